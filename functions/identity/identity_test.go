@@ -1,0 +1,266 @@
+package identity_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/functions/identity"
+	"recordbridge/shared/binding"
+	"recordbridge/shared/org"
+	"recordbridge/shared/tefca/attempt"
+	"recordbridge/shared/testkit/browsertest"
+	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/keyedtest"
+)
+
+const livePage = "?public_id=" + keyedtest.LiveA
+
+// TestAPageLearnsWhoVerifiesIdentities, and nothing else of how providers are configured.
+func TestAPageLearnsWhoVerifiesIdentities(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	browsertest.CheckAnswer(t, browsertest.Send(t, w.handler, http.MethodGet, identity.Route+browsertest.Page, ""),
+		`{"success":true,"data":{"providers":[{"id":"simulated","name":"Example Identity (simulated)"},{"id":"second","name":"Second Identity"}],"simulated":true}}`)
+	live := browsertest.Send(t, w.handler, http.MethodGet, identity.Route+livePage, "")
+	const want = `{"success":true,"data":{"providers":[{"id":"real","name":"Real Identity"}],"simulated":false}}`
+	if got := strings.TrimSpace(live.Body.String()); live.Code != http.StatusOK || got != want {
+		t.Errorf("in live mode: got %d %s\nwant 200 %s", live.Code, got, want)
+	}
+	w.plan = org.Free
+	if got := browsertest.Send(t, w.handler, http.MethodGet, identity.Route+browsertest.Page, ""); got.Code != http.StatusOK {
+		t.Errorf("test mode takes no plan, and answered %d %s", got.Code, got.Body)
+	}
+	w.checkNothingMade(t, "asking")
+}
+
+// TestWhatIsWrongWithTheSetUpShowsBeforeAnyWindowOpens: whether a page asks or makes an attempt, it is told the same, and none is made.
+func TestWhatIsWrongWithTheSetUpShowsBeforeAnyWindowOpens(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		query  string
+		change func(*world)
+		status int
+		want   string
+	}{
+		"the free plan": {
+			livePage, func(w *world) { w.plan = org.Free }, 403,
+			keyedtest.FailureBody("svc_plan_required", "TEFCA mode is part of the paid plan. Test mode is open to everybody."),
+		},
+		"the free plan before the providers": {
+			livePage, func(w *world) { w.plan = org.Free; delete(w.settings, org.Live) }, 403,
+			keyedtest.FailureBody("svc_plan_required", "TEFCA mode is part of the paid plan. Test mode is open to everybody."),
+		},
+		"no provider of live mode": {
+			livePage, func(w *world) { delete(w.settings, org.Live) }, 400,
+			keyedtest.FailureBody("svc_invalid_request", "TEFCA mode is not set up here for this mode."),
+		},
+		"no provider of test mode": {
+			browsertest.Page, func(w *world) { w.settings[org.Test] = attempt.Setting{Simulated: true} }, 400,
+			keyedtest.FailureBody("svc_invalid_request", "TEFCA mode is not set up here for this mode."),
+		},
+		"an organisation that cannot be read": {livePage, func(w *world) { w.unread = keyedtest.ErrTrouble }, 500, keyedtest.ServerError},
+		"no public id":                        {"", nil, 400, keyedtest.FailureBody("svc_invalid_request", "public_id is required.")},
+		"two public ids":                      {browsertest.Page + "&public_id=x", nil, 400, keyedtest.FailureBody("svc_invalid_request", "public_id must be sent only once.")},
+		"an unknown public id":                {"?public_id=x", nil, 401, keyedtest.FailureBody("svc_unauthorized_client", "public_id is unknown.")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			if c.change != nil {
+				c.change(w)
+			}
+			for method, body := range map[string]string{http.MethodGet: "", http.MethodPost: `{"provider":"` + w.someProvider(c.query) + `"}`} {
+				got := browsertest.Send(t, w.handler, method, identity.Route+c.query, body)
+				if text := strings.TrimSpace(got.Body.String()); got.Code != c.status || text != c.want {
+					t.Errorf("%s: got %d %s\nwant %d %s", method, got.Code, text, c.status, c.want)
+				}
+				if h := got.Header(); h.Get("WWW-Authenticate") != "" || h.Get("Cache-Control") != "no-store" || h.Get("Access-Control-Allow-Origin") == "" {
+					t.Errorf("%s: headers %v", method, h)
+				}
+			}
+			w.checkNothingMade(t, name)
+		})
+	}
+}
+
+// someProvider is one of the mode that a query names.
+func (*world) someProvider(query string) string {
+	if query == livePage {
+		return "real"
+	}
+	return "simulated"
+}
+
+// TestAnAttemptIsMadeWithAllThatAPageGives: the token and the start value are the page's alone; what is kept and what is logged has neither.
+func TestAnAttemptIsMadeWithAllThatAPageGives(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	answer := w.post(t, `{"provider":"second","external_id":"patient-7","external_state":"visit&9","request_id":"mine","redirect_uri":"https://evil.example/","PublicID":"other"}`)
+	browsertest.CheckAnswer(t, answer, `{"success":true,"data":{"attempt_id":"`+attemptID+`","attempt_token":"`+value(1)+`",`+
+		`"identity_url":"https://api.example/v1/bridge/tefca/identity/start?attempt=`+value(2)+`","expires_at":"2026-03-04T05:36:07Z"}}`)
+	if cookies := answer.Header().Values("Set-Cookie"); len(cookies) != 0 {
+		t.Errorf("cookies %q before any browser has left", cookies)
+	}
+	tenant := keyedtest.Tenants()[keyedtest.PublicA]
+	want := attempt.Attempt{
+		ID: attemptID, Tenant: tenant, Status: attempt.Created, TokenHash: binding.Hash(value(1)), Provider: "second",
+		ExternalID: "patient-7", ExternalState: "visit&9", RequestID: "mine", CreatedAt: w.now, ExpiresAt: w.now.Add(30 * time.Minute), Rev: 1,
+	}
+	if diff := cmp.Diff(want, w.attempt(t, attemptID)); diff != "" {
+		t.Errorf("kept (-want +got):\n%s", diff)
+	}
+	ticket, err := w.rows.Ticket(t.Context(), binding.Hash(value(2)), w.now)
+	expect.NoError(t, err)
+	wanted := binding.Ticket{Hash: binding.Hash(value(2)), Tenant: tenant, AttemptID: attemptID, ExpiresAt: want.ExpiresAt}
+	if diff := cmp.Diff(wanted, ticket); diff != "" {
+		t.Errorf("ticket (-want +got):\n%s", diff)
+	}
+	line := w.log.String()
+	if !strings.Contains(line, `"attempt_id":"`+attemptID+`"`) || !strings.Contains(line, `"org_id":"`+tenant.OrgID+`"`) {
+		t.Errorf("the log does not tell whose attempt it is: %s", line)
+	}
+	for _, hidden := range []string{value(1), value(2), "patient-7", "visit"} {
+		if strings.Contains(line, hidden) {
+			t.Errorf("the log has %q: %s", hidden, line)
+		}
+	}
+	if len(w.begun) != 0 {
+		t.Errorf("the provider was asked before any browser has left: %+v", w.begun)
+	}
+}
+
+func TestAnAttemptInLiveModeIsOfLiveMode(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if got := browsertest.Send(t, w.handler, http.MethodPost, identity.Route+livePage, `{"provider":"real"}`); got.Code != http.StatusOK {
+		t.Fatalf("got %d %s", got.Code, got.Body)
+	}
+	a, err := w.rows.Attempt(t.Context(), keyedtest.Tenants()[keyedtest.LiveA], attemptID)
+	expect.NoError(t, err)
+	if a.RequestID != keyedtest.RequestID || a.Provider != "real" || a.ExternalID != "" || a.ExternalState != "" {
+		t.Errorf("kept %+v, want the request id of the call", a)
+	}
+	if got := w.leave("?attempt=" + value(2)); got.Code != http.StatusFound || w.asked[0].ID != "real" {
+		t.Errorf("got %d, asked %+v", got.Code, w.asked)
+	}
+}
+
+// TestAPageMayChooseIdAndToken: it gets no token then, has the same attempt however often it asks, and nobody else takes its id.
+func TestAPageMayChooseIdAndToken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	own := func(id, hash string) string {
+		return `{"provider":"simulated","attempt_id":"` + id + `","token_hash":"` + hash + `"}`
+	}
+	hash, other := strings.Repeat("0a", 32), strings.Repeat("0b", 32)
+	made := func(n byte) string {
+		return `{"success":true,"data":{"attempt_id":"` + ownID + `","identity_url":"https://api.example/v1/bridge/tefca/identity/start?attempt=` + value(n) +
+			`","expires_at":"2026-03-04T05:36:07Z"}}`
+	}
+	browsertest.CheckAnswer(t, w.post(t, own(strings.ToUpper(ownID), hash)), made(1))
+	if kept := w.attempt(t, ownID); kept.TokenHash != hash {
+		t.Errorf("kept %+v", kept)
+	}
+	browsertest.CheckAnswer(t, w.post(t, own(ownID, hash)), made(2))
+	taken := keyedtest.FailureBody("svc_invalid_request", "This attempt_id cannot be used. Make a new one.")
+	checkTaken := func(when, body string) {
+		if got := w.post(t, body); got.Code != http.StatusConflict || strings.TrimSpace(got.Body.String()) != taken {
+			t.Errorf("%s: got %d %s", when, got.Code, got.Body)
+		}
+	}
+	checkTaken("with another token", own(ownID, other))
+	if got := w.leave("?attempt=" + value(2)); got.Code != http.StatusFound {
+		t.Fatalf("leaving answered %d", got.Code)
+	}
+	checkTaken("after a browser has left", own(ownID, hash))
+}
+
+// TestWhatAPageSendsIsRefusedByItsField: no attempt is made, no text of the page is repeated.
+func TestWhatAPageSendsIsRefusedByItsField(t *testing.T) {
+	t.Parallel()
+	const pair = "token_hash must be the SHA-256 of the attempt token in 64 lower-case hex digits, and goes with attempt_id."
+	const random = "attempt_id must be a random UUID (version 4), and goes with token_hash."
+	w, hash := newWorld(t), strings.Repeat("0a", 32)
+	for body, c := range map[string]struct {
+		status int
+		says   string
+		field  string // of the log
+	}{
+		"":                        {400, "A JSON body is required.", ""},
+		`[]`:                      {400, "The body must be a JSON object.", ""},
+		`{}`:                      {400, "provider is required.", "provider"},
+		`{"provider":""}`:         {400, "provider is required.", "provider"},
+		`{"provider":7}`:          {400, "provider must be a string.", "provider"},
+		`{"provider":"<script>"}`: {400, "There is no such identity provider.", "provider"},
+		`{"provider":"real"}`:     {400, "There is no such identity provider.", "provider"}, // of live mode
+		`{"provider":"simulated","Provider":"second"}`:                                                                                          {400, "The body has the same member twice.", ""},
+		`{"provider":"simulated","external_id":"` + strings.Repeat("x", 513) + `"}`:                                                             {400, "external_id must not be longer than 512 bytes.", "external_id"},
+		`{"provider":"simulated","external_state":"` + strings.Repeat("x", 1025) + `"}`:                                                         {400, "external_state must not be longer than 1024 bytes.", "external_state"},
+		`{"provider":"simulated","request_id":"` + strings.Repeat("x", 129) + `"}`:                                                              {400, "request_id must not be longer than 128 bytes.", "request_id"},
+		`{"provider":"simulated","attempt_id":"` + ownID + `"}`:                                                                                 {400, pair, "token_hash"},
+		`{"provider":"simulated","token_hash":"` + hash + `"}`:                                                                                  {400, random, "attempt_id"},
+		`{"provider":"simulated","attempt_id":"` + keyedtest.RequestID[:14] + `1` + keyedtest.RequestID[15:] + `","token_hash":"` + hash + `"}`: {400, random, "attempt_id"},
+		`{"provider":"simulated","attempt_id":"` + ownID + `","token_hash":"` + strings.ToUpper(hash) + `"}`:                                    {400, pair, "token_hash"},
+		`{"provider":"simulated","attempt_id":"` + ownID + `","token_hash":"` + binding.Hash("") + `"}`:                                         {400, pair, "token_hash"},
+	} {
+		w.log.Reset()
+		got := w.post(t, body)
+		if text := strings.TrimSpace(got.Body.String()); got.Code != c.status || text != keyedtest.FailureBody("svc_invalid_request", c.says) {
+			t.Errorf("%s: got %d %s\nwant %d %s", body, got.Code, text, c.status, c.says)
+		}
+		if c.field != "" && !strings.Contains(w.log.String(), `"`+c.field+`"`) {
+			t.Errorf("%s: the log does not name %s: %s", body, c.field, w.log.String())
+		}
+	}
+	if got := w.post(t, `{"provider":"`+strings.Repeat("x", 64<<10)+`"}`); got.Code != http.StatusRequestEntityTooLarge {
+		t.Errorf("a body that is too large: %d %s", got.Code, got.Body)
+	}
+	w.checkNothingMade(t, "refusals")
+}
+
+func TestAnAttemptThatCannotBeStoredIsOurOwnFailure(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.rows.failing = keyedtest.ErrTrouble
+	got := w.post(t, `{"provider":"simulated"}`)
+	if text := strings.TrimSpace(got.Body.String()); got.Code != http.StatusInternalServerError || text != keyedtest.ServerError {
+		t.Errorf("got %d %s", got.Code, text)
+	}
+}
+
+func TestIdentityHasTwoMethodsAndStartOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for path, allow := range map[string]string{identity.Route: "GET, HEAD, POST, OPTIONS", identity.StartRoute: "GET, HEAD, OPTIONS"} {
+		for method, want := range map[string]int{http.MethodDelete: 405, http.MethodPut: 405, http.MethodOptions: 204} {
+			got := browsertest.Send(t, w.handler, method, path+browsertest.Page, "")
+			if got.Code != want || got.Header().Get("Allow") != allow {
+				t.Errorf("%s %s: %d with Allow %q", method, path, got.Code, got.Header().Get("Allow"))
+			}
+		}
+	}
+	if got := browsertest.Send(t, w.handler, http.MethodPost, identity.StartRoute+"?attempt=x", "{}"); got.Code != http.StatusMethodNotAllowed {
+		t.Errorf("POST to the start address: %d", got.Code)
+	}
+}
+
+// TestWhoComesTooOftenWaits, at every address of the function.
+func TestWhoComesTooOftenWaits(t *testing.T) {
+	t.Parallel()
+	w := newLimited(t, fullBuckets{})
+	for name, got := range map[string]*httptest.ResponseRecorder{
+		"asking":  browsertest.Send(t, w.handler, http.MethodGet, identity.Route+browsertest.Page, ""),
+		"making":  w.post(t, `{"provider":"simulated"}`),
+		"leaving": w.leave("?attempt=" + value(1)),
+	} {
+		if h := got.Header(); got.Code != http.StatusTooManyRequests || h.Get("Retry-After") != "2" || len(h.Values("Set-Cookie")) != 0 {
+			t.Errorf("%s: %d %v", name, got.Code, h)
+		}
+	}
+	w.checkNothingMade(t, "too many requests")
+}

@@ -1,0 +1,195 @@
+package identity_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/binding"
+	"recordbridge/shared/org"
+	"recordbridge/shared/tefca/attempt"
+	csp "recordbridge/shared/tefca/identity"
+	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/keyedtest"
+)
+
+// start is the query of the attempt's start address: value(2).
+const start = "?attempt=AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI"
+
+// newPrepared is a world with an attempt whose browser has not left.
+func newPrepared(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	if got := w.post(t, `{"provider":"simulated","external_state":"visit&9"}`); got.Code != http.StatusOK {
+		t.Fatalf("making an attempt answered %d %s", got.Code, got.Body)
+	}
+	w.log.Reset()
+	return w
+}
+
+// checkErrorPage says that a browser stays where it is, on a page that says no more than what is wrong, and that the start value is
+// nowhere.
+func (w *world) checkErrorPage(t *testing.T, name string, got *httptest.ResponseRecorder, status int, code, says string) {
+	t.Helper()
+	page, h := got.Body.String(), got.Header()
+	if got.Code != status || !strings.Contains(page, code) || !strings.Contains(page, says) || !strings.Contains(page, keyedtest.RequestID) {
+		t.Errorf("%s: got %d, want %d with %s %q:\n%s", name, got.Code, status, code, says, page)
+	}
+	if h.Get("Location") != "" || len(h.Values("Set-Cookie")) != 0 || h.Get("Content-Type") != "text/html; charset=utf-8" || h.Get("Cache-Control") != "no-store" {
+		t.Errorf("%s: headers %v", name, h)
+	}
+	if script := expect.OwnPolicy(t, h.Get("Content-Security-Policy"), page); script != "" {
+		t.Errorf("%s: the page runs %s", name, script)
+	}
+	for _, hidden := range []string{value(2), "trouble", "visit"} {
+		if strings.Contains(page, hidden) || hidden != "trouble" && strings.Contains(w.log.String(), hidden) {
+			t.Errorf("%s: %q is on the page or in the log:\n%s\n%s", name, hidden, page, w.log.String())
+		}
+	}
+}
+
+// TestAStartValueLeavesForTheProvider: what the provider gets is bound to what is kept, and the cookie to the state.
+func TestAStartValueLeavesForTheProvider(t *testing.T) {
+	t.Parallel()
+	w := newPrepared(t)
+	w.now = w.now.Add(10 * time.Minute)
+	got := w.leave(start)
+	state, cookie := value(3), strconv.FormatInt(w.now.Unix(), 36)+"."+value(4)
+	if got.Code != http.StatusFound || got.Header().Get("Location") != authorize || got.Body.Len() != 0 || got.Header().Get("Referrer-Policy") != "no-referrer" {
+		t.Fatalf("got %d %v %s", got.Code, got.Header(), got.Body)
+	}
+	want := binding.CookieName(state) + "=" + cookie + "; Path=/; Max-Age=1200; HttpOnly; Secure; SameSite=Lax"
+	if cookies := got.Header().Values("Set-Cookie"); len(cookies) != 1 || cookies[0] != want {
+		t.Errorf("cookies %q, want %q", cookies, want)
+	}
+	challenge := sha256.Sum256([]byte(value(6)))
+	asked := []csp.Request{{
+		RedirectURI: "https://api.example/v1/bridge/tefca/identity/callback", State: state, Nonce: value(5), Challenge: base64.RawURLEncoding.EncodeToString(challenge[:]),
+	}}
+	if diff := cmp.Diff(asked, w.begun); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]csp.Provider{csp.Simulated(baseURL)}, w.asked); diff != "" {
+		t.Errorf("asked whom (-want +got):\n%s", diff)
+	}
+	kept := w.attempt(t, attemptID)
+	if kept.Status != attempt.Open || kept.NonceHash != binding.Hash(value(5)) || kept.Authority.TokenEndpoint != csp.Simulated(baseURL).Issuer+"/token" {
+		t.Errorf("kept %+v", kept)
+	}
+	if len(kept.Verifier) == 0 || strings.Contains(string(kept.Verifier), value(6)) {
+		t.Errorf("the verifier is kept as %q", kept.Verifier)
+	}
+	taken, err := w.rows.TakeState(t.Context(), binding.Hash(state), binding.Hash(cookie), w.now)
+	expect.NoError(t, err)
+	if taken.AttemptID != attemptID || taken.Tenant != kept.Tenant || !taken.ExpiresAt.Equal(kept.ExpiresAt) {
+		t.Errorf("the state is %+v", taken)
+	}
+	line := w.log.String()
+	for n := range byte(6) {
+		if strings.Contains(line, value(n+1)) {
+			t.Errorf("the log has value %d: %s", n+1, line)
+		}
+	}
+	if !strings.Contains(line, `"attempt_id":"`+attemptID+`"`) || strings.Contains(line, "authorize") {
+		t.Errorf("the log line is %s", line)
+	}
+}
+
+func TestAStartValueFromElsewhereIsNotUsed(t *testing.T) {
+	t.Parallel()
+	w := newPrepared(t)
+	for name, sites := range map[string][]string{
+		"another site": {"cross-site"}, "a neighbour": {"same-site"}, "typed or from a mail": {"none"}, "not said": nil, "empty": {""},
+		"another case": {"Same-Origin"}, "twice": {"same-origin", "same-origin"}, "two things": {"same-origin, cross-site"},
+	} {
+		w.checkErrorPage(t, name, w.leaveFrom(start, sites...), 400, "svc_invalid_request", "")
+	}
+	if len(w.begun) != 0 || w.attempt(t, attemptID).Status != attempt.Created {
+		t.Errorf("the provider was asked %+v, kept %+v", w.begun, w.attempt(t, attemptID))
+	}
+	if got := w.leave(start); got.Code != http.StatusFound {
+		t.Errorf("from our own page it answered %d", got.Code)
+	}
+}
+
+// TestAStartValueThatDoesNotWorkIsAPage, and one that did not work because of others works when they do.
+func TestAStartValueThatDoesNotWorkIsAPage(t *testing.T) {
+	t.Parallel()
+	const spent = "This sign-in was opened before or has expired. Return to the application and try again."
+	for name, c := range map[string]struct {
+		query  string
+		before func(*world)
+		status int
+		code   string
+		says   string
+		then   int // what the start value answers afterwards, when all is well again
+	}{
+		"unknown":      {"?attempt=" + value(9), nil, 400, "svc_invalid_request", spent, 302},
+		"the token":    {"?attempt=" + value(1), nil, 400, "svc_invalid_request", spent, 302},
+		"none":         {"?attempt=", nil, 400, "svc_invalid_request", "attempt is required.", 302},
+		"nothing":      {"", nil, 400, "svc_invalid_request", "attempt is required.", 302},
+		"twice":        {start + "&attempt=b", nil, 400, "svc_invalid_request", "attempt must be sent only once.", 302},
+		"used":         {start, func(w *world) { w.leave(start) }, 400, "svc_invalid_request", spent, 400},
+		"too late":     {start, func(w *world) { w.now = w.now.Add(30 * time.Minute) }, 400, "svc_invalid_request", spent, 400},
+		"just in time": {"?attempt=", func(w *world) { w.now = w.now.Add(30*time.Minute - time.Second) }, 400, "svc_invalid_request", "", 302},
+		"the provider goes": {
+			start, func(w *world) { delete(w.settings, org.Test) }, 400, "svc_invalid_request", spent, 302,
+		},
+		"the provider does not answer": {
+			start, func(w *world) { w.unbegun = csp.Unavailable(keyedtest.ErrTrouble) }, 503, "svc_unavailable",
+			"The identity service does not answer at the moment. Nothing was shared; please try again in some minutes.", 302,
+		},
+		"our own failure": {start, func(w *world) { w.unbegun = keyedtest.ErrTrouble }, 500, "svc_server_error", "Something went wrong on our side.", 302},
+		"rows that fail":  {start, func(w *world) { w.rows.failing = keyedtest.ErrTrouble }, 500, "svc_server_error", "Something went wrong on our side.", 302},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newPrepared(t)
+			settings := w.settings[org.Test]
+			if c.before != nil {
+				c.before(w)
+			}
+			w.checkErrorPage(t, name, w.leave(c.query), c.status, c.code, c.says)
+			w.unbegun, w.rows.failing, w.settings[org.Test] = nil, nil, settings
+			if got := w.leave(start); got.Code != c.then {
+				t.Errorf("afterwards it answered %d, want %d", got.Code, c.then)
+			}
+		})
+	}
+}
+
+// TestABrowserWithManyAttemptsGivesTheOldestUp, so that its header does not grow until nobody takes it.
+func TestABrowserWithManyAttemptsGivesTheOldestUp(t *testing.T) {
+	t.Parallel()
+	w := newPrepared(t)
+	r := httptest.NewRequest(http.MethodGet, "/bridge/tefca/identity/start"+start, http.NoBody)
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	for i := range 20 {
+		r.AddCookie(&http.Cookie{Name: "__Host-attempt-" + string(rune('a'+i)), Value: string(rune('a'+i)) + ".x"})
+	}
+	got := httptest.NewRecorder()
+	w.handler.ServeHTTP(got, r)
+	cookies := got.Header().Values("Set-Cookie")
+	if len(cookies) != 2 || cookies[0] != "__Host-attempt-a=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Lax" {
+		t.Errorf("cookies %q", cookies)
+	}
+}
+
+// TestWhoseAnAttemptIsStandsInItsRow, whatever the address says besides.
+func TestWhoseAnAttemptIsStandsInItsRow(t *testing.T) {
+	t.Parallel()
+	w := newPrepared(t)
+	if got := w.leave(start + strings.Replace(livePage, "?", "&", 1)); got.Code != http.StatusFound || w.asked[0].ID != "simulated" {
+		t.Errorf("got %d, asked %+v", got.Code, w.asked)
+	}
+	if a := w.attempt(t, attemptID); a.Tenant != keyedtest.Tenants()[keyedtest.PublicA] || a.Status != attempt.Open {
+		t.Errorf("kept %+v", a)
+	}
+}
