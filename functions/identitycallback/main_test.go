@@ -1,0 +1,198 @@
+package identitycallback_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"recordbridge/functions/identitycallback"
+	"recordbridge/infra/test/tables"
+	"recordbridge/shared/binding"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/kms"
+	"recordbridge/shared/logx"
+	"recordbridge/shared/org"
+	"recordbridge/shared/ratelimit"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/store"
+	"recordbridge/shared/tefca"
+	"recordbridge/shared/tefca/attempt"
+	"recordbridge/shared/tefca/identity"
+	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/keyedtest"
+)
+
+const (
+	attemptID = "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21"
+	baseURL   = "https://api.example/v1"
+	idToken   = "header.claims-of-maple.signature"
+)
+
+// world is the endpoint over the tables that template.yaml declares, with an attempt whose browser has left for a provider that
+// does as a test says.
+type world struct {
+	handler http.Handler
+	rows    rows
+	now     time.Time
+	log     bytes.Buffer
+	sealer  *kms.Sealer // of identities
+
+	request  identity.Request // what the browser left with
+	started  binding.Started
+	lasts    time.Duration // how long the identity lives
+	refuses  error         // what the exchange answers
+	pinned   []identity.Authority
+	back     []identity.Return
+	deadline time.Time
+	enqueued []string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	return newLimited(t, nil)
+}
+
+// newLimited is a world whose browsers are limited.
+func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
+	t.Helper()
+	made := tables.New(t)
+	w := &world{now: keyedtest.Moment(), lasts: 15 * time.Minute}
+	w.rows = rows{TEFCA: store.TEFCA{
+		Flow: store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, Work: store.Work{DB: made.DB, Table: made.Name("WorkTable")},
+	}}
+	keys, key := made.Key(t)
+	verifiers := kms.New(keys, key, attempt.VerifierPurpose, w.time)
+	w.sealer = kms.New(keys, key, attempt.AssertionPurpose, w.time)
+	w.handler = identitycallback.New(identitycallback.Deps{
+		API:     httpapi.New(httpapi.Options{Logger: logx.New(&w.log), Now: w.time, IDs: func() string { return keyedtest.RequestID }}),
+		Limiter: httpapi.Limiter{Buckets: buckets, Limit: ratelimit.Limit{Name: "identitycallback", Quota: 1, Window: time.Minute}},
+		Flows:   attempt.Completer{Store: &w.rows, Party: w, Verifiers: verifiers, Assertions: w.sealer, Enqueuer: w, Now: w.time},
+	})
+	admission := attempt.Admission{Settings: map[org.Mode]attempt.Setting{org.Test: {Providers: []identity.Provider{identity.Simulated(baseURL)}}}}
+	creator := attempt.Creator{Admission: admission, Store: &w.rows, Now: w.time, NewID: func() string { return attemptID }, Random: rand.Reader}
+	prepared, err := creator.Create(t.Context(), attempt.Request{
+		Tenant: keyedtest.Tenants()[keyedtest.PublicA], Provider: "simulated", ExternalID: "patient-7", ExternalState: "visit&9", RequestID: "mine",
+	})
+	expect.NoError(t, err)
+	starter := attempt.Starter{
+		Admission: admission, Store: &w.rows, Party: w, Sealer: verifiers, BaseURL: baseURL, Now: w.time, Random: rand.Reader,
+	}
+	w.started, err = starter.Leave(t.Context(), prepared.Start)
+	expect.NoError(t, err)
+	return w
+}
+
+func (w *world) time() time.Time { return w.now }
+
+// Begin implements attempt.Party.
+func (w *world) Begin(_ context.Context, at identity.Provider, request identity.Request) (string, identity.Authority, error) {
+	w.request = request
+	return "https://id.example/authorize", identity.Authority{Provider: at, RedirectURI: request.RedirectURI, TokenEndpoint: at.Issuer + "/token"}, nil
+}
+
+// Exchange implements attempt.Exchanger.
+func (w *world) Exchange(ctx context.Context, pinned identity.Authority, back identity.Return) (tefca.Assertion, error) {
+	w.pinned, w.back = append(w.pinned, pinned), append(w.back, back)
+	w.deadline, _ = ctx.Deadline()
+	if w.refuses != nil {
+		return tefca.Assertion{}, w.refuses
+	}
+	return tefca.Assertion{
+		Provider: "simulated", Issuer: "https://id.example", Subject: "p01", Level: 2, Person: tefca.Person{Given: "Maple", Family: "Aster"},
+		Token: secret.New(idToken), IssuedAt: w.now, ExpiresAt: w.now.Add(w.lasts),
+	}, nil
+}
+
+// EnqueueAttempt implements attempt.Enqueuer. Its message is lost.
+func (w *world) EnqueueAttempt(_ context.Context, of org.Tenant, id string) error {
+	w.enqueued = append(w.enqueued, of.Key()+" "+id)
+	return keyedtest.ErrTrouble
+}
+
+// visit is the return of the browser that has left.
+func (w *world) visit(query string) *httptest.ResponseRecorder {
+	return w.visitWith(http.MethodGet, query, "", w.started.CookieValue.Reveal())
+}
+
+// visitWith is that of a browser with a language and another cookie, or none.
+func (w *world) visitWith(method, query, language, cookie string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, identitycallback.Route+query, http.NoBody)
+	r.Header.Set("Accept-Language", language)
+	if cookie != "" {
+		r.AddCookie(&http.Cookie{Name: w.started.CookieName, Value: cookie})
+	}
+	answer := httptest.NewRecorder()
+	w.handler.ServeHTTP(answer, r)
+	return answer
+}
+
+// success is the query of a provider's answer with a code.
+func (w *world) success() string {
+	return "?state=" + w.request.State + "&code=c%2B1&iss=https%3A%2F%2Fid.example&session_state=x"
+}
+
+// attempt reads what is kept.
+func (w *world) attempt(t *testing.T) attempt.Attempt {
+	t.Helper()
+	a, err := w.rows.Attempt(t.Context(), keyedtest.Tenants()[keyedtest.PublicA], attemptID)
+	expect.NoError(t, err)
+	return a
+}
+
+// checkHidden says that neither the page nor the log has anything of the identity, or of what proves it.
+func (w *world) checkHidden(t *testing.T, page string) {
+	t.Helper()
+	for _, hidden := range []string{
+		"c+1", "c%2B1", w.request.State, w.request.Nonce, w.started.CookieValue.Reveal(), idToken, "Maple", "Aster", "p01", "patient-7", "visit",
+	} {
+		if strings.Contains(page, hidden) || strings.Contains(w.log.String(), hidden) {
+			t.Errorf("%q is on the page or in the log:\n%s\n%s", hidden, page, w.log.String())
+		}
+	}
+}
+
+// rows are the tables, which may fail.
+type rows struct {
+	store.TEFCA
+
+	untaken error // what taking a state fails of
+	unread  error
+	unsaved error
+}
+
+// TakeState implements binding.States.
+func (r *rows) TakeState(ctx context.Context, hash, bindingHash string, now time.Time) (binding.State, error) {
+	if r.untaken != nil {
+		return binding.State{}, r.untaken
+	}
+	return r.TEFCA.TakeState(ctx, hash, bindingHash, now)
+}
+
+// Attempt implements attempt.Attempts.
+func (r *rows) Attempt(ctx context.Context, tenant org.Tenant, id string) (attempt.Attempt, error) {
+	if r.unread != nil {
+		return attempt.Attempt{}, r.unread
+	}
+	return r.TEFCA.Attempt(ctx, tenant, id)
+}
+
+// SaveAttempt implements attempt.Saver.
+func (r *rows) SaveAttempt(ctx context.Context, a attempt.Attempt) error {
+	if r.unsaved != nil {
+		return r.unsaved
+	}
+	return r.TEFCA.SaveAttempt(ctx, a)
+}
+
+// fullBuckets refuse every request.
+type fullBuckets struct{}
+
+// Take implements httpapi.Buckets.
+func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Decision, error) {
+	return ratelimit.Decision{RetryAfter: 2 * time.Second}, nil
+}
