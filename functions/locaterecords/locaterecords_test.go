@@ -1,0 +1,316 @@
+package locaterecords_test
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"recordbridge/functions/locaterecords"
+	"recordbridge/infra/test/tables"
+	"recordbridge/shared/binding"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/logx"
+	"recordbridge/shared/org"
+	"recordbridge/shared/ratelimit"
+	"recordbridge/shared/store"
+	"recordbridge/shared/tefca"
+	"recordbridge/shared/tefca/attempt"
+	"recordbridge/shared/testkit/browsertest"
+	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/keyedtest"
+)
+
+const (
+	attemptID = "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21"
+	bearer    = "Bearer token-1"
+	missing   = "There is no such attempt."
+)
+
+// world is the endpoint over the tables that template.yaml declares.
+type world struct {
+	rows    rows
+	now     time.Time
+	log     bytes.Buffer
+	limiter httpapi.Limiter
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	made := tables.New(t)
+	return &world{now: keyedtest.Moment(), rows: rows{TEFCA: store.TEFCA{
+		Flow: store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, Work: store.Work{DB: made.DB, Table: made.Name("WorkTable")},
+	}}}
+}
+
+func (w *world) time() time.Time { return w.now }
+
+// put keeps an attempt of organisation A in test mode, with what is the same in all tests, and its facilities.
+func (w *world) put(t *testing.T, a attempt.Attempt, facilities ...attempt.Facility) {
+	t.Helper()
+	a.ID, a.Tenant, a.TokenHash = attemptID, keyedtest.Tenants()[keyedtest.PublicA], binding.Hash("token-1")
+	a.Provider, a.RequestID, a.CreatedAt, a.ExpiresAt = "simulated", "mine", w.now, w.now.Add(binding.Lifetime)
+	a.NonceHash, a.Verifier, a.Assertion = "hidden-nonce", []byte("hidden-verifier"), []byte("hidden-assertion")
+	ticket := binding.Ticket{Hash: "hidden-ticket", Tenant: a.Tenant, AttemptID: a.ID, ExpiresAt: a.ExpiresAt}
+	expect.NoError(t, w.rows.CreateAttempt(t.Context(), a, ticket))
+	for _, f := range facilities {
+		f.Local, f.ExpiresAt = []byte("hidden-local"), a.ExpiresAt
+		expect.NoError(t, w.rows.SaveFacility(t.Context(), a.Tenant, a.ID, f))
+	}
+}
+
+func (w *world) get(t *testing.T, query string, authorization ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	return w.send(t, http.MethodGet, attemptID, query, authorization...)
+}
+
+func (w *world) send(t *testing.T, method, id, query string, authorization ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	auth := browsertest.Auth()
+	auth.Limiter = w.limiter
+	mux := http.NewServeMux()
+	mux.Handle(locaterecords.Route, locaterecords.New(locaterecords.Deps{
+		API:  httpapi.New(httpapi.Options{Logger: logx.New(&w.log), Now: w.time, IDs: func() string { return keyedtest.RequestID }}),
+		Auth: auth, Flows: attempt.Watcher{Store: w.rows, Now: w.time},
+	}))
+	r := httptest.NewRequestWithContext(t.Context(), method, "/bridge/tefca/records/"+id+query, http.NoBody)
+	r.Header["Authorization"] = authorization
+	r.Header.Set("Origin", browsertest.Origin)
+	answer := httptest.NewRecorder()
+	mux.ServeHTTP(answer, r)
+	return answer
+}
+
+// checkHidden says that no secret is told or logged, and that logged is no patient's word either.
+func (w *world) checkHidden(t *testing.T, body string) {
+	t.Helper()
+	line := w.log.String()
+	for _, hidden := range []string{"hidden-", "token-1", binding.Hash("token-1")} {
+		if strings.Contains(body, hidden) || strings.Contains(line, hidden) {
+			t.Errorf("%q is told or logged:\n%s\n%s", hidden, body, line)
+		}
+	}
+	if strings.Contains(line, "patient-7") || strings.Contains(line, "Clinic") || strings.Contains(line, "urn:oid:") {
+		t.Errorf("the log has what is the patient's: %s", line)
+	}
+}
+
+// rows are the tables, which may fail.
+type rows struct {
+	store.TEFCA
+
+	failing  error
+	unlisted error // what listing facilities fails of
+}
+
+// Attempt implements attempt.Attempts.
+func (r rows) Attempt(ctx context.Context, tenant org.Tenant, id string) (attempt.Attempt, error) {
+	if r.failing != nil {
+		return attempt.Attempt{}, r.failing
+	}
+	return r.TEFCA.Attempt(ctx, tenant, id)
+}
+
+// Facilities implements attempt.Facilities.
+func (r rows) Facilities(ctx context.Context, tenant org.Tenant, id string) ([]attempt.Facility, error) {
+	if r.unlisted != nil {
+		return nil, r.unlisted
+	}
+	return r.TEFCA.Facilities(ctx, tenant, id)
+}
+
+// fullBuckets refuse every request.
+type fullBuckets struct{}
+
+// Take implements httpapi.Buckets.
+func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Decision, error) {
+	return ratelimit.Decision{RetryAfter: 2 * time.Second}, nil
+}
+
+func clinic(id string, match tefca.Match) attempt.Facility {
+	return attempt.Facility{ID: id, Name: "Clinic " + id[len(id)-1:], City: "Madison", State: "WI", Match: match, Access: tefca.Documents}
+}
+
+// chosen is a clinic that the person has chosen.
+func chosen(id string, outcome attempt.Outcome, reason attempt.Reason) attempt.Facility {
+	f := clinic(id, tefca.Found)
+	f.Outcome, f.Reason = outcome, reason
+	return f
+}
+
+// shown is a clinic as a page sees it, with what has become of it.
+func shown(id, match, outcome string) string {
+	return `{"tefca_directory_id":"` + id + `","name":"Clinic ` + id[len(id)-1:] + `","city":"Madison","state":"WI","match":"` + match + `"` + outcome + `}`
+}
+
+// told is the whole answer.
+func told(status, ends string, facilities ...string) string {
+	if ends != "" {
+		ends = `,"identity_expires_at":"` + ends + `"`
+	}
+	return `{"success":true,"data":{"attempt_id":"` + attemptID + `","status":"` + status + `"` + ends + `,"facilities":[` + strings.Join(facilities, ",") + `]}}`
+}
+
+func TestAPageSeesHowItsAttemptStands(t *testing.T) {
+	t.Parallel()
+	const f1, f2, f3, f4 = "urn:oid:2.999.1.1", "urn:oid:2.999.1.2", "urn:oid:2.999.1.3", "urn:oid:2.999.1.4"
+	const ends = "2026-03-04T05:21:07Z"
+	verified := keyedtest.Moment().Add(15 * time.Minute)
+	connected := chosen(f2, attempt.IsConnected, "")
+	connected.Connected = attempt.Connected{ConnectionID: "c0000000-0000-4000-8000-00000000000a", ConsentExpiresAt: keyedtest.Moment().Add(24 * time.Hour).In(time.FixedZone("", 3600))}
+	connection := `,"outcome":"connected","connection":{"org_connection_id":"c0000000-0000-4000-8000-00000000000a","connection_status":"authorized",` +
+		`"platform_type":"tefca","request_id":"mine","external_id":"patient-7","external_state":"visit-9","scope":"patient/*.read",` +
+		`"consent_expires_at":"2026-03-05T05:06:07Z","tefca_directory_id":"` + f2 + `"}`
+	for name, c := range map[string]struct {
+		kept       attempt.Attempt
+		facilities []attempt.Facility
+		later      time.Duration
+		want       string
+	}{
+		"made":              {attempt.Attempt{Status: attempt.Created}, nil, 0, told("created", "")},
+		"at the provider":   {attempt.Attempt{Status: attempt.Open}, nil, 0, told("open", "")},
+		"just in time":      {attempt.Attempt{Status: attempt.Open}, nil, 30*time.Minute - time.Nanosecond, told("open", "")},
+		"too late":          {attempt.Attempt{Status: attempt.Open}, nil, 30 * time.Minute, told("expired", "")},
+		"nobody knows them": {attempt.Attempt{Status: attempt.Located, IdentityEnds: verified}, nil, 0, told("located", ends)},
+		"the network is asked": {
+			attempt.Attempt{Status: attempt.Locating, IdentityEnds: verified}, []attempt.Facility{clinic(f1, tefca.Found)}, 0,
+			told("locating", ends, shown(f1, "found", "")),
+		},
+		"who can be chosen first, then by name": {
+			attempt.Attempt{Status: attempt.Located, IdentityEnds: verified},
+			[]attempt.Facility{clinic(f1, tefca.Unanswered), clinic(f2, tefca.Ambiguous), clinic(f4, tefca.Found), clinic(f3, tefca.Found)}, 0,
+			told("located", ends, shown(f3, "found", ""), shown(f4, "found", ""), shown(f2, "ambiguous", ""), shown(f1, "unanswered", "")),
+		},
+		"some are connected": {
+			attempt.Attempt{Status: attempt.Located, IdentityEnds: verified, ExternalID: "patient-7", ExternalState: "visit-9"},
+			[]attempt.Facility{chosen(f1, attempt.HasFailed, attempt.ReasonTooLarge), connected}, 0,
+			told("located", ends, shown(f1, "found", `,"outcome":"failed","reason":"too_large"`), shown(f2, "found", connection)),
+		},
+		"one is being connected": {
+			attempt.Attempt{Status: attempt.Located, IdentityEnds: verified}, []attempt.Facility{clinic(f1, tefca.Found), chosen(f3, attempt.IsConnecting, "")}, 0,
+			told("authorizing", ends, shown(f1, "found", ""), shown(f3, "found", `,"outcome":"connecting"`)),
+		},
+		"what was chosen in time is told to its end": {
+			attempt.Attempt{Status: attempt.Located, IdentityEnds: verified}, []attempt.Facility{chosen(f3, attempt.IsConnecting, "")}, time.Hour,
+			told("authorizing", ends, shown(f3, "found", `,"outcome":"connecting"`)),
+		},
+		"what was connected is told afterwards": {
+			attempt.Attempt{Status: attempt.Located, IdentityEnds: verified}, []attempt.Facility{chosen(f3, attempt.HasFailed, attempt.ReasonIdentity)}, 30 * time.Minute,
+			told("expired", ends, shown(f3, "found", `,"outcome":"failed","reason":"identity_expired"`)),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.put(t, c.kept, c.facilities...)
+			w.now = w.now.Add(c.later)
+			got := w.get(t, browsertest.Page, bearer)
+			browsertest.CheckAnswer(t, got, c.want)
+			w.checkHidden(t, got.Body.String())
+			if len(got.Header().Values("Set-Cookie")) != 0 || !strings.Contains(w.log.String(), `"attempt_id":"`+attemptID+`"`) {
+				t.Errorf("headers %v, log %s", got.Header(), w.log.String())
+			}
+		})
+	}
+}
+
+// TestAPageSeesWhatItsAttemptFailedOf, with what to do about it, for as long as the row is there; and no facility.
+func TestAPageSeesWhatItsAttemptFailedOf(t *testing.T) {
+	t.Parallel()
+	for cause, action := range map[string]string{
+		"level_too_low":       "The provider vouches for less than identity assurance level 2. Let the patient complete its verification, or choose another provider.",
+		"network_unavailable": "The network did not answer, or failed. Let the patient try again later.",
+		"of another release":  "Let the patient try again. If it happens again, give support the request id.",
+	} {
+		w := newWorld(t)
+		w.put(t, attempt.Attempt{
+			Status: attempt.Failed, ExternalState: "visit-9", Ending: attempt.Ending{Error: "e", Description: "d", Cause: cause, RequestID: "r"},
+		}, clinic("urn:oid:2.999.1.1", tefca.Found))
+		w.now = w.now.Add(time.Hour)
+		got := w.get(t, browsertest.Page, bearer)
+		browsertest.CheckAnswer(t, got, strings.TrimSuffix(told("failed", ""), "}}")+`,"error":{"error":"e","error_description":"d","request_id":"r",`+
+			`"external_state":"visit-9","cause":"`+cause+`","suggested_action":"`+action+`"}}}`)
+		w.checkHidden(t, got.Body.String())
+	}
+}
+
+// TestAnIdMayBeInEitherCase, and so may the scheme of the token.
+func TestAnIdMayBeInEitherCase(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(t, attempt.Attempt{Status: attempt.Open})
+	for _, header := range []string{bearer, "bearer token-1", "BEARER  token-1 "} {
+		browsertest.CheckAnswer(t, w.send(t, http.MethodGet, strings.ToUpper(attemptID), browsertest.Page, header), told("open", ""))
+	}
+}
+
+// TestWithoutTheRightTokenThereIsNoAttempt: what is unknown, another's and asked for with a wrong token answers alike.
+func TestWithoutTheRightTokenThereIsNoAttempt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(t, attempt.Attempt{Status: attempt.Open})
+	const livePage = "?public_id=" + keyedtest.LiveA
+	for name, c := range map[string]struct {
+		id, query string
+		headers   []string
+	}{
+		"no header":            {attemptID, browsertest.Page, nil},
+		"an empty one":         {attemptID, browsertest.Page, []string{""}},
+		"a guess":              {attemptID, browsertest.Page, []string{"Bearer token-2"}},
+		"the hash":             {attemptID, browsertest.Page, []string{"Bearer " + binding.Hash("token-1")}},
+		"no scheme":            {attemptID, browsertest.Page, []string{"token-1"}},
+		"another scheme":       {attemptID, browsertest.Page, []string{"Basic token-1"}},
+		"the scheme alone":     {attemptID, browsertest.Page, []string{"Bearer"}},
+		"an unknown attempt":   {"9b0d7c1e-4f25-4a86-b3d9-5e8a1c6f2740", browsertest.Page, []string{bearer}},
+		"no UUID":              {"x", browsertest.Page, []string{bearer}},
+		"another organisation": {attemptID, "?public_id=" + keyedtest.PublicB, []string{bearer}},
+		"the other mode":       {attemptID, livePage, []string{bearer}},
+	} {
+		got := w.send(t, http.MethodGet, c.id, c.query, c.headers...)
+		if text := strings.TrimSpace(got.Body.String()); got.Code != http.StatusNotFound || text != keyedtest.FailureBody("svc_not_found", missing) {
+			t.Errorf("%s: %d %s", name, got.Code, text)
+		}
+		if h := got.Header(); h.Get("WWW-Authenticate") != "" || h.Get("Cache-Control") != "no-store" || h.Get("Access-Control-Allow-Origin") == "" {
+			t.Errorf("%s: headers %v", name, h)
+		}
+	}
+	w.checkHidden(t, "")
+}
+
+func TestWhatIsNoQuestionIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(t, attempt.Attempt{Status: attempt.Located})
+	two := w.get(t, browsertest.Page, bearer, "Bearer token-2")
+	stranger, nobody := w.get(t, "?public_id=x", bearer), w.get(t, "", bearer)
+	posted := w.send(t, http.MethodPost, attemptID, browsertest.Page, bearer)
+	w.rows.unlisted = keyedtest.ErrTrouble
+	unlisted := w.get(t, browsertest.Page, bearer)
+	w.rows.failing = keyedtest.ErrTrouble
+	failed := w.get(t, browsertest.Page, bearer)
+	w.limiter = httpapi.Limiter{Buckets: fullBuckets{}, Limit: ratelimit.Limit{Name: "locaterecords", Quota: 1, Window: time.Minute}}
+	often := w.get(t, browsertest.Page, bearer)
+	for name, c := range map[string]struct {
+		got    *httptest.ResponseRecorder
+		status int
+		want   string
+	}{
+		"two tokens":                   {two, 400, keyedtest.FailureBody("svc_invalid_request", "Authorization must be sent only once.")},
+		"an unknown public id":         {stranger, 401, keyedtest.FailureBody("svc_unauthorized_client", "public_id is unknown.")},
+		"no public id":                 {nobody, 400, keyedtest.FailureBody("svc_invalid_request", "public_id is required.")},
+		"POST":                         {posted, 405, keyedtest.FailureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: GET, HEAD, OPTIONS.")},
+		"facilities that are not read": {unlisted, 500, keyedtest.ServerError},
+		"an attempt that is not read":  {failed, 500, keyedtest.ServerError},
+		"too many questions":           {often, 429, keyedtest.FailureBody("svc_rate_limited", "Too many requests. Please wait before trying again.")},
+	} {
+		if text := strings.TrimSpace(c.got.Body.String()); c.got.Code != c.status || text != c.want || c.got.Header().Get("WWW-Authenticate") != "" {
+			t.Errorf("%s: got %d %s\nwant %d %s", name, c.got.Code, text, c.status, c.want)
+		}
+	}
+	if often.Header().Get("Retry-After") != "2" {
+		t.Errorf("too many questions: headers %v", often.Header())
+	}
+}
