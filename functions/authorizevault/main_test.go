@@ -1,0 +1,203 @@
+package authorizevault_test
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"recordbridge/functions/authorizevault"
+	"recordbridge/infra/test/tables"
+	"recordbridge/shared/binding"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/logx"
+	"recordbridge/shared/org"
+	"recordbridge/shared/ratelimit"
+	"recordbridge/shared/store"
+	"recordbridge/shared/tefca"
+	"recordbridge/shared/tefca/attempt"
+	"recordbridge/shared/testkit/browsertest"
+	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/keyedtest"
+)
+
+const (
+	attemptID = "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21"
+	bearer    = "Bearer token-1"
+	fresh     = "urn:oid:2.999.1.1" // not chosen yet
+	failed    = "urn:oid:2.999.1.2"
+	underway  = "urn:oid:2.999.1.3"
+	connected = "urn:oid:2.999.1.4"
+	ambiguous = "urn:oid:2.999.1.5"
+	silent    = "urn:oid:2.999.1.6"
+)
+
+// world is the endpoint over the tables that template.yaml declares, with an attempt that has located a facility of each kind.
+type world struct {
+	rows     rows
+	now      time.Time
+	log      bytes.Buffer
+	limiter  httpapi.Limiter
+	enqueued []string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	return newAttempt(t, attempt.Attempt{
+		Status: attempt.Located, IdentityEnds: keyedtest.Moment().Add(15 * time.Minute), Assertion: []byte("hidden-assertion"),
+		DueAt: keyedtest.Moment().Add(15 * time.Minute),
+	})
+}
+
+// newAttempt is a world with another attempt.
+func newAttempt(t *testing.T, a attempt.Attempt) *world {
+	t.Helper()
+	made := tables.New(t)
+	w := &world{now: keyedtest.Moment(), rows: rows{TEFCA: store.TEFCA{
+		Flow: store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, Work: store.Work{DB: made.DB, Table: made.Name("WorkTable")},
+	}}}
+	a.ID, a.Tenant, a.TokenHash = attemptID, keyedtest.Tenants()[keyedtest.PublicA], binding.Hash("token-1")
+	a.RequestID, a.CreatedAt, a.ExpiresAt = "mine", w.now, w.now.Add(binding.Lifetime)
+	expect.NoError(t, w.rows.CreateAttempt(t.Context(), a, binding.Ticket{Hash: "hidden-ticket", Tenant: a.Tenant, AttemptID: a.ID, ExpiresAt: a.ExpiresAt}))
+	for _, f := range []attempt.Facility{
+		{ID: fresh, Match: tefca.Found},
+		{ID: failed, Match: tefca.Found, Outcome: attempt.HasFailed, Reason: attempt.ReasonUnavailable},
+		{ID: underway, Match: tefca.Found, Outcome: attempt.IsConnecting, LeaseUntil: w.now.Add(time.Minute)},
+		{
+			ID: connected, Match: tefca.Found, Outcome: attempt.IsConnected,
+			Connected: attempt.Connected{ConnectionID: "c0000000-0000-4000-8000-00000000000a", ConsentExpiresAt: w.now.Add(24 * time.Hour)},
+		},
+		{ID: ambiguous, Match: tefca.Ambiguous},
+		{ID: silent, Match: tefca.Unanswered},
+	} {
+		f.Name, f.City, f.State, f.Access, f.ExpiresAt = "Clinic "+f.ID[len(f.ID)-1:], "Madison", "WI", tefca.Documents, a.ExpiresAt
+		f.Local = []byte("hidden-local")
+		expect.NoError(t, w.rows.SaveFacility(t.Context(), a.Tenant, a.ID, f))
+	}
+	return w
+}
+
+func (w *world) time() time.Time { return w.now }
+
+// EnqueueAttempt implements attempt.Enqueuer. Its message is lost.
+func (w *world) EnqueueAttempt(_ context.Context, of org.Tenant, id string) error {
+	w.enqueued = append(w.enqueued, of.Key()+" "+id)
+	return keyedtest.ErrTrouble
+}
+
+// choose is what the attempt's own page sends.
+func (w *world) choose(t *testing.T, body string) *httptest.ResponseRecorder {
+	t.Helper()
+	return w.send(t, http.MethodPost, attemptID, browsertest.Page, body, bearer)
+}
+
+func (w *world) send(t *testing.T, method, id, query, body string, authorization ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	auth := browsertest.Auth()
+	auth.Limiter = w.limiter
+	mux := http.NewServeMux()
+	mux.Handle(authorizevault.Route, authorizevault.New(authorizevault.Deps{
+		API:   httpapi.New(httpapi.Options{Logger: logx.New(&w.log), Now: w.time, IDs: func() string { return keyedtest.RequestID }}),
+		Auth:  auth,
+		Flows: attempt.Chooser{Watcher: attempt.Watcher{Store: &w.rows, Now: w.time}, Store: &w.rows, Enqueuer: w},
+	}))
+	r := httptest.NewRequestWithContext(t.Context(), method, "/bridge/tefca/records/"+id+"/authorization"+query, strings.NewReader(body))
+	r.Header["Authorization"] = authorization
+	r.Header.Set("Origin", browsertest.Origin)
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	answer := httptest.NewRecorder()
+	mux.ServeHTTP(answer, r)
+	return answer
+}
+
+// chosen is the body that chooses facilities.
+func chosen(ids ...string) string {
+	return `{"tefca_directory_ids":["` + strings.Join(ids, `","`) + `"]}`
+}
+
+// attempt reads what is kept of it.
+func (w *world) attempt(t *testing.T) attempt.Attempt {
+	t.Helper()
+	a, err := w.rows.TEFCA.Attempt(t.Context(), keyedtest.Tenants()[keyedtest.PublicA], attemptID)
+	expect.NoError(t, err)
+	return a
+}
+
+// facilities reads what is kept of those of the attempt, by id.
+func (w *world) facilities(t *testing.T) map[string]attempt.Facility {
+	t.Helper()
+	all, err := w.rows.TEFCA.Facilities(t.Context(), keyedtest.Tenants()[keyedtest.PublicA], attemptID)
+	expect.NoError(t, err)
+	found := map[string]attempt.Facility{}
+	for _, f := range all {
+		found[f.ID] = f
+	}
+	return found
+}
+
+// checkHidden says that no secret is told or logged, and that logged is no facility either, which would tell where a patient was.
+func (w *world) checkHidden(t *testing.T, body string) {
+	t.Helper()
+	line := w.log.String()
+	for _, hidden := range []string{"hidden-", "token-1", binding.Hash("token-1"), "trouble at"} {
+		if strings.Contains(body, hidden) || hidden != "trouble at" && strings.Contains(line, hidden) {
+			t.Errorf("%q is told or logged:\n%s\n%s", hidden, body, line)
+		}
+	}
+	if strings.Contains(line, "urn:oid:") || strings.Contains(line, "Clinic") {
+		t.Errorf("the log tells where a patient was: %s", line)
+	}
+}
+
+// rows are the tables, which may fail.
+type rows struct {
+	store.TEFCA
+
+	losing   int   // how many writes lose against another writer
+	tries    int   // to write
+	failing  error // what reading the attempt fails of
+	unlisted error // what listing facilities fails of
+	unkept   error // what writing fails of
+}
+
+// Attempt implements attempt.Attempts.
+func (r *rows) Attempt(ctx context.Context, tenant org.Tenant, id string) (attempt.Attempt, error) {
+	if r.failing != nil {
+		return attempt.Attempt{}, r.failing
+	}
+	return r.TEFCA.Attempt(ctx, tenant, id)
+}
+
+// Facilities implements attempt.Facilities.
+func (r *rows) Facilities(ctx context.Context, tenant org.Tenant, id string) ([]attempt.Facility, error) {
+	if r.unlisted != nil {
+		return nil, r.unlisted
+	}
+	return r.TEFCA.Facilities(ctx, tenant, id)
+}
+
+// Choose implements attempt.ChoiceStore.
+func (r *rows) Choose(ctx context.Context, a attempt.Attempt, chosen []attempt.Facility) error {
+	r.tries++
+	if r.tries <= r.losing {
+		return fault.Stale()
+	}
+	if r.unkept != nil {
+		return r.unkept
+	}
+	return r.TEFCA.Choose(ctx, a, chosen)
+}
+
+// fullBuckets refuse every request.
+type fullBuckets struct{}
+
+// Take implements httpapi.Buckets.
+func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Decision, error) {
+	return ratelimit.Decision{RetryAfter: 2 * time.Second}, nil
+}
