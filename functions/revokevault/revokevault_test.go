@@ -1,0 +1,251 @@
+package revokevault_test
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/functions/revokevault"
+	"recordbridge/shared/binding"
+	"recordbridge/shared/connection"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/org"
+	"recordbridge/shared/ratelimit"
+	"recordbridge/shared/tefca/attempt"
+	"recordbridge/shared/testkit/keyedtest"
+)
+
+const (
+	issuer  = "https://api.example/v1/sandbox/identity"
+	first   = "c0000000-0000-4000-8000-00000000000a"
+	second  = "c0000000-0000-4000-8000-00000000000b"
+	third   = "c0000000-0000-4000-8000-00000000000c"
+	maple   = `{"email":"maple.aster@tefca.example"}`
+	subject = "p01" // Maple's
+)
+
+// world are the connections of a person in a tenant, which the endpoint ends.
+type world struct {
+	statuses map[string]connection.Status // by id; of one that is listed and not here nothing is left
+	listed   []string
+	unlisted error
+	unread   error
+	unended  map[string]error // by id
+	ended    []string
+	limiter  httpapi.Limiter
+}
+
+func newWorld() *world {
+	return &world{
+		listed:   []string{third, second, first, "c0000000-0000-4000-8000-0000000000ff"},
+		statuses: map[string]connection.Status{first: connection.Authorized, second: connection.Revoked, third: connection.Authorized},
+	}
+}
+
+// PersonsConnections implements attempt.Persons.
+func (w *world) PersonsConnections(_ context.Context, tenant org.Tenant, person string) ([]string, error) {
+	if tenant != keyedtest.Tenants()[keyedtest.PublicA] || person != binding.Hash(issuer+"|"+subject) {
+		return nil, w.unlisted
+	}
+	return w.listed, w.unlisted
+}
+
+// Connection implements attempt.Persons.
+func (w *world) Connection(_ context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
+	if w.unread != nil {
+		return connection.Connection{}, w.unread
+	}
+	status, ok := w.statuses[id]
+	if !ok || tenant != keyedtest.Tenants()[keyedtest.PublicA] {
+		return connection.Connection{}, connection.Missing()
+	}
+	return connection.Connection{ID: id, Tenant: tenant, Status: status}, nil
+}
+
+// Disconnect implements attempt.Disconnector.
+func (w *world) Disconnect(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
+	if err := w.unended[id]; err != nil {
+		return connection.Connection{}, err
+	}
+	w.ended, w.statuses[id] = append(w.ended, id), connection.Revoked
+	return w.Connection(ctx, tenant, id)
+}
+
+// check sends the request, by PublicA where nobody else is named.
+func (w *world) check(t *testing.T, e keyedtest.Exchange) {
+	t.Helper()
+	if e.Method == "" {
+		e.Method = http.MethodPost
+	}
+	e.Path = revokevault.Route
+	e.Check(t, revokevault.Route, revokevault.New(revokevault.Deps{
+		API: keyedtest.NewAPI(), Auth: httpapi.KeyAuth{Keys: keyedtest.Keys{}, Limiter: w.limiter},
+		Revoker: attempt.Revoker{Persons: w, Disconnector: w, Issuer: issuer},
+	}))
+}
+
+// revoked is the answer that names connections.
+func revoked(ids ...string) string {
+	list := ""
+	if len(ids) > 0 {
+		list = `"` + strings.Join(ids, `","`) + `"`
+	}
+	return `{"success":true,"data":{"request_id":"` + keyedtest.RequestID + `","revoked":[` + list + `]}}`
+}
+
+// TestTheCurrentConnectionsOfAPatientAreRevoked: those that are revoked or gone are not told; once more, there is none.
+func TestTheCurrentConnectionsOfAPatientAreRevoked(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{maple, `{"email":"Maple.ASTER@tefca.example","org_id":"other"}`} {
+		w := newWorld()
+		w.check(t, keyedtest.Exchange{User: keyedtest.PublicA, Body: body, Status: 200, Want: revoked(first, third)})
+		slices.Sort(w.ended)
+		if diff := cmp.Diff([]string{first, third}, w.ended); diff != "" {
+			t.Errorf("ended (-want +got):\n%s", diff)
+		}
+		w.check(t, keyedtest.Exchange{User: keyedtest.PublicA, Body: body, Status: 200, Want: revoked()})
+	}
+}
+
+// TestNobodyElsesConnectionsAreRevoked: no other patient's, and of no other organisation.
+func TestNobodyElsesConnectionsAreRevoked(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.check(t, keyedtest.Exchange{User: keyedtest.PublicA, Body: `{"email":"sorrel.birch@tefca.example"}`, Status: 200, Want: revoked()})
+	w.check(t, keyedtest.Exchange{User: keyedtest.PublicB, Body: maple, Status: 200, Want: revoked()})
+	if len(w.ended) != 0 {
+		t.Errorf("ended %q", w.ended)
+	}
+}
+
+// TestRevokingIsAHelpForTestsAlone: a live key is refused, whoever it asks for.
+func TestRevokingIsAHelpForTestsAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	want := keyedtest.FailureBody("svc_forbidden_mode", "This works with test credentials only.")
+	for _, body := range []string{maple, `{"email":"nobody@tefca.example"}`} {
+		w.check(t, keyedtest.Exchange{User: keyedtest.LiveA, Body: body, Status: 403, Want: want})
+	}
+	if len(w.ended) != 0 {
+		t.Errorf("ended %q", w.ended)
+	}
+}
+
+// TestRevokingRefuses what is no address of a synthetic patient, and repeats none.
+func TestRevokingRefuses(t *testing.T) {
+	t.Parallel()
+	nobody := keyedtest.FailureBody("svc_invalid_request", "email must be the address of one of the synthetic patients of TEFCA mode.")
+	refused := func(says string) string { return keyedtest.FailureBody("svc_invalid_request", says) }
+	for name, e := range map[string]keyedtest.Exchange{
+		"nobody's address": {Body: `{"email":"nobody@tefca.example"}`, Status: 400, Want: nobody},
+		"part of one":      {Body: `{"email":"maple.aster"}`, Status: 400, Want: nobody},
+		"blanks around":    {Body: `{"email":" maple.aster@tefca.example "}`, Status: 400, Want: nobody},
+		"no address":       {Body: `{}`, Status: 400, Want: refused("email is required.")},
+		"an empty one":     {Body: `{"email":""}`, Status: 400, Want: refused("email is required.")},
+		"null":             {Body: `{"email":null}`, Status: 400, Want: refused("email is required.")},
+		"a number":         {Body: `{"email":7}`, Status: 400, Want: refused("email must be a string.")},
+		"a list":           {Body: `{"email":["maple.aster@tefca.example"]}`, Status: 400, Want: refused("email must be a string.")},
+		"twice":            {Body: `{"email":"a","Email":"b"}`, Status: 400, Want: refused("The body has the same member twice.")},
+		"no body":          {Status: 400, Want: refused("A JSON body is required.")},
+		"no object":        {Body: `[]`, Status: 400, Want: refused("The body must be a JSON object.")},
+		"GET": {
+			Method: http.MethodGet, Status: 405, Want: keyedtest.FailureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: POST, OPTIONS."),
+			Header: map[string]string{"Allow": "POST, OPTIONS"},
+		},
+		"too large": {
+			Body: `{"email":"` + strings.Repeat("x", 64<<10) + `"}`, Status: 413, Want: keyedtest.FailureBody("svc_payload_too_large", "The body must not be larger than 64 KiB."),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld()
+			e.User = keyedtest.PublicA
+			w.check(t, e)
+			if len(w.ended) != 0 {
+				t.Errorf("ended %q", w.ended)
+			}
+		})
+	}
+}
+
+func TestRevokingKnowsItsCallers(t *testing.T) {
+	t.Parallel()
+	for name, e := range map[string]keyedtest.Exchange{
+		"no key":      {},
+		"a wrong key": {User: keyedtest.PublicA, Key: "other"},
+		"a stranger":  {User: "public_test_x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld()
+			e.Body, e.Status, e.Want = maple, 401, keyedtest.Unauthorized
+			w.check(t, e)
+			if len(w.ended) != 0 {
+				t.Errorf("ended %q", w.ended)
+			}
+		})
+	}
+}
+
+// TestAPatientThatIsHalfRevokedIsNoSuccess: the call may be repeated, and ends what is left.
+func TestAPatientThatIsHalfRevokedIsNoSuccess(t *testing.T) {
+	t.Parallel()
+	lost := keyedtest.FailureBody("svc_unavailable", "The record was changed at the same time. Please try again.")
+	for name, c := range map[string]struct {
+		change func(*world)
+		status int
+		want   string
+	}{
+		"connections that are not listed": {func(w *world) { w.unlisted = keyedtest.ErrTrouble }, 500, keyedtest.ServerError},
+		"a connection that is not read":   {func(w *world) { w.unread = keyedtest.ErrTrouble }, 500, keyedtest.ServerError},
+		"one that does not end":           {func(w *world) { w.unended = map[string]error{first: keyedtest.ErrTrouble} }, 500, keyedtest.ServerError},
+		"a race that is lost":             {func(w *world) { w.unended = map[string]error{first: fault.Stale()} }, 503, lost},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld()
+			c.change(w)
+			w.check(t, keyedtest.Exchange{User: keyedtest.PublicA, Body: maple, Status: c.status, Want: c.want})
+			w.unlisted, w.unread, w.unended = nil, nil, nil
+			w.check(t, keyedtest.Exchange{User: keyedtest.PublicA, Body: maple, Status: 200, Want: revoked(slices.Sorted(w.left())...)})
+		})
+	}
+}
+
+// left are the ids of connections that are authorized.
+func (w *world) left() func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for id, status := range w.statuses {
+			if status == connection.Authorized && !yield(id) {
+				return
+			}
+		}
+	}
+}
+
+// fullBuckets refuse every request.
+type fullBuckets struct{}
+
+// Take implements httpapi.Buckets.
+func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Decision, error) {
+	return ratelimit.Decision{RetryAfter: 2 * time.Second}, nil
+}
+
+func TestWhoRevokesTooOftenWaits(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.limiter = httpapi.Limiter{Buckets: fullBuckets{}, Limit: ratelimit.Limit{Name: "keyed", Quota: 1, Window: time.Minute}}
+	w.check(t, keyedtest.Exchange{
+		User: keyedtest.PublicA, Body: maple, Status: 429, Want: keyedtest.FailureBody("svc_rate_limited", "Too many requests. Please wait before trying again."),
+		Header: map[string]string{"Retry-After": "2"},
+	})
+	if len(w.ended) != 0 {
+		t.Errorf("ended %q", w.ended)
+	}
+}
