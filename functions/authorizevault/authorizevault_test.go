@@ -202,8 +202,8 @@ func TestNobodyChoosesInAnothersAttempt(t *testing.T) {
 	w.checkHidden(t, "")
 }
 
-// TestAChoiceThatLosesIsMadeAnew, four times; then the page is told to try again, and nothing is chosen.
-func TestAChoiceThatLosesIsMadeAnew(t *testing.T) {
+// TestAChoiceThatLosesIsTriedAgain, four times; then the page is told to try again, and nothing is chosen.
+func TestAChoiceThatLosesIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.rows.losing = 3

@@ -81,13 +81,13 @@ func newAttempt(t *testing.T, a attempt.Attempt) *world {
 	return w
 }
 
-func (w *world) time() time.Time { return w.now }
-
 // EnqueueAttempt implements attempt.Enqueuer. Its message is lost.
 func (w *world) EnqueueAttempt(_ context.Context, of org.Tenant, id string) error {
 	w.enqueued = append(w.enqueued, of.Key()+" "+id)
 	return keyedtest.ErrTrouble
 }
+
+func (w *world) time() time.Time { return w.now }
 
 // choose is what the attempt's own page sends.
 func (w *world) choose(t *testing.T, body string) *httptest.ResponseRecorder {

@@ -87,8 +87,6 @@ func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 	return w
 }
 
-func (w *world) time() time.Time { return w.now }
-
 // Organisation implements attempt.Organisations.
 func (w *world) Organisation(_ context.Context, publicID string) (org.Organisation, error) {
 	if publicID != keyedtest.LiveA {
@@ -102,6 +100,8 @@ func (w *world) Begin(_ context.Context, at csp.Provider, request csp.Request) (
 	w.asked, w.begun = append(w.asked, at), append(w.begun, request)
 	return authorize, csp.Authority{Provider: at, RedirectURI: request.RedirectURI, TokenEndpoint: at.Issuer + "/token"}, w.unbegun
 }
+
+func (w *world) time() time.Time { return w.now }
 
 // post is what a page sends to make an attempt.
 func (w *world) post(t *testing.T, body string) *httptest.ResponseRecorder {

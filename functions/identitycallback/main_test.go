@@ -73,7 +73,9 @@ func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 		Limiter: httpapi.Limiter{Buckets: buckets, Limit: ratelimit.Limit{Name: "identitycallback", Quota: 1, Window: time.Minute}},
 		Flows:   attempt.Completer{Store: &w.rows, Party: w, Verifiers: verifiers, Assertions: w.sealer, Enqueuer: w, Now: w.time},
 	})
-	admission := attempt.Admission{Settings: map[org.Mode]attempt.Setting{org.Test: {Providers: []identity.Provider{identity.Simulated(baseURL)}}}}
+	admission := attempt.Admission{Settings: map[org.Mode]attempt.Setting{
+		org.Test: {Providers: []identity.Provider{identity.Simulated(baseURL)}}, org.Live: {},
+	}}
 	creator := attempt.Creator{Admission: admission, Store: &w.rows, Now: w.time, NewID: func() string { return attemptID }, Random: rand.Reader}
 	prepared, err := creator.Create(t.Context(), attempt.Request{
 		Tenant: keyedtest.Tenants()[keyedtest.PublicA], Provider: "simulated", ExternalID: "patient-7", ExternalState: "visit&9", RequestID: "mine",
@@ -86,8 +88,6 @@ func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 	expect.NoError(t, err)
 	return w
 }
-
-func (w *world) time() time.Time { return w.now }
 
 // Begin implements attempt.Party.
 func (w *world) Begin(_ context.Context, at identity.Provider, request identity.Request) (string, identity.Authority, error) {
@@ -113,6 +113,8 @@ func (w *world) EnqueueAttempt(_ context.Context, of org.Tenant, id string) erro
 	w.enqueued = append(w.enqueued, of.Key()+" "+id)
 	return keyedtest.ErrTrouble
 }
+
+func (w *world) time() time.Time { return w.now }
 
 // visit is the return of the browser that has left.
 func (w *world) visit(query string) *httptest.ResponseRecorder {
