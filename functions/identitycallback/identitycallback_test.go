@@ -145,6 +145,14 @@ func TestAWindowSaysWhatWentWrong(t *testing.T) {
 			"&code=c%2B1", nil, 0,
 			attempt.Ending{Error: "svc_token_exchange", Cause: "identity_expired", Description: "The identity check has run out. Nothing more was shared; please verify your identity once more."},
 		},
+		"another issuer's answer": {
+			"&code=c%2B1&iss=https%3A%2F%2Fother.example", identity.Authority{}.Check(identity.Return{Issuer: "https://other.example"}), time.Minute,
+			attempt.Ending{Error: "svc_invalid_request", Cause: "issuer_mismatch", Description: "The answer did not come from the identity service that was asked. Nothing was shared; please try again."},
+		},
+		"our own failure that says too much": {
+			"&code=c%2B1", fault.New(fault.Internal, fault.CodeUnavailable, "trouble at 10.0.0.7"), time.Minute,
+			attempt.Ending{Error: "svc_server_error", Cause: "internal", Description: "Something went wrong on our side. Please try again."},
+		},
 		"our own failure": {
 			"&code=c%2B1", keyedtest.ErrTrouble, time.Minute,
 			attempt.Ending{Error: "svc_server_error", Cause: "internal", Description: "Something went wrong on our side. Please try again."},

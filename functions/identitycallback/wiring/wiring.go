@@ -33,7 +33,7 @@ type Environment struct {
 
 // Build makes the function. It reads secrets, once per cold start.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.HTTPHandler, error) {
-	e, err := edge.New(ctx, env.Env, p.Process, "identity", env.LimitSecret)
+	e, err := edge.New(ctx, env.Env, p.Process, "identitycallback", env.LimitSecret)
 	if err != nil {
 		return nil, err
 	}
