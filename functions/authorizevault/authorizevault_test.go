@@ -160,6 +160,9 @@ func TestAnAttemptThatTakesNoChoiceIsAConflict(t *testing.T) {
 					t.Errorf("got %d %s", got.Code, text)
 				}
 			}
+			if w.rows.reads != 2 {
+				t.Errorf("what will not change was read %d times, want once for each choice", w.rows.reads)
+			}
 			if diff := cmp.Diff(before, w.facilities(t)); diff != "" || len(w.enqueued) != 0 {
 				t.Errorf("facilities (-want +got):\n%s\nthe worker was told of %q", diff, w.enqueued)
 			}

@@ -161,6 +161,7 @@ type rows struct {
 
 	losing   int   // how many writes lose against another writer
 	tries    int   // to write
+	reads    int   // of the attempt
 	failing  error // what reading the attempt fails of
 	unlisted error // what listing facilities fails of
 	unkept   error // what writing fails of
@@ -168,6 +169,7 @@ type rows struct {
 
 // Attempt implements attempt.Attempts.
 func (r *rows) Attempt(ctx context.Context, tenant org.Tenant, id string) (attempt.Attempt, error) {
+	r.reads++
 	if r.failing != nil {
 		return attempt.Attempt{}, r.failing
 	}

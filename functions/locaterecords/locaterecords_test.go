@@ -160,7 +160,7 @@ func TestAPageSeesHowItsAttemptStands(t *testing.T) {
 	const ends = "2026-03-04T05:21:07Z"
 	verified := keyedtest.Moment().Add(15 * time.Minute)
 	connected := chosen(f2, attempt.IsConnected, "")
-	connected.Connected = attempt.Connected{ConnectionID: "c0000000-0000-4000-8000-00000000000a", ConsentExpiresAt: keyedtest.Moment().Add(24 * time.Hour).In(time.FixedZone("", 3600))}
+	connected.Connected = attempt.Connected{ConnectionID: "c0000000-0000-4000-8000-00000000000a", ConsentExpiresAt: keyedtest.Moment().Add(24 * time.Hour)}
 	connection := `,"outcome":"connected","connection":{"org_connection_id":"c0000000-0000-4000-8000-00000000000a","connection_status":"authorized",` +
 		`"platform_type":"tefca","request_id":"mine","external_id":"patient-7","external_state":"visit-9","scope":"patient/*.read",` +
 		`"consent_expires_at":"2026-03-05T05:06:07Z","tefca_directory_id":"` + f2 + `"}`
