@@ -132,6 +132,7 @@ func (c *console) pages(path, name, key string) []string {
 // TestLongListsGoOnWhereTheyEnded: of what a crowd of patients leaves behind, each is there once.
 func TestLongListsGoOnWhereTheyEnded(t *testing.T) {
 	t.Parallel()
+	isMany(t)
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
 		const crowd = 52 // a page has 50

@@ -109,6 +109,7 @@ func (p people) ask(g guarded, path string, by who, change func(http.Header)) an
 // request without the token, and one of another site. What the description says of a permission is what the code asks for.
 func TestTheDashboardLetsInWhomItsDescriptionLetsIn(t *testing.T) {
 	t.Parallel()
+	isMany(t)
 	synctest.Test(t, func(t *testing.T) {
 		p, own := newPeople(t)
 		owner, pending := p.signedIn(own, account.Owner, false), p.signedIn(own, account.Owner, true)

@@ -33,6 +33,7 @@ type probe struct {
 // does not allow it, and the allowed ones on foreign rows and for foreign purposes.
 func TestEveryFunctionIsRefusedWhatItMayNotDo(t *testing.T) {
 	t.Parallel()
+	isMany(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		s.expectDenials = true

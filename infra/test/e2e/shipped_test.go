@@ -81,9 +81,7 @@ func (s *stack) chosenURL(brand string, portal record.Portal) string {
 // TestASyntheticHospitalIsFoundByATypo: in a catalogue as large as the United States'.
 func TestASyntheticHospitalIsFoundByATypo(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("as large as it is, and nothing of its own to the race detector")
-	}
+	isMany(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{catalog: shipped.US})
 		t.Cleanup(synctest.Wait)
