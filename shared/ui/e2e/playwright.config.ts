@@ -16,12 +16,12 @@ export default defineConfig({
   // A trace costs half of a run's time. What has failed is walked once more with one, and has failed whatever comes of that.
   retries: 1,
   failOnFlakyTests: true,
-  // Long enough for a machine that has much else to do: no judgement is one of time (journeys/speed.spec.ts).
-  timeout: 90_000,
-  expect: { timeout: 15_000 },
+  // They end what hangs, on a machine that has much else to do: no judgement is one of time (journeys/speed.spec.ts).
+  timeout: 300_000,
+  expect: { timeout: 30_000 },
   forbidOnly: true,
   use: {
-    actionTimeout: 15_000,
+    actionTimeout: 30_000,
     trace: "on-first-retry",
     screenshot: "only-on-failure",
     launchOptions: {

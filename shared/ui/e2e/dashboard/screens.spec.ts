@@ -43,8 +43,6 @@ for (const [name, place, title] of SCREENS) {
   });
 }
 
-test.describe.configure({ timeout: 120_000 });
-
 test("an empty list says what to do first, and one that failed what was asked", async ({ page, run }) => {
   const empty = world(true);
   empty.session.organisations = world().session.organisations;

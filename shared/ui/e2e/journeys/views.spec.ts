@@ -48,7 +48,7 @@ for (const lang of [english, spanish]) {
     test.use({ locale: `${lang.lang}-US` });
 
     test("the whole journey", async ({ page, run, host }) => {
-      test.setTimeout(240_000);
+      test.setTimeout(900_000);
       const patient = await looker(page, run, host, lang, { "show-splash": "" });
       await patient.shows("button");
       await patient.open();
@@ -63,7 +63,6 @@ for (const lang of [english, spanish]) {
     });
 
     test("what few patients see", async ({ page, run, host }) => {
-      test.setTimeout(120_000);
       const patient = await looker(page, run, host, lang, { "reconnect-org-connection-id": crypto.randomUUID() });
       await patient.open();
       await patient.sees("reconnect_title");

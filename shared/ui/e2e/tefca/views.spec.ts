@@ -27,7 +27,7 @@ for (const lang of [english, spanish]) {
     test.use({ locale: `${lang.lang}-US` });
 
     test("from the introduction to what is connected", async ({ page, run, host }) => {
-      test.setTimeout(240_000);
+      test.setTimeout(900_000);
       const patient = await looker(page, run, host, lang);
       await patient.sees("tefca_intro_title");
       await looks(patient, "intro");
@@ -48,7 +48,7 @@ for (const lang of [english, spanish]) {
     });
 
     test("what goes wrong", async ({ page, run, host }) => {
-      test.setTimeout(240_000);
+      test.setTimeout(900_000);
       const patient = await looker(page, run, host, lang, { "search-only": "" });
       patient.canned.providers = patient.canned.providers.slice(0, 1);
       await patient.next();
