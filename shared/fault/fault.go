@@ -69,14 +69,15 @@ func (c Code) InBrowser() Code {
 	return c
 }
 
-// Error is a failure that may be shown: Code and Public go to the client, the cause only to the log.
+// Error is a failure that may be shown: Code and Public go to the client, the private cause only to the log.
 type Error struct {
 	Kind       Kind
 	Code       Code
 	Public     string        // one or two ASCII sentences
 	RetryAfter time.Duration // zero when the client is told nothing about time
 	Field      string        // which of the values that were given is wrong, for who can point at it; empty when none is
-	cause      error
+	Cause      string        // why, as a stable word, where one code has several causes (Causes)
+	because    error
 }
 
 // New makes an Error without a cause.
@@ -84,10 +85,10 @@ func New(kind Kind, code Code, public string) *Error {
 	return &Error{Kind: kind, Code: code, Public: public}
 }
 
-// Because returns a copy of e with the given cause.
+// Because returns a copy of e with the given private cause.
 func (e *Error) Because(cause error) *Error {
 	wrapped := *e
-	wrapped.cause = cause
+	wrapped.because = cause
 	return &wrapped
 }
 
@@ -105,16 +106,20 @@ func (e *Error) About(field string) *Error {
 	return &about
 }
 
-// Error implements error. The text is for the log: it holds the cause.
+// Error implements error. The text is for the log: it holds the private cause.
 func (e *Error) Error() string {
-	if e.cause == nil {
-		return string(e.Code) + ": " + e.Public
+	text := string(e.Code) + ": "
+	if e.Cause != "" {
+		text = e.Cause + ": " + text
 	}
-	return string(e.Code) + ": " + e.cause.Error()
+	if e.because == nil {
+		return text + e.Public
+	}
+	return text + e.because.Error()
 }
 
-// Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.cause }
+// Unwrap returns the private cause.
+func (e *Error) Unwrap() error { return e.because }
 
 // Is reports whether target is e's Kind.
 func (e *Error) Is(target error) bool {

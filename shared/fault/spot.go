@@ -43,8 +43,8 @@ type telling interface {
 	Failure() (class string, status int)
 }
 
-// Failed returns cause as a failure at this spot. A class and status that the spot leaves out are the cause's, if it tells. A zero
-// Spot changes nothing.
+// Failed returns cause as a failure at this spot. A class and status that the spot leaves out are the cause's, if it tells, or its word
+// (Causes). A zero Spot changes nothing.
 func (s Spot) Failed(cause error) error {
 	if s == (Spot{}) || cause == nil {
 		return cause
@@ -54,6 +54,8 @@ func (s Spot) Failed(cause error) error {
 	case s.Class != "":
 	case tells:
 		s.Class, s.Status = told.Failure()
+	case Of(cause).Cause != "":
+		s.Class = Of(cause).Cause
 	case errors.Is(cause, context.DeadlineExceeded):
 		s.Class = "timeout"
 	}

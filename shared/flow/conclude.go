@@ -156,6 +156,6 @@ func failureEvent(end Conclusion, now time.Time) (webhook.Event, error) {
 	return webhook.NewEvent(attempt.Tenant, webhook.ConnectionFailed, attempt.ID, 0, now, webhook.ConnectionFailure{
 		EndpointID: attempt.EndpointID, PortalID: attempt.PortalID, BrandID: attempt.BrandID, PlatformType: attempt.PlatformType,
 		OrgConnectionID: attempt.Reconnect, RequestID: end.RequestID, ExternalID: attempt.ExternalID, ExternalState: attempt.ExternalState,
-		Error: end.Error, ErrorDescription: end.Description, Cause: end.Cause, SuggestedAction: failureKinds()[end.Cause].action,
+		Error: end.Error, ErrorDescription: end.Description, Cause: end.Cause, SuggestedAction: causes()[end.Cause].Action,
 	})
 }

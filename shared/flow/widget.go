@@ -138,7 +138,7 @@ func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, 
 	case Failed:
 		p.Failure = &binding.Failure{
 			Error: a.Ending.Error, Description: a.Ending.Description, RequestID: a.Ending.RequestID,
-			ExternalState: a.ExternalState, Cause: a.Ending.Cause, SuggestedAction: failureKinds()[a.Ending.Cause].action,
+			ExternalState: a.ExternalState, Cause: a.Ending.Cause, SuggestedAction: causes()[a.Ending.Cause].Action,
 		}
 	}
 	return p, nil

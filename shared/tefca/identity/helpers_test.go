@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
@@ -197,11 +198,7 @@ func refused(tb testing.TB, err error, cause, check string) {
 	if check != "" {
 		class = "id_token_" + check
 	}
-	told, ok := err.(interface{ Failure() (string, int) })
-	if !ok {
-		tb.Fatalf("got %v, want %s", err, class)
-	}
-	if got, _ := told.Failure(); identity.CauseOf(err) != cause || got != class {
+	if got := fault.SpotOf(fault.Spot{Step: fault.StepIdentity}.Failed(err)).Class; identity.CauseOf(err) != cause || got != class {
 		tb.Errorf("got %s (%s), want %s (%s)", identity.CauseOf(err), got, cause, class)
 	}
 }
