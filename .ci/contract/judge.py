@@ -20,7 +20,7 @@ description = os.path.join(here, "../../docs/openapi.yaml")
 SHAPE = "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance"
 
 # What succeeds only in a window that our own page has opened, or for a person who has been verified in one.
-WINDOWS = ("GET /bridge/tefca/identity/start", "GET /bridge/tefca/identity/callback", "POST /bridge/tefca/records/{attemptId}/authorization")
+WINDOWS = ("GET /bridge/tefca/identity/start", "GET /bridge/tefca/identity/callback/{provider}", "POST /bridge/tefca/records/{attemptId}/authorization")
 
 
 def seeds(run):

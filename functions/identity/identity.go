@@ -1,7 +1,7 @@
 // Package identity serves /bridge/tefca/identity (docs/openapi.yaml), where TEFCA mode begins. GET ?public_id= tells a page of ours which
 // identity providers there are, and POST ?public_id= makes an attempt at one of them; both answer at once what is wrong with the
 // configuration or the plan. GET /bridge/tefca/identity/start lets a window of our own pages leave for the provider, once. Every POST makes a new
-// attempt, but for one with an id and a hash that were there before and that nobody has left with.
+// attempt.
 package identity
 
 import (
@@ -59,13 +59,11 @@ type request struct {
 	ExternalID    string `json:"external_id"`
 	ExternalState string `json:"external_state"`
 	RequestID     string `json:"request_id"`
-	AttemptID     string `json:"attempt_id"`
-	TokenHash     string `json:"token_hash"`
 }
 
 type response struct {
 	AttemptID    string `json:"attempt_id"`
-	AttemptToken string `json:"attempt_token,omitempty"`
+	AttemptToken string `json:"attempt_token"`
 	IdentityURL  string `json:"identity_url"`
 	ExpiresAt    string `json:"expires_at"` // RFC 3339
 }
@@ -96,7 +94,7 @@ func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response
 	}
 	prepared, err := d.Flows.Create(ctx, attempt.Request{
 		Tenant: caller.Tenant, PublicID: in.PublicID, Provider: in.Provider, ExternalID: in.ExternalID, ExternalState: in.ExternalState,
-		RequestID: in.RequestID, AttemptID: in.AttemptID, TokenHash: in.TokenHash,
+		RequestID: in.RequestID,
 	})
 	if err != nil {
 		return response{}, err

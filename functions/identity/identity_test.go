@@ -150,42 +150,32 @@ func TestAnAttemptInLiveModeIsOfLiveMode(t *testing.T) {
 	}
 }
 
-// TestAPageMayChooseIdAndToken: it gets no token then, has the same attempt however often it asks, and nobody else takes its id.
-func TestAPageMayChooseIdAndToken(t *testing.T) {
+// TestAnAttemptIsOneBrowsers: whoever left before is the one that it is about, whatever leads to it.
+func TestAnAttemptIsOneBrowsers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	own := func(id, hash string) string {
-		return `{"provider":"simulated","attempt_id":"` + id + `","token_hash":"` + hash + `"}`
-	}
-	hash, other := strings.Repeat("0a", 32), strings.Repeat("0b", 32)
-	made := func(n byte) string {
-		return `{"success":true,"data":{"attempt_id":"` + ownID + `","identity_url":"https://api.example/v1/bridge/tefca/identity/start?attempt=` + value(n) +
-			`","expires_at":"2026-03-04T05:36:07Z"}}`
-	}
-	browsertest.CheckAnswer(t, w.post(t, own(strings.ToUpper(ownID), hash)), made(1))
-	if kept := w.attempt(t, ownID); kept.TokenHash != hash {
-		t.Errorf("kept %+v", kept)
-	}
-	browsertest.CheckAnswer(t, w.post(t, own(ownID, hash)), made(2))
-	taken := keyedtest.FailureBody("svc_invalid_request", "This attempt_id cannot be used. Make a new one.")
-	checkTaken := func(when, body string) {
-		if got := w.post(t, body); got.Code != http.StatusConflict || strings.TrimSpace(got.Body.String()) != taken {
-			t.Errorf("%s: got %d %s", when, got.Code, got.Body)
-		}
-	}
-	checkTaken("with another token", own(ownID, other))
+	w.post(t, `{"provider":"simulated"}`)
+	first, another := w.attempt(t, attemptID), w.attempt(t, attemptID)
+	another.ID, another.Rev = ownID, 0
+	expect.NoError(t, w.rows.CreateAttempt(t.Context(), another, binding.Ticket{
+		Hash: binding.Hash("second"), Tenant: first.Tenant, AttemptID: first.ID, ExpiresAt: first.ExpiresAt,
+	}))
 	if got := w.leave("?attempt=" + value(2)); got.Code != http.StatusFound {
 		t.Fatalf("leaving answered %d", got.Code)
 	}
-	checkTaken("after a browser has left", own(ownID, hash))
+	left := w.attempt(t, attemptID)
+	if got := w.leave("?attempt=second"); got.Code != http.StatusBadRequest || got.Header().Get("Location") != "" {
+		t.Errorf("leaving once more answered %d %v", got.Code, got.Header())
+	}
+	if now := w.attempt(t, attemptID); now.Rev != left.Rev || now.NonceHash != left.NonceHash {
+		t.Errorf("kept %+v, want %+v", now, left)
+	}
 }
 
 // TestWhatAPageSendsIsRefusedByItsField: no attempt is made, no text of the page is repeated.
 func TestWhatAPageSendsIsRefusedByItsField(t *testing.T) {
 	t.Parallel()
-	const pair = "token_hash must be the SHA-256 of the attempt token in 64 lower-case hex digits, and goes with attempt_id."
-	const random = "attempt_id must be a random UUID (version 4), and goes with token_hash."
-	w, hash := newWorld(t), strings.Repeat("0a", 32)
+	w := newWorld(t)
 	for body, c := range map[string]struct {
 		status int
 		says   string
@@ -198,15 +188,10 @@ func TestWhatAPageSendsIsRefusedByItsField(t *testing.T) {
 		`{"provider":7}`:          {400, "provider must be a string.", "provider"},
 		`{"provider":"<script>"}`: {400, "There is no such identity provider.", "provider"},
 		`{"provider":"real"}`:     {400, "There is no such identity provider.", "provider"}, // of live mode
-		`{"provider":"simulated","Provider":"second"}`:                                                                                          {400, "The body has the same member twice.", ""},
-		`{"provider":"simulated","external_id":"` + strings.Repeat("x", 513) + `"}`:                                                             {400, "external_id must not be longer than 512 bytes.", "external_id"},
-		`{"provider":"simulated","external_state":"` + strings.Repeat("x", 1025) + `"}`:                                                         {400, "external_state must not be longer than 1024 bytes.", "external_state"},
-		`{"provider":"simulated","request_id":"` + strings.Repeat("x", 129) + `"}`:                                                              {400, "request_id must not be longer than 128 bytes.", "request_id"},
-		`{"provider":"simulated","attempt_id":"` + ownID + `"}`:                                                                                 {400, pair, "token_hash"},
-		`{"provider":"simulated","token_hash":"` + hash + `"}`:                                                                                  {400, random, "attempt_id"},
-		`{"provider":"simulated","attempt_id":"` + keyedtest.RequestID[:14] + `1` + keyedtest.RequestID[15:] + `","token_hash":"` + hash + `"}`: {400, random, "attempt_id"},
-		`{"provider":"simulated","attempt_id":"` + ownID + `","token_hash":"` + strings.ToUpper(hash) + `"}`:                                    {400, pair, "token_hash"},
-		`{"provider":"simulated","attempt_id":"` + ownID + `","token_hash":"` + binding.Hash("") + `"}`:                                         {400, pair, "token_hash"},
+		`{"provider":"simulated","Provider":"second"}`:                                  {400, "The body has the same member twice.", ""},
+		`{"provider":"simulated","external_id":"` + strings.Repeat("x", 513) + `"}`:     {400, "external_id must not be longer than 512 bytes.", "external_id"},
+		`{"provider":"simulated","external_state":"` + strings.Repeat("x", 1025) + `"}`: {400, "external_state must not be longer than 1024 bytes.", "external_state"},
+		`{"provider":"simulated","request_id":"` + strings.Repeat("x", 129) + `"}`:      {400, "request_id must not be longer than 128 bytes.", "request_id"},
 	} {
 		w.log.Reset()
 		got := w.post(t, body)

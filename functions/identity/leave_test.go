@@ -71,7 +71,7 @@ func TestAStartValueLeavesForTheProvider(t *testing.T) {
 	}
 	challenge := sha256.Sum256([]byte(value(6)))
 	asked := []csp.Request{{
-		RedirectURI: "https://api.example/v1/bridge/tefca/identity/callback", State: state, Nonce: value(5), Challenge: base64.RawURLEncoding.EncodeToString(challenge[:]),
+		RedirectURI: "https://api.example/v1/bridge/tefca/identity/callback/simulated", State: state, Nonce: value(5), Challenge: base64.RawURLEncoding.EncodeToString(challenge[:]),
 	}}
 	if diff := cmp.Diff(asked, w.begun); diff != "" {
 		t.Errorf("asked (-want +got):\n%s", diff)

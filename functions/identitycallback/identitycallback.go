@@ -1,4 +1,4 @@
-// Package identitycallback serves GET /bridge/tefca/identity/callback, where identity providers return: it verifies the identity that
+// Package identitycallback serves GET /bridge/tefca/identity/callback/{provider}, where identity providers return: it verifies the identity that
 // the state's attempt was begun for, has the network asked with it, and ends the window on a page that says how it went. A state works
 // once, only in the browser that began the attempt, so a second call changes nothing.
 package identitycallback
@@ -16,7 +16,7 @@ import (
 )
 
 // Route is the declared path.
-const Route = identity.CallbackPath
+const Route = identity.CallbackPath + "/{provider}"
 
 // Deps are what the endpoint works with.
 type Deps struct {
@@ -31,6 +31,8 @@ type Completer interface {
 }
 
 type request struct {
+	Provider string `path:"provider"`
+
 	State string `query:"state"`
 	Code  string `query:"code"`
 	Iss   string `query:"iss"`
@@ -44,7 +46,7 @@ func New(d Deps) http.Handler {
 
 func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi.Answer, error) {
 	known, err := d.Flows.Complete(ctx, attempt.Return{
-		State: in.State, Code: secret.New(in.Code), Issuer: in.Iss, Error: in.Error, Cookie: visit.Cookie, RequestID: logx.RequestID(ctx),
+		Provider: in.Provider, State: in.State, Code: secret.New(in.Code), Issuer: in.Iss, Error: in.Error, Cookie: visit.Cookie, RequestID: logx.RequestID(ctx),
 	})
 	if !known {
 		return httpapi.Answer{}, err

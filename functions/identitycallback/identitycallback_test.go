@@ -78,7 +78,7 @@ func TestAVerifiedIdentityIsSealedAndTheNetworkAskedWithIt(t *testing.T) {
 	}
 	back := w.back[0]
 	challenge := sha256.Sum256([]byte(back.Verifier.Reveal()))
-	if back.Code.Reveal() != "c+1" || back.Issuer != "https://id.example" || back.Error != "" ||
+	if back.Provider != "simulated" || back.Code.Reveal() != "c+1" || back.Issuer != "https://id.example" || back.Error != "" ||
 		base64.RawURLEncoding.EncodeToString(challenge[:]) != w.request.Challenge || w.pinned[0].TokenEndpoint != identity.Simulated(baseURL).Issuer+"/token" {
 		t.Errorf("exchanged %+v at %+v", back, w.pinned[0])
 	}
@@ -146,7 +146,7 @@ func TestAWindowSaysWhatWentWrong(t *testing.T) {
 			attempt.Ending{Error: "svc_token_exchange", Cause: "identity_expired", Description: "The identity check has run out. Nothing more was shared; please verify your identity once more."},
 		},
 		"another issuer's answer": {
-			"&code=c%2B1&iss=https%3A%2F%2Fother.example", identity.Authority{}.Check(identity.Return{Issuer: "https://other.example"}), time.Minute,
+			"&code=c%2B1&iss=https%3A%2F%2Fother.example", identity.Authority{}.Check(identity.Return{Provider: "another"}), time.Minute,
 			attempt.Ending{Error: "svc_invalid_request", Cause: "issuer_mismatch", Description: "The answer did not come from the identity service that was asked. Nothing was shared; please try again."},
 		},
 		"our own failure that says too much": {

@@ -44,6 +44,7 @@ type world struct {
 
 	request  identity.Request // what the browser left with
 	started  binding.Started
+	at       string        // whose callback address it comes back to
 	lasts    time.Duration // how long the identity lives
 	refuses  error         // what the exchange answers
 	pinned   []identity.Authority
@@ -61,7 +62,7 @@ func newWorld(t *testing.T) *world {
 func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 	t.Helper()
 	made := tables.New(t)
-	w := &world{now: keyedtest.Moment(), lasts: 15 * time.Minute}
+	w := &world{now: keyedtest.Moment(), at: "simulated", lasts: 15 * time.Minute}
 	w.rows = rows{TEFCA: store.TEFCA{
 		Flow: store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, Work: store.Work{DB: made.DB, Table: made.Name("WorkTable")},
 	}}
@@ -123,7 +124,8 @@ func (w *world) visit(query string) *httptest.ResponseRecorder {
 
 // visitWith is that of a browser with a language and another cookie, or none.
 func (w *world) visitWith(method, query, language, cookie string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(method, identitycallback.Route+query, http.NoBody)
+	r := httptest.NewRequest(method, identity.CallbackPath+"/"+w.at+query, http.NoBody)
+	r.SetPathValue("provider", w.at)
 	r.Header.Set("Accept-Language", language)
 	if cookie != "" {
 		r.AddCookie(&http.Cookie{Name: w.started.CookieName, Value: cookie})

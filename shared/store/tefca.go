@@ -28,12 +28,7 @@ func (s TEFCA) CreateAttempt(ctx context.Context, a attempt.Attempt, ticket bind
 	if err != nil {
 		return err
 	}
-	made := types.TransactWriteItem{Put: &types.Put{
-		TableName: &s.Work.Table, Item: row, ConditionExpression: aws.String(absent + " OR (#status = :created AND token_hash = :token)"),
-		ExpressionAttributeNames:  map[string]string{"#status": "status"},
-		ExpressionAttributeValues: item{":created": text(string(attempt.Created)), ":token": text(a.TokenHash)},
-	}}
-	return transact(ctx, s.Flow.DB, made, putNew(s.Flow.Table, ticketItem(identityTicketKey(ticket.Hash), ticket)))
+	return transact(ctx, s.Flow.DB, putNew(s.Work.Table, row), putNew(s.Flow.Table, ticketItem(identityTicketKey(ticket.Hash), ticket)))
 }
 
 // Ticket implements attempt.StartStore.

@@ -24,7 +24,7 @@ func TestEveryRouteOfTheProjectsTemplateHasItsFunction(t *testing.T) {
 		"ANY /bridge/callback":                                                              "callback",
 		"ANY /bridge/tefca/identity":                                                        "identity",
 		"ANY /bridge/tefca/identity/start":                                                  "identity",
-		"ANY /bridge/tefca/identity/callback":                                               "identitycallback",
+		"ANY /bridge/tefca/identity/callback/{provider}":                                    "identitycallback",
 		"ANY /bridge/tefca/records/{attemptId}":                                             "locaterecords",
 		"ANY /bridge/tefca/records/{attemptId}/authorization":                               "authorizevault",
 		"ANY /bridge/vault_connection/revoke":                                               "revokevault",

@@ -35,7 +35,7 @@ import (
 
 const (
 	base     = "https://us.example"
-	callback = base + identity.CallbackPath
+	callback = base + identity.CallbackPath + "/simulated"
 	verifier = "a-verifier-of-at-least-forty-three-characters-1"
 	nonce    = "nonce-1"
 )
@@ -145,7 +145,8 @@ func (w world) comeBack(t *testing.T, pinned identity.Authority, told url.Values
 	t.Helper()
 
 	return w.Exchange(t.Context(), pinned, identity.Return{
-		Code: secret.New(told.Get("code")), Issuer: told.Get("iss"), Error: told.Get("error"), Verifier: secret.New(verifier),
+		Provider: "simulated",
+		Code:     secret.New(told.Get("code")), Issuer: told.Get("iss"), Error: told.Get("error"), Verifier: secret.New(verifier),
 		NonceHash: flow.HashNonce(nonce),
 	})
 }

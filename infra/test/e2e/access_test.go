@@ -43,7 +43,7 @@ func routeAccess() map[string]access {
 		"GET /bridge/tefca/identity":                               byPublicID,
 		"POST /bridge/tefca/identity":                              byPublicID,
 		"GET /bridge/tefca/identity/start":                         page,
-		"GET /bridge/tefca/identity/callback":                      page,
+		"GET /bridge/tefca/identity/callback/{provider}":           page,
 		"GET /bridge/tefca/records/{attemptId}":                    byPublicID, // and with the attempt's token
 		"POST /bridge/tefca/records/{attemptId}/authorization":     byPublicID, // as above
 		"POST /bridge/vault_connection/revoke":                     keyedTest,

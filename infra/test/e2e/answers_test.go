@@ -43,7 +43,7 @@ func (f fixture) requests() map[string]request {
 		"GET /bridge/tefca/identity":                               {method: http.MethodGet, path: "/bridge/tefca/identity" + public},
 		"POST /bridge/tefca/identity":                              {method: http.MethodPost, path: "/bridge/tefca/identity" + public, body: `{"provider":"simulated"}`},
 		"GET /bridge/tefca/identity/start":                         {method: http.MethodGet, path: "/bridge/tefca/identity/start?attempt=x", site: "same-origin"},
-		"GET /bridge/tefca/identity/callback":                      {method: http.MethodGet, path: "/bridge/tefca/identity/callback?state=x&code=y"},
+		"GET /bridge/tefca/identity/callback/{provider}":           {method: http.MethodGet, path: "/bridge/tefca/identity/callback/simulated?state=x&code=y"},
 		"GET /bridge/tefca/records/{attemptId}":                    {method: http.MethodGet, path: "/bridge/tefca/records/" + verified.ID + public, authorize: "Bearer " + verified.Token},
 		"POST /bridge/tefca/records/{attemptId}/authorization":     {method: http.MethodPost, path: "/bridge/tefca/records/" + verified.ID + "/authorization" + public, authorize: "Bearer " + verified.Token, body: `{"tefca_directory_ids":["` + facilities[0] + `"]}`},
 		"POST /bridge/vault_connection/revoke":                     {method: http.MethodPost, path: "/bridge/vault_connection/revoke", authorize: key, body: `{"email":"alder.fenn@tefca.example"}`},

@@ -123,7 +123,7 @@ func neverSeen() map[string]string {
 		"GET /bridge/fhir/ehi-export/{taskId} 503":                                      contended,
 		"GET /bridge/fhir/ehi-export/{taskId}/download/{fileName} 503":                  contended,
 		"GET /bridge/reconnect 503":                                                     contended,
-		"GET /bridge/tefca/identity/callback 503":                                       contended,
+		"GET /bridge/tefca/identity/callback/{provider} 503":                            contended,
 		"POST /bridge/tefca/records/{attemptId}/authorization 503":                      contended,
 		"POST /bridge/vault_connection/revoke 503":                                      contended,
 		"POST /bridge/fhir/ehi-export 503":                                              contended,

@@ -67,7 +67,7 @@ func newLive(t *testing.T) *live {
 		return allowed
 	}})
 	handler, err := sandbox.New(sandbox.Deps{
-		BaseURL: networkHost + "/sandbox", Personas: persona.Builtin(), Clients: []oauth.Client{{ID: identity.SimulatedClient, RedirectURIs: []string{baseURL + identity.CallbackPath}}},
+		BaseURL: networkHost + "/sandbox", Personas: persona.Builtin(), Clients: []oauth.Client{{ID: identity.SimulatedClient, RedirectURIs: []string{baseURL + identity.CallbackPath + "/real"}}},
 		Store: memstore.New(), Now: time.Now, Random: rand.Reader, AccessTokenTTL: time.Hour, CodeTTL: time.Minute, Logger: slog.New(slog.DiscardHandler),
 	})
 	expect.NoError(t, err)

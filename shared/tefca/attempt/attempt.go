@@ -159,9 +159,6 @@ type Exchanger interface {
 	Exchange(ctx context.Context, pinned identity.Authority, back identity.Return) (tefca.Assertion, error)
 }
 
-// callbackURI is where providers return.
-func callbackURI(baseURL string) string { return baseURL + identity.CallbackPath }
-
 // verifierBinding is what a sealed verifier is bound to.
 func verifierBinding(a Attempt) string { return "identity-verifier|" + a.Tenant.Key() + "|" + a.ID }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -22,8 +21,7 @@ import (
 
 // CreateStore keeps attempts that are made.
 type CreateStore interface {
-	// CreateAttempt stores an attempt, created, and its ticket in one transaction, also in place of one of the same id and token hash
-	// that nobody has left with; fault.Conflict when there is another of its id.
+	// CreateAttempt stores an attempt, created, and its ticket in one transaction; fault.Conflict when there is one of its id.
 	CreateAttempt(ctx context.Context, a Attempt, ticket binding.Ticket) error
 }
 
@@ -45,20 +43,17 @@ type Request struct {
 	ExternalID    string
 	ExternalState string
 	RequestID     string
-	AttemptID     string // the page's own choice, a version 4 UUID; empty where the attempt gets one here
-	TokenHash     string // of the page's own attempt token; goes with AttemptID
 }
 
 // Prepared is an attempt whose browser has not left yet.
 type Prepared struct {
 	AttemptID string
-	Token     secret.Text // what the page asks after the attempt with; empty when it has chosen its own
+	Token     secret.Text // what the page asks after the attempt with
 	Start     secret.Text // what a browser of our own pages leaves with, once
 	ExpiresAt time.Time
 }
 
-// Create makes an attempt. Errors are those of Admission.Offer, fault.Invalid, and fault.Conflict for an id of the page's choice that is
-// taken. Whoever brings id and token hash again has the same attempt until a browser leaves with it.
+// Create makes an attempt, which one browser can leave with. Errors are those of Admission.Offer, and fault.Invalid.
 func (c Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	setting, err := c.Offer(ctx, r.Tenant.Mode, r.PublicID)
 	if err != nil {
@@ -70,32 +65,21 @@ func (c Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	if _, ok := setting.provider(r.Provider); !ok {
 		return Prepared{}, fault.BadRequest("There is no such identity provider.").About("provider")
 	}
-	own, err := binding.Own(r.AttemptID, r.TokenHash)
+	maker, now := binding.Maker{Random: c.Random, Now: c.Now}, c.Now()
+	token, err := maker.Secret()
 	if err != nil {
 		return Prepared{}, err
 	}
-	maker, now := binding.Maker{Random: c.Random, Now: c.Now}, c.Now()
 	a := Attempt{
-		ID: own, Tenant: r.Tenant, Status: Created, TokenHash: r.TokenHash, Provider: r.Provider,
+		ID: c.NewID(), Tenant: r.Tenant, Status: Created, TokenHash: binding.Hash(token), Provider: r.Provider,
 		ExternalID: r.ExternalID, ExternalState: r.ExternalState, RequestID: r.RequestID, CreatedAt: now, ExpiresAt: now.Add(binding.Lifetime),
-	}
-	token := "" // that of the page's own making never comes here
-	if own == "" {
-		if token, err = maker.Secret(); err != nil {
-			return Prepared{}, err
-		}
-		a.ID, a.TokenHash = c.NewID(), binding.Hash(token)
 	}
 	ticket, start, err := maker.Ticket(a.Tenant, a.ID, a.ExpiresAt)
 	if err != nil {
 		return Prepared{}, err
 	}
 	note(ctx, a)
-	err = c.Store.CreateAttempt(ctx, a, ticket)
-	if errors.Is(err, fault.Conflict) && own != "" {
-		return Prepared{}, binding.Taken(err)
-	}
-	if err != nil {
+	if err = c.Store.CreateAttempt(ctx, a, ticket); err != nil {
 		return Prepared{}, fmt.Errorf("store attempt: %w", err)
 	}
 	return Prepared{AttemptID: a.ID, Token: secret.New(token), Start: start, ExpiresAt: a.ExpiresAt}, nil
@@ -136,6 +120,9 @@ func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started,
 		return binding.Started{}, binding.Spent(err)
 	}
 	note(ctx, a)
+	if a.Status != Created { // whoever left before is the one that the attempt is about
+		return binding.Started{}, binding.Spent(fault.NotFound)
+	}
 	provider, ok := s.Settings[a.Tenant.Mode].provider(a.Provider)
 	if !ok {
 		return binding.Started{}, binding.Spent(fault.NotFound)
@@ -158,7 +145,7 @@ func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started,
 	}
 	challenge := sha256.Sum256([]byte(verifier))
 	started.URL, a.Authority, err = s.Party.Begin(ctx, provider, identity.Request{
-		RedirectURI: callbackURI(s.BaseURL), State: value, Nonce: nonce, Challenge: base64.RawURLEncoding.EncodeToString(challenge[:]),
+		RedirectURI: provider.Callback(s.BaseURL), State: value, Nonce: nonce, Challenge: base64.RawURLEncoding.EncodeToString(challenge[:]),
 	})
 	if err != nil {
 		return binding.Started{}, fmt.Errorf("begin at the identity provider: %w", err)

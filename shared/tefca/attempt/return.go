@@ -35,6 +35,7 @@ type Completer struct {
 
 // Return is what a browser brings back (RFC 6749 section 4.1.2, RFC 9207).
 type Return struct {
+	Provider  string // whose callback address it was brought to
 	State     string
 	Code      secret.Text
 	Issuer    string                   // iss
@@ -85,7 +86,7 @@ func (c Completer) verify(ctx context.Context, a Attempt, done *Attempt, r Retur
 	asking, cancel := context.WithTimeout(ctx, exchangeTime)
 	defer cancel()
 	who, err := c.Party.Exchange(asking, a.Authority, identity.Return{
-		Code: r.Code, Issuer: r.Issuer, Error: r.Error, Verifier: secret.New(string(verifier)), NonceHash: a.NonceHash,
+		Provider: r.Provider, Code: r.Code, Issuer: r.Issuer, Error: r.Error, Verifier: secret.New(string(verifier)), NonceHash: a.NonceHash,
 	})
 	if err != nil {
 		return fmt.Errorf("verify the identity: %w", err)

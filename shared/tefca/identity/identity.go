@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/tefca/people"
 )
 
-// CallbackPath is where providers return, behind the base URL.
+// CallbackPath is where providers return, behind the base URL; what follows it names the provider.
 const CallbackPath = "/bridge/tefca/identity/callback"
 
 // What the simulated provider (infra/sandbox/identity) knows us by.
@@ -52,6 +52,9 @@ func Simulated(baseURL string) Provider {
 	}
 }
 
+// Callback is our redirect URI at the provider, an address of its own (RFC 9700 section 4.4.2).
+func (p Provider) Callback(baseURL string) string { return baseURL + CallbackPath + "/" + p.ID }
+
 // Request is what a browser leaves for a provider with.
 type Request struct {
 	RedirectURI string
@@ -73,6 +76,8 @@ type Authority struct {
 
 // Return is what comes back from a provider, with what the attempt has kept for it.
 type Return struct {
+	Provider string // whose callback address it was brought to
+
 	Code   secret.Text
 	Issuer string // iss (RFC 9207), or empty
 	Error  string // of RFC 6749 section 4.1.2.1, or empty
@@ -81,10 +86,11 @@ type Return struct {
 	NonceHash string      // flow.HashNonce of the nonce that the id_token must repeat
 }
 
-// Check refuses a return that is not this provider's, and one without a code.
+// Check refuses a return that is not this provider's, and one without a code. What comes back at a provider's own callback address was
+// meant for no other (RFC 9700 section 4.4.2), also where a provider does not name itself.
 func (a Authority) Check(r Return) error {
 	switch {
-	case r.Issuer != "" && r.Issuer != a.Provider.Issuer, r.Issuer == "" && a.IssRequired:
+	case r.Provider != a.Provider.ID, r.Issuer != "" && r.Issuer != a.Provider.Issuer, r.Issuer == "" && a.IssRequired:
 		return failed(causeIssuer, nil)
 	case r.Error != "":
 		return Refused(r.Error, nil)

@@ -1,6 +1,7 @@
 package identity_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -95,6 +96,7 @@ func TestAReturnIsTheProvidersOwn(t *testing.T) {
 		"a code of the issuer":               {identity.Return{Code: code, Issuer: issuer}, true, ""},
 		"a code of another issuer":           {identity.Return{Code: code, Issuer: "https://evil.example"}, false, "issuer_mismatch"},
 		"a code of nobody who has to say":    {identity.Return{Code: code}, true, "issuer_mismatch"},
+		"a code at another's address":        {identity.Return{Code: code, Issuer: issuer, Provider: "another"}, true, "issuer_mismatch"},
 		"an error of another issuer":         {identity.Return{Error: "access_denied", Issuer: "https://evil.example"}, false, "issuer_mismatch"},
 		"neither code nor error":             {identity.Return{Issuer: issuer}, true, "no_code"},
 		"declined":                           {identity.Return{Error: "access_denied"}, false, "declined"},
@@ -104,7 +106,7 @@ func TestAReturnIsTheProvidersOwn(t *testing.T) {
 		"an error of its own":                {identity.Return{Error: "maple.aster@tefca.example"}, false, "provider_refused"},
 	} {
 		a := authority()
-		a.IssRequired = test.required
+		a.IssRequired, test.back.Provider = test.required, cmp.Or(test.back.Provider, a.Provider.ID)
 		err := a.Check(test.back)
 		if identity.CauseOf(err) != test.cause {
 			t.Errorf("%s: %v", name, err)

@@ -38,7 +38,7 @@ func (j judge) verify(t *testing.T, clients oidc.Clients, c client) *verificatio
 	verifier, challenge, err := portal().NewVerifier()
 	expect.NoError(t, err)
 	nonce := ids.Random()
-	v.back = identity.Return{Verifier: verifier, NonceHash: flow.HashNonce(nonce)}
+	v.back = identity.Return{Provider: provider.ID, Verifier: verifier, NonceHash: flow.HashNonce(nonce)}
 	v.left, v.pinned, err = v.Begin(t.Context(), provider, identity.Request{
 		RedirectURI: callback, State: ids.Random(), Nonce: nonce, Challenge: challenge, LoginHint: "maple.aster@tefca.example",
 	})

@@ -190,7 +190,7 @@ func request() identity.Request {
 }
 
 func back() identity.Return {
-	return identity.Return{Code: secret.New("code-1"), Verifier: secret.New("verifier-1"), NonceHash: flow.HashNonce(nonce)}
+	return identity.Return{Provider: "example", Code: secret.New("code-1"), Verifier: secret.New("verifier-1"), NonceHash: flow.HashNonce(nonce)}
 }
 
 // begun leaves for the provider.
