@@ -11,7 +11,6 @@ import (
 	"recordbridge/shared/logx"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
-	"recordbridge/shared/tefca/facilitated/udap"
 )
 
 const (
@@ -21,8 +20,9 @@ const (
 )
 
 // Locate implements tefca.Network: every facility of the directory is asked for a token of the person's Patient, which is then read and
-// forgotten. A facility that refuses the identity (invalid_grant), or whose token opens no Patient, knows nobody, and is not told of;
-// one whose token opens several is ambiguous. All else that is no Patient is Unanswered.
+// forgotten. A facility whose token opens no Patient knows nobody, and is not told of; one whose token opens several is ambiguous. All
+// else that is no Patient is Unanswered, invalid_grant among it: servers answer so to a provider that they do not trust, to a token that
+// has ended, to a consent that they miss, and nothing that is written down says by which word they would tell that they know nobody.
 func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	if !n.now().Before(who.ExpiresAt) {
 		return tefca.ErrIdentity
@@ -67,13 +67,12 @@ func (n *Network) ask(ctx context.Context, place Place, who tefca.Assertion) tef
 	within, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
 	id, err := n.locate(within, n.known[place.ID], who)
-	_, isRefusal := errors.AsType[*udap.RefusalError](err)
 	switch {
 	case err == nil:
 		told.Match, told.Local = tefca.Found, secret.New(id)
 	case errors.Is(err, errSeveral):
 		told.Match = tefca.Ambiguous
-	case errors.Is(err, errNobody), isRefusal && errors.Is(err, tefca.ErrIdentity):
+	case errors.Is(err, errNobody):
 	default:
 		told.Match = tefca.Unanswered
 		attrs := append(logx.Spot(fault.SpotOf(err)), slog.String("directory_id", place.ID))

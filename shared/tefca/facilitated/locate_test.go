@@ -1,15 +1,18 @@
 package facilitated_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"recordbridge/shared/logx"
 	"recordbridge/shared/tefca"
 )
 
@@ -30,32 +33,54 @@ func TestAFacilityThatKnowsThePersonIsFound(t *testing.T) {
 func TestWhoIsKnownNowhereIsToldOfNowhere(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, "", "no-patient")
-		stranger := maple(t)
-		stranger.BirthDate = "1984-03-13" // a day later
-		if told := w.located(t, t.Context(), identityProvider().assertion(t, stranger)); len(told) != 0 {
-			t.Errorf("told of %v", told)
-		}
-		empty := newWorld(t, "no-patient")
-		empty.wire.instead["/fhir/Patient"] = answering(`{"resourceType":"Bundle","type":"searchset","total":0}`)
-		if told := empty.located(t, t.Context(), identityProvider().assertion(t, maple(t))); len(told) != 0 {
+		w := newWorld(t, "no-patient")
+		w.wire.instead["/fhir/Patient"] = answering(`{"resourceType":"Bundle","type":"searchset","total":0}`)
+		if told := w.located(t, t.Context(), identityProvider().assertion(t, maple(t))); len(told) != 0 {
 			t.Errorf("a token that opens nobody: told of %v", told)
 		}
 	})
 }
 
-func TestAnswersOfAServerInTroubleSayNothingOfThePerson(t *testing.T) {
+// TestWhoRefusesTheIdentityIsToldAndLogged: of a refusal nobody knows whether the person is unknown, or we are not trusted.
+func TestWhoRefusesTheIdentityIsToldAndLogged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, "")
-		w.wire.instead["/udap/token"] = func(out http.ResponseWriter, _ *http.Request) {
-			out.WriteHeader(http.StatusServiceUnavailable)
-			_, _ = out.Write([]byte(`{"error":"invalid_grant"}`))
-		}
-		if told := w.located(t, t.Context(), identityProvider().assertion(t, maple(t))); told["Facility 1"].Match != tefca.Unanswered {
-			t.Errorf("told of %v", told)
+		stranger := maple(t)
+		stranger.BirthDate = "1984-03-13" // a day later
+		for name, test := range map[string]struct {
+			instead http.HandlerFunc // nil for the sandbox, which knows nobody of that day
+			status  int
+		}{
+			"as the sandbox says it": {nil, http.StatusBadRequest},
+			"without a description":  {refusing(http.StatusUnauthorized, `{"error":"invalid_grant"}`), http.StatusUnauthorized},
+			"with one":               {refusing(http.StatusBadRequest, `{"error":"invalid_grant","error_description":"No match for Maple Aster"}`), http.StatusBadRequest},
+			"of a server in trouble": {refusing(http.StatusServiceUnavailable, `{"error":"invalid_grant"}`), http.StatusServiceUnavailable},
+		} {
+			w := newWorld(t, "")
+			if test.instead != nil {
+				w.wire.instead["/udap/token"] = test.instead
+			}
+			var lines bytes.Buffer
+			ctx, unit := logx.Begin(t.Context())
+			told := w.located(t, ctx, identityProvider().assertion(t, stranger))
+			unit.Emit(ctx, logx.New(&lines), "unit")
+			if told["Facility 1"].Match != tefca.Unanswered {
+				t.Errorf("%s: told of %v", name, told)
+			}
+			want := fmt.Sprintf(`"class":"invalid_grant","upstream_status":%d,"directory_id":%q`, test.status, w.places[0].ID)
+			if !strings.Contains(lines.String(), want) || strings.Contains(lines.String(), "Aster") {
+				t.Errorf("%s: logged\n%s", name, lines.String())
+			}
 		}
 	})
+}
+
+// refusing answers everything with a status and a document.
+func refusing(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+	}
 }
 
 // answering answers everything with a FHIR document.
