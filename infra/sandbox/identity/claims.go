@@ -30,6 +30,7 @@ const (
 	faultLevel        = "low-level"
 	faultExpiresSoon  = "expires-soon"
 	faultExpired      = "expired"
+	faultSession      = "old-session"
 	faultAudience     = "wrong-audience"
 	faultNonce        = "wrong-nonce"
 	faultIssuer       = "wrong-issuer"
@@ -49,8 +50,8 @@ func shapes() []string { return []string{shapeCMS, shapeSOP, shapeVerified} }
 // faults are the values of the parameter fault. The first is none.
 func faults() []string {
 	return []string{
-		faultNone, faultLevel, faultExpiresSoon, faultExpired, faultAudience, faultNonce, faultIssuer, faultSignature, faultKey,
-		faultBirthDate, faultAddress, faultUnavailable, faultTokenFails,
+		faultNone, faultLevel, faultExpiresSoon, faultExpired, faultSession, faultAudience, faultNonce, faultIssuer, faultSignature,
+		faultKey, faultBirthDate, faultAddress, faultUnavailable, faultTokenFails,
 	}
 }
 
@@ -84,6 +85,8 @@ func (s *Server) signed(ctx context.Context, code codeRecord) (string, error) {
 		claims["exp"] = now.Add(expiresSoonWithin).Unix()
 	case faultExpired:
 		claims["iat"], claims["exp"] = now.Add(-time.Hour).Unix(), now.Add(-time.Hour+tokenLasts).Unix()
+	case faultSession:
+		claims["auth_time"] = now.Add(-24 * time.Hour).Unix()
 	case faultAudience:
 		claims["aud"] = "urn:oid:2.999.2"
 	case faultNonce:

@@ -25,7 +25,7 @@ import (
 	"recordbridge/infra/sandbox/memstore"
 	"recordbridge/infra/sandbox/oauth"
 	"recordbridge/infra/sandbox/persona"
-	"recordbridge/shared/flow"
+	"recordbridge/shared/binding"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/identity"
@@ -114,12 +114,12 @@ func challenge() string {
 func (w world) leave(t *testing.T) (string, identity.Authority) {
 	t.Helper()
 	left, pinned, err := w.Begin(t.Context(), identity.Simulated(base), identity.Request{
-		RedirectURI: callback, State: "state-1", Nonce: nonce, Challenge: challenge(), LoginHint: "maple@tefca.example",
+		RedirectURI: callback, State: "state-1", Nonce: nonce, Challenge: challenge(),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(left, base+"/sandbox/identity/authorize?") || strings.Contains(left, nonce) || strings.Contains(left, "maple") {
+	if !strings.HasPrefix(left, base+"/sandbox/identity/authorize?") || strings.Contains(left, nonce) {
 		t.Errorf("left for %s", left)
 	}
 
@@ -147,7 +147,7 @@ func (w world) comeBack(t *testing.T, pinned identity.Authority, told url.Values
 	return w.Exchange(t.Context(), pinned, identity.Return{
 		Provider: "simulated",
 		Code:     secret.New(told.Get("code")), Issuer: told.Get("iss"), Error: told.Get("error"), Verifier: secret.New(verifier),
-		NonceHash: flow.HashNonce(nonce),
+		NonceHash: binding.Hash(nonce),
 	})
 }
 
@@ -177,7 +177,7 @@ func TestEveryFaultEndsInItsCause(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	causes := map[string]string{
-		"none": "", "low-level": "level_too_low", "expires-soon": "", "expired": "identity_expired", "wrong-audience": "token_invalid",
+		"none": "", "low-level": "level_too_low", "expires-soon": "", "expired": "identity_expired", "old-session": "token_invalid", "wrong-audience": "token_invalid",
 		"wrong-nonce": "token_invalid", "wrong-issuer": "token_invalid", "bad-signature": "token_invalid", "unknown-key": "token_invalid",
 		"no-birth-date": "demographics_missing", "no-address": "demographics_missing", "unavailable": "provider_unavailable",
 		"token-fails": "provider_unavailable",

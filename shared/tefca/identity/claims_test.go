@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/flow"
+	"recordbridge/shared/binding"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca/identity"
 )
@@ -37,7 +37,7 @@ func TestClaimsAboutTheTokenAreChecked(t *testing.T) {
 		"azp that is no text":            {object{"azp": []any{clientID}}, "party"},
 		"azp that is our audience":       {object{"azp": audience}, "party"},
 		"another nonce":                  {object{"nonce": "nonce-2"}, "nonce"},
-		"the hash of the nonce":          {object{"nonce": flow.HashNonce(nonce)}, "nonce"},
+		"the hash of the nonce":          {object{"nonce": binding.Hash(nonce)}, "nonce"},
 		"no nonce":                       {object{"nonce": nil}, "nonce"},
 		"a nonce that is a list":         {object{"nonce": []any{nonce}}, "nonce"},
 		"no subject":                     {object{"sub": nil}, "subject"},
@@ -87,7 +87,7 @@ func TestATokenOfAnotherSignInIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, hash := range []string{flow.HashNonce("nonce-2"), flow.HashNonce(""), ""} {
+	for _, hash := range []string{binding.Hash("nonce-2"), binding.Hash(""), ""} {
 		_, err := authority().Assert(parsed, keySet(), hash, now)
 		refused(t, err, "token_invalid", "nonce")
 	}
@@ -136,6 +136,50 @@ func TestTimesAreBelievedToTheSecond(t *testing.T) {
 				t.Errorf("from %v to %v", made.IssuedAt, made.ExpiresAt)
 			}
 		})
+	}
+}
+
+// TestASignInIsNoOlderThanWasAskedFor has each limit, and a second on both sides of it. The browser may be away for long: that is no
+// age of the sign-in.
+func TestASignInIsNoOlderThanWasAskedFor(t *testing.T) {
+	t.Parallel()
+	const minute = time.Minute
+	asked := now.Add(-20 * minute)
+	for name, test := range map[string]struct {
+		maxAge int
+		said   any // nil says nothing
+		good   bool
+	}{
+		"while the browser was away":  {0, asked.Add(minute).Unix(), true},
+		"as it came back":             {0, now.Unix(), true},
+		"ahead of us":                 {0, now.Add(minute).Unix(), true},
+		"too far ahead of us":         {0, now.Add(minute + time.Second).Unix(), false},
+		"five minutes before":         {0, asked.Add(-5 * minute).Unix(), true},
+		"within the skew":             {0, asked.Add(-6 * minute).Unix(), true},
+		"longer before":               {0, asked.Add(-6*minute - time.Second).Unix(), false},
+		"as configured":               {60, asked.Add(-2 * minute).Unix(), true},
+		"longer before than that":     {60, asked.Add(-2*minute - time.Second).Unix(), false},
+		"a longer one, as configured": {3600, asked.Add(-61 * minute).Unix(), true},
+		"yesterday":                   {3600, now.Add(-24 * time.Hour).Unix(), false},
+		"nobody knows when":           {0, nil, false},
+		"a text":                      {0, "1772366400", false},
+		"a number that is no date":    {0, -1, false},
+		"a list with one":             {0, []any{now.Unix()}, false},
+		"beyond all years":            {0, 1e300, false},
+	} {
+		a, said := authority(), shapes()["CMS-aligned"]
+		a.AskedAt, a.Provider.MaxAge = asked, test.maxAge
+		delete(said, "auth_time")
+		if test.said != nil {
+			said["auth_time"] = test.said
+		}
+		_, err := assert(a, token(t, said), now)
+		if test.good && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !test.good {
+			refused(t, err, "token_invalid", "auth_time")
+		}
 	}
 }
 

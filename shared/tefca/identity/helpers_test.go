@@ -15,8 +15,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"recordbridge/shared/binding"
 	"recordbridge/shared/fault"
-	"recordbridge/shared/flow"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
@@ -39,7 +39,7 @@ func authority() identity.Authority {
 	return identity.Authority{Provider: identity.Provider{
 		ID: "example", Name: "Example", Mode: org.Live, Issuer: issuer, ClientID: clientID, Audiences: []string{audience, clientID},
 		Scope: "openid", Assurance: identity.Assurance{Implied: true},
-	}}
+	}, AskedAt: now}
 }
 
 // signer is a key pair, with the members of its public key.
@@ -128,13 +128,14 @@ func assert(a identity.Authority, text string, at time.Time) (tefca.Assertion, e
 	if err != nil {
 		return tefca.Assertion{}, err
 	}
-	return a.Assert(parsed, keySet(), flow.HashNonce(nonce), at)
+	return a.Assert(parsed, keySet(), binding.Hash(nonce), at)
 }
 
 // about are the claims about the token itself, which lasts a quarter of an hour, with others.
 func about(others object) object {
 	said := object{
 		"iss": issuer, "sub": "subject-1", "aud": audience, "nonce": nonce, "iat": now.Unix(), "exp": now.Add(15 * time.Minute).Unix(),
+		"auth_time": now.Unix(),
 	}
 	maps.Copy(said, others)
 	return said

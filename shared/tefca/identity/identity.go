@@ -4,6 +4,9 @@
 package identity
 
 import (
+	"cmp"
+	"time"
+
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca/people"
@@ -30,6 +33,7 @@ type Provider struct {
 	Audiences    []string  `json:"audiences"`                       // that tokens for us may name: our home community id, as urn:oid:, or the client id
 	Scope        string    `json:"scope"`
 	ACRValues    string    `json:"acr_values,omitempty"` // asked for, in the order of preference, space-separated
+	MaxAge       int       `json:"max_age,omitempty"`    // seconds; defaultMaxAge where it is 0
 	Assurance    Assurance `json:"assurance"`
 }
 
@@ -55,23 +59,30 @@ func Simulated(baseURL string) Provider {
 // Callback is our redirect URI at the provider, an address of its own (RFC 9700 section 4.4.2).
 func (p Provider) Callback(baseURL string) string { return baseURL + CallbackPath + "/" + p.ID }
 
+// defaultMaxAge is for how many seconds before the browser leaves for a provider a sign-in there counts as the patient's own. Devices are
+// shared: the session of who was there before would vouch for who comes next.
+const defaultMaxAge = 300
+
+// MaximumAge is the max_age of requests to the provider, in seconds (OpenID Connect Core 1.0 section 3.1.2.1).
+func (p Provider) MaximumAge() int { return cmp.Or(p.MaxAge, defaultMaxAge) }
+
 // Request is what a browser leaves for a provider with.
 type Request struct {
 	RedirectURI string
 	State       string
 	Nonce       string
 	Challenge   string // PKCE, S256
-	LoginHint   string // an e-mail address, or empty; told only where it stands in no address (RFC 9126)
 }
 
 // Authority is what is pinned of a provider when the browser leaves, so that nothing that a browser brings back can choose where
 // the code goes, or whose keys are believed (RFC 9700 section 4.4). It holds no secret.
 type Authority struct {
-	Provider      Provider `json:"provider"`
-	RedirectURI   string   `json:"redirect_uri"`
-	TokenEndpoint string   `json:"token_endpoint"`
-	KeySet        string   `json:"jwks_uri"`
-	IssRequired   bool     `json:"iss_required"` // the return must carry iss (RFC 9207)
+	Provider      Provider  `json:"provider"`
+	RedirectURI   string    `json:"redirect_uri"`
+	TokenEndpoint string    `json:"token_endpoint"`
+	KeySet        string    `json:"jwks_uri"`
+	IssRequired   bool      `json:"iss_required"` // the return must carry iss (RFC 9207)
+	AskedAt       time.Time `json:"asked_at"`     // when the browser left: what max_age counts back from
 }
 
 // Return is what comes back from a provider, with what the attempt has kept for it.
@@ -83,7 +94,7 @@ type Return struct {
 	Error  string // of RFC 6749 section 4.1.2.1, or empty
 
 	Verifier  secret.Text // PKCE
-	NonceHash string      // flow.HashNonce of the nonce that the id_token must repeat
+	NonceHash string      // binding.Hash of the nonce that the id_token must repeat
 }
 
 // Check refuses a return that is not this provider's, and one without a code. What comes back at a provider's own callback address was

@@ -39,6 +39,9 @@ func TestAConfigurationThatBelievesTooMuchIsRefused(t *testing.T) {
 		"no audience":         {func(p *identity.Provider) { p.Audiences = nil }, "audiences"},
 		"an empty audience":   {func(p *identity.Provider) { p.Audiences = []string{""} }, "audiences"},
 		"a scope of no token": {func(p *identity.Provider) { p.Scope = "profile" }, "scope"},
+		"an hour":             {func(p *identity.Provider) { p.MaxAge = 3600 }, ""},
+		"more than an hour":   {func(p *identity.Provider) { p.MaxAge = 3601 }, "max_age"},
+		"less than no time":   {func(p *identity.Provider) { p.MaxAge = -1 }, "max_age"},
 		"an empty acr":        {func(p *identity.Provider) { p.Assurance.ACR = []string{""} }, "assurance"},
 		"an empty framework":  {func(p *identity.Provider) { p.Assurance.Frameworks = []string{""} }, "assurance"},
 	} {
@@ -74,6 +77,7 @@ func TestWhatIsPinnedCanBeKept(t *testing.T) {
 	t.Parallel()
 	pinned := authority()
 	pinned.RedirectURI, pinned.TokenEndpoint, pinned.KeySet, pinned.IssRequired = "https://a", "https://b", "https://c", true
+	pinned.Provider.MaxAge = 60
 	kept, err := json.Marshal(pinned)
 	if err != nil {
 		t.Fatal(err)

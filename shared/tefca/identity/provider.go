@@ -12,6 +12,7 @@ import (
 const (
 	maxName    = 100
 	maxAddress = 2 << 10
+	maxMaxAge  = 3600 // seconds
 )
 
 // Check refuses a configuration that cannot work or that would believe too much. The error is fault.Invalid and names the member.
@@ -27,6 +28,7 @@ func (p Provider) Check() error {
 		{"client_id", p.ClientID != ""},
 		{"audiences", len(p.Audiences) > 0 && !slices.Contains(p.Audiences, "")},
 		{"scope", slices.Contains(strings.Fields(p.Scope), "openid")},
+		{"max_age", p.MaxAge >= 0 && p.MaxAge <= maxMaxAge},
 		{"assurance", !slices.Contains(p.Assurance.ACR, "") && !slices.Contains(p.Assurance.Frameworks, "")},
 	} {
 		if !member.good {

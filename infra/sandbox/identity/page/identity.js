@@ -11,7 +11,7 @@ const texts = {
     errorTitle: "This link does not work", error: "Go back to the application and try again. If it happens again, tell its makers.",
     shapes: { "cms-flat": "Flat, with a level (CMS-aligned)", "sop-flat": "Flat, without a level (TEFCA SOP)", "verified-claims": "Verified claims (OpenID Connect for Identity Assurance)" },
     faults: {
-      "none": "Nothing", "low-level": "Identity assurance level 1 only", "expires-soon": "The token ends in 20 seconds", "expired": "The token has ended",
+      "none": "Nothing", "low-level": "Identity assurance level 1 only", "expires-soon": "The token ends in 20 seconds", "expired": "The token has ended", "old-session": "The person signed in a day ago",
       "wrong-audience": "The token is for somebody else", "wrong-nonce": "The token is of another sign-in", "wrong-issuer": "The token is of another issuer",
       "bad-signature": "The signature is another key’s", "unknown-key": "The key is unknown", "no-birth-date": "No date of birth", "no-address": "No address",
       "unavailable": "The provider is not available", "token-fails": "The token endpoint fails",
@@ -26,7 +26,7 @@ const texts = {
     errorTitle: "Este enlace no funciona", error: "Vuelva a la aplicación e inténtelo de nuevo. Si vuelve a ocurrir, avise a las personas responsables de ella.",
     shapes: { "cms-flat": "Plana, con nivel (CMS)", "sop-flat": "Plana, sin nivel (TEFCA SOP)", "verified-claims": "Datos verificados (OpenID Connect for Identity Assurance)" },
     faults: {
-      "none": "Nada", "low-level": "Solo nivel 1 de identidad", "expires-soon": "El token caduca en 20 segundos", "expired": "El token ha caducado",
+      "none": "Nada", "low-level": "Solo nivel 1 de identidad", "expires-soon": "El token caduca en 20 segundos", "expired": "El token ha caducado", "old-session": "La persona inició sesión hace un día",
       "wrong-audience": "El token es para otro destinatario", "wrong-nonce": "El token es de otro inicio de sesión", "wrong-issuer": "El token es de otro emisor",
       "bad-signature": "La firma es de otra clave", "unknown-key": "La clave es desconocida", "no-birth-date": "Sin fecha de nacimiento", "no-address": "Sin dirección",
       "unavailable": "El proveedor no está disponible", "token-fails": "Falla la entrega del token",

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"recordbridge/shared/binding"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/flow"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
@@ -38,9 +38,9 @@ func (j judge) verify(t *testing.T, clients oidc.Clients, c client) *verificatio
 	verifier, challenge, err := portal().NewVerifier()
 	expect.NoError(t, err)
 	nonce := ids.Random()
-	v.back = identity.Return{Provider: provider.ID, Verifier: verifier, NonceHash: flow.HashNonce(nonce)}
+	v.back = identity.Return{Provider: provider.ID, Verifier: verifier, NonceHash: binding.Hash(nonce)}
 	v.left, v.pinned, err = v.Begin(t.Context(), provider, identity.Request{
-		RedirectURI: callback, State: ids.Random(), Nonce: nonce, Challenge: challenge, LoginHint: "maple.aster@tefca.example",
+		RedirectURI: callback, State: ids.Random(), Nonce: nonce, Challenge: challenge,
 	})
 	expect.NoError(t, err)
 	if !strings.Contains(v.left, "request_uri=") || strings.Contains(v.left, nonce) {
@@ -97,7 +97,7 @@ func TestTheJudgesTokenIsChecked(t *testing.T) {
 	t.Parallel()
 	j := start(t, registered("public", "none"))
 	for cause, spoil := range map[string]func(v *verification){
-		"token_invalid":   func(v *verification) { v.back.NonceHash = flow.HashNonce("another sign-in's") },
+		"token_invalid":   func(v *verification) { v.back.NonceHash = binding.Hash("another sign-in's") },
 		"code_refused":    func(v *verification) { v.back.Verifier = secret.New(strings.Repeat("v", 43)) },
 		"issuer_mismatch": func(v *verification) { v.pinned.Provider.Issuer = "https://another.example" },
 		"level_too_low":   func(v *verification) { v.pinned.Provider.Assurance.Claim = "a claim that is not there" },

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -65,16 +66,18 @@ func (p Party) Begin(ctx context.Context, provider identity.Provider, request id
 	}
 	pinned := identity.Authority{
 		Provider: provider, RedirectURI: request.RedirectURI, TokenEndpoint: found.token, KeySet: found.keys, IssRequired: found.issRequired,
+		AskedAt: p.now(),
 	}
 	query := url.Values{
 		"response_type": {"code"}, "client_id": {provider.ClientID}, "redirect_uri": {request.RedirectURI}, "scope": {provider.Scope},
 		"state": {request.State}, "nonce": {request.Nonce}, "code_challenge": {request.Challenge}, "code_challenge_method": {"S256"},
+		"max_age": {strconv.Itoa(provider.MaximumAge())},
 	}
 	if provider.ACRValues != "" {
 		query.Set("acr_values", provider.ACRValues)
 	}
 	if found.push != "" {
-		if query, err = p.push(ctx, pinned, found.push, query, request.LoginHint); err != nil {
+		if query, err = p.push(ctx, pinned, found.push, query); err != nil {
 			return "", identity.Authority{}, err
 		}
 	}
@@ -109,10 +112,7 @@ func (p Party) Exchange(ctx context.Context, pinned identity.Authority, back ide
 }
 
 // push hands the request over behind the browser's back, and returns what is left for the address.
-func (p Party) push(ctx context.Context, pinned identity.Authority, address string, form url.Values, hint string) (url.Values, error) {
-	if hint != "" {
-		form.Set("login_hint", hint)
-	}
+func (p Party) push(ctx context.Context, pinned identity.Authority, address string, form url.Values) (url.Values, error) {
 	read, err := p.post(ctx, pinned, address, form)
 	if err != nil {
 		return nil, fault.Spot{Step: fault.StepAuthorize, Host: fault.HostOf(address)}.Failed(err)

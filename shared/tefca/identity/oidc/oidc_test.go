@@ -21,9 +21,9 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/google/go-cmp/cmp"
 
+	"recordbridge/shared/binding"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/fault"
-	"recordbridge/shared/flow"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca/identity"
@@ -138,7 +138,7 @@ func (p *provider) usual(path string) string {
 // signed makes an id_token by one of the keys.
 func (p *provider) signed(by string, changes object) string {
 	claims := object{
-		"iss": issuer, "sub": "s", "aud": "client-1", "nonce": nonce, "iat": p.at.Unix(), "exp": p.at.Add(time.Minute).Unix(),
+		"iss": issuer, "sub": "s", "aud": "client-1", "nonce": nonce, "iat": p.at.Unix(), "exp": p.at.Add(time.Minute).Unix(), "auth_time": p.at.Unix(),
 		"identity_assurance_level": 2, "given_name": "Maple", "family_name": "Aster", "birthdate": "1984-03-12", "address": object{"region": "WI"},
 	}
 	maps.Copy(claims, changes)
@@ -181,16 +181,16 @@ func (p *provider) times(what string) int {
 func configured() identity.Provider {
 	return identity.Provider{
 		ID: "example", Name: "Example", Mode: org.Live, Issuer: issuer, ClientID: "client-1", Audiences: []string{"client-1"},
-		Scope: "openid profile", ACRValues: "ial2",
+		Scope: "openid profile", ACRValues: "ial2", MaxAge: 60,
 	}
 }
 
 func request() identity.Request {
-	return identity.Request{RedirectURI: "https://us.example/back", State: "state-1", Nonce: nonce, Challenge: "challenge-1", LoginHint: "maple@tefca.example"}
+	return identity.Request{RedirectURI: "https://us.example/back", State: "state-1", Nonce: nonce, Challenge: "challenge-1"}
 }
 
 func back() identity.Return {
-	return identity.Return{Provider: "example", Code: secret.New("code-1"), Verifier: secret.New("verifier-1"), NonceHash: flow.HashNonce(nonce)}
+	return identity.Return{Provider: "example", Code: secret.New("code-1"), Verifier: secret.New("verifier-1"), NonceHash: binding.Hash(nonce)}
 }
 
 // begun leaves for the provider.
@@ -217,13 +217,14 @@ func TestTheRequestIsInTheAddressWhereItCannotBePushed(t *testing.T) {
 	want := url.Values{
 		"response_type": {"code"}, "client_id": {"client-1"}, "redirect_uri": {"https://us.example/back"}, "scope": {"openid profile"},
 		"state": {"state-1"}, "nonce": {nonce}, "code_challenge": {"challenge-1"}, "code_challenge_method": {"S256"}, "acr_values": {"ial2"},
-		"theme": {"calm"}, // no e-mail address
+		"max_age": {"60"}, "theme": {"calm"},
 	}
 	if diff := cmp.Diff(want, query); diff != "" {
 		t.Errorf("query (-want +got):\n%s", diff)
 	}
 	kept := identity.Authority{
 		Provider: configured(), RedirectURI: "https://us.example/back", TokenEndpoint: "https://token.example/token", KeySet: "https://id.example/jwks",
+		AskedAt: p.at,
 	}
 	if diff := cmp.Diff(kept, pinned); diff != "" {
 		t.Errorf("pinned (-want +got):\n%s", diff)
@@ -241,7 +242,7 @@ func TestTheRequestIsPushedWhereItCanBe(t *testing.T) {
 	want := url.Values{
 		"response_type": {"code"}, "client_id": {"client-1"}, "redirect_uri": {"https://us.example/back"}, "scope": {"openid profile"},
 		"state": {"state-1"}, "nonce": {nonce}, "code_challenge": {"challenge-1"}, "code_challenge_method": {"S256"}, "acr_values": {"ial2"},
-		"login_hint": {"maple@tefca.example"},
+		"max_age": {"60"},
 	}
 	if diff := cmp.Diff(want, p.forms["/par"]); diff != "" {
 		t.Errorf("pushed (-want +got):\n%s", diff)
@@ -342,6 +343,7 @@ func TestWhatATokenEndpointAnswersIsToldByItsCause(t *testing.T) {
 		"a token that is none":   {200, `{"id_token":7}`, "token_invalid", "id_token_missing"},
 		"a token of another key": {200, `{"id_token":"` + p.signed("b", nil) + `"}`, "token_invalid", "id_token_key"},
 		"another nonce":          {200, `{"id_token":"` + p.signed("a", object{"nonce": "nonce-2"}) + `"}`, "token_invalid", "id_token_nonce"},
+		"a session of before":    {200, `{"id_token":"` + p.signed("a", object{"auth_time": p.at.Add(-2*time.Minute - time.Second).Unix()}) + `"}`, "token_invalid", "id_token_auth_time"},
 		"a low level":            {200, `{"id_token":"` + p.signed("a", object{"identity_assurance_level": 1}) + `"}`, "level_too_low", "level_too_low"},
 		"too much":               {200, strings.Repeat(" ", 257<<10), "provider_unavailable", "too_large"},
 	} {
