@@ -9,11 +9,16 @@ import (
 // requiredLevel is what TEFCA's Individual Access Services take (RCE, SOP "Individual Access Services Provider Requirements").
 const requiredLevel = 2
 
-// nist is how the trust framework of NIST SP 800-63A begins (OpenID Connect for Identity Assurance 1.0, predefined values).
-const nist = "nist_800_63a"
+// nist is the trust framework of NIST SP 800-63A (OpenID Connect for Identity Assurance 1.0, predefined values), whose level stands
+// beside it or, with ial, behind it. Case does not count.
+const (
+	nist = "nist_800_63a"
+	ial  = nist + "_ial_"
+)
 
 // verified returns the claims that a token vouches for and at which level. Where there are verified_claims the others are the
-// person's own word, and nothing of them is used.
+// person's own word, and nothing of them is used. Of several elements of verified_claims each vouches for its own claims alone: the
+// first that reaches the required level counts, and nothing of the others, so that a low one takes nothing from it and adds nothing.
 func (a Assurance) verified(said claims) (vouched claims, level int) {
 	stated, isStated := a.stated(said)
 	if !said.has("verified_claims") {
@@ -48,19 +53,23 @@ func (a Assurance) stated(said claims) (level int, ok bool) {
 // configured to mean.
 func (a Assurance) framework(verification claims) int {
 	trust := verification.text("trust_framework")
-	rest, isNIST := strings.CutPrefix(strings.ToLower(trust), nist)
+	lower, hasLevel := strings.ToLower(trust), verification.has("assurance_level")
+	named, isNamed := strings.CutPrefix(lower, ial)
 	switch {
-	case isNIST && verification.has("assurance_level"):
+	case isNamed && hasLevel:
+		return min(digit(named), levelOf(verification["assurance_level"]))
+	case isNamed:
+		return digit(named)
+	case lower == nist && hasLevel:
 		return levelOf(verification["assurance_level"])
-	case isNIST && rest != "": // such as nist_800_63A_ial_2
-		return levelOf(strings.TrimPrefix(rest, "_"))
 	case slices.Contains(a.Frameworks, trust):
 		return requiredLevel
 	}
 	return 0
 }
 
-// levelOf reads a level in the spellings that providers have: 2, "2", "IAL2", "ial_2". Anything else is level 0.
+// levelOf reads a level in the spellings that providers have: 2, "2", and in either case "IAL2", "IAL-2", "IAL_2", "IAL 2". Anything
+// else is level 0.
 func levelOf(value any) int {
 	switch value := value.(type) {
 	case float64:
@@ -70,8 +79,14 @@ func levelOf(value any) int {
 			}
 		}
 	case string:
-		digit := strings.TrimLeft(strings.TrimPrefix(strings.ToLower(value), "ial"), "-_ ")
-		return max(0, slices.Index([]string{"0", "1", "2", "3"}, digit))
+		rest, isNamed := strings.CutPrefix(strings.ToLower(value), "ial")
+		if isNamed && rest != "" && strings.ContainsAny(rest[:1], "-_ ") {
+			rest = rest[1:]
+		}
+		return digit(rest)
 	}
 	return 0
 }
+
+// digit reads a level that is written as its digit alone.
+func digit(text string) int { return max(0, slices.Index([]string{"0", "1", "2", "3"}, text)) }

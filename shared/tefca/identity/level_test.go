@@ -11,9 +11,9 @@ import (
 func TestALevelIsReadInItsSpellings(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]int{
-		`2`: 2, `3`: 3, `2.0`: 2, `"2"`: 2, `"3"`: 3, `"IAL2"`: 2, `"ial2"`: 2, `"IAL-2"`: 2, `"ial_2"`: 2, `"IAL 3"`: 3,
+		`2`: 2, `3`: 3, `2.0`: 2, `"2"`: 2, `"3"`: 3, `"IAL2"`: 2, `"ial2"`: 2, `"IAL-2"`: 2, `"ial_2"`: 2, `"IAL 3"`: 3, `"IAL_3"`: 3,
 		`1`: 0, `0`: 0, `"1"`: 0, `"IAL1"`: 0, `4`: 0, `22`: 0, `-2`: 0, `2.5`: 0, `"22"`: 0, `"high"`: 0, `""`: 0, `"AAL2"`: 0,
-		`"2 of 3"`: 0, `" 2"`: 2, `null`: 0, `true`: 0, `[2]`: 0, `{"level":2}`: 0, `1e999`: -1,
+		`"2 of 3"`: 0, `" 2"`: 0, `"-2"`: 0, `"_2"`: 0, `"IAL--2"`: 0, `"IAL2 "`: 0, `"IAL:2"`: 0, `"IAL"`: 0, `"IAL22"`: 0, `null`: 0, `true`: 0, `[2]`: 0, `{"level":2}`: 0, `1e999`: -1,
 	} {
 		var value any
 		if err := json.Unmarshal([]byte(said), &value); err != nil {
@@ -51,7 +51,7 @@ func TestALevelIsNeverAssumed(t *testing.T) {
 		return object{"verification": verification, "claims": cloned(t, shapes()["OIDC4IDA"])["verified_claims"].(object)["claims"]}
 	}
 	acr, known := identity.Assurance{ACR: []string{"ial2"}}, identity.Assurance{Frameworks: []string{"us_state"}}
-	implied := identity.Assurance{Implied: true}
+	implied, nist := identity.Assurance{Implied: true}, identity.Assurance{Frameworks: []string{"nist_800_63A"}}
 	for name, test := range map[string]struct {
 		shape   string
 		changes object
@@ -72,11 +72,22 @@ func TestALevelIsNeverAssumed(t *testing.T) {
 		"a framework without a level":             {"OIDC4IDA", object{"verified_claims": framework("nist_800_63A", nil)}, implied, 0},
 		"a framework that is a level":             {"OIDC4IDA", object{"verified_claims": framework("nist_800_63A_ial_2", nil)}, identity.Assurance{}, 2},
 		"a framework that is a low level":         {"OIDC4IDA", object{"verified_claims": framework("nist_800_63A_ial_1", nil)}, implied, 0},
+		"a framework whose levels differ":         {"OIDC4IDA", object{"verified_claims": framework("nist_800_63A_ial_1", "2")}, implied, 0},
+		"the other way round":                     {"OIDC4IDA", object{"verified_claims": framework("nist_800_63A_ial_2", "ial1")}, implied, 0},
+		"a framework whose levels agree":          {"OIDC4IDA", object{"verified_claims": framework("NIST_800_63A_IAL_3", "ial2")}, implied, 2},
+		"a revision that looks like a level":      {"OIDC4IDA", object{"verified_claims": framework("nist_800_63A-3", nil)}, implied, 0},
+		"a revision behind an underline":          {"OIDC4IDA", object{"verified_claims": framework("nist_800_63A_3", nil)}, implied, 0},
+		"a revision with its level":               {"OIDC4IDA", object{"verified_claims": framework("nist_800_63A-3", "ial2")}, implied, 0},
+		"a level in two spellings":                {"OIDC4IDA", object{"verified_claims": framework("nist_800_63A_ial_ial2", nil)}, implied, 0},
 		"a framework that begins like it":         {"OIDC4IDA", object{"verified_claims": framework("nist_800_63Ax", nil)}, implied, 0},
 		"a framework of other levels":             {"OIDC4IDA", object{"verified_claims": framework("de_aml", "2")}, implied, 0},
 		"a configured framework":                  {"OIDC4IDA", object{"verified_claims": framework("us_state", nil)}, known, 2},
+		"NIST's own, configured":                  {"OIDC4IDA", object{"verified_claims": framework("nist_800_63A", nil)}, nist, 2},
+		"NIST's own, configured, but low":         {"OIDC4IDA", object{"verified_claims": framework("nist_800_63A", "ial1")}, nist, 0},
 		"no framework":                            {"OIDC4IDA", object{"verified_claims": object{"claims": object{}}}, known, 0},
 		"several, the second is good":             {"OIDC4IDA", object{"verified_claims": []any{framework("de_aml", nil), framework("nist_800_63A", "ial2")}}, identity.Assurance{}, 2},
+		"several, the low one is first":           {"OIDC4IDA", object{"verified_claims": []any{framework("nist_800_63A", "ial1"), framework("nist_800_63A", "ial2")}}, identity.Assurance{}, 2},
+		"several, the first good one counts":      {"OIDC4IDA", object{"verified_claims": []any{framework("nist_800_63A", "ial2"), framework("nist_800_63A", "ial3")}}, identity.Assurance{}, 2},
 		"several, none is good":                   {"OIDC4IDA", object{"verified_claims": []any{framework("de_aml", nil)}}, implied, 0},
 		"no verified claims in verified_claims":   {"SOP", object{"verified_claims": nil}, implied, 0},
 		"verified claims, and the token denies":   {"OIDC4IDA", object{"identity_assurance_level": 1}, implied, 0},
@@ -98,5 +109,26 @@ func TestALevelIsNeverAssumed(t *testing.T) {
 				t.Errorf("level %d, %v", made.Level, err)
 			}
 		})
+	}
+}
+
+// TestOfSeveralElementsNothingIsMixed: what a low element vouches for is nobody's word at the level of another.
+func TestOfSeveralElementsNothingIsMixed(t *testing.T) {
+	t.Parallel()
+	said := cloned(t, shapes()["OIDC4IDA"])
+	high := said["verified_claims"].(object)
+	low := object{
+		"verification": object{"trust_framework": "nist_800_63A", "assurance_level": "ial1"},
+		"claims":       object{"given_name": "Mallory", "middle_name": "M", "email": "mallory@tefca.example"},
+	}
+	for _, name := range []string{"middle_name", "email"} {
+		delete(high["claims"].(object), name)
+	}
+	for _, elements := range [][]any{{low, high}, {high, low}} {
+		said["verified_claims"] = elements
+		made, err := assert(authority(), token(t, said), now)
+		if err != nil || made.Person.Given != "Maple" || made.Person.Middle != "" || made.Person.Email != "" {
+			t.Errorf("%+v, %v", made.Person, err)
+		}
 	}
 }
