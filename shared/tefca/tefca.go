@@ -26,7 +26,6 @@ type Person struct {
 	Sex                   string // as the token says it
 	Addresses             []Address
 	Phone, Email          string
-	SSN                   string // the last four digits
 }
 
 // Address is where a person lives, or has lived: the first of a Person's is the current one.

@@ -116,11 +116,14 @@ func said(person tefca.Person, code codeRecord) map[string]any {
 	claims := map[string]any{}
 	for name, value := range map[string]string{
 		"given_name": person.Given, "middle_name": person.Middle, "family_name": person.Family, "birthdate": person.BirthDate,
-		"gender": person.Sex, "phone_number": person.Phone, "email": person.Email, ssnName(code.Shape): person.SSN,
+		"gender": person.Sex, "phone_number": person.Phone, "email": person.Email,
 	} {
 		if value != "" {
 			claims[name] = value
 		}
+	}
+	if code.Shape != shapeVerified { // in the others a word beside them says that they are verified
+		claims["email_verified"], claims["phone_number_verified"] = person.Email != "", person.Phone != ""
 	}
 	places := make([]any, 0, len(person.Addresses))
 	for _, one := range person.Addresses {
@@ -157,15 +160,6 @@ func vouched(claims map[string]any, code codeRecord) map[string]any {
 	}
 
 	return claims
-}
-
-// ssnName is what the shape calls the last four digits of a social security number.
-func ssnName(shape string) string {
-	if shape == shapeCMS {
-		return "ssn_itin_short"
-	}
-
-	return "ssn4"
 }
 
 func place(a tefca.Address, shape string) map[string]string {

@@ -20,7 +20,7 @@ import (
 // everybody has all that an identity provider may say.
 func everybody() tefca.Person {
 	return tefca.Person{
-		Given: "Maple", Middle: "Ann Bee", Family: "Aster", BirthDate: "1984-03-12", Sex: "F", Phone: "+15550100", Email: "maple.aster@tefca.example", SSN: "1234",
+		Given: "Maple", Middle: "Ann Bee", Family: "Aster", BirthDate: "1984-03-12", Sex: "F", Phone: "+15550100", Email: "maple.aster@tefca.example",
 		Addresses: []tefca.Address{
 			{Street: "1 Example Street", City: "Madison", State: "WI", PostalCode: "53703", Country: "US"},
 			{City: "Portland", State: "OR"},

@@ -68,8 +68,7 @@ type (
 	}
 )
 
-// patientOf is the person as the patient, known by the subject at the identity provider. The digits of a social security number stay
-// in the id_token.
+// patientOf is the person as the patient, known by the subject at the identity provider.
 func patientOf(who tefca.Assertion) patient {
 	return patient{
 		Type: "Patient", Identifier: []identifier{{System: who.Issuer, Value: who.Subject}}, demographics: demographicsOf(who.Person),

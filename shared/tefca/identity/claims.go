@@ -98,7 +98,7 @@ func (a Authority) Assert(token Token, keys Keys, nonceHash string, now time.Tim
 		return tefca.Assertion{}, failed(causeLevel, nil)
 	}
 	made.Level = level
-	made.Person, err = person(verified, now)
+	made.Person, err = person(verified, a.Provider.Assurance.Contacts || said.has("verified_claims"), now)
 	return made, err
 }
 

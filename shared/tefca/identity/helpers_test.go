@@ -152,12 +152,12 @@ func shapes() map[string]object {
 		}
 	}
 	cms, sop, ida := person(), person(), person()
-	maps.Copy(cms, object{"identity_assurance_level": 2, "address": home, "historical_address": former, "ssn_itin_short": "4321"})
+	maps.Copy(cms, object{"identity_assurance_level": 2, "address": home, "historical_address": former, "email_verified": true, "phone_number_verified": true})
 	aliased := maps.Clone(home)
 	aliased["regionality"] = aliased["region"]
 	delete(aliased, "region")
-	maps.Copy(sop, object{"address": aliased, "historical_address": []any{former}, "SSN_Last_four_digits": "4321"})
-	maps.Copy(ida, object{"address": []any{home, former}, "ssn9": "987-65-4321"})
+	maps.Copy(sop, object{"address": aliased, "historical_address": []any{former}, "email_verified": "true", "phone_number_verified": "true"})
+	maps.Copy(ida, object{"address": []any{home, former}})
 	return map[string]object{
 		"CMS-aligned": about(cms), "SOP": about(sop),
 		"OIDC4IDA": about(object{"verified_claims": object{
@@ -174,7 +174,7 @@ func maple() tefca.Person {
 			{Street: "1 Example Street, Apt 2", City: "Madison", State: "WI", PostalCode: "53703", Country: "US"},
 			{Street: "9 Old Road", City: "Tucson", State: "AZ", PostalCode: "85701"},
 		},
-		Phone: "+16085550100", Email: "maple.aster@tefca.example", SSN: "4321",
+		Phone: "+16085550100", Email: "maple.aster@tefca.example",
 	}
 }
 

@@ -45,6 +45,9 @@ type Assurance struct {
 	Frameworks []string `json:"frameworks,omitempty"` // trust frameworks of verified_claims
 	// Implied says that by contract every token is of level 2, also one that states none, as those of the RCE's own example do not.
 	Implied bool `json:"implied,omitempty"`
+	// Contacts says that by contract no token has an e-mail address or a telephone number that is not verified, so that none needs to say
+	// it (RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.9 a).
+	Contacts bool `json:"contacts,omitempty"`
 }
 
 // Simulated is the provider that vouches for the synthetic patients, of the sandbox behind a base URL of ours.

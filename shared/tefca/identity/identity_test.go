@@ -160,7 +160,7 @@ func TestNothingOfAPersonIsInAnError(t *testing.T) {
 	text := token(t, said)
 	_, err := assert(authority(), text, now)
 	printed := fmt.Sprintf("%v %+v %#v %s", err, err, fault.Of(err), fault.Of(err).Public)
-	for _, hidden := range []string{"Maple", "Aster", "1984", "53703", "4321", "subject-1", nonce, text} {
+	for _, hidden := range []string{"Maple", "Aster", "1984", "53703", "subject-1", nonce, text} {
 		if strings.Contains(printed, hidden) {
 			t.Errorf("the error shows %q: %s", hidden, printed)
 		}

@@ -20,17 +20,13 @@ const (
 )
 
 // person reads the demographics that a network is asked with. Three forms of claims are known, whose members have the same names
-// but for a few: the flat ones of CMS-aligned networks and of the RCE's SOP, and those inside verified_claims (docs/tefca.md).
-func person(said claims, now time.Time) (tefca.Person, error) {
+// but for a few: the flat ones of CMS-aligned networks and of the RCE's SOP, and those inside verified_claims (docs/tefca.md). isVouched
+// says that an e-mail address and a telephone number are verified though no claim beside them says so.
+func person(said claims, isVouched bool, now time.Time) (tefca.Person, error) {
 	found := tefca.Person{
 		Given: said.clean("given_name"), Middle: said.clean("middle_name"), Family: said.clean("family_name"),
-		BirthDate: birthDate(said, now), Sex: said.clean("gender"), Addresses: addresses(said), SSN: lastFour(said),
-	}
-	if said["email_verified"] != false { // what the provider itself calls unverified is the person's own word
-		found.Email = said.clean("email")
-	}
-	if said["phone_number_verified"] != false {
-		found.Phone = said.clean("phone_number")
+		BirthDate: birthDate(said, now), Sex: said.clean("gender"), Addresses: addresses(said),
+		Email: said.contact("email", isVouched), Phone: said.contact("phone_number", isVouched),
 	}
 	if found.Given == "" || found.Family == "" || found.BirthDate == "" || len(found.Addresses) == 0 {
 		return tefca.Person{}, failed(causeDemographics, nil)
@@ -46,6 +42,18 @@ func (c claims) clean(name string) string {
 		return ""
 	}
 	return text
+}
+
+// contact returns a way to reach the person that is verified: all else is the person's own word, and a network may not be asked with it.
+// Some providers write true as a text.
+func (c claims) contact(name string, isVouched bool) string {
+	if flag := name + "_verified"; c.has(flag) {
+		isVouched = c[flag] == true || c[flag] == "true"
+	}
+	if !isVouched {
+		return ""
+	}
+	return c.clean(name)
 }
 
 // birthDate returns a whole date of birth. OpenID Connect lets providers leave the year out, or all but the year; nobody can be
@@ -94,14 +102,4 @@ func (c claims) first(names ...string) string {
 		}
 	}
 	return ""
-}
-
-// lastFour returns the last four digits of a social security number, by the names that tokens have for it. More of it is not kept.
-func lastFour(said claims) string {
-	number := strings.NewReplacer("-", "", " ", "").Replace(said.first(
-		"ssn_itin_short", "ssn4", "ssn_last4", "ssn_last_four_digits", "SSN_Last_four_digits", "ssn9", "ssn"))
-	if strings.Trim(number, "0123456789") != "" || len(number) != 4 && len(number) != 9 {
-		return ""
-	}
-	return number[len(number)-4:]
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/shared/tefca"
+	"recordbridge/shared/tefca/identity"
 )
 
 func TestEveryShapeTellsTheSame(t *testing.T) {
@@ -54,7 +55,6 @@ func members() []struct {
 		{"gender", false, func(p *tefca.Person) { p.Sex = "" }},
 		{"phone_number", false, func(p *tefca.Person) { p.Phone = "" }},
 		{"email", false, func(p *tefca.Person) { p.Email = "" }},
-		{"ssn", false, func(p *tefca.Person) { p.SSN = "" }},
 		{"address street_address", false, func(p *tefca.Person) { p.Addresses[0].Street = "" }},
 		{"address locality", false, func(p *tefca.Person) { p.Addresses[0].City = "" }},
 		{"address region", false, func(p *tefca.Person) { p.Addresses[0].State = "" }},
@@ -126,10 +126,8 @@ func change(t *testing.T, said object, path string, value any) {
 		}
 		said, path = home, inner
 	}
-	for _, alias := range []string{"regionality", "ssn_itin_short", "SSN_Last_four_digits", "ssn9"} {
-		if _, has := said[alias]; has && (path == "region" && alias == "regionality" || path == "ssn" && alias != "regionality") {
-			path = alias
-		}
+	if _, has := said["regionality"]; has && path == "region" {
+		path = "regionality"
 	}
 	if _, has := said[path]; !has {
 		t.Fatalf("there is no %s", path)
@@ -203,31 +201,56 @@ func TestFormerAddressesComeByBothNames(t *testing.T) {
 	}
 }
 
-func TestOfASocialSecurityNumberFourDigitsAreKept(t *testing.T) {
+// TestOnlyWhatIsVerifiedReachesANetwork: a claim that says so decides; where there is none, verified_claims do, or the contract.
+func TestOnlyWhatIsVerifiedReachesANetwork(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"ssn_itin_short", "ssn4", "ssn_last4", "ssn_last_four_digits", "SSN_Last_four_digits", "ssn9", "ssn"} {
-		for text, want := range map[string]string{
-			"4321": "4321", "987654321": "4321", "987-65-4321": "4321", "987 65 4321": "4321", "0001": "0001",
-			"321": "", "54321": "", "9876543210": "", "abcd": "", "***-**-4321": "", "４321": "",
+	contract := authority()
+	contract.Provider.Assurance.Contacts = true
+	for name, test := range map[string]struct {
+		flag                     any
+		flat, byContract, nested bool // whether it is used
+	}{
+		"true":             {true, true, true, true},
+		"a text":           {"true", true, true, true},
+		"false":            {false, false, false, false},
+		"a text of false":  {"false", false, false, false},
+		"another spelling": {"True", false, false, false},
+		"null":             {nil, false, false, false},
+		"0":                {0, false, false, false},
+		"1":                {1, false, false, false},
+		"a list":           {[]any{true}, false, false, false},
+		"nothing":          {absent{}, false, true, true},
+	} {
+		for way, c := range map[string]struct {
+			a     identity.Authority
+			shape string
+			used  bool
+		}{
+			"flat": {authority(), "CMS-aligned", test.flat}, "by contract": {contract, "SOP", test.byContract}, "nested": {authority(), "OIDC4IDA", test.nested},
 		} {
-			said := shapes()["CMS-aligned"]
-			delete(said, "ssn_itin_short")
-			said[name] = text
-			made, err := assert(authority(), token(t, said), now)
-			if err != nil || made.Person.SSN != want {
-				t.Errorf("%s of %q: %q, %v", name, text, made.Person.SSN, err)
+			for _, contact := range []string{"email", "phone_number"} {
+				said := cloned(t, shapes()[c.shape])
+				all := said
+				if verified, ok := said["verified_claims"].(object); ok {
+					all = verified["claims"].(object)
+				}
+				delete(all, contact+"_verified")
+				if test.flag != (any)(absent{}) {
+					all[contact+"_verified"] = test.flag
+				}
+				made, err := assert(c.a, token(t, said), now)
+				want := maple()
+				if contact == "email" && !c.used {
+					want.Email = ""
+				}
+				if contact == "phone_number" && !c.used {
+					want.Phone = ""
+				}
+				if diff := cmp.Diff(want, made.Person); diff != "" || err != nil {
+					t.Errorf("%s, %s, %s: %v (-want +got):\n%s", name, way, contact, err, diff)
+				}
 			}
 		}
-	}
-}
-
-func TestWhatTheProviderCallsUnverifiedIsNotUsed(t *testing.T) {
-	t.Parallel()
-	said := shapes()["CMS-aligned"]
-	said["email_verified"], said["phone_number_verified"] = false, false
-	made, err := assert(authority(), token(t, said), now)
-	if err != nil || made.Person.Email != "" || made.Person.Phone != "" {
-		t.Errorf("%q %q, %v", made.Person.Email, made.Person.Phone, err)
 	}
 }
 

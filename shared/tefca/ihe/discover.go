@@ -9,8 +9,7 @@ import (
 )
 
 // discoverBody asks a gateway whether it knows a person (IHE ITI TF-2, 3.55.4.1.2: demographic query only mode). All that the identity
-// provider has verified is told, and nothing else (RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.4 (e)); the last digits of
-// an SSN are no identifier of HL7 and stay in the id_token.
+// provider has verified is told, and nothing else (RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.4 (e)).
 func (n *Network) discoverBody(id string, who tefca.Person, to Gateway) *etree.Element {
 	root := etree.NewElement(discoverMessage)
 	root.CreateAttr("xmlns", hl7Space)
