@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 
+	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/tefca/attempt"
 	"recordbridge/shared/tefca/identity"
@@ -39,10 +40,15 @@ type Network struct {
 	Config json.RawMessage
 }
 
-// errForm quotes nothing: what is not of the form may be anything, also a key.
-var errForm = errors.New("TEFCA_CONFIG is not of the form of docs/tefca.md")
+// The errors quote nothing: what is not of the form may be anything, also a key.
+var (
+	errForm = errors.New("TEFCA_CONFIG is not of the form of docs/tefca.md")
+	errID   = errors.New("TEFCA_CONFIG: providers: id: another provider has it, or the simulated one")
+	errMode = errors.New("TEFCA_CONFIG: providers: mode: it has no network")
+)
 
-// Settings are those of the modes that have a network. baseURL is our own, which the simulated provider is behind.
+// Settings are those of the modes that have a network. baseURL is our own, which the simulated provider is behind. A provider that could
+// not be chosen, for its id or its mode, is an error: nobody would miss it until a patient does.
 func (e TEFCAEnv) Settings(baseURL string) (map[org.Mode]attempt.Setting, error) {
 	c, networks, err := e.parse()
 	if err != nil {
@@ -51,8 +57,10 @@ func (e TEFCAEnv) Settings(baseURL string) (map[org.Mode]attempt.Setting, error)
 	var none attempt.Setting
 	settings := map[org.Mode]attempt.Setting{org.Test: none, org.Live: none}
 	isAsked := map[org.Mode]bool{org.Test: e.EnableSandbox, org.Live: false}
+	simulated := identity.Simulated(baseURL)
+	taken := map[string]bool{simulated.ID: true} // everywhere: one name is one provider, wherever a log line or a page has it
 	if e.EnableSandbox {
-		settings[org.Test] = attempt.Setting{Providers: []identity.Provider{identity.Simulated(baseURL)}, Simulated: true}
+		settings[org.Test] = attempt.Setting{Providers: []identity.Provider{simulated}, Simulated: true}
 	}
 	for _, n := range networks {
 		setting := settings[n.Mode]
@@ -61,12 +69,17 @@ func (e TEFCAEnv) Settings(baseURL string) (map[org.Mode]attempt.Setting, error)
 	}
 	for _, p := range c.Providers {
 		if err := p.Check(); err != nil {
-			return nil, fmt.Errorf("TEFCA_CONFIG: %w", err)
+			return nil, fmt.Errorf("TEFCA_CONFIG: providers: %s: %w", fault.Of(err).Field, err)
 		}
-		if setting := settings[p.Mode]; isAsked[p.Mode] {
-			setting.Providers = append(setting.Providers, p)
-			settings[p.Mode] = setting
+		switch {
+		case taken[p.ID]:
+			return nil, errID
+		case !isAsked[p.Mode]:
+			return nil, errMode
 		}
+		setting := settings[p.Mode]
+		setting.Providers = append(setting.Providers, p)
+		settings[p.Mode], taken[p.ID] = setting, true
 	}
 	return settings, nil
 }

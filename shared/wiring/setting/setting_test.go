@@ -28,12 +28,11 @@ func TestAModeIsOfferedWhereItHasAProviderAndANetwork(t *testing.T) {
 	}{
 		"nothing":                    {env(false, ""), "/"},
 		"the sandbox":                {env(true, ""), "simulated!/"},
-		"a provider alone":           {env(false, `{"providers":[`+own+`,`+forTest+`]}`), "/"},
-		"a provider of the sandbox":  {env(true, `{"providers":[`+own+`,`+forTest+`]}`), "simulated,tests!/"},
+		"a provider of the sandbox":  {env(true, `{"providers":[`+forTest+`]}`), "simulated,tests!/"},
+		"one of each mode":           {env(true, `{"providers":[`+own+`,`+forTest+`],"networks":{"ihe":{}}}`), "simulated,tests!/own"},
 		"a network alone":            {env(false, `{"networks":{"ihe":{}}}`), "/"},
 		"both, in live mode":         {env(true, `{"providers":[`+own+`],"networks":{"ihe":{}}}`), "simulated!/own"},
 		"FHIR, in live mode":         {env(false, `{"providers":[`+own+`],"networks":{"facilitated":{"mode":"live"}}}`), "/own"},
-		"a network of the other":     {env(false, `{"providers":[`+own+`],"networks":{"ihe":{"mode":"test"}}}`), "/"},
 		"a network of test mode":     {env(false, `{"providers":[`+forTest+`],"networks":{"ihe":{"mode":"test"}}}`), "tests/"},
 		"beside the simulated there": {env(true, `{"networks":{"ihe":{"mode":"test"}}}`), "simulated/"},
 	} {
@@ -76,6 +75,33 @@ func TestAConfigurationOfAnotherFormIsRefusedUnquoted(t *testing.T) {
 		_, asked := e.Networks()
 		if offered == nil || asked == nil || strings.Contains(offered.Error()+asked.Error(), "SENTINEL") {
 			t.Errorf("%s: %v, %v", config, offered, asked)
+		}
+	}
+}
+
+// TestAProviderThatCouldNotBeChosenIsAnErrorAtTheStart, which names the member and quotes nothing.
+func TestAProviderThatCouldNotBeChosenIsAnErrorAtTheStart(t *testing.T) {
+	t.Parallel()
+	const both = `"networks":{"ihe":{},"facilitated":{"mode":"test"}}`
+	renamed := func(provider, id string) string { return strings.Replace(provider, `"id":"own"`, `"id":"`+id+`"`, 1) }
+	for name, c := range map[string]struct {
+		withSandbox bool
+		config      string
+		member      string
+	}{
+		"two of one id":              {false, `{"providers":[` + own + `,` + own + `],` + both + `}`, "id"},
+		"two of one id in two modes": {false, `{"providers":[` + renamed(own, "tests") + `,` + forTest + `],` + both + `}`, "id"},
+		"the simulated one's":        {true, `{"providers":[` + renamed(strings.Replace(own, "live", "test", 1), "simulated") + `]}`, "id"},
+		"its id without the sandbox": {false, `{"providers":[` + renamed(own, "simulated") + `],` + both + `}`, "id"},
+		"no network":                 {false, `{"providers":[` + forTest + `]}`, "mode"},
+		"no network but simulated":   {true, `{"providers":[` + own + `]}`, "mode"},
+		"a network of the other":     {false, `{"providers":[` + own + `],"networks":{"ihe":{"mode":"test"}}}`, "mode"},
+		"one that believes too much": {false, `{"providers":[` + strings.Replace(own, "https", "http", 1) + `],` + both + `}`, "issuer"},
+		"one that cannot be named":   {false, `{"providers":[` + renamed(own, "SENTINEL") + `],` + both + `}`, "id"},
+	} {
+		settings, err := env(c.withSandbox, c.config).Settings("https://us.example")
+		if err == nil || settings != nil || !strings.HasPrefix(err.Error(), "TEFCA_CONFIG: providers: "+c.member+":") || strings.Contains(err.Error(), "SENTINEL") {
+			t.Errorf("%s: %v, %v", name, settings, err)
 		}
 	}
 }
