@@ -235,7 +235,7 @@ func TestOnlyWhatIsVerifiedReachesANetwork(t *testing.T) {
 					all = verified["claims"].(object)
 				}
 				delete(all, contact+"_verified")
-				if test.flag != (any)(absent{}) {
+				if test.flag != any(absent{}) {
 					all[contact+"_verified"] = test.flag
 				}
 				made, err := assert(c.a, token(t, said), now)
