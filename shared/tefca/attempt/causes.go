@@ -41,9 +41,7 @@ func failed(cause string, because error) error { return causes().Failed(cause, b
 func causeOf(err error) string { return cmp.Or(identity.CauseOf(err), causeInternal) }
 
 // actionOf tells what to do about a cause.
-func actionOf(cause string) string {
-	return cmp.Or(causes()[cause].Action, identity.ActionOf(cause), causes()[causeInternal].Action)
-}
+func actionOf(cause string) string { return cmp.Or(causes()[cause].Action, identity.ActionOf(cause)) }
 
 // Reason is why a chosen facility could not be connected, as a stable word (docs/openapi.yaml).
 type Reason string

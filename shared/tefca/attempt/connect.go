@@ -87,7 +87,7 @@ func (w Worker) connect(ctx context.Context, a Attempt, f Facility) error {
 		return nil
 	}
 	if err != nil {
-		f.Outcome, f.Reason, f.Connected = HasFailed, ReasonInternal, Connected{}
+		f.Outcome, f.Reason = HasFailed, ReasonInternal
 	}
 	if f.Outcome == HasFailed {
 		f.LeaseUntil = time.Time{}
@@ -144,7 +144,7 @@ func (w Worker) read(ctx context.Context, a Attempt, f *Facility) (source, error
 	} else {
 		found.Content, err = w.Reader.Read(asking, network, who, at)
 	}
-	if reason, known := reasonOf(err); err != nil && known {
+	if reason, known := reasonOf(err); known {
 		return fail(reason)
 	}
 	if err != nil && asking.Err() != nil {
@@ -211,7 +211,6 @@ func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from s
 		return fmt.Errorf("conclude: %w", err)
 	}
 	*f = end.Facility
-	f.Rev++
 	logx.Add(ctx, slog.String("connection_id", conn.ID))
 	for _, event := range end.Events {
 		_ = w.Events.EnqueueEvent(ctx, event.Tenant, event.ID) // the sweeper makes up for a lost message
@@ -284,7 +283,7 @@ func (w Worker) complete(ctx context.Context, a Attempt, f Facility, end *Conclu
 	}
 	end.Connection, end.Events = conn, append([]webhook.Event{event}, warnings...)
 	end.Facility = f
-	end.Facility.Outcome, end.Facility.Reason, end.Facility.Local, end.Facility.LeaseUntil = IsConnected, "", nil, time.Time{}
+	end.Facility.Outcome, end.Facility.Local, end.Facility.LeaseUntil = IsConnected, nil, time.Time{}
 	end.Facility.Connected = Connected{ConnectionID: conn.ID, ConsentExpiresAt: conn.ConsentExpiresAt}
 	return nil
 }

@@ -110,7 +110,7 @@ func (w Worker) ask(ctx context.Context, a Attempt) (failure, err error) {
 // this one, it is not forgotten that it has.
 func (l *locating) found(ctx context.Context, f tefca.Facility) error {
 	was, isKnown := l.known[f.ID]
-	if isKnown && f.Match == tefca.Unanswered && was.Match != tefca.Unanswered {
+	if isKnown && f.Match == tefca.Unanswered {
 		return nil
 	}
 	if f.ID == "" || len(f.ID) > maxFacilityID {

@@ -3,8 +3,12 @@ package attempt_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +18,7 @@ import (
 	"recordbridge/infra/test/tables"
 	"recordbridge/shared/binding"
 	"recordbridge/shared/connection"
+	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
@@ -42,6 +47,10 @@ type world struct {
 
 	mu       sync.Mutex
 	now      time.Time
+	request  identity.Request // of the last browser that left
+	exchange func(ctx context.Context, back identity.Return) error
+	lasts    time.Duration                   // of an identity
+	wait     func(ctx context.Context) error // of a facility, before it answers; may be nil
 	locate   func(ctx context.Context, found func(tefca.Facility) error) error
 	read     map[string]func() (records.Content, error) // by facility; nothing is an empty record
 	open     func() (tokens.Set, error)
@@ -56,7 +65,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	made := tables.New(t)
 	flow, work := store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, store.Work{DB: made.DB, Table: made.Name("WorkTable")}
-	w := &world{now: start, read: map[string]func() (records.Content, error){}, kept: map[string]records.Content{}}
+	w := &world{now: start, lasts: 15 * time.Minute, read: map[string]func() (records.Content, error){}, kept: map[string]records.Content{}}
 	w.conns = store.Connections{DB: made.DB, Table: made.Name("ConnectionTable")}
 	w.rows = store.TEFCAConnections{
 		TEFCA: store.TEFCA{Flow: flow, Work: work},
@@ -72,17 +81,30 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// Exchange implements attempt.Exchanger.
-func (w *world) Exchange(context.Context, identity.Authority, identity.Return) (tefca.Assertion, error) {
-	return tefca.Assertion{
-		Provider: "simulated", Issuer: "https://id.example", Subject: "p01", Level: 2, Person: tefca.Person{Given: "Maple", Family: "Aster"},
-		Token: secret.New("id-token"), IssuedAt: w.time(), ExpiresAt: w.time().Add(15 * time.Minute),
-	}, nil
+// Begin implements attempt.Party.
+func (w *world) Begin(_ context.Context, provider identity.Provider, request identity.Request) (string, identity.Authority, error) {
+	w.request = request
+	return "https://id.example/authorize", identity.Authority{Provider: provider, RedirectURI: request.RedirectURI}, nil
+}
+
+// Exchange implements attempt.Exchanger: as a provider that checks what a browser left with.
+func (w *world) Exchange(ctx context.Context, pinned identity.Authority, back identity.Return) (tefca.Assertion, error) {
+	if w.exchange != nil {
+		if err := w.exchange(ctx, back); err != nil {
+			return tefca.Assertion{}, err
+		}
+	}
+	challenge := sha256.Sum256([]byte(back.Verifier.Reveal()))
+	if back.Code.Reveal() != "code" || base64.RawURLEncoding.EncodeToString(challenge[:]) != w.request.Challenge || back.NonceHash != binding.Hash(w.request.Nonce) ||
+		w.request.Nonce == w.request.State || w.request.Nonce == back.Verifier.Reveal() || pinned.RedirectURI != "https://api.example/bridge/tefca/identity/callback" {
+		return tefca.Assertion{}, errTrouble
+	}
+	return w.assertion(), nil
 }
 
 // Locate implements tefca.Network.
 func (w *world) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
-	if who.Person.Family != "Aster" || who.Token.Reveal() != "id-token" {
+	if !reflect.DeepEqual(who, w.assertion()) {
 		return errTrouble
 	}
 	return w.locate(ctx, found)
@@ -104,13 +126,16 @@ func (w *world) Open(context.Context, tefca.Assertion, tefca.Facility) (tokens.S
 }
 
 // Read implements attempt.Reader.
-func (w *world) Read(_ context.Context, _ tefca.Network, _ tefca.Assertion, at tefca.Facility) (records.Content, error) {
+func (w *world) Read(ctx context.Context, _ tefca.Network, who tefca.Assertion, at tefca.Facility) (records.Content, error) {
 	w.mu.Lock()
 	w.asked = append(w.asked, at.ID)
 	read := w.read[at.ID]
 	w.mu.Unlock()
-	if at.Local.Reveal() != "local of "+at.ID {
+	if !reflect.DeepEqual(at, facility(at.ID, tefca.Found)) || !reflect.DeepEqual(who, w.assertion()) {
 		return records.Content{}, errTrouble
+	}
+	if w.wait != nil {
+		_ = w.wait(ctx)
 	}
 	if read == nil {
 		return records.Content{Documents: 1}, nil
@@ -129,11 +154,13 @@ func (w *world) Write(_ context.Context, _ org.Tenant, _ string, content records
 }
 
 // Delete implements attempt.Remover.
-func (w *world) Delete(_ context.Context, _ org.Tenant, _ string, held tokens.Records) error {
+func (w *world) Delete(ctx context.Context, _ org.Tenant, _ string, held tokens.Records) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.kept, held.Batch)
-	return nil
+	if ctx.Err() == nil {
+		delete(w.kept, held.Batch)
+	}
+	return ctx.Err()
 }
 
 // EnqueueAttempt implements attempt.Enqueuer.
@@ -152,6 +179,13 @@ func (w *world) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error {
 	return errTrouble
 }
 
+func (w *world) assertion() tefca.Assertion {
+	return tefca.Assertion{
+		Provider: "simulated", Issuer: "https://id.example", Subject: "p01", Level: 2, Person: tefca.Person{Given: "Maple", Family: "Aster"},
+		Token: secret.New("id-token"), IssuedAt: start, ExpiresAt: start.Add(w.lasts),
+	}
+}
+
 func (w *world) time() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -164,21 +198,71 @@ func (w *world) pass(d time.Duration) {
 	w.now = w.now.Add(d)
 }
 
-// verified stores an attempt whose identity was just verified.
+// admission is that of test mode, and of live mode to who has paid and has a network.
+func admission() attempt.Admission {
+	return attempt.Admission{Organisations: plans{"free": org.Free, "paid": org.Paid}, Settings: map[org.Mode]attempt.Setting{
+		org.Test: {Providers: []identity.Provider{{ID: "other"}, {ID: "simulated"}}, Simulated: true}, org.Live: {},
+	}}
+}
+
+// plans are those of organisations, by public id.
+type plans map[string]org.Plan
+
+// Organisation implements attempt.Organisations.
+func (p plans) Organisation(_ context.Context, publicID string) (org.Organisation, error) {
+	plan, ok := p[publicID]
+	if !ok {
+		return org.Organisation{}, fault.Missing("There is no such organisation.")
+	}
+	return org.Organisation{Plan: plan}, nil
+}
+
+// wanted asks for an attempt whose id and token a page has chosen.
+func wanted(id, externalID string) attempt.Request {
+	return attempt.Request{
+		Tenant: tenant, PublicID: "free", Provider: "simulated", ExternalID: externalID, ExternalState: "visit-9", RequestID: "request-1",
+		AttemptID: id, TokenHash: binding.Hash("token"),
+	}
+}
+
+func (w *world) create(ctx context.Context, r attempt.Request) (attempt.Prepared, error) {
+	return attempt.Creator{Admission: admission(), Store: w.rows, Now: w.time, NewID: ids.Random, Random: rand.Reader}.Create(ctx, r)
+}
+
+func (w *world) starter() attempt.Starter {
+	return attempt.Starter{
+		Admission: admission(), Store: w.rows, Party: w, Sealer: plainSealer{}, BaseURL: "https://api.example", Now: w.time, Random: rand.Reader,
+	}
+}
+
+func (w *world) watcher() attempt.Watcher { return attempt.Watcher{Store: w.rows, Now: w.time} }
+
+func (w *world) chooser() attempt.Chooser {
+	return attempt.Chooser{Watcher: w.watcher(), Store: w.rows, Enqueuer: w}
+}
+
+func (w *world) completer() attempt.Completer {
+	return attempt.Completer{Store: w.rows, Party: w, Verifiers: plainSealer{}, Assertions: plainSealer{}, Enqueuer: w, Now: w.time}
+}
+
+// left makes an attempt whose browser has left, and returns what it brings back.
+func (w *world) left(t *testing.T, id, externalID string) attempt.Return {
+	t.Helper()
+	made, err := w.create(t.Context(), wanted(id, externalID))
+	expect.NoError(t, err)
+	started, err := w.starter().Leave(t.Context(), made.Start)
+	expect.NoError(t, err)
+	cookies := map[string]string{started.CookieName: started.CookieValue.Reveal()}
+	return attempt.Return{
+		State: w.request.State, Code: secret.New("code"), Issuer: "https://id.example", RequestID: "return-1",
+		Cookie: func(name string) string { return cookies[name] },
+	}
+}
+
+// verified is left, and has come back with an identity.
 func (w *world) verified(t *testing.T, id, externalID string) attempt.Attempt {
 	t.Helper()
-	a := attempt.Attempt{
-		ID: id, Tenant: tenant, Status: attempt.Created, TokenHash: binding.Hash("token"), Provider: "simulated", ExternalID: externalID,
-		RequestID: "request-1", CreatedAt: w.time(), ExpiresAt: w.time().Add(binding.Lifetime),
-	}
-	ticket := binding.Ticket{Hash: "start of " + id, Tenant: tenant, AttemptID: id, ExpiresAt: a.ExpiresAt}
-	expect.NoError(t, w.rows.CreateAttempt(t.Context(), a, ticket))
-	a.Rev, a.Status = 1, attempt.Open
-	a.Verifier = []byte("verifier")
-	state := binding.State{Hash: binding.Hash("state of " + id), BindingHash: binding.Hash("cookie"), Tenant: tenant, AttemptID: id, ExpiresAt: a.ExpiresAt}
-	expect.NoError(t, w.rows.OpenAttempt(t.Context(), ticket, a, state))
-	completer := attempt.Completer{Store: w.rows, Party: w, Verifiers: openSealer{}, Assertions: plainSealer{}, Enqueuer: w, Now: w.time}
-	known, err := completer.Complete(t.Context(), attempt.Return{State: "state of " + id, Code: secret.New("code"), Cookie: func(string) string { return "cookie" }})
+	known, err := w.completer().Complete(t.Context(), w.left(t, id, externalID))
 	expect.NoError(t, err)
 	if !known {
 		t.Fatal("the attempt is not known")
@@ -232,8 +316,7 @@ func (w *world) look(t *testing.T, id string) {
 
 func (w *world) choose(t *testing.T, id string, wanted ...string) {
 	t.Helper()
-	chooser := attempt.Chooser{Watcher: attempt.Watcher{Store: w.rows, Now: w.time}, Store: w.rows, Enqueuer: w}
-	_, err := chooser.Choose(t.Context(), tenant, id, secret.New("token"), wanted)
+	_, err := w.chooser().Choose(t.Context(), tenant, id, secret.New("token"), wanted)
 	expect.NoError(t, err)
 }
 
@@ -262,12 +345,4 @@ func (plainSealer) Open(_ context.Context, of org.Tenant, boundTo string, sealed
 		return nil, errors.New("sealed for something else")
 	}
 	return plain, nil
-}
-
-// openSealer opens everything.
-type openSealer struct{ plainSealer }
-
-// Open implements tokens.Sealer.
-func (openSealer) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte) ([]byte, error) {
-	return sealed, nil
 }

@@ -43,7 +43,7 @@ func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, 
 		if p.Facilities, err = w.Store.Facilities(ctx, tenant, a.ID); err != nil {
 			return Progress{}, fmt.Errorf("read facilities: %w", err)
 		}
-		if a.Status == Located && slices.ContainsFunc(p.Facilities, isConnecting) {
+		if slices.ContainsFunc(p.Facilities, isConnecting) {
 			p.Status = Authorizing
 		}
 	case Failed:

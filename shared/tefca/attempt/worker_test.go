@@ -1,14 +1,20 @@
 package attempt_test
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"recordbridge/shared/binding"
 	"recordbridge/shared/connection"
+	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
 	"recordbridge/shared/store"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/attempt"
@@ -23,7 +29,7 @@ func TestTheLastWordOfAFacilityCountsButThatItIsSilent(t *testing.T) {
 	w := newWorld(t)
 	w.verified(t, attemptID, "")
 	w.locate = func(_ context.Context, found func(tefca.Facility) error) error {
-		for _, f := range []tefca.Facility{facility("a", tefca.Found), facility("b", tefca.Unanswered), facility("c", tefca.Found), facility("d", tefca.Found)} {
+		for _, f := range []tefca.Facility{facility("a", tefca.Found), facility("b", tefca.Unanswered), facility("b", tefca.Ambiguous), facility("c", tefca.Found), facility("d", tefca.Found)} {
 			if err := found(f); err != nil {
 				return err
 			}
@@ -34,11 +40,12 @@ func TestTheLastWordOfAFacilityCountsButThatItIsSilent(t *testing.T) {
 		defer func() { _ = recover() }()
 		_ = w.worker.Look(t.Context(), tenant, attemptID)
 	}()
-	w.look(t, attemptID) // while the lease of the one that crashed lasts, nobody asks
+	w.pass(75 * time.Second)
+	w.look(t, attemptID) // while the network may still answer the one that crashed, nobody asks
 	if a := w.attempt(t, attemptID); a.Status != attempt.Locating || !a.DueAt.Equal(a.LeaseUntil) {
 		t.Fatalf("the attempt is %+v", a)
 	}
-	w.pass(2 * time.Minute)
+	w.pass(15 * time.Second)
 	w.locate = func(_ context.Context, found func(tefca.Facility) error) error {
 		for _, f := range []tefca.Facility{facility("a", tefca.Unanswered), facility("b", tefca.Found), facility("c", tefca.Ambiguous), facility("", tefca.Found)} {
 			if err := found(f); err != nil {
@@ -50,7 +57,7 @@ func TestTheLastWordOfAFacilityCountsButThatItIsSilent(t *testing.T) {
 	w.look(t, attemptID)
 	found := w.facilities(t, attemptID)
 	for id, want := range map[string]tefca.Match{"a": tefca.Found, "b": tefca.Found, "c": tefca.Ambiguous, "d": tefca.Found} {
-		if found[id].Match != want {
+		if found[id].Match != want || !found[id].ExpiresAt.Equal(start.Add(30*time.Minute)) {
 			t.Errorf("facility %s is %q, want %q", id, found[id].Match, want)
 		}
 	}
@@ -66,14 +73,18 @@ func TestANetworkThatCannotBeAskedEndsTheAttempt(t *testing.T) {
 		err    error
 		told   bool // of a facility, before
 		passes time.Duration
+		gone   bool // the network
 		status attempt.Status
 		cause  string
+		code   fault.Code
+		action string // or a part of it
 	}{
-		"it does not answer":               {err: tefca.ErrUnavailable, status: attempt.Failed, cause: "network_unavailable"},
+		"it does not answer":               {err: tefca.ErrUnavailable, status: attempt.Failed, cause: "network_unavailable", code: fault.CodeServerError, action: "The network did not answer"},
+		"it is configured no more":         {gone: true, status: attempt.Failed, cause: "network_unavailable", code: fault.CodeServerError},
 		"it breaks off":                    {err: tefca.ErrUnavailable, told: true, status: attempt.Located},
-		"it does not accept the identity":  {err: fmt.Errorf("no: %w", tefca.ErrIdentity), status: attempt.Failed, cause: "identity_refused"},
-		"nor after it has told something":  {err: tefca.ErrIdentity, told: true, status: attempt.Failed, cause: "identity_refused"},
-		"the identity has ended meanwhile": {passes: 15 * time.Minute, status: attempt.Failed, cause: "identity_expired"},
+		"it does not accept the identity":  {err: fmt.Errorf("no: %w", tefca.ErrIdentity), status: attempt.Failed, cause: "identity_refused", code: fault.CodeTokenExchange, action: "ask the operator whether"},
+		"nor after it has told something":  {err: tefca.ErrIdentity, told: true, status: attempt.Failed, cause: "identity_refused", code: fault.CodeTokenExchange, action: "ask the operator whether"},
+		"the identity has ended meanwhile": {passes: 15 * time.Minute, status: attempt.Failed, cause: "identity_expired", code: fault.CodeTokenExchange},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -86,8 +97,16 @@ func TestANetworkThatCannotBeAskedEndsTheAttempt(t *testing.T) {
 				return c.err
 			}
 			w.pass(c.passes)
+			if c.gone {
+				w.worker.Networks = nil
+			}
 			w.look(t, attemptID)
 			a := w.attempt(t, attemptID)
+			p, err := w.watcher().Progress(t.Context(), tenant, attemptID, secret.New("token"))
+			expect.NoError(t, err)
+			if p.Failure != nil && (!strings.Contains(p.Failure.SuggestedAction, c.action) || p.Failure.Error != string(c.code) || p.Failure.RequestID != "request-1") {
+				t.Errorf("the page is told %+v", p.Failure)
+			}
 			if a.Status != c.status || a.Ending.Cause != c.cause {
 				t.Errorf("the attempt is %s, cause %q", a.Status, a.Ending.Cause)
 			}
@@ -103,7 +122,7 @@ func TestWhyAFacilityFailsIsToldByAWord(t *testing.T) {
 	w := newWorld(t)
 	reasons := map[string]error{
 		"refused": tefca.ErrRefused, "unavailable": tefca.ErrUnavailable, "too_large": tefca.ErrTooLarge, "invalid_content": tefca.ErrContent,
-		"identity_expired": tefca.ErrIdentity, "internal": errTrouble,
+		"identity_expired": tefca.ErrIdentity, "internal": errTrouble, "not there": tefca.ErrNotFound,
 	}
 	all := append(make([]string, 0, 1+len(reasons)), "good")
 	for id, err := range reasons {
@@ -117,7 +136,8 @@ func TestWhyAFacilityFailsIsToldByAWord(t *testing.T) {
 	}
 	found := w.facilities(t, attemptID)
 	for id := range reasons {
-		if f := found[id]; f.Outcome != attempt.HasFailed || string(f.Reason) != id || !f.LeaseUntil.IsZero() {
+		want := map[string]string{"not there": "unavailable"}[id]
+		if f := found[id]; f.Outcome != attempt.HasFailed || string(f.Reason) != cmp.Or(want, id) || !f.LeaseUntil.IsZero() {
 			t.Errorf("%s: %+v", id, f)
 		}
 	}
@@ -143,18 +163,19 @@ func TestAWorkerThatIsLateStoresNothing(t *testing.T) {
 		w.mu.Lock()
 		delete(w.read, "a")
 		w.mu.Unlock()
-		w.look(t, attemptID) // while the lease lasts, a second message changes nothing
-		if f := w.facilities(t, attemptID)["a"]; f.Outcome != attempt.IsConnecting {
-			t.Errorf("it is %+v", f)
+		w.pass(2 * time.Minute)
+		w.look(t, attemptID) // while the facility may still answer, a second message changes nothing
+		if f, a := w.facilities(t, attemptID)["a"], w.attempt(t, attemptID); f.Outcome != attempt.IsConnecting || !a.DueAt.Equal(f.LeaseUntil) {
+			t.Errorf("it is %+v, of %+v", f, a)
 		}
-		w.pass(3 * time.Minute)
+		w.pass(15 * time.Second)
 		w.look(t, attemptID)
 		return records.Content{Documents: 9}, nil
 	}
 	w.look(t, attemptID)
 	f := w.facilities(t, attemptID)["a"]
 	c := w.connection(t, f.Connected.ConnectionID)
-	if f.Outcome != attempt.IsConnected || c.Generation != 1 || len(w.asked) != 2 {
+	if a := w.attempt(t, attemptID); f.Outcome != attempt.IsConnected || c.Generation != 1 || len(w.asked) != 2 || !a.DueAt.Equal(a.IdentityEnds) {
 		t.Errorf("it is %+v, connected as %+v, after %v", f, c, w.asked)
 	}
 	if len(w.kept) != 1 || w.kept[w.batchNames()[0]].Documents != 1 {
@@ -204,12 +225,27 @@ func (m *meddling) Write(ctx context.Context, of org.Tenant, id string, content 
 func TestAConnectionEndsWithWhatIsKeptOfTheRecord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.located(t, attemptID, "x", "a")
+	w.located(t, attemptID, "x", "a", "not chosen")
 	w.choose(t, attemptID, "a")
+	store := &failing{WorkStore: w.rows}
+	w.worker.Store = store
 	w.look(t, attemptID)
-	c := w.connection(t, w.facilities(t, attemptID)["a"].Connected.ConnectionID)
+	f := w.facilities(t, attemptID)["a"]
+	c := w.connection(t, f.Connected.ConnectionID)
 	ends := start.Add(24 * time.Hour)
-	if c.Status != connection.Authorized || c.Scope != "patient/*.read" || c.PlatformType != "tefca" || c.EndpointID != "" || !c.ConsentExpiresAt.Equal(ends) ||
+	if !f.Connected.ConsentExpiresAt.Equal(ends) || len(f.Local) != 0 || !f.LeaseUntil.IsZero() {
+		t.Errorf("the facility is %+v", f)
+	}
+	set, err := w.worker.Vault.Open(t.Context(), store.end.Tokens)
+	if expect.NoError(t, err); set.Scope != "patient/*.read" || set.AskedScope != set.Scope || set.Records == nil || set.Records.Batch != "b" || !set.ExpiresAt.Equal(ends) {
+		t.Errorf("the tokens are %+v", set)
+	}
+	for _, part := range []string{`"request_id":"request-1"`, `"external_id":"x"`, `"external_state":"visit-9"`, `"tefca_directory_id":"a"`, c.ID} {
+		if body := string(store.end.Events[0].Body); !strings.Contains(body, part) {
+			t.Errorf("the event does not tell %s: %s", part, body)
+		}
+	}
+	if c.Status != connection.Authorized || c.Scope != "patient/*.read" || c.PlatformType != "tefca" || c.EndpointID != "" || !c.CreatedAt.Equal(start) || !c.ConsentExpiresAt.Equal(ends) ||
 		!c.Refresh.RefreshAt.Equal(ends) || !c.Refresh.Unrenewable || !c.Refresh.Warned || len(c.External.Sum) == 0 || len(w.told) != 2 {
 		t.Errorf("the connection is %+v; told were %v", c, w.told)
 	}
@@ -218,9 +254,18 @@ func TestAConnectionEndsWithWhatIsKeptOfTheRecord(t *testing.T) {
 	}
 	w.pass(15 * time.Minute)
 	w.look(t, attemptID)
-	if a := w.attempt(t, attemptID); len(a.Assertion) != 0 || !a.DueAt.IsZero() {
-		t.Errorf("the identity is still there: %+v", a)
+	a, left := w.attempt(t, attemptID), w.facilities(t, attemptID)
+	if len(a.Assertion)+len(left["not chosen"].Local) != 0 || !a.DueAt.IsZero() || left["a"].Rev != f.Rev {
+		t.Errorf("the identity is still there: %+v, %+v", a, left)
 	}
+	w.look(t, attemptID) // a message that comes twice
+	if again := w.attempt(t, attemptID); again.Rev != a.Rev {
+		t.Errorf("with nothing to do it becomes %+v", again)
+	}
+	w.look(t, "4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32") // and one of an attempt that is gone
+	w.pass(-time.Second)                              // for a function whose clock is slow it is gone, too
+	_, err = w.chooser().Choose(t.Context(), tenant, attemptID, secret.New("token"), []string{"a"})
+	refused(t, "a choice without an identity", err, fault.Conflict, "attempt_id")
 }
 
 func TestWhatTheOrganisationHasEndedMeanwhileStaysEnded(t *testing.T) {
@@ -241,12 +286,67 @@ func TestWhatTheOrganisationHasEndedMeanwhileStaysEnded(t *testing.T) {
 	if f := w.facilities(t, next)["a"]; f.Outcome != attempt.HasFailed || f.Reason != attempt.ReasonRefused || w.connection(t, id).Status != connection.Revoked {
 		t.Errorf("it is %+v", f)
 	}
-	w.pass(time.Second)
 	w.located(t, last, "x", "a") // who signs in afterwards means it
 	w.choose(t, last, "a")
 	w.look(t, last)
-	if c := w.connection(t, id); c.Status != connection.Authorized || c.Generation != 2 {
+	if c = w.connection(t, id); c.Status != connection.Authorized || c.Generation != 2 || c.Refresh.Ended != "" {
 		t.Errorf("afterwards it is %+v", c)
+	}
+	const more = "6d408fc3-5ea1-4f42-8d85-a0312c9e7f54"
+	w.located(t, more, "x", "a")
+	w.choose(t, more, "a")
+	w.pass(time.Second)
+	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: connection.AccessEnded, EndedAt: w.time()}
+	expect.NoError(t, w.save(t, c)) // which nobody has asked for
+	w.look(t, more)
+	if c = w.connection(t, id); c.Status != connection.Authorized || c.Generation != 3 {
+		t.Errorf("after its record has ended meanwhile it is %+v", c)
+	}
+}
+
+// TestWhatWasBegunInTimeIsNotDisturbedByTheEndOfTheIdentity: it is removed once nobody reads any more.
+func TestWhatWasBegunInTimeIsNotDisturbedByTheEndOfTheIdentity(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.located(t, attemptID, "x", "a")
+	w.pass(14 * time.Minute)
+	w.choose(t, attemptID, "a")
+	w.read["a"] = func() (records.Content, error) {
+		w.pass(90 * time.Second)
+		w.look(t, attemptID)
+		return records.Content{}, nil
+	}
+	w.look(t, attemptID)
+	if f, a := w.facilities(t, attemptID)["a"], w.attempt(t, attemptID); f.Outcome != attempt.IsConnected || len(a.Assertion) != 0 {
+		t.Errorf("it is %+v, of %+v", f, a)
+	}
+}
+
+// TestSyntheticRecordsAreKeptInTestModeAlone, and nothing is read where there is no network.
+func TestSyntheticRecordsAreKeptInTestModeAlone(t *testing.T) {
+	t.Parallel()
+	w, live := newWorld(t), org.Tenant{Mode: org.Live, OrgID: tenant.OrgID}
+	a := w.located(t, attemptID, "x", "a")
+	f := w.facilities(t, attemptID)["a"]
+	a.Tenant, a.DueAt, a.Rev, f.Rev, f.Outcome = live, w.time(), 0, 0, attempt.IsConnecting
+	a.Assertion = bytes.ReplaceAll(a.Assertion, []byte(tenant.Key()), []byte(live.Key()))
+	f.Local = bytes.ReplaceAll(f.Local, []byte(tenant.Key()), []byte(live.Key()))
+	ticket := binding.Ticket{Hash: "live", Tenant: live, AttemptID: a.ID, ExpiresAt: a.ExpiresAt}
+	expect.NoError(t, w.rows.CreateAttempt(t.Context(), a, ticket))
+	look := func() attempt.Facility {
+		expect.NoError(t, w.rows.SaveFacility(t.Context(), live, a.ID, f))
+		expect.NoError(t, w.worker.Look(t.Context(), live, a.ID))
+		all, err := w.rows.Facilities(t.Context(), live, a.ID)
+		expect.NoError(t, err)
+		return all[0]
+	}
+	if f = look(); f.Reason != attempt.ReasonUnavailable || len(w.asked) != 0 {
+		t.Errorf("without a network it is %+v; asked are %v", f, w.asked)
+	}
+	w.worker.Networks = map[org.Mode]tefca.Network{org.Live: w, org.Test: nil}
+	f.Outcome, f.Reason = attempt.IsConnecting, ""
+	if f = look(); f.Outcome != attempt.IsConnected || len(w.kept) != 1 || len(w.kept["b"].Fixtures) != 0 {
+		t.Errorf("in live mode it is %+v; kept is %+v", f, w.kept)
 	}
 }
 
@@ -256,13 +356,17 @@ func TestAFacilityWithAServerOfItsOwnNeedsNoCache(t *testing.T) {
 	w.verified(t, attemptID, "")
 	w.locate = func(_ context.Context, found func(tefca.Facility) error) error {
 		f := facility("a", tefca.Found)
-		f.Access = tefca.FHIR
+		f.Access, f.Local = tefca.FHIR, secret.Text{} // nothing but the server knows the person
 		return found(f)
 	}
 	w.open = func() (tokens.Set, error) {
 		return tokens.Set{FHIRBase: "https://ehr.example/r4", ExpiresAt: start.Add(time.Hour)}, nil
 	}
 	w.look(t, attemptID)
+	w.worker.Store = &failing{WorkStore: w.rows, write: "conclude", times: 1, err: fault.Stale()}
+	if f := w.facilities(t, attemptID)["a"]; len(f.Local) != 0 {
+		t.Errorf("of nothing %q is sealed", f.Local)
+	}
 	w.choose(t, attemptID, "a")
 	w.look(t, attemptID)
 	f := w.facilities(t, attemptID)["a"]

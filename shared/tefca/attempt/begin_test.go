@@ -1,0 +1,231 @@
+package attempt_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"recordbridge/shared/binding"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/tefca/attempt"
+	"recordbridge/shared/tefca/identity"
+	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/tokens"
+)
+
+// refused wants a failure of a kind, about a field.
+func refused(t *testing.T, what string, err error, kind fault.Kind, field string) {
+	t.Helper()
+	if err == nil || !errors.Is(err, kind) || fault.Of(err).Field != field {
+		t.Errorf("%s: %v (field %q), want %s about %q", what, err, fault.Of(err).Field, kind, field)
+	}
+}
+
+func TestWhoMayNotUseTheModeOrAsksForWhatIsNotThereGetsNoAttempt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for name, c := range map[string]struct {
+		change func(r *attempt.Request)
+		kind   fault.Kind
+		field  string
+	}{
+		"live mode on the free plan":   {func(r *attempt.Request) { r.Tenant.Mode = org.Live }, fault.Forbidden, ""},
+		"live mode of nobody":          {func(r *attempt.Request) { r.Tenant.Mode, r.PublicID = org.Live, "x" }, fault.NotFound, ""},
+		"live mode without a provider": {func(r *attempt.Request) { r.Tenant.Mode, r.PublicID = org.Live, "paid" }, fault.Invalid, "public_id"},
+		"an unknown provider":          {func(r *attempt.Request) { r.Provider = "x" }, fault.Invalid, "provider"},
+		"too long an external id":      {func(r *attempt.Request) { r.ExternalID = strings.Repeat("x", 513) }, fault.Invalid, "external_id"},
+		"an id without a token":        {func(r *attempt.Request) { r.TokenHash = "" }, fault.Invalid, "token_hash"},
+	} {
+		r := wanted(attemptID, "x")
+		c.change(&r)
+		_, err := w.create(t.Context(), r)
+		refused(t, name, err, c.kind, c.field)
+	}
+}
+
+func TestAnAttemptHasTheTokenThatItsPageChoseOrOneOfOurs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := wanted("", "x")
+	r.TokenHash = ""
+	made, err := w.create(t.Context(), r)
+	expect.NoError(t, err)
+	_, err = w.watcher().Progress(t.Context(), tenant, made.AttemptID, made.Token)
+	expect.NoError(t, err)
+	w.left(t, attemptID, "x")
+	own, err := w.create(t.Context(), wanted("4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32", "x"))
+	expect.NoError(t, err)
+	if a := w.attempt(t, own.AttemptID); !own.Token.Empty() || !own.ExpiresAt.Equal(start.Add(30*time.Minute)) || !own.ExpiresAt.Equal(a.ExpiresAt) ||
+		a.CreatedAt != start || a.ExternalID != "x" || a.ExternalState != "visit-9" || a.RequestID != "request-1" {
+		t.Errorf("it is %+v, stored as %+v", own, a)
+	}
+	_, err = w.create(t.Context(), wanted(attemptID, "x"))
+	refused(t, "an id that somebody has left with", err, fault.Conflict, "attempt_id")
+	taken := attempt.Creator{Admission: admission(), Store: w.rows, Now: w.time, NewID: func() string { return attemptID }, Random: strings.NewReader(strings.Repeat("r", 64))}
+	_, err = taken.Create(t.Context(), r)
+	refused(t, "an id of ours that is taken", err, fault.Conflict, "")
+}
+
+func TestAStartValueWorksOnceForAnAttemptThatCanBegin(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made, err := w.create(t.Context(), wanted(attemptID, "x"))
+	expect.NoError(t, err)
+	_, err = w.starter().Leave(t.Context(), secret.New(binding.Hash(made.Start.Reveal())))
+	refused(t, "the hash of a start value", err, fault.Invalid, "")
+	gone := w.starter()
+	gone.Settings = map[org.Mode]attempt.Setting{org.Test: {Providers: []identity.Provider{{ID: "other"}}}, org.Live: {}}
+	_, err = gone.Leave(t.Context(), made.Start)
+	refused(t, "a provider that is gone", err, fault.Invalid, "")
+	started, err := w.starter().Leave(t.Context(), made.Start)
+	expect.NoError(t, err)
+	a := w.attempt(t, attemptID)
+	if a.Status != attempt.Open || a.Authority.Provider.ID != "simulated" || started.URL != "https://id.example/authorize" || started.CookieAge != 30*time.Minute {
+		t.Errorf("it is %+v, started as %+v", a, started)
+	}
+	_, err = w.starter().Leave(t.Context(), made.Start)
+	refused(t, "a start value that is used", err, fault.Invalid, "")
+	r := wanted("4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32", "x")
+	r.Provider = "other"
+	raced, err := w.create(t.Context(), r)
+	expect.NoError(t, err)
+	late := w.starter()
+	late.Party = between{Party: w, act: func() {
+		_, first := w.starter().Leave(t.Context(), raced.Start)
+		expect.NoError(t, first)
+	}}
+	_, err = late.Leave(t.Context(), raced.Start)
+	refused(t, "the second of two at once", err, fault.Invalid, "")
+	if a := w.attempt(t, raced.AttemptID); a.Authority.Provider.ID != "other" {
+		t.Errorf("the first has left for %+v", a.Authority.Provider)
+	}
+}
+
+// between does something while a provider is asked.
+type between struct {
+	attempt.Party
+
+	act func()
+}
+
+// Begin implements attempt.Party.
+func (b between) Begin(ctx context.Context, provider identity.Provider, request identity.Request) (string, identity.Authority, error) {
+	b.act()
+	return b.Party.Begin(ctx, provider, request)
+}
+
+func TestWhatAReturnFailsOfEndsTheAttempt(t *testing.T) {
+	t.Parallel()
+	declined := func(_ context.Context, back identity.Return) error {
+		if back.Error != "access_denied" || back.Issuer != "https://id.example" {
+			return errTrouble
+		}
+		return identity.Refused(back.Error, nil)
+	}
+	busy := fault.New(fault.Unavailable, fault.CodeUnavailable, "Busy.")
+	for name, c := range map[string]struct {
+		exchange func(context.Context, identity.Return) error
+		passes   time.Duration
+		broken   func(*attempt.Completer)
+		code     fault.Code
+		cause    string
+		action   string // or a part of it
+	}{
+		"the patient declines":   {exchange: declined, code: "access_denied", cause: "declined", action: "choose another provider"},
+		"it is down":             {exchange: func(context.Context, identity.Return) error { return identity.Unavailable(nil) }, code: fault.CodeServerError, cause: "provider_unavailable", action: "did not answer"},
+		"the identity has ended": {passes: 15 * time.Minute, code: fault.CodeTokenExchange, cause: "identity_expired", action: "verify again"},
+		"we fail": {exchange: func(context.Context, identity.Return) error {
+			return fault.New(fault.Internal, "svc_odd", "SECRET").Because(errTrouble)
+		}, code: fault.CodeServerError, cause: "internal", action: "request id"},
+		"the seal does not open": {broken: func(c *attempt.Completer) { c.Verifiers = brokenSealer{err: errTrouble} }, code: fault.CodeServerError, cause: "internal", action: "request id"},
+		"nothing can be sealed":  {broken: func(c *attempt.Completer) { c.Assertions = brokenSealer{err: busy} }, code: fault.CodeServerError, cause: "internal", action: "request id"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			back := w.left(t, attemptID, "x")
+			back.Error = "access_denied"
+			w.exchange = c.exchange
+			w.pass(c.passes)
+			completer := w.completer()
+			if c.broken != nil {
+				c.broken(&completer)
+			}
+			known, err := completer.Complete(t.Context(), back)
+			a := w.attempt(t, attemptID)
+			if !known || err == nil || a.Status != attempt.Failed || len(a.Verifier)+len(a.Assertion) != 0 || !a.DueAt.IsZero() || len(w.enqueued) != 0 {
+				t.Errorf("known: %t, %v; the attempt is %+v", known, err, a)
+			}
+			w.pass(time.Hour) // what has failed does not expire
+			p, err := w.watcher().Progress(t.Context(), tenant, attemptID, secret.New("token"))
+			expect.NoError(t, err)
+			if f := p.Failure; p.Status != attempt.Failed || f == nil || f.Error != string(c.code) || f.Cause != c.cause || f.RequestID != "return-1" ||
+				f.ExternalState != "visit-9" || !strings.Contains(f.SuggestedAction, c.action) || f.Description == "" || strings.Contains(f.Description, "SECRET") {
+				t.Errorf("the page is told %+v: %+v", p, f)
+			}
+		})
+	}
+}
+
+// TestAnIdentityIsKeptForAsLongAsItsTokenAndItsAttempt, sealed for that attempt, and the network is asked at once.
+func TestAnIdentityIsKeptForAsLongAsItsTokenAndItsAttempt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ lasts, ends time.Duration }{{15 * time.Minute, 15 * time.Minute}, {24 * time.Hour, 30 * time.Minute}} {
+		w := newWorld(t)
+		w.lasts = c.lasts
+		w.exchange = func(ctx context.Context, _ identity.Return) error {
+			if _, ok := ctx.Deadline(); !ok {
+				return errTrouble // the function has to answer the browser
+			}
+			return nil
+		}
+		back := w.left(t, attemptID, "x")
+		w.pass(time.Second)
+		_, err := w.completer().Complete(t.Context(), back)
+		expect.NoError(t, err)
+		a := w.attempt(t, attemptID)
+		if a.Status != attempt.Locating || !a.IdentityEnds.Equal(start.Add(c.ends)) || !a.DueAt.Equal(w.time()) || len(a.Verifier) != 0 || fmt.Sprint(w.enqueued) != "["+attemptID+"]" {
+			t.Errorf("it is %+v; enqueued are %v", a, w.enqueued)
+		}
+		_, err = plainSealer{}.Open(t.Context(), tenant, "identity-assertion|"+tenant.Key()+"|"+attemptID, a.Assertion)
+		expect.NoError(t, err)
+		_, err = w.completer().Complete(t.Context(), back)
+		refused(t, "a return that was used", err, fault.Invalid, "state")
+	}
+}
+
+// TestAnIdentityThatCannotBeStoredIsNobodys: the browser is not told that it was verified.
+func TestAnIdentityThatCannotBeStoredIsNobodys(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	back := w.left(t, attemptID, "x")
+	before := w.attempt(t, attemptID)
+	w.exchange = func(ctx context.Context, _ identity.Return) error {
+		return w.rows.SaveAttempt(ctx, before) // somebody else changes it
+	}
+	if known, err := w.completer().Complete(t.Context(), back); known || err == nil || len(w.enqueued) != 0 {
+		t.Errorf("known: %t, %v; enqueued are %v", known, err, w.enqueued)
+	}
+}
+
+// brokenSealer is a key that cannot be used.
+type brokenSealer struct {
+	tokens.Sealer
+
+	err error
+}
+
+// Seal implements tokens.Sealer.
+func (s brokenSealer) Seal(context.Context, org.Tenant, string, []byte) ([]byte, error) {
+	return nil, s.err
+}
+
+// Open implements tokens.Sealer.
+func (s brokenSealer) Open(context.Context, org.Tenant, string, []byte) ([]byte, error) {
+	return nil, s.err
+}

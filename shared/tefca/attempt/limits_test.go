@@ -1,0 +1,80 @@
+package attempt_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/shared/tefca"
+	"recordbridge/shared/tefca/attempt"
+	"recordbridge/shared/tefca/identity"
+	"recordbridge/shared/tefca/records"
+	"recordbridge/shared/testkit/expect"
+)
+
+// TestWhoIsSilentIsNotWaitedForLongerThanTheirTime: who is asked knows when it is over, and what it then says of itself does not count.
+func TestWhoIsSilentIsNotWaitedForLongerThanTheirTime(t *testing.T) {
+	t.Parallel()
+	silent := func(ctx context.Context) error {
+		<-ctx.Done()
+		return fmt.Errorf("ask: %w", ctx.Err())
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		back := w.left(t, attemptID, "x")
+		w.exchange = func(ctx context.Context, _ identity.Return) error { return identity.Unavailable(silent(ctx)) }
+		waited := func(what string, want time.Duration, act func()) {
+			t.Helper()
+			began := time.Now()
+			if act(); time.Since(began) != want {
+				t.Errorf("%s has %v, want %v", what, time.Since(began), want)
+			}
+		}
+		waited("a provider", 20*time.Second, func() {
+			_, _ = w.completer().Complete(t.Context(), back)
+		})
+		const second, third = "4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32", "5c3f7eb2-4d90-4e31-8c74-9f201b8d6e43"
+		w.exchange = nil
+		w.verified(t, second, "x")
+		w.locate = func(ctx context.Context, found func(tefca.Facility) error) error {
+			err := silent(ctx)
+			expect.NoError(t, found(facility("late", tefca.Unanswered))) // it is stored all the same
+			return err
+		}
+		waited("a network", 75*time.Second, func() { w.look(t, second) })
+		if a := w.attempt(t, second); a.Status != attempt.Located || len(w.facilities(t, second)) != 1 {
+			t.Errorf("after the network's time it is %+v", a)
+		}
+		w.located(t, third, "x", "a")
+		w.choose(t, third, "a")
+		w.wait = silent
+		w.read["a"] = func() (records.Content, error) { return records.Content{}, errTrouble }
+		waited("a facility", 2*time.Minute, func() { w.look(t, third) })
+		if f := w.facilities(t, third)["a"]; f.Outcome != attempt.HasFailed || f.Reason != attempt.ReasonUnavailable {
+			t.Errorf("after its time it is %+v", f)
+		}
+	})
+}
+
+// TestARunThatHasNoTimeLeftBeginsNoFacility: it would be cut off while others wait for its lease to end.
+func TestARunThatHasNoTimeLeftBeginsNoFacility(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.located(t, attemptID, "x", "a")
+		w.choose(t, attemptID, "a")
+		for _, c := range []struct {
+			left  time.Duration
+			asked int
+		}{{2*time.Minute + 15*time.Second - 1, 0}, {2*time.Minute + 15*time.Second, 1}} {
+			ctx, cancel := context.WithDeadline(t.Context(), w.time().Add(c.left))
+			expect.NoError(t, w.worker.Look(ctx, tenant, attemptID))
+			cancel()
+			if a := w.attempt(t, attemptID); len(w.asked) != c.asked || c.asked == 0 && !a.DueAt.Equal(w.time()) {
+				t.Errorf("with %v left %v are asked; the attempt is due at %v", c.left, w.asked, a.DueAt)
+			}
+		}
+	})
+}
