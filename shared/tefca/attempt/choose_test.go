@@ -116,7 +116,7 @@ func (r *racing) Choose(ctx context.Context, a attempt.Attempt, chosen []attempt
 	return r.ChoiceStore.Choose(ctx, a, chosen)
 }
 
-func TestAChoiceThatLosesARaceIsMadeAnewAFewTimes(t *testing.T) {
+func TestAChoiceThatLosesARaceIsMadeAgainAFewTimes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.located(t, attemptID, "x", "a")

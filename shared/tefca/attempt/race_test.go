@@ -93,8 +93,8 @@ func TestAPersonHasOneConnectionAtAFacility(t *testing.T) {
 		t.Errorf("without an external id it is %+v", c)
 	}
 	w.worker.Store = &failing{WorkStore: w.rows, erased: true}
-	if anew := connect(fourth, "x"); anew == "" || anew == one || w.connection(t, anew).Generation != 1 {
-		t.Errorf("after it was erased it is %s", anew)
+	if next := connect(fourth, "x"); next == "" || next == one || w.connection(t, next).Generation != 1 {
+		t.Errorf("after it was erased it is %s", next)
 	}
 }
 
@@ -112,7 +112,7 @@ func TestWhatIsKeptOfARecordGoesWithTheRun(t *testing.T) {
 	}
 }
 
-// TestAWorkerThatLosesARaceLeavesItToTheOther, and tries anew where it has something to add; any other trouble is our own failure, and
+// TestAWorkerThatLosesARaceLeavesItToTheOther, and tries again where it has something to add; any other trouble is our own failure, and
 // whoever chose the facility is told that it failed.
 func TestAWorkerThatLosesARaceLeavesItToTheOther(t *testing.T) {
 	t.Parallel()
