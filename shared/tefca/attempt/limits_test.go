@@ -78,3 +78,20 @@ func TestARunThatHasNoTimeLeftBeginsNoFacility(t *testing.T) {
 		}
 	})
 }
+
+func TestFourFacilitiesAreReadSideBySide(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, all := newWorld(t), crowd(8)
+		w.located(t, attemptID, "x", all...)
+		w.choose(t, attemptID, all...)
+		w.wait = func(context.Context) error {
+			<-time.After(time.Second)
+			return nil
+		}
+		began := time.Now()
+		if w.look(t, attemptID); len(w.kept) != len(all) || time.Since(began) != 2*time.Second {
+			t.Errorf("%d are connected after %v", len(w.kept), time.Since(began))
+		}
+	})
+}
