@@ -39,42 +39,33 @@ func TestWhoMayNotUseTheModeOrAsksForWhatIsNotThereGetsNoAttempt(t *testing.T) {
 		"live mode without a provider": {func(r *attempt.Request) { r.Tenant.Mode, r.PublicID = org.Live, "paid" }, fault.Invalid, "public_id"},
 		"an unknown provider":          {func(r *attempt.Request) { r.Provider = "x" }, fault.Invalid, "provider"},
 		"too long an external id":      {func(r *attempt.Request) { r.ExternalID = strings.Repeat("x", 513) }, fault.Invalid, "external_id"},
-		"an id without a token":        {func(r *attempt.Request) { r.TokenHash = "" }, fault.Invalid, "token_hash"},
 	} {
-		r := wanted(attemptID, "x")
+		r := wanted("x")
 		c.change(&r)
-		_, err := w.create(t.Context(), r)
+		_, err := w.create(t.Context(), attemptID, r)
 		refused(t, name, err, c.kind, c.field)
 	}
 }
 
-func TestAnAttemptHasTheTokenThatItsPageChoseOrOneOfOurs(t *testing.T) {
+func TestAnAttemptIsKeptAsItWasAskedForUnderAnIDAndATokenOfItsOwn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	r := wanted("", "x")
-	r.TokenHash = ""
-	made, err := w.create(t.Context(), r)
+	made, err := w.create(t.Context(), attemptID, wanted("x"))
 	expect.NoError(t, err)
 	_, err = w.watcher().Progress(t.Context(), tenant, made.AttemptID, made.Token)
 	expect.NoError(t, err)
-	w.left(t, attemptID, "x")
-	own, err := w.create(t.Context(), wanted("4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32", "x"))
-	expect.NoError(t, err)
-	if a := w.attempt(t, own.AttemptID); !own.Token.Empty() || !own.ExpiresAt.Equal(start.Add(30*time.Minute)) || !own.ExpiresAt.Equal(a.ExpiresAt) ||
+	if a := w.attempt(t, attemptID); made.AttemptID != attemptID || made.Token.Reveal() != pageToken().Reveal() || !made.ExpiresAt.Equal(start.Add(30*time.Minute)) || !made.ExpiresAt.Equal(a.ExpiresAt) ||
 		a.CreatedAt != start || a.ExternalID != "x" || a.ExternalState != "visit-9" || a.RequestID != "request-1" {
-		t.Errorf("it is %+v, stored as %+v", own, a)
+		t.Errorf("it is %+v, stored as %+v", made, a)
 	}
-	_, err = w.create(t.Context(), wanted(attemptID, "x"))
-	refused(t, "an id that somebody has left with", err, fault.Conflict, "attempt_id")
-	taken := attempt.Creator{Admission: admission(), Store: w.rows, Now: w.time, NewID: func() string { return attemptID }, Random: strings.NewReader(strings.Repeat("r", 64))}
-	_, err = taken.Create(t.Context(), r)
-	refused(t, "an id of ours that is taken", err, fault.Conflict, "")
+	_, err = w.create(t.Context(), attemptID, wanted("x"))
+	refused(t, "an id that is taken", err, fault.Conflict, "")
 }
 
 func TestAStartValueWorksOnceForAnAttemptThatCanBegin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	made, err := w.create(t.Context(), wanted(attemptID, "x"))
+	made, err := w.create(t.Context(), attemptID, wanted("x"))
 	expect.NoError(t, err)
 	_, err = w.starter().Leave(t.Context(), secret.New(binding.Hash(made.Start.Reveal())))
 	refused(t, "the hash of a start value", err, fault.Invalid, "")
@@ -90,9 +81,9 @@ func TestAStartValueWorksOnceForAnAttemptThatCanBegin(t *testing.T) {
 	}
 	_, err = w.starter().Leave(t.Context(), made.Start)
 	refused(t, "a start value that is used", err, fault.Invalid, "")
-	r := wanted("4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32", "x")
+	r := wanted("x")
 	r.Provider = "other"
-	raced, err := w.create(t.Context(), r)
+	raced, err := w.create(t.Context(), "4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32", r)
 	expect.NoError(t, err)
 	late := w.starter()
 	late.Party = between{Party: w, act: func() {
@@ -162,7 +153,7 @@ func TestWhatAReturnFailsOfEndsTheAttempt(t *testing.T) {
 				t.Errorf("known: %t, %v; the attempt is %+v", known, err, a)
 			}
 			w.pass(time.Hour) // what has failed does not expire
-			p, err := w.watcher().Progress(t.Context(), tenant, attemptID, secret.New("token"))
+			p, err := w.watcher().Progress(t.Context(), tenant, attemptID, pageToken())
 			expect.NoError(t, err)
 			if f := p.Failure; p.Status != attempt.Failed || f == nil || f.Error != string(c.code) || f.Cause != c.cause || f.RequestID != "return-1" ||
 				f.ExternalState != "visit-9" || !strings.Contains(f.SuggestedAction, c.action) || f.Description == "" || strings.Contains(f.Description, "SECRET") {

@@ -30,7 +30,7 @@ func crowd(n int) []string {
 
 func TestOnlyWhatMayBeConnectedCanBeChosen(t *testing.T) {
 	t.Parallel()
-	w, token := newWorld(t), secret.New("token")
+	w, token := newWorld(t), pageToken()
 	chosen := func(what, public string, kind fault.Kind, field string, wanted ...string) {
 		t.Helper()
 		before := w.facilities(t, attemptID)
@@ -132,14 +132,14 @@ func TestAChoiceThatLosesARaceIsMadeAgainAFewTimes(t *testing.T) {
 	} {
 		store, chooser := &racing{ChoiceStore: w.rows, err: c.err, lost: c.lost}, w.chooser()
 		chooser.Store = store
-		if _, err := chooser.Choose(t.Context(), tenant, attemptID, secret.New("token"), []string{"a"}); (err == nil) != c.works || store.tries != c.tries {
+		if _, err := chooser.Choose(t.Context(), tenant, attemptID, pageToken(), []string{"a"}); (err == nil) != c.works || store.tries != c.tries {
 			t.Errorf("after %d tries: %v; want %+v", store.tries, err, c)
 		}
 	}
 	w.pass(15 * time.Minute)
 	store, chooser := &racing{ChoiceStore: w.rows}, w.chooser()
 	chooser.Store = store
-	if _, err := chooser.Choose(t.Context(), tenant, attemptID, secret.New("token"), []string{"a"}); !errors.Is(err, fault.Conflict) || store.reads != 1 {
+	if _, err := chooser.Choose(t.Context(), tenant, attemptID, pageToken(), []string{"a"}); !errors.Is(err, fault.Conflict) || store.reads != 1 {
 		t.Errorf("a choice that cannot be made is tried %d times: %v", store.reads, err)
 	}
 }
@@ -156,7 +156,7 @@ func (r reversed) Facilities(ctx context.Context, of org.Tenant, id string) ([]a
 
 func TestAPageIsToldOfItsOwnAttemptWhatCanBeDoneFirst(t *testing.T) {
 	t.Parallel()
-	w, token := newWorld(t), secret.New("token")
+	w, token := newWorld(t), pageToken()
 	w.left(t, attemptID, "x")
 	for name, c := range map[string]struct {
 		id    string

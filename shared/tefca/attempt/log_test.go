@@ -17,7 +17,7 @@ import (
 // TestEachStepOfAnAttemptIsFoundInTheLog by the attempt's id, and nothing of the person is.
 func TestEachStepOfAnAttemptIsFoundInTheLog(t *testing.T) {
 	t.Parallel()
-	w, token := newWorld(t), secret.New("token")
+	w, token := newWorld(t), pageToken()
 	w.locate = func(_ context.Context, found func(tefca.Facility) error) error {
 		expect.NoError(t, found(facility("good", tefca.Found)))
 		expect.NoError(t, found(facility(strings.Repeat("x", 257), tefca.Found)))
@@ -32,10 +32,10 @@ func TestEachStepOfAnAttemptIsFoundInTheLog(t *testing.T) {
 		act   func(ctx context.Context) error
 		lines []string // parts of what is told beside whose attempt it is
 	}{
-		{"create", func(ctx context.Context) (err error) { made, err = w.create(ctx, wanted(attemptID, "x")); return err }, nil},
+		{"create", func(ctx context.Context) (err error) { made, err = w.create(ctx, attemptID, wanted("x")); return err }, nil},
 		{"leave", func(ctx context.Context) error {
 			started, err := w.starter().Leave(ctx, made.Start)
-			back = attempt.Return{State: w.request.State, Code: secret.New("code"), Cookie: func(string) string { return started.CookieValue.Reveal() }}
+			back = attempt.Return{Provider: "simulated", State: w.request.State, Code: secret.New("code"), Cookie: func(string) string { return started.CookieValue.Reveal() }}
 			return err
 		}, nil},
 		{"return elsewhere", func(ctx context.Context) error {

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
+	"io"
 	"maps"
 	"reflect"
 	"slices"
@@ -96,7 +97,7 @@ func (w *world) Exchange(ctx context.Context, pinned identity.Authority, back id
 	}
 	challenge := sha256.Sum256([]byte(back.Verifier.Reveal()))
 	if back.Code.Reveal() != "code" || base64.RawURLEncoding.EncodeToString(challenge[:]) != w.request.Challenge || back.NonceHash != binding.Hash(w.request.Nonce) ||
-		w.request.Nonce == w.request.State || w.request.Nonce == back.Verifier.Reveal() || pinned.RedirectURI != "https://api.example/bridge/tefca/identity/callback" {
+		w.request.Nonce == w.request.State || w.request.Nonce == back.Verifier.Reveal() || back.Provider != "simulated" || pinned.RedirectURI != "https://api.example/bridge/tefca/identity/callback/simulated" {
 		return tefca.Assertion{}, errTrouble
 	}
 	return w.assertion(), nil
@@ -217,16 +218,23 @@ func (p plans) Organisation(_ context.Context, publicID string) (org.Organisatio
 	return org.Organisation{Plan: plan}, nil
 }
 
-// wanted asks for an attempt whose id and token a page has chosen.
-func wanted(id, externalID string) attempt.Request {
+func wanted(externalID string) attempt.Request {
 	return attempt.Request{
 		Tenant: tenant, PublicID: "free", Provider: "simulated", ExternalID: externalID, ExternalState: "visit-9", RequestID: "request-1",
-		AttemptID: id, TokenHash: binding.Hash("token"),
 	}
 }
 
-func (w *world) create(ctx context.Context, r attempt.Request) (attempt.Prepared, error) {
-	return attempt.Creator{Admission: admission(), Store: w.rows, Now: w.time, NewID: ids.Random, Random: rand.Reader}.Create(ctx, r)
+// thirtyTwo is the randomness of the token that every page has.
+const thirtyTwo = "the token of every page is this."
+
+func pageToken() secret.Text {
+	return secret.New(base64.RawURLEncoding.EncodeToString([]byte(thirtyTwo)))
+}
+
+func (w *world) create(ctx context.Context, id string, r attempt.Request) (attempt.Prepared, error) {
+	return attempt.Creator{
+		Admission: admission(), Store: w.rows, Now: w.time, NewID: func() string { return id }, Random: io.MultiReader(strings.NewReader(thirtyTwo), rand.Reader),
+	}.Create(ctx, r)
 }
 
 func (w *world) starter() attempt.Starter {
@@ -248,13 +256,13 @@ func (w *world) completer() attempt.Completer {
 // left makes an attempt whose browser has left, and returns what it brings back.
 func (w *world) left(t *testing.T, id, externalID string) attempt.Return {
 	t.Helper()
-	made, err := w.create(t.Context(), wanted(id, externalID))
+	made, err := w.create(t.Context(), id, wanted(externalID))
 	expect.NoError(t, err)
 	started, err := w.starter().Leave(t.Context(), made.Start)
 	expect.NoError(t, err)
 	cookies := map[string]string{started.CookieName: started.CookieValue.Reveal()}
 	return attempt.Return{
-		State: w.request.State, Code: secret.New("code"), Issuer: "https://id.example", RequestID: "return-1",
+		Provider: "simulated", State: w.request.State, Code: secret.New("code"), Issuer: "https://id.example", RequestID: "return-1",
 		Cookie: func(name string) string { return cookies[name] },
 	}
 }
@@ -316,7 +324,7 @@ func (w *world) look(t *testing.T, id string) {
 
 func (w *world) choose(t *testing.T, id string, wanted ...string) {
 	t.Helper()
-	_, err := w.chooser().Choose(t.Context(), tenant, id, secret.New("token"), wanted)
+	_, err := w.chooser().Choose(t.Context(), tenant, id, pageToken(), wanted)
 	expect.NoError(t, err)
 }
 

@@ -10,7 +10,6 @@ import (
 	"recordbridge/shared/connection"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/attempt"
 	"recordbridge/shared/tefca/identity"
@@ -237,7 +236,7 @@ func TestWhatIsSealedOpensNowhereElse(t *testing.T) {
 	exchanged := false
 	w.exchange = func(context.Context, identity.Return) error { exchanged = true; return nil }
 	_, err := w.completer().Complete(t.Context(), back)
-	if p, unread := w.watcher().Progress(t.Context(), tenant, fourth, secret.New("token")); err == nil || exchanged || unread != nil || p.Failure == nil || p.Failure.Cause != "internal" {
+	if p, unread := w.watcher().Progress(t.Context(), tenant, fourth, pageToken()); err == nil || exchanged || unread != nil || p.Failure == nil || p.Failure.Cause != "internal" {
 		t.Errorf("with another's verifier: %v; the attempt is %+v", err, p)
 	}
 }

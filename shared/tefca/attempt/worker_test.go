@@ -102,7 +102,7 @@ func TestANetworkThatCannotBeAskedEndsTheAttempt(t *testing.T) {
 			}
 			w.look(t, attemptID)
 			a := w.attempt(t, attemptID)
-			p, err := w.watcher().Progress(t.Context(), tenant, attemptID, secret.New("token"))
+			p, err := w.watcher().Progress(t.Context(), tenant, attemptID, pageToken())
 			expect.NoError(t, err)
 			if p.Failure != nil && (!strings.Contains(p.Failure.SuggestedAction, c.action) || p.Failure.Error != string(c.code) || p.Failure.RequestID != "request-1") {
 				t.Errorf("the page is told %+v", p.Failure)
@@ -264,7 +264,7 @@ func TestAConnectionEndsWithWhatIsKeptOfTheRecord(t *testing.T) {
 	}
 	w.look(t, "4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32") // and one of an attempt that is gone
 	w.pass(-time.Second)                              // for a function whose clock is slow it is gone, too
-	_, err = w.chooser().Choose(t.Context(), tenant, attemptID, secret.New("token"), []string{"a"})
+	_, err = w.chooser().Choose(t.Context(), tenant, attemptID, pageToken(), []string{"a"})
 	refused(t, "a choice without an identity", err, fault.Conflict, "attempt_id")
 }
 
