@@ -19,8 +19,12 @@ import (
 // aCall is the one after which there is a crash under -short: the race detector sees the same code in each.
 const aCall = 3
 
-// sweepCrashes runs scenario once for each call that a function makes, with a crash after that call: all of them in a
-// soak, otherwise the first of each kind, the last and a share of the others; one of them under -short.
+// eachOf are the first calls, after each of which there is a crash in a soak; of those that follow, whose kinds repeat, a short one takes
+// one of everyNth.
+const eachOf, everyNth = 24, 4
+
+// sweepCrashes runs scenario once for each call that a function makes, with a crash after that call: all of them in a long
+// soak, most in a short one, otherwise the first of each kind, the last and a share of the others; one of them under -short.
 func sweepCrashes(t *testing.T, function string, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
 	sweepUpTo(t, function, math.MaxInt, scenario)
@@ -117,6 +121,9 @@ func sweepFirstCrashes(t *testing.T, function string, most int, scenario func(t 
 func sweepEvery(t *testing.T, function string, step, most int, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
 	for n := 1; n <= most; n += step {
+		if n == eachOf && !isLongSoak() {
+			step *= everyNth
+		}
 		if reached := crashAfter(t, function, n, scenario); !reached || t.Failed() {
 			if n == 1 {
 				t.Errorf("%s made no call", function)
