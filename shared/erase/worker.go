@@ -49,8 +49,9 @@ type Store interface {
 	Exports(ctx context.Context, tenant org.Tenant, connectionID string) ([]string, error)
 	// TokenRows counts what the Tokens table has of a connection.
 	TokenRows(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
-	// RemoveConnection removes the tokens first, then the connection; fault.Conflict when that is authorized again.
-	RemoveConnection(ctx context.Context, tenant org.Tenant, connectionID string) error
+	// RemoveConnection removes tokens and connection at once; fault.Conflict when that is authorized again. Attempts of TEFCA mode that are
+	// older than now do not make it anew.
+	RemoveConnection(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
 	// RemoveExports removes exports, their places, and what points to the newest.
 	RemoveExports(ctx context.Context, tenant org.Tenant, connectionID string, tasks []string) error
 
@@ -264,7 +265,7 @@ func (w Worker) find(ctx context.Context, e *Erasure) error {
 // remove removes what could make something new. A patient who has come back meanwhile made the connection authorized again, and it
 // has to end again.
 func (w Worker) remove(ctx context.Context, e *Erasure) (time.Duration, error) {
-	err := w.Store.RemoveConnection(ctx, e.Tenant, e.ConnectionID)
+	err := w.Store.RemoveConnection(ctx, e.Tenant, e.ConnectionID, w.Now())
 	if errors.Is(err, fault.Conflict) {
 		e.Stage = Ending
 		return 0, nil

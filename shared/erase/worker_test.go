@@ -256,7 +256,7 @@ type returning struct {
 	f *fixture
 }
 
-func (r *returning) RemoveConnection(ctx context.Context, of org.Tenant, id string) error {
+func (r *returning) RemoveConnection(ctx context.Context, of org.Tenant, id string, now time.Time) error {
 	if r.f.asked == 1 {
 		c, err := r.Connection(ctx, of, id)
 		if err != nil {
@@ -267,7 +267,7 @@ func (r *returning) RemoveConnection(ctx context.Context, of org.Tenant, id stri
 			return err
 		}
 	}
-	return r.Erasures.RemoveConnection(ctx, of, id)
+	return r.Erasures.RemoveConnection(ctx, of, id, now)
 }
 
 func TestAPatientWhoComesBackMeanwhileEndsAgain(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"recordbridge/shared/binding"
 	"recordbridge/shared/connection"
 	"recordbridge/shared/erase"
 	"recordbridge/shared/export/share"
@@ -157,8 +158,9 @@ func (s Erasures) TokenRows(ctx context.Context, tenant org.Tenant, connectionID
 }
 
 // RemoveConnection implements erase.Store, in one transaction: a patient who comes back has tokens and connection, or neither. What
-// names a TEFCA connection by its person goes with it.
-func (s Erasures) RemoveConnection(ctx context.Context, tenant org.Tenant, connectionID string) error {
+// names a TEFCA connection by its person goes with it, and a row that ends by itself keeps those attempts from making it anew whose
+// patient had signed in before.
+func (s Erasures) RemoveConnection(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error {
 	k := connectionKey(tenant, connectionID)
 	gone := types.TransactWriteItem{Delete: &types.Delete{
 		TableName: &s.Connections.Table, Key: k.attributes(), ConditionExpression: aws.String("attribute_not_exists(pk) OR #status <> :authorized"),
@@ -173,8 +175,15 @@ func (s Erasures) RemoveConnection(ctx context.Context, tenant org.Tenant, conne
 		return err
 	}
 	if c.VaultKey != "" {
+		erased := newItem(erasedKey(tenant, c.VaultKey, c.DirectoryID))
+		erased.setTime("erased_at", now)
+		erased.setInt("ttl", now.Add(binding.Lifetime+ttlGrace).Unix())
 		writes = append(writes, unlist(s.Connections.Table, vaultKey(tenant, c.VaultKey, c.DirectoryID)),
-			unlist(s.Connections.Table, personKey(tenant, c.PersonKey, connectionID)))
+			unlist(s.Connections.Table, personKey(tenant, c.PersonKey, connectionID)),
+			types.TransactWriteItem{Put: &types.Put{
+				TableName: &s.Work.Table, Item: erased, ConditionExpression: aws.String(absent + " OR erased_at <= :now"),
+				ExpressionAttributeValues: item{":now": moment(now)},
+			}})
 	}
 	return transact(ctx, s.Work.DB, writes...)
 }

@@ -91,7 +91,7 @@ func TestNothingOfAnErasedConnectionComesBack(t *testing.T) {
 	expect.NoError(t, s.work.TakePlace(t.Context(), tenant, share.Row{}, 3, share.Holder{TaskID: taskID, Claim: 1, Until: now}))
 
 	all, ctx := s.erasures(), t.Context()
-	expect.Conflict(t, "removing what is authorized", all.RemoveConnection(ctx, tenant, connID))
+	expect.Conflict(t, "removing what is authorized", all.RemoveConnection(ctx, tenant, connID, now))
 	if s.rows(t, "TokensTable", tenant.Key()+"#CONN#"+connID) != 1 {
 		t.Error("the tokens of an authorized connection are gone")
 	}
@@ -99,7 +99,7 @@ func TestNothingOfAnErasedConnectionComesBack(t *testing.T) {
 	expect.NoError(t, store.NewRefresh(s.conns, s.tokens, s.work.Work).SaveConnection(ctx, seen, webhook.Event{}))
 	seen.Rev++
 	for range 2 {
-		expect.NoError(t, all.RemoveConnection(ctx, tenant, connID))
+		expect.NoError(t, all.RemoveConnection(ctx, tenant, connID, now))
 		expect.NoError(t, all.RemoveExports(ctx, tenant, connID, []string{taskID}))
 		expect.NoError(t, all.RemoveDelivery(ctx, tenant, delivID))
 		expect.NoError(t, all.RemoveEvent(ctx, tenant, eventID))

@@ -179,6 +179,11 @@ func lineShard(t org.Tenant) string { return t.Key() + "#LINE" }
 // erasureKey is of the request to erase a connection, by an id that does not tell which.
 func erasureKey(t org.Tenant, id string) key { return key{t.Key() + "#ERASURE#" + id, meta} }
 
+// erasedKey is of what remembers for the life of an attempt that a connection with this vaultKey was erased.
+func erasedKey(t org.Tenant, hash, facility string) key {
+	return key{t.Key() + "#ERASED#" + hash, facility}
+}
+
 // erasuresShard is where the index byDue lists erasures that are under way. The sweeper does not look there.
 const erasuresShard = "ERASURES"
 

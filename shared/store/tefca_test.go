@@ -1,9 +1,13 @@
 package store_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/shared/binding"
@@ -118,16 +122,7 @@ func TestAStartAddressOfAnIdentityProviderIsNoneOfAPortal(t *testing.T) {
 func TestOfTwoFirstConnectionsOfAPersonAtAFacilityOneIsMade(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	rows := s.tefca()
-	expect.NoError(t, rows.CreateAttempt(t.Context(), verificationOf(tenant), verificationTicket(tenant)))
-	expect.NoError(t, rows.SaveFacility(t.Context(), tenant, verificationID, located("f")))
-	end := func(id string) attempt.Conclusion {
-		f, c, set := located("f"), connectionOf(tenant), tokensOf(tenant)
-		f.Rev, f.Outcome = 1, attempt.IsConnected
-		c.ID, c.Rev, c.DirectoryID, c.VaultKey, c.PersonKey = id, 0, "f", "vault", "person"
-		set.ConnectionID, set.Version = id, 1
-		return attempt.Conclusion{AttemptID: verificationID, Facility: f, Connection: c, Tokens: set, Events: []webhook.Event{eventOf(tenant, id)}}
-	}
+	rows, end := s.tefca(), s.concluding(t)
 	const other = "c0000000-0000-4000-8000-000000000002"
 	expect.NoError(t, rows.Conclude(t.Context(), end(connID)))
 	second := end(other)
@@ -136,15 +131,15 @@ func TestOfTwoFirstConnectionsOfAPersonAtAFacilityOneIsMade(t *testing.T) {
 	expect.Conflict(t, "a second connection", rows.Conclude(t.Context(), second))
 	_, err := rows.Connection(t.Context(), tenant, other)
 	expect.NotFound(t, "the second connection", err)
-	known, err := rows.Known(t.Context(), tenant, "vault", "f")
+	known, _, err := rows.Known(t.Context(), tenant, "vault", "f")
 	if expect.NoError(t, err); known != connID {
 		t.Errorf("known is %q", known)
 	}
 	for _, of := range foreignTenants() {
-		foreign, unread := rows.Known(t.Context(), of, "vault", "f")
+		foreign, erased, unread := rows.Known(t.Context(), of, "vault", "f")
 		expect.NoError(t, unread)
 		all, unread := s.conns.PersonsConnections(t.Context(), of, "person")
-		if expect.NoError(t, unread); foreign != "" || len(all) != 0 {
+		if expect.NoError(t, unread); foreign != "" || !erased.IsZero() || len(all) != 0 {
 			t.Errorf("%v sees %q and %v", of, foreign, all)
 		}
 		_, unread = rows.Attempt(t.Context(), of, verificationID)
@@ -156,18 +151,60 @@ func TestOfTwoFirstConnectionsOfAPersonAtAFacilityOneIsMade(t *testing.T) {
 		stolen.Rev = 1
 		expect.Conflict(t, "another's attempt", rows.SaveAttempt(t.Context(), stolen))
 	}
-	// Erased, its names go, too, and the next connection is a new one.
+}
+
+// TestOfAnErasedConnectionItsNamesGo, and the next one is a new one; but who has looked for it before does not make it.
+func TestOfAnErasedConnectionItsNamesGo(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	rows, end := s.tefca(), s.concluding(t)
+	expect.NoError(t, rows.Conclude(t.Context(), end(connID)))
 	c, err := rows.Connection(t.Context(), tenant, connID)
 	expect.NoError(t, err)
 	c.Status = connection.Revoked
 	expect.NoError(t, s.refresh.SaveConnection(t.Context(), c))
-	expect.NoError(t, store.NewErasures(s.conns, s.work.Work, s.tokens, s.db).RemoveConnection(t.Context(), tenant, connID))
-	known, err = rows.Known(t.Context(), tenant, "vault", "f")
+	for range 2 {
+		expect.NoError(t, store.NewErasures(s.conns, s.work.Work, s.tokens, s.db).RemoveConnection(t.Context(), tenant, connID, now))
+	}
+	known, erased, err := rows.Known(t.Context(), tenant, "vault", "f")
 	expect.NoError(t, err)
 	all, err := s.conns.PersonsConnections(t.Context(), tenant, "person")
-	if expect.NoError(t, err); known != "" || len(all) != 0 {
-		t.Errorf("after the erasure there are %q and %v", known, all)
+	if expect.NoError(t, err); known != "" || !erased.Equal(now) || len(all) != 0 {
+		t.Errorf("after the erasure there are %q, erased at %v, and %v", known, erased, all)
 	}
-	second.Known = connID // as it was read before
-	expect.NoError(t, rows.Conclude(t.Context(), second))
+	for _, of := range foreignTenants() {
+		if _, foreign, unread := rows.Known(t.Context(), of, "vault", "f"); unread != nil || !foreign.IsZero() {
+			t.Errorf("%v sees that something was erased at %v, %v", of, foreign, unread)
+		}
+	}
+	next := end("c0000000-0000-4000-8000-000000000002")
+	next.Facility.Rev = 2
+	for what, read := range map[string]attempt.Conclusion{"named": {Known: connID}, "not there": {}, "erased before": {Erased: now.Add(-time.Second)}} {
+		next.Known, next.Erased = read.Known, read.Erased
+		expect.Conflict(t, "one that was "+what+" when it was looked for", rows.Conclude(t.Context(), next))
+	}
+	next.Erased = erased
+	expect.NoError(t, rows.Conclude(t.Context(), next))
+	rest, err := s.db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(s.names["WorkTable"]), Key: map[string]types.AttributeValue{
+		"pk": &types.AttributeValueMemberS{Value: tenant.Key() + "#ERASED#vault"}, "sk": &types.AttributeValueMemberS{Value: "f"},
+	}})
+	expect.NoError(t, err)
+	want := map[string]any{"pk": tenant.Key() + "#ERASED#vault", "sk": "f", "erased_at": now.UTC().Format("2006-01-02T15:04:05.000000Z"), "ttl": fmt.Sprint("number ", now.Add(90*time.Minute).Unix())}
+	if diff := cmp.Diff(want, plain(rest.Item)); diff != "" {
+		t.Errorf("what remembers it (-want +got):\n%s", diff)
+	}
+}
+
+// concluding stores a facility of an attempt, and makes what its first connection comes to.
+func (s stores) concluding(t *testing.T) func(id string) attempt.Conclusion {
+	t.Helper()
+	expect.NoError(t, s.tefca().CreateAttempt(t.Context(), verificationOf(tenant), verificationTicket(tenant)))
+	expect.NoError(t, s.tefca().SaveFacility(t.Context(), tenant, verificationID, located("f")))
+	return func(id string) attempt.Conclusion {
+		f, c, set := located("f"), connectionOf(tenant), tokensOf(tenant)
+		f.Rev, f.Outcome = 1, attempt.IsConnected
+		c.ID, c.Rev, c.DirectoryID, c.VaultKey, c.PersonKey = id, 0, "f", "vault", "person"
+		set.ConnectionID, set.Version = id, 1
+		return attempt.Conclusion{AttemptID: verificationID, Facility: f, Connection: c, Tokens: set, Events: []webhook.Event{eventOf(tenant, id)}}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -34,16 +35,20 @@ func (s TEFCAConnections) TokenVersion(ctx context.Context, tenant org.Tenant, c
 }
 
 // Known implements attempt.WorkStore.
-func (s TEFCAConnections) Known(ctx context.Context, tenant org.Tenant, vault, facilityID string) (string, error) {
+func (s TEFCAConnections) Known(ctx context.Context, tenant org.Tenant, vault, facilityID string) (id string, erased time.Time, err error) {
 	row, err := get(ctx, s.Ends.connections.DB, s.Ends.connections.Table, vaultKey(tenant, vault, facilityID))
-	if errors.Is(err, fault.NotFound) {
-		return "", nil
+	if err == nil || !errors.Is(err, fault.NotFound) {
+		return row.text("connection_id"), time.Time{}, err
 	}
-	return row.text("connection_id"), err
+	row, err = get(ctx, s.Work.DB, s.Work.Table, erasedKey(tenant, vault, facilityID))
+	if errors.Is(err, fault.NotFound) {
+		return "", time.Time{}, nil
+	}
+	return "", row.time("erased_at"), err
 }
 
 // Conclude implements attempt.WorkStore. The name of the connection is written with it, so that of two who connect the same person at the
-// same facility at once one is refused.
+// same facility at once one is refused; so is who would make one that was erased since it was looked for.
 func (s TEFCAConnections) Conclude(ctx context.Context, c attempt.Conclusion) error {
 	conn := c.Connection
 	writes := []types.TransactWriteItem{
@@ -62,7 +67,10 @@ func (s TEFCAConnections) Conclude(ctx context.Context, c attempt.Conclusion) er
 			name.Put.ConditionExpression = aws.String(absent + " OR connection_id = :known")
 			name.Put.ExpressionAttributeValues = item{":known": text(c.Known)}
 		}
-		writes = append(writes, name, putNew(s.Ends.connections.Table, newItem(personKey(conn.Tenant, conn.PersonKey, conn.ID))))
+		writes = append(writes, name, types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+			TableName: &s.Work.Table, Key: erasedKey(conn.Tenant, conn.VaultKey, conn.DirectoryID).attributes(),
+			ConditionExpression: aws.String(absent + " OR erased_at <= :erased"), ExpressionAttributeValues: item{":erased": moment(c.Erased)},
+		}}, putNew(s.Ends.connections.Table, newItem(personKey(conn.Tenant, conn.PersonKey, conn.ID))))
 	}
 	for _, event := range c.Events {
 		writes = append(writes, putNew(s.Work.Table, eventItem(event)))

@@ -17,11 +17,11 @@ import (
 	"recordbridge/shared/blob"
 	"recordbridge/shared/connection"
 	"recordbridge/shared/erase"
-	"recordbridge/shared/flow"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/kms"
 	"recordbridge/shared/store"
 	"recordbridge/shared/tefca"
+	vault "recordbridge/shared/tefca/attempt"
 	"recordbridge/shared/tefca/records"
 	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/tokens"
@@ -88,17 +88,18 @@ func (s *stack) connectFacility(resources []string, lost map[string]int) (id str
 	set := tokens.Set{Scope: tefca.Scope, ExpiresAt: held.Until, Records: &held}
 	row, err := tokens.Vault{Sealer: s.seal(tokens.Purpose)}.Seal(s.t.Context(), tenant, id, 1, set)
 	expect.NoError(s.t, err)
+	f := vault.Facility{ID: "urn:oid:2.999.1.7", Match: tefca.Found, Outcome: vault.IsConnecting, ExpiresAt: now.Add(binding.Lifetime)}
 	c := connection.Connection{
-		ID: id, Tenant: tenant, Status: connection.Authorized, PlatformType: tefca.PlatformType, DirectoryID: "urn:oid:2.999.1.7", Scope: tefca.Scope,
-		Generation: 1, CreatedAt: now,
+		ID: id, Tenant: tenant, Status: connection.Authorized, PlatformType: tefca.PlatformType, DirectoryID: f.ID, Scope: tefca.Scope,
+		Generation: 1, CreatedAt: now, VaultKey: "vault of " + id, PersonKey: "person of " + id, // so that what is named by them can be told
 	}.EndingAt(held.Until)
-	work := store.Work{DB: s.rows, Table: "test-WorkTable"}
-	rows := store.NewConclusions(
-		store.Flow{DB: s.rows, Table: "test-FlowTable"}, store.Connections{DB: s.rows, Table: "test-ConnectionTable"},
-		store.Tokens{DB: s.rows, Table: "test-TokensTable"}, work)
-	attempt := flow.Attempt{ID: ids.Random(), Tenant: tenant, Status: flow.Open, CreatedAt: now, ExpiresAt: now.Add(time.Minute)}
-	expect.NoError(s.t, rows.BeginAttempt(s.t.Context(), attempt, binding.State{Hash: attempt.ID, Tenant: tenant, AttemptID: attempt.ID, ExpiresAt: now.Add(time.Minute)}))
-	expect.NoError(s.t, rows.ConcludeAttempt(s.t.Context(), flow.Conclusion{Attempt: attempt, Connection: c, Tokens: row}))
+	table, work := store.Flow{DB: s.rows, Table: "test-FlowTable"}, store.Work{DB: s.rows, Table: "test-WorkTable"}
+	rows := store.TEFCAConnections{TEFCA: store.TEFCA{Flow: table, Work: work}, Ends: store.NewConclusions(
+		table, store.Connections{DB: s.rows, Table: "test-ConnectionTable"}, store.Tokens{DB: s.rows, Table: "test-TokensTable"}, work)}
+	attemptID := ids.Random()
+	expect.NoError(s.t, rows.SaveFacility(s.t.Context(), tenant, attemptID, f))
+	f.Rev, f.Outcome, f.Connected = 1, vault.IsConnected, vault.Connected{ConnectionID: id, ConsentExpiresAt: held.Until}
+	expect.NoError(s.t, rows.Conclude(s.t.Context(), vault.Conclusion{AttemptID: attemptID, Facility: f, Connection: c, Tokens: row}))
 	return id, held.Until
 }
 
@@ -285,12 +286,12 @@ func TestGivingAFacilityUpSurvivesACrashAnywhere(t *testing.T) {
 		sweepCrashes(t, "EraserFunction", func(t *testing.T, s *stack) {
 			t.Helper()
 			id, _ := s.connectFacility(facilityRecord(), nil)
-			<-time.After(2 * time.Hour) // what made the connection has ended
 			s.requestErasure(id)
 			s.letPass(60)
 			if e := s.checkErased(id); e.Stage != erase.Done || len(s.cached()) != 0 {
 				t.Errorf("%+v, cached are still %v", e, s.cached())
 			}
+			<-time.After(2 * time.Hour) // by then what made the connection has ended, and what remembers that it was erased
 			s.checkNothingIsLeft(t, id)
 		})
 	})

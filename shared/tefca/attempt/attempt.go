@@ -118,6 +118,7 @@ type Conclusion struct {
 	AttemptID  string
 	Facility   Facility              // as it becomes; Rev is the one that was read
 	Known      string                // connection that the connection's VaultKey has named for the facility so far; empty for none
+	Erased     time.Time             // when such a one was erased last, as it was read
 	Connection connection.Connection // one with a revision replaces it
 	Tokens     tokens.Row
 	Events     []webhook.Event

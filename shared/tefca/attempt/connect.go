@@ -182,17 +182,17 @@ func (w Worker) conclude(ctx context.Context, a Attempt, f *Facility, from sourc
 // concludeOnce is one try of conclude.
 func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from source) error {
 	vault := vaultKey(from.who, a.ExternalID)
-	known, err := w.Store.Known(ctx, a.Tenant, vault, f.ID)
+	known, erased, err := w.Store.Known(ctx, a.Tenant, vault, f.ID)
 	if err != nil {
 		return fmt.Errorf("look for a connection: %w", err)
 	}
-	end := Conclusion{AttemptID: a.ID, Known: known}
+	end := Conclusion{AttemptID: a.ID, Known: known, Erased: erased}
 	conn, version, err := w.connectionOf(ctx, a, *f, known)
 	if err != nil {
 		return err
 	}
-	if conn.Refresh.Ended == connection.Disconnected && conn.Refresh.EndedAt.After(a.CreatedAt) {
-		f.Outcome, f.Reason = HasFailed, ReasonRefused // what the organisation has ended since, stays ended
+	if erased.After(a.CreatedAt) || conn.Refresh.Ended == connection.Disconnected && conn.Refresh.EndedAt.After(a.CreatedAt) {
+		f.Outcome, f.Reason = HasFailed, ReasonRefused // what the organisation has ended or erased since, stays so
 		return nil
 	}
 	conn.Generation++

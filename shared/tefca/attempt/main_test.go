@@ -44,6 +44,7 @@ var (
 type world struct {
 	rows   store.TEFCAConnections
 	conns  store.Connections
+	tokens store.Tokens
 	worker attempt.Worker
 
 	mu       sync.Mutex
@@ -68,9 +69,10 @@ func newWorld(t *testing.T) *world {
 	flow, work := store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, store.Work{DB: made.DB, Table: made.Name("WorkTable")}
 	w := &world{now: start, lasts: 15 * time.Minute, read: map[string]func() (records.Content, error){}, kept: map[string]records.Content{}}
 	w.conns = store.Connections{DB: made.DB, Table: made.Name("ConnectionTable")}
+	w.tokens = store.Tokens{DB: made.DB, Table: made.Name("TokensTable")}
 	w.rows = store.TEFCAConnections{
 		TEFCA: store.TEFCA{Flow: flow, Work: work},
-		Ends:  store.NewConclusions(flow, w.conns, store.Tokens{DB: made.DB, Table: made.Name("TokensTable")}, work),
+		Ends:  store.NewConclusions(flow, w.conns, w.tokens, work),
 	}
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
 	expect.NoError(t, err)

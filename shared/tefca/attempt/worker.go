@@ -31,8 +31,9 @@ type WorkStore interface {
 
 	// SaveFacility creates a facility of an attempt, or replaces revision f.Rev; fault.Conflict when there is one, or it has changed.
 	SaveFacility(ctx context.Context, tenant org.Tenant, attemptID string, f Facility) error
-	// Known is the connection that a vault key has named for a facility; empty for none.
-	Known(ctx context.Context, tenant org.Tenant, vaultKey, facilityID string) (connectionID string, err error)
+	// Known is the connection that a vault key has named for a facility; empty for none. Then erased is when one was erased, if that is
+	// less than the life of an attempt ago.
+	Known(ctx context.Context, tenant org.Tenant, vaultKey, facilityID string) (connectionID string, erased time.Time, err error)
 	// Connection reads a connection, consistently; fault.NotFound.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 	// TokenVersion reads the version of a connection's token set, also of one that was ended, consistently; 0 when it never had any.
