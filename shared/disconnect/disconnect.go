@@ -16,6 +16,7 @@ import (
 	"recordbridge/shared/metric"
 	"recordbridge/shared/org"
 	"recordbridge/shared/refresh"
+	"recordbridge/shared/tefca"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
 )
@@ -60,10 +61,10 @@ type Enqueuer interface {
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
-// Records keeps the cached records of TEFCA connections (records.Cache).
+// Records removes what is cached of TEFCA connections' records (records.Ender).
 type Records interface {
-	// Delete removes what held tells of; it may be repeated.
-	Delete(ctx context.Context, tenant org.Tenant, connectionID string, held tokens.Records) error
+	// DeleteAll removes all that is cached of a connection; it may be repeated.
+	DeleteAll(ctx context.Context, tenant org.Tenant, connectionID string) error
 }
 
 // Disconnector disconnects.
@@ -77,7 +78,7 @@ type Disconnector struct {
 }
 
 // Disconnect ends a connection and returns it as it is then: it is revoked, its tokens are gone but for what the health
-// system is asked to revoke, a pending export has failed, and the time of its files is over. The files and a cached record end
+// system is asked to revoke, a pending export has failed, and the time of its files is over. The files and cached records end
 // first and the status changes last, so that a connection which was given up has none of them left, whatever crashed; doing it
 // again finishes the rest. One that ended earlier stays as it is, and only its exports end.
 //
@@ -106,9 +107,8 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 		return connection.Connection{}, fmt.Errorf("read connection: %w", err)
 	}
 	end, now := Ending{Connection: c}, d.Now()
-	var cached *tokens.Records
 	if c.Status == connection.Authorized {
-		if cached, err = d.revoke(ctx, &end, now); err != nil {
+		if err = d.revoke(ctx, &end, now); err != nil {
 			return connection.Connection{}, err
 		}
 	}
@@ -121,9 +121,9 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 			return connection.Connection{}, fmt.Errorf("end file: %w", err)
 		}
 	}
-	if cached != nil {
-		if err = d.Records.Delete(ctx, tenant, id, *cached); err != nil {
-			return connection.Connection{}, fmt.Errorf("end cached record: %w", err)
+	if c.Status == connection.Authorized && c.PlatformType == tefca.PlatformType {
+		if err = d.Records.DeleteAll(ctx, tenant, id); err != nil {
+			return connection.Connection{}, fmt.Errorf("end cached records: %w", err)
 		}
 	}
 	if c.Status != connection.Authorized && found.none() {
@@ -148,27 +148,26 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 	return end.Connection, nil
 }
 
-// revoke makes the connection a revoked one, and seals what is left to do upstream. It returns what is cached of the record, if
-// anything is.
-func (d Disconnector) revoke(ctx context.Context, end *Ending, now time.Time) (cached *tokens.Records, err error) {
+// revoke makes the connection a revoked one, and seals what is left to do upstream.
+func (d Disconnector) revoke(ctx context.Context, end *Ending, now time.Time) error {
 	c := &end.Connection
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: connection.Disconnected, EndedAt: now}
 	row, err := d.Store.Tokens(ctx, c.Tenant, c.ID)
 	if errors.Is(err, fault.NotFound) {
-		return nil, nil //nolint:nilnil // there is neither
+		return nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read tokens: %w", err)
+		return fmt.Errorf("read tokens: %w", err)
 	}
 	end.Tokens = row
 	set, err := d.Vault.Open(ctx, row)
 	if err != nil || set.RevocationEndpoint == "" {
-		return set.Records, err
+		return err
 	}
 	end.Upstream, err = d.Sealer.Seal(ctx, c.Tenant, refresh.UpstreamBinding(c.Tenant, c.ID), refresh.EncodeUpstream(set))
 	if err != nil {
-		return nil, fmt.Errorf("seal what is to be revoked: %w", err)
+		return fmt.Errorf("seal what is to be revoked: %w", err)
 	}
 	c.Refresh.RefreshAt, c.Refresh.UpstreamUntil = now, now.Add(keepUpstream)
-	return set.Records, nil
+	return nil
 }

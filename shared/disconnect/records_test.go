@@ -3,61 +3,95 @@ package disconnect_test
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	"recordbridge/shared/connection"
 	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
+	"recordbridge/shared/tefca"
+	"recordbridge/shared/tefca/records"
 	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/tokens"
 )
 
-// removals remembers what was removed, and does something at each.
-type removals struct {
-	batches []string
-	act     func() error
+// cabinet is the names of what is cached, and does something when one is removed.
+type cabinet struct {
+	names map[string]bool
+	act   func() error
 }
 
-func (r *removals) Delete(_ context.Context, of org.Tenant, id string, held tokens.Records) error {
-	if of != tenant || id != connID {
-		return errors.New("the record of another connection")
+// List implements records.Folders.
+func (c *cabinet) List(_ context.Context, prefix string) ([]string, error) {
+	var found []string
+	for name := range c.names {
+		if strings.HasPrefix(name, prefix) {
+			found = append(found, name)
+		}
 	}
-	r.batches = append(r.batches, held.Batch)
-	if act := r.act; act != nil {
-		r.act = nil
-		return act()
+	return found, nil
+}
+
+// Delete implements records.Removals.
+func (c *cabinet) Delete(_ context.Context, name string) error {
+	if act := c.act; act != nil {
+		c.act = nil
+		if err := act(); err != nil {
+			return err
+		}
 	}
+	delete(c.names, name)
 	return nil
 }
 
-// cached makes the connection one of TEFCA, whose record is cached under the name of a batch.
-func (w *world) cached(t *testing.T, version int64, batch string) {
+const another = "c0000000-0000-4000-8000-000000000002"
+
+// cached makes the connection one of TEFCA, of whose record there are several writings, and another one's beside it.
+func (w *world) cached(t *testing.T) *cabinet {
 	t.Helper()
-	set := tokens.Set{Records: &tokens.Records{Generation: 1, Batch: batch, Chunks: 1}}
-	row, err := w.vault.Seal(t.Context(), tenant, connID, version, set)
-	expect.NoError(t, err)
-	expect.NoError(t, w.store.Sets.RotateTokens(t.Context(), row))
+	c := authorized()
+	c.PlatformType, c.Generation = tefca.PlatformType, 2
+	w.keep(t, c)
+	w.hold(t, 2)
+	kept := &cabinet{names: map[string]bool{place(another, "1/other/0"): true}}
+	for _, name := range []string{"1/earlier/0", "1/earlier/alder.xml/0", "2/lost/0", "2/current/0", "2/current/1"} {
+		kept.names[place(connID, name)] = true
+	}
+	w.d.Records = records.Ender{Objects: kept}
+	return kept
 }
 
-// TestWhatIsCachedOfTheRecordGoesWithTheConnection, before that has ended: a crash in between is made up for by doing it again.
+func place(connection, name string) string {
+	return "test/" + tenant.OrgID + "/" + connection + "/" + name
+}
+
+func (c *cabinet) wantOthers(t *testing.T) {
+	t.Helper()
+	if left := slices.Collect(maps.Keys(c.names)); !slices.Equal(left, []string{place(another, "1/other/0")}) {
+		t.Errorf("left are %v", left)
+	}
+}
+
+// TestWhatIsCachedOfTheRecordGoesWithTheConnection, by whichever writing, before that has ended: a crash in between is made up for by
+// doing it again.
 func TestWhatIsCachedOfTheRecordGoesWithTheConnection(t *testing.T) {
 	t.Parallel()
 	for name, point := range map[string]string{"at once": "", "after a crash": "before EndConnection", "after a crash behind": "after EndConnection"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, gone := newWorld(t), &removals{}
-			w.d.Records = gone
-			w.connect(t)
-			w.cached(t, 2, "one")
+			w := newWorld(t)
+			kept := w.cached(t)
 			if point != "" {
 				w.store.at(point, func() error { return errTrouble })
 				if _, err := w.d.Disconnect(t.Context(), tenant, connID); !errors.Is(err, errTrouble) {
 					t.Fatalf("%v, want the trouble", err)
 				}
+				kept.wantOthers(t)
 			}
-			if got := w.disconnect(t); got.Status != connection.Revoked || len(gone.batches) == 0 || gone.batches[0] != "one" {
-				t.Errorf("%s, removed %v", got.Status, gone.batches)
+			if got := w.disconnect(t); got.Status != connection.Revoked {
+				t.Errorf("it is %s", got.Status)
 			}
+			kept.wantOthers(t)
 			_, err := w.store.Disconnections.Tokens(t.Context(), tenant, connID)
 			expect.NotFound(t, "the token set", err)
 		})
@@ -68,9 +102,7 @@ func TestWhatIsCachedOfTheRecordGoesWithTheConnection(t *testing.T) {
 func TestARecordThatCannotBeRemovedKeepsTheConnection(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.d.Records = &removals{act: func() error { return errTrouble }}
-	w.connect(t)
-	w.cached(t, 2, "one")
+	w.cached(t).act = func() error { return errTrouble }
 	if _, err := w.d.Disconnect(t.Context(), tenant, connID); !errors.Is(err, errTrouble) || errors.Is(err, fault.Conflict) {
 		t.Errorf("%v, want the trouble", err)
 	}
@@ -82,13 +114,13 @@ func TestARecordThatCannotBeRemovedKeepsTheConnection(t *testing.T) {
 // TestARecordThatIsCachedAgainMeanwhileGoesToo: the patient has authorised again while the first one went.
 func TestARecordThatIsCachedAgainMeanwhileGoesToo(t *testing.T) {
 	t.Parallel()
-	w, gone := newWorld(t), &removals{}
-	w.d.Records = gone
-	w.connect(t)
-	w.cached(t, 2, "one")
-	gone.act = func() error { w.cached(t, 3, "two"); return nil }
-	w.disconnect(t)
-	if len(gone.batches) != 2 || gone.batches[1] != "two" {
-		t.Errorf("removed %v", gone.batches)
+	w := newWorld(t)
+	kept := w.cached(t)
+	kept.act = func() error {
+		kept.names[place(connID, "3/again/0")] = true
+		w.hold(t, 3)
+		return nil
 	}
+	w.disconnect(t)
+	kept.wantOthers(t)
 }

@@ -1,6 +1,8 @@
 package refresh_test
 
 import (
+	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -8,6 +10,7 @@ import (
 
 	"recordbridge/shared/connection"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/tefca"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
 )
@@ -67,6 +70,27 @@ func TestAConnectionWithoutARefreshTokenEndsWithItsAccessToken(t *testing.T) {
 		b.look(t)
 		b.look(t)
 		b.wantRevoked(t, connection.AccessEnded)
+	}
+}
+
+// TestWhatIsCachedOfARecordEndsBeforeItsConnection: of this authorisation and those before it, and of TEFCA connections alone.
+func TestWhatIsCachedOfARecordEndsBeforeItsConnection(t *testing.T) {
+	t.Parallel()
+	b := unrenewable(0)
+	b.change(func(c *connection.Connection) { c.PlatformType = tefca.PlatformType })
+	b.unended = errOurs
+	if err := b.worker().Look(t.Context(), tenant, connID); !errors.Is(err, errOurs) || b.now().Status != connection.Authorized {
+		t.Errorf("with a record that cannot be removed it is %s, %v", b.now().Status, err)
+	}
+	b.look(t)
+	b.wantRevoked(t, connection.AccessEnded)
+	if !slices.Equal(b.ended, []int64{2}) {
+		t.Errorf("ended are the generations up to %v", b.ended)
+	}
+	b = unrenewable(0)
+	b.look(t)
+	if b.wantRevoked(t, connection.AccessEnded); len(b.ended) > 0 {
+		t.Errorf("of one with a server of its own, ended are %v", b.ended)
 	}
 }
 

@@ -43,6 +43,12 @@ type Revoker interface {
 	Revoke(ctx context.Context, tenant org.Tenant, set tokens.Set) error
 }
 
+// Records removes what is cached of TEFCA connections' records (records.Ender).
+type Records interface {
+	// DeleteUntil removes what is cached of a connection's authorizations up to a generation; it may be repeated.
+	DeleteUntil(ctx context.Context, tenant org.Tenant, connectionID string, generation int64) error
+}
+
 // EndpointState is what all functions know together about refreshes at a token endpoint. Endpoints are named by a hash.
 type EndpointState interface {
 	// TakeSlot gives owner the numbered slot of the endpoint until a time, if nobody has it at now; else fault.Conflict.

@@ -11,6 +11,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/logx"
 	"recordbridge/shared/metric"
+	"recordbridge/shared/tefca"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
 )
@@ -101,8 +102,13 @@ func End(c connection.Connection, cause string, at time.Time) (connection.Connec
 
 // revoke ends the connection, whose tokens are of the given version, and tells the organisation, once, in one transaction.
 // fault.Conflict when the connection or its tokens have changed since; then the cause may be that of something that is
-// gone.
+// gone. What is cached of its record goes first, so that none is left of a connection that has ended.
 func (w Worker) revoke(ctx context.Context, c connection.Connection, cause string, version int64) error {
+	if c.PlatformType == tefca.PlatformType {
+		if err := w.records.DeleteUntil(ctx, c.Tenant, c.ID, c.Generation); err != nil {
+			return fmt.Errorf("end cached records: %w", err)
+		}
+	}
 	c, event, err := End(c, cause, w.now())
 	if err != nil {
 		return err

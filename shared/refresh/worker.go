@@ -45,15 +45,16 @@ type Worker struct {
 	state    EndpointState
 	revoker  Revoker
 	opener   Opener
+	records  Records
 	enqueuer Enqueuer
 	now      func() time.Time
 }
 
 // NewWorker makes a Worker; all of it is needed. opener opens what is sealed under UpstreamPurpose.
 func NewWorker(
-	store Store, refresher Tokens, state EndpointState, revoker Revoker, opener Opener, enqueuer Enqueuer, now func() time.Time,
+	store Store, refresher Tokens, state EndpointState, revoker Revoker, opener Opener, records Records, enqueuer Enqueuer, now func() time.Time,
 ) Worker {
-	return Worker{store: store, tokens: refresher, state: state, revoker: revoker, opener: opener, enqueuer: enqueuer, now: now}
+	return Worker{store: store, tokens: refresher, state: state, revoker: revoker, opener: opener, records: records, enqueuer: enqueuer, now: now}
 }
 
 // Look does the one thing that a connection is due for, if any: a try to take its tokens back upstream, a refresh, or

@@ -30,7 +30,9 @@ type bench struct {
 	err     error
 	asked   int // refreshes
 	revoked []tokens.Set
-	revoke  error // what the health system answers to a revocation
+	revoke  error   // what the health system answers to a revocation
+	ended   []int64 // generations of which, and of those before, what was cached is gone
+	unended error   // of the next removal
 }
 
 // newBench has a connection whose tokens are due.
@@ -55,13 +57,25 @@ func (b *bench) Revoke(_ context.Context, _ org.Tenant, set tokens.Set) error {
 	return b.revoke
 }
 
+// DeleteUntil implements refresh.Records.
+func (b *bench) DeleteUntil(_ context.Context, _ org.Tenant, id string, generation int64) error {
+	if err := b.unended; err != nil {
+		b.unended = nil
+		return err
+	}
+	if c := b.store.connections[id]; c.Status == connection.Authorized {
+		b.ended = append(b.ended, generation)
+	}
+	return nil
+}
+
 func (b *bench) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error {
 	b.enqueued = append(b.enqueued, id)
 	return errOurs // lost messages are made up for
 }
 
 func (b *bench) worker() refresh.Worker {
-	return refresh.NewWorker(b.store, b, b.state, b, b.opener, b, func() time.Time { return b.at })
+	return refresh.NewWorker(b.store, b, b.state, b, b.opener, b, b, func() time.Time { return b.at })
 }
 
 // look lets the worker look once and returns the connection as it then is.
@@ -346,7 +360,7 @@ func TestWhatCameOfARefreshIsKeptAlsoAfterTheDeadline(t *testing.T) {
 	b := newBench()
 	ctx, cancel := context.WithCancel(t.Context())
 	refresher := refreshFunc(func() (tokens.Usable, error) { cancel(); return tokens.Usable{Set: b.set, Version: 8}, nil })
-	worker := refresh.NewWorker(untilCancelled{b.store}, refresher, b.state, b, b.opener, b, func() time.Time { return b.at })
+	worker := refresh.NewWorker(untilCancelled{b.store}, refresher, b.state, b, b.opener, b, b, func() time.Time { return b.at })
 	expect.NoError(t, worker.Look(ctx, tenant, connID))
 	if got := b.now().Refresh.RefreshAt; !got.After(start) {
 		t.Errorf("still due at %v", got)

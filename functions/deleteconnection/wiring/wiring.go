@@ -51,7 +51,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 			},
 			Vault:    tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
 			Sealer:   kms.New(keys, env.TokensKey, refresh.UpstreamPurpose, p.Now),
-			Records:  records.Remover{Objects: blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.DocumentsBucket}},
+			Records:  records.Ender{Objects: blob.Folders{Client: s3.NewFromConfig(p.AWS), Name: env.DocumentsBucket}},
 			Enqueuer: queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
 			Now:      p.Now,
 		},

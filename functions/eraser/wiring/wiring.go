@@ -49,7 +49,7 @@ func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.S
 			Store:    store.Disconnections{Connections: connections, Work: work, Sets: sets},
 			Vault:    tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
 			Sealer:   kms.New(keys, env.TokensKey, refresh.UpstreamPurpose, p.Now),
-			Records:  records.Remover{Objects: cached},
+			Records:  records.Ender{Objects: cached},
 			Enqueuer: queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
 			Now:      p.Now,
 		},

@@ -7,9 +7,11 @@ import (
 	"time"
 
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/functions/refreshworker"
+	"recordbridge/shared/blob"
 	"recordbridge/shared/due"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/kms"
@@ -17,6 +19,7 @@ import (
 	"recordbridge/shared/queue"
 	"recordbridge/shared/refresh"
 	"recordbridge/shared/store"
+	"recordbridge/shared/tefca/records"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/wiring/outbound"
 	"recordbridge/shared/wiring/portal"
@@ -39,6 +42,7 @@ type Environment struct {
 	WorkTable        string `env:"WORK_TABLE,required"`
 	TokensKey        string `env:"TOKENS_KEY,required"`
 	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
+	DocumentsBucket  string `env:"DOCUMENTS_BUCKET,required"`
 }
 
 // Build makes the function.
@@ -54,6 +58,7 @@ func Build(_ context.Context, env Environment, p outbound.Process) (lambdarun.SQ
 	worker := refresh.NewWorker(
 		store.NewRefresh(store.Connections{DB: db, Table: env.ConnectionTable}, rows, store.Work{DB: db, Table: env.WorkTable}),
 		manager, state, portals, kms.New(keys, env.TokensKey, refresh.UpstreamPurpose, p.Now),
+		records.Ender{Objects: blob.Folders{Client: s3.NewFromConfig(p.AWS), Name: env.DocumentsBucket}},
 		queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL), p.Now,
 	)
 	return lambdarun.SQS(p.Process, lambdarun.Worker[due.Item]{

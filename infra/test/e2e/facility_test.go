@@ -146,7 +146,7 @@ func runFacility(s *stack) {
 }
 
 // TestAFacilitysRecordIsExportedUntilItsDayIsOver: its coming end is told at once, then it is revoked, once, without ids that it has
-// not, and what is left of its cache is out of reach.
+// not, and its cache is gone.
 func TestAFacilitysRecordIsExportedUntilItsDayIsOver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -169,6 +169,9 @@ func TestAFacilitysRecordIsExportedUntilItsDayIsOver(t *testing.T) {
 		<-time.After(time.Until(ends))
 		s.letPass(2)
 		s.checkRevoked(id, "access_expired")
+		if left := s.cached(); len(left) != 0 {
+			t.Errorf("cached are still %v", left)
+		}
 		for _, told := range append(s.events("patient.authorization_revoked"), s.events("patient.authorization_expiring")...) {
 			if strings.Contains(told.Body, "endpoint_id") || !strings.Contains(told.Body, `"platform_type":"tefca"`) {
 				t.Errorf("told %s", told.Body)

@@ -116,9 +116,14 @@ type place struct {
 	fixture      string
 }
 
-// key names a chunk. The connection stands in front, so that all of one can be found when it is erased.
+// folderOf is in front of the names of all chunks of a connection, so that they can be found when it ends.
+func folderOf(tenant org.Tenant, connectionID string) string {
+	return string(tenant.Mode) + "/" + tenant.OrgID + "/" + connectionID + "/"
+}
+
+// key names a chunk.
 func (p place) key(chunk int) string {
-	folder := string(p.tenant.Mode) + "/" + p.tenant.OrgID + "/" + p.connectionID + "/" + strconv.FormatInt(p.held.Generation, 10) + "/" + p.held.Batch + "/"
+	folder := folderOf(p.tenant, p.connectionID) + strconv.FormatInt(p.held.Generation, 10) + "/" + p.held.Batch + "/"
 	if p.fixture != "" {
 		folder += p.fixture + "/"
 	}

@@ -54,6 +54,16 @@ func (o *objects) Open(_ context.Context, key string) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(body)), nil
 }
 
+func (o *objects) List(_ context.Context, prefix string) ([]string, error) {
+	var found []string
+	for key := range o.kept {
+		if strings.HasPrefix(key, prefix) {
+			found = append(found, key)
+		}
+	}
+	return found, nil
+}
+
 func (o *objects) Delete(_ context.Context, key string) error {
 	delete(o.kept, key)
 	return nil
@@ -302,5 +312,36 @@ func TestRemovingTakesAllOfOneWritingAndNoOther(t *testing.T) {
 	}
 	if got := w.read(t, second, ""); len(got) != 2 {
 		t.Errorf("the other writing holds %d resources", len(got))
+	}
+}
+
+// TestWhatEndsTakesAllWritingsButThoseOfALaterAuthorization, and nothing of another connection.
+func TestWhatEndsTakesAllWritingsButThoseOfALaterAuthorization(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	ender := records.Ender{Objects: w.objects}
+	one := func(generation int64) records.Content {
+		return records.Content{Generation: generation, Resources: feed([]string{resource(1, 1)}), Fixtures: map[string]records.Feed{"alder.xml": feed([]string{"{}"})}}
+	}
+	for _, generation := range []int64{9, 10, 10, 11} {
+		w.write(t, one(generation))
+	}
+	const longer = connID + "0"
+	_, err := w.cache.Write(t.Context(), tenant, longer, one(1))
+	expect.NoError(t, err)
+	for range 2 {
+		expect.NoError(t, ender.DeleteUntil(t.Context(), tenant, connID, 10))
+	}
+	for name := range w.objects.kept {
+		if !strings.Contains(name, "/"+connID+"/11/") && !strings.Contains(name, "/"+longer+"/") {
+			t.Errorf("left is %s", name)
+		}
+	}
+	if len(w.objects.kept) != 4 {
+		t.Errorf("%d are left, want 4", len(w.objects.kept))
+	}
+	expect.NoError(t, ender.DeleteAll(t.Context(), tenant, connID))
+	if len(w.objects.kept) != 2 {
+		t.Errorf("in the end left are %v", slices.Sorted(maps.Keys(w.objects.kept)))
 	}
 }

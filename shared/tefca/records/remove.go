@@ -14,7 +14,7 @@ type Removals interface {
 	Delete(ctx context.Context, key string) error
 }
 
-// Remover removes records.
+// Remover removes records by what is known of them, for who may not list them.
 type Remover struct {
 	Objects Removals
 }
