@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/tokens"
 )
 
-// Cache reads what is cached of the records of TEFCA connections, chunk by chunk (records.Cache). The resources may be
+// Cache reads what is cached of the records of TEFCA connections, chunk by chunk (records.Reader). The resources may be
 // overwritten. The error is a failure on our side.
 type Cache interface {
 	Read(ctx context.Context, tenant org.Tenant, connectionID string, held tokens.Records, fixture string, chunk int) (iter.Seq[[]byte], error)
@@ -36,14 +36,6 @@ type cached struct {
 	run    *run
 	writer *writer
 	cache  Cache
-}
-
-// cachedOf is the cached record that an export is made of; nil where it is made of what a server answers.
-func cachedOf(set tokens.Set, fixture string) *tokens.Records {
-	if set.FHIRBase != "" && fixture == "" {
-		return nil
-	}
-	return set.Records
 }
 
 // all writes the chunks that are left.

@@ -95,8 +95,11 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 	if !r.session.Allows("Patient", fhir.Read) {
 		return export.Result{Kind: export.Fatal, Reason: export.ScopePatientMissing, Cause: r.session.Spot(fault.StepPatient, "not_granted").Failed(errNoScope)}, nil
 	}
-	if r.held = cachedOf(set, r.task.Options.Fixture); r.held == nil {
+	if r.held = set.Records; r.held == nil {
 		r.base, err = fhir.ParseBase(set.FHIRBase)
+	}
+	if r.held == nil && r.task.Options.Fixture != "" {
+		err = errNoFixture // beside a server's record there are none
 	}
 	if err != nil {
 		return export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: err}, nil //nolint:nilerr // the result has it

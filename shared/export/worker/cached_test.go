@@ -228,54 +228,44 @@ func TestAnExportWithoutAnyRecordsSaysWhy(t *testing.T) {
 	}
 }
 
-// TestAFixtureIsDeliveredInPlaceOfTheRecord, whole, also where a server has that.
+// TestAFixtureIsDeliveredInPlaceOfTheRecord, whole.
 func TestAFixtureIsDeliveredInPlaceOfTheRecord(t *testing.T) {
 	t.Parallel()
-	for name, server := range map[string]string{"a cached record": "", "a server's": base} {
+	synctest.Test(t, func(t *testing.T) {
+		b, c := newCachedBench(t)
+		b.tokens.set.Records.Lost = map[string]int{"unavailable": 2}
+		b.tokens.set.Records.Fixtures = map[string]int{"alder.xml": 1}
+		c.chunks["onealder.xml"] = [][]string{cachedRecord()}
+		b.change(func(task *export.Task) { task.Options.Fixture = "alder.xml" })
+		b.work(t, 0)
+		if diff := cmp.Diff(lines(cachedRecord()), string(b.file(t))); diff != "" {
+			t.Errorf("file (-want +got):\n%s", diff)
+		}
+		if b.task().Shortfall().Complete != nil {
+			t.Errorf("outcome %+v", b.task().Outcome)
+		}
+	})
+}
+
+// TestAFixtureThatIsNotCachedFailsTheExport: no other record is delivered in its place, and no server asked for one.
+func TestAFixtureThatIsNotCachedFailsTheExport(t *testing.T) {
+	t.Parallel()
+	for name, record := range map[string]*tokens.Records{"beside others": {Batch: "one", Chunks: 1, Fixtures: map[string]int{"alder.xml": 1}}, "of a server's record": nil} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				b, c := newCachedBench(t)
-				b.tokens.set.FHIRBase = server
-				b.tokens.set.Records.Lost = map[string]int{"unavailable": 2}
-				b.tokens.set.Records.Fixtures = map[string]int{"alder.xml": 1}
-				c.chunks["onealder.xml"] = [][]string{cachedRecord()}
-				b.change(func(task *export.Task) { task.Options.Fixture = "alder.xml" })
-				b.work(t, 0)
-				if diff := cmp.Diff(lines(cachedRecord()), string(b.file(t))); diff != "" || len(b.server.asked) != 0 {
-					t.Errorf("asked for %v, file (-want +got):\n%s", b.server.asked, diff)
+				b := newBench(t)
+				if b.tokens.set.Records = record; record != nil {
+					b.tokens.set.FHIRBase = ""
 				}
-				if b.task().Shortfall().Complete != nil {
-					t.Errorf("outcome %+v", b.task().Outcome)
+				b.change(func(task *export.Task) { task.Options.Fixture = "birch.xml" })
+				b.work(t, 0)
+				if got := b.task(); got.Status != export.Failed || got.FailureReason != export.SuppressedPleaseContact || len(b.server.asked) != 0 {
+					t.Errorf("status %s because of %q, asked for %v", got.Status, got.FailureReason, b.server.asked)
 				}
 			})
 		})
 	}
-}
-
-func TestAFixtureThatIsNotCachedFailsTheExport(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b, _ := newCachedBench(t, cachedRecord())
-		b.change(func(task *export.Task) { task.Options.Fixture = "birch.xml" })
-		b.work(t, 0)
-		if got := b.task(); got.FailureReason != export.SuppressedPleaseContact {
-			t.Errorf("status %s because of %q", got.Status, got.FailureReason)
-		}
-	})
-}
-
-// TestAServersRecordIsAskedForThoughFixturesAreCachedBesideIt as the other connections of TEFCA have it.
-func TestAServersRecordIsAskedForThoughFixturesAreCachedBesideIt(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		b.tokens.set.Records = &tokens.Records{Batch: "one", Fixtures: map[string]int{"alder.xml": 1}}
-		b.work(t, 0)
-		if diff := cmp.Diff(wholeRecord(), names(t, b.file(t))); diff != "" {
-			t.Errorf("file (-want +got):\n%s", diff)
-		}
-	})
 }
 
 // TestARecordThatIsCachedAgainInBetweenIsReadFromItsBeginning: the patient has authorised again, and no resource is there twice.
