@@ -121,11 +121,6 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 			return connection.Connection{}, fmt.Errorf("end file: %w", err)
 		}
 	}
-	if c.Status == connection.Authorized && c.PlatformType == tefca.PlatformType {
-		if err = d.Records.DeleteAll(ctx, tenant, id); err != nil {
-			return connection.Connection{}, fmt.Errorf("end cached records: %w", err)
-		}
-	}
 	if c.Status != connection.Authorized && found.none() {
 		return c, nil
 	}
@@ -148,9 +143,14 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 	return end.Connection, nil
 }
 
-// revoke makes the connection a revoked one, and seals what is left to do upstream.
+// revoke removes what is cached of the connection, makes it a revoked one, and seals what is left to do upstream.
 func (d Disconnector) revoke(ctx context.Context, end *Ending, now time.Time) error {
 	c := &end.Connection
+	if c.PlatformType == tefca.PlatformType {
+		if err := d.Records.DeleteAll(ctx, c.Tenant, c.ID); err != nil {
+			return fmt.Errorf("end cached records: %w", err)
+		}
+	}
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: connection.Disconnected, EndedAt: now}
 	row, err := d.Store.Tokens(ctx, c.Tenant, c.ID)
 	if errors.Is(err, fault.NotFound) {

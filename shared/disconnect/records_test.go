@@ -119,7 +119,10 @@ func TestARecordThatIsCachedAgainMeanwhileGoesToo(t *testing.T) {
 	kept.act = func() error {
 		kept.names[place(connID, "3/again/0")] = true
 		w.hold(t, 3)
-		return nil
+		c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
+		expect.NoError(t, err)
+		c.Generation++
+		return w.refresh().SaveConnection(t.Context(), c)
 	}
 	w.disconnect(t)
 	kept.wantOthers(t)

@@ -143,6 +143,12 @@ func runFacility(s *stack) {
 	if left := s.cached(); len(left) != 0 {
 		s.t.Errorf("cached are still %v", left)
 	}
+	_, ends := s.connectFacility(facilityRecord()[:1], nil)
+	<-time.After(time.Until(ends))
+	s.letPass(2)
+	if left := s.cached(); len(left) != 0 {
+		s.t.Errorf("cached are still %v", left)
+	}
 }
 
 // TestAFacilitysRecordIsExportedUntilItsDayIsOver: its coming end is told at once, then it is revoked, once, without ids that it has

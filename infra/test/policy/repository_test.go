@@ -257,7 +257,7 @@ func reserved() map[string][]string {
 		"TefcaSecretArn":  {"TefcaWorkerFunction"},
 		"DownloadSecret":  {"GetExportFunction", "DownloadExportFunction", "ExportWorkerFunction", "ListEventsFunction", "WebhookWorkerFunction", "ExportCatalogFunction"},
 		"ExportsBucket":   {"ExportWorkerFunction", "DownloadExportFunction", "DeleteExportFilesFunction", "SweeperFunction", "EraserFunction"},
-		"DocumentsBucket": {"ExportWorkerFunction", "DeleteConnectionFunction", "DashboardConnectionsFunction", "EraserFunction", "RevokeVaultFunction", "TefcaWorkerFunction"},
+		"DocumentsBucket": {"ExportWorkerFunction", "DeleteConnectionFunction", "RefreshWorkerFunction", "DashboardConnectionsFunction", "EraserFunction", "RevokeVaultFunction", "TefcaWorkerFunction"},
 		"WidgetBucket":    {"WebFunction"},
 		"AuditTable":      {"DashboardSessionFunction", "DashboardOrgFunction", "DashboardConnectionsFunction", "DashboardDeliveriesFunction", "DashboardWebhooksFunction", "DashboardCredentialsFunction", "EraserFunction", "DashboardMembersFunction"}, // and the operator's command line
 		"AlarmKey":        nil,
