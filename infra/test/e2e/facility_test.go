@@ -272,7 +272,8 @@ func TestAnExportOfAFacilitySurvivesACrashAnywhere(t *testing.T) {
 	})
 }
 
-// TestGivingAFacilityUpSurvivesACrashAnywhere: asked again, neither tokens nor anything that was cached is left; and so when it is erased.
+// TestGivingAFacilityUpSurvivesACrashAnywhere: asked again, neither tokens nor anything that was cached is left; and so when its day is
+// over, and when it is erased.
 func TestGivingAFacilityUpSurvivesACrashAnywhere(t *testing.T) {
 	t.Parallel()
 	t.Run("given up", func(t *testing.T) {
@@ -287,6 +288,18 @@ func TestGivingAFacilityUpSurvivesACrashAnywhere(t *testing.T) {
 			}
 			if left := s.cached(); len(left) != 0 || s.tokens(id)["sealed"] != nil {
 				t.Errorf("cached are still %v", left)
+			}
+		})
+	})
+	t.Run("over", func(t *testing.T) {
+		t.Parallel()
+		sweepCrashes(t, "RefreshWorkerFunction", func(t *testing.T, s *stack) {
+			t.Helper()
+			id, ends := s.connectFacility(facilityRecord()[:1], nil)
+			<-time.After(time.Until(ends))
+			s.letPass(30)
+			if s.checkRevoked(id, "access_expired"); len(s.cached()) != 0 {
+				t.Errorf("cached are still %v", s.cached())
 			}
 		})
 	})
