@@ -43,7 +43,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 		BaseURL: baseURL + "/sandbox", Personas: personas,
 		Clients: []oauth.Client{
 			{ID: sandbox.DefaultClientID, RedirectURIs: []string{baseURL + flow.CallbackPath, baseURL + flow.CallbackPath + "/*"}},
-			{ID: identity.SimulatedClient, RedirectURIs: []string{identity.Simulated(baseURL).Callback(baseURL)}},
+			{ID: identity.SimulatedClient, RedirectURIs: []string{baseURL + identity.CallbackPath + "/*"}},
 		},
 		Store: store.Sandbox{DB: store.NewClient(p.AWS), Table: env.SandboxTable},
 		Now:   p.Now, Random: rand.Reader, AccessTokenTTL: time.Hour, CodeTTL: time.Minute, Logger: p.Logger,

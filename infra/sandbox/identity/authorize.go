@@ -31,7 +31,7 @@ func (s *Server) push(w http.ResponseWriter, r *http.Request) {
 		s.writeProblem(w, problem{"invalid_request", "the request cannot be read"})
 
 		return
-	case !known || !slices.Contains(client.RedirectURIs, form.Get("redirect_uri")):
+	case !known || !client.ReturnsTo(form.Get("redirect_uri")):
 		s.writeProblem(w, problem{"invalid_request", "client_id and redirect_uri are not registered"})
 
 		return
@@ -89,7 +89,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	client, known := s.client(asked.Get("client_id"))
-	if !ok || !known || own.Get("client_id") != client.ID || !slices.Contains(client.RedirectURIs, asked.Get("redirect_uri")) {
+	if !ok || !known || own.Get("client_id") != client.ID || !client.ReturnsTo(asked.Get("redirect_uri")) {
 		s.errorPage(w, r)
 
 		return

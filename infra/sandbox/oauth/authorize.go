@@ -44,7 +44,7 @@ func (s *Server) Authorize(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	redirectURI := single(query, "redirect_uri")
-	if !client.returnsTo(redirectURI) {
+	if !client.ReturnsTo(redirectURI) {
 		s.errorPage(w, "The address this app wants to return to is not registered.", "redirect_uri")
 
 		return

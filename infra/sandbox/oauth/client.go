@@ -27,8 +27,8 @@ const (
 // public says whether the client has nothing to prove itself with.
 func (c Client) public() bool { return c.Secret == "" && len(c.Keys.Keys) == 0 }
 
-// returnsTo says whether the client is registered with a redirect URI.
-func (c Client) returnsTo(redirectURI string) bool {
+// ReturnsTo says whether the client is registered with a redirect URI.
+func (c Client) ReturnsTo(redirectURI string) bool {
 	return redirectURI != "" && slices.ContainsFunc(c.RedirectURIs, func(registered string) bool {
 		root, anySegment := strings.CutSuffix(registered, "*")
 		segment, below := strings.CutPrefix(redirectURI, root)
