@@ -16,7 +16,8 @@ func ClassOf(err error) string {
 		err   error
 		class string
 	}{
-		{ErrIdentity, "identity"}, {ErrRefused, "refused"}, {ErrNotFound, "not_found"}, {ErrTooLarge, "too_large"}, {ErrContent, "content"},
+		{ErrIdentity, "identity"}, {ErrRefused, "refused"}, {ErrNotFound, "not_found"}, {ErrTooLarge, "too_large"},
+		{ErrOtherPerson, "other_person"}, {ErrContent, "content"},
 	} {
 		if errors.Is(err, of.err) {
 			return of.class

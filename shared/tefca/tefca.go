@@ -5,6 +5,7 @@ package tefca
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"recordbridge/shared/secret"
@@ -93,6 +94,9 @@ var (
 	ErrTooLarge    = errors.New("tefca: larger than what is read")
 	ErrContent     = errors.New("tefca: an answer that cannot be read")
 	ErrUnavailable = errors.New("tefca: no answer for now") // all else, and what may pass
+
+	// ErrOtherPerson is an ErrContent: what is told of another person is as little of this person's record as what cannot be read.
+	ErrOtherPerson = fmt.Errorf("%w: another person's", ErrContent)
 )
 
 // Network is who is asked for records. Implementations: tefca/sim (simulated), tefca/ihe (XCPD and XCA), tefca/facilitated

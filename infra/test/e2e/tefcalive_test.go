@@ -95,9 +95,9 @@ func (l *live) configure() {
 	expect.NoError(l.t, err)
 	certificate, key, err := clients.Issue("recordbridge")
 	expect.NoError(l.t, err)
-	maple, _ := synthetic.Named("maple.aster@tefca.example")
+	alder, _ := synthetic.Named("alder.fenn@tefca.example")
 	l.gateway, err = ihe.Start(gateways, ihe.Options{
-		Home: withDocuments, Knows: maple.Person, Patient: "1", Clients: clients, Audience: identity.SimulatedAudience, Now: time.Now,
+		Home: withDocuments, Knows: alder.Person, Patient: "1", Clients: clients, Audience: identity.SimulatedAudience, Now: time.Now,
 		Documents: []ihe.Document{{ID: "2.999.7.1", Repository: "2.999.8", Title: "Summary", Content: sim.Fixtures()["alder.xml"]}},
 	})
 	expect.NoError(l.t, err)
@@ -205,7 +205,7 @@ func TestALivePatientsRecordsAreLocatedAndConnectedByBothNetworks(t *testing.T) 
 		t.Fatalf("offered is %d %s", got.status, got.raw)
 	}
 	v := l.begin()
-	if page := l.identify(v, "p01", "approve"); page.status != http.StatusOK {
+	if page := l.identify(v, "p06", "approve"); page.status != http.StatusOK {
 		t.Fatalf("the window ended with %d %s", page.status, page.body)
 	}
 	l.pump()
@@ -261,7 +261,7 @@ func (l *live) checkSilence() {
 	if !strings.Contains(lines, `"directory_id":"`+goneGateway+`","class":"connect"`) {
 		l.t.Errorf("no line tells that a gateway is gone:\n%s", lines)
 	}
-	for _, never := range []string{"Aster", "1984-03-12", "PRIVATE KEY", "CERTIFICATE", "eyJ"} {
+	for _, never := range []string{"Fenn", "1966-09-17", "PRIVATE KEY", "CERTIFICATE", "eyJ"} {
 		if strings.Contains(lines, never) {
 			l.t.Errorf("a line holds %q", never)
 		}

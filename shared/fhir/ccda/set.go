@@ -12,7 +12,13 @@ import (
 // several. A fact that several documents tell leaves once, as the latest of them tells it with what the others add; the
 // Provenance of each document names it as a target, so that no source is lost. Patients are one when they share an
 // identifier. The zero value is empty and ready.
-type Set struct{ documents []added }
+type Set struct {
+	// Is reports whether a name and a birth date (YYYY-MM-DD) are those of the person whom every document has to be about; nil where
+	// documents may be about anybody.
+	Is func(given, family, birthDate string) bool
+
+	documents []added
+}
 
 // added is a document that has been read and not yet converted.
 type added struct {
@@ -22,11 +28,14 @@ type added struct {
 	fingerprint string // tells apart two documents of the same time and id
 }
 
-// Add reads a document. The error is ErrInvalid; what was added before stays.
+// Add reads a document. The error is ErrInvalid or ErrSubject; what was added before stays.
 func (s *Set) Add(document []byte) error {
 	root, err := parse(document)
 	if err != nil {
 		return err
+	}
+	if s.Is != nil && !isAbout(root, s.Is) {
+		return ErrSubject
 	}
 	source, _ := documentNames(root)
 	s.documents = append(s.documents, added{root, root.at("effectiveTime").attr("value"), source, digestOf(document)})

@@ -1,17 +1,24 @@
 package fetch_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"recordbridge/shared/logx"
+	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/fetch"
+	"recordbridge/shared/tefca/people"
 	"recordbridge/shared/tefca/sim"
 	"recordbridge/shared/testkit/expect"
 )
@@ -47,17 +54,36 @@ func of(bodies map[string]any) network {
 	return n
 }
 
+// fenn is the person of the document alder.
+func fenn(t *testing.T) tefca.Assertion {
+	t.Helper()
+	known, ok := people.Named("alder.fenn@tefca.example")
+	if !ok {
+		t.Fatal("there is no such patient")
+	}
+	return tefca.Assertion{Person: known.Person}
+}
+
 func alder() []byte { return sim.Fixtures()["alder.xml"] }
+
+func birch() []byte { return sim.Fixtures()["birch.xml"] }
 
 func TestWhatCannotBeHadIsCountedByReason(t *testing.T) {
 	t.Parallel()
 	n := of(map[string]any{
 		"good": alder(), "twice": alder(), "no XML": []byte("<html"), "gone": tefca.ErrNotFound, "refused": tefca.ErrRefused, "large": tefca.ErrTooLarge,
-		"broken": tefca.ErrContent, "silent": tefca.ErrUnavailable, "late": tefca.ErrIdentity,
+		"broken": tefca.ErrContent, "silent": tefca.ErrUnavailable, "late": tefca.ErrIdentity, "another person's": birch(),
 	})
-	got, err := fetch.Reader{}.Read(t.Context(), n, tefca.Assertion{}, tefca.Facility{})
+	n.listed = append(n.listed, tefca.Document{ID: "a scan", Type: "application/pdf"})
+	ctx, line := logx.Begin(t.Context())
+	got, err := fetch.Reader{}.Read(ctx, n, fenn(t), tefca.Facility{ID: "urn:oid:2.999.1"})
 	expect.NoError(t, err)
-	want := map[string]int{"invalid_content": 2, "not_found": 1, "refused": 1, "too_large": 1, "unavailable": 2}
+	var log bytes.Buffer
+	line.Emit(ctx, logx.New(&log), "test")
+	if lines := log.String(); strings.Count(lines, `"directory_id":"urn:oid:2.999.1","class":"other_person","documents":1}`) != 1 || strings.Contains(lines, "Birch") {
+		t.Errorf("logged is %s", lines)
+	}
+	want := map[string]int{"invalid_content": 2, "not_found": 1, "refused": 1, "too_large": 1, "unavailable": 2, "other_person": 1, "unsupported": 1}
 	if got.Documents != 2 || !maps.Equal(got.Lost, want) {
 		t.Errorf("%d documents, lost %v, want %v", got.Documents, got.Lost, want)
 	}
@@ -85,16 +111,18 @@ func TestAFacilityOfWhichNothingCanBeHadHasFailed(t *testing.T) {
 		"no list":               {network{err: tefca.ErrRefused}, tefca.ErrRefused},
 		"no document":           {of(map[string]any{"a": tefca.ErrUnavailable}), tefca.ErrUnavailable},
 		"none that can be read": {of(map[string]any{"a": []byte("x")}), tefca.ErrContent},
+		"another person's":      {of(map[string]any{"a": birch(), "b": birch()}), tefca.ErrOtherPerson},
 		"an empty list":         {network{}, nil},
+		"scans alone":           {network{listed: []tefca.Document{{ID: "a", Type: "IMAGE/jpeg"}}}, nil},
 	} {
-		got, err := fetch.Reader{}.Read(t.Context(), c.of, tefca.Assertion{}, tefca.Facility{})
+		got, err := fetch.Reader{}.Read(t.Context(), c.of, fenn(t), tefca.Facility{})
 		if !errors.Is(err, c.want) || got.Documents != 0 {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
 	whole := of(map[string]any{"a": alder()})
 	whole.err = tefca.ErrUnavailable
-	if got, err := (fetch.Reader{}).Read(t.Context(), whole, tefca.Assertion{}, tefca.Facility{}); err != nil || got.Documents != 1 || got.Lost["unavailable"] != 1 {
+	if got, err := (fetch.Reader{}).Read(t.Context(), whole, fenn(t), tefca.Facility{}); err != nil || got.Documents != 1 || got.Lost["unavailable"] != 1 {
 		t.Errorf("a list that is not whole: %+v, %v", got, err)
 	}
 }
@@ -107,14 +135,92 @@ func TestOfMoreThanFitsTheNewestAreRead(t *testing.T) {
 	}
 	n := of(bodies)
 	bodies[n.listed[202].ID] = alder()
-	got, err := fetch.Reader{}.Read(t.Context(), n, tefca.Assertion{}, tefca.Facility{})
+	got, err := fetch.Reader{}.Read(t.Context(), n, fenn(t), tefca.Facility{})
 	expect.NoError(t, err)
 	if got.Documents != 1 || got.Lost["limit"] != 3 || got.Lost["not_found"] != 199 {
 		t.Errorf("%d documents, lost %v", got.Documents, got.Lost)
 	}
 	large := of(map[string]any{"a": alder()})
 	large.listed[0].Size = 49 << 20
-	if _, err := (fetch.Reader{}).Read(t.Context(), large, tefca.Assertion{}, tefca.Facility{}); err != nil {
+	if _, err := (fetch.Reader{}).Read(t.Context(), large, fenn(t), tefca.Facility{}); err != nil {
 		t.Errorf("one beyond the bound: %v", err)
+	}
+}
+
+// crowded takes a second for each document, and looks how much may come at a time, beside what has come.
+type crowded struct {
+	network
+
+	padded   bool // documents are as large as they may be
+	mu       sync.Mutex
+	had, now int64
+	atOnce   int
+	most     struct {
+		bytes  int64
+		atOnce int
+	}
+}
+
+// Retrieve hands out the same document each time.
+func (c *crowded) Retrieve(_ context.Context, _ tefca.Assertion, _ tefca.Facility, _ tefca.Document, limit int64) ([]byte, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now, c.atOnce = c.now+limit, c.atOnce+1
+	c.most.bytes, c.most.atOnce = max(c.most.bytes, c.had+c.now), max(c.most.atOnce, c.atOnce)
+	c.mu.Unlock()
+	<-time.After(time.Second)
+	c.mu.Lock()
+	c.now, c.atOnce = c.now-limit, c.atOnce-1
+	body := alder()
+	if limit < 1<<20 {
+		return nil, tefca.ErrTooLarge
+	}
+	if c.padded {
+		body = append(body, bytes.Repeat([]byte{' '}, int(limit)-len(body))...)
+	}
+	c.had += int64(len(body))
+	return body, nil
+}
+
+func TestWhatIsOnItsWayHasItsRoom(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		of                         *crowded
+		listed                     tefca.Document
+		documents, limited, atOnce int
+	}{
+		"the largest":                {&crowded{padded: true}, tefca.Document{}, 3, 4, 3},
+		"of a size that nobody says": {&crowded{}, tefca.Document{}, 7, 0, 3},
+		"small ones":                 {&crowded{}, tefca.Document{Size: 100 << 10}, 7, 0, 4},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c.of.listed = slices.Repeat([]tefca.Document{c.listed}, 7)
+			got, err := fetch.Reader{}.Read(t.Context(), c.of, fenn(t), tefca.Facility{})
+			if err != nil || got.Documents != c.documents || got.Lost["limit"] != c.limited || c.of.most.bytes > 48<<20 || c.of.most.atOnce != c.atOnce {
+				t.Errorf("%s: %d documents, lost %v, %+v, %v", name, got.Documents, got.Lost, c.of.most, err)
+			}
+		})
+	}
+}
+
+// TestDocumentsOfTheSimulatedFacilitiesAreAboutWhoIsAskedFor: none of them is lost as another person's.
+func TestDocumentsOfTheSimulatedFacilitiesAreAboutWhoIsAskedFor(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
+	n := sim.Network{Now: func() time.Time { return now }, Wait: func(context.Context, time.Duration) error { return nil }}
+	documents := 0
+	for _, p := range people.All() {
+		who := tefca.Assertion{Level: 2, Person: p.Person, Token: secret.New("token"), ExpiresAt: now.Add(time.Minute)}
+		expect.NoError(t, n.Locate(t.Context(), who, func(f tefca.Facility) error {
+			got, err := fetch.Reader{}.Read(t.Context(), n, who, f)
+			if errors.Is(err, tefca.ErrOtherPerson) || got.Lost["other_person"] > 0 {
+				t.Errorf("%s at %s: lost %v, %v", p.Person.Given, f.Name, got.Lost, err)
+			}
+			documents += got.Documents
+			return nil
+		}))
+	}
+	if documents < 30 {
+		t.Errorf("only %d documents", documents)
 	}
 }

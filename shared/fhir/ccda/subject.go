@@ -1,0 +1,34 @@
+package ccda
+
+import "errors"
+
+// ErrSubject says that a document is about somebody else than the person whom a Set is of, or does not say well enough whom it is
+// about. Its text holds nothing of the document.
+var ErrSubject = errors.New("ccda: a document about another person")
+
+// isAbout reports whether a document says of each of its patients (recordTarget, of which C-CDA wants one) a name and a whole birth
+// date that are the person's. Of several names one is enough: a former one, or one in another script, is the person's as well.
+func isAbout(document *node, is func(given, family, birthDate string) bool) bool {
+	patients := 0
+	for target := range document.each("recordTarget") {
+		patients++
+		if !isOf(target.at("patientRole", "patient"), is) {
+			return false
+		}
+	}
+	return patients > 0
+}
+
+func isOf(patient *node, is func(given, family, birthDate string) bool) bool {
+	born := patient.at("birthTime").attr("value")
+	if len(born) < len("20060102") {
+		return false
+	}
+	born = born[:4] + "-" + born[4:6] + "-" + born[6:8]
+	for name := range patient.each("name") {
+		if is(name.at("given").words(), name.at("family").words(), born) {
+			return true
+		}
+	}
+	return false
+}
