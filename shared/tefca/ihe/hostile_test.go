@@ -58,6 +58,7 @@ func TestXMLThatIsNotRead(t *testing.T) {
 		"too many elements":            {wide(200_001), false},
 		"as many attributes":           {named(32), true},
 		"too many attributes":          {named(33), false},
+		"attributes without end":       {named(500_000), false}, // it would not end, either
 		"a declaration":                {`<?xml version="1.0" encoding="UTF-8"?><a/>`, true},
 		"a document type":              {`<!DOCTYPE a><a/>`, false},
 		"an external document type":    {`<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>`, false},
