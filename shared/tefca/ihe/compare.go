@@ -16,11 +16,3 @@ func (m match) is(who tefca.Person) bool {
 	}
 	return false
 }
-
-// otherPersonError says that a community has named a patient who is not the person.
-type otherPersonError struct{ community string }
-
-func (otherPersonError) Error() string { return "the demographics of the answer are another person's" }
-
-// Failure tells the class for a log line (fault.ClassOf).
-func (otherPersonError) Failure() (class string, status int) { return "other_person", 0 }

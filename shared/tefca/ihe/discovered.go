@@ -2,6 +2,9 @@ package ihe
 
 import (
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 
 	"recordbridge/shared/tefca"
 )
@@ -100,36 +103,50 @@ func matched(event *element) (match, error) {
 	return found, nil
 }
 
-// believe gives what of a gateway's answer can be believed, and why the rest cannot.
-func (n *Network) believe(said discovery, from Gateway, who tefca.Person) (facilities []tefca.Facility, doubt error) {
-	if said.more {
-		return []tefca.Facility{facility(from.Community, tefca.Ambiguous)}, nil
-	}
+// doubt is why something of a gateway's answer cannot be believed, and whose word it is.
+type doubt struct {
+	home string // home community id
+	err  error
+}
+
+// believe gives what of a gateway's answer can be believed, and why the rest cannot. The gateway itself is told of where nothing is
+// told under its name, but it wants more attributes, or has spoken for a community that it does not stand for.
+func (n *Network) believe(said discovery, from Gateway, who tefca.Person) (facilities []tefca.Facility, doubts []doubt) {
 	byHome := map[string][]match{}
+	foreign := false
 	for _, m := range said.matches {
 		if known, ok := n.facilities[m.home]; !ok || known.gateway.Home != from.Home {
-			doubt = errForeign
+			foreign = true
 			continue
 		}
 		byHome[m.home] = append(byHome[m.home], m)
 	}
-	if _, told := byHome[from.Home]; doubt != nil && !told {
+	_, told := byHome[from.Home]
+	if foreign {
+		doubts = append(doubts, doubt{from.Home, content(errForeign)})
+	}
+	switch {
+	case told:
+	case said.more:
+		facilities = append(facilities, facility(from.Community, tefca.Ambiguous))
+	case foreign:
 		facilities = append(facilities, facility(from.Community, tefca.Unanswered))
 	}
-	for home, matches := range byHome {
-		known := n.facilities[home]
-		one := facility(known.Community, tefca.Found)
+	for _, home := range slices.Sorted(maps.Keys(byHome)) {
+		matches := byHome[home]
+		one := facility(n.facilities[home].Community, tefca.Found)
 		switch {
 		case several(matches):
 			one.Match = tefca.Ambiguous
 		case !matches[0].is(who):
-			one.Match, doubt = tefca.Unanswered, otherPersonError{home} // who runs it has to be told
+			one.Match = tefca.Unanswered
+			doubts = append(doubts, doubt{home, fmt.Errorf("ihe: %w", tefca.ErrOtherPerson)}) // who runs it has to be told
 		default:
 			one.Local = matches[0].local.seal()
 		}
 		facilities = append(facilities, one)
 	}
-	return facilities, doubt
+	return facilities, doubts
 }
 
 // several reports whether matches are of more than one record.

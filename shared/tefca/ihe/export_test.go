@@ -55,3 +55,20 @@ func Retrieved(media string, content []byte, id, home string, limit int64) ([]by
 func SamePerson(given, family, born string, who tefca.Person) bool {
 	return match{names: []name{{given: given, family: family}}, born: born}.is(who)
 }
+
+// Believe says what is believed of an answer that has one record of each of some communities, by the family name there, and why
+// the rest is not.
+func (n *Network) Believe(from Gateway, who tefca.Person, more bool, families map[string]string) ([]tefca.Facility, map[string]error) {
+	said := discovery{more: more}
+	for home, family := range families {
+		said.matches = append(said.matches, match{
+			home: home, local: local{Home: home, Root: bare(home), Extension: "1"}, names: []name{{given: who.Given, family: family}}, born: digits(who.BirthDate),
+		})
+	}
+	facilities, doubts := n.believe(said, from, who)
+	told := map[string]error{}
+	for _, d := range doubts {
+		told[d.home] = d.err
+	}
+	return facilities, told
+}

@@ -75,35 +75,33 @@ func (n *Network) discover(ctx context.Context, who tefca.Assertion, g Gateway) 
 	got, err := n.ask(limited, who, call{
 		action: actDiscover, address: g.Discovery, body: body, packaged: false, limit: maxDiscovery, repeatable: true,
 	})
-	var facilities []tefca.Facility
+	var (
+		facilities []tefca.Facility
+		doubts     []doubt
+	)
 	if err == nil {
-		facilities, err = n.heard(got, g, who.Person)
+		facilities, doubts, err = n.heard(got, g, who.Person)
 	}
-	if err != nil && ctx.Err() == nil {
-		at := g.Home
-		if other, ok := errors.AsType[otherPersonError](err); ok {
-			at = other.community
+	if err != nil {
+		facilities, doubts = []tefca.Facility{facility(g.Community, tefca.Unanswered)}, []doubt{{g.Home, err}}
+	}
+	for _, d := range doubts {
+		if ctx.Err() == nil {
+			n.deps.Unanswered(ctx, d.home, d.err)
 		}
-		n.deps.Unanswered(ctx, at, err)
-	}
-	if len(facilities) == 0 && err != nil {
-		facilities = []tefca.Facility{facility(g.Community, tefca.Unanswered)}
 	}
 	return facilities
 }
 
 // heard reads a gateway's answer and says what of it is believed.
-func (n *Network) heard(got answer, g Gateway, who tefca.Person) ([]tefca.Facility, error) {
+func (n *Network) heard(got answer, g Gateway, who tefca.Person) ([]tefca.Facility, []doubt, error) {
 	said, err := discovered(got, n.config.Home)
 	if errors.Is(err, errBusy) {
-		return nil, fmt.Errorf("ihe: %w: %w", err, tefca.ErrUnavailable)
+		return nil, nil, fmt.Errorf("ihe: %w: %w", err, tefca.ErrUnavailable)
 	}
 	if err != nil {
-		return nil, content(err)
+		return nil, nil, content(err)
 	}
-	facilities, doubt := n.believe(said, g, who)
-	if doubt != nil {
-		return facilities, content(doubt)
-	}
-	return facilities, nil
+	facilities, doubts := n.believe(said, g, who)
+	return facilities, doubts, nil
 }

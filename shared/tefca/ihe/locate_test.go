@@ -3,11 +3,11 @@ package ihe_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
 	peer "recordbridge/infra/test/ihe"
-	"recordbridge/shared/fault"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/ihe"
@@ -102,8 +102,50 @@ func TestWhichCommunityHasNamedAnotherPersonIsTold(t *testing.T) {
 	p.Switch(peer.Discovery, peer.OtherPerson)
 	n, heard := network(t, leads(qhin, p.URL, ihe.Community{Home: behind, Name: "Behind"}))
 	all := located(t, n)
-	if err := heard.of(behind); all[behind].Match != tefca.Unanswered || fault.ClassOf(err) != "other_person" || heard.of(qhin) != nil {
+	if err := heard.of(behind); all[behind].Match != tefca.Unanswered || tefca.ClassOf(err) != "other_person" || heard.of(qhin) != nil {
 		t.Errorf("told %+v, doubt %v", all, heard.all)
+	}
+}
+
+// What one community of an answer wants, or gets wrong, changes nothing for the others.
+func TestEachCommunityOfAnAnswerIsJudgedByItself(t *testing.T) {
+	t.Parallel()
+	const qhin, one, two = "urn:oid:2.999.30", "urn:oid:2.999.30.1", "urn:oid:2.999.30.2"
+	from := leads(qhin, "https://qhin.example", ihe.Community{Home: one, Name: "One"}, ihe.Community{Home: two, Name: "Two"})
+	n, _ := network(t, from)
+	for name, c := range map[string]struct {
+		more     bool
+		families map[string]string // by community
+		want     map[string]tefca.Match
+		doubts   map[string]string // classes
+	}{
+		"one is sure, one wants more": {true, map[string]string{one: "Aster"}, map[string]tefca.Match{one: tefca.Found, qhin: tefca.Ambiguous}, map[string]string{}},
+		"its own, and one wants more": {true, map[string]string{qhin: "Aster"}, map[string]tefca.Match{qhin: tefca.Found}, map[string]string{}},
+		"one wants more":              {true, nil, map[string]tefca.Match{qhin: tefca.Ambiguous}, map[string]string{}},
+		"two name another person": {
+			false, map[string]string{one: "Birch", two: "Calder"}, map[string]tefca.Match{one: tefca.Unanswered, two: tefca.Unanswered},
+			map[string]string{one: "other_person", two: "other_person"},
+		},
+		"another person, and a stranger's": {
+			false, map[string]string{one: "Birch", "urn:oid:2.999.666": "Aster"}, map[string]tefca.Match{one: tefca.Unanswered, qhin: tefca.Unanswered},
+			map[string]string{one: "other_person", qhin: "content"},
+		},
+		"all of it": {
+			true, map[string]string{one: "Birch", two: "Aster", "urn:oid:2.999.666": "Aster"},
+			map[string]tefca.Match{one: tefca.Unanswered, two: tefca.Found, qhin: tefca.Ambiguous}, map[string]string{one: "other_person", qhin: "content"},
+		},
+	} {
+		facilities, doubts := n.Believe(from, maple(t), c.more, c.families)
+		got, classes := map[string]tefca.Match{}, map[string]string{}
+		for _, f := range facilities {
+			got[f.ID] = f.Match
+		}
+		for at, err := range doubts {
+			classes[at] = tefca.ClassOf(err)
+		}
+		if !maps.Equal(got, c.want) || len(facilities) != len(got) || !maps.Equal(classes, c.doubts) {
+			t.Errorf("%s: %v, doubts %v", name, got, classes)
+		}
 	}
 }
 
