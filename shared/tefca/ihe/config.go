@@ -37,27 +37,36 @@ type Community struct {
 // homeID is a home community id (IHE ITI TF-3, 4.2.3.2: homeCommunityId, an OID as an URN).
 var homeID = regexp.MustCompile(`^urn:oid:[0-2](\.(0|[1-9][0-9]*)){2,30}$`)
 
-// check gives the communities by their ids. No two gateways may answer for one: a facility would be whose word comes last.
+// check gives the communities by their ids. No two gateways may answer for one: a facility would be whose word comes last. An error names
+// the member that is wrong and quotes none.
 func (c Config) check() (map[string]place, error) {
-	if !homeID.MatchString(c.Home) || c.Organization == "" {
-		return nil, fmt.Errorf("ihe: our own home community id %q or organisation is none", c.Home)
+	if !homeID.MatchString(c.Home) {
+		return nil, errors.New("ihe: home, our own, is no home community id")
+	}
+	if c.Organization == "" {
+		return nil, errors.New("ihe: organization is missing")
 	}
 	if len(c.Gateways) == 0 {
 		return nil, errors.New("ihe: no gateway is configured")
 	}
 	all := map[string]place{}
-	for _, g := range c.Gateways {
-		for _, address := range []string{g.Discovery, g.Query, g.Retrieve} {
-			if u, err := url.Parse(address); err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.Fragment != "" {
-				return nil, fmt.Errorf("ihe: gateway %s: an address is not https", g.Home)
+	for i, g := range c.Gateways {
+		at := fmt.Sprintf("gateways[%d]", i)
+		for _, address := range [][2]string{{"discovery", g.Discovery}, {"query", g.Query}, {"retrieve", g.Retrieve}} {
+			if u, err := url.Parse(address[1]); err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.Fragment != "" {
+				return nil, fmt.Errorf("ihe: %s.%s is no https address", at, address[0])
 			}
 		}
-		for _, community := range append([]Community{g.Community}, g.Communities...) {
+		for j, community := range append([]Community{g.Community}, g.Communities...) {
+			of := at
+			if j > 0 {
+				of = fmt.Sprintf("%s.communities[%d]", at, j-1)
+			}
 			if !homeID.MatchString(community.Home) || community.Name == "" {
-				return nil, fmt.Errorf("ihe: community %q of gateway %s has no valid home community id, or no name", community.Home, g.Home)
+				return nil, fmt.Errorf("ihe: %s.home is no home community id, or %s.name is missing", of, of)
 			}
 			if _, twice := all[community.Home]; twice || community.Home == c.Home {
-				return nil, fmt.Errorf("ihe: community %s is configured twice, or is our own", community.Home)
+				return nil, fmt.Errorf("ihe: %s.home is configured twice, or is our own", of)
 			}
 			all[community.Home] = place{Community: community, gateway: g}
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"net/netip"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +86,27 @@ func TestErrorsTellNothing(t *testing.T) {
 	}
 }
 
+// quoted is a member of a configuration that a text quotes.
+func quoted(text string, of reflect.Value) string {
+	switch {
+	case of.Kind() == reflect.String && len(of.String()) > 1 && strings.Contains(text, of.String()):
+		return of.String()
+	case of.Kind() == reflect.Struct:
+		for i := range of.NumField() {
+			if value := quoted(text, of.Field(i)); value != "" {
+				return value
+			}
+		}
+	case of.Kind() == reflect.Slice:
+		for i := range of.Len() {
+			if value := quoted(text, of.Index(i)); value != "" {
+				return value
+			}
+		}
+	}
+	return ""
+}
+
 func TestConfigurationsThatAreNone(t *testing.T) {
 	t.Parallel()
 	good := func() ihe.Config { return configured(leads(home, "https://gateway.example")) }
@@ -108,6 +130,7 @@ func TestConfigurationsThatAreNone(t *testing.T) {
 		"a gateway without a name":     {func(c *ihe.Config) { c.Gateways[0].Name = "" }, own},
 		"our own community":            {func(c *ihe.Config) { c.Gateways[0].Home = ours }, own},
 		"one community twice":          {func(c *ihe.Config) { c.Gateways = append(c.Gateways, c.Gateways[0]) }, own},
+		"a community without a home":   {func(c *ihe.Config) { c.Gateways[0].Communities = []ihe.Community{{Home: "SENTINEL", Name: "SENTINEL"}} }, own},
 		"one behind two":               {func(c *ihe.Config) { c.Gateways[0].Communities = []ihe.Community{c.Gateways[0].Community} }, own},
 		"discovery without TLS":        {func(c *ihe.Config) { c.Gateways[0].Discovery = "http://gateway.example/" }, own},
 		"no address for queries":       {func(c *ihe.Config) { c.Gateways[0].Query = "" }, own},
@@ -123,6 +146,8 @@ func TestConfigurationsThatAreNone(t *testing.T) {
 			t.Errorf("%s was taken", name)
 		} else if word := leak(t, err.Error()); word != "" {
 			t.Errorf("%s: the error tells %q", name, word)
+		} else if value := quoted(err.Error(), reflect.ValueOf(c)); value != "" {
+			t.Errorf("%s: the error quotes %q", name, value)
 		}
 	}
 	if _, err := ihe.New(good(), own, deps); err != nil {
