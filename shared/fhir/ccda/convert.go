@@ -36,8 +36,9 @@ type converter struct {
 
 	resources []r4.Resource
 	index     map[string]int // of resources, by "Type/id"
-	open      entryList      // of the section that is being read
-	within    string         // its rule's name
+	filler    r4.Filler
+	open      entryList // of the section that is being read
+	within    string    // its rule's name
 	inSection *node
 	report    DocumentReport
 	merged    int
@@ -202,7 +203,7 @@ func (c *converter) add(r r4.Resource, told ...*node) *r4.Reference {
 		name = head.ResourceType + "/" + head.ID
 	}
 	if at, known := c.index[name]; known {
-		r4.Fill(c.resources[at], r)
+		c.filler.Fill(c.resources[at], r)
 		c.merged++
 		head = c.resources[at].Base()
 	} else {
@@ -228,7 +229,7 @@ func (c *converter) add(r r4.Resource, told ...*node) *r4.Reference {
 func (c *converter) addEntity(r r4.Resource) *r4.Reference {
 	name := r.Base().ResourceType + "/" + r.Base().ID
 	if at, known := c.index[name]; known {
-		r4.Fill(c.resources[at], r)
+		c.filler.Fill(c.resources[at], r)
 	} else {
 		c.index[name] = len(c.resources)
 		c.resources = append(c.resources, r)

@@ -2,7 +2,6 @@ package ccda
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"recordbridge/shared/fhir/ccda/r4"
@@ -94,6 +93,7 @@ type merger struct {
 	resources []r4.Resource
 	index     map[string]int    // by "Type/id"
 	owner     map[string]string // whose fact it is, by "Type/id"
+	filler    r4.Filler
 	report    Report
 }
 
@@ -118,7 +118,7 @@ func (m *merger) take(root *node, patientID string) {
 			m.owner[name] = patientID
 			continue
 		}
-		r4.Fill(r, m.resources[at]) // the later document is right where they differ
+		m.filler.Fill(r, m.resources[at]) // the later document is right where they differ
 		m.resources[at] = r
 		m.report.Merged++
 	}
@@ -148,32 +148,32 @@ func (m *merger) isOthers(c *converter, patientID string) bool {
 // samePatients gives the id of the Patient of each document: the same for documents that share an identifier of the patient,
 // also through others. It is made of the least of their identifiers.
 func samePatients(documents []added) []string {
-	least := map[string]string{} // of the identifiers known to be of one patient, by each of them
-	keys := make([][]string, len(documents))
+	toLess := map[string]string{} // from each identifier to a lesser one of the same patient, or to itself
+	least := func(key string) string {
+		for toLess[key] != key {
+			toLess[key] = toLess[toLess[key]]
+			key = toLess[key]
+		}
+		return key
+	}
+	first := make([]string, len(documents))
 	for i, d := range documents {
-		keys[i] = patientKeys(d.root)
-		if keys[i] == nil {
-			keys[i] = []string{"document|" + d.source}
+		keys := patientKeys(d.root)
+		if keys == nil {
+			keys = []string{"document|" + d.source}
 		}
-		group := slices.Clone(keys[i])
-		for _, key := range keys[i] {
-			if known := least[key]; known != "" {
-				group = append(group, known)
+		first[i] = keys[0]
+		for _, key := range keys {
+			if toLess[key] == "" {
+				toLess[key] = key
 			}
-		}
-		to := slices.Min(group)
-		for _, key := range slices.Sorted(maps.Keys(least)) {
-			if slices.Contains(group, least[key]) {
-				least[key] = to
-			}
-		}
-		for _, key := range group {
-			least[key] = to
+			one, other := least(first[i]), least(key)
+			toLess[max(one, other)] = min(one, other)
 		}
 	}
 	ids := make([]string, len(documents))
-	for i := range documents {
-		ids[i] = derive("Patient", least[keys[i][0]])
+	for i, key := range first {
+		ids[i] = derive("Patient", least(key))
 	}
 	return ids
 }

@@ -16,6 +16,7 @@ const (
 	maxDocument = 64 << 20 // bytes
 	maxDepth    = 256      // elements in each other; the deepest real documents have about 40
 	maxNodes    = 4 << 20  // elements, texts and attributes
+	maxChildren = 2000     // elements in one that is no narrative, but for entries; parts of one fact are compared with each other
 )
 
 var (
@@ -104,6 +105,7 @@ type builder struct {
 
 	root, open *node   // open is the element that is being read
 	last       []*node // the last child so far of each open element
+	children   []int   // how many there are so far, as maxChildren counts
 	narrative  int     // how many open elements are in a section's text
 }
 
@@ -113,11 +115,14 @@ func (b *builder) take(token xml.Token) error {
 		n := b.node()
 		n.name, n.attrs = t.Name.Local, b.attributes(t.Attr)
 		b.append(n)
+		if b.isCrowded(n) {
+			return errSize
+		}
 		if b.narrative > 0 || n.name == "text" {
 			b.narrative++
 		}
 		b.open = n
-		b.last = append(b.last, nil)
+		b.last, b.children = append(b.last, nil), append(b.children, 0)
 		if len(b.last) > maxDepth {
 			return errDepth
 		}
@@ -127,7 +132,7 @@ func (b *builder) take(token xml.Token) error {
 		}
 		b.narrative = max(0, b.narrative-1)
 		b.open = b.open.parent
-		b.last = b.last[:len(b.last)-1]
+		b.last, b.children = b.last[:len(b.last)-1], b.children[:len(b.children)-1]
 	case xml.CharData:
 		if b.open != b.root && (b.narrative > 0 || len(bytes.TrimSpace(t)) > 0) {
 			n := b.node()
@@ -139,6 +144,16 @@ func (b *builder) take(token xml.Token) error {
 		return errSize
 	}
 	return nil
+}
+
+// isCrowded counts an element that begins, and reports whether what it is in has too many.
+func (b *builder) isCrowded(n *node) bool {
+	depth := len(b.children) - 1
+	if depth < 0 || b.narrative > 0 || n.name == "entry" {
+		return false
+	}
+	b.children[depth]++
+	return b.children[depth] > maxChildren
 }
 
 func (b *builder) append(n *node) {

@@ -6,22 +6,29 @@ import (
 	"strings"
 )
 
+// maxCodings bounds the codings that others add to a concept: nobody has as many names for one thing.
+const maxCodings = 100
+
+// Filler makes one of resources of the same type and id. It remembers what is in their long lists, so that a resource that is told
+// over and over takes no longer each time. The zero value is ready.
+type Filler struct{ known map[any]*members }
+
 // Fill gives a resource what another of the same type and id has and it has not: members that are missing, codings of the
 // same concept, and elements of the lists that are marked for it (names, identifiers, notes). Other lists are kept whole,
 // since two doses from two documents are not two doses. The source stays that of into. Elements are shared, so other is not
 // to be used again.
-func Fill(into, other Resource) {
+func (f *Filler) Fill(into, other Resource) {
 	if endsActive(into, other) {
 		c, _ := other.(*Condition)
 		c.Abatement, c.AbatementString, c.AbatementAbsent = "", "", nil
 	}
-	walk(reflect.ValueOf(into).Elem(), reflect.ValueOf(other).Elem(), true)
+	f.walk(reflect.ValueOf(into).Elem(), reflect.ValueOf(other).Elem())
 }
 
 // Agree reports whether Fill would leave out nothing of what two resources of a type say: that they do not contradict each
 // other.
 func Agree(a, b Resource) bool {
-	return !endsActive(a, b) && !endsActive(b, a) && walk(reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem(), false)
+	return !endsActive(a, b) && !endsActive(b, a) && (*Filler)(nil).walk(reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem())
 }
 
 // endsActive reports whether a resource is a condition that is active, and another one says when it ended (con-4).
@@ -35,19 +42,21 @@ func endsActive(active, ended Resource) bool {
 	return a.ClinicalStatus.Has(system, "active", "recurrence", "relapse")
 }
 
-func walk(into, other reflect.Value, fill bool) (agree bool) {
+// walk reports whether two values agree. A nil Filler fills nothing.
+func (f *Filler) walk(into, other reflect.Value) (agree bool) {
 	agree = true
+	fill := f != nil
 	taken := choices(into)
 	for i := range into.NumField() {
 		field, a, b := into.Type().Field(i), into.Field(i), other.Field(i)
 		choice := field.Tag.Get("choice")
 		switch {
 		case field.Anonymous:
-			agree = walk(a, b, fill) && agree
+			agree = f.walk(a, b) && agree
 		case field.Name == "ID" || field.Name == "Text" || b.IsZero():
 		case field.Name == "Meta":
 			if fill {
-				fillMeta(a, b)
+				f.fillMeta(a, b)
 			}
 		case a.IsZero() && choice != "" && slices.Contains(taken, choice):
 			agree = false
@@ -58,7 +67,7 @@ func walk(into, other reflect.Value, fill bool) (agree bool) {
 		case field.Tag.Get("merge") == "first": // who says so, and not what it is
 		case field.Tag.Get("merge") == "union":
 			if fill {
-				union(a, b)
+				f.union(a, b)
 			}
 		default:
 			agree = same(a, b, fill) && agree
@@ -78,7 +87,7 @@ func choices(of reflect.Value) []string {
 	return taken
 }
 
-func fillMeta(into, other reflect.Value) {
+func (f *Filler) fillMeta(into, other reflect.Value) {
 	a, okA := reflect.TypeAssert[*Meta](into)
 	b, okB := reflect.TypeAssert[*Meta](other)
 	switch {
@@ -86,45 +95,8 @@ func fillMeta(into, other reflect.Value) {
 	case a == nil:
 		into.Set(other)
 	default:
-		a.Tag = AppendNew(a.Tag, b.Tag...)
+		f.union(reflect.ValueOf(&a.Tag).Elem(), reflect.ValueOf(&b.Tag).Elem())
 	}
-}
-
-func union(into, other reflect.Value) {
-	if reflect.DeepEqual(into.Interface(), other.Interface()) {
-		return
-	}
-	for i := range other.Len() {
-		known := false
-		for j := range into.Len() {
-			known = known || reflect.DeepEqual(into.Index(j).Interface(), other.Index(i).Interface()) || sameName(into.Index(j), other.Index(i))
-		}
-		if !known {
-			into.Set(reflect.Append(into, other.Index(i)))
-		}
-	}
-}
-
-// sameName reports whether two names are one, of which each document writes more or less, and keeps the fuller.
-func sameName(into, other reflect.Value) bool {
-	a, okA := reflect.TypeAssert[HumanName](into)
-	b, okB := reflect.TypeAssert[HumanName](other)
-	switch {
-	case !okA || !okB:
-		return false
-	case b.covers(a):
-		into.Set(other)
-		return true
-	}
-	return a.covers(b)
-}
-
-func (n HumanName) covers(o HumanName) bool {
-	within := func(all, some []string) bool {
-		return !slices.ContainsFunc(some, func(part string) bool { return !slices.Contains(all, part) })
-	}
-	return n.Family == o.Family && n.Family != "" && (o.Use == "" || o.Use == n.Use) && (o.Text == "" || o.Text == n.Text) && o.Period == nil &&
-		within(n.Given, o.Given) && within(n.Prefix, o.Prefix) && within(n.Suffix, o.Suffix)
 }
 
 // same reports whether two values say the same. Concepts that share a coding do, and complete each other.
@@ -141,7 +113,7 @@ func same(into, other reflect.Value, fill bool) bool {
 		return false
 	}
 	for _, more := range b.Coding {
-		if fill && !a.Has(more.System, more.Code) {
+		if fill && len(a.Coding) < maxCodings && !a.Has(more.System, more.Code) {
 			a.Coding = append(a.Coding, more)
 		}
 	}

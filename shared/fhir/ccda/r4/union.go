@@ -1,0 +1,134 @@
+package r4
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"reflect"
+	"slices"
+)
+
+const (
+	// few are elements that are faster compared than remembered.
+	few = 32
+	// maxNames bounds the names that others add to a person: which of them are one has to be compared.
+	maxNames = 100
+)
+
+// members are the elements of a list, each by a hash of all that it says.
+type members struct {
+	keys []key
+	has  map[key]bool
+}
+
+type key [sha256.Size]byte
+
+// union appends what a list has not to it.
+func (f *Filler) union(into, other reflect.Value) {
+	_, areNames := reflect.TypeAssert[[]HumanName](into)
+	switch {
+	case reflect.DeepEqual(into.Interface(), other.Interface()):
+	case areNames:
+		compare(into, other, maxNames)
+	case into.Len()+other.Len() <= few:
+		compare(into, other, few)
+	default:
+		known, more := f.membersOf(into), f.membersOf(other)
+		for i, key := range more.keys {
+			if !known.has[key] {
+				known.add(key)
+				into.Set(reflect.Append(into, other.Index(i)))
+			}
+		}
+		delete(f.known, other.Addr().Interface())
+	}
+}
+
+// compare is union for a list of at most so many elements.
+func compare(into, other reflect.Value, most int) {
+	for i := 0; i < other.Len() && into.Len() < most; i++ {
+		known := false
+		for j := range into.Len() {
+			known = known || reflect.DeepEqual(into.Index(j).Interface(), other.Index(i).Interface()) || sameName(into.Index(j), other.Index(i))
+		}
+		if !known {
+			into.Set(reflect.Append(into, other.Index(i)))
+		}
+	}
+}
+
+// membersOf gives those of a list, which somebody else may have made longer meanwhile.
+func (f *Filler) membersOf(list reflect.Value) *members {
+	at := list.Addr().Interface()
+	m := f.known[at]
+	if m != nil && len(m.keys) == list.Len() {
+		return m
+	}
+	m = &members{has: make(map[key]bool, list.Len())}
+	for i := range list.Len() {
+		m.add(sha256.Sum256(spell(nil, list.Index(i))))
+	}
+	if f.known == nil {
+		f.known = map[any]*members{}
+	}
+	f.known[at] = m
+	return m
+}
+
+func (m *members) add(k key) {
+	m.keys = append(m.keys, k)
+	m.has[k] = true
+}
+
+// spell writes a value so that two have the same spelling if, and only if, they are deeply equal.
+func spell(to []byte, v reflect.Value) []byte {
+	switch v.Kind() { //nolint:exhaustive // resources have no others
+	case reflect.Struct:
+		for i := range v.NumField() {
+			to = spell(to, v.Field(i))
+		}
+	case reflect.Pointer:
+		if v.IsNil() {
+			return append(to, 0)
+		}
+		to = spell(append(to, 1), v.Elem())
+	case reflect.Slice:
+		if v.IsNil() {
+			return append(to, 0)
+		}
+		to = binary.AppendUvarint(append(to, 1), uint64(v.Len()))
+		for i := range v.Len() {
+			to = spell(to, v.Index(i))
+		}
+	case reflect.String:
+		to = append(binary.AppendUvarint(to, uint64(v.Len())), v.String()...)
+	case reflect.Bool:
+		return append(to, map[bool]byte{true: 1}[v.Bool()])
+	case reflect.Uint8:
+		return append(to, byte(v.Uint()))
+	default:
+		to = binary.AppendVarint(to, v.Int())
+	}
+	return to
+}
+
+// sameName reports whether two names are one, of which each document writes more or less, and keeps the fuller.
+func sameName(into, other reflect.Value) bool {
+	a, okA := reflect.TypeAssert[HumanName](into)
+	b, okB := reflect.TypeAssert[HumanName](other)
+	switch {
+	case !okA || !okB:
+		return false
+	case b.covers(a):
+		into.Set(other)
+		return true
+	}
+	return a.covers(b)
+}
+
+func (n HumanName) covers(o HumanName) bool {
+	within := func(all, some []string) bool {
+		return !slices.ContainsFunc(some, func(part string) bool { return !slices.Contains(all, part) })
+	}
+	return n.Family == o.Family && n.Family != "" && (o.Use == "" || o.Use == n.Use) && (o.Text == "" || o.Text == n.Text) && o.Period == nil &&
+		within(n.Given, o.Given) && within(n.Prefix, o.Prefix) && within(n.Suffix, o.Suffix)
+}
