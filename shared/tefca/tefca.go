@@ -79,8 +79,7 @@ const (
 // Document is one that a facility lists for a person.
 type Document struct {
 	ID      string // unique at the facility
-	Title   string
-	Type    string // media type
+	Type    string // media type; empty where the facility does not say
 	Made    time.Time
 	Size    int64       // 0 where the facility does not say
 	Locator secret.Text // what the network retrieves it with; opaque to all others

@@ -16,7 +16,6 @@ import (
 const (
 	maxList      = 16 << 20 // bytes
 	maxDocuments = 2000
-	maxTitle     = 200 // characters
 )
 
 var (
@@ -131,9 +130,8 @@ func entry(e *element, whose local) (tefca.Document, string, error) {
 	if err != nil || size < 0 {
 		size = 0
 	}
-	title := []rune(plain(e.perhaps(rimSpace, "Name").perhaps(rimSpace, "LocalizedString").attribute("value")))
 	return tefca.Document{
-		ID: id, Title: string(title[:min(len(title), maxTitle)]), Type: e.attribute("mimeType"), Made: moment(slot(e, "creationTime")), Size: size,
+		ID: id, Type: e.attribute("mimeType"), Made: moment(slot(e, "creationTime")), Size: size,
 		Locator: locator{Home: whose.Home, Patient: whose.cx(), Repository: repository, Document: id}.seal(),
 	}, repository, nil
 }

@@ -32,7 +32,7 @@ func (n Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.Fa
 		if err != nil {
 			return nil, errors.Join(tefca.ErrContent, err)
 		}
-		listed := tefca.Document{ID: name, Title: d.Kind.Title(), Type: mediaType, Made: made, Locator: secret.New(name)}
+		listed := tefca.Document{ID: name, Type: mediaType, Made: made, Locator: secret.New(name)}
 		if h.spoilt[i] != huge { // whose size is not said: who retrieves it has to notice
 			listed.Size = int64(len(h.content(i, d)))
 		}

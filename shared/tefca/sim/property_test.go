@@ -80,7 +80,7 @@ func everything(t *testing.T, p people.Patient, n sim.Network) string {
 		fmt.Fprintf(&text, "%s %v\n", f.ID, err)
 		for _, d := range list {
 			content, err := n.Retrieve(t.Context(), assertion(p), f, d, limit)
-			fmt.Fprintf(&text, "%s %s %s %d %x %v\n", d.ID, d.Title, d.Made, d.Size, sha256.Sum256(content), err)
+			fmt.Fprintf(&text, "%s %s %d %x %v\n", d.ID, d.Made, d.Size, sha256.Sum256(content), err)
 		}
 	}
 	return text.String() + time.Since(begun).String()
