@@ -16,8 +16,12 @@ func ClassOf(err error) string {
 		err   error
 		class string
 	}{
-		{ErrIdentity, "identity"}, {ErrRefused, "refused"}, {ErrNotFound, "not_found"}, {ErrTooLarge, "too_large"},
-		{ErrOtherPerson, "other_person"}, {ErrContent, "content"},
+		{ErrIdentity, "identity"},
+		{ErrRefused, "refused"},
+		{ErrNotFound, "not_found"},
+		{ErrTooLarge, "too_large"},
+		{ErrOtherPerson, "other_person"},
+		{ErrContent, "content"},
 	} {
 		if errors.Is(err, of.err) {
 			return of.class

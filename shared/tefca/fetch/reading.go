@@ -108,8 +108,11 @@ func lossOf(err error) string {
 		err    error
 		reason string
 	}{
-		{tefca.ErrRefused, "refused"}, {tefca.ErrNotFound, "not_found"}, {tefca.ErrTooLarge, "too_large"},
-		{tefca.ErrOtherPerson, "other_person"}, {tefca.ErrContent, "invalid_content"},
+		{tefca.ErrRefused, "refused"},
+		{tefca.ErrNotFound, "not_found"},
+		{tefca.ErrTooLarge, "too_large"},
+		{tefca.ErrOtherPerson, "other_person"},
+		{tefca.ErrContent, "invalid_content"},
 	} {
 		if errors.Is(err, of.err) {
 			return of.reason

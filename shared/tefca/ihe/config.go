@@ -52,10 +52,8 @@ func (c Config) check() (map[string]place, error) {
 	all := map[string]place{}
 	for i, g := range c.Gateways {
 		at := fmt.Sprintf("gateways[%d]", i)
-		for _, address := range [][2]string{{"discovery", g.Discovery}, {"query", g.Query}, {"retrieve", g.Retrieve}} {
-			if u, err := url.Parse(address[1]); err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.Fragment != "" {
-				return nil, fmt.Errorf("ihe: %s.%s is no https address", at, address[0])
-			}
+		if err := g.checkAddresses(at); err != nil {
+			return nil, err
 		}
 		for j, community := range append([]Community{g.Community}, g.Communities...) {
 			of := at
@@ -72,4 +70,13 @@ func (c Config) check() (map[string]place, error) {
 		}
 	}
 	return all, nil
+}
+
+func (g Gateway) checkAddresses(at string) error {
+	for _, address := range [][2]string{{"discovery", g.Discovery}, {"query", g.Query}, {"retrieve", g.Retrieve}} {
+		if u, err := url.Parse(address[1]); err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.Fragment != "" {
+			return fmt.Errorf("ihe: %s.%s is no https address", at, address[0])
+		}
+	}
+	return nil
 }

@@ -123,16 +123,22 @@ func TestEachCommunityOfAnAnswerIsJudgedByItself(t *testing.T) {
 		"its own, and one wants more": {true, map[string]string{qhin: "Aster"}, map[string]tefca.Match{qhin: tefca.Found}, map[string]string{}},
 		"one wants more":              {true, nil, map[string]tefca.Match{qhin: tefca.Ambiguous}, map[string]string{}},
 		"two name another person": {
-			false, map[string]string{one: "Birch", two: "Calder"}, map[string]tefca.Match{one: tefca.Unanswered, two: tefca.Unanswered},
+			false,
+			map[string]string{one: "Birch", two: "Calder"},
+			map[string]tefca.Match{one: tefca.Unanswered, two: tefca.Unanswered},
 			map[string]string{one: "other_person", two: "other_person"},
 		},
 		"another person, and a stranger's": {
-			false, map[string]string{one: "Birch", "urn:oid:2.999.666": "Aster"}, map[string]tefca.Match{one: tefca.Unanswered, qhin: tefca.Unanswered},
+			false,
+			map[string]string{one: "Birch", "urn:oid:2.999.666": "Aster"},
+			map[string]tefca.Match{one: tefca.Unanswered, qhin: tefca.Unanswered},
 			map[string]string{one: "other_person", qhin: "content"},
 		},
 		"all of it": {
-			true, map[string]string{one: "Birch", two: "Aster", "urn:oid:2.999.666": "Aster"},
-			map[string]tefca.Match{one: tefca.Unanswered, two: tefca.Found, qhin: tefca.Ambiguous}, map[string]string{one: "other_person", qhin: "content"},
+			true,
+			map[string]string{one: "Birch", two: "Aster", "urn:oid:2.999.666": "Aster"},
+			map[string]tefca.Match{one: tefca.Unanswered, two: tefca.Found, qhin: tefca.Ambiguous},
+			map[string]string{one: "other_person", qhin: "content"},
 		},
 	} {
 		facilities, doubts := n.Believe(from, maple(t), c.more, c.families)

@@ -92,8 +92,8 @@ func quoted(text string, of reflect.Value) string {
 	case of.Kind() == reflect.String && len(of.String()) > 1 && strings.Contains(text, of.String()):
 		return of.String()
 	case of.Kind() == reflect.Struct:
-		for i := range of.NumField() {
-			if value := quoted(text, of.Field(i)); value != "" {
+		for _, member := range of.Fields() {
+			if value := quoted(text, member); value != "" {
 				return value
 			}
 		}

@@ -22,9 +22,9 @@ type Network struct {
 	Wait func(ctx context.Context, d time.Duration) error // lets time pass; its error is that ctx has ended
 }
 
-// patience is how long a facility that does not answer is waited for. The wait holds a worker that others wait for, too, so that it is no
+// maxWait is how long a facility that does not answer is waited for. The wait holds a worker that others wait for, too, so that it is no
 // longer than what shows a tester how it looks.
-const patience = 12 * time.Second
+const maxWait = 12 * time.Second
 
 // Pass lets real time pass.
 func Pass(ctx context.Context, d time.Duration) error {
@@ -107,7 +107,7 @@ func (h holding) replies(r reply) []reply {
 	case ambiguous:
 		r.match, r.local = tefca.Ambiguous, ""
 	case silent:
-		r.after, r.match, r.local = patience, tefca.Unanswered, ""
+		r.after, r.match, r.local = maxWait, tefca.Unanswered, ""
 	case once:
 	}
 	return []reply{r}

@@ -2,9 +2,9 @@ package r4
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"reflect"
 	"slices"
+	"strconv"
 )
 
 const (
@@ -81,35 +81,34 @@ func (m *members) add(k key) {
 
 // spell writes a value so that two have the same spelling if, and only if, they are deeply equal.
 func spell(to []byte, v reflect.Value) []byte {
-	switch v.Kind() { //nolint:exhaustive // resources have no others
-	case reflect.Struct:
-		for i := range v.NumField() {
-			to = spell(to, v.Field(i))
+	switch kind := v.Kind(); {
+	case kind == reflect.Struct:
+		for _, member := range v.Fields() {
+			to = spell(to, member)
 		}
-	case reflect.Pointer:
-		if v.IsNil() {
-			return append(to, 0)
-		}
-		to = spell(append(to, 1), v.Elem())
-	case reflect.Slice:
-		if v.IsNil() {
-			return append(to, 0)
-		}
-		to = binary.AppendUvarint(append(to, 1), uint64(v.Len()))
+	case (kind == reflect.Pointer || kind == reflect.Slice) && v.IsNil():
+		to = append(to, '-')
+	case kind == reflect.Pointer:
+		to = spell(append(to, '+'), v.Elem())
+	case kind == reflect.Slice:
+		to = count(append(to, '+'), v.Len())
 		for i := range v.Len() {
 			to = spell(to, v.Index(i))
 		}
-	case reflect.String:
-		to = append(binary.AppendUvarint(to, uint64(v.Len())), v.String()...)
-	case reflect.Bool:
-		return append(to, map[bool]byte{true: 1}[v.Bool()])
-	case reflect.Uint8:
-		return append(to, byte(v.Uint()))
+	case kind == reflect.String:
+		to = append(count(to, v.Len()), v.String()...)
+	case v.CanInt():
+		to = count(to, int(v.Int()))
+	case v.CanUint(): // a byte
+		to = strconv.AppendUint(to, v.Uint(), 16)
+		to = append(to, ' ')
 	default:
-		to = binary.AppendVarint(to, v.Int())
+		to = append(strconv.AppendBool(to, v.Bool()), ' ')
 	}
 	return to
 }
+
+func count(to []byte, n int) []byte { return append(strconv.AppendInt(to, int64(n), 10), ' ') }
 
 // sameName reports whether two names are one, of which each document writes more or less, and keeps the fuller.
 func sameName(into, other reflect.Value) bool {
