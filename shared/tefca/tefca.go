@@ -94,6 +94,8 @@ var (
 	ErrContent     = errors.New("tefca: an answer that cannot be read")
 	ErrUnavailable = errors.New("tefca: no answer for now") // all else, and what may pass
 
+	// ErrDemographics is an ErrIdentity: what the provider has verified is less than a query needs.
+	ErrDemographics = fmt.Errorf("%w: demographics are missing", ErrIdentity)
 	// ErrOtherPerson is an ErrContent: what is told of another person is as little of this person's record as what cannot be read.
 	ErrOtherPerson = fmt.Errorf("%w: another person's", ErrContent)
 )

@@ -52,6 +52,7 @@ const (
 	ReasonUnavailable Reason = "unavailable"
 	ReasonTooLarge    Reason = "too_large"
 	ReasonContent     Reason = "invalid_content"
+	ReasonOther       Reason = "other_person"
 	ReasonIdentity    Reason = "identity_expired"
 	ReasonInternal    Reason = "internal"
 )
@@ -66,6 +67,7 @@ func reasonOf(err error) (reason Reason, known bool) {
 		{tefca.ErrRefused, ReasonRefused},
 		{tefca.ErrNotFound, ReasonUnavailable},
 		{tefca.ErrTooLarge, ReasonTooLarge},
+		{tefca.ErrOtherPerson, ReasonOther}, // which is an ErrContent
 		{tefca.ErrContent, ReasonContent},
 		{tefca.ErrUnavailable, ReasonUnavailable},
 	} {

@@ -22,9 +22,11 @@ import (
 )
 
 const (
-	// facilityTime is what a facility gets to hand over a record, and facilityLease how long nobody else asks it for the same.
+	// facilityTime is what a facility gets to hand over a record, keepTime what converting, sealing and storing it may take, and
+	// facilityLease how long nobody else asks for the same: a record whose keeping outlived its lease would be read over and over.
 	facilityTime  = 2 * time.Minute
-	facilityLease = facilityTime + 15*time.Second
+	keepTime      = time.Minute
+	facilityLease = facilityTime + keepTime
 	// concludeTries bounds the race of several sign-ins of one person.
 	concludeTries = 5
 )
@@ -81,7 +83,9 @@ func (w Worker) connect(ctx context.Context, a Attempt, f Facility) error {
 	f.Rev++
 	content, err := w.read(ctx, a, &f)
 	if err == nil && f.Outcome == IsConnecting {
-		err = w.conclude(ctx, a, &f, content)
+		keeping, cancel := context.WithTimeout(ctx, keepTime)
+		err = w.conclude(keeping, a, &f, content)
+		cancel()
 	}
 	if errors.Is(err, errTaken) {
 		return nil

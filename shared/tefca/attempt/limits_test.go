@@ -68,7 +68,7 @@ func TestARunThatHasNoTimeLeftBeginsNoFacility(t *testing.T) {
 		for _, c := range []struct {
 			left  time.Duration
 			asked int
-		}{{2*time.Minute + 15*time.Second - 1, 0}, {2*time.Minute + 15*time.Second, 1}} {
+		}{{3*time.Minute - 1, 0}, {3 * time.Minute, 1}} {
 			ctx, cancel := context.WithDeadline(t.Context(), w.time().Add(c.left))
 			expect.NoError(t, w.worker.Look(ctx, tenant, attemptID))
 			cancel()
@@ -94,4 +94,25 @@ func TestFourFacilitiesAreReadSideBySide(t *testing.T) {
 			t.Errorf("%d are connected after %v", len(w.kept), time.Since(began))
 		}
 	})
+}
+
+// TestARecordThatIsLongInComingAndInKeepingIsReadOnce: whoever looks meanwhile, as the sweeper's next worker does, leaves it alone.
+func TestARecordThatIsLongInComingAndInKeepingIsReadOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.located(t, attemptID, "x", "a")
+	w.choose(t, attemptID, "a")
+	w.read["a"] = func() (records.Content, error) {
+		w.pass(115 * time.Second)
+		return records.Content{Documents: 1}, nil
+	}
+	var bounded bool
+	w.worker.Cache = &meddling{Cache: w, act: func() {
+		w.pass(50 * time.Second)
+		w.look(t, attemptID)
+	}, told: func(ctx context.Context) { _, bounded = ctx.Deadline() }}
+	w.look(t, attemptID)
+	if f := w.facilities(t, attemptID)["a"]; f.Outcome != attempt.IsConnected || len(w.asked) != 1 || !bounded {
+		t.Errorf("asked %d times, it is %+v; its keeping ends: %t", len(w.asked), f, bounded)
+	}
 }

@@ -100,6 +100,8 @@ func (w Worker) ask(ctx context.Context, a Attempt) (failure, err error) {
 		return nil, l.failure
 	case err == nil, len(l.known) > 0 && !errors.Is(err, tefca.ErrIdentity):
 		return nil, nil
+	case errors.Is(err, tefca.ErrDemographics):
+		return identity.Incomplete(err), nil
 	case errors.Is(err, tefca.ErrIdentity):
 		return failed(causeRefused, err), nil
 	}

@@ -84,6 +84,7 @@ func TestANetworkThatCannotBeAskedEndsTheAttempt(t *testing.T) {
 		"it breaks off":                    {err: tefca.ErrUnavailable, told: true, status: attempt.Located},
 		"it does not accept the identity":  {err: fmt.Errorf("no: %w", tefca.ErrIdentity), status: attempt.Failed, cause: "identity_refused", code: fault.CodeTokenExchange, action: "ask the operator whether"},
 		"nor after it has told something":  {err: tefca.ErrIdentity, told: true, status: attempt.Failed, cause: "identity_refused", code: fault.CodeTokenExchange, action: "ask the operator whether"},
+		"it wants more of the person":      {err: tefca.ErrDemographics, status: attempt.Failed, cause: "demographics_missing", code: fault.CodeTokenExchange, action: "complete the profile"},
 		"the identity has ended meanwhile": {passes: 15 * time.Minute, status: attempt.Failed, cause: "identity_expired", code: fault.CodeTokenExchange},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -122,6 +123,7 @@ func TestWhyAFacilityFailsIsToldByAWord(t *testing.T) {
 	w := newWorld(t)
 	reasons := map[string]error{
 		"refused": tefca.ErrRefused, "unavailable": tefca.ErrUnavailable, "too_large": tefca.ErrTooLarge, "invalid_content": tefca.ErrContent,
+		"other_person":     tefca.ErrOtherPerson,
 		"identity_expired": tefca.ErrIdentity, "internal": errTrouble, "not there": tefca.ErrNotFound,
 	}
 	all := append(make([]string, 0, 1+len(reasons)), "good")
@@ -168,7 +170,7 @@ func TestAWorkerThatIsLateStoresNothing(t *testing.T) {
 		if f, a := w.facilities(t, attemptID)["a"], w.attempt(t, attemptID); f.Outcome != attempt.IsConnecting || !a.DueAt.Equal(f.LeaseUntil) {
 			t.Errorf("it is %+v, of %+v", f, a)
 		}
-		w.pass(15 * time.Second)
+		w.pass(time.Minute)
 		w.look(t, attemptID)
 		return records.Content{Documents: 9}, nil
 	}
@@ -210,11 +212,15 @@ func TestOfSeveralSignInsAtOnceOneMakesTheConnection(t *testing.T) {
 type meddling struct {
 	attempt.Cache
 
-	act func()
+	act  func()
+	told func(ctx context.Context) // may be nil
 }
 
 // Write implements attempt.Cache.
 func (m *meddling) Write(ctx context.Context, of org.Tenant, id string, content records.Content) (tokens.Records, error) {
+	if m.told != nil {
+		m.told(ctx)
+	}
 	if act := m.act; act != nil {
 		m.act = nil
 		act()

@@ -92,6 +92,9 @@ func Unproven(because error) error { return failed(causeUnproven, because) }
 // Expired makes the error of an identity that has run out.
 func Expired() error { return failed(causeExpired, nil) }
 
+// Incomplete makes the error of an identity of which less was verified than a network needs.
+func Incomplete(because error) error { return failed(causeDemographics, because) }
+
 // NoToken makes the error of a token answer without an id_token.
 func NoToken() error { return invalid("missing") }
 

@@ -120,10 +120,10 @@ func (n *Network) usable(who tefca.Assertion) error {
 	case who.Level < 2:
 		return fmt.Errorf("ihe: the assertion is below IAL2: %w", tefca.ErrIdentity)
 	case p.Given == "" || p.Family == "" || p.BirthDate == "" || p.Email == "" && p.Phone == "" || len(p.Addresses) == 0:
-		return fmt.Errorf("ihe: the assertion lacks demographics: %w", tefca.ErrIdentity)
+		return fmt.Errorf("ihe: no name, birth date, address or contact: %w", tefca.ErrDemographics)
 	}
 	if a := p.Addresses[0]; a.Street == "" || a.City == "" || a.State == "" || a.PostalCode == "" {
-		return fmt.Errorf("ihe: the assertion lacks an address: %w", tefca.ErrIdentity)
+		return fmt.Errorf("ihe: no whole address: %w", tefca.ErrDemographics)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"testing"
 	"time"
 
@@ -251,7 +252,8 @@ func TestOnlyAUsableAssertionIsSent(t *testing.T) {
 		spoil(&who)
 		err := n.Locate(t.Context(), who, func(tefca.Facility) error { return errors.New("told") })
 		_, err2 := n.Documents(t.Context(), who, found)
-		if !errors.Is(err, tefca.ErrIdentity) || !errors.Is(err2, tefca.ErrIdentity) {
+		isLess := !reflect.DeepEqual(who.Person, asserted(t).Person)
+		if !errors.Is(err, tefca.ErrIdentity) || !errors.Is(err2, tefca.ErrIdentity) || isLess != errors.Is(err, tefca.ErrDemographics) {
 			t.Errorf("%s: %v, %v", name, err, err2)
 		}
 	}

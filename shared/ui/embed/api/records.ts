@@ -89,7 +89,7 @@ export interface Facility {
   state: string; // two letters
   match: "found" | "ambiguous" | "unanswered"; // only what was found can be connected
   outcome?: "connecting" | "connected" | "failed";
-  reason?: "refused" | "unavailable" | "too_large" | "invalid_content" | "identity_expired" | "internal"; // of what failed
+  reason?: "refused" | "unavailable" | "too_large" | "invalid_content" | "other_person" | "identity_expired" | "internal"; // of what failed
   connection?: Connection; // of what is connected
 }
 

@@ -66,6 +66,7 @@ export const words = {
   tefca_refused: "It does not send your records. Ask there why, or get help.",
   tefca_unavailable: "It did not answer. Try again now or later.",
   tefca_too_large: "Your record there is larger than we can read. Get help.",
+  tefca_other_person: "It sent somebody else's records, which we did not keep. Tell them, or get help.",
   tefca_invalid_content: "It sent something that we cannot read. Get help if that stays so.",
   tefca_identity_expired: "Your identity check ran out before it was done.",
   tefca_internal: "Something went wrong on our side. Try again.",

@@ -68,6 +68,7 @@ export const words: TefcaWords = {
   tefca_refused: "No envía sus registros. Pregunte allí por qué o pida ayuda.",
   tefca_unavailable: "No respondió. Inténtelo de nuevo ahora o más tarde.",
   tefca_too_large: "Su registro allí es más grande de lo que podemos leer. Pida ayuda.",
+  tefca_other_person: "Envió los registros de otra persona, que no guardamos. Avíseles o pida ayuda.",
   tefca_invalid_content: "Envió algo que no podemos leer. Pida ayuda si sigue así.",
   tefca_identity_expired: "Su comprobación de identidad caducó antes de terminar.",
   tefca_internal: "Algo falló de nuestra parte. Inténtelo de nuevo.",
