@@ -5,22 +5,12 @@ package wiring
 import (
 	"context"
 
-	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-
 	"recordbridge/functions/dashboardconnections"
-	"recordbridge/shared/blob"
-	"recordbridge/shared/disconnect"
 	"recordbridge/shared/erase"
-	"recordbridge/shared/kms"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/operator"
-	"recordbridge/shared/queue"
-	"recordbridge/shared/refresh"
 	"recordbridge/shared/store"
-	"recordbridge/shared/tefca/records"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/wiring/disconnector"
 	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/manage"
 )
@@ -43,25 +33,17 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil {
 		return nil, err
 	}
-	keys, connections := awskms.NewFromConfig(p.AWS), store.Connections{DB: e.DB, Table: env.ConnectionTable}
+	connections := store.Connections{DB: e.DB, Table: env.ConnectionTable}
 	deps := manage.Deps(e, env.Env, p)
 	deps.Connections = connections
 	if deps.Hashing, err = e.Keyring(ctx, env.KeyHashingSecret); err != nil {
 		return nil, err
 	}
 	deps.Erasures = erase.Requests{Rows: store.Work{DB: e.DB, Table: env.WorkTable}, Connections: connections, Now: p.Now}
-	deps.Disconnector = disconnect.Disconnector{
-		Store: store.Disconnections{
-			Connections: connections,
-			Work:        store.Work{DB: e.DB, Table: env.WorkTable},
-			Sets:        store.Tokens{DB: e.DB, Table: env.TokensTable},
-		},
-		Vault:    tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
-		Sealer:   kms.New(keys, env.TokensKey, refresh.UpstreamPurpose, p.Now),
-		Records:  records.Ender{Objects: blob.Folders{Client: s3.NewFromConfig(p.AWS), Name: env.DocumentsBucket}},
-		Enqueuer: queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
-		Now:      p.Now,
-	}
+	deps.Disconnector = disconnector.New(disconnector.Env{
+		ConnectionTable: env.ConnectionTable, TokensTable: env.TokensTable, WorkTable: env.WorkTable, TokensKey: env.TokensKey,
+		DeliveryQueueURL: env.DeliveryQueueURL, DocumentsBucket: env.DocumentsBucket,
+	}, p, e.DB)
 	endpoints := dashboardconnections.New(dashboardconnections.Deps{API: e.API, Auth: e.Auth, Operator: operator.New(deps)})
 	return lambdarun.HTTP(p.Logger, endpoints), nil
 }

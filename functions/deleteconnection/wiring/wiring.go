@@ -5,33 +5,16 @@ package wiring
 import (
 	"context"
 
-	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-
 	"recordbridge/functions/deleteconnection"
-	"recordbridge/shared/blob"
-	"recordbridge/shared/disconnect"
-	"recordbridge/shared/kms"
 	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/queue"
-	"recordbridge/shared/refresh"
-	"recordbridge/shared/store"
-	"recordbridge/shared/tefca/records"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/wiring/disconnector"
 	"recordbridge/shared/wiring/edge"
 )
 
 // Environment is the part of template.yaml that the function reads.
 type Environment struct {
 	edge.KeyedEnv
-
-	ConnectionTable  string `env:"CONNECTION_TABLE,required"`
-	TokensTable      string `env:"TOKENS_TABLE,required"`
-	WorkTable        string `env:"WORK_TABLE,required"`
-	TokensKey        string `env:"TOKENS_KEY,required"`
-	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
-	DocumentsBucket  string `env:"DOCUMENTS_BUCKET,required"`
+	disconnector.Env
 }
 
 // Build makes the function. It reads secrets, once per cold start.
@@ -40,20 +23,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil {
 		return nil, err
 	}
-	keys := awskms.NewFromConfig(p.AWS)
 	return lambdarun.HTTP(p.Logger, deleteconnection.New(deleteconnection.Deps{
-		API: e.API, Auth: e.Auth,
-		Disconnector: disconnect.Disconnector{
-			Store: store.Disconnections{
-				Connections: store.Connections{DB: e.DB, Table: env.ConnectionTable},
-				Work:        store.Work{DB: e.DB, Table: env.WorkTable},
-				Sets:        store.Tokens{DB: e.DB, Table: env.TokensTable},
-			},
-			Vault:    tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
-			Sealer:   kms.New(keys, env.TokensKey, refresh.UpstreamPurpose, p.Now),
-			Records:  records.Ender{Objects: blob.Folders{Client: s3.NewFromConfig(p.AWS), Name: env.DocumentsBucket}},
-			Enqueuer: queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
-			Now:      p.Now,
-		},
+		API: e.API, Auth: e.Auth, Disconnector: disconnector.New(env.Env, p, e.DB),
 	})), nil
 }

@@ -1,0 +1,47 @@
+// Package disconnector wires what ends connections for an organisation: at its request by the API or in the dashboard, and for the
+// synthetic patients of TEFCA mode.
+package disconnector
+
+import (
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"recordbridge/shared/blob"
+	"recordbridge/shared/disconnect"
+	"recordbridge/shared/kms"
+	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/queue"
+	"recordbridge/shared/refresh"
+	"recordbridge/shared/store"
+	"recordbridge/shared/tefca/records"
+	"recordbridge/shared/tokens"
+)
+
+// Env is what it reads of template.yaml.
+type Env struct {
+	ConnectionTable  string `env:"CONNECTION_TABLE,required"`
+	TokensTable      string `env:"TOKENS_TABLE,required"`
+	WorkTable        string `env:"WORK_TABLE,required"`
+	TokensKey        string `env:"TOKENS_KEY,required"`
+	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
+	DocumentsBucket  string `env:"DOCUMENTS_BUCKET,required"`
+}
+
+// New makes the Disconnector.
+func New(env Env, p lambdarun.Process, db *dynamodb.Client) disconnect.Disconnector {
+	keys := awskms.NewFromConfig(p.AWS)
+	return disconnect.Disconnector{
+		Store: store.Disconnections{
+			Connections: store.Connections{DB: db, Table: env.ConnectionTable},
+			Work:        store.Work{DB: db, Table: env.WorkTable},
+			Sets:        store.Tokens{DB: db, Table: env.TokensTable},
+		},
+		Vault:    tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
+		Sealer:   kms.New(keys, env.TokensKey, refresh.UpstreamPurpose, p.Now),
+		Records:  records.Ender{Objects: blob.Folders{Client: s3.NewFromConfig(p.AWS), Name: env.DocumentsBucket}},
+		Enqueuer: queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
+		Now:      p.Now,
+	}
+}
