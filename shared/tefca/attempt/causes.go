@@ -40,8 +40,10 @@ func failed(cause string, because error) error { return causes().Failed(cause, b
 // causeOf tells why an attempt failed; whatever is in neither table is our own fault.
 func causeOf(err error) string { return cmp.Or(identity.CauseOf(err), causeInternal) }
 
-// actionOf tells what to do about a cause.
-func actionOf(cause string) string { return cmp.Or(causes()[cause].Action, identity.ActionOf(cause)) }
+// actionOf tells what to do about a cause, which may be another release's.
+func actionOf(cause string) string {
+	return cmp.Or(causes()[cause].Action, identity.ActionOf(cause), causes()[causeInternal].Action)
+}
 
 // Reason is why a chosen facility could not be connected, as a stable word (docs/openapi.yaml).
 type Reason string
