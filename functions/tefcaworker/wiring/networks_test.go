@@ -1,9 +1,19 @@
 package wiring_test
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
 	"io"
 	"log/slog"
+	"math/big"
 	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,31 +47,97 @@ func TestANetworkThatIsNotWholeIsAnErrorAtTheStart(t *testing.T) {
 		"no certificate":     {`{"networks":{"facilitated":{"client_name":"SENTINEL"}}}`, `{"facilitated":{"key":"SENTINEL"}}`, "held", "network facilitated"},
 		"another form, FHIR": {`{"networks":{"facilitated":{"facilities":"SENTINEL"}}}`, `{}`, "held", "network facilitated"},
 	} {
-		cloud, err := aws.New(aws.Options{URL: "http://127.0.0.1"})
-		expect.NoError(t, err)
-		cfg := cloud.Config("test")
-		for _, kept := range [][2]string{{"held", c.held}, {"hashing", `{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`}} {
-			if kept[1] != "" {
-				_, err = secretsmanager.NewFromConfig(cfg).CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: &kept[0], SecretString: &kept[1]})
-				expect.NoError(t, err)
-			}
-		}
-		env, err := config.LoadFrom[wiring.Environment](func(name string) (string, bool) {
-			value, special := map[string]string{
-				"TEFCA_CONFIG": c.config, "TEFCA_SECRET": c.secret, "KEY_HASHING_SECRET": "hashing", "ENABLE_SANDBOX": "false", "ALLOWED_PRIVATE_RANGES": "",
-			}[name]
-			if !special {
-				value = "x"
-			}
-			return value, true
-		})
-		expect.NoError(t, err)
-		_, err = wiring.Build(t.Context(), env, outbound.Process{
-			Process: lambdarun.Process{AWS: cfg, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Dir: "", Root: ""}, HTTP: nobody{},
-		})
+		err := build(t, c.config, c.held, c.secret)
 		if (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "SENTINEL")) {
 			t.Errorf("%s: %v", name, err)
 		}
-		expect.NoError(t, cloud.Close())
 	}
+}
+
+// text is a member that holds one, or a list of one.
+var text = regexp.MustCompile(`"(\w+)":(\[?)"[^"]*"`)
+
+// TestAnErrorAtTheStartQuotesNoMember that holds a text, whatever stands there: also a key that was put into the wrong document.
+func TestAnErrorAtTheStartQuotesNoMember(t *testing.T) {
+	t.Parallel()
+	const (
+		place = `"name":"Example","city":"Madison","state":"WI"`
+		ihe   = `{"networks":{"ihe":{"mode":"live","home":"urn:oid:2.999.1","organization":"Example","gateways":[{"home":"urn:oid:2.999.10",` + place +
+			`,"discovery":"https://a.example/d","query":"https://a.example/q","retrieve":"https://a.example/r","communities":[{"home":"urn:oid:2.999.10.1",` + place + `}]}]}}}`
+		facilitated = `{"networks":{"facilitated":{"mode":"live","client_uri":"` + memberURI + `","client_name":"Example","contacts":["mailto:a@b.example"],` +
+			`"organization_id":"urn:oid:2.999.1","organization_name":"Example","consent_policy":["urn:oid:2.999.2"],"facilities":[{"id":"urn:oid:2.999.7.1",` + place +
+			`,"fhir_base":"https://c.example/r4","origins":["https://d.example"]}]}}}`
+	)
+	damaged := `{"ihe":{"certificate":"SENTINEL","key":"SENTINEL","anchors":"SENTINEL"}}`
+	for _, c := range []struct {
+		config, held string
+		free         []string // members that may hold any text
+	}{
+		{ihe, damaged, nil}, // the certificate is wrong in any case
+		{facilitated, membership(t), []string{"client_name", "organization_name", "name", "city", "state", "origins"}},
+	} {
+		if err := build(t, c.config, c.held, "held"); (err == nil) != (c.free != nil) {
+			t.Fatalf("as it is: %v", err)
+		}
+		for _, at := range text.FindAllStringSubmatchIndex(c.config, -1) {
+			member := c.config[at[2]:at[3]]
+			err := build(t, c.config[:at[5]]+`"SENTINEL"`+c.config[at[1]:], c.held, "held")
+			if (err == nil) != slices.Contains(c.free, member) || err != nil && strings.Contains(err.Error(), "SENTINEL") {
+				t.Errorf("%s: %v", member, err)
+			}
+		}
+	}
+}
+
+// build makes the worker of a configuration, with a secret of the name "held" where there is one.
+func build(t *testing.T, document, held, secret string) error {
+	t.Helper()
+	cloud, err := aws.New(aws.Options{URL: "http://127.0.0.1"})
+	expect.NoError(t, err)
+	defer func() { expect.NoError(t, cloud.Close()) }()
+	cfg := cloud.Config("test")
+	for _, kept := range [][2]string{{"held", held}, {"hashing", `{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`}} {
+		if kept[1] != "" {
+			_, err = secretsmanager.NewFromConfig(cfg).CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: &kept[0], SecretString: &kept[1]})
+			expect.NoError(t, err)
+		}
+	}
+	env, err := config.LoadFrom[wiring.Environment](func(name string) (string, bool) {
+		value, special := map[string]string{
+			"TEFCA_CONFIG": document, "TEFCA_SECRET": secret, "KEY_HASHING_SECRET": "hashing", "ENABLE_SANDBOX": "false", "ALLOWED_PRIVATE_RANGES": "",
+		}[name]
+		if !special {
+			value = "x"
+		}
+		return value, true
+	})
+	expect.NoError(t, err)
+	_, err = wiring.Build(t.Context(), env, outbound.Process{
+		Process: lambdarun.Process{AWS: cfg, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Dir: "", Root: ""}, HTTP: nobody{},
+	})
+	return err
+}
+
+// memberURI is whom the certificate of membership is of.
+const memberURI = "https://us.example/udap#T-IAS"
+
+// membership is the secret of a member of a trust community of one.
+func membership(t *testing.T) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	expect.NoError(t, err)
+	uri, err := url.Parse(memberURI)
+	expect.NoError(t, err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), URIs: []*url.URL{uri}}
+	certificate, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	expect.NoError(t, err)
+	own, err := x509.MarshalPKCS8PrivateKey(key)
+	expect.NoError(t, err)
+	encoded := func(kind string, der []byte) string {
+		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+	}
+	shown := encoded("CERTIFICATE", certificate)
+	held, err := json.Marshal(map[string]any{"facilitated": map[string]string{"certificate": shown, "key": encoded("PRIVATE KEY", own), "anchors": shown}})
+	expect.NoError(t, err)
+	return string(held)
 }
