@@ -24,7 +24,7 @@ const (
 // TEFCAEnv is what such a function reads of template.yaml.
 type TEFCAEnv struct {
 	EnableSandbox bool   `env:"ENABLE_SANDBOX"`
-	Config        string `env:"TEFCA_CONFIG"` // docs/tefca.md, "Configuration"; empty: nothing but what is simulated
+	Config        string `env:"TEFCA_CONFIG"` // docs/tefca.md, "Going live"; empty: nothing but what is simulated
 }
 
 // config is the document of TEFCA_CONFIG.
