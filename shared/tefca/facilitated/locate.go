@@ -75,7 +75,9 @@ func (n *Network) ask(ctx context.Context, place Place, who tefca.Assertion) tef
 	case errors.Is(err, errNobody):
 	default:
 		told.Match = tefca.Unanswered
-		attrs := append(logx.Spot(fault.SpotOf(err)), slog.String("directory_id", place.ID))
+		spot := fault.SpotOf(err)
+		spot.Class = tefca.ClassOf(err)
+		attrs := append(logx.Spot(spot), slog.String("directory_id", place.ID))
 		logx.Note(ctx, "tefca.unanswered", attrs...)
 	}
 	return told

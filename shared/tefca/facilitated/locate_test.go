@@ -91,6 +91,21 @@ func answering(body string) http.HandlerFunc {
 	}
 }
 
+// TestWhoTakesOnePersonForAnotherIsTold: TEFCA wants the facility to hear of it.
+func TestWhoTakesOnePersonForAnotherIsTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "udap:other-patient")
+		var lines bytes.Buffer
+		ctx, unit := logx.Begin(t.Context())
+		told := w.located(t, ctx, identityProvider().assertion(t, maple(t)))
+		unit.Emit(ctx, logx.New(&lines), "unit")
+		if told["Facility 1"].Match != tefca.Unanswered || !strings.Contains(lines.String(), `"class":"other_person"`) {
+			t.Errorf("told of %v, logged\n%s", told, lines.String())
+		}
+	})
+}
+
 func TestOfSeveralPatientsNoneIsTaken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -86,7 +86,7 @@ func TestAnotherPersonsRecordIsNotOpened(t *testing.T) {
 		for name, at := range map[string]tefca.Facility{
 			"a facility that takes one for another": w.facility(0), "and does not say so": w.facility(2), "who is not the one that was found": located,
 		} {
-			if set, err := w.Open(t.Context(), who, at); !errors.Is(err, tefca.ErrContent) || !set.AccessToken.Empty() {
+			if set, err := w.Open(t.Context(), who, at); !errors.Is(err, tefca.ErrOtherPerson) || !set.AccessToken.Empty() {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

@@ -22,7 +22,7 @@ const maxPatient = 1 << 20
 var (
 	errNobody  = fmt.Errorf("facilitated: the token opens nobody's record: %w", tefca.ErrRefused)
 	errSeveral = fmt.Errorf("facilitated: the token opens more than one record: %w", tefca.ErrRefused)
-	errOther   = fmt.Errorf("facilitated: the token opens another person's record: %w", tefca.ErrContent)
+	errOther   = fmt.Errorf("facilitated: the token opens a record: %w", tefca.ErrOtherPerson)
 	errRecord  = fmt.Errorf("facilitated: the Patient cannot be read: %w", tefca.ErrContent)
 )
 
