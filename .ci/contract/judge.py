@@ -1,7 +1,6 @@
 """Lets schemathesis judge docs/openapi.yaml against running services: python3 judge.py SCHEMATHESIS RUNNER."""
 
 import collections
-import hashlib
 import json
 import os
 import re
@@ -9,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import uuid
 
 import stack
 
@@ -33,14 +31,12 @@ def seeds(run):
     ours.call("DELETE", f"/bridge/fhir/ehi-export/{gone['task_id']}/files")
     ours.call("DELETE", f"/bridge/org_connection/{ended}")
     attempt = ours.call("POST", f"/bridge/attempts?public_id={organisation['public_id']}", {"endpoint_id": sandbox["endpoint_id"]})
-    verification = str(uuid.uuid4())  # an attempt of TEFCA mode, of the same token
-    token_hash = hashlib.sha256(attempt["attempt_token"].encode()).hexdigest()
-    ours.call("POST", f"/bridge/tefca/identity?public_id={organisation['public_id']}",
-              {"provider": "simulated", "attempt_id": verification, "token_hash": token_hash})
+    verification = ours.call("POST", f"/bridge/tefca/identity?public_id={organisation['public_id']}", {"provider": "simulated"})
     _, frame = stack.send("GET", f"{run['base_url']}/widget/embed?public_id={organisation['public_id']}")
     variables = {
         "PUBLIC_ID": organisation["public_id"], "PRIVATE_KEY": organisation["private_key"],
         "REDIRECT_URI": organisation["redirect_uri"], "ATTEMPT_TOKEN": attempt["attempt_token"], "CONNECTION": kept,
+        "VERIFICATION": verification["attempt_id"], "VERIFICATION_TOKEN": verification["attempt_token"],
     }
     peers = [{"name": name, "fixedHeaders": [{"name": "Authorization", "value": customer.authorization}]}
              for name, customer in (("ours", ours), ("live", live), ("other", other))]
@@ -59,7 +55,7 @@ def seeds(run):
         "redirects": [organisation["redirect_uri"]],
         "spares": [spare, spare_task["task_id"]],
         "tasks": [done["task_id"], gone["task_id"], foreign["task_id"]],
-        "verifications": [verification],
+        "verifications": [verification["attempt_id"]],
     }
 
 
