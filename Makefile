@@ -9,7 +9,7 @@ BUILD   := CGO_ENABLED=0 go build $(FLAGS)
 # The race detector needs a C compiler. CI always has one.
 RACE    := $(if $(shell command -v gcc clang cc 2>/dev/null),-race,)
 # What of infra does things side by side; the rest of it reads files, writes documents, or starts programs without the detector.
-CROWDED := ./infra/ctl/... ./infra/local/... ./infra/sandbox/... ./infra/test/e2e ./infra/test/export
+CROWDED := ./infra/local/... ./infra/sandbox/... ./infra/test/e2e ./infra/test/export
 LINT    := go tool -modfile=infra/tools/go.mod golangci-lint
 SOAK    ?= 10m
 CACHE   := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/recordbridge-ci
@@ -84,7 +84,7 @@ test-browser: ui runner ## journeys through the widget in Chromium, which it ins
 	@cd shared/ui && npx playwright test --config e2e/playwright.config.ts $(ARGS)
 
 race: ## what does things side by side, in another order and under the race detector, without what is only more of the same to it (-short)
-	GOGC=400 go test $(RACE) -short -shuffle=on -timeout 30m $$(go list ./functions/... ./shared/... $(CROWDED) | grep -v '/fhir/ccda') # which is one function after the other
+	GOGC=400 go test $(RACE) -short -shuffle=on -timeout 30m $$(go list $(CROWDED) ./functions/... ./shared/... | grep -v '/fhir/ccda') # which is one function after the other
 
 soak: ## the sweeps with many seeds and big records, for SOAK (10m)
 	@set -o pipefail; RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m -run 'Soak|EveryPermission|EverySynthea|CrashAnywhere|Crowd' -v ./infra/test/e2e | grep -v '^ *=== \|--- PASS'

@@ -30,6 +30,7 @@ const (
 // RECORDBRIDGE_CALLS=write writes the table instead.
 func TestTheTableOfCallsIsWhatTheJourneysCost(t *testing.T) {
 	t.Parallel()
+	isMany(t)
 	var counted []journey.Cost
 	for _, of := range []func(*meter) []performed{daysWork, weeksWork} {
 		synctest.Test(t, func(t *testing.T) {
