@@ -144,7 +144,7 @@ type Facilities interface {
 	Facilities(ctx context.Context, tenant org.Tenant, attemptID string) ([]Facility, error)
 }
 
-// Enqueuer tells the workers about an attempt or an event. Lost messages are made up for by the sweeper.
+// Enqueuer tells the workers about an attempt. Lost messages are made up for by the sweeper.
 type Enqueuer interface {
 	EnqueueAttempt(ctx context.Context, tenant org.Tenant, id string) error
 }

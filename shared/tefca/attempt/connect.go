@@ -210,7 +210,7 @@ func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from s
 	}
 	if err != nil {
 		if held != nil {
-			_ = w.Remover.Delete(context.WithoutCancel(ctx), conn.Tenant, conn.ID, *held) // what is left, the bucket forgets in a day
+			_ = w.Remover.Delete(context.WithoutCancel(ctx), conn.Tenant, conn.ID, *held) // what is left goes with the connection, or by the bucket's rule
 		}
 		return fmt.Errorf("conclude: %w", err)
 	}

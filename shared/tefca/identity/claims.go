@@ -13,8 +13,7 @@ import (
 const (
 	// skew is how far apart the clocks may be.
 	skew = time.Minute
-	// maxLife is the longest that a token may last. Providers let them last for minutes; one of a month would vouch for a browser
-	// that its owner has long left.
+	// maxLife is the longest that a token may last. Providers let them last for minutes; one of a month is no proof of today.
 	maxLife = 24 * time.Hour
 	// maxSubject is the longest sub (OpenID Connect Core 1.0 section 2).
 	maxSubject = 255

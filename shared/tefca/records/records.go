@@ -26,7 +26,7 @@ const (
 	fullAt = 4 << 20
 )
 
-// Objects keeps chunks (blob.Bucket, whose bucket forgets them after a day, whatever crashes).
+// Objects keeps chunks (blob.Bucket, whose bucket has a rule that removes them, whatever crashes).
 type Objects interface {
 	Removals
 
