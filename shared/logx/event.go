@@ -50,7 +50,7 @@ func Add(ctx context.Context, attrs ...slog.Attr) {
 }
 
 // Note writes a line about a part of the unit of work that ctx belongs to, such as one of several deliveries, when the unit's own
-// line is written. message is a constant.
+// line is written; it says whose it is as that does, unless attrs say otherwise. message is a constant.
 func Note(ctx context.Context, message string, attrs ...slog.Attr) {
 	event, ok := ctx.Value(eventKey{}).(*Event)
 	if !ok {
@@ -103,7 +103,7 @@ func (e *Event) Emit(ctx context.Context, logger *slog.Logger, message string) {
 	}
 	logger.LogAttrs(ctx, e.level, message, e.attrs...) //nolint:sloglint // callers pass a constant
 	for _, n := range e.notes {
-		logger.LogAttrs(ctx, slog.LevelInfo, n.message, append(n.attrs, belongs...)...) //nolint:sloglint // callers pass a constant
+		logger.LogAttrs(ctx, slog.LevelInfo, n.message, slices.Concat(n.attrs, belongs, e.whose(n))...) //nolint:sloglint // callers pass a constant
 	}
 	for _, line := range e.measured.Lines() {
 		logger.LogAttrs(ctx, slog.LevelInfo, "metric", append(line, belongs...)...)
@@ -120,6 +120,22 @@ func belonging(ctx context.Context) []slog.Attr {
 		attrs = append(attrs, slog.String("trace_id", id))
 	}
 	return attrs
+}
+
+// whose are what the unit of work tells of whom it is for, as far as the note does not: a part of it is found as the whole is
+// (docs/operations.md, "What is going on").
+func (e *Event) whose(n note) []slog.Attr {
+	var attrs []slog.Attr
+	for _, attr := range e.attrs {
+		if slices.Contains([]string{"org_id", "mode", "attempt_id"}, attr.Key) && !has(n.attrs, attr.Key) {
+			attrs = append(attrs, attr)
+		}
+	}
+	return attrs
+}
+
+func has(attrs []slog.Attr, key string) bool {
+	return slices.ContainsFunc(attrs, func(attr slog.Attr) bool { return attr.Key == key })
 }
 
 func (e *Event) put(attr slog.Attr) {

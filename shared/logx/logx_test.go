@@ -165,10 +165,11 @@ func TestAPartOfAUnitOfWorkHasALineOfItsOwn(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	ctx, event := logx.Begin(logx.WithRequestID(t.Context(), "req-1"))
-	logx.Note(ctx, "part.done", slog.String("event_id", "e1"))
+	logx.Add(ctx, slog.String("org_id", "o1"), slog.String("mode", "test"), slog.String("outcome", "retry"))
+	logx.Note(ctx, "part.done", slog.String("event_id", "e1"), slog.String("mode", "live"))
 	event.Emit(ctx, logx.New(&log), "unit.done")
 	_, second, _ := bytes.Cut(log.Bytes(), []byte("\n"))
-	want := map[string]any{"level": "INFO", "msg": "part.done", "event_id": "e1", "request_id": "req-1"}
+	want := map[string]any{"level": "INFO", "msg": "part.done", "event_id": "e1", "request_id": "req-1", "org_id": "o1", "mode": "live"}
 	if diff := cmp.Diff(want, lineOf(t, bytes.NewBuffer(second))); diff != "" {
 		t.Errorf("line (-want +got):\n%s", diff)
 	}

@@ -1,6 +1,5 @@
 /** Phones lose their network. Whatever is lost, the patient has a next step. */
 import type { BrowserContext } from "@playwright/test";
-import type { Word } from "../../kit/words/language.ts";
 import { heardTypes, visit } from "../support/customer.ts";
 import { mailedCode, newEmail, Patient } from "../support/patient.ts";
 import { withoutRedirects } from "../support/redirects.ts";
@@ -21,15 +20,6 @@ async function lose(context: BrowserContext, ...kinds: RegExp[]): Promise<() => 
   return () => [...left];
 }
 
-/** Tries again, as often as it is offered, until the goal is reached. */
-async function press(patient: Patient, goal: () => Promise<boolean>, button: Word = "try_again"): Promise<void> {
-  await expect(async () => {
-    const again = patient.button(button).first();
-    if (await again.isVisible()) await again.click({ timeout: 500 });
-    expect(await goal()).toBe(true);
-  }).toPass();
-}
-
 /** What a journey asks the service for, once the frame's page is there. */
 const REQUESTS = [
   /\/bridge\/email\/codes/,
@@ -45,9 +35,9 @@ const REQUESTS = [
 async function proveEmail(patient: Patient, run: Run): Promise<void> {
   const email = newEmail();
   await patient.field("email").fill(email);
-  await press(patient, () => patient.field("code").isVisible(), "email_send");
+  await patient.press(() => patient.field("code").isVisible(), "email_send");
   await patient.field("code").fill(await mailedCode(run, email));
-  await press(patient, () => patient.heading("search_title").isVisible(), "continue");
+  await patient.press(() => patient.heading("search_title").isVisible(), "continue");
 }
 
 test("a journey of which each request is lost once", async ({ page, context, run, host }) => {
@@ -61,9 +51,9 @@ test("a journey of which each request is lost once", async ({ page, context, run
   await proveEmail(patient, run);
   await patient.find("Sandbox");
   const found = patient.where.getByRole("button", { name: "Sandbox Hospital" }).first();
-  await press(patient, () => found.isVisible());
+  await patient.press(() => found.isVisible());
   await found.click();
-  await press(patient, () => patient.button("go").isEnabled());
+  await patient.press(() => patient.button("go").isEnabled());
   const dead = await patient.leave(); // whose start is lost
   await expect.poll(() => dead.page.url()).toContain("chrome-error:");
   await dead.page.reload();
@@ -80,7 +70,7 @@ test("what dresses the page, the words of the other language and the named insti
   await visit(page, run, host, { attributes: { ...attributes, "brand-id": run.sandbox.brand_id } });
   const patient = new Patient(page);
   await patient.open();
-  await press(patient, () => patient.button("go").isEnabled());
+  await patient.press(() => patient.button("go").isEnabled());
   await patient.button("language").click();
   await expect.poll(lost).toEqual([]);
   const portal = await patient.leave();
@@ -103,7 +93,7 @@ for (const [name, open, sent, path] of [
     }
     await patient.button("send").click();
     await expect(patient.where.getByText(patient.lang.say("network_trouble"))).toBeVisible();
-    await press(patient, () => patient.heading(sent).isVisible(), "send");
+    await patient.press(() => patient.heading(sent).isVisible(), "send");
     expect(lost()).toEqual([]);
   });
 }

@@ -53,13 +53,13 @@ async function dress(page: Page, { size, media }: Form): Promise<void> {
     ({ width, dark, forced }) => innerWidth === width && matchMedia("(prefers-color-scheme: dark)").matches === dark && matchMedia("(forced-colors: active)").matches === forced,
     wanted,
   );
+  await Promise.all([page.evaluate(painted), ours(page).evaluate(painted)]);
 }
 
 /** Runs in a page: ends when two frames have been painted, the first of which may be that of before. */
 const painted = (): Promise<void> => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())));
 
 async function keep(page: Page, name: string): Promise<void> {
-  await Promise.all([page.evaluate(painted), ours(page).evaluate(painted)]);
   if (isBrief) {
     return;
   }
@@ -82,12 +82,14 @@ export async function look(page: Page, name: string, lang: string): Promise<void
     }
   }
   const form = `${name}-enlarged-forced-${lang}`;
-  await dress(page, { size: ENLARGED, media: { colorScheme: "light", reducedMotion: "reduce", forcedColors: "active" } });
+  const enlarged: Form = { size: ENLARGED, media: { colorScheme: "light", reducedMotion: "reduce", forcedColors: "active" } };
+  await dress(page, enlarged);
   await keep(page, form);
   expect.soft(await ours(page).evaluate(cutOff), `${form} is whole`).toEqual([]);
   expect.soft(await ours(page).evaluate(edgeless), `${form} has edges`).toEqual([]);
   expect.soft(await ours(page).evaluate(moving), `${form} stands still`).toBe(0);
-  await page.emulateMedia({ forcedColors: "none" });
+  await dress(page, { ...enlarged, media: { ...enlarged.media, forcedColors: "none" } });
+  await page.screenshot(); // which waits for what is composed: until a frame is part of that, a click on it is lost to the page around it
 }
 
 /** How much moves for those who have not asked for less. */

@@ -99,6 +99,19 @@ export class Patient<W extends string = Word> {
     await expect(this.heading(word)).toBeVisible();
   }
 
+  /**
+   * Presses a button as often as it is offered, until the goal is reached and nothing is left to be tried again: what has just failed leaves a goal
+   * that can be pressed, too, and would not lead on.
+   */
+  async press(goal: () => Promise<boolean>, word: W | Word = "try_again"): Promise<void> {
+    const button = this.button(word).first();
+    await expect(async () => {
+      if (await button.isVisible()) await button.click({ timeout: 5_000 }); // it may go away under the hand
+      expect(await goal()).toBe(true);
+      expect(await this.button("try_again").count()).toBe(0);
+    }).toPass();
+  }
+
   async agree(): Promise<void> {
     await this.button("agree").click();
   }

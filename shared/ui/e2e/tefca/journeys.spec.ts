@@ -116,15 +116,15 @@ test("what TEFCA mode needs is lost once, and so is each of its requests", async
   }
   await visit(page, run, host, { attributes });
   await patient.open();
-  await patient.again(() => patient.heading("tefca_intro_title").isVisible());
+  await patient.press(() => patient.heading("tefca_intro_title").isVisible());
   await patient.next();
-  await patient.again(() => patient.button("tefca_go").isEnabled());
+  await patient.press(() => patient.button("tefca_go").isEnabled());
   await patient.verify(standing("located", place(0)));
   await patient.sees("tefca_found_one");
   await patient.tick("Alder");
   patient.canned.authorized = standing("located", connected(0));
   await patient.connecting.click();
-  await patient.again(() => patient.heading("finish_title_one").isVisible());
+  await patient.press(() => patient.heading("finish_title_one").isVisible());
   expect([...left]).toEqual([]);
   await judge(page);
 });

@@ -36,15 +36,6 @@ export class TefcaPatient extends Patient<Words> {
     await this.button("continue").click();
   }
 
-  /** Tries again, as often as it is offered, until the goal is reached. */
-  async again(goal: () => Promise<boolean>): Promise<void> {
-    await expect(async () => {
-      const again = this.button("try_again").first();
-      if (await again.isVisible()) await again.click({ timeout: 500 });
-      expect(await goal()).toBe(true);
-    }).toPass();
-  }
-
   /** To the window of the identity check, by one click. */
   async toWindow(): Promise<Page> {
     const opening = this.page.context().waitForEvent("page");
