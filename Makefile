@@ -8,12 +8,16 @@ FLAGS   := -trimpath -gcflags all=-dwarf=false -ldflags '-s -w' -tags lambda.nor
 BUILD   := CGO_ENABLED=0 go build $(FLAGS)
 # The race detector needs a C compiler. CI always has one.
 RACE    := $(if $(shell command -v gcc clang cc 2>/dev/null),-race,)
-# What of infra does things side by side; the rest of it reads files, writes documents, or starts programs without the detector.
+# What does things side by side. The rest of infra reads files, writes documents, or starts programs without the detector; the rest of the
+# product, whose files name nothing that goes on beside them, is one function after the other.
 CROWDED := ./infra/local/... ./infra/sandbox/... ./infra/test/e2e ./infra/test/export
+BESIDE  := \b(go (func|[A-Za-z.]+\()|sync\.|atomic\.|errgroup\.|synctest\.)|\.Go\(
 LINT    := go tool -modfile=infra/tools/go.mod golangci-lint
 SOAK    ?= 10m
 CACHE   := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/recordbridge-ci
 SERVERS ?= $(CACHE)/servers
+# Go's own tools and the tests have memory to spare, and few cores.
+test race soak lint conformance build runner: export GOGC := 400
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
 .PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test test-ui test-browser race soak conformance contract ccda lint lint-template fmt check ui pages freemail domains build bench capacity docs clean runner
@@ -84,11 +88,11 @@ test-browser: ui runner ## journeys through the widget in Chromium, which it ins
 	@cd shared/ui && npx playwright test --config e2e/playwright.config.ts $(ARGS)
 
 race: ## what does things side by side, in another order and under the race detector, without what is only more of the same to it (-short)
-	GOGC=400 go test $(RACE) -short -shuffle=on -timeout 30m $$(go list $(CROWDED) ./functions/... ./shared/... | grep -v '/fhir/ccda') # which is one function after the other
+	go test $(RACE) -short -shuffle=on -timeout 30m $(CROWDED) $$(grep -rlE '$(BESIDE)' --include='*.go' functions shared | sed 's,^,./,; s,/[^/]*$$,,' | sort -u)
 
 soak: ## the sweeps with many seeds and big records, for SOAK (10m)
 	@set -o pipefail; RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m -run 'Soak|EveryPermission|EverySynthea|CrashAnywhere|Crowd' -v ./infra/test/e2e | grep -v '^ *=== \|--- PASS'
-	RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m ./infra/test/export
+	RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m ./infra/test/export ./shared/catalog/health/rounds
 
 conformance: ## compare the embedded AWS with other people's servers; installs them into SERVERS
 	.ci/conformance $(SERVERS)

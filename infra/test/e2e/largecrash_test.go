@@ -46,12 +46,12 @@ func (s *stack) exportLarge(t *testing.T, who string) [sha256.Size]byte {
 // call, a shorter one every seventh. Otherwise the record has 450.
 func TestALargeExportSurvivesACrashAnywhere(t *testing.T) {
 	t.Parallel()
-	who, step := "willow-ash", 61 // prime to what the engine does in turns, as 7 is
+	who, step := "willow-ash", 61 // prime to what the engine does in turns, as 31 is
 	switch {
 	case isLongSoak():
 		who, step = "cedar-brook", 1
 	case isSoak():
-		who, step = "cedar-brook", 7
+		who, step = "cedar-brook", 31
 	}
 	var whole [sha256.Size]byte
 	synctest.Test(t, func(t *testing.T) {

@@ -3,7 +3,10 @@ package e2e_test
 import (
 	"bytes"
 	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -32,6 +35,7 @@ import (
 	"recordbridge/infra/test/contract"
 	"recordbridge/shared/config"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/store"
 	"recordbridge/shared/testkit/built"
 	"recordbridge/shared/testkit/expect"
 )
@@ -118,6 +122,10 @@ func newStack(tb testing.TB, o options) *stack {
 		Catalog: o.catalog,
 	})
 	expect.NoError(tb, err)
+	key, err := signingKey()
+	expect.NoError(tb, err)
+	_, err = store.Sandbox{DB: s.rows, Table: "test-SandboxTable"}.Swap(tb.Context(), "KEY#id-token", nil, key, time.Now().AddDate(10, 0, 0))
+	expect.NoError(tb, err)
 	s.do, s.received, s.tick, s.mostTicks = s.Do, s.inbox.List, func() { s.letPass(1) }, 15
 	if o.plan != nil {
 		cloud.SQS().Disturb(o.plan.Disorder)
@@ -125,6 +133,15 @@ func newStack(tb testing.TB, o options) *stack {
 	}
 	return s
 }
+
+// signingKey is what the sandbox signs id_tokens with (infra/sandbox/oauth). To make one takes as long as the rest of a stack, so all have the same.
+var signingKey = sync.OnceValues(func() ([]byte, error) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return nil, fmt.Errorf("make the key: %w", err)
+	}
+	return x509.MarshalPKCS8PrivateKey(key)
+})
 
 // usual is the template without bundles for the sandbox. Nobody writes to it, so it is read once for all tests.
 var usual = sync.OnceValues(func() (*template.Template, error) { return load("") })

@@ -21,7 +21,7 @@ const aCall = 3
 
 // eachOf are the first calls, after each of which there is a crash in a soak; of those that follow, whose kinds repeat, a short one takes
 // one of everyNth.
-const eachOf, everyNth = 24, 4
+const eachOf, everyNth = 16, 8
 
 // sweepCrashes runs scenario once for each call that a function makes, with a crash after that call: all of them in a long
 // soak, most in a short one, otherwise the first of each kind, the last and a share of the others; one of them under -short.
@@ -76,9 +76,9 @@ func callsOf(t *testing.T, function string, scenario func(t *testing.T, s *stack
 }
 
 // sample are the numbers, from 1 on, of the calls after which there is a crash outside of a soak: the first of each kind,
-// the last, and some of those between them.
+// the last, and up to eight of those between them.
 func sample(kinds []string) []int {
-	const share = 9
+	share := max(9, len(kinds)/8)
 	var chosen []int
 	known := map[string]bool{}
 	for i, kind := range kinds {

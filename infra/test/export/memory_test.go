@@ -199,7 +199,7 @@ func TestAnExportOfManyLargeAttachmentsStaysInBoundedMemory(t *testing.T) {
 		t.Skip("copies 160 MB")
 	}
 	large, small := &archive{documents: 4, bytes: 20 << 20}, &archive{documents: 40, bytes: 2<<20 - 1, isSilent: true}
-	if soaking() {
+	if soakingLong() {
 		large.documents, small.documents = 150, 400
 	}
 	for name, source := range map[string]*archive{"streamed": large, "read ahead": small} {
