@@ -139,12 +139,22 @@ func TestAConfigurationIsWholeOrRefused(t *testing.T) {
 			"a facility of no urn": func(c *facilitated.Config) {
 				c.Places = []facilitated.Place{{ID: "1", Name: "A", FHIRBase: "https://a.example"}}
 			},
+			"an origin with a path": func(c *facilitated.Config) {
+				c.Places = []facilitated.Place{{ID: "urn:oid:2.999", Name: "A", FHIRBase: "https://a.example", Origins: []string{"https://auth.example/"}}}
+			},
+			"an origin of no host": func(c *facilitated.Config) {
+				c.Places = []facilitated.Place{{ID: "urn:oid:2.999", Name: "A", FHIRBase: "https://a.example", Origins: []string{"https://"}}}
+			},
 			"a facility of no base": func(c *facilitated.Config) { c.Places = []facilitated.Place{{ID: "urn:oid:2.999", Name: "A"}} },
 		} {
 			if _, err := w.network(t, change); err == nil {
 				t.Errorf("%s: taken", name)
 			}
 		}
+		_, err := w.network(t, func(c *facilitated.Config) {
+			c.Places = []facilitated.Place{{ID: "urn:oid:2.999", Name: "A", FHIRBase: "https://a.example", Origins: []string{"https://auth.example:8443"}}}
+		})
+		expect.NoError(t, err)
 		if _, err := facilitated.New(facilitated.Config{}, secret.Text{}, facilitated.Deps{}); err == nil {
 			t.Error("nothing: taken")
 		}

@@ -68,7 +68,7 @@ type Network struct {
 
 var (
 	errConfig     = errors.New("facilitated: the configuration lacks what it must have")
-	errPlace      = errors.New("facilitated: a facility needs an id (urn:…) of its own, a name and an address")
+	errPlace      = errors.New("facilitated: a facility needs an id (urn:…) of its own, a name and an address, and its origins are such alone")
 	errAnchors    = errors.New("facilitated: no anchor in PEM")
 	errElsewhere  = fmt.Errorf("facilitated: not a facility of this network: %w", tefca.ErrRefused)
 	errNoDocument = fmt.Errorf("facilitated: facilities with FHIR have no list of documents: %w", tefca.ErrRefused)
@@ -94,7 +94,7 @@ func New(config Config, key secret.Text, deps Deps) (*Network, error) {
 	}
 	for _, place := range config.Places {
 		_, err := fhir.ParseBase(place.FHIRBase)
-		if err != nil || !strings.HasPrefix(place.ID, "urn:") || place.Name == "" || n.known[place.ID] != nil {
+		if err != nil || !strings.HasPrefix(place.ID, "urn:") || place.Name == "" || n.known[place.ID] != nil || !allOrigins(place.Origins) {
 			return nil, errPlace
 		}
 		n.known[place.ID] = &facility{place: place, turn: make(chan struct{}, 1)}
@@ -104,6 +104,13 @@ func New(config Config, key secret.Text, deps Deps) (*Network, error) {
 
 func allURIs(texts []string) bool {
 	return !slices.ContainsFunc(texts, func(text string) bool { return !isURI(text) })
+}
+
+func allOrigins(texts []string) bool {
+	return !slices.ContainsFunc(texts, func(text string) bool {
+		origin, ok := udap.Origin(text)
+		return !ok || origin != text
+	})
 }
 
 func isURI(text string) bool {

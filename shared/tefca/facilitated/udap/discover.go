@@ -127,13 +127,13 @@ func (c Client) check(signed claims, base string, origins []string) error {
 	case issued.After(now.Add(skew)), !now.Before(expires), expires.Sub(issued) > longestMetadata, signed.IssuedAt <= 0:
 		return errClaims
 	}
-	home, ok := origin(base)
+	home, ok := Origin(base)
 	if !ok {
 		return errEndpoints
 	}
 	right := append([]string{home}, origins...)
 	for _, endpoint := range []string{signed.Token, signed.Registration} {
-		if where, ok := origin(endpoint); !ok || !slices.Contains(right, where) {
+		if where, ok := Origin(endpoint); !ok || !slices.Contains(right, where) {
 			return errEndpoints
 		}
 	}
@@ -147,8 +147,8 @@ func (c Client) suits(m metadata) bool {
 		c.Member.signs(m.TokenSigning) && c.Member.signs(m.Registering) && len(m.Certifications) == 0
 }
 
-// origin is scheme, host and port of an absolute address (RFC 6454); ok is false for one that must not be asked.
-func origin(address string) (text string, ok bool) {
+// Origin is scheme, host and port of an absolute address (RFC 6454); ok is false for one that must not be asked.
+func Origin(address string) (text string, ok bool) {
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Host == "" || parsed.User != nil || parsed.Fragment != "" || parsed.Opaque != "" {
 		return "", false
