@@ -8,9 +8,9 @@ FLAGS   := -trimpath -gcflags all=-dwarf=false -ldflags '-s -w' -tags lambda.nor
 BUILD   := CGO_ENABLED=0 go build $(FLAGS)
 # The race detector needs a C compiler. CI always has one.
 RACE    := $(if $(shell command -v gcc clang cc 2>/dev/null),-race,)
-# What does things side by side. The rest of infra reads files, writes documents, or starts programs without the detector; the rest of the
-# product, whose files name nothing that goes on beside them, is one function after the other.
-CROWDED := ./infra/local/... ./infra/sandbox/... ./infra/test/e2e ./infra/test/export
+# What does things side by side. The rest of infra reads files, writes documents, starts programs without the detector, or is under it in
+# infra/test/e2e; the rest of the product, whose files name nothing that goes on beside them, is one function after the other.
+CROWDED := ./infra/local/... ./infra/test/e2e ./infra/test/export
 BESIDE  := \b(go (func|[A-Za-z.]+\()|sync\.|atomic\.|errgroup\.|synctest\.)|\.Go\(
 LINT    := go tool -modfile=infra/tools/go.mod golangci-lint
 SOAK    ?= 10m
