@@ -74,7 +74,7 @@ func TestAnErrorAtTheStartQuotesNoMember(t *testing.T) {
 		free         []string // members that may hold any text
 	}{
 		{ihe, damaged, nil}, // the certificate is wrong in any case
-		{facilitated, membership(t), []string{"client_name", "organization_name", "name", "city", "state", "origins"}},
+		{facilitated, membership(t), []string{"client_name", "organization_name", "name", "city", "state"}},
 	} {
 		if err := build(t, c.config, c.held, "held"); (err == nil) != (c.free != nil) {
 			t.Fatalf("as it is: %v", err)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"testing/synctest"
 	"time"
 
 	"recordbridge/shared/account"
@@ -117,6 +118,7 @@ func (c *console) useCredentials() {
 		c.t.Errorf("the second key is not taken: %d", got.status)
 	}
 	c.pump()
+	synctest.Wait() // nobody waits for what notes a use
 	keys, _ := c.do(http.MethodGet, path, nil)["keys"].([]any)
 	isUsed := func(key any) bool { known, _ := key.(map[string]any); return known["last_used_at"] != nil }
 	if !slices.ContainsFunc(keys, isUsed) {
