@@ -21,7 +21,7 @@ const aCall = 3
 
 // eachOf are the first calls, after each of which there is a crash in a soak; of those that follow, whose kinds repeat, a short one takes
 // one of everyNth.
-const eachOf, everyNth = 8, 8
+const eachOf, everyNth = 16, 8
 
 // sweepCrashes runs scenario once for each call that a function makes, with a crash after that call: all of them in a long
 // soak, most in a short one, otherwise the first of each kind, the last and a share of the others; one of them under -short.
