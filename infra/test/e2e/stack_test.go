@@ -134,7 +134,7 @@ func newStack(tb testing.TB, o options) *stack {
 	return s
 }
 
-// signingKey is what the sandbox signs id_tokens with (infra/sandbox/oauth). To make one takes as long as the rest of a stack, so all have the same.
+// signingKey is what the sandbox signs id_tokens with (infra/sandbox/oauth). To make one takes long, so all stacks have the same.
 var signingKey = sync.OnceValues(func() ([]byte, error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {

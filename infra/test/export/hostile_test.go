@@ -251,7 +251,7 @@ func TestAHostileServerCostsTheWorkerABoundedMemoryAndIsToldInTheOutcome(t *test
 			together.pages[name] = one
 		}
 	}
-	if soakingLong() {
+	if soaking() {
 		t.Run("many handovers", func(t *testing.T) { // a run hands over 75 seconds before its time is over
 			newProcessWorld(t, 77*time.Second).withstand(t, hostile{pages: map[string]attack{
 				"CarePlan": all["CarePlan"], "CareTeam": all["CareTeam"], "Goal": all["Goal"], "DiagnosticReport": all["DiagnosticReport"],
