@@ -56,7 +56,7 @@ smoke: ## look at a running stack from outside, safely on production: BASE_URL, 
 e2e: ## perform the journeys that need nothing but the outside on a running stack: RUN or STACK, which is no production
 	@set -o pipefail; RECORDBRIDGE_STACK='$(STACK)' RECORDBRIDGE_RUN_FILE='$(if $(STACK),,$(abspath $(or $(RUN),.local/run.json)))' \
 		RECORDBRIDGE_BASE_URL='$(BASE_URL)' RECORDBRIDGE_INBOX_URL='$(INBOX_URL)' \
-		go test -count=1 -timeout 20m -run 'FromOutside$$' -v ./infra/test/e2e | grep -v '^ *=== '
+		go test -count=1 -timeout 20m -run 'FromOutside$$' -v $(ARGS) ./infra/test/e2e | grep -v '^ *=== '
 
 ui: ## build the widget and our own pages into build/ui (needs Node 20)
 	@cd shared/ui && { [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund --loglevel=error; } && node build.mjs

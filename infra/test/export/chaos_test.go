@@ -19,7 +19,8 @@ import (
 const (
 	chaosSeeds = 25
 	shortSeeds = 8
-	soakSeeds  = 500
+	soakSeeds  = 100
+	longSeeds  = 500
 	// chaosMishaps is how often the same request goes wrong at most. The engine makes one five times.
 	chaosMishaps = 2
 	// chaosDeaths is how many lives of a worker end early at most.
@@ -112,6 +113,9 @@ func TestChaosChangesNothingInTheFile(t *testing.T) {
 	}
 	if soaking() {
 		seeds = soakSeeds
+	}
+	if soakingLong() {
+		seeds = longSeeds
 	}
 	first := uint64(0)
 	if only, err := strconv.ParseUint(os.Getenv("RECORDBRIDGE_SEED"), 10, 64); err == nil {

@@ -55,11 +55,9 @@ test("a journey of which each request is lost once", async ({ page, context, run
   await found.click();
   await patient.press(() => patient.button("go").isEnabled());
   const dead = await patient.leave(); // whose start is lost
-  await expect.poll(() => dead.page.url()).toContain("chrome-error:");
-  await dead.page.reload();
+  await dead.again();
   await dead.signInAndAllow();
-  await expect.poll(() => dead.page.url()).toContain("chrome-error:");
-  await dead.page.reload();
+  await dead.again();
   await patient.sees("success_title");
   expect(lost()).toEqual([]);
   expect([...asked].filter((one) => !REQUESTS.some((kind) => kind.test(one))), "what is asked for and was not lost").toEqual([]);

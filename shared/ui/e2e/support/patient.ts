@@ -60,6 +60,15 @@ export class Portal {
     await this.page.getByRole("link", { name: "Deny" }).click();
   }
 
+  /** Loads a page anew that did not come. While the browser still puts up its own instead, it takes no notice of being asked to. */
+  async again(): Promise<void> {
+    const isLost = (): boolean => this.page.url().startsWith("chrome-error:");
+    await expect.poll(isLost).toBe(true);
+    await expect(async () => {
+      if (isLost()) await this.page.reload();
+    }).toPass();
+  }
+
   async signInAndAllow(): Promise<void> {
     await this.signIn();
     await this.allow();
