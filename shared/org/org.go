@@ -49,6 +49,17 @@ const (
 	Inactive Status = "inactive"
 )
 
+// LiveAccess is the stage of an organisation's access to live mode (docs/adr/0039-live-mode-is-granted.md).
+type LiveAccess string
+
+// The stages. An operator alone grants and withdraws.
+const (
+	LiveNone      LiveAccess = "none"      // not requested yet
+	LiveRequested LiveAccess = "requested" // waiting for an operator
+	LiveGranted   LiveAccess = "granted"
+	LiveWithdrawn LiveAccess = "withdrawn" // granted once, then taken away
+)
+
 // Organisation is a customer, as GET /bridge/org shows it (docs/openapi.yaml, Organisation).
 type Organisation struct {
 	ID               string
@@ -60,6 +71,7 @@ type Organisation struct {
 	Accent           string // colour of its pages, "#rrggbb" in lower case, or empty
 	Plan             Plan
 	Status           Status
+	LiveAccess       LiveAccess
 	Emails           []string // where notices go, such as that a webhook fails; GET /bridge/org does not show them
 	CreatedAt        time.Time
 	Rev              int64 // compare-and-swap revision

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -77,7 +78,9 @@ func (s Control) Organisation(ctx context.Context, tenant org.Tenant) (org.Organ
 		PrivacyPolicyURI: row.text("privacy_policy_uri"), WebsiteURI: row.text("website_uri"),
 		TermsURI: row.text("terms_uri"), Accent: row.text("accent"),
 		Plan: org.Plan(row.text("plan")), Status: org.Status(row.text("status")),
-		CreatedAt: row.time("created_at"), Rev: row.int("rev"),
+		// Rows written before live mode was granted have no stage; their organisations keep the access that they had.
+		LiveAccess: cmp.Or(org.LiveAccess(row.text("live_access")), org.LiveGranted),
+		CreatedAt:  row.time("created_at"), Rev: row.int("rev"),
 	}
 	return o, row.json("emails", &o.Emails)
 }
@@ -129,6 +132,7 @@ func organisationItem(tenant org.Tenant, o org.Organisation) (item, error) {
 	row.setText("accent", o.Accent)
 	row.setText("plan", string(o.Plan))
 	row.setText("status", string(o.Status))
+	row.setText("live_access", string(o.LiveAccess))
 	row.setTime("created_at", o.CreatedAt)
 	return row, row.setJSON("emails", o.Emails)
 }

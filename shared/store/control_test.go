@@ -21,7 +21,7 @@ func organisationA() org.Organisation {
 		ID: orgA, Name: "Alder Maple Clinic", LogoURI: "https://alder.example/logo.svg",
 		PrivacyPolicyURI: "https://alder.example/privacy", WebsiteURI: "https://alder.example",
 		TermsURI: "https://alder.example/terms", Accent: "#1a5fb4",
-		Plan: org.Paid, Status: org.Active, CreatedAt: now, Rev: 1,
+		Plan: org.Paid, Status: org.Active, LiveAccess: org.LiveRequested, CreatedAt: now, Rev: 1,
 	}
 }
 
@@ -52,7 +52,7 @@ func TestAnOrganisationIsStoredInBothModesAndListed(t *testing.T) {
 	}
 	expect.Conflict(t, "creating it again", s.control.CreateOrganisation(t.Context(), want))
 
-	want.Emails, want.Status = []string{"ops@alder.example"}, org.Inactive
+	want.Emails, want.Status, want.LiveAccess = []string{"ops@alder.example"}, org.Inactive, org.LiveGranted
 	expect.NoError(t, s.control.SaveOrganisation(t.Context(), want))
 	expect.Conflict(t, "saving over the same revision again", s.control.SaveOrganisation(t.Context(), want))
 	want.Rev++
