@@ -73,6 +73,7 @@ type Organisation struct {
 	Status           Status
 	LiveAccess       LiveAccess
 	Emails           []string // where notices go, such as that a webhook fails; GET /bridge/org does not show them
+	VerifiedEmails   []string // the Emails whose owners confirmed them
 	CreatedAt        time.Time
 	Rev              int64 // compare-and-swap revision
 }

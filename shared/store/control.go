@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -82,7 +83,7 @@ func (s Control) Organisation(ctx context.Context, tenant org.Tenant) (org.Organ
 		LiveAccess: cmp.Or(org.LiveAccess(row.text("live_access")), org.LiveGranted),
 		CreatedAt:  row.time("created_at"), Rev: row.int("rev"),
 	}
-	return o, row.json("emails", &o.Emails)
+	return o, errors.Join(row.json("emails", &o.Emails), row.json("verified_emails", &o.VerifiedEmails))
 }
 
 // CreateOrganisation stores an organisation in both modes and lists it in the directory; fault.Conflict when it is
@@ -134,7 +135,7 @@ func organisationItem(tenant org.Tenant, o org.Organisation) (item, error) {
 	row.setText("status", string(o.Status))
 	row.setText("live_access", string(o.LiveAccess))
 	row.setTime("created_at", o.CreatedAt)
-	return row, row.setJSON("emails", o.Emails)
+	return row, errors.Join(row.setJSON("emails", o.Emails), row.setJSON("verified_emails", o.VerifiedEmails))
 }
 
 // Tenants lists every organisation's tenants, for operators.

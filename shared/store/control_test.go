@@ -52,7 +52,8 @@ func TestAnOrganisationIsStoredInBothModesAndListed(t *testing.T) {
 	}
 	expect.Conflict(t, "creating it again", s.control.CreateOrganisation(t.Context(), want))
 
-	want.Emails, want.Status, want.LiveAccess = []string{"ops@alder.example"}, org.Inactive, org.LiveGranted
+	want.Emails, want.Status, want.LiveAccess = []string{"ops@alder.example", "new@alder.example"}, org.Inactive, org.LiveGranted
+	want.VerifiedEmails = []string{"ops@alder.example"}
 	expect.NoError(t, s.control.SaveOrganisation(t.Context(), want))
 	expect.Conflict(t, "saving over the same revision again", s.control.SaveOrganisation(t.Context(), want))
 	want.Rev++
