@@ -48,14 +48,14 @@ func New(d Deps) http.Handler {
 	return d.API.Routes(map[string]httpapi.Methods{
 		membersRoute: {http.MethodGet: httpapi.Member(d.Auth, account.View, d.list)},
 		memberRoute: {
-			http.MethodPatch:  httpapi.Member(d.Auth, account.Manage, d.change),
-			http.MethodDelete: httpapi.Member(d.Auth, account.Manage, d.remove),
+			http.MethodPatch:  httpapi.Member(d.Auth, account.Manage, d.change).Proving(account.ChangeMembers),
+			http.MethodDelete: httpapi.Member(d.Auth, account.Manage, d.remove).Proving(account.ChangeMembers),
 		},
 		invitationsRoute: {
 			http.MethodGet:  httpapi.Member(d.Auth, account.Manage, d.invitations),
-			http.MethodPost: httpapi.Member(d.Auth, account.Manage, d.invite),
+			http.MethodPost: httpapi.Member(d.Auth, account.Manage, d.invite).Proving(account.ChangeMembers),
 		},
-		invitationRoute: {http.MethodDelete: httpapi.Member(d.Auth, account.Manage, d.withdraw)},
+		invitationRoute: {http.MethodDelete: httpapi.Member(d.Auth, account.Manage, d.withdraw).Proving(account.ChangeMembers)},
 		acceptRoute:     {http.MethodPost: httpapi.Account(d.Auth, d.accept)},
 	})
 }
@@ -183,7 +183,7 @@ func (d Deps) accept(ctx context.Context, v httpapi.Visitor, in accepting) (join
 }
 
 func by(v httpapi.Visitor) members.By {
-	return members.By{Actor: account.Actor(v.Account), AccountID: v.Account, Role: v.Role, Fresh: v.Fresh}
+	return members.By{Actor: account.Actor(v.Account), AccountID: v.Account, Role: v.Role}
 }
 
 func roleOf(text string) (account.Role, error) {

@@ -41,8 +41,6 @@ func (people) Remove(_ context.Context, by members.By, orgID, accountID string) 
 
 func pass(by members.By, orgID, accountID string, ok bool) error {
 	switch {
-	case !by.Fresh:
-		return account.ProofRequired()
 	case by.Actor != "member:"+by.AccountID || orgID != membertest.OrgA || accountID != known:
 		return fault.Missing("There is no such member.")
 	case !ok:

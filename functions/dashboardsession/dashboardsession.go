@@ -83,28 +83,17 @@ func New(d Deps) http.Handler {
 		totpRoute:       {http.MethodPost: httpapi.Pending(d.Auth, d.byTOTP)},
 		sessionsRoute:   {http.MethodDelete: httpapi.Account(d.Auth, d.signOutEverywhere)},
 		generatorRoute: {
-			http.MethodPost:   httpapi.Account(d.Auth, fresh(d.offerTOTP)),
-			http.MethodPut:    httpapi.Account(d.Auth, fresh(d.confirmTOTP)),
-			http.MethodDelete: httpapi.Account(d.Auth, fresh(d.removeTOTP)),
+			http.MethodPost:   httpapi.Account(d.Auth, d.offerTOTP).Proving(account.ChangeFactors),
+			http.MethodPut:    httpapi.Account(d.Auth, d.confirmTOTP).Proving(account.ChangeFactors),
+			http.MethodDelete: httpapi.Account(d.Auth, d.removeTOTP).Proving(account.ChangeFactors),
 		},
-		newPasskeyRoute: {http.MethodPost: httpapi.Account(d.Auth, fresh(d.registerPasskey))},
-		passkeysRoute:   {http.MethodPost: httpapi.Account(d.Auth, fresh(d.addPasskey))},
-		onePasskeyRoute: {http.MethodDelete: httpapi.Account(d.Auth, fresh(d.removePasskey))},
+		newPasskeyRoute: {http.MethodPost: httpapi.Account(d.Auth, d.registerPasskey).Proving(account.ChangeFactors)},
+		passkeysRoute:   {http.MethodPost: httpapi.Account(d.Auth, d.addPasskey).Proving(account.ChangeFactors)},
+		onePasskeyRoute: {http.MethodDelete: httpapi.Account(d.Auth, d.removePasskey).Proving(account.ChangeFactors)},
 		addressRoute: {
-			http.MethodPost: httpapi.Account(d.Auth, fresh(d.askAddress)),
-			http.MethodPut:  httpapi.Account(d.Auth, fresh(d.changeAddress)),
+			http.MethodPost: httpapi.Account(d.Auth, d.askAddress).Proving(account.ChangeAddress),
+			http.MethodPut:  httpapi.Account(d.Auth, d.changeAddress).Proving(account.ChangeAddress),
 		},
 		restoreAddressRoute: {http.MethodPost: httpapi.Anyone(d.Arrivals, d.restoreAddress)},
 	})
-}
-
-// fresh asks for a proof of at most 15 minutes ago first.
-func fresh[In, Out any](f func(context.Context, httpapi.Visitor, In) (Out, error)) func(context.Context, httpapi.Visitor, In) (Out, error) {
-	return func(ctx context.Context, v httpapi.Visitor, in In) (Out, error) {
-		if err := v.CheckFresh(); err != nil {
-			var none Out
-			return none, err
-		}
-		return f(ctx, v, in)
-	}
 }

@@ -59,6 +59,9 @@ type who struct {
 	account string
 }
 
+// proofAge is the age of a proof of identity that is too old for every action that needs one.
+const proofAge = 16 * time.Minute
+
 // people make sessions beside the service: what is tried out is who is let in, not signing in.
 type people struct {
 	*stack
@@ -80,11 +83,23 @@ func (p people) signedIn(of string, role account.Role, isPending bool) who {
 		invited.Rev = 1
 		expect.NoError(p.t, p.accounts.AcceptInvitation(ctx, invited, m, ""))
 	}
-	token := secret.New(strings.Repeat("t", 11) + strings.ReplaceAll(made.ID, "-", ""))
-	expect.NoError(p.t, p.flow.StartSession(ctx, account.Session{
-		Hash: account.Hash(token), AccountID: made.ID, Pending: isPending, ProvenAt: now, StartedAt: now, SeenAt: now,
+	return p.session(made.ID, isPending, now)
+}
+
+// stale returns a second session of somebody whose last proof of identity is too old.
+func (p people) stale(by who) who {
+	p.t.Helper()
+	return p.session(by.account, false, time.Now().Add(-proofAge))
+}
+
+// session starts a session of an account that last proved who it is at a time.
+func (p people) session(accountID string, isPending bool, provenAt time.Time) who {
+	p.t.Helper()
+	token, now := secret.New(strings.Repeat("t", 11)+strings.ReplaceAll(ids.Random(), "-", "")), time.Now()
+	expect.NoError(p.t, p.flow.StartSession(p.t.Context(), account.Session{
+		Hash: account.Hash(token), AccountID: accountID, Pending: isPending, ProvenAt: provenAt, StartedAt: now, SeenAt: now,
 	}, ""))
-	return who{token: token, account: made.ID}
+	return who{token: token, account: accountID}
 }
 
 // ask sends a request of a page of the dashboard; change may spoil it.

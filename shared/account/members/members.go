@@ -64,12 +64,11 @@ type By struct {
 	Actor     string       // as audit rows name it
 	AccountID string       // empty for an operator
 	Role      account.Role // in the organisation; an operator stands in for an owner
-	Fresh     bool         // it was proven lately who that is
 }
 
 // Operator is an operator, who may do what an owner may.
 func Operator(actor string) By {
-	return By{Actor: actor, AccountID: "", Role: account.Owner, Fresh: true}
+	return By{Actor: actor, AccountID: "", Role: account.Owner}
 }
 
 // may is whether somebody may give these roles to others, and take them away.
@@ -78,9 +77,6 @@ func (b By) may(roles ...account.Role) error {
 		if !b.Role.May(role.Assign()) {
 			return fault.New(fault.Forbidden, fault.CodeForbidden, "Only an owner can make somebody an owner, or change one.")
 		}
-	}
-	if !b.Fresh {
-		return account.ProofRequired()
 	}
 	return nil
 }
