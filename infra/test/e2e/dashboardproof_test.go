@@ -78,3 +78,40 @@ func (c *console) stored(t *testing.T) string {
 	}
 	return all.String()
 }
+
+// TestOwnHeadersStayAtTheirOrigin moves a webhook with headers of its own: below the same origin they are still sent, to another host they are not.
+func TestOwnHeadersStayAtTheirOrigin(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newConsole(newStack(t, options{}))
+		got := map[string]string{} // by the path's last element
+		c.inPlace = func(in *http.Request) *http.Response {
+			if !strings.HasPrefix(in.URL.Path, "/_local/inbox/hazel") {
+				return nil
+			}
+			got[in.URL.Path] = in.Header.Get("X-Receiver-Key")
+			return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: in}
+		}
+		first := host + "/_local/inbox/hazel-"
+		other := strings.Replace(first, "127.0.0.1", "localhost", 1)
+		made := c.do(http.MethodPost, "/webhooks", map[string]any{"url": first + "a", "headers": map[string]string{"X-Receiver-Key": "hush"}})
+		hook := "/webhooks/" + text(made, "webhook", "webhook_id")
+		for _, move := range []struct {
+			change map[string]any
+			want   string
+		}{
+			{map[string]any{"url": first + "b"}, "hush"},
+			{map[string]any{"url": other + "c"}, ""},
+			{map[string]any{"url": first + "d"}, ""}, // they are gone, not only held back
+			{map[string]any{"url": other + "e", "headers": map[string]string{"X-Receiver-Key": "anew"}}, "anew"},
+		} {
+			c.do(http.MethodPatch, hook, move.change)
+			c.do(http.MethodPost, hook+"/simulate", map[string]any{"type": "webhook.test"})
+			c.pump()
+			path := "/_local/inbox/hazel-" + text(move.change, "url")[len(first):]
+			if sent, isSent := got[path]; !isSent || sent != move.want {
+				t.Errorf("%v: sent %v with %q, want %q", move.change, isSent, sent, move.want)
+			}
+		}
+	})
+}
