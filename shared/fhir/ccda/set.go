@@ -12,9 +12,9 @@ import (
 // Provenance of each document names it as a target, so that no source is lost. Patients are one when they share an
 // identifier. The zero value is empty and ready.
 type Set struct {
-	// Is reports whether a name and a birth date (YYYY-MM-DD) are those of the person whom every document has to be about; nil where
-	// documents may be about anybody.
-	Is func(given, family, birthDate string) bool
+	// Is reports whether all given names, a family name, a birth date (YYYY-MM-DD) and a code of AdministrativeGender, which may be
+	// empty, are those of the person whom every document has to be about. It is nil if documents may be about anybody.
+	Is func(given, family, birthDate, sex string) bool
 
 	documents []added
 }
