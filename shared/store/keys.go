@@ -64,6 +64,10 @@ func registrationKey(place catalog.Place, owner string) key {
 // request of the dashboard reads, and at its organisation, which lists its members.
 func accountKey(id string) key { return key{accountPartition(id), meta} }
 
+// recoveryCodesKey is of an account's recovery codes: a row of their own, so that releases without them, which write whole accounts, keep
+// them.
+func recoveryCodesKey(account string) key { return key{accountPartition(account), "RECOVERYCODES"} }
+
 func membershipKey(account, o string) key {
 	return key{membershipsPartition(account), organisationPrefix + o}
 }
