@@ -84,6 +84,7 @@ func TestEveryRouteOfTheProjectsTemplateHasItsFunction(t *testing.T) {
 		"ANY /dashboard/organisations":                                                      "dashboardorg",
 		"ANY /dashboard/organisations/{orgId}":                                              "dashboardorg",
 		"ANY /dashboard/organisations/{orgId}/{mode}/overview":                              "dashboardorg",
+		"ANY /dashboard/organisations/{orgId}/deletion":                                     "dashboardorg",
 		"ANY /dashboard/organisations/{orgId}/audit":                                        "dashboardorg",
 		"ANY /dashboard/organisations/{orgId}/audit/export":                                 "dashboardorg",
 		"ANY /dashboard/organisations/{orgId}/{mode}/connections/{connectionId}/erase":      "dashboardconnections",

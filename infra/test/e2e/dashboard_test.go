@@ -132,6 +132,7 @@ func (s *stack) newOwner() *person {
 func runPeople(s *stack) {
 	s.t.Helper()
 	owner := s.newOwner()
+	s.runLeaving(owner)
 	s.runMembers(owner)
 	s.runFactors(owner)
 	<-time.After(6 * time.Minute) // a session's last request is written down every five

@@ -59,6 +59,13 @@ export interface BrandedOrganisation {
   status: "active" | "inactive";
 }
 
+export interface OrganisationDeletion {
+  stage: string; // waiting until it begins
+  requested_at: string;
+  begins_at: string;
+  can_cancel: boolean;
+}
+
 export interface Overview {
   credentials: number;
   webhooks: number;

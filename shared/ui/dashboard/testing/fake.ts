@@ -201,6 +201,9 @@ export class Fake {
     return [
       ["GET O", () => w.organisation],
       ["PATCH O", ({ body }) => Object.assign(w.organisation, body)],
+      ["GET O/deletion", () => w.deletion ?? missing()],
+      ["POST O/deletion", ({ body }) => (body["name"] === w.organisation.name ? (w.deletion = { stage: "waiting", requested_at: before(0), begins_at: before(-10080), can_cancel: true }) : stop(400, "svc_invalid_request", "Repeat the organisation's exact name to delete it."))],
+      ["DELETE O/deletion", () => { w.deletion = undefined; }],
       ["GET O/members", () => ({ members: w.members })],
       ["PATCH O/members/:id", ({ body }, at) => Object.assign(w.members.find((one) => one.account_id === at) ?? missing(), body)],
       ["GET O/invitations", () => ({ invitations: w.invitations })],

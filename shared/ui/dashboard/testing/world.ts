@@ -1,6 +1,6 @@
 /** An organisation that has used the service for a while, all of it invented. */
 import type {
-  AuditRow, ConnectionDetail, Credential, DeliveryDetail, ExportDetail, InquiryDetail, Invitation, Member, Mode, UsedMonth, BrandedOrganisation, DashboardSession, Webhook, WebhookType,
+  AuditRow, ConnectionDetail, Credential, DeliveryDetail, ExportDetail, InquiryDetail, Invitation, Member, Mode, UsedMonth, BrandedOrganisation, DashboardSession, OrganisationDeletion, Webhook, WebhookType,
 } from "../api/records.ts";
 
 export const id = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
@@ -16,6 +16,7 @@ export interface World {
   session: DashboardSession;
   signedIn: boolean;
   organisation: BrandedOrganisation;
+  deletion?: OrganisationDeletion | undefined;
   credentials: Credential[];
   webhooks: Webhook[];
   deliveries: DeliveryDetail[];
