@@ -46,6 +46,7 @@ func (w world) right(command string) map[string]string {
 	}
 	values := map[string]map[string]string{
 		"organisation create":   {"name": "Birch"},
+		"organisation delete":   {"org": w.org, "name": "Birch"},
 		"credential create":     with(tenant, "redirect", "https://app.example/return"),
 		"webhook create":        with(tenant, "url", "https://app.example/hook"),
 		"credential set":        {"public-id": w.publicID, "add-redirect": "https://app.example/another"},

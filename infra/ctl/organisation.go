@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"reflect"
 
+	"recordbridge/shared/deletion"
+	"recordbridge/shared/fault"
 	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
 )
@@ -39,6 +42,14 @@ func organisationCommands() []command {
 		{
 			name: "organisation resume", flags: "-org ID", needs: []string{"org"}, declare: resumeOrganisation,
 			help: "Makes a suspended organisation work again",
+		},
+		{
+			name: "organisation delete", flags: "-org ID -name NAME", needs: []string{"org", "name"}, declare: deleteOrganisation,
+			help: "Has an organisation deleted with everything that it has, after seven days, or shows the deletion's status",
+		},
+		{
+			name: "organisation keep", flags: "-org ID", needs: []string{"org"}, declare: keepOrganisation,
+			help: "Cancels the deletion of an organisation before it begins",
 		},
 		{
 			name: "organisation remove", flags: "-org ID", needs: []string{"org"}, declare: removeOrganisation,
@@ -90,8 +101,39 @@ func listOrganisations(*flag.FlagSet) action {
 
 func showOrganisation(flags *flag.FlagSet) action {
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
-		shown, err := s.Organisations.Show(ctx, tenant)
-		return organisationShown(shown), err
+		gone, err := s.Organisations.Deletion(ctx, tenant)
+		if err != nil && !errors.Is(err, fault.NotFound) {
+			return nil, err
+		}
+		if gone.Stage == deletion.Done {
+			return map[string]any{"id": tenant.OrgID, "deletion": deletionShown(gone)}, nil
+		}
+		found, failure := s.Organisations.Show(ctx, tenant)
+		shown := organisationShown(found)
+		if err == nil {
+			shown["deletion"] = deletionShown(gone)
+		}
+		return shown, failure
+	})
+}
+
+func deletionShown(d deletion.Deletion) map[string]any {
+	return map[string]any{
+		"stage": d.Stage, "requested_by": d.Actor, "requested_at": d.RequestedAt, "begins_at": d.BeginsAt, "finished_at": d.FinishedAt, "counts": d.Counts,
+	}
+}
+
+func deleteOrganisation(flags *flag.FlagSet) action {
+	name := flags.String("name", "", "the organisation's exact `name`, to confirm")
+	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+		d, err := s.Organisations.Delete(ctx, tenant, *name)
+		return map[string]any{"org": tenant.OrgID, "deletion": deletionShown(d)}, err
+	})
+}
+
+func keepOrganisation(flags *flag.FlagSet) action {
+	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+		return map[string]any{"org": tenant.OrgID, "kept": true}, s.Organisations.CancelDeletion(ctx, tenant)
 	})
 }
 

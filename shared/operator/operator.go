@@ -33,7 +33,8 @@ type Deps struct {
 	Servers     Servers        // nil for an operator who asks no health system
 	// Disconnector ends connections (disconnect.Disconnector); nil for an operator who ends none.
 	Disconnector Disconnector
-	Erasures     Erasures // erase.Requests
+	Erasures     Erasures  // erase.Requests
+	Deletions    Deletions // deletion.Requests
 	Inquiries    InquiryParts
 	Members      Members
 	Catalog      CatalogParts

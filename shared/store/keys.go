@@ -64,6 +64,10 @@ func registrationKey(place catalog.Place, owner string) key {
 // request of the dashboard reads, and at its organisation, which lists its members.
 func accountKey(id string) key { return key{accountPartition(id), meta} }
 
+// recoveryCodesKey is of an account's recovery codes: a row of their own, so that releases without them, which write whole accounts, keep
+// them.
+func recoveryCodesKey(account string) key { return key{accountPartition(account), "RECOVERYCODES"} }
+
 func membershipKey(account, o string) key {
 	return key{membershipsPartition(account), organisationPrefix + o}
 }
@@ -187,8 +191,20 @@ func erasedKey(t org.Tenant, hash, facility string) key {
 // erasuresShard is where the index byDue lists erasures that are under way. The sweeper does not look there.
 const erasuresShard = "ERASURES"
 
+// deletionKey is of the request to delete an organisation.
+func deletionKey(orgID string) key {
+	return key{org.Tenant{Mode: org.Live, OrgID: orgID}.Key() + deletionSuffix, meta}
+}
+
+const (
+	deletionSuffix = "#DELETION"
+	// deletionsShard is where the index byDue lists deletions that are under way. The sweeper does not look there.
+	deletionsShard = "DELETIONS"
+)
+
 // usageKey is of what a tenant has used on a day.
-func usageKey(t org.Tenant, day string) key { return key{t.Key() + "#USAGE", day} }
+func usageKey(t org.Tenant, day string) key { return key{usagePartition(t), day} }
+func usagePartition(t org.Tenant) string    { return t.Key() + "#USAGE" }
 
 // noticeKey is of an e-mail that is to be sent.
 func noticeKey(t org.Tenant, id string) key { return rowKey(t, due.Notice, id) }

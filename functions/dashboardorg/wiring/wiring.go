@@ -11,6 +11,7 @@ import (
 	"recordbridge/functions/dashboardorg"
 	"recordbridge/shared/account/members"
 	"recordbridge/shared/audit"
+	"recordbridge/shared/deletion"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/inquiry"
 	"recordbridge/shared/lambdarun"
@@ -18,6 +19,7 @@ import (
 	"recordbridge/shared/operator"
 	"recordbridge/shared/store"
 	"recordbridge/shared/usage"
+	"recordbridge/shared/verification"
 	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/manage"
 )
@@ -40,14 +42,17 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	deps.Connections = store.Connections{DB: e.DB, Table: env.ConnectionTable}
 	work := store.Work{DB: e.DB, Table: env.WorkTable}
 	inbox := inquiry.Inbox{Rows: work, Mailer: nil, Now: p.Now}
+	var mailer verification.Mailer // nil: no e-mails are sent
 	if env.MailFrom != "" {
-		inbox.Mailer = mail.Sender{Client: ses.NewFromConfig(p.AWS), From: env.MailFrom}
+		sender := mail.Sender{Client: ses.NewFromConfig(p.AWS), From: env.MailFrom}
+		inbox.Mailer, mailer = sender, sender
 	}
 	deps.Inquiries = operator.InquiryParts{Rows: work, Inbox: inbox}
-	// It invites nobody.
+	// It invites nobody, and its mails lead nowhere.
 	founder := members.Service{
-		Rows: e.Accounts, Audit: log, Mailer: nil, Dashboard: "", Random: rand.Reader, NewID: ids.Random, Now: p.Now,
+		Rows: e.Accounts, Audit: log, Mailer: mailer, Dashboard: "", Random: rand.Reader, NewID: ids.Random, Now: p.Now,
 	}
+	deps.Members, deps.Deletions = founder, deletion.Requests{Rows: work, Now: p.Now}
 	meter := usage.Meter{
 		Days: work, Events: store.EventLog{DB: e.DB, Table: env.WorkTable},
 		Deliveries: store.DeliveryLog{DB: e.DB, Table: env.WorkTable}, Now: p.Now,

@@ -250,7 +250,7 @@ func reserved() map[string][]string {
 		"ClientKeyRsa1": signers, "ClientKeyEc1": signers, "ClientKeyRsa2": signers, "ClientKeyEc2": signers,
 		"FilesKey": {"ExportWorkerFunction", "DownloadExportFunction", "TefcaWorkerFunction"},
 		"KeyHashingSecret": {
-			"DashboardConnectionsFunction", "DashboardCredentialsFunction", "CallbackFunction", "CreateExportFunction", "GetExportFunction", "DownloadExportFunction", "GetConnectionFunction",
+			"DashboardConnectionsFunction", "DashboardCredentialsFunction", "DashboardSessionFunction", "CallbackFunction", "CreateExportFunction", "GetExportFunction", "DownloadExportFunction", "GetConnectionFunction",
 			"DeleteConnectionFunction", "DeleteExportFilesFunction", "ListEventsFunction", "ExportCatalogFunction", "RevokeVaultFunction", "TefcaWorkerFunction",
 		},
 		"CursorSecret":    {"ListEventsFunction", "SearchCatalogFunction"},

@@ -35,6 +35,20 @@ func (d Audited) RemoveTOTP(ctx context.Context, b Browser, s account.Session) (
 	return d.entered(ctx, s, "account.generator_removed")(d.Service.RemoveTOTP(ctx, b, s))
 }
 
+// ByRecoveryCode is Service's. A recovery code is used when a factor was lost or stolen, which owners have to be able to see.
+func (d Audited) ByRecoveryCode(ctx context.Context, b Browser, s account.Session, typed string) (Entered, error) {
+	return d.entered(ctx, s, "account.recovery_code_used")(d.Service.ByRecoveryCode(ctx, b, s, typed))
+}
+
+// MakeRecoveryCodes is Service's.
+func (d Audited) MakeRecoveryCodes(ctx context.Context, s account.Session) ([]secret.Text, error) {
+	codes, err := d.Service.MakeRecoveryCodes(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return codes, d.record(ctx, s.AccountID, "account.recovery_codes_made")
+}
+
 // AddPasskey is Service's.
 func (d Audited) AddPasskey(ctx context.Context, b Browser, s account.Session, name string, answer []byte) (Entered, error) {
 	return d.entered(ctx, s, "account.passkey_added")(d.Service.AddPasskey(ctx, b, s, name, answer))

@@ -13,6 +13,7 @@ export interface DashboardSession {
   fresh_until: string;
   ends_at: string;
   organisations: Membership[];
+  recovery_codes?: string[]; // of the account's first second factor, once
 }
 
 export interface Account {
@@ -20,6 +21,7 @@ export interface Account {
   email: string;
   totp: boolean;
   passkeys: Passkey[];
+  recovery_codes_left: number;
 }
 
 export interface Passkey {
@@ -55,6 +57,13 @@ export interface BrandedOrganisation {
   emails: string[];
   plan: "free" | "paid";
   status: "active" | "inactive";
+}
+
+export interface OrganisationDeletion {
+  stage: string; // waiting until it begins
+  requested_at: string;
+  begins_at: string;
+  can_cancel: boolean;
 }
 
 export interface Overview {

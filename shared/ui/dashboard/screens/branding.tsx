@@ -5,6 +5,7 @@ import type { BrandedOrganisation } from "../api/records.ts";
 import { contrast, defaultAccent, shades, sheets } from "../../kit/colour.ts";
 import { useAction, useHere, useQuery } from "../app.ts";
 import { Field, Form, LinkButton, Load, Notice, Panel, Title } from "../parts/controls.tsx";
+import { Leaving } from "./leaving.tsx";
 
 type Draft = Pick<BrandedOrganisation, "name" | "logo_uri" | "accent" | "privacy_policy_uri" | "terms_uri" | "website_uri"> & { emails: string };
 
@@ -15,6 +16,7 @@ export function Branding(): JSX.Element {
     <>
       <Title lead="What patients see of you when they connect, in both modes.">Branding</Title>
       <Load answer={answer}>{(data) => <Editor data={data} done={answer.set} />}</Load>
+      <Leaving />
     </>
   );
 }
