@@ -190,6 +190,11 @@ export class Fake {
     return [
       ["GET O", () => w.organisation],
       ["PATCH O", ({ body }) => Object.assign(w.organisation, body)],
+      ["POST O/emails", () => ({ verification_id: id(8), expires_at: before(-10), resend_after: before(-1) })],
+      ["PUT O/emails", ({ body }) => {
+        if (body["code"] !== "123456") stop(400, "svc_invalid_request", "This is not the code that was sent. Check it and try again.");
+        return Object.assign(w.organisation, { verified_emails: [...w.organisation.verified_emails, String(body["email"])] });
+      }],
       ["GET O/members", () => ({ members: w.members })],
       ["PATCH O/members/:id", ({ body }, at) => Object.assign(w.members.find((one) => one.account_id === at) ?? missing(), body)],
       ["GET O/invitations", () => ({ invitations: w.invitations })],
