@@ -5,6 +5,7 @@ package dashboardorg
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"net/http"
 	"time"
@@ -25,6 +26,7 @@ const (
 	usageRoute    = "/dashboard/organisations/{orgId}/{mode}/usage"
 	auditRoute    = "/dashboard/organisations/{orgId}/audit"
 	exportRoute   = "/dashboard/organisations/{orgId}/audit/export"
+	emailsRoute   = "/dashboard/organisations/{orgId}/emails"
 )
 
 // Deps are what the endpoints work with.
@@ -33,6 +35,8 @@ type Deps struct {
 	Auth     httpapi.SessionAuth
 	Founder  Founder
 	Operator *operator.Operator
+	Accounts Accounts
+	Codes    operator.NoticeCodes
 	Audit    audit.Log
 	Meter    Meter
 	Now      func() time.Time
@@ -41,6 +45,11 @@ type Deps struct {
 // Meter tells what a tenant has used in a month, such as 2026-03, today included; fault.Invalid for what is no month (usage.Meter).
 type Meter interface {
 	Month(ctx context.Context, tenant org.Tenant, month string) (usage.Month, error)
+}
+
+// Accounts reads accounts; fault.NotFound (store.Accounts).
+type Accounts interface {
+	Account(ctx context.Context, id string) (account.Account, error)
 }
 
 // Founder makes organisations (members.Service).
@@ -56,6 +65,10 @@ func New(d Deps) http.Handler {
 		oneRoute: {
 			http.MethodGet:   httpapi.Member(d.Auth, account.View, d.show),
 			http.MethodPatch: httpapi.Member(d.Auth, account.Operate, d.change),
+		},
+		emailsRoute: {
+			http.MethodPost: httpapi.Member(d.Auth, account.Operate, d.sendCode),
+			http.MethodPut:  httpapi.Member(d.Auth, account.Operate, d.verify),
 		},
 		overviewRoute: {http.MethodGet: httpapi.Member(d.Auth, account.View, d.overview)},
 		usageRoute:    {http.MethodGet: httpapi.Member(d.Auth, account.View, d.usage)},
@@ -104,6 +117,13 @@ func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (organi
 	as := d.Operator.As(account.Actor(v.Account)).Organisations
 	to := operator.OrganisationChange{
 		Name: in.Name, Logo: in.Logo, Accent: in.Accent, Privacy: in.Privacy, Terms: in.Terms, Website: in.Website, Emails: in.Emails,
+	}
+	if in.Emails != nil {
+		who, err := d.Accounts.Account(ctx, v.Account)
+		if err != nil {
+			return organisation{}, fmt.Errorf("read account: %w", err)
+		}
+		to.Own = who.Email
 	}
 	changed, err := as.Change(ctx, either(v), to)
 	if err != nil {

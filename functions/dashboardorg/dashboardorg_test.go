@@ -73,7 +73,10 @@ func TestUsageIsByMonth(t *testing.T) {
 }
 
 func handler(s *managed.Stack) http.Handler {
-	return dashboardorg.New(dashboardorg.Deps{API: keyedtest.NewAPI(), Auth: membertest.Auth(), Founder: founder{}, Operator: s.Operator, Audit: s.Audit, Meter: meter{}, Now: keyedtest.Moment})
+	return dashboardorg.New(dashboardorg.Deps{
+		API: keyedtest.NewAPI(), Auth: membertest.Auth(), Founder: founder{}, Operator: s.Operator, Accounts: people{}, Codes: codes(s), Audit: s.Audit,
+		Meter: meter{}, Now: keyedtest.Moment,
+	})
 }
 
 // data reads what an answer holds.
@@ -94,6 +97,7 @@ type shown struct {
 	Contrast float64 `json:"accent_contrast"`
 	Website  string  `json:"website_uri"`
 	Emails   []string
+	Verified []string `json:"verified_emails"`
 }
 
 func TestAnOrganisationIsFoundedByWhoAsks(t *testing.T) {
@@ -214,6 +218,8 @@ func TestOrganisationsKnowTheirMembers(t *testing.T) {
 	}{
 		{"GET", oneRoute, onePath, "", account.View},
 		{"PATCH", oneRoute, onePath, `{"accent":"blue"}`, account.Operate},
+		{"POST", emailsRoute, onePath + "/emails", `{"email":"x@alder.example"}`, account.Operate},
+		{"PUT", emailsRoute, onePath + "/emails", `{"email":"x@alder.example","verification_id":"x","code":"123456"}`, account.Operate},
 		{"GET", overviewRoute, onePath + "/test/overview", "", account.View},
 		{"GET", auditRoute, onePath + "/audit", "", account.Manage},
 		{"GET", auditRoute + "/export", onePath + "/audit/export", "", account.Manage},

@@ -15,7 +15,7 @@ const deletionRoute = "/dashboard/organisations/{orgId}/deletion"
 func (d Deps) deletion() map[string]httpapi.Methods {
 	return map[string]httpapi.Methods{deletionRoute: {
 		http.MethodGet:    httpapi.Member(d.Auth, account.View, d.showDeletion),
-		http.MethodPost:   httpapi.Member(d.Auth, account.Own, d.requestDeletion),
+		http.MethodPost:   httpapi.Member(d.Auth, account.Own, d.requestDeletion).Proving(account.Erase),
 		http.MethodDelete: httpapi.Member(d.Auth, account.Own, d.cancelDeletion),
 	}}
 }
@@ -36,9 +36,6 @@ func (d Deps) showDeletion(ctx context.Context, v httpapi.Visitor, _ nothing) (d
 }
 
 func (d Deps) requestDeletion(ctx context.Context, v httpapi.Visitor, in deleted) (deletionView, error) {
-	if err := v.CheckFresh(); err != nil {
-		return deletionView{}, err
-	}
 	return d.viewOf(d.Operator.As(account.Actor(v.Account)).Organisations.Delete(ctx, either(v), in.Name))
 }
 

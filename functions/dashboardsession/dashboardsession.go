@@ -87,7 +87,7 @@ func New(d Deps) http.Handler {
 		passkeyRoute:       {http.MethodPost: httpapi.Anyone(d.Arrivals, d.byPasskey)},
 		totpRoute:          {http.MethodPost: httpapi.Pending(d.Auth, d.byTOTP)},
 		recoveryCodeRoute:  {http.MethodPost: httpapi.Pending(d.Auth, d.byRecoveryCode)},
-		recoveryCodesRoute: {http.MethodPost: httpapi.Account(d.Auth, fresh(d.makeRecoveryCodes))},
+		recoveryCodesRoute: {http.MethodPost: httpapi.Account(d.Auth, d.makeRecoveryCodes).Proving(account.ChangeFactors)},
 		sessionsRoute:      {http.MethodDelete: httpapi.Account(d.Auth, d.signOutEverywhere)},
 		generatorRoute: {
 			http.MethodPost:   httpapi.Account(d.Auth, d.offerTOTP).Proving(account.ChangeFactors),

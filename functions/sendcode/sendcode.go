@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"recordbridge/shared/httpapi"
+	"recordbridge/shared/maillimit"
 	"recordbridge/shared/org"
 	"recordbridge/shared/verification"
 )
@@ -58,8 +59,13 @@ func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response
 	if err != nil {
 		return response{}, err
 	}
+	shown := ""
+	if asking.LiveAccess == org.LiveGranted {
+		shown = asking.Name
+	}
 	sent, err := d.Codes.Send(ctx, verification.Request{
-		Tenant: caller.Tenant, Organisation: asking.Name, Email: in.Email, Language: in.Language, Network: in.Network,
+		Tenant: caller.Tenant, Organisation: shown, From: maillimit.From{Account: "", Organisation: asking.MailSender()},
+		Email: in.Email, Language: in.Language, Network: in.Network,
 	})
 	if err != nil {
 		return response{}, err

@@ -8,17 +8,18 @@ import (
 
 	"recordbridge/functions/sendcode"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/maillimit"
 	"recordbridge/shared/org"
 	"recordbridge/shared/testkit/browsertest"
 	"recordbridge/shared/testkit/keyedtest"
 	"recordbridge/shared/verification"
 )
 
-// directory has one organisation.
-type directory struct{}
+// directory has one organisation, at a stage of its access to live mode.
+type directory struct{ access org.LiveAccess }
 
-func (directory) Organisation(context.Context, string) (org.Organisation, error) {
-	return org.Organisation{Name: "Alder App"}, nil
+func (d directory) Organisation(context.Context, string) (org.Organisation, error) {
+	return org.Organisation{ID: "0a", Name: "Alder App", LiveAccess: d.access, FoundedBy: "ac"}, nil
 }
 
 // sender remembers what was asked for, and answers err or a code.
@@ -33,8 +34,26 @@ func (s *sender) Send(_ context.Context, r verification.Request) (verification.S
 	return verification.Sent{ID: "id-1", ExpiresAt: at.Add(5 * time.Minute), ResendAfter: at.Add(30 * time.Second)}, s.err
 }
 
-func (s *sender) handler() http.Handler {
-	return sendcode.New(sendcode.Deps{API: keyedtest.NewAPI(), Auth: browsertest.Auth(), Organisations: directory{}, Codes: s})
+func (s *sender) handler() http.Handler { return s.handlerAt(org.LiveGranted) }
+
+func (s *sender) handlerAt(access org.LiveAccess) http.Handler {
+	return sendcode.New(sendcode.Deps{API: keyedtest.NewAPI(), Auth: browsertest.Auth(), Organisations: directory{access}, Codes: s})
+}
+
+func TestSendCodeNamesOrganisationOnlyWhenApproved(t *testing.T) {
+	t.Parallel()
+	for access, want := range map[org.LiveAccess]verification.Request{
+		org.LiveNone:      {Organisation: "", From: maillimit.From{Organisation: "ac"}},
+		org.LiveRequested: {Organisation: "", From: maillimit.From{Organisation: "ac"}},
+		org.LiveWithdrawn: {Organisation: "", From: maillimit.From{Organisation: "ac"}},
+		org.LiveGranted:   {Organisation: "Alder App", From: maillimit.From{Organisation: "0a"}},
+	} {
+		var s sender
+		browsertest.Send(t, s.handlerAt(access), http.MethodPost, sendcode.Route+browsertest.Page, `{"email":"ada@example.com"}`)
+		if len(s.asked) != 1 || s.asked[0].Organisation != want.Organisation || s.asked[0].From != want.From {
+			t.Errorf("%s: asked for %+v", access, s.asked)
+		}
+	}
 }
 
 func TestACodeIsAskedForInTheOrganisationsName(t *testing.T) {
@@ -42,7 +61,7 @@ func TestACodeIsAskedForInTheOrganisationsName(t *testing.T) {
 	var s sender
 	w := browsertest.Send(t, s.handler(), http.MethodPost, sendcode.Route+browsertest.Page, `{"email":"ada@example.com","lang":"es","public_id":"other","Organisation":"Evil","Network":"other"}`)
 	browsertest.CheckAnswer(t, w, `{"success":true,"data":{"verification_id":"id-1","expires_at":"2026-03-04T05:11:07Z","resend_after":"2026-03-04T05:06:37Z"}}`)
-	asked := verification.Request{Tenant: keyedtest.Tenants()[keyedtest.PublicA], Organisation: "Alder App", Email: "ada@example.com", Language: "es", Network: "192.0.2.1"}
+	asked := verification.Request{Tenant: keyedtest.Tenants()[keyedtest.PublicA], Organisation: "Alder App", From: maillimit.From{Organisation: "0a"}, Email: "ada@example.com", Language: "es", Network: "192.0.2.1"}
 	if len(s.asked) != 1 || s.asked[0] != asked {
 		t.Errorf("asked for %+v", s.asked)
 	}

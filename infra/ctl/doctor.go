@@ -10,7 +10,7 @@ import (
 func doctorCommands() []command {
 	return []command{{
 		name: "doctor", offline: true, declare: examine,
-		help: "Checks a deployment: keys, queues, alarms, clock, webhooks, institutions, audit rows, mail; exit code 1 with what to do",
+		help: "Checks a deployment: keys, queues, alarms, clock, names of organisations, webhooks, institutions, audit rows, mail; exit code 1 with what to do",
 	}}
 }
 
@@ -50,6 +50,7 @@ func checks() []check {
 		{"service and clock", false, checkService},
 		{"queues", false, checkQueues},
 		{"alarms", false, checkAlarms},
+		{"organisations", true, checkOrganisations},
 		{"webhooks", true, checkWebhooks},
 		{"institutions", true, checkInstitutions},
 		{"audit rows", true, checkAudit},

@@ -142,7 +142,7 @@ func organisationShown(o org.Organisation) map[string]any {
 	return map[string]any{
 		"id": o.ID, "name": o.Name, "plan": o.Plan, "status": o.Status, "website_uri": o.WebsiteURI,
 		"privacy_policy_uri": o.PrivacyPolicyURI, "terms_uri": o.TermsURI, "logo_uri": o.LogoURI, "accent": o.Accent, "emails": append([]string{}, o.Emails...),
-		"created_at": o.CreatedAt,
+		"verified_emails": append([]string{}, o.VerifiedEmails...), "created_at": o.CreatedAt,
 	}
 }
 
@@ -192,7 +192,9 @@ func emails(flags *flag.FlagSet) action {
 			}
 		}
 		stored, err := s.Organisations.Show(ctx, tenant)
-		return map[string]any{"org": tenant.OrgID, "emails": append([]string{}, stored.Emails...)}, err
+		return map[string]any{
+			"org": tenant.OrgID, "emails": append([]string{}, stored.Emails...), "verified_emails": append([]string{}, stored.VerifiedEmails...),
+		}, err
 	})
 }
 

@@ -23,11 +23,11 @@ const (
 	MoveWebhook Action = "move_webhook"
 	// ChangeMembers changes roles, removes members, and creates and withdraws invitations.
 	ChangeMembers Action = "change_members"
-	// ChangeFactors adds and removes passkeys and the authenticator app.
+	// ChangeFactors adds and removes passkeys and the authenticator app, and makes recovery codes.
 	ChangeFactors Action = "change_factors"
 	// ChangeAddress changes an account's email address.
 	ChangeAddress Action = "change_address"
-	// Erase erases a connection.
+	// Erase erases a connection, or deletes the organisation.
 	Erase Action = "erase"
 )
 

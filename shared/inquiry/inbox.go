@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"recordbridge/shared/account"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/maillimit"
 	"recordbridge/shared/org"
 	"recordbridge/shared/webhook"
 )
@@ -105,10 +107,16 @@ type Mailer interface {
 	SendReplyTo(ctx context.Context, to []string, replyTo, subject, text, html string) error
 }
 
+// Limits counts answers over all organisations; fault.Limited (maillimit.Limiter).
+type Limits interface {
+	Take(ctx context.Context, m maillimit.Mail) error
+}
+
 // Inbox is where inquiries are read and answered.
 type Inbox struct {
 	Rows   InboxRows
 	Mailer Mailer // nil: this stack sends no e-mails
+	Limits Limits // nil for an operator, whose answers are not counted by account and mailbox
 	Now    func() time.Time
 }
 
@@ -187,6 +195,9 @@ func (d Inbox) begin(ctx context.Context, host org.Organisation, i Inquiry, a An
 	if err := d.answerable(host, i, a); err != nil {
 		return i, err
 	}
+	if err := d.count(ctx, host, i, a); err != nil {
+		return i, err
+	}
 	if err := d.Rows.CountAnswer(ctx, i.Tenant, a.At, mostSent); err != nil {
 		if errors.Is(err, fault.Conflict) {
 			return i, limited(fmt.Sprintf("An organisation can send %d answers a day. Try again tomorrow.", mostSent), time.Hour).Because(err)
@@ -206,6 +217,18 @@ func (d Inbox) begin(ctx context.Context, host org.Organisation, i Inquiry, a An
 	return saved, err
 }
 
+// count counts an answer's e-mail by the member who sends it, the organisation and the patient's mailbox.
+func (d Inbox) count(ctx context.Context, host org.Organisation, i Inquiry, a Answer) error {
+	if d.Limits == nil {
+		return nil
+	}
+	from := maillimit.From{Account: strings.TrimPrefix(a.By, account.Actor("")), Organisation: host.MailSender()}
+	if err := d.Limits.Take(ctx, maillimit.Mail{Purpose: maillimit.Answer, From: from, To: i.Email}); err != nil {
+		return fmt.Errorf("count answer: %w", err)
+	}
+	return nil
+}
+
 // answerable is why an answer cannot be sent now.
 func (d Inbox) answerable(host org.Organisation, i Inquiry, a Answer) error {
 	known, today := answerAt(i, a.Text), 0
@@ -219,8 +242,8 @@ func (d Inbox) answerable(host org.Organisation, i Inquiry, a Answer) error {
 		return fault.New(fault.Unavailable, fault.CodeUnavailable, "This service is not set up to send e-mails.")
 	case i.Email == "":
 		return conflict("The patient has left no e-mail address, so that this inquiry cannot be answered.")
-	case len(host.Emails) == 0:
-		return conflict("Give your organisation an e-mail address first, to which the patient can reply.")
+	case len(host.VerifiedEmails) == 0:
+		return conflict("First add an e-mail address to your organisation and verify it. The patient's reply goes there.")
 	case known >= 0 && i.Answers[known].Delivery == Sending && a.At.Sub(i.Answers[known].At) < sendingTime:
 		return unknown(i.Answers[known].At.Add(sendingTime).Sub(a.At))
 	case today >= mostADay:
@@ -236,7 +259,7 @@ func (d Inbox) send(ctx context.Context, host org.Organisation, i Inquiry, text 
 	l := written(host.Name, i.Tenant.Mode, text)
 	ctx, cancel := context.WithTimeout(ctx, mailTime) // there has to be time left to say that it did not go
 	defer cancel()
-	err := d.Mailer.SendReplyTo(ctx, []string{i.Email}, host.Emails[0], l.Subject, l.Text(), l.HTML())
+	err := d.Mailer.SendReplyTo(ctx, []string{i.Email}, host.VerifiedEmails[0], l.Subject, l.Text(), l.HTML())
 	switch {
 	case err == nil:
 		return Sent, nil

@@ -14,9 +14,11 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/inquiry"
 	"recordbridge/shared/mail"
+	"recordbridge/shared/maillimit"
 	"recordbridge/shared/org"
 	"recordbridge/shared/store"
 	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/memory"
 )
 
 const (
@@ -48,12 +50,13 @@ func (c *counter) SendReplyTo(ctx context.Context, to []string, replyTo, subject
 
 func newCounter(t *testing.T) *counter {
 	t.Helper()
-	c := &counter{office: newOffice(t), host: org.Organisation{ID: alder.OrgID, Name: "Alder\r\nBcc: eve@example.com", Emails: []string{"help@alder.example"}}}
+	c := &counter{office: newOffice(t), host: org.Organisation{ID: alder.OrgID, Name: "Alder\r\nBcc: eve@example.com", VerifiedEmails: []string{"help@alder.example"}}}
 	rows, isWork := c.recorder.Store.(store.Work)
 	if !isWork {
 		t.Fatal("the store is another one")
 	}
-	c.inbox = inquiry.Inbox{Rows: rows, Mailer: c, Now: time.Now}
+	limits := maillimit.Limiter{Buckets: &memory.Buckets{}, Keys: c.recorder.Keys, Now: time.Now}
+	c.inbox = inquiry.Inbox{Rows: rows, Mailer: c, Limits: limits, Now: time.Now}
 	expect.NoError(t, c.recorder.AskSupport(t.Context(), inquiry.From{Tenant: alder, Email: address}, help()))
 	c.id = c.queue.told[0]
 	return c
@@ -209,10 +212,10 @@ func TestAnInquiryIsAnsweredWhereThatIsPossible(t *testing.T) {
 			t.Errorf("kept %+v (%v)", i, failure)
 		}
 		c.trouble = nil
-		c.host.Emails = nil
+		c.host.Emails, c.host.VerifiedEmails = []string{"help@alder.example"}, nil
 		_, _, err = c.answer(reply)
-		c.wantRefused("nowhere to reply", err, fault.Conflict, "e-mail address first")
-		c.host.Emails = []string{"help@alder.example"}
+		c.wantRefused("nowhere to reply", err, fault.Conflict, "verify it")
+		c.host.VerifiedEmails = c.host.Emails
 		c.inbox.Mailer = nil
 		_, _, err = c.answer(reply)
 		c.wantRefused("no e-mails", err, fault.Unavailable, "not set up")

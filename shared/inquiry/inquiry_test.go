@@ -18,6 +18,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/inquiry"
+	"recordbridge/shared/maillimit"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/store"
@@ -245,6 +246,7 @@ func (o *office) verify(email string) secret.Text {
 	var mail posted
 	sent, err := verification.Sender{
 		Store: o.flow(), Mailer: &mail, Keys: o.recorder.Keys, Random: rand.Reader, NewID: ids.Random, Now: time.Now, PerHour: 5,
+		Limits: maillimit.Limiter{Buckets: o.flow(), Keys: o.recorder.Keys, Now: time.Now},
 	}.Send(o.t.Context(), verification.Request{Tenant: alder, Email: email})
 	expect.NoError(o.t, err)
 	_, rest, _ := strings.Cut(mail.text, "code: ")

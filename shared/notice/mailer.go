@@ -9,6 +9,7 @@ import (
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/logx"
+	"recordbridge/shared/maillimit"
 	"recordbridge/shared/metric"
 	"recordbridge/shared/org"
 )
@@ -40,10 +41,16 @@ type Sender interface {
 	Send(ctx context.Context, to []string, subject, text, html string) error
 }
 
+// Limits counts e-mails over all organisations; fault.Limited (maillimit.Limiter).
+type Limits interface {
+	Take(ctx context.Context, m maillimit.Mail) error
+}
+
 // Mailer sends notices. A claim keeps two from sending one; who crashes between the mail and its mark sends it again.
 type Mailer struct {
 	Store     Store
 	Sender    Sender // nil: this stack sends no e-mails
+	Limits    Limits
 	Dashboard string // its address, to which the mails lead
 	Now       func() time.Time
 	Lease     time.Duration // longer than sending may take
@@ -63,7 +70,7 @@ func (m Mailer) SendNotice(ctx context.Context, tenant org.Tenant, id string) er
 	outcome, err := m.send(ctx, n)
 	// Whether the mail has gone is known; a deadline that passes now must not make it go again.
 	ctx = context.WithoutCancel(ctx)
-	if err != nil {
+	if err != nil || outcome == limited {
 		return errors.Join(err, m.putOff(ctx, n))
 	}
 	return m.finish(ctx, n, outcome)
@@ -93,14 +100,39 @@ func (m Mailer) mail(ctx context.Context, n Notice) (Outcome, error) {
 	if err != nil {
 		return "", fmt.Errorf("read organisation: %w", err)
 	}
-	if len(told.Emails) == 0 {
+	if len(told.VerifiedEmails) == 0 {
 		return NoAddresses, nil
 	}
+	to, err := m.admitted(ctx, told)
+	if err != nil {
+		return "", err
+	}
+	if len(to) == 0 {
+		return limited, nil
+	}
 	l := message(n, told.Name, m.Dashboard)
-	if err := m.Sender.Send(ctx, told.Emails, l.Subject, l.Text(), l.HTML()); err != nil {
+	if err := m.Sender.Send(ctx, to, l.Subject, l.Text(), l.HTML()); err != nil {
 		return "", fmt.Errorf("send notice: %w", err)
 	}
 	return Sent, nil
+}
+
+// admitted returns the verified addresses that can be sent another notice now.
+func (m Mailer) admitted(ctx context.Context, told org.Organisation) ([]string, error) {
+	to := make([]string, 0, len(told.VerifiedEmails))
+	for _, address := range told.VerifiedEmails {
+		counted := maillimit.Mail{Purpose: maillimit.Notice, From: maillimit.From{Account: "", Organisation: told.MailSender()}, To: address}
+		err := m.Limits.Take(ctx, counted)
+		if err == nil {
+			to = append(to, address)
+		} else if !errors.Is(err, fault.Limited) {
+			return nil, fmt.Errorf("count notice: %w", err)
+		}
+	}
+	if left := len(told.VerifiedEmails) - len(to); left > 0 {
+		logx.Add(ctx, slog.Int("notice_addresses_limited", left))
+	}
+	return to, nil
 }
 
 // putOff has a notice that could not be sent tried again, if there is time for it.

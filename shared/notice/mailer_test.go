@@ -19,10 +19,13 @@ import (
 	"recordbridge/shared/due"
 	"recordbridge/shared/logx"
 	"recordbridge/shared/mail"
+	"recordbridge/shared/maillimit"
 	"recordbridge/shared/notice"
 	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
 	"recordbridge/shared/store"
 	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/memory"
 	"recordbridge/shared/webhook"
 )
 
@@ -45,6 +48,7 @@ type office struct {
 	cloud  *aws.Cloud
 	rows   store.Webhooks
 	mailer notice.Mailer
+	keys   secret.Keyring
 	id     string       // of the notice
 	log    bytes.Buffer // of the last notice
 }
@@ -53,14 +57,16 @@ type office struct {
 func newOffice(t *testing.T, emails ...string) *office {
 	t.Helper()
 	made := tables.New(t)
-	p := &office{t: t, id: noticeID, cloud: made.Cloud, rows: store.Webhooks{
+	keys, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
+	expect.NoError(t, err)
+	p := &office{t: t, keys: keys, id: noticeID, cloud: made.Cloud, rows: store.Webhooks{
 		Work: store.Work{DB: made.DB, Table: made.Name("WorkTable")}, Control: store.Control{DB: made.DB, Table: made.Name("ControlTable")},
 	}}
 	p.mailer = notice.Mailer{
 		Store: p.rows, Sender: mail.Sender{Client: ses.NewFromConfig(made.Config), From: "notices@example.com"}, Dashboard: "https://dash.example/dashboard",
-		Now: time.Now, Lease: lease,
+		Limits: maillimit.Limiter{Buckets: &memory.Buckets{}, Keys: keys, Now: time.Now}, Now: time.Now, Lease: lease,
 	}
-	expect.NoError(t, p.rows.CreateOrganisation(t.Context(), org.Organisation{ID: tenant.OrgID, Name: "Alder App", Emails: emails, CreatedAt: time.Now()}))
+	expect.NoError(t, p.rows.CreateOrganisation(t.Context(), org.Organisation{ID: tenant.OrgID, Name: "Alder App", Emails: emails, VerifiedEmails: emails, CreatedAt: time.Now()}))
 	return p
 }
 

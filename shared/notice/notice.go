@@ -54,6 +54,8 @@ const (
 	NoAddresses Outcome = "no_addresses" // the organisation has none
 	NoSender    Outcome = "no_sender"    // this stack sends no e-mails
 	GivenUp     Outcome = "given_up"     // it could not be sent for as long as notices are kept
+
+	limited Outcome = "limited" // no address can be sent another notice now; it is tried again
 )
 
 // WebhookCreated tells that a subscription was made.

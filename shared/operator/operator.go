@@ -112,9 +112,9 @@ func (c *core) record(ctx context.Context, tenant org.Tenant, action, target str
 	return nil
 }
 
-// tell has an organisation told by e-mail, if it has an address.
+// tell has an organisation told by e-mail, if it has a verified address.
 func (c *core) tell(ctx context.Context, owner org.Organisation, n notice.Notice) error {
-	if len(owner.Emails) == 0 {
+	if len(owner.VerifiedEmails) == 0 {
 		return nil
 	}
 	if err := (notice.Outbox{Rows: c.deps.Work, Queue: c.deps.Queue}).Notify(ctx, n); err != nil {

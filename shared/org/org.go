@@ -4,6 +4,7 @@
 package org
 
 import (
+	"cmp"
 	"time"
 )
 
@@ -74,8 +75,18 @@ type Organisation struct {
 	LiveAccess       LiveAccess
 	Emails           []string // where notices go, such as that a webhook fails; GET /bridge/org does not show them
 	VerifiedEmails   []string // the Emails whose owners confirmed them
+	FoundedBy        string   // id of the account that created it in the dashboard; empty if an operator did
 	CreatedAt        time.Time
 	Rev              int64 // compare-and-swap revision
+}
+
+// MailSender returns the id under which e-mails that the organisation causes are counted. Until it is approved for live mode, that is its
+// founder's, so that an account gets no further budget with each organisation.
+func (o Organisation) MailSender() string {
+	if o.LiveAccess == LiveGranted {
+		return o.ID
+	}
+	return cmp.Or(o.FoundedBy, o.ID)
 }
 
 // Tenants are the organisation in either mode.

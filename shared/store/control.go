@@ -81,9 +81,16 @@ func (s Control) Organisation(ctx context.Context, tenant org.Tenant) (org.Organ
 		Plan: org.Plan(row.text("plan")), Status: org.Status(row.text("status")),
 		// Rows written before live mode was granted have no stage; their organisations keep the access that they had.
 		LiveAccess: cmp.Or(org.LiveAccess(row.text("live_access")), org.LiveGranted),
+		FoundedBy:  row.text("founded_by"),
 		CreatedAt:  row.time("created_at"), Rev: row.int("rev"),
 	}
-	return o, errors.Join(row.json("emails", &o.Emails), row.json("verified_emails", &o.VerifiedEmails))
+	if err := row.json("emails", &o.Emails); err != nil {
+		return org.Organisation{}, err
+	}
+	if row.text("verified_emails") == "" { // written before addresses were verified; they have received notices ever since
+		o.VerifiedEmails = o.Emails
+	}
+	return o, row.json("verified_emails", &o.VerifiedEmails)
 }
 
 // CreateOrganisation stores an organisation in both modes and lists it in the directory; fault.Conflict when it is
@@ -134,6 +141,7 @@ func organisationItem(tenant org.Tenant, o org.Organisation) (item, error) {
 	row.setText("plan", string(o.Plan))
 	row.setText("status", string(o.Status))
 	row.setText("live_access", string(o.LiveAccess))
+	row.setText("founded_by", o.FoundedBy)
 	row.setTime("created_at", o.CreatedAt)
 	return row, errors.Join(row.setJSON("emails", o.Emails), row.setJSON("verified_emails", o.VerifiedEmails))
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"recordbridge/shared/fault"
+	"recordbridge/shared/maillimit"
 )
 
 const (
@@ -39,12 +40,7 @@ func (a Address) Domain() string { return a.domain }
 // same is equal for two spellings of one address.
 func (a Address) same() string { return strings.ToLower(a.String()) }
 
-// mailbox is equal for all addresses whose mail is read in one place, as far as one can tell: what stands behind a plus is for its
-// reader to sort by (RFC 5233).
-func (a Address) mailbox() string {
-	local, _, _ := strings.Cut(a.local, "+")
-	return strings.ToLower(local + "@" + a.domain)
-}
+func (a Address) mailbox() string { return maillimit.Mailbox(a.String()) }
 
 // isLocal takes a dot-atom (RFC 5322 section 3.2.3). The quoted form is refused: nobody has such an address.
 func isLocal(text string) bool {

@@ -13,6 +13,7 @@ import (
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/maillimit"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 )
@@ -29,6 +30,11 @@ type Mailer interface {
 	Send(ctx context.Context, to []string, subject, text, html string) error
 }
 
+// Limits counts e-mails over all tenants; fault.Limited (maillimit.Limiter).
+type Limits interface {
+	Take(ctx context.Context, m maillimit.Mail) error
+}
+
 // Sender sends codes. Every field is needed but Mailer.
 type Sender struct {
 	Store   SendStore
@@ -38,12 +44,16 @@ type Sender struct {
 	NewID   ids.Source
 	Now     func() time.Time
 	PerHour int // codes to one mailbox, for one tenant; what a day allows follows from it
+	Limits  Limits
 }
 
 // Request asks for a code.
 type Request struct {
-	Tenant       org.Tenant
-	Organisation string // its name: whoever gets the mail sees who asks
+	Tenant org.Tenant
+	// Organisation is the name that a patient's mail shows. It is empty for an organisation that is not approved for live mode: its mails
+	// name the service, and fewer of them can be sent.
+	Organisation string
+	From         maillimit.From // who has the code sent
 	Email        string
 	Language     string // BCP 47; English where it is none that there are texts in
 	Network      string // where the request comes from
@@ -58,9 +68,10 @@ type Occasion string
 
 // The occasions.
 const (
-	Form       Occasion = "" // a form of a page of ours asks a patient
-	SignIn     Occasion = "sign_in"
-	NewAddress Occasion = "new_address"
+	Form          Occasion = "" // a form of a page of ours asks a patient
+	SignIn        Occasion = "sign_in"
+	NewAddress    Occasion = "new_address"
+	NoticeAddress Occasion = "notice_address" // an organisation's, for notices
 )
 
 // Sent is a code on its way.
@@ -87,7 +98,7 @@ func (s Sender) Send(ctx context.Context, r Request) (Sent, error) {
 	now := s.Now()
 	code := Code{ID: s.NewID(), Tenant: r.Tenant, Address: s.Keys.Sign(addressText(r.Tenant, to)), ExpiresAt: now.Add(codeLife)}
 	code.Mark = s.Keys.Sign(codeText(r.Tenant, code.ID, digits))
-	if err := s.store(ctx, code, mailboxText(r.Tenant, to, r.Device), r.Network); err != nil {
+	if err := s.store(ctx, code, r, to); err != nil {
 		return Sent{}, err
 	}
 	l := write(r, digits)
@@ -109,18 +120,23 @@ func (s Sender) digits() (string, error) {
 }
 
 // store keeps the code, unless too many went to its mailbox. Others who send there at the same time are counted, too.
-func (s Sender) store(ctx context.Context, code Code, counted []byte, network string) error {
-	mailbox, now := hex.EncodeToString(s.Keys.Sign(counted).Sum), s.Now()
+func (s Sender) store(ctx context.Context, code Code, r Request, to Address) error {
+	mailbox, now := hex.EncodeToString(s.Keys.Sign(mailboxText(r.Tenant, to, r.Device)).Sum), s.Now()
 	for contest := 1; ; contest++ {
 		known, err := s.Store.Sendings(ctx, code.Tenant, mailbox)
 		if err != nil {
 			return fmt.Errorf("read sendings: %w", err)
 		}
 		known.Sent = slices.DeleteFunc(known.Sent, func(one Sending) bool { return !now.Before(one.At.Add(day)) })
-		next := Sending{At: now, Network: hex.EncodeToString(s.Keys.Sign(networkText(known, network)).Sum[:8])}
+		next := Sending{At: now, Network: hex.EncodeToString(s.Keys.Sign(networkText(known, r.Network)).Sum[:8])}
 		if wait := s.wait(known.Sent, next); wait > 0 {
 			return fault.New(fault.Limited, fault.CodeRateLimited,
 				"A code was sent to this address already. Please wait before asking for another one.").After(wait)
+		}
+		if contest == 1 { // what the tenant's own limits refuse uses up nothing of those over all tenants
+			if err := s.count(ctx, r, to); err != nil {
+				return err
+			}
 		}
 		if code.Tries = 0; len(known.Sent) >= s.perDay() {
 			code.Tries = tries - 1
@@ -134,6 +150,25 @@ func (s Sender) store(ctx context.Context, code Code, counted []byte, network st
 			return fmt.Errorf("store code: %w", err)
 		}
 	}
+}
+
+// count counts a code over all tenants. Codes to sign in with have one tenant for everybody, whose own limits do that.
+func (s Sender) count(ctx context.Context, r Request, to Address) error {
+	m := maillimit.Mail{Purpose: maillimit.PatientCode, From: r.From, To: to.String()}
+	switch {
+	case r.Occasion == SignIn:
+		return nil
+	case r.Occasion == NewAddress:
+		m.Purpose = maillimit.AccountAddress
+	case r.Occasion == NoticeAddress:
+		m.Purpose = maillimit.NoticeAddress
+	case r.Organisation != "":
+		m.Purpose = maillimit.ApprovedCode
+	}
+	if err := s.Limits.Take(ctx, m); err != nil {
+		return fmt.Errorf("count code: %w", err)
+	}
+	return nil
 }
 
 // perDay is how many codes to one mailbox have all their tries, and how many one network may ask for, within a day. So guesses are few,

@@ -1,12 +1,16 @@
 package verification
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"recordbridge/shared/mailtext"
 	"recordbridge/shared/org"
 )
+
+// service is the name that a mail shows if it shows no organisation's.
+const service = "Recordbridge"
 
 // wording are the sentences of a mail in a language. Each %s is the organisation's name. A mail with a code has no link, so that nobody
 // learns to follow one.
@@ -66,6 +70,17 @@ func signIn() wording {
 	}
 }
 
+// noticeAddress is the wording for whoever reads an address that an organisation wants its notices sent to. It has no word of that
+// organisation's.
+func noticeAddress() wording {
+	w := signIn()
+	w.subject = "Confirm this address for notices from %s"
+	w.asks = "Someone wants an organisation's notices from %s to be sent to this e-mail address."
+	w.advice = "The code works once, for 5 minutes. If you expected this e-mail, give the code to the colleague who manages your organisation's settings."
+	w.ignore = "If you did not expect this e-mail, ignore it. Without the code, no notices are sent to you."
+	return w
+}
+
 func newAddress() wording {
 	w := signIn()
 	w.subject = "Your code to confirm this address for %s"
@@ -81,9 +96,11 @@ func write(r Request, digits string) mailtext.Message {
 		w = signIn()
 	case NewAddress:
 		w = newAddress()
+	case NoticeAddress:
+		w = noticeAddress()
 	case Form:
 	}
-	name := mailtext.Plain(r.Organisation)
+	name := cmp.Or(mailtext.Plain(r.Organisation), service)
 	if r.Tenant.Mode == org.Test {
 		name += " (" + w.test + ")"
 	}

@@ -18,6 +18,7 @@ import (
 	"recordbridge/infra/test/tables"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/maillimit"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/store"
@@ -75,6 +76,7 @@ func newOffice(t *testing.T) *office {
 	expect.NoError(t, err)
 	o := &office{t: t, tables: made, post: &post{}}
 	o.sender = verification.Sender{Store: rows, Mailer: o.post, Keys: keys, Random: rand.Reader, NewID: ids.Random, Now: time.Now, PerHour: 5}
+	o.sender.Limits = maillimit.Limiter{Buckets: rows, Keys: keys, Now: time.Now}
 	o.checker = verification.Checker{Store: rows, Keys: keys, Random: rand.Reader, Now: time.Now}
 	o.proofs = verification.Proofs{Store: rows, Keys: keys, Now: time.Now}
 	return o

@@ -11,6 +11,7 @@ import (
 	"recordbridge/shared/audit"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/maillimit"
 	"recordbridge/shared/store"
 	"recordbridge/shared/wiring/dashboard"
 )
@@ -30,6 +31,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	}
 	service := members.Service{
 		Rows: e.Accounts, Audit: audit.Log{Rows: store.Audit{DB: e.DB, Table: env.AuditTable}}, Mailer: e.Mailer, Dashboard: e.Address,
+		Limits: maillimit.Limiter{Buckets: e.Flow, Keys: e.Limiter.Hashing, Now: p.Now},
 		Random: rand.Reader, NewID: ids.Random, Now: p.Now,
 	}
 	return lambdarun.HTTP(p.Logger, dashboardmembers.New(dashboardmembers.Deps{API: e.API, Auth: e.Auth, Service: service})), nil

@@ -16,6 +16,7 @@ import (
 	"recordbridge/shared/inquiry"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/mail"
+	"recordbridge/shared/maillimit"
 	"recordbridge/shared/operator"
 	"recordbridge/shared/store"
 	"recordbridge/shared/usage"
@@ -29,7 +30,8 @@ type Environment struct {
 	manage.Env
 
 	ConnectionTable string `env:"CONNECTION_TABLE,required"`
-	MailFrom        string `env:"MAIL_FROM"` // empty: no e-mails are sent
+	MailFrom        string `env:"MAIL_FROM"`               // empty: no e-mails are sent
+	CodesPerHour    int    `env:"CODES_PER_HOUR,required"` // to one mailbox
 }
 
 // Build makes the function. It reads a secret, once per cold start.
@@ -41,16 +43,25 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	deps, log := manage.Deps(e, env.Env, p), audit.Log{Rows: store.Audit{DB: e.DB, Table: env.AuditTable}}
 	deps.Connections = store.Connections{DB: e.DB, Table: env.ConnectionTable}
 	work := store.Work{DB: e.DB, Table: env.WorkTable}
-	inbox := inquiry.Inbox{Rows: work, Mailer: nil, Now: p.Now}
+	limits := maillimit.Limiter{Buckets: e.Flow, Keys: e.Limiter.Hashing, Now: p.Now}
+	inbox := inquiry.Inbox{Rows: work, Mailer: nil, Limits: limits, Now: p.Now}
+	keys := e.Limiter.Hashing
+	codes := operator.NoticeCodes{
+		Sender: verification.Sender{
+			Store: e.Flow, Mailer: nil, Keys: keys, Random: rand.Reader, NewID: ids.Random, Now: p.Now, PerHour: env.CodesPerHour, Limits: limits,
+		},
+		Checker: verification.Checker{Store: e.Flow, Keys: keys, Random: rand.Reader, Now: p.Now},
+		Proofs:  verification.Proofs{Store: e.Flow, Keys: keys, Now: p.Now},
+	}
 	var mailer verification.Mailer // nil: no e-mails are sent
 	if env.MailFrom != "" {
 		sender := mail.Sender{Client: ses.NewFromConfig(p.AWS), From: env.MailFrom}
-		inbox.Mailer, mailer = sender, sender
+		inbox.Mailer, codes.Sender.Mailer, mailer = sender, sender, sender
 	}
 	deps.Inquiries = operator.InquiryParts{Rows: work, Inbox: inbox}
 	// It invites nobody, and its mails lead nowhere.
 	founder := members.Service{
-		Rows: e.Accounts, Audit: log, Mailer: mailer, Dashboard: "", Random: rand.Reader, NewID: ids.Random, Now: p.Now,
+		Rows: e.Accounts, Audit: log, Mailer: mailer, Limits: limits, Dashboard: "", Random: rand.Reader, NewID: ids.Random, Now: p.Now,
 	}
 	deps.Members, deps.Deletions = founder, deletion.Requests{Rows: work, Now: p.Now}
 	meter := usage.Meter{
@@ -58,7 +69,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 		Deliveries: store.DeliveryLog{DB: e.DB, Table: env.WorkTable}, Now: p.Now,
 	}
 	endpoints := dashboardorg.New(dashboardorg.Deps{
-		API: e.API, Auth: e.Auth, Founder: founder, Operator: operator.New(deps), Audit: log, Meter: meter, Now: p.Now,
+		API: e.API, Auth: e.Auth, Founder: founder, Operator: operator.New(deps), Accounts: e.Accounts, Codes: codes, Audit: log, Meter: meter, Now: p.Now,
 	})
 	return lambdarun.HTTP(p.Logger, endpoints), nil
 }

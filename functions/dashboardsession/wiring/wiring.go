@@ -15,6 +15,7 @@ import (
 	"recordbridge/shared/ids"
 	"recordbridge/shared/kms"
 	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/maillimit"
 	"recordbridge/shared/passkey"
 	"recordbridge/shared/ratelimit"
 	"recordbridge/shared/store"
@@ -48,10 +49,11 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 		return nil, err
 	}
 	keys := e.Limiter.Hashing
+	limits := maillimit.Limiter{Buckets: e.Flow, Keys: keys, Now: p.Now}
 	service := signin.Service{
-		Accounts: e.Accounts, Sessions: e.Flow, Buckets: e.Flow, Passkeys: party, Mailer: e.Mailer, Dashboard: e.Address,
+		Accounts: e.Accounts, Sessions: e.Flow, Buckets: e.Flow, Passkeys: party, Mailer: e.Mailer, Limits: limits, Dashboard: e.Address,
 		Codes: verification.Sender{
-			Store: e.Flow, Mailer: e.Mailer, Keys: keys, Random: rand.Reader, NewID: ids.Random, Now: p.Now, PerHour: env.CodesPerHour,
+			Store: e.Flow, Mailer: e.Mailer, Keys: keys, Random: rand.Reader, NewID: ids.Random, Now: p.Now, PerHour: env.CodesPerHour, Limits: limits,
 		},
 		Checker: verification.Checker{Store: e.Flow, Keys: keys, Random: rand.Reader, Now: p.Now},
 		Proofs:  verification.Proofs{Store: e.Flow, Keys: keys, Now: p.Now},

@@ -12,6 +12,7 @@ import (
 	"recordbridge/shared/ids"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/mail"
+	"recordbridge/shared/maillimit"
 	"recordbridge/shared/store"
 	"recordbridge/shared/verification"
 	"recordbridge/shared/wiring/edge"
@@ -31,9 +32,10 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil {
 		return nil, err
 	}
+	flow := store.Flow{DB: e.DB, Table: env.FlowTable}
 	sender := verification.Sender{
-		Store: store.Flow{DB: e.DB, Table: env.FlowTable}, Mailer: nil, Keys: e.Limiter.Hashing,
-		Random: rand.Reader, NewID: ids.Random, Now: p.Now, PerHour: env.CodesPerHour,
+		Store: flow, Mailer: nil, Keys: e.Limiter.Hashing, Random: rand.Reader, NewID: ids.Random, Now: p.Now, PerHour: env.CodesPerHour,
+		Limits: maillimit.Limiter{Buckets: flow, Keys: e.Limiter.Hashing, Now: p.Now},
 	}
 	if env.MailFrom != "" {
 		sender.Mailer = mail.Sender{Client: ses.NewFromConfig(p.AWS), From: env.MailFrom}

@@ -18,6 +18,7 @@ import (
 	"recordbridge/shared/kms"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/mail"
+	"recordbridge/shared/maillimit"
 	"recordbridge/shared/notice"
 	"recordbridge/shared/queue"
 	"recordbridge/shared/store"
@@ -30,16 +31,18 @@ type Environment struct {
 	outbound.Env
 
 	ControlTable     string        `env:"CONTROL_TABLE,required"`
+	FlowTable        string        `env:"FLOW_TABLE,required"`
 	WorkTable        string        `env:"WORK_TABLE,required"`
 	SecretsKey       string        `env:"SECRETS_KEY,required"`
 	DownloadSecret   string        `env:"DOWNLOAD_SECRET,required"`
+	LimitSecret      string        `env:"LIMIT_SECRET,required"`
 	DeliveryQueueURL string        `env:"DELIVERY_QUEUE_URL,required"`
 	WorkerLease      time.Duration `env:"WORKER_LEASE,required"`
 	MailFrom         string        `env:"MAIL_FROM"` // empty: no e-mails are sent
 	DashboardURL     string        `env:"DASHBOARD_URL,required"`
 }
 
-// Build makes the function. It reads a secret, once per cold start.
+// Build makes the function. It reads secrets, once per cold start.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.SQSHandler, error) {
 	signing, err := awssecret.Keyring(ctx, p.AWS, p.Now, env.DownloadSecret)
 	if err != nil {
@@ -52,7 +55,14 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	}
 	messaging := sqs.NewFromConfig(p.AWS)
 	messages := queue.NewDeliveries(messaging, env.DeliveryQueueURL)
-	mailer := notice.Mailer{Store: rows, Sender: nil, Dashboard: env.DashboardURL, Now: p.Now, Lease: env.WorkerLease}
+	counting, err := awssecret.Keyring(ctx, p.AWS, p.Now, env.LimitSecret)
+	if err != nil {
+		return nil, err
+	}
+	mailer := notice.Mailer{
+		Store: rows, Sender: nil, Dashboard: env.DashboardURL, Now: p.Now, Lease: env.WorkerLease,
+		Limits: maillimit.Limiter{Buckets: store.Flow{DB: db, Table: env.FlowTable}, Keys: counting, Now: p.Now},
+	}
 	if env.MailFrom != "" {
 		mailer.Sender = mail.Sender{Client: ses.NewFromConfig(p.AWS), From: env.MailFrom}
 	}

@@ -35,6 +35,8 @@ type Stack struct {
 	AWS      aws.Config
 	Audit    audit.Log
 	Mail     func() []ses.Mail // what was sent
+
+	flow string // name of the Flow table
 }
 
 // New makes one at keyedtest.Moment with the active organisations membertest.OrgA and OrgB.
@@ -52,6 +54,11 @@ func New(tb testing.TB) *Stack {
 	if err = provision.Apply(tb.Context(), embedded.Config("provision"), loaded); err != nil {
 		tb.Fatal(err)
 	}
+	for _, table := range loaded.Tables {
+		if table.LogicalID == "FlowTable" {
+			s.flow = table.Name
+		}
+	}
 	s.AWS, s.Outputs = embedded.Config("test"), loaded.Outputs
 	s.Operator, err = wiring.Open(tb.Context(), s.AWS, s.Outputs, wiring.Options{
 		Now: keyedtest.Moment, NewID: ids.Random, Random: rand.Reader, Actor: "operator", HTTP: nil,
@@ -62,7 +69,7 @@ func New(tb testing.TB) *Stack {
 	s.Audit, s.Mail = wiring.AuditLog(s.AWS, s.Outputs), embedded.SES().Sent
 	for id, name := range map[string]string{membertest.OrgA: "Alder Maple Clinic", membertest.OrgB: "Birch Hill Practice"} {
 		made := org.Organisation{
-			ID: id, Name: name, Plan: org.Free, Status: org.Active, Emails: []string{"ops@alder.example.org"}, CreatedAt: keyedtest.Moment().Add(-time.Hour),
+			ID: id, Name: name, Plan: org.Free, Status: org.Active, Emails: []string{"ops@alder.example.org"}, VerifiedEmails: []string{"ops@alder.example.org"}, CreatedAt: keyedtest.Moment().Add(-time.Hour),
 		}
 		if err := s.Control().CreateOrganisation(tb.Context(), made); err != nil {
 			tb.Fatal(err)
@@ -75,6 +82,9 @@ func New(tb testing.TB) *Stack {
 func (s *Stack) Control() store.Control {
 	return store.Control{DB: store.NewClient(s.AWS), Table: s.Outputs["ControlTable"]}
 }
+
+// Flow is the stack's table of that name.
+func (s *Stack) Flow() store.Flow { return store.Flow{DB: store.NewClient(s.AWS), Table: s.flow} }
 
 // Tenant is one of the organisations in a mode.
 func Tenant(orgID string, mode org.Mode) org.Tenant { return org.Tenant{Mode: mode, OrgID: orgID} }

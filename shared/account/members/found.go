@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"recordbridge/shared/account"
 	"recordbridge/shared/fault"
@@ -14,14 +11,12 @@ import (
 	"recordbridge/shared/verification"
 )
 
-const maxOrganisationName = 100 // characters
-
 // Found makes an organisation, whose first owner an account becomes. The first one at a mail domain has it from then on: who is at that
 // domain and owns nothing there is asked to be invited instead.
 func (d Service) Found(ctx context.Context, accountID, name string) (org.Organisation, error) {
-	name = strings.TrimSpace(name)
-	if name == "" || utf8.RuneCountInString(name) > maxOrganisationName || strings.ContainsFunc(name, unicode.IsControl) {
-		return org.Organisation{}, fault.BadRequest(fmt.Sprintf("An organisation has a name of at most %d characters.", maxOrganisationName)).About("name")
+	name, err := org.ParseName(name)
+	if err != nil {
+		return org.Organisation{}, err
 	}
 	founder, err := d.Rows.Account(ctx, accountID)
 	if err != nil {
@@ -35,7 +30,10 @@ func (d Service) Found(ctx context.Context, accountID, name string) (org.Organis
 		return org.Organisation{}, err
 	}
 	now := d.Now()
-	made := org.Organisation{ID: d.NewID(), Name: name, Plan: org.Free, Status: org.Active, Emails: []string{founder.Email}, CreatedAt: now}
+	made := org.Organisation{
+		ID: d.NewID(), Name: name, Plan: org.Free, Status: org.Active, Emails: []string{founder.Email},
+		VerifiedEmails: []string{founder.Email}, FoundedBy: accountID, CreatedAt: now,
+	}
 	m := account.Membership{OrgID: made.ID, AccountID: accountID, Role: account.Owner, Since: now, Rev: 1}
 	if err := d.Rows.Found(ctx, made, m, domain); err != nil {
 		return org.Organisation{}, fmt.Errorf("store organisation: %w", err)

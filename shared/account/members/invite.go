@@ -12,6 +12,7 @@ import (
 	"recordbridge/shared/account"
 	"recordbridge/shared/account/freemail"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/maillimit"
 	"recordbridge/shared/mailtext"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
@@ -43,6 +44,9 @@ func (d Service) Invite(ctx context.Context, by By, orgID, email string, role ac
 	if err != nil {
 		return account.Invitation{}, fmt.Errorf("read organisation: %w", err)
 	}
+	if err = d.count(ctx, by, host, to.String()); err != nil {
+		return account.Invitation{}, err
+	}
 	value, err := account.NewToken(d.Random)
 	if err != nil {
 		return account.Invitation{}, fmt.Errorf("make invitation: %w", err)
@@ -59,6 +63,18 @@ func (d Service) Invite(ctx context.Context, by By, orgID, email string, role ac
 		return account.Invitation{}, errors.Join(err, d.Rows.RemoveInvitation(context.WithoutCancel(ctx), made))
 	}
 	return made, d.record(ctx, by, orgID, "member.invited", made.ID)
+}
+
+// count counts an invitation's e-mail; a withdrawn invitation stays counted. An operator's invitations are not limited.
+func (d Service) count(ctx context.Context, by By, host org.Organisation, to string) error {
+	if by.AccountID == "" {
+		return nil
+	}
+	from := maillimit.From{Account: by.AccountID, Organisation: host.MailSender()}
+	if err := d.Limits.Take(ctx, maillimit.Mail{Purpose: maillimit.Invitation, From: from, To: to}); err != nil {
+		return fmt.Errorf("count invitation: %w", err)
+	}
+	return nil
 }
 
 // invitable is whether an address can be invited now. Invitations that have ended make room.

@@ -14,15 +14,17 @@ import (
 	"recordbridge/shared/account"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/maillimit"
 	"recordbridge/shared/org"
 	"recordbridge/shared/verification"
 )
 
-// Service changes members. Every field is needed but Mailer.
+// Service changes members. Every field is needed but Mailer; Limits is not needed if only operators invite.
 type Service struct {
 	Rows      Rows
 	Audit     Audit
 	Mailer    verification.Mailer // nil: this stack sends no e-mails
+	Limits    maillimit.Limiter   // of invitations; an operator's are not counted
 	Dashboard string              // its address
 	Random    io.Reader
 	NewID     ids.Source

@@ -15,6 +15,7 @@ import (
 	"recordbridge/shared/audit"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/maillimit"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/store"
@@ -33,11 +34,13 @@ type house struct {
 
 	t        *testing.T
 	accounts store.Accounts
+	control  store.Control
 	log      audit.Log
 	mails    []string
 	last     [3]string // subject, text and HTML of the newest mail
 	mailErr  error
 	now      time.Time
+	clock    func() time.Time
 	orgID    string
 	people   map[string]string // account ids by address
 }
@@ -47,10 +50,14 @@ func newHouse(t *testing.T) *house {
 	made := tables.New(t)
 	h := &house{t: t, now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), people: map[string]string{}}
 	h.accounts = store.Accounts{DB: made.DB, Table: made.Name("ControlTable")}
+	h.control = store.Control{DB: made.DB, Table: made.Name("ControlTable")}
 	h.log = audit.Log{Rows: store.Audit{DB: made.DB, Table: made.Name("AuditTable")}}
+	h.clock = func() time.Time { return h.now }
+	keys, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
+	expect.NoError(t, err)
 	h.Service = members.Service{
 		Rows: h.accounts, Audit: h.log, Mailer: h, Dashboard: "https://dash.example/dashboard", Random: rand.Reader, NewID: ids.Random,
-		Now: func() time.Time { return h.now },
+		Limits: maillimit.Limiter{Buckets: store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, Keys: keys, Now: h.clock}, Now: h.clock,
 	}
 	for _, email := range []string{ada, bob, eve} {
 		a := account.Account{ID: ids.Random(), Email: email, CreatedAt: h.now}

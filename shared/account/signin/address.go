@@ -11,6 +11,7 @@ import (
 	"recordbridge/shared/account"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/maillimit"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/verification"
@@ -37,7 +38,8 @@ func (d Service) AskAddress(ctx context.Context, b Browser, s account.Session, e
 		return verification.Sent{}, err
 	}
 	return d.Codes.Send(ctx, verification.Request{
-		Tenant: addressFor(s.AccountID), Organisation: product, Email: to.String(), Language: "", Occasion: verification.NewAddress, Device: "", Network: b.Network,
+		Tenant: addressFor(s.AccountID), Organisation: product, From: maillimit.From{Account: s.AccountID, Organisation: ""}, Email: to.String(),
+		Language: "", Occasion: verification.NewAddress, Device: "", Network: b.Network,
 	})
 }
 

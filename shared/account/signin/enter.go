@@ -12,6 +12,7 @@ import (
 	"recordbridge/shared/account/freemail"
 	"recordbridge/shared/account/totp"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/maillimit"
 	"recordbridge/shared/org"
 	"recordbridge/shared/ratelimit"
 	"recordbridge/shared/secret"
@@ -42,7 +43,8 @@ func (d Service) SendCode(ctx context.Context, email string, b Browser) (verific
 		}
 	}
 	return d.Codes.Send(ctx, verification.Request{
-		Tenant: codesFor(), Organisation: product, Email: to.String(), Language: "", Occasion: verification.SignIn, Device: device, Network: b.Network,
+		Tenant: codesFor(), Organisation: product, From: maillimit.From{Account: "", Organisation: ""}, Email: to.String(), Language: "",
+		Occasion: verification.SignIn, Device: device, Network: b.Network,
 	})
 }
 

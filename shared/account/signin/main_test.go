@@ -17,6 +17,7 @@ import (
 	"recordbridge/shared/account/signin"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
+	"recordbridge/shared/maillimit"
 	"recordbridge/shared/org"
 	"recordbridge/shared/passkey"
 	"recordbridge/shared/secret"
@@ -55,9 +56,10 @@ func newHouse(t *testing.T) *house {
 	h := &house{t: t, post: &post{}, now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
 	now := func() time.Time { return h.now }
 	h.find = account.Sessions{Rows: flow, Accounts: accounts, Now: now}
+	limits := maillimit.Limiter{Buckets: flow, Keys: keys, Now: now}
 	h.Service = signin.Service{
-		Accounts: accounts, Sessions: flow, Buckets: flow, Passkeys: party, Vault: plainVault{}, Mailer: h.post, Dashboard: dashboard,
-		Codes:   verification.Sender{Store: flow, Mailer: h.post, Keys: keys, Random: rand.Reader, NewID: ids.Random, Now: now, PerHour: 5},
+		Accounts: accounts, Sessions: flow, Buckets: flow, Passkeys: party, Vault: plainVault{}, Mailer: h.post, Limits: limits, Dashboard: dashboard,
+		Codes:   verification.Sender{Store: flow, Mailer: h.post, Keys: keys, Random: rand.Reader, NewID: ids.Random, Now: now, PerHour: 5, Limits: limits},
 		Checker: verification.Checker{Store: flow, Keys: keys, Random: rand.Reader, Now: now},
 		Proofs:  verification.Proofs{Store: flow, Keys: keys, Now: now},
 		Hashing: keys, Random: rand.Reader, NewID: ids.Random, Now: now,

@@ -14,6 +14,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/logx"
+	"recordbridge/shared/maillimit"
 	"recordbridge/shared/mailtext"
 	"recordbridge/shared/org"
 	"recordbridge/shared/ratelimit"
@@ -38,8 +39,9 @@ type Service struct {
 	Passkeys  Passkeys
 	Vault     Vault
 	Mailer    verification.Mailer // nil: this stack sends no e-mails
-	Dashboard string              // its address
-	Hashing   secret.Keyring      // of recovery codes
+	Limits    maillimit.Limiter
+	Dashboard string         // its address
+	Hashing   secret.Keyring // of recovery codes
 	Random    io.Reader
 	NewID     ids.Source
 	Now       func() time.Time
@@ -207,6 +209,10 @@ const mailTime = 6 * time.Second
 func (d Service) mail(ctx context.Context, address string, l mailtext.Message) error {
 	if d.Mailer == nil {
 		return fault.New(fault.Unavailable, fault.CodeUnavailable, "This service is not set up to send e-mails.")
+	}
+	counted := maillimit.Mail{Purpose: maillimit.Account, From: maillimit.From{Account: "", Organisation: ""}, To: address}
+	if err := d.Limits.Take(ctx, counted); err != nil {
+		return fmt.Errorf("count e-mail: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, mailTime)
 	defer cancel()

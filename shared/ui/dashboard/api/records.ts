@@ -55,6 +55,7 @@ export interface BrandedOrganisation {
   terms_uri: string;
   website_uri: string;
   emails: string[];
+  verified_emails: string[]; // those of emails that notices go to
   plan: "free" | "paid";
   status: "active" | "inactive";
 }

@@ -5,6 +5,7 @@ import type { BrandedOrganisation } from "../api/records.ts";
 import { contrast, defaultAccent, shades, sheets } from "../../kit/colour.ts";
 import { useAction, useHere, useQuery } from "../app.ts";
 import { Field, Form, LinkButton, Load, Notice, Panel, Title } from "../parts/controls.tsx";
+import { Addresses } from "./addresses.tsx";
 import { Leaving } from "./leaving.tsx";
 
 type Draft = Pick<BrandedOrganisation, "name" | "logo_uri" | "accent" | "privacy_policy_uri" | "terms_uri" | "website_uri"> & { emails: string };
@@ -15,7 +16,14 @@ export function Branding(): JSX.Element {
   return (
     <>
       <Title lead="What patients see of you when they connect, in both modes.">Branding</Title>
-      <Load answer={answer}>{(data) => <Editor data={data} done={answer.set} />}</Load>
+      <Load answer={answer}>
+        {(data) => (
+          <>
+            <Editor data={data} done={answer.set} />
+            <Addresses data={data} done={answer.set} />
+          </>
+        )}
+      </Load>
       <Leaving />
     </>
   );
@@ -41,7 +49,7 @@ function Editor({ data, done }: { data: BrandedOrganisation; done: (data: Brande
       <Field label="Privacy policy" type="url" placeholder="https://" {...field("privacy_policy_uri")} />
       <Field label="Terms" type="url" placeholder="https://" {...field("terms_uri")} />
       <Field label="Website" type="url" placeholder="https://" {...field("website_uri")} />
-      <Field label="E-mail addresses for notices, one a line" rows={2} help="They are told when a webhook fails, and of new credentials. Patients do not see them." {...field("emails")} />
+      <Field label="E-mail addresses for notices, one a line" rows={2} help="Get e-mail about failing webhooks and new credentials. Verify new addresses below. Patients do not see them." {...field("emails")} />
     </Form>
   );
   return (

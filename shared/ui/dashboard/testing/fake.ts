@@ -204,6 +204,11 @@ export class Fake {
       ["GET O/deletion", () => w.deletion ?? missing()],
       ["POST O/deletion", ({ body }) => (body["name"] === w.organisation.name ? (w.deletion = { stage: "waiting", requested_at: before(0), begins_at: before(-10080), can_cancel: true }) : stop(400, "svc_invalid_request", "Repeat the organisation's exact name to delete it."))],
       ["DELETE O/deletion", () => { w.deletion = undefined; }],
+      ["POST O/emails", () => ({ verification_id: id(8), expires_at: before(-10), resend_after: before(-1) })],
+      ["PUT O/emails", ({ body }) => {
+        if (body["code"] !== "123456") stop(400, "svc_invalid_request", "This is not the code that was sent. Check it and try again.");
+        return Object.assign(w.organisation, { verified_emails: [...w.organisation.verified_emails, String(body["email"])] });
+      }],
       ["GET O/members", () => ({ members: w.members })],
       ["PATCH O/members/:id", ({ body }, at) => Object.assign(w.members.find((one) => one.account_id === at) ?? missing(), body)],
       ["GET O/invitations", () => ({ invitations: w.invitations })],

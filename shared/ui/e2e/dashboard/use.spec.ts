@@ -118,6 +118,22 @@ test("an attempt is copied as curl, and a delivery is replayed", async ({ page, 
   await expect(page.getByText("Attempt 1, by hand")).toBeVisible();
 });
 
+test("a notice address is verified by the code that was sent to it", async ({ page, run }) => {
+  await open(page, run, at("branding"), world());
+  const addresses = page.getByRole("table", { name: "Notice addresses" });
+  await expect(addresses.getByText("unverified")).toHaveCount(1);
+  await page.getByRole("button", { name: "Send a code to new@alder.example" }).click();
+  const code = page.getByLabel("Code that was sent to new@alder.example");
+  await code.fill("000000");
+  await page.getByRole("button", { name: "Verify" }).click();
+  await expect(page.getByText("This is not the code that was sent.")).toBeVisible();
+  await code.fill("123 456");
+  await page.getByRole("button", { name: "Verify" }).click();
+  await expect(page.getByText("Address verified.")).toBeVisible();
+  await expect(addresses.getByText("unverified")).toHaveCount(0);
+  await expect(page.getByRole("button", { name: /Send a code/ })).toHaveCount(0);
+});
+
 test("an accent is judged while it is picked, and the preview wears it", async ({ page, run }) => {
   await open(page, run, at("branding"), world());
   await page.getByLabel("Accent", { exact: true }).fill("#0f5e78");

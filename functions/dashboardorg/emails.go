@@ -1,0 +1,51 @@
+package dashboardorg
+
+import (
+	"context"
+	"time"
+
+	"recordbridge/shared/account"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/operator"
+)
+
+type codeWanted struct {
+	Network string `client:"network"`
+	Email   string `json:"email" required:"true"`
+}
+
+type codeTyped struct {
+	Email string `json:"email" required:"true"`
+	ID    string `json:"verification_id" required:"true"`
+	Code  string `json:"code" required:"true"`
+}
+
+// codeSent has times as RFC 3339.
+type codeSent struct {
+	ID          string `json:"verification_id"`
+	ExpiresAt   string `json:"expires_at"`
+	ResendAfter string `json:"resend_after"`
+}
+
+// sendCode sends a code to an unverified address for notices.
+func (d Deps) sendCode(ctx context.Context, v httpapi.Visitor, in codeWanted) (codeSent, error) {
+	asked := operator.NoticeCode{Email: in.Email, AccountID: v.Account, Network: in.Network}
+	as := d.Operator.As(account.Actor(v.Account)).Organisations
+	sent, err := as.SendCode(ctx, d.Codes, either(v), asked)
+	if err != nil {
+		return codeSent{}, err
+	}
+	return codeSent{
+		ID: sent.ID, ExpiresAt: sent.ExpiresAt.UTC().Format(time.RFC3339), ResendAfter: sent.ResendAfter.UTC().Format(time.RFC3339),
+	}, nil
+}
+
+// verify marks an address as verified if the code is the one that was sent to it.
+func (d Deps) verify(ctx context.Context, v httpapi.Visitor, in codeTyped) (organisation, error) {
+	as := d.Operator.As(account.Actor(v.Account)).Organisations
+	changed, err := as.VerifyEmail(ctx, d.Codes, either(v), in.Email, in.ID, in.Code)
+	if err != nil {
+		return organisation{}, err
+	}
+	return organisationOf(changed, v.Role), nil
+}

@@ -1,0 +1,60 @@
+package operator_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/operator"
+	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
+)
+
+func TestOrganisationNameIsCheckedOnCreationAndChange(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t)
+	tenant := r.organisation(t)
+	for _, name := range []string{"", "Alder.example Clinic", "Alder\r\nClinic", "Alder\u202e", "ada@alder.example"} {
+		if _, err := r.operator.Organisations.Create(t.Context(), org.Organisation{Name: name, Plan: org.Free}); !errors.Is(err, fault.Invalid) {
+			t.Errorf("%q was taken on creation: %v", name, err)
+		}
+		if _, err := r.operator.Organisations.Change(t.Context(), tenant, operator.OrganisationChange{Name: &name}); !errors.Is(err, fault.Invalid) {
+			t.Errorf("%q was taken on change: %v", name, err)
+		}
+	}
+	name := "  St. Mary's "
+	changed, err := r.operator.Organisations.Change(t.Context(), tenant, operator.OrganisationChange{Name: &name})
+	if err != nil || changed.Name != "St. Mary's" {
+		t.Errorf("changed to %q (%v)", changed.Name, err)
+	}
+}
+
+// An organisation of an earlier release can change what else it has, and the dashboard sends the name with every change.
+func TestOrganisationKeepsEarlierNameWhenSomethingElseChanges(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t)
+	name := "Alder.example Clinic"
+	made := org.Organisation{ID: "0e000000-0000-4000-8000-00000000000e", Name: name, Plan: org.Free, Status: org.Active, Emails: []string{"Alder+ops@alder.example"}}
+	expect.NoError(t, r.control.CreateOrganisation(t.Context(), made))
+	accent := "#1a5fb4"
+	changed, err := r.operator.Organisations.Change(t.Context(), made.Tenants()[0], operator.OrganisationChange{Name: &name, Accent: &accent, Emails: made.Emails})
+	if err != nil || changed.Name != name || changed.Accent != accent {
+		t.Errorf("changed to %+v (%v)", changed, err)
+	}
+}
+
+func TestNoticeAddressesOfOperatorAreVerified(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t)
+	emails := []string{"ops@alder.example"}
+	made, err := r.operator.Organisations.Create(t.Context(), org.Organisation{Name: "Alder", Plan: org.Free, Emails: emails})
+	if err != nil || !slices.Equal(made.VerifiedEmails, emails) {
+		t.Errorf("created with %q verified (%v)", made.VerifiedEmails, err)
+	}
+	emails = []string{"ops@alder.example", "new@alder.example"}
+	expect.NoError(t, r.operator.Organisations.SetEmails(t.Context(), made.Tenants()[0], emails))
+	if stored, err := r.operator.Organisations.Show(t.Context(), made.Tenants()[0]); err != nil || !slices.Equal(stored.VerifiedEmails, emails) {
+		t.Errorf("set to %q verified (%v)", stored.VerifiedEmails, err)
+	}
+}
