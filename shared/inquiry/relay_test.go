@@ -19,7 +19,7 @@ import (
 // The limits of docs/adr/0042-mail-is-not-a-relay.md.
 const (
 	answersPerSender  = 100
-	answersPerMailbox = 5 // of one sender
+	answersPerMailbox = 10 // of one sender
 )
 
 // asked has an open inquiry under every id, of the address that email makes of it.

@@ -34,7 +34,7 @@ func (p Purpose) limits() limits {
 	case Notice:
 		return limits{sender: 500, share: 50, mailbox: 500}
 	case Answer:
-		return limits{sender: 100, share: 5, mailbox: 25}
+		return limits{sender: 100, share: 10, mailbox: 50}
 	case NoticeAddress, AccountAddress:
 		return limits{sender: 20, share: 3, mailbox: 15}
 	case Account:

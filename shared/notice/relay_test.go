@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -66,14 +67,14 @@ func TestNoticesStayPossibleBesideHostileAccount(t *testing.T) {
 		p.mailer.Store, p.mailer.Sender = store, sent
 		p.mailer.Limits = maillimit.Limiter{Buckets: &memory.Buckets{}, Keys: p.keys, Now: time.Now}
 		for n := range 10_000 {
-			tenant := org.Tenant{Mode: org.Test, OrgID: fmt.Sprintf("hostile-%d", n%8)}
-			expect.NoError(t, p.mailer.SendNotice(t.Context(), tenant, fmt.Sprint(n)))
+			hostile := org.Tenant{Mode: org.Test, OrgID: fmt.Sprintf("hostile-%d", n%8)}
+			expect.NoError(t, p.mailer.SendNotice(t.Context(), hostile, strconv.Itoa(n)))
 		}
 		if got := sent["Ops+x@alder.example"]; got != noticesPerMailbox || store.postponed != 10_000-noticesPerMailbox {
 			t.Errorf("of 10,000 notices %d were sent and %d postponed, want %d sent", got, store.postponed, noticesPerMailbox)
 		}
 		for n := range noticesPerMailbox {
-			expect.NoError(t, p.mailer.SendNotice(t.Context(), org.Tenant{Mode: org.Live, OrgID: "honest"}, fmt.Sprint(n)))
+			expect.NoError(t, p.mailer.SendNotice(t.Context(), org.Tenant{Mode: org.Live, OrgID: "honest"}, strconv.Itoa(n)))
 		}
 		if got := sent[address]; got != noticesPerMailbox {
 			t.Errorf("of %d honest notices to the same mailbox %d were sent", noticesPerMailbox, got)

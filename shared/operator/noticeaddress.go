@@ -76,9 +76,9 @@ func (o Organisations) VerifyEmail(ctx context.Context, codes NoticeCodes, tenan
 	}
 	for contest := 1; ; contest++ { // the code is used up, so that a change by somebody else must not cost it
 		found, err = o.save(ctx, tenant, "organisation.email_verified", func(found *org.Organisation) error {
-			email, err := unverified(*found, at.String())
+			email, taken := unverified(*found, at.String())
 			found.VerifiedEmails = append(slices.Clone(found.VerifiedEmails), email)
-			return err
+			return taken
 		})
 		if !errors.Is(err, fault.Conflict) || contest == contests {
 			return found, err

@@ -134,7 +134,7 @@ func (s Sender) store(ctx context.Context, code Code, r Request, to Address) err
 				"A code was sent to this address already. Please wait before asking for another one.").After(wait)
 		}
 		if contest == 1 { // what the tenant's own limits refuse uses up nothing of those over all tenants
-			if err := s.count(ctx, r, to); err != nil {
+			if err = s.count(ctx, r, to); err != nil {
 				return err
 			}
 		}

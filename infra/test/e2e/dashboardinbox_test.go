@@ -25,7 +25,7 @@ func (s *stack) mailsTo(email string) []ses.Mail {
 // answered one.
 func (c *console) useInbox() (path string) {
 	c.t.Helper()
-	c.at(http.MethodPatch, "/dashboard/organisations/"+c.own, map[string]any{"emails": []string{"help@alder.example"}})
+	c.verifyAddress("help@alder.example")
 	c.askSupport("")
 	c.askHealthSystem("")
 	system := of(c.do(http.MethodGet, "/inquiries", nil), "inquiries", "kind", "health_system")
@@ -86,7 +86,7 @@ func TestAPatientIsAnsweredFromTheInbox(t *testing.T) {
 		}
 		c.at(http.MethodPatch, "/dashboard/organisations/"+c.own, map[string]any{"emails": []string{}})
 		c.want(http.MethodPost, open+"/answers", reply, http.StatusConflict, "svc_conflict")
-		c.at(http.MethodPatch, "/dashboard/organisations/"+c.own, map[string]any{"emails": []string{"help@alder.example"}})
+		c.verifyAddress("help@alder.example")
 		for n := range 5 {
 			c.do(http.MethodPost, open+"/answers", map[string]any{"text": fmt.Sprintf("Answer %d.", n)})
 		}
@@ -103,7 +103,7 @@ func TestAnAnswerThatDoesNotGoIsAnHonestAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plan := faults.New(faults.Options{Rules: []faults.Rule{{Service: "ses", Kind: faults.FailedBefore}}})
 		c := newConsole(newStack(t, options{plan: plan}))
-		c.at(http.MethodPatch, "/dashboard/organisations/"+c.own, map[string]any{"emails": []string{"help@alder.example"}})
+		c.verifyAddress("help@alder.example")
 		c.askSupport("")
 		one := "/inquiries/" + text(of(c.do(http.MethodGet, "/inquiries", nil), "inquiries", "kind", "support"), "inquiry_id")
 		plan.Pause(false)
