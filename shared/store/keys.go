@@ -231,10 +231,10 @@ func sourceKey(id string) key               { return key{sourcesPartition, id} }
 // sourcesPartition has the sources of both modes, a few hundred.
 const sourcesPartition = "SOURCE"
 
-// overrideKey is of an override, of which a record has one of a kind, but for aliases.
+// overrideKey is of an override, of which a record has one of a kind, but for aliases and portals.
 func overrideKey(mode string, o ledger.Override) key {
 	sort := string(o.Kind) + "#" + o.ID
-	if o.Kind == ledger.Alias {
+	if o.Kind == ledger.Alias || o.Kind == ledger.Portal {
 		sort += "#" + o.Value
 	}
 	return key{overridesPartition(mode), sort}

@@ -10,18 +10,22 @@ const NAMES: [string, string, string][] = [
   ["Dogwood Health", "Tacoma", "WA"],
 ];
 
-const portal = (n: number, name: string): object => ({
+/** Where the portals of Dogwood Health are: an institution with several. */
+export const DOGWOOD_HOSTS = ["fhir.dogwood.example", "a-host-with-a-long-name.practices-of-dogwood-health.tacoma.example"] as const;
+
+const portal = (n: number, name: string, host?: string): object => ({
   id: id(200 + n),
   name,
   portal_website: "https://portal.example",
   logo_uri: "",
   description: n % 2 === 0 ? "For patients of the hospital" : "For patients of its practices",
   endpoint_ids: [id(300 + n)],
+  ...(host ? { hosts: [host] } : {}),
 });
 
 function hit(n: number): object {
   const [name, city, state] = NAMES[n] ?? ["Elm Clinic", "Reno", "NV"];
-  const portals = n === 3 ? [portal(3, "MyDogwood"), portal(4, "Dogwood Practices")] : [portal(n, `${name} portal`)];
+  const portals = n === 3 ? [portal(3, "MyDogwood", DOGWOOD_HOSTS[0]), portal(4, "Dogwood Practices", DOGWOOD_HOSTS[1])] : [portal(n, `${name} portal`)];
   const brand = { id: id(100 + n), name, logo_uri: "", brand_website: "https://hospital.example", description: "", locations: [{ city, state }], platform_type: "sandbox", aliases: [] };
   return { _id: id(100 + n), _score: 1, sort: [1, id(n)], _source: { ...brand, portals, health: { state: n === 2 ? "degraded" : "ok" } } };
 }

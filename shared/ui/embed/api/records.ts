@@ -15,6 +15,7 @@ export interface Portal {
   logo_uri: string;
   description: string;
   endpoint_ids: string[];
+  hosts?: string[]; // where its servers are, if the institution has several portals
 }
 
 /** An institution, however it was found: a hit of a search, a brand, a portal or an endpoint by its id. */
