@@ -120,9 +120,11 @@ type wrong struct {
 }
 
 func wrongs() map[string]wrong {
-	isFile := func(operation string) bool { return strings.HasSuffix(operation, "{file}") } // for everybody, whatever is asked with it
+	isFile := func(operation string) bool { return strings.HasSuffix(operation, "{file}") }                          // for everybody, whatever is asked with it
 	every := func(operation string, _ *http.Request) bool { return operation != "GET /bridge/tefca/identity/start" } // which needs nothing
-	isForm := func(operation string) bool { return strings.HasSuffix(operation, "/start") || operation == "POST /bridge/connect" } // 400 in both cases
+	isForm := func(operation string) bool {
+		return strings.HasSuffix(operation, "/start") || operation == "POST /bridge/connect"
+	} // 400 in both cases
 	return map[string]wrong{
 		"a failing service":   {status: http.StatusInternalServerError, rules: all(faults.FailedBefore), change: every},
 		"a silent service":    {status: http.StatusBadGateway, rules: all(faults.TimedOutBefore), change: every},

@@ -195,13 +195,13 @@ export function windows(s: State, closed: string[], focused: boolean): Next {
 /** The button beside a window that did not open. A click on it that opens nothing either leaves the patient here. */
 export function followed(s: State): Next {
   const a = currentAttempt(s);
-  return a?.how === "blocked" ? [s, { do: "wait", key: "followed", ms: doubt, then: { type: "unopened", id: a.id } }] : [s];
+  return a && a.how !== "seen" ? [s, { do: "wait", key: "followed", ms: doubt, then: { type: "unopened", id: a.id } }] : [s];
 }
 
-/** Whether a page whose link was followed cannot open windows at all: nobody else has the focus, and the server has seen nobody. */
+/** Whether a page whose button was pressed cannot open windows at all: nobody else has the focus, and the server has seen nobody. */
 export function isUnopened(s: State, id: string): boolean {
   const a = currentAttempt(s);
-  return s.view === "waiting" && s.focused && a?.id === id && a.how === "blocked" && a.status === "created" && a.misses === 0;
+  return s.view === "waiting" && s.focused && a?.id === id && a.how !== "seen" && a.status === "created" && a.misses === 0;
 }
 
 export function tellPending(s: State, id: string): Next {
