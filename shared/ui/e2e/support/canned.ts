@@ -30,6 +30,9 @@ function hit(n: number): object {
   return { _id: id(100 + n), _score: 1, sort: [1, id(n)], _source: { ...brand, portals, health: { state: n === 2 ? "degraded" : "ok" } } };
 }
 
+/** What the page that starts an attempt says to the frame before it goes on to the portal (shared/window/sheets/leave.js). */
+export const LEFT = `<script>opener?.postMessage({ svc: "left", name }, location.origin)</script>`;
+
 /** How the attempt of this visit stands. */
 export type Progress = "created" | "open" | "done" | "declined" | "broken";
 
@@ -75,13 +78,13 @@ export class Canned {
       [/\/bridge\/email\/codes/, () => ({ verification_id: id(7), expires_at: "2099-01-01T00:00:00Z", resend_after: "2099-01-01T00:00:00Z" })],
       [/\/bridge\/email\/verification/, () => ({ email_token: "t".repeat(43), expires_at: "2099-01-01T00:00:00Z" })],
       [/\/bridge\/attempts\//, () => ({ attempt_id: id(5), ...PROGRESS[this.progress] })],
-      [/\/bridge\/attempts\?/, () => ({ attempt_id: id(5), attempt_token: "t".repeat(43), connect_url: `${base}/bridge/connect?attempt=x`, expires_at: "2099-01-01T00:00:00Z" })],
+      [/\/bridge\/attempts\?/, () => ({ attempt_id: id(5), attempt_token: "t".repeat(43), connect_url: `${base}/bridge/connect`, start_value: "s".repeat(43), expires_at: "2099-01-01T00:00:00Z" })],
       [/\/support\/request/, () => undefined],
       [/\/support\/healthsystem/, () => undefined],
     ];
     for (const [path, data] of answers) {
       await page.route(path, (route: Route) => route.fulfill({ json: { success: true, data: data() } }));
     }
-    await page.context().route(/\/bridge\/connect\?attempt=x/, (route) => route.fulfill({ contentType: "text/html", body: "<title>Portal</title>" }));
+    await page.context().route(/\/bridge\/connect$/, (route) => route.fulfill({ contentType: "text/html", body: `<title>Portal</title>${LEFT}` }));
   }
 }
