@@ -140,6 +140,7 @@ func operation(s *policy.Stack, source *policy.Tree) rules {
 		"every metric is sent":           func() []policy.Finding { return policy.Metrics(s) },
 		"everything is watched":          func() []policy.Finding { return policy.Watched(s) },
 		"alarms reach somebody":          func() []policy.Finding { return policy.Topics(s) },
+		"installs are pinned by content": func() []policy.Finding { return policy.Installs(source) },
 	}
 }
 
