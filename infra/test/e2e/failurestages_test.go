@@ -378,6 +378,14 @@ func refusedRequests() map[string]stage {
 				s.call(http.MethodGet, "/bridge/org?public_id="+s.seeded.Organisations[0].PublicID, "", "", nil)
 			}
 		},
+		"mail: too many": func(s *stack, _ *amiss) {
+			c, who := newConsole(s), map[string]any{"email": "new@birch.example", "role": "viewer"}
+			path := "/dashboard/organisations/" + c.own + "/invitations"
+			for range 3 {
+				c.at(http.MethodDelete, path+"/"+text(c.at(http.MethodPost, path, who), "id"), nil)
+			}
+			c.send(http.MethodPost, path, c.header(), who)
+		},
 		"request: refused": func(s *stack, _ *amiss) {
 			s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": ids.Random(), "formats": []string{"pdf"}})
 		},

@@ -235,7 +235,7 @@ func TestAMailDomainIsItsFirstOrganisations(t *testing.T) {
 	expect.NoError(t, err)
 	other, err := h.Found(t.Context(), h.people[eve], "Birch")
 	expect.NoError(t, err)
-	if second.ID == h.orgID || other.Emails[0] != eve || other.Plan != org.Free {
+	if second.ID == h.orgID || other.Emails[0] != eve || other.VerifiedEmails[0] != eve || other.FoundedBy != h.people[eve] || other.Plan != org.Free {
 		t.Errorf("founded %+v and %+v", second, other)
 	}
 	h.join(bob, account.Admin)

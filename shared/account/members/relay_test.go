@@ -138,6 +138,16 @@ func TestInviteStaysPossibleBesideHostileAccount(t *testing.T) {
 	}
 }
 
+func TestFoundRefusesNameWithAddress(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for _, name := range []string{"", "Birch.example Clinic", "https://birch", "Birch\nClinic", "Birch\u202e"} {
+		if _, err := h.Found(t.Context(), h.people[eve], name); !errors.Is(err, fault.Invalid) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
 func TestInviteOfOperatorIsNotLimited(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
