@@ -59,7 +59,7 @@ function List({ members, reload }: { members: Member[]; reload: () => void }): J
         keyOf={({ account_id: id }) => id}
         cells={(one) => [
           <>{one.email} {one.account_id === session.account.id && <span class="soft">(you)</span>}</>,
-          canChange(one) ? <RoleField label={`Role of ${one.email}`} role={one.role} set={(role) => change(one, role)} /> : one.role,
+          canChange(one) ? <RoleField key={one.role} label={`Role of ${one.email}`} role={one.role} set={(role) => change(one, role)} /> : one.role,
           <Time at={one.since} />,
           canChange(one) && <Button kind="quiet" onClick={() => setLeaving(one)} label={`Remove ${one.email}`}>Remove</Button>,
         ]}
@@ -80,14 +80,18 @@ function List({ members, reload }: { members: Member[]; reload: () => void }): J
 
 function RoleField({ label, role, set }: { label: string; role: Role; set: (role: string) => void }): JSX.Element {
   const { may } = useHere();
+  const [chosen, choose] = useState<string>(role);
   return (
-    <select aria-label={label} value={role} onChange={(event) => set(event.currentTarget.value)}>
-      {ROLES.filter(([of]) => of !== "owner" || may("own")).map(([of]) => (
-        <option key={of} value={of} selected={of === role}>
-          {of}
-        </option>
-      ))}
-    </select>
+    <>
+      <select aria-label={label} value={chosen} onChange={(event) => choose(event.currentTarget.value)}>
+        {ROLES.filter(([of]) => of !== "owner" || may("own")).map(([of]) => (
+          <option key={of} value={of} selected={of === chosen}>
+            {of}
+          </option>
+        ))}
+      </select>
+      {chosen !== role && <Button onClick={() => set(chosen)} label={`${label}: change to ${chosen}`}>Change</Button>}
+    </>
   );
 }
 
