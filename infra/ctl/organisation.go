@@ -36,6 +36,10 @@ func organisationCommands() []command {
 			help: "Invites an owner by e-mail, the first one or another",
 		},
 		{
+			name: "organisation recover", flags: "-org ID -email ADDRESS -reason TEXT\n-org ID -email ADDRESS -stop", needs: []string{"org", "email"}, declare: recoverOwner,
+			help: "Begins the recovery of an owner who has lost every second factor, or stops it",
+		},
+		{
 			name: "organisation suspend", flags: "-org ID", needs: []string{"org"}, declare: suspendOrganisation,
 			help: "Stops an organisation's public ids and keys, in both modes",
 		},
@@ -82,6 +86,22 @@ func inviteOwner(flags *flag.FlagSet) action {
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		made, err := s.Organisations.InviteOwner(ctx, tenant, *email)
 		return map[string]any{"invitation": made.ID, "email": made.Email, "expires_at": made.ExpiresAt}, err
+	})
+}
+
+func recoverOwner(flags *flag.FlagSet) action {
+	email := flags.String("email", "", "`address` of the owner's account")
+	reason := flags.String("reason", "", "`text` for the audit log: how you know that it is the owner; no names or addresses")
+	stop := flags.Bool("stop", false, "stop a recovery that was begun")
+	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+		if *stop == (*reason != "") {
+			return nil, misused("give either -reason or -stop")
+		}
+		if *stop {
+			return map[string]any{"org": tenant.OrgID, "stopped": true}, s.Organisations.StopRecovery(ctx, tenant, *email)
+		}
+		r, err := s.Organisations.Recover(ctx, tenant, *email, *reason)
+		return map[string]any{"org": tenant.OrgID, "account": r.AccountID, "applies_at": r.AppliesAt}, err
 	})
 }
 

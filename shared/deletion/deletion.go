@@ -1,6 +1,6 @@
-// Package deletion owns how an organisation is deleted: who may still stop it until when, what ends in which order, and what proves it
-// (docs/adr/0044-recovery-and-leaving.md). A request is a row, which a worker takes from stage to stage; a worker that crashes continues
-// where the row says. It knows no AWS.
+// Package deletion deletes organisations: it lets owners cancel a request for a week, then removes everything in a fixed order and proves
+// it with an audit row (docs/adr/0044-recovery-and-leaving.md). A request is a row that a worker takes from stage to stage, so that a crash
+// loses nothing. The package knows no AWS.
 package deletion
 
 import (
@@ -62,7 +62,7 @@ type Counts struct {
 type Deletion struct {
 	OrgID       string
 	Stage       Stage
-	Actor       string // who has asked
+	Actor       string // who requested it
 	RequestedAt time.Time
 	BeginsAt    time.Time
 	StoppedAt   time.Time // when the organisation was suspended
@@ -102,8 +102,8 @@ type Requests struct {
 	Now  func() time.Time
 }
 
-// Request has an organisation deleted after the waiting time, and returns how that stands; isNew reports whether nobody had asked before.
-// claims are the mail domains of its members and addresses.
+// Request schedules an organisation's deletion and returns it, or the deletion that is already under way; isNew tells them apart. claims are
+// the mail domains of its members and notice addresses.
 func (r Requests) Request(ctx context.Context, orgID, actor string, claims []string) (d Deletion, isNew bool, err error) {
 	found, err := r.Rows.Deletion(ctx, orgID)
 	if err != nil && !errors.Is(err, fault.NotFound) {

@@ -35,8 +35,8 @@ func (s Stage) isIndexed() bool {
 	return slices.Contains([]Stage{Connections, Exports, Deliveries, Events, Inquiries}, s)
 }
 
-// list goes through the rows of a stage, a page at a time, in one mode after the other. A step writes down and counts the rows of a page,
-// and the next one removes them, so that a crash makes no count wrong. It goes through the rows of a mode until it finds none.
+// list removes the rows of a stage, one mode after the other, until a pass finds none. One step records and counts the rows of a page, and
+// the next removes them, so that a crash makes no count wrong.
 func (w Worker) list(ctx context.Context, d *Deletion) (time.Duration, error) {
 	all := tenants(d.OrgID)
 	at := max(0, slices.IndexFunc(all, func(t org.Tenant) bool { return t.Mode == d.Mode }))
@@ -83,7 +83,7 @@ func (c *Counts) of(s Stage) *int64 {
 	}[s]
 }
 
-// end ends what stands at a place. A patient who has come back meanwhile made the connection authorized again, and it has to end again.
+// end removes the row at a place. A connection is disconnected first, since its patient may have reconnected since.
 func (w Worker) end(ctx context.Context, stage Stage, tenant org.Tenant, place string) error {
 	if stage == Disconnecting || stage == Connections {
 		_, id, _ := strings.Cut(place, "#")
@@ -155,8 +155,7 @@ func (w Worker) domains(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// look finds out whether anything is left, or has come since. If so it goes, in the same order; else the audit row proves that it is over,
-// and the organisation itself goes.
+// look starts over if any row is left. Otherwise it writes the audit row and removes the organisation itself.
 func (w Worker) look(ctx context.Context, d *Deletion) error {
 	for _, tenant := range tenants(d.OrgID) {
 		for _, stage := range []Stage{Credentials, Webhooks, Connections, Exports, Deliveries, Events, Inquiries, Invitations, Members} {

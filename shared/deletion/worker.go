@@ -79,7 +79,7 @@ type Worker struct {
 	Now          func() time.Time
 }
 
-// Run takes every deletion that is due as far as it goes before the deadline of ctx. One's failure stops no other.
+// Run advances every due deletion until the deadline of ctx is near. A failing deletion does not stop the others.
 func (w Worker) Run(ctx context.Context) error {
 	found, err := w.Store.DueDeletions(ctx, w.Now())
 	if err != nil {
@@ -106,7 +106,7 @@ func (w Worker) isLate(ctx context.Context) bool {
 	return ok && deadline.Sub(w.Now()) < margin
 }
 
-// delete claims a deletion and takes it on until it has to wait. It returns the stage that it is at.
+// delete claims a deletion and performs its steps until one has to wait. It returns the stage reached.
 func (w Worker) delete(ctx context.Context, orgID string) (Stage, error) {
 	d, err := w.Store.Deletion(ctx, orgID)
 	if err != nil {
@@ -148,8 +148,7 @@ func (w Worker) save(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// step does a part of a stage. What it changes of d is saved behind it, so that it may happen again; it returns how long the next step has
-// to wait.
+// step performs one repeatable step of a stage. Its caller saves d afterwards. It returns how long to wait before the next step.
 func (w Worker) step(ctx context.Context, d *Deletion) (time.Duration, error) {
 	switch d.Stage {
 	case Waiting:

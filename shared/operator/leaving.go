@@ -24,8 +24,8 @@ type Deletions interface {
 	Show(ctx context.Context, orgID string) (deletion.Deletion, error)
 }
 
-// Delete has an organisation deleted with everything that it has, once owners had a week to cancel it, or shows how that stands. Its name
-// has to be repeated. Members and addresses for notices are told. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// Delete schedules the deletion of an organisation and everything that it has, which owners can cancel for a week, or returns the one under
+// way. name confirms it. Members and notice addresses are told. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
 func (o Organisations) Delete(ctx context.Context, tenant org.Tenant, name string) (deletion.Deletion, error) {
 	found, err := o.organisation(ctx, tenant)
 	if err != nil {

@@ -52,3 +52,43 @@ func recoveryCodesItem(accountID string, codes account.RecoveryCodes) (item, err
 	row.setTime("made_at", codes.MadeAt)
 	return row, row.setJSON("marks", codes.Marks)
 }
+
+// Recovery implements account.RecoveryRows.
+func (s Accounts) Recovery(ctx context.Context, accountID string) (account.Recovery, error) {
+	row, err := get(ctx, s.DB, s.Table, recoveryKey(accountID))
+	if err != nil {
+		return account.Recovery{}, err
+	}
+	return account.Recovery{
+		AccountID: accountID, Actor: row.text("actor"), RequestedAt: row.time("requested_at"), AppliesAt: row.time("applies_at"),
+		EndedAt: row.time("ended_at"), Rev: row.int("rev"),
+	}, nil
+}
+
+// SaveRecovery implements account.RecoveryRows.
+func (s Accounts) SaveRecovery(ctx context.Context, r account.Recovery) error {
+	row := recoveryItem(r)
+	if r.Rev == 0 {
+		row.setInt("rev", 1)
+		return create(ctx, s.DB, s.Table, row)
+	}
+	return replace(ctx, s.DB, s.Table, row, r.Rev)
+}
+
+// SaveRecovered implements signin.Accounts.
+func (s Accounts) SaveRecovered(ctx context.Context, a account.Account, r account.Recovery) error {
+	row, err := accountItem(a)
+	if err != nil {
+		return err
+	}
+	return transact(ctx, s.DB, putOver(s.Table, row, a.Rev), putOver(s.Table, recoveryItem(r), r.Rev))
+}
+
+func recoveryItem(r account.Recovery) item {
+	row := newItem(recoveryKey(r.AccountID))
+	row.setText("actor", r.Actor)
+	row.setTime("requested_at", r.RequestedAt)
+	row.setTime("applies_at", r.AppliesAt)
+	row.setTime("ended_at", r.EndedAt)
+	return row
+}

@@ -68,6 +68,9 @@ func accountKey(id string) key { return key{accountPartition(id), meta} }
 // them.
 func recoveryCodesKey(account string) key { return key{accountPartition(account), "RECOVERYCODES"} }
 
+// recoveryKey is of an account's recovery, in a partition of its own: who may stop one may not change the account.
+func recoveryKey(account string) key { return key{accountPartition(account) + "#RECOVERY", meta} }
+
 func membershipKey(account, o string) key {
 	return key{membershipsPartition(account), organisationPrefix + o}
 }

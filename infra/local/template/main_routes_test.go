@@ -56,6 +56,7 @@ func TestEveryRouteOfTheProjectsTemplateHasItsFunction(t *testing.T) {
 		"ANY /dashboard/account/email/restore":                                              "dashboardsession",
 		"ANY /dashboard/organisations/{orgId}/members":                                      "dashboardmembers",
 		"ANY /dashboard/organisations/{orgId}/members/{accountId}":                          "dashboardmembers",
+		"ANY /dashboard/organisations/{orgId}/members/{accountId}/recovery":                 "dashboardmembers",
 		"ANY /dashboard/organisations/{orgId}/invitations":                                  "dashboardmembers",
 		"ANY /dashboard/organisations/{orgId}/invitations/{invitationId}":                   "dashboardmembers",
 		"ANY /dashboard/invitations":                                                        "dashboardmembers",

@@ -228,6 +228,7 @@ func (s *stack) runFactors(p *person) {
 	p.do(http.MethodDelete, "/dashboard/account/passkeys/"+second.ID(), nil, nil)
 	s.runAddress(p)
 	p.show(first)
+	s.runStoppedRecovery(p)
 	p.do(http.MethodDelete, "/dashboard/account/passkeys/"+first.ID(), nil, nil)
 }
 

@@ -34,6 +34,7 @@ type Service struct {
 // Rows keeps memberships and invitations (store.Accounts).
 type Rows interface {
 	account.Rows
+	account.RecoveryRows
 	// Organisation reads an organisation; fault.NotFound.
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
 	// Members and Invitations list an organisation's; Memberships lists what an account is a member of.
@@ -87,7 +88,8 @@ func (b By) may(roles ...account.Role) error {
 type Member struct {
 	account.Membership
 
-	Email string
+	Email      string
+	RecoversAt time.Time // when an operator's recovery of an owner's account applies; zero for none
 }
 
 // readers is how many accounts are read at once.
@@ -109,7 +111,12 @@ func (d Service) List(ctx context.Context, orgID string) ([]Member, error) {
 				return fmt.Errorf("read account: %w", err)
 			}
 			all[i] = Member{Membership: m, Email: a.Email}
-			return nil
+			if m.Role != account.Owner {
+				return nil
+			}
+			r, err := account.OpenRecovery(ctx, d.Rows, m.AccountID)
+			all[i].RecoversAt = r.AppliesAt
+			return err
 		})
 	}
 	return all, group.Wait() //nolint:wrapcheck // its functions have wrapped it

@@ -83,6 +83,16 @@ func recoveryCodesMade(dashboard string, at time.Time) mailtext.Message {
 	}
 }
 
+func recovered(dashboard string, at time.Time) mailtext.Message {
+	return mailtext.Message{
+		Language: language, Subject: product + ": your account was recovered",
+		Opening: []string{"The second factors of your dashboard account were removed, as announced three days ago, and all its sessions ended. Signing in takes a code from your e-mail alone until you add a new one."},
+		Facts:   []mailtext.Fact{{Name: "Time", Value: moment(at)}},
+		Link:    mailtext.Link{Label: "Add a passkey", Address: dashboard + "#/account"},
+		Closing: []string{"If this was not you, whoever it was can read your e-mails. Have another owner of your organisation remove you from it at once, or answer this e-mail."},
+	}
+}
+
 func factorAdded(dashboard string, f factor, at time.Time) mailtext.Message {
 	return factorChanged(dashboard, "was added to", f.name, f.added, "remove it, and end all sessions on that page.", at)
 }

@@ -84,7 +84,7 @@ func (d Service) ByRecoveryCode(ctx context.Context, b Browser, s account.Sessio
 		return Entered{}, err
 	}
 	d.tell(ctx, a.Email, recoveryCodeUsed(d.Dashboard, left, now))
-	return d.enter(ctx, a, b, false)
+	return d.enterWhole(ctx, a, b)
 }
 
 // useCode removes the code that message is of, and returns how many are left. Another code that is used at the same time is no obstacle.

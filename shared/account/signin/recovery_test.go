@@ -2,6 +2,7 @@ package signin_test
 
 import (
 	"errors"
+	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -206,6 +207,21 @@ func TestRestoredAddressEndsRecoveryCodesMadeSince(t *testing.T) {
 				t.Errorf("%d codes are left, want %d", left, want)
 			}
 		})
+	}
+}
+
+func TestRecoveryCodesMatchPublishedScannerExpression(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../../SECURITY.md")
+	expect.NoError(t, err)
+	_, row, _ := strings.Cut(string(text), "| recovery code | `")
+	expression, _, _ := strings.Cut(row, "`")
+	h := newHouse(t)
+	codes, _ := h.locked(ada)
+	for _, code := range codes {
+		if expression == "" || !regexp.MustCompile("^"+expression+"$").MatchString(code.Reveal()) {
+			t.Errorf("SECURITY.md: %q does not find %s", expression, code.Reveal())
+		}
 	}
 }
 

@@ -65,6 +65,9 @@ type Accounts interface {
 	SaveRecoveryCodes(ctx context.Context, accountID string, codes account.RecoveryCodes) error
 	// SaveFirstFactor saves an account and its recovery codes in one write; fault.Conflict if either changed since it was read.
 	SaveFirstFactor(ctx context.Context, a account.Account, codes account.RecoveryCodes) error
+	account.RecoveryRows
+	// SaveRecovered saves an account and its recovery in one write; fault.Conflict if either changed since it was read.
+	SaveRecovered(ctx context.Context, a account.Account, r account.Recovery) error
 	// Memberships lists what an account is a member of.
 	Memberships(ctx context.Context, accountID string) ([]account.Membership, error)
 }
@@ -115,6 +118,8 @@ type Entered struct {
 	Token   secret.Text
 	Device  secret.Text
 	Session account.Session
+	// Recovery is what the sign-in has done to an operator's recovery of the account: Recovered, Stopped or nothing.
+	Recovery string
 	// RecoveryCodes are the codes that came with the account's first second factor, to be shown once.
 	RecoveryCodes []secret.Text
 }

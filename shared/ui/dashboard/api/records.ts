@@ -259,6 +259,7 @@ export interface InquiryDetail extends Inquiry {
 }
 
 export interface Member {
+  recovers_at?: string; // while an operator's recovery of an owner's account waits
   account_id: string;
   email: string;
   role: Role;

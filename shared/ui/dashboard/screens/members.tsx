@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Invitation, Member, Role } from "../api/records.ts";
 import { useAction, useHere, useQuery } from "../app.ts";
-import { Button, Confirm, Field, Form, Load, Panel, Title, Trouble } from "../parts/controls.tsx";
+import { Button, Confirm, Field, Form, Load, Notice, Panel, Title, Trouble } from "../parts/controls.tsx";
 import { Table, Time } from "../parts/show.tsx";
 
 const ROLES: readonly [role: Role, does: string][] = [
@@ -49,9 +49,23 @@ function List({ members, reload }: { members: Member[]; reload: () => void }): J
       reload();
     }
   });
+  const recovering = members.filter((one) => one.recovers_at);
+  const stop = (one: Member) => () => action.run(async () => {
+    await api.remove(`${path(one)}/recovery`);
+    say("Recovery stopped.");
+    reload();
+  });
   return (
     <>
       <Trouble failure={action.failure} />
+      {recovering.map((one) => (
+        <Notice key={one.account_id} tone="warn">
+          <p>
+            Our operator was told that {one.email} lost every second factor. They’ll be removed <Time at={one.recovers_at} />.
+          </p>
+          {may("own") && <Button busy={action.busy} onClick={stop(one)} label={`Stop the recovery of ${one.email}`}>Stop recovery</Button>}
+        </Notice>
+      ))}
       <Table
         label="Members"
         head={["Address", "Role", "Since", "Actions"]}

@@ -211,6 +211,7 @@ export class Fake {
       }],
       ["GET O/members", () => ({ members: w.members })],
       ["PATCH O/members/:id", ({ body }, at) => Object.assign(w.members.find((one) => one.account_id === at) ?? missing(), body)],
+      ["DELETE O/members/:id/recovery", (_, at) => { delete w.members.find((one) => one.account_id === at)?.recovers_at; }],
       ["GET O/invitations", () => ({ invitations: w.invitations })],
       ["POST O/invitations", ({ body }) => w.invitations.push({ id: id((this.#count += 1)), email: String(body["email"]), role: "viewer", created_at: before(0), expires_at: before(-9000) })],
       ["GET O/audit", () => ({ rows: w.audit })],

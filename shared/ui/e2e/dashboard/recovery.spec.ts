@@ -74,3 +74,14 @@ test("an organisation is deleted by its typed name, and the deletion is cancelle
   await page.getByRole("button", { name: "Cancel deletion" }).click();
   await expect(page.getByRole("button", { name: "Delete organisation" })).toBeVisible();
 });
+
+test("owners see that an owner is being recovered, and stop it", async ({ page, run }) => {
+  const of = world();
+  of.members[0]!.recovers_at = new Date(Date.now() + 72 * 3_600_000).toISOString();
+  const fake = await open(page, run, at("members"), of);
+  await expect(page.getByText("lost every second factor")).toBeVisible();
+  expect(await findings(page)).toEqual([]);
+  await page.getByRole("button", { name: "Stop the recovery of" }).click();
+  await expect(page.getByText("lost every second factor")).toHaveCount(0);
+  expect(fake.asked.filter((one) => one.endsWith("/recovery"))).toHaveLength(1);
+});
