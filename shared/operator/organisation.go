@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/mail"
-	"net/url"
 	"strings"
 
 	"recordbridge/shared/fault"
@@ -32,7 +31,7 @@ type OrganisationRows interface {
 
 // Create makes an active organisation in both modes; its id is chosen here. Errors are fault.Invalid.
 func (o Organisations) Create(ctx context.Context, made org.Organisation) (org.Organisation, error) {
-	if err := checkOrganisation(made); err != nil {
+	if err := errors.Join(o.normalURLs(&made, OrganisationChange{Website: &made.WebsiteURI, Privacy: &made.PrivacyPolicyURI, Terms: &made.TermsURI, Logo: &made.LogoURI}), checkOrganisation(made)); err != nil {
 		return org.Organisation{}, err
 	}
 	made.ID, made.Status, made.CreatedAt = o.deps.NewID(), org.Active, o.deps.Now()
@@ -87,8 +86,7 @@ type OrganisationChange struct {
 func (o Organisations) Change(ctx context.Context, tenant org.Tenant, change OrganisationChange) (org.Organisation, error) {
 	return o.save(ctx, tenant, "organisation.changed", func(found *org.Organisation) error {
 		for to, said := range map[*string]*string{
-			&found.Name: change.Name, &found.WebsiteURI: change.Website, &found.PrivacyPolicyURI: change.Privacy, &found.LogoURI: change.Logo,
-			&found.TermsURI: change.Terms, &found.Accent: change.Accent, (*string)(&found.Plan): change.Plan,
+			&found.Name: change.Name, &found.Accent: change.Accent, (*string)(&found.Plan): change.Plan,
 		} {
 			if said != nil {
 				*to = *said
@@ -97,7 +95,7 @@ func (o Organisations) Change(ctx context.Context, tenant org.Tenant, change Org
 		if change.Emails != nil {
 			found.Emails = change.Emails
 		}
-		return checkOrganisation(*found)
+		return errors.Join(o.normalURLs(found, change), checkOrganisation(*found))
 	})
 }
 
@@ -237,11 +235,6 @@ func checkOrganisation(o org.Organisation) error {
 	}
 	if o.Plan != org.Free && o.Plan != org.Paid {
 		return fault.BadRequest("The plan must be free or paid.").About("plan")
-	}
-	for _, at := range []struct{ field, address string }{{"website", o.WebsiteURI}, {"privacy", o.PrivacyPolicyURI}, {"terms", o.TermsURI}, {"logo", o.LogoURI}} {
-		if u, err := url.Parse(at.address); at.address != "" && (err != nil || u.Scheme != "https" || u.Host == "") {
-			return fault.BadRequest("An organisation's addresses must be https URLs.").About(at.field)
-		}
 	}
 	if o.Accent != "" && !isColour(o.Accent) {
 		return fault.BadRequest("An accent is a colour such as #1a5fb4: six digits, in lower case.").About("accent")

@@ -55,7 +55,7 @@ func (p Publisher) propose(ctx context.Context, state ledger.Publication, now ti
 		overrides = append(overrides, compose.Override{Kind: compose.OverrideKind(o.Kind), ID: o.ID, Value: o.Value})
 	}
 	out.next, out.report = p.Compose(compose.Input{
-		Mode: state.Mode, Before: out.before, Lists: lists, Overrides: overrides, Platform: p.Platform, Now: now,
+		Mode: state.Mode, Before: out.before, Lists: elsewhere(p.Own, lists), Overrides: overrides, Platform: p.Platform, Now: now,
 	})
 	held, err := p.held(ctx, state.Mode, out.before, out.next)
 	if err != nil {
