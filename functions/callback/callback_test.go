@@ -21,6 +21,7 @@ import (
 	"recordbridge/shared/ratelimit"
 	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/shared/testkit/ownhosts"
 )
 
 const returnURI = "https://app.example/return?keep=1"
@@ -60,7 +61,7 @@ func (c *completer) visitIn(t *testing.T, languages string, limiter httpapi.Limi
 }
 
 func proven() flow.Completed {
-	return flow.Completed{Redirect: org.RestoreRedirect(returnURI), ExternalState: "visit&9"}
+	return flow.Completed{Redirect: org.RestoreRedirect(ownhosts.Own(), returnURI), ExternalState: "visit&9"}
 }
 
 func wantEndedCookie(t *testing.T, w *httptest.ResponseRecorder) {

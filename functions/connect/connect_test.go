@@ -23,6 +23,7 @@ import (
 	"recordbridge/shared/ratelimit"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/shared/testkit/ownhosts"
 	"recordbridge/shared/testkit/starttest"
 )
 
@@ -87,7 +88,7 @@ func (s *starter) visit(t *testing.T, method string, query url.Values) *httptest
 func (s *starter) send(t *testing.T, limiter httpapi.Limiter, r *http.Request) *httptest.ResponseRecorder {
 	t.Helper()
 	handler := connect.New(connect.Deps{
-		API: keyedtest.NewAPI(), Auth: httpapi.PublicAuth{Public: directory{}}, Limiter: limiter, Flows: s, BaseURL: "https://api.example/v1",
+		API: keyedtest.NewAPI(), Auth: httpapi.PublicAuth{Own: ownhosts.Own(), Public: directory{}}, Limiter: limiter, Flows: s, BaseURL: "https://api.example/v1",
 	})
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, r)
@@ -120,7 +121,7 @@ func TestConnectSendsTheBrowserToThePortalWithItsCookie(t *testing.T) {
 			t.Errorf("header %s: %q, want %q", name, got, want)
 		}
 	}
-	redirect, err := org.MatchRedirect([]string{returnURI}, returnURI)
+	redirect, err := org.MatchRedirect(ownhosts.Own(), []string{returnURI}, returnURI)
 	if err != nil {
 		t.Fatal(err)
 	}

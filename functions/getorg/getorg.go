@@ -8,6 +8,7 @@ import (
 
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/org"
+	"recordbridge/shared/weburl"
 )
 
 // Route is the declared path.
@@ -18,6 +19,7 @@ type Deps struct {
 	API           *httpapi.API
 	Auth          httpapi.PublicAuth
 	Organisations Organisations
+	Own           weburl.Own // whose URLs are not shown
 }
 
 // Organisations finds the organisation behind a public id.
@@ -53,7 +55,7 @@ func (d Deps) get(ctx context.Context, _ org.Caller, in request) (response, erro
 		return response{}, err
 	}
 	return response{
-		ID: o.ID, Name: o.Name, LogoURI: o.LogoURI, PrivacyPolicyURI: o.PrivacyPolicyURI,
-		WebsiteURI: o.WebsiteURI, TermsURI: o.TermsURI, Accent: o.Accent, Plan: o.Plan, Status: o.Status,
+		ID: o.ID, Name: o.Name, LogoURI: d.Own.Shown(o.LogoURI), PrivacyPolicyURI: d.Own.Shown(o.PrivacyPolicyURI),
+		WebsiteURI: d.Own.Shown(o.WebsiteURI), TermsURI: d.Own.Shown(o.TermsURI), Accent: o.Accent, Plan: o.Plan, Status: o.Status,
 	}, nil
 }

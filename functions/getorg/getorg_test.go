@@ -15,6 +15,7 @@ import (
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/org"
 	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/shared/testkit/ownhosts"
 )
 
 const (
@@ -56,7 +57,7 @@ func (directory) Organisation(_ context.Context, publicID string) (org.Organisat
 }
 
 func newHandler() http.Handler {
-	return getorg.New(getorg.Deps{API: keyedtest.NewAPI(), Auth: httpapi.PublicAuth{Public: directory{}}, Organisations: directory{}})
+	return getorg.New(getorg.Deps{API: keyedtest.NewAPI(), Auth: httpapi.PublicAuth{Own: ownhosts.Own(), Public: directory{}}, Organisations: directory{}, Own: ownhosts.Own()})
 }
 
 func TestGetOrgAnswers(t *testing.T) {

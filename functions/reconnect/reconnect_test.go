@@ -20,6 +20,7 @@ import (
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/shared/testkit/ownhosts"
 )
 
 const (
@@ -64,7 +65,7 @@ func (s *starter) visit(t *testing.T, method string, query url.Values) *httptest
 
 func (s *starter) send(t *testing.T, r *http.Request) *httptest.ResponseRecorder {
 	t.Helper()
-	handler := reconnect.New(reconnect.Deps{API: keyedtest.NewAPI(), Auth: httpapi.PublicAuth{Public: directory{}}, Flows: s})
+	handler := reconnect.New(reconnect.Deps{API: keyedtest.NewAPI(), Auth: httpapi.PublicAuth{Own: ownhosts.Own(), Public: directory{}}, Flows: s})
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, r)
 	return w
@@ -88,7 +89,7 @@ func TestReconnectSendsTheBrowserToThePortalWithItsCookie(t *testing.T) {
 	if got := w.Header().Values("Set-Cookie"); len(got) != 1 || got[0] != wantCookie {
 		t.Errorf("cookies %q, want %q", got, wantCookie)
 	}
-	redirect, err := org.MatchRedirect([]string{returnURI}, returnURI)
+	redirect, err := org.MatchRedirect(ownhosts.Own(), []string{returnURI}, returnURI)
 	if err != nil {
 		t.Fatal(err)
 	}

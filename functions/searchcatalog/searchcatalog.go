@@ -15,6 +15,7 @@ import (
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
+	"recordbridge/shared/weburl"
 )
 
 // Route is the declared path.
@@ -26,6 +27,7 @@ type Deps struct {
 	Auth      httpapi.PublicAuth
 	Catalogue Catalogue
 	Cursors   serve.Cursors
+	Own       weburl.Own // whose URLs are not shown
 }
 
 // Catalogue is what is searched in (serve.Catalogue).
@@ -89,7 +91,7 @@ func (d Deps) search(ctx context.Context, caller org.Caller, in request) (respon
 		if err != nil {
 			return response{}, err
 		}
-		source, err := place.Tell(found.Source)
+		source, err := place.Tell(d.Own, found.Source)
 		if err != nil {
 			return response{}, err
 		}

@@ -15,6 +15,7 @@ import (
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/org"
 	"recordbridge/shared/pages"
+	"recordbridge/shared/weburl"
 )
 
 // The declared paths.
@@ -37,6 +38,7 @@ type Deps struct {
 	Releases      pages.Releases
 	BaseURL       string // of the service, with the version
 	DashboardURL  string // empty: below the base URL
+	Own           weburl.Own
 }
 
 // Organisations finds the organisation behind a public id.
@@ -118,7 +120,7 @@ func (d Deps) application(ctx context.Context, visit httpapi.Visit, name, public
 		if err != nil {
 			return httpapi.Answer{}, err
 		}
-		boot.Organisation = pages.BrandingOf(found, d.BaseURL)
+		boot.Organisation = pages.BrandingOf(found, d.Own)
 	}
 	return d.draw(visit, name, boot)
 }
@@ -138,7 +140,7 @@ func (d Deps) draw(visit httpapi.Visit, name string, boot pages.Boot) (httpapi.A
 	if d.Pages == nil {
 		return httpapi.Answer{}, unbuilt()
 	}
-	boot.BaseURL = d.BaseURL
+	boot.BaseURL, boot.Own = d.BaseURL, d.Own
 	language := visit.Language()
 	// By its first part, as the page itself chooses: the words of another language would be one more request.
 	if asked, _, _ := strings.Cut(strings.ToLower(boot.Query["lang"]), "-"); asked == httpapi.English || asked == httpapi.Spanish {

@@ -20,6 +20,7 @@ import (
 	"recordbridge/shared/pages"
 	"recordbridge/shared/ratelimit"
 	"recordbridge/shared/testkit/built"
+	"recordbridge/shared/testkit/ownhosts"
 )
 
 const (
@@ -68,7 +69,7 @@ func deps(t *testing.T) web.Deps {
 	return web.Deps{
 		Releases: pages.Releases{Files: &kept{}},
 		API:      httpapi.New(httpapi.Options{Logger: slog.New(slog.DiscardHandler), Now: time.Now, IDs: func() string { return requestID }}),
-		Auth:     httpapi.PublicAuth{Public: directory{}}, Organisations: directory{}, Pages: bundle, BaseURL: baseURL,
+		Auth:     httpapi.PublicAuth{Own: ownhosts.Own(), Public: directory{}}, Organisations: directory{}, Pages: bundle, BaseURL: baseURL, Own: ownhosts.Own(),
 	}
 }
 
@@ -107,7 +108,7 @@ func TestAFrameIsTheOrganisationsAndForItsPages(t *testing.T) {
 	t.Parallel()
 	w := get(deps(t), "/widget/embed", "", "public_id="+known+"&external_id=p7&email=a@b.example", http.Header{"Accept-Language": {"es"}})
 	want := pages.Boot{
-		Shell: pages.Frame, BaseURL: baseURL, Mode: org.Test, PublicID: known, AllowedOrigins: []string{"https://app.example"}, Query: map[string]string{},
+		Shell: pages.Frame, BaseURL: baseURL, Own: ownhosts.Own(), Mode: org.Test, PublicID: known, AllowedOrigins: []string{"https://app.example"}, Query: map[string]string{},
 		Organisation: &pages.Branding{
 			Name: "Alder & Birch", Accent: "#1a5fb4", LogoURI: "https://a.example/l.svg", PrivacyPolicyURI: "https://a.example/p",
 			TermsURI: "https://a.example/t", WebsiteURI: "https://a.example/",

@@ -70,6 +70,18 @@ func (s *stack) files() http.Handler {
 	})))
 }
 
+// receiver serves what customers' servers have on a laptop: the inbox of webhooks, and the page where patients return. It has a port of its
+// own, since no customer's URL may lead to the service.
+func (s *stack) receiver(service http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if at := r.URL.Path; !below(at, inboxPath) && at != returnPath && at != console.Root+"/console.css" {
+			http.NotFound(w, r)
+			return
+		}
+		service.ServeHTTP(w, r)
+	})
+}
+
 // filesNamed tells whether files have a host name of their own.
 func (s *stack) filesNamed() bool { return strings.HasPrefix(s.filesURL, "http://"+filehost.Name+":") }
 

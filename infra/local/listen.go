@@ -10,11 +10,12 @@ import (
 	"syscall"
 )
 
-// listeners are where the service is reached: the one port, that of files, and where containers find the same two.
+// listeners are where the service is reached: the one port, that of files, that of the customers' receiver, and where containers find the
+// same three.
 type listeners struct {
-	service, objects net.Listener
+	service, objects, receiver net.Listener
 	// inside are nil unless containers reach this machine at an address of its own.
-	inside, objectsInside net.Listener
+	inside, objectsInside, receiverInside net.Listener
 }
 
 // portTries bounds how many free ports are tried: one that is free at the loopback address can be taken where containers look for it.
@@ -43,6 +44,9 @@ func listenOnce(ctx context.Context, address string, where place) (listeners, er
 	if l.objects, err = listenBeside(ctx, l.service); err != nil {
 		return listeners{}, errors.Join(err, l.close())
 	}
+	if l.receiver, err = listenBeside(ctx, l.objects); err != nil {
+		return listeners{}, errors.Join(err, l.close())
+	}
 	apart, err := where.apart()
 	if err != nil || !apart {
 		return l, errors.Join(err, l.closeIf(err))
@@ -50,13 +54,16 @@ func listenOnce(ctx context.Context, address string, where place) (listeners, er
 	if l.inside, err = listen(ctx, where.inside(l.service.Addr().String())); err == nil {
 		l.objectsInside, err = listen(ctx, where.inside(l.objects.Addr().String()))
 	}
+	if err == nil {
+		l.receiverInside, err = listen(ctx, where.inside(l.receiver.Addr().String()))
+	}
 	return l, errors.Join(err, l.closeIf(err))
 }
 
 // close closes those that there are.
 func (l listeners) close() error {
 	var all []error
-	for _, one := range []net.Listener{l.service, l.objects, l.inside, l.objectsInside} {
+	for _, one := range []net.Listener{l.service, l.objects, l.receiver, l.inside, l.objectsInside, l.receiverInside} {
 		if one != nil {
 			all = append(all, one.Close())
 		}
@@ -118,7 +125,7 @@ func listenBeside(ctx context.Context, other net.Listener) (net.Listener, error)
 		listener, err = config.Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("listen for files: %w", err)
+		return nil, fmt.Errorf("listen beside the service: %w", err)
 	}
 	return listener, nil
 }

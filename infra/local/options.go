@@ -89,7 +89,7 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 
 // templateParameters are the parameters that make the template's stack a local one; the command line comes last. Portals, webhooks and the
 // sandbox are on this machine, which containers see at host.
-func (o options) templateParameters(baseURL, dashboardURL string, host netip.Addr) (map[string]string, error) {
+func (o options) templateParameters(baseURL, dashboardURL, furtherURLs string, host netip.Addr) (map[string]string, error) {
 	ranges := "127.0.0.0/8,::1/128"
 	if host.IsValid() {
 		ranges += "," + netip.PrefixFrom(host, host.BitLen()).String()
@@ -97,6 +97,7 @@ func (o options) templateParameters(baseURL, dashboardURL string, host netip.Add
 	all := map[string]string{
 		"PublicBaseUrl":        baseURL,
 		"DashboardUrl":         dashboardURL,
+		"FurtherUrls":          furtherURLs,
 		"EnableSandbox":        "true",
 		"MailFrom":             "notices@localhost.example",
 		"AllowedPrivateRanges": ranges,

@@ -36,7 +36,7 @@ func seeded(ctx context.Context, s *stack, o options, progress io.Writer) (runfi
 		if run, err = s.plant(ctx, o.catalog); err != nil {
 			return runfile.Run{}, err
 		}
-	case run.BaseURL != s.run.BaseURL:
+	case run.BaseURL != s.run.BaseURL || run.InboxURL != s.run.InboxURL:
 		return runfile.Run{}, fmt.Errorf("the data in %s was made for %s: start with the same -addr, or with an empty folder", o.data, run.BaseURL)
 	}
 	for _, organisation := range run.Organisations {
@@ -82,7 +82,7 @@ func (s *stack) plant(ctx context.Context, institutions shipped.Choice) (runfile
 		}
 	}
 	run, err := seed.Apply(ctx, o, seed.Options{
-		BaseURL: s.run.BaseURL, ConsoleURL: s.run.ConsoleURL, ReturnURL: s.run.ConsoleURL + "/return",
+		BaseURL: s.run.BaseURL, ConsoleURL: s.run.ConsoleURL, ReturnURL: s.customer + returnPath,
 		InboxURL: s.run.InboxURL, DataDir: dataDir, Catalog: institutions,
 	})
 	if err != nil {

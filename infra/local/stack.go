@@ -29,6 +29,7 @@ const (
 	region      = "us-east-1"
 	account     = "000000000000"
 	inboxPath   = "/_local/inbox"
+	returnPath  = "/_local/return"
 	stopTime    = 3 * time.Second
 	expireEvery = time.Minute
 
@@ -46,6 +47,7 @@ type stack struct {
 	public    string // the same, as it is named where functions see it, too
 	objects   string // host:port of S3 alone, as functions see it
 	filesURL  string // of the same, as clients are led there
+	customer  string // of the inbox and the page where patients return, which are no part of the service
 	template  *template.Template
 	cloud     *aws.Cloud
 	authority *iam.Authority
@@ -71,7 +73,8 @@ func start(ctx context.Context, o options, where place, log *slog.Logger, output
 	address := at.service.Addr().String()
 	s := &stack{
 		log: log, where: where, url: "http://" + address, public: "http://" + where.public(address), objects: where.inside(at.objects.Addr().String()),
-		inbox: inbox.New(inboxPath), timeline: timeline.New(time.Now), byHand: faults.NewByHand(), runFile: o.runFile,
+		customer: "http://" + where.public(at.receiver.Addr().String()),
+		inbox:    inbox.New(inboxPath), timeline: timeline.New(time.Now), byHand: faults.NewByHand(), runFile: o.runFile,
 	}
 	var handler http.Handler
 	s.filesURL = filehost.URL(ctx, net.DefaultResolver.LookupNetIP, at.objects.Addr().(*net.TCPAddr).AddrPort()) // listenBeside listens on tcp
@@ -87,9 +90,11 @@ func start(ctx context.Context, o options, where place, log *slog.Logger, output
 	background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.serve(background, at.service, handler)
 	s.serve(background, at.objects, s.files())
+	s.serve(background, at.receiver, s.receiver(handler))
 	if at.inside != nil {
 		s.serve(background, at.inside, forContainers(handler))
 		s.serve(background, at.objectsInside, s.files())
+		s.serve(background, at.receiverInside, s.receiver(handler))
 	}
 	s.background.Go(func() { s.triggers.Run(background) })
 	s.background.Go(func() { s.expire(background) })
@@ -111,7 +116,7 @@ func (s *stack) serve(ctx context.Context, listener net.Listener, handler http.H
 
 // prepare makes all that the handler needs. Functions reach it at address.
 func (s *stack) prepare(ctx context.Context, o options, address string, output *lines) error {
-	parameters, err := o.templateParameters(s.public+"/v1", named(s.public)+"/v1/dashboard", s.where.host())
+	parameters, err := o.templateParameters(s.public+"/v1", named(s.public)+"/v1/dashboard", s.filesURL+" http://"+s.objects, s.where.host())
 	if err != nil {
 		return err
 	}
@@ -121,7 +126,7 @@ func (s *stack) prepare(ctx context.Context, o options, address string, output *
 	}
 	s.run = runfile.Run{
 		Stack:   s.where.name(),
-		BaseURL: s.public + "/" + s.template.API.Stage, DashboardURL: parameters["DashboardUrl"], ConsoleURL: s.public + "/_local", InboxURL: s.public + inboxPath,
+		BaseURL: s.public + "/" + s.template.API.Stage, DashboardURL: parameters["DashboardUrl"], ConsoleURL: s.public + "/_local", InboxURL: s.customer + inboxPath,
 		AWS: runfile.AWS{
 			// The secret is new with every start, so that no page and no other user of this machine can sign.
 			EndpointURL: s.url, Region: region, AccessKeyID: operatorCaller, SecretAccessKey: rand.Text(), Outputs: s.template.Outputs,

@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"net/url"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -39,12 +40,28 @@ type front struct {
 	inside  netip.Addr              // where containers reach this machine
 	watch   atomic.Pointer[watch]   // of an upgrade; nil for none
 	server  *http.Server
-	stopped chan error
+	// receiver serves the inbox and the page where patients return at a port of its own, since no customer's URL may lead to the service.
+	receiver *http.Server
+	stopped  chan error
 }
 
 // publicURL is how everybody reaches the front: a container's localhost is this machine, too.
 func (o options) publicURL() string {
 	return "http://" + net.JoinHostPort("localhost", port(o.address))
+}
+
+// receiverPort is the one after the API's.
+func (o options) receiverPort() string {
+	number, err := strconv.Atoi(port(o.address))
+	if err != nil || number == 0 {
+		return "0"
+	}
+	return strconv.Itoa(number + 1)
+}
+
+// receiverURL is where customers' servers are reached, as publicURL is of the service.
+func (o options) receiverURL() string {
+	return "http://" + net.JoinHostPort("localhost", o.receiverPort())
 }
 
 var (
@@ -64,15 +81,19 @@ func newFront(ctx context.Context, o options, inside netip.Addr) (*front, error)
 	if err != nil {
 		return nil, err
 	}
-	f := &front{inbox: inbox.New(inboxPath), nowhere: nowhere, aws: o.aws, inside: inside, stopped: make(chan error, len(addresses))}
+	f := &front{inbox: inbox.New(inboxPath), nowhere: nowhere, aws: o.aws, inside: inside, stopped: make(chan error, 2*len(addresses))}
 	f.server = &http.Server{Handler: f, ReadHeaderTimeout: 10 * time.Second}
 	var listening net.ListenConfig
+	f.receiver = &http.Server{Handler: http.HandlerFunc(f.serveReceiver), ReadHeaderTimeout: 10 * time.Second}
 	for _, address := range addresses {
-		listener, err := listening.Listen(ctx, "tcp", address)
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("listen: %w; choose another port with -addr", err), f.server.Close())
+		host, _, _ := net.SplitHostPort(address) // made by JoinHostPort, or listened at
+		for at, server := range map[string]*http.Server{address: f.server, net.JoinHostPort(host, o.receiverPort()): f.receiver} {
+			listener, err := listening.Listen(ctx, "tcp", at)
+			if err != nil {
+				return nil, errors.Join(fmt.Errorf("listen: %w; choose another port with -addr", err), f.close())
+			}
+			go func() { f.stopped <- server.Serve(listener) }()
 		}
-		go func() { f.stopped <- f.server.Serve(listener) }()
 	}
 	return f, nil
 }
@@ -99,6 +120,15 @@ func ofThisMachine(ip netip.Addr) bool {
 		}
 	}
 	return false
+}
+
+// serveReceiver serves what is not the service's.
+func (f *front) serveReceiver(w http.ResponseWriter, r *http.Request) {
+	if !strings.HasPrefix(r.URL.Path, inboxPath) && r.URL.Path != returnPath {
+		http.NotFound(w, r)
+		return
+	}
+	f.ServeHTTP(w, r)
 }
 
 // ServeHTTP implements http.Handler.
@@ -141,7 +171,7 @@ func (f *front) serveAPI(id string) {
 }
 
 // close stops listening.
-func (f *front) close() error { return f.server.Close() }
+func (f *front) close() error { return errors.Join(f.server.Close(), f.receiver.Close()) }
 
 // mend makes LocalStack's answer what AWS's would be.
 func (f *front) mend(response *http.Response) error {

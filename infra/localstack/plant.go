@@ -49,7 +49,7 @@ func open(ctx context.Context, o options, f *front) (deployed, error) {
 // plant gives the stack what a person needs for trying things out, through the rules of an operator.
 func plant(ctx context.Context, o options, f *front, d deployed) (runfile.Run, error) {
 	run, err := seed.Apply(ctx, d.Operator, seed.Options{
-		BaseURL: o.publicURL() + "/" + stage, ReturnURL: o.publicURL() + returnPath, InboxURL: o.publicURL() + inboxPath,
+		BaseURL: o.publicURL() + "/" + stage, ReturnURL: o.receiverURL() + returnPath, InboxURL: o.receiverURL() + inboxPath,
 		Catalog: shipped.Sandbox,
 	})
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"recordbridge/shared/safehttp"
 	"recordbridge/shared/store"
 	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/ownhosts"
 	"recordbridge/shared/webhook"
 )
 
@@ -93,7 +94,7 @@ func (w *world) worker() webhook.Worker {
 // subscribe makes a webhook for all types that the tests use.
 func (w *world) subscribe(t *testing.T, of org.Tenant) webhook.Subscription {
 	t.Helper()
-	editor := webhook.Editor{Vault: w.sealer, Reach: safehttp.Options{}, Random: rand.Reader, Now: w.log.Now}
+	editor := webhook.Editor{Own: ownhosts.Own(), Vault: w.sealer, Reach: safehttp.Options{}, Random: rand.Reader, Now: w.log.Now}
 	s, _, err := editor.Create(t.Context(), webhook.Draft{
 		ID: ids.Random(), Tenant: of, URL: "https://hooks.example/in", Optional: []webhook.Type{webhook.AuthorizationEnded},
 	})

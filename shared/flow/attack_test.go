@@ -10,6 +10,7 @@ import (
 	"recordbridge/shared/flow"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/ownhosts"
 	"recordbridge/shared/tokens"
 )
 
@@ -150,7 +151,7 @@ func TestAResultGoesToTheOwnerOfTheState(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	other := request(t)
-	redirect, err := org.MatchRedirect([]string{"https://other.example/back"}, "")
+	redirect, err := org.MatchRedirect(ownhosts.Own(), []string{"https://other.example/back"}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/tokens"
+	"recordbridge/shared/weburl"
 )
 
 // exchangeTime is what a portal gets to answer a code exchange, so that the function can still answer the browser.
@@ -32,6 +33,7 @@ type Completer struct {
 	Hashing     secret.Keyring // for comparing patients
 	Enqueuer    Enqueuer
 	BaseURL     string // of our own API
+	Own         weburl.Own
 	Now         func() time.Time
 	NewID       ids.Source
 }
@@ -66,8 +68,11 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 		return Completed{}, err
 	}
 	done := Completed{
-		Redirect: org.RestoreRedirect(attempt.RedirectURI), InWidget: attempt.TokenHash != "",
+		Redirect: org.RestoreRedirect(c.Own, attempt.RedirectURI), InWidget: attempt.TokenHash != "",
 		ExternalID: attempt.ExternalID, ExternalState: attempt.ExternalState,
+	}
+	if !done.InWidget && done.Redirect.URI() == "" { // of an attempt that an earlier release has begun
+		return Completed{}, fault.BadRequest("This sign-in cannot be completed: the application's address is not allowed.")
 	}
 	conn, err := c.finish(ctx, attempt, r)
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/testkit/ownhosts"
 	"recordbridge/shared/tokens"
 )
 
@@ -245,6 +246,7 @@ func (w *world) creator() flow.Creator { return flow.Creator{Preparation: w.prep
 func (w *world) completer(t *testing.T) flow.Completer {
 	t.Helper()
 	return flow.Completer{
+		Own:   ownhosts.Own(),
 		Store: w, Connections: w, Portal: w, Sealer: w, Vault: tokens.Vault{Sealer: w}, Hashing: newKeyring(t), Enqueuer: w,
 		BaseURL: baseURL, Now: time.Now, NewID: ids.Random,
 	}
@@ -262,7 +264,7 @@ func newKeyring(t *testing.T) secret.Keyring {
 // request asks for an attempt with everything that can be given.
 func request(t *testing.T) flow.Request {
 	t.Helper()
-	redirect, err := org.MatchRedirect([]string{redirectURI}, redirectURI)
+	redirect, err := org.MatchRedirect(ownhosts.Own(), []string{redirectURI}, redirectURI)
 	if err != nil {
 		t.Fatal(err)
 	}

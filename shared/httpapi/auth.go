@@ -11,6 +11,7 @@ import (
 	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/weburl"
 )
 
 // KeyAuthenticator proves a key pair. publicID may be prefixed or a bare UUID, and anything else that a client sent.
@@ -36,6 +37,7 @@ type KeyAuth struct {
 type PublicAuth struct {
 	Public  PublicFinder
 	Limiter Limiter
+	Own     weburl.Own // to which no PublicPage redirects
 }
 
 // caller proves the Basic credentials. Every failure is the same 401, whatever part was wrong, and counts against

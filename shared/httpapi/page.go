@@ -9,6 +9,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
+	"recordbridge/shared/weburl"
 )
 
 // Visit is what a page function knows of the browser that came.
@@ -81,7 +82,7 @@ func PublicPage[In any](auth PublicAuth, f func(context.Context, Visit, In) (Ans
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
 		caller, err := auth.caller(ctx, c) // of one who comes too often, the caller as well
-		redirect, unproven := redirectOf(c.request, caller)
+		redirect, unproven := redirectOf(auth.Own, c.request, caller)
 		if unproven != nil {
 			if err == nil {
 				err = unproven
@@ -159,7 +160,7 @@ func answerPage[In any](ctx context.Context, c *call, bind binder[In], visit Vis
 }
 
 // redirectOf proves the request's redirect_uri. Nobody's caller has none that could be proven.
-func redirectOf(r *http.Request, caller org.Caller) (org.VerifiedRedirect, error) {
+func redirectOf(own weburl.Own, r *http.Request, caller org.Caller) (org.VerifiedRedirect, error) {
 	query, err := parseQuery(r)
 	if err != nil {
 		return org.VerifiedRedirect{}, err
@@ -168,7 +169,7 @@ func redirectOf(r *http.Request, caller org.Caller) (org.VerifiedRedirect, error
 	if err != nil {
 		return org.VerifiedRedirect{}, err
 	}
-	return org.MatchRedirect(caller.RedirectURIs, asked)
+	return org.MatchRedirect(own, caller.RedirectURIs, asked)
 }
 
 // Redirect sends the browser to location (302). The caller vouches for location: a portal's authorize URL, or a

@@ -17,6 +17,7 @@ import (
 	"recordbridge/shared/org"
 	"recordbridge/shared/ratelimit"
 	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/ownhosts"
 )
 
 type visitRequest struct {
@@ -29,7 +30,7 @@ func visit(api edge, limiter httpapi.Limiter, target string, err error) *httptes
 	f := func(context.Context, httpapi.Visit, visitRequest) (httpapi.Answer, error) {
 		return httpapi.Redirect("https://ehr.example.org/authorize"), err
 	}
-	auth := httpapi.PublicAuth{Public: directory{}, Limiter: limiter}
+	auth := httpapi.PublicAuth{Own: ownhosts.Own(), Public: directory{}, Limiter: limiter}
 	return do(api.Serve("/connect", httpapi.Methods{http.MethodGet: httpapi.PublicPage(auth, f)}), newRequest(http.MethodGet, target, ""))
 }
 
@@ -208,7 +209,7 @@ func TestAVisitBringsItsCallerRedirectAndCookies(t *testing.T) {
 		}
 		return httpapi.Redirect("https://ehr.example.org/authorize", &http.Cookie{Name: "binding", MaxAge: -1}), nil
 	}
-	handler := api.Serve("/connect", httpapi.Methods{http.MethodGet: httpapi.PublicPage(httpapi.PublicAuth{Public: directory{}}, f)})
+	handler := api.Serve("/connect", httpapi.Methods{http.MethodGet: httpapi.PublicPage(httpapi.PublicAuth{Own: ownhosts.Own(), Public: directory{}}, f)})
 	r := newRequest(http.MethodGet, proven, "")
 	r.AddCookie(&http.Cookie{Name: "binding", Value: "b-1"})
 	w := do(handler, r)

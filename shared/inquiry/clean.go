@@ -3,12 +3,12 @@ package inquiry
 import (
 	"fmt"
 	"net/netip"
-	"net/url"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"recordbridge/shared/fault"
+	"recordbridge/shared/weburl"
 )
 
 // Bounds, in characters but where it says bytes. An event with all of them is far below what a row holds.
@@ -60,8 +60,8 @@ func (r *reader) paragraphs(field, text string) string {
 	return text
 }
 
-// website reads an optional address, which people write without its scheme. Nothing asks for it; but whoever reads it may follow it.
-func (r *reader) website(text string) string {
+// website reads an optional address, which people write without its scheme. Nothing asks for it; but whoever reads it may follow it, so that it never leads to this service.
+func (r *reader) website(own weburl.Own, text string) string {
 	text = r.line("website", text, maxWebsite, optional)
 	if text == "" {
 		return ""
@@ -69,8 +69,8 @@ func (r *reader) website(text string) string {
 	if !strings.Contains(text, "://") {
 		text = "https://" + text
 	}
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || !isHost(u.Hostname()) {
+	u, err := own.Parse(text)
+	if err != nil || !isHost(u.Host()) {
 		r.refuse("website", "website must be an address such as https://hospital.example, or be left out.")
 		return ""
 	}

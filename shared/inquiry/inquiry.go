@@ -15,6 +15,7 @@ import (
 	"recordbridge/shared/secret"
 	"recordbridge/shared/verification"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/weburl"
 )
 
 // Inquiry is what a patient has asked. Its texts are plain (see clean.go).
@@ -82,6 +83,7 @@ type Recorder struct {
 	Enqueuer Enqueuer
 	Proofs   Proofs
 	Keys     secret.Keyring // what an inquiry is told from others by cannot be guessed from its event's id
+	Own      weburl.Own     // to which no website of a health system leads; only AskHealthSystem needs it
 	Now      func() time.Time
 }
 
@@ -103,7 +105,7 @@ func (c Recorder) AskSupport(ctx context.Context, from From, s Support) error {
 func (c Recorder) AskHealthSystem(ctx context.Context, from From, h HealthSystem) error {
 	i, err := c.begin(ctx, from, webhook.HealthSystemRequested)
 	var r reader
-	i.Name, i.Website = r.line("name", h.Name, maxName, required), r.website(h.Website)
+	i.Name, i.Website = r.line("name", h.Name, maxName, required), r.website(c.Own, h.Website)
 	i.StreetAddress = r.line("street_address", h.StreetAddress, maxStreet, optional)
 	if err = firstOf(err, r.err); err != nil {
 		return err

@@ -23,6 +23,7 @@ import (
 	"recordbridge/shared/secret"
 	"recordbridge/shared/store"
 	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/ownhosts"
 	"recordbridge/shared/verification"
 )
 
@@ -59,6 +60,7 @@ func newOffice(t *testing.T) *office {
 	expect.NoError(t, err)
 	o := &office{t: t, tables: made, queue: &queue{}}
 	o.recorder = inquiry.Recorder{
+		Own:   ownhosts.Own(),
 		Store: store.Work{DB: made.DB, Table: made.Name("WorkTable")}, Enqueuer: o.queue,
 		Proofs: verification.Proofs{Store: o.flow(), Keys: keys, Now: time.Now}, Keys: keys, Now: time.Now,
 	}

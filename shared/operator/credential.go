@@ -58,13 +58,13 @@ type CredentialDraft struct {
 // Create makes a credential with its first private key, which is returned here and can never be shown
 // again, and has its organisation told by e-mail. Errors are fault.Invalid and fault.NotFound.
 func (o Credentials) Create(ctx context.Context, d CredentialDraft) (org.Credential, secret.Text, error) {
-	credential := org.Credential{
-		ID: o.deps.NewID(), Tenant: d.Tenant, Note: d.Note, RedirectURIs: d.Redirects, AllowedOrigins: d.Origins, CreatedAt: o.deps.Now(),
-	}
-	if err := errors.Join(
-		checkNote(d.Note), checkRedirects(d.Tenant.Mode, d.Redirects, "redirect"), checkAllowed(d.Origins, "origin"),
-	); err != nil {
+	redirects, wrongRedirect := o.checkedRedirects(d.Tenant.Mode, d.Redirects, nil, "redirect")
+	origins, wrongOrigin := o.checkedOrigins(d.Origins, nil, "origin")
+	if err := errors.Join(checkNote(d.Note), wrongRedirect, wrongOrigin); err != nil {
 		return org.Credential{}, secret.Text{}, err
+	}
+	credential := org.Credential{
+		ID: o.deps.NewID(), Tenant: d.Tenant, Note: d.Note, RedirectURIs: redirects, AllowedOrigins: origins, CreatedAt: o.deps.Now(),
 	}
 	owner, err := o.organisation(ctx, d.Tenant)
 	if err != nil {
@@ -157,7 +157,7 @@ func (o Credentials) Change(ctx context.Context, publicID string, change Credent
 	if err != nil {
 		return org.Credential{}, err
 	}
-	if found, err = change.of(found); err != nil {
+	if found, err = o.changedCredential(found, change); err != nil {
 		return org.Credential{}, err
 	}
 	if err := o.deps.Store.SaveCredential(ctx, found); err != nil {

@@ -1,9 +1,7 @@
 package operator
 
 import (
-	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"unicode"
@@ -37,47 +35,68 @@ type CredentialChange struct {
 	AnyOrigin       bool // it has no origins any more: pages of any may use the public id
 }
 
-// of is the credential after the change.
-func (c CredentialChange) of(found org.Credential) (org.Credential, error) {
-	if c.Note != nil {
-		found.Note = *c.Note
+// changedCredential returns a credential after a change. Lists of URLs that the change leaves alone are not checked again.
+func (c *core) changedCredential(found org.Credential, change CredentialChange) (org.Credential, error) {
+	if change.Note != nil {
+		found.Note = *change.Note
 	}
-	if c.Redirects != nil {
-		found.RedirectURIs = c.Redirects
+	if err := checkNote(found.Note); err != nil {
+		return org.Credential{}, err
 	}
-	if c.Origins != nil {
-		found.AllowedOrigins = c.Origins
-	}
-	err := errors.Join(checkNote(found.Note), checkAllowed(c.Origins, "origin"))
+	redirects, err := c.changedRedirects(found, change)
 	if err != nil {
 		return org.Credential{}, err
 	}
-	if found.RedirectURIs, err = edited(found.RedirectURIs, c.AddRedirects, c.RemoveRedirects, "remove-redirect"); err != nil {
+	origins, err := c.changedOrigins(found.AllowedOrigins, change)
+	if err != nil {
 		return org.Credential{}, err
 	}
-	if len(found.RedirectURIs) == 0 {
-		return org.Credential{}, fault.BadRequest("A credential needs a redirect URI. Add another one at the same time.").About("remove-redirect")
-	}
-	if err = checkRedirects(found.Tenant.Mode, found.RedirectURIs, "add-redirect"); err != nil {
-		return org.Credential{}, err
-	}
-	if err = checkAllowed(c.AddOrigins, "add-origin"); err != nil {
-		return org.Credential{}, err
-	}
-	before := len(found.AllowedOrigins)
-	if found.AllowedOrigins, err = edited(found.AllowedOrigins, c.AddOrigins, c.RemoveOrigins, "remove-origin"); err != nil {
-		return org.Credential{}, err
-	}
-	if c.AnyOrigin {
-		if len(c.AddOrigins) > 0 {
-			return org.Credential{}, fault.BadRequest("Either there are origins, or any may use the public id.").About("any-origin")
-		}
-		found.AllowedOrigins = nil
-	}
-	if !c.AnyOrigin && before > 0 && len(found.AllowedOrigins) == 0 {
-		return org.Credential{}, fault.BadRequest("Without an origin, pages of any may use the public id: -any-origin, if that is meant.").About("remove-origin")
-	}
+	found.RedirectURIs, found.AllowedOrigins = redirects, origins
 	return found, nil
+}
+
+func (c *core) changedRedirects(found org.Credential, change CredentialChange) ([]string, error) {
+	list := found.RedirectURIs
+	if change.Redirects != nil {
+		list = change.Redirects
+	}
+	list, err := edited(list, change.AddRedirects, change.RemoveRedirects, "remove-redirect")
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, fault.BadRequest("A credential needs a redirect URI. Add another one at the same time.").About("remove-redirect")
+	}
+	if change.Redirects == nil && len(change.AddRedirects) == 0 {
+		return list, nil
+	}
+	return c.checkedRedirects(found.Tenant.Mode, list, found.RedirectURIs, "add-redirect")
+}
+
+func (c *core) changedOrigins(before []string, change CredentialChange) ([]string, error) {
+	list, err := before, error(nil)
+	if change.Origins != nil {
+		if list, err = c.checkedOrigins(change.Origins, before, "origin"); err != nil {
+			return nil, err
+		}
+	}
+	added, err := c.checkedOrigins(change.AddOrigins, nil, "add-origin")
+	if err != nil {
+		return nil, err
+	}
+	had := len(list)
+	if list, err = edited(list, added, change.RemoveOrigins, "remove-origin"); err != nil {
+		return nil, err
+	}
+	switch {
+	case change.AnyOrigin && len(change.AddOrigins) > 0:
+		return nil, fault.BadRequest("Either there are origins, or any may use the public id.").About("any-origin")
+	case change.AnyOrigin:
+		return nil, nil
+	case had > 0 && len(list) == 0:
+		return nil, fault.BadRequest("Without an origin, pages of any may use the public id: -any-origin, if that is meant.").About("remove-origin")
+	}
+	return list, nil
 }
 
 // edited is a list with what is added and without what is removed, which has to be there.
@@ -98,29 +117,27 @@ func edited(list, add, remove []string, field string) ([]string, error) {
 	return list, nil
 }
 
-func checkRedirects(mode org.Mode, redirects []string, field string) error {
+// checkedRedirects returns redirect URIs as they are stored.
+func (c *core) checkedRedirects(mode org.Mode, redirects, before []string, field string) ([]string, error) {
 	if len(redirects) == 0 || len(redirects) > maxRedirectURIs {
-		return fault.BadRequest("A credential needs 1 to 25 redirect URIs.").About(field)
+		return nil, fault.BadRequest("A credential needs 1 to 25 redirect URIs.").About(field)
 	}
-	for _, uri := range redirects {
-		if err := org.CheckRedirectURI(mode, uri); err != nil {
-			return fmt.Errorf("redirect URI %q: %w", uri, fault.Of(err).About(field))
+	return normalList(redirects, before, func(text string) (string, error) {
+		uri, err := org.NewRedirectURI(c.deps.Own, mode, text)
+		if err != nil {
+			return "", fmt.Errorf("redirect URI %q: %w", text, fault.Of(err).About(field))
 		}
-	}
-	return nil
+		return uri, nil
+	})
 }
 
-// checkAllowed wants origins as browsers send them (RFC 6454), since they are compared exactly.
-func checkAllowed(origins []string, field string) error {
-	for _, text := range origins {
-		u, err := url.Parse(text)
-		if err != nil || u.Host == "" || text != strings.ToLower(u.Scheme+"://"+u.Host) || strings.HasSuffix(u.Host, ":443") {
-			return fault.BadRequest(fmt.Sprintf("%q is not an origin as browsers send it, such as https://app.example: a scheme, a host in lower case, "+
-				"and no path.", text)).About(field)
+// checkedOrigins returns allowed origins as they are stored.
+func (c *core) checkedOrigins(origins, before []string, field string) ([]string, error) {
+	return normalList(origins, before, func(text string) (string, error) {
+		origin, err := org.NewOrigin(c.deps.Own, text)
+		if err != nil {
+			return "", fmt.Errorf("origin %q: %w", text, fault.Of(err).About(field))
 		}
-		if u.Scheme == "http" && !loopback(u) {
-			return fault.BadRequest(fmt.Sprintf("%q is not https; http is possible on this machine only.", text)).About(field)
-		}
-	}
-	return nil
+		return origin, nil
+	})
 }

@@ -16,6 +16,7 @@ import (
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/weburl"
 )
 
 // Deps are what an Operator works with. Servers and Disconnector may be nil where nothing is asked that needs them.
@@ -42,6 +43,7 @@ type Deps struct {
 	// Get reads a document of at most 64 KiB from the running service, and follows no redirect.
 	Get     func(ctx context.Context, address string) ([]byte, error)
 	BaseURL string // of the running service
+	Own     weburl.Own
 	Now     func() time.Time
 	NewID   ids.Source
 	Random  io.Reader

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 
 	"recordbridge/shared/fault"
@@ -35,7 +34,8 @@ func (o Organisations) Create(ctx context.Context, made org.Organisation) (org.O
 	if made.Name, err = org.ParseName(made.Name); err != nil {
 		return org.Organisation{}, err
 	}
-	if err := checkOrganisation(made); err != nil {
+	urls := OrganisationChange{Website: &made.WebsiteURI, Privacy: &made.PrivacyPolicyURI, Terms: &made.TermsURI, Logo: &made.LogoURI}
+	if err := errors.Join(o.normalURLs(&made, urls), checkOrganisation(made)); err != nil {
 		return org.Organisation{}, err
 	}
 	if err := checkEmails(made.Emails, nil); err != nil {
@@ -99,8 +99,7 @@ func (o Organisations) Change(ctx context.Context, tenant org.Tenant, change Org
 			return err
 		}
 		for to, said := range map[*string]*string{
-			&found.WebsiteURI: change.Website, &found.PrivacyPolicyURI: change.Privacy, &found.LogoURI: change.Logo,
-			&found.TermsURI: change.Terms, &found.Accent: change.Accent, (*string)(&found.Plan): change.Plan,
+			&found.Accent: change.Accent, (*string)(&found.Plan): change.Plan,
 		} {
 			if said != nil {
 				*to = *said
@@ -111,7 +110,7 @@ func (o Organisations) Change(ctx context.Context, tenant org.Tenant, change Org
 				return err
 			}
 		}
-		return checkOrganisation(*found)
+		return errors.Join(o.normalURLs(found, change), checkOrganisation(*found))
 	})
 }
 
@@ -266,11 +265,6 @@ func rename(o *org.Organisation, name *string) error {
 func checkOrganisation(o org.Organisation) error {
 	if o.Plan != org.Free && o.Plan != org.Paid {
 		return fault.BadRequest("The plan must be free or paid.").About("plan")
-	}
-	for _, at := range []struct{ field, address string }{{"website", o.WebsiteURI}, {"privacy", o.PrivacyPolicyURI}, {"terms", o.TermsURI}, {"logo", o.LogoURI}} {
-		if u, err := url.Parse(at.address); at.address != "" && (err != nil || u.Scheme != "https" || u.Host == "") {
-			return fault.BadRequest("An organisation's addresses must be https URLs.").About(at.field)
-		}
 	}
 	if o.Accent != "" && !isColour(o.Accent) {
 		return fault.BadRequest("An accent is a colour such as #1a5fb4: six digits, in lower case.").About("accent")

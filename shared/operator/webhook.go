@@ -247,7 +247,7 @@ func (o Webhooks) missedSince(ctx context.Context, sub webhook.Subscription) (ti
 }
 
 func (o Webhooks) editor() webhook.Editor {
-	return webhook.Editor{Vault: o.deps.Vault, Reach: o.deps.Reach, Random: o.deps.Random, Now: o.deps.Now}
+	return webhook.Editor{Vault: o.deps.Vault, Reach: o.deps.Reach, Own: o.deps.Own, Random: o.deps.Random, Now: o.deps.Now}
 }
 
 // webhook reads one webhook of a tenant; fault.NotFound.

@@ -8,6 +8,7 @@ import (
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/ownhosts"
 )
 
 func TestOnlyAnExactMatchIsARegisteredRedirect(t *testing.T) {
@@ -43,7 +44,7 @@ func TestOnlyAnExactMatchIsARegisteredRedirect(t *testing.T) {
 		{"javascript", two, "javascript:alert(1)//" + uri, ""},
 	}
 	for _, test := range tests {
-		got, err := org.MatchRedirect(test.registered, test.asked)
+		got, err := org.MatchRedirect(ownhosts.Own(), test.registered, test.asked)
 		if test.want == "" && !errors.Is(err, fault.Invalid) || test.want != "" && err != nil {
 			t.Errorf("%s: error = %v", test.name, err)
 		}
@@ -66,7 +67,7 @@ func TestParametersJoinTheQueryOfTheRedirect(t *testing.T) {
 		{"com.a.app://back", "com.a.app://back?error=x%26y%23z"},
 	}
 	for _, test := range tests {
-		redirect := org.RestoreRedirect(test.uri)
+		redirect := org.RestoreRedirect(ownhosts.Own(), test.uri)
 		if got := redirect.With(url.Values{"error": {"x&y#z"}}); got != test.want {
 			t.Errorf("With on %q = %q, want %q", test.uri, got, test.want)
 		}
@@ -76,12 +77,12 @@ func TestParametersJoinTheQueryOfTheRedirect(t *testing.T) {
 	}
 	// No value can leave the query.
 	hostile := url.Values{"error": {"\r\nSet-Cookie: a=b", "https://evil.example", "\x00"}}
-	if got := org.RestoreRedirect("https://a.example/back").With(hostile); strings.ContainsAny(got, "\r\n\x00 ") || !strings.HasPrefix(got, "https://a.example/back?") {
+	if got := org.RestoreRedirect(ownhosts.Own(), "https://a.example/back").With(hostile); strings.ContainsAny(got, "\r\n\x00 ") || !strings.HasPrefix(got, "https://a.example/back?") {
 		t.Errorf("With = %q", got)
 	}
 }
 
-func TestCheckRedirectURIRefusesWhatMustNotBeRegistered(t *testing.T) {
+func TestNewRedirectURIRefusesWhatMustNotBeRegistered(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		uri        string
@@ -135,9 +136,9 @@ func TestCheckRedirectURIRefusesWhatMustNotBeRegistered(t *testing.T) {
 	}
 	for _, test := range tests {
 		for mode, want := range map[org.Mode]bool{org.Test: test.test, org.Live: test.live} {
-			err := org.CheckRedirectURI(mode, test.uri)
+			_, err := org.NewRedirectURI(ownhosts.Own(), mode, test.uri)
 			if (err == nil) != want || err != nil && !errors.Is(err, fault.Invalid) {
-				t.Errorf("CheckRedirectURI(%s, %q) = %v, want it accepted: %v", mode, test.uri, err, want)
+				t.Errorf("NewRedirectURI(%s, %q) = %v, want it accepted: %v", mode, test.uri, err, want)
 			}
 		}
 	}

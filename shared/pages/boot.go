@@ -3,10 +3,9 @@ package pages
 import (
 	"encoding/json"
 	"fmt"
-	"net/url"
-	"strings"
 
 	"recordbridge/shared/org"
+	"recordbridge/shared/weburl"
 )
 
 // Boot is what a page knows from its first moment on, so that its first paint needs no second request. It stands in the page as
@@ -21,6 +20,8 @@ type Boot struct {
 	Error          *Failure          `json:"error"`                   // why the page cannot begin
 	Query          map[string]string `json:"query"`                   // the page's own parameters that were given
 	DashboardURL   string            `json:"dashboard_url,omitempty"` // where the dashboard's one address is, if not below BaseURL
+
+	Own weburl.Own `json:"-"` // which registered origins are left out
 }
 
 // Shell is what holds the application.
@@ -50,20 +51,12 @@ type Branding struct {
 	Accent           string `json:"accent"` // "#rrggbb"
 }
 
-// BrandingOf is an organisation's branding on a page below baseURL. An address on our own origin is left out: a page of ours that
+// BrandingOf returns an organisation's branding for patients. URLs of this service are left out: a page of ours that
 // leads there would be taken for the patient's own step (docs/threat-model.md, the start address).
-func BrandingOf(o org.Organisation, baseURL string) *Branding {
-	elsewhere := func(address string) string {
-		to, err := url.Parse(address)
-		own, ownErr := url.Parse(baseURL)
-		if err != nil || ownErr != nil || strings.EqualFold(to.Hostname(), own.Hostname()) {
-			return ""
-		}
-		return address
-	}
+func BrandingOf(o org.Organisation, own weburl.Own) *Branding {
 	return &Branding{
-		Name: o.Name, Accent: o.Accent, LogoURI: elsewhere(o.LogoURI), PrivacyPolicyURI: elsewhere(o.PrivacyPolicyURI),
-		TermsURI: elsewhere(o.TermsURI), WebsiteURI: elsewhere(o.WebsiteURI),
+		Name: o.Name, Accent: o.Accent, LogoURI: own.Shown(o.LogoURI), PrivacyPolicyURI: own.Shown(o.PrivacyPolicyURI),
+		TermsURI: own.Shown(o.TermsURI), WebsiteURI: own.Shown(o.WebsiteURI),
 	}
 }
 

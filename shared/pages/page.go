@@ -6,6 +6,9 @@ import (
 	"html"
 	"regexp"
 	"strings"
+
+	"recordbridge/shared/org"
+	"recordbridge/shared/weburl"
 )
 
 // page is a page of the build in one language, with places for what differs.
@@ -57,7 +60,7 @@ func (b *Bundle) Draw(name, language, title string, boot Boot) (Drawn, error) {
 	}
 	// One pass: what is put in is not looked at again.
 	text := strings.NewReplacer("{{title}}", html.EscapeString(title), "{{boot}}", script).Replace(p.text)
-	drawn := Drawn{HTML: []byte(text), Policy: p.policy(name, boot.AllowedOrigins), Referrer: "no-referrer"}
+	drawn := Drawn{HTML: []byte(text), Policy: p.policy(name, boot), Referrer: "no-referrer"}
 	if startsAttempts(name) {
 		// With "no-referrer" a browser sends "null" as the Origin of a form (Fetch, section 3.2), and the start of an attempt is refused.
 		drawn.Referrer = "strict-origin"
@@ -69,7 +72,7 @@ func (b *Bundle) Draw(name, language, title string, boot Boot) (Drawn, error) {
 func startsAttempts(name string) bool { return name == Embed || name == Connect }
 
 // policy lets a page run and ask for what is ours, and show logos.
-func (p page) policy(name string, origins []string) string {
+func (p page) policy(name string, boot Boot) string {
 	style := "'self'"
 	if p.style != "" {
 		style += " '" + p.style + "'"
@@ -86,27 +89,20 @@ func (p page) policy(name string, origins []string) string {
 		return policy + "; frame-src 'self'; frame-ancestors 'none'"
 	case name == Connect:
 		return policy + "; frame-ancestors 'none'"
-	case len(origins) == 0:
+	case len(boot.AllowedOrigins) == 0:
 		return policy // "*" would keep out the schemes of web views
 	}
-	return policy + "; frame-ancestors " + ancestors(origins)
+	return policy + "; frame-ancestors " + ancestors(boot.Own, boot.AllowedOrigins)
 }
 
-// ancestors are the registered origins as sources of a policy. One that is none as browsers send them is left out: it would let nobody
-// in, and what it holds must not become a directive of its own.
-func ancestors(origins []string) string {
-	var sources []string
+// ancestors returns the registered origins as sources of a policy, and our own, which the playground has. An origin that is not as
+// browsers send it is left out: what it holds must not become a directive of its own.
+func ancestors(own weburl.Own, origins []string) string {
+	sources := []string{"'self'"}
 	for _, origin := range origins {
-		if source().MatchString(origin) {
-			sources = append(sources, origin)
+		if normal, err := org.NewOrigin(own, origin); err == nil {
+			sources = append(sources, normal)
 		}
 	}
-	if len(sources) == 0 {
-		return "'none'"
-	}
 	return strings.Join(sources, " ")
-}
-
-func source() *regexp.Regexp {
-	return regexp.MustCompile(`^[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]+)?$`)
 }

@@ -10,6 +10,7 @@ import (
 	"recordbridge/shared/org"
 	"recordbridge/shared/pages"
 	"recordbridge/shared/testkit/built"
+	"recordbridge/shared/testkit/ownhosts"
 )
 
 func TestNothingInABootEndsItsScript(t *testing.T) {
@@ -75,16 +76,16 @@ func TestAPagesPolicySaysWhoMayHoldIt(t *testing.T) {
 		want    string
 	}{
 		{pages.Embed, nil, posts},
-		{pages.Embed, []string{"https://app.example", "https://b.example:8443"}, posts + "; frame-ancestors https://app.example https://b.example:8443"},
-		{pages.Embed, []string{"capacitor://localhost", "http://[::1]:3000"}, posts + "; frame-ancestors capacitor://localhost http://[::1]:3000"},
-		{pages.Embed, []string{"https://a.example;script-src", "https://app.example"}, posts + "; frame-ancestors https://app.example"},
-		{pages.Embed, []string{"https://a.example; script-src *"}, posts + "; frame-ancestors 'none'"},
-		{pages.Embed, []string{"*", "https://*.example", "'self'", "https://a,b", "https://A.example", "https://a.example/x"}, posts + "; frame-ancestors 'none'"},
+		{pages.Embed, []string{"https://app.example", "https://b.example:8443"}, posts + "; frame-ancestors 'self' https://app.example https://b.example:8443"},
+		{pages.Embed, []string{"capacitor://localhost", "http://[::1]:3000"}, posts + "; frame-ancestors 'self' capacitor://localhost http://[::1]:3000"},
+		{pages.Embed, []string{"https://a.example;script-src", "https://app.example"}, posts + "; frame-ancestors 'self' https://app.example"},
+		{pages.Embed, []string{"https://a.example; script-src *"}, posts + "; frame-ancestors 'self'"},
+		{pages.Embed, []string{"*", "https://*.example", "'self'", "https://a,b", "https://A.example", "https://a.example/x", "https://api.example", "https://API.example:444"}, posts + "; frame-ancestors 'self'"},
 		{pages.Connect, []string{"https://app.example"}, posts + "; frame-ancestors 'none'"},
 		{pages.Demo, nil, own + "; frame-src 'self'; frame-ancestors 'none'"},
 		{pages.Dashboard, []string{"https://app.example"}, own + "; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"},
 	} {
-		drawn, err := loaded(t).Draw(c.page, "en", "T", pages.Boot{AllowedOrigins: c.origins})
+		drawn, err := loaded(t).Draw(c.page, "en", "T", pages.Boot{AllowedOrigins: c.origins, Own: ownhosts.Own()})
 		if err != nil || drawn.Policy != c.want {
 			t.Errorf("%s %v: %s\nwant %s (%v)", c.page, c.origins, drawn.Policy, c.want, err)
 		}
@@ -96,7 +97,7 @@ func TestABrandingLeadsToNoAddressOfOurOwn(t *testing.T) {
 	got := pages.BrandingOf(org.Organisation{
 		Name: "Alder", Accent: "#1a5fb4", LogoURI: "https://api.example/v1/bridge/connect?attempt=x", PrivacyPolicyURI: "https://app.example/privacy",
 		TermsURI: "https://API.example:444/", WebsiteURI: "",
-	}, "https://api.example/v1")
+	}, ownhosts.Own())
 	want := pages.Branding{Name: "Alder", Accent: "#1a5fb4", PrivacyPolicyURI: "https://app.example/privacy"}
 	if *got != want {
 		t.Errorf("got %+v, want %+v", *got, want)

@@ -21,6 +21,7 @@ import (
 	"recordbridge/shared/secret"
 	"recordbridge/shared/smart"
 	"recordbridge/shared/smart/platform"
+	"recordbridge/shared/testkit/ownhosts"
 	"recordbridge/shared/tokens"
 )
 
@@ -179,7 +180,7 @@ type visitor struct {
 
 func (d *ourSide) connect(t *testing.T) visitor {
 	t.Helper()
-	redirect, err := org.MatchRedirect([]string{"https://app.example/back"}, "https://app.example/back")
+	redirect, err := org.MatchRedirect(ownhosts.Own(), []string{"https://app.example/back"}, "https://app.example/back")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,6 +215,7 @@ func (d *ourSide) comeBack(t *testing.T, v visitor, code, iss string) (flow.Comp
 		t.Fatal(err)
 	}
 	return flow.Completer{
+		Own:   ownhosts.Own(),
 		Store: d, Connections: flow.NoConnections{}, Portal: portal(doer(), time.Now, public{}), Sealer: d, Vault: tokens.Vault{Sealer: d}, Hashing: ring, Enqueuer: d,
 		BaseURL: "https://us.example", Now: time.Now, NewID: ids.Random,
 	}.Complete(t.Context(), flow.Return{

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -14,6 +15,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/weburl"
 )
 
 // Vault seals and opens what is private to a subscription (kms.Sealer).
@@ -27,6 +29,7 @@ type Vault interface {
 type Editor struct {
 	Vault  Vault
 	Reach  Reach
+	Own    weburl.Own // to which no webhook leads
 	Random io.Reader
 	Now    func() time.Time
 }
@@ -60,7 +63,8 @@ const (
 
 // Create makes a subscription and its signing secret, which can never be shown again. Errors are fault.Invalid.
 func (e Editor) Create(ctx context.Context, d Draft) (Subscription, secret.Text, error) {
-	if err := e.checkURL(d.Tenant.Mode, d.URL); err != nil {
+	address, err := e.normalURL(d.Tenant.Mode, d.URL)
+	if err != nil {
 		return Subscription{}, secret.Text{}, err
 	}
 	own, err := checkHeaders(d.Headers)
@@ -71,7 +75,7 @@ func (e Editor) Create(ctx context.Context, d Draft) (Subscription, secret.Text,
 		return Subscription{}, secret.Text{}, err
 	}
 	s := Subscription{
-		ID: d.ID, Tenant: d.Tenant, URL: d.URL, Note: d.Note, Rate: d.Rate, HeaderNames: slices.Sorted(maps.Keys(own)), CreatedAt: e.Now(),
+		ID: d.ID, Tenant: d.Tenant, URL: address, Note: d.Note, Rate: d.Rate, HeaderNames: slices.Sorted(maps.Keys(own)), CreatedAt: e.Now(),
 	}
 	s = s.WithTypes(d.Optional)
 	k := keys{private: private{Headers: own}}
@@ -144,26 +148,29 @@ func checkRate(rate int) error {
 
 // WithURL returns a subscription with another address. Errors are fault.Invalid.
 func (e Editor) WithURL(s Subscription, address string) (Subscription, error) {
-	s.URL = address
-	return s, e.checkURL(s.Tenant.Mode, address)
+	var err error
+	s.URL, err = e.normalURL(s.Tenant.Mode, address)
+	return s, err
 }
 
-// checkURL says whether a webhook may be registered in mode: https, or http to a loopback address in test mode
-// (docs/deviations.md, Webhooks), and no address that the worker would refuse to dial. What a name leads to is decided then.
-func (e Editor) checkURL(mode org.Mode, text string) error {
-	target, err := url.Parse(text)
-	if err != nil || target.Hostname() == "" || target.User != nil || target.Fragment != "" {
-		return fault.BadRequest("A webhook URL must be absolute, without user information or a fragment.").About("url")
+// normalURL returns the URL of a webhook as it is registered in mode: https, or http to a loopback address in test mode
+// (docs/deviations.md, Webhooks). URLs of this service and URLs that the worker would refuse to dial are refused; what a name resolves
+// to is checked on delivery.
+func (e Editor) normalURL(mode org.Mode, text string) (string, error) {
+	u, err := e.Own.Parse(text)
+	switch {
+	case errors.Is(err, weburl.ErrOwn):
+		return "", fault.BadRequest("A webhook URL cannot lead to this service.").About("url")
+	case err != nil || u.HasFragment():
+		return "", fault.BadRequest("A webhook URL must be absolute, without user information or a fragment.").About("url")
+	case !u.IsSecure() && (mode != org.Test || !u.IsLocalhost()):
+		return "", fault.BadRequest("A webhook URL must use https; http only for a loopback address in test mode.").About("url")
 	}
-	host := target.Hostname()
-	loopback := host == "localhost" || host == "127.0.0.1" || host == "::1"
-	if target.Scheme != "https" && (target.Scheme != "http" || mode != org.Test || !loopback) {
-		return fault.BadRequest("A webhook URL must use https; http only for a loopback address in test mode.").About("url")
+	target, err := url.Parse(u.String())
+	if err != nil || !e.Reach.MayReach(target) {
+		return "", fault.BadRequest("A webhook URL must lead to a public address, at port 443 where it is a number: no private, local or reserved one.").About("url")
 	}
-	if !e.Reach.MayReach(target) {
-		return fault.BadRequest("A webhook URL must lead to a public address, at port 443 where it is a number: no private, local or reserved one.").About("url")
-	}
-	return nil
+	return u.String(), nil
 }
 
 // WithTypes returns the subscription with the required event types and those of optional.

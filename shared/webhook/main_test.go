@@ -20,6 +20,7 @@ import (
 	"recordbridge/shared/secret"
 	"recordbridge/shared/store"
 	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/ownhosts"
 	"recordbridge/shared/webhook"
 )
 
@@ -156,7 +157,7 @@ func (w *world) subscribe(t *testing.T, id string, secrets ...signing) webhook.S
 }
 
 func (w *world) editor() webhook.Editor {
-	return webhook.Editor{Vault: w.sealer, Reach: safehttp.Options{}, Random: rand.Reader, Now: time.Now}
+	return webhook.Editor{Own: ownhosts.Own(), Vault: w.sealer, Reach: safehttp.Options{}, Random: rand.Reader, Now: time.Now}
 }
 
 // create stores a subscription to all types as operators make it.

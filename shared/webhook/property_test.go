@@ -14,6 +14,7 @@ import (
 	"recordbridge/shared/org"
 	"recordbridge/shared/safehttp"
 	"recordbridge/shared/testkit/memory"
+	"recordbridge/shared/testkit/ownhosts"
 	"recordbridge/shared/webhook"
 )
 
@@ -57,7 +58,7 @@ func newTrial(t *rapid.T) *trial {
 	}
 	r.store = &memory.Webhooks{Around: r.crash}
 	clock := func() time.Time { return r.now }
-	editor := webhook.Editor{Vault: plainVault{}, Reach: safehttp.Options{}, Random: rand.Reader, Now: clock}
+	editor := webhook.Editor{Own: ownhosts.Own(), Vault: plainVault{}, Reach: safehttp.Options{}, Random: rand.Reader, Now: clock}
 	// One subscription: what a fan-out posts at the same time would not come out the same for the same draws.
 	s, _, err := editor.Create(context.Background(), webhook.Draft{ID: "s1", Tenant: tenant, URL: "https://s1.example", Rate: 1})
 	if err != nil {

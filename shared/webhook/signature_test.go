@@ -17,6 +17,7 @@ import (
 	"recordbridge/shared/safehttp"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/ownhosts"
 	"recordbridge/shared/webhook"
 )
 
@@ -216,7 +217,7 @@ func TestAURLThatMustNotBeCalledIsRefused(t *testing.T) {
 	for _, test := range tests {
 		for mode, want := range map[org.Mode]bool{org.Test: test.test, org.Live: test.live} {
 			reach := safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}}
-			editor := webhook.Editor{Vault: plainVault{}, Reach: reach, Random: rand.Reader, Now: time.Now}
+			editor := webhook.Editor{Own: ownhosts.Own(), Vault: plainVault{}, Reach: reach, Random: rand.Reader, Now: time.Now}
 			_, _, err := editor.Create(t.Context(), webhook.Draft{Tenant: org.Tenant{Mode: mode}, URL: test.url})
 			if (err == nil) != want {
 				t.Errorf("a webhook to %q in %s mode: %v, want it accepted: %v", test.url, mode, err, want)

@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/functions/callback"
-	"recordbridge/shared/config/awsparam"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/kms"
@@ -19,6 +18,7 @@ import (
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/outbound"
+	"recordbridge/shared/wiring/ownurls"
 	"recordbridge/shared/wiring/portal"
 )
 
@@ -26,6 +26,7 @@ import (
 type Environment struct {
 	edge.Env
 	portal.ClientEnv
+	ownurls.URLEnv
 
 	ConnectionTable  string `env:"CONNECTION_TABLE,required"`
 	TokensTable      string `env:"TOKENS_TABLE,required"`
@@ -33,7 +34,6 @@ type Environment struct {
 	KeyHashingSecret string `env:"KEY_HASHING_SECRET,required"`
 	TokensKey        string `env:"TOKENS_KEY,required"`
 	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
-	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
 }
 
 // Build makes the function. It reads secrets and a parameter, once per cold start.
@@ -42,7 +42,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	if err != nil {
 		return nil, err
 	}
-	baseURL, err := awsparam.Read(ctx, p.AWS, p.Now, env.BaseURLParameter)
+	baseURL, own, err := ownurls.Read(ctx, p.Process, env.URLEnv)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 			Vault:       tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
 			Hashing:     e.Limiter.Hashing,
 			Enqueuer:    queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
-			BaseURL:     baseURL, Now: p.Now, NewID: ids.Random,
+			BaseURL:     baseURL, Own: own, Now: p.Now, NewID: ids.Random,
 		},
 	})), nil
 }

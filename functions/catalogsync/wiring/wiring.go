@@ -14,28 +14,28 @@ import (
 	"recordbridge/shared/catalog/intake"
 	"recordbridge/shared/catalog/publish"
 	"recordbridge/shared/catalog/snapshot"
-	"recordbridge/shared/config/awsparam"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/safehttp/fetch"
 	"recordbridge/shared/smart/platform"
 	"recordbridge/shared/store"
 	"recordbridge/shared/wiring/outbound"
+	"recordbridge/shared/wiring/ownurls"
 )
 
 // Environment is the part of template.yaml that the function reads.
 type Environment struct {
 	outbound.Env
+	ownurls.URLEnv
 
-	CatalogTable     string `env:"CATALOG_TABLE,required"`
-	CatalogBucket    string `env:"CATALOG_BUCKET,required"`
-	ControlTable     string `env:"CONTROL_TABLE,required"`
-	ConnectionTable  string `env:"CONNECTION_TABLE,required"`
-	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
+	CatalogTable    string `env:"CATALOG_TABLE,required"`
+	CatalogBucket   string `env:"CATALOG_BUCKET,required"`
+	ControlTable    string `env:"CONTROL_TABLE,required"`
+	ConnectionTable string `env:"CONNECTION_TABLE,required"`
 }
 
 // Build makes the function.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.ScheduleHandler, error) {
-	baseURL, err := awsparam.Read(ctx, p.AWS, p.Now, env.BaseURLParameter)
+	baseURL, own, err := ownurls.Read(ctx, p.Process, env.URLEnv)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		Endpoints: control,
 		Connected: store.ConnectedEndpoints{Control: control, Connections: store.Connections{DB: db, Table: env.ConnectionTable}},
 		Sightings: store.CatalogHealth{DB: db, Table: env.CatalogTable},
-		Compose:   compose.Compose, Platform: platforms.AtHost, BaseURL: baseURL, Now: p.Now,
+		Compose:   compose.Compose, Platform: platforms.AtHost, BaseURL: baseURL, Own: own, Now: p.Now,
 	}
 	return lambdarun.Schedule(p.Process, "catalogsync", catalogsync.New(lists, catalogsync.Publishing{Publisher: publisher})), nil
 }

@@ -30,7 +30,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	if err != nil {
 		return nil, err
 	}
-	preparation, err := starter.New(ctx, env.Env, p, e, flow.NoConnections{})
+	preparation, err := starter.New(ctx, env.Env, p, &e, flow.NoConnections{})
 	if err != nil {
 		return nil, err
 	}

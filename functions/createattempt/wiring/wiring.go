@@ -27,7 +27,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	if err != nil {
 		return nil, err
 	}
-	preparation, err := starter.New(ctx, env.Env, p, e, store.Connections{DB: e.DB, Table: env.ConnectionTable})
+	preparation, err := starter.New(ctx, env.Env, p, &e, store.Connections{DB: e.DB, Table: env.ConnectionTable})
 	if err != nil {
 		return nil, err
 	}

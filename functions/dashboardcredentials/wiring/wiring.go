@@ -13,23 +13,28 @@ import (
 	"recordbridge/shared/queue"
 	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/manage"
+	"recordbridge/shared/wiring/ownurls"
 )
 
 // Environment is the part of template.yaml that the function reads.
 type Environment struct {
 	manage.Env
+	ownurls.URLEnv
 
 	KeyHashingSecret string `env:"KEY_HASHING_SECRET,required"`
 	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
 }
 
-// Build makes the function. It reads secrets, once per cold start.
+// Build makes the function. It reads secrets and a parameter, once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewMember(ctx, env.MemberEnv, p)
 	if err != nil {
 		return nil, err
 	}
 	deps := manage.Deps(e, env.Env, p)
+	if _, deps.Own, err = ownurls.Read(ctx, p, env.URLEnv); err != nil {
+		return nil, err
+	}
 	if deps.Hashing, err = e.Keyring(ctx, env.KeyHashingSecret); err != nil {
 		return nil, err
 	}

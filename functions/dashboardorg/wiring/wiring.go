@@ -23,24 +23,29 @@ import (
 	"recordbridge/shared/verification"
 	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/manage"
+	"recordbridge/shared/wiring/ownurls"
 )
 
 // Environment is the part of template.yaml that the function reads.
 type Environment struct {
 	manage.Env
+	ownurls.URLEnv
 
 	ConnectionTable string `env:"CONNECTION_TABLE,required"`
 	MailFrom        string `env:"MAIL_FROM"`               // empty: no e-mails are sent
 	CodesPerHour    int    `env:"CODES_PER_HOUR,required"` // to one mailbox
 }
 
-// Build makes the function. It reads a secret, once per cold start.
+// Build makes the function. It reads a secret and a parameter, once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewMember(ctx, env.MemberEnv, p)
 	if err != nil {
 		return nil, err
 	}
 	deps, log := manage.Deps(e, env.Env, p), audit.Log{Rows: store.Audit{DB: e.DB, Table: env.AuditTable}}
+	if _, deps.Own, err = ownurls.Read(ctx, p, env.URLEnv); err != nil {
+		return nil, err
+	}
 	deps.Connections = store.Connections{DB: e.DB, Table: env.ConnectionTable}
 	work := store.Work{DB: e.DB, Table: env.WorkTable}
 	limits := maillimit.Limiter{Buckets: e.Flow, Keys: e.Limiter.Hashing, Now: p.Now}

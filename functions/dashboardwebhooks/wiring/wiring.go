@@ -18,24 +18,29 @@ import (
 	"recordbridge/shared/webhook"
 	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/manage"
+	"recordbridge/shared/wiring/ownurls"
 )
 
 // Environment is the part of template.yaml that the function reads.
 type Environment struct {
 	manage.Env
+	ownurls.URLEnv
 
 	SecretsKey           string         `env:"SECRETS_KEY,required"`
 	DeliveryQueueURL     string         `env:"DELIVERY_QUEUE_URL,required"`
 	AllowedPrivateRanges []netip.Prefix `env:"ALLOWED_PRIVATE_RANGES"`
 }
 
-// Build makes the function. It reads a secret, once per cold start.
+// Build makes the function. It reads a secret and a parameter, once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewMember(ctx, env.MemberEnv, p)
 	if err != nil {
 		return nil, err
 	}
 	deps := manage.Deps(e, env.Env, p)
+	if _, deps.Own, err = ownurls.Read(ctx, p, env.URLEnv); err != nil {
+		return nil, err
+	}
 	deps.Vault = kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, webhook.SecretPurpose, p.Now)
 	deps.Reach = safehttp.Options{Allow: env.AllowedPrivateRanges, Within: 0, Certificate: nil, Roots: nil}
 	deps.Queue = queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL)

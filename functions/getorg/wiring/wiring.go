@@ -8,11 +8,13 @@ import (
 	"recordbridge/functions/getorg"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/wiring/edge"
+	"recordbridge/shared/wiring/ownurls"
 )
 
 // Environment is the part of template.yaml that the function reads.
 type Environment struct {
 	edge.PublicEnv
+	ownurls.URLEnv
 }
 
 // Build makes the function. It reads secrets, once per cold start.
@@ -21,6 +23,10 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil {
 		return nil, err
 	}
-	deps := getorg.Deps{API: e.API, Auth: e.Auth, Organisations: e.Organisations}
+	_, own, err := ownurls.Read(ctx, p, env.URLEnv)
+	if err != nil {
+		return nil, err
+	}
+	deps := getorg.Deps{API: e.API, Auth: e.Auth, Organisations: e.Organisations, Own: own}
 	return lambdarun.HTTP(p.Logger, getorg.New(deps)), nil
 }

@@ -7,17 +7,23 @@ import (
 
 	"recordbridge/functions/requesthealthsystem"
 	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/wiring/ownurls"
 	"recordbridge/shared/wiring/recorder"
 )
 
 // Environment is the part of template.yaml that the function reads.
 type Environment struct {
 	recorder.Env
+	ownurls.URLEnv
 }
 
 // Build makes the function. It reads secrets, once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, inquiries, err := recorder.New(ctx, env.Env, p, "requesthealthsystem")
+	if err != nil {
+		return nil, err
+	}
+	_, inquiries.Own, err = ownurls.Read(ctx, p, env.URLEnv)
 	if err != nil {
 		return nil, err
 	}

@@ -14,11 +14,13 @@ import (
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/store"
 	"recordbridge/shared/wiring/edge"
+	"recordbridge/shared/wiring/ownurls"
 )
 
 // Environment is the part of template.yaml that the function reads.
 type Environment struct {
 	edge.PublicEnv
+	ownurls.URLEnv
 
 	CatalogTable  string `env:"CATALOG_TABLE,required"`
 	CatalogBucket string `env:"CATALOG_BUCKET,required"`
@@ -28,6 +30,10 @@ type Environment struct {
 // Build makes the function. It reads secrets and loads what is live, once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewPublic(ctx, env.PublicEnv, p, "searchcatalog")
+	if err != nil {
+		return nil, err
+	}
+	_, own, err := ownurls.Read(ctx, p, env.URLEnv)
 	if err != nil {
 		return nil, err
 	}
@@ -42,6 +48,6 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	catalogue := serve.NewCatalogue(pointers, serve.Files{Objects: objects, Dir: p.Dir}, p.Now)
 	catalogue.Warm(ctx)
 	return lambdarun.HTTP(p.Logger, searchcatalog.New(searchcatalog.Deps{
-		API: e.API, Auth: e.Auth, Catalogue: catalogue, Cursors: serve.Cursors{Sealer: cursor.Sealer{Keys: sealing}},
+		API: e.API, Auth: e.Auth, Catalogue: catalogue, Cursors: serve.Cursors{Sealer: cursor.Sealer{Keys: sealing}}, Own: own,
 	})), nil
 }

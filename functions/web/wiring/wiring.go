@@ -13,20 +13,20 @@ import (
 
 	"recordbridge/functions/web"
 	"recordbridge/shared/blob"
-	"recordbridge/shared/config/awsparam"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/pages"
 	"recordbridge/shared/wiring/edge"
+	"recordbridge/shared/wiring/ownurls"
 )
 
 // Environment is the part of template.yaml that the function reads.
 type Environment struct {
 	edge.PublicEnv
+	ownurls.URLEnv
 
-	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
-	DashboardURL     string `env:"DASHBOARD_URL"`
-	UIDir            string `env:"UI_DIR,required"` // folder of the pages, beside the binary
-	WidgetBucket     string `env:"WIDGET_BUCKET,required"`
+	DashboardURL string `env:"DASHBOARD_URL"`
+	UIDir        string `env:"UI_DIR,required"` // folder of the pages, beside the binary
+	WidgetBucket string `env:"WIDGET_BUCKET,required"`
 }
 
 // Build makes the function. It reads secrets, a parameter and the pages, once per cold start.
@@ -35,7 +35,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // without pages the service says so
 		return nil, err
 	}
-	baseURL, err := awsparam.Read(ctx, p.AWS, p.Now, env.BaseURLParameter)
+	baseURL, own, err := ownurls.Read(ctx, p, env.URLEnv)
 	if err != nil {
 		return nil, err
 	}
@@ -44,6 +44,6 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 		return nil, err
 	}
 	releases := pages.Releases{Files: blob.Archive{Bucket: blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.WidgetBucket}}}
-	deps := web.Deps{API: e.API, Auth: e.Auth, Organisations: e.Organisations, Pages: built, Releases: releases, BaseURL: baseURL, DashboardURL: env.DashboardURL}
+	deps := web.Deps{API: e.API, Auth: e.Auth, Organisations: e.Organisations, Pages: built, Releases: releases, BaseURL: baseURL, DashboardURL: env.DashboardURL, Own: own}
 	return lambdarun.HTTP(p.Logger, web.New(deps)), nil
 }

@@ -15,10 +15,11 @@ import (
 	"recordbridge/shared/safehttp/fetch"
 	"recordbridge/shared/smart/platform"
 	"recordbridge/shared/store"
+	"recordbridge/shared/weburl"
 )
 
 // catalogParts are what the catalogue of the stack with these outputs is kept and made with, as catalogsync has it.
-func catalogParts(cfg aws.Config, outputs map[string]string, o Options, control store.Control) (operator.CatalogParts, error) {
+func catalogParts(cfg aws.Config, outputs map[string]string, o Options, control store.Control, own weburl.Own) (operator.CatalogParts, error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {
 		return operator.CatalogParts{}, err
@@ -37,7 +38,7 @@ func catalogParts(cfg aws.Config, outputs map[string]string, o Options, control 
 				Control: control, Connections: store.Connections{DB: control.DB, Table: outputs["ConnectionTable"]},
 			},
 			Sightings: store.CatalogHealth{DB: control.DB, Table: outputs["CatalogTable"]},
-			Compose:   compose.Compose, Platform: platforms.AtHost, BaseURL: outputs["BaseUrl"], Now: o.Now,
+			Compose:   compose.Compose, Platform: platforms.AtHost, BaseURL: outputs["BaseUrl"], Own: own, Now: o.Now,
 		},
 	}, nil
 }

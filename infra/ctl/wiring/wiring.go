@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -36,6 +37,7 @@ import (
 	"recordbridge/shared/smart/survey"
 	"recordbridge/shared/store"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/weburl"
 )
 
 const (
@@ -69,6 +71,10 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 	if err != nil {
 		return nil, fmt.Errorf("open stack: %w", err)
 	}
+	own, err := OwnURLs(outputs)
+	if err != nil {
+		return nil, fmt.Errorf("open stack: %w", err)
+	}
 	db, keys := store.NewClient(cfg), awskms.NewFromConfig(cfg)
 	control := store.Control{DB: db, Table: outputs["ControlTable"]}
 	vault := kms.New(keys, outputs["SecretsKey"], webhook.SecretPurpose, o.Now)
@@ -83,12 +89,12 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 		},
 		Hashing: hashing, Vault: vault, Reach: safehttp.Options{Allow: PrivateRanges(outputs)}, Clients: kms.New(keys, outputs["SecretsKey"], catalog.ClientSecretPurpose, o.Now),
 		Members: Members(cfg, outputs, o),
-		Get:     get, BaseURL: outputs["BaseUrl"], Now: o.Now, NewID: o.NewID, Random: o.Random, Actor: o.Actor,
+		Get:     get, BaseURL: outputs["BaseUrl"], Own: own, Now: o.Now, NewID: o.NewID, Random: o.Random, Actor: o.Actor,
 	}
 	deps.Erasures = erase.Requests{Rows: store.Work{DB: db, Table: outputs["WorkTable"]}, Connections: store.Connections{DB: db, Table: outputs["ConnectionTable"]}, Now: o.Now}
 	deps.Deletions = deletion.Requests{Rows: store.Work{DB: db, Table: outputs["WorkTable"]}, Now: o.Now}
 	deps.Inquiries = inquiryParts(cfg, outputs, o)
-	if deps.Catalog, err = catalogParts(cfg, outputs, o, control); err != nil {
+	if deps.Catalog, err = catalogParts(cfg, outputs, o, control, own); err != nil {
 		return nil, err
 	}
 	deps.Health = operator.HealthParts{
@@ -99,6 +105,11 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 		deps.Servers = survey.Servers{HTTP: o.HTTP}
 	}
 	return operator.New(deps), nil
+}
+
+// OwnURLs returns the hosts of the stack with these outputs. A stack of an earlier release names fewer of them.
+func OwnURLs(outputs map[string]string) (weburl.Own, error) {
+	return weburl.NewOwn(cmp.Or(outputs["OwnUrls"], strings.Join([]string{outputs["BaseUrl"], outputs["DashboardUrl"], outputs["SdkUrl"]}, " ")))
 }
 
 // Members changes members of the stack with these outputs. Without an address that e-mails come from nobody can be invited.

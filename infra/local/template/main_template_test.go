@@ -162,6 +162,12 @@ func TestGlobalsGiveWhatAFunctionDoesNotSay(t *testing.T) {
 	}
 }
 
+// ownURLs are those of the service's hosts beside the base URL's.
+const ownURLs = "https://recordbridge-api.execute-api.us-east-1.amazonaws.com https://recordbridge-exportsbucket.s3.us-east-1.amazonaws.com " +
+	"https://recordbridge-exportsbucket.s3.dualstack.us-east-1.amazonaws.com https://recordbridge-exportsbucket.s3.amazonaws.com " +
+	"https://recordbridge-catalogbucket.s3.us-east-1.amazonaws.com https://recordbridge-widgetbucket.s3.us-east-1.amazonaws.com " +
+	"https://recordbridge-documentsbucket.s3.us-east-1.amazonaws.com "
+
 func TestWithoutTheSandboxItsResourcesAreAbsent(t *testing.T) {
 	t.Parallel()
 	tpl := loadMain(t, nil)
@@ -179,6 +185,9 @@ func TestWithoutTheSandboxItsResourcesAreAbsent(t *testing.T) {
 	want := []template.Parameter{{
 		LogicalID: "BaseUrlParameter", Name: "/recordbridge/recordbridge/base-url",
 		Value: "https://recordbridge-api.execute-api.us-east-1.amazonaws.com/v1",
+	}, {
+		LogicalID: "OwnUrlsParameter", Name: "/recordbridge/recordbridge/own-urls",
+		Value: "https://recordbridge-api.execute-api.us-east-1.amazonaws.com/v1 " + ownURLs,
 	}}
 	if diff := cmp.Diff(want, tpl.Parameters); diff != "" {
 		t.Errorf("parameters (-want +got):\n%s", diff)
@@ -190,6 +199,8 @@ func TestTheBaseURLParameterHoldsThePublicAddress(t *testing.T) {
 	tpl := loadMain(t, asOnALaptop())
 	want := []template.Parameter{{
 		LogicalID: "BaseUrlParameter", Name: "/recordbridge/recordbridge/base-url", Value: "http://127.0.0.1:4566/v1",
+	}, {
+		LogicalID: "OwnUrlsParameter", Name: "/recordbridge/recordbridge/own-urls", Value: "http://127.0.0.1:4566/v1 " + ownURLs,
 	}}
 	if diff := cmp.Diff(want, tpl.Parameters); diff != "" {
 		t.Errorf("parameters (-want +got):\n%s", diff)

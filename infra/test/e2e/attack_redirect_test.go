@@ -17,9 +17,9 @@ type redirectTrick struct {
 	name, query string
 }
 
-// redirectTricks are of the registered http://127.0.0.1:4566/_local/return.
+// redirectTricks are of the registered http://127.0.0.1:4568/_local/return.
 func redirectTricks() []redirectTrick {
-	const registered = host + "/_local/return"
+	const registered = customer + "/_local/return"
 	escaped := url.QueryEscape(registered)
 	tricks := []redirectTrick{
 		{"twice, the other one last", "redirect_uri=" + escaped + "&redirect_uri=https%3A%2F%2Fevil.example%2F"},
@@ -40,41 +40,41 @@ func redirectTricks() []redirectTrick {
 func trickyURIs(registered string) map[string]string {
 	return map[string]string{
 		"another host":             "https://evil.example/_local/return",
-		"without a scheme":         "//127.0.0.1:4566/_local/return",
+		"without a scheme":         "//127.0.0.1:4568/_local/return",
 		"a path":                   "/_local/return",
-		"https":                    "https://127.0.0.1:4566/_local/return",
-		"an upper case scheme":     "HTTP://127.0.0.1:4566/_local/return",
-		"javascript":               "javascript:alert(1)//127.0.0.1:4566/_local/return",
+		"https":                    "https://127.0.0.1:4568/_local/return",
+		"an upper case scheme":     "HTTP://127.0.0.1:4568/_local/return",
+		"javascript":               "javascript:alert(1)//127.0.0.1:4568/_local/return",
 		"data":                     "data:text/html,<script>location='" + registered + "'</script>",
 		"another port":             "http://127.0.0.1:4567/_local/return",
 		"no port":                  "http://127.0.0.1/_local/return",
-		"a longer port":            "http://127.0.0.1:45660/_local/return",
-		"user information":         "http://127.0.0.1:4566@evil.example/_local/return",
-		"a user":                   "http://user@127.0.0.1:4566/_local/return",
-		"a host that begins so":    "http://127.0.0.1.evil.example:4566/_local/return",
-		"a subdomain":              "http://evil.127.0.0.1:4566/_local/return",
-		"a trailing dot":           "http://127.0.0.1.:4566/_local/return",
-		"the host by another name": "http://localhost:4566/_local/return",
-		"the host as a number":     "http://2130706433:4566/_local/return",
-		"the host in IPv6":         "http://[::ffff:127.0.0.1]:4566/_local/return",
-		"digits of another script": "http://１２７.0.0.1:4566/_local/return",
-		"a full stop of another":   "http://127。0。0。1:4566/_local/return",
-		"a slash of another":       "http://127.0.0.1:4566∕_local/return",
-		"a backslash":              `http://127.0.0.1:4566\@evil.example/_local/return`,
-		"backslashes":              `http:\\127.0.0.1:4566\_local\return`,
-		"three slashes":            "http:///127.0.0.1:4566/_local/return",
-		"one slash":                "http:/127.0.0.1:4566/_local/return",
+		"a longer port":            "http://127.0.0.1:45680/_local/return",
+		"user information":         "http://127.0.0.1:4568@evil.example/_local/return",
+		"a user":                   "http://user@127.0.0.1:4568/_local/return",
+		"a host that begins so":    "http://127.0.0.1.evil.example:4568/_local/return",
+		"a subdomain":              "http://evil.127.0.0.1:4568/_local/return",
+		"a trailing dot":           "http://127.0.0.1.:4568/_local/return",
+		"the host by another name": "http://localhost:4568/_local/return",
+		"the host as a number":     "http://2130706433:4568/_local/return",
+		"the host in IPv6":         "http://[::ffff:127.0.0.1]:4568/_local/return",
+		"digits of another script": "http://１２７.0.0.1:4568/_local/return",
+		"a full stop of another":   "http://127。0。0。1:4568/_local/return",
+		"a slash of another":       "http://127.0.0.1:4568∕_local/return",
+		"a backslash":              `http://127.0.0.1:4568\@evil.example/_local/return`,
+		"backslashes":              `http:\\127.0.0.1:4568\_local\return`,
+		"three slashes":            "http:///127.0.0.1:4568/_local/return",
+		"one slash":                "http:/127.0.0.1:4568/_local/return",
 		"a longer path":            registered + "/more",
 		"a path that begins so":    registered + "ing",
 		"a slash at the end":       registered + "/",
 		"a way up":                 registered + "/../inbox",
-		"a way up and back":        "http://127.0.0.1:4566/_local/x/../return",
+		"a way up and back":        "http://127.0.0.1:4568/_local/x/../return",
 		"a way up, encoded":        registered + "/%2e%2e/inbox",
-		"a dot":                    "http://127.0.0.1:4566/./_local/return",
-		"two slashes in the path":  "http://127.0.0.1:4566//_local/return",
-		"an encoded letter":        "http://127.0.0.1:4566/_local/%72eturn",
-		"an encoded slash":         "http://127.0.0.1:4566/_local%2Freturn",
-		"another case":             "http://127.0.0.1:4566/_LOCAL/return",
+		"a dot":                    "http://127.0.0.1:4568/./_local/return",
+		"two slashes in the path":  "http://127.0.0.1:4568//_local/return",
+		"an encoded letter":        "http://127.0.0.1:4568/_local/%72eturn",
+		"an encoded slash":         "http://127.0.0.1:4568/_local%2Freturn",
+		"another case":             "http://127.0.0.1:4568/_LOCAL/return",
 		"a parameter":              registered + ";x",
 		"a query":                  registered + "?next=https://evil.example/",
 		"an empty query":           registered + "?",
@@ -82,7 +82,7 @@ func trickyURIs(registered string) map[string]string {
 		"an empty fragment":        registered + "#",
 		"a line break":             registered + "\r\nLocation: https://evil.example/",
 		"a line feed before":       "\n" + registered,
-		"a tab":                    "http://127.0.0.1:4566/_local/re\tturn",
+		"a tab":                    "http://127.0.0.1:4568/_local/re\tturn",
 		"a space after":            registered + " ",
 		"a space before":           " " + registered,
 		"a zero":                   registered + "\x00",
@@ -127,14 +127,14 @@ func (o *outside) redirecting(connectionID string) map[string]string {
 // result and with an error.
 func TestWhateverIsAskedTheWayEndsAtTheRegisteredURI(t *testing.T) {
 	t.Parallel()
-	escaped := url.QueryEscape(host + "/_local/return")
+	escaped := url.QueryEscape(customer + "/_local/return")
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		id := s.connect(crashPersona, "approve").Get("org_connection_id")
 		for path, rest := range s.redirecting(id) {
 			for _, query := range []string{
 				"redirect_uri=" + escaped,
-				"redirect_uri=%68ttp%3a%2f%2f127.0.0.1%3a4566%2f%5flocal%2freturn", // the same, encoded once
+				"redirect_uri=%68ttp%3a%2f%2f127.0.0.1%3a4568%2f%5flocal%2freturn", // the same, encoded once
 				"redirect_uri[]=https%3A%2F%2Fevil.example%2F",
 				"Redirect_URI=https%3A%2F%2Fevil.example%2F",
 				"redirect_uri=" + escaped + "&redirect_uri[]=https%3A%2F%2Fevil.example%2F",

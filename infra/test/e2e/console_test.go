@@ -148,10 +148,10 @@ func (c *console) useCredentials() {
 
 func (c *console) useWebhooks() {
 	c.t.Helper()
-	made := c.do(http.MethodPost, "/webhooks", map[string]any{"url": host + "/_local/inbox/dashboard"})
+	made := c.do(http.MethodPost, "/webhooks", map[string]any{"url": customer + "/_local/inbox/dashboard"})
 	path := "/webhooks/" + text(made, "webhook", "webhook_id")
 	c.do(http.MethodPatch, path, map[string]any{"headers": map[string]string{"X-Own": "1"}})
-	c.do(http.MethodPatch, path, map[string]any{"url": host + "/_local/inbox/moved"})
+	c.do(http.MethodPatch, path, map[string]any{"url": customer + "/_local/inbox/moved"})
 	c.do(http.MethodPost, path+"/secret/rotate", map[string]any{})
 	c.do(http.MethodPost, path+"/secret/reveal", nil)
 	c.do(http.MethodPost, path+"/signing-key", nil)

@@ -149,7 +149,7 @@ func TestAWebhookThatMovesIsANewOne(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
 		hook, _ := c.failing(&receiver{status: http.StatusServiceUnavailable})
 		for _, shown := range []map[string]any{
-			c.do(http.MethodPatch, hook, map[string]any{"url": host + "/_local/inbox/elder"}), c.do(http.MethodGet, hook, nil),
+			c.do(http.MethodPatch, hook, map[string]any{"url": customer + "/_local/inbox/elder"}), c.do(http.MethodGet, hook, nil),
 		} {
 			if health, _ := shown["health"].(map[string]any); health["failures"] != 0.0 || text(health, "paused_until") != "" {
 				t.Errorf("at its new address it fares as %v", health)
@@ -166,9 +166,9 @@ func TestThereIsAnEndToWebhooksAndSecrets(t *testing.T) {
 		all, _ := c.do(http.MethodGet, "/webhooks", nil)["webhooks"].([]any)
 		var last map[string]any
 		for range 25 - len(all) {
-			last = c.do(http.MethodPost, "/webhooks", map[string]any{"url": host + "/_local/inbox/one"})
+			last = c.do(http.MethodPost, "/webhooks", map[string]any{"url": customer + "/_local/inbox/one"})
 		}
-		c.want(http.MethodPost, "/webhooks", map[string]any{"url": host + "/_local/inbox/one"}, http.StatusConflict, "svc_conflict")
+		c.want(http.MethodPost, "/webhooks", map[string]any{"url": customer + "/_local/inbox/one"}, http.StatusConflict, "svc_conflict")
 		rotate := "/webhooks/" + text(last, "webhook", "webhook_id") + "/secret/rotate"
 		for range 10 {
 			c.do(http.MethodPost, rotate, map[string]any{})

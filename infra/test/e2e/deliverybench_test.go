@@ -32,6 +32,7 @@ import (
 	"recordbridge/shared/safehttp"
 	"recordbridge/shared/store"
 	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/ownhosts"
 	"recordbridge/shared/webhook"
 	"recordbridge/shared/wiring/outbound"
 )
@@ -76,7 +77,7 @@ func newDeliveries(b *testing.B) *deliveries {
 	}
 	d.enqueued = queue.NewDeliveries(sqs.NewFromConfig(cfg), outputs["DeliveryQueueUrl"])
 	vault := kms.New(awskms.NewFromConfig(cfg), outputs["SecretsKey"], webhook.SecretPurpose, time.Now)
-	editor := webhook.Editor{Vault: vault, Reach: safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, Random: rand.Reader, Now: time.Now}
+	editor := webhook.Editor{Own: ownhosts.Own(), Vault: vault, Reach: safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, Random: rand.Reader, Now: time.Now}
 	for range benchedTenants {
 		tenant := org.Tenant{Mode: org.Test, OrgID: ids.Random()}
 		subscription, _, err := editor.Create(b.Context(), webhook.Draft{ID: ids.Random(), Tenant: tenant, URL: d.receiver.URL, Rate: benchedRate})

@@ -89,7 +89,7 @@ func newGuest(t *testing.T) *outside {
 	t.Helper()
 	p, err := elsewhere()
 	expect.NoError(t, err)
-	to := seed.Options{BaseURL: p.baseURL, ReturnURL: host + "/_local/return"} // where nobody goes: the browser stops before
+	to := seed.Options{BaseURL: p.baseURL, ReturnURL: customer + "/_local/return"} // where nobody goes: the browser stops before
 	if p.inboxURL != "" {
 		to.InboxURL = p.inboxURL + "/" + ids.Random()
 	}

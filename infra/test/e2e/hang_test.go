@@ -28,6 +28,7 @@ import (
 	"recordbridge/shared/safehttp"
 	"recordbridge/shared/store"
 	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/ownhosts"
 	"recordbridge/shared/webhook"
 )
 
@@ -168,7 +169,7 @@ func (h *hangs) organisation(hosts ...string) org.Tenant {
 	tenant := org.Tenant{Mode: org.Test, OrgID: ids.Random()}
 	vault := kms.New(awskms.NewFromConfig(cfg), outputs["SecretsKey"], webhook.SecretPurpose, time.Now)
 	rows := store.Control{DB: dynamodb.NewFromConfig(cfg), Table: outputs["ControlTable"]}
-	editor := webhook.Editor{Vault: vault, Reach: safehttp.Options{}, Random: rand.Reader, Now: time.Now}
+	editor := webhook.Editor{Own: ownhosts.Own(), Vault: vault, Reach: safehttp.Options{}, Random: rand.Reader, Now: time.Now}
 	for _, host := range hosts {
 		address := url.URL{Scheme: "https", Host: host + ".example", Path: "/hook"}
 		subscription, _, err := editor.Create(s.t.Context(), webhook.Draft{ID: ids.Random(), Tenant: tenant, URL: address.String()})

@@ -65,6 +65,7 @@ func cheapScenarios() []scenario {
 		{name: "an attempt of a page of ours", run: func(s *stack) { runWidget(s.outside); s.letPass(1) }},
 		{name: "our pages", run: runPages},
 		{name: "what patients fill in", run: runForms},
+		{name: "an upgrade that has not told the service its own URLs yet", options: options{made: withoutOwnURLs}, run: runWithoutOwnURLs},
 		{name: "what is used in a day", run: runUsage},
 		{name: "a connection that is erased", run: runErase},
 		{name: "an organisation that is deleted", run: runDeletion},

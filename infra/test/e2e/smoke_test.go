@@ -30,7 +30,7 @@ func (s *stack) smoke(change func(o *check.Options)) (string, error) {
 	s.t.Helper()
 	var out bytes.Buffer
 	o := check.Options{
-		BaseURL: baseURL, Rules: s.operator, InboxURL: host + "/_local/inbox", Now: time.Now, Out: &out,
+		BaseURL: baseURL, Rules: s.operator, InboxURL: customer + "/_local/inbox", Now: time.Now, Out: &out,
 		HTTP: &http.Client{Transport: roundTripper(s.Do), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
 	change(&o)

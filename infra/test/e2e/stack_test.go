@@ -41,8 +41,10 @@ import (
 )
 
 const (
-	host    = "http://127.0.0.1:4566"
-	baseURL = host + "/v1"
+	host = "http://127.0.0.1:4566"
+	// customer is where customers' servers are, whose port is not the service's.
+	customer = "http://127.0.0.1:4568"
+	baseURL  = host + "/v1"
 )
 
 // stack is the whole service in this process: the real template, the production wiring of every function, the
@@ -73,9 +75,10 @@ type stack struct {
 }
 
 type options struct {
-	dataDir string                                        // bundles for the sandbox
-	plan    *faults.Plan                                  // is paused until the scenario begins it
-	grants  func([]template.Function) []template.Function // what the functions may do; nil is what the template says
+	dataDir string                                          // bundles for the sandbox
+	plan    *faults.Plan                                    // is paused until the scenario begins it
+	grants  func([]template.Function) []template.Function   // what the functions may do; nil is what the template says
+	made    func([]template.Parameter) []template.Parameter // which parameters are there; nil is what the template says
 	tap     *wiretap
 	log     func(io.Writer) *slog.Logger // of the functions; nil is one that redacts nothing, so that a test sees what only redaction hides
 	amiss   wire.Middleware              // stands in front of AWS; may be nil
@@ -91,6 +94,11 @@ func newStack(tb testing.TB, o options) *stack {
 		loaded, err = load(o.dataDir)
 	}
 	expect.NoError(tb, err)
+	if o.made != nil {
+		before := *loaded
+		before.Parameters = o.made(loaded.Parameters)
+		loaded = &before
+	}
 	authority, err := iam.New(o.permitted(loaded))
 	expect.NoError(tb, err)
 	cloud, err := aws.New(o.attached(authority))
@@ -118,7 +126,7 @@ func newStack(tb testing.TB, o options) *stack {
 		wiring.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "test", HTTP: s})
 	expect.NoError(tb, err)
 	s.seeded, err = seed.Apply(tb.Context(), s.operator, seed.Options{
-		BaseURL: baseURL, ConsoleURL: host + "/_local", ReturnURL: host + "/_local/return", InboxURL: host + "/_local/inbox", DataDir: o.dataDir,
+		BaseURL: baseURL, ConsoleURL: host + "/_local", ReturnURL: customer + "/_local/return", InboxURL: customer + "/_local/inbox", DataDir: o.dataDir,
 		Catalog: o.catalog,
 	})
 	expect.NoError(tb, err)
@@ -232,7 +240,7 @@ func (s *stack) Do(r *http.Request) (*http.Response, error) {
 	in.Header, in.Host, in.RemoteAddr = r.Header.Clone(), r.URL.Host, "127.0.0.1:40000"
 	out := httptest.NewRecorder()
 	switch {
-	case r.URL.Host != "127.0.0.1:4566":
+	case r.URL.Host != strings.TrimPrefix(host, "http://") && (r.URL.Host != strings.TrimPrefix(customer, "http://") || !strings.HasPrefix(r.URL.Path, "/_local/")):
 		return nil, errors.New("no such host")
 	case strings.HasPrefix(r.URL.Path, "/_local/inbox"):
 		s.inbox.ServeHTTP(out, in)

@@ -30,6 +30,7 @@ import (
 	"recordbridge/shared/safehttp"
 	"recordbridge/shared/store"
 	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/ownhosts"
 	"recordbridge/shared/webhook"
 )
 
@@ -76,7 +77,7 @@ func newDeliveries(b *testing.B) *deliveries {
 	}
 	d.enqueued = queue.NewDeliveries(sqs.NewFromConfig(cfg), stack.Outputs["DeliveryQueueUrl"])
 	vault := kms.New(awskms.NewFromConfig(cfg), stack.Outputs["SecretsKey"], webhook.SecretPurpose, time.Now)
-	d.editor = webhook.Editor{Vault: vault, Reach: safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, Random: rand.Reader, Now: time.Now}
+	d.editor = webhook.Editor{Own: ownhosts.Own(), Vault: vault, Reach: safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, Random: rand.Reader, Now: time.Now}
 	return d
 }
 

@@ -56,7 +56,7 @@ func (p Publisher) propose(ctx context.Context, state ledger.Publication, now ti
 		overrides = append(overrides, compose.Override{Kind: compose.OverrideKind(o.Kind), ID: o.ID, Value: o.Value})
 	}
 	out.next, out.report = p.Compose(compose.Input{
-		Mode: state.Mode, Before: out.before, Lists: lists, Overrides: overrides, Platform: p.knows(state.Mode), Now: now,
+		Mode: state.Mode, Before: out.before, Lists: elsewhere(p.Own, lists), Overrides: overrides, Platform: p.knows(state.Mode), Now: now,
 	})
 	out.hosts = waitsOf(out.report.Waiting, state.Waits, now)
 	held, err := p.held(ctx, state.Mode, out.before, out.next)

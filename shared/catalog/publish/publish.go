@@ -14,6 +14,7 @@ import (
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/catalog/snapshot"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/weburl"
 )
 
 // Publisher publishes one mode at a time. Two at once do no harm: one of them ends with fault.Conflict.
@@ -27,6 +28,7 @@ type Publisher struct {
 	Compose   func(compose.Input) (record.Catalog, compose.Report)
 	Platform  func(base string) string // by the host of a FHIR server; empty where that tells nothing
 	BaseURL   string                   // of this service, of which no part but the sandbox is a health system
+	Own       weburl.Own               // to which no website or logo leads
 	Now       func() time.Time
 }
 

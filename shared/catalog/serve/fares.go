@@ -7,6 +7,7 @@ import (
 	"recordbridge/shared/catalog/health"
 	"recordbridge/shared/catalog/search"
 	"recordbridge/shared/catalog/served"
+	"recordbridge/shared/weburl"
 )
 
 // demotions are by how much brands are put behind others.
@@ -24,20 +25,36 @@ func demotions(brands served.Map, summary health.Summary) func(brandID string) s
 	return func(brandID string) search.Demotion { return demoted[brandID] }
 }
 
-// Tell adds to the source of a hit how its endpoints fare: the best of them, since one that works is enough to connect at.
-func (s Searchable) Tell(source json.RawMessage) (json.RawMessage, error) {
-	var said struct {
-		Portals []struct {
-			EndpointIDs []string `json:"endpoint_ids"`
-		} `json:"portals"`
-	}
+// Tell adds to the source of a hit how its endpoints fare: the best of them, since one that works is enough to connect at. Websites and
+// logos that lead to this service are left out.
+func (s Searchable) Tell(own weburl.Own, source json.RawMessage) (json.RawMessage, error) {
+	var said search.Source
 	if err := json.Unmarshal(source, &said); err != nil {
 		return nil, fmt.Errorf("read the source of a hit: %w", err)
 	}
 	var endpoints []string
-	for _, p := range said.Portals {
+	isChanged := show(own, &said.BrandWebsite, &said.LogoURI)
+	for i := range said.Portals {
+		p := &said.Portals[i]
 		endpoints = append(endpoints, p.EndpointIDs...)
+		isChanged = show(own, &p.PortalWebsite, &p.LogoURI) || isChanged
+	}
+	if isChanged {
+		var err error
+		if source, err = json.Marshal(said); err != nil {
+			return nil, fmt.Errorf("write the source of a hit: %w", err)
+		}
 	}
 	told := fmt.Sprintf(`,"health":{"state":%q}}`, s.Health.Best(endpoints))
 	return append(source[:len(source)-1:len(source)-1], told...), nil
+}
+
+// show makes URLs what is shown of them, and reports whether that is different.
+func show(own weburl.Own, urls ...*string) (isChanged bool) {
+	for _, text := range urls {
+		shown := own.Shown(*text)
+		isChanged = isChanged || shown != *text
+		*text = shown
+	}
+	return isChanged
 }

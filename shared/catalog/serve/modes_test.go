@@ -12,6 +12,7 @@ import (
 	"recordbridge/shared/catalog/serve"
 	"recordbridge/shared/catalog/snapshot"
 	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/ownhosts"
 )
 
 // publishAs makes another catalogue live in live mode, under the name of a version of test mode's.
@@ -36,7 +37,7 @@ func TestEachModeIsAnsweredFromItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
 		c := w.catalogue(dir)
-		records := serve.NewRecords(w.pointers(), serve.Files{Objects: w, Dir: recordsDir}, w, time.Now)
+		records := serve.NewRecords(w.pointers(), serve.Files{Objects: w, Dir: recordsDir}, w, ownhosts.Own(), time.Now)
 		first := w.publish(t, institutions(3, "Alder"))
 		w.publishAs(t, first, "Birch")
 		finds := func(place serve.Searchable, err error) string {

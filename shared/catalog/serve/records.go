@@ -12,6 +12,7 @@ import (
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/catalog/snapshot"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/weburl"
 )
 
 // Ranges reads parts of objects (blob.Bucket): what there is of an object from an offset on, up to a length, and the size of the whole;
@@ -26,6 +27,7 @@ type Records struct {
 	ranges Ranges
 	files  Files
 	live   *holder[known]
+	own    weburl.Own
 }
 
 // known is what is held of an Edition.
@@ -49,9 +51,9 @@ func (s *sizes) of(ctx context.Context, ranges Ranges, key string) (int64, error
 	return size, err
 }
 
-// NewRecords makes Records.
-func NewRecords(pointers Pointers, files Files, ranges Ranges, now func() time.Time) *Records {
-	r := &Records{ranges: ranges, files: files}
+// NewRecords makes Records, in which nothing leads to own.
+func NewRecords(pointers Pointers, files Files, ranges Ranges, own weburl.Own, now func() time.Time) *Records {
+	r := &Records{ranges: ranges, files: files, own: own}
 	r.live = newHolder(pointers, now, r.load)
 	return r
 }
@@ -59,6 +61,7 @@ func NewRecords(pointers Pointers, files Files, ranges Ranges, now func() time.T
 // Brand is the brand of an id of a mode, or the one that it was merged into; fault.NotFound.
 func (r *Records) Brand(ctx context.Context, mode, id string) (record.Brand, error) {
 	b, err := find[record.Brand](ctx, r, mode, snapshot.Brands, id)
+	show(r.own, &b.BrandWebsite, &b.LogoURI, &b.LogoLicense)
 	b.Aliases, b.Locations, b.PortalIDs, b.BrandIDs, b.NPIs = list(b.Aliases), list(b.Locations), list(b.PortalIDs), list(b.BrandIDs), list(b.NPIs)
 	return b, err
 }
@@ -66,6 +69,7 @@ func (r *Records) Brand(ctx context.Context, mode, id string) (record.Brand, err
 // Portal is the portal of an id of a mode, or the one that it was merged into; fault.NotFound.
 func (r *Records) Portal(ctx context.Context, mode, id string) (record.Portal, error) {
 	p, err := find[record.Portal](ctx, r, mode, snapshot.Portals, id)
+	show(r.own, &p.PortalWebsite, &p.LogoURI)
 	p.EndpointIDs = list(p.EndpointIDs)
 	return p, err
 }

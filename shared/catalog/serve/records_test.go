@@ -11,11 +11,12 @@ import (
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/catalog/serve"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/testkit/ownhosts"
 )
 
 func (w *world) records(t *testing.T) *serve.Records {
 	t.Helper()
-	return serve.NewRecords(w.pointers(), serve.Files{Objects: w, Dir: t.TempDir()}, w, time.Now)
+	return serve.NewRecords(w.pointers(), serve.Files{Objects: w, Dir: t.TempDir()}, w, ownhosts.Own(), time.Now)
 }
 
 func TestEachRecordIsReadOutOfItsFileInFewParts(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/logx"
 	"recordbridge/shared/testkit/measured"
+	"recordbridge/shared/testkit/ownhosts"
 )
 
 // catalogue is a process's: two with the same dir are one after the other.
@@ -228,7 +229,7 @@ func TestWhatIsDownIsToldAndPutBehindOthers(t *testing.T) {
 	}
 	told := make([]string, 0, len(page.Hits))
 	for _, hit := range page.Hits {
-		source, err := found.Tell(hit.Source)
+		source, err := found.Tell(ownhosts.Own(), hit.Source)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,3 +28,9 @@ func Read(ctx context.Context, cfg aws.Config, now func() time.Time, name string
 	}
 	return out.Parameter.Value, nil
 }
+
+// IsMissing reports whether err is Read's for a parameter that does not exist.
+func IsMissing(err error) bool {
+	refused, ok := errors.AsType[*awscall.RefusedError](err)
+	return ok && refused.Code == "ParameterNotFound"
+}

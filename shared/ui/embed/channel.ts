@@ -14,7 +14,7 @@ export const again = 500;
 
 /**
  * Says that the frame is here to whoever holds it, and takes the page's configuration once. The origin of that message is the page's,
- * which a page cannot forge; it has to be one of origins, exactly, where the organisation has registered any.
+ * which a page cannot forge. If the organisation has registered origins, it has to be one of them, exactly, or the service's own (the playground).
  */
 export function listen(parent: Window, self: Window, origins: string[], listener: Listener): (message: FromFrame) => void {
   let port: MessagePort | undefined;
@@ -27,7 +27,7 @@ export function listen(parent: Window, self: Window, origins: string[], listener
     if (source !== parent || !isInit(data) || !end) return;
     self.removeEventListener("message", first);
     self.clearInterval(timer);
-    if (origins.length > 0 && !origins.includes(origin)) return listener.foreign();
+    if (origins.length > 0 && origin !== self.location.origin && !origins.includes(origin)) return listener.foreign();
     port = end;
     port.onmessage = (event: MessageEvent<ToFrame | null>) => {
       const said = event.data;

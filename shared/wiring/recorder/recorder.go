@@ -12,6 +12,7 @@ import (
 	"recordbridge/shared/queue"
 	"recordbridge/shared/store"
 	"recordbridge/shared/verification"
+	"recordbridge/shared/weburl"
 	"recordbridge/shared/wiring/edge"
 )
 
@@ -34,6 +35,6 @@ func New(ctx context.Context, env Env, p lambdarun.Process, limit string) (edge.
 		Store:    store.Work{DB: e.DB, Table: env.WorkTable},
 		Enqueuer: queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
 		Proofs:   verification.Proofs{Store: store.Flow{DB: e.DB, Table: env.FlowTable}, Keys: keys, Now: p.Now},
-		Keys:     keys, Now: p.Now,
+		Keys:     keys, Own: weburl.Own{}, Now: p.Now,
 	}, nil
 }

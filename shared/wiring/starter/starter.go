@@ -6,29 +6,30 @@ import (
 	"context"
 	"crypto/rand"
 
-	"recordbridge/shared/config/awsparam"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/smart"
 	"recordbridge/shared/smart/platform"
 	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/outbound"
+	"recordbridge/shared/wiring/ownurls"
 )
 
 // Env is what they read of template.yaml.
 type Env struct {
 	edge.PublicEnv
 	outbound.Env
-
-	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
+	ownurls.URLEnv
 }
 
-// New makes what the attempts of a function with that edge are prepared with. connections are those that reconnects begin for.
-func New(ctx context.Context, env Env, p outbound.Process, e edge.Public, connections flow.Connections) (flow.Preparation, error) {
-	baseURL, err := awsparam.Read(ctx, p.AWS, p.Now, env.BaseURLParameter)
+// New makes what the attempts of a function with that edge are prepared with, and has e redirect nobody to the service itself. connections
+// are those that reconnects begin for.
+func New(ctx context.Context, env Env, p outbound.Process, e *edge.Public, connections flow.Connections) (flow.Preparation, error) {
+	baseURL, own, err := ownurls.Read(ctx, p.Process, env.URLEnv)
 	if err != nil {
 		return flow.Preparation{}, err
 	}
+	e.Auth.Own = own
 	platforms, err := platform.NewRegistry()
 	if err != nil {
 		return flow.Preparation{}, err

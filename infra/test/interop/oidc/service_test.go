@@ -18,6 +18,7 @@ import (
 	"recordbridge/shared/secret"
 	"recordbridge/shared/smart/platform"
 	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/ownhosts"
 	"recordbridge/shared/tokens"
 )
 
@@ -95,7 +96,7 @@ func (*service) EnqueueEvent(context.Context, org.Tenant, string) error { return
 // leave begins an attempt at a platform that nobody has written a profile for.
 func (d *service) leave(t *testing.T) binding.Started {
 	t.Helper()
-	redirect, err := org.MatchRedirect([]string{"https://app.example/back"}, "https://app.example/back")
+	redirect, err := org.MatchRedirect(ownhosts.Own(), []string{"https://app.example/back"}, "https://app.example/back")
 	expect.NoError(t, err)
 	registry, err := platform.NewRegistry()
 	expect.NoError(t, err)
@@ -116,6 +117,7 @@ func (d *service) comeBack(t *testing.T, left binding.Started, told url.Values) 
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
 	expect.NoError(t, err)
 	return flow.Completer{
+		Own:   ownhosts.Own(),
 		Store: d, Connections: flow.NoConnections{}, Portal: portal(), Sealer: glass{}, Vault: tokens.Vault{Sealer: glass{}}, Hashing: ring, Enqueuer: d,
 		BaseURL: ours, Now: time.Now, NewID: ids.Random,
 	}.Complete(t.Context(), flow.Return{

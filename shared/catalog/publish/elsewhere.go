@@ -1,0 +1,26 @@
+package publish
+
+import (
+	"recordbridge/shared/catalog/compose"
+	"recordbridge/shared/weburl"
+)
+
+// elsewhere returns lists with every website and logo in its normal form, and without those that lead to this service or that browsers
+// read differently.
+func elsewhere(own weburl.Own, lists []compose.List) []compose.List {
+	made := make([]compose.List, len(lists))
+	for i, list := range lists {
+		listings := append(list.Listings[:0:0], list.Listings...)
+		for j := range listings {
+			l := &listings[j]
+			l.Website, l.LogoURI, l.LogoLicense = own.Shown(l.Website), own.Shown(l.LogoURI), own.Shown(l.LogoLicense)
+			l.Portals = append(l.Portals[:0:0], l.Portals...)
+			for k := range l.Portals {
+				l.Portals[k].Website, l.Portals[k].LogoURI = own.Shown(l.Portals[k].Website), own.Shown(l.Portals[k].LogoURI)
+			}
+		}
+		list.Listings = listings
+		made[i] = list
+	}
+	return made
+}

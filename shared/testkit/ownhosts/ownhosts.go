@@ -1,0 +1,14 @@
+// Package ownhosts gives tests the hosts of a service.
+package ownhosts
+
+import "recordbridge/shared/weburl"
+
+// Own returns the hosts of the service that tests have at https://api.recordbridge.example, https://api.example and, on this machine,
+// port 4566.
+func Own() weburl.Own {
+	own, err := weburl.NewOwn("https://api.recordbridge.example/v1 https://api.example/v1 http://127.0.0.1:4566/v1")
+	if err != nil {
+		panic(err)
+	}
+	return own
+}

@@ -1,0 +1,64 @@
+package weburl
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Own holds the hosts that lead to this service. The zero value counts every host as its own, so that a function that was not told the
+// hosts refuses all URLs.
+type Own struct {
+	known bool
+	hosts map[string]bool // of the internet, whatever the port
+	ports map[string]bool // of loopback hosts: other programs have the others
+}
+
+// NewOwn makes an Own of the service's URLs, separated by spaces or commas.
+func NewOwn(urls string) (Own, error) {
+	own := Own{hosts: map[string]bool{}, ports: map[string]bool{}}
+	for _, text := range strings.FieldsFunc(urls, func(r rune) bool { return r == ' ' || r == ',' }) {
+		u, err := parse(text)
+		switch {
+		case err != nil:
+			return Own{}, fmt.Errorf("the service's own URL %q: %w", text, err)
+		case u.isLoopback():
+			own.ports[u.effectivePort()] = true
+		default:
+			own.hosts[u.host] = true
+		}
+		own.known = true
+	}
+	return own, nil
+}
+
+// Parse parses a URL that others have given. The error is ErrForm or ErrOwn.
+func (o Own) Parse(text string) (URL, error) {
+	u, err := parse(text)
+	if err == nil && o.has(u) {
+		err = ErrOwn
+	}
+	if err != nil {
+		return URL{}, err
+	}
+	return u, nil
+}
+
+// Shown returns the only spelling of a stored URL, or nothing if Parse refuses it.
+func (o Own) Shown(stored string) string {
+	u, err := o.Parse(stored)
+	if err != nil {
+		return ""
+	}
+	return u.String()
+}
+
+// has reports whether u leads to this service. For loopback hosts, any spelling of them at a port of the service does.
+func (o Own) has(u URL) bool {
+	switch {
+	case !o.known:
+		return true
+	case u.isLoopback():
+		return o.ports[u.effectivePort()]
+	}
+	return o.hosts[u.host]
+}

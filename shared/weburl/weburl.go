@@ -1,0 +1,193 @@
+// Package weburl parses the http and https URLs that organisations, published lists and patients give the service, and recognises
+// those that lead to the service itself (docs/adr/0040-no-address-of-ours.md). A URL that Go and browsers (WHATWG URL Standard) could
+// read differently is refused. The package reads no environment and opens no connection.
+package weburl
+
+import (
+	"errors"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+)
+
+// maxLength limits a URL in bytes. Browsers and servers take no longer ones reliably.
+const maxLength = 8 << 10
+
+// The errors of Parse. Neither quotes the URL.
+var (
+	ErrForm = errors.New("not an absolute http or https URL that every parser reads alike")
+	ErrOwn  = errors.New("the URL leads to this service")
+)
+
+// URL is an absolute http or https URL in a form that every parser reads alike: ASCII only, the host in lower case without a trailing
+// dot, internationalised names as A-labels (UTS 46), no default port, no user information. Path, query and fragment are as given,
+// with non-ASCII characters percent-encoded.
+type URL struct {
+	scheme string
+	host   string // IPv6 without brackets
+	port   string // empty: the scheme's default
+	rest   string // path, query and fragment
+}
+
+// String returns the URL's only spelling.
+func (u URL) String() string { return u.Origin() + u.rest }
+
+// Origin returns the URL's origin as browsers serialise it (RFC 6454 section 6.2).
+func (u URL) Origin() string {
+	host := u.host
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if u.port != "" {
+		host += ":" + u.port
+	}
+	return u.scheme + "://" + host
+}
+
+// IsSecure reports whether the scheme is https.
+func (u URL) IsSecure() bool { return u.scheme == "https" }
+
+// HasFragment reports whether the URL contains a fragment, including an empty one.
+func (u URL) HasFragment() bool { return strings.Contains(u.rest, "#") }
+
+// Host returns the host without a port and, for IPv6, without brackets.
+func (u URL) Host() string { return u.host }
+
+// IsLocalhost reports whether the URL names this machine in one of the spellings for which http is allowed in test mode.
+func (u URL) IsLocalhost() bool {
+	return u.host == "localhost" || u.host == "127.0.0.1" || u.host == "::1"
+}
+
+// isLoopback reports whether the host is one that a browser looks for on its own machine: localhost, a name below it, a loopback
+// address, or an unspecified address, which connects there, too.
+func (u URL) isLoopback() bool {
+	if address, err := netip.ParseAddr(u.host); err == nil {
+		return address.IsLoopback() || address.IsUnspecified()
+	}
+	return u.host == "localhost" || strings.HasSuffix(u.host, ".localhost")
+}
+
+// effectivePort returns the port that a client connects to.
+func (u URL) effectivePort() string {
+	switch {
+	case u.port != "":
+		return u.port
+	case u.scheme == "http":
+		return "80"
+	}
+	return "443"
+}
+
+func parse(text string) (URL, error) {
+	if len(text) > maxLength || !utf8.ValidString(text) || strings.ContainsFunc(text, isUnsafe) {
+		return URL{}, ErrForm
+	}
+	scheme, after, _ := strings.Cut(text, "://")
+	u := URL{scheme: strings.ToLower(scheme)}
+	if u.scheme != "https" && u.scheme != "http" {
+		return URL{}, ErrForm
+	}
+	authority := after
+	if end := strings.IndexAny(after, "/?#"); end >= 0 {
+		authority, u.rest = after[:end], encoded(after[end:])
+	}
+	host, port, ok := splitPort(authority)
+	if !ok {
+		return URL{}, ErrForm
+	}
+	if u.host, ok = normalHost(host); !ok {
+		return URL{}, ErrForm
+	}
+	if u.port = port; u.scheme == "https" && port == "443" || u.scheme == "http" && port == "80" {
+		u.port = ""
+	}
+	// The last word is Go's: an escape that it refuses would be refused wherever the URL is used.
+	if read, err := url.Parse(u.String()); err != nil || read.Hostname() != u.host || read.Port() != u.port || read.User != nil {
+		return URL{}, ErrForm
+	}
+	return u, nil
+}
+
+// isUnsafe reports whether browsers drop a character, read it as another one, or end a URL at it.
+func isUnsafe(r rune) bool {
+	return r <= ' ' || r >= 0x7f && r <= 0xa0 || r == utf8.RuneError || strings.ContainsRune(`\"<>`, r)
+}
+
+// encoded percent-encodes what is not ASCII, as browsers do in documents in UTF-8.
+func encoded(rest string) string {
+	var text strings.Builder
+	for i := range len(rest) {
+		if c := rest[i]; c < utf8.RuneSelf {
+			text.WriteByte(c)
+		} else {
+			text.WriteString("%" + strings.ToUpper(strconv.FormatUint(uint64(c), 16)))
+		}
+	}
+	return text.String()
+}
+
+// splitPort splits host and port. The port is empty or a decimal number without leading zeros.
+func splitPort(authority string) (host, port string, ok bool) {
+	host = authority
+	if at := strings.LastIndexByte(authority, ':'); at > strings.LastIndexByte(authority, ']') {
+		host, port = authority[:at], authority[at+1:]
+		if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 || strconv.FormatUint(number, 10) != port {
+			return "", "", false
+		}
+	}
+	return host, port, true
+}
+
+// normalHost returns a host's only spelling: an address as netip writes it, or a name's A-labels in lower case. IPv4 addresses have to
+// be given as four decimal numbers, since inet_aton's other forms mean different things to different parsers.
+func normalHost(given string) (string, bool) {
+	if inside, found := strings.CutPrefix(given, "["); found {
+		inside, closed := strings.CutSuffix(inside, "]")
+		address, err := netip.ParseAddr(inside)
+		if !closed || err != nil || !address.Is6() || address.Is4In6() || address.Zone() != "" {
+			return "", false
+		}
+		return address.String(), true
+	}
+	ascii, err := profile().ToASCII(given)
+	if err != nil || !IsPlainHost(ascii) || strings.Contains(ascii, ":") {
+		return "", false
+	}
+	if _, err := netip.ParseAddr(ascii); err == nil {
+		return ascii, ascii == given
+	}
+	return strings.TrimSuffix(ascii, "."), true
+}
+
+// profile maps host names as browsers do (WHATWG URL Standard, "domain to ASCII"), and checks lengths besides.
+func profile() *idna.Profile {
+	return idna.New(
+		idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.CheckHyphens(false), idna.BidiRule(), idna.VerifyDNSLength(true),
+	)
+}
+
+// IsPlainHost reports whether host means the same to every client: an IP address without a zone, or an ASCII name that does not end
+// in a number. Libraries read 0x7f000001, 2130706433 and 127.1 as IPv4 addresses, each in its own way (WHATWG URL Standard, "ends in
+// a number checker").
+func IsPlainHost(host string) bool {
+	if address, err := netip.ParseAddr(host); err == nil {
+		return address.Zone() == ""
+	}
+	name := strings.TrimSuffix(host, ".")
+	last := strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])
+	if last == "" || strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") {
+		return false
+	}
+	for i := range len(name) {
+		c := name[i]
+		plain := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		if !plain && c != '-' && c != '.' && c != '_' {
+			return false
+		}
+	}
+	return true
+}
