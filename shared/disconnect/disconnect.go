@@ -70,6 +70,8 @@ type Enqueuer interface {
 type Records interface {
 	// DeleteAll removes all that is cached of a connection; it may be repeated.
 	DeleteAll(ctx context.Context, tenant org.Tenant, connectionID string) error
+	// DeleteUntil removes what is cached of a connection's authorisations up to a generation; it may be repeated.
+	DeleteUntil(ctx context.Context, tenant org.Tenant, connectionID string, generation int64) error
 }
 
 // Disconnector disconnects.
@@ -165,7 +167,12 @@ func (d Disconnector) revoke(ctx context.Context, end *Ending, now time.Time) (i
 	c := &end.Connection
 	isRequested := c.Status != connection.Authorized
 	if c.PlatformType == tefca.PlatformType {
-		if err := d.Records.DeleteAll(ctx, c.Tenant, c.ID); err != nil {
+		if isRequested { // its patient may be coming back at this moment
+			err = d.Records.DeleteUntil(ctx, c.Tenant, c.ID, c.Generation)
+		} else {
+			err = d.Records.DeleteAll(ctx, c.Tenant, c.ID)
+		}
+		if err != nil {
 			return false, fmt.Errorf("end cached records: %w", err)
 		}
 	}

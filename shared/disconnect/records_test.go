@@ -127,3 +127,19 @@ func TestARecordThatIsCachedAgainMeanwhileGoesToo(t *testing.T) {
 	w.disconnect(t)
 	kept.wantOthers(t)
 }
+
+// Between the request and its end, the patient authorises the connection again: what is cached of that stays.
+func TestFinishLeavesRecordsOfLaterAuthorisation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	kept := w.cached(t)
+	w.request(t)
+	later := place(connID, "3/next/0")
+	kept.names[later] = true
+	_, err := w.d.Finish(t.Context(), tenant, connID)
+	expect.NoError(t, err)
+	left := slices.Sorted(maps.Keys(kept.names))
+	if want := []string{later, place(another, "1/other/0")}; !slices.Equal(left, want) {
+		t.Errorf("left are %v, want %v", left, want)
+	}
+}

@@ -55,6 +55,17 @@ test("what needs a proof is done after it, and not without", async () => {
   assert.equal(declined.sent.length, 1);
 });
 
+test("after a proof the same request is sent again, with what was typed", async () => {
+  const typed = { url: "https://hooks.example/a", note: "Hazel" };
+  for (const method of ["post", "patch"] as const) {
+    const { api, sent } = asking([proof, [200, { success: true, data: 7 }]]);
+    assert.equal(await api[method]("organisations/o1/live/webhooks", typed), 7);
+    const [first, second] = sent.map(({ url, init }) => [url, init.method, init.body]);
+    assert.deepEqual(second, first);
+    assert.deepEqual(JSON.parse(String(sent[1]?.init.body)), typed);
+  }
+});
+
 test("a session that is over is told of, and so is a service that is not there", async () => {
   const over = asking([[401, { success: false, error: "svc_session_required", error_description: "Sign in.", request_id: "r-3" }]]);
   assert.equal((await refusal(over.api.get("account"))).requestId, "r-3");
