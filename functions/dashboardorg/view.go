@@ -21,12 +21,14 @@ type organisation struct {
 	Terms    string   `json:"terms_uri"`
 	Website  string   `json:"website_uri"`
 	Emails   []string `json:"emails"`
+	Live     string   `json:"live_access"` // the stage
 }
 
 func organisationOf(o org.Organisation, role account.Role) organisation {
 	return organisation{
 		ID: o.ID, Name: o.Name, Role: string(role), Plan: string(o.Plan), Status: string(o.Status), Logo: o.LogoURI, Accent: o.Accent,
 		Contrast: contrast(o.Accent), Privacy: o.PrivacyPolicyURI, Terms: o.TermsURI, Website: o.WebsiteURI, Emails: append([]string{}, o.Emails...),
+		Live: string(o.LiveAccess),
 	}
 }
 

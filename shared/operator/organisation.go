@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,12 +31,17 @@ type OrganisationRows interface {
 	Tenants(ctx context.Context) ([]org.Tenant, error)
 }
 
-// Create makes an active organisation in both modes; its id is chosen here. Errors are fault.Invalid.
+// Create makes an active organisation in both modes; its id is chosen here. It has live mode if its stage says so, which is the operator's
+// decision. Errors are fault.Invalid.
 func (o Organisations) Create(ctx context.Context, made org.Organisation) (org.Organisation, error) {
 	if err := checkOrganisation(made); err != nil {
 		return org.Organisation{}, err
 	}
 	made.ID, made.Status, made.CreatedAt = o.deps.NewID(), org.Active, o.deps.Now()
+	made.LiveAccess = cmp.Or(made.LiveAccess, org.LiveNone)
+	if made.LiveAccess == org.LiveGranted {
+		made.LiveReview.DecidedAt = made.CreatedAt
+	}
 	if err := o.deps.Store.CreateOrganisation(ctx, made); err != nil {
 		return org.Organisation{}, fmt.Errorf("create organisation: %w", err)
 	}
@@ -80,12 +86,19 @@ type OrganisationChange struct {
 	Logo    *string
 	Accent  *string
 	Emails  []string // nil: as they are
+
+	own bool // a member changes it (ChangeOwn)
 }
 
 // Change changes what is named of an organisation, in both modes. Errors are fault.Invalid, fault.NotFound and
 // fault.Conflict.
 func (o Organisations) Change(ctx context.Context, tenant org.Tenant, change OrganisationChange) (org.Organisation, error) {
+	return o.change(ctx, tenant, change)
+}
+
+func (o Organisations) change(ctx context.Context, tenant org.Tenant, change OrganisationChange) (org.Organisation, error) {
 	return o.save(ctx, tenant, "organisation.changed", func(found *org.Organisation) error {
+		was := *found
 		for to, said := range map[*string]*string{
 			&found.Name: change.Name, &found.WebsiteURI: change.Website, &found.PrivacyPolicyURI: change.Privacy, &found.LogoURI: change.Logo,
 			&found.TermsURI: change.Terms, &found.Accent: change.Accent, (*string)(&found.Plan): change.Plan,
@@ -96,6 +109,11 @@ func (o Organisations) Change(ctx context.Context, tenant org.Tenant, change Org
 		}
 		if change.Emails != nil {
 			found.Emails = change.Emails
+		}
+		if change.own {
+			if err := checkReviewed(was, *found); err != nil {
+				return err
+			}
 		}
 		return checkOrganisation(*found)
 	})

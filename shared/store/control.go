@@ -83,7 +83,7 @@ func (s Control) Organisation(ctx context.Context, tenant org.Tenant) (org.Organ
 		LiveAccess: cmp.Or(org.LiveAccess(row.text("live_access")), org.LiveGranted),
 		CreatedAt:  row.time("created_at"), Rev: row.int("rev"),
 	}
-	return o, errors.Join(row.json("emails", &o.Emails), row.json("verified_emails", &o.VerifiedEmails))
+	return o, errors.Join(row.json("live_review", &o.LiveReview), row.json("emails", &o.Emails), row.json("verified_emails", &o.VerifiedEmails))
 }
 
 // CreateOrganisation stores an organisation in both modes and lists it in the directory; fault.Conflict when it is
@@ -133,9 +133,9 @@ func organisationItem(tenant org.Tenant, o org.Organisation) (item, error) {
 	row.setText("accent", o.Accent)
 	row.setText("plan", string(o.Plan))
 	row.setText("status", string(o.Status))
-	row.setText("live_access", string(o.LiveAccess))
+	row.setText("live_access", string(cmp.Or(o.LiveAccess, org.LiveNone))) // never a row without one, which would be granted
 	row.setTime("created_at", o.CreatedAt)
-	return row, errors.Join(row.setJSON("emails", o.Emails), row.setJSON("verified_emails", o.VerifiedEmails))
+	return row, errors.Join(row.setJSON("live_review", o.LiveReview), row.setJSON("emails", o.Emails), row.setJSON("verified_emails", o.VerifiedEmails))
 }
 
 // Tenants lists every organisation's tenants, for operators.

@@ -48,6 +48,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	founder := members.Service{
 		Rows: e.Accounts, Audit: log, Mailer: nil, Dashboard: "", Random: rand.Reader, NewID: ids.Random, Now: p.Now,
 	}
+	deps.Members = founder
 	meter := usage.Meter{
 		Days: work, Events: store.EventLog{DB: e.DB, Table: env.WorkTable},
 		Deliveries: store.DeliveryLog{DB: e.DB, Table: env.WorkTable}, Now: p.Now,

@@ -56,6 +56,7 @@ func TestEveryRouteOfTheProjectsTemplateHasItsFunction(t *testing.T) {
 		"ANY /dashboard/organisations/{orgId}/members/{accountId}":                          "dashboardmembers",
 		"ANY /dashboard/organisations/{orgId}/invitations":                                  "dashboardmembers",
 		"ANY /dashboard/organisations/{orgId}/invitations/{invitationId}":                   "dashboardmembers",
+		"ANY /dashboard/organisations/{orgId}/live-access":                                  "dashboardorg",
 		"ANY /dashboard/invitations":                                                        "dashboardmembers",
 		"ANY /dashboard/organisations/{orgId}/{mode}/credentials":                           "dashboardcredentials",
 		"ANY /dashboard/organisations/{orgId}/{mode}/credentials/{publicId}":                "dashboardcredentials",

@@ -35,7 +35,7 @@ func (d Service) Found(ctx context.Context, accountID, name string) (org.Organis
 		return org.Organisation{}, err
 	}
 	now := d.Now()
-	made := org.Organisation{ID: d.NewID(), Name: name, Plan: org.Free, Status: org.Active, Emails: []string{founder.Email}, CreatedAt: now}
+	made := org.Organisation{ID: d.NewID(), Name: name, Plan: org.Free, Status: org.Active, LiveAccess: org.LiveNone, Emails: []string{founder.Email}, CreatedAt: now}
 	m := account.Membership{OrgID: made.ID, AccountID: accountID, Role: account.Owner, Since: now, Rev: 1}
 	if err := d.Rows.Found(ctx, made, m, domain); err != nil {
 		return org.Organisation{}, fmt.Errorf("store organisation: %w", err)
