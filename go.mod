@@ -23,8 +23,11 @@ require (
 	github.com/google/uuid v1.6.0
 	github.com/russellhaering/goxmldsig v1.6.1
 	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
+	go.mau.fi/util v0.11.0
 	go.yaml.in/yaml/v3 v3.0.6
+	golang.org/x/net v0.62.0
 	golang.org/x/sync v0.24.0
+	golang.org/x/text v0.43.0
 	pgregory.net/rapid v1.3.0
 )
 
@@ -53,7 +56,5 @@ require (
 	github.com/tinylib/msgp v1.6.4 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
 	golang.org/x/crypto v0.58.0 // indirect
-	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
-	golang.org/x/text v0.43.0 // indirect
 )

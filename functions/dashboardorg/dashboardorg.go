@@ -1,5 +1,5 @@
-// Package dashboardorg serves /dashboard/organisations, one organisation's own page, how it fares in a mode, what patients ask of it, and
-// its audit log (docs/openapi.yaml). Called by the dashboard's pages; who may call what stands beside each route
+// Package dashboardorg serves /dashboard/organisations, one organisation's own page, its live access, how it fares in a mode, what patients ask
+// of it, and its audit log (docs/openapi.yaml). Called by the dashboard's pages; who may call what stands beside each route
 // (docs/adr/0036-the-dashboard.md). Whoever has signed in may found an organisation.
 package dashboardorg
 
@@ -77,6 +77,7 @@ func New(d Deps) http.Handler {
 	}
 	maps.Copy(routes, d.inbox())
 	maps.Copy(routes, d.deletion())
+	maps.Copy(routes, d.liveAccess())
 	return d.API.Routes(routes)
 }
 
@@ -123,9 +124,9 @@ func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (organi
 		if err != nil {
 			return organisation{}, fmt.Errorf("read account: %w", err)
 		}
-		to.Own = who.Email
+		to.OwnAddress = who.Email
 	}
-	changed, err := as.Change(ctx, either(v), to)
+	changed, err := as.ChangeOwn(ctx, either(v), to)
 	if err != nil {
 		return organisation{}, err
 	}

@@ -26,6 +26,7 @@ const (
 	foundRoute    = "/dashboard/organisations"
 	oneRoute      = foundRoute + "/{orgId}"
 	auditRoute    = oneRoute + "/audit"
+	liveRoute     = oneRoute + "/live-access"
 	overviewRoute = oneRoute + "/{mode}/overview"
 	onePath       = foundRoute + "/" + membertest.OrgA
 )
@@ -113,6 +114,9 @@ func TestAnOrganisationIsFoundedByWhoAsks(t *testing.T) {
 func TestAnOrganisationIsChangedInBothModes(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
+	if _, err := s.Operator.Organisations.WithdrawLive(t.Context(), managed.Tenant(membertest.OrgA, org.Live), "Its website moves."); err != nil {
+		t.Fatal(err)
+	}
 	asked := membertest.Exchange{Method: "PATCH", Path: onePath, As: membertest.Admin, Body: `{"accent":"#1a5fb4","website_uri":"https://alder.example","emails":["a@alder.example"]}`}
 	got := data[shown](t, asked.Send(t, oneRoute, handler(s)))
 	if got.Name != "Alder Maple Clinic" || got.Accent != "#1a5fb4" || got.Contrast != 6.3 || got.Website != "https://alder.example" || len(got.Emails) != 1 || got.Role != "admin" {
@@ -123,7 +127,7 @@ func TestAnOrganisationIsChangedInBothModes(t *testing.T) {
 			t.Errorf("in %s mode: %+v (%v)", mode, kept, err)
 		}
 	}
-	if rows := s.Audited(t, membertest.OrgA); len(rows) != 1 || rows[0] != account.Actor(membertest.AccountOf(membertest.Admin))+" organisation.changed "+membertest.OrgA {
+	if rows := s.Audited(t, membertest.OrgA); len(rows) != 2 || rows[1] != account.Actor(membertest.AccountOf(membertest.Admin))+" organisation.changed "+membertest.OrgA {
 		t.Errorf("audited %q", rows)
 	}
 	for _, body := range []string{`{"name":" "}`, `{"accent":"blue"}`, `{"logo_uri":"http://alder.example/l.svg"}`, `{"emails":["Alder <a@alder.example>"]}`} {
@@ -220,6 +224,8 @@ func TestOrganisationsKnowTheirMembers(t *testing.T) {
 		{"PATCH", oneRoute, onePath, `{"accent":"blue"}`, account.Operate},
 		{"POST", emailsRoute, onePath + "/emails", `{"email":"x@alder.example"}`, account.Operate},
 		{"PUT", emailsRoute, onePath + "/emails", `{"email":"x@alder.example","verification_id":"x","code":"123456"}`, account.Operate},
+		{"GET", liveRoute, onePath + "/live-access", "", account.View},
+		{"POST", liveRoute, onePath + "/live-access", `{"purpose":"x","terms_accepted":true}`, account.Own},
 		{"GET", overviewRoute, onePath + "/test/overview", "", account.View},
 		{"GET", auditRoute, onePath + "/audit", "", account.Manage},
 		{"GET", auditRoute + "/export", onePath + "/audit/export", "", account.Manage},

@@ -22,6 +22,7 @@ type organisation struct {
 	Website  string   `json:"website_uri"`
 	Emails   []string `json:"emails"`
 	Verified []string `json:"verified_emails"` // those of Emails that notices go to
+	Live     string   `json:"live_access"`     // the stage
 }
 
 func organisationOf(o org.Organisation, role account.Role) organisation {
@@ -29,6 +30,7 @@ func organisationOf(o org.Organisation, role account.Role) organisation {
 		ID: o.ID, Name: o.Name, Role: string(role), Plan: string(o.Plan), Status: string(o.Status), Logo: o.LogoURI, Accent: o.Accent,
 		Contrast: contrast(o.Accent), Privacy: o.PrivacyPolicyURI, Terms: o.TermsURI, Website: o.WebsiteURI, Emails: append([]string{}, o.Emails...),
 		Verified: append([]string{}, o.VerifiedEmails...),
+		Live:     string(o.LiveAccess),
 	}
 }
 

@@ -47,7 +47,7 @@ type registry []command
 
 func commands() registry {
 	return slices.Concat(
-		organisationCommands(), credentialCommands(), webhookCommands(), webhookSetCommands(), deliveryCommands(), endpointCommands(),
+		organisationCommands(), liveAccessCommands(), credentialCommands(), webhookCommands(), webhookSetCommands(), deliveryCommands(), endpointCommands(),
 		platformCommands(), clientCommands(), registrationCommands(), keyCommands(),
 		catalogCommands(), catalogHealthCommands(), connectionCommands(), exportCommands(), inquiryCommands(), restoreCommands(), auditCommands(),
 		doctorCommands(), resealCommands(), redriveCommands(), explainCommands(), ccdaCommands(),

@@ -48,6 +48,8 @@ func (w world) right(command string) map[string]string {
 		"organisation create":   {"name": "Birch"},
 		"organisation delete":   {"org": w.org, "name": "Birch"},
 		"organisation recover":  {"org": w.org, "email": "ada@alder.example", "reason": "seen in person"},
+		"organisation refuse":   {"org": w.org, "reason": "Unclear."},
+		"organisation withdraw": {"org": w.org, "reason": "Unclear."},
 		"credential create":     with(tenant, "redirect", "https://app.example/return"),
 		"webhook create":        with(tenant, "url", "https://app.example/hook"),
 		"credential set":        {"public-id": w.publicID, "add-redirect": "https://app.example/another"},
@@ -133,7 +135,7 @@ func wrong(t *testing.T, name string) string {
 	t.Helper()
 	if value, ok := map[string]string{
 		"id": unknownID, "endpoint": unknownID, "client-auth": unknownID, "delivery": unknownID, "name": " ", "client-id": "a\tb", "key-id": "a\tb", "note": "a\tb",
-		"scope": `"`, "rate": "1001", "limit": "101", "secret-file": t.TempDir(), "text-file": t.TempDir(), "header-file": t.TempDir(), "override": "authorize: {aud: sometimes}",
+		"scope": `"`, "rate": "1001", "limit": "101", "secret-file": t.TempDir(), "text-file": t.TempDir(), "reason": " ", "header-file": t.TempDir(), "override": "authorize: {aud: sometimes}",
 		"website": "http://app.example", "privacy": "http://app.example", "logo": "http://app.example", "fhir-base": "ftp://hospital.example/r4",
 	}[name]; ok {
 		return value

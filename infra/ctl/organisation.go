@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"reflect"
+	"time"
 
 	"recordbridge/shared/deletion"
 	"recordbridge/shared/fault"
@@ -15,8 +16,8 @@ import (
 func organisationCommands() []command {
 	return []command{
 		{
-			name: "organisation create", help: "Makes an organisation, in both modes", needs: []string{"name"}, declare: createOrganisation,
-			flags: "-name NAME [-plan free|paid] [-website URL] [-privacy URL] [-terms URL] [-logo URL] [-accent COLOUR] [-email ADDRESS ...]",
+			name: "organisation create", help: "Makes an organisation, with live mode unless you say otherwise", needs: []string{"name"}, declare: createOrganisation,
+			flags: "-name NAME [-plan free|paid] [-website URL] [-privacy URL] [-terms URL] [-logo URL] [-accent COLOUR] [-email ADDRESS ...] [-without-live]",
 		},
 		{name: "organisation list", help: "Lists all organisations in both modes", declare: listOrganisations},
 		{
@@ -73,10 +74,15 @@ func createOrganisation(flags *flag.FlagSet) action {
 	plan := flags.String("plan", string(org.Free), "`free` or paid")
 	var emails texts
 	flags.Var(&emails, "email", "`address` where notices go, may be repeated")
+	withoutLive := flags.Bool("without-live", false, "in test mode alone, until it requests live mode and you approve it")
 	return func(ctx context.Context, s session) (any, error) {
+		made.LiveAccess = org.LiveGranted
+		if *withoutLive {
+			made.LiveAccess = org.LiveNone
+		}
 		made.Plan, made.Emails = org.Plan(*plan), emails
 		stored, err := s.Organisations.Create(ctx, made)
-		return map[string]any{"id": stored.ID, "name": stored.Name, "plan": stored.Plan}, err
+		return map[string]any{"id": stored.ID, "name": stored.Name, "plan": stored.Plan, "live_access": stored.LiveAccess}, err
 	}
 }
 
@@ -112,7 +118,7 @@ func listOrganisations(*flag.FlagSet) action {
 		for _, l := range listed {
 			rows = append(rows, map[string]any{
 				"id": l.Organisation.ID, "mode": l.Tenant.Mode, "name": l.Organisation.Name,
-				"plan": l.Organisation.Plan, "status": l.Organisation.Status,
+				"plan": l.Organisation.Plan, "status": l.Organisation.Status, "live_access": l.Organisation.LiveAccess,
 			})
 		}
 		return rows, err
@@ -159,11 +165,23 @@ func keepOrganisation(flags *flag.FlagSet) action {
 
 // organisationShown is what an operator sees of an organisation.
 func organisationShown(o org.Organisation) map[string]any {
-	return map[string]any{
+	shown := map[string]any{
 		"id": o.ID, "name": o.Name, "plan": o.Plan, "status": o.Status, "website_uri": o.WebsiteURI,
 		"privacy_policy_uri": o.PrivacyPolicyURI, "terms_uri": o.TermsURI, "logo_uri": o.LogoURI, "accent": o.Accent, "emails": append([]string{}, o.Emails...),
-		"verified_emails": append([]string{}, o.VerifiedEmails...), "created_at": o.CreatedAt,
+		"verified_emails": append([]string{}, o.VerifiedEmails...), "created_at": o.CreatedAt, "live_access": o.LiveAccess,
 	}
+	review := o.LiveReview
+	for name, text := range map[string]string{"purpose": review.Purpose, "requested_by": review.RequestedBy, "reason": review.Reason} {
+		if text != "" {
+			shown[name] = text
+		}
+	}
+	for name, at := range map[string]time.Time{"requested_at": review.RequestedAt, "decided_at": review.DecidedAt} {
+		if !at.IsZero() {
+			shown[name] = at
+		}
+	}
+	return shown
 }
 
 func changeOrganisation(flags *flag.FlagSet) action {

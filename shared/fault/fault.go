@@ -44,6 +44,7 @@ const (
 	CodeUnauthorizedClient      Code = "svc_unauthorized_client"
 	CodePlanRequired            Code = "svc_plan_required"
 	CodeForbiddenMode           Code = "svc_forbidden_mode"
+	CodeLiveAccessRequired      Code = "svc_live_access_required"
 	CodeNotFound                Code = "svc_not_found"
 	CodeMethodNotAllowed        Code = "svc_method_not_allowed"
 	CodeConnectionNotExportable Code = "svc_connection_not_exportable"

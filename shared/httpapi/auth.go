@@ -100,14 +100,14 @@ func publicID(r *http.Request) (string, error) {
 	return id, err
 }
 
-// admit takes one request from the caller's bucket, or, when the caller is not known, from that of its address. A caller who
+// admit takes one request from the caller's bucket, or, when the caller is not known or not let in, from that of its address. A caller who
 // comes too often is returned with the error.
 func admit(ctx context.Context, c *call, limiter Limiter, caller org.Caller, err error) (org.Caller, error) {
 	switch {
 	case err == nil:
 		logx.Add(ctx, slog.String("org_id", caller.Tenant.OrgID), slog.String("mode", string(caller.Tenant.Mode)))
 		return caller, limiter.take(ctx, c, caller.CredentialID)
-	case errors.Is(err, fault.Unauthenticated):
+	case errors.Is(err, fault.Unauthenticated), errors.Is(err, fault.Forbidden):
 		return org.Caller{}, errors.Join(limiter.take(ctx, c, ""), err)
 	}
 	return org.Caller{}, err

@@ -26,9 +26,13 @@ const (
 	KindSecretRotated     Kind = "webhook_secret_rotated"
 	KindCredentialCreated Kind = "credential_created" //nolint:gosec // G101: the name of a kind
 	KindKeyCreated        Kind = "key_created"
+	// An operator decides on live mode.
+	KindLiveApproved  Kind = "live_access_approved"
+	KindLiveRefused   Kind = "live_access_refused"
+	KindLiveWithdrawn Kind = "live_access_withdrawn"
 )
 
-// Notice is an e-mail to an organisation about one of its webhooks or credentials. It holds no content of events and no
+// Notice is an e-mail to an organisation about one of its webhooks or credentials, or its live mode. It holds no content of events and no
 // secret.
 type Notice struct {
 	ID             string // the same for the same occasion
@@ -94,6 +98,23 @@ func CredentialCreated(c org.Credential) Notice {
 	return Notice{
 		ID: ids.Derive("notice", c.ID, string(KindCredentialCreated)), Tenant: c.Tenant, Kind: KindCredentialCreated,
 		PublicID: c.PublicID(), At: c.CreatedAt,
+	}
+}
+
+// LiveApproved tells an organisation, as it was decided on, that it has live mode.
+func LiveApproved(o org.Organisation, at time.Time) Notice { return decided(o, KindLiveApproved, at) }
+
+// LiveRefused tells an organisation, as it was decided on, that its request for live mode was refused.
+func LiveRefused(o org.Organisation, at time.Time) Notice { return decided(o, KindLiveRefused, at) }
+
+// LiveWithdrawn tells an organisation, as it was decided on, that it no longer has live mode.
+func LiveWithdrawn(o org.Organisation, at time.Time) Notice { return decided(o, KindLiveWithdrawn, at) }
+
+// decided is a notice about live mode. The organisation's revision counts the occasions.
+func decided(o org.Organisation, kind Kind, at time.Time) Notice {
+	return Notice{
+		ID:     ids.Derive("notice", o.ID, string(kind), strconv.FormatInt(o.Rev, 10)),
+		Tenant: org.Tenant{Mode: org.Live, OrgID: o.ID}, Kind: kind, At: at,
 	}
 }
 

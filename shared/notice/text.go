@@ -30,7 +30,10 @@ func message(n Notice, name, dashboard string) mailtext.Message {
 	whose := fmt.Sprintf("%s (%s mode)", mailtext.Plain(name), n.Tenant.Mode)
 	said := n.content()
 	place, label, facts := "webhooks/"+n.SubscriptionID, "Look at the webhook", n.aboutWebhook()
-	if n.PublicID != "" {
+	switch {
+	case n.Kind == KindLiveApproved || n.Kind == KindLiveRefused || n.Kind == KindLiveWithdrawn:
+		place, label, facts = "overview", "Open live mode", []mailtext.Fact{{Name: "Decided", Value: moment(n.At)}}
+	case n.PublicID != "":
 		place, label = "credentials/"+n.PublicID, "Look at the credential"
 		facts = []mailtext.Fact{{Name: "Public id", Value: n.PublicID}, {Name: "Created", Value: moment(n.At)}}
 	}
@@ -76,6 +79,18 @@ func (n Notice) content() content {
 		}
 	case KindCredentialCreated:
 		return content{"A credential was created", []string{"There is a new API credential."}, []string{revoke}}
+	case KindLiveApproved:
+		return content{"Live mode was approved", []string{"Your organisation can now connect patients in live mode."}, []string{
+			"Create a live credential and a live webhook there. From now on, whoever runs Recordbridge changes your name, logo and website for you.",
+		}}
+	case KindLiveRefused:
+		return content{"Live mode was not approved", []string{"Your organisation's request for live mode was not approved."}, []string{
+			"The dashboard shows the reason. You can change what it names and send a new request.",
+		}}
+	case KindLiveWithdrawn:
+		return content{"Live mode was withdrawn", []string{"Your organisation no longer has access to live mode. Its live credentials no longer work."}, []string{
+			"The dashboard shows the reason. Exports that have started will finish, and webhooks still receive events. You can send a new request.",
+		}}
 	case KindKeyCreated:
 		return content{"A private key was created", []string{"An API credential has a new private key."}, []string{revoke}}
 	}
@@ -98,7 +113,7 @@ func (n Notice) aboutWebhook() []mailtext.Fact {
 		facts = append(facts, mailtext.Fact{Name: "Created", Value: moment(n.At)})
 	case KindWebhookMoved, KindSecretRotated:
 		facts = append(facts, mailtext.Fact{Name: "Since", Value: moment(n.At)})
-	case KindFailing, KindCredentialCreated, KindKeyCreated:
+	case KindFailing, KindCredentialCreated, KindKeyCreated, KindLiveApproved, KindLiveRefused, KindLiveWithdrawn:
 	}
 	return facts
 }

@@ -40,7 +40,11 @@ func TestEachKindHasItsMailWithoutASecret(t *testing.T) {
 	}
 	failing := disabled("", 1)
 	failing.Kind = notice.KindFailing
+	alder := org.Organisation{ID: tenant.OrgID, LiveReview: org.LiveReview{Purpose: "unsaid", Reason: "unsaid"}}
 	for name, n := range map[string]notice.Notice{
+		"live-approved":      notice.LiveApproved(alder, since),
+		"live-refused":       notice.LiveRefused(alder, since),
+		"live-withdrawn":     notice.LiveWithdrawn(alder, since),
 		"webhook-created":    notice.WebhookCreated(sub),
 		"webhook-moved":      notice.WebhookMoved(sub, since),
 		"secret-rotated":     notice.SecretRotated(sub, since),

@@ -56,7 +56,8 @@ type CredentialDraft struct {
 }
 
 // Create makes a credential with its first private key, which is returned here and can never be shown
-// again, and has its organisation told by e-mail. Errors are fault.Invalid and fault.NotFound.
+// again, and has its organisation told by e-mail. Errors are fault.Invalid, fault.NotFound, and fault.Forbidden for a live
+// credential of an organisation without live access.
 func (o Credentials) Create(ctx context.Context, d CredentialDraft) (org.Credential, secret.Text, error) {
 	redirects, wrongRedirect := o.checkedRedirects(d.Tenant.Mode, d.Redirects, nil, "redirect")
 	origins, wrongOrigin := o.checkedOrigins(d.Origins, nil, "origin")
@@ -67,6 +68,9 @@ func (o Credentials) Create(ctx context.Context, d CredentialDraft) (org.Credent
 		ID: o.deps.NewID(), Tenant: d.Tenant, Note: d.Note, RedirectURIs: redirects, AllowedOrigins: origins, CreatedAt: o.deps.Now(),
 	}
 	owner, err := o.organisation(ctx, d.Tenant)
+	if err == nil {
+		err = owner.CheckMode(d.Tenant.Mode)
+	}
 	if err != nil {
 		return org.Credential{}, secret.Text{}, err
 	}
@@ -109,7 +113,7 @@ func (o Credentials) Show(ctx context.Context, publicID string) (org.Credential,
 }
 
 // AddKey gives a credential a second private key, for a rotation without downtime, and has its organisation told by
-// e-mail. With two live keys already it answers fault.Conflict.
+// e-mail. With two live keys already it answers fault.Conflict; in live mode without live access, fault.Forbidden.
 func (o Credentials) AddKey(ctx context.Context, publicID string) (org.Key, secret.Text, error) {
 	credential, err := o.credential(ctx, publicID)
 	if err != nil {
@@ -119,6 +123,9 @@ func (o Credentials) AddKey(ctx context.Context, publicID string) (org.Key, secr
 		return org.Key{}, secret.Text{}, refused("The credential has two live keys. Revoke one first.")
 	}
 	owner, err := o.organisation(ctx, credential.Tenant)
+	if err == nil {
+		err = owner.CheckMode(credential.Tenant.Mode)
+	}
 	if err != nil {
 		return org.Key{}, secret.Text{}, err
 	}

@@ -18,7 +18,7 @@ const redirect = "https://app.example/return"
 // organisation makes one and returns its tenant of live mode.
 func (r *fixture) organisation(t *testing.T) org.Tenant {
 	t.Helper()
-	made, err := r.operator.Organisations.Create(t.Context(), org.Organisation{Name: "Alder Clinic App", Plan: org.Free})
+	made, err := r.operator.Organisations.Create(t.Context(), org.Organisation{Name: "Alder Clinic App", Plan: org.Free, LiveAccess: org.LiveGranted})
 	if err != nil {
 		t.Fatal(err)
 	}

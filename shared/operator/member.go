@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/org"
 )
 
-// Members changes who is a member of an organisation, and writes its audit rows (members.Service).
+// Members reads and changes who is a member of an organisation, and writes its audit rows (members.Service).
 type Members interface {
 	Invite(ctx context.Context, by members.By, orgID, email string, role account.Role) (account.Invitation, error)
 	// Recover begins the recovery of an owner's account, and StopRecovery stops it.
@@ -21,6 +21,8 @@ type Members interface {
 	List(ctx context.Context, orgID string) ([]members.Member, error)
 	// Tell mails a message to every member and to other addresses.
 	Tell(ctx context.Context, orgID string, others []string, m mailtext.Message) error
+	// OwnersSecured reports whether every owner has a second factor.
+	OwnersSecured(ctx context.Context, orgID string) (bool, error)
 }
 
 // InviteOwner invites an organisation's first owner, or another one, by e-mail; what makes the invitation work is in that alone. Errors

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,8 @@ type OrganisationRows interface {
 	Tenants(ctx context.Context) ([]org.Tenant, error)
 }
 
-// Create makes an active organisation in both modes; its id is chosen here. Errors are fault.Invalid.
+// Create makes an active organisation in both modes; its id is chosen here. It has live mode if its stage says so, which is the operator's
+// decision. Errors are fault.Invalid.
 func (o Organisations) Create(ctx context.Context, made org.Organisation) (org.Organisation, error) {
 	var err error
 	if made.Name, err = org.ParseName(made.Name); err != nil {
@@ -43,6 +45,10 @@ func (o Organisations) Create(ctx context.Context, made org.Organisation) (org.O
 	}
 	made.VerifiedEmails = made.Emails // an operator vouches for what it enters
 	made.ID, made.Status, made.CreatedAt = o.deps.NewID(), org.Active, o.deps.Now()
+	made.LiveAccess = cmp.Or(made.LiveAccess, org.LiveNone)
+	if made.LiveAccess == org.LiveGranted {
+		made.LiveReview.DecidedAt = made.CreatedAt
+	}
 	if err := o.deps.Store.CreateOrganisation(ctx, made); err != nil {
 		return org.Organisation{}, fmt.Errorf("create organisation: %w", err)
 	}
@@ -87,14 +93,21 @@ type OrganisationChange struct {
 	Logo    *string
 	Accent  *string
 	Emails  []string // nil: as they are
-	// Own is the address of the account that makes the change, which its sign-in has proven; empty for an operator.
-	Own string
+	// OwnAddress is the address of the account that makes the change, which its sign-in has proven; empty for an operator.
+	OwnAddress string
+
+	own bool // a member changes it (ChangeOwn)
 }
 
 // Change changes what is named of an organisation, in both modes. Errors are fault.Invalid, fault.NotFound and
 // fault.Conflict.
 func (o Organisations) Change(ctx context.Context, tenant org.Tenant, change OrganisationChange) (org.Organisation, error) {
+	return o.change(ctx, tenant, change)
+}
+
+func (o Organisations) change(ctx context.Context, tenant org.Tenant, change OrganisationChange) (org.Organisation, error) {
 	return o.save(ctx, tenant, "organisation.changed", func(found *org.Organisation) error {
+		was := *found
 		if err := rename(found, change.Name); err != nil {
 			return err
 		}
@@ -106,7 +119,12 @@ func (o Organisations) Change(ctx context.Context, tenant org.Tenant, change Org
 			}
 		}
 		if change.Emails != nil {
-			if err := setEmails(found, change.Emails, change.Own); err != nil {
+			if err := setEmails(found, change.Emails, change.OwnAddress); err != nil {
+				return err
+			}
+		}
+		if change.own {
+			if err := checkReviewed(was, *found); err != nil {
 				return err
 			}
 		}

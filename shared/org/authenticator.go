@@ -34,20 +34,23 @@ func NewAuthenticator(store KeyStore, hashing secret.Keyring, now func() time.Ti
 }
 
 // Authenticate proves a caller by public id and private key. Whatever is wrong answers alike, with fault.Unauthenticated,
-// after the same work.
+// after the same work. A live key of an organisation without live access returns fault.Forbidden once the key is proven.
 func (a *Authenticator) Authenticate(ctx context.Context, publicID string, privateKey secret.Text) (Caller, error) {
 	mode, ok := ParsePrivateKey(privateKey.Reveal())
 	if !ok {
 		return Caller{}, refused(nil)
 	}
 	found, err := a.find(ctx, publicID)
-	if err != nil && !errors.Is(err, fault.Unauthenticated) {
+	if err != nil && !errors.Is(err, fault.Unauthenticated) && !errors.Is(err, fault.Forbidden) {
 		return Caller{}, err
 	}
 	credential := found.credential
 	keyID, ok := a.match(credential, privateKey)
 	if !ok || mode != credential.Tenant.Mode {
 		return Caller{}, refused(err)
+	}
+	if err != nil {
+		return Caller{}, err
 	}
 	a.noteUse(ctx, credential.Tenant, keyID)
 	return credential.caller(), nil

@@ -46,7 +46,7 @@ func NewDirectory(store Store, now func() time.Time) *Directory {
 }
 
 // ByPublicID finds who a public id belongs to. Unknown, revoked and inactive answer alike, with
-// fault.Unauthenticated.
+// fault.Unauthenticated. A live public id of an organisation without live access returns fault.Forbidden.
 func (d *Directory) ByPublicID(ctx context.Context, publicID string) (Caller, error) {
 	found, err := d.find(ctx, publicID)
 	if err != nil {
@@ -58,9 +58,14 @@ func (d *Directory) ByPublicID(ctx context.Context, publicID string) (Caller, er
 // Organisation returns the organisation behind a public id, for GET /bridge/org.
 func (d *Directory) Organisation(ctx context.Context, publicID string) (Organisation, error) {
 	found, err := d.find(ctx, publicID)
-	return found.organisation, err
+	if err != nil {
+		return Organisation{}, err
+	}
+	return found.organisation, nil
 }
 
+// find returns the credential of a public id with its organisation. With fault.Forbidden the entry is set as well, so that an
+// Authenticator can prove the key before it reports why the mode is closed.
 func (d *Directory) find(ctx context.Context, publicID string) (entry, error) {
 	id, mode, ok := ParsePublicID(publicID)
 	if !ok {
@@ -77,7 +82,7 @@ func (d *Directory) find(ctx context.Context, publicID string) (entry, error) {
 		found.organisation.Status != Active:
 		return entry{}, refused(nil)
 	}
-	return found, nil
+	return found, found.organisation.CheckMode(found.credential.Tenant.Mode)
 }
 
 func (d *Directory) load(ctx context.Context, id string) (entry, error) {

@@ -6,6 +6,8 @@ package org
 import (
 	"cmp"
 	"time"
+
+	"recordbridge/shared/fault"
 )
 
 // Mode separates test from live. It follows the credential and stands in front of every tenant row's key.
@@ -61,6 +63,15 @@ const (
 	LiveWithdrawn LiveAccess = "withdrawn" // granted once, then taken away
 )
 
+// LiveReview holds an organisation's latest request for live mode and the operator's latest decision.
+type LiveReview struct {
+	Purpose     string    // the organisation's own words
+	RequestedBy string    // account id
+	RequestedAt time.Time // zero before the first request
+	Reason      string    // of a refusal or withdrawal, as the organisation reads it
+	DecidedAt   time.Time // zero before the first decision
+}
+
 // Organisation is a customer, as GET /bridge/org shows it (docs/openapi.yaml, Organisation).
 type Organisation struct {
 	ID               string
@@ -73,11 +84,21 @@ type Organisation struct {
 	Plan             Plan
 	Status           Status
 	LiveAccess       LiveAccess
+	LiveReview       LiveReview
 	Emails           []string // where notices go, such as that a webhook fails; GET /bridge/org does not show them
 	VerifiedEmails   []string // the Emails whose owners confirmed them
 	FoundedBy        string   // id of the account that created it in the dashboard; empty if an operator did
 	CreatedAt        time.Time
 	Rev              int64 // compare-and-swap revision
+}
+
+// CheckMode returns fault.Forbidden (svc_live_access_required) if the organisation may not use the mode.
+func (o Organisation) CheckMode(mode Mode) error {
+	if mode == Test || o.LiveAccess == LiveGranted {
+		return nil
+	}
+	return fault.New(fault.Forbidden, fault.CodeLiveAccessRequired,
+		"This organisation does not have access to live mode. An owner can request it in the dashboard.")
 }
 
 // MailSender returns the id under which e-mails that the organisation causes are counted. Until it is approved for live mode, that is its

@@ -90,7 +90,7 @@ func (s Control) Organisation(ctx context.Context, tenant org.Tenant) (org.Organ
 	if row.text("verified_emails") == "" { // written before addresses were verified; they have received notices ever since
 		o.VerifiedEmails = o.Emails
 	}
-	return o, row.json("verified_emails", &o.VerifiedEmails)
+	return o, errors.Join(row.json("live_review", &o.LiveReview), row.json("verified_emails", &o.VerifiedEmails))
 }
 
 // CreateOrganisation stores an organisation in both modes and lists it in the directory; fault.Conflict when it is
@@ -140,10 +140,10 @@ func organisationItem(tenant org.Tenant, o org.Organisation) (item, error) {
 	row.setText("accent", o.Accent)
 	row.setText("plan", string(o.Plan))
 	row.setText("status", string(o.Status))
-	row.setText("live_access", string(o.LiveAccess))
+	row.setText("live_access", string(cmp.Or(o.LiveAccess, org.LiveNone))) // never a row without one, which would be granted
 	row.setText("founded_by", o.FoundedBy)
 	row.setTime("created_at", o.CreatedAt)
-	return row, errors.Join(row.setJSON("emails", o.Emails), row.setJSON("verified_emails", o.VerifiedEmails))
+	return row, errors.Join(row.setJSON("live_review", o.LiveReview), row.setJSON("emails", o.Emails), row.setJSON("verified_emails", o.VerifiedEmails))
 }
 
 // Tenants lists every organisation's tenants, for operators.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 
 	"recordbridge/infra/local/filehost"
@@ -34,11 +35,21 @@ func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error
 	for _, o := range run.Organisations {
 		fmt.Fprintf(&text, "\n  %s (%s)\n    public id    %s\n    private key  %s\n", o.Name, o.Mode, o.PublicID, o.PrivateKey)
 	}
+	for _, o := range withoutLive(run.Organisations) {
+		fmt.Fprintf(&text, "\n  %s does not have live mode. An operator grants it:\n    go run ./infra/ctl organisation approve -org %s\n", o.Name, o.ID)
+	}
 	if len(run.Organisations) > 0 && len(run.Sandbox.Personas) > 0 {
 		mainJob(&text, run, run.Organisations[0])
 	}
 	_, err := io.WriteString(out, text.String()+"\nCtrl-C ends it.\n")
 	return err
+}
+
+// withoutLive returns the organisations that have credentials of test mode alone.
+func withoutLive(all []runfile.Organisation) []runfile.Organisation {
+	return slices.DeleteFunc(slices.Clone(all), func(o runfile.Organisation) bool {
+		return slices.ContainsFunc(all, func(other runfile.Organisation) bool { return other.ID == o.ID && other.Mode == "live" })
+	})
 }
 
 // mainJob prints the whole job as commands for a shell, in the order in which they work.

@@ -49,15 +49,15 @@ func Apply(ctx context.Context, o *operator.Operator, to Options) (runfile.Run, 
 	return run, err
 }
 
-// Organisations makes the two organisations that a stack is tried out with, the first one in both modes, and returns their
-// credentials. With an error it returns those that were made.
+// Organisations makes the two organisations that a stack is tried out with, the first with live mode and the second without, and returns
+// their credentials. With an error it returns those that were made.
 func Organisations(ctx context.Context, o *operator.Operator, to Options) ([]runfile.Organisation, error) {
 	var made []runfile.Organisation
-	first, err := organisation(ctx, o, "Alder Health App", org.Paid, "ops@alder.example.org")
+	first, err := organisation(ctx, o, "Alder Health App", org.Paid, org.LiveGranted, "alder")
 	if err != nil {
 		return made, err
 	}
-	second, err := organisation(ctx, o, "Birch Research App", org.Free, "ops@birch.example.org")
+	second, err := organisation(ctx, o, "Birch Research App", org.Free, org.LiveNone, "birch")
 	if err != nil {
 		return append(made, runfile.Organisation{ID: first.ID}), err
 	}
@@ -102,10 +102,11 @@ func AddSandbox(ctx context.Context, o *operator.Operator, s runfile.Sandbox, ov
 }
 
 // organisation makes an organisation whose notices go to an address that nobody has: locally, the console shows them.
-func organisation(ctx context.Context, o *operator.Operator, name string, plan org.Plan, email string) (org.Organisation, error) {
+func organisation(ctx context.Context, o *operator.Operator, name string, plan org.Plan, live org.LiveAccess, host string) (org.Organisation, error) {
+	site := "https://" + host + ".example"
 	made, err := o.Organisations.Create(ctx, org.Organisation{
-		Name: name, Plan: plan, Emails: []string{email}, LogoURI: "https://app.example/logo.svg",
-		PrivacyPolicyURI: "https://app.example/privacy", WebsiteURI: "https://app.example",
+		Name: name, Plan: plan, LiveAccess: live, Emails: []string{"ops@" + host + ".example.org"}, LogoURI: site + "/logo.svg",
+		PrivacyPolicyURI: site + "/privacy", WebsiteURI: site,
 	})
 	if err != nil {
 		return org.Organisation{}, fmt.Errorf("seed %s: %w", name, err)

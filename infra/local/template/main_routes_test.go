@@ -59,6 +59,7 @@ func TestEveryRouteOfTheProjectsTemplateHasItsFunction(t *testing.T) {
 		"ANY /dashboard/organisations/{orgId}/members/{accountId}/recovery":                 "dashboardmembers",
 		"ANY /dashboard/organisations/{orgId}/invitations":                                  "dashboardmembers",
 		"ANY /dashboard/organisations/{orgId}/invitations/{invitationId}":                   "dashboardmembers",
+		"ANY /dashboard/organisations/{orgId}/live-access":                                  "dashboardorg",
 		"ANY /dashboard/invitations":                                                        "dashboardmembers",
 		"ANY /dashboard/organisations/{orgId}/{mode}/credentials":                           "dashboardcredentials",
 		"ANY /dashboard/organisations/{orgId}/{mode}/credentials/{publicId}":                "dashboardcredentials",

@@ -69,7 +69,8 @@ func New(tb testing.TB) *Stack {
 	s.Audit, s.Mail = wiring.AuditLog(s.AWS, s.Outputs), embedded.SES().Sent
 	for id, name := range map[string]string{membertest.OrgA: "Alder Maple Clinic", membertest.OrgB: "Birch Hill Practice"} {
 		made := org.Organisation{
-			ID: id, Name: name, Plan: org.Free, Status: org.Active, Emails: []string{"ops@alder.example.org"}, VerifiedEmails: []string{"ops@alder.example.org"}, CreatedAt: keyedtest.Moment().Add(-time.Hour),
+			ID: id, Name: name, Plan: org.Free, Status: org.Active, LiveAccess: org.LiveGranted, Emails: []string{"ops@alder.example.org"},
+			VerifiedEmails: []string{"ops@alder.example.org"}, CreatedAt: keyedtest.Moment().Add(-time.Hour),
 		}
 		if err := s.Control().CreateOrganisation(tb.Context(), made); err != nil {
 			tb.Fatal(err)

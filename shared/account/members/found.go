@@ -31,7 +31,7 @@ func (d Service) Found(ctx context.Context, accountID, name string) (org.Organis
 	}
 	now := d.Now()
 	made := org.Organisation{
-		ID: d.NewID(), Name: name, Plan: org.Free, Status: org.Active, Emails: []string{founder.Email},
+		ID: d.NewID(), Name: name, Plan: org.Free, Status: org.Active, LiveAccess: org.LiveNone, Emails: []string{founder.Email},
 		VerifiedEmails: []string{founder.Email}, FoundedBy: accountID, CreatedAt: now,
 	}
 	m := account.Membership{OrgID: made.ID, AccountID: accountID, Role: account.Owner, Since: now, Rev: 1}

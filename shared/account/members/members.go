@@ -122,6 +122,29 @@ func (d Service) List(ctx context.Context, orgID string) ([]Member, error) {
 	return all, group.Wait() //nolint:wrapcheck // its functions have wrapped it
 }
 
+// OwnersSecured reports whether every owner of an organisation has a second factor, so that a code by e-mail alone signs none of them in.
+func (d Service) OwnersSecured(ctx context.Context, orgID string) (bool, error) {
+	all, err := d.Rows.Members(ctx, orgID)
+	if err != nil {
+		return false, fmt.Errorf("list members: %w", err)
+	}
+	isAny := false
+	for _, m := range all {
+		if m.Role != account.Owner {
+			continue
+		}
+		owner, err := d.Rows.Account(ctx, m.AccountID)
+		if err != nil {
+			return false, fmt.Errorf("read account: %w", err)
+		}
+		if !owner.HasSecondFactor() {
+			return false, nil
+		}
+		isAny = true
+	}
+	return isAny, nil
+}
+
 // Change gives a member another role.
 func (d Service) Change(ctx context.Context, by By, orgID, accountID string, role account.Role) error {
 	m, err := d.member(ctx, orgID, accountID)

@@ -1,0 +1,80 @@
+package dashboardorg
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"recordbridge/shared/account"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/org"
+)
+
+// liveRoute is the declared path of an organisation's access to live mode (docs/adr/0039-live-mode-is-granted.md).
+const liveRoute = "/dashboard/organisations/{orgId}/live-access"
+
+func (d Deps) liveAccess() map[string]httpapi.Methods {
+	return map[string]httpapi.Methods{liveRoute: {
+		http.MethodGet:  httpapi.Member(d.Auth, account.View, d.showLiveAccess),
+		http.MethodPost: httpapi.Member(d.Auth, account.Own, d.requestLiveAccess),
+	}}
+}
+
+type liveRequest struct {
+	Purpose       string `json:"purpose" required:"true"`
+	TermsAccepted bool   `json:"terms_accepted"`
+}
+
+type liveAccess struct {
+	Stage       string      `json:"stage"`
+	Checklist   []checklist `json:"checklist"`
+	Purpose     string      `json:"purpose,omitempty"`
+	RequestedAt string      `json:"requested_at,omitempty"` // RFC 3339
+	Reason      string      `json:"reason,omitempty"`       // of a refusal or withdrawal
+	DecidedAt   string      `json:"decided_at,omitempty"`   // RFC 3339
+}
+
+func (d Deps) showLiveAccess(ctx context.Context, v httpapi.Visitor, _ nothing) (liveAccess, error) {
+	found, err := d.Operator.Organisations.Show(ctx, either(v))
+	if err != nil {
+		return liveAccess{}, err
+	}
+	return d.liveAccessOf(ctx, found)
+}
+
+func (d Deps) requestLiveAccess(ctx context.Context, v httpapi.Visitor, in liveRequest) (liveAccess, error) {
+	if !in.TermsAccepted {
+		return liveAccess{}, fault.BadRequest("terms_accepted must be true.").About("terms_accepted")
+	}
+	as := d.Operator.As(account.Actor(v.Account)).Organisations
+	requested, err := as.RequestLive(ctx, either(v), v.Account, in.Purpose)
+	if err != nil {
+		return liveAccess{}, err
+	}
+	return d.liveAccessOf(ctx, requested)
+}
+
+func (d Deps) liveAccessOf(ctx context.Context, o org.Organisation) (liveAccess, error) {
+	checks, err := d.Operator.Organisations.LiveChecklist(ctx, o)
+	if err != nil {
+		return liveAccess{}, err
+	}
+	review := o.LiveReview
+	shown := liveAccess{
+		Stage: string(o.LiveAccess), Checklist: make([]checklist, 0, len(checks)),
+		Purpose: review.Purpose, RequestedAt: optionalStamp(review.RequestedAt), Reason: review.Reason, DecidedAt: optionalStamp(review.DecidedAt),
+	}
+	for _, c := range checks {
+		shown.Checklist = append(shown.Checklist, checklist{Step: string(c.Step), Done: c.Done})
+	}
+	return shown, nil
+}
+
+// optionalStamp is stamp, or empty for no time.
+func optionalStamp(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return stamp(at)
+}

@@ -1,0 +1,94 @@
+// Package lookalike finds names and addresses that a person can take for one another: by the skeletons of Unicode Technical Standard 39, and
+// without what tells no two institutions apart, such as case, punctuation and legal forms. It compares only; nothing it computes is shown.
+package lookalike
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"go.mau.fi/util/confusable"
+	"golang.org/x/net/idna"
+	"golang.org/x/text/unicode/norm"
+
+	"recordbridge/shared/catalog/names"
+)
+
+// Face is what people see of an organisation or an institution.
+type Face struct {
+	Names []string // its name and its other names
+	Site  string   // URL
+	Logo  string   // URL
+}
+
+// Comparer compares one face with many. It is safe for use by several goroutines.
+type Comparer struct {
+	reader *names.Reader
+	names  []string
+	hosts  []string
+	logo   string
+}
+
+// NewComparer makes a Comparer of a face.
+func NewComparer(f Face) *Comparer {
+	c := Comparer{reader: names.NewReader(), logo: f.Logo}
+	c.names, c.hosts = c.keys(f.Names), hosts(f)
+	return &c
+}
+
+// Alike returns in which ways another face looks like this one: "name", "host" (of its website or logo) and "logo".
+func (c *Comparer) Alike(other Face) []string {
+	var ways []string
+	if overlap(c.names, c.keys(other.Names)) {
+		ways = append(ways, "name")
+	}
+	if overlap(c.hosts, hosts(other)) {
+		ways = append(ways, "host")
+	}
+	if c.logo != "" && c.logo == other.Logo {
+		ways = append(ways, "logo")
+	}
+	return ways
+}
+
+func (c *Comparer) keys(all []string) []string {
+	keys := make([]string, 0, len(all))
+	for _, name := range all {
+		if key := closed(c.reader.Key(skeleton(name))); key != "" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// hosts are those of a face's website and logo, without "www.", as browsers show them.
+func hosts(f Face) []string {
+	var all []string
+	for _, address := range []string{f.Site, f.Logo} {
+		u, err := url.Parse(address)
+		if err != nil || u.Hostname() == "" {
+			continue
+		}
+		host := strings.TrimSuffix(u.Hostname(), ".")
+		if shown, err := idna.Punycode.ToUnicode(strings.ToLower(host)); err == nil {
+			host = shown
+		}
+		all = append(all, closed(strings.TrimPrefix(skeleton(host), "www.")))
+	}
+	return all
+}
+
+// skeleton is a text as it looks in lower case. Legal forms and abbreviations stay readable: "rn", which the standard makes of m, is m.
+func skeleton(text string) string {
+	lower := strings.ToLower(norm.NFKC.String(text))
+	return strings.ReplaceAll(strings.ToLower(confusable.Skeleton(lower)), "rn", "m")
+}
+
+// closed leaves out spaces, and makes one letter of i and l: a capital i looks like an l.
+func closed(key string) string {
+	return strings.NewReplacer(" ", "", "i", "l").Replace(key)
+}
+
+func overlap(a, b []string) bool {
+	return slices.ContainsFunc(a, func(one string) bool { return slices.Contains(b, one) })
+}
