@@ -283,7 +283,7 @@ func TestManyCookiesExpireOldest(t *testing.T) {
 	t.Parallel()
 	for _, r := range []*http.Request{
 		httptest.NewRequest(http.MethodGet, connect.Route+"?endpoint_id=endpoint&public_id="+oneURI, http.NoBody),
-		starttest.Request(connect.Route, starttest.Body("start-1")),
+		starttest.Request(t, connect.Route, starttest.Body("start-1")),
 	} {
 		r.AddCookie(&http.Cookie{Name: "session", Value: "x"})
 		for i := range 21 {

@@ -35,7 +35,7 @@ func TestStartValuePostedByOwnPageLeavesForPortal(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{connect.Route, connect.Route + "?public_id=" + oneURI, connect.Route + "?attempt=other"} {
 		var s starter
-		w := s.send(t, httpapi.Limiter{}, starttest.Request(path, starttest.Body("start-1")))
+		w := s.send(t, httpapi.Limiter{}, starttest.Request(t, path, starttest.Body("start-1")))
 		if got := starttest.Destination(t, w); got != authorize {
 			t.Errorf("%s: goes on to %q, want %q", path, got, authorize)
 		}
@@ -74,7 +74,7 @@ func TestStartValueInURLIsRefused(t *testing.T) {
 func TestStartValueInQueryOfPostIsNotRead(t *testing.T) {
 	t.Parallel()
 	var s starter
-	w := s.send(t, httpapi.Limiter{}, starttest.Request(connect.Route+"?start_value=start-1&attempt=start-1", ""))
+	w := s.send(t, httpapi.Limiter{}, starttest.Request(t, connect.Route+"?start_value=start-1&attempt=start-1", ""))
 	s.wantErrorPage(t, "query", w, 400)
 	if len(s.left) != 0 {
 		t.Errorf("left with %q", s.left)
@@ -85,7 +85,7 @@ func TestStartValueFromElsewhereIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, header := range starttest.Foreign() {
 		var s starter
-		r := starttest.Request(connect.Route, starttest.Body("start-1"))
+		r := starttest.Request(t, connect.Route, starttest.Body("start-1"))
 		r.Header = header
 		s.wantErrorPage(t, name, s.send(t, httpapi.Limiter{}, r), 400)
 		if len(s.left) != 0 {
@@ -112,7 +112,7 @@ func TestStartValueThatFailsIsErrorPage(t *testing.T) {
 		"our failure":   {"", "start_value=start-1", errTrouble, 500},
 	} {
 		s := starter{err: c.err}
-		w := s.send(t, httpapi.Limiter{}, starttest.Request(connect.Route+c.query, c.body))
+		w := s.send(t, httpapi.Limiter{}, starttest.Request(t, connect.Route+c.query, c.body))
 		s.wantErrorPage(t, name, w, c.status)
 		if c.err == nil && len(s.left) != 0 {
 			t.Errorf("%s: left with %q", name, s.left)
@@ -130,7 +130,7 @@ func TestStartValueInOtherMediaTypeIsRefused(t *testing.T) {
 		"compressed": func(h http.Header) { h.Set("Content-Encoding", "gzip") },
 	} {
 		var s starter
-		r := starttest.Request(connect.Route, starttest.Body("start-1"))
+		r := starttest.Request(t, connect.Route, starttest.Body("start-1"))
 		change(r.Header)
 		s.wantErrorPage(t, name, s.send(t, httpapi.Limiter{}, r), 400)
 		if len(s.left) != 0 {
@@ -143,7 +143,7 @@ func TestStartValuesAreLimitedByNetwork(t *testing.T) {
 	t.Parallel()
 	limiter := httpapi.Limiter{Buckets: fullBuckets{}, Limit: ratelimit.Limit{Name: "connect", Quota: 1, Window: time.Minute}}
 	for _, r := range []*http.Request{
-		starttest.Request(connect.Route, starttest.Body("start-1")),
+		starttest.Request(t, connect.Route, starttest.Body("start-1")),
 		httptest.NewRequest(http.MethodGet, connect.Route+"?attempt=start-1", http.NoBody),
 	} {
 		var s starter

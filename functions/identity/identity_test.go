@@ -145,7 +145,7 @@ func TestAnAttemptInLiveModeIsOfLiveMode(t *testing.T) {
 	if a.RequestID != keyedtest.RequestID || a.Provider != "real" || a.ExternalID != "" || a.ExternalState != "" {
 		t.Errorf("kept %+v, want the request id of the call", a)
 	}
-	if got := w.leave(value(2)); got.Code != http.StatusOK || w.asked[0].ID != "real" {
+	if got := w.leave(t, value(2)); got.Code != http.StatusOK || w.asked[0].ID != "real" {
 		t.Errorf("got %d, asked %+v", got.Code, w.asked)
 	}
 }
@@ -160,11 +160,11 @@ func TestAnAttemptIsOneBrowsers(t *testing.T) {
 	expect.NoError(t, w.rows.CreateAttempt(t.Context(), another, binding.Ticket{
 		Hash: binding.Hash("second"), Tenant: first.Tenant, AttemptID: first.ID, ExpiresAt: first.ExpiresAt,
 	}))
-	if got := w.leave(value(2)); got.Code != http.StatusOK {
+	if got := w.leave(t, value(2)); got.Code != http.StatusOK {
 		t.Fatalf("leaving answered %d", got.Code)
 	}
 	left := w.attempt(t, attemptID)
-	if got := w.leave("second"); got.Code != http.StatusBadRequest {
+	if got := w.leave(t, "second"); got.Code != http.StatusBadRequest {
 		t.Errorf("leaving once more answered %d %v", got.Code, got.Header())
 	}
 	if now := w.attempt(t, attemptID); now.Rev != left.Rev || now.NonceHash != left.NonceHash {
@@ -238,7 +238,7 @@ func TestWhoComesTooOftenWaits(t *testing.T) {
 	for name, got := range map[string]*httptest.ResponseRecorder{
 		"asking":  browsertest.Send(t, w.handler, http.MethodGet, identity.Route+browsertest.Page, ""),
 		"making":  w.post(t, `{"provider":"simulated"}`),
-		"leaving": w.leave(value(1)),
+		"leaving": w.leave(t, value(1)),
 	} {
 		if h := got.Header(); got.Code != http.StatusTooManyRequests || h.Get("Retry-After") != "2" || len(h.Values("Set-Cookie")) != 0 {
 			t.Errorf("%s: %d %v", name, got.Code, h)

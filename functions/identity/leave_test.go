@@ -62,7 +62,7 @@ func TestAStartValueLeavesForTheProvider(t *testing.T) {
 	t.Parallel()
 	w := newPrepared(t)
 	w.now = w.now.Add(10 * time.Minute)
-	got := w.leave(start)
+	got := w.leave(t, start)
 	state, cookie := value(3), strconv.FormatInt(w.now.Unix(), 36)+"."+value(4)
 	if to := starttest.Destination(t, got); to != authorize {
 		t.Fatalf("goes on to %q, want %q", to, authorize)
@@ -108,7 +108,7 @@ func TestStartValueFromElsewhereIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newPrepared(t)
 	for name, header := range starttest.Foreign() {
-		r := starttest.Request(identity.StartRoute, starttest.Body(start))
+		r := starttest.Request(t, identity.StartRoute, starttest.Body(start))
 		r.Header = header
 		w.checkErrorPage(t, name, w.send(r), 400, "svc_invalid_request", "")
 	}
@@ -121,7 +121,7 @@ func TestStartValueInURLIsRefused(t *testing.T) {
 	for name, r := range map[string]*http.Request{
 		"as before":              httptest.NewRequest(http.MethodGet, identity.StartRoute+"?attempt="+start, http.NoBody),
 		"in the form's name":     httptest.NewRequest(http.MethodGet, identity.StartRoute+"?start_value="+start, http.NoBody),
-		"in the query of a form": starttest.Request(identity.StartRoute+"?start_value="+start, ""),
+		"in the query of a form": starttest.Request(t, identity.StartRoute+"?start_value="+start, ""),
 	} {
 		r.Header = starttest.Header(starttest.Origin)
 		w.checkErrorPage(t, name, w.send(r), 400, "svc_invalid_request", "")
@@ -135,7 +135,7 @@ func (w *world) checkNotStarted(t *testing.T) {
 	if len(w.begun) != 0 || w.attempt(t, attemptID).Status != attempt.Created {
 		t.Errorf("the provider was asked %+v, kept %+v", w.begun, w.attempt(t, attemptID))
 	}
-	if got := w.leave(start); got.Code != http.StatusOK {
+	if got := w.leave(t, start); got.Code != http.StatusOK {
 		t.Errorf("from our own page it answered %d", got.Code)
 	}
 }
@@ -157,7 +157,7 @@ func TestAStartValueThatDoesNotWorkIsAPage(t *testing.T) {
 		"none":         {"start_value=", nil, 400, "svc_invalid_request", "start_value is required.", 200},
 		"nothing":      {"", nil, 400, "svc_invalid_request", "start_value is required.", 200},
 		"twice":        {starttest.Body(start) + "&start_value=b", nil, 400, "svc_invalid_request", "start_value must be sent only once.", 200},
-		"used":         {starttest.Body(start), func(w *world) { w.leave(start) }, 400, "svc_invalid_request", spent, 400},
+		"used":         {starttest.Body(start), func(w *world) { w.leave(t, start) }, 400, "svc_invalid_request", spent, 400},
 		"too late":     {starttest.Body(start), func(w *world) { w.now = w.now.Add(30 * time.Minute) }, 400, "svc_invalid_request", spent, 400},
 		"just in time": {"start_value=", func(w *world) { w.now = w.now.Add(30*time.Minute - time.Second) }, 400, "svc_invalid_request", "", 200},
 		"the provider goes": {
@@ -177,9 +177,9 @@ func TestAStartValueThatDoesNotWorkIsAPage(t *testing.T) {
 			if c.before != nil {
 				c.before(w)
 			}
-			w.checkErrorPage(t, name, w.send(starttest.Request(identity.StartRoute, c.body)), c.status, c.code, c.says)
+			w.checkErrorPage(t, name, w.send(starttest.Request(t, identity.StartRoute, c.body)), c.status, c.code, c.says)
 			w.unbegun, w.rows.failing, w.settings[org.Test] = nil, nil, settings
-			if got := w.leave(start); got.Code != c.then {
+			if got := w.leave(t, start); got.Code != c.then {
 				t.Errorf("afterwards it answered %d, want %d", got.Code, c.then)
 			}
 		})
@@ -190,7 +190,7 @@ func TestAStartValueThatDoesNotWorkIsAPage(t *testing.T) {
 func TestABrowserWithManyAttemptsGivesTheOldestUp(t *testing.T) {
 	t.Parallel()
 	w := newPrepared(t)
-	r := starttest.Request(identity.StartRoute, starttest.Body(start))
+	r := starttest.Request(t, identity.StartRoute, starttest.Body(start))
 	for i := range 20 {
 		r.AddCookie(&http.Cookie{Name: "__Host-attempt-" + string(rune('a'+i)), Value: string(rune('a'+i)) + ".x"})
 	}
@@ -204,7 +204,7 @@ func TestABrowserWithManyAttemptsGivesTheOldestUp(t *testing.T) {
 func TestWhoseAnAttemptIsStandsInItsRow(t *testing.T) {
 	t.Parallel()
 	w := newPrepared(t)
-	if got := w.send(starttest.Request(identity.StartRoute+livePage, starttest.Body(start))); got.Code != http.StatusOK || w.asked[0].ID != "simulated" {
+	if got := w.send(starttest.Request(t, identity.StartRoute+livePage, starttest.Body(start))); got.Code != http.StatusOK || w.asked[0].ID != "simulated" {
 		t.Errorf("got %d, asked %+v", got.Code, w.asked)
 	}
 	if a := w.attempt(t, attemptID); a.Tenant != keyedtest.Tenants()[keyedtest.PublicA] || a.Status != attempt.Open {

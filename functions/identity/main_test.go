@@ -111,8 +111,9 @@ func (w *world) post(t *testing.T, body string) *httptest.ResponseRecorder {
 }
 
 // leave posts a start value as a page of ours does.
-func (w *world) leave(start string) *httptest.ResponseRecorder {
-	return w.send(starttest.Request(identity.StartRoute, starttest.Body(start)))
+func (w *world) leave(t *testing.T, start string) *httptest.ResponseRecorder {
+	t.Helper()
+	return w.send(starttest.Request(t, identity.StartRoute, starttest.Body(start)))
 }
 
 func (w *world) send(r *http.Request) *httptest.ResponseRecorder {

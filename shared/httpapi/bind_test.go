@@ -176,23 +176,21 @@ func TestAStructThatCannotBeBoundFailsEveryRequest(t *testing.T) {
 	type number struct {
 		Size int `query:"size"`
 	}
+	type formNumber struct {
+		Size int `form:"size"`
+	}
+	type bothBodies struct {
+		Name  string `json:"name"`
+		Start string `form:"start"`
+	}
 	api := newEdge()
 	auth := httpapi.KeyAuth{Keys: directory{}}
 	for name, endpoint := range map[string]httpapi.Endpoint{
-		"untagged": httpapi.Keyed(auth, func(context.Context, org.Caller, untagged) (nothing, error) { return nothing{}, nil }),
-		"number":   httpapi.Keyed(auth, func(context.Context, org.Caller, number) (nothing, error) { return nothing{}, nil }),
-		"both bodies": httpapi.Keyed(auth, func(context.Context, org.Caller, struct {
-			Name  string `json:"name"`
-			Start string `form:"start"`
-		}) (nothing, error) {
-			return nothing{}, nil
-		}),
-		"form number": httpapi.Keyed(auth, func(context.Context, org.Caller, struct {
-			Size int `form:"size"`
-		}) (nothing, error) {
-			return nothing{}, nil
-		}),
-		"no struct": httpapi.Keyed(auth, func(context.Context, org.Caller, string) (nothing, error) { return nothing{}, nil }),
+		"untagged":    httpapi.Keyed(auth, func(context.Context, org.Caller, untagged) (nothing, error) { return nothing{}, nil }),
+		"number":      httpapi.Keyed(auth, func(context.Context, org.Caller, number) (nothing, error) { return nothing{}, nil }),
+		"both bodies": httpapi.Keyed(auth, func(context.Context, org.Caller, bothBodies) (nothing, error) { return nothing{}, nil }),
+		"form number": httpapi.Keyed(auth, func(context.Context, org.Caller, formNumber) (nothing, error) { return nothing{}, nil }),
+		"no struct":   httpapi.Keyed(auth, func(context.Context, org.Caller, string) (nothing, error) { return nothing{}, nil }),
 	} {
 		handler := api.Serve("/x", httpapi.Methods{"GET": endpoint})
 		if w := do(handler, withKey(newRequest("GET", "/x", ""))); w.Code != 500 {

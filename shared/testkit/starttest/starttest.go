@@ -29,8 +29,9 @@ func Header(origin string) http.Header {
 func Body(start string) string { return url.Values{"start_value": {start}}.Encode() }
 
 // Request returns the request of a page on Origin, with body as its form.
-func Request(path, body string) *http.Request {
-	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
+func Request(tb testing.TB, path, body string) *http.Request {
+	tb.Helper()
+	r := httptest.NewRequestWithContext(tb.Context(), http.MethodPost, path, strings.NewReader(body))
 	r.Header = Header(Origin)
 	return r
 }

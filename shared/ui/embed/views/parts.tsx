@@ -72,14 +72,14 @@ export function Out({ href, children, t, class: name }: { href: string; children
   );
 }
 
-/** Starts an attempt in another window, where the first click opened none. The form works also where scripts may open nothing. */
-export function Again({ start, children, t, onSubmit }: { start: Start; children: ComponentChildren; t: Ui["t"]; onSubmit: () => void }) {
+/** Starts an attempt in another window, where the first click opened none. A sandbox without allow-forms lets nobody hear of the form, so the click is told. */
+export function Again({ start, children, t, onClick }: { start: Start; children: ComponentChildren; t: Ui["t"]; onClick: () => void }) {
   return (
-    <form method="post" action={start.url} target="_blank" rel="noopener" onSubmit={onSubmit}>
+    <form method="post" action={start.url} target="_blank" rel="noopener">
       <input type="hidden" name="start_value" value={start.value} />
       <p>
         {t.say("waiting_none")}{" "}
-        <button class="quiet" type="submit">
+        <button class="quiet" type="submit" onClick={onClick}>
           {children}
           <span class="hidden"> ({t.say("new_window")})</span>
         </button>

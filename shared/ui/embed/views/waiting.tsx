@@ -26,7 +26,7 @@ export function Waiting({ ui }: { ui: Ui }) {
         </div>
       )}
       {a && !left && (
-        <Again start={a.start} t={t} onSubmit={() => send({ type: "followed" })}>
+        <Again start={a.start} t={t} onClick={() => send({ type: "followed" })}>
           {t.say("waiting_open")}
         </Again>
       )}

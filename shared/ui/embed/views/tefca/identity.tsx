@@ -105,7 +105,7 @@ export function Verifying({ ui }: { ui: Ui<Words> }) {
       <Unreachable ui={ui} />
       {gone && <p class="notice">{t.say("waiting_closed")}</p>}
       {a && !left && (
-        <Again start={a.start} t={t} onSubmit={() => send({ type: "followed" })}>
+        <Again start={a.start} t={t} onClick={() => send({ type: "followed" })}>
           {t.say("tefca_waiting_open", { name })}
         </Again>
       )}
