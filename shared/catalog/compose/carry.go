@@ -28,6 +28,12 @@ func (c *composer) carryOver(made *making) {
 			made.Brands[id] = b
 		}
 	}
+	c.carryParts(made, stays, blind)
+	c.succeed(made)
+}
+
+// carryParts keeps the portals and endpoints that were published and are not made any more.
+func (c *composer) carryParts(made *making, stays map[string]bool, blind time.Time) {
 	for id, p := range c.in.Before.Portals {
 		if _, isMade := made.Portals[id]; !isMade {
 			if !stays[id] {
@@ -47,7 +53,6 @@ func (c *composer) carryOver(made *making) {
 			made.Endpoints[id] = e
 		}
 	}
-	c.succeed(made)
 }
 
 // keep notes that the portals and endpoints of a published brand stay as they were.
