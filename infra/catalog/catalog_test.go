@@ -8,6 +8,7 @@ import (
 
 	shipped "recordbridge/infra/catalog"
 	"recordbridge/shared/catalog"
+	"recordbridge/shared/catalog/compose"
 	"recordbridge/shared/catalog/geo"
 	"recordbridge/shared/catalog/listing"
 	"recordbridge/shared/ids"
@@ -126,6 +127,51 @@ func TestTheSandboxesOfVendorsAreTheirPlatforms(t *testing.T) {
 		}
 		if known := profile.Sandbox.FHIRBase; known != "" && known != e.Address && l.Key != "soarian" { // the platform's other product
 			t.Errorf("%s is at %s, its platform says %s", l.Name, e.Address, known)
+		}
+	}
+}
+
+func TestShippedListsWaitForNoOperator(t *testing.T) {
+	t.Parallel()
+	platforms, err := platform.NewRegistry()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := compose.Input{Mode: "test", Now: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), Platform: func(base string) string {
+		if strings.HasPrefix(base, sandboxAddress+"/") {
+			return "sandbox"
+		}
+		return platforms.AtHost(base)
+	}}
+	choice, least := shipped.US, 35_000
+	if testing.Short() {
+		choice, least = shipped.Sandbox, 15
+	}
+	for _, list := range choice.Lists(sandboxAddress) {
+		of := compose.List{Source: list.ID, Priority: list.Rank(), Platform: list.Platform}
+		_, err := listing.Read(t.Context(), list.Format, list.Body, func(l listing.Listing) error {
+			of.Listings = append(of.Listings, l)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Lists = append(in.Lists, of)
+	}
+	made, report := compose.Compose(in)
+	if len(report.Waiting) > 0 {
+		t.Errorf("%d servers of the shipped lists wait, the first is %+v", len(report.Waiting), report.Waiting[0])
+	}
+	if report.Brands.Live < least {
+		t.Errorf("%d brands of %d listings can be found", report.Brands.Live, report.Listings)
+	}
+	for _, list := range in.Lists[:2] {
+		for _, l := range list.Listings {
+			for _, e := range made.Endpoints {
+				if said := l.Portals[0].Endpoints[0]; said.Address == e.FHIRBase && said.Platform != e.PlatformType {
+					t.Errorf("%s is of platform %s, and published as %s", said.Address, said.Platform, e.PlatformType)
+				}
+			}
 		}
 	}
 }

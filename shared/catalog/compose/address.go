@@ -20,6 +20,7 @@ type server struct {
 	code    string // the last part of the path that is no common word: often the customer's number at its vendor
 	isGiven bool   // the code is no word: a vendor has given it to one customer
 	release string // of FHIR, where the path names it
+	known   string // the platform whose profile knows its host; empty if none does
 	isOpen  bool   // it can be reached from outside, and safely enough for the mode
 }
 

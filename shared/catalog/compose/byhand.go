@@ -47,18 +47,39 @@ func (c *composer) merges(groups []*group) []Override {
 	}
 	slices.SortFunc(all, func(a, b Override) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Value, b.Value)) })
 	all = slices.Compact(all)
-	ofRow := map[*row]*group{}
+	ofRow, byID := map[*row]*group{}, make(map[string]*group, len(groups))
 	for _, g := range groups {
+		byID[g.id] = g
 		for _, r := range g.rows {
 			ofRow[r] = g
 		}
 	}
 	for _, r := range c.rows {
 		for _, id := range r.listing.Merged {
-			all = append(all, Override{Merge, id, ofRow[r].id})
+			if c.mayMerge(r, id, byID[id]) {
+				all = append(all, Override{Merge, id, ofRow[r].id})
+			} else {
+				c.report.conflict(conflictOverride, "merge "+id)
+			}
 		}
 	}
 	return all
+}
+
+// mayMerge reports whether a row of a list may merge a brand: one that the same list makes, or one of lesser lists. One that no list has any more it may
+// merge if that had no servers but at the row's own hosts.
+func (c *composer) mayMerge(r *row, id string, from *group) bool {
+	if from != nil {
+		return r.list.Trusted || !slices.ContainsFunc(from.rows, func(other *row) bool {
+			return other.list.Source != r.list.Source && other.list.Priority >= r.list.Priority
+		})
+	}
+	for host := range c.hostsOf(c.in.Before.Brands[id]) {
+		if !slices.ContainsFunc(r.servers, func(s *server) bool { return s.origin == host }) {
+			return r.list.Trusted
+		}
+	}
+	return true
 }
 
 // current is the id that a brand has in this catalogue: its own, or that of the one it is merged into.

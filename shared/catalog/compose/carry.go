@@ -28,6 +28,12 @@ func (c *composer) carryOver(made *making) {
 			made.Brands[id] = b
 		}
 	}
+	c.carryParts(made, stays, blind)
+	c.succeed(made)
+}
+
+// carryParts keeps the portals and endpoints that were published and are not made any more.
+func (c *composer) carryParts(made *making, stays map[string]bool, blind time.Time) {
 	for id, p := range c.in.Before.Portals {
 		if _, isMade := made.Portals[id]; !isMade {
 			if !stays[id] {
@@ -47,7 +53,6 @@ func (c *composer) carryOver(made *making) {
 			made.Endpoints[id] = e
 		}
 	}
-	c.succeed(made)
 }
 
 // keep notes that the portals and endpoints of a published brand stay as they were.
@@ -157,6 +162,78 @@ func (c *composer) date(made *making) {
 		}
 		made.Endpoints[id] = e
 	}
+}
+
+// redate gives records that are as they were before the times that they had then.
+func redate(made, before record.Catalog) {
+	for id, b := range made.Brands {
+		was := before.Brands[id]
+		b.State = goneSince(b.State, was.State)
+		same := b
+		same.LastUpdated = was.LastUpdated
+		if isSame(same, was) {
+			b = same
+		}
+		made.Brands[id] = b
+	}
+	for id, p := range made.Portals {
+		was := before.Portals[id]
+		p.State = goneSince(p.State, was.State)
+		same := p
+		same.LastUpdated = was.LastUpdated
+		if isSame(same, was) {
+			p = same
+		}
+		made.Portals[id] = p
+	}
+	for id, e := range made.Endpoints {
+		was := before.Endpoints[id]
+		e.State = goneSince(e.State, was.State)
+		same := e
+		same.LastUpdated = was.LastUpdated
+		if isSame(same, was) && e.FHIRBase == was.FHIRBase {
+			e = same
+		}
+		made.Endpoints[id] = e
+	}
+}
+
+// undated is all that a catalogue says, but for when its records changed and went.
+func undated(of record.Catalog) string {
+	plain := record.Catalog{Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{}, Endpoints: map[string]record.Endpoint{}, Successors: of.Successors}
+	bases := map[string]string{}
+	for id, b := range of.Brands {
+		b.LastUpdated, b.State = time.Time{}, undatedState(b.State)
+		plain.Brands[id] = b
+	}
+	for id, p := range of.Portals {
+		p.LastUpdated, p.State = time.Time{}, undatedState(p.State)
+		plain.Portals[id] = p
+	}
+	for id, e := range of.Endpoints {
+		e.LastUpdated, e.State = time.Time{}, undatedState(e.State)
+		plain.Endpoints[id], bases[id] = e, e.FHIRBase
+	}
+	written, err := json.Marshal([]any{plain, bases})
+	if err != nil { // it has no value that JSON does not have
+		return ""
+	}
+	return string(written)
+}
+
+func undatedState(s record.State) record.State {
+	if s.RemovedAt != nil {
+		s.RemovedAt = &time.Time{}
+	}
+	return s
+}
+
+// goneSince returns a state with the time at which it went, if it was gone before.
+func goneSince(s, before record.State) record.State {
+	if s.RemovedAt != nil && before.RemovedAt != nil {
+		s.RemovedAt = before.RemovedAt
+	}
+	return s
 }
 
 // isSame reports whether two records are told alike.

@@ -5,6 +5,7 @@ package compose
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"recordbridge/shared/catalog/listing"
@@ -68,22 +69,42 @@ const Generic = "smart"
 // UnconfirmedSince. Composing the result again with the same lists gives the same bytes, whenever it is done.
 func Compose(in Input) (record.Catalog, Report) {
 	made, report := compose(in)
+	if !in.isByHand() && !report.hasSetAside() {
+		return made, report
+	}
+	return in.settled(made, report)
+}
+
+// state is a catalogue on its way to rest.
+type state struct {
+	made   record.Catalog
+	report Report
+	key    string // of all that it says but for when
+}
+
+// settled composes a catalogue of itself until it is one that it was before: then it is at rest, or goes round in a circle, of which it is always the
+// same one that counts.
+func (in Input) settled(made record.Catalog, report Report) (record.Catalog, Report) {
+	first := in.Before
+	seen := []state{{made: made, report: report, key: undated(made)}}
 	for range settling {
-		if !in.isByHand() && !report.hasSetAside() {
-			break
+		in.Before = seen[len(seen)-1].made
+		made, report = compose(in)
+		redate(made, first)
+		next := state{made, report, undated(made)}
+		if at := slices.IndexFunc(seen, func(s state) bool { return s.key == next.key }); at >= 0 {
+			seen = append(seen[at+1:], next)
+			least := slices.MinFunc(seen, func(a, b state) int { return strings.Compare(a.key, b.key) })
+			return least.made, least.report
 		}
-		before := made
-		in.Before = before
-		if made, report = compose(in); isSame(made, before) {
-			break
-		}
+		seen = append(seen, next)
 	}
 	return made, report
 }
 
 // settling is how often a catalogue is composed of itself at most: ids that are chosen and merged by hand can contradict what was published so that they come to
 // rest only then, and what is set aside depends on what was published.
-const settling = 8
+const settling = 16
 
 // isByHand reports whether ids are chosen or merged by hand.
 func (in Input) isByHand() bool {

@@ -10,10 +10,12 @@ import (
 
 // unit is a brand or a portal with the servers that lists give it.
 type unit struct {
-	group  *group          // the brand; of a portal that of its best row
-	rows   []*row          // that it is made of, the best first
-	claims []serverClaim   // what they say
-	before map[string]bool // hosts that it was published with; none of a new one
+	group     *group          // the brand; of a portal that of its best row with servers
+	isBrand   bool            // and no portal
+	isSettled bool            // it was published with its best rows
+	rows      []*row          // that it is made of
+	claims    []serverClaim   // what they say
+	before    map[string]bool // hosts that it was published with; none of a new one
 }
 
 // serverClaim is a row's statement that a server is of a unit.
@@ -38,27 +40,7 @@ func (c *composer) doubts(groups []*group, servers map[string]*facts) []doubt {
 	reached := c.reachedBefore()
 	portals := map[string]*unit{}
 	for _, g := range groups {
-		brand := &unit{group: g, rows: g.rows, before: c.hostsBefore(g)}
-		isUsable := g.isUsable(servers)
-		for _, r := range g.rows {
-			for _, p := range r.portals {
-				var bases []string
-				var claims []serverClaim
-				for _, e := range p.endpoints {
-					if servers[e.server.base].isKept(isUsable) {
-						bases, claims = append(bases, e.server.base), append(claims, serverClaim{r, g, e.server})
-					}
-				}
-				brand.claims = append(brand.claims, claims...)
-				if id := c.portalID(p, sorted(bases), servers); id != "" {
-					if portals[id] == nil {
-						portals[id] = &unit{before: c.hostsOfPortal(id)}
-					}
-					portals[id].rows, portals[id].claims = append(portals[id].rows, r), append(portals[id].claims, claims...)
-				}
-			}
-		}
-		all = append(all, c.judge(brand, reached)...)
+		all = append(all, c.judge(c.unitOf(g, servers, portals), reached)...)
 	}
 	for _, id := range sortedKeys(portals) {
 		p := portals[id]
@@ -69,6 +51,47 @@ func (c *composer) doubts(groups []*group, servers map[string]*facts) []doubt {
 		}
 	}
 	return all
+}
+
+// unitOf returns a brand with the claims of its rows, and adds these to the portals that they name.
+func (c *composer) unitOf(g *group, servers map[string]*facts, portals map[string]*unit) *unit {
+	was, isUsable := c.in.Before.Brands[g.id], g.isUsable(servers)
+	brand := &unit{group: g, isBrand: true, isSettled: was.Name == g.name(), rows: g.rows, before: c.hostsBefore(g)}
+	for _, r := range g.rows {
+		for _, p := range r.portals {
+			claims := claimsOf(g, r, p, servers, isUsable)
+			brand.claims = append(brand.claims, claims...)
+			bases := make([]string, 0, len(claims))
+			for _, claim := range claims {
+				bases = append(bases, claim.server.base)
+			}
+			id := c.portalID(p, sorted(bases), servers)
+			if id == "" {
+				continue
+			}
+			of := portals[id]
+			if of == nil {
+				of = &unit{before: c.hostsOfPortal(id)}
+				portals[id] = of
+			}
+			if best, isBest := of.best(); !isBest || r.list.Priority > best {
+				of.isSettled = slices.Contains(was.PortalIDs, id)
+			}
+			of.rows, of.claims = append(of.rows, r), append(of.claims, claims...)
+		}
+	}
+	return brand
+}
+
+// claimsOf are the claims of a row's portal: its servers that become endpoints.
+func claimsOf(g *group, r *row, p *portal, servers map[string]*facts, isUsable bool) []serverClaim {
+	var claims []serverClaim
+	for _, e := range p.endpoints {
+		if servers[e.server.base].isKept(isUsable) {
+			claims = append(claims, serverClaim{r, g, e.server})
+		}
+	}
+	return claims
 }
 
 // judge finds the claims of a unit that need an operator's word. A host may be of it
@@ -83,44 +106,55 @@ func (c *composer) judge(u *unit, reached map[string]bool) []doubt {
 		return nil // made by operators alone
 	}
 	byHost := map[string][]serverClaim{}
-	sources, settled, hasBest := map[string]bool{}, false, false
+	leading := map[string]bool{} // the best sources that name any server
+	settled := false
 	for _, claim := range u.claims {
 		host := claim.server.origin
 		byHost[host] = append(byHost[host], claim)
 		if claim.row.list.Priority == best && !claim.row.list.Trusted {
-			sources[claim.row.list.Source], hasBest = true, true
+			leading[claim.row.list.Source] = true
 			settled = settled || u.before[host]
 		}
 	}
-	settled = settled || !hasBest
+	settled = settled || len(leading) == 0 && u.isSettled
 	var all []doubt
 	for _, host := range sortedKeys(byHost) {
 		claims := byHost[host]
-		isKnown := !slices.ContainsFunc(claims, func(s serverClaim) bool { return !c.isKnown(s.server) })
-		by := map[string]bool{} // best sources that name it
+		why, isDoubted := c.doubtful(u, host, claims, leading, settled, reached)
 		for _, claim := range claims {
-			if sources[claim.row.list.Source] && claim.row.list.Priority == best {
-				by[claim.row.list.Source] = true
+			if isDoubted {
+				all = append(all, doubt{claim, u, why, !reached[claim.server.base]})
 			}
-		}
-		why := NewHost
-		switch isPublished := u.before[host]; {
-		case c.lets(u.group, host), slices.ContainsFunc(claims, func(s serverClaim) bool { return s.row.list.Trusted }), len(by) > 0 && isKnown, isPublished && (settled || isKnown):
-			continue
-		case len(u.before) == 0 && len(by) > 0 && len(by) == len(sources):
-			continue
-		case isPublished, !slices.ContainsFunc(claims, func(s serverClaim) bool { return !reached[s.server.base] }):
-			why = Apart
-		case len(by) == 0:
-			why = LowerPriority
-		case len(u.before) == 0:
-			why = Rivals
-		}
-		for _, claim := range claims {
-			all = append(all, doubt{claim, u, why, !reached[claim.server.base]})
 		}
 	}
 	return all
+}
+
+// doubtful reports whether a host needs an operator's word to be of a unit, and why.
+func (c *composer) doubtful(u *unit, host string, claims []serverClaim, leading map[string]bool, settled bool, reached map[string]bool) (Why, bool) {
+	best, _ := u.best()
+	has := func(is func(serverClaim) bool) bool { return slices.ContainsFunc(claims, is) }
+	isKnown := !has(func(s serverClaim) bool { return s.server.known == "" })
+	by := map[string]bool{} // the best sources that name it
+	for _, claim := range claims {
+		if leading[claim.row.list.Source] && claim.row.list.Priority == best {
+			by[claim.row.list.Source] = true
+		}
+	}
+	isNew, isPublished := len(u.before) == 0, u.before[host]
+	switch {
+	case c.lets(u.group, host), has(func(s serverClaim) bool { return s.row.list.Trusted }):
+		return "", false
+	case len(by) > 0 && isKnown, isPublished && (settled || isKnown), isNew && len(by) > 0 && len(by) == len(leading):
+		return "", false
+	case isPublished, !has(func(s serverClaim) bool { return !reached[s.server.base] }):
+		return Apart, true
+	case len(by) == 0:
+		return LowerPriority, true
+	case isNew:
+		return Rivals, true
+	}
+	return NewHost, true
 }
 
 // best returns the greatest priority of the sources of a unit; ok is false if it is made by operators alone.
@@ -131,10 +165,6 @@ func (u *unit) best() (priority int, ok bool) {
 		}
 	}
 	return priority, ok
-}
-
-func (c *composer) isKnown(s *server) bool {
-	return c.in.Platform != nil && c.in.Platform(s.base) != ""
 }
 
 // wait sets a claim aside. Published brands of its rows stay as they were, and such as have the server stay themselves.
@@ -155,7 +185,7 @@ func (c *composer) wait(d doubt) {
 			id = c.in.Before.Resolve(id)
 			if b, isKnown := c.in.Before.Brands[id]; isKnown && !b.Gone() {
 				c.aside.brands[id] = true
-				if !d.isNew && c.hostsOf(b)[d.server.origin] {
+				if d.unit.isBrand && !d.isNew && c.hostsOf(b)[d.server.origin] {
 					c.aside.apart[id] = true
 				}
 			}
@@ -171,7 +201,7 @@ func (c *composer) wait(d doubt) {
 	}
 	c.aside.waits = append(c.aside.waits, Wait{
 		Host: d.server.origin, Why: d.why, Source: d.row.list.Source, Listing: d.row.name.Display, BrandID: d.unit.group.id, Brand: d.unit.group.name(),
-		Present: slices.Sorted(maps.Keys(present)), IsKnown: c.isKnown(d.server),
+		Present: slices.Sorted(maps.Keys(present)), IsKnown: d.server.known != "",
 	})
 }
 

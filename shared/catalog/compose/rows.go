@@ -209,6 +209,9 @@ func (c *composer) server(address string) *server {
 	if !seen {
 		if read, ok := readServer(c.in.Mode, address); ok {
 			s = &read
+			if c.in.Platform != nil {
+				s.known = c.in.Platform(s.base)
+			}
 		}
 		c.servers[address] = s
 	}

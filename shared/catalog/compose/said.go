@@ -48,10 +48,7 @@ func (c *composer) is(g *group, id string) bool {
 // platformOf returns the platform of a server. What lists say of it counts if the platform's profile knows the host, if it was published so, or if
 // an operator has said the same: a registration that covers a platform covers all its servers.
 func (c *composer) platformOf(f *facts) string {
-	known, before := "", c.in.Before.Endpoints[f.id]
-	if c.in.Platform != nil {
-		known = c.in.Platform(f.server.base)
-	}
+	known, before := f.server.known, c.in.Before.Endpoints[f.id]
 	wasSo := !before.Gone() && before.FHIRBase == f.server.base && before.PlatformType == f.said
 	operators, hasSaid := c.said.platforms[f.server.origin]
 	switch {

@@ -76,7 +76,7 @@ func ByHost(waiting []compose.Wait) []Host {
 		if !seen {
 			i = len(hosts)
 			at[w.Host] = i
-			hosts = append(hosts, Host{Host: w.Host, IsKnown: w.IsKnown, Because: map[compose.Why]int{}})
+			hosts = append(hosts, Host{Host: w.Host, IsKnown: w.IsKnown, Because: make(map[compose.Why]int)})
 		}
 		h := &hosts[i]
 		h.Servers++

@@ -159,7 +159,8 @@ func TestPublishLeavesOlderRowsUnderTheirRegistration(t *testing.T) {
 
 func TestByHostGroupsAndSorts(t *testing.T) {
 	t.Parallel()
-	waiting := []compose.Wait{{Host: "a.example", Why: compose.NewHost, Source: "one", Brand: "Odo", BrandID: "id", Present: []string{"odo.example"}}}
+	waiting := make([]compose.Wait, 0, 9)
+	waiting = append(waiting, compose.Wait{Host: "a.example", Why: compose.NewHost, Source: "one", Brand: "Odo", BrandID: "id", Present: []string{"odo.example"}})
 	for range 7 {
 		waiting = append(waiting, compose.Wait{Host: "b.example", Why: compose.OfPlatform, Source: "two", Platform: "epic"})
 	}
