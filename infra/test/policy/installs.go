@@ -41,7 +41,7 @@ func Installs(t *Tree) []Finding {
 				continue
 			}
 			for line := range commands(f, i.program) {
-				if command.MatchString(line) && !needs.MatchString(line) && !(i.inFile && needs.Match(f.Text)) {
+				if command.MatchString(line) && !needs.MatchString(line) && (!i.inFile || !needs.Match(f.Text)) {
 					found.addf(f.Path, "%s", i.why)
 				}
 			}
