@@ -246,7 +246,7 @@ func (w *world) creator() flow.Creator { return flow.Creator{Preparation: w.prep
 func (w *world) completer(t *testing.T) flow.Completer {
 	t.Helper()
 	return flow.Completer{
-		Own: ownhosts.Own(),
+		Own:   ownhosts.Own(),
 		Store: w, Connections: w, Portal: w, Sealer: w, Vault: tokens.Vault{Sealer: w}, Hashing: newKeyring(t), Enqueuer: w,
 		BaseURL: baseURL, Now: time.Now, NewID: ids.Random,
 	}

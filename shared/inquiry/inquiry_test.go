@@ -59,7 +59,7 @@ func newOffice(t *testing.T) *office {
 	expect.NoError(t, err)
 	o := &office{t: t, tables: made, queue: &queue{}}
 	o.recorder = inquiry.Recorder{
-		Own: ownhosts.Own(),
+		Own:   ownhosts.Own(),
 		Store: store.Work{DB: made.DB, Table: made.Name("WorkTable")}, Enqueuer: o.queue,
 		Proofs: verification.Proofs{Store: o.flow(), Keys: keys, Now: time.Now}, Keys: keys, Now: time.Now,
 	}

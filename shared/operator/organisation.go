@@ -31,7 +31,8 @@ type OrganisationRows interface {
 
 // Create makes an active organisation in both modes; its id is chosen here. Errors are fault.Invalid.
 func (o Organisations) Create(ctx context.Context, made org.Organisation) (org.Organisation, error) {
-	if err := errors.Join(o.normalURLs(&made, OrganisationChange{Website: &made.WebsiteURI, Privacy: &made.PrivacyPolicyURI, Terms: &made.TermsURI, Logo: &made.LogoURI}), checkOrganisation(made)); err != nil {
+	given := OrganisationChange{Website: &made.WebsiteURI, Privacy: &made.PrivacyPolicyURI, Terms: &made.TermsURI, Logo: &made.LogoURI}
+	if err := errors.Join(o.normalURLs(&made, given), checkOrganisation(made)); err != nil {
 		return org.Organisation{}, err
 	}
 	made.ID, made.Status, made.CreatedAt = o.deps.NewID(), org.Active, o.deps.Now()

@@ -215,7 +215,7 @@ func (d *ourSide) comeBack(t *testing.T, v visitor, code, iss string) (flow.Comp
 		t.Fatal(err)
 	}
 	return flow.Completer{
-		Own: ownhosts.Own(),
+		Own:   ownhosts.Own(),
 		Store: d, Connections: flow.NoConnections{}, Portal: portal(doer(), time.Now, public{}), Sealer: d, Vault: tokens.Vault{Sealer: d}, Hashing: ring, Enqueuer: d,
 		BaseURL: "https://us.example", Now: time.Now, NewID: ids.Random,
 	}.Complete(t.Context(), flow.Return{

@@ -58,7 +58,9 @@ func (u URL) HasFragment() bool { return strings.Contains(u.rest, "#") }
 func (u URL) Host() string { return u.host }
 
 // IsLocalhost reports whether the URL names this machine in one of the spellings for which http is allowed in test mode.
-func (u URL) IsLocalhost() bool { return u.host == "localhost" || u.host == "127.0.0.1" || u.host == "::1" }
+func (u URL) IsLocalhost() bool {
+	return u.host == "localhost" || u.host == "127.0.0.1" || u.host == "::1"
+}
 
 // isLoopback reports whether the host is one that a browser looks for on its own machine: localhost, a name below it, a loopback
 // address, or an unspecified address, which connects there, too.

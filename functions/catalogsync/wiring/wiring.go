@@ -27,10 +27,10 @@ type Environment struct {
 	outbound.Env
 	ownurls.URLEnv
 
-	CatalogTable     string `env:"CATALOG_TABLE,required"`
-	CatalogBucket    string `env:"CATALOG_BUCKET,required"`
-	ControlTable     string `env:"CONTROL_TABLE,required"`
-	ConnectionTable  string `env:"CONNECTION_TABLE,required"`
+	CatalogTable    string `env:"CATALOG_TABLE,required"`
+	CatalogBucket   string `env:"CATALOG_BUCKET,required"`
+	ControlTable    string `env:"CONTROL_TABLE,required"`
+	ConnectionTable string `env:"CONNECTION_TABLE,required"`
 }
 
 // Build makes the function.

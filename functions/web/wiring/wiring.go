@@ -24,9 +24,9 @@ type Environment struct {
 	edge.PublicEnv
 	ownurls.URLEnv
 
-	DashboardURL     string `env:"DASHBOARD_URL"`
-	UIDir            string `env:"UI_DIR,required"` // folder of the pages, beside the binary
-	WidgetBucket     string `env:"WIDGET_BUCKET,required"`
+	DashboardURL string `env:"DASHBOARD_URL"`
+	UIDir        string `env:"UI_DIR,required"` // folder of the pages, beside the binary
+	WidgetBucket string `env:"WIDGET_BUCKET,required"`
 }
 
 // Build makes the function. It reads secrets, a parameter and the pages, once per cold start.

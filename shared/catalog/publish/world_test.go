@@ -130,7 +130,7 @@ func (w *world) SaveWays(_ context.Context, fence int64, ways []catalog.Way) err
 
 func (w *world) publisher() publish.Publisher {
 	return publish.Publisher{
-		Own: ownhosts.Own(),
+		Own:    ownhosts.Own(),
 		Ledger: ledgerOf{w}, Snapshots: snapshot.Snapshots{Files: filesOf{w}}, Lists: w, Endpoints: w, Connected: w, Sightings: w,
 		Compose: func(in compose.Input) (record.Catalog, compose.Report) {
 			return w.next(in.Before, in.Now), compose.Report{}

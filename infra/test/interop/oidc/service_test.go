@@ -117,7 +117,7 @@ func (d *service) comeBack(t *testing.T, left binding.Started, told url.Values) 
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
 	expect.NoError(t, err)
 	return flow.Completer{
-		Own: ownhosts.Own(),
+		Own:   ownhosts.Own(),
 		Store: d, Connections: flow.NoConnections{}, Portal: portal(), Sealer: glass{}, Vault: tokens.Vault{Sealer: glass{}}, Hashing: ring, Enqueuer: d,
 		BaseURL: ours, Now: time.Now, NewID: ids.Random,
 	}.Complete(t.Context(), flow.Return{
