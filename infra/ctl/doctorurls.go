@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
 	"recordbridge/infra/ctl/wiring"
 	"recordbridge/shared/blob"
 	"recordbridge/shared/catalog/snapshot"
@@ -13,8 +15,6 @@ import (
 	"recordbridge/shared/org"
 	"recordbridge/shared/store"
 	"recordbridge/shared/weburl"
-
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
 // checkURLs names stored URLs that lead to the service or that browsers read differently. They are named by row and field, since what

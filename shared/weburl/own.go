@@ -31,7 +31,7 @@ func NewOwn(urls string) (Own, error) {
 	return own, nil
 }
 
-// Parse parses a URL that others have given. The error is ErrForm or ErrOwn.
+// Parse parses a URL that others have given. The error is ErrOwn, or another one for text that is not such a URL.
 func (o Own) Parse(text string) (URL, error) {
 	u, err := parse(text)
 	if err == nil && o.has(u) {

@@ -17,11 +17,10 @@ import (
 // maxLength limits a URL in bytes. Browsers and servers take no longer ones reliably.
 const maxLength = 8 << 10
 
-// The errors of Parse. Neither quotes the URL.
-var (
-	ErrForm = errors.New("not an absolute http or https URL that every parser reads alike")
-	ErrOwn  = errors.New("the URL leads to this service")
-)
+// ErrOwn is Parse's error for a URL that leads to this service. It does not quote the URL; nor does the error for anything else.
+var ErrOwn = errors.New("the URL leads to this service")
+
+var errForm = errors.New("not an absolute http or https URL that every parser reads alike")
 
 // URL is an absolute http or https URL in a form that every parser reads alike: ASCII only, the host in lower case without a trailing
 // dot, internationalised names as A-labels (UTS 46), no default port, no user information. Path, query and fragment are as given,
@@ -84,12 +83,12 @@ func (u URL) effectivePort() string {
 
 func parse(text string) (URL, error) {
 	if len(text) > maxLength || !utf8.ValidString(text) || strings.ContainsFunc(text, isUnsafe) {
-		return URL{}, ErrForm
+		return URL{}, errForm
 	}
 	scheme, after, _ := strings.Cut(text, "://")
 	u := URL{scheme: strings.ToLower(scheme)}
 	if u.scheme != "https" && u.scheme != "http" {
-		return URL{}, ErrForm
+		return URL{}, errForm
 	}
 	authority := after
 	if end := strings.IndexAny(after, "/?#"); end >= 0 {
@@ -97,17 +96,17 @@ func parse(text string) (URL, error) {
 	}
 	host, port, ok := splitPort(authority)
 	if !ok {
-		return URL{}, ErrForm
+		return URL{}, errForm
 	}
 	if u.host, ok = normalHost(host); !ok {
-		return URL{}, ErrForm
+		return URL{}, errForm
 	}
 	if u.port = port; u.scheme == "https" && port == "443" || u.scheme == "http" && port == "80" {
 		u.port = ""
 	}
 	// The last word is Go's: an escape that it refuses would be refused wherever the URL is used.
 	if read, err := url.Parse(u.String()); err != nil || read.Hostname() != u.host || read.Port() != u.port || read.User != nil {
-		return URL{}, ErrForm
+		return URL{}, errForm
 	}
 	return u, nil
 }

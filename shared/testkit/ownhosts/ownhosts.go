@@ -1,4 +1,5 @@
-// Package ownhosts gives tests the hosts of a service.
+// Package ownhosts gives tests the hosts of a service, since a function that was not told its own hosts refuses every URL
+// (package weburl).
 package ownhosts
 
 import "recordbridge/shared/weburl"

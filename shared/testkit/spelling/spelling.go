@@ -1,4 +1,5 @@
-// Package spelling writes one URL in the many ways that browsers read as the same host.
+// Package spelling writes one URL in the many ways that browsers read as the same host: case, UTS 46, percent-encoding, slashes, ports,
+// user information, and the forms of IPv4 addresses that inet_aton takes.
 package spelling
 
 import (
@@ -77,7 +78,7 @@ func names(random *rand.Rand, host string) string {
 	return text.String()
 }
 
-// addresses spells an IPv4 address as inet_aton and IPv6 have it.
+// addresses spells an IPv4 address as inet_aton takes it.
 func addresses(random *rand.Rand, host string) string {
 	var n [4]uint32
 	if _, err := fmt.Sscanf(host, "%d.%d.%d.%d", &n[0], &n[1], &n[2], &n[3]); err != nil {

@@ -11,7 +11,7 @@ function frame(t: TestContext, origins: string[]) {
   const said: unknown[] = [];
   const heard: string[] = [];
   const parent = { postMessage: (message: unknown) => void said.push(message) } as unknown as Window;
-  const self = Object.assign(new EventTarget(), { setInterval: () => 1, clearInterval: () => heard.push("quiet") }) as unknown as Window;
+  const self = Object.assign(new EventTarget(), { location: { origin: "https://svc.example" }, setInterval: () => 1, clearInterval: () => heard.push("quiet") }) as unknown as Window;
   const { port1, port2 } = new MessageChannel();
   t.after(() => port1.close());
   const post = listen(parent, self, origins, {
@@ -41,6 +41,17 @@ test("an origin has to be a registered one, exactly", (t) => {
     const { heard, tell } = frame(t, [own]);
     tell(origin, init);
     assert.deepEqual(heard, ["quiet", "foreign"], origin);
+  }
+});
+
+test("the service's own playground may hold the frame whatever origins are registered", (t) => {
+  const { heard, tell } = frame(t, [own]);
+  tell("https://svc.example", init);
+  assert.deepEqual(heard, ["quiet", "begin p"]);
+  for (const origin of ["https://svc.example.evil.example", "http://svc.example", "https://svc.example:444"]) {
+    const other = frame(t, [own]);
+    other.tell(origin, init);
+    assert.deepEqual(other.heard, ["quiet", "foreign"], origin);
   }
 });
 
