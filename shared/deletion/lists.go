@@ -77,10 +77,28 @@ func (w Worker) list(ctx context.Context, d *Deletion) (time.Duration, error) {
 
 // of is the count of a stage's rows; nil for a stage that counts none.
 func (c *Counts) of(s Stage) *int64 {
-	return map[Stage]*int64{
-		Credentials: &c.Credentials, Webhooks: &c.Webhooks, Connections: &c.Connections, Exports: &c.Exports, Deliveries: &c.Deliveries,
-		Events: &c.Events, Inquiries: &c.Inquiries, Members: &c.Members, Invitations: &c.Invitations,
-	}[s]
+	switch s {
+	case Credentials:
+		return &c.Credentials
+	case Webhooks:
+		return &c.Webhooks
+	case Connections:
+		return &c.Connections
+	case Exports:
+		return &c.Exports
+	case Deliveries:
+		return &c.Deliveries
+	case Events:
+		return &c.Events
+	case Inquiries:
+		return &c.Inquiries
+	case Members:
+		return &c.Members
+	case Invitations:
+		return &c.Invitations
+	case Waiting, Stopping, Disconnecting, Draining, Counters, Files, Domains, Looking, Done, Cancelled:
+	}
+	return nil
 }
 
 // end removes the row at a place. A connection is disconnected first, since its patient may have reconnected since.
