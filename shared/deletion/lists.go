@@ -21,7 +21,7 @@ func order() []Stage {
 }
 
 // next begins the stage that follows.
-func (d *Deletion) next() {
+func next(d *Deletion) {
 	all := order()
 	d.Stage = all[slices.Index(all, d.Stage)+1]
 	d.Mode, d.At, d.Held, d.Found = "", "", nil, false
@@ -71,7 +71,7 @@ func (w Worker) list(ctx context.Context, d *Deletion) (time.Duration, error) {
 		d.Mode, d.At, d.Found = all[at+1].Mode, "", false
 		return 0, nil
 	}
-	d.next()
+	next(d)
 	return 0, nil
 }
 
@@ -140,7 +140,7 @@ func (w Worker) files(ctx context.Context, d *Deletion) error {
 	}
 	switch {
 	case left == 0:
-		d.next()
+		next(d)
 	case !d.Found:
 		d.Counts.Files, d.Found = d.Counts.Files+left, true
 	}
@@ -155,7 +155,7 @@ func (w Worker) domains(ctx context.Context, d *Deletion) error {
 				return fmt.Errorf("release domain: %w", err)
 			}
 		}
-		d.next()
+		next(d)
 		return nil
 	}
 	var held []string
@@ -199,7 +199,7 @@ func (w Worker) look(ctx context.Context, d *Deletion) error {
 			return fmt.Errorf("forget organisation: %w", err)
 		}
 	}
-	d.next()
+	next(d)
 	d.FinishedAt, d.DueAt, d.Claims = w.Now(), time.Time{}, nil
 	return nil
 }
