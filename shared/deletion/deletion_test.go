@@ -44,7 +44,7 @@ type world struct {
 func newWorld(connections int) *world {
 	w := &world{
 		now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), org: org.Organisation{ID: orgID, Name: "Alder", Status: org.Active}, isThere: true,
-		rows: map[deletion.Stage]map[org.Mode][]string{}, objects: map[string]bool{"test/" + orgID + "/t/1": true, "live/" + orgID + "/t/1": true, "test/other/t/1": true},
+		rows: make(map[deletion.Stage]map[org.Mode][]string), objects: map[string]bool{"test/" + orgID + "/t/1": true, "live/" + orgID + "/t/1": true, "test/other/t/1": true},
 		domains: map[string]string{"alder.example": orgID, "birch.example": "other"}, ended: map[string]int{}, proofIDs: map[string]bool{},
 	}
 	for _, stage := range []deletion.Stage{
@@ -55,7 +55,7 @@ func newWorld(connections int) *world {
 		if stage == deletion.Connections {
 			n = connections
 		}
-		w.rows[stage] = map[org.Mode][]string{}
+		w.rows[stage] = make(map[org.Mode][]string)
 		for i := range n {
 			w.rows[stage][org.Test] = append(w.rows[stage][org.Test], fmt.Sprintf("%06d#%s-%d", i, stage, i))
 		}
@@ -64,13 +64,6 @@ func newWorld(connections int) *world {
 		}
 	}
 	return w
-}
-
-func (w *world) call() error {
-	if w.calls++; w.calls == w.crashAt {
-		return errCrash
-	}
-	return nil
 }
 
 func (w *world) Deletion(context.Context, string) (deletion.Deletion, error) {
@@ -185,15 +178,22 @@ func (w *world) Has(_ context.Context, _, id string, _ time.Time) (bool, error) 
 	return w.proofIDs[id], w.call()
 }
 
+func (w *world) call() error {
+	if w.calls++; w.calls == w.crashAt {
+		return errCrash
+	}
+	return nil
+}
+
 func (w *world) requests() deletion.Requests {
 	return deletion.Requests{Rows: w, Now: func() time.Time { return w.now }}
 }
 
 // run plays the schedule for a while.
-func (w *world) run(t *testing.T, hours time.Duration) {
+func (w *world) run(t *testing.T, hours int) {
 	t.Helper()
 	worker := deletion.Worker{Store: w, Files: w, Records: noObjects{}, Disconnector: w, Audit: w, Now: func() time.Time { return w.now }}
-	for end := w.now.Add(hours * time.Hour); w.now.Before(end); w.now = w.now.Add(time.Minute) {
+	for end := w.now.Add(time.Duration(hours) * time.Hour); w.now.Before(end); w.now = w.now.Add(time.Minute) {
 		if err := worker.Run(t.Context()); err != nil && !errors.Is(err, errCrash) {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ func order() []Stage {
 }
 
 // next begins the stage that follows.
-func (d *Deletion) next() {
+func next(d *Deletion) {
 	all := order()
 	d.Stage = all[slices.Index(all, d.Stage)+1]
 	d.Mode, d.At, d.Held, d.Found = "", "", nil, false
@@ -71,16 +71,34 @@ func (w Worker) list(ctx context.Context, d *Deletion) (time.Duration, error) {
 		d.Mode, d.At, d.Found = all[at+1].Mode, "", false
 		return 0, nil
 	}
-	d.next()
+	next(d)
 	return 0, nil
 }
 
 // of is the count of a stage's rows; nil for a stage that counts none.
 func (c *Counts) of(s Stage) *int64 {
-	return map[Stage]*int64{
-		Credentials: &c.Credentials, Webhooks: &c.Webhooks, Connections: &c.Connections, Exports: &c.Exports, Deliveries: &c.Deliveries,
-		Events: &c.Events, Inquiries: &c.Inquiries, Members: &c.Members, Invitations: &c.Invitations,
-	}[s]
+	switch s {
+	case Credentials:
+		return &c.Credentials
+	case Webhooks:
+		return &c.Webhooks
+	case Connections:
+		return &c.Connections
+	case Exports:
+		return &c.Exports
+	case Deliveries:
+		return &c.Deliveries
+	case Events:
+		return &c.Events
+	case Inquiries:
+		return &c.Inquiries
+	case Members:
+		return &c.Members
+	case Invitations:
+		return &c.Invitations
+	case Waiting, Stopping, Disconnecting, Draining, Counters, Files, Domains, Looking, Done, Cancelled:
+	}
+	return nil
 }
 
 // end removes the row at a place. A connection is disconnected first, since its patient may have reconnected since.
@@ -122,7 +140,7 @@ func (w Worker) files(ctx context.Context, d *Deletion) error {
 	}
 	switch {
 	case left == 0:
-		d.next()
+		next(d)
 	case !d.Found:
 		d.Counts.Files, d.Found = d.Counts.Files+left, true
 	}
@@ -137,7 +155,7 @@ func (w Worker) domains(ctx context.Context, d *Deletion) error {
 				return fmt.Errorf("release domain: %w", err)
 			}
 		}
-		d.next()
+		next(d)
 		return nil
 	}
 	var held []string
@@ -181,7 +199,7 @@ func (w Worker) look(ctx context.Context, d *Deletion) error {
 			return fmt.Errorf("forget organisation: %w", err)
 		}
 	}
-	d.next()
+	next(d)
 	d.FinishedAt, d.DueAt, d.Claims = w.Now(), time.Time{}, nil
 	return nil
 }

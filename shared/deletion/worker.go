@@ -161,14 +161,14 @@ func (w Worker) step(ctx context.Context, d *Deletion) (time.Duration, error) {
 		if left := d.StoppedAt.Add(drain).Sub(w.Now()); left > 0 {
 			return left, nil
 		}
-		d.next()
+		next(d)
 	case Counters:
 		for _, tenant := range tenants(d.OrgID) {
 			if err := w.Store.RemoveCounters(ctx, tenant); err != nil {
 				return 0, fmt.Errorf("remove counters: %w", err)
 			}
 		}
-		d.next()
+		next(d)
 	case Files:
 		return 0, w.files(ctx, d)
 	case Domains:
@@ -195,7 +195,7 @@ func (w Worker) stop(ctx context.Context, d *Deletion) error {
 	if d.StoppedAt.IsZero() {
 		d.StoppedAt = w.Now()
 	}
-	d.next()
+	next(d)
 	return nil
 }
 

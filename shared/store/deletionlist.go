@@ -30,14 +30,23 @@ func (s Deletions) Places(ctx context.Context, of deletion.Stage, tenant org.Ten
 	case deletion.Disconnecting, deletion.Connections:
 		places, _, err := s.ConnectionsBefore(ctx, tenant, behind, limit)
 		return places, err
+	case deletion.Exports:
+		return s.workPlaces(ctx, tenant, kindName(due.Task), behind, limit)
+	case deletion.Deliveries:
+		return s.workPlaces(ctx, tenant, kindName(due.Delivery), behind, limit)
+	case deletion.Events:
+		return s.workPlaces(ctx, tenant, kindName(due.Event), behind, limit)
+	case deletion.Inquiries:
+		return s.workPlaces(ctx, tenant, inquiryList, behind, limit)
+	case deletion.Waiting, deletion.Stopping, deletion.Draining, deletion.Counters, deletion.Files, deletion.Domains, deletion.Looking, deletion.Done,
+		deletion.Cancelled:
 	}
-	list, ok := map[deletion.Stage]string{
-		deletion.Exports: kindName(due.Task), deletion.Deliveries: kindName(due.Delivery), deletion.Events: kindName(due.Event), deletion.Inquiries: inquiryList,
-	}[of]
-	if !ok {
-		return nil, fmt.Errorf("no rows of stage %s", of)
-	}
-	places, _, err := placesBefore(ctx, s.Work.DB, s.Work.Table, listKey(tenant, list), behind, limit)
+	return nil, fmt.Errorf("no rows of stage %s", of)
+}
+
+// workPlaces lists where rows of a list of Work stand.
+func (s Deletions) workPlaces(ctx context.Context, tenant org.Tenant, of, behind string, limit int) ([]string, error) {
+	places, _, err := placesBefore(ctx, s.Work.DB, s.Work.Table, listKey(tenant, of), behind, limit)
 	return places, err
 }
 
@@ -68,7 +77,7 @@ func (s Deletions) webhookPlaces(ctx context.Context, tenant org.Tenant, behind 
 	if err != nil {
 		return nil, err
 	}
-	var places []string
+	places := make([]string, 0, limit)
 	for _, row := range rows {
 		if place := row.text("sk"); place > behind && !strings.HasSuffix(place, healthSuffix) && len(places) < limit {
 			places = append(places, place)
@@ -102,6 +111,8 @@ func (s Deletions) Remove(ctx context.Context, of deletion.Stage, tenant org.Ten
 		return s.RemoveEvent(ctx, tenant, id)
 	case deletion.Inquiries:
 		return s.RemoveInquiry(ctx, tenant, id)
+	case deletion.Waiting, deletion.Stopping, deletion.Disconnecting, deletion.Draining, deletion.Counters, deletion.Files, deletion.Domains,
+		deletion.Looking, deletion.Done, deletion.Cancelled:
 	}
 	return fmt.Errorf("no rows of stage %s", of)
 }

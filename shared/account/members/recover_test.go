@@ -101,10 +101,10 @@ func TestStopRecoveryIsForOwners(t *testing.T) {
 	expect.NoError(t, err)
 	admin := h.by(bob)
 	admin.Role = account.Admin
-	if err := stop(admin, h.people[ada]); !errors.Is(err, fault.Forbidden) {
+	if err = stop(admin, h.people[ada]); !errors.Is(err, fault.Forbidden) {
 		t.Errorf("an admin: %v", err)
 	}
-	if err := stop(h.by(bob), h.people[eve]); !errors.Is(err, fault.NotFound) {
+	if err = stop(h.by(bob), h.people[eve]); !errors.Is(err, fault.NotFound) {
 		t.Errorf("an account of another organisation: %v", err)
 	}
 	all, err := h.List(t.Context(), h.orgID)
@@ -113,7 +113,8 @@ func TestStopRecoveryIsForOwners(t *testing.T) {
 		t.Errorf("the list says %s", all[i].RecoversAt)
 	}
 	expect.NoError(t, stop(h.by(bob), h.people[ada]))
-	if r, err := h.accounts.Recovery(t.Context(), h.people[ada]); err != nil || r.IsOpen() || r.IsDue(h.now.Add(1000*time.Hour)) {
+	r, err := h.accounts.Recovery(t.Context(), h.people[ada])
+	if err != nil || r.IsOpen() || r.IsDue(h.now.Add(1000*time.Hour)) {
 		t.Errorf("stopped it is %+v: %v", r, err)
 	}
 	if got := h.recoveries(); len(got) != 2 || got[1] != account.Actor(h.people[bob])+" account.recovery_stopped "+h.people[ada] {

@@ -36,9 +36,9 @@ func (d Service) Tell(ctx context.Context, orgID string, others []string, m mail
 			if d.Mailer == nil {
 				return nil
 			}
-			ctx, cancel := context.WithTimeout(ctx, mailTime)
+			limited, cancel := context.WithTimeout(ctx, mailTime)
 			defer cancel()
-			if err := d.Mailer.Send(ctx, []string{to}, m.Subject, m.Text(), m.HTML()); err != nil {
+			if err := d.Mailer.Send(limited, []string{to}, m.Subject, m.Text(), m.HTML()); err != nil {
 				failed.Add(1)
 			}
 			return nil

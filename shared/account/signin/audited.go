@@ -50,16 +50,6 @@ func (d Audited) ByTOTP(ctx context.Context, b Browser, s account.Session, digit
 	return d.recovering(ctx)(d.Service.ByTOTP(ctx, b, s, digits))
 }
 
-// recovering tells of a recovery that a sign-in has applied or stopped.
-func (d Audited) recovering(ctx context.Context) func(Entered, error) (Entered, error) {
-	return func(e Entered, err error) (Entered, error) {
-		if err != nil || e.Recovery == "" {
-			return e, err
-		}
-		return e, d.record(ctx, e.Session.AccountID, e.Recovery)
-	}
-}
-
 // ByRecoveryCode is Service's. A recovery code is used when a factor was lost or stolen, which owners have to be able to see.
 func (d Audited) ByRecoveryCode(ctx context.Context, b Browser, s account.Session, typed string) (Entered, error) {
 	return d.recovering(ctx)(d.entered(ctx, s, "account.recovery_code_used")(d.Service.ByRecoveryCode(ctx, b, s, typed)))
@@ -105,6 +95,16 @@ func (d Audited) SignOutEverywhere(ctx context.Context, s account.Session) error
 		return err
 	}
 	return d.record(ctx, s.AccountID, "account.signed_out_everywhere")
+}
+
+// recovering tells of a recovery that a sign-in has applied or stopped.
+func (d Audited) recovering(ctx context.Context) func(Entered, error) (Entered, error) {
+	return func(e Entered, err error) (Entered, error) {
+		if err != nil || e.Recovery == "" {
+			return e, err
+		}
+		return e, d.record(ctx, e.Session.AccountID, e.Recovery)
+	}
 }
 
 func (d Audited) entered(ctx context.Context, s account.Session, action string) func(Entered, error) (Entered, error) {

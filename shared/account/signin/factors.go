@@ -121,7 +121,7 @@ func (d Service) addFactor(ctx context.Context, b Browser, s account.Session, f 
 		return Entered{}, fmt.Errorf("read account: %w", err)
 	}
 	isFirst := !a.HasSecondFactor()
-	if err := add(&a); err != nil {
+	if err = add(&a); err != nil {
 		return Entered{}, err
 	}
 	a.Epoch++

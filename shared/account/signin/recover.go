@@ -43,7 +43,7 @@ func (d Service) enterWhole(ctx context.Context, a account.Account, b Browser) (
 	outcome := ""
 	if r.IsOpen() {
 		r.EndedAt, outcome = d.Now(), Stopped
-		if err := d.Accounts.SaveRecovery(ctx, r); err != nil {
+		if err = d.Accounts.SaveRecovery(ctx, r); err != nil {
 			return Entered{}, fmt.Errorf("stop recovery: %w", err)
 		}
 	}

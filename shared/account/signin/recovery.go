@@ -88,7 +88,7 @@ func (d Service) ByRecoveryCode(ctx context.Context, b Browser, s account.Sessio
 }
 
 // useCode removes the code that message is of, and returns how many are left. Another code that is used at the same time is no obstacle.
-func (d Service) useCode(ctx context.Context, a account.Account, message []byte) (left int, err error) {
+func (d Service) useCode(ctx context.Context, a account.Account, message []byte) (int, error) {
 	for range recoveryCodes {
 		held, err := d.heldCodes(ctx, a.ID)
 		if err != nil {
