@@ -190,6 +190,8 @@ export class Fake {
     return [
       ["GET O", () => w.organisation],
       ["PATCH O", ({ body }) => Object.assign(w.organisation, body)],
+      ["GET O/live-access", () => w.live],
+      ["POST O/live-access", ({ body }) => Object.assign(w.live, { stage: "requested", purpose: body["purpose"], requested_at: before(0), reason: undefined })],
       ["GET O/members", () => ({ members: w.members })],
       ["PATCH O/members/:id", ({ body }, at) => Object.assign(w.members.find((one) => one.account_id === at) ?? missing(), body)],
       ["GET O/invitations", () => ({ invitations: w.invitations })],
