@@ -32,7 +32,7 @@ func message(n Notice, name, dashboard string) mailtext.Message {
 	place, label, facts := "webhooks/"+n.SubscriptionID, "Look at the webhook", n.aboutWebhook()
 	switch {
 	case n.Kind == KindLiveApproved || n.Kind == KindLiveRefused || n.Kind == KindLiveWithdrawn:
-		place, label, facts = "overview", "Open live mode", []mailtext.Fact{{Name: "Decided", Value: moment(n.At)}}
+		place, label, facts = "", "Open live mode", []mailtext.Fact{{Name: "Decided", Value: moment(n.At)}}
 	case n.PublicID != "":
 		place, label = "credentials/"+n.PublicID, "Look at the credential"
 		facts = []mailtext.Fact{{Name: "Public id", Value: n.PublicID}, {Name: "Created", Value: moment(n.At)}}

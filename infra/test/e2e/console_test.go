@@ -100,6 +100,7 @@ func runDashboard(s *stack) {
 	c.do(http.MethodGet, "/overview", nil)
 	c.do(http.MethodGet, "/usage", nil)
 	c.at(http.MethodGet, org+"/audit", nil)
+	c.at(http.MethodGet, org+"/live-access", nil)
 	if file := text(c.at(http.MethodGet, org+"/audit/export", nil), "ndjson"); !strings.Contains(file, account.Actor(c.owner.account)) {
 		s.t.Errorf("the audit log does not tell who has done it: %s", file)
 	}

@@ -58,6 +58,19 @@ export interface BrandedOrganisation {
   verified_emails: string[]; // those of emails that notices go to
   plan: "free" | "paid";
   status: "active" | "inactive";
+  live_access: LiveStage;
+}
+
+export type LiveStage = "none" | "requested" | "granted" | "withdrawn";
+export type LiveStep = "privacy_policy" | "notice_address_verified" | "owners_two_factor" | "webhook_verified";
+
+export interface LiveAccess {
+  stage: LiveStage;
+  checklist: { step: LiveStep; done: boolean }[];
+  purpose?: string;
+  requested_at?: string;
+  reason?: string; // of a refusal or withdrawal
+  decided_at?: string;
 }
 
 export interface OrganisationDeletion {

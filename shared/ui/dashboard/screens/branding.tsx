@@ -41,14 +41,16 @@ function Editor({ data, done }: { data: BrandedOrganisation; done: (data: Brande
     await refresh();
     say("Saved.");
   };
+  const isReviewed = data.live_access === "granted" || data.live_access === "requested";
   const form = (
     <Form action={action} does={save} send="Save">
-      <Field label="Name" required maxLength={100} {...field("name")} />
-      <Field label="Logo" type="url" placeholder="https://" help="https, square, at least 96 pixels." {...field("logo_uri")} />
+      {isReviewed && <Notice><p>Your name, logo and website are part of the review for live mode. Contact us to change them.</p></Notice>}
+      <Field label="Name" required readOnly={isReviewed} maxLength={100} {...field("name")} />
+      <Field label="Logo" type="url" readOnly={isReviewed} placeholder="https://" help="https, square, at least 96 pixels." {...field("logo_uri")} />
       <Accent {...field("accent")} />
       <Field label="Privacy policy" type="url" placeholder="https://" {...field("privacy_policy_uri")} />
       <Field label="Terms" type="url" placeholder="https://" {...field("terms_uri")} />
-      <Field label="Website" type="url" placeholder="https://" {...field("website_uri")} />
+      <Field label="Website" type="url" readOnly={isReviewed} placeholder="https://" {...field("website_uri")} />
       <Field label="E-mail addresses for notices, one a line" rows={2} help="Get e-mail about failing webhooks and new credentials. Verify new addresses below. Patients do not see them." {...field("emails")} />
     </Form>
   );

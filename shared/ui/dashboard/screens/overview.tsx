@@ -6,6 +6,7 @@ import { Empty, LinkButton, Load, Notice, Panel, Title } from "../parts/controls
 import { Code, Tabs, Time } from "../parts/show.tsx";
 import { ASK, ask, PAGE, page, RECEIVE, receive } from "../snippets.ts";
 import type { Given } from "../snippets.ts";
+import { LiveGate } from "./live.tsx";
 import { monthBefore } from "./usage.tsx";
 
 const STEPS: Record<Step, [title: string, why: string, screen: string, does: string]> = {
@@ -13,16 +14,24 @@ const STEPS: Record<Step, [title: string, why: string, screen: string, does: str
   redirect_registered: ["Register where patients return", "Only a redirect URI that is registered is returned to.", "credentials", "Register"],
   webhook_made: ["Add a webhook", "Records and news of connections come there.", "webhooks", "Add"],
   webhook_verified: ["Send it a test event", "An answer of your receiver of 2xx shows that it works.", "webhooks", "Simulate"],
-  first_connection: ["Connect an invented patient", "In the playground, with your own public id.", "playground", "Open"],
+  first_connection: ["Connect a sample patient", "In the playground, with your own public id.", "playground", "Open"],
   first_export: ["Receive a first record", "Ask for it with the code below; it comes to your webhook.", "exports", "Look"],
 };
 
+/** In live mode the same step connects a real person. */
+const LIVE_CONNECTION: (typeof STEPS)[Step] = ["Connect a first patient", "From your own page. Patients in live mode are real.", "connections", "View connections"];
+
 export function Overview(): JSX.Element {
+  const here = useHere();
+  return here.place.mode === "live" ? <LiveGate>{() => <Working />}</LiveGate> : <Working />;
+}
+
+function Working(): JSX.Element {
   const here = useHere();
   const answer = useQuery<Answer>(`${here.base}/overview`);
   return (
     <>
-      <Title lead={here.place.mode === "test" ? "What you build and try, with invented patients." : "What happens with your patients."}>Overview</Title>
+      <Title lead={here.place.mode === "test" ? "Build and test with sample patients." : "Activity of your patients."}>Overview</Title>
       <Load answer={answer}>
         {(data) => (
           <>
@@ -55,7 +64,7 @@ function Failing({ data: { failing_webhooks: failing } }: { data: Answer }): JSX
 }
 
 function Checklist({ data }: { data: Answer }): JSX.Element | null {
-  const { link } = useHere();
+  const { link, place } = useHere();
   const count = data.checklist.filter(({ done }) => done).length;
   const next = data.checklist.find(({ done }) => !done)?.step;
   if (next === undefined) return null;
@@ -63,7 +72,7 @@ function Checklist({ data }: { data: Answer }): JSX.Element | null {
     <Panel title="Quick start" lead={`${count} of ${data.checklist.length} done`}>
       <ol class="steps">
         {data.checklist.map(({ step, done }) => {
-          const [title, why, screen, does] = STEPS[step];
+          const [title, why, screen, does] = step === "first_connection" && place.mode === "live" ? LIVE_CONNECTION : STEPS[step];
           return (
             <li key={step} class={done ? "done" : undefined}>
               <span class="tick" aria-hidden="true" />

@@ -209,6 +209,8 @@ export class Fake {
         if (body["code"] !== "123456") stop(400, "svc_invalid_request", "This is not the code that was sent. Check it and try again.");
         return Object.assign(w.organisation, { verified_emails: [...w.organisation.verified_emails, String(body["email"])] });
       }],
+      ["GET O/live-access", () => w.live],
+      ["POST O/live-access", ({ body }) => Object.assign(w.live, { stage: "requested", purpose: body["purpose"], requested_at: before(0), reason: undefined })],
       ["GET O/members", () => ({ members: w.members })],
       ["PATCH O/members/:id", ({ body }, at) => Object.assign(w.members.find((one) => one.account_id === at) ?? missing(), body)],
       ["DELETE O/members/:id/recovery", (_, at) => { delete w.members.find((one) => one.account_id === at)?.recovers_at; }],

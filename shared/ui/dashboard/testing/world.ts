@@ -1,6 +1,6 @@
 /** An organisation that has used the service for a while, all of it invented. */
 import type {
-  AuditRow, ConnectionDetail, Credential, DeliveryDetail, ExportDetail, InquiryDetail, Invitation, Member, Mode, UsedMonth, BrandedOrganisation, DashboardSession, OrganisationDeletion, Webhook, WebhookType,
+  AuditRow, ConnectionDetail, Credential, DeliveryDetail, ExportDetail, InquiryDetail, Invitation, Member, Mode, UsedMonth, BrandedOrganisation, LiveAccess, DashboardSession, OrganisationDeletion, Webhook, WebhookType,
 } from "../api/records.ts";
 
 export const id = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
@@ -17,6 +17,7 @@ export interface World {
   signedIn: boolean;
   organisation: BrandedOrganisation;
   deletion?: OrganisationDeletion | undefined;
+  live: LiveAccess;
   credentials: Credential[];
   webhooks: Webhook[];
   deliveries: DeliveryDetail[];
@@ -113,8 +114,9 @@ export function world(isNew = false): World {
     },
     organisation: {
       id: ORG, name: "Alder Health", logo_uri: "", accent: "#f2b01e", accent_contrast: 1.9, privacy_policy_uri: "https://alder.example/privacy", terms_uri: "https://alder.example/terms", website_uri: "https://alder.example", emails: ["ops@alder.example", "new@alder.example"], verified_emails: ["ops@alder.example"], plan: "paid",
-      status: "active",
+      status: "active", live_access: "granted",
     },
+    live: { stage: "granted", checklist: [{ step: "privacy_policy", done: true }, { step: "notice_address_verified", done: true }, { step: "owners_two_factor", done: true }, { step: "webhook_verified", done: true }] },
     credentials: all(credential("test", 1)),
     webhooks: all(webhook(1), webhook(2, { url: "https://old.example/hook", disabled: { at: before(2 * day), reason: "failing" }, health: { failures: 40, failing_since: before(7 * day), last_failure_at: before(2 * day) } })),
     deliveries: all(delivery(1), failed(2), delivery(3, { status: "exhausted", type: "patient.ehi_export_success", attempt: 10 }), delivery(4, { status: "held", webhook_id: id(202), attempts: [] })),

@@ -91,7 +91,7 @@ async function read<T>(response: Response): Promise<Answer<T>> {
   return {
     ok: false,
     failure: {
-      kind: kindOf(response.status),
+      kind: kindOf(response.status, envelope.error),
       error: envelope.error ?? "svc_server_error",
       description: envelope.error_description ?? "",
       requestId: envelope.request_id ?? response.headers.get("x-request-id") ?? undefined,
@@ -100,8 +100,8 @@ async function read<T>(response: Response): Promise<Answer<T>> {
   };
 }
 
-function kindOf(status: number): Failure["kind"] {
-  if (status === 401) return "foreign";
+function kindOf(status: number, error: string | undefined): Failure["kind"] {
+  if (status === 401 || error === "svc_live_access_required") return "foreign";
   if (status === 404) return "lost";
   if (status === 409) return "taken";
   if (status === 429) return "limited";

@@ -1,0 +1,172 @@
+package e2e_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/shared/account"
+	"recordbridge/shared/operator"
+	"recordbridge/shared/org"
+	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/webhook"
+)
+
+const notGranted = "svc_live_access_required"
+
+// newcomer is an organisation that signed up in the dashboard, with what its checklist asks for done step by step.
+type newcomer struct {
+	*stack
+
+	founder *person
+	own     string // path of its API in the dashboard
+	live    org.Tenant
+}
+
+func (n newcomer) access() (stage string, open []string) {
+	n.t.Helper()
+	var shown struct {
+		Stage     string
+		Checklist []struct {
+			Step string
+			Done bool
+		}
+	}
+	n.founder.do(http.MethodGet, n.own+"/live-access", nil, &shown)
+	for _, c := range shown.Checklist {
+		if !c.Done {
+			open = append(open, c.Step)
+		}
+	}
+	return shown.Stage, open
+}
+
+// request asks for live mode and returns the status.
+func (n newcomer) request() int {
+	n.t.Helper()
+	body := map[string]any{"purpose": "Patients of our practice share their records before a visit.", "terms_accepted": true}
+	return n.founder.ask(http.MethodPost, n.own+"/live-access", body, nil)
+}
+
+// complete does everything that the checklist asks for, and requests live mode before each step.
+func (n newcomer) complete() {
+	n.t.Helper()
+	ctx, control := n.t.Context(), store.Control{DB: store.NewClient(n.cloud.Config("test")), Table: n.template.Outputs["ControlTable"]}
+	testMode := org.Tenant{Mode: org.Test, OrgID: n.live.OrgID}
+	members := store.Accounts{DB: control.DB, Table: control.Table}
+	for _, step := range []func(){
+		func() {
+			n.founder.do(http.MethodPatch, n.own, map[string]string{"privacy_policy_uri": "https://cedar.example/privacy"}, nil)
+		},
+		func() {
+			found, err := control.Organisation(ctx, n.live)
+			expect.NoError(n.t, err)
+			found.VerifiedEmails = found.Emails
+			expect.NoError(n.t, control.SaveOrganisation(ctx, found))
+		},
+		func() {
+			all, err := members.Members(ctx, n.live.OrgID)
+			expect.NoError(n.t, err)
+			owner, err := members.Account(ctx, all[0].AccountID)
+			expect.NoError(n.t, err)
+			owner.Passkeys = []account.Passkey{{ID: "k", Name: "Key", Credential: []byte("{}"), CreatedAt: time.Now()}}
+			expect.NoError(n.t, members.SaveAccount(ctx, owner))
+		},
+		func() {
+			_, _, err := n.operator.Webhooks.Create(ctx, webhook.Draft{Tenant: testMode, URL: n.seeded.InboxURL + "/cedar"})
+			expect.NoError(n.t, err)
+			_, err = n.operator.Webhooks.SendTest(ctx, testMode)
+			expect.NoError(n.t, err)
+			n.letPass(5)
+		},
+	} {
+		if status := n.request(); status != http.StatusConflict {
+			n.t.Errorf("a request with an incomplete checklist: %d", status)
+		}
+		step()
+	}
+}
+
+// checkLive asks at every live door of a credential: with its key, by its public id, and in a browser.
+func (n newcomer) checkLive(publicID, key string, isOpen bool) {
+	n.t.Helper()
+	query := "?public_id=" + url.QueryEscape(publicID)
+	for path, got := range map[string]answer{
+		"the events":  n.call(http.MethodGet, "/bridge/events", publicID, key, nil),
+		"an export":   n.call(http.MethodPost, "/bridge/fhir/ehi-export", publicID, key, map[string]string{"org_connection_id": unknownID}),
+		"its own org": n.call(http.MethodGet, "/bridge/org"+query, "", "", nil),
+		"the search":  n.call(http.MethodPost, "/bridge/catalog/search"+query, "", "", map[string]string{"query": "a"}),
+		"an attempt":  n.call(http.MethodPost, "/bridge/attempts"+query, "", "", map[string]string{"endpoint_id": n.seeded.Sandbox.EndpointID}),
+		"a code":      n.call(http.MethodPost, "/bridge/email/codes"+query, "", "", map[string]string{"email": "ada@mail.example"}),
+	} {
+		if isClosed := got.status == http.StatusForbidden && got.Error == notGranted; isClosed == isOpen {
+			n.t.Errorf("%s: %d %s, open: %v", path, got.status, got.Error, isOpen)
+		}
+	}
+	for _, path := range []string{"/bridge/connect", "/bridge/reconnect", "/widget/embed"} {
+		page := n.send(http.MethodGet, path+query+"&redirect_uri="+url.QueryEscape("https://cedar.example/return"), http.Header{}, nil)
+		if isClosed := page.status == http.StatusBadRequest && strings.Contains(string(page.raw), notGranted); isClosed == isOpen {
+			n.t.Errorf("%s: %d, open: %v", path, page.status, isOpen)
+		}
+	}
+}
+
+// TestOrganisationWorksInLiveModeOnlyWhileGranted: one that signed up walks the checklist, is approved, works, and is withdrawn.
+func TestOrganisationWorksInLiveModeOnlyWhileGranted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		n := newcomer{stack: s, founder: s.newPerson("ada@cedar.example")}
+		n.founder.signIn()
+		var made struct{ ID string }
+		n.founder.do(http.MethodPost, "/dashboard/organisations", map[string]string{"name": "Cedar Practice"}, &made)
+		n.own, n.live = "/dashboard/organisations/"+made.ID, org.Tenant{Mode: org.Live, OrgID: made.ID}
+		if stage, open := n.access(); stage != "none" || len(open) != 4 {
+			t.Errorf("a newcomer is %s with %q open", stage, open)
+		}
+		draft := map[string]any{"redirect_uris": []string{"https://cedar.example/return"}}
+		if status := n.founder.ask(http.MethodPost, n.own+"/live/credentials", draft, nil); status != http.StatusForbidden {
+			t.Errorf("a live credential before the approval: %d", status)
+		}
+		n.complete()
+		if status := n.request(); status != http.StatusOK {
+			t.Fatalf("the request: %d", status)
+		}
+		if status := n.founder.ask(http.MethodPatch, n.own, map[string]string{"name": "Mayo Clinic"}, nil); status != http.StatusConflict {
+			t.Errorf("another name during the review: %d", status)
+		}
+		waiting, err := s.operator.Organisations.LiveRequests(t.Context())
+		if err != nil || len(waiting) != 1 || waiting[0].Organisation.ID != made.ID || waiting[0].Organisation.LiveReview.RequestedBy == "" {
+			t.Errorf("waiting are %+v (%v)", waiting, err)
+		}
+		_, err = s.operator.Organisations.ApproveLive(t.Context(), n.live, false)
+		expect.NoError(t, err)
+		credential, key, err := s.operator.Credentials.Create(t.Context(), operator.CredentialDraft{Tenant: n.live, Redirects: []string{"https://cedar.example/return"}})
+		expect.NoError(t, err)
+		n.checkLive(credential.PublicID(), key.Reveal(), true)
+		_, err = s.operator.Organisations.WithdrawLive(t.Context(), n.live, "Its website is gone.")
+		expect.NoError(t, err)
+		<-time.After(cached)
+		n.checkLive(credential.PublicID(), key.Reveal(), false)
+		if got := n.call(http.MethodGet, "/bridge/events", credential.PublicID(), key.Reveal()+"x", nil); got.status != http.StatusUnauthorized {
+			t.Errorf("a wrong key: %d", got.status)
+		}
+		if stage, _ := n.access(); stage != "withdrawn" {
+			t.Errorf("it is %s", stage)
+		}
+		n.letPass(5)
+		sent := 0
+		for _, m := range s.cloud.SES().Sent() {
+			if strings.Contains(m.Subject, "Live mode was") {
+				sent++
+			}
+		}
+		if sent != 2 {
+			t.Errorf("%d e-mails about live mode were sent, want one for each decision", sent)
+		}
+	})
+}

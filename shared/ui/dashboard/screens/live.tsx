@@ -1,0 +1,110 @@
+/** What stands between an organisation and live mode: a checklist, its request, and the operator's decision. */
+import type { ComponentChildren, JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { LiveAccess, LiveStep } from "../api/records.ts";
+import { useAction, useHere, useQuery } from "../app.ts";
+import { Check, Field, Form, LinkButton, Load, Notice, Panel, Title } from "../parts/controls.tsx";
+import { Time } from "../parts/show.tsx";
+import { address } from "../router.ts";
+
+const STEPS: Record<LiveStep, [title: string, why: string, screen: string, does: string]> = {
+  privacy_policy: ["Add your privacy policy", "Patients read it before they share records.", "branding", "Open branding"],
+  notice_address_verified: ["Verify an email address for notices", "We write there about your webhooks and credentials.", "branding", "Open branding"],
+  owners_two_factor: ["Secure every owner's account", "Each owner needs a passkey or an authenticator app.", "members", "View members"],
+  webhook_verified: ["Receive a test event", "Your endpoint must return 2xx in test mode.", "webhooks", "Open webhooks"],
+};
+
+/** Shows its children once the organisation has live mode, and the way there until then. */
+export function LiveGate({ children }: { children: () => ComponentChildren }): JSX.Element {
+  const { orgBase } = useHere();
+  const answer = useQuery<LiveAccess>(`${orgBase}/live-access`);
+  return (
+    <Load answer={answer}>
+      {(data) =>
+        data.stage === "granted" ? (
+          <>{children()}</>
+        ) : (
+          <>
+            <Title lead="Live mode connects real patients. We review every organisation first.">Request live mode</Title>
+            <Status data={data} />
+            {data.stage !== "requested" && <Steps data={data} />}
+            {data.stage !== "requested" && <Request data={data} done={answer.set} />}
+          </>
+        )
+      }
+    </Load>
+  );
+}
+
+function Status({ data: { stage, reason, purpose, requested_at: at } }: { data: LiveAccess }): JSX.Element | null {
+  if (stage === "requested") {
+    return (
+      <Notice>
+        <p>
+          <strong>We are reviewing your request.</strong> Sent <Time at={at ?? ""} />. We will email your addresses for notices.
+        </p>
+        <p class="break">{purpose}</p>
+      </Notice>
+    );
+  }
+  if (reason === undefined) return null;
+  return (
+    <Notice tone="bad">
+      <p>
+        <strong>{stage === "withdrawn" ? "Live mode was withdrawn." : "Your request was not approved."}</strong> <span class="break">{reason}</span>
+      </p>
+    </Notice>
+  );
+}
+
+function Steps({ data: { checklist } }: { data: LiveAccess }): JSX.Element {
+  const { place } = useHere();
+  return (
+    <Panel title="Checklist" lead={`${checklist.filter(({ done }) => done).length} of ${checklist.length} done`}>
+      <ol class="steps">
+        {checklist.map(({ step, done }) => {
+          const [title, why, screen, does] = STEPS[step];
+          return (
+            <li key={step} class={done ? "done" : undefined}>
+              <span class="tick" aria-hidden="true" />
+              <div>
+                <p class="strong">
+                  {title}
+                  {done && <span class="hidden"> (done)</span>}
+                </p>
+                <p class="soft">{why}</p>
+              </div>
+              {!done && (
+                <LinkButton href={address({ org: place.org, mode: "test", screen })}>
+                  {does}
+                  <span class="hidden">: {title}</span>
+                </LinkButton>
+              )}
+            </li>
+          );
+        })}
+      </ol>
+    </Panel>
+  );
+}
+
+function Request({ data, done }: { data: LiveAccess; done: (data: LiveAccess) => void }): JSX.Element {
+  const { api, orgBase, may, say } = useHere();
+  const action = useAction();
+  const [purpose, setPurpose] = useState(data.purpose ?? "");
+  const [terms, setTerms] = useState(false);
+  if (!may("own")) return <p>Only owners can request live mode.</p>;
+  if (data.checklist.some((one) => !one.done)) return <p>Complete the checklist to send your request.</p>;
+  const send = async (): Promise<void> => {
+    done(await api.post<LiveAccess>(`${orgBase}/live-access`, { purpose, terms_accepted: terms }));
+    say("Request sent.");
+  };
+  return (
+    <Panel title="Your request" lead="Your name, logo and website can't change during the review and afterwards.">
+      <Form action={action} does={send} send="Send request">
+        <Field label="What will you use live mode for?" rows={4} required maxLength={1000} help="At least 20 characters: who your patients are, and why they share records with you." value={purpose} set={setPurpose} />
+        <Check label="We accept the terms of live mode" checked={terms} set={setTerms} />
+      </Form>
+    </Panel>
+  );
+}
