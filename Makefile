@@ -59,7 +59,7 @@ e2e: ## perform the journeys that need nothing but the outside on a running stac
 		go test -count=1 -timeout 20m -run 'FromOutside$$' -v $(ARGS) ./infra/test/e2e | grep -v '^ *=== '
 
 ui: ## build the widget and our own pages into build/ui (needs Node 20)
-	@cd shared/ui && { [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund --loglevel=error; } && node build.mjs
+	@cd shared/ui && { [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; } && node build.mjs
 
 # Where there is no Node, everything else works, and who serves the pages says that there are none.
 pages:
@@ -85,7 +85,7 @@ test-ui: ui ## the types and unit tests of the widget and our pages (needs Node 
 test-browser: ui runner ## journeys through the widget in Chromium, which it installs from Debian where there is none; ARGS="-g keyboard" picks some
 	@.ci/chromium
 	@$(BUILD) -o build/ctl ./infra/ctl
-	@cd shared/ui && npx playwright test --config e2e/playwright.config.ts $(ARGS)
+	@cd shared/ui && npx --no playwright test --config e2e/playwright.config.ts $(ARGS)
 
 race: ## what does things side by side, in another order and under the race detector, without what is only more of the same to it (-short)
 	go test $(RACE) -short -shuffle=on -timeout 30m $(CROWDED) $$(grep -rlE '$(BESIDE)' --include='*.go' functions shared | sed 's,^,./,; s,/[^/]*$$,,' | sort -u)

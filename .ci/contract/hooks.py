@@ -50,11 +50,6 @@ def before_load_schema(context, raw_schema):
     """Makes the description that of this stack, and strict: it allows members that are yet to come, of which there are none."""
     raw_schema["components"]["schemas"]["PublicId"]["example"] = os.environ["PUBLIC_ID"]
     raw_schema["components"]["parameters"]["RedirectUri"]["example"] = os.environ["REDIRECT_URI"]
-    # With attempt, connect is the second half of POST /bridge/attempts: it works once, in a window of our own page. This is
-    # the other way, the organisations', which needs the public id.
-    connect = raw_schema["paths"]["/bridge/connect"]["get"]
-    connect["parameters"] = [p for p in connect["parameters"] if p.get("name") not in ("attempt", "Sec-Fetch-Site", "public_id")]
-    connect["parameters"].append({"$ref": "#/components/parameters/PublicId"})
     # It takes exactly one of four ids, which OpenAPI has no words for. This is the one that search hands out.
     record = raw_schema["paths"]["/bridge/catalog"]["get"]
     record["parameters"] = [p for p in record["parameters"] if p.get("name") not in ("portal_id", "endpoint_id", "tefca_directory_id")]

@@ -17,8 +17,8 @@ description = os.path.join(here, "../../docs/openapi.yaml")
 # What a limit refuses has a shape of its own, which these check. The other checks expect to get past the limit.
 SHAPE = "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance"
 
-# What succeeds only in a window that our own page has opened, or for a person who has been verified in one.
-WINDOWS = ("GET /bridge/tefca/identity/start", "GET /bridge/tefca/identity/callback/{provider}", "POST /bridge/tefca/records/{attemptId}/authorization")
+# What succeeds only in a window that a page of ours has opened, or for a person who has been verified in one.
+WINDOWS = ("POST /bridge/connect", "GET /bridge/tefca/identity/start", "POST /bridge/tefca/identity/start", "GET /bridge/tefca/identity/callback/{provider}", "POST /bridge/tefca/records/{attemptId}/authorization")
 
 
 def seeds(run):

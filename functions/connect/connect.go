@@ -1,7 +1,7 @@
-// Package connect serves GET /bridge/connect: a browser comes with the organisation's
-// public id and an institution's endpoint, or with the start value of an attempt that a widget made, and leaves for the
-// patient portal. Without an endpoint it leaves for the page where a patient picks one, which comes back. Errors go back by redirect once the redirect URI is proven; before that, and with a start value, they
-// are a page. Every call with a public id begins a new attempt; a start value works once.
+// Package connect serves /bridge/connect. GET with the organisation's public id and an institution's endpoint begins an attempt and
+// redirects the browser to the patient portal; without an endpoint it redirects to the page where a patient picks one, which comes back.
+// Errors are redirected once the redirect URI is proven, and are a page before that. POST with a start value starts an attempt that a page
+// of ours has made. Its errors are pages. Every GET begins a new attempt; a start value works once.
 package connect
 
 import (
@@ -25,7 +25,7 @@ type Deps struct {
 	Auth    httpapi.PublicAuth
 	Limiter httpapi.Limiter // of browsers with a start value, who name no organisation
 	Flows   Starter
-	BaseURL string // of the service, with the version
+	BaseURL string // of the service, with the version; its origin is that of our pages
 }
 
 // Starter begins attempts (flow.Starter).
@@ -49,11 +49,13 @@ type request struct {
 
 // New returns the endpoint.
 func New(d Deps) http.Handler {
-	asked := d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.PublicPage(d.Auth, d.get)})
-	opened := d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Page(d.Limiter, d.leave)})
+	leave := httpapi.Page(d.Limiter, d.leave)
+	asked := d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.PublicPage(d.Auth, d.get), http.MethodPost: leave})
+	astray := d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Page(d.Limiter, window.Astray), http.MethodPost: leave})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Has("attempt") {
-			opened.ServeHTTP(w, r)
+		// Addresses that pages of earlier releases open: theirs had the start value in the query, and ours has no query.
+		if r.URL.RawQuery == "" || r.URL.Query().Has("attempt") {
+			astray.ServeHTTP(w, r)
 			return
 		}
 		asked.ServeHTTP(w, r)
@@ -97,5 +99,5 @@ func (d Deps) page(visit httpapi.Visit, in request) string {
 }
 
 func (d Deps) leave(ctx context.Context, visit httpapi.Visit, in window.Prepared) (httpapi.Answer, error) {
-	return window.Leave(ctx, visit, in, d.Flows)
+	return window.Leave(ctx, visit, in, d.BaseURL, d.Flows)
 }

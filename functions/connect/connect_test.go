@@ -23,6 +23,7 @@ import (
 	"recordbridge/shared/ratelimit"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/shared/testkit/starttest"
 )
 
 const (
@@ -276,12 +277,13 @@ func TestErrorsAfterTheProofGoBackByRedirect(t *testing.T) {
 	}
 }
 
-// TestABrowserThatComesWithManyCookiesGivesTheOldestUp: in both ways to leave, and none of what is not an attempt's.
-func TestABrowserThatComesWithManyCookiesGivesTheOldestUp(t *testing.T) {
+// TestManyCookiesExpireOldest covers both ways to leave, and spares cookies that are not an attempt's.
+func TestManyCookiesExpireOldest(t *testing.T) {
 	t.Parallel()
-	for _, target := range []string{"?endpoint_id=endpoint&public_id=" + oneURI, "?attempt=start-1"} {
-		r := httptest.NewRequest(http.MethodGet, connect.Route+target, http.NoBody)
-		r.Header.Set("Sec-Fetch-Site", "same-origin")
+	for _, r := range []*http.Request{
+		httptest.NewRequest(http.MethodGet, connect.Route+"?endpoint_id=endpoint&public_id="+oneURI, http.NoBody),
+		starttest.Request(connect.Route, starttest.Body("start-1")),
+	} {
 		r.AddCookie(&http.Cookie{Name: "session", Value: "x"})
 		for i := range 21 {
 			r.AddCookie(&http.Cookie{Name: "__Host-attempt-" + string(rune('a'+i)), Value: string(rune('a'+i)) + ".x"})
@@ -294,65 +296,7 @@ func TestABrowserThatComesWithManyCookiesGivesTheOldestUp(t *testing.T) {
 			}
 		}
 		if diff := gocmp.Diff([]string{"__Host-attempt-a", "__Host-attempt-b"}, gone); diff != "" {
-			t.Errorf("%s: cookies that go (-want +got):\n%s", target, diff)
-		}
-	}
-}
-
-func TestAStartValueLeavesFromOurOwnPage(t *testing.T) {
-	t.Parallel()
-	var s starter
-	r := httptest.NewRequest(http.MethodGet, connect.Route+"?attempt=start-1", http.NoBody)
-	r.Header.Set("Sec-Fetch-Site", "same-origin")
-	w := s.send(t, httpapi.Limiter{}, r)
-	wantRedirect(t, w, authorize)
-	wantCookie := "__Host-attempt-2=binding; Path=/; Max-Age=1200; HttpOnly; Secure; SameSite=Lax"
-	if got := w.Header().Values("Set-Cookie"); len(got) != 1 || got[0] != wantCookie {
-		t.Errorf("cookies %q, want %q", got, wantCookie)
-	}
-	if len(s.left) != 1 || s.left[0] != "start-1" || len(s.asked) != 0 {
-		t.Errorf("left with %q, asked %d times", s.left, len(s.asked))
-	}
-}
-
-func TestAStartValueFromElsewhereIsNotUsed(t *testing.T) {
-	t.Parallel()
-	for name, sites := range map[string][]string{
-		"another site": {"cross-site"}, "a neighbour": {"same-site"}, "typed or from a mail": {"none"}, "not said": nil, "empty": {""},
-		"another case": {"Same-Origin"}, "twice": {"same-origin", "same-origin"}, "two things": {"same-origin, cross-site"},
-	} {
-		var s starter
-		r := httptest.NewRequest(http.MethodGet, connect.Route+"?attempt=start-1", http.NoBody)
-		r.Header["Sec-Fetch-Site"] = sites
-		w := s.send(t, httpapi.Limiter{}, r)
-		if w.Code != http.StatusBadRequest || w.Header().Get("Location") != "" || len(w.Header().Values("Set-Cookie")) != 0 || len(s.left) != 0 {
-			t.Errorf("%s: %d to %q, left with %q", name, w.Code, w.Header().Get("Location"), s.left)
-		}
-		if page := w.Body.String(); strings.Contains(page, "start-1") || !strings.Contains(page, keyedtest.RequestID) {
-			t.Errorf("%s: page\n%s", name, page)
-		}
-	}
-}
-
-func TestAStartValueThatDoesNotWorkIsAPage(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		query  string
-		err    error
-		status int
-	}{
-		"used":          {"?attempt=start-1", fault.BadRequest("This sign-in was opened before."), 400},
-		"none":          {"?attempt=", nil, 400},
-		"twice":         {"?attempt=a&attempt=b", nil, 400},
-		"with a caller": {"?attempt=start-1&public_id=" + oneURI + "&redirect_uri=" + url.QueryEscape(returnURI), fault.BadRequest("Used."), 400},
-		"our failure":   {"?attempt=start-1", errTrouble, 500},
-	} {
-		s := starter{err: c.err}
-		r := httptest.NewRequest(http.MethodGet, connect.Route+c.query, http.NoBody)
-		r.Header.Set("Sec-Fetch-Site", "same-origin")
-		w := s.send(t, httpapi.Limiter{}, r)
-		if w.Code != c.status || w.Header().Get("Location") != "" || w.Header().Get("Content-Type") != "text/html; charset=utf-8" || len(s.asked) != 0 {
-			t.Errorf("%s: %d to %q, asked %d times", name, w.Code, w.Header().Get("Location"), len(s.asked))
+			t.Errorf("%s: cookies that go (-want +got):\n%s", r.Method, diff)
 		}
 	}
 }
@@ -364,27 +308,16 @@ func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ra
 	return ratelimit.Decision{RetryAfter: 2 * time.Second}, nil
 }
 
-func TestStartValuesAreLimitedByAddress(t *testing.T) {
-	t.Parallel()
-	var s starter
-	r := httptest.NewRequest(http.MethodGet, connect.Route+"?attempt=start-1", http.NoBody)
-	r.Header.Set("Sec-Fetch-Site", "same-origin")
-	limiter := httpapi.Limiter{Buckets: fullBuckets{}, Limit: ratelimit.Limit{Name: "connect", Quota: 1, Window: time.Minute}}
-	if w := s.send(t, limiter, r); w.Code != http.StatusTooManyRequests || len(s.left) != 0 {
-		t.Errorf("got %d, left with %q", w.Code, s.left)
-	}
-}
-
-func TestConnectHasOneMethod(t *testing.T) {
+func TestConnectHasTwoMethods(t *testing.T) {
 	t.Parallel()
 	for method, want := range map[string]int{
-		http.MethodPost: 405, http.MethodDelete: 405, http.MethodOptions: 204, http.MethodHead: 302,
+		http.MethodPut: 405, http.MethodDelete: 405, http.MethodOptions: 204, http.MethodHead: 302,
 	} {
 		var s starter
 		w := s.visit(t, method, url.Values{"public_id": {oneURI}})
 		wantAllow := ""
 		if want != http.StatusFound {
-			wantAllow = "GET, HEAD, OPTIONS"
+			wantAllow = "GET, HEAD, POST, OPTIONS"
 		}
 		if w.Code != want || cmp.Or(w.Header().Get("Allow"), "") != wantAllow {
 			t.Errorf("%s: %d with Allow %q", method, w.Code, w.Header().Get("Allow"))

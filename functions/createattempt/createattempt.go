@@ -1,6 +1,6 @@
 // Package createattempt serves POST /bridge/attempts?public_id=: a widget makes a connect attempt
-// before it opens any window, so that whatever is wrong with its configuration shows at once. It hands out the address
-// that a window of our own page leaves with, once, and the token that the widget asks after the attempt with, unless it has chosen
+// before it opens any window, so that whatever is wrong with its configuration shows at once. It hands out the start value
+// that our own page posts to the connect URL, once, and the token that the widget asks after the attempt with, unless it has chosen
 // id and token itself: then it says the id and the token's hash. Every call makes a new attempt, but for one with an id and a hash that
 // were there before and that nobody has left with.
 package createattempt
@@ -8,7 +8,6 @@ package createattempt
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"time"
 
 	"recordbridge/shared/flow"
@@ -50,6 +49,7 @@ type response struct {
 	AttemptID    string `json:"attempt_id"`
 	AttemptToken string `json:"attempt_token,omitempty"`
 	ConnectURL   string `json:"connect_url"`
+	StartValue   string `json:"start_value"`
 	ExpiresAt    string `json:"expires_at"` // RFC 3339
 	EndpointID   string `json:"endpoint_id"`
 	PortalID     string `json:"portal_id"`
@@ -75,7 +75,7 @@ func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response
 	}
 	return response{
 		AttemptID: prepared.AttemptID, AttemptToken: prepared.Token.Reveal(),
-		ConnectURL: d.BaseURL + flow.ConnectPath + "?" + url.Values{"attempt": {prepared.Start.Reveal()}}.Encode(),
+		ConnectURL: d.BaseURL + flow.ConnectPath, StartValue: prepared.Start.Reveal(),
 		ExpiresAt:  prepared.ExpiresAt.UTC().Format(time.RFC3339),
 		EndpointID: prepared.EndpointID, PortalID: prepared.PortalID, BrandID: prepared.BrandID,
 	}, nil

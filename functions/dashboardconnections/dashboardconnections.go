@@ -37,7 +37,7 @@ func New(d Deps) http.Handler {
 		listRoute:       {http.MethodGet: httpapi.Member(d.Auth, account.View, d.list)},
 		oneRoute:        {http.MethodGet: httpapi.Member(d.Auth, account.View, d.show)},
 		disconnectRoute: {http.MethodPost: httpapi.Member(d.Auth, account.Develop, d.disconnect)},
-		eraseRoute:      {http.MethodPost: httpapi.Member(d.Auth, account.Own, d.erase)},
+		eraseRoute:      {http.MethodPost: httpapi.Member(d.Auth, account.Own, d.erase).Proving(account.Erase)},
 		erasureRoute:    {http.MethodGet: httpapi.Member(d.Auth, account.Own, d.erasure)},
 	})
 }
@@ -85,11 +85,8 @@ func (d Deps) disconnect(ctx context.Context, v httpapi.Visitor, in one) (detail
 	return d.show(ctx, v, in)
 }
 
-// erase has a connection erased with all that there is of it, for who has proven lately who that is. Asking again shows how it stands.
+// erase requests that a connection be erased with all its data. A repeated request returns the erasure's status.
 func (d Deps) erase(ctx context.Context, v httpapi.Visitor, in one) (erasure, error) {
-	if err := v.CheckFresh(); err != nil {
-		return erasure{}, err
-	}
 	e, err := d.Operator.As(account.Actor(v.Account)).Connections.Erase(ctx, v.Tenant, in.ID)
 	if err != nil {
 		return erasure{}, missing(err)

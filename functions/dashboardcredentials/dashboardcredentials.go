@@ -60,14 +60,14 @@ func New(d Deps) http.Handler {
 	return d.API.Routes(map[string]httpapi.Methods{
 		listRoute: {
 			http.MethodGet:  httpapi.Member(d.Auth, account.View, d.list),
-			http.MethodPost: httpapi.Member(d.Auth, account.Develop, d.create),
+			http.MethodPost: httpapi.Member(d.Auth, account.Develop, d.create).Proving(account.CreateKey),
 		},
 		oneRoute: {
 			http.MethodGet:    httpapi.Member(d.Auth, account.View, d.show),
 			http.MethodPatch:  httpapi.Member(d.Auth, account.Develop, d.change),
 			http.MethodDelete: httpapi.Member(d.Auth, account.Develop, d.remove),
 		},
-		keysRoute: {http.MethodPost: httpapi.Member(d.Auth, account.Develop, d.addKey)},
+		keysRoute: {http.MethodPost: httpapi.Member(d.Auth, account.Develop, d.addKey).Proving(account.CreateKey)},
 		keyRoute:  {http.MethodDelete: httpapi.Member(d.Auth, account.Develop, d.revoke)},
 	})
 }

@@ -22,6 +22,7 @@ const (
 	memberRoute      = "/dashboard/organisations/{orgId}/members/{accountId}"
 	invitationsRoute = "/dashboard/organisations/{orgId}/invitations"
 	invitationRoute  = "/dashboard/organisations/{orgId}/invitations/{invitationId}"
+	recoveryRoute    = "/dashboard/organisations/{orgId}/members/{accountId}/recovery"
 	acceptRoute      = "/dashboard/invitations"
 )
 
@@ -40,6 +41,7 @@ type Service interface {
 	Invite(ctx context.Context, by members.By, orgID, email string, role account.Role) (account.Invitation, error)
 	Invitations(ctx context.Context, orgID string) ([]account.Invitation, error)
 	Withdraw(ctx context.Context, by members.By, orgID, id string) error
+	StopRecovery(ctx context.Context, by members.By, orgID, accountID string) error
 	Accept(ctx context.Context, accountID string, token secret.Text) (account.Membership, error)
 }
 
@@ -48,14 +50,15 @@ func New(d Deps) http.Handler {
 	return d.API.Routes(map[string]httpapi.Methods{
 		membersRoute: {http.MethodGet: httpapi.Member(d.Auth, account.View, d.list)},
 		memberRoute: {
-			http.MethodPatch:  httpapi.Member(d.Auth, account.Manage, d.change),
-			http.MethodDelete: httpapi.Member(d.Auth, account.Manage, d.remove),
+			http.MethodPatch:  httpapi.Member(d.Auth, account.Manage, d.change).Proving(account.ChangeMembers),
+			http.MethodDelete: httpapi.Member(d.Auth, account.Manage, d.remove).Proving(account.ChangeMembers),
 		},
 		invitationsRoute: {
 			http.MethodGet:  httpapi.Member(d.Auth, account.Manage, d.invitations),
-			http.MethodPost: httpapi.Member(d.Auth, account.Manage, d.invite),
+			http.MethodPost: httpapi.Member(d.Auth, account.Manage, d.invite).Proving(account.ChangeMembers),
 		},
-		invitationRoute: {http.MethodDelete: httpapi.Member(d.Auth, account.Manage, d.withdraw)},
+		invitationRoute: {http.MethodDelete: httpapi.Member(d.Auth, account.Manage, d.withdraw).Proving(account.ChangeMembers)},
+		recoveryRoute:   {http.MethodDelete: httpapi.Member(d.Auth, account.Own, d.stopRecovery)},
 		acceptRoute:     {http.MethodPost: httpapi.Account(d.Auth, d.accept)},
 	})
 }
@@ -66,7 +69,8 @@ type member struct {
 	AccountID string `json:"account_id"`
 	Email     string `json:"email"`
 	Role      string `json:"role"`
-	Since     string `json:"since"` // RFC 3339
+	Since     string `json:"since"`                 // RFC 3339
+	Recovers  string `json:"recovers_at,omitempty"` // RFC 3339; while an operator's recovery of the account waits
 }
 
 type memberList struct {
@@ -120,7 +124,11 @@ func (d Deps) list(ctx context.Context, v httpapi.Visitor, _ nothing) (memberLis
 	}
 	view := memberList{Members: make([]member, 0, len(all))}
 	for _, m := range all {
-		view.Members = append(view.Members, member{AccountID: m.AccountID, Email: m.Email, Role: string(m.Role), Since: stamp(m.Since)})
+		shown := member{AccountID: m.AccountID, Email: m.Email, Role: string(m.Role), Since: stamp(m.Since)}
+		if !m.RecoversAt.IsZero() {
+			shown.Recovers = stamp(m.RecoversAt)
+		}
+		view.Members = append(view.Members, shown)
 	}
 	return view, nil
 }
@@ -143,6 +151,14 @@ func (d Deps) remove(ctx context.Context, v httpapi.Visitor, in oneMember) (http
 		return httpapi.Done{}, fault.Missing("There is no such member.")
 	}
 	return httpapi.Done{}, d.Service.Remove(ctx, by(v), v.Org, id)
+}
+
+func (d Deps) stopRecovery(ctx context.Context, v httpapi.Visitor, in oneMember) (httpapi.Done, error) {
+	id, ok := ids.ParseUUID(in.AccountID)
+	if !ok {
+		return httpapi.Done{}, fault.Missing("There is no such member.")
+	}
+	return httpapi.Done{}, d.Service.StopRecovery(ctx, by(v), v.Org, id)
 }
 
 func (d Deps) invitations(ctx context.Context, v httpapi.Visitor, _ nothing) (invitationList, error) {
@@ -183,7 +199,7 @@ func (d Deps) accept(ctx context.Context, v httpapi.Visitor, in accepting) (join
 }
 
 func by(v httpapi.Visitor) members.By {
-	return members.By{Actor: account.Actor(v.Account), AccountID: v.Account, Role: v.Role, Fresh: v.Fresh}
+	return members.By{Actor: account.Actor(v.Account), AccountID: v.Account, Role: v.Role}
 }
 
 func roleOf(text string) (account.Role, error) {

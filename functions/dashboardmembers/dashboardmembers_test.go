@@ -41,8 +41,6 @@ func (people) Remove(_ context.Context, by members.By, orgID, accountID string) 
 
 func pass(by members.By, orgID, accountID string, ok bool) error {
 	switch {
-	case !by.Fresh:
-		return account.ProofRequired()
 	case by.Actor != "member:"+by.AccountID || orgID != membertest.OrgA || accountID != known:
 		return fault.Missing("There is no such member.")
 	case !ok:
@@ -71,6 +69,13 @@ func (people) Withdraw(_ context.Context, by members.By, orgID, id string) error
 	return pass(by, orgID, known, true)
 }
 
+func (people) StopRecovery(_ context.Context, _ members.By, _, accountID string) error {
+	if accountID != known {
+		return fault.Missing("No recovery of this account is under way.")
+	}
+	return nil
+}
+
 func (people) Accept(_ context.Context, accountID string, token secret.Text) (account.Membership, error) {
 	if token.Reveal() != "token" {
 		return account.Membership{}, fault.Missing("This invitation does not work any more.")
@@ -93,6 +98,7 @@ func TestEachRouteAsksForItsPermission(t *testing.T) {
 			{membertest.Exchange{Method: "PATCH", Path: base + "/members/" + known, Body: `{"role":"admin"}`}, account.Manage},
 			{membertest.Exchange{Method: "DELETE", Path: base + "/members/" + known}, account.Manage},
 		},
+		membersRoute + "/{accountId}/recovery": {{membertest.Exchange{Method: "DELETE", Path: base + "/members/" + known + "/recovery"}, account.Own}},
 		inviteRoute: {
 			{membertest.Exchange{Path: base + "/invitations"}, account.Manage},
 			{membertest.Exchange{Method: "POST", Path: base + "/invitations", Body: `{"email":"a@b.example","role":"viewer"}`}, account.Manage},
@@ -166,4 +172,14 @@ func TestAnInvitationIsAcceptedByWhoHasSignedIn(t *testing.T) {
 			e.Check(t, route, newHandler())
 		})
 	}
+}
+
+func TestRecoveryIsStoppedByOwnerWithoutFreshProof(t *testing.T) {
+	t.Parallel()
+	const route = membersRoute + "/{accountId}/recovery"
+	stopped := membertest.Exchange{Method: "DELETE", Path: base + "/members/" + known + "/recovery", As: membertest.Stale, Status: 200, Want: `{"success":true}`}
+	stopped.Check(t, route, newHandler())
+	stopped.Path = base + "/members/none/recovery"
+	stopped.Status, stopped.Want = 404, keyedtest.FailureBody("svc_not_found", "There is no such member.")
+	stopped.Check(t, route, newHandler())
 }

@@ -76,6 +76,7 @@ func New(d Deps) http.Handler {
 		exportRoute:   {http.MethodGet: httpapi.Member(d.Auth, account.Manage, d.export)},
 	}
 	maps.Copy(routes, d.inbox())
+	maps.Copy(routes, d.deletion())
 	return d.API.Routes(routes)
 }
 

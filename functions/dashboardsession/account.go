@@ -13,6 +13,10 @@ type offer struct {
 	URI    string `json:"uri"`
 }
 
+type codes struct {
+	RecoveryCodes []string `json:"recovery_codes"`
+}
+
 type named struct {
 	Name     string          `json:"name" required:"true"`
 	Response json.RawMessage `json:"response" required:"true"` // PublicKeyCredential.toJSON()
@@ -37,6 +41,19 @@ func (d Deps) confirmTOTP(ctx context.Context, v httpapi.Visitor, in typed) (htt
 
 func (d Deps) removeTOTP(ctx context.Context, v httpapi.Visitor, _ nothing) (httpapi.WithCookies, error) {
 	return d.enter(ctx)(d.Service.RemoveTOTP(ctx, browserOf(v), v.Session))
+}
+
+func (d Deps) makeRecoveryCodes(ctx context.Context, v httpapi.Visitor, _ nothing) (codes, error) {
+	made, err := d.Service.MakeRecoveryCodes(ctx, v.Session)
+	return codes{RecoveryCodes: revealed(made)}, err
+}
+
+func revealed(all []secret.Text) []string {
+	shown := make([]string, 0, len(all))
+	for _, one := range all {
+		shown = append(shown, one.Reveal())
+	}
+	return shown
 }
 
 func (d Deps) registerPasskey(ctx context.Context, v httpapi.Visitor, _ nothing) (asked, error) {

@@ -24,11 +24,13 @@ const (
 	askPasskeyRoute     = "/dashboard/session/passkey/options"
 	passkeyRoute        = "/dashboard/session/passkey"
 	totpRoute           = "/dashboard/session/totp"
+	recoveryCodeRoute   = "/dashboard/session/recovery-code"
 	sessionsRoute       = "/dashboard/sessions"
 	generatorRoute      = "/dashboard/account/totp"
 	newPasskeyRoute     = "/dashboard/account/passkeys/options"
 	passkeysRoute       = "/dashboard/account/passkeys"
 	onePasskeyRoute     = "/dashboard/account/passkeys/{passkeyId}"
+	recoveryCodesRoute  = "/dashboard/account/recovery-codes"
 	addressRoute        = "/dashboard/account/email"
 	restoreAddressRoute = "/dashboard/account/email/restore"
 )
@@ -50,6 +52,9 @@ type Service interface {
 	AskPasskey(ctx context.Context) (account.Begun, error)
 	ByPasskey(ctx context.Context, b signin.Browser, answer []byte) (signin.Entered, error)
 	ByTOTP(ctx context.Context, b signin.Browser, s account.Session, digits string) (signin.Entered, error)
+	ByRecoveryCode(ctx context.Context, b signin.Browser, s account.Session, typed string) (signin.Entered, error)
+	MakeRecoveryCodes(ctx context.Context, s account.Session) ([]secret.Text, error)
+	RecoveryCodesLeft(ctx context.Context, a account.Account) (int, error)
 	SignOut(ctx context.Context, s account.Session) error
 	SignOutEverywhere(ctx context.Context, s account.Session) error
 	Account(ctx context.Context, s account.Session) (account.Account, []account.Membership, error)
@@ -78,33 +83,24 @@ func New(d Deps) http.Handler {
 			http.MethodGet:    httpapi.Pending(d.Auth, d.show),
 			http.MethodDelete: httpapi.Pending(d.Auth, d.signOut),
 		},
-		askPasskeyRoute: {http.MethodPost: httpapi.Anyone(d.Arrivals, d.askPasskey)},
-		passkeyRoute:    {http.MethodPost: httpapi.Anyone(d.Arrivals, d.byPasskey)},
-		totpRoute:       {http.MethodPost: httpapi.Pending(d.Auth, d.byTOTP)},
-		sessionsRoute:   {http.MethodDelete: httpapi.Account(d.Auth, d.signOutEverywhere)},
+		askPasskeyRoute:    {http.MethodPost: httpapi.Anyone(d.Arrivals, d.askPasskey)},
+		passkeyRoute:       {http.MethodPost: httpapi.Anyone(d.Arrivals, d.byPasskey)},
+		totpRoute:          {http.MethodPost: httpapi.Pending(d.Auth, d.byTOTP)},
+		recoveryCodeRoute:  {http.MethodPost: httpapi.Pending(d.Auth, d.byRecoveryCode)},
+		recoveryCodesRoute: {http.MethodPost: httpapi.Account(d.Auth, d.makeRecoveryCodes).Proving(account.ChangeFactors)},
+		sessionsRoute:      {http.MethodDelete: httpapi.Account(d.Auth, d.signOutEverywhere)},
 		generatorRoute: {
-			http.MethodPost:   httpapi.Account(d.Auth, fresh(d.offerTOTP)),
-			http.MethodPut:    httpapi.Account(d.Auth, fresh(d.confirmTOTP)),
-			http.MethodDelete: httpapi.Account(d.Auth, fresh(d.removeTOTP)),
+			http.MethodPost:   httpapi.Account(d.Auth, d.offerTOTP).Proving(account.ChangeFactors),
+			http.MethodPut:    httpapi.Account(d.Auth, d.confirmTOTP).Proving(account.ChangeFactors),
+			http.MethodDelete: httpapi.Account(d.Auth, d.removeTOTP).Proving(account.ChangeFactors),
 		},
-		newPasskeyRoute: {http.MethodPost: httpapi.Account(d.Auth, fresh(d.registerPasskey))},
-		passkeysRoute:   {http.MethodPost: httpapi.Account(d.Auth, fresh(d.addPasskey))},
-		onePasskeyRoute: {http.MethodDelete: httpapi.Account(d.Auth, fresh(d.removePasskey))},
+		newPasskeyRoute: {http.MethodPost: httpapi.Account(d.Auth, d.registerPasskey).Proving(account.ChangeFactors)},
+		passkeysRoute:   {http.MethodPost: httpapi.Account(d.Auth, d.addPasskey).Proving(account.ChangeFactors)},
+		onePasskeyRoute: {http.MethodDelete: httpapi.Account(d.Auth, d.removePasskey).Proving(account.ChangeFactors)},
 		addressRoute: {
-			http.MethodPost: httpapi.Account(d.Auth, fresh(d.askAddress)),
-			http.MethodPut:  httpapi.Account(d.Auth, fresh(d.changeAddress)),
+			http.MethodPost: httpapi.Account(d.Auth, d.askAddress).Proving(account.ChangeAddress),
+			http.MethodPut:  httpapi.Account(d.Auth, d.changeAddress).Proving(account.ChangeAddress),
 		},
 		restoreAddressRoute: {http.MethodPost: httpapi.Anyone(d.Arrivals, d.restoreAddress)},
 	})
-}
-
-// fresh asks for a proof of at most 15 minutes ago first.
-func fresh[In, Out any](f func(context.Context, httpapi.Visitor, In) (Out, error)) func(context.Context, httpapi.Visitor, In) (Out, error) {
-	return func(ctx context.Context, v httpapi.Visitor, in In) (Out, error) {
-		if err := v.CheckFresh(); err != nil {
-			var none Out
-			return none, err
-		}
-		return f(ctx, v, in)
-	}
 }

@@ -43,6 +43,18 @@ func (counter) Account(_ context.Context, s account.Session) (account.Account, [
 	return a, []account.Membership{{OrgID: membertest.OrgA, AccountID: s.AccountID, Role: account.Owner}, {OrgID: membertest.OrgB, Role: account.Viewer}}, nil
 }
 
+func (counter) RecoveryCodesLeft(context.Context, account.Account) (int, error) { return 7, nil }
+
+func (counter) ByRecoveryCode(ctx context.Context, b signin.Browser, _ account.Session, code string) (signin.Entered, error) {
+	e, err := counter{}.ByCode(ctx, b, "", "", code)
+	e.RecoveryCodes = []secret.Text{secret.New("0123-4567-89AB-CDEF")}
+	return e, err
+}
+
+func (counter) MakeRecoveryCodes(context.Context, account.Session) ([]secret.Text, error) {
+	return []secret.Text{secret.New("0123-4567-89AB-CDEF")}, nil
+}
+
 func (counter) SignOut(context.Context, account.Session) error { return nil }
 
 // Organisation implements dashboardsession.Organisations: an operator has removed OrgB.
@@ -62,7 +74,7 @@ func TestASessionIsShownAndItsCookiesAreStrict(t *testing.T) {
 	const route = "/dashboard/session"
 	view := func(token secret.Text, needs, organisations, fresh, ends string) string {
 		return `{"success":true,"data":{"account":{"id":"` + membertest.AccountOf(membertest.Owner) + `","email":"ada@alder.example","totp":false,` +
-			`"passkeys":[{"id":"k","name":"Telephone","created_at":"2026-03-04T05:06:07Z"}]},"csrf_token":"` + account.CSRFToken(token) + `","needs":"` + needs +
+			`"passkeys":[{"id":"k","name":"Telephone","created_at":"2026-03-04T05:06:07Z"}],"recovery_codes_left":7},"csrf_token":"` + account.CSRFToken(token) + `","needs":"` + needs +
 			`","fresh_until":"` + fresh + `","ends_at":"` + ends + `","organisations":[` + organisations + `]}}`
 	}
 	const alder = `{"id":"` + membertest.OrgA + `","name":"Alder","role":"owner","plan":"free","status":"active"}`
@@ -99,6 +111,7 @@ func TestTheAccountIsChangedByWhoHasProvenItLately(t *testing.T) {
 		{"PUT", "totp", "totp", `{"code":"123456"}`},
 		{"DELETE", "totp", "totp", ""},
 		{"POST", "passkeys/options", "passkeys/options", ""},
+		{"POST", "recovery-codes", "recovery-codes", ""},
 		{"POST", "passkeys", "passkeys", `{"name":"n","response":{}}`},
 		{"DELETE", "passkeys/k", "passkeys/{passkeyId}", ""},
 		{"POST", "email", "email", `{"email":"a@b.example"}`},
@@ -131,4 +144,24 @@ func TestACodeIsSent(t *testing.T) {
 		Want: strings.ReplaceAll(`{"success":true,"data":{"verification_id":"id","expires_at":"AT","resend_after":"AT"}}`, "AT", at),
 	}
 	e.Check(t, "/dashboard/session/codes", newHandler())
+}
+
+func TestRecoveryCodesAreShownOnce(t *testing.T) {
+	t.Parallel()
+	const code = `"recovery_codes":["0123-4567-89AB-CDEF"]`
+	for name, e := range map[string]membertest.Exchange{
+		"new codes": {Path: "/dashboard/account/recovery-codes", As: membertest.Owner, Status: 200, Want: `{"success":true,"data":{` + code + `}}`},
+		"nobody's":  {Path: "/dashboard/account/recovery-codes", Status: 401, Want: membertest.NoSession},
+		"a wrong code completes no sign-in": {
+			Path: "/dashboard/session/recovery-code", As: membertest.Pending, Body: `{"code":"1"}`, Status: 400,
+			Want: keyedtest.FailureBody("svc_invalid_request", "This is not the code that was sent."),
+		},
+		"without a session": {Path: "/dashboard/session/recovery-code", Body: `{"code":"123456"}`, Status: 401, Want: membertest.NoSession},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e.Method = http.MethodPost
+			e.Check(t, e.Path, newHandler())
+		})
+	}
 }

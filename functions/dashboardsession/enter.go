@@ -66,6 +66,7 @@ type shown struct {
 	FreshUntil    string       `json:"fresh_until"` // RFC 3339
 	EndsAt        string       `json:"ends_at"`     // RFC 3339
 	Organisations []membership `json:"organisations"`
+	RecoveryCodes []string     `json:"recovery_codes,omitempty"` // of the account's first second factor, once
 }
 
 type person struct {
@@ -73,6 +74,7 @@ type person struct {
 	Email    string    `json:"email"`
 	TOTP     bool      `json:"totp"`
 	Passkeys []passkey `json:"passkeys"`
+	Recovery int       `json:"recovery_codes_left"` // 0 while the second factor is to be proven
 }
 
 type passkey struct {
@@ -120,6 +122,10 @@ func (d Deps) byTOTP(ctx context.Context, v httpapi.Visitor, in typed) (httpapi.
 	return d.enter(ctx)(d.Service.ByTOTP(ctx, browserOf(v), v.Session, in.Code))
 }
 
+func (d Deps) byRecoveryCode(ctx context.Context, v httpapi.Visitor, in typed) (httpapi.WithCookies, error) {
+	return d.enter(ctx)(d.Service.ByRecoveryCode(ctx, browserOf(v), v.Session, in.Code))
+}
+
 func (d Deps) show(ctx context.Context, v httpapi.Visitor, _ nothing) (shown, error) {
 	return d.shownOf(ctx, v.Session, v.Token)
 }
@@ -148,6 +154,7 @@ func (d Deps) enter(ctx context.Context) func(signin.Entered, error) (httpapi.Wi
 		if err != nil {
 			return httpapi.WithCookies{}, err
 		}
+		view.RecoveryCodes = revealed(e.RecoveryCodes)
 		cookies := []*http.Cookie{
 			httpapi.StrictCookie(httpapi.SessionCookieName, e.Token, e.Session.ExpiresAt().Sub(e.Session.StartedAt)),
 		}
@@ -170,6 +177,8 @@ func (d Deps) shownOf(ctx context.Context, s account.Session, token secret.Text)
 	}
 	if s.Pending {
 		view.Needs = "second_factor"
+	} else if view.Account.Recovery, err = d.Service.RecoveryCodesLeft(ctx, a); err != nil {
+		return shown{}, err
 	}
 	for _, k := range a.Passkeys {
 		view.Account.Passkeys = append(view.Account.Passkeys, passkey{ID: k.ID, Name: k.Name, CreatedAt: stamp(k.CreatedAt), UsedAt: stamp(k.UsedAt)})

@@ -44,7 +44,7 @@ func New(d Deps) http.Handler {
 	return d.API.Routes(map[string]httpapi.Methods{
 		listRoute: {
 			http.MethodGet:  httpapi.Member(d.Auth, account.View, d.list),
-			http.MethodPost: httpapi.Member(d.Auth, account.Develop, d.create),
+			http.MethodPost: httpapi.Member(d.Auth, account.Develop, d.create).Proving(account.AddWebhook),
 		},
 		oneRoute: {
 			http.MethodGet:    httpapi.Member(d.Auth, account.View, d.show),
@@ -55,8 +55,8 @@ func New(d Deps) http.Handler {
 			http.MethodPost:   httpapi.Member(d.Auth, account.Develop, d.sign),
 			http.MethodDelete: httpapi.Member(d.Auth, account.Develop, d.unsign),
 		},
-		revealRoute:   act(httpapi.Member(d.Auth, account.Develop, d.reveal)),
-		rotateRoute:   act(httpapi.Member(d.Auth, account.Develop, d.rotate)),
+		revealRoute:   act(httpapi.Member(d.Auth, account.Develop, d.reveal).Proving(account.RevealSecret)),
+		rotateRoute:   act(httpapi.Member(d.Auth, account.Develop, d.rotate).Proving(account.RotateSecret)),
 		disableRoute:  act(httpapi.Member(d.Auth, account.Develop, d.disable)),
 		enableRoute:   act(httpapi.Member(d.Auth, account.Develop, d.enable)),
 		simulateRoute: act(httpapi.Member(d.Auth, account.Develop, d.simulate)),
@@ -132,9 +132,27 @@ func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (hook, 
 	if err != nil {
 		return hook{}, err
 	}
+	if in.URL, err = d.moved(ctx, v, in); err != nil {
+		return hook{}, missing(err)
+	}
 	return shown(d.as(v).Change(ctx, v.Tenant, in.ID, operator.WebhookChange{
 		URL: in.URL, Optional: optional, Edit: webhook.Edit{Headers: in.Headers, Rate: in.Rate, Note: in.Note, SigningKey: nil},
 	}))
+}
+
+// moved returns the URL that a change gives a webhook, for whoever has proven lately who that is; nil if it stays.
+func (d Deps) moved(ctx context.Context, v httpapi.Visitor, in changed) (*string, error) {
+	if in.URL == nil {
+		return nil, nil //nolint:nilnil // a URL that stays is no error
+	}
+	found, err := d.as(v).Show(ctx, v.Tenant, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if found.URL == *in.URL {
+		return nil, nil //nolint:nilnil // as above
+	}
+	return in.URL, v.Prove(account.MoveWebhook)
 }
 
 func (d Deps) remove(ctx context.Context, v httpapi.Visitor, in one) (httpapi.Done, error) {

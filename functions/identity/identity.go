@@ -1,13 +1,12 @@
 // Package identity serves /bridge/tefca/identity (docs/openapi.yaml), where TEFCA mode begins. GET ?public_id= tells a page of ours which
 // identity providers there are, and POST ?public_id= makes an attempt at one of them; both answer at once what is wrong with the
-// configuration or the plan. GET /bridge/tefca/identity/start lets a window of our own pages leave for the provider, once. Every POST makes a new
-// attempt.
+// configuration or the plan. POST /bridge/tefca/identity/start, from a page of ours and with an attempt's start value, sends the browser to the
+// provider, once. Every POST of the other route makes a new attempt.
 package identity
 
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"time"
 
 	"recordbridge/shared/httpapi"
@@ -65,6 +64,7 @@ type response struct {
 	AttemptID    string `json:"attempt_id"`
 	AttemptToken string `json:"attempt_token"`
 	IdentityURL  string `json:"identity_url"`
+	StartValue   string `json:"start_value"`
 	ExpiresAt    string `json:"expires_at"` // RFC 3339
 }
 
@@ -72,7 +72,7 @@ type response struct {
 func New(d Deps) http.Handler {
 	return d.API.Routes(map[string]httpapi.Methods{
 		Route:      {http.MethodGet: httpapi.Browser(d.Auth, d.get), http.MethodPost: httpapi.Browser(d.Auth, d.post)},
-		StartRoute: {http.MethodGet: httpapi.Page(d.Limiter, d.leave)},
+		StartRoute: {http.MethodGet: httpapi.Page(d.Limiter, window.Astray), http.MethodPost: httpapi.Page(d.Limiter, d.leave)},
 	})
 }
 
@@ -101,11 +101,11 @@ func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response
 	}
 	return response{
 		AttemptID: prepared.AttemptID, AttemptToken: prepared.Token.Reveal(),
-		IdentityURL: d.BaseURL + StartRoute + "?" + url.Values{"attempt": {prepared.Start.Reveal()}}.Encode(),
-		ExpiresAt:   prepared.ExpiresAt.UTC().Format(time.RFC3339),
+		IdentityURL: d.BaseURL + StartRoute, StartValue: prepared.Start.Reveal(),
+		ExpiresAt: prepared.ExpiresAt.UTC().Format(time.RFC3339),
 	}, nil
 }
 
 func (d Deps) leave(ctx context.Context, visit httpapi.Visit, in window.Prepared) (httpapi.Answer, error) {
-	return window.Leave(ctx, visit, in, d.Windows)
+	return window.Leave(ctx, visit, in, d.BaseURL, d.Windows)
 }

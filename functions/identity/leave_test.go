@@ -12,16 +12,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"recordbridge/functions/identity"
 	"recordbridge/shared/binding"
 	"recordbridge/shared/org"
 	"recordbridge/shared/tefca/attempt"
 	csp "recordbridge/shared/tefca/identity"
 	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/shared/testkit/starttest"
 )
 
-// start is the query of the attempt's start address: value(2).
-const start = "?attempt=AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI"
+// start is the attempt's start value: value(2).
+const start = "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI"
 
 // newPrepared is a world with an attempt whose browser has not left.
 func newPrepared(t *testing.T) *world {
@@ -62,8 +64,8 @@ func TestAStartValueLeavesForTheProvider(t *testing.T) {
 	w.now = w.now.Add(10 * time.Minute)
 	got := w.leave(start)
 	state, cookie := value(3), strconv.FormatInt(w.now.Unix(), 36)+"."+value(4)
-	if got.Code != http.StatusFound || got.Header().Get("Location") != authorize || got.Body.Len() != 0 || got.Header().Get("Referrer-Policy") != "no-referrer" {
-		t.Fatalf("got %d %v %s", got.Code, got.Header(), got.Body)
+	if to := starttest.Destination(t, got); to != authorize {
+		t.Fatalf("goes on to %q, want %q", to, authorize)
 	}
 	want := binding.CookieName(state) + "=" + cookie + "; Path=/; Max-Age=1200; HttpOnly; Secure; SameSite=Lax"
 	if cookies := got.Header().Values("Set-Cookie"); len(cookies) != 1 || cookies[0] != want {
@@ -102,19 +104,38 @@ func TestAStartValueLeavesForTheProvider(t *testing.T) {
 	}
 }
 
-func TestAStartValueFromElsewhereIsNotUsed(t *testing.T) {
+func TestStartValueFromElsewhereIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newPrepared(t)
-	for name, sites := range map[string][]string{
-		"another site": {"cross-site"}, "a neighbour": {"same-site"}, "typed or from a mail": {"none"}, "not said": nil, "empty": {""},
-		"another case": {"Same-Origin"}, "twice": {"same-origin", "same-origin"}, "two things": {"same-origin, cross-site"},
-	} {
-		w.checkErrorPage(t, name, w.leaveFrom(start, sites...), 400, "svc_invalid_request", "")
+	for name, header := range starttest.Foreign() {
+		r := starttest.Request(identity.StartRoute, starttest.Body(start))
+		r.Header = header
+		w.checkErrorPage(t, name, w.send(r), 400, "svc_invalid_request", "")
 	}
+	w.checkNotStarted(t)
+}
+
+func TestStartValueInURLIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newPrepared(t)
+	for name, r := range map[string]*http.Request{
+		"as before":              httptest.NewRequest(http.MethodGet, identity.StartRoute+"?attempt="+start, http.NoBody),
+		"in the form's name":     httptest.NewRequest(http.MethodGet, identity.StartRoute+"?start_value="+start, http.NoBody),
+		"in the query of a form": starttest.Request(identity.StartRoute+"?start_value="+start, ""),
+	} {
+		r.Header = starttest.Header(starttest.Origin)
+		w.checkErrorPage(t, name, w.send(r), 400, "svc_invalid_request", "")
+	}
+	w.checkNotStarted(t)
+}
+
+// checkNotStarted says that no provider was asked, and that the start value still works.
+func (w *world) checkNotStarted(t *testing.T) {
+	t.Helper()
 	if len(w.begun) != 0 || w.attempt(t, attemptID).Status != attempt.Created {
 		t.Errorf("the provider was asked %+v, kept %+v", w.begun, w.attempt(t, attemptID))
 	}
-	if got := w.leave(start); got.Code != http.StatusFound {
+	if got := w.leave(start); got.Code != http.StatusOK {
 		t.Errorf("from our own page it answered %d", got.Code)
 	}
 }
@@ -124,30 +145,30 @@ func TestAStartValueThatDoesNotWorkIsAPage(t *testing.T) {
 	t.Parallel()
 	const spent = "This sign-in was opened before or has expired. Return to the application and try again."
 	for name, c := range map[string]struct {
-		query  string
+		body   string
 		before func(*world)
 		status int
 		code   string
 		says   string
 		then   int // what the start value answers afterwards, when all is well again
 	}{
-		"unknown":      {"?attempt=" + value(9), nil, 400, "svc_invalid_request", spent, 302},
-		"the token":    {"?attempt=" + value(1), nil, 400, "svc_invalid_request", spent, 302},
-		"none":         {"?attempt=", nil, 400, "svc_invalid_request", "attempt is required.", 302},
-		"nothing":      {"", nil, 400, "svc_invalid_request", "attempt is required.", 302},
-		"twice":        {start + "&attempt=b", nil, 400, "svc_invalid_request", "attempt must be sent only once.", 302},
-		"used":         {start, func(w *world) { w.leave(start) }, 400, "svc_invalid_request", spent, 400},
-		"too late":     {start, func(w *world) { w.now = w.now.Add(30 * time.Minute) }, 400, "svc_invalid_request", spent, 400},
-		"just in time": {"?attempt=", func(w *world) { w.now = w.now.Add(30*time.Minute - time.Second) }, 400, "svc_invalid_request", "", 302},
+		"unknown":      {starttest.Body(value(9)), nil, 400, "svc_invalid_request", spent, 200},
+		"the token":    {starttest.Body(value(1)), nil, 400, "svc_invalid_request", spent, 200},
+		"none":         {"start_value=", nil, 400, "svc_invalid_request", "start_value is required.", 200},
+		"nothing":      {"", nil, 400, "svc_invalid_request", "start_value is required.", 200},
+		"twice":        {starttest.Body(start) + "&start_value=b", nil, 400, "svc_invalid_request", "start_value must be sent only once.", 200},
+		"used":         {starttest.Body(start), func(w *world) { w.leave(start) }, 400, "svc_invalid_request", spent, 400},
+		"too late":     {starttest.Body(start), func(w *world) { w.now = w.now.Add(30 * time.Minute) }, 400, "svc_invalid_request", spent, 400},
+		"just in time": {"start_value=", func(w *world) { w.now = w.now.Add(30*time.Minute - time.Second) }, 400, "svc_invalid_request", "", 200},
 		"the provider goes": {
-			start, func(w *world) { delete(w.settings, org.Test) }, 400, "svc_invalid_request", spent, 302,
+			starttest.Body(start), func(w *world) { delete(w.settings, org.Test) }, 400, "svc_invalid_request", spent, 200,
 		},
 		"the provider does not answer": {
-			start, func(w *world) { w.unbegun = csp.Unavailable(keyedtest.ErrTrouble) }, 503, "svc_unavailable",
-			"The identity service does not answer at the moment. Nothing was shared; please try again in some minutes.", 302,
+			starttest.Body(start), func(w *world) { w.unbegun = csp.Unavailable(keyedtest.ErrTrouble) }, 503, "svc_unavailable",
+			"The identity service does not answer at the moment. Nothing was shared; please try again in some minutes.", 200,
 		},
-		"our own failure": {start, func(w *world) { w.unbegun = keyedtest.ErrTrouble }, 500, "svc_server_error", "Something went wrong on our side.", 302},
-		"rows that fail":  {start, func(w *world) { w.rows.failing = keyedtest.ErrTrouble }, 500, "svc_server_error", "Something went wrong on our side.", 302},
+		"our own failure": {starttest.Body(start), func(w *world) { w.unbegun = keyedtest.ErrTrouble }, 500, "svc_server_error", "Something went wrong on our side.", 200},
+		"rows that fail":  {starttest.Body(start), func(w *world) { w.rows.failing = keyedtest.ErrTrouble }, 500, "svc_server_error", "Something went wrong on our side.", 200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -156,7 +177,7 @@ func TestAStartValueThatDoesNotWorkIsAPage(t *testing.T) {
 			if c.before != nil {
 				c.before(w)
 			}
-			w.checkErrorPage(t, name, w.leave(c.query), c.status, c.code, c.says)
+			w.checkErrorPage(t, name, w.send(starttest.Request(identity.StartRoute, c.body)), c.status, c.code, c.says)
 			w.unbegun, w.rows.failing, w.settings[org.Test] = nil, nil, settings
 			if got := w.leave(start); got.Code != c.then {
 				t.Errorf("afterwards it answered %d, want %d", got.Code, c.then)
@@ -169,14 +190,11 @@ func TestAStartValueThatDoesNotWorkIsAPage(t *testing.T) {
 func TestABrowserWithManyAttemptsGivesTheOldestUp(t *testing.T) {
 	t.Parallel()
 	w := newPrepared(t)
-	r := httptest.NewRequest(http.MethodGet, "/bridge/tefca/identity/start"+start, http.NoBody)
-	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	r := starttest.Request(identity.StartRoute, starttest.Body(start))
 	for i := range 20 {
 		r.AddCookie(&http.Cookie{Name: "__Host-attempt-" + string(rune('a'+i)), Value: string(rune('a'+i)) + ".x"})
 	}
-	got := httptest.NewRecorder()
-	w.handler.ServeHTTP(got, r)
-	cookies := got.Header().Values("Set-Cookie")
+	cookies := w.send(r).Header().Values("Set-Cookie")
 	if len(cookies) != 2 || cookies[0] != "__Host-attempt-a=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Lax" {
 		t.Errorf("cookies %q", cookies)
 	}
@@ -186,7 +204,7 @@ func TestABrowserWithManyAttemptsGivesTheOldestUp(t *testing.T) {
 func TestWhoseAnAttemptIsStandsInItsRow(t *testing.T) {
 	t.Parallel()
 	w := newPrepared(t)
-	if got := w.leave(start + strings.Replace(livePage, "?", "&", 1)); got.Code != http.StatusFound || w.asked[0].ID != "simulated" {
+	if got := w.send(starttest.Request(identity.StartRoute+livePage, starttest.Body(start))); got.Code != http.StatusOK || w.asked[0].ID != "simulated" {
 		t.Errorf("got %d, asked %+v", got.Code, w.asked)
 	}
 	if a := w.attempt(t, attemptID); a.Tenant != keyedtest.Tenants()[keyedtest.PublicA] || a.Status != attempt.Open {

@@ -25,6 +25,7 @@ import (
 	"recordbridge/shared/testkit/browsertest"
 	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/shared/testkit/starttest"
 )
 
 const (
@@ -109,14 +110,12 @@ func (w *world) post(t *testing.T, body string) *httptest.ResponseRecorder {
 	return browsertest.Send(t, w.handler, http.MethodPost, identity.Route+browsertest.Page, body)
 }
 
-// leave opens a start address as a page of ours does.
-func (w *world) leave(query string) *httptest.ResponseRecorder {
-	return w.leaveFrom(query, "same-origin")
+// leave posts a start value as a page of ours does.
+func (w *world) leave(start string) *httptest.ResponseRecorder {
+	return w.send(starttest.Request(identity.StartRoute, starttest.Body(start)))
 }
 
-func (w *world) leaveFrom(query string, sites ...string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(http.MethodGet, identity.StartRoute+query, http.NoBody)
-	r.Header["Sec-Fetch-Site"] = sites
+func (w *world) send(r *http.Request) *httptest.ResponseRecorder {
 	answer := httptest.NewRecorder()
 	w.handler.ServeHTTP(answer, r)
 	return answer

@@ -149,9 +149,9 @@ func (d Deps) draw(visit httpapi.Visit, name string, boot pages.Boot) (httpapi.A
 		return httpapi.Answer{}, err
 	}
 	if name == pages.Embed {
-		return httpapi.Framed(drawn.HTML, drawn.Policy), nil
+		return httpapi.Framed(drawn.HTML, drawn.Policy, drawn.Referrer), nil
 	}
-	return httpapi.Drawn(drawn.HTML, drawn.Policy), nil
+	return httpapi.Drawn(drawn.HTML, drawn.Policy, drawn.Referrer), nil
 }
 
 // title is what a tab and a history show.

@@ -121,7 +121,7 @@ func TestAFrameIsTheOrganisationsAndForItsPages(t *testing.T) {
 		t.Errorf("got %s", page)
 	}
 	for name, want := range map[string]string{
-		"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "Content-Type": "text/html; charset=utf-8",
+		"Cache-Control": "no-store", "Referrer-Policy": "strict-origin", "X-Content-Type-Options": "nosniff", "Content-Type": "text/html; charset=utf-8",
 		"X-Request-Id": requestID, "Set-Cookie": "",
 		"Cross-Origin-Embedder-Policy": "credentialless", "Cross-Origin-Resource-Policy": "cross-origin", // a page that isolates itself holds no other frame
 	} {

@@ -7,13 +7,17 @@ import (
 
 	"recordbridge/shared/catalog/publish"
 	"recordbridge/shared/catalog/search"
+	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
 )
 
 func catalogCommands() []command {
 	record := []string{"id"}
-	return append(sourceCommands(), []command{
-		{name: "catalog diff", flags: "-mode test|live", help: "Tells what publishing would change, and changes nothing", declare: previewCatalog},
+	return append(append(sourceCommands(), hostCommands()...), []command{
+		{
+			name: "catalog diff", flags: "-mode test|live [-host HOST] [-source SOURCE] [-limit N]", declare: previewCatalog,
+			help: "Tells what publishing would change and which hosts wait for an operator, and changes nothing",
+		},
 		{
 			name: "catalog approve", flags: "-id SOURCE\n-mode test|live", declare: approveCatalog,
 			help: "Accepts the list that a source waits with, or says yes to what a mode's publication asks",
@@ -59,10 +63,14 @@ func recordFlag(flags *flag.FlagSet) *string {
 }
 
 func previewCatalog(flags *flag.FlagSet) action {
-	mode := modeFlag(flags)
+	mode, choice := modeFlag(flags), hostFlags(flags)
+	limit := flags.Int("limit", mostHosts, "how `many` of the hosts that wait are shown")
 	return func(ctx context.Context, s session) (any, error) {
+		if *limit < 1 {
+			return nil, misused("-limit must be at least 1")
+		}
 		out, err := s.Catalog.Preview(ctx, *mode)
-		return publicationShown(out), err
+		return hostsShown(publicationShown(out), out.Composed.Waiting, choice, *limit), err
 	}
 }
 
@@ -109,7 +117,7 @@ func publicationShown(out publish.Outcome) map[string]any {
 	if out.Question.ID != "" {
 		shown["waits_for_approval"] = out.Question
 	}
-	return shown
+	return hostsShown(shown, out.Composed.Waiting, &operator.HostChoice{}, mostHosts)
 }
 
 func searchCatalog(flags *flag.FlagSet) action {
@@ -213,6 +221,9 @@ func reportCatalog(flags *flag.FlagSet) action {
 		shown := map[string]any{
 			"mode": *mode, "live": r.Pointer.Live, "kept": r.Pointer.Kept, "sources": sources, "overrides": said,
 			"paused": r.Publication.Paused, "state": cmp.Or(string(r.Publication.Phase), "at rest"),
+		}
+		if r.Publication.Waits.ID != "" {
+			shown["hosts_wait"] = r.Publication.Waits
 		}
 		if r.Publication.Question.ID != "" {
 			shown["waits_for_approval"], shown["approved"] = r.Publication.Question, r.Publication.Approved == r.Publication.Question.ID

@@ -46,6 +46,8 @@ func (w world) right(command string) map[string]string {
 	}
 	values := map[string]map[string]string{
 		"organisation create":   {"name": "Birch"},
+		"organisation delete":   {"org": w.org, "name": "Birch"},
+		"organisation recover":  {"org": w.org, "email": "ada@alder.example", "reason": "seen in person"},
 		"credential create":     with(tenant, "redirect", "https://app.example/return"),
 		"webhook create":        with(tenant, "url", "https://app.example/hook"),
 		"credential set":        {"public-id": w.publicID, "add-redirect": "https://app.example/another"},
@@ -154,7 +156,8 @@ func TestWhatIsWrongIsToldByItsFlag(t *testing.T) {
 		"endpoint create -issuer", "endpoint approve -issuer", // any text, which is compared with what discovery names
 		"webhook log -id", "webhook log -delivery", "connection list -external-id", // nothing is found
 		"client list -", "registration set -client-auth x",
-		"ccda -report", // any file
+		"ccda -report",                 // any file
+		"organisation recover -reason", // any text
 	}
 	for _, c := range commands() {
 		flags := flag.NewFlagSet(c.name, flag.ContinueOnError)

@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"reflect"
 
+	"recordbridge/shared/deletion"
+	"recordbridge/shared/fault"
 	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
 )
@@ -33,12 +36,24 @@ func organisationCommands() []command {
 			help: "Invites an owner by e-mail, the first one or another",
 		},
 		{
+			name: "organisation recover", flags: "-org ID -email ADDRESS -reason TEXT\n-org ID -email ADDRESS -stop", needs: []string{"org", "email"}, declare: recoverOwner,
+			help: "Begins the recovery of an owner who has lost every second factor, or stops it",
+		},
+		{
 			name: "organisation suspend", flags: "-org ID", needs: []string{"org"}, declare: suspendOrganisation,
 			help: "Stops an organisation's public ids and keys, in both modes",
 		},
 		{
 			name: "organisation resume", flags: "-org ID", needs: []string{"org"}, declare: resumeOrganisation,
 			help: "Makes a suspended organisation work again",
+		},
+		{
+			name: "organisation delete", flags: "-org ID -name NAME", needs: []string{"org", "name"}, declare: deleteOrganisation,
+			help: "Has an organisation deleted with everything that it has, after seven days, or shows the deletion's status",
+		},
+		{
+			name: "organisation keep", flags: "-org ID", needs: []string{"org"}, declare: keepOrganisation,
+			help: "Cancels the deletion of an organisation before it begins",
 		},
 		{
 			name: "organisation remove", flags: "-org ID", needs: []string{"org"}, declare: removeOrganisation,
@@ -74,6 +89,22 @@ func inviteOwner(flags *flag.FlagSet) action {
 	})
 }
 
+func recoverOwner(flags *flag.FlagSet) action {
+	email := flags.String("email", "", "`address` of the owner's account")
+	reason := flags.String("reason", "", "`text` for the audit log: how you know that it is the owner; no names or addresses")
+	stop := flags.Bool("stop", false, "stop a recovery that was begun")
+	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+		if *stop == (*reason != "") {
+			return nil, misused("give either -reason or -stop")
+		}
+		if *stop {
+			return map[string]any{"org": tenant.OrgID, "stopped": true}, s.Organisations.StopRecovery(ctx, tenant, *email)
+		}
+		r, err := s.Organisations.Recover(ctx, tenant, *email, *reason)
+		return map[string]any{"org": tenant.OrgID, "account": r.AccountID, "applies_at": r.AppliesAt}, err
+	})
+}
+
 func listOrganisations(*flag.FlagSet) action {
 	return func(ctx context.Context, s session) (any, error) {
 		listed, err := s.Organisations.List(ctx)
@@ -90,8 +121,39 @@ func listOrganisations(*flag.FlagSet) action {
 
 func showOrganisation(flags *flag.FlagSet) action {
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
-		shown, err := s.Organisations.Show(ctx, tenant)
-		return organisationShown(shown), err
+		gone, err := s.Organisations.Deletion(ctx, tenant)
+		if err != nil && !errors.Is(err, fault.NotFound) {
+			return nil, err
+		}
+		if gone.Stage == deletion.Done {
+			return map[string]any{"id": tenant.OrgID, "deletion": deletionShown(gone)}, nil
+		}
+		found, failure := s.Organisations.Show(ctx, tenant)
+		shown := organisationShown(found)
+		if err == nil {
+			shown["deletion"] = deletionShown(gone)
+		}
+		return shown, failure
+	})
+}
+
+func deletionShown(d deletion.Deletion) map[string]any {
+	return map[string]any{
+		"stage": d.Stage, "requested_by": d.Actor, "requested_at": d.RequestedAt, "begins_at": d.BeginsAt, "finished_at": d.FinishedAt, "counts": d.Counts,
+	}
+}
+
+func deleteOrganisation(flags *flag.FlagSet) action {
+	name := flags.String("name", "", "the organisation's exact `name`, to confirm")
+	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+		d, err := s.Organisations.Delete(ctx, tenant, *name)
+		return map[string]any{"org": tenant.OrgID, "deletion": deletionShown(d)}, err
+	})
+}
+
+func keepOrganisation(flags *flag.FlagSet) action {
+	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+		return map[string]any{"org": tenant.OrgID, "kept": true}, s.Organisations.CancelDeletion(ctx, tenant)
 	})
 }
 

@@ -131,7 +131,7 @@ func TestAnOrganisationWithAddressesIsToldOfWhatIsMade(t *testing.T) {
 		added := done("credential", "add-key", "-public-id", fmt.Sprint(credential["public_id"]))
 		done("webhook", "rotate", "-org", id, "-id", fmt.Sprint(hook["id"]))
 		rotated := done("webhook", "rotate", "-org", id, "-id", fmt.Sprint(hook["id"]))
-		done("webhook", "url", "-org", id, "-id", fmt.Sprint(hook["id"]), "-url", "https://app.example/hook?key=in-the-query")
+		done("webhook", "url", "-org", id, "-id", fmt.Sprint(hook["id"]), "-url", "https://app.example/hook-b?key=in-the-query")
 		done("webhook", "disable", "-org", id, "-id", fmt.Sprint(hook["id"]))
 		rows := openStored(t, outputs).listed(t, org.Tenant{Mode: org.Test, OrgID: id}, "NOTICE")
 		got := make([]string, 0, len(rows))

@@ -61,17 +61,9 @@ const appendTries = 50
 // changes nothing. Control characters and line separators of texts become spaces, so that all JSON writers spell them alike.
 // Errors are fault.Conflict when others kept adding.
 func (l Log) Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error {
-	row := Row{At: at.UTC().Truncate(time.Microsecond), ID: plain(id), Tenant: tenant, Actor: plain(actor), Action: plain(action), Target: plain(target)}
 	for range appendTries {
-		head, err := l.Rows.Head(ctx, tenant.OrgID)
-		if err != nil {
-			return fmt.Errorf("read head: %w", err)
-		}
-		if head.ID == row.ID {
-			return nil // a write whose answer was lost
-		}
-		row.Seq, row.Prev = head.Seq+1, head.Hash
-		if row.Hash, err = row.sum(); err != nil {
+		head, row, err := l.Next(ctx, tenant, at, id, actor, action, target)
+		if err != nil || head.ID == row.ID { // a write whose answer was lost
 			return err
 		}
 		if err = l.Rows.Extend(ctx, head, row); !errors.Is(err, fault.Conflict) {
@@ -79,6 +71,18 @@ func (l Log) Append(ctx context.Context, tenant org.Tenant, at time.Time, id, ac
 		}
 	}
 	return fault.Stale()
+}
+
+// Next returns the end of a chain and the row that Append would add to it, for a store that adds the row in one transaction with what it
+// records. The transaction's condition is that head is still the end.
+func (l Log) Next(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) (head Head, row Row, err error) {
+	row = Row{At: at.UTC().Truncate(time.Microsecond), ID: plain(id), Tenant: tenant, Actor: plain(actor), Action: plain(action), Target: plain(target)}
+	if head, err = l.Rows.Head(ctx, tenant.OrgID); err != nil {
+		return Head{}, Row{}, fmt.Errorf("read head: %w", err)
+	}
+	row.Seq, row.Prev = head.Seq+1, head.Hash
+	row.Hash, err = row.sum()
+	return head, row, err
 }
 
 // maxPage bounds a page of a list.

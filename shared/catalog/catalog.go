@@ -36,7 +36,10 @@ type Endpoint struct {
 	// Withdrawn tells that it is suspended because the catalogue has it no more, and not because an operator has said so: it
 	// becomes active when the catalogue has it again.
 	Withdrawn bool
-	Rev       int64
+	// OwnRegistration tells that only a registration of the endpoint's own is used here: nobody has vouched for its platform
+	// (docs/adr/0041-joining-a-hospital.md). Rows older than the field are covered by their platform's registration.
+	OwnRegistration bool
+	Rev             int64
 }
 
 // Shared reports whether several institutions have the endpoint: its row names none of them, who connects does.

@@ -14,7 +14,7 @@ const sandboxPath = "/sandbox"
 // browsers to us opens addresses of ours as if we had (docs/threat-model.md, "The start address of an attempt"). The
 // sandbox may lead to itself, for an endpoint of test mode.
 func Ours(baseURL string, e Endpoint, named Addresses) []Departure {
-	sandbox := e.Mode == "test" && isBelow(e.FHIRBase, baseURL+sandboxPath)
+	sandbox := IsSandbox(baseURL, e.Mode, e.FHIRBase)
 	var found []Departure
 	for _, place := range append([]Departure{{Role: "FHIR base", To: e.FHIRBase}}, named.named()...) {
 		ofSandbox := sandbox && isBelow(place.To, baseURL+sandboxPath)
@@ -24,6 +24,11 @@ func Ours(baseURL string, e Endpoint, named Addresses) []Departure {
 		}
 	}
 	return found
+}
+
+// IsSandbox reports whether a FHIR base is the sandbox's of the service whose API is at baseURL.
+func IsSandbox(baseURL, mode, fhirBase string) bool {
+	return mode == "test" && isBelow(fhirBase, baseURL+sandboxPath)
 }
 
 // sameHost reports whether two addresses lead to one server, however the host is written.

@@ -124,3 +124,7 @@ func Origin(address string) string {
 	}
 	return scheme + "://" + host
 }
+
+// Host is the origin of a URL as operators and patients read it: the host, with its port unless that is the scheme's own, and with the scheme
+// unless it is https; empty as Origin is.
+func Host(address string) string { return strings.TrimPrefix(Origin(address), "https://") }

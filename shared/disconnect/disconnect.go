@@ -28,12 +28,10 @@ const (
 	tries = 6
 )
 
-// Store keeps what ends together. Reads are consistent.
-type Store interface {
+// Reader reads what ends with a connection, and ends the time of its files. Reads are consistent.
+type Reader interface {
 	// Connection reads a connection; fault.NotFound.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
-	// Tokens reads a token set; fault.NotFound when the connection holds none.
-	Tokens(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Row, error)
 	// LatestTask returns the id of the connection's newest task; fault.NotFound when there was none.
 	LatestTask(ctx context.Context, tenant org.Tenant, connectionID string) (string, error)
 	// Task reads a task; fault.NotFound.
@@ -41,6 +39,13 @@ type Store interface {
 	// EndFile ends the time of a finished task's file at now, so that it is due for deletion; fault.Conflict when that
 	// time is over already.
 	EndFile(ctx context.Context, task export.Task, now time.Time) error
+}
+
+// Store keeps what ends together.
+type Store interface {
+	Reader
+	// Tokens reads a token set; fault.NotFound when the connection holds none.
+	Tokens(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Row, error)
 	// EndConnection stores the ending in one transaction; fault.Conflict when anything that it was made from has changed
 	// since.
 	EndConnection(ctx context.Context, e Ending) error
@@ -80,17 +85,28 @@ type Disconnector struct {
 // Disconnect ends a connection and returns it as it is then: it is revoked, its tokens are gone but for what the health
 // system is asked to revoke, a pending export has failed, and the time of its files is over. The files and cached records end
 // first and the status changes last, so that a connection which was given up has none of them left, whatever crashed; doing it
-// again finishes the rest. One that ended earlier stays as it is, and only its exports end.
+// again finishes the rest. Of one that a Requester has ended, tokens and cached records go; another that ended earlier stays as it is, and only
+// its exports end.
 //
 // It sends no patient.authorization_revoked: that event tells an organisation what it could not know,
 // and here it asked itself. Errors: fault.NotFound, fault.Conflict when others kept changing the connection.
 func (d Disconnector) Disconnect(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
+	return d.persist(ctx, tenant, id, false)
+}
+
+// Finish does the rest of a disconnection that a Requester has begun. It leaves a connection alone that is authorized: its patient has come
+// back. Errors are those of Disconnect.
+func (d Disconnector) Finish(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
+	return d.persist(ctx, tenant, id, true)
+}
+
+func (d Disconnector) persist(ctx context.Context, tenant org.Tenant, id string, isRest bool) (connection.Connection, error) {
 	var (
 		ended connection.Connection
 		err   error
 	)
 	for range tries {
-		ended, err = d.disconnect(ctx, tenant, id)
+		ended, err = d.disconnect(ctx, tenant, id, isRest)
 		if !errors.Is(err, fault.Conflict) {
 			break
 		}
@@ -98,7 +114,7 @@ func (d Disconnector) Disconnect(ctx context.Context, tenant org.Tenant, id stri
 	return ended, err
 }
 
-func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
+func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id string, isRest bool) (connection.Connection, error) {
 	c, err := d.Store.Connection(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
 		return connection.Connection{}, connection.Missing()
@@ -106,30 +122,30 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 	if err != nil {
 		return connection.Connection{}, fmt.Errorf("read connection: %w", err)
 	}
+	if isRest && c.Status == connection.Authorized {
+		return c, nil
+	}
 	end, now := Ending{Connection: c}, d.Now()
-	if c.Status == connection.Authorized {
-		if err = d.revoke(ctx, &end, now); err != nil {
+	isEnding := c.Status == connection.Authorized
+	if isEnding || c.Refresh.Ended == connection.Disconnected {
+		if isEnding, err = d.revoke(ctx, &end, now); err != nil {
 			return connection.Connection{}, err
 		}
 	}
-	found, err := d.exports(ctx, tenant, id, now)
+	var found exports
+	if isRest { // its exports have ended with the request, and none has begun since
+		found.latest, err = newestTask(ctx, d.Store, tenant, id)
+	} else {
+		found, err = findExports(ctx, d.Store, tenant, id, now)
+	}
 	if err != nil {
 		return connection.Connection{}, err
 	}
-	for _, task := range found.living {
-		if err = d.Store.EndFile(ctx, task, now); err != nil {
-			return connection.Connection{}, fmt.Errorf("end file: %w", err)
-		}
-	}
-	if c.Status != connection.Authorized && found.none() {
+	if !isEnding && found.none() {
 		return c, nil
 	}
-	end.LatestTask = found.latest
-	if found.pending.ID != "" {
-		// The event has the time at which it is stored: a reader of the list of events does not look for older ones.
-		if end.Failed, end.Event, err = found.pending.Fail(export.TokenRefreshFailure, d.Now()); err != nil {
-			return connection.Connection{}, err
-		}
+	if err = found.end(ctx, d.Store, &end, d.Now); err != nil {
+		return connection.Connection{}, err
 	}
 	if err := d.Store.EndConnection(ctx, end); err != nil {
 		return connection.Connection{}, fmt.Errorf("end connection: %w", err)
@@ -143,31 +159,42 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 	return end.Connection, nil
 }
 
-// revoke removes what is cached of the connection, makes it a revoked one, and seals what is left to do upstream.
-func (d Disconnector) revoke(ctx context.Context, end *Ending, now time.Time) error {
+// revoke removes what is cached of the connection, makes it a disconnected one, and seals what is left to do upstream. It reports whether
+// that changes the connection: one that is disconnected stays as it is once it holds no tokens.
+func (d Disconnector) revoke(ctx context.Context, end *Ending, now time.Time) (isChange bool, err error) {
 	c := &end.Connection
+	isRequested := c.Status != connection.Authorized
 	if c.PlatformType == tefca.PlatformType {
 		if err := d.Records.DeleteAll(ctx, c.Tenant, c.ID); err != nil {
-			return fmt.Errorf("end cached records: %w", err)
+			return false, fmt.Errorf("end cached records: %w", err)
 		}
 	}
-	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: connection.Disconnected, EndedAt: now}
 	row, err := d.Store.Tokens(ctx, c.Tenant, c.ID)
-	if errors.Is(err, fault.NotFound) {
-		return nil
+	isNone := errors.Is(err, fault.NotFound)
+	if err != nil && !isNone {
+		return false, fmt.Errorf("read tokens: %w", err)
 	}
-	if err != nil {
-		return fmt.Errorf("read tokens: %w", err)
+	if isRequested && isNone {
+		return false, nil
 	}
+	isLate := isRequested && !now.Before(c.Refresh.EndedAt.Add(keepUpstream))
+	endedAt := now
+	if isRequested {
+		endedAt = c.Refresh.EndedAt
+	}
+	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: connection.Disconnected, EndedAt: endedAt}
 	end.Tokens = row
+	if isNone || isLate {
+		return true, nil
+	}
 	set, err := d.Vault.Open(ctx, row)
 	if err != nil || set.RevocationEndpoint == "" {
-		return err
+		return true, err
 	}
 	end.Upstream, err = d.Sealer.Seal(ctx, c.Tenant, refresh.UpstreamBinding(c.Tenant, c.ID), refresh.EncodeUpstream(set))
 	if err != nil {
-		return fmt.Errorf("seal what is to be revoked: %w", err)
+		return false, fmt.Errorf("seal what is to be revoked: %w", err)
 	}
 	c.Refresh.RefreshAt, c.Refresh.UpstreamUntil = now, now.Add(keepUpstream)
-	return nil
+	return true, nil
 }

@@ -28,21 +28,44 @@ type exports struct {
 	living  []export.Task // whose files can be downloaded, newest first
 }
 
+// end ends the time of the files, and makes the pending task of an ending a failed one.
+func (e exports) end(ctx context.Context, rows Reader, ending *Ending, now func() time.Time) error {
+	for _, task := range e.living {
+		if err := rows.EndFile(ctx, task, now()); err != nil {
+			return fmt.Errorf("end file: %w", err)
+		}
+	}
+	ending.LatestTask = e.latest
+	if e.pending.ID == "" {
+		return nil
+	}
+	var err error
+	// The event has the time at which it is stored: a reader of the list of events does not look for older ones.
+	ending.Failed, ending.Event, err = e.pending.Fail(export.TokenRefreshFailure, now())
+	return err //nolint:wrapcheck // a fault of ours, said in full
+}
+
 func (e exports) none() bool { return e.pending.ID == "" && len(e.living) == 0 }
 
-// exports walks from the connection's newest task to those before. Only the newest can be pending: the next one opens when
-// it is not any more.
-func (d Disconnector) exports(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) (exports, error) {
-	latest, err := d.Store.LatestTask(ctx, tenant, connectionID)
-	if errors.Is(err, fault.NotFound) {
-		return exports{}, nil
+// newestTask returns the id of the connection's newest task, empty for none.
+func newestTask(ctx context.Context, rows Reader, tenant org.Tenant, connectionID string) (string, error) {
+	latest, err := rows.LatestTask(ctx, tenant, connectionID)
+	if err != nil && !errors.Is(err, fault.NotFound) {
+		return "", fmt.Errorf("find newest task: %w", err)
 	}
+	return latest, nil
+}
+
+// findExports walks from the connection's newest task to those before. Only the newest can be pending: the next one opens when
+// it is not any more.
+func findExports(ctx context.Context, rows Reader, tenant org.Tenant, connectionID string, now time.Time) (exports, error) {
+	latest, err := newestTask(ctx, rows, tenant, connectionID)
 	if err != nil {
-		return exports{}, fmt.Errorf("find newest task: %w", err)
+		return exports{}, err
 	}
 	found := exports{latest: latest}
 	for next, seen := latest, 0; next != "" && seen < most; seen++ {
-		task, err := d.Store.Task(ctx, tenant, next)
+		task, err := rows.Task(ctx, tenant, next)
 		if errors.Is(err, fault.NotFound) {
 			break // rows end after 90 days
 		}

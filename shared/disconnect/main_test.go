@@ -236,3 +236,8 @@ func (plainSealer) Open(_ context.Context, of org.Tenant, boundTo string, sealed
 	}
 	return plain, nil
 }
+
+// sealedAs is a row of tokens of the first version with something sealed.
+func sealedAs(text string) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{"sealed": &types.AttributeValueMemberB{Value: []byte(text)}, "version": number(1)}
+}

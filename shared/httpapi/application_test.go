@@ -16,7 +16,7 @@ func open(t *testing.T, known directory, limiter httpapi.Limiter, target string,
 	var visit httpapi.Visit
 	f := func(_ context.Context, v httpapi.Visit, _ visitRequest) (httpapi.Answer, error) {
 		visit = v
-		return httpapi.Drawn([]byte("<p>"+v.Language()), "default-src 'none'"), fails
+		return httpapi.Drawn([]byte("<p>"+v.Language()), "default-src 'none'", "strict-origin"), fails
 	}
 	auth := httpapi.PublicAuth{Public: known, Limiter: limiter}
 	r := newRequest(http.MethodGet, target, "")
@@ -53,7 +53,7 @@ func TestAnApplicationIsToldWhatIsWrongWithItsAddress(t *testing.T) {
 		}
 		wantHeader(t, w, "Content-Security-Policy", "default-src 'none'")
 		wantHeader(t, w, "Cache-Control", "no-store")
-		wantHeader(t, w, "Referrer-Policy", "no-referrer")
+		wantHeader(t, w, "Referrer-Policy", "strict-origin")
 		wantHeader(t, w, "X-Content-Type-Options", "nosniff")
 		wantHeader(t, w, "Permissions-Policy", "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()")
 		wantHeader(t, w, "WWW-Authenticate", "")

@@ -14,16 +14,18 @@ import (
 // binder fills an In from a request. Every exported field of In says where it comes from:
 //
 //	ConnectionID string `json:"org_connection_id" required:"true"` // JSON body
+//	Start        string `form:"start_value"`                       // body of an HTML form, sent once at most
 //	RedirectURI  string `query:"redirect_uri"`                     // query, sent once at most
 //	TaskID       string `path:"taskId"`                            // path
 //	Site         string `header:"Sec-Fetch-Site"`                  // header, sent once at most
 //	Network      string `client:"network"`                         // whom the gateway saw (see clientNetwork)
 //
-// All but body fields are strings. The body is read only when there is a json field. Required fields are named in
-// the error when they are missing or empty. All errors are fault.Invalid, TooLarge or UnsupportedMedia.
+// All but json fields are strings. The body is read only if In has a json or form field, and In can't have both. Required
+// fields are named in the error when they are missing or empty. All errors are fault.Invalid, TooLarge or UnsupportedMedia.
 type binder[In any] struct {
 	fields  []field
 	hasBody bool
+	hasForm bool
 	defect  error // the struct is not as above: every request fails, so the first test sees it
 }
 
@@ -31,6 +33,7 @@ type source string
 
 const (
 	fromBody  source = "json"
+	fromForm  source = "form"
 	fromQuery source = "query"
 	fromPath  source = "path"
 	fromHead  source = "header"
@@ -58,14 +61,18 @@ func newBinder[In any]() binder[In] {
 			return b
 		}
 		b.hasBody = b.hasBody || f.source == fromBody
+		b.hasForm = b.hasForm || f.source == fromForm
 		b.fields = append(b.fields, f)
+	}
+	if b.hasBody && b.hasForm {
+		b.defect = fmt.Errorf("bind: %v has both json and form fields", in)
 	}
 	return b
 }
 
 func fieldOf(structField reflect.StructField, index int) (field, error) {
 	f := field{index: index, required: structField.Tag.Get("required") == "true"}
-	for _, from := range []source{fromBody, fromQuery, fromPath, fromHead, fromPeer} {
+	for _, from := range []source{fromBody, fromForm, fromQuery, fromPath, fromHead, fromPeer} {
 		if tag, ok := structField.Tag.Lookup(string(from)); ok && f.source == "" {
 			f.source = from
 			f.name, _, _ = strings.Cut(tag, ",")
@@ -73,7 +80,7 @@ func fieldOf(structField reflect.StructField, index int) (field, error) {
 	}
 	text := structField.Type.Kind() == reflect.String
 	if f.name == "" || !structField.IsExported() || (f.source != fromBody && !text) {
-		return field{}, fmt.Errorf("bind: field %s needs one of the tags json, query (string), path (string), header (string) and client (string)", structField.Name)
+		return field{}, fmt.Errorf("bind: field %s needs one of the tags json, form (string), query (string), path (string), header (string) and client (string)", structField.Name)
 	}
 	return f, nil
 }
@@ -88,24 +95,35 @@ func (b binder[In]) from(r *http.Request) (In, error) {
 			return in, err
 		}
 	}
+	var form url.Values
+	if b.hasForm {
+		var err error
+		if form, err = parseForm(r); err != nil {
+			return in, err
+		}
+	}
 	query, err := parseQuery(r)
 	if err != nil {
 		return in, err
 	}
 	target := reflect.ValueOf(&in).Elem()
 	for _, f := range b.fields {
-		if err := f.fill(target.Field(f.index), r, query); err != nil {
+		if err := f.fill(target.Field(f.index), r, query, form); err != nil {
 			return in, err
 		}
 	}
 	return in, nil
 }
 
-// fill sets what is no body field, always, so that a body cannot name it, and checks that a required one is there.
-func (f field) fill(target reflect.Value, r *http.Request, query url.Values) error {
+// fill sets every field but a json one, always, so that a JSON body cannot name it, and checks that a required one is there.
+func (f field) fill(target reflect.Value, r *http.Request, query, form url.Values) error {
 	switch f.source {
-	case fromQuery:
-		value, err := single(query, f.name)
+	case fromForm, fromQuery:
+		values := query
+		if f.source == fromForm {
+			values = form
+		}
+		value, err := single(values, f.name)
 		if err != nil {
 			return err
 		}

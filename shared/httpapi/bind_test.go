@@ -179,8 +179,19 @@ func TestAStructThatCannotBeBoundFailsEveryRequest(t *testing.T) {
 	api := newEdge()
 	auth := httpapi.KeyAuth{Keys: directory{}}
 	for name, endpoint := range map[string]httpapi.Endpoint{
-		"untagged":  httpapi.Keyed(auth, func(context.Context, org.Caller, untagged) (nothing, error) { return nothing{}, nil }),
-		"number":    httpapi.Keyed(auth, func(context.Context, org.Caller, number) (nothing, error) { return nothing{}, nil }),
+		"untagged": httpapi.Keyed(auth, func(context.Context, org.Caller, untagged) (nothing, error) { return nothing{}, nil }),
+		"number":   httpapi.Keyed(auth, func(context.Context, org.Caller, number) (nothing, error) { return nothing{}, nil }),
+		"both bodies": httpapi.Keyed(auth, func(context.Context, org.Caller, struct {
+			Name  string `json:"name"`
+			Start string `form:"start"`
+		}) (nothing, error) {
+			return nothing{}, nil
+		}),
+		"form number": httpapi.Keyed(auth, func(context.Context, org.Caller, struct {
+			Size int `form:"size"`
+		}) (nothing, error) {
+			return nothing{}, nil
+		}),
 		"no struct": httpapi.Keyed(auth, func(context.Context, org.Caller, string) (nothing, error) { return nothing{}, nil }),
 	} {
 		handler := api.Serve("/x", httpapi.Methods{"GET": endpoint})

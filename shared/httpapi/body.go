@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"reflect"
 	"strings"
 	"unicode/utf8"
@@ -55,6 +56,24 @@ func readBody(r *http.Request) ([]byte, error) {
 		return nil, fault.New(fault.TooLarge, fault.CodePayloadTooLarge, "The body must not be larger than 64 KiB.")
 	}
 	return body, nil
+}
+
+// parseForm reads the body that a browser sends for an HTML form: application/x-www-form-urlencoded, at most 64 KiB.
+func parseForm(r *http.Request) (url.Values, error) {
+	body, err := readBody(r)
+	if err != nil {
+		return nil, err
+	}
+	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || media != "application/x-www-form-urlencoded" || r.Header.Get("Content-Encoding") != "" {
+		return nil, fault.New(fault.UnsupportedMedia, fault.CodeUnsupportedMediaType,
+			"The body must be sent as application/x-www-form-urlencoded, without compression.").Because(err)
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return nil, fault.BadRequest("The form is malformed.").Because(err)
+	}
+	return form, nil
 }
 
 func checkMedia(r *http.Request, body []byte) error {

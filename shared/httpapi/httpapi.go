@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"recordbridge/shared/account"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/logx"
@@ -39,7 +40,8 @@ func New(options Options) *API { return &API{options: options} }
 type Endpoint struct {
 	serve  serving
 	fail   func(context.Context, *call, error) reply
-	public PublicFinder // browser endpoints only: whose registered origins CORS goes by
+	public PublicFinder   // browser endpoints only: whose registered origins CORS goes by
+	action account.Action // endpoints of the dashboard only: what they need a recent proof of identity for; empty for none
 }
 
 // Elsewhere is a method of the route that another function answers: it is named among the allowed ones.
@@ -78,7 +80,8 @@ type serving func(ctx context.Context, c *call) (reply, error)
 type call struct {
 	request *http.Request
 	now     time.Time
-	header  http.Header // of the answer, whichever way it ends
+	header  http.Header    // of the answer, whichever way it ends
+	action  account.Action // the endpoint's
 }
 
 // reply is a whole answer: it is written only once it is complete, so a failure never follows half a success.
@@ -135,6 +138,7 @@ func (s *resource) answer(ctx context.Context, c *call) (answer reply) {
 	if endpoint.public != nil {
 		allowAnyOrigin(c.header)
 	}
+	c.action = endpoint.action
 	answer, err := endpoint.serve(ctx, c)
 	if err != nil {
 		return endpoint.fail(ctx, c, err)

@@ -226,16 +226,20 @@ func Document(s Sheet, cookies ...*http.Cookie) Answer {
 	return Answer{html: []byte(s.html()), headers: s.headers, cookies: cookies}
 }
 
-// Drawn shows a page that has its own policy (Content Security Policy).
-func Drawn(html []byte, policy string) Answer {
-	return Answer{html: html, headers: func(header http.Header) { pageHeaders(header, policy) }}
+// Drawn shows a page that has its own Content-Security-Policy and Referrer-Policy.
+func Drawn(html []byte, policy, referrer string) Answer {
+	return Answer{html: html, headers: func(header http.Header) {
+		pageHeaders(header, policy)
+		header.Set("Referrer-Policy", referrer)
+	}}
 }
 
 // Framed is Drawn for a page in a frame of others: one that isolates itself (Cross-Origin-Embedder-Policy, HTML section 7.1.4) holds only what
 // does so, too, and may be held by anybody. Pictures of others, such as logos, come without credentials then, and nothing else changes.
-func Framed(html []byte, policy string) Answer {
+func Framed(html []byte, policy, referrer string) Answer {
+	drawn := Drawn(html, policy, referrer)
 	return Answer{html: html, headers: func(header http.Header) {
-		pageHeaders(header, policy)
+		drawn.headers(header)
 		header.Set("Cross-Origin-Embedder-Policy", "credentialless")
 		header.Set("Cross-Origin-Resource-Policy", "cross-origin")
 	}}

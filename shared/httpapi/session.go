@@ -39,16 +39,17 @@ type Visitor struct {
 	Org     string       // the organisation of the path, which the account is a member of; else empty
 	Role    account.Role // there
 	Tenant  org.Tenant   // that organisation in the path's mode; zero for a path without one
-	Fresh   bool         // it was proven lately who that is
 	Session account.Session
 	Token   secret.Text // the session's
 
+	isFresh bool // the last proof of identity is recent
 	request *http.Request
 }
 
-// CheckFresh is what asks for a proof before what matters most; fault.Forbidden (svc_proof_required) when the last one is too old.
-func (v Visitor) CheckFresh() error {
-	if v.Fresh {
+// Prove checks whether the visitor's last proof of identity is recent enough for an action in the path's mode (account.Action.NeedsProof);
+// fault.Forbidden (svc_proof_required) if it is not. Endpoint.Proving does it for actions that are a whole endpoint.
+func (v Visitor) Prove(action account.Action) error {
+	if v.isFresh || !action.NeedsProof(v.Tenant.Mode) {
 		return nil
 	}
 	return account.ProofRequired()
@@ -71,14 +72,29 @@ func Member[In, Out any](auth SessionAuth, needed account.Permission, f func(con
 		if err != nil {
 			return Visitor{}, err
 		}
-		return auth.member(ctx, c, visitor, needed)
+		return c.proven(auth.member(ctx, c, visitor, needed))
 	}
 	return Endpoint{serve: serveJSON(know, f), fail: failJSON}
 }
 
 // Account makes a JSON endpoint of the dashboard for whoever has signed in, about that account.
 func Account[In, Out any](auth SessionAuth, f func(context.Context, Visitor, In) (Out, error)) Endpoint {
-	return Endpoint{serve: serveJSON(auth.signedIn, f), fail: failJSON}
+	know := func(ctx context.Context, c *call) (Visitor, error) { return c.proven(auth.signedIn(ctx, c)) }
+	return Endpoint{serve: serveJSON(know, f), fail: failJSON}
+}
+
+// Proving returns the endpoint, which Member or Account has made, as one that first checks the visitor's proof of identity for an action.
+func (e Endpoint) Proving(action account.Action) Endpoint {
+	e.action = action
+	return e
+}
+
+// proven checks the proof of identity that the call's endpoint needs of a visitor, unless there was an error.
+func (c *call) proven(v Visitor, err error) (Visitor, error) {
+	if err == nil && c.action != "" {
+		err = v.Prove(c.action)
+	}
+	return v, err
 }
 
 // Pending is Account for what can also be done before the account's second factor is proven: proving it, looking at the session and
@@ -129,7 +145,7 @@ func (a SessionAuth) session(ctx context.Context, c *call) (Visitor, error) {
 	if !safe(c.request) && !hasCSRFToken(c.request, visitor.Token) {
 		return Visitor{}, forbidden("Send X-CSRF-Token with the csrf_token of the session.")
 	}
-	visitor.Session, visitor.Account, visitor.Fresh = found, found.AccountID, c.now.Before(found.FreshUntil())
+	visitor.Session, visitor.Account, visitor.isFresh = found, found.AccountID, c.now.Before(found.FreshUntil())
 	return visitor, nil
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"recordbridge/shared/account"
 	"recordbridge/shared/httpapi"
+	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/testkit/keyedtest"
 	"recordbridge/shared/testkit/membertest"
@@ -29,7 +30,7 @@ type arrival struct {
 }
 
 func tell(_ context.Context, v httpapi.Visitor, _ nothing) (arrival, error) {
-	return arrival{Account: v.Account, Org: v.Org, Role: string(v.Role), Tenant: v.Tenant.Key(), Fresh: v.Fresh}, nil
+	return arrival{Account: v.Account, Org: v.Org, Role: string(v.Role), Tenant: v.Tenant.Key(), Fresh: v.Prove(account.Erase) == nil}, nil
 }
 
 func members(route string, needed account.Permission) func() http.Handler {
@@ -83,6 +84,39 @@ func TestAnEndpointIsToldWhoCame(t *testing.T) {
 			}
 			e.Check(t, memberRoute, members(memberRoute, account.View)())
 		})
+	}
+}
+
+// TestEndpointNeedsProofForItsAction compares every action with account's table: in each mode, below an organisation without one, and of an
+// account alone.
+func TestEndpointNeedsProofForItsAction(t *testing.T) {
+	t.Parallel()
+	for _, action := range account.Actions() {
+		member := httpapi.Member(membertest.Auth(), account.View, tell).Proving(action)
+		own := httpapi.Account(membertest.Auth(), tell).Proving(action)
+		for _, c := range []struct {
+			route, path string
+			endpoint    httpapi.Endpoint
+			needsProof  bool
+		}{
+			{memberRoute, memberPath, member, action.NeedsProof(org.Test)},
+			{memberRoute, "/dashboard/organisations/" + membertest.OrgA + "/live/things", member, action.NeedsProof(org.Live)},
+			{orgRoute, "/dashboard/organisations/" + membertest.OrgA, member, action.NeedsProof("")},
+			{"/dashboard/account", "/dashboard/account", own, action.NeedsProof("")},
+		} {
+			handler := keyedtest.NewAPI().Serve(c.route, httpapi.Methods{http.MethodPost: c.endpoint})
+			e := membertest.Exchange{Method: http.MethodPost, Path: c.path, As: membertest.Owner}
+			if w := e.Send(t, c.route, handler); w.Code != http.StatusOK {
+				t.Errorf("%s at %s with a fresh proof: %d %s", action, c.path, w.Code, w.Body)
+			}
+			e.As = membertest.Stale
+			if c.needsProof {
+				e.Status, e.Want = http.StatusForbidden, membertest.ProofRequired
+				e.Check(t, c.route, handler)
+			} else if w := e.Send(t, c.route, handler); w.Code != http.StatusOK {
+				t.Errorf("%s at %s with a stale proof: %d %s", action, c.path, w.Code, w.Body)
+			}
+		}
 	}
 }
 

@@ -17,9 +17,9 @@ import (
 // never shows a token or who the patient is.
 type Connections struct{ *core }
 
-// Disconnector ends connections and returns them as they are then; fault.NotFound.
+// Disconnector ends connections in the name of actor, which it records, and returns them as they are then; fault.NotFound.
 type Disconnector interface {
-	Disconnect(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
+	Disconnect(ctx context.Context, tenant org.Tenant, id, actor string) (connection.Connection, error)
 }
 
 // Disconnect gives a connection up for its organisation (package disconnect says what ends with it). Errors are fault.NotFound and
@@ -29,10 +29,10 @@ func (o Connections) Disconnect(ctx context.Context, tenant org.Tenant, id strin
 	if !ok {
 		return connection.Missing()
 	}
-	if _, err := o.deps.Disconnector.Disconnect(ctx, tenant, parsed); err != nil {
+	if _, err := o.deps.Disconnector.Disconnect(ctx, tenant, parsed, o.deps.Actor); err != nil {
 		return fmt.Errorf("disconnect: %w", err)
 	}
-	return o.record(ctx, tenant, "connection.disconnected", parsed)
+	return nil
 }
 
 // latestExports is how many exports are shown with a connection.

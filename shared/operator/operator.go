@@ -31,9 +31,10 @@ type Deps struct {
 	Reach       webhook.Reach  // of webhook addresses
 	Clients     Sealer         // of client secrets
 	Servers     Servers        // nil for an operator who asks no health system
-	// Disconnector ends connections (disconnect.Disconnector); nil for an operator who ends none.
+	// Disconnector ends connections (disconnect.Requester); nil for an operator who ends none.
 	Disconnector Disconnector
-	Erasures     Erasures // erase.Requests
+	Erasures     Erasures  // erase.Requests
+	Deletions    Deletions // deletion.Requests
 	Inquiries    InquiryParts
 	Members      Members
 	Catalog      CatalogParts

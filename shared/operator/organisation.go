@@ -134,6 +134,13 @@ func (o Organisations) Suspend(ctx context.Context, tenant org.Tenant) error {
 
 // Resume makes a suspended organisation work again. Errors are fault.NotFound and fault.Conflict.
 func (o Organisations) Resume(ctx context.Context, tenant org.Tenant) error {
+	deleting, err := o.isDeleting(ctx, tenant.OrgID)
+	if err != nil {
+		return err
+	}
+	if deleting {
+		return refused("The organisation is being deleted.")
+	}
 	return o.setStatus(ctx, tenant, org.Active, "organisation.resumed")
 }
 

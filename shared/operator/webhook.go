@@ -133,27 +133,9 @@ func (o Webhooks) SetTypes(ctx context.Context, tenant org.Tenant, id string, op
 	return sub, o.record(ctx, tenant, "webhook.types_changed", id)
 }
 
-// SetURL has a webhook's events sent to another address, with the same secrets and headers, and its organisation told by
-// e-mail. Attempts that are due go to the new address. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// SetURL changes a webhook's URL as Change does. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
 func (o Webhooks) SetURL(ctx context.Context, tenant org.Tenant, id, address string) (webhook.Subscription, error) {
-	sub, err := o.webhook(ctx, tenant, id)
-	if err != nil {
-		return webhook.Subscription{}, err
-	}
-	owner, err := o.organisation(ctx, tenant)
-	if err != nil {
-		return webhook.Subscription{}, err
-	}
-	moved, err := o.editor().WithURL(sub, address)
-	if err != nil {
-		return webhook.Subscription{}, fmt.Errorf("webhook: %w", err)
-	}
-	if err := o.deps.Store.MoveSubscription(ctx, moved); err != nil {
-		return webhook.Subscription{}, changed("webhook", err)
-	}
-	moved.Health = webhook.Health{} // was the other address's
-	told := notice.WebhookMoved(moved, o.deps.Now())
-	return moved, errors.Join(o.tell(ctx, owner, told), o.record(ctx, tenant, "webhook.moved", id))
+	return o.Change(ctx, tenant, id, WebhookChange{URL: &address})
 }
 
 // Show reads a webhook. Errors are fault.NotFound.

@@ -17,8 +17,9 @@ type WebhookChange struct {
 	Edit     webhook.Edit
 }
 
-// Change changes all that is named of a webhook at once. With another address its organisation is told by e-mail, and attempts that
-// are due go there. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// Change changes all that is named of a webhook at once. With another URL its organisation is told by e-mail, and attempts that are due go
+// there. At another origin the webhook has only the headers that change names: the ones before were meant for the former receiver.
+// Errors are fault.Invalid, fault.NotFound and fault.Conflict.
 func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string, change WebhookChange) (webhook.Subscription, error) {
 	sub, err := o.webhook(ctx, tenant, id)
 	if err != nil {
@@ -32,6 +33,9 @@ func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string, chan
 		if err = checkNote(*change.Edit.Note); err != nil {
 			return webhook.Subscription{}, err
 		}
+	}
+	if change.URL != nil && change.Edit.Headers == nil && len(sub.HeaderNames) > 0 && !webhook.SameOrigin(sub.URL, *change.URL) {
+		change.Edit.Headers = map[string]string{}
 	}
 	if sub, err = o.editor().Edited(ctx, sub, change.Edit); err != nil {
 		return webhook.Subscription{}, fmt.Errorf("webhook: %w", err)

@@ -30,10 +30,11 @@ func newPage(text, styleHash string) (page, error) {
 
 func hash() *regexp.Regexp { return regexp.MustCompile(`^sha(256|384|512)-[A-Za-z0-9+/]+=*$`) }
 
-// Drawn is a page for one visit, and the policy that it has to be sent with (Content Security Policy Level 3).
+// Drawn is a page for one visit, and the headers that it has to be sent with.
 type Drawn struct {
-	HTML   []byte
-	Policy string
+	HTML     []byte
+	Policy   string // Content-Security-Policy (Content Security Policy Level 3)
+	Referrer string // Referrer-Policy
 }
 
 // The pages.
@@ -56,8 +57,16 @@ func (b *Bundle) Draw(name, language, title string, boot Boot) (Drawn, error) {
 	}
 	// One pass: what is put in is not looked at again.
 	text := strings.NewReplacer("{{title}}", html.EscapeString(title), "{{boot}}", script).Replace(p.text)
-	return Drawn{HTML: []byte(text), Policy: p.policy(name, boot.AllowedOrigins)}, nil
+	drawn := Drawn{HTML: []byte(text), Policy: p.policy(name, boot.AllowedOrigins), Referrer: "no-referrer"}
+	if startsAttempts(name) {
+		// With "no-referrer" a browser sends "null" as the Origin of a form (Fetch, section 3.2), and the start of an attempt is refused.
+		drawn.Referrer = "strict-origin"
+	}
+	return drawn, nil
 }
+
+// startsAttempts reports whether a page posts start values.
+func startsAttempts(name string) bool { return name == Embed || name == Connect }
 
 // policy lets a page run and ask for what is ours, and show logos.
 func (p page) policy(name string, origins []string) string {
@@ -65,7 +74,11 @@ func (p page) policy(name string, origins []string) string {
 	if p.style != "" {
 		style += " '" + p.style + "'"
 	}
-	policy := "default-src 'none'; script-src 'self'; style-src " + style + "; connect-src 'self'; img-src https: data:; base-uri 'none'; form-action 'none'"
+	action := "'none'"
+	if startsAttempts(name) {
+		action = "'self'"
+	}
+	policy := "default-src 'none'; script-src 'self'; style-src " + style + "; connect-src 'self'; img-src https: data:; base-uri 'none'; form-action " + action
 	switch {
 	case name == Dashboard: // nothing of it becomes markup but by nodes: what a page makes of text would be a script's way in
 		return policy + "; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"

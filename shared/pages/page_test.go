@@ -53,21 +53,34 @@ func TestABootHasAllItsFields(t *testing.T) {
 	}
 }
 
+func TestPageSendsOriginOnlyIfItStartsAttempts(t *testing.T) {
+	t.Parallel()
+	for page, want := range map[string]string{
+		pages.Embed: "strict-origin", pages.Connect: "strict-origin", pages.Demo: "no-referrer", pages.Dashboard: "no-referrer",
+	} {
+		drawn, err := loaded(t).Draw(page, "en", "T", pages.Boot{})
+		if err != nil || drawn.Referrer != want {
+			t.Errorf("%s: Referrer-Policy %q, want %q (%v)", page, drawn.Referrer, want, err)
+		}
+	}
+}
+
 func TestAPagesPolicySaysWhoMayHoldIt(t *testing.T) {
 	t.Parallel()
-	const own = "default-src 'none'; script-src 'self'; style-src 'self' '" + built.StyleHash + "'; connect-src 'self'; img-src https: data:; base-uri 'none'; form-action 'none'"
+	const all = "default-src 'none'; script-src 'self'; style-src 'self' '" + built.StyleHash + "'; connect-src 'self'; img-src https: data:; base-uri 'none'; form-action "
+	const posts, own = all + "'self'", all + "'none'" // where forms may go
 	for _, c := range []struct {
 		page    string
 		origins []string
 		want    string
 	}{
-		{pages.Embed, nil, own},
-		{pages.Embed, []string{"https://app.example", "https://b.example:8443"}, own + "; frame-ancestors https://app.example https://b.example:8443"},
-		{pages.Embed, []string{"capacitor://localhost", "http://[::1]:3000"}, own + "; frame-ancestors capacitor://localhost http://[::1]:3000"},
-		{pages.Embed, []string{"https://a.example;script-src", "https://app.example"}, own + "; frame-ancestors https://app.example"},
-		{pages.Embed, []string{"https://a.example; script-src *"}, own + "; frame-ancestors 'none'"},
-		{pages.Embed, []string{"*", "https://*.example", "'self'", "https://a,b", "https://A.example", "https://a.example/x"}, own + "; frame-ancestors 'none'"},
-		{pages.Connect, []string{"https://app.example"}, own + "; frame-ancestors 'none'"},
+		{pages.Embed, nil, posts},
+		{pages.Embed, []string{"https://app.example", "https://b.example:8443"}, posts + "; frame-ancestors https://app.example https://b.example:8443"},
+		{pages.Embed, []string{"capacitor://localhost", "http://[::1]:3000"}, posts + "; frame-ancestors capacitor://localhost http://[::1]:3000"},
+		{pages.Embed, []string{"https://a.example;script-src", "https://app.example"}, posts + "; frame-ancestors https://app.example"},
+		{pages.Embed, []string{"https://a.example; script-src *"}, posts + "; frame-ancestors 'none'"},
+		{pages.Embed, []string{"*", "https://*.example", "'self'", "https://a,b", "https://A.example", "https://a.example/x"}, posts + "; frame-ancestors 'none'"},
+		{pages.Connect, []string{"https://app.example"}, posts + "; frame-ancestors 'none'"},
 		{pages.Demo, nil, own + "; frame-src 'self'; frame-ancestors 'none'"},
 		{pages.Dashboard, []string{"https://app.example"}, own + "; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"},
 	} {

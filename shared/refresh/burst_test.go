@@ -181,7 +181,7 @@ func (s *burst) work(ctx context.Context, t *testing.T, workers int) (queue chan
 	t.Helper()
 	queue = make(chan string, 2*len(s.where))
 	var group sync.WaitGroup
-	worker := refresh.NewWorker(s, s.manager(true), s.state, quiet{}, plainSealer{}, nil, quiet{}, time.Now)
+	worker := refresh.NewWorker(s, s.manager(true), s.state, quiet{}, plainSealer{}, nil, nil, quiet{}, time.Now)
 	for range workers {
 		group.Go(func() {
 			for id := range queue {

@@ -174,7 +174,7 @@ func (w *simulation) start(what string) *actor {
 	a := &actor{simulation: w, name: what + " " + strconv.Itoa(w.seen), turn: make(chan fate)}
 	newID := func() string { return a.name }
 	manager := tokens.NewManager(a, tokens.Vault{Sealer: plainSealer{}}, a, limiter(actorState{a}, what == look, time.Second, newID), time.Now, newID)
-	worker := refresh.NewWorker(a, telling{a, manager}, actorState{a}, quiet{}, plainSealer{}, nil, quiet{}, time.Now)
+	worker := refresh.NewWorker(a, telling{a, manager}, actorState{a}, quiet{}, plainSealer{}, nil, nil, quiet{}, time.Now)
 	began := time.Now()
 	w.mu.Lock()
 	used := w.newest

@@ -67,9 +67,18 @@ func decodeUpstream(plain []byte) (tokens.Set, error) {
 func (w Worker) takeBack(ctx context.Context, seen connection.Connection) error {
 	sealed, err := w.store.Upstream(ctx, seen.Tenant, seen.ID)
 	if errors.Is(err, fault.NotFound) {
-		return w.takenBack(ctx, seen, "nothing")
+		was := seen
+		if seen, sealed, err = w.finish(ctx, was); movedOn(was, seen) {
+			return nil
+		}
 	}
 	now, outcome := w.now(), "given_up"
+	switch {
+	case errors.Is(err, fault.NotFound):
+		return w.takenBack(ctx, seen, "nothing")
+	case err == nil && !reached(seen.Refresh.RefreshAt, now):
+		return w.putBack(ctx, seen)
+	}
 	if now.Before(seen.Refresh.UpstreamUntil) {
 		if err == nil {
 			err, outcome = w.revokeUpstream(ctx, seen, sealed), "revoked"
@@ -91,6 +100,20 @@ func (w Worker) takeBack(ctx context.Context, seen connection.Connection) error 
 		return fmt.Errorf("forget upstream tokens: %w", err)
 	}
 	return w.takenBack(ctx, seen, outcome)
+}
+
+// finish does the rest of a disconnection that was requested, and returns the connection as it is then with what is kept of its tokens;
+// fault.NotFound if there is nothing to revoke.
+func (w Worker) finish(ctx context.Context, seen connection.Connection) (connection.Connection, []byte, error) {
+	if _, err := w.ender.Finish(ctx, seen.Tenant, seen.ID); err != nil {
+		return seen, nil, fmt.Errorf("finish disconnection: %w", err)
+	}
+	found, err := w.store.Connection(ctx, seen.Tenant, seen.ID)
+	if err != nil {
+		return seen, nil, fmt.Errorf("read connection: %w", err)
+	}
+	sealed, err := w.store.Upstream(ctx, seen.Tenant, seen.ID)
+	return found, sealed, err //nolint:wrapcheck // as of the caller's own read
 }
 
 // takenBack ends the care for a disconnected connection.

@@ -46,19 +46,29 @@ type Worker struct {
 	revoker  Revoker
 	opener   Opener
 	records  Records
+	ender    Ender
 	enqueuer Enqueuer
 	now      func() time.Time
 }
 
+// Ender finishes disconnections that were requested: tokens then are gone but for what is kept for the revocation upstream. It leaves
+// authorized connections alone, and may be repeated (disconnect.Disconnector).
+type Ender interface {
+	Finish(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
+}
+
 // NewWorker makes a Worker; all of it is needed. opener opens what is sealed under UpstreamPurpose.
 func NewWorker(
-	store Store, refresher Tokens, state EndpointState, revoker Revoker, opener Opener, records Records, enqueuer Enqueuer, now func() time.Time,
+	store Store, refresher Tokens, state EndpointState, revoker Revoker, opener Opener, records Records, ender Ender, enqueuer Enqueuer,
+	now func() time.Time,
 ) Worker {
-	return Worker{store: store, tokens: refresher, state: state, revoker: revoker, opener: opener, records: records, enqueuer: enqueuer, now: now}
+	return Worker{
+		store: store, tokens: refresher, state: state, revoker: revoker, opener: opener, records: records, ender: ender,
+		enqueuer: enqueuer, now: now}
 }
 
 // Look does the one thing that a connection is due for, if any: a try to take its tokens back upstream, a refresh, or
-// the warning that consent is about to end. The connection is saved in any case, so that the due index, which the
+// the warning that consent is about to end. A requested disconnection is finished whenever it is looked at. The connection is saved in any case, so that the due index, which the
 // scheduler has moved ahead, says again when it is next due. The error is our own fault, and the call can be repeated.
 func (w Worker) Look(ctx context.Context, tenant org.Tenant, connectionID string) error {
 	c, err := w.store.Connection(ctx, tenant, connectionID)
@@ -74,11 +84,16 @@ func (w Worker) Look(ctx context.Context, tenant org.Tenant, connectionID string
 	switch authorized := c.Status == connection.Authorized; {
 	case authorized && reached(c.Refresh.RefreshAt, now):
 		return w.refresh(ctx, c)
-	case !authorized && !c.Refresh.UpstreamUntil.IsZero() && reached(c.Refresh.RefreshAt, now):
+	case !authorized && !c.Refresh.UpstreamUntil.IsZero():
 		return w.takeBack(ctx, c)
 	case reached(c.WarnAt(), now):
 		return w.warn(ctx, c)
 	}
+	return w.putBack(ctx, c)
+}
+
+// putBack saves a connection that is due for nothing as it is.
+func (w Worker) putBack(ctx context.Context, c connection.Connection) error {
 	if err := w.store.SaveConnection(ctx, c); err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("put connection back: %w", err)
 	}

@@ -33,6 +33,9 @@ type bench struct {
 	revoke  error   // what the health system answers to a revocation
 	ended   []int64 // generations of which, and of those before, what was cached is gone
 	unended error   // of the next removal
+
+	finish   func() error // what finishing a requested disconnection does, if anything
+	finished int
 }
 
 // newBench has a connection whose tokens are due.
@@ -69,13 +72,23 @@ func (b *bench) DeleteUntil(_ context.Context, _ org.Tenant, id string, generati
 	return nil
 }
 
+// Finish implements refresh.Ender.
+func (b *bench) Finish(context.Context, org.Tenant, string) (connection.Connection, error) {
+	b.finished++
+	if b.finish == nil {
+		return b.now(), nil
+	}
+	err := b.finish()
+	return b.now(), err
+}
+
 func (b *bench) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error {
 	b.enqueued = append(b.enqueued, id)
 	return errOurs // lost messages are made up for
 }
 
 func (b *bench) worker() refresh.Worker {
-	return refresh.NewWorker(b.store, b, b.state, b, b.opener, b, b, func() time.Time { return b.at })
+	return refresh.NewWorker(b.store, b, b.state, b, b.opener, b, b, b, func() time.Time { return b.at })
 }
 
 // look lets the worker look once and returns the connection as it then is.
@@ -360,7 +373,7 @@ func TestWhatCameOfARefreshIsKeptAlsoAfterTheDeadline(t *testing.T) {
 	b := newBench()
 	ctx, cancel := context.WithCancel(t.Context())
 	refresher := refreshFunc(func() (tokens.Usable, error) { cancel(); return tokens.Usable{Set: b.set, Version: 8}, nil })
-	worker := refresh.NewWorker(untilCancelled{b.store}, refresher, b.state, b, b.opener, b, b, func() time.Time { return b.at })
+	worker := refresh.NewWorker(untilCancelled{b.store}, refresher, b.state, b, b.opener, b, b, b, func() time.Time { return b.at })
 	expect.NoError(t, worker.Look(ctx, tenant, connID))
 	if got := b.now().Refresh.RefreshAt; !got.After(start) {
 		t.Errorf("still due at %v", got)

@@ -31,8 +31,14 @@ func (s Audit) Head(ctx context.Context, orgID string) (audit.Head, error) {
 	return audit.Head{Seq: row.int("seq"), Hash: row.text("hash"), ID: row.text("id")}, err
 }
 
-// Extend implements audit.Rows. The number of the head is the condition of both.
+// Extend implements audit.Rows.
 func (s Audit) Extend(ctx context.Context, before audit.Head, r audit.Row) error {
+	return transact(ctx, s.DB, s.extending(before, r)...)
+}
+
+// extending adds a row behind the end of its chain. A row that is there, or an end that has moved, fails the transaction: nothing is ever
+// replaced but the end.
+func (s Audit) extending(before audit.Head, r audit.Row) []types.TransactWriteItem {
 	row := newItem(auditKey(r.Tenant.OrgID, r.Seq))
 	row.setTime("at", r.At)
 	row.setText("id", r.ID)
@@ -55,7 +61,7 @@ func (s Audit) Extend(ctx context.Context, before audit.Head, r audit.Row) error
 			ExpressionAttributeValues: item{":seq": number(before.Seq), ":hash": text(before.Hash)},
 		}}
 	}
-	return transact(ctx, s.DB, move, putNew(s.Table, row))
+	return []types.TransactWriteItem{move, putNew(s.Table, row)}
 }
 
 // After implements audit.Rows.

@@ -25,7 +25,7 @@ func (s Control) Endpoint(ctx context.Context, id string) (catalog.Endpoint, err
 			Issuer: row.text("pin_issuer"), Authorization: row.text("pin_authorization"), Token: row.text("pin_token"),
 			Keys: row.text("pin_keys"), Revocation: row.text("pin_revocation"), Introspection: row.text("pin_introspection"),
 		},
-		Published: row.flag("published"), Withdrawn: row.flag("withdrawn"), Rev: row.int("rev"),
+		Published: row.flag("published"), Withdrawn: row.flag("withdrawn"), OwnRegistration: row.flag("own_registration"), Rev: row.int("rev"),
 	}, nil
 }
 
@@ -43,9 +43,12 @@ func (s Control) Endpoints(ctx context.Context) ([]string, error) {
 }
 
 // Registration implements flow.Catalog: the tenant's own registration wins over the one for everybody, and among
-// those the endpoint's over the platform's.
+// those the endpoint's over the platform's, which is not used where e.OwnRegistration says so.
 func (s Control) Registration(ctx context.Context, tenant org.Tenant, e catalog.Endpoint) (catalog.Registration, error) {
-	places := []catalog.Place{{EndpointID: e.ID}, {Mode: e.Mode, PlatformType: e.PlatformType}}
+	places := []catalog.Place{{EndpointID: e.ID}}
+	if !e.OwnRegistration {
+		places = append(places, catalog.Place{Mode: e.Mode, PlatformType: e.PlatformType})
+	}
 	for _, owner := range []org.Tenant{tenant, {}} {
 		for _, place := range places {
 			found, err := s.RegistrationAt(ctx, owner, place)
@@ -134,6 +137,7 @@ func endpointItem(e catalog.Endpoint) item {
 	row.setText("pin_introspection", e.Pins.Introspection)
 	row.setFlag("published", e.Published)
 	row.setFlag("withdrawn", e.Withdrawn)
+	row.setFlag("own_registration", e.OwnRegistration)
 	return row
 }
 

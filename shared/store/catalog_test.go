@@ -69,7 +69,7 @@ func TestAnEndpointIsReadWithItsPins(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := catalog.Endpoint{
-		ID: "pinned", FHIRBase: "https://fhir.example/r4", Mode: "test", Status: catalog.EndpointActive,
+		ID: "pinned", FHIRBase: "https://fhir.example/r4", Mode: "test", Status: catalog.EndpointActive, OwnRegistration: true,
 		Pins: catalog.Pins{
 			Issuer: "https://auth.example/i", Authorization: "https://a.example", Token: "https://t.example", Keys: "https://k.example",
 			Revocation: "https://r.example", Introspection: "https://n.example",
@@ -87,6 +87,26 @@ func TestAnEndpointIsReadWithItsPins(t *testing.T) {
 	expect.NoError(t, err)
 	if diff := cmp.Diff([]string{want.ID}, listed); diff != "" {
 		t.Errorf("the list after a change (-want +got):\n%s", diff)
+	}
+}
+
+func TestControlRegistrationOfPlatformCoversNoEndpointOnItsOwn(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	for _, r := range []catalog.Registration{{Place: catalog.Place{Mode: "test", PlatformType: "smart"}, ClientID: "all"}, {Place: catalog.Place{EndpointID: "own"}, ClientID: "own"}} {
+		expect.NoError(t, s.control.SaveRegistration(t.Context(), org.Tenant{}, r))
+	}
+	covered := catalog.Endpoint{ID: "covered", Mode: "test", PlatformType: "smart"}
+	got, err := s.control.Registration(t.Context(), org.Tenant{}, covered)
+	if err != nil || got.ClientID != "all" {
+		t.Errorf("a row of before: %+v (%v)", got, err)
+	}
+	covered.OwnRegistration = true
+	_, err = s.control.Registration(t.Context(), org.Tenant{}, covered)
+	expect.NotFound(t, "one that its platform's registration does not cover", err)
+	covered.ID = "own"
+	if got, err = s.control.Registration(t.Context(), org.Tenant{}, covered); err != nil || got.ClientID != "own" {
+		t.Errorf("one with a registration of its own: %+v (%v)", got, err)
 	}
 }
 

@@ -53,7 +53,7 @@ func (s Catalog) Publication(ctx context.Context, mode string) (ledger.Publicati
 		Mode: mode, From: ledger.Version(row.text("from_version")), To: ledger.Version(row.text("to_version")), Phase: ledger.Phase(row.text("phase")),
 		Done: int(row.int("done")), Approved: row.text("approved"), Paused: row.flag("paused"), Sighted: row.time("sighted"), Rev: row.int("rev"),
 	}
-	return p, row.json("question", &p.Question)
+	return p, errors.Join(row.json("question", &p.Question), row.json("waits", &p.Waits))
 }
 
 // SavePublication stores p over the revision that it was read with, and returns it as it is then; fault.Conflict.
@@ -68,6 +68,11 @@ func (s Catalog) SavePublication(ctx context.Context, p ledger.Publication) (led
 	row.setTime("sighted", p.Sighted)
 	if p.Question.ID != "" {
 		if err := row.setJSON("question", p.Question); err != nil {
+			return p, err
+		}
+	}
+	if p.Waits.ID != "" {
+		if err := row.setJSON("waits", p.Waits); err != nil {
 			return p, err
 		}
 	}

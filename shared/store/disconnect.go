@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"recordbridge/shared/audit"
 	"recordbridge/shared/disconnect"
 	"recordbridge/shared/export"
 	"recordbridge/shared/org"
@@ -32,21 +33,9 @@ func (s Disconnections) EndFile(ctx context.Context, task export.Task, now time.
 	return s.ExpireFiles(ctx, task, now, now)
 }
 
-// EndConnection implements disconnect.Store. That the newest task is still the one that was read keeps a task from
-// opening in between: OpenTask checks the connection, this checks the tasks, and whichever is second loses.
+// EndConnection implements disconnect.Store.
 func (s Disconnections) EndConnection(ctx context.Context, e disconnect.Ending) error {
-	c := e.Connection
-	newest := &types.ConditionCheck{
-		TableName: &s.Work.Table, Key: latestKey(c.Tenant, c.ID).attributes(), ConditionExpression: aws.String(absent),
-	}
-	if e.LatestTask != "" {
-		newest.ConditionExpression = aws.String("task_id = :latest")
-		newest.ExpressionAttributeValues = item{":latest": text(e.LatestTask)}
-	}
-	writes := []types.TransactWriteItem{
-		putConnection(s.Connections.Table, c),
-		{ConditionCheck: newest},
-	}
+	c, writes := e.Connection, ending(s.Connections.Table, s.Work.Table, e)
 	if len(e.Tokens.Sealed) > 0 {
 		writes = append(writes, endTokens(s.Sets.Table, c.Tenant, c.ID, e.Tokens.Version).write())
 	}
@@ -56,16 +45,52 @@ func (s Disconnections) EndConnection(ctx context.Context, e disconnect.Ending) 
 		// The connection's revision guards it. One that is there would be of an earlier authorization, which this one replaced.
 		writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: &s.Sets.Table, Item: row}})
 	}
-	if e.Failed.ID != "" {
-		writes = append(writes, s.failing(e.Failed, e.Event)...)
-	}
 	return transact(ctx, s.Work.DB, writes...)
 }
 
+// Requests keeps what ends at once when an organisation gives a connection up and a worker does the rest (disconnect.RequestStore).
+type Requests struct {
+	Connections
+	Work
+
+	Chains Audit
+}
+
+// EndFile implements disconnect.RequestStore, as Disconnections does.
+func (s Requests) EndFile(ctx context.Context, task export.Task, now time.Time) error {
+	return s.ExpireFiles(ctx, task, now, now)
+}
+
+// RequestEnd implements disconnect.RequestStore.
+func (s Requests) RequestEnd(ctx context.Context, e disconnect.Ending, head audit.Head, row audit.Row) error {
+	return transact(ctx, s.Work.DB, append(ending(s.Connections.Table, s.Work.Table, e), s.Chains.extending(head, row)...)...)
+}
+
+// ending changes a connection, and fails its pending task. That the newest task is still the one that was read keeps a task from opening in
+// between: OpenTask checks the connection, this checks the tasks, and whichever is second loses.
+func ending(connections, work string, e disconnect.Ending) []types.TransactWriteItem {
+	c := e.Connection
+	newest := &types.ConditionCheck{
+		TableName: &work, Key: latestKey(c.Tenant, c.ID).attributes(), ConditionExpression: aws.String(absent),
+	}
+	if e.LatestTask != "" {
+		newest.ConditionExpression = aws.String("task_id = :latest")
+		newest.ExpressionAttributeValues = item{":latest": text(e.LatestTask)}
+	}
+	writes := []types.TransactWriteItem{
+		putConnection(connections, c),
+		{ConditionCheck: newest},
+	}
+	if e.Failed.ID != "" {
+		writes = append(writes, failing(work, e.Failed, e.Event)...)
+	}
+	return writes
+}
+
 // failing ends a pending task whoever works on it: every write of a worker needs it to be pending.
-func (s Disconnections) failing(task export.Task, event webhook.Event) []types.TransactWriteItem {
+func failing(table string, task export.Task, event webhook.Event) []types.TransactWriteItem {
 	end := change{
-		table: s.Work.Table, key: taskKey(task.Tenant, task.ID),
+		table: table, key: taskKey(task.Tenant, task.ID),
 		set: "SET #status = :failed, failure_reason = :reason, finished_at = :finished, sent_at = :finished, " +
 			"files_until = :kept, due_at = :kept, due_shard = :shard REMOVE lease_until, waiting_since",
 		when: "#status = :pending", names: map[string]string{"#status": "status"},
@@ -75,5 +100,5 @@ func (s Disconnections) failing(task export.Task, event webhook.Event) []types.T
 			":shard": text(shardOf(task.ID)), // it may have been in line
 		},
 	}
-	return []types.TransactWriteItem{end.write(), putNew(s.Work.Table, eventItem(event))}
+	return []types.TransactWriteItem{end.write(), putNew(table, eventItem(event))}
 }

@@ -213,9 +213,5 @@ func (s Erasures) RemoveExports(ctx context.Context, tenant org.Tenant, connecti
 
 // drop removes a row of Work, if it is there.
 func (s Erasures) drop(ctx context.Context, k key) error {
-	_, err := remove(ctx, s.Work.DB, change{table: s.Work.Table, key: k, when: "attribute_exists(pk)"})
-	if errors.Is(err, fault.Conflict) {
-		return nil
-	}
-	return err
+	return dropRow(ctx, s.Work.DB, s.Work.Table, k)
 }

@@ -64,6 +64,13 @@ func registrationKey(place catalog.Place, owner string) key {
 // request of the dashboard reads, and at its organisation, which lists its members.
 func accountKey(id string) key { return key{accountPartition(id), meta} }
 
+// recoveryCodesKey is of an account's recovery codes: a row of their own, so that releases without them, which write whole accounts, keep
+// them.
+func recoveryCodesKey(account string) key { return key{accountPartition(account), "RECOVERYCODES"} }
+
+// recoveryKey is of an account's recovery, in a partition of its own: who may stop one may not change the account.
+func recoveryKey(account string) key { return key{accountPartition(account) + "#RECOVERY", meta} }
+
 func membershipKey(account, o string) key {
 	return key{membershipsPartition(account), organisationPrefix + o}
 }
@@ -187,8 +194,20 @@ func erasedKey(t org.Tenant, hash, facility string) key {
 // erasuresShard is where the index byDue lists erasures that are under way. The sweeper does not look there.
 const erasuresShard = "ERASURES"
 
+// deletionKey is of the request to delete an organisation.
+func deletionKey(orgID string) key {
+	return key{org.Tenant{Mode: org.Live, OrgID: orgID}.Key() + deletionSuffix, meta}
+}
+
+const (
+	deletionSuffix = "#DELETION"
+	// deletionsShard is where the index byDue lists deletions that are under way. The sweeper does not look there.
+	deletionsShard = "DELETIONS"
+)
+
 // usageKey is of what a tenant has used on a day.
-func usageKey(t org.Tenant, day string) key { return key{t.Key() + "#USAGE", day} }
+func usageKey(t org.Tenant, day string) key { return key{usagePartition(t), day} }
+func usagePartition(t org.Tenant) string    { return t.Key() + "#USAGE" }
 
 // noticeKey is of an e-mail that is to be sent.
 func noticeKey(t org.Tenant, id string) key { return rowKey(t, due.Notice, id) }
@@ -215,10 +234,10 @@ func sourceKey(id string) key               { return key{sourcesPartition, id} }
 // sourcesPartition has the sources of both modes, a few hundred.
 const sourcesPartition = "SOURCE"
 
-// overrideKey is of an override, of which a record has one of a kind, but for aliases.
+// overrideKey is of an override, of which a record has one of a kind, but for aliases and portals.
 func overrideKey(mode string, o ledger.Override) key {
 	sort := string(o.Kind) + "#" + o.ID
-	if o.Kind == ledger.Alias {
+	if o.Kind == ledger.Alias || o.Kind == ledger.Portal {
 		sort += "#" + o.Value
 	}
 	return key{overridesPartition(mode), sort}

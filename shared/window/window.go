@@ -1,5 +1,5 @@
-// Package window is what the windows have in common that our own pages open for a sign-in: they leave once, by a start value, and
-// end on a page that wakes the one which opened them.
+// Package window serves the windows that our own pages open for a sign-in. A browser leaves once, with a start value that a page of
+// ours posts, and ends on a page that wakes the one which opened it.
 package window
 
 import (
@@ -8,16 +8,19 @@ import (
 	"net/http"
 
 	"recordbridge/shared/binding"
+	"recordbridge/shared/catalog"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/logx"
 	"recordbridge/shared/secret"
 )
 
-// Prepared is the request of a browser with a start value.
+// Prepared is the form that a page of ours posts to start an attempt, and where the browser says that it comes from.
 type Prepared struct {
-	Attempt string `query:"attempt" required:"true"`
-	Site    string `header:"Sec-Fetch-Site"`
+	Start  string `form:"start_value" required:"true"`
+	Site   string `header:"Sec-Fetch-Site"`
+	Mode   string `header:"Sec-Fetch-Mode"`
+	Origin string `header:"Origin"`
 }
 
 // Leaver begins attempts that a page of ours has made.
@@ -25,24 +28,45 @@ type Leaver interface {
 	Leave(ctx context.Context, start secret.Text) (binding.Started, error)
 }
 
-// Leave lets a browser go that was opened by our own page. A link that somebody else made, or a browser that does not say
-// where it comes from, could bind a person's sign-in to another's attempt (docs/threat-model.md).
-func Leave(ctx context.Context, visit httpapi.Visit, in Prepared, flows Leaver) (httpapi.Answer, error) {
-	if in.Site != "same-origin" {
-		return httpapi.Answer{}, fault.BadRequest("This page cannot be opened by itself. Return to the application and start again there; " +
-			"if that does not help, update your browser or use another one.")
+// Leave starts an attempt in a browser whose page of ours, on the origin of baseURL, posts the start value. Anything else, such as a
+// form of another site, could bind a person's sign-in to another's attempt (docs/threat-model.md).
+//
+// The answer is a page that goes on to the portal, rather than a redirect: Chromium holds every redirect after a form, the portal's
+// own included, against the form-action policy of the page that posted it.
+func Leave(ctx context.Context, visit httpapi.Visit, in Prepared, baseURL string, flows Leaver) (httpapi.Answer, error) {
+	own := catalog.Origin(baseURL)
+	if own == "" || in.Origin != own || in.Site != "same-origin" || in.Mode != "navigate" {
+		return httpapi.Answer{}, astray()
 	}
-	started, err := flows.Leave(ctx, secret.New(in.Attempt))
+	started, err := flows.Leave(ctx, secret.New(in.Start))
 	if err != nil {
 		return httpapi.Answer{}, err
 	}
-	return Depart(visit, started), nil
+	s, err := Sheet(visit, "leaving", httpapi.Plain, "leave")
+	s.Values = map[string]string{"portal": started.URL}
+	return httpapi.Document(s, cookies(visit, started)...), err
 }
 
-// Depart sends the browser to where the person signs in, with the cookie that binds the attempt to it.
+// Astray refuses a browser that reached a start address by a link, a redirect or its address bar. Pages of earlier releases also come
+// here: the attempt then starts only from a page that is loaded again.
+func Astray(context.Context, httpapi.Visit, struct{}) (httpapi.Answer, error) {
+	return httpapi.Answer{}, astray()
+}
+
+func astray() error {
+	return fault.BadRequest("This page cannot be opened directly. Return to the application, reload it and start again. " +
+		"If that does not help, update your browser or use a different one.")
+}
+
+// Depart redirects the browser to where the person signs in, with the cookie that binds the attempt to it.
 func Depart(visit httpapi.Visit, started binding.Started) httpapi.Answer {
-	cookies := httpapi.ExpiredCookies(binding.SurplusCookies(visit.Cookies())...)
-	return httpapi.Redirect(started.URL, append(cookies, httpapi.HostCookie(started.CookieName, started.CookieValue.Reveal(), started.CookieAge))...)
+	return httpapi.Redirect(started.URL, cookies(visit, started)...)
+}
+
+// cookies returns the cookie that binds the attempt to the browser, after those that make room for it.
+func cookies(visit httpapi.Visit, started binding.Started) []*http.Cookie {
+	expired := httpapi.ExpiredCookies(binding.SurplusCookies(visit.Cookies())...)
+	return append(expired, httpapi.HostCookie(started.CookieName, started.CookieValue.Reveal(), started.CookieAge))
 }
 
 // EndBinding removes the cookie of an attempt whose browser has come back.

@@ -5,12 +5,17 @@ package wiring
 import (
 	"context"
 
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
 	"recordbridge/functions/dashboardconnections"
+	"recordbridge/shared/audit"
+	"recordbridge/shared/disconnect"
 	"recordbridge/shared/erase"
+	"recordbridge/shared/ids"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/operator"
+	"recordbridge/shared/queue"
 	"recordbridge/shared/store"
-	"recordbridge/shared/wiring/disconnector"
 	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/manage"
 )
@@ -20,10 +25,8 @@ type Environment struct {
 	manage.Env
 
 	ConnectionTable  string `env:"CONNECTION_TABLE,required"`
-	TokensTable      string `env:"TOKENS_TABLE,required"`
-	TokensKey        string `env:"TOKENS_KEY,required"`
 	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
-	DocumentsBucket  string `env:"DOCUMENTS_BUCKET,required"`
+	RefreshQueueURL  string `env:"REFRESH_QUEUE_URL,required"`
 	KeyHashingSecret string `env:"KEY_HASHING_SECRET,required"`
 }
 
@@ -39,11 +42,13 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if deps.Hashing, err = e.Keyring(ctx, env.KeyHashingSecret); err != nil {
 		return nil, err
 	}
-	deps.Erasures = erase.Requests{Rows: store.Work{DB: e.DB, Table: env.WorkTable}, Connections: connections, Now: p.Now}
-	deps.Disconnector = disconnector.New(disconnector.Env{
-		ConnectionTable: env.ConnectionTable, TokensTable: env.TokensTable, WorkTable: env.WorkTable, TokensKey: env.TokensKey,
-		DeliveryQueueURL: env.DeliveryQueueURL, DocumentsBucket: env.DocumentsBucket,
-	}, p, e.DB)
+	work, chains, queues := store.Work{DB: e.DB, Table: env.WorkTable}, store.Audit{DB: e.DB, Table: env.AuditTable}, sqs.NewFromConfig(p.AWS)
+	deps.Erasures = erase.Requests{Rows: work, Connections: connections, Now: p.Now}
+	deps.Disconnector = disconnect.Requester{
+		Store: store.Requests{Connections: connections, Work: work, Chains: chains}, Audit: audit.Log{Rows: chains},
+		Enqueuer: queue.NewDeliveries(queues, env.DeliveryQueueURL), Worker: queue.NewRefreshes(queues, env.RefreshQueueURL),
+		NewID: ids.Random, Now: p.Now,
+	}
 	endpoints := dashboardconnections.New(dashboardconnections.Deps{API: e.API, Auth: e.Auth, Operator: operator.New(deps)})
 	return lambdarun.HTTP(p.Logger, endpoints), nil
 }

@@ -11,6 +11,7 @@ import (
 	"recordbridge/functions/dashboardorg"
 	"recordbridge/shared/account/members"
 	"recordbridge/shared/audit"
+	"recordbridge/shared/deletion"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/inquiry"
 	"recordbridge/shared/lambdarun"
@@ -52,15 +53,17 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 		Checker: verification.Checker{Store: e.Flow, Keys: keys, Random: rand.Reader, Now: p.Now},
 		Proofs:  verification.Proofs{Store: e.Flow, Keys: keys, Now: p.Now},
 	}
+	var mailer verification.Mailer // nil: no e-mails are sent
 	if env.MailFrom != "" {
 		sender := mail.Sender{Client: ses.NewFromConfig(p.AWS), From: env.MailFrom}
-		inbox.Mailer, codes.Sender.Mailer = sender, sender
+		inbox.Mailer, codes.Sender.Mailer, mailer = sender, sender, sender
 	}
 	deps.Inquiries = operator.InquiryParts{Rows: work, Inbox: inbox}
-	// It invites nobody.
+	// It invites nobody, and its mails lead nowhere.
 	founder := members.Service{
-		Rows: e.Accounts, Audit: log, Mailer: nil, Limits: limits, Dashboard: "", Random: rand.Reader, NewID: ids.Random, Now: p.Now,
+		Rows: e.Accounts, Audit: log, Mailer: mailer, Limits: limits, Dashboard: "", Random: rand.Reader, NewID: ids.Random, Now: p.Now,
 	}
+	deps.Members, deps.Deletions = founder, deletion.Requests{Rows: work, Now: p.Now}
 	meter := usage.Meter{
 		Days: work, Events: store.EventLog{DB: e.DB, Table: env.WorkTable},
 		Deliveries: store.DeliveryLog{DB: e.DB, Table: env.WorkTable}, Now: p.Now,

@@ -27,10 +27,11 @@ import (
 type Environment struct {
 	dashboard.Env
 
-	AuditTable      string `env:"AUDIT_TABLE,required"`
-	SecretsKey      string `env:"SECRETS_KEY,required"`
-	RequestsPerHour int    `env:"REQUESTS_PER_HOUR,required"` // for codes, of one client address
-	CodesPerHour    int    `env:"CODES_PER_HOUR,required"`    // to one mailbox
+	AuditTable       string `env:"AUDIT_TABLE,required"`
+	SecretsKey       string `env:"SECRETS_KEY,required"`
+	KeyHashingSecret string `env:"KEY_HASHING_SECRET,required"` // of recovery codes, which last as long as private keys
+	RequestsPerHour  int    `env:"REQUESTS_PER_HOUR,required"`  // for codes, of one client address
+	CodesPerHour     int    `env:"CODES_PER_HOUR,required"`     // to one mailbox
 }
 
 // Build makes the function. It reads secrets and a parameter, once per cold start.
@@ -43,6 +44,10 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil {
 		return nil, err
 	}
+	hashing, err := e.Keyring(ctx, env.KeyHashingSecret)
+	if err != nil {
+		return nil, err
+	}
 	keys := e.Limiter.Hashing
 	limits := maillimit.Limiter{Buckets: e.Flow, Keys: keys, Now: p.Now}
 	service := signin.Service{
@@ -52,6 +57,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 		},
 		Checker: verification.Checker{Store: e.Flow, Keys: keys, Random: rand.Reader, Now: p.Now},
 		Proofs:  verification.Proofs{Store: e.Flow, Keys: keys, Now: p.Now},
+		Hashing: hashing,
 		Vault:   kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, signin.SecretPurpose, p.Now),
 		Random:  rand.Reader, NewID: ids.Random, Now: p.Now,
 	}

@@ -12,6 +12,7 @@ import (
 	"recordbridge/functions/eraser"
 	"recordbridge/shared/audit"
 	"recordbridge/shared/blob"
+	"recordbridge/shared/deletion"
 	"recordbridge/shared/disconnect"
 	"recordbridge/shared/erase"
 	"recordbridge/shared/kms"
@@ -25,6 +26,7 @@ import (
 
 // Environment is the part of template.yaml that the function reads.
 type Environment struct {
+	ControlTable     string `env:"CONTROL_TABLE,required"`
 	ConnectionTable  string `env:"CONNECTION_TABLE,required"`
 	TokensTable      string `env:"TOKENS_TABLE,required"`
 	WorkTable        string `env:"WORK_TABLE,required"`
@@ -42,18 +44,21 @@ func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.S
 	sets := store.Tokens{DB: db, Table: env.TokensTable}
 	objects := s3.NewFromConfig(p.AWS)
 	cached := blob.Folders{Client: objects, Name: env.DocumentsBucket}
-	return lambdarun.Schedule(p, "eraser", eraser.New(erase.Worker{
-		Store: store.NewErasures(connections, work, sets, db),
-		Files: blob.Folders{Client: objects, Name: env.ExportsBucket}, Records: cached,
-		Disconnector: disconnect.Disconnector{
-			Store:    store.Disconnections{Connections: connections, Work: work, Sets: sets},
-			Vault:    tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
-			Sealer:   kms.New(keys, env.TokensKey, refresh.UpstreamPurpose, p.Now),
-			Records:  records.Ender{Objects: cached},
-			Enqueuer: queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
-			Now:      p.Now,
+	files, erasures := blob.Folders{Client: objects, Name: env.ExportsBucket}, store.NewErasures(connections, work, sets, db)
+	log := audit.Log{Rows: store.Audit{DB: db, Table: env.AuditTable}}
+	disconnector := disconnect.Disconnector{
+		Store:    store.Disconnections{Connections: connections, Work: work, Sets: sets},
+		Vault:    tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
+		Sealer:   kms.New(keys, env.TokensKey, refresh.UpstreamPurpose, p.Now),
+		Records:  records.Ender{Objects: cached},
+		Enqueuer: queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
+		Now:      p.Now,
+	}
+	return lambdarun.Schedule(p, "eraser", eraser.New(
+		erase.Worker{Store: erasures, Files: files, Records: cached, Disconnector: disconnector, Audit: log, Now: p.Now},
+		deletion.Worker{
+			Store: store.NewDeletions(erasures, store.Control{DB: db, Table: env.ControlTable}),
+			Files: files, Records: cached, Disconnector: disconnector, Audit: log, Now: p.Now,
 		},
-		Audit: audit.Log{Rows: store.Audit{DB: db, Table: env.AuditTable}},
-		Now:   p.Now,
-	})), nil
+	)), nil
 }

@@ -21,6 +21,7 @@ import (
 	"recordbridge/shared/store"
 	"recordbridge/shared/tefca/records"
 	"recordbridge/shared/tokens"
+	"recordbridge/shared/wiring/disconnector"
 	"recordbridge/shared/wiring/outbound"
 	"recordbridge/shared/wiring/portal"
 )
@@ -36,13 +37,9 @@ const (
 type Environment struct {
 	portal.ClientEnv
 
-	ConnectionTable  string `env:"CONNECTION_TABLE,required"`
-	TokensTable      string `env:"TOKENS_TABLE,required"`
-	FlowTable        string `env:"FLOW_TABLE,required"`
-	WorkTable        string `env:"WORK_TABLE,required"`
-	TokensKey        string `env:"TOKENS_KEY,required"`
-	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
-	DocumentsBucket  string `env:"DOCUMENTS_BUCKET,required"`
+	disconnector.Env
+
+	FlowTable string `env:"FLOW_TABLE,required"`
 }
 
 // Build makes the function.
@@ -59,6 +56,7 @@ func Build(_ context.Context, env Environment, p outbound.Process) (lambdarun.SQ
 		store.NewRefresh(store.Connections{DB: db, Table: env.ConnectionTable}, rows, store.Work{DB: db, Table: env.WorkTable}),
 		manager, state, portals, kms.New(keys, env.TokensKey, refresh.UpstreamPurpose, p.Now),
 		records.Ender{Objects: blob.Folders{Client: s3.NewFromConfig(p.AWS), Name: env.DocumentsBucket}},
+		disconnector.New(env.Env, p.Process, db),
 		queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL), p.Now,
 	)
 	return lambdarun.SQS(p.Process, lambdarun.Worker[due.Item]{

@@ -22,6 +22,7 @@ import (
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/catalog/snapshot"
 	"recordbridge/shared/config/awssecret"
+	"recordbridge/shared/deletion"
 	"recordbridge/shared/deliverylog"
 	"recordbridge/shared/erase"
 	"recordbridge/shared/ids"
@@ -85,6 +86,7 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 		Get:     get, BaseURL: outputs["BaseUrl"], Now: o.Now, NewID: o.NewID, Random: o.Random, Actor: o.Actor,
 	}
 	deps.Erasures = erase.Requests{Rows: store.Work{DB: db, Table: outputs["WorkTable"]}, Connections: store.Connections{DB: db, Table: outputs["ConnectionTable"]}, Now: o.Now}
+	deps.Deletions = deletion.Requests{Rows: store.Work{DB: db, Table: outputs["WorkTable"]}, Now: o.Now}
 	deps.Inquiries = inquiryParts(cfg, outputs, o)
 	if deps.Catalog, err = catalogParts(cfg, outputs, o, control); err != nil {
 		return nil, err

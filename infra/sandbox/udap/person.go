@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-jose/go-jose/v4"
@@ -69,10 +70,13 @@ func (s *Server) person(ctx context.Context, purpose extensions) (persona.Person
 	return persona.Persona{}, problem{"invalid_grant", "nobody here is the person of the id_token"}, nil
 }
 
-// is says whether a Patient has the name and the birth date of a person.
+// is says whether a Patient has the name and the birth date of a person. The Patient may have more given names.
 func (p patient) is(who demographics) bool {
-	return who.BirthDate != "" && len(p.Name) > 0 && len(p.Name[0].Given) > 0 && p.BirthDate == who.BirthDate &&
-		strings.EqualFold(p.Name[0].Family, who.Family) && strings.EqualFold(p.Name[0].Given[0], who.Given)
+	if who.BirthDate == "" || len(p.Name) == 0 || p.BirthDate != who.BirthDate || !strings.EqualFold(p.Name[0].Family, who.Family) {
+		return false
+	}
+	given, own := strings.Fields(strings.Join(p.Name[0].Given, " ")), strings.Fields(who.Given)
+	return len(own) > 0 && len(given) >= len(own) && slices.EqualFunc(given[:len(own)], own, strings.EqualFold)
 }
 
 // identity verifies an id_token by the keys of the issuer that it names.

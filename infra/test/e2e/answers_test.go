@@ -15,6 +15,7 @@ import (
 	"recordbridge/infra/local/faults"
 	"recordbridge/infra/test/contract"
 	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/starttest"
 )
 
 // request is one that an operation of docs/openapi.yaml answers with success.
@@ -22,7 +23,7 @@ type request struct {
 	method, path string
 	authorize    string // the Authorization header
 	body         string
-	site         string  // the Sec-Fetch-Site header
+	form         string  // the body in place of a JSON one, as a page of ours sends it
 	as           *person // whose session it has, where it is the dashboard's
 }
 
@@ -42,12 +43,14 @@ func (f fixture) requests() map[string]request {
 	all := map[string]request{
 		"GET /bridge/tefca/identity":                               {method: http.MethodGet, path: "/bridge/tefca/identity" + public},
 		"POST /bridge/tefca/identity":                              {method: http.MethodPost, path: "/bridge/tefca/identity" + public, body: `{"provider":"simulated"}`},
-		"GET /bridge/tefca/identity/start":                         {method: http.MethodGet, path: "/bridge/tefca/identity/start?attempt=x", site: "same-origin"},
+		"GET /bridge/tefca/identity/start":                         {method: http.MethodGet, path: "/bridge/tefca/identity/start"},
+		"POST /bridge/tefca/identity/start":                        {method: http.MethodPost, path: "/bridge/tefca/identity/start", form: starttest.Body(f.beginVerification("").Start)},
 		"GET /bridge/tefca/identity/callback/{provider}":           {method: http.MethodGet, path: "/bridge/tefca/identity/callback/simulated?state=x&code=y"},
 		"GET /bridge/tefca/records/{attemptId}":                    {method: http.MethodGet, path: "/bridge/tefca/records/" + verified.ID + public, authorize: "Bearer " + verified.Token},
 		"POST /bridge/tefca/records/{attemptId}/authorization":     {method: http.MethodPost, path: "/bridge/tefca/records/" + verified.ID + "/authorization" + public, authorize: "Bearer " + verified.Token, body: `{"tefca_directory_ids":["` + facilities[0] + `"]}`},
 		"POST /bridge/vault_connection/revoke":                     {method: http.MethodPost, path: "/bridge/vault_connection/revoke", authorize: key, body: `{"email":"alder.fenn@tefca.example"}`},
 		"GET /bridge/connect":                                      {method: http.MethodGet, path: "/bridge/connect" + public},
+		"POST /bridge/connect":                                     {method: http.MethodPost, path: "/bridge/connect", form: starttest.Body(made.Start)},
 		"GET /bridge/reconnect":                                    {method: http.MethodGet, path: "/bridge/reconnect" + public},
 		"POST /bridge/attempts":                                    {method: http.MethodPost, path: "/bridge/attempts" + public, body: `{"endpoint_id":"` + f.seeded.Sandbox.EndpointID + `"}`},
 		"GET /bridge/attempts/{attemptId}":                         {method: http.MethodGet, path: "/bridge/attempts/" + made.ID + public, authorize: "Bearer " + made.Token},
@@ -83,7 +86,7 @@ func (f fixture) requests() map[string]request {
 // ask sends a request with changes to it.
 func (f fixture) ask(t *testing.T, of request, changes ...func(r *http.Request)) contract.Answer {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), of.method, baseURL+of.path, strings.NewReader(of.body))
+	r, err := http.NewRequestWithContext(t.Context(), of.method, baseURL+of.path, strings.NewReader(of.body+of.form))
 	expect.NoError(t, err)
 	if of.body != "" {
 		r.Header.Set("Content-Type", "application/json")
@@ -91,8 +94,8 @@ func (f fixture) ask(t *testing.T, of request, changes ...func(r *http.Request))
 	if of.authorize != "" {
 		r.Header.Set("Authorization", of.authorize)
 	}
-	if of.site != "" {
-		r.Header.Set("Sec-Fetch-Site", of.site)
+	if of.form != "" {
+		r.Header = starttest.Header(host)
 	}
 	if of.as != nil {
 		of.as.sign(r)
@@ -117,8 +120,11 @@ type wrong struct {
 }
 
 func wrongs() map[string]wrong {
-	isFile := func(operation string) bool { return strings.HasSuffix(operation, "{file}") } // for everybody, whatever is asked with it
-	every := func(string, *http.Request) bool { return true }
+	isFile := func(operation string) bool { return strings.HasSuffix(operation, "{file}") }                          // for everybody, whatever is asked with it
+	every := func(operation string, _ *http.Request) bool { return operation != "GET /bridge/tefca/identity/start" } // which needs nothing
+	isForm := func(operation string) bool {
+		return strings.HasSuffix(operation, "/start") || operation == "POST /bridge/connect"
+	} // 400 in both cases
 	return map[string]wrong{
 		"a failing service":   {status: http.StatusInternalServerError, rules: all(faults.FailedBefore), change: every},
 		"a silent service":    {status: http.StatusBadGateway, rules: all(faults.TimedOutBefore), change: every},
@@ -140,13 +146,13 @@ func wrongs() map[string]wrong {
 			}
 			return true
 		}},
-		"a body too large": {status: http.StatusRequestEntityTooLarge, change: func(_ string, r *http.Request) bool {
+		"a body too large": {status: http.StatusRequestEntityTooLarge, change: func(operation string, r *http.Request) bool {
 			r.Body = io.NopCloser(bytes.NewReader(make([]byte, 64<<10+1)))
-			return r.ContentLength > 0
+			return r.ContentLength > 0 && !isForm(operation)
 		}},
-		"a body of another type": {status: http.StatusUnsupportedMediaType, change: func(_ string, r *http.Request) bool {
+		"a body of another type": {status: http.StatusUnsupportedMediaType, change: func(operation string, r *http.Request) bool {
 			r.Header.Set("Content-Type", "text/plain")
-			return r.ContentLength > 0
+			return r.ContentLength > 0 && !isForm(operation)
 		}},
 		"too many requests": {status: http.StatusTooManyRequests, change: func(operation string, r *http.Request) bool {
 			if strings.HasSuffix(operation, "/bridge/connect") || strings.HasSuffix(operation, "reconnect") {
@@ -236,7 +242,7 @@ func TestTheEndOfConsentIsToldToAPageOfOursToo(t *testing.T) {
 		address, err := url.Parse(s.connectURLOf(quirk{with: "tell-expiry:authorization_expires_in,refresh:240h"}))
 		expect.NoError(t, err)
 		made := s.makeAttempt(map[string]string{"endpoint_id": address.Query().Get("endpoint_id")})
-		s.openWindow(made.URL, http.Header{"Sec-Fetch-Site": {"same-origin"}})
+		s.openWindow(made)
 		got := s.watchAttempt(made)
 		if ends, err := time.Parse(time.RFC3339, got.Result.ConsentEnds); err != nil || time.Until(ends).Round(time.Hour) != 240*time.Hour {
 			t.Errorf("the attempt is %+v", got)

@@ -84,37 +84,19 @@ func TestNobodyDisconnectsTheConnectionOfOthers(t *testing.T) {
 	})
 }
 
-// TestAStartAddressWorksOnceFromOurOwnPageForHalfAnHour: a link that somebody else has made binds nobody's sign-in.
-func TestAStartAddressWorksOnceFromOurOwnPageForHalfAnHour(t *testing.T) {
+// TestStartValueWorksOnceFromOwnPageForHalfHour checks that no link and no form of another site binds a sign-in to an attempt.
+func TestStartValueWorksOnceFromOwnPageForHalfHour(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		ask := map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID}
 		made := s.makeAttempt(ask)
-		start, err := url.Parse(made.URL)
-		expect.NoError(t, err)
-		for _, site := range []http.Header{
-			nil,
-			{"Sec-Fetch-Site": {"cross-site"}},
-			{"Sec-Fetch-Site": {"same-site"}},
-			{"Sec-Fetch-Site": {"none"}},
-			{"Sec-Fetch-Site": {""}},
-			{"Sec-Fetch-Site": {"SAME-ORIGIN"}},
-			{"Origin": {host}, "Referer": {baseURL}},
-		} {
-			b := s.browser()
-			b.header = site
-			checkNoReturn(t, b.get(start))
-			if len(b.cookies) != 0 {
-				t.Errorf("%v gets a cookie", site)
-			}
-		}
+		s.checkStartsNowhereElse(t, made.form())
 		own, other := s.browser(), s.browser()
-		own.header = http.Header{"Sec-Fetch-Site": {"same-origin"}}
-		other.header = own.header
-		address := own.returning(made.URL, crashPersona)
+		there := own.start(made.form()).location()
+		address := own.returning(there.String(), crashPersona)
 		for _, b := range []*browser{own, other} {
-			checkNoReturn(t, b.get(start)) // opened before
+			checkNoReturn(t, b.start(made.form())) // used
 		}
 		checkNoReturn(t, other.get(address))
 		if got := s.watchAttempt(made).Status; got != "open" {
@@ -125,14 +107,40 @@ func TestAStartAddressWorksOnceFromOurOwnPageForHalfAnHour(t *testing.T) {
 		}
 
 		late := s.makeAttempt(ask)
-		start, err = url.Parse(late.URL)
-		expect.NoError(t, err)
 		<-time.After(30 * time.Minute)
-		checkNoReturn(t, own.get(start))
+		checkNoReturn(t, own.start(late.form()))
 		if got := s.watchAttempt(late).Status; got != "expired" {
 			t.Errorf("the attempt is %q", got)
 		}
 	})
+}
+
+// checkStartsNowhereElse checks that nothing but the form of a page of ours starts an attempt: no form from elsewhere, and no URL.
+func (o *outside) checkStartsNowhereElse(t *testing.T, form startForm) {
+	t.Helper()
+	for _, header := range []http.Header{
+		{"Sec-Fetch-Site": {"cross-site"}}, {"Sec-Fetch-Site": {"same-site"}}, {"Sec-Fetch-Site": {"none"}}, {"Sec-Fetch-Site": {""}},
+		{"Sec-Fetch-Site": {"SAME-ORIGIN"}}, {"Sec-Fetch-Mode": {"cors"}}, {"Sec-Fetch-Mode": nil}, {"Sec-Fetch-Site": nil},
+		{"Origin": {"https://evil.example"}}, {"Origin": {"null"}}, {"Origin": nil}, {"Content-Type": {"text/plain"}},
+	} {
+		b := o.browser()
+		b.header = header
+		checkNoReturn(t, b.start(form))
+		if len(b.cookies) != 0 {
+			t.Errorf("%v gets a cookie", header)
+		}
+	}
+	for _, name := range []string{"attempt", "start_value"} {
+		b := o.browser()
+		b.header = http.Header{"Sec-Fetch-Site": {"same-origin"}, "Sec-Fetch-Mode": {"navigate"}, "Origin": {host}}
+		link, err := url.Parse(form.url + "?" + url.Values{name: {form.value}}.Encode())
+		expect.NoError(t, err)
+		checkNoReturn(t, b.get(link))
+		checkNoReturn(t, b.start(startForm{url: link.String()}))
+		if len(b.cookies) != 0 {
+			t.Errorf("a URL with %s gets a cookie", name)
+		}
+	}
 }
 
 // TestThePublishedKeysArePublicFromOutside: the key set has the members of RFC 7517 and 7518 that describe public keys, no others.

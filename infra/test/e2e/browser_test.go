@@ -4,15 +4,18 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"html"
 	"io"
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
 	"recordbridge/infra/local/runfile"
 	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/starttest"
 )
 
 // browser follows redirects and keeps cookies as a patient's does. Loopback addresses count as secure, as in browsers.
@@ -60,19 +63,54 @@ type visited struct {
 	body   []byte
 }
 
-// location is where the answer sends the browser; nil when it is no redirect.
+// location is where the answer sends the browser, by a redirect or as the page that starts an attempt does; nil if it stays.
 func (v *visited) location() *url.URL {
-	target, err := url.Parse(v.header.Get("Location"))
-	if err != nil || v.header.Get("Location") == "" {
+	address := v.header.Get("Location")
+	if found := regexp.MustCompile(` data-portal="([^"]*)"`).FindSubmatch(v.body); found != nil {
+		address = html.UnescapeString(string(found[1]))
+	}
+	target, err := url.Parse(address)
+	if err != nil || address == "" {
 		return nil
 	}
 	return target
+}
+
+// startForm is the form that a page of ours starts an attempt with.
+type startForm struct {
+	url, value string
+}
+
+// start posts a form as a page of ours does, but for the browser's own headers.
+func (b *browser) start(form startForm) *visited {
+	b.t.Helper()
+	target, err := url.Parse(form.url)
+	expect.NoError(b.t, err)
+	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, form.url, strings.NewReader(starttest.Body(form.value)))
+	expect.NoError(b.t, err)
+	r.Header = starttest.Header(target.Scheme + "://" + target.Host)
+	return b.send(r)
+}
+
+// leave starts an attempt and follows redirects as open does.
+func (b *browser) leave(form startForm, persona, decision string) (*visited, *url.URL) {
+	b.t.Helper()
+	answer := b.start(form)
+	if answer.location() == nil {
+		return answer, nil
+	}
+	return b.open(answer.location().String(), persona, decision)
 }
 
 func (b *browser) get(target *url.URL) *visited {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, target.String(), nil)
 	expect.NoError(b.t, err)
+	return b.send(r)
+}
+
+func (b *browser) send(r *http.Request) *visited {
+	b.t.Helper()
 	maps.Copy(r.Header, b.header)
 	for name, value := range b.cookies {
 		r.AddCookie(&http.Cookie{Name: name, Value: value})

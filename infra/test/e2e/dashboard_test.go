@@ -132,6 +132,7 @@ func (s *stack) newOwner() *person {
 func runPeople(s *stack) {
 	s.t.Helper()
 	owner := s.newOwner()
+	s.runLeaving(owner)
 	s.runMembers(owner)
 	s.runFactors(owner)
 	<-time.After(6 * time.Minute) // a session's last request is written down every five
@@ -208,6 +209,15 @@ func (s *stack) runFactors(p *person) {
 	expect.NoError(s.t, err)
 	code := func() map[string]string { return map[string]string{"code": totp.Code(key, totp.Step(time.Now()))} }
 	p.do(http.MethodPut, "/dashboard/account/totp", code(), nil)
+	var made struct {
+		Codes []string `json:"recovery_codes"`
+	}
+	p.do(http.MethodPost, "/dashboard/account/recovery-codes", nil, &made)
+	p.signIn()
+	p.do(http.MethodPost, "/dashboard/session/recovery-code", map[string]string{"code": made.Codes[0]}, nil)
+	if status := p.ask(http.MethodPost, "/dashboard/session/recovery-code", map[string]string{"code": made.Codes[1]}, nil); status != http.StatusBadRequest {
+		s.t.Errorf("a recovery code in a session that is complete: %d", status)
+	}
 	p.signIn()
 	if status := p.ask(http.MethodPost, "/dashboard/account/passkeys/options", nil, nil); status != http.StatusForbidden {
 		s.t.Errorf("before the second factor: %d", status)
@@ -218,6 +228,7 @@ func (s *stack) runFactors(p *person) {
 	p.do(http.MethodDelete, "/dashboard/account/passkeys/"+second.ID(), nil, nil)
 	s.runAddress(p)
 	p.show(first)
+	s.runStoppedRecovery(p)
 	p.do(http.MethodDelete, "/dashboard/account/passkeys/"+first.ID(), nil, nil)
 }
 

@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -9,17 +8,14 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
 	"recordbridge/shared/account"
-	"recordbridge/shared/httpapi"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
-	"recordbridge/shared/store"
 	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
@@ -28,6 +24,7 @@ import (
 type guarded struct {
 	Method, Path string
 	Permission   string `yaml:"x-permission"`
+	Proof        string `yaml:"x-proof"`
 }
 
 // dashboardOperations are all of them.
@@ -59,118 +56,214 @@ type who struct {
 	account string
 }
 
-// people make sessions beside the service: what is tried out is who is let in, not signing in.
-type people struct {
-	*stack
-
-	accounts store.Accounts
-	flow     store.Flow
+// column is one way to ask every operation of the dashboard: a role, with a proof of identity of some age, in an organisation at a stage of
+// live access. Each is asked in both modes.
+type column struct {
+	role    account.Role
+	isStale bool
+	access  org.LiveAccess
 }
 
-func (p people) signedIn(of string, role account.Role, isPending bool) who {
-	p.t.Helper()
-	ctx, now := p.t.Context(), time.Now()
-	made := account.Account{ID: ids.Random(), Email: ids.Random() + "@members.example", CreatedAt: now}
-	expect.NoError(p.t, p.accounts.CreateAccount(ctx, made))
-	m := account.Membership{OrgID: of, AccountID: made.ID, Role: account.Owner, Since: now, Rev: 1}
-	if role != "" {
-		m.Role = role
-		invited := account.Invitation{ID: ids.Random(), OrgID: of, Email: made.Email, Role: role, CreatedAt: now, ExpiresAt: now.Add(time.Hour)}
-		expect.NoError(p.t, p.accounts.CreateInvitation(ctx, invited))
-		invited.Rev = 1
-		expect.NoError(p.t, p.accounts.AcceptInvitation(ctx, invited, m, ""))
+// columns are all of them.
+func columns() []column {
+	var all []column
+	for _, access := range []org.LiveAccess{org.LiveGranted, org.LiveNone} {
+		for _, role := range account.Roles() {
+			all = append(all, column{role, false, access}, column{role, true, access})
+		}
 	}
-	token := secret.New(strings.Repeat("t", 11) + strings.ReplaceAll(made.ID, "-", ""))
-	expect.NoError(p.t, p.flow.StartSession(ctx, account.Session{
-		Hash: account.Hash(token), AccountID: made.ID, Pending: isPending, ProvenAt: now, StartedAt: now, SeenAt: now,
-	}, ""))
-	return who{token: token, account: made.ID}
+	return all
 }
 
-// ask sends a request of a page of the dashboard; change may spoil it.
-func (p people) ask(g guarded, path string, by who, change func(http.Header)) answer {
-	p.t.Helper()
-	header := http.Header{"Sec-Fetch-Site": {"same-origin"}}
-	if !by.token.Empty() {
-		header.Set("Cookie", cookieOf(by))
-		header.Set("X-CSRF-Token", account.CSRFToken(by.token))
+// refusal is the code of the error that an operation answers in a mode; empty if it lets the column in.
+func (c column) refusal(g guarded, mode org.Mode) string {
+	switch {
+	case !c.role.May(account.Permission(g.Permission).In(mode)):
+		return "svc_forbidden"
+	case c.isStale && g.Proof != "" && account.Action(g.Proof).NeedsProof(mode):
+		return "svc_proof_required"
 	}
-	if change != nil {
-		change(header)
-	}
-	if g.Method == http.MethodGet {
-		return p.send(g.Method, path, header, nil)
-	}
-	return p.send(g.Method, path, header, map[string]any{})
+	return "" // today the stage of live access makes no difference; an expectation is a case here, and its code one of refusals
 }
 
-// TestTheDashboardLetsInWhomItsDescriptionLetsIn goes over every operation that docs/openapi.yaml describes below /dashboard, on the real
-// functions behind the gateway: every role in both modes, members of another organisation, nobody, a session that is still to be proven, a
-// request without the token, and one of another site. What the description says of a permission is what the code asks for.
-func TestTheDashboardLetsInWhomItsDescriptionLetsIn(t *testing.T) {
+// refusals are the codes that say who is not let in; every other answer is about the request.
+func refusals() []string { return []string{"svc_forbidden", "svc_proof_required"} }
+
+// matrix asks every operation of the dashboard as everybody.
+type matrix struct {
+	people
+
+	orgs      map[org.LiveAccess]string // an organisation at each stage
+	byColumn  map[column]who
+	elsewhere who // owns another organisation
+	pending   who // an owner whose second factor is still to be proven
+	hooks     map[string]string
+	asked     int
+}
+
+func newMatrix(t *testing.T) *matrix {
+	t.Helper()
+	p, own := newPeople(t)
+	m := &matrix{people: p, orgs: map[org.LiveAccess]string{org.LiveGranted: own}, byColumn: map[column]who{}, hooks: map[string]string{}}
+	made, err := p.operator.Organisations.Create(t.Context(), org.Organisation{Name: "Birch Hill Practice", Plan: org.Paid, LiveAccess: org.LiveNone})
+	expect.NoError(t, err)
+	m.orgs[org.LiveNone] = made.ID
+	for _, c := range columns() {
+		if c.isStale {
+			m.byColumn[c] = p.stale(m.byColumn[column{c.role, false, c.access}])
+		} else {
+			m.byColumn[c] = p.signedIn(m.orgs[c.access], c.role, false)
+		}
+	}
+	for _, id := range m.orgs {
+		for _, mode := range []org.Mode{org.Test, org.Live} {
+			sub, _, err := p.operator.Webhooks.Create(t.Context(), webhook.Draft{Tenant: org.Tenant{Mode: mode, OrgID: id}, URL: "https://hooks.example/"})
+			expect.NoError(t, err)
+			m.hooks[id+string(mode)] = sub.ID
+		}
+	}
+	m.elsewhere, m.pending = p.signedIn(ids.Random(), account.Owner, false), p.signedIn(own, account.Owner, true)
+	return m
+}
+
+// ask sends a request that is right but for who sends it, as far as that is needed to get an answer about the sender.
+func (m *matrix) ask(g guarded, orgID string, mode org.Mode, by who, change func(http.Header)) answer {
+	m.t.Helper()
+	m.asked++
+	path, body := g.Path, map[string]any{}
+	if account.Action(g.Proof) == account.MoveWebhook { // which is told by the webhook's present URL
+		path = strings.Replace(path, "{webhookId}", m.hooks[orgID+string(mode)], 1)
+		body["url"] = "https://hooks.example/" + ids.Random()
+	}
+	return m.people.ask(g, pathOf(path, orgID, mode), by, body, change)
+}
+
+func (m *matrix) check(name string, g guarded, mode org.Mode, got answer, status int, code string) {
+	m.t.Helper()
+	if got.status != status || got.Error != code {
+		m.t.Errorf("%s: %s %s in mode %q: %d %s, want %d %s", name, g.Method, g.Path, mode, got.status, got.raw, status, code)
+	}
+}
+
+// TestDashboardLetsInWhomItsDescriptionLetsIn asks every operation of the routes that exist, on the real functions behind the gateway, as
+// every column of the matrix, and as everybody who is never let in. What docs/openapi.yaml says of its permission (x-permission) and of the
+// action that needs a proof (x-proof) is what the code asks for.
+func TestDashboardLetsInWhomItsDescriptionLetsIn(t *testing.T) {
 	t.Parallel()
 	isMany(t)
 	synctest.Test(t, func(t *testing.T) {
-		p, own := newPeople(t)
-		owner, pending := p.signedIn(own, account.Owner, false), p.signedIn(own, account.Owner, true)
-		byRole := make(map[account.Role]who, len(account.Roles()))
-		byRole[account.Owner] = owner
-		for _, role := range account.Roles()[1:] {
-			byRole[role] = p.signedIn(own, role, false)
-		}
-		elsewhere := p.signedIn(ids.Random(), account.Owner, false)
-		asked := 0
-		for _, g := range dashboardOperations(t) {
-			needed := account.Permission(g.Permission)
-			isMembers := slices.Contains(account.Permissions(), needed)
-			if !isMembers && !slices.Contains([]string{"account", "session", "none"}, g.Permission) {
-				t.Errorf("%s %s: x-permission %q says nobody", g.Method, g.Path, g.Permission)
-				continue
-			}
-			if isMembers != strings.Contains(g.Path, "{orgId}") {
-				t.Errorf("%s %s: its permission is of members, or its path has an organisation, but not both", g.Method, g.Path)
-			}
+		m := newMatrix(t)
+		for _, g := range m.operations(t) {
 			for _, mode := range modesOf(g.Path) {
-				path := pathOf(g.Path, own, mode)
-				check := func(name string, got answer, status int, code string) {
-					asked++
-					if got.status != status || got.Error != code {
-						t.Errorf("%s: %s %s: %d %s, want %d %s", name, g.Method, path, got.status, got.raw, status, code)
-					}
-				}
-				site := func(h http.Header) { h.Set("Sec-Fetch-Site", "cross-site") }
-				check("another site", p.ask(g, path, owner, site), 403, "svc_forbidden")
-				check("a neighbour", p.ask(g, path, owner, func(h http.Header) { h.Set("Sec-Fetch-Site", "same-site") }), 403, "svc_forbidden")
-				if g.Permission == "none" {
-					continue
-				}
-				check("nobody", p.ask(g, path, who{}, nil), 401, "svc_session_required")
-				check("a guess", p.ask(g, path, who{token: secret.New("guess")}, nil), 401, "svc_session_required")
-				if g.Method != http.MethodGet {
-					check("no token", p.ask(g, path, owner, func(h http.Header) { h.Del("X-CSRF-Token") }), 403, "svc_forbidden")
-					check("another's token", p.ask(g, path, owner, func(h http.Header) { h.Set("X-CSRF-Token", account.CSRFToken(pending.token)) }), 403, "svc_forbidden")
-				}
-				if g.Permission == "session" {
-					continue
-				}
-				check("before the second factor", p.ask(g, path, pending, nil), 403, "svc_proof_required")
-				if !isMembers {
-					continue
-				}
-				check("another organisation's owner", p.ask(g, path, elsewhere, nil), 404, "svc_not_found")
-				for role, by := range byRole {
-					got := p.ask(g, path, by, nil)
-					asked++
-					if isRefused := got.status == http.StatusForbidden && got.Error == "svc_forbidden"; isRefused == role.May(needed.In(mode)) {
-						t.Errorf("%s, who needs %s: %s %s: %d %s", role, needed.In(mode), g.Method, path, got.status, got.raw)
-					}
+				m.askStrangers(g, mode)
+				switch needed := account.Permission(g.Permission); {
+				case slices.Contains(account.Permissions(), needed):
+					m.askMembers(g, mode)
+				case g.Permission == "account":
+					m.askAccount(g)
+				case g.Permission != "session" && g.Permission != "none" || g.Proof != "":
+					t.Errorf("%s %s: x-permission %q and x-proof %q say nobody", g.Method, g.Path, g.Permission, g.Proof)
 				}
 			}
 		}
-		if asked < 500 {
-			t.Errorf("only %d requests were made", asked)
+		if m.asked < 1500 {
+			t.Errorf("only %d requests were made", m.asked)
 		}
 	})
+}
+
+// operations are those of the routes that template.yaml has and of the methods that their functions answer. Each has to be described.
+func (m *matrix) operations(t *testing.T) []guarded {
+	t.Helper()
+	described := map[string]guarded{}
+	for _, g := range dashboardOperations(t) {
+		described[g.Method+" "+g.Path] = g
+	}
+	var all []guarded
+	for _, f := range m.functions {
+		for _, route := range f.declared.Routes {
+			if !strings.HasPrefix(route.Path, "/dashboard/") {
+				continue
+			}
+			got := m.send(http.MethodOptions, pathOf(route.Path, m.orgs[org.LiveGranted], org.Test), http.Header{"Sec-Fetch-Site": {"same-origin"}}, nil)
+			for method := range strings.SplitSeq(got.header.Get("Allow"), ", ") {
+				if method == http.MethodOptions || method == http.MethodHead {
+					continue
+				}
+				g, isDescribed := described[method+" "+route.Path]
+				if !isDescribed {
+					t.Errorf("%s %s has no row in the matrix: docs/openapi.yaml does not describe it", method, route.Path)
+					continue
+				}
+				all = append(all, g)
+				delete(described, method+" "+route.Path)
+			}
+		}
+	}
+	for name := range described {
+		t.Errorf("%s is described and does not exist", name)
+	}
+	return all
+}
+
+// askStrangers asks as those who are never let in.
+func (m *matrix) askStrangers(g guarded, mode org.Mode) {
+	m.t.Helper()
+	own := m.orgs[org.LiveGranted]
+	owner := m.byColumn[column{account.Owner, false, org.LiveGranted}]
+	refused := func(name string, by who, change func(http.Header), status int, code string) {
+		m.check(name, g, mode, m.ask(g, own, mode, by, change), status, code)
+	}
+	refused("another site", owner, func(h http.Header) { h.Set("Sec-Fetch-Site", "cross-site") }, 403, "svc_forbidden")
+	refused("a neighbour", owner, func(h http.Header) { h.Set("Sec-Fetch-Site", "same-site") }, 403, "svc_forbidden")
+	if g.Permission == "none" {
+		return
+	}
+	refused("nobody", who{}, nil, 401, "svc_session_required")
+	refused("a guess", who{token: secret.New("guess")}, nil, 401, "svc_session_required")
+	if g.Method != http.MethodGet {
+		refused("no token", owner, func(h http.Header) { h.Del("X-CSRF-Token") }, 403, "svc_forbidden")
+		refused("another's token", owner, func(h http.Header) { h.Set("X-CSRF-Token", account.CSRFToken(m.pending.token)) }, 403, "svc_forbidden")
+	}
+	if g.Permission == "session" {
+		return
+	}
+	refused("before the second factor", m.pending, nil, 403, "svc_proof_required")
+	if g.Permission != "account" {
+		refused("another organisation's owner", m.elsewhere, nil, 404, "svc_not_found")
+	}
+}
+
+// askMembers asks as every column.
+func (m *matrix) askMembers(g guarded, mode org.Mode) {
+	m.t.Helper()
+	if !strings.Contains(g.Path, "{orgId}") {
+		m.t.Errorf("%s %s: its permission is of members, but its path has no organisation", g.Method, g.Path)
+	}
+	for _, c := range columns() {
+		got, want := m.ask(g, m.orgs[c.access], mode, m.byColumn[c], nil), c.refusal(g, mode)
+		if isRefused := slices.Contains(refusals(), got.Error); isRefused != (want != "") || isRefused && (got.Error != want || got.status != http.StatusForbidden) {
+			m.t.Errorf("%+v: %s %s in mode %q: %d %s, want %q", c, g.Method, g.Path, mode, got.status, got.raw, want)
+		}
+	}
+}
+
+// askAccount asks for something of an account alone, by accounts of which nothing else is asked: it may end their sessions.
+func (m *matrix) askAccount(g guarded) {
+	m.t.Helper()
+	if strings.Contains(g.Path, "{orgId}") {
+		m.t.Errorf("%s %s: its permission is of accounts, but its path has an organisation", g.Method, g.Path)
+	}
+	for _, isStale := range []bool{false, true} {
+		by := m.signedIn(m.orgs[org.LiveGranted], account.Viewer, false)
+		if isStale {
+			by = m.stale(by)
+		}
+		got := m.ask(g, "", "", by, nil)
+		if isAsked := got.Error == "svc_proof_required"; isAsked != (isStale && g.Proof != "") || got.Error == "svc_forbidden" {
+			m.t.Errorf("stale %t: %s %s: %d %s", isStale, g.Method, g.Path, got.status, got.raw)
+		}
+	}
 }
 
 // TestWhatIsOneModesIsNotInTheOther asks for real rows of an organisation in test mode by every path that names one: they are there,
@@ -193,7 +286,7 @@ func TestWhatIsOneModesIsNotInTheOther(t *testing.T) {
 			if !isNamed || !strings.Contains(path, "{mode}") {
 				continue
 			}
-			if got := p.ask(g, pathOf(path, own, org.Test), other, nil); got.status != http.StatusNotFound || !strings.Contains(string(got.raw), "There is no such organisation.") {
+			if got := p.ask(g, pathOf(path, own, org.Test), other, map[string]any{}, nil); got.status != http.StatusNotFound || !strings.Contains(string(got.raw), "There is no such organisation.") {
 				t.Errorf("another organisation's owner, below the path of this one: %s %s: %d %s", g.Method, path, got.status, got.raw)
 			}
 			for name, ask := range map[string]struct {
@@ -203,12 +296,12 @@ func TestWhatIsOneModesIsNotInTheOther(t *testing.T) {
 				"in the other mode": {pathOf(path, own, org.Live), owner}, "of another organisation": {pathOf(path, stranger.ID, org.Test), other},
 			} {
 				// 400 is for a body that is wrong whatever the row: an empty one is sent.
-				if got := p.ask(g, ask.path, ask.by, nil); got.status != http.StatusNotFound && got.status != http.StatusBadRequest {
+				if got := p.ask(g, ask.path, ask.by, map[string]any{}, nil); got.status != http.StatusNotFound && got.status != http.StatusBadRequest {
 					t.Errorf("%s: %s %s: %d %s", name, g.Method, ask.path, got.status, got.raw)
 				}
 			}
 			if g.Method == http.MethodGet {
-				if got := p.ask(g, pathOf(path, own, org.Test), owner, nil); got.status != http.StatusOK {
+				if got := p.ask(g, pathOf(path, own, org.Test), owner, nil, nil); got.status != http.StatusOK {
 					t.Errorf("its own: %s %s: %d %s", g.Method, path, got.status, got.raw)
 				}
 			}
@@ -235,31 +328,6 @@ func (p people) rows(t *testing.T, tenant org.Tenant) map[string]string {
 		"{publicId}": made.PublicID(), "{keyId}": made.Keys[0].ID, "{webhookId}": hooks[0].ID, "{connectionId}": connectionID, "{taskId}": taskID,
 		"{deliveryId}": webhook.DeliveryID(event, hooks[0].ID),
 	}
-}
-
-func newPeople(t *testing.T) (people, string) {
-	t.Helper()
-	p := newPeopleOf(newStack(t, options{}))
-	return p, p.ownerOf(t.Context(), p.seeded.Organisations[0].PublicID)
-}
-
-func newPeopleOf(s *stack) people {
-	db := store.NewClient(s.cloud.Config("test"))
-	return people{
-		stack: s, accounts: store.Accounts{DB: db, Table: s.template.Outputs["ControlTable"]},
-		flow: store.Flow{DB: db, Table: s.functions["DashboardOrgFunction"].declared.Environment["FLOW_TABLE"]},
-	}
-}
-
-// cookieOf is what the browser of somebody sends.
-func cookieOf(by who) string { return httpapi.SessionCookieName + "=" + by.token.Reveal() }
-
-// ownerOf is the organisation of a public id.
-func (p people) ownerOf(ctx context.Context, publicID string) string {
-	p.t.Helper()
-	found, err := p.operator.Credentials.Show(ctx, publicID)
-	expect.NoError(p.t, err)
-	return found.Tenant.OrgID
 }
 
 // modesOf are the modes that a path is asked in; one that has none is asked once.

@@ -185,11 +185,12 @@ func runWidget(s *outside) {
 	if got := s.watchAttempt(made).Status; got != "created" {
 		s.t.Errorf("the attempt is %q", got)
 	}
-	if answer := s.openWindow(made.URL, http.Header{"Sec-Fetch-Site": {"cross-site"}}); answer.status != http.StatusBadRequest {
-		s.t.Errorf("another site's page opens it: %d", answer.status)
+	elsewhere := s.browser()
+	elsewhere.header = http.Header{"Sec-Fetch-Site": {"cross-site"}}
+	if answer := elsewhere.start(made.form()); answer.status != http.StatusBadRequest {
+		s.t.Errorf("another site's page starts it: %d", answer.status)
 	}
-	ours := http.Header{"Sec-Fetch-Site": {"same-origin"}}
-	if answer := s.openWindow(made.URL, ours); answer.status != http.StatusOK {
+	if answer := s.openWindow(made); answer.status != http.StatusOK {
 		s.t.Fatalf("the window ended with %d: %s", answer.status, answer.body)
 	}
 	done := s.watchAttempt(made)
@@ -201,20 +202,18 @@ func runWidget(s *outside) {
 	if got := s.watchAttempt(guessed).Status; got != "" {
 		s.t.Errorf("a guessed token reads %q", got)
 	}
-	if again := s.openWindow(made.URL, ours); again.status != http.StatusBadRequest {
-		s.t.Errorf("the start address works twice: %d", again.status)
+	if again := s.openWindow(made); again.status != http.StatusBadRequest {
+		s.t.Errorf("the start value works twice: %d", again.status)
 	}
 	again := s.makeAttempt(map[string]string{"reconnect_org_connection_id": done.Result.ConnectionID})
-	if answer := s.openWindow(again.URL, ours); answer.status != http.StatusOK {
+	if answer := s.openWindow(again); answer.status != http.StatusOK {
 		s.t.Errorf("reconnecting ended with %d: %s", answer.status, answer.body)
 	}
 	if got := s.watchAttempt(again); got.Status != "done" || got.Result.ConnectionID != done.Result.ConnectionID {
 		s.t.Errorf("the second attempt is %+v", got)
 	}
 	declined := s.makeAttempt(map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID, "external_state": "state-10"})
-	window := s.browser()
-	window.header = ours
-	window.open(declined.URL, crashPersona, "deny")
+	s.browser().leave(declined.form(), crashPersona, "deny")
 	if got := s.watchAttempt(declined); got.Status != "failed" {
 		s.t.Errorf("an attempt that the patient declined is %+v", got)
 	}
@@ -225,7 +224,10 @@ type attempt struct {
 	ID    string `json:"attempt_id"`
 	Token string `json:"attempt_token"`
 	URL   string `json:"connect_url"`
+	Start string `json:"start_value"`
 }
+
+func (a attempt) form() startForm { return startForm{url: a.URL, value: a.Start} }
 
 func (o *outside) makeAttempt(body map[string]string) attempt {
 	o.t.Helper()
@@ -239,11 +241,9 @@ func (o *outside) makeAttempt(body map[string]string) attempt {
 }
 
 // openWindow goes through the portal in a browser of its own, to the page that the window ends with.
-func (o *outside) openWindow(address string, header http.Header) *visited {
+func (o *outside) openWindow(of attempt) *visited {
 	o.t.Helper()
-	window := o.browser()
-	window.header = header
-	answer, last := window.open(address, crashPersona, "approve")
+	answer, last := o.browser().leave(of.form(), crashPersona, "approve")
 	if answer == nil {
 		o.t.Fatalf("the window ended at %v", last)
 	}

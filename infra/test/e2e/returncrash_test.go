@@ -124,9 +124,7 @@ func (s *stack) signInByWidget(t *testing.T) watched {
 	t.Helper()
 	for range 5 {
 		made := s.makeAttemptUntilMade(t)
-		window := s.browser()
-		window.header = http.Header{"Sec-Fetch-Site": {"same-origin"}}
-		answer, last := window.open(made.URL, crashPersona, "approve")
+		answer, last := s.browser().leave(made.form(), crashPersona, "approve")
 		if answer == nil {
 			t.Fatalf("the window ended at %v", last)
 		}

@@ -67,6 +67,7 @@ func cheapScenarios() []scenario {
 		{name: "what patients fill in", run: runForms},
 		{name: "what is used in a day", run: runUsage},
 		{name: "a connection that is erased", run: runErase},
+		{name: "an organisation that is deleted", run: runDeletion},
 		{name: "a facility whose record is cached", run: runFacility},
 		{name: "a patient whom an identity provider vouches for", run: runVault},
 		{name: "a record that cannot be kept", options: options{amiss: refuseFixtures}, run: runUnkept},

@@ -93,10 +93,10 @@ func (w *wiretap) network(r *http.Request, sent []byte, status int, header http.
 
 // hideOwn hides what we make for one browser or widget: only the answer that hands it over may say it.
 func (w *wiretap) hideOwn(path string, header http.Header, body []byte) {
-	left, err := url.Parse(header.Get("Location"))
-	if err == nil && strings.HasSuffix(left.Path, "/oauth/authorize") {
+	left := (&visited{header: header, body: body}).location()
+	if left != nil && strings.HasSuffix(left.Path, "/oauth/authorize") {
 		for _, name := range []string{"state", "nonce"} {
-			w.hide("our "+name, left.Query().Get(name), "the redirect of "+path)
+			w.hide("our "+name, left.Query().Get(name), "the redirect of "+path, "the answer 200 of "+path)
 		}
 	}
 	for _, cookie := range (&http.Response{Header: header}).Cookies() {
@@ -114,15 +114,13 @@ func (w *wiretap) hideOwn(path string, header http.Header, body []byte) {
 	if strings.HasSuffix(path, "/tefca/identity") && json.Unmarshal(body, &verifying) == nil {
 		only := "the answer 200 of " + path
 		w.hide("an attempt's token", verifying.Data.Token, only)
-		_, start, _ := strings.Cut(verifying.Data.URL, "attempt=")
-		w.hide("a start value", start, only)
+		w.hide("a start value", verifying.Data.Start, only)
 	}
 	var made struct{ Data attempt }
 	if strings.HasSuffix(path, "/bridge/attempts") && json.Unmarshal(body, &made) == nil {
 		only := "the answer 200 of " + path
 		w.hide("an attempt's token", made.Data.Token, only)
-		_, start, _ := strings.Cut(made.Data.URL, "attempt=")
-		w.hide("a start value", start, only)
+		w.hide("a start value", made.Data.Start, only)
 	}
 }
 

@@ -24,9 +24,12 @@ type verification struct {
 	ID    string `json:"attempt_id"`
 	Token string `json:"attempt_token"`
 	URL   string `json:"identity_url"`
+	Start string `json:"start_value"`
 
 	publicID string
 }
+
+func (v verification) form() startForm { return startForm{url: v.URL, value: v.Start} }
 
 // located is how such an attempt stands.
 type located struct {
@@ -96,8 +99,11 @@ func (o *outside) beginVerificationAt(provider, externalID string) verification 
 func (o *outside) identify(v verification, person, decision string, more ...string) *visited {
 	o.t.Helper()
 	window := o.browser()
-	window.header = http.Header{"Sec-Fetch-Site": {"same-origin"}}
-	address := v.URL
+	started := window.start(v.form())
+	if started.location() == nil {
+		return started
+	}
+	address := started.location().String()
 	for range 5 {
 		target, err := url.Parse(address)
 		expect.NoError(o.t, err)

@@ -109,32 +109,21 @@ func TestAFacilityThatFailsLeavesTheOthersConnected(t *testing.T) {
 	})
 }
 
-// TestAWindowOfTEFCAModeIsTheBrowsersThatLeft: a start address works once and only from our own page, a return only in its browser.
+// TestAWindowOfTEFCAModeIsTheBrowsersThatLeft: a start value works once and only from our own page, a return only in its browser.
 func TestAWindowOfTEFCAModeIsTheBrowsersThatLeft(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		v := s.beginVerification("")
-		start, err := url.Parse(v.URL)
-		expect.NoError(t, err)
-		for _, site := range []http.Header{nil, {"Sec-Fetch-Site": {"cross-site"}}, {"Sec-Fetch-Site": {"same-site"}}, {"Sec-Fetch-Site": {"none"}}} {
-			b := s.browser()
-			b.header = site
-			checkNoReturn(t, b.get(start))
-			if len(b.cookies) != 0 {
-				t.Errorf("%v gets a cookie", site)
-			}
-		}
+		s.checkStartsNowhereElse(t, v.form())
 		own, other := s.browser(), s.browser()
-		own.header = http.Header{"Sec-Fetch-Site": {"same-origin"}}
-		other.header = own.header
-		there := own.get(start).location()
+		there := own.start(v.form()).location()
 		query := there.Query()
 		query.Set("person", twoHospitals)
 		query.Set("decision", "approve")
 		there.RawQuery = query.Encode()
 		back := own.get(there).location()
-		checkNoReturn(t, own.get(start)) // opened before
+		checkNoReturn(t, own.start(v.form())) // used
 		checkNoReturn(t, other.get(back))
 		if l := s.located(v); l.Status != "open" {
 			t.Errorf("after the return in another browser it is %s", l.Status)

@@ -12,7 +12,7 @@ func layers() [][]string {
 	return [][]string{
 		{"fault", "ids", "secret", "logx", "fhir", "ratelimit", "metric", "trace"},
 		{
-			"org", "account", "audit", "cursor", "due", "catalog", "binding", "flow", "connection", "tokens", "export", "webhook", "eventlog", "notice", "refresh", "disconnect", "deliverylog", "pages", "operator", "smart/platform", "verification", "inquiry", "erase", "usage", "maillimit", "mailtext", "tefca",
+			"org", "account", "audit", "cursor", "due", "catalog", "binding", "flow", "connection", "tokens", "export", "webhook", "eventlog", "notice", "refresh", "disconnect", "deliverylog", "pages", "operator", "smart/platform", "verification", "inquiry", "erase", "deletion", "usage", "maillimit", "mailtext", "tefca",
 		},
 		{"smart", "safehttp", "passkey", "tefca/identity/oidc", "tefca/ihe", "tefca/facilitated"},
 		{"store", "queue", "blob", "kms", "mail"},

@@ -122,6 +122,8 @@ func access(s *policy.Stack, source *policy.Tree) rules {
 		"permissions are on the template's things": func() []policy.Finding { return policy.Strangers(s) },
 		"nothing reads a whole table":              func() []policy.Finding { return policy.NoScan(s, source) },
 		"each secret is for its functions":         func() []policy.Finding { return policy.Reserved(s, reserved()) },
+		"SECURITY.md lists who may open what":      func() []policy.Finding { return policy.Custody(s, source.Text("SECURITY.md")) },
+		"an organisation's rows are named":         func() []policy.Finding { return policy.WholeTenants(s) },
 		"the audit table is only added to":         func() []policy.Finding { return policy.AppendOnly(s, "AuditTable") },
 	}
 }
@@ -140,6 +142,7 @@ func operation(s *policy.Stack, source *policy.Tree) rules {
 		"every metric is sent":           func() []policy.Finding { return policy.Metrics(s) },
 		"everything is watched":          func() []policy.Finding { return policy.Watched(s) },
 		"alarms reach somebody":          func() []policy.Finding { return policy.Topics(s) },
+		"installs are pinned by content": func() []policy.Finding { return policy.Installs(source) },
 	}
 }
 
@@ -235,7 +238,7 @@ func patients() []string {
 // "Keys and secrets"). A function that needs another one is a decision, which is made here.
 func reserved() map[string][]string {
 	tokens := []string{
-		"CallbackFunction", "DashboardConnectionsFunction", "ExportWorkerFunction", "RefreshWorkerFunction", "DeleteConnectionFunction", "EraserFunction",
+		"CallbackFunction", "ExportWorkerFunction", "RefreshWorkerFunction", "DeleteConnectionFunction", "EraserFunction",
 		"RevokeVaultFunction", "TefcaWorkerFunction",
 	}
 	signers := []string{"CallbackFunction", "ExportWorkerFunction", "RefreshWorkerFunction", "JwksFunction", "IdentityFunction", "IdentityCallbackFunction"}
@@ -250,14 +253,14 @@ func reserved() map[string][]string {
 		"ClientKeyRsa1": signers, "ClientKeyEc1": signers, "ClientKeyRsa2": signers, "ClientKeyEc2": signers,
 		"FilesKey": {"ExportWorkerFunction", "DownloadExportFunction", "TefcaWorkerFunction"},
 		"KeyHashingSecret": {
-			"DashboardConnectionsFunction", "DashboardCredentialsFunction", "CallbackFunction", "CreateExportFunction", "GetExportFunction", "DownloadExportFunction", "GetConnectionFunction",
+			"DashboardConnectionsFunction", "DashboardCredentialsFunction", "DashboardSessionFunction", "CallbackFunction", "CreateExportFunction", "GetExportFunction", "DownloadExportFunction", "GetConnectionFunction",
 			"DeleteConnectionFunction", "DeleteExportFilesFunction", "ListEventsFunction", "ExportCatalogFunction", "RevokeVaultFunction", "TefcaWorkerFunction",
 		},
 		"CursorSecret":    {"ListEventsFunction", "SearchCatalogFunction"},
 		"TefcaSecretArn":  {"TefcaWorkerFunction"},
 		"DownloadSecret":  {"GetExportFunction", "DownloadExportFunction", "ExportWorkerFunction", "ListEventsFunction", "WebhookWorkerFunction", "ExportCatalogFunction"},
 		"ExportsBucket":   {"ExportWorkerFunction", "DownloadExportFunction", "DeleteExportFilesFunction", "SweeperFunction", "EraserFunction"},
-		"DocumentsBucket": {"ExportWorkerFunction", "DeleteConnectionFunction", "RefreshWorkerFunction", "DashboardConnectionsFunction", "EraserFunction", "RevokeVaultFunction", "TefcaWorkerFunction"},
+		"DocumentsBucket": {"ExportWorkerFunction", "DeleteConnectionFunction", "RefreshWorkerFunction", "EraserFunction", "RevokeVaultFunction", "TefcaWorkerFunction"},
 		"WidgetBucket":    {"WebFunction"},
 		"AuditTable":      {"DashboardSessionFunction", "DashboardOrgFunction", "DashboardConnectionsFunction", "DashboardDeliveriesFunction", "DashboardWebhooksFunction", "DashboardCredentialsFunction", "EraserFunction", "DashboardMembersFunction"}, // and the operator's command line
 		"AlarmKey":        nil,
@@ -267,6 +270,7 @@ func reserved() map[string][]string {
 // excused are exported names that nothing outside tests uses from another package, each with its reason.
 func excused() map[string]string {
 	return map[string]string{
+		"shared/account.Actions":     "the table that tests ask every endpoint by",
 		"shared/account.Permissions": "the table that tests ask every endpoint by",
 		"shared/account/totp.Code":   "what a generator shows: tests play one",
 		"shared/account/totp.Step":   "when it shows it: tests play one",

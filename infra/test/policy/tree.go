@@ -61,7 +61,13 @@ func readable(name string) bool {
 	if strings.HasPrefix(name, "testdata/") || strings.Contains(name, "/testdata/") {
 		return false
 	}
-	return isCode(name) || path.Ext(name) == ".md"
+	return isCode(name) || isScript(name) || path.Ext(name) == ".md"
+}
+
+// isScript tells which files are programs of a shell, which have no extension: those of CI, and those beside what they fetch or build.
+func isScript(name string) bool {
+	folder, base := path.Split(name)
+	return (strings.HasPrefix(folder, ".ci/") || strings.HasPrefix(folder, "infra/")) && path.Ext(base) == ""
 }
 
 // isCode tells which files are written by hand in some programming or configuration language.

@@ -18,9 +18,12 @@ import (
 //go:embed lists
 var lists embed.FS
 
-// Is reports whether a domain, however it is spelt, is one of them or below one.
-func Is(domain string) bool {
-	domain = strings.TrimSuffix(strings.ToLower(domain), ".")
+// Is reports whether anybody can get an address at a domain, in any case and with or without the dot of the root: whether a list has the
+// domain or one above it. A domain is ASCII, as package verification has it.
+func Is(domain string) bool { return is(domain, isListed) }
+
+func is(domain string, isListed func(domain string) bool) bool {
+	domain = strings.TrimRight(strings.ToLower(domain), ".")
 	if strings.Contains(domain, "\n") {
 		return false
 	}
@@ -41,11 +44,12 @@ func isListed(domain string) bool {
 	if err != nil {
 		return false // which cannot be: they are in the program
 	}
-	line := []byte("\n" + domain + "\n")
-	return slices.ContainsFunc(files, func(file fs.DirEntry) bool {
-		text, err := lists.ReadFile("lists/" + file.Name())
-		return err == nil && bytes.Contains(text, line)
-	})
+	return slices.ContainsFunc(files, func(file fs.DirEntry) bool { return isIn(file.Name(), domain) })
+}
+
+func isIn(list, domain string) bool {
+	text, err := lists.ReadFile("lists/" + list)
+	return err == nil && bytes.Contains(text, []byte("\n"+domain+"\n"))
 }
 
 // Refused is what somebody with such an address is told.
@@ -54,7 +58,9 @@ func Refused() error {
 }
 
 // families have a domain in many countries.
-func families() []string { return []string{"hotmail", "outlook", "yahoo"} }
+func families() []string {
+	return []string{"aol", "gmx", "hotmail", "live", "outlook", "protonmail", "rocketmail", "tutanota", "windowslive", "yahoo", "yandex", "ymail", "zoho", "zohomail"}
+}
 
 // isCountry reports whether a domain may be a country's, or that of its companies: fr, com.br, co.uk.
 func isCountry(domain string) bool {

@@ -38,7 +38,7 @@ func (d Service) Found(ctx context.Context, accountID, name string) (org.Organis
 	if err := d.Rows.Found(ctx, made, m, domain); err != nil {
 		return org.Organisation{}, fmt.Errorf("store organisation: %w", err)
 	}
-	return made, d.record(ctx, By{Actor: account.Actor(accountID), AccountID: accountID, Role: account.Owner, Fresh: true}, made.ID, "organisation.created", made.ID)
+	return made, d.record(ctx, By{Actor: account.Actor(accountID), AccountID: accountID, Role: account.Owner}, made.ID, "organisation.created", made.ID)
 }
 
 // claimable is the domain that an organisation gets with its founder; empty when the founder's own organisation has it.

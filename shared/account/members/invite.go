@@ -212,7 +212,7 @@ func (d Service) join(ctx context.Context, guest account.Account, i account.Invi
 	if err := d.Rows.AcceptInvitation(ctx, i, m, domain); err != nil {
 		return account.Membership{}, fmt.Errorf("accept invitation: %w", err)
 	}
-	return m, d.record(ctx, By{Actor: account.Actor(guest.ID), AccountID: guest.ID, Role: i.Role, Fresh: true}, i.OrgID, "member.joined", guest.ID)
+	return m, d.record(ctx, By{Actor: account.Actor(guest.ID), AccountID: guest.ID, Role: i.Role}, i.OrgID, "member.joined", guest.ID)
 }
 
 // unclaimed is the domain of an account's address when it is no organisation's yet, else empty.

@@ -1,10 +1,15 @@
 package members_test
 
 import (
+	"context"
+	"errors"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"recordbridge/shared/account"
+	"recordbridge/shared/mailtext"
 	"recordbridge/shared/org"
 	"recordbridge/shared/store"
 	"recordbridge/shared/testkit/expect"
@@ -34,4 +39,35 @@ func TestAnOrganisationsNameMakesNoLineOrMarkup(t *testing.T) {
 	if strings.ContainsAny(subject, "\r\n") || strings.Count(text, "\n") != 10 || strings.Count(markup, "<a ") != 1 || !strings.Contains(markup, "&lt;a href=") {
 		t.Errorf("subject %q, text %s, HTML %s", subject, text, markup)
 	}
+}
+
+// recipients keeps to whom mails went, in small letters.
+type recipients struct {
+	mu  sync.Mutex
+	all []string
+	err error
+}
+
+func (r *recipients) Send(_ context.Context, to []string, _, _, _ string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = append(r.all, account.Fold(strings.Join(to, " ")))
+	return r.err
+}
+
+func TestTellMailsEveryMemberAndAddressOnce(t *testing.T) {
+	t.Parallel()
+	h, told := newHouse(t), &recipients{}
+	h.join(bob, account.Viewer)
+	h.Mailer = told
+	m := mailtext.Message{Language: "en", Subject: "s", Opening: []string{"Told."}}
+	expect.NoError(t, h.Tell(t.Context(), h.orgID, []string{"ops@alder.example", strings.ToUpper(bob)}, m))
+	slices.Sort(told.all)
+	if want := []string{ada, bob, "ops@alder.example"}; !slices.Equal(told.all, want) {
+		t.Errorf("told %q, want %q", told.all, want)
+	}
+	told.err = errors.New("no mail today")
+	expect.NoError(t, h.Tell(t.Context(), h.orgID, nil, m))
+	h.Mailer = nil
+	expect.NoError(t, h.Tell(t.Context(), h.orgID, nil, m))
 }

@@ -34,6 +34,7 @@ type Service struct {
 // Rows keeps memberships and invitations (store.Accounts).
 type Rows interface {
 	account.Rows
+	account.RecoveryRows
 	// Organisation reads an organisation; fault.NotFound.
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
 	// Members and Invitations list an organisation's; Memberships lists what an account is a member of.
@@ -66,12 +67,11 @@ type By struct {
 	Actor     string       // as audit rows name it
 	AccountID string       // empty for an operator
 	Role      account.Role // in the organisation; an operator stands in for an owner
-	Fresh     bool         // it was proven lately who that is
 }
 
 // Operator is an operator, who may do what an owner may.
 func Operator(actor string) By {
-	return By{Actor: actor, AccountID: "", Role: account.Owner, Fresh: true}
+	return By{Actor: actor, AccountID: "", Role: account.Owner}
 }
 
 // may is whether somebody may give these roles to others, and take them away.
@@ -81,9 +81,6 @@ func (b By) may(roles ...account.Role) error {
 			return fault.New(fault.Forbidden, fault.CodeForbidden, "Only an owner can make somebody an owner, or change one.")
 		}
 	}
-	if !b.Fresh {
-		return account.ProofRequired()
-	}
 	return nil
 }
 
@@ -91,7 +88,8 @@ func (b By) may(roles ...account.Role) error {
 type Member struct {
 	account.Membership
 
-	Email string
+	Email      string
+	RecoversAt time.Time // when an operator's recovery of an owner's account applies; zero for none
 }
 
 // readers is how many accounts are read at once.
@@ -113,7 +111,12 @@ func (d Service) List(ctx context.Context, orgID string) ([]Member, error) {
 				return fmt.Errorf("read account: %w", err)
 			}
 			all[i] = Member{Membership: m, Email: a.Email}
-			return nil
+			if m.Role != account.Owner {
+				return nil
+			}
+			r, err := account.OpenRecovery(ctx, d.Rows, m.AccountID)
+			all[i].RecoversAt = r.AppliesAt
+			return err
 		})
 	}
 	return all, group.Wait() //nolint:wrapcheck // its functions have wrapped it

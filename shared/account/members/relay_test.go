@@ -45,7 +45,7 @@ func (h *house) found(email, name string) (members.By, string) {
 	expect.NoError(h.t, err)
 	stored.LiveAccess = org.LiveNone
 	expect.NoError(h.t, h.control.SaveOrganisation(h.t.Context(), stored))
-	return members.By{Actor: account.Actor(h.people[email]), AccountID: h.people[email], Role: account.Owner, Fresh: true}, made.ID
+	return members.By{Actor: account.Actor(h.people[email]), AccountID: h.people[email], Role: account.Owner}, made.ID
 }
 
 // The attack of finding 4: 60 invitations of one address, each withdrawn before the next, were 60 e-mails.
@@ -114,7 +114,7 @@ func TestInviteStaysPossibleBesideHostileAccount(t *testing.T) {
 	h := newHouse(t)
 	h.Rows, h.Audit, h.Limits.Buckets = noInvitations{}, noInvitations{}, &memory.Buckets{}
 	invite := func(account, orgID, email string) error {
-		by := members.By{Actor: "member:" + account, AccountID: account, Role: "owner", Fresh: true}
+		by := members.By{Actor: "member:" + account, AccountID: account, Role: "owner"}
 		_, err := h.Invite(t.Context(), by, orgID, email, "viewer")
 		return err
 	}

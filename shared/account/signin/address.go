@@ -97,7 +97,7 @@ func (d Service) changeable(a account.Account) error {
 }
 
 // RestoreAddress takes a change of address back, for who has the link in the e-mail to the former one. Whoever made the change is out:
-// all sessions end, and passkeys and a generator that were added since are gone.
+// all sessions end, and passkeys, a generator and recovery codes that were added since are gone.
 func (d Service) RestoreAddress(ctx context.Context, token secret.Text) error {
 	const unknown = "This link does not work any more."
 	id, value, _ := strings.Cut(token.Reveal(), ".")
@@ -124,6 +124,9 @@ func (d Service) RestoreAddress(ctx context.Context, token secret.Text) error {
 	}
 	a.TOTP.Offer = nil
 	a.Epoch++
+	if err := d.dropCodesSince(ctx, a.ID, since); err != nil {
+		return err
+	}
 	if err := d.Accounts.MoveAccountBack(ctx, a, left); err != nil {
 		return fmt.Errorf("move account back: %w", err)
 	}

@@ -35,6 +35,45 @@ func (d Audited) RemoveTOTP(ctx context.Context, b Browser, s account.Session) (
 	return d.entered(ctx, s, "account.generator_removed")(d.Service.RemoveTOTP(ctx, b, s))
 }
 
+// ByCode is Service's.
+func (d Audited) ByCode(ctx context.Context, b Browser, email, id, digits string) (Entered, error) {
+	return d.recovering(ctx)(d.Service.ByCode(ctx, b, email, id, digits))
+}
+
+// ByPasskey is Service's.
+func (d Audited) ByPasskey(ctx context.Context, b Browser, answer []byte) (Entered, error) {
+	return d.recovering(ctx)(d.Service.ByPasskey(ctx, b, answer))
+}
+
+// ByTOTP is Service's.
+func (d Audited) ByTOTP(ctx context.Context, b Browser, s account.Session, digits string) (Entered, error) {
+	return d.recovering(ctx)(d.Service.ByTOTP(ctx, b, s, digits))
+}
+
+// recovering tells of a recovery that a sign-in has applied or stopped.
+func (d Audited) recovering(ctx context.Context) func(Entered, error) (Entered, error) {
+	return func(e Entered, err error) (Entered, error) {
+		if err != nil || e.Recovery == "" {
+			return e, err
+		}
+		return e, d.record(ctx, e.Session.AccountID, e.Recovery)
+	}
+}
+
+// ByRecoveryCode is Service's. A recovery code is used when a factor was lost or stolen, which owners have to be able to see.
+func (d Audited) ByRecoveryCode(ctx context.Context, b Browser, s account.Session, typed string) (Entered, error) {
+	return d.recovering(ctx)(d.entered(ctx, s, "account.recovery_code_used")(d.Service.ByRecoveryCode(ctx, b, s, typed)))
+}
+
+// MakeRecoveryCodes is Service's.
+func (d Audited) MakeRecoveryCodes(ctx context.Context, s account.Session) ([]secret.Text, error) {
+	codes, err := d.Service.MakeRecoveryCodes(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return codes, d.record(ctx, s.AccountID, "account.recovery_codes_made")
+}
+
 // AddPasskey is Service's.
 func (d Audited) AddPasskey(ctx context.Context, b Browser, s account.Session, name string, answer []byte) (Entered, error) {
 	return d.entered(ctx, s, "account.passkey_added")(d.Service.AddPasskey(ctx, b, s, name, answer))

@@ -61,7 +61,13 @@ func (d Service) ByCode(ctx context.Context, b Browser, email, id, digits string
 	if err != nil {
 		return Entered{}, err
 	}
-	return d.enter(ctx, a, b, a.HasSecondFactor())
+	a, outcome, err := d.applyRecovery(ctx, a)
+	if err != nil {
+		return Entered{}, err
+	}
+	entered, err := d.enter(ctx, a, b, a.HasSecondFactor())
+	entered.Recovery = outcome
+	return entered, err
 }
 
 // proveAddress is whether a code that was sent to the address is right.
@@ -157,7 +163,7 @@ func (d Service) ByPasskey(ctx context.Context, b Browser, answer []byte) (Enter
 	if err := d.Accounts.SaveAccount(ctx, a); err != nil {
 		return Entered{}, fmt.Errorf("note the use of a passkey: %w", err)
 	}
-	return d.enter(ctx, a, b, false)
+	return d.enterWhole(ctx, a, b)
 }
 
 // ByTOTP proves a session's second factor, or proves it again, by a code of the account's generator. An account's tries are counted by
@@ -176,7 +182,7 @@ func (d Service) ByTOTP(ctx context.Context, b Browser, s account.Session, digit
 	if err := d.Accounts.SaveAccount(ctx, a); err != nil {
 		return Entered{}, refused(err, wrongCode)
 	}
-	return d.enter(ctx, a, b, false)
+	return d.enterWhole(ctx, a, b)
 }
 
 const wrongCode = "This is not the code that the generator shows now. Wait for the next one and try again."

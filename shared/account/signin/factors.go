@@ -47,7 +47,7 @@ func (d Service) OfferTOTP(ctx context.Context, s account.Session) (Offer, error
 
 // ConfirmTOTP makes the offered generator the account's, by a code of it. Other sessions end, and this one goes on as a new one.
 func (d Service) ConfirmTOTP(ctx context.Context, b Browser, s account.Session, digits string) (Entered, error) {
-	a, err := d.change(ctx, s.AccountID, func(a *account.Account) error {
+	return d.addFactor(ctx, b, s, generatorFactor(), func(a *account.Account) error {
 		if a.TOTP.Offer == nil {
 			return fault.BadRequest("Ask for a generator's secret first.")
 		}
@@ -55,11 +55,6 @@ func (d Service) ConfirmTOTP(ctx context.Context, b Browser, s account.Session, 
 		a.TOTP = account.TOTP{Sealed: a.TOTP.Offer, Since: d.Now(), Step: step, Offer: nil}
 		return err
 	})
-	if err != nil {
-		return Entered{}, err
-	}
-	d.tell(ctx, a.Email, factorAdded(d.Dashboard, generatorFactor(), d.Now()))
-	return d.enter(ctx, a, b, false)
 }
 
 // RemoveTOTP takes the generator away.
@@ -108,7 +103,7 @@ func (d Service) AddPasskey(ctx context.Context, b Browser, s account.Session, n
 	if err != nil {
 		return Entered{}, err
 	}
-	a, err := d.change(ctx, s.AccountID, func(a *account.Account) error {
+	return d.addFactor(ctx, b, s, passkeyFactor(), func(a *account.Account) error {
 		made, failed := d.Passkeys.Registered(*a, ceremony.State, answer)
 		if failed != nil {
 			return failed
@@ -117,11 +112,35 @@ func (d Service) AddPasskey(ctx context.Context, b Browser, s account.Session, n
 		a.Passkeys = append(a.Passkeys, made)
 		return nil
 	})
+}
+
+// addFactor adds a second factor and ends all other sessions. An account's first one comes with recovery codes, stored in the same write.
+func (d Service) addFactor(ctx context.Context, b Browser, s account.Session, f factor, add func(*account.Account) error) (Entered, error) {
+	a, err := d.Accounts.Account(ctx, s.AccountID)
 	if err != nil {
+		return Entered{}, fmt.Errorf("read account: %w", err)
+	}
+	isFirst := !a.HasSecondFactor()
+	if err := add(&a); err != nil {
 		return Entered{}, err
 	}
-	d.tell(ctx, a.Email, factorAdded(d.Dashboard, passkeyFactor(), d.Now()))
-	return d.enter(ctx, a, b, false)
+	a.Epoch++
+	var codes []secret.Text
+	if isFirst {
+		var held account.RecoveryCodes
+		if codes, held, err = d.newCodes(ctx, a.ID); err == nil {
+			err = d.Accounts.SaveFirstFactor(ctx, a, held)
+		}
+	} else {
+		err = d.Accounts.SaveAccount(ctx, a)
+	}
+	if err != nil {
+		return Entered{}, fmt.Errorf("save account: %w", err)
+	}
+	d.tell(ctx, a.Email, factorAdded(d.Dashboard, f, d.Now()))
+	entered, err := d.enter(ctx, a, b, false)
+	entered.RecoveryCodes = codes
+	return entered, err
 }
 
 // RemovePasskey takes a passkey away.

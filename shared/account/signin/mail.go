@@ -1,6 +1,7 @@
 package signin
 
 import (
+	"strconv"
 	"time"
 
 	"recordbridge/shared/mailtext"
@@ -59,6 +60,36 @@ func generatorFactor() factor {
 	return factor{
 		"generator of codes", "A generator of codes was added to your account of the dashboard. Signing in takes one of its codes from now on.",
 		"The generator of codes was removed from your account of the dashboard. Its codes are asked for no more.",
+	}
+}
+
+func recoveryCodeUsed(dashboard string, left int, at time.Time) mailtext.Message {
+	return mailtext.Message{
+		Language: language, Subject: product + ": a recovery code was used to sign in",
+		Opening: []string{"Someone signed in to your dashboard account with a code from your e-mail and one of your recovery codes."},
+		Facts:   []mailtext.Fact{{Name: "Time", Value: moment(at)}, {Name: "Recovery codes left", Value: strconv.Itoa(left)}},
+		Link:    mailtext.Link{Label: "Look at your account", Address: dashboard + "#/account"},
+		Closing: []string{"If this was you, you don't need to do anything. If not, sign in, create new recovery codes, and end all sessions on that page. If you cannot sign in, have an owner of your organisation remove you from it at once."},
+	}
+}
+
+func recoveryCodesMade(dashboard string, at time.Time) mailtext.Message {
+	return mailtext.Message{
+		Language: language, Subject: product + ": new recovery codes were created for your account",
+		Opening: []string{"New recovery codes were created for your dashboard account. The old ones no longer work."},
+		Facts:   []mailtext.Fact{{Name: "Time", Value: moment(at)}},
+		Link:    mailtext.Link{Label: "Look at your account", Address: dashboard + "#/account"},
+		Closing: []string{"If this was you, you don't need to do anything. If not, sign in, create new recovery codes, and end all sessions on that page. If you cannot sign in, have an owner of your organisation remove you from it at once."},
+	}
+}
+
+func recovered(dashboard string, at time.Time) mailtext.Message {
+	return mailtext.Message{
+		Language: language, Subject: product + ": your account was recovered",
+		Opening: []string{"The second factors of your dashboard account were removed, as announced three days ago, and all its sessions ended. Signing in takes a code from your e-mail alone until you add a new one."},
+		Facts:   []mailtext.Fact{{Name: "Time", Value: moment(at)}},
+		Link:    mailtext.Link{Label: "Add a passkey", Address: dashboard + "#/account"},
+		Closing: []string{"If this was not you, whoever it was can read your e-mails. Have another owner of your organisation remove you from it at once, or answer this e-mail."},
 	}
 }
 

@@ -45,6 +45,14 @@ func TestAnAccountsOwnerIsToldWhatHappensToIt(t *testing.T) {
 	h.post.check(t, "new-browser", ada)
 	_, e = h.generator(e)
 	h.post.check(t, "generator-added", ada)
+	codes, err := h.MakeRecoveryCodes(t.Context(), e.Session)
+	expect.NoError(t, err)
+	h.post.check(t, "recovery-codes-made", ada)
+	h.wait(time.Minute)
+	pending := h.enter(ada, signin.Browser{})
+	e, err = h.ByRecoveryCode(t.Context(), signin.Browser{Session: pending.Token, Device: e.Device}, pending.Session, codes[0].Reveal())
+	expect.NoError(t, err)
+	h.post.check(t, "recovery-code-used", ada)
 	e, err = h.RemoveTOTP(t.Context(), signin.Browser{Session: e.Token, Device: e.Device}, e.Session)
 	expect.NoError(t, err)
 	h.post.check(t, "generator-removed", ada)
@@ -69,7 +77,7 @@ func TestAnAccountsOwnerIsToldWhatHappensToIt(t *testing.T) {
 	for _, m := range h.post.sent {
 		told = append(told, m.to+" "+strings.TrimPrefix(m.subject, "Recordbridge: "))
 	}
-	if want := 11; len(told) != want || len(slices.Compact(slices.Sorted(slices.Values(told)))) != want-1 { // two codes to sign in
+	if want := 14; len(told) != want || len(slices.Compact(slices.Sorted(slices.Values(told)))) != want-2 { // three codes to sign in
 		t.Errorf("%d mails: %q", len(told), told)
 	}
 }

@@ -62,7 +62,7 @@ func newHouse(t *testing.T) *house {
 		Codes:   verification.Sender{Store: flow, Mailer: h.post, Keys: keys, Random: rand.Reader, NewID: ids.Random, Now: now, PerHour: 5, Limits: limits},
 		Checker: verification.Checker{Store: flow, Keys: keys, Random: rand.Reader, Now: now},
 		Proofs:  verification.Proofs{Store: flow, Keys: keys, Now: now},
-		Random:  rand.Reader, NewID: ids.Random, Now: now,
+		Hashing: keys, Random: rand.Reader, NewID: ids.Random, Now: now,
 	}
 	return h
 }

@@ -40,7 +40,8 @@ type Service struct {
 	Vault     Vault
 	Mailer    verification.Mailer // nil: this stack sends no e-mails
 	Limits    maillimit.Limiter
-	Dashboard string // its address
+	Dashboard string         // its address
+	Hashing   secret.Keyring // of recovery codes
 	Random    io.Reader
 	NewID     ids.Source
 	Now       func() time.Time
@@ -59,6 +60,14 @@ type Accounts interface {
 	MoveAccount(ctx context.Context, a account.Account) error
 	// MoveAccountBack gives an account its former address again and the one that it leaves free; fault.Conflict.
 	MoveAccountBack(ctx context.Context, a account.Account, left string) error
+	// RecoveryCodes reads an account's recovery codes; fault.NotFound. SaveRecoveryCodes changes the revision that was read; fault.Conflict.
+	RecoveryCodes(ctx context.Context, accountID string) (account.RecoveryCodes, error)
+	SaveRecoveryCodes(ctx context.Context, accountID string, codes account.RecoveryCodes) error
+	// SaveFirstFactor saves an account and its recovery codes in one write; fault.Conflict if either changed since it was read.
+	SaveFirstFactor(ctx context.Context, a account.Account, codes account.RecoveryCodes) error
+	account.RecoveryRows
+	// SaveRecovered saves an account and its recovery in one write; fault.Conflict if either changed since it was read.
+	SaveRecovered(ctx context.Context, a account.Account, r account.Recovery) error
 	// Memberships lists what an account is a member of.
 	Memberships(ctx context.Context, accountID string) ([]account.Membership, error)
 }
@@ -109,6 +118,10 @@ type Entered struct {
 	Token   secret.Text
 	Device  secret.Text
 	Session account.Session
+	// Recovery is what the sign-in has done to an operator's recovery of the account: Recovered, Stopped or nothing.
+	Recovery string
+	// RecoveryCodes are the codes that came with the account's first second factor, to be shown once.
+	RecoveryCodes []secret.Text
 }
 
 // DeviceLife is for how long a browser is known.

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"recordbridge/shared/catalog"
 	"recordbridge/shared/fhir"
 	"recordbridge/shared/ids"
 )
@@ -14,6 +15,7 @@ type server struct {
 	base    string // without a trailing slash, as the ids of endpoints are made of it
 	id      string // of its endpoint, but for lists that choose one
 	host    string
+	origin  string // as operators read it (catalog.Host)
 	tenant  string // host and path without what only names a release of FHIR: the same for a server's DSTU2 and R4 sides
 	code    string // the last part of the path that is no common word: often the customer's number at its vendor
 	isGiven bool   // the code is no word: a vendor has given it to one customer
@@ -38,7 +40,7 @@ func readServer(mode, address string) (s server, ok bool) {
 	if err != nil {
 		return server{}, false
 	}
-	s.host = parsed.Host
+	s.host, s.origin = parsed.Host, catalog.Host(s.base)
 	s.isOpen = mode != "live" || parsed.Scheme == "https" && isPublic(parsed.Hostname())
 	s.readPath(parsed.Path)
 	return s, true

@@ -14,8 +14,8 @@ import (
 // maxAliases is how many names a brand has besides its own.
 const maxAliases = 50
 
-// catalog is the catalogue while it is made.
-type catalog struct{ record.Catalog }
+// making is the catalogue while it is made.
+type making struct{ record.Catalog }
 
 // facts are what the best source says of a server.
 type facts struct {
@@ -23,7 +23,10 @@ type facts struct {
 	id          string
 	release     string
 	platform    string
+	said        string // the platform that its best source says, in lower case
+	saidBy      *row
 	names       []string // of endpoints, each once
+	isDoubted   bool     // said is believed only when an operator says so as well
 	isOff       bool
 	isUsed      bool   // by a brand
 	portal      string // the name of one that it is of
@@ -57,11 +60,10 @@ func (s *since) state() record.State {
 }
 
 // build makes the records.
-func (c *composer) build(groups []*group) *catalog {
-	made := &catalog{record.Catalog{
+func (c *composer) build(groups []*group, servers map[string]*facts) *making {
+	made := &making{record.Catalog{
 		Brands: make(map[string]record.Brand, len(groups)), Portals: map[string]record.Portal{}, Endpoints: map[string]record.Endpoint{}, Successors: map[string]string{},
 	}}
-	servers := c.factsOfServers()
 	portals := map[string]*madePortal{}
 	for _, g := range groups {
 		b := g.brand()
@@ -75,6 +77,7 @@ func (c *composer) build(groups []*group) *catalog {
 	for _, base := range sortedKeys(servers) {
 		if f := servers[base]; f.isUsed {
 			made.Endpoints[f.id] = f.record()
+			c.doubt(f)
 		}
 	}
 	return made
@@ -84,6 +87,12 @@ func (c *composer) build(groups []*group) *catalog {
 func (c *composer) factsOfServers() map[string]*facts {
 	all := map[string]*facts{}
 	chosen := map[string]string{}
+	c.derived = map[string]string{}
+	for _, r := range c.rows {
+		for _, s := range r.servers {
+			c.derived[s.id] = s.base
+		}
+	}
 	for _, r := range c.rows {
 		for _, p := range r.portals {
 			for _, e := range p.endpoints {
@@ -99,10 +108,7 @@ func (c *composer) factsOfServers() map[string]*facts {
 	for _, f := range all {
 		f.release = cmp.Or(f.release, f.server.release)
 		f.id = cmp.Or(f.id, f.server.id)
-		if f.platform == "" && c.in.Platform != nil {
-			f.platform = c.in.Platform(f.server.base)
-		}
-		f.platform = cmp.Or(f.platform, Generic)
+		f.platform = c.platformOf(f)
 	}
 	return all
 }
@@ -117,10 +123,12 @@ func (c *composer) learn(f *facts, e endpoint, r *row, chosen map[string]string)
 		f.release = cmp.Or(f.release, said)
 	}
 	if said := strings.ToLower(cmp.Or(e.said.Platform, r.list.Platform)); said != "" {
-		if f.platform != "" && f.platform != said {
+		if f.said != "" && f.said != said {
 			c.report.conflict(conflictPlatform, r.list.Source+" "+r.listing.Key)
 		}
-		f.platform = cmp.Or(f.platform, said)
+		if f.said == "" {
+			f.said, f.saidBy = said, r
+		}
 	}
 	if name := strings.Join(strings.Fields(e.said.Name), " "); name != "" && len(f.names) < 2 && !slices.Contains(f.names, name) {
 		f.names = append(f.names, name)
@@ -129,7 +137,7 @@ func (c *composer) learn(f *facts, e endpoint, r *row, chosen map[string]string)
 	if !ok || f.id == id {
 		return
 	}
-	if other, taken := chosen[id]; f.id != "" || taken && other != e.server.base {
+	if other, taken := chosen[id]; f.id != "" || taken && other != e.server.base || !r.list.Trusted && c.isOfAnother(id, e.server) {
 		c.report.conflict(conflictID, r.list.Source+" "+r.listing.Key)
 		return
 	}

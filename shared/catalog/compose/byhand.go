@@ -77,12 +77,15 @@ func (c *composer) current(id string, byID map[string]*group) string {
 }
 
 // override does what operators have decided besides merging.
-func (c *composer) override(made *catalog) {
+func (c *composer) override(made *making) {
 	overrides := slices.Clone(c.in.Overrides)
 	slices.SortFunc(overrides, func(a, b Override) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Value, b.Value))
 	})
 	for _, o := range overrides {
+		if o.Kind == Portal || o.Kind == Serves || o.Kind == Refuse {
+			continue // of hosts, done before
+		}
 		id := made.Resolve(o.ID)
 		b, known := made.Brands[id]
 		if !known {
@@ -103,7 +106,7 @@ func (c *composer) override(made *catalog) {
 		case Named:
 			b.Aliases = aliasesOf(o.Value, append(b.Aliases, b.Name))
 			b.Name, b.SortName = o.Value, sortName(o.Value)
-		case Merge: // done before
+		case Merge, Portal, Serves, Refuse: // done before
 		}
 		made.Brands[id] = b
 	}

@@ -146,7 +146,7 @@ func TestPortalsWithOneKeyAreOne(t *testing.T) {
 	off := at("Crane Clinic", "https://crane.example/r4")
 	off.Portals[0].Endpoints[0].Off = true
 	web := listing.Listing{Key: "web", Name: "Lone Clinic", Portals: []listing.Portal{{Website: "https://lone.example"}}}
-	c, _ := made(t, input(list("one", of("Odo North", "my", "https://a.example/r4")), list("two", of("Odo South", "my", "https://b.example/r4"), off, web)))
+	c, _ := made(t, letting(input(list("one", of("Odo North", "my", "https://a.example/r4")), list("two", of("Odo South", "my", "https://b.example/r4"), off, web))))
 	north, south := only(t, c, "Odo North"), only(t, c, "Odo South")
 	if !slices.Equal(north.PortalIDs, south.PortalIDs) || len(endpointsOf(c, north)) != 2 || c.Portals[north.PortalIDs[0]].Name != "MyOdo" {
 		t.Errorf("%v and %v: %+v", north.PortalIDs, south.PortalIDs, c.Portals)

@@ -6,28 +6,40 @@ import (
 	"slices"
 	"time"
 
+	"recordbridge/shared/catalog"
 	"recordbridge/shared/catalog/record"
 )
 
 // carryOver keeps what was published and is not made any more: ids that were merged lead to where they do, and the others become tombstones. While a list is
 // missing of which nothing was ever accepted, or is left, nobody knows what is gone: then records stay, and are marked.
-func (c *composer) carryOver(made *catalog) {
+//
+// What would be gone because its listings wait for an operator stays as it was published.
+func (c *composer) carryOver(made *making) {
 	blind := c.blindSince()
+	stays := map[string]bool{} // portals and endpoints
 	for _, id := range sortedKeys(c.in.Before.Brands) {
 		if _, isMade := made.Brands[id]; !isMade && c.brands[id] == "" {
 			b := c.in.Before.Brands[id]
-			b.State = c.gone(b.State, blind)
+			if c.aside.brands[id] && !b.Gone() {
+				c.keep(b, stays)
+			} else {
+				b.State = c.gone(b.State, blind)
+			}
 			made.Brands[id] = b
 		}
 	}
 	for id, p := range c.in.Before.Portals {
 		if _, isMade := made.Portals[id]; !isMade {
-			p.State = c.gone(p.State, blind)
+			if !stays[id] {
+				p.State = c.gone(p.State, blind)
+			}
 			made.Portals[id] = p
 		}
 	}
 	for id, e := range c.in.Before.Endpoints {
-		if _, isMade := made.Endpoints[id]; !isMade {
+		if _, isMade := made.Endpoints[id]; !isMade && stays[id] {
+			made.Endpoints[id] = e
+		} else if !isMade {
 			e.State = c.gone(e.State, blind)
 			if e.RemovedAt != nil {
 				e.Status = record.Suspended
@@ -36,6 +48,16 @@ func (c *composer) carryOver(made *catalog) {
 		}
 	}
 	c.succeed(made)
+}
+
+// keep notes that the portals and endpoints of a published brand stay as they were.
+func (c *composer) keep(b record.Brand, stays map[string]bool) {
+	for _, portal := range b.PortalIDs {
+		stays[portal] = !c.in.Before.Portals[portal].Gone()
+		for _, endpoint := range c.in.Before.Portals[portal].EndpointIDs {
+			stays[endpoint] = stays[endpoint] || stays[portal] && !c.said.refused[catalog.Host(c.in.Before.Endpoints[endpoint].FHIRBase)]
+		}
+	}
 }
 
 // blindSince is since when a list is missing altogether; zero when none is.
@@ -65,7 +87,7 @@ func (c *composer) gone(before record.State, blind time.Time) record.State {
 }
 
 // succeed lists into what brands were merged, by their ids, each in one step.
-func (c *composer) succeed(made *catalog) {
+func (c *composer) succeed(made *making) {
 	next := map[string]string{}
 	maps.Copy(next, c.in.Before.Successors)
 	maps.Copy(next, c.brands)
@@ -87,7 +109,7 @@ func (c *composer) succeed(made *catalog) {
 }
 
 // has reports whether there is a record with an id.
-func (m *catalog) has(id string) bool {
+func (m *making) has(id string) bool {
 	_, isBrand := m.Brands[id]
 	_, isPortal := m.Portals[id]
 	_, isEndpoint := m.Endpoints[id]
@@ -95,7 +117,7 @@ func (m *catalog) has(id string) bool {
 }
 
 // last is where a chain of merges ends; empty where it ends nowhere.
-func (m *catalog) last(next map[string]string, id string) string {
+func (m *making) last(next map[string]string, id string) string {
 	for range next {
 		into, merged := next[id]
 		if !merged {
@@ -110,7 +132,7 @@ func (m *catalog) last(next map[string]string, id string) string {
 }
 
 // date gives records the time of their last change: now, or that of before where they are the same.
-func (c *composer) date(made *catalog) {
+func (c *composer) date(made *making) {
 	for id, b := range made.Brands {
 		before, known := c.in.Before.Brands[id]
 		b.LastUpdated = before.LastUpdated

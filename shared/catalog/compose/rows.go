@@ -27,11 +27,16 @@ type composer struct {
 	byName  map[string][]int  // rows by the key of their name
 	words   map[string]int    // in how many names each is
 	brands  map[string]string // ids that were merged in this catalogue, by id: into which
+	said    said              // by operators, of hosts
+	aside   *aside
+	doubted []Wait            // platforms that lists say of servers
+	derived map[string]string // servers by the ids that their endpoints have unless a list chooses another
 }
 
 func newComposer(in Input) *composer {
 	return &composer{
 		in: in, now: in.Now.UTC().Round(0), report: newReporter(), reader: names.NewReader(), servers: map[string]*server{}, brands: map[string]string{},
+		said: saidOf(in.Overrides), aside: newAside(),
 	}
 }
 
@@ -48,6 +53,8 @@ type row struct {
 	npis      []string
 	portals   []*portal // with those that it has of the brand above it
 	servers   []*server
+	isRefused bool // an operator has refused the hosts of all its servers
+	read      *row // as it was read, of a row some of whose servers were set aside
 }
 
 // portal is one of a row.
@@ -79,10 +86,14 @@ func (c *composer) readRows(lists []List) []*row {
 		return cmp.Compare(bytesOf(a.listing), bytesOf(b.listing))
 	})
 	rows = c.withoutCopies(rows)
-	for i, r := range rows {
-		r.order = i
+	for _, r := range rows {
 		c.read(r)
 	}
+	rows = slices.DeleteFunc(rows, func(r *row) bool { return r.isRefused })
+	for i, r := range rows {
+		r.order = i
+	}
+	c.aside.listings = len(rows)
 	return rows
 }
 
@@ -132,6 +143,7 @@ func (c *composer) read(r *row) {
 	for i := range r.listing.Portals {
 		r.portals = append(r.portals, c.portal(r.list, &r.listing.Portals[i]))
 	}
+	r.isRefused = !r.list.Trusted && c.isRefused(r)
 	if r.listing.ID != "" {
 		if _, ok := ids.ParseUUID(r.listing.ID); !ok {
 			c.report.conflict(conflictID, r.listing.ID+" is no UUID")
@@ -180,10 +192,13 @@ func (r *row) locate() {
 func (c *composer) portal(of *List, said *listing.Portal) *portal {
 	p := &portal{said: said, list: of}
 	for i := range said.Endpoints {
-		if s := c.server(said.Endpoints[i].Address); s != nil {
-			p.endpoints = append(p.endpoints, endpoint{&said.Endpoints[i], s})
-		} else {
+		switch s := c.server(said.Endpoints[i].Address); {
+		case s == nil:
 			c.report.dropped(droppedAddress, of.Source+" "+said.Endpoints[i].Name)
+		case c.said.refused[s.origin] && !of.Trusted:
+			c.report.dropped(droppedRefused, of.Source+" "+said.Endpoints[i].Name)
+		default:
+			p.endpoints = append(p.endpoints, endpoint{&said.Endpoints[i], s})
 		}
 	}
 	return p

@@ -78,6 +78,7 @@ type Publication struct {
 	Phase    Phase
 	Done     int // rows of the phase that are done
 	Question Question
+	Waits    Waits  // what lists say and no question is about: it is let in by host
 	Approved string // the Question.ID that an operator has said yes to
 	// Paused keeps what is live as it is after a rollback, until an operator resumes: the lists still say what was taken back.
 	Paused bool
@@ -95,6 +96,14 @@ type Question struct {
 	Diff    Diff      `json:"diff,omitzero"`
 	Held    []Held    `json:"held,omitempty"` // the first of them; HeldMore are the others
 	More    int       `json:"held_more,omitempty"`
+}
+
+// Waits are servers that lists have and that wait for an operator (compose.Wait).
+type Waits struct {
+	ID      string    `json:"id,omitempty"`   // the same for as long as the same waits; empty for nothing
+	Since   time.Time `json:"since,omitzero"` // when anything began to wait
+	Hosts   int       `json:"hosts,omitempty"`
+	Servers int       `json:"servers,omitempty"`
 }
 
 // Held is an endpoint that patients are connected at and that would become another one.
@@ -123,11 +132,11 @@ type Changes struct {
 	Names   []string `json:"names,omitempty"`
 }
 
-// Override is what an operator says against the lists. It outlives every import.
+// Override is what an operator says against the lists, or lets them say. It outlives every import.
 type Override struct {
 	Kind  Kind
-	ID    string // of the brand, portal or endpoint it is about
-	Value string // of merge: the id that it is merged into; of alias and name: the text
+	ID    string // of the brand, portal or endpoint it is about; of Platform and Refuse: the host
+	Value string // of merge: the id that it is merged into; of alias and name: the text; of Portal: the host; of Platform: the platform
 }
 
 // Kind is what an Override does.
@@ -140,4 +149,11 @@ const (
 	Merge Kind = "merge"
 	Alias Kind = "alias" // one more; a record has as many as were said
 	Name  Kind = "name"
+
+	Portal   Kind = "portal"   // a brand, or with the id EveryBrand all, may have servers at a host; a brand has as many as were said
+	Platform Kind = "platform" // of a host's servers
+	Refuse   Kind = "refuse"   // no server at a host is in the catalogue
 )
+
+// EveryBrand is the id of an Override that lets all brands have servers at a host.
+const EveryBrand = "*"

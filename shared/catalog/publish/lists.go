@@ -78,7 +78,7 @@ func (a Accepted) listings(ctx context.Context, key string) ([]listing.Listing, 
 
 // own are the institutions of a mode that operators have made, under the ids that they have.
 func (a Accepted) own(ctx context.Context, mode string) (compose.List, error) {
-	made := compose.List{Source: OperatorSource, Priority: operatorPriority}
+	made := compose.List{Source: OperatorSource, Priority: operatorPriority, Trusted: true}
 	found, err := a.Own.Endpoints(ctx)
 	if err != nil {
 		return made, fmt.Errorf("list endpoints: %w", err)

@@ -3,8 +3,10 @@ package publish
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"recordbridge/shared/catalog"
+	"recordbridge/shared/catalog/compose"
 	"recordbridge/shared/catalog/record"
 )
 
@@ -53,7 +55,7 @@ func rowsOf(mode string, c record.Catalog) map[string]catalog.Endpoint {
 		}
 		rows[id] = catalog.Endpoint{
 			ID: id, Name: e.Name, FHIRBase: e.FHIRBase, PlatformType: e.PlatformType, FHIRVersion: e.FHIRVersion, Mode: mode,
-			Status: catalog.EndpointActive, Published: true,
+			Status: catalog.EndpointActive, Published: true, OwnRegistration: strings.EqualFold(e.PlatformType, compose.Generic),
 		}
 	}
 	brands, portals := map[string]string{}, map[string]string{}
@@ -102,6 +104,7 @@ func (c change) merged(row catalog.Endpoint) catalog.Endpoint {
 	take(&row.FHIRBase, from.FHIRBase, c.to.FHIRBase)
 	take(&row.PlatformType, from.PlatformType, c.to.PlatformType)
 	take(&row.FHIRVersion, from.FHIRVersion, c.to.FHIRVersion)
+	take(&row.OwnRegistration, from.OwnRegistration, c.to.OwnRegistration)
 	switch {
 	case c.to.Status == catalog.EndpointSuspended && row.Status == catalog.EndpointActive:
 		row.Status, row.Withdrawn = catalog.EndpointSuspended, true

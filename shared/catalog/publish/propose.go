@@ -28,6 +28,7 @@ type proposal struct {
 	report       compose.Report
 	diff         ledger.Diff
 	question     ledger.Question
+	hosts        ledger.Waits
 	waits        bool // nothing of it may be published before the question is answered
 }
 
@@ -55,8 +56,9 @@ func (p Publisher) propose(ctx context.Context, state ledger.Publication, now ti
 		overrides = append(overrides, compose.Override{Kind: compose.OverrideKind(o.Kind), ID: o.ID, Value: o.Value})
 	}
 	out.next, out.report = p.Compose(compose.Input{
-		Mode: state.Mode, Before: out.before, Lists: lists, Overrides: overrides, Platform: p.Platform, Now: now,
+		Mode: state.Mode, Before: out.before, Lists: lists, Overrides: overrides, Platform: p.knows(state.Mode), Now: now,
 	})
+	out.hosts = waitsOf(out.report.Waiting, state.Waits, now)
 	held, err := p.held(ctx, state.Mode, out.before, out.next)
 	if err != nil {
 		return out, err

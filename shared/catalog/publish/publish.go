@@ -80,7 +80,7 @@ func (p Publisher) Publish(ctx context.Context, mode string) (Outcome, error) {
 		return out, err
 	}
 	out.Diff, out.Composed, out.Question = proposed.diff, proposed.report, proposed.question
-	if state, err = p.ask(ctx, state, proposed.question); err != nil || proposed.waits {
+	if state, err = p.ask(ctx, state, proposed); err != nil || proposed.waits {
 		return out, err
 	}
 	version, err := snapshot.Name(proposed.next, now)
@@ -191,12 +191,12 @@ func (p Publisher) live(ctx context.Context, mode string, v ledger.Version) (rec
 	return p.Snapshots.Catalog(ctx, mode, v)
 }
 
-// ask writes down what is asked, when that is another question than before.
-func (p Publisher) ask(ctx context.Context, state ledger.Publication, q ledger.Question) (ledger.Publication, error) {
-	if state.Question.ID == q.ID {
+// ask writes down what is asked and what waits, when that is something else than before.
+func (p Publisher) ask(ctx context.Context, state ledger.Publication, of proposal) (ledger.Publication, error) {
+	if state.Question.ID == of.question.ID && state.Waits.ID == of.hosts.ID {
 		return state, nil
 	}
-	state.Question = q
+	state.Question, state.Waits = of.question, of.hosts
 	saved, err := p.Ledger.SavePublication(ctx, state)
 	if err != nil {
 		return state, fmt.Errorf("ask an operator: %w", err)

@@ -29,7 +29,7 @@ func TestACatalogueIsPublishedOnce(t *testing.T) {
 	row := w.rows[server(7)]
 	want := catalog.Endpoint{
 		ID: server(7), BrandID: brand(7), PortalID: portal(7), Name: "Hospital 7", FHIRBase: "https://fhir7.example/r4", PlatformType: "smart",
-		FHIRVersion: "4.0.1", Mode: "test", Status: catalog.EndpointActive, Published: true, Rev: 1,
+		FHIRVersion: "4.0.1", Mode: "test", Status: catalog.EndpointActive, Published: true, OwnRegistration: true, Rev: 1,
 	}
 	if diff := cmp.Diff(want, row); diff != "" {
 		t.Errorf("a row (-want +got):\n%s", diff)

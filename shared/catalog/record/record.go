@@ -38,6 +38,8 @@ type Portal struct {
 	LogoURI       string    `json:"logo_uri"`
 	Description   string    `json:"description"`
 	EndpointIDs   []string  `json:"endpoint_ids"`
+	// Hosts are those of its endpoints' FHIR servers (catalog.Host), sorted, if it is one of several of a brand: patients tell it from others by them.
+	Hosts []string `json:"hosts,omitempty"`
 }
 
 // Endpoint is a FHIR server of one or more portals.

@@ -81,13 +81,18 @@ func (c *converter) attributeTo(head *r4.Header, p party, how participation) {
 		if how.activity != (r4.Coding{}) {
 			a.provenance.Activity = &r4.CodeableConcept{Coding: []r4.Coding{how.activity}}
 		}
+		if !c.affordsResource(a.provenance) {
+			return
+		}
 		if all.index == nil {
 			all.index = map[string]*authorship{}
 		}
 		all.index[key] = a
 		all.list = append(all.list, a)
 	}
-	a.targets.add(*head.Reference())
+	if c.affords("author", referenceSize(head.Reference())) {
+		a.targets.add(*head.Reference())
+	}
 }
 
 // addAuthorships adds what has been collected. It was recorded when the document was.
@@ -98,6 +103,6 @@ func (c *converter) addAuthorships() {
 		if p.Recorded = c.instant(c.document.at("effectiveTime")); p.Recorded == "" {
 			p.RecordedElement = absent(c.document.at("effectiveTime"))
 		}
-		c.addEntity(p)
+		c.keep(p)
 	}
 }

@@ -110,7 +110,7 @@ func (c *converter) carePlan(section *node) {
 	c.open.add(*ref)
 	if c.plan == nil { // one is enough: the goals of the document are not those of each of its plans
 		c.plan = ref
-		c.later = append(c.later, func() { c.completeCarePlan(ref) })
+		c.after(ref, func() { c.completeCarePlan(ref) })
 	}
 }
 

@@ -99,7 +99,7 @@ func (c *converter) text(n *node) string {
 		return ""
 	}
 	if id := strings.TrimPrefix(n.at("reference").attr("value"), "#"); id != "" {
-		if words := c.narrative[id].words(); words != "" {
+		if words := c.repeated(c.narrative[id]); words != "" {
 			return words
 		}
 	}

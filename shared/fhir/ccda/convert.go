@@ -42,17 +42,18 @@ type converter struct {
 	inSection *node
 	report    DocumentReport
 	merged    int
+	budget    budget
 }
 
 // fact is the resource that tells a statement.
 type fact struct{ header *r4.Header }
 
-// newConverter reads what has to be known before the first resource is made.
-func newConverter(document *node, patientID, salt string) *converter {
+// newConverter reads what has to be known before the first resource is made. The document has so many bytes.
+func newConverter(document *node, bytes int, patientID, salt string) *converter {
 	c := &converter{
 		document: document, salt: salt, patient: &r4.Reference{Reference: "Patient/" + patientID},
 		rules: ruleIndex(), narrative: map[string]*node{}, acts: map[string][]*node{}, parties: map[*node]party{}, authors: map[*node]*node{}, roles: map[string]party{},
-		patientIDs: map[string]bool{}, index: map[string]int{},
+		patientIDs: map[string]bool{}, index: map[string]int{}, budget: budgetOf(bytes),
 	}
 	c.source, c.key = documentNames(document)
 	c.version = c.source + "|" + codeOf(document.at("code")) + "|" + document.at("effectiveTime").attr("value")
@@ -197,6 +198,9 @@ func (c *converter) add(r r4.Resource, told ...*node) *r4.Reference {
 			c.tagComments(head, n)
 		}
 	}
+	if !c.affordsResource(r) {
+		return leftOut()
+	}
 	name := head.ResourceType + "/" + head.ID
 	if at, known := c.index[name]; known && len(told) > 0 && !r4.Agree(c.resources[at], r) {
 		head.ID = derive(head.ID, digest(told[0]))
@@ -227,6 +231,14 @@ func (c *converter) add(r r4.Resource, told ...*node) *r4.Reference {
 
 // addEntity is add for what exists by itself: all that is said of it is one resource.
 func (c *converter) addEntity(r r4.Resource) *r4.Reference {
+	if !c.affordsResource(r) {
+		return leftOut()
+	}
+	return c.keep(r)
+}
+
+// keep is addEntity for a resource that is paid for.
+func (c *converter) keep(r r4.Resource) *r4.Reference {
 	name := r.Base().ResourceType + "/" + r.Base().ID
 	if at, known := c.index[name]; known {
 		c.filler.Fill(c.resources[at], r)
@@ -266,6 +278,9 @@ type entryList struct {
 }
 
 func (l *entryList) add(r r4.Reference) {
+	if !isKept(&r) {
+		return
+	}
 	if l.seen == nil {
 		l.seen = map[string]bool{}
 	}

@@ -71,6 +71,9 @@ func (c *converter) addEncounter(e *r4.Encounter, told ...*node) *r4.Reference {
 		c.merged++
 	}
 	ref := c.addEntity(e)
+	if !isKept(ref) {
+		return ref
+	}
 	head := c.resources[c.index[ref.Reference]].Base()
 	for _, n := range told {
 		n.taken = true

@@ -69,7 +69,7 @@ func (c *converter) goal(n *node) {
 	}
 	c.setGoalAuthor(g, n)
 	ref := c.add(g, told...)
-	c.later = append(c.later, func() { c.relateGoal(ref, n) })
+	c.after(ref, func() { c.relateGoal(ref, n) })
 }
 
 // goalTarget has as a measure what the code of the goal is, which FHIR asks for beside a value (gol-1).
@@ -179,7 +179,7 @@ func isPreference(o *r4.Observation) bool { return o.Code.Has("http://snomed.inf
 // outcome makes an Observation of what came of an intervention, and says so in the goal that it evaluates.
 func (c *converter) outcome(n *node) {
 	ref := c.add(c.surveyed(n), n)
-	c.later = append(c.later, func() {
+	c.after(ref, func() {
 		o := resourceOf[r4.Observation](c, ref)
 		for _, goal := range ofType(c.related(n, "GEVL", "REFR", "RSON"), "Goal") {
 			pertainsToGoal(&o.Header, goal)

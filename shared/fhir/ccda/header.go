@@ -14,7 +14,7 @@ func (c *converter) readHeader() *r4.Composition {
 		Header: c.headerWith("Composition", derive(c.salt, "Composition", c.version)), Status: "final", Type: c.conceptOr(d.at("code")),
 		Subject: c.patient, Date: c.dateTime(d.at("effectiveTime")),
 	}
-	c.addEntity(comp)
+	c.keep(comp)
 	if id, ok := identifier(d.at("id")); ok {
 		comp.Identifier = &id
 	}
@@ -46,6 +46,9 @@ func (c *converter) readHeader() *r4.Composition {
 	c.readEncompassing(d.at("componentOf", "encompassingEncounter"))
 	comp.Encounter = c.encounter
 	comp.Event = c.events()
+	if !c.affordsSection("header", comp) {
+		comp.Attester, comp.RelatesTo, comp.Event, comp.Author = nil, nil, nil, comp.Author[:1]
+	}
 	return comp
 }
 
@@ -169,6 +172,10 @@ func (c *converter) addProvenance(comp *r4.Composition) {
 	if p.Agent == nil {
 		p.Agent = []r4.ProvenanceAgent{{Type: one(types, "author", "Author"), Who: &r4.Reference{Display: "Unknown"}}}
 	}
+	if !c.affordsSection("header", p.Agent) {
+		p.Agent = p.Agent[:1]
+	}
 	p.Entity = []r4.ProvenanceEntity{{Role: "source", What: &r4.Reference{Identifier: comp.Identifier, Reference: comp.Reference().Reference}}}
-	c.addEntity(p)
+	c.keep(p)
+	c.markCut(comp, p)
 }

@@ -49,7 +49,7 @@ func (c *converter) noteActivity(n *node) {
 		r.Content = []r4.DocumentContent{{Attachment: &r4.Attachment{ContentType: "text/plain", Title: firstOf(conceptWords(r.Type), "Note")}}}
 	}
 	ref := c.add(r, n)
-	c.later = append(c.later, func() { c.relateNote(ref, n) })
+	c.after(ref, func() { c.relateNote(ref, n) })
 }
 
 // relateNote adds the encounter of a note and what else it points to.

@@ -29,7 +29,7 @@ func (c *converter) readPatient() {
 		Telecom: c.telecoms(role), Gender: gender(who.at("administrativeGenderCode")), BirthDate: c.date(who.at("birthTime")),
 		Address: c.addresses(role), MaritalStatus: c.concept(who.at("maritalStatusCode")),
 	}
-	c.addEntity(p)
+	c.keep(p)
 	if p.Gender == "" { // US Core asks for one
 		p.Gender = "unknown"
 	}
@@ -52,6 +52,9 @@ func (c *converter) readPatient() {
 		p.MultipleBirth, p.BirthOrder = nil, order
 	}
 	p.Managing = c.organization(role.at("providerOrganization"))
+	if !c.affordsSection("patient", p) {
+		p.Extension, p.Communication, p.Address, p.Telecom = nil, nil, nil, nil
+	}
 	for guardian := range who.each("guardian") {
 		c.relatedPerson(guardian, c.humanNames(guardian.at("guardianPerson")))
 	}

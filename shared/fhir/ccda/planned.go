@@ -88,7 +88,7 @@ func (c *converter) request(n *node) *r4.Reference {
 	}
 	told := append([]*node{n}, c.readRequestParts(r, n)...)
 	ref := c.add(r, told...)
-	c.later = append(c.later, func() { c.relateRequest(ref, n) })
+	c.after(ref, func() { c.relateRequest(ref, n) })
 	return ref
 }
 

@@ -79,7 +79,7 @@ func (c *converter) procedure(n *node) {
 	told := append([]*node{n}, reasons...)
 	ref := c.add(p, told...)
 	c.tookSpecimens(n, ref)
-	c.later = append(c.later, func() { c.relateProcedure(ref, n) })
+	c.after(ref, func() { c.relateProcedure(ref, n) })
 }
 
 // procedureCode is the code, or else the words that a statement without one has.

@@ -35,7 +35,7 @@ func (c *converter) related(n *node, kinds ...string) []r4.Reference {
 			continue
 		}
 		for s := range r.each() {
-			if ref := c.pointed(s); ref != nil {
+			if ref := c.pointed(s); ref != nil && c.affords("entryRelationship", relationSize) {
 				list = appendReference(list, *ref)
 			}
 		}

@@ -1,5 +1,7 @@
 package ccda
 
+import "slices"
+
 // Report tells what became of documents, in numbers, codes and template ids alone: nothing in it is about a person.
 type Report struct {
 	Documents []DocumentReport `json:"documents"`
@@ -16,6 +18,11 @@ type DocumentReport struct {
 	Templates map[string]int  `json:"templates"`          // entry templates that a rule took, by root
 	Unknown   map[string]int  `json:"unknown,omitempty"`  // entry templates without a rule, by root; taken as generic facts
 	Dropped   []Dropped       `json:"dropped,omitempty"`
+}
+
+// IsCut reports whether parts of the document were left out because it would have become too much.
+func (r DocumentReport) IsCut() bool {
+	return slices.ContainsFunc(r.Dropped, func(d Dropped) bool { return d.Reason == overBudget })
 }
 
 // SectionReport counts what a section had.

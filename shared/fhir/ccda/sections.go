@@ -18,17 +18,22 @@ func (c *converter) readBody() []r4.CompositionSection {
 	var list []r4.CompositionSection
 	for component := range body.each("component") {
 		for section := range component.each("section") {
-			list = append(list, c.section(section, rules, nil))
+			list = append(list, c.section(section, rules, nil)...)
 		}
 	}
 	return list
 }
 
-// section reads one section, its entries and the sections in it, which are taken by the rule around them when they have none.
-func (c *converter) section(n *node, rules []sectionRule, outer *sectionRule) r4.CompositionSection {
+// section reads one section, its entries and the sections in it, which are taken by the rule around them when they have none. It
+// gives none if the budget has no room for it.
+func (c *converter) section(n *node, rules []sectionRule, outer *sectionRule) []r4.CompositionSection {
 	rule := sectionOf(n, rules)
 	if rule == nil {
 		rule = outer
+	}
+	out := r4.CompositionSection{Title: n.at("title").words(), Code: c.concept(n.at("code")), Text: narrativeOf(n.at("text"))}
+	if !c.affordsSection("section", complete(out, n)) {
+		return nil
 	}
 	around, within, outside := c.open, c.within, c.inSection
 	c.open, c.within, c.inSection = entryList{}, "", n
@@ -51,21 +56,22 @@ func (c *converter) section(n *node, rules []sectionRule, outer *sectionRule) r4
 		c.noteOfWords(n)
 	}
 	c.report.Sections = append(c.report.Sections, report)
-	out := r4.CompositionSection{
-		Title: n.at("title").words(), Code: c.concept(n.at("code")), Text: narrativeOf(n.at("text")), Entry: c.open.list,
-	}
 	for author := range n.each("author") {
 		if who := c.party(author).as("Practitioner", "Device", "Organization", "Patient", "RelatedPerson"); who != nil {
 			out.Author = appendReference(out.Author, *who)
 		}
 	}
+	if out.Author != nil && !c.affordsSection("author", out.Author) {
+		out.Author = nil
+	}
+	out.Entry = c.open.list
 	c.open, c.within, c.inSection = around, within, outside
 	for component := range n.each("component") {
 		for inner := range component.each("section") {
-			out.Section = append(out.Section, c.section(inner, rules, rule))
+			out.Section = append(out.Section, c.section(inner, rules, rule)...)
 		}
 	}
-	return complete(out, n)
+	return []r4.CompositionSection{complete(out, n)}
 }
 
 // complete keeps the rules of Composition.section (cmp-1: text, entries or sections; cmp-2: a reason only when it is empty).
@@ -107,7 +113,7 @@ func sectionOf(n *node, rules []sectionRule) *sectionRule {
 
 // entry turns a statement into resources, and then everything coded in it that its rule did not take.
 func (c *converter) entry(n *node, section *sectionRule) {
-	if n.taken {
+	if n.taken || c.budget.isFull && !c.affords(n.name, 0) {
 		return
 	}
 	if rule := c.ruleOf(n, section); rule != nil {

@@ -12,9 +12,9 @@ import (
 // Provenance of each document names it as a target, so that no source is lost. Patients are one when they share an
 // identifier. The zero value is empty and ready.
 type Set struct {
-	// Is reports whether a name and a birth date (YYYY-MM-DD) are those of the person whom every document has to be about; nil where
-	// documents may be about anybody.
-	Is func(given, family, birthDate string) bool
+	// Is reports whether all given names, a family name, a birth date (YYYY-MM-DD) and a code of AdministrativeGender, which may be
+	// empty, are those of the person whom every document has to be about. It is nil if documents may be about anybody.
+	Is func(given, family, birthDate, sex string) bool
 
 	documents []added
 }
@@ -25,6 +25,7 @@ type added struct {
 	time        string
 	source      string
 	fingerprint string // tells apart two documents of the same time and id
+	bytes       int
 }
 
 // Add reads a document. The error is ErrInvalid or ErrSubject; what was added before stays.
@@ -37,7 +38,7 @@ func (s *Set) Add(document []byte) error {
 		return ErrSubject
 	}
 	source, _ := documentNames(root)
-	s.documents = append(s.documents, added{root, root.at("effectiveTime").attr("value"), source, digestOf(document)})
+	s.documents = append(s.documents, added{root, root.at("effectiveTime").attr("value"), source, digestOf(document), len(document)})
 	return nil
 }
 
@@ -50,7 +51,7 @@ func (s *Set) Emit(emit func(Resource) error) (Report, error) {
 	m := merger{report: Report{Resources: map[string]int{}}, index: map[string]int{}, owner: map[string]string{}}
 	patients := samePatients(s.documents)
 	for i := range s.documents {
-		m.take(s.documents[i].root, patients[i])
+		m.take(s.documents[i].root, s.documents[i].bytes, patients[i])
 		s.documents[i].root = nil // its memory is not needed any more
 	}
 	s.documents = nil
@@ -99,14 +100,14 @@ type merger struct {
 
 // take converts a document and adds what it tells. A fact of the same id as one of another patient is not the same: the
 // document is converted once more, with ids of that patient's own.
-func (m *merger) take(root *node, patientID string) {
-	c := newConverter(root, patientID, "")
+func (m *merger) take(root *node, bytes int, patientID string) {
+	c := newConverter(root, bytes, patientID, "")
 	c.convert()
 	if m.isOthers(c, patientID) {
 		for n := range root.descendants() {
 			n.taken, n.ref = false, nil
 		}
-		c = newConverter(root, patientID, patientID)
+		c = newConverter(root, bytes, patientID, patientID)
 		c.convert()
 	}
 	for _, r := range c.resources {

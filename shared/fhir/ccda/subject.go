@@ -1,6 +1,9 @@
 package ccda
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // ErrSubject says that a document is about somebody else than the person whom a Set is of, or does not say well enough whom it is
 // about. Its text holds nothing of the document.
@@ -8,7 +11,7 @@ var ErrSubject = errors.New("ccda: a document about another person")
 
 // isAbout reports whether a document says of each of its patients (recordTarget, of which C-CDA wants one) a name and a whole birth
 // date that are the person's. Of several names one is enough: a former one, or one in another script, is the person's as well.
-func isAbout(document *node, is func(given, family, birthDate string) bool) bool {
+func isAbout(document *node, is func(given, family, birthDate, sex string) bool) bool {
 	patients := 0
 	for target := range document.each("recordTarget") {
 		patients++
@@ -19,14 +22,18 @@ func isAbout(document *node, is func(given, family, birthDate string) bool) bool
 	return patients > 0
 }
 
-func isOf(patient *node, is func(given, family, birthDate string) bool) bool {
+func isOf(patient *node, is func(given, family, birthDate, sex string) bool) bool {
 	born := patient.at("birthTime").attr("value")
 	if len(born) < len("20060102") {
 		return false
 	}
 	born = born[:4] + "-" + born[4:6] + "-" + born[6:8]
 	for name := range patient.each("name") {
-		if is(name.at("given").words(), name.at("family").words(), born) {
+		var given []string
+		for part := range name.each("given") {
+			given = append(given, part.words())
+		}
+		if is(strings.Join(given, " "), name.at("family").words(), born, patient.at("administrativeGenderCode").attr("code")) {
 			return true
 		}
 	}

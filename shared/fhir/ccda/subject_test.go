@@ -25,6 +25,8 @@ func TestADocumentIsTakenOnlyIfItSaysThatItIsAboutThePerson(t *testing.T) {
 		"the person":                   {target(own + born), true},
 		"born at a minute":             {target(own + `<birthTime value="198403120915-0600"/>`), true},
 		"with a former name":           {target(former + own + born), true},
+		"told with a sex":              {target(own + born + `<administrativeGenderCode code="F"/>`), true},
+		"of another sex":               {target(own + born + `<administrativeGenderCode code="M"/>`), false},
 		"told twice":                   {target(own+born) + target(own+born), true},
 		"another name":                 {target(stranger + born), false},
 		"a former name alone":          {target(former + born), false},
@@ -42,8 +44,8 @@ func TestADocumentIsTakenOnlyIfItSaysThatItIsAboutThePerson(t *testing.T) {
 		"an author who is the person":  {target(stranger+born) + `<author><assignedAuthor><assignedPerson>` + own + `</assignedPerson></assignedAuthor></author>`, false},
 		"another one in front of it":   {target(stranger+born) + target(own+born), false},
 	} {
-		set := ccda.Set{Is: func(given, family, birthDate string) bool {
-			return given == "Maple" && family == "Aster" && birthDate == "1984-03-12"
+		set := ccda.Set{Is: func(given, family, birthDate, sex string) bool {
+			return given == "Maple Ann" && sex != "M" && family == "Aster" && birthDate == "1984-03-12"
 		}}
 		err := set.Add([]byte(`<ClinicalDocument xmlns="urn:hl7-org:v3">` + c.targets + `</ClinicalDocument>`))
 		if (err == nil) != c.taken || err != nil && !errors.Is(err, ccda.ErrSubject) {

@@ -49,9 +49,13 @@ func (p Profile) Origins(fhirBase string) []string {
 	return origins
 }
 
-// AtHost is the platform type of a server by the host of its FHIR base alone; empty where that is nobody's.
+// AtHost returns the platform whose profile knows the host of a FHIR base; empty if none does, and for a base without TLS, which anybody on the
+// way could answer for.
 func (r Registry) AtHost(fhirBase string) string {
 	host := hostOf(fhirBase)
+	if !strings.HasPrefix(strings.ToLower(fhirBase), "https://") {
+		return ""
+	}
 	for _, p := range r.sorted {
 		if p.at(host) {
 			return p.ID

@@ -96,6 +96,7 @@ func TestAnotherPersonsRecordIsNotOpened(t *testing.T) {
 		for name, body := range map[string]string{
 			"another birth date": `{"resourceType":"Patient","id":"patient-tefca-p01","birthDate":"1984-03-13","name":[{"family":"Aster","given":["Maple"]}]}`,
 			"another name":       `{"resourceType":"Patient","id":"patient-tefca-p01","birthDate":"1984-03-12","name":[{"family":"Birch","given":["Sorrel"]}]}`,
+			"a brother":          `{"resourceType":"Patient","id":"patient-tefca-p01","birthDate":"1984-03-12","gender":"male","name":[{"family":"Aster","given":["Maple"]}]}`,
 			"only the year":      `{"resourceType":"Patient","id":"patient-tefca-p01","birthDate":"1984","name":[{"family":"Aster","given":["Maple"]}]}`,
 			"no name":            `{"resourceType":"Patient","id":"patient-tefca-p01","birthDate":"1984-03-12"}`,
 			"another id":         `{"resourceType":"Patient","id":"patient-tefca-p02","birthDate":"1984-03-12","name":[{"family":"Aster","given":["Maple"]}]}`,

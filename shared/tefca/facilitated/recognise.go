@@ -78,6 +78,7 @@ func isPerson(ctx context.Context, server source.Server, id string, who tefca.Pe
 		Type      string `json:"resourceType"`
 		ID        string `json:"id"`
 		BirthDate string `json:"birthDate"`
+		Gender    string `json:"gender"`
 		Name      []struct {
 			Family string   `json:"family"`
 			Given  []string `json:"given"`
@@ -87,7 +88,7 @@ func isPerson(ctx context.Context, server source.Server, id string, who tefca.Pe
 		return errRecord
 	}
 	for _, one := range read.Name {
-		if who.Is(strings.Join(one.Given, " "), one.Family, read.BirthDate) {
+		if who.Is(strings.Join(one.Given, " "), one.Family, read.BirthDate, read.Gender) {
 			return nil
 		}
 	}

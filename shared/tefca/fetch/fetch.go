@@ -69,19 +69,26 @@ func (Reader) Read(ctx context.Context, network tefca.Network, who tefca.Asserti
 	if r.taken == 0 && r.last != nil {
 		return records.Content{}, fmt.Errorf("retrieve documents: %w", r.last)
 	}
-	return records.Content{Resources: feed(&r.set), Documents: r.taken, Lost: r.lost}, nil
+	return records.Content{Resources: r.feed(), Documents: r.taken, Lost: r.lost}, nil
 }
 
-// feed hands out the resources of documents, once: it may be asked again and tells the same.
-func feed(set *ccda.Set) records.Feed {
+// feed hands out the resources of the documents. It converts them when it is first called, and then counts as lost those of which
+// parts were left out.
+func (r *reading) feed() records.Feed {
 	var kept [][]byte
 	return func(put func(resource []byte) error) error {
 		if kept == nil {
-			if _, err := set.Emit(func(r ccda.Resource) error {
+			report, err := r.set.Emit(func(r ccda.Resource) error {
 				kept = append(kept, r.JSON)
 				return nil
-			}); err != nil {
+			})
+			if err != nil {
 				return fmt.Errorf("convert documents: %w", err)
+			}
+			for _, document := range report.Documents {
+				if document.IsCut() {
+					r.lost["limit"]++
+				}
 			}
 		}
 		for _, resource := range kept {

@@ -102,6 +102,25 @@ func TestWhatCannotBeHadIsCountedByReason(t *testing.T) {
 	}
 }
 
+func TestDocumentOverItsBudgetIsCountedAsLost(t *testing.T) {
+	t.Parallel()
+	entry := `<entry><observation><value><originalText><reference value="all"/></originalText></value></observation></entry>`
+	section := `<component><section><text><content ID="all">` + strings.Repeat("x", 100_000) + `</content></text>` + strings.Repeat(entry, 100) + `</section></component>`
+	attack := bytes.Replace(alder(), []byte("<structuredBody>"), []byte("<structuredBody>"+section), 1)
+	got, err := fetch.Reader{}.Read(t.Context(), of(map[string]any{"good": birch(), "attack": attack}), fenn(t), tefca.Facility{})
+	expect.NoError(t, err)
+	for range 2 {
+		size := 0
+		expect.NoError(t, got.Resources(func(resource []byte) error {
+			size += len(resource)
+			return nil
+		}))
+		if got.Documents != 1 || got.Lost["limit"] != 1 || size > 8*len(attack)+256<<10 {
+			t.Errorf("%d documents became %d bytes, lost %v", got.Documents, size, got.Lost)
+		}
+	}
+}
+
 func TestAFacilityOfWhichNothingCanBeHadHasFailed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -10,7 +10,7 @@ func (m match) is(who tefca.Person) bool {
 	}
 	born := m.born[:4] + "-" + m.born[4:6] + "-" + m.born[6:8]
 	for _, n := range m.names {
-		if who.Is(n.given, n.family, born) {
+		if who.Is(n.given, n.family, born, m.sex) {
 			return true
 		}
 	}

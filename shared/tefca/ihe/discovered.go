@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"recordbridge/shared/tefca"
 )
@@ -26,8 +27,10 @@ type match struct {
 	local local
 	names []name
 	born  string // YYYYMMDD
+	sex   string // a code of HL7 AdministrativeGender, or empty
 }
 
+// name is one of a patient's. Given has all given names.
 type name struct{ given, family string }
 
 // discovered reads the answer to a discovery (IHE ITI TF-2, 3.55.4.2.3, cases 1 to 5).
@@ -90,11 +93,16 @@ func matched(event *element) (match, error) {
 	found := match{
 		home: home, local: local{Home: home, Root: bare(id.attribute("root")), Extension: id.attribute("extension")},
 		names: nil, born: person.perhaps(hl7Space, "birthTime").attribute("value"),
+		sex: person.perhaps(hl7Space, "administrativeGenderCode").attribute("code"),
 	}
 	for _, n := range person.all(hl7Space, "name") {
 		given, family := n.all(hl7Space, "given"), n.all(hl7Space, "family")
 		if len(given) > 0 && len(family) > 0 {
-			found.names = append(found.names, name{given: given[0].words(), family: family[0].words()})
+			all := make([]string, 0, len(given))
+			for _, one := range given {
+				all = append(all, one.words())
+			}
+			found.names = append(found.names, name{given: strings.Join(all, " "), family: family[0].words()})
 		}
 	}
 	if !homeID.MatchString(home) || !found.local.valid() {

@@ -52,8 +52,8 @@ func Retrieved(media string, content []byte, id, home string, limit int64) ([]by
 }
 
 // SamePerson compares what a community says of its patient with the verified demographics.
-func SamePerson(given, family, born string, who tefca.Person) bool {
-	return match{names: []name{{given: given, family: family}}, born: born}.is(who)
+func SamePerson(given, family, born, sex string, who tefca.Person) bool {
+	return match{names: []name{{given: given, family: family}}, born: born, sex: sex}.is(who)
 }
 
 // Believe says what is believed of an answer that has one record of each of some communities, by the family name there, and why

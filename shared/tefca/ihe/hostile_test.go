@@ -261,11 +261,14 @@ func TestWhoIsTheSamePerson(t *testing.T) {
 		{"", "", "19840312", false},
 		{"...", "---", "19840312", false},
 	} {
-		if got := ihe.SamePerson(test.given, test.family, test.born, who); got != test.same {
+		if got := ihe.SamePerson(test.given, test.family, test.born, "", who); got != test.same {
 			t.Errorf("%s %s %s: %t", test.given, test.family, test.born, got)
 		}
 	}
-	if ihe.SamePerson("", "", "", tefca.Person{}) {
+	if who.Sex = "female"; ihe.SamePerson("Jose", "O'Brien-Nunez", "19840312", "M", who) {
+		t.Error("a brother is the person")
+	}
+	if ihe.SamePerson("", "", "", "", tefca.Person{}) {
 		t.Error("nobody is somebody")
 	}
 }

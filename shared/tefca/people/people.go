@@ -45,6 +45,8 @@ func All() []Patient {
 		patient("p10", "Cedar", "Jessamine", "1972-06-14", "male", "Two facilities answer slowly", home("Nashville", "TN", "37201")),
 		patient("p11", "Briar", "Kestlewood", "1958-08-19", "female", "One document is too large, and one is no document", home("San Diego", "CA", "92101")),
 		patient("p12", "Aspen", "Larkmoor", "1981-04-27", "male", "Facilities that refuse, fail or want a new identity check", home("Columbus", "OH", "43201")),
+		patient("p13", "Holly Ann", "Maywood", "2003-03-03", "female", "One of twins: the sister's records are not found", home("Helena", "MT", "59601")),
+		patient("p14", "Holly Beth", "Maywood", "2003-03-03", "female", "The other twin, who has records at another hospital", home("Helena", "MT", "59601")),
 	}
 }
 
@@ -52,7 +54,7 @@ func All() []Patient {
 func patient(subject, given, family, born, sex, story string, addresses ...tefca.Address) Patient {
 	return Patient{Subject: subject, Story: story, Person: tefca.Person{
 		Given: given, Family: family, BirthDate: born, Sex: sex, Addresses: addresses,
-		Email: strings.ToLower(given+"."+family) + "@tefca.example",
+		Email: strings.ToLower(strings.ReplaceAll(given, " ", ".")+"."+family) + "@tefca.example",
 	}}
 }
 

@@ -49,7 +49,7 @@ type Content struct {
 	Generation int64 // of the connection
 	Resources  Feed
 	Documents  int             // that the resources are made of
-	Lost       map[string]int  // documents that are not in them, by reason (export.LossReason)
+	Lost       map[string]int  // documents that are not wholly in them, by reason (export.LossReason); Resources may add to it
 	Fixtures   map[string]Feed // synthetic records that an export may ask for instead, by name; in test mode only
 }
 

@@ -187,6 +187,18 @@ func TestARecordComesBackAsItWasWritten(t *testing.T) {
 	}
 }
 
+func TestWriteKeepsLossFoundWhileResourcesAreRead(t *testing.T) {
+	t.Parallel()
+	lost := map[string]int{"unavailable": 1}
+	held := newWorld().write(t, records.Content{Generation: 1, Lost: lost, Resources: func(put func([]byte) error) error {
+		lost["limit"]++
+		return put([]byte(`{"a":1}`))
+	}})
+	if held.Lost["limit"] != 1 || held.Lost["unavailable"] != 1 {
+		t.Errorf("lost is %v", held.Lost)
+	}
+}
+
 func TestFixturesStandBesideTheRecordUnderTheirNames(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

@@ -40,6 +40,7 @@ func histories() map[string]history {
 	return map[string]history{
 		"p01": maple(), "p02": sorrel(), "p03": willow(), "p04": rowan(), "p05": hazel(), "p06": alder(),
 		"p07": juniper(), "p09": laurel(), "p10": cedar(), "p11": briar(), "p12": aspen(),
+		"p13": holly(13), "p14": holly(19),
 	}
 }
 
@@ -206,5 +207,15 @@ func aspen() history {
 			{at: 7, from: "2022-03-15", reason: "reflux"},
 			{at: 19, from: "2023-12-12", reason: "bronchitis", done: []string{"x-ray"}},
 		},
+	}
+}
+
+// holly is the history of each of two twins, at a facility of her own.
+func holly(at int) history {
+	return history{
+		smoking:   "never",
+		allergies: []allergy{{"", "2023-05-09", at}},
+		episodes:  []episode{{"rhinitis", "2023-05-09", "", at}},
+		visits:    []visit{{at: at, from: "2023-05-09", reason: "rhinitis"}},
 	}
 }

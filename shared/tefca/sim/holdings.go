@@ -67,6 +67,8 @@ func holdings() []holding {
 		{subject: "p12", at: 14, refuses: tefca.ErrRefused},
 		{subject: "p12", at: 15, refuses: tefca.ErrIdentity},
 		{subject: "p12", at: 19},
+		{subject: "p13", at: 13},
+		{subject: "p14", at: 19},
 	}
 }
 

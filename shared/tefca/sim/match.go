@@ -7,11 +7,11 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// fits tells whether a person, as verified, is the one that a facility knows at an address: by names and date of birth
+// fits reports whether a person, as verified, is the one that a facility knows at an address: by names, date of birth and sex
 // (tefca.Person.Is), and one of the addresses, be it a former one. What identifies a person to us, such as the subject or the
 // e-mail address, is nothing that a facility knows.
 func fits(who, known tefca.Person, at tefca.Address) bool {
-	return who.Is(known.Given, known.Family, known.BirthDate) && slices.ContainsFunc(who.Addresses, func(a tefca.Address) bool { return isAt(a, at) })
+	return who.Is(known.Given+" "+known.Middle, known.Family, known.BirthDate, known.Sex) && slices.ContainsFunc(who.Addresses, func(a tefca.Address) bool { return isAt(a, at) })
 }
 
 // isAt compares addresses by what tells them apart, as far as it is known: the street, with the first five digits of the postal

@@ -55,6 +55,24 @@ func TestOnlyWhatIsVerifiedFindsAPerson(t *testing.T) {
 	}
 }
 
+func TestLocateDoesNotFindTwin(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ given, middle, sex, want string }{
+		"one":                       {"Holly Ann", "", "female", "13 found"},
+		"the other":                 {"Holly", "Beth", "female", "19 found"},
+		"an initial":                {"Holly", "B.", "", "19 found"},
+		"a third":                   {"Holly Claire", "", "female", ""},
+		"a brother":                 {"Holly Ann", "", "male", ""},
+		"a provider of first names": {"Holly", "", "female", "13 found, 19 found"},
+	} {
+		who := vouched(t, "Holly Ann")
+		who.Person.Given, who.Person.Middle, who.Person.Sex = test.given, test.middle, test.sex
+		if got := matches(t, who); got != test.want {
+			t.Errorf("%s: %q, not %q", name, got, test.want)
+		}
+	}
+}
+
 func TestAnAssertionThatIsNotAcceptedGetsNothing(t *testing.T) {
 	t.Parallel()
 	good := vouched(t, "Sorrel")

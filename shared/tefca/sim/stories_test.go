@@ -31,6 +31,8 @@ func TestEveryStoryIsTrue(t *testing.T) {
 		"Two facilities answer slowly":                              "14 found: 1; 17 found: 2; 18 found: 1",
 		"One document is too large, and one is no document":         "20 found: 2, too large, invalid content",
 		"Facilities that refuse, fail or want a new identity check": "7 found: 0, unavailable; 14 found: 0, refused; 15 found: 0, identity; 19 found: 2",
+		"One of twins: the sister's records are not found":          "13 found: 1",
+		"The other twin, who has records at another hospital":       "19 found: 1",
 	}
 	for _, p := range people.All() {
 		want, told := stories[p.Story]

@@ -105,5 +105,5 @@ func (l *Ledger) DropOverride(_ context.Context, mode string, o ledger.Override)
 
 // samePlace reports whether an override takes the place of another.
 func samePlace(x, o ledger.Override) bool {
-	return x.Kind == o.Kind && x.ID == o.ID && (o.Kind != ledger.Alias || x.Value == o.Value)
+	return x.Kind == o.Kind && x.ID == o.ID && (o.Kind != ledger.Alias && o.Kind != ledger.Portal || x.Value == o.Value)
 }

@@ -12,6 +12,7 @@ import (
 	"recordbridge/shared/account/members"
 	"recordbridge/shared/account/signin"
 	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
 	"recordbridge/shared/testkit/expect"
 )
 
@@ -26,6 +27,8 @@ func AccountRows(t *testing.T, open func(testing.TB) Accounts) {
 	t.Helper()
 	run(t, open, map[string]func(subject[Accounts]){
 		"an account comes back as it was saved":                      accountComesBack,
+		"recovery codes come back, and change by revision":           recoveryCodesComeBack,
+		"a first factor is saved with its recovery codes":            firstFactorSaved,
 		"of many accounts that are made at one address one is":       accountMadeByOne,
 		"a former address is kept for its account, and taken back":   addressKeptAndTakenBack,
 		"an address that another account has is not moved to":        addressNotTaken,
@@ -53,6 +56,51 @@ func madeAccount(c subject[Accounts], id, email string) account.Account {
 	expect.NoError(c.t, c.store.CreateAccount(c.t.Context(), a))
 	a.Rev = 1
 	return a
+}
+
+func recoveryCodesComeBack(c subject[Accounts]) {
+	t, s := c.t, c.store
+	_, err := s.RecoveryCodes(t.Context(), adaID)
+	expect.NotFound(t, "recovery codes that nobody has made", err)
+	codes := account.RecoveryCodes{Marks: []secret.Mark{{Version: 2, Sum: []byte("hash")}, {Version: 3, Sum: []byte("other")}}, MadeAt: now()}
+	expect.NoError(t, s.SaveRecoveryCodes(t.Context(), adaID, codes))
+	expect.Conflict(t, "making them twice", s.SaveRecoveryCodes(t.Context(), adaID, codes))
+	for _, marks := range [][]secret.Mark{codes.Marks, codes.Marks[1:], nil} {
+		codes.Rev++
+		codes.Marks = marks
+		expect.NoError(t, s.SaveRecoveryCodes(t.Context(), adaID, codes))
+		expect.Conflict(t, "saving an old revision", s.SaveRecoveryCodes(t.Context(), adaID, codes))
+		got, err := s.RecoveryCodes(t.Context(), adaID)
+		expect.NoError(t, err)
+		if want := (account.RecoveryCodes{Marks: marks, MadeAt: now(), Rev: codes.Rev + 1}); !cmp.Equal(want, got) {
+			t.Errorf("(-want +got):\n%s", cmp.Diff(want, got))
+		}
+	}
+	_, err = s.RecoveryCodes(t.Context(), bobID)
+	expect.NotFound(t, "another account's", err)
+}
+
+func firstFactorSaved(c subject[Accounts]) {
+	t, s := c.t, c.store
+	a := madeAccount(c, adaID, ada)
+	a.TOTP.Sealed = []byte("sealed")
+	codes := account.RecoveryCodes{Marks: []secret.Mark{{Version: 1, Sum: []byte("hash")}}, MadeAt: now()}
+	old := a
+	old.Rev = 7
+	expect.Conflict(t, "an account that has changed", s.SaveFirstFactor(t.Context(), old, codes))
+	expect.NoError(t, s.SaveFirstFactor(t.Context(), a, codes))
+	a.Rev = 2
+	expect.Conflict(t, "codes that have changed", s.SaveFirstFactor(t.Context(), a, codes))
+	codes.Rev = 1
+	expect.NoError(t, s.SaveFirstFactor(t.Context(), a, codes))
+	a.Rev, codes.Rev = 3, 2
+	got, err := s.Account(t.Context(), adaID)
+	expect.NoError(t, err)
+	held, err := s.RecoveryCodes(t.Context(), adaID)
+	expect.NoError(t, err)
+	if !cmp.Equal(a, got) || !cmp.Equal(codes, held) {
+		t.Errorf("saved %s %s", cmp.Diff(a, got), cmp.Diff(codes, held))
+	}
 }
 
 func accountComesBack(c subject[Accounts]) {

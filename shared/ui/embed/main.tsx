@@ -31,7 +31,7 @@ const world: World = {
   now: () => Date.now(),
   setTimeout: (then, ms) => setTimeout(then, ms),
   clearTimeout: (timer) => clearTimeout(timer as number | undefined),
-  open: (id, url) => windows.open(id, url),
+  open: (id, start) => windows.open(id, start),
   raise: (id) => windows.raise(id),
   load: async () => {
     mode = await import("./tefca.tsx");
@@ -40,7 +40,8 @@ const world: World = {
   },
   reload: () => location.reload(),
   copy: async (text) => navigator.clipboard.writeText(text),
-  go: (url) => windows.leave(url, fragment?.attempt_id),
+  go: (url) => windows.go(url),
+  leave: (start) => windows.leave(start, fragment?.attempt_id),
   emit: (payload, reason) => {
     if (shell !== "frame") tellBridges(window, payload);
     else post(reason === undefined ? { type: "event", payload } : { type: "event", payload, reason });

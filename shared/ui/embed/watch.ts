@@ -29,6 +29,10 @@ export function watchWorld(runner: Runner, windows: Windows): void {
   addEventListener("message", ({ origin, data }: MessageEvent<{ svc?: unknown } | null>) => {
     if (origin === location.origin && data?.svc === "nudge") runner.send({ type: "wake" });
   });
+  addEventListener("message", (event) => {
+    const id = windows.heard(event);
+    if (id !== undefined) runner.send({ type: "opened", id, how: "seen" });
+  });
   // A page that the browser had kept stands where it was left.
   addEventListener("pageshow", ({ persisted }) => persisted && runner.state().view === "institution" && runner.send({ type: "prepare" }));
   if (runner.state().shell === "frame") addEventListener("keydown", (event) => event.key === "Escape" && escape(event, runner));

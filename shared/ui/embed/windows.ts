@@ -1,9 +1,8 @@
 /** The windows that were opened for attempts. What they say of themselves is a hint: a portal can sever them from us and make them look closed. */
-import type { Here } from "../kit/protocol.ts";
-import type { Opened } from "./machine/message.ts";
+import type { Here, Left } from "../kit/protocol.ts";
+import type { Opened, Start } from "./machine/message.ts";
 
-/** Of a size that portals' sign-in pages are made for. */
-const features = "popup,width=520,height=720";
+const prefix = "svc-";
 
 export class Windows {
   readonly #self: Window;
@@ -14,35 +13,59 @@ export class Windows {
   }
 
   /**
-   * Opens the start address, which has to be on our own origin, and tells what the browser made of it. A page that isolates itself gets
-   * no handle of a window that opens all the same, and uses up the click; one that may open none keeps the click. The name is the
-   * attempt's, so that no two take each other's window.
+   * Starts an attempt in a window of its own, and returns what the browser made of it. A browser that opens the window uses up the click, and one that
+   * may open none keeps it. The window's name is the attempt's, so that no two take each other's window. Its handle comes with its message (heard), if
+   * the page does not sever what it opens.
    */
-  open(id: string, url: string): Opened {
-    if (!this.#isOwn(url)) return "blocked";
-    const handle = this.#self.open(url, `svc-${id}`, features);
-    if (handle) this.#handles.set(id, handle);
-    else if (this.#self.navigator.userActivation?.isActive) return "blocked";
-    return handle ? "seen" : "unseen";
+  open(id: string, start: Start): Opened {
+    this.#post(start, prefix + id);
+    return this.#self.navigator.userActivation?.isActive ? "blocked" : "unseen";
+  }
+
+  /** A window of ours that is about to leave has said its name. Returns the id of its attempt, or undefined for any other message. */
+  heard({ origin, source, data }: MessageEvent<Partial<Left> | null>): string | undefined {
+    const { svc, name } = data ?? {};
+    if (origin !== this.#self.location.origin || svc !== "left" || typeof name !== "string" || !name.startsWith(prefix)) return undefined;
+    const id = name.slice(prefix.length);
+    this.#handles.set(id, source as Window);
+    return id;
+  }
+
+  /** This window leaves, for a URL on our own origin. */
+  go(url: string): void {
+    if (this.#isOwn(url)) this.#self.location.assign(url);
   }
 
   /**
-   * This window leaves, for an address on our own origin. The older element's, of the attempt that is named, says to its opener that the
-   * attempt is made, and gives the opener up: a portal's page must not reach the customer's.
+   * This window leaves, with an attempt. The older element's, of the attempt that is named, says to its opener that the attempt is made, and gives the
+   * opener up: a portal's page must not reach the customer's.
    */
-  leave(url: string, attemptId: string | undefined): void {
-    if (!this.#isOwn(url)) return;
+  leave(start: Start, attemptId: string | undefined): void {
     if (attemptId !== undefined) {
       this.here(attemptId, true);
       this.#self.opener = null;
     }
-    this.#self.location.assign(url);
+    this.#post(start, "_self");
   }
 
   /** Whoever has opened this window knows the attempt's id, and learns nothing else. */
   here(attemptId: string, made: boolean): void {
     const said: Here = { svc: "here", attemptId, made };
     (this.#self.opener as Window | null)?.postMessage(said, "*");
+  }
+
+  /** The form's target opens the window also where window.open gives no handle of it, and a start value in a body is in no link. */
+  #post({ url, value }: Start, target: string): void {
+    if (!this.#isOwn(url)) return;
+    const page = this.#self.document;
+    const form = page.createElement("form");
+    const field = page.createElement("input");
+    Object.assign(form, { method: "post", action: url, target });
+    Object.assign(field, { type: "hidden", name: "start_value", value });
+    form.append(field);
+    page.body.append(form);
+    form.submit();
+    form.remove();
   }
 
   #isOwn(url: string): boolean {

@@ -141,6 +141,15 @@ export interface Here {
   made: boolean;
 }
 
+/**
+ * window.postMessage, a window that a frame of ours has opened to that frame, target our origin: it is about to leave for the portal. Its name tells whose
+ * it is. A window that was severed cannot say so.
+ */
+export interface Left {
+  svc: "left";
+  name: string;
+}
+
 /** Over the port, frame to page. */
 export type FromFrame =
   | { type: "ready" } // something can be seen

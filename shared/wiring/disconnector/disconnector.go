@@ -1,5 +1,5 @@
-// Package disconnector wires what ends connections for an organisation: at its request by the API or in the dashboard, and for the
-// synthetic patients of TEFCA mode.
+// Package disconnector wires what ends connections for an organisation: at its request by the API, for the synthetic
+// patients of TEFCA mode, and what remains of those that it has given up in the dashboard.
 package disconnector
 
 import (

@@ -39,7 +39,7 @@ func Deps(e edge.Member, env Env, p lambdarun.Process) operator.Deps {
 		Log: deliverylog.Log{
 			Rows: store.DeliveryLog{DB: e.DB, Table: env.WorkTable}, Subscriptions: e.Control, Answers: nil, Now: p.Now,
 		},
-		Connections: nil, Queue: nil, Hashing: secret.Keyring{}, Vault: nil, Reach: nil, Clients: nil, Servers: nil, Disconnector: nil, Erasures: nil, Inquiries: none.Inquiries, Members: nil,
+		Connections: nil, Queue: nil, Hashing: secret.Keyring{}, Vault: nil, Reach: nil, Clients: nil, Servers: nil, Disconnector: nil, Erasures: nil, Deletions: nil, Inquiries: none.Inquiries, Members: nil,
 		Catalog: none.Catalog, Health: none.Health, Get: nil, BaseURL: "",
 		Now: p.Now, NewID: ids.Random, Random: rand.Reader, Actor: "",
 	}

@@ -13,6 +13,7 @@ export interface DashboardSession {
   fresh_until: string;
   ends_at: string;
   organisations: Membership[];
+  recovery_codes?: string[]; // of the account's first second factor, once
 }
 
 export interface Account {
@@ -20,6 +21,7 @@ export interface Account {
   email: string;
   totp: boolean;
   passkeys: Passkey[];
+  recovery_codes_left: number;
 }
 
 export interface Passkey {
@@ -56,6 +58,13 @@ export interface BrandedOrganisation {
   verified_emails: string[]; // those of emails that notices go to
   plan: "free" | "paid";
   status: "active" | "inactive";
+}
+
+export interface OrganisationDeletion {
+  stage: string; // waiting until it begins
+  requested_at: string;
+  begins_at: string;
+  can_cancel: boolean;
 }
 
 export interface Overview {
@@ -250,6 +259,7 @@ export interface InquiryDetail extends Inquiry {
 }
 
 export interface Member {
+  recovers_at?: string; // while an operator's recovery of an owner's account waits
   account_id: string;
   email: string;
   role: Role;

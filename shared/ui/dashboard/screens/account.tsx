@@ -6,11 +6,13 @@ import { useAction, useApp } from "../app.ts";
 import { Button, Confirm, Copy, Empty, Field, Form, Notice, Panel, Title, Trouble } from "../parts/controls.tsx";
 import { Badge, Facts, Qr, Table, Time } from "../parts/show.tsx";
 import { create, hasPasskeys } from "../passkey.ts";
+import { NewCodes, RecoveryCodes } from "./recovery.tsx";
 import type { CreationJson } from "../passkey.ts";
 
 export function Account(): JSX.Element {
   const { session } = useApp();
   const { account } = session;
+  const [codes, setCodes] = useState<string[]>();
   const isAlone = !account.totp && account.passkeys.length === 0;
   return (
     <>
@@ -20,23 +22,35 @@ export function Account(): JSX.Element {
           <p>Whoever reads your mail can sign in as you. Add a passkey, or a generator of codes.</p>
         </Notice>
       )}
-      <Passkeys />
-      <Generator />
+      <Passkeys show={setCodes} />
+      <Generator show={setCodes} />
+      {!isAlone && <RecoveryCodes show={setCodes} />}
       <Address />
       <Everywhere />
+      {codes && <NewCodes codes={codes} close={() => setCodes(undefined)} />}
     </>
   );
 }
 
-function Passkeys(): JSX.Element {
+/** Takes a session that came with a factor; its recovery codes, of the first factor, are shown and not kept. */
+const useEntry = (show: (codes: string[]) => void): ((session: DashboardSession) => void) => {
+  const { enter } = useApp();
+  return ({ recovery_codes, ...session }) => {
+    enter(session);
+    if (recovery_codes) show(recovery_codes);
+  };
+};
+
+function Passkeys({ show }: { show: (codes: string[]) => void }): JSX.Element {
   const { api, session, enter, say } = useApp();
   const { passkeys } = session.account;
   const [name, setName] = useState("");
   const [ending, setEnding] = useState<Passkey>();
+  const take = useEntry(show);
   const action = useAction();
   const add = async (): Promise<void> => {
     const { options } = await api.post<{ options: CreationJson }>("account/passkeys/options");
-    enter(await api.post<DashboardSession>("account/passkeys", { name: name.trim(), response: await create(options) }));
+    take(await api.post<DashboardSession>("account/passkeys", { name: name.trim(), response: await create(options) }));
     setName("");
     say("Passkey added.");
   };
@@ -73,11 +87,12 @@ function Passkeys(): JSX.Element {
 /** A secret in groups of four letters, so that nobody loses their place. Generators take the spaces. */
 const grouped = (secret: string): string => secret.replace(/(.{4})(?=.)/g, "$1 ");
 
-function Generator(): JSX.Element {
+function Generator({ show }: { show: (codes: string[]) => void }): JSX.Element {
   const { api, session, enter, say } = useApp();
   const { totp } = session.account;
   const [offer, setOffer] = useState<{ secret: string; uri: string }>();
   const [code, setCode] = useState("");
+  const take = useEntry(show);
   const action = useAction();
   const begin = (): void => action.run(async () => setOffer(await api.post("account/totp")));
   const end = (): void => action.run(async () => {
@@ -85,7 +100,7 @@ function Generator(): JSX.Element {
     say("Removed.");
   });
   const prove = async (): Promise<void> => {
-    enter(await api.put<DashboardSession>("account/totp", { code: code.replace(/\D/g, "") }));
+    take(await api.put<DashboardSession>("account/totp", { code: code.replace(/\D/g, "") }));
     setOffer(undefined);
     setCode("");
     say("Your generator is on.");

@@ -6,6 +6,7 @@ import { contrast, defaultAccent, shades, sheets } from "../../kit/colour.ts";
 import { useAction, useHere, useQuery } from "../app.ts";
 import { Field, Form, LinkButton, Load, Notice, Panel, Title } from "../parts/controls.tsx";
 import { Addresses } from "./addresses.tsx";
+import { Leaving } from "./leaving.tsx";
 
 type Draft = Pick<BrandedOrganisation, "name" | "logo_uri" | "accent" | "privacy_policy_uri" | "terms_uri" | "website_uri"> & { emails: string };
 
@@ -23,6 +24,7 @@ export function Branding(): JSX.Element {
           </>
         )}
       </Load>
+      <Leaving />
     </>
   );
 }

@@ -91,7 +91,7 @@ function End({ path, data, reload }: { path: string; data: ConnectionDetail; rel
   const disconnect = async (): Promise<void> => {
     await api.post(`${path}/disconnect`);
     close();
-    say("Disconnected.");
+    say("Disconnected. We're asking the portal to revoke access.");
     reload();
   };
   const erase = async (): Promise<void> => {
@@ -107,7 +107,7 @@ function End({ path, data, reload }: { path: string; data: ConnectionDetail; rel
       </div>
       {asked === "disconnect" && (
         <Confirm title="Disconnect" name={short} send="Disconnect" close={close} does={disconnect}>
-          <p>Exports of it end, and the patient has to reconnect for new ones.</p>
+          <p>Exports end, and their files are deleted. We ask the portal to revoke access, which can take a few minutes. The patient has to reconnect for new exports.</p>
         </Confirm>
       )}
       {asked === "erase" && (

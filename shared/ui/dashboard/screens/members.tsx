@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Invitation, Member, Role } from "../api/records.ts";
 import { useAction, useHere, useQuery } from "../app.ts";
-import { Button, Confirm, Field, Form, Load, Panel, Title, Trouble } from "../parts/controls.tsx";
+import { Button, Confirm, Field, Form, Load, Notice, Panel, Title, Trouble } from "../parts/controls.tsx";
 import { Table, Time } from "../parts/show.tsx";
 
 const ROLES: readonly [role: Role, does: string][] = [
@@ -49,9 +49,23 @@ function List({ members, reload }: { members: Member[]; reload: () => void }): J
       reload();
     }
   });
+  const recovering = members.filter((one) => one.recovers_at);
+  const stop = (one: Member) => () => action.run(async () => {
+    await api.remove(`${path(one)}/recovery`);
+    say("Recovery stopped.");
+    reload();
+  });
   return (
     <>
       <Trouble failure={action.failure} />
+      {recovering.map((one) => (
+        <Notice key={one.account_id} tone="warn">
+          <p>
+            Our operator was told that {one.email} lost every second factor. They’ll be removed <Time at={one.recovers_at} />.
+          </p>
+          {may("own") && <Button busy={action.busy} onClick={stop(one)} label={`Stop the recovery of ${one.email}`}>Stop recovery</Button>}
+        </Notice>
+      ))}
       <Table
         label="Members"
         head={["Address", "Role", "Since", "Actions"]}
@@ -59,7 +73,7 @@ function List({ members, reload }: { members: Member[]; reload: () => void }): J
         keyOf={({ account_id: id }) => id}
         cells={(one) => [
           <>{one.email} {one.account_id === session.account.id && <span class="soft">(you)</span>}</>,
-          canChange(one) ? <RoleField label={`Role of ${one.email}`} role={one.role} set={(role) => change(one, role)} /> : one.role,
+          canChange(one) ? <RoleField key={one.role} label={`Role of ${one.email}`} role={one.role} set={(role) => change(one, role)} /> : one.role,
           <Time at={one.since} />,
           canChange(one) && <Button kind="quiet" onClick={() => setLeaving(one)} label={`Remove ${one.email}`}>Remove</Button>,
         ]}
@@ -80,14 +94,18 @@ function List({ members, reload }: { members: Member[]; reload: () => void }): J
 
 function RoleField({ label, role, set }: { label: string; role: Role; set: (role: string) => void }): JSX.Element {
   const { may } = useHere();
+  const [chosen, choose] = useState<string>(role);
   return (
-    <select aria-label={label} value={role} onChange={(event) => set(event.currentTarget.value)}>
-      {ROLES.filter(([of]) => of !== "owner" || may("own")).map(([of]) => (
-        <option key={of} value={of} selected={of === role}>
-          {of}
-        </option>
-      ))}
-    </select>
+    <>
+      <select aria-label={label} value={chosen} onChange={(event) => choose(event.currentTarget.value)}>
+        {ROLES.filter(([of]) => of !== "owner" || may("own")).map(([of]) => (
+          <option key={of} value={of} selected={of === chosen}>
+            {of}
+          </option>
+        ))}
+      </select>
+      {chosen !== role && <Button onClick={() => set(chosen)} label={`${label}: change to ${chosen}`}>Change</Button>}
+    </>
   );
 }
 

@@ -11,7 +11,7 @@ import { lines } from "./credentials.tsx";
 import { dayTime } from "./deliveries.tsx";
 import { isLoss, why } from "./exports.tsx";
 import { monthBefore } from "./usage.tsx";
-import { headersOf } from "./webhook.tsx";
+import { headersOf, lastOldSecret, leaves } from "./webhook.tsx";
 
 const { session } = world();
 const [org] = session.organisations;
@@ -90,4 +90,17 @@ test("a row of the audit log leads to what it is about, in its own mode", () => 
   assert.equal(row("webhook.simulated", "test"), `#/${ORG}/test/deliveries?event_id=${id(5)}`);
   assert.equal(row("member.invited"), undefined);
   assert.equal(row("organisation.created", "live"), undefined);
+});
+
+test("an older secret is said to sign only while one does, and until the last one ends", () => {
+  const now = Date.parse("2026-03-04T12:00:00Z");
+  assert.equal(lastOldSecret([], now), undefined);
+  assert.equal(lastOldSecret(["2026-03-04T11:59:59Z", "2026-03-04T12:00:00Z"], now), undefined);
+  assert.equal(lastOldSecret(["2026-03-05T09:00:00Z", "2026-03-01T00:00:00Z", "2026-03-04T13:00:00Z"], now), "2026-03-05T09:00:00Z");
+});
+
+test("a webhook's headers are said to go only if its URL changes to another origin", () => {
+  const from = "https://hooks.example/a";
+  for (const to of ["https://hooks.example/b", "https://HOOKS.example:443/a", "https://", ""]) assert.equal(leaves(from, to), false, to);
+  for (const to of ["https://other.example/a", "https://hooks.example:8443/a", "http://hooks.example/a"]) assert.equal(leaves(from, to), true, to);
 });

@@ -63,7 +63,7 @@ function Whole({ path, data, reload }: PartProps): JSX.Element {
       </Panel>
       {may("develop") && (
         <>
-          <Secret path={path} data={data} />
+          <Secret path={path} data={data} reload={reload} />
           <SigningKey path={path} data={data} reload={reload} />
           <Settings key={JSON.stringify(data)} path={path} data={data} reload={reload} />
           <End path={path} data={data} reload={reload} />
@@ -154,27 +154,49 @@ function Recover({ path, done }: { path: string; done: () => void }): JSX.Elemen
   );
 }
 
-function Secret({ path, data }: { path: string; data: Record }): JSX.Element {
+/** When the last of the older secrets stops signing; undefined if none signs. Answers list those that have expired, too. */
+export function lastOldSecret(ends: readonly string[], now: number): string | undefined {
+  return [...ends].sort().reverse().find((end) => Date.parse(end) > now);
+}
+
+function Secret({ path, data, reload }: PartProps): JSX.Element {
   const { api } = useHere();
   const action = useAction();
+  const rotation = useAction();
   const [shown, setShown] = useState<Secrets["secrets"]>([]);
-  const [atOnce, setAtOnce] = useState(false);
+  const [isAsked, setAsked] = useState(false);
+  const [revokes, setRevokes] = useState(false);
   const reveal = (): void => action.run(async () => setShown((await api.post<Secrets>(`${path}/secret/reveal`)).secrets));
-  const rotate = (): void => action.run(async () => setShown([await api.post<{ secret: string }>(`${path}/secret/rotate`, { at_once: atOnce })]));
-  const [old] = data.old_secrets_end;
+  const close = (): void => {
+    setAsked(false);
+    setRevokes(false);
+  };
+  const rotate = async (): Promise<void> => {
+    setShown([await api.post<{ secret: string }>(`${path}/secret/rotate`, { at_once: revokes })]);
+    close();
+    reload();
+  };
+  const old = lastOldSecret(data.old_secrets_end, Date.now());
   return (
-    <Panel title="Signing secret" lead={old ? <>An older one still signs, until <Time at={old} exact />.</> : "After a rotation, the one before goes on to sign for 24 hours."}>
+    <Panel title="Signing secret" lead={old ? <>An older secret still signs until <Time at={old} exact />.</> : "Only the current secret signs."}>
       {shown.map(({ secret, expires_at: end }) => (
         <Once key={secret} secret={secret} what={end ? "older secret" : "signing secret"}>
           {end && <p>It ends <Time at={end} />.</p>}
         </Once>
       ))}
-      <Check label="End the old ones at once" help="When one has leaked. Your receiver refuses events until it has the new one." checked={atOnce} set={setAtOnce} />
       <div class="row">
         <Button busy={action.busy} onClick={reveal}>Reveal</Button>
-        <Button kind={atOnce ? "bad" : undefined} busy={action.busy} onClick={rotate}>Rotate</Button>
+        <Button onClick={() => setAsked(true)}>Rotate</Button>
       </div>
       <Trouble failure={action.failure} />
+      {isAsked && (
+        <Dialog title="Rotate the signing secret" close={close}>
+          <p>We'll sign with a new secret from now on. Unless you revoke it, the current secret also signs for 24 hours.</p>
+          <Form action={rotation} does={rotate} send={revokes ? "Revoke and rotate" : "Rotate secret"} kind={revokes ? "bad" : "main"} cancel={close}>
+            <Check label="Revoke old secrets immediately" help="Choose this if a secret has leaked. Your receiver will reject events until it has the new secret." checked={revokes} set={setRevokes} />
+          </Form>
+        </Dialog>
+      )}
     </Panel>
   );
 }
@@ -216,6 +238,11 @@ export function headersOf(text: string): { [name: string]: string } {
   return Object.fromEntries(pairs);
 }
 
+/** Whether a complete URL has another origin, to which the webhook's own headers do not go along. */
+export function leaves(from: string, to: string): boolean {
+  return URL.canParse(to) && URL.canParse(from) && new URL(from).origin !== new URL(to).origin;
+}
+
 function Settings({ path, data, reload }: PartProps): JSX.Element {
   const { api, base, say } = useHere();
   const known = useQuery<{ types: WebhookType[] }>(`${base}/webhook-types`);
@@ -237,6 +264,11 @@ function Settings({ path, data, reload }: PartProps): JSX.Element {
     <Panel title="Settings">
       <Form action={action} does={save} send="Save">
         <Field label="Address" type="url" value={url} set={setUrl} required maxLength={2000} />
+        {data.headers.length > 0 && headers.trim() === "" && leaves(data.url, url.trim()) && (
+          <Notice tone="warn">
+            <p>Saving removes your custom headers ({data.headers.join(", ")}), because this URL is on a different host. Enter them again below if the new receiver needs them.</p>
+          </Notice>
+        )}
         <Field label="Note" value={note} set={setNote} maxLength={200} />
         <Load answer={known}>{({ types: all }) => <Types all={all} chosen={types} set={setTypes} />}</Load>
         <Field label="Headers of your own, one a line" rows={3} value={headers} set={setHeaders}

@@ -46,6 +46,17 @@ export function Generator({ api, done }: ProofProps): JSX.Element {
   );
 }
 
+/** A recovery code, instead of the second factor. */
+export function RecoveryCode({ api, done }: ProofProps): JSX.Element {
+  const [code, setCode] = useState("");
+  const action = useAction();
+  return (
+    <Form action={action} send="Sign in" does={async () => done(await api.post<DashboardSession>("session/recovery-code", { code: code.trim() }))}>
+      <Field label="Recovery code" value={code} set={setCode} first required maxLength={40} help="You saved these when you set up your second factor. Each code works once." />
+    </Form>
+  );
+}
+
 /** An address, and then the six digits that were sent to it. */
 export function Email({ api, done, email: given = "" }: ProofProps & { email?: string }): JSX.Element {
   const [email, setEmail] = useState(given);

@@ -1,9 +1,10 @@
 /** Who has no session, or only half of one. */
 import type { JSX } from "preact";
+import { useState } from "preact/hooks";
 import type { Api } from "../api/api.ts";
 import type { DashboardSession } from "../api/records.ts";
 import { Button, Title } from "../parts/controls.tsx";
-import { Email, Generator, Passkey } from "./proof.tsx";
+import { Email, Generator, Passkey, RecoveryCode } from "./proof.tsx";
 
 interface SignInProps {
   api: Api;
@@ -38,12 +39,19 @@ function First({ api, invited, enter }: Omit<SignInProps, "session">): JSX.Eleme
 
 function Second({ api, session, enter }: { api: Api; session: DashboardSession; enter: SignInProps["enter"] }): JSX.Element {
   const { totp, passkeys } = session.account;
+  const [lost, setLost] = useState(false);
   return (
     <>
       <Title lead="Your account has a second factor.">One more step</Title>
-      {passkeys.length > 0 && <Passkey api={api} done={enter} />}
-      {totp && passkeys.length > 0 && <p class="or">or</p>}
-      {totp && <Generator api={api} done={enter} />}
+      {lost && <RecoveryCode api={api} done={enter} />}
+      {!lost && passkeys.length > 0 && <Passkey api={api} done={enter} />}
+      {!lost && totp && passkeys.length > 0 && <p class="or">or</p>}
+      {!lost && totp && <Generator api={api} done={enter} />}
+      <div class="row">
+        <Button kind="quiet" onClick={() => setLost(!lost)}>
+          {lost ? "Use your second factor" : "Use a recovery code"}
+        </Button>
+      </div>
       <div class="row">
         <Button kind="quiet" onClick={() => void api.remove("session").finally(() => enter(undefined))}>
           Sign in as somebody else

@@ -89,7 +89,13 @@ export class Fake {
       ["POST session/totp", enter],
       ["DELETE sessions?", () => { w.signedIn = false; }],
       ["POST account/totp", () => ({ secret: "JBSWY3DPEHPK3PXP", uri: "otpauth://totp/Recordbridge:ada@alder.example?issuer=Recordbridge&secret=JBSWY3DPEHPK3PXP" })],
-      ["PUT account/totp", () => { w.session.account.totp = true; return w.session; }],
+      ["PUT account/totp", () => {
+        const isFirst = !w.session.account.totp && w.session.account.passkeys.length === 0;
+        w.session.account.totp = true;
+        return isFirst ? { ...w.session, recovery_codes: this.#codes() } : w.session;
+      }],
+      ["POST account/recovery-codes", () => ({ recovery_codes: this.#codes() })],
+      ["POST session/recovery-code", ({ body }) => (body["code"] === "0000-0000-0000-0000" ? stop(400, "svc_invalid_request", "This recovery code is wrong or already used. Check it, or use another one.") : enter())],
       ["DELETE account/totp", () => { w.session.account.totp = false; return w.session; }],
       ["POST account/email", () => sent],
       ["DELETE account/passkeys/:id", () => { w.session.account.passkeys = []; return w.session; }],
@@ -100,6 +106,11 @@ export class Fake {
         return { id: ORG };
       }],
     ];
+  }
+
+  #codes(): string[] {
+    this.world.session.account.recovery_codes_left = 10;
+    return Array.from({ length: 10 }, (_, at) => `7H2K-9MQX-4RTV-${1000 + at}`);
   }
 
   #build(mode: Mode): [string, Answer][] {
@@ -190,6 +201,9 @@ export class Fake {
     return [
       ["GET O", () => w.organisation],
       ["PATCH O", ({ body }) => Object.assign(w.organisation, body)],
+      ["GET O/deletion", () => w.deletion ?? missing()],
+      ["POST O/deletion", ({ body }) => (body["name"] === w.organisation.name ? (w.deletion = { stage: "waiting", requested_at: before(0), begins_at: before(-10080), can_cancel: true }) : stop(400, "svc_invalid_request", "Repeat the organisation's exact name to delete it."))],
+      ["DELETE O/deletion", () => { w.deletion = undefined; }],
       ["POST O/emails", () => ({ verification_id: id(8), expires_at: before(-10), resend_after: before(-1) })],
       ["PUT O/emails", ({ body }) => {
         if (body["code"] !== "123456") stop(400, "svc_invalid_request", "This is not the code that was sent. Check it and try again.");
@@ -197,6 +211,7 @@ export class Fake {
       }],
       ["GET O/members", () => ({ members: w.members })],
       ["PATCH O/members/:id", ({ body }, at) => Object.assign(w.members.find((one) => one.account_id === at) ?? missing(), body)],
+      ["DELETE O/members/:id/recovery", (_, at) => { delete w.members.find((one) => one.account_id === at)?.recovers_at; }],
       ["GET O/invitations", () => ({ invitations: w.invitations })],
       ["POST O/invitations", ({ body }) => w.invitations.push({ id: id((this.#count += 1)), email: String(body["email"]), role: "viewer", created_at: before(0), expires_at: before(-9000) })],
       ["GET O/audit", () => ({ rows: w.audit })],

@@ -1,6 +1,6 @@
 /** An organisation that has used the service for a while, all of it invented. */
 import type {
-  AuditRow, ConnectionDetail, Credential, DeliveryDetail, ExportDetail, InquiryDetail, Invitation, Member, Mode, UsedMonth, BrandedOrganisation, DashboardSession, Webhook, WebhookType,
+  AuditRow, ConnectionDetail, Credential, DeliveryDetail, ExportDetail, InquiryDetail, Invitation, Member, Mode, UsedMonth, BrandedOrganisation, DashboardSession, OrganisationDeletion, Webhook, WebhookType,
 } from "../api/records.ts";
 
 export const id = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
@@ -16,6 +16,7 @@ export interface World {
   session: DashboardSession;
   signedIn: boolean;
   organisation: BrandedOrganisation;
+  deletion?: OrganisationDeletion | undefined;
   credentials: Credential[];
   webhooks: Webhook[];
   deliveries: DeliveryDetail[];
@@ -106,7 +107,7 @@ export function world(isNew = false): World {
   return {
     signedIn: true,
     session: {
-      account: { id: id(11), email: "ada@alder.example", totp: false, passkeys: all({ id: "key-1", name: "Work laptop", created_at: before(30 * day), used_at: before(50) }) },
+      account: { id: id(11), email: "ada@alder.example", totp: false, recovery_codes_left: 10, passkeys: all({ id: "key-1", name: "Work laptop", created_at: before(30 * day), used_at: before(50) }) },
       csrf_token: "t".repeat(43), needs: "", fresh_until: before(-10), ends_at: before(-120),
       organisations: all({ id: ORG, name: "Alder Health", role: "owner" as const, plan: "paid" as const, status: "active" as const }, { id: OTHER, name: "Birch Labs", role: "viewer" as const, plan: "free" as const, status: "active" as const }),
     },

@@ -122,13 +122,13 @@ test("messages that are forged change nothing", async ({ page, run, host }) => {
 });
 
 /** Makes an attempt as a page does, and returns what it got. */
-async function attempt(run: Run, publicId = customer(run).public_id): Promise<{ attempt_id: string; attempt_token: string; connect_url: string }> {
+async function attempt(run: Run, publicId = customer(run).public_id): Promise<{ attempt_id: string; attempt_token: string; connect_url: string; start_value: string }> {
   const response = await fetch(`${run.base_url}/bridge/attempts?public_id=${publicId}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ endpoint_id: run.sandbox.endpoint_id }),
   });
-  return ((await response.json()) as { data: { attempt_id: string; attempt_token: string; connect_url: string } }).data;
+  return ((await response.json()) as { data: { attempt_id: string; attempt_token: string; connect_url: string; start_value: string } }).data;
 }
 
 async function asked(page: Page, address: string, token: string): Promise<number> {
@@ -146,14 +146,15 @@ test("an attempt of others is not there for whoever knows its id", async ({ page
 });
 
 test("a link to an attempt's start, in a mail or a page of others, opens nothing", async ({ page, run, host }) => {
-  const { connect_url: start } = await attempt(run);
+  const made = await attempt(run);
+  const start = `${made.connect_url}?attempt=${made.start_value}`;
   await page.goto(host.publish({ site: "evil", path: "/link", body: `<a href="${start}">Win</a><a href="${start}" target="_blank" rel="opener">Win too</a>` }));
   const opening = page.waitForEvent("popup");
   await page.getByRole("link", { name: "Win too" }).click();
   const popup = await opening;
-  await expect(popup.getByText("cannot be opened by itself")).toBeVisible();
+  await expect(popup.getByText("cannot be opened directly")).toBeVisible();
   await page.getByRole("link", { name: "Win", exact: true }).click();
-  await expect(page.getByText("cannot be opened by itself")).toBeVisible();
+  await expect(page.getByText("cannot be opened directly")).toBeVisible();
 });
 
 test("no page on which a patient consents can be framed, to lead a click", async ({ page, run, host }) => {

@@ -50,7 +50,7 @@ for (const [tag, expected] of [
   });
 }
 
-test("a sandbox without windows and forms: the patient gets as far as the link, and then the page hears that it opens nothing", async ({ page, run, host }) => {
+test("a sandbox without windows and forms: the patient gets as far as the button beside it, and then the page hears that it opens nothing", async ({ page, run, host }) => {
   await page.clock.install();
   const patient = await confine(page, run, host, "allow-scripts allow-same-origin", {});
   await page.frameLocator("iframe").getByRole("button").first().click();
@@ -58,7 +58,7 @@ test("a sandbox without windows and forms: the patient gets as far as the link, 
   await patient.pick();
   await patient.button("go").click();
   await patient.sees("waiting_title");
-  await patient.where.getByRole("link", { name: patient.lang.say("waiting_open") }).click();
+  await patient.where.getByRole("button", { name: patient.lang.say("waiting_open") }).click();
   await page.clock.runFor(8_000);
   await patient.sees("config_title");
   await expect(patient.where.getByText("allow-popups")).toBeVisible();

@@ -27,7 +27,7 @@ const REQUESTS = [
   /\/bridge\/catalog\/search/,
   /\/bridge\/attempts\?/,
   /\/bridge\/attempts\//,
-  /\/bridge\/connect\?attempt=/,
+  /\/bridge\/connect$/,
   /\/bridge\/callback/,
 ];
 

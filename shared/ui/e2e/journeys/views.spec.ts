@@ -3,7 +3,7 @@
  * kept as pictures in build/ui-screens for people to look at.
  */
 import type { Page } from "@playwright/test";
-import { Canned } from "../support/canned.ts";
+import { Canned, DOGWOOD_HOSTS } from "../support/canned.ts";
 import type { Progress } from "../support/canned.ts";
 import { script, visit } from "../support/customer.ts";
 import type { Host } from "../support/host.ts";
@@ -137,9 +137,11 @@ async function asked(patient: Looker): Promise<void> {
 async function left(patient: Looker): Promise<void> {
   await patient.choose(/Dogwood/);
   await patient.sees("portal_title");
+  for (const host of DOGWOOD_HOSTS) await expect(patient.where.getByText(patient.lang.say("portal_host", { host }), { exact: true })).toBeVisible();
   await patient.shows("portals");
   await patient.choose(/MyDogwood/);
   await expect(patient.button("go")).toBeEnabled();
+  await expect(patient.where.getByText(patient.lang.say("portal_host", { host: DOGWOOD_HOSTS[0] }), { exact: true })).toBeVisible();
   await patient.shows("institution-portal");
   await patient.button("back").click();
   await patient.choose(/Cedar/);

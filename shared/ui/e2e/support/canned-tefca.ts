@@ -1,7 +1,7 @@
 /** A service that answers what a test wants in TEFCA mode, in the shapes of docs/openapi.yaml. It serves what canned.ts does, too. */
 import type { Page, Route } from "@playwright/test";
 import type { Facility, IdentityProvider, Standing } from "../../embed/api/records.ts";
-import { Canned } from "./canned.ts";
+import { Canned, LEFT } from "./canned.ts";
 
 const PLACES: [string, string, string][] = [
   ["Alder Regional Medical Center", "Madison", "WI"],
@@ -47,7 +47,7 @@ export class CannedTefca extends Canned {
     const answer = (route: Route, data: object): Promise<void> => route.fulfill({ json: { success: true, data } });
     await page.route(/\/bridge\/tefca\/identity\?public_id/, (route) => {
       if (route.request().method() !== "POST") return answer(route, { providers: this.providers, simulated: true });
-      const made = { attempt_id: `a-${++this.made}`, attempt_token: "t".repeat(43), identity_url: `${base}/bridge/tefca/identity?attempt=x`, expires_at: "2099-01-01T00:00:00Z" };
+      const made = { attempt_id: `a-${++this.made}`, attempt_token: "t".repeat(43), identity_url: `${base}/bridge/tefca/identity/start`, start_value: "s".repeat(43), expires_at: "2099-01-01T00:00:00Z" };
       return answer(route, made);
     });
     await page.route(/\/bridge\/tefca\/records\/[^/]+\?/, (route) => answer(route, this.standing));
@@ -57,7 +57,7 @@ export class CannedTefca extends Canned {
       this.standing = this.authorized;
       return answer(route, this.standing);
     });
-    await page.context().route(/\/bridge\/tefca\/identity\?attempt=x/, (route) => route.fulfill({ contentType: "text/html", body: "<title>Identity</title><h1>Identity</h1>" }));
+    await page.context().route(/\/bridge\/tefca\/identity\/start$/, (route) => route.fulfill({ contentType: "text/html", body: `<title>Identity</title><h1>Identity</h1>${LEFT}` }));
   }
 }
 

@@ -10,21 +10,28 @@ const NAMES: [string, string, string][] = [
   ["Dogwood Health", "Tacoma", "WA"],
 ];
 
-const portal = (n: number, name: string): object => ({
+/** Where the portals of Dogwood Health are: an institution with several. */
+export const DOGWOOD_HOSTS = ["fhir.dogwood.example", "a-host-with-a-long-name.practices-of-dogwood-health.tacoma.example"] as const;
+
+const portal = (n: number, name: string, host?: string): object => ({
   id: id(200 + n),
   name,
   portal_website: "https://portal.example",
   logo_uri: "",
   description: n % 2 === 0 ? "For patients of the hospital" : "For patients of its practices",
   endpoint_ids: [id(300 + n)],
+  ...(host ? { hosts: [host] } : {}),
 });
 
 function hit(n: number): object {
   const [name, city, state] = NAMES[n] ?? ["Elm Clinic", "Reno", "NV"];
-  const portals = n === 3 ? [portal(3, "MyDogwood"), portal(4, "Dogwood Practices")] : [portal(n, `${name} portal`)];
+  const portals = n === 3 ? [portal(3, "MyDogwood", DOGWOOD_HOSTS[0]), portal(4, "Dogwood Practices", DOGWOOD_HOSTS[1])] : [portal(n, `${name} portal`)];
   const brand = { id: id(100 + n), name, logo_uri: "", brand_website: "https://hospital.example", description: "", locations: [{ city, state }], platform_type: "sandbox", aliases: [] };
   return { _id: id(100 + n), _score: 1, sort: [1, id(n)], _source: { ...brand, portals, health: { state: n === 2 ? "degraded" : "ok" } } };
 }
+
+/** What the page that starts an attempt says to the frame before it goes on to the portal (shared/window/sheets/leave.js). */
+export const LEFT = `<script>opener?.postMessage({ svc: "left", name }, location.origin)</script>`;
 
 /** How the attempt of this visit stands. */
 export type Progress = "created" | "open" | "done" | "declined" | "broken";
@@ -71,13 +78,13 @@ export class Canned {
       [/\/bridge\/email\/codes/, () => ({ verification_id: id(7), expires_at: "2099-01-01T00:00:00Z", resend_after: "2099-01-01T00:00:00Z" })],
       [/\/bridge\/email\/verification/, () => ({ email_token: "t".repeat(43), expires_at: "2099-01-01T00:00:00Z" })],
       [/\/bridge\/attempts\//, () => ({ attempt_id: id(5), ...PROGRESS[this.progress] })],
-      [/\/bridge\/attempts\?/, () => ({ attempt_id: id(5), attempt_token: "t".repeat(43), connect_url: `${base}/bridge/connect?attempt=x`, expires_at: "2099-01-01T00:00:00Z" })],
+      [/\/bridge\/attempts\?/, () => ({ attempt_id: id(5), attempt_token: "t".repeat(43), connect_url: `${base}/bridge/connect`, start_value: "s".repeat(43), expires_at: "2099-01-01T00:00:00Z" })],
       [/\/support\/request/, () => undefined],
       [/\/support\/healthsystem/, () => undefined],
     ];
     for (const [path, data] of answers) {
       await page.route(path, (route: Route) => route.fulfill({ json: { success: true, data: data() } }));
     }
-    await page.context().route(/\/bridge\/connect\?attempt=x/, (route) => route.fulfill({ contentType: "text/html", body: "<title>Portal</title>" }));
+    await page.context().route(/\/bridge\/connect$/, (route) => route.fulfill({ contentType: "text/html", body: `<title>Portal</title>${LEFT}` }));
   }
 }

@@ -70,17 +70,17 @@ for (const status of [403, 400] as const) {
   });
 }
 
-test("a blocked window: a link opens the same attempt", async ({ page, context, run, host }) => {
+test("a blocked window: a button starts the same attempt", async ({ page, context, run, host }) => {
   await page.addInitScript(() => {
-    window.open = () => null;
+    HTMLFormElement.prototype.submit = () => undefined; // as an extension may do
   });
   const patient = await arrive(page, run, host);
   await patient.next();
   await patient.button("tefca_go").click();
   await patient.sees("waiting_title");
   const opening = context.waitForEvent("page");
-  await patient.where.getByRole("link", { name: patient.lang.say("tefca_waiting_open", { name: "Aspen ID" }) }).click();
-  expect((await opening).url()).toContain("/bridge/tefca/identity?attempt=x");
+  await patient.where.getByRole("button", { name: patient.lang.say("tefca_waiting_open", { name: "Aspen ID" }) }).click();
+  expect((await opening).url()).toContain("/bridge/tefca/identity/start");
   await patient.stands(standing("located", place(0)));
   await patient.sees("tefca_found_one");
 });

@@ -15,6 +15,7 @@ export interface Portal {
   logo_uri: string;
   description: string;
   endpoint_ids: string[];
+  hosts?: string[]; // where its servers are, if the institution has several portals
 }
 
 /** An institution, however it was found: a hit of a search, a brand, a portal or an endpoint by its id. */
@@ -50,6 +51,7 @@ export interface PreparedAttempt {
   attempt_id: string;
   attempt_token: string;
   connect_url: string;
+  start_value: string;
   endpoint_id?: string;
   portal_id?: string;
   brand_id?: string;
@@ -79,6 +81,7 @@ export interface PreparedIdentity {
   attempt_id: string;
   attempt_token: string;
   identity_url: string;
+  start_value: string;
 }
 
 /** An organisation of the network, with what it has said of the patient and what came of connecting it. */

@@ -53,10 +53,11 @@ export function prepared(s: State, answer: Answer<PreparedAttempt>, now: number)
   const isSpare = currentAttempt(s)?.leftAt !== undefined;
   if (!answer.ok) return isSpare ? unspared(s, target, answer.failure) : refused({ ...s, busy: false }, target, answer.failure);
   const made = answer.data;
-  if (s.shell === "window") return [s, { do: "go", url: made.connect_url }];
+  const start = { url: made.connect_url, value: made.start_value };
+  if (s.shell === "window") return [s, { do: "leave", start }];
   const known: Target = { ...target, endpointId: made.endpoint_id, portalId: made.portal_id, brandId: made.brand_id };
   const attempt: Attempt = {
-    ...{ id: made.attempt_id, token: made.attempt_token, url: made.connect_url, target: known },
+    ...{ id: made.attempt_id, token: made.attempt_token, start, target: known },
     ...{ madeAt: now, leftAt: undefined, status: "created" as const },
     ...{ how: undefined, closed: false, pending: false, asking: false, again: false, misses: 0 },
   };
@@ -100,9 +101,9 @@ function isFresh(a: Attempt, now: number): boolean {
   return now - a.madeAt <= freshness;
 }
 
-function open(s: State, { id, url }: Attempt, now: number): Next {
+function open(s: State, { id, start }: Attempt, now: number): Next {
   const next = withAttempt({ ...s, view: "waiting", current: id, busy: false, reopening: false, trouble: undefined }, id, { leftAt: now });
-  return [next, { do: "unwait", key: "stale" }, { do: "open", id, url }, poll(id, pause(0))];
+  return [next, { do: "unwait", key: "stale" }, { do: "open", id, start }, poll(id, pause(0))];
 }
 
 /** A web view that shows the hosted page is told what a frame's page would be. */
@@ -160,7 +161,7 @@ export function isGone(s: State, a: Attempt | undefined): boolean {
 }
 
 /**
- * Brings the portal's window to the front. Where that is gone its start address may be used up: another window needs another attempt. It is there
+ * Brings the portal's window to the front. Where that is gone its start value may be used up: another window needs another attempt. It is there
  * already, or comes soon enough for this click to open the window still; where the browser has forgotten the click, there is the link.
  */
 export function raise(s: State, now: number): Next {
@@ -191,16 +192,16 @@ export function windows(s: State, closed: string[], focused: boolean): Next {
   return [{ ...state, busy: true }, ...effects, ask(s, s.target)];
 }
 
-/** The link to the start address of a window that did not open. A click on it that opens nothing either leaves the patient here. */
+/** The button beside a window that did not open. A click on it that opens nothing either leaves the patient here. */
 export function followed(s: State): Next {
   const a = currentAttempt(s);
-  return a?.how === "blocked" ? [s, { do: "wait", key: "followed", ms: doubt, then: { type: "unopened", id: a.id } }] : [s];
+  return a && a.how !== "seen" ? [s, { do: "wait", key: "followed", ms: doubt, then: { type: "unopened", id: a.id } }] : [s];
 }
 
-/** Whether a page whose link was followed cannot open windows at all: nobody else has the focus, and the server has seen nobody. */
+/** Whether a page whose button was pressed cannot open windows at all: nobody else has the focus, and the server has seen nobody. */
 export function isUnopened(s: State, id: string): boolean {
   const a = currentAttempt(s);
-  return s.view === "waiting" && s.focused && a?.id === id && a.how === "blocked" && a.status === "created" && a.misses === 0;
+  return s.view === "waiting" && s.focused && a?.id === id && a.how !== "seen" && a.status === "created" && a.misses === 0;
 }
 
 export function tellPending(s: State, id: string): Next {

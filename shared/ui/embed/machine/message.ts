@@ -3,8 +3,14 @@ import type { Callback, Config, Payload, Watch } from "../../kit/protocol.ts";
 import type { Answered, Ask } from "../api/records.ts";
 import type { Draft, Filter, Own, State } from "./state.ts";
 
-/** What came of opening a window: there is a handle, or none, or no window for sure. */
+/** What is known of a window: there is a handle, or none (yet), or no window for sure. */
 export type Opened = "seen" | "unseen" | "blocked";
+
+/** How an attempt starts: by a form that posts the value to the URL. No link or redirect can do that (docs/adr/0035-the-widget.md). */
+export interface Start {
+  url: string;
+  value: string;
+}
 
 export type Message =
   | { type: "begin"; config: Config; own?: Own | undefined; watch?: Watch | undefined }
@@ -35,7 +41,7 @@ export type Message =
   | { type: "stale"; id: string } // an attempt that nobody left with is about to end
   | { type: "leave" } // the click that opens the window
   | { type: "opened"; id: string; how: Opened }
-  | { type: "followed" } // the link to the start address
+  | { type: "followed" } // the button that starts the attempt in another window
   | { type: "unopened"; id: string } // a while after that
   | { type: "here"; attemptId: string; made: boolean } // the older element's window, to its hidden frame
   | { type: "raise" } // bring the window to the front, or open another
@@ -61,13 +67,14 @@ export type Effect =
   | { do: "drop"; key: string }
   | { do: "wait"; key: string; ms: number; then: Message }
   | { do: "unwait"; key: string }
-  | { do: "open"; id: string; url: string } // has to happen within the click, or the browser refuses the window
+  | { do: "open"; id: string; start: Start } // has to happen within the click, or the browser refuses the window
   | { do: "raise"; id: string }
   | { do: "load" } // what TEFCA mode adds
   | { do: "reload" } // the page, and all that is known is forgotten
   | { do: "send"; message: Message }
   | { do: "copy"; text: string }
-  | { do: "go"; url: string } // this window leaves
+  | { do: "go"; url: string } // this window leaves, in redirect mode
+  | { do: "leave"; start: Start } // this window leaves, with an attempt
   | { do: "emit"; payload: Payload; reason?: string }
   | { do: "result"; callback: Callback } // of what a hidden frame watches
   | { do: "closed" };

@@ -2,7 +2,7 @@
 import type { Callback, Payload } from "../../kit/protocol.ts";
 import type { Api } from "../api/api.ts";
 import type { Answered, Ask } from "../api/records.ts";
-import type { Effect, Message, Next, Opened } from "./message.ts";
+import type { Effect, Message, Next, Opened, Start } from "./message.ts";
 import type { State } from "./state.ts";
 import { step } from "./step.ts";
 
@@ -15,12 +15,13 @@ export interface World {
   now(): number; // milliseconds since 1970
   setTimeout(run: () => void, ms: number): unknown;
   clearTimeout(timer: unknown): void;
-  open(id: string, url: string): Opened;
+  open(id: string, start: Start): Opened;
   raise(id: string): void;
   load(): Promise<More>;
   reload(): void;
   copy(text: string): Promise<void>;
   go(url: string): void;
+  leave(start: Start): void;
   emit(payload: Payload, reason?: string): void;
   result(callback: Callback): void;
   closed(): void;
@@ -90,7 +91,7 @@ export function run(first: State, world: World, shown: (s: State) => void): Runn
         unwait(effect.key);
         break;
       case "open":
-        send({ type: "opened", id: effect.id, how: world.open(effect.id, effect.url) });
+        send({ type: "opened", id: effect.id, how: world.open(effect.id, effect.start) });
         break;
       case "raise":
         world.raise(effect.id);
@@ -110,6 +111,9 @@ export function run(first: State, world: World, shown: (s: State) => void): Runn
         break;
       case "go":
         world.go(effect.url);
+        break;
+      case "leave":
+        world.leave(effect.start);
         break;
       case "emit":
         world.emit(effect.payload, effect.reason);

@@ -4,7 +4,7 @@
  */
 import type { Config, Connection, Mode } from "../../kit/protocol.ts";
 import type { AttemptError, Failure, Hit, IdentityProvider, Institution, Standing } from "../api/records.ts";
-import type { Message, Opened } from "./message.ts";
+import type { Message, Opened, Start } from "./message.ts";
 
 /**
  * How the page is held: in an element's frame, as a whole page of redirect mode, or in the window of the older element's popup mode.
@@ -79,7 +79,7 @@ export interface Target {
 export interface Attempt {
   id: string;
   token: string;
-  url: string;
+  start: Start;
   target: Target;
   madeAt: number; // by this browser's clock, which may be wrong
   leftAt: number | undefined; // when a window was opened for it

@@ -175,7 +175,7 @@ test("of several providers the patient chooses one, and back leads to the choice
   bench.send({ type: "provider", id: "a" });
   await bench.pass(0);
   bench.send({ type: "leave" });
-  assert.deepEqual(bench.opened, ["https://svc.example/v1/bridge/tefca/identity?attempt=identity-2"]);
+  assert.deepEqual(bench.opened, ["https://svc.example/v1/bridge/tefca/identity/start identity-2"]);
   bench.send({ type: "back" });
   const { view, target } = bench.state;
   assert.deepEqual([view, target?.name], ["institution", "Aspen ID"]);

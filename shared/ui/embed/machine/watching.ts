@@ -11,7 +11,7 @@ import type { State } from "./state.ts";
 /** A window that can be heard will say when there is something to ask for. One that says nothing was severed: it is asked after all the same. */
 export function watch(s: State, { attemptId: id, attemptToken: token }: Watch, now: number): Next {
   const attempt = {
-    ...{ id, token, url: "", target: { name: "" }, madeAt: now, leftAt: now, status: "created" as const },
+    ...{ id, token, start: { url: "", value: "" }, target: { name: "" }, madeAt: now, leftAt: now, status: "created" as const },
     ...{ how: undefined, closed: false, pending: false, asking: false, again: false, misses: 0 },
   };
   return [{ ...s, shell: "watch", attempts: [attempt] }, { do: "wait", key: `poll:${id}`, ms: hearing, then: { type: "poll", id } }];

@@ -2,7 +2,7 @@
 import type { Callback, Config, Payload, Watch } from "../../kit/protocol.ts";
 import type { Api } from "../api/api.ts";
 import type { Answer, CallName, Calls, Facility, Failure, Hit, IdentityProvider, Portal, Progress, Standing } from "../api/records.ts";
-import type { Message, Opened } from "../machine/message.ts";
+import type { Message, Opened, Start } from "../machine/message.ts";
 import { run, type Runner } from "../machine/run.ts";
 import { step as tefcaStep } from "../machine/tefca.ts";
 import { start, type Own, type Shell, type State } from "../machine/state.ts";
@@ -169,13 +169,13 @@ export class Bench {
       prepare: (ask) => {
         const id = `attempt-${++this.#made}`;
         const to = { endpoint_id: ask.endpoint_id ?? ids.endpoint, portal_id: ask.portal_id ?? ids.portal, brand_id: ask.brand_id ?? ids.brand };
-        return ok({ attempt_id: id, attempt_token: `token-${id}`, connect_url: `https://svc.example/v1/bridge/connect?attempt=${id}`, ...to });
+        return ok({ attempt_id: id, attempt_token: `token-${id}`, connect_url: "https://svc.example/v1/bridge/connect", start_value: id, ...to });
       },
       progress: () => ok(this.progress),
       providers: () => ok({ providers: this.providers, simulated: true }),
       identity: () => {
         const id = `identity-${++this.#made}`;
-        return ok({ attempt_id: id, attempt_token: `token-${id}`, identity_url: `https://svc.example/v1/bridge/tefca/identity?attempt=${id}` });
+        return ok({ attempt_id: id, attempt_token: `token-${id}`, identity_url: "https://svc.example/v1/bridge/tefca/identity/start", start_value: id });
       },
       records: () => ok(this.standing),
       authorize: () => ok(this.standing),
@@ -203,8 +203,8 @@ export class Bench {
         return this.#nextTimer++;
       },
       clearTimeout: (timer: unknown) => void this.#timers.delete(timer as number),
-      open: (_id: string, url: string) => {
-        this.opened.push(url);
+      open: (_id: string, { url, value }: Start) => {
+        this.opened.push(`${url} ${value}`);
         return this.how;
       },
       raise: (id: string) => void this.raised.push(id),
@@ -216,6 +216,7 @@ export class Bench {
       reload: () => void this.reloaded++,
       copy: () => Promise.resolve(),
       go: (url: string) => void this.left.push(url),
+      leave: ({ url, value }: Start) => void this.left.push(`${url} ${value}`),
       emit: (payload: Payload, reason?: string) => {
         this.events.push(payload);
         this.reasons.push(reason);

@@ -1,4 +1,5 @@
 /** The institution that was picked: its portal, and what happens next. */
+import type { Portal } from "../api/records.ts";
 import { Icon } from "./icons.tsx";
 import { Button, Logo, Pair, Quiet, Title, Trouble } from "./parts.tsx";
 import { institutionName, orgName, type Ui } from "./ui.ts";
@@ -50,6 +51,7 @@ function Portals({ ui }: { ui: Ui }) {
               <span>
                 <b>{portal.name}</b>
                 {portal.description && <span class="small soft">{portal.description}</span>}
+                <Hosts ui={ui} portal={portal} />
               </span>
               <Icon name="next" />
             </button>
@@ -58,6 +60,11 @@ function Portals({ ui }: { ui: Ui }) {
       </ul>
     </div>
   );
+}
+
+/** Where a portal's servers are: of all that is shown of it the only thing that no list of institutions can make up. */
+function Hosts({ ui: { t }, portal }: { ui: Ui; portal: Portal }) {
+  return portal.hosts?.length ? <span class="small soft host">{t.say("portal_host", { host: portal.hosts.join(", ") })}</span> : null;
 }
 
 function Ready({ ui }: { ui: Ui }) {
@@ -81,7 +88,10 @@ function Ready({ ui }: { ui: Ui }) {
         <div class="row">
           <span class="name">
             <Logo src={portal.logo_uri} name={portal.name} />
-            {portal.name}
+            <span>
+              {portal.name}
+              <Hosts ui={ui} portal={portal} />
+            </span>
           </span>
           <Quiet onClick={() => send({ type: "portal", id: undefined })}>{t.say("portal_other")}</Quiet>
         </div>

@@ -3,6 +3,7 @@ import type { ComponentChildren, InputHTMLAttributes } from "preact";
 import type { Failure } from "../api/records.ts";
 import { Icon, type IconName } from "./icons.tsx";
 import { isRight } from "../machine/forms.ts";
+import type { Start } from "../machine/message.ts";
 import type { Draft } from "../machine/state.ts";
 import type { Word } from "../../kit/words/language.ts";
 import type { Ui } from "./ui.ts";
@@ -62,12 +63,28 @@ export function Quiet({ children, onClick }: { children: ComponentChildren; onCl
 }
 
 /** A link out of the page: it hands on neither where it comes from nor a way back into it. */
-export function Out({ href, children, t, class: name, onClick }: { href: string; children: ComponentChildren; t: Ui["t"]; class?: string; onClick?: () => void }) {
+export function Out({ href, children, t, class: name }: { href: string; children: ComponentChildren; t: Ui["t"]; class?: string }) {
   return (
-    <a href={href} class={name} target="_blank" rel="noopener noreferrer" onClick={(event) => event.ctrlKey || event.metaKey || onClick?.()}>
+    <a href={href} class={name} target="_blank" rel="noopener noreferrer">
       {children}
       <span class="hidden"> ({t.say("new_window")})</span>
     </a>
+  );
+}
+
+/** Starts an attempt in another window, where the first click opened none. The form works also where scripts may open nothing. */
+export function Again({ start, children, t, onSubmit }: { start: Start; children: ComponentChildren; t: Ui["t"]; onSubmit: () => void }) {
+  return (
+    <form method="post" action={start.url} target="_blank" rel="noopener" onSubmit={onSubmit}>
+      <input type="hidden" name="start_value" value={start.value} />
+      <p>
+        {t.say("waiting_none")}{" "}
+        <button class="quiet" type="submit">
+          {children}
+          <span class="hidden"> ({t.say("new_window")})</span>
+        </button>
+      </p>
+    </form>
   );
 }
 

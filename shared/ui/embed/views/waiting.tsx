@@ -1,7 +1,7 @@
 /** While the patient is at the portal, in another window. */
 import { currentAttempt, isGone } from "../machine/attempting.ts";
 import type { State } from "../machine/state.ts";
-import { Button, Out, Pair, Quiet, Title } from "./parts.tsx";
+import { Again, Button, Pair, Quiet, Title } from "./parts.tsx";
 import { institutionName, type Ui } from "./ui.ts";
 
 export function Waiting({ ui }: { ui: Ui }) {
@@ -26,12 +26,9 @@ export function Waiting({ ui }: { ui: Ui }) {
         </div>
       )}
       {a && !left && (
-        <p>
-          {t.say("waiting_none")}{" "}
-          <Out href={a.url} t={t} onClick={() => send({ type: "followed" })}>
-            {t.say("waiting_open")}
-          </Out>
-        </p>
+        <Again start={a.start} t={t} onSubmit={() => send({ type: "followed" })}>
+          {t.say("waiting_open")}
+        </Again>
       )}
       <Elsewhere ui={ui} />
     </div>

@@ -69,6 +69,7 @@ export const words = {
   institution_title: "Connect to {name}",
   portal_title: "Which patient portal do you use?",
   portal_lead: "{name} has more than one. Choose the one where you have an account.",
+  portal_host: "Connects to {host}",
   portal_other: "Choose another portal",
   reconnect_title: "Renew your connection to {name}",
   reconnect_lead: "Sign in again, so that {org} can go on receiving your records.",

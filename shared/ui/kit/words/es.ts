@@ -71,6 +71,7 @@ export const words: Words = {
   institution_title: "Conectar con {name}",
   portal_title: "¿Qué portal del paciente usa?",
   portal_lead: "{name} tiene más de uno. Elija aquel en el que tiene una cuenta.",
+  portal_host: "Se conecta a {host}",
   portal_other: "Elegir otro portal",
   reconnect_title: "Renueve su conexión con {name}",
   reconnect_lead: "Inicie sesión otra vez para que {org} pueda seguir recibiendo sus registros.",

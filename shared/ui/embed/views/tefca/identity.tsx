@@ -6,7 +6,7 @@ import { Agree, Points } from "../begin.tsx";
 import { Icon, type IconName } from "../icons.tsx";
 import { Steps } from "../institution.tsx";
 import { Details } from "../outcome.tsx";
-import { Button, Logo, Out, Pair, Quiet, Title, Trouble } from "../parts.tsx";
+import { Again, Button, Logo, Pair, Quiet, Title, Trouble } from "../parts.tsx";
 import { orgName, type Ui } from "../ui.ts";
 import { Elsewhere, windowOf } from "../waiting.tsx";
 
@@ -105,12 +105,9 @@ export function Verifying({ ui }: { ui: Ui<Words> }) {
       <Unreachable ui={ui} />
       {gone && <p class="notice">{t.say("waiting_closed")}</p>}
       {a && !left && (
-        <p>
-          {t.say("waiting_none")}{" "}
-          <Out href={a.url} t={t} onClick={() => send({ type: "followed" })}>
-            {t.say("tefca_waiting_open", { name })}
-          </Out>
-        </p>
+        <Again start={a.start} t={t} onSubmit={() => send({ type: "followed" })}>
+          {t.say("tefca_waiting_open", { name })}
+        </Again>
       )}
       {left && (
         <details>

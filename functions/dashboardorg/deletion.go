@@ -1,0 +1,51 @@
+package dashboardorg
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"recordbridge/shared/account"
+	"recordbridge/shared/deletion"
+	"recordbridge/shared/httpapi"
+)
+
+const deletionRoute = "/dashboard/organisations/{orgId}/deletion"
+
+func (d Deps) deletion() map[string]httpapi.Methods {
+	return map[string]httpapi.Methods{deletionRoute: {
+		http.MethodGet:    httpapi.Member(d.Auth, account.View, d.showDeletion),
+		http.MethodPost:   httpapi.Member(d.Auth, account.Own, d.requestDeletion).Proving(account.Erase),
+		http.MethodDelete: httpapi.Member(d.Auth, account.Own, d.cancelDeletion),
+	}}
+}
+
+type deleted struct {
+	Name string `json:"name" required:"true"` // of the organisation, repeated
+}
+
+type deletionView struct {
+	Stage       string `json:"stage"`
+	RequestedAt string `json:"requested_at"` // RFC 3339
+	BeginsAt    string `json:"begins_at"`    // RFC 3339
+	CanCancel   bool   `json:"can_cancel"`
+}
+
+func (d Deps) showDeletion(ctx context.Context, v httpapi.Visitor, _ nothing) (deletionView, error) {
+	return d.viewOf(d.Operator.Organisations.Deletion(ctx, either(v)))
+}
+
+func (d Deps) requestDeletion(ctx context.Context, v httpapi.Visitor, in deleted) (deletionView, error) {
+	return d.viewOf(d.Operator.As(account.Actor(v.Account)).Organisations.Delete(ctx, either(v), in.Name))
+}
+
+func (d Deps) cancelDeletion(ctx context.Context, v httpapi.Visitor, _ nothing) (httpapi.Done, error) {
+	return httpapi.Done{}, d.Operator.As(account.Actor(v.Account)).Organisations.CancelDeletion(ctx, either(v))
+}
+
+func (d Deps) viewOf(found deletion.Deletion, err error) (deletionView, error) {
+	return deletionView{
+		Stage: string(found.Stage), RequestedAt: found.RequestedAt.UTC().Format(time.RFC3339), BeginsAt: found.BeginsAt.UTC().Format(time.RFC3339),
+		CanCancel: found.CanCancel(d.Now()),
+	}, err
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"recordbridge/shared/org"
+)
+
+// listOf writes a list of rows that is not gzipped.
+func listOf(t *testing.T, name string, rows ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name+".ndjson")
+	if err := os.WriteFile(path, []byte(strings.Join(rows, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestCatalogAllowAndRefuseDecideWhatWaitsAtHosts(t *testing.T) {
+	outputs := newStack(t)
+	const npi = "1234567893"
+	hostile := listOf(t, "hostile",
+		`{"name":"Evil Clinic","url":"https://fhir.evil.example/r4","npi":"`+npi+`"}`, `{"name":"Own Clinic","url":"https://fhir.own.example/r4"}`)
+	vendor := listOf(t, "vendor", `{"name":"Alder Hospital","url":"https://fhir.alder.example/r4","npi":"`+npi+`"}`)
+	play(t, outputs, []step{
+		{line: "catalog source set -id vendor -mode live -format lantern-ndjson -priority 70"},
+		{line: "catalog import -id vendor -file " + vendor, prints: "accepted"},
+		{line: "catalog publish -mode live", prints: "published:true"},
+		{line: "catalog source set -id hostile -mode live -format lantern-ndjson -platform epic"},
+		{line: "catalog import -id hostile -file " + hostile, prints: "accepted"},
+		{line: "catalog publish -mode live", prints: "fhir.evil.example"},
+		{line: "catalog search -mode live", prints: "total:2"},
+		{line: "catalog diff -mode live", prints: "lower_priority:1"},
+		{line: "catalog diff -mode live", prints: "brand_hosts:[fhir.alder.example]"},
+		{line: "catalog diff -mode live -host fhir.own.example", prints: "platform:1"},
+		{line: "catalog diff -mode live -source vendor", prints: "composed:"},
+		{line: "catalog diff -mode live -limit 0", refused: "-limit must be at least 1"},
+		{line: "catalog report -mode live", prints: "hosts:2"},
+		{line: "catalog allow -mode live", refused: "-host or -source"},
+		{line: "catalog allow -mode live -source hostile -undo", refused: "-undo go with -host alone"},
+		{line: "catalog allow -mode live -host fhir.elsewhere.example", refused: "Nothing waits there"},
+		{line: "catalog allow -mode live -host fhir.own.example", prints: "allowed:[fhir.own.example]"},
+		{line: "catalog publish -mode live", prints: "published:true"},
+		{line: "catalog search -mode live -platform epic", prints: "Own Clinic"},
+		{line: "catalog allow -mode live -source hostile", prints: "allowed:[fhir.evil.example]"},
+		{line: "catalog publish -mode live", prints: "published:true"},
+		{line: "catalog search -mode live -text alder", prints: "hosts:[fhir.evil.example]"},
+		{line: "catalog refuse -mode live -host https://fhir.evil.example/r4", refused: "without a path"},
+		{line: "catalog refuse -mode live -host fhir.evil.example", prints: "refused:[fhir.evil.example]"},
+		{line: "catalog refuse -mode live -host fhir.evil.example", refused: "That has been said already"},
+		{line: "catalog publish -mode live", prints: "published:true"},
+		{line: "catalog allow -mode live -host fhir.evil.example -undo", prints: "forgotten:fhir.evil.example"},
+		{line: "catalog refuse -mode live -host fhir.evil.example -undo", refused: "No operator has said anything"},
+		{line: "catalog diff -mode live", prints: "fhir.evil.example"},
+		{line: "catalog refuse -mode live -source hostile", prints: "refused:[fhir.evil.example]"},
+		{line: "catalog allow -mode live -host fhir.own.example -every-brand", prints: "every_brand:fhir.own.example"},
+	})
+	if alder := brandOf(t, outputs, "Alder Hospital"); alder == "" {
+		t.Error("the hospital is gone")
+	}
+	audited := openStored(t, outputs).audited(t, org.Tenant{})
+	for _, action := range []string{
+		"catalog.hosts_allowed live fhir.own.example", "catalog.hosts_allowed live hostile", "catalog.hosts_refused live fhir.evil.example",
+		"catalog.host_forgotten live fhir.evil.example", "catalog.host_allowed live fhir.own.example",
+	} {
+		if !slices.ContainsFunc(audited, func(row string) bool { return strings.HasPrefix(row, action) }) {
+			t.Errorf("no audit row %s in %q", action, audited)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package e2e_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/shared/account"
+)
+
+// TestDashboardDisconnectIsDoneByWorker follows a disconnection from the dashboard: at once the connection exports nothing any more and its
+// file cannot be downloaded; the refresh worker then removes the tokens and has the portal revoke them.
+func TestDashboardDisconnectIsDoneByWorker(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newConsole(newStack(t, options{}))
+		l := c.keepLedger()
+		id, link := c.connectAndExport(t)
+		if got := c.do(http.MethodPost, "/connections/"+id+"/disconnect", nil); text(got, "status") != "revoked" || text(got, "cause") != "disconnected" {
+			t.Errorf("answered %v", got)
+		}
+		c.checkEnded(t, id, link)
+		if c.tokens(id)["sealed"] == nil {
+			t.Error("the function that browsers reach has changed the tokens")
+		}
+		c.pump()
+		c.checkForgotten(t, id)
+		if len(l.revoked) != 1 {
+			t.Errorf("the portal was asked to revoke %d tokens, want 1", len(l.revoked))
+		}
+	})
+}
+
+// TestDashboardDisconnectSurvivesCrashAnywhere has the dashboard's function and the worker stop at each of their calls in turn. Whoever asked
+// asks again after an error; everything ends, and is recorded, once.
+func TestDashboardDisconnectSurvivesCrashAnywhere(t *testing.T) {
+	t.Parallel()
+	for _, function := range []string{"DashboardConnectionsFunction", "RefreshWorkerFunction"} {
+		t.Run(function, func(t *testing.T) {
+			t.Parallel()
+			sweepCrashes(t, function, func(t *testing.T, s *stack) {
+				t.Helper()
+				c := newConsole(s)
+				l := c.keepLedger()
+				id, link := c.connectAndExport(t)
+				c.giveUp(t, id)
+				c.checkEnded(t, id, link)
+				c.letPass(20) // a lost message is sent again after 15 minutes
+				c.letPassSlowly(2)
+				c.checkForgotten(t, id)
+				if len(l.revoked) != 1 {
+					t.Errorf("the portal was asked to revoke %d tokens, want 1", len(l.revoked))
+				}
+				if got := c.objects(); len(got) != 0 {
+					t.Errorf("the bucket still holds %v", got)
+				}
+				c.signInAgain()
+				log := c.at(http.MethodGet, "/dashboard/organisations/"+c.own+"/audit", nil)
+				rows, _ := log["rows"].([]any)
+				if got := countOf(rows, "connection.disconnected"); got != 1 {
+					t.Errorf("recorded %d times, want once: %v", got, rows)
+				}
+				c.checkNothingWaits(t)
+			})
+		})
+	}
+}
+
+// connectAndExport makes a connection with an export that has succeeded and one that is pending.
+func (c *console) connectAndExport(t *testing.T) (id, link string) {
+	t.Helper()
+	id = c.connect(crashPersona, "approve").Get("org_connection_id")
+	c.startExport(id)
+	c.letPass(2)
+	link = c.exportEvent().DownloadLinks[0].URL
+	if got := c.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true}); got.status != http.StatusOK {
+		t.Fatalf("a new export answered %d", got.status)
+	}
+	return id, link
+}
+
+// giveUp disconnects as a person would: a request that failed is sent again.
+func (c *console) giveUp(t *testing.T, id string) {
+	t.Helper()
+	for range 60 {
+		got := c.request(c.owner, proofCase{"", http.MethodPost, "/dashboard/organisations/" + c.own + "/test/connections/" + id + "/disconnect", nil})
+		if got.status == http.StatusOK && strings.Contains(string(got.Data), `"status":"revoked"`) {
+			return
+		}
+		checkFailure(t, got)
+		<-time.After(5 * time.Second)
+	}
+	t.Fatal("the disconnection was never carried out")
+}
+
+// checkEnded checks what has ended once the dashboard has answered.
+func (c *console) checkEnded(t *testing.T, id, link string) {
+	t.Helper()
+	c.checkStatus(id, "revoked")
+	if got := c.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true}); got.status != http.StatusConflict {
+		t.Errorf("a new export answered %d %s", got.status, got.raw)
+	}
+	if got, _ := c.browser().open(link, "", ""); got == nil || got.status != http.StatusGone {
+		t.Error("the file can still be downloaded")
+	}
+}
+
+// countOf counts the rows of an audit log with an action, by whoever is in the dashboard.
+func countOf(rows []any, action string) int {
+	count := 0
+	for _, row := range rows {
+		of, _ := row.(map[string]any)
+		actor, _ := of["actor"].(string)
+		if of["action"] == action && strings.HasPrefix(actor, account.Actor("")) {
+			count++
+		}
+	}
+	return count
+}

@@ -1,0 +1,117 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"recordbridge/shared/account"
+	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
+)
+
+// proofCase is a request that needs a recent proof of identity, in live mode where the path has a mode.
+type proofCase struct {
+	name, method, path string
+	body               any
+}
+
+// TestRecordOpeningActionNeedsFreshProof sends everything that opens records, or removes what protects them, with a proof of identity that
+// is too old: it is refused and changes nothing. With a fresh proof the same request succeeds.
+func TestRecordOpeningActionNeedsFreshProof(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newConsole(newStack(t, options{}))
+		own := "/dashboard/organisations/" + c.own
+		live := own + "/" + string(org.Live)
+		made := c.at(http.MethodPost, live+"/credentials", map[string]any{"redirect_uris": []string{"https://app.example/return"}})
+		hook := text(c.at(http.MethodPost, live+"/webhooks", map[string]any{"url": "https://hooks.example/a"}), "webhook", "webhook_id")
+		colleague := c.signedIn(c.own, account.Viewer, false)
+		connection := c.connect(crashPersona, "approve").Get("org_connection_id")
+		stale := c.stale(c.owner)
+		for _, p := range []proofCase{
+			{"live credential", http.MethodPost, live + "/credentials", map[string]any{"redirect_uris": []string{"https://app.example/return"}}},
+			{"live key", http.MethodPost, live + "/credentials/" + text(made, "credential", "public_id") + "/keys", map[string]any{}},
+			{"live secret", http.MethodPost, live + "/webhooks/" + hook + "/secret/rotate", map[string]any{}},
+			{"live secret shown", http.MethodPost, live + "/webhooks/" + hook + "/secret/reveal", nil},
+			{"live webhook", http.MethodPost, live + "/webhooks", map[string]any{"url": "https://hooks.example/b"}},
+			{"live webhook's URL", http.MethodPatch, live + "/webhooks/" + hook, map[string]any{"url": "https://elsewhere.example/a"}},
+			{"role owner", http.MethodPatch, own + "/members/" + colleague.account, map[string]any{"role": "owner"}},
+			{"role admin", http.MethodPatch, own + "/members/" + colleague.account, map[string]any{"role": "admin"}},
+			{"invited owner", http.MethodPost, own + "/invitations", map[string]any{"email": "ada@alder.example", "role": "owner"}},
+			{"invited admin", http.MethodPost, own + "/invitations", map[string]any{"email": "bob@alder.example", "role": "admin"}},
+			{"erasing", http.MethodPost, own + "/test/connections/" + connection + "/erase", nil},
+			{"authenticator app", http.MethodPost, "/dashboard/account/totp", nil},
+		} {
+			before := c.stored(t)
+			if got := c.request(stale, p); got.status != http.StatusForbidden || got.Error != "svc_proof_required" {
+				t.Errorf("%s with a stale proof: %d %s, want 403 svc_proof_required", p.name, got.status, got.raw)
+			}
+			if c.stored(t) != before {
+				t.Errorf("%s with a stale proof changed a row", p.name)
+			}
+			if got := c.request(c.owner, p); got.status != http.StatusOK {
+				t.Errorf("%s with a fresh proof: %d %s", p.name, got.status, got.raw)
+			}
+		}
+	})
+}
+
+func (c *console) request(by who, p proofCase) answer {
+	c.t.Helper()
+	return c.send(p.method, p.path, http.Header{
+		"Sec-Fetch-Site": {"same-origin"}, "X-Csrf-Token": {account.CSRFToken(by.token)}, "Cookie": {cookieOf(by)},
+	}, p.body)
+}
+
+// stored returns what a refused request must not change: the webhooks, credentials, members and audit log of the console's organisation.
+func (c *console) stored(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	own := "/dashboard/organisations/" + c.own
+	for _, path := range []string{own + "/live/credentials", own + "/live/webhooks", own + "/members", own + "/invitations", own + "/audit"} {
+		shown, err := json.Marshal(c.at(http.MethodGet, path, nil))
+		expect.NoError(t, err)
+		all.Write(shown)
+	}
+	return all.String()
+}
+
+// TestOwnHeadersStayAtTheirOrigin moves a webhook with headers of its own: below the same origin they are still sent, to another host they are not.
+func TestOwnHeadersStayAtTheirOrigin(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newConsole(newStack(t, options{}))
+		got := map[string]string{} // by the path's last element
+		c.inPlace = func(in *http.Request) *http.Response {
+			if !strings.HasPrefix(in.URL.Path, "/_local/inbox/hazel") {
+				return nil
+			}
+			got[in.URL.Path] = in.Header.Get("X-Receiver-Key")
+			return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: in}
+		}
+		first := host + "/_local/inbox/hazel-"
+		other := strings.Replace(first, "127.0.0.1", "localhost", 1)
+		made := c.do(http.MethodPost, "/webhooks", map[string]any{"url": first + "a", "headers": map[string]string{"X-Receiver-Key": "hush"}})
+		hook := "/webhooks/" + text(made, "webhook", "webhook_id")
+		for _, move := range []struct {
+			change map[string]any
+			want   string
+		}{
+			{map[string]any{"url": first + "b"}, "hush"},
+			{map[string]any{"url": other + "c"}, ""},
+			{map[string]any{"url": first + "d"}, ""}, // they are gone, not only held back
+			{map[string]any{"url": other + "e", "headers": map[string]string{"X-Receiver-Key": "anew"}}, "anew"},
+		} {
+			c.do(http.MethodPatch, hook, move.change)
+			c.do(http.MethodPost, hook+"/simulate", map[string]any{"type": "webhook.test"})
+			c.pump()
+			path := "/_local/inbox/hazel-" + text(move.change, "url")[len(first):]
+			if sent, isSent := got[path]; !isSent || sent != move.want {
+				t.Errorf("%v: sent %v with %q, want %q", move.change, isSent, sent, move.want)
+			}
+		}
+	})
+}

@@ -1,0 +1,273 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/infra/ctl/wiring"
+	"recordbridge/shared/audit"
+	"recordbridge/shared/deletion"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/operator"
+	"recordbridge/shared/org"
+	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/webhook"
+)
+
+// swap has everything that follows be done by the other organisation, or by the first again.
+func (s *stack) swap() {
+	all := s.seeded.Organisations
+	all[0], all[2] = all[2], all[0]
+}
+
+// runLeaving asks for the deletion of an owner's organisation, and cancels it.
+func (s *stack) runLeaving(owner *person) {
+	s.t.Helper()
+	at := "/dashboard/organisations/" + s.owner().OrgID + "/deletion"
+	for what, body := range map[string]any{"no name": map[string]string{}, "another name": map[string]string{"name": "Another"}} {
+		if status := owner.ask(http.MethodPost, at, body, nil); status != http.StatusBadRequest {
+			s.t.Errorf("%s: %d", what, status)
+		}
+	}
+	if status := owner.ask(http.MethodGet, at, nil, nil); status != http.StatusNotFound {
+		s.t.Errorf("a deletion that nobody asked for: %d", status)
+	}
+	var shown struct {
+		Stage     string `json:"stage"`
+		CanCancel bool   `json:"can_cancel"`
+	}
+	owner.do(http.MethodPost, at, map[string]string{"name": s.organisationName()}, &shown)
+	if shown.Stage != "waiting" || !shown.CanCancel {
+		s.t.Errorf("it begins as %+v", shown)
+	}
+	owner.do(http.MethodGet, at, nil, nil)
+	owner.do(http.MethodDelete, at, nil, nil)
+	if status := owner.ask(http.MethodDelete, at, nil, nil); status != http.StatusNotFound {
+		s.t.Errorf("cancelling it twice: %d", status)
+	}
+}
+
+func (s *stack) organisationName() string {
+	s.t.Helper()
+	found, err := s.operator.Organisations.Show(s.t.Context(), s.owner())
+	expect.NoError(s.t, err)
+	return found.Name
+}
+
+// leave has the first organisation deleted, with everything that it can have, until the deletion begins. It returns the connections.
+func (s *stack) leave() []string {
+	s.t.Helper()
+	ctx := s.t.Context()
+	first := s.connect(crashPersona, "approve").Get("org_connection_id")
+	s.startExport(first)
+	if got := s.form("/support/request", supportForm("")); got.status != http.StatusOK {
+		s.t.Fatalf("asking for help answered %d %s", got.status, got.raw)
+	}
+	hooks, err := s.operator.Webhooks.List(ctx, s.owner())
+	expect.NoError(s.t, err)
+	_, err = s.operator.Webhooks.Simulate(ctx, s.owner(), hooks[0].ID, webhook.TestEvent)
+	expect.NoError(s.t, err)
+	s.letPass(10)
+	<-time.After(26 * time.Hour)
+	s.countUsage()
+	owner := s.newOwner()
+	owner.do(http.MethodPost, "/dashboard/organisations/"+s.owner().OrgID+"/invitations", map[string]string{"email": "bob@alder.example", "role": "viewer"}, nil)
+	s.runLeaving(owner)
+	owner.do(http.MethodPost, "/dashboard/organisations/"+s.owner().OrgID+"/deletion", map[string]string{"name": s.organisationName()}, nil)
+	<-time.After(7*24*time.Hour - 5*time.Minute)
+	second := s.connect("alder-maple", "approve").Get("org_connection_id")
+	s.crash("ExportWorkerFunction", 12) // so that this one is under way
+	s.startExport(second)
+	s.letPass(1)
+	if got := s.asOwner(http.MethodGet, "/bridge/org_connection/"+second, nil); got.status != http.StatusOK {
+		s.t.Errorf("within the waiting time the API answers %d", got.status)
+	}
+	return []string{first, second}
+}
+
+// runDeletion: an owner has an organisation deleted.
+func runDeletion(s *stack) {
+	s.t.Helper()
+	gone := s.leave()
+	s.letPass(15)
+	<-time.After(2 * time.Hour)
+	s.letPass(20)
+	s.checkDeleted(s.owner().OrgID, gone)
+}
+
+// checkDeleted: it is done, and proven once.
+func (s *stack) checkDeleted(orgID string, connections []string) {
+	s.t.Helper()
+	of := org.Tenant{Mode: org.Live, OrgID: orgID}
+	d, err := s.operator.Organisations.Deletion(s.t.Context(), of)
+	expect.NoError(s.t, err)
+	if d.Stage != deletion.Done || d.Counts.Connections != int64(len(connections)) {
+		s.t.Errorf("it stands as %+v", d)
+	}
+	log := wiring.AuditLog(s.cloud.Config("reader"), map[string]string{"AuditTable": "test-AuditTable"})
+	rows, _, err := log.List(s.t.Context(), orgID, 0, 100)
+	expect.NoError(s.t, err)
+	rows = slices.DeleteFunc(rows, func(r audit.Row) bool { return r.Action != "organisation.deleted" })
+	if len(rows) != 1 || !strings.HasPrefix(rows[0].Target, orgID+" credentials=") || rows[0].Actor != "eraser" {
+		s.t.Errorf("the proof is %+v", rows)
+	}
+	report, err := log.Verify(s.t.Context(), orgID)
+	expect.NoError(s.t, err)
+	if len(report.Breaks) > 0 {
+		s.t.Errorf("the chain has breaks: %v", report.Breaks)
+	}
+}
+
+// checkWhatStays looks at every row and object for the ids: only what docs/architecture.md names may be left.
+func (s *stack) checkWhatStays(t *testing.T, ids ...string) {
+	t.Helper()
+	for _, table := range s.cloud.DynamoDB().Tables() {
+		if table.Name == "test-SandboxTable" || table.Name == "test-AuditTable" {
+			continue
+		}
+		for _, item := range s.browse(table.Name) {
+			text, err := json.Marshal(item)
+			expect.NoError(t, err)
+			row, pk := string(text)+binaries(text), string(item["pk"])
+			passing := table.Name == "test-FlowTable" || slices.ContainsFunc([]string{"#TEFCA#", "#ERASED#", "#NOTICE#", "#ANSWERS", "#DELETION"}, func(kind string) bool {
+				return strings.Contains(pk, kind)
+			})
+			if _, ends := item["ttl"]; ends && passing {
+				continue // DynamoDB deletes it
+			}
+			for _, id := range ids {
+				if strings.Contains(row, id) {
+					t.Errorf("%s still has %s in %s", table.Name, id, row)
+				}
+			}
+		}
+	}
+	for _, key := range s.objects() {
+		for _, id := range ids {
+			if strings.Contains(key, id) {
+				t.Errorf("the bucket still holds %s", key)
+			}
+		}
+	}
+}
+
+// keysOf lists the rows that name an organisation, but for those that end by themselves.
+func (s *stack) keysOf(orgID string) []string {
+	s.t.Helper()
+	var keys []string
+	for _, table := range s.cloud.DynamoDB().Tables() {
+		for _, item := range s.browse(table.Name) {
+			text, err := json.Marshal(item)
+			expect.NoError(s.t, err)
+			if _, ends := item["ttl"]; !ends && strings.Contains(string(text), orgID) {
+				keys = append(keys, table.Name+string(item["pk"])+string(item["sk"]))
+			}
+		}
+	}
+	return keys
+}
+
+// TestDeletedOrganisationLeavesDocumentedRowsOnly also shows that the organisation beside it loses nothing.
+func TestDeletedOrganisationLeavesDocumentedRowsOnly(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		s.swap()
+		kept := s.connect("willow-ash", "approve").Get("org_connection_id")
+		s.startExport(kept)
+		s.letPass(5)
+		other := s.owner().OrgID
+		s.swap()
+		own := s.owner()
+		gone := s.leave()
+		before, files := s.keysOf(other), len(s.objects())
+		s.letPass(15)
+		if got := s.asOwner(http.MethodGet, "/bridge/org_connection/"+gone[0], nil); got.status != http.StatusUnauthorized {
+			t.Errorf("once it has begun the API answers %d", got.status)
+		}
+		sent := len(s.events(string(webhook.TestEvent)))
+		if err := s.operator.Organisations.CancelDeletion(t.Context(), own); !errors.Is(err, fault.Conflict) {
+			t.Errorf("cancelling it once it has begun: %v", err)
+		}
+		if err := s.operator.Organisations.Resume(t.Context(), own); !errors.Is(err, fault.Conflict) {
+			t.Errorf("resuming it: %v", err)
+		}
+		<-time.After(2 * time.Hour)
+		s.letPass(20)
+		s.checkDeleted(own.OrgID, gone)
+		s.checkWhatStays(t, append(gone, own.OrgID, crashPersona)...)
+		after := s.keysOf(other)
+		for _, key := range before {
+			if !slices.Contains(after, key) {
+				t.Errorf("the other organisation lost %s", key)
+			}
+		}
+		if files == 0 || len(before) < 5 || sent != len(s.events(string(webhook.TestEvent))) {
+			t.Errorf("%d files and %d rows of the other one beforehand", files, len(before))
+		}
+		if _, err := s.operator.Organisations.Show(t.Context(), own); !errors.Is(err, fault.NotFound) {
+			t.Errorf("the organisation: %v", err)
+		}
+		s.swap()
+		if got := s.asOwner(http.MethodGet, "/bridge/org_connection/"+kept, nil); got.status != http.StatusOK {
+			t.Errorf("the other organisation's connection answers %d", got.status)
+		}
+	})
+}
+
+// TestDeletionSurvivesCrashAnywhere: whichever call the eraser crashes after, the same is left in the end, and it is proven once.
+func TestDeletionSurvivesCrashAnywhere(t *testing.T) {
+	t.Parallel()
+	isMany(t)
+	sweepCrashes(t, "EraserFunction", func(t *testing.T, s *stack) {
+		t.Helper()
+		own := s.owner()
+		gone := s.leave()
+		s.letPass(25)
+		<-time.After(2 * time.Hour)
+		s.letPass(30)
+		s.checkDeleted(own.OrgID, gone)
+		s.checkWhatStays(t, append(gone, own.OrgID)...)
+	})
+}
+
+// TestOperatorDeletesOrganisationLikeOwner: with the same waiting time.
+func TestOperatorDeletesOrganisationLikeOwner(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		made, err := s.operator.Organisations.Create(t.Context(), org.Organisation{Name: "Cedar Practice", Plan: org.Free, Emails: []string{"it@cedar.example"}})
+		expect.NoError(t, err)
+		of := org.Tenant{Mode: org.Live, OrgID: made.ID}
+		_, _, err = s.operator.Credentials.Create(t.Context(), operator.CredentialDraft{Tenant: of, Redirects: []string{"https://app.example/return"}})
+		expect.NoError(t, err)
+		if _, err = s.operator.Organisations.Delete(t.Context(), of, "cedar practice"); !errors.Is(err, fault.Invalid) {
+			t.Errorf("another name: %v", err)
+		}
+		d, err := s.operator.Organisations.Delete(t.Context(), of, made.Name)
+		expect.NoError(t, err)
+		if !d.BeginsAt.Equal(time.Now().Add(7 * 24 * time.Hour)) {
+			t.Errorf("it begins at %s", d.BeginsAt)
+		}
+		told := s.cloud.SES().Sent()
+		if len(told) == 0 || told[len(told)-1].To[0] != "it@cedar.example" || !strings.Contains(told[len(told)-1].Text, "The deletion begins") {
+			t.Errorf("told %+v", told)
+		}
+		<-time.After(7*24*time.Hour - time.Minute)
+		s.letPass(0)
+		if got, err := s.operator.Organisations.Show(t.Context(), of); err != nil || got.Status != org.Active {
+			t.Errorf("before its time it is %s: %v", got.Status, err)
+		}
+		s.letPass(3)
+		<-time.After(2 * time.Hour)
+		s.letPass(5)
+		s.checkDeleted(made.ID, nil)
+		s.checkWhatStays(t, made.ID)
+	})
+}

@@ -1,0 +1,101 @@
+package e2e_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"recordbridge/shared/account"
+	"recordbridge/shared/httpapi"
+	"recordbridge/shared/ids"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
+)
+
+// proofAge is the age of a proof of identity that is too old for every action that needs one.
+const proofAge = 16 * time.Minute
+
+// people make sessions beside the service: what is tried out is who is let in, not signing in.
+type people struct {
+	*stack
+
+	accounts store.Accounts
+	flow     store.Flow
+}
+
+func (p people) signedIn(of string, role account.Role, isPending bool) who {
+	p.t.Helper()
+	ctx, now := p.t.Context(), time.Now()
+	made := account.Account{ID: ids.Random(), Email: ids.Random() + "@members.example", CreatedAt: now}
+	expect.NoError(p.t, p.accounts.CreateAccount(ctx, made))
+	m := account.Membership{OrgID: of, AccountID: made.ID, Role: account.Owner, Since: now, Rev: 1}
+	if role != "" {
+		m.Role = role
+		invited := account.Invitation{ID: ids.Random(), OrgID: of, Email: made.Email, Role: role, CreatedAt: now, ExpiresAt: now.Add(time.Hour)}
+		expect.NoError(p.t, p.accounts.CreateInvitation(ctx, invited))
+		invited.Rev = 1
+		expect.NoError(p.t, p.accounts.AcceptInvitation(ctx, invited, m, ""))
+	}
+	return p.session(made.ID, isPending, now)
+}
+
+// stale returns a second session of somebody whose last proof of identity is too old.
+func (p people) stale(by who) who {
+	p.t.Helper()
+	return p.session(by.account, false, time.Now().Add(-proofAge))
+}
+
+// session starts a session of an account that last proved who it is at a time.
+func (p people) session(accountID string, isPending bool, provenAt time.Time) who {
+	p.t.Helper()
+	token, now := secret.New(strings.Repeat("t", 11)+strings.ReplaceAll(ids.Random(), "-", "")), time.Now()
+	expect.NoError(p.t, p.flow.StartSession(p.t.Context(), account.Session{
+		Hash: account.Hash(token), AccountID: accountID, Pending: isPending, ProvenAt: provenAt, StartedAt: now, SeenAt: now,
+	}, ""))
+	return who{token: token, account: accountID}
+}
+
+// ask sends a request of a page of the dashboard; change may spoil it.
+func (p people) ask(g guarded, path string, by who, body map[string]any, change func(http.Header)) answer {
+	p.t.Helper()
+	header := http.Header{"Sec-Fetch-Site": {"same-origin"}}
+	if !by.token.Empty() {
+		header.Set("Cookie", cookieOf(by))
+		header.Set("X-CSRF-Token", account.CSRFToken(by.token))
+	}
+	if change != nil {
+		change(header)
+	}
+	if g.Method == http.MethodGet {
+		return p.send(g.Method, path, header, nil)
+	}
+	return p.send(g.Method, path, header, body)
+}
+
+func newPeople(t *testing.T) (people, string) {
+	t.Helper()
+	p := newPeopleOf(newStack(t, options{}))
+	return p, p.ownerOf(t.Context(), p.seeded.Organisations[0].PublicID)
+}
+
+func newPeopleOf(s *stack) people {
+	db := store.NewClient(s.cloud.Config("test"))
+	return people{
+		stack: s, accounts: store.Accounts{DB: db, Table: s.template.Outputs["ControlTable"]},
+		flow: store.Flow{DB: db, Table: s.functions["DashboardOrgFunction"].declared.Environment["FLOW_TABLE"]},
+	}
+}
+
+// cookieOf is what the browser of somebody sends.
+func cookieOf(by who) string { return httpapi.SessionCookieName + "=" + by.token.Reveal() }
+
+// ownerOf is the organisation of a public id.
+func (p people) ownerOf(ctx context.Context, publicID string) string {
+	p.t.Helper()
+	found, err := p.operator.Credentials.Show(ctx, publicID)
+	expect.NoError(p.t, err)
+	return found.Tenant.OrgID
+}

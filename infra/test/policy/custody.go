@@ -1,0 +1,66 @@
+package policy
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// custody maps what SECURITY.md says of functions to whether a statement of a role gives it.
+func custody() map[string]func(statement) bool {
+	return map[string]func(statement) bool{
+		"Read or change a row of the Tokens table": func(st statement) bool { return slices.Contains(st.resources, "${TokensTable.Arn}") },
+		"Open patients' tokens": func(st statement) bool {
+			return slices.Contains(st.actions, "kms:Decrypt") && slices.Contains(st.resources, "${TokensKey.Arn}") &&
+				short(at(st.condition, "StringEquals", "kms:EncryptionContext:purpose")) == "tokens"
+		},
+		"Sign as our client": func(st statement) bool { return slices.Contains(st.actions, "kms:Sign") },
+	}
+}
+
+// quoted is a name in code.
+var quoted = regexp.MustCompile("`([a-z]+)`")
+
+// Custody compares the lists of functions in SECURITY.md with the permissions that the template gives.
+func Custody(s *Stack, document []byte) []Finding {
+	const where = "SECURITY.md"
+	var found, other findings
+	listed := map[string][]string{}
+	for line := range strings.Lines(string(document)) {
+		if cells := strings.Split(line, "|"); len(cells) == 4 {
+			for _, name := range quoted.FindAllStringSubmatch(cells[2], -1) {
+				what := strings.TrimSpace(cells[1])
+				listed[what] = append(listed[what], name[1])
+			}
+		}
+	}
+	for _, what := range slices.Sorted(maps.Keys(custody())) {
+		var may []string
+		for _, f := range s.functions() {
+			if slices.ContainsFunc(s.allowed(s.roleOf(f), &other), custody()[what]) {
+				may = append(may, strings.ToLower(strings.TrimSuffix(f.ID, "Function")))
+			}
+		}
+		slices.Sort(may)
+		if got := listed[what]; !slices.Equal(got, may) {
+			found.addf(where, "%s: lists %v, by the template %v", what, got, may)
+		}
+	}
+	return found.sorted()
+}
+
+// WholeTenants finds permissions on every row of organisations in the Control table, where those on the rows of an organisation itself and of
+// its credentials are meant: webhooks and the use of keys have partitions of their own.
+func WholeTenants(s *Stack) []Finding {
+	var found, other findings
+	for _, r := range s.of(kindRole) {
+		for _, st := range s.allowed(r, &other) {
+			keys := shorts(at(st.condition, "ForAllValues:StringLike", "dynamodb:LeadingKeys"))
+			if slices.Contains(st.resources, "${ControlTable.Arn}") && (slices.Contains(keys, "test#*") || slices.Contains(keys, "live#*")) {
+				found.addf(r.ID, "%s allows all rows of all organisations", st.sid)
+			}
+		}
+	}
+	return found.sorted()
+}

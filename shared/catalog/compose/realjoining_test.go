@@ -1,0 +1,110 @@
+package compose_test
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/catalog/compose"
+	"recordbridge/shared/catalog/listing"
+	"recordbridge/shared/smart/platform"
+)
+
+// TestTheRealListWaitsByHost counts what of the public data waits, and by how many hosts: published anew, again with 1 % of the rows new, and as a
+// collector's list beside lists of vendors.
+func TestTheRealListWaitsByHost(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("much of one thing, in one goroutine")
+	}
+	in := published(t)
+	all := in.Lists[0].Listings
+	first, report := compose.Compose(in)
+	counts(t, "published anew", report)
+	if len(report.Waiting) > 0 {
+		t.Errorf("%d of a list that is published first wait", len(report.Waiting))
+	}
+	in.Before, in.Now = first, noon.Add(time.Hour)
+	_, report = compose.Compose(in)
+	counts(t, "the same again", report)
+	if len(report.Waiting) > 0 {
+		t.Errorf("%d of a list that has not changed wait", len(report.Waiting))
+	}
+	var most []listing.Listing
+	for i, l := range all {
+		if i%100 != 7 {
+			most = append(most, l)
+		}
+	}
+	in = published(t)
+	in.Lists[0].Listings = most
+	in.Before, _ = compose.Compose(in)
+	in.Lists[0].Listings, in.Now = all, noon.Add(time.Hour)
+	_, report = compose.Compose(in)
+	counts(t, "with one in a hundred rows new", report)
+	if count := hostsOf(report); count > 500 {
+		t.Errorf("%d hosts wait", count)
+	}
+	vendors := ofVendors(t, all)
+	in = published(t)
+	in.Lists = append(vendors, compose.List{Source: "lantern", Priority: 10, Listings: all})
+	_, report = compose.Compose(in)
+	counts(t, "vendors' lists and a collector's, published anew", report)
+	in.Lists = vendors
+	in.Before, report = compose.Compose(in)
+	counts(t, "vendors' lists alone, published anew", report)
+	in.Lists, in.Now = append(vendors, compose.List{Source: "lantern", Priority: 10, Listings: all}), noon.Add(time.Hour)
+	_, report = compose.Compose(in)
+	counts(t, "a collector's list over vendors' lists", report)
+}
+
+// ofVendors are the rows of the data at hosts that profiles know, as a list of each platform, and those of the largest other server as one.
+func ofVendors(t *testing.T, all []listing.Listing) []compose.List {
+	t.Helper()
+	platforms, err := platform.NewRegistry()
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := map[string][]listing.Listing{}
+	for _, l := range all {
+		if id := platforms.AtHost(l.Portals[0].Endpoints[0].Address); id != "" {
+			by[id] = append(by[id], l)
+		}
+	}
+	var lists []compose.List
+	for id, listings := range by {
+		lists = append(lists, compose.List{Source: id, Platform: id, Priority: 70, Listings: listings})
+	}
+	slices.SortFunc(lists, func(a, b compose.List) int { return cmp.Compare(a.Source, b.Source) })
+	return lists
+}
+
+func hostsOf(r compose.Report) int {
+	hosts := map[string]bool{}
+	for _, w := range r.Waiting {
+		hosts[w.Host] = true
+	}
+	return len(hosts)
+}
+
+// counts logs how many servers wait at how many hosts, and the hosts with the most.
+func counts(t *testing.T, what string, r compose.Report) {
+	t.Helper()
+	why, by := map[compose.Why]int{}, map[string]int{}
+	for _, w := range r.Waiting {
+		why[w.Why]++
+		by[w.Host]++
+	}
+	top := make([]string, 0, len(by))
+	for host := range by {
+		top = append(top, host)
+	}
+	slices.SortFunc(top, func(a, b string) int { return cmp.Or(cmp.Compare(by[b], by[a]), strings.Compare(a, b)) })
+	t.Logf("%s: %d brands of %d listings; %d servers wait at %d hosts: %v, most at %v", what, r.Brands.Live, r.Listings, len(r.Waiting), len(by), why, top[:min(5, len(top))])
+	if _, isURL := by[catalog.Origin("")]; isURL {
+		t.Errorf("%s: something waits at no host", what)
+	}
+}

@@ -1,0 +1,127 @@
+package compose
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// Wait is a server that lists have and the catalogue has not, or whose platform is not believed, until an operator lets it
+// (docs/adr/0041-joining-a-hospital.md).
+type Wait struct {
+	Host     string
+	Why      Why
+	Source   string   // of the listing
+	Listing  string   // its name
+	BrandID  string   // that it would be reached under; empty for OfPlatform
+	Brand    string   // its name
+	Present  []string // hosts that the brand has
+	Platform string   // that the source says, for OfPlatform
+	IsKnown  bool     // a platform's profile knows the host
+}
+
+// Why is the reason for which a server waits.
+type Why string
+
+// The reasons.
+const (
+	NewHost       Why = "new_host"       // the brand was published without it, and no platform's profile knows it
+	LowerPriority Why = "lower_priority" // the brand is a better source's
+	Rivals        Why = "rivals"         // sources of one priority have the brand at different hosts, and it was not published yet
+	Apart         Why = "apart"          // it was published of a brand that would become one with a better source's
+	OfPlatform    Why = "platform"       // the source says its platform, whose profile does not know the host
+)
+
+// aside is what is kept out of a catalogue until an operator lets it in.
+type aside struct {
+	listings int                      // that were read
+	rows     map[*row]map[string]bool // FHIR bases, by rows as they were read
+	brands   map[string]bool          // published ones that stay as they were if nothing else is made of them
+	apart    map[string]bool          // published ones whose ids no other brand takes
+	waits    []Wait
+}
+
+func newAside() *aside {
+	return &aside{rows: map[*row]map[string]bool{}, brands: map[string]bool{}, apart: map[string]bool{}}
+}
+
+// remaining returns a composer of the rows without what is set aside.
+func (c *composer) remaining() *composer {
+	next := *c
+	next.report = &reporter{c.report.Report}
+	next.report.Joined, next.report.Conflicts, next.report.Dropped = maps.Clone(c.report.Joined), maps.Clone(c.report.Conflicts), maps.Clone(c.report.Dropped)
+	next.brands, next.rows = map[string]string{}, make([]*row, 0, len(c.rows))
+	for _, r := range c.rows {
+		if left := c.aside.left(r); left != nil {
+			next.rows = append(next.rows, left)
+		}
+	}
+	return &next
+}
+
+// left returns a row without the servers that are set aside; nil if it has no others.
+func (a *aside) left(r *row) *row {
+	out := a.rows[r]
+	if len(out) == 0 {
+		return r
+	}
+	left := *r
+	left.read, left.portals, left.servers = r, nil, nil
+	for _, p := range r.portals {
+		kept := *p
+		kept.endpoints = slices.DeleteFunc(slices.Clone(p.endpoints), func(e endpoint) bool { return out[e.server.base] })
+		for _, e := range kept.endpoints {
+			left.servers = append(left.servers, e.server)
+		}
+		if len(kept.endpoints) > 0 || len(p.endpoints) == 0 {
+			left.portals = append(left.portals, &kept)
+		}
+	}
+	if len(left.servers) == 0 {
+		return nil
+	}
+	return &left
+}
+
+// setAside sets servers aside that may not come into the catalogue unasked, and reports whether there were any: then it is made again without them.
+// First go those that were never published; only if there are none, published ones whose brand would become another's, the worst
+// sources first. So a published brand is not blamed for a newcomer.
+func (c *composer) setAside(groups []*group, servers map[string]*facts) bool {
+	doubts := c.doubts(groups, servers)
+	if len(doubts) == 0 {
+		return false
+	}
+	isNew := slices.ContainsFunc(doubts, func(d doubt) bool { return d.isNew })
+	least := slices.MinFunc(doubts, func(a, b doubt) int { return cmp.Compare(a.row.list.Priority, b.row.list.Priority) }).row.list.Priority
+	for _, d := range doubts {
+		if d.isNew || !isNew && d.row.list.Priority == least {
+			c.wait(d)
+		}
+	}
+	return true
+}
+
+// waiting lists what waits, in an order that does not depend on that of the lists.
+func (c *composer) waiting() []Wait {
+	all := slices.Concat(c.aside.waits, c.doubted)
+	slices.SortFunc(all, func(a, b Wait) int {
+		return cmp.Or(
+			cmp.Compare(a.Host, b.Host), cmp.Compare(a.BrandID, b.BrandID), cmp.Compare(a.Why, b.Why), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Listing, b.Listing),
+		)
+	})
+	return all
+}
+
+// doubt notes that the platform of a server is not believed.
+func (c *composer) doubt(f *facts) {
+	if f.isDoubted {
+		c.doubted = append(c.doubted, Wait{
+			Host: f.server.origin, Why: OfPlatform, Source: f.saidBy.list.Source, Listing: f.saidBy.name.Display, Platform: f.said, Present: []string{},
+		})
+	}
+}
+
+// hasSetAside reports whether servers that lists have are not in the catalogue.
+func (r Report) hasSetAside() bool {
+	return slices.ContainsFunc(r.Waiting, func(w Wait) bool { return w.Why != OfPlatform })
+}

@@ -1,0 +1,75 @@
+package r4
+
+import (
+	"encoding/base64"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+)
+
+// Size returns an upper bound on the number of bytes that JSON writes for a resource or a part of one. It stops counting once the
+// result exceeds most, so that a small value referenced many times costs no more than what it may become.
+func Size(v any, most int) int {
+	s := sizer{most: most}
+	s.value(reflect.ValueOf(v))
+	return s.size
+}
+
+type sizer struct{ size, most int }
+
+func (s *sizer) value(v reflect.Value) {
+	if s.size > s.most {
+		return
+	}
+	switch kind := v.Kind(); {
+	case kind == reflect.Struct:
+		s.size += len("{}")
+		s.members(v)
+	case (kind == reflect.Pointer || kind == reflect.Interface || kind == reflect.Slice) && v.IsNil():
+		s.size += len("null")
+	case kind == reflect.Pointer || kind == reflect.Interface:
+		s.value(v.Elem())
+	case kind == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8:
+		s.size += len(`""`) + base64.StdEncoding.EncodedLen(v.Len())
+	case kind == reflect.Slice:
+		s.size += len("[]")
+		for i := 0; i < v.Len() && s.size <= s.most; i++ {
+			s.value(v.Index(i))
+			s.size += len(",")
+		}
+	case kind == reflect.String:
+		s.text(v.String())
+	default: // a number or a boolean
+		s.size += len("-9223372036854775808")
+	}
+}
+
+// members adds the members of an object. Those of an embedded struct stand among them.
+func (s *sizer) members(v reflect.Value) {
+	for field, member := range v.Fields() {
+		tag := field.Tag.Get("json")
+		switch {
+		case field.Anonymous:
+			s.members(member)
+		case member.IsZero() && strings.HasSuffix(tag, ",omitempty"):
+		default:
+			s.size += len(tag) + len(`"":,`) // the options of the tag are counted too
+			s.value(member)
+		}
+	}
+}
+
+// text adds a string with its quotes and escapes.
+func (s *sizer) text(text string) {
+	s.size += len(`""`)
+	for _, r := range text {
+		switch {
+		case r < ' ', r == '\u2028', r == '\u2029', r == utf8.RuneError:
+			s.size += len(`\u0000`)
+		case r == '"', r == '\\':
+			s.size += len(`\"`)
+		default:
+			s.size += utf8.RuneLen(r)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+/** Deleting the organisation: what will happen and when, and how to stop it. */
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { OrganisationDeletion } from "../api/records.ts";
+import { useAction, useHere, useQuery } from "../app.ts";
+import { Button, Confirm, Notice, Panel, Trouble } from "../parts/controls.tsx";
+import { Facts, Time } from "../parts/show.tsx";
+
+export function Leaving(): JSX.Element {
+  const { api, orgBase, org, may, say } = useHere();
+  const answer = useQuery<OrganisationDeletion>(`${orgBase}/deletion`);
+  const [asking, setAsking] = useState(false);
+  const action = useAction();
+  const deletion = answer.failure ? undefined : answer.data;
+  const isUnknown = answer.failure !== undefined && answer.failure.status !== 404;
+  const cancel = (): void => action.run(async () => {
+    await api.remove(`${orgBase}/deletion`);
+    answer.reload();
+    say("Deletion cancelled.");
+  });
+  return (
+    <Panel title="Delete organisation" lead="All patients are disconnected, and everything but the audit log is deleted.">
+      {isUnknown && <Trouble failure={answer.failure} retry={answer.reload} />}
+      {deletion && (
+        <>
+          <Notice tone="bad">
+            <p>{deletion.can_cancel ? "This organisation will be deleted. Until then, everything keeps working." : "This organisation is being deleted. You can’t cancel this any more."}</p>
+          </Notice>
+          <Facts of={[["Requested", <Time at={deletion.requested_at} />], ["Deletion begins", <Time at={deletion.begins_at} />]]} />
+        </>
+      )}
+      {deletion?.can_cancel && may("own") && <Button busy={action.busy} onClick={cancel}>Cancel deletion</Button>}
+      {!deletion && !isUnknown && (may("own") ? <Button kind="bad" onClick={() => setAsking(true)}>Delete organisation</Button> : <p>Only owners can delete it.</p>)}
+      <Trouble failure={action.failure} />
+      {asking && (
+        <Confirm title="Delete organisation" name={org.name} send="Delete in 7 days" close={() => setAsking(false)} does={async () => {
+          answer.set(await api.post<OrganisationDeletion>(`${orgBase}/deletion`, { name: org.name }));
+          setAsking(false);
+        }}>
+          <p>The deletion begins in seven days. Until then, everything keeps working and any owner can cancel it.</p>
+          <p>Then API keys and webhooks stop, and all patients are disconnected. Connections, exports, files, events and members are deleted. You can’t undo this.</p>
+          <p>We’ll e-mail all members now.</p>
+        </Confirm>
+      )}
+    </Panel>
+  );
+}

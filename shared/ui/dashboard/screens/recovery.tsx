@@ -1,0 +1,73 @@
+/** Recovery codes: how many are left, new ones, and the only time that they are shown. */
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { useAction, useApp } from "../app.ts";
+import { Button, Check, Copy, Dialog, Form, Notice, Panel, Trouble } from "../parts/controls.tsx";
+import { Badge } from "../parts/show.tsx";
+import { download } from "./usage.tsx";
+
+/** As few as this are worth a warning. */
+const FEW = 3;
+
+export function RecoveryCodes({ show }: { show: (codes: string[]) => void }): JSX.Element {
+  const { api, session, refresh } = useApp();
+  const [asking, setAsking] = useState(false);
+  const action = useAction();
+  const left = session.account.recovery_codes_left;
+  const make = async (): Promise<void> => {
+    const { recovery_codes } = await api.post<{ recovery_codes: string[] }>("account/recovery-codes");
+    setAsking(false);
+    show(recovery_codes);
+    await refresh();
+  };
+  const create = (): void => (left > 0 ? setAsking(true) : action.run(make));
+  return (
+    <Panel title="Recovery codes" lead="Use one to sign in if you lose your second factor. Each code works once." actions={<Badge of={`${left} left`} tone={left > FEW ? "good" : "bad"} />}>
+      {left <= FEW && (
+        <Notice tone="warn">
+          <p>{left === 0 ? "You have no recovery codes. If you lose your second factor, you can’t sign in." : `You have ${left} recovery ${left === 1 ? "code" : "codes"} left. Create new ones soon.`}</p>
+        </Notice>
+      )}
+      <div class="row">
+        <Button busy={action.busy} onClick={create}>Create new codes</Button>
+      </div>
+      <Trouble failure={action.failure} />
+      {asking && (
+        <Dialog title="Create new codes" close={() => setAsking(false)}>
+          <Form action={action} does={make} send="Create new codes" cancel={() => setAsking(false)}>
+            <p>Your old codes will stop working.</p>
+          </Form>
+        </Dialog>
+      )}
+    </Panel>
+  );
+}
+
+export function NewCodes({ codes, close }: { codes: string[]; close: () => void }): JSX.Element {
+  const { session } = useApp();
+  const [saved, setSaved] = useState(false);
+  const [hinted, setHinted] = useState(false);
+  const text = `Recordbridge recovery codes for ${session.account.email}\nEach code works once.\n\n${codes.join("\n")}\n`;
+  const done = (): void => (saved ? close() : setHinted(true));
+  return (
+    <Dialog title="Save your recovery codes" close={done}>
+      <p>If you lose your second factor, you’ll need one of these codes to sign in. You won’t see them again.</p>
+      <ul class="codes">
+        {codes.map((code) => (
+          <li key={code}>
+            <code>{code}</code>
+          </li>
+        ))}
+      </ul>
+      <div class="row">
+        <Copy text={text} what="codes" />
+        <Button kind="quiet" onClick={() => download(new Blob([text], { type: "text/plain" }), "recordbridge-recovery-codes.txt")}>Download codes</Button>
+      </div>
+      <Check label="I saved these codes" checked={saved} set={setSaved} />
+      <div role="alert">{hinted && !saved && <p>Save the codes first, then tick the box.</p>}</div>
+      <div class="row">
+        <Button kind="main" onClick={done}>Done</Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { Windows } from "./windows.ts";
+
+const origin = "https://svc.example";
+const start = { url: `${origin}/v1/bridge/connect`, value: "secret" };
+
+/** A browser's window, as far as Windows uses it, and the forms that it has sent. */
+function browser(isActive = false) {
+  const sent: Record<string, unknown>[] = [];
+  const left: string[] = [];
+  const element = (): Record<string, unknown> => {
+    const fields: Record<string, unknown>[] = [];
+    const made: Record<string, unknown> = { append: (field: Record<string, unknown>) => fields.push(field), remove: () => undefined };
+    made["submit"] = () => sent.push({ method: made["method"], action: made["action"], target: made["target"], fields: fields.map(({ name, value }) => [name, value]) });
+    return made;
+  };
+  const said: unknown[] = [];
+  const self = {
+    document: { createElement: element, body: { append: () => undefined } },
+    location: { origin, assign: (url: string) => left.push(url) },
+    navigator: { userActivation: { isActive } },
+    opener: { postMessage: (message: unknown) => said.push(message) } as unknown,
+  };
+  return { self: self as unknown as Window, sent, left, said, opener: () => self.opener };
+}
+
+const message = (data: unknown, from = origin): MessageEvent => ({ origin: from, data, source: { closed: true, focus: () => undefined } }) as unknown as MessageEvent;
+
+test("a start value leaves in a form's body, into a window of the attempt's name", () => {
+  const { self, sent } = browser();
+  assert.equal(new Windows(self).open("a-1", start), "unseen");
+  assert.deepEqual(sent, [{ method: "post", action: start.url, target: "svc-a-1", fields: [["start_value", "secret"]] }]);
+});
+
+test("a browser that keeps the click has opened nothing", () => {
+  assert.equal(new Windows(browser(true).self).open("a-1", start), "blocked");
+});
+
+test("a start value goes to no other origin", () => {
+  for (const url of ["https://evil.example/v1/bridge/connect", "https://svc.example:8443/", "javascript:alert(1)", "/relative", ""]) {
+    const { self, sent } = browser();
+    new Windows(self).open("a-1", { url, value: "secret" });
+    new Windows(self).leave({ url, value: "secret" }, undefined);
+    assert.deepEqual(sent, [], url);
+  }
+});
+
+test("the older element's window says that its attempt is made, gives its opener up and leaves itself", () => {
+  const { self, sent, said, opener } = browser();
+  new Windows(self).leave(start, "a-1");
+  assert.deepEqual(said, [{ svc: "here", attemptId: "a-1", made: true }]);
+  assert.equal(opener(), null);
+  assert.deepEqual(sent.map(({ target }) => target), ["_self"]);
+});
+
+test("a window is known by its own message alone", () => {
+  const windows = new Windows(browser().self);
+  for (const [what, event] of Object.entries({
+    "another origin": message({ svc: "left", name: "svc-a-1" }, "https://evil.example"),
+    "a sandboxed page": message({ svc: "left", name: "svc-a-1" }, "null"),
+    "another message": message({ svc: "nudge", name: "svc-a-1" }),
+    "another name": message({ svc: "left", name: "a-1" }),
+    "no name": message({ svc: "left" }),
+    "no text": message({ svc: "left", name: ["svc-a-1"] }),
+    nothing: message(null),
+  })) {
+    assert.equal(windows.heard(event), undefined, what);
+  }
+  assert.deepEqual(windows.closed(), []);
+  assert.equal(windows.heard(message({ svc: "left", name: "svc-a-1" })), "a-1");
+  assert.deepEqual(windows.closed(), ["a-1"]);
+});
+
+test("redirect mode leaves for our own origin alone", () => {
+  const { self, left } = browser();
+  for (const url of ["https://evil.example/", `${origin}/v1/bridge/connect?public_id=x`]) new Windows(self).go(url);
+  assert.deepEqual(left, [`${origin}/v1/bridge/connect?public_id=x`]);
+});
