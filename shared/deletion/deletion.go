@@ -40,8 +40,12 @@ const (
 	Cancelled     Stage = "cancelled"
 )
 
-// wait is how long owners have to cancel a deletion.
-const wait = 7 * 24 * time.Hour
+const (
+	// wait is how long owners have to cancel a deletion.
+	wait = 7 * 24 * time.Hour
+	// pause is the least time between two requests. Each one mails all members and verified notice addresses, and so does its cancellation.
+	pause = 24 * time.Hour
+)
 
 // Counts says how many of each were found and removed.
 type Counts struct {
@@ -103,7 +107,7 @@ type Requests struct {
 }
 
 // Request schedules an organisation's deletion and returns it, or the deletion that is already under way; isNew tells them apart. claims are
-// the mail domains of its members and notice addresses.
+// the mail domains of its members and notice addresses. It returns fault.Limited if one was requested less than a day ago and cancelled.
 func (r Requests) Request(ctx context.Context, orgID, actor string, claims []string) (d Deletion, isNew bool, err error) {
 	found, err := r.Rows.Deletion(ctx, orgID)
 	if err != nil && !errors.Is(err, fault.NotFound) {
@@ -113,6 +117,10 @@ func (r Requests) Request(ctx context.Context, orgID, actor string, claims []str
 		return found, false, nil
 	}
 	now := r.Now()
+	if next := found.RequestedAt.Add(pause); err == nil && now.Before(next) {
+		return Deletion{}, false, fault.New(fault.Limited, fault.CodeRateLimited,
+			"A deletion was requested and cancelled less than a day ago. Try again later.").After(next.Sub(now))
+	}
 	d = Deletion{
 		OrgID: orgID, Stage: Waiting, Actor: actor, RequestedAt: now, BeginsAt: now.Add(wait), Claims: claims, DueAt: now.Add(wait), Rev: found.Rev,
 	}

@@ -304,6 +304,20 @@ func TestWorkerRemovesRowsThatComeMeanwhile(t *testing.T) {
 	}
 }
 
+func TestRequestIsLimitedToOncePerDay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(1)
+	w.request(t)
+	_, err := w.requests().Cancel(t.Context(), orgID)
+	expect.NoError(t, err)
+	w.now = w.now.Add(24*time.Hour - time.Second)
+	if _, _, err = w.requests().Request(t.Context(), orgID, "member:ada", nil); !errors.Is(err, fault.Limited) || fault.Of(err).RetryAfter != time.Second {
+		t.Errorf("requesting again within a day: %v", err)
+	}
+	w.now = w.now.Add(time.Second)
+	w.request(t)
+}
+
 func TestRequestsCancelBeforeDeletionBeginsOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(1)

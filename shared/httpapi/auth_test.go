@@ -5,6 +5,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
 )
 
 const badKey = "The public id or the private key is missing or wrong."
@@ -84,6 +87,13 @@ func TestAFailingStoreIsNotAWrongKey(t *testing.T) {
 	t.Parallel()
 	w := do(browser(newEdge(), directory{err: errStoreDown}), newRequest("GET", "/brand?public_id="+publicID, ""))
 	wantBody(t, w, 500, errorBody("svc_server_error", generic))
+}
+
+func TestBrowserEndpointReportsMissingLiveAccess(t *testing.T) {
+	t.Parallel()
+	closed := org.Organisation{LiveAccess: org.LiveNone}.CheckMode(org.Live)
+	w := do(browser(newEdge(), directory{err: closed}), newRequest("GET", "/brand?public_id="+publicID, ""))
+	wantBody(t, w, 403, errorBody("svc_live_access_required", fault.Of(closed).Public))
 }
 
 // FuzzBasicHeader looks for a header that panics, gets in, or is answered differently.

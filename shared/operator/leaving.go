@@ -25,7 +25,8 @@ type Deletions interface {
 }
 
 // Delete schedules the deletion of an organisation and everything that it has, which owners can cancel for a week, or returns the one under
-// way. name confirms it. Members and notice addresses are told. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// way. name confirms it. Members and verified notice addresses are told. Errors are fault.Invalid,
+// fault.NotFound, fault.Conflict and fault.Limited.
 func (o Organisations) Delete(ctx context.Context, tenant org.Tenant, name string) (deletion.Deletion, error) {
 	found, err := o.organisation(ctx, tenant)
 	if err != nil {
@@ -45,7 +46,7 @@ func (o Organisations) Delete(ctx context.Context, tenant org.Tenant, name strin
 	if err := o.record(ctx, tenant, "organisation.deletion_requested", tenant.OrgID); err != nil {
 		return d, err
 	}
-	return d, o.deps.Members.Tell(ctx, tenant.OrgID, found.Emails, deletionRequested(found.Name, d.BeginsAt))
+	return d, o.deps.Members.Tell(ctx, tenant.OrgID, found.VerifiedEmails, deletionRequested(found.Name, d.BeginsAt))
 }
 
 // CancelDeletion keeps an organisation whose deletion has not begun. Errors are fault.NotFound and fault.Conflict.
@@ -60,7 +61,7 @@ func (o Organisations) CancelDeletion(ctx context.Context, tenant org.Tenant) er
 	if err := o.record(ctx, tenant, "organisation.deletion_cancelled", tenant.OrgID); err != nil {
 		return err
 	}
-	return o.deps.Members.Tell(ctx, tenant.OrgID, found.Emails, deletionCancelled(found.Name))
+	return o.deps.Members.Tell(ctx, tenant.OrgID, found.VerifiedEmails, deletionCancelled(found.Name))
 }
 
 // Deletion shows how the deletion of an organisation stands, for 90 days after its end. Errors are fault.NotFound.

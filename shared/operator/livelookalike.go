@@ -102,7 +102,7 @@ func (o Organisations) faces(ctx context.Context) ([]known, error) {
 
 // brandFaces returns the published brands of a mode; none before its first publication.
 func (o Organisations) brandFaces(ctx context.Context, mode org.Mode) ([]known, error) {
-	version, err := Catalog{o.core}.live(ctx, string(mode))
+	version, err := Catalog(o).live(ctx, string(mode))
 	if errors.Is(err, fault.NotFound) {
 		return nil, nil
 	}

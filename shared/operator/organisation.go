@@ -105,33 +105,6 @@ func (o Organisations) Change(ctx context.Context, tenant org.Tenant, change Org
 	return o.change(ctx, tenant, change)
 }
 
-func (o Organisations) change(ctx context.Context, tenant org.Tenant, change OrganisationChange) (org.Organisation, error) {
-	return o.save(ctx, tenant, "organisation.changed", func(found *org.Organisation) error {
-		was := *found
-		if err := rename(found, change.Name); err != nil {
-			return err
-		}
-		for to, said := range map[*string]*string{
-			&found.Accent: change.Accent, (*string)(&found.Plan): change.Plan,
-		} {
-			if said != nil {
-				*to = *said
-			}
-		}
-		if change.Emails != nil {
-			if err := setEmails(found, change.Emails, change.OwnAddress); err != nil {
-				return err
-			}
-		}
-		if change.own {
-			if err := checkReviewed(was, *found); err != nil {
-				return err
-			}
-		}
-		return errors.Join(o.normalURLs(found, change), checkOrganisation(*found))
-	})
-}
-
 // SetEmails changes where an organisation's notices go, for an operator, who vouches for the addresses. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
 func (o Organisations) SetEmails(ctx context.Context, tenant org.Tenant, emails []string) error {
 	_, err := o.save(ctx, tenant, "organisation.emails_changed", func(found *org.Organisation) error {
@@ -182,6 +155,36 @@ func (o Organisations) Remove(ctx context.Context, tenant org.Tenant) error {
 		return changed("organisation", err)
 	}
 	return o.record(ctx, tenant, "organisation.removed", tenant.OrgID)
+}
+
+func (o Organisations) change(ctx context.Context, tenant org.Tenant, change OrganisationChange) (org.Organisation, error) {
+	return o.save(ctx, tenant, "organisation.changed", func(found *org.Organisation) error {
+		was := *found
+		if err := rename(found, change.Name); err != nil {
+			return err
+		}
+		for to, said := range map[*string]*string{
+			&found.Accent: change.Accent, (*string)(&found.Plan): change.Plan,
+		} {
+			if said != nil {
+				*to = *said
+			}
+		}
+		if change.Emails != nil {
+			if err := setEmails(found, change.Emails, change.OwnAddress); err != nil {
+				return err
+			}
+		}
+		if err := o.normalURLs(found, change); err != nil {
+			return err
+		}
+		if change.own {
+			if err := checkReviewed(was, *found); err != nil {
+				return err
+			}
+		}
+		return checkOrganisation(*found)
+	})
 }
 
 func (o Organisations) setStatus(ctx context.Context, tenant org.Tenant, status org.Status, action string) error {

@@ -18,7 +18,7 @@ import (
 const maxReason = 200 // characters
 
 // Recover begins the recovery of an owner's account by an operator: after account.RecoveryWait, a sign-in with a code by e-mail removes its
-// second factors. All members and addresses for notices of all its organisations are told, the account among them. reason goes into the
+// second factors. All members and verified notice addresses of all its organisations are told, the account among them. reason goes into the
 // audit rows, so it may hold no address. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
 func (d Service) Recover(ctx context.Context, by By, orgID, email, reason string) (account.Recovery, error) {
 	reason = strings.TrimSpace(reason)
@@ -97,7 +97,7 @@ func (d Service) tellOf(ctx context.Context, by By, of account.Account, action, 
 		if err != nil && !errors.Is(err, fault.NotFound) {
 			return fmt.Errorf("read organisation: %w", err)
 		}
-		if err := d.Tell(ctx, membership.OrgID, o.Emails, m); err != nil {
+		if err := d.Tell(ctx, membership.OrgID, o.VerifiedEmails, m); err != nil {
 			return err
 		}
 	}

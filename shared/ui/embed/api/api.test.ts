@@ -49,6 +49,12 @@ test("every answer that is none has its kind, and the request id for support", a
   }
 });
 
+test("a live public id without live mode is a misconfiguration, as an unknown one", async () => {
+  const closed = { success: false, error: "svc_live_access_required", error_description: "It.", request_id: "r" };
+  const answer = await service([403, closed]).api.missing({ email: "e", name: "n" }, signal);
+  assert.equal(!answer.ok && answer.failure.kind, "foreign");
+});
+
 test("a page instead of an answer, and no answer, are failures like others", async () => {
   const proxy = await service([502, "<h1>Bad gateway</h1>"]).api.missing({ email: "e", name: "n" }, signal);
   assert.equal(!proxy.ok && proxy.failure.kind, "unavailable");
