@@ -42,7 +42,7 @@ func (e exports) end(ctx context.Context, rows Reader, ending *Ending, now func(
 	var err error
 	// The event has the time at which it is stored: a reader of the list of events does not look for older ones.
 	ending.Failed, ending.Event, err = e.pending.Fail(export.TokenRefreshFailure, now())
-	return err //nolint:wrapcheck // a fault of ours, said in full
+	return err
 }
 
 func (e exports) none() bool { return e.pending.ID == "" && len(e.living) == 0 }

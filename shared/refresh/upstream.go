@@ -113,7 +113,7 @@ func (w Worker) finish(ctx context.Context, seen connection.Connection) (connect
 		return seen, nil, fmt.Errorf("read connection: %w", err)
 	}
 	sealed, err := w.store.Upstream(ctx, seen.Tenant, seen.ID)
-	return found, sealed, err //nolint:wrapcheck // as of the caller's own read
+	return found, sealed, err
 }
 
 // takenBack ends the care for a disconnected connection.

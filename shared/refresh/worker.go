@@ -64,7 +64,8 @@ func NewWorker(
 ) Worker {
 	return Worker{
 		store: store, tokens: refresher, state: state, revoker: revoker, opener: opener, records: records, ender: ender,
-		enqueuer: enqueuer, now: now}
+		enqueuer: enqueuer, now: now,
+	}
 }
 
 // Look does the one thing that a connection is due for, if any: a try to take its tokens back upstream, a refresh, or

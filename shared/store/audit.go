@@ -36,6 +36,19 @@ func (s Audit) Extend(ctx context.Context, before audit.Head, r audit.Row) error
 	return transact(ctx, s.DB, s.extending(before, r)...)
 }
 
+// After implements audit.Rows.
+func (s Audit) After(ctx context.Context, orgID string, seq int64, limit int) ([]audit.Row, error) {
+	return s.between(ctx, auditKey(orgID, seq+1), auditKey(orgID, lastSeq), true, limit)
+}
+
+// Before implements audit.Rows.
+func (s Audit) Before(ctx context.Context, orgID string, seq int64, limit int) ([]audit.Row, error) {
+	if seq == 0 {
+		seq = lastSeq
+	}
+	return s.between(ctx, auditKey(orgID, 1), auditKey(orgID, seq-1), false, limit)
+}
+
 // extending adds a row behind the end of its chain. A row that is there, or an end that has moved, fails the transaction: nothing is ever
 // replaced but the end.
 func (s Audit) extending(before audit.Head, r audit.Row) []types.TransactWriteItem {
@@ -62,19 +75,6 @@ func (s Audit) extending(before audit.Head, r audit.Row) []types.TransactWriteIt
 		}}
 	}
 	return []types.TransactWriteItem{move, putNew(s.Table, row)}
-}
-
-// After implements audit.Rows.
-func (s Audit) After(ctx context.Context, orgID string, seq int64, limit int) ([]audit.Row, error) {
-	return s.between(ctx, auditKey(orgID, seq+1), auditKey(orgID, lastSeq), true, limit)
-}
-
-// Before implements audit.Rows.
-func (s Audit) Before(ctx context.Context, orgID string, seq int64, limit int) ([]audit.Row, error) {
-	if seq == 0 {
-		seq = lastSeq
-	}
-	return s.between(ctx, auditKey(orgID, 1), auditKey(orgID, seq-1), false, limit)
 }
 
 func (s Audit) between(ctx context.Context, from, to key, isForward bool, limit int) ([]audit.Row, error) {

@@ -32,7 +32,7 @@ func TestAuditRowIsNeverReplaced(t *testing.T) {
 	for _, claimed := range []audit.Head{head, {}, {Seq: 1, Hash: before[0].Hash}} {
 		for seq := int64(1); seq <= 2; seq++ {
 			forged := audit.Row{Seq: seq, At: at, ID: "forged", Tenant: of, Actor: "operator", Action: "nothing", Hash: "forged"}
-			if err := rows.Extend(t.Context(), claimed, forged); !errors.Is(err, fault.Conflict) {
+			if err = rows.Extend(t.Context(), claimed, forged); !errors.Is(err, fault.Conflict) {
 				t.Errorf("row %d behind %+v: %v, want fault.Conflict", seq, claimed, err)
 			}
 		}

@@ -66,8 +66,9 @@ type column struct {
 
 // columns are all of them.
 func columns() []column {
-	var all []column
-	for _, access := range []org.LiveAccess{org.LiveGranted, org.LiveNone} {
+	stages := []org.LiveAccess{org.LiveGranted, org.LiveNone}
+	all := make([]column, 0, len(stages)*len(account.Roles())*2)
+	for _, access := range stages {
 		for _, role := range account.Roles() {
 			all = append(all, column{role, false, access}, column{role, true, access})
 		}
@@ -104,10 +105,10 @@ type matrix struct {
 func newMatrix(t *testing.T) *matrix {
 	t.Helper()
 	p, own := newPeople(t)
-	m := &matrix{people: p, orgs: map[org.LiveAccess]string{org.LiveGranted: own}, byColumn: map[column]who{}, hooks: map[string]string{}}
+	m := &matrix{people: p, orgs: make(map[org.LiveAccess]string), byColumn: map[column]who{}, hooks: map[string]string{}}
 	made, err := p.operator.Organisations.Create(t.Context(), org.Organisation{Name: "Birch Hill Practice", Plan: org.Paid, LiveAccess: org.LiveNone})
 	expect.NoError(t, err)
-	m.orgs[org.LiveNone] = made.ID
+	m.orgs[org.LiveGranted], m.orgs[org.LiveNone] = own, made.ID
 	for _, c := range columns() {
 		if c.isStale {
 			m.byColumn[c] = p.stale(m.byColumn[column{c.role, false, c.access}])
