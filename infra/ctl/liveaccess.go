@@ -35,9 +35,9 @@ func listLiveRequests(*flag.FlagSet) action {
 		rows := make([]map[string]any, 0, len(waiting))
 		for _, w := range waiting {
 			row := organisationShown(w.Organisation)
-			checks := map[operator.LiveStep]bool{}
+			checks := map[string]bool{}
 			for _, c := range w.Checks {
-				checks[c.Step] = c.Done
+				checks[string(c.Step)] = c.Done
 			}
 			row["checklist"], row["looks_like"] = checks, alikeShown(w.Alike)
 			rows = append(rows, row)
