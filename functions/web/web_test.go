@@ -108,7 +108,7 @@ func TestAFrameIsTheOrganisationsAndForItsPages(t *testing.T) {
 	t.Parallel()
 	w := get(deps(t), "/widget/embed", "", "public_id="+known+"&external_id=p7&email=a@b.example", http.Header{"Accept-Language": {"es"}})
 	want := pages.Boot{
-		Shell: pages.Frame, BaseURL: baseURL, Own: ownhosts.Own(), Mode: org.Test, PublicID: known, AllowedOrigins: []string{"https://app.example"}, Query: map[string]string{},
+		Shell: pages.Frame, BaseURL: baseURL, Mode: org.Test, PublicID: known, AllowedOrigins: []string{"https://app.example"}, Query: map[string]string{},
 		Organisation: &pages.Branding{
 			Name: "Alder & Birch", Accent: "#1a5fb4", LogoURI: "https://a.example/l.svg", PrivacyPolicyURI: "https://a.example/p",
 			TermsURI: "https://a.example/t", WebsiteURI: "https://a.example/",
@@ -178,7 +178,7 @@ func TestWhoComesTooOftenIsToldOnThePage(t *testing.T) {
 	if boot := bootOf(t, w); w.Code != 429 || boot.Error.Error != "svc_rate_limited" || boot.Organisation != nil {
 		t.Errorf("got %d %+v", w.Code, boot)
 	}
-	if policy := w.Header().Get("Content-Security-Policy"); !strings.HasSuffix(policy, "frame-ancestors https://app.example") {
+	if policy := w.Header().Get("Content-Security-Policy"); !strings.HasSuffix(policy, "frame-ancestors 'self' https://app.example") {
 		t.Errorf("policy %q", policy)
 	}
 }

@@ -20,11 +20,11 @@ import (
 
 const actor = "member:ac000000-0000-4000-8000-000000000001"
 
-// nudges collects the connections that the worker was told of. Every message is lost.
-type nudges struct{ told []string }
+// enqueued collects the connections that the worker was told of. Every message is lost.
+type enqueued struct{ told []string }
 
 // EnqueueConnection implements refresh.ConnectionEnqueuer.
-func (n *nudges) EnqueueConnection(_ context.Context, _ org.Tenant, id string) error {
+func (n *enqueued) EnqueueConnection(_ context.Context, _ org.Tenant, id string) error {
 	n.told = append(n.told, id)
 	return errTrouble
 }
@@ -33,7 +33,7 @@ func (w *world) chain() audit.Log {
 	return audit.Log{Rows: store.Audit{DB: w.tables.DB, Table: w.tables.Name("AuditTable")}}
 }
 
-func (w *world) requester(n *nudges) disconnect.Requester {
+func (w *world) requester(n *enqueued) disconnect.Requester {
 	return disconnect.Requester{
 		Store: store.Requests{
 			Connections: w.store.Connections, Work: w.store.Work, Chains: store.Audit{DB: w.tables.DB, Table: w.tables.Name("AuditTable")},
@@ -45,7 +45,7 @@ func (w *world) requester(n *nudges) disconnect.Requester {
 // request has a member disconnect the connection.
 func (w *world) request(t *testing.T) {
 	t.Helper()
-	n := &nudges{}
+	n := &enqueued{}
 	c, err := w.requester(n).Disconnect(t.Context(), tenant, connID, actor)
 	expect.NoError(t, err)
 	if c.Status != connection.Revoked || len(n.told) != 1 {
@@ -171,7 +171,7 @@ func TestRequestForEndedConnectionRecordsNothing(t *testing.T) {
 	ended := authorized()
 	ended.Status, ended.Refresh = connection.Revoked, connection.RefreshState{Ended: "invalid_grant", EndedAt: start}
 	w.keep(t, ended)
-	n := &nudges{}
+	n := &enqueued{}
 	_, err := w.requester(n).Disconnect(t.Context(), tenant, connID, actor)
 	expect.NoError(t, err)
 	w.wantConnection(t, ended)
@@ -188,7 +188,7 @@ func TestRequestOvertakenInAuditLogIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)
-	r := w.requester(&nudges{})
+	r := w.requester(&enqueued{})
 	r.Audit = overtaken{w.chain(), func() {
 		expect.NoError(t, w.chain().Append(t.Context(), tenant, asked, ids.Random(), actor, "webhook.created", "x"))
 	}, new(int)}
