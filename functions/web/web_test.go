@@ -130,7 +130,7 @@ func TestAFrameIsTheOrganisationsAndForItsPages(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	if policy := w.Header().Get("Content-Security-Policy"); !strings.HasSuffix(policy, "; frame-ancestors https://app.example") {
+	if policy := w.Header().Get("Content-Security-Policy"); !strings.HasSuffix(policy, "; frame-ancestors 'self' https://app.example") {
 		t.Errorf("policy %q", policy)
 	}
 	w = get(deps(t), "/widget/embed", "", "public_id="+open+"&lang=en", http.Header{"Accept-Language": {"es"}})

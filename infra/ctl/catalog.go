@@ -64,10 +64,10 @@ func recordFlag(flags *flag.FlagSet) *string {
 
 func previewCatalog(flags *flag.FlagSet) action {
 	mode, choice := modeFlag(flags), hostFlags(flags)
-	limit := flags.Int("limit", mostHosts, "how `many` of the hosts that wait are shown")
+	limit := flags.Int("limit", mostHosts, "how `many` of the hosts that wait are shown, up to 100")
 	return func(ctx context.Context, s session) (any, error) {
-		if *limit < 1 {
-			return nil, misused("-limit must be at least 1")
+		if *limit < 1 || *limit > 100 {
+			return nil, misused("-limit must be from 1 to 100")
 		}
 		out, err := s.Catalog.Preview(ctx, *mode)
 		return hostsShown(publicationShown(out), out.Composed.Waiting, choice, *limit), err

@@ -115,6 +115,8 @@ func (w world) rightOfCatalog(command string) map[string]string {
 		"catalog source show":   {"id": "alder-county"},
 		"catalog source remove": {"id": "alder-county"},
 		"catalog import":        {"file": "flags_test.go", "format": "yaml", "mode": "test"},
+		"catalog allow":         {"mode": "live", "host": "fhir.birch.example"},
+		"catalog refuse":        {"mode": "live", "host": "fhir.birch.example"},
 		"catalog rollback":      {"mode": "live", "version": "20260304T050607Z-0102030405060708"},
 		"catalog search":        {"mode": "live"},
 		"catalog show":          brand,
@@ -137,6 +139,7 @@ func wrong(t *testing.T, name string) string {
 		"id": unknownID, "endpoint": unknownID, "client-auth": unknownID, "delivery": unknownID, "name": " ", "client-id": "a\tb", "key-id": "a\tb", "note": "a\tb",
 		"scope": `"`, "rate": "1001", "limit": "101", "secret-file": t.TempDir(), "text-file": t.TempDir(), "reason": " ", "header-file": t.TempDir(), "override": "authorize: {aud: sometimes}",
 		"website": "http://app.example", "privacy": "http://app.example", "logo": "http://app.example", "fhir-base": "ftp://hospital.example/r4",
+		"host": "fhir.birch.example/r4",
 	}[name]; ok {
 		return value
 	}
@@ -154,7 +157,7 @@ func TestWhatIsWrongIsToldByItsFlag(t *testing.T) {
 	w.brand, w.other = brandOf(t, outputs, "Alder Hospital"), brandOf(t, outputs, "Birch Clinic")
 	harmless := []string{
 		"catalog source set -id", "catalog import -id", "catalog source set -license", "catalog alias -alias", // any text
-		"catalog search -text", "catalog search -state", "catalog search -platform", "catalog search -zip", // nothing is found
+		"catalog diff -host", "catalog diff -source", "catalog search -text", "catalog search -state", "catalog search -platform", "catalog search -zip", // nothing is found
 		"endpoint create -issuer", "endpoint approve -issuer", // any text, which is compared with what discovery names
 		"webhook log -id", "webhook log -delivery", "connection list -external-id", // nothing is found
 		"client list -", "registration set -client-auth x",

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"recordbridge/shared/catalog"
 	"recordbridge/shared/catalog/compose"
 	"recordbridge/shared/catalog/ledger"
 	"recordbridge/shared/fault"
@@ -115,7 +116,11 @@ func (o Catalog) decide(ctx context.Context, mode string, choice HostChoice, act
 		}
 	}
 	if len(hosts) == 0 {
-		return nil, fault.Missing("Nothing waits there; catalog diff shows the hosts at which something does.").About("host")
+		about := "host"
+		if choice.Source != "" {
+			about = "source"
+		}
+		return nil, fault.Missing("Nothing waits there; catalog diff shows the hosts at which something does.").About(about)
 	}
 	return hosts, o.record(ctx, org.Tenant{}, action, choice.subject(mode))
 }
@@ -125,7 +130,7 @@ func (o Catalog) put(ctx context.Context, mode, host string, said ledger.Overrid
 	if err := checkMode(mode); err != nil {
 		return err
 	}
-	if host == "" || strings.ContainsAny(host, " /*?#@") && !strings.HasPrefix(host, "http://") {
+	if address := "https://" + strings.TrimPrefix(host, "http://"); host == "" || strings.TrimPrefix(host, "http://") != catalog.Host(address) {
 		return fault.BadRequest("A host is written as catalog diff shows it, without a path.").About("host")
 	}
 	err := o.deps.Catalog.Rows.PutOverride(ctx, mode, said)

@@ -88,6 +88,7 @@ func TestEveryRouteOfTheProjectsTemplateHasItsFunction(t *testing.T) {
 		"ANY /dashboard/organisations/{orgId}/{mode}/overview":                              "dashboardorg",
 		"ANY /dashboard/organisations/{orgId}/deletion":                                     "dashboardorg",
 		"ANY /dashboard/organisations/{orgId}/audit":                                        "dashboardorg",
+		"ANY /dashboard/organisations/{orgId}/emails":                                       "dashboardorg",
 		"ANY /dashboard/organisations/{orgId}/audit/export":                                 "dashboardorg",
 		"ANY /dashboard/organisations/{orgId}/{mode}/connections/{connectionId}/erase":      "dashboardconnections",
 		"ANY /dashboard/organisations/{orgId}/{mode}/connections/{connectionId}/erasure":    "dashboardconnections",

@@ -80,6 +80,8 @@ func TestAWorkersTriggerTimesEnvironmentAndStatementsAreResolved(t *testing.T) {
 			"SERVICE":                "recordbridge",
 			"MAIL_FROM":              "notices@localhost.example",
 			"DASHBOARD_URL":          "http://127.0.0.1:4566/v1/dashboard",
+			"FLOW_TABLE":             "recordbridge-FlowTable",
+			"LIMIT_SECRET":           "arn:aws:secretsmanager:us-east-1:000000000000:secret:recordbridge-LimitSecret",
 		},
 		LogGroup: "/recordbridge/recordbridge/webhookworker",
 		QueueTriggers: []template.QueueTrigger{{
@@ -115,6 +117,14 @@ func TestAWorkersTriggerTimesEnvironmentAndStatementsAreResolved(t *testing.T) {
 			{
 				Sid: "DownloadSecret", Actions: []string{"secretsmanager:GetSecretValue"},
 				Resources: []string{"arn:aws:secretsmanager:us-east-1:000000000000:secret:recordbridge-DownloadSecret"},
+			},
+			{
+				Sid: "LimitSecret", Actions: []string{"secretsmanager:GetSecretValue"},
+				Resources: []string{"arn:aws:secretsmanager:us-east-1:000000000000:secret:recordbridge-LimitSecret"},
+			},
+			{
+				Sid: "MailLimits", Actions: []string{"dynamodb:UpdateItem"}, Resources: []string{tables + "FlowTable"},
+				Condition: leading("RL#mail-*"),
 			},
 			{
 				Sid:     "ConsumeDelivery",
