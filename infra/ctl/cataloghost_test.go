@@ -38,7 +38,7 @@ func TestCatalogAllowAndRefuseDecideWhatWaitsAtHosts(t *testing.T) {
 		{line: "catalog diff -mode live", prints: "brand_hosts:[fhir.alder.example]"},
 		{line: "catalog diff -mode live -host fhir.own.example", prints: "platform:1"},
 		{line: "catalog diff -mode live -source vendor", prints: "composed:"},
-		{line: "catalog diff -mode live -limit 0", refused: "-limit must be at least 1"},
+		{line: "catalog diff -mode live -limit 0", refused: "-limit must be from 1 to 100"},
 		{line: "catalog report -mode live", prints: "hosts:2"},
 		{line: "catalog allow -mode live", refused: "-host or -source"},
 		{line: "catalog allow -mode live -source hostile -undo", refused: "-undo go with -host alone"},
