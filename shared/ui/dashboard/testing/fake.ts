@@ -63,7 +63,7 @@ export class Fake {
   }
 
   #find(asked: Asked): unknown {
-    const spot = asked.path.replace(/^organisations\/[0-9a-f-]{36}(\/(test|live))?/, (_, mode: string | undefined) => (mode ? "M" : "O"));
+    const spot = asked.path.replace(/^organisations\/[0-9a-f-]{36}(\/(test|live)(?=\/|$))?/, (_, mode: string | undefined) => (mode ? "M" : "O"));
     const mode = /\/(live)(\/|$)/.exec(asked.path) ? "live" : "test";
     for (const [pattern, answer] of [...this.#account(), ...this.#build(mode), ...this.#watch(mode), ...this.#organisation()]) {
       const [method = "", path = ""] = pattern.split(" ");

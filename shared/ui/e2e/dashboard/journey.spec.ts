@@ -186,6 +186,7 @@ test("a generator of codes is asked for at the next sign-in", async ({ page, run
   await developer.type("The code that it shows now", codeOf(shown, 0));
   await developer.button("Turn it on");
   await expect(page.getByText("Your generator is on.")).toBeVisible();
+  await developer.saveRecoveryCodes();
   await developer.signOut();
   await developer.signIn(run, email);
   await expect(page.getByRole("heading", { name: "One more step" })).toBeVisible();

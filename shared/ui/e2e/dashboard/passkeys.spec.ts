@@ -43,6 +43,7 @@ async function withPasskey(page: Page, run: Run, name: string): Promise<{ develo
   await developer.signIn(run, email);
   await developer.type("Name of the passkey", name);
   await developer.button("Add a passkey");
+  await developer.saveRecoveryCodes();
   await expect(page.getByRole("table", { name: "Passkeys" })).toContainText(name);
   return { developer, email, authenticator };
 }

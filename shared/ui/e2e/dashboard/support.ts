@@ -50,6 +50,17 @@ export class Developer {
     await this.button("Create organisation");
   }
 
+  /** Closes the dialog that comes with a first second factor, and returns its codes. */
+  async saveRecoveryCodes(): Promise<string[]> {
+    const dialog = this.page.getByRole("dialog", { name: "Save your recovery codes" });
+    await expect(dialog.getByRole("listitem")).toHaveCount(10);
+    const codes = await dialog.getByRole("listitem").allTextContents();
+    await dialog.getByLabel("I saved these codes").check();
+    await this.press(dialog.getByRole("button", { name: "Done" }));
+    await expect(dialog).toHaveCount(0);
+    return codes;
+  }
+
   async signOut(): Promise<void> {
     await this.page.getByRole("button", { name: "Sign out", exact: true }).last().click();
     await expect(this.page.getByRole("heading", { name: "Sign in" })).toBeVisible();
