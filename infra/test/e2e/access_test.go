@@ -23,6 +23,7 @@ const (
 	keyedTest                    // JSON for the organisation's backend, by a key of test mode
 	byPublicID                   // JSON for browsers, by public id
 	page                         // a page that a browser opens
+	ownForm                      // a page that only a form of our own pages opens
 	bearer                       // JSON for browsers, by public id and the attempt's own token
 	open                         // for everybody: what it shows is public
 	foreign                      // not our API: the sandbox plays somebody else's server
@@ -32,6 +33,7 @@ const (
 func routeAccess() map[string]access {
 	return map[string]access{
 		"GET /bridge/connect":                                      page,
+		"POST /bridge/connect":                                     ownForm,
 		"GET /bridge/reconnect":                                    page,
 		"POST /bridge/attempts":                                    byPublicID,
 		"GET /bridge/attempts/{attemptId}":                         bearer,
@@ -43,6 +45,7 @@ func routeAccess() map[string]access {
 		"GET /bridge/tefca/identity":                               byPublicID,
 		"POST /bridge/tefca/identity":                              byPublicID,
 		"GET /bridge/tefca/identity/start":                         page,
+		"POST /bridge/tefca/identity/start":                        ownForm,
 		"GET /bridge/tefca/identity/callback/{provider}":           page,
 		"GET /bridge/tefca/records/{attemptId}":                    byPublicID, // and with the attempt's token
 		"POST /bridge/tefca/records/{attemptId}/authorization":     byPublicID, // as above
@@ -154,6 +157,8 @@ func TestEveryRouteIsProtectedFromOutside(t *testing.T) {
 					f.checkMode(t, route)
 				case kind == byPublicID:
 					f.checkPublicID(t, route, http.StatusUnauthorized, "svc_unauthorized_client")
+				case kind == ownForm:
+					f.checkOwnForm(t, route)
 				case kind == bearer:
 					f.checkPublicID(t, route, http.StatusUnauthorized, "svc_unauthorized_client")
 					f.checkBearer(t)
@@ -197,6 +202,17 @@ func (f finished) checkPublicID(t *testing.T, route template.Route, status int, 
 		}
 		if got.status != wantStatus || got.Error != wantCode || got.header.Get("X-Amzn-Remapped-Www-Authenticate") != "" || got.header.Get("Location") != "" {
 			t.Errorf("%s with public id %q: got %d %s %v", route.Path, publicID, got.status, got.Error, got.header)
+		}
+	}
+}
+
+// checkOwnForm checks that what no page of ours has sent, with or without a public id, is refused and begins nothing.
+func (f finished) checkOwnForm(t *testing.T, route template.Route) {
+	t.Helper()
+	for _, query := range []string{"", "?public_id=" + f.seeded.Organisations[0].PublicID, "?attempt=x"} {
+		got := f.call(route.Method, route.Path+query, "", "", nil)
+		if got.status != http.StatusUnsupportedMediaType || got.header.Get("Location") != "" || got.header.Get("Set-Cookie") != "" {
+			t.Errorf("%s%s: got %d %v", route.Path, query, got.status, got.header)
 		}
 	}
 }

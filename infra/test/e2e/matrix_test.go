@@ -83,12 +83,22 @@ func (c column) refusal(g guarded, mode org.Mode) string {
 		return "svc_forbidden"
 	case c.isStale && g.Proof != "" && account.Action(g.Proof).NeedsProof(mode):
 		return "svc_proof_required"
+	case c.access != org.LiveGranted && mode == org.Live && g.createsCredential():
+		return "svc_live_access_required"
 	}
-	return "" // today the stage of live access makes no difference; an expectation is a case here, and its code one of refusals
+	return ""
+}
+
+// createsCredential reports whether an operation creates a credential. Adding a key to one in live mode needs live access as well, but the
+// matrix has no live credential of an organisation without it.
+func (g guarded) createsCredential() bool {
+	return account.Action(g.Proof) == account.CreateKey && !strings.Contains(g.Path, "{publicId}")
 }
 
 // refusals are the codes that say who is not let in; every other answer is about the request.
-func refusals() []string { return []string{"svc_forbidden", "svc_proof_required"} }
+func refusals() []string {
+	return []string{"svc_forbidden", "svc_proof_required", "svc_live_access_required"}
+}
 
 // matrix asks every operation of the dashboard as everybody.
 type matrix struct {
@@ -135,6 +145,9 @@ func (m *matrix) ask(g guarded, orgID string, mode org.Mode, by who, change func
 	if account.Action(g.Proof) == account.MoveWebhook { // which is told by the webhook's present URL
 		path = strings.Replace(path, "{webhookId}", m.hooks[orgID+string(mode)], 1)
 		body["url"] = "https://hooks.example/" + ids.Random()
+	}
+	if g.createsCredential() {
+		body["redirect_uris"] = []string{"https://app.example/return"}
 	}
 	return m.people.ask(g, pathOf(path, orgID, mode), by, body, change)
 }

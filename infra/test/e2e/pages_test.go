@@ -236,7 +236,8 @@ func TestAnAttemptOfTheCallersOwnIDIsItsAlone(t *testing.T) {
 	})
 }
 
-// TestAFrameIsHeldByRegisteredOriginsAloneAndMayCall: our own origin is none of them, and our page calls all the same.
+// TestAFrameIsHeldByRegisteredOriginsAloneAndMayCall: and by our own playground. Our own origin is not registered, and our page calls all the
+// same.
 func TestAFrameIsHeldByRegisteredOriginsAloneAndMayCall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -245,7 +246,7 @@ func TestAFrameIsHeldByRegisteredOriginsAloneAndMayCall(t *testing.T) {
 		_, err := s.operator.Credentials.Change(t.Context(), own, operator.CredentialChange{AddOrigins: []string{"https://app.example"}})
 		expect.NoError(t, err)
 		frame := s.page("/widget/embed?public_id=" + own)
-		if policy := frame.header.Get("Content-Security-Policy"); !strings.HasSuffix(policy, "; frame-ancestors https://app.example") {
+		if policy := frame.header.Get("Content-Security-Policy"); !strings.HasSuffix(policy, "; frame-ancestors 'self' https://app.example") {
 			t.Errorf("the policy is %q", policy)
 		}
 		ours, err := url.Parse(s.seeded.BaseURL)
