@@ -49,6 +49,6 @@ test("a member who is not an owner sees the checklist without the request", asyn
 
 test("granted live mode shows the overview without sample patients", async ({ page, run }) => {
   await open(page, run, at("", "live"), world());
-  await expect(page.getByText("Connect a first patient")).toBeVisible();
+  await expect(page.getByText("Connect a first patient", { exact: true })).toBeVisible();
   await expect(page.getByText("sample patient")).toHaveCount(0);
 });
