@@ -59,7 +59,7 @@ func TestLiveAccessShowsChecklistAndRefusesIncompleteRequest(t *testing.T) {
 func TestChangeOrganisationRefusesReviewedFieldsOfGrantedOrganisation(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
-	asked := membertest.Exchange{Method: "PATCH", Path: onePath, As: membertest.Owner, Body: `{"name":"Mayo Clinic"}`}
+	asked := membertest.Exchange{Method: "PATCH", Path: onePath, As: membertest.Owner, Body: `{"name":"Maple Clinic"}`}
 	if got := asked.Send(t, oneRoute, handler(s)); got.Code != http.StatusConflict {
 		t.Errorf("another name: %d %s", got.Code, got.Body)
 	}

@@ -102,7 +102,7 @@ func TestChangeOwnKeepsWhatWasReviewed(t *testing.T) {
 		live := r.newcomer(t, "Alder", stage)
 		isKept := stage == org.LiveRequested || stage == org.LiveGranted
 		for what, change := range map[string]operator.OrganisationChange{
-			"name":    {Name: new("Mayo Clinic")},
+			"name":    {Name: new("Maple Clinic")},
 			"logo":    {Logo: new("https://mayo.example/logo.svg")},
 			"website": {Website: new("")},
 			"privacy": {Privacy: new("")},
