@@ -25,7 +25,7 @@ export function Addresses({ data, done }: { data: BrandedOrganisation; done: (da
     say("Address verified.");
   };
   const actions = (email: string): JSX.Element | string =>
-    isVerified(email) || !may("operate") ? "" : <Button busy={action.busy} onClick={send(email)} label={`Send a code to ${email}`}>Send code</Button>;
+    isVerified(email) || !may("operate") ? "" : <Button busy={action.busy} onClick={send(email)} label={`Send code to ${email}`}>Send code</Button>;
   return (
     <Panel title="Notice addresses" lead="Only verified addresses get notices.">
       {data.emails.length === 0 ? (

@@ -63,7 +63,7 @@ function List({ members, reload }: { members: Member[]; reload: () => void }): J
           <p>
             Our operator was told that {one.email} lost every second factor. They’ll be removed <Time at={one.recovers_at} />.
           </p>
-          {may("own") && <Button busy={action.busy} onClick={stop(one)} label={`Stop the recovery of ${one.email}`}>Stop recovery</Button>}
+          {may("own") && <Button busy={action.busy} onClick={stop(one)} label={`Stop recovery of ${one.email}`}>Stop recovery</Button>}
         </Notice>
       ))}
       <Table

@@ -81,7 +81,7 @@ test("owners see that an owner is being recovered, and stop it", async ({ page, 
   const fake = await open(page, run, at("members"), of);
   await expect(page.getByText("lost every second factor")).toBeVisible();
   expect(await findings(page)).toEqual([]);
-  await page.getByRole("button", { name: "Stop the recovery of" }).click();
+  await page.getByRole("button", { name: "Stop recovery of" }).click();
   await expect(page.getByText("lost every second factor")).toHaveCount(0);
   expect(fake.asked.filter((one) => one.endsWith("/recovery"))).toHaveLength(1);
 });
