@@ -210,7 +210,7 @@ func (f finished) checkOwnForm(t *testing.T, route template.Route) {
 	t.Helper()
 	for _, query := range []string{"", "?public_id=" + f.seeded.Organisations[0].PublicID, "?attempt=x"} {
 		got := f.call(route.Method, route.Path+query, "", "", nil)
-		if got.status != http.StatusUnsupportedMediaType || got.header.Get("Location") != "" || got.header.Get("Set-Cookie") != "" {
+		if got.status != http.StatusBadRequest || got.header.Get("Location") != "" || got.header.Get("Set-Cookie") != "" {
 			t.Errorf("%s%s: got %d %v", route.Path, query, got.status, got.header)
 		}
 	}

@@ -79,6 +79,8 @@ func (s *stack) leave() []string {
 	owner := s.newOwner()
 	owner.do(http.MethodPost, "/dashboard/organisations/"+s.owner().OrgID+"/invitations", map[string]string{"email": "bob@alder.example", "role": "viewer"}, nil)
 	s.runLeaving(owner)
+	<-time.After(24 * time.Hour) // a deletion is requested once a day
+	owner.signIn()
 	owner.do(http.MethodPost, "/dashboard/organisations/"+s.owner().OrgID+"/deletion", map[string]string{"name": s.organisationName()}, nil)
 	<-time.After(7*24*time.Hour - 5*time.Minute)
 	second := s.connect("alder-maple", "approve").Get("org_connection_id")
@@ -246,7 +248,9 @@ func TestOperatorDeletesOrganisationLikeOwner(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		made, err := s.operator.Organisations.Create(t.Context(), org.Organisation{Name: "Cedar Practice", Plan: org.Free, Emails: []string{"it@cedar.example"}})
+		made, err := s.operator.Organisations.Create(t.Context(), org.Organisation{
+			Name: "Cedar Practice", Plan: org.Free, LiveAccess: org.LiveGranted, Emails: []string{"it@cedar.example"},
+		})
 		expect.NoError(t, err)
 		of := org.Tenant{Mode: org.Live, OrgID: made.ID}
 		_, _, err = s.operator.Credentials.Create(t.Context(), operator.CredentialDraft{Tenant: of, Redirects: []string{"https://app.example/return"}})
