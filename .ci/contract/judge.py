@@ -18,7 +18,7 @@ description = os.path.join(here, "../../docs/openapi.yaml")
 SHAPE = "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance"
 
 # What succeeds only in a window that a page of ours has opened, or for a person who has been verified in one.
-WINDOWS = ("POST /bridge/connect", "GET /bridge/tefca/identity/start", "POST /bridge/tefca/identity/start", "GET /bridge/tefca/identity/callback/{provider}", "POST /bridge/tefca/records/{attemptId}/authorization")
+WINDOWS = ("POST /bridge/connect", "POST /bridge/tefca/identity/start", "GET /bridge/tefca/identity/callback/{provider}", "POST /bridge/tefca/records/{attemptId}/authorization")
 
 
 def seeds(run):

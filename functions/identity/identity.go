@@ -72,7 +72,7 @@ type response struct {
 func New(d Deps) http.Handler {
 	return d.API.Routes(map[string]httpapi.Methods{
 		Route:      {http.MethodGet: httpapi.Browser(d.Auth, d.get), http.MethodPost: httpapi.Browser(d.Auth, d.post)},
-		StartRoute: {http.MethodGet: httpapi.Page(d.Limiter, window.Astray), http.MethodPost: httpapi.Page(d.Limiter, d.leave)},
+		StartRoute: {http.MethodPost: httpapi.FormPage(d.Limiter, d.leave, window.Opened())},
 	})
 }
 

@@ -118,13 +118,16 @@ func TestStartValueFromElsewhereIsRefused(t *testing.T) {
 func TestStartValueInURLIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newPrepared(t)
-	for name, r := range map[string]*http.Request{
-		"as before":              httptest.NewRequest(http.MethodGet, identity.StartRoute+"?attempt="+start, http.NoBody),
-		"in the form's name":     httptest.NewRequest(http.MethodGet, identity.StartRoute+"?start_value="+start, http.NoBody),
-		"in the query of a form": starttest.Request(t, identity.StartRoute+"?start_value="+start, ""),
-	} {
+	form := starttest.Request(t, identity.StartRoute+"?start_value="+start, "")
+	w.checkErrorPage(t, "in the query of a form", w.send(form), 400, "svc_invalid_request", "")
+	for name, query := range map[string]string{"as before": "?attempt=", "in the form's name": "?start_value="} {
+		r := httptest.NewRequest(http.MethodGet, identity.StartRoute+query+start, http.NoBody)
 		r.Header = starttest.Header(starttest.Origin)
-		w.checkErrorPage(t, name, w.send(r), 400, "svc_invalid_request", "")
+		got := w.send(r)
+		w.checkErrorPage(t, name, got, 405, "svc_method_not_allowed", "This page cannot be opened directly.")
+		if allow := got.Header().Get("Allow"); allow != "POST, OPTIONS" {
+			t.Errorf("%s: Allow is %q", name, allow)
+		}
 	}
 	w.checkNotStarted(t)
 }

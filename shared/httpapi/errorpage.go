@@ -31,9 +31,10 @@ func failPage(ctx context.Context, c *call, err error) reply {
 }
 
 // pageStatus is 400 for whatever is wrong with the address that a browser opened, so that an unknown public id
-// never makes a browser ask for a password (docs/deviations.md, "HTTP").
+// never makes a browser ask for a password (docs/deviations.md, "HTTP"). It is 405 for a wrong method.
 func pageStatus(e *fault.Error) int {
-	if status := status(e); status >= http.StatusInternalServerError || status == http.StatusTooManyRequests {
+	status := status(e)
+	if status >= http.StatusInternalServerError || status == http.StatusTooManyRequests || status == http.StatusMethodNotAllowed {
 		return status
 	}
 	return http.StatusBadRequest

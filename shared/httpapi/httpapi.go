@@ -35,13 +35,14 @@ type API struct {
 // New returns an API.
 func New(options Options) *API { return &API{options: options} }
 
-// Endpoint answers one method of a route. Keyed, KeyOptional, Browser, Page, PublicPage and Bare make one, and for the dashboard Member,
-// Account, Pending and Anyone.
+// Endpoint answers one method of a route. Keyed, KeyOptional, Browser, Page, FormPage, PublicPage and Bare make one, and for the dashboard
+// Member, Account, Pending and Anyone.
 type Endpoint struct {
 	serve  serving
 	fail   func(context.Context, *call, error) reply
 	public PublicFinder   // browser endpoints only: whose registered origins CORS goes by
 	action account.Action // endpoints of the dashboard only: what they need a recent proof of identity for; empty for none
+	opened error          // endpoints of FormPage only: shown to a browser that opens their URL
 }
 
 // Elsewhere is a method of the route that another function answers: it is named among the allowed ones.
@@ -164,6 +165,9 @@ func (s *resource) other(ctx context.Context, c *call) reply {
 	}
 	if finder != nil {
 		allowAnyOrigin(c.header)
+	}
+	if form := s.methods[http.MethodPost]; form.opened != nil && (c.request.Method == http.MethodGet || c.request.Method == http.MethodHead) {
+		return form.fail(ctx, c, form.opened)
 	}
 	return failJSON(ctx, c, fault.New(fault.MethodNotAllowed, fault.CodeMethodNotAllowed,
 		"This method is not allowed here. Allowed are: "+allow+"."))

@@ -120,6 +120,14 @@ func Page[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, e
 	return Endpoint{serve: serve, fail: failPage}
 }
 
+// FormPage makes a Page for the POST of a form, on a route without GET. A browser that opens its URL gets opened, as a page; its Kind
+// should be fault.MethodNotAllowed.
+func FormPage[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, error), opened error) Endpoint {
+	endpoint := Page(limiter, f)
+	endpoint.opened = opened
+	return endpoint
+}
+
 // Application makes an endpoint for a page that carries an application, in a frame of others or alone, for the organisation of
 // public_id. What is wrong with its address is no page of its own: f is told (Visit.Trouble) and the application shows it, with the
 // status that an error page would have. The organisation is then nobody's, unless it came too often.

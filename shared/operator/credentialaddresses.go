@@ -74,11 +74,13 @@ func (c *core) changedRedirects(found org.Credential, change CredentialChange) (
 }
 
 func (c *core) changedOrigins(before []string, change CredentialChange) ([]string, error) {
-	list, err := before, error(nil)
+	list := before
 	if change.Origins != nil {
-		if list, err = c.checkedOrigins(change.Origins, before, "origin"); err != nil {
+		checked, err := c.checkedOrigins(change.Origins, before, "origin")
+		if err != nil {
 			return nil, err
 		}
+		list = checked
 	}
 	added, err := c.checkedOrigins(change.AddOrigins, nil, "add-origin")
 	if err != nil {

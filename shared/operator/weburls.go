@@ -17,8 +17,10 @@ func (c *core) normalURLs(of *org.Organisation, change OrganisationChange) error
 		to    *string
 		given *string
 	}{
-		{"website", &of.WebsiteURI, change.Website}, {"privacy", &of.PrivacyPolicyURI, change.Privacy},
-		{"terms", &of.TermsURI, change.Terms}, {"logo", &of.LogoURI, change.Logo},
+		{"website", &of.WebsiteURI, change.Website},
+		{"privacy", &of.PrivacyPolicyURI, change.Privacy},
+		{"terms", &of.TermsURI, change.Terms},
+		{"logo", &of.LogoURI, change.Logo},
 	} {
 		if at.given == nil {
 			continue

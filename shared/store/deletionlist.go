@@ -141,7 +141,8 @@ func (s Deletions) RemoveCounters(ctx context.Context, tenant org.Tenant) error 
 		table, partition string
 	}{
 		{s.Work.DB, s.Work.Table, usagePartition(tenant)},
-		{s.Control.DB, s.Control.Table, keyUsesPartition(tenant)}, {s.Work.DB, s.Work.Table, shareKey(tenant).pk},
+		{s.Control.DB, s.Control.Table, keyUsesPartition(tenant)},
+		{s.Work.DB, s.Work.Table, shareKey(tenant).pk},
 	} {
 		rows, err := list(ctx, at.db, at.table, at.partition, "")
 		if err != nil {

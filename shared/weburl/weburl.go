@@ -144,8 +144,8 @@ func splitPort(authority string) (host, port string, ok bool) {
 // normalHost returns a host's only spelling: an address as netip writes it, or a name's A-labels in lower case. IPv4 addresses have to
 // be given as four decimal numbers, since inet_aton's other forms mean different things to different parsers.
 func normalHost(given string) (string, bool) {
-	if inside, found := strings.CutPrefix(given, "["); found {
-		inside, closed := strings.CutSuffix(inside, "]")
+	if opened, found := strings.CutPrefix(given, "["); found {
+		inside, closed := strings.CutSuffix(opened, "]")
 		address, err := netip.ParseAddr(inside)
 		if !closed || err != nil || !address.Is6() || address.Is4In6() || address.Zone() != "" {
 			return "", false

@@ -141,11 +141,11 @@ func ipv4(parts []string) string {
 	return netip.AddrFrom4([4]byte{byte(whole >> 24), byte(whole >> 16), byte(whole >> 8), byte(whole)}).String()
 }
 
-func rows(t testing.TB) [][]string {
-	t.Helper()
+func rows(tb testing.TB) [][]string {
+	tb.Helper()
 	var all [][]string
 	if err := json.Unmarshal(table, &all); err != nil || len(all) < 2000 {
-		t.Fatalf("%d rows: %v", len(all), err)
+		tb.Fatalf("%d rows: %v", len(all), err)
 	}
 	return all
 }
@@ -166,11 +166,11 @@ func TestReaderOfFuzzTargetAgreesWithNode(t *testing.T) {
 	}
 }
 
-func elsewhere(t testing.TB) weburl.Own {
-	t.Helper()
+func elsewhere(tb testing.TB) weburl.Own {
+	tb.Helper()
 	own, err := weburl.NewOwn("https://api.recordbridge.example/v1, http://127.0.0.1:4566/v1")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return own
 }

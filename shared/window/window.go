@@ -53,9 +53,14 @@ func Astray(context.Context, httpapi.Visit, struct{}) (httpapi.Answer, error) {
 	return httpapi.Answer{}, astray()
 }
 
-func astray() error {
-	return fault.BadRequest("This page cannot be opened directly. Return to the application, reload it and start again. " +
-		"If that does not help, update your browser or use a different one.")
+const direct = "This page cannot be opened directly. Return to the application, reload it and start again. " +
+	"If that does not help, update your browser or use a different one."
+
+func astray() error { return fault.BadRequest(direct) }
+
+// Opened returns Astray's error for a start address that has no GET.
+func Opened() error {
+	return fault.New(fault.MethodNotAllowed, fault.CodeMethodNotAllowed, direct)
 }
 
 // Depart redirects the browser to where the person signs in, with the cookie that binds the attempt to it.

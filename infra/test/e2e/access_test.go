@@ -44,7 +44,6 @@ func routeAccess() map[string]access {
 		"GET /bridge/org":                                          byPublicID,
 		"GET /bridge/tefca/identity":                               byPublicID,
 		"POST /bridge/tefca/identity":                              byPublicID,
-		"GET /bridge/tefca/identity/start":                         page,
 		"POST /bridge/tefca/identity/start":                        ownForm,
 		"GET /bridge/tefca/identity/callback/{provider}":           page,
 		"GET /bridge/tefca/records/{attemptId}":                    byPublicID, // and with the attempt's token

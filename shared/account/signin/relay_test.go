@@ -3,6 +3,7 @@ package signin_test
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -18,13 +19,13 @@ const victim = "victim@cedar.example"
 func TestAskAddressIsBoundedOverAllAccounts(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	sent, perAccount := 0, 0
+	sent := 0
 	for n := range 8 {
 		e := h.enter(fmt.Sprintf("eve%d@birch.example", n), signin.Browser{})
-		perAccount = 0
+		perAccount := 0
 		for range 5 {
 			h.wait(31 * time.Second)
-			_, err := h.AskAddress(t.Context(), signin.Browser{Network: fmt.Sprint(n)}, e.Session, victim)
+			_, err := h.AskAddress(t.Context(), signin.Browser{Network: strconv.Itoa(n)}, e.Session, victim)
 			if err != nil && !errors.Is(err, fault.Limited) {
 				t.Fatal(err)
 			}

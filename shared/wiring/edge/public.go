@@ -9,6 +9,7 @@ import (
 	"recordbridge/shared/org"
 	"recordbridge/shared/ratelimit"
 	"recordbridge/shared/store"
+	"recordbridge/shared/weburl"
 )
 
 // PublicEnv is what every endpoint that browsers call with a public id reads of template.yaml.
@@ -37,7 +38,8 @@ func NewPublic(ctx context.Context, env PublicEnv, p lambdarun.Process, limit st
 	control := store.Control{DB: e.DB, Table: env.ControlTable}
 	known := org.NewDirectory(control, p.Now)
 	return Public{
-		Edge: e, Auth: httpapi.PublicAuth{Public: known, Limiter: e.Limiter}, Control: control, Organisations: known,
+		Edge: e, Control: control, Organisations: known,
+		Auth: httpapi.PublicAuth{Public: known, Limiter: e.Limiter, Own: weburl.Own{}}, // starter.New sets Own
 	}, nil
 }
 
