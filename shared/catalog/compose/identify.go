@@ -14,6 +14,7 @@ type group struct {
 	rows       []*row
 	candidates []string // ids that it can have, the best first
 	id         string
+	own        []string // published brands that it has taken in, itself among them
 }
 
 // groups are the brands, in order of their first rows.
@@ -239,6 +240,7 @@ func (c *composer) take(g *group, own []string, taken map[string]*group) {
 		}
 	}
 	taken[g.id] = g
+	g.own = own
 }
 
 // isLed reports whether the best sources have a brand at a host that it was published with.

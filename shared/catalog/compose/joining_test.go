@@ -146,6 +146,25 @@ func TestComposeIgnoresIDThatLesserListChooses(t *testing.T) {
 	}
 }
 
+// TestComposeKeepsHostOfOlderBrandOutOfHospitalThatItJoins covers a row that was published at the hospital's host and at one of its own, and takes the hospital's NPI.
+func TestComposeKeepsHostOfOlderBrandOutOfHospitalThatItJoins(t *testing.T) {
+	t.Parallel()
+	both := func(l *listing.Listing) { withServer(l, hospitalURL) }
+	first, _ := made(t, input(hostile(both)))
+	second, _ := next(t, first, hospitalList(), hostile(both))
+	after, _ := next(t, second, hospitalList(), hostile(func(l *listing.Listing) {
+		both(l)
+		l.NPIs = []string{hospitalNPI}
+	}))
+	hospital := only(t, second, "Odo Hospital")
+	if got := reached(after, hospital.ID); !slices.Equal(got, []string{hospitalURL}) {
+		t.Errorf("patients of the hospital reach %v", got)
+	}
+	if got := only(t, after, "Odo Hospital"); got.ID != hospital.ID {
+		t.Errorf("the hospital is %s, not %s", got.ID, hospital.ID)
+	}
+}
+
 func TestComposeBelievesPlatformOnlyOfKnownHost(t *testing.T) {
 	t.Parallel()
 	said := at("Said Clinic", evil)
