@@ -104,7 +104,7 @@ func (in Input) settled(made record.Catalog, report Report) (record.Catalog, Rep
 
 // settling is how often a catalogue is composed of itself at most: ids that are chosen and merged by hand can contradict what was published so that they come to
 // rest only then, and what is set aside depends on what was published.
-const settling = 16
+const settling = 32
 
 // isByHand reports whether ids are chosen or merged by hand.
 func (in Input) isByHand() bool {
@@ -121,9 +121,9 @@ func compose(in Input) (record.Catalog, Report) {
 		c := all.remaining()
 		c.join()
 		groups := c.groups()
-		c.identify(groups)
-		groups = c.mergeByHand(groups)
 		servers := c.factsOfServers()
+		c.identify(groups, servers)
+		groups = c.mergeByHand(groups)
 		if c.setAside(groups, servers) {
 			continue
 		}

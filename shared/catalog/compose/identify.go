@@ -14,6 +14,7 @@ type group struct {
 	rows       []*row
 	candidates []string // ids that it can have, the best first
 	id         string
+	own        []string // published brands that it has taken in, itself among them
 }
 
 // groups are the brands, in order of their first rows.
@@ -35,11 +36,13 @@ func (c *composer) groups() []*group {
 
 // identify gives each brand its id: one that a hand-kept list has chosen; else the one it was published with, found by what it is known by now; else
 // the one of a brand that is gone and can only be this one; else a new one, made of what it is known by.
-func (c *composer) identify(groups []*group) {
-	c.name(groups)
+func (c *composer) identify(groups []*group, servers map[string]*facts) {
+	c.name(groups, servers)
 	taken := map[string]*group{}
 	for id := range c.aside.apart {
-		taken[id] = &group{} // it stays as it was published
+		if taken[id] = c.heirs[id]; taken[id] == nil {
+			taken[id] = &group{} // it stays as it was published
+		}
 	}
 	c.chosen(groups, taken)
 	c.published(groups, taken)
@@ -50,7 +53,7 @@ func (c *composer) identify(groups []*group) {
 			if i < len(g.candidates) {
 				id = g.candidates[i]
 			}
-			if taken[id] == nil {
+			if taken[id] == nil || taken[id] == g {
 				g.id = id
 				taken[id] = g
 			}
@@ -59,7 +62,7 @@ func (c *composer) identify(groups []*group) {
 }
 
 // name lists what ids each brand can have. One that two could have is nobody's.
-func (c *composer) name(groups []*group) {
+func (c *composer) name(groups []*group, servers map[string]*facts) {
 	mixed := c.mixedNPIs()
 	owners := map[string]*group{}
 	shared := map[string]bool{}
@@ -72,8 +75,9 @@ func (c *composer) name(groups []*group) {
 			owners[id] = g
 		}
 	}
+	c.inheritApart(groups, servers)
 	for i, g := range groups {
-		g.candidates = slices.DeleteFunc(g.candidates, func(id string) bool { return shared[id] || c.aside.apart[id] })
+		g.candidates = slices.DeleteFunc(g.candidates, func(id string) bool { return shared[id] || c.aside.apart[id] && c.heirs[id] != g })
 		if first := g.rows[0]; len(g.candidates) == 0 { // two brands of which lists say nothing but one name
 			g.candidates = []string{c.derive("listing", first.list.Source, first.listing.Key, bytesOf(first.listing))}
 			if owner := owners[g.candidates[0]]; owner != nil {
@@ -130,11 +134,14 @@ func (c *composer) chosen(groups []*group, taken map[string]*group) {
 		}
 	}
 	for _, g := range groups {
+		best, _ := (&unit{rows: g.rows}).best()
 		for _, r := range g.rows {
 			id, ok := ids.ParseUUID(r.listing.ID)
 			switch {
+			case ok && !r.list.Trusted && r.list.Priority < best:
+				c.report.conflict(conflictID, r.list.Source+" "+r.listing.Key) // the brand is a better list's
 			case !ok || g.id == id:
-			case taken[id] != nil || g.id != "" || derived[id] != nil && derived[id] != g && !r.list.Trusted:
+			case taken[id] != nil && taken[id] != g || g.id != "" || derived[id] != nil && derived[id] != g && !r.list.Trusted:
 				c.report.conflict(conflictID, r.list.Source+" "+r.listing.Key)
 			default:
 				g.id = id
@@ -181,9 +188,9 @@ func (c *composer) published(groups []*group, taken map[string]*group) {
 func (c *composer) claims(groups []*group) map[string]claim {
 	claims := map[string]claim{}
 	for order, g := range groups {
-		for class, id := range g.candidates {
+		for class, id := range append(slices.Clone(g.candidates), c.chosenByLesser(g)...) {
 			target := c.in.Before.Resolve(id)
-			if _, known := c.in.Before.Brands[target]; !known || c.aside.apart[target] {
+			if _, known := c.in.Before.Brands[target]; !known || c.aside.apart[target] && c.heirs[target] != g {
 				continue
 			}
 			mine := claim{g, order, target == id, class}
@@ -193,6 +200,18 @@ func (c *composer) claims(groups []*group) map[string]claim {
 		}
 	}
 	return claims
+}
+
+// chosenByLesser are the published brands whose ids rows of a group have chosen, although it is a better list's: they become one with it.
+func (c *composer) chosenByLesser(g *group) []string {
+	best, _ := (&unit{rows: g.rows}).best()
+	var all []string
+	for _, r := range g.rows {
+		if id, ok := ids.ParseUUID(r.listing.ID); ok && !r.list.Trusted && r.list.Priority < best && c.mayMerge(r, id, nil) {
+			all = append(all, id)
+		}
+	}
+	return sorted(all)
 }
 
 func (a claim) before(b claim) bool {
@@ -221,6 +240,7 @@ func (c *composer) take(g *group, own []string, taken map[string]*group) {
 		}
 	}
 	taken[g.id] = g
+	g.own = own
 }
 
 // isLed reports whether the best sources have a brand at a host that it was published with.

@@ -15,6 +15,7 @@ type unit struct {
 	isSettled bool            // it was published with its best rows
 	rows      []*row          // that it is made of
 	claims    []serverClaim   // what they say
+	isNew     bool            // it was published with no host
 	before    map[string]bool // hosts that it was published with; none of a new one
 }
 
@@ -56,7 +57,8 @@ func (c *composer) doubts(groups []*group, servers map[string]*facts) []doubt {
 // unitOf returns a brand with the claims of its rows, and adds these to the portals that they name.
 func (c *composer) unitOf(g *group, servers map[string]*facts, portals map[string]*unit) *unit {
 	was, isUsable := c.in.Before.Brands[g.id], g.isUsable(servers)
-	brand := &unit{group: g, isBrand: true, isSettled: was.Name == g.name(), rows: g.rows, before: c.hostsBefore(g)}
+	brand := &unit{group: g, isBrand: true, isSettled: was.Name == g.name(), rows: g.rows}
+	brand.before, brand.isNew = c.hostsBefore(g)
 	for _, r := range g.rows {
 		for _, p := range r.portals {
 			claims := claimsOf(g, r, p, servers, isUsable)
@@ -66,12 +68,13 @@ func (c *composer) unitOf(g *group, servers map[string]*facts, portals map[strin
 				bases = append(bases, claim.server.base)
 			}
 			id := c.portalID(p, sorted(bases), servers)
-			if id == "" {
-				continue
+			if id == "" || len(claims) == 0 && !c.mayAdd(g, r, id) {
+				continue // the row is not published in it
 			}
 			of := portals[id]
 			if of == nil {
 				of = &unit{before: c.hostsOfPortal(id)}
+				of.isNew = len(of.before) == 0
 				portals[id] = of
 			}
 			if best, isBest := of.best(); !isBest || r.list.Priority > best {
@@ -141,7 +144,7 @@ func (c *composer) doubtful(u *unit, host string, claims []serverClaim, leading 
 			by[claim.row.list.Source] = true
 		}
 	}
-	isNew, isPublished := len(u.before) == 0, u.before[host]
+	isNew, isPublished := u.isNew, u.before[host]
 	switch {
 	case c.lets(u.group, host), has(func(s serverClaim) bool { return s.row.list.Trusted }):
 		return "", false
@@ -211,15 +214,37 @@ func (c *composer) mayAdd(g *group, r *row, portal string) bool {
 	return !isBest || r.list.Trusted || r.list.Priority == best || slices.Contains(c.in.Before.Brands[g.id].PortalIDs, portal)
 }
 
-// hostsBefore are those that a brand was published with, and those of brands that an operator has merged into it.
-func (c *composer) hostsBefore(g *group) map[string]bool {
+// hostsBefore are those that a brand was published with, and those of brands that an operator has merged into it. If several published brands become one, a host that only some of them had
+// counts only if the best sources name it: otherwise a list could publish a brand at the hospital's host and at one of its own, and then join the hospital.
+func (c *composer) hostsBefore(g *group) (before map[string]bool, isNew bool) {
 	hosts := c.hostsOf(c.in.Before.Brands[g.id])
 	for _, o := range c.in.Overrides {
 		if o.Kind == Merge && c.is(g, o.Value) {
 			maps.Copy(hosts, c.hostsOf(c.in.Before.Brands[o.ID]))
 		}
 	}
-	return hosts
+	isNew = len(hosts) == 0
+	best, _ := (&unit{rows: g.rows}).best()
+	for _, id := range g.own {
+		b := c.in.Before.Brands[id]
+		if id == g.id || b.Gone() || !c.isLed(g, b) || c.isMergedByHand(g, id) {
+			continue
+		}
+		had := c.hostsOf(b)
+		maps.DeleteFunc(hosts, func(host string, _ bool) bool { return !had[host] && !g.isAt(host, best) })
+	}
+	return hosts, isNew
+}
+
+func (c *composer) isMergedByHand(g *group, id string) bool {
+	return slices.ContainsFunc(c.in.Overrides, func(o Override) bool { return o.Kind == Merge && o.ID == id && c.is(g, o.Value) })
+}
+
+// isAt reports whether a source of a priority, or a better one, has the brand at a host.
+func (g *group) isAt(host string, priority int) bool {
+	return slices.ContainsFunc(g.rows, func(r *row) bool {
+		return r.list.Priority >= priority && slices.ContainsFunc(r.servers, func(s *server) bool { return s.origin == host })
+	})
 }
 
 // hostsOf are the hosts of the servers that a published brand leads to, or has led to if it is gone: its id comes back with no others.

@@ -128,6 +128,43 @@ func TestComposeKeepsPublishedHospitalWhenRowChanges(t *testing.T) {
 	}
 }
 
+// TestComposeIgnoresIDThatLesserListChooses covers a lesser list's row that joins the hospital and chooses an id for it.
+func TestComposeIgnoresIDThatLesserListChooses(t *testing.T) {
+	t.Parallel()
+	chosen := hostile(func(l *listing.Listing) { l.ID = nobody })
+	joined := hostile(func(l *listing.Listing) {
+		l.ID, l.NPIs = nobody, []string{hospitalNPI}
+		withServer(l, hospitalURL)
+	})
+	before, _ := made(t, input(hospitalList(), chosen))
+	hospital := only(t, before, "Odo Hospital")
+	for name, was := range map[string]record.Catalog{"both published": before, "nothing published": {}} {
+		after, _ := next(t, was, hospitalList(), joined)
+		if got := only(t, after, "Odo Hospital"); got.ID != hospital.ID || !slices.Equal(reached(after, got.ID), []string{hospitalURL}) {
+			t.Errorf("%s: the hospital is %s, not %s, and reaches %v", name, got.ID, hospital.ID, reached(after, got.ID))
+		}
+	}
+}
+
+// TestComposeKeepsHostOfOlderBrandOutOfHospitalThatItJoins covers a row that was published at the hospital's host and at one of its own, and takes the hospital's NPI.
+func TestComposeKeepsHostOfOlderBrandOutOfHospitalThatItJoins(t *testing.T) {
+	t.Parallel()
+	both := func(l *listing.Listing) { withServer(l, hospitalURL) }
+	first, _ := made(t, input(hostile(both)))
+	second, _ := next(t, first, hospitalList(), hostile(both))
+	after, _ := next(t, second, hospitalList(), hostile(func(l *listing.Listing) {
+		both(l)
+		l.NPIs = []string{hospitalNPI}
+	}))
+	hospital := only(t, second, "Odo Hospital")
+	if got := reached(after, hospital.ID); !slices.Equal(got, []string{hospitalURL}) {
+		t.Errorf("patients of the hospital reach %v", got)
+	}
+	if got := only(t, after, "Odo Hospital"); got.ID != hospital.ID {
+		t.Errorf("the hospital is %s, not %s", got.ID, hospital.ID)
+	}
+}
+
 func TestComposeBelievesPlatformOnlyOfKnownHost(t *testing.T) {
 	t.Parallel()
 	said := at("Said Clinic", evil)

@@ -30,6 +30,7 @@ type composer struct {
 	said    said              // by operators, of hosts
 	aside   *aside
 	doubted []Wait            // platforms that lists say of servers
+	heirs   map[string]*group // of published brands that are apart, the only one that each can still be
 	derived map[string]string // servers by the ids that their endpoints have unless a list chooses another
 }
 

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"recordbridge/shared/ids"
 )
 
 // Wait is a server that lists have and the catalogue has not, or whose platform is not believed, until an operator lets it
@@ -81,6 +83,65 @@ func (a *aside) left(r *row) *row {
 		return nil
 	}
 	return &left
+}
+
+// inheritApart finds, for published brands that are apart, the group that has all portals that the brand was published with, without what is set aside: for its patients nothing changes if
+// it keeps its id. Otherwise each composition would leave the brand as it was, and publish another one beside it.
+func (c *composer) inheritApart(groups []*group, servers map[string]*facts) {
+	c.heirs = map[string]*group{}
+	if len(c.aside.apart) == 0 {
+		return
+	}
+	several := map[string]bool{}
+	for _, g := range groups {
+		var has map[string]bool
+		for _, id := range c.couldBe(g) {
+			if !c.aside.apart[id] || c.heirs[id] == g {
+				continue
+			}
+			if has == nil {
+				has = c.portalsOf(g, servers)
+			}
+			portals := c.in.Before.Brands[id].PortalIDs
+			if len(portals) == 0 || slices.ContainsFunc(portals, func(portal string) bool { return !has[portal] }) {
+				continue
+			}
+			several[id] = several[id] || c.heirs[id] != nil
+			c.heirs[id] = g
+		}
+	}
+	maps.DeleteFunc(c.heirs, func(id string, _ *group) bool { return several[id] })
+}
+
+// portalsOf are the ids of the portals that a group would be published with.
+func (c *composer) portalsOf(g *group, servers map[string]*facts) map[string]bool {
+	all, isUsable := map[string]bool{}, g.isUsable(servers)
+	for _, r := range g.rows {
+		for _, p := range r.portals {
+			var bases []string
+			for _, claim := range claimsOf(g, r, p, servers, isUsable) {
+				bases = append(bases, claim.server.base)
+			}
+			if id := c.portalID(p, sorted(bases), servers); id != "" && (len(bases) > 0 || c.mayAdd(g, r, id)) {
+				all[id] = true
+			}
+		}
+	}
+	return all
+}
+
+// couldBe are the published brands that a group can be by what is known of it, or by what its rows choose.
+func (c *composer) couldBe(g *group) []string {
+	all := make([]string, 0, len(g.candidates)+len(g.rows))
+	for _, id := range g.candidates {
+		all = append(all, c.in.Before.Resolve(id))
+	}
+	for _, r := range g.rows {
+		if id, ok := ids.ParseUUID(r.listing.ID); ok {
+			all = append(all, id)
+		}
+	}
+	return sorted(all)
 }
 
 // setAside sets servers aside that may not come into the catalogue unasked, and reports whether there were any: then it is made again without them.
