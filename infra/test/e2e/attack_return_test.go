@@ -64,7 +64,7 @@ func checkNoReturn(t *testing.T, got *visited) {
 // checkError: the application gets an error and nothing of a connection.
 func checkError(t *testing.T, got *visited, code string) url.Values {
 	t.Helper()
-	if got.location() == nil || !strings.HasPrefix(got.header.Get("Location"), host+"/_local/return") {
+	if to := got.location(); to == nil || to.Path != "/_local/return" || to.Host == strings.TrimPrefix(host, "http://") {
 		t.Fatalf("the browser got %d %v", got.status, got.header)
 	}
 	result := got.location().Query()

@@ -140,6 +140,9 @@ func TestEveryChangeInTheDashboardIsAudited(t *testing.T) {
 		a := newPeopleOf(s).newAuditor(t)
 		runPeople(s)
 		runDashboard(s)
+		n := s.newNewcomer()
+		n.complete()
+		n.request()
 		for _, g := range a.operations {
 			if operation := g.Method + " " + g.Path; g.Method != http.MethodGet && !a.changed[operation] {
 				t.Errorf("%s did not work once", operation)

@@ -92,7 +92,7 @@ func TestOwnHeadersStayAtTheirOrigin(t *testing.T) {
 			got[in.URL.Path] = in.Header.Get("X-Receiver-Key")
 			return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: in}
 		}
-		first := host + "/_local/inbox/hazel-"
+		first := customer + "/_local/inbox/hazel-"
 		other := strings.Replace(first, "127.0.0.1", "localhost", 1)
 		made := c.do(http.MethodPost, "/webhooks", map[string]any{"url": first + "a", "headers": map[string]string{"X-Receiver-Key": "hush"}})
 		hook := "/webhooks/" + text(made, "webhook", "webhook_id")

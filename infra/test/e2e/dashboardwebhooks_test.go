@@ -35,7 +35,7 @@ func (c *console) failing(r *receiver) (hook string, deliveries []string) {
 	c.t.Helper()
 	const address = "/_local/inbox/hazel"
 	r.at(c.stack, address)
-	made := c.do(http.MethodPost, "/webhooks", map[string]any{"url": host + address, "signing_key": true, "note": "Hazel"})
+	made := c.do(http.MethodPost, "/webhooks", map[string]any{"url": customer + address, "signing_key": true, "note": "Hazel"})
 	hook = "/webhooks/" + text(made, "webhook", "webhook_id")
 	for range 11 {
 		told := c.do(http.MethodPost, hook+"/simulate", map[string]any{"type": "webhook.test"})
