@@ -42,7 +42,7 @@ type Endpoint struct {
 	fail   func(context.Context, *call, error) reply
 	public PublicFinder   // browser endpoints only: whose registered origins CORS goes by
 	action account.Action // endpoints of the dashboard only: what they need a recent proof of identity for; empty for none
-	opened error          // endpoints of FormPage only: shown to a browser that opens their URL
+	opened error          // endpoints of FormPage only: shown for every other method
 }
 
 // Elsewhere is a method of the route that another function answers: it is named among the allowed ones.
@@ -166,7 +166,7 @@ func (s *resource) other(ctx context.Context, c *call) reply {
 	if finder != nil {
 		allowAnyOrigin(c.header)
 	}
-	if form := s.methods[http.MethodPost]; form.opened != nil && (c.request.Method == http.MethodGet || c.request.Method == http.MethodHead) {
+	if form := s.methods[http.MethodPost]; form.opened != nil {
 		return form.fail(ctx, c, form.opened)
 	}
 	return failJSON(ctx, c, fault.New(fault.MethodNotAllowed, fault.CodeMethodNotAllowed,

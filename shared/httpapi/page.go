@@ -120,8 +120,8 @@ func Page[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, e
 	return Endpoint{serve: serve, fail: failPage}
 }
 
-// FormPage makes a Page for the POST of a form, on a route without GET. A browser that opens its URL gets opened, as a page; its Kind
-// should be fault.MethodNotAllowed.
+// FormPage makes a Page for the POST of a form, on a route without GET. Other methods, such as that of a browser that opens the URL, get
+// the error opened as a page; its Kind should be fault.MethodNotAllowed.
 func FormPage[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, error), opened error) Endpoint {
 	endpoint := Page(limiter, f)
 	endpoint.opened = opened
