@@ -118,8 +118,9 @@ func (c *composer) portalsOf(g *group, servers map[string]*facts) map[string]boo
 	all, isUsable := map[string]bool{}, g.isUsable(servers)
 	for _, r := range g.rows {
 		for _, p := range r.portals {
-			var bases []string
-			for _, claim := range claimsOf(g, r, p, servers, isUsable) {
+			claims := claimsOf(g, r, p, servers, isUsable)
+			bases := make([]string, 0, len(claims))
+			for _, claim := range claims {
 				bases = append(bases, claim.server.base)
 			}
 			if id := c.portalID(p, sorted(bases), servers); id != "" && (len(bases) > 0 || c.mayAdd(g, r, id)) {
