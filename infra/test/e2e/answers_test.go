@@ -130,7 +130,7 @@ func wrongs() map[string]wrong {
 		"a function too slow": {status: http.StatusGatewayTimeout, rules: all(faults.TimedOutBefore), slow: true, change: every},
 		"an unknown method": {status: http.StatusMethodNotAllowed, change: func(operation string, r *http.Request) bool {
 			r.Method = http.MethodPut
-			return !strings.HasSuffix(operation, "/dashboard/account/totp") && !strings.HasSuffix(operation, "/dashboard/account/email")
+			return !strings.HasSuffix(operation, "/account/totp") && !strings.HasSuffix(operation, "/account/email") && !strings.HasSuffix(operation, "/emails")
 		}},
 		"what cannot be read": {status: http.StatusBadRequest, change: func(operation string, r *http.Request) bool {
 			switch {
