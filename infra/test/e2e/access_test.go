@@ -293,7 +293,8 @@ func (f finished) checkOtherMethods(t *testing.T, route template.Route) string {
 	route.Method = http.MethodPut
 	own := f.seeded.Organisations[0]
 	got := f.as(route, own.PublicID, own.PrivateKey)
-	if got.status != http.StatusMethodNotAllowed || got.Error != "svc_method_not_allowed" || got.header.Get("Allow") == "" {
+	isPage := route.Path == "/bridge/tefca/identity/start" && strings.HasPrefix(got.header.Get("Content-Type"), "text/html")
+	if got.status != http.StatusMethodNotAllowed || (got.Error != "svc_method_not_allowed" && !isPage) || got.header.Get("Allow") == "" {
 		t.Errorf("PUT %s: got %d %s, Allow %q", route.Path, got.status, got.Error, got.header.Get("Allow"))
 	}
 	return got.header.Get("Allow")
