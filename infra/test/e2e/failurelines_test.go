@@ -40,7 +40,11 @@ func isOn(row explain.Failure, line explain.Line) bool {
 		}
 	}
 	_, isAtAHost := row.Fields["host"]
-	return !isAtAHost || line.Fields["host"] == strings.TrimPrefix(host, "http://")
+	at := host
+	if strings.HasPrefix(row.Fields["msg"], "webhookworker.") {
+		at = customer
+	}
+	return !isAtAHost || line.Fields["host"] == strings.TrimPrefix(at, "http://")
 }
 
 // lines are what the functions have logged, redacted as in production.
