@@ -89,12 +89,12 @@ func (c *urlCheck) rows(ctx context.Context, s session, tenant org.Tenant) error
 	for _, one := range credentials {
 		row := fmt.Sprintf("Credential %s of %s in %s mode", one.ID, tenant.OrgID, tenant.Mode)
 		for _, uri := range one.RedirectURIs {
-			_, err := org.NewRedirectURI(c.own, tenant.Mode, uri)
-			c.note(row, "redirect URI", err)
+			_, wrong := org.NewRedirectURI(c.own, tenant.Mode, uri)
+			c.note(row, "redirect URI", wrong)
 		}
 		for _, origin := range one.AllowedOrigins {
-			_, err := org.NewOrigin(c.own, origin)
-			c.note(row, "allowed origin", err)
+			_, wrong := org.NewOrigin(c.own, origin)
+			c.note(row, "allowed origin", wrong)
 		}
 	}
 	webhooks, err := s.Webhooks.List(ctx, tenant)

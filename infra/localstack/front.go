@@ -122,15 +122,6 @@ func ofThisMachine(ip netip.Addr) bool {
 	return false
 }
 
-// serveReceiver serves what is not the service's.
-func (f *front) serveReceiver(w http.ResponseWriter, r *http.Request) {
-	if !strings.HasPrefix(r.URL.Path, inboxPath) && r.URL.Path != returnPath {
-		http.NotFound(w, r)
-		return
-	}
-	f.ServeHTTP(w, r)
-}
-
 // ServeHTTP implements http.Handler.
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	host, _, err := net.SplitHostPort(r.Host)
@@ -163,6 +154,15 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}, ModifyResponse: f.mend, ErrorHandler: f.failed}
 		proxy.ServeHTTP(w, r)
 	}
+}
+
+// serveReceiver serves what is not the service's.
+func (f *front) serveReceiver(w http.ResponseWriter, r *http.Request) {
+	if !strings.HasPrefix(r.URL.Path, inboxPath) && r.URL.Path != returnPath {
+		http.NotFound(w, r)
+		return
+	}
+	f.ServeHTTP(w, r)
 }
 
 // serveAPI begins to pass requests on to the API with this id.

@@ -294,7 +294,7 @@ func (f finished) checkOtherMethods(t *testing.T, route template.Route) string {
 	own := f.seeded.Organisations[0]
 	got := f.as(route, own.PublicID, own.PrivateKey)
 	isPage := routeAccess()["POST "+route.Path] == ownForm && strings.HasPrefix(got.header.Get("Content-Type"), "text/html")
-	if got.status != http.StatusMethodNotAllowed || got.Error != "svc_method_not_allowed" && !isPage || got.header.Get("Allow") == "" {
+	if got.status != http.StatusMethodNotAllowed || (got.Error != "svc_method_not_allowed" && !isPage) || got.header.Get("Allow") == "" {
 		t.Errorf("PUT %s: got %d %s, Allow %q", route.Path, got.status, got.Error, got.header.Get("Allow"))
 	}
 	return got.header.Get("Allow")

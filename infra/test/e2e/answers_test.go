@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -130,7 +131,8 @@ func wrongs() map[string]wrong {
 		"a function too slow": {status: http.StatusGatewayTimeout, rules: all(faults.TimedOutBefore), slow: true, change: every},
 		"an unknown method": {status: http.StatusMethodNotAllowed, change: func(operation string, r *http.Request) bool {
 			r.Method = http.MethodPut
-			return !strings.HasSuffix(operation, "/account/totp") && !strings.HasSuffix(operation, "/account/email") && !strings.HasSuffix(operation, "/emails")
+			_, path, _ := strings.Cut(operation, " ") // these have PUT
+			return !slices.Contains([]string{"/dashboard/account/totp", "/dashboard/account/email", "/dashboard/organisations/{orgId}/emails"}, path)
 		}},
 		"what cannot be read": {status: http.StatusBadRequest, change: func(operation string, r *http.Request) bool {
 			switch {

@@ -62,7 +62,8 @@ func TestConnectSendsNoCodeToHostOfHostileList(t *testing.T) {
 				m.checkHarmless(t)
 
 				for range 2 { // first that it is of the hospital, then its platform
-					if hosts, err := m.operator.Catalog.AllowHosts(t.Context(), "test", operator.HostChoice{Host: catalog.Host(hostileBase)}); err != nil || len(hosts) != 1 {
+					hosts, refused := m.operator.Catalog.AllowHosts(t.Context(), "test", operator.HostChoice{Host: catalog.Host(hostileBase)})
+					if refused != nil || len(hosts) != 1 {
 						break
 					}
 					_, err = m.operator.Catalog.Publish(t.Context(), "test", false)

@@ -119,9 +119,18 @@ func TestStartValueWorksOnceFromOwnPageForHalfHour(t *testing.T) {
 func (o *outside) checkStartsNowhereElse(t *testing.T, form startForm) {
 	t.Helper()
 	for _, header := range []http.Header{
-		{"Sec-Fetch-Site": {"cross-site"}}, {"Sec-Fetch-Site": {"same-site"}}, {"Sec-Fetch-Site": {"none"}}, {"Sec-Fetch-Site": {""}},
-		{"Sec-Fetch-Site": {"SAME-ORIGIN"}}, {"Sec-Fetch-Mode": {"cors"}}, {"Sec-Fetch-Mode": nil}, {"Sec-Fetch-Site": nil},
-		{"Origin": {"https://evil.example"}}, {"Origin": {"null"}}, {"Origin": nil}, {"Content-Type": {"text/plain"}},
+		{"Sec-Fetch-Site": {"cross-site"}},
+		{"Sec-Fetch-Site": {"same-site"}},
+		{"Sec-Fetch-Site": {"none"}},
+		{"Sec-Fetch-Site": {""}},
+		{"Sec-Fetch-Site": {"SAME-ORIGIN"}},
+		{"Sec-Fetch-Mode": {"cors"}},
+		{"Sec-Fetch-Mode": nil},
+		{"Sec-Fetch-Site": nil},
+		{"Origin": {"https://evil.example"}},
+		{"Origin": {"null"}},
+		{"Origin": nil},
+		{"Content-Type": {"text/plain"}},
 	} {
 		b := o.browser()
 		b.header = header

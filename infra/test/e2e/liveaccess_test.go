@@ -66,25 +66,25 @@ func (n newcomer) request() int {
 // complete does everything that the checklist asks for, and requests live mode before each step.
 func (n newcomer) complete() {
 	n.t.Helper()
-	ctx, control := n.t.Context(), store.Control{DB: store.NewClient(n.cloud.Config("test")), Table: n.template.Outputs["ControlTable"]}
+	control := store.Control{DB: store.NewClient(n.cloud.Config("test")), Table: n.template.Outputs["ControlTable"]}
 	testMode := org.Tenant{Mode: org.Test, OrgID: n.live.OrgID}
-	members := store.Accounts{DB: control.DB, Table: control.Table}
+	members := store.Accounts(control)
 	for _, step := range []func(){
 		func() {
 			n.founder.do(http.MethodPatch, n.own, map[string]string{"privacy_policy_uri": "https://cedar.example/privacy"}, nil)
 		},
 		func() {
-			all, err := members.Members(ctx, n.live.OrgID)
+			all, err := members.Members(n.t.Context(), n.live.OrgID)
 			expect.NoError(n.t, err)
-			owner, err := members.Account(ctx, all[0].AccountID)
+			owner, err := members.Account(n.t.Context(), all[0].AccountID)
 			expect.NoError(n.t, err)
 			owner.Passkeys = []account.Passkey{{ID: "k", Name: "Key", Credential: []byte("{}"), CreatedAt: time.Now()}}
-			expect.NoError(n.t, members.SaveAccount(ctx, owner))
+			expect.NoError(n.t, members.SaveAccount(n.t.Context(), owner))
 		},
 		func() {
-			_, _, err := n.operator.Webhooks.Create(ctx, webhook.Draft{Tenant: testMode, URL: n.seeded.InboxURL + "/cedar"})
+			_, _, err := n.operator.Webhooks.Create(n.t.Context(), webhook.Draft{Tenant: testMode, URL: n.seeded.InboxURL + "/cedar"})
 			expect.NoError(n.t, err)
-			_, err = n.operator.Webhooks.SendTest(ctx, testMode)
+			_, err = n.operator.Webhooks.SendTest(n.t.Context(), testMode)
 			expect.NoError(n.t, err)
 			n.letPass(5)
 		},

@@ -1,6 +1,8 @@
 package publish
 
 import (
+	"slices"
+
 	"recordbridge/shared/catalog/compose"
 	"recordbridge/shared/weburl"
 )
@@ -10,11 +12,11 @@ import (
 func elsewhere(own weburl.Own, lists []compose.List) []compose.List {
 	made := make([]compose.List, len(lists))
 	for i, list := range lists {
-		listings := append(list.Listings[:0:0], list.Listings...)
+		listings := slices.Clone(list.Listings)
 		for j := range listings {
 			l := &listings[j]
 			l.Website, l.LogoURI, l.LogoLicense = own.Shown(l.Website), own.Shown(l.LogoURI), own.Shown(l.LogoLicense)
-			l.Portals = append(l.Portals[:0:0], l.Portals...)
+			l.Portals = slices.Clone(l.Portals)
 			for k := range l.Portals {
 				l.Portals[k].Website, l.Portals[k].LogoURI = own.Shown(l.Portals[k].Website), own.Shown(l.Portals[k].LogoURI)
 			}
