@@ -106,28 +106,32 @@ type Requests struct {
 	Now  func() time.Time
 }
 
-// Request schedules an organisation's deletion and returns it, or the deletion that is already under way; isNew tells them apart. claims are
-// the mail domains of its members and notice addresses. It returns fault.Limited if one was requested less than a day ago and cancelled.
-func (r Requests) Request(ctx context.Context, orgID, actor string, claims []string) (d Deletion, isNew bool, err error) {
+// Request schedules an organisation's deletion and returns it, or the deletion that is already under way. announce is called with a new
+// deletion before it is stored: a deletion that nobody was told of must not begin. claims are the mail domains of its members and notice
+// addresses. Errors are those of announce, and fault.Limited if one was requested less than a day ago and cancelled.
+func (r Requests) Request(ctx context.Context, orgID, actor string, claims []string, announce func(Deletion) error) (Deletion, error) {
 	found, err := r.Rows.Deletion(ctx, orgID)
 	if err != nil && !errors.Is(err, fault.NotFound) {
-		return Deletion{}, false, fmt.Errorf("read deletion: %w", err)
+		return Deletion{}, fmt.Errorf("read deletion: %w", err)
 	}
 	if err == nil && found.Stage != Cancelled {
-		return found, false, nil
+		return found, nil
 	}
 	now := r.Now()
 	if next := found.RequestedAt.Add(pause); err == nil && now.Before(next) {
-		return Deletion{}, false, fault.New(fault.Limited, fault.CodeRateLimited,
+		return Deletion{}, fault.New(fault.Limited, fault.CodeRateLimited,
 			"A deletion was requested and cancelled less than a day ago. Try again later.").After(next.Sub(now))
 	}
-	d = Deletion{
+	d := Deletion{
 		OrgID: orgID, Stage: Waiting, Actor: actor, RequestedAt: now, BeginsAt: now.Add(wait), Claims: claims, DueAt: now.Add(wait), Rev: found.Rev,
 	}
-	if err := r.Rows.SaveDeletion(ctx, d); err != nil {
-		return Deletion{}, false, fmt.Errorf("store deletion: %w", err)
+	if err := announce(d); err != nil {
+		return Deletion{}, err
 	}
-	return d, true, nil
+	if err := r.Rows.SaveDeletion(ctx, d); err != nil {
+		return Deletion{}, fmt.Errorf("store deletion: %w", err)
+	}
+	return d, nil
 }
 
 // Cancel ends a deletion that has not begun. It returns fault.NotFound if there is none, and fault.Conflict if it has begun.

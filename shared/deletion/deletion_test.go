@@ -207,10 +207,23 @@ func (noObjects) Delete(context.Context, string) error           { return nil }
 
 func (w *world) request(t *testing.T) {
 	t.Helper()
-	_, isNew, err := w.requests().Request(t.Context(), orgID, "member:ada", []string{"alder.example", "birch.example"})
+	announced := 0
+	_, err := w.requests().Request(t.Context(), orgID, "member:ada", []string{"alder.example", "birch.example"}, func(deletion.Deletion) error {
+		announced++
+		return nil
+	})
 	expect.NoError(t, err)
-	if !isNew {
-		t.Error("a first request is not new")
+	if announced != 1 {
+		t.Errorf("announced %d times", announced)
+	}
+}
+
+// unannounced fails the test: what it is passed to has nothing to announce.
+func unannounced(t *testing.T) func(deletion.Deletion) error {
+	t.Helper()
+	return func(d deletion.Deletion) error {
+		t.Errorf("announced %+v", d)
+		return nil
 	}
 }
 
@@ -311,10 +324,23 @@ func TestRequestIsLimitedToOncePerDay(t *testing.T) {
 	_, err := w.requests().Cancel(t.Context(), orgID)
 	expect.NoError(t, err)
 	w.now = w.now.Add(24*time.Hour - time.Second)
-	if _, _, err = w.requests().Request(t.Context(), orgID, "member:ada", nil); !errors.Is(err, fault.Limited) || fault.Of(err).RetryAfter != time.Second {
+	if _, err = w.requests().Request(t.Context(), orgID, "member:ada", nil, unannounced(t)); !errors.Is(err, fault.Limited) || fault.Of(err).RetryAfter != time.Second {
 		t.Errorf("requesting again within a day: %v", err)
 	}
 	w.now = w.now.Add(time.Second)
+	w.request(t)
+}
+
+func TestRequestStoresNothingWhenAnnouncingFails(t *testing.T) {
+	t.Parallel()
+	w, broken := newWorld(1), errors.New("no mail today")
+	_, err := w.requests().Request(t.Context(), orgID, "member:ada", nil, func(deletion.Deletion) error { return broken })
+	if !errors.Is(err, broken) {
+		t.Errorf("requesting: %v", err)
+	}
+	if _, err = w.requests().Show(t.Context(), orgID); !errors.Is(err, fault.NotFound) {
+		t.Errorf("a deletion is stored: %v", err)
+	}
 	w.request(t)
 }
 
@@ -325,9 +351,9 @@ func TestRequestsCancelBeforeDeletionBeginsOnly(t *testing.T) {
 		t.Errorf("cancelling what nobody asked for: %v", err)
 	}
 	w.request(t)
-	again, isNew, err := w.requests().Request(t.Context(), orgID, "member:bob", nil)
+	again, err := w.requests().Request(t.Context(), orgID, "member:bob", nil, unannounced(t))
 	expect.NoError(t, err)
-	if isNew || again.Actor != "member:ada" || !again.BeginsAt.Equal(w.now.Add(7*24*time.Hour)) {
+	if again.Actor != "member:ada" || !again.BeginsAt.Equal(w.now.Add(7*24*time.Hour)) {
 		t.Errorf("asked again: %+v", again)
 	}
 	_, err = w.requests().Cancel(t.Context(), orgID)

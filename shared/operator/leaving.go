@@ -16,8 +16,8 @@ import (
 
 // Deletions asks for organisations to be deleted (deletion.Requests).
 type Deletions interface {
-	// Request has an organisation deleted after a waiting time; isNew reports whether nobody had asked before.
-	Request(ctx context.Context, orgID, actor string, claims []string) (d deletion.Deletion, isNew bool, err error)
+	// Request has an organisation deleted after a waiting time. It calls announce with a new deletion before it stores it.
+	Request(ctx context.Context, orgID, actor string, claims []string, announce func(deletion.Deletion) error) (deletion.Deletion, error)
 	// Cancel ends a deletion that has not begun; fault.NotFound and fault.Conflict.
 	Cancel(ctx context.Context, orgID string) (deletion.Deletion, error)
 	// Show reads a deletion; fault.NotFound.
@@ -25,8 +25,8 @@ type Deletions interface {
 }
 
 // Delete schedules the deletion of an organisation and everything that it has, which owners can cancel for a week, or returns the one under
-// way. name confirms it. Members and verified notice addresses are told. Errors are fault.Invalid,
-// fault.NotFound, fault.Conflict and fault.Limited.
+// way. name confirms it. Members and verified notice addresses are told before it is stored. Errors are fault.Invalid, fault.NotFound,
+// fault.Conflict and fault.Limited.
 func (o Organisations) Delete(ctx context.Context, tenant org.Tenant, name string) (deletion.Deletion, error) {
 	found, err := o.organisation(ctx, tenant)
 	if err != nil {
@@ -39,14 +39,12 @@ func (o Organisations) Delete(ctx context.Context, tenant org.Tenant, name strin
 	if err != nil {
 		return deletion.Deletion{}, err
 	}
-	d, isNew, err := o.deps.Deletions.Request(ctx, tenant.OrgID, o.deps.Actor, claims)
-	if err != nil || !isNew {
-		return d, err
-	}
-	if err := o.record(ctx, tenant, "organisation.deletion_requested", tenant.OrgID); err != nil {
-		return d, err
-	}
-	return d, o.deps.Members.Tell(ctx, tenant.OrgID, found.VerifiedEmails, deletionRequested(found.Name, d.BeginsAt))
+	return o.deps.Deletions.Request(ctx, tenant.OrgID, o.deps.Actor, claims, func(d deletion.Deletion) error {
+		if err := o.record(ctx, tenant, "organisation.deletion_requested", tenant.OrgID); err != nil {
+			return err
+		}
+		return o.deps.Members.Tell(ctx, tenant.OrgID, found.VerifiedEmails, deletionRequested(found.Name, d.BeginsAt))
+	})
 }
 
 // CancelDeletion keeps an organisation whose deletion has not begun. Errors are fault.NotFound and fault.Conflict.
@@ -97,7 +95,7 @@ func (o Organisations) isDeleting(ctx context.Context, orgID string) (bool, erro
 	return err == nil && !d.CanCancel(o.deps.Now()), err
 }
 
-const whoMayDelete = "This goes to all members of the organisation and to its addresses for notices."
+const whoMayDelete = "This goes to all members of the organisation and to its verified addresses for notices."
 
 func deletionRequested(name string, begins time.Time) mailtext.Message {
 	return mailtext.Message{

@@ -18,8 +18,9 @@ import (
 const maxReason = 200 // characters
 
 // Recover begins the recovery of an owner's account by an operator: after account.RecoveryWait, a sign-in with a code by e-mail removes its
-// second factors. All members and verified notice addresses of all its organisations are told, the account among them. reason goes into the
-// audit rows, so it may hold no address. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// second factors. Before that is stored, all members and verified notice addresses of its organisations are told, the account among them.
+// reason goes into the audit rows, so it may hold no address. Errors are fault.Invalid, fault.NotFound, fault.Conflict, and
+// fault.Unavailable if no e-mail could be sent.
 func (d Service) Recover(ctx context.Context, by By, orgID, email, reason string) (account.Recovery, error) {
 	reason = strings.TrimSpace(reason)
 	if reason == "" || utf8.RuneCountInString(reason) > maxReason || strings.Contains(reason, "@") || strings.ContainsFunc(reason, unicode.IsControl) {
@@ -49,10 +50,18 @@ func (d Service) Recover(ctx context.Context, by By, orgID, email, reason string
 	}
 	now := d.Now()
 	r.Actor, r.RequestedAt, r.AppliesAt = by.Actor, now, now.Add(account.RecoveryWait)
+	// Nobody could stop a recovery that nobody was told of, so a failure here leaves an announcement without a recovery.
+	sent, err := d.tellOf(ctx, by, owner, "account.recovery_begun", owner.ID+" "+reason, recoveryBegun(d.Dashboard, owner, r))
+	if err != nil {
+		return account.Recovery{}, err
+	}
+	if sent == 0 {
+		return account.Recovery{}, fault.New(fault.Unavailable, fault.CodeUnavailable, "No e-mail about the recovery could be sent, so it was not begun.")
+	}
 	if err := d.Rows.SaveRecovery(ctx, r); err != nil {
 		return account.Recovery{}, fmt.Errorf("store recovery: %w", err)
 	}
-	return r, d.tellOf(ctx, by, owner, "account.recovery_begun", owner.ID+" "+reason, recoveryBegun(d.Dashboard, owner, r))
+	return r, nil
 }
 
 // StopRecovery stops the recovery of an owner's account, for an operator or another owner of the organisation.
@@ -78,30 +87,35 @@ func (d Service) StopRecovery(ctx context.Context, by By, orgID, accountID strin
 	if err := d.Rows.SaveRecovery(ctx, r); err != nil {
 		return fmt.Errorf("stop recovery: %w", err)
 	}
-	return d.tellOf(ctx, by, owner, "account.recovery_stopped", accountID, recoveryStopped(d.Dashboard, owner))
+	_, err = d.tellOf(ctx, by, owner, "account.recovery_stopped", accountID, recoveryStopped(d.Dashboard, owner))
+	return err
 }
 
-// tellOf writes an audit row of each organisation of an account, and mails a message to their members and addresses for notices.
-func (d Service) tellOf(ctx context.Context, by By, of account.Account, action, target string, m mailtext.Message) error {
+// tellOf writes an audit row of each organisation of an account, and mails a message to their members and verified addresses for notices.
+// It returns how many e-mails have been sent.
+func (d Service) tellOf(ctx context.Context, by By, of account.Account, action, target string, m mailtext.Message) (int, error) {
 	all, err := d.Rows.Memberships(ctx, of.ID)
 	if err != nil {
-		return fmt.Errorf("list memberships: %w", err)
+		return 0, fmt.Errorf("list memberships: %w", err)
 	}
 	for _, membership := range all {
 		if err := d.record(ctx, by, membership.OrgID, action, target); err != nil {
-			return err
+			return 0, err
 		}
 	}
+	total := 0
 	for _, membership := range all {
 		o, err := d.Rows.Organisation(ctx, org.Tenant{Mode: org.Live, OrgID: membership.OrgID})
 		if err != nil && !errors.Is(err, fault.NotFound) {
-			return fmt.Errorf("read organisation: %w", err)
+			return 0, fmt.Errorf("read organisation: %w", err)
 		}
-		if err := d.Tell(ctx, membership.OrgID, o.VerifiedEmails, m); err != nil {
-			return err
+		sent, err := d.tell(ctx, membership.OrgID, o.VerifiedEmails, m)
+		if err != nil {
+			return 0, err
 		}
+		total += sent
 	}
-	return nil
+	return total, nil
 }
 
 func recoveryBegun(dashboard string, of account.Account, r account.Recovery) mailtext.Message {
@@ -128,4 +142,4 @@ func recoveryStopped(dashboard string, of account.Account) mailtext.Message {
 	}
 }
 
-const recoveryReason = "This goes to all members of the account's organisations and to their addresses for notices."
+const recoveryReason = "This goes to all members of the account's organisations and to their verified addresses for notices."

@@ -11,6 +11,7 @@ import (
 	"recordbridge/shared/account/members"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/verification"
 )
 
 // lock gives a person's account a second factor.
@@ -84,6 +85,28 @@ func TestRecoverBeginsForLockedOwnerOnly(t *testing.T) {
 	if want := []string{"operator ada.ops account.recovery_begun " + h.people[ada] + " seen in person"}; !slices.Equal(h.recoveries(), want) {
 		t.Errorf("audited %q, want %q", h.recoveries(), want)
 	}
+}
+
+func TestRecoverStoresNothingWhenNobodyCanBeTold(t *testing.T) {
+	t.Parallel()
+	h, by := newHouse(t), members.Operator("operator ada.ops")
+	h.lock(ada)
+	begin := func() error {
+		_, err := h.Recover(t.Context(), by, h.orgID, ada, "seen in person")
+		return err
+	}
+	working := h.Mailer
+	for name, mailer := range map[string]verification.Mailer{"no mailer": nil, "a mailer that fails": &recipients{err: errors.New("no mail today")}} {
+		h.Mailer = mailer
+		if err := begin(); !errors.Is(err, fault.Unavailable) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := h.accounts.Recovery(t.Context(), h.people[ada]); !errors.Is(err, fault.NotFound) {
+			t.Errorf("%s: a recovery is stored: %v", name, err)
+		}
+	}
+	h.Mailer = working
+	expect.NoError(t, begin())
 }
 
 func TestStopRecoveryIsForOwners(t *testing.T) {

@@ -18,9 +18,15 @@ import (
 // Tell mails a message to every member of an organisation and to other addresses, each address once. A mail that can't be sent stops no
 // other, and is on the log line.
 func (d Service) Tell(ctx context.Context, orgID string, others []string, m mailtext.Message) error {
+	_, err := d.tell(ctx, orgID, others, m)
+	return err
+}
+
+// tell is Tell. It returns to how many addresses the message has been sent.
+func (d Service) tell(ctx context.Context, orgID string, others []string, m mailtext.Message) (int, error) {
 	all, err := d.List(ctx, orgID)
-	if err != nil {
-		return err
+	if err != nil || d.Mailer == nil {
+		return 0, err
 	}
 	addresses := slices.Clone(others)
 	for _, member := range all {
@@ -33,9 +39,6 @@ func (d Service) Tell(ctx context.Context, orgID string, others []string, m mail
 	group.SetLimit(readers)
 	for _, to := range addresses {
 		group.Go(func() error {
-			if d.Mailer == nil {
-				return nil
-			}
 			limited, cancel := context.WithTimeout(ctx, mailTime)
 			defer cancel()
 			if err := d.Mailer.Send(limited, []string{to}, m.Subject, m.Text(), m.HTML()); err != nil {
@@ -45,10 +48,10 @@ func (d Service) Tell(ctx context.Context, orgID string, others []string, m mail
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return fmt.Errorf("tell members: %w", err)
+		return 0, fmt.Errorf("tell members: %w", err)
 	}
 	if failed.Load() > 0 {
 		logx.Add(ctx, slog.Bool("mail_failed", true))
 	}
-	return nil
+	return len(addresses) - int(failed.Load()), nil
 }
