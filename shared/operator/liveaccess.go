@@ -13,6 +13,7 @@ import (
 	"recordbridge/shared/notice"
 	"recordbridge/shared/org"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/weburl"
 )
 
 // Bounds in characters on what an organisation says its live mode is for, and on an operator's reason.
@@ -174,13 +175,16 @@ func (o Organisations) ChangeOwn(ctx context.Context, tenant org.Tenant, change 
 	return o.change(ctx, tenant, change)
 }
 
-// checkReviewed refuses a member's change of what an operator has reviewed, or is about to.
-func checkReviewed(was, is org.Organisation) error {
+// checkReviewed refuses a member's change to a field that an operator has reviewed or is about to review. It compares URLs in the form
+// in which they are shown: the dashboard sends that form back, and an earlier release may have stored another spelling.
+func checkReviewed(own weburl.Own, was, is org.Organisation) error {
 	if was.LiveAccess != org.LiveGranted && was.LiveAccess != org.LiveRequested {
 		return nil
 	}
 	for _, reviewed := range []struct{ field, was, is string }{
-		{"name", was.Name, is.Name}, {"logo", was.LogoURI, is.LogoURI}, {"website", was.WebsiteURI, is.WebsiteURI},
+		{"name", was.Name, is.Name},
+		{"logo", own.Shown(was.LogoURI), own.Shown(is.LogoURI)},
+		{"website", own.Shown(was.WebsiteURI), own.Shown(is.WebsiteURI)},
 	} {
 		if reviewed.was != reviewed.is {
 			return fault.New(fault.Conflict, fault.CodeConflict,

@@ -179,7 +179,7 @@ func (o Organisations) change(ctx context.Context, tenant org.Tenant, change Org
 			return err
 		}
 		if change.own {
-			if err := checkReviewed(was, *found); err != nil {
+			if err := checkReviewed(o.deps.Own, was, *found); err != nil {
 				return err
 			}
 		}

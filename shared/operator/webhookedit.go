@@ -34,7 +34,7 @@ func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string, chan
 			return webhook.Subscription{}, err
 		}
 	}
-	if change.URL != nil && change.Edit.Headers == nil && len(sub.HeaderNames) > 0 && !webhook.SameOrigin(sub.URL, *change.URL) {
+	if change.URL != nil && change.Edit.Headers == nil && len(sub.HeaderNames) > 0 && !o.deps.Own.IsSameOrigin(sub.URL, *change.URL) {
 		change.Edit.Headers = map[string]string{}
 	}
 	if sub, err = o.editor().Edited(ctx, sub, change.Edit); err != nil {

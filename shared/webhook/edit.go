@@ -1,13 +1,9 @@
 package webhook
 
 import (
-	"cmp"
 	"context"
 	"maps"
-	"net"
-	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"recordbridge/shared/secret"
@@ -55,21 +51,6 @@ func (e Editor) Edited(ctx context.Context, s Subscription, to Edit) (Subscripti
 		}
 	}
 	return e.seal(ctx, s, k)
-}
-
-// SameOrigin reports whether two URLs have the same scheme, host and port. A URL that cannot be read has the origin of no other.
-func SameOrigin(a, b string) bool {
-	of := func(text string) (string, bool) {
-		u, err := url.Parse(text)
-		if err != nil || u.Host == "" {
-			return "", false
-		}
-		port := cmp.Or(u.Port(), map[string]string{"https": "443", "http": "80"}[u.Scheme])
-		return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port), true
-	}
-	one, okOne := of(a)
-	other, okOther := of(b)
-	return okOne && okOther && one == other
 }
 
 // Revealed is a signing secret that is in use.

@@ -52,6 +52,13 @@ func (o Own) Shown(stored string) string {
 	return u.String()
 }
 
+// IsSameOrigin reports whether two URLs have the same origin. A URL that Parse refuses has the origin of no other.
+func (o Own) IsSameOrigin(one, other string) bool {
+	a, errA := o.Parse(one)
+	b, errB := o.Parse(other)
+	return errA == nil && errB == nil && a.Origin() == b.Origin()
+}
+
 // has reports whether u leads to this service. For loopback hosts, any spelling of them at a port of the service does.
 func (o Own) has(u URL) bool {
 	switch {

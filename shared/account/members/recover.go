@@ -84,7 +84,7 @@ func (d Service) StopRecovery(ctx context.Context, by By, orgID, accountID strin
 		return fmt.Errorf("read account: %w", err)
 	}
 	r.EndedAt = d.Now()
-	if err := d.Rows.SaveRecovery(ctx, r); err != nil {
+	if err = d.Rows.SaveRecovery(ctx, r); err != nil {
 		return fmt.Errorf("stop recovery: %w", err)
 	}
 	_, err = d.tellOf(ctx, by, owner, "account.recovery_stopped", accountID, recoveryStopped(d.Dashboard, owner))
