@@ -17,7 +17,7 @@ description = os.path.join(here, "../../docs/openapi.yaml")
 # What a limit refuses has a shape of its own, which these check. The other checks expect to get past the limit.
 SHAPE = "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance"
 
-# What succeeds only in a window that a page of ours has opened, or for a person who has been verified in one.
+# Operations that succeed only in a window opened by one of our pages, or for a person verified in one.
 WINDOWS = ("POST /bridge/connect", "POST /bridge/tefca/identity/start", "GET /bridge/tefca/identity/callback/{provider}", "POST /bridge/tefca/records/{attemptId}/authorization")
 
 

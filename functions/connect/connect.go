@@ -1,7 +1,7 @@
 // Package connect serves /bridge/connect. GET with the organisation's public id and an institution's endpoint begins an attempt and
 // redirects the browser to the patient portal; without an endpoint it redirects to the page where a patient picks one, which comes back.
-// Errors are redirected once the redirect URI is proven, and are a page before that. POST with a start value starts an attempt that a page
-// of ours has made. Its errors are pages. Every GET begins a new attempt; a start value works once.
+// Errors are redirected once the redirect URI is proven, and are a page before that. POST with a start value starts an attempt that one
+// of our pages created; its errors are pages. Every GET begins a new attempt; a start value works once.
 package connect
 
 import (

@@ -37,7 +37,7 @@ func TestStartValuePostedByOwnPageLeavesForPortal(t *testing.T) {
 		var s starter
 		w := s.send(t, httpapi.Limiter{}, starttest.Request(t, path, starttest.Body("start-1")))
 		if got := starttest.Destination(t, w); got != authorize {
-			t.Errorf("%s: goes on to %q, want %q", path, got, authorize)
+			t.Errorf("%s: leads to %q, want %q", path, got, authorize)
 		}
 		wantCookie := "__Host-attempt-2=binding; Path=/; Max-Age=1200; HttpOnly; Secure; SameSite=Lax"
 		if got := w.Header().Values("Set-Cookie"); len(got) != 1 || got[0] != wantCookie {

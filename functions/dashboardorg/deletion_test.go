@@ -57,7 +57,7 @@ func TestDeletionIsAuditedAndToldWhenRequestedAndCancelled(t *testing.T) {
 		membertest.Exchange{Method: method, Path: deletionPath, As: membertest.Owner, Body: body, Status: status, Want: want}.Check(t, deletionRoute, h)
 	}
 	const waiting = `{"success":true,"data":{"stage":"waiting","requested_at":"2026-03-04T05:06:07Z","begins_at":"2026-03-11T05:06:07Z","can_cancel":true}}`
-	for range 2 { // who asks again is told how it stands
+	for range 2 { // a repeated request gets the deletion's status
 		ask(http.MethodPost, rightName, 200, waiting)
 	}
 	ask(http.MethodGet, "", 200, waiting)

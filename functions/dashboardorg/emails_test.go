@@ -131,7 +131,7 @@ func TestNoticeAddressCodeWorksForItsOrganisationAndAddressAlone(t *testing.T) {
 	}
 }
 
-// The attack of finding 4: ten notice addresses changed 30 times reached 460 recipients.
+// The attack in ADR 42: ten notice addresses, changed 30 times, once reached 460 recipients.
 func TestChangedNoticeAddressesReachNobodyUnverified(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)

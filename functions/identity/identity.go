@@ -1,7 +1,7 @@
 // Package identity serves /bridge/tefca/identity (docs/openapi.yaml), where TEFCA mode begins. GET ?public_id= tells a page of ours which
 // identity providers there are, and POST ?public_id= makes an attempt at one of them; both answer at once what is wrong with the
-// configuration or the plan. POST /bridge/tefca/identity/start, from a page of ours and with an attempt's start value, sends the browser to the
-// provider, once. Every POST of the other route makes a new attempt.
+// configuration or the plan. POST /bridge/tefca/identity/start, posted by one of our pages with an attempt's start value, sends the browser to
+// the provider, once. Every POST of the other route makes a new attempt.
 package identity
 
 import (

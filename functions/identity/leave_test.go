@@ -65,7 +65,7 @@ func TestAStartValueLeavesForTheProvider(t *testing.T) {
 	got := w.leave(t, start)
 	state, cookie := value(3), strconv.FormatInt(w.now.Unix(), 36)+"."+value(4)
 	if to := starttest.Destination(t, got); to != authorize {
-		t.Fatalf("goes on to %q, want %q", to, authorize)
+		t.Fatalf("leads to %q, want %q", to, authorize)
 	}
 	want := binding.CookieName(state) + "=" + cookie + "; Path=/; Max-Age=1200; HttpOnly; Secure; SameSite=Lax"
 	if cookies := got.Header().Values("Set-Cookie"); len(cookies) != 1 || cookies[0] != want {

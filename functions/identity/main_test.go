@@ -110,7 +110,7 @@ func (w *world) post(t *testing.T, body string) *httptest.ResponseRecorder {
 	return browsertest.Send(t, w.handler, http.MethodPost, identity.Route+browsertest.Page, body)
 }
 
-// leave posts a start value as a page of ours does.
+// leave posts a start value as one of our pages does.
 func (w *world) leave(t *testing.T, start string) *httptest.ResponseRecorder {
 	t.Helper()
 	return w.send(starttest.Request(t, identity.StartRoute, starttest.Body(start)))

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/operator"
 )
 
-// mostHosts is how many of the hosts that wait are shown unless a flag says otherwise.
+// mostHosts is the default number of waiting hosts to show.
 const mostHosts = 25
 
 func hostCommands() []command {

@@ -88,7 +88,7 @@ func TestDoctorFindsWhatIsWrongAndSaysWhatItCouldNotSee(t *testing.T) {
 		trouble.make()
 		told, code := examined(t, outputs)
 		if strings.Contains(told, "Alder.example") {
-			t.Errorf("%s: a name is told: %s", trouble.what, told)
+			t.Errorf("%s: the output contains a name: %s", trouble.what, told)
 		}
 		if code != 1 || !strings.Contains(told, trouble.want) || !strings.Contains(told, trouble.do) {
 			t.Errorf("%s: exit code %d, %s", trouble.what, code, told)

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// listeners are where the service is reached: the one port, that of files, that of the customers' receiver, and where containers find the
-// same three.
+// listeners holds the open ports of the service, its files and the sandbox receiver, and the addresses at which containers reach
+// these three.
 type listeners struct {
 	service, objects, receiver net.Listener
 	// inside are nil unless containers reach this machine at an address of its own.

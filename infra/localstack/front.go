@@ -59,7 +59,7 @@ func (o options) receiverPort() string {
 	return strconv.Itoa(number + 1)
 }
 
-// receiverURL is where customers' servers are reached, as publicURL is of the service.
+// receiverURL returns the base URL of the sandbox receiver; publicURL returns the service's.
 func (o options) receiverURL() string {
 	return "http://" + net.JoinHostPort("localhost", o.receiverPort())
 }

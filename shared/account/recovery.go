@@ -17,7 +17,7 @@ type RecoveryCodes struct {
 	Rev    int64 // compare-and-swap revision; 0 if the account never had codes
 }
 
-// RecoveryWait is how long a recovery waits before it removes an account's second factors.
+// RecoveryWait is the time between a recovery's request and the removal of the account's second factors.
 const RecoveryWait = 72 * time.Hour
 
 // Recovery is an operator's removal of an account's second factors, for an owner who has lost all of them

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/org"
 )
 
-// Stage is what a deletion does next.
+// Stage names the next step of a deletion.
 type Stage string
 
 // The stages, in their order. A stage that is named after rows removes them.

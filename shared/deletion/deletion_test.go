@@ -21,7 +21,7 @@ const orgID = "0a000000-0000-4000-8000-00000000000a"
 
 var errCrash = errors.New("crashed")
 
-// world is an organisation in memory, which ends at a call if it is told to.
+// world is an in-memory organisation whose process can be made to crash at a given call.
 type world struct {
 	now      time.Time
 	row      deletion.Deletion

@@ -27,7 +27,7 @@ const (
 	page = 50
 )
 
-// Store is what a deletion reads and removes. All removals may be repeated.
+// Store reads and removes an organisation's rows. Every removal is idempotent.
 type Store interface {
 	Rows
 

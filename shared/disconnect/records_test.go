@@ -128,7 +128,7 @@ func TestARecordThatIsCachedAgainMeanwhileGoesToo(t *testing.T) {
 	kept.wantOthers(t)
 }
 
-// Between the request and its end, the patient authorises the connection again: what is cached of that stays.
+// If the patient authorises the connection again between the request and its end, the new authorisation's cached records stay.
 func TestFinishLeavesRecordsOfLaterAuthorisation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/refresh"
 )
 
-// remindAfter is when a requested disconnection becomes due, so that the scheduler sends it to the worker again. It is longer than the
-// gradual rollout of a release: a worker of the previous one finishes no disconnection, and leaves a row that is not due as it is.
+// remindAfter is the time from a request to disconnect until the scheduler sends it to the worker again. It exceeds the gradual rollout
+// of a release: the previous release's worker can't finish a disconnection, and skips a row that isn't due.
 const remindAfter = 15 * time.Minute
 
 // RequestStore keeps what ends at once when a disconnection is requested.

@@ -146,7 +146,7 @@ func TestFinishLeavesReconnectedConnectionAlone(t *testing.T) {
 	}
 }
 
-// Tokens that cannot be opened for a day are given up, and do not stay.
+// Tokens that can't be decrypted for a day are deleted without being revoked.
 func TestFinishRemovesTokensUnreadAfterOneDay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/catalog/names"
 )
 
-// Face is what people see of an organisation or an institution.
+// Face holds the names and URLs by which people recognise an organisation or an institution.
 type Face struct {
 	Names []string // its name and its other names
 	Site  string   // URL
@@ -61,7 +61,7 @@ func (c *Comparer) keys(all []string) []string {
 	return keys
 }
 
-// hosts are those of a face's website and logo, without "www.", as browsers show them.
+// hosts returns the hosts of a face's website and logo as browsers show them, without "www.".
 func hosts(f Face) []string {
 	var all []string
 	for _, address := range []string{f.Site, f.Logo} {

@@ -1,5 +1,5 @@
 // Package maillimit owns how many e-mails leave the service: by who causes them, by the mailbox they go to over all organisations, and by
-// day (docs/adr/0042-mail-is-not-a-relay.md). It keeps keyed hashes alone, and knows no HTTP, no AWS and no store.
+// day (docs/adr/0042-mail-is-not-a-relay.md). It keeps only keyed hashes of addresses, and depends on no HTTP, AWS or store.
 package maillimit
 
 import (

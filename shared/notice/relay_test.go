@@ -82,7 +82,7 @@ func TestNoticesStayPossibleBesideHostileAccount(t *testing.T) {
 	})
 }
 
-// The attack of finding 4: ten unverified addresses, changed 30 times, were told of a new credential each.
+// The attack in ADR 42: ten unverified addresses, changed 30 times, once got a notice of a new credential each time.
 func TestNoticeGoesToVerifiedAddressesOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

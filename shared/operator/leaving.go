@@ -24,7 +24,7 @@ type Deletions interface {
 	Show(ctx context.Context, orgID string) (deletion.Deletion, error)
 }
 
-// Delete schedules the deletion of an organisation and everything that it has, which owners can cancel for a week, or returns the one under
+// Delete schedules the deletion of an organisation and all its data, which owners can cancel for a week, or returns the one under
 // way. name confirms it. Members and verified notice addresses are told before it is stored. Errors are fault.Invalid, fault.NotFound,
 // fault.Conflict and fault.Limited.
 func (o Organisations) Delete(ctx context.Context, tenant org.Tenant, name string) (deletion.Deletion, error) {

@@ -138,7 +138,7 @@ func (o Organisations) WithdrawLive(ctx context.Context, tenant org.Tenant, reas
 	})
 }
 
-// decision is what an operator decides on an organisation's live mode.
+// decision is an operator's decision on an organisation's live mode.
 type decision struct {
 	stage  org.LiveAccess
 	reason *string // nil: it needs none

@@ -52,7 +52,7 @@ func (o Organisations) LiveRequests(ctx context.Context) ([]LiveRequest, error) 
 	return waiting, nil
 }
 
-// known is what an organisation is compared with.
+// known is a party with which an organisation is compared.
 type known struct {
 	Alike
 

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/verification"
 )
 
-// contests is how often others may be faster with the same organisation.
+// contests limits how often a write that conflicts with another is tried.
 const contests = 3
 
 // NoticeCodes verifies an organisation's notice addresses by codes. Every field is needed.
@@ -30,7 +30,7 @@ type NoticeCode struct {
 	Network   string // where the request comes from
 }
 
-// codesOf is where codes for an organisation's notice addresses are kept apart from all others.
+// codesOf returns the tenant under which the codes of an organisation's notice addresses are stored, apart from all other codes.
 func codesOf(orgID string) org.Tenant { return org.Tenant{Mode: "notices", OrgID: orgID} }
 
 // SendCode sends a code to an unverified notice address. Errors are fault.Invalid, fault.NotFound if it is not one of the organisation's,

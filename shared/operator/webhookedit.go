@@ -17,8 +17,8 @@ type WebhookChange struct {
 	Edit     webhook.Edit
 }
 
-// Change changes all that is named of a webhook at once. With another URL its organisation is told by e-mail, and attempts that are due go
-// there. At another origin the webhook has only the headers that change names: the ones before were meant for the former receiver.
+// Change applies change to a webhook in one write. If the URL changes, the organisation is notified by e-mail, and due attempts go to the
+// new URL. If the origin changes, the webhook keeps only the headers in change: the former ones were meant for the former receiver.
 // Errors are fault.Invalid, fault.NotFound and fault.Conflict.
 func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string, change WebhookChange) (webhook.Subscription, error) {
 	sub, err := o.webhook(ctx, tenant, id)

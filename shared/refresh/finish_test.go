@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/testkit/expect"
 )
 
-// requested is what the request to disconnect leaves: tokens, and a time at which the scheduler sends the connection again.
+// requested puts a connection in the state after a request to disconnect: it has tokens, and a time at which the scheduler sends it again.
 func requested(c *connection.Connection) {
 	disconnect(c)
 	c.Refresh.RefreshAt = start.Add(15 * time.Minute)

@@ -68,7 +68,7 @@ type Occasion string
 
 // The occasions.
 const (
-	Form          Occasion = "" // a form of a page of ours asks a patient
+	Form          Occasion = "" // a form on one of our pages, filled in by a patient
 	SignIn        Occasion = "sign_in"
 	NewAddress    Occasion = "new_address"
 	NoticeAddress Occasion = "notice_address" // an organisation's, for notices

@@ -21,7 +21,7 @@ import (
 //go:embed testdata/whatwg.json
 var table []byte
 
-// reading is what a browser makes of a URL. It is zero for what is not a URL with a host.
+// reading holds the parts that a browser parses from a URL. It is zero for text that is not a URL with a host.
 type reading struct{ scheme, host, port string }
 
 // browser reads an http or https URL as browsers do (WHATWG URL Standard, "basic URL parser" without a base URL). It shares no code

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/secret"
 )
 
-// Prepared is the form that a page of ours posts to start an attempt, and where the browser says that it comes from.
+// Prepared is the form that one of our pages posts to start an attempt, with the browser's headers on its source.
 type Prepared struct {
 	Start  string `form:"start_value" required:"true"`
 	Site   string `header:"Sec-Fetch-Site"`
@@ -28,11 +28,11 @@ type Leaver interface {
 	Leave(ctx context.Context, start secret.Text) (binding.Started, error)
 }
 
-// Leave starts an attempt in a browser whose page of ours, on the origin of baseURL, posts the start value. Anything else, such as a
-// form of another site, could bind a person's sign-in to another's attempt (docs/threat-model.md).
+// Leave starts an attempt if one of our pages, on the origin of baseURL, posts the start value. A form of any other site is refused: it
+// could bind one person's sign-in to another's attempt (docs/threat-model.md).
 //
-// The answer is a page that goes on to the portal, rather than a redirect: Chromium holds every redirect after a form, the portal's
-// own included, against the form-action policy of the page that posted it.
+// The response is a page that leads to the portal, rather than a redirect: Chromium applies the posting page's form-action policy to
+// every redirect after the form, the portal's included.
 func Leave(ctx context.Context, visit httpapi.Visit, in Prepared, baseURL string, flows Leaver) (httpapi.Answer, error) {
 	own := catalog.Origin(baseURL)
 	if own == "" || in.Origin != own || in.Site != "same-origin" || in.Mode != "navigate" {

@@ -50,7 +50,7 @@ func Apply(ctx context.Context, o *operator.Operator, to Options) (runfile.Run, 
 }
 
 // Organisations makes the two organisations that a stack is tried out with, the first with live mode and the second without, and returns
-// their credentials. With an error it returns those that were made.
+// their credentials. On error it returns those created so far.
 func Organisations(ctx context.Context, o *operator.Operator, to Options) ([]runfile.Organisation, error) {
 	var made []runfile.Organisation
 	first, err := organisation(ctx, o, "Alder Health App", org.Paid, org.LiveGranted, "alder")

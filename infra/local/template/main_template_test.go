@@ -172,7 +172,7 @@ func TestGlobalsGiveWhatAFunctionDoesNotSay(t *testing.T) {
 	}
 }
 
-// ownURLs are those of the service's hosts beside the base URL's.
+// ownURLs lists the URLs of the service's hosts other than the base URL.
 const ownURLs = "https://recordbridge-api.execute-api.us-east-1.amazonaws.com https://recordbridge-exportsbucket.s3.us-east-1.amazonaws.com " +
 	"https://recordbridge-exportsbucket.s3.dualstack.us-east-1.amazonaws.com https://recordbridge-exportsbucket.s3.amazonaws.com " +
 	"https://recordbridge-catalogbucket.s3.us-east-1.amazonaws.com https://recordbridge-widgetbucket.s3.us-east-1.amazonaws.com " +

@@ -205,7 +205,7 @@ func (f finished) checkPublicID(t *testing.T, route template.Route, status int, 
 	}
 }
 
-// checkOwnForm checks that what no page of ours has sent, with or without a public id, is refused and begins nothing.
+// checkOwnForm checks that a form from any other page, with or without a public id, is refused and starts no attempt.
 func (f finished) checkOwnForm(t *testing.T, route template.Route) {
 	t.Helper()
 	for _, query := range []string{"", "?public_id=" + f.seeded.Organisations[0].PublicID, "?attempt=x"} {

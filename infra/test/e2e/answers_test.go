@@ -24,7 +24,7 @@ type request struct {
 	method, path string
 	authorize    string // the Authorization header
 	body         string
-	form         string  // the body in place of a JSON one, as a page of ours sends it
+	form         string  // the body in place of a JSON one, as one of our pages sends it
 	as           *person // whose session it has, where it is the dashboard's
 }
 

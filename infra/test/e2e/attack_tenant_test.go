@@ -115,7 +115,7 @@ func TestStartValueWorksOnceFromOwnPageForHalfHour(t *testing.T) {
 	})
 }
 
-// checkStartsNowhereElse checks that nothing but the form of a page of ours starts an attempt: no form from elsewhere, and no URL.
+// checkStartsNowhereElse checks that only a form on one of our pages starts an attempt: no other site's form does, and no URL.
 func (o *outside) checkStartsNowhereElse(t *testing.T, form startForm) {
 	t.Helper()
 	for _, header := range []http.Header{

@@ -63,7 +63,7 @@ type visited struct {
 	body   []byte
 }
 
-// location is where the answer sends the browser, by a redirect or as the page that starts an attempt does; nil if it stays.
+// location returns the URL to which the response sends the browser, by a redirect or by the script of the start page, or nil.
 func (v *visited) location() *url.URL {
 	address := v.header.Get("Location")
 	if found := regexp.MustCompile(` data-portal="([^"]*)"`).FindSubmatch(v.body); found != nil {
@@ -76,12 +76,12 @@ func (v *visited) location() *url.URL {
 	return target
 }
 
-// startForm is the form that a page of ours starts an attempt with.
+// startForm is the form with which one of our pages starts an attempt.
 type startForm struct {
 	url, value string
 }
 
-// start posts a form as a page of ours does, but for the browser's own headers.
+// start posts a form as one of our pages does. The browser's own headers are the caller's.
 func (b *browser) start(form startForm) *visited {
 	b.t.Helper()
 	target, err := url.Parse(form.url)

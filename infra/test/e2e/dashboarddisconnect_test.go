@@ -34,7 +34,7 @@ func TestDashboardDisconnectIsDoneByWorker(t *testing.T) {
 }
 
 // TestDashboardDisconnectSurvivesCrashAnywhere has the dashboard's function and the worker stop at each of their calls in turn. Whoever asked
-// asks again after an error; everything ends, and is recorded, once.
+// asks again after an error; every step happens, and is recorded, once.
 func TestDashboardDisconnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"DashboardConnectionsFunction", "RefreshWorkerFunction"} {

@@ -202,7 +202,7 @@ func TestDeletedOrganisationLeavesDocumentedRowsOnly(t *testing.T) {
 		}
 		<-time.After(2 * time.Hour)
 		s.letPass(20)
-		// The export that was under way has failed, and the grants are gone: nobody is told any more.
+		// The running export has failed, and the grants are gone: nobody is notified any more.
 		if told := len(s.events("patient.ehi_export_failed")) + len(s.events("patient.authorization_revoked")); told != 0 {
 			t.Errorf("%d events were sent after it had begun", told)
 		}

@@ -142,7 +142,7 @@ func (m *matrix) ask(g guarded, orgID string, mode org.Mode, by who, change func
 	m.t.Helper()
 	m.asked++
 	path, body := g.Path, map[string]any{}
-	if account.Action(g.Proof) == account.MoveWebhook { // which is told by the webhook's present URL
+	if account.Action(g.Proof) == account.MoveWebhook { // whose row holds the webhook's current URL
 		path = strings.Replace(path, "{webhookId}", m.hooks[orgID+string(mode)], 1)
 		body["url"] = "https://hooks.example/" + ids.Random()
 	}
@@ -186,7 +186,7 @@ func TestDashboardLetsInWhomItsDescriptionLetsIn(t *testing.T) {
 	})
 }
 
-// operations are those of the routes that template.yaml has and of the methods that their functions answer. Each has to be described.
+// operations returns the operations of template.yaml's routes and of the methods that their functions serve. Each must be described.
 func (m *matrix) operations(t *testing.T) []guarded {
 	t.Helper()
 	described := map[string]guarded{}

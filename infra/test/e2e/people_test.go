@@ -89,7 +89,7 @@ func newPeopleOf(s *stack) people {
 	}
 }
 
-// cookieOf is what the browser of somebody sends.
+// cookieOf returns the session cookie of a person's browser.
 func cookieOf(by who) string { return httpapi.SessionCookieName + "=" + by.token.Reveal() }
 
 // ownerOf is the organisation of a public id.

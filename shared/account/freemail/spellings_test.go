@@ -80,6 +80,6 @@ func TestOwnListHoldsDomainsInOrder(t *testing.T) {
 	all := strings.Fields(rest)
 	shape := regexp.MustCompile(`^([a-z0-9-]+\.)+[a-z]{2,}$`)
 	if !slices.IsSorted(all) || len(slices.Compact(slices.Clone(all))) != len(all) || slices.ContainsFunc(all, func(domain string) bool { return !shape.MatchString(domain) }) {
-		t.Error("the list is not in order, has a domain twice, or a line that is none")
+		t.Error("the list is unsorted, or has a duplicate or a line that is not a domain")
 	}
 }

@@ -48,7 +48,7 @@ func (h *house) found(email, name string) (members.By, string) {
 	return members.By{Actor: account.Actor(h.people[email]), AccountID: h.people[email], Role: account.Owner}, made.ID
 }
 
-// The attack of finding 4: 60 invitations of one address, each withdrawn before the next, were 60 e-mails.
+// The attack in ADR 42: 60 invitations of one address, each withdrawn before the next, once sent 60 e-mails.
 func TestInviteCountsWithdrawnInvitations(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -71,7 +71,7 @@ func TestInviteCountsWithdrawnInvitations(t *testing.T) {
 	}
 }
 
-// The attack of finding 4: eight tenants of one account reached one mailbox.
+// The attack in ADR 42: eight tenants of one account once reached one mailbox.
 func TestInviteCountsAccountOverAllItsOrganisations(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

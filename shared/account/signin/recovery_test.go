@@ -78,7 +78,7 @@ func TestRecoveryCodeWorksOnce(t *testing.T) {
 		t.Errorf("the newest mail is %q", mail.subject)
 	}
 	if told := h.post.sent[len(h.post.sent)-2]; told.to != ada || !strings.Contains(told.text, "Recovery codes left: 9") {
-		t.Errorf("the account is told %q", told.text)
+		t.Errorf("the account got %q", told.text)
 	}
 	h.wait(time.Minute)
 	again := h.enter(ada, signin.Browser{})
@@ -158,7 +158,7 @@ func TestNewRecoveryCodesReplaceOldOnes(t *testing.T) {
 	made, err := h.MakeRecoveryCodes(t.Context(), pending.Session)
 	expect.NoError(t, err)
 	if mail := h.post.last(ada); len(made) != 10 || !strings.Contains(mail.subject, "new recovery codes") || strings.Contains(mail.text, made[0].Reveal()) {
-		t.Errorf("%d codes; the account is told %q", len(made), mail.text)
+		t.Errorf("%d codes; the account got %q", len(made), mail.text)
 	}
 	if _, err = h.recover(pending, codes[0].Reveal()); !errors.Is(err, fault.Invalid) {
 		t.Errorf("an old code: %v", err)

@@ -24,7 +24,7 @@ type List struct {
 	Trusted bool
 }
 
-// Override is what an operator has decided of a brand or a host, whatever lists say.
+// Override is an operator's decision about a brand or a host. It takes precedence over every list.
 type Override struct {
 	Kind  OverrideKind
 	ID    string // of the brand, or one that was merged into it; of Serves and Refuse: the host (catalog.Host)
@@ -102,8 +102,8 @@ func (in Input) settled(made record.Catalog, report Report) (record.Catalog, Rep
 	return made, report
 }
 
-// settling is how often a catalogue is composed of itself at most: ids that are chosen and merged by hand can contradict what was published so that they come to
-// rest only then, and what is set aside depends on what was published.
+// settling limits the rounds of composing until the result no longer changes. Ids chosen or merged by hand can contradict what was published,
+// and what waits depends on what was published, so that one round may not be enough.
 const settling = 32
 
 // isByHand reports whether ids are chosen or merged by hand.

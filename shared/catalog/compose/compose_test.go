@@ -45,7 +45,7 @@ func input(lists ...compose.List) compose.Input {
 	return compose.Input{Mode: "live", Lists: lists, Now: noon}
 }
 
-// letting lets every brand have servers at all hosts of the lists, as an operator can.
+// letting allows every brand to have servers at every host of the lists, as an operator can.
 func letting(in compose.Input) compose.Input {
 	for _, l := range in.Lists {
 		for _, of := range l.Listings {

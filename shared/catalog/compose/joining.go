@@ -26,7 +26,7 @@ type serverClaim struct {
 	server *server
 }
 
-// doubt is a claim that needs an operator's word.
+// doubt is a claim that needs an operator's decision.
 type doubt struct {
 	serverClaim
 
@@ -35,7 +35,7 @@ type doubt struct {
 	isNew bool // patients do not reach the server yet
 }
 
-// doubts lists the claims that need an operator's word: of brands, and of portals, which rows of several brands can name.
+// doubts lists the claims that need an operator's decision: of brands, and of portals, which rows of several brands can name.
 func (c *composer) doubts(groups []*group, servers map[string]*facts) []doubt {
 	var all []doubt
 	reached := c.reachedBefore()
@@ -86,7 +86,7 @@ func (c *composer) unitOf(g *group, servers map[string]*facts, portals map[strin
 	return brand
 }
 
-// claimsOf are the claims of a row's portal: its servers that become endpoints.
+// claimsOf returns the claims of a row's portal: one for each of its servers that becomes an endpoint.
 func claimsOf(g *group, r *row, p *portal, servers map[string]*facts, isUsable bool) []serverClaim {
 	var claims []serverClaim
 	for _, e := range p.endpoints {
@@ -214,8 +214,9 @@ func (c *composer) mayAdd(g *group, r *row, portal string) bool {
 	return !isBest || r.list.Trusted || r.list.Priority == best || slices.Contains(c.in.Before.Brands[g.id].PortalIDs, portal)
 }
 
-// hostsBefore are those that a brand was published with, and those of brands that an operator has merged into it. If several published brands become one, a host that only some of them had
-// counts only if the best sources name it: otherwise a list could publish a brand at the hospital's host and at one of its own, and then join the hospital.
+// hostsBefore returns the hosts with which a brand was published, and those of brands that an operator has merged into it. If several
+// published brands become one, a host that only some of them had counts only if the best sources name it (ADR 41): otherwise a list
+// could publish a brand at the hospital's host and at one of its own, and then join the hospital.
 func (c *composer) hostsBefore(g *group) (before map[string]bool, isNew bool) {
 	hosts := c.hostsOf(c.in.Before.Brands[g.id])
 	for _, o := range c.in.Overrides {
@@ -264,7 +265,7 @@ func (c *composer) hostsOfPortal(id string) map[string]bool {
 	return hosts
 }
 
-// reachedBefore are the FHIR bases that patients of published brands reach.
+// reachedBefore returns the FHIR bases of published brands that patients reach.
 func (c *composer) reachedBefore() map[string]bool {
 	bases := map[string]bool{}
 	for _, b := range c.in.Before.Brands {

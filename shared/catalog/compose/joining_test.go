@@ -183,7 +183,7 @@ func TestComposeBelievesPlatformOnlyOfKnownHost(t *testing.T) {
 	}
 }
 
-// knownHosts is what the profiles of the tests know.
+// knownHosts returns the platform whose profile, in these tests, lists the host.
 func knownHosts(base string) string {
 	for host, platform := range map[string]string{"https://fhir.epic.example/": "epic", "https://fhir.cerner.example/": "cerner"} {
 		if strings.HasPrefix(base, host) {

@@ -118,7 +118,7 @@ func TestComposeShowsHostsOnlyOfSeveralPortals(t *testing.T) {
 	}
 }
 
-// TestComposeKeepsWhatWasPublishedBefore covers an upgrade: what the release before has published without asking stays, and nothing of it waits.
+// TestComposeKeepsWhatWasPublishedBefore covers an upgrade: servers that the previous release published without a decision stay, and none waits.
 func TestComposeKeepsWhatWasPublishedBefore(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

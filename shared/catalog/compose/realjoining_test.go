@@ -13,9 +13,9 @@ import (
 	"recordbridge/shared/smart/platform"
 )
 
-// TestTheRealListWaitsByHost counts what of the public data waits, and by how many hosts: published anew, and as a collector's list beside
-// lists of vendors.
-func TestTheRealListWaitsByHost(t *testing.T) {
+// TestComposePublicDataWaitsAtFewHosts counts the public data's servers that wait, and their hosts: in a first publication, and as a
+// collector's list beside vendors' lists.
+func TestComposePublicDataWaitsAtFewHosts(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("much of one thing, in one goroutine")
@@ -23,14 +23,14 @@ func TestTheRealListWaitsByHost(t *testing.T) {
 	in := published(t)
 	all := in.Lists[0].Listings
 	_, report := compose.Compose(in)
-	counts(t, "published anew", report)
+	counts(t, "first publication", report)
 	if len(report.Waiting) > 0 {
 		t.Errorf("%d of a list that is published first wait", len(report.Waiting))
 	}
 	vendors := ofVendors(t, all)
 	in.Lists = vendors
 	in.Before, report = compose.Compose(in)
-	counts(t, "vendors' lists alone, published anew", report)
+	counts(t, "first publication of vendors' lists alone", report)
 	in.Lists, in.Now = slices.Concat(vendors, []compose.List{{Source: "lantern", Priority: 10, Listings: all}}), noon.Add(time.Hour)
 	_, report = compose.Compose(in)
 	counts(t, "a collector's list over vendors' lists", report)

@@ -34,7 +34,7 @@ const (
 	OfPlatform    Why = "platform"       // the source says its platform, whose profile does not know the host
 )
 
-// aside is what is kept out of a catalogue until an operator lets it in.
+// aside collects the listings that stay out of the catalogue until an operator allows their hosts.
 type aside struct {
 	listings int                      // that were read
 	rows     map[*row]map[string]bool // FHIR bases, by rows as they were read
@@ -145,7 +145,8 @@ func (c *composer) couldBe(g *group) []string {
 	return sorted(all)
 }
 
-// setAside sets servers aside that may not come into the catalogue unasked, and reports whether there were any: then it is made again without them.
+// setAside removes servers that need an operator's decision from the rows. It reports whether there were any, in which case the caller composes
+// again without them.
 // First go those that were never published; only if there are none, published ones whose brand would become another's, the worst
 // sources first. So a published brand is not blamed for a newcomer.
 func (c *composer) setAside(groups []*group, servers map[string]*facts) bool {

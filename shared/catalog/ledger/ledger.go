@@ -132,7 +132,7 @@ type Changes struct {
 	Names   []string `json:"names,omitempty"`
 }
 
-// Override is what an operator says against the lists, or lets them say. It outlives every import.
+// Override is an operator's decision about what lists contain. It outlives every import.
 type Override struct {
 	Kind  Kind
 	ID    string // of the brand, portal or endpoint it is about; of Platform and Refuse: the host

@@ -64,7 +64,7 @@ type Joining struct {
 	Present []string `json:"brand_hosts,omitempty"` // that the brand has
 }
 
-// firstJoinings is how many servers of a host are shown.
+// firstJoinings limits the servers that a summary names for each host.
 const firstJoinings = 5
 
 // ByHost groups what waits by host, those with the most servers first.

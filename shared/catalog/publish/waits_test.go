@@ -20,7 +20,7 @@ import (
 
 const hospitalNPI = "1234567893"
 
-// lists are those of sources, which a publisher really composes.
+// lists composes the lists of its sources through a real publisher.
 type lists struct {
 	*world
 
@@ -62,7 +62,7 @@ func clinic(name, address string) listing.Listing {
 	return listing.Listing{Key: name, Name: name, Portals: []listing.Portal{{Endpoints: []listing.Endpoint{{Address: address}}}}}
 }
 
-// rowAt is the row of the endpoint at a FHIR base.
+// rowAt returns the row of the endpoint at a FHIR base.
 func (l *lists) rowAt(base string) catalog.Endpoint {
 	for _, row := range l.rows {
 		if row.FHIRBase == base {

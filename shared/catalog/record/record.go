@@ -38,7 +38,7 @@ type Portal struct {
 	LogoURI       string    `json:"logo_uri"`
 	Description   string    `json:"description"`
 	EndpointIDs   []string  `json:"endpoint_ids"`
-	// Hosts are those of its endpoints' FHIR servers (catalog.Host), sorted, if it is one of several of a brand: patients tell it from others by them.
+	// Hosts lists the hosts of its endpoints' FHIR servers (catalog.Host), sorted, if the brand has several portals: patients tell portals apart by them.
 	Hosts []string `json:"hosts,omitempty"`
 }
 

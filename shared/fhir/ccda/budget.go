@@ -12,7 +12,7 @@ const (
 // The reasons for which parts of a document are left out once its budget is spent.
 const overBudget = "more than a document of its size may become"
 
-// relationSize is how much a reference from one statement to another takes, with the extension that some need.
+// relationSize is the size in bytes of a reference between two statements, including the extension that some need.
 const relationSize = 200
 
 // budget counts the bytes of JSON that a document becomes. Statements may use three quarters of it; sections, whose narrative people
@@ -102,7 +102,7 @@ func (c *converter) after(ref *r4.Reference, do func()) {
 	}
 }
 
-// markCut says in a resource that its document is told in part (FHIR R4, resource.html#tag-def SUBSETTED).
+// markCut tags resources as SUBSETTED if part of their document was dropped (FHIR R4, resource.html#tag-def).
 func (c *converter) markCut(resources ...r4.Resource) {
 	if !c.report.IsCut() {
 		return

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Count is how many spellings Of returns.
+// Count is the number of spellings that Of returns.
 const Count = 1000
 
 // Of returns Count different URLs with path that browsers take to host, a name or an IPv4 address in ASCII, at port. An empty port is

@@ -1,5 +1,5 @@
-// Package starttest sends the form that a page of ours starts an attempt with, and what nobody but such a page must be able to send. It
-// reads the page that answers the form.
+// Package starttest sends the form with which one of our pages starts an attempt, and requests that only such a page may send. It reads
+// the page that responds to the form.
 package starttest
 
 import (
@@ -36,7 +36,7 @@ func Request(tb testing.TB, path, body string) *http.Request {
 	return r
 }
 
-// Foreign lists headers that no page of ours on Origin sends, each different from Header(Origin) in one.
+// Foreign returns sets of headers that none of our pages on Origin sends. Each differs from Header(Origin) in one header.
 func Foreign() map[string]http.Header {
 	all := map[string]http.Header{}
 	for name, values := range map[string]map[string][]string{
@@ -62,13 +62,13 @@ func Foreign() map[string]http.Header {
 	return all
 }
 
-// Destination returns where an answer's page goes on to. The page must do so by its own script alone.
+// Destination returns the URL to which a response's page sends the browser. The page must do so by its script alone.
 func Destination(tb testing.TB, got *httptest.ResponseRecorder) string {
 	tb.Helper()
 	page := got.Body.String()
 	found := regexp.MustCompile(` data-portal="([^"]*)"`).FindStringSubmatch(page)
 	if got.Code != http.StatusOK || got.Header().Get("Location") != "" || got.Header().Get("Cache-Control") != "no-store" || found == nil {
-		tb.Fatalf("got %d %v, want a page that goes on:\n%s", got.Code, got.Header(), page)
+		tb.Fatalf("got %d %v, want a page that leads on:\n%s", got.Code, got.Header(), page)
 	}
 	script := expect.OwnPolicy(tb, got.Header().Get("Content-Security-Policy"), strings.Replace(page, found[1], "", 1))
 	if !strings.Contains(script, "window.location.replace(") || got.Header().Get("Referrer-Policy") != "no-referrer" {

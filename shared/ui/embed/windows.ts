@@ -22,7 +22,7 @@ export class Windows {
     return this.#self.navigator.userActivation?.isActive ? "blocked" : "unseen";
   }
 
-  /** A window of ours that is about to leave has said its name. Returns the id of its attempt, or undefined for any other message. */
+  /** Takes the handle of a window that announces that it is leaving. Returns the id of its attempt, or undefined for any other message. */
   heard({ origin, source, data }: MessageEvent<Partial<Left> | null>): string | undefined {
     const { svc, name } = data ?? {};
     if (origin !== this.#self.location.origin || svc !== "left" || typeof name !== "string" || !name.startsWith(prefix)) return undefined;

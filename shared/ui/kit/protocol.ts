@@ -142,8 +142,8 @@ export interface Here {
 }
 
 /**
- * window.postMessage, a window that a frame of ours has opened to that frame, target our origin: it is about to leave for the portal. Its name tells whose
- * it is. A window that was severed cannot say so.
+ * window.postMessage from a window to the frame that opened it, with our origin as the target: the window is about to leave for the portal.
+ * Its name identifies the attempt. A window without an opener can't send it.
  */
 export interface Left {
   svc: "left";

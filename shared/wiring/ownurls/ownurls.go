@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/weburl"
 )
 
-// URLEnv is what such a function reads of template.yaml.
+// URLEnv holds the environment variables that template.yaml sets for such a function.
 type URLEnv struct {
 	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
 	OwnURLsParameter string `env:"OWN_URLS_PARAMETER,required"`

@@ -91,7 +91,7 @@ for (const kind of ["connect", "tefca"] as const) {
     const { public_id, redirect_uri } = customer(run);
     const query = new URLSearchParams({ public_id, redirect_uri, reconnect_org_connection_id: crypto.randomUUID() });
     await page.goto(`${run.base_url}/widget/connect?${query}`);
-    await new Patient(page, page).button("go").click(); // the one press that finding 1 took
+    await new Patient(page, page).button("go").click(); // the only click of the attack
     await isRefused(page);
     await isUntouched(run, kind, made);
   });
@@ -160,7 +160,7 @@ test("another site's form that one of our URLs would redirect to a start, method
   await isUntouched(run, "connect", made);
 });
 
-test("the start value is in no URL, and the portal's page learns nothing of ours", async ({ page, context, run, host }) => {
+test("the start value is in no URL, and the portal gets no referrer", async ({ page, context, run, host }) => {
   const addresses: string[] = [];
   let value = "";
   context.on("request", (request) => addresses.push(request.url(), request.headers()["referer"] ?? ""));
@@ -181,8 +181,8 @@ test("the start value is in no URL, and the portal's page learns nothing of ours
   await patient.sees("success_title");
 });
 
-/** The hidden form that a page of ours posts, made by a page of ours: what an attacker cannot do. Without it the tests above could pass for nothing. */
-test("a page of ours starts the same attempt", async ({ page, run }) => {
+/** Posts the hidden form from one of our pages, which an attacker can't do. Without this test, the ones above could pass because every start fails. */
+test("our own page starts the same attempt", async ({ page, run }) => {
   for (const kind of ["connect", "tefca"] as const) {
     const made = await make(run, kind);
     await toHostedPage(page, run);

@@ -72,7 +72,7 @@ export function Out({ href, children, t, class: name }: { href: string; children
   );
 }
 
-/** Starts an attempt in another window, where the first click opened none. A sandbox without allow-forms lets nobody hear of the form, so the click is told. */
+/** Starts an attempt in another window if the first click opened none. A sandbox without allow-forms fires no submit event, so onClick reports the click. */
 export function Again({ start, children, t, onClick }: { start: Start; children: ComponentChildren; t: Ui["t"]; onClick: () => void }) {
   return (
     <form method="post" action={start.url} target="_blank" rel="noopener">
