@@ -53,11 +53,17 @@ func with(address *url.URL, changes map[string]string) *url.URL {
 	return &changed
 }
 
-// checkNoReturn: the browser gets a page of ours and is sent nowhere.
+// checkNoReturn checks that the browser gets our page for a bad request, and is sent nowhere.
 func checkNoReturn(t *testing.T, got *visited) {
 	t.Helper()
-	if got.status != http.StatusBadRequest || got.location() != nil || !strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
-		t.Errorf("the browser got %d %v", got.status, got.header)
+	checkRefusal(t, got, http.StatusBadRequest)
+}
+
+// checkRefusal checks that a response is a page with a status, which sends the browser nowhere.
+func checkRefusal(t *testing.T, got *visited, status int) {
+	t.Helper()
+	if got.status != status || got.location() != nil || !strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
+		t.Errorf("the browser got %d %v, want a page with %d", got.status, got.header, status)
 	}
 }
 

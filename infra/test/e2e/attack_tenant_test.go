@@ -144,7 +144,11 @@ func (o *outside) checkStartsNowhereElse(t *testing.T, form startForm) {
 		b.header = http.Header{"Sec-Fetch-Site": {"same-origin"}, "Sec-Fetch-Mode": {"navigate"}, "Origin": {host}}
 		link, err := url.Parse(form.url + "?" + url.Values{name: {form.value}}.Encode())
 		expect.NoError(t, err)
-		checkNoReturn(t, b.get(link))
+		ofGet := http.StatusBadRequest
+		if strings.HasSuffix(link.Path, "/start") { // takes POST alone
+			ofGet = http.StatusMethodNotAllowed
+		}
+		checkRefusal(t, b.get(link), ofGet)
 		checkNoReturn(t, b.start(startForm{url: link.String()}))
 		if len(b.cookies) != 0 {
 			t.Errorf("a URL with %s gets a cookie", name)
