@@ -283,7 +283,6 @@ func TestWhereNothingIsDueTheConnectionIsPutBackAsItIs(t *testing.T) {
 		"never due":                         func(c *connection.Connection) { c.Refresh.RefreshAt = time.Time{} },
 		"revoked":                           func(c *connection.Connection) { c.Status = connection.Revoked },
 		"rejected":                          func(c *connection.Connection) { c.Status = connection.Rejected },
-		"disconnected, upstream later":      func(c *connection.Connection) { disconnect(c); c.Refresh.RefreshAt = start.Add(1) },
 		"revoked, with a consent that ends": func(c *connection.Connection) { c.Status, c.ConsentExpiresAt = connection.Revoked, start.Add(day) },
 	} {
 		t.Run(name, func(t *testing.T) {
