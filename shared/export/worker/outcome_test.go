@@ -64,7 +64,8 @@ func TestAFailedTypeIsRecordedAndTheRestIsExported(t *testing.T) {
 			[]string{"Observation"},
 		},
 		"503 with Retry-After": {
-			findObservations, answer{status: 503, retryAfter: 3}, 15, 6*time.Minute + 9*time.Second, // 3, 3, 3 and 4 seconds, in each of 3 rounds
+			// 3, 3, 3 and 4 seconds in each of 3 rounds, and 3 that what follows waits after the last try of the first
+			findObservations, answer{status: 503, retryAfter: 3}, 15, 6*time.Minute + 12*time.Second,
 			export.TypeOutcome{Result: export.OutcomeFailed, Status: 503, Reason: export.LossUnavailable}, []string{"Observation"},
 		},
 		"429 without Retry-After": {
@@ -141,7 +142,7 @@ func TestAFailedTypeIsRecordedAndTheRestIsExported(t *testing.T) {
 				if got := b.server.times(c.request); got != c.requests {
 					t.Errorf("%d requests, want %d", got, c.requests)
 				}
-				if got := time.Since(started); got != c.waited {
+				if got := time.Since(started) - time.Duration(len(b.enqueued.tasks))*afterWait; got != c.waited {
 					t.Errorf("waited %v, want %v", got, c.waited)
 				}
 			})
