@@ -32,7 +32,7 @@ type limiter struct {
 	held   int64 // bytes of documents before their turn
 	line   []*visitor
 
-	oneByOne bool // nothing is read ahead until the server has proven to bear it
+	oneByOne bool // nothing is read ahead until the server has answered
 }
 
 // visitor is who waits at the limiter.
@@ -118,7 +118,7 @@ func (l *limiter) bears() int {
 func (l *limiter) isOneByOne() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.oneByOne && !l.flight.isProven(1)
+	return l.oneByOne && !l.flight.hasAnswered()
 }
 
 func (l *limiter) hold(of *turn, bytes int64) {

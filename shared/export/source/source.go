@@ -137,9 +137,9 @@ func (s *Session) Demanded() time.Duration {
 // Wait leaves the server alone for as long as it has to be. The Result stops if that is too long for a running function.
 func (s *Session) Wait(ctx context.Context) (export.Result, error) { return s.pace.waitForServer(ctx) }
 
-// OneByOne has nothing read ahead until the server has answered some requests. A run begins so after one that the server has
-// ended by its demand to be left alone: the first request is then one that gets the export on, and the refusal of another does not
-// use up the end of the wait. It is called before the first request.
+// OneByOne has nothing read ahead until the server has answered a request. A run begins so after one that ended with a demand to
+// leave the server alone: the refusal of what is read ahead must not be all that comes of a wait. It is called before the first
+// request.
 func (s *Session) OneByOne() { s.limiter.oneByOne = true }
 
 // IsOneByOne reports whether nothing is read ahead for now.
