@@ -71,11 +71,11 @@ func TestWhatHelpsAnExportIsSaidWithItsCommand(t *testing.T) {
 		"long in line before": {func(e *operator.Export) {
 			e.Status, e.CreatedAt, e.Waited, e.Generation = export.Pending, noon.Add(-7*time.Hour), 6*time.Hour, 1
 		}, "Nothing; it goes on by itself."},
-		"too long":  {func(e *operator.Export) { e.Status, e.CreatedAt = export.Pending, noon.Add(-7*time.Hour) }, "longer than an export may be"},
-		"tokens":    {failed(export.TokenRefreshFailure), "ctl connection show " + ofOwner + " -id CONN"},
-		"scope":     {failed(export.ScopePatientMissing), "reconnects and allows"},
-		"patient":   {failed(export.ResourcePatientFailure), "did not give the Patient; see what our registration has there: " + probing},
-		"content":   {failed(export.ResourceInvalidContent), "Tell the institution"},
+		"too long": {func(e *operator.Export) { e.Status, e.CreatedAt = export.Pending, noon.Add(-7*time.Hour) }, "longer than an export may be"},
+		"tokens":   {failed(export.TokenRefreshFailure), "ctl connection show " + ofOwner + " -id CONN"},
+		"scope":    {failed(export.ScopePatientMissing), "reconnects and allows"},
+		"patient":  {failed(export.ResourcePatientFailure), "did not give the Patient; see what our registration has there: " + probing},
+		"content":  {failed(export.ResourceInvalidContent), "Tell the institution"},
 		"server": {func(e *operator.Export) {
 			failed(export.SuppressedPleaseContact)(e)
 			e.Outcome = []export.TypeOutcome{{Type: "Observation", Reason: export.LossUnavailable}}

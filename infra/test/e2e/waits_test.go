@@ -86,6 +86,39 @@ func TestExportLeavesServerAloneForAsLongAsItDemands(t *testing.T) {
 	}
 }
 
+// TestExportLeavesTokenEndpointAloneForAsLongAsItDemands: the access token has expired, and the first refresh is refused.
+func TestExportLeavesTokenEndpointAloneForAsLongAsItDemands(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		id := s.connect(crashPersona, "approve").Get("org_connection_id")
+		<-time.After(2 * time.Hour)
+		var asked []time.Time
+		s.inPlace = func(r *http.Request) *http.Response {
+			if !strings.HasSuffix(r.URL.Path, "/oauth/token") {
+				return nil
+			}
+			if asked = append(asked, time.Now()); len(asked) > 1 {
+				return nil
+			}
+			return &http.Response{
+				StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"2400"}}, Body: http.NoBody, Request: r,
+			}
+		}
+		taskID := s.startExport(id)
+		for range 43 {
+			s.letPass(1)
+			s.remind(taskID)
+		}
+		if got := s.task(taskID); got.text("status") != "success" {
+			t.Errorf("the export is %s because of %q", got.text("status"), got.text("failure_reason"))
+		}
+		if len(asked) != 2 || asked[1].Sub(asked[0]) < 40*time.Minute {
+			t.Errorf("asked at %v", asked)
+		}
+	})
+}
+
 // TestExportFailsAtOnceWhenServerDemandsLongerWaitThanItHasTime: the server is not asked again.
 func TestExportFailsAtOnceWhenServerDemandsLongerWaitThanItHasTime(t *testing.T) {
 	t.Parallel()

@@ -211,7 +211,7 @@ func (r *run) heed(ctx context.Context, result export.Result) (export.Result, er
 	switch result.Kind {
 	case export.Save:
 		if stop, err := r.session.Wait(ctx); err != nil || stop.Stops() {
-			return stop, err
+			return r.at(fault.StepSearch, stop), err
 		}
 	case export.Yield, export.Retryable:
 		result.Wait = max(result.Wait, r.session.Demanded())
