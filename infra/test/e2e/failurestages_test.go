@@ -159,7 +159,6 @@ func (s *stack) returning(b *browser) *url.URL {
 // exported has the record of a patient at a portal exported, two hours after the sign-in if it is late.
 func exported(with string, isLate bool) stage { return exportedWithin(3, with, isLate) }
 
-// exportedWithin lets some minutes pass after the request for an export.
 func exportedWithin(minutes int, with string, isLate bool) stage {
 	return func(s *stack, _ *amiss) {
 		id := s.connectTo(quirk{with: with}).Get("org_connection_id")

@@ -28,32 +28,6 @@ type life struct {
 	taskID string // once it has claimed it
 }
 
-// worker is the export worker of this invocation, whose calls reach nothing once it is dead.
-func (l *life) worker() worker.Worker {
-	l.rows = l.world.rows
-	return worker.Worker{
-		Store: l, Refreshes: l, Enqueuer: l, Now: time.Now, Lease: lease, Retention: 8 * 24 * time.Hour,
-		Source: source.Opener{Tokens: l, Now: time.Now, Profiles: source.Profiles{Connections: l, Endpoints: l, Platforms: l}},
-		Share:  share.New(l, l, 1, lease, time.Now),
-	}
-}
-
-// crash ends the invocation at once.
-func (l *life) crash() {
-	l.isDead.Store(true)
-	l.world.mu.Lock()
-	delete(l.world.running, l.taskID)
-	l.world.mu.Unlock()
-	l.ends <- errDead
-}
-
-func (l *life) call(effect func() error) error {
-	if l.isDead.Load() {
-		return errDead
-	}
-	return effect()
-}
-
 // Current implements source.Tokens: it lasts until the test ends the run.
 func (l *life) Current(ctx context.Context, _ org.Tenant, _ string) (tokens.Usable, error) {
 	select {
@@ -149,4 +123,30 @@ func (l *life) TakePlace(ctx context.Context, of org.Tenant, seen share.Row, pla
 // CallTask implements share.Rows.
 func (l *life) CallTask(ctx context.Context, task export.Task, dueAt time.Time) error {
 	return l.call(func() error { return l.rows.CallTask(ctx, task, dueAt) })
+}
+
+// worker is the export worker of this invocation, whose calls reach nothing once it is dead.
+func (l *life) worker() worker.Worker {
+	l.rows = l.world.rows
+	return worker.Worker{
+		Store: l, Refreshes: l, Enqueuer: l, Now: time.Now, Lease: lease, Retention: 8 * 24 * time.Hour,
+		Source: source.Opener{Tokens: l, Now: time.Now, Profiles: source.Profiles{Connections: l, Endpoints: l, Platforms: l}},
+		Share:  share.New(l, l, 1, lease, time.Now),
+	}
+}
+
+// crash ends the invocation at once.
+func (l *life) crash() {
+	l.isDead.Store(true)
+	l.world.mu.Lock()
+	delete(l.world.running, l.taskID)
+	l.world.mu.Unlock()
+	l.ends <- errDead
+}
+
+func (l *life) call(effect func() error) error {
+	if l.isDead.Load() {
+		return errDead
+	}
+	return effect()
 }

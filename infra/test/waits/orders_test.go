@@ -109,8 +109,8 @@ func (w *world) passUntil(offset time.Duration) bool {
 	return true
 }
 
-// settle lets all go well from now on, and checks that both exports end soon after they can.
-func (w *world) settle() {
+// finish lets all go well from now on, and checks that both exports end soon after they can.
+func (w *world) finish() {
 	began := time.Now()
 	for _, id := range w.begun() {
 		if until := w.promised[id]; until.After(began) {
@@ -172,7 +172,7 @@ func play(t *testing.T, order []int, of rows, shards int) (happened int, faults 
 		happened++
 	}
 	if happened == len(order) {
-		w.settle()
+		w.finish()
 	}
 	w.stop()
 	return happened, w.faults

@@ -68,11 +68,6 @@ func newWorld(t *testing.T, of rows, shards int) *world {
 	return &world{t: t, rows: of, shards: shards, running: map[string]*life{}, promised: map[string]time.Time{}}
 }
 
-// faultf notes what must not happen.
-func (w *world) faultf(format string, values ...any) {
-	w.faults = append(w.faults, time.Now().Format("15:04:05 ")+fmt.Sprintf(format, values...))
-}
-
 // Send implements due.Queue, as queue.Work does.
 func (w *world) Send(_ context.Context, i due.Item, delay time.Duration) error {
 	w.mu.Lock()
@@ -80,6 +75,11 @@ func (w *world) Send(_ context.Context, i due.Item, delay time.Duration) error {
 	delay = (min(max(delay, 0), due.LongestDelay) + time.Second - 1).Truncate(time.Second)
 	w.queue = append(w.queue, message{i, time.Now().Add(delay)})
 	return nil
+}
+
+// faultf notes what must not happen.
+func (w *world) faultf(format string, values ...any) {
+	w.faults = append(w.faults, time.Now().Format("15:04:05 ")+fmt.Sprintf(format, values...))
 }
 
 // next takes the first message that can be received up to a time.

@@ -62,7 +62,7 @@ func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time
 	}
 	end, err := r.toTheEnd(ctx, c)
 	if err == nil {
-		end.Result, err = r.heed(ctx, end.Result)
+		end.Result, err = r.keepDemand(ctx, end.Result)
 	}
 	if err == nil && end.Result.Saves() {
 		return r.save(ctx, end.Result)
@@ -206,8 +206,8 @@ func (r *run) isDue() export.Result {
 	return r.schedule.check(r.state.Work.Pages == 0)
 }
 
-// heed has the next run wait for as long as the server has demanded of this one, since the next does not know of it.
-func (r *run) heed(ctx context.Context, result export.Result) (export.Result, error) {
+// keepDemand has the next run wait for as long as the server has demanded of this one, since the next does not know of it.
+func (r *run) keepDemand(ctx context.Context, result export.Result) (export.Result, error) {
 	switch result.Kind {
 	case export.Save:
 		if stop, err := r.session.Wait(ctx); err != nil || stop.Stops() {

@@ -59,9 +59,9 @@ func (p *pace) slowDown(rate fhir.Rate) {
 	}
 }
 
-// heed keeps the wait that a refusal demands, however long it is. It holds for all requests, whichever was refused, and also
+// recordDemand keeps the wait that a refusal demands, however long it is. It holds for all requests, whichever was refused, and also
 // after the last try of that one (RFC 9110 section 10.2.3, RFC 6585 section 4).
-func (p *pace) heed(failed *fhir.RequestError) {
+func (p *pace) recordDemand(failed *fhir.RequestError) {
 	if failed.RetryAfter > 0 {
 		p.leaveAlone(failed.RetryAfter, failed)
 	}
@@ -85,14 +85,11 @@ func (p *pace) left() (wait time.Duration, demand *fhir.RequestError) {
 	return max(p.notBefore.Sub(p.now()), 0), p.demand
 }
 
-// givenUp returns the refusal for which the server has been given up; nil if it has not.
-func (p *pace) givenUp() *fhir.RequestError {
+// givenUp reports whether the server has been given up, and for which refusal.
+func (p *pace) givenUp() (demand *fhir.RequestError, isGivenUp bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.giveUpBy.IsZero() || !p.notBefore.After(p.giveUpBy) {
-		return nil
-	}
-	return p.demand
+	return p.demand, p.demand != nil && !p.giveUpBy.IsZero() && p.notBefore.After(p.giveUpBy)
 }
 
 // waitForServer waits until the server may be asked. A wait that is too long for a running function stops the run.
@@ -102,15 +99,22 @@ func (p *pace) waitForServer(ctx context.Context) (export.Result, error) {
 		switch {
 		case wait <= 0:
 			return export.Result{}, nil
-		case p.isTooLong(wait) && demand != nil:
-			return export.Result{Kind: export.Yield, Wait: wait, Cause: demand}, nil
 		case p.isTooLong(wait):
-			return export.Result{Kind: export.Yield, Wait: wait}, nil
+			return putOff(wait, demand), nil
 		}
 		if err := sleep(ctx, wait); err != nil {
 			return export.Result{}, err
 		}
 	}
+}
+
+// putOff ends a run for a wait, which a refusal demands unless that is nil.
+func putOff(wait time.Duration, demand *fhir.RequestError) export.Result {
+	stop := export.Result{Kind: export.Yield, Wait: wait}
+	if demand != nil {
+		stop.Cause = demand
+	}
+	return stop
 }
 
 // isTooLong reports whether a wait is to be spent in the queue.

@@ -61,7 +61,7 @@ func (s *Session) Ask(ctx context.Context, tried int, request func(context.Conte
 func (s *Session) ask(ctx context.Context, wanted Wanted, request func(context.Context) (fhir.Answer, error)) (Answer, error) {
 	renewed := false
 	for try := wanted.Tried + 1; ; try++ {
-		if refused := s.pace.givenUp(); refused != nil {
+		if refused, isGivenUp := s.pace.givenUp(); isGivenUp {
 			return Answer{Failed: refused}, nil
 		}
 		_, version := s.grant.now()
@@ -117,7 +117,7 @@ func (s *Session) placed(
 	how := landing{sign: nothing, took: took}
 	failed, isFailed := errors.AsType[*fhir.RequestError](err)
 	if isFailed {
-		s.pace.heed(failed)
+		s.pace.recordDemand(failed)
 	}
 	if isFailed || err == nil {
 		how.sign = signOf(answer.Rate, failed)

@@ -126,7 +126,10 @@ func (s *Session) GiveUpBy(end time.Time) { s.pace.giveUpBy = end }
 
 // GivenUp reports whether the server has demanded to be left alone beyond the time of GiveUpBy. Requests then fail without being
 // made, with that refusal.
-func (s *Session) GivenUp() bool { return s.pace.givenUp() != nil }
+func (s *Session) GivenUp() bool {
+	_, isGivenUp := s.pace.givenUp()
+	return isGivenUp
+}
 
 // Demanded returns for how long the server still has to be left alone.
 func (s *Session) Demanded() time.Duration {

@@ -45,7 +45,7 @@ func (s *strict) Do(r *http.Request) (*http.Response, error) {
 			StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {seconds}}, Body: http.NoBody, Request: r,
 		}, nil
 	}
-	return s.Doer.Do(r) //nolint:wrapcheck // it stands in for the server
+	return s.Doer.Do(r)
 }
 
 func (s *strict) enter(r *http.Request) (wait time.Duration) {
