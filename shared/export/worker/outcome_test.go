@@ -65,8 +65,11 @@ func TestAFailedTypeIsRecordedAndTheRestIsExported(t *testing.T) {
 		},
 		// 3, 3, 3 and 4 seconds in each of 3 rounds, and 3 that what follows waits after the last try of the first.
 		"503 with Retry-After": {
-			findObservations, answer{status: 503, retryAfter: 3}, 15, 6*time.Minute + 12*time.Second,
-			export.TypeOutcome{Result: export.OutcomeFailed, Status: 503, Reason: export.LossUnavailable}, []string{"Observation"},
+			findObservations,
+			answer{status: 503, retryAfter: 3},
+			15, 6*time.Minute + 12*time.Second,
+			export.TypeOutcome{Result: export.OutcomeFailed, Status: 503, Reason: export.LossUnavailable},
+			[]string{"Observation"},
 		},
 		"429 without Retry-After": {
 			findObservations,
