@@ -144,8 +144,8 @@ type destination struct {
 	url    string
 }
 
-// send puts a row's name into the queue. A delay is rounded up to whole seconds and cut at due.LongestDelay: a message is a
-// hint, and whoever claims the row finds that it is too early.
+// send puts a row's name into the queue. A delay is rounded up to whole seconds and cut at due.LongestDelay: a
+// message is a hint, and whoever claims the row finds that it is too early.
 func (d destination) send(ctx context.Context, i due.Item, delay time.Duration) error {
 	body, err := i.Encode()
 	if err != nil {

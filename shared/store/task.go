@@ -79,8 +79,8 @@ func readTask(row item, tenant org.Tenant, id string) (task export.Task, damaged
 	return task, damaged
 }
 
-// isPutOff reports whether lease_until is the time that the task is put off to. put_off names the generation that YieldTask has
-// made, so that any later claim ends it, also one by a release that does not know the attribute.
+// isPutOff reports whether lease_until is the time that the task is put off to. put_off names the generation that
+// YieldTask has made, so that any later claim ends it, also one by a release that does not know the attribute.
 func isPutOff(row item) bool {
 	return row.text("status") == string(export.Pending) && row.int("put_off") > 0 && row.int("put_off") == row.int("generation")
 }
@@ -95,8 +95,8 @@ func (s Work) ResendEvent(ctx context.Context, task export.Task, event webhook.E
 	return transact(ctx, s.DB, count.write(), putNew(s.Table, eventItem(event)))
 }
 
-// ClaimTask implements worker.Store. lease_until alone says from when on a task can be claimed, be it leased or put off: a message
-// that comes earlier, from whomever, finds nothing.
+// ClaimTask implements worker.Store. lease_until alone says from when on a task can be claimed, be it leased or put
+// off: a message that comes earlier, from whomever, finds nothing.
 func (s Work) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (export.Task, error) {
 	row, err := update(ctx, s.DB, change{
 		table: s.Table, key: taskKey(tenant, id),
@@ -151,8 +151,8 @@ func (s Work) ContinueTask(ctx context.Context, task export.Task, leaseUntil tim
 	return taskOf(row, task.Tenant, task.ID)
 }
 
-// YieldTask implements worker.Store. The generation rises, so that a write of the run that comes late, such as that of its
-// heartbeat, shortens no wait.
+// YieldTask implements worker.Store. The generation rises, so that a write of the run that comes late, such as that
+// of its heartbeat, shortens no wait.
 func (s Work) YieldTask(ctx context.Context, task export.Task, until, dueAt time.Time) error {
 	set := "SET generation = generation + :one, setbacks = :setbacks, checkpoint = :checkpoint, progress = :progress, due_at = :due"
 	if until.IsZero() {

@@ -46,15 +46,18 @@ func (f *fhirTimes) between(from, to time.Time) (count int) {
 func (s *stack) remind(taskID string) {
 	s.t.Helper()
 	outputs := s.template.Outputs
-	sent := queue.NewWork(sqs.NewFromConfig(s.cloud.Config("test")), outputs["ExportQueueUrl"], outputs["DeliveryQueueUrl"])
+	client := sqs.NewFromConfig(s.cloud.Config("test"))
+	sent := queue.NewWork(client, outputs["ExportQueueUrl"], outputs["DeliveryQueueUrl"])
 	expect.NoError(s.t, sent.EnqueueTask(s.t.Context(), s.owner(), taskID, 0))
 }
 
-// TestExportLeavesServerAloneForAsLongAsItDemands: neither the sweeper nor a message for each minute has the server asked earlier, and
-// the export goes on soon after.
+// TestExportLeavesServerAloneForAsLongAsItDemands: neither the sweeper nor a message for each minute has the server
+// asked earlier, and the export goes on soon after.
 func TestExportLeavesServerAloneForAsLongAsItDemands(t *testing.T) {
 	t.Parallel()
-	for with, demanded := range map[string]time.Duration{"leave-alone:90s": 90 * time.Second, "leave-alone:1h": time.Hour, "leave-alone:3h": 3 * time.Hour} {
+	for with, demanded := range map[string]time.Duration{
+		"leave-alone:90s": 90 * time.Second, "leave-alone:1h": time.Hour, "leave-alone:3h": 3 * time.Hour,
+	} {
 		t.Run(with, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -86,7 +89,8 @@ func TestExportLeavesServerAloneForAsLongAsItDemands(t *testing.T) {
 	}
 }
 
-// TestExportLeavesTokenEndpointAloneForAsLongAsItDemands: the access token has expired, and the first refresh is refused.
+// TestExportLeavesTokenEndpointAloneForAsLongAsItDemands: the access token has expired, and the first refresh is
+// refused.
 func TestExportLeavesTokenEndpointAloneForAsLongAsItDemands(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

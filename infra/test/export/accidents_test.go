@@ -30,7 +30,8 @@ func TestOneAccidentCostsNothing(t *testing.T) {
 		"a search has a 408":                        {"", "Observation?", mishap{status: 408}, 1},
 		"a reference has a 500":                     {"", "Organization/", mishap{status: 500}, 1},
 		"nobody answers for half a minute":          {"", "", mishap{late: headerTimeout}, 1},
-		// One wait after the other: a demand holds for all requests, so at five minutes each the export's time would not be enough.
+		// One wait after the other: a demand holds for all requests, so at five minutes each the export's time would
+		// not be enough.
 		"everybody is told to wait for two minutes": {"", "", mishap{status: 429, retryAfter: "120"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,8 +15,9 @@ import (
 	"recordbridge/shared/tokens"
 )
 
-// soon is how late an export may be claimed after the time at which it can be, whatever was lost and crashed: the lease, the
-// sweeper's next look, which it leaves to a message for two minutes, and its minute; then the same for a place in the share.
+// soon is how late an export may be claimed after the time at which it can be, whatever was lost and crashed: the
+// lease, the sweeper's next look, which it leaves to a message for two minutes, and its minute; then the same for a
+// place in the share.
 const soon = 10 * time.Minute
 
 // event is something that can happen to an export. It reports false if it cannot happen now.
@@ -150,10 +151,13 @@ func (w *world) begun() []string {
 	return []string{taskID}
 }
 
-// nextTick is the sweeper's next minute. Those long before anything can be claimed are spared, since it would find nothing.
+// nextTick is the sweeper's next minute. Those long before anything can be claimed are spared, since it would find
+// nothing.
 func (w *world) nextTick(began time.Time) time.Time {
 	now := time.Now()
-	if early := began.Add(-3 * time.Minute); early.After(now) && w.of(taskID) == nil && w.of(besideID) == nil && (w.task(besideID).Generation == 0 || w.task(besideID).Status != export.Pending) {
+	beside := w.task(besideID)
+	isAlone := w.of(besideID) == nil && (beside.Generation == 0 || beside.Status != export.Pending)
+	if early := began.Add(-3 * time.Minute); early.After(now) && w.of(taskID) == nil && isAlone {
 		return early
 	}
 	return now.Add(time.Minute)
@@ -197,8 +201,8 @@ func described(order []int) string {
 	return strings.Join(names, "; ")
 }
 
-// following is the order after one of which so many events have happened: it leaves out all that begin as far as the one that could
-// not. ok is false after the last.
+// following is the order after one of which so many events have happened: it leaves out all that begin as far as the
+// one that could not. ok is false after the last.
 func following(order []int, happened, many int) (ok bool) {
 	at := min(happened, len(order)-1)
 	for i := at + 1; i < len(order); i++ {
@@ -239,8 +243,8 @@ func tryAll(t *testing.T, length, shards int, open func(t *testing.T) rows) {
 	}
 }
 
-// TestExportIsClaimedAfterItsTimeByOneWorkerAndSoonInEveryOrderOfEvents plays all orders of four events, five in a soak, with the table in
-// memory, which does as DynamoDB does (shared/testkit/storetest).
+// TestExportIsClaimedAfterItsTimeByOneWorkerAndSoonInEveryOrderOfEvents plays all orders of four events, five in a
+// soak, with the table in memory, which does as DynamoDB does (shared/testkit/storetest).
 func TestExportIsClaimedAfterItsTimeByOneWorkerAndSoonInEveryOrderOfEvents(t *testing.T) {
 	t.Parallel()
 	length := 4
@@ -253,8 +257,8 @@ func TestExportIsClaimedAfterItsTimeByOneWorkerAndSoonInEveryOrderOfEvents(t *te
 	tryAll(t, length, 1, remembered)
 }
 
-// TestExportInDynamoDBIsClaimedAfterItsTimeByOneWorkerAndSoonInEveryOrderOfEvents plays all orders of two events, three in a soak, with the
-// real table.
+// TestExportInDynamoDBIsClaimedAfterItsTimeByOneWorkerAndSoonInEveryOrderOfEvents plays all orders of two events,
+// three in a soak, with the real table.
 func TestExportInDynamoDBIsClaimedAfterItsTimeByOneWorkerAndSoonInEveryOrderOfEvents(t *testing.T) {
 	t.Parallel()
 	length := 2

@@ -46,8 +46,8 @@ type message struct {
 	at   time.Time // when it can be received
 }
 
-// world is two exports with their worker, the sweeper, and the queue between them. Nothing happens in it but what a test lets happen, and
-// what the queue and the leases' heartbeats do as time passes.
+// world is two exports with their worker, the sweeper, and the queue between them. Nothing happens in it but what a
+// test lets happen, and what the queue and the leases' heartbeats do as time passes.
 type world struct {
 	t      *testing.T
 	rows   rows
@@ -195,7 +195,8 @@ func (w *world) joined(task export.Task) {
 	delete(w.running, task.ID)
 }
 
-// lateWrite is a write of the worker's last run that reaches the table only now. It may have an effect while that run is under way.
+// lateWrite is a write of the worker's last run that reaches the table only now. It may have an effect while that run
+// is under way.
 func (w *world) lateWrite() error {
 	w.mu.Lock()
 	last := w.last

@@ -206,7 +206,8 @@ func (r *run) isDue() export.Result {
 	return r.schedule.check(r.state.Work.Pages == 0)
 }
 
-// keepDemand has the next run wait for as long as the server has demanded of this one, since the next does not know of it.
+// keepDemand has the next run wait for as long as the server has demanded of this one, since the next does not know
+// of it.
 func (r *run) keepDemand(ctx context.Context, result export.Result) (export.Result, error) {
 	switch result.Kind {
 	case export.Save:

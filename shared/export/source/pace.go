@@ -21,8 +21,8 @@ const (
 type pace struct {
 	now     func() time.Time
 	pauseBy time.Time // no wait may reach beyond it; zero for no such moment
-	// giveUpBy is set before the first request. A server that demands to be left alone until later is given up: it is not asked
-	// any more, and what it was not asked for has failed. Zero for no such moment.
+	// giveUpBy is set before the first request. A server that demands to be left alone until later is given up: it is
+	// not asked any more, and what it was not asked for has failed. Zero for no such moment.
 	giveUpBy time.Time
 
 	mu        sync.Mutex
@@ -51,16 +51,16 @@ func triesFor(failed *fhir.RequestError) int {
 	return 1
 }
 
-// slowDown makes requests wait for the next window of a rate limit that is nearly used up. A window that ends later is not waited
-// for: the server has refused nothing, and says how long to wait when it does.
+// slowDown makes requests wait for the next window of a rate limit that is nearly used up. A window that ends later
+// is not waited for: the server has refused nothing, and says how long to wait when it does.
 func (p *pace) slowDown(rate fhir.Rate) {
 	if isScarce(rate) && rate.Reset <= longestWait {
 		p.leaveAlone(rate.Reset, nil)
 	}
 }
 
-// recordDemand keeps the wait that a refusal demands, however long it is. It holds for all requests, whichever was refused, and also
-// after the last try of that one (RFC 9110 section 10.2.3, RFC 6585 section 4).
+// recordDemand keeps the wait that a refusal demands, however long it is. It holds for all requests, whichever was
+// refused, and also after the last try of that one (RFC 9110 section 10.2.3, RFC 6585 section 4).
 func (p *pace) recordDemand(failed *fhir.RequestError) {
 	if failed.RetryAfter > 0 {
 		p.leaveAlone(failed.RetryAfter, failed)

@@ -102,8 +102,8 @@ func (s *Session) ask(ctx context.Context, wanted Wanted, request func(context.C
 	}
 }
 
-// placed makes a request once the server may be asked and the limiter lets it through. A Result that stops is that of a wait which
-// is too long: the request was not made then.
+// placed makes a request once the server may be asked and the limiter lets it through. A Result that stops is that of
+// a wait which is too long: the request was not made then.
 func (s *Session) placed(
 	ctx context.Context, of *turn, request func(context.Context) (fhir.Answer, error),
 ) (answer fhir.Answer, took time.Duration, stop export.Result, err error) {
@@ -129,8 +129,8 @@ func (s *Session) placed(
 	return answer, took, export.Result{}, err
 }
 
-// enter waits until a request may be made. While it waits for its place, the refusal of another may demand to leave the server
-// alone.
+// enter waits until a request may be made. While it waits for its place, the refusal of another may demand to leave
+// the server alone.
 func (s *Session) enter(ctx context.Context, of *turn) (*visitor, export.Result, error) {
 	for {
 		if stop, err := s.pace.waitForServer(ctx); err != nil || stop.Stops() {

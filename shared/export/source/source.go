@@ -120,12 +120,12 @@ func (s *Session) Expect(inFlight int) {
 // Bears is how many requests at once the server was found to bear, for Expect; 0 where it has shown no limit.
 func (s *Session) Bears() int { return s.limiter.bears() }
 
-// GiveUpBy sets the end of the time in which the server may be waited for: one that demands to be left alone until later is not
-// asked any more. It is called before the first request.
+// GiveUpBy sets the end of the time in which the server may be waited for: one that demands to be left alone until
+// later is not asked any more. It is called before the first request.
 func (s *Session) GiveUpBy(end time.Time) { s.pace.giveUpBy = end }
 
-// GivenUp reports whether the server has demanded to be left alone beyond the time of GiveUpBy. Requests then fail without being
-// made, with that refusal.
+// GivenUp reports whether the server has demanded to be left alone beyond the time of GiveUpBy. Requests then fail
+// without being made, with that refusal.
 func (s *Session) GivenUp() bool {
 	_, isGivenUp := s.pace.givenUp()
 	return isGivenUp
@@ -137,12 +137,13 @@ func (s *Session) Demanded() time.Duration {
 	return wait
 }
 
-// Wait leaves the server alone for as long as it has to be. The Result stops if that is too long for a running function.
+// Wait leaves the server alone for as long as it has to be. The Result stops if that is too long for a running
+// function.
 func (s *Session) Wait(ctx context.Context) (export.Result, error) { return s.pace.waitForServer(ctx) }
 
-// OneByOne has nothing read ahead until the server has answered a request. A run begins so after one that ended with a demand to
-// leave the server alone: the refusal of what is read ahead must not be all that comes of a wait. It is called before the first
-// request.
+// OneByOne has nothing read ahead until the server has answered a request. A run begins so after one that ended with
+// a demand to leave the server alone: the refusal of what is read ahead must not be all that comes of a wait. It is
+// called before the first request.
 func (s *Session) OneByOne() { s.limiter.oneByOne = true }
 
 // IsOneByOne reports whether nothing is read ahead for now.

@@ -143,7 +143,8 @@ func TestATypeThatAlwaysAsksToWaitIsLeftAfterFiveTriesInEachOfThreeRounds(t *tes
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.server.script(findObservations, answer{status: 429, retryAfter: 120, always: true})
-		// The first try is ahead of its turn, and holds up what comes before it. The last one of the first round holds up what follows.
+		// The first try is ahead of its turn, and holds up what comes before it. The last one of the first round holds
+		// up what follows.
 		if runs := b.finish(t); runs != 17 {
 			t.Errorf("%d runs, want 17", runs)
 		}

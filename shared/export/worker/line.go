@@ -44,8 +44,8 @@ func tellFailure(ctx context.Context, task export.Task, result export.Result) {
 	tellCause(ctx, result.Cause)
 }
 
-// tellSkipped puts on the log line that the message has found nothing to claim: another one has the task, it is put off or in line,
-// or it has ended.
+// tellSkipped puts on the log line that the message has found nothing to claim: another one has the task, it is put
+// off or in line, or it has ended.
 func tellSkipped(ctx context.Context) {
 	logx.Add(ctx, slog.String("result", "skipped"))
 }

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// afterWait is how much later than the end of its wait a task's message comes, so that clocks that differ a little do not make it
-// come too early.
+// afterWait is how much later than the end of its wait a task's message comes, so that clocks that differ a little do
+// not make it come too early.
 const afterWait = time.Second
 
 // errWait fails a task that would have to wait beyond its time.
@@ -113,12 +113,13 @@ func (w Worker) refused(ctx context.Context, task export.Task, result export.Res
 	return w.fail(ctx, task, result)
 }
 
-// yield puts a task off for the whole of its wait, which no claim cuts short. A wait that outlasts the task's time fails it at
-// once: neither is the server asked earlier than it wants, nor does anybody wait in vain.
+// yield puts a task off for the whole of its wait, which no claim cuts short. A wait that outlasts the task's time
+// fails it at once: neither is the server asked earlier than it wants, nor does anybody wait in vain.
 func (w Worker) yield(ctx context.Context, task export.Task, result export.Result) error {
 	now := w.Now()
 	if now.Add(result.Wait).After(task.Ends()) {
-		return w.fail(ctx, task, export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: overTime(result.Cause)})
+		result = export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: overTime(result.Cause)}
+		return w.fail(ctx, task, result)
 	}
 	var until time.Time
 	dueAt, delay := now.Add(w.Lease), time.Duration(0)

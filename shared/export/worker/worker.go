@@ -33,8 +33,8 @@ type Store interface {
 	ReportTask(ctx context.Context, task export.Task, leaseUntil time.Time, event webhook.Event) error
 	// ContinueTask stores Checkpoint, clears Failures and raises the generation of a task that its worker goes on with.
 	ContinueTask(ctx context.Context, task export.Task, leaseUntil time.Time) (export.Task, error)
-	// YieldTask stores Checkpoint and Failures, raises the generation and gives the lease back. Nobody can claim the task before
-	// until, or at once if that is zero; the sweeper acts at dueAt.
+	// YieldTask stores Checkpoint and Failures, raises the generation and gives the lease back. Nobody can claim the
+	// task before until, or at once if that is zero; the sweeper acts at dueAt.
 	YieldTask(ctx context.Context, task export.Task, until, dueAt time.Time) error
 	// FinishTask stores the result and its event in one transaction.
 	FinishTask(ctx context.Context, task export.Task, event webhook.Event) error
