@@ -104,6 +104,10 @@ func (q fhirRequest) overloaded(ctx context.Context) (*refusal, error) {
 	if hit, err := q.notes.every(ctx, q.with.Number(switches.LimitDate), "date", q.bearer); hit || err != nil {
 		return limited(q.notes.now().Add(retryAfter).UTC().Format(http.TimeFormat)), err
 	}
+	left, err := q.leftAlone(ctx)
+	if left > 0 || err != nil {
+		return limited(strconv.Itoa(int((left + time.Second - 1) / time.Second))), err
+	}
 	if !q.asksPage() {
 		return nil, nil
 	}
@@ -116,6 +120,20 @@ func (q fhirRequest) overloaded(ctx context.Context) (*refusal, error) {
 		http.StatusServiceUnavailable, fhirType, outcome("transient", "The sandbox was told to fail."),
 		map[string]string{"Retry-After": "1"},
 	}, nil
+}
+
+// leftAlone is for how long the portal wants to be left alone, from now on.
+func (q fhirRequest) leftAlone(ctx context.Context) (time.Duration, error) {
+	demanded := q.with.Duration(switches.LeaveAlone, 0)
+	if demanded == 0 {
+		return 0, nil
+	}
+	end, isSet, err := q.notes.moment(ctx, "left alone until")
+	if err != nil || !isSet && !q.asksPage() || isSet && !q.notes.now().Before(end) {
+		return 0, err
+	}
+
+	return demanded, q.notes.setMoment(ctx, q.notes.now().Add(demanded), "left alone until")
 }
 
 func (s site) rateHeaders(answer *captured) {

@@ -76,6 +76,24 @@ func (n notes) counted(ctx context.Context, parts ...string) (int64, error) {
 	return value, errCounter("decode", err)
 }
 
+// moment is a time that was noted.
+func (n notes) moment(ctx context.Context, parts ...string) (at time.Time, isSet bool, err error) {
+	raw, isSet, err := n.store.Get(ctx, n.key("MOMENT#", parts))
+	if err != nil || !isSet {
+		return time.Time{}, false, errCounter("get", err)
+	}
+	at, err = time.Parse(time.RFC3339Nano, string(raw))
+
+	return at, true, errCounter("decode", err)
+}
+
+// setMoment notes a time.
+func (n notes) setMoment(ctx context.Context, at time.Time, parts ...string) error {
+	raw := []byte(at.UTC().Format(time.RFC3339Nano))
+
+	return errCounter("put", n.store.Put(ctx, n.key("MOMENT#", parts), raw, n.now().Add(notesLast)))
+}
+
 // errCounter says what failed, nil when nothing did.
 func errCounter(what string, err error) error {
 	if err == nil {

@@ -251,6 +251,31 @@ func TestRequestsAreLimitedByCount(t *testing.T) {
 	}
 }
 
+func TestServerRefusesRequestsUntilItWasLeftAlone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		there := newInProcess(t).with(t, "leave-alone:20m")
+		got := there.connect("alder-maple")
+		check := func(path string, isRefused bool) {
+			t.Helper()
+			a := there.read(got.Access, path)
+			refused := a.status == http.StatusTooManyRequests && a.header.Get("Retry-After") == "1200"
+			if refused != isRefused || !refused && a.status != http.StatusOK {
+				t.Errorf("%s: %d, Retry-After %q", path, a.status, a.header.Get("Retry-After"))
+			}
+		}
+		check("Patient/"+got.Patient, false)
+		check("Goal", true)
+		<-time.After(20*time.Minute - time.Second)
+		check("Patient/"+got.Patient, true) // too early: the time begins again
+		<-time.After(20*time.Minute - time.Second)
+		check("Goal", true)
+		<-time.After(20 * time.Minute)
+		check("Goal", false)
+		check("Condition", false)
+	})
+}
+
 func TestABinaryCanBeAnsweredRaw(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)

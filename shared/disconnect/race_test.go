@@ -96,7 +96,7 @@ func others() map[string]func(*testing.T, *world) error {
 		},
 		"an export hands over": func(t *testing.T, w *world) error {
 			t.Helper()
-			return w.store.YieldTask(t.Context(), w.task(t, pendingID), start)
+			return w.store.YieldTask(t.Context(), w.task(t, pendingID), start, start)
 		},
 		"a refresh begins": func(t *testing.T, w *world) error {
 			t.Helper()

@@ -13,6 +13,10 @@ import (
 	"recordbridge/shared/org"
 )
 
+// LongestDelay is how long a message can wait in its queue, which is SQS's limit for DelaySeconds. What is due later
+// than that is left to the sweeper.
+const LongestDelay = 15 * time.Minute
+
 // Kind says which row an Item refers to.
 type Kind string
 

@@ -60,11 +60,12 @@ type Task struct {
 	FilesUntil    time.Time // when the files, and whatever else the runs left, are deleted
 	CreatedAt     time.Time
 	FinishedAt    time.Time
-	SentAt        time.Time // when the last success event was made
-	Resends       int64     // success events after the first
-	Generation    int64     // one more with every claim: what a worker writes is fenced by it
-	Failures      int       // transient failures in a row
-	LeaseUntil    time.Time
+	SentAt        time.Time     // when the last success event was made
+	Resends       int64         // success events after the first
+	Generation    int64         // one more with every claim: what a worker writes is fenced by it
+	Failures      int           // transient failures in a row
+	LeaseUntil    time.Time     // when it can be claimed at the earliest: its worker's lease ends, or it is no longer put off
+	PutOff        bool          // nobody works on it until LeaseUntil: it is put off, not leased
 	WaitingSince  time.Time     // when it joined its tenant's line (package share); zero while it does not wait there
 	Waited        time.Duration // how long it has waited there before
 	Progress      webhook.Progress
@@ -85,6 +86,9 @@ func (t Task) CanFailAgain() bool { return t.Failures+1 < maxFailures }
 
 // Began is from when on the task's time counts: its waits in line do not.
 func (t Task) Began() time.Time { return t.CreatedAt.Add(t.Waited) }
+
+// Ends returns the end of the task's time: it fails if it is still pending then.
+func (t Task) Ends() time.Time { return t.Began().Add(Budget) }
 
 // Missing is the answer for a task that is not there for this tenant.
 func Missing() error { return fault.Missing("There is no such export.").About("task_id") }

@@ -71,12 +71,19 @@ func TestWhatHelpsAnExportIsSaidWithItsCommand(t *testing.T) {
 		"long in line before": {func(e *operator.Export) {
 			e.Status, e.CreatedAt, e.Waited, e.Generation = export.Pending, noon.Add(-7*time.Hour), 6*time.Hour, 1
 		}, "Nothing; it goes on by itself."},
-		"too long":  {func(e *operator.Export) { e.Status, e.CreatedAt = export.Pending, noon.Add(-7*time.Hour) }, "longer than an export may be"},
-		"tokens":    {failed(export.TokenRefreshFailure), "ctl connection show " + ofOwner + " -id CONN"},
-		"scope":     {failed(export.ScopePatientMissing), "reconnects and allows"},
-		"patient":   {failed(export.ResourcePatientFailure), "did not give the Patient; see what our registration has there: " + probing},
-		"content":   {failed(export.ResourceInvalidContent), "Tell the institution"},
-		"server":    {failed(export.SuppressedPleaseContact), "the organisation asks again: " + probing},
+		"too long": {func(e *operator.Export) { e.Status, e.CreatedAt = export.Pending, noon.Add(-7*time.Hour) }, "longer than an export may be"},
+		"tokens":   {failed(export.TokenRefreshFailure), "ctl connection show " + ofOwner + " -id CONN"},
+		"scope":    {failed(export.ScopePatientMissing), "reconnects and allows"},
+		"patient":  {failed(export.ResourcePatientFailure), "did not give the Patient; see what our registration has there: " + probing},
+		"content":  {failed(export.ResourceInvalidContent), "Tell the institution"},
+		"server": {func(e *operator.Export) {
+			failed(export.SuppressedPleaseContact)(e)
+			e.Outcome = []export.TypeOutcome{{Type: "Observation", Reason: export.LossUnavailable}}
+		}, "the organisation asks again: " + probing},
+		"server, from the start": {failed(export.SuppressedPleaseContact), "demanded a longer wait than the export had time for; its log line has the class: " + probing},
+		"left alone": {func(e *operator.Export) {
+			e.Status, e.PutOff, e.NextAt, e.Generation = export.Pending, true, noon.Add(time.Minute), 2
+		}, "It is put off, as a rule because its server demands to be left alone; it goes on by itself at 2026-03-04T12:01:00Z."},
 		"no reason": {failed("other"), "Its reason is none that there is"},
 		"no status": {func(e *operator.Export) { e.Status = "" }, "restore the row"},
 		"refused": {func(e *operator.Export) {

@@ -173,6 +173,8 @@ func (o Exports) inspect(ctx context.Context, tenant org.Tenant, id string) (Exp
 	}
 	e := Export{Task: task, Damaged: damaged}
 	switch {
+	case task.PutOff:
+		e.NextAt = task.LeaseUntil
 	case task.Status == export.Pending && task.LeaseUntil.IsZero() && task.WaitingSince.IsZero():
 		e.NextAt = dueAt
 	case task.Status == export.Success:

@@ -54,6 +54,8 @@ func advisePending(e Export, probe string, now time.Time) string {
 		return "It is pending for longer than an export may be; does exportworker run: docs/runbooks/export-queue-age.md."
 	case e.Failures > 0 && !e.NextAt.IsZero():
 		return fmt.Sprintf("Its last try failed; it goes on by itself at %s, and fails after five in a row: %s.", moment(e.NextAt), probe)
+	case e.PutOff && e.NextAt.After(now):
+		return fmt.Sprintf("It is put off, as a rule because its server demands to be left alone; it goes on by itself at %s.", moment(e.NextAt))
 	case e.Generation == 0 && now.Sub(e.CreatedAt) > untakenAfter:
 		return "No worker has taken it up yet: docs/runbooks/export-queue-age.md."
 	}
@@ -73,6 +75,9 @@ func adviseFailed(e Export, probe, link string) string {
 	case export.TEFCANoDocumentsFound:
 		return "Nothing: the facility had no documents of the patient when the connection was made."
 	case export.SuppressedPleaseContact:
+		if len(e.Outcome) == 0 {
+			return fmt.Sprintf("Nothing could be read: the server failed, or demanded a longer wait than the export had time for; its log line has the class: %s.", probe)
+		}
 		return fmt.Sprintf("Too little of the record could be read, for the reasons in outcome; when the server is well again, the organisation asks again: %s.", probe)
 	}
 	return fmt.Sprintf("Its reason is none that there is; look at the connection: %s.", link)

@@ -27,9 +27,6 @@ type Client interface {
 	SendMessage(ctx context.Context, in *sqs.SendMessageInput, o ...func(*sqs.Options)) (*sqs.SendMessageOutput, error)
 }
 
-// longestDelay is SQS's limit for DelaySeconds.
-const longestDelay = 15 * time.Minute
-
 // Deliveries sends to the webhook worker's queue.
 type Deliveries struct{ destination }
 
@@ -147,14 +144,15 @@ type destination struct {
 	url    string
 }
 
-// send puts a row's name into the queue. A delay is rounded up to whole seconds and cut at 15 minutes.
+// send puts a row's name into the queue. A delay is rounded up to whole seconds and cut at due.LongestDelay: a
+// message is a hint, and whoever claims the row finds that it is too early.
 func (d destination) send(ctx context.Context, i due.Item, delay time.Duration) error {
 	body, err := i.Encode()
 	if err != nil {
 		return err
 	}
 	tenants := group(i.Tenant)
-	seconds := (min(max(delay, 0), longestDelay) + time.Second - 1) / time.Second
+	seconds := (min(max(delay, 0), due.LongestDelay) + time.Second - 1) / time.Second
 	_, err = d.client.SendMessage(ctx, &sqs.SendMessageInput{
 		QueueUrl: &d.url, MessageBody: &body, DelaySeconds: int32(seconds),
 		MessageGroupId: &tenants, MessageSystemAttributes: traced(ctx),

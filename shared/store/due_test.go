@@ -74,7 +74,7 @@ func TestARowIsDueWhenItsNextStepIs(t *testing.T) {
 	check("claiming", at(task, minute))
 	expect.NoError(t, s.work.ExtendTask(t.Context(), claimed, now.Add(2*time.Minute)))
 	check("extending", at(task, now.Add(2*time.Minute)))
-	expect.NoError(t, s.work.YieldTask(t.Context(), claimed, now.Add(time.Hour)))
+	expect.NoError(t, s.work.YieldTask(t.Context(), claimed, time.Time{}, now.Add(time.Hour)))
 	check("yielding", at(task, now.Add(time.Hour)))
 	expect.NoError(t, s.timers.Postpone(t.Context(), at(task, now.Add(time.Hour)), now.Add(2*time.Hour)))
 	check("postponing", at(task, now.Add(2*time.Hour)))

@@ -133,7 +133,7 @@ func TestNoMethodReachesARowOfAnotherTenant(t *testing.T) {
 			return err
 		}},
 		{"YieldTask", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
-			return s.work.YieldTask(ctx, claimedTask(of), now)
+			return s.work.YieldTask(ctx, claimedTask(of), now, now)
 		}},
 		{"FinishTask", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
 			task := claimedTask(of)

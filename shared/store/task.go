@@ -57,7 +57,7 @@ func readTask(row item, tenant org.Tenant, id string) (task export.Task, damaged
 		FailureReason: export.Reason(row.text("failure_reason")), FilesUntil: row.time("files_until"),
 		CreatedAt: row.time("created_at"), FinishedAt: row.time("finished_at"), SentAt: row.time("sent_at"),
 		Resends: row.int("resends"), Generation: row.int("generation"), Failures: int(row.int("setbacks")),
-		LeaseUntil: row.time("lease_until"), WaitingSince: row.time("waiting_since"),
+		LeaseUntil: row.time("lease_until"), PutOff: isPutOff(row), WaitingSince: row.time("waiting_since"),
 		Waited: time.Duration(row.int("waited_ms")) * time.Millisecond, Checkpoint: row.text("checkpoint"),
 		ProgressAt: row.time("progress_at"), ProgressSent: row.int("progress_sent"),
 	}
@@ -79,6 +79,12 @@ func readTask(row item, tenant org.Tenant, id string) (task export.Task, damaged
 	return task, damaged
 }
 
+// isPutOff reports whether lease_until is the time that the task is put off to. put_off names the generation that
+// YieldTask has made, so that any later claim ends it, also one by a release that does not know the attribute.
+func isPutOff(row item) bool {
+	return row.text("status") == string(export.Pending) && row.int("put_off") > 0 && row.int("put_off") == row.int("generation")
+}
+
 // ResendEvent implements export.TaskStore.
 func (s Work) ResendEvent(ctx context.Context, task export.Task, event webhook.Event) error {
 	count := change{
@@ -89,7 +95,8 @@ func (s Work) ResendEvent(ctx context.Context, task export.Task, event webhook.E
 	return transact(ctx, s.DB, count.write(), putNew(s.Table, eventItem(event)))
 }
 
-// ClaimTask implements worker.Store.
+// ClaimTask implements worker.Store. lease_until alone says from when on a task can be claimed, be it leased or put
+// off: a message that comes earlier, from whomever, finds nothing.
 func (s Work) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (export.Task, error) {
 	row, err := update(ctx, s.DB, change{
 		table: s.Table, key: taskKey(tenant, id),
@@ -144,9 +151,21 @@ func (s Work) ContinueTask(ctx context.Context, task export.Task, leaseUntil tim
 	return taskOf(row, task.Tenant, task.ID)
 }
 
-// YieldTask implements worker.Store.
-func (s Work) YieldTask(ctx context.Context, task export.Task, dueAt time.Time) error {
-	c := s.fenced(task, "SET setbacks = :setbacks, checkpoint = :checkpoint, progress = :progress, due_at = :due REMOVE lease_until")
+// YieldTask implements worker.Store. The generation rises, so that a write of the run that comes late, such as that
+// of its heartbeat, shortens no wait.
+func (s Work) YieldTask(ctx context.Context, task export.Task, until, dueAt time.Time) error {
+	set := "SET generation = generation + :one, setbacks = :setbacks, checkpoint = :checkpoint, progress = :progress, due_at = :due"
+	if until.IsZero() {
+		set += " REMOVE lease_until"
+	} else {
+		set += ", lease_until = :until, put_off = :next"
+	}
+	c := s.fenced(task, set)
+	if !until.IsZero() {
+		c.values[":until"] = moment(until)
+		c.values[":next"] = number(task.Generation + 1)
+	}
+	c.values[":one"] = number(1)
 	c.values[":setbacks"] = number(int64(task.Failures))
 	c.values[":checkpoint"] = text(task.Checkpoint)
 	c.values[":due"] = moment(dueAt)

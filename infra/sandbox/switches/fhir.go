@@ -20,6 +20,7 @@ const (
 	RateHeaders      = "rate-headers"
 	LimitSeconds     = "limit-seconds"
 	LimitDate        = "limit-date"
+	LeaveAlone       = "leave-alone"
 	Search503        = "search-503"
 	ForeignReference = "foreign-ref"
 	AbsoluteOwn      = "absolute-ref"
@@ -66,6 +67,11 @@ func fhirTable() []Switch {
 		{RateHeaders, "", "FHIR answers carry RateLimit-* and X-RateLimit-*.", "athenahealth"},
 		{LimitSeconds, number, "Every n-th FHIR request with a token is answered with 429 and Retry-After in seconds.", "VA"},
 		{LimitDate, number, "Every n-th FHIR request with a token is answered with 429 and Retry-After as a date.", "RFC 9110 section 10.2.3"},
+		{
+			LeaveAlone, duration,
+			"The first search is answered with 429 and Retry-After of so long; a FHIR request that comes earlier is refused as well, and the time begins again.",
+			"RFC 6585 section 4",
+		},
 		{Search503, number, "Every n-th search is answered with 503 and Retry-After.", "any"},
 		{ForeignReference, "", "References to people and places are absolute URLs on a foreign host, by http.", "NextGen"},
 		{AbsoluteOwn, "", "References are absolute URLs below the FHIR base.", "any"},

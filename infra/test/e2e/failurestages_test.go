@@ -157,14 +157,16 @@ func (s *stack) returning(b *browser) *url.URL {
 }
 
 // exported has the record of a patient at a portal exported, two hours after the sign-in if it is late.
-func exported(with string, isLate bool) stage {
+func exported(with string, isLate bool) stage { return exportedWithin(3, with, isLate) }
+
+func exportedWithin(minutes int, with string, isLate bool) stage {
 	return func(s *stack, _ *amiss) {
 		id := s.connectTo(quirk{with: with}).Get("org_connection_id")
 		if isLate {
 			<-time.After(2 * time.Hour)
 		}
 		s.startExport(id)
-		s.letPass(3)
+		s.letPass(minutes)
 	}
 }
 
@@ -187,7 +189,7 @@ func failedExports() map[string]stage {
 		},
 		"export: types missing":       exported("deny:Observation", false),
 		"export: put off":             exported("refresh-fails:500", true),
-		"export: token endpoint down": exported("refresh-fails:500", true),
+		"export: token endpoint down": exportedWithin(6, "refresh-fails:500", true),
 		"export: client has ended":    exported("refresh-fails:unauthorized_client", true),
 		"export: wrong client secret": func(s *stack, _ *amiss) {
 			id := s.connectionOfWrongClient()
@@ -202,8 +204,10 @@ func failedExports() map[string]stage {
 			s.startExport(id)
 			s.letPass(3)
 		},
-		"export: searches put off": unsearchable(2),
-		"export: server down":      unsearchable(120),
+		"export: searches put off":          unsearchable(2),
+		"export: left alone":                exported("leave-alone:1h", false),
+		"export: wait longer than its time": exported("leave-alone:7h", false),
+		"export: server down":               unsearchable(120),
 	}
 }
 

@@ -59,6 +59,7 @@ type processWorld struct {
 	functions *lambda.Subprocesses
 	hostile   http.Handler
 	address   string
+	workTable string
 
 	mu    sync.Mutex
 	peak  int64 // bytes that the worker's process has had at most
@@ -127,6 +128,7 @@ func (y *processWorld) start(t *testing.T, f template.Function, file string) {
 func (y *processWorld) connect(t *testing.T, f template.Function) {
 	t.Helper()
 	rows := dynamodb.NewFromConfig(y.cloud.Config("test"))
+	y.workTable = f.Environment["WORK_TABLE"]
 	y.work = store.NewRegister(
 		store.Work{DB: rows, Table: f.Environment["WORK_TABLE"]}, store.Connections{DB: rows, Table: f.Environment["CONNECTION_TABLE"]},
 	)
@@ -175,6 +177,9 @@ func (y *processWorld) export(t *testing.T, hostile http.Handler) (task export.T
 		if _, err = y.functions.Invoke(t.Context(), workerFunction, payload); err == nil {
 			task, err = y.work.Task(t.Context(), tenant, id)
 		}
+		if task.PutOff {
+			y.endWait(t, id)
+		}
 	}
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -182,6 +187,18 @@ func (y *processWorld) export(t *testing.T, hostile http.Handler) (task export.T
 		t.Fatalf("%v; status %s, reason %s:\n%s", err, task.Status, task.FailureReason, strings.Join(y.lines[max(0, len(y.lines)-5):], "\n"))
 	}
 	return task, y.peak
+}
+
+// endWait ends the time that a task is put off to, which passes on the clock of the worker's process.
+func (y *processWorld) endWait(t *testing.T, taskID string) {
+	t.Helper()
+	_, err := dynamodb.NewFromConfig(y.cloud.Config("test")).UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName: awssdk.String(y.workTable), UpdateExpression: awssdk.String("REMOVE lease_until"),
+		Key: map[string]types.AttributeValue{
+			"pk": &types.AttributeValueMemberS{Value: tenant.Key() + "#TASK#" + taskID}, "sk": &types.AttributeValueMemberS{Value: "META"},
+		},
+	})
+	expect.NoError(t, err)
 }
 
 // watch is the observer of the processWorld's process.

@@ -78,6 +78,7 @@ func survivable() map[string][]expectation {
 		switches.RateHeaders:      plainly("rate-headers"),
 		switches.LimitSeconds:     plainly("limit-seconds:2", "limit-seconds:7"),
 		switches.LimitDate:        plainly("limit-date:2", "limit-date:7"),
+		switches.LeaveAlone:       plainly("leave-alone:20s", "leave-alone:90s", "leave-alone:1h", "leave-alone:4h"),
 		switches.Search503:        plainly("search-503:2", "search-503:3"),
 		switches.AbsoluteOwn:      plainly("absolute-ref"),
 		switches.NextInternal:     plainly("next-internal", "next-internal,session-next"),
@@ -178,6 +179,8 @@ func refusing() map[string][]expectation {
 		set: "suppressed-category:vital-signs,require-category", ending: partly, loses: []string{"Observation"}, only: paged,
 	}}
 	all[switches.LimitSeconds] = []expectation{{set: "limit-seconds:1", ending: fails, reason: export.ResourcePatientFailure, only: small}}
+	// A wait that an export has no time for is kept all the same: it fails.
+	all[switches.LeaveAlone] = []expectation{{set: "leave-alone:7h", ending: fails, reason: export.SuppressedPleaseContact, only: small}}
 	all[switches.Search503] = []expectation{{set: "search-503:1", ending: fails, reason: export.SuppressedPleaseContact, only: small}}
 	all[switches.Slow] = []expectation{{set: "slow:45s", ending: fails, reason: export.ResourcePatientFailure, only: small}}
 	return all

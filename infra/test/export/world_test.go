@@ -251,9 +251,8 @@ func (w *world) await(run int) {
 	if run == 1 {
 		return
 	}
-	task := w.tasks.Get(tenant, taskID)
 	wait := time.Until(w.tasks.LookAt(tenant, taskID))
-	if task.LeaseUntil.IsZero() && len(w.enqueued) > 0 {
+	if task := w.tasks.Get(tenant, taskID); (task.PutOff || task.LeaseUntil.IsZero()) && len(w.enqueued) > 0 {
 		wait = min(wait, w.enqueued[len(w.enqueued)-1])
 	}
 	w.enqueued = nil

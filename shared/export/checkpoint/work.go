@@ -11,12 +11,13 @@ import (
 type Work struct {
 	Position
 
-	Queries  []plan.Query `json:"queries"`  // not begun, or under way when first
-	Tried    int          `json:"tried"`    // how often the request that comes next was tried
-	Ended    int          `json:"done"`     // queries, reads and attachments that have ended
-	Oversize int          `json:"oversize"` // documents that were too large
-	Round    int          `json:"round"`    // how often what is put off has been tried again
-	Down     bool         `json:"down"`     // the server has answered nothing of late
+	Queries  []plan.Query `json:"queries"`              // not begun, or under way when first
+	Tried    int          `json:"tried"`                // how often the request that comes next was tried
+	Ended    int          `json:"done"`                 // queries, reads and attachments that have ended
+	Oversize int          `json:"oversize"`             // documents that were too large
+	Round    int          `json:"round"`                // how often what is put off has been tried again
+	Down     bool         `json:"down"`                 // the server has answered nothing of late
+	OneByOne bool         `json:"one_by_one,omitempty"` // the server has demanded to be left alone: see source.Session.OneByOne
 	Cached   Cached       `json:"cached,omitzero"`
 
 	Refs        []Reference  `json:"-"` // to be read

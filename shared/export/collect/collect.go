@@ -61,6 +61,9 @@ func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time
 		return End{Result: stop, Task: task}, err
 	}
 	end, err := r.toTheEnd(ctx, c)
+	if err == nil {
+		end.Result, err = r.keepDemand(ctx, end.Result)
+	}
 	if err == nil && end.Result.Saves() {
 		return r.save(ctx, end.Result)
 	}
@@ -84,6 +87,9 @@ func (r *run) lost() error {
 		if o.Reason.Worse(export.LossReason(spot.Class)) {
 			spot.Class, spot.Status = string(o.Reason), o.Status
 		}
+	}
+	if r.session.GivenUp() {
+		spot.Class = "over_time"
 	}
 	return spot.Failed(errLost)
 }
@@ -113,6 +119,10 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 	}
 	r.base = r.base.Knowing(r.state.Server.Own)
 	r.session.Expect(r.state.Server.Learned.InFlight)
+	r.session.GiveUpBy(r.task.Began().Add(lastRounds))
+	if r.state.Work.OneByOne {
+		r.session.OneByOne()
+	}
 	r.out, err = newSegment(ctx, r.files, r.task.SegmentKey(), export.JSONLines.ContentType(""), r.state.Output.Digest)
 	return export.Result{}, err
 }
@@ -120,6 +130,10 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 // toTheEnd goes all the way from the checkpoint to the files.
 func (r *run) toTheEnd(ctx context.Context, with Collector) (End, error) {
 	stop, err := r.collect(ctx, with)
+	if err == nil && !stop.Stops() && r.session.GivenUp() && r.state.Work.Later.Any() {
+		r.state.Work.NextRound() // which asks for nothing: what was put off is missing, too
+		stop, err = r.collect(ctx, with)
+	}
 	if err != nil || stop.Stops() {
 		return End{Result: stop, Task: r.task}, err
 	}
@@ -184,7 +198,28 @@ func (r *run) tell() {
 }
 
 // isDue asks for an end when the deadline is near, and to save what there is when that was a while ago.
-func (r *run) isDue() export.Result { return r.schedule.check(r.state.Work.Pages == 0) }
+// A server that was given up is asked for nothing, so the rest takes no time; a next run would ask it once more.
+func (r *run) isDue() export.Result {
+	if r.session.GivenUp() {
+		return export.Result{}
+	}
+	return r.schedule.check(r.state.Work.Pages == 0)
+}
+
+// keepDemand has the next run wait for as long as the server has demanded of this one, since the next does not know
+// of it.
+func (r *run) keepDemand(ctx context.Context, result export.Result) (export.Result, error) {
+	switch result.Kind {
+	case export.Save:
+		if stop, err := r.session.Wait(ctx); err != nil || stop.Stops() {
+			return r.at(fault.StepSearch, stop), err
+		}
+	case export.Yield, export.Retryable:
+		result.Wait = max(result.Wait, r.session.Demanded())
+	case export.Done, export.Fatal, export.Superseded:
+	}
+	return result, nil
+}
 
 // closeSegment makes the segment an object, unless nothing was written to it.
 func (r *run) closeSegment(ctx context.Context) error {
@@ -210,6 +245,7 @@ func (r *run) save(ctx context.Context, result export.Result) (End, error) {
 	if err := r.closeSegment(ctx); err != nil {
 		return End{}, err
 	}
+	r.state.Work.OneByOne = r.session.IsOneByOne() || result.Kind == export.Yield && r.session.Demanded() > 0
 	r.state.Work.Tried, r.state.Server.Learned.InFlight = result.Tried, r.session.Bears()
 	key := r.task.CheckpointKey()
 	if err := r.state.Save(ctx, r.files, key); err != nil {

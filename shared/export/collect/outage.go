@@ -18,7 +18,7 @@ const (
 	// allRounds is how often at a server that answers nothing: for 80 minutes in all.
 	allRounds = 7
 	// lastRounds is how long after its request an export still tries anything again, so that what it has is delivered before
-	// its time is over.
+	// its time is over. A server that demands to be left alone until after that is given up (source.Session.GiveUpBy).
 	lastRounds = export.Budget - time.Hour
 	// downAfter is after how many such failures in a row, each of several tries, a server is left alone until the next round.
 	downAfter = 3
@@ -51,7 +51,7 @@ func (o *outage) mayPass(failed *fhir.RequestError) bool {
 		rounds = allRounds
 	}
 	if failed.Refusal != fhir.Unexplained || errors.Is(failed, source.ErrOther) || o.work.Round >= rounds ||
-		o.now().Sub(o.began) > lastRounds {
+		o.now().Add(failed.RetryAfter).Sub(o.began) > lastRounds {
 		return false
 	}
 	switch failed.Class {

@@ -198,7 +198,12 @@ func (w *world) invoke(ctx context.Context, id string) {
 		return
 	}
 	if end == export.Yield {
-		_ = w.tasks.YieldTask(ctx, task, time.Now().Add(wait+lease))
+		var until time.Time
+		if wait > 0 {
+			until = time.Now().Add(wait)
+			wait += time.Second
+		}
+		_ = w.tasks.YieldTask(ctx, task, until, time.Now().Add(wait+lease))
 		_ = messages{w, l}.EnqueueTask(ctx, tenant, id, wait)
 		return
 	}

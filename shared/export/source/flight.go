@@ -1,6 +1,9 @@
 package source
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 const (
 	// firstInFlight is with how many requests at once a run begins: a server serves its clinicians first.
@@ -112,6 +115,9 @@ func (f *flight) isProven(beside int) bool {
 	}
 	return answers >= provenBy
 }
+
+// hasAnswered reports whether the server has answered a request calmly.
+func (f *flight) hasAnswered() bool { return slices.Max(f.calm[:]) > 0 }
 
 func (f *flight) answered(l landing) {
 	f.calm[l.beside]++

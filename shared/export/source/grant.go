@@ -66,12 +66,12 @@ func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop expor
 // nothing of the token, and must not cost one of the few attempts that a task has to get one.
 func (s *Session) readsPatient(ctx context.Context, id string) (reads bool, stop export.Result, err error) {
 	for try := 1; ; try++ {
-		if err := s.pace.waitForServer(ctx); err != nil {
-			return false, export.Result{}, err
-		}
-		_, _, unread := s.placed(ctx, nil, func(ctx context.Context) (fhir.Answer, error) {
+		_, _, stop, unread := s.placed(ctx, nil, func(ctx context.Context) (fhir.Answer, error) {
 			return s.server.Read(ctx, "Patient", id, fhir.MaxPage)
 		})
+		if stop.Stops() {
+			return false, stop, nil
+		}
 		if unread == nil {
 			return true, export.Result{}, nil
 		}
@@ -103,5 +103,6 @@ func tokenFailure(err error, now time.Time) export.Result {
 	if isRefused || errors.Is(err, fault.NotFound) {
 		return export.Result{Kind: export.Fatal, Reason: export.TokenRefreshFailure, TokensRefused: isRefused, Cause: err}
 	}
-	return export.Result{Kind: export.Retryable, Reason: export.TokenRefreshFailure, Cause: err}
+	wait := fault.Of(err).RetryAfter // that the token endpoint demands
+	return export.Result{Kind: export.Retryable, Reason: export.TokenRefreshFailure, Wait: wait, Cause: err}
 }

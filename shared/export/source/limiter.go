@@ -31,6 +31,8 @@ type limiter struct {
 	busy   int   // requests under way
 	held   int64 // bytes of documents before their turn
 	line   []*visitor
+
+	oneByOne bool // nothing is read ahead until the server has answered
 }
 
 // visitor is who waits at the limiter.
@@ -110,6 +112,13 @@ func (l *limiter) bears() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.flight.shown()
+}
+
+// isOneByOne reports whether nothing is to be read ahead for now.
+func (l *limiter) isOneByOne() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.oneByOne && !l.flight.hasAnswered()
 }
 
 func (l *limiter) hold(of *turn, bytes int64) {

@@ -61,11 +61,18 @@ func (s *Session) Ask(ctx context.Context, tried int, request func(context.Conte
 func (s *Session) ask(ctx context.Context, wanted Wanted, request func(context.Context) (fhir.Answer, error)) (Answer, error) {
 	renewed := false
 	for try := wanted.Tried + 1; ; try++ {
-		if err := s.pace.waitForServer(ctx); err != nil {
-			return Answer{}, err
+		if refused, isGivenUp := s.pace.givenUp(); isGivenUp {
+			return Answer{Failed: refused}, nil
 		}
 		_, version := s.grant.now()
-		answer, took, err := s.placed(ctx, wanted.turn, request)
+		answer, took, stop, err := s.placed(ctx, wanted.turn, request)
+		if stop.Stops() {
+			if s.GivenUp() {
+				continue
+			}
+			stop.Tried = try - 1
+			return Answer{Stop: stop}, nil
+		}
 		if err != nil && ctx.Err() != nil {
 			return Answer{}, context.Cause(ctx) //nolint:wrapcheck // the cause says who ended the run
 		}
@@ -74,7 +81,6 @@ func (s *Session) ask(ctx context.Context, wanted Wanted, request func(context.C
 			s.pace.slowDown(answer.Rate)
 			return Answer{Body: answer.Body, Took: took}, err
 		}
-		var stop export.Result
 		isWorthIt := true
 		switch {
 		case failed.Class == fhir.Unauthorized && !renewed:
@@ -86,6 +92,8 @@ func (s *Session) ask(ctx context.Context, wanted Wanted, request func(context.C
 			isWorthIt, err = false, nil
 		}
 		switch {
+		case err == nil && stop.Kind != export.Fatal && s.GivenUp():
+			// fails as every request does from now on
 		case err != nil || stop.Stops():
 			return Answer{Stop: stop}, err
 		case !isWorthIt:
@@ -94,26 +102,49 @@ func (s *Session) ask(ctx context.Context, wanted Wanted, request func(context.C
 	}
 }
 
-// placed makes a request once the limiter lets it through.
+// placed makes a request once the server may be asked and the limiter lets it through. A Result that stops is that of
+// a wait which is too long: the request was not made then.
 func (s *Session) placed(
 	ctx context.Context, of *turn, request func(context.Context) (fhir.Answer, error),
-) (answer fhir.Answer, took time.Duration, err error) {
-	place, err := s.limiter.enter(ctx, of)
-	if err != nil {
-		return fhir.Answer{}, 0, err
+) (answer fhir.Answer, took time.Duration, stop export.Result, err error) {
+	place, stop, err := s.enter(ctx, of)
+	if err != nil || stop.Stops() {
+		return fhir.Answer{}, 0, stop, err
 	}
 	began := s.pace.now()
 	answer, err = request(ctx)
 	took = s.pace.now().Sub(began)
 	how := landing{sign: nothing, took: took}
-	if failed, ok := errors.AsType[*fhir.RequestError](err); ok || err == nil {
+	failed, isFailed := errors.AsType[*fhir.RequestError](err)
+	if isFailed {
+		s.pace.recordDemand(failed)
+	}
+	if isFailed || err == nil {
 		how.sign = signOf(answer.Rate, failed)
 	}
 	if ctx.Err() != nil {
 		how.sign = nothing
 	}
 	s.limiter.leave(place, int64(cap(answer.Body)), how)
-	return answer, took, err
+	return answer, took, export.Result{}, err
+}
+
+// enter waits until a request may be made. While it waits for its place, the refusal of another may demand to leave
+// the server alone.
+func (s *Session) enter(ctx context.Context, of *turn) (*visitor, export.Result, error) {
+	for {
+		if stop, err := s.pace.waitForServer(ctx); err != nil || stop.Stops() {
+			return nil, stop, err
+		}
+		place, err := s.limiter.enter(ctx, of)
+		if err != nil {
+			return nil, export.Result{}, err
+		}
+		if wait, _ := s.pace.left(); wait == 0 {
+			return place, export.Result{}, nil
+		}
+		s.limiter.leave(place, 0, landing{sign: nothing})
+	}
 }
 
 // Capability reads what the server says it can do. One that cannot be read as one, also in a second try, is as good as none.

@@ -120,6 +120,35 @@ func (s *Session) Expect(inFlight int) {
 // Bears is how many requests at once the server was found to bear, for Expect; 0 where it has shown no limit.
 func (s *Session) Bears() int { return s.limiter.bears() }
 
+// GiveUpBy sets the end of the time in which the server may be waited for: one that demands to be left alone until
+// later is not asked any more. It is called before the first request.
+func (s *Session) GiveUpBy(end time.Time) { s.pace.giveUpBy = end }
+
+// GivenUp reports whether the server has demanded to be left alone beyond the time of GiveUpBy. Requests then fail
+// without being made, with that refusal.
+func (s *Session) GivenUp() bool {
+	_, isGivenUp := s.pace.givenUp()
+	return isGivenUp
+}
+
+// Demanded returns for how long the server still has to be left alone.
+func (s *Session) Demanded() time.Duration {
+	wait, _ := s.pace.left()
+	return wait
+}
+
+// Wait leaves the server alone for as long as it has to be. The Result stops if that is too long for a running
+// function.
+func (s *Session) Wait(ctx context.Context) (export.Result, error) { return s.pace.waitForServer(ctx) }
+
+// OneByOne has nothing read ahead until the server has answered a request. A run begins so after one that ended with
+// a demand to leave the server alone: the refusal of what is read ahead must not be all that comes of a wait. It is
+// called before the first request.
+func (s *Session) OneByOne() { s.limiter.oneByOne = true }
+
+// IsOneByOne reports whether nothing is read ahead for now.
+func (s *Session) IsOneByOne() bool { return s.limiter.isOneByOne() }
+
 // Profile is how the server wants to be asked.
 func (s *Session) Profile() plan.Profile { return s.profile }
 

@@ -50,9 +50,9 @@ type step struct {
 func (s *Streams[K]) Has(key K) bool { return s.open[key] != nil }
 
 // Full reports whether a further stream would only wait: as many ask already as the server bears, or as many have something to
-// be taken as may.
+// be taken as may, or nothing is read ahead (Session.OneByOne).
 func (s *Streams[K]) Full() bool {
-	return len(s.open) >= maxStreams || s.asking.Load() >= int64(s.limiter.limit())
+	return s.limiter.isOneByOne() || len(s.open) >= maxStreams || s.asking.Load() >= int64(s.limiter.limit())
 }
 
 // Start begins to read what is wanted and all pages after it, at most one of which is there before it is taken. It ends with

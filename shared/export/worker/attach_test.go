@@ -123,7 +123,7 @@ func TestAHandOverBetweenAttachmentsChangesNothing(t *testing.T) {
 		if got, want := string(b.file(t)), string(whole.file(t)); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
-		if len(b.enqueued.tasks) != 1 || b.enqueued.tasks[0] != 2*time.Minute {
+		if len(b.enqueued.tasks) != 1 || b.enqueued.tasks[0] != 2*time.Minute+afterWait {
 			t.Errorf("enqueued %v, want one after two minutes", b.enqueued.tasks)
 		}
 	})

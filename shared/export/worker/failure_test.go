@@ -136,12 +136,13 @@ func TestAnExportRecoversFromFourFailures(t *testing.T) {
 		for run := range 4 {
 			b.work(t, 0)
 			wait := time.Duration(run+1) * 15 * time.Second
-			if got := b.enqueued.tasks[run]; got != wait {
+			if got := b.enqueued.tasks[run]; got != wait+afterWait {
 				t.Errorf("enqueued after %v, want %v", got, wait)
 			}
 			if got := time.Until(b.store.LookAt(tenant, taskID)); got != wait+lease {
 				t.Errorf("the sweeper looks after %v, want %v", got, wait+lease)
 			}
+			<-time.After(wait + afterWait)
 		}
 		b.tokens.current = nil
 		b.work(t, 0)

@@ -125,7 +125,7 @@ func TestALongRetryAfterIsSpentInTheQueue(t *testing.T) {
 				if b.task().Status != export.Pending || time.Since(started) != 0 {
 					t.Fatalf("status %s after %v, want pending at once", b.task().Status, time.Since(started))
 				}
-				if diff := cmp.Diff([]time.Duration{2 * time.Minute}, b.enqueued.tasks); diff != "" {
+				if diff := cmp.Diff([]time.Duration{2*time.Minute + afterWait}, b.enqueued.tasks); diff != "" {
 					t.Errorf("enqueued (-want +got):\n%s", diff)
 				}
 				if got, want := time.Until(b.store.LookAt(tenant, taskID)), 2*time.Minute+lease; got != want {
@@ -138,28 +138,18 @@ func TestALongRetryAfterIsSpentInTheQueue(t *testing.T) {
 	}
 }
 
-func TestARetryAfterOfADayIsAskedAgainAfterAQuarterOfAnHour(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		b.server.script(findObservations, answer{status: 429, retryAfter: 86400, always: true})
-		b.work(t, 0)
-		if diff := cmp.Diff([]time.Duration{15 * time.Minute}, b.enqueued.tasks); diff != "" {
-			t.Errorf("enqueued (-want +got):\n%s", diff)
-		}
-	})
-}
-
 func TestATypeThatAlwaysAsksToWaitIsLeftAfterFiveTriesInEachOfThreeRounds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.server.script(findObservations, answer{status: 429, retryAfter: 120, always: true})
-		if runs := b.finish(t); runs != 15 {
-			t.Errorf("%d runs, want 15", runs)
+		// The first try is ahead of its turn, and holds up what comes before it. The last one of the first round holds
+		// up what follows.
+		if runs := b.finish(t); runs != 17 {
+			t.Errorf("%d runs, want 17", runs)
 		}
-		if got := b.server.times(findObservations); got != 15 {
-			t.Errorf("%d tries, want 15", got)
+		if got := b.server.times(findObservations); got != 16 {
+			t.Errorf("%d tries, want 16", got)
 		}
 		want := export.TypeOutcome{Type: "Observation", Result: export.OutcomeFailed, Status: 429, Reason: export.LossUnavailable}
 		if got := outcomeOf(t, b.task(), "Observation"); got != want {
@@ -178,7 +168,7 @@ func TestAWaitThatWouldOutlastTheRunIsSpentInTheQueue(t *testing.T) {
 		b := newBench(t)
 		b.server.script(findObservations, answer{status: 503, retryAfter: 20})
 		b.work(t, margin+10*time.Second)
-		if diff := cmp.Diff([]time.Duration{20 * time.Second}, b.enqueued.tasks); diff != "" {
+		if diff := cmp.Diff([]time.Duration{20*time.Second + afterWait}, b.enqueued.tasks); diff != "" {
 			t.Errorf("enqueued (-want +got):\n%s", diff)
 		}
 		b.finish(t)

@@ -44,6 +44,12 @@ func tellFailure(ctx context.Context, task export.Task, result export.Result) {
 	tellCause(ctx, result.Cause)
 }
 
+// tellSkipped puts on the log line that the message has found nothing to claim: another one has the task, it is put
+// off or in line, or it has ended.
+func tellSkipped(ctx context.Context) {
+	logx.Add(ctx, slog.String("result", "skipped"))
+}
+
 // tellWaiting puts on the log line that the task waits in line, where it costs nothing, until others of its tenant have ended.
 func tellWaiting(ctx context.Context) {
 	logx.Add(ctx, slog.String("result", "in_line"))

@@ -63,9 +63,13 @@ func TestAFailedTypeIsRecordedAndTheRestIsExported(t *testing.T) {
 			export.TypeOutcome{Result: export.OutcomeFailed, Status: 500, Reason: export.LossUnavailable},
 			[]string{"Observation"},
 		},
+		// 3, 3, 3 and 4 seconds in each of 3 rounds, and 3 that what follows waits after the last try of the first.
 		"503 with Retry-After": {
-			findObservations, answer{status: 503, retryAfter: 3}, 15, 6*time.Minute + 9*time.Second, // 3, 3, 3 and 4 seconds, in each of 3 rounds
-			export.TypeOutcome{Result: export.OutcomeFailed, Status: 503, Reason: export.LossUnavailable}, []string{"Observation"},
+			findObservations,
+			answer{status: 503, retryAfter: 3},
+			15, 6*time.Minute + 12*time.Second,
+			export.TypeOutcome{Result: export.OutcomeFailed, Status: 503, Reason: export.LossUnavailable},
+			[]string{"Observation"},
 		},
 		"429 without Retry-After": {
 			findObservations,
@@ -141,7 +145,7 @@ func TestAFailedTypeIsRecordedAndTheRestIsExported(t *testing.T) {
 				if got := b.server.times(c.request); got != c.requests {
 					t.Errorf("%d requests, want %d", got, c.requests)
 				}
-				if got := time.Since(started); got != c.waited {
+				if got := time.Since(started) - time.Duration(len(b.enqueued.tasks))*afterWait; got != c.waited {
 					t.Errorf("waited %v, want %v", got, c.waited)
 				}
 			})

@@ -6,14 +6,19 @@ import (
 	"fmt"
 	"time"
 
+	"recordbridge/shared/due"
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/collect"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/webhook"
 )
 
-// longestYield is after how long a task is looked at again at the latest, whatever the other side has asked for.
-const longestYield = 15 * time.Minute
+// afterWait is how much later than the end of its wait a task's message comes, so that clocks that differ a little do
+// not make it come too early.
+const afterWait = time.Second
+
+// errWait fails a task that would have to wait beyond its time.
+var errWait = errors.New("the wait would outlast the export's time")
 
 // record turns the end of a run into the task's next state.
 func (w Worker) record(ctx context.Context, end collect.End) error {
@@ -108,13 +113,40 @@ func (w Worker) refused(ctx context.Context, task export.Task, result export.Res
 	return w.fail(ctx, task, result)
 }
 
+// yield puts a task off for the whole of its wait, which no claim cuts short. A wait that outlasts the task's time
+// fails it at once: neither is the server asked earlier than it wants, nor does anybody wait in vain.
 func (w Worker) yield(ctx context.Context, task export.Task, result export.Result) error {
-	wait := min(result.Wait, longestYield)
-	tellPutOff(ctx, task, result, w.Now().Add(wait))
-	if err := w.Store.YieldTask(ctx, task, w.Now().Add(wait+w.Lease)); err != nil && !errors.Is(err, fault.Conflict) {
+	now := w.Now()
+	if now.Add(result.Wait).After(task.Ends()) {
+		result = export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: overTime(result.Cause)}
+		return w.fail(ctx, task, result)
+	}
+	var until time.Time
+	dueAt, delay := now.Add(w.Lease), time.Duration(0)
+	if result.Wait > 0 {
+		until, delay = now.Add(result.Wait), result.Wait+afterWait
+		dueAt = until.Add(w.Lease)
+	}
+	if delay > due.LongestDelay {
+		dueAt = until // no message can wait for so long, so the sweeper sends it
+	}
+	tellPutOff(ctx, task, result, now.Add(result.Wait))
+	if err := w.Store.YieldTask(ctx, task, until, dueAt); err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("yield task: %w", err)
 	}
-	// Lost messages are made up for by the sweeper.
-	_ = w.Enqueuer.EnqueueTask(ctx, task.Tenant, task.ID, wait)
+	if delay <= due.LongestDelay {
+		// Lost messages are made up for by the sweeper.
+		_ = w.Enqueuer.EnqueueTask(ctx, task.Tenant, task.ID, delay)
+	}
 	return nil
+}
+
+// overTime is why a task ends whose wait would outlast its time, at the place where the wait was demanded.
+func overTime(cause error) error {
+	spot := fault.SpotOf(cause)
+	spot.Class = "over_time"
+	if cause == nil {
+		return spot.Failed(errWait)
+	}
+	return spot.Failed(fmt.Errorf("%w: %w", errWait, cause))
 }

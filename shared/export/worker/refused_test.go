@@ -78,10 +78,10 @@ func TestATokenEndpointThatIsBusyIsNoFailure(t *testing.T) {
 		for range 10 { // twice as often as a failure would be taken
 			b.tokens.current = fmt.Errorf("refresh: %w", &refresh.BusyError{RetryAt: time.Now().Add(2 * time.Minute)})
 			b.work(t, 0)
-			if wait := b.enqueued.tasks[len(b.enqueued.tasks)-1]; wait != 2*time.Minute || b.task().Status != export.Pending {
+			if wait := b.enqueued.tasks[len(b.enqueued.tasks)-1]; wait != 2*time.Minute+afterWait || b.task().Status != export.Pending {
 				t.Fatalf("waits %v, status %s", wait, b.task().Status)
 			}
-			<-time.After(2 * time.Minute)
+			<-time.After(2*time.Minute + afterWait)
 		}
 		b.tokens.current = nil
 		b.finish(t)

@@ -24,7 +24,8 @@ import (
 // Store keeps a task while it is worked on. Every write but ClaimTask is fenced by task.Generation and answers fault.Conflict
 // when another worker has taken over.
 type Store interface {
-	// ClaimTask leases a pending task whose lease has ended and that is not in line, raising its generation; else fault.Conflict.
+	// ClaimTask leases a pending task that is not in line, is not leased, and is not put off, raising its generation; else
+	// fault.Conflict.
 	ClaimTask(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (export.Task, error)
 	// ExtendTask moves the end of the lease and stores Progress.
 	ExtendTask(ctx context.Context, task export.Task, leaseUntil time.Time) error
@@ -32,8 +33,9 @@ type Store interface {
 	ReportTask(ctx context.Context, task export.Task, leaseUntil time.Time, event webhook.Event) error
 	// ContinueTask stores Checkpoint, clears Failures and raises the generation of a task that its worker goes on with.
 	ContinueTask(ctx context.Context, task export.Task, leaseUntil time.Time) (export.Task, error)
-	// YieldTask stores Checkpoint and Failures and gives the lease back; the sweeper acts at dueAt.
-	YieldTask(ctx context.Context, task export.Task, dueAt time.Time) error
+	// YieldTask stores Checkpoint and Failures, raises the generation and gives the lease back. Nobody can claim the
+	// task before until, or at once if that is zero; the sweeper acts at dueAt.
+	YieldTask(ctx context.Context, task export.Task, until, dueAt time.Time) error
 	// FinishTask stores the result and its event in one transaction.
 	FinishTask(ctx context.Context, task export.Task, event webhook.Event) error
 }
@@ -74,6 +76,7 @@ func (w Worker) Work(ctx context.Context, tenant org.Tenant, taskID string, dead
 	now := w.Now()
 	task, err := w.Store.ClaimTask(ctx, tenant, taskID, now, now.Add(w.Lease))
 	if errors.Is(err, fault.Conflict) {
+		tellSkipped(ctx)
 		return nil
 	}
 	if err != nil {
@@ -83,7 +86,7 @@ func (w Worker) Work(ctx context.Context, tenant org.Tenant, taskID string, dead
 	if task.Generation == firstClaim {
 		logx.Measure(ctx, metric.Count(metric.Exports, "started"))
 	}
-	if now.Sub(task.Began()) > export.Budget {
+	if now.After(task.Ends()) {
 		return w.fail(ctx, task, export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: errTooLong})
 	}
 	place, isIn, err := w.Share.Enter(ctx, task)

@@ -168,7 +168,7 @@ func (m *Tasks) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now
 			return fault.Stale()
 		}
 		stored.Generation++
-		stored.LeaseUntil = leaseUntil
+		stored.LeaseUntil, stored.PutOff = leaseUntil, false
 		m.keep(stored, leaseUntil)
 		task = stored
 		return nil
@@ -208,9 +208,11 @@ func (m *Tasks) ContinueTask(ctx context.Context, task export.Task, leaseUntil t
 }
 
 // YieldTask implements worker.Store.
-func (m *Tasks) YieldTask(ctx context.Context, task export.Task, dueAt time.Time) error {
+func (m *Tasks) YieldTask(ctx context.Context, task export.Task, until, dueAt time.Time) error {
 	return m.fenced(ctx, "YieldTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
-		stored.Checkpoint, stored.Progress, stored.Failures, stored.LeaseUntil = task.Checkpoint, task.Progress, task.Failures, time.Time{}
+		stored.Generation++
+		stored.Checkpoint, stored.Progress, stored.Failures = task.Checkpoint, task.Progress, task.Failures
+		stored.LeaseUntil, stored.PutOff = until, !until.IsZero()
 		return nil, dueAt
 	})
 }
@@ -221,6 +223,7 @@ func (m *Tasks) FinishTask(ctx context.Context, task export.Task, event webhook.
 		stored.Status, stored.FailureReason, stored.FinishedAt, stored.SentAt = task.Status, task.FailureReason, task.FinishedAt, task.FinishedAt
 		stored.Stats, stored.Outcome, stored.Files = task.Stats, task.Outcome, task.Files
 		stored.Scope, stored.Progress, stored.FilesUntil, stored.LeaseUntil = task.Scope, task.Progress, task.FilesUntil, time.Time{}
+		stored.PutOff = false
 		return []webhook.Event{event}, task.FilesUntil
 	})
 }

@@ -134,9 +134,9 @@ func joinedByHolder(c subject[Tasks]) {
 	current, err := s.ClaimTask(t.Context(), tenantA(), taskID, later, later.Add(time.Minute))
 	expect.NoError(t, err)
 	expect.Conflict(t, "joining with an old generation", s.JoinLine(t.Context(), old, later))
-	expect.NoError(t, s.YieldTask(t.Context(), current, later))
-	expect.Conflict(t, "joining without a lease", s.JoinLine(t.Context(), current, later))
-	current.LeaseUntil = time.Time{}
+	expect.NoError(t, s.JoinLine(t.Context(), current, later))
+	expect.Conflict(t, "joining without a lease", s.JoinLine(t.Context(), current, later.Add(time.Second)))
+	current.WaitingSince, current.LeaseUntil = later, time.Time{}
 	wantTask(t, s, current)
 }
 

@@ -48,6 +48,7 @@ func Work(t *testing.T, open func(tb testing.TB, of org.Tenant, connectionID str
 		"a report stores progress and its event":                   reported,
 		"a worker that goes on has a new generation":               continued,
 		"a yielded task can be claimed at once":                    yielded,
+		"a task that is put off can be claimed after its wait":     putOff,
 		"a finished task has its result, and its event":            finished,
 		"a task whose event exists stays pending":                  unfinished,
 		"who has given up changes nothing":                         givenUp,

@@ -75,7 +75,7 @@ func wantRefused(t *testing.T, s Tasks, task export.Task) {
 	expect.Conflict(t, "ReportTask", s.ReportTask(t.Context(), task, later, event))
 	_, err := s.ContinueTask(t.Context(), task, later)
 	expect.Conflict(t, "ContinueTask", err)
-	expect.Conflict(t, "YieldTask", s.YieldTask(t.Context(), task, later))
+	expect.Conflict(t, "YieldTask", s.YieldTask(t.Context(), task, later, later))
 	expect.Conflict(t, "FinishTask", s.FinishTask(t.Context(), succeeded(task), event))
 	_, err = s.Event(t.Context(), task.Tenant, event.ID)
 	expect.NotFound(t, "the event of a refused write", err)
@@ -119,16 +119,51 @@ func yielded(c subject[Tasks]) {
 	t, s := c.t, c.store
 	task := claimed(t, s)
 	task.Checkpoint, task.Failures = "test/a/checkpoint", 3
-	expect.NoError(t, s.YieldTask(t.Context(), task, now().Add(time.Hour)))
+	expect.NoError(t, s.YieldTask(t.Context(), task, time.Time{}, now().Add(time.Hour)))
 	want := task
-	want.LeaseUntil = time.Time{}
+	want.Generation, want.LeaseUntil = 2, time.Time{}
 	wantTask(t, s, want)
-	want.Generation, want.LeaseUntil = 2, now().Add(time.Minute)
+	wantRefused(t, s, task)
+	want.Generation, want.LeaseUntil = 3, now().Add(time.Minute)
 	got, err := s.ClaimTask(t.Context(), tenantA(), taskID, now(), now().Add(time.Minute))
 	expect.NoError(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("claimed task (-want +got):\n%s", diff)
 	}
+}
+
+func putOff(c subject[Tasks]) {
+	t, s := c.t, c.store
+	task := claimed(t, s)
+	task.Checkpoint, task.Failures = "test/a/checkpoint", 3
+	until := now().Add(time.Hour)
+	expect.NoError(t, s.YieldTask(t.Context(), task, until, until.Add(time.Minute)))
+	want := task
+	want.Generation, want.LeaseUntil, want.PutOff = 2, until, true
+	wantTask(t, s, want)
+	wantRefused(t, s, task) // its heartbeat would shorten the wait
+	expect.Conflict(t, "joining the line after giving the task back", s.JoinLine(t.Context(), task, now()))
+	for _, early := range []time.Time{now(), now().Add(2 * time.Minute), until} {
+		_, err := s.ClaimTask(t.Context(), tenantA(), taskID, early, early.Add(time.Minute))
+		expect.Conflict(t, "a claim before the time", err)
+	}
+	wantTask(t, s, want)
+	at := until.Add(time.Microsecond)
+	if won := expect.Winners(t, 20, func(ctx context.Context, _ int) error {
+		_, err := s.ClaimTask(ctx, tenantA(), taskID, at, at.Add(time.Minute))
+		return err
+	}); won != 1 {
+		t.Errorf("%d of 20 claims after the wait won, want 1", won)
+	}
+	want.Generation, want.LeaseUntil, want.PutOff = 3, at.Add(time.Minute), false
+	wantTask(t, s, want)
+
+	expect.NoError(t, s.YieldTask(t.Context(), want, until.Add(time.Hour), until.Add(time.Hour)))
+	want.Generation++
+	ended := failed(want)
+	ended.PutOff = false
+	expect.NoError(t, s.FinishTask(t.Context(), ended, eventOf(eventID)))
+	wantTask(t, s, ended)
 }
 
 func finished(c subject[Tasks]) {
@@ -170,7 +205,7 @@ func givenUp(c subject[Tasks]) {
 	_, onward := s.ContinueTask(ctx, task, later)
 	for call, err := range map[string]error{
 		"ClaimTask": claim, "ContinueTask": onward, "ExtendTask": s.ExtendTask(ctx, task, later),
-		"ReportTask": s.ReportTask(ctx, task, later, eventOf(eventID)), "YieldTask": s.YieldTask(ctx, task, later),
+		"ReportTask": s.ReportTask(ctx, task, later, eventOf(eventID)), "YieldTask": s.YieldTask(ctx, task, later, later),
 		"FinishTask": s.FinishTask(ctx, succeeded(task), eventOf(eventID)),
 	} {
 		if !errors.Is(err, context.Canceled) {

@@ -1,0 +1,145 @@
+package e2e_test
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/queue"
+	"recordbridge/shared/testkit/expect"
+)
+
+// fhirTimes notes when a FHIR server is asked, and answers nothing itself.
+type fhirTimes struct {
+	mu  sync.Mutex
+	all []time.Time
+}
+
+func (f *fhirTimes) note(r *http.Request) *http.Response {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if isFHIR(r) {
+		f.all = append(f.all, time.Now())
+	}
+	return nil
+}
+
+// between counts the requests after one moment and before another.
+func (f *fhirTimes) between(from, to time.Time) (count int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, at := range f.all {
+		if at.After(from) && at.Before(to) {
+			count++
+		}
+	}
+	return count
+}
+
+// remind sends a further message for a task, as a queue may that delivers twice.
+func (s *stack) remind(taskID string) {
+	s.t.Helper()
+	outputs := s.template.Outputs
+	client := sqs.NewFromConfig(s.cloud.Config("test"))
+	sent := queue.NewWork(client, outputs["ExportQueueUrl"], outputs["DeliveryQueueUrl"])
+	expect.NoError(s.t, sent.EnqueueTask(s.t.Context(), s.owner(), taskID, 0))
+}
+
+// TestExportLeavesServerAloneForAsLongAsItDemands: neither the sweeper nor a message for each minute has the server
+// asked earlier, and the export goes on soon after.
+func TestExportLeavesServerAloneForAsLongAsItDemands(t *testing.T) {
+	t.Parallel()
+	for with, demanded := range map[string]time.Duration{
+		"leave-alone:90s": 90 * time.Second, "leave-alone:1h": time.Hour, "leave-alone:3h": 3 * time.Hour,
+	} {
+		t.Run(with, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s, asked := newStack(t, options{}), &fhirTimes{}
+				id := s.connectTo(quirk{with: with}).Get("org_connection_id")
+				s.inPlace = asked.note
+				taskID := s.startExport(id)
+				s.pump()
+				refused := time.Now()
+				if got := s.task(taskID); got.text("status") != "pending" || got.text("lease_until") == "" {
+					t.Fatalf("the export is %s and put off until %q", got.text("status"), got.text("lease_until"))
+				}
+				for time.Since(refused) < demanded+3*time.Minute {
+					s.remind(taskID)
+					s.letPass(1)
+				}
+				if got := asked.between(refused, refused.Add(demanded)); got != 0 {
+					t.Errorf("%d requests came before the end of the wait", got)
+				}
+				if got := s.task(taskID); got.text("status") != "success" {
+					t.Fatalf("the export is %s because of %q", got.text("status"), got.text("failure_reason"))
+				}
+				s.checkDownload(crashPersona)
+				if got := strings.Count(strings.Join(s.lines(), ""), `"result":"skipped"`); got == 0 {
+					t.Error("no message is told to have been skipped")
+				}
+			})
+		})
+	}
+}
+
+// TestExportLeavesTokenEndpointAloneForAsLongAsItDemands: the access token has expired, and the first refresh is
+// refused.
+func TestExportLeavesTokenEndpointAloneForAsLongAsItDemands(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		id := s.connect(crashPersona, "approve").Get("org_connection_id")
+		<-time.After(2 * time.Hour)
+		var asked []time.Time
+		s.inPlace = func(r *http.Request) *http.Response {
+			if !strings.HasSuffix(r.URL.Path, "/oauth/token") {
+				return nil
+			}
+			if asked = append(asked, time.Now()); len(asked) > 1 {
+				return nil
+			}
+			return &http.Response{
+				StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"2400"}}, Body: http.NoBody, Request: r,
+			}
+		}
+		taskID := s.startExport(id)
+		for range 43 {
+			s.letPass(1)
+			s.remind(taskID)
+		}
+		if got := s.task(taskID); got.text("status") != "success" {
+			t.Errorf("the export is %s because of %q", got.text("status"), got.text("failure_reason"))
+		}
+		if len(asked) != 2 || asked[1].Sub(asked[0]) < 40*time.Minute {
+			t.Errorf("asked at %v", asked)
+		}
+	})
+}
+
+// TestExportFailsAtOnceWhenServerDemandsLongerWaitThanItHasTime: the server is not asked again.
+func TestExportFailsAtOnceWhenServerDemandsLongerWaitThanItHasTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, asked := newStack(t, options{}), &fhirTimes{}
+		id := s.connectTo(quirk{with: "leave-alone:7h"}).Get("org_connection_id")
+		s.inPlace = asked.note
+		taskID := s.startExport(id)
+		s.pump()
+		refused := time.Now()
+		got := s.task(taskID)
+		if got.text("status") != "failed" || got.text("failure_reason") != string(export.SuppressedPleaseContact) {
+			t.Errorf("the export is %s because of %q", got.text("status"), got.text("failure_reason"))
+		}
+		s.letPass(10)
+		if count := asked.between(refused, time.Now()); count != 0 {
+			t.Errorf("%d requests came after that", count)
+		}
+	})
+}

@@ -1,0 +1,152 @@
+package waits_test
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/connection"
+	"recordbridge/shared/due"
+	"recordbridge/shared/export"
+	"recordbridge/shared/export/plan"
+	"recordbridge/shared/export/share"
+	"recordbridge/shared/export/source"
+	"recordbridge/shared/export/worker"
+	"recordbridge/shared/org"
+	"recordbridge/shared/tokens"
+	"recordbridge/shared/webhook"
+)
+
+// life is one invocation of the worker. Its run asks for a token, and ends as the test says.
+type life struct {
+	rows
+
+	world  *world
+	ends   chan error // how the run ends
+	isDead atomic.Bool
+	taskID string // once it has claimed it
+}
+
+// Current implements source.Tokens: it lasts until the test ends the run.
+func (l *life) Current(ctx context.Context, _ org.Tenant, _ string) (tokens.Usable, error) {
+	select {
+	case err := <-l.ends:
+		return tokens.Usable{}, err
+	case <-ctx.Done():
+		return tokens.Usable{}, context.Cause(ctx)
+	}
+}
+
+// Renew implements source.Tokens.
+func (*life) Renew(context.Context, org.Tenant, string, int64) (tokens.Usable, error) {
+	return tokens.Usable{}, errDead
+}
+
+// Connection implements source.Profiles' connections.
+func (*life) Connection(context.Context, org.Tenant, string) (connection.Connection, error) {
+	return connection.Connection{}, nil
+}
+
+// Endpoint implements source.Profiles' endpoints.
+func (*life) Endpoint(context.Context, string) (catalog.Endpoint, error) {
+	return catalog.Endpoint{}, nil
+}
+
+// Asking implements source.Profiles' platforms.
+func (*life) Asking(catalog.Endpoint) (plan.Profile, error) { return plan.Profile{}, nil }
+
+// RefreshDue implements worker.Refreshes.
+func (*life) RefreshDue(context.Context, org.Tenant, string, time.Time) error { return nil }
+
+// EnqueueTask implements export.Enqueuer.
+func (l *life) EnqueueTask(ctx context.Context, of org.Tenant, id string, delay time.Duration) error {
+	return l.call(func() error { return l.world.Send(ctx, due.Item{Tenant: of, Kind: due.Task, ID: id}, delay) })
+}
+
+// EnqueueEvent implements export.Enqueuer.
+func (*life) EnqueueEvent(context.Context, org.Tenant, string) error { return nil }
+
+// ClaimTask implements worker.Store.
+func (l *life) ClaimTask(ctx context.Context, of org.Tenant, id string, now, until time.Time) (task export.Task, err error) {
+	err = l.call(func() error {
+		if task, err = l.rows.ClaimTask(ctx, of, id, now, until); err == nil {
+			l.world.claimed(l, task)
+		}
+		return err
+	})
+	return task, err
+}
+
+// ExtendTask implements worker.Store.
+func (l *life) ExtendTask(ctx context.Context, task export.Task, until time.Time) error {
+	return l.call(func() error { return l.rows.ExtendTask(ctx, task, until) })
+}
+
+// YieldTask implements worker.Store.
+func (l *life) YieldTask(ctx context.Context, task export.Task, until, dueAt time.Time) error {
+	return l.call(func() error { return l.rows.YieldTask(ctx, task, until, dueAt) })
+}
+
+// FinishTask implements worker.Store.
+func (l *life) FinishTask(ctx context.Context, task export.Task, event webhook.Event) error {
+	return l.call(func() error { return l.rows.FinishTask(ctx, task, event) })
+}
+
+// JoinLine implements share.Rows.
+func (l *life) JoinLine(ctx context.Context, task export.Task, at time.Time) error {
+	return l.call(func() error {
+		err := l.rows.JoinLine(ctx, task, at)
+		if err == nil {
+			l.world.joined(task)
+		}
+		return err
+	})
+}
+
+// KeepPlace implements share.Rows.
+func (l *life) KeepPlace(ctx context.Context, place share.Place, until time.Time) error {
+	return l.call(func() error { return l.rows.KeepPlace(ctx, place, until) })
+}
+
+// LeavePlace implements share.Rows.
+func (l *life) LeavePlace(ctx context.Context, place share.Place) (row share.Row, err error) {
+	err = l.call(func() error { row, err = l.rows.LeavePlace(ctx, place); return err })
+	return row, err
+}
+
+// TakePlace implements share.Rows.
+func (l *life) TakePlace(ctx context.Context, of org.Tenant, seen share.Row, place int, next share.Holder) error {
+	return l.call(func() error { return l.rows.TakePlace(ctx, of, seen, place, next) })
+}
+
+// CallTask implements share.Rows.
+func (l *life) CallTask(ctx context.Context, task export.Task, dueAt time.Time) error {
+	return l.call(func() error { return l.rows.CallTask(ctx, task, dueAt) })
+}
+
+// worker is the export worker of this invocation, whose calls reach nothing once it is dead.
+func (l *life) worker() worker.Worker {
+	l.rows = l.world.rows
+	return worker.Worker{
+		Store: l, Refreshes: l, Enqueuer: l, Now: time.Now, Lease: lease, Retention: 8 * 24 * time.Hour,
+		Source: source.Opener{Tokens: l, Now: time.Now, Profiles: source.Profiles{Connections: l, Endpoints: l, Platforms: l}},
+		Share:  share.New(l, l, 1, lease, time.Now),
+	}
+}
+
+// crash ends the invocation at once.
+func (l *life) crash() {
+	l.isDead.Store(true)
+	l.world.mu.Lock()
+	delete(l.world.running, l.taskID)
+	l.world.mu.Unlock()
+	l.ends <- errDead
+}
+
+func (l *life) call(effect func() error) error {
+	if l.isDead.Load() {
+		return errDead
+	}
+	return effect()
+}

@@ -1,0 +1,269 @@
+package waits_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/shared/due"
+	"recordbridge/shared/export"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/refresh"
+	"recordbridge/shared/store"
+	"recordbridge/shared/tokens"
+)
+
+// soon is how late an export may be claimed after the time at which it can be, whatever was lost and crashed: the
+// lease, the sweeper's next look, which it leaves to a message for two minutes, and its minute; then the same for a
+// place in the share.
+const soon = 10 * time.Minute
+
+// event is something that can happen to an export. It reports false if it cannot happen now.
+type event struct {
+	name string
+	do   func(w *world) bool
+}
+
+// events are all that can happen.
+func events() []event {
+	return []event{
+		{"a duplicate message", func(w *world) bool {
+			w.deliver(due.Item{Tenant: tenant, Kind: due.Task, ID: taskID})
+			return true
+		}},
+		{"a sweep", func(w *world) bool { w.sweep(); return true }},
+		{"the messages are lost", func(w *world) bool {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			had := len(w.queue) > 0
+			w.queue = nil
+			return had
+		}},
+		{"20 seconds", func(w *world) bool { w.pass(time.Now().Add(20 * time.Second)); return true }},
+		{"until just before it can be claimed", func(w *world) bool { return w.passUntil(-time.Second) }},
+		{"until it can be claimed", func(w *world) bool { return w.passUntil(0) }},
+		{"until just after that", func(w *world) bool { return w.passUntil(2 * time.Second) }},
+		{"a crash", func(w *world) bool {
+			l := w.of(taskID)
+			if l != nil {
+				l.crash()
+				synctest.Wait()
+			}
+			return l != nil
+		}},
+		{"it is told to wait an hour", ending(busy, time.Hour)},
+		{"it is told to wait five minutes", ending(busy, 5*time.Minute)},
+		{"it hands over", ending(busy, 0)},
+		{"it fails, and is told to wait 20 minutes", ending(limited, 20*time.Minute)},
+		{"a late write", func(w *world) bool {
+			if w.of(taskID) != nil {
+				return false // as its heartbeat
+			}
+			if err := w.lateWrite(); err != nil {
+				w.faultf("late write: %v", err)
+			}
+			return true
+		}},
+		{"another takes or leaves the place", func(w *world) bool {
+			if l := w.of(besideID); l != nil {
+				w.end(l, tokens.ErrRefused, 0)
+				return true
+			}
+			if w.task(besideID).Status != export.Pending {
+				return false
+			}
+			w.deliver(due.Item{Tenant: tenant, Kind: due.Task, ID: besideID})
+			return true
+		}},
+		{"it ends", ending(func(time.Duration) error { return tokens.ErrRefused }, 0)},
+	}
+}
+
+// busy yields for a while, limited fails for a while.
+func busy(wait time.Duration) error { return &refresh.BusyError{RetryAt: time.Now().Add(wait)} }
+
+func limited(wait time.Duration) error {
+	return fault.New(fault.Limited, fault.CodeRateLimited, "busy").After(wait)
+}
+
+// ending ends the run that has the export.
+func ending(how func(wait time.Duration) error, wait time.Duration) func(w *world) bool {
+	return func(w *world) bool {
+		l := w.of(taskID)
+		if l == nil {
+			return false
+		}
+		w.end(l, how(wait), wait)
+		return true
+	}
+}
+
+// passUntil lets time pass until the first export can be claimed, or a little before or after that.
+func (w *world) passUntil(offset time.Duration) bool {
+	until := w.task(taskID).LeaseUntil.Add(offset)
+	if !until.After(time.Now()) {
+		return false
+	}
+	w.pass(until)
+	return true
+}
+
+// finish lets all go well from now on, and checks that both exports end soon after they can.
+func (w *world) finish() {
+	began := time.Now()
+	for _, id := range w.begun() {
+		if until := w.promised[id]; until.After(began) {
+			began = until
+		}
+	}
+	for time.Now().Before(began.Add(2 * soon)) {
+		pending := 0
+		for _, id := range w.begun() {
+			if w.task(id).Status == export.Pending {
+				pending++
+			}
+			if l := w.of(id); l != nil {
+				w.end(l, tokens.ErrRefused, 0)
+			}
+		}
+		if pending == 0 {
+			break
+		}
+		w.pass(w.nextTick(began))
+		w.sweep()
+	}
+	for _, id := range w.begun() {
+		if got := w.task(id); got.Status == export.Pending {
+			w.faultf("%s is still pending: %+v", id, got)
+		} else if late := got.FinishedAt.Sub(began); late > soon {
+			w.faultf("%s has ended %v after it could", id, late)
+		}
+	}
+}
+
+// begun are the exports that a worker has claimed.
+func (w *world) begun() []string {
+	if w.task(besideID).Generation > 0 {
+		return []string{taskID, besideID}
+	}
+	return []string{taskID}
+}
+
+// nextTick is the sweeper's next minute. Those long before anything can be claimed are spared, since it would find
+// nothing.
+func (w *world) nextTick(began time.Time) time.Time {
+	now := time.Now()
+	beside := w.task(besideID)
+	isAlone := w.of(besideID) == nil && (beside.Generation == 0 || beside.Status != export.Pending)
+	if early := began.Add(-3 * time.Minute); early.After(now) && w.of(taskID) == nil && isAlone {
+		return early
+	}
+	return now.Add(time.Minute)
+}
+
+// play puts events in an order, each by its number. It returns how many have happened: fewer than all if one could not.
+func play(t *testing.T, order []int, of rows, shards int) (happened int, faults []string) {
+	t.Helper()
+	w := newWorld(t, of, shards)
+	w.deliver(due.Item{Tenant: tenant, Kind: due.Task, ID: taskID})
+	all := events()
+	for _, number := range order {
+		if !all[number].do(w) {
+			break
+		}
+		happened++
+	}
+	if happened == len(order) {
+		w.finish()
+	}
+	w.stop()
+	return happened, w.faults
+}
+
+// stop ends what is still under way.
+func (w *world) stop() {
+	for _, id := range []string{taskID, besideID} {
+		if l := w.of(id); l != nil {
+			l.crash()
+		}
+	}
+	w.workers.Wait()
+}
+
+// described names the events of an order.
+func described(order []int) string {
+	names, all := make([]string, 0, len(order)), events()
+	for _, number := range order {
+		names = append(names, all[number].name)
+	}
+	return strings.Join(names, "; ")
+}
+
+// following is the order after one of which so many events have happened: it leaves out all that begin as far as the
+// one that could not. ok is false after the last.
+func following(order []int, happened, many int) (ok bool) {
+	at := min(happened, len(order)-1)
+	for i := at + 1; i < len(order); i++ {
+		order[i] = 0
+	}
+	for ; at >= 0; at-- {
+		if order[at]++; order[at] < many {
+			return true
+		}
+		order[at] = 0
+	}
+	return false
+}
+
+// tryAll tries all orders of so many events.
+func tryAll(t *testing.T, length, shards int, open func(t *testing.T) rows) {
+	t.Helper()
+	many := len(events())
+	for first := range many {
+		t.Run(strings.ReplaceAll(events()[first].name, " ", "_"), func(t *testing.T) {
+			t.Parallel()
+			order, tried := make([]int, length-1), 0
+			for more := true; more; {
+				whole := append([]int{first}, order...)
+				var happened int
+				var faults []string
+				synctest.Test(t, func(t *testing.T) { happened, faults = play(t, whole, open(t), shards) })
+				if happened == len(whole) {
+					tried++
+				}
+				if len(faults) > 0 {
+					t.Fatalf("%s:\n%s", described(whole[:happened]), strings.Join(faults, "\n"))
+				}
+				more = happened > 0 && following(order, happened-1, many)
+			}
+			t.Logf("%d orders", tried)
+		})
+	}
+}
+
+// TestExportIsClaimedAfterItsTimeByOneWorkerAndSoonInEveryOrderOfEvents plays all orders of four events, five in a
+// soak, with the table in memory, which does as DynamoDB does (shared/testkit/storetest).
+func TestExportIsClaimedAfterItsTimeByOneWorkerAndSoonInEveryOrderOfEvents(t *testing.T) {
+	t.Parallel()
+	length := 4
+	switch {
+	case testing.Short():
+		length = 3
+	case os.Getenv("RECORDBRIDGE_SOAK") != "":
+		length = 5
+	}
+	tryAll(t, length, 1, remembered)
+}
+
+// TestExportInDynamoDBIsClaimedAfterItsTimeByOneWorkerAndSoonInEveryOrderOfEvents plays all orders of two events,
+// three in a soak, with the real table.
+func TestExportInDynamoDBIsClaimedAfterItsTimeByOneWorkerAndSoonInEveryOrderOfEvents(t *testing.T) {
+	t.Parallel()
+	length := 2
+	if os.Getenv("RECORDBRIDGE_SOAK") != "" {
+		length = 3
+	}
+	tryAll(t, length, store.DueShards, stored)
+}

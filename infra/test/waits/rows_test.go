@@ -1,0 +1,68 @@
+package waits_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"recordbridge/infra/test/tables"
+	"recordbridge/shared/export"
+	"recordbridge/shared/store"
+	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/memory"
+)
+
+// pending is an export that was asked for.
+func pending(id, connectionID string, after time.Duration) export.Task {
+	return export.Task{ID: id, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending, CreatedAt: time.Now().Add(after)}
+}
+
+// each has what is given done for both exports.
+func each(do func(task export.Task)) {
+	do(pending(taskID, "c0000000-0000-4000-8000-000000000001", 0))
+	do(pending(besideID, "c0000000-0000-4000-8000-000000000002", time.Millisecond))
+}
+
+// inMemory is a table in memory.
+type inMemory struct{ *memory.Tasks }
+
+// ForgetFile implements rows.
+func (inMemory) ForgetFile(context.Context, export.Task) error { return nil }
+
+// remembered has the two exports in memory.
+func remembered(t *testing.T) rows {
+	t.Helper()
+	m := &memory.Tasks{}
+	each(m.Put)
+	return inMemory{m}
+}
+
+// table is a table of the embedded AWS.
+type table struct {
+	store.Register
+	store.Timers
+}
+
+// stored has the two exports in the embedded DynamoDB.
+func stored(t *testing.T) rows {
+	t.Helper()
+	made := tables.New(t)
+	work, connections := made.Name("WorkTable"), made.Name("ConnectionTable")
+	found := table{
+		store.NewRegister(store.Work{DB: made.DB, Table: work}, store.Connections{DB: made.DB, Table: connections}),
+		store.Timers{DB: made.DB, Table: work},
+	}
+	each(func(task export.Task) {
+		_, err := made.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: awssdk.String(connections), Item: map[string]types.AttributeValue{
+			"pk": &types.AttributeValueMemberS{Value: tenant.Key() + "#CONN#" + task.ConnectionID},
+			"sk": &types.AttributeValueMemberS{Value: "META"}, "status": &types.AttributeValueMemberS{Value: "authorized"},
+		}})
+		expect.NoError(t, err)
+		expect.NoError(t, found.OpenTask(t.Context(), task, ""))
+	})
+	return found
+}

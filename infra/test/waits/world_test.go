@@ -1,0 +1,209 @@
+package waits_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/functions/sweeper"
+	"recordbridge/shared/due"
+	"recordbridge/shared/export"
+	"recordbridge/shared/export/share"
+	"recordbridge/shared/export/worker"
+	"recordbridge/shared/fault"
+	"recordbridge/shared/logx"
+	"recordbridge/shared/org"
+)
+
+const (
+	lease  = time.Minute // template.yaml, exportworker
+	taskID = "7a000000000040008000000000000001"
+	// besideID is an export of the same organisation, whose exports run one at a time.
+	besideID = "7a000000000040008000000000000002"
+)
+
+var (
+	tenant  = org.Tenant{Mode: org.Test, OrgID: "a0000000-0000-4000-8000-000000000001"}
+	errDead = errors.New("the worker is dead")
+)
+
+// rows is the table of tasks and shares.
+type rows interface {
+	worker.Store
+	share.Rows
+	due.Rows
+	ForgetFile(ctx context.Context, task export.Task) error
+}
+
+// message is a message of the queue for exports.
+type message struct {
+	item due.Item
+	at   time.Time // when it can be received
+}
+
+// world is two exports with their worker, the sweeper, and the queue between them. Nothing happens in it but what a
+// test lets happen, and what the queue and the leases' heartbeats do as time passes.
+type world struct {
+	t      *testing.T
+	rows   rows
+	shards int
+
+	mu       sync.Mutex
+	queue    []message
+	running  map[string]*life     // by task
+	promised map[string]time.Time // until when a task was put off
+	last     export.Task          // as the last claim of the first task has returned it
+	claims   int
+	faults   []string
+	workers  sync.WaitGroup
+}
+
+func newWorld(t *testing.T, of rows, shards int) *world {
+	t.Helper()
+	return &world{t: t, rows: of, shards: shards, running: map[string]*life{}, promised: map[string]time.Time{}}
+}
+
+// Send implements due.Queue, as queue.Work does.
+func (w *world) Send(_ context.Context, i due.Item, delay time.Duration) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delay = (min(max(delay, 0), due.LongestDelay) + time.Second - 1).Truncate(time.Second)
+	w.queue = append(w.queue, message{i, time.Now().Add(delay)})
+	return nil
+}
+
+// faultf notes what must not happen.
+func (w *world) faultf(format string, values ...any) {
+	w.faults = append(w.faults, time.Now().Format("15:04:05 ")+fmt.Sprintf(format, values...))
+}
+
+// next takes the first message that can be received up to a time.
+func (w *world) next(until time.Time) (message, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	slices.SortStableFunc(w.queue, func(a, b message) int { return a.at.Compare(b.at) })
+	if len(w.queue) == 0 || w.queue[0].at.After(until) {
+		return message{}, false
+	}
+	first := w.queue[0]
+	w.queue = w.queue[1:]
+	return first, true
+}
+
+// pass lets time pass, in which the queue delivers.
+func (w *world) pass(until time.Time) {
+	for {
+		m, ok := w.next(until)
+		if !ok {
+			break
+		}
+		<-time.After(time.Until(m.at))
+		w.deliver(m.item)
+	}
+	<-time.After(time.Until(until))
+	synctest.Wait()
+}
+
+// deliver invokes the worker with a message, and returns once it waits for something.
+func (w *world) deliver(i due.Item) {
+	l := &life{world: w, ends: make(chan error, 1)}
+	w.workers.Go(func() {
+		ctx, _ := logx.Begin(context.Background())
+		if i.Kind == due.Share {
+			_ = l.worker().Admit(ctx, i.Tenant)
+			return
+		}
+		_ = l.worker().Work(ctx, i.Tenant, i.ID, time.Time{})
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.running[i.ID] == l {
+			delete(w.running, i.ID)
+		}
+	})
+	synctest.Wait()
+}
+
+// sweep runs the sweeper once.
+func (w *world) sweep() {
+	work := due.NewSweep(w.rows, w, w.shards, time.Now)
+	ctx, _ := logx.Begin(context.Background())
+	if err := sweeper.New(work, w.rows, noFiles{}, time.Now)(ctx, time.Now()); err != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.faultf("sweep: %v", err)
+	}
+}
+
+// task reads a task.
+func (w *world) task(id string) export.Task {
+	task, err := w.rows.Task(context.Background(), tenant, id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return task
+}
+
+// of returns the life of the worker that has a task; nil if none has.
+func (w *world) of(id string) *life {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.running[id]
+}
+
+// end ends the run of a worker that has a task: with an error of the token endpoint, which becomes the run's result.
+func (w *world) end(l *life, how error, wait time.Duration) {
+	w.mu.Lock()
+	if wait > 0 {
+		w.promised[l.taskID] = time.Now().Add(wait)
+	}
+	w.mu.Unlock()
+	l.ends <- how
+	synctest.Wait()
+}
+
+// noFiles is an empty bucket.
+type noFiles struct{}
+
+func (noFiles) Delete(context.Context, string) error { return nil }
+
+// claimed checks a claim that has succeeded: it was not too early, and nobody else was at work.
+func (w *world) claimed(l *life, task export.Task) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.running[task.ID] != nil {
+		w.faultf("%s is claimed while another worker has it", task.ID)
+	}
+	if until := w.promised[task.ID]; time.Now().Before(until) {
+		w.faultf("%s is claimed %v before the time that it was put off to", task.ID, time.Until(until))
+	}
+	l.taskID, w.running[task.ID] = task.ID, l
+	if task.ID == taskID {
+		w.last = task
+	}
+	w.claims++
+}
+
+// joined notes that a worker has given its task up for a place in line.
+func (w *world) joined(task export.Task) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.running, task.ID)
+}
+
+// lateWrite is a write of the worker's last run that reaches the table only now. It may have an effect while that run
+// is under way.
+func (w *world) lateWrite() error {
+	w.mu.Lock()
+	last := w.last
+	w.mu.Unlock()
+	err := w.rows.ExtendTask(context.Background(), last, time.Now().Add(lease))
+	if errors.Is(err, fault.Conflict) {
+		return nil
+	}
+	return err
+}
