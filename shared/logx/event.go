@@ -97,6 +97,7 @@ func Fail(ctx context.Context, err error) {
 func (e *Event) Emit(ctx context.Context, logger *slog.Logger, message string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	defer together(logger)()
 	belongs := belonging(ctx)
 	for _, attr := range belongs {
 		e.put(attr)
