@@ -22,10 +22,14 @@ func (s Work) Event(ctx context.Context, tenant org.Tenant, id string) (webhook.
 	if err != nil {
 		return webhook.Event{}, err
 	}
+	return eventOf(tenant, id, row), nil
+}
+
+func eventOf(tenant org.Tenant, id string, row item) webhook.Event {
 	return webhook.Event{
 		ID: id, Tenant: tenant, Type: webhook.Type(row.text("type")), Body: row.bytes("body"),
 		CreatedAt: row.time("created_at"), FannedOut: row.flag("settled"),
-	}, nil
+	}
 }
 
 // CreateEvent stores an event that no other change belongs to, such as a test; fault.Conflict when it is there.
@@ -46,6 +50,10 @@ func eventItem(e webhook.Event) item {
 
 // FanOut implements webhook.Store.
 func (s Work) FanOut(ctx context.Context, event webhook.Event, deliveries []webhook.Delivery) error {
+	return transact(ctx, s.DB, s.fanOut(event, deliveries)...)
+}
+
+func (s Work) fanOut(event webhook.Event, deliveries []webhook.Delivery) []types.TransactWriteItem {
 	mark := change{
 		table: s.Table, key: eventKey(event.Tenant, event.ID),
 		set: "SET settled = :yes REMOVE due_shard, due_at", when: "attribute_exists(pk) AND attribute_not_exists(settled)",
@@ -56,7 +64,7 @@ func (s Work) FanOut(ctx context.Context, event webhook.Event, deliveries []webh
 	for _, d := range deliveries {
 		writes = append(writes, putNew(s.Table, deliveryItem(d)))
 	}
-	return transact(ctx, s.DB, writes...)
+	return writes
 }
 
 func deliveryItem(d webhook.Delivery) item {

@@ -1,0 +1,43 @@
+package store
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"recordbridge/shared/webhook"
+)
+
+// EventBatches keeps the events of several tenants for those who work on them at the same time.
+type EventBatches struct {
+	Work Work
+	Log  EventLog
+}
+
+// Events implements webhook.BatchStore.
+func (s EventBatches) Events(ctx context.Context, references []webhook.Reference) (map[webhook.Reference]webhook.Event, error) {
+	keys := make([]item, len(references))
+	for i, r := range references {
+		keys[i] = newItem(eventKey(r.Tenant, r.ID))
+	}
+	rows, err := s.Log.rows(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	events := make(map[webhook.Reference]webhook.Event, len(rows))
+	for i, r := range references {
+		if row, ok := rows[keys[i].text("pk")]; ok {
+			events[r] = eventOf(r.Tenant, r.ID, row)
+		}
+	}
+	return events, nil
+}
+
+// FanOutAll implements webhook.BatchStore.
+func (s EventBatches) FanOutAll(ctx context.Context, all []webhook.FanOut) error {
+	var writes []types.TransactWriteItem
+	for _, f := range all {
+		writes = append(writes, s.Work.fanOut(f.Event, f.Deliveries)...)
+	}
+	return transact(ctx, s.Work.DB, writes...)
+}
