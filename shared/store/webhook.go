@@ -118,6 +118,14 @@ func deliveryOf(tenant org.Tenant, id string, row item) webhook.Delivery {
 
 // RecordAttempt implements webhook.Store.
 func (s Work) RecordAttempt(ctx context.Context, d webhook.Delivery, attempt webhook.Attempt) error {
+	writes, err := s.recordAttempt(d, attempt)
+	if err != nil {
+		return err
+	}
+	return transact(ctx, s.DB, writes...)
+}
+
+func (s Work) recordAttempt(d webhook.Delivery, attempt webhook.Attempt) ([]types.TransactWriteItem, error) {
 	log := newItem(attemptLogKey(d.Tenant, d.ID, d.Fence))
 	log.setInt("attempt", int64(attempt.Number))
 	log.setText("attempt_trigger", string(attempt.Trigger))
@@ -128,12 +136,12 @@ func (s Work) RecordAttempt(ctx context.Context, d webhook.Delivery, attempt web
 	log.setBytes("response", attempt.SealedBody)
 	log.setInt("ttl", attempt.At.Add(keepEvents).Unix())
 	if err := log.setHeaders("request_header", attempt.RequestHeader); err != nil {
-		return err
+		return nil, err
 	}
 	if err := log.setHeaders("response_header", attempt.ResponseHeader); err != nil {
-		return err
+		return nil, err
 	}
-	return transact(ctx, s.DB, s.unclaim(d).write(), putNew(s.Table, log))
+	return []types.TransactWriteItem{s.unclaim(d).write(), putNew(s.Table, log)}, nil
 }
 
 func (r item) setHeaders(name string, header map[string]string) error {

@@ -41,3 +41,24 @@ func (s EventBatches) FanOutAll(ctx context.Context, all []webhook.FanOut) error
 	}
 	return transact(ctx, s.Work.DB, writes...)
 }
+
+// BatchedWebhooks is Webhooks that records attempts which end at the same time in one transaction.
+type BatchedWebhooks struct {
+	Webhooks
+
+	attempts *joined
+}
+
+// NewBatchedWebhooks makes the BatchedWebhooks of a process.
+func NewBatchedWebhooks(rows Webhooks) BatchedWebhooks {
+	return BatchedWebhooks{rows, &joined{db: rows.Work.DB}}
+}
+
+// RecordAttempt implements webhook.Store.
+func (s BatchedWebhooks) RecordAttempt(ctx context.Context, d webhook.Delivery, attempt webhook.Attempt) error {
+	writes, err := s.Work.recordAttempt(d, attempt)
+	if err != nil {
+		return err
+	}
+	return s.attempts.transact(ctx, writes...)
+}
