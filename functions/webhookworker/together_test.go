@@ -19,9 +19,10 @@ type planner struct {
 	asked     []webhook.Reference
 	delivered int
 	err       error
+	unread    error
 }
 
-func (p *planner) PlanTogether(_ context.Context, references []webhook.Reference) map[webhook.Reference]webhook.Plan {
+func (p *planner) PlanTogether(_ context.Context, references []webhook.Reference) (map[webhook.Reference]webhook.Plan, error) {
 	p.asked = references
 	plans := map[webhook.Reference]webhook.Plan{}
 	for _, r := range references {
@@ -29,7 +30,7 @@ func (p *planner) PlanTogether(_ context.Context, references []webhook.Reference
 			plans[r] = webhook.Plan{}
 		}
 	}
-	return plans
+	return plans, p.unread
 }
 
 func (p *planner) Deliver(context.Context, webhook.Plan) error {
@@ -69,5 +70,19 @@ func TestTogetherReturnsErrorOfDelivery(t *testing.T) {
 	handle := webhookworker.Together(&p, webhookworker.New(&w, &w))(t.Context(), []due.Item{i})
 	if err := handle(t.Context(), i); !errors.Is(err, errTrouble) {
 		t.Errorf("got %v, want the delivery's error", err)
+	}
+}
+
+func TestTogetherReturnsMessagesOfEventsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	tenant := org.Tenant{Mode: org.Test, OrgID: "o1"}
+	batch := []due.Item{{Tenant: tenant, Kind: due.Event, ID: "a"}, {Tenant: tenant, Kind: due.Delivery, ID: "b"}}
+	p, w := planner{unplanned: "a", unread: errTrouble}, webhooks{}
+	handle := webhookworker.Together(&p, webhookworker.New(&w, &w))(t.Context(), batch)
+	if err := handle(t.Context(), batch[0]); !errors.Is(err, errTrouble) {
+		t.Errorf("an event: %v, want the error of reading", err)
+	}
+	if err := handle(t.Context(), batch[1]); err != nil || len(w.calls) != 1 {
+		t.Errorf("a delivery: %v, called %q; want it handled", err, w.calls)
 	}
 }

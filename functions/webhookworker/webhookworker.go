@@ -43,23 +43,27 @@ func New(webhooks Webhooks, notices Notices) func(context.Context, due.Item) err
 
 // Planner delivers the events of several messages (webhook.Worker).
 type Planner interface {
-	PlanTogether(ctx context.Context, references []webhook.Reference) map[webhook.Reference]webhook.Plan
+	PlanTogether(ctx context.Context, references []webhook.Reference) (map[webhook.Reference]webhook.Plan, error)
 	Deliver(ctx context.Context, plan webhook.Plan) error
 }
 
 // Together returns what prepares the messages of one batch: their events are planned together, and single handles the
-// messages without a plan.
+// messages without a plan. If the events cannot be read, all messages about events come back.
 func Together(
 	planner Planner, single func(context.Context, due.Item) error,
 ) func(context.Context, []due.Item) func(context.Context, due.Item) error {
 	return func(ctx context.Context, batch []due.Item) func(context.Context, due.Item) error {
-		plans := plans{of: planner.PlanTogether(ctx, references(batch))}
+		of, err := planner.PlanTogether(ctx, references(batch))
+		plans := plans{of: of}
 		return func(ctx context.Context, i due.Item) error {
-			plan, ok := plans.take(i)
-			if !ok {
+			plan, isPlanned := plans.take(i)
+			if !isPlanned && (err == nil || i.Kind != due.Event) {
 				return single(ctx, i)
 			}
 			logx.Add(ctx, i.LogAttrs()...)
+			if err != nil {
+				return err
+			}
 			return planner.Deliver(ctx, plan)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// gate is a client whose first transaction waits until the gate opens.
-type gate struct {
+// barrier is a client whose first transaction waits until it opens.
+type barrier struct {
 	store.DB
 
 	open chan struct{}
@@ -26,17 +26,17 @@ type gate struct {
 	sizes []int // of the transactions
 }
 
-func (g *gate) TransactWriteItems(
+func (b *barrier) TransactWriteItems(
 	ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options),
 ) (*dynamodb.TransactWriteItemsOutput, error) {
-	g.mu.Lock()
-	g.sizes = append(g.sizes, len(in.TransactItems))
-	isFirst := len(g.sizes) == 1
-	g.mu.Unlock()
+	b.mu.Lock()
+	b.sizes = append(b.sizes, len(in.TransactItems))
+	isFirst := len(b.sizes) == 1
+	b.mu.Unlock()
 	if isFirst {
-		<-g.open
+		<-b.open
 	}
-	return g.DB.TransactWriteItems(ctx, in, o...)
+	return b.DB.TransactWriteItems(ctx, in, o...)
 }
 
 // inFlight stores deliveries whose attempts are under way.
@@ -57,11 +57,11 @@ func inFlight(t *testing.T, s stores, n int) []webhook.Delivery {
 	return all
 }
 
-// recordAll records the attempts of deliveries: the first one until the gate opens, then the others.
-func recordAll(t *testing.T, s stores, all []webhook.Delivery, meanwhile func(g *gate)) (*gate, []error) {
+// recordAll records the attempts of deliveries: the first one until the barrier opens, then the others.
+func recordAll(t *testing.T, s stores, all []webhook.Delivery, meanwhile func(b *barrier)) (*barrier, []error) {
 	t.Helper()
-	g := &gate{DB: s.work.DB, open: make(chan struct{})}
-	rows := store.Webhooks{Work: store.Work{DB: g, Table: s.work.Table}, Control: s.control}
+	b := &barrier{DB: s.work.DB, open: make(chan struct{})}
+	rows := store.Webhooks{Work: store.Work{DB: b, Table: s.work.Table}, Control: s.control}
 	batched := store.NewBatchedWebhooks(rows)
 	failures := make([]error, len(all))
 	var recording errgroup.Group
@@ -73,9 +73,9 @@ func recordAll(t *testing.T, s stores, all []webhook.Delivery, meanwhile func(g 
 		})
 		synctest.Wait()
 	}
-	meanwhile(g)
+	meanwhile(b)
 	expect.NoError(t, recording.Wait())
-	return g, failures
+	return b, failures
 }
 
 func TestRecordAttemptJoinsAttemptsThatEndMeanwhile(t *testing.T) {
@@ -83,7 +83,7 @@ func TestRecordAttemptJoinsAttemptsThatEndMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStores(t)
 		all := inFlight(t, s, 60)
-		g, failures := recordAll(t, s, all, func(g *gate) { close(g.open) })
+		b, failures := recordAll(t, s, all, func(b *barrier) { close(b.open) })
 		for i, d := range all {
 			expect.NoError(t, failures[i])
 			got, err := s.work.Delivery(t.Context(), tenant, d.ID)
@@ -92,7 +92,7 @@ func TestRecordAttemptJoinsAttemptsThatEndMeanwhile(t *testing.T) {
 				t.Errorf("delivery %d is %s", i, got.Status)
 			}
 		}
-		if got := fmt.Sprint(g.sizes); got != "[2 100 18]" {
+		if got := fmt.Sprint(b.sizes); got != "[2 100 18]" {
 			t.Errorf("transactions of %s writes, want the first attempt's 2, 100, and 18", got)
 		}
 	})
@@ -104,7 +104,7 @@ func TestRecordAttemptFailsAloneInGroup(t *testing.T) {
 		s := newStores(t)
 		all := inFlight(t, s, 5)
 		all[3].Fence = 7 // another worker has taken over
-		_, failures := recordAll(t, s, all, func(g *gate) { close(g.open) })
+		_, failures := recordAll(t, s, all, func(b *barrier) { close(b.open) })
 		for i, d := range all {
 			if i == 3 {
 				expect.Conflict(t, "an attempt under an older claim", failures[i])
@@ -125,7 +125,7 @@ func TestRecordAttemptDoesNotWaitForStuckTransaction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStores(t)
 		all := inFlight(t, s, 3)
-		recordAll(t, s, all, func(g *gate) {
+		recordAll(t, s, all, func(b *barrier) {
 			<-time.After(time.Second)
 			synctest.Wait()
 			for _, d := range all[1:] {
@@ -135,7 +135,7 @@ func TestRecordAttemptDoesNotWaitForStuckTransaction(t *testing.T) {
 					t.Errorf("after a second, a delivery beside the stuck one is %s", got.Status)
 				}
 			}
-			close(g.open)
+			close(b.open)
 		})
 	})
 }

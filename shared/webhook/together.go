@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -38,9 +39,13 @@ const (
 
 // PlanTogether plans the deliveries of events, different from each other, with fewer calls than DeliverEvent makes for
 // each, and makes those deliveries if there are several events. It returns the plans for Deliver. DeliverEvent is for
-// the events without a plan: it finds again, and reports, the trouble that they met.
-func (w Worker) PlanTogether(ctx context.Context, references []Reference) map[Reference]Plan {
-	plans := w.planAll(ctx, references)
+// the events without a plan: it finds again, and reports, the trouble that one of them met. The error is that none of
+// the events can be read.
+func (w Worker) PlanTogether(ctx context.Context, references []Reference) (map[Reference]Plan, error) {
+	plans, err := w.planAll(ctx, references)
+	if err != nil {
+		return nil, err
+	}
 	var stored []Reference
 	var all []FanOut
 	room := mostWrites
@@ -55,21 +60,24 @@ func (w Worker) PlanTogether(ctx context.Context, references []Reference) map[Re
 		all = append(all, FanOut{Event: p.event, Deliveries: deliveriesOf(p.dispatches)})
 	}
 	if len(all) < 2 || w.Batches.FanOutAll(ctx, all) != nil {
-		return plans // Deliver makes their deliveries
+		return plans, nil // Deliver makes their deliveries
 	}
 	for _, r := range stored {
 		p := plans[r]
 		p.isStored = true
 		plans[r] = p
 	}
-	return plans
+	return plans, nil
 }
 
 // planAll plans the events that can be read and admitted soon.
-func (w Worker) planAll(ctx context.Context, references []Reference) map[Reference]Plan {
+func (w Worker) planAll(ctx context.Context, references []Reference) (map[Reference]Plan, error) {
 	ctx, cancel := context.WithTimeout(ctx, longestTogether)
 	defer cancel()
-	events, subscriptions := w.readAll(ctx, references)
+	events, subscriptions, err := w.readAll(ctx, references)
+	if err != nil {
+		return nil, err
+	}
 	plans := make(map[Reference]Plan, len(events))
 	var mu sync.Mutex
 	var planning sync.WaitGroup
@@ -89,12 +97,15 @@ func (w Worker) planAll(ctx context.Context, references []Reference) map[Referen
 		})
 	}
 	planning.Wait()
-	return plans
+	return plans, nil
 }
 
-// readAll reads events and, at the same time and once for each tenant, the subscriptions, as far as they can be read.
-func (w Worker) readAll(ctx context.Context, references []Reference) (map[Reference]Event, map[org.Tenant][]Subscription) {
-	subscriptions := map[org.Tenant][]Subscription{}
+// readAll reads events and, at the same time and once for each tenant, the subscriptions, as far as they can be read in
+// time. The error is that of the events.
+func (w Worker) readAll(
+	ctx context.Context, references []Reference,
+) (events map[Reference]Event, subscriptions map[org.Tenant][]Subscription, err error) {
+	subscriptions = map[org.Tenant][]Subscription{}
 	tenants := map[org.Tenant]bool{}
 	for _, r := range references {
 		tenants[r.Tenant] = true
@@ -112,19 +123,27 @@ func (w Worker) readAll(ctx context.Context, references []Reference) (map[Refere
 			subscriptions[tenant] = found
 		})
 	}
-	events, err := w.readEvents(ctx, references)
+	events, err = w.readEvents(ctx, references)
 	reading.Wait()
-	if err != nil {
-		return nil, nil
+	if ctx.Err() != nil {
+		err = nil // too late for now, which says nothing about the events
 	}
-	return events, subscriptions
+	return events, subscriptions, err
 }
 
+// readEvents reads several events in one call. What is wrong with a single one, DeliverEvent reports.
 func (w Worker) readEvents(ctx context.Context, references []Reference) (map[Reference]Event, error) {
-	if len(references) != 1 {
-		return w.Batches.Events(ctx, references) //nolint:wrapcheck // nobody is shown it
+	if len(references) == 1 {
+		only := references[0]
+		event, err := w.Store.Event(ctx, only.Tenant, only.ID)
+		if err != nil {
+			return nil, nil //nolint:nilerr // as above
+		}
+		return map[Reference]Event{only: event}, nil
 	}
-	only := references[0]
-	event, err := w.Store.Event(ctx, only.Tenant, only.ID)
-	return map[Reference]Event{only: event}, err //nolint:wrapcheck // as above
+	events, err := w.Batches.Events(ctx, references)
+	if err != nil {
+		return nil, fmt.Errorf("read events: %w", err)
+	}
+	return events, nil
 }

@@ -55,6 +55,13 @@ func (w *world) emitFor(t *testing.T, of org.Tenant, n int) []webhook.Reference 
 	return all
 }
 
+func planned(t *testing.T, worker webhook.Worker, references []webhook.Reference) map[webhook.Reference]webhook.Plan {
+	t.Helper()
+	plans, err := worker.PlanTogether(t.Context(), references)
+	expect.NoError(t, err)
+	return plans
+}
+
 // deliver delivers all plans, and what has none by itself.
 func deliver(t *testing.T, worker webhook.Worker, references []webhook.Reference, plans map[webhook.Reference]webhook.Plan) {
 	t.Helper()
@@ -77,7 +84,7 @@ func TestPlanTogetherSharesCallsOfEvents(t *testing.T) {
 		references := append(w.emitFor(t, tenant, 4), w.emitFor(t, neighbour, 3)...)
 		w.calls = nil
 		worker := w.batching(t)
-		plans := worker.PlanTogether(t.Context(), references)
+		plans := planned(t, worker, references)
 		// UpdateItem takes places in the rates of the webhooks, for all but their first attempts.
 		got := slices.DeleteFunc(slices.Clone(w.calls), func(call string) bool { return call == "dynamodb UpdateItem" })
 		slices.Sort(got)
@@ -93,7 +100,7 @@ func TestPlanTogetherSharesCallsOfEvents(t *testing.T) {
 		if diff := cmp.Diff(map[string]int{"https://s1.example/hook": 4, "https://s2.example/hook": 3}, perURL); diff != "" {
 			t.Errorf("attempts by webhook (-want +got):\n%s", diff)
 		}
-		deliver(t, worker, references, worker.PlanTogether(t.Context(), references))
+		deliver(t, worker, references, planned(t, worker, references))
 		if rows := w.due(t); len(w.posts) != len(references) || len(rows) != 0 {
 			t.Errorf("%d attempts after duplicates, due %v; want %d and none", len(w.posts), rows, len(references))
 		}
@@ -108,7 +115,7 @@ func TestPlanTogetherOfOneEventTakesCallsOfDeliverEvent(t *testing.T) {
 		references := w.emitFor(t, tenant, 1)
 		w.calls = nil
 		worker := w.batching(t)
-		deliver(t, worker, references, worker.PlanTogether(t.Context(), references))
+		deliver(t, worker, references, planned(t, worker, references))
 		slices.Sort(w.calls)
 		want := []string{"dynamodb GetItem", "dynamodb Query", "dynamodb TransactWriteItems", "dynamodb TransactWriteItems", "kms Decrypt"}
 		if diff := cmp.Diff(want, w.calls); diff != "" || len(w.posts) != 1 {
@@ -126,7 +133,7 @@ func TestPlanTogetherKeepsTenantsApart(t *testing.T) {
 		own := w.emitFor(t, tenant, 2)
 		foreign := webhook.Reference{Tenant: neighbour, ID: own[0].ID}
 		live := webhook.Reference{Tenant: org.Tenant{Mode: org.Live, OrgID: tenant.OrgID}, ID: own[0].ID}
-		plans := w.batching(t).PlanTogether(t.Context(), append(own, foreign, live))
+		plans := planned(t, w.batching(t), append(own, foreign, live))
 		if _, isForeign := plans[foreign]; isForeign || len(plans) != 2 {
 			t.Errorf("%d plans, one for another tenant: %t; want the 2 of the event's own", len(plans), isForeign)
 		}
@@ -137,7 +144,8 @@ func TestPlanTogetherKeepsTenantsApart(t *testing.T) {
 type brokenBatches struct {
 	webhook.BatchStore
 
-	isLost bool
+	isLost   bool
+	isUnread bool
 }
 
 func (b brokenBatches) FanOutAll(ctx context.Context, all []webhook.FanOut) error {
@@ -149,6 +157,26 @@ func (b brokenBatches) FanOutAll(ctx context.Context, all []webhook.FanOut) erro
 	return errors.New("no answer")
 }
 
+func (b brokenBatches) Events(ctx context.Context, references []webhook.Reference) (map[webhook.Reference]webhook.Event, error) {
+	if b.isUnread {
+		return nil, errors.New("no answer")
+	}
+	return b.BatchStore.Events(ctx, references)
+}
+
+func TestPlanTogetherReturnsErrorOfReadingEvents(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.subscribe(t, "s1")
+		worker := w.batching(t)
+		worker.Batches = brokenBatches{BatchStore: worker.Batches, isUnread: true}
+		if plans, err := worker.PlanTogether(t.Context(), w.emitFor(t, tenant, 2)); err == nil || len(plans) != 0 {
+			t.Errorf("%d plans, %v; want an error", len(plans), err)
+		}
+	})
+}
+
 func TestDeliverFansOutPlanThatIsNotStored(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -157,7 +185,7 @@ func TestDeliverFansOutPlanThatIsNotStored(t *testing.T) {
 		references := w.emitFor(t, tenant, 3)
 		worker := w.batching(t)
 		worker.Batches = brokenBatches{BatchStore: worker.Batches}
-		plans := worker.PlanTogether(t.Context(), references)
+		plans := planned(t, worker, references)
 		// Another worker has the same message, and is faster.
 		expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, references[1].ID))
 		deliver(t, worker, references, plans)
@@ -175,7 +203,7 @@ func TestSweeperDeliversWhatFanOutAllStoredWithoutAnswer(t *testing.T) {
 		references := w.emitFor(t, tenant, 3)
 		worker := w.batching(t)
 		worker.Batches = brokenBatches{BatchStore: worker.Batches, isLost: true}
-		deliver(t, worker, references, worker.PlanTogether(t.Context(), references))
+		deliver(t, worker, references, planned(t, worker, references))
 		rows := w.due(t)
 		if len(w.posts) != 0 || len(rows) != 3 {
 			t.Fatalf("%d attempts, due %v; want none, and 3 deliveries left to the sweeper", len(w.posts), rows)
@@ -200,7 +228,7 @@ func TestPlanTogetherFitsTransactionToItsLimit(t *testing.T) {
 		}
 		references := w.emitFor(t, tenant, events)
 		worker := w.batching(t)
-		deliver(t, worker, references, worker.PlanTogether(t.Context(), references))
+		deliver(t, worker, references, planned(t, worker, references))
 		for len(w.due(t)) > 0 { // beyond the rates
 			sleepUntil(time.Now().Add(time.Minute))
 			for _, row := range w.due(t) {
@@ -238,7 +266,7 @@ func TestPlanTogetherLeavesTenantThatTakesLong(t *testing.T) {
 		worker := w.batching(t)
 		worker.Store = stuck{Store: w.store, of: neighbour}
 		began := time.Now()
-		plans := worker.PlanTogether(t.Context(), references)
+		plans := planned(t, worker, references)
 		if took := time.Since(began); took > 500*time.Millisecond {
 			t.Errorf("one tenant's subscriptions held up the other for %v, want at most 500 ms", took)
 		}
