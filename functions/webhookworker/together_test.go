@@ -42,9 +42,12 @@ func TestTogetherGivesEachPlanToOneMessage(t *testing.T) {
 	t.Parallel()
 	o1, o2 := org.Tenant{Mode: org.Test, OrgID: "o1"}, org.Tenant{Mode: org.Test, OrgID: "o2"}
 	batch := []due.Item{
-		{Tenant: o1, Kind: due.Event, ID: "a"}, {Tenant: o1, Kind: due.Event, ID: "a"}, // a duplicate
-		{Tenant: o2, Kind: due.Event, ID: "a"}, {Tenant: o1, Kind: due.Event, ID: "b"},
-		{Tenant: o1, Kind: due.Delivery, ID: "a"}, {Tenant: o1, Kind: due.Notice, ID: "c"},
+		{Tenant: o1, Kind: due.Event, ID: "a"},
+		{Tenant: o1, Kind: due.Event, ID: "a"}, // a duplicate
+		{Tenant: o2, Kind: due.Event, ID: "a"},
+		{Tenant: o1, Kind: due.Event, ID: "b"},
+		{Tenant: o1, Kind: due.Delivery, ID: "a"},
+		{Tenant: o1, Kind: due.Notice, ID: "c"},
 	}
 	p, w := planner{unplanned: "b"}, webhooks{}
 	handle := webhookworker.Together(&p, webhookworker.New(&w, &w))(t.Context(), batch)

@@ -35,7 +35,7 @@ func (s EventBatches) Events(ctx context.Context, references []webhook.Reference
 
 // FanOutAll implements webhook.BatchStore.
 func (s EventBatches) FanOutAll(ctx context.Context, all []webhook.FanOut) error {
-	var writes []types.TransactWriteItem
+	writes := make([]types.TransactWriteItem, 0, 2*len(all)) // mostly an event and its one delivery
 	for _, f := range all {
 		writes = append(writes, s.Work.fanOut(f.Event, f.Deliveries)...)
 	}
@@ -56,7 +56,7 @@ func NewBatchedWebhooks(rows Webhooks) BatchedWebhooks {
 
 // RecordAttempt implements webhook.Store.
 func (s BatchedWebhooks) RecordAttempt(ctx context.Context, d webhook.Delivery, attempt webhook.Attempt) error {
-	writes, err := s.Work.recordAttempt(d, attempt)
+	writes, err := s.recordAttempt(d, attempt)
 	if err != nil {
 		return err
 	}

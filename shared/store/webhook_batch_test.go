@@ -39,9 +39,10 @@ func TestEventsReadsEachEventAsItsTenant(t *testing.T) {
 func TestFanOutAllStoresAllOrNothing(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	var all []webhook.FanOut
-	var references []webhook.Reference
-	for _, id := range []string{"e0000000-0000-4000-8000-000000000001", "e0000000-0000-4000-8000-000000000002"} {
+	ids := []string{"e0000000-0000-4000-8000-000000000001", "e0000000-0000-4000-8000-000000000002"}
+	all := make([]webhook.FanOut, 0, len(ids))
+	references := make([]webhook.Reference, 0, len(ids))
+	for _, id := range ids {
 		e := webhook.Event{ID: id, Tenant: tenant, Type: webhook.TestEvent, Body: []byte(`{}`), CreatedAt: now}
 		expect.NoError(t, s.work.CreateEvent(t.Context(), e))
 		d := webhook.Delivery{

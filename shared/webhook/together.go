@@ -59,7 +59,7 @@ func (w Worker) PlanTogether(ctx context.Context, references []Reference) (map[R
 		stored = append(stored, r)
 		all = append(all, FanOut{Event: p.event, Deliveries: deliveriesOf(p.dispatches)})
 	}
-	if len(all) < 2 || w.Batches.FanOutAll(ctx, all) != nil {
+	if isStored := len(all) > 1 && w.Batches.FanOutAll(ctx, all) == nil; !isStored {
 		return plans, nil // Deliver makes their deliveries
 	}
 	for _, r := range stored {
@@ -114,8 +114,8 @@ func (w Worker) readAll(
 	var reading sync.WaitGroup
 	for tenant := range tenants {
 		reading.Go(func() {
-			found, err := w.Store.Subscriptions(ctx, tenant)
-			if err != nil {
+			found, unlisted := w.Store.Subscriptions(ctx, tenant)
+			if unlisted != nil {
 				return
 			}
 			mu.Lock()

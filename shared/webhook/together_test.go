@@ -45,7 +45,7 @@ func (w *world) subscribeFor(t *testing.T, of org.Tenant, id string) {
 // emitFor stores events of a tenant and returns their references.
 func (w *world) emitFor(t *testing.T, of org.Tenant, n int) []webhook.Reference {
 	t.Helper()
-	var all []webhook.Reference
+	all := make([]webhook.Reference, 0, n)
 	for i := range n {
 		event, err := webhook.NewEvent(of, webhook.TestEvent, fmt.Sprint("subject", i), 0, time.Now(), webhook.Test{Hello: "world"})
 		expect.NoError(t, err)
