@@ -5,10 +5,12 @@ package webhookworker
 
 import (
 	"context"
+	"sync"
 
 	"recordbridge/shared/due"
 	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
+	"recordbridge/shared/webhook"
 )
 
 // Webhooks delivers events (webhook.Worker).
@@ -37,4 +39,66 @@ func New(webhooks Webhooks, notices Notices) func(context.Context, due.Item) err
 		}
 		return nil // sent to the wrong queue by hand; the sweeper knows where it belongs
 	}
+}
+
+// Planner delivers the events of several messages (webhook.Worker).
+type Planner interface {
+	PlanTogether(ctx context.Context, references []webhook.Reference) (map[webhook.Reference]webhook.Plan, error)
+	Deliver(ctx context.Context, plan webhook.Plan) error
+}
+
+// Together returns what prepares the messages of one batch: their events are planned together, and single handles the
+// messages without a plan. If the events cannot be read, all messages about events come back.
+func Together(
+	planner Planner, single func(context.Context, due.Item) error,
+) func(context.Context, []due.Item) func(context.Context, due.Item) error {
+	return func(ctx context.Context, batch []due.Item) func(context.Context, due.Item) error {
+		of, err := planner.PlanTogether(ctx, references(batch))
+		plans := plans{of: of}
+		return func(ctx context.Context, i due.Item) error {
+			plan, isPlanned := plans.take(i)
+			if !isPlanned && (err == nil || i.Kind != due.Event) {
+				return single(ctx, i)
+			}
+			logx.Add(ctx, i.LogAttrs()...)
+			if err != nil {
+				return err
+			}
+			return planner.Deliver(ctx, plan)
+		}
+	}
+}
+
+// references are the events that the messages of a batch name, each once.
+func references(batch []due.Item) []webhook.Reference {
+	var all []webhook.Reference
+	known := map[webhook.Reference]bool{}
+	for _, i := range batch {
+		r := webhook.Reference{Tenant: i.Tenant, ID: i.ID}
+		if i.Kind != due.Event || known[r] {
+			continue
+		}
+		known[r] = true
+		all = append(all, r)
+	}
+	return all
+}
+
+// plans are those of a batch that no message has taken yet.
+type plans struct {
+	mu sync.Mutex
+	of map[webhook.Reference]webhook.Plan
+}
+
+// take gives the plan of an event to one message: another message about the same event is a duplicate.
+func (p *plans) take(i due.Item) (plan webhook.Plan, ok bool) {
+	if i.Kind != due.Event {
+		return webhook.Plan{}, false
+	}
+	r := webhook.Reference{Tenant: i.Tenant, ID: i.ID}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	plan, ok = p.of[r]
+	delete(p.of, r)
+	return plan, ok
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"recordbridge/infra/local/banner"
@@ -16,7 +17,16 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
+// How much garbage may lie about beside the memory in use, in percent, and how much memory there may be with it before it
+// is collected sooner. At Go's usual 100, collecting it was a tenth of the runner's work in a burst of webhooks.
+const (
+	garbage     = 400
+	garbageUpTo = 512 << 20
+)
+
 func main() {
+	debug.SetGCPercent(garbage)
+	debug.SetMemoryLimit(garbageUpTo)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()

@@ -1,7 +1,9 @@
 package config
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -79,10 +81,18 @@ func (serviceEndpoints) GetServiceBaseEndpoint(_ context.Context, sdkID string) 
 	return endpoint, endpoint != "", nil
 }
 
-// plainBodies hides the io.WriterTo of request bodies from net/http. The SDK's body returns io.EOF from WriteTo once
-// it is closed, where WriterTo has to return nil; net/http takes that for a failed upload and closes the connection
-// while the answer is still being read. About one answer in a hundred of more than 4 KB was lost to it on a fast
-// network ("use of closed network connection"), and a lost ReceiveMessage hides its messages for minutes.
+// wholeBody is the length up to which a request's body is copied, so that it leaves together with the headers.
+const wholeBody = 64 << 10
+
+// plainBodies replaces the SDK's request bodies, whose types net/http treats badly in two ways.
+//
+// The SDK's body returns io.EOF from WriteTo once it is closed, although WriterTo has to return nil; net/http takes
+// that for a failed upload and closes the connection while the answer is still being read. About one answer in a
+// hundred of more than 4 KB was lost to it on a fast network ("use of closed network connection"), and a lost
+// ReceiveMessage hides its messages for minutes.
+//
+// Unless a body is known to be in memory, net/http sends the headers ahead of it: two writes, packets and TLS records
+// for one call.
 type plainBodies struct {
 	next aws.HTTPClient
 }
@@ -91,6 +101,24 @@ type plainBodies struct {
 func (c plainBodies) Do(r *http.Request) (*http.Response, error) {
 	if r.Body != nil && r.Body != http.NoBody {
 		r.Body = struct{ io.ReadCloser }{r.Body}
+		if r.ContentLength > 0 && r.ContentLength <= wholeBody {
+			var err error
+			if r, err = inMemory(r); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return c.next.Do(r) //nolint:wrapcheck // the SDK reads the error's type to decide on a retry
+}
+
+// inMemory returns r with a copy of its body, of a type that net/http knows to be in memory.
+func inMemory(r *http.Request) (*http.Request, error) {
+	body := make([]byte, r.ContentLength)
+	_, err := io.ReadFull(r.Body, body)
+	if err = errors.Join(err, r.Body.Close()); err != nil {
+		return nil, fmt.Errorf("read the body of a request: %w", err)
+	}
+	r = r.WithContext(r.Context())
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return r, nil
 }

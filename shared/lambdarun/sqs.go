@@ -21,7 +21,10 @@ type Worker[M any] struct {
 	Concurrency int    // how many messages of one batch are processed at the same time
 	Decode      func(body string) (M, error)
 	Handle      func(ctx context.Context, message M) error
-	Backlog     Backlog // its queue, if its messages may wait long for others; else nil
+	// Together prepares for the messages of one batch and returns what handles each of them instead of Handle, which
+	// still handles those that a Backlog adds. It is nil if messages have nothing in common.
+	Together func(ctx context.Context, batch []M) func(ctx context.Context, message M) error
+	Backlog  Backlog // its queue, if its messages may wait long for others; else nil
 }
 
 // SQS adapts a worker. Each message is decoded, handled and answered for on its own, at most w.Concurrency at the
@@ -37,8 +40,9 @@ func SQS[M any](p Process, w Worker[M]) SQSHandler {
 		ctx = traced(ctx)
 		failed := make([]bool, len(batch.Records))
 		s := newShift(w.Concurrency)
+		prepared := w.prepared(ctx, p, batch.Records)
 		for i, record := range batch.Records {
-			s.begin(ctx, func(ctx context.Context) { failed[i] = !process(ctx, p, w, record) })
+			s.begin(ctx, func(ctx context.Context) { failed[i] = !process(ctx, p, prepared, record) })
 		}
 		if w.Backlog != nil && len(batch.Records) > 0 {
 			takeMore(ctx, p, w, s, batch.Records[0])
@@ -52,6 +56,32 @@ func SQS[M any](p Process, w Worker[M]) SQSHandler {
 		}
 		return response, nil
 	}
+}
+
+// prepared returns a worker for the messages of one batch. Its preparation fails no message, and leaves a line only if
+// there is something to tell.
+func (w Worker[M]) prepared(ctx context.Context, p Process, batch []events.SQSMessage) Worker[M] {
+	if w.Together == nil {
+		return w
+	}
+	var messages []M
+	for _, record := range batch {
+		if message, err := w.Decode(record.Body); err == nil {
+			messages = append(messages, message)
+		}
+	}
+	ctx, line := logx.Begin(ctx)
+	err := guarded(ctx, func(ctx context.Context) error {
+		w.Handle = w.Together(ctx, messages)
+		return nil
+	})
+	if err != nil {
+		logx.Fail(ctx, err)
+	}
+	if !line.IsEmpty() {
+		line.Emit(ctx, p.Logger, w.Name+".batch")
+	}
+	return w
 }
 
 // process handles one message and reports whether it is done with.

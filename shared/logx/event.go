@@ -92,11 +92,19 @@ func Fail(ctx context.Context, err error) {
 	}
 }
 
+// IsEmpty reports whether nothing was put on the line.
+func (e *Event) IsEmpty() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.attrs) == 0 && len(e.notes) == 0 && len(e.measured) == 0
+}
+
 // Emit writes the line, once, at the end of the unit of work. message is a constant that names the unit, such as
 // "http.request".
 func (e *Event) Emit(ctx context.Context, logger *slog.Logger, message string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	defer together(logger)()
 	belongs := belonging(ctx)
 	for _, attr := range belongs {
 		e.put(attr)

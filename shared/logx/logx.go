@@ -12,7 +12,8 @@ import (
 // New returns the JSON logger of a process. Whatever is logged through it passes the redaction of redact.go: it is
 // the last line of defence, not a licence to log tokens, e-mail addresses or FHIR content.
 func New(w io.Writer) *slog.Logger {
-	return slog.New(stamping{slog.NewJSONHandler(w, &slog.HandlerOptions{ReplaceAttr: redact})})
+	lines := &joined{to: w}
+	return slog.New(stamping{slog.NewJSONHandler(lines, &slog.HandlerOptions{ReplaceAttr: redact}), lines})
 }
 
 type requestIDKey struct{}

@@ -48,13 +48,25 @@ func cleanAny(value any) any {
 	return fmt.Sprintf("[not logged: %T]", value)
 }
 
-// clean hides query strings, credentials, keys, JSON web tokens and e-mail addresses inside a text.
+// clean hides query strings, credentials, keys, JSON web tokens and e-mail addresses inside a text. Most texts are ids
+// that lack a character of each pattern, and finding that out costs less than a regular expression.
 func clean(text string) string {
-	text = queryPattern.ReplaceAllString(text, "?"+redacted)
-	text = credentialPattern.ReplaceAllString(text, "$1 "+redacted)
-	text = keyPattern.ReplaceAllString(text, "$1"+redacted)
-	text = jwtPattern.ReplaceAllString(text, redacted)
-	return emailPattern.ReplaceAllString(text, redacted)
+	if strings.Contains(text, "?") {
+		text = queryPattern.ReplaceAllString(text, "?"+redacted)
+	}
+	if strings.ContainsAny(text, "\t\n\f\r ") {
+		text = credentialPattern.ReplaceAllString(text, "$1 "+redacted)
+	}
+	if strings.Contains(text, "_") {
+		text = keyPattern.ReplaceAllString(text, "$1"+redacted)
+	}
+	if strings.Contains(text, "eyJ") {
+		text = jwtPattern.ReplaceAllString(text, redacted)
+	}
+	if strings.Contains(text, "@") {
+		text = emailPattern.ReplaceAllString(text, redacted)
+	}
+	return text
 }
 
 // sensitive says whether a value of this name is never shown.

@@ -8,7 +8,10 @@ import (
 )
 
 // stamping puts a line's time into what the line says of metrics, where CloudWatch looks for it.
-type stamping struct{ next slog.Handler }
+type stamping struct {
+	next  slog.Handler
+	lines *joined // to which next writes
+}
 
 // Enabled implements slog.Handler.
 func (h stamping) Enabled(ctx context.Context, level slog.Level) bool {
@@ -29,7 +32,11 @@ func (h stamping) Handle(ctx context.Context, line slog.Record) error {
 }
 
 // WithAttrs implements slog.Handler.
-func (h stamping) WithAttrs(attrs []slog.Attr) slog.Handler { return stamping{h.next.WithAttrs(attrs)} }
+func (h stamping) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return stamping{h.next.WithAttrs(attrs), h.lines}
+}
 
 // WithGroup implements slog.Handler.
-func (h stamping) WithGroup(name string) slog.Handler { return stamping{h.next.WithGroup(name)} }
+func (h stamping) WithGroup(name string) slog.Handler {
+	return stamping{h.next.WithGroup(name), h.lines}
+}

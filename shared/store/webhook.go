@@ -22,10 +22,14 @@ func (s Work) Event(ctx context.Context, tenant org.Tenant, id string) (webhook.
 	if err != nil {
 		return webhook.Event{}, err
 	}
+	return eventOf(tenant, id, row), nil
+}
+
+func eventOf(tenant org.Tenant, id string, row item) webhook.Event {
 	return webhook.Event{
 		ID: id, Tenant: tenant, Type: webhook.Type(row.text("type")), Body: row.bytes("body"),
 		CreatedAt: row.time("created_at"), FannedOut: row.flag("settled"),
-	}, nil
+	}
 }
 
 // CreateEvent stores an event that no other change belongs to, such as a test; fault.Conflict when it is there.
@@ -46,6 +50,10 @@ func eventItem(e webhook.Event) item {
 
 // FanOut implements webhook.Store.
 func (s Work) FanOut(ctx context.Context, event webhook.Event, deliveries []webhook.Delivery) error {
+	return transact(ctx, s.DB, s.fanOut(event, deliveries)...)
+}
+
+func (s Work) fanOut(event webhook.Event, deliveries []webhook.Delivery) []types.TransactWriteItem {
 	mark := change{
 		table: s.Table, key: eventKey(event.Tenant, event.ID),
 		set: "SET settled = :yes REMOVE due_shard, due_at", when: "attribute_exists(pk) AND attribute_not_exists(settled)",
@@ -56,7 +64,7 @@ func (s Work) FanOut(ctx context.Context, event webhook.Event, deliveries []webh
 	for _, d := range deliveries {
 		writes = append(writes, putNew(s.Table, deliveryItem(d)))
 	}
-	return transact(ctx, s.DB, writes...)
+	return writes
 }
 
 func deliveryItem(d webhook.Delivery) item {
@@ -110,6 +118,14 @@ func deliveryOf(tenant org.Tenant, id string, row item) webhook.Delivery {
 
 // RecordAttempt implements webhook.Store.
 func (s Work) RecordAttempt(ctx context.Context, d webhook.Delivery, attempt webhook.Attempt) error {
+	writes, err := s.recordAttempt(d, attempt)
+	if err != nil {
+		return err
+	}
+	return transact(ctx, s.DB, writes...)
+}
+
+func (s Work) recordAttempt(d webhook.Delivery, attempt webhook.Attempt) ([]types.TransactWriteItem, error) {
 	log := newItem(attemptLogKey(d.Tenant, d.ID, d.Fence))
 	log.setInt("attempt", int64(attempt.Number))
 	log.setText("attempt_trigger", string(attempt.Trigger))
@@ -120,12 +136,12 @@ func (s Work) RecordAttempt(ctx context.Context, d webhook.Delivery, attempt web
 	log.setBytes("response", attempt.SealedBody)
 	log.setInt("ttl", attempt.At.Add(keepEvents).Unix())
 	if err := log.setHeaders("request_header", attempt.RequestHeader); err != nil {
-		return err
+		return nil, err
 	}
 	if err := log.setHeaders("response_header", attempt.ResponseHeader); err != nil {
-		return err
+		return nil, err
 	}
-	return transact(ctx, s.DB, s.unclaim(d).write(), putNew(s.Table, log))
+	return []types.TransactWriteItem{s.unclaim(d).write(), putNew(s.Table, log)}, nil
 }
 
 func (r item) setHeaders(name string, header map[string]string) error {

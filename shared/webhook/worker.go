@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 )
@@ -26,6 +24,7 @@ const (
 // Worker delivers events. Its methods are safe to repeat: a duplicate or late call finds nothing to claim.
 type Worker struct {
 	Store   Store
+	Batches BatchStore // only PlanTogether needs it
 	Health  HealthStore
 	Owners  Owners
 	Secrets Opener
@@ -59,33 +58,11 @@ func (w Worker) DeliverEvent(ctx context.Context, tenant org.Tenant, id string) 
 	if err != nil {
 		return fmt.Errorf("list subscriptions: %w", err)
 	}
-	var all []dispatch
-	for _, s := range subscriptions {
-		if !s.has(event.Type) {
-			continue
-		}
-		d, err := w.first(ctx, event, s)
-		if err != nil {
-			return err
-		}
-		all = append(all, d)
+	planned, err := w.plan(ctx, event, subscriptions)
+	if err != nil {
+		return err
 	}
-	if err := w.Store.FanOut(ctx, event, deliveriesOf(all)); err != nil {
-		if errors.Is(err, fault.Conflict) {
-			return nil
-		}
-		return fmt.Errorf("fan out event: %w", err)
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	last := len(all) - 1 // mostly the only one, for which a goroutine would cost more than it brings
-	var posts errgroup.Group
-	posts.SetLimit(parallelPosts)
-	for _, d := range all[:last] {
-		posts.Go(func() error { return w.begin(ctx, d) })
-	}
-	return errors.Join(w.begin(ctx, all[last]), posts.Wait())
+	return w.Deliver(ctx, planned)
 }
 
 func deliveriesOf(all []dispatch) []Delivery {

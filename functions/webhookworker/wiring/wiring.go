@@ -67,7 +67,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		mailer.Sender = mail.Sender{Client: ses.NewFromConfig(p.AWS), From: env.MailFrom}
 	}
 	worker := webhook.Worker{
-		Store: rows, Health: rows, Owners: notice.Owners{Outbox: notice.Outbox{Rows: rows, Queue: messages}, Mailer: mailer},
+		Store: store.NewBatchedWebhooks(rows), Batches: store.EventBatches{Work: rows.Work, Log: store.EventLog{DB: db, Table: env.WorkTable}}, Health: rows, Owners: notice.Owners{Outbox: notice.Outbox{Rows: rows, Queue: messages}, Mailer: mailer},
 		Secrets: kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, webhook.SecretPurpose, p.Now),
 		Links:   export.Links{Keys: signing, BaseURL: ""},
 		Poster:  webhookworker.Poster{Client: p.HTTP},
@@ -75,8 +75,9 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		Pacer:   &webhook.Pacer{},
 		Now:     p.Now, Jitter: rand.Float64, Lease: env.WorkerLease,
 	}
+	handle := webhookworker.New(worker, mailer)
 	return lambdarun.SQS(p.Process, lambdarun.Worker[due.Item]{
-		Name: "webhookworker", Concurrency: 10, Decode: due.Decode, Handle: webhookworker.New(worker, mailer),
+		Name: "webhookworker", Concurrency: 10, Decode: due.Decode, Handle: handle, Together: webhookworker.Together(worker, handle),
 		Backlog: queue.NewBacklog(messaging, env.DeliveryQueueURL),
 	}), nil
 }

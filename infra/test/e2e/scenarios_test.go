@@ -48,6 +48,7 @@ func cheapScenarios() []scenario {
 		{name: "messages that get lost", run: runLostMessages},
 		{name: "a webhook that fails at first", run: runRetriedWebhook},
 		{name: "a webhook that is gone", run: runGoneWebhook},
+		{name: "events that are delivered together", run: runTogether},
 		{name: "e-mails to an organisation", run: runNotices},
 		{name: "an export from a slow portal", run: runSlowExport},
 		{name: "an export that waits for another", run: runWaitingExport},
@@ -242,6 +243,18 @@ func runGoneWebhook(s *stack) {
 	s.letPass(30)
 	if got := calls.Load(); got == 0 || got > 2 { // two events can be under way when the first answer comes
 		s.t.Errorf("the webhook was called %d times, want once or twice", got)
+	}
+}
+
+// runTogether: two patients connect, and one batch of messages tells of both.
+func runTogether(s *stack) {
+	s.t.Helper()
+	for range 2 {
+		s.connect(crashPersona, "approve")
+	}
+	s.letPass(1)
+	if got := len(s.events("patient.connection_success")); got != 2 {
+		s.t.Errorf("%d events were delivered, want 2", got)
 	}
 }
 

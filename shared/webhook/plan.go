@@ -1,0 +1,59 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"recordbridge/shared/fault"
+)
+
+// Plan is an event with the deliveries that it is to have, or with none if they were made before.
+type Plan struct {
+	event      Event
+	dispatches []dispatch
+	isStored   bool // the deliveries exist
+}
+
+func (w Worker) plan(ctx context.Context, event Event, subscriptions []Subscription) (Plan, error) {
+	planned := Plan{event: event}
+	for _, s := range subscriptions {
+		if event.FannedOut || !s.has(event.Type) {
+			continue
+		}
+		d, err := w.first(ctx, event, s)
+		if err != nil {
+			return Plan{}, err
+		}
+		planned.dispatches = append(planned.dispatches, d)
+	}
+	return planned, nil
+}
+
+// Deliver makes the deliveries of a plan, unless they exist, and attempts each for the first time. Only one caller may
+// do so for each plan. The error is our own fault.
+func (w Worker) Deliver(ctx context.Context, p Plan) error {
+	if p.event.FannedOut {
+		return nil
+	}
+	if !p.isStored {
+		if err := w.Store.FanOut(ctx, p.event, deliveriesOf(p.dispatches)); err != nil {
+			if errors.Is(err, fault.Conflict) {
+				return nil
+			}
+			return fmt.Errorf("fan out event: %w", err)
+		}
+	}
+	if len(p.dispatches) == 0 {
+		return nil
+	}
+	last := len(p.dispatches) - 1 // mostly the only one, for which a goroutine would cost more than it brings
+	var posts errgroup.Group
+	posts.SetLimit(parallelPosts)
+	for _, d := range p.dispatches[:last] {
+		posts.Go(func() error { return w.begin(ctx, d) })
+	}
+	return errors.Join(w.begin(ctx, p.dispatches[last]), posts.Wait())
+}

@@ -1,0 +1,149 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"recordbridge/shared/org"
+)
+
+// Reference names an event.
+type Reference struct {
+	Tenant org.Tenant
+	ID     string
+}
+
+// BatchStore keeps the events of several tenants for those who work on them at the same time.
+type BatchStore interface {
+	// Events reads events, consistently, and omits those that do not exist.
+	Events(ctx context.Context, references []Reference) (map[Reference]Event, error)
+	// FanOutAll does what Store.FanOut does, for all events or none. Together they have at most 100 events and deliveries.
+	FanOutAll(ctx context.Context, all []FanOut) error
+}
+
+// FanOut is an event with the deliveries that it is to have.
+type FanOut struct {
+	Event      Event
+	Deliveries []Delivery
+}
+
+const (
+	// longestTogether bounds how long the events of a batch wait for one another: one that takes longer to read or to
+	// admit is left to its own message.
+	longestTogether = 500 * time.Millisecond
+	// mostWrites bounds the events and deliveries of one transaction (DynamoDB's limit is 100).
+	mostWrites = 100
+)
+
+// PlanTogether plans the deliveries of events, different from each other, with fewer calls than DeliverEvent makes for
+// each, and makes those deliveries if there are several events. It returns the plans for Deliver. DeliverEvent is for
+// the events without a plan: it finds again, and reports, the trouble that one of them met. The error is that none of
+// the events can be read.
+func (w Worker) PlanTogether(ctx context.Context, references []Reference) (map[Reference]Plan, error) {
+	plans, err := w.planAll(ctx, references)
+	if err != nil {
+		return nil, err
+	}
+	var stored []Reference
+	var all []FanOut
+	room := mostWrites
+	for _, r := range references {
+		p, isPlanned := plans[r]
+		writes := 1 + len(p.dispatches)
+		if !isPlanned || p.event.FannedOut || writes > room {
+			continue
+		}
+		room -= writes
+		stored = append(stored, r)
+		all = append(all, FanOut{Event: p.event, Deliveries: deliveriesOf(p.dispatches)})
+	}
+	if isStored := len(all) > 1 && w.Batches.FanOutAll(ctx, all) == nil; !isStored {
+		return plans, nil // Deliver makes their deliveries
+	}
+	for _, r := range stored {
+		p := plans[r]
+		p.isStored = true
+		plans[r] = p
+	}
+	return plans, nil
+}
+
+// planAll plans the events that can be read and admitted soon.
+func (w Worker) planAll(ctx context.Context, references []Reference) (map[Reference]Plan, error) {
+	ctx, cancel := context.WithTimeout(ctx, longestTogether)
+	defer cancel()
+	events, subscriptions, err := w.readAll(ctx, references)
+	if err != nil {
+		return nil, err
+	}
+	plans := make(map[Reference]Plan, len(events))
+	var mu sync.Mutex
+	var planning sync.WaitGroup
+	for r, event := range events {
+		known, isKnown := subscriptions[r.Tenant]
+		if !isKnown {
+			continue
+		}
+		planning.Go(func() {
+			p, err := w.plan(ctx, event, known)
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			plans[r] = p
+		})
+	}
+	planning.Wait()
+	return plans, nil
+}
+
+// readAll reads events and, at the same time and once for each tenant, the subscriptions, as far as they can be read in
+// time. The error is that of the events.
+func (w Worker) readAll(
+	ctx context.Context, references []Reference,
+) (events map[Reference]Event, subscriptions map[org.Tenant][]Subscription, err error) {
+	subscriptions = map[org.Tenant][]Subscription{}
+	tenants := map[org.Tenant]bool{}
+	for _, r := range references {
+		tenants[r.Tenant] = true
+	}
+	var mu sync.Mutex
+	var reading sync.WaitGroup
+	for tenant := range tenants {
+		reading.Go(func() {
+			found, unlisted := w.Store.Subscriptions(ctx, tenant)
+			if unlisted != nil {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			subscriptions[tenant] = found
+		})
+	}
+	events, err = w.readEvents(ctx, references)
+	reading.Wait()
+	if ctx.Err() != nil {
+		err = nil // too late for now, which says nothing about the events
+	}
+	return events, subscriptions, err
+}
+
+// readEvents reads several events in one call. What is wrong with a single one, DeliverEvent reports.
+func (w Worker) readEvents(ctx context.Context, references []Reference) (map[Reference]Event, error) {
+	if len(references) == 1 {
+		only := references[0]
+		event, err := w.Store.Event(ctx, only.Tenant, only.ID)
+		if err != nil {
+			return nil, nil //nolint:nilerr // as above
+		}
+		return map[Reference]Event{only: event}, nil
+	}
+	events, err := w.Batches.Events(ctx, references)
+	if err != nil {
+		return nil, fmt.Errorf("read events: %w", err)
+	}
+	return events, nil
+}
