@@ -67,7 +67,10 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		mailer.Sender = mail.Sender{Client: ses.NewFromConfig(p.AWS), From: env.MailFrom}
 	}
 	worker := webhook.Worker{
-		Store: store.NewBatchedWebhooks(rows), Batches: store.EventBatches{Work: rows.Work, Log: store.EventLog{DB: db, Table: env.WorkTable}}, Health: rows, Owners: notice.Owners{Outbox: notice.Outbox{Rows: rows, Queue: messages}, Mailer: mailer},
+		Store:   store.NewBatchedWebhooks(rows),
+		Batches: store.EventBatches{Work: rows.Work, Log: store.EventLog{DB: db, Table: env.WorkTable}},
+		Health:  rows,
+		Owners:  notice.Owners{Outbox: notice.Outbox{Rows: rows, Queue: messages}, Mailer: mailer},
 		Secrets: kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, webhook.SecretPurpose, p.Now),
 		Links:   export.Links{Keys: signing, BaseURL: ""},
 		Poster:  webhookworker.Poster{Client: p.HTTP},
