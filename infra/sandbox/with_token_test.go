@@ -31,6 +31,7 @@ func TestSwitchesChangeTheTokenAnswer(t *testing.T) {
 		want map[string]any // nil is a field that is not there
 	}{
 		{"no-patient", map[string]any{"patient": nil, "id_token": nil}},
+		{"patient-unnamed", map[string]any{"patient": nil, "id_token": nil}},
 		{"no-refresh", map[string]any{"refresh_token": nil, "patient": "patient-alder-maple"}},
 		{"expires-in:missing", map[string]any{"expires_in": nil}},
 		{"expires-in:text", map[string]any{"expires_in": "3600"}},
