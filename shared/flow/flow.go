@@ -213,7 +213,7 @@ type Profile struct {
 	// Listed says that the types in Scope are from the server's own list, the most needed first. The last ones are dropped if the
 	// request would be too long (MaxQuery).
 	Listed bool
-	Nonce bool   // wanted even where openid is not asked for
+	Nonce  bool // wanted even where openid is not asked for
 	// RawBasic says that client id and secret stand in HTTP Basic as they are, against RFC 6749 section 2.3.1.
 	RawBasic bool
 	// RepeatScope says that a refresh without scope is refused, against RFC 6749 section 6.

@@ -19,6 +19,7 @@ func onlyWithAPatient() []string {
 	return []string{
 		"discovery-missing,iss:wrong", "hostile:no-issuer,iss:wrong", "iss:wrong", // the answer names another issuer
 		"id-token:wrong-nonce", "id-token:bad-signature",
+		"patient-unnamed",
 	}
 }
 
