@@ -180,3 +180,20 @@ func TestAFailingRefreshMayRecover(t *testing.T) {
 	next := there.tokens(there.refresh(got.Refresh))
 	wantError(t, there.refresh(next.Refresh), 500, "server_error")
 }
+
+func TestRefusalsOfCodesAndClientsAreSwitched(t *testing.T) {
+	t.Parallel()
+	p := newPortal(t)
+	unknown := p.with(t, "unknown-code-500")
+	if a := unknown.post("/oauth/token", exchangeForm("unknown")); a.status != http.StatusInternalServerError {
+		t.Errorf("an unknown code: %d %s", a.status, a.body)
+	}
+	if a := unknown.post("/oauth/token", exchangeForm(unknown.code("alder-maple"))); a.status != http.StatusOK {
+		t.Errorf("a code: %d %s", a.status, a.body)
+	}
+	there := p.with(t, "client-401,client-auth:client_secret_post,client-secret:right")
+	a := there.post("/oauth/token", exchangeForm("code", "client_secret", "wrong"))
+	if got := a.json(t); a.status != http.StatusUnauthorized || got["error"] != "unauthorized_client" {
+		t.Errorf("a wrong secret: %d %v", a.status, got)
+	}
+}

@@ -43,6 +43,8 @@ const (
 	BasicRaw          = "basic-raw"
 	ClientKeys        = "jwks"
 	UDAP              = "udap"
+	UnknownCode500    = "unknown-code-500"
+	Client401         = "client-401"
 )
 
 // endpointFailures are the ways in which revocation and introspection fail.
@@ -95,6 +97,8 @@ func oauthTable() []Switch {
 			"any facility of a network with facilitated FHIR",
 		},
 		{ClientKeys, keySet, "The clients' public keys at this portal.", "Epic, Oracle/Cerner"},
+		{UnknownCode500, "", "A code that the portal has not given out is answered with 500.", "a reference server"},
+		{Client401, "", "A client that does not prove who it is is answered with 401 unauthorized_client.", "Keycloak"},
 	}...)
 }
 

@@ -70,6 +70,7 @@ func quirks() []quirk {
 		{with: "patient-unnamed,id-token:signed"},
 		{with: "scopes:types-v1,query-limit:2048", platform: "smart"},
 		{with: "scopes:types-v2,query-limit:2048", platform: "smart", later: true},
+		{with: "unknown-code-500"},
 		{with: "expires-in:missing"},
 		{with: "expires-in:text"},
 		{with: "rotation:one-time", later: true},

@@ -38,7 +38,7 @@ func notSeenHere() []string {
 		switches.TokenMoves, switches.Hostile, switches.Aud, switches.NonceRequired, switches.Fragment, switches.Issuer,
 		switches.AuthorizeError, switches.HTTPSRedirect, switches.Scopes, switches.QueryLimit, switches.IDToken, switches.RevokeFails,
 		switches.IntrospectFails, switches.IntrospectBearer, switches.RequireScope, switches.ClientAuth,
-		switches.ClientSecret, switches.BasicRaw, switches.ClientKeys, switches.UDAP,
+		switches.ClientSecret, switches.BasicRaw, switches.ClientKeys, switches.UDAP, switches.UnknownCode500, switches.Client401,
 	}
 }
 
