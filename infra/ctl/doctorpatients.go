@@ -14,8 +14,8 @@ import (
 // mostInspected bounds the connections that are read of each organisation and mode: each is a read of its own.
 const mostInspected = 5000
 
-// checkPatients lists connections whose portal named no patient, by endpoint: since a release that fails such sign-ins there are no
-// new ones.
+// checkPatients counts connections whose portal named no patient, by endpoint. Such a sign-in fails by now, so that
+// there are no new ones.
 func checkPatients(ctx context.Context, s session) []finding {
 	all, err := s.Organisations.List(ctx)
 	if err != nil {

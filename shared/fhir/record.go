@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// The resource types of a patient's record in R4. Authorization requests and exports both read these lists, so that no type is
-// exported that was not requested. Each type is in the first list that fits, except that compartment is complete.
+// The resource types of a patient's record in R4. Authorization requests and exports both read these lists, so that
+// no type is exported that was not requested. Each type is in the first list that fits, except that compartment is
+// complete.
 const (
 	// usCore lists the types that US Core searches by patient (CapabilityStatement us-core-server of 9.0).
 	usCore = "AllergyIntolerance Coverage Device Encounter FamilyMemberHistory Goal Immunization Procedure " +
@@ -20,8 +21,8 @@ const (
 	common = "ExplanationOfBenefit Claim MedicationStatement MedicationAdministration Appointment Account " +
 		"NutritionOrder Consent ImagingStudy"
 
-	// compartment lists R4's patient compartment (compartmentdefinition-patient.html), and GuidanceResponse and Task, which R4
-	// also searches by patient.
+	// compartment lists R4's patient compartment (compartmentdefinition-patient.html), and GuidanceResponse and Task,
+	// which R4 also searches by patient.
 	compartment = "Account AdverseEvent AllergyIntolerance Appointment AppointmentResponse AuditEvent Basic " +
 		"BodyStructure CarePlan CareTeam ChargeItem Claim ClaimResponse ClinicalImpression Communication " +
 		"CommunicationRequest Composition Condition Consent Coverage CoverageEligibilityRequest " +
@@ -54,9 +55,9 @@ func CompartmentTypes() []string { return strings.Fields(compartment) }
 // OlderTypes returns the types that only releases before R4 search by patient.
 func OlderTypes() []string { return strings.Fields(older) }
 
-// NeededTypes returns every type that an export may request, once each, the most needed first: the Patient, without which
-// there is no export, US Core, the types that it refers to, then the rest of the compartment. If a request has no room for all
-// of them, it drops the last ones.
+// NeededTypes returns every type that an export may request, once each, the most needed first: the Patient, without
+// which there is no export, US Core, the types that it refers to, then the rest of the compartment. If a request has
+// no room for all of them, it drops the last ones.
 func NeededTypes() []string {
 	all := []string{"Patient"}
 	for _, list := range [...]string{usCore, usCoreReferenced, common, older, clinical, compartment} {
@@ -71,9 +72,9 @@ func NeededTypes() []string {
 	})
 }
 
-// IsReferenced reports whether resources of a type are read if the record refers to them: types that no search by patient
-// returns, and types that a server may omit from searches although the record needs them. Patient is not one of them: another
-// patient's record must never be read.
+// IsReferenced reports whether resources of a type are read if the record refers to them: types that no search by
+// patient returns, and types that a server may omit from searches although the record needs them. Patient is not one
+// of them: another patient's record must never be read.
 func IsReferenced(resourceType string) bool {
 	switch resourceType {
 	case "Binary", "Practitioner", "Organization", "Medication", "Location", "Provenance", "PractitionerRole", "Specimen",

@@ -143,7 +143,8 @@ func portalRefused(attempt Attempt, code string) error {
 	return failed(cause, told(fault.StepAuthorize, attempt, cause))
 }
 
-// errUnnamed ends a sign-in whose record nobody could ever be sure of, and no export could read (docs/deviations.md, "Connecting").
+// errUnnamed ends a sign-in whose record nobody could ever be sure of, and no export could read (docs/deviations.md,
+// "Connecting").
 var errUnnamed = errors.New("the portal named no patient")
 
 // unnamed is the answer of a token endpoint that names no patient, for the log.
@@ -151,8 +152,8 @@ func unnamed(attempt Attempt) error {
 	return fault.Spot{Step: fault.StepIdentity, Host: fault.HostOf(attempt.TokenEndpoint), Class: causeNoPatient}.Failed(errUnnamed)
 }
 
-// exchange gets tokens for the code. Tokens that open nobody's record in particular are dropped, and not revoked: portals often
-// end all grants of an app together.
+// exchange gets tokens for the code. Tokens that open nobody's record in particular are dropped, and not revoked:
+// portals often end all grants of an app together.
 func (c Completer) exchange(ctx context.Context, attempt Attempt, code secret.Text) (tokens.Set, error) {
 	verifier, err := c.Sealer.Open(ctx, attempt.Tenant, verifierBinding(attempt), attempt.Verifier)
 	if err != nil {

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// MaxQuery is the longest query of an authorization request in bytes that portals are known to accept: it is the default limit of
-// IIS (requestLimits, maxQueryString), and of gateways in front of others.
+// MaxQuery is the longest query of an authorization request in bytes that portals are known to accept: it is the
+// default limit of IIS (requestLimits, maxQueryString), and of gateways in front of others.
 const MaxQuery = 2048
 
 // sample stands for a state, nonce or challenge that is not made yet: 32 bytes in base64url without padding.
 const sample = "0123456789012345678901234567890123456789012"
 
-// fit returns the scope of an attempt whose types are from the server's own list, as far as MaxQuery leaves room: the last
-// types, which an export needs least, are dropped first. The connection knows what it requested, so that an export does not take
-// a dropped type for one that the patient withheld. leftOut counts the dropped scopes.
+// fit returns the scope of an attempt whose types are from the server's own list, as far as MaxQuery leaves room: the
+// last types, which an export needs least, are dropped first. The connection knows what it requested, so that an
+// export does not take a dropped type for one that the patient withheld. leftOut counts the dropped scopes.
 func (s Preparation) fit(attempt Attempt) (scope string, leftOut int, err error) {
 	challenge, nonce := sample, ""
 	if attempt.NoChallenge {

@@ -210,8 +210,8 @@ type Authority struct {
 type Profile struct {
 	Aud   string // empty: not sent
 	Scope string // what to ask for where the registration does not say
-	// Listed says that the types in Scope are from the server's own list, the most needed first. The last ones are dropped if the
-	// request would be too long (MaxQuery).
+	// Listed says that the types in Scope are from the server's own list, the most needed first. The last ones are
+	// dropped if the request would be too long (MaxQuery).
 	Listed bool
 	Nonce  bool // wanted even where openid is not asked for
 	// RawBasic says that client id and secret stand in HTTP Basic as they are, against RFC 6749 section 2.3.1.

@@ -8,7 +8,8 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Blame names who caused the failure of an export, or the gaps in its record. It is empty if nobody did, or the rows do not say.
+// Blame names who caused the failure of an export, or the gaps in its record. It is empty if nobody did, or the rows
+// do not say.
 type Blame string
 
 // The parties.
@@ -44,8 +45,8 @@ func blame(e Export, c Connection) Blame {
 	return ""
 }
 
-// blameForScope judges an export for which the token did not cover the Patient, or nothing else. Tasks of earlier releases do not
-// have the scopes, nor do platforms that decide at registration request any.
+// blameForScope judges an export for which the token did not cover the Patient, or nothing else. Tasks of earlier
+// releases do not have the scopes, nor do platforms that decide at registration request any.
 func blameForScope(e Export) Blame {
 	asked, granted := fhir.ParseScopes(e.Scope.Asked), fhir.ParseScopes(e.Scope.Granted)
 	switch {

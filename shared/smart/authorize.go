@@ -28,8 +28,8 @@ func NewAuthorizer(doer Doer, random io.Reader, now func() time.Time) Authorizer
 	return Authorizer{doer: doer, random: random, now: now, known: &discoveries{known: map[string]discovery{}}}
 }
 
-// Discover implements flow.Authorizer: Discover, for the minutes that a discovery is believed. A list of types that may be too
-// long for an authorization request is compared with the CapabilityStatement.
+// Discover implements flow.Authorizer: Discover, for the minutes that a discovery is believed. A list of types that
+// may be too long for an authorization request is compared with the CapabilityStatement.
 func (a Authorizer) Discover(ctx context.Context, fhirBase string) (flow.Authority, error) {
 	if found, ok := a.known.find(fhirBase, a.now()); ok {
 		return found, nil
@@ -46,8 +46,8 @@ func (a Authorizer) Discover(ctx context.Context, fhirBase string) (flow.Authori
 	return found, err
 }
 
-// served shortens a long list of types to those that the server's CapabilityStatement lists. isKnown is false if the server did
-// not answer, which may pass; a patient does not wait for it.
+// served shortens a long list of types to those that the server's CapabilityStatement lists. isKnown is false if the
+// server did not answer, which may pass; a patient does not wait for it.
 func (a Authorizer) served(ctx context.Context, fhirBase, scope string) (served string, isKnown bool) {
 	ctx, cancel := context.WithTimeout(ctx, extraTime)
 	defer cancel()

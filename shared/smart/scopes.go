@@ -14,9 +14,10 @@ const (
 	readV2 = "rs"
 )
 
-// clinicalScope returns the scopes to request for a patient's data, the most needed first, and the version that most of them are
-// written in. The capabilities choose the version. If the server lists its scopes, it would refuse others, so that a wildcard
-// that it does not list gives way to the listed types that an export needs (fhir.NeededTypes).
+// clinicalScope returns the scopes to request for a patient's data, the most needed first, and the version that most
+// of them are written in. The capabilities choose the version. If the server lists its scopes, it would refuse
+// others, so that a wildcard that it does not list gives way to the listed types that an export needs
+// (fhir.NeededTypes).
 func clinicalScope(capabilities, supported []string) (scope, version string) {
 	versions := []string{readV1, readV2}
 	if slices.Contains(capabilities, "permission-v2") {
@@ -114,15 +115,15 @@ func (o offer) request(name string) []string {
 // isType reports whether a name may stand in an address of ours: a server's list is not trusted with it.
 func isType(name string) bool { return name == "*" || fhir.ValidType(name) }
 
-// longScope is the size in a query from which a server's list may leave the request no room for the other parameters, which take
-// about 600 of the 2,048 bytes that some portals accept (flow.Authorization).
+// longScope is the size in a query from which a server's list may leave the request no room for the other parameters,
+// which take about 600 of the 2,048 bytes that some portals accept (flow.Authorization).
 const longScope = 1200
 
 // isLong reports whether a list of types may be too long for an authorization request.
 func isLong(scope string) bool { return len(url.QueryEscape(scope)) > longScope }
 
-// servedOnly leaves out scopes of types that the CapabilityStatement does not list: the server has nothing of them. The Patient
-// stays. A statement that lists no types says nothing.
+// servedOnly leaves out scopes of types that the CapabilityStatement does not list: the server has nothing of them.
+// The Patient stays. A statement that lists no types says nothing.
 func servedOnly(scope string, capability fhir.Capability) string {
 	if len(capability.Resources) == 0 {
 		return scope

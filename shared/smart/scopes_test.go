@@ -75,7 +75,8 @@ func unknown(n int) []string {
 	return scopes
 }
 
-// listing answers the discovery of a server that lists a scope for every type an export needs, and its CapabilityStatement.
+// listing answers the discovery of a server that lists a scope for every type an export needs, and its
+// CapabilityStatement.
 type listing struct {
 	document  string
 	statement string // empty: 503

@@ -79,8 +79,8 @@ func (s *Server) Authorize(w http.ResponseWriter, r *http.Request) {
 	s.decide(w, r, request, back)
 }
 
-// isTooLong says whether the portal refuses a request for its length, before it reads it. What the sandbox's own pages add does
-// not count.
+// isTooLong says whether the portal refuses a request for its length, before it reads it. What the sandbox's own
+// pages add does not count.
 func (s *Server) isTooLong(raw string, query url.Values) bool {
 	limit := s.with.Number(switches.QueryLimit)
 	for _, own := range []string{personaParam, decisionParam} {

@@ -29,8 +29,8 @@ const resourceTypes = "Account ActivityDefinition AdverseEvent AllergyIntoleranc
 	"SupplyDelivery SupplyRequest Task TerminologyCapabilities TestReport TestScript ValueSet " +
 	"VerificationResult VisionPrescription"
 
-// Listed returns a scope for every type of R4, in alphabetical order, with the same rights: the way in which servers that know no
-// wildcard list their scopes.
+// Listed returns a scope for every type of R4, in alphabetical order, with the same rights. Servers that know no
+// wildcard list their scopes so.
 func Listed(rights string) []string {
 	all := strings.Fields(resourceTypes)
 	for i, name := range all {

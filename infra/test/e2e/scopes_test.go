@@ -8,8 +8,8 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-// TestExportIsWholeWhenServerListsEveryTypeWithoutWildcard: the generic profile requests what an export needs of 146 types, in a
-// request that a server with a limit of 2,048 bytes accepts.
+// TestExportIsWholeWhenServerListsEveryTypeWithoutWildcard: the generic profile requests what an export needs of 146
+// types, in a request that a server with a limit of 2,048 bytes accepts.
 func TestExportIsWholeWhenServerListsEveryTypeWithoutWildcard(t *testing.T) {
 	t.Parallel()
 	for _, scopes := range []string{"types-v1", "types-v2"} {

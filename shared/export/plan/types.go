@@ -29,9 +29,9 @@ func releaseOf(fhirVersion string) release {
 	return r4
 }
 
-// The types that are asked for before R4, in this order: those of Argonaut and US Core STU3, then those of payers and what EHRs
-// offer besides. For R4 package fhir has them, since authorization requests name the same ones. Types that US Core does not
-// search by patient come by reference (see Followed), or because the statement says otherwise.
+// The types that are asked for before R4, in this order: those of Argonaut and US Core STU3, then those of payers and
+// what EHRs offer besides. For R4 package fhir has them, since authorization requests name the same ones. Types that
+// US Core does not search by patient come by reference (see Followed), or because the statement says otherwise.
 const (
 	usCoreSTU3 = "AllergyIntolerance Coverage Device Encounter FamilyMemberHistory Goal Immunization Procedure " +
 		"QuestionnaireResponse RelatedPerson Condition CarePlan CareTeam MedicationRequest MedicationStatement " +

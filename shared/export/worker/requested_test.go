@@ -10,7 +10,8 @@ import (
 	"recordbridge/shared/export"
 )
 
-// TestTypeOutsideScopeIsNotRequestedWhenNobodyAskedForIt: what the patient could not grant is missing, and says whose doing it is.
+// TestTypeOutsideScopeIsNotRequestedWhenNobodyAskedForIt: what the patient could not grant is missing, and says whose
+// doing it is.
 func TestTypeOutsideScopeIsNotRequestedWhenNobodyAskedForIt(t *testing.T) {
 	t.Parallel()
 	const narrow = "patient/Patient.rs patient/AllergyIntolerance.rs"

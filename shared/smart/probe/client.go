@@ -108,7 +108,8 @@ func (t *test) checkClient() {
 	t.add(Client, OK, exchange{}, found, "")
 }
 
-// methodOverride is the command that says what of our client is taken at the endpoint, whatever its platform's profile says.
+// methodOverride is the command that says what of our client is taken at the endpoint, whatever its platform's
+// profile says.
 func (t *test) methodOverride() string {
 	method := "public"
 	if auth := t.used.Auth; auth.ID != "" {

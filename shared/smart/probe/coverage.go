@@ -9,8 +9,9 @@ import (
 	"recordbridge/shared/flow"
 )
 
-// checkCoverage fails if a sign-in would not request the Patient, without which no export succeeds, or a third of the US Core
-// types that the server lists. If scopes are chosen at registration, only the health system knows what is covered.
+// checkCoverage fails if a sign-in would not request the Patient, without which no export succeeds, or a third of the
+// US Core types that the server lists. If scopes are chosen at registration, only the health system knows what is
+// covered.
 func (t *test) checkCoverage() {
 	asked := fhir.ParseScopes(t.attempt.Scope)
 	if !asked.Any() {

@@ -51,7 +51,8 @@ func toldAs(result probe.Result, text string) struct {
 	}{result, text}
 }
 
-// TestServersTextIsWithheldWhenItRepeatsSecret: what the server says of a refusal is shown, unless it holds what was sent.
+// TestServersTextIsWithheldWhenItRepeatsSecret: what the server says of a refusal is shown, unless it holds what was
+// sent.
 func TestServersTextIsWithheldWhenItRepeatsSecret(t *testing.T) {
 	t.Parallel()
 	for said, shown := range map[string]bool{

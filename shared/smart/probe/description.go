@@ -16,8 +16,9 @@ const (
 	shortest = 4
 )
 
-// description returns the error_description of a refused token request (RFC 6749 section 5.2), and leaves the body to be read. No
-// patient is in it, since the grants of a test are made up; it is empty if it repeats a value that was sent, which may be a secret.
+// description returns the error_description of a refused token request (RFC 6749 section 5.2), and leaves the body to
+// be read. No patient is in it, since the grants of a test are made up; it is empty if it repeats a value that was
+// sent, which may be a secret.
 func description(request *http.Request, response *http.Response) string {
 	head, err := io.ReadAll(io.LimitReader(response.Body, maxRefusal))
 	response.Body = body{io.MultiReader(bytes.NewReader(head), response.Body), response.Body}
