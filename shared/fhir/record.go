@@ -59,7 +59,8 @@ func OlderTypes() []string { return strings.Fields(older) }
 // which there is no export, US Core, the types that it refers to, then the rest of the compartment. If a request has
 // no room for all of them, it drops the last ones.
 func NeededTypes() []string {
-	all := []string{"Patient"}
+	all := make([]string, 0, 150)
+	all = append(all, "Patient")
 	for _, list := range [...]string{usCore, usCoreReferenced, common, older, clinical, compartment} {
 		all = append(all, strings.Fields(list)...)
 	}

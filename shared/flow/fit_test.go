@@ -10,7 +10,8 @@ import (
 
 // everyType lists a scope for the Patient and more types than a request has room for.
 func everyType() string {
-	scopes := []string{"openid", "offline_access", "patient/Patient.rs", "patient/Observation.rs"}
+	scopes := make([]string, 0, 100)
+	scopes = append(scopes, "openid", "offline_access", "patient/Patient.rs", "patient/Observation.rs")
 	for _, letter := range "ABCDEFGHIJKLMNOPQRSTUVWXYZ" {
 		for _, rest := range []string{"aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb", "cccccccccccccccc"} {
 			scopes = append(scopes, "patient/"+string(letter)+rest+".rs")
@@ -37,7 +38,7 @@ func TestStartDropsLastListedTypesWhenRequestIsTooLong(t *testing.T) {
 		t.Errorf("asked for %q", asked)
 	}
 	b := browser{state: w.asked.State, cookies: map[string]string{started.CookieName: started.CookieValue.Reveal()}}
-	if _, err := w.completer(t).Complete(t.Context(), b.back()); err != nil {
+	if _, err = w.completer(t).Complete(t.Context(), b.back()); err != nil {
 		t.Fatal(err)
 	}
 	set, err := tokens.Vault{Sealer: w}.Open(t.Context(), w.concluded[0].Tokens)

@@ -101,7 +101,7 @@ func (s Preparation) pin(ctx context.Context, r Request) (Attempt, error) {
 	if err != nil {
 		return Attempt{}, fmt.Errorf("platform of the endpoint: %w", err)
 	}
-	if err := s.checkOrigins(ctx, r.Caller.Tenant, endpoint, authority, profile.Known); err != nil {
+	if err = s.checkOrigins(ctx, r.Caller.Tenant, endpoint, authority, profile.Known); err != nil {
 		return Attempt{}, err
 	}
 	scope, now := cmp.Or(registration.Scope, profile.Scope), s.Now()
@@ -120,7 +120,7 @@ func (s Preparation) pin(ctx context.Context, r Request) (Attempt, error) {
 	if registration.Scope != "" || !profile.Listed {
 		return attempt, nil
 	}
-	leftOut := 0
+	var leftOut int
 	if attempt.Scope, leftOut, err = s.fit(attempt); err != nil {
 		return Attempt{}, err
 	}

@@ -46,22 +46,6 @@ func (a Authorizer) Discover(ctx context.Context, fhirBase string) (flow.Authori
 	return found, err
 }
 
-// served shortens a long list of types to those that the server's CapabilityStatement lists. isKnown is false if the
-// server did not answer, which may pass; a patient does not wait for it.
-func (a Authorizer) served(ctx context.Context, fhirBase, scope string) (served string, isKnown bool) {
-	ctx, cancel := context.WithTimeout(ctx, extraTime)
-	defer cancel()
-	document, err := Metadata(ctx, a.doer, fhirBase)
-	if err != nil {
-		return scope, !passes(err)
-	}
-	capability, err := fhir.ParseCapability(document)
-	if err != nil {
-		return scope, true
-	}
-	return servedOnly(scope, capability), true
-}
-
 // AuthorizeURL implements flow.Authorizer (SMART App Launch 2.2, "Obtain authorization code"). Parameters that the
 // authorization endpoint's own query holds stay, unless the request sets them.
 func (Authorizer) AuthorizeURL(request flow.Authorization) (string, error) {
@@ -101,4 +85,20 @@ func (a Authorizer) NewVerifier() (verifier secret.Text, challenge string, err e
 	text := base64.RawURLEncoding.EncodeToString(bits[:])
 	sum := sha256.Sum256([]byte(text))
 	return secret.New(text), base64.RawURLEncoding.EncodeToString(sum[:]), nil
+}
+
+// served shortens a long list of types to those that the server's CapabilityStatement lists. isKnown is false if the
+// server did not answer, which may pass; a patient does not wait for it.
+func (a Authorizer) served(ctx context.Context, fhirBase, scope string) (served string, isKnown bool) {
+	ctx, cancel := context.WithTimeout(ctx, extraTime)
+	defer cancel()
+	document, err := Metadata(ctx, a.doer, fhirBase)
+	if err != nil {
+		return scope, !passes(err)
+	}
+	capability, err := fhir.ParseCapability(document)
+	if err != nil {
+		return scope, true
+	}
+	return servedOnly(scope, capability), true
 }

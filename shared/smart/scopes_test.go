@@ -38,7 +38,8 @@ func TestDiscoverRequestsListedTypesByNeed(t *testing.T) {
 		"another person's":              {v2, []string{"user/*.rs", "system/*.rs"}, "patient/*.rs"},
 		"what would spoil the address":  {v1, []string{"patient/Goal&x=.read", "patient/.read", "patient/Go al.read", "patient/Goal"}, "patient/*.read"},
 		"the Patient first": {
-			v2, []string{"patient/Account.rs", "patient/Location.rs", "patient/Observation.rs", "patient/Patient.rs", "patient/Slot.rs"},
+			v2,
+			[]string{"patient/Account.rs", "patient/Location.rs", "patient/Observation.rs", "patient/Patient.rs", "patient/Slot.rs"},
 			"patient/Patient.rs patient/Observation.rs patient/Location.rs patient/Account.rs",
 		},
 		"nothing that an export needs":   {v2, []string{"patient/Slot.rs", "patient/Measure.rs"}, "patient/*.rs"},
