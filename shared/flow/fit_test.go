@@ -12,9 +12,9 @@ import (
 func everyType() string {
 	scopes := make([]string, 0, 100)
 	scopes = append(scopes, "openid", "offline_access", "patient/Patient.rs", "patient/Observation.rs")
-	for _, letter := range "ABCDEFGHIJKLMNOPQRSTUVWXYZ" {
+	for _, initial := range "ABCDEFGHIJKLMNOPQRSTUVWXYZ" {
 		for _, rest := range []string{"aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb", "cccccccccccccccc"} {
-			scopes = append(scopes, "patient/"+string(letter)+rest+".rs")
+			scopes = append(scopes, "patient/"+string(initial)+rest+".rs")
 		}
 	}
 	return strings.Join(scopes, " ")

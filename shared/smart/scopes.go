@@ -81,9 +81,9 @@ func readLetters(permission string) string {
 	if permission == "" || strings.Trim(permission, "cruds") != "" {
 		return ""
 	}
-	return strings.Map(func(letter rune) rune {
-		if letter == 'r' || letter == 's' {
-			return letter
+	return strings.Map(func(r rune) rune {
+		if r == 'r' || r == 's' {
+			return r
 		}
 		return -1
 	}, permission)

@@ -17,12 +17,12 @@ func (t *test) checkCoverage() {
 	if !asked.Any() {
 		return
 	}
-	remedy := "Name them in the scopes: registration set … -scope, or endpoint override … 'authorize: {wildcard: false, types: […]}'."
+	action := "Name them in the scopes: registration set … -scope, or endpoint override … 'authorize: {wildcard: false, types: […]}'."
 	if !slices.Contains(t.stated.Scopes, "patient/*.rs") && !slices.Contains(t.stated.Scopes, "patient/*.read") && len(t.stated.Scopes) > 0 {
-		remedy = "Ask the health system to offer their scopes to patients' apps and to list them. " + remedy
+		action = "Ask the health system to offer their scopes to patients' apps and to list them. " + action
 	}
 	if !asked.Allows("Patient", fhir.Read) {
-		t.add(Scopes, Failed, exchange{}, "Patient is not covered by what would be requested: every export would fail (scope_patient_missing).", remedy)
+		t.add(Scopes, Failed, exchange{}, "Patient is not covered by what would be requested: every export would fail (scope_patient_missing).", action)
 		return
 	}
 	var offered int
@@ -38,7 +38,7 @@ func (t *test) checkCoverage() {
 	}
 	if len(lacking) > 0 && 3*len(lacking) >= offered {
 		t.add(Scopes, Failed, exchange{}, fmt.Sprintf("What would be requested does not cover %d of the %d US Core types that the server has: %s. Exports would lack them (not_requested).",
-			len(lacking), offered, listed(lacking)), remedy)
+			len(lacking), offered, listed(lacking)), action)
 	}
 	if _, query, _ := strings.Cut(t.address, "?"); len(query) > flow.MaxQuery {
 		t.add(Scopes, Warning, exchange{}, fmt.Sprintf("The query of the authorization request has %d bytes; some servers refuse more than %d.", len(query), flow.MaxQuery),
