@@ -84,6 +84,9 @@ func action(e operator.Export) string {
 	case export.TokenRefreshFailure:
 		return "Look at the connection: if consent has ended, ask the patient to reconnect."
 	case export.ScopePatientMissing:
+		if e.Blame != operator.BlamePatient {
+			return "The demographics, without which nothing is exported, were not requested, or the portal refuses what it has granted: tell the operator."
+		}
 		return "Ask the patient to reconnect and to allow the demographics, without which nothing is exported."
 	case export.ResourcePatientFailure, export.ResourceInvalidContent:
 		return "Ask again later. If it stays so, the portal does not serve this patient's record as it should: tell the operator."

@@ -10,7 +10,7 @@ import (
 func doctorCommands() []command {
 	return []command{{
 		name: "doctor", offline: true, declare: examine,
-		help: "Checks a deployment: keys, queues, alarms, clock, names of organisations, webhooks, institutions, URLs, audit rows, mail; exit code 1 with what to do",
+		help: "Checks a deployment: keys, queues, alarms, clock, names of organisations, webhooks, connections without a patient, institutions, URLs, audit rows, mail; exit code 1 with what to do",
 	}}
 }
 
@@ -52,6 +52,7 @@ func checks() []check {
 		{"alarms", false, checkAlarms},
 		{"organisations", true, checkOrganisations},
 		{"webhooks", true, checkWebhooks},
+		{"patients", true, checkPatients},
 		{"institutions", true, checkInstitutions},
 		{"URLs", true, checkURLs},
 		{"audit rows", true, checkAudit},

@@ -72,6 +72,12 @@ func exportListed(e operator.Export) map[string]any {
 func exportShown(e operator.Export) map[string]any {
 	shown := exportListed(e)
 	shown["org_id"], shown["mode"], shown["do"] = e.Tenant.OrgID, e.Tenant.Mode, e.Do
+	if e.Blame != "" {
+		shown["caused_by"] = e.Blame
+	}
+	if e.Scope != (export.Scope{}) {
+		shown["scope"] = e.Scope
+	}
 	shown["generation"], shown["failures"], shown["resends"] = e.Generation, e.Failures, e.Resends
 	shown["progress"], shown["stats"] = e.Progress, e.Stats
 	if len(e.Outcome) > 0 {

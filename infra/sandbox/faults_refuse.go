@@ -110,7 +110,7 @@ func (q fhirRequest) refusedSearch(*captured) (refusal, bool) {
 		return fhirRefusal(http.StatusBadRequest, "required", "Appointment needs a date."), true
 	case strings.Contains(q.query.Get("_id"), ",") && q.with.Is(switches.IDList, "refused"):
 		return fhirRefusal(http.StatusBadRequest, "not-supported", "_id takes one id."), true
-	case lacks("Patient", "_id", switches.PatientByID):
+	case lacks("Patient", "_id", switches.PatientByID), lacks("Patient", "_id", switches.PatientUnnamed):
 		return fhirRefusal(http.StatusBadRequest, "required", "Patient is found by _id only."), true
 	default:
 		return refusal{}, false

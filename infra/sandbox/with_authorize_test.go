@@ -96,6 +96,10 @@ func TestSwitchesNarrowScopes(t *testing.T) {
 		{"scopes:v1", "launch/patient patient/*.read patient/Goal.rs", "launch/patient patient/*.read"},
 		{"scopes:v2", "patient/*.read", ""},
 		{"scopes:v2", "patient/*.read patient/Goal.rs", "patient/Goal.rs"},
+		{"scopes:types-v1", "patient/*.read", ""},
+		{"scopes:types-v1", "patient/Patient.read patient/Goal.rs", "patient/Patient.read"},
+		{"scopes:types-v2", "patient/*.rs", ""},
+		{"scopes:types-v2", "patient/Patient.rs patient/Goal.read", "patient/Patient.rs"},
 		{"grant-only:Patient+Goal", "launch/patient patient/*.rs", "launch/patient patient/Patient.rs patient/Goal.rs"},
 		{"grant-only:Observation", "patient/Patient.read patient/Observation.read", "patient/Observation.read"},
 		{"require-scope:sandbox", "patient/*.read", ""},
@@ -125,7 +129,8 @@ func TestDiscoveryTellsWhichScopesAreKnown(t *testing.T) {
 	p := newPortal(t)
 	for spec, c := range map[string]struct{ capability, scope string }{
 		"scopes:v1": {"permission-v2", "patient/*.rs"}, "scopes:v2": {"permission-v1", "patient/*.read"},
-		"scopes:no-wildcards": {"", "patient/*.rs"},
+		"scopes:no-wildcards": {"", "patient/*.rs"}, "scopes:types-v1": {"permission-v2", "patient/*.read"},
+		"scopes:types-v2": {"permission-v1", "patient/*.rs"}, "patient-unnamed": {"context-standalone-patient", "patient/Patient.rs"},
 	} {
 		there := p.with(t, spec)
 		found := there.get(there.fhir + "/.well-known/smart-configuration").json(t)
@@ -133,6 +138,36 @@ func TestDiscoveryTellsWhichScopesAreKnown(t *testing.T) {
 		scopes, _ := found["scopes_supported"].([]any)
 		if len(capabilities) == 0 || len(scopes) == 0 || slices.Contains(capabilities, any(c.capability)) || slices.Contains(scopes, any(c.scope)) {
 			t.Errorf("%s: capabilities %v, scopes %v", spec, capabilities, scopes)
+		}
+	}
+}
+
+func TestDiscoveryListsEveryTypeAlphabetically(t *testing.T) {
+	t.Parallel()
+	p := newPortal(t)
+	for spec, rights := range map[string]string{"scopes:types-v1": "read", "scopes:types-v2": "rs"} {
+		there := p.with(t, spec)
+		scopes, _ := there.get(there.fhir + "/.well-known/smart-configuration").json(t)["scopes_supported"].([]any)
+		var listed []string
+		for _, one := range scopes {
+			if text, _ := one.(string); strings.HasPrefix(text, "patient/") {
+				listed = append(listed, text)
+			}
+		}
+		patient := slices.Index(listed, "patient/Patient."+rights)
+		if len(listed) != 146 || !slices.IsSorted(listed) || patient < 80 {
+			t.Errorf("%s: %d scopes, Patient at %d: %v", spec, len(listed), patient, listed)
+		}
+	}
+}
+
+func TestLongAuthorizationRequestIsRefusedWhenQueryIsLimited(t *testing.T) {
+	t.Parallel()
+	p := newPortal(t)
+	for length, want := range map[int]int{10: http.StatusOK, 3000: http.StatusNotFound} {
+		there := p.with(t, "query-limit:2048")
+		if a := there.authorize("scope", "patient/*.rs "+strings.Repeat("x", length)); a.status != want {
+			t.Errorf("%d bytes more: %d, want %d", length, a.status, want)
 		}
 	}
 }

@@ -44,6 +44,7 @@ func TestSwitchesRefuseAsPlatformsDo(t *testing.T) {
 		{"require-date", "Appointment", "", 400, fhir, "date", "Condition"},
 		{"patient-by-id", "Patient/{patient}", "", 404, fhir, "_id", "Patient?_id={patient}"},
 		{"patient-by-id", "Patient", "", 400, fhir, "_id", ""},
+		{"patient-unnamed", "Patient", "", 400, fhir, "_id", ""},
 		{"ah-practice", "Condition", "", 403, fhir, "ah-practice", "Condition?ah-practice=Organization/a-1.Practice-7"},
 	} {
 		t.Run(c.spec+" "+c.path, func(t *testing.T) {

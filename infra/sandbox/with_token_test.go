@@ -31,6 +31,7 @@ func TestSwitchesChangeTheTokenAnswer(t *testing.T) {
 		want map[string]any // nil is a field that is not there
 	}{
 		{"no-patient", map[string]any{"patient": nil, "id_token": nil}},
+		{"patient-unnamed", map[string]any{"patient": nil, "id_token": nil}},
 		{"no-refresh", map[string]any{"refresh_token": nil, "patient": "patient-alder-maple"}},
 		{"expires-in:missing", map[string]any{"expires_in": nil}},
 		{"expires-in:text", map[string]any{"expires_in": "3600"}},
@@ -178,4 +179,21 @@ func TestAFailingRefreshMayRecover(t *testing.T) {
 	}
 	next := there.tokens(there.refresh(got.Refresh))
 	wantError(t, there.refresh(next.Refresh), 500, "server_error")
+}
+
+func TestRefusalsOfCodesAndClientsAreSwitched(t *testing.T) {
+	t.Parallel()
+	p := newPortal(t)
+	unknown := p.with(t, "unknown-code-500")
+	if a := unknown.post("/oauth/token", exchangeForm("unknown")); a.status != http.StatusInternalServerError {
+		t.Errorf("an unknown code: %d %s", a.status, a.body)
+	}
+	if a := unknown.post("/oauth/token", exchangeForm(unknown.code("alder-maple"))); a.status != http.StatusOK {
+		t.Errorf("a code: %d %s", a.status, a.body)
+	}
+	there := p.with(t, "client-401,client-auth:client_secret_post,client-secret:right")
+	a := there.post("/oauth/token", exchangeForm("code", "client_secret", "wrong"))
+	if got := a.json(t); a.status != http.StatusUnauthorized || got["error"] != "unauthorized_client" {
+		t.Errorf("a wrong secret: %d %v", a.status, got)
+	}
 }

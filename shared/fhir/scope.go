@@ -44,6 +44,10 @@ func ParseScopes(text string) Scopes {
 	return scopes
 }
 
+// Any reports whether some scope is about clinical data. What an authorization covers is not in its scopes if none
+// is: some platforms decide it at registration.
+func (s Scopes) Any() bool { return len(s.grants) > 0 }
+
 // Allows reports whether some scope grants the access to resources of the type. A scope that is narrowed to a part
 // of the type ("?category=…") counts: the server returns that part.
 func (s Scopes) Allows(resourceType string, access Access) bool {

@@ -19,6 +19,7 @@ const (
 	causeRedirect      = "redirect_refused"
 	causeExchange      = "token_exchange"
 	causeNoAnswer      = "no_answer"
+	causeNoPatient     = "no_patient"
 	causeEncoding      = "client_secret_encoding"
 	causeUnproven      = "client_unproven"
 	causeUnknown       = "connection_unknown"
@@ -123,6 +124,10 @@ func unanswered() fault.Causes {
 		causeNoAnswer: {
 			Shown:  fault.New(fault.Upstream, fault.CodeTokenExchange, brokenDescription),
 			Action: "The health system's token endpoint did not answer in time. Let the patient try again in some minutes.",
+		},
+		causeNoPatient: {
+			Shown:  fault.New(fault.Upstream, fault.CodeTokenExchange, "The patient portal did not say whose records it shares, so no connection was made. Please tell the application's support, who can have this put right."),
+			Action: "Nothing names the patient: not patient in the token answer, the id_token, the access token, userinfo, or a search for Patient. If the scope lacks launch/patient, add it to the registration. Else ask the health system to return patient in its token answers to our client (launch/patient, SMART's context-standalone-patient).",
 		},
 		causeUnproven: {
 			Shown:  fault.New(fault.Unavailable, fault.CodeTokenExchange, "This service could not identify itself to the patient portal. Please tell the application's support, who can have this put right."),

@@ -143,6 +143,17 @@ func portalRefused(attempt Attempt, code string) error {
 	return failed(cause, told(fault.StepAuthorize, attempt, cause))
 }
 
+// errUnnamed ends a sign-in whose record nobody could ever be sure of, and no export could read (docs/deviations.md,
+// "Connecting").
+var errUnnamed = errors.New("the portal named no patient")
+
+// unnamed is the answer of a token endpoint that names no patient, for the log.
+func unnamed(attempt Attempt) error {
+	return fault.Spot{Step: fault.StepIdentity, Host: fault.HostOf(attempt.TokenEndpoint), Class: causeNoPatient}.Failed(errUnnamed)
+}
+
+// exchange gets tokens for the code. Tokens that open nobody's record in particular are dropped, and not revoked:
+// portals often end all grants of an app together.
 func (c Completer) exchange(ctx context.Context, attempt Attempt, code secret.Text) (tokens.Set, error) {
 	verifier, err := c.Sealer.Open(ctx, attempt.Tenant, verifierBinding(attempt), attempt.Verifier)
 	if err != nil {
@@ -153,6 +164,8 @@ func (c Completer) exchange(ctx context.Context, attempt Attempt, code secret.Te
 	set, err := c.Portal.Exchange(ctx, Grant{Attempt: attempt, Code: code, Verifier: secret.New(string(verifier))})
 	refusal, isRefusal := errors.AsType[*PortalError](err)
 	switch {
+	case err == nil && set.PatientID.Empty():
+		return tokens.Set{}, failed(causeNoPatient, unnamed(attempt))
 	case err == nil:
 		set.AskedScope = attempt.Scope
 		return set, nil

@@ -2,9 +2,11 @@ package flow_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -171,15 +173,39 @@ func TestTheSamePatientIsKnownAgainAndAnotherIsNot(t *testing.T) {
 	}
 }
 
-func TestPatientsThatAreNotKnownAreNotTakenForTheSame(t *testing.T) {
+func TestCompleteFailsWhenPortalNamesNoPatient(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
-	w.set.PatientID = secret.Text{}
-	if _, err := w.completer(t).Complete(t.Context(), w.start(t, request(t)).back()); err != nil {
-		t.Fatal(err)
-	}
-	if got := w.theConclusion(t).Connection.Patient; len(got.Sum) != 0 {
-		t.Errorf("nobody got the mark %v", got)
+	for name, before := range map[string]func(*connection.Connection){
+		"a first sign-in":           nil,
+		"a reconnect":               func(*connection.Connection) {},
+		"of one without a patient":  func(c *connection.Connection) { c.Patient = secret.Mark{} },
+		"of one that was rejected":  func(c *connection.Connection) { c.Status, c.Patient = connection.Rejected, secret.Mark{} },
+		"of one still in good use":  func(c *connection.Connection) { c.Status = connection.Authorized },
+		"of one that was given up ": func(c *connection.Connection) { c.Refresh.Ended = connection.Disconnected },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, r := newWorld(), request(t)
+			if before != nil {
+				conn := w.connected(t)
+				before(&conn)
+				w.conns[connID], r = conn, reconnectRequest(t)
+			}
+			conn, row := w.conns[connID], w.rows[connID]
+			w.set.PatientID = secret.Text{}
+			done, err := w.completer(t).Complete(t.Context(), w.start(t, r).back())
+			wantFault(t, err, fault.Upstream, fault.CodeTokenExchange)
+			wantNoConnection(t, w)
+			if diff := cmp.Diff(conn, w.conns[connID]) + cmp.Diff(row, w.rows[connID]); diff != "" || done.Result != nil {
+				t.Errorf("the connection or its tokens changed:\n%s", diff)
+			}
+			if data := wantTold(t, w, err, "no_patient"); !strings.Contains(fmt.Sprint(data["suggested_action"]), "launch/patient") {
+				t.Errorf("told %v", data)
+			}
+			if at := fault.SpotOf(err); at.Step != fault.StepIdentity || at.Class != "no_patient" || at.Host != "ehr.example" {
+				t.Errorf("the log says %+v", at)
+			}
+		})
 	}
 }
 

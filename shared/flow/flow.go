@@ -191,7 +191,7 @@ type Authority struct {
 	Userinfo      string
 	Revocation    string
 	Introspection string
-	Scope         string // what to ask for of the patient's data where nothing else says so, space-separated
+	Scope         string // what to ask for of the patient's data where nothing else says so, space-separated, the most needed first
 	Access        string // how scopes say "read and search" there: "read" (version 1) or "rs" (version 2)
 	S256          bool   // it says that it checks PKCE's S256 challenges; where it does not, they are sent all the same
 	// Methods are those ways of client authentication that the server lists and that we know, and Algorithms those of
@@ -210,7 +210,10 @@ type Authority struct {
 type Profile struct {
 	Aud   string // empty: not sent
 	Scope string // what to ask for where the registration does not say
-	Nonce bool   // wanted even where openid is not asked for
+	// Listed says that the types in Scope are from the server's own list, the most needed first. The last ones are
+	// dropped if the request would be too long (MaxQuery).
+	Listed bool
+	Nonce  bool // wanted even where openid is not asked for
 	// RawBasic says that client id and secret stand in HTTP Basic as they are, against RFC 6749 section 2.3.1.
 	RawBasic bool
 	// RepeatScope says that a refresh without scope is refused, against RFC 6749 section 6.

@@ -186,7 +186,11 @@ func (w *world) Profile(e catalog.Endpoint, authority flow.Authority) (flow.Prof
 
 func (w *world) AuthorizeURL(r flow.Authorization) (string, error) {
 	w.asked = r
-	return r.Endpoint + "?" + url.Values{"state": {r.State}}.Encode(), w.fails("AuthorizeURL")
+	query := url.Values{"state": {r.State}}
+	if w.profile.Listed {
+		query = url.Values{"state": {r.State}, "scope": {r.Scope}, "nonce": {r.Nonce}, "code_challenge": {r.Challenge}, "redirect_uri": {r.RedirectURI}}
+	}
+	return r.Endpoint + "?" + query.Encode(), w.fails("AuthorizeURL")
 }
 
 func (w *world) NewVerifier() (secret.Text, string, error) {

@@ -101,11 +101,11 @@ func (s Preparation) pin(ctx context.Context, r Request) (Attempt, error) {
 	if err != nil {
 		return Attempt{}, fmt.Errorf("platform of the endpoint: %w", err)
 	}
-	if err := s.checkOrigins(ctx, r.Caller.Tenant, endpoint, authority, profile.Known); err != nil {
+	if err = s.checkOrigins(ctx, r.Caller.Tenant, endpoint, authority, profile.Known); err != nil {
 		return Attempt{}, err
 	}
 	scope, now := cmp.Or(registration.Scope, profile.Scope), s.Now()
-	return Attempt{
+	attempt := Attempt{
 		ID: s.NewID(), Tenant: r.Caller.Tenant, Status: Open, RedirectURI: r.Redirect.URI(), Reconnect: to.connection, WasEnded: to.ended,
 		EndpointID: endpoint.ID, BrandID: endpoint.BrandID, PortalID: endpoint.PortalID, PlatformType: endpoint.PlatformType,
 		ExternalID: r.ExternalID, ExternalState: r.ExternalState, RequestID: r.RequestID,
@@ -116,7 +116,18 @@ func (s Preparation) pin(ctx context.Context, r Request) (Attempt, error) {
 		ClientID: registration.ClientID, ClientAuthID: registration.AuthID, Callback: callbackURI(s.BaseURL, registration.Callback),
 		Aud: profile.Aud, Scope: scope, RepeatScope: profile.RepeatScope, RawBasic: profile.RawBasic, Extra: profile.Extra, NoChallenge: profile.NoChallenge,
 		Nonce: profile.Nonce || slices.Contains(strings.Fields(scope), "openid"),
-	}, nil
+	}
+	if registration.Scope != "" || !profile.Listed {
+		return attempt, nil
+	}
+	var leftOut int
+	if attempt.Scope, leftOut, err = s.fit(attempt); err != nil {
+		return Attempt{}, err
+	}
+	if leftOut > 0 {
+		logx.Add(ctx, slog.Int("scopes_left_out", leftOut))
+	}
+	return attempt, nil
 }
 
 // upstream takes what the server says of itself before what is known of its platform.
@@ -150,10 +161,7 @@ func (s Starter) bind(ctx context.Context, attempt *Attempt) (binding.State, bin
 		}
 		attempt.NonceHash = HashNonce(nonce)
 	}
-	started.URL, err = s.Portal.AuthorizeURL(Authorization{
-		Endpoint: attempt.AuthorizationEndpoint, ClientID: attempt.ClientID, RedirectURI: attempt.Callback, Scope: attempt.Scope,
-		State: value, Aud: attempt.Aud, Challenge: challenge, Nonce: nonce,
-	})
+	started.URL, err = s.Portal.AuthorizeURL(attempt.request(value, challenge, nonce))
 	if err != nil {
 		return binding.State{}, binding.Started{}, fmt.Errorf("make authorize address: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"recordbridge/shared/export"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/operator"
+	"recordbridge/shared/secret"
 	"recordbridge/shared/webhook"
 )
 
@@ -26,6 +27,8 @@ func TestWhatHelpsAConnectionIsSaidWithItsCommand(t *testing.T) {
 		want string
 	}{
 		"well":        {func(*operator.Connection) {}, "Nothing."},
+		"unnamed":     {func(c *operator.Connection) { c.Patient = secret.Mark{} }, "return patient in its token answers"},
+		"unnamed end": {func(c *operator.Connection) { c.Status, c.Patient = connection.Revoked, secret.Mark{} }, "the patient connects again: ctl endpoint show -id ENDPOINT"},
 		"declined":    {func(c *operator.Connection) { c.Status = connection.Rejected }, "connects again"},
 		"withdrawn":   {func(c *operator.Connection) { c.Status, c.Refresh.Ended = connection.Revoked, "invalid_grant" }, "has to reconnect; whether the organisation was told: ctl webhook log " + ofOwner + " -type patient.authorization_revoked"},
 		"given up":    {func(c *operator.Connection) { c.Status, c.Refresh.Ended = connection.Revoked, connection.Disconnected }, "Its organisation gave it up"},
@@ -42,7 +45,7 @@ func TestWhatHelpsAConnectionIsSaidWithItsCommand(t *testing.T) {
 		}, "ctl export show " + ofOwner + " -id TASK"},
 	} {
 		c := operator.Connection{Connection: connection.Connection{
-			ID: "CONN", Tenant: owner, Status: connection.Authorized, EndpointID: "ENDPOINT", Refresh: connection.RefreshState{RefreshAt: later},
+			ID: "CONN", Tenant: owner, Status: connection.Authorized, EndpointID: "ENDPOINT", Patient: secret.Mark{Version: 1, Sum: []byte("p")}, Refresh: connection.RefreshState{RefreshAt: later},
 		}}
 		test.set(&c)
 		if got := operator.AdviseConnection(c, noon); !strings.Contains(got, test.want) {
@@ -84,6 +87,21 @@ func TestWhatHelpsAnExportIsSaidWithItsCommand(t *testing.T) {
 		"left alone": {func(e *operator.Export) {
 			e.Status, e.PutOff, e.NextAt, e.Generation = export.Pending, true, noon.Add(time.Minute), 2
 		}, "It is put off, as a rule because its server demands to be left alone; it goes on by itself at 2026-03-04T12:01:00Z."},
+		"scope that nobody requested": {func(e *operator.Export) {
+			failed(export.ScopePatientMissing)(e)
+			e.Scope = export.Scope{Asked: "openid patient/Account.rs", Granted: "patient/Account.rs"}
+		}, "Our authorization request did not name Patient: add"},
+		"scope chosen at registration": {func(e *operator.Export) {
+			failed(export.ScopePatientMissing)(e)
+			e.Scope = export.Scope{Asked: "openid fhirUser", Granted: "patient/Observation.read"}
+		}, "What may be read is chosen at registration there"},
+		"scope that means nothing": {func(e *operator.Export) {
+			failed(export.ScopePatientMissing)(e)
+			e.Scope = export.Scope{Asked: "patient/*.rs", Granted: "patient/*.rs"}
+		}, "grants the Patient and refuses all else"},
+		"not requested": {func(e *operator.Export) {
+			e.Outcome = []export.TypeOutcome{{Type: "Account", Reason: export.LossNotRequested}, {Type: "Claim", Reason: export.LossNotRequested}}
+		}, "did not name Account, Claim: add"},
 		"no reason": {failed("other"), "Its reason is none that there is"},
 		"no status": {func(e *operator.Export) { e.Status = "" }, "restore the row"},
 		"refused": {func(e *operator.Export) {
@@ -102,11 +120,77 @@ func TestWhatHelpsAnExportIsSaidWithItsCommand(t *testing.T) {
 			ID: "TASK", Tenant: owner, ConnectionID: "CONN", Status: export.Success, CreatedAt: noon, FilesUntil: noon.Add(time.Hour),
 		}}
 		test.set(&e)
-		if got := operator.AdviseExport(e, "ENDPOINT", noon); !strings.Contains(got, test.want) {
+		of := operator.Connection{Connection: connection.Connection{
+			ID: "CONN", Tenant: owner, Status: connection.Authorized, EndpointID: "ENDPOINT", Patient: secret.Mark{Version: 1, Sum: []byte("p")},
+		}}
+		if got := operator.AdviseExport(e, of, noon); !strings.Contains(got, test.want) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
-		if got := operator.AdviseExport(e, "", noon); strings.Contains(got, "ctl endpoint") {
+		if got := operator.AdviseExport(e, operator.Connection{}, noon); strings.Contains(got, "ctl endpoint") {
 			t.Errorf("%s, at an endpoint that cannot be read: %q", name, got)
 		}
+	}
+}
+
+func TestExportBlamesPartyThatCausedIt(t *testing.T) {
+	t.Parallel()
+	gap := func(reasons ...export.LossReason) func(*operator.Export, *operator.Connection) {
+		return func(e *operator.Export, _ *operator.Connection) {
+			e.Status = export.Success
+			for _, reason := range reasons {
+				e.Outcome = append(e.Outcome, export.TypeOutcome{Type: string(reason), Reason: reason})
+			}
+		}
+	}
+	scope := func(asked, granted string) func(*operator.Export, *operator.Connection) {
+		return func(e *operator.Export, _ *operator.Connection) {
+			e.FailureReason, e.Scope = export.ScopePatientMissing, export.Scope{Asked: asked, Granted: granted}
+		}
+	}
+	tokens := func(set func(r *connection.RefreshState)) func(*operator.Export, *operator.Connection) {
+		return func(e *operator.Export, c *operator.Connection) {
+			e.FailureReason = export.TokenRefreshFailure
+			set(&c.Refresh)
+		}
+	}
+	failed := func(reason export.Reason) func(*operator.Export, *operator.Connection) {
+		return func(e *operator.Export, _ *operator.Connection) { e.FailureReason = reason }
+	}
+	for name, test := range map[string]struct {
+		set  func(e *operator.Export, c *operator.Connection)
+		want operator.Blame
+	}{
+		"a whole record":            {gap(export.LossUnsupported, export.LossNotGranted), ""},
+		"types not requested":       {gap(export.LossNotRequested, export.LossUnavailable), operator.BlameRegistration},
+		"a bound of ours":           {gap(export.LossLimit), operator.BlameService},
+		"a server that fails":       {gap(export.LossUnavailable), operator.BlamePortal},
+		"a Patient withheld":        {scope("patient/*.rs", "patient/Goal.rs"), operator.BlamePatient},
+		"a Patient not requested":   {scope("patient/Goal.rs", "patient/Goal.rs"), operator.BlameRegistration},
+		"a Patient not registered":  {scope("openid fhirUser", "patient/Goal.read"), operator.BlameRegistration},
+		"a grant that opens none":   {scope("patient/*.rs", "patient/*.rs"), operator.BlamePortal},
+		"a task without its scopes": {scope("", ""), operator.BlamePatient},
+		"consent withdrawn":         {tokens(func(r *connection.RefreshState) { r.Ended = "invalid_grant" }), operator.BlamePatient},
+		"a wrong secret":            {tokens(func(r *connection.RefreshState) { r.Failures, r.FailureClass = 1, "invalid_client" }), operator.BlameRegistration},
+		"no refresh tokens":         {tokens(func(r *connection.RefreshState) { r.Ended = connection.AccessEnded }), operator.BlameRegistration},
+		"a token endpoint down":     {tokens(func(r *connection.RefreshState) { r.Failures, r.FailureClass = 1, "server_fault" }), operator.BlamePortal},
+		"a seal that is broken":     {tokens(func(r *connection.RefreshState) { r.Failures, r.FailureClass = 1, "TOKENS.sealed" }), operator.BlameService},
+		"a refresh that worked":     {tokens(func(*connection.RefreshState) {}), ""},
+		"no patient named":          {failed(export.ResourcePatientFailure), operator.BlamePortal},
+		"a broken Patient":          {failed(export.ResourceInvalidContent), operator.BlamePortal},
+		"no documents":              {failed(export.TEFCANoDocumentsFound), ""},
+		"out of time":               {failed(export.SuppressedPleaseContact), operator.BlameService},
+		"still running":             {func(e *operator.Export, _ *operator.Connection) { e.Status = export.Pending }, ""},
+	} {
+		e := operator.Export{Task: export.Task{ID: "TASK", Tenant: owner, Status: export.Failed}}
+		c := operator.Connection{Connection: connection.Connection{ID: "CONN", Tenant: owner, Status: connection.Authorized, EndpointID: "ENDPOINT"}}
+		test.set(&e, &c)
+		if got := operator.BlameFor(e, c); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+	unnamed := operator.Connection{Connection: connection.Connection{ID: "CONN", Tenant: owner, Status: connection.Authorized, EndpointID: "ENDPOINT"}}
+	e := operator.Export{Task: export.Task{ID: "TASK", Tenant: owner, ConnectionID: "CONN", Status: export.Failed, FailureReason: export.ResourcePatientFailure}}
+	if got := operator.AdviseExport(e, unnamed, noon); !strings.Contains(got, "launch/patient") {
+		t.Errorf("of a connection without a patient: %q", got)
 	}
 }

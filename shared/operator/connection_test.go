@@ -67,7 +67,8 @@ func (s *shelf) connect(t *testing.T, endpoint string) connection.Connection {
 	s.links++
 	number := fmt.Sprintf("0000-4000-8000-%012d", s.links)
 	c := connection.Connection{
-		ID: "c0000000-" + number, Tenant: owner, Status: connection.Authorized, EndpointID: endpoint, PlatformType: "smart", Generation: 1, External: s.external,
+		Patient: secret.Mark{Version: 1, Sum: []byte("a-patient")},
+		ID:      "c0000000-" + number, Tenant: owner, Status: connection.Authorized, EndpointID: endpoint, PlatformType: "smart", Generation: 1, External: s.external,
 		CreatedAt: noon.Add(time.Duration(s.links) * time.Minute), Refresh: connection.RefreshState{RefreshAt: noon.Add(24 * time.Hour)},
 	}
 	attempt := flow.Attempt{ID: "a0000000-" + number, Tenant: owner, Status: flow.Open, EndpointID: endpoint, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}

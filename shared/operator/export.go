@@ -37,7 +37,8 @@ type Export struct {
 	Damaged    []fault.Spot // what of its row, or of the webhooks that it was told to, cannot be read, and is left out here
 	EventID    string       // of the event that told how it ended; empty while it is pending
 	Deliveries []deliverylog.Entry
-	Do         string // what helps, with the command for it; only of one that is shown alone, as Deliveries
+	Blame      Blame  // who caused its failure or gaps; only of one that is shown alone, as Deliveries
+	Do         string // what helps, with the command for it; as Blame
 }
 
 // ExportQuery says which exports are wanted: those that have all that is named.
@@ -119,7 +120,7 @@ func (o Exports) Show(ctx context.Context, tenant org.Tenant, id string) (Export
 	if err != nil && !errors.Is(err, fault.NotFound) {
 		return Export{}, err
 	}
-	e.Do = adviseExport(e, c.EndpointID, o.deps.Now())
+	e.Blame, e.Do = blame(e, c), adviseExport(e, c, o.deps.Now())
 	return e, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"recordbridge/shared/fhir"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/secret"
 )
@@ -27,13 +28,19 @@ func NewAuthorizer(doer Doer, random io.Reader, now func() time.Time) Authorizer
 	return Authorizer{doer: doer, random: random, now: now, known: &discoveries{known: map[string]discovery{}}}
 }
 
-// Discover implements flow.Authorizer: Discover, for the minutes that a discovery is believed.
+// Discover implements flow.Authorizer: Discover, for the minutes that a discovery is believed. A list of types that
+// may be too long for an authorization request is compared with the CapabilityStatement.
 func (a Authorizer) Discover(ctx context.Context, fhirBase string) (flow.Authority, error) {
 	if found, ok := a.known.find(fhirBase, a.now()); ok {
 		return found, nil
 	}
 	found, err := Discover(ctx, a.doer, fhirBase)
-	if err == nil && !found.Substitute {
+	isSettled := err == nil && !found.Substitute
+	if err == nil && isLong(found.Scope) {
+		served, isKnown := a.served(ctx, fhirBase, found.Scope)
+		found.Scope, isSettled = served, isSettled && isKnown
+	}
+	if isSettled {
 		a.known.keep(fhirBase, found, a.now())
 	}
 	return found, err
@@ -78,4 +85,20 @@ func (a Authorizer) NewVerifier() (verifier secret.Text, challenge string, err e
 	text := base64.RawURLEncoding.EncodeToString(bits[:])
 	sum := sha256.Sum256([]byte(text))
 	return secret.New(text), base64.RawURLEncoding.EncodeToString(sum[:]), nil
+}
+
+// served shortens a long list of types to those that the server's CapabilityStatement lists. isKnown is false if the
+// server did not answer, which may pass; a patient does not wait for it.
+func (a Authorizer) served(ctx context.Context, fhirBase, scope string) (served string, isKnown bool) {
+	ctx, cancel := context.WithTimeout(ctx, extraTime)
+	defer cancel()
+	document, err := Metadata(ctx, a.doer, fhirBase)
+	if err != nil {
+		return scope, !passes(err)
+	}
+	capability, err := fhir.ParseCapability(document)
+	if err != nil {
+		return scope, true
+	}
+	return servedOnly(scope, capability), true
 }

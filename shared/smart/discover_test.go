@@ -108,7 +108,7 @@ func TestDiscoverReadsTheConfiguration(t *testing.T) {
 			"code_challenge_methods_supported": "S256", "authorization_response_iss_parameter_supported": "yes", "Token_Endpoint": "x",
 		}, flow.Authority{
 			Issuer: "SELF/r4", AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "https://login.example/token",
-			Scope: "patient/Goal.read patient/Patient.read", Access: "read",
+			Scope: "patient/Patient.read patient/Goal.read", Access: "read",
 		}},
 		"with iss, but no issuer to compare it with": {
 			map[string]any{"authorization_response_iss_parameter_supported": true, "issuer": nil},

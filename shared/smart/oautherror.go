@@ -97,6 +97,9 @@ func (e *OAuthError) class() string {
 // newOAuthError keeps what may be kept of an error answer.
 func newOAuthError(status int, code, text string) *OAuthError {
 	failure := &OAuthError{Status: status, textLength: len(text)}
+	if status == http.StatusUnauthorized && code == "unauthorized_client" {
+		code = codeClient // 401 is for who could not prove who it is, whatever some call it (RFC 6749 section 5.2; Keycloak)
+	}
 	switch code {
 	case "invalid_request", codeClient, "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope":
 		failure.Code = code

@@ -1,8 +1,11 @@
 package smart
 
 import (
+	"net/url"
 	"slices"
 	"strings"
+
+	"recordbridge/shared/fhir"
 )
 
 // The two ways to write "read and search" (SMART App Launch 2.2, scopes-and-launch-context).
@@ -11,54 +14,122 @@ const (
 	readV2 = "rs"
 )
 
-// clinicalScope is what to ask a server for of a patient's data, and the version that it is written in. The
-// capabilities choose the version; where the server lists its scopes, what is not listed would be refused, so a
-// wildcard that is missing gives way to the types that are there.
+// clinicalScope returns the scopes to request for a patient's data, the most needed first, and the version that most
+// of them are written in. The capabilities choose the version. If the server lists its scopes, it would refuse
+// others, so that a wildcard that it does not list gives way to the listed types that an export needs
+// (fhir.NeededTypes).
 func clinicalScope(capabilities, supported []string) (scope, version string) {
 	versions := []string{readV1, readV2}
 	if slices.Contains(capabilities, "permission-v2") {
 		slices.Reverse(versions)
 	}
+	offered := map[string]offer{versions[0]: offerOf(supported, versions[0]), versions[1]: offerOf(supported, versions[1])}
 	for _, version := range versions {
-		if slices.Contains(listed(supported, version), "*") {
+		if offered[version].covers("*") {
 			return "patient/*." + version, version
 		}
 	}
-	for _, version := range versions {
-		if types := listed(supported, version); len(types) > 0 {
-			return "patient/" + strings.Join(types, "."+version+" patient/") + "." + version, version
-		}
+	if offered[versions[1]].needed() > offered[versions[0]].needed() {
+		slices.Reverse(versions)
 	}
-	return "patient/*." + versions[0], versions[0]
+	if offered[versions[0]].needed() == 0 {
+		return "patient/*." + versions[0], versions[0]
+	}
+	var scopes []string
+	for _, name := range fhir.NeededTypes() {
+		requested := offered[versions[0]].request(name)
+		if len(requested) == 0 {
+			requested = offered[versions[1]].request(name)
+		}
+		scopes = append(scopes, requested...)
+	}
+	return strings.Join(scopes, " "), versions[0]
 }
 
-// maxTypes bounds the authorization address; R4 has fewer types in a patient's compartment.
-const maxTypes = 80
+// offer holds the permissions that a server lists for types ("*" for all) in one version's words.
+type offer map[string]string
 
-// listed returns, sorted, the types ("*" for all) that a scope in the list allows to read and search in the version's
-// own words. Scopes of a part of a type do not count.
-func listed(supported []string, version string) []string {
-	var types []string
+// offerOf reads a server's list. Scopes of a part of a type do not count.
+func offerOf(supported []string, version string) offer {
+	found := offer{}
 	for _, scope := range supported {
 		rest, ok := strings.CutPrefix(scope, "patient/")
 		name, permission, dotted := strings.Cut(rest, ".")
-		if ok && dotted && isType(name) && reads(permission, version) {
-			types = append(types, name)
+		if !ok || !dotted || !isType(name) {
+			continue
+		}
+		if version == readV1 {
+			if permission == readV1 || permission == "*" {
+				found[name] = readV1
+			}
+			continue
+		}
+		letters := readLetters(permission)
+		switch {
+		case letters == "" || found[name] == readV2:
+		case letters == readV2 || found[name] == "":
+			found[name] = letters
+		case !strings.Contains(found[name], letters):
+			found[name] = "r s" // listed one by one, and requested so
 		}
 	}
-	slices.Sort(types)
-	types = slices.Compact(types)
-	return types[:min(len(types), maxTypes)]
+	return found
 }
 
-// isType is about what may stand in an address of ours: a server's list is not trusted with it.
-func isType(name string) bool {
-	return name == "*" || name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") == ""
-}
-
-func reads(permission, version string) bool {
-	if version == readV1 {
-		return permission == readV1 || permission == "*"
+// readLetters returns "r", "s" or both, as far as letters of version 2 have them.
+func readLetters(permission string) string {
+	if permission == "" || strings.Trim(permission, "cruds") != "" {
+		return ""
 	}
-	return strings.Trim(permission, "cruds") == "" && strings.Contains(permission, "r") && strings.Contains(permission, "s")
+	return strings.Map(func(r rune) rune {
+		if r == 'r' || r == 's' {
+			return r
+		}
+		return -1
+	}, permission)
+}
+
+// covers reports whether the type can be read and searched with one scope.
+func (o offer) covers(name string) bool { return o[name] == readV1 || o[name] == readV2 }
+
+// needed counts the types that an export needs and can read and search.
+func (o offer) needed() int {
+	count := 0
+	for _, name := range fhir.NeededTypes() {
+		if len(o[name]) > 1 {
+			count++
+		}
+	}
+	return count
+}
+
+// request returns the scopes to request for a type; none if the server lists none for it.
+func (o offer) request(name string) []string {
+	permissions := strings.Fields(o[name])
+	for i, permission := range permissions {
+		permissions[i] = "patient/" + name + "." + permission
+	}
+	return permissions
+}
+
+// isType reports whether a name may stand in an address of ours: a server's list is not trusted with it.
+func isType(name string) bool { return name == "*" || fhir.ValidType(name) }
+
+// longScope is the size in a query from which a server's list may leave the request no room for the other parameters,
+// which take about 600 of the 2,048 bytes that some portals accept (flow.Authorization).
+const longScope = 1200
+
+// isLong reports whether a list of types may be too long for an authorization request.
+func isLong(scope string) bool { return len(url.QueryEscape(scope)) > longScope }
+
+// servedOnly leaves out scopes of types that the CapabilityStatement does not list: the server has nothing of them.
+// The Patient stays. A statement that lists no types says nothing.
+func servedOnly(scope string, capability fhir.Capability) string {
+	if len(capability.Resources) == 0 {
+		return scope
+	}
+	return strings.Join(slices.DeleteFunc(strings.Fields(scope), func(one string) bool {
+		name, _, _ := strings.Cut(strings.TrimPrefix(one, "patient/"), ".")
+		return name != "Patient" && !slices.ContainsFunc(capability.Resources, func(r fhir.CapabilityResource) bool { return r.Type == name })
+	}), " ")
 }

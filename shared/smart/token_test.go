@@ -141,6 +141,7 @@ func TestRefusedTokensAreClassifiedByTheBody(t *testing.T) {
 		{200, `{"error":"invalid_grant","access_token":"a"}`, "invalid_grant", true, "definite"},
 		{401, `{"error":"invalid_client"}`, "invalid_client", false, "registration"},
 		{400, `{"error":"unauthorized_client"}`, "unauthorized_client", false, "registration"},
+		{401, `{"error":"unauthorized_client"}`, "invalid_client", false, "registration"},
 		{400, `{"error":"invalid_scope"}`, "invalid_scope", false, "registration"},
 		{400, `{"error":"invalid_request"}`, "invalid_request", false, "registration"},
 		{400, `{"error":"unsupported_grant_type"}`, "unsupported_grant_type", false, "registration"},

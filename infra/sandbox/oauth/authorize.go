@@ -37,6 +37,14 @@ type authorizeRequest struct {
 // §4.1.2.1); everything else goes back to the client.
 func (s *Server) Authorize(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
+	if s.isTooLong(r.URL.RawQuery, query) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.WriteHeader(http.StatusNotFound)
+		// A browser that has gone away is not this server's problem.
+		_, _ = w.Write([]byte("<!doctype html><title>404.15 - Query String Too Long</title>"))
+
+		return
+	}
 	client, known := s.clients[single(query, "client_id")]
 	if !known {
 		s.errorPage(w, "This app is not registered with the sandbox portal.", "client_id")
@@ -69,6 +77,20 @@ func (s *Server) Authorize(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.decide(w, r, request, back)
+}
+
+// isTooLong says whether the portal refuses a request for its length, before it reads it. What the sandbox's own
+// pages add does not count.
+func (s *Server) isTooLong(raw string, query url.Values) bool {
+	limit := s.with.Number(switches.QueryLimit)
+	for _, own := range []string{personaParam, decisionParam} {
+		if query.Has(own) {
+			raw = strings.Replace(raw, "&"+url.Values{own: {query.Get(own)}}.Encode(), "", 1)
+			raw = strings.TrimPrefix(raw, url.Values{own: {query.Get(own)}}.Encode()+"&")
+		}
+	}
+
+	return limit > 0 && int64(len(raw)) > limit
 }
 
 // parseAuthorize checks everything but the client and its redirect URI.

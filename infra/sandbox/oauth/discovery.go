@@ -105,13 +105,17 @@ func (s *Server) launchCapabilities() []string {
 	}
 
 	return slices.DeleteFunc(all, func(one string) bool {
-		return s.with.Is(switches.Scopes, "v1") && one == "permission-v2" ||
-			s.with.Is(switches.Scopes, "v2") && one == "permission-v1"
+		return one == "context-standalone-patient" && s.with.Has(switches.PatientUnnamed) ||
+			one == "permission-v2" && !s.speaks("patient/Patient.rs") ||
+			one == "permission-v1" && !s.speaks("patient/Patient.read")
 	})
 }
 
 func (s *Server) supportedScopes() []string {
 	all := scope.Supported()
+	if rights := s.listsTypes(); rights != "" {
+		all = append(all, scope.Listed(rights)...)
+	}
 	if s.identifies() {
 		all = append(all, scopeOpenID, scopeFHIRUser)
 	}

@@ -31,7 +31,19 @@ func (s *Server) grantable(requested string) []string {
 
 // asksWildcard says whether a portal that refuses wildcards is asked for one.
 func (s *Server) asksWildcard(requested string) bool {
-	return s.with.Is(switches.Scopes, "no-wildcards") && strings.Contains(requested, "patient/*")
+	return (s.with.Is(switches.Scopes, "no-wildcards") || s.listsTypes() != "") && strings.Contains(requested, "patient/*")
+}
+
+// listsTypes is the rights in the scopes of a portal that lists every type; empty at others.
+func (s *Server) listsTypes() string {
+	switch s.with.Text(switches.Scopes) {
+	case "types-v1":
+		return "read"
+	case "types-v2":
+		return "rs"
+	default:
+		return ""
+	}
 }
 
 // asksEnough says whether the scope that the portal requires is asked for.
@@ -50,10 +62,10 @@ func (s *Server) speaks(one string) bool {
 	isV1 := rights == "read" || rights == "write" || rights == "*"
 
 	if isV1 {
-		return !s.with.Is(switches.Scopes, "v2")
+		return !s.with.Is(switches.Scopes, "v2") && s.listsTypes() != "rs"
 	}
 
-	return !s.with.Is(switches.Scopes, "v1")
+	return !s.with.Is(switches.Scopes, "v1") && s.listsTypes() != "read"
 }
 
 // narrowed leaves out the types that the switches withhold; a wildcard becomes the types that remain.

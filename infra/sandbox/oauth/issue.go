@@ -77,7 +77,7 @@ func (s *Server) expiresIn(lifetime time.Duration) any {
 
 // namedPatient is the patient of the token answer, empty at portals that name the patient elsewhere or not at all.
 func (s *Server) namedPatient(grant grantRecord) string {
-	elsewhere := []string{switches.NoPatient, switches.PatientFHIRUser, switches.PatientJWT, switches.PatientUserinfo}
+	elsewhere := []string{switches.NoPatient, switches.PatientUnnamed, switches.PatientFHIRUser, switches.PatientJWT, switches.PatientUserinfo}
 	if slices.ContainsFunc(elsewhere, s.with.Has) {
 		return ""
 	}

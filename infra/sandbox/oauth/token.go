@@ -31,7 +31,7 @@ func (s *Server) Token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if problem != nil {
-		s.writeError(w, *problem)
+		s.refuseClient(w, *problem)
 
 		return
 	}
@@ -49,11 +49,25 @@ func (s *Server) Token(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 		s.fail(w, r, err)
+	case problem != nil && problem.code == "invalid_grant" && form.Get("grant_type") == grantCode && s.with.Has(switches.UnknownCode500):
+		w.WriteHeader(http.StatusInternalServerError)
 	case problem != nil:
 		s.writeError(w, *problem)
 	default:
 		s.writeJSON(w, http.StatusOK, answer)
 	}
+}
+
+// refuseClient answers a client that has not proved who it is.
+func (s *Server) refuseClient(w http.ResponseWriter, problem oauthError) {
+	if problem.code == "invalid_client" && s.with.Has(switches.Client401) {
+		s.writeJSON(w, http.StatusUnauthorized, map[string]string{
+			"error": "unauthorized_client", "error_description": "Invalid client or Invalid client credentials",
+		})
+
+		return
+	}
+	s.writeError(w, problem)
 }
 
 func invalidGrant(description string) *oauthError { return &oauthError{"invalid_grant", description} }

@@ -3,6 +3,7 @@ package switches
 // The switches of the authorization server, in the order of the table.
 const (
 	NoPatient         = "no-patient"
+	PatientUnnamed    = "patient-unnamed"
 	PatientFHIRUser   = "patient-fhiruser"
 	PatientJWT        = "patient-jwt"
 	PatientUserinfo   = "patient-userinfo"
@@ -29,6 +30,7 @@ const (
 	AuthorizeError    = "authorize-error"
 	HTTPSRedirect     = "https-redirect"
 	Scopes            = "scopes"
+	QueryLimit        = "query-limit"
 	GrantOnly         = "grant-only"
 	NoPatientScope    = "no-patient-scope"
 	IDToken           = "id-token"
@@ -41,6 +43,8 @@ const (
 	BasicRaw          = "basic-raw"
 	ClientKeys        = "jwks"
 	UDAP              = "udap"
+	UnknownCode500    = "unknown-code-500"
+	Client401         = "client-401"
 )
 
 // endpointFailures are the ways in which revocation and introspection fail.
@@ -68,7 +72,12 @@ func oauthTable() []Switch {
 			"Every authorization request comes back with this error.", "RFC 6749 section 4.1.2.1, OpenID Connect Core section 3.1.2.6",
 		},
 		{HTTPSRedirect, "", "Redirect URIs must be https.", "VA, eClinicalWorks"},
-		{Scopes, "no-wildcards|v1|v2", "Wildcards are refused; only v1 or only v2 scopes are known.", "Cerner, eClinicalWorks, athenahealth, VA, Humana; any"},
+		{
+			Scopes, "no-wildcards|v1|v2|types-v1|types-v2",
+			"Wildcards are refused; only v1 or only v2 scopes are known; or only those of single types, and discovery lists all 146 types in alphabetical order.",
+			"Cerner, eClinicalWorks, athenahealth, VA, Humana; any; servers on HAPI",
+		},
+		{QueryLimit, number, "An authorization request with a query of more bytes is answered with 404 and a page of HTML.", "IIS by default (2048), gateways"},
 		{GrantOnly, types, "Whatever is asked, data of these types only is granted.", "SMART 2.2: granted may be less than asked"},
 		{RequireScope, text, "An authorization request without this scope is refused; it is not granted either.", "Kaiser's sandbox: sandbox"},
 		{NoPatientScope, "", "The person withholds the Patient type; all others are granted one by one.", "Blue Button 2.0"},
@@ -88,12 +97,15 @@ func oauthTable() []Switch {
 			"any facility of a network with facilitated FHIR",
 		},
 		{ClientKeys, keySet, "The clients' public keys at this portal.", "Epic, Oracle/Cerner"},
+		{UnknownCode500, "", "A code that the portal has not given out is answered with 500.", "a reference server"},
+		{Client401, "", "A client that does not prove who it is is answered with 401 unauthorized_client.", "Keycloak"},
 	}...)
 }
 
 func tokenTable() []Switch {
 	return []Switch{
 		{NoPatient, "", "The token answer names no patient.", "DrChrono/OnPatient"},
+		{PatientUnnamed, "", "The patient is named nowhere, and Patient is found by _id only.", "portals without context-standalone-patient"},
 		{PatientFHIRUser, "", "The patient is named by fhirUser in the id_token only.", "Oracle/Cerner"},
 		{PatientJWT, "", "The patient is named by local_patient_id in the access token, a JWT, only.", "Veradigm/Allscripts"},
 		{PatientUserinfo, "", "The patient is named by the userinfo endpoint only.", "portals that the notes' fallback chain lists"},

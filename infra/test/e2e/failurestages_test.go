@@ -110,6 +110,7 @@ func failedSignIns() map[string]stage {
 		"sign-in: client not known": signIn("authorize-error:unauthorized_client", "approve"),
 		"sign-in: declined":         signIn("label:declined", "deny"),
 		"sign-in: forged identity":  signIn("id-token:bad-signature", "approve"),
+		"sign-in: no patient named": signIn("patient-unnamed", "approve"),
 		"sign-in: wrong client secret": func(s *stack, _ *amiss) {
 			authID := s.secretClient("wrong")
 			s.browser().open(s.connectURLOf(quirk{with: "client-auth:client_secret_basic,client-secret:right", authID: authID}), crashPersona, "approve")

@@ -124,21 +124,28 @@ func TestEveryPersonaIsExportedWholeAndOnceFromOutside(t *testing.T) {
 	for _, p := range few(persona.Builtin()) {
 		t.Run(p.ID, func(t *testing.T) {
 			t.Parallel()
-			resources, err := p.Load()
-			expect.NoError(t, err)
-			want := map[string]map[string]int{}
-			for _, r := range resources {
-				if want[r.Type] == nil {
-					want[r.Type] = map[string]int{}
-				}
-				want[r.Type][r.ID] = 1
-			}
+			want := recordOf(t, p)
 			fromOutside(t, func(t *testing.T, o *outside) {
 				t.Helper()
 				checkExport(t, o, p.ID, want)
 			})
 		})
 	}
+}
+
+// recordOf holds the ids of a persona's resources by type.
+func recordOf(t *testing.T, p persona.Persona) map[string]map[string]int {
+	t.Helper()
+	resources, err := p.Load()
+	expect.NoError(t, err)
+	record := map[string]map[string]int{}
+	for _, r := range resources {
+		if record[r.Type] == nil {
+			record[r.Type] = map[string]int{}
+		}
+		record[r.Type][r.ID] = 1
+	}
+	return record
 }
 
 // checkExport runs the main job for a persona and compares the file with what it must hold.
@@ -154,6 +161,12 @@ func checkExport(t *testing.T, s *outside, personaID string, want map[string]map
 	if data.TaskID != taskID || data.ConnectionID != result.Get("org_connection_id") || len(data.DownloadLinks) != 1 {
 		t.Fatalf("the event says %+v", data)
 	}
+	checkRecord(t, s, data, want)
+}
+
+// checkRecord compares the file of an event with what it must hold.
+func checkRecord(t *testing.T, s *outside, data exportData, want map[string]map[string]int) {
+	t.Helper()
 	got := s.download(data.DownloadLinks[0].URL)
 	total := 0
 	for resourceType, ids := range want {

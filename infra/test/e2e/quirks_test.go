@@ -65,6 +65,12 @@ func quirks() []quirk {
 		{with: "patient-fhiruser,id-token:signed"},
 		{with: "patient-jwt"},
 		{with: "patient-userinfo"},
+		{with: "no-patient"}, // a search finds one
+		{with: "patient-unnamed", refused: "svc_token_exchange"},
+		{with: "patient-unnamed,id-token:signed"},
+		{with: "scopes:types-v1,query-limit:2048", platform: "smart"},
+		{with: "scopes:types-v2,query-limit:2048", platform: "smart", later: true},
+		{with: "unknown-code-500"},
 		{with: "expires-in:missing"},
 		{with: "expires-in:text"},
 		{with: "rotation:one-time", later: true},

@@ -32,13 +32,13 @@ type expectation struct {
 // come to be: an export sees a token set, whoever made it. The tests of shared/smart and infra/test/e2e have them.
 func notSeenHere() []string {
 	return []string{
-		switches.NoPatient, switches.PatientFHIRUser, switches.PatientJWT, switches.PatientUserinfo, switches.ExpiresIn,
+		switches.NoPatient, switches.PatientUnnamed, switches.PatientFHIRUser, switches.PatientJWT, switches.PatientUserinfo, switches.ExpiresIn,
 		switches.RefreshLifetime, switches.RefreshNeedsScope, switches.TellExpiry, switches.DiscoveryRelative,
 		switches.DiscoveryMissing, switches.DiscoveryHTML, switches.DiscoveryNoS256, switches.OmitEndpoint,
 		switches.TokenMoves, switches.Hostile, switches.Aud, switches.NonceRequired, switches.Fragment, switches.Issuer,
-		switches.AuthorizeError, switches.HTTPSRedirect, switches.Scopes, switches.IDToken, switches.RevokeFails,
+		switches.AuthorizeError, switches.HTTPSRedirect, switches.Scopes, switches.QueryLimit, switches.IDToken, switches.RevokeFails,
 		switches.IntrospectFails, switches.IntrospectBearer, switches.RequireScope, switches.ClientAuth,
-		switches.ClientSecret, switches.BasicRaw, switches.ClientKeys, switches.UDAP,
+		switches.ClientSecret, switches.BasicRaw, switches.ClientKeys, switches.UDAP, switches.UnknownCode500, switches.Client401,
 	}
 }
 

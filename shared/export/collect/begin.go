@@ -46,7 +46,7 @@ func (b beginner) all(ctx context.Context) (export.Result, error) {
 		}
 	}
 	for _, denied := range planned.Denied {
-		accounts.Of(denied).Fail(export.OutcomeDenied, export.LossNotGranted, 0)
+		accounts.Of(denied).Fail(export.OutcomeDenied, r.session.Withheld(denied, fhir.Search), 0)
 	}
 	b.writer.refers.knownAs(patient)
 	server.Planned = true

@@ -56,6 +56,8 @@ func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time
 	if err != nil || stop.Stops() {
 		return End{Result: stop, Task: task}, err
 	}
+	set := session.Tokens()
+	task.Scope = export.Scope{Asked: set.AskedScope, Granted: set.Scope} // also of an export that fails
 	r := &run{files: c.Files, task: task, session: session, schedule: times, report: report}
 	if stop, err = r.open(ctx); err != nil || stop.Stops() {
 		return End{Result: stop, Task: task}, err
@@ -99,7 +101,8 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 	set := r.session.Tokens()
 	r.patient = set.PatientID.Reveal()
 	if !r.session.Allows("Patient", fhir.Read) {
-		return export.Result{Kind: export.Fatal, Reason: export.ScopePatientMissing, Cause: r.session.Spot(fault.StepPatient, "not_granted").Failed(errNoScope)}, nil
+		withheld := r.session.Spot(fault.StepPatient, string(r.session.Withheld("Patient", fhir.Read)))
+		return export.Result{Kind: export.Fatal, Reason: export.ScopePatientMissing, Cause: withheld.Failed(errNoScope)}, nil
 	}
 	if r.held = set.Records; r.held == nil {
 		r.base, err = fhir.ParseBase(set.FHIRBase)

@@ -106,7 +106,7 @@ func (d delivery) outcome() []export.TypeOutcome {
 		told[resourceType] = true
 		unasked := export.TypeOutcome{Type: resourceType, Result: export.OutcomeUnsupported, Reason: export.LossUnsupported}
 		if !d.run.state.Server.Listed && !d.run.session.Allows(resourceType, fhir.Search) {
-			unasked.Result, unasked.Reason = export.OutcomeDenied, export.LossNotGranted
+			unasked.Result, unasked.Reason = export.OutcomeDenied, d.run.session.Withheld(resourceType, fhir.Search)
 		}
 		list = append(list, unasked)
 	}

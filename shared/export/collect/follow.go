@@ -160,7 +160,7 @@ func (f *follower) unread(r checkpoint.Reference, failed *fhir.RequestError) {
 	}
 	reason := checkpoint.NamedLoss(failed)
 	if reason == export.LossRefused && !f.run.session.Allows(r.Type, fhir.Read) {
-		reason = export.LossNotGranted
+		reason = f.run.session.Withheld(r.Type, fhir.Read)
 	}
 	state.Accounts.Of(r.Type).Miss(1, checkpoint.OutcomeOf(failed), reason, failed.Status)
 }

@@ -106,7 +106,7 @@ func (n refers) questionnaire(canonical string, round int) {
 	case state.Server.ByURL:
 		state.Work.Queries = append(state.Work.Queries, q)
 	case !n.run.session.Allows(q.Type, fhir.Search):
-		state.Accounts.Of(q.Type).Miss(1, export.OutcomeDenied, export.LossNotGranted, 0)
+		state.Accounts.Of(q.Type).Miss(1, export.OutcomeDenied, n.run.session.Withheld(q.Type, fhir.Search), 0)
 	default:
 		state.Accounts.Of(q.Type).Miss(1, export.OutcomeUnsupported, export.LossNotFound, 0)
 	}

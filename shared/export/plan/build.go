@@ -4,7 +4,6 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"recordbridge/shared/fhir"
@@ -71,7 +70,7 @@ func (b builder) candidates() []string {
 	all = append(all, slices.Sorted(maps.Keys(profile.Ways))...)
 	all = append(all, slices.Sorted(maps.Keys(profile.Needs))...)
 	if len(b.listed) == 0 && b.release == r4 { // nobody says what the server has
-		all = append(all, strings.Fields(compartmentR4)...)
+		all = append(all, fhir.CompartmentTypes()...)
 	}
 	for _, resource := range b.facts.Capability.Resources {
 		if inCompartment(resource.Type) && (searchParam(resource) != "" || b.attached(resource.Type)) {

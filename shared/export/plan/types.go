@@ -3,6 +3,8 @@ package plan
 import (
 	"slices"
 	"strings"
+
+	"recordbridge/shared/fhir"
 )
 
 // release is a FHIR release, as far as it matters for what is asked. Its values are bits of Query.Step, because the
@@ -27,16 +29,10 @@ func releaseOf(fhirVersion string) release {
 	return r4
 }
 
-// The types that are asked for, in this order: those of US Core (CapabilityStatement us-core-server of 9.0; for the
-// older releases Argonaut and US Core STU3), then those of payers and what EHRs offer besides. Types that US Core
-// does not search by patient come by reference (see Followed), or because the statement says otherwise.
+// The types that are asked for before R4, in this order: those of Argonaut and US Core STU3, then those of payers and
+// what EHRs offer besides. For R4 package fhir has them, since authorization requests name the same ones. Types that
+// US Core does not search by patient come by reference (see Followed), or because the statement says otherwise.
 const (
-	usCoreR4 = "AllergyIntolerance Coverage Device Encounter FamilyMemberHistory Goal Immunization Procedure " +
-		"QuestionnaireResponse RelatedPerson Condition CarePlan CareTeam MedicationRequest MedicationDispense " +
-		"Observation DiagnosticReport DocumentReference ServiceRequest"
-	extraR4 = "ExplanationOfBenefit Claim MedicationStatement MedicationAdministration Appointment Account " +
-		"NutritionOrder Consent ImagingStudy"
-
 	usCoreSTU3 = "AllergyIntolerance Coverage Device Encounter FamilyMemberHistory Goal Immunization Procedure " +
 		"QuestionnaireResponse RelatedPerson Condition CarePlan CareTeam MedicationRequest MedicationStatement " +
 		"MedicationDispense Observation DiagnosticReport DocumentReference ProcedureRequest ReferralRequest"
@@ -51,25 +47,6 @@ const (
 	extraDSTU2 = "Claim MedicationAdministration Appointment Account NutritionOrder ImagingStudy"
 )
 
-// compartment holds the types that belong to a patient: those of R4's patient compartment
-// (compartmentdefinition-patient.html), two outside it that R4 gives a search by patient all the same, then those
-// that only STU3 and DSTU2 have. No release has a type of the others' names for something else.
-const compartment = compartmentR4 + " " + compartmentOlder
-
-const compartmentR4 = "Account AdverseEvent AllergyIntolerance Appointment AppointmentResponse AuditEvent Basic " +
-	"BodyStructure CarePlan CareTeam ChargeItem Claim ClaimResponse ClinicalImpression Communication " +
-	"CommunicationRequest Composition Condition Consent Coverage CoverageEligibilityRequest " +
-	"CoverageEligibilityResponse DetectedIssue DeviceRequest DeviceUseStatement DiagnosticReport DocumentManifest " +
-	"DocumentReference Encounter EnrollmentRequest EpisodeOfCare ExplanationOfBenefit FamilyMemberHistory Flag Goal " +
-	"Group ImagingStudy Immunization ImmunizationEvaluation ImmunizationRecommendation Invoice List MeasureReport " +
-	"Media MedicationAdministration MedicationDispense MedicationRequest MedicationStatement MolecularSequence " +
-	"NutritionOrder Observation Person Procedure Provenance QuestionnaireResponse RelatedPerson RequestGroup " +
-	"ResearchSubject RiskAssessment Schedule ServiceRequest Specimen SupplyDelivery SupplyRequest VisionPrescription " +
-	"GuidanceResponse Task"
-
-const compartmentOlder = "BodySite Contract DeviceUseRequest DiagnosticOrder EligibilityRequest EligibilityResponse ImagingManifest " +
-	"ImagingObjectSelection MedicationOrder Order ProcedureRequest ReferralRequest Sequence"
-
 // table lists the types to ask a server of the release for, in order.
 func table(r release) []string {
 	switch r {
@@ -79,12 +56,12 @@ func table(r release) []string {
 		return strings.Fields(usCoreSTU3 + " " + extraSTU3)
 	case r4:
 	}
-	return strings.Fields(usCoreR4 + " " + extraR4)
+	return slices.Concat(fhir.USCoreTypes(), fhir.CommonTypes())
 }
 
 // inCompartment reports whether resources of the type belong to a patient.
 func inCompartment(resourceType string) bool {
-	return slices.Contains(strings.Fields(compartment), resourceType)
+	return slices.Contains(fhir.CompartmentTypes(), resourceType) || slices.Contains(fhir.OlderTypes(), resourceType)
 }
 
 // Compartment lists the types that belong to a patient and are found by a search, at a server of the version; none before R4,
@@ -93,7 +70,7 @@ func Compartment(fhirVersion string) []string {
 	if releaseOf(fhirVersion) != r4 {
 		return nil
 	}
-	return strings.Fields(compartmentR4)
+	return fhir.CompartmentTypes()
 }
 
 // Searched reports whether resources of the type are found by a search for the patient's, at a server of some release.
@@ -102,15 +79,5 @@ func Searched(resourceType string) bool {
 		slices.ContainsFunc([]release{r4, stu3, dstu2}, func(r release) bool { return slices.Contains(table(r), resourceType) })
 }
 
-// Followed reports whether resources of a type are read when the record refers to them: what no search by patient
-// returns (US Core reads those by reference), and what a server may leave out of the searches although the record
-// needs it. Patient is not among them: another patient's record must never be read.
-func Followed(resourceType string) bool {
-	switch resourceType {
-	case "Practitioner", "PractitionerRole", "Organization", "Location", "Medication", "Specimen", "Media", "Device",
-		"RelatedPerson", "Provenance", "Questionnaire", "Encounter", "Observation", "DiagnosticReport",
-		"ServiceRequest", "Condition", "Procedure", "CareTeam", "ResearchStudy", "Binary":
-		return true
-	}
-	return false
-}
+// Followed reports whether resources of a type are read when the record refers to them (fhir.IsReferenced).
+func Followed(resourceType string) bool { return fhir.IsReferenced(resourceType) }

@@ -163,3 +163,13 @@ func (s *Session) Allows(resourceType string, access fhir.Access) bool {
 	granted := s.Tokens().Scope
 	return granted == "" || fhir.ParseScopes(granted).Allows(resourceType, access)
 }
+
+// Withheld returns why the authorization does not cover an access to a type: the authorization request did not name
+// the type, or the patient or portal did not grant it. Sets that do not have their request count as the latter.
+func (s *Session) Withheld(resourceType string, access fhir.Access) export.LossReason {
+	asked := fhir.ParseScopes(s.Tokens().AskedScope)
+	if asked.Any() && !asked.Allows(resourceType, access) {
+		return export.LossNotRequested
+	}
+	return export.LossNotGranted
+}

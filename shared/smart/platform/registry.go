@@ -72,6 +72,7 @@ func (r Registry) Profile(endpoint catalog.Endpoint, authority flow.Authority) (
 			scopes[i] = authority.Scope
 		}
 		common.Scope = strings.Join(scopes, " ")
+		common.Listed = authority.Scope != wildcard
 	}
 	switch profile.Authorize.Aud {
 	case "base":

@@ -22,7 +22,7 @@ func TestARegistryKnowsThePlatforms(t *testing.T) {
 	v1 := flow.Authority{Scope: "patient/*.read", Access: "read"}
 	listed := flow.Authority{Scope: "patient/Goal.rs patient/Patient.rs", Access: "rs"}
 	generic := func(scope string) flow.Profile {
-		return flow.Profile{Aud: base, Scope: common + scope, RepeatScope: true, Extra: []string{"ah_practice"}}
+		return flow.Profile{Aud: base, Scope: common + scope, Listed: scope == listed.Scope, RepeatScope: true, Extra: []string{"ah_practice"}}
 	}
 	for name, test := range map[string]struct {
 		platform  string
@@ -33,7 +33,7 @@ func TestARegistryKnowsThePlatforms(t *testing.T) {
 		"unknown, with a list":          {"", listed, generic(listed.Scope)},
 		"the generic one":               {platform.Generic, listed, generic(listed.Scope)},
 		"a wildcard":                    {"sandbox", v1, flow.Profile{Aud: base, Scope: common + "patient/*.read"}},
-		"a wildcard that is not listed": {"sandbox", listed, flow.Profile{Aud: base, Scope: common + listed.Scope}},
+		"a wildcard that is not listed": {"sandbox", listed, flow.Profile{Aud: base, Scope: common + listed.Scope, Listed: true}},
 		"chosen at registration":        {"Epic", v1, flow.Profile{Aud: base, Scope: "openid fhirUser", Upstream: flow.Upstream{IntrospectBearer: true}}},
 		"no aud":                        {"nextgen", v1, flow.Profile{Scope: common + "patient/*.read"}},
 		"no refresh token is asked for": {"meditech", v1, flow.Profile{Aud: base, Scope: "openid fhirUser launch/patient patient/*.read"}},

@@ -62,6 +62,9 @@ type Check struct {
 type report struct{ checks []Check }
 
 func (r *report) add(step Step, result Result, seen exchange, found, do string) {
+	if seen.said != "" {
+		found += " The server says: \"" + seen.said + "\"."
+	}
 	r.checks = append(r.checks, Check{Step: step, Result: result, Asked: seen.asked, Status: seen.status, Found: found, Do: do})
 }
 

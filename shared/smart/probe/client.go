@@ -91,7 +91,7 @@ func (t *test) checkClient() {
 		err = operator.CheckMethod(profile, auth)
 	}
 	if err != nil {
-		t.add(Client, Warning, exchange{}, fault.Of(err).Public, "client create with what is taken, and registration set … -client-auth; or say in endpoint override what is right there.")
+		t.add(Client, Warning, exchange{}, fault.Of(err).Public, "client create with what is taken, and registration set … -client-auth. If the server takes ours after all: "+t.methodOverride()+".")
 		return
 	}
 	if profile.Client.RedirectHTTPS && strings.HasPrefix(t.used.CallbackAddress, "http:") {
@@ -106,6 +106,20 @@ func (t *test) checkClient() {
 		found = fmt.Sprintf("Nothing speaks against %s, and our client may prove itself so at the token endpoint.", auth.Method)
 	}
 	t.add(Client, OK, exchange{}, found, "")
+}
+
+// methodOverride is the command that says what of our client is taken at the endpoint, whatever its platform's
+// profile says.
+func (t *test) methodOverride() string {
+	method := "public"
+	if auth := t.used.Auth; auth.ID != "" {
+		method = string(auth.Method)
+	}
+	override := "client: {methods: [" + method + "]}"
+	if t.used.Auth.Method == catalog.AuthPrivateKey {
+		override = "client: {methods: [" + method + "], algorithms: [" + t.used.Auth.Algorithm + "]}"
+	}
+	return "endpoint override -endpoint " + t.endpoint.ID + " -override '" + override + "' (together with what is said there already)"
 }
 
 // unlisted says what of our client discovery does not list, where it lists anything. A public client is none of the methods.

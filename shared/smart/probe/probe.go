@@ -93,6 +93,7 @@ type test struct {
 	trusted    bool            // all of it is where our client may go
 	used       operator.Registered
 	registered bool
+	accepted   bool         // our client proved who it is at the token endpoint
 	attempt    flow.Attempt // the sign-in as it would begin now
 	address    string       // where it would send the browser
 }
@@ -114,6 +115,7 @@ func (t *test) run(ctx context.Context) error {
 		return nil
 	}
 	t.checkScopes()
+	t.checkCoverage()
 	t.checkPlan()
 	t.checkClient()
 	t.checkKeys(ctx)

@@ -112,6 +112,9 @@ func (t *test) judge(step Step, grant string, err error) (refused bool) {
 		return true
 	case seen.status == http.StatusTooManyRequests:
 		t.add(step, Warning, seen, "The token endpoint wants fewer requests (429), and has not looked at our client.", "Try again later.")
+	case seen.status >= http.StatusInternalServerError && step == TokenCode && t.accepted:
+		t.add(step, Warning, seen, "The token endpoint answers a made-up code with "+described(seen)+". Our client was accepted there a moment before, so that it may exchange a real code all the same.",
+			"Only a sign-in will tell. Tell the health system: an unknown code is invalid_grant (RFC 6749 section 5.2).")
 	case seen.status >= http.StatusInternalServerError:
 		t.add(step, Failed, seen, "The token endpoint answers with "+described(seen)+".", "Try again later; if it stays, ask the health system.")
 	case seen.status == http.StatusNotFound:
@@ -146,6 +149,7 @@ func (t *test) judgeCode(step Step, grant string, said refusal) (refused bool) {
 	seen := t.web.posted
 	switch said.code {
 	case "invalid_grant":
+		t.accepted = true
 		t.add(step, OK, seen, "Our client was accepted: a made-up "+grant+" was refused as such (invalid_grant).", "")
 	case "invalid_client":
 		found, do := t.unknownClient(said)

@@ -16,6 +16,7 @@ type exchange struct {
 	asked     string // method, origin and path; the query may hold what is nobody's business
 	status    int    // 0 without an answer
 	mediaType string
+	said      string // error_description of a refused POST, as a terminal may show it
 }
 
 // witness sends the requests of one test, one after the other, and remembers the last, and the last that was a POST: a refresh
@@ -35,6 +36,9 @@ func (w *witness) Do(request *http.Request) (*http.Response, error) {
 	}
 	if request.Method == http.MethodPost {
 		w.posted = w.last
+		if err == nil && response.StatusCode >= http.StatusBadRequest {
+			w.posted.said = description(request, response)
+		}
 	}
 	return response, err
 }

@@ -77,6 +77,7 @@ const kinds: Record<string, Kind> = {
   redirect_refused: "unready",
   client_secret_encoding: "unready",
   client_unproven: "unready",
+  no_patient: "unready",
   refused: "unready",
   taken: "used",
   wrong_patient: "other_patient",

@@ -1,0 +1,41 @@
+package scope
+
+import "strings"
+
+// resourceTypes are the types of R4 (resourcelist.html), in alphabetical order.
+const resourceTypes = "Account ActivityDefinition AdverseEvent AllergyIntolerance Appointment AppointmentResponse AuditEvent " +
+	"Basic Binary BiologicallyDerivedProduct BodyStructure Bundle CapabilityStatement CarePlan CareTeam " +
+	"CatalogEntry ChargeItem ChargeItemDefinition Claim ClaimResponse ClinicalImpression CodeSystem " +
+	"Communication CommunicationRequest CompartmentDefinition Composition ConceptMap Condition Consent " +
+	"Contract Coverage CoverageEligibilityRequest CoverageEligibilityResponse DetectedIssue Device " +
+	"DeviceDefinition DeviceMetric DeviceRequest DeviceUseStatement DiagnosticReport DocumentManifest " +
+	"DocumentReference EffectEvidenceSynthesis Encounter Endpoint EnrollmentRequest EnrollmentResponse " +
+	"EpisodeOfCare EventDefinition Evidence EvidenceVariable ExampleScenario ExplanationOfBenefit " +
+	"FamilyMemberHistory Flag Goal GraphDefinition Group GuidanceResponse HealthcareService ImagingStudy " +
+	"Immunization ImmunizationEvaluation ImmunizationRecommendation ImplementationGuide InsurancePlan Invoice " +
+	"Library Linkage List Location Measure MeasureReport Media Medication MedicationAdministration " +
+	"MedicationDispense MedicationKnowledge MedicationRequest MedicationStatement MedicinalProduct " +
+	"MedicinalProductAuthorization MedicinalProductContraindication MedicinalProductIndication " +
+	"MedicinalProductIngredient MedicinalProductInteraction MedicinalProductManufactured " +
+	"MedicinalProductPackaged MedicinalProductPharmaceutical MedicinalProductUndesirableEffect " +
+	"MessageDefinition MessageHeader MolecularSequence NamingSystem NutritionOrder Observation " +
+	"ObservationDefinition OperationDefinition OperationOutcome Organization OrganizationAffiliation " +
+	"Parameters Patient PaymentNotice PaymentReconciliation Person PlanDefinition Practitioner " +
+	"PractitionerRole Procedure Provenance Questionnaire QuestionnaireResponse RelatedPerson RequestGroup " +
+	"ResearchDefinition ResearchElementDefinition ResearchStudy ResearchSubject RiskAssessment " +
+	"RiskEvidenceSynthesis Schedule SearchParameter ServiceRequest Slot Specimen SpecimenDefinition " +
+	"StructureDefinition StructureMap Subscription Substance SubstanceNucleicAcid SubstancePolymer " +
+	"SubstanceProtein SubstanceReferenceInformation SubstanceSourceMaterial SubstanceSpecification " +
+	"SupplyDelivery SupplyRequest Task TerminologyCapabilities TestReport TestScript ValueSet " +
+	"VerificationResult VisionPrescription"
+
+// Listed returns a scope for every type of R4, in alphabetical order, with the same rights. Servers that know no
+// wildcard list their scopes so.
+func Listed(rights string) []string {
+	all := strings.Fields(resourceTypes)
+	for i, name := range all {
+		all[i] = "patient/" + name + "." + rights
+	}
+
+	return all
+}

@@ -1,0 +1,38 @@
+package e2e_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"recordbridge/infra/sandbox/persona"
+)
+
+// TestExportIsWholeWhenServerListsEveryTypeWithoutWildcard: the generic profile requests what an export needs of 146
+// types, in a request that a server with a limit of 2,048 bytes accepts.
+func TestExportIsWholeWhenServerListsEveryTypeWithoutWildcard(t *testing.T) {
+	t.Parallel()
+	for _, scopes := range []string{"types-v1", "types-v2"} {
+		for _, p := range few(persona.Builtin()) {
+			t.Run(scopes+" "+p.ID, func(t *testing.T) {
+				t.Parallel()
+				want := recordOf(t, p)
+				synctest.Test(t, func(t *testing.T) {
+					s := newStack(t, options{})
+					connect := s.connectURLOf(quirk{with: "scopes:" + scopes + ",query-limit:2048", platform: "smart"})
+					_, last := s.browser().open(connect, p.ID, "approve")
+					id := last.Query().Get("org_connection_id")
+					if id == "" {
+						t.Fatalf("the application got %v", last.Query())
+					}
+					s.startExport(id)
+					s.finish(60)
+					checkRecord(t, s.outside, s.exportEvent(), want)
+					if sent := s.events("patient.ehi_export_success")[0].Body; strings.Contains(sent, `"complete"`) {
+						t.Errorf("the event says %s", sent)
+					}
+				})
+			})
+		}
+	}
+}

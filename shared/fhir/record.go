@@ -1,0 +1,87 @@
+package fhir
+
+import (
+	"slices"
+	"strings"
+)
+
+// The resource types of a patient's record in R4. Authorization requests and exports both read these lists, so that
+// no type is exported that was not requested. Each type is in the first list that fits, except that compartment is
+// complete.
+const (
+	// usCore lists the types that US Core searches by patient (CapabilityStatement us-core-server of 9.0).
+	usCore = "AllergyIntolerance Coverage Device Encounter FamilyMemberHistory Goal Immunization Procedure " +
+		"QuestionnaireResponse RelatedPerson Condition CarePlan CareTeam MedicationRequest MedicationDispense " +
+		"Observation DiagnosticReport DocumentReference ServiceRequest"
+
+	// usCoreReferenced lists the types that US Core reads by reference, and Binary, which holds documents.
+	usCoreReferenced = "Binary Practitioner Organization Medication Location Provenance PractitionerRole Specimen Questionnaire Media"
+
+	// common lists types of payers and others that many EHRs offer.
+	common = "ExplanationOfBenefit Claim MedicationStatement MedicationAdministration Appointment Account " +
+		"NutritionOrder Consent ImagingStudy"
+
+	// compartment lists R4's patient compartment (compartmentdefinition-patient.html), and GuidanceResponse and Task,
+	// which R4 also searches by patient.
+	compartment = "Account AdverseEvent AllergyIntolerance Appointment AppointmentResponse AuditEvent Basic " +
+		"BodyStructure CarePlan CareTeam ChargeItem Claim ClaimResponse ClinicalImpression Communication " +
+		"CommunicationRequest Composition Condition Consent Coverage CoverageEligibilityRequest " +
+		"CoverageEligibilityResponse DetectedIssue DeviceRequest DeviceUseStatement DiagnosticReport DocumentManifest " +
+		"DocumentReference Encounter EnrollmentRequest EpisodeOfCare ExplanationOfBenefit FamilyMemberHistory Flag Goal " +
+		"Group ImagingStudy Immunization ImmunizationEvaluation ImmunizationRecommendation Invoice List MeasureReport " +
+		"Media MedicationAdministration MedicationDispense MedicationRequest MedicationStatement MolecularSequence " +
+		"NutritionOrder Observation Person Procedure Provenance QuestionnaireResponse RelatedPerson RequestGroup " +
+		"ResearchSubject RiskAssessment Schedule ServiceRequest Specimen SupplyDelivery SupplyRequest VisionPrescription " +
+		"GuidanceResponse Task"
+
+	// older lists the types of the same kind that only STU3 and DSTU2 have. No release uses another's name differently.
+	older = "MedicationOrder DiagnosticOrder ProcedureRequest ReferralRequest BodySite Contract DeviceUseRequest " +
+		"EligibilityRequest EligibilityResponse ImagingManifest ImagingObjectSelection Order Sequence"
+
+	// clinical lists the rest of the compartment that says most about care, ahead of what is administrative.
+	clinical = "ImmunizationRecommendation ClinicalImpression RiskAssessment DeviceRequest DeviceUseStatement Composition " +
+		"EpisodeOfCare AdverseEvent Flag VisionPrescription Communication List BodyStructure MolecularSequence"
+)
+
+// USCoreTypes returns the types that US Core searches by patient.
+func USCoreTypes() []string { return strings.Fields(usCore) }
+
+// CommonTypes returns types outside US Core that many EHRs offer.
+func CommonTypes() []string { return strings.Fields(common) }
+
+// CompartmentTypes returns the types that R4 searches by patient.
+func CompartmentTypes() []string { return strings.Fields(compartment) }
+
+// OlderTypes returns the types that only releases before R4 search by patient.
+func OlderTypes() []string { return strings.Fields(older) }
+
+// NeededTypes returns every type that an export may request, once each, the most needed first: the Patient, without
+// which there is no export, US Core, the types that it refers to, then the rest of the compartment. If a request has
+// no room for all of them, it drops the last ones.
+func NeededTypes() []string {
+	all := make([]string, 0, 150)
+	all = append(all, "Patient")
+	for _, list := range [...]string{usCore, usCoreReferenced, common, older, clinical, compartment} {
+		all = append(all, strings.Fields(list)...)
+	}
+	all = append(all, "ResearchStudy")
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(resourceType string) bool {
+		twice := seen[resourceType]
+		seen[resourceType] = true
+		return twice
+	})
+}
+
+// IsReferenced reports whether resources of a type are read if the record refers to them: types that no search by
+// patient returns, and types that a server may omit from searches although the record needs them. Patient is not one
+// of them: another patient's record must never be read.
+func IsReferenced(resourceType string) bool {
+	switch resourceType {
+	case "Binary", "Practitioner", "Organization", "Medication", "Location", "Provenance", "PractitionerRole", "Specimen",
+		"Questionnaire", "Media", "Device", "RelatedPerson", "Encounter", "Observation", "DiagnosticReport", "ServiceRequest",
+		"Condition", "Procedure", "CareTeam", "ResearchStudy":
+		return true
+	}
+	return false
+}

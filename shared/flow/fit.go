@@ -1,0 +1,52 @@
+package flow
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// MaxQuery is the longest query of an authorization request in bytes that portals are known to accept: it is the
+// default limit of IIS (requestLimits, maxQueryString), and of gateways in front of others.
+const MaxQuery = 2048
+
+// sample stands for a state, nonce or challenge that is not made yet: 32 bytes in base64url without padding.
+const sample = "0123456789012345678901234567890123456789012"
+
+// fit returns the scope of an attempt whose types are from the server's own list, as far as MaxQuery leaves room: the
+// last types, which an export needs least, are dropped first. The connection knows what it requested, so that an
+// export does not take a dropped type for one that the patient withheld. leftOut counts the dropped scopes.
+func (s Preparation) fit(attempt Attempt) (scope string, leftOut int, err error) {
+	challenge, nonce := sample, ""
+	if attempt.NoChallenge {
+		challenge = ""
+	}
+	if attempt.Nonce {
+		nonce = sample
+	}
+	request := attempt.request(sample, challenge, nonce)
+	whole, err := s.Portal.AuthorizeURL(request)
+	if err != nil {
+		return "", 0, fmt.Errorf("measure authorize address: %w", err)
+	}
+	_, query, _ := strings.Cut(whole, "?")
+	scopes := strings.Fields(attempt.Scope)
+	kept := len(scopes)
+	for over := len(query) - MaxQuery; over > 0 && kept > 0 && isOptional(scopes[kept-1]); kept-- {
+		over -= len(url.QueryEscape(" " + scopes[kept-1]))
+	}
+	return strings.Join(scopes[:kept], " "), len(scopes) - kept, nil
+}
+
+// isOptional reports whether a request makes sense without a scope: without the Patient or a refresh token it does not.
+func isOptional(scope string) bool {
+	return strings.HasPrefix(scope, "patient/") && !strings.HasPrefix(scope, "patient/Patient.")
+}
+
+// request is the authorization request of an attempt.
+func (a Attempt) request(state, challenge, nonce string) Authorization {
+	return Authorization{
+		Endpoint: a.AuthorizationEndpoint, ClientID: a.ClientID, RedirectURI: a.Callback, Scope: a.Scope,
+		State: state, Aud: a.Aud, Challenge: challenge, Nonce: nonce,
+	}
+}

@@ -1,0 +1,74 @@
+package probe
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+const (
+	// maxRefusal is how much of a refusal is looked at, in bytes.
+	maxRefusal = 64 << 10
+	// shortest is the length from which a value that was sent counts as one that must not be repeated.
+	shortest = 4
+)
+
+// description returns the error_description of a refused token request (RFC 6749 section 5.2), and leaves the body to
+// be read. No patient is in it, since the grants of a test are made up; it is empty if it repeats a value that was
+// sent, which may be a secret.
+func description(request *http.Request, response *http.Response) string {
+	head, err := io.ReadAll(io.LimitReader(response.Body, maxRefusal))
+	response.Body = body{io.MultiReader(bytes.NewReader(head), response.Body), response.Body}
+	var refusal struct {
+		Description string `json:"error_description"`
+	}
+	if err != nil || json.Unmarshal(head, &refusal) != nil || refusal.Description == "" {
+		return ""
+	}
+	for _, value := range sentSecrets(request) {
+		if len(value) >= shortest && strings.Contains(refusal.Description, value) {
+			return ""
+		}
+	}
+	return plain(refusal.Description)
+}
+
+// body is one of which a part has been read already.
+type body struct {
+	io.Reader
+	io.Closer
+}
+
+// sentSecrets lists what a token request holds and nobody may see: all but names that both sides know.
+func sentSecrets(request *http.Request) []string {
+	var values []string
+	if _, password, ok := request.BasicAuth(); ok {
+		values = append(values, password)
+		if decoded, err := url.QueryUnescape(password); err == nil {
+			values = append(values, decoded)
+		}
+	}
+	if request.GetBody == nil {
+		return values
+	}
+	sent, err := request.GetBody()
+	if err != nil {
+		return values
+	}
+	text, err := io.ReadAll(io.LimitReader(sent, maxRefusal))
+	if err != nil {
+		return values
+	}
+	form, _ := url.ParseQuery(string(text)) // ours, and what cannot be read of it was not sent
+	for name, list := range form {
+		switch name {
+		case "client_id", "grant_type", "redirect_uri", "scope", "client_assertion_type":
+		default:
+			values = append(values, list...)
+		}
+	}
+	return values
+}
