@@ -44,11 +44,16 @@ type PublicAuth struct {
 // the client address, so that guessing is limited too.
 func (a KeyAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
 	caller, err := a.prove(ctx, c)
-	if isStranger(err) {
-		err = fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient,
-			"The public id or the private key is missing or wrong.").Because(err)
+	return admit(ctx, c, a.Limiter, caller, refusedKey(err))
+}
+
+// refusedKey replaces whatever was wrong with a key by one error. Other errors are returned unchanged.
+func refusedKey(err error) error {
+	if !isStranger(err) {
+		return err
 	}
-	return admit(ctx, c, a.Limiter, caller, err)
+	return fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient,
+		"The public id or the private key is missing or wrong.").Because(err)
 }
 
 func (a KeyAuth) prove(ctx context.Context, c *call) (org.Caller, error) {
@@ -60,16 +65,27 @@ func (a KeyAuth) prove(ctx context.Context, c *call) (org.Caller, error) {
 	return a.Keys.Authenticate(ctx, publicID, secret.New(privateKey))
 }
 
-// optional is caller for requests that may come without a key; these are limited by their address alone.
-func (a KeyAuth) optional(ctx context.Context, c *call) (*org.Caller, error) {
+// OptionalKey is the key of a request that may come without one. A refused key doesn't fail the request, because HTTP
+// clients attach Authorization headers to URLs that carry their own signature.
+type OptionalKey struct {
+	Caller  *org.Caller // nil without a valid key
+	Refused error       // the reason an Authorization header was refused, nil if there was none
+}
+
+// optional is caller for requests that may come without a key. Those without a valid one are limited by address alone.
+func (a KeyAuth) optional(ctx context.Context, c *call) (OptionalKey, error) {
 	if len(c.request.Header.Values("Authorization")) == 0 {
-		return nil, a.Limiter.take(ctx, c, "")
+		return OptionalKey{}, a.Limiter.take(ctx, c, "")
 	}
-	caller, err := a.caller(ctx, c)
-	if err != nil {
-		return nil, err
+	caller, err := a.prove(ctx, c)
+	if err == nil {
+		caller, err = admit(ctx, c, a.Limiter, caller, nil)
+		return OptionalKey{Caller: &caller}, err
 	}
-	return &caller, nil
+	if !isStranger(err) && !errors.Is(err, fault.Forbidden) {
+		return OptionalKey{}, err
+	}
+	return OptionalKey{Refused: refusedKey(err)}, a.Limiter.take(ctx, c, "")
 }
 
 // caller finds the organisation of the query parameter public_id and narrows CORS to its origins.
