@@ -38,6 +38,7 @@ type PublicAuth struct {
 	Public  PublicFinder
 	Limiter Limiter
 	Own     weburl.Own // to which no PublicPage redirects
+	Alias   string     // another name of public_id, accepted from clients of the same contract; empty for none
 }
 
 // caller proves the Basic credentials. Every failure is the same 401, whatever part was wrong, and counts against
@@ -90,7 +91,7 @@ func (a KeyAuth) optional(ctx context.Context, c *call) (OptionalKey, error) {
 
 // caller finds the organisation of the query parameter public_id and narrows CORS to its origins.
 func (a PublicAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
-	id, err := publicID(c.request)
+	id, err := publicID(c.request, a.Alias)
 	if err != nil {
 		return org.Caller{}, err
 	}
@@ -104,12 +105,16 @@ func (a PublicAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
 	return admit(ctx, c, a.Limiter, caller, err)
 }
 
-func publicID(r *http.Request) (string, error) {
+// publicID reads the query parameter public_id or, without it, alias.
+func publicID(r *http.Request, alias string) (string, error) {
 	query, err := parseQuery(r)
 	if err != nil {
 		return "", err
 	}
 	id, err := single(query, "public_id")
+	if err == nil && id == "" && alias != "" {
+		id, err = single(query, alias)
+	}
 	if err == nil && id == "" {
 		return "", fault.BadRequest("public_id is required.").About("public_id")
 	}

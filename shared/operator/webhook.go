@@ -201,17 +201,25 @@ func (o Webhooks) Remove(ctx context.Context, tenant org.Tenant, id string) erro
 	return o.record(ctx, tenant, "webhook.removed", id)
 }
 
+// testData is the data of a test, a different one each time.
+func (o Webhooks) testData() (webhook.Test, error) {
+	random := make([]byte, 16)
+	if _, err := io.ReadFull(o.deps.Random, random); err != nil {
+		return webhook.Test{}, fmt.Errorf("random bytes: %w", err)
+	}
+	return webhook.Test{Hello: "world", Random: hex.EncodeToString(random)}, nil
+}
+
 // SendTest sends a webhook.test event to every webhook of a tenant and returns its id. Errors are fault.NotFound.
 func (o Webhooks) SendTest(ctx context.Context, tenant org.Tenant) (string, error) {
 	if err := o.checkOwner(ctx, tenant); err != nil {
 		return "", err
 	}
-	random := make([]byte, 16)
-	if _, err := io.ReadFull(o.deps.Random, random); err != nil {
-		return "", fmt.Errorf("random bytes: %w", err)
+	data, err := o.testData()
+	if err != nil {
+		return "", err
 	}
-	event, err := webhook.NewEvent(tenant, webhook.TestEvent, o.deps.NewID(), 0, o.deps.Now(),
-		webhook.Test{Hello: "world", Random: hex.EncodeToString(random)})
+	event, err := webhook.NewEvent(tenant, webhook.TestEvent, o.deps.NewID(), 0, o.deps.Now(), data)
 	if err != nil {
 		return "", fmt.Errorf("make test event: %w", err)
 	}
