@@ -144,8 +144,8 @@ func TestAFrameIsTheOrganisationsAndForItsPages(t *testing.T) {
 		t.Errorf("by public-id: %+v\nwant %+v", got, want)
 	}
 	for at, query := range map[string]string{"/widget/connect": "public-id=" + known, "/widget/embed": "public_id=" + suspended + "&public-id=" + known} {
-		if w := get(deps(t), at, "", query, http.Header{}); w.Code != 400 || bootOf(t, w).Organisation != nil {
-			t.Errorf("%s?%s: %d", at, query, w.Code)
+		if refused := get(deps(t), at, "", query, http.Header{}); refused.Code != 400 || bootOf(t, refused).Organisation != nil {
+			t.Errorf("%s?%s: %d", at, query, refused.Code)
 		}
 	}
 	for asked, want := range map[string]string{"es-MX": "es", "EN-us": "en", "fr": "es", "": "es"} { // as the page itself chooses

@@ -134,8 +134,8 @@ func TestSupportTicketsReachOperatorWithinLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newOffice(t, address)
-		var all []notice.Notice
-		for n := range 30 {
+		all := make([]notice.Notice, 0, 30)
+		for n := range cap(all) {
 			filed := notice.SupportRequested(tenant, fmt.Sprintf("50000000-0000-4000-8000-%012d", n), time.Now())
 			expect.NoError(t, p.rows.Notify(t.Context(), filed))
 			expect.NoError(t, p.mailer.SendNotice(t.Context(), tenant, filed.ID))

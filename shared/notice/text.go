@@ -58,7 +58,9 @@ func (n Notice) ticket(whose string) mailtext.Message {
 		Language: "en", Subject: "Recordbridge: A support ticket was filed: " + whose,
 		Opening: []string{"Somebody asked for support with the public id of this organisation: one of its team, or one of its patients."},
 		Facts: []mailtext.Fact{
-			{Name: "Organisation", Value: whose}, {Name: "Organisation id", Value: n.Tenant.OrgID}, {Name: "Ticket", Value: n.InquiryID},
+			{Name: "Organisation", Value: whose},
+			{Name: "Organisation id", Value: n.Tenant.OrgID},
+			{Name: "Ticket", Value: n.InquiryID},
 			{Name: "Filed", Value: moment(n.At)},
 		},
 		Closing: []string{

@@ -101,23 +101,6 @@ func (q InquiryQuery) checkedInquiries() (Paging, error) {
 	return p, nil
 }
 
-func (o Inquiries) list(ctx context.Context, tenant org.Tenant, q InquiryQuery, p Paging) (page InquiryPage, err error) {
-	parts := o.deps.Inquiries
-	page.Inquiries, page.Next, err = collect(p, func(after string, limit int) ([]string, bool, error) {
-		return parts.Rows.InquiriesBefore(ctx, tenant, after, limit)
-	}, func(id string) (i inquiry.Inquiry, isWanted bool, err error) {
-		i, err = parts.Inbox.Show(ctx, tenant, id)
-		if errors.Is(err, fault.NotFound) {
-			return i, false, nil
-		}
-		return i, (q.Status == "" || i.Status == q.Status) && (q.Kind == "" || i.Kind() == q.Kind), err
-	})
-	if err != nil {
-		return InquiryPage{}, fmt.Errorf("list inquiries: %w", err)
-	}
-	return page, nil
-}
-
 // Show reads one inquiry with its answers; fault.NotFound.
 func (o Inquiries) Show(ctx context.Context, tenant org.Tenant, id string) (inquiry.Inquiry, error) {
 	return o.deps.Inquiries.Inbox.Show(ctx, tenant, id)
@@ -144,6 +127,23 @@ func (o Inquiries) Answer(ctx context.Context, tenant org.Tenant, id, text strin
 // AnswerAsOperator is Answer in the name of whoever runs the service.
 func (o Inquiries) AnswerAsOperator(ctx context.Context, tenant org.Tenant, id, text string) (inquiry.Inquiry, error) {
 	return o.answer(ctx, tenant, id, text, true)
+}
+
+func (o Inquiries) list(ctx context.Context, tenant org.Tenant, q InquiryQuery, p Paging) (page InquiryPage, err error) {
+	parts := o.deps.Inquiries
+	page.Inquiries, page.Next, err = collect(p, func(after string, limit int) ([]string, bool, error) {
+		return parts.Rows.InquiriesBefore(ctx, tenant, after, limit)
+	}, func(id string) (i inquiry.Inquiry, isWanted bool, err error) {
+		i, err = parts.Inbox.Show(ctx, tenant, id)
+		if errors.Is(err, fault.NotFound) {
+			return i, false, nil
+		}
+		return i, (q.Status == "" || i.Status == q.Status) && (q.Kind == "" || i.Kind() == q.Kind), err
+	})
+	if err != nil {
+		return InquiryPage{}, fmt.Errorf("list inquiries: %w", err)
+	}
+	return page, nil
 }
 
 func (o Inquiries) answer(ctx context.Context, tenant org.Tenant, id, text string, asOperator bool) (inquiry.Inquiry, error) {

@@ -201,15 +201,6 @@ func (o Webhooks) Remove(ctx context.Context, tenant org.Tenant, id string) erro
 	return o.record(ctx, tenant, "webhook.removed", id)
 }
 
-// testData is the data of a test, a different one each time.
-func (o Webhooks) testData() (webhook.Test, error) {
-	random := make([]byte, 16)
-	if _, err := io.ReadFull(o.deps.Random, random); err != nil {
-		return webhook.Test{}, fmt.Errorf("random bytes: %w", err)
-	}
-	return webhook.Test{Hello: "world", Random: hex.EncodeToString(random)}, nil
-}
-
 // SendTest sends a webhook.test event to every webhook of a tenant and returns its id. Errors are fault.NotFound.
 func (o Webhooks) SendTest(ctx context.Context, tenant org.Tenant) (string, error) {
 	if err := o.checkOwner(ctx, tenant); err != nil {
@@ -227,6 +218,15 @@ func (o Webhooks) SendTest(ctx context.Context, tenant org.Tenant) (string, erro
 		return event.ID, err
 	}
 	return event.ID, o.record(ctx, tenant, "webhook.tested", event.ID)
+}
+
+// testData is the data of a test, a different one each time.
+func (o Webhooks) testData() (webhook.Test, error) {
+	random := make([]byte, 16)
+	if _, err := io.ReadFull(o.deps.Random, random); err != nil {
+		return webhook.Test{}, fmt.Errorf("random bytes: %w", err)
+	}
+	return webhook.Test{Hello: "world", Random: hex.EncodeToString(random)}, nil
 }
 
 // missedSince is when the oldest delivery was made that has failed or is held, whenever that was; that is what a replay

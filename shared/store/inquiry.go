@@ -35,7 +35,8 @@ func (s Work) CreateInquiry(ctx context.Context, i inquiry.Inquiry, event webhoo
 	row.setTime("created_at", i.CreatedAt)
 	row.setInt("ttl", i.CreatedAt.Add(keepInquiries).Unix())
 	row.listed(i.Tenant, inquiryList, i.ID, i.CreatedAt)
-	rows := []types.TransactWriteItem{putNew(s.Table, eventItem(event)), putNew(s.Table, row)}
+	rows := make([]types.TransactWriteItem, 0, 2+len(notices))
+	rows = append(rows, putNew(s.Table, eventItem(event)), putNew(s.Table, row))
 	for _, n := range notices {
 		rows = append(rows, putNew(s.Table, noticeItem(n)))
 	}

@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -68,6 +69,21 @@ func TestSupportTicketOfTeamReachesOperatorAndOrganisation(t *testing.T) {
 		expect.NoError(t, err)
 		if len(queue.Inquiries) != 1 || !strings.Contains(mails[0].Text, queue.Inquiries[0].ID) || queue.Inquiries[0].Subject != ticket["subject"] {
 			t.Errorf("the queue is %+v", queue)
+		}
+	})
+}
+
+func TestFacilityOfConnectionIsFoundInCatalogue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		for directoryID := range s.connectVault(twoHospitals, "patient-7") {
+			path := "/bridge/catalog?public_id=" + s.seeded.Organisations[0].PublicID + "&tefca_directory_id=" + directoryID
+			var found struct{ Name string }
+			got := s.call(http.MethodGet, path, "", "", nil)
+			if got.status != http.StatusOK || json.Unmarshal(got.Data, &found) != nil || found.Name == "" {
+				t.Errorf("%s: %d %s", directoryID, got.status, got.raw)
+			}
 		}
 	})
 }
