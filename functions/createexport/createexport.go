@@ -85,7 +85,10 @@ func fixture(mode org.Mode, sent json.RawMessage) (string, error) {
 	}
 	var named map[string]json.RawMessage
 	var name string
-	if json.Unmarshal(sent, &named) != nil || len(named) != 1 || json.Unmarshal(named["tefca_ccda"], &name) != nil {
+	if json.Unmarshal(sent, &named) == nil && len(named) == 0 { // tefca_ccda is optional
+		return "", nil
+	}
+	if len(named) != 1 || json.Unmarshal(named["tefca_ccda"], &name) != nil {
 		return "", fault.BadRequest("fixtures must be an object with the member tefca_ccda, a string, and no other.").About("fixtures")
 	}
 	return export.ParseFixture(mode, name)

@@ -1,6 +1,6 @@
 // Package downloadexport serves GET /bridge/fhir/ehi-export/{taskId}/download/{fileName}: it
-// redirects to the file. The URL in the event carries its own token, so a client that only follows redirects works;
-// the key of the owning organisation works as well, without the token (docs/deviations.md, "Exports"). It changes nothing.
+// redirects to the file. The URL in the event carries its own token, so a client that only follows redirects works,
+// whatever Authorization header it adds; the key of the owning organisation works as well, without the token (docs/deviations.md, "Exports"). It changes nothing.
 package downloadexport
 
 import (
@@ -59,20 +59,20 @@ type request struct {
 func New(d Deps) http.Handler {
 	methods := httpapi.Methods{}
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		methods[method] = httpapi.KeyOptional(d.Auth, func(ctx context.Context, caller *org.Caller, in request) (httpapi.Found, error) {
-			return d.find(ctx, method, caller, in)
+		methods[method] = httpapi.KeyOptional(d.Auth, func(ctx context.Context, key httpapi.OptionalKey, in request) (httpapi.Found, error) {
+			return d.find(ctx, method, key, in)
 		})
 	}
 	return d.API.Serve(Route, methods)
 }
 
-func (d Deps) find(ctx context.Context, method string, caller *org.Caller, in request) (httpapi.Found, error) {
+func (d Deps) find(ctx context.Context, method string, key httpapi.OptionalKey, in request) (httpapi.Found, error) {
 	id, ok := ids.ParseTask(in.TaskID)
 	if !ok {
 		return httpapi.Found{}, export.Missing()
 	}
 	logx.Add(ctx, slog.String("task_id", id))
-	tenant, err := d.tenant(caller, id, in)
+	tenant, err := d.tenant(key, id, in)
 	if err != nil {
 		return httpapi.Found{}, err
 	}
@@ -91,13 +91,22 @@ func (d Deps) find(ctx context.Context, method string, caller *org.Caller, in re
 	return httpapi.Found{Location: address}, err
 }
 
-func (d Deps) tenant(caller *org.Caller, taskID string, in request) (org.Tenant, error) {
-	if caller != nil {
-		return caller.Tenant, nil
+// tenant returns the organisation whose file is meant: a valid token's, otherwise the key's.
+func (d Deps) tenant(key httpapi.OptionalKey, taskID string, in request) (org.Tenant, error) {
+	refused := key.Refused
+	if in.Token != "" {
+		tenant, err := d.Links.Tenant(in.Token, taskID, in.FileName, d.Now())
+		if err == nil {
+			return tenant, nil
+		}
+		refused = err
 	}
-	if in.Token == "" {
-		return org.Tenant{}, fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient,
-			"A download needs the whole link, with its token, or the public id and private key of its organisation.")
+	switch {
+	case key.Caller != nil:
+		return key.Caller.Tenant, nil
+	case refused != nil:
+		return org.Tenant{}, refused
 	}
-	return d.Links.Tenant(in.Token, taskID, in.FileName, d.Now())
+	return org.Tenant{}, fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient,
+		"A download needs the whole link, with its token, or the public id and private key of its organisation.")
 }

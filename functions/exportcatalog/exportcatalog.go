@@ -46,7 +46,7 @@ func New(d Deps) http.Handler {
 	list := d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Keyed(d.Auth, d.list)})
 	methods := httpapi.Methods{}
 	for _, method := range []string{http.MethodGet, http.MethodHead} { // S3's signatures are good for one method
-		methods[method] = httpapi.KeyOptional(d.FileAuth, func(ctx context.Context, _ *org.Caller, in request) (httpapi.Found, error) {
+		methods[method] = httpapi.KeyOptional(d.FileAuth, func(ctx context.Context, _ httpapi.OptionalKey, in request) (httpapi.Found, error) {
 			return d.find(ctx, method, in)
 		})
 	}

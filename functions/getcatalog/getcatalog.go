@@ -13,6 +13,7 @@ import (
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
+	"recordbridge/shared/tefca"
 )
 
 // Route is the declared path.
@@ -23,6 +24,26 @@ type Deps struct {
 	API     *httpapi.API
 	Auth    httpapi.PublicAuth
 	Records Records
+	// Facilities of TEFCA networks, which no list of brands has.
+	Facilities Facilities
+}
+
+// Facilities finds a facility by its id in a network's directory (directory.Facilities).
+type Facilities interface {
+	Facility(mode org.Mode, id string) (tefca.Facility, bool)
+}
+
+// facility is the record of a facility of a TEFCA network.
+type facility struct {
+	DirectoryID  string     `json:"tefca_directory_id"`
+	Name         string     `json:"name"`
+	PlatformType string     `json:"platform_type"`
+	Locations    []location `json:"locations"`
+}
+
+type location struct {
+	City  string `json:"city"`
+	State string `json:"state"`
 }
 
 // Records are those of a mode (serve.Records); fault.NotFound.
@@ -68,10 +89,15 @@ func (d Deps) get(ctx context.Context, caller org.Caller, in request) (any, erro
 	}
 	missing := fault.Missing("There is no such record.")
 	id, ok := ids.ParseUUID(in.BrandID + in.PortalID + in.EndpointID)
-	if !ok { // no record has a TEFCA directory id yet
-		return nil, missing
-	}
 	switch {
+	case in.TEFCADirectoryID != "":
+		f, isListed := d.Facilities.Facility(caller.Tenant.Mode, in.TEFCADirectoryID)
+		if !isListed {
+			return nil, missing
+		}
+		return facility{DirectoryID: f.ID, Name: f.Name, PlatformType: tefca.PlatformType, Locations: []location{{City: f.City, State: f.State}}}, nil
+	case !ok:
+		return nil, missing
 	case in.BrandID != "":
 		return d.Records.Brand(ctx, mode, id)
 	case in.PortalID != "":

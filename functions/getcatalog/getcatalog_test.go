@@ -13,6 +13,8 @@ import (
 	"recordbridge/shared/catalog/health"
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/org"
+	"recordbridge/shared/tefca"
 	"recordbridge/shared/testkit/browsertest"
 	"recordbridge/shared/testkit/keyedtest"
 )
@@ -61,6 +63,14 @@ func (records) Endpoint(_ context.Context, mode, id string) (record.Endpoint, he
 	}, health.Status{State: health.OK, CheckedAt: keyedtest.Moment()}, missing(mode, id, endpoint)
 }
 
+// facilities knows one, in test mode.
+type facilities struct{}
+
+func (facilities) Facility(mode org.Mode, id string) (tefca.Facility, bool) {
+	known := mode == org.Test && id == "urn:oid:2.999.1.1"
+	return tefca.Facility{ID: id, Name: "Alder", City: "Madison", State: "WI"}, known
+}
+
 func TestARecordIsShown(t *testing.T) {
 	t.Parallel()
 	brand := `{"success":true,"data":{"id":"` + brandID + `","last_updated":"2026-03-04T05:06:07Z","name":"Alder","brand_website":"https://a.example",` +
@@ -77,16 +87,20 @@ func TestARecordIsShown(t *testing.T) {
 		status        int
 		want          string
 	}{
-		"a brand":                {query: public + "&brand_id=" + brandID, status: 200, want: brand},
-		"in capitals":            {query: public + "&brand_id=" + strings.ToUpper(brandID), status: 200, want: brand},
-		"with its mode":          {query: public + "&api_mode=test&brand_id=" + brandID, status: 200, want: brand},
-		"a merged brand":         {query: public + "&brand_id=" + mergedID, status: 200, want: brand},
-		"a portal":               {query: public + "&portal_id=" + portalID, status: 200, want: portal},
-		"an endpoint":            {query: public + "&endpoint_id=" + endpoint, status: 200, want: server},
-		"of another kind":        {query: public + "&brand_id=" + portalID, status: 404, want: unknown},
-		"of the other mode":      {query: live + "&brand_id=" + brandID, status: 404, want: unknown},
-		"no UUID":                {query: public + "&brand_id=..%2Fbases", status: 404, want: unknown},
-		"a TEFCA directory id":   {query: public + "&tefca_directory_id=" + brandID, status: 404, want: unknown},
+		"a brand":               {query: public + "&brand_id=" + brandID, status: 200, want: brand},
+		"in capitals":           {query: public + "&brand_id=" + strings.ToUpper(brandID), status: 200, want: brand},
+		"with its mode":         {query: public + "&api_mode=test&brand_id=" + brandID, status: 200, want: brand},
+		"a merged brand":        {query: public + "&brand_id=" + mergedID, status: 200, want: brand},
+		"a portal":              {query: public + "&portal_id=" + portalID, status: 200, want: portal},
+		"an endpoint":           {query: public + "&endpoint_id=" + endpoint, status: 200, want: server},
+		"of another kind":       {query: public + "&brand_id=" + portalID, status: 404, want: unknown},
+		"of the other mode":     {query: live + "&brand_id=" + brandID, status: 404, want: unknown},
+		"no UUID":               {query: public + "&brand_id=..%2Fbases", status: 404, want: unknown},
+		"no TEFCA directory id": {query: public + "&tefca_directory_id=" + brandID, status: 404, want: unknown},
+		"a TEFCA directory id": {
+			query: public + "&tefca_directory_id=urn:oid:2.999.1.1", status: 200,
+			want: `{"success":true,"data":{"tefca_directory_id":"urn:oid:2.999.1.1","name":"Alder","platform_type":"tefca","locations":[{"city":"Madison","state":"WI"}]}}`,
+		},
 		"none":                   {query: public, status: 400, want: one},
 		"two":                    {query: public + "&brand_id=" + brandID + "&portal_id=" + portalID, status: 400, want: one},
 		"one twice":              {query: public + "&brand_id=a&brand_id=b", status: 400, want: keyedtest.FailureBody("svc_invalid_request", "brand_id must be sent only once.")},
@@ -103,7 +117,7 @@ func TestARecordIsShown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			handler := getcatalog.New(getcatalog.Deps{API: keyedtest.NewAPI(), Auth: browsertest.Auth(), Records: records{}})
+			handler := getcatalog.New(getcatalog.Deps{API: keyedtest.NewAPI(), Auth: browsertest.Auth(), Records: records{}, Facilities: facilities{}})
 			r := httptest.NewRequest(cmp.Or(c.method, http.MethodGet), getcatalog.Route+"?public_id="+c.query, http.NoBody)
 			r.Header.Set("Origin", browsertest.Origin)
 			w := httptest.NewRecorder()

@@ -6,6 +6,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -46,11 +47,15 @@ type Organisations interface {
 	Organisation(ctx context.Context, publicID string) (org.Organisation, error)
 }
 
-// framed are the parameters of a frame. All else travels over its channel.
+// framed are the parameters of a frame. All else travels over its channel. Clients written for the same contract send
+// alias and, as further parameters, the element's attributes, which the page reads itself (docs/compatibility.md).
 type framed struct {
 	PublicID string `query:"public_id"`
+	Alias    string `query:"public-id"`
 	Lang     string `query:"lang"`
 }
+
+const alias = "public-id"
 
 // connecting are those of the hosted page, which takes them to connect or to an attempt. It proves none of them.
 type connecting struct {
@@ -77,8 +82,10 @@ type released struct {
 // New returns the endpoint.
 func New(d Deps) http.Handler {
 	get := func(e httpapi.Endpoint) httpapi.Methods { return httpapi.Methods{http.MethodGet: e} }
+	embedAuth := d.Auth
+	embedAuth.Alias = alias
 	return d.API.Routes(map[string]httpapi.Methods{
-		embedRoute:   get(httpapi.Application(d.Auth, d.embed)),
+		embedRoute:   get(httpapi.Application(embedAuth, d.embed)),
 		connectRoute: get(httpapi.Application(d.Auth, d.connect)),
 		assetsRoute: get(httpapi.Files(func(ctx context.Context, in asset, takes func(string) bool) (httpapi.File, error) {
 			return d.file(ctx, "widget/assets/"+in.Name, takes)
@@ -95,7 +102,7 @@ func New(d Deps) http.Handler {
 }
 
 func (d Deps) embed(ctx context.Context, visit httpapi.Visit, in framed) (httpapi.Answer, error) {
-	return d.application(ctx, visit, pages.Embed, in.PublicID, pages.Boot{Shell: pages.Frame, Query: given("lang", in.Lang)})
+	return d.application(ctx, visit, pages.Embed, cmp.Or(in.PublicID, in.Alias), pages.Boot{Shell: pages.Frame, Query: given("lang", in.Lang)})
 }
 
 func (d Deps) connect(ctx context.Context, visit httpapi.Visit, in connecting) (httpapi.Answer, error) {
@@ -177,8 +184,8 @@ func title(name, language string, of *pages.Branding) string {
 func spelled(publicID string, known org.Mode) (id string, mode org.Mode) {
 	_, said, ok := org.ParsePublicID(publicID)
 	switch {
-	case !ok:
-		return "", org.Live
+	case !ok: // a page's own mistake, which the widget explains in test mode (docs/deviations.md, "Elements")
+		return "", org.Test
 	case known != "":
 		return publicID, known
 	case said != "":

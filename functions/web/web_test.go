@@ -140,6 +140,14 @@ func TestAFrameIsTheOrganisationsAndForItsPages(t *testing.T) {
 	if policy := w.Header().Get("Content-Security-Policy"); strings.Contains(policy, "frame-ancestors") {
 		t.Errorf("policy %q", policy)
 	}
+	if got := bootOf(t, get(deps(t), "/widget/embed", "", "public-id="+known+"&external-id=p7&search-only=true", http.Header{"Accept-Language": {"es"}})); !reflect.DeepEqual(got, want) {
+		t.Errorf("by public-id: %+v\nwant %+v", got, want)
+	}
+	for at, query := range map[string]string{"/widget/connect": "public-id=" + known, "/widget/embed": "public_id=" + suspended + "&public-id=" + known} {
+		if refused := get(deps(t), at, "", query, http.Header{}); refused.Code != 400 || bootOf(t, refused).Organisation != nil {
+			t.Errorf("%s?%s: %d", at, query, refused.Code)
+		}
+	}
 	for asked, want := range map[string]string{"es-MX": "es", "EN-us": "en", "fr": "es", "": "es"} { // as the page itself chooses
 		w = get(deps(t), "/widget/embed", "", "public_id="+open+"&lang="+asked, http.Header{"Accept-Language": {"es"}})
 		if !strings.Contains(w.Body.String(), `<html lang="`+want+`">`) {
@@ -157,7 +165,7 @@ func TestWhoIsNobodyLearnsNothingButThat(t *testing.T) {
 			if w.Code != 400 || boot.Organisation != nil || len(boot.AllowedOrigins) != 0 || boot.PublicID != shown || boot.Error == nil || boot.Error.RequestID != requestID {
 				t.Errorf("%s %q: %d %+v", pattern, id, w.Code, boot)
 			}
-			if (boot.Mode == org.Test) != strings.Contains(shown, "test") {
+			if (boot.Mode == org.Live) != strings.Contains(shown, "live") {
 				t.Errorf("%q: mode %s", id, boot.Mode)
 			}
 			if strings.Contains(w.Body.String(), "Alder") || strings.Contains(w.Body.String(), "Another") {

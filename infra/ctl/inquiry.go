@@ -12,16 +12,16 @@ import (
 func inquiryCommands() []command {
 	return []command{
 		{
-			name: "inquiry list", help: "Lists what patients have asked of an organisation, newest first", needs: []string{"org"}, declare: listInquiries,
-			flags: ofTenant + " [-status STATUS] [-kind KIND] [-after POSITION] [-limit N]",
+			name: "inquiry list", help: "Lists support tickets and other inquiries of one organisation, or of all in both modes, newest first", declare: listInquiries,
+			flags: "[-status STATUS] [-kind KIND] [-limit N]\n" + ofTenant + " [-status STATUS] [-kind KIND] [-after POSITION] [-limit N]",
 		},
 		{
 			name: "inquiry show", flags: ofTenant + " -id ID", help: "Shows what a patient has written, which is personal, and the answers",
 			needs: []string{"org", "id"}, declare: showInquiry,
 		},
 		{
-			name: "inquiry answer", flags: ofTenant + " -id ID -text-file FILE", needs: []string{"org", "id", "text-file"}, declare: answerInquiry,
-			help: "Answers a patient by e-mail for an organisation, once however often it is repeated",
+			name: "inquiry answer", flags: ofTenant + " -id ID -text-file FILE [-as-operator]", needs: []string{"org", "id", "text-file"}, declare: answerInquiry,
+			help: "Answers by e-mail for an organisation or as the operator, once however often it is repeated",
 		},
 		{
 			name: "inquiry status", flags: ofTenant + " -id ID -status STATUS", needs: []string{"org", "id", "status"}, declare: moveInquiry,
@@ -40,18 +40,33 @@ func listInquiries(flags *flag.FlagSet) action {
 	flags.StringVar((*string)(&q.Status), "status", "", "only those that are "+statusHelp)
 	flags.StringVar((*string)(&q.Kind), "kind", "", "only `support` or health_system")
 	paging := pagingFlags(flags)
-	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+	ofOne := forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+		page, err := s.Inquiries.List(ctx, tenant, q)
+		return map[string]any{"inquiries": inquiriesListed(page.Inquiries), "next": page.Next}, err
+	})
+	return func(ctx context.Context, s session) (any, error) {
 		var err error
 		if q.Paging, err = paging(); err != nil {
 			return nil, err
 		}
-		page, err := s.Inquiries.List(ctx, tenant, q)
-		rows := make([]map[string]any, 0, len(page.Inquiries))
-		for _, i := range page.Inquiries {
-			rows = append(rows, inquiryListed(i))
+		if flags.Lookup("org").Value.String() != "" {
+			return ofOne(ctx, s)
 		}
-		return map[string]any{"inquiries": rows, "next": page.Next}, err
-	})
+		queue, err := s.Inquiries.Queue(ctx, q)
+		more := make([]map[string]any, 0, len(queue.Cut))
+		for _, tenant := range queue.Cut {
+			more = append(more, map[string]any{"org_id": tenant.OrgID, "mode": tenant.Mode})
+		}
+		return map[string]any{"inquiries": inquiriesListed(queue.Inquiries), "more": more}, err
+	}
+}
+
+func inquiriesListed(all []inquiry.Inquiry) []map[string]any {
+	rows := make([]map[string]any, 0, len(all))
+	for _, i := range all {
+		rows = append(rows, inquiryListed(i))
+	}
+	return rows
 }
 
 func showInquiry(flags *flag.FlagSet) action {
@@ -79,12 +94,17 @@ func showInquiry(flags *flag.FlagSet) action {
 func answerInquiry(flags *flag.FlagSet) action {
 	id := flags.String("id", "", inquiryIDHelp)
 	file := flags.String("text-file", "", "the `file` that holds the answer, - for standard input")
+	asOperator := flags.Bool("as-operator", false, "answer in the name of whoever runs the stack; replies go to SupportMail")
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		text, err := readSecret(s.input, "text-file", *file)
 		if err != nil {
 			return nil, err
 		}
-		i, err := s.Inquiries.Answer(ctx, tenant, *id, text.Reveal())
+		answer := s.Inquiries.Answer
+		if *asOperator {
+			answer = s.Inquiries.AnswerAsOperator
+		}
+		i, err := answer(ctx, tenant, *id, text.Reveal())
 		if err != nil {
 			return nil, err
 		}
@@ -105,5 +125,5 @@ func moveInquiry(flags *flag.FlagSet) action {
 
 // inquiryListed is what an operator sees of an inquiry among others: nothing that the patient has written.
 func inquiryListed(i inquiry.Inquiry) map[string]any {
-	return map[string]any{"inquiry_id": i.ID, "kind": i.Kind(), "status": i.Status, "created_at": i.CreatedAt, "answered": len(i.Answers)}
+	return map[string]any{"org_id": i.Tenant.OrgID, "mode": i.Tenant.Mode, "inquiry_id": i.ID, "kind": i.Kind(), "status": i.Status, "created_at": i.CreatedAt, "answered": len(i.Answers)}
 }

@@ -11,6 +11,7 @@ import (
 	"recordbridge/shared/config/awssecret"
 	"recordbridge/shared/connection"
 	"recordbridge/shared/inquiry"
+	"recordbridge/shared/org"
 	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
@@ -19,7 +20,7 @@ const privateWords = "words-of-a-patient"
 
 func TestAnOperatorAnswersAPatient(t *testing.T) {
 	outputs, _, p := withPatients(t)
-	p.outputs["MailFrom"] = "notices@recordbridge.example"
+	p.outputs["MailFrom"], p.outputs["SupportMail"] = "notices@recordbridge.example", "support@recordbridge.example"
 	withMail, err := json.Marshal(p.outputs)
 	expect.NoError(t, err)
 	expect.NoError(t, os.WriteFile(outputs, withMail, 0o600))
@@ -43,6 +44,7 @@ func TestAnOperatorAnswersAPatient(t *testing.T) {
 		{"Call us.\n", "inquiry answer -text-file - -id " + i.ID, "status:answered"},
 		{"Call us.\n", "inquiry answer -text-file - -id " + i.ID, "answered:1"},
 		{"", "inquiry show -id " + i.ID, "text:Call us."},
+		{"We have fixed it.\n", "inquiry answer -as-operator -text-file - -id " + i.ID, "answered:2"},
 		{"", "inquiry status -status closed -id " + i.ID, "status:closed"},
 		{"", "inquiry list -status open", "inquiries:[]"},
 		{"", "inquiry answer -text-file - -id " + i.ID, "text is required"},
@@ -51,6 +53,33 @@ func TestAnOperatorAnswersAPatient(t *testing.T) {
 		if !strings.Contains(got, c.want) || strings.Contains(got, privateWords) != strings.Contains(c.line, "show") {
 			t.Errorf("%s: %s, want %s", c.line, got, c.want)
 		}
+	}
+}
+
+func TestInquiryListShowsEveryOrganisationWithoutOrg(t *testing.T) {
+	outputs, _, p := withPatients(t)
+	other := org.Tenant{Mode: org.Live, OrgID: p.tenant.OrgID}
+	for n, tenant := range []org.Tenant{p.tenant, other, p.tenant} {
+		i := inquiry.Inquiry{
+			ID: fmt.Sprintf("e0000000-0000-4000-8000-00000000000%d", n), Tenant: tenant, Type: webhook.SupportRequested, Email: "juniper@mailbox.example",
+			Name: privateWords, Subject: privateWords, Body: privateWords, CreatedAt: time.Now().Add(time.Duration(n) * time.Second),
+		}
+		event, err := webhook.NewEvent(tenant, i.Type, i.ID, 0, i.CreatedAt, map[string]string{})
+		expect.NoError(t, err)
+		expect.NoError(t, p.work().CreateInquiry(t.Context(), i, event))
+	}
+	printed, err := ctlWith(t, outputs, "", "inquiry", "list", "-status", "open")
+	all := fmt.Sprint(printed, err)
+	first, second := strings.Index(all, "000000000002"), strings.Index(all, "000000000001")
+	if strings.Count(all, "inquiry_id:") != 3 || first < 0 || second < first || !strings.Contains(all, "mode:live") || strings.Contains(all, privateWords) {
+		t.Errorf("listed %s", all)
+	}
+	printed, err = ctlWith(t, outputs, "", "inquiry", "list", "-limit", "1")
+	if all = fmt.Sprint(printed, err); strings.Count(all, "inquiry_id:") != 2 || !strings.Contains(all, "more:[map[mode:test") {
+		t.Errorf("listed %s, want one of each and what is left out", all)
+	}
+	if _, err = ctlWith(t, outputs, "", "inquiry", "list", "-after", "2026-01-01T00:00:00Z#x"); err == nil {
+		t.Error("a position was taken without an organisation")
 	}
 }
 

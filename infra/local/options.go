@@ -100,6 +100,7 @@ func (o options) templateParameters(baseURL, dashboardURL, furtherURLs string, h
 		"FurtherUrls":          furtherURLs,
 		"EnableSandbox":        "true",
 		"MailFrom":             "notices@localhost.example",
+		"SupportMail":          "support@localhost.example",
 		"AllowedPrivateRanges": ranges,
 		"EndpointProbes":       "private", // a catalogue may name servers of the internet, which a laptop leaves alone
 	}

@@ -80,7 +80,7 @@ func (o options) toLocalStack() []string {
 func (o options) parameters(host *engine.Engine) string {
 	ranges := []string{"127.0.0.0/8", "::1/128", host.Host.String() + "/32", desktopRange} // portals, webhooks and the sandbox are on this machine
 	return strings.Join([]string{
-		"PublicBaseUrl=" + o.publicURL() + "/" + stage, "EnableSandbox=true", "MailFrom=notices@localhost.example",
+		"PublicBaseUrl=" + o.publicURL() + "/" + stage, "EnableSandbox=true", "MailFrom=notices@localhost.example", "SupportMail=support@localhost.example",
 		"AllowedPrivateRanges=" + strings.Join(ranges, ","), "EndpointProbes=private", "Release=" + cmp.Or(o.release, "release000"),
 	}, " ")
 }

@@ -38,17 +38,23 @@ type PublicAuth struct {
 	Public  PublicFinder
 	Limiter Limiter
 	Own     weburl.Own // to which no PublicPage redirects
+	Alias   string     // another name of public_id, accepted from clients of the same contract; empty for none
 }
 
 // caller proves the Basic credentials. Every failure is the same 401, whatever part was wrong, and counts against
 // the client address, so that guessing is limited too.
 func (a KeyAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
 	caller, err := a.prove(ctx, c)
-	if isStranger(err) {
-		err = fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient,
-			"The public id or the private key is missing or wrong.").Because(err)
+	return admit(ctx, c, a.Limiter, caller, refusedKey(err))
+}
+
+// refusedKey replaces whatever was wrong with a key by one error. Other errors are returned unchanged.
+func refusedKey(err error) error {
+	if !isStranger(err) {
+		return err
 	}
-	return admit(ctx, c, a.Limiter, caller, err)
+	return fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient,
+		"The public id or the private key is missing or wrong.").Because(err)
 }
 
 func (a KeyAuth) prove(ctx context.Context, c *call) (org.Caller, error) {
@@ -60,21 +66,32 @@ func (a KeyAuth) prove(ctx context.Context, c *call) (org.Caller, error) {
 	return a.Keys.Authenticate(ctx, publicID, secret.New(privateKey))
 }
 
-// optional is caller for requests that may come without a key; these are limited by their address alone.
-func (a KeyAuth) optional(ctx context.Context, c *call) (*org.Caller, error) {
+// OptionalKey is the key of a request that may come without one. A refused key doesn't fail the request, because HTTP
+// clients attach Authorization headers to URLs that carry their own signature.
+type OptionalKey struct {
+	Caller  *org.Caller // nil without a valid key
+	Refused error       // the reason an Authorization header was refused, nil if there was none
+}
+
+// optional is caller for requests that may come without a key. Those without a valid one are limited by address alone.
+func (a KeyAuth) optional(ctx context.Context, c *call) (OptionalKey, error) {
 	if len(c.request.Header.Values("Authorization")) == 0 {
-		return nil, a.Limiter.take(ctx, c, "")
+		return OptionalKey{}, a.Limiter.take(ctx, c, "")
 	}
-	caller, err := a.caller(ctx, c)
-	if err != nil {
-		return nil, err
+	caller, err := a.prove(ctx, c)
+	if err == nil {
+		caller, err = admit(ctx, c, a.Limiter, caller, nil)
+		return OptionalKey{Caller: &caller}, err
 	}
-	return &caller, nil
+	if !isStranger(err) && !errors.Is(err, fault.Forbidden) {
+		return OptionalKey{}, err
+	}
+	return OptionalKey{Refused: refusedKey(err)}, a.Limiter.take(ctx, c, "")
 }
 
 // caller finds the organisation of the query parameter public_id and narrows CORS to its origins.
 func (a PublicAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
-	id, err := publicID(c.request)
+	id, err := publicID(c.request, a.Alias)
 	if err != nil {
 		return org.Caller{}, err
 	}
@@ -88,12 +105,16 @@ func (a PublicAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
 	return admit(ctx, c, a.Limiter, caller, err)
 }
 
-func publicID(r *http.Request) (string, error) {
+// publicID reads the query parameter public_id or, without it, alias.
+func publicID(r *http.Request, alias string) (string, error) {
 	query, err := parseQuery(r)
 	if err != nil {
 		return "", err
 	}
 	id, err := single(query, "public_id")
+	if err == nil && id == "" && alias != "" {
+		id, err = single(query, alias)
+	}
 	if err == nil && id == "" {
 		return "", fault.BadRequest("public_id is required.").About("public_id")
 	}

@@ -30,7 +30,7 @@ func allowOrigins(c *call, registered []string) {
 // preflight answers what a browser asks before a request that is not simple (Fetch standard section 4.8).
 func preflight(ctx context.Context, c *call, finder PublicFinder, methods string) {
 	allowAnyOrigin(c.header)
-	if id, err := publicID(c.request); err == nil {
+	if id, err := publicID(c.request, ""); err == nil {
 		if caller, err := finder.ByPublicID(ctx, id); err == nil {
 			allowOrigins(c, caller.AllowedOrigins)
 		}

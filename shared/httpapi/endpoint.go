@@ -16,10 +16,9 @@ func Keyed[In, Out any](auth KeyAuth, f func(context.Context, org.Caller, In) (O
 	return Endpoint{serve: serveJSON(auth.caller, f), fail: failKeyed}
 }
 
-// KeyOptional makes a JSON endpoint that a caller reaches either with its key or with a token inside the URL. The
-// caller is nil when the request has no Authorization header; one that is there has to be right. f answers
-// fault.Unauthenticated when the token is missing or wrong.
-func KeyOptional[In, Out any](auth KeyAuth, f func(context.Context, *org.Caller, In) (Out, error)) Endpoint {
+// KeyOptional makes a JSON endpoint that a caller reaches either with its key or with a token inside the URL. f
+// returns fault.Unauthenticated if neither is valid.
+func KeyOptional[In, Out any](auth KeyAuth, f func(context.Context, OptionalKey, In) (Out, error)) Endpoint {
 	return Endpoint{serve: serveJSON(auth.optional, f), fail: failKeyed}
 }
 

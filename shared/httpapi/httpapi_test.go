@@ -102,8 +102,14 @@ func TestDataThatCannotBeEncodedIsAServerError(t *testing.T) {
 
 func TestFoundAnswersWithARedirect(t *testing.T) {
 	t.Parallel()
-	f := func(_ context.Context, caller *org.Caller, _ nothing) (httpapi.Found, error) {
-		if caller == nil {
+	f := func(_ context.Context, key httpapi.OptionalKey, in struct {
+		Token string `query:"token"`
+	},
+	) (httpapi.Found, error) {
+		switch {
+		case in.Token == "" && key.Refused != nil:
+			return httpapi.Found{}, key.Refused
+		case key.Caller == nil:
 			return httpapi.Found{Location: "https://files.example.org/by-token"}, nil
 		}
 		return httpapi.Found{Location: "https://files.example.org/by-key"}, nil
@@ -114,9 +120,15 @@ func TestFoundAnswersWithARedirect(t *testing.T) {
 	wantHeader(t, w, "Location", "https://files.example.org/by-token")
 	wantHeader(t, w, "Referrer-Policy", "no-referrer")
 	wantHeader(t, do(handler, withKey(newRequest("GET", "/file", ""))), "Location", "https://files.example.org/by-key")
-	wrong := newRequest("GET", "/file?token=x", "")
-	wrong.SetBasicAuth(publicID, "private_test_wrong")
-	wantBody(t, do(handler, wrong), 401, errorBody("svc_unauthorized_client", badKey))
+	for path, status := range map[string]int{"/file?token=x": 302, "/file": 401} {
+		for _, header := range []string{basic(publicID + ":private_test_wrong"), "Bearer " + goodKey, "Basic !!!!", ""} {
+			wrong := newRequest("GET", path, "")
+			wrong.Header.Set("Authorization", header)
+			if w := do(handler, wrong); w.Code != status {
+				t.Errorf("%s with Authorization %q: %d, want %d", path, header, w.Code, status)
+			}
+		}
+	}
 }
 
 func TestOneLineIsLoggedPerRequest(t *testing.T) {

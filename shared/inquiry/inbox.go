@@ -112,12 +112,22 @@ type Limits interface {
 	Take(ctx context.Context, m maillimit.Mail) error
 }
 
+// Author is who answers.
+type Author struct {
+	Host org.Organisation // whose inquiry it is
+	By   string           // as the audit log names them
+	// AsOperator answers in the name of whoever runs the service; replies then go to Inbox.Support.
+	AsOperator bool
+}
+
 // Inbox is where inquiries are read and answered.
 type Inbox struct {
 	Rows   InboxRows
 	Mailer Mailer // nil: this stack sends no e-mails
 	Limits Limits // nil for an operator, whose answers are not counted by account and mailbox
-	Now    func() time.Time
+	// Support is the operator's own address; empty: nobody can answer as the operator.
+	Support string
+	Now     func() time.Time
 }
 
 // Show reads an inquiry; fault.NotFound.
@@ -150,10 +160,10 @@ func (d Inbox) Move(ctx context.Context, tenant org.Tenant, id string, to Status
 	}
 }
 
-// Answer sends a patient what an organisation answers, and tells whether it has gone now: what was sent is not sent again, however often
+// Answer sends what an organisation or the operator answers to whoever asked, and tells whether it has gone now: what was sent is not sent again, however often
 // it is asked for. Errors are fault.Invalid, fault.NotFound, fault.Conflict when it cannot be answered, fault.Limited, and
 // fault.Unavailable when nobody knows whether the e-mail has gone.
-func (d Inbox) Answer(ctx context.Context, host org.Organisation, tenant org.Tenant, id, by, text string) (i Inquiry, isSent bool, err error) {
+func (d Inbox) Answer(ctx context.Context, from Author, tenant org.Tenant, id, text string) (i Inquiry, isSent bool, err error) {
 	var r reader
 	if text = r.paragraphs("text", text); r.err != nil {
 		return Inquiry{}, false, r.err
@@ -166,14 +176,14 @@ func (d Inbox) Answer(ctx context.Context, host org.Organisation, tenant org.Ten
 		if at >= 0 && i.Answers[at].Delivery == Sent {
 			return i, false, nil
 		}
-		if i, err = d.begin(ctx, host, i, Answer{At: d.Now(), By: by, Text: text, Delivery: Sending}); err == nil {
+		if i, err = d.begin(ctx, from, i, Answer{At: d.Now(), By: from.By, Text: text, Delivery: Sending}); err == nil {
 			break
 		}
 		if !errors.Is(err, errTaken) || contest == contests {
 			return i, false, err
 		}
 	}
-	delivery, failure := d.send(ctx, host, i, text)
+	delivery, failure := d.send(ctx, from, i, text)
 	if delivery == Sending {
 		return i, false, failure
 	}
@@ -191,11 +201,11 @@ func answerAt(i Inquiry, text string) int {
 }
 
 // begin writes down that an answer is on its way, so that nobody else sends it.
-func (d Inbox) begin(ctx context.Context, host org.Organisation, i Inquiry, a Answer) (Inquiry, error) {
-	if err := d.answerable(host, i, a); err != nil {
+func (d Inbox) begin(ctx context.Context, from Author, i Inquiry, a Answer) (Inquiry, error) {
+	if err := d.answerable(from, i, a); err != nil {
 		return i, err
 	}
-	if err := d.count(ctx, host, i, a); err != nil {
+	if err := d.count(ctx, from.Host, i, a); err != nil {
 		return i, err
 	}
 	if err := d.Rows.CountAnswer(ctx, i.Tenant, a.At, mostSent); err != nil {
@@ -230,7 +240,7 @@ func (d Inbox) count(ctx context.Context, host org.Organisation, i Inquiry, a An
 }
 
 // answerable is why an answer cannot be sent now.
-func (d Inbox) answerable(host org.Organisation, i Inquiry, a Answer) error {
+func (d Inbox) answerable(from Author, i Inquiry, a Answer) error {
 	known, today := answerAt(i, a.Text), 0
 	for at, sent := range i.Answers {
 		if at != known && a.At.Sub(sent.At) < day {
@@ -242,7 +252,9 @@ func (d Inbox) answerable(host org.Organisation, i Inquiry, a Answer) error {
 		return fault.New(fault.Unavailable, fault.CodeUnavailable, "This service is not set up to send e-mails.")
 	case i.Email == "":
 		return conflict("The patient has left no e-mail address, so that this inquiry cannot be answered.")
-	case len(host.VerifiedEmails) == 0:
+	case from.AsOperator && d.Support == "":
+		return conflict("This stack has no SupportMail, to which a reply to the operator could go.")
+	case !from.AsOperator && len(from.Host.VerifiedEmails) == 0:
 		return conflict("First add an e-mail address to your organisation and verify it. The patient's reply goes there.")
 	case known >= 0 && i.Answers[known].Delivery == Sending && a.At.Sub(i.Answers[known].At) < sendingTime:
 		return unknown(i.Answers[known].At.Add(sendingTime).Sub(a.At))
@@ -255,11 +267,16 @@ func (d Inbox) answerable(host org.Organisation, i Inquiry, a Answer) error {
 }
 
 // send says what is known of the e-mail then; the error is for who asked, and is there unless it is Sent.
-func (d Inbox) send(ctx context.Context, host org.Organisation, i Inquiry, text string) (Delivery, error) {
-	l := written(host.Name, i.Tenant.Mode, text)
+func (d Inbox) send(ctx context.Context, from Author, i Inquiry, text string) (Delivery, error) {
+	l, replyTo := written(from.Host.Name, i.Tenant.Mode, text), d.Support
+	if from.AsOperator {
+		l = writtenAsOperator(text)
+	} else {
+		replyTo = from.Host.VerifiedEmails[0]
+	}
 	ctx, cancel := context.WithTimeout(ctx, mailTime) // there has to be time left to say that it did not go
 	defer cancel()
-	err := d.Mailer.SendReplyTo(ctx, []string{i.Email}, host.VerifiedEmails[0], l.Subject, l.Text(), l.HTML())
+	err := d.Mailer.SendReplyTo(ctx, []string{i.Email}, replyTo, l.Subject, l.Text(), l.HTML())
 	switch {
 	case err == nil:
 		return Sent, nil

@@ -63,7 +63,7 @@ func newCounter(t *testing.T) *counter {
 }
 
 func (c *counter) answer(text string) (inquiry.Inquiry, bool, error) {
-	return c.inbox.Answer(c.t.Context(), c.host, alder, c.id, member, text)
+	return c.inbox.Answer(c.t.Context(), inquiry.Author{Host: c.host, By: member}, alder, c.id, text)
 }
 
 // sent are the texts of all mails.
@@ -293,7 +293,7 @@ func TestAnInquiryMovesWithinItsTenant(t *testing.T) {
 		for _, of := range []org.Tenant{birch, {Mode: org.Live, OrgID: alder.OrgID}} {
 			_, _, err := c.inbox.Move(t.Context(), of, c.id, inquiry.Closed)
 			expect.NotFound(t, "another's", err)
-			_, _, err = c.inbox.Answer(t.Context(), c.host, of, c.id, member, reply)
+			_, _, err = c.inbox.Answer(t.Context(), inquiry.Author{Host: c.host, By: member}, of, c.id, reply)
 			expect.NotFound(t, "another's", err)
 		}
 		_, err := c.inbox.Show(t.Context(), alder, "x")

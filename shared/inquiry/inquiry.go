@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"recordbridge/shared/fault"
+	"recordbridge/shared/notice"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/verification"
@@ -63,13 +64,14 @@ type HealthSystem struct {
 
 // Store keeps inquiries (store.Work).
 type Store interface {
-	// CreateInquiry stores one with its event; fault.Conflict when it is there.
-	CreateInquiry(ctx context.Context, i Inquiry, event webhook.Event) error
+	// CreateInquiry stores one with its event and notices; fault.Conflict when it is there.
+	CreateInquiry(ctx context.Context, i Inquiry, event webhook.Event, notices ...notice.Notice) error
 }
 
-// Enqueuer tells the webhook worker of an event.
+// Enqueuer tells the webhook worker of an event or a notice.
 type Enqueuer interface {
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
+	EnqueueNotice(ctx context.Context, tenant org.Tenant, id string) error
 }
 
 // Proofs tells whether a token vouches for an address (verification.Proofs).
@@ -87,7 +89,7 @@ type Recorder struct {
 	Now      func() time.Time
 }
 
-// AskSupport tells the organisation that a patient needs help. fault.Invalid for what cannot be taken; what was taken before is taken again.
+// AskSupport tells the organisation, and the operator, that a patient or one of the organisation's team needs help. fault.Invalid for what cannot be taken; what was taken before is taken again.
 func (c Recorder) AskSupport(ctx context.Context, from From, s Support) error {
 	i, err := c.begin(ctx, from, webhook.SupportRequested)
 	var r reader
@@ -143,7 +145,11 @@ func (c Recorder) keep(ctx context.Context, from From, i Inquiry, data any) erro
 		return fmt.Errorf("tell an inquiry: %w", err)
 	}
 	i.ID = event.ID
-	err = c.Store.CreateInquiry(ctx, i, event)
+	var notices []notice.Notice
+	if i.Kind() == KindHelp { // the operator's support has to know of it, too
+		notices = append(notices, notice.SupportRequested(i.Tenant, i.ID, i.CreatedAt))
+	}
+	err = c.Store.CreateInquiry(ctx, i, event, notices...)
 	if errors.Is(err, fault.Conflict) {
 		return nil // it has come before
 	}
@@ -151,6 +157,9 @@ func (c Recorder) keep(ctx context.Context, from From, i Inquiry, data any) erro
 		return fmt.Errorf("store inquiry: %w", err)
 	}
 	_ = c.Enqueuer.EnqueueEvent(ctx, event.Tenant, event.ID) // the sweeper makes up for a lost message
+	for _, n := range notices {
+		_ = c.Enqueuer.EnqueueNotice(ctx, n.Tenant, n.ID)
+	}
 	return nil
 }
 

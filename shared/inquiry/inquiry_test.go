@@ -34,14 +34,20 @@ var (
 	birch = org.Tenant{Mode: org.Test, OrgID: "0b000000-0000-4000-8000-00000000000b"}
 )
 
-// queue keeps which events it was told of, or fails.
+// queue keeps which events and notices it was told of, or fails.
 type queue struct {
-	told []string
-	err  error
+	told    []string
+	notices []string
+	err     error
 }
 
 func (q *queue) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error {
 	q.told = append(q.told, id)
+	return q.err
+}
+
+func (q *queue) EnqueueNotice(_ context.Context, _ org.Tenant, id string) error {
+	q.notices = append(q.notices, id)
 	return q.err
 }
 
@@ -184,6 +190,26 @@ func TestTheSameRequestAgainChangesNothing(t *testing.T) {
 		ask(alder, "", help())
 		want("the same words a day later", 6)
 	})
+}
+
+// A ticket is for the operator, a missing health system for the organisation alone.
+func TestAskSupportNotifiesOperatorOnceWithoutTheTicketsText(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	from := inquiry.From{Tenant: alder, Email: address, RequestKey: "page-1"}
+	for range 2 {
+		expect.NoError(t, o.recorder.AskSupport(t.Context(), from, help()))
+	}
+	expect.NoError(t, o.recorder.AskHealthSystem(t.Context(), from, inquiry.HealthSystem{Name: "Alder"}))
+	stored := o.rows("NOTICE")
+	if len(o.queue.notices) != 1 || len(stored) != 1 || !strings.Contains(stored[0], o.queue.notices[0]) || !strings.Contains(stored[0], o.queue.told[0]) {
+		t.Fatalf("%d messages, notices %v", len(o.queue.notices), stored)
+	}
+	for _, text := range []string{address, help().Name, help().Subject, help().Body} {
+		if strings.Contains(stored[0], text) {
+			t.Errorf("the notice has %q", text)
+		}
+	}
 }
 
 // The event's id stands in queues and logs: nobody who can guess the words finds out with it whether somebody has sent them.

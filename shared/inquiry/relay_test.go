@@ -57,7 +57,7 @@ func TestAnswersStayPossibleBesideHostileAccount(t *testing.T) {
 		answer := func(orgID, member string, n int) bool {
 			host := org.Organisation{ID: orgID, Name: "Birch", VerifiedEmails: []string{"help@birch.example"}, LiveAccess: org.LiveNone}
 			tenant := org.Tenant{Mode: org.Live, OrgID: orgID}
-			_, isSent, err := inbox.Answer(t.Context(), host, tenant, fmt.Sprintf("00000000-0000-4000-8000-%012d", n), member, reply)
+			_, isSent, err := inbox.Answer(t.Context(), inquiry.Author{Host: host, By: member}, tenant, fmt.Sprintf("00000000-0000-4000-8000-%012d", n), reply)
 			if err != nil && (!errors.Is(err, fault.Limited) || strings.Contains(err.Error(), "cedar")) {
 				t.Fatal(err)
 			}

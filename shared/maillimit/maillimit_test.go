@@ -29,7 +29,7 @@ const victim = "victim@cedar.example"
 func purposes() []maillimit.Purpose {
 	return []maillimit.Purpose{
 		maillimit.Invitation, maillimit.Notice, maillimit.Answer, maillimit.NoticeAddress, maillimit.AccountAddress, maillimit.Account,
-		maillimit.PatientCode, maillimit.ApprovedCode,
+		maillimit.PatientCode, maillimit.ApprovedCode, maillimit.SupportTicket,
 	}
 }
 
@@ -67,6 +67,7 @@ func TestTakeBoundsEachPurpose(t *testing.T) {
 		maillimit.Account:        {0, 0, 50},
 		maillimit.PatientCode:    {200, 10, 50},
 		maillimit.ApprovedCode:   {10_000, 0, 120},
+		maillimit.SupportTicket:  {20, 20, 200},
 		"unknown":                {1, 1, 1},
 	} {
 		t.Run(string(purpose), func(t *testing.T) {

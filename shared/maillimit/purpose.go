@@ -17,6 +17,7 @@ const (
 	Account        Purpose = "account"         // to an account's own address, about its security
 	PatientCode    Purpose = "patient_code"    // for an organisation that is not approved for live mode
 	ApprovedCode   Purpose = "approved_code"   // for one that is
+	SupportTicket  Purpose = "support_ticket"  // to the operator
 )
 
 // limits are e-mails a day. That many can leave at once; after that, each becomes possible again after its part of a day. Zero is no limit.
@@ -43,6 +44,8 @@ func (p Purpose) limits() limits {
 		return limits{sender: 200, share: 10, mailbox: 50}
 	case ApprovedCode:
 		return limits{sender: 10_000, share: 0, mailbox: 120}
+	case SupportTicket:
+		return limits{sender: 20, share: 20, mailbox: 200}
 	}
 	return limits{sender: 1, share: 1, mailbox: 1}
 }

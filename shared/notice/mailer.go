@@ -52,6 +52,7 @@ type Mailer struct {
 	Sender    Sender // nil: this stack sends no e-mails
 	Limits    Limits
 	Dashboard string // its address, to which the mails lead
+	Support   string // the operator's e-mail address for support tickets; empty: tickets are only listed
 	Now       func() time.Time
 	Lease     time.Duration // longer than sending may take
 }
@@ -100,10 +101,14 @@ func (m Mailer) mail(ctx context.Context, n Notice) (Outcome, error) {
 	if err != nil {
 		return "", fmt.Errorf("read organisation: %w", err)
 	}
-	if len(told.VerifiedEmails) == 0 {
+	addresses, purpose := told.VerifiedEmails, maillimit.Notice
+	if n.Kind == KindSupport {
+		addresses, purpose = m.support(), maillimit.SupportTicket
+	}
+	if len(addresses) == 0 {
 		return NoAddresses, nil
 	}
-	to, err := m.admitted(ctx, told)
+	to, err := m.admitted(ctx, addresses, maillimit.Mail{Purpose: purpose, From: maillimit.From{Account: "", Organisation: told.MailSender()}, To: ""})
 	if err != nil {
 		return "", err
 	}
@@ -117,11 +122,19 @@ func (m Mailer) mail(ctx context.Context, n Notice) (Outcome, error) {
 	return Sent, nil
 }
 
-// admitted returns the verified addresses that can be sent another notice now.
-func (m Mailer) admitted(ctx context.Context, told org.Organisation) ([]string, error) {
-	to := make([]string, 0, len(told.VerifiedEmails))
-	for _, address := range told.VerifiedEmails {
-		counted := maillimit.Mail{Purpose: maillimit.Notice, From: maillimit.From{Account: "", Organisation: told.MailSender()}, To: address}
+// support returns the operator's address for support tickets, if there is one.
+func (m Mailer) support() []string {
+	if m.Support == "" {
+		return nil
+	}
+	return []string{m.Support}
+}
+
+// admitted returns the addresses to which a mail can be sent now.
+func (m Mailer) admitted(ctx context.Context, addresses []string, counted maillimit.Mail) ([]string, error) {
+	to := make([]string, 0, len(addresses))
+	for _, address := range addresses {
+		counted.To = address
 		err := m.Limits.Take(ctx, counted)
 		if err == nil {
 			to = append(to, address)
@@ -129,7 +142,7 @@ func (m Mailer) admitted(ctx context.Context, told org.Organisation) ([]string, 
 			return nil, fmt.Errorf("count notice: %w", err)
 		}
 	}
-	if left := len(told.VerifiedEmails) - len(to); left > 0 {
+	if left := len(addresses) - len(to); left > 0 {
 		logx.Add(ctx, slog.Int("notice_addresses_limited", left))
 	}
 	return to, nil

@@ -35,6 +35,8 @@ const (
 	noticeID = "90000000-0000-4000-8000-000000000001"
 	hookID   = "f0000000-0000-4000-8000-000000000001"
 	address  = "ops@alder.example"
+
+	operators = "support@recordbridge.example"
 )
 
 var (
@@ -63,7 +65,7 @@ func newOffice(t *testing.T, emails ...string) *office {
 		Work: store.Work{DB: made.DB, Table: made.Name("WorkTable")}, Control: store.Control{DB: made.DB, Table: made.Name("ControlTable")},
 	}}
 	p.mailer = notice.Mailer{
-		Store: p.rows, Sender: mail.Sender{Client: ses.NewFromConfig(made.Config), From: "notices@example.com"}, Dashboard: "https://dash.example/dashboard",
+		Store: p.rows, Sender: mail.Sender{Client: ses.NewFromConfig(made.Config), From: "notices@example.com"}, Dashboard: "https://dash.example/dashboard", Support: operators,
 		Limits: maillimit.Limiter{Buckets: &memory.Buckets{}, Keys: keys, Now: time.Now}, Now: time.Now, Lease: lease,
 	}
 	expect.NoError(t, p.rows.CreateOrganisation(t.Context(), org.Organisation{ID: tenant.OrgID, Name: "Alder App", Emails: emails, VerifiedEmails: emails, CreatedAt: time.Now()}))

@@ -1,5 +1,5 @@
-// Package notice owns what an organisation is told by e-mail of its webhooks and credentials: when it is told, in which
-// words, and for how long an e-mail that cannot be sent is tried again. A notice is a row first, so that none is forgotten
+// Package notice owns what an organisation is told by e-mail of its webhooks and credentials, and the operator of support
+// tickets: when it is told, in which words, and for how long an e-mail that cannot be sent is tried again. A notice is a row first, so that none is forgotten
 // (ADR 4); the webhook worker sends it. It knows no SES and no table.
 package notice
 
@@ -30,10 +30,12 @@ const (
 	KindLiveApproved  Kind = "live_access_approved"
 	KindLiveRefused   Kind = "live_access_refused"
 	KindLiveWithdrawn Kind = "live_access_withdrawn"
+	// KindSupport goes to the operator, not to the organisation.
+	KindSupport Kind = "support_requested"
 )
 
-// Notice is an e-mail to an organisation about one of its webhooks or credentials, or its live mode. It holds no content of events and no
-// secret.
+// Notice is an e-mail to an organisation about one of its webhooks or credentials, or its live mode, or one to the operator about a support
+// ticket. It holds no content of events and no secret.
 type Notice struct {
 	ID             string // the same for the same occasion
 	Tenant         org.Tenant
@@ -42,6 +44,7 @@ type Notice struct {
 	URL            string // of the subscription, as far as others may see it
 	Rev            int64  // of the subscription that is to be disabled
 	PublicID       string // of the credential
+	InquiryID      string // of the support ticket
 	Reason         webhook.Reason
 	Failures       int
 	FailingSince   time.Time
@@ -55,7 +58,7 @@ type Outcome string
 // The outcomes.
 const (
 	Sent        Outcome = "sent"
-	NoAddresses Outcome = "no_addresses" // the organisation has none
+	NoAddresses Outcome = "no_addresses" // the organisation, or the operator, has none
 	NoSender    Outcome = "no_sender"    // this stack sends no e-mails
 	GivenUp     Outcome = "given_up"     // it could not be sent for as long as notices are kept
 
@@ -116,6 +119,11 @@ func decided(o org.Organisation, kind Kind, at time.Time) Notice {
 		ID:     ids.Derive("notice", o.ID, string(kind), strconv.FormatInt(o.Rev, 10)),
 		Tenant: org.Tenant{Mode: org.Live, OrgID: o.ID}, Kind: kind, At: at,
 	}
+}
+
+// SupportRequested tells the operator that a support ticket was filed. What it says stays in the inquiry.
+func SupportRequested(tenant org.Tenant, inquiryID string, at time.Time) Notice {
+	return Notice{ID: ids.Derive("notice", inquiryID, string(KindSupport)), Tenant: tenant, Kind: KindSupport, InquiryID: inquiryID, At: at}
 }
 
 // DisabledByHand tells that an operator has disabled a subscription, which was s before.

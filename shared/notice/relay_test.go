@@ -128,3 +128,48 @@ func TestNoticeWaitsWhenItsLimitIsReached(t *testing.T) {
 		p.wantDone(1, notice.Sent)
 	})
 }
+
+// Anyone who knows a public id can file tickets: the operator's mailbox is not theirs to fill, and no ticket's notice is lost.
+func TestSupportTicketsReachOperatorWithinLimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newOffice(t, address)
+		all := make([]notice.Notice, 0, 30)
+		for n := range cap(all) {
+			filed := notice.SupportRequested(tenant, fmt.Sprintf("50000000-0000-4000-8000-%012d", n), time.Now())
+			expect.NoError(t, p.rows.Notify(t.Context(), filed))
+			expect.NoError(t, p.mailer.SendNotice(t.Context(), tenant, filed.ID))
+			all = append(all, filed)
+		}
+		sent := p.cloud.SES().Sent()
+		if len(sent) != 20 {
+			t.Errorf("%d e-mails at once, want 20", len(sent))
+		}
+		<-time.After(24 * time.Hour)
+		for _, filed := range all {
+			expect.NoError(t, p.mailer.SendNotice(t.Context(), tenant, filed.ID))
+		}
+		sent = p.cloud.SES().Sent()
+		for _, m := range sent {
+			if !slices.Equal(m.To, []string{operators}) {
+				t.Errorf("an e-mail went to %v", m.To)
+			}
+		}
+		if len(sent) != 30 {
+			t.Errorf("%d e-mails a day later, want 30", len(sent))
+		}
+	})
+}
+
+func TestSupportTicketSendsNoMailWithoutSupportAddress(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newOffice(t, address)
+		p.mailer.Support = ""
+		n := notice.SupportRequested(tenant, "50000000-0000-4000-8000-000000000001", time.Now())
+		n.ID = noticeID
+		expect.NoError(t, p.rows.Notify(t.Context(), n))
+		expect.NoError(t, p.send())
+		p.wantDone(0, notice.NoAddresses)
+	})
+}

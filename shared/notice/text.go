@@ -28,6 +28,9 @@ type content struct {
 // leads to it, and holds no secret and nothing of events.
 func message(n Notice, name, dashboard string) mailtext.Message {
 	whose := fmt.Sprintf("%s (%s mode)", mailtext.Plain(name), n.Tenant.Mode)
+	if n.Kind == KindSupport {
+		return n.ticket(whose)
+	}
 	said := n.content()
 	place, label, facts := "webhooks/"+n.SubscriptionID, "Look at the webhook", n.aboutWebhook()
 	switch {
@@ -44,6 +47,28 @@ func message(n Notice, name, dashboard string) mailtext.Message {
 		Link:    mailtext.Link{Label: label, Address: fmt.Sprintf("%s#/%s/%s/%s", dashboard, n.Tenant.OrgID, n.Tenant.Mode, place)},
 		Closing: append(said.advice, reach),
 		Reason:  "This goes to the addresses for notices, which the dashboard has under Branding.",
+	}
+}
+
+// ticket writes to the operator. What the ticket says may be health information, and its address may be a patient's, so that both are only in
+// the inquiry.
+func (n Notice) ticket(whose string) mailtext.Message {
+	of := fmt.Sprintf("-org %s -mode %s -id %s", n.Tenant.OrgID, n.Tenant.Mode, n.InquiryID)
+	return mailtext.Message{
+		Language: "en", Subject: "Recordbridge: A support ticket was filed: " + whose,
+		Opening: []string{"Somebody asked for support with the public id of this organisation: one of its team, or one of its patients."},
+		Facts: []mailtext.Fact{
+			{Name: "Organisation", Value: whose},
+			{Name: "Organisation id", Value: n.Tenant.OrgID},
+			{Name: "Ticket", Value: n.InquiryID},
+			{Name: "Filed", Value: moment(n.At)},
+		},
+		Closing: []string{
+			"Read it: ctl inquiry show " + of,
+			"Answer as the operator: ctl inquiry answer -as-operator -text-file FILE " + of,
+			"The organisation has received the event patient.request_support, and has the ticket in its inbox.",
+		},
+		Reason: "This goes to the address of the stack's parameter SupportMail. It repeats nothing of the ticket, which may hold health information.",
 	}
 }
 
@@ -93,6 +118,7 @@ func (n Notice) content() content {
 		}}
 	case KindKeyCreated:
 		return content{"A private key was created", []string{"An API credential has a new private key."}, []string{revoke}}
+	case KindSupport: // has a message of its own
 	}
 	return content{"", nil, nil}
 }
@@ -113,7 +139,7 @@ func (n Notice) aboutWebhook() []mailtext.Fact {
 		facts = append(facts, mailtext.Fact{Name: "Created", Value: moment(n.At)})
 	case KindWebhookMoved, KindSecretRotated:
 		facts = append(facts, mailtext.Fact{Name: "Since", Value: moment(n.At)})
-	case KindFailing, KindCredentialCreated, KindKeyCreated, KindLiveApproved, KindLiveRefused, KindLiveWithdrawn:
+	case KindFailing, KindCredentialCreated, KindKeyCreated, KindLiveApproved, KindLiveRefused, KindLiveWithdrawn, KindSupport:
 	}
 	return facts
 }

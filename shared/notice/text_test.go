@@ -45,6 +45,7 @@ func TestEachKindHasItsMailWithoutASecret(t *testing.T) {
 		"live-approved":      notice.LiveApproved(alder, since),
 		"live-refused":       notice.LiveRefused(alder, since),
 		"live-withdrawn":     notice.LiveWithdrawn(alder, since),
+		"support-ticket":     notice.SupportRequested(tenant, "50000000-0000-4000-8000-000000000001", since),
 		"webhook-created":    notice.WebhookCreated(sub),
 		"webhook-moved":      notice.WebhookMoved(sub, since),
 		"secret-rotated":     notice.SecretRotated(sub, since),

@@ -87,7 +87,7 @@ func TestEveryChangeIsAudited(t *testing.T) {
 	reads := []string{
 		"Catalog.Preview", "Catalog.Report", "Catalog.Search", "Catalog.Show", "Catalog.Source", "Catalog.Sources", "Clients.List", "Clients.PublicKeys",
 		"Clients.Show", "Connections.Any", "Connections.Erasure", "Connections.List", "Connections.Show", "Credentials.List", "Credentials.Show", "Credentials.Uses", "Credentials.Within", "EndpointHealth.Report", "Endpoints.List", "Endpoints.Show",
-		"Exports.List", "Exports.Show", "Inquiries.List", "Inquiries.Show", "Log.Search", "Log.Show", "Organisations.Deletion", "Organisations.List", "Organisations.LiveChecklist", "Organisations.LiveRequests", "Organisations.Show", "Registrations.Callback", "Registrations.InEffect",
+		"Exports.List", "Exports.Show", "Inquiries.List", "Inquiries.Queue", "Inquiries.Show", "Log.Search", "Log.Show", "Organisations.Deletion", "Organisations.List", "Organisations.LiveChecklist", "Organisations.LiveRequests", "Organisations.Show", "Registrations.Callback", "Registrations.InEffect",
 		"Registrations.List", "Webhooks.List", "Webhooks.Show",
 	}
 	// Their rows are those of account/members and disconnect, whose tests look at them.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/inquiry"
@@ -41,34 +42,63 @@ type InquiryPage struct {
 
 // List lists a tenant's inquiries, newest first. Errors are fault.Invalid and fault.NotFound.
 func (o Inquiries) List(ctx context.Context, tenant org.Tenant, q InquiryQuery) (InquiryPage, error) {
-	p, err := q.checked()
+	p, err := q.checkedInquiries()
 	if err != nil {
 		return InquiryPage{}, err
-	}
-	if _, ok := inquiry.ParseStatus(string(q.Status)); !ok && q.Status != "" {
-		return InquiryPage{}, fault.BadRequest("The status must be open, answered or closed.").About("status")
-	}
-	if _, ok := inquiry.ParseKind(string(q.Kind)); !ok && q.Kind != "" {
-		return InquiryPage{}, fault.BadRequest("The kind must be support or health_system.").About("kind")
 	}
 	if _, err = o.organisation(ctx, tenant); err != nil {
 		return InquiryPage{}, err
 	}
-	parts := o.deps.Inquiries
-	var page InquiryPage
-	page.Inquiries, page.Next, err = collect(p, func(after string, limit int) ([]string, bool, error) {
-		return parts.Rows.InquiriesBefore(ctx, tenant, after, limit)
-	}, func(id string) (i inquiry.Inquiry, isWanted bool, err error) {
-		i, err = parts.Inbox.Show(ctx, tenant, id)
-		if errors.Is(err, fault.NotFound) {
-			return i, false, nil
-		}
-		return i, (q.Status == "" || i.Status == q.Status) && (q.Kind == "" || i.Kind() == q.Kind), err
-	})
+	return o.list(ctx, tenant, q, p)
+}
+
+// InquiryQueue is the inquiries of all organisations.
+type InquiryQueue struct {
+	Inquiries []inquiry.Inquiry // newest first
+	Cut       []org.Tenant      // those that have more than were asked for
+}
+
+// Queue lists the inquiries of every organisation in both modes, at most the query's limit of each. Errors are fault.Invalid.
+func (o Inquiries) Queue(ctx context.Context, q InquiryQuery) (InquiryQueue, error) {
+	p, err := q.checkedInquiries()
 	if err != nil {
-		return InquiryPage{}, fmt.Errorf("list inquiries: %w", err)
+		return InquiryQueue{}, err
 	}
-	return page, nil
+	if p.After != "" {
+		return InquiryQueue{}, fault.BadRequest("A position belongs to one organisation's list.").About("after")
+	}
+	tenants, err := o.deps.Store.Tenants(ctx)
+	if err != nil {
+		return InquiryQueue{}, fmt.Errorf("list organisations: %w", err)
+	}
+	queue := InquiryQueue{Inquiries: []inquiry.Inquiry{}, Cut: []org.Tenant{}}
+	for _, tenant := range tenants {
+		page, err := o.list(ctx, tenant, q, p)
+		if err != nil {
+			return InquiryQueue{}, err
+		}
+		queue.Inquiries = append(queue.Inquiries, page.Inquiries...)
+		if page.Next != "" {
+			queue.Cut = append(queue.Cut, tenant)
+		}
+	}
+	slices.SortStableFunc(queue.Inquiries, func(a, b inquiry.Inquiry) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	return queue, nil
+}
+
+// checkedInquiries returns the paging of a query that can be answered; fault.Invalid.
+func (q InquiryQuery) checkedInquiries() (Paging, error) {
+	p, err := q.checked()
+	if err != nil {
+		return Paging{}, err
+	}
+	if _, ok := inquiry.ParseStatus(string(q.Status)); !ok && q.Status != "" {
+		return Paging{}, fault.BadRequest("The status must be open, answered or closed.").About("status")
+	}
+	if _, ok := inquiry.ParseKind(string(q.Kind)); !ok && q.Kind != "" {
+		return Paging{}, fault.BadRequest("The kind must be support or health_system.").About("kind")
+	}
+	return p, nil
 }
 
 // Show reads one inquiry with its answers; fault.NotFound.
@@ -91,11 +121,38 @@ func (o Inquiries) Move(ctx context.Context, tenant org.Tenant, id, status strin
 
 // Answer has a patient answered by e-mail, once however often the same text is sent. Errors are those of inquiry.Inbox.Answer.
 func (o Inquiries) Answer(ctx context.Context, tenant org.Tenant, id, text string) (inquiry.Inquiry, error) {
+	return o.answer(ctx, tenant, id, text, false)
+}
+
+// AnswerAsOperator is Answer in the name of whoever runs the service.
+func (o Inquiries) AnswerAsOperator(ctx context.Context, tenant org.Tenant, id, text string) (inquiry.Inquiry, error) {
+	return o.answer(ctx, tenant, id, text, true)
+}
+
+func (o Inquiries) list(ctx context.Context, tenant org.Tenant, q InquiryQuery, p Paging) (page InquiryPage, err error) {
+	parts := o.deps.Inquiries
+	page.Inquiries, page.Next, err = collect(p, func(after string, limit int) ([]string, bool, error) {
+		return parts.Rows.InquiriesBefore(ctx, tenant, after, limit)
+	}, func(id string) (i inquiry.Inquiry, isWanted bool, err error) {
+		i, err = parts.Inbox.Show(ctx, tenant, id)
+		if errors.Is(err, fault.NotFound) {
+			return i, false, nil
+		}
+		return i, (q.Status == "" || i.Status == q.Status) && (q.Kind == "" || i.Kind() == q.Kind), err
+	})
+	if err != nil {
+		return InquiryPage{}, fmt.Errorf("list inquiries: %w", err)
+	}
+	return page, nil
+}
+
+func (o Inquiries) answer(ctx context.Context, tenant org.Tenant, id, text string, asOperator bool) (inquiry.Inquiry, error) {
 	host, err := o.organisation(ctx, tenant)
 	if err != nil {
 		return inquiry.Inquiry{}, err
 	}
-	i, isSent, err := o.deps.Inquiries.Inbox.Answer(ctx, host, tenant, id, o.deps.Actor, text)
+	from := inquiry.Author{Host: host, By: o.deps.Actor, AsOperator: asOperator}
+	i, isSent, err := o.deps.Inquiries.Inbox.Answer(ctx, from, tenant, id, text)
 	if isSent {
 		err = errors.Join(err, o.record(ctx, tenant, "inquiry.answered", i.ID))
 	}

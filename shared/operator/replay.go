@@ -83,9 +83,16 @@ func (o Webhooks) replayer() webhook.Replayer {
 // are for its type, and returns the event's id. Errors are fault.NotFound, and fault.Conflict when no such webhook works
 // or is for the type.
 func (o Webhooks) Simulate(ctx context.Context, tenant org.Tenant, id string, t webhook.Type) (string, error) {
-	now := o.deps.Now()
+	now, data := o.deps.Now(), webhook.Example(t)
+	if t == webhook.TestEvent {
+		made, err := o.testData()
+		if err != nil {
+			return "", err
+		}
+		data = made
+	}
 	// Each simulation is a fact of its own.
-	event, err := webhook.NewEvent(tenant, t, o.deps.NewID(), 0, now, webhook.Example(t))
+	event, err := webhook.NewEvent(tenant, t, o.deps.NewID(), 0, now, data)
 	if err != nil {
 		return "", fmt.Errorf("make event: %w", err)
 	}

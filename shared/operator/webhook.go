@@ -206,12 +206,11 @@ func (o Webhooks) SendTest(ctx context.Context, tenant org.Tenant) (string, erro
 	if err := o.checkOwner(ctx, tenant); err != nil {
 		return "", err
 	}
-	random := make([]byte, 16)
-	if _, err := io.ReadFull(o.deps.Random, random); err != nil {
-		return "", fmt.Errorf("random bytes: %w", err)
+	data, err := o.testData()
+	if err != nil {
+		return "", err
 	}
-	event, err := webhook.NewEvent(tenant, webhook.TestEvent, o.deps.NewID(), 0, o.deps.Now(),
-		webhook.Test{Hello: "world", Random: hex.EncodeToString(random)})
+	event, err := webhook.NewEvent(tenant, webhook.TestEvent, o.deps.NewID(), 0, o.deps.Now(), data)
 	if err != nil {
 		return "", fmt.Errorf("make test event: %w", err)
 	}
@@ -219,6 +218,15 @@ func (o Webhooks) SendTest(ctx context.Context, tenant org.Tenant) (string, erro
 		return event.ID, err
 	}
 	return event.ID, o.record(ctx, tenant, "webhook.tested", event.ID)
+}
+
+// testData is the data of a test, a different one each time.
+func (o Webhooks) testData() (webhook.Test, error) {
+	random := make([]byte, 16)
+	if _, err := io.ReadFull(o.deps.Random, random); err != nil {
+		return webhook.Test{}, fmt.Errorf("random bytes: %w", err)
+	}
+	return webhook.Test{Hello: "world", Random: hex.EncodeToString(random)}, nil
 }
 
 // missedSince is when the oldest delivery was made that has failed or is held, whenever that was; that is what a replay

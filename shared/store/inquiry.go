@@ -5,7 +5,10 @@ import (
 	"context"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"recordbridge/shared/inquiry"
+	"recordbridge/shared/notice"
 	"recordbridge/shared/org"
 	"recordbridge/shared/webhook"
 )
@@ -18,7 +21,7 @@ const (
 )
 
 // CreateInquiry implements inquiry.Store. Its row outlives the event's: it is for people, who look in now and then.
-func (s Work) CreateInquiry(ctx context.Context, i inquiry.Inquiry, event webhook.Event) error {
+func (s Work) CreateInquiry(ctx context.Context, i inquiry.Inquiry, event webhook.Event, notices ...notice.Notice) error {
 	row := newItem(inquiryKey(i.Tenant, i.ID))
 	row.setText("type", string(i.Type))
 	row.setText("email", i.Email)
@@ -32,7 +35,12 @@ func (s Work) CreateInquiry(ctx context.Context, i inquiry.Inquiry, event webhoo
 	row.setTime("created_at", i.CreatedAt)
 	row.setInt("ttl", i.CreatedAt.Add(keepInquiries).Unix())
 	row.listed(i.Tenant, inquiryList, i.ID, i.CreatedAt)
-	return transact(ctx, s.DB, putNew(s.Table, eventItem(event)), putNew(s.Table, row))
+	rows := make([]types.TransactWriteItem, 0, 2+len(notices))
+	rows = append(rows, putNew(s.Table, eventItem(event)), putNew(s.Table, row))
+	for _, n := range notices {
+		rows = append(rows, putNew(s.Table, noticeItem(n)))
+	}
+	return transact(ctx, s.DB, rows...)
 }
 
 // InquiriesBefore implements operator.InquiryRows.

@@ -14,12 +14,21 @@ import (
 
 // Notify implements notice.Rows: the row is the outbox.
 func (s Work) Notify(ctx context.Context, n notice.Notice) error {
+	if err := create(ctx, s.DB, s.Table, noticeItem(n)); !errors.Is(err, fault.Conflict) {
+		return err
+	}
+	return nil // it is there already
+}
+
+// noticeItem is the row of a notice that is to be sent.
+func noticeItem(n notice.Notice) item {
 	row := newItem(noticeKey(n.Tenant, n.ID))
 	row.setText("kind", string(n.Kind))
 	row.setText("subscription_id", n.SubscriptionID)
 	row.setText("url", n.URL)
 	row.setInt("of_rev", n.Rev)
 	row.setText("public_id", n.PublicID)
+	row.setText("inquiry_id", n.InquiryID)
 	row.setText("reason", string(n.Reason))
 	row.setInt("failures", int64(n.Failures))
 	row.setTime("failing_since", n.FailingSince)
@@ -29,10 +38,7 @@ func (s Work) Notify(ctx context.Context, n notice.Notice) error {
 	row.setInt("ttl", n.At.Add(keepEvents).Unix())
 	row.setDue(n.ID, n.At.Add(sweepAfter))
 	row.listed(n.Tenant, kindName(due.Notice), n.ID, n.At)
-	if err := create(ctx, s.DB, s.Table, row); !errors.Is(err, fault.Conflict) {
-		return err
-	}
-	return nil // it is there already
+	return row
 }
 
 // ClaimNotice gives a notice that is to be sent to the caller until leaseUntil; fault.Conflict when there is none, or
@@ -49,7 +55,7 @@ func (s Work) ClaimNotice(ctx context.Context, tenant org.Tenant, id string, now
 	}
 	return notice.Notice{
 		ID: id, Tenant: tenant, Kind: notice.Kind(row.text("kind")), SubscriptionID: row.text("subscription_id"),
-		URL: row.text("url"), Rev: row.int("of_rev"), PublicID: row.text("public_id"), Reason: webhook.Reason(row.text("reason")),
+		URL: row.text("url"), Rev: row.int("of_rev"), PublicID: row.text("public_id"), InquiryID: row.text("inquiry_id"), Reason: webhook.Reason(row.text("reason")),
 		Failures: int(row.int("failures")), FailingSince: row.time("failing_since"), At: row.time("created_at"), Fence: row.int("fence"),
 	}, nil
 }

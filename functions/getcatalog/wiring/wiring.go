@@ -12,14 +12,17 @@ import (
 	"recordbridge/shared/catalog/serve"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/store"
+	"recordbridge/shared/wiring/directory"
 	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/ownurls"
+	"recordbridge/shared/wiring/setting"
 )
 
 // Environment is the part of template.yaml that the function reads.
 type Environment struct {
 	edge.PublicEnv
 	ownurls.URLEnv
+	setting.TEFCAEnv
 
 	CatalogTable  string `env:"CATALOG_TABLE,required"`
 	CatalogBucket string `env:"CATALOG_BUCKET,required"`
@@ -35,11 +38,16 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil {
 		return nil, err
 	}
+	facilities, err := directory.New(env.TEFCAEnv)
+	if err != nil {
+		return nil, err
+	}
 	objects := blob.Archive{Bucket: blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.CatalogBucket}}
 	pointers := serve.Pointers{
 		Snapshots: store.Catalog{DB: e.DB, Table: env.CatalogTable}, Health: store.CatalogHealth{DB: e.DB, Table: env.CatalogTable},
 	}
 	return lambdarun.HTTP(p.Logger, getcatalog.New(getcatalog.Deps{
 		API: e.API, Auth: e.Auth, Records: serve.NewRecords(pointers, serve.Files{Objects: objects, Dir: p.Dir}, objects, own, p.Now),
+		Facilities: facilities,
 	})), nil
 }

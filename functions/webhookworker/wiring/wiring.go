@@ -38,7 +38,8 @@ type Environment struct {
 	LimitSecret      string        `env:"LIMIT_SECRET,required"`
 	DeliveryQueueURL string        `env:"DELIVERY_QUEUE_URL,required"`
 	WorkerLease      time.Duration `env:"WORKER_LEASE,required"`
-	MailFrom         string        `env:"MAIL_FROM"` // empty: no e-mails are sent
+	MailFrom         string        `env:"MAIL_FROM"`    // empty: no e-mails are sent
+	SupportMail      string        `env:"SUPPORT_MAIL"` // the operator's; empty: support tickets are only listed
 	DashboardURL     string        `env:"DASHBOARD_URL,required"`
 }
 
@@ -60,7 +61,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		return nil, err
 	}
 	mailer := notice.Mailer{
-		Store: rows, Sender: nil, Dashboard: env.DashboardURL, Now: p.Now, Lease: env.WorkerLease,
+		Store: rows, Sender: nil, Dashboard: env.DashboardURL, Support: env.SupportMail, Now: p.Now, Lease: env.WorkerLease,
 		Limits: maillimit.Limiter{Buckets: store.Flow{DB: db, Table: env.FlowTable}, Keys: counting, Now: p.Now},
 	}
 	if env.MailFrom != "" {

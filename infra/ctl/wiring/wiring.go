@@ -127,7 +127,7 @@ func Members(cfg aws.Config, outputs map[string]string, o Options) members.Servi
 // inquiryParts are what inquiries to the stack with these outputs are answered with. Without an address that e-mails come from nobody is.
 func inquiryParts(cfg aws.Config, outputs map[string]string, o Options) operator.InquiryParts {
 	rows := store.Work{DB: store.NewClient(cfg), Table: outputs["WorkTable"]}
-	made := operator.InquiryParts{Rows: rows, Inbox: inquiry.Inbox{Rows: rows, Now: o.Now}}
+	made := operator.InquiryParts{Rows: rows, Inbox: inquiry.Inbox{Rows: rows, Support: outputs["SupportMail"], Now: o.Now}}
 	if from := outputs["MailFrom"]; from != "" {
 		made.Inbox.Mailer = mail.Sender{Client: ses.NewFromConfig(cfg), From: from}
 	}

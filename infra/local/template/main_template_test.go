@@ -30,7 +30,7 @@ func loadMain(t *testing.T, parameters map[string]string) *template.Template {
 func asOnALaptop() map[string]string {
 	return map[string]string{
 		"PublicBaseUrl": "http://127.0.0.1:4566/v1", "EnableSandbox": "true", "AllowedPrivateRanges": "127.0.0.0/8, ::1/128",
-		"MailFrom": "notices@localhost.example",
+		"MailFrom": "notices@localhost.example", "SupportMail": "support@localhost.example",
 	}
 }
 
@@ -73,6 +73,7 @@ func TestAWorkersTriggerTimesEnvironmentAndStatementsAreResolved(t *testing.T) {
 			"CONTROL_TABLE":          "recordbridge-ControlTable",
 			"WORK_TABLE":             "recordbridge-WorkTable",
 			"SECRETS_KEY":            "arn:aws:kms:us-east-1:000000000000:alias/recordbridge-SecretsKey",
+			"SUPPORT_MAIL":           "support@localhost.example",
 			"DOWNLOAD_SECRET":        "arn:aws:secretsmanager:us-east-1:000000000000:secret:recordbridge-DownloadSecret",
 			"DELIVERY_QUEUE_URL":     "http://127.0.0.1:4566/000000000000/recordbridge-DeliveryQueue",
 			"ALLOWED_PRIVATE_RANGES": "127.0.0.0/8,::1/128",

@@ -161,6 +161,7 @@ func load(dataDir string) (*template.Template, error) {
 		Parameters: map[string]string{
 			"PublicBaseUrl": baseURL, "EnableSandbox": "true", "AllowedPrivateRanges": "127.0.0.0/8", "EndpointProbes": "private", "SandboxDataDir": dataDir,
 			"MailFrom":               "notices@example.com",
+			"SupportMail":            operatorsAddress,
 			"DashboardUrl":           "http://localhost:4566/v1/dashboard", // an address without a name has no passkeys
 			"CodesPerMailboxAndHour": "5", "CodesPerClientAndHour": "1000",
 			"ExportsPerOrganisation":   "1", // so that a second one has to wait

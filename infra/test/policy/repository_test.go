@@ -111,6 +111,7 @@ func documents(source *policy.Tree) rules {
 		"commands in documents exist":   func() []policy.Finding { return policy.Commands(source) },
 		"links lead somewhere":          func() []policy.Finding { return policy.Links(source) },
 		"documents named in code exist": func() []policy.Finding { return policy.Mentions(source) },
+		"compatibility rows have tests": func() []policy.Finding { return policy.Compatibility(source) },
 	}
 }
 

@@ -46,6 +46,15 @@ func places() []place {
 	}
 }
 
+// Facilities lists the network's directory.
+func Facilities() []tefca.Facility {
+	listed := make([]tefca.Facility, 0, len(places()))
+	for _, p := range places() {
+		listed = append(listed, tefca.Facility{ID: p.id(), Name: p.name, City: p.city, State: p.state, Access: tefca.Documents})
+	}
+	return listed
+}
+
 // placeOf finds a facility by its number in the directory.
 func placeOf(number int) place { return places()[number-1] }
 

@@ -7,6 +7,7 @@ import { api } from "./api/api.ts";
 import { readBoot } from "./boot.ts";
 import { tellBridges } from "./bridge.ts";
 import { again, listen } from "./channel.ts";
+import { directConfig, isDirect, tellHolder } from "./direct.ts";
 import { fragmentOf, hashOf, lacksOrigins, mayTake, noPopupMode, pageConfig } from "./given.ts";
 import { refusal } from "./machine/events.ts";
 import { run, type World } from "./machine/run.ts";
@@ -18,7 +19,9 @@ import { Windows } from "./windows.ts";
 
 const boot = readBoot(document);
 const fragment = fragmentOf(location.hash);
-const shell: Shell = fragment ? "window" : boot.shell;
+const query = new URLSearchParams(location.search);
+const shell: Shell = fragment ? "window" : boot.shell === "frame" && isDirect(query) ? "direct" : boot.shell;
+const isFramed = shell === "frame" || shell === "direct";
 const windows = new Windows(window);
 let language: Language = native;
 let mode: Mode | undefined;
@@ -43,11 +46,11 @@ const world: World = {
   go: (url) => windows.go(url),
   leave: (start) => windows.leave(start, fragment?.attempt_id),
   emit: (payload, reason) => {
-    if (shell !== "frame") tellBridges(window, payload);
+    if (!isFramed) tellBridges(window, payload);
     else post(reason === undefined ? { type: "event", payload } : { type: "event", payload, reason });
   },
   result: (callback) => post({ type: "result", callback }),
-  closed: () => (shell === "frame" ? post({ type: "closed" }) : window.close()),
+  closed: () => (isFramed ? post({ type: "closed" }) : window.close()),
 };
 
 const redirectUri = boot.query.redirect_uri;
@@ -64,6 +67,10 @@ if (shell === "frame") {
     here: ({ attemptId, made }) => runner.send({ type: "here", attemptId, made }),
     foreign: () => void refuse("The page that holds the frame is not one of the organisation's registered origins."),
   });
+} else if (shell === "direct") {
+  post = tellHolder(parent, location.ancestorOrigins?.[0], boot.allowed_origins, boot.api_mode);
+  if (parent === window) void refuse("This page is for frames. Web views open the hosted page.");
+  else void join({ config: directConfig(query) });
 } else void enter();
 
 /** The page has told what it wants. Where the server knows that nothing can come of it, that is all that is told. */

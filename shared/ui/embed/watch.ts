@@ -35,7 +35,7 @@ export function watchWorld(runner: Runner, windows: Windows): void {
   });
   // A page that the browser had kept stands where it was left.
   addEventListener("pageshow", ({ persisted }) => persisted && runner.state().view === "institution" && runner.send({ type: "prepare" }));
-  if (runner.state().shell === "frame") addEventListener("keydown", (event) => event.key === "Escape" && escape(event, runner));
+  if (/frame|direct/.test(runner.state().shell)) addEventListener("keydown", (event) => event.key === "Escape" && escape(event, runner));
 }
 
 /** In a frame Escape is the page's to hear, but for what it means here: an open dialog, a search that is being cleared. */

@@ -48,6 +48,7 @@ export interface EventData {
     external_state?: string;
   };
   "widget.complete": Connection[];
+  "widget.close": Record<string, never>;
   "search.query": {
     query: string;
     timestamp: number;
@@ -103,7 +104,7 @@ export type Refusal = Pick<EventData["patient.connection_failed"], "error" | "er
 
 /** What orgConnectionCallback carries in its detail: a connection, or what went wrong. */
 export type Callback =
-  | Pick<Connection, "org_connection_id" | "endpoint_id" | "portal_id" | "brand_id" | "connection_status" | "platform_type" | "request_id" | "external_id" | "external_state">
+  | Omit<Connection, "tefca_directory_id">
   | Refusal;
 
 /**

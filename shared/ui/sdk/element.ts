@@ -154,11 +154,12 @@ export class SvcWidgetElement extends WidgetBase {
     this.#modal.close();
     if (visit.fromNowhere) this.trigger.focus();
     if (!visit.completed) this.#emit({ api_mode: visit.mode, event_type: "widget.complete", data: [...visit.connections.values()] });
+    this.#emit({ api_mode: visit.mode, event_type: "widget.close", data: {} });
   }
 
   #emit(payload: Payload, reason?: string): void {
     // Older pages say JSON.parse(event.detail.data).
-    if (payload.event_type !== "widget.config_error") Object.defineProperty(payload.data, "toString", { value: () => JSON.stringify(payload) });
+    if ("data" in payload) Object.defineProperty(payload.data, "toString", { value: () => JSON.stringify(payload) });
     else if (payload.api_mode === "test") this.warn(reason);
     this.emit("eventBus", payload);
   }

@@ -75,3 +75,11 @@ test("a session that is over is told of, and so is a service that is not there",
   const away = new Api({ base: "dashboard", fetch: () => Promise.reject(new TypeError("x")), signedOut: () => {}, prove: async () => false });
   assert.equal((await refusal(away.get("session"))).status, 0);
 });
+
+test("a refusal has the seconds of Retry-After", async () => {
+  for (const [value, want] of [["2316", 2316], ["soon", undefined], [undefined, undefined]] as const) {
+    const fetch = (async () => new Response("{}", { status: 429, headers: value === undefined ? {} : { "retry-after": value } })) as typeof globalThis.fetch;
+    const api = new Api({ base: "dashboard", fetch, signedOut: () => undefined, prove: async () => false });
+    assert.equal((await refusal(api.get("session"))).retryAfter, want);
+  }
+});

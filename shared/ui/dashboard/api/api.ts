@@ -12,6 +12,7 @@ export interface Failure {
   error: string;
   description: string;
   requestId: string;
+  retryAfter?: number; // seconds until the service accepts the request again, if it has said so
 }
 
 /** What was asked was not done. */
@@ -87,7 +88,9 @@ export class Api {
 
 async function refusal(response: Response): Promise<Refused> {
   const envelope = (await response.json().catch(() => ({}))) as { error?: string; error_description?: string; request_id?: string };
+  const retryAfter = Number(response.headers.get("retry-after"));
   return new Refused({
+    ...(retryAfter > 0 && { retryAfter }),
     status: response.status,
     error: envelope.error ?? "svc_server_error",
     description: envelope.error_description ?? "The service gave an answer that is none of ours. Please try again.",

@@ -4,6 +4,7 @@ import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Failure } from "../api/api.ts";
 import { useAction, useApp } from "../app.ts";
 import type { Action, Answer } from "../app.ts";
+import { advice } from "./advice.ts";
 
 /** The head of a screen; it takes the focus when its screen begins (shell/frame.tsx). */
 export function Title({ children, lead, actions }: { children: ComponentChildren; lead?: ComponentChildren; actions?: ComponentChildren }): JSX.Element {
@@ -201,16 +202,6 @@ export function Trouble({ failure, retry }: { failure: Failure | undefined; retr
       )}
     </div>
   );
-}
-
-function advice({ status, error }: Failure): string {
-  if (status === 0) return "Nothing was changed that you could not see here: try again.";
-  if (error === "svc_proof_required") return "Nothing was done, since it was not proven that it is you.";
-  if (status === 403) return "Ask an owner or admin of the organisation; Members shows who they are.";
-  if (status === 404) return "It may have been removed, or is of the other mode or another organisation.";
-  if (status === 409) return "Somebody has changed it meanwhile, or it is in use. Load the page again and look at it first.";
-  if (status === 429) return "Too much was asked of us at once. Wait a minute, and try again.";
-  return status < 500 ? "Change what is named, and try again." : "Try again. If it goes on, write to us and name the request.";
 }
 
 /** An answer to come, one that failed, or what it holds. */

@@ -52,7 +52,7 @@ test("two institutions in one visit are told together at the end", async ({ page
   await patient.button("another").click();
   await patient.connect(INSTITUTIONS.second.name);
   await patient.finish();
-  const complete = (await heard(page)).at(-1);
+  const complete = (await heard(page)).at(-2);
   expect(complete?.event_type === "widget.complete" && complete.data.length).toBe(2);
 });
 
@@ -63,7 +63,10 @@ test("a patient who closes at once is told as a visit without connections", asyn
   await patient.sees("email_title");
   await page.keyboard.press("Escape");
   await expect(page.getByRole("dialog")).toBeHidden();
-  expect(await heard(page)).toEqual([{ api_mode: "test", event_type: "widget.complete", data: [] }]);
+  expect(await heard(page)).toEqual([
+    { api_mode: "test", event_type: "widget.complete", data: [] },
+    { api_mode: "test", event_type: "widget.close", data: {} },
+  ]);
 });
 
 test("a search is told only to a page that asks for it", async ({ page, run, host }) => {

@@ -157,7 +157,7 @@ test("with the keyboard alone", async ({ page, context, run, host }) => {
   await patient.sees("success_title");
   await page.keyboard.press("Escape");
   await expect(page.getByRole("dialog")).toBeHidden();
-  expect(await heardTypes(page)).toEqual(["patient.connection_pending", "patient.connection_success", "widget.complete"]);
+  expect(await heardTypes(page)).toEqual(["patient.connection_pending", "patient.connection_success", "widget.complete", "widget.close"]);
   expect(await page.evaluate(() => document.activeElement?.localName)).toBe("svc-widget-element");
 });
 

@@ -158,7 +158,7 @@ test("the element is taken out of the page in mid-flow, and the patient finishes
     element?.remove();
     return types;
   });
-  expect(told).toEqual(["widget.complete"]);
+  expect(told).toEqual(["widget.complete", "widget.close"]);
   await portal.signIn();
   await portal.allow();
   await expect.poll(() => portal.page.isClosed()).toBe(true);

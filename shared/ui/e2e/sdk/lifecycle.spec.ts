@@ -19,7 +19,7 @@ test("several elements on a page know nothing of each other", async ({ visit, pa
   await say(first, { type: "closed" });
   await expect(page.getByRole("dialog")).toHaveCount(0);
   expect(await page.evaluate(() => getComputedStyle(document.documentElement).overflow)).toBe("visible");
-  expect(await told(page)).toHaveLength(2);
+  expect(await told(page)).toHaveLength(4);
 });
 
 test("the script can be loaded twice, and from two addresses", async ({ visit, page, service }) => {
@@ -47,7 +47,7 @@ test("an element that is taken away in the middle tells its end, leaves nothing 
     document.body.append(widget);
     return { heard, overflow };
   });
-  expect(ends).toEqual({ heard: ["widget.complete"], overflow: "visible" });
+  expect(ends).toEqual({ heard: ["widget.complete", "widget.close"], overflow: "visible" });
   await expect.poll(() => page.frames()).toHaveLength(1);
   await page.getByRole("button", { name: "Share Records" }).click();
   await played(page);

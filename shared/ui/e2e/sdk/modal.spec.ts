@@ -2,6 +2,7 @@
 import { CONNECTED, expect, heard, init, played, PUBLIC_ID, say, test, told } from "./stage.ts";
 
 const COMPLETE = { api_mode: "test", event_type: "widget.complete", data: [] };
+const CLOSE = { api_mode: "test", event_type: "widget.close", data: {} };
 const button = { name: "Share Records" };
 
 test("the frame's address carries public id and language alone, and the port the rest", async ({ visit, service }) => {
@@ -64,7 +65,7 @@ for (const [way, wish] of [
     await say(frame, { type: "event", payload: { api_mode: "live", event_type: "widget.complete", data: [] } });
     await say(frame, { type: "closed" });
     await expect(page.getByRole("dialog")).toBeHidden();
-    expect(await told(page)).toEqual([{ ...COMPLETE, api_mode: "live" }]);
+    expect(await told(page)).toEqual([COMPLETE, CLOSE].map((one) => ({ ...one, api_mode: "live" })));
   });
 }
 
@@ -91,7 +92,7 @@ test("a dialog that the browser or the page closes by itself is an end as any ot
   await page.getByRole("button", button).click();
   await played(page);
   await page.getByRole("dialog").evaluate((dialog: HTMLDialogElement) => dialog.close());
-  await expect.poll(() => told(page)).toEqual([COMPLETE]);
+  await expect.poll(() => told(page)).toEqual([COMPLETE, CLOSE]);
   await expect(page.locator("iframe")).toHaveCount(0);
   expect(await page.evaluate(() => document.adoptedStyleSheets.length)).toBe(0);
 });
@@ -121,7 +122,7 @@ test("a frame that has died holds nobody", async ({ visit }) => {
   await expect(page.getByRole("dialog")).toBeVisible();
   await cross.click();
   await expect(page.getByRole("dialog")).toBeHidden();
-  expect(await told(page)).toEqual([COMPLETE]);
+  expect(await told(page)).toEqual([COMPLETE, CLOSE]);
 });
 
 test("hide() closes at once and tells each connection once", async ({ visit }) => {
@@ -133,7 +134,7 @@ test("hide() closes at once and tells each connection once", async ({ visit }) =
   await say(frame, { type: "event", payload: CONNECTED });
   await expect.poll(() => told(page)).toHaveLength(2);
   await element.evaluate((widget: HTMLElement & { hide(): void }) => (widget.hide(), widget.hide()));
-  expect(await told(page)).toEqual([CONNECTED, CONNECTED, { ...COMPLETE, data: "data" in CONNECTED ? [CONNECTED.data] : [] }]);
+  expect(await told(page)).toEqual([CONNECTED, CONNECTED, { ...COMPLETE, data: "data" in CONNECTED ? [CONNECTED.data] : [] }, CLOSE]);
   await element.evaluate((widget: HTMLElement & { hide(): void; show(): void }) => (widget.show(), widget.hide(), widget.show()));
   await played(page);
   await expect(page.getByRole("dialog")).toBeVisible();
@@ -153,7 +154,7 @@ test("detail is a plain object, and older pages can parse its data", async ({ vi
   const parsed = await page.evaluate(() => (self as unknown as { parsed: unknown[][] }).parsed);
   const all = await told(page);
   expect(parsed).toEqual(all.map((payload) => [payload, JSON.stringify(payload), Object.keys("data" in payload ? payload.data : {})]));
-  expect(all.map((payload) => payload.event_type)).toEqual(["patient.connection_success", "widget.complete"]);
+  expect(all.map((payload) => payload.event_type)).toEqual(["patient.connection_success", "widget.complete", "widget.close"]);
 });
 
 test("a frame that does not come is told after 15 seconds, and tried again", async ({ visit, service, page }) => {
@@ -194,7 +195,7 @@ for (const [attributes, reason] of [
     expect(warnings).toEqual([`svc-widget-element: misconfigured: ${reason}`]);
     await page.keyboard.press("Escape");
     await expect(page.getByRole("dialog")).toBeHidden();
-    expect((await told(page)).at(-1)).toEqual(COMPLETE);
+    expect((await told(page)).slice(-2)).toEqual([COMPLETE, CLOSE]);
   });
 }
 

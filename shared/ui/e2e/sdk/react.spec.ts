@@ -64,5 +64,5 @@ test("a component has attributes, one listener of the day, and its methods", asy
   await expect.poll(() => page.frames()).toHaveLength(1);
   expect(errors).toEqual([]);
   expect(await page.evaluate(() => getComputedStyle(document.documentElement).overflow)).toBe("visible");
-  await expect.poll(calls).toEqual([[1, "patient.connection_success"], [1, "widget.complete"]]);
+  await expect.poll(calls).toEqual([[1, "patient.connection_success"], [1, "widget.complete"], [1, "widget.close"]]);
 });

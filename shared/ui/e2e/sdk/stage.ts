@@ -161,6 +161,8 @@ export const RESULT: Callback = {
   platform_type: "sandbox",
   request_id: "r-1",
   external_id: "visit-9",
+  scope: "patient/*.rs",
+  consent_expires_at: "2027-02-19T09:30:12Z",
 };
 
 export const REFUSED: Callback = { error: "invalid_grant", error_description: "The patient declined.", request_id: "5a0c6d70-7f5b-4d7a-9d43-0f3b1f2b7c55", external_state: "state-9" };

@@ -49,6 +49,7 @@ test("one identity check, two places of three: the page hears of each and of bot
     { api_mode: "test", event_type: "patient.connection_success", data: connected(0).connection },
     { api_mode: "test", event_type: "patient.connection_success", data: connected(2).connection },
     { api_mode: "test", event_type: "widget.complete", data: [connected(0).connection, connected(2).connection] },
+    { api_mode: "test", event_type: "widget.close", data: {} },
   ]);
   await judge(page);
   expect(await violations(page)).toEqual([]);
@@ -98,7 +99,7 @@ test("a window that is closed is told once, opened again by one click, and asked
   await patient.close();
   await patient.button("leave").click();
   await expect(page.getByRole("dialog")).toBeHidden();
-  expect((await heardTypes(page)).filter((type, i, all) => all.indexOf(type) === i)).toEqual(["patient.connection_pending", "widget.complete"]);
+  expect((await heardTypes(page)).filter((type, i, all) => all.indexOf(type) === i)).toEqual(["patient.connection_pending", "widget.complete", "widget.close"]);
   await judge(page);
 });
 
@@ -184,7 +185,7 @@ test("with the keyboard alone, and each view's heading has the focus", async ({ 
   await expect(patient.heading("finish_title_one")).toBeFocused();
   await page.keyboard.press("Escape");
   await expect(page.getByRole("dialog")).toBeHidden();
-  expect(await heardTypes(page)).toEqual(["patient.connection_pending", "patient.connection_success", "widget.complete"]);
+  expect(await heardTypes(page)).toEqual(["patient.connection_pending", "patient.connection_success", "widget.complete", "widget.close"]);
 });
 
 test("the patient changes the language, and TEFCA mode's words come with it", async ({ page, run, host }) => {

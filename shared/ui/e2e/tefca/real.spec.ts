@@ -48,7 +48,7 @@ async function connect(page: Page, run: Run, host: Host): Promise<Connection[]> 
   await patient.finish();
   const events: Payload[] = await heard(page);
   for (const event of events) expect(isValid(event, schema), JSON.stringify(event)).toBe(true);
-  const complete = events.at(-1);
+  const complete = events.at(-2);
   return complete?.event_type === "widget.complete" ? complete.data : [];
 }
 

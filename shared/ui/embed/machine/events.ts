@@ -1,5 +1,5 @@
 /** The events of the customer's page, made of what the server has answered: shapes and optionality are those of shared/ui/sdk/events.schema.json. */
-import type { Callback, Connection, EventData, Payload, Refusal } from "../../kit/protocol.ts";
+import type { Connection, EventData, Payload, Refusal } from "../../kit/protocol.ts";
 import type { AttemptError, Failure } from "../api/records.ts";
 import type { Effect } from "./message.ts";
 import type { Attempt, State, Target } from "./state.ts";
@@ -42,13 +42,8 @@ export function pending(s: State, a: Pick<Attempt, "target">): Effect {
 }
 
 export function success(s: State, data: Connection): Effect {
-  if (s.shell === "watch") return { do: "result", callback: withoutGrant(data) };
+  if (s.shell === "watch") return { do: "result", callback: data };
   return emit({ api_mode: s.mode, event_type: "patient.connection_success", data });
-}
-
-/** The older element tells less of a connection. */
-function withoutGrant({ scope: _, consent_expires_at: _until, tefca_directory_id: _directory, ...data }: Connection): Callback {
-  return data;
 }
 
 /** A failure, as the older element tells it. */

@@ -7,10 +7,10 @@ import type { AttemptError, Failure, Hit, IdentityProvider, Institution, Standin
 import type { Message, Opened, Start } from "./message.ts";
 
 /**
- * How the page is held: in an element's frame, as a whole page of redirect mode, or in the window of the older element's popup mode.
+ * How the page is held: in an element's frame, in the frame of another client of the same contract (direct), as a whole page of redirect mode, or in the window of the older element's popup mode.
  * watch is the older element's hidden frame, which shows nothing and follows the attempt of that window.
  */
-export type Shell = "frame" | "page" | "window" | "watch";
+export type Shell = "frame" | "direct" | "page" | "window" | "watch";
 
 /** In TEFCA mode splash, institution and waiting are of the identity check, and have words of their own. */
 export type View =

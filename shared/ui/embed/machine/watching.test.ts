@@ -59,13 +59,14 @@ test("a window that says nothing was severed: it is asked after all the same, un
   assert.equal(bench.results.length, 1);
 });
 
-test("a connection is told with the fields of the older element alone, once", async () => {
+test("popup mode reports a connection once, with the fields of redirect mode, scope and consent_expires_at among them", async () => {
   const bench = watching();
   bench.fault = () => undefined;
-  bench.progress = { status: "done", result: { ...connection, scope: "patient/*.rs", consent_expires_at: "2027-02-19T09:30:12Z", tefca_directory_id: "d", external_id: "visit-9" } };
+  const result = { ...connection, scope: "patient/*.rs", consent_expires_at: "2027-02-19T09:30:12Z", external_id: "visit-9" };
+  bench.progress = { status: "done", result };
   here(bench, true);
   await bench.pass(minute);
-  assert.deepEqual(bench.results, [{ ...connection, external_id: "visit-9" }]);
+  assert.deepEqual(bench.results, [result]);
   assert.deepEqual(bench.told("patient.connection_success"), []);
 });
 

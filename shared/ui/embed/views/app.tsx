@@ -78,6 +78,11 @@ function Head({ ui, hasBack }: { ui: Ui; hasBack: boolean }) {
         {isHttps(logo) && <img src={logo} alt="" referrerPolicy="no-referrer" onError={drop} />}
         <span>{s.org?.name}</span>
       </p>
+      {s.shell === "direct" && (
+        <button class="square end" type="button" aria-label={t.say("close")} onClick={() => send({ type: "close" })}>
+          <Icon name="cross" />
+        </button>
+      )}
     </header>
   );
 }

@@ -7,10 +7,7 @@ type Failure = EventData["patient.connection_failed"];
 
 /** What orgConnectionCallback carries in its detail: a connection, or what went wrong. */
 export type Callback =
-  | Pick<
-      Connection,
-      "org_connection_id" | "endpoint_id" | "portal_id" | "brand_id" | "connection_status" | "platform_type" | "request_id" | "external_id" | "external_state"
-    >
+  | Omit<Connection, "tefca_directory_id">
   | Pick<Failure, "error" | "error_description" | "request_id" | "external_state" | "error_uri">;
 
 /** What both elements have, with the events that they tell. Each property reflects the attribute of its name with hyphens. */

@@ -44,6 +44,7 @@ const VALID: { [T in Type]: Of<T>[] } = {
     { api_mode: "test", event_type: "widget.complete", data: [] },
     { api_mode: "live", event_type: "widget.complete", data: [least, most, tefca] },
   ],
+  "widget.close": [{ api_mode: "test", event_type: "widget.close", data: {} }],
   "widget.config_error": [{ api_mode: "test", event_type: "widget.config_error" }],
   "search.query": [
     { api_mode: "test", event_type: "search.query", data: searched },
@@ -57,6 +58,7 @@ const WRONG: { [T in Type]: Record<string, unknown>[] } = {
   "patient.connection_success": [{ org_connection_id: undefined }, { connection_status: "pending" }, { platform_type: undefined }, { consent_expires_at: "soon" }, { token: "x" }],
   "patient.connection_failed": [{ error: undefined }, { request_id: undefined }, { error_description: "¡No!" }, { error_uri: "javascript:1" }, { brand_id: undefined }],
   "widget.complete": [{ 0: { ...least, org_connection_id: undefined } }, { 0: "x" }],
+  "widget.close": [{ reason: "x" }],
   "widget.config_error": [],
   "search.query": [{ timestamp: 1.5 }, { timestamp: 1_795_000_000_000 }, { filter: {} }, { results: { total: "1" } }, { query: undefined }],
 };

@@ -1,0 +1,54 @@
+/** Handlers of eventBus that others wrote for the same contract (docs/compatibility.md). */
+import { CONNECTED, expect, played, PUBLIC_ID, say, test } from "./stage.ts";
+
+const element = `<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`;
+
+/** The recipe of docs/compatibility.md: a second event, under the page's own name, whose detail is JSON text. */
+const recipe = `<script>
+  const widget = document.querySelector("svc-widget-element");
+  widget.addEventListener("eventBus", ({ detail }) => widget.dispatchEvent(new CustomEvent("eventBusText", { detail: JSON.stringify(detail) })));
+</script>`;
+
+/** Takes text alone, as one published handler does. */
+const strings = `<script>
+  window.taken = [];
+  for (const name of ["eventBus", "eventBusText"]) document.querySelector("svc-widget-element").addEventListener(name, ({ detail }) => typeof detail === "string" && taken.push(JSON.parse(detail)));
+</script>`;
+
+/** Takes either form, as most published handlers do. Two events for one fact would be two facts to it. */
+const either = `<script>
+  window.counted = [];
+  document.querySelector("svc-widget-element").addEventListener("eventBus", ({ detail }) => counted.push((typeof detail === "string" ? JSON.parse(detail) : detail).event_type));
+</script>`;
+
+test("eventBus reports each fact once to a handler that takes objects and text", async ({ visit }) => {
+  const page = await visit(element + either);
+  await page.getByRole("button", { name: "Share Records" }).click();
+  const frame = await played(page);
+  await say(frame, { type: "event", payload: CONNECTED }, { type: "closed" });
+  await expect(page.getByRole("dialog")).toBeHidden();
+  expect(await page.evaluate(() => (self as unknown as { counted: string[] }).counted)).toEqual(["patient.connection_success", "widget.complete", "widget.close"]);
+});
+
+test("a handler that takes text alone receives it by the documented listener", async ({ visit }) => {
+  const page = await visit(element + strings + recipe);
+  await page.getByRole("button", { name: "Share Records" }).click();
+  const frame = await played(page);
+  await say(frame, { type: "event", payload: CONNECTED }, { type: "closed" });
+  await expect(page.getByRole("dialog")).toBeHidden();
+  expect(await page.evaluate(() => (self as unknown as { taken: unknown[] }).taken)).toMatchObject([CONNECTED, { event_type: "widget.complete" }, { event_type: "widget.close" }]);
+});
+
+test("a handler that waits for widget.close receives it last, however the modal closes", async ({ visit }) => {
+  const page = await visit(`${element}<script>window.closed_ = []; document.addEventListener("eventBus", ({ detail }) => closed_.push(detail.event_type));</script>`);
+  for (const close of [() => page.keyboard.press("Escape"), () => page.locator("svc-widget-element").evaluate((widget: HTMLElement & { hide(): void }) => widget.hide())]) {
+    await page.getByRole("button", { name: "Share Records" }).click();
+    const frame = await played(page);
+    await say(frame, { type: "ready" });
+    await close();
+    await say(frame, { type: "closed" }).catch(() => undefined); // hide() has taken the frame away
+    await expect(page.getByRole("dialog")).toBeHidden();
+    const types = await page.evaluate(() => (self as unknown as { closed_: string[] }).closed_.splice(0));
+    expect(types).toEqual(["widget.complete", "widget.close"]);
+  }
+});

@@ -1,0 +1,32 @@
+/**
+ * The frame of a client that was written for the same contract (docs/compatibility.md). Its URL has the element's attributes as a query, and its page
+ * expects window messages whose data is an event as JSON text.
+ */
+import type { Config, FromFrame, Mode } from "../kit/protocol.ts";
+
+/** Whether a frame's URL is of such a client: ours has public_id, theirs public-id. */
+export const isDirect = (query: URLSearchParams): boolean => query.has("public-id");
+
+/** The configuration of the query, whose parameters are attributes. An e-mail address is not taken from a URL. */
+export function directConfig(query: URLSearchParams): Config {
+  const named = Object.fromEntries([...query].map(([name, value]) => [name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()), value]));
+  const isOn = (name: string): boolean => (named[name] ?? "false") !== "false";
+  const { email: _, eventTypes = "", ...strings } = named;
+  return {
+    ...(strings as { publicId: string }),
+    searchOnly: isOn("searchOnly"),
+    showSplash: isOn("showSplash"),
+    tefcaMode: isOn("tefcaMode"),
+    eventTypes: eventTypes.split(","),
+  };
+}
+
+/** Returns a function that posts events to the page that holds the frame. Only pages of registered origins receive them, if there are any. */
+export function tellHolder(parent: Pick<Window, "postMessage">, holder: string | undefined, origins: string[], mode: Mode): (message: FromFrame) => void {
+  let targets = origins.length > 0 ? origins : ["*"];
+  if (holder && origins.includes(holder)) targets = [holder];
+  return (message) => {
+    const payload = message.type === "event" ? message.payload : message.type === "closed" && { api_mode: mode, event_type: "widget.close", data: {} };
+    if (payload) for (const target of targets) parent.postMessage(JSON.stringify(payload), target);
+  };
+}
