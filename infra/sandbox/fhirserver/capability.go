@@ -14,6 +14,10 @@ func (s *Server) Capability(w http.ResponseWriter, _ *http.Request) {
 	for _, name := range s.types {
 		resources = append(resources, s.capabilityOf(name))
 	}
+	rest := object{"mode": "server", "security": s.securityStatement(), "resource": resources}
+	if s.options.Batch {
+		rest["interaction"] = []object{{"code": "batch"}}
+	}
 	s.writeFHIR(w, http.StatusOK, object{
 		"resourceType":   s.options.Version.statement(),
 		"status":         "active",
@@ -23,11 +27,7 @@ func (s *Server) Capability(w http.ResponseWriter, _ *http.Request) {
 		"implementation": object{"description": "Synthetic patients for tests. No real person.", "url": s.base},
 		"fhirVersion":    s.options.Version.number(),
 		"format":         []string{"application/fhir+json", "json"},
-		"rest": []object{{
-			"mode":     "server",
-			"security": s.securityStatement(),
-			"resource": resources,
-		}},
+		"rest":           []object{rest},
 	})
 }
 

@@ -87,6 +87,8 @@ func survivable() map[string][]expectation {
 		switches.SearchBy:         plainly("search-by:patient", "search-by:subject"),
 		switches.Slow:             plainly("slow:2s", "slow:25s"),
 		switches.IDList:           plainly("id-list:ignored", "id-list:half", "id-list:refused"),
+		switches.AllTypes:         plainly("all-types"),
+		switches.Batch:            plainly("batch:whole", "batch:refused", "batch:empty", "batch:half"),
 		switches.BinaryNotJSON:    plainly("binary-not-json"),
 		switches.NoTotal:          plainly("no-total"),
 		switches.TotalPage:        plainly("total-page"),
