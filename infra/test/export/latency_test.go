@@ -20,6 +20,7 @@ type crowd struct {
 
 	mu      sync.Mutex
 	asked   int
+	posts   int // of them batches
 	busy    int
 	most    int       // requests at once
 	refused time.Time // when it first said that there are too many
@@ -33,6 +34,11 @@ func (c *crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer c.leave()
+	if r.Method == http.MethodPost {
+		c.mu.Lock()
+		c.posts++
+		c.mu.Unlock()
+	}
 	if !c.enter() {
 		w.WriteHeader(http.StatusTooManyRequests)
 		return

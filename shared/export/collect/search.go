@@ -15,6 +15,7 @@ type searcher struct {
 	run       *run
 	writer    *writer
 	streams   *source.Streams[plan.Query]
+	batches   batches
 	resumed   bool               // the next link is an earlier run's
 	forgotten map[plan.Query]int // how often the server has forgotten a query's pages in this run
 }
@@ -24,7 +25,10 @@ type searcher struct {
 const maxForgotten = 3
 
 func newSearcher(r *run, w *writer) *searcher {
-	return &searcher{run: r, writer: w, streams: source.NewStreams[plan.Query](r.session), resumed: r.state.Work.Next != "", forgotten: map[plan.Query]int{}}
+	return &searcher{
+		run: r, writer: w, streams: source.NewStreams[plan.Query](r.session), batches: newBatches(r), resumed: r.state.Work.Next != "",
+		forgotten: map[plan.Query]int{},
+	}
 }
 
 // all makes the searches that are left. When no further resource can be told from those that were found, none is made.
@@ -53,7 +57,14 @@ func (s *searcher) step(ctx context.Context) (export.Result, error) {
 	}
 	s.readAhead(ctx)
 	q := s.run.state.Work.Queries[0]
-	found, err := s.streams.Take(ctx, q, func() { s.readAhead(ctx) })
+	if batch := s.batches.of[q]; batch != nil && batch.found == nil {
+		return s.receive(ctx, batch)
+	}
+	found, isBatched := s.batches.take(q)
+	var err error
+	if !isBatched {
+		found, err = s.streams.Take(ctx, q, func() { s.readAhead(ctx) })
+	}
 	switch {
 	case err != nil || found.Stop.Stops():
 		return found.Stop, err
@@ -72,8 +83,20 @@ func (s *searcher) step(ctx context.Context) (export.Result, error) {
 	defer s.run.tell()
 	if s.run.state.Work.Pages == 0 {
 		s.run.state.Server.Learned.Paged(q, found.Bundle, found.Bytes, found.Took)
+		s.batches.note(q, found)
 	}
 	return export.Result{}, s.page(q, found.Bundle)
+}
+
+// receive takes the answer to a batch. Its searches end one after the other, each in its turn.
+func (s *searcher) receive(ctx context.Context, batch *batch) (export.Result, error) {
+	found, err := s.streams.Take(ctx, batch.key, func() { s.readAhead(ctx) })
+	if err != nil || found.Stop.Stops() {
+		return found.Stop, err
+	}
+	s.streams.Drop(batch.key)
+	s.batches.receive(batch, found)
+	return export.Result{}, nil
 }
 
 // readAhead starts the first queries that are not under way. Behind one for the whole record no other is asked, since it may be
@@ -84,8 +107,11 @@ func (s *searcher) readAhead(ctx context.Context) {
 		if s.streams.Full() && i > 0 || i > 0 && work.Queries[0].Type == "" {
 			return
 		}
-		if s.streams.Has(q) {
+		if s.isAsked(q) {
 			continue
+		}
+		if i > 0 && s.batches.waits(q) {
+			return
 		}
 		var wanted source.Wanted
 		if i == 0 {
@@ -94,10 +120,17 @@ func (s *searcher) readAhead(ctx context.Context) {
 		if i > 0 || work.Next == "" {
 			q = learned.Sized(q, s.run.session.Profile().PageSize)
 			work.Queries[i] = q
+			if batch := s.batches.begin(work.Queries[i:], s.isAsked); batch != nil {
+				s.streams.Start(ctx, q, wanted, s.run.session.Batch(batch.searches(), s.run.base))
+				continue
+			}
 		}
 		s.streams.Start(ctx, q, wanted, s.run.session.Search(q, s.run.base))
 	}
 }
+
+// isAsked reports whether nothing more has to be asked for a query.
+func (s *searcher) isAsked(q plan.Query) bool { return s.streams.Has(q) || s.batches.has(q) }
 
 // isForgotten reports whether a server says of a later page that it is not there, and whether that may be told by asking for
 // the first page again.
@@ -168,6 +201,7 @@ func (s *searcher) refused(q plan.Query, failed *fhir.RequestError) {
 		work.Later.Queries = append(work.Later.Queries, q)
 		if s.run.outage.recordFailure() {
 			s.streams.DropAll()
+			s.batches = newBatches(s.run)
 		}
 	case q.Widened():
 		s.end(q, &fhir.RequestError{Class: fhir.ForeignLink, Status: failed.Status}) // what all began with
