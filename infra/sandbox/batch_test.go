@@ -95,3 +95,14 @@ func TestStatementListsEveryTypeWithSwitchAllTypes(t *testing.T) {
 		}
 	}
 }
+
+func TestStatementOmitsTypesThatServerAnswers(t *testing.T) {
+	t.Parallel()
+	p := newPortal(t).with(t, "unlisted:Condition+Claim")
+	if statement := p.get(p.fhir + "/metadata").body; bytes.Contains(statement, []byte(`"type":"Condition"`)) || !bytes.Contains(statement, []byte(`"type":"Encounter"`)) {
+		t.Error("the statement lists Condition, or omits Encounter")
+	}
+	if page := p.searchset(p.read(p.connect("alder-maple").Access, "Condition?patient=patient-alder-maple")); len(page.Entry) == 0 {
+		t.Error("what is not listed is not found")
+	}
+}

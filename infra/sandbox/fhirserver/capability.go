@@ -12,7 +12,9 @@ type object = map[string]any
 func (s *Server) Capability(w http.ResponseWriter, _ *http.Request) {
 	resources := make([]object, 0, len(s.types))
 	for _, name := range s.types {
-		resources = append(resources, s.capabilityOf(name))
+		if !slices.Contains(s.options.Unlisted, name) {
+			resources = append(resources, s.capabilityOf(name))
+		}
 	}
 	rest := object{"mode": "server", "security": s.securityStatement(), "resource": resources}
 	if s.options.Batch {

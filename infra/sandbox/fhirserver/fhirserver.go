@@ -65,6 +65,8 @@ type Options struct {
 	AllTypes bool
 	// Batch states that batches are taken; who routes requests answers them.
 	Batch bool
+	// Unlisted are types that the CapabilityStatement leaves out.
+	Unlisted []string
 }
 
 // New builds the server; records are indexed when they are first asked for.

@@ -25,6 +25,15 @@ type Learned struct {
 	Batches bool             `json:"batches,omitempty"` // those types may be asked for together
 	Batched *bool            `json:"batched,omitempty"` // whether that has worked; nil if it was not tried
 	Control *Control         `json:"control,omitempty"`
+	Trials  map[string]bool  `json:"trials,omitempty"` // types that the statement does not list, by whether the server has answered
+}
+
+// Tried notes whether the server has answered a search for a type that its statement does not list.
+func (l *Learned) Tried(resourceType string, answered bool) {
+	if l.Trials == nil {
+		l.Trials = map[string]bool{}
+	}
+	l.Trials[resourceType] = answered
 }
 
 // Control is a search that has brought something. It is made again in a batch: one that does not bring the same says nothing of

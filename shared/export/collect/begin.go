@@ -35,14 +35,15 @@ func (b beginner) all(ctx context.Context) (export.Result, error) {
 	if err != nil || stop.Stops() {
 		return stop, err
 	}
-	planned := plan.Build(plan.Facts{
+	facts := plan.Facts{
 		Capability: capability, Granted: r.session.Tokens().Scope, Profile: r.session.Profile(), PatientID: r.patient,
 		Types: r.task.Options.Types, Since: r.task.Options.Since,
-	})
+	}
+	planned := plan.Build(facts)
 	server, accounts := &r.state.Server, &r.state.Accounts
 	server.Version, server.ByURL = capability.FHIRVersion, planned.Definitions
 	server.Listed, server.Learned.ByID = len(capability.Resources) > 0, planned.ByID
-	b.begin(capability, planned.Queries)
+	b.begin(facts, planned.Queries)
 	accounts.Of("Patient").Answer("")
 	for _, q := range planned.Queries {
 		if q.Type != "" {
@@ -58,13 +59,14 @@ func (b beginner) all(ctx context.Context) (export.Result, error) {
 }
 
 // begin orders the searches by what is known of the server.
-func (b beginner) begin(capability fhir.Capability, queries []plan.Query) {
-	r, learned := b.run, &b.run.state.Server.Learned
+func (b beginner) begin(facts plan.Facts, queries []plan.Query) {
+	r, learned, capability := b.run, &b.run.state.Server.Learned, facts.Capability
 	learned.Release = known.ReleaseOf(capability.Software, capability.Release, capability.Date)
 	r.server = r.server.Of(learned.Release)
 	learned.PageSize, learned.MaxSize = r.server.PageSize(r.known.now())
 	learned.Batches = capability.Batches && len(r.session.Profile().Query) == 0 && r.server.Batches(r.known.now())
 	r.state.Work.Queries, learned.Last = r.last(queries, learned.Batches)
+	r.state.Work.Queries = append(r.state.Work.Queries, b.unlisted(facts)...)
 }
 
 // capability reads what the server says it can do. One that is not sent for long is as good as none: everything is asked then.

@@ -18,9 +18,12 @@ type memory struct {
 	now      func() time.Time
 }
 
+// isNone reports whether nothing is kept of the server.
+func (m memory) isNone() bool { return m.endpoint == "" || m.rows == nil }
+
 // load returns what is known; nothing if it cannot be read.
 func (m memory) load(ctx context.Context) known.Server {
-	if m.endpoint == "" || m.rows == nil {
+	if m.isNone() {
 		return known.Server{}
 	}
 	server, err := m.rows.Known(ctx, m.endpoint)
@@ -33,7 +36,7 @@ func (m memory) load(ctx context.Context) known.Server {
 
 // learn adds a lesson to what is known by now, unless that says it already.
 func (m memory) learn(ctx context.Context, lesson known.Lesson) {
-	if m.endpoint == "" || m.rows == nil {
+	if m.isNone() {
 		return
 	}
 	now := m.now()
@@ -84,7 +87,7 @@ func (r *run) remember(ctx context.Context) {
 	}
 	learned := r.state.Server.Learned
 	learned.Bore(r.session.Load())
-	lesson := known.Lesson{Release: learned.Release, Load: learned.Load, Batch: learned.Batched, Pages: known.Pages{Size: learned.PageSize, Most: learned.MaxSize}}
+	lesson := known.Lesson{Release: learned.Release, Load: learned.Load, Batch: learned.Batched, Pages: known.Pages{Size: learned.PageSize, Most: learned.MaxSize}, Unlisted: learned.Trials}
 	for _, account := range r.state.Accounts.List {
 		switch {
 		case !account.Planned || !account.Paged:

@@ -16,6 +16,7 @@ type searcher struct {
 	writer    *writer
 	streams   *source.Streams[plan.Query]
 	batches   batches
+	faults    int                // trials that have ended in an error of the server
 	resumed   bool               // the next link is an earlier run's
 	forgotten map[plan.Query]int // how often the server has forgotten a query's pages in this run
 }
@@ -36,6 +37,10 @@ func (s *searcher) all(ctx context.Context) (export.Result, error) {
 	state := s.run.state
 	for len(state.Work.Queries) > 0 {
 		if state.Full() {
+			if first := state.Work.Queries[0]; first.IsTrial() {
+				s.notAdvertised(first, 0)
+				continue
+			}
 			s.end(state.Work.Queries[0], &fhir.RequestError{Class: fhir.TooLarge, Cause: checkpoint.ErrLimit})
 			continue
 		}
@@ -68,6 +73,9 @@ func (s *searcher) step(ctx context.Context) (export.Result, error) {
 	switch {
 	case err != nil || found.Stop.Stops():
 		return found.Stop, err
+	case found.Failed != nil && q.IsTrial():
+		s.untried(q, found.Failed)
+		return export.Result{}, nil
 	case found.Failed != nil && (s.resumed || s.isForgotten(q, found.Failed)):
 		// Some servers forget their pages between two runs, or once they have sent them; what is written already is not
 		// written again.
@@ -81,6 +89,10 @@ func (s *searcher) step(ctx context.Context) (export.Result, error) {
 	s.resumed = false
 	s.run.outage.recordAnswer()
 	defer s.run.tell()
+	if q.IsTrial() {
+		s.tried(q, found)
+		return export.Result{}, nil
+	}
 	if s.run.state.Work.Pages == 0 {
 		s.run.state.Server.Learned.Paged(q, found.Bundle, found.Bytes, found.Took)
 		s.batches.note(q, found)
@@ -262,6 +274,10 @@ func (s *searcher) endEverything(failed *fhir.RequestError, lost int) {
 			continue
 		}
 		work.Ended++
+		if q.IsTrial() { // of a type that the server need not have
+			s.streams.Drop(q)
+			continue
+		}
 		account := accounts.Of(q.Type)
 		account.Paged = true
 		account.Answer("")

@@ -18,6 +18,8 @@ const (
 	typeLife = 30 * 24 * time.Hour
 	// batchLife is how long the outcome of a batch of searches counts.
 	batchLife = 30 * 24 * time.Hour
+	// trialLife is how long it counts whether the server has a type that it does not list.
+	trialLife = 30 * 24 * time.Hour
 	// Life is how long a row is kept that no export renews.
 	Life = 60 * 24 * time.Hour
 	// renewAfter is the age from which a fact that is still true is stored again.
@@ -31,8 +33,10 @@ type Server struct {
 	Release string          `json:"release,omitempty"` // of the server's software, as ReleaseOf returns it
 	Load    Load            `json:"load,omitzero"`
 	Types   map[string]Type `json:"types,omitempty"` // those that were searched
-	Batch   Trial         `json:"batch,omitzero"`  // whether it answers batches of searches
+	Batch   Trial           `json:"batch,omitzero"`  // whether it answers batches of searches
 	Pages   Pages           `json:"pages,omitzero"`
+
+	Unlisted map[string]Trial `json:"unlisted,omitempty"` // types that its statement does not list, by whether it answers a search for them
 }
 
 // Pages is how large pages work best.
@@ -40,6 +44,12 @@ type Pages struct {
 	Size int       `json:"size,omitempty"` // to begin with; negative for no size, 0 if nothing was learned
 	Most int       `json:"most,omitempty"` // beyond which nothing is gained; 0 if that is not known
 	At   time.Time `json:"at,omitzero"`
+}
+
+// Answers reports whether the server answers searches for a type that it does not list; isKnown is false if that has to be tried.
+func (s Server) Answers(resourceType string, now time.Time) (answers, isKnown bool) {
+	trial := s.Unlisted[resourceType]
+	return trial.Works, trial.Counts(now, trialLife)
 }
 
 // Load is how many requests at once the server bears.
@@ -63,7 +73,9 @@ type Trial struct {
 }
 
 // Counts reports whether there was a trial of late.
-func (t Trial) Counts(now time.Time, life time.Duration) bool { return !t.At.IsZero() && now.Sub(t.At) < life }
+func (t Trial) Counts(now time.Time, life time.Duration) bool {
+	return !t.At.IsZero() && now.Sub(t.At) < life
+}
 
 // InFlight returns how many requests at once an export begins with, and which number it does not pass; 0 if that is not known.
 func (s Server) InFlight(now time.Time) (begin, limit int) {
@@ -91,7 +103,7 @@ func (s Server) Batches(now time.Time) bool { return s.Batch.Works || !s.Batch.C
 // Of returns what still counts of a server that states a release. Another release has other ways.
 func (s Server) Of(release string) Server {
 	if s.Release != release {
-		s.Batch, s.Pages = Trial{}, Pages{}
+		s.Batch, s.Pages, s.Unlisted = Trial{}, Pages{}, nil
 	}
 	s.Release = release
 	return s
@@ -105,6 +117,8 @@ type Lesson struct {
 	Empty   []string // types that were searched to the end and brought nothing
 	Batch   *bool    // whether batches work; nil if none was tried
 	Pages   Pages    // At is not used; zero if nothing was learned
+
+	Unlisted map[string]bool // types that were tried, by whether the server answered
 }
 
 // Experience is how a server has borne the requests of one export.
@@ -136,6 +150,15 @@ func (s Server) Learn(lesson Lesson, now time.Time) (next Server, isNew bool) {
 	}
 	if lesson.Batch != nil && (*lesson.Batch != next.Batch.Works || isOld(next.Batch.At, now)) {
 		next.Batch, isNew = Trial{Works: *lesson.Batch, At: now}, true
+	}
+	next.Unlisted = maps.Clone(next.Unlisted)
+	for resourceType, works := range lesson.Unlisted {
+		if next.Unlisted == nil {
+			next.Unlisted = map[string]Trial{}
+		}
+		if seen := next.Unlisted[resourceType]; (works != seen.Works || isOld(seen.At, now)) && len(next.Unlisted) < maxTypes {
+			next.Unlisted[resourceType], isNew = Trial{Works: works, At: now}, true
+		}
 	}
 	if lesson.Pages != (Pages{}) && (lesson.Pages.Size != next.Pages.Size || lesson.Pages.Most != next.Pages.Most || isOld(next.Pages.At, now)) {
 		lesson.Pages.At = now

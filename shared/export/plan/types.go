@@ -98,13 +98,8 @@ func Compartment(fhirVersion string) []string {
 
 // Searched reports whether resources of the type are found by a search for the patient's, at a server of some release.
 func Searched(resourceType string) bool {
-	return inCompartment(resourceType) || Common(resourceType)
-}
-
-// Common reports whether patients usually have resources of the type, so far as that is known of no server in particular: US Core
-// and payers name it.
-func Common(resourceType string) bool {
-	return slices.ContainsFunc([]release{r4, stu3, dstu2}, func(r release) bool { return slices.Contains(table(r), resourceType) })
+	return inCompartment(resourceType) ||
+		slices.ContainsFunc([]release{r4, stu3, dstu2}, func(r release) bool { return slices.Contains(table(r), resourceType) })
 }
 
 // Followed reports whether resources of a type are read when the record refers to them: what no search by patient
