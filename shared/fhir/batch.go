@@ -111,14 +111,15 @@ func (r *batchReader) response() (status int, err error) {
 	if r.peek() != '{' {
 		return 0, r.skip(4)
 	}
-	err = r.object(4, func(name word) error {
+	text := ""
+	err = r.object(4, func(name word) (err error) {
 		if string(name.text()) != "status" {
 			return r.skip(5)
 		}
-		text, err := r.stringOr(5)
-		code, _, _ := strings.Cut(text, " ")
-		status, _ = strconv.Atoi(code) // no number is no success
+		text, err = r.stringOr(5)
 		return err
 	})
+	code, _, _ := strings.Cut(text, " ")
+	status, _ = strconv.Atoi(code) // no number is no success
 	return status, err
 }

@@ -147,7 +147,7 @@ func (r *run) toTheEnd(ctx context.Context, with Collector) (End, error) {
 		r.task.Outcome = delivery{run: r}.outcome()
 		return End{Result: export.Result{Kind: export.Fatal, Reason: reason, Cause: r.lost()}, Task: r.task}, nil
 	}
-	if err := r.closeSegment(ctx); err != nil {
+	if err = r.closeSegment(ctx); err != nil {
 		return End{}, err
 	}
 	end, err := delivery{run: r}.all(ctx)

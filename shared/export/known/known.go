@@ -133,38 +133,50 @@ func (s Server) Learn(lesson Lesson, now time.Time) (next Server, isNew bool) {
 	next = s.Of(lesson.Release)
 	isNew = s.Release != lesson.Release
 	next.Load, isNew = s.Load.after(lesson.Load, now, isNew)
-	next.Types = maps.Clone(s.Types)
-	if next.Types == nil {
-		next.Types = map[string]Type{}
-	}
-	for _, resourceType := range slices.Concat(lesson.Found, lesson.Empty) {
-		one, known := next.Types[resourceType]
-		at := &one.Empty
-		if slices.Contains(lesson.Found, resourceType) {
-			at = &one.Found
-		}
-		if isOld(*at, now) && (known || len(next.Types) < maxTypes) {
-			*at, isNew = now, true
-			next.Types[resourceType] = one
-		}
-	}
+	isNew = next.learnTypes(lesson, now) || isNew
 	if lesson.Batch != nil && (*lesson.Batch != next.Batch.Works || isOld(next.Batch.At, now)) {
 		next.Batch, isNew = Trial{Works: *lesson.Batch, At: now}, true
 	}
-	next.Unlisted = maps.Clone(next.Unlisted)
-	for resourceType, works := range lesson.Unlisted {
-		if next.Unlisted == nil {
-			next.Unlisted = map[string]Trial{}
-		}
-		if seen := next.Unlisted[resourceType]; (works != seen.Works || isOld(seen.At, now)) && len(next.Unlisted) < maxTypes {
-			next.Unlisted[resourceType], isNew = Trial{Works: works, At: now}, true
-		}
-	}
+	isNew = next.learnUnlisted(lesson, now) || isNew
 	if lesson.Pages != (Pages{}) && (lesson.Pages.Size != next.Pages.Size || lesson.Pages.Most != next.Pages.Most || isOld(next.Pages.At, now)) {
 		lesson.Pages.At = now
 		next.Pages, isNew = lesson.Pages, true
 	}
 	return next, isNew
+}
+
+// learnTypes adds of which types the patient has something; isNew is as with Learn.
+func (s *Server) learnTypes(lesson Lesson, now time.Time) (isNew bool) {
+	s.Types = maps.Clone(s.Types)
+	if s.Types == nil {
+		s.Types = map[string]Type{}
+	}
+	for _, resourceType := range slices.Concat(lesson.Found, lesson.Empty) {
+		one, known := s.Types[resourceType]
+		at := &one.Empty
+		if slices.Contains(lesson.Found, resourceType) {
+			at = &one.Found
+		}
+		if isOld(*at, now) && (known || len(s.Types) < maxTypes) {
+			*at, isNew = now, true
+			s.Types[resourceType] = one
+		}
+	}
+	return isNew
+}
+
+// learnUnlisted adds which types the server answers that it does not list; isNew is as with Learn.
+func (s *Server) learnUnlisted(lesson Lesson, now time.Time) (isNew bool) {
+	s.Unlisted = maps.Clone(s.Unlisted)
+	if s.Unlisted == nil && len(lesson.Unlisted) > 0 {
+		s.Unlisted = map[string]Trial{}
+	}
+	for resourceType, works := range lesson.Unlisted {
+		if seen := s.Unlisted[resourceType]; (works != seen.Works || isOld(seen.At, now)) && len(s.Unlisted) < maxTypes {
+			s.Unlisted[resourceType], isNew = Trial{Works: works, At: now}, true
+		}
+	}
+	return isNew
 }
 
 // PageSize returns the size to begin with, and the largest; 0 for what is not known.

@@ -107,7 +107,7 @@ func TestLearnIsNewOnceADay(t *testing.T) {
 	if !isNew {
 		t.Error("the first lesson is not new")
 	}
-	if again, isNew := server.Learn(lesson, now.Add(23*time.Hour)); isNew || !cmp.Equal(again, server) {
+	if again, changed := server.Learn(lesson, now.Add(23*time.Hour)); changed || !cmp.Equal(again, server) {
 		t.Errorf("the same within a day is new: %+v", again)
 	}
 	if _, isNew = server.Learn(lesson, now.Add(day)); !isNew {
@@ -117,7 +117,7 @@ func TestLearnIsNewOnceADay(t *testing.T) {
 		"release": {Release: "EHR 2"}, "trouble": {Release: "EHR 1", Load: known.Experience{Trouble: true}}, "type": {Release: "EHR 1", Found: []string{"Flag"}},
 		"batch": {Release: "EHR 1", Batch: new(false)}, "pages": {Release: "EHR 1", Pages: known.Pages{Size: 100, Most: 100}},
 	} {
-		if _, isNew := server.Learn(other, now); !isNew {
+		if _, isNew = server.Learn(other, now); !isNew {
 			t.Errorf("%s is not new", name)
 		}
 	}

@@ -20,7 +20,7 @@ func (s *Session) Batch(queries []plan.Query, base fhir.Base) Fetch {
 	return func(ctx context.Context, wanted Wanted) (Page, error) {
 		batch, err := fhir.Batch(addresses)
 		if err != nil {
-			return Page{}, err //nolint:wrapcheck // not reached
+			return Page{}, err
 		}
 		answer, err := s.ask(ctx, wanted, func(ctx context.Context) (fhir.Answer, error) {
 			return s.server.Batch(ctx, batch, batchLimit)
@@ -31,9 +31,9 @@ func (s *Session) Batch(queries []plan.Query, base fhir.Base) Fetch {
 		if answer.Failed != nil {
 			return Page{Failed: unlessTooLarge(answer.Failed)}, nil
 		}
-		pages, err := fhir.ParseBatch(answer.Body)
-		if err != nil || len(pages) != len(queries) {
-			return Page{Failed: &fhir.RequestError{Class: fhir.Rejected, Status: 200, Cause: err}}, nil
+		pages, unread := fhir.ParseBatch(answer.Body)
+		if unread != nil || len(pages) != len(queries) {
+			return Page{Failed: &fhir.RequestError{Class: fhir.Rejected, Status: 200, Cause: unread}}, nil
 		}
 		for i, page := range pages {
 			learned := base.Learn(page.Bundle, PathOf(queries[i]))

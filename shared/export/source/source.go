@@ -82,10 +82,9 @@ func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string
 			s.Statement(ahead, 0)
 		}
 	}
-	stop, err := o.open(ctx, s, profile, tenant, connectionID)
-	if err != nil || stop.Stops() {
+	if stop := o.open(ctx, s, profile, tenant, connectionID); stop.Stops() {
 		leave()
-		return nil, stop, err
+		return nil, stop, nil
 	}
 	context.AfterFunc(ctx, leave)
 	return s, export.Result{}, nil
@@ -95,10 +94,10 @@ func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string
 func noToken(context.Context) (secret.Text, error) { return secret.Text{}, nil }
 
 // open completes a session with tokens and the server that they are for.
-func (o Opener) open(ctx context.Context, s *Session, profile plan.Profile, tenant org.Tenant, connectionID string) (export.Result, error) {
+func (o Opener) open(ctx context.Context, s *Session, profile plan.Profile, tenant org.Tenant, connectionID string) export.Result {
 	usable, err := o.Tokens.Current(ctx, tenant, connectionID)
 	if err != nil {
-		return tokenFailure(err, o.Now()), nil
+		return tokenFailure(err, o.Now())
 	}
 	if usable.Overdue != nil {
 		logx.Add(ctx, slog.Any("refresh_overdue", usable.Overdue))
@@ -106,20 +105,20 @@ func (o Opener) open(ctx context.Context, s *Session, profile plan.Profile, tena
 	set := usable.Set
 	otherBase := fault.Spot{Step: fault.StepToken, Host: fault.HostOf(profile.Base), Class: "other_base"}
 	if profile.Base != "" && profile.Base != set.FHIRBase { // the patient's consent was for the server that issued the tokens
-		return export.Result{Kind: export.Fatal, Reason: export.TokenRefreshFailure, Cause: otherBase.Failed(errOtherBase)}, nil
+		return export.Result{Kind: export.Fatal, Reason: export.TokenRefreshFailure, Cause: otherBase.Failed(errOtherBase)}
 	}
 	s.grant.begin(o.Tokens, tenant, connectionID, usable)
 	s.profile = profile.Filled(set.Extra)
 	if set.Records != nil && set.FHIRBase == "" { // the record is cached, and there is nobody to ask
-		return export.Result{}, nil
+		return export.Result{}
 	}
 	s.server, err = o.Portals.Open(set.FHIRBase, s.profile, func(context.Context) (secret.Text, error) {
 		return s.Tokens().AccessToken, nil
 	})
 	if err != nil {
-		return export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: err}, nil //nolint:nilerr // the result has it
+		return export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: err}
 	}
-	return export.Result{}, nil
+	return export.Result{}
 }
 
 // errOtherBase ends an export whose tokens are not for the server that the endpoint has now.

@@ -174,7 +174,7 @@ func TestPagesOfSearchAreReadAheadOfTheirTurn(t *testing.T) {
 		streams := source.NewStreams[string](session)
 		defer streams.Close()
 		asked := 0
-		streams.Start(t.Context(), "long", source.Wanted{}, func(ctx context.Context, wanted source.Wanted) (source.Page, error) {
+		streams.Start(t.Context(), "long", source.Wanted{}, func(context.Context, source.Wanted) (source.Page, error) {
 			asked++
 			<-time.After(time.Second)
 			return source.Page{Bundle: fhir.Bundle{Next: fmt.Sprint("page ", asked)}}, nil

@@ -95,6 +95,9 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
+// Known implements probe.Known.
+func (w *world) Known(context.Context, string) (known.Server, error) { return w.learned, w.learnedErr }
+
 // Do is the guarded client, but for what the test answers.
 func (w *world) Do(r *http.Request) (*http.Response, error) {
 	w.mu.Lock()
@@ -246,6 +249,3 @@ func (w *world) run(t *testing.T, s probe.Subject) (map[string][]probe.Check, st
 	}
 	return by, string(text)
 }
-
-// Known implements probe.Known.
-func (w *world) Known(context.Context, string) (known.Server, error) { return w.learned, w.learnedErr }
