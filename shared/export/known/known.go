@@ -133,50 +133,21 @@ func (s Server) Learn(lesson Lesson, now time.Time) (next Server, isNew bool) {
 	next = s.Of(lesson.Release)
 	isNew = s.Release != lesson.Release
 	next.Load, isNew = s.Load.after(lesson.Load, now, isNew)
-	isNew = next.learnTypes(lesson, now) || isNew
+	var more bool
+	if next.Types, more = learnTypes(s.Types, lesson, now); more {
+		isNew = true
+	}
 	if lesson.Batch != nil && (*lesson.Batch != next.Batch.Works || isOld(next.Batch.At, now)) {
 		next.Batch, isNew = Trial{Works: *lesson.Batch, At: now}, true
 	}
-	isNew = next.learnUnlisted(lesson, now) || isNew
+	if next.Unlisted, more = learnUnlisted(next.Unlisted, lesson.Unlisted, now); more {
+		isNew = true
+	}
 	if lesson.Pages != (Pages{}) && (lesson.Pages.Size != next.Pages.Size || lesson.Pages.Most != next.Pages.Most || isOld(next.Pages.At, now)) {
 		lesson.Pages.At = now
 		next.Pages, isNew = lesson.Pages, true
 	}
 	return next, isNew
-}
-
-// learnTypes adds of which types the patient has something; isNew is as with Learn.
-func (s *Server) learnTypes(lesson Lesson, now time.Time) (isNew bool) {
-	s.Types = maps.Clone(s.Types)
-	if s.Types == nil {
-		s.Types = map[string]Type{}
-	}
-	for _, resourceType := range slices.Concat(lesson.Found, lesson.Empty) {
-		one, known := s.Types[resourceType]
-		at := &one.Empty
-		if slices.Contains(lesson.Found, resourceType) {
-			at = &one.Found
-		}
-		if isOld(*at, now) && (known || len(s.Types) < maxTypes) {
-			*at, isNew = now, true
-			s.Types[resourceType] = one
-		}
-	}
-	return isNew
-}
-
-// learnUnlisted adds which types the server answers that it does not list; isNew is as with Learn.
-func (s *Server) learnUnlisted(lesson Lesson, now time.Time) (isNew bool) {
-	s.Unlisted = maps.Clone(s.Unlisted)
-	if s.Unlisted == nil && len(lesson.Unlisted) > 0 {
-		s.Unlisted = map[string]Trial{}
-	}
-	for resourceType, works := range lesson.Unlisted {
-		if seen := s.Unlisted[resourceType]; (works != seen.Works || isOld(seen.At, now)) && len(s.Unlisted) < maxTypes {
-			s.Unlisted[resourceType], isNew = Trial{Works: works, At: now}, true
-		}
-	}
-	return isNew
 }
 
 // PageSize returns the size to begin with, and the largest; 0 for what is not known.
@@ -202,6 +173,39 @@ func (l Load) after(met Experience, now time.Time, wasNew bool) (next Load, isNe
 		l.Bears, l.At, isNew = met.Bears, now, true
 	}
 	return l, isNew
+}
+
+// learnTypes adds of which types the patient has something.
+func learnTypes(types map[string]Type, lesson Lesson, now time.Time) (next map[string]Type, isNew bool) {
+	next = map[string]Type{}
+	maps.Copy(next, types)
+	for _, resourceType := range slices.Concat(lesson.Found, lesson.Empty) {
+		one, known := next[resourceType]
+		at := &one.Empty
+		if slices.Contains(lesson.Found, resourceType) {
+			at = &one.Found
+		}
+		if isOld(*at, now) && (known || len(next) < maxTypes) {
+			*at, isNew = now, true
+			next[resourceType] = one
+		}
+	}
+	return next, isNew
+}
+
+// learnUnlisted adds which types the server answers that it does not list.
+func learnUnlisted(trials map[string]Trial, tried map[string]bool, now time.Time) (next map[string]Trial, isNew bool) {
+	if len(tried) == 0 {
+		return trials, false
+	}
+	next = map[string]Trial{}
+	maps.Copy(next, trials)
+	for resourceType, works := range tried {
+		if seen := next[resourceType]; (works != seen.Works || isOld(seen.At, now)) && len(next) < maxTypes {
+			next[resourceType], isNew = Trial{Works: works, At: now}, true
+		}
+	}
+	return next, isNew
 }
 
 func isOld(at, now time.Time) bool { return now.Sub(at) >= renewAfter }

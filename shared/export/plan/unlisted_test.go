@@ -30,8 +30,9 @@ func TestUnlistedAreTypesOfCompartmentThatStatementOmits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c.facts.PatientID = "p1"
-			var found []string
-			for _, q := range plan.Unlisted(c.facts) {
+			queries := plan.Unlisted(c.facts)
+			found := make([]string, 0, len(queries))
+			for _, q := range queries {
 				found = append(found, q.Type)
 			}
 			if c.none && len(found) > 0 || !slices.IsSorted(found) {

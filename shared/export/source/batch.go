@@ -25,24 +25,29 @@ func (s *Session) Batch(queries []plan.Query, base fhir.Base) Fetch {
 		answer, err := s.ask(ctx, wanted, func(ctx context.Context) (fhir.Answer, error) {
 			return s.server.Batch(ctx, batch, batchLimit)
 		})
-		if err != nil || answer.Stop.Stops() {
+		switch {
+		case err != nil || answer.Stop.Stops():
 			return Page{Stop: answer.Stop}, err
-		}
-		if answer.Failed != nil {
+		case answer.Failed != nil:
 			return Page{Failed: unlessTooLarge(answer.Failed)}, nil
 		}
-		pages, unread := fhir.ParseBatch(answer.Body)
-		if unread != nil || len(pages) != len(queries) {
-			return Page{Failed: &fhir.RequestError{Class: fhir.Rejected, Status: 200, Cause: unread}}, nil
-		}
-		for i, page := range pages {
-			learned := base.Learn(page.Bundle, PathOf(queries[i]))
-			if address, ok := learned.Resolve(page.Next); ok && page.Next != "" {
-				pages[i].Next = address
-			}
-		}
-		return Page{Parts: pages, Took: answer.Took, room: int64(cap(answer.Body))}, nil
+		return batched(answer, queries, base), nil
 	}
+}
+
+// batched reads the answer to a batch.
+func batched(answer Answer, queries []plan.Query, base fhir.Base) Page {
+	pages, err := fhir.ParseBatch(answer.Body)
+	if err != nil || len(pages) != len(queries) {
+		return Page{Failed: &fhir.RequestError{Class: fhir.Rejected, Status: 200, Cause: err}}
+	}
+	for i, page := range pages {
+		learned := base.Learn(page.Bundle, PathOf(queries[i]))
+		if address, ok := learned.Resolve(page.Next); ok && page.Next != "" {
+			pages[i].Next = address
+		}
+	}
+	return Page{Parts: pages, Took: answer.Took, room: int64(cap(answer.Body))}
 }
 
 // unlessTooLarge makes a refusal of the failure of a request whose answer would be too large to be held.

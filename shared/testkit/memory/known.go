@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"sync"
 	"time"
 
@@ -21,16 +22,18 @@ func (k *Known) Known(_ context.Context, endpointID string) (found known.Server,
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if row := k.rows[endpointID]; row != nil {
-		err = json.Unmarshal(row, &found)
+		if err = json.Unmarshal(row, &found); err != nil {
+			return known.Server{}, fmt.Errorf("read row: %w", err)
+		}
 	}
-	return found, err
+	return found, nil
 }
 
 // SaveKnown implements collect.Known.
 func (k *Known) SaveKnown(_ context.Context, endpointID string, server known.Server, _ time.Time) error {
 	row, err := json.Marshal(server)
 	if err != nil {
-		return err
+		return fmt.Errorf("write row: %w", err)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
