@@ -25,11 +25,8 @@ func (s *Session) Batch(queries []plan.Query, base fhir.Base) Fetch {
 		answer, err := s.ask(ctx, wanted, func(ctx context.Context) (fhir.Answer, error) {
 			return s.server.Batch(ctx, batch, batchLimit)
 		})
-		switch {
-		case err != nil || answer.Stop.Stops():
+		if err != nil || answer.Stop.Stops() {
 			return Page{Stop: answer.Stop}, err
-		case answer.Failed != nil:
-			return Page{Failed: unlessTooLarge(answer.Failed)}, nil
 		}
 		return batched(answer, queries, base), nil
 	}
@@ -37,6 +34,9 @@ func (s *Session) Batch(queries []plan.Query, base fhir.Base) Fetch {
 
 // batched reads the answer to a batch.
 func batched(answer Answer, queries []plan.Query, base fhir.Base) Page {
+	if answer.Failed != nil {
+		return Page{Failed: unlessTooLarge(answer.Failed)}
+	}
 	pages, err := fhir.ParseBatch(answer.Body)
 	if err != nil || len(pages) != len(queries) {
 		return Page{Failed: &fhir.RequestError{Class: fhir.Rejected, Status: 200, Cause: err}}
