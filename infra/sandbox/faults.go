@@ -7,6 +7,8 @@ import (
 	"maps"
 	"net/http"
 	"time"
+
+	"recordbridge/infra/sandbox/switches"
 )
 
 // refusal is an answer in the place of the operation's own.
@@ -100,13 +102,16 @@ func (s site) spoil(answer *captured, r *http.Request, op operation, args []stri
 		s.call(answer, r, op, args)
 
 		return nil
-	case opRead, opSearch, opEverything, opPage, opAttachment, opToken, opMovedToken, opDiscovery, opRevoke, opIntrospect:
+	case opRead, opSearch, opEverything, opPage, opBatch, opAttachment, opToken, opMovedToken, opDiscovery, opRevoke, opIntrospect:
 	}
 	met, err := s.chaos(r)
 	if err != nil || met.before(answer, r) {
 		return err
 	}
 	switch op { //nolint:exhaustive // all others belong to the authorization server
+	case opBatch:
+		wait(r, s.with.Duration(switches.Slow, 0))
+		s.batch(answer, r)
 	case opRead, opSearch, opEverything, opPage, opAttachment:
 		err = s.spoiledFHIR(answer, r, op, args)
 	default:

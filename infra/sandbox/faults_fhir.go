@@ -40,7 +40,9 @@ func (s site) spoiledFHIR(answer *captured, original *http.Request, op operation
 	q := fhirRequest{
 		site: s, op: op, args: args, resourceType: args[0], query: r.URL.Query(), bearer: r.Header.Get("Authorization"),
 	}
-	wait(original, s.with.Duration(switches.Slow, 0))
+	if !s.inBatch {
+		wait(original, s.with.Duration(switches.Slow, 0))
+	}
 	busy, err := q.overloaded(ctx)
 	if err != nil {
 		return err
@@ -92,6 +94,9 @@ func (q fhirRequest) asksPage() bool { return q.op == opSearch || q.op == opEver
 
 // overloaded is the answer of a server that has too much to do, nil when it has not.
 func (q fhirRequest) overloaded(ctx context.Context) (*refusal, error) {
+	if q.inBatch {
+		return nil, nil
+	}
 	limited := func(retry string) *refusal {
 		return &refusal{
 			http.StatusTooManyRequests, fhirType, outcome("throttled", "Too many requests."),

@@ -23,7 +23,8 @@ const (
 	opRead
 	opSearch
 	opEverything
-	opPage // a later page of a search or of a whole record, at the base
+	opPage  // a later page of a search or of a whole record, at the base
+	opBatch // posted to the base
 	opAttachment
 	opAuthorize
 	opAsset
@@ -72,11 +73,16 @@ type site struct {
 	network *udap.Server
 	// tokenMoved says that the token endpoint is at the second of its URLs.
 	tokenMoved bool
+	// inBatch says that a request stands in a batch, which the server has admitted as a whole.
+	inBatch bool
 }
 
 // serve finds the operation, lets the switches spoil it, and calls it.
 func (s site) serve(w http.ResponseWriter, r *http.Request, path string) {
 	op, args := route(path)
+	if op == opPage && r.Method == http.MethodPost && s.with.Has(switches.Batch) {
+		op = opBatch
+	}
 	if op != opNone && op != opNetwork && r.Method != op.method() {
 		w.Header().Set("Allow", op.method())
 		w.WriteHeader(http.StatusMethodNotAllowed)
@@ -95,6 +101,8 @@ func (s site) call(w http.ResponseWriter, r *http.Request, op operation, args []
 	switch op {
 	case opNone, opPage:
 		s.records.NotFound(w)
+	case opBatch:
+		s.batch(w, r)
 	case opKeys:
 		if !s.portal.Keys(w, r) {
 			s.records.NotFound(w)
@@ -202,7 +210,7 @@ func route(path string) (op operation, args []string) {
 // method is the only one that the operation takes.
 func (op operation) method() string {
 	switch op {
-	case opToken, opMovedToken, opRevoke, opIntrospect:
+	case opToken, opMovedToken, opRevoke, opIntrospect, opBatch:
 		return http.MethodPost
 	case opNone, opDiscovery, opCapability, opRead, opSearch, opEverything, opPage, opAttachment, opAuthorize, opAsset,
 		opKeys, opUserinfo, opNetwork:

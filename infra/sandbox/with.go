@@ -75,6 +75,8 @@ func (h *handler) at(ctx context.Context, spec string, set switches.Set) (site, 
 		there.base+"/fhir", fhirserver.SecurityURLs(there.portal.Endpoints()), authorizer(there.portal), fhirserver.Options{
 			Everything: there.with.Has(switches.Everything), Attachments: servesAttachments(there.with),
 			Version: fhirserver.Version(there.with.Text(switches.Version)), SearchBy: there.with.Text(switches.SearchBy),
+			AllTypes: there.with.Has(switches.AllTypes), Batch: there.with.Has(switches.Batch),
+			Unlisted: there.with.Types(switches.Unlisted),
 		},
 	)
 

@@ -5,9 +5,12 @@ package fhir
 type Capability struct {
 	FHIRVersion string               // such as "4.0.1"
 	Software    string               // software.name; empty when not stated
+	Release     string               // software.version; empty when not stated
+	Date        string               // of the statement, as it stands
 	Formats     []string             // that it speaks, as it spells them: media types, "json"
 	Resources   []CapabilityResource // types of the server side, in the statement's order
 	OAuth       OAuthURIs
+	Batches     bool // it lists the interaction batch, or transaction, of whole systems
 }
 
 // CapabilityResource is one resource type that a server knows.
@@ -50,6 +53,8 @@ func ParseCapability(raw []byte) (Capability, error) {
 				kind, err = reader.stringOr(2)
 			case "fhirVersion":
 				reader.read.FHIRVersion, err = reader.stringOr(2)
+			case "date":
+				reader.read.Date, err = reader.stringOr(2)
 			case "software":
 				err = reader.software(2)
 			case "format":
@@ -85,10 +90,14 @@ func (r *statement) software(depth int) error {
 		return r.skip(depth)
 	}
 	return r.object(depth, func(name word) (err error) {
-		if string(name.text()) != "name" {
-			return r.skip(depth + 1)
+		switch string(name.text()) {
+		case "name":
+			r.read.Software, err = r.stringOr(depth + 1)
+		case "version":
+			r.read.Release, err = r.stringOr(depth + 1)
+		default:
+			err = r.skip(depth + 1)
 		}
-		r.read.Software, err = r.stringOr(depth + 1)
 		return err
 	})
 }
@@ -104,6 +113,8 @@ func (r *statement) rest(depth int) error {
 			err = r.extensions(depth+1, func(depth int) error { return r.oauth(depth, &stated.OAuth) })
 		case "resource":
 			err = r.objects(depth+1, func(depth int) error { return r.resource(depth, &stated) })
+		case "interaction":
+			err = r.objects(depth+1, func(depth int) error { return r.interaction(depth, &stated) })
 		default:
 			err = r.skip(depth + 1)
 		}
@@ -113,6 +124,7 @@ func (r *statement) rest(depth int) error {
 		return err
 	}
 	r.read.Resources = append(r.read.Resources, stated.Resources...)
+	r.read.Batches = r.read.Batches || stated.Batches
 	if stated.OAuth != (OAuthURIs{}) {
 		r.read.OAuth = stated.OAuth
 	}
@@ -129,6 +141,18 @@ func (r *statement) objects(depth int, element func(depth int) error) error {
 			return r.skip(depth + 1)
 		}
 		return element(depth + 1)
+	})
+}
+
+// interaction reads one CapabilityStatement.rest.interaction.
+func (r *statement) interaction(depth int, into *Capability) error {
+	return r.object(depth, func(name word) error {
+		if string(name.text()) != "code" {
+			return r.skip(depth + 1)
+		}
+		code, err := r.stringOr(depth + 1)
+		into.Batches = into.Batches || code == "batch" || code == "transaction"
+		return err
 	})
 }
 

@@ -12,20 +12,21 @@ import (
 
 func TestParseCapabilityReadsTypesParametersAndEndpoints(t *testing.T) {
 	t.Parallel()
-	raw := `{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","software":{"name":"An EHR","version":"7"},"format":["application/fhir+json","xml"],"rest":[
+	raw := `{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","date":"2026-03-01T10:00:00Z","software":{"name":"An EHR","version":"7"},"format":["application/fhir+json","xml"],"rest":[
 	  {"mode":"client","resource":[{"type":"Account"}]},
 	  {"mode":"server",
 	   "security":{"extension":[{"url":"http://example.org/other","extension":[{"url":"token","valueUri":"wrong"}]},
 	     {"url":"http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris","extension":[
 	       {"url":"authorize","valueUri":"https://ehr.example/authorize"},{"url":"token","valueUri":"token"},{"url":"manage","valueUri":"x"},
 	       {"url":"introspect","valueUri":"introspect"},{"url":"revoke","valueUri":"/revoke"}]}]},
+	   "interaction":[{"code":"batch"}],
 	   "resource":[{"type":"Patient"},{"type":"Observation","searchParam":[{"name":"patient"},{"name":"code"}]},{"type":"../x"}]}]}`
 	got, err := fhir.ParseCapability([]byte(raw))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := fhir.Capability{
-		FHIRVersion: "4.0.1", Software: "An EHR", Formats: []string{"application/fhir+json", "xml"},
+		FHIRVersion: "4.0.1", Software: "An EHR", Release: "7", Date: "2026-03-01T10:00:00Z", Batches: true, Formats: []string{"application/fhir+json", "xml"},
 		Resources: []fhir.CapabilityResource{
 			{Type: "Patient"},
 			{Type: "Observation", SearchParams: []string{"patient", "code"}},

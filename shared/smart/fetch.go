@@ -86,11 +86,38 @@ func (f fetcher) open(ctx context.Context, address, accept string, token secret.
 	}
 }
 
+// batch posts a batch of searches to the base and reads its answer, of at most limit bytes. The rest is as with document, but no
+// redirect is followed.
+func (f fetcher) batch(ctx context.Context, body []byte, limit int64, token secret.Text) (fhir.Answer, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, f.base.String(), bytes.NewReader(body))
+	if err != nil {
+		return fhir.Answer{}, unanswered(err)
+	}
+	request.Header.Set("Content-Type", "application/fhir+json")
+	response, err := f.asked(request, acceptFHIR, token) //nolint:bodyclose // document closes it, as refused does
+	if err != nil {
+		return fhir.Answer{}, unanswered(err)
+	}
+	if response.StatusCode/100 != 2 {
+		return fhir.Answer{}, refused(response, f.profile.Denials)
+	}
+	answer, err := document(response, limit)
+	if err != nil {
+		return fhir.Answer{}, err
+	}
+	return fhir.Answer{Body: answer, Rate: rate(response.Header)}, nil
+}
+
 func (f fetcher) send(ctx context.Context, address, accept string, token secret.Text) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // unanswered keeps nothing of it but the class
 	}
+	return f.asked(request, accept, token)
+}
+
+// asked sends a request with what goes with all of them.
+func (f fetcher) asked(request *http.Request, accept string, token secret.Text) (*http.Response, error) {
 	for name, value := range f.profile.Headers {
 		request.Header.Set(name, value)
 	}

@@ -48,6 +48,15 @@ func (r *reader) Search(ctx context.Context, path string, params url.Values, lim
 	return r.get(ctx, address, limit)
 }
 
+// Batch makes the searches of a batch, as fhir.Batch writes it, with one request. Limit and errors are those of Read.
+func (r *reader) Batch(ctx context.Context, batch []byte, limit int64) (fhir.Answer, error) {
+	token, err := r.bearer(ctx)
+	if err != nil {
+		return fhir.Answer{}, err
+	}
+	return r.fetcher.batch(ctx, batch, max(0, min(limit, fhir.MaxPage)), token)
+}
+
 // Page reads the page that the next link of a Bundle names. A link that leads away from the base is fhir.ForeignLink,
 // and nothing is sent. Limit and other errors are those of Read.
 func (r *reader) Page(ctx context.Context, next string, limit int64) (fhir.Answer, error) {

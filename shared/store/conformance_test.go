@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"recordbridge/shared/export/collect"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/org"
 	"recordbridge/shared/refresh"
@@ -76,6 +77,14 @@ func TestRefreshesConform(t *testing.T) {
 func TestEndpointStateConforms(t *testing.T) {
 	t.Parallel()
 	storetest.EndpointState(t, func(tb testing.TB) refresh.EndpointState {
+		tb.Helper()
+		return newStores(tb).endpoints
+	})
+}
+
+func TestKnownConforms(t *testing.T) {
+	t.Parallel()
+	storetest.Known(t, func(tb testing.TB) collect.Known {
 		tb.Helper()
 		return newStores(tb).endpoints
 	})

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"recordbridge/shared/export/known"
 	"recordbridge/shared/refresh"
 	"recordbridge/shared/testkit/expect"
 )
@@ -26,6 +27,10 @@ func TestWhatIsKnownOfAnEndpointEnds(t *testing.T) {
 	expect.NoError(t, s.endpoints.SaveBreaker(t.Context(), host, refresh.Breaker{}, refresh.Breaker{Failures: 1}))
 	if got, want := ttl("META"), at(later.Add(48*time.Hour)); got != want {
 		t.Errorf("ttl %s, want %s", got, want)
+	}
+	expect.NoError(t, s.endpoints.SaveKnown(t.Context(), host, known.Server{}, later))
+	if got, want := ttl("KNOWN"), at(later); got != want {
+		t.Errorf("ttl of what exports have learned %s, want %s", got, want)
 	}
 	expect.NoError(t, s.endpoints.Count(t.Context(), host, now, false))
 	if got, want := ttl("M#202603040506"), at(now.Add(time.Hour)); got != want {

@@ -94,6 +94,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		Cache: records.Reader{
 			Objects: blob.Bucket{Client: objects, Name: env.DocumentsBucket}, Sealer: kms.New(keys, env.TokensKey, records.Purpose, p.Now),
 		},
+		Known:    store.EndpointState{DB: db, Table: env.FlowTable},
 		Files:    blob.Bucket{Client: objects, Name: env.ExportsBucket},
 		Enqueuer: messages,
 		Links:    export.Links{Keys: signing, BaseURL: baseURL},

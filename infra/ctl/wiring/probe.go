@@ -32,7 +32,8 @@ func NewProbe(cfg aws.Config, outputs map[string]string, o Options, rules *opera
 			Keys:   clientauth.NewKeyring(kms.SigningKeys{Client: keys}, signing),
 			Now:    o.Now, NewID: o.NewID,
 		}),
-		Registrations: rules.Registrations, Keys: rules.Clients, Platforms: platforms, BaseURL: outputs["BaseUrl"],
+		Registrations: rules.Registrations, Keys: rules.Clients, Platforms: platforms,
+		Known: store.EndpointState{DB: store.NewClient(cfg), Table: outputs["FlowTable"]}, BaseURL: outputs["BaseUrl"],
 		Now: o.Now, NewID: o.NewID, Random: o.Random,
 	}), nil
 }

@@ -12,7 +12,13 @@ type object = map[string]any
 func (s *Server) Capability(w http.ResponseWriter, _ *http.Request) {
 	resources := make([]object, 0, len(s.types))
 	for _, name := range s.types {
-		resources = append(resources, s.capabilityOf(name))
+		if !slices.Contains(s.options.Unlisted, name) {
+			resources = append(resources, s.capabilityOf(name))
+		}
+	}
+	rest := object{"mode": "server", "security": s.securityStatement(), "resource": resources}
+	if s.options.Batch {
+		rest["interaction"] = []object{{"code": "batch"}}
 	}
 	s.writeFHIR(w, http.StatusOK, object{
 		"resourceType":   s.options.Version.statement(),
@@ -23,11 +29,7 @@ func (s *Server) Capability(w http.ResponseWriter, _ *http.Request) {
 		"implementation": object{"description": "Synthetic patients for tests. No real person.", "url": s.base},
 		"fhirVersion":    s.options.Version.number(),
 		"format":         []string{"application/fhir+json", "json"},
-		"rest": []object{{
-			"mode":     "server",
-			"security": s.securityStatement(),
-			"resource": resources,
-		}},
+		"rest":           []object{rest},
 	})
 }
 

@@ -61,6 +61,12 @@ type Options struct {
 	// SearchBy is the parameter by which patients are found where FHIR has both patient and subject, and unknown parameters
 	// are refused; empty for both.
 	SearchBy string
+	// AllTypes serves every type of R4's patient compartment, also those that no persona has anything of.
+	AllTypes bool
+	// Batch states that batches are taken; who routes requests answers them.
+	Batch bool
+	// Unlisted are types that the CapabilityStatement leaves out.
+	Unlisted []string
 }
 
 // New builds the server; records are indexed when they are first asked for.
@@ -85,6 +91,11 @@ func New(c Config) *Server {
 func (s *Server) At(base string, security SecurityURLs, authorize Authorizer, options Options) *Server {
 	moved := *s
 	moved.base, moved.security, moved.authorize, moved.options = base, security, authorize, options
+	if options.AllTypes {
+		moved.types = slices.Concat(s.types, strings.Fields(compartment))
+		slices.Sort(moved.types)
+		moved.types = slices.Compact(moved.types)
+	}
 
 	return &moved
 }

@@ -42,6 +42,9 @@ const (
 	PatientByID      = "patient-by-id"
 	SearchBy         = "search-by"
 	IDList           = "id-list"
+	AllTypes         = "all-types"
+	Batch            = "batch"
+	Unlisted         = "unlisted"
 	Practice         = "ah-practice"
 	Chaos            = "chaos"
 	label            = "label"
@@ -93,6 +96,9 @@ func fhirTable() []Switch {
 		{PatientByID, "", "Patient is found by ?_id= only: reading it by id is refused with 404.", "Oracle/Cerner"},
 		{SearchBy, "patient|subject", "Where FHIR has two search parameters for the patient, only this one is known, and what is not known is refused with 400.", "any"},
 		{IDList, "ignored|half|refused", "A search for several ids finds whatever there is of the type; finds half of them; or is refused with 400.", "any"},
+		{AllTypes, "", "Every type of R4's patient compartment is listed and can be searched; most searches find nothing.", "HAPI"},
+		{Batch, "whole|refused|empty|half", "A batch of searches, posted to the base, is answered; is refused with 403 although the statement lists it; finds nothing; or every second search in it is answered with 500.", "HAPI and others"},
+		{Unlisted, types, "The statement leaves these types out, which can be read and searched all the same.", "a server that lists US Core only"},
 		{Practice, "", "The token answer carries ah_practice, and FHIR calls without ah-practice=Organization/{it} are refused with 403.", "athenahealth"},
 		{Chaos, number, "A mixture of 5xx, slow answers and broken bodies; the number is the seed. The same request fails at most three times.", "any"},
 		{label, text, "Does nothing; keeps the counters of two otherwise equal addresses apart.", "tests"},

@@ -19,6 +19,8 @@ type crowd struct {
 	bears   int           // requests at once; more are refused with 429 at once. 0 for as many as there are
 
 	mu      sync.Mutex
+	asked   int
+	posts   int // of them batches
 	busy    int
 	most    int       // requests at once
 	refused time.Time // when it first said that there are too many
@@ -27,11 +29,16 @@ type crowd struct {
 
 // ServeHTTP implements http.Handler.
 func (c *crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !strings.Contains(r.URL.Path, "/fhir/") {
+	if !strings.Contains(r.URL.Path, "/fhir") {
 		c.handler.ServeHTTP(w, r)
 		return
 	}
 	defer c.leave()
+	if r.Method == http.MethodPost {
+		c.mu.Lock()
+		c.posts++
+		c.mu.Unlock()
+	}
 	if !c.enter() {
 		w.WriteHeader(http.StatusTooManyRequests)
 		return
@@ -47,6 +54,7 @@ func (c *crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (c *crowd) enter() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.asked++
 	c.busy++
 	c.most = max(c.most, c.busy)
 	if !c.refused.IsZero() && time.Now().After(c.refused) {

@@ -10,6 +10,7 @@ import (
 
 	"recordbridge/infra/sandbox/switches"
 	"recordbridge/shared/export"
+	"recordbridge/shared/testkit/memory"
 )
 
 func TestEverySwitchOfTheSandboxHasItsExpectation(t *testing.T) {
@@ -78,11 +79,14 @@ func TestAnExportUnderEverySwitchIsWholeOrNamesWhatIsMissing(t *testing.T) {
 				t.Run(title, func(t *testing.T) {
 					t.Parallel()
 					synctest.Test(t, func(t *testing.T) {
-						r := scenario{
+						s := scenario{
 							person: named(t, person), switches: withoutLabel(one.set), platform: one.platform,
 							label: fmt.Sprintf("switch-%s-%d", name, number),
-						}.run(t)
-						one.check(t, r)
+						}
+						if one.known {
+							s.known = &memory.Known{}
+						}
+						one.check(t, s.run(t))
 					})
 				})
 			}

@@ -25,6 +25,7 @@ type expectation struct {
 	loses    []string      // with partly: types of which something has to be missing
 	only     []string      // persons, when not all
 	platform string        // whose profile is used: a vendor's that knows of the switch; empty for the generic one
+	known    bool          // what is learned of the server is kept
 	heavy    bool          // takes seconds: in a soak only
 }
 
@@ -88,6 +89,9 @@ func survivable() map[string][]expectation {
 		switches.SearchBy:         plainly("search-by:patient", "search-by:subject"),
 		switches.Slow:             plainly("slow:2s", "slow:25s"),
 		switches.IDList:           plainly("id-list:ignored", "id-list:half", "id-list:refused"),
+		switches.AllTypes:         plainly("all-types"),
+		switches.Batch:            plainly("batch:whole", "batch:refused", "batch:empty", "batch:half"),
+		switches.Unlisted:         {{set: "unlisted:Claim+ExplanationOfBenefit+Condition+Flag", ending: whole, known: true}},
 		switches.BinaryNotJSON:    plainly("binary-not-json"),
 		switches.NoTotal:          plainly("no-total"),
 		switches.TotalPage:        plainly("total-page"),

@@ -340,7 +340,7 @@ func (r result) shortfall(t *testing.T) map[string]string {
 	if (data.Complete == nil) != (len(data.Missing) == 0) || data.Complete != nil && *data.Complete {
 		t.Errorf("complete %v with %v", data.Complete, data.Missing)
 	}
-	words := strings.Fields("other_server not_found rejected refused limit foreign_link too_large unavailable invalid_content")
+	words := strings.Fields("not_advertised other_server not_found rejected refused limit foreign_link too_large unavailable invalid_content")
 	for resourceType, word := range data.Missing {
 		if !slices.Contains(words, word) {
 			t.Errorf("%s is missing for %s", resourceType, word)

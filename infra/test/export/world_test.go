@@ -19,6 +19,7 @@ import (
 	"recordbridge/infra/sandbox/persona"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/export"
+	"recordbridge/shared/export/collect"
 	"recordbridge/shared/export/share"
 	"recordbridge/shared/export/source"
 	"recordbridge/shared/export/worker"
@@ -109,6 +110,7 @@ type scenario struct {
 	label    string
 	platform string                                                      // whose profile is used; empty for the generic one
 	opens    func(t *testing.T, doer smart.Doer, base string) tokens.Set // nil for a sign-in at the portal
+	known    collect.Known                                               // what was learned of the server; nil for nothing
 	mishap   func(address string, nth int) mishap
 	lives    func(run int) (endsAt int, after bool) // nil for lives without end
 	deadline func(run int) time.Duration            // nil for none
@@ -283,7 +285,7 @@ func (w *world) live(t *testing.T, run int) {
 			Profiles: source.Profiles{Connections: w.grants, Endpoints: w.grants, Platforms: profiles(t)},
 		},
 		Share: share.New(&w.tasks, lasting, 1, lease, time.Now),
-		Links: newLinks(t), Now: time.Now, Lease: lease, Retention: 8 * 24 * time.Hour, AddMetaSource: true,
+		Known: w.scenario.known, Links: newLinks(t), Now: time.Now, Lease: lease, Retention: 8 * 24 * time.Hour, AddMetaSource: true,
 	}.Work(ctx, tenant, taskID, deadline)
 	if err != nil && !one.over() {
 		t.Fatalf("run %d: %v", run, err)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"recordbridge/shared/export/known"
 	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fhir"
 )
@@ -17,6 +18,45 @@ type Learned struct {
 	NoCount  []string `json:"no_count,omitempty"`  // types that refuse a page size
 	ByID     []string `json:"by_id,omitempty"`     // types that are found by a list in _id
 	ListSize int      `json:"list_size,omitempty"` // ids that such a list may have; 0 for as many as the export likes
+
+	Release string           `json:"release,omitempty"` // see known.ReleaseOf
+	Load    known.Experience `json:"load,omitzero"`     // of the runs that have ended
+	Last    []string         `json:"last,omitempty"`    // types that are asked for last, since patients have none of them
+	Batches bool             `json:"batches,omitempty"` // those types may be asked for together
+	Batched *bool            `json:"batched,omitempty"` // whether that has worked; nil if it was not tried
+	Control *Control         `json:"control,omitempty"`
+	Trials  map[string]bool  `json:"trials,omitempty"` // types that the statement does not list, by whether the server has answered
+}
+
+// Tried notes whether the server has answered a search for a type that its statement does not list.
+func (l *Learned) Tried(resourceType string, answered bool) {
+	if l.Trials == nil {
+		l.Trials = map[string]bool{}
+	}
+	l.Trials[resourceType] = answered
+}
+
+// Control is a search that has brought something. It is made again in a batch: one that does not bring the same says nothing of
+// the other searches in it.
+type Control struct {
+	Query plan.Query `json:"query"`
+	Hits  int        `json:"hits"`
+}
+
+// Bore adds how the server has borne the requests of a run.
+func (l *Learned) Bore(met known.Experience) {
+	l.Load.Bears, l.Load.Trouble = max(l.Load.Bears, met.Bears), l.Load.Trouble || met.Trouble
+	if met.Limit > 0 {
+		l.Load.Limit = met.Limit
+	}
+}
+
+// Begins is how many requests at once the next run begins with; 0 for as many as any.
+func (l *Learned) Begins() int {
+	if l.Load.Trouble {
+		return 0
+	}
+	return l.Load.Bears
 }
 
 const (

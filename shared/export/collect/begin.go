@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"recordbridge/shared/export"
+	"recordbridge/shared/export/known"
 	"recordbridge/shared/export/plan"
 	"recordbridge/shared/export/source"
 	"recordbridge/shared/fault"
@@ -24,7 +25,9 @@ func (b beginner) all(ctx context.Context) (export.Result, error) {
 	if r.state.Server.Planned {
 		return export.Result{}, nil
 	}
-	patient, stop, err := b.readPatient(ctx)
+	tried := r.state.Work.TakeTried() // of one of both
+	r.session.Statement(ctx, tried)
+	patient, stop, err := b.readPatient(ctx, tried)
 	if err != nil || stop.Stops() {
 		return stop, err
 	}
@@ -32,13 +35,15 @@ func (b beginner) all(ctx context.Context) (export.Result, error) {
 	if err != nil || stop.Stops() {
 		return stop, err
 	}
-	planned := plan.Build(plan.Facts{
+	facts := plan.Facts{
 		Capability: capability, Granted: r.session.Tokens().Scope, Profile: r.session.Profile(), PatientID: r.patient,
 		Types: r.task.Options.Types, Since: r.task.Options.Since,
-	})
+	}
+	planned := plan.Build(facts)
 	server, accounts := &r.state.Server, &r.state.Accounts
-	r.state.Work.Queries, server.Version, server.ByURL = planned.Queries, capability.FHIRVersion, planned.Definitions
+	server.Version, server.ByURL = capability.FHIRVersion, planned.Definitions
 	server.Listed, server.Learned.ByID = len(capability.Resources) > 0, planned.ByID
+	b.begin(facts, planned.Queries)
 	accounts.Of("Patient").Answer("")
 	for _, q := range planned.Queries {
 		if q.Type != "" {
@@ -53,10 +58,21 @@ func (b beginner) all(ctx context.Context) (export.Result, error) {
 	return export.Result{}, b.writer.write(patient, 0)
 }
 
+// begin orders the searches by what is known of the server.
+func (b beginner) begin(facts plan.Facts, queries []plan.Query) {
+	r, learned, capability := b.run, &b.run.state.Server.Learned, facts.Capability
+	learned.Release = known.ReleaseOf(capability.Software, capability.Release, capability.Date)
+	r.server = r.server.Of(learned.Release)
+	learned.PageSize, learned.MaxSize = r.server.PageSize(r.known.now())
+	learned.Batches = capability.Batches && len(r.session.Profile().Query) == 0 && r.server.Batches(r.known.now())
+	r.state.Work.Queries, learned.Last = r.last(queries, learned.Batches)
+	r.state.Work.Queries = append(r.state.Work.Queries, b.unlisted(facts)...)
+}
+
 // capability reads what the server says it can do. One that is not sent for long is as good as none: everything is asked then.
 func (b beginner) capability(ctx context.Context) (fhir.Capability, export.Result, error) {
 	r := b.run
-	capability, answer, err := r.session.Capability(ctx, r.state.Work.TakeTried())
+	capability, answer, err := r.session.Capability(ctx)
 	failed := answer.Failed
 	switch {
 	case err != nil || answer.Stop.Stops():
@@ -69,12 +85,12 @@ func (b beginner) capability(ctx context.Context) (fhir.Capability, export.Resul
 	return fhir.Capability{}, export.Result{}, nil
 }
 
-func (b beginner) readPatient(ctx context.Context) (fhir.Resource, export.Result, error) {
+func (b beginner) readPatient(ctx context.Context, tried int) (fhir.Resource, export.Result, error) {
 	r := b.run
 	if !fhir.ValidID(r.patient) { // the token answer named no patient
 		return fhir.Resource{}, export.Result{Kind: export.Fatal, Reason: export.ResourcePatientFailure, Cause: r.session.Spot(fault.StepIdentity, "no_patient").Failed(errNoPatient)}, nil
 	}
-	found, err := r.session.Read("Patient", r.patient)(ctx, source.Wanted{Tried: r.state.Work.TakeTried(), Limit: fhir.MaxPage})
+	found, err := r.session.Read("Patient", r.patient)(ctx, source.Wanted{Tried: tried, Limit: fhir.MaxPage})
 	if err == nil && found.Failed != nil && isRefusal(found.Failed.Class) {
 		found, err = b.findPatient(ctx, found)
 	}

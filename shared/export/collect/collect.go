@@ -10,6 +10,7 @@ import (
 
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/checkpoint"
+	"recordbridge/shared/export/known"
 	"recordbridge/shared/export/source"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/fhir"
@@ -22,8 +23,16 @@ type Collector struct {
 	Source        source.Opener
 	Cache         Cache
 	Files         export.Files
+	Known         Known
 	Now           func() time.Time
 	AddMetaSource bool // say in meta.source where a resource comes from, where the server does not
+}
+
+// Known keeps what exports have learned of the servers of endpoints. An endpoint that it does not know has the zero value.
+type Known interface {
+	Known(ctx context.Context, endpointID string) (known.Server, error)
+	// SaveKnown replaces it. Of exports that end at the same time, what one has learned may be lost.
+	SaveKnown(ctx context.Context, endpointID string, server known.Server, until time.Time) error
 }
 
 // End is how a run has ended.
@@ -36,6 +45,7 @@ type End struct {
 // run is what the parts of one run share.
 type run struct {
 	files    export.Files
+	known    memory
 	task     export.Task
 	session  *source.Session
 	patient  string          // id at the server
@@ -46,19 +56,23 @@ type run struct {
 	schedule schedule
 	outage   *outage
 	report   func(webhook.Progress)
+	server   known.Server // as it was known when the export began; zero in later runs
 }
 
 // Run collects from the task's checkpoint on, until the record is done or something ends the run, at the latest shortly before
 // deadline, unless that is zero. report is told how far it is. The error is a failure on our side.
 func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time, report func(webhook.Progress)) (End, error) {
 	times := newSchedule(c.Now, deadline)
-	session, stop, err := c.Source.Open(ctx, task.Tenant, task.ConnectionID, times.pauseBy)
+	session, stop, err := c.Source.Open(ctx, task.Tenant, task.ConnectionID, times.pauseBy, task.Checkpoint == "")
 	if err != nil || stop.Stops() {
 		return End{Result: stop, Task: task}, err
 	}
 	set := session.Tokens()
 	task.Scope = export.Scope{Asked: set.AskedScope, Granted: set.Scope} // also of an export that fails
-	r := &run{files: c.Files, task: task, session: session, schedule: times, report: report}
+	r := &run{
+		files: c.Files, known: memory{rows: c.Known, endpoint: session.Profile().Endpoint, now: c.Now},
+		task: task, session: session, schedule: times, report: report,
+	}
 	if stop, err = r.open(ctx); err != nil || stop.Stops() {
 		return End{Result: stop, Task: task}, err
 	}
@@ -121,7 +135,7 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 		r.state.Work.Restart()
 	}
 	r.base = r.base.Knowing(r.state.Server.Own)
-	r.session.Expect(r.state.Server.Learned.InFlight)
+	r.expect(ctx)
 	r.session.GiveUpBy(r.task.Began().Add(lastRounds))
 	if r.state.Work.OneByOne {
 		r.session.OneByOne()
@@ -150,10 +164,14 @@ func (r *run) toTheEnd(ctx context.Context, with Collector) (End, error) {
 		r.task.Outcome = delivery{run: r}.outcome()
 		return End{Result: export.Result{Kind: export.Fatal, Reason: reason, Cause: r.lost()}, Task: r.task}, nil
 	}
-	if err := r.closeSegment(ctx); err != nil {
+	if err = r.closeSegment(ctx); err != nil {
 		return End{}, err
 	}
-	return delivery{run: r}.all(ctx)
+	end, err := delivery{run: r}.all(ctx)
+	if err == nil && !end.Result.Stops() {
+		r.remember(ctx)
+	}
+	return end, err
 }
 
 // collect goes through the stages: the patient, the searches of the plan, what the record refers to, and last what may be
@@ -250,6 +268,7 @@ func (r *run) save(ctx context.Context, result export.Result) (End, error) {
 	}
 	r.state.Work.OneByOne = r.session.IsOneByOne() || result.Kind == export.Yield && r.session.Demanded() > 0
 	r.state.Work.Tried, r.state.Server.Learned.InFlight = result.Tried, r.session.Bears()
+	r.state.Server.Learned.Bore(r.session.Load())
 	key := r.task.CheckpointKey()
 	if err := r.state.Save(ctx, r.files, key); err != nil {
 		return End{}, err

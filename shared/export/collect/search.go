@@ -15,6 +15,8 @@ type searcher struct {
 	run       *run
 	writer    *writer
 	streams   *source.Streams[plan.Query]
+	batches   batches
+	faults    int                // trials that have ended in an error of the server
 	resumed   bool               // the next link is an earlier run's
 	forgotten map[plan.Query]int // how often the server has forgotten a query's pages in this run
 }
@@ -24,7 +26,10 @@ type searcher struct {
 const maxForgotten = 3
 
 func newSearcher(r *run, w *writer) *searcher {
-	return &searcher{run: r, writer: w, streams: source.NewStreams[plan.Query](r.session), resumed: r.state.Work.Next != "", forgotten: map[plan.Query]int{}}
+	return &searcher{
+		run: r, writer: w, streams: source.NewStreams[plan.Query](r.session), batches: newBatches(r), resumed: r.state.Work.Next != "",
+		forgotten: map[plan.Query]int{},
+	}
 }
 
 // all makes the searches that are left. When no further resource can be told from those that were found, none is made.
@@ -32,6 +37,10 @@ func (s *searcher) all(ctx context.Context) (export.Result, error) {
 	state := s.run.state
 	for len(state.Work.Queries) > 0 {
 		if state.Full() {
+			if first := state.Work.Queries[0]; first.IsTrial() {
+				s.notAdvertised(first, 0)
+				continue
+			}
 			s.end(state.Work.Queries[0], &fhir.RequestError{Class: fhir.TooLarge, Cause: checkpoint.ErrLimit})
 			continue
 		}
@@ -53,10 +62,20 @@ func (s *searcher) step(ctx context.Context) (export.Result, error) {
 	}
 	s.readAhead(ctx)
 	q := s.run.state.Work.Queries[0]
-	found, err := s.streams.Take(ctx, q, func() { s.readAhead(ctx) })
+	if batch := s.batches.of[q]; batch != nil && batch.found == nil {
+		return s.receive(ctx, batch)
+	}
+	found, isBatched := s.batches.take(q)
+	var err error
+	if !isBatched {
+		found, err = s.streams.Take(ctx, q, func() { s.readAhead(ctx) })
+	}
 	switch {
 	case err != nil || found.Stop.Stops():
 		return found.Stop, err
+	case found.Failed != nil && q.IsTrial():
+		s.untried(q, found.Failed)
+		return export.Result{}, nil
 	case found.Failed != nil && (s.resumed || s.isForgotten(q, found.Failed)):
 		// Some servers forget their pages between two runs, or once they have sent them; what is written already is not
 		// written again.
@@ -70,10 +89,26 @@ func (s *searcher) step(ctx context.Context) (export.Result, error) {
 	s.resumed = false
 	s.run.outage.recordAnswer()
 	defer s.run.tell()
+	if q.IsTrial() {
+		s.tried(q, found)
+		return export.Result{}, nil
+	}
 	if s.run.state.Work.Pages == 0 {
 		s.run.state.Server.Learned.Paged(q, found.Bundle, found.Bytes, found.Took)
+		s.batches.note(q, found)
 	}
 	return export.Result{}, s.page(q, found.Bundle)
+}
+
+// receive takes the answer to a batch. Its searches end one after the other, each in its turn.
+func (s *searcher) receive(ctx context.Context, batch *batch) (export.Result, error) {
+	found, err := s.streams.Take(ctx, batch.key, func() { s.readAhead(ctx) })
+	if err != nil || found.Stop.Stops() {
+		return found.Stop, err
+	}
+	s.streams.Drop(batch.key)
+	s.batches.receive(batch, found)
+	return export.Result{}, nil
 }
 
 // readAhead starts the first queries that are not under way. Behind one for the whole record no other is asked, since it may be
@@ -84,8 +119,11 @@ func (s *searcher) readAhead(ctx context.Context) {
 		if s.streams.Full() && i > 0 || i > 0 && work.Queries[0].Type == "" {
 			return
 		}
-		if s.streams.Has(q) {
+		if s.isAsked(q) {
 			continue
+		}
+		if i > 0 && s.batches.waits(q) {
+			return
 		}
 		var wanted source.Wanted
 		if i == 0 {
@@ -94,10 +132,17 @@ func (s *searcher) readAhead(ctx context.Context) {
 		if i > 0 || work.Next == "" {
 			q = learned.Sized(q, s.run.session.Profile().PageSize)
 			work.Queries[i] = q
+			if batch := s.batches.begin(work.Queries[i:], s.isAsked); batch != nil {
+				s.streams.Start(ctx, q, wanted, s.run.session.Batch(batch.searches(), s.run.base))
+				continue
+			}
 		}
 		s.streams.Start(ctx, q, wanted, s.run.session.Search(q, s.run.base))
 	}
 }
+
+// isAsked reports whether nothing more has to be asked for a query.
+func (s *searcher) isAsked(q plan.Query) bool { return s.streams.Has(q) || s.batches.has(q) }
 
 // isForgotten reports whether a server says of a later page that it is not there, and whether that may be told by asking for
 // the first page again.
@@ -168,6 +213,7 @@ func (s *searcher) refused(q plan.Query, failed *fhir.RequestError) {
 		work.Later.Queries = append(work.Later.Queries, q)
 		if s.run.outage.recordFailure() {
 			s.streams.DropAll()
+			s.batches = newBatches(s.run)
 		}
 	case q.Widened():
 		s.end(q, &fhir.RequestError{Class: fhir.ForeignLink, Status: failed.Status}) // what all began with
@@ -228,6 +274,10 @@ func (s *searcher) endEverything(failed *fhir.RequestError, lost int) {
 			continue
 		}
 		work.Ended++
+		if q.IsTrial() { // of a type that the server need not have
+			s.streams.Drop(q)
+			continue
+		}
 		account := accounts.Of(q.Type)
 		account.Paged = true
 		account.Answer("")

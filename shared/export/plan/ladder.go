@@ -13,6 +13,7 @@ const (
 	stepZero  = 2  // has been asked without _count already
 	stepSTU3  = 8  // the server speaks STU3
 	stepDSTU2 = 16 // the server speaks DSTU2
+	stepTrial = 64 // shows whether the server knows the type
 	stepWide  = 32 // has been asked for as much as possible on the first page already
 )
 

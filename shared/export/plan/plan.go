@@ -12,6 +12,7 @@ import (
 
 // Profile is how a platform's FHIR server wants to be asked: the section fhir of its profile (package smart/platform).
 type Profile struct {
+	Endpoint   string              // id in the catalogue; empty for a server that is not there
 	Base       string              // of the server as the catalogue has it now; empty where it has none
 	Everything bool                // Patient/$everything can be used
 	NoCount    []string            // types that refuse _count

@@ -29,7 +29,7 @@ func (s *Session) Content(address string) Fetch {
 		}
 		found := Page{Failed: answer.Failed, Stop: answer.Stop}
 		if found.IsThere() {
-			found.Content = &content
+			found.Content, found.room = &content, int64(cap(content.Data))
 		}
 		return found, err
 	}

@@ -1,6 +1,10 @@
 package source
 
-import "time"
+import (
+	"time"
+
+	"recordbridge/shared/export/known"
+)
 
 // Flight is the flight of a limiter, for tests of its own.
 type Flight struct{ flight flight }
@@ -13,6 +17,12 @@ func (f *Flight) Limit() int { return f.flight.limit }
 
 // Shown is the limit that the server has shown, 0 for none.
 func (f *Flight) Shown() int { return f.flight.shown() }
+
+// Expect is that of the flight.
+func (f *Flight) Expect(begin, limit int) { f.flight.expect(begin, limit) }
+
+// Load is that of the flight.
+func (f *Flight) Load() known.Experience { return f.flight.load() }
 
 // OneByOne lets so many requests leave, each after the one before has been answered.
 func (f *Flight) OneByOne(count int) {

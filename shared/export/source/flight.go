@@ -3,6 +3,8 @@ package source
 import (
 	"slices"
 	"time"
+
+	"recordbridge/shared/export/known"
 )
 
 const (
@@ -44,15 +46,17 @@ type landing struct {
 // a limit, which is not tried again, unless a request that is alone is refused, too: then it is a rate that is limited. It is for
 // one goroutine at a time.
 type flight struct {
-	limit   int                   // requests at once, now
-	ceiling int                   // that limit does not pass
-	most    int                   // that ceiling does not pass, whatever the server bears
-	calm    [mostInFlight + 1]int // calm answers, by how many requests were under way
-	isFull  bool                  // as many were under way as may be, since the limit has changed
-	inARow  int                   // calm answers since then
-	usual   time.Duration         // how long answers take, smoothed
-	left    int                   // requests that have left
-	turned  int                   // requests that had left when the limit was last lowered: what comes of them says nothing new
+	limit    int                   // requests at once, now
+	ceiling  int                   // that limit does not pass
+	most     int                   // that ceiling does not pass, whatever the server bears
+	calm     [mostInFlight + 1]int // calm answers, by how many requests were under way
+	isFull   bool                  // as many were under way as may be, since the limit has changed
+	inARow   int                   // calm answers since then
+	usual    time.Duration         // how long answers take, smoothed
+	left     int                   // requests that have left
+	troubled bool                  // there was strain or a refusal
+	refused  bool                  // ceiling was lowered by a refusal
+	turned   int                   // requests that had left when the limit was last lowered: what comes of them says nothing new
 }
 
 // newFlight begins at a server that is to be asked for most at once, 0 where nobody says.
@@ -63,10 +67,29 @@ func newFlight(most int) flight {
 	return flight{limit: min(firstInFlight, most), ceiling: most, most: most}
 }
 
-// expect begins with the limit that the server has shown before.
-func (f *flight) expect(shown int) {
-	f.ceiling = min(shown, f.most)
-	f.limit = min(f.limit, f.ceiling)
+// expect begins with as many requests as the server has borne before, and with the limit that it has shown; 0 for none.
+func (f *flight) expect(begin, shown int) {
+	if shown > 0 {
+		f.ceiling = min(shown, f.ceiling)
+	}
+	if f.troubled {
+		begin = 0
+	}
+	f.limit = min(max(f.limit, begin), f.ceiling)
+}
+
+// load is how the server has borne what it was asked.
+func (f *flight) load() known.Experience {
+	met := known.Experience{Trouble: f.troubled}
+	if f.refused {
+		met.Limit = f.shown()
+	}
+	for at := f.most; at > firstInFlight && met.Bears == 0 && !f.troubled; at-- {
+		if f.answered(at) >= at {
+			met.Bears = at
+		}
+	}
+	return met
 }
 
 // shown is the limit that the server has shown; 0 for none.
@@ -88,12 +111,13 @@ func (f *flight) depart(beside int) (number int) {
 func (f *flight) land(l landing) {
 	switch l.sign {
 	case calm:
-		f.answered(l)
+		f.landCalm(l)
 		return
 	case refusal:
+		f.refused = true
 		switch {
 		case l.beside == 1:
-			f.ceiling = f.most
+			f.ceiling, f.refused = f.most, false
 		case f.isProven(l.beside):
 		case l.number > f.turned:
 			f.ceiling = min(f.ceiling, l.beside-1)
@@ -104,22 +128,25 @@ func (f *flight) land(l landing) {
 		return
 	case strain:
 	}
+	f.troubled = true
 	f.lower(l, f.limit/2)
 }
 
 // isProven reports whether the server has proven to bear so many requests at once.
-func (f *flight) isProven(beside int) bool {
-	answers := 0
+func (f *flight) isProven(beside int) bool { return f.answered(beside) >= provenBy }
+
+// answered is how many calm answers there were to at least so many requests at once.
+func (f *flight) answered(beside int) (answers int) {
 	for _, count := range f.calm[beside:] {
 		answers += count
 	}
-	return answers >= provenBy
+	return answers
 }
 
 // hasAnswered reports whether the server has answered a request calmly.
 func (f *flight) hasAnswered() bool { return slices.Max(f.calm[:]) > 0 }
 
-func (f *flight) answered(l landing) {
+func (f *flight) landCalm(l landing) {
 	f.calm[l.beside]++
 	if f.usual == 0 {
 		f.usual = l.took

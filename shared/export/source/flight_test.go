@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"recordbridge/shared/export/known"
 	"recordbridge/shared/export/source"
 )
 
@@ -81,5 +82,67 @@ func TestRequestsThatAreMadeOneByOneDoNotShowThatMoreAreBorne(t *testing.T) {
 	flight := source.NewFlight(0)
 	if flight.OneByOne(100); flight.Limit() != 4 {
 		t.Errorf("%d at once, want 4 as at the beginning", flight.Limit())
+	}
+}
+
+func TestFlightBeginsWithWhatServerHasBorneBefore(t *testing.T) {
+	t.Parallel()
+	calm := func(int) (string, time.Duration) { return "calm", time.Second }
+	for name, c := range map[string]struct {
+		most, begin, limit int
+		want               []int
+	}{
+		"nothing is known":               {want: []int{4, 5}},
+		"it bore eight":                  {begin: 8, want: []int{8, 8}},
+		"it bore more than is ever made": {begin: 80, want: []int{8, 8}},
+		"its profile says two":           {most: 2, begin: 8, want: []int{2, 2}},
+		"it refused a fourth":            {begin: 8, limit: 3, want: []int{3, 3}},
+		"it refused a seventh":           {limit: 6, want: []int{4, 5}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			flight := source.NewFlight(c.most)
+			flight.Expect(c.begin, c.limit)
+			for round, want := range c.want {
+				if got := flight.Limit(); got != want {
+					t.Errorf("round %d: %d at once, want %d", round, got, want)
+				}
+				flight.Together(calm)
+			}
+		})
+	}
+}
+
+func TestFlightTellsHowServerHasBorneIt(t *testing.T) {
+	t.Parallel()
+	refusing := func(bears int) func(int) (string, time.Duration) {
+		return func(beside int) (string, time.Duration) {
+			if beside > bears {
+				return "refusal", 0
+			}
+			return "calm", time.Second
+		}
+	}
+	for name, c := range map[string]struct {
+		answer func(beside int) (string, time.Duration)
+		rounds int
+		want   known.Experience
+	}{
+		"too few requests to tell":      {answer: refusing(9), rounds: 1},
+		"eight with ease":               {answer: refusing(9), rounds: 20, want: known.Experience{Bears: 8}},
+		"three":                         {answer: refusing(3), rounds: 6, want: known.Experience{Limit: 3, Trouble: true}},
+		"not even one: a rate":          {answer: refusing(0), rounds: 6, want: known.Experience{Trouble: true}},
+		"strain, without any limit yet": {answer: func(int) (string, time.Duration) { return "strain", 0 }, rounds: 6, want: known.Experience{Trouble: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			flight := source.NewFlight(0)
+			for range c.rounds {
+				flight.Together(c.answer)
+			}
+			if got := flight.Load(); got != c.want {
+				t.Errorf("%+v, want %+v", got, c.want)
+			}
+		})
 	}
 }

@@ -26,6 +26,13 @@ type grant struct {
 	version int64
 }
 
+func (g *grant) begin(from Tokens, tenant org.Tenant, connectionID string, usable tokens.Usable) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.tokens, g.tenant, g.connectionID, g.renewing = from, tenant, connectionID, make(chan struct{}, 1)
+	g.current, g.version = usable.Set, usable.Version
+}
+
 func (g *grant) now() (set tokens.Set, version int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"recordbridge/shared/export/known"
 	"recordbridge/shared/fhir"
 )
 
@@ -19,8 +20,9 @@ const (
 // turn is where who reads one document after the other stands in the line of those whose documents are written. Its fields
 // belong to the limiter.
 type turn struct {
-	isNext bool  // it is its turn: nothing is written before its document is there
-	held   int64 // bytes of the document that was read, or is read, before its turn
+	isNext bool  // it is its turn: nothing is written before its next document is there
+	ahead  int   // documents that were read and are not taken
+	held   int64 // bytes of those, and of the one that is read, as far as they are before its turn
 }
 
 // limiter lets requests through to one server: no more at once than it bears, and no more documents before their turn than there is
@@ -41,7 +43,11 @@ type visitor struct {
 	passed chan struct{}
 	number int
 	beside int
+	room   int64 // that is held for its document
 }
+
+// isNext reports whether nothing is written before what it asks for is there.
+func (v *visitor) isNext() bool { return v.turn == nil || v.turn.isNext && v.turn.ahead == 0 }
 
 // enter waits until a request may be made. After nil there must be a leave.
 func (l *limiter) enter(ctx context.Context, of *turn) (*visitor, error) {
@@ -79,8 +85,8 @@ func (l *limiter) leave(v *visitor, bytes int64, how landing) {
 // depart gives a visitor's place back; a document before its turn goes on to be held.
 func (l *limiter) depart(v *visitor, bytes int64) {
 	l.busy--
-	if v.turn != nil && v.turn.held > 0 {
-		l.hold(v.turn, bytes)
+	if v.room > 0 {
+		l.hold(v.turn, bytes-v.room)
 	}
 }
 
@@ -92,11 +98,27 @@ func (l *limiter) hurry(of *turn) {
 	l.admit()
 }
 
-// release gives the room back that the document of a turn takes, which is written now, or is not wanted any more.
+// keep notes that a document of a turn was read, and waits to be taken.
+func (l *limiter) keep(of *turn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	of.ahead++
+}
+
+// take gives the room back of a document of a turn, which is written now.
+func (l *limiter) take(of *turn, room int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	of.ahead--
+	l.hold(of, -min(room, of.held))
+	l.admit()
+}
+
+// release gives all room of a turn back, whose documents are not wanted any more.
 func (l *limiter) release(of *turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.hold(of, 0)
+	l.hold(of, -of.held)
 	l.admit()
 }
 
@@ -121,21 +143,38 @@ func (l *limiter) isOneByOne() bool {
 	return l.oneByOne && !l.flight.hasAnswered()
 }
 
-func (l *limiter) hold(of *turn, bytes int64) {
-	l.held += bytes - of.held
-	of.held = bytes
+// expect is that of the flight. Requests that wait may go.
+func (l *limiter) expect(begin, limit int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.flight.expect(begin, limit)
+	l.admit()
+}
+
+// load is that of the flight.
+func (l *limiter) load() known.Experience {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.flight.load()
+}
+
+// hold adds to the room that a turn holds.
+func (l *limiter) hold(of *turn, more int64) {
+	l.held += more
+	of.held += more
 }
 
 // admit lets those pass for whom there is a place and room.
 func (l *limiter) admit() {
 	for l.busy < l.flight.limit && len(l.line) > 0 {
-		at := max(0, slices.IndexFunc(l.line, func(v *visitor) bool { return v.turn == nil || v.turn.isNext }))
+		at := max(0, slices.IndexFunc(l.line, (*visitor).isNext))
 		v := l.line[at]
-		if v.turn != nil && !v.turn.isNext {
+		if !v.isNext() {
 			if l.held+aheadLimit > aheadRoom {
 				return
 			}
-			l.hold(v.turn, aheadLimit)
+			v.room = aheadLimit
+			l.hold(v.turn, v.room)
 		}
 		l.line = slices.Delete(l.line, at, at+1)
 		l.busy++

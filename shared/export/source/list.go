@@ -17,8 +17,8 @@ func (s *Session) List(resourceType string, ids []string, base fhir.Base) Fetch 
 	return func(ctx context.Context, wanted Wanted) (Page, error) {
 		wanted.Limit = listLimit
 		found, err := search(ctx, wanted)
-		if found.Failed != nil && found.Failed.Class == fhir.TooLarge {
-			found.Failed = &fhir.RequestError{Class: fhir.Rejected, Status: found.Failed.Status}
+		if found.Failed != nil {
+			found.Failed = unlessTooLarge(found.Failed)
 		}
 		found.NextLost, found.Next = found.NextLost || found.Next != "", ""
 		return found, err

@@ -61,6 +61,6 @@ func (p Profiles) Of(ctx context.Context, tenant org.Tenant, connectionID string
 	if err != nil {
 		return plan.Profile{}, fmt.Errorf("read platform profile: %w", err)
 	}
-	profile.Base = endpoint.FHIRBase
+	profile.Endpoint, profile.Base = conn.EndpointID, endpoint.FHIRBase
 	return profile, nil
 }

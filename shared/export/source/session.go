@@ -23,12 +23,15 @@ type Answer struct {
 type Page struct {
 	fhir.Bundle
 
-	Content *Content      // where content was asked for; nil where that is too large to be read before its turn
-	Bytes   int           // of the page
-	Took    time.Duration // the request that has brought it
+	Parts   []fhir.BatchPage // where a batch was asked for
+	Content *Content         // where content was asked for; nil where that is too large to be read before its turn
+	Bytes   int              // of the page
+	Took    time.Duration    // the request that has brought it
 
 	Failed *fhir.RequestError // the server has not given it, in any try
 	Stop   export.Result      // the run cannot go on
+
+	room int64 // bytes that it takes in memory
 }
 
 // Content is what an attachment's address has.
@@ -49,7 +52,8 @@ type Wanted struct {
 	Tried int    // times, in earlier runs
 	Limit int64  // bytes that it may have
 
-	turn *turn // nil for what is not read before its turn
+	isOpen bool  // asked for without a token, so that a 401 says nothing of ours
+	turn   *turn // nil for what is not read before its turn
 }
 
 // Ask makes one request, again when that may help: with a new token after a 401, after a wait on what passes. It was tried some
@@ -83,7 +87,7 @@ func (s *Session) ask(ctx context.Context, wanted Wanted, request func(context.C
 		}
 		isWorthIt := true
 		switch {
-		case failed.Class == fhir.Unauthorized && !renewed:
+		case failed.Class == fhir.Unauthorized && !renewed && !wanted.isOpen:
 			renewed = true
 			isWorthIt, stop, err = s.renew(ctx, version)
 		case try < triesFor(failed):
@@ -147,21 +151,6 @@ func (s *Session) enter(ctx context.Context, of *turn) (*visitor, export.Result,
 	}
 }
 
-// Capability reads what the server says it can do. One that cannot be read as one, also in a second try, is as good as none.
-func (s *Session) Capability(ctx context.Context, tried int) (fhir.Capability, Answer, error) {
-	for range 2 {
-		answer, err := s.Ask(ctx, tried, s.server.Metadata)
-		if err != nil || answer.Failed != nil || answer.Stop.Stops() {
-			return fhir.Capability{}, answer, err
-		}
-		tried = 0
-		if capability, err := fhir.ParseCapability(answer.Body); err == nil {
-			return capability, answer, nil
-		}
-	}
-	return fhir.Capability{}, Answer{}, nil
-}
-
 // Fetch reads one document.
 type Fetch func(ctx context.Context, wanted Wanted) (Page, error)
 
@@ -219,7 +208,7 @@ func (s *Session) page(
 		found, err := parse(answer.Body)
 		switch {
 		case err == nil:
-			return Page{Bundle: found, Bytes: len(answer.Body), Took: answer.Took}, nil
+			return Page{Bundle: found, Bytes: len(answer.Body), Took: answer.Took, room: int64(cap(answer.Body))}, nil
 		case errors.Is(err, fhir.ErrTooMany):
 			return Page{Failed: &fhir.RequestError{Class: fhir.TooLarge, Status: 200, Cause: err}}, nil
 		case again:

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"recordbridge/shared/export"
+	"recordbridge/shared/export/known"
 	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/fhir"
@@ -28,6 +29,8 @@ type Server interface {
 	// Search reads the first page at path: "Observation" or "Patient/p1/$everything".
 	Search(ctx context.Context, path string, params url.Values, limit int64) (fhir.Answer, error)
 	Page(ctx context.Context, next string, limit int64) (fhir.Answer, error)
+	// Batch makes the searches of a batch, as fhir.Batch writes it.
+	Batch(ctx context.Context, batch []byte, limit int64) (fhir.Answer, error)
 	// Attachment opens the content that an attachment's URL names.
 	Attachment(ctx context.Context, address string, limit int64) (fhir.File, error)
 }
@@ -59,18 +62,42 @@ type Session struct {
 	profile plan.Profile
 	limiter limiter
 	pace    pace
+
+	statement *statement // nil until it is asked for
 }
 
-// Open gets usable tokens and opens the FHIR server that they belong to. No wait reaches beyond pauseBy, unless that is zero.
-// There is no session when the Result stops, and no server in one whose record is cached.
-func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string, pauseBy time.Time) (*Session, export.Result, error) {
+// Open gets usable tokens and opens the FHIR server that they belong to. No wait reaches beyond pauseBy, unless that is zero. Where
+// a run begins that will need the server's statement, it is asked for while the tokens are looked at. There is no session when the
+// Result stops, and no server in one whose record is cached.
+func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string, pauseBy time.Time, begins bool) (*Session, export.Result, error) {
 	profile, err := o.Profiles.Of(ctx, tenant, connectionID) // first, since it puts the endpoint on the log line
 	if err != nil {
 		return nil, export.Result{}, err
 	}
+	s := &Session{profile: profile.Filled(nil), pace: pace{now: o.Now, pauseBy: pauseBy}}
+	s.limiter.flight = newFlight(profile.InFlight)
+	ahead, leave := context.WithCancel(ctx)
+	if begins && profile.Base != "" {
+		if s.server, err = o.Portals.Open(profile.Base, s.profile, noToken); err == nil {
+			s.Statement(ahead, 0)
+		}
+	}
+	if stop := o.open(ctx, s, profile, tenant, connectionID); stop.Stops() {
+		leave()
+		return nil, stop, nil
+	}
+	context.AfterFunc(ctx, leave)
+	return s, export.Result{}, nil
+}
+
+// noToken is that of a server that is asked for its statement only.
+func noToken(context.Context) (secret.Text, error) { return secret.Text{}, nil }
+
+// open completes a session with tokens and the server that they are for.
+func (o Opener) open(ctx context.Context, s *Session, profile plan.Profile, tenant org.Tenant, connectionID string) export.Result {
 	usable, err := o.Tokens.Current(ctx, tenant, connectionID)
 	if err != nil {
-		return nil, tokenFailure(err, o.Now()), nil
+		return tokenFailure(err, o.Now())
 	}
 	if usable.Overdue != nil {
 		logx.Add(ctx, slog.Any("refresh_overdue", usable.Overdue))
@@ -78,27 +105,20 @@ func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string
 	set := usable.Set
 	otherBase := fault.Spot{Step: fault.StepToken, Host: fault.HostOf(profile.Base), Class: "other_base"}
 	if profile.Base != "" && profile.Base != set.FHIRBase { // the patient's consent was for the server that issued the tokens
-		return nil, export.Result{Kind: export.Fatal, Reason: export.TokenRefreshFailure, Cause: otherBase.Failed(errOtherBase)}, nil
+		return export.Result{Kind: export.Fatal, Reason: export.TokenRefreshFailure, Cause: otherBase.Failed(errOtherBase)}
 	}
-	s := &Session{
-		grant: grant{
-			tokens: o.Tokens, tenant: tenant, connectionID: connectionID,
-			current: set, version: usable.Version, renewing: make(chan struct{}, 1),
-		},
-		profile: profile.Filled(set.Extra),
-		pace:    pace{now: o.Now, pauseBy: pauseBy},
-	}
-	s.limiter.flight = newFlight(profile.InFlight)
+	s.grant.begin(o.Tokens, tenant, connectionID, usable)
+	s.profile = profile.Filled(set.Extra)
 	if set.Records != nil && set.FHIRBase == "" { // the record is cached, and there is nobody to ask
-		return s, export.Result{}, nil
+		return export.Result{}
 	}
 	s.server, err = o.Portals.Open(set.FHIRBase, s.profile, func(context.Context) (secret.Text, error) {
 		return s.Tokens().AccessToken, nil
 	})
 	if err != nil {
-		return nil, export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: err}, nil //nolint:nilerr // the result has it
+		return export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: err}
 	}
-	return s, export.Result{}, nil
+	return export.Result{}
 }
 
 // errOtherBase ends an export whose tokens are not for the server that the endpoint has now.
@@ -109,13 +129,9 @@ func (s *Session) Spot(step fault.Step, class string) fault.Spot {
 	return fault.Spot{Step: step, Host: fault.HostOf(s.Tokens().FHIRBase), Class: class}
 }
 
-// Expect begins with what an earlier run has learned: how many requests at once the server bears, 0 where that is not known. It is
-// called before the first request.
-func (s *Session) Expect(inFlight int) {
-	if inFlight > 0 {
-		s.limiter.flight.expect(inFlight)
-	}
-}
+// Expect begins with what earlier exports and runs have shown: how many requests at once the server has borne with ease, and
+// beyond how many it refuses; 0 for what is not known. It is called before the first request that needs a token.
+func (s *Session) Expect(begin, limit int) { s.limiter.expect(begin, limit) }
 
 // Bears is how many requests at once the server was found to bear, for Expect; 0 where it has shown no limit.
 func (s *Session) Bears() int { return s.limiter.bears() }
@@ -148,6 +164,9 @@ func (s *Session) OneByOne() { s.limiter.oneByOne = true }
 
 // IsOneByOne reports whether nothing is read ahead for now.
 func (s *Session) IsOneByOne() bool { return s.limiter.isOneByOne() }
+
+// Load is how the server has borne the requests of this run.
+func (s *Session) Load() known.Experience { return s.limiter.load() }
 
 // Profile is how the server wants to be asked.
 func (s *Session) Profile() plan.Profile { return s.profile }

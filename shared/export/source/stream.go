@@ -20,8 +20,13 @@ type Streams[K comparable] struct {
 	ready   chan struct{} // one of them has
 }
 
-// maxStreams is how many streams may be open at once.
-const maxStreams = 32
+const (
+	// maxStreams is how many streams may be open at once.
+	maxStreams = 32
+	// maxAhead is how many pages of a stream are read before the first of them is taken, so that the pages of a long search, of
+	// which each names the next, need not all be waited for in its turn.
+	maxAhead = 8
+)
 
 // NewStreams returns Streams of a session, none of which is open.
 func NewStreams[K comparable](s *Session) *Streams[K] {
@@ -33,6 +38,7 @@ type stream struct {
 	turn  turn
 	begin func() // it has to ask for a page
 	done  func() // it has one, or none
+	keep  func() // a page is there to be taken
 	pages chan step
 	large chan struct{} // allows a page beyond aheadLimit
 	stop  func()        // ends it; what it was about to send is lost
@@ -55,18 +61,23 @@ func (s *Streams[K]) Full() bool {
 	return s.limiter.isOneByOne() || len(s.open) >= maxStreams || s.asking.Load() >= int64(s.limiter.limit())
 }
 
-// Start begins to read what is wanted and all pages after it, at most one of which is there before it is taken. It ends with
-// ctx, with Drop, and after a page without a next one.
+// Start begins to read what is wanted and all pages after it, some of which are there before they are taken. It ends with ctx,
+// with Drop, and after a page without a next one.
 func (s *Streams[K]) Start(ctx context.Context, key K, wanted Wanted, read Fetch) {
 	ctx, stop := context.WithCancel(ctx)
-	one := &stream{pages: make(chan step), large: make(chan struct{}), stop: stop, begin: func() { s.asking.Add(1) }, done: s.done}
+	one := &stream{
+		pages: make(chan step, maxAhead-1), large: make(chan struct{}), stop: stop, begin: func() { s.asking.Add(1) }, done: s.done,
+	}
+	one.keep = func() { s.limiter.keep(&one.turn) }
 	wanted.turn = &one.turn
 	s.open[key] = one
 	one.begin()
 	s.running.Go(func() {
 		defer stop()
-		defer s.limiter.release(&one.turn)
 		one.run(ctx, wanted, read)
+		if ctx.Err() != nil {
+			s.limiter.release(&one.turn)
+		}
 	})
 }
 
@@ -84,10 +95,10 @@ func (s *Streams[K]) done() {
 func (s *Streams[K]) Take(ctx context.Context, key K, more func()) (Page, error) {
 	one := s.open[key]
 	s.limiter.hurry(&one.turn)
-	defer s.limiter.release(&one.turn)
 	for {
 		select {
 		case got := <-one.pages:
+			s.limiter.take(&one.turn, got.room)
 			if !got.waits {
 				return got.Page, got.err
 			}
@@ -109,6 +120,7 @@ func (s *Streams[K]) Take(ctx context.Context, key K, more func()) (Page, error)
 func (s *Streams[K]) Drop(key K) {
 	if one := s.open[key]; one != nil {
 		one.stop()
+		s.limiter.release(&one.turn)
 		delete(s.open, key)
 	}
 }
@@ -128,6 +140,7 @@ func (s *Streams[K]) Close() {
 
 // run reads from what is wanted on until there is no more, a request fails, or the context ends.
 func (s *stream) run(ctx context.Context, wanted Wanted, read Fetch) {
+	seen := map[string]bool{wanted.Next: true}
 	for {
 		wanted.Limit = aheadLimit
 		got, err := read(ctx, wanted)
@@ -140,15 +153,17 @@ func (s *stream) run(ctx context.Context, wanted Wanted, read Fetch) {
 			wanted.Limit = fhir.MaxPage
 			got, err = read(ctx, wanted)
 		}
-		if !s.send(ctx, step{Page: got, err: err}) || err != nil || !got.IsThere() || got.Next == "" {
-			return
+		if !s.send(ctx, step{Page: got, err: err}) || err != nil || !got.IsThere() || got.Next == "" || seen[got.Next] {
+			return // pages in a loop are not read ahead
 		}
+		seen[got.Next] = true
 		wanted.Next, wanted.Tried = got.Next, 0
 		s.begin()
 	}
 }
 
 func (s *stream) send(ctx context.Context, one step) bool {
+	s.keep()
 	select {
 	case s.pages <- one:
 		return true

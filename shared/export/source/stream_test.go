@@ -60,6 +60,11 @@ func (*shelf) Page(context.Context, string, int64) (fhir.Answer, error) {
 	return fhir.Answer{}, errUnused
 }
 
+// Batch implements source.Server.
+func (*shelf) Batch(context.Context, []byte, int64) (fhir.Answer, error) {
+	return fhir.Answer{}, errUnused
+}
+
 // Attachment implements source.Server.
 func (*shelf) Attachment(context.Context, string, int64) (fhir.File, error) {
 	return fhir.File{}, errUnused
@@ -93,7 +98,7 @@ func (s *shelf) session(t *testing.T) *source.Session {
 	nowhere := directory{endpoint: fault.Missing("no endpoint")}
 	session, stop, err := source.Opener{
 		Tokens: s, Portals: s, Profiles: source.Profiles{Connections: nowhere, Endpoints: nowhere, Platforms: nowhere}, Now: time.Now,
-	}.Open(t.Context(), org.Tenant{}, "c", time.Time{})
+	}.Open(t.Context(), org.Tenant{}, "c", time.Time{}, false)
 	if err != nil || stop.Stops() {
 		t.Fatal(err, stop)
 	}
@@ -160,4 +165,52 @@ func TestWhatIsReadAheadHasBoundedRoomAndWhoseTurnItIsNeedsNone(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestPagesOfSearchAreReadAheadOfTheirTurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		session := (&shelf{bytes: 100}).session(t)
+		streams := source.NewStreams[string](session)
+		defer streams.Close()
+		asked := 0
+		streams.Start(t.Context(), "long", source.Wanted{}, func(context.Context, source.Wanted) (source.Page, error) {
+			asked++
+			<-time.After(time.Second)
+			return source.Page{Bundle: fhir.Bundle{Next: fmt.Sprint("page ", asked)}}, nil
+		})
+		<-time.After(time.Minute)
+		synctest.Wait()
+		if asked != 8 {
+			t.Errorf("%d pages were read before the first was taken, want 8", asked)
+		}
+		began := time.Now()
+		for range 8 {
+			if _, err := streams.Take(t.Context(), "long", func() {}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("what was read ahead came after %v", took)
+		}
+	})
+}
+
+func TestPagesInLoopAreNotReadAhead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		session := (&shelf{bytes: 100}).session(t)
+		streams := source.NewStreams[string](session)
+		defer streams.Close()
+		asked := 0
+		streams.Start(t.Context(), "loop", source.Wanted{}, func(context.Context, source.Wanted) (source.Page, error) {
+			asked++
+			return source.Page{Bundle: fhir.Bundle{Next: fmt.Sprint("page ", asked%3)}}, nil
+		})
+		<-time.After(time.Minute)
+		synctest.Wait()
+		if asked > 4 {
+			t.Errorf("%d requests for three pages in a loop", asked)
+		}
+	})
 }

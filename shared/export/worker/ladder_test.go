@@ -181,7 +181,7 @@ func TestAServerThatAnswersNothingButTooMuchIsNotAskedForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.server.latency = time.Second
-		b.work(t, 76*time.Second) // to the first searches
+		b.work(t, 75500*time.Millisecond) // to the first searches
 		b.edit(t, func(all []map[string]any) []map[string]any {
 			all[0]["oversize"] = 40
 			return all

@@ -51,7 +51,7 @@ func TestARecordThatNeverEndsIsEndedAndSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.server.latency = time.Second
-		b.work(t, 78*time.Second) // one handover, after the first searches
+		b.work(t, 77*time.Second) // one handover, after the first searches
 		b.edit(t, func(all []map[string]any) []map[string]any {
 			marks := make([]byte, 8*500_000)
 			for i := range 500_000 {
@@ -84,7 +84,7 @@ func TestOnlySoMuchCanWaitToBeReadAndTheRestIsCounted(t *testing.T) {
 		for i, id := range []string{"c1", "c2", "c3"} {
 			b.server.resources["Condition/"+id] = `{"resourceType":"Condition","id":"` + id + `","evidence":[` + many(40_000*i) + `]}`
 		}
-		b.work(t, 80*time.Second)
+		b.work(t, 79*time.Second)
 		waiting := 0
 		b.edit(t, func(all []map[string]any) []map[string]any {
 			for _, one := range all {
@@ -110,7 +110,7 @@ func TestACheckpointOfTheVersionBeforeIsRead(t *testing.T) {
 		file, whole, _ := uninterrupted(t)
 		b := newBench(t)
 		b.server.latency = time.Second
-		b.work(t, 80*time.Second)
+		b.work(t, 79*time.Second)
 		b.edit(t, func(all []map[string]any) []map[string]any {
 			for _, more := range all[1:] {
 				for name, list := range more {

@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -46,6 +47,11 @@ func (*endless) Read(_ context.Context, resourceType, id string, _ int64) (fhir.
 
 func (e *endless) Search(ctx context.Context, _ string, _ url.Values, limit int64) (fhir.Answer, error) {
 	return e.Page(ctx, "0", limit)
+}
+
+// Batch implements source.Server.
+func (*endless) Batch(context.Context, []byte, int64) (fhir.Answer, error) {
+	return fhir.Answer{}, errors.ErrUnsupported
 }
 
 func (e *endless) Page(_ context.Context, next string, _ int64) (fhir.Answer, error) {

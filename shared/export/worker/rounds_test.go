@@ -130,7 +130,7 @@ func TestACrashLosesNoMoreThanSinceTheLastSave(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.server.latency = 50 * time.Second
+		b.server.latency = 90 * time.Second
 		b.store.crashAfter = 1 // save
 		if err := b.worker.Work(t.Context(), tenant, taskID, time.Time{}); err == nil {
 			t.Fatal("a store that fails was no failure")

@@ -54,6 +54,7 @@ type Worker struct {
 	Source           source.Opener
 	Refreshes        Refreshes
 	Cache            collect.Cache
+	Known            collect.Known // nil if nothing is to be kept
 	Files            export.Files
 	Enqueuer         export.Enqueuer
 	Links            export.Links
@@ -141,7 +142,7 @@ func (w Worker) runOnce(ctx context.Context, place share.Place, task export.Task
 	defer stop(nil)
 	reached := &progress{now: task.Progress}
 	beats := w.heartbeat(ctx, place, task, reached, stop)
-	collector := collect.Collector{Source: w.Source, Cache: w.Cache, Files: w.Files, Now: w.Now, AddMetaSource: w.AddMetaSource}
+	collector := collect.Collector{Source: w.Source, Cache: w.Cache, Files: w.Files, Known: w.Known, Now: w.Now, AddMetaSource: w.AddMetaSource}
 	end, err := collector.Run(ctx, task, deadline, reached.set)
 	if err == nil && end.Result.Kind == export.Done {
 		end, err = w.succeed(ctx, end)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"recordbridge/shared/catalog"
+	"recordbridge/shared/export/known"
 	"recordbridge/shared/fhir"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/ids"
@@ -38,6 +39,7 @@ type Deps struct {
 	Registrations Registrations
 	Keys          Keys
 	Platforms     platform.Registry
+	Known         Known
 	BaseURL       string // of the running service
 	Now           func() time.Time
 	NewID         ids.Source
@@ -95,6 +97,8 @@ type test struct {
 	registered bool
 	accepted   bool         // our client proved who it is at the token endpoint
 	attempt    flow.Attempt // the sign-in as it would begin now
+	known      known.Server // what exports have learned; zero for an endpoint that is not stored
+	isKnown    bool         // it could be read
 	address    string       // where it would send the browser
 }
 
@@ -114,6 +118,7 @@ func (t *test) run(ctx context.Context) error {
 	if !t.rehearse(ctx) {
 		return nil
 	}
+	t.readKnown(ctx)
 	t.checkScopes()
 	t.checkCoverage()
 	t.checkPlan()

@@ -98,7 +98,7 @@ func (t *test) checkTypes(made plan.Plan) {
 		}
 	}
 	found := fmt.Sprintf("An export searches %d types: %s.", len(searched), listed(searched)) +
-		leftOut("listed, but with no search by patient", unsearched) + leftOut("not listed by the server", missing)
+		leftOut("listed, but with no search by patient", unsearched) + leftOut("not listed by the server", missing) + t.tried(missing)
 	switch {
 	case len(searched) == 0:
 		t.add(ResourceTypes, Failed, exchange{}, "An export would search no type at all. "+found, "Ask the health system what a patient's app may search.")

@@ -25,6 +25,7 @@ import (
 	"recordbridge/infra/sandbox/oauth"
 	"recordbridge/infra/sandbox/persona"
 	"recordbridge/shared/catalog"
+	"recordbridge/shared/export/known"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/operator"
@@ -37,12 +38,14 @@ import (
 
 // world is the sandbox EHR at an address of a service, whose operator tests endpoints there.
 type world struct {
-	service string // base URL of our API, below which the sandbox is, too
-	secret  string // of the client, where it has one
-	client  *safehttp.Client
-	used    operator.Registered
-	missing bool // there is no registration
-	down    bool // our own service does not answer
+	learned    known.Server // what exports have learned
+	learnedErr error
+	service    string // base URL of our API, below which the sandbox is, too
+	secret     string // of the client, where it has one
+	client     *safehttp.Client
+	used       operator.Registered
+	missing    bool // there is no registration
+	down       bool // our own service does not answer
 
 	instead answer // of the sandbox
 
@@ -91,6 +94,9 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(server.Close)
 	return w
 }
+
+// Known implements probe.Known.
+func (w *world) Known(context.Context, string) (known.Server, error) { return w.learned, w.learnedErr }
 
 // Do is the guarded client, but for what the test answers.
 func (w *world) Do(r *http.Request) (*http.Response, error) {
@@ -227,7 +233,7 @@ func (w *world) run(t *testing.T, s probe.Subject) (map[string][]probe.Check, st
 	p := probe.New(probe.Deps{
 		HTTP:          w,
 		Clients:       clientauth.NewRegistry(clientauth.Deps{Store: w, Opener: w, Keys: w.keyring(), Now: time.Now, NewID: ids.Random}),
-		Registrations: w, Keys: w, Platforms: platforms, BaseURL: w.service, Now: time.Now, NewID: ids.Random, Random: rand.Reader,
+		Registrations: w, Keys: w, Platforms: platforms, Known: w, BaseURL: w.service, Now: time.Now, NewID: ids.Random, Random: rand.Reader,
 	})
 	checks, err := p.Run(t.Context(), s)
 	if err != nil {

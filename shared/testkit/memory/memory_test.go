@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"recordbridge/shared/export"
+	"recordbridge/shared/export/collect"
 	"recordbridge/shared/org"
 	"recordbridge/shared/testkit/memory"
 	"recordbridge/shared/testkit/storetest"
@@ -19,6 +20,11 @@ func TestWebhooksAnswerAsTheStoreDoes(t *testing.T) {
 func TestFilesAnswerAsTheBucketDoes(t *testing.T) {
 	t.Parallel()
 	storetest.Files(t, func(testing.TB) export.Files { return &memory.Files{} })
+}
+
+func TestKnownAnswersAsTheStoreDoes(t *testing.T) {
+	t.Parallel()
+	storetest.Known(t, func(testing.TB) collect.Known { return &memory.Known{} })
 }
 
 func TestTasksAnswerAsTheStoreDoes(t *testing.T) {

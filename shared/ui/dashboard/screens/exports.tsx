@@ -12,6 +12,7 @@ const REASONS: Record<string, string> = {
   unsupported: "The portal offers no search for it.",
   not_granted: "The patient’s authorization does not cover it.",
   not_requested: "Our authorization request did not name it.",
+  not_advertised: "The portal does not list it, and whether it has it could not be tried.",
   other_server: "The record names it at another server, which is not asked.",
   not_found: "The record names it, and the portal does not have it.",
   rejected: "The portal says that it has it, and refuses every way of asking.",

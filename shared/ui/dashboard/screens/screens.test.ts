@@ -45,7 +45,7 @@ test("headers are a name and a value", () => {
 
 test("what nobody granted or offers is no loss", () => {
   const of = (reason?: string) => isLoss({ type: "Condition", result: "ok", count: 0, ...(reason && { reason }) });
-  assert.deepEqual([of(), of("unsupported"), of("not_granted"), of("not_requested"), of("other_server"), of("something_new")], [false, false, false, true, true, true]);
+  assert.deepEqual([of(), of("unsupported"), of("not_granted"), of("not_requested"), of("not_advertised"), of("other_server"), of("something_new")], [false, false, false, true, true, true, true]);
 });
 
 test("why something is missing says all that is known of it", () => {

@@ -1,0 +1,123 @@
+package collect
+
+import (
+	"slices"
+
+	"recordbridge/shared/export/checkpoint"
+	"recordbridge/shared/export/plan"
+	"recordbridge/shared/export/source"
+	"recordbridge/shared/fhir"
+)
+
+const (
+	// batchSize is how many searches one batch makes at most. A server makes them one after the other.
+	batchSize = 16
+	// maxControlHits and maxControlBytes bound the page of a control.
+	maxControlHits  = 50
+	maxControlBytes = 64 << 10
+)
+
+// batches are searches that are made together, of types that patients rarely have anything of (docs/deviations.md, "Exports"). Each
+// counts as if it had been made alone; one that fails in a batch is made alone.
+type batches struct {
+	run   *run
+	of    map[plan.Query]*batch
+	alone map[plan.Query]bool // have failed in a batch
+}
+
+// batch is one request.
+type batch struct {
+	key     plan.Query // of its stream
+	control checkpoint.Control
+	queries []plan.Query
+	found   map[plan.Query]source.Page // nil while the answer has not come
+}
+
+func newBatches(r *run) batches {
+	return batches{run: r, of: map[plan.Query]*batch{}, alone: map[plan.Query]bool{}}
+}
+
+// has reports whether a query stands in a batch that has been asked, or whose answer has it.
+func (b *batches) has(q plan.Query) bool { return b.of[q] != nil }
+
+// waits reports whether a query is to stand in a batch for which there is no control yet, but may soon be.
+func (b *batches) waits(q plan.Query) bool {
+	work, learned := &b.run.state.Work, &b.run.state.Server.Learned
+	return b.may(q) && learned.Control == nil && !slices.Contains(learned.Last, work.Queries[0].Type)
+}
+
+// may reports whether a query may stand in a batch.
+func (b *batches) may(q plan.Query) bool {
+	learned := &b.run.state.Server.Learned
+	return learned.Batches && !b.alone[q] && b.of[q] == nil && slices.Contains(learned.Last, q.Type)
+}
+
+// begin makes a batch of the first of the queries that wait and of others after it; nil if there are too few.
+func (b *batches) begin(waiting []plan.Query, isAsked func(plan.Query) bool) *batch {
+	control := b.run.state.Server.Learned.Control
+	if control == nil || !b.may(waiting[0]) {
+		return nil
+	}
+	made := &batch{key: waiting[0], control: *control}
+	for i, q := range waiting {
+		if len(made.queries) < batchSize && b.may(q) && !isAsked(q) {
+			waiting[i] = b.run.state.Server.Learned.Sized(q, b.run.session.Profile().PageSize)
+			made.queries = append(made.queries, waiting[i])
+		}
+	}
+	if len(made.queries) < 2 {
+		return nil
+	}
+	for _, q := range made.queries {
+		b.of[q] = made
+	}
+	return made
+}
+
+// searches are those of the batch, with the control first.
+func (b *batch) searches() []plan.Query { return append([]plan.Query{b.control.Query}, b.queries...) }
+
+// receive takes the answer to a batch. What it does not bring is asked alone.
+func (b *batches) receive(of *batch, answer source.Page) {
+	learned := &b.run.state.Server.Learned
+	isGood := answer.Failed == nil && answer.Parts[0].IsThere && answer.Parts[0].Len == of.control.Hits
+	of.found = map[plan.Query]source.Page{}
+	for i, q := range of.queries {
+		if !isGood || !answer.Parts[i+1].IsThere {
+			delete(b.of, q)
+			b.alone[q] = true
+			continue
+		}
+		page := answer.Parts[i+1]
+		of.found[q] = source.Page{Bundle: page.Bundle, Bytes: page.Bytes, Took: answer.Took}
+	}
+	switch {
+	case isGood && len(of.found) > 0:
+		if learned.Batched == nil {
+			learned.Batched = new(true)
+		}
+	case answer.Failed != nil && isPassing(answer.Failed.Class) && answer.Failed.Class != fhir.ServerFault:
+		learned.Batches = false // not now
+	default:
+		learned.Batches, learned.Batched = false, new(false)
+	}
+}
+
+// take returns the page that a batch has brought for a query; it is false if none has.
+func (b *batches) take(q plan.Query) (source.Page, bool) {
+	of := b.of[q]
+	if of == nil || of.found == nil {
+		return source.Page{}, false
+	}
+	delete(b.of, q)
+	return of.found[q], true
+}
+
+// control remembers a search that has ended with its first page, if its page is the smallest so far.
+func (b *batches) note(q plan.Query, found source.Page) {
+	learned := &b.run.state.Server.Learned
+	isFit := found.Next == "" && !found.NextLost && found.Unusable == 0 && found.Len > 0 && found.Len <= maxControlHits && found.Bytes <= maxControlBytes
+	if isFit && q.Type != "" && !q.IsDefinition() && (learned.Control == nil || found.Len < learned.Control.Hits) {
+		learned.Control = &checkpoint.Control{Query: q, Hits: found.Len}
+	}
+}

@@ -1,0 +1,115 @@
+package collect
+
+import (
+	"recordbridge/shared/export"
+	"recordbridge/shared/export/plan"
+	"recordbridge/shared/export/source"
+	"recordbridge/shared/fhir"
+)
+
+// maxFaults is how many trials may end in an error of the server before no other is made in this export.
+const maxFaults = 3
+
+// unlisted returns the searches for types that the server's statement does not list: whole ones for those that it has answered
+// before, and trials for those of which that is not known. It accounts for those that cannot be tried.
+func (b beginner) unlisted(facts plan.Facts) []plan.Query {
+	r := b.run
+	if r.known.isNone() { // each export would have to try them
+		return nil
+	}
+	var queries []plan.Query
+	for _, q := range plan.Unlisted(facts) {
+		answers, isKnown := r.server.Answers(q.Type, r.known.now())
+		isGranted := r.session.Allows(q.Type, fhir.Search)
+		asked := fhir.ParseScopes(r.session.Tokens().AskedScope)
+		switch {
+		case isKnown && !answers:
+		case isKnown && isGranted:
+			queries = append(queries, q)
+		case isGranted:
+			queries = append(queries, q.Trial())
+		case r.session.Tokens().AskedScope != "" && !asked.Allows(q.Type, fhir.Search): // we have not asked for it, as it is not listed
+			r.state.Accounts.Of(q.Type).Fail(export.OutcomeUnsupported, export.LossNotAdvertised, 0)
+		}
+	}
+	return queries
+}
+
+// tried takes the first page of a trial: the server has the type, and all of it is asked for, if there is any.
+func (s *searcher) tried(q plan.Query, found source.Page) {
+	s.run.state.Server.Learned.Tried(q.Type, true)
+	if found.Len == 0 && found.Unusable == 0 && found.Next == "" && !found.NextLost {
+		s.run.state.Accounts.Of(q.Type).Answer("")
+		s.leave(q)
+		return
+	}
+	s.instead(q, q.Whole())
+}
+
+// untried ends a trial that the server has not answered. That the server does not have the type is learned if it says so.
+func (s *searcher) untried(q plan.Query, failed *fhir.RequestError) {
+	switch {
+	case failed.Refusal == fhir.NoCount && q.Count > 0:
+		again := q
+		again.Count = 0
+		s.instead(q, again)
+		return
+	case failed.Refusal == fhir.NeedsMore: // it has the type, and wants to be asked for it in another way
+		s.run.state.Server.Learned.Tried(q.Type, true)
+		s.instead(q, q.Whole())
+		return
+	case isAnswer(failed):
+		s.run.state.Server.Learned.Tried(q.Type, false)
+		s.leave(q)
+		return
+	}
+	s.notAdvertised(q, failed.Status)
+	if s.faults++; s.faults >= maxFaults || failed.Class == fhir.Limited {
+		s.leaveTrials()
+	}
+}
+
+// isAnswer reports whether a failure says something of the type, and not of the moment.
+func isAnswer(failed *fhir.RequestError) bool {
+	switch failed.Class {
+	case fhir.Unauthorized, fhir.Forbidden, fhir.NotFound, fhir.Gone, fhir.Rejected:
+		return true
+	case fhir.Limited, fhir.ServerFault, fhir.Content, fhir.TooLarge, fhir.ForeignLink, fhir.Network:
+	}
+	return failed.Refusal != fhir.Unexplained || failed.Status == 501
+}
+
+// leaveTrials ends all trials that are left.
+func (s *searcher) leaveTrials() {
+	work := &s.run.state.Work
+	var left []plan.Query
+	for _, q := range work.Queries {
+		if q.IsTrial() {
+			s.streams.Drop(q)
+			s.run.state.Accounts.Of(q.Type).Fail(export.OutcomeUnsupported, export.LossNotAdvertised, 0)
+			work.Ended++
+			continue
+		}
+		left = append(left, q)
+	}
+	work.Queries = left
+}
+
+// notAdvertised ends a trial of which nothing is known then.
+func (s *searcher) notAdvertised(q plan.Query, status int) {
+	s.run.state.Accounts.Of(q.Type).Fail(export.OutcomeUnsupported, export.LossNotAdvertised, status)
+	s.leave(q)
+}
+
+// leave takes the first query off the plan.
+func (s *searcher) leave(q plan.Query) {
+	s.restart(q)
+	s.run.state.Work.Queries = s.run.state.Work.Queries[1:]
+	s.run.state.Work.Ended++
+}
+
+// instead asks something else in the place of the first query.
+func (s *searcher) instead(q, other plan.Query) {
+	s.restart(q)
+	s.run.state.Work.Queries[0] = other
+}

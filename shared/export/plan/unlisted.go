@@ -1,0 +1,55 @@
+package plan
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+
+	"recordbridge/shared/fhir"
+)
+
+// Common reports whether patients usually have resources of the type, if nothing is known of the server: US Core or payers name it.
+func Common(resourceType string) bool {
+	return slices.ContainsFunc([]release{r4, stu3, dstu2}, func(r release) bool { return slices.Contains(table(r), resourceType) })
+}
+
+// Unlisted returns the whole searches for those types of R4's patient compartment that the server's statement does not list, in the
+// order of their names. There are none if the statement lists nothing, or is of another release.
+func Unlisted(f Facts) []Query {
+	b := builder{facts: f}
+	if len(f.Capability.Resources) == 0 {
+		return nil
+	}
+	var found []Query
+	for _, resourceType := range Compartment(f.Capability.FHIRVersion) {
+		isListed := slices.ContainsFunc(f.Capability.Resources, func(r fhir.CapabilityResource) bool { return r.Type == resourceType })
+		if isListed || !b.wanted(resourceType) {
+			continue
+		}
+		param, value := patientParams(resourceType)[0], f.PatientID
+		if param != "patient" {
+			value = "Patient/" + value
+		}
+		found = append(found, Query{Type: resourceType, Params: url.Values{param: {value}}.Encode(), Count: countUsual})
+	}
+	slices.SortFunc(found, func(a, b Query) int { return cmp.Compare(a.Type, b.Type) })
+	return found
+}
+
+// Trial is q with one resource to a page: it shows whether the server knows the type.
+func (q Query) Trial() Query {
+	q.Count, q.Step = countSingle, q.Step|stepTrial
+	return q
+}
+
+// IsTrial reports whether q was made by Trial.
+func (q Query) IsTrial() bool { return q.Step&stepTrial != 0 }
+
+// Whole is the search for all of a type of which q was the trial.
+func (q Query) Whole() Query {
+	if q.Count != 0 { // else the server refuses _count
+		q.Count = countUsual
+	}
+	q.Step &^= stepTrial
+	return q
+}

@@ -1,0 +1,59 @@
+package source
+
+import (
+	"context"
+
+	"recordbridge/shared/export/plan"
+	"recordbridge/shared/fhir"
+)
+
+// batchLimit is the largest answer to a batch, in bytes: it is held until the last of its pages is written.
+const batchLimit = 1 << 20
+
+// Batch makes searches of a server at base with one request. Page.Parts has their first pages in order; those that failed have
+// none. An answer that is too large, or not one to this batch, is a refusal: the searches can be made one by one.
+func (s *Session) Batch(queries []plan.Query, base fhir.Base) Fetch {
+	addresses := make([]string, 0, len(queries))
+	for _, q := range queries {
+		addresses = append(addresses, PathOf(q)+"?"+q.Values().Encode())
+	}
+	return func(ctx context.Context, wanted Wanted) (Page, error) {
+		batch, err := fhir.Batch(addresses)
+		if err != nil {
+			return Page{}, err
+		}
+		answer, err := s.ask(ctx, wanted, func(ctx context.Context) (fhir.Answer, error) {
+			return s.server.Batch(ctx, batch, batchLimit)
+		})
+		if err != nil || answer.Stop.Stops() {
+			return Page{Stop: answer.Stop}, err
+		}
+		return batched(answer, queries, base), nil
+	}
+}
+
+// batched reads the answer to a batch.
+func batched(answer Answer, queries []plan.Query, base fhir.Base) Page {
+	if answer.Failed != nil {
+		return Page{Failed: unlessTooLarge(answer.Failed)}
+	}
+	pages, err := fhir.ParseBatch(answer.Body)
+	if err != nil || len(pages) != len(queries) {
+		return Page{Failed: &fhir.RequestError{Class: fhir.Rejected, Status: 200, Cause: err}}
+	}
+	for i, page := range pages {
+		learned := base.Learn(page.Bundle, PathOf(queries[i]))
+		if address, ok := learned.Resolve(page.Next); ok && page.Next != "" {
+			pages[i].Next = address
+		}
+	}
+	return Page{Parts: pages, Took: answer.Took, room: int64(cap(answer.Body))}
+}
+
+// unlessTooLarge makes a refusal of the failure of a request whose answer would be too large to be held.
+func unlessTooLarge(failed *fhir.RequestError) *fhir.RequestError {
+	if failed.Class == fhir.TooLarge {
+		return &fhir.RequestError{Class: fhir.Rejected, Status: failed.Status}
+	}
+	return failed
+}

@@ -1,0 +1,84 @@
+package source_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/export/plan"
+	"recordbridge/shared/export/source"
+	"recordbridge/shared/fhir"
+	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/tokens"
+)
+
+// office is a portal that takes two seconds to refresh a token, and as long to say what it can do.
+type office struct {
+	shelf
+
+	token error
+}
+
+// Endpoint implements source.Endpoints.
+func (*office) Endpoint(context.Context, string) (catalog.Endpoint, error) {
+	return catalog.Endpoint{FHIRBase: "https://ehr.example"}, nil
+}
+
+// Current implements source.Tokens.
+func (o *office) Current(context.Context, org.Tenant, string) (tokens.Usable, error) {
+	<-time.After(2 * time.Second)
+	return tokens.Usable{Set: tokens.Set{FHIRBase: "https://ehr.example"}}, o.token
+}
+
+// Open implements source.Portals.
+func (o *office) Open(string, plan.Profile, func(context.Context) (secret.Text, error)) (source.Server, error) {
+	return o, nil
+}
+
+// Metadata implements source.Server.
+func (*office) Metadata(ctx context.Context) (fhir.Answer, error) {
+	select {
+	case <-time.After(2 * time.Second):
+		return fhir.Answer{Body: []byte(`{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1"}`)}, nil
+	case <-ctx.Done():
+		return fhir.Answer{}, &fhir.RequestError{Class: fhir.Network}
+	}
+}
+
+func (o *office) open(ctx context.Context) (*source.Session, bool) {
+	session, stop, err := source.Opener{
+		Tokens: o, Portals: o, Profiles: source.Profiles{Connections: directory{}, Endpoints: o, Platforms: directory{}}, Now: time.Now,
+	}.Open(ctx, org.Tenant{}, "c", time.Time{}, true)
+	return session, err == nil && !stop.Stops()
+}
+
+func TestStatementIsReadWhileTokenIsRefreshed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		session, ok := (&office{}).open(t.Context())
+		if !ok {
+			t.Fatal("no session")
+		}
+		session.Statement(t.Context(), 0) // is under way already
+		capability, answer, err := session.Capability(t.Context())
+		if err != nil || answer.Failed != nil || capability.FHIRVersion != "4.0.1" {
+			t.Errorf("%+v, %+v, %v", capability, answer.Failed, err)
+		}
+		if took := time.Since(began); took != 2*time.Second {
+			t.Errorf("both took %v, want the time of one", took)
+		}
+	})
+}
+
+func TestStatementIsLeftWhenThereIsNoToken(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		if _, ok := (&office{token: tokens.ErrNothingToRenew}).open(t.Context()); ok {
+			t.Error("a session without a token")
+		}
+	})
+}
