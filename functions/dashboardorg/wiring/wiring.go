@@ -49,7 +49,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	deps.Connections = store.Connections{DB: e.DB, Table: env.ConnectionTable}
 	work := store.Work{DB: e.DB, Table: env.WorkTable}
 	limits := maillimit.Limiter{Buckets: e.Flow, Keys: e.Limiter.Hashing, Now: p.Now}
-	inbox := inquiry.Inbox{Rows: work, Mailer: nil, Limits: limits, Now: p.Now}
+	inbox := inquiry.Inbox{Rows: work, Mailer: nil, Limits: limits, Support: "", Now: p.Now} // no member answers as the operator
 	keys := e.Limiter.Hashing
 	codes := operator.NoticeCodes{
 		Sender: verification.Sender{

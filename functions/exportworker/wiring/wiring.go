@@ -102,6 +102,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		AddMetaSource: env.AddMetaSource,
 	}
 	return lambdarun.SQS(p.Process, lambdarun.Worker[due.Item]{
-		Name: "exportworker", Concurrency: 1, Decode: due.Decode, Handle: exportworker.New(exports), Backlog: nil,
+		Name: "exportworker", Concurrency: 1, Decode: due.Decode, Handle: exportworker.New(exports),
+		Together: nil, Backlog: nil,
 	}), nil
 }

@@ -60,6 +60,7 @@ func Build(_ context.Context, env Environment, p outbound.Process) (lambdarun.SQ
 		queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL), p.Now,
 	)
 	return lambdarun.SQS(p.Process, lambdarun.Worker[due.Item]{
-		Name: "refreshworker", Concurrency: concurrency, Decode: due.Decode, Handle: refreshworker.New(worker), Backlog: nil,
+		Name: "refreshworker", Concurrency: concurrency, Decode: due.Decode, Handle: refreshworker.New(worker),
+		Together: nil, Backlog: nil,
 	}), nil
 }

@@ -80,6 +80,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		Now:    p.Now, NewID: ids.Random,
 	}
 	return lambdarun.SQS(p.Process, lambdarun.Worker[due.Item]{
-		Name: "tefcaworker", Concurrency: 1, Decode: due.Decode, Handle: tefcaworker.New(worker), Backlog: nil,
+		Name: "tefcaworker", Concurrency: 1, Decode: due.Decode, Handle: tefcaworker.New(worker),
+		Together: nil, Backlog: nil,
 	}), nil
 }

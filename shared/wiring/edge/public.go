@@ -39,7 +39,7 @@ func NewPublic(ctx context.Context, env PublicEnv, p lambdarun.Process, limit st
 	known := org.NewDirectory(control, p.Now)
 	return Public{
 		Edge: e, Control: control, Organisations: known,
-		Auth: httpapi.PublicAuth{Public: known, Limiter: e.Limiter, Own: weburl.Own{}}, // starter.New sets Own
+		Auth: httpapi.PublicAuth{Public: known, Limiter: e.Limiter, Own: weburl.Own{}, Alias: ""}, // starter.New sets Own
 	}, nil
 }
 
