@@ -103,7 +103,7 @@ func TestAWorkersTriggerTimesEnvironmentAndStatementsAreResolved(t *testing.T) {
 				Condition: leading("test#*#EVENT#*", "live#*#EVENT#*", "test#*#DELIV#*", "live#*#DELIV#*", "test#*#NOTICE#*", "live#*#NOTICE#*"),
 			},
 			{
-				Sid: "Event", Actions: []string{"dynamodb:GetItem"}, Resources: []string{tables + "WorkTable"},
+				Sid: "Event", Actions: []string{"dynamodb:GetItem", "dynamodb:BatchGetItem"}, Resources: []string{tables + "WorkTable"},
 				Condition: leading("test#*#EVENT#*", "live#*#EVENT#*"),
 			},
 			{
