@@ -110,13 +110,13 @@ func TestTheLineOfEachFailureSaysWhatWhoseWhereAndWhy(t *testing.T) {
 		t.Cleanup(func() { seen.checkQueries(t) })
 	}
 	for _, name := range few(names) {
-		stage := staged[name]
+		perform := staged[name]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				refusing, w := &amiss{}, newWiretap()
 				s := newStack(t, options{log: w.logger, amiss: refusing.middleware, tap: w})
-				stage(s, refusing)
+				perform(s, refusing)
 				lines := s.lines()
 				seen.note(t, lines)
 				w.reportLogs(t, s)

@@ -11,7 +11,8 @@ import (
 const maxFaults = 3
 
 // unlisted returns the searches for types that the server's statement does not list: whole ones for those that it has answered
-// before, and trials for those of which that is not known. It accounts for those that cannot be tried.
+// before, and trials for those of which that is not known. A type that the granted scopes do not cover is not tried: the server
+// offers it neither in its statement nor to this patient's authorization.
 func (b beginner) unlisted(facts plan.Facts) []plan.Query {
 	r := b.run
 	if r.known.isNone() { // each export would have to try them
@@ -21,15 +22,12 @@ func (b beginner) unlisted(facts plan.Facts) []plan.Query {
 	for _, q := range plan.Unlisted(facts) {
 		answers, isKnown := r.server.Answers(q.Type, r.known.now())
 		isGranted := r.session.Allows(q.Type, fhir.Search)
-		asked := fhir.ParseScopes(r.session.Tokens().AskedScope)
 		switch {
 		case isKnown && !answers:
 		case isKnown && isGranted:
 			queries = append(queries, q)
 		case isGranted:
 			queries = append(queries, q.Trial())
-		case r.session.Tokens().AskedScope != "" && !asked.Allows(q.Type, fhir.Search): // we have not asked for it, as it is not listed
-			r.state.Accounts.Of(q.Type).Fail(export.OutcomeUnsupported, export.LossNotAdvertised, 0)
 		}
 	}
 	return queries

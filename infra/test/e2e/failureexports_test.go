@@ -1,0 +1,77 @@
+package e2e_test
+
+import (
+	"net/http"
+	"strings"
+	"time"
+)
+
+// exported has the record of a patient at a portal exported, two hours after the sign-in if it is late.
+func exported(with string, isLate bool) stage { return exportedWithin(3, with, isLate) }
+
+func exportedWithin(minutes int, with string, isLate bool) stage {
+	return func(s *stack, _ *amiss) {
+		id := s.connectTo(quirk{with: with}).Get("org_connection_id")
+		if isLate {
+			<-time.After(2 * time.Hour)
+		}
+		s.startExport(id)
+		s.letPass(minutes)
+	}
+}
+
+func failedExports() map[string]stage {
+	return map[string]stage{
+		"export: consent withdrawn":         exported("refresh-fails:invalid_grant", true),
+		"export: scope without the Patient": exported("no-patient-scope", false),
+		"export: Patient refused":           exported("deny:Patient", false),
+		"export: Patient without a sign-in": exported("deny-401-html:Patient", false),
+		"export: Patient cannot be read":    exported("patient-broken", false),
+		"export: facility without documents": func(s *stack, _ *amiss) {
+			id, _ := s.connectFacility(nil, nil)
+			s.startExport(id)
+			s.letPass(1)
+		},
+		"export: all documents lost": func(s *stack, _ *amiss) {
+			id, _ := s.connectFacility(nil, map[string]int{"unavailable": 1})
+			s.startExport(id)
+			s.letPass(1)
+		},
+		"export: types missing":       exported("deny:Observation", false),
+		"export: put off":             exported("refresh-fails:500", true),
+		"export: token endpoint down": exportedWithin(6, "refresh-fails:500", true),
+		"export: client has ended":    exported("refresh-fails:unauthorized_client", true),
+		"export: wrong client secret": func(s *stack, _ *amiss) {
+			id := s.connectionOfWrongClient()
+			<-time.After(2 * time.Hour)
+			s.startExport(id)
+			s.letPass(3)
+		},
+		"export: token endpoint has moved": func(s *stack, _ *amiss) {
+			id := s.connect(crashPersona, "approve").Get("org_connection_id")
+			s.tokenEndpointElsewhere()
+			<-time.After(2 * time.Hour)
+			s.startExport(id)
+			s.letPass(3)
+		},
+		"export: searches put off":          unsearchable(2),
+		"export: left alone":                exported("leave-alone:1h", false),
+		"export: wait longer than its time": exported("leave-alone:7h", false),
+		"export: server down":               unsearchable(120),
+	}
+}
+
+// unsearchable exports from a server that answers nothing but the Patient, for some minutes.
+func unsearchable(minutes int) stage {
+	return func(s *stack, _ *amiss) {
+		id := s.connect(crashPersona, "approve").Get("org_connection_id")
+		s.inPlace = func(r *http.Request) *http.Response {
+			if !isFHIR(r) || strings.Contains(r.URL.Path, "/Patient/") || strings.HasSuffix(r.URL.Path, "/metadata") {
+				return nil
+			}
+			return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: http.NoBody, Request: r}
+		}
+		s.startExport(id)
+		s.letPass(minutes)
+	}
+}
