@@ -270,6 +270,7 @@ func TestWhatPeopleGetWrongIsAnsweredAsDescribed(t *testing.T) {
 			want("an unknown method of "+path, owner.ask(http.MethodPatch, account+path, nil, nil), http.StatusMethodNotAllowed)
 		}
 		own := "/dashboard/organisations/" + s.seeded.Organisations[0].ID
+		want("an unknown method of emails", owner.ask(http.MethodPatch, own+"/emails", nil, nil), http.StatusMethodNotAllowed)
 		want("the last owner", owner.ask(http.MethodPatch, own+"/members/"+owner.id, map[string]string{"role": "viewer"}, nil), http.StatusConflict)
 		want("an address that is taken", owner.moveTo(other.email), http.StatusConflict)
 		const moved = "ada@cedar.example"

@@ -112,10 +112,43 @@ func (n newcomer) checkLive(publicID, key string, isOpen bool) {
 			n.t.Errorf("%s: %d %s, open: %v", path, got.status, got.Error, isOpen)
 		}
 	}
+	if !isOpen {
+		n.checkClosed(publicID, key)
+	}
 	for _, path := range []string{"/bridge/connect", "/bridge/reconnect", "/widget/embed"} {
 		page := n.send(http.MethodGet, path+query+"&redirect_uri="+url.QueryEscape("https://cedar.example/return"), http.Header{}, nil)
 		if isClosed := page.status == http.StatusBadRequest && strings.Contains(string(page.raw), notGranted); isClosed == isOpen {
 			n.t.Errorf("%s: %d, open: %v", path, page.status, isOpen)
+		}
+	}
+}
+
+// checkClosed asks at the other operations that take a live credential.
+func (n newcomer) checkClosed(publicID, key string) {
+	n.t.Helper()
+	task := strings.ReplaceAll(unknownID, "-", "")
+	for operation, body := range map[string]any{
+		"GET /bridge/fhir/ehi-export/" + task:                                  nil,
+		"GET /bridge/fhir/ehi-export/" + task + "/download/" + task + ".jsonl": nil,
+		"DELETE /bridge/fhir/ehi-export/" + task + "/files":                    nil,
+		"GET /bridge/org_connection/" + unknownID:                              nil,
+		"DELETE /bridge/org_connection/" + unknownID:                           nil,
+		"GET /bridge/catalog/export":                                           nil,
+		"GET /bridge/catalog?":                                                 nil,
+		"GET /bridge/attempts/" + unknownID + "?":                              nil,
+		"GET /bridge/tefca/records/" + unknownID + "?":                         nil,
+		"POST /bridge/tefca/records/" + unknownID + "/authorization?":          map[string]any{"tefca_directory_ids": []string{"a"}},
+		"POST /bridge/email/verification?":                                     map[string]string{"verification_id": unknownID, "code": "000000"},
+		"POST /support/healthsystem?":                                          map[string]string{"email": "a@mailbox.example", "name": "Alder"},
+		"POST /support/request?":                                               map[string]string{"email": "a@mailbox.example", "name": "Ada", "subject": "Help", "body": "Me"},
+	} {
+		method, path, _ := strings.Cut(operation, " ")
+		id, secret := publicID, key
+		if strings.HasSuffix(path, "?") {
+			path, id, secret = path+"public_id="+url.QueryEscape(publicID), "", ""
+		}
+		if got := n.call(method, path, id, secret, body); got.status != http.StatusForbidden || got.Error != notGranted {
+			n.t.Errorf("%s: %d %s", operation, got.status, got.Error)
 		}
 	}
 }
