@@ -97,6 +97,9 @@ func (m *mixup) asSandbox(r *http.Request) *http.Response {
 	expect.NoError(m.t, err)
 	forwarded.Header = r.Header.Clone()
 	answer, err := m.Do(forwarded)
+	if r.Context().Err() != nil { // the CapabilityStatement is read beside the token, without which nobody needs it
+		return hostileAnswer(r, http.StatusServiceUnavailable, nil)
+	}
 	expect.NoError(m.t, err)
 	defer func() { _ = answer.Body.Close() }()
 	body, err := io.ReadAll(answer.Body)
