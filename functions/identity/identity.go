@@ -1,6 +1,6 @@
-// Package identity serves /bridge/tefca/identity (docs/openapi.yaml), where TEFCA mode begins. GET ?public_id= tells a page of ours which
-// identity providers there are, and POST ?public_id= makes an attempt at one of them; both answer at once what is wrong with the
-// configuration or the plan. POST /bridge/tefca/identity/start, posted by one of our pages with an attempt's start value, sends the browser to
+// Package identity serves /bridge/tefca/identity (docs/openapi.yaml), where TEFCA mode begins. GET ?public_id= returns the identity
+// providers to one of our pages, and POST ?public_id= creates an attempt at one of them; both report errors of the configuration or the
+// plan at once. POST /bridge/tefca/identity/start, posted by one of our pages with an attempt's start value, sends the browser to
 // the provider, once. Every POST of the other route makes a new attempt.
 package identity
 

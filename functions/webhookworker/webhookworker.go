@@ -69,7 +69,7 @@ func Together(
 	}
 }
 
-// references are the events that the messages of a batch name, each once.
+// references returns the events that the messages of a batch name, without duplicates.
 func references(batch []due.Item) []webhook.Reference {
 	var all []webhook.Reference
 	known := map[webhook.Reference]bool{}
@@ -84,13 +84,13 @@ func references(batch []due.Item) []webhook.Reference {
 	return all
 }
 
-// plans are those of a batch that no message has taken yet.
+// plans holds the plans of a batch until messages take them. It is safe for concurrent use.
 type plans struct {
 	mu sync.Mutex
 	of map[webhook.Reference]webhook.Plan
 }
 
-// take gives the plan of an event to one message: another message about the same event is a duplicate.
+// take removes and returns the plan of a message's event. A second message about the same event gets none.
 func (p *plans) take(i due.Item) (plan webhook.Plan, ok bool) {
 	if i.Kind != due.Event {
 		return webhook.Plan{}, false

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/org"
 )
 
-// LongestDelay is how long a message can wait in its queue, which is SQS's limit for DelaySeconds. What is due later
-// than that is left to the sweeper.
+// LongestDelay is the longest delay of a message (SQS's limit for DelaySeconds). The sweeper sends messages that are
+// due later.
 const LongestDelay = 15 * time.Minute
 
 // Kind says which row an Item refers to.

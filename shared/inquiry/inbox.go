@@ -112,7 +112,7 @@ type Limits interface {
 	Take(ctx context.Context, m maillimit.Mail) error
 }
 
-// Author is who answers.
+// Author is the sender of an answer: an organisation or the operator.
 type Author struct {
 	Host org.Organisation // whose inquiry it is
 	By   string           // as the audit log names them

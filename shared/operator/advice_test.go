@@ -86,7 +86,7 @@ func TestWhatHelpsAnExportIsSaidWithItsCommand(t *testing.T) {
 		"server, from the start": {failed(export.SuppressedPleaseContact), "demanded a longer wait than the export had time for; its log line has the class: " + probing},
 		"left alone": {func(e *operator.Export) {
 			e.Status, e.PutOff, e.NextAt, e.Generation = export.Pending, true, noon.Add(time.Minute), 2
-		}, "It is put off, as a rule because its server demands to be left alone; it goes on by itself at 2026-03-04T12:01:00Z."},
+		}, "It is put off, usually because its server demands a wait; it continues at 2026-03-04T12:01:00Z."},
 		"scope that nobody requested": {func(e *operator.Export) {
 			failed(export.ScopePatientMissing)(e)
 			e.Scope = export.Scope{Asked: "openid patient/Account.rs", Granted: "patient/Account.rs"}
@@ -162,7 +162,7 @@ func TestExportBlamesPartyThatCausedIt(t *testing.T) {
 	}{
 		"a whole record":            {gap(export.LossUnsupported, export.LossNotGranted), ""},
 		"types not requested":       {gap(export.LossNotRequested, export.LossUnavailable), operator.BlameRegistration},
-		"a bound of ours":           {gap(export.LossLimit), operator.BlameService},
+		"our own limit":             {gap(export.LossLimit), operator.BlameService},
 		"a server that fails":       {gap(export.LossUnavailable), operator.BlamePortal},
 		"a Patient withheld":        {scope("patient/*.rs", "patient/Goal.rs"), operator.BlamePatient},
 		"a Patient not requested":   {scope("patient/Goal.rs", "patient/Goal.rs"), operator.BlameRegistration},

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// maxNamed is how many resource types a sentence names.
+// maxNamed limits the resource types that a sentence names.
 const maxNamed = 12
 
 // untakenAfter is how long a pending export may wait for its first worker: a lost message is made up for within a minute.
@@ -63,7 +63,7 @@ func advisePending(e Export, probe string, now time.Time) string {
 	case e.Failures > 0 && !e.NextAt.IsZero():
 		return fmt.Sprintf("Its last try failed; it goes on by itself at %s, and fails after five in a row: %s.", moment(e.NextAt), probe)
 	case e.PutOff && e.NextAt.After(now):
-		return fmt.Sprintf("It is put off, as a rule because its server demands to be left alone; it goes on by itself at %s.", moment(e.NextAt))
+		return fmt.Sprintf("It is put off, usually because its server demands a wait; it continues at %s.", moment(e.NextAt))
 	case e.Generation == 0 && now.Sub(e.CreatedAt) > untakenAfter:
 		return "No worker has taken it up yet: docs/runbooks/export-queue-age.md."
 	}

@@ -112,7 +112,7 @@ func (o offer) request(name string) []string {
 	return permissions
 }
 
-// isType reports whether a name may stand in an address of ours: a server's list is not trusted with it.
+// isType reports whether a name may be part of our authorization URL. A server's list is not trusted.
 func isType(name string) bool { return name == "*" || fhir.ValidType(name) }
 
 // longScope is the size in a query from which a server's list may leave the request no room for the other parameters,

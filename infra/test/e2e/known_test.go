@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/testkit/expect"
 )
 
-// asked is how many FHIR requests exports have made of a kind.
+// asked counts the FHIR requests of a kind that exports have made.
 type asked struct{ searches, trials, posts int }
 
 // counter counts them.
@@ -86,7 +86,7 @@ func TestLaterExportBeginsWithWhatEarlierOneLearned(t *testing.T) {
 	}
 }
 
-// statsOf is how many resources of each type an export has; the test fails if the record is not whole.
+// statsOf returns an export's resources by type. It fails the test if the record is incomplete.
 func statsOf(t *testing.T, body []byte) string {
 	t.Helper()
 	var result struct {

@@ -52,7 +52,7 @@ func (s *stack) remind(taskID string) {
 }
 
 // TestExportLeavesServerAloneForAsLongAsItDemands: neither the sweeper nor a message for each minute has the server
-// asked earlier, and the export goes on soon after.
+// asked earlier, and the export continues soon after.
 func TestExportLeavesServerAloneForAsLongAsItDemands(t *testing.T) {
 	t.Parallel()
 	for with, demanded := range map[string]time.Duration{
@@ -82,7 +82,7 @@ func TestExportLeavesServerAloneForAsLongAsItDemands(t *testing.T) {
 				}
 				s.checkDownload(crashPersona)
 				if got := strings.Count(strings.Join(s.lines(), ""), `"result":"skipped"`); got == 0 {
-					t.Error("no message is told to have been skipped")
+					t.Error("no log line has the result skipped")
 				}
 			})
 		})

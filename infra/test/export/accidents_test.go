@@ -32,7 +32,7 @@ func TestOneAccidentCostsNothing(t *testing.T) {
 		"nobody answers for half a minute":          {"", "", mishap{late: headerTimeout}, 1},
 		// One wait after the other: a demand holds for all requests, so at five minutes each the export's time would
 		// not be enough.
-		"everybody is told to wait for two minutes": {"", "", mishap{status: 429, retryAfter: "120"}, 1},
+		"every request is refused for two minutes": {"", "", mishap{status: 429, retryAfter: "120"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -122,7 +122,7 @@ func TestExportBeginsSlowlyWhereLastHadTrouble(t *testing.T) {
 	})
 }
 
-func TestWhatIsLearnedIsStoredOnceADay(t *testing.T) {
+func TestExportStoresHintsOncePerDay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		remembered := &memory.Known{}

@@ -53,10 +53,10 @@ func events() []event {
 			}
 			return l != nil
 		}},
-		{"it is told to wait an hour", ending(busy, time.Hour)},
-		{"it is told to wait five minutes", ending(busy, 5*time.Minute)},
+		{"it has to wait an hour", ending(busy, time.Hour)},
+		{"it has to wait five minutes", ending(busy, 5*time.Minute)},
 		{"it hands over", ending(busy, 0)},
-		{"it fails, and is told to wait 20 minutes", ending(limited, 20*time.Minute)},
+		{"it fails, and has to wait 20 minutes", ending(limited, 20*time.Minute)},
 		{"a late write", func(w *world) bool {
 			if w.of(taskID) != nil {
 				return false // as its heartbeat

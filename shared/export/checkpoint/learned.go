@@ -28,7 +28,7 @@ type Learned struct {
 	Trials  map[string]bool  `json:"trials,omitempty"` // types that the statement does not list, by whether the server has answered
 }
 
-// Tried notes whether the server has answered a search for a type that its statement does not list.
+// Tried records whether the server has answered a search for a type that its statement does not list.
 func (l *Learned) Tried(resourceType string, answered bool) {
 	if l.Trials == nil {
 		l.Trials = map[string]bool{}
@@ -36,14 +36,14 @@ func (l *Learned) Tried(resourceType string, answered bool) {
 	l.Trials[resourceType] = answered
 }
 
-// Control is a search that has brought something. It is made again in a batch: one that does not bring the same says nothing of
-// the other searches in it.
+// Control is a search that found resources. Each batch repeats it: if the repetition finds a different number, the whole batch is
+// discarded.
 type Control struct {
 	Query plan.Query `json:"query"`
 	Hits  int        `json:"hits"`
 }
 
-// Bore adds how the server has borne the requests of a run.
+// Bore adds a run's experience with concurrent requests.
 func (l *Learned) Bore(met known.Experience) {
 	l.Load.Bears, l.Load.Trouble = max(l.Load.Bears, met.Bears), l.Load.Trouble || met.Trouble
 	if met.Limit > 0 {
@@ -51,7 +51,7 @@ func (l *Learned) Bore(met known.Experience) {
 	}
 }
 
-// Begins is how many requests at once the next run begins with; 0 for as many as any.
+// Begins returns the number of concurrent requests with which the next run begins; 0 for the default.
 func (l *Learned) Begins() int {
 	if l.Load.Trouble {
 		return 0

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// batchSize is how many searches one batch makes at most. A server makes them one after the other.
+	// batchSize limits the searches of one batch. Servers perform them one after the other.
 	batchSize = 16
 	// maxControlHits and maxControlBytes bound the page of a control.
 	maxControlHits  = 50
 	maxControlBytes = 64 << 10
 )
 
-// batches are searches that are made together, of types that patients rarely have anything of (docs/deviations.md, "Exports"). Each
-// counts as if it had been made alone; one that fails in a batch is made alone.
+// batches combines searches for types that patients rarely have (docs/deviations.md, "Exports"). Each counts as if it had been made
+// alone; one that fails in a batch is repeated alone.
 type batches struct {
 	run   *run
 	of    map[plan.Query]*batch
@@ -74,7 +74,7 @@ func (b *batches) begin(waiting []plan.Query, isAsked func(plan.Query) bool) *ba
 	return made
 }
 
-// searches are those of the batch, with the control first.
+// searches returns the searches of the batch, with the control first.
 func (b *batch) searches() []plan.Query { return append([]plan.Query{b.control.Query}, b.queries...) }
 
 // receive takes the answer to a batch. What it does not bring is asked alone.

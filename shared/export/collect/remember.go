@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/logx"
 )
 
-// memory is what exports have learned of the server of one endpoint. Without it an export takes longer, and fails no less.
+// memory reads and stores the hints about one endpoint's server (package known). An export without it takes longer and finds the same.
 type memory struct {
 	rows     Known
 	endpoint string // empty for a server that is not in the catalogue, of which nothing is kept

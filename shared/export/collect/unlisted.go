@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// maxFaults is how many trials may end in an error of the server before no other is made in this export.
+// maxFaults limits the trials of an export that end in a server error. No further trial is made after that.
 const maxFaults = 3
 
 // unlisted returns the searches for types that the server's statement does not list: whole ones for those that it has answered

@@ -1,5 +1,6 @@
-// Package known owns what exports learn of the FHIR server behind an endpoint and the next ones begin with. All of it is a hint: it
-// says in which order and how many at once a server is asked, never that something need not be asked. Hints expire.
+// Package known holds hints about the FHIR server behind an endpoint, which exports learn and later exports begin with: concurrency,
+// page size, batches, and the order of searches. No hint omits a search for a type that the server lists. Of the types that it does not
+// list, those that it has refused are not tried again before the hint expires.
 package known
 
 import (
@@ -16,11 +17,11 @@ const (
 	limitLife = 24 * time.Hour
 	// typeLife is for how long a type of which some patient had something is not taken to be empty.
 	typeLife = 30 * 24 * time.Hour
-	// batchLife is how long the outcome of a batch of searches counts.
+	// batchLife is the lifetime of a batch's outcome.
 	batchLife = 30 * 24 * time.Hour
-	// trialLife is how long it counts whether the server has a type that it does not list.
+	// trialLife is the lifetime of a trial of a type that the server does not list.
 	trialLife = 30 * 24 * time.Hour
-	// Life is how long a row is kept that no export renews.
+	// Life is the lifetime of a row that no export renews.
 	Life = 60 * 24 * time.Hour
 	// renewAfter is the age from which a fact that is still true is stored again.
 	renewAfter = 24 * time.Hour
@@ -39,7 +40,7 @@ type Server struct {
 	Unlisted map[string]Trial `json:"unlisted,omitempty"` // types that its statement does not list, by whether it answers a search for them
 }
 
-// Pages is how large pages work best.
+// Pages holds the page sizes that work best.
 type Pages struct {
 	Size int       `json:"size,omitempty"` // to begin with; negative for no size, 0 if nothing was learned
 	Most int       `json:"most,omitempty"` // beyond which nothing is gained; 0 if that is not known
@@ -52,7 +53,7 @@ func (s Server) Answers(resourceType string, now time.Time) (answers, isKnown bo
 	return trial.Works, trial.Counts(now, trialLife)
 }
 
-// Load is how many requests at once the server bears.
+// Load holds the concurrency that the server has accepted and refused.
 type Load struct {
 	Bears   int       `json:"bears,omitempty"` // with ease; 0 if the last export had trouble
 	At      time.Time `json:"at,omitzero"`
@@ -109,7 +110,7 @@ func (s Server) Of(release string) Server {
 	return s
 }
 
-// Lesson is what one export has learned.
+// Lesson holds the hints that one export has learned.
 type Lesson struct {
 	Release string
 	Load    Experience
@@ -121,7 +122,7 @@ type Lesson struct {
 	Unlisted map[string]bool // types that were tried, by whether the server answered
 }
 
-// Experience is how a server has borne the requests of one export.
+// Experience is the outcome of one export's concurrent requests.
 type Experience struct {
 	Bears   int  // requests at once that it has borne with ease; 0 if there were never enough to tell
 	Limit   int  // that it has shown by a refusal in this export; 0 for none

@@ -75,8 +75,7 @@ func Compartment(fhirVersion string) []string {
 
 // Searched reports whether resources of the type are found by a search for the patient's, at a server of some release.
 func Searched(resourceType string) bool {
-	return inCompartment(resourceType) ||
-		slices.ContainsFunc([]release{r4, stu3, dstu2}, func(r release) bool { return slices.Contains(table(r), resourceType) })
+	return inCompartment(resourceType) || Common(resourceType)
 }
 
 // Followed reports whether resources of a type are read when the record refers to them (fhir.IsReferenced).

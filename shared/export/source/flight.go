@@ -78,7 +78,7 @@ func (f *flight) expect(begin, shown int) {
 	f.limit = min(max(f.limit, begin), f.ceiling)
 }
 
-// load is how the server has borne what it was asked.
+// load returns the outcome of the requests so far.
 func (f *flight) load() known.Experience {
 	met := known.Experience{Trouble: f.troubled}
 	if f.refused {
@@ -135,7 +135,7 @@ func (f *flight) land(l landing) {
 // isProven reports whether the server has proven to bear so many requests at once.
 func (f *flight) isProven(beside int) bool { return f.answered(beside) >= provenBy }
 
-// answered is how many calm answers there were to at least so many requests at once.
+// answered counts the calm answers to requests with at least so many under way.
 func (f *flight) answered(beside int) (answers int) {
 	for _, count := range f.calm[beside:] {
 		answers += count

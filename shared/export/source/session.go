@@ -52,7 +52,7 @@ type Wanted struct {
 	Tried int    // times, in earlier runs
 	Limit int64  // bytes that it may have
 
-	isOpen bool  // asked for without a token, so that a 401 says nothing of ours
+	isOpen bool  // requested without a token, so that a 401 does not mean that the token has expired
 	turn   *turn // nil for what is not read before its turn
 }
 

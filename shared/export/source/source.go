@@ -165,7 +165,7 @@ func (s *Session) OneByOne() { s.limiter.oneByOne = true }
 // IsOneByOne reports whether nothing is read ahead for now.
 func (s *Session) IsOneByOne() bool { return s.limiter.isOneByOne() }
 
-// Load is how the server has borne the requests of this run.
+// Load returns the outcome of this run's concurrent requests.
 func (s *Session) Load() known.Experience { return s.limiter.load() }
 
 // Profile is how the server wants to be asked.

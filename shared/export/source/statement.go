@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// statement is what a server says it can do, which is asked for without a token, beside other requests.
+// statement is a server's CapabilityStatement, requested without a token beside other requests.
 type statement struct {
 	done       chan struct{}
 	capability fhir.Capability

@@ -21,7 +21,7 @@ type Streams[K comparable] struct {
 }
 
 const (
-	// maxStreams is how many streams may be open at once.
+	// maxStreams limits the streams that are open at once.
 	maxStreams = 32
 	// maxAhead is how many pages of a stream are read before the first of them is taken, so that the pages of a long search, of
 	// which each names the next, need not all be waited for in its turn.

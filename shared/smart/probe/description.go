@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// maxRefusal is how much of a refusal is looked at, in bytes.
+	// maxRefusal limits the bytes of a refusal that are read.
 	maxRefusal = 64 << 10
 	// shortest is the length from which a value that was sent counts as one that must not be repeated.
 	shortest = 4

@@ -45,7 +45,7 @@ func (k *Known) SaveKnown(_ context.Context, endpointID string, server known.Ser
 	return nil
 }
 
-// Saved is how often something was saved.
+// Saved counts the saves.
 func (k *Known) Saved() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()

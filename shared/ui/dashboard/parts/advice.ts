@@ -9,7 +9,7 @@ export function advice({ status, error, retryAfter }: Failure): string {
   if (status === 409) return "Somebody has changed it meanwhile, or it is in use. Load the page again and look at it first.";
   if (status === 429) return `Too many requests. Try again ${inTime(retryAfter)}.`;
   if (status === 503 && retryAfter) return `Try again ${inTime(retryAfter)}.`;
-  return status < 500 ? "Change what is named, and try again." : "Try again. If it goes on, write to us and name the request.";
+  return status < 500 ? "Change what is named, and try again." : "Try again. If the problem continues, write to us with the request id.";
 }
 
 /** When the service will accept the request again, rounded up. Without Retry-After nobody knows. */

@@ -137,6 +137,7 @@ test("popup mode: the page hears of the result", async ({ page, run, host }) => 
     brand_id: run.sandbox.brand_id,
     connection_status: "authorized",
     platform_type: "sandbox",
+    scope: "launch/patient patient/*.rs offline_access",
     request_id: "ticket-3",
     external_id: "patient-7",
     external_state: "visit-9",
