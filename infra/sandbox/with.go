@@ -76,7 +76,7 @@ func (h *handler) at(ctx context.Context, spec string, set switches.Set) (site, 
 			Everything: there.with.Has(switches.Everything), Attachments: servesAttachments(there.with),
 			Version: fhirserver.Version(there.with.Text(switches.Version)), SearchBy: there.with.Text(switches.SearchBy),
 			AllTypes: there.with.Has(switches.AllTypes), Batch: there.with.Has(switches.Batch),
-			Unlisted: there.with.Types(switches.Unlisted),
+			Unlisted: there.with.Types(switches.Unlisted), HidesIncludes: there.with.Has(switches.UnlistedIncludes),
 		},
 	)
 

@@ -45,7 +45,11 @@ func (s *Server) capabilityOf(resourceType string) object {
 	}
 	statement["interaction"] = []object{{"code": "read"}, {"code": "search-type"}}
 	statement["searchParam"] = listed
-	for _, one := range s.includes(resourceType) {
+	includes := s.includes(resourceType)
+	if s.options.HidesIncludes {
+		includes = nil
+	}
+	for _, one := range includes {
 		element := "searchInclude"
 		if one.reverse {
 			element = "searchRevInclude"

@@ -67,6 +67,8 @@ type Options struct {
 	Batch bool
 	// Unlisted are types that the CapabilityStatement leaves out.
 	Unlisted []string
+	// HidesIncludes leaves _include and _revinclude out of the CapabilityStatement.
+	HidesIncludes bool
 }
 
 // New builds the server; records are indexed when they are first asked for.

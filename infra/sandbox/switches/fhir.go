@@ -45,6 +45,7 @@ const (
 	AllTypes         = "all-types"
 	Batch            = "batch"
 	Unlisted         = "unlisted"
+	UnlistedIncludes = "unlisted-includes"
 	Practice         = "ah-practice"
 	Chaos            = "chaos"
 	label            = "label"
@@ -99,6 +100,7 @@ func fhirTable() []Switch {
 		{AllTypes, "", "Every type of R4's patient compartment is listed and can be searched; most searches find nothing.", "HAPI"},
 		{Batch, "whole|refused|empty|half", "A batch of searches, posted to the base, is answered; is refused with 403 although the statement lists it; finds nothing; or every second search in it is answered with 500.", "HAPI and others"},
 		{Unlisted, types, "The statement leaves these types out, which can be read and searched all the same.", "a server that lists US Core only"},
+		{UnlistedIncludes, "", "The statement lists no _include and no _revinclude, although searches take them.", "any"},
 		{Practice, "", "The token answer carries ah_practice, and FHIR calls without ah-practice=Organization/{it} are refused with 403.", "athenahealth"},
 		{Chaos, number, "A mixture of 5xx, slow answers and broken bodies; the number is the seed. The same request fails at most three times.", "any"},
 		{label, text, "Does nothing; keeps the counters of two otherwise equal addresses apart.", "tests"},

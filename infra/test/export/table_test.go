@@ -92,6 +92,7 @@ func survivable() map[string][]expectation {
 		switches.AllTypes:         plainly("all-types"),
 		switches.Batch:            plainly("batch:whole", "batch:refused", "batch:empty", "batch:half"),
 		switches.Unlisted:         {{set: "unlisted:Claim+ExplanationOfBenefit+Condition+Flag", ending: whole, known: true}},
+		switches.UnlistedIncludes: {{set: "unlisted-includes", ending: whole, known: true}},
 		switches.BinaryNotJSON:    plainly("binary-not-json"),
 		switches.NoTotal:          plainly("no-total"),
 		switches.TotalPage:        plainly("total-page"),

@@ -349,9 +349,23 @@ func (r result) shortfall(t *testing.T) map[string]string {
 	return data.Missing
 }
 
+// isAttachable reports whether a Provenance comes with one of its targets: it is held, and its type is not named as missing.
+func (m truth) isAttachable(name string, held, owned map[string]bool) bool {
+	if !strings.HasPrefix(name, "Provenance/") {
+		return false
+	}
+	targets, _ := m.content[name]["target"].([]any)
+	return slices.ContainsFunc(targets, func(target any) bool {
+		reference, _ := target.(map[string]any)
+		at, _ := reference["reference"].(string)
+		resourceType, _, _ := strings.Cut(at, "/")
+		return held[at] && !owned[resourceType]
+	})
+}
+
 // losses finds what is missing, and what of it nobody is told of: in the event, but for what the patient has not granted and
 // what was asked for by categories, which the outcome has. A resource that only others refer to which are missing themselves
-// cannot be known of; those have to be named then.
+// cannot be known of; those have to be named then. Provenance comes with its targets, and is not named beside their types.
 func (m truth) losses(t *testing.T, v *comparison, r result, held map[string]bool) {
 	t.Helper()
 	owned := map[string]bool{}
@@ -369,7 +383,7 @@ func (m truth) losses(t *testing.T, v *comparison, r result, held map[string]boo
 		}
 		v.missing = append(v.missing, name)
 		resourceType, _, _ := strings.Cut(name, "/")
-		known := m.searchable[resourceType] || slices.ContainsFunc(m.referrers[name], func(by string) bool { return held[by] })
+		known := m.searchable[resourceType] && resourceType != "Provenance" || m.isAttachable(name, held, owned) || slices.ContainsFunc(m.referrers[name], func(by string) bool { return held[by] })
 		if known && !owned[resourceType] {
 			v.silent = append(v.silent, name)
 		}

@@ -26,6 +26,9 @@ type Learned struct {
 	Batched *bool            `json:"batched,omitempty"` // whether that has worked; nil if it was not tried
 	Control *Control         `json:"control,omitempty"`
 	Trials  map[string]bool  `json:"trials,omitempty"` // types that the statement does not list, by whether the server has answered
+
+	MayAttach bool  `json:"may_attach,omitempty"` // _revinclude of Provenance is still to be tried
+	Attached  *bool `json:"attached,omitempty"`   // whether it has worked; nil if it was not tried
 }
 
 // Tried records whether the server has answered a search for a type that its statement does not list.

@@ -49,7 +49,7 @@ func (b *batches) waits(q plan.Query) bool {
 // may reports whether a query may stand in a batch.
 func (b *batches) may(q plan.Query) bool {
 	learned := &b.run.state.Server.Learned
-	return learned.Batches && !b.alone[q] && b.of[q] == nil && slices.Contains(learned.Last, q.Type)
+	return learned.Batches && !q.IsAttaching() && !b.alone[q] && b.of[q] == nil && slices.Contains(learned.Last, q.Type)
 }
 
 // begin makes a batch of the first of the queries that wait and of others after it; nil if there are too few.
@@ -117,7 +117,7 @@ func (b *batches) take(q plan.Query) (source.Page, bool) {
 func (b *batches) note(q plan.Query, found source.Page) {
 	learned := &b.run.state.Server.Learned
 	isFit := found.Next == "" && !found.NextLost && found.Unusable == 0 && found.Len > 0 && found.Len <= maxControlHits && found.Bytes <= maxControlBytes
-	if isFit && q.Type != "" && !q.IsDefinition() && (learned.Control == nil || found.Len < learned.Control.Hits) {
+	if isFit && q.Type != "" && !q.IsDefinition() && !q.IsAttaching() && (learned.Control == nil || found.Len < learned.Control.Hits) {
 		learned.Control = &checkpoint.Control{Query: q, Hits: found.Len}
 	}
 }

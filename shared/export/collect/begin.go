@@ -39,6 +39,8 @@ func (b beginner) all(ctx context.Context) (export.Result, error) {
 		Capability: capability, Granted: r.session.Tokens().Scope, Profile: r.session.Profile(), PatientID: r.patient,
 		Types: r.task.Options.Types, Since: r.task.Options.Since,
 	}
+	r.server = r.server.Of(known.ReleaseOf(capability.Software, capability.Release, capability.Date))
+	facts.Attaches, _ = r.server.AttachesProvenance(r.known.now())
 	planned := plan.Build(facts)
 	server, accounts := &r.state.Server, &r.state.Accounts
 	server.Version, server.ByURL = capability.FHIRVersion, planned.Definitions
@@ -61,12 +63,13 @@ func (b beginner) all(ctx context.Context) (export.Result, error) {
 // begin orders the searches by what is known of the server.
 func (b beginner) begin(facts plan.Facts, queries []plan.Query) {
 	r, learned, capability := b.run, &b.run.state.Server.Learned, facts.Capability
-	learned.Release = known.ReleaseOf(capability.Software, capability.Release, capability.Date)
-	r.server = r.server.Of(learned.Release)
+	learned.Release = r.server.Release
 	learned.PageSize, learned.MaxSize = r.server.PageSize(r.known.now())
 	learned.Batches = capability.Batches && len(r.session.Profile().Query) == 0 && r.server.Batches(r.known.now())
 	r.state.Work.Queries, learned.Last = r.last(queries, learned.Batches)
 	r.state.Work.Queries = append(r.state.Work.Queries, b.unlisted(facts)...)
+	_, isKnown := r.server.AttachesProvenance(r.known.now())
+	learned.MayAttach = !isKnown && plan.MayAttach(facts)
 }
 
 // capability reads what the server says it can do. One that is not sent for long is as good as none: everything is asked then.

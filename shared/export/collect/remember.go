@@ -87,7 +87,7 @@ func (r *run) remember(ctx context.Context) {
 	}
 	learned := r.state.Server.Learned
 	learned.Bore(r.session.Load())
-	lesson := known.Lesson{Release: learned.Release, Load: learned.Load, Batch: learned.Batched, Pages: known.Pages{Size: learned.PageSize, Most: learned.MaxSize}, Unlisted: learned.Trials}
+	lesson := known.Lesson{Release: learned.Release, Load: learned.Load, Batch: learned.Batched, Pages: known.Pages{Size: learned.PageSize, Most: learned.MaxSize}, Unlisted: learned.Trials, Attaches: learned.Attached}
 	for _, account := range r.state.Accounts.List {
 		switch {
 		case !account.Planned || !account.Paged:

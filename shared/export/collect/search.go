@@ -35,7 +35,7 @@ func newSearcher(r *run, w *writer) *searcher {
 // all makes the searches that are left. When no further resource can be told from those that were found, none is made.
 func (s *searcher) all(ctx context.Context) (export.Result, error) {
 	state := s.run.state
-	for len(state.Work.Queries) > 0 {
+	for len(state.Work.Queries) > 0 || s.attach() {
 		if state.Full() {
 			if first := state.Work.Queries[0]; first.IsTrial() {
 				s.notAdvertised(first, 0)
@@ -76,6 +76,9 @@ func (s *searcher) step(ctx context.Context) (export.Result, error) {
 	case found.Failed != nil && q.IsTrial():
 		s.untried(q, found.Failed)
 		return export.Result{}, nil
+	case found.Failed != nil && q.IsAttaching() && s.run.state.Work.Pages == 0:
+		s.unattached(q, found.Failed)
+		return export.Result{}, nil
 	case found.Failed != nil && (s.resumed || s.isForgotten(q, found.Failed)):
 		// Some servers forget their pages between two runs, or once they have sent them; what is written already is not
 		// written again.
@@ -91,6 +94,9 @@ func (s *searcher) step(ctx context.Context) (export.Result, error) {
 	defer s.run.tell()
 	if q.IsTrial() {
 		s.tried(q, found)
+		return export.Result{}, nil
+	}
+	if q.IsAttaching() && !s.attached(q, found.Bundle) {
 		return export.Result{}, nil
 	}
 	if s.run.state.Work.Pages == 0 {
@@ -242,6 +248,9 @@ func (s *searcher) end(q plan.Query, failed *fhir.RequestError) {
 		return
 	case q.IsDefinition():
 		s.endDefinition(q, failed, hits)
+		return
+	case q.IsAttaching():
+		s.endAttaching(q, failed, lost)
 		return
 	}
 	account := state.Accounts.Of(q.Type)

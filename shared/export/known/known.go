@@ -38,6 +38,7 @@ type Server struct {
 	Pages   Pages           `json:"pages,omitzero"`
 
 	Unlisted map[string]Trial `json:"unlisted,omitempty"` // types that its statement does not list, by whether it answers a search for them
+	Attaches Trial            `json:"attaches,omitzero"`  // whether it takes _revinclude=Provenance:target, which its statement does not list
 }
 
 // Pages holds the page sizes that work best.
@@ -51,6 +52,12 @@ type Pages struct {
 func (s Server) Answers(resourceType string, now time.Time) (answers, isKnown bool) {
 	trial := s.Unlisted[resourceType]
 	return trial.Works, trial.Counts(now, trialLife)
+}
+
+// AttachesProvenance reports whether the server takes a _revinclude of Provenance that it does not list; isKnown is false if that has
+// to be tried.
+func (s Server) AttachesProvenance(now time.Time) (attaches, isKnown bool) {
+	return s.Attaches.Works, s.Attaches.Counts(now, trialLife)
 }
 
 // Load holds the concurrency that the server has accepted and refused.
@@ -76,6 +83,14 @@ type Trial struct {
 // Counts reports whether there was a trial of late.
 func (t Trial) Counts(now time.Time, life time.Duration) bool {
 	return !t.At.IsZero() && now.Sub(t.At) < life
+}
+
+// after is the trial after an export in which it worked or did not; nil if it was not made.
+func (t Trial) after(worked *bool, now time.Time) (next Trial, isNew bool) {
+	if worked == nil || *worked == t.Works && !isOld(t.At, now) {
+		return t, false
+	}
+	return Trial{Works: *worked, At: now}, true
 }
 
 // InFlight returns how many requests at once an export begins with, and which number it does not pass; 0 if that is not known.
@@ -104,7 +119,7 @@ func (s Server) Batches(now time.Time) bool { return s.Batch.Works || !s.Batch.C
 // Of returns what still counts of a server that states a release. Another release has other ways.
 func (s Server) Of(release string) Server {
 	if s.Release != release {
-		s.Batch, s.Pages, s.Unlisted = Trial{}, Pages{}, nil
+		s.Batch, s.Pages, s.Unlisted, s.Attaches = Trial{}, Pages{}, nil, Trial{}
 	}
 	s.Release = release
 	return s
@@ -120,6 +135,7 @@ type Lesson struct {
 	Pages   Pages    // At is not used; zero if nothing was learned
 
 	Unlisted map[string]bool // types that were tried, by whether the server answered
+	Attaches *bool           // whether _revinclude of Provenance works; nil if it was not tried
 }
 
 // Experience is the outcome of one export's concurrent requests.
@@ -138,8 +154,11 @@ func (s Server) Learn(lesson Lesson, now time.Time) (next Server, isNew bool) {
 	if next.Types, more = learnTypes(s.Types, lesson, now); more {
 		isNew = true
 	}
-	if lesson.Batch != nil && (*lesson.Batch != next.Batch.Works || isOld(next.Batch.At, now)) {
-		next.Batch, isNew = Trial{Works: *lesson.Batch, At: now}, true
+	if next.Batch, more = next.Batch.after(lesson.Batch, now); more {
+		isNew = true
+	}
+	if next.Attaches, more = next.Attaches.after(lesson.Attaches, now); more {
+		isNew = true
 	}
 	if next.Unlisted, more = learnUnlisted(next.Unlisted, lesson.Unlisted, now); more {
 		isNew = true

@@ -107,7 +107,7 @@ func (b builder) attached(resourceType string) bool {
 // attaches reports whether searches for a type can bring its Provenance along. A wildcard says nothing about types
 // that the server does not have.
 func (b builder) attaches(resource fhir.CapabilityResource) bool {
-	if slices.Contains(resource.RevIncludes, provenance+":target") {
+	if slices.Contains(resource.RevIncludes, provenance+":target") || b.facts.Attaches && resource.Type != provenance {
 		return true
 	}
 	_, listed := b.listed[provenance]
@@ -160,6 +160,15 @@ func patientParams(resourceType string) []string {
 		return []string{"subject", "patient"}
 	}
 	return []string{"patient", "subject"}
+}
+
+// ofPatient returns the parameter that R4 has for the patient in searches for a type.
+func ofPatient(resourceType, patientID string) url.Values {
+	param := patientParams(resourceType)[0]
+	if param != "patient" {
+		patientID = "Patient/" + patientID // a subject, a member need not be a patient
+	}
+	return url.Values{param: {patientID}}
 }
 
 // definitions reports whether a Questionnaire can be searched by its canonical URL.

@@ -13,8 +13,10 @@ const (
 	stepZero  = 2  // has been asked without _count already
 	stepSTU3  = 8  // the server speaks STU3
 	stepDSTU2 = 16 // the server speaks DSTU2
-	stepTrial = 64 // shows whether the server knows the type
 	stepWide  = 32 // has been asked for as much as possible on the first page already
+	stepTrial = 64 // shows whether the server knows the type
+
+	stepAttach = 128 // repeats a search for the Provenance that comes with it
 )
 
 // releaseBits are the bits of Query.Step that stay the same all the way down the ladder.
@@ -34,6 +36,9 @@ const (
 // Values are the search parameters of q, with _count.
 func (q Query) Values() url.Values {
 	values := q.params()
+	if q.IsTrial() {
+		values.Del("_revinclude") // a refusal would not tell whether it is of the type
+	}
 	if q.Count > 0 {
 		values.Set("_count", strconv.Itoa(q.Count))
 	}
@@ -143,6 +148,9 @@ func (q Query) Widened() bool { return q.Step&stepWide != 0 }
 
 // bare is q without its conveniences, or nil when it has none.
 func (q Query) bare() []Query {
+	if q.IsAttaching() {
+		return nil
+	}
 	values := q.params()
 	for _, name := range []string{"_include", "_revinclude", "_lastUpdated"} {
 		values.Del(name)

@@ -41,6 +41,7 @@ type Facts struct {
 	PatientID  string
 	Types      []string  // resource types that are wanted; empty for all
 	Since      time.Time // only what has changed since then; zero for all
+	Attaches   bool      // searches have returned Provenance by _revinclude, whatever the statement lists
 }
 
 // Query is one search of a plan. It holds the patient's id.

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"net/url"
 	"slices"
 
 	"recordbridge/shared/fhir"
@@ -13,10 +12,13 @@ func Common(resourceType string) bool {
 	return slices.ContainsFunc([]release{r4, stu3, dstu2}, func(r release) bool { return slices.Contains(table(r), resourceType) })
 }
 
+// brings reports whether Provenance comes with searches, and may.
+func (b builder) brings() bool { return b.attached(provenance) && b.wanted(provenance) && b.granted(provenance) }
+
 // Unlisted returns the whole searches for those types of R4's patient compartment that the server's statement does not list, in the
 // order of their names. There are none if the statement lists nothing, or is of another release.
 func Unlisted(f Facts) []Query {
-	b := builder{facts: f}
+	b := builder{facts: f, scopes: fhir.ParseScopes(f.Granted)}
 	if len(f.Capability.Resources) == 0 {
 		return nil
 	}
@@ -26,11 +28,11 @@ func Unlisted(f Facts) []Query {
 		if isListed || !b.wanted(resourceType) {
 			continue
 		}
-		param, value := patientParams(resourceType)[0], f.PatientID
-		if param != "patient" {
-			value = "Patient/" + value
+		params := ofPatient(resourceType, f.PatientID)
+		if resourceType != provenance && b.brings() {
+			params.Set("_revinclude", provenance+":target")
 		}
-		found = append(found, Query{Type: resourceType, Params: url.Values{param: {value}}.Encode(), Count: countUsual})
+		found = append(found, Query{Type: resourceType, Params: params.Encode(), Count: countUsual})
 	}
 	slices.SortFunc(found, func(a, b Query) int { return cmp.Compare(a.Type, b.Type) })
 	return found

@@ -72,6 +72,14 @@ test("a window is known by its own message alone", () => {
   assert.deepEqual(windows.closed(), ["a-1"]);
 });
 
+test("a window that closes before its message arrives is closed", () => {
+  const windows = new Windows(browser().self);
+  const late = { ...message({ svc: "left", name: "svc-a-1" }), source: null } as MessageEvent;
+  assert.equal(windows.heard(late), "a-1");
+  assert.deepEqual(windows.closed(), ["a-1"]);
+  windows.raise("a-1");
+});
+
 test("redirect mode leaves for our own origin alone", () => {
   const { self, left } = browser();
   for (const url of ["https://evil.example/", `${origin}/v1/bridge/connect?public_id=x`]) new Windows(self).go(url);

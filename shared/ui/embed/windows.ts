@@ -6,7 +6,8 @@ const prefix = "svc-";
 
 export class Windows {
   readonly #self: Window;
-  readonly #handles = new Map<string, Window>();
+  /** By attempt. If a window closes before its message arrives, the message has no source. */
+  readonly #handles = new Map<string, Window | null>();
 
   constructor(self: Window) {
     this.#self = self;
@@ -27,7 +28,7 @@ export class Windows {
     const { svc, name } = data ?? {};
     if (origin !== this.#self.location.origin || svc !== "left" || typeof name !== "string" || !name.startsWith(prefix)) return undefined;
     const id = name.slice(prefix.length);
-    this.#handles.set(id, source as Window);
+    this.#handles.set(id, source as Window | null);
     return id;
   }
 
@@ -77,6 +78,6 @@ export class Windows {
   }
 
   closed(): string[] {
-    return [...this.#handles].filter(([, handle]) => handle.closed).map(([id]) => id);
+    return [...this.#handles].filter(([, handle]) => handle?.closed ?? true).map(([id]) => id);
   }
 }

@@ -84,10 +84,10 @@ const PRESS_SECONDS = 3;
 const LETTER_SECONDS = 0.3;
 
 /** Looks again until something is there: the service works on it meanwhile. */
-export async function lookUntil(page: Page, text: string | RegExp): Promise<void> {
+export async function lookUntil(page: Page, text: string | RegExp, times = 1): Promise<void> {
   await expect(async () => {
     await page.getByRole("button", { name: "Look again" }).first().click();
-    await expect(page.getByText(text).first()).toBeVisible({ timeout: 1_000 });
+    await expect(page.getByText(text).nth(times - 1)).toBeVisible({ timeout: 1_000 });
   }).toPass();
 }
 

@@ -1,0 +1,93 @@
+package collect
+
+import (
+	"cmp"
+	"slices"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/export/checkpoint"
+	"recordbridge/shared/export/plan"
+	"recordbridge/shared/fhir"
+)
+
+// attach plans to try _revinclude of Provenance, which the server's statement does not list: by repeating the search that has
+// found the fewest resources. It reports whether there is such a search, once all others have ended.
+func (s *searcher) attach() bool {
+	state := s.run.state
+	if !state.Server.Learned.MayAttach || state.Work.Later.Any() || state.Full() {
+		return false
+	}
+	state.Server.Learned.MayAttach = false
+	types := s.attachable()
+	if len(types) == 0 {
+		return false
+	}
+	state.Work.Queries = append(state.Work.Queries, plan.Attach(types[0], s.run.patient))
+	return true
+}
+
+// attachable lists the types whose searches have found resources, the one with the fewest first.
+func (s *searcher) attachable() []string {
+	accounts := &s.run.state.Accounts
+	var types []string
+	for _, account := range accounts.List {
+		if account.Paged && account.Type != "Provenance" && accounts.Counts[account.Type] > 0 {
+			types = append(types, account.Type)
+		}
+	}
+	slices.SortStableFunc(types, func(a, b string) int { return cmp.Compare(accounts.Counts[a], accounts.Counts[b]) })
+	return types
+}
+
+// attached reports whether a page of q is to be written. The first page of all decides whether the searches for the other types are
+// repeated too.
+func (s *searcher) attached(q plan.Query, page fhir.Bundle) bool {
+	state := s.run.state
+	if state.Server.Learned.Attached != nil {
+		return true
+	}
+	works := q.Attached(page)
+	state.Server.Learned.Attached = &works
+	if !works {
+		s.leave(q)
+		return false
+	}
+	for _, resourceType := range s.attachable()[1:] {
+		state.Work.Queries = append(state.Work.Queries, plan.Attach(resourceType, s.run.patient))
+	}
+	return true
+}
+
+// unattached ends a search for Provenance whose first page has failed, or asks for it in another way.
+func (s *searcher) unattached(q plan.Query, failed *fhir.RequestError) {
+	state := s.run.state
+	isTrial := state.Server.Learned.Attached == nil
+	instead := q.Instead(failed)
+	switch {
+	case instead != nil:
+		s.restart(q)
+		state.Work.Queries = append(instead, state.Work.Queries[1:]...)
+		return
+	case isTrial && isAnswer(failed):
+		state.Server.Learned.Attached = new(false)
+	case isTrial:
+		state.Accounts.Of("Provenance").Fail(export.OutcomeUnsupported, export.LossNotAdvertised, failed.Status)
+	case !isAnswer(failed):
+		state.Accounts.Of("Provenance").Fail(checkpoint.OutcomeOf(failed), state.Server.SearchLoss(failed), failed.Status)
+	}
+	s.leave(q)
+}
+
+// endAttaching records how a search for Provenance ended that has begun. Entries that were lost of the type itself are counted already.
+func (s *searcher) endAttaching(q plan.Query, failed *fhir.RequestError, lost int) {
+	account := s.run.state.Accounts.Of("Provenance")
+	lost -= s.run.state.Accounts.Of(q.Type).Missing
+	switch {
+	case failed != nil:
+		account.Fail(export.OutcomeTruncated, checkpoint.NamedLoss(failed), failed.Status)
+	case lost > 0:
+		account.Miss(lost, export.OutcomeTruncated, export.LossContent, 0)
+	default:
+		account.Answer("")
+	}
+}
