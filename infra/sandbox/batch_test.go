@@ -106,3 +106,15 @@ func TestStatementOmitsTypesThatServerAnswers(t *testing.T) {
 		t.Error("what is not listed is not found")
 	}
 }
+
+func TestStatementOmitsIncludesThatServerTakes(t *testing.T) {
+	t.Parallel()
+	p := newPortal(t).with(t, "unlisted-includes")
+	if statement := p.get(p.fhir + "/metadata").body; bytes.Contains(statement, []byte(`Include"`)) {
+		t.Error("the statement lists an include")
+	}
+	page := p.searchset(p.read(p.connect("alder-maple").Access, "Patient?_id=patient-alder-maple&_revinclude=Provenance:target"))
+	if len(page.Entry) < 2 {
+		t.Errorf("%d entries, want the Patient and its Provenance", len(page.Entry))
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"recordbridge/shared/testkit/memory"
 )
 
 func TestOneAccidentCostsNothing(t *testing.T) {
@@ -62,7 +64,7 @@ func TestWhereTheStatementCannotBeReadWhatIsMissingIsNamed(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				r := scenario{
-					person: named(t, paged[0]), label: "statement-" + strings.ReplaceAll(name, " ", "-"),
+					person: named(t, paged[0]), label: "statement-" + strings.ReplaceAll(name, " ", "-"), known: &memory.Known{},
 					mishap: func(address string, _ int) mishap {
 						if address == "metadata" {
 							return accident

@@ -69,7 +69,7 @@ func (b beginner) begin(facts plan.Facts, queries []plan.Query) {
 	r.state.Work.Queries, learned.Last = r.last(queries, learned.Batches)
 	r.state.Work.Queries = append(r.state.Work.Queries, b.unlisted(facts)...)
 	_, isKnown := r.server.AttachesProvenance(r.known.now())
-	learned.MayAttach = !isKnown && plan.MayAttach(facts)
+	learned.MayAttach = !r.known.isNone() && !isKnown && plan.MayAttach(facts)
 }
 
 // capability reads what the server says it can do. One that is not sent for long is as good as none: everything is asked then.

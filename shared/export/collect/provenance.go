@@ -62,12 +62,14 @@ func (s *searcher) attached(q plan.Query, page fhir.Bundle) bool {
 func (s *searcher) unattached(q plan.Query, failed *fhir.RequestError) {
 	state := s.run.state
 	isTrial := state.Server.Learned.Attached == nil
-	instead := q.Instead(failed)
+	if failed.Refusal == fhir.NeedsMore || failed.Refusal == fhir.NoCount || failed.Class == fhir.TooLarge { // it is not about _revinclude
+		if instead := q.Instead(failed); instead != nil {
+			s.restart(q)
+			state.Work.Queries = append(instead, state.Work.Queries[1:]...)
+			return
+		}
+	}
 	switch {
-	case instead != nil:
-		s.restart(q)
-		state.Work.Queries = append(instead, state.Work.Queries[1:]...)
-		return
 	case isTrial && isAnswer(failed):
 		state.Server.Learned.Attached = new(false)
 	case isTrial:

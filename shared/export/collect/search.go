@@ -135,7 +135,7 @@ func (s *searcher) readAhead(ctx context.Context) {
 		if i == 0 {
 			wanted.Next, wanted.Tried = work.Next, work.TakeTried()
 		}
-		if i > 0 || work.Next == "" {
+		if !q.IsAttaching() && (i > 0 || work.Next == "") {
 			q = learned.Sized(q, s.run.session.Profile().PageSize)
 			work.Queries[i] = q
 			if batch := s.batches.begin(work.Queries[i:], s.isAsked); batch != nil {

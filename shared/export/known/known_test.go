@@ -81,7 +81,7 @@ func TestServerBeginsWithWhatItHasBorneAndForgetsItsLimit(t *testing.T) {
 
 func TestServerForgetsItsWaysAfterReleaseOrMonth(t *testing.T) {
 	t.Parallel()
-	refused := after(t, map[int]known.Lesson{0: {Release: "EHR 1", Batch: new(false), Pages: known.Pages{Size: 300}}}, 0)
+	refused := after(t, map[int]known.Lesson{0: {Release: "EHR 1", Batch: new(false), Attaches: new(true), Pages: known.Pages{Size: 300}}}, 0)
 	size := func(s known.Server, at time.Time) int { size, _ := s.PageSize(at); return size }
 	if refused.Batches(now.Add(29*day)) || !refused.Batches(now.Add(30*day)) {
 		t.Error("a refused batch does not count for 30 days")
@@ -89,7 +89,15 @@ func TestServerForgetsItsWaysAfterReleaseOrMonth(t *testing.T) {
 	if size(refused, now) != 300 || size(refused, now.Add(7*day)) != 0 {
 		t.Error("the size of a page does not count for a week")
 	}
+	for days, want := range map[int]bool{29: true, 30: false} {
+		if _, isKnown := refused.AttachesProvenance(now.Add(time.Duration(days) * day)); isKnown != want {
+			t.Errorf("the trial of _revinclude after %d days: known is %t", days, isKnown)
+		}
+	}
 	next := refused.Of("EHR 2")
+	if _, isKnown := next.AttachesProvenance(now); isKnown {
+		t.Error("another release has the trial of the one before")
+	}
 	if !next.Batches(now) || size(next, now) != 0 {
 		t.Errorf("another release has the ways of the one before: %+v", next)
 	}

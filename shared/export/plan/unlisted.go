@@ -13,7 +13,9 @@ func Common(resourceType string) bool {
 }
 
 // brings reports whether Provenance comes with searches, and may.
-func (b builder) brings() bool { return b.attached(provenance) && b.wanted(provenance) && b.granted(provenance) }
+func (b builder) brings() bool {
+	return b.attached(provenance) && b.wanted(provenance) && b.granted(provenance)
+}
 
 // Unlisted returns the whole searches for those types of R4's patient compartment that the server's statement does not list, in the
 // order of their names. There are none if the statement lists nothing, or is of another release.

@@ -71,3 +71,16 @@ func TestTrialAsksForOneResourceAndWholeForAll(t *testing.T) {
 		}
 	}
 }
+
+func TestTrialHasNoRevInclude(t *testing.T) {
+	t.Parallel()
+	queries := plan.Unlisted(plan.Facts{PatientID: "p1", Types: []string{"Claim", "Provenance"}, Capability: fhir.Capability{
+		FHIRVersion: "4.0.1", Resources: []fhir.CapabilityResource{{Type: "Goal", RevIncludes: []string{"Provenance:target"}}},
+	}})
+	if got := queries[0].Trial().Values().Encode(); got != "_count=1&patient=p1" {
+		t.Errorf("the trial is %s", got)
+	}
+	if got := queries[0].Trial().Whole().Values().Encode(); got != "_count=100&_revinclude=Provenance%3Atarget&patient=p1" {
+		t.Errorf("the whole search is %s", got)
+	}
+}

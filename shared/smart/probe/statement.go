@@ -75,9 +75,10 @@ func (t *test) checkPlan() {
 	if strings.Contains(t.attempt.Scope, "patient/") || strings.Contains(t.attempt.Scope, "user/") { // else it is chosen at registration
 		facts.Granted = t.attempt.Scope
 	}
+	facts.Attaches, _ = t.known.AttachesProvenance(t.Now())
 	made := plan.Build(facts)
 	t.checkTypes(made)
-	t.checkSearches(made)
+	t.checkSearches(made, t.attached(facts))
 }
 
 func (t *test) checkTypes(made plan.Plan) {
@@ -117,8 +118,8 @@ func leftOut(why string, names []string) string {
 	return fmt.Sprintf(" Left out, %s: %s.", why, listed(names))
 }
 
-// checkSearches tells by which parameters the plan asks.
-func (t *test) checkSearches(made plan.Plan) {
+// checkSearches tells by which parameters the plan asks. attached tells what is known of Provenance beyond the statement.
+func (t *test) checkSearches(made plan.Plan, attached string) {
 	by, included, provenance := map[string]int{}, []string{}, 0
 	for _, q := range made.Queries {
 		values := q.Values()
@@ -139,6 +140,7 @@ func (t *test) checkSearches(made plan.Plan) {
 	if provenance > 0 {
 		found += fmt.Sprintf(" Provenance comes along with %d of them.", provenance)
 	}
+	found += attached
 	patient := slices.IndexFunc(t.capability.Resources, func(r fhir.CapabilityResource) bool { return r.Type == "Patient" })
 	if patient >= 0 {
 		params := t.capability.Resources[patient].SearchParams

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"recordbridge/shared/export/known"
+	"recordbridge/shared/export/plan"
 )
 
 // Known reads what exports have learned of an endpoint's server (store.EndpointState); the zero value if there were none.
@@ -44,6 +45,23 @@ func (t *test) tried(unlisted []string) string {
 	}
 	return leftOutBut("Answered all the same, and exported", answered) + leftOutBut("Refused when an export tried them", refused) +
 		leftOutBut("Not tried yet at this release, which the next export does as far as the scopes cover them", untried)
+}
+
+// attached tells what exports have found out of _revinclude=Provenance:target, if the statement does not list it.
+func (t *test) attached(facts plan.Facts) string {
+	works, isTried := t.known.AttachesProvenance(t.Now())
+	facts.Attaches = false
+	switch {
+	case !plan.MayAttach(facts) || !t.subject.Stored:
+		return ""
+	case !t.isKnown:
+		return " The statement lists no _revinclude of Provenance. Whether exports have tried it cannot be read."
+	case isTried && works:
+		return " The statement lists no _revinclude of Provenance, but an export has shown that it works."
+	case isTried:
+		return " The statement lists no _revinclude of Provenance, and it did not work when an export tried it."
+	}
+	return " The statement lists no _revinclude of Provenance. The next export will try it."
 }
 
 // leftOutBut names types that are not listed, if there are any.

@@ -37,3 +37,30 @@ func TestTypesThatServerDoesNotListAreToldByWhatExportsLearned(t *testing.T) {
 		})
 	}
 }
+
+func TestSearchesTellWhetherRevIncludeWorksWhenStatementOmitsIt(t *testing.T) {
+	t.Parallel()
+	learned := func(works bool) known.Server {
+		server, _ := known.Server{}.Learn(known.Lesson{Release: known.ReleaseOf("Recordbridge sandbox EHR", "", "2026-03-01"), Attaches: &works}, time.Now())
+		return server
+	}
+	for name, c := range map[string]struct {
+		learned known.Server
+		err     error
+		want    string
+	}{
+		"it works":          {learned(true), nil, "an export has shown that it works."},
+		"it does not":       {learned(false), nil, "it did not work when an export tried it."},
+		"not tried":         {known.Server{}, nil, "The next export will try it."},
+		"another release":   {learned(true).Of("another"), nil, "The next export will try it."},
+		"it cannot be read": {known.Server{}, errors.New("no table"), "Whether exports have tried it cannot be read."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.learned, w.learnedErr = c.learned, c.err
+			got, _ := w.run(t, probe.Subject{Endpoint: w.endpoint("unlisted-includes", "sandbox"), Stored: true})
+			wantTold(t, name, got, told{"searches": {probe.OK, c.want}})
+		})
+	}
+}
