@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"slices"
 
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/known"
@@ -65,8 +66,9 @@ func (b beginner) begin(facts plan.Facts, queries []plan.Query) {
 	r.server = r.server.Of(learned.Release)
 	learned.PageSize, learned.MaxSize = r.server.PageSize(r.known.now())
 	learned.Batches = capability.Batches && len(r.session.Profile().Query) == 0 && r.server.Batches(r.known.now())
-	r.state.Work.Queries, learned.Last = r.last(queries, learned.Batches)
-	r.state.Work.Queries = append(r.state.Work.Queries, b.unlisted(facts)...)
+	answered, trials := b.unlisted(facts)
+	ordered, last := r.last(slices.Concat(queries, answered), learned.Batches)
+	r.state.Work.Queries, learned.Last = append(ordered, trials...), last
 }
 
 // capability reads what the server says it can do. One that is not sent for long is as good as none: everything is asked then.
