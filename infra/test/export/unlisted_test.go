@@ -1,6 +1,7 @@
 package exporttest_test
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -180,6 +181,32 @@ func TestTypeOutsideGrantedScopesIsNeitherTriedNorMissing(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestTypesThatStatementOmitsShareBatchesInLaterExports(t *testing.T) {
+	t.Parallel()
+	handler, err := portal()
+	expect.NoError(t, err)
+	rare := []string{
+		"AdverseEvent", "Basic", "ChargeItem", "ClinicalImpression", "Communication", "DetectedIssue", "EpisodeOfCare", "Flag", "Invoice",
+		"MeasureReport", "MolecularSequence", "RiskAssessment", "SupplyDelivery", "VisionPrescription",
+	}
+	synctest.Test(t, func(t *testing.T) {
+		remembered := &memory.Known{}
+		var asked, posts []int
+		for nth := range 2 {
+			server := &crowd{handler: handler, late: 100 * time.Millisecond}
+			r := scenario{
+				handler: server, person: named(t, paged[0]), known: remembered, label: fmt.Sprintf("shared-%d", nth),
+				switches: "all-types,batch:whole,unlisted:" + strings.Join(rare, "+"),
+			}.run(t)
+			checkWhole(t, r)
+			asked, posts = append(asked, server.asked), append(posts, server.posts)
+		}
+		if asked[1] > asked[0]-len(rare) || posts[1] == 0 {
+			t.Errorf("requests %v, of them batches %v; want at least %d less in the second export", asked, posts, len(rare))
+		}
+	})
 }
 
 func TestServerThatRefusesCountIsTriedWithoutIt(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"slices"
 
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/known"
@@ -66,8 +67,9 @@ func (b beginner) begin(facts plan.Facts, queries []plan.Query) {
 	learned.Release = r.server.Release
 	learned.PageSize, learned.MaxSize = r.server.PageSize(r.known.now())
 	learned.Batches = capability.Batches && len(r.session.Profile().Query) == 0 && r.server.Batches(r.known.now())
-	r.state.Work.Queries, learned.Last = r.last(queries, learned.Batches)
-	r.state.Work.Queries = append(r.state.Work.Queries, b.unlisted(facts)...)
+	answered, trials := b.unlisted(facts)
+	ordered, last := r.last(slices.Concat(queries, answered), learned.Batches)
+	r.state.Work.Queries, learned.Last = append(ordered, trials...), last
 	_, isKnown := r.server.AttachesProvenance(r.known.now())
 	learned.MayAttach = !r.known.isNone() && !isKnown && plan.MayAttach(facts)
 }

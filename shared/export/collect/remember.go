@@ -90,7 +90,7 @@ func (r *run) remember(ctx context.Context) {
 	lesson := known.Lesson{Release: learned.Release, Load: learned.Load, Batch: learned.Batched, Pages: known.Pages{Size: learned.PageSize, Most: learned.MaxSize}, Unlisted: learned.Trials, Attaches: learned.Attached}
 	for _, account := range r.state.Accounts.List {
 		switch {
-		case !account.Planned || !account.Paged:
+		case !account.Planned && !r.hasUnlisted(account.Type) || !account.Paged:
 		case r.state.Accounts.Counts[account.Type] > 0:
 			lesson.Found = append(lesson.Found, account.Type)
 		case account.Worst == "" && account.LeftOut == 0 && !r.isPartial(account.Type):

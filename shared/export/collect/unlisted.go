@@ -13,24 +13,33 @@ const maxFaults = 3
 // unlisted returns the searches for types that the server's statement does not list: whole ones for those that it has answered
 // before, and trials for those of which that is not known. A type that the granted scopes do not cover is not tried: the server
 // offers it neither in its statement nor to this patient's authorization.
-func (b beginner) unlisted(facts plan.Facts) []plan.Query {
+func (b beginner) unlisted(facts plan.Facts) (answered, trials []plan.Query) {
 	r := b.run
 	if r.known.isNone() { // each export would have to try them
-		return nil
+		return nil, nil
 	}
-	var queries []plan.Query
 	for _, q := range plan.Unlisted(facts) {
 		answers, isKnown := r.server.Answers(q.Type, r.known.now())
 		isGranted := r.session.Allows(q.Type, fhir.Search)
 		switch {
 		case isKnown && !answers:
 		case isKnown && isGranted:
-			queries = append(queries, q)
+			answered = append(answered, q)
 		case isGranted:
-			queries = append(queries, q.Trial())
+			trials = append(trials, q.Trial())
 		}
 	}
-	return queries
+	return answered, trials
+}
+
+// hasUnlisted reports whether the server has answered a search for a type, in this export or before, although its statement does
+// not list the type.
+func (r *run) hasUnlisted(resourceType string) bool {
+	if answered, isTried := r.state.Server.Learned.Trials[resourceType]; isTried {
+		return answered
+	}
+	answers, isKnown := r.server.Answers(resourceType, r.known.now())
+	return isKnown && answers
 }
 
 // tried takes the first page of a trial: the server has the type, and all of it is asked for, if there is any.

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"slices"
 
 	"recordbridge/shared/fhir"
@@ -17,15 +16,21 @@ func (b builder) brings() bool {
 	return b.attached(provenance) && b.wanted(provenance) && b.granted(provenance)
 }
 
-// Unlisted returns the whole searches for those types of R4's patient compartment that the server's statement does not list, in the
-// order of their names. There are none if the statement lists nothing, or is of another release.
+// Unlisted returns the whole searches for those types that the server's statement does not list, in the order of their names: R4's
+// patient compartment, and Device, which US Core searches by patient. There are none if the statement lists nothing, or is of
+// another release.
 func Unlisted(f Facts) []Query {
 	b := builder{facts: f, scopes: fhir.ParseScopes(f.Granted)}
 	if len(f.Capability.Resources) == 0 {
 		return nil
 	}
 	var found []Query
-	for _, resourceType := range Compartment(f.Capability.FHIRVersion) {
+	types := Compartment(f.Capability.FHIRVersion)
+	if len(types) > 0 {
+		types = slices.Concat(types, table(r4))
+		slices.Sort(types)
+	}
+	for _, resourceType := range slices.Compact(types) {
 		isListed := slices.ContainsFunc(f.Capability.Resources, func(r fhir.CapabilityResource) bool { return r.Type == resourceType })
 		if isListed || !b.wanted(resourceType) {
 			continue
@@ -36,7 +41,6 @@ func Unlisted(f Facts) []Query {
 		}
 		found = append(found, Query{Type: resourceType, Params: params.Encode(), Count: countUsual})
 	}
-	slices.SortFunc(found, func(a, b Query) int { return cmp.Compare(a.Type, b.Type) })
 	return found
 }
 

@@ -22,7 +22,7 @@ func TestUnlistedAreTypesOfCompartmentThatStatementOmits(t *testing.T) {
 		has, lack []string
 		none      bool
 	}{
-		"of R4":             {facts: plan.Facts{Capability: stated("4.0.1", "Patient", "Condition")}, has: []string{"Claim", "Group"}, lack: []string{"Condition", "Patient", "Practitioner"}},
+		"of R4":             {facts: plan.Facts{Capability: stated("4.0.1", "Patient", "Condition")}, has: []string{"Claim", "Device", "Group"}, lack: []string{"Condition", "Patient", "Practitioner"}},
 		"no statement":      {facts: plan.Facts{}, none: true},
 		"of STU3":           {facts: plan.Facts{Capability: stated("3.0.2", "Patient")}, none: true},
 		"other types asked": {facts: plan.Facts{Capability: stated("4.0.1", "Patient"), Types: []string{"Claim"}}, has: []string{"Claim"}, lack: []string{"Group"}},
