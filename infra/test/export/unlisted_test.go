@@ -193,15 +193,15 @@ func TestTypesThatStatementOmitsShareBatchesInLaterExports(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		remembered := &memory.Known{}
-		var asked, posts []int
-		for nth := range 2 {
+		var asked, posts [2]int
+		for nth := range asked {
 			server := &crowd{handler: handler, late: 100 * time.Millisecond}
 			r := scenario{
 				handler: server, person: named(t, paged[0]), known: remembered, label: fmt.Sprintf("shared-%d", nth),
 				switches: "all-types,batch:whole,unlisted:" + strings.Join(rare, "+"),
 			}.run(t)
 			checkWhole(t, r)
-			asked, posts = append(asked, server.asked), append(posts, server.posts)
+			asked[nth], posts[nth] = server.asked, server.posts
 		}
 		if asked[1] > asked[0]-len(rare) || posts[1] == 0 {
 			t.Errorf("requests %v, of them batches %v; want at least %d less in the second export", asked, posts, len(rare))

@@ -68,8 +68,8 @@ func (b beginner) begin(facts plan.Facts, queries []plan.Query) {
 	learned.PageSize, learned.MaxSize = r.server.PageSize(r.known.now())
 	learned.Batches = capability.Batches && len(r.session.Profile().Query) == 0 && r.server.Batches(r.known.now())
 	answered, trials := b.unlisted(facts)
-	ordered, last := r.last(slices.Concat(queries, answered), learned.Batches)
-	r.state.Work.Queries, learned.Last = append(ordered, trials...), last
+	r.state.Work.Queries, learned.Last = r.last(slices.Concat(queries, answered), learned.Batches)
+	r.state.Work.Queries = append(r.state.Work.Queries, trials...)
 	_, isKnown := r.server.AttachesProvenance(r.known.now())
 	learned.MayAttach = !r.known.isNone() && !isKnown && plan.MayAttach(facts)
 }
