@@ -38,7 +38,7 @@ func (Reader) Read(ctx context.Context, network tefca.Network, who tefca.Asserti
 	if err != nil && len(listed) == 0 {
 		return records.Content{}, fmt.Errorf("list documents: %w", err)
 	}
-	r := newReading(who.Person)
+	r := newReading(who.Person, at.ID)
 	if err != nil { // how many are missing from the list, nobody knows
 		r.lose(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"recordbridge/shared/fhir"
 	"recordbridge/shared/logx"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
@@ -242,4 +243,56 @@ func TestDocumentsOfTheSimulatedFacilitiesAreAboutWhoIsAskedFor(t *testing.T) {
 	if documents < 30 {
 		t.Errorf("only %d documents", documents)
 	}
+}
+
+// TestReaderGivesFacilitiesOfOnePatientNoCommonResourceID reads two simulated hospitals whose documents state the same facts.
+func TestReaderGivesFacilitiesOfOnePatientNoCommonResourceID(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
+	n := sim.Network{Now: func() time.Time { return now }, Wait: func(context.Context, time.Duration) error { return nil }}
+	who := fenn(t)
+	who.Level, who.Token, who.ExpiresAt = 2, secret.New("token"), now.Add(time.Minute)
+	facilities := map[string]tefca.Facility{}
+	expect.NoError(t, n.Locate(t.Context(), who, func(f tefca.Facility) error {
+		facilities[f.ID] = f
+		return nil
+	}))
+	holder := map[string]string{} // of each id
+	for _, f := range facilities {
+		first := readIDs(t, n, who, f)
+		if again := readIDs(t, n, who, f); !slices.Equal(again, first) || len(first) < 40 {
+			t.Errorf("%s: %d resources at first, and %d others again", f.Name, len(first), len(again))
+		}
+		for _, id := range first {
+			if other := holder[id]; other != "" {
+				t.Errorf("%s and %s share %s", other, f.Name, id)
+			}
+			holder[id] = f.Name
+		}
+	}
+	if len(facilities) != 2 {
+		t.Errorf("located at %d facilities", len(facilities))
+	}
+}
+
+// readIDs reads a facility and returns its resources' ids. Each reference has to lead to one of them.
+func readIDs(t *testing.T, n tefca.Network, who tefca.Assertion, at tefca.Facility) []string {
+	t.Helper()
+	content, err := fetch.Reader{}.Read(t.Context(), n, who, at)
+	expect.NoError(t, err)
+	var ids, references []string
+	known := map[string]bool{}
+	expect.NoError(t, content.Resources(func(resource []byte) error {
+		r, err := fhir.Scan(resource)
+		ids = append(ids, r.ID)
+		known[r.Type+"/"+r.ID] = true
+		references = append(references, r.References...)
+		return err
+	}))
+	for _, r := range references {
+		if !known[r] && !strings.HasPrefix(r, "#") {
+			t.Errorf("%s: a reference to %s leads nowhere", at.Name, r)
+		}
+	}
+	return ids
 }

@@ -23,8 +23,10 @@ type reading struct {
 	last  error // the last document's that could not be had
 }
 
-func newReading(who tefca.Person) *reading {
-	r := &reading{lost: map[string]int{}, set: ccda.Set{Is: who.Is}}
+// newReading begins to read a facility. Ids of its resources are in the facility's own namespace: a patient's facilities state some facts
+// with the same identifiers, and an organisation keeps their exports side by side.
+func newReading(who tefca.Person, facility string) *reading {
+	r := &reading{lost: map[string]int{}, set: ccda.Set{Is: who.Is, Namespace: facility}}
 	r.room = sync.NewCond(&r.mu)
 	return r
 }
