@@ -63,6 +63,13 @@ type Document struct {
 	ID, Repository, Title string
 	Content               []byte
 	OnDemand              bool
+
+	// How the gateway departs from the profiles, each empty if it does not.
+	Home     string // home attribute of the list's entry
+	Patient  string // patient id (CX) of the entry
+	ID2      string // a second uniqueId of the entry
+	Spelt    string // DocumentUniqueId of the retrieval's answer
+	Unplaced bool   // the entry names no repository; the gateway then takes its own community's id
 }
 
 // Options of a Peer.

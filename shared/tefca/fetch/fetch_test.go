@@ -296,3 +296,35 @@ func readIDs(t *testing.T, n tefca.Network, who tefca.Assertion, at tefca.Facili
 	}
 	return ids
 }
+
+// TestReaderCountsAndLogsWhatAListLacks by reason. Of a list without a single document that can be read it returns the network's error.
+func TestReaderCountsAndLogsWhatAListLacks(t *testing.T) {
+	t.Parallel()
+	n := of(map[string]any{"good": alder(), "another person's": birch()})
+	n.err = &tefca.ListError{Lost: []tefca.Loss{
+		{Err: tefca.ErrContent, Attribute: "repositoryUniqueId", Count: 2}, {Err: tefca.ErrOtherPerson, Attribute: "patientId", Count: 3},
+		{Err: tefca.ErrUnavailable, Count: 1},
+	}}
+	for _, isEmpty := range []bool{false, true} {
+		others, documents, failure := 4, 1, error(nil)
+		want := map[string]int{"invalid_content": 2, "other_person": 4, "unavailable": 1}
+		if isEmpty {
+			n.listed, others, documents, failure, want = nil, 3, 0, tefca.ErrOtherPerson, nil
+		}
+		ctx, line := logx.Begin(t.Context())
+		got, err := fetch.Reader{}.Read(ctx, n, fenn(t), tefca.Facility{ID: "urn:oid:2.999.1"})
+		if got.Documents != documents || !maps.Equal(got.Lost, want) || !errors.Is(err, failure) {
+			t.Errorf("%d documents, lost %v, %v", got.Documents, got.Lost, err)
+		}
+		var log bytes.Buffer
+		line.Emit(ctx, logx.New(&log), "test")
+		for _, told := range []string{
+			`"class":"content","documents":2,"field":"repositoryUniqueId"}`, `"class":"unavailable","documents":1}`,
+			fmt.Sprintf(`"class":"other_person","documents":%d}`, others),
+		} {
+			if strings.Count(log.String(), told) != 1 {
+				t.Errorf("%s is not told once: %s", told, log.String())
+			}
+		}
+	}
+}

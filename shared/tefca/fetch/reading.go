@@ -1,18 +1,23 @@
 package fetch
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
 
 	"recordbridge/shared/fhir/ccda"
+	"recordbridge/shared/logx"
 	"recordbridge/shared/tefca"
 )
 
 // reading is one facility's documents.
 type reading struct {
+	facility string
+
 	mu    sync.Mutex
 	room  *sync.Cond // some has come free
 	set   ccda.Set
@@ -26,7 +31,7 @@ type reading struct {
 // newReading begins to read a facility. Ids of its resources are in the facility's own namespace: a patient's facilities state some facts
 // with the same identifiers, and an organisation keeps their exports side by side.
 func newReading(who tefca.Person, facility string) *reading {
-	r := &reading{lost: map[string]int{}, set: ccda.Set{Is: who.Is, Namespace: facility}}
+	r := &reading{facility: facility, lost: map[string]int{}, set: ccda.Set{Is: who.Is, Namespace: facility}}
 	r.room = sync.NewCond(&r.mu)
 	return r
 }
@@ -90,6 +95,40 @@ func (r *reading) take(document tefca.Document, room int64, body []byte, err err
 	}
 	r.bytes += int64(len(body))
 	r.taken++
+}
+
+// loseListed counts what the facility's list lacks. Without a tefca.ListError nobody knows how many entries that are. An operator needs the
+// attribute at fault to have the facility mend it; no line has an id of a document or a patient.
+func (r *reading) loseListed(ctx context.Context, err error) {
+	list, ok := errors.AsType[*tefca.ListError](err)
+	if !ok {
+		r.lose(err)
+		return
+	}
+	r.last = err
+	for _, l := range list.Lost {
+		r.lost[lossOf(l.Err)] += l.Count
+		if !errors.Is(l.Err, tefca.ErrOtherPerson) { // tellOthers
+			r.tell(ctx, l)
+		}
+	}
+}
+
+// tellOthers logs how many documents are another person's, by the list or by themselves.
+func (r *reading) tellOthers(ctx context.Context) {
+	if others := r.lost["other_person"]; others > 0 {
+		r.tell(ctx, tefca.Loss{Err: tefca.ErrOtherPerson, Attribute: "", Count: others})
+	}
+}
+
+func (r *reading) tell(ctx context.Context, lost tefca.Loss) {
+	line := []slog.Attr{
+		logx.Failed(), slog.String("directory_id", r.facility), slog.String("class", tefca.ClassOf(lost.Err)), slog.Int("documents", lost.Count),
+	}
+	if lost.Attribute != "" {
+		line = append(line, slog.String("field", lost.Attribute))
+	}
+	logx.Note(ctx, "tefca.document", line...)
 }
 
 // lose counts what could not be had.

@@ -32,6 +32,8 @@ type Community struct {
 	Name  string `json:"name"`
 	City  string `json:"city"`
 	State string `json:"state"` // two letters
+
+	Settings Settings `json:"settings,omitempty"` // how requests to it are written; those that are not set are its gateway's, or the defaults
 }
 
 // homeID is a home community id (IHE ITI TF-3, 4.2.3.2: homeCommunityId, an OID as an URN).
@@ -66,7 +68,10 @@ func (c Config) check() (map[string]place, error) {
 			if _, twice := all[community.Home]; twice || community.Home == c.Home {
 				return nil, fmt.Errorf("ihe: %s.home is configured twice, or is our own", of)
 			}
-			all[community.Home] = place{Community: community, gateway: g}
+			if err := community.Settings.check(of); err != nil {
+				return nil, err
+			}
+			all[community.Home] = place{Community: community, gateway: g, manner: mannerOf(community.Settings, g.Settings)}
 		}
 	}
 	return all, nil
