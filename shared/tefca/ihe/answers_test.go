@@ -3,7 +3,9 @@ package ihe_test
 import (
 	"embed"
 	"errors"
+	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,5 +107,70 @@ func TestDiscoveryLosesAtMostTheRecordAtFault(t *testing.T) {
 	}
 	if len(facilities) != 2 || matches[home] != tefca.Found || matches[other] != tefca.Unanswered || len(doubts) != 1 || !errors.Is(doubts[other], tefca.ErrContent) {
 		t.Errorf("told %v, doubts %v", matches, doubts)
+	}
+}
+
+// TestCommunityWithAnUnreadableRecordIsUnanswered even if another of its records can be read: which of them is the person's is not known. One
+// of an unknown community is its gateway's fault.
+func TestCommunityWithAnUnreadableRecordIsUnanswered(t *testing.T) {
+	t.Parallel()
+	const other = "urn:oid:2.999.3"
+	from := leads(home, "https://gateway.example", ihe.Community{Home: other, Name: "Other"})
+	n, _ := network(t, from)
+	good := subject("2.999.2", "1", "2.999.2") + subject("2.999.3", "1", "2.999.3")
+	for name, c := range map[string]struct {
+		record string
+		want   map[string]tefca.Match
+		doubt  string // whose word is doubted
+	}{
+		"beside its own":          {subject("", "2", "2.999.3"), map[string]tefca.Match{home: tefca.Found, other: tefca.Unanswered}, other},
+		"beside the gateway's":    {subject("", "2", "2.999.2"), map[string]tefca.Match{home: tefca.Unanswered, other: tefca.Found}, home},
+		"of an unknown community": {subject("", "2", "2.999.666"), map[string]tefca.Match{home: tefca.Found, other: tefca.Found}, home},
+		"of no community":         {subject("", "2", "x"), map[string]tefca.Match{home: tefca.Found, other: tefca.Found}, home},
+	} {
+		facilities, doubts, err := n.Heard(soap, []byte(envelope(message, answered(message, "AA", "OK", good+c.record))), message, from, maple(t))
+		matches := map[string]tefca.Match{}
+		for _, f := range facilities {
+			matches[f.ID] = f.Match
+		}
+		if err != nil || !maps.Equal(matches, c.want) || len(facilities) != 2 || len(doubts) != 1 || !errors.Is(doubts[c.doubt], tefca.ErrContent) {
+			t.Errorf("%s: told %v, doubts %v, %v", name, matches, doubts, err)
+		}
+	}
+}
+
+// TestListCountsEntriesAtFaultByAttribute: each departs in one attribute, and the one beside it is listed.
+func TestListCountsEntriesAtFaultByAttribute(t *testing.T) {
+	t.Parallel()
+	odd := listedEntry("6")
+	for name, c := range map[string]struct {
+		old, new, attribute string
+		reason              error
+	}{
+		"no home":            {`home="urn:oid:2.999.2"`, ``, "homeCommunityId", tefca.ErrContent},
+		"another community":  {`home="urn:oid:2.999.2"`, `home="urn:oid:2.999.21"`, "homeCommunityId", tefca.ErrContent},
+		"another type":       {`7edca82f`, `00000000`, "objectType", tefca.ErrContent},
+		"another patient":    {`"1^^^&amp;2.999.2&amp;ISO"`, `"2^^^&amp;2.999.2&amp;ISO^PI"`, "patientId", tefca.ErrOtherPerson},
+		"another authority":  {`"1^^^&amp;2.999.2&amp;ISO"`, `"1^^^&amp;2.999.3&amp;ISO"`, "patientId", tefca.ErrOtherPerson},
+		"an escaped patient": {`"1^^^&amp;2.999.2&amp;ISO"`, `"1\S\2^^^&amp;2.999.2&amp;ISO"`, "patientId", tefca.ErrContent},
+		"no patient":         {`58a6f841`, `00000000`, "patientId", tefca.ErrContent},
+		"two patients":       {`</ExtrinsicObject>`, `<ExternalIdentifier identificationScheme="urn:uuid:58a6f841-87b3-4a3e-92fd-a8ffeff98427" value="6"/></ExtrinsicObject>`, "patientId", tefca.ErrContent},
+		"an empty id":        {`value="6"`, `value=""`, "uniqueId", tefca.ErrContent},
+		"two repositories":   {`</ExtrinsicObject>`, `<Slot name="repositoryUniqueId"><ValueList><Value>9</Value></ValueList></Slot></ExtrinsicObject>`, "repositoryUniqueId", tefca.ErrContent},
+		"another place":      {`value="6"`, `value="urn:oid:2.999.5"`, "uniqueId", tefca.ErrContent},
+	} {
+		entry := strings.ReplaceAll(odd, c.old, c.new)
+		if name == "another place" {
+			entry = strings.ReplaceAll(entry, "2.999.8", "2.999.9")
+		}
+		documents, err := ihe.Listed([]byte(listing(listedEntry("2.999.5")+entry)), message, home)
+		incomplete, ok := errors.AsType[*tefca.ListError](err)
+		if !ok || len(documents) != 1 || !slices.Equal(incomplete.Lost, []tefca.Loss{{Err: c.reason, Attribute: c.attribute, Count: 1}}) {
+			t.Errorf("%s: %d documents, %+v", name, len(documents), err)
+		}
+	}
+	same := strings.NewReplacer(`value="6"`, `value="URN:OID:2.999.5"`, "2.999.8", "urn:oid:2.999.8").Replace(odd)
+	if documents, err := ihe.Listed([]byte(listing(listedEntry("2.999.5")+same)), message, home); len(documents) != 1 || err != nil {
+		t.Errorf("one entry in two spellings: %d documents, %v", len(documents), err)
 	}
 }
