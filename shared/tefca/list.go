@@ -1,16 +1,16 @@
 package tefca
 
-// ListError reports what a facility's list of documents lacks. The documents that could be taken come beside it.
+// ListError reports entries missing from a facility's list of documents. The other documents are returned with it.
 type ListError struct{ Lost []Loss }
 
 // Loss counts entries missing from a list for one reason.
 type Loss struct {
 	Err       error  // one of the errors of this package
-	Attribute string // the attribute at fault, as IHE names those of a document entry, such as repositoryUniqueId; empty if none is
+	Attribute string // of the document entry, as IHE names it, such as repositoryUniqueId; empty if none is at fault
 	Count     int
 }
 
-// Error names no document and nobody.
+// Error returns a text without ids.
 func (*ListError) Error() string { return "tefca: the list of documents is not complete" }
 
 // Unwrap returns the reasons.
@@ -25,7 +25,7 @@ func (e *ListError) Unwrap() []error {
 // Add counts one more entry.
 func (e *ListError) Add(err error, attribute string) {
 	for i := range e.Lost {
-		if l := &e.Lost[i]; l.Attribute == attribute && l.Err == err { //nolint:errorlint // the very same, to be counted together
+		if l := &e.Lost[i]; l.Attribute == attribute && l.Err == err { //nolint:errorlint // counts the very same
 			l.Count++
 			return
 		}

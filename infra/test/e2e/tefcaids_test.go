@@ -9,8 +9,8 @@ import (
 	"recordbridge/shared/testkit/expect"
 )
 
-// TestExportsOfTwoFacilitiesOfAPatientShareNoResourceID connects a patient whose two hospitals state the same facts. An export after the
-// patient has authorised again has to have the same ids as the first.
+// TestExportsOfTwoFacilitiesOfAPatientShareNoResourceID connects a patient whose two hospitals state the same facts. An
+// export after the patient has authorised again has to have the same ids as the first.
 func TestExportsOfTwoFacilitiesOfAPatientShareNoResourceID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

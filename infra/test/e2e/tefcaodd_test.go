@@ -14,8 +14,9 @@ import (
 	"recordbridge/shared/testkit/expect"
 )
 
-// TestOddEntriesOfALiveListCostThemselvesAndAreMissingFromTheExport: a gateway spells ids in its own ways, and lists a document of another
-// patient, one of another community and one of two ids. Only these three are lost, and the export's outcome counts them.
+// TestOddEntriesOfALiveListCostThemselvesAndAreMissingFromTheExport: a gateway spells ids in its own ways, and lists a
+// document of another patient, one of another community and one of two ids. Only these three are lost, and the export's
+// outcome counts them.
 func TestOddEntriesOfALiveListCostThemselvesAndAreMissingFromTheExport(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)

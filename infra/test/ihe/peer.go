@@ -64,12 +64,12 @@ type Document struct {
 	Content               []byte
 	OnDemand              bool
 
-	// How the gateway departs from the profiles, each empty if it does not.
-	Home     string // home attribute of the list's entry
-	Patient  string // patient id (CX) of the entry
-	ID2      string // a second uniqueId of the entry
-	Spelt    string // DocumentUniqueId of the retrieval's answer
-	Unplaced bool   // the entry names no repository; the gateway then takes its own community's id
+	// Departures from the profiles.
+	Home     string // home attribute of the entry; empty for the gateway's
+	Patient  string // patient id (CX) of the entry; empty for the person's
+	ID2      string // second uniqueId of the entry, if any
+	Spelt    string // DocumentUniqueId in the retrieval's answer; empty for ID
+	Unplaced bool   // the entry names no repository, and retrievals name the community instead
 }
 
 // Options of a Peer.

@@ -33,8 +33,9 @@ func (p *Peer) accepts(document *etree.Document, shown *x509.Certificate, audien
 	if held := find(believed, "./Subject/SubjectConfirmation/SubjectConfirmationData/KeyInfo/X509Data/X509Certificate"); held != base64.StdEncoding.EncodeToString(shown.Raw) {
 		return errors.New("the key is not held by who asks")
 	}
-	if key, isRSA := shown.PublicKey.(*rsa.PublicKey); !isRSA ||
-		find(believed, "./Subject/SubjectConfirmation/SubjectConfirmationData/KeyInfo/KeyValue/RSAKeyValue/Modulus") != base64.StdEncoding.EncodeToString(key.N.Bytes()) {
+	stated := find(believed, "./Subject/SubjectConfirmation/SubjectConfirmationData/KeyInfo/KeyValue/RSAKeyValue/Modulus")
+	key, isRSA := shown.PublicKey.(*rsa.PublicKey)
+	if !isRSA || stated != base64.StdEncoding.EncodeToString(key.N.Bytes()) {
 		return errors.New("no RSA key, or another, beside the certificate")
 	}
 	validity := believed.FindElement("./Conditions")

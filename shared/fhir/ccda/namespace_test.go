@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/testkit/expect"
 )
 
-// TestSetNamespaceChangesIDsAndReferencesAlone converts documents of two patients: resources without a namespace and within one have to be
-// the same but for their ids.
+// TestSetNamespaceChangesIDsAndReferencesAlone converts documents of two patients: resources without a namespace and
+// within one have to be the same but for their ids.
 func TestSetNamespaceChangesIDsAndReferencesAlone(t *testing.T) {
 	t.Parallel()
 	plain, ids := inNamespace(t, "")

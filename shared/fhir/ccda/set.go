@@ -16,8 +16,8 @@ type Set struct {
 	// empty, are those of the person whom every document has to be about. It is nil if documents may be about anybody.
 	Is func(given, family, birthDate, sex string) bool
 
-	// Namespace sets the ids of the set's resources apart from those of sets with another one: two organizations can state the same fact
-	// with the same II, each in its own words. The same documents in the same namespace always become the same ids.
+	// Namespace keeps resource ids apart from those of sets with another namespace: two organizations can state the
+	// same fact with the same II in different words. The same documents in the same namespace always get the same ids.
 	Namespace string
 
 	documents []added

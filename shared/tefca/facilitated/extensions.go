@@ -17,7 +17,7 @@ const (
 	purposeIAS   = "T-IAS" // the fixed value of tefca_ias
 )
 
-// Versions of the SOP that a facility can follow (Place.SOP). 2.0 has left purpose_of_use out of tefca_ias, which 1.0 requires.
+// Versions of the SOP (Place.SOP). Version 1.0 requires purpose_of_use in tefca_ias; version 2.0 has no such member.
 const (
 	sop1 = "1.0"
 	sop2 = "2.0"
@@ -43,7 +43,7 @@ type b2b struct {
 // ias has no consent_reference, which is optional: there is no place of ours from which others could read a consent.
 type ias struct {
 	Version       string        `json:"version"`
-	Purpose       string        `json:"purpose_of_use,omitempty"` // SOP 1.0 alone
+	Purpose       string        `json:"purpose_of_use,omitempty"` // only in SOP 1.0
 	User          relatedPerson `json:"user_information"`
 	Patient       patient       `json:"patient_information"`
 	ConsentPolicy []string      `json:"consent_policy"`
@@ -58,7 +58,8 @@ func (n *Network) extensions(at Place, server udap.Server, who tefca.Assertion) 
 		stated = purposeIAS
 	}
 	all := map[string]any{extensionIAS: ias{
-		Version: "1", Purpose: stated, User: userOf(who.Person), Patient: patientOf(who), ConsentPolicy: n.config.ConsentPolicy, IDToken: who.Token.Reveal(),
+		Version: "1", Purpose: stated, User: userOf(who.Person), Patient: patientOf(who),
+		ConsentPolicy: n.config.ConsentPolicy, IDToken: who.Token.Reveal(),
 	}}
 	if slices.Contains(server.Extensions, extensionB2B) || slices.Contains(server.Required, extensionB2B) {
 		all[extensionB2B] = b2b{

@@ -67,7 +67,8 @@ func TestAFacilityIsToldWhatTheProviderHasVerifiedAndNothingElse(t *testing.T) {
 	})
 }
 
-// TestExtensionStatesPurposeOfUseWhenFacilityFollowsSOP1, which requires it, and not otherwise: SOP 2.0 has no such member.
+// TestExtensionStatesPurposeOfUseWhenFacilityFollowsSOP1, which requires it, and not otherwise: SOP 2.0 has no such
+// member.
 func TestExtensionStatesPurposeOfUseWhenFacilityFollowsSOP1(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -82,9 +83,8 @@ func TestExtensionStatesPurposeOfUseWhenFacilityFollowsSOP1(t *testing.T) {
 				assertion = r.PostForm.Get("client_assertion")
 				handler.ServeHTTP(out, r)
 			}
-			if _, err := n.Open(t.Context(), identityProvider().assertion(t, maple(t)), w.facility(0)); err != nil {
-				t.Fatal(err)
-			}
+			_, err = n.Open(t.Context(), identityProvider().assertion(t, maple(t)), w.facility(0))
+			expect.NoError(t, err)
 			var claims struct {
 				Extensions struct {
 					IAS map[string]any `json:"tefca_ias"`

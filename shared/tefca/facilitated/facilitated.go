@@ -47,7 +47,7 @@ type Place struct {
 	State    string   `json:"state"`
 	FHIRBase string   `json:"fhir_base"` // character by character as the facility's certificate has it
 	Origins  []string `json:"origins"`   // of its authorization server, where that is not at the base's own
-	SOP      string   `json:"sop"`       // version of the SOP "Facilitated FHIR Implementation" that it follows: 2.0, also if empty, or 1.0
+	SOP      string   `json:"sop"`       // SOP "Facilitated FHIR Implementation": 1.0 or 2.0, the default
 }
 
 // Deps are what a Network works with.

@@ -245,7 +245,8 @@ func TestDocumentsOfTheSimulatedFacilitiesAreAboutWhoIsAskedFor(t *testing.T) {
 	}
 }
 
-// TestReaderGivesFacilitiesOfOnePatientNoCommonResourceID reads two simulated hospitals whose documents state the same facts.
+// TestReaderGivesFacilitiesOfOnePatientNoCommonResourceID reads two simulated hospitals whose documents state the same
+// facts.
 func TestReaderGivesFacilitiesOfOnePatientNoCommonResourceID(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
@@ -297,12 +298,14 @@ func readIDs(t *testing.T, n tefca.Network, who tefca.Assertion, at tefca.Facili
 	return ids
 }
 
-// TestReaderCountsAndLogsWhatAListLacks by reason. Of a list without a single document that can be read it returns the network's error.
+// TestReaderCountsAndLogsWhatAListLacks by reason. Of a list without a single document that can be read it returns the
+// network's error.
 func TestReaderCountsAndLogsWhatAListLacks(t *testing.T) {
 	t.Parallel()
 	n := of(map[string]any{"good": alder(), "another person's": birch()})
 	n.err = &tefca.ListError{Lost: []tefca.Loss{
-		{Err: tefca.ErrContent, Attribute: "repositoryUniqueId", Count: 2}, {Err: tefca.ErrOtherPerson, Attribute: "patientId", Count: 3},
+		{Err: tefca.ErrContent, Attribute: "repositoryUniqueId", Count: 2},
+		{Err: tefca.ErrOtherPerson, Attribute: "patientId", Count: 3},
 		{Err: tefca.ErrUnavailable, Count: 1},
 	}}
 	for _, isEmpty := range []bool{false, true} {

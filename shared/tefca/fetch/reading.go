@@ -28,8 +28,8 @@ type reading struct {
 	last  error // the last document's that could not be had
 }
 
-// newReading begins to read a facility. Ids of its resources are in the facility's own namespace: a patient's facilities state some facts
-// with the same identifiers, and an organisation keeps their exports side by side.
+// newReading begins to read a facility. Its resource ids are in the facility's own namespace: facilities of one patient
+// state some facts with the same identifiers, and an organisation keeps their exports side by side.
 func newReading(who tefca.Person, facility string) *reading {
 	r := &reading{facility: facility, lost: map[string]int{}, set: ccda.Set{Is: who.Is, Namespace: facility}}
 	r.room = sync.NewCond(&r.mu)
@@ -97,8 +97,8 @@ func (r *reading) take(document tefca.Document, room int64, body []byte, err err
 	r.taken++
 }
 
-// loseListed counts what the facility's list lacks. Without a tefca.ListError nobody knows how many entries that are. An operator needs the
-// attribute at fault to have the facility mend it; no line has an id of a document or a patient.
+// loseListed counts what the facility's list lacks; without a tefca.ListError the number of entries is unknown. It logs
+// the attribute at fault, which the facility has to correct, and no id of a document or patient.
 func (r *reading) loseListed(ctx context.Context, err error) {
 	list, ok := errors.AsType[*tefca.ListError](err)
 	if !ok {
@@ -108,13 +108,13 @@ func (r *reading) loseListed(ctx context.Context, err error) {
 	r.last = err
 	for _, l := range list.Lost {
 		r.lost[lossOf(l.Err)] += l.Count
-		if !errors.Is(l.Err, tefca.ErrOtherPerson) { // tellOthers
+		if !errors.Is(l.Err, tefca.ErrOtherPerson) { // logged by tellOthers
 			r.tell(ctx, l)
 		}
 	}
 }
 
-// tellOthers logs how many documents are another person's, by the list or by themselves.
+// tellOthers logs how many documents are another person's, by the list or by their own header.
 func (r *reading) tellOthers(ctx context.Context) {
 	if others := r.lost["other_person"]; others > 0 {
 		r.tell(ctx, tefca.Loss{Err: tefca.ErrOtherPerson, Attribute: "", Count: others})
@@ -123,7 +123,8 @@ func (r *reading) tellOthers(ctx context.Context) {
 
 func (r *reading) tell(ctx context.Context, lost tefca.Loss) {
 	line := []slog.Attr{
-		logx.Failed(), slog.String("directory_id", r.facility), slog.String("class", tefca.ClassOf(lost.Err)), slog.Int("documents", lost.Count),
+		logx.Failed(), slog.String("directory_id", r.facility), slog.String("class", tefca.ClassOf(lost.Err)),
+		slog.Int("documents", lost.Count),
 	}
 	if lost.Attribute != "" {
 		line = append(line, slog.String("field", lost.Attribute))

@@ -85,9 +85,7 @@ func unpack(contentType string, content []byte) (root []byte, attachments map[st
 		return nil, nil, errMedia
 	case media == soapMedia:
 		return content, nil, nil
-	case media != multipartly || parameters["boundary"] == "":
-		return nil, nil, errMedia
-	case parameters["type"] != "" && !strings.EqualFold(parameters["type"], xopMedia): // which RFC 2387 wants, and some leave out
+	case media != multipartly || !isPackage(parameters):
 		return nil, nil, errMedia
 	}
 	attachments = map[string][]byte{}
@@ -119,6 +117,12 @@ func unpack(contentType string, content []byte) (root []byte, attachments map[st
 		return nil, nil, errPackage
 	}
 	return root, attachments, nil
+}
+
+// isPackage reports whether a multipart body can be read as MTOM. Some gateways omit the type that RFC 2387 requires.
+func isPackage(parameters map[string]string) bool {
+	kind := parameters["type"]
+	return parameters["boundary"] != "" && (kind == "" || strings.EqualFold(kind, xopMedia))
 }
 
 // decoded reads a part in the encoding that it says.

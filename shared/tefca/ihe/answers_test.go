@@ -14,7 +14,8 @@ import (
 	"recordbridge/shared/testkit/expect"
 )
 
-// answers are written by hand, in forms that gateways use and that the profiles do not have, each with records that follow the profiles.
+// answers are written by hand, in forms that gateways use and that the profiles do not have, each with records that
+// follow the profiles.
 //
 //go:embed testdata/answers
 var answers embed.FS
@@ -110,8 +111,8 @@ func TestDiscoveryLosesAtMostTheRecordAtFault(t *testing.T) {
 	}
 }
 
-// TestCommunityWithAnUnreadableRecordIsUnanswered even if another of its records can be read: which of them is the person's is not known. One
-// of an unknown community is its gateway's fault.
+// TestCommunityWithAnUnreadableRecordIsUnanswered even if another of its records can be read: which of them is the
+// person's is not known. One of an unknown community is its gateway's fault.
 func TestCommunityWithAnUnreadableRecordIsUnanswered(t *testing.T) {
 	t.Parallel()
 	const other = "urn:oid:2.999.3"

@@ -18,7 +18,7 @@ var (
 // discovery is what a gateway has said of a person.
 type discovery struct {
 	matches    []match
-	unreadable []string // communities of records that cannot be read; empty if the community cannot, either
+	unreadable []string // communities of unreadable records; empty for one whose community is unreadable as well
 	more       bool     // it wants more attributes: there are people who could be meant
 }
 
@@ -50,7 +50,8 @@ func discovered(got answer, ours string) (discovery, error) {
 		return discovery{}, err
 	}
 	asked := id(got.id)
-	if !id(query.attribute("extension")).is(asked) || !id(query.attribute("root")).is(id(ours)) || target != nil && !id(target.attribute("extension")).is(asked) {
+	isOurs := id(query.attribute("extension")).is(asked) && id(query.attribute("root")).is(id(ours))
+	if !isOurs || target != nil && !id(target.attribute("extension")).is(asked) {
 		return discovery{}, errRelation
 	}
 	if accepted != "AA" && accepted != "CA" || code != "OK" && code != "NF" {
@@ -87,12 +88,13 @@ func wantsMore(act *element) bool {
 	return false
 }
 
-// matched reads one record: whose it is, at which community (the custodian), and what the patient is called there. ok is false if it cannot be
-// read; then the match has the community alone, if that can.
+// matched reads one record: its community (the custodian), the patient's id and demographics there. If the record is
+// unreadable, ok is false and the match has at most the community.
 func matched(event *element) (found match, ok bool) {
 	patient := event.only(hl7Space, "subject1").only(hl7Space, "patient")
 	known := patient.only(hl7Space, "id")
-	custodian := id(event.only(hl7Space, "custodian").only(hl7Space, "assignedEntity").only(hl7Space, "id").attribute("root"))
+	keeper := event.only(hl7Space, "custodian").only(hl7Space, "assignedEntity").only(hl7Space, "id")
+	custodian := id(keeper.attribute("root"))
 	person := patient.only(hl7Space, "patientPerson")
 	if custodian.oid() == "" {
 		return match{}, false
@@ -120,9 +122,10 @@ type doubt struct {
 	err  error
 }
 
-// believe gives what of a gateway's answer can be believed, and why the rest cannot. The gateway itself is told of if nothing is told under its
-// name, but it wants more attributes, has spoken for a community that it does not stand for, or has a record of nobody knows whom. A community of which one
-// record cannot be read is Unanswered: which of its records is the person's is not known.
+// believe returns the facilities of a gateway's answer that can be believed, and why the rest cannot. The gateway's own
+// community is among them without a record of its own if the gateway wants more attributes, speaks for a community that
+// it does not stand for, or sends an unreadable record of no known community. A community with an unreadable record is
+// Unanswered, since either of its records could be the person's.
 func (n *Network) believe(said discovery, from Gateway, who tefca.Person) (facilities []tefca.Facility, doubts []doubt) {
 	byHome, unreadable := map[string][]match{}, map[string]bool{}
 	strange := map[error]bool{}

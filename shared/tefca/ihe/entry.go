@@ -16,26 +16,26 @@ const (
 	attributeRepository = "repositoryUniqueId"
 )
 
-// entry is a document of a list, and where it is.
+// entry is a document of a list with its locator.
 type entry struct {
 	document tefca.Document
 	at       locator
 }
 
-// isSame reports whether two entries of one document id lead to the same place.
+// isSame reports whether two entries of one document id name the same community and repository.
 func (e entry) isSame(other entry) bool {
 	a, b := e.at, other.at
 	return a.Origin.value() == b.Origin.value() && a.Repository.value() == b.Repository.value()
 }
 
-// flaw is why an entry is not taken.
+// flaw tells apart entries that are not taken. Its zero value is none.
 type flaw struct {
 	err       error  // tefca.ErrContent or tefca.ErrOtherPerson
 	attribute string // at fault
 }
 
-// entry reads one document (IHE ITI TF-3, 4.2.3.2). It has to be of this patient, and of the community that was asked or of one below it. If it
-// names no repository, its community's id stands for one when the document is retrieved.
+// entry reads a document entry (IHE ITI TF-3, 4.2.3.2). The patient has to be the one asked for, and the community the
+// one asked or one below it. An entry without a repository is retrieved with its community's id in that place.
 func (n *Network) entry(e *element, whose local) (entry, flaw) {
 	home := id(e.attribute("home"))
 	if !n.isWithin(home, whose.Home) {
@@ -69,13 +69,13 @@ func (n *Network) entry(e *element, whose local) (entry, flaw) {
 		at.Origin = home
 	}
 	return entry{at: at, document: tefca.Document{
-		ID: documents[0], Type: e.attribute("mimeType"), Made: moment(only(slots(e, "creationTime"))), Size: size(only(slots(e, "size"))),
-		Locator: at.seal(),
+		ID: documents[0], Type: e.attribute("mimeType"), Made: moment(only(slots(e, "creationTime"))),
+		Size: size(only(slots(e, "size"))), Locator: at.seal(),
 	}}, flaw{}
 }
 
-// isWithin reports whether a home community id is that of a community, or lies below it in the tree of OIDs with no configured community between.
-// Whoever owns an OID assigns those below it (ITU-T X.660).
+// isWithin reports whether a home community id is a community's own, or below it in the tree of OIDs with no other
+// configured community in between. The owner of an OID assigns those below it (ITU-T X.660).
 func (n *Network) isWithin(home id, community string) bool {
 	for oid := home.oid(); oid != ""; oid = parent(oid) {
 		if _, known := n.facilities[oidScheme+oid]; known || id(n.config.Home).is(id(oid)) {
@@ -85,7 +85,7 @@ func (n *Network) isWithin(home id, community string) bool {
 	return false
 }
 
-// parent is the OID above another; empty if there is none.
+// parent returns the OID above another, or an empty text.
 func parent(oid string) string { return oid[:max(0, strings.LastIndexByte(oid, '.'))] }
 
 // externals lists the external identifiers of an entry by their scheme.
@@ -99,7 +99,7 @@ func externals(e *element, scheme id) []string {
 	return found
 }
 
-// slots lists the values of an entry's slots of a name. A slot without a value is none.
+// slots lists the values of an entry's slots of a name.
 func slots(e *element, name string) []string {
 	var found []string
 	for _, s := range e.all(rimSpace, "Slot") {
@@ -117,7 +117,7 @@ func slots(e *element, name string) []string {
 	return found
 }
 
-// only is the one value; empty if there are none or several.
+// only returns the single value, or an empty text if there are none or several.
 func only(values []string) string {
 	if len(values) != 1 {
 		return ""
@@ -125,7 +125,7 @@ func only(values []string) string {
 	return values[0]
 }
 
-// size is a number of bytes; 0 if it is not known.
+// size reads a number of bytes; 0 means unknown.
 func size(text string) int64 {
 	bytes, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || bytes < 0 {

@@ -60,6 +60,9 @@ func RetrievedAs(media string, content []byte, message, home, repository, docume
 	return leading(home).retrieved(got, locator{Home: home, Patient: "", Repository: id(repository), Document: id(document)}, limit)
 }
 
+// Moment is moment.
+func Moment(text string) time.Time { return moment(text) }
+
 // SameID is id.is.
 func SameID(a, b string) bool { return id(a).is(id(b)) }
 

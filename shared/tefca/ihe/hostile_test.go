@@ -268,6 +268,11 @@ func TestWhoIsTheSamePerson(t *testing.T) {
 	}{
 		{"JOSE", "OBRIEN NUNEZ", "19840312", true},
 		{"José María", "O’Brien Núñez", "198403120000-0600", true},
+		{"Jose", "O'Brien-Nunez", "1984-03-12", true},
+		{"Jose", "O'Brien-Nunez", "1984-03-12T00:00:00", true},
+		{"Jose", "O'Brien-Nunez", "1984-03-13", false},
+		{"Jose", "O'Brien-Nunez", "1984-03", false},
+		{"Jose", "O'Brien-Nunez", "1984-0312", false},
 		{"Jose", "O'Brien", "19840312", false},
 		{"Joseph", "O'Brien-Nunez", "19840312", false},
 		{"Jose", "O'Brien-Nunez", "19840313", false},

@@ -5,11 +5,12 @@ import (
 	"strings"
 )
 
-// id is an identifier in another community's spelling. Communities spell one value in several ways: an OID with or without urn:oid: (RFC
-// 3061), a UUID with or without urn:uuid:, both in either case (RFC 8141, 3.1; RFC 9562, 4). So ids are compared by value, with is.
+// id is an identifier in another community's spelling. Communities spell one value in several ways: an OID with or
+// without urn:oid: (RFC 3061), a UUID with or without urn:uuid:, both in either case (RFC 8141, 3.1; RFC 9562, 4).
+// Compare ids by value, with is.
 type id string
 
-// The schemes of the URNs that ids can be.
+// Schemes of URNs.
 const (
 	oidScheme  = "urn:oid:"
 	uuidScheme = "urn:uuid:"
@@ -20,8 +21,8 @@ var (
 	uuid = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
 )
 
-// value is the id in canonical form: OIDs bare, UUIDs bare and in lower case. What stands behind an OID's ^ (XDS uniqueId: OID^extension),
-// and every other text, stays letter by letter.
+// value returns the id in canonical form: OIDs bare, UUIDs bare and in lower case. An extension behind an OID's ^ (XDS
+// uniqueId) and every other text stay as they are.
 func (i id) value() string {
 	text := strings.TrimSpace(string(i))
 	bare := withoutScheme(withoutScheme(text, uuidScheme), oidScheme)
@@ -34,10 +35,10 @@ func (i id) value() string {
 	return text
 }
 
-// is reports whether two ids have one value. An empty id is not any.
+// is reports whether two ids have the same value. An empty id equals none.
 func (i id) is(other id) bool { return i.value() != "" && i.value() == other.value() }
 
-// oid is the bare OID; empty if the id is anything else.
+// oid returns the bare OID, or an empty text if the id is not an OID.
 func (i id) oid() string {
 	if value := i.value(); oid.MatchString(value) {
 		return value
@@ -45,7 +46,7 @@ func (i id) oid() string {
 	return ""
 }
 
-// urn is the id as a URN. An id that is neither an OID nor a UUID stays as it is.
+// urn returns the id as a URN. An id that is neither an OID nor a UUID stays as it is.
 func (i id) urn() string {
 	switch value := i.value(); {
 	case uuid.MatchString(value):

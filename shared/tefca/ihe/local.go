@@ -17,11 +17,11 @@ type local struct {
 	Extension string `json:"extension"`
 }
 
-// locator is what a document is retrieved with. It stands in Document.Locator, and is good for that person at that community only. Ids are
-// spelt as the list has them.
+// locator is what a document is retrieved with. It stands in Document.Locator, and is good for that person at that
+// community only. Ids are spelt as the list has them.
 type locator struct {
 	Home       string `json:"home"`             // the community that has listed the document
-	Origin     id     `json:"origin,omitempty"` // home community id of the entry: of a community below Home; empty if it is Home
+	Origin     id     `json:"origin,omitempty"` // home community id of the entry; empty if it is Home
 	Patient    string `json:"patient"`
 	Repository id     `json:"repository,omitempty"` // empty if the list names none
 	Document   id     `json:"document"`
@@ -42,7 +42,7 @@ func printable(id string) bool {
 	return id != "" && len(id) <= maxID && !strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// is reports whether two ids of patients have one value.
+// is reports whether two patient ids have the same value.
 func (l local) is(other local) bool {
 	return id(l.Root).is(id(other.Root)) && l.Extension == other.Extension
 }
@@ -75,7 +75,8 @@ func document(at tefca.Facility, listed tefca.Document) (locator, error) {
 		return locator{}, err
 	}
 	var l locator
-	if err := json.Unmarshal([]byte(listed.Locator.Reveal()), &l); err != nil || l.Home != at.ID || l.Patient != known.cx() || string(l.Document) != listed.ID {
+	err = json.Unmarshal([]byte(listed.Locator.Reveal()), &l)
+	if err != nil || l.Home != at.ID || l.Patient != known.cx() || string(l.Document) != listed.ID {
 		return locator{}, fmt.Errorf("ihe: the document is not of this person at this facility: %w", tefca.ErrRefused)
 	}
 	return l, nil

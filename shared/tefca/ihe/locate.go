@@ -74,7 +74,8 @@ func (n *Network) discover(ctx context.Context, who tefca.Assertion, g Gateway) 
 	to := n.facilities[g.Home]
 	body := func(message string) *etree.Element { return n.discoverBody(message, who.Person, to) }
 	got, err := n.ask(limited, who, call{
-		action: actDiscover, manner: to.manner, address: g.Discovery, body: body, packaged: false, limit: maxDiscovery, repeatable: true,
+		action: actDiscover, manner: to.manner, address: g.Discovery, body: body,
+		packaged: false, limit: maxDiscovery, repeatable: true,
 	})
 	var (
 		facilities []tefca.Facility

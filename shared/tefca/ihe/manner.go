@@ -12,31 +12,32 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// Settings adapts requests to one gateway or community that departs from the profiles: values by name (docs/tefca.md, "Settings of a gateway").
+// Settings adapts requests to one gateway or community that departs from the profiles: values by name (docs/tefca.md,
+// "Settings of a gateway").
 type Settings map[string]string
 
-// manner is how a gateway wants its requests to be written.
+// manner holds the settings of requests to a community.
 type manner struct {
 	nameFormat string  // NameFormat of SAML attributes
 	prefix     spelled // ids of communities and repositories
 	documents  spelled // ids of documents
-	ranged     string  // the time of a document entry that queries bound; empty for none
+	ranged     string  // the attribute of document entries that queries bound; empty for none
 	purpose    coding
 }
 
-// spelled is how ids are written in the body of a message.
+// spelled is a form of ids in message bodies.
 type spelled int
 
 const (
-	usual spelled = iota // as the transaction has it: HL7 v3 and repositories bare, the rest as URNs; of documents and repositories as listed
+	usual spelled = iota // as the transaction has it
 	asURN
 	bare
 )
 
-// coding is a code as SAML attributes state it.
+// coding is a code with its system, as in HL7 v3.
 type coding struct{ code, system, systemName, name string }
 
-// The values of each setting. The first is the default.
+// settingValues lists the values of each setting, the default first.
 func settingValues() map[string][]string {
 	return map[string][]string{
 		"attribute_name_format": {"uri", "basic", "unspecified"},
@@ -47,7 +48,7 @@ func settingValues() map[string][]string {
 	}
 }
 
-// check refuses what would be a default without anybody noticing. An error names the member and the values that there are, and quotes nothing.
+// check refuses unknown settings and values. The error names the member and its values, and quotes nothing.
 func (s Settings) check(at string) error {
 	values := settingValues()
 	names := slices.Sorted(maps.Keys(values))
@@ -65,30 +66,31 @@ func (s Settings) check(at string) error {
 	return nil
 }
 
-// mannerOf compiles checked settings: a community's come before its gateway's.
+// mannerOf compiles checked settings. A community's settings override its gateway's.
 func mannerOf(community, gateway Settings) manner {
 	set := func(name string) string { return cmp.Or(community[name], gateway[name], settingValues()[name][0]) }
 	ways := map[string]spelled{"usual": usual, "urn": asURN, "none": bare}
-	m := manner{
-		nameFormat: attributeFormats + set("attribute_name_format"), prefix: ways[set("id_prefix")], documents: ways[set("document_id_prefix")],
+	return manner{
+		nameFormat: attributeFormats + set("attribute_name_format"),
+		prefix:     ways[set("id_prefix")], documents: ways[set("document_id_prefix")],
 		ranged: map[string]string{
-			"creation_time": "CreationTime", "service_start_time": "ServiceStartTime", "service_stop_time": "ServiceStopTime",
+			"creation_time": "CreationTime", "service_start_time": "ServiceStartTime",
+			"service_stop_time": "ServiceStopTime",
 		}[set("date_range")],
 		purpose: purposes()[set("purpose_of_use")],
 	}
-	return m
 }
 
-// root is the id of a community in HL7 v3, where it is an OID.
+// root returns the id of a community for HL7 v3 messages: by default a bare OID.
 func (m manner) root(home id) string { return m.prefix.write(home, home.oid()) }
 
-// home is the id of a community in queries and retrievals (IHE ITI TF-3, 4.2.3.2.12: an OID as a URN).
+// home returns the id of a community for queries and retrievals: by default a URN (IHE ITI TF-3, 4.2.3.2.12).
 func (m manner) home(home id) string { return m.prefix.write(home, home.urn()) }
 
-// repository is the id of a repository as it was listed.
+// repository returns the id of a repository: by default as listed.
 func (m manner) repository(listed id) string { return m.prefix.write(listed, string(listed)) }
 
-// document is the id of a document as it was listed.
+// document returns the id of a document: by default as listed.
 func (m manner) document(listed id) string { return m.documents.write(listed, string(listed)) }
 
 func (s spelled) write(one id, usually string) string {
@@ -102,8 +104,9 @@ func (s spelled) write(one id, usually string) string {
 	return usually
 }
 
-// between bounds a query by the setting: from a year before the person's birth, so that nothing of a life is left out, until tomorrow, since
-// some gateways write local times as if they were UTC. Entries without that time, such as documents on demand, a gateway may then leave out.
+// between returns the date range of a query, if one is set: from a year before the person's birth, to cover a whole
+// life, until tomorrow, since some gateways write local times as if they were UTC. A gateway may leave out entries that
+// lack the attribute, such as documents on demand.
 func (m manner) between(who tefca.Person, now time.Time) [][2]string {
 	if m.ranged == "" {
 		return nil

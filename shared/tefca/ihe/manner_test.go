@@ -15,8 +15,11 @@ import (
 	"recordbridge/shared/testkit/expect"
 )
 
-// sent is what a gateway with settings has been sent for discovery, query and retrieval.
-func sent(t *testing.T, settings, community ihe.Settings) map[peer.Transaction]string {
+// requests are what is sent for a discovery, a query and a retrieval, or parts of them.
+type requests struct{ discovery, query, retrieve []string }
+
+// sent is what a gateway with settings has been sent, each request as one text.
+func sent(t *testing.T, settings, community ihe.Settings) requests {
 	t.Helper()
 	p := gateway(t, home)
 	leading := leads(home, p.URL)
@@ -32,12 +35,11 @@ func sent(t *testing.T, settings, community ihe.Settings) map[peer.Transaction]s
 	_, _ = n.Documents(t.Context(), asserted(t), found)
 	_, _ = n.Retrieve(t.Context(), asserted(t), found, tefca.Document{ID: "urn:uuid:6F9619FF-8B86-4D01-B42D-00C04FC964FF", Locator: secret.New(
 		`{"home":"` + home + `","patient":"` + patientOf(found) + `","repository":"urn:oid:2.999.8","document":"urn:uuid:6F9619FF-8B86-4D01-B42D-00C04FC964FF"}`)}, 10)
-	bodies := map[peer.Transaction]string{}
-	for _, transaction := range []peer.Transaction{peer.Discovery, peer.Query, peer.Retrieve} {
-		body, _ := p.Last(transaction)
-		bodies[transaction] = string(body)
+	last := func(of peer.Transaction) []string {
+		body, _ := p.Last(of)
+		return []string{string(body)}
 	}
-	return bodies
+	return requests{last(peer.Discovery), last(peer.Query), last(peer.Retrieve)}
 }
 
 // patientOf is the CX of whom a facility has found.
@@ -53,61 +55,62 @@ func TestRequestsFollowTheSettingsOfAGateway(t *testing.T) {
 		basic = `NameFormat="urn:oasis:names:tc:SAML:2.0:attrname-format:basic"`
 		ias   = `code="T-IAS" codeSystem="2.16.840.1.113883.3.7204.1.5.2.1" codeSystemName="TEFCA Exchange Purposes"`
 	)
-	usual := map[peer.Transaction][]string{
-		peer.Discovery: {uri, ias, `<device classCode="DEV" determinerCode="INSTANCE"><id root="2.999.2"/>`, `<queryId root="2.999.1"`, `codeSystemName="SNOMED_CT"`},
-		peer.Query:     {uri, ias, `home="urn:oid:2.999.2"`},
-		peer.Retrieve: {
+	usual := requests{
+		discovery: []string{uri, ias, `<device classCode="DEV" determinerCode="INSTANCE"><id root="2.999.2"/>`, `<queryId root="2.999.1"`, `codeSystemName="SNOMED_CT"`},
+		query:     []string{uri, ias, `home="urn:oid:2.999.2"`},
+		retrieve: []string{
 			uri, ias, `<HomeCommunityId>urn:oid:2.999.2<`, `<RepositoryUniqueId>urn:oid:2.999.8<`,
 			`<DocumentUniqueId>urn:uuid:6F9619FF-8B86-4D01-B42D-00C04FC964FF<`,
 		},
 	}
 	for name, c := range map[string]struct {
 		gateway, community ihe.Settings
-		want               map[peer.Transaction][]string
+		want               requests
 		never              string
 	}{
 		"none":           {nil, nil, usual, "TimeFrom"},
 		"the defaults":   {ihe.Settings{"id_prefix": "usual", "date_range": "none", "purpose_of_use": "T-IAS"}, nil, usual, "TimeFrom"},
-		"format of name": {ihe.Settings{"attribute_name_format": "basic"}, nil, map[peer.Transaction][]string{peer.Discovery: {basic}, peer.Query: {basic}, peer.Retrieve: {basic}}, uri},
-		"ids as URNs": {ihe.Settings{"id_prefix": "urn", "document_id_prefix": "urn"}, nil, map[peer.Transaction][]string{
-			peer.Discovery: {`INSTANCE"><id root="urn:oid:2.999.2"/>`, `<queryId root="urn:oid:2.999.1"`},
-			peer.Query:     {`home="urn:oid:2.999.2"`, `^^^&amp;2.999.2&amp;ISO`},
-			peer.Retrieve:  {`<HomeCommunityId>urn:oid:2.999.2<`, `<RepositoryUniqueId>urn:oid:2.999.8<`, `<DocumentUniqueId>urn:uuid:6f9619ff-8b86-4d01-b42d-00c04fc964ff<`},
+		"format of name": {ihe.Settings{"attribute_name_format": "basic"}, nil, requests{discovery: []string{basic}, query: []string{basic}, retrieve: []string{basic}}, uri},
+		"ids as URNs": {ihe.Settings{"id_prefix": "urn", "document_id_prefix": "urn"}, nil, requests{
+			discovery: []string{`INSTANCE"><id root="urn:oid:2.999.2"/>`, `<queryId root="urn:oid:2.999.1"`},
+			query:     []string{`home="urn:oid:2.999.2"`, `^^^&amp;2.999.2&amp;ISO`},
+			retrieve:  []string{`<HomeCommunityId>urn:oid:2.999.2<`, `<RepositoryUniqueId>urn:oid:2.999.8<`, `<DocumentUniqueId>urn:uuid:6f9619ff-8b86-4d01-b42d-00c04fc964ff<`},
 		}, ""},
-		"bare ids": {ihe.Settings{"id_prefix": "none", "document_id_prefix": "none"}, nil, map[peer.Transaction][]string{
-			peer.Discovery: {`INSTANCE"><id root="2.999.2"/>`}, peer.Query: {`home="2.999.2"`},
-			peer.Retrieve: {`<HomeCommunityId>2.999.2<`, `<RepositoryUniqueId>2.999.8<`, `<DocumentUniqueId>6f9619ff-8b86-4d01-b42d-00c04fc964ff<`},
+		"bare ids": {ihe.Settings{"id_prefix": "none", "document_id_prefix": "none"}, nil, requests{
+			discovery: []string{`INSTANCE"><id root="2.999.2"/>`}, query: []string{`home="2.999.2"`},
+			retrieve: []string{`<HomeCommunityId>2.999.2<`, `<RepositoryUniqueId>2.999.8<`, `<DocumentUniqueId>6f9619ff-8b86-4d01-b42d-00c04fc964ff<`},
 		}, ""},
-		"a range": {ihe.Settings{"date_range": "service_start_time"}, nil, map[peer.Transaction][]string{peer.Query: {
+		"a range": {ihe.Settings{"date_range": "service_start_time"}, nil, requests{query: []string{
 			`<rim:Slot name="$XDSDocumentEntryServiceStartTimeFrom"><rim:ValueList><rim:Value>19830312000000<`, `name="$XDSDocumentEntryServiceStartTimeTo"`,
 		}}, "CreationTime"},
-		"purpose of NHIN": {ihe.Settings{"purpose_of_use": "REQUEST"}, nil, map[peer.Transaction][]string{
-			peer.Query: {`code="REQUEST" codeSystem="2.16.840.1.113883.3.18.7.1" codeSystemName="nhin-purpose"`},
+		"purpose of NHIN": {ihe.Settings{"purpose_of_use": "REQUEST"}, nil, requests{
+			query: []string{`code="REQUEST" codeSystem="2.16.840.1.113883.3.18.7.1" codeSystemName="nhin-purpose"`},
 		}, "T-IAS"},
-		"purpose of HL7": {ihe.Settings{"purpose_of_use": "PATRQT"}, nil, map[peer.Transaction][]string{
-			peer.Query: {`code="PATRQT" codeSystem="2.16.840.1.113883.5.8" codeSystemName="ActReason"`},
+		"purpose of HL7": {ihe.Settings{"purpose_of_use": "PATRQT"}, nil, requests{
+			query: []string{`code="PATRQT" codeSystem="2.16.840.1.113883.5.8" codeSystemName="ActReason"`},
 		}, "T-IAS"},
 		"a community's before its gateway's": {
-			ihe.Settings{"date_range": "creation_time", "id_prefix": "urn"}, ihe.Settings{"id_prefix": "none"},
-			map[peer.Transaction][]string{
-				peer.Discovery: {`INSTANCE"><id root="urn:oid:2.999.9"/>`},
-				peer.Query:     {`home="2.999.2"`, `$XDSDocumentEntryCreationTimeFrom`}, peer.Retrieve: {`<HomeCommunityId>2.999.2<`},
-			}, "",
+			ihe.Settings{"date_range": "creation_time", "id_prefix": "urn"},
+			ihe.Settings{"id_prefix": "none"},
+			requests{
+				discovery: []string{`INSTANCE"><id root="urn:oid:2.999.9"/>`},
+				query:     []string{`home="2.999.2"`, `$XDSDocumentEntryCreationTimeFrom`}, retrieve: []string{`<HomeCommunityId>2.999.2<`},
+			},
+			"",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			bodies := sent(t, c.gateway, c.community)
-			for transaction, wants := range c.want {
+			for i, wants := range [][]string{c.want.discovery, c.want.query, c.want.retrieve} {
+				body := [][]string{bodies.discovery, bodies.query, bodies.retrieve}[i][0]
 				for _, want := range wants {
-					if !strings.Contains(bodies[transaction], want) {
-						t.Errorf("%s lacks %s", transaction, want)
+					if !strings.Contains(body, want) {
+						t.Errorf("request %d lacks %s", i, want)
 					}
 				}
-			}
-			for transaction, body := range bodies {
 				if c.never != "" && strings.Contains(body, c.never) {
-					t.Errorf("%s has %s", transaction, c.never)
+					t.Errorf("request %d has %s", i, c.never)
 				}
 			}
 		})

@@ -74,15 +74,16 @@ const (
 	samlID    = "http://docs.oasis-open.org/wss/oasis-wss-saml-token-profile-1.1#SAMLID"
 )
 
-// role is the role of who asks: SNOMED CT "Patient (person)".
+// role returns our role: SNOMED CT "Patient (person)".
 func role() coding { return coding{"116154003", "2.16.840.1.113883.6.96", "SNOMED_CT", "Patient"} }
 
-// purposes are the purposes of use that mean a person's own access, by code. No other can be configured: nobody may be asked in another's name.
+// purposes lists the purposes of use that mean a person's own access, by code. No other purpose can be configured.
 func purposes() map[string]coding {
 	return map[string]coding{
-		// RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.1; the code system: SOP "Exchange Purposes" v5.1, table 1.
+		// RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.1; the code system: SOP
+		// "Exchange Purposes" v5.1, table 1.
 		"T-IAS": {"T-IAS", "2.16.840.1.113883.3.7204.1.5.2.1", "TEFCA Exchange Purposes", "Individual Access Services"},
-		// NHIN Authorization Framework 3.0, 3.2.2.6: Request of the Individual.
+		// NHIN Authorization Framework 3.0, PurposeOfUse.
 		"REQUEST": {"REQUEST", "2.16.840.1.113883.3.18.7.1", "nhin-purpose", "Request of the Individual"},
 		// HL7 v3 ActReason.
 		"PATRQT": {"PATRQT", "2.16.840.1.113883.5.8", "ActReason", "patient requested"},

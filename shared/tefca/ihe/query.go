@@ -43,7 +43,8 @@ func (n *Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.F
 	return n.listed(got.body, whose)
 }
 
-// queryBody asks for all that is approved of a patient (IHE ITI TF-2, 3.38.4.1.2 and 3.18.4.1.2.3.7.1), of a range of time if there is one.
+// queryBody asks for all approved documents of a patient (IHE ITI TF-2, 3.38.4.1.2 and 3.18.4.1.2.3.7.1), within a date
+// range if there is one.
 func queryBody(whose local, as manner, between [][2]string) *etree.Element {
 	root := etree.NewElement("query:AdhocQueryRequest")
 	root.CreateAttr("xmlns:query", querySpace)
@@ -60,8 +61,8 @@ func queryBody(whose local, as manner, between [][2]string) *etree.Element {
 	return root
 }
 
-// listed reads the answer to FindDocuments (IHE ITI TF-2, 3.38.4.2.2; TF-3, 4.2.4 of errors). An entry of which a part cannot be read, or that is
-// another patient's or community's, is counted in a tefca.ListError and costs no other one.
+// listed reads the answer to FindDocuments (IHE ITI TF-2, 3.38.4.2.2; TF-3, 4.2.4 of errors). An entry that is
+// unreadable, another patient's or another community's is counted in a tefca.ListError; the others are returned.
 func (n *Network) listed(root *element, whose local) ([]tefca.Document, error) {
 	if !root.is(querySpace, "AdhocQueryResponse") {
 		return nil, content(errShape)
@@ -80,7 +81,7 @@ func (n *Network) listed(root *element, whose local) ([]tefca.Document, error) {
 		return nil, content(err)
 	}
 	all := make([]tefca.Document, 0, min(len(entries), maxDocuments))
-	known := map[string]entry{} // by the value of their id
+	known := map[string]entry{} // by document id
 	var missing tefca.ListError
 	for i, e := range entries {
 		read, wrong := n.entry(e, whose)
@@ -95,7 +96,8 @@ func (n *Network) listed(root *element, whose local) ([]tefca.Document, error) {
 			continue
 		}
 		if len(all) == maxDocuments {
-			missing.Lost = append(missing.Lost, tefca.Loss{Err: tefca.ErrTooLarge, Attribute: "", Count: len(entries) - i})
+			rest := tefca.Loss{Err: tefca.ErrTooLarge, Attribute: "", Count: len(entries) - i}
+			missing.Lost = append(missing.Lost, rest)
 			break
 		}
 		known[read.at.Document.value()] = read

@@ -58,7 +58,7 @@ func retrieveBody(wanted locator, as manner) *etree.Element {
 }
 
 // retrieved reads the answer, which has to be of just the document that was asked for (IHE ITI TF-2, 3.39.4.2.2 and 3.43.4.2.2). A document on
-// demand comes under the id that was asked for, beside its new one. If the list named no repository, any may answer.
+// demand comes under the id that was asked for, beside its new one. Any repository counts if the list named none.
 func (n *Network) retrieved(got answer, wanted locator, limit int64) ([]byte, error) {
 	if !got.body.is(sharing, "RetrieveDocumentSetResponse") {
 		return nil, content(errShape)
@@ -77,7 +77,8 @@ func (n *Network) retrieved(got answer, wanted locator, limit int64) ([]byte, er
 		return nil, content(errNone)
 	}
 	came := documents[0]
-	home, document := id(came.only(sharing, "HomeCommunityId").words()), id(came.only(sharing, "DocumentUniqueId").words())
+	home := id(came.only(sharing, "HomeCommunityId").words())
+	document := id(came.only(sharing, "DocumentUniqueId").words())
 	isHere := wanted.Repository == "" || id(came.only(sharing, "RepositoryUniqueId").words()).is(wanted.Repository)
 	data, err := got.binary(came.only(sharing, "Document"))
 	if err == nil {

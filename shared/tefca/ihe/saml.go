@@ -30,7 +30,10 @@ type signer struct {
 }
 
 func newSigner(key *rsa.PrivateKey, own tls.Certificate) (signer, error) {
-	made := signer{certificate: base64.StdEncoding.EncodeToString(own.Certificate[0]), key: &key.PublicKey, subject: own.Leaf.Subject.String()}
+	made := signer{
+		certificate: base64.StdEncoding.EncodeToString(own.Certificate[0]), key: &key.PublicKey,
+		subject: own.Leaf.Subject.String(),
+	}
 	for id, context := range map[string]**dsig.SigningContext{"ID": &made.assertions, "wsu:Id": &made.messages} {
 		signs, err := dsig.NewSigningContext(key, own.Certificate[:1])
 		if err != nil {
@@ -48,7 +51,7 @@ type claims struct {
 	id       string
 	who      tefca.Assertion
 	config   Config
-	manner   manner // of whom it is sent to
+	manner   manner // of requests to the audience
 	audience string // the address that it is sent to, and good for
 	at       time.Time
 }
@@ -139,7 +142,7 @@ func (s signer) message(c claims, id string) (stamp, signature *etree.Element, e
 	return stamp, signature, nil
 }
 
-// attribute adds an attribute whose name is of a format (OASIS, SAML V2.0 Core, 8.2).
+// attribute adds an attribute with a name format (OASIS, SAML V2.0 Core, 8.2).
 func attribute(parent *etree.Element, name, format string) *etree.Element {
 	a := parent.CreateElement("saml2:Attribute")
 	a.CreateAttr("Name", name)
@@ -159,7 +162,7 @@ func coded(attribute *etree.Element, tag string, is coding) {
 	value.CreateAttr("displayName", is.name)
 }
 
-// keyValue puts in our public key beside the certificate: some verify with it alone (W3C, XML Signature, 4.4.2.2).
+// keyValue adds our public key beside the certificate: some gateways verify with it alone (W3C, XML Signature, 4.4.2.2).
 func (s signer) keyValue(info *etree.Element) {
 	value := etree.NewElement("ds:KeyValue")
 	key := value.CreateElement("ds:RSAKeyValue")

@@ -85,7 +85,8 @@ func sound(attributes []xml.Attr) bool {
 	return true
 }
 
-// apart gives an element and all in it a shape of their own, so that what is wrong within says nothing of the document around.
+// apart gives an element and its descendants a shape of their own, so that a flaw within leaves the rest of the document
+// readable.
 func (e *element) apart() *element {
 	e.share(new(bool))
 	return e
