@@ -71,7 +71,7 @@ func TestOddEntriesOfALiveListCostThemselvesAndAreMissingFromTheExport(t *testin
 	}
 }
 
-// outcome is what an export tells of its files.
+// outcome is the part of an export that says how complete its files are.
 type outcome struct {
 	TaskID   string               `json:"task_id"`
 	Outcome  []export.TypeOutcome `json:"outcome"`

@@ -17,8 +17,8 @@ type local struct {
 	Extension string `json:"extension"`
 }
 
-// locator is what a document is retrieved with. It stands in Document.Locator, and is good for that person at that
-// community only. Ids are spelt as the list has them.
+// locator holds the ids that retrieve a document, spelt as the list has them. It stands in Document.Locator, for one
+// person at one community.
 type locator struct {
 	Home       string `json:"home"`             // the community that has listed the document
 	Origin     id     `json:"origin,omitempty"` // home community id of the entry; empty if it is Home

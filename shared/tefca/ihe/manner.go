@@ -52,7 +52,7 @@ func settingValues() map[string][]string {
 func (s Settings) check(at string) error {
 	values := settingValues()
 	names := slices.Sorted(maps.Keys(values))
-	unknown := errors.New("ihe: " + at + ".settings has a member that is none of " + strings.Join(names, ", "))
+	unknown := errors.New("ihe: " + at + ".settings has a member other than " + strings.Join(names, ", "))
 	for name := range s {
 		if values[name] == nil {
 			return unknown

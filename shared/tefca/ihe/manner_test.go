@@ -15,10 +15,10 @@ import (
 	"recordbridge/shared/testkit/expect"
 )
 
-// requests are what is sent for a discovery, a query and a retrieval, or parts of them.
+// requests holds parts of the requests of each transaction.
 type requests struct{ discovery, query, retrieve []string }
 
-// sent is what a gateway with settings has been sent, each request as one text.
+// sent returns the requests that a gateway with settings receives, each as one text.
 func sent(t *testing.T, settings, community ihe.Settings) requests {
 	t.Helper()
 	p := gateway(t, home)
@@ -123,7 +123,7 @@ func TestSettingsOfNoMeaningAreErrorsAtTheStart(t *testing.T) {
 	own := ihe.Identity{Certificate: keys().certificate, Key: secret.New(keys().key)}
 	deps := ihe.Deps{Allow: []netip.Prefix{}, Now: time.Now, NewID: ids.Random, Unanswered: nil}
 	names := []string{"attribute_name_format", "date_range", "document_id_prefix", "id_prefix", "purpose_of_use"}
-	bad := map[string]ihe.Settings{"none of " + strings.Join(names, ", "): {"SENTINEL": "urn"}}
+	bad := map[string]ihe.Settings{"a member other than " + strings.Join(names, ", "): {"SENTINEL": "urn"}}
 	for _, name := range names {
 		bad["settings."+name+" is none of "] = ihe.Settings{name: "SENTINEL"}
 	}
