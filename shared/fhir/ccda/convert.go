@@ -16,7 +16,6 @@ type converter struct {
 	version   string        // for ids: this document and no other, even if somebody gave its id to another one
 	key       string        // for ids: what all versions of the document have in common
 	salt      string        // for ids: empty, or the patient in a set where another patient's facts have the same ids
-	namespace string        // for ids: the set's
 	zone      string        // of the document's time, for times without one
 	encounter *r4.Reference // encompassingEncounter; nil when there is none
 
@@ -140,11 +139,7 @@ func (c *converter) entity(kind string, n *node, parts ...string) r4.Header {
 	return c.headerWith(kind, derive(append([]string{kind, own}, parts...)...))
 }
 
-// headerWith begins a resource with an id, derived once more in the set's namespace. A Patient's id already is.
 func (c *converter) headerWith(kind, id string) r4.Header {
-	if c.namespace != "" && kind != "Patient" {
-		id = derive(c.namespace, id)
-	}
 	return r4.Header{ResourceType: kind, ID: id, Meta: &r4.Meta{Source: c.source}}
 }
 

@@ -16,10 +16,6 @@ type Set struct {
 	// empty, are those of the person whom every document has to be about. It is nil if documents may be about anybody.
 	Is func(given, family, birthDate, sex string) bool
 
-	// Namespace keeps resource ids apart from those of sets with another namespace: two organizations can state the
-	// same fact with the same II in different words. The same documents in the same namespace always get the same ids.
-	Namespace string
-
 	documents []added
 }
 
@@ -52,12 +48,9 @@ func (s *Set) Emit(emit func(Resource) error) (Report, error) {
 	slices.SortFunc(s.documents, func(a, b added) int {
 		return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.source, b.source), cmp.Compare(a.fingerprint, b.fingerprint))
 	})
-	m := merger{report: Report{Resources: map[string]int{}}, index: map[string]int{}, owner: map[string]string{}, namespace: s.Namespace}
+	m := merger{report: Report{Resources: map[string]int{}}, index: map[string]int{}, owner: map[string]string{}}
 	patients := samePatients(s.documents)
 	for i := range s.documents {
-		if s.Namespace != "" {
-			patients[i] = derive(s.Namespace, patients[i])
-		}
 		m.take(s.documents[i].root, s.documents[i].bytes, patients[i])
 		s.documents[i].root = nil // its memory is not needed any more
 	}
@@ -103,21 +96,18 @@ type merger struct {
 	owner     map[string]string // whose fact it is, by "Type/id"
 	filler    r4.Filler
 	report    Report
-	namespace string
 }
 
 // take converts a document and adds what it tells. A fact of the same id as one of another patient is not the same: the
 // document is converted once more, with ids of that patient's own.
 func (m *merger) take(root *node, bytes int, patientID string) {
 	c := newConverter(root, bytes, patientID, "")
-	c.namespace = m.namespace
 	c.convert()
 	if m.isOthers(c, patientID) {
 		for n := range root.descendants() {
 			n.taken, n.ref = false, nil
 		}
 		c = newConverter(root, bytes, patientID, patientID)
-		c.namespace = m.namespace
 		c.convert()
 	}
 	for _, r := range c.resources {

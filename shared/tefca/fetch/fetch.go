@@ -74,13 +74,15 @@ func (r *reading) feed() records.Feed {
 	var kept [][]byte
 	return func(put func(resource []byte) error) error {
 		if kept == nil {
-			report, err := r.set.Emit(func(r ccda.Resource) error {
-				kept = append(kept, r.JSON)
+			var converted []ccda.Resource
+			report, err := r.set.Emit(func(one ccda.Resource) error {
+				converted = append(converted, one)
 				return nil
 			})
 			if err != nil {
 				return fmt.Errorf("convert documents: %w", err)
 			}
+			kept = inNamespace(r.facility, converted)
 			for _, document := range report.Documents {
 				if document.IsCut() {
 					r.lost["limit"]++

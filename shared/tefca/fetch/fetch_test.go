@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"recordbridge/shared/fhir"
+	"recordbridge/shared/fhir/ccda"
 	"recordbridge/shared/logx"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
@@ -273,6 +274,41 @@ func TestReaderGivesFacilitiesOfOnePatientNoCommonResourceID(t *testing.T) {
 	}
 	if len(facilities) != 2 {
 		t.Errorf("located at %d facilities", len(facilities))
+	}
+}
+
+// TestReaderChangesIDsAndReferencesAlone compares a record with what the converter makes of its documents.
+func TestReaderChangesIDsAndReferencesAlone(t *testing.T) {
+	t.Parallel()
+	var set ccda.Set
+	expect.NoError(t, set.Add(alder()))
+	var converted strings.Builder
+	var ids []string
+	_, err := set.Emit(func(r ccda.Resource) error {
+		converted.Write(r.JSON)
+		ids = append(ids, r.ID)
+		return nil
+	})
+	expect.NoError(t, err)
+	content, err := fetch.Reader{}.Read(t.Context(), of(map[string]any{"a": alder()}), fenn(t), tefca.Facility{ID: "urn:oid:2.999.1"})
+	expect.NoError(t, err)
+	var read strings.Builder
+	var back []string
+	expect.NoError(t, content.Resources(func(resource []byte) error {
+		read.Write(resource)
+		r, err := fhir.Scan(bytes.Clone(resource))
+		if len(back) < 2*len(ids) {
+			back = append(back, r.ID, ids[len(back)/2])
+		}
+		return err
+	}))
+	for _, id := range ids {
+		if strings.Contains(read.String(), id) {
+			t.Errorf("%s is still there", id)
+		}
+	}
+	if got := strings.NewReplacer(back...).Replace(read.String()); len(back) < 80 || got == read.String() || got != converted.String() {
+		t.Errorf("of %d resources more than the ids differs, or nothing", len(back)/2)
 	}
 }
 

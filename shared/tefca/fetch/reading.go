@@ -28,10 +28,8 @@ type reading struct {
 	last  error // the last document's that could not be had
 }
 
-// newReading begins to read a facility. Its resource ids are in the facility's own namespace: facilities of one patient
-// state some facts with the same identifiers, and an organisation keeps their exports side by side.
 func newReading(who tefca.Person, facility string) *reading {
-	r := &reading{facility: facility, lost: map[string]int{}, set: ccda.Set{Is: who.Is, Namespace: facility}}
+	r := &reading{facility: facility, lost: map[string]int{}, set: ccda.Set{Is: who.Is}}
 	r.room = sync.NewCond(&r.mu)
 	return r
 }
