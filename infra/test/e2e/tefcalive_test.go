@@ -46,9 +46,10 @@ const (
 type live struct {
 	*stack
 
-	publicID string
-	handler  http.Handler
-	gateway  *ihe.Peer
+	publicID  string
+	handler   http.Handler
+	gateway   *ihe.Peer
+	documents []ihe.Document // of the gateway
 }
 
 // newLive is a stack in real time: a gateway is asked over sockets, for which virtual time would stand still.
@@ -71,7 +72,9 @@ func newLive(t *testing.T) *live {
 		Store: memstore.New(), Now: time.Now, Random: rand.Reader, AccessTokenTTL: time.Hour, CodeTTL: time.Minute, Logger: slog.New(slog.DiscardHandler),
 	})
 	expect.NoError(t, err)
-	l := &live{stack: s, publicID: s.seeded.Organisations[1].PublicID, handler: handler}
+	l := &live{stack: s, publicID: s.seeded.Organisations[1].PublicID, handler: handler, documents: []ihe.Document{
+		{ID: "2.999.7.1", Repository: "2.999.8", Title: "Summary", Content: sim.Fixtures()["alder.xml"]},
+	}}
 	s.inPlace = func(r *http.Request) *http.Response {
 		if !strings.HasPrefix(r.URL.String(), networkHost+"/") {
 			return nil
@@ -98,7 +101,7 @@ func (l *live) configure() {
 	alder, _ := synthetic.Named("alder.fenn@tefca.example")
 	l.gateway, err = ihe.Start(gateways, ihe.Options{
 		Home: withDocuments, Knows: alder.Person, Patient: "1", Clients: clients, Audience: identity.SimulatedAudience, Now: time.Now,
-		Documents: []ihe.Document{{ID: "2.999.7.1", Repository: "2.999.8", Title: "Summary", Content: sim.Fixtures()["alder.xml"]}},
+		Documents: l.documents,
 	})
 	expect.NoError(l.t, err)
 	l.t.Cleanup(l.gateway.Close)

@@ -2,6 +2,7 @@ package ihe
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/xml"
 	"fmt"
@@ -123,13 +124,21 @@ func (p *Peer) list(document *etree.Document, set Switch) string {
 }
 
 func listing(d Document, home, whose string) string {
+	home, whose = cmp.Or(d.Home, home), cmp.Or(d.Patient, whose)
+	repository, second := slotOf("repositoryUniqueId", d.Repository), ""
+	if d.Unplaced {
+		repository = ""
+	}
+	if d.ID2 != "" {
+		second = external("urn:uuid:2e82c1f6-a085-4c72-9da3-8640a32e42ab", d.ID2)
+	}
 	kind, made := "urn:uuid:7edca82f-054d-47f2-a032-9b2a5b5186c1", slotOf("creationTime", "20240102030405")+slotOf("size", strconv.Itoa(len(d.Content)))
 	if d.OnDemand {
 		kind, made = "urn:uuid:34268e47-fdf5-41a6-ba33-82133c465248", ""
 	}
 	return `<rim:ExtrinsicObject id="urn:uuid:1" home="` + home + `" mimeType="text/xml" objectType="` + kind + `" status="urn:oasis:names:tc:ebxml-regrep:StatusType:Approved">` +
-		made + slotOf("repositoryUniqueId", d.Repository) + `<rim:Name><rim:LocalizedString value="` + escape(d.Title) + `"/></rim:Name>` +
-		external("urn:uuid:58a6f841-87b3-4a3e-92fd-a8ffeff98427", whose) + external("urn:uuid:2e82c1f6-a085-4c72-9da3-8640a32e42ab", d.ID) + `</rim:ExtrinsicObject>`
+		made + repository + `<rim:Name><rim:LocalizedString value="` + escape(d.Title) + `"/></rim:Name>` +
+		external("urn:uuid:58a6f841-87b3-4a3e-92fd-a8ffeff98427", whose) + external("urn:uuid:2e82c1f6-a085-4c72-9da3-8640a32e42ab", d.ID) + second + `</rim:ExtrinsicObject>`
 }
 
 func slotOf(name, value string) string {
@@ -148,7 +157,15 @@ func failure(code string) string {
 func (p *Peer) retrieve(document *etree.Document, set Switch) (inner string, attached []byte) {
 	var found *Document
 	for _, d := range p.options.Documents {
-		if d.ID == text(document, "DocumentUniqueId") && d.Repository == text(document, "RepositoryUniqueId") && p.options.Home == text(document, "HomeCommunityId") {
+		repository := d.Repository
+		if d.Unplaced {
+			repository = bare(p.options.Home)
+		}
+		home := cmp.Or(d.Home, p.options.Home)
+		if !strings.HasPrefix(home, "urn:") {
+			home = "urn:oid:" + home
+		}
+		if d.ID == text(document, "DocumentUniqueId") && repository == text(document, "RepositoryUniqueId") && home == text(document, "HomeCommunityId") {
 			found = &d
 		}
 	}
@@ -158,7 +175,7 @@ func (p *Peer) retrieve(document *etree.Document, set Switch) (inner string, att
 	if set == Failing {
 		return retrieved("Failure", failure("XDSRepositoryBusy"), ""), nil
 	}
-	home, id := p.options.Home, found.ID
+	home, id := cmp.Or(found.Home, p.options.Home), cmp.Or(found.Spelt, found.ID)
 	if set == Foreign {
 		home = "urn:oid:2.999.666"
 	}

@@ -63,6 +63,13 @@ type Document struct {
 	ID, Repository, Title string
 	Content               []byte
 	OnDemand              bool
+
+	// Departures from the profiles.
+	Home     string // home attribute of the entry; empty for the gateway's
+	Patient  string // patient id (CX) of the entry; empty for the person's
+	ID2      string // second uniqueId of the entry, if any
+	Spelt    string // DocumentUniqueId in the retrieval's answer; empty for ID
+	Unplaced bool   // the entry names no repository, and retrievals name the community instead
 }
 
 // Options of a Peer.

@@ -33,6 +33,11 @@ func (p *Peer) accepts(document *etree.Document, shown *x509.Certificate, audien
 	if held := find(believed, "./Subject/SubjectConfirmation/SubjectConfirmationData/KeyInfo/X509Data/X509Certificate"); held != base64.StdEncoding.EncodeToString(shown.Raw) {
 		return errors.New("the key is not held by who asks")
 	}
+	stated := find(believed, "./Subject/SubjectConfirmation/SubjectConfirmationData/KeyInfo/KeyValue/RSAKeyValue/Modulus")
+	key, isRSA := shown.PublicKey.(*rsa.PublicKey)
+	if !isRSA || stated != base64.StdEncoding.EncodeToString(key.N.Bytes()) {
+		return errors.New("no RSA key, or another, beside the certificate")
+	}
 	validity := believed.FindElement("./Conditions")
 	if validity == nil || !p.within(validity.SelectAttrValue("NotBefore", ""), validity.SelectAttrValue("NotOnOrAfter", "")) {
 		return errors.New("the assertion is not valid now")
@@ -53,7 +58,7 @@ func (p *Peer) says(assertion *etree.Element) error {
 		values[a.SelectAttrValue("Name", "")] = a.FindElement("./AttributeValue")
 	}
 	purpose := values["urn:oasis:names:tc:xspa:1.0:subject:purposeofuse"]
-	if purpose == nil || purpose.FindElement("./PurposeOfUse[@code='T-IAS'][@codeSystem='2.16.840.1.113883.3.7204.1.5.2.1']") == nil {
+	if purpose == nil || purpose.FindElement("./PurposeOfUse[@code='T-IAS'][@codeSystem='2.16.840.1.113883.3.7204.1.5.2.1'][@codeSystemName]") == nil {
 		return errors.New("another purpose than T-IAS")
 	}
 	for _, name := range []string{"urn:oasis:names:tc:xspa:1.0:subject:organization-id", "urn:ihe:iti:xca:2010:homeCommunityId", "urn:nhin:names:saml:homeCommunityId"} {
@@ -66,7 +71,7 @@ func (p *Peer) says(assertion *etree.Element) error {
 			return errors.New("no id_token, or nobody who asks")
 		}
 	}
-	if role := values["urn:oasis:names:tc:xacml:2.0:subject:role"]; role == nil || role.FindElement("./Role[@code]") == nil {
+	if role := values["urn:oasis:names:tc:xacml:2.0:subject:role"]; role == nil || role.FindElement("./Role[@code][@codeSystemName]") == nil {
 		return errors.New("no role")
 	}
 	return nil

@@ -94,7 +94,7 @@ func (n *Network) token(ctx context.Context, f *facility, who tefca.Assertion, t
 		if toLocate {
 			scope = patient
 		}
-		granted, err := n.client.AccessToken(ctx, with.server, with.clientID, scope, n.extensions(with.server, who))
+		granted, err := n.client.AccessToken(ctx, with.server, with.clientID, scope, n.extensions(f.place, with.server, who))
 		refused, isRefusal := errors.AsType[*udap.RefusalError](err)
 		if isRefusal && refused.Code == udap.InvalidClient && try == 1 {
 			continue

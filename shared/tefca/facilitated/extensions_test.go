@@ -67,6 +67,39 @@ func TestAFacilityIsToldWhatTheProviderHasVerifiedAndNothingElse(t *testing.T) {
 	})
 }
 
+// TestExtensionStatesPurposeOfUseWhenFacilityFollowsSOP1, which requires it, and not otherwise: SOP 2.0 has no such
+// member.
+func TestExtensionStatesPurposeOfUseWhenFacilityFollowsSOP1(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for sop, want := range map[string]any{"": nil, "2.0": nil, "1.0": "T-IAS"} {
+			w := newWorld(t, "")
+			n, err := w.network(t, func(c *facilitated.Config) { c.Places[0].SOP = sop })
+			expect.NoError(t, err)
+			var assertion string
+			handler := w.wire.handler
+			w.wire.instead["/udap/token"] = func(out http.ResponseWriter, r *http.Request) {
+				_ = r.ParseForm()
+				assertion = r.PostForm.Get("client_assertion")
+				handler.ServeHTTP(out, r)
+			}
+			_, err = n.Open(t.Context(), identityProvider().assertion(t, maple(t)), w.facility(0))
+			expect.NoError(t, err)
+			var claims struct {
+				Extensions struct {
+					IAS map[string]any `json:"tefca_ias"`
+				} `json:"extensions"`
+			}
+			raw, err := base64.RawURLEncoding.DecodeString(strings.Split(assertion, ".")[1])
+			expect.NoError(t, err)
+			expect.NoError(t, json.Unmarshal(raw, &claims))
+			if got, isStated := claims.Extensions.IAS["purpose_of_use"]; got != want || isStated != (want != nil) {
+				t.Errorf("SOP %q: purpose_of_use is %v", sop, got)
+			}
+		}
+	})
+}
+
 func TestNobodysIdentityIsShownToWhoDoesNotKnowTheExtensionOrWantsAnother(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -144,6 +177,9 @@ func TestAConfigurationIsWholeOrRefused(t *testing.T) {
 			},
 			"an origin of no host": func(c *facilitated.Config) {
 				c.Places = []facilitated.Place{{ID: "urn:oid:2.999", Name: "A", FHIRBase: "https://a.example", Origins: []string{"https://"}}}
+			},
+			"an unknown SOP": func(c *facilitated.Config) {
+				c.Places = []facilitated.Place{{ID: "urn:oid:2.999", Name: "A", FHIRBase: "https://a.example", SOP: "3.0"}}
 			},
 			"a facility of no base": func(c *facilitated.Config) { c.Places = []facilitated.Place{{ID: "urn:oid:2.999", Name: "A"}} },
 		} {

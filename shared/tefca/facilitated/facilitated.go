@@ -47,6 +47,7 @@ type Place struct {
 	State    string   `json:"state"`
 	FHIRBase string   `json:"fhir_base"` // character by character as the facility's certificate has it
 	Origins  []string `json:"origins"`   // of its authorization server, where that is not at the base's own
+	SOP      string   `json:"sop"`       // SOP "Facilitated FHIR Implementation": 1.0 or 2.0, the default
 }
 
 // Deps are what a Network works with.
@@ -69,6 +70,7 @@ type Network struct {
 var (
 	errConfig     = errors.New("facilitated: the configuration lacks what it must have")
 	errPlace      = errors.New("facilitated: a facility needs an id (urn:…) of its own, a name and an address, and its origins are such alone")
+	errSOP        = errors.New("facilitated: the sop of a facility is none of 2.0, 1.0")
 	errAnchors    = errors.New("facilitated: no anchor in PEM")
 	errElsewhere  = fmt.Errorf("facilitated: not a facility of this network: %w", tefca.ErrRefused)
 	errNoDocument = fmt.Errorf("facilitated: facilities with FHIR have no list of documents: %w", tefca.ErrRefused)
@@ -96,6 +98,9 @@ func New(config Config, key secret.Text, deps Deps) (*Network, error) {
 		_, err := fhir.ParseBase(place.FHIRBase)
 		if err != nil || !strings.HasPrefix(place.ID, "urn:") || place.Name == "" || n.known[place.ID] != nil || !allOrigins(place.Origins) {
 			return nil, errPlace
+		}
+		if place.SOP != "" && place.SOP != sop1 && place.SOP != sop2 {
+			return nil, errSOP
 		}
 		n.known[place.ID] = &facility{place: place, turn: make(chan struct{}, 1)}
 	}

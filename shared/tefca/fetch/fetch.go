@@ -5,13 +5,11 @@ package fetch
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
 
 	"recordbridge/shared/fhir/ccda"
-	"recordbridge/shared/logx"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/records"
 )
@@ -35,12 +33,13 @@ type Reader struct{}
 // no error, nor are documents that are no CDA by their list: they are left alone, and counted as what cannot be exported.
 func (Reader) Read(ctx context.Context, network tefca.Network, who tefca.Assertion, at tefca.Facility) (records.Content, error) {
 	listed, err := network.Documents(ctx, who, at)
-	if err != nil && len(listed) == 0 {
-		return records.Content{}, fmt.Errorf("list documents: %w", err)
+	r := newReading(who.Person, at.ID)
+	if err != nil {
+		r.loseListed(ctx, err)
 	}
-	r := newReading(who.Person)
-	if err != nil { // how many are missing from the list, nobody knows
-		r.lose(err)
+	if err != nil && len(listed) == 0 {
+		r.tellOthers(ctx)
+		return records.Content{}, fmt.Errorf("list documents: %w", err)
 	}
 	listed = r.convertible(listed)
 	slices.SortStableFunc(listed, func(a, b tefca.Document) int { return b.Made.Compare(a.Made) })
@@ -62,10 +61,7 @@ func (Reader) Read(ctx context.Context, network tefca.Network, who tefca.Asserti
 		})
 	}
 	_ = group.Wait() // what fails is counted
-	if others := r.lost["other_person"]; others > 0 {
-		logx.Note(ctx, "tefca.document", logx.Failed(), slog.String("directory_id", at.ID),
-			slog.String("class", tefca.ClassOf(tefca.ErrOtherPerson)), slog.Int("documents", others))
-	}
+	r.tellOthers(ctx)
 	if r.taken == 0 && r.last != nil {
 		return records.Content{}, fmt.Errorf("retrieve documents: %w", r.last)
 	}
@@ -78,13 +74,15 @@ func (r *reading) feed() records.Feed {
 	var kept [][]byte
 	return func(put func(resource []byte) error) error {
 		if kept == nil {
-			report, err := r.set.Emit(func(r ccda.Resource) error {
-				kept = append(kept, r.JSON)
+			var converted []ccda.Resource
+			report, err := r.set.Emit(func(one ccda.Resource) error {
+				converted = append(converted, one)
 				return nil
 			})
 			if err != nil {
 				return fmt.Errorf("convert documents: %w", err)
 			}
+			kept = inNamespace(r.facility, converted)
 			for _, document := range report.Documents {
 				if document.IsCut() {
 					r.lost["limit"]++

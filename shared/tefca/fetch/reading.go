@@ -1,18 +1,23 @@
 package fetch
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
 
 	"recordbridge/shared/fhir/ccda"
+	"recordbridge/shared/logx"
 	"recordbridge/shared/tefca"
 )
 
 // reading is one facility's documents.
 type reading struct {
+	facility string
+
 	mu    sync.Mutex
 	room  *sync.Cond // some has come free
 	set   ccda.Set
@@ -23,8 +28,8 @@ type reading struct {
 	last  error // the last document's that could not be had
 }
 
-func newReading(who tefca.Person) *reading {
-	r := &reading{lost: map[string]int{}, set: ccda.Set{Is: who.Is}}
+func newReading(who tefca.Person, facility string) *reading {
+	r := &reading{facility: facility, lost: map[string]int{}, set: ccda.Set{Is: who.Is}}
 	r.room = sync.NewCond(&r.mu)
 	return r
 }
@@ -88,6 +93,41 @@ func (r *reading) take(document tefca.Document, room int64, body []byte, err err
 	}
 	r.bytes += int64(len(body))
 	r.taken++
+}
+
+// loseListed counts what the facility's list lacks; without a tefca.ListError the number of entries is unknown. It logs
+// the attribute at fault, which the facility has to correct, and no id of a document or patient.
+func (r *reading) loseListed(ctx context.Context, err error) {
+	list, ok := errors.AsType[*tefca.ListError](err)
+	if !ok {
+		r.lose(err)
+		return
+	}
+	r.last = err
+	for _, l := range list.Lost {
+		r.lost[lossOf(l.Err)] += l.Count
+		if !errors.Is(l.Err, tefca.ErrOtherPerson) { // logged by tellOthers
+			r.tell(ctx, l)
+		}
+	}
+}
+
+// tellOthers logs how many documents are another person's, by the list or by their own header.
+func (r *reading) tellOthers(ctx context.Context) {
+	if others := r.lost["other_person"]; others > 0 {
+		r.tell(ctx, tefca.Loss{Err: tefca.ErrOtherPerson, Attribute: "", Count: others})
+	}
+}
+
+func (r *reading) tell(ctx context.Context, lost tefca.Loss) {
+	line := []slog.Attr{
+		logx.Failed(), slog.String("directory_id", r.facility), slog.String("class", tefca.ClassOf(lost.Err)),
+		slog.Int("documents", lost.Count),
+	}
+	if lost.Attribute != "" {
+		line = append(line, slog.String("field", lost.Attribute))
+	}
+	logx.Note(ctx, "tefca.document", line...)
 }
 
 // lose counts what could not be had.

@@ -37,7 +37,7 @@ type fault struct {
 func (fault) Error() string { return "a SOAP fault" }
 
 // open reads an answer to the message of an id.
-func open(contentType string, content []byte, id string) (answer, error) {
+func open(contentType string, content []byte, message string) (answer, error) {
 	root, attachments, err := unpack(contentType, content)
 	if err != nil {
 		return answer{}, err
@@ -60,10 +60,10 @@ func open(contentType string, content []byte, id string) (answer, error) {
 	if err := top.wellShaped(); err != nil {
 		return answer{}, err
 	}
-	if related.words() != "urn:uuid:"+id {
+	if !id(related.words()).is(id(uuidScheme + message)) {
 		return answer{}, errRelation
 	}
-	return answer{id: id, body: body.children[0], attachments: attachments}, nil
+	return answer{id: message, body: body.children[0], attachments: attachments}, nil
 }
 
 // faulty reads a fault by its codes (W3C, SOAP 1.2 Part 1, 5.4.6; OASIS, WS-Security 1.1, 12).
@@ -85,7 +85,7 @@ func unpack(contentType string, content []byte) (root []byte, attachments map[st
 		return nil, nil, errMedia
 	case media == soapMedia:
 		return content, nil, nil
-	case media != multipartly || parameters["type"] != xopMedia || parameters["boundary"] == "":
+	case media != multipartly || !isPackage(parameters):
 		return nil, nil, errMedia
 	}
 	attachments = map[string][]byte{}
@@ -117,6 +117,12 @@ func unpack(contentType string, content []byte) (root []byte, attachments map[st
 		return nil, nil, errPackage
 	}
 	return root, attachments, nil
+}
+
+// isPackage reports whether a multipart body can be read as MTOM. Some gateways omit the type that RFC 2387 requires.
+func isPackage(parameters map[string]string) bool {
+	kind := parameters["type"]
+	return parameters["boundary"] != "" && (kind == "" || strings.EqualFold(kind, xopMedia))
 }
 
 // decoded reads a part in the encoding that it says.

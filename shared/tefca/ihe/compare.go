@@ -5,10 +5,7 @@ import "recordbridge/shared/tefca"
 // is compares what a community says of its patient with the verified demographics, before anything of the patient is asked for (RCE, SOP "Exchange
 // Purpose Implementation: Individual Access Services" v3.0, 4.7 (a): the Demographics Double-Check; tefca.Person.Is).
 func (m match) is(who tefca.Person) bool {
-	if len(m.born) < len("YYYYMMDD") {
-		return false
-	}
-	born := m.born[:4] + "-" + m.born[4:6] + "-" + m.born[6:8]
+	born := day(m.born)
 	for _, n := range m.names {
 		if who.Is(n.given, n.family, born, m.sex) {
 			return true

@@ -32,6 +32,9 @@ type Community struct {
 	Name  string `json:"name"`
 	City  string `json:"city"`
 	State string `json:"state"` // two letters
+
+	// Settings adapt requests to the community. A missing setting is the gateway's, or the default.
+	Settings Settings `json:"settings,omitempty"`
 }
 
 // homeID is a home community id (IHE ITI TF-3, 4.2.3.2: homeCommunityId, an OID as an URN).
@@ -60,16 +63,24 @@ func (c Config) check() (map[string]place, error) {
 			if j > 0 {
 				of = fmt.Sprintf("%s.communities[%d]", at, j-1)
 			}
-			if !homeID.MatchString(community.Home) || community.Name == "" {
-				return nil, fmt.Errorf("ihe: %s.home is no home community id, or %s.name is missing", of, of)
+			if err := community.check(of); err != nil {
+				return nil, err
 			}
 			if _, twice := all[community.Home]; twice || community.Home == c.Home {
 				return nil, fmt.Errorf("ihe: %s.home is configured twice, or is our own", of)
 			}
-			all[community.Home] = place{Community: community, gateway: g}
+			as := mannerOf(community.Settings, g.Settings)
+			all[community.Home] = place{Community: community, gateway: g, manner: as}
 		}
 	}
 	return all, nil
+}
+
+func (c Community) check(at string) error {
+	if !homeID.MatchString(c.Home) || c.Name == "" {
+		return fmt.Errorf("ihe: %s.home is no home community id, or %s.name is missing", at, at)
+	}
+	return c.Settings.check(at)
 }
 
 func (g Gateway) checkAddresses(at string) error {

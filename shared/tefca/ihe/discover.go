@@ -10,14 +10,15 @@ import (
 
 // discoverBody asks a gateway whether it knows a person (IHE ITI TF-2, 3.55.4.1.2: demographic query only mode). All that the identity
 // provider has verified is told, and nothing else (RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.4 (e)).
-func (n *Network) discoverBody(id string, who tefca.Person, to Gateway) *etree.Element {
+func (n *Network) discoverBody(message string, who tefca.Person, to place) *etree.Element {
+	ours := to.manner.root(id(n.config.Home))
 	root := etree.NewElement(discoverMessage)
 	root.CreateAttr("xmlns", hl7Space)
 	root.CreateAttr("ITSVersion", "XML_1.0")
 	mark := func(parent *etree.Element, tag string) {
 		e := parent.CreateElement(tag)
-		e.CreateAttr("root", bare(n.config.Home))
-		e.CreateAttr("extension", id)
+		e.CreateAttr("root", ours)
+		e.CreateAttr("extension", message)
 	}
 	mark(root, "id")
 	with(root, "creationTime", "value", n.deps.Now().UTC().Format("20060102150405"))
@@ -25,8 +26,8 @@ func (n *Network) discoverBody(id string, who tefca.Person, to Gateway) *etree.E
 	with(root, "processingCode", "code", "P")
 	with(root, "processingModeCode", "code", "T")
 	with(root, "acceptAckCode", "code", "AL")
-	device(root, "receiver", "RCV", bare(to.Home), "")
-	device(root, "sender", "SND", bare(n.config.Home), n.config.Organization)
+	device(root, "receiver", "RCV", to.manner.root(id(to.Home)), "")
+	device(root, "sender", "SND", ours, n.config.Organization)
 	act := with(root, "controlActProcess", "classCode", "CACT", "moodCode", "EVN")
 	with(act, "code", "code", discoverTrigger, "codeSystem", interactions)
 	query := act.CreateElement("queryByParameter")
@@ -93,11 +94,11 @@ func with(parent *etree.Element, tag string, attributes ...string) *etree.Elemen
 }
 
 // device adds the sender or receiver with its community (IHE ITI TF-2, 3.55.4.1.2.4).
-func device(parent *etree.Element, tag, kind, oid, name string) {
+func device(parent *etree.Element, tag, kind, community, name string) {
 	d := with(with(parent, tag, "typeCode", kind), "device", "classCode", "DEV", "determinerCode", "INSTANCE")
-	with(d, "id", "root", oid)
+	with(d, "id", "root", community)
 	represented := with(with(d, "asAgent", "classCode", "AGNT"), "representedOrganization", "classCode", "ORG", "determinerCode", "INSTANCE")
-	with(represented, "id", "root", oid)
+	with(represented, "id", "root", community)
 	if name != "" {
 		put(represented, "name", plain(name))
 	}
@@ -125,6 +126,3 @@ func digits(text string) string {
 		return -1
 	}, text)
 }
-
-// bare is an OID without the scheme of its URN.
-func bare(home string) string { return strings.TrimPrefix(home, "urn:oid:") }

@@ -17,8 +17,9 @@ var (
 
 // discovery is what a gateway has said of a person.
 type discovery struct {
-	matches []match
-	more    bool // it wants more attributes: there are people who could be meant
+	matches    []match
+	unreadable []string // communities of unreadable records; empty for one whose community is unreadable as well
+	more       bool     // it wants more attributes: there are people who could be meant
 }
 
 // match is one record of one community.
@@ -48,7 +49,9 @@ func discovered(got answer, ours string) (discovery, error) {
 	if err := root.wellShaped(); err != nil {
 		return discovery{}, err
 	}
-	if query.attribute("extension") != got.id || query.attribute("root") != bare(ours) || target != nil && target.attribute("extension") != got.id {
+	asked := id(got.id)
+	isOurs := id(query.attribute("extension")).is(asked) && id(query.attribute("root")).is(id(ours))
+	if !isOurs || target != nil && !id(target.attribute("extension")).is(asked) {
 		return discovery{}, errRelation
 	}
 	if accepted != "AA" && accepted != "CA" || code != "OK" && code != "NF" {
@@ -56,16 +59,18 @@ func discovered(got answer, ours string) (discovery, error) {
 	}
 	found := discovery{more: wantsMore(act)}
 	for _, subject := range act.all(hl7Space, "subject") {
-		one, err := matched(subject.only(hl7Space, "registrationEvent"))
-		if err != nil {
-			return discovery{}, err
+		subject.apart()
+		one, ok := matched(subject.only(hl7Space, "registrationEvent"))
+		if !ok || subject.wellShaped() != nil {
+			found.unreadable = append(found.unreadable, one.home)
+			continue
 		}
 		found.matches = append(found.matches, one)
 	}
 	if err := root.wellShaped(); err != nil {
 		return discovery{}, err
 	}
-	if some := len(found.matches) > 0; code == "NF" && some || code == "OK" && !some && !found.more {
+	if some := len(found.matches)+len(found.unreadable) > 0; code == "NF" && some || code == "OK" && !some && !found.more {
 		return discovery{}, errShape // it says one thing and tells another
 	}
 	return found, nil
@@ -83,18 +88,21 @@ func wantsMore(act *element) bool {
 	return false
 }
 
-// matched reads one record: whose it is, at which community (the custodian), and what the patient is called there.
-func matched(event *element) (match, error) {
+// matched reads one record: its community (the custodian), the patient's id and demographics there. If the record is
+// unreadable, ok is false and the match has at most the community.
+func matched(event *element) (found match, ok bool) {
 	patient := event.only(hl7Space, "subject1").only(hl7Space, "patient")
-	id := patient.only(hl7Space, "id")
-	custodian := event.only(hl7Space, "custodian").only(hl7Space, "assignedEntity").only(hl7Space, "id")
+	known := patient.only(hl7Space, "id")
+	keeper := event.only(hl7Space, "custodian").only(hl7Space, "assignedEntity").only(hl7Space, "id")
+	custodian := id(keeper.attribute("root"))
 	person := patient.only(hl7Space, "patientPerson")
-	home := "urn:oid:" + bare(custodian.attribute("root"))
-	found := match{
-		home: home, local: local{Home: home, Root: bare(id.attribute("root")), Extension: id.attribute("extension")},
-		names: nil, born: person.perhaps(hl7Space, "birthTime").attribute("value"),
-		sex: person.perhaps(hl7Space, "administrativeGenderCode").attribute("code"),
+	if custodian.oid() == "" {
+		return match{}, false
 	}
+	found.home = custodian.urn()
+	found.local = local{Home: found.home, Root: id(known.attribute("root")).oid(), Extension: known.attribute("extension")}
+	found.born = person.perhaps(hl7Space, "birthTime").attribute("value")
+	found.sex = person.perhaps(hl7Space, "administrativeGenderCode").attribute("code")
 	for _, n := range person.all(hl7Space, "name") {
 		given, family := n.all(hl7Space, "given"), n.all(hl7Space, "family")
 		if len(given) > 0 && len(family) > 0 {
@@ -105,10 +113,7 @@ func matched(event *element) (match, error) {
 			found.names = append(found.names, name{given: strings.Join(all, " "), family: family[0].words()})
 		}
 	}
-	if !homeID.MatchString(home) || !found.local.valid() {
-		return match{}, errShape
-	}
-	return found, nil
+	return found, found.local.valid()
 }
 
 // doubt is why something of a gateway's answer cannot be believed, and whose word it is.
@@ -117,27 +122,42 @@ type doubt struct {
 	err  error
 }
 
-// believe gives what of a gateway's answer can be believed, and why the rest cannot. The gateway itself is told of where nothing is
-// told under its name, but it wants more attributes, or has spoken for a community that it does not stand for.
+// believe returns the facilities of a gateway's answer that can be believed, and why the rest cannot. The gateway's own
+// community is among them without a record of its own if the gateway wants more attributes, speaks for a community that
+// it does not stand for, or sends an unreadable record of no known community. A community with an unreadable record is
+// Unanswered, since either of its records could be the person's.
 func (n *Network) believe(said discovery, from Gateway, who tefca.Person) (facilities []tefca.Facility, doubts []doubt) {
-	byHome := map[string][]match{}
-	foreign := false
-	for _, m := range said.matches {
-		if known, ok := n.facilities[m.home]; !ok || known.gateway.Home != from.Home {
-			foreign = true
-			continue
+	byHome, unreadable := map[string][]match{}, map[string]bool{}
+	strange := map[error]bool{}
+	for _, home := range said.unreadable {
+		if n.standsFor(from, home) {
+			unreadable[home] = true
+		} else {
+			strange[errShape] = true
 		}
-		byHome[m.home] = append(byHome[m.home], m)
 	}
-	_, told := byHome[from.Home]
-	if foreign {
-		doubts = append(doubts, doubt{from.Home, content(errForeign)})
+	for _, m := range said.matches {
+		switch {
+		case !n.standsFor(from, m.home):
+			strange[errForeign] = true
+		case !unreadable[m.home]:
+			byHome[m.home] = append(byHome[m.home], m)
+		}
+	}
+	for _, err := range []error{errForeign, errShape} {
+		if strange[err] {
+			doubts = append(doubts, doubt{from.Home, content(err)})
+		}
+	}
+	for _, home := range slices.Sorted(maps.Keys(unreadable)) {
+		facilities = append(facilities, facility(n.facilities[home].Community, tefca.Unanswered))
+		doubts = append(doubts, doubt{home, content(errShape)})
 	}
 	switch {
-	case told:
+	case byHome[from.Home] != nil || unreadable[from.Home]:
 	case said.more:
 		facilities = append(facilities, facility(from.Community, tefca.Ambiguous))
-	case foreign:
+	case len(strange) > 0:
 		facilities = append(facilities, facility(from.Community, tefca.Unanswered))
 	}
 	for _, home := range slices.Sorted(maps.Keys(byHome)) {
@@ -157,10 +177,16 @@ func (n *Network) believe(said discovery, from Gateway, who tefca.Person) (facil
 	return facilities, doubts
 }
 
+// standsFor reports whether a gateway answers for a community.
+func (n *Network) standsFor(g Gateway, home string) bool {
+	known, ok := n.facilities[home]
+	return ok && known.gateway.Home == g.Home
+}
+
 // several reports whether matches are of more than one record.
 func several(matches []match) bool {
 	for _, m := range matches[1:] {
-		if m.local != matches[0].local {
+		if !m.local.is(matches[0].local) {
 			return true
 		}
 	}

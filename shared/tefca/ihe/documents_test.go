@@ -44,7 +44,7 @@ func TestListsThatCannotBeBelieved(t *testing.T) {
 		{peer.Unrelated, tefca.ErrContent, 0},
 		{peer.Foreign, tefca.ErrContent, 0},
 		{peer.OtherPerson, tefca.ErrContent, 0},
-		{peer.Twice, tefca.ErrContent, 0},
+		{peer.Twice, tefca.ErrContent, 2}, // the first of each id
 	} {
 		t.Run(string(want.answers), func(t *testing.T) {
 			t.Parallel()

@@ -16,6 +16,7 @@ import (
 // call is one request of a transaction.
 type call struct {
 	action, address string
+	manner          manner
 	body            func(messageID string) *etree.Element
 	packaged        bool  // as MTOM, which ITI-39 asks for (IHE ITI TF-2, 3.39 and Appendix V.3.6)
 	limit           int64 // bytes of the answer
@@ -33,7 +34,7 @@ type envelope struct {
 // (WS-Addressing 1.0 Core, 3.1).
 func (n *Network) seal(who tefca.Assertion, c call) (envelope, error) {
 	made := envelope{id: n.deps.NewID(), content: nil, media: ""}
-	says := claims{id: "_" + n.deps.NewID(), who: who, config: n.config, audience: c.address, at: n.deps.Now()}
+	says := claims{id: "_" + n.deps.NewID(), who: who, config: n.config, manner: c.manner, audience: c.address, at: n.deps.Now()}
 	assertion, err := n.signer.assertion(says)
 	if err != nil {
 		return envelope{}, err

@@ -87,44 +87,60 @@ func TestXMLThatIsNotRead(t *testing.T) {
 func TestDiscoveriesThatAreNotRead(t *testing.T) {
 	t.Parallel()
 	good := subject("2.999.2", "1", "2.999.2")
-	if records, _, err := ihe.Discovered(soap, []byte(envelope(message, answered(message, "AA", "OK", good))), message, ours); records != 1 || err != nil {
+	if records, _, _, err := ihe.Discovered(soap, []byte(envelope(message, answered(message, "AA", "OK", good))), message, ours); records != 1 || err != nil {
 		t.Fatalf("a good one: %d records, %v", records, err)
 	}
 	other := strings.Replace(message, "6f", "00", 1)
 	whole := envelope(message, answered(message, "AA", "OK", good))
 	for name, test := range map[string]struct{ media, content string }{
-		"another message":            {soap, envelope(other, answered(message, "AA", "OK", good))},
-		"another query":              {soap, envelope(message, answered(other, "AA", "OK", good))},
-		"another's query":            {soap, strings.Replace(whole, `root="2.999.1"`, `root="2.999.9"`, 1)},
-		"another target":             {soap, strings.Replace(whole, `<typeCode code="AA"/>`, `<typeCode code="AA"/><targetMessage><id root="2.999.1" extension="x"/></targetMessage>`, 1)},
-		"related twice":              {soap, strings.Replace(whole, `</s:Header>`, `<a:RelatesTo xmlns:a="http://www.w3.org/2005/08/addressing">x</a:RelatesTo></s:Header>`, 1)},
-		"related in another space":   {soap, strings.Replace(whole, `xmlns:a="http://www.w3.org/2005/08/addressing"`, `xmlns:a="urn:other"`, 1)},
-		"no relation":                {soap, strings.Replace(whole, "RelatesTo", "RelatesNot", 2)},
-		"two bodies":                 {soap, strings.Replace(whole, `</s:Envelope>`, `<s:Body/></s:Envelope>`, 1)},
-		"two answers":                {soap, strings.Replace(whole, `</s:Body>`, answered(message, "AA", "NF", "")+`</s:Body>`, 1)},
-		"two acknowledgements":       {soap, strings.Replace(whole, `<controlActProcess>`, `<acknowledgement><typeCode code="AA"/></acknowledgement><controlActProcess>`, 1)},
-		"another space":              {soap, strings.Replace(whole, "urn:hl7-org:v3", "urn:hl7-org:v4", 1)},
-		"SOAP 1.1":                   {soap, strings.Replace(whole, "http://www.w3.org/2003/05/soap-envelope", "http://schemas.xmlsoap.org/soap/envelope/", 1)},
-		"found, and nobody":          {soap, envelope(message, answered(message, "AA", "OK", ""))},
-		"not found, and somebody":    {soap, envelope(message, answered(message, "AA", "NF", good))},
-		"an error, and somebody":     {soap, envelope(message, answered(message, "AE", "OK", good))},
-		"a query error":              {soap, envelope(message, answered(message, "AA", "QE", good))},
-		"a patient twice":            {soap, strings.Replace(whole, `<patientPerson>`, `<id root="2.999.2" extension="2"/><patientPerson>`, 1)},
-		"a custodian twice":          {soap, strings.Replace(whole, `</registrationEvent>`, `<custodian><assignedEntity><id root="2.999.3"/></assignedEntity></custodian></registrationEvent>`, 1)},
-		"no custodian":               {soap, strings.ReplaceAll(whole, "custodian", "nobody")},
-		"an id that escapes its CX":  {soap, envelope(message, answered(message, "AA", "OK", subject("2.999.2", "1^^^&amp;2.999.9&amp;ISO", "2.999.2")))},
-		"an id that ends its quotes": {soap, envelope(message, answered(message, "AA", "OK", subject("2.999.2", "1') or ('", "2.999.2")))},
-		"an id without end":          {soap, envelope(message, answered(message, "AA", "OK", subject("2.999.2", strings.Repeat("1", 257), "2.999.2")))},
-		"an id of no authority":      {soap, envelope(message, answered(message, "AA", "OK", subject("", "1", "2.999.2")))},
-		"a community that is none":   {soap, envelope(message, answered(message, "AA", "OK", subject("2.999.2", "1", "x")))},
-		"a fault":                    {soap, envelope(message, `<s:Fault><s:Code><s:Value>s:Receiver</s:Value></s:Code></s:Fault>`)},
-		"no envelope":                {soap, strings.NewReplacer("<s:Envelope", "<s:Other", "</s:Envelope", "</s:Other").Replace(whole)},
-		"a page":                     {"text/html", whole},
-		"no media type":              {"", whole},
-		"a document type":            {soap, `<!DOCTYPE x>` + whole},
+		"another message":          {soap, envelope(other, answered(message, "AA", "OK", good))},
+		"another query":            {soap, envelope(message, answered(other, "AA", "OK", good))},
+		"another's query":          {soap, strings.Replace(whole, `root="2.999.1"`, `root="2.999.9"`, 1)},
+		"another target":           {soap, strings.Replace(whole, `<typeCode code="AA"/>`, `<typeCode code="AA"/><targetMessage><id root="2.999.1" extension="x"/></targetMessage>`, 1)},
+		"related twice":            {soap, strings.Replace(whole, `</s:Header>`, `<a:RelatesTo xmlns:a="http://www.w3.org/2005/08/addressing">x</a:RelatesTo></s:Header>`, 1)},
+		"related in another space": {soap, strings.Replace(whole, `xmlns:a="http://www.w3.org/2005/08/addressing"`, `xmlns:a="urn:other"`, 1)},
+		"no relation":              {soap, strings.Replace(whole, "RelatesTo", "RelatesNot", 2)},
+		"two bodies":               {soap, strings.Replace(whole, `</s:Envelope>`, `<s:Body/></s:Envelope>`, 1)},
+		"two answers":              {soap, strings.Replace(whole, `</s:Body>`, answered(message, "AA", "NF", "")+`</s:Body>`, 1)},
+		"two acknowledgements":     {soap, strings.Replace(whole, `<controlActProcess>`, `<acknowledgement><typeCode code="AA"/></acknowledgement><controlActProcess>`, 1)},
+		"another space":            {soap, strings.Replace(whole, "urn:hl7-org:v3", "urn:hl7-org:v4", 1)},
+		"SOAP 1.1":                 {soap, strings.Replace(whole, "http://www.w3.org/2003/05/soap-envelope", "http://schemas.xmlsoap.org/soap/envelope/", 1)},
+		"found, and nobody":        {soap, envelope(message, answered(message, "AA", "OK", ""))},
+		"not found, and somebody":  {soap, envelope(message, answered(message, "AA", "NF", good))},
+		"an error, and somebody":   {soap, envelope(message, answered(message, "AE", "OK", good))},
+		"a query error":            {soap, envelope(message, answered(message, "AA", "QE", good))},
+		"a fault":                  {soap, envelope(message, `<s:Fault><s:Code><s:Value>s:Receiver</s:Value></s:Code></s:Fault>`)},
+		"no envelope":              {soap, strings.NewReplacer("<s:Envelope", "<s:Other", "</s:Envelope", "</s:Other").Replace(whole)},
+		"a page":                   {"text/html", whole},
+		"no media type":            {"", whole},
+		"a document type":          {soap, `<!DOCTYPE x>` + whole},
 	} {
-		if records, more, err := ihe.Discovered(test.media, []byte(test.content), message, ours); err == nil {
-			t.Errorf("%s: %d records, more %t", name, records, more)
+		if records, unreadable, more, err := ihe.Discovered(test.media, []byte(test.content), message, ours); err == nil {
+			t.Errorf("%s: %d records, %d unreadable, more %t", name, records, unreadable, more)
+		}
+	}
+}
+
+// TestDiscoveryRecordThatCannotBeReadCostsItselfAlone: the record beside it is read.
+func TestDiscoveryRecordThatCannotBeReadCostsItselfAlone(t *testing.T) {
+	t.Parallel()
+	good := subject("2.999.2", "1", "2.999.2")
+	for name, odd := range map[string]string{
+		"an id twice":                strings.Replace(good, `<patientPerson>`, `<id root="2.999.2" extension="2"/><patientPerson>`, 1),
+		"a custodian twice":          strings.Replace(good, `</registrationEvent>`, `<custodian><assignedEntity><id root="2.999.3"/></assignedEntity></custodian></registrationEvent>`, 1),
+		"no custodian":               strings.ReplaceAll(good, "custodian", "nobody"),
+		"no event":                   `<subject/>`,
+		"an id that escapes its CX":  subject("2.999.2", "1^^^&amp;2.999.9&amp;ISO", "2.999.2"),
+		"an id that ends its quotes": subject("2.999.2", "1') or ('", "2.999.2"),
+		"an id without end":          subject("2.999.2", strings.Repeat("1", 257), "2.999.2"),
+		"an id of no authority":      subject("", "1", "2.999.2"),
+		"a community that is none":   subject("2.999.2", "1", "x"),
+	} {
+		for records, all := range []string{odd, odd + subject("2.999.3", "1", "2.999.3")} {
+			got, unreadable, _, err := ihe.Discovered(soap, []byte(envelope(message, answered(message, "AA", "OK", all))), message, ours)
+			if got != records || unreadable != 1 || err != nil {
+				t.Errorf("%s: %d records, %d unreadable, %v", name, got, unreadable, err)
+			}
 		}
 	}
 }
@@ -166,7 +182,6 @@ func TestListsAreReadWithinBounds(t *testing.T) {
 		"two unique ids":     {`</ExtrinsicObject>`, `<ExternalIdentifier identificationScheme="urn:uuid:2e82c1f6-a085-4c72-9da3-8640a32e42ab" value="6"/></ExtrinsicObject>`},
 		"two patients":       {`</ExtrinsicObject>`, `<ExternalIdentifier identificationScheme="urn:uuid:58a6f841-87b3-4a3e-92fd-a8ffeff98427" value="6"/></ExtrinsicObject>`},
 		"two repositories":   {`</ExtrinsicObject>`, `<Slot name="repositoryUniqueId"><ValueList><Value>9</Value></ValueList></Slot></ExtrinsicObject>`},
-		"no repository":      {`repositoryUniqueId`, `other`},
 		"another type":       {`7edca82f`, `00000000`},
 		"an empty id":        {`value="5"`, `value=""`},
 		"two lists":          {`</q:AdhocQueryResponse>`, `<RegistryObjectList/></q:AdhocQueryResponse>`},
@@ -253,6 +268,11 @@ func TestWhoIsTheSamePerson(t *testing.T) {
 	}{
 		{"JOSE", "OBRIEN NUNEZ", "19840312", true},
 		{"José María", "O’Brien Núñez", "198403120000-0600", true},
+		{"Jose", "O'Brien-Nunez", "1984-03-12", true},
+		{"Jose", "O'Brien-Nunez", "1984-03-12T00:00:00", true},
+		{"Jose", "O'Brien-Nunez", "1984-03-13", false},
+		{"Jose", "O'Brien-Nunez", "1984-03", false},
+		{"Jose", "O'Brien-Nunez", "1984-0312", false},
 		{"Jose", "O'Brien", "19840312", false},
 		{"Joseph", "O'Brien-Nunez", "19840312", false},
 		{"Jose", "O'Brien-Nunez", "19840313", false},

@@ -68,6 +68,7 @@ type place struct {
 	Community
 
 	gateway Gateway
+	manner  manner
 }
 
 var _ tefca.Network = (*Network)(nil)

@@ -3,7 +3,6 @@ package ihe
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 
@@ -18,15 +17,15 @@ type local struct {
 	Extension string `json:"extension"`
 }
 
-// locator is what a document is retrieved with. It stands in Document.Locator, and is good for that person at that community only.
+// locator holds the ids that retrieve a document, spelt as the list has them. It stands in Document.Locator, for one
+// person at one community.
 type locator struct {
-	Home       string `json:"home"`
+	Home       string `json:"home"`             // the community that has listed the document
+	Origin     id     `json:"origin,omitempty"` // home community id of the entry; empty if it is Home
 	Patient    string `json:"patient"`
-	Repository string `json:"repository"`
-	Document   string `json:"document"`
+	Repository id     `json:"repository,omitempty"` // empty if the list names none
+	Document   id     `json:"document"`
 }
-
-var oid = regexp.MustCompile(`^[0-2](\.(0|[1-9][0-9]*)){1,63}$`)
 
 // maxID bounds the ids that others choose, in bytes. Those of documents and repositories are OIDs, some with an extension (IHE ITI TF-3, 4.2.3.2:
 // uniqueId, repositoryUniqueId).
@@ -41,6 +40,11 @@ func (l local) valid() bool {
 // printable reports whether an id of others has a length and no characters that cannot be seen.
 func printable(id string) bool {
 	return id != "" && len(id) <= maxID && !strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// is reports whether two patient ids have the same value.
+func (l local) is(other local) bool {
+	return id(l.Root).is(id(other.Root)) && l.Extension == other.Extension
 }
 
 // cx is the id as document registries spell it (IHE ITI TF-3, table 4.2.3.1.7-2).
@@ -71,7 +75,8 @@ func document(at tefca.Facility, listed tefca.Document) (locator, error) {
 		return locator{}, err
 	}
 	var l locator
-	if err := json.Unmarshal([]byte(listed.Locator.Reveal()), &l); err != nil || l.Home != at.ID || l.Patient != known.cx() || l.Document != listed.ID {
+	err = json.Unmarshal([]byte(listed.Locator.Reveal()), &l)
+	if err != nil || l.Home != at.ID || l.Patient != known.cx() || string(l.Document) != listed.ID {
 		return locator{}, fmt.Errorf("ihe: the document is not of this person at this facility: %w", tefca.ErrRefused)
 	}
 	return l, nil

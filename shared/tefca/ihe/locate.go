@@ -71,9 +71,11 @@ func (l *listener) take(ctx context.Context, facilities []tefca.Facility) error 
 func (n *Network) discover(ctx context.Context, who tefca.Assertion, g Gateway) []tefca.Facility {
 	limited, cancel := context.WithTimeout(ctx, n.gatewayLimit)
 	defer cancel()
-	body := func(id string) *etree.Element { return n.discoverBody(id, who.Person, g) }
+	to := n.facilities[g.Home]
+	body := func(message string) *etree.Element { return n.discoverBody(message, who.Person, to) }
 	got, err := n.ask(limited, who, call{
-		action: actDiscover, address: g.Discovery, body: body, packaged: false, limit: maxDiscovery, repeatable: true,
+		action: actDiscover, manner: to.manner, address: g.Discovery, body: body,
+		packaged: false, limit: maxDiscovery, repeatable: true,
 	})
 	var (
 		facilities []tefca.Facility

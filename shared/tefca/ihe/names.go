@@ -56,7 +56,7 @@ const (
 
 // Attributes of the assertion (IHE ITI TF-2, 3.40.4.1.2: XUA, with the NHIN name of the home community id that US networks read) and what they say.
 const (
-	uriFormat        = "urn:oasis:names:tc:SAML:2.0:attrname-format:uri"
+	attributeFormats = "urn:oasis:names:tc:SAML:2.0:attrname-format:"
 	subjectName      = "urn:oasis:names:tc:SAML:1.1:nameid-format:X509SubjectName"
 	holderOfKey      = "urn:oasis:names:tc:SAML:2.0:cm:holder-of-key"
 	byX509           = "urn:oasis:names:tc:SAML:2.0:ac:classes:X509"
@@ -69,15 +69,23 @@ const (
 	attrPurpose      = "urn:oasis:names:tc:xspa:1.0:subject:purposeofuse"
 	// attrToken carries the id_token as it was signed (RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.9 (e)).
 	attrToken = "urn:ietf:params:oauth:token-type:id_token" //nolint:gosec // G101: a name
-	// Purpose of use: the code is of the same SOP, 4.1; the code system of RCE, SOP "Exchange Purposes" v5.1, table 1.
-	purposeCode   = "T-IAS"
-	purposeSystem = "2.16.840.1.113883.3.7204.1.5.2.1"
-	purposeName   = "Individual Access Services"
-	// The role of who asks: SNOMED CT "Patient (person)".
-	roleCode   = "116154003"
-	roleSystem = "2.16.840.1.113883.6.96"
-	roleName   = "Patient"
 	// Kinds of token that a signature refers to (OASIS, WSS SAML Token Profile 1.1.1, 3.4).
 	samlToken = "http://docs.oasis-open.org/wss/oasis-wss-saml-token-profile-1.1#SAMLV2.0" //nolint:gosec // G101: a name
 	samlID    = "http://docs.oasis-open.org/wss/oasis-wss-saml-token-profile-1.1#SAMLID"
 )
+
+// role returns our role: SNOMED CT "Patient (person)".
+func role() coding { return coding{"116154003", "2.16.840.1.113883.6.96", "SNOMED_CT", "Patient"} }
+
+// purposes lists the purposes of use that mean a person's own access, by code. No other purpose can be configured.
+func purposes() map[string]coding {
+	return map[string]coding{
+		// RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.1; the code system: SOP
+		// "Exchange Purposes" v5.1, table 1.
+		"T-IAS": {"T-IAS", "2.16.840.1.113883.3.7204.1.5.2.1", "TEFCA Exchange Purposes", "Individual Access Services"},
+		// NHIN Authorization Framework 3.0, PurposeOfUse.
+		"REQUEST": {"REQUEST", "2.16.840.1.113883.3.18.7.1", "nhin-purpose", "Request of the Individual"},
+		// HL7 v3 ActReason.
+		"PATRQT": {"PATRQT", "2.16.840.1.113883.5.8", "ActReason", "patient requested"},
+	}
+}

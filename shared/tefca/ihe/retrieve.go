@@ -1,6 +1,7 @@
 package ihe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,29 +33,33 @@ func (n *Network) Retrieve(ctx context.Context, who tefca.Assertion, at tefca.Fa
 	limited, cancel := context.WithTimeout(ctx, n.retrieveLimit)
 	defer cancel()
 	got, err := n.ask(limited, who, call{
-		action: actRetrieve, address: to.gateway.Retrieve, body: func(string) *etree.Element { return retrieveBody(wanted) },
+		action: actRetrieve, manner: to.manner, address: to.gateway.Retrieve,
+		body:     func(string) *etree.Element { return retrieveBody(wanted, to.manner) },
 		packaged: true, limit: limit + limit/2 + maxAround, repeatable: false, // as base64 a document takes a third more, with lines
 	})
 	if err != nil {
 		return nil, err
 	}
-	return retrieved(got, wanted, limit)
+	return n.retrieved(got, wanted, limit)
 }
 
 // retrieveBody asks for one document (IHE ITI TF-2, 3.39.4.1.2 and 3.43.4.1.2).
-func retrieveBody(wanted locator) *etree.Element {
+func retrieveBody(wanted locator, as manner) *etree.Element {
+	home := cmp.Or(wanted.Origin, id(wanted.Home))
+	repository := cmp.Or(wanted.Repository, id(home.oid()))
+
 	root := etree.NewElement("RetrieveDocumentSetRequest")
 	root.CreateAttr("xmlns", sharing)
 	request := root.CreateElement("DocumentRequest")
-	put(request, "HomeCommunityId", wanted.Home)
-	put(request, "RepositoryUniqueId", wanted.Repository)
-	put(request, "DocumentUniqueId", wanted.Document)
+	put(request, "HomeCommunityId", as.home(home))
+	put(request, "RepositoryUniqueId", as.repository(repository))
+	put(request, "DocumentUniqueId", as.document(wanted.Document))
 	return root
 }
 
 // retrieved reads the answer, which has to be of just the document that was asked for (IHE ITI TF-2, 3.39.4.2.2 and 3.43.4.2.2). A document on
-// demand comes under the id that was asked for, beside its new one.
-func retrieved(got answer, wanted locator, limit int64) ([]byte, error) {
+// demand comes under the id that was asked for, beside its new one. Any repository counts if the list named none.
+func (n *Network) retrieved(got answer, wanted locator, limit int64) ([]byte, error) {
 	if !got.body.is(sharing, "RetrieveDocumentSetResponse") {
 		return nil, content(errShape)
 	}
@@ -71,18 +76,18 @@ func retrieved(got answer, wanted locator, limit int64) ([]byte, error) {
 	case len(documents) == 0:
 		return nil, content(errNone)
 	}
-	found := locator{
-		Home: documents[0].only(sharing, "HomeCommunityId").words(), Patient: wanted.Patient,
-		Repository: documents[0].only(sharing, "RepositoryUniqueId").words(), Document: documents[0].only(sharing, "DocumentUniqueId").words(),
-	}
-	data, err := got.binary(documents[0].only(sharing, "Document"))
+	came := documents[0]
+	home := id(came.only(sharing, "HomeCommunityId").words())
+	document := id(came.only(sharing, "DocumentUniqueId").words())
+	isHere := wanted.Repository == "" || id(came.only(sharing, "RepositoryUniqueId").words()).is(wanted.Repository)
+	data, err := got.binary(came.only(sharing, "Document"))
 	if err == nil {
 		err = got.body.wellShaped()
 	}
 	switch {
 	case err != nil:
 		return nil, content(err)
-	case found != wanted:
+	case !isHere || !document.is(wanted.Document) || !n.isWithin(home, wanted.Home):
 		return nil, content(errAnother)
 	case int64(len(data)) > limit:
 		return nil, fmt.Errorf("ihe: %w: %w", errSize, tefca.ErrTooLarge)

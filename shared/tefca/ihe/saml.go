@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"encoding/base64"
 	"fmt"
+	"math/big"
 	"time"
 
 	"github.com/beevik/etree"
@@ -24,11 +25,15 @@ const (
 type signer struct {
 	assertions, messages *dsig.SigningContext
 	certificate          string // base64 DER
+	key                  *rsa.PublicKey
 	subject              string
 }
 
 func newSigner(key *rsa.PrivateKey, own tls.Certificate) (signer, error) {
-	made := signer{certificate: base64.StdEncoding.EncodeToString(own.Certificate[0]), subject: own.Leaf.Subject.String()}
+	made := signer{
+		certificate: base64.StdEncoding.EncodeToString(own.Certificate[0]), key: &key.PublicKey,
+		subject: own.Leaf.Subject.String(),
+	}
 	for id, context := range map[string]**dsig.SigningContext{"ID": &made.assertions, "wsu:Id": &made.messages} {
 		signs, err := dsig.NewSigningContext(key, own.Certificate[:1])
 		if err != nil {
@@ -46,6 +51,7 @@ type claims struct {
 	id       string
 	who      tefca.Assertion
 	config   Config
+	manner   manner // of requests to the audience
 	audience string // the address that it is sent to, and good for
 	at       time.Time
 }
@@ -88,15 +94,16 @@ func (s signer) assertion(c claims) (*etree.Element, error) {
 		{attrHomeNHIN, c.config.Home},
 		{attrToken, c.who.Token.Reveal()},
 	} {
-		put(attribute(says, a[0]), "saml2:AttributeValue", a[1])
+		put(attribute(says, a[0], c.manner.nameFormat), "saml2:AttributeValue", a[1])
 	}
-	coded(says, attrRole, "Role", roleCode, roleSystem, roleName)
-	coded(says, attrPurpose, "PurposeOfUse", purposeCode, purposeSystem, purposeName)
+	coded(attribute(says, attrRole, c.manner.nameFormat), "Role", role())
+	coded(attribute(says, attrPurpose, c.manner.nameFormat), "PurposeOfUse", c.manner.purpose)
 	signature, err := s.assertions.ConstructSignature(root, true)
 	if err != nil {
 		return nil, fmt.Errorf("ihe: sign assertion: %w", err)
 	}
-	root.InsertChildAt(issuer.Index()+1, signature) // where the schema has it (OASIS, SAML V2.0 Core, 2.3.3)
+	s.keyValue(signature.SelectElement("ds:KeyInfo")) // no part of what is signed
+	root.InsertChildAt(issuer.Index()+1, signature)   // where the schema has it (OASIS, SAML V2.0 Core, 2.3.3)
 	return root, nil
 }
 
@@ -109,6 +116,7 @@ func (s signer) person(root *etree.Element) {
 	key := confirmation.CreateElement("saml2:SubjectConfirmationData").CreateElement("ds:KeyInfo")
 	key.CreateAttr("xmlns:ds", dsigSpace)
 	put(key.CreateElement("ds:X509Data"), "ds:X509Certificate", s.certificate)
+	s.keyValue(key)
 }
 
 // message signs a timestamp with the key that the assertion names, which ties the assertion to this message (OASIS, WSS SAML Token Profile 1.1.1,
@@ -134,20 +142,31 @@ func (s signer) message(c claims, id string) (stamp, signature *etree.Element, e
 	return stamp, signature, nil
 }
 
-func attribute(parent *etree.Element, name string) *etree.Element {
+// attribute adds an attribute with a name format (OASIS, SAML V2.0 Core, 8.2).
+func attribute(parent *etree.Element, name, format string) *etree.Element {
 	a := parent.CreateElement("saml2:Attribute")
 	a.CreateAttr("Name", name)
-	a.CreateAttr("NameFormat", uriFormat)
+	a.CreateAttr("NameFormat", format)
 	return a
 }
 
-// coded puts in an attribute whose value is a code of HL7 v3 (IHE ITI TF-2, 3.40.4.1.2.1 and 3.40.4.1.2.3).
-func coded(parent *etree.Element, name, tag, code, system, display string) {
-	value := attribute(parent, name).CreateElement("saml2:AttributeValue").CreateElement("hl7:" + tag)
+// coded puts in a value that is a code of HL7 v3 (IHE ITI TF-2, 3.40.4.1.2.1 and 3.40.4.1.2.3).
+func coded(attribute *etree.Element, tag string, is coding) {
+	value := attribute.CreateElement("saml2:AttributeValue").CreateElement("hl7:" + tag)
 	value.CreateAttr("xmlns:hl7", hl7Space)
 	value.CreateAttr("xmlns:xsi", instance)
 	value.CreateAttr("xsi:type", "hl7:CE")
-	value.CreateAttr("code", code)
-	value.CreateAttr("codeSystem", system)
-	value.CreateAttr("displayName", display)
+	value.CreateAttr("code", is.code)
+	value.CreateAttr("codeSystem", is.system)
+	value.CreateAttr("codeSystemName", is.systemName)
+	value.CreateAttr("displayName", is.name)
+}
+
+// keyValue adds our public key beside the certificate: some gateways verify with it alone (W3C, XML Signature, 4.4.2.2).
+func (s signer) keyValue(info *etree.Element) {
+	value := etree.NewElement("ds:KeyValue")
+	key := value.CreateElement("ds:RSAKeyValue")
+	put(key, "ds:Modulus", base64.StdEncoding.EncodeToString(s.key.N.Bytes()))
+	put(key, "ds:Exponent", base64.StdEncoding.EncodeToString(big.NewInt(int64(s.key.E)).Bytes()))
+	info.InsertChildAt(0, value)
 }

@@ -85,6 +85,20 @@ func sound(attributes []xml.Attr) bool {
 	return true
 }
 
+// apart gives an element and its descendants a shape of their own, so that a flaw within leaves the rest of the document
+// readable.
+func (e *element) apart() *element {
+	e.share(new(bool))
+	return e
+}
+
+func (e *element) share(shape *bool) {
+	e.shape = shape
+	for _, child := range e.children { // to maxDepth
+		child.share(shape)
+	}
+}
+
 // is reports whether an element has a name.
 func (e *element) is(space, name string) bool {
 	return e != nil && e.name.Space == space && e.name.Local == name

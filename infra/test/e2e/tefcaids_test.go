@@ -1,0 +1,73 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+	"testing/synctest"
+
+	"recordbridge/shared/testkit/expect"
+)
+
+// TestExportsOfTwoFacilitiesOfAPatientShareNoResourceID connects a patient whose two hospitals state the same facts. An
+// export after the patient has authorised again has to have the same ids as the first.
+func TestExportsOfTwoFacilitiesOfAPatientShareNoResourceID(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, options{})
+		holder, first := map[string]string{}, map[string]map[string]bool{}
+		for _, isFirst := range []bool{true, false} {
+			connections := s.connectVault(twoHospitals, "patient-7")
+			if len(connections) != 2 {
+				t.Fatalf("connected are %v", connections)
+			}
+			for facility, id := range connections {
+				ids := s.exportedIDs(id)
+				if isFirst {
+					first[facility] = ids
+				}
+				for one := range ids {
+					if other, known := holder[one]; known && other != facility {
+						t.Errorf("%s is a resource of %s and of %s", one, other, facility)
+					}
+					holder[one] = facility
+					if !first[facility][one] {
+						t.Errorf("%s: %s had another id in the first export", facility, one)
+					}
+				}
+				if len(ids) < 40 || len(ids) != len(first[facility]) {
+					t.Errorf("%s: %d resources, and %d in the first export", facility, len(ids), len(first[facility]))
+				}
+			}
+		}
+	})
+}
+
+// exportedIDs makes a new export of a connection and returns the ids in the file.
+func (s *stack) exportedIDs(connectionID string) map[string]bool {
+	s.t.Helper()
+	begun := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": connectionID, "refresh": true})
+	var task struct {
+		ID string `json:"task_id"`
+	}
+	expect.NoError(s.t, json.Unmarshal(begun.Data, &task))
+	s.letPass(2)
+	for _, sent := range s.events("patient.ehi_export_success") {
+		var body struct {
+			Data exportData `json:"data"`
+		}
+		expect.NoError(s.t, json.Unmarshal([]byte(sent.Body), &body))
+		if body.Data.TaskID != task.ID {
+			continue
+		}
+		ids := map[string]bool{}
+		for _, ofType := range s.download(body.Data.DownloadLinks[0].URL) {
+			for id := range ofType {
+				ids[id] = true
+			}
+		}
+		return ids
+	}
+	s.t.Fatalf("the export %s of %s has not succeeded", task.ID, connectionID)
+	return nil
+}

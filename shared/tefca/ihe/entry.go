@@ -1,0 +1,135 @@
+package ihe
+
+import (
+	"strconv"
+	"strings"
+
+	"recordbridge/shared/tefca"
+)
+
+// Attributes of a document entry (IHE ITI TF-3, table 4.2.3.2-1), as losses name them.
+const (
+	attributeHome       = "homeCommunityId"
+	attributeType       = "objectType"
+	attributePatient    = "patientId"
+	attributeUnique     = "uniqueId"
+	attributeRepository = "repositoryUniqueId"
+)
+
+// entry is a document of a list with its locator.
+type entry struct {
+	document tefca.Document
+	at       locator
+}
+
+// isSame reports whether two entries of one document id name the same community and repository.
+func (e entry) isSame(other entry) bool {
+	a, b := e.at, other.at
+	return a.Origin.value() == b.Origin.value() && a.Repository.value() == b.Repository.value()
+}
+
+// flaw tells apart entries that are not taken. Its zero value is none.
+type flaw struct {
+	err       error  // tefca.ErrContent or tefca.ErrOtherPerson
+	attribute string // at fault
+}
+
+// entry reads a document entry (IHE ITI TF-3, 4.2.3.2). The patient has to be the one asked for, and the community the
+// one asked or one below it. An entry without a repository is retrieved with its community's id in that place.
+func (n *Network) entry(e *element, whose local) (entry, flaw) {
+	home := id(e.attribute("home"))
+	if !n.isWithin(home, whose.Home) {
+		return entry{}, flaw{tefca.ErrContent, attributeHome}
+	}
+	if kind := id(e.attribute("objectType")); !kind.is(stableEntry) && !kind.is(onDemandEntry) {
+		return entry{}, flaw{tefca.ErrContent, attributeType}
+	}
+	patients, documents := externals(e, entryPatient), externals(e, entryUnique)
+	if len(patients) != 1 {
+		return entry{}, flaw{tefca.ErrContent, attributePatient}
+	}
+	patient, isReadable := parseCX(patients[0])
+	switch {
+	case !isReadable:
+		return entry{}, flaw{tefca.ErrContent, attributePatient}
+	case !patient.is(whose):
+		return entry{}, flaw{tefca.ErrOtherPerson, attributePatient}
+	case len(documents) != 1 || !printable(documents[0]):
+		return entry{}, flaw{tefca.ErrContent, attributeUnique}
+	}
+	repositories := slots(e, "repositoryUniqueId")
+	if len(repositories) > 1 || len(repositories) == 1 && !printable(repositories[0]) {
+		return entry{}, flaw{tefca.ErrContent, attributeRepository}
+	}
+	at := locator{Home: whose.Home, Origin: "", Patient: whose.cx(), Repository: "", Document: id(documents[0])}
+	if len(repositories) == 1 {
+		at.Repository = id(repositories[0])
+	}
+	if !home.is(id(whose.Home)) {
+		at.Origin = home
+	}
+	return entry{at: at, document: tefca.Document{
+		ID: documents[0], Type: e.attribute("mimeType"), Made: moment(only(slots(e, "creationTime"))),
+		Size: size(only(slots(e, "size"))), Locator: at.seal(),
+	}}, flaw{}
+}
+
+// isWithin reports whether a home community id is a community's own, or below it in the tree of OIDs with no other
+// configured community in between. The owner of an OID assigns those below it (ITU-T X.660).
+func (n *Network) isWithin(home id, community string) bool {
+	for oid := home.oid(); oid != ""; oid = parent(oid) {
+		if _, known := n.facilities[oidScheme+oid]; known || id(n.config.Home).is(id(oid)) {
+			return id(community).is(id(oid))
+		}
+	}
+	return false
+}
+
+// parent returns the OID above another, or an empty text.
+func parent(oid string) string { return oid[:max(0, strings.LastIndexByte(oid, '.'))] }
+
+// externals lists the external identifiers of an entry by their scheme.
+func externals(e *element, scheme id) []string {
+	var found []string
+	for _, i := range e.all(rimSpace, "ExternalIdentifier") {
+		if id(i.attribute("identificationScheme")).is(scheme) {
+			found = append(found, i.attribute("value"))
+		}
+	}
+	return found
+}
+
+// slots lists the values of an entry's slots of a name.
+func slots(e *element, name string) []string {
+	var found []string
+	for _, s := range e.all(rimSpace, "Slot") {
+		if s.attribute("name") != name {
+			continue
+		}
+		for _, list := range s.all(rimSpace, "ValueList") {
+			for _, value := range list.all(rimSpace, "Value") {
+				if text := value.words(); text != "" {
+					found = append(found, text)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// only returns the single value, or an empty text if there are none or several.
+func only(values []string) string {
+	if len(values) != 1 {
+		return ""
+	}
+	return values[0]
+}
+
+// size reads a number of bytes; 0 means unknown.
+func size(text string) int64 {
+	bytes, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || bytes < 0 {
+		return 0
+	}
+	return bytes
+}

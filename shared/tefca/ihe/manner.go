@@ -1,0 +1,121 @@
+package ihe
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"recordbridge/shared/tefca"
+)
+
+// Settings adapts requests to one gateway or community that departs from the profiles: values by name (docs/tefca.md,
+// "Settings of a gateway").
+type Settings map[string]string
+
+// manner holds the settings of requests to a community.
+type manner struct {
+	nameFormat string  // NameFormat of SAML attributes
+	prefix     spelled // ids of communities and repositories
+	documents  spelled // ids of documents
+	ranged     string  // the attribute of document entries that queries bound; empty for none
+	purpose    coding
+}
+
+// spelled is a form of ids in message bodies.
+type spelled int
+
+const (
+	usual spelled = iota // as the transaction has it
+	asURN
+	bare
+)
+
+// coding is a code with its system, as in HL7 v3.
+type coding struct{ code, system, systemName, name string }
+
+// settingValues lists the values of each setting, the default first.
+func settingValues() map[string][]string {
+	return map[string][]string{
+		"attribute_name_format": {"uri", "basic", "unspecified"},
+		"id_prefix":             {"usual", "urn", "none"},
+		"document_id_prefix":    {"usual", "urn", "none"},
+		"date_range":            {"none", "creation_time", "service_start_time", "service_stop_time"},
+		"purpose_of_use":        {"T-IAS", "REQUEST", "PATRQT"},
+	}
+}
+
+// check refuses unknown settings and values. The error names the member and its values, and quotes nothing.
+func (s Settings) check(at string) error {
+	values := settingValues()
+	names := slices.Sorted(maps.Keys(values))
+	unknown := errors.New("ihe: " + at + ".settings has a member other than " + strings.Join(names, ", "))
+	for name := range s {
+		if values[name] == nil {
+			return unknown
+		}
+	}
+	for _, name := range names {
+		if value, isSet := s[name]; isSet && !slices.Contains(values[name], value) {
+			return fmt.Errorf("ihe: %s.settings.%s is none of %s", at, name, strings.Join(values[name], ", "))
+		}
+	}
+	return nil
+}
+
+// mannerOf compiles checked settings. A community's settings override its gateway's.
+func mannerOf(community, gateway Settings) manner {
+	set := func(name string) string { return cmp.Or(community[name], gateway[name], settingValues()[name][0]) }
+	ways := map[string]spelled{"usual": usual, "urn": asURN, "none": bare}
+	return manner{
+		nameFormat: attributeFormats + set("attribute_name_format"),
+		prefix:     ways[set("id_prefix")], documents: ways[set("document_id_prefix")],
+		ranged: map[string]string{
+			"creation_time": "CreationTime", "service_start_time": "ServiceStartTime",
+			"service_stop_time": "ServiceStopTime",
+		}[set("date_range")],
+		purpose: purposes()[set("purpose_of_use")],
+	}
+}
+
+// root returns the id of a community for HL7 v3 messages: by default a bare OID.
+func (m manner) root(home id) string { return m.prefix.write(home, home.oid()) }
+
+// home returns the id of a community for queries and retrievals: by default a URN (IHE ITI TF-3, 4.2.3.2.12).
+func (m manner) home(home id) string { return m.prefix.write(home, home.urn()) }
+
+// repository returns the id of a repository: by default as listed.
+func (m manner) repository(listed id) string { return m.prefix.write(listed, string(listed)) }
+
+// document returns the id of a document: by default as listed.
+func (m manner) document(listed id) string { return m.documents.write(listed, string(listed)) }
+
+func (s spelled) write(one id, usually string) string {
+	switch s {
+	case asURN:
+		return one.urn()
+	case bare:
+		return one.value()
+	case usual:
+	}
+	return usually
+}
+
+// between returns the date range of a query, if one is set: from a year before the person's birth, to cover a whole
+// life, until tomorrow, since some gateways write local times as if they were UTC. A gateway may leave out entries that
+// lack the attribute, such as documents on demand.
+func (m manner) between(who tefca.Person, now time.Time) [][2]string {
+	if m.ranged == "" {
+		return nil
+	}
+	const layout = "20060102150405"
+	from := "19000101000000"
+	if born, err := time.Parse(time.DateOnly, who.BirthDate); err == nil {
+		from = born.AddDate(-1, 0, 0).Format(layout)
+	}
+	name := "$XDSDocumentEntry" + m.ranged
+	return [][2]string{{name + "From", from}, {name + "To", now.UTC().AddDate(0, 0, 1).Format(layout)}}
+}
