@@ -156,10 +156,11 @@ func (c *converter) intervention(n *node) {
 const procedureActRoot = "2.16.840.1.113883.10.20.22.4.12"
 
 func (c *converter) relateIntervention(n *node) {
-	if n.ref == nil {
+	told := c.toldBy(n)
+	if told == nil {
 		return
 	}
 	for _, goal := range ofType(c.related(n, "RSON", "GEVL", "REFR"), "Goal") {
-		pertainsToGoal(n.ref.header, goal)
+		pertainsToGoal(told, goal)
 	}
 }

@@ -45,7 +45,7 @@ func (c *converter) concept(n *node) *r4.CodeableConcept {
 func isWords(n *node) bool { return n.at("translation") == nil && n.at("originalText") == nil }
 
 func (c *converter) addCodings(concept *r4.CodeableConcept, n *node) {
-	n.taken = true
+	c.take(n)
 	if code, ok := coding(n); ok && !concept.Has(code.System, code.Code) {
 		concept.Coding = append(concept.Coding, code)
 	}

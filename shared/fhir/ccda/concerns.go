@@ -86,7 +86,7 @@ func (c *converter) healthConcern(act *node) {
 	if made == nil && (about != nil || c.text(act.at("text")) != "") {
 		made = append(made, *c.concernAbout(act, about))
 	}
-	act.taken = true
+	c.take(act)
 	c.later = append(c.later, func() { c.relateConcern(act, made) })
 }
 

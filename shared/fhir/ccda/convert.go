@@ -32,6 +32,9 @@ type converter struct {
 	images    map[string]*node      // objects of imaging studies by UID, once they are asked for
 	later     []func()              // to be done when every statement has its resource
 
+	taken []bool               // statements and codes that some resource tells, by the number of their node
+	facts map[*node]*r4.Header // of statements: the resource that tells them
+
 	authorships authorships
 
 	resources []r4.Resource
@@ -45,15 +48,13 @@ type converter struct {
 	budget    budget
 }
 
-// fact is the resource that tells a statement.
-type fact struct{ header *r4.Header }
-
 // newConverter reads what has to be known before the first resource is made. The document has so many bytes.
 func newConverter(document *node, bytes int, patientID, salt string) *converter {
 	c := &converter{
 		document: document, salt: salt, patient: &r4.Reference{Reference: "Patient/" + patientID},
 		rules: ruleIndex(), narrative: map[string]*node{}, acts: map[string][]*node{}, parties: map[*node]party{}, authors: map[*node]*node{}, roles: map[string]party{},
 		patientIDs: map[string]bool{}, index: map[string]int{}, budget: budgetOf(bytes),
+		facts: map[*node]*r4.Header{},
 	}
 	c.source, c.key = documentNames(document)
 	c.version = c.source + "|" + codeOf(document.at("code")) + "|" + document.at("effectiveTime").attr("value")
@@ -66,7 +67,9 @@ func newConverter(document *node, bytes int, patientID, salt string) *converter 
 	for _, key := range patientKeys(document) {
 		c.patientIDs[key] = true
 	}
+	elements := 0
 	for n := range document.descendants() {
+		elements = int(n.number) + 1
 		if id := n.attr("ID"); id != "" && c.narrative[id] == nil {
 			c.narrative[id] = n
 		}
@@ -76,6 +79,7 @@ func newConverter(document *node, bytes int, patientID, salt string) *converter 
 			}
 		}
 	}
+	c.taken = make([]bool, elements)
 	return c
 }
 
@@ -193,7 +197,7 @@ func (c *converter) add(r r4.Resource, told ...*node) *r4.Reference {
 	head := r.Base()
 	for _, n := range told {
 		if n != nil {
-			n.taken = true
+			c.take(n)
 			c.tagUntold(head, n)
 			c.tagComments(head, n)
 		}
@@ -218,9 +222,7 @@ func (c *converter) add(r r4.Resource, told ...*node) *r4.Reference {
 		if n == nil {
 			continue
 		}
-		if n.ref == nil {
-			n.ref = &fact{head}
-		}
+		c.tell(n, head)
 		c.attribute(head, n, told[0])
 	}
 	if len(told) > 0 {
@@ -253,10 +255,10 @@ func (c *converter) keep(r r4.Resource) *r4.Reference {
 func (c *converter) tagUntold(head *r4.Header, n *node) {
 	for part := range n.each("code", "value", "interpretationCode") {
 		for cd := range part.descendants() {
-			if code, ok := coding(cd); ok && !cd.taken && isOneOf(cd.name, "code", "value", "interpretationCode", "translation") {
+			if code, ok := coding(cd); ok && !c.isTaken(cd) && isOneOf(cd.name, "code", "value", "interpretationCode", "translation") {
 				code.Version = ""
 				head.Tag(code)
-				cd.taken = true
+				c.take(cd)
 			}
 		}
 	}
@@ -265,7 +267,7 @@ func (c *converter) tagUntold(head *r4.Header, n *node) {
 // tagComments keeps the codes of the comments that are notes of the resource.
 func (c *converter) tagComments(head *r4.Header, n *node) {
 	for r := range n.each("entryRelationship") {
-		if act := r.at("act"); act != nil && act.taken && isComment(act) {
+		if act := r.at("act"); act != nil && c.isTaken(act) && isComment(act) {
 			c.tagUntold(head, act)
 		}
 	}
@@ -301,12 +303,28 @@ func appendReference(list []r4.Reference, more ...r4.Reference) []r4.Reference {
 }
 
 // reference gives the resource that tells a statement, or nil.
-func (n *node) reference() *r4.Reference {
-	if n == nil || n.ref == nil {
-		return nil
+func (c *converter) reference(n *node) *r4.Reference {
+	if head := c.toldBy(n); head != nil {
+		return head.Reference()
 	}
-	return n.ref.header.Reference()
+	return nil
 }
+
+// take notes that some resource tells a statement or a code.
+func (c *converter) take(n *node) { c.taken[n.number] = true }
+
+// isTaken reports whether some resource tells a statement or a code.
+func (c *converter) isTaken(n *node) bool { return c.taken[n.number] }
+
+// tell notes the resource that tells a statement. The first stays.
+func (c *converter) tell(n *node, head *r4.Header) {
+	if c.facts[n] == nil {
+		c.facts[n] = head
+	}
+}
+
+// toldBy gives the resource that tells a statement, or nil.
+func (c *converter) toldBy(n *node) *r4.Header { return c.facts[n] }
 
 // drop counts what leaves no trace.
 func (c *converter) drop(what, reason string) {

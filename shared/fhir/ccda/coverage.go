@@ -32,8 +32,15 @@ func coverageEntries() []entryRule {
 		},
 		{
 			roots: []string{"2.16.840.1.113883.10.20.1.19"}, name: "Authorization Activity", target: "its entries",
-			file: file, convert: func(_ *converter, n *node) { n.taken = codeOf(n.at("code")) == "" },
+			file: file, convert: (*converter).authorization,
 		},
+	}
+}
+
+// authorization leaves what it says to the statements in it, unless it has a code.
+func (c *converter) authorization(n *node) {
+	if codeOf(n.at("code")) == "" {
+		c.take(n)
 	}
 }
 

@@ -142,6 +142,6 @@ func (c *converter) readUDI(d *r4.Device, organizer *node) {
 		default:
 			continue
 		}
-		member.taken = true
+		c.take(member)
 	}
 }

@@ -29,7 +29,7 @@ func encounterEntries() []entryRule {
 // encounterActivity makes an Encounter, or completes the one of the same id in the header (C-CDA on FHIR, "Encounters").
 func (c *converter) encounterActivity(n *node) {
 	if n.at("code") == nil && n.at("effectiveTime") == nil && len(c.acts[realID(n)]) > 1 {
-		n.taken = true // it only says in which encounter something else was
+		c.take(n) // it only says in which encounter something else was
 		return
 	}
 	e := c.newEncounter(n)
@@ -76,12 +76,10 @@ func (c *converter) addEncounter(e *r4.Encounter, told ...*node) *r4.Reference {
 	}
 	head := c.resources[c.index[ref.Reference]].Base()
 	for _, n := range told {
-		n.taken = true
+		c.take(n)
 		c.tagUntold(head, n)
 		c.attribute(head, n, told[0])
-		if n.ref == nil {
-			n.ref = &fact{head}
-		}
+		c.tell(n, head)
 	}
 	c.open.add(*ref)
 	return ref
@@ -130,7 +128,7 @@ func (c *converter) diagnoses(ref *r4.Reference, n *node) {
 			}
 		}
 		for problem := range rel.each("observation") {
-			if !problem.taken && problem.attr("moodCode") != "GOL" && c.isProblem(problem) && isTemplate(problem, "2.16.840.1.113883.10.20.22.4.4", "2.16.840.1.113883.10.20.1.28") {
+			if !c.isTaken(problem) && problem.attr("moodCode") != "GOL" && c.isProblem(problem) && isTemplate(problem, "2.16.840.1.113883.10.20.22.4.4", "2.16.840.1.113883.10.20.1.28") {
 				found = append(found, *c.problem(problem, nil))
 			}
 		}

@@ -12,7 +12,7 @@ func (c *converter) generic(n *node) {
 	code, value := c.concept(n.at("code")), n.at("value")
 	_, valued := c.value(value)
 	if code == nil && !valued && c.text(n.at("text")) == "" {
-		n.taken = true
+		c.take(n)
 		return
 	}
 	if mood := n.attr("moodCode"); mood != "" && mood != "EVN" && mood != "EVN.CRT" && mood != "DEF" {
@@ -21,7 +21,7 @@ func (c *converter) generic(n *node) {
 	}
 	o := c.observation(n)
 	o.Category = c.sectionCategory()
-	if around := outer(n).reference(); around != nil {
+	if around := c.reference(outer(n)); around != nil {
 		o.Focus = []r4.Reference{*around}
 	}
 	c.add(o, n)

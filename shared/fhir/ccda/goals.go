@@ -203,7 +203,7 @@ func (c *converter) progress(n *node) {
 func (c *converter) surveyed(n *node) *r4.Observation {
 	o := c.observation(n)
 	o.Category = []r4.CodeableConcept{*one("http://terminology.hl7.org/CodeSystem/observation-category", "survey", "Survey")}
-	if around := outer(n).reference(); around != nil {
+	if around := c.reference(outer(n)); around != nil {
 		o.Focus = []r4.Reference{*around}
 	}
 	return o

@@ -121,14 +121,17 @@ func (c *converter) imagingObject(n *node) {
 	if listed == nil {
 		return
 	}
-	n.taken, n.ref = true, listed.ref
+	c.take(n)
+	if object := c.toldBy(listed); object != nil {
+		c.tell(n, object)
+	}
 	c.later = append(c.later, func() {
 		about := outer(n)
-		for about != nil && about.ref == nil {
+		for about != nil && c.toldBy(about) == nil {
 			about = outer(about)
 		}
-		if o := resourceOf[r4.Observation](c, about.reference()); o != nil && listed.ref != nil {
-			o.DerivedFrom = appendReference(o.DerivedFrom, *listed.reference())
+		if o := resourceOf[r4.Observation](c, c.reference(about)); o != nil && c.toldBy(listed) != nil {
+			o.DerivedFrom = appendReference(o.DerivedFrom, *c.reference(listed))
 		}
 	})
 }
@@ -155,7 +158,7 @@ func (c *converter) listedImages() map[string]*node {
 func (c *converter) imagingObservation(n *node) {
 	o := c.observation(n)
 	o.Category = []r4.CodeableConcept{*one("http://terminology.hl7.org/CodeSystem/observation-category", "imaging", "Imaging")}
-	if around := outer(n).reference(); around != nil {
+	if around := c.reference(outer(n)); around != nil {
 		o.Focus = []r4.Reference{*around}
 	}
 	c.add(o, n)

@@ -73,14 +73,20 @@ func medicationEntries() []entryRule {
 
 // medicationAct takes the medication in the act that a list of the hospital wraps it in.
 func (c *converter) medicationAct(act *node) {
+	var told *r4.Header
 	for r := range act.each("entryRelationship") {
 		for n := range r.each("substanceAdministration") {
 			c.medication(n)
-			act.taken, act.ref = n.taken, n.ref
+			c.take(act)
+			told = c.toldBy(n)
 		}
 	}
-	if act.ref != nil && act.at("code") != nil {
-		c.tagUntold(act.ref.header, act)
+	if told == nil {
+		return
+	}
+	c.tell(act, told)
+	if act.at("code") != nil {
+		c.tagUntold(told, act)
 	}
 }
 

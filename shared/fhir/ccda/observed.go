@@ -23,12 +23,12 @@ func (c *converter) observed(n *node, categories ...*r4.CodeableConcept) *r4.Obs
 // member converts a statement in an organizer by its own template, or as the section has it, and gives a reference to what
 // tells it.
 func (c *converter) member(n *node, section *sectionRule) *r4.Reference {
-	if !n.taken {
+	if !c.isTaken(n) {
 		if rule := c.ruleOf(n, section); rule != nil {
 			rule.convert(c, n)
 		}
 	}
-	return n.reference()
+	return c.reference(n)
 }
 
 // panel makes an Observation of an organizer, whose members are Observations themselves (observation.html, "hasMember"). Its
@@ -121,7 +121,7 @@ func setTime(o *r4.Observation, n *node) {
 
 // siblings gives the observations after one, in its organizer or its section, of the same time that nothing tells yet. What
 // belongs together stands close by: looking no further keeps long lists linear.
-func siblings(n *node) iter.Seq[*node] {
+func (c *converter) siblings(n *node) iter.Seq[*node] {
 	const closeBy = 200
 	return func(yield func(*node) bool) {
 		part := n.parent.next
@@ -130,7 +130,7 @@ func siblings(n *node) iter.Seq[*node] {
 				return
 			}
 			for other := range part.each("observation") {
-				if !other.taken && sameTime(other, n) && !yield(other) {
+				if !c.isTaken(other) && sameTime(other, n) && !yield(other) {
 					return
 				}
 			}

@@ -141,7 +141,7 @@ func (c *converter) relateRequest(ref *r4.Reference, n *node) {
 	}
 	r.Insurance = appendReference(r.Insurance, ofType(all, "Coverage")...)
 	for around := outer(n); around != nil; around = outer(around) { // what a policy authorizes
-		r.Insurance = appendReference(r.Insurance, ofType(listed(around.reference()), "Coverage")...)
+		r.Insurance = appendReference(r.Insurance, ofType(listed(c.reference(around)), "Coverage")...)
 	}
 	for _, goal := range ofType(all, "Goal") {
 		pertainsToGoal(&r.Header, goal)

@@ -84,7 +84,7 @@ func (c *converter) problemAct(act *node) []r4.Reference {
 		}
 	}
 	if list != nil {
-		act.taken = true
+		c.take(act)
 	}
 	return list
 }
@@ -125,7 +125,7 @@ func (c *converter) problem(n, act *node) *r4.Reference {
 	if status != nil {
 		told = append(told, status) // what its status is called where it is not told stays as a tag
 		if r.ClinicalStatus.Has(conditionClinical, statusOfProblem(status.at("value"))) {
-			status.at("value").taken = true
+			c.take(status.at("value"))
 		}
 	}
 	r.Verification = verification(value)
@@ -305,10 +305,10 @@ func (c *converter) comments(n *node) []r4.Annotation {
 	for r := range n.each("entryRelationship") {
 		for act := range r.each("act") {
 			words := firstOf(c.text(act.at("text")), c.text(act.at("code", "originalText")))
-			if !isComment(act) || act.taken {
+			if !isComment(act) || c.isTaken(act) {
 				continue
 			}
-			act.taken = true
+			c.take(act)
 			if by := c.ownAuthor(act); words != "" {
 				notes = append(notes, r4.Annotation{AuthorReference: by.as("Practitioner", "Organization", "Patient", "RelatedPerson"), Time: by.time, Text: words})
 			}

@@ -147,7 +147,7 @@ func isReason(rel, n *node) bool {
 // "Encounters": indication).
 func (c *converter) reason(n *node, codes []r4.CodeableConcept, references []r4.Reference) ([]r4.CodeableConcept, []r4.Reference) {
 	for _, other := range c.acts[realID(n)] {
-		if ref := other.reference(); ref != nil && strings.HasPrefix(ref.Reference, "Condition/") {
+		if ref := c.reference(other); ref != nil && strings.HasPrefix(ref.Reference, "Condition/") {
 			references = appendReference(references, *ref)
 		}
 	}

@@ -45,12 +45,12 @@ func (c *converter) related(n *node, kinds ...string) []r4.Reference {
 
 // pointed gives the resource of a statement, or of another of its id when it only names that.
 func (c *converter) pointed(s *node) *r4.Reference {
-	if ref := s.reference(); ref != nil && !isTemplate(s, entryReference) {
+	if ref := c.reference(s); ref != nil && !isTemplate(s, entryReference) {
 		return ref
 	}
 	for _, named := range c.acts[realID(s)] {
-		if named.ref != nil && !isTemplate(named, entryReference) {
-			return named.reference()
+		if c.toldBy(named) != nil && !isTemplate(named, entryReference) {
+			return c.reference(named)
 		}
 	}
 	return nil

@@ -70,7 +70,7 @@ func (c *converter) resultOrganizer(n *node) {
 		case strings.HasPrefix(ref.Reference, "Specimen/"):
 			r.Specimen = appendReference(r.Specimen, *ref)
 		}
-		r.PresentedForm = append(r.PresentedForm, files(member)...)
+		r.PresentedForm = append(r.PresentedForm, c.files(member)...)
 	}
 	if r.Effective, r.EffectivePeriod = c.effective(n.at("effectiveTime")); r.Effective == "" && r.EffectivePeriod == nil {
 		r.Effective, r.EffectivePeriod = c.spanOf(n)
@@ -110,7 +110,7 @@ func (c *converter) result(n *node) {
 			}
 		}
 	}
-	if forms := files(n); forms != nil && (outer(n) == nil || outer(n).name != "organizer") {
+	if forms := c.files(n); forms != nil && (outer(n) == nil || outer(n).name != "organizer") {
 		o.DerivedFrom = []r4.Reference{*c.addDocument(n, forms)}
 	}
 	setAbsent(o, n.at("value"))
@@ -126,11 +126,11 @@ func (c *converter) part(n *node) *r4.Reference {
 }
 
 // files gives the values of an observation that are files.
-func files(n *node) []r4.Attachment {
+func (c *converter) files(n *node) []r4.Attachment {
 	var list []r4.Attachment
 	for value := range n.each("value") {
 		if isFile(value) {
-			value.taken = true
+			c.take(value)
 			list = append(list, r4.Attachment{ContentType: value.attr("mediaType"), Data: bytesOf(value)})
 		}
 	}

@@ -113,13 +113,13 @@ func sectionOf(n *node, rules []sectionRule) *sectionRule {
 
 // entry turns a statement into resources, and then everything coded in it that its rule did not take.
 func (c *converter) entry(n *node, section *sectionRule) {
-	if n.taken || c.budget.isFull && !c.affords(n.name, 0) {
+	if c.isTaken(n) || c.budget.isFull && !c.affords(n.name, 0) {
 		return
 	}
 	if rule := c.ruleOf(n, section); rule != nil {
 		rule.convert(c, n)
 	}
-	if !n.taken {
+	if !c.isTaken(n) {
 		c.generic(n)
 	}
 	c.leftovers(n, section)
@@ -129,7 +129,7 @@ func (c *converter) entry(n *node, section *sectionRule) {
 func (c *converter) leftovers(n *node, section *sectionRule) {
 	for child := range n.each() {
 		switch {
-		case isStatement(child) && !child.taken:
+		case isStatement(child) && !c.isTaken(child):
 			c.entry(child, nil)
 		default:
 			c.leftovers(child, section)

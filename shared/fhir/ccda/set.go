@@ -104,9 +104,6 @@ func (m *merger) take(root *node, bytes int, patientID string) {
 	c := newConverter(root, bytes, patientID, "")
 	c.convert()
 	if m.isOthers(c, patientID) {
-		for n := range root.descendants() {
-			n.taken, n.ref = false, nil
-		}
 		c = newConverter(root, bytes, patientID, patientID)
 		c.convert()
 	}

@@ -59,7 +59,7 @@ func (c *converter) collected(n *node) {
 	}
 	c.add(s, told...)
 	if around := outer(n); around != nil && around.name == "procedure" {
-		c.later = append(c.later, func() { takenBy(s, around.reference()) })
+		c.later = append(c.later, func() { takenBy(s, c.reference(around)) })
 	}
 }
 

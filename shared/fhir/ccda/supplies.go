@@ -81,10 +81,10 @@ func (c *converter) dispense(n *node) {
 	for r := range n.each("entryRelationship") {
 		if order := r.at("supply"); order != nil && order.attr("moodCode") != "EVN" {
 			c.supplyOrder(order)
-			d.Prescription = append(d.Prescription, listed(order.reference())...)
+			d.Prescription = append(d.Prescription, listed(c.reference(order))...)
 		}
 	}
-	if around := outer(n).reference(); d.Prescription == nil && resourceOf[r4.MedicationRequest](c, around) != nil {
+	if around := c.reference(outer(n)); d.Prescription == nil && resourceOf[r4.MedicationRequest](c, around) != nil {
 		d.Prescription = listed(around)
 	}
 	c.add(d, told...)

@@ -42,7 +42,7 @@ func (c *converter) value(n *node) (v r4.Value, ok bool) {
 		}
 	}
 	if v != (r4.Value{}) {
-		n.taken = true
+		c.take(n)
 		return v, true
 	}
 	v = c.guess(n)
@@ -70,7 +70,7 @@ func interval(n *node) (v r4.Value) {
 
 // guess reads a value whose type is missing, or whose looks are not those of its type.
 func (c *converter) guess(n *node) (v r4.Value) {
-	n.taken = true
+	c.take(n)
 	switch concept := c.concept(n); {
 	case n.attr("code") != "" || n.at("translation").attr("code") != "":
 		v.ValueCodeableConcept = concept

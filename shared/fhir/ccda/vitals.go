@@ -165,7 +165,7 @@ func (c *converter) vitalSign(n *node) {
 		c.oximetry(n, nil)
 		return
 	case isInhaled(code):
-		if saturation := first(siblings(n), isSaturation); saturation != nil {
+		if saturation := first(c.siblings(n), isSaturation); saturation != nil {
 			c.oximetry(saturation, n)
 			return
 		}
@@ -188,7 +188,7 @@ func (c *converter) oximetry(n, before *node) {
 	if before != nil {
 		take(before)
 	}
-	for other := range siblings(firstNode(before, n)) {
+	for other := range c.siblings(firstNode(before, n)) {
 		if isInhaled(other.at("code")) {
 			take(other)
 		}
@@ -240,9 +240,9 @@ func isSaturation(code *node) bool {
 func (c *converter) bloodPressure(n *node) {
 	var systolic, diastolic *node
 	if isSystolic(n.at("code")) {
-		systolic, diastolic = n, first(siblings(n), isDiastolic)
+		systolic, diastolic = n, first(c.siblings(n), isDiastolic)
 	} else {
-		systolic, diastolic = first(siblings(n), isSystolic), n
+		systolic, diastolic = first(c.siblings(n), isSystolic), n
 	}
 	var upper, lower r4.Component
 	o := c.vital(firstNode(systolic, diastolic))
