@@ -22,20 +22,21 @@ func planAssumptions() []assumption {
 // carePlanSections are the sections that tell what is to be done. Each is a CarePlan.
 func carePlanSections() []sectionRule {
 	const file = "careplans.go"
+	all := &carePlans{}
 	return []sectionRule{
 		{
-			codes: []string{"18776-5"}, name: "Plan of Treatment", file: file, assume: planAssumptions(), narrative: (*converter).carePlan,
+			codes: []string{"18776-5"}, name: "Plan of Treatment", file: file, assume: planAssumptions(), narrative: all.convert,
 			roots:  []string{"2.16.840.1.113883.10.20.22.2.10", "2.16.840.1.113883.10.20.1.10", "1.3.6.1.4.1.19376.1.5.3.1.3.31", "2.16.840.1.113883.3.88.11.83.124"},
 			titles: []string{"plan of treatment", "treatment plan", "plan of care", "care plan", "plan"},
 		},
 		{
-			codes: []string{"51847-2"}, name: "Assessment and Plan", file: file, assume: planAssumptions(), narrative: (*converter).assessmentAndPlan,
+			codes: []string{"51847-2"}, name: "Assessment and Plan", file: file, assume: planAssumptions(), narrative: all.convertAssessment,
 			roots:  []string{"2.16.840.1.113883.10.20.22.2.9", "1.3.6.1.4.1.19376.1.5.3.1.1.13.2.5"},
 			titles: []string{"assessment and plan", "assessment and plan of treatment"},
 		},
 		{
 			codes: []string{"62387-6"}, roots: []string{"2.16.840.1.113883.10.20.21.2.3"}, name: "Interventions", titles: []string{"interventions", "interventions section"},
-			file: file, narrative: (*converter).carePlan, assume: append([]assumption{{"act", "EVN", interventionRoot}, {"act", "INT", interventionRoot}}, planAssumptions()...),
+			file: file, narrative: all.convert, assume: append([]assumption{{"act", "EVN", interventionRoot}, {"act", "INT", interventionRoot}}, planAssumptions()...),
 		},
 		{
 			codes: []string{"59772-4"}, roots: []string{"2.16.840.1.113883.10.20.22.2.30"}, name: "Planned Procedure", titles: []string{"planned procedure"},
@@ -64,17 +65,22 @@ func interventionEntries() []entryRule {
 	}
 }
 
-// assessmentAndPlan keeps the assessment as a note besides the plan, since a CarePlan is no place for it.
-func (c *converter) assessmentAndPlan(section *node) {
+// carePlans are the CarePlans of a document.
+type carePlans struct {
+	first *r4.Reference // the goals of the document belong to it; nil as long as there is none
+}
+
+// convertAssessment keeps the assessment as a note besides the plan, since a CarePlan is no place for it.
+func (all *carePlans) convertAssessment(c *converter, section *node) {
 	c.noteOfWords(section)
 	if section.at("entry") != nil {
-		c.carePlan(section)
+		all.convert(c, section)
 	}
 }
 
-// carePlan makes a CarePlan of a section (US Core CarePlan): its words as the text, its entries as what is planned. The goals
+// convert makes a CarePlan of a section (US Core CarePlan): its words as the text, its entries as what is planned. The goals
 // and health concerns of the document belong to it, wherever they stand.
-func (c *converter) carePlan(section *node) {
+func (all *carePlans) convert(c *converter, section *node) {
 	text := narrativeOf(section.at("text"))
 	entries := c.open.list
 	if text == nil && entries == nil {
@@ -108,8 +114,8 @@ func (c *converter) carePlan(section *node) {
 	}
 	ref := c.addEntity(p)
 	c.open.add(*ref)
-	if c.plan == nil { // one is enough: the goals of the document are not those of each of its plans
-		c.plan = ref
+	if all.first == nil { // one is enough: the goals of the document are not those of each of its plans
+		all.first = ref
 		c.after(ref, func() { c.completeCarePlan(ref) })
 	}
 }
@@ -146,14 +152,9 @@ func (c *converter) intervention(n *node) {
 		c.request(n)
 		return
 	}
-	if done := c.rules[procedureActRoot]; done != nil {
-		done.convert(c, n)
-	}
+	c.convertBy(procedureActRoot, n)
 	c.later = append(c.later, func() { c.relateIntervention(n) })
 }
-
-// procedureActRoot is the template of acts that have been done.
-const procedureActRoot = "2.16.840.1.113883.10.20.22.4.12"
 
 func (c *converter) relateIntervention(n *node) {
 	told := c.toldBy(n)

@@ -38,21 +38,12 @@ func concernEntries() []entryRule {
 	return []entryRule{
 		{roots: []string{healthConcernRoot}, name: "Health Concern Act", target: "Condition (health-concern)", file: file, convert: (*converter).healthConcern},
 		{roots: []string{riskConcernRoot}, name: "Risk Concern Act", target: "Condition (health-concern)", file: file, convert: (*converter).riskConcern},
-		{roots: []string{indicationRoot}, name: "Indication", target: "the reason of what is done for it, Condition", file: file, convert: problemAlone},
-		{roots: []string{"2.16.840.1.113883.10.20.22.4.114"}, name: "Longitudinal Care Wound Observation", target: "Condition", file: file, convert: problemAlone},
 		{roots: []string{"2.16.840.1.113883.10.20.22.4.133"}, name: "Wound Measurement Observation", target: "Observation", file: file, convert: (*converter).generic},
 		{roots: []string{"2.16.840.1.113883.10.20.22.4.134"}, name: "Wound Characteristics", target: "Observation", file: file, convert: (*converter).generic},
 		{roots: []string{"2.16.840.1.113883.10.20.22.4.76"}, name: "Number of Pressure Ulcers Observation", target: "Observation", file: file, convert: (*converter).generic},
 		{roots: []string{"2.16.840.1.113883.10.20.22.4.77"}, name: "Highest Pressure Ulcer Stage", target: "Observation", file: file, convert: (*converter).generic},
 		{roots: []string{"2.16.840.1.113883.10.20.22.4.124"}, name: "Nutritional Status Observation", target: "Observation", file: file, convert: (*converter).generic},
 		{roots: []string{"2.16.840.1.113883.10.20.22.4.138"}, name: "Nutrition Assessment", target: "Observation", file: file, convert: (*converter).generic},
-	}
-}
-
-// problemAlone makes a Condition of a problem that no concern holds.
-func problemAlone(c *converter, n *node) {
-	if n.at("value") != nil {
-		c.problem(n, nil)
 	}
 }
 

@@ -28,8 +28,6 @@ type converter struct {
 	parties   map[*node]party       // by their participation
 	authors   map[*node]*node       // of sections and the document
 	roles     map[string]party      // by each of their ids
-	plan      *r4.Reference         // the CarePlan that the goals of the document belong to; nil when there is none
-	images    map[string]*node      // objects of imaging studies by UID, once they are asked for
 	later     []func()              // to be done when every statement has its resource
 
 	taken []bool               // statements and codes that some resource tells, by the number of their node

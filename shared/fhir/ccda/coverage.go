@@ -26,6 +26,7 @@ func coverageEntries() []entryRule {
 			roots: []string{coverageRoot, "2.16.840.1.113883.10.20.1.20", "1.3.6.1.4.1.19376.1.5.3.1.4.17"}, name: "Coverage Activity", target: "Coverage",
 			file: file, convert: (*converter).coverageAct,
 		},
+		{roots: []string{"2.16.840.1.113883.10.20.22.4.129"}, name: "Planned Coverage", target: "Coverage", file: file, convert: (*converter).coverageAct},
 		{
 			roots: []string{policyRoot, "2.16.840.1.113883.10.20.1.26", "1.3.6.1.4.1.19376.1.5.3.1.4.18"}, name: "Policy Activity", target: "Coverage",
 			file: file, convert: func(c *converter, n *node) { c.policy(n, nil, 0) },

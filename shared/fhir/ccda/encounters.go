@@ -19,10 +19,6 @@ func encounterEntries() []entryRule {
 			roots: []string{"2.16.840.1.113883.10.20.22.4.49", "2.16.840.1.113883.10.20.1.21", "2.16.840.1.113883.3.88.11.83.16"},
 			name:  "Encounter Activity", target: "Encounter, Location, Condition", file: file, convert: (*converter).encounterActivity,
 		},
-		{
-			roots: []string{"2.16.840.1.113883.10.20.22.4.80"}, name: "Encounter Diagnosis",
-			target: "Condition, Encounter.diagnosis", file: file, convert: func(c *converter, n *node) { c.problemAct(n) },
-		},
 	}
 }
 

@@ -30,9 +30,6 @@ func functionalEntries() []entryRule {
 	rule := func(name string, convert func(*converter, *node), roots ...string) entryRule {
 		return entryRule{roots: roots, name: name, target: "Observation", file: file, convert: convert}
 	}
-	problem := func(name, root string) entryRule {
-		return entryRule{roots: []string{root}, name: name, target: "Condition", file: file, convert: func(c *converter, n *node) { c.problem(n, nil) }}
-	}
 	return []entryRule{
 		rule("Functional Status Organizer", statusPanel(functionalStatus), "2.16.840.1.113883.10.20.22.4.66"),
 		rule("Functional Status Observation", statusObservation(functionalStatus), "2.16.840.1.113883.10.20.22.4.67"),
@@ -41,11 +38,8 @@ func functionalEntries() []entryRule {
 		rule("Mental Status Organizer", statusPanel(cognitiveStatus), "2.16.840.1.113883.10.20.22.4.75"),
 		rule("Mental Status Observation", statusObservation(cognitiveStatus), "2.16.840.1.113883.10.20.22.4.74"),
 		rule("Cognitive Abilities Observation", statusObservation(cognitiveStatus), "2.16.840.1.113883.10.20.22.4.126"),
-		rule("Caregiver Characteristics", (*converter).social, "2.16.840.1.113883.10.20.22.4.72"),
 		rule("Assessment Scale Observation", (*converter).assessment, "2.16.840.1.113883.10.20.22.4.69"),
 		rule("Assessment Scale Supporting Observation", (*converter).assessment, "2.16.840.1.113883.10.20.22.4.86"),
-		problem("Functional Status Problem Observation", "2.16.840.1.113883.10.20.22.4.68"),
-		problem("Cognitive Status Problem Observation", "2.16.840.1.113883.10.20.22.4.73"),
 	}
 }
 

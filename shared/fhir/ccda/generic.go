@@ -16,7 +16,7 @@ func (c *converter) generic(n *node) {
 		return
 	}
 	if mood := n.attr("moodCode"); mood != "" && mood != "EVN" && mood != "EVN.CRT" && mood != "DEF" {
-		c.request(n)
+		c.convertBy(plannedActRoot, n)
 		return
 	}
 	o := c.observation(n)

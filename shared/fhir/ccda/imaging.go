@@ -38,9 +38,10 @@ const imagingTextRoot = "2.16.840.1.113883.10.20.6.2.12"
 
 func imagingEntries() []entryRule {
 	const file = "imaging.go"
+	listed := &images{}
 	return []entryRule{
 		{roots: []string{studyRoot}, name: "Study Act", target: "ImagingStudy", file: file, convert: (*converter).study},
-		{roots: []string{objectRoot}, name: "SOP Instance Observation", target: "ImagingStudy.series.instance", file: file, convert: (*converter).imagingObject},
+		{roots: []string{objectRoot}, name: "SOP Instance Observation", target: "ImagingStudy.series.instance", file: file, convert: listed.convert},
 		{roots: []string{imagingTextRoot}, name: "Text Observation", target: "Observation", file: file, convert: (*converter).imagingObservation},
 		{roots: []string{"2.16.840.1.113883.10.20.6.2.13"}, name: "Code Observations", target: "Observation", file: file, convert: (*converter).imagingObservation},
 		{roots: []string{"2.16.840.1.113883.10.20.6.2.14"}, name: "Quantity Measurement Observation", target: "Observation", file: file, convert: (*converter).imagingObservation},
@@ -115,9 +116,14 @@ func dicomUID(n *node) string {
 	return root
 }
 
-// imagingObject takes an object outside its series: what is told around it is derived from its study.
-func (c *converter) imagingObject(n *node) {
-	listed := c.listedImages()[dicomUID(n)]
+// images are the objects that the studies of a document list.
+type images struct {
+	byUID map[string]*node // nil until they are asked for
+}
+
+// convert takes an object outside its series: what is told around it is derived from its study.
+func (all *images) convert(c *converter, n *node) {
+	listed := all.of(c.document)[dicomUID(n)]
 	if listed == nil {
 		return
 	}
@@ -136,23 +142,23 @@ func (c *converter) imagingObject(n *node) {
 	})
 }
 
-// listedImages gives the objects that the studies of the document list, by their UIDs.
-func (c *converter) listedImages() map[string]*node {
-	if c.images != nil {
-		return c.images
+// of gives the objects by their UIDs.
+func (all *images) of(document *node) map[string]*node {
+	if all.byUID != nil {
+		return all.byUID
 	}
-	c.images = map[string]*node{}
-	for study := range c.document.descendants() {
+	all.byUID = map[string]*node{}
+	for study := range document.descendants() {
 		if !isTemplate(study, studyRoot) {
 			continue
 		}
 		for o := range study.descendants() {
 			if uid := dicomUID(o); o.name == "observation" && uid != "" {
-				c.images[uid] = o
+				all.byUID[uid] = o
 			}
 		}
 	}
-	return c.images
+	return all.byUID
 }
 
 func (c *converter) imagingObservation(n *node) {
@@ -166,7 +172,5 @@ func (c *converter) imagingObservation(n *node) {
 
 // imagingProcedure takes what the report says has been done.
 func (c *converter) imagingProcedure(n *node) {
-	if done := c.rules[procedureActRoot]; done != nil {
-		done.convert(c, n)
-	}
+	c.convertBy(procedureActRoot, n)
 }

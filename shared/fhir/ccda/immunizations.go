@@ -31,7 +31,7 @@ func immunizationEntries() []entryRule {
 // like a medication, since FHIR has no request of its own for it.
 func (c *converter) immunization(n *node) {
 	if mood := n.attr("moodCode"); mood != "" && mood != "EVN" {
-		c.medication(n)
+		c.convertBy(plannedMedicationRoot, n)
 		return
 	}
 	made := n.at("consumable", "manufacturedProduct")

@@ -49,7 +49,11 @@ func medicationEntries() []entryRule {
 			file: "medications.go", convert: (*converter).medication,
 		},
 		{
-			roots: []string{"2.16.840.1.113883.10.20.22.4.42"}, name: "Planned Medication Activity",
+			roots: []string{plannedMedicationRoot}, name: "Planned Medication Activity",
+			target: "MedicationRequest", file: "medications.go", convert: (*converter).medication,
+		},
+		{
+			roots: []string{"2.16.840.1.113883.10.20.22.4.120"}, name: "Planned Immunization Activity",
 			target: "MedicationRequest", file: "medications.go", convert: (*converter).medication,
 		},
 		{
@@ -61,7 +65,7 @@ func medicationEntries() []entryRule {
 			target: "MedicationRequest, MedicationStatement", file: "medications.go", convert: (*converter).medicationAct,
 		},
 		{
-			roots: []string{"2.16.840.1.113883.10.20.22.4.17", "2.16.840.1.113883.10.20.1.34", "1.3.6.1.4.1.19376.1.5.3.1.4.7.3"},
+			roots: []string{supplyOrderRoot, "2.16.840.1.113883.10.20.1.34", "1.3.6.1.4.1.19376.1.5.3.1.4.7.3"},
 			name:  "Medication Supply Order", target: "MedicationRequest.dispenseRequest", file: "supplies.go", convert: (*converter).supplyOrder,
 		},
 		{

@@ -157,9 +157,7 @@ observation 2.16.840.1.113883.10.20.22.4.44
 act 2.16.840.1.113883.10.20.22.4.39
 supply 2.16.840.1.113883.10.20.22.4.43
 `, n.name)
-	if rule := c.rules[root]; rule != nil {
-		rule.convert(c, n)
-		return
+	if !c.convertBy(root, n) {
+		c.generic(n)
 	}
-	c.generic(n)
 }

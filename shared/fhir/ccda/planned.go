@@ -11,7 +11,7 @@ func plannedEntries() []entryRule {
 	const file = "planned.go"
 	request := func(c *converter, n *node) { c.request(n) }
 	return []entryRule{
-		{roots: []string{"2.16.840.1.113883.10.20.22.4.39"}, name: "Planned Act", target: "ServiceRequest", file: file, convert: request},
+		{roots: []string{plannedActRoot}, name: "Planned Act", target: "ServiceRequest", file: file, convert: request},
 		{roots: []string{"2.16.840.1.113883.10.20.22.4.41"}, name: "Planned Procedure", target: "ServiceRequest", file: file, convert: request},
 		{roots: []string{"2.16.840.1.113883.10.20.22.4.44"}, name: "Planned Observation", target: "ServiceRequest", file: file, convert: (*converter).plannedObservation},
 		{roots: []string{"2.16.840.1.113883.10.20.22.4.130"}, name: "Nutrition Recommendation", target: "ServiceRequest", file: file, convert: request},
@@ -23,14 +23,12 @@ func plannedEntries() []entryRule {
 			roots: []string{"2.16.840.1.113883.10.20.22.4.43"}, name: "Planned Supply", target: "MedicationRequest, DeviceRequest",
 			file: file, convert: (*converter).plannedSupply,
 		},
-		{roots: []string{"2.16.840.1.113883.10.20.22.4.120"}, name: "Planned Immunization Activity", target: "MedicationRequest", file: file, convert: (*converter).medication},
 		{
 			roots: instructionRoots(), name: "Instruction",
 			target: "ServiceRequest, or part of what it is for", file: file, convert: (*converter).instruction,
 		},
 		{roots: []string{"2.16.840.1.113883.10.20.22.4.140"}, name: "Patient Referral Act", target: "ServiceRequest", file: file, convert: (*converter).referral},
 		{roots: []string{"2.16.840.1.113883.10.20.22.4.141"}, name: "Handoff Communication Participants", target: "Communication", file: file, convert: (*converter).handoff},
-		{roots: []string{"2.16.840.1.113883.10.20.22.4.129"}, name: "Planned Coverage", target: "Coverage", file: "coverage.go", convert: (*converter).coverageAct},
 		{roots: []string{"2.16.840.1.113883.10.20.1.25"}, name: "Plan of Care Activity (CCD)", target: "as the planned entry of its element", file: file, convert: (*converter).planActivity},
 	}
 }
@@ -41,7 +39,7 @@ const instructionRoot = "2.16.840.1.113883.10.20.22.4.20"
 func (c *converter) planActivity(n *node) {
 	for _, a := range planAssumptions() {
 		if a.element == n.name && (a.mood == "" || a.mood == n.attr("moodCode")) {
-			c.rules[a.root].convert(c, n)
+			c.convertBy(a.root, n)
 			return
 		}
 	}
@@ -50,7 +48,7 @@ func (c *converter) planActivity(n *node) {
 // plannedObservation makes a Goal of what is to be reached and calls itself planned, as some senders have it.
 func (c *converter) plannedObservation(n *node) {
 	if n.attr("moodCode") == "GOL" {
-		c.goal(n)
+		c.convertBy(goalRoot, n)
 		return
 	}
 	c.request(n)
@@ -222,7 +220,7 @@ func (c *converter) plannedEncounter(n *node) {
 // else.
 func (c *converter) plannedSupply(n *node) {
 	if n.at("product", "manufacturedProduct") != nil {
-		c.supplyOrder(n)
+		c.convertBy(supplyOrderRoot, n)
 		return
 	}
 	device := n
@@ -268,11 +266,17 @@ func (c *converter) handoff(n *node) {
 }
 
 func communicationStatus(n *node) string {
-	switch medicationStatus(n) {
-	case "active":
+	switch strings.ToLower(codeOf(n.at("statusCode"))) {
+	case "active", "new", "ordered":
 		return "in-progress"
-	case "completed", "stopped", "on-hold", "entered-in-error":
-		return medicationStatus(n)
+	case "completed":
+		return "completed"
+	case "aborted", "cancelled", "canceled":
+		return "stopped"
+	case "suspended", "held":
+		return "on-hold"
+	case "nullified", "obsolete":
+		return "entered-in-error"
 	}
 	return "unknown"
 }

@@ -67,9 +67,27 @@ func problemEntries() []entryRule {
 		{roots: []string{"2.16.840.1.113883.10.20.22.4.65"}, name: "Preoperative Diagnosis", target: "Condition, Encounter.diagnosis", file: file, convert: holder},
 		{roots: []string{"2.16.840.1.113883.10.20.22.4.51"}, name: "Postprocedure Diagnosis", target: "Condition, Encounter.diagnosis", file: file, convert: holder},
 		{
-			roots: []string{"2.16.840.1.113883.10.20.22.4.4", "2.16.840.1.113883.10.20.1.28", "1.3.6.1.4.1.19376.1.5.3.1.4.5"},
-			name:  "Problem Observation", target: "Condition", file: file, convert: func(c *converter, n *node) { c.problem(n, nil) },
+			roots: problemRoots(), name: "Problem Observation", target: "Condition", file: file, convert: problemBy,
 		},
+		{roots: []string{"2.16.840.1.113883.10.20.22.4.68"}, name: "Functional Status Problem Observation", target: "Condition", file: file, convert: problemBy},
+		{roots: []string{"2.16.840.1.113883.10.20.22.4.73"}, name: "Cognitive Status Problem Observation", target: "Condition", file: file, convert: problemBy},
+		{roots: []string{"2.16.840.1.113883.10.20.22.4.80"}, name: "Encounter Diagnosis", target: "Condition, Encounter.diagnosis", file: file, convert: holder},
+		{roots: []string{indicationRoot}, name: "Indication", target: "the reason of what is done for it, Condition", file: file, convert: problemAlone},
+		{roots: []string{"2.16.840.1.113883.10.20.22.4.114"}, name: "Longitudinal Care Wound Observation", target: "Condition", file: file, convert: problemAlone},
+	}
+}
+
+// problemRoots are the templates of Problem Observation.
+func problemRoots() []string {
+	return []string{"2.16.840.1.113883.10.20.22.4.4", "2.16.840.1.113883.10.20.1.28", "1.3.6.1.4.1.19376.1.5.3.1.4.5"}
+}
+
+func problemBy(c *converter, n *node) { c.problem(n, nil) }
+
+// problemAlone makes a Condition of a problem that no concern holds.
+func problemAlone(c *converter, n *node) {
+	if n.at("value") != nil {
+		c.problem(n, nil)
 	}
 }
 
@@ -93,7 +111,7 @@ func (c *converter) problemAct(act *node) []r4.Reference {
 func (c *converter) isProblem(n *node) bool {
 	known := false
 	for t := range n.each("templateId") {
-		if root := t.attr("root"); c.rules[root] != nil && c.rules[root].name == "Problem Observation" {
+		if root := t.attr("root"); isOneOf(root, problemRoots()...) {
 			return true
 		} else if isCDA(root) {
 			known = true

@@ -51,7 +51,7 @@ func (c *converter) procedure(n *node) {
 		c.yetToDo(n)
 		return
 	case has(n.at("code"), "17636008") && outer(n) != nil && outer(n).name == "organizer":
-		c.collected(n)
+		c.convertBy(specimenCollectionRoot, n)
 		return
 	}
 	p := &r4.Procedure{

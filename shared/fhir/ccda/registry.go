@@ -152,6 +152,15 @@ func (c *converter) ruleOf(n *node, section *sectionRule) *entryRule {
 	return c.rules[assumed(anywhere(), n)]
 }
 
+// convertBy turns a statement into resources by the rule of a template, which it need not have, and reports whether there is one.
+func (c *converter) convertBy(root string, n *node) bool {
+	rule := c.rules[root]
+	if rule != nil {
+		rule.convert(c, n)
+	}
+	return rule != nil
+}
+
 // Templates lists all rules of entries and sections in the order of their OIDs.
 func Templates() []Template {
 	var list []Template

@@ -41,7 +41,7 @@ func resultEntries() []entryRule {
 			name: "Result Observation", target: "Observation", file: "results.go", convert: (*converter).result,
 		},
 		{
-			roots: []string{"2.16.840.1.113883.10.20.22.4.415"}, name: "Specimen Collection Procedure",
+			roots: []string{specimenCollectionRoot}, name: "Specimen Collection Procedure",
 			target: "Specimen", file: "specimens.go", convert: (*converter).collected,
 		},
 	}

@@ -33,6 +33,7 @@ func socialEntries() []entryRule {
 		rule("Pregnancy Intention in Next Year", coded("86645-9", "Pregnancy intention in the next year - Reported"), "2.16.840.1.113883.10.20.22.4.281"),
 		rule("Sexual Orientation Observation", coded("76690-7", "Sexual orientation"), "2.16.840.1.113883.10.20.22.4.501"),
 		rule("Characteristics of Home Environment", (*converter).social, "2.16.840.1.113883.10.20.22.4.109"),
+		rule("Caregiver Characteristics", (*converter).social, "2.16.840.1.113883.10.20.22.4.72"),
 		rule("Cultural and Religious Observation", (*converter).social, "2.16.840.1.113883.10.20.22.4.111"),
 		rule("Basic Occupation Observation", coded("11341-5", "History of Occupation"), "2.16.840.1.113883.10.20.22.4.503"),
 		rule("Basic Industry Observation", coded("86188-0", "History of Occupation industry"), "2.16.840.1.113883.10.20.22.4.504"),
