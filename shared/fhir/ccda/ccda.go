@@ -1,6 +1,7 @@
-// Package ccda turns C-CDA documents into FHIR R4 resources. It owns the reading of the XML, the rules of every section and
-// entry template, the terminology maps between the two standards, and the ids of what comes out. It is pure: bytes in,
-// resources out; no clock, no network, no randomness, so that the same documents always give the same bytes.
+// Package ccda turns C-CDA documents into FHIR R4 resources. It is the only package of this
+// folder that others import: it reads documents, gives each section to its package (section/allergies and so on) and merges
+// what several documents have in common. It is pure: bytes in, resources out; no clock, no network, no randomness, so that the
+// same documents always give the same bytes.
 //
 // The rules are those of HL7 "C-CDA on FHIR" (hl7.org/fhir/us/ccda) for documents of C-CDA R1.1, R2.1 and later, and of US
 // Core for what a resource has to have. Documents are taken as they come: an entry without a known templateId is taken by
@@ -20,11 +21,11 @@
 // Two facts of one document that come to the same id and contradict each other stay two: the second is told apart by its content.
 package ccda
 
-import "errors"
+import "recordbridge/shared/fhir/ccda/cda"
 
 // ErrInvalid says that a document cannot be converted at all: no well-formed XML, no ClinicalDocument, too large, or nested
 // too deeply. Its text holds nothing of the document.
-var ErrInvalid = errors.New("ccda: invalid document")
+var ErrInvalid = cda.ErrInvalid
 
 // Resource is one FHIR R4 resource as it leaves.
 type Resource struct {

@@ -4,7 +4,11 @@ import (
 	"cmp"
 	"slices"
 
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
+	"recordbridge/shared/fhir/ccda/emit"
 	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/statement"
 )
 
 // Set collects documents whose facts belong together, such as one answer of a health information network, of one patient or
@@ -21,7 +25,7 @@ type Set struct {
 
 // added is a document that has been read and not yet converted.
 type added struct {
-	root        *node
+	root        *cda.Node
 	time        string
 	source      string
 	fingerprint string // tells apart two documents of the same time and id
@@ -30,15 +34,15 @@ type added struct {
 
 // Add reads a document. The error is ErrInvalid or ErrSubject; what was added before stays.
 func (s *Set) Add(document []byte) error {
-	root, err := parse(document)
+	root, err := cda.Parse(document)
 	if err != nil {
 		return err
 	}
 	if s.Is != nil && !isAbout(root, s.Is) {
 		return ErrSubject
 	}
-	source, _ := documentNames(root)
-	s.documents = append(s.documents, added{root, root.at("effectiveTime").attr("value"), source, digestOf(document), len(document)})
+	source, _ := emit.DocumentNames(root)
+	s.documents = append(s.documents, added{root, root.At("effectiveTime").Attr("value"), source, cda.DigestOf(document), len(document)})
 	return nil
 }
 
@@ -76,15 +80,15 @@ func finish(r r4.Resource) {
 	switch r := r.(type) {
 	case *r4.Condition:
 		if r.ClinicalStatus == nil {
-			r.ClinicalStatus = conditionStatus("active")
+			r.ClinicalStatus = statement.ConditionStatus("active")
 		}
 	case *r4.Organization:
 		if r.Name == "" {
-			r.NameAbsent = absent(nil)
+			r.NameAbsent = datatype.Absent(nil)
 		}
 	case *r4.Location:
 		if r.Name == "" {
-			r.NameAbsent = absent(nil)
+			r.NameAbsent = datatype.Absent(nil)
 		}
 	}
 }
@@ -100,14 +104,13 @@ type merger struct {
 
 // take converts a document and adds what it tells. A fact of the same id as one of another patient is not the same: the
 // document is converted once more, with ids of that patient's own.
-func (m *merger) take(root *node, bytes int, patientID string) {
-	c := newConverter(root, bytes, patientID, "")
-	c.convert()
-	if m.isOthers(c, patientID) {
-		c = newConverter(root, bytes, patientID, patientID)
-		c.convert()
+func (m *merger) take(root *cda.Node, bytes int, patientID string) {
+	document := cda.Open(root)
+	made := convert(document, bytes, patientID, "")
+	if m.isOthers(made, patientID) {
+		made = convert(document, bytes, patientID, patientID)
 	}
-	for _, r := range c.resources {
+	for _, r := range made.Made() {
 		name := r.Base().ResourceType + "/" + r.Base().ID
 		at, known := m.index[name]
 		if !known {
@@ -120,13 +123,13 @@ func (m *merger) take(root *node, bytes int, patientID string) {
 		m.resources[at] = r
 		m.report.Merged++
 	}
-	m.report.Merged += c.merged
-	m.report.Documents = append(m.report.Documents, c.report)
+	m.report.Merged += made.Merged()
+	m.report.Documents = append(m.report.Documents, made.Report())
 }
 
 // isOthers reports whether a document of one patient has a fact of another's id. People, places and software are everybody's.
-func (m *merger) isOthers(c *converter, patientID string) bool {
-	for _, r := range c.resources {
+func (m *merger) isOthers(made *emit.Emitter, patientID string) bool {
+	for _, r := range made.Made() {
 		head := r.Base()
 		switch r := r.(type) {
 		case *r4.Practitioner, *r4.PractitionerRole, *r4.Organization, *r4.Location, *r4.Medication:
@@ -156,7 +159,7 @@ func samePatients(documents []added) []string {
 	}
 	first := make([]string, len(documents))
 	for i, d := range documents {
-		keys := patientKeys(d.root)
+		keys := cda.PatientKeys(d.root)
 		if keys == nil {
 			keys = []string{"document|" + d.source}
 		}
@@ -171,7 +174,7 @@ func samePatients(documents []added) []string {
 	}
 	ids := make([]string, len(documents))
 	for i, key := range first {
-		ids[i] = derive("Patient", least(key))
+		ids[i] = emit.Derive("Patient", least(key))
 	}
 	return ids
 }

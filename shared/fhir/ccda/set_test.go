@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"recordbridge/shared/fhir/ccda"
+	"recordbridge/shared/fhir/ccda/emit"
 )
 
 // telling is a document of a patient, with an id, a time and the entries of a section.
@@ -155,7 +156,7 @@ func TestTheReportTellsWhatBecameOfADocument(t *testing.T) {
 		`<entry><observation><templateId root="2.16.840.1.113883.19.77"/><code code="x"/></observation></entry>`)))
 	d := report.Documents[0]
 	if d.Source != "urn:oid:2.16.840.1.113883.19.9#d1" || d.Templates["2.16.840.1.113883.10.20.22.4.3"] != 1 || d.Unknown["2.16.840.1.113883.19.77"] != 1 || report.Resources["Condition"] != 2 ||
-		len(d.Sections) != 1 || d.Sections[0] != (ccda.SectionReport{Code: "11450-4", Rule: "Problems", Entries: 2}) || len(d.Dropped) != 1 || d.Dropped[0].Reason != "no time that exists" {
+		len(d.Sections) != 1 || d.Sections[0] != (emit.SectionReport{Code: "11450-4", Rule: "Problems", Entries: 2}) || len(d.Dropped) != 1 || d.Dropped[0].Reason != "no time that exists" {
 		t.Errorf("%+v", report)
 	}
 }

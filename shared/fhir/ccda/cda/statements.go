@@ -1,0 +1,102 @@
+package cda
+
+import (
+	"iter"
+	"strings"
+)
+
+// CodeOf gives the code of an element in upper or lower case as it stands, or "" for one with a nullFlavor.
+func CodeOf(n *Node) string { return n.Attr("code") }
+
+// Has reports whether a CD has a code in any system, itself or in a translation.
+func Has(n *Node, codes ...string) bool {
+	if n == nil {
+		return false
+	}
+	if code := n.Attr("code"); code != "" && IsOneOf(code, codes...) {
+		return true
+	}
+	for t := range n.Each("translation") {
+		if Has(t, codes...) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsStatement reports whether an element is a clinical statement (CDA R2, clinicalStatement).
+func IsStatement(n *Node) bool {
+	switch n.Name {
+	case "act", "encounter", "observation", "observationMedia", "organizer", "procedure", "regionOfInterest", "substanceAdministration", "supply":
+		return true
+	}
+	return false
+}
+
+// Container names the closest statement around one that has a real id.
+func Container(n *Node) string {
+	for up := n.Parent; up != nil; up = up.Parent {
+		if IsStatement(up) {
+			if own := RealID(up); own != "" {
+				return own
+			}
+		}
+	}
+	return ""
+}
+
+// Outer gives the closest statement around one.
+func Outer(n *Node) *Node {
+	up := n.Parent
+	for up != nil && !IsStatement(up) {
+		up = up.Parent
+	}
+	return up
+}
+
+// Members gives the statements in the components of an organizer.
+func Members(n *Node) iter.Seq[*Node] {
+	return func(yield func(*Node) bool) {
+		for part := range n.Each("component") {
+			for member := range part.Each() {
+				if IsStatement(member) && !yield(member) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// EntryOf finds the statement in an entryRelationship of another by its template, or by its code where it has no template.
+func EntryOf(n *Node, root string, codes ...string) *Node {
+	for r := range n.Each("entryRelationship") {
+		for s := range r.Each() {
+			if !IsStatement(s) {
+				continue
+			}
+			for t := range s.Each("templateId") {
+				if t.Attr("root") == root {
+					return s
+				}
+			}
+			if len(codes) > 0 && Has(s.At("code"), codes...) {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+func IsComment(n *Node) bool { return n.Name == "act" && Has(n.At("code"), "48767-8") }
+
+// IsTemplate reports whether an element has one of some templates, of any version.
+func IsTemplate(n *Node, roots ...string) bool {
+	for t := range n.Each("templateId") {
+		if IsOneOf(t.Attr("root"), roots...) {
+			return true
+		}
+	}
+	return false
+}
+
+func IsTrue(text string) bool { return strings.EqualFold(text, "true") || text == "1" }

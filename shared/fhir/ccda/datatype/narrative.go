@@ -1,0 +1,148 @@
+package datatype
+
+import (
+	"strings"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/terms"
+)
+
+// NarrativeOf turns the text of a section into XHTML as FHIR allows it (narrative.html): no scripts, forms, styles or addresses
+// of programs. It is nil when there are no words.
+func NarrativeOf(text *cda.Node) *r4.Narrative {
+	if text.Words() == "" {
+		return nil
+	}
+	var b strings.Builder
+	for child := text.First; child != nil; child = child.Next {
+		writeXHTML(&b, child)
+	}
+	return &r4.Narrative{Status: "generated", Div: XHTML(b.String())}
+}
+
+func XHTML(inner string) string {
+	return `<div xmlns="http://www.w3.org/1999/xhtml">` + inner + `</div>`
+}
+
+// xhtmlElements has the element of XHTML for those of CDA's narrative block (StrucDoc.Text) that have one.
+const xhtmlElements = `
+paragraph p
+content span
+table table
+thead thead
+tbody tbody
+tfoot tfoot
+tr tr
+th th
+td td
+caption caption
+colgroup colgroup
+col col
+item li
+list ul
+sub sub
+sup sup
+br br
+linkHtml a
+footnote span
+renderMultiMedia span
+p p
+b b
+i i
+u u
+ul ul
+ol ol
+li li
+div div
+span span
+strong b
+em i
+h1 h1
+h2 h2
+h3 h3
+hr hr
+pre pre
+`
+
+// writeXHTML writes an element of the narrative. What is no element of it is left out around its words.
+func writeXHTML(b *strings.Builder, n *cda.Node) {
+	if n.Name == "" {
+		b.WriteString(Escaped(n.Text))
+		return
+	}
+	name := terms.Lookup(xhtmlElements, n.Name)
+	if n.Name == "list" && n.Attr("listType") == "ordered" {
+		name = "ol"
+	}
+	if n.Name == "list" || n.Name == "item" {
+		if caption := n.At("caption"); caption != nil && n.Name == "list" {
+			b.WriteString("<p>" + Escaped(caption.Words()) + "</p>")
+		}
+	}
+	if name == "" || name == "caption" && n.Parent.Name != "table" {
+		if n.Name != "caption" || n.Parent.Name != "list" {
+			WriteInner(b, n)
+		}
+		return
+	}
+	b.WriteString("<" + name)
+	writeAttributes(b, n)
+	if name == "br" || name == "col" || name == "hr" {
+		b.WriteString("/>")
+		return
+	}
+	b.WriteString(">")
+	WriteInner(b, n)
+	b.WriteString("</" + name + ">")
+}
+
+func WriteInner(b *strings.Builder, n *cda.Node) {
+	for child := n.First; child != nil; child = child.Next {
+		writeXHTML(b, child)
+	}
+}
+
+// writeAttributes keeps what entries refer to (ID), the shape of tables, emphasis, and links that a page may follow.
+func writeAttributes(b *strings.Builder, n *cda.Node) {
+	put := func(name, value string) { b.WriteString(" " + name + `="` + Escaped(value) + `"`) }
+	if id := n.Attr("ID"); id != "" {
+		put("id", id)
+	}
+	for _, name := range []string{"colspan", "rowspan"} {
+		if v := n.Attr(name); v != "" && strings.Trim(v, "0123456789") == "" {
+			put(name, v)
+		}
+	}
+	if style := strings.ToLower(n.Attr("styleCode")); style != "" && n.Name == "content" {
+		if css := terms.Lookup("\nbold font-weight: bold\nitalics font-style: italic\nunderline text-decoration: underline\n", style); css != "" {
+			put("style", css)
+		}
+	}
+	if href := n.Attr("href"); n.Name == "linkHtml" && (terms.IsURI(href) || strings.HasPrefix(href, "#") || strings.HasPrefix(href, "mailto:")) {
+		put("href", href)
+	}
+}
+
+// Escaped writes a text for XHTML, between elements and in attributes.
+func Escaped(text string) string {
+	if !strings.ContainsAny(text, `&<>"`) {
+		return text
+	}
+	var b strings.Builder
+	for i := range len(text) {
+		switch text[i] {
+		case '&':
+			b.WriteString("&amp;")
+		case '<':
+			b.WriteString("&lt;")
+		case '>':
+			b.WriteString("&gt;")
+		case '"':
+			b.WriteString("&quot;")
+		default:
+			b.WriteByte(text[i])
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,192 @@
+// Package observation makes Observations, of which every section has some: what all of them share, panels, and the general
+// facts that no rule covers (C-CDA on FHIR, "Results": hl7.org/fhir/us/ccda/CF-results.html).
+package observation
+
+import (
+	"cmp"
+	"strings"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
+	"recordbridge/shared/fhir/ccda/entity"
+	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/statement"
+)
+
+// Generic takes a statement that no rule takes: what is observed or done as an Observation, what is planned as a
+// ServiceRequest. One that has neither a code, a value nor words is only a frame for others and leaves nothing itself.
+func Generic(c *statement.Context, n *cda.Node) {
+	code, value := c.Read.Concept(n.At("code")), n.At("value")
+	_, valued := c.Read.Value(value)
+	if code == nil && !valued && c.Read.Text(n.At("text")) == "" {
+		c.Emit.Take(n)
+		return
+	}
+	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" && mood != "EVN.CRT" && mood != "DEF" {
+		c.Rules.ConvertBy(statement.PlannedActRoot, n)
+		return
+	}
+	o := New(c, n)
+	o.Category = sectionCategory(c)
+	if around := c.Emit.Reference(cda.Outer(n)); around != nil {
+		o.Focus = []r4.Reference{*around}
+	}
+	c.Add(o, n)
+}
+
+// sectionCategory is what stands for a category where no rule knows one: the section.
+func sectionCategory(c *statement.Context) []r4.CodeableConcept {
+	if code, ok := datatype.Coding(c.InSection.At("code")); ok {
+		return []r4.CodeableConcept{{Coding: []r4.Coding{code}, Text: c.InSection.At("title").Words()}}
+	}
+	if title := c.InSection.At("title").Words(); title != "" {
+		return []r4.CodeableConcept{{Text: title}}
+	}
+	return nil
+}
+
+// New reads what all observations have (C-CDA on FHIR, "Results"). Rules add a category and what else is theirs.
+func New(c *statement.Context, n *cda.Node) *r4.Observation {
+	o := &r4.Observation{
+		Header: c.Emit.Header("Observation", n), Identifier: datatype.Identifiers(n), Status: ObservationStatus(n), Code: c.Read.CodeOrWords(n),
+		Subject: c.Patient, Interpretation: c.Read.Concepts(n, "interpretationCode"), BodySite: c.Read.Concept(n.At("targetSiteCode")),
+		Method: c.Read.Concept(n.At("methodCode")), ReferenceRange: referenceRanges(c, n),
+	}
+	o.Effective, o.EffectivePeriod = effectiveOf(c, n)
+	o.Note = append(c.Read.Note(n, o.Code), c.Comments(n)...)
+	setValues(c, o, n)
+	add := func(who entity.Party) {
+		if p := who.As("Practitioner", "PractitionerRole", "Organization", "RelatedPerson", "Patient"); p != nil {
+			o.Performer = r4.AppendReference(o.Performer, *p)
+		}
+	}
+	for _, who := range c.Make.Performers(n) {
+		add(who)
+	}
+	for author := range n.Each("author") {
+		add(c.Make.Party(author))
+		o.Issued = cmp.Or(o.Issued, c.Read.Issued(author.At("time")))
+	}
+	if o.Performer == nil {
+		add(c.Make.Author(n))
+	}
+	return o
+}
+
+// effectiveOf gives the time of a statement, else that of the organizer around it.
+func effectiveOf(c *statement.Context, n *cda.Node) (moment string, period *r4.Period) {
+	for at := n; at != nil; at = cda.Outer(at) {
+		moment, period = c.Read.Effective(at.At("effectiveTime"))
+		if moment != "" || period != nil || at.Parent.Parent == nil || cda.Outer(at) == nil || cda.Outer(at).Name != "organizer" {
+			break
+		}
+	}
+	return moment, period
+}
+
+// setValues sets value[x], or why there is none. A second value is a component, and what is said not to be (negationInd) is a
+// component that is false, so that nothing denied reads as if it were so.
+func setValues(c *statement.Context, o *r4.Observation, n *cda.Node) {
+	negated := n.Attr("negationInd") == "true"
+	first := true
+	for value := range n.Each("value") {
+		v, ok := c.Read.Value(value)
+		switch {
+		case !ok && first && value.Attr("nullFlavor") != "" && !negated:
+			o.Absent = datatype.AbsentConcept(value)
+		case !ok:
+			continue
+		case negated:
+			o.Component = append(o.Component, denied(v, o.Code))
+		case first:
+			o.Value = v
+		default: // obs-7: values of one code stand together
+			if o.Value != (r4.Value{}) {
+				o.Component = append(o.Component, r4.Component{Code: o.Code, Value: o.Value})
+				o.Value = r4.Value{}
+			}
+			o.Component = append(o.Component, r4.Component{Code: o.Code, Value: v})
+		}
+		first = false
+	}
+	if negated && first {
+		no := false
+		o.Value = r4.Value{ValueBoolean: &no}
+	}
+}
+
+func denied(v r4.Value, code *r4.CodeableConcept) r4.Component {
+	no := false
+	if v.ValueCodeableConcept != nil {
+		code = v.ValueCodeableConcept
+	}
+	return r4.Component{Code: code, Value: r4.Value{ValueBoolean: &no}}
+}
+
+// ObservationStatus maps ActStatus to ObservationStatus (ConceptMap of "C-CDA on FHIR" for result status).
+func ObservationStatus(n *cda.Node) string {
+	switch strings.ToLower(cda.CodeOf(n.At("statusCode"))) {
+	case "completed", "":
+		if n.At("statusCode").Attr("nullFlavor") != "" {
+			return "unknown"
+		}
+		return "final"
+	case "active", "new", "held", "suspended":
+		return "registered"
+	case "aborted", "cancelled", "canceled":
+		return "cancelled"
+	case "nullified", "obsolete":
+		return "entered-in-error"
+	}
+	return "unknown"
+}
+
+// referenceRanges reads what a value is compared with.
+func referenceRanges(c *statement.Context, n *cda.Node) []r4.ReferenceRange {
+	var list []r4.ReferenceRange
+	for rangeNode := range n.Each("referenceRange") {
+		for within := range rangeNode.Each("observationRange") {
+			value := within.At("value")
+			r := r4.ReferenceRange{Low: datatype.Quantity(value.At("low")), High: datatype.Quantity(value.At("high")), Text: c.Read.Text(within.At("text"))}
+			r.Text = cmp.Or(r.Text, openBound(value))
+			if r.Low == nil && r.High == nil {
+				v, _ := c.Read.Value(value)
+				r.Text = cmp.Or(r.Text, datatype.Spoken(v))
+			}
+			r.AppliesTo = c.Read.Concepts(within, "precondition")
+			if meaning := c.Read.Concept(within.At("interpretationCode")); meaning != nil && cda.CodeOf(within.At("interpretationCode")) != "N" {
+				r.Type = meaning // FHIR takes a range without one for the normal one
+				if r.Text == "" && r.Low == nil && r.High == nil {
+					r.Text = r4.Words(meaning)
+				}
+			}
+			if r.Low != nil || r.High != nil || r.Text != "" {
+				list = append(list, r)
+			}
+		}
+	}
+	return list
+}
+
+// openBound gives the words of a bound that is no part of its range, since those of FHIR are; "" for any other.
+func openBound(value *cda.Node) string {
+	if q := datatype.Bound(value); q != nil && cda.IsOneOf(q.Comparator, "<", ">") {
+		return datatype.Spoken(r4.Value{ValueQuantity: q})
+	}
+	return ""
+}
+
+func SocialCategory() *r4.CodeableConcept {
+	return r4.Concept(ObservationCategory, "social-history", "Social History")
+}
+
+// Focus gives who an observation is about, where that is somebody else than the patient, such as a caregiver.
+func Focus(c *statement.Context, n *cda.Node) []*r4.Reference {
+	var list []*r4.Reference
+	for p := range n.Each("participant") {
+		if who := c.Make.Party(p).As("RelatedPerson", "Practitioner"); who != nil && p.Attr("typeCode") == "IND" {
+			list = append(list, who)
+		}
+	}
+	return list
+}

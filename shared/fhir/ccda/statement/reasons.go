@@ -1,0 +1,58 @@
+package statement
+
+import (
+	"strings"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/r4"
+)
+
+func IsReaction(r, n *cda.Node) bool {
+	if r.Attr("typeCode") == "MFST" {
+		return true
+	}
+	for t := range n.Each("templateId") {
+		if cda.IsOneOf(t.Attr("root"), "2.16.840.1.113883.10.20.22.4.9", "2.16.840.1.113883.10.20.1.54") {
+			return true
+		}
+	}
+	return false
+}
+
+// SeverityOf finds the severity of a reaction, or of all reactions where it stands beside them.
+func SeverityOf(n *cda.Node) *cda.Node {
+	return cda.EntryOf(n, "2.16.840.1.113883.10.20.22.4.8", "SEV")
+}
+
+func IsInstruction(s *cda.Node) bool {
+	return s.Name == "act" && cda.IsTemplate(s, InstructionRoots()...)
+}
+
+// IsReason reports whether a statement in another says why that is (Indication, 2.16.840.1.113883.10.20.22.4.19).
+func IsReason(rel, n *cda.Node) bool {
+	return n.Name == "observation" && n.At("value") != nil && (cda.IsTemplate(n, IndicationRoot) || rel.Attr("typeCode") == "RSON" && n.At("templateId") == nil)
+}
+
+// Reason adds why something is: the code, and the Condition when the document has one of the same id before (C-CDA on FHIR,
+// "Encounters": indication).
+func (c *Context) Reason(n *cda.Node, codes []r4.CodeableConcept, references []r4.Reference) ([]r4.CodeableConcept, []r4.Reference) {
+	for _, other := range c.Document.Acts[cda.RealID(n)] {
+		if ref := c.Emit.Reference(other); ref != nil && strings.HasPrefix(ref.Reference, "Condition/") {
+			references = r4.AppendReference(references, *ref)
+		}
+	}
+	return append(codes, r4.Listed(c.Read.Concept(n.At("value")))...), references
+}
+
+// Reasons reads why something was done, and which statements say so.
+func (c *Context) Reasons(n *cda.Node) (codes []r4.CodeableConcept, references []r4.Reference, told []*cda.Node) {
+	for rel := range n.Each("entryRelationship") {
+		for inner := range rel.Each("observation") {
+			if IsReason(rel, inner) {
+				codes, references = c.Reason(inner, codes, references)
+				told = append(told, inner)
+			}
+		}
+	}
+	return codes, references, told
+}
