@@ -34,7 +34,9 @@ func templates(root string) (string, error) {
 		}
 		roots[r] = append(roots[r], t.Root)
 	}
-	slices.SortFunc(order, func(a, b rule) int { return cmp.Or(cmp.Compare(a.folder, b.folder), cmp.Compare(roots[a][0], roots[b][0])) })
+	slices.SortFunc(order, func(a, b rule) int {
+		return cmp.Or(cmp.Compare(a.folder, b.folder), cmp.Compare(roots[a][0], roots[b][0]))
+	})
 	rows := make([][]string, 0, len(order))
 	for _, r := range order {
 		var tested []string

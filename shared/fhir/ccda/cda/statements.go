@@ -8,6 +8,9 @@ import (
 // CodeOf gives the code of an element in upper or lower case as it stands, or "" for one with a nullFlavor.
 func CodeOf(n *Node) string { return n.Attr("code") }
 
+// StatusOf returns the code of a statement's statusCode (ActStatus) in lower case, or "".
+func StatusOf(n *Node) string { return strings.ToLower(CodeOf(n.At("statusCode"))) }
+
 // Has reports whether a CD has a code in any system, itself or in a translation.
 func Has(n *Node, codes ...string) bool {
 	if n == nil {

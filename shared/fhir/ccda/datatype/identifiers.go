@@ -8,21 +8,13 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// identifierSystems has the URI that FHIR gives to well-known namespaces of identifiers (identifier-registry.html).
-const identifierSystems = `
-2.16.840.1.113883.4.6 http://hl7.org/fhir/sid/us-npi
-2.16.840.1.113883.4.1 http://hl7.org/fhir/sid/us-ssn
-2.16.840.1.113883.4.572 http://hl7.org/fhir/sid/us-medicare
-2.16.840.1.113883.4.927 http://hl7.org/fhir/sid/us-mbi
-`
-
 const URISystem = "urn:ietf:rfc:3986"
 
 // Identifier reads an II (C-CDA on FHIR, "Mapping Guidance": II). A root with an extension is a namespace and a value; a root
 // alone is a URI as the value. ok is false for one that says nothing.
 func Identifier(n *cda.Node) (r4.Identifier, bool) {
 	root, extension := strings.TrimSpace(n.Attr("root")), n.Attr("extension")
-	uri := terms.Lookup(identifierSystems, root)
+	uri := identifierSystems.Of(root)
 	if uri == "" {
 		uri = terms.URI(root)
 	}

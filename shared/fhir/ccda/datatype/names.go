@@ -9,41 +9,10 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// nameUses is the ConceptMap of "C-CDA on FHIR" for EntityNameUse.
-const nameUses = `
-L official
-C official
-P nickname
-A anonymous
-ASGN usual
-ABC usual
-I usual
-R usual
-SRCH usual
-SNDX usual
-PHON usual
-`
-
-// addressUses is the ConceptMap for AddressUse and, of telecoms, TelecomUse.
-const addressUses = `
-H home
-HP home
-HV home
-WP work
-DIR work
-PUB work
-TMP temp
-BAD old
-MC mobile
-AS home
-EC home
-PG mobile
-`
-
 // useOf maps the first use of a set (SET<CS>, separated by spaces) that the table knows.
-func useOf(n *cda.Node, table string) string {
+func useOf(n *cda.Node, table terms.Table) string {
 	for use := range strings.FieldsSeq(n.Attr("use")) {
-		if mapped := terms.Lookup(table, use); mapped != "" {
+		if mapped := table.Of(use); mapped != "" {
 			return mapped
 		}
 	}

@@ -25,53 +25,13 @@ func XHTML(inner string) string {
 	return `<div xmlns="http://www.w3.org/1999/xhtml">` + inner + `</div>`
 }
 
-// xhtmlElements has the element of XHTML for those of CDA's narrative block (StrucDoc.Text) that have one.
-const xhtmlElements = `
-paragraph p
-content span
-table table
-thead thead
-tbody tbody
-tfoot tfoot
-tr tr
-th th
-td td
-caption caption
-colgroup colgroup
-col col
-item li
-list ul
-sub sub
-sup sup
-br br
-linkHtml a
-footnote span
-renderMultiMedia span
-p p
-b b
-i i
-u u
-ul ul
-ol ol
-li li
-div div
-span span
-strong b
-em i
-h1 h1
-h2 h2
-h3 h3
-hr hr
-pre pre
-`
-
 // writeXHTML writes an element of the narrative. What is no element of it is left out around its words.
 func writeXHTML(b *strings.Builder, n *cda.Node) {
 	if n.Name == "" {
 		b.WriteString(Escaped(n.Text))
 		return
 	}
-	name := terms.Lookup(xhtmlElements, n.Name)
+	name := xhtmlElements.Of(n.Name)
 	if n.Name == "list" && n.Attr("listType") == "ordered" {
 		name = "ol"
 	}
@@ -115,7 +75,7 @@ func writeAttributes(b *strings.Builder, n *cda.Node) {
 		}
 	}
 	if style := strings.ToLower(n.Attr("styleCode")); style != "" && n.Name == "content" {
-		if css := terms.Lookup("\nbold font-weight: bold\nitalics font-style: italic\nunderline text-decoration: underline\n", style); css != "" {
+		if css := xhtmlStyles.Of(style); css != "" {
 			put("style", css)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 
 	"recordbridge/shared/fhir/ccda/cda"
 	"recordbridge/shared/fhir/ccda/r4"
-	"recordbridge/shared/fhir/ccda/terms"
 )
 
 // PeriodOf reads a duration in a unit that FHIR has (UnitsOfTime).
@@ -19,25 +18,7 @@ func PeriodOf(n *cda.Node) (value json.Number, unit string) {
 
 func Duration(amount, of string) (value json.Number, unit string) {
 	value = Number(amount)
-	unit = terms.Lookup(`
-s s
-min min
-h h
-hr h
-hour h
-hours h
-d d
-day d
-days d
-wk wk
-week wk
-weeks wk
-mo mo
-month mo
-a a
-yr a
-year a
-`, strings.ToLower(of))
+	unit = timeUnits.Of(strings.ToLower(of))
 	if unit == "" || value == "" || strings.HasPrefix(string(value), "-") || strings.Trim(string(value), "0.") == "" {
 		return "", ""
 	}

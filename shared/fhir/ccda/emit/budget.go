@@ -1,8 +1,6 @@
 package emit
 
-import (
-	"recordbridge/shared/fhir/ccda/r4"
-)
+import "recordbridge/shared/fhir/ccda/r4"
 
 // What a document may become is bounded by its size. A document can refer to one long text, name or code thousands of times, and
 // each reference is written out in FHIR. Real documents become at most three times their size (docs/ccda.md, "Budget").

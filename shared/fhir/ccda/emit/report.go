@@ -1,8 +1,6 @@
 package emit
 
-import (
-	"slices"
-)
+import "slices"
 
 // DocumentReport is the part of one document.
 type DocumentReport struct {

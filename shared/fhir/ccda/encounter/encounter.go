@@ -9,7 +9,6 @@ import (
 	"recordbridge/shared/fhir/ccda/datatype"
 	"recordbridge/shared/fhir/ccda/r4"
 	"recordbridge/shared/fhir/ccda/statement"
-	"recordbridge/shared/fhir/ccda/terms"
 )
 
 // New reads what encompassing encounters and those of entries have in common. It is one Encounter by its id alone.
@@ -29,17 +28,8 @@ func New(c *statement.Context, n *cda.Node) *r4.Encounter {
 
 // encounterStatus maps ActStatus; without one, an encounter that a document tells of and that has ended is finished.
 func encounterStatus(n *cda.Node, period *r4.Period) string {
-	switch strings.ToLower(cda.CodeOf(n.At("statusCode"))) {
-	case "completed":
-		return "finished"
-	case "active":
-		return "in-progress"
-	case "aborted", "cancelled", "canceled":
-		return "cancelled"
-	case "new":
-		return "planned"
-	case "nullified":
-		return "entered-in-error"
+	if status := statuses.Of(cda.StatusOf(n)); status != "" {
+		return status
 	}
 	mood := n.Attr("moodCode")
 	switch {
@@ -59,34 +49,18 @@ const actCode = "http://terminology.hl7.org/CodeSystem/v3-ActCode"
 // of the CPT code (evaluation and management), else it is not known.
 func encounterClass(code *cda.Node) *r4.Coding {
 	for n := range code.Descendants() {
-		if class := strings.ToUpper(n.Attr("code")); n.Attr("codeSystem") == "2.16.840.1.113883.5.4" && className(class) != "" {
-			return &r4.Coding{System: actCode, Code: class, Display: className(class)}
+		if class := strings.ToUpper(n.Attr("code")); n.Attr("codeSystem") == "2.16.840.1.113883.5.4" && classes.Of(class) != "" {
+			return &r4.Coding{System: actCode, Code: class, Display: classes.Of(class)}
 		}
 	}
 	for n := range code.Descendants() {
 		if n.Attr("codeSystem") == "2.16.840.1.113883.6.12" {
 			if class := classOfCPT(n.Attr("code")); class != "" {
-				return &r4.Coding{System: actCode, Code: class, Display: className(class)}
+				return &r4.Coding{System: actCode, Code: class, Display: classes.Of(class)}
 			}
 		}
 	}
 	return &r4.Coding{System: "http://terminology.hl7.org/CodeSystem/v3-NullFlavor", Code: "UNK", Display: "Unknown"}
-}
-
-func className(class string) string {
-	return terms.Lookup(`
-AMB ambulatory
-EMER emergency
-FLD field
-HH home health
-IMP inpatient encounter
-ACUTE inpatient acute
-NONAC inpatient non-acute
-OBSENC observation encounter
-PRENC pre-admission
-SS short stay
-VR virtual
-`, class)
 }
 
 func classOfCPT(code string) string {

@@ -13,7 +13,6 @@ import (
 	"recordbridge/shared/fhir/ccda/emit"
 	"recordbridge/shared/fhir/ccda/r4"
 	"recordbridge/shared/fhir/ccda/statement"
-	"recordbridge/shared/fhir/ccda/terms"
 )
 
 // Composition makes the Composition and what the header of the document names: people, organizations, the encounter and the
@@ -90,7 +89,7 @@ func attesters(c *statement.Context) []r4.CompositionAttester {
 func relations(d *cda.Node) []r4.CompositionRelation {
 	var list []r4.CompositionRelation
 	for n := range d.Each("relatedDocument") {
-		code := terms.Lookup("\nRPLC replaces\nAPND appends\nXFRM transforms\n", n.Attr("typeCode"))
+		code := relationTypes.Of(n.Attr("typeCode"))
 		if id, ok := datatype.Identifier(n.At("parentDocument", "id")); ok && code != "" {
 			list = append(list, r4.CompositionRelation{Code: code, Target: &id})
 		}

@@ -8,7 +8,6 @@ import (
 	"recordbridge/shared/fhir/ccda/datatype"
 	"recordbridge/shared/fhir/ccda/r4"
 	"recordbridge/shared/fhir/ccda/statement"
-	"recordbridge/shared/fhir/ccda/terms"
 )
 
 // Patient makes the Patient (C-CDA on FHIR, "Patient"; US Core Patient), its guardians and its own doctor's organization.
@@ -92,7 +91,7 @@ func ombExtension(name string, who *cda.Node, element string) *r4.Extension {
 			e.Extension = append(e.Extension, r4.Extension{URL: "detailed", ValueCoding: &code})
 		case name == "us-core-race" && cda.IsOneOf(n.Attr("nullFlavor"), "UNK", "ASKU"):
 			code = r4.Coding{System: "http://terminology.hl7.org/CodeSystem/v3-NullFlavor", Code: n.Attr("nullFlavor")}
-			code.Display = terms.Lookup("\nUNK Unknown\nASKU Asked but no answer\n", code.Code)
+			code.Display = unknownRaces.Of(code.Code)
 			e.Extension = append(e.Extension, r4.Extension{URL: "ombCategory", ValueCoding: &code})
 		}
 		if text := cmp.Or(code.Display, n.Attr("displayName"), n.At("originalText").Words(), code.Code); text != "" {
@@ -111,54 +110,6 @@ func isOMB(code string) bool {
 	return cda.IsOneOf(code, "1002-5", "2028-9", "2054-5", "2076-8", "2106-3", "2135-2", "2186-5")
 }
 
-// languages has the BCP 47 tag of languages whose ISO 639-2 code has three letters where one of two exists.
-const languages = `
-eng en
-spa es
-fre fr
-fra fr
-ger de
-deu de
-chi zh
-zho zh
-vie vi
-kor ko
-rus ru
-ara ar
-por pt
-ita it
-jpn ja
-pol pl
-hin hi
-ben bn
-urd ur
-per fa
-fas fa
-hat ht
-heb he
-hun hu
-guj gu
-tgl tl
-khm km
-lao lo
-tha th
-ukr uk
-som so
-swa sw
-amh am
-nav nv
-arm hy
-hye hy
-gre el
-ell el
-pan pa
-tam ta
-tel te
-nep ne
-bur my
-mya my
-`
-
 // languageOf reads a languageCode, which has its system by its element alone.
 func languageOf(n *cda.Node) *r4.CodeableConcept {
 	code := n.Attr("code")
@@ -166,7 +117,7 @@ func languageOf(n *cda.Node) *r4.CodeableConcept {
 		return nil
 	}
 	language, region, _ := strings.Cut(code, "-")
-	language = cmp.Or(terms.Lookup(languages, strings.ToLower(language)), strings.ToLower(language))
+	language = cmp.Or(languages.Of(strings.ToLower(language)), strings.ToLower(language))
 	if region != "" {
 		language += "-" + strings.ToUpper(region)
 	}

@@ -4,7 +4,6 @@ package observation
 
 import (
 	"cmp"
-	"strings"
 
 	"recordbridge/shared/fhir/ccda/cda"
 	"recordbridge/shared/fhir/ccda/datatype"
@@ -48,7 +47,7 @@ func sectionCategory(c *statement.Context) []r4.CodeableConcept {
 // New reads what all observations have (C-CDA on FHIR, "Results"). Rules add a category and what else is theirs.
 func New(c *statement.Context, n *cda.Node) *r4.Observation {
 	o := &r4.Observation{
-		Header: c.Emit.Header("Observation", n), Identifier: datatype.Identifiers(n), Status: ObservationStatus(n), Code: c.Read.CodeOrWords(n),
+		Header: c.Emit.Header("Observation", n), Identifier: datatype.Identifiers(n), Status: StatusOf(n), Code: c.Read.CodeOrWords(n),
 		Subject: c.Patient, Interpretation: c.Read.Concepts(n, "interpretationCode"), BodySite: c.Read.Concept(n.At("targetSiteCode")),
 		Method: c.Read.Concept(n.At("methodCode")), ReferenceRange: referenceRanges(c, n),
 	}
@@ -123,22 +122,13 @@ func denied(v r4.Value, code *r4.CodeableConcept) r4.Component {
 	return r4.Component{Code: code, Value: r4.Value{ValueBoolean: &no}}
 }
 
-// ObservationStatus maps ActStatus to ObservationStatus (ConceptMap of "C-CDA on FHIR" for result status).
-func ObservationStatus(n *cda.Node) string {
-	switch strings.ToLower(cda.CodeOf(n.At("statusCode"))) {
-	case "completed", "":
-		if n.At("statusCode").Attr("nullFlavor") != "" {
-			return "unknown"
-		}
-		return "final"
-	case "active", "new", "held", "suspended":
-		return "registered"
-	case "aborted", "cancelled", "canceled":
-		return "cancelled"
-	case "nullified", "obsolete":
-		return "entered-in-error"
+// StatusOf maps ActStatus to ObservationStatus (ConceptMap of "C-CDA on FHIR" for result status).
+func StatusOf(n *cda.Node) string {
+	code := cmp.Or(cda.StatusOf(n), "completed")
+	if code == "completed" && n.At("statusCode").Attr("nullFlavor") != "" {
+		return "unknown"
 	}
-	return "unknown"
+	return cmp.Or(statuses.Of(code), "unknown")
 }
 
 // referenceRanges reads what a value is compared with.

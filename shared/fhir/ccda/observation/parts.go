@@ -100,12 +100,7 @@ func SetTime(o *r4.Observation, n *cda.Node) {
 
 // YetToDo takes a statement that stands among what has been done and is only planned, like one of a plan.
 func YetToDo(c *statement.Context, n *cda.Node) {
-	root := terms.Lookup(`
-procedure 2.16.840.1.113883.10.20.22.4.41
-observation 2.16.840.1.113883.10.20.22.4.44
-act 2.16.840.1.113883.10.20.22.4.39
-supply 2.16.840.1.113883.10.20.22.4.43
-`, n.Name)
+	root := plannedRoots.Of(n.Name)
 	if !c.Rules.ConvertBy(root, n) {
 		Generic(c, n)
 	}

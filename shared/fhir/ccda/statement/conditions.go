@@ -1,6 +1,7 @@
 package statement
 
 import (
+	"cmp"
 	"strings"
 
 	"recordbridge/shared/fhir/ccda/cda"
@@ -20,15 +21,7 @@ func IsHealthConcern(r *r4.Condition) bool {
 
 // ConsentStatus maps ActStatus to ConsentState: a directive that has been recorded (completed) is in force.
 func ConsentStatus(n *cda.Node) string {
-	switch strings.ToLower(cda.CodeOf(n.At("statusCode"))) {
-	case "new", "held":
-		return "proposed"
-	case "aborted", "cancelled", "canceled", "suspended", "obsolete":
-		return "inactive"
-	case "nullified":
-		return "entered-in-error"
-	}
-	return "active"
+	return cmp.Or(consentStates.Of(cda.StatusOf(n)), "active")
 }
 
 const ConditionClinical = "http://terminology.hl7.org/CodeSystem/condition-clinical"

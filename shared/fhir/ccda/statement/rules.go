@@ -1,8 +1,6 @@
 package statement
 
-import (
-	"recordbridge/shared/fhir/ccda/cda"
-)
+import "recordbridge/shared/fhir/ccda/cda"
 
 // Entry turns the statements of one entry template into resources.
 type Entry struct {

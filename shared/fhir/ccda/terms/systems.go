@@ -1,14 +1,12 @@
 package terms
 
-import (
-	"strings"
-)
+import "strings"
 
 const LOINC = "http://loinc.org"
 
 // systems has the FHIR URI of code systems by their OID (terminology.hl7.org, terminologies-systems.html, and the identifier
 // registry of "C-CDA on FHIR").
-const systems = `
+const systems Table = `
 2.16.840.1.113883.6.96 http://snomed.info/sct
 2.16.840.1.113883.6.1 http://loinc.org
 2.16.840.1.113883.6.88 http://www.nlm.nih.gov/research/umls/rxnorm
@@ -92,7 +90,7 @@ const systems = `
 `
 
 // systemNames has the OID of code systems by how documents without one name them, in lower case and without punctuation.
-const systemNames = `
+const systemNames Table = `
 snomedct 2.16.840.1.113883.6.96
 snomed 2.16.840.1.113883.6.96
 snomedctus 2.16.840.1.113883.6.96
@@ -125,8 +123,8 @@ func System(codeSystem, name string) string {
 		return uri
 	}
 	for _, text := range []string{codeSystem, name} {
-		if oid := Lookup(systemNames, plainName(text)); oid != "" {
-			return Lookup(systems, oid)
+		if oid := systemNames.Of(plainName(text)); oid != "" {
+			return systems.Of(oid)
 		}
 	}
 	return ""
@@ -137,7 +135,7 @@ func URI(root string) string {
 	root = strings.TrimSuffix(root, ".")
 	switch {
 	case IsOID(root):
-		if uri := Lookup(systems, root); uri != "" {
+		if uri := systems.Of(root); uri != "" {
 			return uri
 		}
 		return "urn:oid:" + root

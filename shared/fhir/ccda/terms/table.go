@@ -2,14 +2,15 @@
 // systems that CDA writes.
 package terms
 
-import (
-	"strings"
-)
+import "strings"
 
-// Lookup finds a key in a table: a text of lines, each a key, a space and a value. A table is a constant, so that it costs
-// nothing until it is asked, and reads like the published one.
-func Lookup(table, key string) string {
-	for rest := table; key != ""; {
+// A Table maps codes to codes or words, such as a ConceptMap does. Each of its lines is a key, a space and a value; keys have no
+// white space. A constant Table costs nothing until it is used, and reads like the published one.
+type Table string
+
+// Of returns the value of a key, or "" if the table has no such key.
+func (t Table) Of(key string) string {
+	for rest := string(t); key != ""; {
 		i := strings.Index(rest, key)
 		if i < 0 {
 			return ""

@@ -8,7 +8,6 @@ import (
 	"recordbridge/shared/fhir/ccda/datatype"
 	"recordbridge/shared/fhir/ccda/r4"
 	"recordbridge/shared/fhir/ccda/statement"
-	"recordbridge/shared/fhir/ccda/terms"
 )
 
 // allergyAct makes AllergyIntolerances of the observations in a concern.
@@ -26,31 +25,6 @@ const (
 	allergyClinical = "http://terminology.hl7.org/CodeSystem/allergyintolerance-clinical"
 	allergyVerified = "http://terminology.hl7.org/CodeSystem/allergyintolerance-verification"
 )
-
-// allergyTypes has type and category by the value of the observation (ConceptMaps of "C-CDA on FHIR" for AllergyIntoleranceType
-// and AllergyIntoleranceCategory, and the older value set 2.16.840.1.113883.3.88.12.3221.6.2). A hyphen is for neither.
-const allergyTypes = `
-416098002 allergy medication
-414285001 allergy food
-419199007 allergy -
-426232007 allergy environment
-59037007 intolerance medication
-235719002 intolerance food
-418471000 - food
-419511003 - medication
-420134006 - -
-418038007 - -
-232347008 allergy environment
-DALG allergy medication
-FALG allergy food
-EALG allergy environment
-DINT intolerance medication
-FINT intolerance food
-EINT intolerance environment
-DNAINT intolerance medication
-FNAINT intolerance food
-ENAINT intolerance environment
-`
 
 // allergy makes an AllergyIntolerance (C-CDA on FHIR, "Allergies"). act is the concern around it, or nil.
 func allergy(c *statement.Context, n, act *cda.Node) {
@@ -73,7 +47,7 @@ func allergy(c *statement.Context, n, act *cda.Node) {
 		r.Code = unnamedAllergy(c, n)
 	}
 	criticality := cda.EntryOf(n, "2.16.840.1.113883.10.20.22.4.145", "82606-5")
-	r.Criticality = terms.Lookup("\nCRITH high\nCRITL low\nCRITU unable-to-assess\n", cda.CodeOf(criticality.At("value")))
+	r.Criticality = criticalities.Of(cda.CodeOf(criticality.At("value")))
 	by := c.Make.Author(n)
 	r.Recorder, r.Recorded = by.As("Practitioner", "PractitionerRole", "Patient", "RelatedPerson"), by.Time
 	if ended := c.Read.DateTime(when.At("high")); ended != "" {
@@ -106,7 +80,7 @@ func unnamedAllergy(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 
 // setAllergyKind sets type and category, and keeps the value whole as R5 has it, since it says more than both.
 func setAllergyKind(c *statement.Context, r *r4.AllergyIntolerance, value *cda.Node) {
-	kind, category, _ := strings.Cut(terms.Lookup(allergyTypes, cda.CodeOf(value)), " ")
+	kind, category, _ := strings.Cut(kinds.Of(cda.CodeOf(value)), " ")
 	if kind == "allergy" || kind == "intolerance" {
 		r.Type = kind
 	}
@@ -121,20 +95,11 @@ func setAllergyKind(c *statement.Context, r *r4.AllergyIntolerance, value *cda.N
 
 // allergyStatus gives the clinical status: of the status observation, else of the concern. One that has ended is resolved.
 func allergyStatus(status, act, when *cda.Node) *r4.CodeableConcept {
-	code := "active"
-	switch cda.CodeOf(status.At("value")) {
-	case "73425007":
-		code = "inactive"
-	case "413322009":
-		code = "resolved"
-	case "":
-		switch strings.ToLower(cda.CodeOf(act.At("statusCode"))) {
-		case "completed":
-			code = "resolved"
-		case "aborted", "suspended":
-			code = "inactive"
-		}
+	code := statuses.Of(cda.CodeOf(status.At("value")))
+	if cda.CodeOf(status.At("value")) == "" {
+		code = concernStatuses.Of(cda.StatusOf(act))
 	}
+	code = cmp.Or(code, "active")
 	if high := when.At("high"); high != nil && code == "active" && (high.Attr("value") != "" || high.Attr("nullFlavor") == "UNK") {
 		code = "resolved"
 	}
@@ -178,17 +143,6 @@ func readReaction(c *statement.Context, n, severity *cda.Node) r4.AllergyReactio
 // reactionSeverity maps the severity of SNOMED CT (ConceptMap of "C-CDA on FHIR" for Severity; the values between count as the
 // higher one).
 func reactionSeverity(n *cda.Node) string {
-	switch cda.CodeOf(n.At("value")) {
-	case "255604002":
-		return "mild"
-	case "6736007", "371923003":
-		return "moderate"
-	case "24484000", "371924009", "399166001":
-		return "severe"
-	}
-	switch strings.ToLower(n.At("value").Attr("displayName")) {
-	case "mild", "moderate", "severe":
-		return strings.ToLower(n.At("value").Attr("displayName"))
-	}
-	return ""
+	value := n.At("value")
+	return cmp.Or(severities.Of(cda.CodeOf(value)), severityWords.Of(strings.ToLower(value.Attr("displayName"))))
 }

@@ -2,7 +2,6 @@ package careteams
 
 import (
 	"cmp"
-	"strings"
 
 	"recordbridge/shared/fhir/ccda/cda"
 	"recordbridge/shared/fhir/ccda/datatype"
@@ -83,15 +82,5 @@ func addOthers(c *statement.Context, t *r4.CareTeam, n *cda.Node) {
 
 // teamStatus maps ActStatus to CareTeamStatus.
 func teamStatus(n *cda.Node) string {
-	switch strings.ToLower(cda.CodeOf(n.At("statusCode"))) {
-	case "new":
-		return "proposed"
-	case "suspended", "held":
-		return "suspended"
-	case "completed", "aborted", "cancelled", "canceled", "obsolete":
-		return "inactive"
-	case "nullified":
-		return "entered-in-error"
-	}
-	return "active"
+	return cmp.Or(statuses.Of(cda.StatusOf(n)), "active")
 }

@@ -63,7 +63,7 @@ func concernOf(c *statement.Context, act *cda.Node) *r4.Condition {
 
 // concernStatus maps ActStatus of a concern to the clinical status of its Conditions.
 func concernStatus(act *cda.Node) *r4.CodeableConcept {
-	code := terms.Lookup("\ncompleted resolved\naborted inactive\ncancelled inactive\nsuspended inactive\n", strings.ToLower(cda.CodeOf(act.At("statusCode"))))
+	code := statuses.Of(cda.StatusOf(act))
 	return statement.ConditionStatus(cmp.Or(code, "active"))
 }
 

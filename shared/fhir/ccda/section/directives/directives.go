@@ -9,7 +9,6 @@ import (
 	"recordbridge/shared/fhir/ccda/observation"
 	"recordbridge/shared/fhir/ccda/r4"
 	"recordbridge/shared/fhir/ccda/statement"
-	"recordbridge/shared/fhir/ccda/terms"
 )
 
 // directives takes the directives in an organizer; the first says what the organizer does.
@@ -74,7 +73,7 @@ func agent(c *statement.Context, p *cda.Node) *r4.Reference {
 
 func roleIn(c *statement.Context, p *cda.Node) *r4.CodeableConcept {
 	const participation = "http://terminology.hl7.org/CodeSystem/v3-ParticipationType"
-	role := r4.Concept(participation, cmp.Or(p.Attr("typeCode"), "PART"), terms.Lookup("\nVRF verifier\nCST custodian\n", p.Attr("typeCode")))
+	role := r4.Concept(participation, cmp.Or(p.Attr("typeCode"), "PART"), verifiers.Of(p.Attr("typeCode")))
 	if more := c.Read.Concept(p.At("participantRole", "code")); more != nil {
 		role.Coding = append(role.Coding, more.Coding...)
 	}

@@ -2,7 +2,6 @@ package equipment
 
 import (
 	"cmp"
-	"strings"
 
 	"recordbridge/shared/fhir/ccda/cda"
 	"recordbridge/shared/fhir/ccda/datatype"
@@ -41,15 +40,5 @@ func deliveryStatus(n *cda.Node) string {
 	if cda.IsTrue(n.Attr("negationInd")) {
 		return "abandoned"
 	}
-	switch strings.ToLower(cda.CodeOf(n.At("statusCode"))) {
-	case "completed":
-		return "completed"
-	case "active", "new", "held", "suspended":
-		return "in-progress"
-	case "aborted", "cancelled", "canceled":
-		return "abandoned"
-	case "nullified", "obsolete":
-		return "entered-in-error"
-	}
-	return ""
+	return statuses.Of(cda.StatusOf(n))
 }

@@ -104,11 +104,5 @@ func ageObservation(n *cda.Node) *cda.Node {
 
 // historyStatus maps ActStatus to FamilyHistoryStatus.
 func historyStatus(n *cda.Node) string {
-	switch strings.ToLower(cda.CodeOf(n.At("statusCode"))) {
-	case "active", "new", "held", "suspended":
-		return "partial"
-	case "nullified", "obsolete":
-		return "entered-in-error"
-	}
-	return "completed"
+	return cmp.Or(statuses.Of(cda.StatusOf(n)), "completed")
 }

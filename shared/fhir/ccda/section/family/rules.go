@@ -3,9 +3,7 @@
 // C-CDA on FHIR has no page for it: the rules follow FHIR R4 (familymemberhistory-mappings.html, CDA).
 package family
 
-import (
-	"recordbridge/shared/fhir/ccda/statement"
-)
+import "recordbridge/shared/fhir/ccda/statement"
 
 // Rules returns the rules of the section's templates.
 func Rules() statement.RuleSet {

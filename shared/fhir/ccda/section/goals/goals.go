@@ -10,7 +10,6 @@ import (
 	"recordbridge/shared/fhir/ccda/observation"
 	"recordbridge/shared/fhir/ccda/r4"
 	"recordbridge/shared/fhir/ccda/statement"
-	"recordbridge/shared/fhir/ccda/terms"
 )
 
 // goal makes a Goal (US Core Goal). Its code says what is looked at, its value what is to be reached; a value that is only words
@@ -97,19 +96,7 @@ func setGoalAuthor(c *statement.Context, g *r4.Goal, n *cda.Node) {
 
 // goalStatus maps ActStatus to GoalLifecycleStatus.
 func goalStatus(n *cda.Node) string {
-	switch strings.ToLower(cda.CodeOf(n.At("statusCode"))) {
-	case "new":
-		return "proposed"
-	case "completed":
-		return "completed"
-	case "held", "suspended":
-		return "on-hold"
-	case "aborted", "cancelled", "canceled":
-		return "cancelled"
-	case "nullified", "obsolete":
-		return "entered-in-error"
-	}
-	return "active"
+	return cmp.Or(statuses.Of(cda.StatusOf(n)), "active")
 }
 
 // relateGoal adds what the goal is for, and how important it is.
@@ -186,15 +173,7 @@ func achievement(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	if concept == nil {
 		return nil
 	}
-	code, words, known := strings.Cut(terms.Lookup(`
-390802008 achieved Achieved
-390801001 not-achieved Not Achieved
-706905005 in-progress In Progress
-706906006 no-progress No Progress
-385651009 in-progress In Progress
-385425000 improving Improving
-230993007 worsening Worsening
-`, cda.CodeOf(n.At("value"))), " ")
+	code, words, known := strings.Cut(achievements.Of(cda.CodeOf(n.At("value"))), " ")
 	if known {
 		concept.Coding = append([]r4.Coding{{System: "http://terminology.hl7.org/CodeSystem/goal-achievement", Code: code, Display: words}}, concept.Coding...)
 	}

@@ -4,9 +4,7 @@
 // C-CDA on FHIR has no page for them: the rules follow US Core Goal.
 package goals
 
-import (
-	"recordbridge/shared/fhir/ccda/statement"
-)
+import "recordbridge/shared/fhir/ccda/statement"
 
 // Rules returns the rules of the section's templates.
 func Rules() statement.RuleSet {

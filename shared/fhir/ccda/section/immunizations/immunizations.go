@@ -2,7 +2,6 @@ package immunizations
 
 import (
 	"cmp"
-	"strings"
 
 	"recordbridge/shared/fhir/ccda/cda"
 	"recordbridge/shared/fhir/ccda/datatype"
@@ -57,13 +56,7 @@ func immunizationStatus(n *cda.Node) string {
 	if cda.IsTrue(n.Attr("negationInd")) {
 		return "not-done"
 	}
-	switch strings.ToLower(cda.CodeOf(n.At("statusCode"))) {
-	case "aborted", "cancelled", "canceled", "held", "new", "obsolete", "suspended":
-		return "not-done"
-	case "nullified":
-		return "entered-in-error"
-	}
-	return "completed"
+	return cmp.Or(statuses.Of(cda.StatusOf(n)), "completed")
 }
 
 // immunizers gives who gave it, and who entered it (v2-0443).

@@ -2,14 +2,12 @@ package medications
 
 import (
 	"cmp"
-	"strings"
 
 	"recordbridge/shared/fhir/ccda/cda"
 	"recordbridge/shared/fhir/ccda/datatype"
 	"recordbridge/shared/fhir/ccda/entity"
 	"recordbridge/shared/fhir/ccda/r4"
 	"recordbridge/shared/fhir/ccda/statement"
-	"recordbridge/shared/fhir/ccda/terms"
 )
 
 // medicationAct takes the medication in the act that a list of the hospital wraps it in.
@@ -91,7 +89,7 @@ func readPart(c *statement.Context, m *activity, r, n *cda.Node) {
 		m.dosage.Text = c.Read.Text(n.At("text"))
 		m.told = append(m.told, n)
 	case n.Name == "observation" && cda.Has(n.At("code"), "33999-4"):
-		if status := statusOfList(cda.CodeOf(n.At("value"))); status != "" {
+		if status := listStatuses.Of(cda.CodeOf(n.At("value"))); status != "" {
 			m.status = status
 		}
 		m.told = append(m.told, n)
@@ -103,24 +101,7 @@ func readPart(c *statement.Context, m *activity, r, n *cda.Node) {
 
 // medicationStatus maps ActStatus (ConceptMap of "C-CDA on FHIR" for MedicationStatus). Without one nothing is known.
 func medicationStatus(n *cda.Node) string {
-	switch strings.ToLower(cda.CodeOf(n.At("statusCode"))) {
-	case "active", "new", "ordered": // the last is no ActStatus, and a vendor's
-		return "active"
-	case "completed":
-		return "completed"
-	case "aborted", "cancelled", "canceled":
-		return "stopped"
-	case "suspended", "held":
-		return "on-hold"
-	case "nullified", "obsolete":
-		return "entered-in-error"
-	}
-	return "unknown"
-}
-
-// statusOfList maps the medication status of older documents (2.16.840.1.113883.10.20.1.47).
-func statusOfList(code string) string {
-	return terms.Lookup("\n55561003 active\n73425007 stopped\n421139008 on-hold\n392521001 completed\n", code)
+	return cmp.Or(statuses.Of(cda.StatusOf(n)), "unknown")
 }
 
 func medicationStatement(c *statement.Context, m activity) *r4.MedicationStatement {

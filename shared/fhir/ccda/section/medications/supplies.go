@@ -99,11 +99,8 @@ func dispense(c *statement.Context, n *cda.Node) {
 }
 
 func dispenseStatus(n *cda.Node) string {
-	switch medicationStatus(n) {
-	case "active":
-		return "in-progress"
-	case "unknown", "completed", "stopped", "on-hold", "entered-in-error":
-		return medicationStatus(n)
+	if status := medicationStatus(n); status != "active" {
+		return status
 	}
-	return "unknown"
+	return "in-progress"
 }

@@ -17,7 +17,7 @@ import (
 func noteActivity(c *statement.Context, n *cda.Node) {
 	by := c.Make.Author(n)
 	r := &r4.DocumentReference{
-		Header: c.Emit.Header("DocumentReference", n), Identifier: datatype.Identifiers(n), Status: noteStatus(n), DocStatus: docStatus(n), Type: c.Read.ConceptOr(n.At("code")),
+		Header: c.Emit.Header("DocumentReference", n), Identifier: datatype.Identifiers(n), Status: noteStatus(n), DocStatus: docStatuses.Of(cda.StatusOf(n)), Type: c.Read.ConceptOr(n.At("code")),
 		Category: docref.Category(), Subject: c.Patient, Date: c.Read.InstantOf(by.Time), Content: contents(c, n.At("text")), Author: c.Make.AuthorsOf(n),
 		Custodian: c.Make.Party(c.Document.Root.At("custodian")).Organization,
 	}
@@ -67,26 +67,7 @@ func relateNote(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 
 // noteStatus maps ActStatus to DocumentReferenceStatus.
 func noteStatus(n *cda.Node) string {
-	switch strings.ToLower(cda.CodeOf(n.At("statusCode"))) {
-	case "nullified":
-		return "entered-in-error"
-	case "obsolete":
-		return "superseded"
-	}
-	return "current"
-}
-
-// docStatus maps ActStatus to CompositionStatus: a note that is being written is preliminary.
-func docStatus(n *cda.Node) string {
-	switch strings.ToLower(cda.CodeOf(n.At("statusCode"))) {
-	case "completed":
-		return "final"
-	case "active", "new", "held", "suspended":
-		return "preliminary"
-	case "nullified":
-		return "entered-in-error"
-	}
-	return ""
+	return cmp.Or(statuses.Of(cda.StatusOf(n)), "current")
 }
 
 // contents gives the forms of a text: its bytes in the format that it names, where it is, or the words of the narrative as XHTML

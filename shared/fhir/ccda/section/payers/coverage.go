@@ -9,7 +9,6 @@ import (
 	"recordbridge/shared/fhir/ccda/emit"
 	"recordbridge/shared/fhir/ccda/r4"
 	"recordbridge/shared/fhir/ccda/statement"
-	"recordbridge/shared/fhir/ccda/terms"
 )
 
 // authorization leaves what it says to the statements in it, unless it has a code.
@@ -157,32 +156,7 @@ func setMember(c *statement.Context, r *r4.Coverage, p, role *cda.Node) {
 
 // subscriberRelationship maps RoleCode (Coverage Role Type) to the relationships that FHIR has.
 func subscriberRelationship(n *cda.Node) string {
-	return terms.Lookup(`
-SELF self
-ONESELF self
-SPS spouse
-SPSE spouse
-HUSB spouse
-WIFE spouse
-DOMPART common
-CHILD child
-NCHILD child
-SON child
-DAU child
-SONC child
-DAUC child
-STPCHLD child
-CHLDADOPT child
-CHLDFOST child
-PRN parent
-MTH parent
-FTH parent
-INJ injured
-FAMDEP other
-HANDIC other
-STUD other
-DEP other
-`, cda.CodeOf(n))
+	return relationships.Of(cda.CodeOf(n))
 }
 
 // holder gives who holds a policy: the patient, or a RelatedPerson with a name. It is nil for a number alone.
@@ -199,13 +173,5 @@ func holder(c *statement.Context, role *cda.Node) *r4.Reference {
 
 // coverageStatus maps ActStatus to the status of a policy: C-CDA says completed of one that is in force, since it is the telling that is.
 func coverageStatus(n *cda.Node) string {
-	switch strings.ToLower(cda.CodeOf(n.At("statusCode"))) {
-	case "aborted", "cancelled", "canceled", "suspended", "obsolete":
-		return "cancelled"
-	case "nullified":
-		return "entered-in-error"
-	case "new", "held":
-		return "draft"
-	}
-	return "active"
+	return cmp.Or(statuses.Of(cda.StatusOf(n)), "active")
 }

@@ -2,7 +2,6 @@ package plans
 
 import (
 	"cmp"
-	"strings"
 
 	"recordbridge/shared/fhir/ccda/cda"
 	"recordbridge/shared/fhir/ccda/datatype"
@@ -10,7 +9,6 @@ import (
 	"recordbridge/shared/fhir/ccda/encounter"
 	"recordbridge/shared/fhir/ccda/r4"
 	"recordbridge/shared/fhir/ccda/statement"
-	"recordbridge/shared/fhir/ccda/terms"
 )
 
 // planActivity takes an entry of a plan from before C-CDA, which has one template for all.
@@ -229,50 +227,20 @@ func handoff(c *statement.Context, n *cda.Node) {
 }
 
 func communicationStatus(n *cda.Node) string {
-	switch strings.ToLower(cda.CodeOf(n.At("statusCode"))) {
-	case "active", "new", "ordered":
-		return "in-progress"
-	case "completed":
-		return "completed"
-	case "aborted", "cancelled", "canceled":
-		return "stopped"
-	case "suspended", "held":
-		return "on-hold"
-	case "nullified", "obsolete":
-		return "entered-in-error"
-	}
-	return "unknown"
+	return cmp.Or(communicationStatuses.Of(cda.StatusOf(n)), "unknown")
 }
 
 // requestStatus maps ActStatus to the status of a request.
 func requestStatus(n *cda.Node) string {
-	switch strings.ToLower(cda.CodeOf(n.At("statusCode"))) {
-	case "active", "new", "":
-		return "active"
-	case "held", "suspended":
-		return "on-hold"
-	case "completed":
-		return "completed"
-	case "aborted", "cancelled", "canceled":
-		return "revoked"
-	case "nullified", "obsolete":
-		return "entered-in-error"
-	}
-	return "unknown"
+	return cmp.Or(requestStatuses.Of(cmp.Or(cda.StatusOf(n), "active")), "unknown")
 }
 
 // intent maps a mood to the intent of a request (ActMood; request-intent).
 func intent(mood string) string {
-	switch mood {
-	case "RQO":
-		return "order"
-	case "PRP", "ARQ", "GOL":
-		return "proposal"
-	}
-	return "plan"
+	return cmp.Or(intents.Of(mood), "plan")
 }
 
 // priority maps ActPriority to the priorities that FHIR has for requests; "" for any other.
 func priority(n *cda.Node) string {
-	return terms.Lookup("\nA asap\nCR asap\nS stat\nEM stat\nUR urgent\nR routine\nEL routine\nP routine\n", cda.CodeOf(n))
+	return priorities.Of(cda.CodeOf(n))
 }

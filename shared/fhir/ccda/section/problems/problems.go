@@ -10,7 +10,6 @@ import (
 	"recordbridge/shared/fhir/ccda/encounter"
 	"recordbridge/shared/fhir/ccda/r4"
 	"recordbridge/shared/fhir/ccda/statement"
-	"recordbridge/shared/fhir/ccda/terms"
 )
 
 // problemAct makes Conditions of the problems in an act, and gives references to them.
@@ -153,29 +152,13 @@ func problemCategories(c *statement.Context, n *cda.Node) []r4.CodeableConcept {
 	return list
 }
 
-// problemStatuses is the ConceptMap of "C-CDA on FHIR" for ProblemStatus, with codes and words that older documents have.
-const problemStatuses = `
-55561003 active
-active active
-246455001 recurrence
-263855007 relapse
-277022003 remission
-765205004 remission
-73425007 inactive
-90734009 inactive
-inactive inactive
-chronic active
-413322009 resolved
-resolved resolved
-`
-
 // problemStatus gives the clinical status: of the status observation, else of the concern. One that has ended is not active
 // (con-4), even if nobody knows when. It is nil when nothing is said: another mention of the problem may know. The status of an
 // act that is no concern, such as a diagnosis, is that of the act.
 func problemStatus(c *statement.Context, status, act, when *cda.Node) *r4.CodeableConcept {
 	code := statusOfProblem(status.At("value"))
 	if code == "" && (c.Within == "Problems" || cda.Has(act.At("code"), "CONC") || cda.IsTemplate(act, "2.16.840.1.113883.10.20.22.4.3")) {
-		code = terms.Lookup("\nactive active\ncompleted resolved\naborted inactive\nsuspended inactive\n", strings.ToLower(cda.CodeOf(act.At("statusCode"))))
+		code = concernStatuses.Of(cda.StatusOf(act))
 	}
 	if high := when.At("high"); high != nil && !cda.IsOneOf(high.Attr("nullFlavor"), "NA", "NI", "PINF") && !cda.IsOneOf(code, "inactive", "remission") {
 		code = "resolved"
@@ -187,7 +170,7 @@ func problemStatus(c *statement.Context, status, act, when *cda.Node) *r4.Codeab
 }
 
 func statusOfProblem(value *cda.Node) string {
-	return terms.Lookup(problemStatuses, strings.ToLower(cmp.Or(cda.CodeOf(value), value.Attr("displayName"))))
+	return statuses.Of(strings.ToLower(cmp.Or(cda.CodeOf(value), value.Attr("displayName"))))
 }
 
 // negateProblem says that a problem is not there. That there is none at all is a code of its own (C-CDA on FHIR, "Problems": no

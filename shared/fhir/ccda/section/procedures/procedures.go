@@ -71,23 +71,7 @@ func procedureStatus(n *cda.Node) string {
 	if cda.IsTrue(n.Attr("negationInd")) {
 		return "not-done"
 	}
-	switch strings.ToLower(cda.CodeOf(n.At("statusCode"))) {
-	case "completed":
-		return "completed"
-	case "active":
-		return "in-progress"
-	case "aborted":
-		return "stopped"
-	case "cancelled", "canceled":
-		return "not-done"
-	case "new":
-		return "preparation"
-	case "held", "suspended":
-		return "on-hold"
-	case "nullified", "obsolete":
-		return "entered-in-error"
-	}
-	return "unknown"
+	return cmp.Or(statuses.Of(cda.StatusOf(n)), "unknown")
 }
 
 func procedurePerformers(c *statement.Context, n *cda.Node) []r4.ProcedurePerformer {

@@ -22,7 +22,7 @@ func resultOrganizer(c *statement.Context, n *cda.Node) {
 	}
 	kind := kindOf(n)
 	r := &r4.DiagnosticReport{
-		Header: c.Emit.Header("DiagnosticReport", n), Identifier: datatype.Identifiers(n), Status: observation.ObservationStatus(n), Category: []r4.CodeableConcept{*kind.service()},
+		Header: c.Emit.Header("DiagnosticReport", n), Identifier: datatype.Identifiers(n), Status: observation.StatusOf(n), Category: []r4.CodeableConcept{*kind.service()},
 		Code: c.Read.ConceptOr(n.At("code")), Subject: c.Patient, Performer: responsible(c, n), Specimen: r4.Listed(c.Make.Specimens(n)...),
 		Issued: c.Read.Issued(n.At("author", "time")),
 	}

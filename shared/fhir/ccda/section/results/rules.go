@@ -4,9 +4,7 @@
 // C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-results.html.
 package results
 
-import (
-	"recordbridge/shared/fhir/ccda/statement"
-)
+import "recordbridge/shared/fhir/ccda/statement"
 
 // Rules returns the rules of the section's templates.
 func Rules() statement.RuleSet {

@@ -8,7 +8,6 @@ import (
 	"recordbridge/shared/fhir/ccda/observation"
 	"recordbridge/shared/fhir/ccda/r4"
 	"recordbridge/shared/fhir/ccda/statement"
-	"recordbridge/shared/fhir/ccda/terms"
 )
 
 // coded makes the rule of an observation for which profiles have one code (C-CDA on FHIR, "Social History"). Older documents say
@@ -91,7 +90,7 @@ func pregnancy(c *statement.Context, n *cda.Node) {
 // unknownValue is a nullFlavor as an answer.
 func unknownValue(n *cda.Node) *r4.CodeableConcept {
 	code := n.Attr("nullFlavor")
-	return r4.Concept("http://terminology.hl7.org/CodeSystem/v3-NullFlavor", code, terms.Lookup("\nUNK unknown\nASKU asked but unknown\nOTH other\nNASK not asked\n", code))
+	return r4.Concept("http://terminology.hl7.org/CodeSystem/v3-NullFlavor", code, unknownValues.Of(code))
 }
 
 // disability makes an Observation of the disability status (US Core category disability-status).

@@ -3,9 +3,7 @@
 // C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-vitals.html, and US Core Vital Signs Profiles.
 package vitals
 
-import (
-	"recordbridge/shared/fhir/ccda/statement"
-)
+import "recordbridge/shared/fhir/ccda/statement"
 
 // Rules returns the rules of the section's templates.
 func Rules() statement.RuleSet {

@@ -56,109 +56,6 @@ func vitalPanel(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// vitalCodes has the code that US Core asks for by those that senders use for the same (US Core Vital Signs Profiles;
-// observation-vitalsigns.html). It stands beside the sender's.
-const vitalCodes = `
-3141-9 29463-7 Body weight
-3142-7 29463-7 Body weight
-8350-1 29463-7 Body weight
-8351-9 29463-7 Body weight
-27113001 29463-7 Body weight
-3137-7 8302-2 Body height
-3138-5 8302-2 Body height
-8306-3 8302-2 Body height
-8301-4 8302-2 Body height
-50373000 8302-2 Body height
-8287-5 9843-4 Head Occipital-frontal circumference
-363812007 9843-4 Head Occipital-frontal circumference
-60621009 39156-5 Body mass index (BMI) [Ratio]
-8331-1 8310-5 Body temperature
-8332-9 8310-5 Body temperature
-8328-7 8310-5 Body temperature
-8333-7 8310-5 Body temperature
-11289-6 8310-5 Body temperature
-386725007 8310-5 Body temperature
-276885007 8310-5 Body temperature
-8889-8 8867-4 Heart rate
-8893-0 8867-4 Heart rate
-364075005 8867-4 Heart rate
-78564009 8867-4 Heart rate
-86290005 9279-1 Respiratory rate
-2710-2 2708-6 Oxygen saturation in Arterial blood
-59408-5 2708-6 Oxygen saturation in Arterial blood
-2708-6 59408-5 Oxygen saturation in Arterial blood by Pulse oximetry
-431314004 2708-6 Oxygen saturation in Arterial blood
-103228002 2708-6 Oxygen saturation in Arterial blood
-271649006 8480-6 Systolic blood pressure
-271650006 8462-4 Diastolic blood pressure
-75367002 85354-9 Blood pressure panel with all children optional
-55284-4 85354-9 Blood pressure panel with all children optional
-`
-
-// vitalUnits has the UCUM code of units as senders write them, in lower case and without spaces and points. The sender's way
-// stays as the unit's text.
-const vitalUnits = `
-mmhg mm[Hg]
-mm[hg] mm[Hg]
-mm(hg) mm[Hg]
-bpm /min
-1/min /min
-min-1 /min
-beats/min /min
-beats/minute /min
-beatsperminute /min
-breaths/min /min
-breaths/minute /min
-breathsperminute /min
-br/min /min
-perminute /min
-/minute /min
-f [degF]
-degf [degF]
-[degf] [degF]
-degreesf [degF]
-fahrenheit [degF]
-degreesfahrenheit [degF]
-°f [degF]
-c Cel
-cel Cel
-degc Cel
-degreesc Cel
-celsius Cel
-degreescelsius Cel
-°c Cel
-lb [lb_av]
-lbs [lb_av]
-lb_av [lb_av]
-lbs_av [lb_av]
-pounds [lb_av]
-pound [lb_av]
-oz [oz_av]
-ounces [oz_av]
-kgs kg
-kilogram kg
-kilograms kg
-grams g
-gm g
-in [in_i]
-in_i [in_i]
-in_us [in_i]
-inch [in_i]
-inches [in_i]
-[in_us] [in_i]
-ft [ft_i]
-feet [ft_i]
-cms cm
-centimeter cm
-centimeters cm
-kg/m^2 kg/m2
-kg/m² kg/m2
-kg/(m^2) kg/m2
-kg/sqm kg/m2
-percent %
-%o2 %
-`
-
 // vitalSign makes an Observation of a vital sign (C-CDA on FHIR, "Vital Signs"; US Core Vital Signs Profiles). A part of a
 // blood pressure or of an oximetry becomes a component of it.
 func vitalSign(c *statement.Context, n *cda.Node) {
@@ -208,7 +105,7 @@ func vital(c *statement.Context, n *cda.Node) *r4.Observation {
 	o := observation.NewIn(c, n, vitalCategory())
 	observation.SetTime(o, n)
 	for _, coding := range o.Code.Coding {
-		code, display, found := strings.Cut(terms.Lookup(vitalCodes, coding.Code), " ")
+		code, display, found := strings.Cut(standardCodes.Of(coding.Code), " ")
 		if found && !o.Code.Has(terms.LOINC, code) {
 			o.Code.Coding = append(o.Code.Coding, r4.Coding{System: terms.LOINC, Code: code, Display: display})
 		}
@@ -227,7 +124,7 @@ func vital(c *statement.Context, n *cda.Node) *r4.Observation {
 
 func setVitalUnit(q *r4.Quantity) {
 	written := strings.NewReplacer(" ", "", ".", "").Replace(strings.ToLower(q.Unit))
-	if unit := terms.Lookup(vitalUnits, written); unit != "" {
+	if unit := standardUnits.Of(written); unit != "" {
 		q.System, q.Code = datatype.UCUM, unit
 	}
 }
