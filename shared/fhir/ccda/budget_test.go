@@ -33,7 +33,8 @@ func long(n int) string { return strings.Repeat("x", n) }
 
 const numbered = `<entry><observation classCode="OBS" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="#"/>`
 
-// piece is a part of a document whose conversion multiplies its size: its id's extension, elements before the body, and sections.
+// piece is a part of a document whose conversion multiplies its size: its id's extension, elements before the body, and
+// sections.
 type piece struct{ id, header, sections string }
 
 func sectionWith(title, text, entries string) string {
@@ -98,7 +99,8 @@ func amplified(pieces ...piece) []byte {
 	return []byte(strings.Replace(text, `extension="d 1"`, `extension="`+id.String()+`"`, 1))
 }
 
-// converted converts a document and checks that what it becomes keeps to the budget and refers to nothing that is not there.
+// converted converts a document and checks that what it becomes keeps to the budget and refers to nothing that is not
+// there.
 func converted(t *testing.T, name string, document []byte) (out []byte, report ccda.DocumentReport) {
 	t.Helper()
 	ndjson, all := lines(t, document)
@@ -145,7 +147,8 @@ func TestConversionKeepsToBudgetForRandomDocuments(t *testing.T) {
 	}
 }
 
-// A document of 1.15 MB once became 421 MB: each of 800 entries repeated the narrative that it refers to (docs/ccda.md).
+// A document of 1.15 MB once became 421 MB: each of 800 entries repeated the narrative that it refers to
+// (docs/ccda.md).
 func TestReferencesToNarrativeAreDroppedOverBudget(t *testing.T) { //nolint:paralleltest // measures what is allocated
 	entry := numbered + `<code><originalText><reference value="t"/></originalText></code></observation></entry>`
 	attack := amplified(piece{sections: sectionWith("", `<content ID="t">`+long(1<<20)+`</content>`, repeatedly(800, entry))})

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// convert makes all resources of a document of so many bytes, the Patient first and the document's Provenance last. salt is
-// empty, or the patient's id to set ids apart from another patient's.
+// convert makes all resources of a document of so many bytes, the Patient first and the document's Provenance last.
+// salt is empty, or the patient's id to set ids apart from another patient's.
 func convert(d *cda.Document, bytes int, patientID, salt string) *emit.Emitter {
 	made := emit.New(d, bytes, salt)
 	c := statement.NewContext(d, &r4.Reference{Reference: "Patient/" + patientID}, made)

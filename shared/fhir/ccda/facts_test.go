@@ -11,8 +11,9 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// factCase is an entry of a section and what has to come of it. Each line of want is one resource: its type and what it has to
-// have, as paths with their values; "!path" is one that it must not have. A number in a path says which element of a list.
+// factCase is an entry of a section and what has to come of it. Each line of want is one resource: its type and what it
+// has to have, as paths with their values; "!path" is one that it must not have. A number in a path says which element
+// of a list.
 type factCase struct {
 	name    string
 	section string // LOINC code, or a whole <section> without its end

@@ -72,7 +72,9 @@ func Templates() []Template {
 		}
 		for _, rule := range of.Sections {
 			for _, root := range rule.Roots {
-				list = append(list, Template{Root: root, Name: rule.Name, Target: "Composition.section", Folder: of.Folder})
+				list = append(list, Template{
+					Root: root, Name: rule.Name, Target: "Composition.section", Folder: of.Folder,
+				})
 			}
 		}
 	}

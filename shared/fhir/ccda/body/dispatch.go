@@ -8,8 +8,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Member converts a statement in an organizer by its own template, or as the section has it, and gives a reference to what
-// tells it.
+// Member implements statement.Rules.
 func (d *Dispatcher) Member(n *cda.Node, section *statement.Section) *r4.Reference {
 	if !d.c.Emit.IsTaken(n) {
 		if rule := d.ruleOf(n, section); rule != nil {
@@ -49,8 +48,8 @@ func assumed(list []statement.Assumption, n *cda.Node) string {
 	return ""
 }
 
-// ruleOf gives the rule of a statement: by its templates, else by its section, class and mood; nil when there is none. Its
-// templates are counted as taken or unknown.
+// ruleOf gives the rule of a statement: by its templates, else by its section, class and mood; nil when there is none.
+// Its templates are counted as taken or unknown.
 func (d *Dispatcher) ruleOf(n *cda.Node, section *statement.Section) *statement.Entry {
 	unknown := ""
 	for t := range n.Each("templateId") {
@@ -75,7 +74,7 @@ func (d *Dispatcher) ruleOf(n *cda.Node, section *statement.Section) *statement.
 	return d.rules[assumed(anywhere(), n)]
 }
 
-// ConvertBy turns a statement into resources by the rule of a template, which it need not have, and reports whether there is one.
+// ConvertBy implements statement.Rules.
 func (d *Dispatcher) ConvertBy(root string, n *cda.Node) bool {
 	rule := d.rules[root]
 	if rule != nil {

@@ -1,5 +1,5 @@
-// Package body reads the structured body of a document: it finds the rule of each section and of each entry, and converts
-// what no rule covers as general facts, so that nothing coded is lost.
+// Package body reads the structured body of a document: it finds the rule of each section and of each entry, and
+// converts what no rule covers as general facts, so that nothing coded is lost.
 package body
 
 import "recordbridge/shared/fhir/ccda/statement"

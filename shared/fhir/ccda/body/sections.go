@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Read turns the sections of the document into resources, and into sections of the Composition with their narrative.
+// Read converts the sections of the document, and returns them as sections of the Composition with their narrative.
 func (d *Dispatcher) Read() []r4.CompositionSection {
 	body := d.c.Document.Root.At("component", "structuredBody")
 	if text := d.c.Document.Root.At("component", "nonXMLBody", "text"); text != nil {
@@ -28,14 +28,16 @@ func (d *Dispatcher) Read() []r4.CompositionSection {
 	return list
 }
 
-// section reads one section, its entries and the sections in it, which are taken by the rule around them when they have none. It
-// gives none if the budget has no room for it.
+// section reads one section, its entries and the sections in it, which are taken by the rule around them when they have
+// none. It gives none if the budget has no room for it.
 func (d *Dispatcher) section(n *cda.Node, outer *statement.Section) []r4.CompositionSection {
 	rule := sectionOf(n, d.sections)
 	if rule == nil {
 		rule = outer
 	}
-	out := r4.CompositionSection{Title: n.At("title").Words(), Code: d.c.Read.Concept(n.At("code")), Text: datatype.NarrativeOf(n.At("text"))}
+	out := r4.CompositionSection{
+		Title: n.At("title").Words(), Code: d.c.Read.Concept(n.At("code")), Text: datatype.NarrativeOf(n.At("text")),
+	}
 	if !d.c.Emit.AffordsSection("section", complete(out, n)) {
 		return nil
 	}
@@ -61,7 +63,9 @@ func (d *Dispatcher) section(n *cda.Node, outer *statement.Section) []r4.Composi
 	}
 	d.c.Emit.CountSection(report)
 	for author := range n.Each("author") {
-		if who := d.c.Make.Party(author).As("Practitioner", "Device", "Organization", "Patient", "RelatedPerson"); who != nil {
+		if who := d.c.Make.Party(author).As(
+			"Practitioner", "Device", "Organization", "Patient", "RelatedPerson",
+		); who != nil {
 			out.Author = r4.AppendReference(out.Author, *who)
 		}
 	}
@@ -78,7 +82,8 @@ func (d *Dispatcher) section(n *cda.Node, outer *statement.Section) []r4.Composi
 	return []r4.CompositionSection{complete(out, n)}
 }
 
-// complete keeps the rules of Composition.section (cmp-1: text, entries or sections; cmp-2: a reason only when it is empty).
+// complete keeps the rules of Composition.section (cmp-1: text, entries or sections; cmp-2: a reason only when it is
+// empty).
 func complete(s r4.CompositionSection, n *cda.Node) r4.CompositionSection {
 	if s.Text == nil && s.Entry == nil && s.Section == nil {
 		reason := r4.Concept("http://terminology.hl7.org/CodeSystem/list-empty-reason", "unavailable", "Unavailable")
@@ -86,12 +91,15 @@ func complete(s r4.CompositionSection, n *cda.Node) r4.CompositionSection {
 			reason = r4.Concept("http://terminology.hl7.org/CodeSystem/list-empty-reason", "notasked", "Not Asked")
 		}
 		s.EmptyReason = reason
-		s.Text = &r4.Narrative{Status: "empty", Div: datatype.XHTML("<p>" + datatype.Escaped(cmp.Or(s.Title, "Empty section")) + "</p>")}
+		s.Text = &r4.Narrative{
+			Status: "empty", Div: datatype.XHTML("<p>" + datatype.Escaped(cmp.Or(s.Title, "Empty section")) + "</p>"),
+		}
 	}
 	return s
 }
 
-// sectionOf finds the rule of a section by its LOINC code, else by its templates, else by its title; nil when there is none.
+// sectionOf finds the rule of a section by its LOINC code, else by its templates, else by its title; nil when there is
+// none.
 func sectionOf(n *cda.Node, rules []statement.Section) *statement.Section {
 	for i := range rules {
 		if cda.Has(n.At("code"), rules[i].Codes...) {
@@ -101,7 +109,8 @@ func sectionOf(n *cda.Node, rules []statement.Section) *statement.Section {
 	for t := range n.Each("templateId") {
 		for i := range rules {
 			// a section whose entries are required has the root of the other with ".1" after it
-			if root := t.Attr("root"); cda.IsOneOf(root, rules[i].Roots...) || cda.IsOneOf(strings.TrimSuffix(root, ".1"), rules[i].Roots...) {
+			if root := t.Attr("root"); cda.IsOneOf(root, rules[i].Roots...) ||
+				cda.IsOneOf(strings.TrimSuffix(root, ".1"), rules[i].Roots...) {
 				return &rules[i]
 			}
 		}

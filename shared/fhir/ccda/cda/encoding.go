@@ -8,8 +8,9 @@ import (
 )
 
 // utf8Text gives a document in UTF-8 without characters that XML forbids. It goes by the bytes and not by what the XML
-// declaration says, which is often wrong: UTF-16 shows by its byte order mark or its zero bytes, and what is not UTF-8 is
-// taken for windows-1252, of which ISO-8859-1 is a part. The document itself is not changed; it is returned where it is fine.
+// declaration says, which is often wrong: UTF-16 shows by its byte order mark or its zero bytes, and what is not UTF-8
+// is taken for windows-1252, of which ISO-8859-1 is a part. The document itself is not changed; it is returned where it
+// is fine.
 func utf8Text(document []byte) []byte {
 	switch {
 	case bytes.HasPrefix(document, []byte{0xEF, 0xBB, 0xBF}):
@@ -39,7 +40,8 @@ func fromUTF16(document []byte, order binary.ByteOrder) []byte {
 	return out
 }
 
-// windows1252 has the characters of the bytes 0x80 to 0x9F (encoding.spec.whatwg.org/#windows-1252); all others are their own.
+// windows1252 has the characters of the bytes 0x80 to 0x9F (encoding.spec.whatwg.org/#windows-1252); all others are
+// their own.
 const windows1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"
 
 // fromWindows1252 keeps what is UTF-8 and reads the other bytes one by one: documents are put together of parts.
@@ -60,11 +62,13 @@ func fromWindows1252(document []byte) []byte {
 	return out
 }
 
-// withoutControls puts spaces for the characters that XML 1.0 forbids and senders leave in (Extensible Markup Language, 2.2).
+// withoutControls puts spaces for the characters that XML 1.0 forbids and senders leave in (Extensible Markup Language,
+// 2.2).
 func withoutControls(document []byte) []byte {
 	clean := true
 	for i, b := range document {
-		if b < ' ' && b != '\t' && b != '\n' && b != '\r' || b == 0xEF && bytes.HasPrefix(document[i:], []byte{0xEF, 0xBF}) {
+		if b < ' ' && b != '\t' && b != '\n' && b != '\r' ||
+			b == 0xEF && bytes.HasPrefix(document[i:], []byte{0xEF, 0xBF}) {
 			clean = false
 			break
 		}

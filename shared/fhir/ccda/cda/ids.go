@@ -2,15 +2,16 @@ package cda
 
 import (
 	"cmp"
-	"crypto/sha1"
+	"crypto/sha1" //nolint:gosec // tells elements apart; nothing is kept secret by it
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// RealID gives the first id of an element that can name one thing in the world, as a text; "" when there is none. A namespace
-// without a value does not, unless it is a UUID: senders put their own OID there.
+// RealID returns the key of the first id of an element that can identify one thing in the world; "" if there is none. A
+// namespace without a value does not, unless it is a UUID: senders put their own OID there.
 func RealID(n *Node) string {
 	for id := range n.Each("id") {
 		if key := IDKey(id); key != "" {
@@ -20,7 +21,7 @@ func RealID(n *Node) string {
 	return ""
 }
 
-// IDKey writes an II as a text for comparing; "" for one that names nothing.
+// IDKey writes an II in one spelling for comparison; "" if it identifies nothing.
 func IDKey(id *Node) string {
 	root, extension := strings.ToLower(id.Attr("root")), id.Attr("extension")
 	switch {
@@ -34,12 +35,14 @@ func IDKey(id *Node) string {
 	return ""
 }
 
-// Digest gives a short text that stands for an element and all in it, wherever it is in the document. Two elements that differ
-// only in the order of attributes, in white space, in the case of UUIDs or in their templates have the same.
+// Digest returns a hash of an element and its content, independent of its place in the document. Two elements that
+// differ only in the order of attributes, in white space, in the case of UUIDs or in their templates have the same
+// digest.
 func Digest(n *Node) string {
-	return DigestOf(n.spell(make([]byte, 0, 4<<10)))
+	return DigestOf(spell(n, make([]byte, 0, 4<<10)))
 }
 
+// DigestOf returns the hash of a text.
 func DigestOf(content []byte) string {
 	sum := sha1.Sum(content) //nolint:gosec // as above
 	return hex.EncodeToString(sum[:])
@@ -47,7 +50,7 @@ func DigestOf(content []byte) string {
 
 func byName(a, b attribute) int { return cmp.Compare(a.name, b.name) }
 
-// PatientKeys gives the ids of the patient of a document, for finding documents of the same patient.
+// PatientKeys returns the keys of the patient's ids in a document.
 func PatientKeys(document *Node) []string {
 	var keys []string
 	for id := range document.At("recordTarget", "patientRole").Each("id") {
@@ -56,4 +59,38 @@ func PatientKeys(document *Node) []string {
 		}
 	}
 	return keys
+}
+
+// spell appends an element in one spelling. Zero bytes, which XML has not, keep its parts apart.
+func spell(n *Node, to []byte) []byte {
+	if n == nil {
+		return to
+	}
+	if n.Name == "" {
+		return append(append(to, n.Words()...), 0)
+	}
+	to = append(append(to, '<'), n.Name...)
+	attrs := n.attrs
+	if !slices.IsSortedFunc(attrs, byName) {
+		attrs = slices.Clone(attrs)
+		slices.SortFunc(attrs, byName)
+	}
+	if n.Name == "entry" { // its type says nothing that is always said
+		attrs = nil
+	}
+	for _, a := range attrs {
+		value := a.value
+		if a.name == "root" {
+			value = strings.ToLower(value)
+		}
+		to = append(append(to, 0), a.name...)
+		to = append(append(to, '='), value...)
+	}
+	for child := n.First; child != nil; child = child.Next {
+		if child.Name == "templateId" { // two senders may claim different versions of the same
+			continue
+		}
+		to = spell(child, append(to, 0))
+	}
+	return append(to, '>')
 }

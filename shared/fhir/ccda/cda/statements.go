@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// CodeOf gives the code of an element in upper or lower case as it stands, or "" for one with a nullFlavor.
+// CodeOf returns the code attribute of an element as it is written; "" if it has none.
 func CodeOf(n *Node) string { return n.Attr("code") }
 
-// StatusOf returns the code of a statement's statusCode (ActStatus) in lower case, or "".
+// StatusOf returns the code of a statement's statusCode (ActStatus) in lower case; "" if it has none.
 func StatusOf(n *Node) string { return strings.ToLower(CodeOf(n.At("statusCode"))) }
 
-// Has reports whether a CD has a code in any system, itself or in a translation.
+// Has reports whether a CD has one of some codes in any system, itself or in a translation.
 func Has(n *Node, codes ...string) bool {
 	if n == nil {
 		return false
@@ -30,13 +30,14 @@ func Has(n *Node, codes ...string) bool {
 // IsStatement reports whether an element is a clinical statement (CDA R2, clinicalStatement).
 func IsStatement(n *Node) bool {
 	switch n.Name {
-	case "act", "encounter", "observation", "observationMedia", "organizer", "procedure", "regionOfInterest", "substanceAdministration", "supply":
+	case "act", "encounter", "observation", "observationMedia", "organizer", "procedure", "regionOfInterest",
+		"substanceAdministration", "supply":
 		return true
 	}
 	return false
 }
 
-// Container names the closest statement around one that has a real id.
+// Container returns the key of the closest surrounding statement that has a real id; "" if there is none.
 func Container(n *Node) string {
 	for up := n.Parent; up != nil; up = up.Parent {
 		if IsStatement(up) {
@@ -48,7 +49,7 @@ func Container(n *Node) string {
 	return ""
 }
 
-// Outer gives the closest statement around one.
+// Outer returns the closest statement around another one, or nil.
 func Outer(n *Node) *Node {
 	up := n.Parent
 	for up != nil && !IsStatement(up) {
@@ -57,7 +58,7 @@ func Outer(n *Node) *Node {
 	return up
 }
 
-// Members gives the statements in the components of an organizer.
+// Members iterates over the statements in the components of an organizer.
 func Members(n *Node) iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
 		for part := range n.Each("component") {
@@ -70,7 +71,7 @@ func Members(n *Node) iter.Seq[*Node] {
 	}
 }
 
-// EntryOf finds the statement in an entryRelationship of another by its template, or by its code where it has no template.
+// EntryOf finds a statement in the entryRelationships of another one by its template, else by its code.
 func EntryOf(n *Node, root string, codes ...string) *Node {
 	for r := range n.Each("entryRelationship") {
 		for s := range r.Each() {
@@ -90,6 +91,7 @@ func EntryOf(n *Node, root string, codes ...string) *Node {
 	return nil
 }
 
+// IsComment reports whether a statement is a Comment Activity (2.16.840.1.113883.10.20.22.4.64), by its code.
 func IsComment(n *Node) bool { return n.Name == "act" && Has(n.At("code"), "48767-8") }
 
 // IsTemplate reports whether an element has one of some templates, of any version.
@@ -102,4 +104,5 @@ func IsTemplate(n *Node, roots ...string) bool {
 	return false
 }
 
+// IsTrue reads an attribute of type bl.
 func IsTrue(text string) bool { return strings.EqualFold(text, "true") || text == "1" }

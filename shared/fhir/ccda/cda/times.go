@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// stamp is a TS of the source in parts: as many digits as it has, and its zone.
-type stamp struct {
+// Stamp holds the parts of a TS: its digits as far as they are given, and its zone.
+type Stamp struct {
 	Digits string // YYYYMMDDhhmmss, from the left; 4 or more, an even number
 	Frac   string // of the second, with its point
 	Zone   string // ±hh:mm or Z, or empty
 }
 
-// ReadStamp reads a TS (HL7 V3 data types, 2.24) or, as some senders write, an ISO 8601 time. ok is false when it is no time
-// that exists.
-func ReadStamp(value string) (s stamp, ok bool) {
+// ReadStamp reads a TS (HL7 V3 data types, 2.24) or an ISO 8601 time, which some senders write. ok is false if there is
+// no such time.
+func ReadStamp(value string) (s Stamp, ok bool) {
 	value = strings.TrimSpace(value)
 	if len(value) >= 7 && value[4] == '-' { // ISO 8601: the first two hyphens are no zone's
 		date, rest := value, ""
@@ -66,7 +66,7 @@ func readZone(text string) (zone string, ok bool) {
 	return text[:3] + ":" + text[3:], true
 }
 
-func (s stamp) exists() bool {
+func (s Stamp) exists() bool {
 	if len(s.Digits) < 4 || s.Digits[:4] == "0000" {
 		return false
 	}

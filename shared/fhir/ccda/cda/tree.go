@@ -1,5 +1,5 @@
-// Package cda reads a C-CDA document (HL7 CDA R2) from XML into a tree and finds its way around it: elements, codes, ids,
-// times, templates and clinical statements. It knows nothing of FHIR.
+// Package cda reads a C-CDA document (HL7 CDA R2) from XML into a tree and finds its way around it: elements, codes,
+// ids, times, templates and clinical statements. It knows nothing of FHIR.
 package cda
 
 import (
@@ -13,50 +13,17 @@ import (
 	"strings"
 )
 
-// ErrInvalid says that a document cannot be converted at all: no well-formed XML, no ClinicalDocument, too large, or nested
-// too deeply. Its text holds nothing of the document.
+// ErrInvalid reports a document that cannot be converted at all: it is not well-formed XML, has no ClinicalDocument, is
+// too large or nested too deeply. Its text contains nothing of the document.
 var ErrInvalid = errors.New("ccda: invalid document")
-
-// spell appends an element in one spelling. Zero bytes, which XML has not, keep its parts apart.
-func (n *Node) spell(to []byte) []byte {
-	if n == nil {
-		return to
-	}
-	if n.Name == "" {
-		return append(append(to, n.Words()...), 0)
-	}
-	to = append(append(to, '<'), n.Name...)
-	attrs := n.attrs
-	if !slices.IsSortedFunc(attrs, byName) {
-		attrs = slices.Clone(attrs)
-		slices.SortFunc(attrs, byName)
-	}
-	if n.Name == "entry" { // its type says nothing that is always said
-		attrs = nil
-	}
-	for _, a := range attrs {
-		value := a.value
-		if a.name == "root" {
-			value = strings.ToLower(value)
-		}
-		to = append(append(to, 0), a.name...)
-		to = append(append(to, '='), value...)
-	}
-	for child := n.First; child != nil; child = child.Next {
-		if child.Name == "templateId" { // two senders may claim different versions of the same
-			continue
-		}
-		to = child.spell(append(to, 0))
-	}
-	return append(to, '>')
-}
 
 // What is read of a document is bounded, since it comes from outside.
 const (
 	maxDocument = 64 << 20 // bytes
 	maxDepth    = 256      // elements in each other; the deepest real documents have about 40
 	maxNodes    = 4 << 20  // elements, texts and attributes
-	maxChildren = 2000     // elements in one that is no narrative, but for entries; parts of one fact are compared with each other
+	// elements in one that is no narrative, but for entries; parts of one fact are compared with each other
+	maxChildren = 2000
 )
 
 var (
@@ -66,9 +33,9 @@ var (
 	errCDA   = fmt.Errorf("%w: no ClinicalDocument", ErrInvalid)
 )
 
-// Node is an element, or a text in one. Names are without their prefix: documents differ in prefixes, and the extensions of
-// C-CDA (sdtc) have names of their own or add to a list of the same name (raceCode). All methods work on nil, which is an
-// element that is not there.
+// Node is an element, or a text inside one. Names have no prefix: documents differ in prefixes, and the extensions of
+// C-CDA (sdtc) have names of their own or add to a list of the same name (raceCode). All methods accept nil, which
+// stands for a missing element.
 type Node struct {
 	Name   string // empty of a text
 	Text   string // of a text
@@ -116,7 +83,7 @@ func (a *arena) attributes(list []xml.Attr) []attribute {
 	return a.attrs[from:len(a.attrs):len(a.attrs)]
 }
 
-// Parse reads a document to its ClinicalDocument element. Document type declarations are passed over, so that entities
+// Parse reads a document and returns its ClinicalDocument element. It skips document type declarations, so the entities
 // that they declare are never expanded; entities of HTML are read.
 func Parse(document []byte) (*Node, error) {
 	if len(document) > maxDocument {
@@ -230,7 +197,7 @@ func (b *builder) document() (*Node, error) {
 	return nil, errCDA
 }
 
-// Attr gives an attribute's value without spaces around it, or "".
+// Attr returns the value of an attribute without surrounding spaces; "" if there is none.
 func (n *Node) Attr(name string) string {
 	if n == nil {
 		return ""
@@ -243,7 +210,7 @@ func (n *Node) Attr(name string) string {
 	return ""
 }
 
-// At follows a path of element names, always to the first child of a name; nil when there is none.
+// At follows a path of element names, always to the first child of a name; it returns nil if there is none.
 func (n *Node) At(names ...string) *Node {
 	for _, name := range names {
 		if n == nil {
@@ -258,7 +225,8 @@ func (n *Node) At(names ...string) *Node {
 	return n
 }
 
-// Each gives the child elements of some names in their order, or all of them when there are no names.
+// Each iterates over the child elements with one of some names in document order, or over all of them if no name is
+// given.
 func (n *Node) Each(names ...string) iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
 		if n == nil {
@@ -272,27 +240,12 @@ func (n *Node) Each(names ...string) iter.Seq[*Node] {
 	}
 }
 
-// Descendants gives the element and all elements in it, in the order of the document.
+// Descendants iterates over the element and all elements in it in document order.
 func (n *Node) Descendants() iter.Seq[*Node] {
-	return func(yield func(*Node) bool) { n.walk(yield) }
+	return func(yield func(*Node) bool) { walk(n, yield) }
 }
 
-func (n *Node) walk(yield func(*Node) bool) bool {
-	if n == nil {
-		return true
-	}
-	if n.Name != "" && !yield(n) {
-		return false
-	}
-	for child := n.First; child != nil; child = child.Next {
-		if !child.walk(yield) {
-			return false
-		}
-	}
-	return true
-}
-
-// Words gives the text of an element and all in it, with single spaces.
+// Words returns the text of an element and its content with single spaces.
 func (n *Node) Words() string {
 	if n == nil {
 		return ""
@@ -305,6 +258,7 @@ func (n *Node) Words() string {
 	return strings.Join(strings.Fields(text.String()), " ")
 }
 
+// Write appends the text of an element and its content as it is.
 func (n *Node) Write(text *strings.Builder) {
 	text.WriteString(n.Text)
 	switch n.Name {
@@ -316,4 +270,20 @@ func (n *Node) Write(text *strings.Builder) {
 	}
 }
 
+// IsOneOf reports whether a text is in a list.
 func IsOneOf(text string, list ...string) bool { return slices.Contains(list, text) }
+
+func walk(n *Node, yield func(*Node) bool) bool {
+	if n == nil {
+		return true
+	}
+	if n.Name != "" && !yield(n) {
+		return false
+	}
+	for child := n.First; child != nil; child = child.Next {
+		if !walk(child, yield) {
+			return false
+		}
+	}
+	return true
+}

@@ -7,9 +7,10 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
+// USCore begins the URLs of US Core's extensions.
 const USCore = "http://hl7.org/fhir/us/core/StructureDefinition/"
 
-// Gender maps AdministrativeGender (C-CDA on FHIR, "Patient": gender); "" when it is not said.
+// Gender returns the administrative-gender of a code; "" if it is not given.
 func Gender(n *cda.Node) string {
 	return genders.Of(strings.ToUpper(cmp.Or(cda.CodeOf(n), n.Attr("displayName"))))
 }

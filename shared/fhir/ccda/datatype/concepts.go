@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// Substance reads what somebody is allergic to.
+// Substance reads the code of a substance, product or device, with its name as text.
 func (r *Reader) Substance(entity *cda.Node) *r4.CodeableConcept {
 	code := r.Concept(entity.At("code"))
 	name := entity.At("name").Words()
@@ -33,7 +33,7 @@ func (r *Reader) repeated(narrative *cda.Node) string {
 	return words
 }
 
-// Coding reads the code of a CD, CE or CV itself; ok is false when it has none.
+// Coding reads the code of a CD, CE or CV without its translations; ok is false if it has none.
 func Coding(n *cda.Node) (r4.Coding, bool) {
 	code := strings.Join(strings.Fields(n.Attr("code")), " ") // FHIR's code has no other spaces (datatypes.html#code)
 	if code == "" {
@@ -47,9 +47,9 @@ func Coding(n *cda.Node) (r4.Coding, bool) {
 	}, true
 }
 
-// Concept reads a CD with its translations, in their order, and its words: those of the sender (originalText, or the part of
-// the narrative that it points to), else the display name of a code without a system (C-CDA on FHIR, "Mapping Guidance": CD).
-// It is nil when it says nothing, and what it reads counts as told.
+// Concept reads a CD with its translations, in their order, and its words: those of the sender (originalText, or the
+// part of the narrative that it points to), else the display name of a code without a system (C-CDA on FHIR, "Mapping
+// Guidance": CD). It returns nil if nothing is stated, and marks what it reads as covered.
 func (r *Reader) Concept(n *cda.Node) *r4.CodeableConcept {
 	if n == nil {
 		return nil
@@ -84,7 +84,7 @@ func (r *Reader) addCodings(concept *r4.CodeableConcept, n *cda.Node) {
 	}
 }
 
-// ConceptOr is concept with what stands for a required one that is missing: its nullFlavor.
+// ConceptOr is Concept with a stand-in for a missing one, by its nullFlavor.
 func (r *Reader) ConceptOr(n *cda.Node) *r4.CodeableConcept {
 	if concept := r.Concept(n); concept != nil {
 		return concept
@@ -92,7 +92,7 @@ func (r *Reader) ConceptOr(n *cda.Node) *r4.CodeableConcept {
 	return AbsentConcept(n)
 }
 
-// Concepts reads every element of a name that says something.
+// Concepts reads all child elements of some names that state something.
 func (r *Reader) Concepts(parent *cda.Node, names ...string) []r4.CodeableConcept {
 	var list []r4.CodeableConcept
 	for n := range parent.Each(names...) {
@@ -103,8 +103,8 @@ func (r *Reader) Concepts(parent *cda.Node, names ...string) []r4.CodeableConcep
 	return list
 }
 
-// Text gives the words of an ED or ST: what it points to in the narrative, or its own. Words of the narrative are found by
-// the ID that reference/@value names, with or without its "#".
+// Text returns the words of an ED or ST: the part of the narrative that it points to, else its own. reference/@value
+// names the ID of that part, with or without "#".
 func (r *Reader) Text(n *cda.Node) string {
 	if n == nil {
 		return ""
@@ -117,7 +117,7 @@ func (r *Reader) Text(n *cda.Node) string {
 	return n.Words()
 }
 
-// Note gives the words of a statement's text as a note, if it has any that its code does not say.
+// Note returns the words of a statement's text as a note, unless its code has the same words.
 func (r *Reader) Note(n *cda.Node, known *r4.CodeableConcept) []r4.Annotation {
 	words := r.Text(n.At("text"))
 	if words == "" || known != nil && strings.EqualFold(words, known.Text) {
@@ -126,7 +126,7 @@ func (r *Reader) Note(n *cda.Node, known *r4.CodeableConcept) []r4.Annotation {
 	return []r4.Annotation{{Text: words}}
 }
 
-// CodeOrWords gives the code of a statement, or else its words.
+// CodeOrWords reads the code of a statement, or else its words.
 func (r *Reader) CodeOrWords(n *cda.Node) *r4.CodeableConcept {
 	if code := r.Concept(n.At("code")); code != nil {
 		return code
@@ -134,7 +134,7 @@ func (r *Reader) CodeOrWords(n *cda.Node) *r4.CodeableConcept {
 	return r.InWords(n, n.At("code"))
 }
 
-// InWords is a concept of a statement's text, where its code is null; without a text it has the reason for that.
+// InWords returns a concept of a statement's words in place of a code that is null; without words, it states why.
 func (r *Reader) InWords(n, null *cda.Node) *r4.CodeableConcept {
 	if words := r.Text(n.At("text")); words != "" {
 		return &r4.CodeableConcept{Text: words}
@@ -142,6 +142,7 @@ func (r *Reader) InWords(n, null *cda.Node) *r4.CodeableConcept {
 	return AbsentConcept(null)
 }
 
+// Joined returns two texts, each on a line if neither is empty.
 func Joined(a, b string) string {
 	if a == "" || b == "" {
 		return a + b

@@ -8,10 +8,11 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
+// URISystem is the system of identifiers that are URIs.
 const URISystem = "urn:ietf:rfc:3986"
 
-// Identifier reads an II (C-CDA on FHIR, "Mapping Guidance": II). A root with an extension is a namespace and a value; a root
-// alone is a URI as the value. ok is false for one that says nothing.
+// Identifier reads an II (C-CDA on FHIR, "Mapping Guidance": II). A root with an extension is a namespace and a value;
+// a root alone is a URI as the value. ok is false if it states nothing.
 func Identifier(n *cda.Node) (r4.Identifier, bool) {
 	root, extension := strings.TrimSpace(n.Attr("root")), n.Attr("extension")
 	uri := identifierSystems.Of(root)
@@ -36,7 +37,7 @@ func Identifier(n *cda.Node) (r4.Identifier, bool) {
 	return id, true
 }
 
-// Identifiers reads all ids of an element that say something, each once.
+// Identifiers reads all ids of an element that state something, each once.
 func Identifiers(n *cda.Node) []r4.Identifier {
 	var list []r4.Identifier
 	for id := range n.Each("id") {

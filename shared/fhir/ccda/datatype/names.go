@@ -30,8 +30,8 @@ func (r *Reader) HumanNames(person *cda.Node) []r4.HumanName {
 	return list
 }
 
-// humanName reads a PN. A family name that is said to be of birth makes the whole a maiden name, as FHIR has it; a call name
-// is a given name beside others (C-CDA on FHIR, "Patient": name).
+// humanName reads a PN. A family name that is said to be of birth makes the whole a maiden name, as FHIR has it; a call
+// name is a given name beside others (C-CDA on FHIR, "Patient": name).
 func (r *Reader) humanName(n *cda.Node) (name r4.HumanName, ok bool) {
 	name.Use = useOf(n, nameUses)
 	for part := range n.Each() {
@@ -60,7 +60,7 @@ func (r *Reader) humanName(n *cda.Node) (name r4.HumanName, ok bool) {
 	return name, name.Text != "" || name.Family != "" || name.Given != nil
 }
 
-// Shown writes a name as a person reads it, for the display of a reference.
+// Shown writes a name for people to read, as the display of a reference.
 func Shown(name r4.HumanName) string {
 	if name.Text != "" {
 		return name.Text
@@ -72,7 +72,7 @@ func Shown(name r4.HumanName) string {
 	return strings.Join(append(parts, name.Suffix...), " ")
 }
 
-// Addresses reads all addresses of an element that say something.
+// Addresses reads all addresses of an element that state something.
 func (r *Reader) Addresses(parent *cda.Node) []r4.Address {
 	var list []r4.Address
 	for n := range parent.Each("addr") {
@@ -83,7 +83,7 @@ func (r *Reader) Addresses(parent *cda.Node) []r4.Address {
 	return list
 }
 
-// Address reads an AD; nil when nothing of it is known.
+// Address reads an AD; it returns nil if nothing of it is known.
 func (r *Reader) Address(n *cda.Node) *r4.Address {
 	if n == nil {
 		return nil
@@ -97,7 +97,8 @@ func (r *Reader) Address(n *cda.Node) *r4.Address {
 		}
 		known = known || part.Name != "useablePeriod"
 		switch part.Name {
-		case "streetAddressLine", "streetName", "houseNumber", "additionalLocator", "unitID", "deliveryAddressLine", "postBox":
+		case "streetAddressLine", "streetName", "houseNumber", "additionalLocator", "unitID", "deliveryAddressLine",
+			"postBox":
 			a.Line = append(a.Line, words)
 		case "city":
 			a.City = words
@@ -133,7 +134,9 @@ func (r *Reader) Telecoms(parent *cda.Node) []r4.ContactPoint {
 			continue
 		}
 		system, rest := telecomSystem(value)
-		list = append(list, r4.ContactPoint{System: system, Value: rest, Use: telecomUse(n), Period: r.Period(n.At("useablePeriod"))})
+		list = append(list, r4.ContactPoint{
+			System: system, Value: rest, Use: telecomUse(n), Period: r.Period(n.At("useablePeriod")),
+		})
 	}
 	return list
 }

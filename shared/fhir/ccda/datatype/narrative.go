@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// NarrativeOf turns the text of a section into XHTML as FHIR allows it (narrative.html): no scripts, forms, styles or addresses
-// of programs. It is nil when there are no words.
+// NarrativeOf turns the text of a section into XHTML that FHIR allows (narrative.html), without scripts, forms, styles
+// or URLs of programs. It returns nil if there are no words.
 func NarrativeOf(text *cda.Node) *r4.Narrative {
 	if text.Words() == "" {
 		return nil
@@ -21,6 +21,7 @@ func NarrativeOf(text *cda.Node) *r4.Narrative {
 	return &r4.Narrative{Status: "generated", Div: XHTML(b.String())}
 }
 
+// XHTML wraps content in the div that a Narrative needs.
 func XHTML(inner string) string {
 	return `<div xmlns="http://www.w3.org/1999/xhtml">` + inner + `</div>`
 }
@@ -57,6 +58,7 @@ func writeXHTML(b *strings.Builder, n *cda.Node) {
 	b.WriteString("</" + name + ">")
 }
 
+// WriteInner writes the content of an element of the narrative as XHTML.
 func WriteInner(b *strings.Builder, n *cda.Node) {
 	for child := n.First; child != nil; child = child.Next {
 		writeXHTML(b, child)
@@ -79,7 +81,8 @@ func writeAttributes(b *strings.Builder, n *cda.Node) {
 			put("style", css)
 		}
 	}
-	if href := n.Attr("href"); n.Name == "linkHtml" && (terms.IsURI(href) || strings.HasPrefix(href, "#") || strings.HasPrefix(href, "mailto:")) {
+	if href := n.Attr("href"); n.Name == "linkHtml" && (terms.IsURI(href) || strings.HasPrefix(href, "#") ||
+		strings.HasPrefix(href, "mailto:")) {
 		put("href", href)
 	}
 }

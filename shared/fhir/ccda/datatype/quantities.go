@@ -10,18 +10,20 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// AgeOf reads an age in the units that FHIR has for it, and nil for any other (age-1).
+// AgeOf reads an age in a unit that FHIR has for ages; it returns nil for any other (age-1).
 func AgeOf(value *cda.Node) *r4.Quantity {
 	age := Quantity(value)
-	if age == nil || !cda.IsOneOf(age.Code, "a", "mo", "wk", "d", "h", "min") || strings.Trim(string(age.Value), "-0.") == "" || age.Value[0] == '-' {
+	if age == nil || !cda.IsOneOf(age.Code, "a", "mo", "wk", "d", "h", "min") ||
+		strings.Trim(string(age.Value), "-0.") == "" || age.Value[0] == '-' {
 		return nil
 	}
 	return age
 }
 
+// UCUM is the URI of UCUM.
 const UCUM = "http://unitsofmeasure.org"
 
-// Number writes a REAL or INT as a JSON number with the digits that it has; "" when it is none.
+// Number writes a REAL or INT as a JSON number with the digits that it has; "" if it is not a number.
 func Number(text string) json.Number {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "+")
 	sign := ""
@@ -30,7 +32,8 @@ func Number(text string) json.Number {
 	}
 	whole, fraction, point := strings.Cut(text, ".")
 	if strings.Trim(whole+fraction, "0123456789") != "" || whole+fraction == "" || len(text) > 40 {
-		if f, err := strconv.ParseFloat(text, 64); err == nil && f < 1e15 && strings.ContainsAny(text, "eE") && !strings.ContainsAny(text, "xXpP_") {
+		if f, err := strconv.ParseFloat(text, 64); err == nil && f < 1e15 && strings.ContainsAny(text, "eE") &&
+			!strings.ContainsAny(text, "xXpP_") {
 			return json.Number(sign + strconv.FormatFloat(f, 'f', -1, 64))
 		}
 		return ""
@@ -45,8 +48,8 @@ func Number(text string) json.Number {
 	return json.Number(sign + whole)
 }
 
-// Quantity reads a PQ. A unit of UCUM is a code as well; "1", and words for a unit, are not. A PQ without a number but with
-// words has none. It is nil without a number.
+// Quantity reads a PQ; it returns nil without a number. A unit of UCUM is a code as well; "1" and words for a unit are
+// not.
 func Quantity(n *cda.Node) *r4.Quantity {
 	value := Number(n.Attr("value"))
 	if value == "" {
@@ -72,8 +75,8 @@ func setUnit(q *r4.Quantity, n *cda.Node) {
 	}
 }
 
-// isUCUM reports whether a unit can be a code of UCUM: printable ASCII without spaces (ucum.org, 1.1), and no word of English
-// such as "tablet", which is not one.
+// isUCUM reports whether a unit can be a code of UCUM: printable ASCII without spaces (ucum.org, 1.1), and no word of
+// English such as "tablet", which is not one.
 func isUCUM(unit string) bool {
 	letters := true
 	for i := range len(unit) {
@@ -82,13 +85,15 @@ func isUCUM(unit string) bool {
 		}
 		letters = letters && (unit[i]|0x20 >= 'a' && unit[i]|0x20 <= 'z')
 	}
-	return unit != "" && (!letters || len(unit) < 4 || cda.IsOneOf(unit, "mmol", "umol", "nmol", "pmol", "fmol", "mosm", "kcal", "mbar", "nkat", "ukat", "mkat"))
+	return unit != "" && (!letters || len(unit) < 4 ||
+		cda.IsOneOf(unit, "mmol", "umol", "nmol", "pmol", "fmol", "mosm", "kcal", "mbar", "nkat", "ukat", "mkat"))
 }
 
-// Span reads an IVL_PQ as a range; a PQ is none, nor is one whose bounds are the wrong way round (rng-2).
+// Span reads an IVL_PQ as a range. It returns nil for a PQ, and for bounds in the wrong order (rng-2).
 func Span(n *cda.Node) *r4.Range {
 	r := &r4.Range{Low: Quantity(n.At("low")), High: Quantity(n.At("high"))}
-	if r.Low == nil && r.High == nil || r.Low != nil && r.High != nil && r.Low.Unit == r.High.Unit && isAbove(r.Low.Value, r.High.Value) {
+	if r.Low == nil && r.High == nil ||
+		r.Low != nil && r.High != nil && r.Low.Unit == r.High.Unit && isAbove(r.Low.Value, r.High.Value) {
 		return nil
 	}
 	return r
@@ -100,7 +105,8 @@ func isAbove(a, b json.Number) bool {
 	return errX == nil && errY == nil && x > y
 }
 
-// Bound reads an IVL_PQ with one bound as a quantity with a comparator ("> 10"); nil when it has both or none.
+// Bound reads an IVL_PQ with one bound as a quantity with a comparator ("> 10"); it returns nil if it has both bounds
+// or none.
 func Bound(n *cda.Node) *r4.Quantity {
 	low, high := n.At("low"), n.At("high")
 	switch l, h := Quantity(low), Quantity(high); {
@@ -121,7 +127,7 @@ func comparator(bound *cda.Node, inclusive, exclusive string) string {
 	return inclusive
 }
 
-// Ratio reads an RTO.
+// Ratio reads an RTO; it returns nil without both numbers.
 func Ratio(n *cda.Node) *r4.Ratio {
 	r := &r4.Ratio{Numerator: Quantity(n.At("numerator")), Denominator: Quantity(n.At("denominator"))}
 	if r.Numerator == nil || r.Denominator == nil {
@@ -130,7 +136,7 @@ func Ratio(n *cda.Node) *r4.Ratio {
 	return r
 }
 
-// Flag reads a BL; nil when it has no value.
+// Flag reads a BL; it returns nil if it has no value.
 func Flag(n *cda.Node) *bool {
 	if v := strings.ToLower(n.Attr("value")); v == "true" || v == "false" {
 		is := v == "true"
@@ -139,7 +145,7 @@ func Flag(n *cda.Node) *bool {
 	return nil
 }
 
-// Whole reads an INT that FHIR's integer can hold.
+// Whole reads an INT that FHIR's integer can hold; it returns nil for any other.
 func Whole(n *cda.Node) *int32 {
 	v, err := strconv.ParseInt(n.Attr("value"), 10, 32)
 	if err != nil {

@@ -1,10 +1,11 @@
-// Package datatype reads the data types of CDA (HL7 V3 data types R1) as those of FHIR R4: codes, texts, times, quantities,
-// names, addresses, telecoms, identifiers and narrative (C-CDA on FHIR, "Mapping Guidance").
+// Package datatype reads the data types of CDA (HL7 V3 data types R1) as those of FHIR R4: codes, texts, times,
+// quantities, names, addresses, telecoms, identifiers and narrative (C-CDA on FHIR, "Mapping Guidance").
 package datatype
 
 import "recordbridge/shared/fhir/ccda/cda"
 
-// Reader reads the data types whose meaning depends on the document: texts that point to its narrative, times without a zone.
+// Reader reads the data types whose meaning depends on the document: texts that point to its narrative, times without a
+// zone.
 type Reader struct {
 	document *cda.Document
 	account  Account

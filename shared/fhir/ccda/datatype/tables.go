@@ -59,8 +59,8 @@ SNDX usual
 PHON usual
 `
 
-// addressUses maps AddressUse to address-use and TelecomUse to contact-point-use (C-CDA on FHIR, ConceptMaps CF-AddressUse and
-// CF-TelecomUse).
+// addressUses maps AddressUse to address-use and TelecomUse to contact-point-use (C-CDA on FHIR, ConceptMaps
+// CF-AddressUse and CF-TelecomUse).
 const addressUses terms.Table = `
 H home
 HP home

@@ -16,6 +16,7 @@ func PeriodOf(n *cda.Node) (value json.Number, unit string) {
 	return Duration(n.Attr("value"), n.Attr("unit"))
 }
 
+// Duration is PeriodOf for an amount and a unit that are given.
 func Duration(amount, of string) (value json.Number, unit string) {
 	value = Number(amount)
 	unit = timeUnits.Of(strings.ToLower(of))
@@ -25,7 +26,7 @@ func Duration(amount, of string) (value json.Number, unit string) {
 	return value, unit
 }
 
-// InstantOf writes a dateTime as an instant; "" when it is not known to the day.
+// InstantOf writes a dateTime as an instant; "" if it is not known to the day.
 func (r *Reader) InstantOf(moment string) string {
 	zone := cmp.Or(r.document.Zone, "Z")
 	switch {
@@ -37,8 +38,9 @@ func (r *Reader) InstantOf(moment string) string {
 	return ""
 }
 
-// DateTime writes a TS as FHIR's dateTime with the precision that it has (C-CDA on FHIR, "Mapping Guidance": times). A time of
-// day needs a zone in FHIR: it gets that of the document when it has none, and is left out when the document has none either.
+// DateTime writes a TS as FHIR's dateTime with the precision that it has (C-CDA on FHIR, "Mapping Guidance": times). A
+// time of day needs a zone in FHIR: it gets the document's zone if it has none, and is left out if the document has
+// none either.
 func (r *Reader) DateTime(n *cda.Node) string { return r.moment(n.Attr("value")) }
 
 func (r *Reader) moment(value string) string {
@@ -73,13 +75,13 @@ func clock(digits string) string {
 	return digits[:2] + ":" + digits[2:4] + ":" + digits[4:]
 }
 
-// Date is dateTime without a time of day, for FHIR's date.
+// Date is DateTime without a time of day, for FHIR's date.
 func (r *Reader) Date(n *cda.Node) string {
 	t := r.DateTime(n)
 	return t[:min(len(t), len("2006-01-02"))]
 }
 
-// Instant is dateTime to the second, which FHIR's instant asks for: the start of a day in the zone of the document, or in UTC.
+// Instant is DateTime to the second, as FHIR's instant needs it: a day starts in the zone of the document, or in UTC.
 func (r *Reader) Instant(n *cda.Node) string {
 	t := r.DateTime(n)
 	switch {
@@ -93,7 +95,7 @@ func (r *Reader) Instant(n *cda.Node) string {
 	return t + "T00:00:00" + r.document.Zone
 }
 
-// Issued is instant for a time that has to have been written to the minute: a day alone does not say when something was known.
+// Issued is Instant for a time that is written to the minute: a day alone does not state when something was known.
 func (r *Reader) Issued(n *cda.Node) string {
 	if t := r.DateTime(n); len(t) > len("2006-01-02") {
 		return t
@@ -101,14 +103,15 @@ func (r *Reader) Issued(n *cda.Node) string {
 	return ""
 }
 
-// Period reads an IVL_TS. A single value is a period of that time alone; a width counts from low. It is nil when
-// nothing is known.
+// Period reads an IVL_TS; it returns nil if nothing is known. A single value is a period of that time alone; a width
+// counts from low.
 func (r *Reader) Period(n *cda.Node) *r4.Period {
 	start, end := r.DateTime(n.At("low")), r.DateTime(n.At("high"))
 	if start == "" && end == "" {
 		start = r.DateTime(n)
 		end = start
-	} else if value := n.Attr("value"); value != "" && value != n.At("low").Attr("value") && value != n.At("high").Attr("value") {
+	} else if value := n.Attr("value"); value != "" && value != n.At("low").Attr("value") &&
+		value != n.At("high").Attr("value") {
 		r.account.Drop("time", "a point in time beside the bounds of an interval")
 	}
 	if start == "" && end == "" {
@@ -153,9 +156,10 @@ func after(start string, width *cda.Node) string {
 	return from.Format(time.DateOnly)
 }
 
+// SameZone reports whether two dateTimes have the same zone, or no time of day.
 func SameZone(a, b string) bool { return len(a) <= 10 || a[19:] == b[19:] }
 
-// Start gives the one time that a fact began at: low, the value itself, center, or else high.
+// Start returns the one time at which a fact began: low, the value itself, center, or else high.
 func (r *Reader) Start(n *cda.Node) string {
 	for _, at := range []*cda.Node{n.At("low"), n, n.At("center"), n.At("high")} {
 		if t := r.DateTime(at); t != "" {
@@ -165,7 +169,7 @@ func (r *Reader) Start(n *cda.Node) string {
 	return ""
 }
 
-// Effective reads a time that FHIR takes as a dateTime or a Period: a Period when it has a start and another end.
+// Effective reads a time that FHIR takes as a dateTime or a Period: a Period if it has a start and a different end.
 func (r *Reader) Effective(n *cda.Node) (moment string, period *r4.Period) {
 	p := r.Period(n)
 	switch {
@@ -177,8 +181,8 @@ func (r *Reader) Effective(n *cda.Node) (moment string, period *r4.Period) {
 	return "", p
 }
 
-// Lasting gives what effective has read of what goes on until it is said to have ended: without an end it is a Period that is
-// open (FHIR MedicationStatement.effective[x]), and not something of its first day alone.
+// Lasting adjusts the result of Effective for something that continues until an end is stated: without an end it is an
+// open Period (FHIR MedicationStatement.effective[x]), and not its first day alone.
 func Lasting(n *cda.Node, moment string, period *r4.Period) (string, *r4.Period) {
 	if moment != "" && n.At("low").Attr("value") != "" && n.At("high") == nil {
 		return "", &r4.Period{Start: moment}

@@ -13,19 +13,22 @@ import (
 func Spoken(v r4.Value) string {
 	switch {
 	case v.ValueQuantity != nil:
-		return strings.TrimSpace(v.ValueQuantity.Comparator + string(v.ValueQuantity.Value) + " " + v.ValueQuantity.Unit)
+		return strings.TrimSpace(
+			v.ValueQuantity.Comparator + string(v.ValueQuantity.Value) + " " + v.ValueQuantity.Unit,
+		)
 	case v.ValueCodeableConcept != nil:
 		return cmp.Or(v.ValueCodeableConcept.Text, r4.Display(v.ValueCodeableConcept))
 	}
 	return v.ValueString
 }
 
-// BytesOf gives the bytes of an ED: decoded when it says that they are base64, or when it says nothing and they are no text.
+// BytesOf returns the bytes of an ED. It decodes base64 if the ED declares it, or declares nothing and is no text.
 func BytesOf(n *cda.Node) []byte {
 	var b strings.Builder
 	n.Write(&b)
 	text := b.String()
-	if n.Attr("representation") == "B64" || n.Attr("representation") == "" && !strings.HasPrefix(n.Attr("mediaType"), "text/") {
+	if n.Attr("representation") == "B64" ||
+		n.Attr("representation") == "" && !strings.HasPrefix(n.Attr("mediaType"), "text/") {
 		packed := strings.Join(strings.Fields(text), "")
 		if raw, err := base64.StdEncoding.DecodeString(packed); err == nil {
 			return raw
@@ -37,8 +40,8 @@ func BytesOf(n *cda.Node) []byte {
 	return []byte(strings.TrimSpace(text))
 }
 
-// Value reads the value of an observation by its xsi:type, or by its looks when the type is missing or wrong (C-CDA on FHIR,
-// "Results": value[x]). ok is false when it says nothing.
+// Value reads the value of an observation by its xsi:type, or by its form if the type is missing or wrong (C-CDA on
+// FHIR, "Results": value[x]). ok is false if it states nothing.
 func (r *Reader) Value(n *cda.Node) (v r4.Value, ok bool) {
 	if n == nil || IsFile(n) {
 		return v, false
@@ -80,7 +83,7 @@ func (r *Reader) Value(n *cda.Node) (v r4.Value, ok bool) {
 	return v, v != (r4.Value{})
 }
 
-// IsFile reports whether an ED is a file in base64, such as a PDF, and no text.
+// IsFile reports whether an ED is a file in base64, such as a PDF, and not a text.
 func IsFile(n *cda.Node) bool {
 	return n.Attr("representation") == "B64" && !strings.HasPrefix(cmp.Or(n.Attr("mediaType"), "text/plain"), "text/")
 }
@@ -94,7 +97,9 @@ func interval(n *cda.Node) (v r4.Value) {
 	case n.At("center") != nil || n.Attr("value") != "":
 		v.ValueQuantity = Quantity(cmp.Or(n.At("center"), n))
 	case Quantity(n.At("low")) != nil:
-		v.ValueString = Spoken(r4.Value{ValueQuantity: Quantity(n.At("low"))}) + " - " + Spoken(r4.Value{ValueQuantity: Quantity(n.At("high"))})
+		v.ValueString = Spoken(r4.Value{ValueQuantity: Quantity(n.At("low"))}) + " - " + Spoken(r4.Value{
+			ValueQuantity: Quantity(n.At("high")),
+		})
 	}
 	return v
 }

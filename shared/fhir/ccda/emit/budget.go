@@ -2,8 +2,9 @@ package emit
 
 import "recordbridge/shared/fhir/ccda/r4"
 
-// What a document may become is bounded by its size. A document can refer to one long text, name or code thousands of times, and
-// each reference is written out in FHIR. Real documents become at most three times their size (docs/ccda.md, "Budget").
+// What a document may become is bounded by its size. A document can refer to one long text, name or code thousands of
+// times, and each reference is written out in FHIR. Real documents become at most three times their size (docs/ccda.md,
+// "Budget").
 const (
 	outputPerByte = 8
 	outputAtLeast = 256 << 10
@@ -12,11 +13,11 @@ const (
 // The reasons for which parts of a document are left out once its budget is spent.
 const overBudget = "more than a document of its size may become"
 
-// RelationSize is the size in bytes of a reference between two statements, including the extension that some need.
+// RelationSize is the size in bytes of a reference between two statements, with the extension that some need.
 const RelationSize = 200
 
-// budget counts the bytes of JSON that a document becomes. Statements may use three quarters of it; sections, whose narrative people
-// read, fifteen sixteenths. The rest is for references that are added to resources later.
+// budget counts the bytes of JSON that a document becomes. Statements may use three quarters of it; sections, whose
+// narrative people read, fifteen sixteenths. The rest is for references that are added to resources later.
 type budget struct {
 	total  int
 	made   int
@@ -48,7 +49,7 @@ func (b *budget) allowsSection(bytes int) bool {
 	return true
 }
 
-// Affords reports whether something may still be made of statements, adds it, and counts it as dropped if not.
+// Affords spends a part of the budget of statements. It reports whether the part fits, and counts it as dropped if not.
 func (e *Emitter) Affords(what string, bytes int) bool {
 	if e.budget.allows(bytes) {
 		return true
@@ -57,7 +58,8 @@ func (e *Emitter) Affords(what string, bytes int) bool {
 	return false
 }
 
-// AffordsResource is affords for a resource and the references to it: in its section, in the document's Provenance and in a plan.
+// AffordsResource is Affords for a resource and the references to it: in its section, in the document's Provenance and
+// in a plan.
 func (e *Emitter) AffordsResource(r r4.Resource) bool {
 	head := r.Base()
 	bytes := 0
@@ -67,7 +69,7 @@ func (e *Emitter) AffordsResource(r r4.Resource) bool {
 	return e.Affords(head.ResourceType, bytes)
 }
 
-// AffordsSection is affords for a part of the header or the body, without what is in it.
+// AffordsSection spends a part of the budget of the header and the sections, without what is inside the part.
 func (e *Emitter) AffordsSection(what string, part any) bool {
 	if e.budget.allowsSection(r4.Size(part, e.budget.total)) {
 		return true
@@ -76,24 +78,28 @@ func (e *Emitter) AffordsSection(what string, part any) bool {
 	return false
 }
 
+// ReferenceSize returns the size in bytes of a reference in a list.
 func ReferenceSize(r *r4.Reference) int { return r4.Size(r, 1<<10) + len(",") }
 
-// LeftOut stands for a resource that the budget had no room for.
+// LeftOut returns a placeholder for a reference to a resource that the budget had no room for.
 func LeftOut() *r4.Reference { return &r4.Reference{Display: "Left out: the document is too large"} }
 
-// After does something to a resource when every statement has its own, unless it has been left out.
+// After runs do when every statement has its resource, unless the resource of the reference was left out.
 func (e *Emitter) After(ref *r4.Reference, do func()) {
 	if r4.IsKept(ref) {
 		e.Afterwards(do)
 	}
 }
 
-// MarkCut tags resources as SUBSETTED if part of their document was dropped (FHIR R4, resource.html#tag-def).
+// MarkCut tags resources as SUBSETTED if a part of the document was dropped (FHIR R4, resource.html#tag-def).
 func (e *Emitter) MarkCut(resources ...r4.Resource) {
 	if !e.report.IsCut() {
 		return
 	}
 	for _, r := range resources {
-		r.Base().Tag(r4.Coding{System: "http://terminology.hl7.org/CodeSystem/v3-ObservationValue", Code: "SUBSETTED", Display: "subsetted"})
+		r.Base().Tag(r4.Coding{
+			System: "http://terminology.hl7.org/CodeSystem/v3-ObservationValue", Code: "SUBSETTED",
+			Display: "subsetted",
+		})
 	}
 }

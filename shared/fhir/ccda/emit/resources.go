@@ -9,8 +9,8 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// DocumentNames gives the URI of a document, and what ids of facts without their own are made of: its set when it has one,
-// since the next version of the document tells the same facts.
+// DocumentNames returns the URI of a document, and the key from which ids of facts without an id are derived: its set
+// if it has one, since the next version of the document states the same facts.
 func DocumentNames(document *cda.Node) (source, key string) {
 	id := document.At("id")
 	root, extension := terms.URI(id.Attr("root")), id.Attr("extension")
@@ -28,7 +28,7 @@ func DocumentNames(document *cda.Node) (source, key string) {
 	return source, key
 }
 
-// Header begins the resource that tells a statement: its id by the rule of the package, and its source.
+// Header starts the resource of a statement, with its id and source.
 func (e *Emitter) Header(kind string, n *cda.Node) r4.Header {
 	if own := cda.RealID(n); own != "" {
 		return e.HeaderWith(kind, Derive(append([]string{e.Salt, kind, own}, identity(kind, n)...)...))
@@ -36,7 +36,7 @@ func (e *Emitter) Header(kind string, n *cda.Node) r4.Header {
 	return e.HeaderWith(kind, Derive(e.Salt, kind, e.Key, cda.Container(n), cda.Digest(n)))
 }
 
-// Entity begins a resource of something that exists by itself and that all its documents call the same.
+// Entity starts a resource of something that exists by itself and has the same id in all documents.
 func (e *Emitter) Entity(kind string, n *cda.Node, parts ...string) r4.Header {
 	own := cda.RealID(n)
 	if own == "" {
@@ -45,17 +45,21 @@ func (e *Emitter) Entity(kind string, n *cda.Node, parts ...string) r4.Header {
 	return e.HeaderWith(kind, Derive(append([]string{kind, own}, parts...)...))
 }
 
+// HeaderWith starts a resource under a given id.
 func (e *Emitter) HeaderWith(kind, id string) r4.Header {
 	return r4.Header{ResourceType: kind, ID: id, Meta: &r4.Meta{Source: e.Source}}
 }
 
-// identity is what has to be the same besides its id for a statement to be the same fact: what it is about, whether it is so,
-// and when it began. What kind of problem somebody calls a problem, or of allergy an allergy, does not count.
+// identity is what has to be the same besides its id for a statement to be the same fact: what it is about, whether it
+// is so, and when it began. What kind of problem somebody calls a problem, or of allergy an allergy, does not count.
 func identity(kind string, n *cda.Node) []string {
 	product := cmp.Or(n.At("consumable", "manufacturedProduct"), n.At("product", "manufacturedProduct"))
 	role := n.At("participant", "participantRole")
 	substance := cmp.Or(role.At("playingEntity", "code"), role.At("playingDevice", "code"))
-	of := []*cda.Node{n.At("code"), n.At("value"), product.At("manufacturedMaterial", "code"), product.At("manufacturedLabeledDrug", "code"), substance}
+	of := []*cda.Node{
+		n.At("code"), n.At("value"), product.At("manufacturedMaterial", "code"),
+		product.At("manufacturedLabeledDrug", "code"), substance,
+	}
 	switch {
 	case kind == "Condition":
 		of = []*cda.Node{n.At("value")}
@@ -80,7 +84,8 @@ func anyCode(n *cda.Node) string {
 	return n.Attr("codeSystem") + "|" + n.Attr("code")
 }
 
-// Merge takes a resource that tells some statements, and gives the header of the one that it is now or that it completes.
+// Merge adds a resource that states some statements, or completes the one of the same id unless they contradict each
+// other. It returns the header of the resource that is kept.
 func (e *Emitter) Merge(r r4.Resource, told []*cda.Node) *r4.Header {
 	head := r.Base()
 	name := head.ResourceType + "/" + head.ID
@@ -98,7 +103,7 @@ func (e *Emitter) Merge(r r4.Resource, told []*cda.Node) *r4.Header {
 	return head
 }
 
-// AddEntity is add for what exists by itself: all that is said of it is one resource.
+// AddEntity adds a resource of something that exists by itself: everything stated about it is one resource.
 func (e *Emitter) AddEntity(r r4.Resource) *r4.Reference {
 	if !e.AffordsResource(r) {
 		return LeftOut()
@@ -106,7 +111,7 @@ func (e *Emitter) AddEntity(r r4.Resource) *r4.Reference {
 	return e.Keep(r)
 }
 
-// Keep is addEntity for a resource that is paid for.
+// Keep is AddEntity for a resource that the budget already includes.
 func (e *Emitter) Keep(r r4.Resource) *r4.Reference {
 	name := r.Base().ResourceType + "/" + r.Base().ID
 	if at, known := e.index[name]; known {

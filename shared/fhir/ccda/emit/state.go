@@ -41,9 +41,11 @@ func New(d *cda.Document, bytes int, salt string) *Emitter {
 			Source: source, Key: key, Salt: salt,
 			Version: source + "|" + code + "|" + d.Root.At("effectiveTime").Attr("value"),
 		},
-		index: map[string]int{}, taken: make([]bool, d.Elements), facts: map[*cda.Node]*r4.Header{}, budget: budgetOf(bytes),
+		index: map[string]int{}, taken: make([]bool, d.Elements), facts: map[*cda.Node]*r4.Header{},
+		budget: budgetOf(bytes),
 		report: DocumentReport{
-			Source: source, Code: code, Resources: map[string]int{}, Templates: map[string]int{}, Unknown: map[string]int{},
+			Source: source, Code: code, Resources: map[string]int{}, Templates: map[string]int{},
+			Unknown: map[string]int{},
 		},
 	}
 }
@@ -67,8 +69,8 @@ func (e *Emitter) Report() DocumentReport {
 // Merged returns how many resources completed an earlier one of the document.
 func (e *Emitter) Merged() int { return e.merged }
 
-// ResourceOf returns the resource that a reference leads to, with what later ones of its id added; nil if it is of another
-// type.
+// ResourceOf returns the resource that a reference leads to, with what later ones of its id added; nil if it is of
+// another type.
 func ResourceOf[T any](e *Emitter, ref *r4.Reference) *T {
 	if ref == nil {
 		return nil

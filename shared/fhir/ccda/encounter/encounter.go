@@ -1,5 +1,5 @@
-// Package encounter makes Encounters for the header, the list of encounters and plans alike (C-CDA on FHIR, "Encounters":
-// hl7.org/fhir/us/ccda/CF-encounters.html).
+// Package encounter makes Encounters for the header, the list of encounters and plans alike (C-CDA on FHIR,
+// "Encounters": hl7.org/fhir/us/ccda/CF-encounters.html).
 package encounter
 
 import (
@@ -11,13 +11,18 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// New reads what encompassing encounters and those of entries have in common. It is one Encounter by its id alone.
+// New reads the members that the encounters of the header and of entries share. Encounters with the same id are one
+// Encounter.
 func New(c *statement.Context, n *cda.Node) *r4.Encounter {
 	e := &r4.Encounter{
-		Header: c.Emit.Entity("Encounter", n, c.Emit.Salt), Identifier: datatype.Identifiers(n), Type: c.Read.Concepts(n, "code"), Subject: c.Patient,
+		Header: c.Emit.Entity("Encounter", n, c.Emit.Salt), Identifier: datatype.Identifiers(n),
+		Type: c.Read.Concepts(n, "code"), Subject: c.Patient,
 		Period: c.Read.Period(n.At("effectiveTime")), Priority: c.Read.Concept(n.At("priorityCode")),
 	}
-	stay := r4.EncounterHospital{AdmitSource: c.Read.Concept(n.At("admissionReferralSourceCode")), Discharge: c.Read.Concept(n.At("dischargeDispositionCode"))}
+	stay := r4.EncounterHospital{
+		AdmitSource: c.Read.Concept(n.At("admissionReferralSourceCode")),
+		Discharge:   c.Read.Concept(n.At("dischargeDispositionCode")),
+	}
 	if !r4.IsEmpty(stay) {
 		e.Hospitalization = &stay
 	}
@@ -45,11 +50,12 @@ func encounterStatus(n *cda.Node, period *r4.Period) string {
 
 const actCode = "http://terminology.hl7.org/CodeSystem/v3-ActCode"
 
-// encounterClass gives the class, which FHIR requires: a code of ActEncounterCode where the document has one, else by the range
-// of the CPT code (evaluation and management), else it is not known.
+// encounterClass gives the class, which FHIR requires: a code of ActEncounterCode where the document has one, else by
+// the range of the CPT code (evaluation and management), else it is not known.
 func encounterClass(code *cda.Node) *r4.Coding {
 	for n := range code.Descendants() {
-		if class := strings.ToUpper(n.Attr("code")); n.Attr("codeSystem") == "2.16.840.1.113883.5.4" && classes.Of(class) != "" {
+		if class := strings.ToUpper(n.Attr("code")); n.Attr("codeSystem") == "2.16.840.1.113883.5.4" &&
+			classes.Of(class) != "" {
 			return &r4.Coding{System: actCode, Code: class, Display: classes.Of(class)}
 		}
 	}
@@ -83,7 +89,7 @@ func classOfCPT(code string) string {
 	return ""
 }
 
-// AddParticipant adds somebody to an encounter under a code of ParticipationType, unless nobody is named.
+// AddParticipant adds a person to an encounter under a code of ParticipationType, unless nobody is named.
 func AddParticipant(c *statement.Context, e *r4.Encounter, n *cda.Node, kind string) {
 	who := c.Make.Party(n).As("Practitioner", "PractitionerRole", "RelatedPerson")
 	if who == nil {
@@ -93,12 +99,15 @@ func AddParticipant(c *statement.Context, e *r4.Encounter, n *cda.Node, kind str
 		kind = own
 	}
 	participant := r4.EncounterParticipant{Individual: who, Period: c.Read.Period(n.At("time"))}
-	participant.Type = append(c.Read.Concepts(n, "functionCode"), *r4.Concept("http://terminology.hl7.org/CodeSystem/v3-ParticipationType", kind, ""))
+	participant.Type = append(
+		c.Read.Concepts(n, "functionCode"),
+		*r4.Concept("http://terminology.hl7.org/CodeSystem/v3-ParticipationType", kind, ""),
+	)
 	e.Participant = append(e.Participant, participant)
 }
 
-// AddDiagnosis links an encounter with a diagnosis, and what it was to the encounter where that is known.
-func AddDiagnosis(c *statement.Context, e *r4.Encounter, condition r4.Reference, use *r4.CodeableConcept) {
+// AddDiagnosis links an encounter with a diagnosis, and with its role in the encounter if that is known.
+func AddDiagnosis(e *r4.Encounter, condition r4.Reference, use *r4.CodeableConcept) {
 	for i := range e.Diagnosis {
 		known := &e.Diagnosis[i]
 		if known.Condition.Reference != condition.Reference {

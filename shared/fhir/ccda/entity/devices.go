@@ -25,12 +25,13 @@ func (m *Maker) Devices(n *cda.Node) []*r4.Reference {
 	return list
 }
 
-// device makes a Device of a product instance and of what the statement around it says of its UDI; nil when nothing is known.
-// Senders use one id for several products, so that the code is part of the id.
+// device makes a Device of a product instance and of what the statement around it says of its UDI; nil when nothing is
+// known. Senders use one id for several products, so that the code is part of the id.
 func (m *Maker) device(role, n *cda.Node) *r4.Reference {
 	product := cmp.Or(role.At("playingDevice"), role.At("playingEntity"))
 	d := &r4.Device{
-		Type: m.read.Substance(product), Patient: m.patient, Manufacturer: cmp.Or(role.At("scopingEntity", "desc").Words(), role.At("scopingEntity", "name").Words()),
+		Type: m.read.Substance(product), Patient: m.patient,
+		Manufacturer: cmp.Or(role.At("scopingEntity", "desc").Words(), role.At("scopingEntity", "name").Words()),
 	}
 	if model := product.At("manufacturerModelName").Words(); model != "" {
 		d.DeviceName = append(d.DeviceName, r4.DeviceName{Name: model, Type: "model-name"})
@@ -58,7 +59,9 @@ func (m *Maker) device(role, n *cda.Node) *r4.Reference {
 		what = r4.CodeKey(d.Type)
 	}
 	if cda.RealID(role) == "" {
-		d.Header = m.emit.HeaderWith("Device", emit.Derive(m.emit.Salt, "Device", m.emit.Key, cda.Container(role), cda.Digest(role)))
+		d.Header = m.emit.HeaderWith(
+			"Device", emit.Derive(m.emit.Salt, "Device", m.emit.Key, cda.Container(role), cda.Digest(role)),
+		)
 	} else {
 		d.Header = m.emit.Entity("Device", role, m.emit.Salt, what)
 	}
@@ -110,8 +113,8 @@ func dayOfGS1(text string) string {
 	return s.Digits[:4] + "-" + s.Digits[4:6] + "-" + s.Digits[6:8]
 }
 
-// readUDI reads the parts of a UDI as C-CDA has them one by one (UDI Organizer, 2.16.840.1.113883.10.20.22.4.311; codes of the
-// NCI Thesaurus).
+// readUDI reads the parts of a UDI as C-CDA has them one by one (UDI Organizer, 2.16.840.1.113883.10.20.22.4.311; codes
+// of the NCI Thesaurus).
 func (m *Maker) readUDI(d *r4.Device, organizer *cda.Node) {
 	if !cda.IsTemplate(organizer, "2.16.840.1.113883.10.20.22.4.311") {
 		return

@@ -11,13 +11,16 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// Organization makes an Organization; nil when nothing is known of it.
+// Organization makes an Organization; it returns nil if nothing is known of it.
 func (m *Maker) Organization(n *cda.Node) *r4.Reference {
 	if n == nil {
 		return nil
 	}
-	o := &r4.Organization{Identifier: datatype.Identifiers(n), Active: r4.True(), // US Core asks for it, and a document names nobody who is gone
-		Telecom: m.read.Telecoms(n), Address: m.read.Addresses(n)}
+	// US Core asks for it, and a document names nobody who is gone
+	o := &r4.Organization{
+		Identifier: datatype.Identifiers(n), Active: r4.True(),
+		Telecom: m.read.Telecoms(n), Address: m.read.Addresses(n),
+	}
 	for i := range o.Telecom { // org-2, org-3: nobody lives there
 		o.Telecom[i].Use = strings.TrimPrefix(o.Telecom[i].Use, "home")
 	}
@@ -55,7 +58,10 @@ func (m *Maker) Organization(n *cda.Node) *r4.Reference {
 
 // software makes a Device of what wrote something by itself.
 func (m *Maker) software(role, device *cda.Node, owner *r4.Reference) *r4.Reference {
-	d := &r4.Device{Identifier: datatype.Identifiers(role), Type: m.read.Concept(cmp.Or(device.At("code"), role.At("code"))), Owner: owner}
+	d := &r4.Device{
+		Identifier: datatype.Identifiers(role), Type: m.read.Concept(cmp.Or(device.At("code"), role.At("code"))),
+		Owner: owner,
+	}
 	model, version := device.At("manufacturerModelName").Words(), device.At("softwareName").Words()
 	if model != "" {
 		d.DeviceName = append(d.DeviceName, r4.DeviceName{Name: model, Type: "model-name"})

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// AuthorsOf gives all authors of a statement or section, or else the first of what is around it.
+// AuthorsOf returns all authors of a statement or section, or else the first one of what surrounds it.
 func (m *Maker) AuthorsOf(n *cda.Node) []r4.Reference {
 	types := []string{"Practitioner", "PractitionerRole", "Organization", "Device", "Patient", "RelatedPerson"}
 	var list []r4.Reference
@@ -25,13 +25,14 @@ func (m *Maker) AuthorsOf(n *cda.Node) []r4.Reference {
 	return list
 }
 
-// Party is who wrote, did or told something, as the resources that it is made of. All are nil for nobody.
+// Party holds the resources of a person, organization or device with a part in a statement. All are nil for an unknown
+// one.
 type Party struct {
 	Practitioner, role, Organization, device, Patient, related *r4.Reference
 	Time                                                       string // of the participation
 }
 
-// As gives the party as the first of some resource types that it has; nil when it has none of them.
+// As returns the party as the first of some resource types that it has; nil if it has none of them.
 func (p Party) As(types ...string) *r4.Reference {
 	for _, t := range types {
 		var found *r4.Reference
@@ -56,8 +57,8 @@ func (p Party) As(types ...string) *r4.Reference {
 	return nil
 }
 
-// Author gives the first author of a statement: its own, or that of what is around it, up to the document (CDA R2, context
-// conduction).
+// Author returns the first author of a statement: its own, or that of what surrounds it, up to the document (CDA R2,
+// context conduction).
 func (m *Maker) Author(n *cda.Node) Party {
 	for at := n; at != nil; at = at.Parent {
 		switch {
@@ -84,10 +85,10 @@ func (m *Maker) authorAround(n *cda.Node) *cda.Node {
 	return author
 }
 
-// OwnAuthor is author without what is around.
+// OwnAuthor is Author without what surrounds the statement.
 func (m *Maker) OwnAuthor(n *cda.Node) Party { return m.Party(n.At("author")) }
 
-// Performers gives those who did what a statement tells; those of the organizer around it when it names none itself.
+// Performers returns the performers of a statement, or else those of the organizer around it.
 func (m *Maker) Performers(n *cda.Node) []Party {
 	var list []Party
 	for p := range n.Each("performer") {
@@ -108,8 +109,10 @@ func (m *Maker) Party(n *cda.Node) Party {
 		return known
 	}
 	var p Party
-	for role := range n.Each("assignedAuthor", "assignedEntity", "relatedEntity", "associatedEntity", "participantRole", "intendedRecipient",
-		"assignedCustodian", "responsibleParty", "assignedPerson", "subject", "encounterParticipant") {
+	for role := range n.Each(
+		"assignedAuthor", "assignedEntity", "relatedEntity", "associatedEntity", "participantRole", "intendedRecipient",
+		"assignedCustodian", "responsibleParty", "assignedPerson", "subject", "encounterParticipant",
+	) {
 		p = m.roleOf(role)
 		break
 	}
@@ -120,9 +123,15 @@ func (m *Maker) Party(n *cda.Node) Party {
 
 // roleOf reads who plays a role. A role of nothing but an id means who had that id before.
 func (m *Maker) roleOf(role *cda.Node) (p Party) {
-	person := cmp.Or(role.At("assignedPerson"), role.At("relatedPerson"), role.At("associatedPerson"), role.At("informationRecipient"), role.At("playingEntity"))
+	person := cmp.Or(
+		role.At("assignedPerson"), role.At("relatedPerson"), role.At("associatedPerson"),
+		role.At("informationRecipient"), role.At("playingEntity"),
+	)
 	device := cmp.Or(role.At("assignedAuthoringDevice"), role.At("playingDevice"))
-	place := cmp.Or(role.At("representedOrganization"), role.At("scopingOrganization"), role.At("receivedOrganization"), role.At("representedCustodianOrganization"))
+	place := cmp.Or(
+		role.At("representedOrganization"), role.At("scopingOrganization"), role.At("receivedOrganization"),
+		role.At("representedCustodianOrganization"),
+	)
 	p.Organization = m.Organization(place)
 	names := m.read.HumanNames(person)
 	switch {
@@ -148,7 +157,7 @@ func (m *Maker) roleOf(role *cda.Node) (p Party) {
 	return p
 }
 
-// IsPatient reports whether a role has an id of the patient: patients write and tell, too.
+// IsPatient reports whether a role is the patient's: patients write and report as well.
 func (m *Maker) IsPatient(role *cda.Node) bool {
 	for id := range role.Each("id") {
 		if key := cda.IDKey(id); key != "" && m.document.PatientIDs[key] {
@@ -159,11 +168,13 @@ func (m *Maker) IsPatient(role *cda.Node) bool {
 }
 
 // relatives are codes of who is a relative or friend (RoleCode, PersonalRelationshipRoleType), as senders have them.
-const relatives = " SPS HUSB WIFE SPOUSE CHILD DAU SON PRN PRNT MTH FTH NMTH NFTH SIB BRO SIS DOMPART FAMMEMB FRND NBOR ROOM SIGOTHR GRPRN GRMTH GRFTH AUNT UNCLE COUSN NIECE NEPHEW "
+const relatives = " SPS HUSB WIFE SPOUSE CHILD DAU SON PRN PRNT MTH FTH NMTH NFTH SIB BRO SIS " +
+	"DOMPART FAMMEMB FRND NBOR ROOM SIGOTHR GRPRN GRMTH GRFTH AUNT UNCLE COUSN NIECE NEPHEW "
 
 // isPersonal reports whether a role is that of a relative or friend and not of somebody at work (RoleClass, RoleCode).
 func isPersonal(role *cda.Node) bool {
-	if code := role.At("code"); code.Attr("codeSystem") == "2.16.840.1.113883.5.111" && strings.Contains(relatives, " "+cda.CodeOf(code)+" ") {
+	if code := role.At("code"); code.Attr("codeSystem") == "2.16.840.1.113883.5.111" &&
+		strings.Contains(relatives, " "+cda.CodeOf(code)+" ") {
 		return true
 	}
 	switch role.Attr("classCode") {
@@ -194,7 +205,10 @@ func (m *Maker) personHeader(kind string, role *cda.Node, parts []string) r4.Hea
 		}
 	}
 	if cda.RealID(role) == "" { // by who it is, and not by when it signed
-		who := cmp.Or(role.At("assignedPerson"), role.At("relatedPerson"), role.At("associatedPerson"), role.At("guardianPerson"), role)
+		who := cmp.Or(
+			role.At("assignedPerson"), role.At("relatedPerson"), role.At("associatedPerson"), role.At("guardianPerson"),
+			role,
+		)
 		return m.emit.HeaderWith(kind, emit.Derive(append([]string{kind, m.emit.Key, cda.Digest(who)}, parts...)...))
 	}
 	return m.emit.Entity(kind, role, parts...)
@@ -214,7 +228,10 @@ func (m *Maker) practitionerRole(role *cda.Node, p Party) *r4.Reference {
 	if specialty == nil && p.Organization == nil {
 		return nil
 	}
-	r := &r4.PractitionerRole{Practitioner: p.Practitioner, Organization: p.Organization, Specialty: specialty, Telecom: m.read.Telecoms(role)}
+	r := &r4.PractitionerRole{
+		Practitioner: p.Practitioner, Organization: p.Organization, Specialty: specialty,
+		Telecom: m.read.Telecoms(role),
+	}
 	parts := []string{"PractitionerRole", p.Practitioner.Reference}
 	if p.Organization != nil {
 		parts = append(parts, p.Organization.Reference)
@@ -230,17 +247,24 @@ func (m *Maker) practitionerRole(role *cda.Node, p Party) *r4.Reference {
 
 // RelatedPerson makes a RelatedPerson of a relative, guardian or friend.
 func (m *Maker) RelatedPerson(role *cda.Node, names []r4.HumanName) *r4.Reference {
-	person := cmp.Or(role.At("relatedPerson"), role.At("associatedPerson"), role.At("guardianPerson"), role.At("playingEntity"))
+	person := cmp.Or(
+		role.At("relatedPerson"), role.At("associatedPerson"), role.At("guardianPerson"), role.At("playingEntity"),
+	)
 	r := &r4.RelatedPerson{
-		Identifier: datatype.Identifiers(role), Active: r4.True(), Patient: m.patient, Relationship: m.read.Concepts(role, "code"), Name: names,
-		Telecom: m.read.Telecoms(role), Address: m.read.Addresses(role), Gender: datatype.Gender(person.At("administrativeGenderCode")), BirthDate: m.read.Date(person.At("birthTime")),
+		Identifier: datatype.Identifiers(role), Active: r4.True(), Patient: m.patient,
+		Relationship: m.read.Concepts(role, "code"), Name: names,
+		Telecom: m.read.Telecoms(role), Address: m.read.Addresses(role),
+		Gender: datatype.Gender(person.At("administrativeGenderCode")), BirthDate: m.read.Date(person.At("birthTime")),
 	}
 	class := role.Attr("classCode")
 	if role.Name == "guardian" {
 		class = "GUARD"
 	}
-	if class != "" && (r.Relationship == nil && class != "PRS" || cda.IsOneOf(class, "ECON", "NOK", "GUARD", "CAREGIVER", "AGNT")) { // a spouse, and whom to call
-		r.Relationship = append(r.Relationship, *r4.Concept("http://terminology.hl7.org/CodeSystem/v3-RoleClass", class, ""))
+	if class != "" && (r.Relationship == nil && class != "PRS" ||
+		cda.IsOneOf(class, "ECON", "NOK", "GUARD", "CAREGIVER", "AGNT")) { // a spouse, and whom to call
+		r.Relationship = append(
+			r.Relationship, *r4.Concept("http://terminology.hl7.org/CodeSystem/v3-RoleClass", class, ""),
+		)
 	}
 	if names == nil && r.Identifier == nil && r.Relationship == nil {
 		return nil

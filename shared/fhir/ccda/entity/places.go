@@ -10,16 +10,18 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Facility makes a Location of a healthCareFacility or of a service delivery location (2.16.840.1.113883.10.20.22.4.32); nil
-// when nothing is known of it.
+// Facility makes a Location of a healthCareFacility or of a Service Delivery Location
+// (2.16.840.1.113883.10.20.22.4.32); it returns nil if nothing is known of it.
 func (m *Maker) Facility(n *cda.Node) *r4.Reference {
 	if n == nil {
 		return nil
 	}
 	place := cmp.Or(n.At("location"), n.At("playingEntity"))
 	l := &r4.Location{
-		Identifier: datatype.Identifiers(n), Name: place.At("name").Words(), Type: m.read.Concepts(n, "code"), Telecom: m.read.Telecoms(n),
-		Address: m.read.Address(cmp.Or(place.At("addr"), n.At("addr"))), Managing: m.Organization(cmp.Or(n.At("serviceProviderOrganization"), n.At("scopingEntity"))),
+		Identifier: datatype.Identifiers(n), Name: place.At("name").Words(), Type: m.read.Concepts(n, "code"),
+		Telecom:  m.read.Telecoms(n),
+		Address:  m.read.Address(cmp.Or(place.At("addr"), n.At("addr"))),
+		Managing: m.Organization(cmp.Or(n.At("serviceProviderOrganization"), n.At("scopingEntity"))),
 	}
 	if l.Name == "" && l.Type == nil && l.Identifier == nil && l.Address == nil {
 		return nil
@@ -37,7 +39,7 @@ func (m *Maker) Facility(n *cda.Node) *r4.Reference {
 	return ref
 }
 
-// Place gives the Location of a statement (Service Delivery Location, 2.16.840.1.113883.10.20.22.4.32).
+// Place returns the Location of a statement (Service Delivery Location, 2.16.840.1.113883.10.20.22.4.32), or nil.
 func (m *Maker) Place(n *cda.Node) *r4.Reference {
 	for p := range n.Each("participant") {
 		if p.Attr("typeCode") == "LOC" {

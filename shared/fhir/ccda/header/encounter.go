@@ -14,9 +14,13 @@ func documentConsent(c *statement.Context, n *cda.Node) {
 		return
 	}
 	c.Add(&r4.Consent{
-		Header: c.Emit.Header("Consent", n), Identifier: datatype.Identifiers(n), Status: statement.ConsentStatus(n), Patient: c.Patient, DateTime: c.Read.DateTime(c.Document.Root.At("effectiveTime")),
-		Scope:    r4.Concept("http://terminology.hl7.org/CodeSystem/consentscope", "patient-privacy", "Privacy Consent"),
-		Category: []r4.CodeableConcept{*c.Read.ConceptOr(n.At("code"))}, PolicyRule: &r4.CodeableConcept{Text: "As the consent says"},
+		Header: c.Emit.Header("Consent", n), Identifier: datatype.Identifiers(n), Status: statement.ConsentStatus(n),
+		Patient: c.Patient, DateTime: c.Read.DateTime(c.Document.Root.At("effectiveTime")),
+		Scope: r4.Concept(
+			"http://terminology.hl7.org/CodeSystem/consentscope", "patient-privacy", "Privacy Consent",
+		),
+		Category:   []r4.CodeableConcept{*c.Read.ConceptOr(n.At("code"))},
+		PolicyRule: &r4.CodeableConcept{Text: "As the consent says"},
 	}, n)
 }
 

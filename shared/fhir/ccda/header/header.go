@@ -1,5 +1,5 @@
-// Package header converts the header of a document, the US Realm Header (2.16.840.1.113883.10.20.22.1.1), to the Patient,
-// the Composition, the encounter of the document, its care team and its Provenance.
+// Package header converts the header of a document, the US Realm Header (2.16.840.1.113883.10.20.22.1.1), to the
+// Patient, the Composition, the encounter of the document, its care team and its Provenance.
 //
 // C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-patient.html and CF-participations.html.
 package header
@@ -15,12 +15,13 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Composition makes the Composition and what the header of the document names: people, organizations, the encounter and the
-// care team (C-CDA on FHIR, "Participations"; US Realm Header 2.16.840.1.113883.10.20.22.1.1).
+// Composition makes the Composition and the resources that the header names: people, organizations, the encounter and
+// the care team (C-CDA on FHIR, "Participations").
 func Composition(c *statement.Context) *r4.Composition {
 	d := c.Document.Root
 	comp := &r4.Composition{
-		Header: c.Emit.HeaderWith("Composition", emit.Derive(c.Emit.Salt, "Composition", c.Emit.Version)), Status: "final", Type: c.Read.ConceptOr(d.At("code")),
+		Header: c.Emit.HeaderWith("Composition", emit.Derive(c.Emit.Salt, "Composition", c.Emit.Version)),
+		Status: "final", Type: c.Read.ConceptOr(d.At("code")),
 		Subject: c.Patient, Date: c.Read.DateTime(d.At("effectiveTime")),
 	}
 	c.Emit.Keep(comp)
@@ -36,7 +37,9 @@ func Composition(c *statement.Context) *r4.Composition {
 	comp.Title = cmp.Or(d.At("title").Words(), comp.Type.Text, r4.Display(comp.Type), "Clinical document")
 	comp.Confidentiality = confidentiality(d.At("confidentialityCode"))
 	for author := range d.Each("author") {
-		if who := c.Make.Party(author).As("Practitioner", "Device", "Organization", "Patient", "RelatedPerson"); who != nil {
+		if who := c.Make.Party(author).As(
+			"Practitioner", "Device", "Organization", "Patient", "RelatedPerson",
+		); who != nil {
 			comp.Author = r4.AppendReference(comp.Author, *who)
 		}
 	}
@@ -97,15 +100,19 @@ func relations(d *cda.Node) []r4.CompositionRelation {
 	return list
 }
 
-// events reads the services that the document is about. Who performed them is the care team (C-CDA on FHIR, "Participations":
-// documentationOf).
+// events reads the services that the document is about. Who performed them is the care team (C-CDA on FHIR,
+// "Participations": documentationOf).
 func events(c *statement.Context) []r4.CompositionEvent {
 	var list []r4.CompositionEvent
 	for of := range c.Document.Root.Each("documentationOf") {
 		service := of.At("serviceEvent")
-		event := r4.CompositionEvent{Code: c.Read.Concepts(service, "code"), Period: c.Read.Period(service.At("effectiveTime"))}
+		event := r4.CompositionEvent{
+			Code: c.Read.Concepts(service, "code"), Period: c.Read.Period(service.At("effectiveTime")),
+		}
 		if event.Code == nil && service.Attr("classCode") != "" {
-			event.Code = []r4.CodeableConcept{*r4.Concept("http://terminology.hl7.org/CodeSystem/v3-ActClass", service.Attr("classCode"), "")}
+			event.Code = []r4.CodeableConcept{
+				*r4.Concept("http://terminology.hl7.org/CodeSystem/v3-ActClass", service.Attr("classCode"), ""),
+			}
 		}
 		if team := careTeam(c, service, event.Period); team != nil {
 			event.Detail = []r4.Reference{*team}
@@ -119,14 +126,18 @@ func events(c *statement.Context) []r4.CompositionEvent {
 
 // careTeam makes a CareTeam of those who perform a service; nil without any.
 func careTeam(c *statement.Context, service *cda.Node, period *r4.Period) *r4.Reference {
-	t := &r4.CareTeam{Identifier: datatype.Identifiers(service), Subject: c.Patient, Encounter: c.Encounter, Period: period}
+	t := &r4.CareTeam{
+		Identifier: datatype.Identifiers(service), Subject: c.Patient, Encounter: c.Encounter, Period: period,
+	}
 	for n := range service.Each("performer") {
 		p := c.Make.Party(n)
 		who := p.As("Practitioner", "Organization", "RelatedPerson", "Patient")
 		if who == nil {
 			continue
 		}
-		member := r4.CareTeamParticipant{Member: who, Role: c.Read.Concepts(n, "functionCode"), Period: c.Read.Period(n.At("time"))}
+		member := r4.CareTeamParticipant{
+			Member: who, Role: c.Read.Concepts(n, "functionCode"), Period: c.Read.Period(n.At("time")),
+		}
 		if member.Role == nil {
 			member.Role = c.Read.Concepts(n.At("assignedEntity"), "code")
 		}
@@ -142,18 +153,19 @@ func careTeam(c *statement.Context, service *cda.Node, period *r4.Period) *r4.Re
 	return c.Emit.AddEntity(t)
 }
 
-// AddProvenance says of everything from this document that it is from it, who wrote it, who sent it and when (US Core
-// Provenance). It is what tells all sources of a fact that several documents have.
+// AddProvenance makes the Provenance of everything in the document: its authors, its sender and its time (US Core
+// Provenance). It names every source of a fact that several documents state.
 func AddProvenance(c *statement.Context, comp *r4.Composition) {
 	d := c.Document.Root
 	p := &r4.Provenance{
-		Header: c.Emit.HeaderWith("Provenance", emit.Derive(c.Emit.Salt, "Provenance", c.Emit.Version)), Recorded: c.Read.Instant(d.At("effectiveTime")),
+		Header:   c.Emit.HeaderWith("Provenance", emit.Derive(c.Emit.Salt, "Provenance", c.Emit.Version)),
+		Recorded: c.Read.Instant(d.At("effectiveTime")),
 		Activity: r4.Concept("http://terminology.hl7.org/CodeSystem/v3-DataOperation", "CREATE", "create"),
 	}
 	if p.Recorded == "" {
 		p.RecordedElement = datatype.Absent(d.At("effectiveTime"))
 	}
-	for _, r := range c.Emit.Made() {
+	for _, r := range c.Emit.Resources() {
 		p.Target = append(p.Target, *r.Base().Reference())
 	}
 	const types = "http://terminology.hl7.org/CodeSystem/provenance-participant-type"
@@ -176,15 +188,21 @@ func AddProvenance(c *statement.Context, comp *r4.Composition) {
 		}
 	}
 	if comp.Custodian != nil {
-		p.Agent = append(p.Agent, r4.ProvenanceAgent{Type: r4.Concept(types, "custodian", "Custodian"), Who: comp.Custodian})
+		p.Agent = append(p.Agent, r4.ProvenanceAgent{
+			Type: r4.Concept(types, "custodian", "Custodian"), Who: comp.Custodian,
+		})
 	}
 	if p.Agent == nil {
-		p.Agent = []r4.ProvenanceAgent{{Type: r4.Concept(types, "author", "Author"), Who: &r4.Reference{Display: "Unknown"}}}
+		p.Agent = []r4.ProvenanceAgent{
+			{Type: r4.Concept(types, "author", "Author"), Who: &r4.Reference{Display: "Unknown"}},
+		}
 	}
 	if !c.Emit.AffordsSection("header", p.Agent) {
 		p.Agent = p.Agent[:1]
 	}
-	p.Entity = []r4.ProvenanceEntity{{Role: "source", What: &r4.Reference{Identifier: comp.Identifier, Reference: comp.Reference().Reference}}}
+	p.Entity = []r4.ProvenanceEntity{
+		{Role: "source", What: &r4.Reference{Identifier: comp.Identifier, Reference: comp.Reference().Reference}},
+	}
 	c.Emit.Keep(p)
 	c.Emit.MarkCut(comp, p)
 }

@@ -10,15 +10,17 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Patient makes the Patient (C-CDA on FHIR, "Patient"; US Core Patient), its guardians and its own doctor's organization.
-// The first recordTarget counts; further ones are of documents about groups, which C-CDA has not.
+// Patient makes the Patient (C-CDA on FHIR, "Patient"; US Core Patient), its guardians and its provider organization.
+// The first recordTarget counts; further ones belong to documents about groups, which C-CDA does not have.
 func Patient(c *statement.Context) {
 	role := c.Document.Root.At("recordTarget", "patientRole")
 	who := role.At("patient")
 	p := &r4.Patient{
-		Header: c.Emit.HeaderWith("Patient", strings.TrimPrefix(c.Patient.Reference, "Patient/")), Identifier: datatype.Identifiers(role), Name: c.Read.HumanNames(who),
-		Telecom: c.Read.Telecoms(role), Gender: datatype.Gender(who.At("administrativeGenderCode")), BirthDate: c.Read.Date(who.At("birthTime")),
-		Address: c.Read.Addresses(role), MaritalStatus: c.Read.Concept(who.At("maritalStatusCode")),
+		Header:     c.Emit.HeaderWith("Patient", strings.TrimPrefix(c.Patient.Reference, "Patient/")),
+		Identifier: datatype.Identifiers(role), Name: c.Read.HumanNames(who),
+		Telecom: c.Read.Telecoms(role), Gender: datatype.Gender(who.At("administrativeGenderCode")),
+		BirthDate: c.Read.Date(who.At("birthTime")),
+		Address:   c.Read.Addresses(role), MaritalStatus: c.Read.Concept(who.At("maritalStatusCode")),
 	}
 	c.Emit.Keep(p)
 	if p.Gender == "" { // US Core asks for one
@@ -27,13 +29,19 @@ func Patient(c *statement.Context) {
 	if p.BirthDate == "" {
 		p.BirthElement = datatype.Absent(who.At("birthTime"))
 	} else if at := c.Read.DateTime(who.At("birthTime")); len(at) > len(p.BirthDate) {
-		p.BirthElement = &r4.Element{Extension: []r4.Extension{{URL: "http://hl7.org/fhir/StructureDefinition/patient-birthTime", ValueDateTime: at}}}
+		p.BirthElement = &r4.Element{
+			Extension: []r4.Extension{
+				{URL: "http://hl7.org/fhir/StructureDefinition/patient-birthTime", ValueDateTime: at},
+			},
+		}
 	}
 	setDeath(c, p, who)
 	setExtensions(c, p, who)
 	for l := range who.Each("languageCommunication") {
 		if language := languageOf(l.At("languageCode")); language != nil {
-			p.Communication = append(p.Communication, r4.PatientCommunication{Extension: proficiency(c, l), Language: language, Preferred: datatype.Flag(l.At("preferenceInd"))})
+			p.Communication = append(p.Communication, r4.PatientCommunication{
+				Extension: proficiency(l), Language: language, Preferred: datatype.Flag(l.At("preferenceInd")),
+			})
 		}
 	}
 	for birth := range who.Each("multipleBirthInd") {
@@ -60,8 +68,8 @@ func setDeath(c *statement.Context, p *r4.Patient, who *cda.Node) {
 	}
 }
 
-// setExtensions adds race and ethnicity (US Core), religion, birth place and citizenship. Birth sex, gender identity and
-// tribal affiliation stand in the social history.
+// setExtensions adds race and ethnicity (US Core), religion, birth place and citizenship. Birth sex, gender identity
+// and tribal affiliation stand in the social history.
 func setExtensions(c *statement.Context, p *r4.Patient, who *cda.Node) {
 	add := func(e *r4.Extension) {
 		if e != nil {
@@ -71,14 +79,17 @@ func setExtensions(c *statement.Context, p *r4.Patient, who *cda.Node) {
 	add(ombExtension("us-core-race", who, "raceCode"))
 	add(ombExtension("us-core-ethnicity", who, "ethnicGroupCode"))
 	if religion := c.Read.Concept(who.At("religiousAffiliationCode")); religion != nil {
-		add(&r4.Extension{URL: "http://hl7.org/fhir/StructureDefinition/patient-religion", ValueCodeableConcept: religion})
+		add(&r4.Extension{
+			URL: "http://hl7.org/fhir/StructureDefinition/patient-religion", ValueCodeableConcept: religion,
+		})
 	}
 	if at := c.Read.Address(who.At("birthplace", "place", "addr")); at != nil {
 		add(&r4.Extension{URL: "http://hl7.org/fhir/StructureDefinition/patient-birthPlace", ValueAddress: at})
 	}
 }
 
-// ombExtension makes the US Core extension for race or ethnicity: the categories of OMB, what is more detailed, and words.
+// ombExtension makes the US Core extension for race or ethnicity: the categories of OMB, what is more detailed, and
+// words.
 func ombExtension(name string, who *cda.Node, element string) *r4.Extension {
 	e := &r4.Extension{URL: datatype.USCore + name}
 	var words []string
@@ -121,11 +132,13 @@ func languageOf(n *cda.Node) *r4.CodeableConcept {
 	if region != "" {
 		language += "-" + strings.ToUpper(region)
 	}
-	return &r4.CodeableConcept{Coding: []r4.Coding{{System: "urn:ietf:bcp:47", Code: language, Display: n.Attr("displayName")}}}
+	return &r4.CodeableConcept{
+		Coding: []r4.Coding{{System: "urn:ietf:bcp:47", Code: language, Display: n.Attr("displayName")}},
+	}
 }
 
 // proficiency keeps how a language is spoken and how well.
-func proficiency(c *statement.Context, l *cda.Node) []r4.Extension {
+func proficiency(l *cda.Node) []r4.Extension {
 	const url = "http://hl7.org/fhir/StructureDefinition/patient-proficiency"
 	var parts []r4.Extension
 	if code, ok := datatype.Coding(l.At("proficiencyLevelCode")); ok {

@@ -15,7 +15,8 @@ UNK Unknown
 ASKU Asked but no answer
 `
 
-// languages has the BCP 47 tag of languages whose ISO 639-2 code has three letters where one of two exists (RFC 5646, 2.2.1).
+// languages has the BCP 47 tag of languages whose ISO 639-2 code has three letters where one of two exists (RFC 5646,
+// 2.2.1).
 const languages terms.Table = `
 eng en
 spa es

@@ -1,5 +1,5 @@
-// Package observation makes Observations, of which every section has some: what all of them share, panels, and the general
-// facts that no rule covers (C-CDA on FHIR, "Results": hl7.org/fhir/us/ccda/CF-results.html).
+// Package observation makes Observations, of which every section has some: what all of them share, panels, and the
+// general facts that no rule covers (C-CDA on FHIR, "Results": hl7.org/fhir/us/ccda/CF-results.html).
 package observation
 
 import (
@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Generic takes a statement that no rule takes: what is observed or done as an Observation, what is planned as a
-// ServiceRequest. One that has neither a code, a value nor words is only a frame for others and leaves nothing itself.
+// Generic converts a statement without a rule: to an Observation if it is observed or done, to a ServiceRequest if it
+// is planned. A statement with neither a code, a value nor words only groups others and leaves nothing itself.
 func Generic(c *statement.Context, n *cda.Node) {
 	code, value := c.Read.Concept(n.At("code")), n.At("value")
 	_, valued := c.Read.Value(value)
@@ -44,12 +44,15 @@ func sectionCategory(c *statement.Context) []r4.CodeableConcept {
 	return nil
 }
 
-// New reads what all observations have (C-CDA on FHIR, "Results"). Rules add a category and what else is theirs.
+// New reads the members that all Observations have (C-CDA on FHIR, "Results"). Rules add a category and members of
+// their own.
 func New(c *statement.Context, n *cda.Node) *r4.Observation {
 	o := &r4.Observation{
-		Header: c.Emit.Header("Observation", n), Identifier: datatype.Identifiers(n), Status: StatusOf(n), Code: c.Read.CodeOrWords(n),
-		Subject: c.Patient, Interpretation: c.Read.Concepts(n, "interpretationCode"), BodySite: c.Read.Concept(n.At("targetSiteCode")),
-		Method: c.Read.Concept(n.At("methodCode")), ReferenceRange: referenceRanges(c, n),
+		Header: c.Emit.Header("Observation", n), Identifier: datatype.Identifiers(n), Status: StatusOf(n),
+		Code:    c.Read.CodeOrWords(n),
+		Subject: c.Patient, Interpretation: c.Read.Concepts(n, "interpretationCode"),
+		BodySite: c.Read.Concept(n.At("targetSiteCode")),
+		Method:   c.Read.Concept(n.At("methodCode")), ReferenceRange: referenceRanges(c, n),
 	}
 	o.Effective, o.EffectivePeriod = effectiveOf(c, n)
 	o.Note = append(c.Read.Note(n, o.Code), c.Comments(n)...)
@@ -76,15 +79,16 @@ func New(c *statement.Context, n *cda.Node) *r4.Observation {
 func effectiveOf(c *statement.Context, n *cda.Node) (moment string, period *r4.Period) {
 	for at := n; at != nil; at = cda.Outer(at) {
 		moment, period = c.Read.Effective(at.At("effectiveTime"))
-		if moment != "" || period != nil || at.Parent.Parent == nil || cda.Outer(at) == nil || cda.Outer(at).Name != "organizer" {
+		if moment != "" || period != nil || at.Parent.Parent == nil || cda.Outer(at) == nil ||
+			cda.Outer(at).Name != "organizer" {
 			break
 		}
 	}
 	return moment, period
 }
 
-// setValues sets value[x], or why there is none. A second value is a component, and what is said not to be (negationInd) is a
-// component that is false, so that nothing denied reads as if it were so.
+// setValues sets value[x], or why there is none. A second value is a component, and what is said not to be
+// (negationInd) is a component that is false, so that nothing denied reads as if it were so.
 func setValues(c *statement.Context, o *r4.Observation, n *cda.Node) {
 	negated := n.Attr("negationInd") == "true"
 	first := true
@@ -122,7 +126,7 @@ func denied(v r4.Value, code *r4.CodeableConcept) r4.Component {
 	return r4.Component{Code: code, Value: r4.Value{ValueBoolean: &no}}
 }
 
-// StatusOf maps ActStatus to ObservationStatus (ConceptMap of "C-CDA on FHIR" for result status).
+// StatusOf returns the status of an Observation or a DiagnosticReport.
 func StatusOf(n *cda.Node) string {
 	code := cmp.Or(cda.StatusOf(n), "completed")
 	if code == "completed" && n.At("statusCode").Attr("nullFlavor") != "" {
@@ -137,14 +141,18 @@ func referenceRanges(c *statement.Context, n *cda.Node) []r4.ReferenceRange {
 	for rangeNode := range n.Each("referenceRange") {
 		for within := range rangeNode.Each("observationRange") {
 			value := within.At("value")
-			r := r4.ReferenceRange{Low: datatype.Quantity(value.At("low")), High: datatype.Quantity(value.At("high")), Text: c.Read.Text(within.At("text"))}
+			r := r4.ReferenceRange{
+				Low: datatype.Quantity(value.At("low")), High: datatype.Quantity(value.At("high")),
+				Text: c.Read.Text(within.At("text")),
+			}
 			r.Text = cmp.Or(r.Text, openBound(value))
 			if r.Low == nil && r.High == nil {
 				v, _ := c.Read.Value(value)
 				r.Text = cmp.Or(r.Text, datatype.Spoken(v))
 			}
 			r.AppliesTo = c.Read.Concepts(within, "precondition")
-			if meaning := c.Read.Concept(within.At("interpretationCode")); meaning != nil && cda.CodeOf(within.At("interpretationCode")) != "N" {
+			if meaning := c.Read.Concept(within.At("interpretationCode")); meaning != nil &&
+				cda.CodeOf(within.At("interpretationCode")) != "N" {
 				r.Type = meaning // FHIR takes a range without one for the normal one
 				if r.Text == "" && r.Low == nil && r.High == nil {
 					r.Text = r4.Words(meaning)
@@ -166,11 +174,12 @@ func openBound(value *cda.Node) string {
 	return ""
 }
 
+// SocialCategory returns the category of the social history.
 func SocialCategory() *r4.CodeableConcept {
-	return r4.Concept(ObservationCategory, "social-history", "Social History")
+	return r4.Concept(Category, "social-history", "Social History")
 }
 
-// Focus gives who an observation is about, where that is somebody else than the patient, such as a caregiver.
+// Focus returns the people whom an observation is about in place of the patient, such as a caregiver.
 func Focus(c *statement.Context, n *cda.Node) []*r4.Reference {
 	var list []*r4.Reference
 	for p := range n.Each("participant") {

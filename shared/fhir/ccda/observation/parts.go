@@ -11,21 +11,24 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
+// Code systems of Observation.category: that of FHIR and that of US Core.
 const (
-	ObservationCategory = "http://terminology.hl7.org/CodeSystem/observation-category"
-	UsCoreCategory      = "http://hl7.org/fhir/us/core/CodeSystem/us-core-category"
+	Category       = "http://terminology.hl7.org/CodeSystem/observation-category"
+	USCoreCategory = "http://hl7.org/fhir/us/core/CodeSystem/us-core-category"
 )
 
-// NewIn is observation with its categories.
+// NewIn is New with categories.
 func NewIn(c *statement.Context, n *cda.Node, categories ...*r4.CodeableConcept) *r4.Observation {
 	o := New(c, n)
 	o.Category = r4.Listed(categories...)
 	return o
 }
 
-// Panel makes an Observation of an organizer, whose members are Observations themselves (observation.html, "hasMember"). Its
-// time is its own, or from the first of its members to the last.
-func Panel(c *statement.Context, n *cda.Node, section *statement.Section, categories ...*r4.CodeableConcept) *r4.Observation {
+// Panel makes an Observation of an organizer whose members are Observations themselves (observation.html, "hasMember").
+// Its time is its own, or from the first of its members to the last.
+func Panel(
+	c *statement.Context, n *cda.Node, section *statement.Section, categories ...*r4.CodeableConcept,
+) *r4.Observation {
 	o := NewIn(c, n, categories...)
 	for member := range cda.Members(n) {
 		if ref := c.Rules.Member(member, section); ref != nil && strings.HasPrefix(ref.Reference, "Observation/") {
@@ -38,8 +41,9 @@ func Panel(c *statement.Context, n *cda.Node, section *statement.Section, catego
 	return o
 }
 
-// SpanOf gives the time from the first member of an organizer to the last (C-CDA on FHIR, "Results" and "Vital Signs": an
-// organizer without effectiveTime). Times of different zones or precision cannot be put in order: then it is the first one.
+// SpanOf returns the time from the first member of an organizer to the last (C-CDA on FHIR, "Results" and "Vital
+// Signs": an organizer without effectiveTime). Times of different zones or precision cannot be ordered: then it is the
+// first one.
 func SpanOf(c *statement.Context, n *cda.Node) (moment string, period *r4.Period) {
 	var times []string
 	for member := range cda.Members(n) {
@@ -62,8 +66,8 @@ func SpanOf(c *statement.Context, n *cda.Node) (moment string, period *r4.Period
 	return "", &r4.Period{Start: first, End: last}
 }
 
-// Recode puts a LOINC code that the profiles of US Core ask for beside those that a statement has. One that says nothing but that
-// something is asserted makes place for it.
+// Recode adds a LOINC code that a profile of US Core requires to the codes of a statement. It replaces a code that only
+// states that something is asserted.
 func Recode(o *r4.Observation, code, display string) {
 	kept := []r4.Coding{{System: terms.LOINC, Code: code, Display: display}}
 	for _, coding := range o.Code.Coding {
@@ -79,26 +83,29 @@ func Recode(o *r4.Observation, code, display string) {
 	o.Code.Coding = kept
 }
 
-// Component takes what an Observation says as a part of another.
+// Component returns the content of an Observation as a component of another one.
 func Component(o *r4.Observation) r4.Component {
-	return r4.Component{Code: o.Code, Value: o.Value, Absent: o.Absent, Interpretation: o.Interpretation, ReferenceRange: o.ReferenceRange}
+	return r4.Component{
+		Code: o.Code, Value: o.Value, Absent: o.Absent, Interpretation: o.Interpretation,
+		ReferenceRange: o.ReferenceRange,
+	}
 }
 
-// SetAbsent says that an Observation has no value, where it has none and no parts (US Core: us-core-2).
+// SetAbsent states that an Observation has no value if it has neither a value nor parts (US Core: us-core-2).
 func SetAbsent(o *r4.Observation, value *cda.Node) {
 	if o.Value == (r4.Value{}) && o.Absent == nil && o.Component == nil && o.HasMember == nil {
 		o.Absent = datatype.AbsentConcept(value)
 	}
 }
 
-// SetTime says that the time of an Observation is not known, where a profile asks for one.
+// SetTime states that the time of an Observation is unknown, for profiles that require one.
 func SetTime(o *r4.Observation, n *cda.Node) {
 	if o.Effective == "" && o.EffectivePeriod == nil {
 		o.EffectiveAbsent = datatype.Absent(n.At("effectiveTime"))
 	}
 }
 
-// YetToDo takes a statement that stands among what has been done and is only planned, like one of a plan.
+// YetToDo converts a planned statement among those that have been done, as one of a plan.
 func YetToDo(c *statement.Context, n *cda.Node) {
 	root := plannedRoots.Of(n.Name)
 	if !c.Rules.ConvertBy(root, n) {

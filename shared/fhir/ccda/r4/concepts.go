@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// Listed makes a list of what may be nil.
+// Listed returns a list of the values that are not nil.
 func Listed[T any](list ...*T) []T {
 	var there []T
 	for _, l := range list {
@@ -16,15 +16,15 @@ func Listed[T any](list ...*T) []T {
 	return there
 }
 
-// Concept makes a concept of a code that FHIR defines.
+// Concept returns the concept of one code.
 func Concept(system, code, display string) *CodeableConcept {
 	return &CodeableConcept{Coding: []Coding{{System: system, Code: code, Display: display}}}
 }
 
-// IsEmpty reports whether nothing of a struct is set.
+// IsEmpty reports whether no field of a struct is set.
 func IsEmpty(v any) bool { return reflect.ValueOf(v).IsZero() }
 
-// Display gives the first words that a concept's codes come with.
+// Display returns the first display of a concept's codes.
 func Display(concept *CodeableConcept) string {
 	for _, coding := range concept.Coding {
 		if coding.Display != "" {
@@ -34,7 +34,7 @@ func Display(concept *CodeableConcept) string {
 	return ""
 }
 
-// CodeKey writes a concept as a text for comparing.
+// CodeKey writes a concept for comparison.
 func CodeKey(concept *CodeableConcept) string {
 	if len(concept.Coding) > 0 {
 		return concept.Coding[0].System + "|" + concept.Coding[0].Code
@@ -42,6 +42,7 @@ func CodeKey(concept *CodeableConcept) string {
 	return concept.Text
 }
 
+// Codings returns the codings of all concepts.
 func Codings(list []CodeableConcept) []Coding {
 	var all []Coding
 	for _, concept := range list {
@@ -50,7 +51,7 @@ func Codings(list []CodeableConcept) []Coding {
 	return all
 }
 
-// Words gives the words of a concept: its text, else those of its codes; "" for nil.
+// Words returns the text of a concept, else the display of its codes; "" for nil.
 func Words(concept *CodeableConcept) string {
 	if concept == nil {
 		return ""
@@ -58,6 +59,7 @@ func Words(concept *CodeableConcept) string {
 	return cmp.Or(concept.Text, Display(concept))
 }
 
+// True returns a pointer to true.
 func True() *bool {
 	is := true
 	return &is

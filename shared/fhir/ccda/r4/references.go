@@ -8,12 +8,13 @@ import (
 // IsKept reports whether a reference leads to a resource.
 func IsKept(ref *Reference) bool { return ref != nil && ref.Reference != "" }
 
-// ReferenceSet is what a section of the Composition refers to, each once.
+// ReferenceSet is a list of references without duplicates.
 type ReferenceSet struct {
 	List []Reference
 	seen map[string]bool
 }
 
+// Add adds a reference that is new and leads to a resource.
 func (l *ReferenceSet) Add(r Reference) {
 	if !IsKept(&r) {
 		return
@@ -27,7 +28,7 @@ func (l *ReferenceSet) Add(r Reference) {
 	}
 }
 
-// AppendReference adds a reference that is not in the list yet.
+// AppendReference appends the references that are not in the list yet.
 func AppendReference(list []Reference, more ...Reference) []Reference {
 	for _, m := range more {
 		if !slices.ContainsFunc(list, func(r Reference) bool { return r.Reference == m.Reference }) {
@@ -37,7 +38,7 @@ func AppendReference(list []Reference, more ...Reference) []Reference {
 	return list
 }
 
-// OfType leaves the references to resources of some types.
+// OfType returns the references to resources of some types.
 func OfType(list []Reference, types ...string) []Reference {
 	var some []Reference
 	for _, r := range list {
@@ -48,7 +49,7 @@ func OfType(list []Reference, types ...string) []Reference {
 	return some
 }
 
-// Without leaves out one reference.
+// Without returns the references other than one.
 func Without(list []Reference, one *Reference) []Reference {
 	var others []Reference
 	for _, r := range list {

@@ -10,8 +10,9 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// authorships collect who wrote the statements that name an author of their own, and who performed those whose resource has no
-// place for it. Statements of one author at one time share a Provenance (C-CDA on FHIR, "Mapping Guidance": Provenance).
+// authorships collect who wrote the statements that name an author of their own, and who performed those whose resource
+// has no place for it. Statements of one author at one time share a Provenance (C-CDA on FHIR, "Mapping Guidance":
+// Provenance).
 type authorships struct {
 	list  []*authorship
 	index map[string]*authorship
@@ -22,15 +23,17 @@ type authorship struct {
 	targets    r4.ReferenceSet
 }
 
-// Attribute notes the authors, and where it has to be the performers, of a statement that a resource tells. Of a statement that
-// is not the main one, such as the concern around a problem, the resource has no time: that is noted, too.
+// Attribute collects the authors of a statement, and its performers if its resource has no member for them. If the
+// statement is not the main one, such as the concern around a problem, it also collects its time, which the resource
+// does not have.
 func (c *Context) Attribute(head *r4.Header, n, main *cda.Node) {
 	for author := range n.Each("author") {
 		p := c.Make.Party(author)
 		c.attributeTo(head, p, participation{kind: "author", display: "Author", moment: p.Time})
 	}
 	switch head.ResourceType {
-	case "AllergyIntolerance", "Condition", "MedicationStatement", "Goal", "CarePlan", "Consent", "FamilyMemberHistory", "DeviceUseStatement":
+	case "AllergyIntolerance", "Condition", "MedicationStatement", "Goal", "CarePlan", "Consent", "FamilyMemberHistory",
+		"DeviceUseStatement":
 		for performer := range n.Each("performer") {
 			p := c.Make.Party(performer)
 			c.attributeTo(head, p, participation{kind: "performer", display: "Performer", moment: p.Time})
@@ -43,7 +46,9 @@ func (c *Context) Attribute(head *r4.Header, n, main *cda.Node) {
 	if moment == "" && period == nil || moment != "" && moment == c.Read.Start(main.At("effectiveTime")) {
 		return
 	}
-	c.attributeTo(head, c.Make.Author(n), participation{kind: "author", display: "Author", moment: moment, period: period, activity: activityOf(n)})
+	c.attributeTo(head, c.Make.Author(n), participation{
+		kind: "author", display: "Author", moment: moment, period: period, activity: activityOf(n),
+	})
 }
 
 // activityOf says what a statement is about by its code, else by its class.
@@ -51,7 +56,9 @@ func activityOf(n *cda.Node) r4.Coding {
 	if code, ok := datatype.Coding(n.At("code")); ok {
 		return code
 	}
-	return r4.Coding{System: "http://terminology.hl7.org/CodeSystem/v3-ActClass", Code: cmp.Or(n.Attr("classCode"), "ACT")}
+	return r4.Coding{
+		System: "http://terminology.hl7.org/CodeSystem/v3-ActClass", Code: cmp.Or(n.Attr("classCode"), "ACT"),
+	}
 }
 
 // participation is how somebody had a part in a statement, and when.
@@ -70,7 +77,10 @@ func (c *Context) attributeTo(head *r4.Header, p entity.Party, how participation
 		}
 		who = &r4.Reference{Display: "Unknown"}
 	}
-	by := r4.ProvenanceAgent{Type: r4.Concept("http://terminology.hl7.org/CodeSystem/provenance-participant-type", how.kind, how.display), Who: who}
+	by := r4.ProvenanceAgent{
+		Type: r4.Concept("http://terminology.hl7.org/CodeSystem/provenance-participant-type", how.kind, how.display),
+		Who:  who,
+	}
 	if p.Organization != nil && p.Practitioner != nil {
 		by.OnBehalfOf = p.Organization
 	}
@@ -78,12 +88,16 @@ func (c *Context) attributeTo(head *r4.Header, p entity.Party, how participation
 	if how.period != nil {
 		span = *how.period
 	}
-	key := emit.Derive(c.Emit.Salt, "Provenance", c.Emit.Version, how.kind, who.Reference, how.moment, span.Start, span.End, how.activity.System, how.activity.Code)
+	key := emit.Derive(
+		c.Emit.Salt, "Provenance", c.Emit.Version, how.kind, who.Reference, how.moment, span.Start, span.End,
+		how.activity.System, how.activity.Code,
+	)
 	all := &c.authorships
 	a := all.index[key]
 	if a == nil {
 		a = &authorship{provenance: &r4.Provenance{
-			Header: c.Emit.HeaderWith("Provenance", key), Occurred: how.moment, OccurredPeriod: how.period, Agent: []r4.ProvenanceAgent{by},
+			Header: c.Emit.HeaderWith("Provenance", key), Occurred: how.moment, OccurredPeriod: how.period,
+			Agent:    []r4.ProvenanceAgent{by},
 			Activity: r4.Concept("http://terminology.hl7.org/CodeSystem/v3-DataOperation", "CREATE", "create"),
 		}}
 		if how.activity != (r4.Coding{}) {
@@ -103,7 +117,7 @@ func (c *Context) attributeTo(head *r4.Header, p entity.Party, how participation
 	}
 }
 
-// AddAuthorships adds what has been collected. It was recorded when the document was.
+// AddAuthorships adds a Provenance for each author and time that Attribute collected, recorded when the document was.
 func (c *Context) AddAuthorships() {
 	for _, a := range c.authorships.list {
 		p := a.provenance

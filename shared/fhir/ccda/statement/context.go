@@ -1,5 +1,6 @@
 // Package statement is what the sections of a document have in common: the context in which a clinical statement is
-// converted, the form of a section's rules, and how statements refer to each other, to their authors and to their comments.
+// converted, the form of a section's rules, and how statements refer to each other, to their authors and to their
+// comments.
 package statement
 
 import (
@@ -34,8 +35,8 @@ type Rules interface {
 	// ConvertBy converts a statement by the rule of a template, which the statement need not have, and reports whether
 	// there is such a rule.
 	ConvertBy(root string, n *cda.Node) bool
-	// Member converts a statement in an organizer by its own template, or as the section assumes, and returns a reference
-	// to its resource; nil if it has none.
+	// Member converts a statement in an organizer by its own template, or as the section assumes, and returns a
+	// reference to its resource; nil if it has none.
 	Member(n *cda.Node, section *Section) *r4.Reference
 }
 

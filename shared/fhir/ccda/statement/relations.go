@@ -6,9 +6,10 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
+// IsPreference reports whether an Observation is a Priority Preference, by its code.
 func IsPreference(o *r4.Observation) bool { return o.Code.Has("http://snomed.info/sct", "225773000") }
 
-// PertainsToGoal says which goal something is for (FHIR extension resource-pertainsToGoal).
+// PertainsToGoal records which goal a resource is for (FHIR extension resource-pertainsToGoal).
 func PertainsToGoal(head *r4.Header, goal r4.Reference) {
 	const url = "http://hl7.org/fhir/StructureDefinition/resource-pertainsToGoal"
 	for _, e := range head.Extension {
@@ -19,8 +20,9 @@ func PertainsToGoal(head *r4.Header, goal r4.Reference) {
 	head.Extension = append(head.Extension, r4.Extension{URL: url, ValueReference: &goal})
 }
 
-// Related gives the resources of what a statement points to by relationships of some types (ActRelationshipType): statements in
-// it, and those that an Entry Reference names. It knows them all only when every statement has its resource (later).
+// Related returns references to what a statement points to by relationships of some types (ActRelationshipType):
+// statements in it, and those that an Entry Reference names. They are complete only when every statement has its
+// resource (emit.Emitter.After).
 func (c *Context) Related(n *cda.Node, kinds ...string) []r4.Reference {
 	var list []r4.Reference
 	for r := range n.Each("entryRelationship") {
@@ -36,13 +38,13 @@ func (c *Context) Related(n *cda.Node, kinds ...string) []r4.Reference {
 	return list
 }
 
-// Pointed gives the resource of a statement, or of another of its id when it only names that.
+// Pointed returns a reference to the resource of a statement, or of another one with its id if it only names that.
 func (c *Context) Pointed(s *cda.Node) *r4.Reference {
 	if ref := c.Emit.Reference(s); ref != nil && !cda.IsTemplate(s, EntryReference) {
 		return ref
 	}
 	for _, named := range c.Document.Acts[cda.RealID(s)] {
-		if c.Emit.ToldBy(named) != nil && !cda.IsTemplate(named, EntryReference) {
+		if c.Emit.Fact(named) != nil && !cda.IsTemplate(named, EntryReference) {
 			return c.Emit.Reference(named)
 		}
 	}

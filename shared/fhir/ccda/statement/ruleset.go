@@ -1,6 +1,6 @@
 package statement
 
-// RuleSet is what one section package exports.
+// RuleSet holds the rules of one section package.
 type RuleSet struct {
 	Folder   string // of the package, below this one's parent
 	Sections []Section

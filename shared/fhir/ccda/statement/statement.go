@@ -9,9 +9,9 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Add takes a resource that tells some statements, the main one first, and gives a reference to it. A second resource of its
-// id completes the first, unless they contradict each other: then it becomes one of its own. Codes of the statements that have
-// no member in the resource, such as the class of an act, stay as tags.
+// Add adds a resource that covers some statements, the main one first, and returns a reference to it. If there is a
+// resource of its id, Add completes that one, unless the two contradict each other. Codes of the statements that have
+// no member in the resource, such as the class of an act, are kept as tags.
 func (c *Context) Add(r r4.Resource, told ...*cda.Node) *r4.Reference {
 	head := r.Base()
 	for _, n := range told {
@@ -29,7 +29,7 @@ func (c *Context) Add(r r4.Resource, told ...*cda.Node) *r4.Reference {
 		if n == nil {
 			continue
 		}
-		c.Emit.Tell(n, head)
+		c.Emit.SetFact(n, head)
 		c.Attribute(head, n, told[0])
 	}
 	if len(told) > 0 {
@@ -38,11 +38,12 @@ func (c *Context) Add(r r4.Resource, told ...*cda.Node) *r4.Reference {
 	return head.Reference()
 }
 
-// TagUntold keeps the codes of a statement's code, value and interpretation that no rule has read.
+// TagUntold keeps the codes of a statement's code, value and interpretation that no rule has read as tags.
 func (c *Context) TagUntold(head *r4.Header, n *cda.Node) {
 	for part := range n.Each("code", "value", "interpretationCode") {
 		for cd := range part.Descendants() {
-			if code, ok := datatype.Coding(cd); ok && !c.Emit.IsTaken(cd) && cda.IsOneOf(cd.Name, "code", "value", "interpretationCode", "translation") {
+			if code, ok := datatype.Coding(cd); ok && !c.Emit.IsTaken(cd) &&
+				cda.IsOneOf(cd.Name, "code", "value", "interpretationCode", "translation") {
 				code.Version = ""
 				head.Tag(code)
 				c.Emit.Take(cd)
@@ -60,7 +61,7 @@ func (c *Context) tagComments(head *r4.Header, n *cda.Node) {
 	}
 }
 
-// Comments gives the comment activities of a statement as notes (2.16.840.1.113883.10.20.22.4.64).
+// Comments returns the Comment Activities of a statement as notes (2.16.840.1.113883.10.20.22.4.64).
 func (c *Context) Comments(n *cda.Node) []r4.Annotation {
 	var notes []r4.Annotation
 	for r := range n.Each("entryRelationship") {
@@ -71,7 +72,10 @@ func (c *Context) Comments(n *cda.Node) []r4.Annotation {
 			}
 			c.Emit.Take(act)
 			if by := c.Make.OwnAuthor(act); words != "" {
-				notes = append(notes, r4.Annotation{AuthorReference: by.As("Practitioner", "Organization", "Patient", "RelatedPerson"), Time: by.Time, Text: words})
+				notes = append(notes, r4.Annotation{
+					AuthorReference: by.As("Practitioner", "Organization", "Patient", "RelatedPerson"), Time: by.Time,
+					Text: words,
+				})
 			}
 		}
 	}

@@ -2,10 +2,11 @@ package terms
 
 import "strings"
 
+// LOINC is the URI of LOINC.
 const LOINC = "http://loinc.org"
 
-// systems has the FHIR URI of code systems by their OID (terminology.hl7.org, terminologies-systems.html, and the identifier
-// registry of "C-CDA on FHIR").
+// systems has the FHIR URI of code systems by their OID (terminology.hl7.org, terminologies-systems.html, and the
+// identifier registry of "C-CDA on FHIR").
 const systems Table = `
 2.16.840.1.113883.6.96 http://snomed.info/sct
 2.16.840.1.113883.6.1 http://loinc.org
@@ -89,7 +90,8 @@ const systems Table = `
 2.16.840.1.113883.12.487 http://terminology.hl7.org/CodeSystem/v2-0487
 `
 
-// systemNames has the OID of code systems by how documents without one name them, in lower case and without punctuation.
+// systemNames has the OID of code systems by how documents without one name them, in lower case and without
+// punctuation.
 const systemNames Table = `
 snomedct 2.16.840.1.113883.6.96
 snomed 2.16.840.1.113883.6.96
@@ -117,7 +119,7 @@ actcode 2.16.840.1.113883.5.4
 hl7actcode 2.16.840.1.113883.5.4
 `
 
-// System gives the FHIR URI of a code's system: by its OID, else by its name; "" when neither says which it is.
+// System returns the FHIR URI of a code system by its OID, else by its name; "" if neither identifies it.
 func System(codeSystem, name string) string {
 	if uri := URI(codeSystem); uri != "" {
 		return uri
@@ -130,7 +132,7 @@ func System(codeSystem, name string) string {
 	return ""
 }
 
-// URI writes the root of an id or a code system as a URI: an OID as the URI that FHIR has for it, or else as itself.
+// URI writes the root of an id or a code system as a URI: an OID by the URI that FHIR has for it, else as itself.
 func URI(root string) string {
 	root = strings.TrimSuffix(root, ".")
 	switch {
@@ -173,6 +175,7 @@ func IsOID(text string) bool {
 	return true
 }
 
+// IsUUID reports whether a text is a UUID, in upper or lower case.
 func IsUUID(text string) bool {
 	if len(text) != 36 {
 		return false
@@ -187,7 +190,9 @@ func IsUUID(text string) bool {
 	return true
 }
 
+// IsURI reports whether a text is a URL or URN without white space.
 func IsURI(text string) bool {
-	return (strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "urn:")) &&
+	return (strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://") ||
+		strings.HasPrefix(text, "urn:")) &&
 		!strings.ContainsAny(text, " \t\n")
 }

@@ -14,7 +14,8 @@ import (
 func allergyAct(c *statement.Context, act *cda.Node) {
 	for r := range act.Each("entryRelationship") {
 		for n := range r.Each("observation") {
-			if n.At("participant") != nil || n.At("value") != nil && !cda.Has(n.At("code"), "33999-4", "SEV", "82606-5") {
+			if n.At("participant") != nil ||
+				n.At("value") != nil && !cda.Has(n.At("code"), "33999-4", "SEV", "82606-5") {
 				allergy(c, n, act)
 			}
 		}
@@ -30,7 +31,10 @@ const (
 func allergy(c *statement.Context, n, act *cda.Node) {
 	when, value := n.At("effectiveTime"), n.At("value")
 	substance := n.At("participant", "participantRole", "playingEntity")
-	r := &r4.AllergyIntolerance{Header: c.Emit.Header("AllergyIntolerance", n), Identifier: datatype.Identifiers(n), Patient: c.Patient, Onset: c.Read.Start(when)}
+	r := &r4.AllergyIntolerance{
+		Header: c.Emit.Header("AllergyIntolerance", n), Identifier: datatype.Identifiers(n), Patient: c.Patient,
+		Onset: c.Read.Start(when),
+	}
 	told := []*cda.Node{n}
 	if act != nil {
 		told = append(told, act)
@@ -51,7 +55,9 @@ func allergy(c *statement.Context, n, act *cda.Node) {
 	by := c.Make.Author(n)
 	r.Recorder, r.Recorded = by.As("Practitioner", "PractitionerRole", "Patient", "RelatedPerson"), by.Time
 	if ended := c.Read.DateTime(when.At("high")); ended != "" {
-		r.Extension = append(r.Extension, r4.Extension{URL: "http://hl7.org/fhir/StructureDefinition/allergyintolerance-abatement", ValueDateTime: ended})
+		r.Extension = append(r.Extension, r4.Extension{
+			URL: "http://hl7.org/fhir/StructureDefinition/allergyintolerance-abatement", ValueDateTime: ended,
+		})
 	}
 	r.Asserter = c.Make.Party(n.At("informant")).As("Patient", "RelatedPerson", "Practitioner", "PractitionerRole")
 	r.Note = c.Comments(n)
@@ -68,7 +74,9 @@ func allergy(c *statement.Context, n, act *cda.Node) {
 		}
 	}
 	if r.Reaction == nil && reactionSeverity(severity) != "" { // it is said of no reaction that has a name
-		r.Reaction = []r4.AllergyReaction{{Manifestation: []r4.CodeableConcept{*datatype.AbsentConcept(nil)}, Severity: reactionSeverity(severity)}}
+		r.Reaction = []r4.AllergyReaction{
+			{Manifestation: []r4.CodeableConcept{*datatype.AbsentConcept(nil)}, Severity: reactionSeverity(severity)},
+		}
 	}
 	c.Add(r, append(told, status, criticality, statement.SeverityOf(n), statement.SeverityOf(act))...)
 }
@@ -93,24 +101,27 @@ func setAllergyKind(c *statement.Context, r *r4.AllergyIntolerance, value *cda.N
 	}
 }
 
-// allergyStatus gives the clinical status: of the status observation, else of the concern. One that has ended is resolved.
+// allergyStatus gives the clinical status: of the status observation, else of the concern. One that has ended is
+// resolved.
 func allergyStatus(status, act, when *cda.Node) *r4.CodeableConcept {
 	code := statuses.Of(cda.CodeOf(status.At("value")))
 	if cda.CodeOf(status.At("value")) == "" {
 		code = concernStatuses.Of(cda.StatusOf(act))
 	}
 	code = cmp.Or(code, "active")
-	if high := when.At("high"); high != nil && code == "active" && (high.Attr("value") != "" || high.Attr("nullFlavor") == "UNK") {
+	if high := when.At("high"); high != nil && code == "active" && (high.Attr("value") != "" ||
+		high.Attr("nullFlavor") == "UNK") {
 		code = "resolved"
 	}
 	return r4.Concept(allergyClinical, code, strings.ToUpper(code[:1])+code[1:])
 }
 
-// negateAllergy says that there is no such allergy. That there is none of a kind is a code of its own (ConceptMap of "C-CDA on
-// FHIR" for NoKnownAllergies); that there is none to a substance refutes it.
+// negateAllergy says that there is no such allergy. That there is none of a kind is a code of its own (ConceptMap of
+// "C-CDA on FHIR" for NoKnownAllergies); that there is none to a substance refutes it.
 func negateAllergy(r *r4.AllergyIntolerance, value *cda.Node) {
 	if r.Code != nil && len(r.Code.Coding) > 0 {
-		r.Verification = r4.Concept(allergyVerified, "refuted", "Refuted") // with its clinical status, which ait-1 asks for
+		// with its clinical status, which ait-1 asks for
+		r.Verification = r4.Concept(allergyVerified, "refuted", "Refuted")
 		return
 	}
 	none := r4.Concept("http://snomed.info/sct", "716186003", "No known allergy")
@@ -136,12 +147,13 @@ func readReaction(c *statement.Context, n, severity *cda.Node) r4.AllergyReactio
 	}
 	own := cmp.Or(statement.SeverityOf(n), severity)
 	return r4.AllergyReaction{
-		Manifestation: []r4.CodeableConcept{*manifestation}, Onset: c.Read.Start(n.At("effectiveTime")), Severity: reactionSeverity(own), Note: c.Comments(n),
+		Manifestation: []r4.CodeableConcept{*manifestation}, Onset: c.Read.Start(n.At("effectiveTime")),
+		Severity: reactionSeverity(own), Note: c.Comments(n),
 	}
 }
 
-// reactionSeverity maps the severity of SNOMED CT (ConceptMap of "C-CDA on FHIR" for Severity; the values between count as the
-// higher one).
+// reactionSeverity maps the severity of SNOMED CT (ConceptMap of "C-CDA on FHIR" for Severity; the values between count
+// as the higher one).
 func reactionSeverity(n *cda.Node) string {
 	value := n.At("value")
 	return cmp.Or(severities.Of(cda.CodeOf(value)), severityWords.Of(strings.ToLower(value.Attr("displayName"))))

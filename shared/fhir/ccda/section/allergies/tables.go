@@ -3,7 +3,8 @@ package allergies
 import "recordbridge/shared/fhir/ccda/terms"
 
 // kinds has type and category by the value of the observation: C-CDA on FHIR, ConceptMaps CF-AllergyIntoleranceType and
-// CF-AllergyIntoleranceCategory, and the older value set 2.16.840.1.113883.3.88.12.3221.6.2. A hyphen stands for neither.
+// CF-AllergyIntoleranceCategory, and the older value set 2.16.840.1.113883.3.88.12.3221.6.2. A hyphen stands for
+// neither.
 const kinds terms.Table = `
 416098002 allergy medication
 414285001 allergy food
@@ -34,23 +35,24 @@ const statuses terms.Table = `
 413322009 resolved
 `
 
-// concernStatuses maps ActStatus of the concern to allergyintolerance-clinical, for an allergy without a status of its own.
+// concernStatuses maps ActStatus of the concern to allergyintolerance-clinical, for an allergy without a status of its
+// own.
 const concernStatuses terms.Table = `
 completed resolved
 aborted inactive
 suspended inactive
 `
 
-// criticalities maps the value of a Criticality Observation to allergy-intolerance-criticality (C-CDA on FHIR, ConceptMap
-// CF-Criticality).
+// criticalities maps the value of a Criticality Observation to allergy-intolerance-criticality (C-CDA on FHIR,
+// ConceptMap CF-Criticality).
 const criticalities terms.Table = `
 CRITH high
 CRITL low
 CRITU unable-to-assess
 `
 
-// severities maps the value of a Severity Observation to reaction-event-severity (C-CDA on FHIR, ConceptMap CF-Severity). A value
-// between two counts as the higher one.
+// severities maps the value of a Severity Observation to reaction-event-severity (C-CDA on FHIR, ConceptMap
+// CF-Severity). A value between two counts as the higher one.
 const severities terms.Table = `
 255604002 mild
 6736007 moderate

@@ -12,7 +12,8 @@ import (
 // team makes a CareTeam of an organizer with its members (US Core CareTeam), or of one member who stands alone.
 func team(c *statement.Context, n *cda.Node) {
 	t := &r4.CareTeam{
-		Header: c.Emit.Header("CareTeam", n), Identifier: datatype.Identifiers(n), Status: teamStatus(n), Subject: c.Patient, Period: c.Read.Period(n.At("effectiveTime")),
+		Header: c.Emit.Header("CareTeam", n), Identifier: datatype.Identifiers(n), Status: teamStatus(n),
+		Subject: c.Patient, Period: c.Read.Period(n.At("effectiveTime")),
 		Name: teamName(c, n), Note: c.Comments(n),
 	}
 	told := []*cda.Node{n}
@@ -22,7 +23,8 @@ func team(c *statement.Context, n *cda.Node) {
 	for part := range n.Each("component") {
 		for s := range part.Each("act", "observation") {
 			switch {
-			case s.Name == "act" && (cda.IsTemplate(s, careMemberRoot) || s.At("performer") != nil && !cda.IsTemplate(s, statement.NoteActivityRoot)):
+			case s.Name == "act" && (cda.IsTemplate(s, careMemberRoot) ||
+				s.At("performer") != nil && !cda.IsTemplate(s, statement.NoteActivityRoot)):
 				addMembers(c, t, s)
 				told = append(told, s)
 			case s.Name == "observation" && cda.IsTemplate(s, "2.16.840.1.113883.10.20.22.4.500.2"):
@@ -49,7 +51,8 @@ func addMembers(c *statement.Context, t *r4.CareTeam, act *cda.Node) {
 		who := c.Make.Party(p)
 		member := r4.CareTeamParticipant{
 			Role:   append(c.Read.Concepts(p, "functionCode"), c.Read.Concepts(p.At("assignedEntity"), "code")...),
-			Member: who.As("Practitioner", "PractitionerRole", "RelatedPerson", "Patient", "Organization"), Period: c.Read.Period(act.At("effectiveTime")),
+			Member: who.As("Practitioner", "PractitionerRole", "RelatedPerson", "Patient", "Organization"),
+			Period: c.Read.Period(act.At("effectiveTime")),
 		}
 		if who.Practitioner != nil {
 			member.OnBehalfOf = who.Organization
@@ -74,7 +77,11 @@ func addOthers(c *statement.Context, t *r4.CareTeam, n *cda.Node) {
 		}
 		role := append(c.Read.Concepts(p, "functionCode"), c.Read.Concepts(p.At("participantRole"), "code")...)
 		if role == nil {
-			role = []r4.CodeableConcept{*r4.Concept("http://terminology.hl7.org/CodeSystem/v3-ParticipationType", cmp.Or(p.Attr("typeCode"), "IND"), "")}
+			role = []r4.CodeableConcept{
+				*r4.Concept(
+					"http://terminology.hl7.org/CodeSystem/v3-ParticipationType", cmp.Or(p.Attr("typeCode"), "IND"), "",
+				),
+			}
 		}
 		t.Participant = append(t.Participant, r4.CareTeamParticipant{Role: role, Member: who})
 	}

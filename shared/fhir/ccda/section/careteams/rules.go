@@ -17,8 +17,11 @@ const (
 
 func sections() []statement.Section {
 	return []statement.Section{{
-		Codes: []string{"85847-2"}, Roots: []string{"2.16.840.1.113883.10.20.22.2.500"}, Name: "Care Teams", Titles: []string{"care teams", "care team", "patient care team"},
-		Assume: []statement.Assumption{{Element: "organizer", Root: careTeamRoot}, {Element: "act", Root: careMemberRoot}},
+		Codes: []string{"85847-2"}, Roots: []string{"2.16.840.1.113883.10.20.22.2.500"}, Name: "Care Teams",
+		Titles: []string{"care teams", "care team", "patient care team"},
+		Assume: []statement.Assumption{
+			{Element: "organizer", Root: careTeamRoot}, {Element: "act", Root: careMemberRoot},
+		},
 	}}
 }
 

@@ -12,9 +12,9 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// healthConcern makes Conditions of the problems that a concern is about (US Core Condition Problems and Health Concerns). What
-// supports it (SPRT) is evidence. One that is about something else, such as smoking, is a Condition of that; one that only
-// points to problems elsewhere makes them health concerns.
+// healthConcern makes Conditions of the problems that a concern is about (US Core Condition Problems and Health
+// Concerns). What supports it (SPRT) is evidence. One that is about something else, such as smoking, is a Condition of
+// that; one that only points to problems elsewhere makes them health concerns.
 func healthConcern(c *statement.Context, act *cda.Node) {
 	var made []r4.Reference
 	var about *cda.Node
@@ -54,9 +54,13 @@ func concernAbout(c *statement.Context, act, about *cda.Node) *r4.Reference {
 func concernOf(c *statement.Context, act *cda.Node) *r4.Condition {
 	by := c.Make.Author(act)
 	return &r4.Condition{
-		Header: c.Emit.Header("Condition", act), Identifier: datatype.Identifiers(act), Subject: c.Patient, ClinicalStatus: concernStatus(act),
-		Verification: r4.Concept("http://terminology.hl7.org/CodeSystem/condition-ver-status", "confirmed", "Confirmed"),
-		Category:     []r4.CodeableConcept{*healthConcernCategory()}, Recorder: by.As("Practitioner", "PractitionerRole", "Patient", "RelatedPerson"),
+		Header: c.Emit.Header("Condition", act), Identifier: datatype.Identifiers(act), Subject: c.Patient,
+		ClinicalStatus: concernStatus(act),
+		Verification: r4.Concept(
+			"http://terminology.hl7.org/CodeSystem/condition-ver-status", "confirmed", "Confirmed",
+		),
+		Category: []r4.CodeableConcept{*healthConcernCategory()},
+		Recorder: by.As("Practitioner", "PractitionerRole", "Patient", "RelatedPerson"),
 		Recorded: cmp.Or(c.Read.Start(act.At("effectiveTime")), by.Time), Note: c.Comments(act),
 	}
 }
@@ -95,8 +99,8 @@ func relateConcern(c *statement.Context, act *cda.Node, made []r4.Reference) {
 	}
 }
 
-// riskConcern makes a Condition of a risk: its code is the risk and not what the patient is at risk of, which they do not have.
-// That stands beside it, as what the risk is of.
+// riskConcern makes a Condition of a risk: its code is the risk and not what the patient is at risk of, which they do
+// not have. That stands beside it, as what the risk is of.
 func riskConcern(c *statement.Context, act *cda.Node) {
 	r := concernOf(c, act)
 	r.Code = c.Read.Concept(act.At("code"))

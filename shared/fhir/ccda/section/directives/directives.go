@@ -22,8 +22,9 @@ func directives(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// directive makes a Consent of what a patient wants or not to be done (FHIR consent.html, advance care directives; C-CDA Advance
-// Directive Observation), with the document that says so. Where a value is no code, it is an answer and an Observation.
+// directive makes a Consent of what a patient wants or not to be done (FHIR consent.html, advance care directives;
+// C-CDA Advance Directive Observation), with the document that says so. Where a value is no code, it is an answer and
+// an Observation.
 func directive(c *statement.Context, n, organizer *cda.Node) {
 	told := []*cda.Node{n}
 	if organizer != nil {
@@ -41,20 +42,27 @@ func directive(c *statement.Context, n, organizer *cda.Node) {
 	}
 	by := c.Make.Author(n)
 	r := &r4.Consent{
-		Header: c.Emit.Header("Consent", n), Identifier: datatype.Identifiers(n), Status: statement.ConsentStatus(n), Patient: c.Patient, DateTime: by.Time, Source: sourceOf(c, n),
-		Scope:      r4.Concept("http://terminology.hl7.org/CodeSystem/consentscope", "adr", "Advanced Care Directive"),
-		Category:   []r4.CodeableConcept{*r4.Concept("http://terminology.hl7.org/CodeSystem/consentcategorycodes", "acd", "Advance Directive")},
+		Header: c.Emit.Header("Consent", n), Identifier: datatype.Identifiers(n), Status: statement.ConsentStatus(n),
+		Patient: c.Patient, DateTime: by.Time, Source: sourceOf(c, n),
+		Scope: r4.Concept("http://terminology.hl7.org/CodeSystem/consentscope", "adr", "Advanced Care Directive"),
+		Category: []r4.CodeableConcept{
+			*r4.Concept("http://terminology.hl7.org/CodeSystem/consentcategorycodes", "acd", "Advance Directive"),
+		},
 		PolicyRule: &r4.CodeableConcept{Text: "As the advance directive says"},
 		Performer:  r4.Listed(by.As("Patient", "RelatedPerson")), // who else has written it down agrees to nothing
 	}
 	r.Category = append(r.Category, r4.Listed(c.Read.Concept(n.At("code")))...)
-	provision := r4.ConsentProvision{Period: c.Read.Period(n.At("effectiveTime")), Code: r4.Listed(v.ValueCodeableConcept)}
+	provision := r4.ConsentProvision{
+		Period: c.Read.Period(n.At("effectiveTime")), Code: r4.Listed(v.ValueCodeableConcept),
+	}
 	if words := c.Read.Text(n.At("text")); provision.Code == nil && words != "" {
 		provision.Code = []r4.CodeableConcept{{Text: words}}
 	}
 	for p := range n.Each("participant") {
 		if p.Attr("typeCode") == "VRF" {
-			r.Verification = append(r.Verification, r4.ConsentVerified{Verified: true, Date: c.Read.Start(p.At("time"))})
+			r.Verification = append(r.Verification, r4.ConsentVerified{
+				Verified: true, Date: c.Read.Start(p.At("time")),
+			})
 		}
 		if who := agent(c, p); who != nil {
 			provision.Actor = append(provision.Actor, r4.ConsentActor{Role: roleIn(c, p), Reference: who})

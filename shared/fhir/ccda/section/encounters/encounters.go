@@ -10,7 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// encounterActivity makes an Encounter, or completes the one of the same id in the header (C-CDA on FHIR, "Encounters").
+// encounterActivity makes an Encounter, or completes the one of the same id in the header (C-CDA on FHIR,
+// "Encounters").
 func encounterActivity(c *statement.Context, n *cda.Node) {
 	if n.At("code") == nil && n.At("effectiveTime") == nil && len(c.Document.Acts[cda.RealID(n)]) > 1 {
 		c.Emit.Take(n) // it only says in which encounter something else was
@@ -47,7 +48,8 @@ func encounterActivity(c *statement.Context, n *cda.Node) {
 
 // addEncounter adds an encounter that may be known from the header, which says less: what it is sure of stays.
 func addEncounter(c *statement.Context, e *r4.Encounter, told ...*cda.Node) *r4.Reference {
-	if before := emit.ResourceOf[r4.Encounter](c.Emit, e.Reference()); before != nil && (isBefore(before.Period, e.Period) || isBefore(e.Period, before.Period)) {
+	if before := emit.ResourceOf[r4.Encounter](c.Emit, e.Reference()); before != nil &&
+		(isBefore(before.Period, e.Period) || isBefore(e.Period, before.Period)) {
 		e.ID = emit.Derive(e.ID, e.Period.Start) // an id that a sender gives to all of them
 	}
 	if before := emit.ResourceOf[r4.Encounter](c.Emit, e.Reference()); before != nil {
@@ -63,7 +65,7 @@ func addEncounter(c *statement.Context, e *r4.Encounter, told ...*cda.Node) *r4.
 		c.Emit.Take(n)
 		c.TagUntold(head, n)
 		c.Attribute(head, n, told[0])
-		c.Emit.Tell(n, head)
+		c.Emit.SetFact(n, head)
 	}
 	c.Open.Add(*ref)
 	return ref
@@ -94,8 +96,8 @@ func correct(before, e *r4.Encounter, stated bool) {
 	}
 }
 
-// diagnoses makes Conditions of the diagnoses of an encounter (Encounter Diagnosis, 2.16.840.1.113883.10.20.22.4.80), and links
-// both.
+// diagnoses makes Conditions of the diagnoses of an encounter (Encounter Diagnosis, 2.16.840.1.113883.10.20.22.4.80),
+// and links both.
 func diagnoses(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	e := emit.ResourceOf[r4.Encounter](c.Emit, ref)
 	if e == nil {
@@ -112,7 +114,8 @@ func diagnoses(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 			}
 		}
 		for problem := range rel.Each("observation") {
-			if !c.Emit.IsTaken(problem) && problem.Attr("moodCode") != "GOL" && c.Problems.Is(problem) && cda.IsTemplate(problem, "2.16.840.1.113883.10.20.22.4.4", "2.16.840.1.113883.10.20.1.28") {
+			if !c.Emit.IsTaken(problem) && problem.Attr("moodCode") != "GOL" && c.Problems.Is(problem) &&
+				cda.IsTemplate(problem, "2.16.840.1.113883.10.20.22.4.4", "2.16.840.1.113883.10.20.1.28") {
 				found = append(found, *c.Problems.Convert(problem, nil))
 			}
 		}
@@ -120,7 +123,7 @@ func diagnoses(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 			if told := emit.ResourceOf[r4.Condition](c.Emit, &condition); told != nil && told.Encounter == nil {
 				told.Encounter = ref
 			}
-			encounter.AddDiagnosis(c, e, condition, nil)
+			encounter.AddDiagnosis(e, condition, nil)
 		}
 	}
 }

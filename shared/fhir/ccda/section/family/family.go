@@ -11,12 +11,13 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// familyMember makes a FamilyMemberHistory of a relative with what they had (FHIR familymemberhistory-mappings, CDA); of one
-// observation where no organizer holds it. What a relative is said not to have had stands for itself, as FHIR's conditions
-// cannot be denied.
+// familyMember makes a FamilyMemberHistory of a relative with what they had (FHIR familymemberhistory-mappings, CDA);
+// of one observation where no organizer holds it. What a relative is said not to have had stands for itself, as FHIR's
+// conditions cannot be denied.
 func familyMember(c *statement.Context, n *cda.Node) {
 	h := &r4.FamilyMemberHistory{
-		Header: c.Emit.Header("FamilyMemberHistory", n), Identifier: datatype.Identifiers(n), Status: historyStatus(n), Patient: c.Patient, Note: c.Comments(n),
+		Header: c.Emit.Header("FamilyMemberHistory", n), Identifier: datatype.Identifiers(n), Status: historyStatus(n),
+		Patient: c.Patient, Note: c.Comments(n),
 		Date: c.Make.Author(n).Time,
 	}
 	setRelative(c, h, n.At("subject", "relatedSubject"))
@@ -56,8 +57,8 @@ func setRelative(c *statement.Context, h *r4.FamilyMemberHistory, relative *cda.
 	}
 }
 
-// familyCondition adds what a relative had, at which age, and whether they died of it (Family History Death Observation,
-// 2.16.840.1.113883.10.20.22.4.47; Age Observation, …4.31). It gives the statements that it took for it.
+// familyCondition adds what a relative had, at which age, and whether they died of it (Family History Death
+// Observation, 2.16.840.1.113883.10.20.22.4.47; Age Observation, …4.31). It gives the statements that it took for it.
 func familyCondition(c *statement.Context, h *r4.FamilyMemberHistory, o *cda.Node) []*cda.Node {
 	var told []*cda.Node
 	condition := r4.FamilyCondition{Code: c.Read.ConceptOr(o.At("value")), Note: c.Comments(o)}
@@ -99,7 +100,10 @@ func setDeathOf(h *r4.FamilyMemberHistory, condition *r4.FamilyCondition, death 
 }
 
 func ageObservation(n *cda.Node) *cda.Node {
-	return cmp.Or(cda.EntryOf(n, "2.16.840.1.113883.10.20.22.4.31", "445518008"), cda.EntryOf(n, "2.16.840.1.113883.10.20.1.38", "397659008"))
+	return cmp.Or(
+		cda.EntryOf(n, "2.16.840.1.113883.10.20.22.4.31", "445518008"),
+		cda.EntryOf(n, "2.16.840.1.113883.10.20.1.38", "397659008"),
+	)
 }
 
 // historyStatus maps ActStatus to FamilyHistoryStatus.

@@ -17,13 +17,13 @@ const (
 
 func (k statusKind) category() *r4.CodeableConcept {
 	if k == cognitiveStatus {
-		return r4.Concept(observation.UsCoreCategory, string(k), "Cognitive Status")
+		return r4.Concept(observation.USCoreCategory, string(k), "Cognitive Status")
 	}
-	return r4.Concept(observation.UsCoreCategory, string(k), "Functional Status")
+	return r4.Concept(observation.USCoreCategory, string(k), "Functional Status")
 }
 
-// statusObservation makes the rule of an observation of a kind (US Core Simple Observation). Scales by which it was found are its
-// members.
+// statusObservation makes the rule of an observation of a kind (US Core Simple Observation). Scales by which it was
+// found are its members.
 func statusObservation(kind statusKind) func(*statement.Context, *cda.Node) {
 	return func(c *statement.Context, n *cda.Node) {
 		o := observation.NewIn(c, n, kind.category())
@@ -45,7 +45,9 @@ func statusObservation(kind statusKind) func(*statement.Context, *cda.Node) {
 // statusPanel makes the rule of an organizer of a kind: a panel with its observations.
 func statusPanel(kind statusKind) func(*statement.Context, *cda.Node) {
 	return func(c *statement.Context, n *cda.Node) {
-		o := observation.Panel(c, n, &statement.Section{Assume: []statement.Assumption{{Element: "observation", Root: rootOf(kind)}}}, kind.category())
+		o := observation.Panel(c, n, &statement.Section{
+			Assume: []statement.Assumption{{Element: "observation", Root: rootOf(kind)}},
+		}, kind.category())
 		observation.SetAbsent(o, nil)
 		c.Add(o, n)
 	}
@@ -58,10 +60,10 @@ func rootOf(kind statusKind) string {
 	return "2.16.840.1.113883.10.20.22.4.67"
 }
 
-// assessment makes an Observation of a scale or questionnaire (US Core Screening Assessment). Answers are components, unless
-// they have a time or an author of their own: then they are members.
+// assessment makes an Observation of a scale or questionnaire (US Core Screening Assessment). Answers are components,
+// unless they have a time or an author of their own: then they are members.
 func assessment(c *statement.Context, n *cda.Node) {
-	o := observation.NewIn(c, n, r4.Concept(observation.ObservationCategory, "survey", "Survey"))
+	o := observation.NewIn(c, n, r4.Concept(observation.Category, "survey", "Survey"))
 	if c.Within == "Social History" {
 		o.Category = append(o.Category, *observation.SocialCategory())
 	}
@@ -69,7 +71,8 @@ func assessment(c *statement.Context, n *cda.Node) {
 	for rel := range n.Each("entryRelationship") {
 		for answer := range rel.Each("observation") {
 			switch {
-			case answer.At("effectiveTime") != nil || answer.At("author") != nil || answer.At("performer") != nil || answer.At("entryRelationship") != nil:
+			case answer.At("effectiveTime") != nil || answer.At("author") != nil || answer.At("performer") != nil ||
+				answer.At("entryRelationship") != nil:
 				o.HasMember = append(o.HasMember, r4.Listed(c.Rules.Member(answer, scaleSection()))...)
 			case answer.At("value") != nil:
 				part := observation.New(c, answer)
@@ -85,5 +88,7 @@ func assessment(c *statement.Context, n *cda.Node) {
 }
 
 func scaleSection() *statement.Section {
-	return &statement.Section{Assume: []statement.Assumption{{Element: "observation", Root: "2.16.840.1.113883.10.20.22.4.86"}}}
+	return &statement.Section{
+		Assume: []statement.Assumption{{Element: "observation", Root: "2.16.840.1.113883.10.20.22.4.86"}},
+	}
 }

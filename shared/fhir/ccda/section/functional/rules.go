@@ -1,7 +1,8 @@
-// Package functional converts the Functional Status (2.16.840.1.113883.10.20.22.2.14) and Mental Status (2.16.840.1.113883.10.20.22.2.56)
-// Sections to Observations.
+// Package functional converts the Functional Status (2.16.840.1.113883.10.20.22.2.14) and Mental Status
+// (2.16.840.1.113883.10.20.22.2.56) Sections to Observations.
 //
-// C-CDA on FHIR has no page for them: the rules follow its page for results (CF-results.html) and US Core Simple Observation.
+// C-CDA on FHIR has no page for them: the rules follow its page for results (CF-results.html) and US Core Simple
+// Observation.
 package functional
 
 import (
@@ -19,7 +20,10 @@ func sections() []statement.Section {
 	return []statement.Section{
 		{
 			Codes: []string{"47420-5"}, Name: "Functional Status", Titles: []string{"functional status"},
-			Roots: []string{"2.16.840.1.113883.10.20.22.2.14", "2.16.840.1.113883.10.20.1.5", "1.3.6.1.4.1.19376.1.5.3.1.3.17", "2.16.840.1.113883.3.88.11.83.109"},
+			Roots: []string{
+				"2.16.840.1.113883.10.20.22.2.14", "2.16.840.1.113883.10.20.1.5", "1.3.6.1.4.1.19376.1.5.3.1.3.17",
+				"2.16.840.1.113883.3.88.11.83.109",
+			},
 			Assume: []statement.Assumption{
 				{Element: "organizer", Root: "2.16.840.1.113883.10.20.22.4.66"},
 				{Element: "observation", Root: "2.16.840.1.113883.10.20.22.4.67"},

@@ -12,17 +12,20 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// goal makes a Goal (US Core Goal). Its code says what is looked at, its value what is to be reached; a value that is only words
-// is what it is about. A time after that of the document is when it is to be reached, and any other when it was set.
+// goal makes a Goal (US Core Goal). Its code says what is looked at, its value what is to be reached; a value that is
+// only words is what it is about. A time after that of the document is when it is to be reached, and any other when it
+// was set.
 func goal(c *statement.Context, n *cda.Node) {
 	g := &r4.Goal{
-		Header: c.Emit.Header("Goal", n), Identifier: datatype.Identifiers(n), Lifecycle: goalStatus(n), Description: c.Read.ConceptOr(n.At("code")), Subject: c.Patient,
+		Header: c.Emit.Header("Goal", n), Identifier: datatype.Identifiers(n), Lifecycle: goalStatus(n),
+		Description: c.Read.ConceptOr(n.At("code")), Subject: c.Patient,
 		Note: append(c.Read.Note(n, nil), c.Comments(n)...),
 	}
 	when := n.At("effectiveTime")
 	g.Start = c.Read.Date(when.At("low"))
 	due := c.Read.Date(cmp.Or(when.At("high"), when))
-	if written := c.Read.Date(c.Document.Root.At("effectiveTime")); when.Attr("value") != "" && due <= written[:min(len(due), len(written))] {
+	if written := c.Read.Date(c.Document.Root.At("effectiveTime")); when.Attr("value") != "" &&
+		due <= written[:min(len(due), len(written))] {
 		g.Start, due = due, ""
 	}
 	for value := range n.Each("value") {
@@ -47,7 +50,8 @@ func goal(c *statement.Context, n *cda.Node) {
 // goalTarget has as a measure what the code of the goal is, which FHIR asks for beside a value (gol-1).
 func goalTarget(c *statement.Context, n *cda.Node, v r4.Value, due string) r4.GoalTarget {
 	t := r4.GoalTarget{
-		Measure: c.Read.ConceptOr(n.At("code")), Quantity: v.ValueQuantity, Range: v.ValueRange, Concept: v.ValueCodeableConcept, Text: v.ValueString,
+		Measure: c.Read.ConceptOr(n.At("code")), Quantity: v.ValueQuantity, Range: v.ValueRange,
+		Concept: v.ValueCodeableConcept, Text: v.ValueString,
 		Boolean: v.ValueBoolean, Integer: v.ValueInteger, Ratio: v.ValueRatio, Due: due,
 	}
 	switch {
@@ -131,7 +135,12 @@ func priorityComponent(c *statement.Context, n *cda.Node) []r4.Component {
 	if rank == nil {
 		return nil
 	}
-	return []r4.Component{{Code: r4.Concept("http://snomed.info/sct", "260870009", "Priority (attribute)"), Value: r4.Value{ValueCodeableConcept: rank}}}
+	return []r4.Component{
+		{
+			Code:  r4.Concept("http://snomed.info/sct", "260870009", "Priority (attribute)"),
+			Value: r4.Value{ValueCodeableConcept: rank},
+		},
+	}
 }
 
 // outcome makes an Observation of what came of an intervention, and says so in the goal that it evaluates.
@@ -147,7 +156,9 @@ func outcome(c *statement.Context, n *cda.Node) {
 				g.Achievement = achievement(c, progress)
 			}
 		}
-		o.BasedOn = r4.AppendReference(o.BasedOn, r4.OfType(c.Related(n, "RSON", "REFR"), "ServiceRequest", "MedicationRequest", "CarePlan", "DeviceRequest")...)
+		o.BasedOn = r4.AppendReference(o.BasedOn, r4.OfType(
+			c.Related(n, "RSON", "REFR"), "ServiceRequest", "MedicationRequest", "CarePlan", "DeviceRequest",
+		)...)
 		o.PartOf = r4.AppendReference(o.PartOf, r4.OfType(c.Related(n, "RSON", "REFR"), "Procedure")...)
 	})
 }
@@ -160,7 +171,9 @@ func progress(c *statement.Context, n *cda.Node) {
 // surveyed reads what somebody says about something else, which it is the focus of.
 func surveyed(c *statement.Context, n *cda.Node) *r4.Observation {
 	o := observation.New(c, n)
-	o.Category = []r4.CodeableConcept{*r4.Concept("http://terminology.hl7.org/CodeSystem/observation-category", "survey", "Survey")}
+	o.Category = []r4.CodeableConcept{
+		*r4.Concept("http://terminology.hl7.org/CodeSystem/observation-category", "survey", "Survey"),
+	}
 	if around := c.Emit.Reference(cda.Outer(n)); around != nil {
 		o.Focus = []r4.Reference{*around}
 	}
@@ -175,7 +188,9 @@ func achievement(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	}
 	code, words, known := strings.Cut(achievements.Of(cda.CodeOf(n.At("value"))), " ")
 	if known {
-		concept.Coding = append([]r4.Coding{{System: "http://terminology.hl7.org/CodeSystem/goal-achievement", Code: code, Display: words}}, concept.Coding...)
+		concept.Coding = append([]r4.Coding{
+			{System: "http://terminology.hl7.org/CodeSystem/goal-achievement", Code: code, Display: words},
+		}, concept.Coding...)
 	}
 	return concept
 }

@@ -13,10 +13,14 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// study makes an ImagingStudy of a study act with its series and their objects (DICOM PS3.20; FHIR imagingstudy-mappings).
+// study makes an ImagingStudy of a study act with its series and their objects (DICOM PS3.20; FHIR
+// imagingstudy-mappings).
 func study(c *statement.Context, n *cda.Node) {
 	s := &r4.ImagingStudy{
-		Header: c.Emit.HeaderWith("ImagingStudy", emit.Derive(c.Emit.Salt, "ImagingStudy", cmp.Or(dicomUID(n), c.Emit.Key+cda.Digest(n)))), Status: "available", Subject: c.Patient, Encounter: c.Encounter,
+		Header: c.Emit.HeaderWith(
+			"ImagingStudy", emit.Derive(c.Emit.Salt, "ImagingStudy", cmp.Or(dicomUID(n), c.Emit.Key+cda.Digest(n))),
+		),
+		Status: "available", Subject: c.Patient, Encounter: c.Encounter,
 		Started: c.Read.Start(n.At("effectiveTime")), Description: c.Read.Text(n.At("text")),
 	}
 	if uid := dicomUID(n); uid != "" {
@@ -44,7 +48,9 @@ func study(c *statement.Context, n *cda.Node) {
 
 // series reads a series act. Its modality, which FHIR requires, is a qualifier of its code.
 func series(c *statement.Context, act *cda.Node) (r4.ImagingSeries, []*cda.Node) {
-	s := r4.ImagingSeries{UID: dicomUID(act), Description: c.Read.Text(act.At("text")), Started: c.Read.Start(act.At("effectiveTime"))}
+	s := r4.ImagingSeries{
+		UID: dicomUID(act), Description: c.Read.Text(act.At("text")), Started: c.Read.Start(act.At("effectiveTime")),
+	}
 	for q := range act.At("code").Each("qualifier") {
 		if code, ok := datatype.Coding(q.At("value")); ok && cda.Has(q.At("name"), "121139") {
 			s.Modality = &code
@@ -59,7 +65,10 @@ func series(c *statement.Context, act *cda.Node) (r4.ImagingSeries, []*cda.Node)
 			if uid := dicomUID(o); uid != "" {
 				class := cda.CodeOf(o.At("code"))
 				s.Instance = append(s.Instance, r4.ImagingInstance{
-					UID: uid, SOPClass: &r4.Coding{System: datatype.URISystem, Code: "urn:oid:" + class, Display: o.At("code").Attr("displayName")},
+					UID: uid,
+					SOPClass: &r4.Coding{
+						System: datatype.URISystem, Code: "urn:oid:" + class, Display: o.At("code").Attr("displayName"),
+					},
 				})
 				objects = append(objects, o)
 			}
@@ -68,7 +77,8 @@ func series(c *statement.Context, act *cda.Node) (r4.ImagingSeries, []*cda.Node)
 	return s, objects
 }
 
-// dicomUID gives the UID of a study, series or object: its id, as a whole OID. FHIR takes up to 64 characters, as DICOM does.
+// dicomUID gives the UID of a study, series or object: its id, as a whole OID. FHIR takes up to 64 characters, as DICOM
+// does.
 func dicomUID(n *cda.Node) string {
 	root := n.At("id").Attr("root")
 	if extension := n.At("id").Attr("extension"); extension != "" && strings.Trim(extension, ".0123456789") == "" {
@@ -92,15 +102,16 @@ func (all *images) convert(c *statement.Context, n *cda.Node) {
 		return
 	}
 	c.Emit.Take(n)
-	if object := c.Emit.ToldBy(listed); object != nil {
-		c.Emit.Tell(n, object)
+	if object := c.Emit.Fact(listed); object != nil {
+		c.Emit.SetFact(n, object)
 	}
 	c.Emit.Afterwards(func() {
 		about := cda.Outer(n)
-		for about != nil && c.Emit.ToldBy(about) == nil {
+		for about != nil && c.Emit.Fact(about) == nil {
 			about = cda.Outer(about)
 		}
-		if o := emit.ResourceOf[r4.Observation](c.Emit, c.Emit.Reference(about)); o != nil && c.Emit.ToldBy(listed) != nil {
+		if o := emit.ResourceOf[r4.Observation](c.Emit, c.Emit.Reference(about)); o != nil &&
+			c.Emit.Fact(listed) != nil {
 			o.DerivedFrom = r4.AppendReference(o.DerivedFrom, *c.Emit.Reference(listed))
 		}
 	})
@@ -127,7 +138,9 @@ func (all *images) of(document *cda.Node) map[string]*cda.Node {
 
 func imagingObservation(c *statement.Context, n *cda.Node) {
 	o := observation.New(c, n)
-	o.Category = []r4.CodeableConcept{*r4.Concept("http://terminology.hl7.org/CodeSystem/observation-category", "imaging", "Imaging")}
+	o.Category = []r4.CodeableConcept{
+		*r4.Concept("http://terminology.hl7.org/CodeSystem/observation-category", "imaging", "Imaging"),
+	}
 	if around := c.Emit.Reference(cda.Outer(n)); around != nil {
 		o.Focus = []r4.Reference{*around}
 	}

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// immunization makes an Immunization (C-CDA on FHIR, "Immunizations"; US Core Immunization). One that is planned is asked for
-// like a medication, since FHIR has no request of its own for it.
+// immunization makes an Immunization (C-CDA on FHIR, "Immunizations"; US Core Immunization). One that is planned is
+// asked for like a medication, since FHIR has no request of its own for it.
 func immunization(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
 		c.Rules.ConvertBy(statement.PlannedMedicationRoot, n)
@@ -20,11 +20,14 @@ func immunization(c *statement.Context, n *cda.Node) {
 	made := n.At("consumable", "manufacturedProduct")
 	material := cmp.Or(made.At("manufacturedMaterial"), made.At("manufacturedLabeledDrug"))
 	im := &r4.Immunization{
-		Header: c.Emit.Header("Immunization", n), Identifier: datatype.Identifiers(n), Status: immunizationStatus(n), Patient: c.Patient,
-		VaccineCode: c.Read.Substance(material), Occurrence: c.Read.Start(n.At("effectiveTime")), Manufacturer: c.Make.Organization(made.At("manufacturerOrganization")),
-		LotNumber: material.At("lotNumberText").Words(), ExpirationDate: c.Read.Date(material.At("expirationTime")),
-		Site: c.Read.Concept(n.At("approachSiteCode")), Route: c.Read.Concept(n.At("routeCode")), DoseQuantity: datatype.Quantity(n.At("doseQuantity")),
-		Location: c.Make.Place(n), Note: c.Comments(n), Performer: immunizers(c, n),
+		Header: c.Emit.Header("Immunization", n), Identifier: datatype.Identifiers(n), Status: immunizationStatus(n),
+		Patient:     c.Patient,
+		VaccineCode: c.Read.Substance(material), Occurrence: c.Read.Start(n.At("effectiveTime")),
+		Manufacturer: c.Make.Organization(made.At("manufacturerOrganization")),
+		LotNumber:    material.At("lotNumberText").Words(), ExpirationDate: c.Read.Date(material.At("expirationTime")),
+		Site: c.Read.Concept(n.At("approachSiteCode")), Route: c.Read.Concept(n.At("routeCode")),
+		DoseQuantity: datatype.Quantity(n.At("doseQuantity")),
+		Location:     c.Make.Place(n), Note: c.Comments(n), Performer: immunizers(c, n),
 	}
 	if im.VaccineCode == nil {
 		im.VaccineCode = datatype.AbsentConcept(material.At("code"))
@@ -50,8 +53,8 @@ func immunization(c *statement.Context, n *cda.Node) {
 	c.Add(im, told...)
 }
 
-// immunizationStatus maps ActStatus (ConceptMap of "C-CDA on FHIR" for ImmunizationStatus). One without a status that a document
-// tells of has been given.
+// immunizationStatus maps ActStatus (ConceptMap of "C-CDA on FHIR" for ImmunizationStatus). One without a status that a
+// document tells of has been given.
 func immunizationStatus(n *cda.Node) string {
 	if cda.IsTrue(n.Attr("negationInd")) {
 		return "not-done"
@@ -81,8 +84,10 @@ func immunizers(c *statement.Context, n *cda.Node) []r4.ImmunizationPerformer {
 func readImmunizationPart(c *statement.Context, im *r4.Immunization, rel, n *cda.Node) bool {
 	var dose *int32
 	switch {
-	case cda.IsTemplate(n, "2.16.840.1.113883.10.20.22.4.53") || rel.Attr("typeCode") == "RSON" && im.Status == "not-done" && n.Name == "observation":
-		if im.StatusReason = c.Read.Concept(n.At("code")); im.StatusReason == nil || cda.CodeOf(n.At("code")) == "ASSERTION" {
+	case cda.IsTemplate(n, "2.16.840.1.113883.10.20.22.4.53") ||
+		rel.Attr("typeCode") == "RSON" && im.Status == "not-done" && n.Name == "observation":
+		if im.StatusReason = c.Read.Concept(n.At("code")); im.StatusReason == nil ||
+			cda.CodeOf(n.At("code")) == "ASSERTION" {
 			im.StatusReason = c.Read.Concept(n.At("value"))
 		}
 		return true
@@ -110,10 +115,10 @@ func readImmunizationPart(c *statement.Context, im *r4.Immunization, rel, n *cda
 	return true
 }
 
-// immunizationReaction makes an Observation of what came of an immunization, which FHIR has beside it. How severe it was is a
-// component.
+// immunizationReaction makes an Observation of what came of an immunization, which FHIR has beside it. How severe it
+// was is a component.
 func immunizationReaction(c *statement.Context, im *r4.Immunization, n *cda.Node) {
-	o := observation.NewIn(c, n, r4.Concept(observation.ObservationCategory, "exam", "Exam"))
+	o := observation.NewIn(c, n, r4.Concept(observation.Category, "exam", "Exam"))
 	told := []*cda.Node{n}
 	if severity := statement.SeverityOf(n); severity != nil {
 		o.Component = append(o.Component, observation.Component(observation.New(c, severity)))

@@ -162,8 +162,8 @@ func timing(c *statement.Context, n *cda.Node) *r4.Timing {
 	return timing
 }
 
-// setPeriod reads a PIVL_TS. One that the institution fits into its day ("twice a day" at 12 hours) counts times a day; others
-// count hours.
+// setPeriod reads a PIVL_TS. One that the institution fits into its day ("twice a day" at 12 hours) counts times a day;
+// others count hours.
 func setPeriod(repeat *r4.Repeat, t *cda.Node) {
 	if times, every := t.At("frequency", "numerator"), t.At("frequency", "denominator"); times != nil {
 		repeat.Frequency, _ = strconv.Atoi(times.Attr("value"))
@@ -174,7 +174,8 @@ func setPeriod(repeat *r4.Repeat, t *cda.Node) {
 		if high, ofHigh := datatype.PeriodOf(period.At("high")); high != "" && ofHigh == unit {
 			repeat.PeriodMax = high
 		}
-		if hours, err := strconv.Atoi(string(low)); cda.IsTrue(t.Attr("institutionSpecified")) && err == nil && unit == "h" && hours > 0 && hours <= 24 && 24%hours == 0 && repeat.PeriodMax == "" {
+		if hours, err := strconv.Atoi(string(low)); cda.IsTrue(t.Attr("institutionSpecified")) && err == nil &&
+			unit == "h" && hours > 0 && hours <= 24 && 24%hours == 0 && repeat.PeriodMax == "" {
 			repeat.Frequency, repeat.Period, repeat.PeriodUnit = 24/hours, "1", "d"
 			return
 		}
@@ -198,7 +199,9 @@ func setEvent(timing *r4.Timing, repeat *r4.Repeat, t *cda.Node) {
 	case cda.IsOneOf(code, "HS", "WAKE", "C", "CM", "CD", "CV", "AC", "ACM", "ACD", "ACV", "PC", "PCM", "PCD", "PCV"):
 		repeat.When = r4.AppendNew(repeat.When, code)
 	case code != "":
-		timing.Code = &r4.CodeableConcept{Coding: []r4.Coding{{System: "http://terminology.hl7.org/CodeSystem/v3-TimingEvent", Code: code}}}
+		timing.Code = &r4.CodeableConcept{
+			Coding: []r4.Coding{{System: "http://terminology.hl7.org/CodeSystem/v3-TimingEvent", Code: code}},
+		}
 		return
 	}
 	switch {

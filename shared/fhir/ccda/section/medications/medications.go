@@ -17,20 +17,20 @@ func medicationAct(c *statement.Context, act *cda.Node) {
 		for n := range r.Each("substanceAdministration") {
 			medication(c, n)
 			c.Emit.Take(act)
-			told = c.Emit.ToldBy(n)
+			told = c.Emit.Fact(n)
 		}
 	}
 	if told == nil {
 		return
 	}
-	c.Emit.Tell(act, told)
+	c.Emit.SetFact(act, told)
 	if act.At("code") != nil {
 		c.TagUntold(told, act)
 	}
 }
 
-// medication makes of a medication activity what its mood and its section say: something that is taken, given or to be taken
-// (C-CDA on FHIR, "Medications").
+// medication makes of a medication activity what its mood and its section say: something that is taken, given or to be
+// taken (C-CDA on FHIR, "Medications").
 func medication(c *statement.Context, n *cda.Node) {
 	m := readMedication(c, n)
 	mood := n.Attr("moodCode")
@@ -61,7 +61,9 @@ type activity struct {
 }
 
 func readMedication(c *statement.Context, n *cda.Node) activity {
-	m := activity{n: n, status: medicationStatus(n), author: c.Make.Author(n), notes: c.Comments(n), told: []*cda.Node{n}}
+	m := activity{
+		n: n, status: medicationStatus(n), author: c.Make.Author(n), notes: c.Comments(n), told: []*cda.Node{n},
+	}
 	m.concept, m.product = product(c, n)
 	m.moment, m.period = c.Read.Effective(boundsOf(n))
 	for r := range n.Each("entryRelationship") {
@@ -76,16 +78,20 @@ func readMedication(c *statement.Context, n *cda.Node) activity {
 // readPart reads a statement in a medication activity. What is not for it stands for itself.
 func readPart(c *statement.Context, m *activity, r, n *cda.Node) {
 	switch {
-	case n.Name == "observation" && (r.Attr("typeCode") == "RSON" && !cda.IsTemplate(n, statement.PreferenceRoot) || cda.IsTemplate(n, statement.IndicationRoot)):
+	case n.Name == "observation" && (r.Attr("typeCode") == "RSON" && !cda.IsTemplate(n, statement.PreferenceRoot) ||
+		cda.IsTemplate(n, statement.IndicationRoot)):
 		if reason := c.Read.Concept(n.At("value")); reason != nil {
 			m.reasons = append(m.reasons, *reason)
 			m.told = append(m.told, n)
 		}
 	case n.Name == "act" && cda.IsTemplate(n, statement.InstructionRoots()...):
 		m.dosage.PatientInstruction = datatype.Joined(m.dosage.PatientInstruction, c.Read.Text(n.At("text")))
-		m.dosage.AdditionalInstruction = append(m.dosage.AdditionalInstruction, r4.Listed(c.Read.Concept(n.At("code")))...)
+		m.dosage.AdditionalInstruction = append(m.dosage.AdditionalInstruction, r4.Listed(
+			c.Read.Concept(n.At("code")),
+		)...)
 		m.told = append(m.told, n)
-	case n.Name == "substanceAdministration" && (cda.Has(n.At("code"), "76662-6") || cda.IsTemplate(n, "2.16.840.1.113883.10.20.22.4.147")):
+	case n.Name == "substanceAdministration" && (cda.Has(n.At("code"), "76662-6") ||
+		cda.IsTemplate(n, "2.16.840.1.113883.10.20.22.4.147")):
 		m.dosage.Text = c.Read.Text(n.At("text"))
 		m.told = append(m.told, n)
 	case n.Name == "observation" && cda.Has(n.At("code"), "33999-4"):
@@ -93,7 +99,8 @@ func readPart(c *statement.Context, m *activity, r, n *cda.Node) {
 			m.status = status
 		}
 		m.told = append(m.told, n)
-	case n.Name == "supply" && n.Attr("moodCode") != "" && n.Attr("moodCode") != "EVN" && m.n.Attr("moodCode") != "EVN" && m.dispense == nil:
+	case n.Name == "supply" && n.Attr("moodCode") != "" && n.Attr("moodCode") != "EVN" &&
+		m.n.Attr("moodCode") != "EVN" && m.dispense == nil:
 		m.dispense = dispenseRequest(c, n)
 		m.told = append(m.told, n)
 	}
@@ -106,14 +113,17 @@ func medicationStatus(n *cda.Node) string {
 
 func medicationStatement(c *statement.Context, m activity) *r4.MedicationStatement {
 	s := &r4.MedicationStatement{
-		Header: c.Emit.Header("MedicationStatement", m.n), Identifier: datatype.Identifiers(m.n), Status: m.status, Medication: m.concept, MedicationRef: m.product,
+		Header: c.Emit.Header("MedicationStatement", m.n), Identifier: datatype.Identifiers(m.n), Status: m.status,
+		Medication: m.concept, MedicationRef: m.product,
 		Subject: c.Patient, DateAsserted: m.author.Time, Reason: m.reasons, Note: m.notes,
 	}
 	s.Effective, s.EffectivePeriod = datatype.Lasting(boundsOf(m.n), m.moment, m.period)
 	if cda.IsTrue(m.n.Attr("negationInd")) {
 		s.Status = "not-taken"
 	}
-	told := c.Make.Party(m.n.At("informant")).As("Patient", "RelatedPerson", "Practitioner", "PractitionerRole", "Organization")
+	told := c.Make.Party(m.n.At("informant")).As(
+		"Patient", "RelatedPerson", "Practitioner", "PractitionerRole", "Organization",
+	)
 	s.Source = cmp.Or(told, m.author.As("Practitioner", "PractitionerRole", "Organization", "Patient", "RelatedPerson"))
 	if !r4.IsEmpty(m.dosage) {
 		s.Dosage = []r4.Dosage{m.dosage}
@@ -123,15 +133,22 @@ func medicationStatement(c *statement.Context, m activity) *r4.MedicationStateme
 
 func medicationRequest(c *statement.Context, m activity) *r4.MedicationRequest {
 	r := &r4.MedicationRequest{
-		Header: c.Emit.Header("MedicationRequest", m.n), Identifier: datatype.Identifiers(m.n), Status: m.status, Intent: medicationIntent(m.n),
-		Medication: m.concept, MedicationRef: m.product, Subject: c.Patient, AuthoredOn: m.author.Time, Reason: m.reasons, Note: m.notes, Dispense: m.dispense,
-		Requester: m.author.As("Practitioner", "PractitionerRole", "Organization", "Patient", "RelatedPerson", "Device"),
+		Header: c.Emit.Header("MedicationRequest", m.n), Identifier: datatype.Identifiers(m.n), Status: m.status,
+		Intent:     medicationIntent(m.n),
+		Medication: m.concept, MedicationRef: m.product, Subject: c.Patient, AuthoredOn: m.author.Time,
+		Reason: m.reasons, Note: m.notes, Dispense: m.dispense,
+		Requester: m.author.As(
+			"Practitioner", "PractitionerRole", "Organization", "Patient", "RelatedPerson", "Device",
+		),
 	}
 	if cda.IsTrue(m.n.Attr("negationInd")) {
 		r.DoNotPerform = r4.True()
 	}
 	for _, who := range c.Make.Performers(m.n) {
-		r.Performer = cmp.Or(r.Performer, who.As("Practitioner", "PractitionerRole", "Organization", "Patient", "Device", "RelatedPerson"))
+		r.Performer = cmp.Or(
+			r.Performer,
+			who.As("Practitioner", "PractitionerRole", "Organization", "Patient", "Device", "RelatedPerson"),
+		)
 	}
 	if !r4.IsEmpty(m.dosage) {
 		r.Dosage = []r4.Dosage{m.dosage}
@@ -143,7 +160,9 @@ func medicationRequest(c *statement.Context, m activity) *r4.MedicationRequest {
 func medicationIntent(n *cda.Node) string {
 	switch n.Attr("moodCode") {
 	case "INT":
-		if cda.IsTemplate(n, "2.16.840.1.113883.10.20.22.4.42", "2.16.840.1.113883.10.20.22.4.43", "2.16.840.1.113883.10.20.22.4.120") {
+		if cda.IsTemplate(
+			n, "2.16.840.1.113883.10.20.22.4.42", "2.16.840.1.113883.10.20.22.4.43", "2.16.840.1.113883.10.20.22.4.120",
+		) {
 			return "plan"
 		}
 		return "order"
@@ -155,8 +174,10 @@ func medicationIntent(n *cda.Node) string {
 
 func medicationAdministration(c *statement.Context, m activity) *r4.MedicationAdministration {
 	a := &r4.MedicationAdministration{
-		Header: c.Emit.Header("MedicationAdministration", m.n), Identifier: datatype.Identifiers(m.n), Status: administrationStatus(m), Medication: m.concept, MedicationRef: m.product,
-		Subject: c.Patient, Context: c.Encounter, Effective: m.moment, EffectivePeriod: m.period, Reason: m.reasons, Note: m.notes,
+		Header: c.Emit.Header("MedicationAdministration", m.n), Identifier: datatype.Identifiers(m.n),
+		Status: administrationStatus(m), Medication: m.concept, MedicationRef: m.product,
+		Subject: c.Patient, Context: c.Encounter, Effective: m.moment, EffectivePeriod: m.period, Reason: m.reasons,
+		Note: m.notes,
 	}
 	if a.Effective == "" && a.EffectivePeriod == nil {
 		a.EffectiveAbsent = datatype.Absent(boundsOf(m.n))
@@ -172,9 +193,12 @@ func medicationAdministration(c *statement.Context, m activity) *r4.MedicationAd
 		}
 	}
 	d := m.dosage
-	given := r4.AdministrationDosage{Text: cmp.Or(d.Text, d.PatientInstruction), Site: d.Site, Route: d.Route, Method: d.Method}
+	given := r4.AdministrationDosage{
+		Text: cmp.Or(d.Text, d.PatientInstruction), Site: d.Site, Route: d.Route, Method: d.Method,
+	}
 	if len(d.DoseAndRate) > 0 {
-		given.Dose, given.RateRatio, given.RateQuantity = d.DoseAndRate[0].DoseQuantity, d.DoseAndRate[0].RateRatio, d.DoseAndRate[0].RateQuantity
+		first := d.DoseAndRate[0]
+		given.Dose, given.RateRatio, given.RateQuantity = first.DoseQuantity, first.RateRatio, first.RateQuantity
 	}
 	if given.Dose != nil || given.RateRatio != nil || given.RateQuantity != nil {
 		a.Dosage = &given

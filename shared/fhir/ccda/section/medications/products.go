@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// product reads the medication of a statement (Medication Information, 2.16.840.1.113883.10.20.22.4.23): as a concept, or as a
-// Medication when its maker, package or vehicle is known as well.
+// product reads the medication of a statement (Medication Information, 2.16.840.1.113883.10.20.22.4.23): as a concept,
+// or as a Medication when its maker, package or vehicle is known as well.
 func product(c *statement.Context, n *cda.Node) (*r4.CodeableConcept, *r4.Reference) {
 	made := cmp.Or(n.At("consumable", "manufacturedProduct"), n.At("product", "manufacturedProduct"))
 	material := cmp.Or(made.At("manufacturedMaterial"), made.At("manufacturedLabeledDrug"))
@@ -35,7 +35,9 @@ func product(c *statement.Context, n *cda.Node) (*r4.CodeableConcept, *r4.Refere
 	if m.Manufacturer == nil && m.Batch == nil && m.Ingredient == nil {
 		return concept, nil
 	}
-	m.Header = c.Emit.HeaderWith("Medication", emit.Derive("Medication", c.Emit.Key, cda.Digest(made), cda.DigestOf([]byte(vehicles(m)))))
+	m.Header = c.Emit.HeaderWith(
+		"Medication", emit.Derive("Medication", c.Emit.Key, cda.Digest(made), cda.DigestOf([]byte(vehicles(m)))),
+	)
 	ref := c.Emit.AddEntity(m)
 	ref.Display = r4.Words(concept)
 	return nil, ref

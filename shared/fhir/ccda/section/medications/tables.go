@@ -2,8 +2,8 @@ package medications
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// statuses maps ActStatus to the statuses of medication resources (C-CDA on FHIR, ConceptMap CF-MedicationStatus). "ordered" is no
-// ActStatus: a vendor writes it.
+// statuses maps ActStatus to the statuses of medication resources (C-CDA on FHIR, ConceptMap CF-MedicationStatus).
+// "ordered" is no ActStatus: a vendor writes it.
 const statuses terms.Table = `
 active active
 new active

@@ -12,13 +12,15 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// noteActivity makes a DocumentReference of a note (C-CDA on FHIR, "Notes"): its type from the code and its translations, its
-// content from the text, whether that is there, in the narrative, or elsewhere.
+// noteActivity makes a DocumentReference of a note (C-CDA on FHIR, "Notes"): its type from the code and its
+// translations, its content from the text, whether that is there, in the narrative, or elsewhere.
 func noteActivity(c *statement.Context, n *cda.Node) {
 	by := c.Make.Author(n)
 	r := &r4.DocumentReference{
-		Header: c.Emit.Header("DocumentReference", n), Identifier: datatype.Identifiers(n), Status: noteStatus(n), DocStatus: docStatuses.Of(cda.StatusOf(n)), Type: c.Read.ConceptOr(n.At("code")),
-		Category: docref.Category(), Subject: c.Patient, Date: c.Read.InstantOf(by.Time), Content: contents(c, n.At("text")), Author: c.Make.AuthorsOf(n),
+		Header: c.Emit.Header("DocumentReference", n), Identifier: datatype.Identifiers(n), Status: noteStatus(n),
+		DocStatus: docStatuses.Of(cda.StatusOf(n)), Type: c.Read.ConceptOr(n.At("code")),
+		Category: docref.Category(), Subject: c.Patient, Date: c.Read.InstantOf(by.Time),
+		Content: contents(c, n.At("text")), Author: c.Make.AuthorsOf(n),
 		Custodian: c.Make.Party(c.Document.Root.At("custodian")).Organization,
 	}
 	for ref := range n.Each("reference") {
@@ -39,7 +41,9 @@ func noteActivity(c *statement.Context, n *cda.Node) {
 		r.Context = &context
 	}
 	if r.Content == nil {
-		r.Content = []r4.DocumentContent{{Attachment: &r4.Attachment{ContentType: "text/plain", Title: cmp.Or(r4.Words(r.Type), "Note")}}}
+		r.Content = []r4.DocumentContent{
+			{Attachment: &r4.Attachment{ContentType: "text/plain", Title: cmp.Or(r4.Words(r.Type), "Note")}},
+		}
 	}
 	ref := c.Add(r, n)
 	c.Emit.After(ref, func() { relateNote(c, ref, n) })
@@ -70,16 +74,19 @@ func noteStatus(n *cda.Node) string {
 	return cmp.Or(statuses.Of(cda.StatusOf(n)), "current")
 }
 
-// contents gives the forms of a text: its bytes in the format that it names, where it is, or the words of the narrative as XHTML
-// and as plain text. It is nil when there are none.
+// contents gives the forms of a text: its bytes in the format that it names, where it is, or the words of the narrative
+// as XHTML and as plain text. It is nil when there are none.
 func contents(c *statement.Context, text *cda.Node) []r4.DocumentContent {
 	url := text.At("reference").Attr("value")
 	kind := text.Attr("mediaType")
 	switch target := c.Document.Narrative[strings.TrimPrefix(url, "#")]; {
 	case target != nil && target.Words() != "":
 		return docref.WordsAs(target)
-	case text.Attr("representation") == "B64" || kind != "" && !strings.HasPrefix(kind, "text/plain") && text.Words() != "":
-		return docref.Attached(&r4.Attachment{ContentType: cmp.Or(kind, "application/octet-stream"), Data: datatype.BytesOf(text)})
+	case text.Attr("representation") == "B64" ||
+		kind != "" && !strings.HasPrefix(kind, "text/plain") && text.Words() != "":
+		return docref.Attached(&r4.Attachment{
+			ContentType: cmp.Or(kind, "application/octet-stream"), Data: datatype.BytesOf(text),
+		})
 	case url != "" && !strings.HasPrefix(url, "#") && !strings.ContainsAny(url, " \t\n"):
 		return docref.Attached(&r4.Attachment{ContentType: cmp.Or(kind, "application/octet-stream"), URL: url})
 	case text.Words() != "":

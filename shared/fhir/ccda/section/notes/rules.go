@@ -12,10 +12,13 @@ import (
 
 // Rules returns the rules of the section's templates.
 func Rules() statement.RuleSet {
-	return statement.RuleSet{Folder: "section/notes", Sections: sections(), Entries: append(entries(), relationEntries()...)}
+	return statement.RuleSet{
+		Folder: "section/notes", Sections: sections(), Entries: append(entries(), relationEntries()...),
+	}
 }
 
-// sections are the sections whose words are what they tell. Each is a DocumentReference, besides what its entries become.
+// sections are the sections whose words are what they tell. Each is a DocumentReference, besides what its entries
+// become.
 func sections() []statement.Section {
 	var rules []statement.Section
 	for _, list := range [][]narrativeSection{noteKinds(), historyKinds(), hospitalKinds(), operationKinds()} {
@@ -31,7 +34,8 @@ func sections() []statement.Section {
 
 func entries() []statement.Entry {
 	return []statement.Entry{{
-		Roots: []string{statement.NoteActivityRoot}, Name: "Note Activity", Target: "DocumentReference", Convert: noteActivity,
+		Roots: []string{statement.NoteActivityRoot}, Name: "Note Activity", Target: "DocumentReference",
+		Convert: noteActivity,
 	}}
 }
 
@@ -39,11 +43,13 @@ func entries() []statement.Entry {
 func relationEntries() []statement.Entry {
 	return []statement.Entry{
 		{
-			Roots: []string{statement.EntryReference}, Name: "Entry Reference", Target: "a reference in the resource of the statement around it",
+			Roots: []string{statement.EntryReference}, Name: "Entry Reference",
+			Target:  "a reference in the resource of the statement around it",
 			Convert: func(*statement.Context, *cda.Node) {}, // it says nothing itself; who needs it asks related
 		},
 		{
-			Roots: []string{statement.ExternalDocumentReference}, Name: "External Document Reference", Target: "DocumentReference",
+			Roots: []string{statement.ExternalDocumentReference}, Name: "External Document Reference",
+			Target:  "DocumentReference",
 			Convert: docref.ExternalAct,
 		},
 	}

@@ -8,7 +8,8 @@ nullified entered-in-error
 obsolete superseded
 `
 
-// docStatuses maps ActStatus to composition-status: a note in writing is preliminary (C-CDA on FHIR, "Notes": statusCode).
+// docStatuses maps ActStatus to composition-status: a note in writing is preliminary (C-CDA on FHIR, "Notes":
+// statusCode).
 const docStatuses terms.Table = `
 completed final
 active preliminary

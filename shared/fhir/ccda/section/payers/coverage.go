@@ -18,7 +18,8 @@ func authorization(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// coverageAct makes Coverages of the policies that it lists in the order in which they pay; of itself when it lists none.
+// coverageAct makes Coverages of the policies that it lists in the order in which they pay; of itself when it lists
+// none.
 func coverageAct(c *statement.Context, n *cda.Node) {
 	found := false
 	for rel := range n.Each("entryRelationship") {
@@ -38,11 +39,12 @@ func coverageAct(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// convertPolicy makes a Coverage (US Core Coverage): the payer as payor, who is covered with their number, and who holds the policy.
-// act is the list that it is in, or nil.
+// convertPolicy makes a Coverage (US Core Coverage): the payer as payor, who is covered with their number, and who
+// holds the policy. act is the list that it is in, or nil.
 func convertPolicy(c *statement.Context, n, act *cda.Node, order int) {
 	r := &r4.Coverage{
-		Header: c.Emit.Header("Coverage", n), Status: coverageStatus(n), Type: c.Read.Concept(n.At("code")), Beneficiary: c.Patient, Order: order,
+		Header: c.Emit.Header("Coverage", n), Status: coverageStatus(n), Type: c.Read.Concept(n.At("code")),
+		Beneficiary: c.Patient, Order: order,
 		Period: c.Read.Period(cmp.Or(n.At("effectiveTime"), act.At("effectiveTime"))),
 	}
 	r.Identifier = datatype.Identifiers(n)
@@ -71,7 +73,10 @@ func convertPolicy(c *statement.Context, n, act *cda.Node, order int) {
 	for rel := range n.Each("entryRelationship") {
 		if plan := rel.At("act"); plan.Attr("moodCode") == "DEF" {
 			if name := cmp.Or(c.Read.Text(plan.At("text")), r4.Words(c.Read.Concept(plan.At("code")))); name != "" {
-				r.Class = append(r.Class, r4.CoverageClass{Type: classOfCoverage("plan", "Plan"), Value: cmp.Or(plan.At("id").Attr("extension"), name), Name: name})
+				r.Class = append(r.Class, r4.CoverageClass{
+					Type: classOfCoverage("plan", "Plan"), Value: cmp.Or(plan.At("id").Attr("extension"), name),
+					Name: name,
+				})
 				told = append(told, plan)
 			}
 		}
@@ -86,8 +91,8 @@ func classOfCoverage(code, name string) *r4.CodeableConcept {
 	return r4.Concept("http://terminology.hl7.org/CodeSystem/coverage-class", code, name)
 }
 
-// addPayer adds an insurer (Payer Performer, 2.16.840.1.113883.10.20.22.4.87) or a guarantor (…4.88), who pays what the insurer
-// does not.
+// addPayer adds an insurer (Payer Performer, 2.16.840.1.113883.10.20.22.4.87) or a guarantor (…4.88), who pays what the
+// insurer does not.
 func addPayer(c *statement.Context, r *r4.Coverage, p *cda.Node) {
 	role := p.At("assignedEntity")
 	if names := c.Read.HumanNames(role.At("assignedPerson")); names != nil {
@@ -132,7 +137,8 @@ func appendIdentifiers(list, more []r4.Identifier) []r4.Identifier {
 	return list
 }
 
-// setMember reads the covered party (2.16.840.1.113883.10.20.22.4.89): the patient's number, time, and relationship to the subscriber.
+// setMember reads the covered party (2.16.840.1.113883.10.20.22.4.89): the patient's number, time, and relationship to
+// the subscriber.
 func setMember(c *statement.Context, r *r4.Coverage, p, role *cda.Node) {
 	for id := range role.Each("id") {
 		if member, ok := datatype.Identifier(id); ok && id.Attr("extension") != "" {
@@ -146,7 +152,10 @@ func setMember(c *statement.Context, r *r4.Coverage, p, role *cda.Node) {
 	}
 	r.Relationship = c.Read.Concept(role.At("code"))
 	if code := subscriberRelationship(role.At("code")); code != "" {
-		known := r4.Coding{System: "http://terminology.hl7.org/CodeSystem/subscriber-relationship", Code: code, Display: strings.ToUpper(code[:1]) + code[1:]}
+		known := r4.Coding{
+			System: "http://terminology.hl7.org/CodeSystem/subscriber-relationship", Code: code,
+			Display: strings.ToUpper(code[:1]) + code[1:],
+		}
 		r.Relationship.Coding = append([]r4.Coding{known}, r.Relationship.Coding...)
 		if code == "self" {
 			r.Subscriber = cmp.Or(r.Subscriber, c.Patient)
@@ -171,7 +180,8 @@ func holder(c *statement.Context, role *cda.Node) *r4.Reference {
 	return c.Make.RelatedPerson(role, names)
 }
 
-// coverageStatus maps ActStatus to the status of a policy: C-CDA says completed of one that is in force, since it is the telling that is.
+// coverageStatus maps ActStatus to the status of a policy: C-CDA says completed of one that is in force, since it is
+// the telling that is.
 func coverageStatus(n *cda.Node) string {
 	return cmp.Or(statuses.Of(cda.StatusOf(n)), "active")
 }

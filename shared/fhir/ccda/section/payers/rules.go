@@ -21,20 +21,29 @@ const (
 func sections() []statement.Section {
 	return []statement.Section{{
 		Codes: []string{"48768-6"}, Name: "Payers",
-		Roots:  []string{"2.16.840.1.113883.10.20.22.2.18", "2.16.840.1.113883.10.20.1.9", "1.3.6.1.4.1.19376.1.5.3.1.1.5.3.7", "2.16.840.1.113883.3.88.11.83.101.1"},
-		Titles: []string{"payers", "insurance", "insurance providers", "health insurance"}, Assume: []statement.Assumption{{Element: "act", Root: coverageRoot}},
+		Roots: []string{
+			"2.16.840.1.113883.10.20.22.2.18", "2.16.840.1.113883.10.20.1.9", "1.3.6.1.4.1.19376.1.5.3.1.1.5.3.7",
+			"2.16.840.1.113883.3.88.11.83.101.1",
+		},
+		Titles: []string{"payers", "insurance", "insurance providers", "health insurance"},
+		Assume: []statement.Assumption{{Element: "act", Root: coverageRoot}},
 	}}
 }
 
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{
-			Roots: []string{coverageRoot, "2.16.840.1.113883.10.20.1.20", "1.3.6.1.4.1.19376.1.5.3.1.4.17"}, Name: "Coverage Activity", Target: "Coverage",
+			Roots: []string{coverageRoot, "2.16.840.1.113883.10.20.1.20", "1.3.6.1.4.1.19376.1.5.3.1.4.17"},
+			Name:  "Coverage Activity", Target: "Coverage",
 			Convert: coverageAct,
 		},
-		{Roots: []string{"2.16.840.1.113883.10.20.22.4.129"}, Name: "Planned Coverage", Target: "Coverage", Convert: coverageAct},
 		{
-			Roots: []string{policyRoot, "2.16.840.1.113883.10.20.1.26", "1.3.6.1.4.1.19376.1.5.3.1.4.18"}, Name: "Policy Activity", Target: "Coverage",
+			Roots: []string{"2.16.840.1.113883.10.20.22.4.129"}, Name: "Planned Coverage", Target: "Coverage",
+			Convert: coverageAct,
+		},
+		{
+			Roots: []string{policyRoot, "2.16.840.1.113883.10.20.1.26", "1.3.6.1.4.1.19376.1.5.3.1.4.18"},
+			Name:  "Policy Activity", Target: "Coverage",
 			Convert: func(c *statement.Context, n *cda.Node) { convertPolicy(c, n, nil, 0) },
 		},
 		{

@@ -2,8 +2,8 @@ package payers
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// statuses maps ActStatus to fm-status (FHIR R4, Coverage.status). C-CDA uses completed for a policy in force: the statement is
-// complete.
+// statuses maps ActStatus to fm-status (FHIR R4, Coverage.status). C-CDA uses completed for a policy in force: the
+// statement is complete.
 const statuses terms.Table = `
 aborted cancelled
 cancelled cancelled

@@ -24,8 +24,8 @@ func (all *carePlans) convertAssessment(c *statement.Context, section *cda.Node)
 	}
 }
 
-// convert makes a CarePlan of a section (US Core CarePlan): its words as the text, its entries as what is planned. The goals
-// and health concerns of the document belong to it, wherever they stand.
+// convert makes a CarePlan of a section (US Core CarePlan): its words as the text, its entries as what is planned. The
+// goals and health concerns of the document belong to it, wherever they stand.
 func (all *carePlans) convert(c *statement.Context, section *cda.Node) {
 	text := datatype.NarrativeOf(section.At("text"))
 	entries := c.Open.List
@@ -34,15 +34,23 @@ func (all *carePlans) convert(c *statement.Context, section *cda.Node) {
 	}
 	by := c.Make.Author(section)
 	p := &r4.CarePlan{
-		Header: docref.SectionHeader(c, "CarePlan", section), Identifier: datatype.Identifiers(section), Status: "active", Intent: "plan",
-		Category: []r4.CodeableConcept{*r4.Concept("http://hl7.org/fhir/us/core/CodeSystem/careplan-category", "assess-plan", "Assessment and Plan of Treatment")},
-		Title:    section.At("title").Words(), Subject: c.Patient, Encounter: c.Encounter, Created: by.Time,
+		Header: docref.SectionHeader(c, "CarePlan", section), Identifier: datatype.Identifiers(section),
+		Status: "active", Intent: "plan",
+		Category: []r4.CodeableConcept{
+			*r4.Concept(
+				"http://hl7.org/fhir/us/core/CodeSystem/careplan-category", "assess-plan",
+				"Assessment and Plan of Treatment",
+			),
+		},
+		Title: section.At("title").Words(), Subject: c.Patient, Encounter: c.Encounter, Created: by.Time,
 		Author: by.As("Practitioner", "PractitionerRole", "Organization", "Patient", "RelatedPerson", "Device"),
 	}
 	p.Category = append(p.Category, r4.Listed(c.Read.Concept(section.At("code")))...)
 	p.Text = text
 	if text == nil {
-		p.Text = &r4.Narrative{Status: "empty", Div: datatype.XHTML("<p>" + datatype.Escaped(cmp.Or(p.Title, "Plan")) + "</p>")}
+		p.Text = &r4.Narrative{
+			Status: "empty", Div: datatype.XHTML("<p>" + datatype.Escaped(cmp.Or(p.Title, "Plan")) + "</p>"),
+		}
 	}
 	for _, entry := range entries {
 		switch {
@@ -76,7 +84,7 @@ func completeCarePlan(c *statement.Context, ref *r4.Reference) {
 	for _, known := range p.Addresses {
 		concerns.Add(known)
 	}
-	for _, r := range c.Emit.Made() {
+	for _, r := range c.Emit.Resources() {
 		switch r := r.(type) {
 		case *r4.Goal:
 			goals.Add(*r.Reference())
@@ -91,8 +99,8 @@ func completeCarePlan(c *statement.Context, ref *r4.Reference) {
 	p.Goal, p.Addresses, p.CareTeam = goals.List, concerns.List, teams.List
 }
 
-// intervention takes what is done for a goal: something planned, or a procedure (Intervention Act, and Planned Intervention Act
-// with another mood). What it consists of stands for itself, and refers to it.
+// intervention takes what is done for a goal: something planned, or a procedure (Intervention Act, and Planned
+// Intervention Act with another mood). What it consists of stands for itself, and refers to it.
 func intervention(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
 		request(c, n)
@@ -103,7 +111,7 @@ func intervention(c *statement.Context, n *cda.Node) {
 }
 
 func relateIntervention(c *statement.Context, n *cda.Node) {
-	told := c.Emit.ToldBy(n)
+	told := c.Emit.Fact(n)
 	if told == nil {
 		return
 	}

@@ -30,12 +30,14 @@ func plannedObservation(c *statement.Context, n *cda.Node) {
 	request(c, n)
 }
 
-// request makes a ServiceRequest of a planned statement. C-CDA on FHIR has no page for plans: it follows the mapping of the
-// C-CDA templates to the FHIR workflow pattern (workflow.html, request) and US Core ServiceRequest.
+// request makes a ServiceRequest of a planned statement. C-CDA on FHIR has no page for plans: it follows the mapping of
+// the C-CDA templates to the FHIR workflow pattern (workflow.html, request) and US Core ServiceRequest.
 func request(c *statement.Context, n *cda.Node) *r4.Reference {
 	r := &r4.ServiceRequest{
-		Header: c.Emit.Header("ServiceRequest", n), Identifier: datatype.Identifiers(n), Status: requestStatus(n), Intent: intent(n.Attr("moodCode")),
-		Code: c.Read.Concept(n.At("code")), Subject: c.Patient, Encounter: c.Encounter, BodySite: append(c.Read.Concepts(n, "targetSiteCode"), c.Read.Concepts(n, "approachSiteCode")...),
+		Header: c.Emit.Header("ServiceRequest", n), Identifier: datatype.Identifiers(n), Status: requestStatus(n),
+		Intent: intent(n.Attr("moodCode")),
+		Code:   c.Read.Concept(n.At("code")), Subject: c.Patient, Encounter: c.Encounter,
+		BodySite: append(c.Read.Concepts(n, "targetSiteCode"), c.Read.Concepts(n, "approachSiteCode")...),
 		Priority: priority(n.At("priorityCode")), OrderDetail: c.Read.Concepts(n, "methodCode"),
 	}
 	if r.Code == nil {
@@ -54,7 +56,9 @@ func request(c *statement.Context, n *cda.Node) *r4.Reference {
 	}
 	r.Occurrence, r.OccurrencePeriod = c.Read.Effective(n.At("effectiveTime"))
 	by := c.Make.Author(n)
-	r.Requester, r.AuthoredOn = by.As("Practitioner", "PractitionerRole", "Organization", "Patient", "RelatedPerson", "Device"), by.Time
+	r.Requester, r.AuthoredOn = by.As(
+		"Practitioner", "PractitionerRole", "Organization", "Patient", "RelatedPerson", "Device",
+	), by.Time
 	for _, who := range c.Make.Performers(n) {
 		if p := who.As("Practitioner", "PractitionerRole", "Organization", "Patient", "RelatedPerson"); p != nil {
 			r.Performer = r4.AppendReference(r.Performer, *p)
@@ -66,7 +70,8 @@ func request(c *statement.Context, n *cda.Node) *r4.Reference {
 	return ref
 }
 
-// readRequestParts reads where, why and how, and gives the statements that it took for it. What is not for it stands for itself.
+// readRequestParts reads where, why and how, and gives the statements that it took for it. What is not for it stands
+// for itself.
 func readRequestParts(c *statement.Context, r *r4.ServiceRequest, n *cda.Node) []*cda.Node {
 	var told []*cda.Node
 	for p := range n.Each("participant") {
@@ -75,7 +80,11 @@ func readRequestParts(c *statement.Context, r *r4.ServiceRequest, n *cda.Node) [
 			r.LocationReference = append(r.LocationReference, r4.Listed(c.Make.Facility(role))...)
 		case "IND":
 			if role.At("playingDevice") == nil {
-				r.SupportingInfo = append(r.SupportingInfo, r4.Listed(cmp.Or(c.Make.Party(p).As("RelatedPerson", "Practitioner", "Patient"), c.Make.RelatedPerson(role, nil)))...)
+				r.SupportingInfo = append(r.SupportingInfo, r4.Listed(
+					cmp.Or(
+						c.Make.Party(p).As("RelatedPerson", "Practitioner", "Patient"), c.Make.RelatedPerson(role, nil),
+					),
+				)...)
 			}
 		}
 	}
@@ -88,23 +97,27 @@ func readRequestParts(c *statement.Context, r *r4.ServiceRequest, n *cda.Node) [
 			case statement.IsInstruction(s):
 				r.Instruction = datatype.Joined(r.Instruction, c.Read.Text(s.At("text")))
 				told = append(told, s)
-			case n.Attr("classCode") == "PCPR" && s.Name == "observation" && s.At("value") != nil && cda.CodeOf(s.At("code")) == "ASSERTION":
-				r.OrderDetail = append(r.OrderDetail, r4.Listed(c.Read.Concept(s.At("value")))...) // it stands for itself, too
+			case n.Attr("classCode") == "PCPR" && s.Name == "observation" && s.At("value") != nil &&
+				cda.CodeOf(s.At("code")) == "ASSERTION":
+				// it stands for itself, too
+				r.OrderDetail = append(r.OrderDetail, r4.Listed(c.Read.Concept(s.At("value")))...)
 			}
 		}
 	}
 	return told
 }
 
-// relateRequest adds what is known when everything has its resource: the reasons that stand elsewhere, who pays, the goals that
-// it is for, and its parts.
+// relateRequest adds what is known when everything has its resource: the reasons that stand elsewhere, who pays, the
+// goals that it is for, and its parts.
 func relateRequest(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	r := emit.ResourceOf[r4.ServiceRequest](c.Emit, ref)
 	if r == nil {
 		return
 	}
 	all := r4.Without(c.Related(n, "RSON", "REFR", "COMP", "SUBJ", "SPRT", "GEVL"), ref)
-	for _, reason := range r4.OfType(c.Related(n, "RSON"), "Condition", "Observation", "DiagnosticReport", "DocumentReference") {
+	for _, reason := range r4.OfType(
+		c.Related(n, "RSON"), "Condition", "Observation", "DiagnosticReport", "DocumentReference",
+	) {
 		if o := emit.ResourceOf[r4.Observation](c.Emit, &reason); o == nil || !statement.IsPreference(o) {
 			r.ReasonReference = r4.AppendReference(r.ReasonReference, reason)
 		}
@@ -117,7 +130,8 @@ func relateRequest(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 		statement.PertainsToGoal(&r.Header, goal)
 	}
 	for _, other := range all {
-		if len(r4.OfType([]r4.Reference{other}, "Coverage", "Goal")) == 0 && len(r4.Without(r.ReasonReference, &other)) == len(r.ReasonReference) {
+		if len(r4.OfType([]r4.Reference{other}, "Coverage", "Goal")) == 0 &&
+			len(r4.Without(r.ReasonReference, &other)) == len(r.ReasonReference) {
 			r.SupportingInfo = r4.AppendReference(r.SupportingInfo, other)
 		}
 	}
@@ -126,7 +140,9 @@ func relateRequest(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 // referral makes a ServiceRequest for care by somebody else.
 func referral(c *statement.Context, n *cda.Node) {
 	if r := emit.ResourceOf[r4.ServiceRequest](c.Emit, request(c, n)); r != nil && r.Category == nil {
-		r.Category = []r4.CodeableConcept{*r4.Concept("http://snomed.info/sct", "3457005", "Patient referral (procedure)")}
+		r.Category = []r4.CodeableConcept{
+			*r4.Concept("http://snomed.info/sct", "3457005", "Patient referral (procedure)"),
+		}
 	}
 }
 
@@ -145,10 +161,11 @@ func instruction(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// plannedEncounter makes an Encounter that is planned, or, while it is only asked for or proposed, a ServiceRequest (mood of
-// Planned Encounter, 2.16.840.1.113883.10.20.22.4.40).
+// plannedEncounter makes an Encounter that is planned, or, while it is only asked for or proposed, a ServiceRequest
+// (mood of Planned Encounter, 2.16.840.1.113883.10.20.22.4.40).
 func plannedEncounter(c *statement.Context, n *cda.Node) {
-	if cda.IsOneOf(n.Attr("moodCode"), "RQO", "PRP", "ARQ") || len(c.Read.Concepts(n, "code")) == 0 && n.At("effectiveTime") == nil {
+	if cda.IsOneOf(n.Attr("moodCode"), "RQO", "PRP", "ARQ") ||
+		len(c.Read.Concepts(n, "code")) == 0 && n.At("effectiveTime") == nil {
 		request(c, n)
 		return
 	}
@@ -177,8 +194,8 @@ func plannedEncounter(c *statement.Context, n *cda.Node) {
 	c.Add(e, told...)
 }
 
-// plannedSupply makes a MedicationRequest of a medication or vaccine that is to be handed out, and a DeviceRequest of anything
-// else.
+// plannedSupply makes a MedicationRequest of a medication or vaccine that is to be handed out, and a DeviceRequest of
+// anything else.
 func plannedSupply(c *statement.Context, n *cda.Node) {
 	if n.At("product", "manufacturedProduct") != nil {
 		c.Rules.ConvertBy(statement.SupplyOrderRoot, n)
@@ -191,8 +208,9 @@ func plannedSupply(c *statement.Context, n *cda.Node) {
 		}
 	}
 	r := &r4.DeviceRequest{
-		Header: c.Emit.Header("DeviceRequest", n), Identifier: datatype.Identifiers(n), Status: requestStatus(n), Intent: intent(n.Attr("moodCode")),
-		Code: c.Read.ConceptOr(cmp.Or(device.At("code"), n.At("code"))), Subject: c.Patient, Note: c.Comments(n),
+		Header: c.Emit.Header("DeviceRequest", n), Identifier: datatype.Identifiers(n), Status: requestStatus(n),
+		Intent: intent(n.Attr("moodCode")),
+		Code:   c.Read.ConceptOr(cmp.Or(device.At("code"), n.At("code"))), Subject: c.Patient, Note: c.Comments(n),
 	}
 	if words := c.Read.Text(n.At("text")); r.Code.Text == "" {
 		r.Code.Text = words
@@ -200,13 +218,17 @@ func plannedSupply(c *statement.Context, n *cda.Node) {
 	r.Occurrence, r.OccurrencePeriod = c.Read.Effective(n.At("effectiveTime"))
 	for _, of := range [][2]string{{"quantity", "Quantity"}, {"repeatNumber", "Number of fills"}} {
 		if amount := datatype.Quantity(n.At(of[0])); amount != nil {
-			r.Parameter = append(r.Parameter, r4.Parameter{Code: &r4.CodeableConcept{Text: of[1]}, ValueQuantity: amount})
+			r.Parameter = append(r.Parameter, r4.Parameter{
+				Code: &r4.CodeableConcept{Text: of[1]}, ValueQuantity: amount,
+			})
 		}
 	}
 	by := c.Make.Author(n)
 	r.Requester, r.AuthoredOn = by.As("Practitioner", "PractitionerRole", "Organization", "Device"), by.Time
 	for _, who := range c.Make.Performers(n) {
-		r.Performer = cmp.Or(r.Performer, who.As("Practitioner", "PractitionerRole", "Organization", "Patient", "RelatedPerson"))
+		r.Performer = cmp.Or(
+			r.Performer, who.As("Practitioner", "PractitionerRole", "Organization", "Patient", "RelatedPerson"),
+		)
 	}
 	c.Add(r, n)
 }
@@ -214,12 +236,18 @@ func plannedSupply(c *statement.Context, n *cda.Node) {
 // handoff makes a Communication of who has been told of the patient's care.
 func handoff(c *statement.Context, n *cda.Node) {
 	r := &r4.Communication{
-		Header: c.Emit.Header("Communication", n), Identifier: datatype.Identifiers(n), Status: communicationStatus(n), Category: c.Read.Concepts(n, "code"),
-		Subject: c.Patient, Encounter: c.Encounter, Sent: c.Read.Start(n.At("effectiveTime")), Note: append(c.Read.Note(n, nil), c.Comments(n)...),
+		Header: c.Emit.Header("Communication", n), Identifier: datatype.Identifiers(n), Status: communicationStatus(n),
+		Category: c.Read.Concepts(n, "code"),
+		Subject:  c.Patient, Encounter: c.Encounter, Sent: c.Read.Start(n.At("effectiveTime")),
+		Note: append(c.Read.Note(n, nil), c.Comments(n)...),
 	}
-	r.Sender = c.Make.Author(n).As("Practitioner", "PractitionerRole", "Organization", "Patient", "RelatedPerson", "Device")
+	r.Sender = c.Make.Author(n).As(
+		"Practitioner", "PractitionerRole", "Organization", "Patient", "RelatedPerson", "Device",
+	)
 	for p := range n.Each("participant") {
-		if who := c.Make.Party(p).As("Practitioner", "PractitionerRole", "Organization", "RelatedPerson", "Patient"); who != nil {
+		if who := c.Make.Party(p).As(
+			"Practitioner", "PractitionerRole", "Organization", "RelatedPerson", "Patient",
+		); who != nil {
 			r.Recipient = r4.AppendReference(r.Recipient, *who)
 		}
 	}

@@ -43,7 +43,8 @@ func isProblem(n *cda.Node) bool {
 
 // isCDA reports whether a template is one of C-CDA or CCD, whose meaning is known.
 func isCDA(root string) bool {
-	return strings.HasPrefix(root, "2.16.840.1.113883.10.20.22.4.") || strings.HasPrefix(root, "2.16.840.1.113883.10.20.1.")
+	return strings.HasPrefix(root, "2.16.840.1.113883.10.20.22.4.") ||
+		strings.HasPrefix(root, "2.16.840.1.113883.10.20.1.")
 }
 
 // problem makes a Condition of a problem observation (C-CDA on FHIR, "Problems"). act is the concern around it, or nil.
@@ -51,9 +52,11 @@ func problem(c *statement.Context, n, act *cda.Node) *r4.Reference {
 	when := n.At("effectiveTime")
 	value := n.At("value")
 	r := &r4.Condition{
-		Header: c.Emit.Header("Condition", n), Identifier: datatype.Identifiers(n), Code: c.Read.ConceptOr(value), Subject: c.Patient,
-		Onset: cmp.Or(c.Read.DateTime(when.At("low")), c.Read.DateTime(when), c.Read.DateTime(when.At("center"))), Abatement: c.Read.DateTime(when.At("high")),
-		BodySite: c.Read.Concepts(n, "targetSiteCode"), Category: problemCategories(c, n),
+		Header: c.Emit.Header("Condition", n), Identifier: datatype.Identifiers(n), Code: c.Read.ConceptOr(value),
+		Subject:   c.Patient,
+		Onset:     cmp.Or(c.Read.DateTime(when.At("low")), c.Read.DateTime(when), c.Read.DateTime(when.At("center"))),
+		Abatement: c.Read.DateTime(when.At("high")),
+		BodySite:  c.Read.Concepts(n, "targetSiteCode"), Category: problemCategories(c, n),
 	}
 	told := []*cda.Node{n}
 	if act != nil {
@@ -69,9 +72,10 @@ func problem(c *statement.Context, n, act *cda.Node) *r4.Reference {
 	}
 	r.Verification = verification(value)
 	if n.Attr("negationInd") == "true" {
-		negateProblem(c, r, value)
+		negateProblem(r, value)
 	}
-	if high := when.At("high"); r.Abatement == "" && high != nil && r.ClinicalStatus.Has(statement.ConditionClinical, "resolved", "inactive", "remission") {
+	if high := when.At("high"); r.Abatement == "" && high != nil &&
+		r.ClinicalStatus.Has(statement.ConditionClinical, "resolved", "inactive", "remission") {
 		r.AbatementAbsent = datatype.Absent(high)
 	}
 	if severity := cda.EntryOf(n, "2.16.840.1.113883.10.20.22.4.8", "SEV"); severity != nil {
@@ -92,7 +96,9 @@ func problem(c *statement.Context, n, act *cda.Node) *r4.Reference {
 	}
 	if diagnosed := cda.EntryOf(n, "2.16.840.1.113883.10.20.22.4.502", "77975-1"); diagnosed != nil {
 		if on := c.Read.DateTime(diagnosed.At("effectiveTime")); on != "" {
-			r.Extension = append(r.Extension, r4.Extension{URL: "http://hl7.org/fhir/StructureDefinition/condition-assertedDate", ValueDateTime: on})
+			r.Extension = append(r.Extension, r4.Extension{
+				URL: "http://hl7.org/fhir/StructureDefinition/condition-assertedDate", ValueDateTime: on,
+			})
 			told = append(told, diagnosed)
 		}
 	}
@@ -102,13 +108,13 @@ func problem(c *statement.Context, n, act *cda.Node) *r4.Reference {
 	}
 	ref := c.Add(r, told...)
 	if stay := emit.ResourceOf[r4.Encounter](c.Emit, c.Encounter); use != nil && stay != nil {
-		encounter.AddDiagnosis(c, stay, *ref, use)
+		encounter.AddDiagnosis(stay, *ref, use)
 	}
 	return ref
 }
 
-// diagnosisUse tells what the problems of a section were to the encounter that the document is about (FHIR, diagnosis-role); nil
-// where they need not be of that one.
+// diagnosisUse tells what the problems of a section were to the encounter that the document is about (FHIR,
+// diagnosis-role); nil where they need not be of that one.
 func diagnosisUse(c *statement.Context) *r4.CodeableConcept {
 	const system = "http://terminology.hl7.org/CodeSystem/diagnosis-role"
 	switch c.Within {
@@ -124,7 +130,8 @@ func diagnosisUse(c *statement.Context) *r4.CodeableConcept {
 	return nil
 }
 
-// verification tells how sure a problem is: one whose code is qualified as suspected (SNOMED CT, finding context) is not confirmed.
+// verification tells how sure a problem is: one whose code is qualified as suspected (SNOMED CT, finding context) is
+// not confirmed.
 func verification(value *cda.Node) *r4.CodeableConcept {
 	const system = "http://terminology.hl7.org/CodeSystem/condition-ver-status"
 	for q := range value.Each("qualifier") {
@@ -143,7 +150,9 @@ func problemCategories(c *statement.Context, n *cda.Node) []r4.CodeableConcept {
 	case "Problems", "Past Medical History", "Functional Status", "Mental Status", "Social History", "":
 		category = r4.Concept(system, "problem-list-item", "Problem List Item")
 	case "Health Concerns":
-		category = r4.Concept("http://hl7.org/fhir/us/core/CodeSystem/condition-category", "health-concern", "Health Concern")
+		category = r4.Concept(
+			"http://hl7.org/fhir/us/core/CodeSystem/condition-category", "health-concern", "Health Concern",
+		)
 	}
 	list := []r4.CodeableConcept{*category}
 	if kind := n.At("code"); cda.CodeOf(kind) != "ASSERTION" {
@@ -152,15 +161,17 @@ func problemCategories(c *statement.Context, n *cda.Node) []r4.CodeableConcept {
 	return list
 }
 
-// problemStatus gives the clinical status: of the status observation, else of the concern. One that has ended is not active
-// (con-4), even if nobody knows when. It is nil when nothing is said: another mention of the problem may know. The status of an
-// act that is no concern, such as a diagnosis, is that of the act.
+// problemStatus gives the clinical status: of the status observation, else of the concern. One that has ended is not
+// active (con-4), even if nobody knows when. It is nil when nothing is said: another mention of the problem may know.
+// The status of an act that is no concern, such as a diagnosis, is that of the act.
 func problemStatus(c *statement.Context, status, act, when *cda.Node) *r4.CodeableConcept {
 	code := statusOfProblem(status.At("value"))
-	if code == "" && (c.Within == "Problems" || cda.Has(act.At("code"), "CONC") || cda.IsTemplate(act, "2.16.840.1.113883.10.20.22.4.3")) {
+	if code == "" && (c.Within == "Problems" || cda.Has(act.At("code"), "CONC") ||
+		cda.IsTemplate(act, "2.16.840.1.113883.10.20.22.4.3")) {
 		code = concernStatuses.Of(cda.StatusOf(act))
 	}
-	if high := when.At("high"); high != nil && !cda.IsOneOf(high.Attr("nullFlavor"), "NA", "NI", "PINF") && !cda.IsOneOf(code, "inactive", "remission") {
+	if high := when.At("high"); high != nil && !cda.IsOneOf(high.Attr("nullFlavor"), "NA", "NI", "PINF") &&
+		!cda.IsOneOf(code, "inactive", "remission") {
 		code = "resolved"
 	}
 	if code == "" {
@@ -173,9 +184,9 @@ func statusOfProblem(value *cda.Node) string {
 	return statuses.Of(strings.ToLower(cmp.Or(cda.CodeOf(value), value.Attr("displayName"))))
 }
 
-// negateProblem says that a problem is not there. That there is none at all is a code of its own (C-CDA on FHIR, "Problems": no
-// known problems).
-func negateProblem(c *statement.Context, r *r4.Condition, value *cda.Node) {
+// negateProblem says that a problem is not there. That there is none at all is a code of its own (C-CDA on FHIR,
+// "Problems": no known problems).
+func negateProblem(r *r4.Condition, value *cda.Node) {
 	if cda.Has(value, "55607006", "64572001") {
 		for _, coding := range r.Code.Coding {
 			r.Tag(coding)

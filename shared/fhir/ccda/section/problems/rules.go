@@ -1,4 +1,5 @@
-// Package problems converts the Problem Section (2.16.840.1.113883.10.20.22.2.5) and the sections of diagnoses to Conditions.
+// Package problems converts the Problem Section (2.16.840.1.113883.10.20.22.2.5) and the sections of diagnoses to
+// Conditions.
 //
 // C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-problems.html.
 // Other sections reach it for a problem of their own through statement.Problems.
@@ -22,20 +23,29 @@ func sections() []statement.Section {
 	}
 	return []statement.Section{
 		{
-			Codes: []string{"11450-4"}, Roots: []string{"2.16.840.1.113883.10.20.22.2.5", "2.16.840.1.113883.10.20.1.11", "1.3.6.1.4.1.19376.1.5.3.1.3.6", "2.16.840.1.113883.3.88.11.83.103"},
-			Name: "Problems", Titles: []string{"problems", "problem list", "active problems", "conditions"}, Assume: concern,
+			Codes: []string{"11450-4"},
+			Roots: []string{
+				"2.16.840.1.113883.10.20.22.2.5", "2.16.840.1.113883.10.20.1.11", "1.3.6.1.4.1.19376.1.5.3.1.3.6",
+				"2.16.840.1.113883.3.88.11.83.103",
+			},
+			Name: "Problems", Titles: []string{"problems", "problem list", "active problems", "conditions"},
+			Assume: concern,
 		},
 		{
-			Codes: []string{"11348-0"}, Roots: []string{"2.16.840.1.113883.10.20.22.2.20", "1.3.6.1.4.1.19376.1.5.3.1.3.8"},
-			Name: "Past Medical History", Titles: []string{"past medical history", "history of past illness", "resolved problems"}, Assume: concern,
+			Codes:  []string{"11348-0"},
+			Roots:  []string{"2.16.840.1.113883.10.20.22.2.20", "1.3.6.1.4.1.19376.1.5.3.1.3.8"},
+			Name:   "Past Medical History",
+			Titles: []string{"past medical history", "history of past illness", "resolved problems"}, Assume: concern,
 		},
 		{
 			Codes: []string{"46241-6"}, Roots: []string{"2.16.840.1.113883.10.20.22.2.43"},
-			Name: "Admission Diagnosis", Titles: []string{"admission diagnosis", "hospital admission diagnosis"}, Assume: concern,
+			Name: "Admission Diagnosis", Titles: []string{"admission diagnosis", "hospital admission diagnosis"},
+			Assume: concern,
 		},
 		{
 			Codes: []string{"11535-2", "78375-3"}, Roots: []string{"2.16.840.1.113883.10.20.22.2.24"},
-			Name: "Discharge Diagnosis", Titles: []string{"discharge diagnosis", "hospital discharge diagnosis"}, Assume: concern,
+			Name: "Discharge Diagnosis", Titles: []string{"discharge diagnosis", "hospital discharge diagnosis"},
+			Assume: concern,
 		},
 		{
 			Codes: []string{"10219-4"}, Roots: []string{"2.16.840.1.113883.10.20.22.2.34"},
@@ -65,21 +75,50 @@ func entries() []statement.Entry {
 	holder := func(c *statement.Context, n *cda.Node) { problemAct(c, n) }
 	return []statement.Entry{
 		{
-			Roots: []string{"2.16.840.1.113883.10.20.22.4.3", "2.16.840.1.113883.10.20.1.27", "1.3.6.1.4.1.19376.1.5.3.1.4.5.2"},
-			Name:  "Problem Concern Act", Target: "Condition", Convert: holder,
+			Roots: []string{
+				"2.16.840.1.113883.10.20.22.4.3", "2.16.840.1.113883.10.20.1.27", "1.3.6.1.4.1.19376.1.5.3.1.4.5.2",
+			},
+			Name: "Problem Concern Act", Target: "Condition", Convert: holder,
 		},
-		{Roots: []string{"2.16.840.1.113883.10.20.22.4.34"}, Name: "Hospital Admission Diagnosis", Target: "Condition, Encounter.diagnosis", Convert: holder},
-		{Roots: []string{"2.16.840.1.113883.10.20.22.4.33"}, Name: "Hospital Discharge Diagnosis", Target: "Condition, Encounter.diagnosis", Convert: holder},
-		{Roots: []string{"2.16.840.1.113883.10.20.22.4.65"}, Name: "Preoperative Diagnosis", Target: "Condition, Encounter.diagnosis", Convert: holder},
-		{Roots: []string{"2.16.840.1.113883.10.20.22.4.51"}, Name: "Postprocedure Diagnosis", Target: "Condition, Encounter.diagnosis", Convert: holder},
+		{
+			Roots: []string{"2.16.840.1.113883.10.20.22.4.34"}, Name: "Hospital Admission Diagnosis",
+			Target: "Condition, Encounter.diagnosis", Convert: holder,
+		},
+		{
+			Roots: []string{"2.16.840.1.113883.10.20.22.4.33"}, Name: "Hospital Discharge Diagnosis",
+			Target: "Condition, Encounter.diagnosis", Convert: holder,
+		},
+		{
+			Roots: []string{"2.16.840.1.113883.10.20.22.4.65"}, Name: "Preoperative Diagnosis",
+			Target: "Condition, Encounter.diagnosis", Convert: holder,
+		},
+		{
+			Roots: []string{"2.16.840.1.113883.10.20.22.4.51"}, Name: "Postprocedure Diagnosis",
+			Target: "Condition, Encounter.diagnosis", Convert: holder,
+		},
 		{
 			Roots: problemRoots(), Name: "Problem Observation", Target: "Condition", Convert: problemBy,
 		},
-		{Roots: []string{"2.16.840.1.113883.10.20.22.4.68"}, Name: "Functional Status Problem Observation", Target: "Condition", Convert: problemBy},
-		{Roots: []string{"2.16.840.1.113883.10.20.22.4.73"}, Name: "Cognitive Status Problem Observation", Target: "Condition", Convert: problemBy},
-		{Roots: []string{"2.16.840.1.113883.10.20.22.4.80"}, Name: "Encounter Diagnosis", Target: "Condition, Encounter.diagnosis", Convert: holder},
-		{Roots: []string{statement.IndicationRoot}, Name: "Indication", Target: "the reason of what is done for it, Condition", Convert: problemAlone},
-		{Roots: []string{"2.16.840.1.113883.10.20.22.4.114"}, Name: "Longitudinal Care Wound Observation", Target: "Condition", Convert: problemAlone},
+		{
+			Roots: []string{"2.16.840.1.113883.10.20.22.4.68"}, Name: "Functional Status Problem Observation",
+			Target: "Condition", Convert: problemBy,
+		},
+		{
+			Roots: []string{"2.16.840.1.113883.10.20.22.4.73"}, Name: "Cognitive Status Problem Observation",
+			Target: "Condition", Convert: problemBy,
+		},
+		{
+			Roots: []string{"2.16.840.1.113883.10.20.22.4.80"}, Name: "Encounter Diagnosis",
+			Target: "Condition, Encounter.diagnosis", Convert: holder,
+		},
+		{
+			Roots: []string{statement.IndicationRoot}, Name: "Indication",
+			Target: "the reason of what is done for it, Condition", Convert: problemAlone,
+		},
+		{
+			Roots: []string{"2.16.840.1.113883.10.20.22.4.114"}, Name: "Longitudinal Care Wound Observation",
+			Target: "Condition", Convert: problemAlone,
+		},
 	}
 }
 

@@ -2,8 +2,8 @@ package problems
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// statuses maps the value of a Problem Status Observation to condition-clinical (C-CDA on FHIR, ConceptMap CF-ProblemStatus), with
-// codes and words of older documents.
+// statuses maps the value of a Problem Status Observation to condition-clinical (C-CDA on FHIR, ConceptMap
+// CF-ProblemStatus), with codes and words of older documents.
 const statuses terms.Table = `
 55561003 active
 active active

@@ -27,17 +27,22 @@ func procedure(c *statement.Context, n *cda.Node) {
 		return
 	}
 	p := &r4.Procedure{
-		Header: c.Emit.Header("Procedure", n), Identifier: datatype.Identifiers(n), Status: procedureStatus(n), Code: procedureCode(c, n), Subject: c.Patient,
-		BodySite: c.Read.Concepts(n, "targetSiteCode"), Note: c.Comments(n), Location: c.Make.Place(n), Performer: procedurePerformers(c, n),
+		Header: c.Emit.Header("Procedure", n), Identifier: datatype.Identifiers(n), Status: procedureStatus(n),
+		Code: procedureCode(c, n), Subject: c.Patient,
+		BodySite: c.Read.Concepts(n, "targetSiteCode"), Note: c.Comments(n), Location: c.Make.Place(n),
+		Performer: procedurePerformers(c, n),
 	}
-	if p.Performed, p.PerformedPeriod = c.Read.Effective(n.At("effectiveTime")); p.Performed == "" && p.PerformedPeriod == nil {
+	if p.Performed, p.PerformedPeriod = c.Read.Effective(n.At("effectiveTime")); p.Performed == "" &&
+		p.PerformedPeriod == nil {
 		p.PerformedAbsent = datatype.Absent(n.At("effectiveTime"))
 	}
 	p.Recorder = c.Make.Author(n).As("Practitioner", "PractitionerRole", "Patient", "RelatedPerson")
 	p.Asserter = c.Make.Party(n.At("informant")).As("Patient", "RelatedPerson", "Practitioner", "PractitionerRole")
 	for method := range n.Each("methodCode") {
 		if how := c.Read.Concept(method); how != nil {
-			p.Extension = append(p.Extension, r4.Extension{URL: "http://hl7.org/fhir/StructureDefinition/procedure-method", ValueCodeableConcept: how})
+			p.Extension = append(p.Extension, r4.Extension{
+				URL: "http://hl7.org/fhir/StructureDefinition/procedure-method", ValueCodeableConcept: how,
+			})
 		}
 	}
 	for _, code := range append(c.Read.Concepts(n, "approachSiteCode"), c.Read.Concepts(n, "priorityCode")...) {
@@ -77,8 +82,12 @@ func procedureStatus(n *cda.Node) string {
 func procedurePerformers(c *statement.Context, n *cda.Node) []r4.ProcedurePerformer {
 	var list []r4.ProcedurePerformer
 	for performer := range n.Each("performer") {
-		if actor := c.Make.Party(performer).As("Practitioner", "PractitionerRole", "Organization", "Patient", "RelatedPerson", "Device"); actor != nil {
-			list = append(list, r4.ProcedurePerformer{Function: c.Read.Concept(performer.At("functionCode")), Actor: actor})
+		if actor := c.Make.Party(performer).As(
+			"Practitioner", "PractitionerRole", "Organization", "Patient", "RelatedPerson", "Device",
+		); actor != nil {
+			list = append(list, r4.ProcedurePerformer{
+				Function: c.Read.Concept(performer.At("functionCode")), Actor: actor,
+			})
 		}
 	}
 	return list
@@ -114,7 +123,8 @@ func relateProcedure(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 			case other == nil:
 			case strings.HasPrefix(other.Reference, "Encounter/") && p.Encounter == nil:
 				p.Encounter = other
-			case strings.HasPrefix(other.Reference, "Condition/") && rel.Attr("typeCode") != "RSON" && p.ReasonReference == nil:
+			case strings.HasPrefix(other.Reference, "Condition/") && rel.Attr("typeCode") != "RSON" &&
+				p.ReasonReference == nil:
 				p.ComplicationDetail = r4.AppendReference(p.ComplicationDetail, *other)
 			case strings.HasPrefix(other.Reference, "Condition/"):
 				p.ReasonReference = r4.AppendReference(p.ReasonReference, *other)
@@ -123,20 +133,22 @@ func relateProcedure(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	}
 }
 
-// procedureObservation makes an Observation of a procedure that observes something (C-CDA on FHIR, "Procedures": template
-// selection).
+// procedureObservation makes an Observation of a procedure that observes something (C-CDA on FHIR, "Procedures":
+// template selection).
 func procedureObservation(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
 		observation.YetToDo(c, n)
 		return
 	}
-	o := observation.NewIn(c, n, r4.Concept(observation.ObservationCategory, "procedure", "Procedure"))
+	o := observation.NewIn(c, n, r4.Concept(observation.Category, "procedure", "Procedure"))
 	told := []*cda.Node{n}
 	for rel := range n.Each("entryRelationship") {
 		for inner := range rel.Each("observation") {
 			if statement.IsReason(rel, inner) {
 				if why := c.Read.Concept(inner.At("value")); why != nil {
-					o.Extension = append(o.Extension, r4.Extension{URL: "http://hl7.org/fhir/StructureDefinition/workflow-reasonCode", ValueCodeableConcept: why})
+					o.Extension = append(o.Extension, r4.Extension{
+						URL: "http://hl7.org/fhir/StructureDefinition/workflow-reasonCode", ValueCodeableConcept: why,
+					})
 					told = append(told, inner)
 				}
 			}
@@ -145,7 +157,9 @@ func procedureObservation(c *statement.Context, n *cda.Node) {
 	o.Specimen = cmp.Or(c.Make.Specimens(n)...)
 	o.Device = cmp.Or(c.Make.Devices(n)...)
 	if at := c.Make.Place(n); at != nil {
-		o.Extension = append(o.Extension, r4.Extension{URL: "http://hl7.org/fhir/StructureDefinition/event-location", ValueReference: at})
+		o.Extension = append(o.Extension, r4.Extension{
+			URL: "http://hl7.org/fhir/StructureDefinition/event-location", ValueReference: at,
+		})
 	}
 	o.Tag(r4.Codings(c.Read.Concepts(n, "priorityCode"))...)
 	observation.SetAbsent(o, n.At("value"))

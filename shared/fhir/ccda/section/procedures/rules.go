@@ -13,9 +13,11 @@ func Rules() statement.RuleSet {
 // sections is the section whose entries are procedures.
 func sections() []statement.Section {
 	return []statement.Section{{
-		Codes: []string{"47519-4"}, Name: "Procedures", Titles: []string{"procedures", "history of procedures", "surgical history", "procedure history"},
+		Codes: []string{"47519-4"}, Name: "Procedures",
+		Titles: []string{"procedures", "history of procedures", "surgical history", "procedure history"},
 		Roots: []string{
-			"2.16.840.1.113883.10.20.22.2.7", "2.16.840.1.113883.10.20.1.12", "1.3.6.1.4.1.19376.1.5.3.1.3.11", "1.3.6.1.4.1.19376.1.5.3.1.3.12",
+			"2.16.840.1.113883.10.20.22.2.7", "2.16.840.1.113883.10.20.1.12", "1.3.6.1.4.1.19376.1.5.3.1.3.11",
+			"1.3.6.1.4.1.19376.1.5.3.1.3.12",
 			"2.16.840.1.113883.3.88.11.83.108", "2.16.840.1.113883.3.88.11.83.145",
 		},
 		Assume: []statement.Assumption{
@@ -30,8 +32,11 @@ func sections() []statement.Section {
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{
-			Roots: []string{"2.16.840.1.113883.10.20.22.4.14", "2.16.840.1.113883.10.20.1.29", "2.16.840.1.113883.3.88.11.83.17", "1.3.6.1.4.1.19376.1.5.3.1.4.19"},
-			Name:  "Procedure Activity Procedure", Target: "Procedure, ServiceRequest (planned)", Convert: procedure,
+			Roots: []string{
+				"2.16.840.1.113883.10.20.22.4.14", "2.16.840.1.113883.10.20.1.29", "2.16.840.1.113883.3.88.11.83.17",
+				"1.3.6.1.4.1.19376.1.5.3.1.4.19",
+			},
+			Name: "Procedure Activity Procedure", Target: "Procedure, ServiceRequest (planned)", Convert: procedure,
 		},
 		{
 			Roots: []string{"2.16.840.1.113883.10.20.22.4.12"}, Name: "Procedure Activity Act",

@@ -22,9 +22,11 @@ func resultOrganizer(c *statement.Context, n *cda.Node) {
 	}
 	kind := kindOf(n)
 	r := &r4.DiagnosticReport{
-		Header: c.Emit.Header("DiagnosticReport", n), Identifier: datatype.Identifiers(n), Status: observation.StatusOf(n), Category: []r4.CodeableConcept{*kind.service()},
-		Code: c.Read.ConceptOr(n.At("code")), Subject: c.Patient, Performer: responsible(c, n), Specimen: r4.Listed(c.Make.Specimens(n)...),
-		Issued: c.Read.Issued(n.At("author", "time")),
+		Header: c.Emit.Header("DiagnosticReport", n), Identifier: datatype.Identifiers(n),
+		Status: observation.StatusOf(n), Category: []r4.CodeableConcept{*kind.service()},
+		Code: c.Read.ConceptOr(n.At("code")), Subject: c.Patient, Performer: responsible(c, n),
+		Specimen: r4.Listed(c.Make.Specimens(n)...),
+		Issued:   c.Read.Issued(n.At("author", "time")),
 	}
 	for member := range cda.Members(n) {
 		ref := c.Rules.Member(member, resultSection())
@@ -37,7 +39,8 @@ func resultOrganizer(c *statement.Context, n *cda.Node) {
 		}
 		r.PresentedForm = append(r.PresentedForm, files(c, member)...)
 	}
-	if r.Effective, r.EffectivePeriod = c.Read.Effective(n.At("effectiveTime")); r.Effective == "" && r.EffectivePeriod == nil {
+	if r.Effective, r.EffectivePeriod = c.Read.Effective(n.At("effectiveTime")); r.Effective == "" &&
+		r.EffectivePeriod == nil {
 		r.Effective, r.EffectivePeriod = observation.SpanOf(c, n)
 	}
 	var words []string
@@ -59,8 +62,8 @@ func responsible(c *statement.Context, n *cda.Node) []r4.Reference {
 	return list
 }
 
-// result makes an Observation of a result (C-CDA on FHIR, "Results"). A file as its value is presented with the report around
-// it, or is a document that the Observation is from.
+// result makes an Observation of a result (C-CDA on FHIR, "Results"). A file as its value is presented with the report
+// around it, or is a document that the Observation is from.
 func result(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
 		observation.YetToDo(c, n)
@@ -104,8 +107,16 @@ func files(c *statement.Context, n *cda.Node) []r4.Attachment {
 
 // addDocument makes a DocumentReference of the files that are the value of an observation.
 func addDocument(c *statement.Context, n *cda.Node, forms []r4.Attachment) *r4.Reference {
-	d := &r4.DocumentReference{Header: c.Emit.Header("DocumentReference", n), Status: "current", Type: c.Read.ConceptOr(n.At("code")), Subject: c.Patient}
-	d.Category = []r4.CodeableConcept{*r4.Concept("http://hl7.org/fhir/us/core/CodeSystem/us-core-documentreference-category", "clinical-note", "Clinical Note")}
+	d := &r4.DocumentReference{
+		Header: c.Emit.Header("DocumentReference", n), Status: "current", Type: c.Read.ConceptOr(n.At("code")),
+		Subject: c.Patient,
+	}
+	d.Category = []r4.CodeableConcept{
+		*r4.Concept(
+			"http://hl7.org/fhir/us/core/CodeSystem/us-core-documentreference-category", "clinical-note",
+			"Clinical Note",
+		),
+	}
 	d.Date = c.Read.Instant(n.At("effectiveTime"))
 	for i := range forms {
 		d.Content = append(d.Content, r4.DocumentContent{Attachment: &forms[i]})
@@ -113,7 +124,8 @@ func addDocument(c *statement.Context, n *cda.Node, forms []r4.Attachment) *r4.R
 	return c.Emit.AddEntity(d)
 }
 
-// resultKind is the kind of test that a result is of: FHIR's category of the Observation and of the report differ by it.
+// resultKind is the kind of test that a result is of: FHIR's category of the Observation and of the report differ by
+// it.
 type resultKind int
 
 const (
@@ -122,8 +134,8 @@ const (
 	cardiology
 )
 
-// kindOf tells laboratory results from others by the code, where its system sorts tests, and by how LOINC names images. All
-// else counts as laboratory, as most results are (C-CDA on FHIR, "Results": category).
+// kindOf tells laboratory results from others by the code, where its system sorts tests, and by how LOINC names images.
+// All else counts as laboratory, as most results are (C-CDA on FHIR, "Results": category).
 func kindOf(n *cda.Node) resultKind {
 	for code := range n.At("code").Descendants() {
 		value := code.Attr("code")
@@ -152,12 +164,12 @@ func kindOf(n *cda.Node) resultKind {
 func (k resultKind) category() *r4.CodeableConcept {
 	switch k {
 	case imaging:
-		return r4.Concept(observation.ObservationCategory, "imaging", "Imaging")
+		return r4.Concept(observation.Category, "imaging", "Imaging")
 	case cardiology:
-		return r4.Concept(observation.ObservationCategory, "procedure", "Procedure")
+		return r4.Concept(observation.Category, "procedure", "Procedure")
 	case laboratory:
 	}
-	return r4.Concept(observation.ObservationCategory, "laboratory", "Laboratory")
+	return r4.Concept(observation.Category, "laboratory", "Laboratory")
 }
 
 // service is the category of a DiagnosticReport (US Core DiagnosticReport profiles).

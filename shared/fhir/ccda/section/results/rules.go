@@ -19,7 +19,10 @@ func sections() []statement.Section {
 func resultSection() *statement.Section {
 	return &statement.Section{
 		Codes: []string{"30954-2", "26436-6", "18725-2", "18719-5", "18723-7"}, Name: "Results",
-		Titles: []string{"results", "lab results", "laboratory results", "diagnostic results", "test results", "relevant diagnostic tests and/or laboratory data"},
+		Titles: []string{
+			"results", "lab results", "laboratory results", "diagnostic results", "test results",
+			"relevant diagnostic tests and/or laboratory data",
+		},
 		Roots: []string{
 			"2.16.840.1.113883.10.20.22.2.3", "2.16.840.1.113883.10.20.1.14", "1.3.6.1.4.1.19376.1.5.3.1.3.27",
 			"1.3.6.1.4.1.19376.1.5.3.1.3.28", "2.16.840.1.113883.3.88.11.83.122",
@@ -35,12 +38,16 @@ func resultSection() *statement.Section {
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{
-			Roots: []string{"2.16.840.1.113883.10.20.22.4.1", "2.16.840.1.113883.10.20.1.32", "1.3.6.1.4.1.19376.1.3.1.4"},
-			Name:  "Result Organizer", Target: "DiagnosticReport, Observation (in another organizer)", Convert: resultOrganizer,
+			Roots: []string{
+				"2.16.840.1.113883.10.20.22.4.1", "2.16.840.1.113883.10.20.1.32", "1.3.6.1.4.1.19376.1.3.1.4",
+			},
+			Name: "Result Organizer", Target: "DiagnosticReport, Observation (in another organizer)",
+			Convert: resultOrganizer,
 		},
 		{
 			Roots: []string{
-				"2.16.840.1.113883.10.20.22.4.2", "2.16.840.1.113883.10.20.1.31", "2.16.840.1.113883.3.88.11.83.15", "2.16.840.1.113883.3.88.11.83.15.1",
+				"2.16.840.1.113883.10.20.22.4.2", "2.16.840.1.113883.10.20.1.31", "2.16.840.1.113883.3.88.11.83.15",
+				"2.16.840.1.113883.3.88.11.83.15.1",
 				"1.3.6.1.4.1.19376.1.3.1.6",
 			},
 			Name: "Result Observation", Target: "Observation", Convert: result,

@@ -11,20 +11,28 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// collected makes a Specimen of the procedure that took it (Specimen Collection Procedure, 2.16.840.1.113883.10.20.22.4.415).
+// collected makes a Specimen of the procedure that took it (Specimen Collection Procedure,
+// 2.16.840.1.113883.10.20.22.4.415).
 func collected(c *statement.Context, n *cda.Node) {
 	role := cmp.Or(n.At("specimen", "specimenRole"), collectedRole(n), cda.Outer(n).At("specimen", "specimenRole"))
 	s := c.Make.Specimen(role)
 	if s == nil {
 		s = &r4.Specimen{Subject: c.Patient}
 	}
-	s.Header = c.Emit.HeaderWith("Specimen", emit.Derive(c.Emit.Salt, "Specimen", cmp.Or(cda.RealID(role), c.Emit.Key+"|"+cda.Container(n)+"|"+cda.Digest(n))))
+	s.Header = c.Emit.HeaderWith(
+		"Specimen",
+		emit.Derive(
+			c.Emit.Salt, "Specimen", cmp.Or(cda.RealID(role), c.Emit.Key+"|"+cda.Container(n)+"|"+cda.Digest(n)),
+		),
+	)
 	s.Identifier = append(s.Identifier, datatype.Identifiers(n)...)
 	if s.Collection == nil {
 		s.Collection = &r4.SpecimenCollection{}
 	}
 	s.Collection.Collected, s.Collection.CollectedPeriod = c.Read.Effective(n.At("effectiveTime"))
-	s.Collection.BodySite, s.Collection.Method = c.Read.Concept(n.At("targetSiteCode")), c.Read.Concept(n.At("methodCode"))
+	s.Collection.BodySite, s.Collection.Method = c.Read.Concept(
+		n.At("targetSiteCode"),
+	), c.Read.Concept(n.At("methodCode"))
 	for _, who := range c.Make.Performers(n) {
 		s.Collection.Collector = cmp.Or(s.Collection.Collector, who.As("Practitioner", "PractitionerRole"))
 	}

@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// patientFact is something that C-CDA observes and FHIR has as an extension of the Patient (C-CDA on FHIR, "Social History").
-// The Observation is kept besides, since it says who told it and when.
+// patientFact is something that C-CDA observes and FHIR has as an extension of the Patient (C-CDA on FHIR, "Social
+// History"). The Observation is kept besides, since it says who told it and when.
 type patientFact struct {
 	root      string // template
 	name      string
@@ -20,10 +20,19 @@ type patientFact struct {
 
 func patientFacts() []patientFact {
 	return []patientFact{
-		{"2.16.840.1.113883.10.20.22.4.200", "Birth Sex Observation", "76689-9", "Sex Assigned At Birth", "us-core-birthsex"},
-		{"2.16.840.1.113883.10.20.34.3.45", "Gender Identity Observation", "76691-5", "Gender identity", "us-core-genderIdentity"},
+		{
+			"2.16.840.1.113883.10.20.22.4.200", "Birth Sex Observation", "76689-9", "Sex Assigned At Birth",
+			"us-core-birthsex",
+		},
+		{
+			"2.16.840.1.113883.10.20.34.3.45", "Gender Identity Observation", "76691-5", "Gender identity",
+			"us-core-genderIdentity",
+		},
 		{"2.16.840.1.113883.10.20.22.4.507", "Sex Observation", "46098-0", "Sex", "us-core-sex"},
-		{"2.16.840.1.113883.10.20.22.4.506", "Tribal Affiliation Observation", "95370-3", "Tribal affiliation", "us-core-tribal-affiliation"},
+		{
+			"2.16.840.1.113883.10.20.22.4.506", "Tribal Affiliation Observation", "95370-3", "Tribal affiliation",
+			"us-core-tribal-affiliation",
+		},
 	}
 }
 

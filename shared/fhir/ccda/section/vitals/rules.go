@@ -18,24 +18,34 @@ func sections() []statement.Section {
 func vitalSection() *statement.Section {
 	return &statement.Section{
 		Codes: []string{"8716-3"}, Name: "Vital Signs", Titles: []string{"vital signs", "vitals"},
-		Roots: []string{"2.16.840.1.113883.10.20.22.2.4", "2.16.840.1.113883.10.20.1.16", "1.3.6.1.4.1.19376.1.5.3.1.3.25", "1.3.6.1.4.1.19376.1.5.3.1.1.5.3.2", "2.16.840.1.113883.3.88.11.83.119"},
+		Roots: []string{
+			"2.16.840.1.113883.10.20.22.2.4", "2.16.840.1.113883.10.20.1.16", "1.3.6.1.4.1.19376.1.5.3.1.3.25",
+			"1.3.6.1.4.1.19376.1.5.3.1.1.5.3.2", "2.16.840.1.113883.3.88.11.83.119",
+		},
 		Assume: []statement.Assumption{
 			{Element: "organizer", Root: "2.16.840.1.113883.10.20.22.4.26"},
 			{Element: "observation", Root: "2.16.840.1.113883.10.20.22.4.27"},
 		},
-		Shared: []string{"2.16.840.1.113883.10.20.1.32", "2.16.840.1.113883.10.20.1.31", "1.3.6.1.4.1.19376.1.5.3.1.4.13"},
+		Shared: []string{
+			"2.16.840.1.113883.10.20.1.32", "2.16.840.1.113883.10.20.1.31", "1.3.6.1.4.1.19376.1.5.3.1.4.13",
+		},
 	}
 }
 
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{
-			Roots: []string{"2.16.840.1.113883.10.20.22.4.26", "2.16.840.1.113883.10.20.1.35", "1.3.6.1.4.1.19376.1.5.3.1.4.13.1"},
-			Name:  "Vital Signs Organizer", Target: "Observation (panel)", Convert: vitalPanel,
+			Roots: []string{
+				"2.16.840.1.113883.10.20.22.4.26", "2.16.840.1.113883.10.20.1.35", "1.3.6.1.4.1.19376.1.5.3.1.4.13.1",
+			},
+			Name: "Vital Signs Organizer", Target: "Observation (panel)", Convert: vitalPanel,
 		},
 		{
-			Roots: []string{"2.16.840.1.113883.10.20.22.4.27", "2.16.840.1.113883.3.88.11.83.14", "1.3.6.1.4.1.19376.1.5.3.1.4.13.2"},
-			Name:  "Vital Sign Observation", Target: "Observation", Convert: vitalSign,
+			Roots: []string{
+				"2.16.840.1.113883.10.20.22.4.27", "2.16.840.1.113883.3.88.11.83.14",
+				"1.3.6.1.4.1.19376.1.5.3.1.4.13.2",
+			},
+			Name: "Vital Sign Observation", Target: "Observation", Convert: vitalSign,
 		},
 	}
 }

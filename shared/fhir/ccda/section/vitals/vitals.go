@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// siblings gives the observations after one, in its organizer or its section, of the same time that nothing tells yet. What
-// belongs together stands close by: looking no further keeps long lists linear.
+// siblings gives the observations after one, in its organizer or its section, of the same time that nothing tells yet.
+// What belongs together stands close by: looking no further keeps long lists linear.
 func siblings(c *statement.Context, n *cda.Node) iter.Seq[*cda.Node] {
 	const closeBy = 200
 	return func(yield func(*cda.Node) bool) {
@@ -44,7 +44,7 @@ func sameTime(a, b *cda.Node) bool {
 }
 
 func vitalCategory() *r4.CodeableConcept {
-	return r4.Concept(observation.ObservationCategory, "vital-signs", "Vital Signs")
+	return r4.Concept(observation.Category, "vital-signs", "Vital Signs")
 }
 
 // vitalPanel makes the panel of the vital signs that were taken together (C-CDA on FHIR, "Vital Signs": organizer).
@@ -56,8 +56,8 @@ func vitalPanel(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// vitalSign makes an Observation of a vital sign (C-CDA on FHIR, "Vital Signs"; US Core Vital Signs Profiles). A part of a
-// blood pressure or of an oximetry becomes a component of it.
+// vitalSign makes an Observation of a vital sign (C-CDA on FHIR, "Vital Signs"; US Core Vital Signs Profiles). A part
+// of a blood pressure or of an oximetry becomes a component of it.
 func vitalSign(c *statement.Context, n *cda.Node) {
 	switch code := n.At("code"); {
 	case isSystolic(code) || isDiastolic(code):
@@ -78,8 +78,8 @@ func vitalSign(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// oximetry makes an Observation of a saturation and the oxygen that was inhaled meanwhile, of which one may stand before it (US
-// Core Pulse Oximetry).
+// oximetry makes an Observation of a saturation and the oxygen that was inhaled meanwhile, of which one may stand
+// before it (US Core Pulse Oximetry).
 func oximetry(c *statement.Context, n, before *cda.Node) {
 	o := vital(c, n)
 	told := []*cda.Node{n}
@@ -99,8 +99,8 @@ func oximetry(c *statement.Context, n, before *cda.Node) {
 	c.Add(o, told...)
 }
 
-// vital reads a vital sign by itself, with codes and units as profiles have them. Its value is a quantity, also where a sender
-// calls it a number or a text.
+// vital reads a vital sign by itself, with codes and units as profiles have them. Its value is a quantity, also where a
+// sender calls it a number or a text.
 func vital(c *statement.Context, n *cda.Node) *r4.Observation {
 	o := observation.NewIn(c, n, vitalCategory())
 	observation.SetTime(o, n)
@@ -139,8 +139,8 @@ func isSaturation(code *cda.Node) bool {
 	return cda.Has(code, "59408-5", "2708-6", "2710-2", "431314004", "103228002")
 }
 
-// bloodPressure makes one Observation of a systolic and a diastolic pressure of the same time (US Core Blood Pressure). The
-// half that is missing is said to be.
+// bloodPressure makes one Observation of a systolic and a diastolic pressure of the same time (US Core Blood Pressure).
+// The half that is missing is said to be.
 func bloodPressure(c *statement.Context, n *cda.Node) {
 	var systolic, diastolic *cda.Node
 	if isSystolic(n.At("code")) {
@@ -239,6 +239,9 @@ func splitPressure(o *r4.Observation) {
 		setVitalUnit(q)
 		return r4.Component{Code: r4.Concept(terms.LOINC, code, display), Value: r4.Value{ValueQuantity: q}}
 	}
-	o.Component = append(o.Component, half("8480-6", "Systolic blood pressure", above), half("8462-4", "Diastolic blood pressure", below))
+	o.Component = append(
+		o.Component, half("8480-6", "Systolic blood pressure", above),
+		half("8462-4", "Diastolic blood pressure", below),
+	)
 	o.Value = r4.Value{}
 }
