@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"recordbridge/shared/fhir/ccda"
+	"recordbridge/shared/testkit/ccdatest"
 )
 
 // outputLimit is the documented budget of a document (docs/ccda.md, "Budget").
@@ -95,7 +96,7 @@ func amplified(pieces ...piece) []byte {
 		header.WriteString(p.header)
 		sections.WriteString(p.sections)
 	}
-	text := document(header.String()+somePatient, `<structuredBody>`+sections.String()+`</structuredBody>`)
+	text := ccdatest.Document(header.String()+ccdatest.SomePatient, `<structuredBody>`+sections.String()+`</structuredBody>`)
 	return []byte(strings.Replace(text, `extension="d 1"`, `extension="`+id.String()+`"`, 1))
 }
 
@@ -103,7 +104,7 @@ func amplified(pieces ...piece) []byte {
 // there.
 func converted(t *testing.T, name string, document []byte) (out []byte, report ccda.DocumentReport) {
 	t.Helper()
-	ndjson, all := lines(t, document)
+	ndjson, all := ccdatest.Lines(t, document)
 	if len(ndjson) > outputLimit(document) {
 		t.Errorf("%s: %d bytes became %d, of %d at most", name, len(document), len(ndjson), outputLimit(document))
 	}

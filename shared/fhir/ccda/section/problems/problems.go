@@ -62,21 +62,8 @@ func problem(c *statement.Context, n, act *cda.Node) *r4.Reference {
 	if act != nil {
 		told = append(told, act)
 	}
-	status := cda.EntryOf(n, "2.16.840.1.113883.10.20.22.4.6", "33999-4")
-	r.ClinicalStatus = problemStatus(c, status, act, when)
-	if status != nil {
-		told = append(told, status) // what its status is called where it is not told stays as a tag
-		if r.ClinicalStatus.Has(statement.ConditionClinical, statusOfProblem(status.At("value"))) {
-			c.Emit.Take(status.At("value"))
-		}
-	}
-	r.Verification = verification(value)
-	if n.Attr("negationInd") == "true" {
-		negateProblem(r, value)
-	}
-	if high := when.At("high"); r.Abatement == "" && high != nil &&
-		r.ClinicalStatus.Has(statement.ConditionClinical, "resolved", "inactive", "remission") {
-		r.AbatementAbsent = datatype.Absent(high)
+	if status := setStatus(c, r, n, act); status != nil {
+		told = append(told, status)
 	}
 	if severity := cda.EntryOf(n, "2.16.840.1.113883.10.20.22.4.8", "SEV"); severity != nil {
 		r.Severity = c.Read.Concept(severity.At("value"))
@@ -111,6 +98,26 @@ func problem(c *statement.Context, n, act *cda.Node) *r4.Reference {
 		encounter.AddDiagnosis(stay, *ref, use)
 	}
 	return ref
+}
+
+// setStatus sets the clinical and the verification status, and returns the Problem Status Observation or nil. A status
+// that the Condition does not have is kept as a tag.
+func setStatus(c *statement.Context, r *r4.Condition, n, act *cda.Node) *cda.Node {
+	when, value := n.At("effectiveTime"), n.At("value")
+	status := cda.EntryOf(n, "2.16.840.1.113883.10.20.22.4.6", "33999-4")
+	r.ClinicalStatus = problemStatus(c, status, act, when)
+	if status != nil && r.ClinicalStatus.Has(statement.ConditionClinical, statusOfProblem(status.At("value"))) {
+		c.Emit.Take(status.At("value"))
+	}
+	r.Verification = verification(value)
+	if n.Attr("negationInd") == "true" {
+		negateProblem(r, value)
+	}
+	if high := when.At("high"); r.Abatement == "" && high != nil &&
+		r.ClinicalStatus.Has(statement.ConditionClinical, "resolved", "inactive", "remission") {
+		r.AbatementAbsent = datatype.Absent(high)
+	}
+	return status
 }
 
 // diagnosisUse tells what the problems of a section were to the encounter that the document is about (FHIR,

@@ -1,62 +1,15 @@
-package ccda_test
+package header_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
+
+	"recordbridge/shared/testkit/ccdatest"
 )
-
-// documentFacts converts whole documents as one set.
-func documentFacts(t *testing.T, documents ...string) []paths {
-	t.Helper()
-	all := make([][]byte, 0, len(documents))
-	for _, d := range documents {
-		all = append(all, []byte(d))
-	}
-	ndjson, _ := lines(t, all...)
-	var list []paths
-	for line := range strings.Lines(string(ndjson)) {
-		var content map[string]any
-		if err := json.Unmarshal([]byte(line), &content); err != nil {
-			t.Fatal(err)
-		}
-		kind, ok := content["resourceType"].(string)
-		p := paths{kind: kind, values: map[string]bool{}, json: line}
-		p.read([]string{""}, content)
-		if list = append(list, p); !ok {
-			t.Fatalf("no resource: %s", line)
-		}
-	}
-	return list
-}
-
-// wants reports what is missing of some resources, in the form of factCase.
-func wants(t *testing.T, resources []paths, want ...string) {
-	t.Helper()
-	for _, w := range want {
-		if !isThere(resources, w) {
-			t.Errorf("there is no %s", w)
-		}
-	}
-	if t.Failed() {
-		for _, r := range resources {
-			t.Log(r.json)
-		}
-	}
-}
-
-// document is a whole document of some header and body.
-func document(header, body string) string {
-	return `<?xml version="1.0"?><ClinicalDocument xmlns="urn:hl7-org:v3" xmlns:sdtc="urn:hl7-org:sdtc" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
-<id root="2.16.840.1.113883.19.9" extension="d 1"/><code code="34133-9" codeSystem="2.16.840.1.113883.6.1"/><title>Summary</title>
-<effectiveTime value="20200102030405-0500"/>` + header + `<component>` + body + `</component></ClinicalDocument>`
-}
-
-const somePatient = `<recordTarget><patientRole><id root="2.16.840.1.113883.19.1" extension="p"/></patientRole></recordTarget>`
 
 func TestThePatientHasWhatUSCoreAsksFor(t *testing.T) {
 	t.Parallel()
-	wants(t, documentFacts(t, document(`<recordTarget><patientRole><id root="2.16.840.1.113883.4.1" extension="999-00-1111"/><id root="2.16.840.1.113883.4.6"/><id nullFlavor="NI"/>
+	ccdatest.Wants(t, ccdatest.DocumentFacts(t, ccdatest.Document(`<recordTarget><patientRole><id root="2.16.840.1.113883.4.1" extension="999-00-1111"/><id root="2.16.840.1.113883.4.6"/><id nullFlavor="NI"/>
 <addr use="HP"><streetAddressLine>1 Oak Lane</streetAddressLine><city>Sample</city><state>OR</state><postalCode>97000</postalCode><country>US</country></addr>
 <telecom use="MC" value="tel:+1(555)555-0100"/><telecom value="mailto:a@example.org"/><telecom nullFlavor="UNK"/>
 <patient><name use="L"><given>Ada</given><given qualifier="CL">Addie</given><family>Example</family></name><name><given>Ada</given><family qualifier="BR">Maiden</family></name>
@@ -78,21 +31,21 @@ func TestThePatientHasWhatUSCoreAsksFor(t *testing.T) {
 
 func TestAPatientOfWhomNothingIsSaidIsStillOne(t *testing.T) {
 	t.Parallel()
-	wants(t, documentFacts(t, document("", "")), "Patient | gender=unknown | _birthDate.extension.valueCode=unknown",
+	ccdatest.Wants(t, ccdatest.DocumentFacts(t, ccdatest.Document("", "")), "Patient | gender=unknown | _birthDate.extension.valueCode=unknown",
 		"Composition | author.display=Unknown | title=Summary | subject.reference | date=2020-01-02T03:04:05-05:00 | meta.source=urn:oid:2.16.840.1.113883.19.9#d%201",
 		"Provenance | target.0.reference | recorded=2020-01-02T03:04:05-05:00 | agent.who.display=Unknown | entity.role=source")
 }
 
 func TestTheHeaderSaysItsLanguageAndWhomToCall(t *testing.T) {
 	t.Parallel()
-	wants(t, documentFacts(t, document(`<languageCode code="en-US"/>`+somePatient+`<participant typeCode="IND"><associatedEntity classCode="ECON"><code code="SPS" codeSystem="2.16.840.1.113883.5.111"/>
+	ccdatest.Wants(t, ccdatest.DocumentFacts(t, ccdatest.Document(`<languageCode code="en-US"/>`+ccdatest.SomePatient+`<participant typeCode="IND"><associatedEntity classCode="ECON"><code code="SPS" codeSystem="2.16.840.1.113883.5.111"/>
 <associatedPerson><name><given>B</given><family>Spouse</family></name></associatedPerson></associatedEntity></participant>`, "")),
 		"Composition | language=en-US", "RelatedPerson | relationship.0.coding.code=SPS | relationship.1.coding.code=ECON | name.family=Spouse")
 }
 
 func TestAConsentOfTheHeaderIsTold(t *testing.T) {
 	t.Parallel()
-	wants(t, documentFacts(t, document(somePatient+`<authorization><consent><id root="2.16.840.1.113883.19.5" extension="c"/><code code="59284-0" codeSystem="2.16.840.1.113883.6.1"/>
+	ccdatest.Wants(t, ccdatest.DocumentFacts(t, ccdatest.Document(ccdatest.SomePatient+`<authorization><consent><id root="2.16.840.1.113883.19.5" extension="c"/><code code="59284-0" codeSystem="2.16.840.1.113883.6.1"/>
 <statusCode code="completed"/></consent></authorization>`, "")), "Consent | status=active | scope.coding.code=patient-privacy | category.coding.code=59284-0 | identifier.value=c | dateTime=2020-01-02T03:04:05-05:00")
 }
 
@@ -102,7 +55,7 @@ func TestPeopleAreOfWorkOrFamilyAndHaveOneName(t *testing.T) {
 		return `<informant><assignedEntity>` + id + code + `<assignedPerson><name>` + name + `</name></assignedPerson></assignedEntity></informant>`
 	}
 	const id, short = `<id root="2.16.840.1.113883.4.6" extension="9900000011"/>`, `<given>Ash</given><family>Sample</family>`
-	wants(t, documentFacts(t, document(somePatient+person(id, "", short)+person(id, "", `<prefix>Dr.</prefix>`+short)+person(id, "", short)+
+	ccdatest.Wants(t, ccdatest.DocumentFacts(t, ccdatest.Document(ccdatest.SomePatient+person(id, "", short)+person(id, "", `<prefix>Dr.</prefix>`+short)+person(id, "", short)+
 		person(`<id nullFlavor="NI"/>`, `<code code="SPS" codeSystem="2.16.840.1.113883.5.111"/>`, `<given>Aspen</given><family>Alder</family>`), "")),
 		"Practitioner | name.0.family=Sample | name.0.prefix.0=Dr. | !name.1", "RelatedPerson | name.0.family=Alder | relationship.coding.code=SPS")
 }
@@ -112,7 +65,7 @@ func TestTheHeaderNamesItsPeople(t *testing.T) {
 	person := func(element, id, family, more string) string {
 		return `<` + element + `><id root="2.16.840.1.113883.4.6" extension="` + id + `"/>` + more + `<assignedPerson><name><given>A</given><family>` + family + `</family></name></assignedPerson></` + element + `>`
 	}
-	resources := documentFacts(t, document(somePatient+
+	resources := ccdatest.DocumentFacts(t, ccdatest.Document(ccdatest.SomePatient+
 		`<author><time value="2020"/>`+person("assignedAuthor", "1", "Writer", `<code code="207Q00000X" codeSystem="2.16.840.1.113883.6.101"/>`)+`</author>
 <author><time value="2020"/><assignedAuthor><id root="2.16.840.1.113883.19.7" extension="s"/><assignedAuthoringDevice><manufacturerModelName>EHR</manufacturerModelName><softwareName>5.1</softwareName></assignedAuthoringDevice></assignedAuthor></author>
 <author><time value="2020"/><assignedAuthor><id root="2.16.840.1.113883.19.1" extension="p"/></assignedAuthor></author>
@@ -125,7 +78,7 @@ func TestTheHeaderNamesItsPeople(t *testing.T) {
 <componentOf><encompassingEncounter><id root="2.16.840.1.113883.19.3" extension="v"/><code code="99213" codeSystem="2.16.840.1.113883.6.12"/><effectiveTime><low value="20191231"/><high value="20200101"/></effectiveTime>
 <dischargeDispositionCode code="01" codeSystem="2.16.840.1.113883.6.301.5"/><encounterParticipant typeCode="ATND">`+person("assignedEntity", "3", "Doctor", "")+`</encounterParticipant>
 <location><healthCareFacility><code code="1117-1" codeSystem="2.16.840.1.113883.6.259"/><location><name>Ward</name></location></healthCareFacility></location></encompassingEncounter></componentOf>`, ""))
-	wants(t, resources,
+	ccdatest.Wants(t, resources,
 		"Practitioner | identifier.system=http://hl7.org/fhir/sid/us-npi | name.family=Writer", "PractitionerRole | specialty.coding.code=207Q00000X | practitioner.display=A Writer",
 		"Device | deviceName.0.name=EHR | deviceName.1.name=5.1", "RelatedPerson | relationship.coding.code=SPS | name.family=Spouse", "Organization | name=Keeper",
 		"PractitionerRole | practitioner.display=A Doctor | organization.display=Practice",
@@ -138,7 +91,7 @@ func TestTheHeaderNamesItsPeople(t *testing.T) {
 	)
 	doctors := 0
 	for _, r := range resources {
-		if r.kind == "Practitioner" && r.values["name.family=Doctor"] {
+		if r.Kind == "Practitioner" && r.Values["name.family=Doctor"] {
 			doctors++
 		}
 	}
@@ -149,25 +102,27 @@ func TestTheHeaderNamesItsPeople(t *testing.T) {
 
 func TestABodyThatIsNoXMLIsKept(t *testing.T) {
 	t.Parallel()
-	body := func(text string) string { return document(somePatient, `<nonXMLBody>`+text+`</nonXMLBody>`) }
-	wants(t, documentFacts(t, body(`<text mediaType="application/pdf" representation="B64">
+	body := func(text string) string {
+		return ccdatest.Document(ccdatest.SomePatient, `<nonXMLBody>`+text+`</nonXMLBody>`)
+	}
+	ccdatest.Wants(t, ccdatest.DocumentFacts(t, body(`<text mediaType="application/pdf" representation="B64">
 JVBE
 Ri0=</text>`)), "DocumentReference | content.attachment.contentType=application/pdf | content.attachment.url | type.coding.code=34133-9 | status=current", "Binary | contentType=application/pdf | data=JVBERi0=")
-	wants(t, documentFacts(t, body(`<text mediaType="text/plain">All &amp; well</text>`)), "Binary | contentType=text/plain | data=QWxsICYgd2VsbA==")
-	wants(t, documentFacts(t, body(`<text mediaType="application/pdf"><reference value="a file.pdf"/></text>`)), "DocumentReference | content.attachment.url=a%20file.pdf")
+	ccdatest.Wants(t, ccdatest.DocumentFacts(t, body(`<text mediaType="text/plain">All &amp; well</text>`)), "Binary | contentType=text/plain | data=QWxsICYgd2VsbA==")
+	ccdatest.Wants(t, ccdatest.DocumentFacts(t, body(`<text mediaType="application/pdf"><reference value="a file.pdf"/></text>`)), "DocumentReference | content.attachment.url=a%20file.pdf")
 }
 
 func TestNarrativeIsKeptWithoutWhatCouldAct(t *testing.T) {
 	t.Parallel()
-	resources := documentFacts(t, document(somePatient, `<structuredBody><component><section><code code="10164-2" codeSystem="2.16.840.1.113883.6.1"/><title>History</title><text>
+	resources := ccdatest.DocumentFacts(t, ccdatest.Document(ccdatest.SomePatient, `<structuredBody><component><section><code code="10164-2" codeSystem="2.16.840.1.113883.6.1"/><title>History</title><text>
 <paragraph ID="p1" onclick="x()">A &lt; B <content styleCode="Bold">bold</content></paragraph><script>alert(1)</script><linkHtml href="javascript:x()">here</linkHtml>
 <list listType="ordered"><caption>Steps</caption><item>one</item></list><table border="1"><tr><td colspan="2">cell</td></tr></table></text></section></component></structuredBody>`))
 	want := `<div xmlns=\"http://www.w3.org/1999/xhtml\">\n<p id=\"p1\">A &lt; B <span style=\"font-weight: bold\">bold</span></p>alert(1)<a>here</a>\n` +
 		`<p>Steps</p><ol><li>one</li></ol><table><tr><td colspan=\"2\">cell</td></tr></table></div>`
 	for _, r := range resources {
-		if r.kind == "Composition" && !strings.Contains(r.json, want) {
-			t.Errorf("no %s in\n%s", want, r.json)
+		if r.Kind == "Composition" && !strings.Contains(r.JSON, want) {
+			t.Errorf("no %s in\n%s", want, r.JSON)
 		}
 	}
-	wants(t, resources, "Composition | section.title=History | section.text.status=generated")
+	ccdatest.Wants(t, resources, "Composition | section.title=History | section.text.status=generated")
 }

@@ -1,6 +1,10 @@
-package ccda_test
+package datatype_test
 
-import "testing"
+import (
+	"testing"
+
+	"recordbridge/shared/testkit/ccdatest"
+)
 
 // observed is an observation that no rule knows, which keeps what its data types say.
 func observed(rest string) string {
@@ -16,19 +20,19 @@ func TestTimesKeepWhatTheyHave(t *testing.T) {
 		"2012-08-06":     "2012-08-06", "2012-08-06T14:30:59-05:00": "2012-08-06T14:30:59-05:00", "2012-08-06T14:30:59Z": "2012-08-06T14:30:59Z",
 		"20120230": "2012-02", "20120000": "2012", "20120806250000": "2012-08-06", "201208061430-9900": "2012-08-06T14:30:00+00:00",
 	} {
-		factCase{section: "1", entries: observed(`<effectiveTime value="` + value + `"/>`), want: []string{"Observation | effectiveDateTime=" + want}}.check(t)
+		ccdatest.Case{Section: "1", Entries: observed(`<effectiveTime value="` + value + `"/>`), Want: []string{"Observation | effectiveDateTime=" + want}}.Check(t)
 	}
 	for _, value := range []string{"", "unknown", "0000", "12"} {
-		factCase{section: "1", entries: observed(`<effectiveTime value="` + value + `"/>`), want: []string{"Observation | !effectiveDateTime"}}.check(t)
+		ccdatest.Case{Section: "1", Entries: observed(`<effectiveTime value="` + value + `"/>`), Want: []string{"Observation | !effectiveDateTime"}}.Check(t)
 	}
-	factCase{
-		section: "1", entries: observed(`<effectiveTime><low value="2012"/><high value="2013"/></effectiveTime>`),
-		want: []string{"Observation | effectivePeriod.start=2012 | effectivePeriod.end=2013"},
-	}.check(t)
-	factCase{
-		section: "1", entries: observed(`<effectiveTime><low value="2013"/><high value="2012"/></effectiveTime>`),
-		want: []string{"Observation | effectivePeriod.start=2013 | !effectivePeriod.end"},
-	}.check(t)
+	ccdatest.Case{
+		Section: "1", Entries: observed(`<effectiveTime><low value="2012"/><high value="2013"/></effectiveTime>`),
+		Want: []string{"Observation | effectivePeriod.start=2012 | effectivePeriod.end=2013"},
+	}.Check(t)
+	ccdatest.Case{
+		Section: "1", Entries: observed(`<effectiveTime><low value="2013"/><high value="2012"/></effectiveTime>`),
+		Want: []string{"Observation | effectivePeriod.start=2013 | !effectivePeriod.end"},
+	}.Check(t)
 }
 
 func TestValuesAreOfTheTypeThatTheySay(t *testing.T) {
@@ -59,31 +63,31 @@ func TestValuesAreOfTheTypeThatTheySay(t *testing.T) {
 		`<value xsi:type="PQ" value="1"/><value xsi:type="PQ" value="2"/>`:                                           "component.0.valueQuantity.value=1 | component.1.valueQuantity.value=2 | !valueQuantity",
 		`<value nullFlavor="OTH" xsi:type="CD"><translation code="t" codeSystem="2.16.840.1.113883.6.103"/></value>`: "valueCodeableConcept.coding.0.system=http://hl7.org/fhir/sid/icd-9-cm",
 	} {
-		factCase{section: "1", entries: `<text><content ID="t1">in <br/>the text</content></text>` + observed(value), want: []string{"Observation | " + want}}.check(t)
+		ccdatest.Case{Section: "1", Entries: `<text><content ID="t1">in <br/>the text</content></text>` + observed(value), Want: []string{"Observation | " + want}}.Check(t)
 	}
 }
 
 func TestWhatIsDeniedIsNeverTold(t *testing.T) {
 	t.Parallel()
-	runFacts(t, []factCase{
+	ccdatest.Run(t, []ccdatest.Case{
 		{
-			name: "with a value", section: "1",
-			entries: `<entry><observation negationInd="true"><code code="ASSERTION"/><value xsi:type="CD" code="22298006"/></observation></entry>`,
-			want:    []string{"Observation | component.code.coding.code=22298006 | component.valueBoolean=false | !valueCodeableConcept"},
+			Name: "with a value", Section: "1",
+			Entries: `<entry><observation negationInd="true"><code code="ASSERTION"/><value xsi:type="CD" code="22298006"/></observation></entry>`,
+			Want:    []string{"Observation | component.code.coding.code=22298006 | component.valueBoolean=false | !valueCodeableConcept"},
 		},
 		{
-			name: "without one", section: "1", entries: `<entry><observation negationInd="true"><code code="22298006"/></observation></entry>`,
-			want: []string{"Observation | valueBoolean=false"},
+			Name: "without one", Section: "1", Entries: `<entry><observation negationInd="true"><code code="22298006"/></observation></entry>`,
+			Want: []string{"Observation | valueBoolean=false"},
 		},
 		{
-			name: "and what is planned is a request", section: "1", entries: `<entry><observation moodCode="RQO"><code code="22298006"/></observation></entry>`,
-			want: []string{"ServiceRequest | intent=order | code.coding.code=22298006 | status=active"}, never: []string{"Observation"},
+			Name: "and what is planned is a request", Section: "1", Entries: `<entry><observation moodCode="RQO"><code code="22298006"/></observation></entry>`,
+			Want: []string{"ServiceRequest | intent=order | code.coding.code=22298006 | status=active"}, Never: []string{"Observation"},
 		},
 		{
-			name: "and what no rule knows stays with what it is about", section: "11450-4",
-			entries: concern("active", problemOf("", pneumonia+`<entryRelationship><observation><templateId root="2.16.840.1.113883.19.77"/><code code="y"/><value xsi:type="INT" value="3"/>
+			Name: "and what no rule knows stays with what it is about", Section: "11450-4",
+			Entries: ccdatest.Concern("active", ccdatest.ProblemOf("", ccdatest.Pneumonia+`<entryRelationship><observation><templateId root="2.16.840.1.113883.19.77"/><code code="y"/><value xsi:type="INT" value="3"/>
 <referenceRange><observationRange><value xsi:type="IVL_PQ"><low value="1"/><high value="2"/></value></observationRange></referenceRange></observation></entryRelationship>`)),
-			want: []string{"Observation | code.coding.code=y | valueInteger=3 | focus.reference | referenceRange.low.value=1 | referenceRange.high.value=2"},
+			Want: []string{"Observation | code.coding.code=y | valueInteger=3 | focus.reference | referenceRange.low.value=1 | referenceRange.high.value=2"},
 		},
 	})
 }

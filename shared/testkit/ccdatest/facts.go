@@ -1,4 +1,6 @@
-package ccda_test
+// Package ccdatest helps the tests of C-CDA sections: it converts a document of one section, or whole documents, and looks
+// for resources by their paths and values.
+package ccdatest
 
 import (
 	"encoding/json"
@@ -11,51 +13,53 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// factCase is an entry of a section and what has to come of it. Each line of want is one resource: its type and what it
-// has to have, as paths with their values; "!path" is one that it must not have. A number in a path says which element
-// of a list.
-type factCase struct {
-	name    string
-	section string // LOINC code, or a whole <section> without its end
-	entries string
-	want    []string
-	never   []string // resources that must not be there, in the same form
+// Case is an entry of a section and the resources that it has to become. Each line of Want is one resource: its type
+// and the paths that it has to have, with their values; "!path" is one that it must not have. A number in a path is the
+// index of a list.
+type Case struct {
+	Name    string
+	Section string // LOINC code, or a whole <section> without its end
+	Entries string
+	Want    []string
+	Never   []string // resources that must not be there, in the same form
 }
 
-func (f factCase) check(t *testing.T) {
+// Check converts the entry and compares its resources.
+func (f Case) Check(t *testing.T) {
 	t.Helper()
-	resources := entryFacts(t, f.section, f.entries)
-	for _, want := range f.want {
-		if !isThere(resources, want) {
-			t.Errorf("there is no %s in\n%s", want, strings.Join(shown(resources), "\n"))
+	resources := Facts(t, f.Section, f.Entries)
+	for _, want := range f.Want {
+		if !Has(resources, want) {
+			t.Errorf("there is no %s in\n%s", want, strings.Join(Shown(resources), "\n"))
 		}
 	}
-	for _, never := range f.never {
-		if isThere(resources, never) {
-			t.Errorf("there is a %s in\n%s", never, strings.Join(shown(resources), "\n"))
+	for _, never := range f.Never {
+		if Has(resources, never) {
+			t.Errorf("there is a %s in\n%s", never, strings.Join(Shown(resources), "\n"))
 		}
 	}
 }
 
-func runFacts(t *testing.T, cases []factCase) {
+// Run checks cases, each as a subtest.
+func Run(t *testing.T, cases []Case) {
 	t.Helper()
 	for _, f := range cases {
-		t.Run(f.name, func(t *testing.T) {
+		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
-			f.check(t)
+			f.Check(t)
 		})
 	}
 }
 
-// paths is a resource as its paths, with the indexes of lists and without them.
-type paths struct {
-	kind   string
-	values map[string]bool // "path=value", and every path alone
-	json   string
+// Resource holds the paths of a resource, with the indexes of lists and without them.
+type Resource struct {
+	Kind   string
+	Values map[string]bool // "path=value", and every path alone
+	JSON   string
 }
 
-// entryFacts converts a document of one section.
-func entryFacts(t *testing.T, section, entries string) []paths {
+// Facts converts a document of one section.
+func Facts(t *testing.T, section, entries string) []Resource {
 	t.Helper()
 	if !strings.HasPrefix(section, "<") {
 		section = `<section><code code="` + section + `" codeSystem="2.16.840.1.113883.6.1"/>`
@@ -65,10 +69,10 @@ func entryFacts(t *testing.T, section, entries string) []paths {
 <recordTarget><patientRole><id root="2.16.840.1.113883.19.1" extension="p"/></patientRole></recordTarget>
 <componentOf><encompassingEncounter><id root="2.16.840.1.113883.19.3" extension="visit"/><effectiveTime><low value="20200101"/></effectiveTime></encompassingEncounter></componentOf>
 <component><structuredBody><component>` + section + entries + `</section></component></structuredBody></component></ClinicalDocument>`
-	var all []paths
+	var all []Resource
 	_, err := ccda.Convert([]byte(document), func(r ccda.Resource) error {
 		var content any
-		p := paths{kind: r.Type, values: map[string]bool{}, json: string(r.JSON)}
+		p := Resource{Kind: r.Type, Values: map[string]bool{}, JSON: string(r.JSON)}
 		if err := json.Unmarshal(r.JSON, &content); err != nil {
 			return fmt.Errorf("read %s: %w", r.Type, err)
 		}
@@ -82,10 +86,10 @@ func entryFacts(t *testing.T, section, entries string) []paths {
 	return all
 }
 
-// read notes a value under all its paths.
-func (p paths) read(at []string, content any) {
+// read records a value under all its paths.
+func (p Resource) read(at []string, content any) {
 	for _, path := range at {
-		p.values[path] = true
+		p.Values[path] = true
 	}
 	switch content := content.(type) {
 	case map[string]any:
@@ -106,21 +110,22 @@ func (p paths) read(at []string, content any) {
 		}
 	default:
 		for _, path := range at {
-			p.values[fmt.Sprintf("%s=%v", path, content)] = true
+			p.Values[fmt.Sprintf("%s=%v", path, content)] = true
 		}
 	}
 }
 
-func isThere(resources []paths, want string) bool {
+// Has reports whether one of the resources has the paths of a line, in the form of Case.Want.
+func Has(resources []Resource, want string) bool {
 	kind, having, _ := strings.Cut(want, " | ")
 	for _, r := range resources {
-		if r.kind != kind {
+		if r.Kind != kind {
 			continue
 		}
 		all := true
 		for condition := range strings.SplitSeq(having, " | ") {
 			path, negated := strings.CutPrefix(condition, "!")
-			all = all && (path == "" || r.values[path] != negated)
+			all = all && (path == "" || r.Values[path] != negated)
 		}
 		if all {
 			return true
@@ -129,13 +134,14 @@ func isThere(resources []paths, want string) bool {
 	return false
 }
 
-func shown(resources []paths) []string {
+// Shown returns the resources that a failing test prints.
+func Shown(resources []Resource) []string {
 	var list []string
 	for _, r := range resources {
-		switch r.kind {
+		switch r.Kind {
 		case "Patient", "Composition", "Provenance":
 		default:
-			list = append(list, r.json)
+			list = append(list, r.JSON)
 		}
 	}
 	return list
