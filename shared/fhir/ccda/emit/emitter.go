@@ -1,3 +1,7 @@
+// Package emit holds what a document becomes: its resources under ids derived from what they state, which parts of the
+// document they cover, what was dropped, and the budget that bounds them all.
+//
+// Ids are version 5 UUIDs (RFC 9562) in one namespace. Package ccda documents the rules.
 package emit
 
 import (
@@ -5,67 +9,76 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Resources returns all resources in the order in which they were started.
-func (e *Emitter) Resources() []r4.Resource { return e.resources }
+// Emitter collects the resources of one document.
+type Emitter struct {
+	Names
 
-// Head returns the header of the resource that a reference leads to, or nil.
-func (e *Emitter) Head(ref *r4.Reference) *r4.Header {
+	resources []r4.Resource
+	index     map[string]int // of resources, by "Type/id"
+	filler    r4.Filler
+	taken     []bool                   // statements and codes that a resource covers, by the number of their node
+	facts     map[*cda.Node]*r4.Header // the resource that states each statement
+	later     []func()
+	report    DocumentReport
+	merged    int
+	budget    budget
+}
+
+// Names are the names of a document from which ids are derived.
+type Names struct {
+	Source  string // meta.source: the document's id as a URI
+	Version string // this document and no other, even if a sender reused its id
+	Key     string // shared by all versions of the document
+	Salt    string // empty, or the patient's id in a set where another patient's facts have the same ids
+}
+
+// New returns an Emitter for a document of so many bytes.
+func New(d *cda.Document, bytes int, salt string) *Emitter {
+	source, key := DocumentNames(d.Root)
+	code := cda.CodeOf(d.Root.At("code"))
+	return &Emitter{
+		Names: Names{
+			Source: source, Key: key, Salt: salt,
+			Version: source + "|" + code + "|" + d.Root.At("effectiveTime").Attr("value"),
+		},
+		index: map[string]int{}, taken: make([]bool, d.Elements), facts: map[*cda.Node]*r4.Header{},
+		budget: budgetOf(bytes),
+		report: DocumentReport{
+			Source: source, Code: code, Resources: map[string]int{}, Templates: map[string]int{},
+			Unknown: map[string]int{},
+		},
+	}
+}
+
+// RunLater runs the functions that wait until every statement has its resource.
+func (e *Emitter) RunLater() {
+	for _, do := range e.later {
+		do()
+	}
+}
+
+// Report returns the document's report with its resources counted.
+func (e *Emitter) Report() DocumentReport {
+	clear(e.report.Resources)
+	for _, r := range e.resources {
+		e.report.Resources[r.Base().ResourceType]++
+	}
+	return e.report
+}
+
+// Merged returns how many resources completed an earlier one of the document.
+func (e *Emitter) Merged() int { return e.merged }
+
+// ResourceOf returns the resource that a reference leads to, with what later ones of its id added; nil if it is of
+// another type.
+func ResourceOf[T any](e *Emitter, ref *r4.Reference) *T {
+	if ref == nil {
+		return nil
+	}
 	at, known := e.index[ref.Reference]
 	if !known {
 		return nil
 	}
-	return e.resources[at].Base()
-}
-
-// CountMerged counts a resource that completes an earlier one.
-func (e *Emitter) CountMerged() { e.merged++ }
-
-// CountTemplate counts an entry template that a rule covers.
-func (e *Emitter) CountTemplate(root string) { e.report.Templates[root]++ }
-
-// CountUnknown counts an entry template without a rule.
-func (e *Emitter) CountUnknown(root string) { e.report.Unknown[root]++ }
-
-// CountSection adds the report of a section.
-func (e *Emitter) CountSection(s SectionReport) { e.report.Sections = append(e.report.Sections, s) }
-
-// IsFull reports whether the budget of statements is spent.
-func (e *Emitter) IsFull() bool { return e.budget.isFull }
-
-// Afterwards runs do when every statement has its resource.
-func (e *Emitter) Afterwards(do func()) { e.later = append(e.later, do) }
-
-// Reference returns a reference to the resource that states a statement, or nil.
-func (e *Emitter) Reference(n *cda.Node) *r4.Reference {
-	if head := e.Fact(n); head != nil {
-		return head.Reference()
-	}
-	return nil
-}
-
-// Take marks a statement or a code as covered by a resource.
-func (e *Emitter) Take(n *cda.Node) { e.taken[n.Number] = true }
-
-// IsTaken reports whether a resource covers a statement or a code.
-func (e *Emitter) IsTaken(n *cda.Node) bool { return e.taken[n.Number] }
-
-// SetFact records the resource that states a statement. The first one stays.
-func (e *Emitter) SetFact(n *cda.Node, head *r4.Header) {
-	if e.facts[n] == nil {
-		e.facts[n] = head
-	}
-}
-
-// Fact returns the header of the resource that states a statement, or nil.
-func (e *Emitter) Fact(n *cda.Node) *r4.Header { return e.facts[n] }
-
-// Drop counts a part of the document that leaves no trace.
-func (e *Emitter) Drop(what, reason string) {
-	for i := range e.report.Dropped {
-		if d := &e.report.Dropped[i]; d.What == what && d.Reason == reason {
-			d.Count++
-			return
-		}
-	}
-	e.report.Dropped = append(e.report.Dropped, Dropped{What: what, Reason: reason, Count: 1})
+	r, _ := any(e.resources[at]).(*T)
+	return r
 }

@@ -1,6 +1,5 @@
-// Package statement is what the sections of a document have in common: the context in which a clinical statement is
-// converted, the form of a section's rules, and how statements refer to each other, to their authors and to their
-// comments.
+// Package statement holds the parts that all sections share: the context in which a clinical statement is converted, the
+// form of a section's rules, and the relations of statements to each other, to their authors and to their comments.
 package statement
 
 import (
@@ -11,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Context is given to every rule. Rules read it and never assign its fields: the first group holds for the whole
+// Context is given to every rule. Rules read its fields and never assign them: the first group holds for the whole
 // document, the second for the section being read, which package body enters and leaves.
 type Context struct {
 	Document  *cda.Document
@@ -54,4 +53,12 @@ type Problems interface {
 func NewContext(d *cda.Document, patient *r4.Reference, to *emit.Emitter) *Context {
 	read := datatype.NewReader(d, to)
 	return &Context{Document: d, Patient: patient, Read: read, Make: entity.NewMaker(d, patient, read, to), Emit: to}
+}
+
+// Named runs do as if the section had the name of another rule.
+func (c *Context) Named(rule string, do func()) {
+	within := c.Within
+	c.Within = rule
+	do()
+	c.Within = within
 }

@@ -2,9 +2,16 @@ package statement
 
 import "recordbridge/shared/fhir/ccda/cda"
 
+// RuleSet holds the rules of one section package.
+type RuleSet struct {
+	Folder   string // of the package, below this one's parent
+	Sections []Section
+	Entries  []Entry
+}
+
 // Entry is the rule of one entry template.
 type Entry struct {
-	// OIDs of the template, of any version; the first is that of C-CDA R2.1, others are of C32, IHE and CCD
+	// Roots are the OIDs of the template, of any version: first that of C-CDA R2.1, then those of C32, IHE and CCD.
 	Roots   []string
 	Name    string
 	Target  string // resource types, for the documentation
@@ -18,10 +25,11 @@ type Section struct {
 	Name   string
 	Titles []string // as senders without codes write them, in lower case
 	Assume []Assumption
-	// shared are templates of older guides that several sections use for different things: here they are what is
-	// assumed.
+	// Shared are templates of older guides that several sections use for different things. In this section, entries with
+	// them are what Assume states.
 	Shared []string
-	// narrative makes something of a section besides its entries, such as a DocumentReference of a note; nil for most.
+	// Narrative converts the section itself besides its entries, such as to a DocumentReference of a note. It is nil for
+	// most.
 	Narrative func(*Context, *cda.Node)
 }
 

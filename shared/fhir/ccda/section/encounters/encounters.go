@@ -103,9 +103,11 @@ func diagnoses(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	if e == nil {
 		return
 	}
-	within := c.Within
-	c.Within = "Encounters"
-	defer func() { c.Within = within }()
+	c.Named("Encounters", func() { convertDiagnoses(c, e, n) })
+}
+
+// convertDiagnoses makes the Conditions of the encounter e.
+func convertDiagnoses(c *statement.Context, e *r4.Encounter, n *cda.Node) {
 	for rel := range n.Each("entryRelationship") {
 		var found []r4.Reference
 		for act := range rel.Each("act") {
@@ -121,7 +123,7 @@ func diagnoses(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 		}
 		for _, condition := range found {
 			if told := emit.ResourceOf[r4.Condition](c.Emit, &condition); told != nil && told.Encounter == nil {
-				told.Encounter = ref
+				told.Encounter = e.Reference()
 			}
 			encounter.AddDiagnosis(e, condition, nil)
 		}
