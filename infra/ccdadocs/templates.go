@@ -18,9 +18,13 @@ const (
 	testdata  = converter + "/testdata"
 )
 
-// templates has a row for each rule: the templates that it takes, what they become, and which tests and documents have one of them.
+// templates has a row for each rule: the templates that it takes, what they become, and which tests and documents have
+// one of them.
 func templates(root string) (string, error) {
-	tests, err := readAll(root+"/"+converter+"/*_test.go", root+"/"+converter+"/section/*/*_test.go", root+"/"+testdata+"/*.xml")
+	folder := root + "/" + converter
+	tests, err := readAll(
+		folder+"/*_test.go", folder+"/*/*_test.go", folder+"/section/*/*_test.go", root+"/"+testdata+"/*.xml",
+	)
 	if err != nil {
 		return "", err
 	}
