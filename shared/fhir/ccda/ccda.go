@@ -10,7 +10,7 @@
 //
 // # Ids
 //
-// Ids are version 5 UUIDs (RFC 9562) in one namespace of ours, so that converting twice gives the same ids and facts
+// Ids are version 5 UUIDs (RFC 9562) in one namespace, so that converting twice gives the same ids and facts
 // that two documents share become one resource:
 //
 //   - what exists by itself (Patient, Practitioner, Organization, Device, Location, Encounter …) by its

@@ -152,7 +152,7 @@ func (m *merger) isOthers(made *emit.Emitter, patientID string) bool {
 	return false
 }
 
-// samePatients gives the id of the Patient of each document: the same for documents that share an identifier of the
+// samePatients returns the id of the Patient of each document: the same for documents that share an identifier of the
 // patient, also through others. It is made of the least of their identifiers.
 func samePatients(documents []added) []string {
 	toLess := map[string]string{} // from each identifier to a lesser one of the same patient, or to itself

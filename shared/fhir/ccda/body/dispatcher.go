@@ -42,7 +42,7 @@ func (d *Dispatcher) Member(n *cda.Node, section *statement.Section) *r4.Referen
 	return d.c.Emit.Reference(n)
 }
 
-// anywhere is what a statement is taken for by its class and mood, where its section does not say.
+// anywhere returns the templates of statements by their class and mood, for sections that state none.
 func anywhere() []statement.Assumption {
 	return []statement.Assumption{
 		{Element: "substanceAdministration", Root: "2.16.840.1.113883.10.20.22.4.16"},
@@ -81,8 +81,8 @@ func (d *Dispatcher) ConvertBy(root string, n *cda.Node) bool {
 	return rule != nil
 }
 
-// ruleOf gives the rule of a statement: by its templates, else by its section, class and mood; nil when there is none.
-// Its templates are counted as taken or unknown.
+// ruleOf returns the rule of a statement: by its templates, else by its section, class and mood; nil if there is none.
+// It counts the templates as covered or unknown.
 func (d *Dispatcher) ruleOf(n *cda.Node, section *statement.Section) *statement.Entry {
 	unknown := ""
 	for t := range n.Each("templateId") {

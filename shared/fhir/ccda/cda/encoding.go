@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// utf8Text gives a document in UTF-8 without characters that XML forbids. It goes by the bytes and not by what the XML
+// utf8Text returns a document in UTF-8 without characters that XML forbids. It goes by the bytes and not by what the XML
 // declaration says, which is often wrong: UTF-16 shows by its byte order mark or its zero bytes, and what is not UTF-8
 // is taken for windows-1252, of which ISO-8859-1 is a part. The document itself is not changed; it is returned where it
 // is fine.

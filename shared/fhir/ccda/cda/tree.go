@@ -181,7 +181,7 @@ func (b *builder) append(n *Node) {
 	}
 }
 
-// document gives the ClinicalDocument, which may stand in an envelope.
+// document returns the ClinicalDocument, which may stand in an envelope.
 func (b *builder) document() (*Node, error) {
 	if b.open != b.root || b.root.First == nil {
 		return nil, errXML

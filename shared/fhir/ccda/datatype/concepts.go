@@ -21,7 +21,7 @@ func (r *Reader) Substance(entity *cda.Node) *r4.CodeableConcept {
 	return code
 }
 
-// repeated gives the words of a part of the narrative that a statement refers to. They stand in the section as well.
+// repeated returns the words of a part of the narrative that a statement refers to. They stand in the section as well.
 func (r *Reader) repeated(narrative *cda.Node) string {
 	if narrative == nil || r.account.IsFull() && !r.account.Affords("reference", 0) {
 		return ""

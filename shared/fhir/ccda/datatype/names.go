@@ -141,7 +141,7 @@ func (r *Reader) Telecoms(parent *cda.Node) []r4.ContactPoint {
 	return list
 }
 
-// telecomSystem reads the scheme of a TEL. What has none is told by its looks.
+// telecomSystem reads the scheme of a TEL, or recognizes a value without one by its form.
 func telecomSystem(value string) (system, rest string) {
 	scheme, after, found := strings.Cut(value, ":")
 	if found {

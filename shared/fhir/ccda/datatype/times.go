@@ -130,7 +130,7 @@ func (r *Reader) Period(n *cda.Node) *r4.Period {
 	return &r4.Period{Start: start, End: end}
 }
 
-// after gives the day that is a duration after a start, or "" where either is not known to the day.
+// after returns the day that is a duration after a start, or "" where either is not known to the day.
 func after(start string, width *cda.Node) string {
 	count, err := strconv.Atoi(width.Attr("value"))
 	day := start[:min(len(start), len(time.DateOnly))]

@@ -26,7 +26,7 @@ type budget struct {
 
 func budgetOf(document int) budget { return budget{total: outputPerByte*document + outputAtLeast} }
 
-// forStatements and forSections are how much may have been made before either is left out.
+// forStatements and forSections return the size up to which either may be added.
 func (b *budget) forStatements() int { return b.total / 4 * 3 }
 
 func (b *budget) forSections() int { return b.total / 16 * 15 }

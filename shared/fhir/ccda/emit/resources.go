@@ -50,8 +50,8 @@ func (e *Emitter) HeaderWith(kind, id string) r4.Header {
 	return r4.Header{ResourceType: kind, ID: id, Meta: &r4.Meta{Source: e.Source}}
 }
 
-// identity is what has to be the same besides its id for a statement to be the same fact: what it is about, whether it
-// is so, and when it began. What kind of problem somebody calls a problem, or of allergy an allergy, does not count.
+// identity returns the parts of a statement besides its id that make it the same fact: its subject, whether it is
+// negated, and when it began. The kind of a problem or allergy does not count.
 func identity(kind string, n *cda.Node) []string {
 	product := cmp.Or(n.At("consumable", "manufacturedProduct"), n.At("product", "manufacturedProduct"))
 	role := n.At("participant", "participantRole")

@@ -50,7 +50,7 @@ func encounterStatus(n *cda.Node, period *r4.Period) string {
 
 const actCode = "http://terminology.hl7.org/CodeSystem/v3-ActCode"
 
-// encounterClass gives the class, which FHIR requires: a code of ActEncounterCode where the document has one, else by
+// encounterClass returns the class, which FHIR requires: a code of ActEncounterCode where the document has one, else by
 // the range of the CPT code (evaluation and management), else it is not known.
 func encounterClass(code *cda.Node) *r4.Coding {
 	for n := range code.Descendants() {

@@ -214,7 +214,7 @@ func (m *Maker) personHeader(kind string, role *cda.Node, parts []string) r4.Hea
 	return m.emit.Entity(kind, role, parts...)
 }
 
-// named gives a reference its display text.
+// named returns a reference its display text.
 func named(r *r4.Reference, names []r4.HumanName) *r4.Reference {
 	if len(names) > 0 {
 		r.Display = datatype.Shown(names[0])

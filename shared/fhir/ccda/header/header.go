@@ -64,7 +64,7 @@ func Composition(c *statement.Context) *r4.Composition {
 	return comp
 }
 
-// confidentiality gives a code of v3-ConfidentialityClassification, which FHIR requires; "" for any other.
+// confidentiality returns a code of v3-ConfidentialityClassification, which FHIR requires; "" for any other.
 func confidentiality(n *cda.Node) string {
 	if code := strings.ToUpper(cda.CodeOf(n)); cda.IsOneOf(code, "U", "L", "M", "N", "R", "V") {
 		return code
@@ -72,7 +72,7 @@ func confidentiality(n *cda.Node) string {
 	return ""
 }
 
-// attesters are those who signed.
+// attesters returns the people who signed.
 func attesters(c *statement.Context) []r4.CompositionAttester {
 	var list []r4.CompositionAttester
 	for n := range c.Document.Root.Each("legalAuthenticator", "authenticator") {

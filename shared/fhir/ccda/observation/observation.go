@@ -33,7 +33,7 @@ func Generic(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// sectionCategory is what stands for a category where no rule knows one: the section.
+// sectionCategory returns the code or title of the section, in place of a category that no rule knows.
 func sectionCategory(c *statement.Context) []r4.CodeableConcept {
 	if code, ok := datatype.Coding(c.InSection.At("code")); ok {
 		return []r4.CodeableConcept{{Coding: []r4.Coding{code}, Text: c.InSection.At("title").Words()}}
@@ -75,7 +75,7 @@ func New(c *statement.Context, n *cda.Node) *r4.Observation {
 	return o
 }
 
-// effectiveOf gives the time of a statement, else that of the organizer around it.
+// effectiveOf returns the time of a statement, else that of the organizer around it.
 func effectiveOf(c *statement.Context, n *cda.Node) (moment string, period *r4.Period) {
 	for at := n; at != nil; at = cda.Outer(at) {
 		moment, period = c.Read.Effective(at.At("effectiveTime"))
@@ -166,7 +166,7 @@ func referenceRanges(c *statement.Context, n *cda.Node) []r4.ReferenceRange {
 	return list
 }
 
-// openBound gives the words of a bound that is no part of its range, since those of FHIR are; "" for any other.
+// openBound returns the words of a bound that is no part of its range, since those of FHIR are; "" for any other.
 func openBound(value *cda.Node) string {
 	if q := datatype.Bound(value); q != nil && cda.IsOneOf(q.Comparator, "<", ">") {
 		return datatype.Spoken(r4.Value{ValueQuantity: q})

@@ -38,7 +38,7 @@ type Narrative struct {
 // Base implements Resource for everything that embeds a Header.
 func (h *Header) Base() *Header { return h }
 
-// Reference gives a reference to the resource, without a display text.
+// Reference returns a reference to the resource, without a display text.
 func (h *Header) Reference() *Reference {
 	return &Reference{Reference: h.ResourceType + "/" + h.ID}
 }

@@ -10,9 +10,9 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// authorships collect who wrote the statements that name an author of their own, and who performed those whose resource
-// has no place for it. Statements of one author at one time share a Provenance (C-CDA on FHIR, "Mapping Guidance":
-// Provenance).
+// authorships collects who wrote the statements that name an author of their own, and who performed those whose
+// resource has no member for it. Statements of one author at one time share a Provenance (C-CDA on FHIR, "Mapping
+// Guidance": Provenance).
 type authorships struct {
 	list  []*authorship
 	index map[string]*authorship
@@ -61,7 +61,7 @@ func activityOf(n *cda.Node) r4.Coding {
 	}
 }
 
-// participation is how somebody had a part in a statement, and when.
+// participation states the role of a person in a statement, and the time.
 type participation struct {
 	kind, display string // of the agent
 	moment        string

@@ -101,7 +101,7 @@ func setAllergyKind(c *statement.Context, r *r4.AllergyIntolerance, value *cda.N
 	}
 }
 
-// allergyStatus gives the clinical status: of the status observation, else of the concern. One that has ended is
+// allergyStatus returns the clinical status: of the status observation, else of the concern. One that has ended is
 // resolved.
 func allergyStatus(status, act, when *cda.Node) *r4.CodeableConcept {
 	code := statuses.Of(cda.CodeOf(status.At("value")))

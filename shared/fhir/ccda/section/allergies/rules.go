@@ -14,7 +14,7 @@ func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/allergies", Sections: sections(), Entries: entries()}
 }
 
-// sections are the sections whose entries are allergies.
+// sections returns the rules of the kinds of section.
 func sections() []statement.Section {
 	return []statement.Section{{
 		Codes: []string{"48765-2"}, Name: "Allergies",
@@ -35,6 +35,7 @@ func sections() []statement.Section {
 	}}
 }
 
+// entries returns the rules of the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

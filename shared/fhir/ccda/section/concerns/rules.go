@@ -21,6 +21,7 @@ const riskConcernRoot = "2.16.840.1.113883.10.20.22.4.136"
 
 const healthConcernName = "Health Concerns" // of the section, for the category of its Conditions
 
+// sections returns the rules of the kinds of section.
 func sections() []statement.Section {
 	return []statement.Section{
 		{
@@ -46,6 +47,7 @@ func sections() []statement.Section {
 	}
 }
 
+// entries returns the rules of the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

@@ -74,7 +74,7 @@ func directive(c *statement.Context, n, organizer *cda.Node) {
 	c.Add(r, told...)
 }
 
-// agent gives who verified a directive (VRF) or decides for the patient (CST).
+// agent returns who verified a directive (VRF) or decides for the patient (CST).
 func agent(c *statement.Context, p *cda.Node) *r4.Reference {
 	return c.Make.Party(p).As("Practitioner", "PractitionerRole", "RelatedPerson", "Patient", "Organization")
 }
@@ -88,7 +88,7 @@ func roleIn(c *statement.Context, p *cda.Node) *r4.CodeableConcept {
 	return role
 }
 
-// sourceOf gives the document that a directive stands in.
+// sourceOf returns the document that a directive stands in.
 func sourceOf(c *statement.Context, n *cda.Node) *r4.Reference {
 	for ref := range n.Each("reference") {
 		if to := docref.External(c, ref.At("externalDocument")); to != nil {

@@ -19,6 +19,7 @@ const (
 	directiveOrganizerRoot = "2.16.840.1.113883.10.20.22.4.108"
 )
 
+// sections returns the rules of the kinds of section.
 func sections() []statement.Section {
 	return []statement.Section{{
 		Codes: []string{"42348-3"}, Name: "Advance Directives", Titles: []string{"advance directives"},
@@ -33,6 +34,7 @@ func sections() []statement.Section {
 	}}
 }
 
+// entries returns the rules of the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

@@ -11,7 +11,7 @@ func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/encounters", Sections: sections(), Entries: entries()}
 }
 
-// sections is the section whose entries are encounters.
+// sections returns the rules of the kinds of section.
 func sections() []statement.Section {
 	return []statement.Section{{
 		Codes: []string{"46240-8"}, Name: "Encounters",
@@ -25,6 +25,7 @@ func sections() []statement.Section {
 	}}
 }
 
+// entries returns the rules of the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

@@ -14,7 +14,7 @@ func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/equipment", Sections: sections(), Entries: entries()}
 }
 
-// sections is the section about implants and aids.
+// sections returns the rules of the kinds of section.
 func sections() []statement.Section {
 	return []statement.Section{{
 		Codes: []string{"46264-8"}, Name: "Medical Equipment",
@@ -31,6 +31,7 @@ func sections() []statement.Section {
 	}}
 }
 
+// entries returns the rules of the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

@@ -15,6 +15,7 @@ const (
 	familyObservationRoot = "2.16.840.1.113883.10.20.22.4.46"
 )
 
+// sections returns the rules of the kinds of section.
 func sections() []statement.Section {
 	return []statement.Section{{
 		Codes: []string{"10157-6"}, Name: "Family History",
@@ -30,6 +31,7 @@ func sections() []statement.Section {
 	}}
 }
 
+// entries returns the rules of the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

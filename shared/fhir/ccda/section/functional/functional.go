@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// statusKind is what a status is about, as the category of US Core (us-core-category) that it is found by.
+// statusKind is the subject of a status, as a category of US Core (us-core-category).
 type statusKind string
 
 const (

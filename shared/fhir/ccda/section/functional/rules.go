@@ -15,7 +15,7 @@ func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/functional", Sections: sections(), Entries: entries()}
 }
 
-// sections are the sections about what the patient can do, and about mind and behavior.
+// sections returns the rules of the kinds of section.
 func sections() []statement.Section {
 	return []statement.Section{
 		{
@@ -41,6 +41,7 @@ func sections() []statement.Section {
 	}
 }
 
+// entries returns the rules of the entry templates.
 func entries() []statement.Entry {
 	rule := func(name string, convert func(*statement.Context, *cda.Node), roots ...string) statement.Entry {
 		return statement.Entry{Roots: roots, Name: name, Target: "Observation", Convert: convert}

@@ -12,9 +12,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// goal makes a Goal (US Core Goal). Its code says what is looked at, its value what is to be reached; a value that is
-// only words is what it is about. A time after that of the document is when it is to be reached, and any other when it
-// was set.
+// goal makes a Goal (US Core Goal). Its code is its measure, its value the target; a value of words alone is its
+// description. A time after that of the document is the due date, and any other time the start.
 func goal(c *statement.Context, n *cda.Node) {
 	g := &r4.Goal{
 		Header: c.Emit.Header("Goal", n), Identifier: datatype.Identifiers(n), Lifecycle: goalStatus(n),
@@ -63,7 +62,7 @@ func goalTarget(c *statement.Context, n *cda.Node, v r4.Value, due string) r4.Go
 	return t
 }
 
-// describeGoal gives a goal words where its code has none or says nothing.
+// describeGoal returns a goal words where its code has none or says nothing.
 func describeGoal(c *statement.Context, g *r4.Goal, n *cda.Node) {
 	code := n.At("code")
 	if g.Description.Text != "" {

@@ -13,7 +13,7 @@ func Rules() statement.RuleSet {
 
 const progressRoot = "2.16.840.1.113883.10.20.22.4.110"
 
-// sections are those of goals and of what came of them.
+// sections returns the rules of the kinds of section.
 func sections() []statement.Section {
 	return []statement.Section{
 		{
@@ -39,6 +39,7 @@ func sections() []statement.Section {
 
 const outcomeRoot = "2.16.840.1.113883.10.20.22.4.144"
 
+// entries returns the rules of the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{Roots: []string{statement.GoalRoot}, Name: "Goal Observation", Target: "Goal", Convert: goal},

@@ -77,7 +77,7 @@ func series(c *statement.Context, act *cda.Node) (r4.ImagingSeries, []*cda.Node)
 	return s, objects
 }
 
-// dicomUID gives the UID of a study, series or object: its id, as a whole OID. FHIR takes up to 64 characters, as DICOM
+// dicomUID returns the UID of a study, series or object: its id, as a whole OID. FHIR takes up to 64 characters, as DICOM
 // does.
 func dicomUID(n *cda.Node) string {
 	root := n.At("id").Attr("root")
@@ -95,7 +95,7 @@ type images struct {
 	byUID map[string]*cda.Node // nil until they are asked for
 }
 
-// convert takes an object outside its series: what is told around it is derived from its study.
+// convert converts an object outside its series: the statement around it is derived from the object's study.
 func (all *images) convert(c *statement.Context, n *cda.Node) {
 	listed := all.of(c.Document.Root)[dicomUID(n)]
 	if listed == nil {
@@ -117,7 +117,7 @@ func (all *images) convert(c *statement.Context, n *cda.Node) {
 	})
 }
 
-// of gives the objects by their UIDs.
+// of returns the objects by their UIDs.
 func (all *images) of(document *cda.Node) map[string]*cda.Node {
 	if all.byUID != nil {
 		return all.byUID

@@ -21,7 +21,7 @@ const (
 	dicomURI   = "http://dicom.nema.org/resources/ontology/DCM"
 )
 
-// sections are those of Diagnostic Imaging Report, whose codes are DICOM's.
+// sections returns the rules of the kinds of section.
 func sections() []statement.Section {
 	observed := []statement.Assumption{{Element: "observation", Root: imagingTextRoot}}
 	return []statement.Section{
@@ -48,6 +48,7 @@ func sections() []statement.Section {
 
 const imagingTextRoot = "2.16.840.1.113883.10.20.6.2.12"
 
+// entries returns the rules of the entry templates.
 func entries() []statement.Entry {
 	listed := &images{}
 	return []statement.Entry{

@@ -62,7 +62,7 @@ func immunizationStatus(n *cda.Node) string {
 	return cmp.Or(statuses.Of(cda.StatusOf(n)), "completed")
 }
 
-// immunizers gives who gave it, and who entered it (v2-0443).
+// immunizers returns who gave it, and who entered it (v2-0443).
 func immunizers(c *statement.Context, n *cda.Node) []r4.ImmunizationPerformer {
 	const functions = "http://terminology.hl7.org/CodeSystem/v2-0443"
 	var list []r4.ImmunizationPerformer

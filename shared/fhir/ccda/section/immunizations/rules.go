@@ -10,7 +10,7 @@ func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/immunizations", Sections: sections(), Entries: entries()}
 }
 
-// sections is the section whose entries are immunizations.
+// sections returns the rules of the kinds of section.
 func sections() []statement.Section {
 	return []statement.Section{{
 		Codes: []string{"11369-6"}, Name: "Immunizations",
@@ -26,6 +26,7 @@ func sections() []statement.Section {
 
 const immunizationRoot = "2.16.840.1.113883.10.20.22.4.52"
 
+// entries returns the rules of the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{{
 		Roots:  []string{immunizationRoot, "2.16.840.1.113883.3.88.11.83.13", "1.3.6.1.4.1.19376.1.5.3.1.4.12"},

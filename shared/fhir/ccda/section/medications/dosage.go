@@ -213,7 +213,7 @@ func setEvent(timing *r4.Timing, repeat *r4.Repeat, t *cda.Node) {
 	}
 }
 
-// offsetOf gives how many whole minutes after an event a dose is, below 0 before it; 0 when that is not said.
+// offsetOf returns how many whole minutes after an event a dose is, below 0 before it; 0 when that is not said.
 func offsetOf(t *cda.Node) int {
 	n := cmp.Or(t.At("offset", "low"), t.At("offset", "center"), t.At("offset"))
 	value, before := strings.CutPrefix(strings.TrimSpace(n.Attr("value")), "-")

@@ -44,7 +44,7 @@ func medication(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// activity is what a medication activity says, whatever it becomes.
+// activity holds the content of a medication activity, whichever resource it becomes.
 type activity struct {
 	n        *cda.Node
 	status   string // of FHIR's medication resources

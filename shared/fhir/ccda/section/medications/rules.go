@@ -12,7 +12,7 @@ func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/medications", Sections: sections(), Entries: entries()}
 }
 
-// sections are the sections whose entries are medication activities.
+// sections returns the rules of the kinds of section.
 func sections() []statement.Section {
 	assume := []statement.Assumption{
 		{Element: "substanceAdministration", Root: "2.16.840.1.113883.10.20.22.4.16"},
@@ -55,6 +55,7 @@ func sections() []statement.Section {
 // medicationsAdministered is the section whose medication has been given, by whoever wrote the document.
 const medicationsAdministered = "Medications Administered"
 
+// entries returns the rules of the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

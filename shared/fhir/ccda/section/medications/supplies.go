@@ -39,7 +39,7 @@ func supplyIntent(n *cda.Node) string {
 	return medicationIntent(n)
 }
 
-// supplyInstruction gives what the patient is told with a supply.
+// supplyInstruction returns the instruction for the patient that stands in a supply.
 func supplyInstruction(c *statement.Context, n *cda.Node) (string, *cda.Node) {
 	for r := range n.Each("entryRelationship") {
 		for act := range r.Each("act") {

@@ -74,7 +74,7 @@ func noteStatus(n *cda.Node) string {
 	return cmp.Or(statuses.Of(cda.StatusOf(n)), "current")
 }
 
-// contents gives the forms of a text: its bytes in the format that it names, where it is, or the words of the narrative
+// contents returns the forms of a text: its bytes in the format that it names, where it is, or the words of the narrative
 // as XHTML and as plain text. It is nil when there are none.
 func contents(c *statement.Context, text *cda.Node) []r4.DocumentContent {
 	url := text.At("reference").Attr("value")

@@ -17,8 +17,7 @@ func Rules() statement.RuleSet {
 	}
 }
 
-// sections are the sections whose words are what they tell. Each is a DocumentReference, besides what its entries
-// become.
+// sections returns the rules of the kinds of section.
 func sections() []statement.Section {
 	var rules []statement.Section
 	for _, list := range [][]narrativeSection{noteKinds(), historyKinds(), hospitalKinds(), operationKinds()} {
@@ -32,6 +31,7 @@ func sections() []statement.Section {
 	return rules
 }
 
+// entries returns the rules of the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{{
 		Roots: []string{statement.NoteActivityRoot}, Name: "Note Activity", Target: "DocumentReference",

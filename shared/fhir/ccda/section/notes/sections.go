@@ -8,8 +8,8 @@ type narrativeSection struct {
 	titles []string
 }
 
-// noteKinds are the codes of notes of any kind (C-CDA on FHIR, "Notes"; value set Note Types). Their words may be in a
-// Note Activity as well, which says who wrote them.
+// noteKinds returns the codes of notes of any kind (C-CDA on FHIR, "Notes"; value set Note Types). Their words may be
+// in a Note Activity as well, which names their author.
 func noteKinds() []narrativeSection {
 	return []narrativeSection{{
 		name: "Notes",
@@ -22,7 +22,7 @@ func noteKinds() []narrativeSection {
 	}}
 }
 
-// historyKinds are what the patient tells and what is seen and thought.
+// historyKinds returns the sections about the patient's history, examination and assessment.
 func historyKinds() []narrativeSection {
 	return []narrativeSection{
 		{
@@ -83,7 +83,7 @@ func historyKinds() []narrativeSection {
 	}
 }
 
-// hospitalKinds are what a hospital tells of a stay.
+// hospitalKinds returns the sections about a hospital stay.
 func hospitalKinds() []narrativeSection {
 	return []narrativeSection{
 		{
@@ -114,7 +114,7 @@ func hospitalKinds() []narrativeSection {
 	}
 }
 
-// operationKinds are what is told of an operation.
+// operationKinds returns the sections about an operation.
 func operationKinds() []narrativeSection {
 	return []narrativeSection{
 		{

@@ -168,7 +168,7 @@ func subscriberRelationship(n *cda.Node) string {
 	return relationships.Of(cda.CodeOf(n))
 }
 
-// holder gives who holds a policy: the patient, or a RelatedPerson with a name. It is nil for a number alone.
+// holder returns who holds a policy: the patient, or a RelatedPerson with a name. It is nil for a number alone.
 func holder(c *statement.Context, role *cda.Node) *r4.Reference {
 	names := c.Read.HumanNames(role.At("playingEntity"))
 	if c.Make.IsPatient(role) {

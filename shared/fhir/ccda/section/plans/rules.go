@@ -35,7 +35,7 @@ func planAssumptions() []statement.Assumption {
 	}
 }
 
-// sections are the sections that tell what is to be done. Each is a CarePlan.
+// sections returns the rules of the kinds of section.
 func sections() []statement.Section {
 	all := &carePlans{}
 	return []statement.Section{

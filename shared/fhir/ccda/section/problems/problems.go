@@ -149,7 +149,7 @@ func verification(value *cda.Node) *r4.CodeableConcept {
 	return r4.Concept(system, "confirmed", "Confirmed")
 }
 
-// problemCategories gives the category by the section, and the kind of problem as the document says it.
+// problemCategories returns the category by the section, and the kind of problem as the document says it.
 func problemCategories(c *statement.Context, n *cda.Node) []r4.CodeableConcept {
 	const system = "http://terminology.hl7.org/CodeSystem/condition-category"
 	category := r4.Concept(system, "encounter-diagnosis", "Encounter Diagnosis")
@@ -168,7 +168,7 @@ func problemCategories(c *statement.Context, n *cda.Node) []r4.CodeableConcept {
 	return list
 }
 
-// problemStatus gives the clinical status: of the status observation, else of the concern. One that has ended is not
+// problemStatus returns the clinical status: of the status observation, else of the concern. One that has ended is not
 // active (con-4), even if nobody knows when. It is nil when nothing is said: another mention of the problem may know.
 // The status of an act that is no concern, such as a diagnosis, is that of the act.
 func problemStatus(c *statement.Context, status, act, when *cda.Node) *r4.CodeableConcept {

@@ -15,7 +15,7 @@ func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/problems", Sections: sections(), Entries: entries()}
 }
 
-// sections are the sections whose entries are conditions.
+// sections returns the rules of the kinds of section.
 func sections() []statement.Section {
 	concern := []statement.Assumption{
 		{Element: "act", Root: "2.16.840.1.113883.10.20.22.4.3"},
@@ -70,7 +70,7 @@ func sections() []statement.Section {
 	}
 }
 
-// entries are acts that hold problem observations, and the observation itself.
+// entries returns the rules of the entry templates.
 func entries() []statement.Entry {
 	holder := func(c *statement.Context, n *cda.Node) { problemAct(c, n) }
 	return []statement.Entry{

@@ -10,7 +10,7 @@ func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/procedures", Sections: sections(), Entries: entries()}
 }
 
-// sections is the section whose entries are procedures.
+// sections returns the rules of the kinds of section.
 func sections() []statement.Section {
 	return []statement.Section{{
 		Codes: []string{"47519-4"}, Name: "Procedures",
@@ -29,6 +29,7 @@ func sections() []statement.Section {
 	}}
 }
 
+// entries returns the rules of the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

@@ -51,7 +51,7 @@ func resultOrganizer(c *statement.Context, n *cda.Node) {
 	c.Add(r, n)
 }
 
-// responsible gives who performed a statement and who wrote it down.
+// responsible returns who performed a statement and who wrote it down.
 func responsible(c *statement.Context, n *cda.Node) []r4.Reference {
 	var list []r4.Reference
 	for _, who := range append(c.Make.Performers(n), c.Make.OwnAuthor(n)) {
@@ -93,7 +93,7 @@ func part(c *statement.Context, n *cda.Node) *r4.Reference {
 	return nil
 }
 
-// files gives the values of an observation that are files.
+// files returns the values of an observation that are files.
 func files(c *statement.Context, n *cda.Node) []r4.Attachment {
 	var list []r4.Attachment
 	for value := range n.Each("value") {

@@ -11,7 +11,7 @@ func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/results", Sections: sections(), Entries: entries()}
 }
 
-// sections is the section whose entries are results of laboratories, imaging and other tests.
+// sections returns the rules of the kinds of section.
 func sections() []statement.Section {
 	return []statement.Section{*resultSection()}
 }
@@ -35,6 +35,7 @@ func resultSection() *statement.Section {
 	}
 }
 
+// entries returns the rules of the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

@@ -89,7 +89,7 @@ func convertFact(c *statement.Context, n *cda.Node, about patientFact) {
 	}
 }
 
-// sexCode gives the code of US Core's value set for sex; "" for a value that is in no set of it.
+// sexCode returns the code of US Core's value set for sex; "" for a value that is in no set of it.
 func sexCode(concept *r4.CodeableConcept) string {
 	if concept == nil {
 		return ""

@@ -105,7 +105,7 @@ func disability(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// birthSex gives a code of US Core's value set for birth sex; "" for any other.
+// birthSex returns a code of US Core's value set for birth sex; "" for any other.
 func birthSex(value *cda.Node) string {
 	if code := strings.ToUpper(cda.CodeOf(value)); cda.IsOneOf(code, "F", "M", "OTH", "ASKU", "UNK") {
 		return code

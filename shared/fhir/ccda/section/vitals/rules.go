@@ -10,7 +10,7 @@ func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/vitals", Sections: sections(), Entries: entries()}
 }
 
-// sections is the section whose entries are vital signs.
+// sections returns the rules of the kinds of section.
 func sections() []statement.Section {
 	return []statement.Section{*vitalSection()}
 }
@@ -32,6 +32,7 @@ func vitalSection() *statement.Section {
 	}
 }
 
+// entries returns the rules of the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// siblings gives the observations after one, in its organizer or its section, of the same time that nothing tells yet.
+// siblings returns the observations after one, in its organizer or its section, of the same time that nothing tells yet.
 // What belongs together stands close by: looking no further keeps long lists linear.
 func siblings(c *statement.Context, n *cda.Node) iter.Seq[*cda.Node] {
 	const closeBy = 200
@@ -170,7 +170,7 @@ func bloodPressure(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// first gives the first observation of a code; nil when there is none.
+// first returns the first observation of a code; nil when there is none.
 func first(list iter.Seq[*cda.Node], isIt func(code *cda.Node) bool) *cda.Node {
 	for n := range list {
 		if isIt(n.At("code")) {
