@@ -18,23 +18,29 @@ const (
 	testdata  = converter + "/testdata"
 )
 
-// templates has a row for each rule: the templates that it takes, what they become, and which tests and documents have one of them.
+// templates has a row for each rule: the templates that it takes, what they become, and which tests and documents have
+// one of them.
 func templates(root string) (string, error) {
-	tests, err := readAll(root+"/"+converter+"/*_test.go", root+"/"+testdata+"/*.xml")
+	folder := root + "/" + converter
+	tests, err := readAll(
+		folder+"/*_test.go", folder+"/*/*_test.go", folder+"/section/*/*_test.go", root+"/"+testdata+"/*.xml",
+	)
 	if err != nil {
 		return "", err
 	}
-	type rule struct{ name, target, file string }
+	type rule struct{ name, target, folder string }
 	var order []rule
 	roots := map[rule][]string{}
 	for _, t := range ccda.Templates() {
-		r := rule{t.Name, t.Target, t.Rule}
+		r := rule{t.Name, t.Target, t.Folder}
 		if roots[r] == nil {
 			order = append(order, r)
 		}
 		roots[r] = append(roots[r], t.Root)
 	}
-	slices.SortFunc(order, func(a, b rule) int { return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(roots[a][0], roots[b][0])) })
+	slices.SortFunc(order, func(a, b rule) int {
+		return cmp.Or(cmp.Compare(a.folder, b.folder), cmp.Compare(roots[a][0], roots[b][0]))
+	})
 	rows := make([][]string, 0, len(order))
 	for _, r := range order {
 		var tested []string
@@ -43,7 +49,7 @@ func templates(root string) (string, error) {
 				tested = append(tested, name)
 			}
 		}
-		by := fmt.Sprintf("[%s](../%s/%s)", r.file, converter, r.file)
+		by := fmt.Sprintf("[%s](../%s/%s)", r.folder, converter, r.folder)
 		rows = append(rows, []string{r.name, "`" + strings.Join(roots[r], "` `") + "`", r.target, by, strings.Join(tested, ", ")})
 	}
 	return markdown([]string{"Name", "Templates", "Becomes", "By", "Tested in"}, rows), nil

@@ -16,7 +16,7 @@ func TestWhateverAliasOfATemplateADocumentHasItsResourcesAreTheSame(t *testing.T
 	t.Parallel()
 	rules, ruleOf, most := map[string][]string{}, map[string]string{}, 0
 	for _, template := range ccda.Templates() {
-		rule := template.Rule + " " + template.Name
+		rule := template.Folder + " " + template.Name
 		rules[rule] = append(rules[rule], template.Root)
 		ruleOf[template.Root] = rule
 		most = max(most, len(rules[rule]))

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"recordbridge/shared/fhir/ccda"
+	"recordbridge/shared/testkit/ccdatest"
 )
 
 // outputLimit is the documented budget of a document (docs/ccda.md, "Budget").
@@ -33,7 +34,8 @@ func long(n int) string { return strings.Repeat("x", n) }
 
 const numbered = `<entry><observation classCode="OBS" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="#"/>`
 
-// piece is a part of a document whose conversion multiplies its size: its id's extension, elements before the body, and sections.
+// piece is a part of a document whose conversion multiplies its size: its id's extension, elements before the body, and
+// sections.
 type piece struct{ id, header, sections string }
 
 func sectionWith(title, text, entries string) string {
@@ -94,14 +96,15 @@ func amplified(pieces ...piece) []byte {
 		header.WriteString(p.header)
 		sections.WriteString(p.sections)
 	}
-	text := document(header.String()+somePatient, `<structuredBody>`+sections.String()+`</structuredBody>`)
+	text := ccdatest.Document(header.String()+ccdatest.SomePatient, `<structuredBody>`+sections.String()+`</structuredBody>`)
 	return []byte(strings.Replace(text, `extension="d 1"`, `extension="`+id.String()+`"`, 1))
 }
 
-// converted converts a document and checks that what it becomes keeps to the budget and refers to nothing that is not there.
+// converted converts a document and checks that what it becomes keeps to the budget and refers to nothing that is not
+// there.
 func converted(t *testing.T, name string, document []byte) (out []byte, report ccda.DocumentReport) {
 	t.Helper()
-	ndjson, all := lines(t, document)
+	ndjson, all := ccdatest.Lines(t, document)
 	if len(ndjson) > outputLimit(document) {
 		t.Errorf("%s: %d bytes became %d, of %d at most", name, len(document), len(ndjson), outputLimit(document))
 	}
@@ -145,7 +148,8 @@ func TestConversionKeepsToBudgetForRandomDocuments(t *testing.T) {
 	}
 }
 
-// A document of 1.15 MB once became 421 MB: each of 800 entries repeated the narrative that it refers to (docs/ccda.md).
+// A document of 1.15 MB once became 421 MB: each of 800 entries repeated the narrative that it refers to
+// (docs/ccda.md).
 func TestReferencesToNarrativeAreDroppedOverBudget(t *testing.T) { //nolint:paralleltest // measures what is allocated
 	entry := numbered + `<code><originalText><reference value="t"/></originalText></code></observation></entry>`
 	attack := amplified(piece{sections: sectionWith("", `<content ID="t">`+long(1<<20)+`</content>`, repeatedly(800, entry))})

@@ -1,39 +1,42 @@
-// Package ccda turns C-CDA documents into FHIR R4 resources. It owns the reading of the XML, the rules of every section and
-// entry template, the terminology maps between the two standards, and the ids of what comes out. It is pure: bytes in,
-// resources out; no clock, no network, no randomness, so that the same documents always give the same bytes.
+// Package ccda turns C-CDA documents into FHIR R4 resources. It is the only package of this folder that others import:
+// it reads documents, gives each section to its package (section/allergies and so on) and merges what several documents
+// have in common. It is pure: bytes in, resources out; no clock, no network, no randomness, so that the same documents
+// always give the same bytes.
 //
-// The rules are those of HL7 "C-CDA on FHIR" (hl7.org/fhir/us/ccda) for documents of C-CDA R1.1, R2.1 and later, and of US
-// Core for what a resource has to have. Documents are taken as they come: an entry without a known templateId is taken by
-// its section and class, and what no rule takes becomes a generic Observation and is counted in the Report. No document is
-// refused for its content.
+// The rules are those of HL7 "C-CDA on FHIR" (hl7.org/fhir/us/ccda) for documents of C-CDA R1.1, R2.1 and later, and of
+// US Core for what a resource has to have. Documents are taken as they come: an entry without a known templateId is
+// taken by its section and class, and what no rule takes becomes a generic Observation and is counted in the Report. No
+// document is refused for its content.
 //
 // # Ids
 //
-// Ids are version 5 UUIDs (RFC 9562) in one namespace of ours, so that converting twice gives the same ids and facts that
-// two documents share become one resource:
+// Ids are version 5 UUIDs (RFC 9562) in one namespace, so that converting twice gives the same ids and facts
+// that two documents share become one resource:
 //
-//   - what exists by itself (Patient, Practitioner, Organization, Device, Location, Encounter …) by its type and its first real II;
+//   - what exists by itself (Patient, Practitioner, Organization, Device, Location, Encounter …) by its
+//     type and its first real II;
 //   - a clinical fact by its type, its first real II, its code and its start, since senders reuse ids for other facts;
-//   - anything without a real II by its document, its type, the fact that it is part of, and its content, but never by its
-//     place in the document.
+//   - anything without a real II by its document, its type, the fact that it is part of, and its content, but never by
+//     its place in the document.
 //
-// Two facts of one document that come to the same id and contradict each other stay two: the second is told apart by its content.
+// Two facts of one document that come to the same id and contradict each other stay two: the second is told apart by
+// its content.
 package ccda
 
-import "errors"
+import "recordbridge/shared/fhir/ccda/cda"
 
-// ErrInvalid says that a document cannot be converted at all: no well-formed XML, no ClinicalDocument, too large, or nested
-// too deeply. Its text holds nothing of the document.
-var ErrInvalid = errors.New("ccda: invalid document")
+// ErrInvalid reports a document that cannot be converted at all: it is not well-formed XML, has no ClinicalDocument, is
+// too large or nested too deeply. Its text contains nothing of the document.
+var ErrInvalid = cda.ErrInvalid
 
-// Resource is one FHIR R4 resource as it leaves.
+// Resource is one FHIR R4 resource.
 type Resource struct {
 	Type string // resourceType
 	ID   string // a UUID in lower case
 	JSON []byte // compact, without a line break; the receiver may keep it
 }
 
-// Convert turns one document into resources and hands them out in the order of the document, its Patient first. The error is
+// Convert converts one document and emits its resources in the order of the document, its Patient first. The error is
 // ErrInvalid, or that of emit.
 func Convert(document []byte, emit func(Resource) error) (Report, error) {
 	var s Set

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"recordbridge/shared/fhir/ccda"
+	"recordbridge/shared/testkit/ccdatest"
 )
 
 // publicFolder has whole documents of HL7 that are not part of the project.
@@ -35,31 +36,11 @@ func publicDocuments(tb testing.TB) map[string][]byte {
 	return documents
 }
 
-// lines converts documents as one set, and gives the resources as NDJSON.
-func lines(tb testing.TB, documents ...[]byte) (ndjson []byte, report ccda.Report) {
-	tb.Helper()
-	var s ccda.Set
-	for _, document := range documents {
-		if err := s.Add(document); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	var out bytes.Buffer
-	report, err := s.Emit(func(r ccda.Resource) error {
-		out.Write(r.JSON)
-		return out.WriteByte('\n')
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return out.Bytes(), report
-}
-
 func TestEveryPublicDocumentConverts(t *testing.T) {
 	t.Parallel()
 	for name, document := range publicDocuments(t) {
-		ndjson, _ := lines(t, document)
-		again, _ := lines(t, document)
+		ndjson, _ := ccdatest.Lines(t, document)
+		again, _ := ccdatest.Lines(t, document)
 		if !bytes.Equal(ndjson, again) {
 			t.Errorf("%s: two runs differ", name)
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/shared/testkit/ccdatest"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")
@@ -20,7 +22,7 @@ func TestOurDocumentsBecomeWhatTheyDid(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _ := lines(t, document)
+		got, _ := ccdatest.Lines(t, document)
 		golden := "testdata/" + name + ".ndjson"
 		if *update {
 			if err = os.WriteFile(golden, got, 0o600); err != nil {

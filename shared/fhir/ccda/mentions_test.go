@@ -9,7 +9,8 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// mentions is a document that tells one fact over and over, each time with an id, a code, an author and a note of its own.
+// mentions is a document that tells one fact over and over, each time with an id, a code, an author and a note of its
+// own.
 func mentions(count int) []byte {
 	var entries strings.Builder
 	for i := range count {

@@ -4,16 +4,21 @@ import (
 	"cmp"
 	"slices"
 
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
+	"recordbridge/shared/fhir/ccda/emit"
 	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Set collects documents whose facts belong together, such as one answer of a health information network, of one patient or
-// several. A fact that several documents tell leaves once, as the latest of them tells it with what the others add; the
-// Provenance of each document names it as a target, so that no source is lost. Patients are one when they share an
-// identifier. The zero value is empty and ready.
+// Set collects documents whose facts belong together, such as one response of a health information network, about one
+// patient or several. A fact that several documents state is emitted once, as the latest of them states it, completed
+// by the others; the Provenance of each document has it as a target, so no source is lost. Patients that share an
+// identifier are one. The zero value is empty and ready.
 type Set struct {
-	// Is reports whether all given names, a family name, a birth date (YYYY-MM-DD) and a code of AdministrativeGender, which may be
-	// empty, are those of the person whom every document has to be about. It is nil if documents may be about anybody.
+	// Is reports whether all given names, a family name, a birth date (YYYY-MM-DD) and a code of AdministrativeGender,
+	// which may be empty, are those of the person whom every document has to be about. It is nil if documents may be
+	// about anybody.
 	Is func(given, family, birthDate, sex string) bool
 
 	documents []added
@@ -21,32 +26,36 @@ type Set struct {
 
 // added is a document that has been read and not yet converted.
 type added struct {
-	root        *node
+	root        *cda.Node
 	time        string
 	source      string
 	fingerprint string // tells apart two documents of the same time and id
 	bytes       int
 }
 
-// Add reads a document. The error is ErrInvalid or ErrSubject; what was added before stays.
+// Add reads a document. The error is ErrInvalid or ErrSubject, and keeps the documents added before.
 func (s *Set) Add(document []byte) error {
-	root, err := parse(document)
+	root, err := cda.Parse(document)
 	if err != nil {
 		return err
 	}
 	if s.Is != nil && !isAbout(root, s.Is) {
 		return ErrSubject
 	}
-	source, _ := documentNames(root)
-	s.documents = append(s.documents, added{root, root.at("effectiveTime").attr("value"), source, digestOf(document), len(document)})
+	source, _ := emit.DocumentNames(root)
+	s.documents = append(s.documents, added{
+		root, root.At("effectiveTime").Attr("value"), source, cda.DigestOf(document), len(document),
+	})
 	return nil
 }
 
-// Emit hands out everything once and empties the set: documents by their time and id, whatever the order in which they were
-// added, and within a document in its own order. The error is that of emit.
+// Emit emits every resource once and empties the set: documents by their time and id, regardless of the order in which
+// they were added, and within a document in its own order. The error is that of emit.
 func (s *Set) Emit(emit func(Resource) error) (Report, error) {
 	slices.SortFunc(s.documents, func(a, b added) int {
-		return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.source, b.source), cmp.Compare(a.fingerprint, b.fingerprint))
+		return cmp.Or(
+			cmp.Compare(a.time, b.time), cmp.Compare(a.source, b.source), cmp.Compare(a.fingerprint, b.fingerprint),
+		)
 	})
 	m := merger{report: Report{Resources: map[string]int{}}, index: map[string]int{}, owner: map[string]string{}}
 	patients := samePatients(s.documents)
@@ -70,21 +79,21 @@ func (s *Set) Emit(emit func(Resource) error) (Report, error) {
 	return m.report, nil
 }
 
-// finish sets what is only known when no document is left that could say otherwise: a problem of which nobody says how it
-// stands is active (con-3 and US Core ask for a status), and a name that nobody tells is not known.
+// finish sets what is only known when no document is left that could say otherwise: a problem of which nobody says how
+// it stands is active (con-3 and US Core ask for a status), and a name that nobody tells is not known.
 func finish(r r4.Resource) {
 	switch r := r.(type) {
 	case *r4.Condition:
 		if r.ClinicalStatus == nil {
-			r.ClinicalStatus = conditionStatus("active")
+			r.ClinicalStatus = statement.ConditionStatus("active")
 		}
 	case *r4.Organization:
 		if r.Name == "" {
-			r.NameAbsent = absent(nil)
+			r.NameAbsent = datatype.Absent(nil)
 		}
 	case *r4.Location:
 		if r.Name == "" {
-			r.NameAbsent = absent(nil)
+			r.NameAbsent = datatype.Absent(nil)
 		}
 	}
 }
@@ -100,17 +109,13 @@ type merger struct {
 
 // take converts a document and adds what it tells. A fact of the same id as one of another patient is not the same: the
 // document is converted once more, with ids of that patient's own.
-func (m *merger) take(root *node, bytes int, patientID string) {
-	c := newConverter(root, bytes, patientID, "")
-	c.convert()
-	if m.isOthers(c, patientID) {
-		for n := range root.descendants() {
-			n.taken, n.ref = false, nil
-		}
-		c = newConverter(root, bytes, patientID, patientID)
-		c.convert()
+func (m *merger) take(root *cda.Node, bytes int, patientID string) {
+	document := cda.Open(root)
+	made := convert(document, bytes, patientID, "")
+	if m.isOthers(made, patientID) {
+		made = convert(document, bytes, patientID, patientID)
 	}
-	for _, r := range c.resources {
+	for _, r := range made.Resources() {
 		name := r.Base().ResourceType + "/" + r.Base().ID
 		at, known := m.index[name]
 		if !known {
@@ -123,13 +128,14 @@ func (m *merger) take(root *node, bytes int, patientID string) {
 		m.resources[at] = r
 		m.report.Merged++
 	}
-	m.report.Merged += c.merged
-	m.report.Documents = append(m.report.Documents, c.report)
+	m.report.Merged += made.Merged()
+	m.report.Documents = append(m.report.Documents, made.Report())
 }
 
-// isOthers reports whether a document of one patient has a fact of another's id. People, places and software are everybody's.
-func (m *merger) isOthers(c *converter, patientID string) bool {
-	for _, r := range c.resources {
+// isOthers reports whether a document of one patient has a fact of another's id. People, places and software are
+// everybody's.
+func (m *merger) isOthers(made *emit.Emitter, patientID string) bool {
+	for _, r := range made.Resources() {
 		head := r.Base()
 		switch r := r.(type) {
 		case *r4.Practitioner, *r4.PractitionerRole, *r4.Organization, *r4.Location, *r4.Medication:
@@ -146,8 +152,8 @@ func (m *merger) isOthers(c *converter, patientID string) bool {
 	return false
 }
 
-// samePatients gives the id of the Patient of each document: the same for documents that share an identifier of the patient,
-// also through others. It is made of the least of their identifiers.
+// samePatients returns the id of the Patient of each document: the same for documents that share an identifier of the
+// patient, also through others. It is made of the least of their identifiers.
 func samePatients(documents []added) []string {
 	toLess := map[string]string{} // from each identifier to a lesser one of the same patient, or to itself
 	least := func(key string) string {
@@ -159,7 +165,7 @@ func samePatients(documents []added) []string {
 	}
 	first := make([]string, len(documents))
 	for i, d := range documents {
-		keys := patientKeys(d.root)
+		keys := cda.PatientKeys(d.root)
 		if keys == nil {
 			keys = []string{"document|" + d.source}
 		}
@@ -174,7 +180,7 @@ func samePatients(documents []added) []string {
 	}
 	ids := make([]string, len(documents))
 	for i, key := range first {
-		ids[i] = derive("Patient", least(key))
+		ids[i] = emit.Derive("Patient", least(key))
 	}
 	return ids
 }

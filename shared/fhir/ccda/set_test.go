@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"recordbridge/shared/fhir/ccda"
+	"recordbridge/shared/fhir/ccda/emit"
+	"recordbridge/shared/testkit/ccdatest"
 )
 
 // telling is a document of a patient, with an id, a time and the entries of a section.
@@ -20,37 +22,27 @@ func patientID(extension string) string {
 	return `<id root="2.16.840.1.113883.19.1" extension="` + extension + `"/>`
 }
 
-func count(resources []paths, kind string) int {
-	n := 0
-	for _, r := range resources {
-		if r.kind == kind {
-			n++
-		}
-	}
-	return n
-}
-
 func TestAFactOfTwoDocumentsIsOneAsTheLaterTellsIt(t *testing.T) {
 	t.Parallel()
 	onset := `<effectiveTime><low value="2019"/></effectiveTime>`
-	first := telling("d1", "20190601", patientID("a"), "11450-4", concern("active", problemOf("", onset+pneumonia+`<targetSiteCode code="39607008" `+snomedCT+`/>`)))
-	second := telling("d2", "20200601", patientID("b")+patientID("a"), "11450-4", concern("completed", problemOf("", onset+pneumonia)))
-	resources := documentFacts(t, second, first)
-	wants(t, resources, "Condition | clinicalStatus.coding.code=resolved | bodySite.coding.code=39607008 | meta.source=urn:oid:2.16.840.1.113883.19.9#d2",
+	first := telling("d1", "20190601", patientID("a"), "11450-4", ccdatest.Concern("active", ccdatest.ProblemOf("", onset+ccdatest.Pneumonia+`<targetSiteCode code="39607008" `+ccdatest.Snomed+`/>`)))
+	second := telling("d2", "20200601", patientID("b")+patientID("a"), "11450-4", ccdatest.Concern("completed", ccdatest.ProblemOf("", onset+ccdatest.Pneumonia)))
+	resources := ccdatest.DocumentFacts(t, second, first)
+	ccdatest.Wants(t, resources, "Condition | clinicalStatus.coding.code=resolved | bodySite.coding.code=39607008 | meta.source=urn:oid:2.16.840.1.113883.19.9#d2",
 		"Patient | identifier.value=a | identifier.value=b")
-	if count(resources, "Condition") != 1 || count(resources, "Patient") != 1 || count(resources, "Composition") != 2 {
-		t.Errorf("%d Conditions, %d Patients, %d Compositions", count(resources, "Condition"), count(resources, "Patient"), count(resources, "Composition"))
+	if ccdatest.Count(resources, "Condition") != 1 || ccdatest.Count(resources, "Patient") != 1 || ccdatest.Count(resources, "Composition") != 2 {
+		t.Errorf("%d Conditions, %d Patients, %d Compositions", ccdatest.Count(resources, "Condition"), ccdatest.Count(resources, "Patient"), ccdatest.Count(resources, "Composition"))
 	}
 	var condition string
 	for _, r := range resources {
-		if r.kind == "Condition" {
-			_, condition, _ = strings.Cut(r.json, `"id":"`)
+		if r.Kind == "Condition" {
+			_, condition, _ = strings.Cut(r.JSON, `"id":"`)
 			condition = "Condition/" + condition[:36]
 		}
 	}
 	sources := 0
 	for _, r := range resources {
-		if r.kind == "Provenance" && r.values["entity.role=source"] && strings.Contains(r.json, condition) {
+		if r.Kind == "Provenance" && r.Values["entity.role=source"] && strings.Contains(r.JSON, condition) {
 			sources++
 		}
 	}
@@ -62,22 +54,22 @@ func TestAFactOfTwoDocumentsIsOneAsTheLaterTellsIt(t *testing.T) {
 func TestAProblemThatIsActiveAgainHasNotEnded(t *testing.T) {
 	t.Parallel()
 	ended := `<effectiveTime><low value="2019"/><high value="201902"/></effectiveTime>`
-	resources := documentFacts(t, telling("d1", "20190601", patientID("a"), "11450-4", concern("completed", problemOf("", ended+pneumonia))),
-		telling("d2", "20200601", patientID("a"), "11450-4", concern("active", problemOf("", `<effectiveTime><low value="2019"/></effectiveTime>`+pneumonia))))
-	wants(t, resources, "Condition | clinicalStatus.coding.code=active | !abatementDateTime")
+	resources := ccdatest.DocumentFacts(t, telling("d1", "20190601", patientID("a"), "11450-4", ccdatest.Concern("completed", ccdatest.ProblemOf("", ended+ccdatest.Pneumonia))),
+		telling("d2", "20200601", patientID("a"), "11450-4", ccdatest.Concern("active", ccdatest.ProblemOf("", `<effectiveTime><low value="2019"/></effectiveTime>`+ccdatest.Pneumonia))))
+	ccdatest.Wants(t, resources, "Condition | clinicalStatus.coding.code=active | !abatementDateTime")
 }
 
 func TestFactsOfTwoPatientsStayApartWhateverTheirIDs(t *testing.T) {
 	t.Parallel()
-	entries := concern("active", problemOf("", pneumonia))
-	resources := documentFacts(t, telling("d1", "20190601", patientID("a"), "11450-4", entries), telling("d2", "20190602", patientID("b"), "11450-4", entries))
-	if count(resources, "Patient") != 2 || count(resources, "Condition") != 2 {
-		t.Errorf("%d Conditions of %d Patients", count(resources, "Condition"), count(resources, "Patient"))
+	entries := ccdatest.Concern("active", ccdatest.ProblemOf("", ccdatest.Pneumonia))
+	resources := ccdatest.DocumentFacts(t, telling("d1", "20190601", patientID("a"), "11450-4", entries), telling("d2", "20190602", patientID("b"), "11450-4", entries))
+	if ccdatest.Count(resources, "Patient") != 2 || ccdatest.Count(resources, "Condition") != 2 {
+		t.Errorf("%d Conditions of %d Patients", ccdatest.Count(resources, "Condition"), ccdatest.Count(resources, "Patient"))
 	}
 	subjects := map[string]bool{}
 	for _, r := range resources {
-		if r.kind == "Condition" {
-			_, subject, _ := strings.Cut(r.json, `"subject":{"reference":"Patient/`)
+		if r.Kind == "Condition" {
+			_, subject, _ := strings.Cut(r.JSON, `"subject":{"reference":"Patient/`)
 			subjects[subject[:36]] = true
 		}
 	}
@@ -92,14 +84,14 @@ func TestFactsThatContradictEachOtherStayTwo(t *testing.T) {
 		return `<entry><observation classCode="OBS" moodCode="EVN"><id root="107c2dc0-67a5-11db-bd13-0800200c9a66"/><code code="30313-1" codeSystem="2.16.840.1.113883.6.1"/><effectiveTime value="2000"/>
 <value xsi:type="PQ" value="` + n + `" unit="g/dl"/></observation></entry>`
 	}
-	resources := entryFacts(t, "62387-6", value("13.20")+value("10.70")+value("13.20"))
-	wants(t, resources, "Observation | valueQuantity.value=13.2", "Observation | valueQuantity.value=10.7")
-	if count(resources, "Observation") != 2 {
-		t.Errorf("%d Observations", count(resources, "Observation"))
+	resources := ccdatest.Facts(t, "62387-6", value("13.20")+value("10.70")+value("13.20"))
+	ccdatest.Wants(t, resources, "Observation | valueQuantity.value=13.2", "Observation | valueQuantity.value=10.7")
+	if ccdatest.Count(resources, "Observation") != 2 {
+		t.Errorf("%d Observations", ccdatest.Count(resources, "Observation"))
 	}
 	for _, r := range resources {
-		if r.values["valueQuantity.value=13.2"] && !strings.Contains(r.json, `"value":13.20,`) {
-			t.Errorf("a number lost a digit: %s", r.json)
+		if r.Values["valueQuantity.value=13.2"] && !strings.Contains(r.JSON, `"value":13.20,`) {
+			t.Errorf("a number lost a digit: %s", r.JSON)
 		}
 	}
 }
@@ -108,10 +100,10 @@ func TestTheOrderOfDocumentsDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	documents := make([][]byte, 3)
 	for i, id := range []string{"d1", "d2", "d3"} {
-		documents[i] = []byte(telling(id, "2019060"+string(rune('1'+i)), patientID("a"), "11450-4", concern("active", problemOf("", pneumonia))))
+		documents[i] = []byte(telling(id, "2019060"+string(rune('1'+i)), patientID("a"), "11450-4", ccdatest.Concern("active", ccdatest.ProblemOf("", ccdatest.Pneumonia))))
 	}
-	forwards, _ := lines(t, documents...)
-	backwards, _ := lines(t, documents[2], documents[0], documents[1], documents[0])
+	forwards, _ := ccdatest.Lines(t, documents...)
+	backwards, _ := ccdatest.Lines(t, documents[2], documents[0], documents[1], documents[0])
 	if !bytes.Equal(forwards, backwards) {
 		t.Errorf("%s\nis not\n%s", forwards, backwards)
 	}
@@ -123,15 +115,15 @@ func TestIDsHoldForTheNextVersionOfADocument(t *testing.T) {
 		return strings.Replace(telling(id, "2019060"+n, patientID("a"), "11450-4", `<entry><observation><value xsi:type="CD" code="1"/></observation></entry>`), "<recordTarget>",
 			`<setId root="2.16.840.1.113883.19.9" extension="set"/><versionNumber value="`+n+`"/><recordTarget>`, 1)
 	}
-	if resources := documentFacts(t, version("d1", "1"), version("d2", "2")); count(resources, "Condition") != 1 {
-		t.Errorf("%d Conditions of one without an id, in two versions of a document", count(resources, "Condition"))
+	if resources := ccdatest.DocumentFacts(t, version("d1", "1"), version("d2", "2")); ccdatest.Count(resources, "Condition") != 1 {
+		t.Errorf("%d Conditions of one without an id, in two versions of a document", ccdatest.Count(resources, "Condition"))
 	}
 }
 
 func TestADocumentThatIsRefusedLeavesTheOthers(t *testing.T) {
 	t.Parallel()
 	var s ccda.Set
-	if err := s.Add([]byte(document(somePatient, ""))); err != nil {
+	if err := s.Add([]byte(ccdatest.Document(ccdatest.SomePatient, ""))); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Add([]byte("<a>")); !errors.Is(err, ccda.ErrInvalid) {
@@ -151,11 +143,11 @@ func TestADocumentThatIsRefusedLeavesTheOthers(t *testing.T) {
 
 func TestTheReportTellsWhatBecameOfADocument(t *testing.T) {
 	t.Parallel()
-	_, report := lines(t, []byte(telling("d1", "20190601", patientID("a"), "11450-4", concern("active", problemOf("", `<effectiveTime><low value="soon"/></effectiveTime>`+pneumonia))+
+	_, report := ccdatest.Lines(t, []byte(telling("d1", "20190601", patientID("a"), "11450-4", ccdatest.Concern("active", ccdatest.ProblemOf("", `<effectiveTime><low value="soon"/></effectiveTime>`+ccdatest.Pneumonia))+
 		`<entry><observation><templateId root="2.16.840.1.113883.19.77"/><code code="x"/></observation></entry>`)))
 	d := report.Documents[0]
 	if d.Source != "urn:oid:2.16.840.1.113883.19.9#d1" || d.Templates["2.16.840.1.113883.10.20.22.4.3"] != 1 || d.Unknown["2.16.840.1.113883.19.77"] != 1 || report.Resources["Condition"] != 2 ||
-		len(d.Sections) != 1 || d.Sections[0] != (ccda.SectionReport{Code: "11450-4", Rule: "Problems", Entries: 2}) || len(d.Dropped) != 1 || d.Dropped[0].Reason != "no time that exists" {
+		len(d.Sections) != 1 || d.Sections[0] != (emit.SectionReport{Code: "11450-4", Rule: "Problems", Entries: 2}) || len(d.Dropped) != 1 || d.Dropped[0].Reason != "no time that exists" {
 		t.Errorf("%+v", report)
 	}
 }

@@ -3,13 +3,15 @@ package ccda_test
 import (
 	"strings"
 	"testing"
+
+	"recordbridge/shared/testkit/ccdatest"
 )
 
 // TestEveryStatusHasOneThatFHIRKnows asks for the status that a statement's becomes, by ActStatus.
 func TestEveryStatusHasOneThatFHIRKnows(t *testing.T) {
 	t.Parallel()
-	const code = `<code code="229065009" ` + inSnomed
-	const value = `<value xsi:type="CD" code="304253006" ` + inSnomed
+	const code = `<code code="229065009" ` + ccdatest.InSnomed
+	const value = `<value xsi:type="CD" code="304253006" ` + ccdatest.InSnomed
 	for _, kind := range []struct{ section, element, mood, root, inside, member, statuses string }{
 		{"18776-5", "act", "INT", "39", code, "ServiceRequest | status", "new active, active active, completed completed, held on-hold, suspended on-hold, aborted revoked, cancelled revoked, nullified entered-in-error, sleeping unknown"},
 		{"61146-7", "observation", "GOL", "121", code, "Goal | lifecycleStatus", "new proposed, active active, completed completed, held on-hold, suspended on-hold, aborted cancelled, cancelled cancelled, nullified entered-in-error, sleeping active"},
@@ -24,9 +26,9 @@ func TestEveryStatusHasOneThatFHIRKnows(t *testing.T) {
 	} {
 		for pair := range strings.SplitSeq(kind.statuses, ", ") {
 			given, want, _ := strings.Cut(pair, " ")
-			resources := entryFacts(t, kind.section, plannedAs(kind.element, "ACT", kind.mood, kind.root, kind.inside+`<statusCode code="`+given+`"/>`))
-			if !isThere(resources, kind.member+"="+want) {
-				t.Errorf("%s of %s is not %s in %v", kind.member, given, want, shown(resources))
+			resources := ccdatest.Facts(t, kind.section, ccdatest.PlannedAs(kind.element, "ACT", kind.mood, kind.root, kind.inside+`<statusCode code="`+given+`"/>`))
+			if !ccdatest.Has(resources, kind.member+"="+want) {
+				t.Errorf("%s of %s is not %s in %v", kind.member, given, want, ccdatest.Shown(resources))
 			}
 		}
 	}

@@ -10,15 +10,16 @@ import (
 	"unicode/utf16"
 
 	"recordbridge/shared/fhir/ccda"
+	"recordbridge/shared/testkit/ccdatest"
 )
 
 func TestWhatIsNoDocumentIsRefused(t *testing.T) {
 	t.Parallel()
-	whole := document(somePatient, "")
+	whole := ccdatest.Document(ccdatest.SomePatient, "")
 	for name, text := range map[string]string{
 		"empty": "", "no XML": "hello", "JSON": `{"resourceType": "Bundle"}`, "other XML": "<a/>", "cut off": whole[:len(whole)-5], "crossed": "<ClinicalDocument><a></ClinicalDocument></a>",
-		"of two roots": whole + "<a/>", "too deep": document(somePatient, strings.Repeat("<x>", 300)+strings.Repeat("</x>", 300)),
-		"of too many parts": document(somePatient, strings.Repeat("<x/>", 4<<20)), "too large": document(somePatient, strings.Repeat(" ", 65<<20)),
+		"of two roots": whole + "<a/>", "too deep": ccdatest.Document(ccdatest.SomePatient, strings.Repeat("<x>", 300)+strings.Repeat("</x>", 300)),
+		"of too many parts": ccdatest.Document(ccdatest.SomePatient, strings.Repeat("<x/>", 4<<20)), "too large": ccdatest.Document(ccdatest.SomePatient, strings.Repeat(" ", 65<<20)),
 	} {
 		var s ccda.Set
 		if err := s.Add([]byte(text)); !errors.Is(err, ccda.ErrInvalid) {
@@ -29,22 +30,22 @@ func TestWhatIsNoDocumentIsRefused(t *testing.T) {
 
 func TestDepthAndEnvelopesAreNoObstacle(t *testing.T) {
 	t.Parallel()
-	wants(t, documentFacts(t, document(somePatient, strings.Repeat("<x>", 200)+strings.Repeat("</x>", 200))), "Patient | id")
-	wants(t, documentFacts(t, "<soap><body>"+strings.TrimPrefix(document(somePatient, ""), `<?xml version="1.0"?>`)+"</body></soap>"), "Patient | identifier.value=p")
+	ccdatest.Wants(t, ccdatest.DocumentFacts(t, ccdatest.Document(ccdatest.SomePatient, strings.Repeat("<x>", 200)+strings.Repeat("</x>", 200))), "Patient | id")
+	ccdatest.Wants(t, ccdatest.DocumentFacts(t, "<soap><body>"+strings.TrimPrefix(ccdatest.Document(ccdatest.SomePatient, ""), `<?xml version="1.0"?>`)+"</body></soap>"), "Patient | identifier.value=p")
 }
 
 func TestEntitiesOfADocumentAreNotExpanded(t *testing.T) {
 	t.Parallel()
 	bomb := `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;"><!ENTITY f SYSTEM "file:///etc/hostname">]>`
-	text := strings.Replace(document(`<recordTarget><patientRole><id root="1.2.3" extension="p"/><patient><name><family>&b;&f;x&eacute;</family></name></patient></patientRole></recordTarget>`, ""),
+	text := strings.Replace(ccdatest.Document(`<recordTarget><patientRole><id root="1.2.3" extension="p"/><patient><name><family>&b;&f;x&eacute;</family></name></patient></patientRole></recordTarget>`, ""),
 		`<?xml version="1.0"?>`, bomb, 1)
-	wants(t, documentFacts(t, text), "Patient | name.family=&b;&f;xé")
+	ccdatest.Wants(t, ccdatest.DocumentFacts(t, text), "Patient | name.family=&b;&f;xé")
 }
 
 func TestEncodingsAreTakenByTheirBytes(t *testing.T) {
 	t.Parallel()
 	named := func(declaration, family string) string {
-		return declaration + strings.TrimPrefix(document(`<recordTarget><patientRole><patient><name><family>`+family+`</family></name></patient></patientRole></recordTarget>`, ""), `<?xml version="1.0"?>`)
+		return declaration + strings.TrimPrefix(ccdatest.Document(`<recordTarget><patientRole><patient><name><family>`+family+`</family></name></patient></patientRole></recordTarget>`, ""), `<?xml version="1.0"?>`)
 	}
 	inUTF16 := func(text string, order binary.AppendByteOrder, mark bool) string {
 		var out []byte
@@ -69,15 +70,15 @@ func TestEncodingsAreTakenByTheirBytes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			wants(t, documentFacts(t, text), "Patient | name.family=Zoë’s")
+			ccdatest.Wants(t, ccdatest.DocumentFacts(t, text), "Patient | name.family=Zoë’s")
 		})
 	}
 }
 
 func FuzzConvert(f *testing.F) {
-	f.Add([]byte(document(somePatient, `<structuredBody><component><section><code code="11450-4"/>`+concern("active", problemOf("", pneumonia))+`</section></component></structuredBody>`)))
-	f.Add([]byte(document(somePatient, `<structuredBody><component><section><code code="48765-2"/>`+allergyOf("", allergyKind("416098002")+penicillin)+`</section></component></structuredBody>`)))
-	f.Add([]byte(document(somePatient, `<structuredBody><component><section><code code="10160-0"/>`+medicationOf("EVN", "<effectiveTime><period value='1' unit='h'/></effectiveTime>")+`</section></component></structuredBody>`)))
+	f.Add([]byte(ccdatest.Document(ccdatest.SomePatient, `<structuredBody><component><section><code code="11450-4"/>`+ccdatest.Concern("active", ccdatest.ProblemOf("", ccdatest.Pneumonia))+`</section></component></structuredBody>`)))
+	f.Add([]byte(ccdatest.Document(ccdatest.SomePatient, `<structuredBody><component><section><code code="48765-2"/>`+ccdatest.AllergyOf("", ccdatest.AllergyKind("416098002")+ccdatest.Penicillin)+`</section></component></structuredBody>`)))
+	f.Add([]byte(ccdatest.Document(ccdatest.SomePatient, `<structuredBody><component><section><code code="10160-0"/>`+ccdatest.MedicationOf("EVN", "<effectiveTime><period value='1' unit='h'/></effectiveTime>")+`</section></component></structuredBody>`)))
 	for _, name := range slices.Sorted(maps.Keys(amplifiers(2000))) {
 		f.Add(amplified(amplifiers(2000)[name]))
 	}

@@ -9,14 +9,14 @@ import (
 // maxCodings bounds the codings that others add to a concept: nobody has as many names for one thing.
 const maxCodings = 100
 
-// Filler makes one of resources of the same type and id. It remembers what is in their long lists, so that a resource that is told
-// over and over takes no longer each time. The zero value is ready.
+// Filler makes one of resources of the same type and id. It remembers what is in their long lists, so that a resource
+// that is told over and over takes no longer each time. The zero value is ready.
 type Filler struct{ known map[any]*members }
 
-// Fill gives a resource what another of the same type and id has and it has not: members that are missing, codings of the
-// same concept, and elements of the lists that are marked for it (names, identifiers, notes). Other lists are kept whole,
-// since two doses from two documents are not two doses. The source stays that of into. Elements are shared, so other is not
-// to be used again.
+// Fill gives a resource what another of the same type and id has and it has not: members that are missing, codings of
+// the same concept, and elements of the lists that are marked for it (names, identifiers, notes). Other lists are kept
+// whole, since two doses from two documents are not two doses. The source stays that of into. Elements are shared, so
+// other is not to be used again.
 func (f *Filler) Fill(into, other Resource) {
 	if endsActive(into, other) {
 		c, _ := other.(*Condition)
@@ -25,10 +25,11 @@ func (f *Filler) Fill(into, other Resource) {
 	f.walk(reflect.ValueOf(into).Elem(), reflect.ValueOf(other).Elem())
 }
 
-// Agree reports whether Fill would leave out nothing of what two resources of a type say: that they do not contradict each
-// other.
+// Agree reports whether Fill would leave out nothing of what two resources of a type say: that they do not contradict
+// each other.
 func Agree(a, b Resource) bool {
-	return !endsActive(a, b) && !endsActive(b, a) && (*Filler)(nil).walk(reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem())
+	return !endsActive(a, b) && !endsActive(b, a) &&
+		(*Filler)(nil).walk(reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem())
 }
 
 // endsActive reports whether a resource is a condition that is active, and another one says when it ended (con-4).
@@ -120,8 +121,8 @@ func same(into, other reflect.Value, fill bool) bool {
 	return true
 }
 
-// samePeriod reports whether two periods say the same: one that is still open may be closed by the other, and the day of a time
-// is the same as the time.
+// samePeriod reports whether two periods say the same: one that is still open may be closed by the other, and the day
+// of a time is the same as the time.
 func samePeriod(into *Period, other any, fill bool) bool {
 	b, ok := other.(*Period)
 	if !ok {
@@ -148,5 +149,8 @@ func finer(a, b string) (string, bool) {
 
 // Has reports whether a concept has a code.
 func (c *CodeableConcept) Has(system string, codes ...string) bool {
-	return c != nil && slices.ContainsFunc(c.Coding, func(has Coding) bool { return has.System == system && slices.Contains(codes, has.Code) })
+	return c != nil && slices.ContainsFunc(c.Coding, func(has Coding) bool {
+		return has.System == system &&
+			slices.Contains(codes, has.Code)
+	})
 }

@@ -1,5 +1,5 @@
-// Package r4 owns the FHIR R4 (4.0.1) resources that package ccda makes, as structs with the members that it fills and no
-// others, in the order in which FHIR lists them. How two resources of the same id become one is in merge.go.
+// Package r4 owns the FHIR R4 (4.0.1) resources that package ccda makes, as structs with the members that it fills and
+// no others, in the order in which FHIR lists them. How two resources of the same id become one is in merge.go.
 package r4
 
 import (
@@ -38,7 +38,7 @@ type Narrative struct {
 // Base implements Resource for everything that embeds a Header.
 func (h *Header) Base() *Header { return h }
 
-// Reference gives a reference to the resource, without a display text.
+// Reference returns a reference to the resource, without a display text.
 func (h *Header) Reference() *Reference {
 	return &Reference{Reference: h.ResourceType + "/" + h.ID}
 }
@@ -54,7 +54,8 @@ func (h *Header) Tag(codings ...Coding) {
 	h.Meta.Tag = AppendNew(h.Meta.Tag, codings...)
 }
 
-// JSON writes a resource as one compact line without its end. Texts stand as they are: what is not HTML needs no escapes.
+// JSON writes a resource as one compact line without its end. Texts stand as they are: what is not HTML needs no
+// escapes.
 func JSON(r Resource) ([]byte, error) {
 	var line bytes.Buffer
 	encoder := json.NewEncoder(&line)

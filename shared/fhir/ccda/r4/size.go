@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Size returns an upper bound on the number of bytes that JSON writes for a resource or a part of one. It stops counting once the
-// result exceeds most, so that a small value referenced many times costs no more than what it may become.
+// Size returns an upper bound on the number of bytes that JSON writes for a resource or a part of one. It stops
+// counting once the result exceeds most, so that a small value referenced many times costs no more than what it may
+// become.
 func Size(v any, most int) int {
 	s := sizer{most: most}
 	s.value(reflect.ValueOf(v))

@@ -48,7 +48,8 @@ func compare(into, other reflect.Value, most int) {
 	for i := 0; i < other.Len() && into.Len() < most; i++ {
 		known := false
 		for j := range into.Len() {
-			known = known || reflect.DeepEqual(into.Index(j).Interface(), other.Index(i).Interface()) || sameName(into.Index(j), other.Index(i))
+			known = known || reflect.DeepEqual(into.Index(j).Interface(), other.Index(i).Interface()) ||
+				sameName(into.Index(j), other.Index(i))
 		}
 		if !known {
 			into.Set(reflect.Append(into, other.Index(i)))
@@ -128,6 +129,7 @@ func (n HumanName) covers(o HumanName) bool {
 	within := func(all, some []string) bool {
 		return !slices.ContainsFunc(some, func(part string) bool { return !slices.Contains(all, part) })
 	}
-	return n.Family == o.Family && n.Family != "" && (o.Use == "" || o.Use == n.Use) && (o.Text == "" || o.Text == n.Text) && o.Period == nil &&
+	return n.Family == o.Family && n.Family != "" && (o.Use == "" || o.Use == n.Use) && (o.Text == "" ||
+		o.Text == n.Text) && o.Period == nil &&
 		within(n.Given, o.Given) && within(n.Prefix, o.Prefix) && within(n.Suffix, o.Suffix)
 }

@@ -1,0 +1,108 @@
+// Package body reads the structured body of a document: it finds the rule of each section and of each entry, and
+// converts what no rule covers as general facts, so that nothing coded is lost.
+package body
+
+import (
+	"cmp"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/statement"
+)
+
+// Dispatcher finds the rules of sections and entries. It implements statement.Rules.
+type Dispatcher struct {
+	c        *statement.Context
+	rules    map[string]*statement.Entry // by template
+	sections []statement.Section
+}
+
+// New returns a Dispatcher for a document, and makes it the context's Rules.
+func New(c *statement.Context, all []statement.RuleSet) *Dispatcher {
+	d := &Dispatcher{c: c, rules: map[string]*statement.Entry{}}
+	for _, of := range all {
+		d.sections = append(d.sections, of.Sections...)
+		for i := range of.Entries {
+			for _, root := range of.Entries[i].Roots {
+				d.rules[root] = &of.Entries[i]
+			}
+		}
+	}
+	c.Rules = d
+	return d
+}
+
+// Member implements statement.Rules.
+func (d *Dispatcher) Member(n *cda.Node, section *statement.Section) *r4.Reference {
+	if !d.c.Emit.IsTaken(n) {
+		if rule := d.ruleOf(n, section); rule != nil {
+			rule.Convert(d.c, n)
+		}
+	}
+	return d.c.Emit.Reference(n)
+}
+
+// anywhere returns the templates of statements by their class and mood, for sections that state none.
+func anywhere() []statement.Assumption {
+	return []statement.Assumption{
+		{Element: "substanceAdministration", Root: "2.16.840.1.113883.10.20.22.4.16"},
+		{Element: "procedure", Mood: "EVN", Root: "2.16.840.1.113883.10.20.22.4.14"},
+		{Element: "procedure", Root: "2.16.840.1.113883.10.20.22.4.41"},
+		{Element: "encounter", Mood: "EVN", Root: "2.16.840.1.113883.10.20.22.4.49"},
+		{Element: "encounter", Root: "2.16.840.1.113883.10.20.22.4.40"},
+		{Element: "supply", Mood: "EVN", Root: "2.16.840.1.113883.10.20.22.4.18"},
+		{Element: "supply", Root: "2.16.840.1.113883.10.20.22.4.17"},
+		{Element: "observation", Mood: "GOL", Root: "2.16.840.1.113883.10.20.22.4.121"},
+	}
+}
+
+func assumed(list []statement.Assumption, n *cda.Node) string {
+	if n.Name == "supply" && n.At("product") == nil && n.At("participant") != nil { // of a device, not of medication
+		return "2.16.840.1.113883.10.20.22.4.50"
+	}
+	if n.Name == "procedure" && n.At("value") != nil { // CDA has none there: it is an observation
+		return ""
+	}
+	mood := cmp.Or(n.Attr("moodCode"), "EVN")
+	for _, a := range list {
+		if a.Element == n.Name && (a.Mood == "" || a.Mood == mood) {
+			return a.Root
+		}
+	}
+	return ""
+}
+
+// ConvertBy implements statement.Rules.
+func (d *Dispatcher) ConvertBy(root string, n *cda.Node) bool {
+	rule := d.rules[root]
+	if rule != nil {
+		rule.Convert(d.c, n)
+	}
+	return rule != nil
+}
+
+// ruleOf returns the rule of a statement: by its templates, else by its section, class and mood; nil if there is none.
+// It counts the templates as covered or unknown.
+func (d *Dispatcher) ruleOf(n *cda.Node, section *statement.Section) *statement.Entry {
+	unknown := ""
+	for t := range n.Each("templateId") {
+		root := t.Attr("root")
+		if section != nil && cda.IsOneOf(root, section.Shared...) {
+			continue
+		}
+		if rule := d.rules[root]; rule != nil {
+			d.c.Emit.CountTemplate(rule.Roots[0])
+			return rule
+		}
+		unknown = cmp.Or(unknown, root)
+	}
+	if unknown != "" {
+		d.c.Emit.CountUnknown(unknown)
+	}
+	if section != nil {
+		if rule := d.rules[assumed(section.Assume, n)]; rule != nil {
+			return rule
+		}
+	}
+	return d.rules[assumed(anywhere(), n)]
+}

@@ -1,0 +1,151 @@
+package body
+
+import (
+	"cmp"
+	"strings"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
+	"recordbridge/shared/fhir/ccda/docref"
+	"recordbridge/shared/fhir/ccda/emit"
+	"recordbridge/shared/fhir/ccda/observation"
+	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/statement"
+)
+
+// Read converts the sections of the document, and returns them as sections of the Composition with their narrative.
+func (d *Dispatcher) Read() []r4.CompositionSection {
+	body := d.c.Document.Root.At("component", "structuredBody")
+	if text := d.c.Document.Root.At("component", "nonXMLBody", "text"); text != nil {
+		docref.AddUnstructured(d.c, text)
+	}
+	var list []r4.CompositionSection
+	for component := range body.Each("component") {
+		for section := range component.Each("section") {
+			list = append(list, d.section(section, nil)...)
+		}
+	}
+	return list
+}
+
+// section reads one section, its entries and the sections in it, which are taken by the rule around them when they have
+// none. It gives none if the budget has no room for it.
+func (d *Dispatcher) section(n *cda.Node, outer *statement.Section) []r4.CompositionSection {
+	rule := sectionOf(n, d.sections)
+	if rule == nil {
+		rule = outer
+	}
+	out := r4.CompositionSection{
+		Title: n.At("title").Words(), Code: d.c.Read.Concept(n.At("code")), Text: datatype.NarrativeOf(n.At("text")),
+	}
+	if !d.c.Emit.AffordsSection("section", complete(out, n)) {
+		return nil
+	}
+	around, within, outside := d.c.Open, d.c.Within, d.c.InSection
+	d.c.Open, d.c.Within, d.c.InSection = r4.ReferenceSet{}, "", n
+	report := emit.SectionReport{Code: cda.CodeOf(n.At("code"))}
+	if rule != nil {
+		report.Rule, d.c.Within = rule.Name, rule.Name
+	}
+	for entry := range n.Each("entry") {
+		for statement := range entry.Each() {
+			if cda.IsStatement(statement) {
+				report.Entries++
+				d.entry(statement, rule)
+			}
+		}
+	}
+	switch {
+	case rule != nil && rule.Narrative != nil:
+		rule.Narrative(d.c, n)
+	case report.Entries == 0:
+		docref.OfWords(d.c, n)
+	}
+	d.c.Emit.CountSection(report)
+	for author := range n.Each("author") {
+		if who := d.c.Make.Party(author).As(
+			"Practitioner", "Device", "Organization", "Patient", "RelatedPerson",
+		); who != nil {
+			out.Author = r4.AppendReference(out.Author, *who)
+		}
+	}
+	if out.Author != nil && !d.c.Emit.AffordsSection("author", out.Author) {
+		out.Author = nil
+	}
+	out.Entry = d.c.Open.List
+	d.c.Open, d.c.Within, d.c.InSection = around, within, outside
+	for component := range n.Each("component") {
+		for inner := range component.Each("section") {
+			out.Section = append(out.Section, d.section(inner, rule)...)
+		}
+	}
+	return []r4.CompositionSection{complete(out, n)}
+}
+
+// complete keeps the rules of Composition.section (cmp-1: text, entries or sections; cmp-2: a reason only when it is
+// empty).
+func complete(s r4.CompositionSection, n *cda.Node) r4.CompositionSection {
+	if s.Text == nil && s.Entry == nil && s.Section == nil {
+		reason := r4.Concept("http://terminology.hl7.org/CodeSystem/list-empty-reason", "unavailable", "Unavailable")
+		if n.Attr("nullFlavor") == "NASK" {
+			reason = r4.Concept("http://terminology.hl7.org/CodeSystem/list-empty-reason", "notasked", "Not Asked")
+		}
+		s.EmptyReason = reason
+		s.Text = &r4.Narrative{
+			Status: "empty", Div: datatype.XHTML("<p>" + datatype.Escaped(cmp.Or(s.Title, "Empty section")) + "</p>"),
+		}
+	}
+	return s
+}
+
+// sectionOf finds the rule of a section by its LOINC code, else by its templates, else by its title; nil when there is
+// none.
+func sectionOf(n *cda.Node, rules []statement.Section) *statement.Section {
+	for i := range rules {
+		if cda.Has(n.At("code"), rules[i].Codes...) {
+			return &rules[i]
+		}
+	}
+	for t := range n.Each("templateId") {
+		for i := range rules {
+			// a section whose entries are required has the root of the other with ".1" after it
+			if root := t.Attr("root"); cda.IsOneOf(root, rules[i].Roots...) ||
+				cda.IsOneOf(strings.TrimSuffix(root, ".1"), rules[i].Roots...) {
+				return &rules[i]
+			}
+		}
+	}
+	title := strings.ToLower(strings.TrimRight(n.At("title").Words(), ": "))
+	for i := range rules {
+		if title != "" && cda.IsOneOf(title, rules[i].Titles...) {
+			return &rules[i]
+		}
+	}
+	return nil
+}
+
+// entry turns a statement into resources, and then everything coded in it that its rule did not take.
+func (d *Dispatcher) entry(n *cda.Node, section *statement.Section) {
+	if d.c.Emit.IsTaken(n) || d.c.Emit.IsFull() && !d.c.Emit.Affords(n.Name, 0) {
+		return
+	}
+	if rule := d.ruleOf(n, section); rule != nil {
+		rule.Convert(d.c, n)
+	}
+	if !d.c.Emit.IsTaken(n) {
+		observation.Generic(d.c, n)
+	}
+	d.leftovers(n, section)
+}
+
+// leftovers takes the statements in a statement that no rule has taken, each by its own template or as a generic fact.
+func (d *Dispatcher) leftovers(n *cda.Node, section *statement.Section) {
+	for child := range n.Each() {
+		switch {
+		case cda.IsStatement(child) && !d.c.Emit.IsTaken(child):
+			d.entry(child, nil)
+		default:
+			d.leftovers(child, section)
+		}
+	}
+}

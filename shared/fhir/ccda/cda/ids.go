@@ -1,0 +1,96 @@
+package cda
+
+import (
+	"cmp"
+	"crypto/sha1" //nolint:gosec // tells elements apart; nothing is kept secret by it
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"recordbridge/shared/fhir/ccda/terms"
+)
+
+// RealID returns the key of the first id of an element that can identify one thing in the world; "" if there is none. A
+// namespace without a value does not, unless it is a UUID: senders put their own OID there.
+func RealID(n *Node) string {
+	for id := range n.Each("id") {
+		if key := IDKey(id); key != "" {
+			return key
+		}
+	}
+	return ""
+}
+
+// IDKey writes an II in one spelling for comparison; "" if it identifies nothing.
+func IDKey(id *Node) string {
+	root, extension := strings.ToLower(id.Attr("root")), id.Attr("extension")
+	switch {
+	case id.Attr("nullFlavor") != "":
+		return ""
+	case terms.IsUUID(root) || extension != "" && root != "":
+		return root + "|" + extension
+	case terms.IsOID(root) && extension == "" && strings.Count(root, ".") > 10:
+		return root + "|" // an arc for every act, as some senders have it
+	}
+	return ""
+}
+
+// Digest returns a hash of an element and its content, independent of its place in the document. Two elements that
+// differ only in the order of attributes, in white space, in the case of UUIDs or in their templates have the same
+// digest.
+func Digest(n *Node) string {
+	return DigestOf(spell(n, make([]byte, 0, 4<<10)))
+}
+
+// DigestOf returns the hash of a text.
+func DigestOf(content []byte) string {
+	sum := sha1.Sum(content) //nolint:gosec // as above
+	return hex.EncodeToString(sum[:])
+}
+
+func byName(a, b attribute) int { return cmp.Compare(a.name, b.name) }
+
+// PatientKeys returns the keys of the patient's ids in a document.
+func PatientKeys(document *Node) []string {
+	var keys []string
+	for id := range document.At("recordTarget", "patientRole").Each("id") {
+		if key := IDKey(id); key != "" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// spell appends an element in one spelling. Zero bytes, which XML has not, keep its parts apart.
+func spell(n *Node, to []byte) []byte {
+	if n == nil {
+		return to
+	}
+	if n.Name == "" {
+		return append(append(to, n.Words()...), 0)
+	}
+	to = append(append(to, '<'), n.Name...)
+	attrs := n.attrs
+	if !slices.IsSortedFunc(attrs, byName) {
+		attrs = slices.Clone(attrs)
+		slices.SortFunc(attrs, byName)
+	}
+	if n.Name == "entry" { // its type says nothing that is always said
+		attrs = nil
+	}
+	for _, a := range attrs {
+		value := a.value
+		if a.name == "root" {
+			value = strings.ToLower(value)
+		}
+		to = append(append(to, 0), a.name...)
+		to = append(append(to, '='), value...)
+	}
+	for child := n.First; child != nil; child = child.Next {
+		if child.Name == "templateId" { // two senders may claim different versions of the same
+			continue
+		}
+		to = spell(child, append(to, 0))
+	}
+	return append(to, '>')
+}

@@ -1,0 +1,108 @@
+package cda
+
+import (
+	"iter"
+	"strings"
+)
+
+// CodeOf returns the code attribute of an element as it is written; "" if it has none.
+func CodeOf(n *Node) string { return n.Attr("code") }
+
+// StatusOf returns the code of a statement's statusCode (ActStatus) in lower case; "" if it has none.
+func StatusOf(n *Node) string { return strings.ToLower(CodeOf(n.At("statusCode"))) }
+
+// Has reports whether a CD has one of some codes in any system, itself or in a translation.
+func Has(n *Node, codes ...string) bool {
+	if n == nil {
+		return false
+	}
+	if code := n.Attr("code"); code != "" && IsOneOf(code, codes...) {
+		return true
+	}
+	for t := range n.Each("translation") {
+		if Has(t, codes...) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsStatement reports whether an element is a clinical statement (CDA R2, clinicalStatement).
+func IsStatement(n *Node) bool {
+	switch n.Name {
+	case "act", "encounter", "observation", "observationMedia", "organizer", "procedure", "regionOfInterest",
+		"substanceAdministration", "supply":
+		return true
+	}
+	return false
+}
+
+// Container returns the key of the closest surrounding statement that has a real id; "" if there is none.
+func Container(n *Node) string {
+	for up := n.Parent; up != nil; up = up.Parent {
+		if IsStatement(up) {
+			if own := RealID(up); own != "" {
+				return own
+			}
+		}
+	}
+	return ""
+}
+
+// Outer returns the closest statement around another one, or nil.
+func Outer(n *Node) *Node {
+	up := n.Parent
+	for up != nil && !IsStatement(up) {
+		up = up.Parent
+	}
+	return up
+}
+
+// Members iterates over the statements in the components of an organizer.
+func Members(n *Node) iter.Seq[*Node] {
+	return func(yield func(*Node) bool) {
+		for part := range n.Each("component") {
+			for member := range part.Each() {
+				if IsStatement(member) && !yield(member) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// EntryOf finds a statement in the entryRelationships of another one by its template, else by its code.
+func EntryOf(n *Node, root string, codes ...string) *Node {
+	for r := range n.Each("entryRelationship") {
+		for s := range r.Each() {
+			if !IsStatement(s) {
+				continue
+			}
+			for t := range s.Each("templateId") {
+				if t.Attr("root") == root {
+					return s
+				}
+			}
+			if len(codes) > 0 && Has(s.At("code"), codes...) {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// IsComment reports whether a statement is a Comment Activity (2.16.840.1.113883.10.20.22.4.64), by its code.
+func IsComment(n *Node) bool { return n.Name == "act" && Has(n.At("code"), "48767-8") }
+
+// IsTemplate reports whether an element has one of some templates, of any version.
+func IsTemplate(n *Node, roots ...string) bool {
+	for t := range n.Each("templateId") {
+		if IsOneOf(t.Attr("root"), roots...) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsTrue reads an attribute of type bl.
+func IsTrue(text string) bool { return strings.EqualFold(text, "true") || text == "1" }

@@ -1,0 +1,75 @@
+package cda
+
+import (
+	"strings"
+	"time"
+)
+
+// Stamp holds the parts of a TS: its digits as far as they are given, and its zone.
+type Stamp struct {
+	Digits string // YYYYMMDDhhmmss, from the left; 4 or more, an even number
+	Frac   string // of the second, with its point
+	Zone   string // ±hh:mm or Z, or empty
+}
+
+// ReadStamp reads a TS (HL7 V3 data types, 2.24) or an ISO 8601 time, which some senders write. ok is false if there is
+// no such time.
+func ReadStamp(value string) (s Stamp, ok bool) {
+	value = strings.TrimSpace(value)
+	if len(value) >= 7 && value[4] == '-' { // ISO 8601: the first two hyphens are no zone's
+		date, rest := value, ""
+		if len(value) > 10 {
+			date, rest = value[:10], strings.TrimLeft(value[10:], "T ")
+		}
+		value = strings.ReplaceAll(date, "-", "") + rest
+	}
+	value = strings.ReplaceAll(value, ":", "")
+	end := strings.IndexFunc(value, func(r rune) bool { return r < '0' || r > '9' })
+	if end < 0 {
+		end = len(value)
+	}
+	s.Digits = value[:min(end, 14)]
+	rest := value[end:]
+	if strings.HasPrefix(rest, ".") {
+		end = strings.IndexAny(rest, "+-Z")
+		if end < 0 {
+			end = len(rest)
+		}
+		s.Frac, rest = rest[:end], rest[end:]
+	}
+	if len(s.Digits)%2 == 1 { // a digit too few or too many says nothing
+		s.Digits = s.Digits[:len(s.Digits)-1]
+	}
+	s.Zone, ok = readZone(strings.TrimSpace(rest))
+	if !ok || len(s.Frac) == 1 || strings.Trim(s.Frac, ".0123456789") != "" {
+		s.Frac = ""
+	}
+	for len(s.Digits) > 4 && !s.exists() { // 20130230 or 20130000: what is left of it is true
+		s.Digits = s.Digits[:len(s.Digits)-2]
+	}
+	return s, s.exists()
+}
+
+// readZone reads ±hhmm, ±hh or Z.
+func readZone(text string) (zone string, ok bool) {
+	switch {
+	case text == "" || text == "Z":
+		return text, true
+	case text[0] != '+' && text[0] != '-' || strings.Trim(text[1:], "0123456789") != "":
+		return "", false
+	case len(text) == 3:
+		text += "00"
+	}
+	if len(text) != 5 || text[1:3] > "14" || text[3:] > "59" || text[1:3] == "14" && text[3:] != "00" {
+		return "", false
+	}
+	return text[:3] + ":" + text[3:], true
+}
+
+func (s Stamp) exists() bool {
+	if len(s.Digits) < 4 || s.Digits[:4] == "0000" {
+		return false
+	}
+	_, err := time.Parse("20060102150405"[:len(s.Digits)], s.Digits)
+	return err == nil
+}

@@ -1,0 +1,32 @@
+package datatype
+
+import (
+	"cmp"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/r4"
+)
+
+const (
+	absentExtension = "http://hl7.org/fhir/StructureDefinition/data-absent-reason"
+	// AbsentSystem is the code system of data-absent-reason.
+	AbsentSystem = "http://terminology.hl7.org/CodeSystem/data-absent-reason"
+)
+
+// absentReason is the reason of FHIR for a nullFlavor (ConceptMap of "C-CDA on FHIR" for NullFlavor); "unknown" when
+// there is none.
+func absentReason(n *cda.Node) string {
+	return cmp.Or(absentReasons.Of(n.Attr("nullFlavor")), "unknown")
+}
+
+// Absent returns the extension beside a required primitive whose value is missing.
+func Absent(n *cda.Node) *r4.Element {
+	return &r4.Element{Extension: []r4.Extension{{URL: absentExtension, ValueCode: absentReason(n)}}}
+}
+
+// AbsentConcept returns the stand-in for a required or expected concept that is missing (US Core, "Missing Data").
+func AbsentConcept(n *cda.Node) *r4.CodeableConcept {
+	return &r4.CodeableConcept{
+		Coding: []r4.Coding{{System: AbsentSystem, Code: absentReason(n), Display: absentDisplays.Of(absentReason(n))}},
+	}
+}

@@ -1,0 +1,16 @@
+package datatype
+
+import (
+	"cmp"
+	"strings"
+
+	"recordbridge/shared/fhir/ccda/cda"
+)
+
+// USCore begins the URLs of US Core's extensions.
+const USCore = "http://hl7.org/fhir/us/core/StructureDefinition/"
+
+// Gender returns the administrative-gender of a code; "" if it is not given.
+func Gender(n *cda.Node) string {
+	return genders.Of(strings.ToUpper(cmp.Or(cda.CodeOf(n), n.Attr("displayName"))))
+}

@@ -1,0 +1,151 @@
+package datatype
+
+import (
+	"strings"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/terms"
+)
+
+// Substance reads the code of a substance, product or device, with its name as text.
+func (r *Reader) Substance(entity *cda.Node) *r4.CodeableConcept {
+	code := r.Concept(entity.At("code"))
+	name := entity.At("name").Words()
+	switch {
+	case code == nil && name != "":
+		return &r4.CodeableConcept{Text: name}
+	case code != nil && code.Text == "" && name != "":
+		code.Text = name
+	}
+	return code
+}
+
+// repeated returns the words of a part of the narrative that a statement refers to. They stand in the section as well.
+func (r *Reader) repeated(narrative *cda.Node) string {
+	if narrative == nil || r.account.IsFull() && !r.account.Affords("reference", 0) {
+		return ""
+	}
+	words := narrative.Words()
+	if words == "" || !r.account.Affords("reference", len(words)) {
+		return ""
+	}
+	return words
+}
+
+// Coding reads the code of a CD, CE or CV without its translations; ok is false if it has none.
+func Coding(n *cda.Node) (r4.Coding, bool) {
+	code := strings.Join(strings.Fields(n.Attr("code")), " ") // FHIR's code has no other spaces (datatypes.html#code)
+	if code == "" {
+		return r4.Coding{}, false
+	}
+	return r4.Coding{
+		System:  terms.System(n.Attr("codeSystem"), n.Attr("codeSystemName")),
+		Version: n.Attr("codeSystemVersion"),
+		Code:    code,
+		Display: n.Attr("displayName"),
+	}, true
+}
+
+// Concept reads a CD with its translations, in their order, and its words: those of the sender (originalText, or the
+// part of the narrative that it points to), else the display name of a code without a system (C-CDA on FHIR, "Mapping
+// Guidance": CD). It returns nil if nothing is stated, and marks what it reads as covered.
+func (r *Reader) Concept(n *cda.Node) *r4.CodeableConcept {
+	if n == nil {
+		return nil
+	}
+	concept := &r4.CodeableConcept{Text: r.Text(n.At("originalText"))}
+	r.addCodings(concept, n)
+	if concept.Text == "" && len(concept.Coding) == 0 {
+		concept.Text = n.Attr("displayName")
+	}
+	if concept.Text == "" && len(concept.Coding) == 0 && isWords(n) {
+		concept.Text = n.Words()
+	}
+	if concept.Text == "" && len(concept.Coding) == 0 {
+		return nil
+	}
+	return concept
+}
+
+// isWords reports whether an element is a text by itself (ST, ED) and not a code.
+func isWords(n *cda.Node) bool { return n.At("translation") == nil && n.At("originalText") == nil }
+
+func (r *Reader) addCodings(concept *r4.CodeableConcept, n *cda.Node) {
+	r.account.Take(n)
+	if code, ok := Coding(n); ok && !concept.Has(code.System, code.Code) {
+		concept.Coding = append(concept.Coding, code)
+	}
+	if concept.Text == "" {
+		concept.Text = r.Text(n.At("originalText"))
+	}
+	for t := range n.Each("translation") {
+		r.addCodings(concept, t)
+	}
+}
+
+// ConceptOr is Concept with a stand-in for a missing one, by its nullFlavor.
+func (r *Reader) ConceptOr(n *cda.Node) *r4.CodeableConcept {
+	if concept := r.Concept(n); concept != nil {
+		return concept
+	}
+	return AbsentConcept(n)
+}
+
+// Concepts reads all child elements of some names that state something.
+func (r *Reader) Concepts(parent *cda.Node, names ...string) []r4.CodeableConcept {
+	var list []r4.CodeableConcept
+	for n := range parent.Each(names...) {
+		if concept := r.Concept(n); concept != nil {
+			list = append(list, *concept)
+		}
+	}
+	return list
+}
+
+// Text returns the words of an ED or ST: the part of the narrative that it points to, else its own. reference/@value
+// names the ID of that part, with or without "#".
+func (r *Reader) Text(n *cda.Node) string {
+	if n == nil {
+		return ""
+	}
+	if id := strings.TrimPrefix(n.At("reference").Attr("value"), "#"); id != "" {
+		if words := r.repeated(r.document.Narrative[id]); words != "" {
+			return words
+		}
+	}
+	return n.Words()
+}
+
+// Note returns the words of a statement's text as a note, unless its code has the same words.
+func (r *Reader) Note(n *cda.Node, known *r4.CodeableConcept) []r4.Annotation {
+	words := r.Text(n.At("text"))
+	if words == "" || known != nil && strings.EqualFold(words, known.Text) {
+		return nil
+	}
+	return []r4.Annotation{{Text: words}}
+}
+
+// CodeOrWords reads the code of a statement, or else its words.
+func (r *Reader) CodeOrWords(n *cda.Node) *r4.CodeableConcept {
+	if code := r.Concept(n.At("code")); code != nil {
+		return code
+	}
+	return r.InWords(n, n.At("code"))
+}
+
+// InWords returns a concept of a statement's words in place of a code that is null; without words, it states why.
+func (r *Reader) InWords(n, null *cda.Node) *r4.CodeableConcept {
+	if words := r.Text(n.At("text")); words != "" {
+		return &r4.CodeableConcept{Text: words}
+	}
+	return AbsentConcept(null)
+}
+
+// Joined returns two texts, each on a line if neither is empty.
+func Joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n" + b
+}

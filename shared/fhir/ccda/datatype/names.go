@@ -1,0 +1,179 @@
+package datatype
+
+import (
+	"cmp"
+	"strings"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/terms"
+)
+
+// useOf maps the first use of a set (SET<CS>, separated by spaces) that the table knows.
+func useOf(n *cda.Node, table terms.Table) string {
+	for use := range strings.FieldsSeq(n.Attr("use")) {
+		if mapped := table.Of(use); mapped != "" {
+			return mapped
+		}
+	}
+	return ""
+}
+
+// HumanNames reads all names of a person.
+func (r *Reader) HumanNames(person *cda.Node) []r4.HumanName {
+	var list []r4.HumanName
+	for n := range person.Each("name") {
+		if name, ok := r.humanName(n); ok {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// humanName reads a PN. A family name that is said to be of birth makes the whole a maiden name, as FHIR has it; a call
+// name is a given name beside others (C-CDA on FHIR, "Patient": name).
+func (r *Reader) humanName(n *cda.Node) (name r4.HumanName, ok bool) {
+	name.Use = useOf(n, nameUses)
+	for part := range n.Each() {
+		words := part.Words()
+		switch {
+		case words == "":
+		case part.Name == "family" && name.Family == "":
+			name.Family = words
+			if part.Attr("qualifier") == "BR" {
+				name.Use = "maiden"
+			}
+		case part.Name == "family":
+			name.Family += " " + words
+		case part.Name == "given":
+			name.Given = append(name.Given, words)
+		case part.Name == "prefix":
+			name.Prefix = append(name.Prefix, words)
+		case part.Name == "suffix":
+			name.Suffix = append(name.Suffix, words)
+		}
+	}
+	if name.Family == "" && name.Given == nil {
+		name.Text = n.Words()
+	}
+	name.Period = r.Period(n.At("validTime"))
+	return name, name.Text != "" || name.Family != "" || name.Given != nil
+}
+
+// Shown writes a name for people to read, as the display of a reference.
+func Shown(name r4.HumanName) string {
+	if name.Text != "" {
+		return name.Text
+	}
+	parts := append(append([]string{}, name.Prefix...), name.Given...)
+	if name.Family != "" {
+		parts = append(parts, name.Family)
+	}
+	return strings.Join(append(parts, name.Suffix...), " ")
+}
+
+// Addresses reads all addresses of an element that state something.
+func (r *Reader) Addresses(parent *cda.Node) []r4.Address {
+	var list []r4.Address
+	for n := range parent.Each("addr") {
+		if a := r.Address(n); a != nil {
+			list = append(list, *a)
+		}
+	}
+	return list
+}
+
+// Address reads an AD; it returns nil if nothing of it is known.
+func (r *Reader) Address(n *cda.Node) *r4.Address {
+	if n == nil {
+		return nil
+	}
+	a := r4.Address{Use: useOf(n, addressUses)}
+	known := false
+	for part := range n.Each() {
+		words := part.Words()
+		if words == "" {
+			continue
+		}
+		known = known || part.Name != "useablePeriod"
+		switch part.Name {
+		case "streetAddressLine", "streetName", "houseNumber", "additionalLocator", "unitID", "deliveryAddressLine",
+			"postBox":
+			a.Line = append(a.Line, words)
+		case "city":
+			a.City = words
+		case "county":
+			a.District = words
+		case "state":
+			a.State = words
+		case "postalCode":
+			a.PostalCode = words
+		case "country":
+			a.Country = words
+		}
+	}
+	if !known {
+		a.Text = n.Words()
+	}
+	if a.Text == "" && !known {
+		return nil
+	}
+	if use := n.Attr("use"); use == "PST" {
+		a.Type = "postal"
+	}
+	a.Period = r.Period(n.At("useablePeriod"))
+	return &a
+}
+
+// Telecoms reads all telecoms of an element that have a value.
+func (r *Reader) Telecoms(parent *cda.Node) []r4.ContactPoint {
+	var list []r4.ContactPoint
+	for n := range parent.Each("telecom") {
+		value := n.Attr("value")
+		if value == "" {
+			continue
+		}
+		system, rest := telecomSystem(value)
+		list = append(list, r4.ContactPoint{
+			System: system, Value: rest, Use: telecomUse(n), Period: r.Period(n.At("useablePeriod")),
+		})
+	}
+	return list
+}
+
+// telecomSystem reads the scheme of a TEL, or recognizes a value without one by its form.
+func telecomSystem(value string) (system, rest string) {
+	scheme, after, found := strings.Cut(value, ":")
+	if found {
+		switch strings.ToLower(scheme) {
+		case "tel":
+			return "phone", trimmedOr(after, value)
+		case "fax", "x-text-fax":
+			return "fax", trimmedOr(after, value)
+		case "mailto":
+			return "email", trimmedOr(after, value)
+		case "sms":
+			return "sms", trimmedOr(after, value)
+		case "http", "https", "ftp":
+			return "url", value
+		}
+	}
+	switch {
+	case strings.Contains(value, "@"):
+		return "email", value
+	case strings.Trim(value, "+-()./ 0123456789xX") == "":
+		return "phone", value
+	}
+	return "other", value
+}
+
+func trimmedOr(text, otherwise string) string { return cmp.Or(strings.TrimSpace(text), otherwise) }
+
+// telecomUse maps a use; a mobile telephone is one whatever else it is.
+func telecomUse(n *cda.Node) string {
+	use := " " + n.Attr("use") + " "
+	if strings.Contains(use, " MC ") || strings.Contains(use, " PG ") {
+		return "mobile"
+	}
+	return useOf(n, addressUses)
+}

@@ -1,0 +1,111 @@
+package datatype
+
+import (
+	"strings"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/terms"
+)
+
+// NarrativeOf turns the text of a section into XHTML that FHIR allows (narrative.html), without scripts, forms, styles
+// or URLs of programs. It returns nil if there are no words.
+func NarrativeOf(text *cda.Node) *r4.Narrative {
+	if text.Words() == "" {
+		return nil
+	}
+	var b strings.Builder
+	for child := text.First; child != nil; child = child.Next {
+		writeXHTML(&b, child)
+	}
+	return &r4.Narrative{Status: "generated", Div: XHTML(b.String())}
+}
+
+// XHTML wraps content in the div that a Narrative needs.
+func XHTML(inner string) string {
+	return `<div xmlns="http://www.w3.org/1999/xhtml">` + inner + `</div>`
+}
+
+// writeXHTML writes an element of the narrative. What is no element of it is left out around its words.
+func writeXHTML(b *strings.Builder, n *cda.Node) {
+	if n.Name == "" {
+		b.WriteString(Escaped(n.Text))
+		return
+	}
+	name := xhtmlElements.Of(n.Name)
+	if n.Name == "list" && n.Attr("listType") == "ordered" {
+		name = "ol"
+	}
+	if n.Name == "list" || n.Name == "item" {
+		if caption := n.At("caption"); caption != nil && n.Name == "list" {
+			b.WriteString("<p>" + Escaped(caption.Words()) + "</p>")
+		}
+	}
+	if name == "" || name == "caption" && n.Parent.Name != "table" {
+		if n.Name != "caption" || n.Parent.Name != "list" {
+			WriteInner(b, n)
+		}
+		return
+	}
+	b.WriteString("<" + name)
+	writeAttributes(b, n)
+	if name == "br" || name == "col" || name == "hr" {
+		b.WriteString("/>")
+		return
+	}
+	b.WriteString(">")
+	WriteInner(b, n)
+	b.WriteString("</" + name + ">")
+}
+
+// WriteInner writes the content of an element of the narrative as XHTML.
+func WriteInner(b *strings.Builder, n *cda.Node) {
+	for child := n.First; child != nil; child = child.Next {
+		writeXHTML(b, child)
+	}
+}
+
+// writeAttributes keeps what entries refer to (ID), the shape of tables, emphasis, and links that a page may follow.
+func writeAttributes(b *strings.Builder, n *cda.Node) {
+	put := func(name, value string) { b.WriteString(" " + name + `="` + Escaped(value) + `"`) }
+	if id := n.Attr("ID"); id != "" {
+		put("id", id)
+	}
+	for _, name := range []string{"colspan", "rowspan"} {
+		if v := n.Attr(name); v != "" && strings.Trim(v, "0123456789") == "" {
+			put(name, v)
+		}
+	}
+	if style := strings.ToLower(n.Attr("styleCode")); style != "" && n.Name == "content" {
+		if css := xhtmlStyles.Of(style); css != "" {
+			put("style", css)
+		}
+	}
+	if href := n.Attr("href"); n.Name == "linkHtml" && (terms.IsURI(href) || strings.HasPrefix(href, "#") ||
+		strings.HasPrefix(href, "mailto:")) {
+		put("href", href)
+	}
+}
+
+// Escaped writes a text for XHTML, between elements and in attributes.
+func Escaped(text string) string {
+	if !strings.ContainsAny(text, `&<>"`) {
+		return text
+	}
+	var b strings.Builder
+	for i := range len(text) {
+		switch text[i] {
+		case '&':
+			b.WriteString("&amp;")
+		case '<':
+			b.WriteString("&lt;")
+		case '>':
+			b.WriteString("&gt;")
+		case '"':
+			b.WriteString("&quot;")
+		default:
+			b.WriteByte(text[i])
+		}
+	}
+	return b.String()
+}

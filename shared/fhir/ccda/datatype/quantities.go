@@ -1,0 +1,156 @@
+package datatype
+
+import (
+	"cmp"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/r4"
+)
+
+// AgeOf reads an age in a unit that FHIR has for ages; it returns nil for any other (age-1).
+func AgeOf(value *cda.Node) *r4.Quantity {
+	age := Quantity(value)
+	if age == nil || !cda.IsOneOf(age.Code, "a", "mo", "wk", "d", "h", "min") ||
+		strings.Trim(string(age.Value), "-0.") == "" || age.Value[0] == '-' {
+		return nil
+	}
+	return age
+}
+
+// UCUM is the URI of UCUM.
+const UCUM = "http://unitsofmeasure.org"
+
+// Number writes a REAL or INT as a JSON number with the digits that it has; "" if it is not a number.
+func Number(text string) json.Number {
+	text = strings.TrimPrefix(strings.TrimSpace(text), "+")
+	sign := ""
+	if strings.HasPrefix(text, "-") {
+		sign, text = "-", text[1:]
+	}
+	whole, fraction, point := strings.Cut(text, ".")
+	if strings.Trim(whole+fraction, "0123456789") != "" || whole+fraction == "" || len(text) > 40 {
+		if f, err := strconv.ParseFloat(text, 64); err == nil && f < 1e15 && strings.ContainsAny(text, "eE") &&
+			!strings.ContainsAny(text, "xXpP_") {
+			return json.Number(sign + strconv.FormatFloat(f, 'f', -1, 64))
+		}
+		return ""
+	}
+	whole = strings.TrimLeft(whole, "0")
+	if whole == "" {
+		whole = "0"
+	}
+	if point && fraction != "" {
+		return json.Number(sign + whole + "." + fraction)
+	}
+	return json.Number(sign + whole)
+}
+
+// Quantity reads a PQ; it returns nil without a number. A unit of UCUM is a code as well; "1" and words for a unit are
+// not.
+func Quantity(n *cda.Node) *r4.Quantity {
+	value := Number(n.Attr("value"))
+	if value == "" {
+		return nil
+	}
+	q := &r4.Quantity{Value: value}
+	setUnit(q, n)
+	return q
+}
+
+func setUnit(q *r4.Quantity, n *cda.Node) {
+	unit := n.Attr("unit")
+	if unit == "" {
+		if t := n.At("translation"); t.Attr("value") == n.Attr("value") || t.Attr("code") != "" {
+			unit = cmp.Or(t.Attr("unit"), t.At("originalText").Words(), t.Attr("displayName"), t.Attr("code"))
+		}
+		q.Unit = unit
+		return
+	}
+	q.Unit = unit
+	if isUCUM(unit) {
+		q.System, q.Code = UCUM, unit
+	}
+}
+
+// isUCUM reports whether a unit can be a code of UCUM: printable ASCII without spaces (ucum.org, 1.1), and no word of
+// English such as "tablet", which is not one.
+func isUCUM(unit string) bool {
+	letters := true
+	for i := range len(unit) {
+		if unit[i] <= ' ' || unit[i] > '~' {
+			return false
+		}
+		letters = letters && (unit[i]|0x20 >= 'a' && unit[i]|0x20 <= 'z')
+	}
+	return unit != "" && (!letters || len(unit) < 4 ||
+		cda.IsOneOf(unit, "mmol", "umol", "nmol", "pmol", "fmol", "mosm", "kcal", "mbar", "nkat", "ukat", "mkat"))
+}
+
+// Span reads an IVL_PQ as a range. It returns nil for a PQ, and for bounds in the wrong order (rng-2).
+func Span(n *cda.Node) *r4.Range {
+	r := &r4.Range{Low: Quantity(n.At("low")), High: Quantity(n.At("high"))}
+	if r.Low == nil && r.High == nil ||
+		r.Low != nil && r.High != nil && r.Low.Unit == r.High.Unit && isAbove(r.Low.Value, r.High.Value) {
+		return nil
+	}
+	return r
+}
+
+func isAbove(a, b json.Number) bool {
+	x, errX := a.Float64()
+	y, errY := b.Float64()
+	return errX == nil && errY == nil && x > y
+}
+
+// Bound reads an IVL_PQ with one bound as a quantity with a comparator ("> 10"); it returns nil if it has both bounds
+// or none.
+func Bound(n *cda.Node) *r4.Quantity {
+	low, high := n.At("low"), n.At("high")
+	switch l, h := Quantity(low), Quantity(high); {
+	case l != nil && h == nil:
+		l.Comparator = comparator(low, ">=", ">")
+		return l
+	case h != nil && l == nil:
+		h.Comparator = comparator(high, "<=", "<")
+		return h
+	}
+	return nil
+}
+
+func comparator(bound *cda.Node, inclusive, exclusive string) string {
+	if bound.Attr("inclusive") == "false" {
+		return exclusive
+	}
+	return inclusive
+}
+
+// Ratio reads an RTO; it returns nil without both numbers.
+func Ratio(n *cda.Node) *r4.Ratio {
+	r := &r4.Ratio{Numerator: Quantity(n.At("numerator")), Denominator: Quantity(n.At("denominator"))}
+	if r.Numerator == nil || r.Denominator == nil {
+		return nil
+	}
+	return r
+}
+
+// Flag reads a BL; it returns nil if it has no value.
+func Flag(n *cda.Node) *bool {
+	if v := strings.ToLower(n.Attr("value")); v == "true" || v == "false" {
+		is := v == "true"
+		return &is
+	}
+	return nil
+}
+
+// Whole reads an INT that FHIR's integer can hold; it returns nil for any other.
+func Whole(n *cda.Node) *int32 {
+	v, err := strconv.ParseInt(n.Attr("value"), 10, 32)
+	if err != nil {
+		return nil
+	}
+	is := int32(v)
+	return &is
+}

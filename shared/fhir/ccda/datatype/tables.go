@@ -1,0 +1,153 @@
+package datatype
+
+import "recordbridge/shared/fhir/ccda/terms"
+
+// absentReasons maps NullFlavor to data-absent-reason (C-CDA on FHIR, ConceptMap CF-NullFlavorDataAbsentReason).
+const absentReasons terms.Table = `
+ASKU asked-unknown
+NAV temp-unknown
+NASK not-asked
+MSK masked
+NA not-applicable
+OTH unsupported
+NINF negative-infinity
+PINF positive-infinity
+NP not-permitted
+`
+
+// absentDisplays has the display of each code of data-absent-reason (terminology.hl7.org).
+const absentDisplays terms.Table = `
+unknown Unknown
+asked-unknown Asked But Unknown
+temp-unknown Temporarily Unknown
+not-asked Not Asked
+masked Masked
+not-applicable Not Applicable
+unsupported Unsupported
+negative-infinity Negative Infinity (NINF)
+positive-infinity Positive Infinity (PINF)
+not-permitted Not Permitted
+`
+
+// genders maps AdministrativeGender, its words and SNOMED CT to administrative-gender (C-CDA on FHIR, ConceptMap
+// CF-AdministrativeGender).
+const genders terms.Table = `
+M male
+MALE male
+248153007 male
+F female
+FEMALE female
+248152002 female
+UN other
+UNDIFFERENTIATED other
+OTH other
+UNK unknown
+`
+
+// nameUses maps EntityNameUse to name-use (C-CDA on FHIR, ConceptMap CF-NameUse).
+const nameUses terms.Table = `
+L official
+C official
+P nickname
+A anonymous
+ASGN usual
+ABC usual
+I usual
+R usual
+SRCH usual
+SNDX usual
+PHON usual
+`
+
+// addressUses maps AddressUse to address-use and TelecomUse to contact-point-use (C-CDA on FHIR, ConceptMaps
+// CF-AddressUse and CF-TelecomUse).
+const addressUses terms.Table = `
+H home
+HP home
+HV home
+WP work
+DIR work
+PUB work
+TMP temp
+BAD old
+MC mobile
+AS home
+EC home
+PG mobile
+`
+
+// identifierSystems has the URI of well-known namespaces of identifiers (FHIR R4, identifier-registry.html).
+const identifierSystems terms.Table = `
+2.16.840.1.113883.4.6 http://hl7.org/fhir/sid/us-npi
+2.16.840.1.113883.4.1 http://hl7.org/fhir/sid/us-ssn
+2.16.840.1.113883.4.572 http://hl7.org/fhir/sid/us-medicare
+2.16.840.1.113883.4.927 http://hl7.org/fhir/sid/us-mbi
+`
+
+// timeUnits maps units of time as senders write them to UnitsOfTime (FHIR R4, valueset-units-of-time.html).
+const timeUnits terms.Table = `
+s s
+min min
+h h
+hr h
+hour h
+hours h
+d d
+day d
+days d
+wk wk
+week wk
+weeks wk
+mo mo
+month mo
+a a
+yr a
+year a
+`
+
+// xhtmlElements has the element of XHTML for those of CDA's narrative block (StrucDoc.Text; FHIR R4, narrative.html).
+const xhtmlElements terms.Table = `
+paragraph p
+content span
+table table
+thead thead
+tbody tbody
+tfoot tfoot
+tr tr
+th th
+td td
+caption caption
+colgroup colgroup
+col col
+item li
+list ul
+sub sub
+sup sup
+br br
+linkHtml a
+footnote span
+renderMultiMedia span
+p p
+b b
+i i
+u u
+ul ul
+ol ol
+li li
+div div
+span span
+strong b
+em i
+h1 h1
+h2 h2
+h3 h3
+hr hr
+pre pre
+`
+
+// xhtmlStyles has the style for the styleCode of CDA's narrative block.
+const xhtmlStyles terms.Table = `
+bold font-weight: bold
+italics font-style: italic
+underline text-decoration: underline
+`

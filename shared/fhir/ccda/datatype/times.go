@@ -1,0 +1,191 @@
+package datatype
+
+import (
+	"cmp"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/r4"
+)
+
+// PeriodOf reads a duration in a unit that FHIR has (UnitsOfTime).
+func PeriodOf(n *cda.Node) (value json.Number, unit string) {
+	return Duration(n.Attr("value"), n.Attr("unit"))
+}
+
+// Duration is PeriodOf for an amount and a unit that are given.
+func Duration(amount, of string) (value json.Number, unit string) {
+	value = Number(amount)
+	unit = timeUnits.Of(strings.ToLower(of))
+	if unit == "" || value == "" || strings.HasPrefix(string(value), "-") || strings.Trim(string(value), "0.") == "" {
+		return "", ""
+	}
+	return value, unit
+}
+
+// InstantOf writes a dateTime as an instant; "" if it is not known to the day.
+func (r *Reader) InstantOf(moment string) string {
+	zone := cmp.Or(r.document.Zone, "Z")
+	switch {
+	case len(moment) > len("2006-01-02"):
+		return moment
+	case len(moment) == len("2006-01-02"):
+		return moment + "T00:00:00" + zone
+	}
+	return ""
+}
+
+// DateTime writes a TS as FHIR's dateTime with the precision that it has (C-CDA on FHIR, "Mapping Guidance": times). A
+// time of day needs a zone in FHIR: it gets the document's zone if it has none, and is left out if the document has
+// none either.
+func (r *Reader) DateTime(n *cda.Node) string { return r.moment(n.Attr("value")) }
+
+func (r *Reader) moment(value string) string {
+	s, ok := cda.ReadStamp(value)
+	if !ok {
+		if strings.TrimSpace(value) != "" {
+			r.account.Drop("time", "no time that exists")
+		}
+		return ""
+	}
+	d := s.Digits
+	switch {
+	case len(d) == 4:
+		return d
+	case len(d) == 6:
+		return d[:4] + "-" + d[4:6]
+	}
+	date := d[:4] + "-" + d[4:6] + "-" + d[6:8]
+	zone := s.Zone
+	if zone == "" {
+		zone = r.document.Zone
+	}
+	if len(d) == 8 || zone == "" {
+		return date
+	}
+	return date + "T" + clock(d[8:]) + s.Frac + zone
+}
+
+// clock writes hours, minutes and seconds, as far as they are there, as hh:mm:ss.
+func clock(digits string) string {
+	digits = (digits + "000000")[:6]
+	return digits[:2] + ":" + digits[2:4] + ":" + digits[4:]
+}
+
+// Date is DateTime without a time of day, for FHIR's date.
+func (r *Reader) Date(n *cda.Node) string {
+	t := r.DateTime(n)
+	return t[:min(len(t), len("2006-01-02"))]
+}
+
+// Instant is DateTime to the second, as FHIR's instant needs it: a day starts in the zone of the document, or in UTC.
+func (r *Reader) Instant(n *cda.Node) string {
+	t := r.DateTime(n)
+	switch {
+	case len(t) > len("2006-01-02"):
+		return t
+	case len(t) < len("2006-01-02"):
+		return ""
+	case r.document.Zone == "":
+		return t + "T00:00:00Z"
+	}
+	return t + "T00:00:00" + r.document.Zone
+}
+
+// Issued is Instant for a time that is written to the minute: a day alone does not state when something was known.
+func (r *Reader) Issued(n *cda.Node) string {
+	if t := r.DateTime(n); len(t) > len("2006-01-02") {
+		return t
+	}
+	return ""
+}
+
+// Period reads an IVL_TS; it returns nil if nothing is known. A single value is a period of that time alone; a width
+// counts from low.
+func (r *Reader) Period(n *cda.Node) *r4.Period {
+	start, end := r.DateTime(n.At("low")), r.DateTime(n.At("high"))
+	if start == "" && end == "" {
+		start = r.DateTime(n)
+		end = start
+	} else if value := n.Attr("value"); value != "" && value != n.At("low").Attr("value") &&
+		value != n.At("high").Attr("value") {
+		r.account.Drop("time", "a point in time beside the bounds of an interval")
+	}
+	if start == "" && end == "" {
+		start = r.DateTime(n.At("center"))
+	}
+	if start == "" && end == "" {
+		return nil
+	}
+	if end == "" && n.At("width") != nil {
+		end = after(start, n.At("width"))
+	}
+	if end != "" && start > end && len(start) == len(end) && SameZone(start, end) {
+		r.account.Drop("time", "ends before it starts")
+		end = ""
+	}
+	return &r4.Period{Start: start, End: end}
+}
+
+// after returns the day that is a duration after a start, or "" where either is not known to the day.
+func after(start string, width *cda.Node) string {
+	count, err := strconv.Atoi(width.Attr("value"))
+	day := start[:min(len(start), len(time.DateOnly))]
+	from, errOfDay := time.Parse(time.DateOnly, day)
+	if err != nil || errOfDay != nil || count < 0 || count > 1e6 {
+		return ""
+	}
+	switch _, unit := PeriodOf(width); unit {
+	case "d":
+		from = from.AddDate(0, 0, count)
+	case "wk":
+		from = from.AddDate(0, 0, 7*count)
+	case "mo":
+		from = from.AddDate(0, count, 0)
+	case "a":
+		from = from.AddDate(count, 0, 0)
+	default:
+		return ""
+	}
+	if from.Year() > 9999 {
+		return ""
+	}
+	return from.Format(time.DateOnly)
+}
+
+// SameZone reports whether two dateTimes have the same zone, or no time of day.
+func SameZone(a, b string) bool { return len(a) <= 10 || a[19:] == b[19:] }
+
+// Start returns the one time at which a fact began: low, the value itself, center, or else high.
+func (r *Reader) Start(n *cda.Node) string {
+	for _, at := range []*cda.Node{n.At("low"), n, n.At("center"), n.At("high")} {
+		if t := r.DateTime(at); t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// Effective reads a time that FHIR takes as a dateTime or a Period: a Period if it has a start and a different end.
+func (r *Reader) Effective(n *cda.Node) (moment string, period *r4.Period) {
+	p := r.Period(n)
+	switch {
+	case p == nil:
+		return "", nil
+	case p.Start == p.End, p.End == "" && n.At("high") == nil:
+		return p.Start, nil
+	}
+	return "", p
+}
+
+// Lasting adjusts the result of Effective for something that continues until an end is stated: without an end it is an
+// open Period (FHIR MedicationStatement.effective[x]), and not its first day alone.
+func Lasting(n *cda.Node, moment string, period *r4.Period) (string, *r4.Period) {
+	if moment != "" && n.At("low").Attr("value") != "" && n.At("high") == nil {
+		return "", &r4.Period{Start: moment}
+	}
+	return moment, period
+}

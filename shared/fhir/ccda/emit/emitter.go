@@ -1,0 +1,84 @@
+// Package emit holds what a document becomes: its resources under ids derived from what they state, which parts of the
+// document they cover, what was dropped, and the budget that bounds them all.
+//
+// Ids are version 5 UUIDs (RFC 9562) in one namespace. Package ccda documents the rules.
+package emit
+
+import (
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/r4"
+)
+
+// Emitter collects the resources of one document.
+type Emitter struct {
+	Names
+
+	resources []r4.Resource
+	index     map[string]int // of resources, by "Type/id"
+	filler    r4.Filler
+	taken     []bool                   // statements and codes that a resource covers, by the number of their node
+	facts     map[*cda.Node]*r4.Header // the resource that states each statement
+	later     []func()
+	report    DocumentReport
+	merged    int
+	budget    budget
+}
+
+// Names are the names of a document from which ids are derived.
+type Names struct {
+	Source  string // meta.source: the document's id as a URI
+	Version string // this document and no other, even if a sender reused its id
+	Key     string // shared by all versions of the document
+	Salt    string // empty, or the patient's id in a set where another patient's facts have the same ids
+}
+
+// New returns an Emitter for a document of so many bytes.
+func New(d *cda.Document, bytes int, salt string) *Emitter {
+	source, key := DocumentNames(d.Root)
+	code := cda.CodeOf(d.Root.At("code"))
+	return &Emitter{
+		Names: Names{
+			Source: source, Key: key, Salt: salt,
+			Version: source + "|" + code + "|" + d.Root.At("effectiveTime").Attr("value"),
+		},
+		index: map[string]int{}, taken: make([]bool, d.Elements), facts: map[*cda.Node]*r4.Header{},
+		budget: budgetOf(bytes),
+		report: DocumentReport{
+			Source: source, Code: code, Resources: map[string]int{}, Templates: map[string]int{},
+			Unknown: map[string]int{},
+		},
+	}
+}
+
+// RunLater runs the functions that wait until every statement has its resource.
+func (e *Emitter) RunLater() {
+	for _, do := range e.later {
+		do()
+	}
+}
+
+// Report returns the document's report with its resources counted.
+func (e *Emitter) Report() DocumentReport {
+	clear(e.report.Resources)
+	for _, r := range e.resources {
+		e.report.Resources[r.Base().ResourceType]++
+	}
+	return e.report
+}
+
+// Merged returns how many resources completed an earlier one of the document.
+func (e *Emitter) Merged() int { return e.merged }
+
+// ResourceOf returns the resource that a reference leads to, with what later ones of its id added; nil if it is of
+// another type.
+func ResourceOf[T any](e *Emitter, ref *r4.Reference) *T {
+	if ref == nil {
+		return nil
+	}
+	at, known := e.index[ref.Reference]
+	if !known {
+		return nil
+	}
+	r, _ := any(e.resources[at]).(*T)
+	return r
+}

@@ -1,0 +1,71 @@
+package emit
+
+import (
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/r4"
+)
+
+// Resources returns all resources in the order in which they were started.
+func (e *Emitter) Resources() []r4.Resource { return e.resources }
+
+// Head returns the header of the resource that a reference leads to, or nil.
+func (e *Emitter) Head(ref *r4.Reference) *r4.Header {
+	at, known := e.index[ref.Reference]
+	if !known {
+		return nil
+	}
+	return e.resources[at].Base()
+}
+
+// CountMerged counts a resource that completes an earlier one.
+func (e *Emitter) CountMerged() { e.merged++ }
+
+// CountTemplate counts an entry template that a rule covers.
+func (e *Emitter) CountTemplate(root string) { e.report.Templates[root]++ }
+
+// CountUnknown counts an entry template without a rule.
+func (e *Emitter) CountUnknown(root string) { e.report.Unknown[root]++ }
+
+// CountSection adds the report of a section.
+func (e *Emitter) CountSection(s SectionReport) { e.report.Sections = append(e.report.Sections, s) }
+
+// IsFull reports whether the budget of statements is spent.
+func (e *Emitter) IsFull() bool { return e.budget.isFull }
+
+// Afterwards runs do when every statement has its resource.
+func (e *Emitter) Afterwards(do func()) { e.later = append(e.later, do) }
+
+// Reference returns a reference to the resource that states a statement, or nil.
+func (e *Emitter) Reference(n *cda.Node) *r4.Reference {
+	if head := e.Fact(n); head != nil {
+		return head.Reference()
+	}
+	return nil
+}
+
+// Take marks a statement or a code as covered by a resource.
+func (e *Emitter) Take(n *cda.Node) { e.taken[n.Number] = true }
+
+// IsTaken reports whether a resource covers a statement or a code.
+func (e *Emitter) IsTaken(n *cda.Node) bool { return e.taken[n.Number] }
+
+// SetFact records the resource that states a statement. The first one stays.
+func (e *Emitter) SetFact(n *cda.Node, head *r4.Header) {
+	if e.facts[n] == nil {
+		e.facts[n] = head
+	}
+}
+
+// Fact returns the header of the resource that states a statement, or nil.
+func (e *Emitter) Fact(n *cda.Node) *r4.Header { return e.facts[n] }
+
+// Drop counts a part of the document that leaves no trace.
+func (e *Emitter) Drop(what, reason string) {
+	for i := range e.report.Dropped {
+		if d := &e.report.Dropped[i]; d.What == what && d.Reason == reason {
+			d.Count++
+			return
+		}
+	}
+	e.report.Dropped = append(e.report.Dropped, Dropped{What: what, Reason: reason, Count: 1})
+}

@@ -1,0 +1,34 @@
+package emit
+
+import "slices"
+
+// DocumentReport states what became of one document, in numbers, codes and template ids alone.
+type DocumentReport struct {
+	Source    string          `json:"source"`             // meta.source of its resources
+	Code      string          `json:"code,omitempty"`     // LOINC code of its type
+	Resources map[string]int  `json:"resources"`          // by type, before documents are merged
+	Sections  []SectionReport `json:"sections,omitempty"` // in order
+	Templates map[string]int  `json:"templates"`          // entry templates that a rule took, by root
+	// entry templates without a rule, by root; taken as generic facts
+	Unknown map[string]int `json:"unknown,omitempty"`
+	Dropped []Dropped      `json:"dropped,omitempty"`
+}
+
+// IsCut reports whether parts of the document were left out to keep to its budget.
+func (r DocumentReport) IsCut() bool {
+	return slices.ContainsFunc(r.Dropped, func(d Dropped) bool { return d.Reason == overBudget })
+}
+
+// SectionReport counts the entries of a section.
+type SectionReport struct {
+	Code    string `json:"code,omitempty"` // LOINC
+	Rule    string `json:"rule,omitempty"` // name of the rule that took it; empty when none did
+	Entries int    `json:"entries"`        // 0 when it is narrative only
+}
+
+// Dropped counts parts of a document that left no trace, with the reason.
+type Dropped struct {
+	What   string `json:"what"` // an element's name, or a template
+	Reason string `json:"reason"`
+	Count  int    `json:"count"`
+}

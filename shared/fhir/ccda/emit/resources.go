@@ -1,0 +1,124 @@
+package emit
+
+import (
+	"cmp"
+	"net/url"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/terms"
+)
+
+// DocumentNames returns the URI of a document, and the key from which ids of facts without an id are derived: its set
+// if it has one, since the next version of the document states the same facts.
+func DocumentNames(document *cda.Node) (source, key string) {
+	id := document.At("id")
+	root, extension := terms.URI(id.Attr("root")), id.Attr("extension")
+	switch {
+	case root == "":
+		source = "urn:uuid:" + Derive("document", cda.Digest(document))
+	case extension == "":
+		source = root
+	default:
+		source = root + "#" + url.PathEscape(extension)
+	}
+	if key = cda.IDKey(document.At("setId")); key == "" {
+		key = source
+	}
+	return source, key
+}
+
+// Header starts the resource of a statement, with its id and source.
+func (e *Emitter) Header(kind string, n *cda.Node) r4.Header {
+	if own := cda.RealID(n); own != "" {
+		return e.HeaderWith(kind, Derive(append([]string{e.Salt, kind, own}, identity(kind, n)...)...))
+	}
+	return e.HeaderWith(kind, Derive(e.Salt, kind, e.Key, cda.Container(n), cda.Digest(n)))
+}
+
+// Entity starts a resource of something that exists by itself and has the same id in all documents.
+func (e *Emitter) Entity(kind string, n *cda.Node, parts ...string) r4.Header {
+	own := cda.RealID(n)
+	if own == "" {
+		own = e.Key + "|" + cda.Digest(n)
+	}
+	return e.HeaderWith(kind, Derive(append([]string{kind, own}, parts...)...))
+}
+
+// HeaderWith starts a resource under a given id.
+func (e *Emitter) HeaderWith(kind, id string) r4.Header {
+	return r4.Header{ResourceType: kind, ID: id, Meta: &r4.Meta{Source: e.Source}}
+}
+
+// identity returns the parts of a statement besides its id that make it the same fact: its subject, whether it is
+// negated, and when it began. The kind of a problem or allergy does not count.
+func identity(kind string, n *cda.Node) []string {
+	product := cmp.Or(n.At("consumable", "manufacturedProduct"), n.At("product", "manufacturedProduct"))
+	role := n.At("participant", "participantRole")
+	substance := cmp.Or(role.At("playingEntity", "code"), role.At("playingDevice", "code"))
+	of := []*cda.Node{
+		n.At("code"), n.At("value"), product.At("manufacturedMaterial", "code"),
+		product.At("manufacturedLabeledDrug", "code"), substance,
+	}
+	switch {
+	case kind == "Condition":
+		of = []*cda.Node{n.At("value")}
+	case kind == "AllergyIntolerance" && anyCode(substance) != "|":
+		of = []*cda.Node{substance}
+	case kind == "Procedure": // another mention may leave out its devices and places
+		of = of[:1]
+	}
+	parts := []string{n.Attr("moodCode"), n.Attr("negationInd")}
+	for _, code := range of {
+		parts = append(parts, anyCode(code))
+	}
+	times := n.At("effectiveTime")
+	return append(parts, cmp.Or(times.At("low").Attr("value"), times.Attr("value"), times.At("high").Attr("value")))
+}
+
+// anyCode writes the code of a CD, or of its first translation, for comparing; "|" when there is none.
+func anyCode(n *cda.Node) string {
+	if n.Attr("code") == "" {
+		n = n.At("translation")
+	}
+	return n.Attr("codeSystem") + "|" + n.Attr("code")
+}
+
+// Merge adds a resource that states some statements, or completes the one of the same id unless they contradict each
+// other. It returns the header of the resource that is kept.
+func (e *Emitter) Merge(r r4.Resource, told []*cda.Node) *r4.Header {
+	head := r.Base()
+	name := head.ResourceType + "/" + head.ID
+	if at, known := e.index[name]; known && len(told) > 0 && !r4.Agree(e.resources[at], r) {
+		head.ID = Derive(head.ID, cda.Digest(told[0]))
+		name = head.ResourceType + "/" + head.ID
+	}
+	if at, known := e.index[name]; known {
+		e.filler.Fill(e.resources[at], r)
+		e.merged++
+		return e.resources[at].Base()
+	}
+	e.index[name] = len(e.resources)
+	e.resources = append(e.resources, r)
+	return head
+}
+
+// AddEntity adds a resource of something that exists by itself: everything stated about it is one resource.
+func (e *Emitter) AddEntity(r r4.Resource) *r4.Reference {
+	if !e.AffordsResource(r) {
+		return LeftOut()
+	}
+	return e.Keep(r)
+}
+
+// Keep is AddEntity for a resource that the budget already includes.
+func (e *Emitter) Keep(r r4.Resource) *r4.Reference {
+	name := r.Base().ResourceType + "/" + r.Base().ID
+	if at, known := e.index[name]; known {
+		e.filler.Fill(e.resources[at], r)
+	} else {
+		e.index[name] = len(e.resources)
+		e.resources = append(e.resources, r)
+	}
+	return r.Base().Reference()
+}

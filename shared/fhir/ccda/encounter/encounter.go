@@ -1,0 +1,124 @@
+// Package encounter makes Encounters for the header, the list of encounters and plans alike (C-CDA on FHIR,
+// "Encounters": hl7.org/fhir/us/ccda/CF-encounters.html).
+package encounter
+
+import (
+	"strings"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
+	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/statement"
+)
+
+// New reads the members that the encounters of the header and of entries share. Encounters with the same id are one
+// Encounter.
+func New(c *statement.Context, n *cda.Node) *r4.Encounter {
+	e := &r4.Encounter{
+		Header: c.Emit.Entity("Encounter", n, c.Emit.Salt), Identifier: datatype.Identifiers(n),
+		Type: c.Read.Concepts(n, "code"), Subject: c.Patient,
+		Period: c.Read.Period(n.At("effectiveTime")), Priority: c.Read.Concept(n.At("priorityCode")),
+	}
+	stay := r4.EncounterHospital{
+		AdmitSource: c.Read.Concept(n.At("admissionReferralSourceCode")),
+		Discharge:   c.Read.Concept(n.At("dischargeDispositionCode")),
+	}
+	if !r4.IsEmpty(stay) {
+		e.Hospitalization = &stay
+	}
+	e.Class = encounterClass(n.At("code"))
+	e.Status = encounterStatus(n, e.Period)
+	return e
+}
+
+// encounterStatus maps ActStatus; without one, an encounter that a document tells of and that has ended is finished.
+func encounterStatus(n *cda.Node, period *r4.Period) string {
+	if status := statuses.Of(cda.StatusOf(n)); status != "" {
+		return status
+	}
+	mood := n.Attr("moodCode")
+	switch {
+	case mood != "" && mood != "EVN":
+		return "planned"
+	case period != nil && period.End != "":
+		return "finished"
+	case period != nil && n.At("effectiveTime", "low") != nil:
+		return "in-progress"
+	}
+	return "unknown"
+}
+
+const actCode = "http://terminology.hl7.org/CodeSystem/v3-ActCode"
+
+// encounterClass returns the class, which FHIR requires: a code of ActEncounterCode where the document has one, else by
+// the range of the CPT code (evaluation and management), else it is not known.
+func encounterClass(code *cda.Node) *r4.Coding {
+	for n := range code.Descendants() {
+		if class := strings.ToUpper(n.Attr("code")); n.Attr("codeSystem") == "2.16.840.1.113883.5.4" &&
+			classes.Of(class) != "" {
+			return &r4.Coding{System: actCode, Code: class, Display: classes.Of(class)}
+		}
+	}
+	for n := range code.Descendants() {
+		if n.Attr("codeSystem") == "2.16.840.1.113883.6.12" {
+			if class := classOfCPT(n.Attr("code")); class != "" {
+				return &r4.Coding{System: actCode, Code: class, Display: classes.Of(class)}
+			}
+		}
+	}
+	return &r4.Coding{System: "http://terminology.hl7.org/CodeSystem/v3-NullFlavor", Code: "UNK", Display: "Unknown"}
+}
+
+func classOfCPT(code string) string {
+	switch {
+	case len(code) != 5:
+		return ""
+	case code >= "99202" && code <= "99215", code >= "99241" && code <= "99245", code >= "99381" && code <= "99429":
+		return "AMB"
+	case code >= "99217" && code <= "99220", code >= "99224" && code <= "99226":
+		return "OBSENC"
+	case code >= "99221" && code <= "99239", code >= "99251" && code <= "99255", code >= "99291" && code <= "99292":
+		return "IMP"
+	case code >= "99281" && code <= "99288":
+		return "EMER"
+	case code >= "99341" && code <= "99350":
+		return "HH"
+	case code >= "99441" && code <= "99449":
+		return "VR"
+	}
+	return ""
+}
+
+// AddParticipant adds a person to an encounter under a code of ParticipationType, unless nobody is named.
+func AddParticipant(c *statement.Context, e *r4.Encounter, n *cda.Node, kind string) {
+	who := c.Make.Party(n).As("Practitioner", "PractitionerRole", "RelatedPerson")
+	if who == nil {
+		return
+	}
+	if own := n.Attr("typeCode"); own != "" && n.Name == "encounterParticipant" {
+		kind = own
+	}
+	participant := r4.EncounterParticipant{Individual: who, Period: c.Read.Period(n.At("time"))}
+	participant.Type = append(
+		c.Read.Concepts(n, "functionCode"),
+		*r4.Concept("http://terminology.hl7.org/CodeSystem/v3-ParticipationType", kind, ""),
+	)
+	e.Participant = append(e.Participant, participant)
+}
+
+// AddDiagnosis links an encounter with a diagnosis, and with its role in the encounter if that is known.
+func AddDiagnosis(e *r4.Encounter, condition r4.Reference, use *r4.CodeableConcept) {
+	for i := range e.Diagnosis {
+		known := &e.Diagnosis[i]
+		if known.Condition.Reference != condition.Reference {
+			continue
+		}
+		if known.Use == nil {
+			known.Use = use
+		}
+		if use == nil || known.Use.Coding[0].Code == use.Coding[0].Code {
+			return
+		}
+	}
+	e.Diagnosis = append(e.Diagnosis, r4.EncounterDiagnosis{Condition: &condition, Use: use})
+}

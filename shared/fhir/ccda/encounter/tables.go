@@ -1,0 +1,29 @@
+package encounter
+
+import "recordbridge/shared/fhir/ccda/terms"
+
+// statuses maps ActStatus to encounter-status (C-CDA on FHIR, ConceptMap CF-EncounterStatus).
+const statuses terms.Table = `
+completed finished
+active in-progress
+aborted cancelled
+cancelled cancelled
+canceled cancelled
+new planned
+nullified entered-in-error
+`
+
+// classes has the display of each code of ActEncounterCode (terminology.hl7.org, v3-ActCode).
+const classes terms.Table = `
+AMB ambulatory
+EMER emergency
+FLD field
+HH home health
+IMP inpatient encounter
+ACUTE inpatient acute
+NONAC inpatient non-acute
+OBSENC observation encounter
+PRENC pre-admission
+SS short stay
+VR virtual
+`

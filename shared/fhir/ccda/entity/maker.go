@@ -1,0 +1,30 @@
+// Package entity makes the resources of what exists by itself and is named in many places: people and their roles,
+// organizations, places, devices and specimens (C-CDA on FHIR, "Participations").
+package entity
+
+import (
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
+	"recordbridge/shared/fhir/ccda/emit"
+	"recordbridge/shared/fhir/ccda/r4"
+)
+
+// Maker makes the entities of one document, each once.
+type Maker struct {
+	document *cda.Document
+	patient  *r4.Reference
+	read     *datatype.Reader
+	emit     *emit.Emitter
+
+	parties map[*cda.Node]Party     // by their participation
+	authors map[*cda.Node]*cda.Node // of sections and the document
+	roles   map[string]Party        // by each of their ids
+}
+
+// NewMaker returns a Maker for a document about a patient.
+func NewMaker(document *cda.Document, patient *r4.Reference, read *datatype.Reader, to *emit.Emitter) *Maker {
+	return &Maker{
+		document: document, patient: patient, read: read, emit: to,
+		parties: map[*cda.Node]Party{}, authors: map[*cda.Node]*cda.Node{}, roles: map[string]Party{},
+	}
+}

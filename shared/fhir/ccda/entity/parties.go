@@ -1,0 +1,284 @@
+package entity
+
+import (
+	"cmp"
+	"strings"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
+	"recordbridge/shared/fhir/ccda/emit"
+	"recordbridge/shared/fhir/ccda/r4"
+)
+
+// AuthorsOf returns all authors of a statement or section, or else the first one of what surrounds it.
+func (m *Maker) AuthorsOf(n *cda.Node) []r4.Reference {
+	types := []string{"Practitioner", "PractitionerRole", "Organization", "Device", "Patient", "RelatedPerson"}
+	var list []r4.Reference
+	for a := range n.Each("author") {
+		if who := m.Party(a).As(types...); who != nil {
+			list = r4.AppendReference(list, *who)
+		}
+	}
+	if list == nil {
+		list = r4.Listed(m.Author(n).As(types...))
+	}
+	return list
+}
+
+// Party holds the resources of a person, organization or device with a part in a statement. All are nil for an unknown
+// one.
+type Party struct {
+	Practitioner, role, Organization, device, Patient, related *r4.Reference
+	Time                                                       string // of the participation
+}
+
+// As returns the party as the first of some resource types that it has; nil if it has none of them.
+func (p Party) As(types ...string) *r4.Reference {
+	for _, t := range types {
+		var found *r4.Reference
+		switch t {
+		case "Practitioner":
+			found = p.Practitioner
+		case "PractitionerRole":
+			found = p.role
+		case "Organization":
+			found = p.Organization
+		case "Device":
+			found = p.device
+		case "Patient":
+			found = p.Patient
+		case "RelatedPerson":
+			found = p.related
+		}
+		if found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// Author returns the first author of a statement: its own, or that of what surrounds it, up to the document (CDA R2,
+// context conduction).
+func (m *Maker) Author(n *cda.Node) Party {
+	for at := n; at != nil; at = at.Parent {
+		switch {
+		case cda.IsStatement(at):
+			if author := at.At("author"); author != nil {
+				return m.Party(author)
+			}
+		case at.Name == "section" || at.Name == "ClinicalDocument":
+			if author := m.authorAround(at); author != nil {
+				return m.Party(author)
+			}
+		}
+	}
+	return Party{}
+}
+
+// authorAround finds the author of a section or document once, since there are thousands of entries to pass on the way.
+func (m *Maker) authorAround(n *cda.Node) *cda.Node {
+	author, known := m.authors[n]
+	if !known {
+		author = n.At("author")
+		m.authors[n] = author
+	}
+	return author
+}
+
+// OwnAuthor is Author without what surrounds the statement.
+func (m *Maker) OwnAuthor(n *cda.Node) Party { return m.Party(n.At("author")) }
+
+// Performers returns the performers of a statement, or else those of the organizer around it.
+func (m *Maker) Performers(n *cda.Node) []Party {
+	var list []Party
+	for p := range n.Each("performer") {
+		list = append(list, m.Party(p))
+	}
+	if around := cda.Outer(n); list == nil && around != nil && around.Name == "organizer" {
+		return m.Performers(around)
+	}
+	return list
+}
+
+// Party reads a participation (author, performer, informant, participant …), once.
+func (m *Maker) Party(n *cda.Node) Party {
+	if n == nil {
+		return Party{}
+	}
+	if known, ok := m.parties[n]; ok {
+		return known
+	}
+	var p Party
+	for role := range n.Each(
+		"assignedAuthor", "assignedEntity", "relatedEntity", "associatedEntity", "participantRole", "intendedRecipient",
+		"assignedCustodian", "responsibleParty", "assignedPerson", "subject", "encounterParticipant",
+	) {
+		p = m.roleOf(role)
+		break
+	}
+	p.Time = m.read.Start(n.At("time"))
+	m.parties[n] = p
+	return p
+}
+
+// roleOf reads who plays a role. A role of nothing but an id means who had that id before.
+func (m *Maker) roleOf(role *cda.Node) (p Party) {
+	person := cmp.Or(
+		role.At("assignedPerson"), role.At("relatedPerson"), role.At("associatedPerson"),
+		role.At("informationRecipient"), role.At("playingEntity"),
+	)
+	device := cmp.Or(role.At("assignedAuthoringDevice"), role.At("playingDevice"))
+	place := cmp.Or(
+		role.At("representedOrganization"), role.At("scopingOrganization"), role.At("receivedOrganization"),
+		role.At("representedCustodianOrganization"),
+	)
+	p.Organization = m.Organization(place)
+	names := m.read.HumanNames(person)
+	switch {
+	case m.IsPatient(role):
+		p.Patient = m.patient
+	case device != nil:
+		p.device = m.software(role, device, p.Organization)
+	case names == nil && m.roles[cda.RealID(role)] != (Party{}):
+		known := m.roles[cda.RealID(role)]
+		known.Organization = cmp.Or(p.Organization, known.Organization)
+		return known
+	case isPersonal(role):
+		p.related = m.RelatedPerson(role, names)
+	case names != nil || cda.RealID(role) != "" && place == nil:
+		p.Practitioner = m.practitioner(role, names)
+		p.role = m.practitionerRole(role, p)
+	}
+	for id := range role.Each("id") {
+		if key := cda.IDKey(id); key != "" && m.roles[key] == (Party{}) && p != (Party{}) {
+			m.roles[key] = p
+		}
+	}
+	return p
+}
+
+// IsPatient reports whether a role is the patient's: patients write and report as well.
+func (m *Maker) IsPatient(role *cda.Node) bool {
+	for id := range role.Each("id") {
+		if key := cda.IDKey(id); key != "" && m.document.PatientIDs[key] {
+			return true
+		}
+	}
+	return role.Attr("classCode") == "SELF" || cda.Has(role.At("code"), "SELF", "ONESELF")
+}
+
+// relatives are codes of who is a relative or friend (RoleCode, PersonalRelationshipRoleType), as senders have them.
+const relatives = " SPS HUSB WIFE SPOUSE CHILD DAU SON PRN PRNT MTH FTH NMTH NFTH SIB BRO SIS " +
+	"DOMPART FAMMEMB FRND NBOR ROOM SIGOTHR GRPRN GRMTH GRFTH AUNT UNCLE COUSN NIECE NEPHEW "
+
+// isPersonal reports whether a role is that of a relative or friend and not of somebody at work (RoleClass, RoleCode).
+func isPersonal(role *cda.Node) bool {
+	if code := role.At("code"); code.Attr("codeSystem") == "2.16.840.1.113883.5.111" &&
+		strings.Contains(relatives, " "+cda.CodeOf(code)+" ") {
+		return true
+	}
+	switch role.Attr("classCode") {
+	case "PRS", "NOK", "ECON", "CAREGIVER", "GUAR", "GUARD", "AGNT", "CON", "POLHOLD", "COVPTY", "DEP", "SPNSR":
+		return role.At("assignedPerson") == nil
+	}
+	return role.At("relatedPerson") != nil
+}
+
+// practitioner makes a Practitioner. People are told apart by id and family name, since whole practices use one id.
+func (m *Maker) practitioner(role *cda.Node, names []r4.HumanName) *r4.Reference {
+	var parts []string
+	if len(names) > 0 {
+		parts = []string{strings.ToLower(cmp.Or(names[0].Family, names[0].Text))}
+	}
+	p := &r4.Practitioner{
+		Header: m.personHeader("Practitioner", role, parts), Identifier: datatype.Identifiers(role), Name: names,
+		Telecom: m.read.Telecoms(role), Address: m.read.Addresses(role),
+	}
+	return named(m.emit.AddEntity(p), names)
+}
+
+// personHeader takes the NPI of a person for the id, if there is one, since it is the same everywhere.
+func (m *Maker) personHeader(kind string, role *cda.Node, parts []string) r4.Header {
+	for id := range role.Each("id") {
+		if npi := id.Attr("extension"); id.Attr("root") == "2.16.840.1.113883.4.6" && npi != "" {
+			return m.emit.HeaderWith(kind, emit.Derive(append([]string{kind, "npi", npi}, parts...)...))
+		}
+	}
+	if cda.RealID(role) == "" { // by who it is, and not by when it signed
+		who := cmp.Or(
+			role.At("assignedPerson"), role.At("relatedPerson"), role.At("associatedPerson"), role.At("guardianPerson"),
+			role,
+		)
+		return m.emit.HeaderWith(kind, emit.Derive(append([]string{kind, m.emit.Key, cda.Digest(who)}, parts...)...))
+	}
+	return m.emit.Entity(kind, role, parts...)
+}
+
+// named returns a reference its display text.
+func named(r *r4.Reference, names []r4.HumanName) *r4.Reference {
+	if len(names) > 0 {
+		r.Display = datatype.Shown(names[0])
+	}
+	return r
+}
+
+// practitionerRole makes a PractitionerRole of somebody with a specialty or an organization; nil without either.
+func (m *Maker) practitionerRole(role *cda.Node, p Party) *r4.Reference {
+	specialty := m.read.Concepts(role, "code")
+	if specialty == nil && p.Organization == nil {
+		return nil
+	}
+	r := &r4.PractitionerRole{
+		Practitioner: p.Practitioner, Organization: p.Organization, Specialty: specialty,
+		Telecom: m.read.Telecoms(role),
+	}
+	parts := []string{"PractitionerRole", p.Practitioner.Reference}
+	if p.Organization != nil {
+		parts = append(parts, p.Organization.Reference)
+	}
+	for _, s := range specialty {
+		parts = append(parts, r4.CodeKey(&s))
+	}
+	r.Header = m.emit.HeaderWith("PractitionerRole", emit.Derive(parts...))
+	ref := m.emit.AddEntity(r)
+	ref.Display = p.Practitioner.Display
+	return ref
+}
+
+// RelatedPerson makes a RelatedPerson of a relative, guardian or friend.
+func (m *Maker) RelatedPerson(role *cda.Node, names []r4.HumanName) *r4.Reference {
+	person := cmp.Or(
+		role.At("relatedPerson"), role.At("associatedPerson"), role.At("guardianPerson"), role.At("playingEntity"),
+	)
+	r := &r4.RelatedPerson{
+		Identifier: datatype.Identifiers(role), Active: r4.True(), Patient: m.patient,
+		Relationship: m.read.Concepts(role, "code"), Name: names,
+		Telecom: m.read.Telecoms(role), Address: m.read.Addresses(role),
+		Gender: datatype.Gender(person.At("administrativeGenderCode")), BirthDate: m.read.Date(person.At("birthTime")),
+	}
+	class := role.Attr("classCode")
+	if role.Name == "guardian" {
+		class = "GUARD"
+	}
+	if class != "" && (r.Relationship == nil && class != "PRS" ||
+		cda.IsOneOf(class, "ECON", "NOK", "GUARD", "CAREGIVER", "AGNT")) { // a spouse, and whom to call
+		r.Relationship = append(
+			r.Relationship, *r4.Concept("http://terminology.hl7.org/CodeSystem/v3-RoleClass", class, ""),
+		)
+	}
+	if names == nil && r.Identifier == nil && r.Relationship == nil {
+		return nil
+	}
+	parts := []string{m.patient.Reference}
+	if len(names) > 0 {
+		parts = append(parts, strings.ToLower(datatype.Shown(names[0])))
+	} else {
+		parts = append(parts, cda.Digest(role))
+	}
+	if cda.RealID(role) == "" {
+		r.Header = m.emit.HeaderWith("RelatedPerson", emit.Derive(append([]string{"RelatedPerson"}, parts...)...))
+	} else {
+		r.Header = m.emit.Entity("RelatedPerson", role, parts...)
+	}
+	return named(m.emit.AddEntity(r), names)
+}

@@ -1,0 +1,57 @@
+package entity
+
+import (
+	"cmp"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
+	"recordbridge/shared/fhir/ccda/emit"
+	"recordbridge/shared/fhir/ccda/r4"
+)
+
+// Specimens makes Specimens of those that a statement names (C-CDA on FHIR, "Results": Specimen). If a procedure in the
+// same organizer took one, that procedure states how.
+func (m *Maker) Specimens(n *cda.Node) []*r4.Reference {
+	var list []*r4.Reference
+	for at := range n.Each("specimen") {
+		role := at.At("specimenRole")
+		if s := m.Specimen(role); s != nil {
+			s.Header = m.emit.HeaderWith(
+				"Specimen",
+				emit.Derive(
+					m.emit.Salt, "Specimen",
+					cmp.Or(cda.RealID(role), m.emit.Key+"|"+cda.Container(role)+"|"+cda.Digest(role)),
+				),
+			)
+			list = append(list, m.emit.AddEntity(s))
+		}
+	}
+	return list
+}
+
+// Specimen reads a specimenRole; it returns nil if nothing is stated.
+func (m *Maker) Specimen(role *cda.Node) *r4.Specimen {
+	entity := cmp.Or(role.At("specimenPlayingEntity"), role.At("playingEntity"))
+	s := &r4.Specimen{Identifier: datatype.Identifiers(role), Type: m.read.Substance(entity), Subject: m.patient}
+	if words := entity.At("desc").Words(); words != "" {
+		s.Note = []r4.Annotation{{Text: words}}
+	}
+	if much := datatype.Quantity(entity.At("quantity")); much != nil {
+		s.Collection = &r4.SpecimenCollection{Quantity: much}
+	}
+	if s.Identifier == nil && s.Type == nil && s.Note == nil {
+		return nil
+	}
+	return s
+}
+
+// TakenBy records which procedure took a specimen (of R5: collection.procedure).
+func TakenBy(s *r4.Specimen, procedure *r4.Reference) {
+	if s.Collection == nil {
+		s.Collection = &r4.SpecimenCollection{}
+	}
+	if s.Collection.Extension == nil && procedure != nil {
+		const url = "http://hl7.org/fhir/5.0/StructureDefinition/extension-Specimen.collection.procedure"
+		s.Collection.Extension = []r4.Extension{{URL: url, ValueReference: procedure}}
+	}
+}

@@ -1,0 +1,46 @@
+package header
+
+import (
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
+	"recordbridge/shared/fhir/ccda/encounter"
+	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/statement"
+)
+
+// documentConsent makes a Consent of one that the header names (CDA R2, authorization): that the document may be told.
+func documentConsent(c *statement.Context, n *cda.Node) {
+	if n == nil {
+		return
+	}
+	c.Add(&r4.Consent{
+		Header: c.Emit.Header("Consent", n), Identifier: datatype.Identifiers(n), Status: statement.ConsentStatus(n),
+		Patient: c.Patient, DateTime: c.Read.DateTime(c.Document.Root.At("effectiveTime")),
+		Scope: r4.Concept(
+			"http://terminology.hl7.org/CodeSystem/consentscope", "patient-privacy", "Privacy Consent",
+		),
+		Category:   []r4.CodeableConcept{*c.Read.ConceptOr(n.At("code"))},
+		PolicyRule: &r4.CodeableConcept{Text: "As the consent says"},
+	}, n)
+}
+
+// readEncompassing makes the Encounter that the whole document is about, with its place and its people (C-CDA on FHIR,
+// "Encounters": encompassingEncounter). An entry with the same id completes it.
+func readEncompassing(c *statement.Context, n *cda.Node) {
+	if n == nil {
+		return
+	}
+	e := encounter.New(c, n)
+	for p := range n.Each("responsibleParty", "encounterParticipant") {
+		kind := "ATND"
+		if p.Name == "responsibleParty" {
+			kind = "RESP"
+		}
+		encounter.AddParticipant(c, e, p, kind)
+	}
+	if at := c.Make.Facility(n.At("location", "healthCareFacility")); at != nil {
+		e.Location = []r4.EncounterLocation{{Location: at}}
+		e.Provider = c.Make.Organization(n.At("location", "healthCareFacility", "serviceProviderOrganization"))
+	}
+	c.Encounter = c.Emit.AddEntity(e)
+}

@@ -1,0 +1,191 @@
+// Package observation makes Observations, of which every section has some: what all of them share, panels, and the
+// general facts that no rule covers (C-CDA on FHIR, "Results": hl7.org/fhir/us/ccda/CF-results.html).
+package observation
+
+import (
+	"cmp"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
+	"recordbridge/shared/fhir/ccda/entity"
+	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/statement"
+)
+
+// Generic converts a statement without a rule: to an Observation if it is observed or done, to a ServiceRequest if it
+// is planned. A statement with neither a code, a value nor words only groups others and leaves nothing itself.
+func Generic(c *statement.Context, n *cda.Node) {
+	code, value := c.Read.Concept(n.At("code")), n.At("value")
+	_, valued := c.Read.Value(value)
+	if code == nil && !valued && c.Read.Text(n.At("text")) == "" {
+		c.Emit.Take(n)
+		return
+	}
+	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" && mood != "EVN.CRT" && mood != "DEF" {
+		c.Rules.ConvertBy(statement.PlannedActRoot, n)
+		return
+	}
+	o := New(c, n)
+	o.Category = sectionCategory(c)
+	if around := c.Emit.Reference(cda.Outer(n)); around != nil {
+		o.Focus = []r4.Reference{*around}
+	}
+	c.Add(o, n)
+}
+
+// sectionCategory returns the code or title of the section, in place of a category that no rule knows.
+func sectionCategory(c *statement.Context) []r4.CodeableConcept {
+	if code, ok := datatype.Coding(c.InSection.At("code")); ok {
+		return []r4.CodeableConcept{{Coding: []r4.Coding{code}, Text: c.InSection.At("title").Words()}}
+	}
+	if title := c.InSection.At("title").Words(); title != "" {
+		return []r4.CodeableConcept{{Text: title}}
+	}
+	return nil
+}
+
+// New reads the members that all Observations have (C-CDA on FHIR, "Results"). Rules add a category and members of
+// their own.
+func New(c *statement.Context, n *cda.Node) *r4.Observation {
+	o := &r4.Observation{
+		Header: c.Emit.Header("Observation", n), Identifier: datatype.Identifiers(n), Status: StatusOf(n),
+		Code:    c.Read.CodeOrWords(n),
+		Subject: c.Patient, Interpretation: c.Read.Concepts(n, "interpretationCode"),
+		BodySite: c.Read.Concept(n.At("targetSiteCode")),
+		Method:   c.Read.Concept(n.At("methodCode")), ReferenceRange: referenceRanges(c, n),
+	}
+	o.Effective, o.EffectivePeriod = effectiveOf(c, n)
+	o.Note = append(c.Read.Note(n, o.Code), c.Comments(n)...)
+	setValues(c, o, n)
+	add := func(who entity.Party) {
+		if p := who.As("Practitioner", "PractitionerRole", "Organization", "RelatedPerson", "Patient"); p != nil {
+			o.Performer = r4.AppendReference(o.Performer, *p)
+		}
+	}
+	for _, who := range c.Make.Performers(n) {
+		add(who)
+	}
+	for author := range n.Each("author") {
+		add(c.Make.Party(author))
+		o.Issued = cmp.Or(o.Issued, c.Read.Issued(author.At("time")))
+	}
+	if o.Performer == nil {
+		add(c.Make.Author(n))
+	}
+	return o
+}
+
+// effectiveOf returns the time of a statement, else that of the organizer around it.
+func effectiveOf(c *statement.Context, n *cda.Node) (moment string, period *r4.Period) {
+	for at := n; at != nil; at = cda.Outer(at) {
+		moment, period = c.Read.Effective(at.At("effectiveTime"))
+		if moment != "" || period != nil || at.Parent.Parent == nil || cda.Outer(at) == nil ||
+			cda.Outer(at).Name != "organizer" {
+			break
+		}
+	}
+	return moment, period
+}
+
+// setValues sets value[x], or why there is none. A second value is a component, and what is said not to be
+// (negationInd) is a component that is false, so that nothing denied reads as if it were so.
+func setValues(c *statement.Context, o *r4.Observation, n *cda.Node) {
+	negated := n.Attr("negationInd") == "true"
+	first := true
+	for value := range n.Each("value") {
+		v, ok := c.Read.Value(value)
+		switch {
+		case !ok && first && value.Attr("nullFlavor") != "" && !negated:
+			o.Absent = datatype.AbsentConcept(value)
+		case !ok:
+			continue
+		case negated:
+			o.Component = append(o.Component, denied(v, o.Code))
+		case first:
+			o.Value = v
+		default: // obs-7: values of one code stand together
+			if o.Value != (r4.Value{}) {
+				o.Component = append(o.Component, r4.Component{Code: o.Code, Value: o.Value})
+				o.Value = r4.Value{}
+			}
+			o.Component = append(o.Component, r4.Component{Code: o.Code, Value: v})
+		}
+		first = false
+	}
+	if negated && first {
+		no := false
+		o.Value = r4.Value{ValueBoolean: &no}
+	}
+}
+
+func denied(v r4.Value, code *r4.CodeableConcept) r4.Component {
+	no := false
+	if v.ValueCodeableConcept != nil {
+		code = v.ValueCodeableConcept
+	}
+	return r4.Component{Code: code, Value: r4.Value{ValueBoolean: &no}}
+}
+
+// StatusOf returns the status of an Observation or a DiagnosticReport.
+func StatusOf(n *cda.Node) string {
+	code := cmp.Or(cda.StatusOf(n), "completed")
+	if code == "completed" && n.At("statusCode").Attr("nullFlavor") != "" {
+		return "unknown"
+	}
+	return cmp.Or(statuses.Of(code), "unknown")
+}
+
+// referenceRanges reads what a value is compared with.
+func referenceRanges(c *statement.Context, n *cda.Node) []r4.ReferenceRange {
+	var list []r4.ReferenceRange
+	for rangeNode := range n.Each("referenceRange") {
+		for within := range rangeNode.Each("observationRange") {
+			value := within.At("value")
+			r := r4.ReferenceRange{
+				Low: datatype.Quantity(value.At("low")), High: datatype.Quantity(value.At("high")),
+				Text: c.Read.Text(within.At("text")),
+			}
+			r.Text = cmp.Or(r.Text, openBound(value))
+			if r.Low == nil && r.High == nil {
+				v, _ := c.Read.Value(value)
+				r.Text = cmp.Or(r.Text, datatype.Spoken(v))
+			}
+			r.AppliesTo = c.Read.Concepts(within, "precondition")
+			if meaning := c.Read.Concept(within.At("interpretationCode")); meaning != nil &&
+				cda.CodeOf(within.At("interpretationCode")) != "N" {
+				r.Type = meaning // FHIR takes a range without one for the normal one
+				if r.Text == "" && r.Low == nil && r.High == nil {
+					r.Text = r4.Words(meaning)
+				}
+			}
+			if r.Low != nil || r.High != nil || r.Text != "" {
+				list = append(list, r)
+			}
+		}
+	}
+	return list
+}
+
+// openBound returns the words of a bound that is no part of its range, since those of FHIR are; "" for any other.
+func openBound(value *cda.Node) string {
+	if q := datatype.Bound(value); q != nil && cda.IsOneOf(q.Comparator, "<", ">") {
+		return datatype.Spoken(r4.Value{ValueQuantity: q})
+	}
+	return ""
+}
+
+// SocialCategory returns the category of the social history.
+func SocialCategory() *r4.CodeableConcept {
+	return r4.Concept(Category, "social-history", "Social History")
+}
+
+// Focus returns the people whom an observation is about in place of the patient, such as a caregiver.
+func Focus(c *statement.Context, n *cda.Node) []*r4.Reference {
+	var list []*r4.Reference
+	for p := range n.Each("participant") {
+		if who := c.Make.Party(p).As("RelatedPerson", "Practitioner"); who != nil && p.Attr("typeCode") == "IND" {
+			list = append(list, who)
+		}
+	}
+	return list
+}

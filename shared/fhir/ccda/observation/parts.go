@@ -1,0 +1,114 @@
+package observation
+
+import (
+	"slices"
+	"strings"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
+	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/statement"
+	"recordbridge/shared/fhir/ccda/terms"
+)
+
+// Code systems of Observation.category: that of FHIR and that of US Core.
+const (
+	Category       = "http://terminology.hl7.org/CodeSystem/observation-category"
+	USCoreCategory = "http://hl7.org/fhir/us/core/CodeSystem/us-core-category"
+)
+
+// NewIn is New with categories.
+func NewIn(c *statement.Context, n *cda.Node, categories ...*r4.CodeableConcept) *r4.Observation {
+	o := New(c, n)
+	o.Category = r4.Listed(categories...)
+	return o
+}
+
+// Panel makes an Observation of an organizer whose members are Observations themselves (observation.html, "hasMember").
+// Its time is its own, or from the first of its members to the last.
+func Panel(
+	c *statement.Context, n *cda.Node, section *statement.Section, categories ...*r4.CodeableConcept,
+) *r4.Observation {
+	o := NewIn(c, n, categories...)
+	for member := range cda.Members(n) {
+		if ref := c.Rules.Member(member, section); ref != nil && strings.HasPrefix(ref.Reference, "Observation/") {
+			o.HasMember = r4.AppendReference(o.HasMember, *ref)
+		}
+	}
+	if o.Effective == "" && o.EffectivePeriod == nil {
+		o.Effective, o.EffectivePeriod = SpanOf(c, n)
+	}
+	return o
+}
+
+// SpanOf returns the time from the first member of an organizer to the last (C-CDA on FHIR, "Results" and "Vital
+// Signs": an organizer without effectiveTime). Times of different zones or precision cannot be ordered: then it is the
+// first one.
+func SpanOf(c *statement.Context, n *cda.Node) (moment string, period *r4.Period) {
+	var times []string
+	for member := range cda.Members(n) {
+		if t := c.Read.Start(member.At("effectiveTime")); t != "" {
+			times = append(times, t)
+		}
+	}
+	if times == nil {
+		return "", nil
+	}
+	first, last := slices.Min(times), slices.Max(times)
+	for _, t := range times {
+		if len(t) != len(times[0]) || !datatype.SameZone(t, times[0]) {
+			return times[0], nil
+		}
+	}
+	if first == last {
+		return first, nil
+	}
+	return "", &r4.Period{Start: first, End: last}
+}
+
+// Recode adds a LOINC code that a profile of US Core requires to the codes of a statement. It replaces a code that only
+// states that something is asserted.
+func Recode(o *r4.Observation, code, display string) {
+	kept := []r4.Coding{{System: terms.LOINC, Code: code, Display: display}}
+	for _, coding := range o.Code.Coding {
+		switch {
+		case coding.System == terms.LOINC && coding.Code == code:
+			kept[0] = coding
+		case coding.Code == "ASSERTION":
+			o.Tag(coding)
+		case coding.System != datatype.AbsentSystem:
+			kept = append(kept, coding)
+		}
+	}
+	o.Code.Coding = kept
+}
+
+// Component returns the content of an Observation as a component of another one.
+func Component(o *r4.Observation) r4.Component {
+	return r4.Component{
+		Code: o.Code, Value: o.Value, Absent: o.Absent, Interpretation: o.Interpretation,
+		ReferenceRange: o.ReferenceRange,
+	}
+}
+
+// SetAbsent states that an Observation has no value if it has neither a value nor parts (US Core: us-core-2).
+func SetAbsent(o *r4.Observation, value *cda.Node) {
+	if o.Value == (r4.Value{}) && o.Absent == nil && o.Component == nil && o.HasMember == nil {
+		o.Absent = datatype.AbsentConcept(value)
+	}
+}
+
+// SetTime states that the time of an Observation is unknown, for profiles that require one.
+func SetTime(o *r4.Observation, n *cda.Node) {
+	if o.Effective == "" && o.EffectivePeriod == nil {
+		o.EffectiveAbsent = datatype.Absent(n.At("effectiveTime"))
+	}
+}
+
+// YetToDo converts a planned statement among those that have been done, as one of a plan.
+func YetToDo(c *statement.Context, n *cda.Node) {
+	root := plannedRoots.Of(n.Name)
+	if !c.Rules.ConvertBy(root, n) {
+		Generic(c, n)
+	}
+}

@@ -1,0 +1,66 @@
+package r4
+
+import (
+	"cmp"
+	"reflect"
+)
+
+// Listed returns a list of the values that are not nil.
+func Listed[T any](list ...*T) []T {
+	var there []T
+	for _, l := range list {
+		if l != nil {
+			there = append(there, *l)
+		}
+	}
+	return there
+}
+
+// Concept returns the concept of one code.
+func Concept(system, code, display string) *CodeableConcept {
+	return &CodeableConcept{Coding: []Coding{{System: system, Code: code, Display: display}}}
+}
+
+// IsEmpty reports whether no field of a struct is set.
+func IsEmpty(v any) bool { return reflect.ValueOf(v).IsZero() }
+
+// Display returns the first display of a concept's codes.
+func Display(concept *CodeableConcept) string {
+	for _, coding := range concept.Coding {
+		if coding.Display != "" {
+			return coding.Display
+		}
+	}
+	return ""
+}
+
+// CodeKey writes a concept for comparison.
+func CodeKey(concept *CodeableConcept) string {
+	if len(concept.Coding) > 0 {
+		return concept.Coding[0].System + "|" + concept.Coding[0].Code
+	}
+	return concept.Text
+}
+
+// Codings returns the codings of all concepts.
+func Codings(list []CodeableConcept) []Coding {
+	var all []Coding
+	for _, concept := range list {
+		all = append(all, concept.Coding...)
+	}
+	return all
+}
+
+// Words returns the text of a concept, else the display of its codes; "" for nil.
+func Words(concept *CodeableConcept) string {
+	if concept == nil {
+		return ""
+	}
+	return cmp.Or(concept.Text, Display(concept))
+}
+
+// True returns a pointer to true.
+func True() *bool {
+	is := true
+	return &is
+}

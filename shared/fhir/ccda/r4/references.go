@@ -1,0 +1,61 @@
+package r4
+
+import (
+	"slices"
+	"strings"
+)
+
+// IsKept reports whether a reference leads to a resource.
+func IsKept(ref *Reference) bool { return ref != nil && ref.Reference != "" }
+
+// ReferenceSet is a list of references without duplicates.
+type ReferenceSet struct {
+	List []Reference
+	seen map[string]bool
+}
+
+// Add adds a reference that is new and leads to a resource.
+func (l *ReferenceSet) Add(r Reference) {
+	if !IsKept(&r) {
+		return
+	}
+	if l.seen == nil {
+		l.seen = map[string]bool{}
+	}
+	if !l.seen[r.Reference] {
+		l.seen[r.Reference] = true
+		l.List = append(l.List, r)
+	}
+}
+
+// AppendReference appends the references that are not in the list yet.
+func AppendReference(list []Reference, more ...Reference) []Reference {
+	for _, m := range more {
+		if !slices.ContainsFunc(list, func(r Reference) bool { return r.Reference == m.Reference }) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// OfType returns the references to resources of some types.
+func OfType(list []Reference, types ...string) []Reference {
+	var some []Reference
+	for _, r := range list {
+		if kind, _, _ := strings.Cut(r.Reference, "/"); slices.Contains(types, kind) {
+			some = append(some, r)
+		}
+	}
+	return some
+}
+
+// Without returns the references other than one.
+func Without(list []Reference, one *Reference) []Reference {
+	var others []Reference
+	for _, r := range list {
+		if r.Reference != one.Reference {
+			others = append(others, r)
+		}
+	}
+	return others
+}

@@ -1,0 +1,83 @@
+package ccda
+
+import (
+	"cmp"
+	"slices"
+
+	"recordbridge/shared/fhir/ccda/section/allergies"
+	"recordbridge/shared/fhir/ccda/section/careteams"
+	"recordbridge/shared/fhir/ccda/section/concerns"
+	"recordbridge/shared/fhir/ccda/section/directives"
+	"recordbridge/shared/fhir/ccda/section/encounters"
+	"recordbridge/shared/fhir/ccda/section/equipment"
+	"recordbridge/shared/fhir/ccda/section/family"
+	"recordbridge/shared/fhir/ccda/section/functional"
+	"recordbridge/shared/fhir/ccda/section/goals"
+	"recordbridge/shared/fhir/ccda/section/imaging"
+	"recordbridge/shared/fhir/ccda/section/immunizations"
+	"recordbridge/shared/fhir/ccda/section/medications"
+	"recordbridge/shared/fhir/ccda/section/notes"
+	"recordbridge/shared/fhir/ccda/section/payers"
+	"recordbridge/shared/fhir/ccda/section/plans"
+	"recordbridge/shared/fhir/ccda/section/problems"
+	"recordbridge/shared/fhir/ccda/section/procedures"
+	"recordbridge/shared/fhir/ccda/section/results"
+	"recordbridge/shared/fhir/ccda/section/social"
+	"recordbridge/shared/fhir/ccda/section/vitals"
+	"recordbridge/shared/fhir/ccda/statement"
+)
+
+// ruleSets returns the rules of all section packages for one document: some keep what they have seen of it.
+func ruleSets() []statement.RuleSet {
+	return []statement.RuleSet{
+		problems.Rules(),
+		allergies.Rules(),
+		medications.Rules(),
+		plans.Rules(),
+		goals.Rules(),
+		concerns.Rules(),
+		careteams.Rules(),
+		payers.Rules(),
+		directives.Rules(),
+		family.Rules(),
+		imaging.Rules(),
+		notes.Rules(),
+		vitals.Rules(),
+		results.Rules(),
+		social.Rules(),
+		immunizations.Rules(),
+		procedures.Rules(),
+		encounters.Rules(),
+		functional.Rules(),
+		equipment.Rules(),
+	}
+}
+
+// Template describes the rule of one entry or section template, for the documentation.
+type Template struct {
+	Root   string // its OID, without the version
+	Name   string // as C-CDA calls it
+	Target string // what it becomes
+	Folder string // of the package that holds the rule, below this one
+}
+
+// Templates lists the templates of all rules in the order of their OIDs.
+func Templates() []Template {
+	var list []Template
+	for _, of := range ruleSets() {
+		for _, rule := range of.Entries {
+			for _, root := range rule.Roots {
+				list = append(list, Template{Root: root, Name: rule.Name, Target: rule.Target, Folder: of.Folder})
+			}
+		}
+		for _, rule := range of.Sections {
+			for _, root := range rule.Roots {
+				list = append(list, Template{
+					Root: root, Name: rule.Name, Target: "Composition.section", Folder: of.Folder,
+				})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Template) int { return cmp.Compare(a.Root, b.Root) })
+	return list
+}

@@ -1,0 +1,129 @@
+package concerns
+
+import (
+	"cmp"
+	"strings"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
+	"recordbridge/shared/fhir/ccda/emit"
+	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/statement"
+	"recordbridge/shared/fhir/ccda/terms"
+)
+
+// healthConcern makes Conditions of the problems that a concern is about (US Core Condition Problems and Health
+// Concerns). What supports it (SPRT) is evidence. One that is about something else, such as smoking, is a Condition of
+// that; one that only points to problems elsewhere makes them health concerns.
+func healthConcern(c *statement.Context, act *cda.Node) {
+	var made []r4.Reference
+	var about *cda.Node
+	for rel := range act.Each("entryRelationship") {
+		for s := range rel.Each("observation") {
+			supports := rel.Attr("typeCode") == "SPRT"
+			switch {
+			case supports || cda.IsTemplate(s, statement.PreferenceRoot):
+			case c.Problems.Is(s):
+				made = append(made, *c.Problems.Convert(s, act))
+			case about == nil:
+				about = s
+			}
+		}
+	}
+	if made == nil && (about != nil || c.Read.Text(act.At("text")) != "") {
+		made = append(made, *concernAbout(c, act, about))
+	}
+	c.Emit.Take(act)
+	c.Emit.Afterwards(func() { relateConcern(c, act, made) })
+}
+
+// concernAbout makes a Condition of a concern that holds no problem: of the value of what it is about, or of its words.
+func concernAbout(c *statement.Context, act, about *cda.Node) *r4.Reference {
+	r := concernOf(c, act)
+	if v, ok := c.Read.Value(about.At("value")); ok && v.ValueCodeableConcept != nil {
+		r.Code = v.ValueCodeableConcept
+	} else if code := c.Read.Concept(about.At("code")); code != nil {
+		r.Code = code
+	} else {
+		r.Code = &r4.CodeableConcept{Text: cmp.Or(c.Read.Text(act.At("text")), "Health concern")}
+	}
+	return c.Add(r, act)
+}
+
+// concernOf begins the Condition of an act.
+func concernOf(c *statement.Context, act *cda.Node) *r4.Condition {
+	by := c.Make.Author(act)
+	return &r4.Condition{
+		Header: c.Emit.Header("Condition", act), Identifier: datatype.Identifiers(act), Subject: c.Patient,
+		ClinicalStatus: concernStatus(act),
+		Verification: r4.Concept(
+			"http://terminology.hl7.org/CodeSystem/condition-ver-status", "confirmed", "Confirmed",
+		),
+		Category: []r4.CodeableConcept{*healthConcernCategory()},
+		Recorder: by.As("Practitioner", "PractitionerRole", "Patient", "RelatedPerson"),
+		Recorded: cmp.Or(c.Read.Start(act.At("effectiveTime")), by.Time), Note: c.Comments(act),
+	}
+}
+
+// concernStatus maps ActStatus of a concern to the clinical status of its Conditions.
+func concernStatus(act *cda.Node) *r4.CodeableConcept {
+	code := statuses.Of(cda.StatusOf(act))
+	return statement.ConditionStatus(cmp.Or(code, "active"))
+}
+
+func healthConcernCategory() *r4.CodeableConcept {
+	return r4.Concept(statement.ConditionOfUSCore, "health-concern", "Health Concern")
+}
+
+// relateConcern adds evidence and, to problems that stand elsewhere, the category.
+func relateConcern(c *statement.Context, act *cda.Node, made []r4.Reference) {
+	followed := c.Read.Start(act.At("effectiveTime"))
+	if made == nil {
+		made = r4.OfType(c.Related(act, "REFR", "COMP", "SUBJ"), "Condition")
+	}
+	for _, ref := range made {
+		r := emit.ResourceOf[r4.Condition](c.Emit, &ref)
+		if r == nil {
+			continue
+		}
+		if r.ClinicalStatus == nil {
+			r.ClinicalStatus = concernStatus(act)
+		}
+		if !statement.IsHealthConcern(r) {
+			r.Category = append(r.Category, *healthConcernCategory())
+		}
+		r.Recorded = cmp.Or(r.Recorded, followed)
+		if evidence := r4.Without(c.Related(act, "SPRT"), &ref); evidence != nil {
+			r.Evidence = append(r.Evidence, r4.ConditionSupport{Detail: evidence})
+		}
+	}
+}
+
+// riskConcern makes a Condition of a risk: its code is the risk and not what the patient is at risk of, which they do
+// not have. That stands beside it, as what the risk is of.
+func riskConcern(c *statement.Context, act *cda.Node) {
+	r := concernOf(c, act)
+	r.Code = c.Read.Concept(act.At("code"))
+	if r.Code == nil || r.Code.Has(terms.LOINC, "75310-3") {
+		r.Code = r4.Concept("http://snomed.info/sct", "281694009", "Finding of at risk (finding)")
+	}
+	told := []*cda.Node{act}
+	var words []string
+	for rel := range act.Each("entryRelationship") {
+		for s := range rel.Each("observation") {
+			if rel.Attr("typeCode") != "SPRT" && c.Problems.Is(s) {
+				of := c.Read.ConceptOr(s.At("value"))
+				r.Evidence = append(r.Evidence, r4.ConditionSupport{Code: []r4.CodeableConcept{*of}})
+				words = append(words, r4.Words(of))
+				told = append(told, s)
+			}
+		}
+	}
+	if of := strings.Join(words, ", "); of != "" {
+		r.Code.Text = cmp.Or(r4.Words(r.Code), "At risk") + ": " + of
+	} else {
+		r.Code.Text = cmp.Or(r.Code.Text, c.Read.Text(act.At("text")))
+	}
+	made := []r4.Reference{*c.Add(r, told...)}
+	c.Emit.Afterwards(func() { relateConcern(c, act, made) })
+}

@@ -1,0 +1,51 @@
+package equipment
+
+import (
+	"cmp"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
+	"recordbridge/shared/fhir/ccda/observation"
+	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/statement"
+)
+
+// supply makes a SupplyDelivery of equipment that the patient has been given, with the Device that it is. C-CDA on FHIR
+// has no page for it: US Core asks for the Device, and the rest of the statement is what FHIR calls a delivery
+// (supplydelivery.html).
+func supply(c *statement.Context, n *cda.Node) {
+	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
+		observation.YetToDo(c, n)
+		return
+	}
+	s := &r4.SupplyDelivery{
+		Header: c.Emit.Header("SupplyDelivery", n), Identifier: datatype.Identifiers(n), Status: deliveryStatus(n),
+		Patient: c.Patient,
+	}
+	s.Occurrence, s.OccurrencePeriod = c.Read.Effective(n.At("effectiveTime"))
+	item := &r4.SuppliedItem{Quantity: datatype.Quantity(n.At("quantity")), ItemRef: cmp.Or(c.Make.Devices(n)...)}
+	if material := cmp.Or(
+		n.At("product", "manufacturedProduct", "manufacturedMaterial"),
+		n.At("product", "manufacturedProduct", "manufacturedLabeledDrug"),
+	); item.ItemRef == nil {
+		item.Item = c.Read.Substance(material)
+	}
+	if item.ItemRef == nil && item.Item == nil {
+		item.Item = c.Read.Concept(n.At("code"))
+	}
+	if !r4.IsEmpty(*item) {
+		s.SuppliedItem = item
+	}
+	for _, who := range c.Make.Performers(n) {
+		s.Supplier = cmp.Or(s.Supplier, who.As("Practitioner", "PractitionerRole", "Organization"))
+	}
+	c.Add(s, n)
+}
+
+// deliveryStatus maps ActStatus; "" when there is none.
+func deliveryStatus(n *cda.Node) string {
+	if cda.IsTrue(n.Attr("negationInd")) {
+		return "abandoned"
+	}
+	return statuses.Of(cda.StatusOf(n))
+}

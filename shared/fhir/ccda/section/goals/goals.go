@@ -1,0 +1,195 @@
+package goals
+
+import (
+	"cmp"
+	"strings"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
+	"recordbridge/shared/fhir/ccda/emit"
+	"recordbridge/shared/fhir/ccda/observation"
+	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/statement"
+)
+
+// goal makes a Goal (US Core Goal). Its code is its measure, its value the target; a value of words alone is its
+// description. A time after that of the document is the due date, and any other time the start.
+func goal(c *statement.Context, n *cda.Node) {
+	g := &r4.Goal{
+		Header: c.Emit.Header("Goal", n), Identifier: datatype.Identifiers(n), Lifecycle: goalStatus(n),
+		Description: c.Read.ConceptOr(n.At("code")), Subject: c.Patient,
+		Note: append(c.Read.Note(n, nil), c.Comments(n)...),
+	}
+	when := n.At("effectiveTime")
+	g.Start = c.Read.Date(when.At("low"))
+	due := c.Read.Date(cmp.Or(when.At("high"), when))
+	if written := c.Read.Date(c.Document.Root.At("effectiveTime")); when.Attr("value") != "" &&
+		due <= written[:min(len(due), len(written))] {
+		g.Start, due = due, ""
+	}
+	for value := range n.Each("value") {
+		if v, ok := c.Read.Value(value); ok {
+			g.Target = append(g.Target, goalTarget(c, n, v, due))
+		}
+	}
+	if g.Target == nil && due != "" {
+		g.Target = []r4.GoalTarget{{Due: due}}
+	}
+	describeGoal(c, g, n)
+	told := []*cda.Node{n}
+	if progress := cda.EntryOf(n, progressRoot); progress != nil {
+		g.Achievement = achievement(c, progress)
+		told = append(told, progress)
+	}
+	setGoalAuthor(c, g, n)
+	ref := c.Add(g, told...)
+	c.Emit.After(ref, func() { relateGoal(c, ref, n) })
+}
+
+// goalTarget has as a measure what the code of the goal is, which FHIR asks for beside a value (gol-1).
+func goalTarget(c *statement.Context, n *cda.Node, v r4.Value, due string) r4.GoalTarget {
+	t := r4.GoalTarget{
+		Measure: c.Read.ConceptOr(n.At("code")), Quantity: v.ValueQuantity, Range: v.ValueRange,
+		Concept: v.ValueCodeableConcept, Text: v.ValueString,
+		Boolean: v.ValueBoolean, Integer: v.ValueInteger, Ratio: v.ValueRatio, Due: due,
+	}
+	switch {
+	case v.ValueDateTime != "":
+		t.Text = v.ValueDateTime
+	case v.ValuePeriod != nil:
+		t.Text = strings.TrimSuffix(v.ValuePeriod.Start+"/"+v.ValuePeriod.End, "/")
+	}
+	return t
+}
+
+// describeGoal returns a goal words where its code has none or says nothing.
+func describeGoal(c *statement.Context, g *r4.Goal, n *cda.Node) {
+	code := n.At("code")
+	if g.Description.Text != "" {
+		return
+	}
+	for _, t := range g.Target {
+		g.Description.Text = cmp.Or(g.Description.Text, t.Text)
+		if says := cda.CodeOf(code) != "" && cda.CodeOf(code) != "ASSERTION"; t.Concept != nil && !says {
+			g.Description = t.Concept
+		}
+	}
+	if g.Description.Text == "" {
+		g.Description.Text = c.Read.Text(n.At("text"))
+	}
+	if g.Note != nil && g.Note[0].Text == g.Description.Text {
+		g.Note = g.Note[1:]
+	}
+}
+
+// setGoalAuthor says who has set the goal, the patient before anybody else, and when.
+func setGoalAuthor(c *statement.Context, g *r4.Goal, n *cda.Node) {
+	types := []string{"Patient", "Practitioner", "PractitionerRole", "RelatedPerson"}
+	g.ExpressedBy = c.Make.Author(n).As(types...)
+	for a := range n.Each("author") {
+		who := c.Make.Party(a)
+		if who.Patient != nil {
+			g.ExpressedBy = who.Patient
+		}
+		if g.StatusDate == "" {
+			g.StatusDate = who.Time[:min(len(who.Time), len("2006-01-02"))]
+		}
+	}
+}
+
+// goalStatus maps ActStatus to GoalLifecycleStatus.
+func goalStatus(n *cda.Node) string {
+	return cmp.Or(statuses.Of(cda.StatusOf(n)), "active")
+}
+
+// relateGoal adds what the goal is for, and how important it is.
+func relateGoal(c *statement.Context, ref *r4.Reference, n *cda.Node) {
+	g := emit.ResourceOf[r4.Goal](c.Emit, ref)
+	if g == nil {
+		return
+	}
+	all := c.Related(n, "REFR", "RSON", "COMP", "SUBJ", "SPRT")
+	for _, to := range r4.OfType(all, "Condition", "Observation", "MedicationStatement", "ServiceRequest") {
+		o := emit.ResourceOf[r4.Observation](c.Emit, &to)
+		if o == nil || !statement.IsPreference(o) {
+			g.Addresses = r4.AppendReference(g.Addresses, to)
+		} else if g.Priority == nil {
+			g.Priority = o.ValueCodeableConcept
+		}
+	}
+	for _, other := range r4.Without(r4.OfType(all, "Goal"), ref) {
+		statement.PertainsToGoal(&g.Header, other)
+	}
+}
+
+// preference makes an Observation of how important something is to the patient or to a provider, about that.
+func preference(c *statement.Context, n *cda.Node) {
+	o := surveyed(c, n)
+	o.Component = append(o.Component, priorityComponent(c, n)...)
+	c.Add(o, n)
+}
+
+func priorityComponent(c *statement.Context, n *cda.Node) []r4.Component {
+	rank := c.Read.Concept(n.At("priorityCode"))
+	if rank == nil {
+		return nil
+	}
+	return []r4.Component{
+		{
+			Code:  r4.Concept("http://snomed.info/sct", "260870009", "Priority (attribute)"),
+			Value: r4.Value{ValueCodeableConcept: rank},
+		},
+	}
+}
+
+// outcome makes an Observation of what came of an intervention, and says so in the goal that it evaluates.
+func outcome(c *statement.Context, n *cda.Node) {
+	ref := c.Add(surveyed(c, n), n)
+	c.Emit.After(ref, func() {
+		o := emit.ResourceOf[r4.Observation](c.Emit, ref)
+		for _, goal := range r4.OfType(c.Related(n, "GEVL", "REFR", "RSON"), "Goal") {
+			statement.PertainsToGoal(&o.Header, goal)
+			g := emit.ResourceOf[r4.Goal](c.Emit, &goal)
+			g.Outcome = r4.AppendReference(g.Outcome, *ref)
+			if progress := cda.EntryOf(n, progressRoot); progress != nil && g.Achievement == nil {
+				g.Achievement = achievement(c, progress)
+			}
+		}
+		o.BasedOn = r4.AppendReference(o.BasedOn, r4.OfType(
+			c.Related(n, "RSON", "REFR"), "ServiceRequest", "MedicationRequest", "CarePlan", "DeviceRequest",
+		)...)
+		o.PartOf = r4.AppendReference(o.PartOf, r4.OfType(c.Related(n, "RSON", "REFR"), "Procedure")...)
+	})
+}
+
+// progress makes an Observation of how far a goal is from being reached, where no goal has taken it.
+func progress(c *statement.Context, n *cda.Node) {
+	c.Add(surveyed(c, n), n)
+}
+
+// surveyed reads what somebody says about something else, which it is the focus of.
+func surveyed(c *statement.Context, n *cda.Node) *r4.Observation {
+	o := observation.New(c, n)
+	o.Category = []r4.CodeableConcept{
+		*r4.Concept("http://terminology.hl7.org/CodeSystem/observation-category", "survey", "Survey"),
+	}
+	if around := c.Emit.Reference(cda.Outer(n)); around != nil {
+		o.Focus = []r4.Reference{*around}
+	}
+	return o
+}
+
+// achievement maps the progress toward a goal to GoalAchievementStatus, beside the code of the document.
+func achievement(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
+	concept := c.Read.Concept(n.At("value"))
+	if concept == nil {
+		return nil
+	}
+	code, words, known := strings.Cut(achievements.Of(cda.CodeOf(n.At("value"))), " ")
+	if known {
+		concept.Coding = append([]r4.Coding{
+			{System: "http://terminology.hl7.org/CodeSystem/goal-achievement", Code: code, Display: words},
+		}, concept.Coding...)
+	}
+	return concept
+}

@@ -1,0 +1,153 @@
+package imaging
+
+import (
+	"cmp"
+	"strings"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
+	"recordbridge/shared/fhir/ccda/emit"
+	"recordbridge/shared/fhir/ccda/observation"
+	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/statement"
+	"recordbridge/shared/fhir/ccda/terms"
+)
+
+// study makes an ImagingStudy of a study act with its series and their objects (DICOM PS3.20; FHIR
+// imagingstudy-mappings).
+func study(c *statement.Context, n *cda.Node) {
+	s := &r4.ImagingStudy{
+		Header: c.Emit.HeaderWith(
+			"ImagingStudy", emit.Derive(c.Emit.Salt, "ImagingStudy", cmp.Or(dicomUID(n), c.Emit.Key+cda.Digest(n))),
+		),
+		Status: "available", Subject: c.Patient, Encounter: c.Encounter,
+		Started: c.Read.Start(n.At("effectiveTime")), Description: c.Read.Text(n.At("text")),
+	}
+	if uid := dicomUID(n); uid != "" {
+		s.Identifier = []r4.Identifier{{System: "urn:dicom:uid", Value: "urn:oid:" + uid}}
+	}
+	told := []*cda.Node{n}
+	for rel := range n.Each("entryRelationship") {
+		for act := range rel.Each("act") {
+			if dicomUID(act) == "" || !cda.IsTemplate(act, seriesRoot) && !cda.Has(act.At("code"), "113015") {
+				continue
+			}
+			series, objects := series(c, act)
+			s.Series = append(s.Series, series)
+			s.Modality = r4.AppendNew(s.Modality, *series.Modality)
+			told = append(append(told, act), objects...)
+			for _, object := range objects {
+				if url := object.At("text", "reference").Attr("value"); url != "" {
+					s.Note = append(s.Note, r4.Annotation{Text: url})
+				}
+			}
+		}
+	}
+	c.Add(s, told...)
+}
+
+// series reads a series act. Its modality, which FHIR requires, is a qualifier of its code.
+func series(c *statement.Context, act *cda.Node) (r4.ImagingSeries, []*cda.Node) {
+	s := r4.ImagingSeries{
+		UID: dicomUID(act), Description: c.Read.Text(act.At("text")), Started: c.Read.Start(act.At("effectiveTime")),
+	}
+	for q := range act.At("code").Each("qualifier") {
+		if code, ok := datatype.Coding(q.At("value")); ok && cda.Has(q.At("name"), "121139") {
+			s.Modality = &code
+		}
+	}
+	if s.Modality == nil {
+		s.Modality = &r4.Coding{System: dicomURI, Code: "OT", Display: "Other"}
+	}
+	var objects []*cda.Node
+	for rel := range act.Each("entryRelationship") {
+		for o := range rel.Each("observation") {
+			if uid := dicomUID(o); uid != "" {
+				class := cda.CodeOf(o.At("code"))
+				s.Instance = append(s.Instance, r4.ImagingInstance{
+					UID: uid,
+					SOPClass: &r4.Coding{
+						System: datatype.URISystem, Code: "urn:oid:" + class, Display: o.At("code").Attr("displayName"),
+					},
+				})
+				objects = append(objects, o)
+			}
+		}
+	}
+	return s, objects
+}
+
+// dicomUID returns the UID of a study, series or object: its id, as a whole OID. FHIR takes up to 64 characters, as DICOM
+// does.
+func dicomUID(n *cda.Node) string {
+	root := n.At("id").Attr("root")
+	if extension := n.At("id").Attr("extension"); extension != "" && strings.Trim(extension, ".0123456789") == "" {
+		root += "." + extension
+	}
+	if !terms.IsOID(root) || len(root) > 64 {
+		return ""
+	}
+	return root
+}
+
+// images are the objects that the studies of a document list.
+type images struct {
+	byUID map[string]*cda.Node // nil until they are asked for
+}
+
+// convert converts an object outside its series: the statement around it is derived from the object's study.
+func (all *images) convert(c *statement.Context, n *cda.Node) {
+	listed := all.of(c.Document.Root)[dicomUID(n)]
+	if listed == nil {
+		return
+	}
+	c.Emit.Take(n)
+	if object := c.Emit.Fact(listed); object != nil {
+		c.Emit.SetFact(n, object)
+	}
+	c.Emit.Afterwards(func() {
+		about := cda.Outer(n)
+		for about != nil && c.Emit.Fact(about) == nil {
+			about = cda.Outer(about)
+		}
+		if o := emit.ResourceOf[r4.Observation](c.Emit, c.Emit.Reference(about)); o != nil &&
+			c.Emit.Fact(listed) != nil {
+			o.DerivedFrom = r4.AppendReference(o.DerivedFrom, *c.Emit.Reference(listed))
+		}
+	})
+}
+
+// of returns the objects by their UIDs.
+func (all *images) of(document *cda.Node) map[string]*cda.Node {
+	if all.byUID != nil {
+		return all.byUID
+	}
+	all.byUID = map[string]*cda.Node{}
+	for study := range document.Descendants() {
+		if !cda.IsTemplate(study, studyRoot) {
+			continue
+		}
+		for o := range study.Descendants() {
+			if uid := dicomUID(o); o.Name == "observation" && uid != "" {
+				all.byUID[uid] = o
+			}
+		}
+	}
+	return all.byUID
+}
+
+func imagingObservation(c *statement.Context, n *cda.Node) {
+	o := observation.New(c, n)
+	o.Category = []r4.CodeableConcept{
+		*r4.Concept("http://terminology.hl7.org/CodeSystem/observation-category", "imaging", "Imaging"),
+	}
+	if around := c.Emit.Reference(cda.Outer(n)); around != nil {
+		o.Focus = []r4.Reference{*around}
+	}
+	c.Add(o, n)
+}
+
+// imagingProcedure takes what the report says has been done.
+func imagingProcedure(c *statement.Context, n *cda.Node) {
+	c.Rules.ConvertBy(statement.ProcedureActRoot, n)
+}

@@ -1,0 +1,130 @@
+package immunizations
+
+import (
+	"cmp"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
+	"recordbridge/shared/fhir/ccda/observation"
+	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/statement"
+)
+
+// immunization makes an Immunization (C-CDA on FHIR, "Immunizations"; US Core Immunization). One that is planned is
+// asked for like a medication, since FHIR has no request of its own for it.
+func immunization(c *statement.Context, n *cda.Node) {
+	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
+		c.Rules.ConvertBy(statement.PlannedMedicationRoot, n)
+		return
+	}
+	made := n.At("consumable", "manufacturedProduct")
+	material := cmp.Or(made.At("manufacturedMaterial"), made.At("manufacturedLabeledDrug"))
+	im := &r4.Immunization{
+		Header: c.Emit.Header("Immunization", n), Identifier: datatype.Identifiers(n), Status: immunizationStatus(n),
+		Patient:     c.Patient,
+		VaccineCode: c.Read.Substance(material), Occurrence: c.Read.Start(n.At("effectiveTime")),
+		Manufacturer: c.Make.Organization(made.At("manufacturerOrganization")),
+		LotNumber:    material.At("lotNumberText").Words(), ExpirationDate: c.Read.Date(material.At("expirationTime")),
+		Site: c.Read.Concept(n.At("approachSiteCode")), Route: c.Read.Concept(n.At("routeCode")),
+		DoseQuantity: datatype.Quantity(n.At("doseQuantity")),
+		Location:     c.Make.Place(n), Note: c.Comments(n), Performer: immunizers(c, n),
+	}
+	if im.VaccineCode == nil {
+		im.VaccineCode = datatype.AbsentConcept(material.At("code"))
+		im.VaccineCode.Text = c.Read.Text(n.At("text"))
+	}
+	if im.Occurrence == "" {
+		im.OccurrenceAbsent = datatype.Absent(n.At("effectiveTime"))
+	}
+	if own := n.At("author"); own != nil {
+		im.Recorded = c.Read.DateTime(own.At("time"))
+	}
+	told := []*cda.Node{n}
+	for rel := range n.Each("entryRelationship") {
+		for inner := range rel.Each() {
+			if readImmunizationPart(c, im, rel, inner) {
+				told = append(told, inner)
+			}
+		}
+	}
+	if dose := datatype.Whole(n.At("repeatNumber")); dose != nil && *dose > 0 && im.Protocol == nil {
+		im.Protocol = []r4.ImmunizationProtocol{{DoseNumber: *dose}}
+	}
+	c.Add(im, told...)
+}
+
+// immunizationStatus maps ActStatus (ConceptMap of "C-CDA on FHIR" for ImmunizationStatus). One without a status that a
+// document tells of has been given.
+func immunizationStatus(n *cda.Node) string {
+	if cda.IsTrue(n.Attr("negationInd")) {
+		return "not-done"
+	}
+	return cmp.Or(statuses.Of(cda.StatusOf(n)), "completed")
+}
+
+// immunizers returns who gave it, and who entered it (v2-0443).
+func immunizers(c *statement.Context, n *cda.Node) []r4.ImmunizationPerformer {
+	const functions = "http://terminology.hl7.org/CodeSystem/v2-0443"
+	var list []r4.ImmunizationPerformer
+	add := func(p *cda.Node, function *r4.CodeableConcept) {
+		if actor := c.Make.Party(p).As("Practitioner", "PractitionerRole", "Organization"); actor != nil {
+			list = append(list, r4.ImmunizationPerformer{Function: function, Actor: actor})
+		}
+	}
+	for p := range n.Each("performer") {
+		add(p, r4.Concept(functions, "AP", "Administering Provider"))
+	}
+	for p := range n.Each("author") {
+		add(p, r4.Concept(functions, "EP", "Entering Provider (probably not the same as transcriptionist?)"))
+	}
+	return list
+}
+
+// readImmunizationPart reads a statement in an immunization and reports whether that is all that it is for.
+func readImmunizationPart(c *statement.Context, im *r4.Immunization, rel, n *cda.Node) bool {
+	var dose *int32
+	switch {
+	case cda.IsTemplate(n, "2.16.840.1.113883.10.20.22.4.53") ||
+		rel.Attr("typeCode") == "RSON" && im.Status == "not-done" && n.Name == "observation":
+		if im.StatusReason = c.Read.Concept(n.At("code")); im.StatusReason == nil ||
+			cda.CodeOf(n.At("code")) == "ASSERTION" {
+			im.StatusReason = c.Read.Concept(n.At("value"))
+		}
+		return true
+	case statement.IsReason(rel, n):
+		im.Reason, im.ReasonReference = c.Reason(n, im.Reason, im.ReasonReference)
+		return true
+	case cda.IsTemplate(n, "2.16.840.1.113883.10.20.22.4.118"): // Substance Administered Act
+		dose = datatype.Whole(rel.At("sequenceNumber"))
+	case cda.Has(n.At("code"), "30973-2"): // dose number
+		dose = datatype.Whole(n.At("value"))
+	case n.Name == "observation" && statement.IsReaction(rel, n):
+		immunizationReaction(c, im, n)
+		return false
+	case n.Name == "act" && cda.IsTemplate(n, "2.16.840.1.113883.10.20.22.4.20", "2.16.840.1.113883.10.20.1.49"):
+		if words := c.Read.Text(n.At("text")); words != "" {
+			im.Note = append(im.Note, r4.Annotation{Text: words})
+		}
+		return true
+	default:
+		return false
+	}
+	if dose != nil && *dose > 0 && im.Protocol == nil {
+		im.Protocol = []r4.ImmunizationProtocol{{DoseNumber: *dose}}
+	}
+	return true
+}
+
+// immunizationReaction makes an Observation of what came of an immunization, which FHIR has beside it. How severe it
+// was is a component.
+func immunizationReaction(c *statement.Context, im *r4.Immunization, n *cda.Node) {
+	o := observation.NewIn(c, n, r4.Concept(observation.Category, "exam", "Exam"))
+	told := []*cda.Node{n}
+	if severity := statement.SeverityOf(n); severity != nil {
+		o.Component = append(o.Component, observation.Component(observation.New(c, severity)))
+		told = append(told, severity)
+	}
+	observation.SetAbsent(o, n.At("value"))
+	ref := c.Add(o, told...)
+	im.Reaction = append(im.Reaction, r4.ImmunizationReaction{Date: c.Read.Start(n.At("effectiveTime")), Detail: ref})
+}

@@ -1,0 +1,223 @@
+package medications
+
+import (
+	"cmp"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
+	"recordbridge/shared/fhir/ccda/entity"
+	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/statement"
+)
+
+// medicationAct takes the medication in the act that a list of the hospital wraps it in.
+func medicationAct(c *statement.Context, act *cda.Node) {
+	var told *r4.Header
+	for r := range act.Each("entryRelationship") {
+		for n := range r.Each("substanceAdministration") {
+			medication(c, n)
+			c.Emit.Take(act)
+			told = c.Emit.Fact(n)
+		}
+	}
+	if told == nil {
+		return
+	}
+	c.Emit.SetFact(act, told)
+	if act.At("code") != nil {
+		c.TagUntold(told, act)
+	}
+}
+
+// medication makes of a medication activity what its mood and its section say: something that is taken, given or to be
+// taken (C-CDA on FHIR, "Medications").
+func medication(c *statement.Context, n *cda.Node) {
+	m := readMedication(c, n)
+	mood := n.Attr("moodCode")
+	switch {
+	case mood != "" && mood != "EVN":
+		c.Add(medicationRequest(c, m), m.told...)
+	case c.Within == medicationsAdministered:
+		c.Add(medicationAdministration(c, m), m.told...)
+	default:
+		c.Add(medicationStatement(c, m), m.told...)
+	}
+}
+
+// activity holds the content of a medication activity, whichever resource it becomes.
+type activity struct {
+	n        *cda.Node
+	status   string // of FHIR's medication resources
+	concept  *r4.CodeableConcept
+	product  *r4.Reference // instead of concept, when more than a code is known
+	moment   string
+	period   *r4.Period
+	dosage   r4.Dosage
+	reasons  []r4.CodeableConcept
+	notes    []r4.Annotation
+	author   entity.Party
+	dispense *r4.DispenseRequest
+	told     []*cda.Node
+}
+
+func readMedication(c *statement.Context, n *cda.Node) activity {
+	m := activity{
+		n: n, status: medicationStatus(n), author: c.Make.Author(n), notes: c.Comments(n), told: []*cda.Node{n},
+	}
+	m.concept, m.product = product(c, n)
+	m.moment, m.period = c.Read.Effective(boundsOf(n))
+	for r := range n.Each("entryRelationship") {
+		for inner := range r.Each() {
+			readPart(c, &m, r, inner)
+		}
+	}
+	setDosage(c, &m)
+	return m
+}
+
+// readPart reads a statement in a medication activity. What is not for it stands for itself.
+func readPart(c *statement.Context, m *activity, r, n *cda.Node) {
+	switch {
+	case n.Name == "observation" && (r.Attr("typeCode") == "RSON" && !cda.IsTemplate(n, statement.PreferenceRoot) ||
+		cda.IsTemplate(n, statement.IndicationRoot)):
+		if reason := c.Read.Concept(n.At("value")); reason != nil {
+			m.reasons = append(m.reasons, *reason)
+			m.told = append(m.told, n)
+		}
+	case n.Name == "act" && cda.IsTemplate(n, statement.InstructionRoots()...):
+		m.dosage.PatientInstruction = datatype.Joined(m.dosage.PatientInstruction, c.Read.Text(n.At("text")))
+		m.dosage.AdditionalInstruction = append(m.dosage.AdditionalInstruction, r4.Listed(
+			c.Read.Concept(n.At("code")),
+		)...)
+		m.told = append(m.told, n)
+	case n.Name == "substanceAdministration" && (cda.Has(n.At("code"), "76662-6") ||
+		cda.IsTemplate(n, "2.16.840.1.113883.10.20.22.4.147")):
+		m.dosage.Text = c.Read.Text(n.At("text"))
+		m.told = append(m.told, n)
+	case n.Name == "observation" && cda.Has(n.At("code"), "33999-4"):
+		if status := listStatuses.Of(cda.CodeOf(n.At("value"))); status != "" {
+			m.status = status
+		}
+		m.told = append(m.told, n)
+	case n.Name == "supply" && n.Attr("moodCode") != "" && n.Attr("moodCode") != "EVN" &&
+		m.n.Attr("moodCode") != "EVN" && m.dispense == nil:
+		m.dispense = dispenseRequest(c, n)
+		m.told = append(m.told, n)
+	}
+}
+
+// medicationStatus maps ActStatus (ConceptMap of "C-CDA on FHIR" for MedicationStatus). Without one nothing is known.
+func medicationStatus(n *cda.Node) string {
+	return cmp.Or(statuses.Of(cda.StatusOf(n)), "unknown")
+}
+
+func medicationStatement(c *statement.Context, m activity) *r4.MedicationStatement {
+	s := &r4.MedicationStatement{
+		Header: c.Emit.Header("MedicationStatement", m.n), Identifier: datatype.Identifiers(m.n), Status: m.status,
+		Medication: m.concept, MedicationRef: m.product,
+		Subject: c.Patient, DateAsserted: m.author.Time, Reason: m.reasons, Note: m.notes,
+	}
+	s.Effective, s.EffectivePeriod = datatype.Lasting(boundsOf(m.n), m.moment, m.period)
+	if cda.IsTrue(m.n.Attr("negationInd")) {
+		s.Status = "not-taken"
+	}
+	told := c.Make.Party(m.n.At("informant")).As(
+		"Patient", "RelatedPerson", "Practitioner", "PractitionerRole", "Organization",
+	)
+	s.Source = cmp.Or(told, m.author.As("Practitioner", "PractitionerRole", "Organization", "Patient", "RelatedPerson"))
+	if !r4.IsEmpty(m.dosage) {
+		s.Dosage = []r4.Dosage{m.dosage}
+	}
+	return s
+}
+
+func medicationRequest(c *statement.Context, m activity) *r4.MedicationRequest {
+	r := &r4.MedicationRequest{
+		Header: c.Emit.Header("MedicationRequest", m.n), Identifier: datatype.Identifiers(m.n), Status: m.status,
+		Intent:     medicationIntent(m.n),
+		Medication: m.concept, MedicationRef: m.product, Subject: c.Patient, AuthoredOn: m.author.Time,
+		Reason: m.reasons, Note: m.notes, Dispense: m.dispense,
+		Requester: m.author.As(
+			"Practitioner", "PractitionerRole", "Organization", "Patient", "RelatedPerson", "Device",
+		),
+	}
+	if cda.IsTrue(m.n.Attr("negationInd")) {
+		r.DoNotPerform = r4.True()
+	}
+	for _, who := range c.Make.Performers(m.n) {
+		r.Performer = cmp.Or(
+			r.Performer,
+			who.As("Practitioner", "PractitionerRole", "Organization", "Patient", "Device", "RelatedPerson"),
+		)
+	}
+	if !r4.IsEmpty(m.dosage) {
+		r.Dosage = []r4.Dosage{m.dosage}
+	}
+	return r
+}
+
+// medicationIntent maps a mood (ConceptMap of "C-CDA on FHIR" for MedActivityMood); in a plan INT is only that.
+func medicationIntent(n *cda.Node) string {
+	switch n.Attr("moodCode") {
+	case "INT":
+		if cda.IsTemplate(
+			n, "2.16.840.1.113883.10.20.22.4.42", "2.16.840.1.113883.10.20.22.4.43", "2.16.840.1.113883.10.20.22.4.120",
+		) {
+			return "plan"
+		}
+		return "order"
+	case "RQO":
+		return "order"
+	}
+	return "proposal"
+}
+
+func medicationAdministration(c *statement.Context, m activity) *r4.MedicationAdministration {
+	a := &r4.MedicationAdministration{
+		Header: c.Emit.Header("MedicationAdministration", m.n), Identifier: datatype.Identifiers(m.n),
+		Status: administrationStatus(m), Medication: m.concept, MedicationRef: m.product,
+		Subject: c.Patient, Context: c.Encounter, Effective: m.moment, EffectivePeriod: m.period, Reason: m.reasons,
+		Note: m.notes,
+	}
+	if a.Effective == "" && a.EffectivePeriod == nil {
+		a.EffectiveAbsent = datatype.Absent(boundsOf(m.n))
+	}
+	if how := m.dosage.Timing; how != nil && how.Repeat != nil && how.Repeat.Period != "" {
+		// R4 has no place for how often it was given; R5 has, under this name
+		const timingOfR5 = "http://hl7.org/fhir/5.0/StructureDefinition/extension-MedicationAdministration.occurence"
+		a.Extension = append(a.Extension, r4.Extension{URL: timingOfR5, ValueTiming: how})
+	}
+	for _, who := range c.Make.Performers(m.n) {
+		if actor := who.As("Practitioner", "PractitionerRole", "Patient", "RelatedPerson", "Device"); actor != nil {
+			a.Performer = append(a.Performer, r4.AdministrationPerformer{Actor: actor})
+		}
+	}
+	d := m.dosage
+	given := r4.AdministrationDosage{
+		Text: cmp.Or(d.Text, d.PatientInstruction), Site: d.Site, Route: d.Route, Method: d.Method,
+	}
+	if len(d.DoseAndRate) > 0 {
+		first := d.DoseAndRate[0]
+		given.Dose, given.RateRatio, given.RateQuantity = first.DoseQuantity, first.RateRatio, first.RateQuantity
+	}
+	if given.Dose != nil || given.RateRatio != nil || given.RateQuantity != nil {
+		a.Dosage = &given
+		return a
+	}
+	if given.Text != "" { // mad-1: no dosage without a dose or rate
+		a.Note = append(a.Note, r4.Annotation{Text: given.Text})
+	}
+	a.Tag(r4.Codings(r4.Listed(given.Route, given.Site, given.Method))...)
+	return a
+}
+
+// administrationStatus is the status of what has been given: what a list calls active is going on.
+func administrationStatus(m activity) string {
+	switch {
+	case cda.IsTrue(m.n.Attr("negationInd")):
+		return "not-done"
+	case m.status == "active":
+		return "in-progress"
+	}
+	return m.status
+}

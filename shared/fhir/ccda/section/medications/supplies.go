@@ -1,0 +1,116 @@
+package medications
+
+import (
+	"cmp"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
+	"recordbridge/shared/fhir/ccda/emit"
+	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/statement"
+)
+
+// supplyOrder makes a MedicationRequest of a supply that is ordered and stands beside, and not in, what is to be taken:
+// in a medication that is only told of, or by itself.
+func supplyOrder(c *statement.Context, n *cda.Node) {
+	r := &r4.MedicationRequest{
+		Header: c.Emit.Header("MedicationRequest", n), Identifier: datatype.Identifiers(n), Status: medicationStatus(n),
+		Intent: supplyIntent(n), Subject: c.Patient,
+		Dispense: dispenseRequest(c, n), Note: c.Comments(n),
+	}
+	r.Medication, r.MedicationRef = suppliedProduct(c, n)
+	by := c.Make.Author(n)
+	r.Requester, r.AuthoredOn = by.As(
+		"Practitioner", "PractitionerRole", "Organization", "Patient", "RelatedPerson", "Device",
+	), by.Time
+	told := []*cda.Node{n}
+	if words, instruction := supplyInstruction(c, n); words != "" {
+		r.Dosage = []r4.Dosage{{PatientInstruction: words}}
+		told = append(told, instruction)
+	}
+	c.Add(r, told...)
+}
+
+// supplyIntent is that of the medication, and an order where the mood says nothing.
+func supplyIntent(n *cda.Node) string {
+	if cda.IsOneOf(n.Attr("moodCode"), "", "EVN") {
+		return "order"
+	}
+	return medicationIntent(n)
+}
+
+// supplyInstruction returns the instruction for the patient that stands in a supply.
+func supplyInstruction(c *statement.Context, n *cda.Node) (string, *cda.Node) {
+	for r := range n.Each("entryRelationship") {
+		for act := range r.Each("act") {
+			if statement.IsInstruction(act) {
+				return c.Read.Text(act.At("text")), act
+			}
+		}
+	}
+	return "", nil
+}
+
+// suppliedProduct is the product of a supply, or else that of the medication around it.
+func suppliedProduct(c *statement.Context, n *cda.Node) (*r4.CodeableConcept, *r4.Reference) {
+	if n.At("product") == nil && cda.Outer(n).At("consumable") != nil {
+		return product(c, cda.Outer(n))
+	}
+	return product(c, n)
+}
+
+// dispenseRequest reads what a pharmacy may hand out: how much, how often and until when. The number of repeats counts
+// all dispenses in CDA, and those after the first in FHIR.
+func dispenseRequest(c *statement.Context, n *cda.Node) *r4.DispenseRequest {
+	d := &r4.DispenseRequest{
+		Quantity: datatype.Quantity(n.At("quantity")), ValidityPeriod: c.Read.Period(n.At("effectiveTime")),
+	}
+	if fills := datatype.Whole(n.At("repeatNumber")); fills != nil && *fills >= 0 {
+		*fills = max(*fills-1, 0)
+		d.Repeats = fills
+	}
+	for _, who := range c.Make.Performers(n) {
+		d.Performer = cmp.Or(d.Performer, who.Organization)
+	}
+	if r4.IsEmpty(*d) {
+		return nil
+	}
+	return d
+}
+
+// dispense makes a MedicationDispense (2.16.840.1.113883.10.20.22.4.18).
+func dispense(c *statement.Context, n *cda.Node) {
+	d := &r4.MedicationDispense{
+		Header: c.Emit.Header("MedicationDispense", n), Identifier: datatype.Identifiers(n), Status: dispenseStatus(n),
+		Subject:  c.Patient,
+		Quantity: datatype.Quantity(n.At("quantity")), HandedOver: c.Read.Start(n.At("effectiveTime")),
+		Note: c.Comments(n),
+	}
+	d.Medication, d.MedicationRef = suppliedProduct(c, n)
+	for _, who := range c.Make.Performers(n) {
+		if actor := who.As(
+			"Practitioner", "PractitionerRole", "Organization", "Patient", "Device", "RelatedPerson",
+		); actor != nil {
+			d.Performer = append(d.Performer, r4.AdministrationPerformer{Actor: actor})
+		}
+	}
+	told := []*cda.Node{n}
+	for r := range n.Each("entryRelationship") {
+		if order := r.At("supply"); order != nil && order.Attr("moodCode") != "EVN" {
+			supplyOrder(c, order)
+			d.Prescription = append(d.Prescription, r4.Listed(c.Emit.Reference(order))...)
+		}
+	}
+	if around := c.Emit.Reference(cda.Outer(n)); d.Prescription == nil &&
+		emit.ResourceOf[r4.MedicationRequest](c.Emit, around) != nil {
+		d.Prescription = r4.Listed(around)
+	}
+	c.Add(d, told...)
+}
+
+func dispenseStatus(n *cda.Node) string {
+	if status := medicationStatus(n); status != "active" {
+		return status
+	}
+	return "in-progress"
+}

@@ -1,0 +1,27 @@
+package medications
+
+import "recordbridge/shared/fhir/ccda/terms"
+
+// statuses maps ActStatus to the statuses of medication resources (C-CDA on FHIR, ConceptMap CF-MedicationStatus).
+// "ordered" is no ActStatus: a vendor writes it.
+const statuses terms.Table = `
+active active
+new active
+ordered active
+completed completed
+aborted stopped
+cancelled stopped
+canceled stopped
+suspended on-hold
+held on-hold
+nullified entered-in-error
+obsolete entered-in-error
+`
+
+// listStatuses maps the medication status of CCD (2.16.840.1.113883.10.20.1.47).
+const listStatuses terms.Table = `
+55561003 active
+73425007 stopped
+421139008 on-hold
+392521001 completed
+`

@@ -1,0 +1,96 @@
+package notes
+
+import (
+	"cmp"
+	"strings"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
+	"recordbridge/shared/fhir/ccda/docref"
+	"recordbridge/shared/fhir/ccda/emit"
+	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/statement"
+)
+
+// noteActivity makes a DocumentReference of a note (C-CDA on FHIR, "Notes"): its type from the code and its
+// translations, its content from the text, whether that is there, in the narrative, or elsewhere.
+func noteActivity(c *statement.Context, n *cda.Node) {
+	by := c.Make.Author(n)
+	r := &r4.DocumentReference{
+		Header: c.Emit.Header("DocumentReference", n), Identifier: datatype.Identifiers(n), Status: noteStatus(n),
+		DocStatus: docStatuses.Of(cda.StatusOf(n)), Type: c.Read.ConceptOr(n.At("code")),
+		Category: docref.Category(), Subject: c.Patient, Date: c.Read.InstantOf(by.Time),
+		Content: contents(c, n.At("text")), Author: c.Make.AuthorsOf(n),
+		Custodian: c.Make.Party(c.Document.Root.At("custodian")).Organization,
+	}
+	for ref := range n.Each("reference") {
+		if to := docref.External(c, ref.At("externalDocument")); to != nil {
+			r.RelatesTo = append(r.RelatesTo, r4.DocumentRelation{Code: "appends", Target: to})
+		}
+	}
+	for p := range n.Each("participant") {
+		if p.Attr("typeCode") == "LA" {
+			r.Authenticator = c.Make.Party(p).As("Practitioner", "PractitionerRole", "Organization")
+		}
+	}
+	context := r4.DocumentReferenceContext{Period: c.Read.Period(n.At("effectiveTime"))}
+	if c.Encounter != nil {
+		context.Encounter = []r4.Reference{*c.Encounter}
+	}
+	if context.Encounter != nil || context.Period != nil {
+		r.Context = &context
+	}
+	if r.Content == nil {
+		r.Content = []r4.DocumentContent{
+			{Attachment: &r4.Attachment{ContentType: "text/plain", Title: cmp.Or(r4.Words(r.Type), "Note")}},
+		}
+	}
+	ref := c.Add(r, n)
+	c.Emit.After(ref, func() { relateNote(c, ref, n) })
+}
+
+// relateNote adds the encounter of a note and what else it points to.
+func relateNote(c *statement.Context, ref *r4.Reference, n *cda.Node) {
+	all := r4.Without(c.Related(n, "COMP", "REFR", "SUBJ", "RSON", "SPRT"), ref)
+	r := emit.ResourceOf[r4.DocumentReference](c.Emit, ref)
+	if r == nil || all == nil {
+		return
+	}
+	if r.Context == nil {
+		r.Context = &r4.DocumentReferenceContext{}
+	}
+	if encounters := r4.OfType(all, "Encounter"); encounters != nil {
+		r.Context.Encounter = encounters
+	}
+	for _, other := range all {
+		if !strings.HasPrefix(other.Reference, "Encounter/") {
+			r.Context.Related = r4.AppendReference(r.Context.Related, other)
+		}
+	}
+}
+
+// noteStatus maps ActStatus to DocumentReferenceStatus.
+func noteStatus(n *cda.Node) string {
+	return cmp.Or(statuses.Of(cda.StatusOf(n)), "current")
+}
+
+// contents returns the forms of a text: its bytes in the format that it names, where it is, or the words of the narrative
+// as XHTML and as plain text. It is nil when there are none.
+func contents(c *statement.Context, text *cda.Node) []r4.DocumentContent {
+	url := text.At("reference").Attr("value")
+	kind := text.Attr("mediaType")
+	switch target := c.Document.Narrative[strings.TrimPrefix(url, "#")]; {
+	case target != nil && target.Words() != "":
+		return docref.WordsAs(target)
+	case text.Attr("representation") == "B64" ||
+		kind != "" && !strings.HasPrefix(kind, "text/plain") && text.Words() != "":
+		return docref.Attached(&r4.Attachment{
+			ContentType: cmp.Or(kind, "application/octet-stream"), Data: datatype.BytesOf(text),
+		})
+	case url != "" && !strings.HasPrefix(url, "#") && !strings.ContainsAny(url, " \t\n"):
+		return docref.Attached(&r4.Attachment{ContentType: cmp.Or(kind, "application/octet-stream"), URL: url})
+	case text.Words() != "":
+		return docref.Attached(&r4.Attachment{ContentType: "text/plain", Data: []byte(text.Words())})
+	}
+	return nil
+}

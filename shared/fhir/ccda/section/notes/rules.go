@@ -1,0 +1,56 @@
+// Package notes converts the section of notes (2.16.840.1.113883.10.20.22.2.65) and every other section of narrative to
+// DocumentReferences.
+//
+// C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-notes.html.
+package notes
+
+import (
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/docref"
+	"recordbridge/shared/fhir/ccda/statement"
+)
+
+// Rules returns the rules of the section's templates.
+func Rules() statement.RuleSet {
+	return statement.RuleSet{
+		Folder: "section/notes", Sections: sections(), Entries: append(entries(), relationEntries()...),
+	}
+}
+
+// sections returns the rules of the kinds of section.
+func sections() []statement.Section {
+	var rules []statement.Section
+	for _, list := range [][]narrativeSection{noteKinds(), historyKinds(), hospitalKinds(), operationKinds()} {
+		for _, s := range list {
+			rules = append(rules, statement.Section{
+				Codes: s.codes, Roots: s.roots, Name: s.name, Titles: s.titles, Narrative: docref.OfWords,
+				Assume: []statement.Assumption{{Element: "act", Mood: "EVN", Root: statement.NoteActivityRoot}},
+			})
+		}
+	}
+	return rules
+}
+
+// entries returns the rules of the entry templates.
+func entries() []statement.Entry {
+	return []statement.Entry{{
+		Roots: []string{statement.NoteActivityRoot}, Name: "Note Activity", Target: "DocumentReference",
+		Convert: noteActivity,
+	}}
+}
+
+// relationEntries are statements that only point to others.
+func relationEntries() []statement.Entry {
+	return []statement.Entry{
+		{
+			Roots: []string{statement.EntryReference}, Name: "Entry Reference",
+			Target:  "a reference in the resource of the statement around it",
+			Convert: func(*statement.Context, *cda.Node) {}, // it says nothing itself; who needs it asks related
+		},
+		{
+			Roots: []string{statement.ExternalDocumentReference}, Name: "External Document Reference",
+			Target:  "DocumentReference",
+			Convert: docref.ExternalAct,
+		},
+	}
+}

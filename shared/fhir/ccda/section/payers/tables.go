@@ -1,0 +1,44 @@
+package payers
+
+import "recordbridge/shared/fhir/ccda/terms"
+
+// statuses maps ActStatus to fm-status (FHIR R4, Coverage.status). C-CDA uses completed for a policy in force: the
+// statement is complete.
+const statuses terms.Table = `
+aborted cancelled
+cancelled cancelled
+canceled cancelled
+suspended cancelled
+obsolete cancelled
+nullified entered-in-error
+new draft
+held draft
+`
+
+// relationships maps RoleCode (Coverage Role Type) to subscriber-relationship (FHIR R4, Coverage.relationship).
+const relationships terms.Table = `
+SELF self
+ONESELF self
+SPS spouse
+SPSE spouse
+HUSB spouse
+WIFE spouse
+DOMPART common
+CHILD child
+NCHILD child
+SON child
+DAU child
+SONC child
+DAUC child
+STPCHLD child
+CHLDADOPT child
+CHLDFOST child
+PRN parent
+MTH parent
+FTH parent
+INJ injured
+FAMDEP other
+HANDIC other
+STUD other
+DEP other
+`

@@ -1,0 +1,121 @@
+package plans
+
+import (
+	"cmp"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
+	"recordbridge/shared/fhir/ccda/docref"
+	"recordbridge/shared/fhir/ccda/emit"
+	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/statement"
+)
+
+// carePlans are the CarePlans of a document.
+type carePlans struct {
+	first *r4.Reference // the goals of the document belong to it; nil as long as there is none
+}
+
+// convertAssessment keeps the assessment as a note besides the plan, since a CarePlan is no place for it.
+func (all *carePlans) convertAssessment(c *statement.Context, section *cda.Node) {
+	docref.OfWords(c, section)
+	if section.At("entry") != nil {
+		all.convert(c, section)
+	}
+}
+
+// convert makes a CarePlan of a section (US Core CarePlan): its words as the text, its entries as what is planned. The
+// goals and health concerns of the document belong to it, wherever they stand.
+func (all *carePlans) convert(c *statement.Context, section *cda.Node) {
+	text := datatype.NarrativeOf(section.At("text"))
+	entries := c.Open.List
+	if text == nil && entries == nil {
+		return
+	}
+	by := c.Make.Author(section)
+	p := &r4.CarePlan{
+		Header: docref.SectionHeader(c, "CarePlan", section), Identifier: datatype.Identifiers(section),
+		Status: "active", Intent: "plan",
+		Category: []r4.CodeableConcept{
+			*r4.Concept(
+				"http://hl7.org/fhir/us/core/CodeSystem/careplan-category", "assess-plan",
+				"Assessment and Plan of Treatment",
+			),
+		},
+		Title: section.At("title").Words(), Subject: c.Patient, Encounter: c.Encounter, Created: by.Time,
+		Author: by.As("Practitioner", "PractitionerRole", "Organization", "Patient", "RelatedPerson", "Device"),
+	}
+	p.Category = append(p.Category, r4.Listed(c.Read.Concept(section.At("code")))...)
+	p.Text = text
+	if text == nil {
+		p.Text = &r4.Narrative{
+			Status: "empty", Div: datatype.XHTML("<p>" + datatype.Escaped(cmp.Or(p.Title, "Plan")) + "</p>"),
+		}
+	}
+	for _, entry := range entries {
+		switch {
+		case r4.OfType([]r4.Reference{entry}, "ServiceRequest", "MedicationRequest", "DeviceRequest") != nil:
+			p.Activity = append(p.Activity, r4.CarePlanActivity{Reference: &entry})
+		case r4.OfType([]r4.Reference{entry}, "Goal") != nil:
+			p.Goal = append(p.Goal, entry)
+		case r4.OfType([]r4.Reference{entry}, "Condition") != nil:
+			p.Addresses = append(p.Addresses, entry)
+		case r4.OfType([]r4.Reference{entry}, "Procedure", "Communication", "MedicationAdministration") != nil:
+			p.Activity = append(p.Activity, r4.CarePlanActivity{Outcome: []r4.Reference{entry}})
+		default:
+			p.SupportingInfo = append(p.SupportingInfo, entry)
+		}
+	}
+	ref := c.Emit.AddEntity(p)
+	c.Open.Add(*ref)
+	if all.first == nil { // one is enough: the goals of the document are not those of each of its plans
+		all.first = ref
+		c.Emit.After(ref, func() { completeCarePlan(c, ref) })
+	}
+}
+
+// completeCarePlan adds the goals, health concerns and care teams of the document.
+func completeCarePlan(c *statement.Context, ref *r4.Reference) {
+	p := emit.ResourceOf[r4.CarePlan](c.Emit, ref)
+	var goals, concerns, teams r4.ReferenceSet
+	for _, known := range p.Goal {
+		goals.Add(known)
+	}
+	for _, known := range p.Addresses {
+		concerns.Add(known)
+	}
+	for _, r := range c.Emit.Resources() {
+		switch r := r.(type) {
+		case *r4.Goal:
+			goals.Add(*r.Reference())
+		case *r4.Condition:
+			if statement.IsHealthConcern(r) {
+				concerns.Add(*r.Reference())
+			}
+		case *r4.CareTeam:
+			teams.Add(*r.Reference())
+		}
+	}
+	p.Goal, p.Addresses, p.CareTeam = goals.List, concerns.List, teams.List
+}
+
+// intervention takes what is done for a goal: something planned, or a procedure (Intervention Act, and Planned
+// Intervention Act with another mood). What it consists of stands for itself, and refers to it.
+func intervention(c *statement.Context, n *cda.Node) {
+	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
+		request(c, n)
+		return
+	}
+	c.Rules.ConvertBy(statement.ProcedureActRoot, n)
+	c.Emit.Afterwards(func() { relateIntervention(c, n) })
+}
+
+func relateIntervention(c *statement.Context, n *cda.Node) {
+	told := c.Emit.Fact(n)
+	if told == nil {
+		return
+	}
+	for _, goal := range r4.OfType(c.Related(n, "RSON", "GEVL", "REFR"), "Goal") {
+		statement.PertainsToGoal(told, goal)
+	}
+}

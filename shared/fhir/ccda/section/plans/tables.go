@@ -1,0 +1,52 @@
+package plans
+
+import "recordbridge/shared/fhir/ccda/terms"
+
+// requestStatuses maps ActStatus to request-status (FHIR R4, ServiceRequest.status).
+const requestStatuses terms.Table = `
+active active
+new active
+held on-hold
+suspended on-hold
+completed completed
+aborted revoked
+cancelled revoked
+canceled revoked
+nullified entered-in-error
+obsolete entered-in-error
+`
+
+// communicationStatuses maps ActStatus, and "ordered" of a vendor, to event-status (FHIR R4, Communication.status).
+const communicationStatuses terms.Table = `
+active in-progress
+new in-progress
+ordered in-progress
+completed completed
+aborted stopped
+cancelled stopped
+canceled stopped
+suspended on-hold
+held on-hold
+nullified entered-in-error
+obsolete entered-in-error
+`
+
+// intents maps ActMood to request-intent (FHIR R4, ServiceRequest.intent).
+const intents terms.Table = `
+RQO order
+PRP proposal
+ARQ proposal
+GOL proposal
+`
+
+// priorities maps ActPriority to request-priority (FHIR R4, ServiceRequest.priority).
+const priorities terms.Table = `
+A asap
+CR asap
+S stat
+EM stat
+UR urgent
+R routine
+EL routine
+P routine
+`

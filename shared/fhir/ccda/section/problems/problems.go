@@ -1,0 +1,205 @@
+package problems
+
+import (
+	"cmp"
+	"strings"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
+	"recordbridge/shared/fhir/ccda/emit"
+	"recordbridge/shared/fhir/ccda/encounter"
+	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/statement"
+)
+
+// problemAct makes Conditions of the problems in an act, and gives references to them.
+func problemAct(c *statement.Context, act *cda.Node) []r4.Reference {
+	var list []r4.Reference
+	for r := range act.Each("entryRelationship") {
+		for n := range r.Each("observation") {
+			if isProblem(n) {
+				list = append(list, *problem(c, n, act))
+			}
+		}
+	}
+	if list != nil {
+		c.Emit.Take(act)
+	}
+	return list
+}
+
+// isProblem tells a problem from a status or note beside it: by its template, or without one by its value.
+func isProblem(n *cda.Node) bool {
+	known := false
+	for t := range n.Each("templateId") {
+		if root := t.Attr("root"); cda.IsOneOf(root, problemRoots()...) {
+			return true
+		} else if isCDA(root) {
+			known = true
+		}
+	}
+	return !known && n.At("value") != nil && !cda.IsOneOf(cda.CodeOf(n.At("code")), "33999-4", "SEV", "11323-3")
+}
+
+// isCDA reports whether a template is one of C-CDA or CCD, whose meaning is known.
+func isCDA(root string) bool {
+	return strings.HasPrefix(root, "2.16.840.1.113883.10.20.22.4.") ||
+		strings.HasPrefix(root, "2.16.840.1.113883.10.20.1.")
+}
+
+// problem makes a Condition of a problem observation (C-CDA on FHIR, "Problems"). act is the concern around it, or nil.
+func problem(c *statement.Context, n, act *cda.Node) *r4.Reference {
+	when := n.At("effectiveTime")
+	value := n.At("value")
+	r := &r4.Condition{
+		Header: c.Emit.Header("Condition", n), Identifier: datatype.Identifiers(n), Code: c.Read.ConceptOr(value),
+		Subject:   c.Patient,
+		Onset:     cmp.Or(c.Read.DateTime(when.At("low")), c.Read.DateTime(when), c.Read.DateTime(when.At("center"))),
+		Abatement: c.Read.DateTime(when.At("high")),
+		BodySite:  c.Read.Concepts(n, "targetSiteCode"), Category: problemCategories(c, n),
+	}
+	told := []*cda.Node{n}
+	if act != nil {
+		told = append(told, act)
+	}
+	if status := setStatus(c, r, n, act); status != nil {
+		told = append(told, status)
+	}
+	if severity := cda.EntryOf(n, "2.16.840.1.113883.10.20.22.4.8", "SEV"); severity != nil {
+		r.Severity = c.Read.Concept(severity.At("value"))
+		told = append(told, severity)
+	}
+	if age := cda.EntryOf(n, "2.16.840.1.113883.10.20.22.4.31", "445518008"); age != nil && r.Onset == "" {
+		if r.OnsetAge = datatype.AgeOf(age.At("value")); r.OnsetAge != nil {
+			told = append(told, age)
+		}
+	}
+	by := c.Make.Author(n)
+	r.Recorder, r.Recorded = by.As("Practitioner", "PractitionerRole", "Patient", "RelatedPerson"), by.Time
+	r.Asserter = c.Make.Party(n.At("informant")).As("Practitioner", "PractitionerRole", "Patient", "RelatedPerson")
+	r.Note = c.Comments(n)
+	if len(r.Code.Coding) == 0 && r.Code.Text == "" {
+		r.Code.Text = c.Read.Text(n.At("text"))
+	}
+	if diagnosed := cda.EntryOf(n, "2.16.840.1.113883.10.20.22.4.502", "77975-1"); diagnosed != nil {
+		if on := c.Read.DateTime(diagnosed.At("effectiveTime")); on != "" {
+			r.Extension = append(r.Extension, r4.Extension{
+				URL: "http://hl7.org/fhir/StructureDefinition/condition-assertedDate", ValueDateTime: on,
+			})
+			told = append(told, diagnosed)
+		}
+	}
+	use := diagnosisUse(c)
+	if use != nil {
+		r.Encounter = c.Encounter
+	}
+	ref := c.Add(r, told...)
+	if stay := emit.ResourceOf[r4.Encounter](c.Emit, c.Encounter); use != nil && stay != nil {
+		encounter.AddDiagnosis(stay, *ref, use)
+	}
+	return ref
+}
+
+// setStatus sets the clinical and the verification status, and returns the Problem Status Observation or nil. A status
+// that the Condition does not have is kept as a tag.
+func setStatus(c *statement.Context, r *r4.Condition, n, act *cda.Node) *cda.Node {
+	when, value := n.At("effectiveTime"), n.At("value")
+	status := cda.EntryOf(n, "2.16.840.1.113883.10.20.22.4.6", "33999-4")
+	r.ClinicalStatus = problemStatus(c, status, act, when)
+	if status != nil && r.ClinicalStatus.Has(statement.ConditionClinical, statusOfProblem(status.At("value"))) {
+		c.Emit.Take(status.At("value"))
+	}
+	r.Verification = verification(value)
+	if n.Attr("negationInd") == "true" {
+		negateProblem(r, value)
+	}
+	if high := when.At("high"); r.Abatement == "" && high != nil &&
+		r.ClinicalStatus.Has(statement.ConditionClinical, "resolved", "inactive", "remission") {
+		r.AbatementAbsent = datatype.Absent(high)
+	}
+	return status
+}
+
+// diagnosisUse tells what the problems of a section were to the encounter that the document is about (FHIR,
+// diagnosis-role); nil where they need not be of that one.
+func diagnosisUse(c *statement.Context) *r4.CodeableConcept {
+	const system = "http://terminology.hl7.org/CodeSystem/diagnosis-role"
+	switch c.Within {
+	case "Admission Diagnosis":
+		return r4.Concept(system, "AD", "Admission diagnosis")
+	case "Discharge Diagnosis":
+		return r4.Concept(system, "DD", "Discharge diagnosis")
+	case "Preoperative Diagnosis":
+		return r4.Concept(system, "pre-op", "pre-op diagnosis")
+	case "Postoperative Diagnosis", "Postprocedure Diagnosis":
+		return r4.Concept(system, "post-op", "post-op diagnosis")
+	}
+	return nil
+}
+
+// verification tells how sure a problem is: one whose code is qualified as suspected (SNOMED CT, finding context) is
+// not confirmed.
+func verification(value *cda.Node) *r4.CodeableConcept {
+	const system = "http://terminology.hl7.org/CodeSystem/condition-ver-status"
+	for q := range value.Each("qualifier") {
+		if cda.Has(q.At("value"), "415684004") {
+			return r4.Concept(system, "provisional", "Provisional")
+		}
+	}
+	return r4.Concept(system, "confirmed", "Confirmed")
+}
+
+// problemCategories returns the category by the section, and the kind of problem as the document says it.
+func problemCategories(c *statement.Context, n *cda.Node) []r4.CodeableConcept {
+	const system = "http://terminology.hl7.org/CodeSystem/condition-category"
+	category := r4.Concept(system, "encounter-diagnosis", "Encounter Diagnosis")
+	switch c.Within {
+	case "Problems", "Past Medical History", "Functional Status", "Mental Status", "Social History", "":
+		category = r4.Concept(system, "problem-list-item", "Problem List Item")
+	case "Health Concerns":
+		category = r4.Concept(
+			"http://hl7.org/fhir/us/core/CodeSystem/condition-category", "health-concern", "Health Concern",
+		)
+	}
+	list := []r4.CodeableConcept{*category}
+	if kind := n.At("code"); cda.CodeOf(kind) != "ASSERTION" {
+		list = append(list, r4.Listed(c.Read.Concept(kind))...)
+	}
+	return list
+}
+
+// problemStatus returns the clinical status: of the status observation, else of the concern. One that has ended is not
+// active (con-4), even if nobody knows when. It is nil when nothing is said: another mention of the problem may know.
+// The status of an act that is no concern, such as a diagnosis, is that of the act.
+func problemStatus(c *statement.Context, status, act, when *cda.Node) *r4.CodeableConcept {
+	code := statusOfProblem(status.At("value"))
+	if code == "" && (c.Within == "Problems" || cda.Has(act.At("code"), "CONC") ||
+		cda.IsTemplate(act, "2.16.840.1.113883.10.20.22.4.3")) {
+		code = concernStatuses.Of(cda.StatusOf(act))
+	}
+	if high := when.At("high"); high != nil && !cda.IsOneOf(high.Attr("nullFlavor"), "NA", "NI", "PINF") &&
+		!cda.IsOneOf(code, "inactive", "remission") {
+		code = "resolved"
+	}
+	if code == "" {
+		return nil
+	}
+	return statement.ConditionStatus(code)
+}
+
+func statusOfProblem(value *cda.Node) string {
+	return statuses.Of(strings.ToLower(cmp.Or(cda.CodeOf(value), value.Attr("displayName"))))
+}
+
+// negateProblem says that a problem is not there. That there is none at all is a code of its own (C-CDA on FHIR,
+// "Problems": no known problems).
+func negateProblem(r *r4.Condition, value *cda.Node) {
+	if cda.Has(value, "55607006", "64572001") {
+		for _, coding := range r.Code.Coding {
+			r.Tag(coding)
+		}
+		r.Code = r4.Concept("http://snomed.info/sct", "160245001", "No current problems or disability")
+		return
+	}
+	r.Verification = r4.Concept("http://terminology.hl7.org/CodeSystem/condition-ver-status", "refuted", "Refuted")
+}

@@ -1,0 +1,117 @@
+package social
+
+import (
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
+	"recordbridge/shared/fhir/ccda/observation"
+	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/statement"
+)
+
+// patientFact is something that C-CDA observes and FHIR has as an extension of the Patient (C-CDA on FHIR, "Social
+// History"). The Observation is kept besides, since it says who told it and when.
+type patientFact struct {
+	root      string // template
+	name      string
+	code      string // LOINC, which finds it without a template
+	display   string
+	extension string // of US Core
+}
+
+func patientFacts() []patientFact {
+	return []patientFact{
+		{
+			"2.16.840.1.113883.10.20.22.4.200", "Birth Sex Observation", "76689-9", "Sex Assigned At Birth",
+			"us-core-birthsex",
+		},
+		{
+			"2.16.840.1.113883.10.20.34.3.45", "Gender Identity Observation", "76691-5", "Gender identity",
+			"us-core-genderIdentity",
+		},
+		{"2.16.840.1.113883.10.20.22.4.507", "Sex Observation", "46098-0", "Sex", "us-core-sex"},
+		{
+			"2.16.840.1.113883.10.20.22.4.506", "Tribal Affiliation Observation", "95370-3", "Tribal affiliation",
+			"us-core-tribal-affiliation",
+		},
+	}
+}
+
+func patientEntries() []statement.Entry {
+	facts := patientFacts()
+	rules := make([]statement.Entry, 0, len(facts))
+	for _, about := range facts {
+		rules = append(rules, statement.Entry{
+			Roots: []string{about.root}, Name: about.name, Target: "Observation, Patient." + about.extension,
+			Convert: func(c *statement.Context, n *cda.Node) { convertFact(c, n, about) },
+		})
+	}
+	return rules
+}
+
+// factOf finds the fact by the code of an observation.
+func factOf(code *cda.Node) (patientFact, bool) {
+	for _, about := range patientFacts() {
+		if cda.Has(code, about.code) {
+			return about, true
+		}
+	}
+	return patientFact{}, false
+}
+
+// convertFact makes an Observation, and the extension of the Patient unless an observation before has made it.
+func convertFact(c *statement.Context, n *cda.Node, about patientFact) {
+	o, value := readSocial(c, n), n.At("value")
+	if cda.CodeOf(n.At("code")) == "ASSERTION" || n.At("code") == nil {
+		observation.Recode(o, about.code, about.display)
+	}
+	if flavor := value.Attr("nullFlavor"); o.Value == (r4.Value{}) && cda.IsOneOf(flavor, "OTH", "ASKU", "UNK") {
+		o.Value, o.Absent = r4.Value{ValueCodeableConcept: unknownValue(value)}, nil
+	}
+	c.Add(o, n)
+	if cda.IsTrue(n.Attr("negationInd")) || n.Attr("moodCode") == "GOL" {
+		return
+	}
+	extension := r4.Extension{URL: datatype.USCore + about.extension}
+	switch concept := o.ValueCodeableConcept; about.extension {
+	case "us-core-birthsex":
+		extension.ValueCode = birthSex(value)
+	case "us-core-sex":
+		extension.ValueCode = sexCode(concept)
+	case "us-core-tribal-affiliation":
+		if concept != nil {
+			extension.Extension = []r4.Extension{{URL: "tribalAffiliation", ValueCodeableConcept: concept}}
+		}
+	default:
+		extension.ValueCodeableConcept = concept
+	}
+	if extension.ValueCode != "" || extension.ValueCodeableConcept != nil || extension.Extension != nil {
+		extendPatient(c, extension)
+	}
+}
+
+// sexCode returns the code of US Core's value set for sex; "" for a value that is in no set of it.
+func sexCode(concept *r4.CodeableConcept) string {
+	if concept == nil {
+		return ""
+	}
+	for _, coding := range concept.Coding {
+		if cda.IsOneOf(coding.Code, "248152002", "248153007", "184115007") {
+			return coding.Code
+		}
+	}
+	return ""
+}
+
+// extendPatient adds an extension to the Patient. The first that is said of a kind stays.
+func extendPatient(c *statement.Context, e r4.Extension) {
+	head := c.Emit.Head(c.Patient)
+	if head == nil {
+		return
+	}
+	for _, has := range head.Extension {
+		if has.URL == e.URL {
+			return
+		}
+	}
+	head.Extension = append(head.Extension, e)
+}

@@ -1,0 +1,130 @@
+package statement
+
+import (
+	"cmp"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
+	"recordbridge/shared/fhir/ccda/emit"
+	"recordbridge/shared/fhir/ccda/entity"
+	"recordbridge/shared/fhir/ccda/r4"
+)
+
+// authorships collects who wrote the statements that name an author of their own, and who performed those whose
+// resource has no member for it. Statements of one author at one time share a Provenance (C-CDA on FHIR, "Mapping
+// Guidance": Provenance).
+type authorships struct {
+	list  []*authorship
+	index map[string]*authorship
+}
+
+type authorship struct {
+	provenance *r4.Provenance
+	targets    r4.ReferenceSet
+}
+
+// Attribute collects the authors of a statement, and its performers if its resource has no member for them. If the
+// statement is not the main one, such as the concern around a problem, it also collects its time, which the resource
+// does not have.
+func (c *Context) Attribute(head *r4.Header, n, main *cda.Node) {
+	for author := range n.Each("author") {
+		p := c.Make.Party(author)
+		c.attributeTo(head, p, participation{kind: "author", display: "Author", moment: p.Time})
+	}
+	switch head.ResourceType {
+	case "AllergyIntolerance", "Condition", "MedicationStatement", "Goal", "CarePlan", "Consent", "FamilyMemberHistory",
+		"DeviceUseStatement":
+		for performer := range n.Each("performer") {
+			p := c.Make.Party(performer)
+			c.attributeTo(head, p, participation{kind: "performer", display: "Performer", moment: p.Time})
+		}
+	}
+	if n == main {
+		return
+	}
+	moment, period := c.Read.Effective(n.At("effectiveTime"))
+	if moment == "" && period == nil || moment != "" && moment == c.Read.Start(main.At("effectiveTime")) {
+		return
+	}
+	c.attributeTo(head, c.Make.Author(n), participation{
+		kind: "author", display: "Author", moment: moment, period: period, activity: activityOf(n),
+	})
+}
+
+// activityOf says what a statement is about by its code, else by its class.
+func activityOf(n *cda.Node) r4.Coding {
+	if code, ok := datatype.Coding(n.At("code")); ok {
+		return code
+	}
+	return r4.Coding{
+		System: "http://terminology.hl7.org/CodeSystem/v3-ActClass", Code: cmp.Or(n.Attr("classCode"), "ACT"),
+	}
+}
+
+// participation states the role of a person in a statement, and the time.
+type participation struct {
+	kind, display string // of the agent
+	moment        string
+	period        *r4.Period
+	activity      r4.Coding // empty for making it
+}
+
+func (c *Context) attributeTo(head *r4.Header, p entity.Party, how participation) {
+	who := p.As("Practitioner", "Device", "Organization", "Patient", "RelatedPerson")
+	if who == nil {
+		if how.activity == (r4.Coding{}) && how.moment == "" {
+			return
+		}
+		who = &r4.Reference{Display: "Unknown"}
+	}
+	by := r4.ProvenanceAgent{
+		Type: r4.Concept("http://terminology.hl7.org/CodeSystem/provenance-participant-type", how.kind, how.display),
+		Who:  who,
+	}
+	if p.Organization != nil && p.Practitioner != nil {
+		by.OnBehalfOf = p.Organization
+	}
+	span := r4.Period{}
+	if how.period != nil {
+		span = *how.period
+	}
+	key := emit.Derive(
+		c.Emit.Salt, "Provenance", c.Emit.Version, how.kind, who.Reference, how.moment, span.Start, span.End,
+		how.activity.System, how.activity.Code,
+	)
+	all := &c.authorships
+	a := all.index[key]
+	if a == nil {
+		a = &authorship{provenance: &r4.Provenance{
+			Header: c.Emit.HeaderWith("Provenance", key), Occurred: how.moment, OccurredPeriod: how.period,
+			Agent:    []r4.ProvenanceAgent{by},
+			Activity: r4.Concept("http://terminology.hl7.org/CodeSystem/v3-DataOperation", "CREATE", "create"),
+		}}
+		if how.activity != (r4.Coding{}) {
+			a.provenance.Activity = &r4.CodeableConcept{Coding: []r4.Coding{how.activity}}
+		}
+		if !c.Emit.AffordsResource(a.provenance) {
+			return
+		}
+		if all.index == nil {
+			all.index = map[string]*authorship{}
+		}
+		all.index[key] = a
+		all.list = append(all.list, a)
+	}
+	if c.Emit.Affords("author", emit.ReferenceSize(head.Reference())) {
+		a.targets.Add(*head.Reference())
+	}
+}
+
+// AddAuthorships adds a Provenance for each author and time that Attribute collected, recorded when the document was.
+func (c *Context) AddAuthorships() {
+	for _, a := range c.authorships.list {
+		p := a.provenance
+		p.Target = a.targets.List
+		if p.Recorded = c.Read.Instant(c.Document.Root.At("effectiveTime")); p.Recorded == "" {
+			p.RecordedElement = datatype.Absent(c.Document.Root.At("effectiveTime"))
+		}
+		c.Emit.Keep(p)
+	}
+}

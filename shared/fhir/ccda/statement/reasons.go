@@ -1,0 +1,65 @@
+package statement
+
+import (
+	"strings"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/r4"
+)
+
+// IsReaction reports whether a statement is a Reaction Observation of the one around it, by its relationship or
+// template.
+func IsReaction(r, n *cda.Node) bool {
+	if r.Attr("typeCode") == "MFST" {
+		return true
+	}
+	for t := range n.Each("templateId") {
+		if cda.IsOneOf(t.Attr("root"), "2.16.840.1.113883.10.20.22.4.9", "2.16.840.1.113883.10.20.1.54") {
+			return true
+		}
+	}
+	return false
+}
+
+// SeverityOf finds the Severity Observation of a reaction, or of all reactions if it is beside them.
+func SeverityOf(n *cda.Node) *cda.Node {
+	return cda.EntryOf(n, "2.16.840.1.113883.10.20.22.4.8", "SEV")
+}
+
+// IsInstruction reports whether a statement is an Instruction.
+func IsInstruction(s *cda.Node) bool {
+	return s.Name == "act" && cda.IsTemplate(s, InstructionRoots()...)
+}
+
+// IsReason reports whether a statement is the reason of the one around it (Indication,
+// 2.16.840.1.113883.10.20.22.4.19).
+func IsReason(rel, n *cda.Node) bool {
+	return n.Name == "observation" && n.At("value") != nil && (cda.IsTemplate(n, IndicationRoot) ||
+		rel.Attr("typeCode") == "RSON" && n.At("templateId") == nil)
+}
+
+// Reason adds a reason to two lists: its code, and the Condition of the same id if the document has one before (C-CDA
+// on FHIR, "Encounters": indication).
+func (c *Context) Reason(
+	n *cda.Node, codes []r4.CodeableConcept, references []r4.Reference,
+) ([]r4.CodeableConcept, []r4.Reference) {
+	for _, other := range c.Document.Acts[cda.RealID(n)] {
+		if ref := c.Emit.Reference(other); ref != nil && strings.HasPrefix(ref.Reference, "Condition/") {
+			references = r4.AppendReference(references, *ref)
+		}
+	}
+	return append(codes, r4.Listed(c.Read.Concept(n.At("value")))...), references
+}
+
+// Reasons reads the reasons of a statement, and returns the statements that it covers with them.
+func (c *Context) Reasons(n *cda.Node) (codes []r4.CodeableConcept, references []r4.Reference, told []*cda.Node) {
+	for rel := range n.Each("entryRelationship") {
+		for inner := range rel.Each("observation") {
+			if IsReason(rel, inner) {
+				codes, references = c.Reason(inner, codes, references)
+				told = append(told, inner)
+			}
+		}
+	}
+	return codes, references, told
+}

@@ -1,0 +1,52 @@
+package statement
+
+import (
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/emit"
+	"recordbridge/shared/fhir/ccda/r4"
+)
+
+// IsPreference reports whether an Observation is a Priority Preference, by its code.
+func IsPreference(o *r4.Observation) bool { return o.Code.Has("http://snomed.info/sct", "225773000") }
+
+// PertainsToGoal records which goal a resource is for (FHIR extension resource-pertainsToGoal).
+func PertainsToGoal(head *r4.Header, goal r4.Reference) {
+	const url = "http://hl7.org/fhir/StructureDefinition/resource-pertainsToGoal"
+	for _, e := range head.Extension {
+		if e.URL == url && e.ValueReference.Reference == goal.Reference {
+			return
+		}
+	}
+	head.Extension = append(head.Extension, r4.Extension{URL: url, ValueReference: &goal})
+}
+
+// Related returns references to what a statement points to by relationships of some types (ActRelationshipType):
+// statements in it, and those that an Entry Reference names. They are complete only when every statement has its
+// resource (emit.Emitter.After).
+func (c *Context) Related(n *cda.Node, kinds ...string) []r4.Reference {
+	var list []r4.Reference
+	for r := range n.Each("entryRelationship") {
+		if !cda.IsOneOf(r.Attr("typeCode"), kinds...) {
+			continue
+		}
+		for s := range r.Each() {
+			if ref := c.Pointed(s); ref != nil && c.Emit.Affords("entryRelationship", emit.RelationSize) {
+				list = r4.AppendReference(list, *ref)
+			}
+		}
+	}
+	return list
+}
+
+// Pointed returns a reference to the resource of a statement, or of another one with its id if it only names that.
+func (c *Context) Pointed(s *cda.Node) *r4.Reference {
+	if ref := c.Emit.Reference(s); ref != nil && !cda.IsTemplate(s, EntryReference) {
+		return ref
+	}
+	for _, named := range c.Document.Acts[cda.RealID(s)] {
+		if c.Emit.Fact(named) != nil && !cda.IsTemplate(named, EntryReference) {
+			return c.Emit.Reference(named)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package statement
+
+import (
+	"cmp"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
+	"recordbridge/shared/fhir/ccda/emit"
+	"recordbridge/shared/fhir/ccda/r4"
+)
+
+// Add adds a resource that covers some statements, the main one first, and returns a reference to it. If there is a
+// resource of its id, Add completes that one, unless the two contradict each other. Codes of the statements that have
+// no member in the resource, such as the class of an act, are kept as tags.
+func (c *Context) Add(r r4.Resource, told ...*cda.Node) *r4.Reference {
+	head := r.Base()
+	for _, n := range told {
+		if n != nil {
+			c.Emit.Take(n)
+			c.TagUntold(head, n)
+			c.tagComments(head, n)
+		}
+	}
+	if !c.Emit.AffordsResource(r) {
+		return emit.LeftOut()
+	}
+	head = c.Emit.Merge(r, told)
+	for _, n := range told {
+		if n == nil {
+			continue
+		}
+		c.Emit.SetFact(n, head)
+		c.Attribute(head, n, told[0])
+	}
+	if len(told) > 0 {
+		c.Open.Add(*head.Reference())
+	}
+	return head.Reference()
+}
+
+// TagUntold keeps the codes of a statement's code, value and interpretation that no rule has read as tags.
+func (c *Context) TagUntold(head *r4.Header, n *cda.Node) {
+	for part := range n.Each("code", "value", "interpretationCode") {
+		for cd := range part.Descendants() {
+			if code, ok := datatype.Coding(cd); ok && !c.Emit.IsTaken(cd) &&
+				cda.IsOneOf(cd.Name, "code", "value", "interpretationCode", "translation") {
+				code.Version = ""
+				head.Tag(code)
+				c.Emit.Take(cd)
+			}
+		}
+	}
+}
+
+// tagComments keeps the codes of the comments that are notes of the resource.
+func (c *Context) tagComments(head *r4.Header, n *cda.Node) {
+	for r := range n.Each("entryRelationship") {
+		if act := r.At("act"); act != nil && c.Emit.IsTaken(act) && cda.IsComment(act) {
+			c.TagUntold(head, act)
+		}
+	}
+}
+
+// Comments returns the Comment Activities of a statement as notes (2.16.840.1.113883.10.20.22.4.64).
+func (c *Context) Comments(n *cda.Node) []r4.Annotation {
+	var notes []r4.Annotation
+	for r := range n.Each("entryRelationship") {
+		for act := range r.Each("act") {
+			words := cmp.Or(c.Read.Text(act.At("text")), c.Read.Text(act.At("code", "originalText")))
+			if !cda.IsComment(act) || c.Emit.IsTaken(act) {
+				continue
+			}
+			c.Emit.Take(act)
+			if by := c.Make.OwnAuthor(act); words != "" {
+				notes = append(notes, r4.Annotation{
+					AuthorReference: by.As("Practitioner", "Organization", "Patient", "RelatedPerson"), Time: by.Time,
+					Text: words,
+				})
+			}
+		}
+	}
+	return notes
+}
