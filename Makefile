@@ -131,9 +131,13 @@ build: pages domains ## build every function for arm64, as it is deployed
 	@rm -rf build/arm64/web/ui; [ ! -d build/ui ] || cp -RH build/ui build/arm64/web/ui
 	@ls -l build/arm64/*/bootstrap | awk '{printf "  %5.1f MB  %s\n", $$5/1e6, $$NF}'
 
-# SAM calls build-<LogicalId> for every function (BuildMethod: makefile); LAMBDA_GOARCH is for LocalStack on another kind of machine.
+# SAM calls build-<LogicalId> for every function (BuildMethod: makefile); LAMBDA_GOARCH is for LocalStack on another kind of machine. A binary
+# that make build or the runner has linked is laid there first: Go links it again only if it is out of date.
+build-%Function: FOLDER = $(shell echo '$*' | tr '[:upper:]' '[:lower:]')
+build-%Function: ARCHITECTURE = $(or $(LAMBDA_GOARCH),arm64)
 build-%Function:
-	GOOS=linux GOARCH=$(or $(LAMBDA_GOARCH),arm64) $(BUILD) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(shell echo '$*' | tr '[:upper:]' '[:lower:]')/bootstrap
+	@cp build/$(if $(filter arm64,$(ARCHITECTURE)),arm64/)$(FOLDER)/bootstrap "$(ARTIFACTS_DIR)/bootstrap" 2>/dev/null || true
+	GOOS=linux GOARCH=$(ARCHITECTURE) $(BUILD) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(FOLDER)/bootstrap
 	@[ '$*' != Web ] || { $(MAKE) --no-print-directory pages && { [ ! -d build/ui ] || cp -RH build/ui "$(ARTIFACTS_DIR)/ui"; }; }
 
 bench: ## measure; the figures belong in docs/performance.md
