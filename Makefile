@@ -26,7 +26,7 @@ SERVERS ?= $(CACHE)/servers
 race lint conformance build runner: export GOGC := 400
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test test-ui test-browser race soak conformance contract ccda lint lint-template fmt check ui pages freemail domains build bench capacity docs clean runner goflags
+.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test test-ui test-browser race soak conformance contract ccda lint lint-template fmt check ui pages freemail domains build bench capacity docs clean runner ctl goflags
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,6 +78,9 @@ freemail: ## fetch the published lists of mail domains that everybody can get an
 domains:
 	@[ shared/account/freemail/lists/published.txt -nt infra/freemail/package-lock.json ] || ! command -v npm >/dev/null || infra/freemail/fetch
 
+ctl:
+	@$(BUILD) -o build/ctl ./infra/ctl
+
 # What .ci/run gives to Go where it is not called by make.
 goflags:
 	@echo "$$GOFLAGS"
@@ -92,9 +95,8 @@ test: ## all tests that need no container, cloud or browser; what has not change
 test-ui: ui ## the types and unit tests of the widget and our pages (needs Node 20)
 	@cd shared/ui && npm run --silent check && npm test --silent
 
-test-browser: ui runner ## journeys through the widget in Chromium, which it installs from Debian where there is none; ARGS="-g keyboard" picks some
+test-browser: ui runner ctl ## journeys through the widget in Chromium, which it installs from Debian where there is none; ARGS="-g keyboard" picks some
 	@.ci/chromium
-	@$(BUILD) -o build/ctl ./infra/ctl
 	@cd shared/ui && npx --no playwright test --config e2e/playwright.config.ts $(ARGS)
 
 race: ## what does things side by side, in another order and under the race detector, without what is only more of the same to it (-short)
@@ -111,8 +113,7 @@ conformance: ## compare the embedded AWS with other people's servers; installs t
 contract: runner ## let spectral judge the API's descriptions, and schemathesis the running service by them
 	.ci/contract/run $(CACHE)/contract
 
-ccda: ## let Medplum's validator judge what C-CDA documents are converted to
-	@$(BUILD) -o build/ctl ./infra/ctl
+ccda: ctl ## let Medplum's validator judge what C-CDA documents are converted to
 	.ci/ccda/run $(CACHE)/ccda
 
 lint: ## the linters of .golangci.yml
