@@ -3,16 +3,22 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-# These must be the same everywhere, or the AWS SDK is compiled twice (docs/architecture.md, "Builds").
+# These must be the same everywhere, or the AWS SDK is compiled twice (docs/architecture.md, "Builds"). Tests and linters get them from the
+# environment; other clones on this machine share what was compiled, since no path is in it.
 FLAGS   := -trimpath -gcflags all=-dwarf=false -ldflags '-s -w' -tags lambda.norpc,grpcnotrace
 BUILD   := CGO_ENABLED=0 go build $(FLAGS)
+export CGO_ENABLED := 0
+ifeq (,$(findstring -dwarf=false,$(GOFLAGS)))
+export GOFLAGS := $(GOFLAGS) -trimpath -gcflags=all=-dwarf=false '-ldflags=-s -w' -tags=lambda.norpc,grpcnotrace
+endif
 # The race detector needs a C compiler. CI always has one.
 RACE    := $(if $(shell command -v gcc clang cc 2>/dev/null),-race,)
 # What does things side by side. The rest of infra reads files, writes documents, starts programs without the detector, or is under it in
 # infra/test/e2e; the rest of the product, whose files name nothing that goes on beside them, is one function after the other.
 CROWDED := ./infra/local/... ./infra/test/e2e ./infra/test/export
 BESIDE  := \b(go (func|[A-Za-z.]+\()|sync\.|atomic\.|errgroup\.|synctest\.)|\.Go\(
-LINT    := go tool -modfile=infra/tools/go.mod golangci-lint
+# What it analyses has the flags of all; it was itself built without them, and is not built again.
+LINT     = $$(env -u CGO_ENABLED GOFLAGS=-buildvcs=false go tool -modfile=infra/tools/go.mod -n golangci-lint)
 SOAK    ?= 10m
 CACHE   := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/recordbridge-ci
 SERVERS ?= $(CACHE)/servers
@@ -20,7 +26,7 @@ SERVERS ?= $(CACHE)/servers
 race lint conformance build runner: export GOGC := 400
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test test-ui test-browser race soak conformance contract ccda lint lint-template fmt check ui pages freemail domains build bench capacity docs clean runner
+.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test test-ui test-browser race soak conformance contract ccda lint lint-template fmt check ui pages freemail domains build bench capacity docs clean runner ctl goflags
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,6 +78,13 @@ freemail: ## fetch the published lists of mail domains that everybody can get an
 domains:
 	@[ shared/account/freemail/lists/published.txt -nt infra/freemail/package-lock.json ] || ! command -v npm >/dev/null || infra/freemail/fetch
 
+ctl:
+	@$(BUILD) -o build/ctl ./infra/ctl
+
+# What .ci/run gives to Go where it is not called by make.
+goflags:
+	@echo "$$GOFLAGS"
+
 runner: pages domains
 	@infra/local/build/compile $(FLAGS)
 	@$(BUILD) -o build/local ./infra/local
@@ -82,17 +95,16 @@ test: ## all tests that need no container, cloud or browser; what has not change
 test-ui: ui ## the types and unit tests of the widget and our pages (needs Node 20)
 	@cd shared/ui && npm run --silent check && npm test --silent
 
-test-browser: ui runner ## journeys through the widget in Chromium, which it installs from Debian where there is none; ARGS="-g keyboard" picks some
+test-browser: ui runner ctl ## journeys through the widget in Chromium, which it installs from Debian where there is none; ARGS="-g keyboard" picks some
 	@.ci/chromium
-	@$(BUILD) -o build/ctl ./infra/ctl
 	@cd shared/ui && npx --no playwright test --config e2e/playwright.config.ts $(ARGS)
 
 race: ## what does things side by side, in another order and under the race detector, without what is only more of the same to it (-short)
-	go test $(RACE) -short -shuffle=on -timeout 30m $(CROWDED) $$(grep -rlE '$(BESIDE)' --include='*.go' functions shared | sed 's,^,./,; s,/[^/]*$$,,' | sort -u)
+	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -short -shuffle=on -timeout 30m $(CROWDED) $$(grep -rlE '$(BESIDE)' --include='*.go' functions shared | sed 's,^,./,; s,/[^/]*$$,,' | sort -u)
 
 soak: ## the sweeps with many seeds and big records, for SOAK (10m)
 	@set -o pipefail; RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m -run 'Soak|EveryPermission|EverySynthea|CrashAnywhere|Crowd' -v ./infra/test/e2e | grep -v '^ *=== \|--- PASS'
-	RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m ./infra/test/export ./shared/catalog/health/rounds
+	RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m ./infra/test/export ./shared/catalog/health/rounds ./shared/catalog/compose ./infra/catalog ./shared/account/members
 
 conformance: ## compare the embedded AWS with other people's servers; installs them into SERVERS
 	.ci/conformance $(SERVERS)
@@ -101,8 +113,7 @@ conformance: ## compare the embedded AWS with other people's servers; installs t
 contract: runner ## let spectral judge the API's descriptions, and schemathesis the running service by them
 	.ci/contract/run $(CACHE)/contract
 
-ccda: ## let Medplum's validator judge what C-CDA documents are converted to
-	@$(BUILD) -o build/ctl ./infra/ctl
+ccda: ctl ## let Medplum's validator judge what C-CDA documents are converted to
 	.ci/ccda/run $(CACHE)/ccda
 
 lint: ## the linters of .golangci.yml
@@ -121,9 +132,13 @@ build: pages domains ## build every function for arm64, as it is deployed
 	@rm -rf build/arm64/web/ui; [ ! -d build/ui ] || cp -RH build/ui build/arm64/web/ui
 	@ls -l build/arm64/*/bootstrap | awk '{printf "  %5.1f MB  %s\n", $$5/1e6, $$NF}'
 
-# SAM calls build-<LogicalId> for every function (BuildMethod: makefile); LAMBDA_GOARCH is for LocalStack on another kind of machine.
+# SAM calls build-<LogicalId> for every function (BuildMethod: makefile); LAMBDA_GOARCH is for LocalStack on another kind of machine. A binary
+# that make build or the runner has linked is laid there first: Go links it again only if it is out of date.
+build-%Function: FOLDER = $(shell echo '$*' | tr '[:upper:]' '[:lower:]')
+build-%Function: ARCHITECTURE = $(or $(LAMBDA_GOARCH),arm64)
 build-%Function:
-	GOOS=linux GOARCH=$(or $(LAMBDA_GOARCH),arm64) $(BUILD) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(shell echo '$*' | tr '[:upper:]' '[:lower:]')/bootstrap
+	@cp build/$(if $(filter arm64,$(ARCHITECTURE)),arm64/)$(FOLDER)/bootstrap "$(ARTIFACTS_DIR)/bootstrap" 2>/dev/null || true
+	GOOS=linux GOARCH=$(ARCHITECTURE) $(BUILD) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(FOLDER)/bootstrap
 	@[ '$*' != Web ] || { $(MAKE) --no-print-directory pages && { [ ! -d build/ui ] || cp -RH build/ui "$(ARTIFACTS_DIR)/ui"; }; }
 
 bench: ## measure; the figures belong in docs/performance.md

@@ -63,6 +63,28 @@ func (r *recording) all() string {
 	return string(r.sent)
 }
 
+// anyServer stands for the address of the server that a test starts, in what is deployed: on this machine, too.
+const anyServer = "http://127.0.0.1:65535"
+
+// templates holds templates by their PublicBaseUrl. To parse one takes long, and tests with a stack are not parallel.
+var templates = map[string]*template.Template{}
+
+// deployed returns the template of a stack with a public address.
+func deployed(t *testing.T, baseURL string) *template.Template {
+	t.Helper()
+	if found := templates[baseURL]; found != nil {
+		return found
+	}
+	loaded, err := template.Load("../../template.yaml", template.Options{
+		BaseURL: anyServer, StackName: "ctl", Parameters: map[string]string{"PublicBaseUrl": baseURL},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	templates[baseURL] = loaded
+	return loaded
+}
+
 // newRecordedStack is newStack with a record of all requests to AWS.
 func newRecordedStack(t *testing.T, baseURL string) (string, *recording) {
 	t.Helper()
@@ -81,12 +103,7 @@ func newRecordedStack(t *testing.T, baseURL string) (string, *recording) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loaded, err := template.Load("../../template.yaml", template.Options{
-		BaseURL: server.URL, StackName: "ctl", Parameters: map[string]string{"PublicBaseUrl": baseURL},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	loaded := deployed(t, baseURL)
 	if err = provision.Apply(t.Context(), cloud.Config("provision"), loaded); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +111,7 @@ func newRecordedStack(t *testing.T, baseURL string) (string, *recording) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err = os.WriteFile(file, outputs, 0o600); err != nil {
+	if err = os.WriteFile(file, bytes.ReplaceAll(outputs, []byte(anyServer), []byte(server.URL)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for name, value := range map[string]string{

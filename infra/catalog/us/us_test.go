@@ -5,13 +5,16 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"io"
+	"io/fs"
 	"math"
 	"net/url"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"recordbridge/infra/catalog/us"
@@ -22,17 +25,50 @@ import (
 // realList holds what vendors publish, beside the project; it is no part of it.
 const realList = "../../../../shared/data/catalog/us-endpoints.ndjson.gz"
 
-type row struct{ List, Name, URL, NPI, ZIP string }
+// row is one of a list, with its name as the catalogue reads it.
+type row struct {
+	List, Name, URL, NPI, ZIP string
 
-func rowsIn(t *testing.T, list io.Reader) []row {
-	t.Helper()
+	state, key string
+}
+
+// The rows of both lists are the same for all tests: 47,650 are read once.
+var (
+	invented = sync.OnceValues(func() ([]row, error) { return rowsIn(us.NewList()) })
+	actual   = sync.OnceValues(func() ([]row, error) {
+		packed, err := os.Open(realList)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = packed.Close() }()
+		unpacked, err := gzip.NewReader(packed)
+		if err != nil {
+			return nil, err
+		}
+		return rowsIn(unpacked)
+	})
+)
+
+func rowsIn(list io.Reader) ([]row, error) {
 	var rows []row
+	reader := names.NewReader()
 	for lines := bufio.NewScanner(list); lines.Scan(); {
 		var r row
 		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
+		name := reader.Read(r.Name, "")
+		r.state, r.key = name.State, reader.Key(name.Display)
 		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+func inventedRows(t *testing.T) []row {
+	t.Helper()
+	rows, err := invented()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return rows
 }
@@ -42,16 +78,14 @@ func realRows(t *testing.T) []row {
 	if testing.Short() {
 		t.Skip("much of one thing, in one goroutine")
 	}
-	packed, err := os.Open(realList)
-	if err != nil {
+	rows, err := actual()
+	if errors.Is(err, fs.ErrNotExist) {
 		t.Skipf("no list of real endpoints: %v", err)
 	}
-	defer func() { _ = packed.Close() }()
-	unpacked, err := gzip.NewReader(packed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return rowsIn(t, unpacked)
+	return rows
 }
 
 var (
@@ -66,7 +100,6 @@ func statistics(rows []row) map[string]float64 {
 	states := map[string]map[string]bool{}
 	s := map[string]float64{"rows": float64(len(rows))}
 	all := s["rows"]
-	reader := names.NewReader()
 	count := func(what string, isSo bool) {
 		if isSo {
 			s[what] += 1 / all
@@ -76,14 +109,12 @@ func statistics(rows []row) map[string]float64 {
 		lists[r.List]++
 		servers[r.URL]++
 		words := strings.Fields(r.Name)
-		name := reader.Read(r.Name, "")
-		key := reader.Key(name.Display)
-		said[key]++
-		if states[key] == nil {
-			states[key] = map[string]bool{}
+		said[r.key]++
+		if states[r.key] == nil {
+			states[r.key] = map[string]bool{}
 		}
-		if name.State != "" {
-			states[key][name.State] = true
+		if r.state != "" {
+			states[r.key][r.state] = true
 		}
 		s["words"] += float64(len(words)) / all
 		count("of one or two words", len(words) <= 2)
@@ -124,7 +155,7 @@ var within = map[string]float64{
 
 func TestTheInventedListLooksLikeTheRealOne(t *testing.T) {
 	t.Parallel()
-	actual, invented := statistics(realRows(t)), statistics(rowsIn(t, us.NewList()))
+	actual, invented := statistics(realRows(t)), statistics(inventedRows(t))
 	for what, tolerance := range within {
 		t.Logf("%-25s real %10.3f invented %10.3f", what, actual[what], invented[what])
 		if math.Abs(invented[what]-actual[what]) > tolerance*actual[what] {
@@ -139,7 +170,7 @@ const tradeWords = "md medical health center llc care family clinic associates m
 
 func TestItsNamesAreMadeOfTheWordsOfTheTrade(t *testing.T) {
 	t.Parallel()
-	actual, invented := wordShares(realRows(t)), wordShares(rowsIn(t, us.NewList()))
+	actual, invented := wordShares(realRows(t)), wordShares(inventedRows(t))
 	for word := range strings.FieldsSeq(tradeWords) {
 		if ratio := invented[word] / actual[word]; ratio < 0.5 || ratio > 2 {
 			t.Errorf("%s is in %.4f of the names, in %.4f of the real ones", word, invented[word], actual[word])
@@ -161,12 +192,12 @@ func wordShares(rows []row) map[string]float64 {
 
 func TestNoNameOfItIsARealOne(t *testing.T) {
 	t.Parallel()
-	reader, isReal := names.NewReader(), map[string]string{}
+	isReal := map[string]string{}
 	for _, r := range realRows(t) {
-		isReal[reader.Key(reader.Read(r.Name, "").Display)] = r.Name
+		isReal[r.key] = r.Name
 	}
-	for _, r := range rowsIn(t, us.NewList()) {
-		if found := isReal[reader.Key(reader.Read(r.Name, "").Display)]; found != "" {
+	for _, r := range inventedRows(t) {
+		if found := isReal[r.key]; found != "" {
 			t.Errorf("%q is %q", r.Name, found)
 		}
 	}
@@ -187,7 +218,7 @@ func TestItIsTheSameListEveryTimeAndReadWhole(t *testing.T) {
 	if err != nil || twice > 40 || len(report.Problems) != 1 || report.Problems[0].Reason != listing.DuplicateKey {
 		t.Errorf("%+v, %v", report, err)
 	}
-	for _, r := range rowsIn(t, bytes.NewReader(first)) {
+	for _, r := range inventedRows(t) {
 		base, err := url.Parse(r.URL)
 		if err != nil || base.Scheme != "https" || !strings.HasSuffix(base.Hostname(), ".us.example") {
 			t.Fatalf("%s is no address that nobody has: %v", r.URL, err)

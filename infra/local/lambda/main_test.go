@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "CONTROL_TABLE is missing")
 		os.Exit(4)
 	case "hangs in init":
-		select {}
+		<-time.After(time.Hour) // what waits for nothing is a deadlock to a Go without cgo
 	case "runner":
 		runAlone(os.Getenv("URL"))
 	default:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -111,6 +112,10 @@ func (noInvitations) Append(context.Context, org.Tenant, time.Time, string, stri
 
 func TestInviteStaysPossibleBesideHostileAccount(t *testing.T) {
 	t.Parallel()
+	attempts := 20 * invitationsPerSender
+	if os.Getenv("RECORDBRIDGE_SOAK") != "" {
+		attempts = 10_000
+	}
 	h := newHouse(t)
 	h.Rows, h.Audit, h.Limits.Buckets = noInvitations{}, noInvitations{}, &memory.Buckets{}
 	invite := func(account, orgID, email string) error {
@@ -118,7 +123,7 @@ func TestInviteStaysPossibleBesideHostileAccount(t *testing.T) {
 		_, err := h.Invite(t.Context(), by, orgID, email, "viewer")
 		return err
 	}
-	for n := range 10_000 {
+	for n := range attempts {
 		to := victim
 		if n%2 == 0 {
 			to = fmt.Sprintf("victim%d@cedar.example", n)
@@ -129,7 +134,7 @@ func TestInviteStaysPossibleBesideHostileAccount(t *testing.T) {
 		}
 	}
 	if sent := len(h.mails); sent != invitationsPerSender {
-		t.Errorf("of 10,000 invitations %d were sent, want %d", sent, invitationsPerSender)
+		t.Errorf("of %d invitations %d were sent, want %d", attempts, sent, invitationsPerSender)
 	}
 	for n := range invitationsPerMailbox {
 		if err := invite("honest", h.orgID, victim); err != nil {

@@ -20,7 +20,7 @@ func TestComposePublicDataWaitsAtFewHosts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("much of one thing, in one goroutine")
 	}
-	in := published(t)
+	in, _ := sampled(t)
 	all := in.Lists[0].Listings
 	_, report := compose.Compose(in)
 	counts(t, "first publication", report)

@@ -11,6 +11,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -116,8 +117,15 @@ type Sandbox struct {
 	Note     string `yaml:"note" json:"note,omitempty"`
 }
 
-// All reads every profile, sorted by ID. An error is a defect of a file and names it.
-func All() ([]Profile, error) { return load(files) }
+// builtIn holds the profiles, which are part of the binary, so that nobody parses them twice.
+var builtIn = sync.OnceValues(func() ([]Profile, error) { return load(files) }) //nolint:gochecknoglobals // nobody writes to it
+
+// All returns every profile, sorted by ID. Callers share what the profiles refer to and must not change it. An error is a defect of a file
+// and names it.
+func All() ([]Profile, error) {
+	all, err := builtIn()
+	return slices.Clone(all), err
+}
 
 // Find reads one profile. Its error lists the ids that there are.
 func Find(id string) (Profile, error) {

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { Page } from "@playwright/test";
 import { heardTypes, visit } from "../support/customer.ts";
 import { Patient } from "../support/patient.ts";
-import { customer, operate } from "../support/run.ts";
+import { customer, operate, operateBeside } from "../support/run.ts";
 import type { Run } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
 
@@ -175,8 +175,9 @@ test("no page on which a patient consents can be framed, to lead a click", async
 });
 
 test("a portal whose discovery names our own connect address is not left for", async ({ page, run, host }) => {
+  let isKnown = false; // until then its discovery cannot be read, which would be refused
   const portal = createServer((request, response) => {
-    if (!request.url?.endsWith("/.well-known/smart-configuration")) return void response.writeHead(404).end();
+    if (!isKnown || !request.url?.endsWith("/.well-known/smart-configuration")) return void response.writeHead(404).end();
     const base = `http://${request.headers.host ?? ""}`;
     response.writeHead(200, { "content-type": "application/json" });
     response.end(
@@ -192,7 +193,8 @@ test("a portal whose discovery names our own connect address is not left for", a
   await new Promise<void>((resolve) => portal.listen(0, "127.0.0.1", resolve));
   const address = `http://127.0.0.1:${(portal.address() as AddressInfo).port}/fhir`;
   const words = ["-fhir-base", address, "-mode", "test", "-name", "Nettle Clinic", "-client-id", "ours", "-scope", "patient/*.rs", "-unpinned"];
-  const made = operate("endpoint", "create", ...words) as { endpoint_id: string };
+  const made = (await operateBeside("endpoint", "create", ...words)) as { endpoint_id: string };
+  isKnown = true;
   operate("catalog", "publish", "-mode", "test");
   await visit(page, run, host, { attributes: { ...attributes, "endpoint-id": made.endpoint_id } });
   const patient = new Patient(page);

@@ -1,8 +1,9 @@
 /** The service under test: the one that setup.ts has started, by its run file (README.md, "What make run shows"). */
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 
 export const repository = fileURLToPath(new URL("../../../../", import.meta.url));
 
@@ -32,11 +33,19 @@ export function readRun(file = process.env[VARIABLE]): Run {
   return JSON.parse(readFileSync(file, "utf8"));
 }
 
+const program = join(repository, "build/ctl");
+const worded = (words: string[]): string[] => ["-outputs", process.env[VARIABLE] ?? "", ...words];
+const parsed = (printed: string): unknown => (printed.trim() === "" ? null : JSON.parse(printed));
+
 /** Runs the operator's command line against the service and returns what it prints. */
 export function operate(...words: string[]): unknown {
-  const file = process.env[VARIABLE] ?? "";
-  const printed = execFileSync(join(repository, "build/ctl"), ["-outputs", file, ...words], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
-  return printed.trim() === "" ? null : JSON.parse(printed);
+  return parsed(execFileSync(program, worded(words), { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }));
+}
+
+/** Does the same for commands that ask a server of this process, which meanwhile responds. */
+export async function operateBeside(...words: string[]): Promise<unknown> {
+  const { stdout } = await promisify(execFile)(program, worded(words));
+  return parsed(stdout);
 }
 
 /** The organisation whose credential the tests use, in test mode. */
