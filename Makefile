@@ -104,7 +104,7 @@ race: ## what does things side by side, in another order and under the race dete
 
 soak: ## the sweeps with many seeds and big records, for SOAK (10m)
 	@set -o pipefail; RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m -run 'Soak|EveryPermission|EverySynthea|CrashAnywhere|Crowd' -v ./infra/test/e2e | grep -v '^ *=== \|--- PASS'
-	RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m ./infra/test/export ./shared/catalog/health/rounds ./shared/catalog/compose ./infra/catalog ./shared/account/members
+	RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m ./infra/test/export ./infra/test/waits ./shared/catalog/health/rounds ./shared/catalog/compose ./infra/catalog ./shared/account/members
 
 conformance: ## compare the embedded AWS with other people's servers; installs them into SERVERS
 	.ci/conformance $(SERVERS)

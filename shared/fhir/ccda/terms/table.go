@@ -10,6 +10,9 @@ type Table string
 
 // Of returns the value of a key, or "" if the table has no such key.
 func (t Table) Of(key string) string {
+	if strings.ContainsAny(key, " \n") { // from a document, which can spell whole lines
+		return ""
+	}
 	for rest := string(t); key != ""; {
 		i := strings.Index(rest, key)
 		if i < 0 {
