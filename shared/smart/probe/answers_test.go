@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -78,6 +79,7 @@ func TestWhatAnswersIsToldApart(t *testing.T) {
 		"a guarded one":        {answer{"POST", "/oauth/token", 401, html, page, "", ""}, told{"token_refresh": {probe.Failed, "a gateway before it"}, "token_code": {probe.Skipped, ""}}},
 		"a silent one":         {answer{method: "POST", suffix: "/oauth/token", class: safehttp.Timeout}, told{"token_refresh": {probe.Failed, "in time"}, "token_code": {probe.Failed, "in time"}}},
 		"one that is not open": {answer{method: "GET", suffix: "/oauth/token", class: safehttp.Connect}, told{"token_endpoint": {probe.Failed, "connection"}}},
+		"one for POST only":    {answer{"GET", "/oauth/token", 404, html, page, "", ""}, told{"token_endpoint": {probe.OK, "404"}, "token_refresh": {probe.OK, "invalid_grant"}}},
 		"one that gives all": {
 			answer{"POST", "/oauth/token", 200, asJSON, `{"access_token":"a-token-of-theirs","token_type":"bearer","patient":"p1"}`, "", ""},
 			told{"token_refresh": {probe.Failed, "made-up"}, "token_code": {probe.Failed, "made-up"}},
@@ -107,6 +109,16 @@ func TestWhatAnswersIsToldApart(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestTokenEndpointThatRefusesGETIsWarningWithoutTokenRequest(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{404, 500} {
+		w := newWorld(t)
+		w.instead = answer{method: "GET", suffix: "/oauth/token", status: status, mediaType: "text/html", body: page}
+		got, _ := w.run(t, probe.Subject{Endpoint: w.endpoint("", "sandbox"), Stored: true})
+		wantTold(t, strconv.Itoa(status), got, told{"token_endpoint": {probe.Warning, strconv.Itoa(status)}, "token_refresh": {probe.Skipped, "-token-request"}})
 	}
 }
 

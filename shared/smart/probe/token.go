@@ -33,10 +33,13 @@ func (t *test) checkTokenEndpoint(ctx context.Context) {
 		return
 	}
 	discard(response)
+	isOdd := seen.status == http.StatusNotFound || seen.status >= http.StatusInternalServerError && seen.status != http.StatusNotImplemented
+	answered := "A GET, which token endpoints do not take, is answered with " + described(seen) + "."
 	switch {
-	case seen.status == http.StatusNotFound || seen.status >= http.StatusInternalServerError && seen.status != http.StatusNotImplemented:
-		t.add(TokenEndpoint, Warning, seen, "A GET, which token endpoints do not take, is answered with "+described(seen)+".",
-			"-token-request tells how it answers a POST.")
+	case isOdd && t.noTokenRequest() == "": // some servers route a POST only (RFC 6749 section 3.2)
+		t.add(TokenEndpoint, OK, seen, answered+" The token requests show how it answers a POST.", "")
+	case isOdd:
+		t.add(TokenEndpoint, Warning, seen, answered, "-token-request tells how it answers a POST.")
 	default:
 		t.add(TokenEndpoint, OK, seen, fmt.Sprintf("Somebody answers there, to a GET, which token endpoints do not take, with status %d.", seen.status), "")
 	}
