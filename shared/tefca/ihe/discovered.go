@@ -93,8 +93,8 @@ func wantsMore(act *element) bool {
 func matched(event *element) (found match, ok bool) {
 	patient := event.only(hl7Space, "subject1").only(hl7Space, "patient")
 	known := patient.only(hl7Space, "id")
-	keeper := event.only(hl7Space, "custodian").only(hl7Space, "assignedEntity").only(hl7Space, "id")
-	custodian := id(keeper.attribute("root"))
+	manager := event.only(hl7Space, "custodian").only(hl7Space, "assignedEntity").only(hl7Space, "id")
+	custodian := id(manager.attribute("root"))
 	person := patient.only(hl7Space, "patientPerson")
 	if custodian.oid() == "" {
 		return match{}, false
