@@ -60,7 +60,8 @@ for (const step of ["before the portal's page is there", "at the sign-in", "at t
     await patient.open();
     await patient.pick();
     const portal = await patient.leave();
-    if (step !== "before the portal's page is there") await expect(portal.page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+    if (step === "before the portal's page is there") await portal.page.waitForURL((url) => url.protocol !== "about:", { waitUntil: "commit" });
+    else await expect(portal.page.getByRole("heading", { name: "Sign in" })).toBeVisible();
     if (step === "at the consent") await portal.signIn();
     await portal.page.close();
     const second = await patient.leave("waiting_reopen"); // of another attempt: the first one's address may have been used

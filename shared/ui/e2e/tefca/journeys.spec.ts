@@ -89,12 +89,14 @@ test("a blocked window: a button starts the same attempt", async ({ page, contex
 test("a window that is closed is told once, opened again by one click, and asked about on the way out", async ({ page, run, host }) => {
   const patient = await arrive(page, run, host);
   await patient.next();
-  const window = await patient.toWindow();
+  const window = await patient.toIdentity();
   await window.close();
   await expect(patient.button("waiting_reopen")).toBeVisible();
   const opening = page.context().waitForEvent("page");
   await patient.button("waiting_reopen").click();
-  await (await opening).close();
+  const second = await opening;
+  await second.waitForURL(/\/identity\/start$/);
+  await second.close();
   await expect(patient.button("waiting_reopen")).toBeVisible();
   await patient.close();
   await patient.button("leave").click();

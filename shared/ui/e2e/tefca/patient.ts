@@ -43,6 +43,13 @@ export class TefcaPatient extends Patient<Words> {
     return opening;
   }
 
+  /** Leaves for the canned page of the identity check, and returns once it has sent its message. */
+  async toIdentity(): Promise<Page> {
+    const window = await this.toWindow();
+    await window.waitForURL(/\/identity\/start$/);
+    return window;
+  }
+
   /** What the server says next is asked for at once, as when the patient comes back to the page. */
   async stands(standing: Standing): Promise<void> {
     this.canned.standing = standing;
@@ -53,7 +60,7 @@ export class TefcaPatient extends Patient<Words> {
   async verify(standing: Standing): Promise<void> {
     this.canned.standing = { status: "created", facilities: [] };
     await expect(this.button("tefca_go")).toBeEnabled();
-    const window = await this.toWindow();
+    const window = await this.toIdentity();
     await window.close();
     await this.stands(standing);
   }

@@ -75,7 +75,7 @@ for (const lang of [english, spanish]) {
 }
 
 async function verified(patient: TefcaPatient): Promise<void> {
-  const window = await patient.toWindow();
+  const window = await patient.toIdentity();
   await patient.sees("waiting_title");
   await patient.page.bringToFront();
   await looks(patient, "waiting");
