@@ -243,26 +243,32 @@ func tryAll(t *testing.T, length, shards int, open func(t *testing.T) rows) {
 	}
 }
 
+// isLongSoak reports whether there are ten minutes.
+func isLongSoak() bool {
+	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
+	return err == nil && budget >= 10*time.Minute
+}
+
 // TestExportIsClaimedAfterItsTimeByOneWorkerAndSoonInEveryOrderOfEvents plays all orders of four events, five in a
-// soak, with the table in memory, which does as DynamoDB does (shared/testkit/storetest).
+// soak of ten minutes, with the table in memory, which does as DynamoDB does (shared/testkit/storetest).
 func TestExportIsClaimedAfterItsTimeByOneWorkerAndSoonInEveryOrderOfEvents(t *testing.T) {
 	t.Parallel()
 	length := 4
 	switch {
 	case testing.Short():
 		length = 3
-	case os.Getenv("RECORDBRIDGE_SOAK") != "":
+	case isLongSoak():
 		length = 5
 	}
 	tryAll(t, length, 1, remembered)
 }
 
 // TestExportInDynamoDBIsClaimedAfterItsTimeByOneWorkerAndSoonInEveryOrderOfEvents plays all orders of two events,
-// three in a soak, with the real table.
+// three in a soak of ten minutes, with the real table.
 func TestExportInDynamoDBIsClaimedAfterItsTimeByOneWorkerAndSoonInEveryOrderOfEvents(t *testing.T) {
 	t.Parallel()
 	length := 2
-	if os.Getenv("RECORDBRIDGE_SOAK") != "" {
+	if isLongSoak() {
 		length = 3
 	}
 	tryAll(t, length, store.DueShards, stored)
