@@ -10,6 +10,9 @@ import (
 // maxFaults limits the trials of an export that end in a server error. No further trial is made after that.
 const maxFaults = 3
 
+// maxTrials limits the trials that are under way, or have ended and wait for their turn.
+const maxTrials = 8
+
 // unlisted returns the searches for types that the server's statement does not list: whole ones for those that it has answered
 // before, and trials for those of which that is not known. A type that the granted scopes do not cover is not tried: the server
 // offers it neither in its statement nor to this patient's authorization.
