@@ -121,13 +121,7 @@ func (s *searcher) receive(ctx context.Context, batch *batch) (export.Result, er
 // all that is needed.
 func (s *searcher) readAhead(ctx context.Context) {
 	work, learned := &s.run.state.Work, &s.run.state.Server.Learned
-	trials := 0
-	for i, q := range work.Queries {
-		if q.IsTrial() {
-			if trials++; trials > maxTrials {
-				return
-			}
-		}
+	for i, q := range s.upcoming() {
 		if s.streams.Full() && i > 0 || i > 0 && work.Queries[0].Type == "" {
 			return
 		}

@@ -13,6 +13,20 @@ const maxFaults = 3
 // maxTrials limits the trials that are under way, or have ended and wait for their turn.
 const maxTrials = 8
 
+// upcoming returns the queries that are left, up to as many trials as may be open.
+func (s *searcher) upcoming() []plan.Query {
+	queries, trials := s.run.state.Work.Queries, 0
+	for i, q := range queries {
+		if q.IsTrial() {
+			trials++
+		}
+		if trials > maxTrials {
+			return queries[:i]
+		}
+	}
+	return queries
+}
+
 // unlisted returns the searches for types that the server's statement does not list: whole ones for those that it has answered
 // before, and trials for those of which that is not known. A type that the granted scopes do not cover is not tried: the server
 // offers it neither in its statement nor to this patient's authorization.
