@@ -19,7 +19,7 @@
 //   - anything without a real II by its document, its type, the fact that it is part of, and its content, but never by
 //     its place in the document.
 //
-// Two facts of one document that come to the same id and contradict each other stay two: the second is told apart by
+// If two facts of one document get the same id and contradict each other, both stay: the id of the second is derived from
 // its content.
 package ccda
 

@@ -10,7 +10,7 @@ import (
 const maxCodings = 100
 
 // Filler makes one of resources of the same type and id. It remembers what is in their long lists, so that a resource
-// that is told over and over takes no longer each time. The zero value is ready.
+// that is repeated many times takes no longer each time. The zero value is ready.
 type Filler struct{ known map[any]*members }
 
 // Fill gives a resource what another of the same type and id has and it has not: members that are missing, codings of

@@ -42,7 +42,7 @@ func TestEquipment(t *testing.T) {
 	})
 }
 
-func TestASupplyOfTwoDocumentsIsOneOnlyWhenItsDeviceIs(t *testing.T) {
+func TestSupplyOfTwoDocumentsIsMergedWhenDeviceIsSame(t *testing.T) {
 	t.Parallel()
 	supplied := func(device string) string {
 		return ccdatest.Document(ccdatest.SomePatient, `<structuredBody><component><section><code code="46264-8" codeSystem="2.16.840.1.113883.6.1"/><entry><supply classCode="SPLY" moodCode="EVN">

@@ -71,7 +71,7 @@ func familyCondition(c *statement.Context, h *r4.FamilyMemberHistory, o *cda.Nod
 			told = append(told, age)
 		}
 	}
-	if condition.OnsetAge == nil { // FHIR has one onset; the time of the observation is told by its Provenance
+	if condition.OnsetAge == nil { // FHIR has one onset; Provenance has the observation's time
 		condition.OnsetPeriod = c.Read.Period(o.At("effectiveTime"))
 	}
 	death := cmp.Or(cda.EntryOf(o, "2.16.840.1.113883.10.20.22.4.47"), cda.EntryOf(o, "2.16.840.1.113883.10.20.1.42"))

@@ -98,8 +98,8 @@ func TestProblems(t *testing.T) {
 	})
 }
 
-// TestWhatWasFoundAtDischargeIsADiagnosisOfTheDocumentsEncounter also where the same problem was one of admission.
-func TestWhatWasFoundAtDischargeIsADiagnosisOfTheDocumentsEncounter(t *testing.T) {
+// TestDischargeDiagnosisBelongsToDocumentEncounter also where the same problem was one of admission.
+func TestDischargeDiagnosisBelongsToDocumentEncounter(t *testing.T) {
 	t.Parallel()
 	const stay = `<componentOf><encompassingEncounter><id root="2.16.840.1.113883.19.3" extension="stay"/><effectiveTime><low value="20190101"/><high value="20190105"/></effectiveTime></encompassingEncounter></componentOf>`
 	found := func(section, of string) string {
@@ -115,8 +115,8 @@ func TestWhatWasFoundAtDischargeIsADiagnosisOfTheDocumentsEncounter(t *testing.T
 	}
 }
 
-// TestAConcernIsToldByAProvenance: Condition has no place for when a concern began to be one, nor for a second author.
-func TestAConcernIsToldByAProvenance(t *testing.T) {
+// TestConcernAuthorBecomesProvenance: Condition has no place for when a concern began to be one, nor for a second author.
+func TestConcernAuthorBecomesProvenance(t *testing.T) {
 	t.Parallel()
 	author := func(id, when string) string {
 		return `<author><time value="` + when + `"/><assignedAuthor><id root="2.16.840.1.113883.4.6" extension="` + id + `"/></assignedAuthor></author>`
