@@ -1,0 +1,206 @@
+package ccdatest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+)
+
+// CorpusCase is one file of the corpus: a small document with one feature, and the FHIR that the guide wants of it.
+// The format is that of golang.org/x/tools/txtar. The comment begins with a line "Rule: ", which names the row of the
+// guide. One of document.xml, section.xml and entry.xml is the source; fhir.json, absent.txt and report.json are
+// what is expected, each of them optional.
+type CorpusCase struct {
+	Name     string // folder and file, without its ending
+	Rule     string
+	Document string
+	Want     []map[string]any // fhir.json: every resource of each type that it names
+	Absent   []string         // absent.txt: resource types that must not be there
+	Report   map[string]any   // report.json: a part of the DocumentReport
+}
+
+// Corpus reads the case files <folder>/<name>.txt of root.
+func Corpus(tb testing.TB, root fs.FS) []CorpusCase {
+	tb.Helper()
+	paths, err := fs.Glob(root, "*/*.txt")
+	if err != nil || len(paths) == 0 {
+		tb.Fatalf("no corpus: %v", err)
+	}
+	cases := make([]CorpusCase, 0, len(paths))
+	for _, path := range paths {
+		content, err := fs.ReadFile(root, path)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		c, err := parseCase(content)
+		if err != nil {
+			tb.Fatalf("%s: %v", path, err)
+		}
+		c.Name = strings.TrimSuffix(path, ".txt")
+		cases = append(cases, c)
+	}
+	return cases
+}
+
+func parseCase(content []byte) (c CorpusCase, err error) {
+	archive := txtar.Parse(content)
+	rule, found := strings.CutPrefix(string(archive.Comment), "Rule: ")
+	if !found {
+		return c, fmt.Errorf("no line %q", "Rule: ")
+	}
+	c.Rule, _, _ = strings.Cut(rule, "\n")
+	for _, f := range archive.Files {
+		text := string(f.Data)
+		switch f.Name {
+		case "document.xml":
+			c.Document = text
+		case "section.xml":
+			c.Document = corpusDocument(text)
+		case "entry.xml":
+			c.Document = corpusDocument("<section>" + text + "</section>")
+		case "fhir.json":
+			err = json.Unmarshal(f.Data, &c.Want)
+		case "absent.txt":
+			c.Absent = strings.Fields(text)
+		case "report.json":
+			err = json.Unmarshal(f.Data, &c.Report)
+		default:
+			err = fmt.Errorf("unknown part %q", f.Name)
+		}
+		if err != nil {
+			return c, err
+		}
+	}
+	if c.Document == "" {
+		return c, errors.New("no source")
+	}
+	return c, nil
+}
+
+// corpusDocument returns a document of one patient and one author with a section.
+func corpusDocument(section string) string {
+	return Document(`<recordTarget><patientRole><id root="2.16.840.1.113883.19.1" extension="p"/><patient><name><given>Robin</given><family>Sample</family></name></patient></patientRole></recordTarget>
+<author><time value="20200102030405-0500"/><assignedAuthor><id root="2.16.840.1.113883.19.4" extension="document-author"/><assignedPerson><name><family>Writer</family></name></assignedPerson></assignedAuthor></author>
+<custodian><assignedCustodian><representedCustodianOrganization><id root="2.16.840.1.113883.19.8"/><name>Sample Clinic</name></representedCustodianOrganization></assignedCustodian></custodian>`,
+		`<structuredBody><component>`+section+`</component></structuredBody>`)
+}
+
+// Check converts the document, and compares resources and report with what is expected.
+func (c CorpusCase) Check(t *testing.T) {
+	t.Helper()
+	ndjson, report := Lines(t, []byte(c.Document))
+	got := map[string][]map[string]any{}
+	for line := range strings.Lines(string(ndjson)) {
+		var r map[string]any
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		kind, _ := r["resourceType"].(string)
+		got[kind] = append(got[kind], r)
+	}
+	want := map[string][]map[string]any{}
+	for _, r := range c.Want {
+		kind, _ := r["resourceType"].(string)
+		want[kind] = append(want[kind], r)
+	}
+	for kind, list := range want {
+		checkType(t, kind, list, got[kind])
+	}
+	for _, kind := range c.Absent {
+		if n := len(got[kind]); n > 0 {
+			t.Errorf("%d %s, want none", n, kind)
+		}
+	}
+	if c.Report != nil {
+		if why := lacks(c.Report, generic(t, report.Documents[0])); why != "" {
+			t.Errorf("report: %s", why)
+		}
+	}
+	if t.Failed() {
+		t.Logf("%s\nresources:\n%s", c.Rule, ndjson)
+	}
+}
+
+// checkType assigns each expected resource to one of those that the conversion made, and wants no further one.
+func checkType(t *testing.T, kind string, want, got []map[string]any) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("%d %s, want %d", len(got), kind, len(want))
+	}
+	for _, w := range want {
+		var reasons []string
+		at := slices.IndexFunc(got, func(g map[string]any) bool {
+			why := lacks(w, g)
+			reasons = append(reasons, why)
+			return why == ""
+		})
+		if at < 0 {
+			t.Errorf("no %s as expected:\n  %s", kind, strings.Join(reasons, "\n  "))
+			continue
+		}
+		got = slices.Delete(slices.Clone(got), at, at+1)
+	}
+}
+
+// lacks returns why got is not as want says, or nothing. An object may have further members, but not those that want
+// has as null; an array has the same length.
+func lacks(want, got any) string {
+	switch want := want.(type) {
+	case map[string]any:
+		return lacksMember(want, got)
+	case []any:
+		list, ok := got.([]any)
+		if !ok || len(list) != len(want) {
+			return fmt.Sprintf("%v, want %v", got, want)
+		}
+		for i, w := range want {
+			if why := lacks(w, list[i]); why != "" {
+				return fmt.Sprintf("%d: %s", i, why)
+			}
+		}
+	default:
+		if want != got {
+			return fmt.Sprintf("%v, want %v", got, want)
+		}
+	}
+	return ""
+}
+
+func lacksMember(want map[string]any, got any) string {
+	object, ok := got.(map[string]any)
+	if !ok {
+		return fmt.Sprintf("%v, want an object", got)
+	}
+	for name, w := range want {
+		g, has := object[name]
+		switch {
+		case w == nil && has:
+			return fmt.Sprintf("%s: %v, want it absent", name, g)
+		case w == nil:
+		default:
+			if why := lacks(w, g); why != "" {
+				return name + ": " + why
+			}
+		}
+	}
+	return ""
+}
+
+func generic(t *testing.T, v any) any {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out any
+	if err = json.Unmarshal(text, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
