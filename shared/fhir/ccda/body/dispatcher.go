@@ -36,10 +36,23 @@ func New(c *statement.Context, all []statement.RuleSet) *Dispatcher {
 func (d *Dispatcher) Member(n *cda.Node, section *statement.Section) *r4.Reference {
 	if !d.c.Emit.IsTaken(n) {
 		if rule := d.ruleOf(n, section); rule != nil {
-			rule.Convert(d.c, n)
+			d.convert(rule, n, section)
 		}
 	}
 	return d.c.Emit.Reference(n)
+}
+
+// convert converts a statement by a rule. A null organizer states nothing itself, but its members do.
+func (d *Dispatcher) convert(rule *statement.Entry, n *cda.Node, section *statement.Section) {
+	if n.Name != "organizer" || n.Attr("nullFlavor") == "" {
+		rule.Convert(d.c, n)
+		return
+	}
+	d.c.Emit.Take(n)
+	d.c.Emit.Drop(cda.WhatIs(n), cda.NullReason(n.Attr("nullFlavor")))
+	for member := range cda.Members(n) {
+		d.entry(member, section)
+	}
 }
 
 // anywhere returns the templates of statements by their class and mood, for sections that state none.
@@ -76,7 +89,7 @@ func assumed(list []statement.Assumption, n *cda.Node) string {
 func (d *Dispatcher) ConvertBy(root string, n *cda.Node) bool {
 	rule := d.rules[root]
 	if rule != nil {
-		rule.Convert(d.c, n)
+		d.convert(rule, n, nil)
 	}
 	return rule != nil
 }
