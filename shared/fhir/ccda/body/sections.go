@@ -132,6 +132,9 @@ func (d *Dispatcher) entry(n *cda.Node, section *statement.Section) {
 	if d.c.Emit.IsTaken(n) || d.c.Emit.IsFull() && !d.c.Emit.Affords(n.Name, 0) {
 		return
 	}
+	if d.isNullOrganizer(n, section) {
+		return
+	}
 	if rule := d.ruleOf(n, section); rule != nil {
 		rule.Convert(d.c, n)
 	}

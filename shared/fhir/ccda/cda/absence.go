@@ -68,6 +68,21 @@ func Groups(n *Node) bool {
 	return n.Name == "organizer" || n.Name == "act" && (Has(n.At("code"), "CONC") || IsTemplate(n, groupRoots()...))
 }
 
+// IsEmptied reports whether an act only groups others, all of which are null.
+func IsEmptied(n *Node) bool {
+	if n.Name != "act" || !Groups(n) || n.At("entryRelationship") == nil {
+		return false
+	}
+	for rel := range n.Each("entryRelationship") {
+		for s := range rel.Each() {
+			if IsStatement(s) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // groupRoots returns the templates of the acts that only group others.
 func groupRoots() []string {
 	return []string{
@@ -95,15 +110,10 @@ func (d *Document) hide(n *Node, asks func(*Node) bool) {
 				unlink(n, last, child)
 				continue
 			}
-			d.keep(child, child, PartOfNull, isOfQuestion)
+			d.keep(child, PartOfNull, isOfQuestion)
 		}
 		if IsStatement(child) && !Groups(child) && IsNegated(child) {
-			d.keep(child, child, PartOfDenied, isOfDenial)
-			for product := range child.Each("consumable", "product") {
-				for part := range product.Descendants() {
-					d.keep(child, part, PartOfDenied, isOfProduct)
-				}
-			}
+			d.keep(child, PartOfDenied, isOfDenial)
 		}
 		d.hide(child, asks)
 		last = child
@@ -119,8 +129,8 @@ func unlink(n, last, child *Node) {
 	}
 }
 
-// keep removes the children of an element in a statement that state nothing, and remembers them by the statement.
-func (d *Document) keep(of, n *Node, reason string, isPart func(n, child *Node) bool) {
+// keep removes the children of a statement that are no part of it, and remembers them by the statement.
+func (d *Document) keep(n *Node, reason string, isPart func(n, child *Node) bool) {
 	var last *Node
 	for child := n.First; child != nil; child = child.Next {
 		if child.Name == "" || isPart(n, child) {
@@ -131,7 +141,7 @@ func (d *Document) keep(of, n *Node, reason string, isPart func(n, child *Node) 
 		if d.Hidden == nil {
 			d.Hidden = map[*Node][]*Node{}
 		}
-		d.Hidden[of] = append(d.Hidden[of], child)
+		d.Hidden[n] = append(d.Hidden[n], child)
 		if reason == PartOfDenied || child.Attr("nullFlavor") == "" {
 			d.Unstated = append(d.Unstated, Unstated{child.Name, reason})
 		}
@@ -161,12 +171,6 @@ func isOfDenial(n, child *Node) bool {
 		return isAside(child)
 	}
 	return true
-}
-
-// isOfProduct reports whether a child of a product names it, which is all that a negated statement says of it: there is
-// no package of something that was not given.
-func isOfProduct(_, child *Node) bool {
-	return !IsOneOf(child.Name, "manufacturerOrganization", "lotNumberText", "expirationTime")
 }
 
 // isAside reports whether a relationship leads to a statement that holds whether or not the one around it does:

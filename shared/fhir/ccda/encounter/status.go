@@ -32,10 +32,8 @@ func statusOf(c *statement.Context, n *cda.Node, hasLeft bool) string {
 	switch mood := n.Attr("moodCode"); {
 	case mood != "" && mood != "EVN":
 		return "planned"
-	case !cda.HasNoStatus(n): // it has one that says nothing
+	case !cda.HasNoStatus(n) || isAhead: // it has one that says nothing, or has not begun
 		return "unknown"
-	case isAhead:
-		return "planned"
 	case isOver:
 		return "finished"
 	case isDuring(c, n, when):

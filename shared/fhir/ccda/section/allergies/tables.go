@@ -57,9 +57,14 @@ EALG 428607008 No known environmental allergy
 `
 
 // noneOf has the code and the display of "no known allergy" to a substance that is negated (C-CDA on FHIR, "Allergies",
-// row participant: latex).
+// row participant: latex), or to a whole class of them, which older documents name in place of a nullFlavor.
 const noneOf terms.Table = `
 111088007 1003774007 No known latex allergy
+105590001 716186003 No known allergy
+410942007 409137002 No known drug allergy
+373873005 409137002 No known drug allergy
+255620007 429625007 No known food allergy
+762766007 429625007 No known food allergy
 `
 
 // noneInWords has the code and the display of "no known allergy" by the words in place of a substance, with underscores

@@ -23,11 +23,15 @@ func immunization(c *statement.Context, n *cda.Node) {
 		Header: c.Emit.Header("Immunization", n), Identifier: datatype.Identifiers(n), Status: immunizationStatus(c, n),
 		Patient:     c.Patient,
 		VaccineCode: c.Read.Substance(material), Occurrence: c.Read.Start(n.At("effectiveTime")),
-		Manufacturer: c.Make.Organization(made.At("manufacturerOrganization")),
 		LotNumber:    material.At("lotNumberText").Words(), ExpirationDate: c.Read.Date(material.At("expirationTime")),
 		Site: c.Read.Concept(n.At("approachSiteCode")), Route: c.Read.Concept(n.At("routeCode")),
 		DoseQuantity: datatype.Quantity(n.At("doseQuantity")),
 		Location:     c.Make.Place(n), Note: c.Comments(n), Performer: immunizers(c, n),
+	}
+	if maker := made.At("manufacturerOrganization"); !cda.IsNegated(n) {
+		im.Manufacturer = c.Make.Organization(maker)
+	} else if name := maker.At("name").Words(); name != "" { // nothing is made of what was not given
+		im.Manufacturer = &r4.Reference{Display: name}
 	}
 	if im.VaccineCode == nil {
 		im.VaccineCode = datatype.AbsentConcept(material.At("code"))
