@@ -8,7 +8,6 @@ import (
 	"recordbridge/shared/fhir/ccda/datatype"
 	"recordbridge/shared/fhir/ccda/emit"
 	"recordbridge/shared/fhir/ccda/r4"
-	"recordbridge/shared/fhir/ccda/statement"
 )
 
 // Set collects documents whose facts belong together, such as one response of a health information network, about one
@@ -79,14 +78,10 @@ func (s *Set) Emit(emit func(Resource) error) (Report, error) {
 	return m.report, nil
 }
 
-// finish sets what is only known when no document is left that could say otherwise: a problem of which nobody says how
-// it stands is active (con-3 and US Core ask for a status), and a name that nobody tells is not known.
+// finish sets what is only known when no document is left that could say otherwise: a name that nobody tells is not
+// known.
 func finish(r r4.Resource) {
 	switch r := r.(type) {
-	case *r4.Condition:
-		if r.ClinicalStatus == nil {
-			r.ClinicalStatus = statement.ConditionStatus("active")
-		}
 	case *r4.Organization:
 		if r.Name == "" {
 			r.NameAbsent = datatype.Absent(nil)
@@ -110,7 +105,7 @@ type merger struct {
 // take converts a document and adds what it tells. A fact of the same id as one of another patient is not the same: the
 // document is converted once more, with ids of that patient's own.
 func (m *merger) take(root *cda.Node, bytes int, patientID string) {
-	document := cda.Open(root)
+	document := cda.Open(root, asks)
 	made := convert(document, bytes, patientID, "")
 	if m.isOthers(made, patientID) {
 		made = convert(document, bytes, patientID, patientID)

@@ -28,7 +28,7 @@ func TestAFactOfTwoDocumentsIsOneAsTheLaterTellsIt(t *testing.T) {
 	first := telling("d1", "20190601", patientID("a"), "11450-4", ccdatest.Concern("active", ccdatest.ProblemOf("", onset+ccdatest.Pneumonia+`<targetSiteCode code="39607008" `+ccdatest.Snomed+`/>`)))
 	second := telling("d2", "20200601", patientID("b")+patientID("a"), "11450-4", ccdatest.Concern("completed", ccdatest.ProblemOf("", onset+ccdatest.Pneumonia)))
 	resources := ccdatest.DocumentFacts(t, second, first)
-	ccdatest.Wants(t, resources, "Condition | clinicalStatus.coding.code=resolved | bodySite.coding.code=39607008 | meta.source=urn:oid:2.16.840.1.113883.19.9#d2",
+	ccdatest.Wants(t, resources, "Condition | clinicalStatus.coding.code=inactive | bodySite.coding.code=39607008 | meta.source=urn:oid:2.16.840.1.113883.19.9#d2",
 		"Patient | identifier.value=a | identifier.value=b")
 	if ccdatest.Count(resources, "Condition") != 1 || ccdatest.Count(resources, "Patient") != 1 || ccdatest.Count(resources, "Composition") != 2 {
 		t.Errorf("%d Conditions, %d Patients, %d Compositions", ccdatest.Count(resources, "Condition"), ccdatest.Count(resources, "Patient"), ccdatest.Count(resources, "Composition"))

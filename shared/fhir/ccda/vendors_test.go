@@ -29,7 +29,7 @@ func TestWhatVendorsWrite(t *testing.T) {
 		},
 		{
 			Name: "so does a status that does not agree with the end", Section: "11450-4", Entries: ccdatest.Concern("active", ccdatest.ProblemOf("", ended+ccdatest.Pneumonia+active)),
-			Want: []string{"Condition | clinicalStatus.coding.code=resolved | meta.tag.code=55561003"},
+			Want: []string{"Condition | clinicalStatus.coding.code=inactive | meta.tag.code=55561003"},
 		},
 		{
 			Name: "a severity with an interpretation", Section: "48765-2",

@@ -151,3 +151,20 @@ bold font-weight: bold
 italics font-style: italic
 underline text-decoration: underline
 `
+
+// unknownNames are texts in place of a name that name nothing, with underscores for spaces. C-CDA has nullFlavor for
+// them (C-CDA R2.1, volume 1, "Unknown and No Known Information").
+const unknownNames terms.Table = `
+unk yes
+unsupported yes
+n/a yes
+na yes
+none yes
+nil yes
+null yes
+undefined yes
+unspecified yes
+nullflavor yes
+see_notes yes
+see_narrative yes
+`

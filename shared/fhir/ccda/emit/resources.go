@@ -69,6 +69,12 @@ func identity(kind string, n *cda.Node) []string {
 		of = of[:1]
 	}
 	parts := []string{n.Attr("moodCode"), n.Attr("negationInd")}
+	if parts[1] == "" && cda.IsNegated(n) {
+		parts[1] = "true"
+	}
+	if flavor := cda.NullFlavor(n); flavor != "" { // a question without an answer is not the one with an answer
+		parts = append(parts, flavor)
+	}
 	for _, code := range of {
 		parts = append(parts, anyCode(code))
 	}

@@ -17,7 +17,7 @@ import (
 func Generic(c *statement.Context, n *cda.Node) {
 	code, value := c.Read.Concept(n.At("code")), n.At("value")
 	_, valued := c.Read.Value(value)
-	if code == nil && !valued && c.Read.Text(n.At("text")) == "" {
+	if code == nil && !valued && c.Read.Text(n.At("text")) == "" || cda.IsEmptied(n) {
 		c.Emit.Take(n)
 		return
 	}
@@ -90,7 +90,11 @@ func effectiveOf(c *statement.Context, n *cda.Node) (moment string, period *r4.P
 // setValues sets value[x], or why there is none. A second value is a component, and what is said not to be
 // (negationInd) is a component that is false, so that nothing denied reads as if it were so.
 func setValues(c *statement.Context, o *r4.Observation, n *cda.Node) {
-	negated := n.Attr("negationInd") == "true"
+	negated := cda.IsNegated(n)
+	if n.Attr("nullFlavor") != "" { // a question without an answer
+		o.Absent, o.Interpretation, o.ReferenceRange = datatype.AbsentConcept(n), nil, nil
+		return
+	}
 	first := true
 	for value := range n.Each("value") {
 		v, ok := c.Read.Value(value)

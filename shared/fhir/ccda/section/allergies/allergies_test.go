@@ -33,7 +33,7 @@ func TestAllergies(t *testing.T) {
 		},
 		{
 			Name: "that are denied are refuted, and have a status", Section: "48765-2", Entries: ccdatest.AllergyOf(`negationInd="true"`, ccdatest.AllergyKind("416098002")+ccdatest.Penicillin),
-			Want: []string{"AllergyIntolerance | code.coding.code=70618 | verificationStatus.coding.code=refuted | clinicalStatus.coding.code=active"},
+			Want: []string{"AllergyIntolerance | code.coding.code=70618 | verificationStatus.coding.code=refuted | clinicalStatus.coding.code=inactive"},
 		},
 		{
 			Name: "keep reactions with their severity, criticality, status and the last occurrence", Section: "48765-2",

@@ -20,14 +20,18 @@ func immunization(c *statement.Context, n *cda.Node) {
 	made := n.At("consumable", "manufacturedProduct")
 	material := cmp.Or(made.At("manufacturedMaterial"), made.At("manufacturedLabeledDrug"))
 	im := &r4.Immunization{
-		Header: c.Emit.Header("Immunization", n), Identifier: datatype.Identifiers(n), Status: immunizationStatus(n),
+		Header: c.Emit.Header("Immunization", n), Identifier: datatype.Identifiers(n), Status: immunizationStatus(c, n),
 		Patient:     c.Patient,
 		VaccineCode: c.Read.Substance(material), Occurrence: c.Read.Start(n.At("effectiveTime")),
-		Manufacturer: c.Make.Organization(made.At("manufacturerOrganization")),
 		LotNumber:    material.At("lotNumberText").Words(), ExpirationDate: c.Read.Date(material.At("expirationTime")),
 		Site: c.Read.Concept(n.At("approachSiteCode")), Route: c.Read.Concept(n.At("routeCode")),
 		DoseQuantity: datatype.Quantity(n.At("doseQuantity")),
 		Location:     c.Make.Place(n), Note: c.Comments(n), Performer: immunizers(c, n),
+	}
+	if maker := made.At("manufacturerOrganization"); !cda.IsNegated(n) {
+		im.Manufacturer = c.Make.Organization(maker)
+	} else if name := maker.At("name").Words(); name != "" { // nothing is made of what was not given
+		im.Manufacturer = &r4.Reference{Display: name}
 	}
 	if im.VaccineCode == nil {
 		im.VaccineCode = datatype.AbsentConcept(material.At("code"))
@@ -38,6 +42,11 @@ func immunization(c *statement.Context, n *cda.Node) {
 	}
 	if own := n.At("author"); own != nil {
 		im.Recorded = c.Read.DateTime(own.At("time"))
+	}
+	if im.Status == "" {
+		c.Emit.Take(n)
+		c.Emit.Drop(cda.WhatIs(n), "no Immunization can state that its status is unknown")
+		return
 	}
 	told := []*cda.Node{n}
 	for rel := range n.Each("entryRelationship") {
@@ -53,13 +62,22 @@ func immunization(c *statement.Context, n *cda.Node) {
 	c.Add(im, told...)
 }
 
-// immunizationStatus maps ActStatus (ConceptMap of "C-CDA on FHIR" for ImmunizationStatus). One without a status that a
-// document tells of has been given.
-func immunizationStatus(n *cda.Node) string {
-	if cda.IsTrue(n.Attr("negationInd")) {
+// immunizationStatus maps ActStatus (C-CDA on FHIR, ConceptMap CF-ImmunizationStatus). An event without a status that is
+// known has been given if it has a date that has come, or no status at all; otherwise FHIR has no status for it, and it
+// is "".
+func immunizationStatus(c *statement.Context, n *cda.Node) string {
+	if cda.IsNegated(n) {
 		return "not-done"
 	}
-	return cmp.Or(statuses.Of(cda.StatusOf(n)), "completed")
+	status, when := statuses.Of(cda.StatusOf(n)), n.At("effectiveTime")
+	if status != "" {
+		return status
+	}
+	start := cmp.Or(when.At("low"), when)
+	if _, dated := cda.ReadStamp(start.Attr("value")); dated && !c.Document.IsLater(start) || cda.HasNoStatus(n) {
+		return "completed"
+	}
+	return ""
 }
 
 // immunizers returns who gave it, and who entered it (v2-0443).

@@ -62,7 +62,7 @@ type activity struct {
 
 func readMedication(c *statement.Context, n *cda.Node) activity {
 	m := activity{
-		n: n, status: medicationStatus(n), author: c.Make.Author(n), notes: c.Comments(n), told: []*cda.Node{n},
+		n: n, status: medicationStatus(c, n), author: c.Make.Author(n), notes: c.Comments(n), told: []*cda.Node{n},
 	}
 	m.concept, m.product = product(c, n)
 	m.moment, m.period = c.Read.Effective(boundsOf(n))
@@ -78,7 +78,7 @@ func readMedication(c *statement.Context, n *cda.Node) activity {
 // readPart reads a statement in a medication activity. What is not for it stands for itself.
 func readPart(c *statement.Context, m *activity, r, n *cda.Node) {
 	switch {
-	case n.Name == "observation" && (r.Attr("typeCode") == "RSON" && !cda.IsTemplate(n, statement.PreferenceRoot) ||
+	case n.Name == "observation" && !cda.IsNegated(n) && (r.Attr("typeCode") == "RSON" && !cda.IsTemplate(n, statement.PreferenceRoot) ||
 		cda.IsTemplate(n, statement.IndicationRoot)):
 		if reason := c.Read.Concept(n.At("value")); reason != nil {
 			m.reasons = append(m.reasons, *reason)
@@ -94,7 +94,7 @@ func readPart(c *statement.Context, m *activity, r, n *cda.Node) {
 		cda.IsTemplate(n, "2.16.840.1.113883.10.20.22.4.147")):
 		m.dosage.Text = c.Read.Text(n.At("text"))
 		m.told = append(m.told, n)
-	case n.Name == "observation" && cda.Has(n.At("code"), "33999-4"):
+	case n.Name == "observation" && cda.Has(n.At("code"), "33999-4") && !cda.IsNegated(n):
 		if status := listStatuses.Of(cda.CodeOf(n.At("value"))); status != "" {
 			m.status = status
 		}
@@ -106,9 +106,14 @@ func readPart(c *statement.Context, m *activity, r, n *cda.Node) {
 	}
 }
 
-// medicationStatus maps ActStatus (ConceptMap of "C-CDA on FHIR" for MedicationStatus). Without one nothing is known.
-func medicationStatus(n *cda.Node) string {
-	return cmp.Or(statuses.Of(cda.StatusOf(n)), "unknown")
+// medicationStatus maps ActStatus (C-CDA on FHIR, ConceptMap CF-MedicationStatus). Without one nothing is known. What is
+// active until a time before that of the document is completed by then ("Medications": medication status).
+func medicationStatus(c *statement.Context, n *cda.Node) string {
+	status := cmp.Or(statuses.Of(cda.StatusOf(n)), "unknown")
+	if status == "active" && c.Document.IsPast(boundsOf(n).At("high")) {
+		return "completed"
+	}
+	return status
 }
 
 func medicationStatement(c *statement.Context, m activity) *r4.MedicationStatement {
@@ -117,8 +122,11 @@ func medicationStatement(c *statement.Context, m activity) *r4.MedicationStateme
 		Medication: m.concept, MedicationRef: m.product,
 		Subject: c.Patient, DateAsserted: m.author.Time, Reason: m.reasons, Note: m.notes,
 	}
+	if s.Status == "draft" {
+		s.Status = "intended"
+	}
 	s.Effective, s.EffectivePeriod = datatype.Lasting(boundsOf(m.n), m.moment, m.period)
-	if cda.IsTrue(m.n.Attr("negationInd")) {
+	if cda.IsNegated(m.n) {
 		s.Status = "not-taken"
 	}
 	told := c.Make.Party(m.n.At("informant")).As(
@@ -141,7 +149,7 @@ func medicationRequest(c *statement.Context, m activity) *r4.MedicationRequest {
 			"Practitioner", "PractitionerRole", "Organization", "Patient", "RelatedPerson", "Device",
 		),
 	}
-	if cda.IsTrue(m.n.Attr("negationInd")) {
+	if cda.IsNegated(m.n) {
 		r.DoNotPerform = r4.True()
 	}
 	for _, who := range c.Make.Performers(m.n) {
@@ -214,10 +222,12 @@ func medicationAdministration(c *statement.Context, m activity) *r4.MedicationAd
 // administrationStatus is the status of what has been given: what a list calls active is going on.
 func administrationStatus(m activity) string {
 	switch {
-	case cda.IsTrue(m.n.Attr("negationInd")):
+	case cda.IsNegated(m.n):
 		return "not-done"
 	case m.status == "active":
 		return "in-progress"
+	case m.status == "draft":
+		return "unknown"
 	}
 	return m.status
 }

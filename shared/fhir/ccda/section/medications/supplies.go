@@ -14,7 +14,7 @@ import (
 // in a medication that is only told of, or by itself.
 func supplyOrder(c *statement.Context, n *cda.Node) {
 	r := &r4.MedicationRequest{
-		Header: c.Emit.Header("MedicationRequest", n), Identifier: datatype.Identifiers(n), Status: medicationStatus(n),
+		Header: c.Emit.Header("MedicationRequest", n), Identifier: datatype.Identifiers(n), Status: medicationStatus(c, n),
 		Intent: supplyIntent(n), Subject: c.Patient,
 		Dispense: dispenseRequest(c, n), Note: c.Comments(n),
 	}
@@ -81,7 +81,7 @@ func dispenseRequest(c *statement.Context, n *cda.Node) *r4.DispenseRequest {
 // dispense makes a MedicationDispense (2.16.840.1.113883.10.20.22.4.18).
 func dispense(c *statement.Context, n *cda.Node) {
 	d := &r4.MedicationDispense{
-		Header: c.Emit.Header("MedicationDispense", n), Identifier: datatype.Identifiers(n), Status: dispenseStatus(n),
+		Header: c.Emit.Header("MedicationDispense", n), Identifier: datatype.Identifiers(n), Status: dispenseStatus(c, n),
 		Subject:  c.Patient,
 		Quantity: datatype.Quantity(n.At("quantity")), HandedOver: c.Read.Start(n.At("effectiveTime")),
 		Note: c.Comments(n),
@@ -108,9 +108,13 @@ func dispense(c *statement.Context, n *cda.Node) {
 	c.Add(d, told...)
 }
 
-func dispenseStatus(n *cda.Node) string {
-	if status := medicationStatus(n); status != "active" {
+func dispenseStatus(c *statement.Context, n *cda.Node) string {
+	switch status := medicationStatus(c, n); status {
+	case "active":
+		return "in-progress"
+	case "draft":
+		return "preparation"
+	default:
 		return status
 	}
-	return "in-progress"
 }

@@ -6,7 +6,7 @@ import "recordbridge/shared/fhir/ccda/terms"
 // "ordered" is no ActStatus: a vendor writes it.
 const statuses terms.Table = `
 active active
-new active
+new draft
 ordered active
 completed completed
 aborted stopped

@@ -73,7 +73,7 @@ func procedureCode(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 
 // procedureStatus maps ActStatus (ConceptMap of "C-CDA on FHIR" for ProcedureStatus).
 func procedureStatus(n *cda.Node) string {
-	if cda.IsTrue(n.Attr("negationInd")) {
+	if cda.IsNegated(n) {
 		return "not-done"
 	}
 	return cmp.Or(statuses.Of(cda.StatusOf(n)), "unknown")

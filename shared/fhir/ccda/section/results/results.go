@@ -96,6 +96,9 @@ func part(c *statement.Context, n *cda.Node) *r4.Reference {
 // files returns the values of an observation that are files.
 func files(c *statement.Context, n *cda.Node) []r4.Attachment {
 	var list []r4.Attachment
+	if cda.IsNegated(n) {
+		return nil
+	}
 	for value := range n.Each("value") {
 		if datatype.IsFile(value) {
 			c.Emit.Take(value)
