@@ -28,7 +28,7 @@ type Set struct {
 type added struct {
 	root        *cda.Node
 	time        string
-	source      string
+	name        string
 	fingerprint string // tells apart two documents of the same time and id
 	bytes       int
 }
@@ -42,9 +42,8 @@ func (s *Set) Add(document []byte) error {
 	if s.Is != nil && !isAbout(root, s.Is) {
 		return ErrSubject
 	}
-	source, _ := emit.DocumentNames(root)
 	s.documents = append(s.documents, added{
-		root, root.At("effectiveTime").Attr("value"), source, cda.DigestOf(document), len(document),
+		root, root.At("effectiveTime").Attr("value"), emit.NamesOf(root).Document, cda.DigestOf(document), len(document),
 	})
 	return nil
 }
@@ -54,7 +53,7 @@ func (s *Set) Add(document []byte) error {
 func (s *Set) Emit(emit func(Resource) error) (Report, error) {
 	slices.SortFunc(s.documents, func(a, b added) int {
 		return cmp.Or(
-			cmp.Compare(a.time, b.time), cmp.Compare(a.source, b.source), cmp.Compare(a.fingerprint, b.fingerprint),
+			cmp.Compare(a.time, b.time), cmp.Compare(a.name, b.name), cmp.Compare(a.fingerprint, b.fingerprint),
 		)
 	})
 	m := merger{report: Report{Resources: map[string]int{}}, index: map[string]int{}, owner: map[string]string{}}
@@ -167,7 +166,7 @@ func samePatients(documents []added) []string {
 	for i, d := range documents {
 		keys := cda.PatientKeys(d.root)
 		if keys == nil {
-			keys = []string{"document|" + d.source}
+			keys = []string{"document|" + d.name}
 		}
 		first[i] = keys[0]
 		for _, key := range keys {

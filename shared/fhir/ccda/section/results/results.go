@@ -51,10 +51,10 @@ func resultOrganizer(c *statement.Context, n *cda.Node) {
 	c.Add(r, n)
 }
 
-// responsible returns who performed a statement and who wrote it down.
+// responsible returns who performed a statement. Provenance names who wrote it (C-CDA on FHIR, "Results": author).
 func responsible(c *statement.Context, n *cda.Node) []r4.Reference {
 	var list []r4.Reference
-	for _, who := range append(c.Make.Performers(n), c.Make.OwnAuthor(n)) {
+	for _, who := range c.Make.Performers(n) {
 		if p := who.As("Practitioner", "PractitionerRole", "Organization"); p != nil {
 			list = r4.AppendReference(list, *p)
 		}
