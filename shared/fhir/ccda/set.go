@@ -86,6 +86,10 @@ func finish(r r4.Resource) {
 		if r.ClinicalStatus == nil {
 			r.ClinicalStatus = statement.ConditionStatus("active")
 		}
+	case *r4.MedicationRequest:
+		if r.ReportedBy != nil { // reported[x]: a document may say less than another one
+			r.Reported = nil
+		}
 	case *r4.Organization:
 		if r.Name == "" {
 			r.NameAbsent = datatype.Absent(nil)

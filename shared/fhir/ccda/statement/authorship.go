@@ -35,9 +35,7 @@ func (c *Context) Attribute(head *r4.Header, n, main *cda.Node) {
 		}
 		c.authorships.own[head.Reference().Reference] = true
 	}
-	switch head.ResourceType {
-	case "AllergyIntolerance", "Condition", "MedicationStatement", "Goal", "CarePlan", "Consent", "FamilyMemberHistory",
-		"DeviceUseStatement":
+	if hasNoPerformer(head, n) {
 		for performer := range n.Each("performer") {
 			p := c.Make.Party(performer)
 			c.attributeTo(head, p, participation{kind: "performer", display: "Performer", moment: p.Time})
@@ -53,6 +51,18 @@ func (c *Context) Attribute(head *r4.Header, n, main *cda.Node) {
 	c.attributeTo(head, c.Make.Conducted(n), participation{
 		kind: "author", display: "Author", moment: moment, period: period, activity: activityOf(n),
 	})
+}
+
+// hasNoPerformer reports whether the resource of a statement has no member for its performers. A MedicationRequest has
+// one for who shall give it, and none for who has given what is only reported.
+func hasNoPerformer(head *r4.Header, n *cda.Node) bool {
+	switch head.ResourceType {
+	case "AllergyIntolerance", "Condition", "Goal", "CarePlan", "Consent", "FamilyMemberHistory", "DeviceUseStatement":
+		return true
+	case "MedicationRequest":
+		return cda.IsOneOf(n.Attr("moodCode"), "", "EVN")
+	}
+	return false
 }
 
 // AttributeSection collects the authors of a section for those of its resources whose statements name none (CDA R2,
