@@ -69,6 +69,10 @@ func result(c *statement.Context, n *cda.Node) {
 		observation.YetToDo(c, n)
 		return
 	}
+	if isAside(n) {
+		observation.Generic(c, n)
+		return
+	}
 	o := observation.NewIn(c, n, kindOf(n).category())
 	o.Specimen = cmp.Or(append(c.Make.Specimens(n), c.Make.Specimens(cda.Outer(n))...)...)
 	for r := range n.Each("entryRelationship") {
@@ -85,9 +89,16 @@ func result(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// part converts an observation in a result by its own template, or as a result, and gives a reference to it.
+// isAside reports whether an observation without a template is about the statement beside it and no result itself: its
+// source of information, its status, a comment (CCD, 2.16.840.1.113883.10.20.1: codes of LOINC).
+func isAside(n *cda.Node) bool {
+	return n.At("templateId") == nil && cda.Has(n.At("code"), "48766-0", "33999-4", "48767-8")
+}
+
+// part converts an observation in a result by its own template, and gives a reference to it. One without a template is
+// about the result, whatever that is, and not of the laboratory: it is taken as a general fact.
 func part(c *statement.Context, n *cda.Node) *r4.Reference {
-	if ref := c.Rules.Member(n, resultSection()); ref != nil && strings.HasPrefix(ref.Reference, "Observation/") {
+	if ref := c.Rules.Member(n, nil); ref != nil && strings.HasPrefix(ref.Reference, "Observation/") {
 		return ref
 	}
 	return nil
