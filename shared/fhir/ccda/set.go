@@ -27,7 +27,7 @@ type Set struct {
 type added struct {
 	root        *cda.Node
 	time        string
-	source      string
+	name        string
 	fingerprint string // tells apart two documents of the same time and id
 	bytes       int
 }
@@ -41,9 +41,8 @@ func (s *Set) Add(document []byte) error {
 	if s.Is != nil && !isAbout(root, s.Is) {
 		return ErrSubject
 	}
-	source, _ := emit.DocumentNames(root)
 	s.documents = append(s.documents, added{
-		root, root.At("effectiveTime").Attr("value"), source, cda.DigestOf(document), len(document),
+		root, root.At("effectiveTime").Attr("value"), emit.NamesOf(root).Document, cda.DigestOf(document), len(document),
 	})
 	return nil
 }
@@ -53,7 +52,7 @@ func (s *Set) Add(document []byte) error {
 func (s *Set) Emit(emit func(Resource) error) (Report, error) {
 	slices.SortFunc(s.documents, func(a, b added) int {
 		return cmp.Or(
-			cmp.Compare(a.time, b.time), cmp.Compare(a.source, b.source), cmp.Compare(a.fingerprint, b.fingerprint),
+			cmp.Compare(a.time, b.time), cmp.Compare(a.name, b.name), cmp.Compare(a.fingerprint, b.fingerprint),
 		)
 	})
 	m := merger{report: Report{Resources: map[string]int{}}, index: map[string]int{}, owner: map[string]string{}}
@@ -82,6 +81,10 @@ func (s *Set) Emit(emit func(Resource) error) (Report, error) {
 // known.
 func finish(r r4.Resource) {
 	switch r := r.(type) {
+	case *r4.MedicationRequest:
+		if r.ReportedBy != nil { // reported[x]: a document may say less than another one
+			r.Reported = nil
+		}
 	case *r4.Organization:
 		if r.Name == "" {
 			r.NameAbsent = datatype.Absent(nil)
@@ -162,7 +165,7 @@ func samePatients(documents []added) []string {
 	for i, d := range documents {
 		keys := cda.PatientKeys(d.root)
 		if keys == nil {
-			keys = []string{"document|" + d.source}
+			keys = []string{"document|" + d.name}
 		}
 		first[i] = keys[0]
 		for _, key := range keys {

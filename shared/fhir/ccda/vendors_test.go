@@ -61,12 +61,12 @@ func TestWhatVendorsWrite(t *testing.T) {
 		{
 			Name: "a number of times that is none says nothing", Section: "10160-0",
 			Entries: ccdatest.PlannedAs("substanceAdministration", "SBADM", "EVN", "16", `<statusCode code="active"/><repeatNumber value="0"/>`+drug),
-			Want:    []string{"MedicationStatement | status=active | !dosage"},
+			Want:    []string{"MedicationRequest | status=active | !dosageInstruction"},
 		},
 		{
 			Name: "how often it has been taken", Section: "10160-0",
 			Entries: ccdatest.PlannedAs("substanceAdministration", "SBADM", "EVN", "16", `<statusCode code="completed"/><repeatNumber value="3"/>`+drug),
-			Want:    []string{"MedicationStatement | dosage.timing.repeat.count=3"},
+			Want:    []string{"MedicationRequest | dosageInstruction.timing.repeat.count=3"},
 		},
 		{
 			Name: "for how long it is taken", Section: "10160-0",

@@ -76,6 +76,7 @@ func (d *Dispatcher) section(n *cda.Node, outer *statement.Section) []r4.Composi
 		out.Author = nil
 	}
 	out.Entry = d.c.Open.List
+	d.c.AttributeSection(n, out.Entry)
 	d.c.Open, d.c.Within, d.c.InSection = around, within, outside
 	for component := range n.Each("component") {
 		for inner := range component.Each("section") {

@@ -41,14 +41,19 @@ func (r *Reader) InstantOf(moment string) string {
 // DateTime writes a TS as FHIR's dateTime with the precision that it has (C-CDA on FHIR, "Mapping Guidance": times). A
 // time of day needs a zone in FHIR: it gets the document's zone if it has none, and is left out if the document has
 // none either.
-func (r *Reader) DateTime(n *cda.Node) string { return r.moment(n.Attr("value")) }
+func (r *Reader) DateTime(n *cda.Node) string { return r.moment(n) }
 
-func (r *Reader) moment(value string) string {
+func (r *Reader) moment(n *cda.Node) string {
+	value := n.Attr("value")
 	s, ok := cda.ReadStamp(value)
-	if !ok {
-		if strings.TrimSpace(value) != "" {
-			r.account.Drop("time", "no time that exists")
-		}
+	switch {
+	case !ok && cda.IsPlaceholder(value):
+		r.drop(n, "time", placeholder)
+		return ""
+	case !ok && strings.TrimSpace(value) != "":
+		r.drop(n, "time", "no time that exists")
+		return ""
+	case !ok:
 		return ""
 	}
 	d := s.Digits
@@ -182,7 +187,7 @@ func (r *Reader) Effective(n *cda.Node) (moment string, period *r4.Period) {
 }
 
 // Lasting adjusts the result of Effective for something that continues until an end is stated: without an end it is an
-// open Period (FHIR MedicationStatement.effective[x]), and not its first day alone.
+// open Period (FHIR Observation.effective[x]), and not its first day alone.
 func Lasting(n *cda.Node, moment string, period *r4.Period) (string, *r4.Period) {
 	if moment != "" && n.At("low").Attr("value") != "" && n.At("high") == nil {
 		return "", &r4.Period{Start: moment}

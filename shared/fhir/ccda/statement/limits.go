@@ -45,8 +45,6 @@ func (c *Context) isOpen(r r4.Resource, n *cda.Node) bool {
 		return datatype.IsUnknown(r.Code)
 	case *r4.Immunization:
 		return r.Occurrence == "" && datatype.IsUnknown(r.VaccineCode)
-	case *r4.MedicationStatement:
-		return c.isUnknownProduct(r.Medication, r.MedicationRef)
 	case *r4.MedicationRequest:
 		return c.isUnknownProduct(r.Medication, r.MedicationRef)
 	case *r4.MedicationAdministration:
@@ -76,8 +74,6 @@ func deny(r r4.Resource) bool {
 		r.Status, r.Protocol, r.Reaction = "not-done", nil, nil
 	case *r4.MedicationAdministration:
 		r.Status = "not-done"
-	case *r4.MedicationStatement:
-		r.Status = "not-taken"
 	case *r4.MedicationDispense:
 		r.Status = "declined"
 	case *r4.MedicationRequest:
@@ -147,8 +143,6 @@ func statusOf(r r4.Resource) *string {
 	case *r4.Procedure:
 		return &r.Status
 	case *r4.Encounter:
-		return &r.Status
-	case *r4.MedicationStatement:
 		return &r.Status
 	case *r4.MedicationRequest:
 		return &r.Status

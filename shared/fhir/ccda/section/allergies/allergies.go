@@ -86,7 +86,8 @@ func unnamedAllergy(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	return c.Read.InWords(n, n.At("participant", "participantRole", "playingEntity", "code"))
 }
 
-// setAllergyKind sets type and category, and keeps the value whole as R5 has it, since it says more than both.
+// setAllergyKind sets type and category, and keeps the codes and words of the value, since they say more than both
+// (C-CDA on FHIR, "Allergies", row value).
 func setAllergyKind(c *statement.Context, r *r4.AllergyIntolerance, value *cda.Node) {
 	kind, category, _ := strings.Cut(kinds.Of(cda.CodeOf(value)), " ")
 	if kind == "allergy" || kind == "intolerance" {
@@ -95,9 +96,9 @@ func setAllergyKind(c *statement.Context, r *r4.AllergyIntolerance, value *cda.N
 	if category != "" && category != "-" {
 		r.Category = []string{category}
 	}
-	if concept := c.Read.Concept(value); concept != nil {
-		const typeOfR5 = "http://hl7.org/fhir/5.0/StructureDefinition/extension-AllergyIntolerance.type"
-		r.Extension = append(r.Extension, r4.Extension{URL: typeOfR5, ValueCodeableConcept: concept})
+	if concept := c.Read.Concept(value); concept != nil { // which R4 has no member for
+		r.Tag(concept.Coding...)
+		r.TypeText = r4.Original(concept.Text)
 	}
 }
 

@@ -109,7 +109,7 @@ func relateGoal(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 		return
 	}
 	all := c.Related(n, "REFR", "RSON", "COMP", "SUBJ", "SPRT")
-	for _, to := range r4.OfType(all, "Condition", "Observation", "MedicationStatement", "ServiceRequest") {
+	for _, to := range r4.OfType(all, "Condition", "Observation", "ServiceRequest") {
 		o := emit.ResourceOf[r4.Observation](c.Emit, &to)
 		if o == nil || !statement.IsPreference(o) {
 			g.Addresses = r4.AppendReference(g.Addresses, to)
@@ -119,6 +119,11 @@ func relateGoal(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	}
 	for _, other := range r4.Without(r4.OfType(all, "Goal"), ref) {
 		statement.PertainsToGoal(&g.Header, other)
+	}
+	for _, to := range r4.OfType(all, "MedicationRequest") { // which Goal.addresses does not take
+		if head := c.Emit.Head(&to); head != nil {
+			statement.PertainsToGoal(head, *ref)
+		}
 	}
 }
 

@@ -23,10 +23,10 @@ func immunization(c *statement.Context, n *cda.Node) {
 		Header: c.Emit.Header("Immunization", n), Identifier: datatype.Identifiers(n), Status: immunizationStatus(c, n),
 		Patient:     c.Patient,
 		VaccineCode: c.Read.Substance(material), Occurrence: c.Read.Start(n.At("effectiveTime")),
-		LotNumber:    material.At("lotNumberText").Words(), ExpirationDate: c.Read.Date(material.At("expirationTime")),
+		LotNumber: material.At("lotNumberText").Words(), ExpirationDate: c.Read.Date(material.At("expirationTime")),
 		Site: c.Read.Concept(n.At("approachSiteCode")), Route: c.Read.Concept(n.At("routeCode")),
-		DoseQuantity: datatype.Quantity(n.At("doseQuantity")),
-		Location:     c.Make.Place(n), Note: c.Comments(n), Performer: immunizers(c, n),
+		DoseQuantity: c.Read.Dose(n.At("doseQuantity")), NoPrimarySource: datatype.Unsupported(),
+		Location: c.Make.Place(n), Note: c.Comments(n), Performer: immunizers(c, n),
 	}
 	if maker := made.At("manufacturerOrganization"); !cda.IsNegated(n) {
 		im.Manufacturer = c.Make.Organization(maker)
@@ -56,7 +56,7 @@ func immunization(c *statement.Context, n *cda.Node) {
 			}
 		}
 	}
-	if dose := datatype.Whole(n.At("repeatNumber")); dose != nil && *dose > 0 && im.Protocol == nil {
+	if dose := c.Read.Count(n.At("repeatNumber")); dose != nil && *dose > 0 && im.Protocol == nil {
 		im.Protocol = []r4.ImmunizationProtocol{{DoseNumber: *dose}}
 	}
 	c.Add(im, told...)
@@ -113,9 +113,9 @@ func readImmunizationPart(c *statement.Context, im *r4.Immunization, rel, n *cda
 		im.Reason, im.ReasonReference = c.Reason(n, im.Reason, im.ReasonReference)
 		return true
 	case cda.IsTemplate(n, "2.16.840.1.113883.10.20.22.4.118"): // Substance Administered Act
-		dose = datatype.Whole(rel.At("sequenceNumber"))
+		dose = c.Read.Count(rel.At("sequenceNumber"))
 	case cda.Has(n.At("code"), "30973-2"): // dose number
-		dose = datatype.Whole(n.At("value"))
+		dose = c.Read.Count(n.At("value"))
 	case n.Name == "observation" && statement.IsReaction(rel, n):
 		immunizationReaction(c, im, n)
 		return false

@@ -37,7 +37,7 @@ func setDosage(c *statement.Context, m *activity) {
 	if d.Text == "" {
 		d.Text = c.Read.Text(n.At("text"))
 	}
-	switch repeat := datatype.Whole(n.At("repeatNumber")); {
+	switch repeat := c.Read.Count(n.At("repeatNumber")); {
 	case repeat == nil:
 	case *repeat <= 0:
 		c.Emit.Drop("repeatNumber", "none or fewer")

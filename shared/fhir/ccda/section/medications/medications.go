@@ -29,20 +29,20 @@ func medicationAct(c *statement.Context, act *cda.Node) {
 	}
 }
 
-// medication makes of a medication activity what its mood and its section say: something that is taken, given or to be
-// taken (C-CDA on FHIR, "Medications").
+// medication makes of a medication activity what its mood and its section say: something that has been given in the
+// Medications Administered Section, and else a request (C-CDA on FHIR, "Medications", row moodCode; US Core,
+// "Medication List Guidance": all medications of a patient are found by MedicationRequest).
 func medication(c *statement.Context, n *cda.Node) {
 	m := readMedication(c, n)
-	mood := n.Attr("moodCode")
-	switch {
-	case mood != "" && mood != "EVN":
-		c.Add(medicationRequest(c, m), m.told...)
-	case c.Within == medicationsAdministered:
+	if isEvent(n) && c.Within == medicationsAdministered {
 		c.Add(medicationAdministration(c, m), m.told...)
-	default:
-		c.Add(medicationStatement(c, m), m.told...)
+		return
 	}
+	c.Add(medicationRequest(c, m), m.told...)
 }
+
+// isEvent reports whether a statement is about what has happened or is happening, which the mood EVN says.
+func isEvent(n *cda.Node) bool { return cda.IsOneOf(n.Attr("moodCode"), "", "EVN") }
 
 // activity holds the content of a medication activity, whichever resource it becomes.
 type activity struct {
@@ -116,57 +116,47 @@ func medicationStatus(c *statement.Context, n *cda.Node) string {
 	return status
 }
 
-func medicationStatement(c *statement.Context, m activity) *r4.MedicationStatement {
-	s := &r4.MedicationStatement{
-		Header: c.Emit.Header("MedicationStatement", m.n), Identifier: datatype.Identifiers(m.n), Status: m.status,
-		Medication: m.concept, MedicationRef: m.product,
-		Subject: c.Patient, DateAsserted: m.author.Time, Reason: m.reasons, Note: m.notes,
-	}
-	if s.Status == "draft" {
-		s.Status = "intended"
-	}
-	s.Effective, s.EffectivePeriod = datatype.Lasting(boundsOf(m.n), m.moment, m.period)
-	if cda.IsNegated(m.n) {
-		s.Status = "not-taken"
-	}
-	told := c.Make.Party(m.n.At("informant")).As(
-		"Patient", "RelatedPerson", "Practitioner", "PractitionerRole", "Organization",
-	)
-	s.Source = cmp.Or(told, m.author.As("Practitioner", "PractitionerRole", "Organization", "Patient", "RelatedPerson"))
-	if !r4.IsEmpty(m.dosage) {
-		s.Dosage = []r4.Dosage{m.dosage}
-	}
-	return s
-}
-
+// medicationRequest makes a MedicationRequest. What is said to be taken (EVN) is no order but a report of one: it has no
+// requester, and says who reported it. Provenance names who wrote it down.
 func medicationRequest(c *statement.Context, m activity) *r4.MedicationRequest {
 	r := &r4.MedicationRequest{
 		Header: c.Emit.Header("MedicationRequest", m.n), Identifier: datatype.Identifiers(m.n), Status: m.status,
 		Intent:     medicationIntent(m.n),
 		Medication: m.concept, MedicationRef: m.product, Subject: c.Patient, AuthoredOn: m.author.Time,
 		Reason: m.reasons, Note: m.notes, Dispense: m.dispense,
-		Requester: m.author.As(
-			"Practitioner", "PractitionerRole", "Organization", "Patient", "RelatedPerson", "Device",
-		),
 	}
 	if cda.IsNegated(m.n) {
 		r.DoNotPerform = r4.True()
 	}
+	if !r4.IsEmpty(m.dosage) {
+		r.Dosage = []r4.Dosage{m.dosage}
+	}
+	if isEvent(m.n) {
+		r.ReportedBy = c.Make.Party(m.n.At("informant")).As(
+			"Patient", "RelatedPerson", "Practitioner", "PractitionerRole", "Organization",
+		)
+		if r.ReportedBy == nil {
+			r.Reported = r4.True()
+		}
+		return r
+	}
+	r.Requester = m.author.As(
+		"Practitioner", "PractitionerRole", "Organization", "Patient", "RelatedPerson", "Device",
+	)
 	for _, who := range c.Make.Performers(m.n) {
 		r.Performer = cmp.Or(
 			r.Performer,
 			who.As("Practitioner", "PractitionerRole", "Organization", "Patient", "Device", "RelatedPerson"),
 		)
 	}
-	if !r4.IsEmpty(m.dosage) {
-		r.Dosage = []r4.Dosage{m.dosage}
-	}
 	return r
 }
 
-// medicationIntent maps a mood (ConceptMap of "C-CDA on FHIR" for MedActivityMood); in a plan INT is only that.
+// medicationIntent maps a mood (C-CDA on FHIR, ConceptMap CF-MedActivityMood); in a plan INT is only that.
 func medicationIntent(n *cda.Node) string {
 	switch n.Attr("moodCode") {
+	case "", "EVN":
+		return "plan"
 	case "INT":
 		if cda.IsTemplate(
 			n, "2.16.840.1.113883.10.20.22.4.42", "2.16.840.1.113883.10.20.22.4.43", "2.16.840.1.113883.10.20.22.4.120",
@@ -190,10 +180,8 @@ func medicationAdministration(c *statement.Context, m activity) *r4.MedicationAd
 	if a.Effective == "" && a.EffectivePeriod == nil {
 		a.EffectiveAbsent = datatype.Absent(boundsOf(m.n))
 	}
-	if how := m.dosage.Timing; how != nil && how.Repeat != nil && how.Repeat.Period != "" {
-		// R4 has no place for how often it was given; R5 has, under this name
-		const timingOfR5 = "http://hl7.org/fhir/5.0/StructureDefinition/extension-MedicationAdministration.occurence"
-		a.Extension = append(a.Extension, r4.Extension{URL: timingOfR5, ValueTiming: how})
+	if words := schedule(m.dosage.Timing); words != "" { // R4 has no member for how often it was given
+		a.Note = append(a.Note, r4.Annotation{Text: words})
 	}
 	for _, who := range c.Make.Performers(m.n) {
 		if actor := who.As("Practitioner", "PractitionerRole", "Patient", "RelatedPerson", "Device"); actor != nil {
@@ -228,6 +216,8 @@ func administrationStatus(m activity) string {
 		return "in-progress"
 	case m.status == "draft":
 		return "unknown"
+	case m.status == "cancelled":
+		return "not-done"
 	}
 	return m.status
 }

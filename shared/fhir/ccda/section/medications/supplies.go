@@ -65,7 +65,7 @@ func dispenseRequest(c *statement.Context, n *cda.Node) *r4.DispenseRequest {
 	d := &r4.DispenseRequest{
 		Quantity: datatype.Quantity(n.At("quantity")), ValidityPeriod: c.Read.Period(n.At("effectiveTime")),
 	}
-	if fills := datatype.Whole(n.At("repeatNumber")); fills != nil && *fills >= 0 {
+	if fills := c.Read.Count(n.At("repeatNumber")); fills != nil && *fills >= 0 {
 		*fills = max(*fills-1, 0)
 		d.Repeats = fills
 	}
@@ -101,7 +101,7 @@ func dispense(c *statement.Context, n *cda.Node) {
 			d.Prescription = append(d.Prescription, r4.Listed(c.Emit.Reference(order))...)
 		}
 	}
-	if around := c.Emit.Reference(cda.Outer(n)); d.Prescription == nil &&
+	if around := c.Emit.Reference(cda.Outer(n)); d.Prescription == nil && !isEvent(cda.Outer(n)) &&
 		emit.ResourceOf[r4.MedicationRequest](c.Emit, around) != nil {
 		d.Prescription = r4.Listed(around)
 	}

@@ -10,8 +10,8 @@ new draft
 ordered active
 completed completed
 aborted stopped
-cancelled stopped
-canceled stopped
+cancelled cancelled
+canceled cancelled
 suspended on-hold
 held on-hold
 nullified entered-in-error

@@ -104,6 +104,7 @@ func oximetry(c *statement.Context, n, before *cda.Node) {
 // sender calls it a number or a text.
 func vital(c *statement.Context, n *cda.Node) *r4.Observation {
 	o := observation.NewIn(c, n, vitalCategory())
+	observation.AddAuthors(c, o, n)
 	observation.SetTime(o, n)
 	for _, coding := range o.Code.Coding {
 		code, display, found := strings.Cut(standardCodes.Of(coding.Code), " ")
