@@ -9,6 +9,16 @@ import (
 // noMember is the reason of what a rule has no member for.
 const noMember = "no rule has a member for it"
 
+// CountMisread counts the characters of a document that could not be read in its encoding, or whose encoding was guessed.
+func (e *Emitter) CountMisread(d cda.Parsed) {
+	if d.Replaced > 0 {
+		e.drop("character", "not one of the document's encoding", d.Replaced)
+	}
+	if d.Guessed > 0 {
+		e.drop("character", "not in the declared encoding; read as windows-1252", d.Guessed)
+	}
+}
+
 // CountUnread counts the times of a document that no rule has read. It runs after all rules. Of a document over its
 // budget the statements are counted, and not their times.
 func (e *Emitter) CountUnread(document *cda.Node) {
