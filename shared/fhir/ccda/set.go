@@ -25,7 +25,8 @@ type Set struct {
 
 // added is a document that has been read and not yet converted.
 type added struct {
-	root        *cda.Node
+	cda.Parsed
+
 	time        string
 	name        string
 	fingerprint string // tells apart two documents of the same time and id
@@ -34,15 +35,16 @@ type added struct {
 
 // Add reads a document. The error is ErrInvalid or ErrSubject, and keeps the documents added before.
 func (s *Set) Add(document []byte) error {
-	root, err := cda.Parse(document)
+	parsed, err := cda.Parse(document)
 	if err != nil {
 		return err
 	}
+	root := parsed.Root
 	if s.Is != nil && !isAbout(root, s.Is) {
 		return ErrSubject
 	}
 	s.documents = append(s.documents, added{
-		root, root.At("effectiveTime").Attr("value"), emit.NamesOf(root).Document, cda.DigestOf(document), len(document),
+		parsed, root.At("effectiveTime").Attr("value"), emit.NamesOf(root).Document, cda.DigestOf(document), len(document),
 	})
 	return nil
 }
@@ -58,8 +60,8 @@ func (s *Set) Emit(emit func(Resource) error) (Report, error) {
 	m := merger{report: Report{Resources: map[string]int{}}, index: map[string]int{}, owner: map[string]string{}}
 	patients := samePatients(s.documents)
 	for i := range s.documents {
-		m.take(s.documents[i].root, s.documents[i].bytes, patients[i])
-		s.documents[i].root = nil // its memory is not needed any more
+		m.take(s.documents[i], patients[i])
+		s.documents[i].Root = nil // its memory is not needed any more
 	}
 	s.documents = nil
 	for _, r := range m.resources {
@@ -107,12 +109,13 @@ type merger struct {
 
 // take converts a document and adds what it tells. A fact of the same id as one of another patient is not the same: the
 // document is converted once more, with ids of that patient's own.
-func (m *merger) take(root *cda.Node, bytes int, patientID string) {
-	document := cda.Open(root, asks)
-	made := convert(document, bytes, patientID, "")
+func (m *merger) take(one added, patientID string) {
+	document := cda.Open(one.Root, asks)
+	made := convert(document, one.bytes, patientID, "")
 	if m.isOthers(made, patientID) {
-		made = convert(document, bytes, patientID, patientID)
+		made = convert(document, one.bytes, patientID, patientID)
 	}
+	made.CountMisread(one.Parsed)
 	for _, r := range made.Resources() {
 		name := r.Base().ResourceType + "/" + r.Base().ID
 		at, known := m.index[name]
@@ -163,7 +166,7 @@ func samePatients(documents []added) []string {
 	}
 	first := make([]string, len(documents))
 	for i, d := range documents {
-		keys := cda.PatientKeys(d.root)
+		keys := cda.PatientKeys(d.Root)
 		if keys == nil {
 			keys = []string{"document|" + d.name}
 		}

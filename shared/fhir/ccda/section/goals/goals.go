@@ -13,7 +13,8 @@ import (
 )
 
 // goal makes a Goal (US Core Goal). Its code is its measure, its value the target; a value of words alone is its
-// description. A time after that of the document is the due date, and any other time the start.
+// description. A time after that of the document, or the center of an interval, is the due date, and any other time the
+// start.
 func goal(c *statement.Context, n *cda.Node) {
 	g := &r4.Goal{
 		Header: c.Emit.Header("Goal", n), Identifier: datatype.Identifiers(n), Lifecycle: goalStatus(n),
@@ -21,12 +22,8 @@ func goal(c *statement.Context, n *cda.Node) {
 		Note: append(c.Read.Note(n, nil), c.Comments(n)...),
 	}
 	when := n.At("effectiveTime")
-	g.Start = c.Read.Date(when.At("low"))
-	due := c.Read.Date(cmp.Or(when.At("high"), when))
-	if written := c.Read.Date(c.Document.Root.At("effectiveTime")); when.Attr("value") != "" &&
-		due <= written[:min(len(due), len(written))] {
-		g.Start, due = due, ""
-	}
+	var due string
+	g.Start, due = goalDates(c, when)
 	for value := range n.Each("value") {
 		if v, ok := c.Read.Value(value); ok {
 			g.Target = append(g.Target, goalTarget(c, n, v, due))
@@ -44,6 +41,24 @@ func goal(c *statement.Context, n *cda.Node) {
 	setGoalAuthor(c, g, n)
 	ref := c.Add(g, told...)
 	c.Emit.After(ref, func() { relateGoal(c, ref, n) })
+}
+
+// goalDates returns the day on which a goal begins, and the day by which it is to be reached.
+func goalDates(c *statement.Context, when *cda.Node) (start, due string) {
+	start = c.Read.Date(when.At("low"))
+	if high := when.At("high"); high.Attr("value") != "" {
+		return start, c.Read.Date(high)
+	}
+	at := when
+	if at.Attr("value") == "" {
+		at = when.At("center")
+	}
+	due = c.Read.Date(at)
+	if written := c.Read.Date(c.Document.Root.At("effectiveTime")); start == "" &&
+		due <= written[:min(len(due), len(written))] {
+		return due, ""
+	}
+	return start, due
 }
 
 // goalTarget has as a measure what the code of the goal is, which FHIR asks for beside a value (gol-1).

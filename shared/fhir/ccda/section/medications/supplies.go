@@ -64,6 +64,7 @@ func suppliedProduct(c *statement.Context, n *cda.Node) (*r4.CodeableConcept, *r
 func dispenseRequest(c *statement.Context, n *cda.Node) *r4.DispenseRequest {
 	d := &r4.DispenseRequest{
 		Quantity: datatype.Quantity(n.At("quantity")), ValidityPeriod: c.Read.Period(n.At("effectiveTime")),
+		Duration: supplyDuration(c, n),
 	}
 	if fills := c.Read.Count(n.At("repeatNumber")); fills != nil && *fills >= 0 {
 		*fills = max(*fills-1, 0)
@@ -78,13 +79,19 @@ func dispenseRequest(c *statement.Context, n *cda.Node) *r4.DispenseRequest {
 	return d
 }
 
+// supplyDuration reads for how long a supply lasts: the width of its time, or of the time of its use (CDA R2,
+// Supply.expectedUseTime). FHIR has no member for when that use begins.
+func supplyDuration(c *statement.Context, n *cda.Node) *r4.Quantity {
+	return cmp.Or(c.Read.Width(n.At("expectedUseTime")), c.Read.Width(n.At("effectiveTime")))
+}
+
 // dispense makes a MedicationDispense (2.16.840.1.113883.10.20.22.4.18).
 func dispense(c *statement.Context, n *cda.Node) {
 	d := &r4.MedicationDispense{
 		Header: c.Emit.Header("MedicationDispense", n), Identifier: datatype.Identifiers(n), Status: dispenseStatus(c, n),
 		Subject:  c.Patient,
 		Quantity: datatype.Quantity(n.At("quantity")), HandedOver: c.Read.Start(n.At("effectiveTime")),
-		Note: c.Comments(n),
+		DaysSupply: supplyDuration(c, n), Note: c.Comments(n),
 	}
 	d.Medication, d.MedicationRef = suppliedProduct(c, n)
 	for _, who := range c.Make.Performers(n) {
