@@ -22,6 +22,8 @@ type Emitter struct {
 	report    DocumentReport
 	merged    int
 	budget    budget
+	texts     int // for people, that a resource holds
+	textsLost int
 }
 
 // Names are the names of a document from which ids are derived.
