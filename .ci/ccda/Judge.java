@@ -37,6 +37,7 @@ public final class Judge {
   private static final String BUNDLE = "{\"resourceType\":\"Bundle\",\"type\":\"collection\",\"entry\":[%s]}";
   private static final String ENTRY = "{\"fullUrl\":\"https://judge.invalid/%s/%s\",\"resource\":%s}";
   private static final int BATCH = 200;
+  private static final String TOGETHER = "all-at-once"; // the file of all documents, with their errors
 
   private final FhirValidator validator;
   private final List<Accepted> accepted;
@@ -56,7 +57,8 @@ public final class Judge {
   /** An error that is the source's own: a file, an element and a part of the message, and why it is accepted. */
   private record Accepted(String document, String element, String message, AtomicInteger count) {
     boolean covers(String of, Issue issue) {
-      return document.equals(of) && element.equals(pathOf(issue.place)) && issue.message.contains(message);
+      return (document.equals(of) || of.equals(TOGETHER)) && pathOf(issue.place).endsWith("." + element)
+          && issue.message.contains(message);
     }
 
     static Accepted parse(String line) {
