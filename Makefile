@@ -113,7 +113,7 @@ conformance: ## compare the embedded AWS with other people's servers; installs t
 contract: runner ## let spectral judge the API's descriptions, and schemathesis the running service by them
 	.ci/contract/run $(CACHE)/contract
 
-ccda: ctl ## let Medplum's validator judge what C-CDA documents are converted to
+ccda: ctl ## let HL7's and Medplum's validators judge converted C-CDA documents, and HL7's our exports
 	.ci/ccda/run $(CACHE)/ccda
 
 lint: ## the linters of .golangci.yml

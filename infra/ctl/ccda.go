@@ -18,7 +18,7 @@ import (
 
 func ccdaCommands() []command {
 	return []command{{
-		name: "ccda", flags: "[-report FILE] FILE ...\n-diff FILE FILE", offline: true, operands: true, declare: convertDocuments,
+		name: "ccda", flags: "[-report FILE] FILE ...\n-diff FILE FILE\n-diff FOLDER FOLDER", offline: true, operands: true, declare: convertDocuments,
 		help: "Converts C-CDA documents to FHIR R4, or compares two conversions",
 	}}
 }
@@ -26,14 +26,14 @@ func ccdaCommands() []command {
 // convertDocuments prints the resources of documents as what belongs together, one a line, and the report on standard error.
 func convertDocuments(flags *flag.FlagSet) action {
 	report := flags.String("report", "", "`file` for the report in place of standard error")
-	diff := flags.Bool("diff", false, "compare the clinical facts of two files, each a document or resources that were printed before; exits with 1 when they differ")
+	diff := flags.Bool("diff", false, "compare the clinical facts of two files, each a document or resources that were printed before, or count by kind what differs between the *.xml and *.ndjson of two folders; exits with 1 if they differ")
 	return func(_ context.Context, s session) (any, error) {
 		files := flags.Args()
 		switch {
 		case *diff && (len(files) != 2 || *report != ""):
-			return nil, misused("-diff compares two files, and nothing else")
+			return nil, misused("-diff compares two files or two folders, and nothing else")
 		case *diff:
-			return compareFiles(files[0], files[1])
+			return compare(files[0], files[1])
 		case len(files) == 0:
 			return nil, misused("no file; usage: ctl ccda FILE ...")
 		}

@@ -122,6 +122,53 @@ func TestConversionsAreComparedByFact(t *testing.T) {
 	}
 }
 
+func TestFoldersAreComparedByKindOfDifference(t *testing.T) {
+	t.Parallel()
+	before, after := t.TempDir(), t.TempDir()
+	write := func(folder, name, content string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	alder, err := os.ReadFile(filepath.Join(ourDocuments, "alder.xml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed, _, err := ctlHere(t, "ccda", filepath.Join(ourDocuments, "alder.xml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	condition := func(id, more string) string {
+		return `{"resourceType":"Condition","id":"` + id + `","code":{"text":"` + id + `"}` + more + "}\n"
+	}
+	write(before, "alder.ndjson", printed)
+	write(after, "alder.xml", string(alder))
+	if out, _, err := ctlHere(t, "ccda", "-diff", before, after); err != nil || !strings.Contains(out, `"kinds": []`) {
+		t.Errorf("a document differs from its resources: %v, %s", err, out)
+	}
+	write(before, "one.ndjson", condition("a", `,"recordedDate":"2020"`)+condition("b", `,"recordedDate":"2020"`)+condition("gone", ""))
+	write(after, "one.ndjson", condition("a", `,"abatementString":"x"`)+condition("b", ""))
+	write(before, "two.ndjson", condition("a", `,"recordedDate":"2020","onsetString":"x"`))
+	write(after, "two.ndjson", condition("a", `,"onsetString":"y"`))
+	write(before, "old.ndjson", "")
+	write(after, "new.ndjson", "")
+	write(after, "notes.txt", "not compared")
+	out, _, err := ctlHere(t, "ccda", "-diff", before, after)
+	var got bytes.Buffer
+	if exitCode(err) != 1 || json.Compact(&got, []byte(out)) != nil {
+		t.Fatalf("exit code %d, %v: %s", exitCode(err), err, out)
+	}
+	want := `{"documents":3,"different":2,"only_before":["old"],"only_after":["new"],"kinds":[` +
+		`{"difference":"value removed","type":"Condition","path":"recordedDate","count":3,"documents":2,"example":"one: a 2020 2020 -\u003e"},` +
+		`{"difference":"fact removed","type":"Condition","count":1,"documents":1,"example":"one: gone"},` +
+		`{"difference":"value added","type":"Condition","path":"abatementString","count":1,"documents":1,"example":"one: a 2020 -\u003e x"},` +
+		`{"difference":"value changed","type":"Condition","path":"onsetString","count":1,"documents":1,"example":"two: a 2020 x -\u003e y"}]}`
+	if got.String() != want {
+		t.Errorf("got  %s\nwant %s", got.String(), want)
+	}
+}
+
 func TestAWrongUseOfCcdaPrintsNothing(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -136,6 +183,8 @@ func TestAWrongUseOfCcdaPrintsNothing(t *testing.T) {
 		{"ccda", 2},
 		{"ccda -diff " + notXML, 2},
 		{"ccda -diff -report x a b", 2},
+		{"ccda -diff " + folder + " " + notXML, 2},
+		{"ccda -diff " + t.TempDir() + " " + folder, 2},
 		{"ccda " + notXML, 1},
 		{"ccda -diff " + notXML + " " + notXML, 1},
 		{"ccda " + filepath.Join(folder, "missing.xml"), 1},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"recordbridge/shared/fhir"
@@ -15,12 +16,15 @@ import (
 // window is how much of a line is in memory at once. A resource's type and id are looked for in the first of it.
 const window = 64 << 10
 
+// uuid matches the ids of converted documents, which no server has (RFC 9562).
+var uuid = regexp.MustCompile("^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+
 var errLine = errors.New("a line is no JSON object")
 
 // Bundle writes a part of one FHIR Bundle of type collection (bundle.html) with the resources of src, one a line, in their
 // order and byte for byte. There is at least one resource in every part. An entry's fullUrl is the resource's address below
-// base, the address of a FHIR server. It is left out when base is empty, and when no valid type and id stand in the first
-// 64 KiB of the line. A line that does not begin and end as an object does is an error; what stands between was checked when
+// base, the address of a FHIR server. If base is empty, it is the resource's id as a URN, if that id is a UUID
+// (bundle.html#bundle-unique). It is left out when no valid type and id stand in the first 64 KiB of the line. A line that does not begin and end as an object does is an error; what stands between was checked when
 // the line was written.
 func Bundle(dst io.Writer, src io.Reader, base string, part Part) error {
 	b := bundle{in: bufio.NewReaderSize(src, window), out: bufio.NewWriterSize(dst, window), base: strings.TrimRight(base, "/")}
@@ -120,14 +124,15 @@ func (b *bundle) entry(line piece) error {
 
 // fullURL returns the address of the resource that begins with head, as JSON; nil when it is not known.
 func (b *bundle) fullURL(head []byte) []byte {
-	if b.base == "" {
-		return nil
-	}
 	resourceType, id := identify(head)
-	if !fhir.ValidType(resourceType) || !fhir.ValidID(id) {
+	if !fhir.ValidType(resourceType) || !fhir.ValidID(id) || b.base == "" && !uuid.MatchString(id) {
 		return nil
 	}
-	address, err := json.Marshal(b.base + "/" + resourceType + "/" + id)
+	full := b.base + "/" + resourceType + "/" + id
+	if b.base == "" {
+		full = "urn:uuid:" + id
+	}
+	address, err := json.Marshal(full)
 	if err != nil {
 		return nil // not reached: a string can be marshalled
 	}

@@ -63,6 +63,10 @@ func TestABundleHoldsEveryLineAsAnEntry(t *testing.T) {
 			`,"entry":[{"resource":{"resourceType":"Patient","id":"p1"}}]`,
 		},
 		{
+			"no base, and ids that are UUIDs", `{"resourceType":"Patient","id":"1b4e28ba-2fa1-51d2-883f-0016d3cca427"}` + "\n", "",
+			`,"entry":[{"fullUrl":"urn:uuid:1b4e28ba-2fa1-51d2-883f-0016d3cca427","resource":{"resourceType":"Patient","id":"1b4e28ba-2fa1-51d2-883f-0016d3cca427"}}]`,
+		},
+		{
 			"ids that are not the resource's", `{"contained":[{"resourceType":"Group","id":"c"}],"meta":{"id":"m"},"resourceType":"List"}` + "\n", base,
 			`,"entry":[{"resource":{"contained":[{"resourceType":"Group","id":"c"}],"meta":{"id":"m"},"resourceType":"List"}}]`,
 		},

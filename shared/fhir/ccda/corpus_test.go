@@ -2,6 +2,8 @@ package ccda_test
 
 import (
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"recordbridge/shared/testkit/ccdatest"
@@ -15,5 +17,21 @@ func TestConvertFollowsGuide(t *testing.T) {
 			t.Parallel()
 			c.Check(t)
 		})
+	}
+}
+
+// TestCorpusIsWrittenWhenFolderIsNamed writes the corpus's documents for another judge (.ci/ccda).
+// RECORDBRIDGE_CORPUS names the folder.
+func TestCorpusIsWrittenWhenFolderIsNamed(t *testing.T) {
+	t.Parallel()
+	folder := os.Getenv("RECORDBRIDGE_CORPUS")
+	if folder == "" {
+		t.Skip("RECORDBRIDGE_CORPUS names no folder")
+	}
+	for _, c := range ccdatest.Corpus(t, os.DirFS("testdata/corpus")) {
+		file := filepath.Join(folder, "corpus-"+strings.ReplaceAll(c.Name, "/", "-")+".xml")
+		if err := os.WriteFile(file, []byte(c.Document), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package body
 
 import (
-	"cmp"
 	"strings"
 
 	"recordbridge/shared/fhir/ccda/cda"
@@ -38,32 +37,24 @@ func (d *Dispatcher) section(n *cda.Node, outer *statement.Section) []r4.Composi
 	if rule == nil {
 		rule = outer
 	}
+	report := emit.SectionReport{Code: cda.CodeOf(n.At("code"))}
+	if rule != nil {
+		report.Rule = rule.Name
+	}
 	out := r4.CompositionSection{
 		Title: n.At("title").Words(), Code: d.c.Read.Concept(n.At("code")), Text: datatype.NarrativeOf(n.At("text")),
 	}
-	if !d.c.Emit.AffordsSection("section", complete(out, n)) {
+	isKept := d.c.Emit.AffordsSection("section", complete(out, n))
+	if out.Text != nil {
+		d.c.Emit.CountText(isKept)
+	}
+	if !isKept {
+		d.c.Emit.CountSection(report)
 		return nil
 	}
 	around, within, outside := d.c.Open, d.c.Within, d.c.InSection
-	d.c.Open, d.c.Within, d.c.InSection = r4.ReferenceSet{}, "", n
-	report := emit.SectionReport{Code: cda.CodeOf(n.At("code"))}
-	if rule != nil {
-		report.Rule, d.c.Within = rule.Name, rule.Name
-	}
-	for entry := range n.Each("entry") {
-		for statement := range entry.Each() {
-			if cda.IsStatement(statement) {
-				report.Entries++
-				d.entry(statement, rule)
-			}
-		}
-	}
-	switch {
-	case rule != nil && rule.Narrative != nil:
-		rule.Narrative(d.c, n)
-	case report.Entries == 0:
-		docref.OfWords(d.c, n)
-	}
+	d.c.Open, d.c.Within, d.c.InSection = r4.ReferenceSet{}, report.Rule, n
+	d.content(n, rule, &report)
 	d.c.Emit.CountSection(report)
 	for author := range n.Each("author") {
 		if who := d.c.Make.Party(author).As(
@@ -86,20 +77,24 @@ func (d *Dispatcher) section(n *cda.Node, outer *statement.Section) []r4.Composi
 	return []r4.CompositionSection{complete(out, n)}
 }
 
-// complete keeps the rules of Composition.section (cmp-1: text, entries or sections; cmp-2: a reason only when it is
-// empty).
-func complete(s r4.CompositionSection, n *cda.Node) r4.CompositionSection {
-	if s.Text == nil && s.Entry == nil && s.Section == nil {
-		reason := r4.Concept("http://terminology.hl7.org/CodeSystem/list-empty-reason", "unavailable", "Unavailable")
-		if n.Attr("nullFlavor") == "NASK" {
-			reason = r4.Concept("http://terminology.hl7.org/CodeSystem/list-empty-reason", "notasked", "Not Asked")
-		}
-		s.EmptyReason = reason
-		s.Text = &r4.Narrative{
-			Status: "empty", Div: datatype.XHTML("<p>" + datatype.Escaped(cmp.Or(s.Title, "Empty section")) + "</p>"),
+// content reads the entries of a section, and makes a note of its words if its rule or the lack of entries wants one.
+// The words of a section that is denied or absent are no note.
+func (d *Dispatcher) content(n *cda.Node, rule *statement.Section, report *emit.SectionReport) {
+	for entry := range n.Each("entry") {
+		for statement := range entry.Each() {
+			if cda.IsStatement(statement) {
+				report.Entries++
+				d.entry(statement, rule)
+			}
 		}
 	}
-	return s
+	switch {
+	case d.c.Open.List == nil && emptyReason(n) != "":
+	case rule != nil && rule.Narrative != nil:
+		rule.Narrative(d.c, n)
+	case report.Entries == 0:
+		docref.OfWords(d.c, n)
+	}
 }
 
 // sectionOf finds the rule of a section by its LOINC code, else by its templates, else by its title; nil when there is

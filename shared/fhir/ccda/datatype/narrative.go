@@ -9,7 +9,8 @@ import (
 )
 
 // NarrativeOf turns the text of a section into XHTML that FHIR allows (narrative.html), without scripts, forms, styles
-// or URLs of programs. It returns nil if there are no words.
+// or URLs of programs. It returns nil if there are no words. Its status is "additional", since a section may state more
+// than its entries do (narrative.html, status).
 func NarrativeOf(text *cda.Node) *r4.Narrative {
 	if text.Words() == "" {
 		return nil
@@ -18,7 +19,7 @@ func NarrativeOf(text *cda.Node) *r4.Narrative {
 	for child := text.First; child != nil; child = child.Next {
 		writeXHTML(&b, child)
 	}
-	return &r4.Narrative{Status: "generated", Div: XHTML(b.String())}
+	return &r4.Narrative{Status: "additional", Div: XHTML(b.String())}
 }
 
 // XHTML wraps content in the div that a Narrative needs.
@@ -43,7 +44,7 @@ func writeXHTML(b *strings.Builder, n *cda.Node) {
 	}
 	if name == "" || name == "caption" && n.Parent.Name != "table" {
 		if n.Name != "caption" || n.Parent.Name != "list" {
-			WriteInner(b, n)
+			writeInner(b, n)
 		}
 		return
 	}
@@ -54,12 +55,12 @@ func writeXHTML(b *strings.Builder, n *cda.Node) {
 		return
 	}
 	b.WriteString(">")
-	WriteInner(b, n)
+	writeInner(b, n)
 	b.WriteString("</" + name + ">")
 }
 
-// WriteInner writes the content of an element of the narrative as XHTML.
-func WriteInner(b *strings.Builder, n *cda.Node) {
+// writeInner writes the content of an element of the narrative as XHTML.
+func writeInner(b *strings.Builder, n *cda.Node) {
 	for child := n.First; child != nil; child = child.Next {
 		writeXHTML(b, child)
 	}

@@ -27,14 +27,23 @@ func Attached(a *r4.Attachment) []r4.DocumentContent {
 	return []r4.DocumentContent{{Attachment: a}}
 }
 
-// WordsAs returns a part of the narrative as XHTML and as plain text.
-func WordsAs(n *cda.Node) []r4.DocumentContent {
-	var b strings.Builder
-	datatype.WriteInner(&b, n)
-	html := datatype.XHTML(b.String())
-	return append(Attached(&r4.Attachment{ContentType: "text/html", Data: []byte(html)}), Attached(&r4.Attachment{
-		ContentType: "text/plain", Data: []byte(n.Words()),
-	})...)
+// WordsAs returns parts of the narrative, one after the other, as XHTML and as plain text (C-CDA on FHIR, "Notes":
+// /text/reference/@value).
+func WordsAs(parts ...*cda.Node) []r4.DocumentContent {
+	var html strings.Builder
+	plain := make([]string, 0, len(parts))
+	for _, n := range parts {
+		part := datatype.Fragment(n)
+		if len(parts) > 1 { // mixed content of an entry's text: "Narrative Text"
+			part = "<div>" + part + "</div>"
+		}
+		html.WriteString(part)
+		plain = append(plain, datatype.PlainText(n))
+	}
+	return append(
+		Attached(&r4.Attachment{ContentType: "application/xhtml+xml", Data: []byte(datatype.XHTML(html.String()))}),
+		Attached(&r4.Attachment{ContentType: "text/plain", Data: []byte(strings.Join(plain, "\n"))})...,
+	)
 }
 
 // OfWords makes a DocumentReference of the words of a section.

@@ -23,6 +23,8 @@ type Emitter struct {
 	report    DocumentReport
 	merged    int
 	budget    budget
+	texts     int // for people, that a resource holds
+	textsLost int
 }
 
 // New returns an Emitter for a document of so many bytes.

@@ -26,8 +26,21 @@ func (e *Emitter) CountTemplate(root string) { e.report.Templates[root]++ }
 // CountUnknown counts an entry template without a rule.
 func (e *Emitter) CountUnknown(root string) { e.report.Unknown[root]++ }
 
-// CountSection adds the report of a section.
-func (e *Emitter) CountSection(s SectionReport) { e.report.Sections = append(e.report.Sections, s) }
+// CountSection adds the report of a section with the texts counted since the previous one.
+func (e *Emitter) CountSection(s SectionReport) {
+	s.Texts, s.TextsLost = e.texts, e.textsLost
+	e.texts, e.textsLost = 0, 0
+	e.report.Sections = append(e.report.Sections, s)
+}
+
+// CountText counts a text for people, such as a section's narrative or a note, and whether a resource holds it.
+func (e *Emitter) CountText(isKept bool) {
+	if isKept {
+		e.texts++
+	} else {
+		e.textsLost++
+	}
+}
 
 // IsFull reports whether the budget of statements is spent.
 func (e *Emitter) IsFull() bool { return e.budget.isFull }

@@ -27,6 +27,9 @@ type SectionReport struct {
 	Code    string `json:"code,omitempty"` // LOINC
 	Rule    string `json:"rule,omitempty"` // name of the rule that took it; empty when none did
 	Entries int    `json:"entries"`        // 0 when it is narrative only
+
+	Texts     int `json:"texts,omitempty"`      // texts of the section and its notes that a resource holds
+	TextsLost int `json:"texts_lost,omitempty"` // those that none holds
 }
 
 // Dropped counts parts of a document that left no trace, with the reason.

@@ -301,6 +301,7 @@ func (m *Maker) RelatedPerson(role *cda.Node, names []r4.HumanName) *r4.Referenc
 		Telecom: m.read.Telecoms(role), Address: m.read.Addresses(role),
 		Gender: datatype.Gender(person.At("administrativeGenderCode")), BirthDate: m.read.Date(person.At("birthTime")),
 	}
+	correctGuarantor(r.Relationship)
 	class := role.Attr("classCode")
 	if role.Name == "guardian" {
 		class = "GUARD"
@@ -326,4 +327,16 @@ func (m *Maker) RelatedPerson(role *cda.Node, names []r4.HumanName) *r4.Referenc
 		r.Header = m.emit.Entity("RelatedPerson", role, parts...)
 	}
 	return named(m.emit.AddEntity(r), names)
+}
+
+// correctGuarantor moves the code GUAR to the system that has it. C-CDA's Guarantor Performer
+// (2.16.840.1.113883.10.20.22.4.88) names RoleCode, but only RoleClass has the code (FHIR R4, v3 code systems).
+func correctGuarantor(relationships []r4.CodeableConcept) {
+	for _, r := range relationships {
+		for i := range r.Coding {
+			if c := &r.Coding[i]; c.Code == "GUAR" && c.System == "http://terminology.hl7.org/CodeSystem/v3-RoleCode" {
+				c.System = "http://terminology.hl7.org/CodeSystem/v3-RoleClass"
+			}
+		}
+	}
 }

@@ -124,5 +124,5 @@ func TestNarrativeIsKeptWithoutWhatCouldAct(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, r.JSON)
 		}
 	}
-	ccdatest.Wants(t, resources, "Composition | section.title=History | section.text.status=generated")
+	ccdatest.Wants(t, resources, "Composition | section.title=History | section.text.status=additional")
 }

@@ -18,7 +18,7 @@ func noteActivity(c *statement.Context, n *cda.Node) {
 	by := c.Make.Author(n)
 	r := &r4.DocumentReference{
 		Header: c.Emit.Header("DocumentReference", n), Identifier: datatype.Identifiers(n), Status: noteStatus(n),
-		DocStatus: docStatuses.Of(cda.StatusOf(n)), Type: c.Read.ConceptOr(n.At("code")),
+		DocStatus: docStatuses.Of(cda.StatusOf(n)), Type: noteType(c, n.At("code")),
 		Category: docref.Category(), Subject: c.Patient, Date: c.Read.InstantOf(by.Time),
 		Content: contents(c, n.At("text")), Author: c.Make.AuthorsOf(n),
 		Custodian: c.Make.Party(c.Document.Root.At("custodian")).Organization,
@@ -40,12 +40,16 @@ func noteActivity(c *statement.Context, n *cda.Node) {
 	if context.Encounter != nil || context.Period != nil {
 		r.Context = &context
 	}
-	if r.Content == nil {
+	hasContent := r.Content != nil
+	if !hasContent {
 		r.Content = []r4.DocumentContent{
 			{Attachment: &r4.Attachment{ContentType: "text/plain", Title: cmp.Or(r4.Words(r.Type), "Note")}},
 		}
 	}
 	ref := c.Add(r, n)
+	if text := n.At("text"); text.Words() != "" || text.At("reference").Attr("value") != "" {
+		c.Emit.CountText(hasContent && r4.IsKept(ref))
+	}
 	c.Emit.After(ref, func() { relateNote(c, ref, n) })
 }
 
@@ -69,17 +73,29 @@ func relateNote(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	}
 }
 
+// noteType reads the code of a note. The template's own code, 34109-9, gives way to its translations (C-CDA on FHIR,
+// "Notes": /code/translation).
+func noteType(c *statement.Context, code *cda.Node) *r4.CodeableConcept {
+	kind := c.Read.ConceptOr(code)
+	if code.Attr("code") == "34109-9" && len(kind.Coding) > 1 {
+		kind.Coding = append(kind.Coding[1:len(kind.Coding):len(kind.Coding)], kind.Coding[0])
+	}
+	return kind
+}
+
 // noteStatus maps ActStatus to DocumentReferenceStatus.
 func noteStatus(n *cda.Node) string {
 	return cmp.Or(statuses.Of(cda.StatusOf(n)), "current")
 }
 
-// contents returns the forms of a text: its bytes in the format that it names, where it is, or the words of the narrative
-// as XHTML and as plain text. It is nil when there are none.
+// contents returns the forms of a text: its bytes in the format that it names, its URL, or the words of the narrative
+// as XHTML and as plain text, after its own words if it has some. It is nil if there are none.
 func contents(c *statement.Context, text *cda.Node) []r4.DocumentContent {
 	url := text.At("reference").Attr("value")
 	kind := text.Attr("mediaType")
 	switch target := c.Document.Narrative[strings.TrimPrefix(url, "#")]; {
+	case target != nil && target.Words() != "" && text.Words() != "":
+		return docref.WordsAs(text, target)
 	case target != nil && target.Words() != "":
 		return docref.WordsAs(target)
 	case text.Attr("representation") == "B64" ||
@@ -90,7 +106,7 @@ func contents(c *statement.Context, text *cda.Node) []r4.DocumentContent {
 	case url != "" && !strings.HasPrefix(url, "#") && !strings.ContainsAny(url, " \t\n"):
 		return docref.Attached(&r4.Attachment{ContentType: cmp.Or(kind, "application/octet-stream"), URL: url})
 	case text.Words() != "":
-		return docref.Attached(&r4.Attachment{ContentType: "text/plain", Data: []byte(text.Words())})
+		return docref.Attached(&r4.Attachment{ContentType: "text/plain", Data: []byte(datatype.PlainText(text))})
 	}
 	return nil
 }

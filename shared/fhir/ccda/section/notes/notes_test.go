@@ -19,8 +19,8 @@ func TestNotes(t *testing.T) {
 				`<participant typeCode="LA"><participantRole><id root="2.16.840.1.113883.19.4" extension="s"/><playingEntity><name><family>Signer</family></name></playingEntity></participantRole></participant>
 <entryRelationship typeCode="COMP"><encounter classCode="ENC" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.49"/><id root="2.16.840.1.113883.19.3" extension="visit"/></encounter></entryRelationship>`),
 			Want: []string{
-				"DocumentReference | type.coding.0.code=34109-9 | type.coding.1.code=11506-3 | category.coding.code=clinical-note | docStatus=final | date=2019-02-03T00:00:00+00:00 | author.display=Writer | context.period.start=2019-01-04 |" +
-					" authenticator.display=Signer | context.encounter.reference | content.0.attachment.contentType=text/html | content.1.attachment.contentType=text/plain | content.1.attachment.data=RmVlbHMgd2VsbA==",
+				"DocumentReference | type.coding.0.code=11506-3 | type.coding.1.code=34109-9 | category.coding.code=clinical-note | docStatus=final | date=2019-02-03T00:00:00+00:00 | author.display=Writer | context.period.start=2019-01-04 |" +
+					" authenticator.display=Signer | context.encounter.reference | content.0.attachment.contentType=application/xhtml+xml | content.1.attachment.contentType=text/plain | content.1.attachment.data=RmVlbHMgd2VsbA==",
 			},
 			Never: []string{"Observation", "ServiceRequest"},
 		},
@@ -53,7 +53,7 @@ func TestSectionsOfWords(t *testing.T) {
 		{
 			Name: "are documents of their own", Section: "10164-2", Entries: `<title>HPI</title><text>Since <br/>Monday</text>`,
 			Want: []string{
-				"DocumentReference | type.coding.code=10164-2 | description=HPI | content.1.attachment.data=U2luY2UgTW9uZGF5 | date=2020-01-02T03:04:05+00:00 | context.encounter.reference",
+				"DocumentReference | type.coding.code=10164-2 | description=HPI | content.1.attachment.data=U2luY2UKTW9uZGF5 | date=2020-01-02T03:04:05+00:00 | context.encounter.reference",
 				"Composition | section.title=HPI | section.entry.reference | section.text.div",
 			},
 		},

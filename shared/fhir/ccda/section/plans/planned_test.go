@@ -113,7 +113,7 @@ func TestReferralsInstructionsAndHandoffs(t *testing.T) {
 <entryRelationship typeCode="SUBJ"><observation classCode="OBS" moodCode="EVN"><code code="ASSERTION" codeSystem="2.16.840.1.113883.5.4"/><statusCode code="completed"/><value xsi:type="CD" code="268528005" `+ccdatest.InSnomed+`</observation></entryRelationship>`),
 			Want: []string{
 				"ServiceRequest | category.coding.code=3457005 | code.coding.code=44383000 | priority=asap | orderDetail.coding.code=268528005",
-				"DocumentReference | type.coding.code=42349-1 | content.0.attachment.contentType=text/html | content.1.attachment.contentType=text/plain | status=current",
+				"DocumentReference | type.coding.code=42349-1 | content.0.attachment.contentType=application/xhtml+xml | content.1.attachment.contentType=text/plain | status=current",
 			},
 		},
 		{

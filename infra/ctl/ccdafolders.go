@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"recordbridge/infra/ctl/clinical"
+)
+
+// differentFoldersError reports that two folders of conversions differ; the summary is printed.
+type differentFoldersError struct{ found *clinical.Summary }
+
+func (d *differentFoldersError) Error() string {
+	return fmt.Sprintf("%d of %d documents differ, %d are in one folder alone", d.found.Different, d.found.Documents,
+		len(d.found.OnlyBefore)+len(d.found.OnlyAfter))
+}
+
+func (d *differentFoldersError) shown() any { return d.found }
+
+// compare compares two files, or the files of two folders that have the same name.
+func compare(before, after string) (any, error) {
+	first, second := isFolder(before), isFolder(after)
+	switch {
+	case first && second:
+		return compareFolders(before, after)
+	case first || second:
+		return nil, misused("-diff compares two files or two folders")
+	default:
+		return compareFiles(before, after)
+	}
+}
+
+func isFolder(path string) bool {
+	found, err := os.Stat(path)
+	return err == nil && found.IsDir()
+}
+
+// compareFolders counts what differs between documents or resources of the same name, whichever of the two they are.
+func compareFolders(before, after string) (any, error) {
+	first, err := documentsIn(before)
+	if err != nil {
+		return nil, err
+	}
+	second, err := documentsIn(after)
+	if err != nil {
+		return nil, err
+	}
+	s := &clinical.Summary{OnlyBefore: []string{}, OnlyAfter: []string{}, Kinds: []*clinical.Kind{}}
+	for _, name := range slices.Sorted(maps.Keys(first)) {
+		if second[name] == "" {
+			s.OnlyBefore = append(s.OnlyBefore, name)
+			continue
+		}
+		was, err := factsIn(first[name])
+		if err != nil {
+			return nil, err
+		}
+		is, err := factsIn(second[name])
+		if err != nil {
+			return nil, err
+		}
+		s.Add(name, clinical.Compare(was, is))
+	}
+	for _, name := range slices.Sorted(maps.Keys(second)) {
+		if first[name] == "" {
+			s.OnlyAfter = append(s.OnlyAfter, name)
+		}
+	}
+	if !s.Equal() {
+		return nil, &differentFoldersError{s}
+	}
+	return s, nil
+}
+
+// documentsIn lists the documents (*.xml) and resources (*.ndjson) of a folder by their names without the ending. It is
+// an error if there are none, or both of one name.
+func documentsIn(folder string) (map[string]string, error) {
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]string{}
+	for _, file := range files {
+		ending := filepath.Ext(file.Name())
+		if !slices.Contains([]string{".xml", ".ndjson"}, ending) {
+			continue
+		}
+		name := strings.TrimSuffix(file.Name(), ending)
+		if found[name] != "" {
+			return nil, misused("%s has two files of the name %s", folder, name)
+		}
+		found[name] = filepath.Join(folder, file.Name())
+	}
+	if len(found) == 0 {
+		return nil, misused("%s has no *.xml and no *.ndjson", folder)
+	}
+	return found, nil
+}

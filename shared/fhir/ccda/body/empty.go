@@ -1,0 +1,103 @@
+package body
+
+import (
+	"cmp"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
+	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/terms"
+)
+
+const emptyReasonSystem = "http://terminology.hl7.org/CodeSystem/list-empty-reason"
+
+// emptyReasons maps NullFlavor to list-empty-reason. No code of the latter is closer to those left out than
+// "unavailable" (FHIR R4, Composition.section.emptyReason; C-CDA general guidance, "Unknown and No Known Information").
+const emptyReasons terms.Table = `
+NASK notasked
+MSK withheld
+`
+
+// emptyDisplays has the display of each code of list-empty-reason (terminology.hl7.org).
+const emptyDisplays terms.Table = `
+nilknown Nil Known
+notasked Not Asked
+withheld Information Withheld
+unavailable Unavailable
+`
+
+// emptyReason returns the code of list-empty-reason that a section states by its nullFlavor, or by entries that are all
+// denied or absent; "" if it states none.
+func emptyReason(section *cda.Node) string {
+	if flavor := section.Attr("nullFlavor"); flavor != "" {
+		return reasonOf(flavor)
+	}
+	reason := ""
+	for entry := range section.Each("entry") {
+		of := ""
+		switch flavor, denied := absence(entry); {
+		case flavor != "":
+			of = reasonOf(flavor)
+		case denied:
+			of = "nilknown"
+		default:
+			return ""
+		}
+		reason = cmp.Or(reason, of)
+	}
+	return reason
+}
+
+// absence returns the nullFlavor of an entry, of its statement or of the only statement in that, such as an observation
+// in a concern act, and whether the statement is denied.
+func absence(entry *cda.Node) (flavor string, denied bool) {
+	for at := entry; at != nil; at = inner(at) {
+		if flavor := at.Attr("nullFlavor"); flavor != "" {
+			return flavor, false
+		}
+		if at.Attr("negationInd") == "true" {
+			return "", true
+		}
+	}
+	return "", false
+}
+
+// inner returns the one statement in an entry or in a statement; nil if there is none or there are several.
+func inner(n *cda.Node) *cda.Node {
+	var only *cda.Node
+	for child := range n.Each() {
+		found := child
+		if child.Name == "entryRelationship" || child.Name == "component" {
+			found = inner(child)
+		}
+		if found == nil || !cda.IsStatement(found) {
+			continue
+		}
+		if only != nil {
+			return nil
+		}
+		only = found
+	}
+	return only
+}
+
+func reasonOf(flavor string) string { return cmp.Or(emptyReasons.Of(flavor), "unavailable") }
+
+// complete keeps the rules of Composition.section (cmp-1: text, entries or sections; cmp-2: a reason only when it is
+// empty).
+func complete(s r4.CompositionSection, n *cda.Node) r4.CompositionSection {
+	if s.Entry != nil || s.Section != nil {
+		return s
+	}
+	reason := emptyReason(n)
+	if s.Text == nil {
+		reason = cmp.Or(reason, "unavailable")
+		s.Text = &r4.Narrative{
+			Status: "empty", Div: datatype.XHTML("<p>" + datatype.Escaped(cmp.Or(s.Title, "Empty section")) + "</p>"),
+		}
+	}
+	if reason != "" {
+		s.EmptyReason = r4.Concept(emptyReasonSystem, reason, emptyDisplays.Of(reason))
+	}
+	return s
+}

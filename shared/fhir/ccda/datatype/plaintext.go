@@ -1,0 +1,102 @@
+package datatype
+
+import (
+	"strconv"
+	"strings"
+
+	"recordbridge/shared/fhir/ccda/cda"
+)
+
+// PlainText returns the content of an element of the narrative without markup: a line for each paragraph, item and row,
+// with tabs between cells. A text without elements keeps its own lines.
+func PlainText(n *cda.Node) string {
+	if n.First != nil && n.First.Next == nil && n.First.Name == "" {
+		return strings.TrimSpace(n.First.Text)
+	}
+	var w lineWriter
+	w.inner(n)
+	w.end()
+	return strings.Join(w.lines, "\n")
+}
+
+// lineWriter collects lines of text.
+type lineWriter struct {
+	lines []string
+	line  strings.Builder
+}
+
+// end ends the current line unless it is empty.
+func (w *lineWriter) end() {
+	if line := strings.Trim(w.line.String(), " \t"); line != "" {
+		w.lines = append(w.lines, line)
+	}
+	w.line.Reset()
+}
+
+func (w *lineWriter) inner(n *cda.Node) {
+	number := 0
+	for child := n.First; child != nil; child = child.Next {
+		if child.Name == "item" || child.Name == "li" {
+			number++
+		}
+		w.write(child, number)
+	}
+}
+
+// write adds a text or an element. number is that of a list's item.
+func (w *lineWriter) write(n *cda.Node, number int) {
+	switch n.Name {
+	case "":
+		w.words(n.Text)
+	case "br":
+		w.end()
+	case "td", "th":
+		w.inner(n)
+		w.line.WriteByte('\t')
+	case "item", "li":
+		w.end()
+		w.line.WriteString(mark(n.Parent, number))
+		w.inner(n)
+		w.end()
+	case "paragraph", "p", "div", "list", "ul", "ol", "table", "thead", "tbody", "tfoot", "tr", "caption", "h1", "h2",
+		"h3", "hr", "pre":
+		w.end()
+		w.inner(n)
+		w.end()
+	default:
+		w.inner(n)
+	}
+}
+
+// words adds a text with each run of white space as one space.
+func (w *lineWriter) words(text string) {
+	fields := strings.Fields(text)
+	if len(fields) == 0 {
+		if text != "" {
+			w.space()
+		}
+		return
+	}
+	if strings.TrimLeft(text, " \t\r\n") != text {
+		w.space()
+	}
+	w.line.WriteString(strings.Join(fields, " "))
+	if strings.TrimRight(text, " \t\r\n") != text {
+		w.space()
+	}
+}
+
+// space adds a space inside a line, unless there is one.
+func (w *lineWriter) space() {
+	if line := w.line.String(); line != "" && !strings.HasSuffix(line, " ") && !strings.HasSuffix(line, "\t") {
+		w.line.WriteByte(' ')
+	}
+}
+
+// mark returns the beginning of an item's line.
+func mark(list *cda.Node, number int) string {
+	if list.Name == "ol" || list.Attr("listType") == "ordered" {
+		return strconv.Itoa(number) + ". "
+	}
+	return "- "
+}
