@@ -30,10 +30,10 @@ func WhatIs(n *Node) string {
 	return n.Name
 }
 
-// NullFlavor returns the nullFlavor of a statement, or that of a statement that groups it; "" if there is none. A
-// statement that is null states no fact (CDA R2, InfrastructureRoot.nullFlavor).
+// NullFlavor returns the nullFlavor of a statement, or that of one around it; "" if there is none. A statement that is
+// null states no fact (CDA R2, InfrastructureRoot.nullFlavor).
 func NullFlavor(n *Node) string {
-	for ; n != nil; n = grouping(n) {
+	for ; n != nil; n = Outer(n) {
 		if flavor := n.Attr("nullFlavor"); flavor != "" {
 			return flavor
 		}

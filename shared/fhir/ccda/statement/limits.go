@@ -20,18 +20,14 @@ func (c *Context) limit(r r4.Resource, n *cda.Node) string {
 	if cda.IsNegated(n) && !deny(r) {
 		return noResource
 	}
-	if !cda.IsNegated(n) && c.isOpen(r, n) && !leaveOpen(r) {
+	if (cda.NullFlavor(n) != "" || c.isUnnamed(r)) && !leaveOpen(r) {
 		return noStatus
 	}
 	return ""
 }
 
-// isOpen reports whether a document leaves open what a statement says: a statement around it is null, or it is about
-// something that has no name.
-func (c *Context) isOpen(r r4.Resource, n *cda.Node) bool {
-	if cda.NullFlavor(n) != "" {
-		return true
-	}
+// isUnnamed reports whether a resource is about something that has no name.
+func (c *Context) isUnnamed(r r4.Resource) bool {
 	switch r := r.(type) {
 	case *r4.Condition:
 		return datatype.IsUnknown(r.Code)

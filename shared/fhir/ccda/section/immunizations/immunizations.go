@@ -23,7 +23,7 @@ func immunization(c *statement.Context, n *cda.Node) {
 		Header: c.Emit.Header("Immunization", n), Identifier: datatype.Identifiers(n), Status: immunizationStatus(c, n),
 		Patient:     c.Patient,
 		VaccineCode: c.Read.Substance(material), Occurrence: c.Read.Start(n.At("effectiveTime")),
-		LotNumber:    material.At("lotNumberText").Words(), ExpirationDate: c.Read.Date(material.At("expirationTime")),
+		LotNumber: material.At("lotNumberText").Words(), ExpirationDate: c.Read.Date(material.At("expirationTime")),
 		Site: c.Read.Concept(n.At("approachSiteCode")), Route: c.Read.Concept(n.At("routeCode")),
 		DoseQuantity: datatype.Quantity(n.At("doseQuantity")),
 		Location:     c.Make.Place(n), Note: c.Comments(n), Performer: immunizers(c, n),
