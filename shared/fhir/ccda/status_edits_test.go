@@ -127,8 +127,8 @@ func (e *element) isStatement() bool {
 	}, e.name)
 }
 
-// numberAll gives every statement an id of its own, and the devices and specimens in it one that names the statement. It
-// returns the statements in order.
+// numberAll gives every statement an id of its own, and the devices and specimens in it one that names the statement.
+// It returns the statements in order.
 func numberAll(e *element, list []*element) []*element {
 	if e.isStatement() {
 		e.number = strconv.Itoa(len(list))
@@ -187,8 +187,10 @@ func (by edit) apply(statements []*element) {
 	case 1:
 		s.set("negationInd", pick(by[2], "true", "1", "false", "TRUE"))
 	case 2:
-		editStatus(s, pick(by[2], "active", "completed", "aborted", "suspended", "cancelled", "new", "held", "nullified",
-			"sleeping", "null", "none"))
+		editStatus(s, pick(
+			by[2], "active", "completed", "aborted", "suspended", "cancelled", "new", "held", "nullified", "sleeping",
+			"null", "none",
+		))
 	case 3:
 		addStatusObservation(s, by[2])
 	case 4:
@@ -227,7 +229,8 @@ func addStatusObservation(s *element, variant byte) {
 	o.remove("value")
 	value := o.ensure("value")
 	value.set("xsi:type", "CD")
-	if code := pick(variant, "55561003", "73425007", "413322009", "246455001", "277022003", "392521001", ""); code != "" {
+	code := pick(variant, "55561003", "73425007", "413322009", "246455001", "277022003", "392521001", "")
+	if code != "" {
 		value.set("code", code)
 		value.set("codeSystem", "2.16.840.1.113883.6.96")
 	} else {
@@ -258,7 +261,8 @@ func editTime(s *element, variant byte) {
 	when.children, when.text = nil, ""
 	when.unset("value")
 	when.unset("nullFlavor")
-	low, high := pick(variant, "20120101", "20300101", ""), pick(variant/3, "20150101", "20400101", "UNK", "NI", "NA", "")
+	low := pick(variant, "20120101", "20300101", "")
+	high := pick(variant/3, "20150101", "20400101", "UNK", "NI", "NA", "")
 	if variant/18%3 == 2 {
 		if low != "" {
 			when.set("value", low)

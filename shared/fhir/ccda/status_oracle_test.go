@@ -44,7 +44,9 @@ func judge(document *element, statements []*element, resources []map[string]any)
 		}
 		what := readSaid(sources[0], written)
 		for _, fault := range faultsOf(r, what) {
-			faults = append(faults, fmt.Sprintf("%s of statement %s: %s (%+v)", r["resourceType"], sources[0].number, fault, what))
+			faults = append(faults, fmt.Sprintf(
+				"%s of statement %s: %s (%+v)", r["resourceType"], sources[0].number, fault, what,
+			))
 		}
 	}
 	return faults
@@ -121,11 +123,6 @@ func hasTemplate(s *element, last string) bool {
 	})
 }
 
-// groups reports whether a statement only holds others.
-func groups(s *element) bool {
-	return s.name == "organizer" || s.child("code").attr("code") == "CONC"
-}
-
 // statusOf returns the ActStatus of a statement; a null statement has none that is known.
 func statusOf(s *element) string {
 	status := s.child("statusCode")
@@ -134,7 +131,9 @@ func statusOf(s *element) string {
 		return "?"
 	case status == nil:
 		return "none"
-	case slices.Contains(strings.Fields("new active held completed suspended aborted cancelled nullified obsolete"), code):
+	case slices.Contains([]string{
+		"new", "active", "held", "completed", "suspended", "aborted", "cancelled", "nullified", "obsolete",
+	}, code):
 		return code
 	}
 	return "?"
@@ -164,14 +163,14 @@ func faultsOf(r map[string]any, what said) []string {
 	fault(asserts && what.isOpen, "it is open, and "+status)
 	fault(asserts && what.isDenied && r["doNotPerform"] != true, "it is denied, and "+status)
 	fault(asserts && !says(kind, status, what), "nothing says that it is "+status)
-	fault(asserts && isUnnamed(subject(kind, r)) && !(kind == "Immunization" && (what.hasStart || what.hasEnd || what.isAhead || what.lasts)) && kind != "Consent" &&
-		kind != "Coverage" && kind != "CareTeam" && kind != "SupplyDelivery" && kind != "Encounter" &&
-		kind != "FamilyMemberHistory" && kind != "Goal" && kind != "Communication" && kind != "DocumentReference",
-		"it has no name, and "+status)
+	hasTime := what.hasStart || what.hasEnd || what.isAhead || what.lasts
+	if about := subject(kind, r); about != nil && (kind != "Immunization" || !hasTime) {
+		fault(asserts && isUnnamed(about), "it has no name, and "+status)
+	}
 	return faults
 }
 
-// subject returns the concept that a resource is about.
+// subject returns the concept that a resource is about; nil for types that are not about one.
 func subject(kind string, r map[string]any) any {
 	switch kind {
 	case "Immunization":
@@ -179,12 +178,11 @@ func subject(kind string, r map[string]any) any {
 	case "DeviceRequest":
 		return r["codeCodeableConcept"]
 	case "MedicationStatement", "MedicationRequest", "MedicationAdministration", "MedicationDispense":
-		if r["medicationReference"] != nil {
-			return map[string]any{"text": "a Medication"}
-		}
 		return r["medicationCodeableConcept"]
+	case "Procedure", "ServiceRequest":
+		return r["code"]
 	}
-	return r["code"]
+	return nil
 }
 
 // isUnnamed reports whether a concept only says that it is not known.
@@ -192,8 +190,8 @@ func isUnnamed(concept any) bool {
 	c, _ := concept.(map[string]any)
 	list, _ := c["coding"].([]any)
 	for _, one := range list {
-		if coding, _ := one.(map[string]any); coding["system"] != "http://terminology.hl7.org/CodeSystem/data-absent-reason" &&
-			coding["display"] != "Unknown" {
+		const absent = "http://terminology.hl7.org/CodeSystem/data-absent-reason"
+		if coding, _ := one.(map[string]any); coding["system"] != absent && coding["display"] != "Unknown" {
 			return false
 		}
 	}
@@ -264,17 +262,18 @@ func clinicalFaults(r map[string]any, kind string, what said) []string {
 	if what.isOpen || what.isDenied {
 		return faults
 	}
+	isAllergy, isProblem := kind == "AllergyIntolerance", kind == "Condition"
+	isOver := slices.Contains([]string{"completed", "aborted", "suspended", "cancelled", "held"}, what.concern)
 	switch what.observed {
 	case "55561003", "246455001":
 		fault(clinical == "resolved", "its observation says active")
-		fault(kind == "AllergyIntolerance" && what.observed == "55561003" && clinical != "active", "its observation says active")
-		fault(kind == "Condition" && !isActive && !what.hasEnd, "its observation says active")
+		fault(isAllergy && what.observed == "55561003" && clinical != "active", "its observation says active")
+		fault(isProblem && !isActive && !what.hasEnd, "its observation says active")
 	case "73425007", "413322009", "277022003", "not 55561003":
-		fault(isActive && (kind == "Condition" || what.observed != "277022003"), "its observation says that it is not active")
+		fault(isActive && (isProblem || what.observed != "277022003"), "its observation does not say active")
 	default:
-		fault(isActive && slices.Contains([]string{"completed", "aborted", "suspended", "cancelled", "held"}, what.concern),
-			"its concern is "+what.concern)
-		fault(isActive && kind == "Condition" && what.concern != "active" && what.status != "active", "nothing says that it is active")
+		fault(isActive && isOver, "its concern is "+what.concern)
+		fault(isActive && isProblem && what.concern != "active" && what.status != "active", "nothing says active")
 		fault(isActive && (what.hasEnd || what.mayHaveEnd), "it has ended")
 		fault(clinical == "resolved", "nothing says that it is resolved")
 	}
@@ -301,8 +300,9 @@ func observationFaults(r map[string]any, what said) []string {
 	}
 	fault(what.isNull && hasValue, "of a null statement, with a value")
 	fault(what.isDenied && hasValue, "it is denied, and has a value")
-	fault(what.isOpen && r["status"] == "final" && (hasValue || r["resourceType"] == "DiagnosticReport"), "it is open, and final")
-	fault(r["status"] == "final" && hasValue && what.status != "completed" && what.status != "none", "nothing says that it is final")
+	isFinal := r["status"] == "final" && (hasValue || r["resourceType"] == "DiagnosticReport")
+	fault(isFinal && what.isOpen, "it is open, and final")
+	fault(isFinal && what.status != "completed" && what.status != "none", "nothing says that it is final")
 	return faults
 }
 

@@ -180,11 +180,17 @@ func isAside(rel *Node) bool {
 		if !IsStatement(s) {
 			continue
 		}
-		return rel.Attr("typeCode") == "RSON" && s.Name == "observation" || IsComment(s) || Has(s.At("code"), "33999-4") ||
-			IsTemplate(s,
-				"2.16.840.1.113883.10.20.22.4.19", "2.16.840.1.113883.10.20.22.4.53", "2.16.840.1.113883.10.20.22.4.122",
-				"2.16.840.1.113883.10.20.22.4.20", "2.16.840.1.113883.10.20.1.49", "1.3.6.1.4.1.19376.1.5.3.1.4.3") ||
-			s.Name == "encounter" && s.At("code") == nil && s.At("effectiveTime") == nil
+		isReason := rel.Attr("typeCode") == "RSON" && s.Name == "observation"
+		isPointer := s.Name == "encounter" && s.At("code") == nil && s.At("effectiveTime") == nil
+		return isReason || isPointer || IsComment(s) || Has(s.At("code"), "33999-4") || IsTemplate(s, asideRoots()...)
 	}
 	return true
+}
+
+// asideRoots returns the templates of reasons, refusals, instructions and references to other statements.
+func asideRoots() []string {
+	return []string{
+		"2.16.840.1.113883.10.20.22.4.19", "2.16.840.1.113883.10.20.22.4.53", "2.16.840.1.113883.10.20.22.4.122",
+		"2.16.840.1.113883.10.20.22.4.20", "2.16.840.1.113883.10.20.1.49", "1.3.6.1.4.1.19376.1.5.3.1.4.3",
+	}
 }

@@ -99,9 +99,9 @@ func ClinicalStatus(concern string, end End) string {
 const ProblemStatusRoot = "2.16.840.1.113883.10.20.22.4.6"
 
 // ProblemStatus returns the clinical status of a problem or a concern: of its status observation, else of the status of
-// the concern and the end (C-CDA on FHIR, "Problems", rows statusCode, effectiveTime/high and Problem Status). One whose
-// end has a date is not active (con-4); an end of which no date is known does not contradict a status observation. It is
-// nil if nothing is said.
+// the concern and the end (C-CDA on FHIR, "Problems", rows statusCode, effectiveTime/high and Problem Status). One
+// whose end has a date is not active (con-4); an end of which no date is known does not contradict a status
+// observation. It is nil if nothing is said.
 func (c *Context) ProblemStatus(n *cda.Node, concern string) *r4.CodeableConcept {
 	value, denied := StatusIn(n, ProblemStatusRoot)
 	code, end := ProblemStatusOf(value), c.EndOf(n.At("effectiveTime"))

@@ -13,10 +13,13 @@ const (
 	noStatus   = "no resource can state that its status is unknown"
 )
 
-// limit makes a resource state no more than its statement does, whichever rule made it: what is denied is refuted or not
-// done, and what the document leaves open is neither confirmed nor under way. It returns why no resource of the type can
-// state that; "" if r can.
+// limit makes a resource state no more than its statement does, whichever rule made it: what is denied is refuted or
+// not done, and what the document leaves open is neither confirmed nor under way. It returns why no resource of the
+// type can state that; "" if r can.
 func (c *Context) limit(r r4.Resource, n *cda.Node) string {
+	if _, isQuestion := r.(*r4.Observation); n.Attr("nullFlavor") != "" && !isQuestion {
+		return cda.NullReason(n.Attr("nullFlavor"))
+	}
 	if cda.IsNegated(n) && !deny(r) {
 		return noResource
 	}
@@ -61,8 +64,8 @@ func (c *Context) isUnknownProduct(concept *r4.CodeableConcept, product *r4.Refe
 }
 
 // deny makes a resource state that something is not so, or was not done (FHIR R4, the status of each type). It reports
-// whether its type can. Rules have set the code or the verification of a Condition and of an AllergyIntolerance, and the
-// value of an Observation.
+// whether its type can. Rules have set the code or the verification of a Condition and of an AllergyIntolerance, and
+// the value of an Observation.
 func deny(r r4.Resource) bool {
 	switch r := r.(type) {
 	case *r4.Condition, *r4.AllergyIntolerance, *r4.Observation:

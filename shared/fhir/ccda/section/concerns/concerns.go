@@ -53,7 +53,8 @@ func concernAbout(c *statement.Context, act, about *cda.Node) *r4.Reference {
 // concernOf begins the Condition of an act.
 func concernOf(c *statement.Context, act *cda.Node) *r4.Condition {
 	by := c.Make.Author(act)
-	clinical, verified := c.ProblemStatus(act, cda.StatusOf(act)), r4.Concept(statement.ConditionVerified, "confirmed", "Confirmed")
+	clinical := c.ProblemStatus(act, cda.StatusOf(act))
+	verified := r4.Concept(statement.ConditionVerified, "confirmed", "Confirmed")
 	if cda.IsNegated(act) {
 		clinical, verified = nil, r4.Concept(statement.ConditionVerified, "refuted", "Refuted")
 	}

@@ -106,7 +106,8 @@ func setStatus(c *statement.Context, r *r4.Condition, n, act *cda.Node) *cda.Nod
 	value, high := n.At("value"), n.At("effectiveTime", "high")
 	status := cda.EntryOf(n, statement.ProblemStatusRoot, "33999-4")
 	r.ClinicalStatus = problemStatus(c, n, act)
-	if status != nil && r.ClinicalStatus.Has(statement.ConditionClinical, statement.ProblemStatusOf(status.At("value"))) {
+	if said := statement.ProblemStatusOf(status.At("value")); status != nil &&
+		r.ClinicalStatus.Has(statement.ConditionClinical, said) {
 		c.Emit.Take(status.At("value"))
 	}
 	r.Verification = verification(value)
@@ -178,8 +179,8 @@ func problemCategories(c *statement.Context, n *cda.Node) []r4.CodeableConcept {
 	return list
 }
 
-// problemStatus returns the clinical status. It is nil when nothing is said: another mention of the problem may know, and
-// nobody else does. The status of an act that is no concern, such as a diagnosis, is that of the act.
+// problemStatus returns the clinical status. It is nil when nothing is said: another mention of the problem may know,
+// and nobody else does. The status of an act that is no concern, such as a diagnosis, is that of the act.
 func problemStatus(c *statement.Context, n, act *cda.Node) *r4.CodeableConcept {
 	concern := ""
 	if c.Within == "Problems" || cda.Has(act.At("code"), "CONC") ||
@@ -189,8 +190,8 @@ func problemStatus(c *statement.Context, n, act *cda.Node) *r4.CodeableConcept {
 	return c.ProblemStatus(n, concern)
 }
 
-// negateProblem says that a problem is not there (C-CDA on FHIR, "Problems", row negationInd). That there is none at all
-// is a code of its own. A problem that is refuted has no clinical status, unless it had an end (con-4).
+// negateProblem says that a problem is not there (C-CDA on FHIR, "Problems", row negationInd). That there is none at
+// all is a code of its own. A problem that is refuted has no clinical status, unless it had an end (con-4).
 func negateProblem(r *r4.Condition, value *cda.Node) {
 	if cda.Has(value, "55607006", "64572001") {
 		r.Tag(r.Code.Coding...)
