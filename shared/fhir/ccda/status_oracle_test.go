@@ -73,10 +73,12 @@ func sourcesOf(r map[string]any, byNumber map[string]*element) (statements, thin
 func readSaid(s *element, written string) said {
 	var what said
 	what.isNull = s.attr("nullFlavor") != ""
+	isReason := false // a reason holds whether or not what it is for was done
 	for at := s; at != nil; at = at.parent {
 		if at.isStatement() {
 			what.isOpen = what.isOpen || at.attr("nullFlavor") != ""
-			what.isDenied = what.isDenied || isTrue(at.attr("negationInd"))
+			what.isDenied = what.isDenied || !isReason && isTrue(at.attr("negationInd"))
+			isReason = isReason || at.parent.attr("typeCode") == "RSON" && at.name == "observation" && !hasTemplate(at, "143")
 		}
 	}
 	what.status = statusOf(s)

@@ -104,7 +104,11 @@ func (d *Document) hide(n *Node, asks func(*Node) bool) {
 			last = child
 			continue
 		}
-		if IsStatement(child) && child.Attr("nullFlavor") != "" && !Groups(child) {
+		isNull := IsStatement(child) && child.Attr("nullFlavor") != ""
+		if isNull && Groups(child) { // its members are statements, and its specimen is its own
+			d.keep(child, PartOfNull, isOfGroup)
+		}
+		if isNull && !Groups(child) {
 			d.Unstated = append(d.Unstated, Unstated{WhatIs(child), NullReason(child.Attr("nullFlavor"))})
 			if !asks(child) {
 				unlink(n, last, child)
@@ -112,8 +116,12 @@ func (d *Document) hide(n *Node, asks func(*Node) bool) {
 			}
 			d.keep(child, PartOfNull, isOfQuestion)
 		}
-		if IsStatement(child) && !Groups(child) && IsNegated(child) {
-			d.keep(child, PartOfDenied, isOfDenial)
+		if IsStatement(child) && IsNegated(child) {
+			isPart := isOfDenial
+			if Groups(child) {
+				isPart = isOfGroup
+			}
+			d.keep(child, PartOfDenied, isPart)
 		}
 		d.hide(child, asks)
 		last = child
@@ -159,6 +167,9 @@ func isOfQuestion(_, child *Node) bool {
 	return false
 }
 
+// isOfGroup reports whether a child of a statement that groups others is no part of what is null or negated.
+func isOfGroup(_, child *Node) bool { return !IsOneOf(child.Name, "specimen", "participant") }
+
 // isOfDenial reports whether a child of a negated statement may stay: it says what is denied, by whom and why. Devices,
 // specimens, places and statements in it are no part of something that was not done.
 func isOfDenial(n, child *Node) bool {
@@ -180,7 +191,8 @@ func isAside(rel *Node) bool {
 		if !IsStatement(s) {
 			continue
 		}
-		isReason := rel.Attr("typeCode") == "RSON" && s.Name == "observation"
+		isReason := rel.Attr("typeCode") == "RSON" && s.Name == "observation" &&
+			!IsTemplate(s, "2.16.840.1.113883.10.20.22.4.143") // a preference is none
 		isPointer := s.Name == "encounter" && s.At("code") == nil && s.At("effectiveTime") == nil
 		return isReason || isPointer || IsComment(s) || Has(s.At("code"), "33999-4") || IsTemplate(s, asideRoots()...)
 	}
