@@ -51,7 +51,7 @@ func IsNegated(n *Node) bool {
 	return false
 }
 
-// grouping returns the statement around another one if it only groups what is in it; nil otherwise.
+// grouping returns the statement around another one if it only groups others; nil otherwise.
 func grouping(n *Node) *Node {
 	if n.Parent == nil {
 		return nil
@@ -63,7 +63,7 @@ func grouping(n *Node) *Node {
 }
 
 // Groups reports whether a statement only groups others: an organizer, a concern, or another act that lists
-// medications, diagnoses or policies. Its members are statements by themselves, and what is said of it is said of them.
+// medications, diagnoses or policies. Its members are statements by themselves, and its negation applies to them.
 func Groups(n *Node) bool {
 	return n.Name == "organizer" || n.Name == "act" && (Has(n.At("code"), "CONC") || IsTemplate(n, groupRoots()...))
 }
@@ -94,9 +94,9 @@ func groupRoots() []string {
 	}
 }
 
-// hide takes out of the tree what states no fact, so that no rule finds it: statements that are null, and what is in
-// statements that are null or negated. asks reports whether a null observation is a question that has no answer, which
-// stays without its parts.
+// hide removes the parts of a tree that state no fact, so that no rule finds them: null statements, and the contents of
+// null and negated ones. asks reports whether a null observation is a question without an answer. Such an observation
+// stays, without its value.
 func (d *Document) hide(n *Node, asks func(*Node) bool) {
 	var last *Node
 	for child := n.First; child != nil; child = child.Next {
@@ -167,10 +167,11 @@ func isOfQuestion(_, child *Node) bool {
 	return false
 }
 
-// isOfGroup reports whether a child of a statement that groups others is no part of what is null or negated.
+// isOfGroup reports whether a child of a null or negated organizer or concern may stay: all but its own specimens and
+// participants.
 func isOfGroup(_, child *Node) bool { return !IsOneOf(child.Name, "specimen", "participant") }
 
-// isOfDenial reports whether a child of a negated statement may stay: it says what is denied, by whom and why. Devices,
+// isOfDenial reports whether a child of a negated statement may stay: the subject, the author or the reason. Devices,
 // specimens, places and statements in it are no part of something that was not done.
 func isOfDenial(n, child *Node) bool {
 	switch child.Name {

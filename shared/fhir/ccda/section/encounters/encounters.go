@@ -129,8 +129,12 @@ func convertDiagnoses(c *statement.Context, e *r4.Encounter, n *cda.Node) {
 			}
 		}
 		for _, condition := range found {
-			if told := emit.ResourceOf[r4.Condition](c.Emit, &condition); told != nil && told.Encounter == nil {
+			told := emit.ResourceOf[r4.Condition](c.Emit, &condition)
+			if told != nil && told.Encounter == nil {
 				told.Encounter = e.Reference()
+			}
+			if told != nil && told.Verification.Has(statement.ConditionVerified, "refuted") {
+				continue // it was looked for, and is no diagnosis
 			}
 			encounter.AddDiagnosis(e, condition, nil)
 		}

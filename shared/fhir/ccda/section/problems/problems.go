@@ -94,7 +94,8 @@ func problem(c *statement.Context, n, act *cda.Node) *r4.Reference {
 		r.Encounter = c.Encounter
 	}
 	ref := c.Add(r, told...)
-	if stay := emit.ResourceOf[r4.Encounter](c.Emit, c.Encounter); use != nil && stay != nil {
+	if stay := emit.ResourceOf[r4.Encounter](c.Emit, c.Encounter); use != nil && stay != nil &&
+		!isRefuted(r) {
 		encounter.AddDiagnosis(stay, *ref, use)
 	}
 	return ref
@@ -204,6 +205,10 @@ func negateProblem(r *r4.Condition, value *cda.Node) {
 	if r.ClinicalStatus = nil; r.Abatement != "" {
 		r.ClinicalStatus = statement.ConditionStatus("inactive")
 	}
+}
+
+func isRefuted(r *r4.Condition) bool {
+	return r.Verification.Has(statement.ConditionVerified, "refuted")
 }
 
 func noProblems() *r4.CodeableConcept {
