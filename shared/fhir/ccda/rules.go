@@ -55,8 +55,8 @@ func ruleSets() []statement.RuleSet {
 	}
 }
 
-// asks returns a function that reports whether a null observation is a question without an answer, which FHIR states as an
-// Observation with a dataAbsentReason (C-CDA on FHIR, "Mapping Guidance": missing data). Any other null observation
+// asks returns a function that reports whether a null observation is a question without an answer, which FHIR states as
+// an Observation with a dataAbsentReason (C-CDA on FHIR, "Mapping Guidance": missing data). Any other null observation
 // states nothing. It is a question if its template becomes an Observation, or if it has a code and no template that is
 // known.
 func asks() func(n *cda.Node) bool {

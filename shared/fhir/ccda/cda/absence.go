@@ -100,32 +100,36 @@ func groupRoots() []string {
 func (d *Document) hide(n *Node, asks func(*Node) bool) {
 	var last *Node
 	for child := n.First; child != nil; child = child.Next {
-		if child.Name == "text" || child.Name == "" {
-			last = child
+		switch {
+		case child.Name == "text" || child.Name == "":
+		case IsStatement(child) && !d.trim(child, asks):
+			unlink(n, last, child)
 			continue
+		default:
+			d.hide(child, asks)
 		}
-		isNull := IsStatement(child) && child.Attr("nullFlavor") != ""
-		if isNull && Groups(child) { // its members are statements, and its specimen is its own
-			d.keep(child, PartOfNull, isOfGroup)
-		}
-		if isNull && !Groups(child) {
-			d.Unstated = append(d.Unstated, Unstated{WhatIs(child), NullReason(child.Attr("nullFlavor"))})
-			if !asks(child) {
-				unlink(n, last, child)
-				continue
-			}
-			d.keep(child, PartOfNull, isOfQuestion)
-		}
-		if IsStatement(child) && IsNegated(child) {
-			isPart := isOfDenial
-			if Groups(child) {
-				isPart = isOfGroup
-			}
-			d.keep(child, PartOfDenied, isPart)
-		}
-		d.hide(child, asks)
 		last = child
 	}
+}
+
+// trim removes the parts of a statement that state nothing, and reports whether anything is left of it.
+func (d *Document) trim(n *Node, asks func(*Node) bool) bool {
+	isNull, isGroup := n.Attr("nullFlavor") != "", Groups(n)
+	if isNull && isGroup {
+		d.keep(n, PartOfNull, isOfGroup)
+	} else if isNull {
+		d.Unstated = append(d.Unstated, Unstated{WhatIs(n), NullReason(n.Attr("nullFlavor"))})
+		if !asks(n) {
+			return false
+		}
+		d.keep(n, PartOfNull, isOfQuestion)
+	}
+	if IsNegated(n) && isGroup {
+		d.keep(n, PartOfDenied, isOfGroup)
+	} else if IsNegated(n) {
+		d.keep(n, PartOfDenied, isOfDenial)
+	}
+	return true
 }
 
 // unlink removes a child, which follows last; nil if it is the first.
