@@ -55,21 +55,30 @@ func ruleSets() []statement.RuleSet {
 	}
 }
 
-// asks reports whether a null observation is a question without an answer, which FHIR states as an Observation with
-// a dataAbsentReason (C-CDA on FHIR, "Mapping Guidance": missing data). Any other null observation states nothing. It
-// is a question if its template becomes an Observation, or if it has a code and no template that is known.
-func asks(n *cda.Node) bool {
-	if mood := n.Attr("moodCode"); n.Name != "observation" || mood != "" && mood != "EVN" {
-		return false
-	}
-	for _, of := range ruleSets() {
-		for _, rule := range of.Entries {
-			if cda.IsTemplate(n, rule.Roots...) {
-				return strings.HasPrefix(rule.Target, "Observation")
+// asks returns a function that reports whether a null observation is a question without an answer, which FHIR states as
+// an Observation with a dataAbsentReason (C-CDA on FHIR, "Mapping Guidance": missing data). Any other null observation
+// states nothing. It is a question if its template becomes an Observation, or if it has a code and no template that is
+// known.
+func asks() func(n *cda.Node) bool {
+	var isQuestion map[string]bool // by template; most documents have no null statement
+	return func(n *cda.Node) bool {
+		if mood := n.Attr("moodCode"); n.Name != "observation" || mood != "" && mood != "EVN" {
+			return false
+		}
+		if isQuestion == nil {
+			isQuestion = map[string]bool{}
+			for _, t := range Templates() {
+				isQuestion[t.Root] = strings.HasPrefix(t.Target, "Observation")
 			}
 		}
+		for t := range n.Each("templateId") {
+			if is, known := isQuestion[t.Attr("root")]; known {
+				return is
+			}
+		}
+		return cda.IsOneOf(n.Parent.Name, "entry", "component") &&
+			!cda.IsOneOf(cda.CodeOf(n.At("code")), "", "ASSERTION")
 	}
-	return cda.IsOneOf(n.Parent.Name, "entry", "component") && !cda.IsOneOf(cda.CodeOf(n.At("code")), "", "ASSERTION")
 }
 
 // Template describes the rule of one entry or section template, for the documentation.

@@ -79,8 +79,7 @@ func (s *Set) Emit(emit func(Resource) error) (Report, error) {
 	return m.report, nil
 }
 
-// finish sets what is only known when no document is left that could say otherwise: a name that nobody tells is not
-// known.
+// finish sets the members that no document has stated: the reason why a name is missing.
 func finish(r r4.Resource) {
 	switch r := r.(type) {
 	case *r4.MedicationRequest:
@@ -110,7 +109,7 @@ type merger struct {
 // take converts a document and adds what it tells. A fact of the same id as one of another patient is not the same: the
 // document is converted once more, with ids of that patient's own.
 func (m *merger) take(one added, patientID string) {
-	document := cda.Open(one.Root, asks)
+	document := cda.Open(one.Root, asks())
 	made := convert(document, one.bytes, patientID, "")
 	if m.isOthers(made, patientID) {
 		made = convert(document, one.bytes, patientID, patientID)

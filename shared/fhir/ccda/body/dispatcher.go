@@ -42,20 +42,6 @@ func (d *Dispatcher) Member(n *cda.Node, section *statement.Section) *r4.Referen
 	return d.c.Emit.Reference(n)
 }
 
-// isNullOrganizer converts the members of an organizer that is null, which states nothing itself, and reports whether it
-// is one.
-func (d *Dispatcher) isNullOrganizer(n *cda.Node, section *statement.Section) bool {
-	if n.Name != "organizer" || n.Attr("nullFlavor") == "" {
-		return false
-	}
-	d.c.Emit.Take(n)
-	d.c.Emit.Drop(cda.WhatIs(n), cda.NullReason(n.Attr("nullFlavor")))
-	for member := range cda.Members(n) {
-		d.entry(member, section)
-	}
-	return true
-}
-
 // anywhere returns the templates of statements by their class and mood, for sections that state none.
 func anywhere() []statement.Assumption {
 	return []statement.Assumption{
@@ -93,6 +79,20 @@ func (d *Dispatcher) ConvertBy(root string, n *cda.Node) bool {
 		rule.Convert(d.c, n)
 	}
 	return rule != nil
+}
+
+// isNullOrganizer converts the members of an organizer that is null, which states nothing itself, and reports whether
+// it is one.
+func (d *Dispatcher) isNullOrganizer(n *cda.Node, section *statement.Section) bool {
+	if n.Name != "organizer" || n.Attr("nullFlavor") == "" {
+		return false
+	}
+	d.c.Emit.Take(n)
+	d.c.Emit.Drop(cda.WhatIs(n), cda.NullReason(n.Attr("nullFlavor")))
+	for member := range cda.Members(n) {
+		d.entry(member, section)
+	}
+	return true
 }
 
 // ruleOf returns the rule of a statement: by its templates, else by its section, class and mood; nil if there is none.

@@ -131,6 +131,10 @@ func (d *Dispatcher) entry(n *cda.Node, section *statement.Section) {
 	if d.isNullOrganizer(n, section) {
 		return
 	}
+	if cda.IsEmptied(n) {
+		d.c.Emit.Take(n)
+		return
+	}
 	if rule := d.ruleOf(n, section); rule != nil {
 		rule.Convert(d.c, n)
 	}

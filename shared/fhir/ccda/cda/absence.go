@@ -30,10 +30,10 @@ func WhatIs(n *Node) string {
 	return n.Name
 }
 
-// NullFlavor returns the nullFlavor of a statement, or that of a statement that groups it; "" if there is none. A
-// statement that is null states no fact (CDA R2, InfrastructureRoot.nullFlavor).
+// NullFlavor returns the nullFlavor of a statement, or that of one around it; "" if there is none. A statement that is
+// null states no fact (CDA R2, InfrastructureRoot.nullFlavor).
 func NullFlavor(n *Node) string {
-	for ; n != nil; n = grouping(n) {
+	for ; n != nil; n = Outer(n) {
 		if flavor := n.Attr("nullFlavor"); flavor != "" {
 			return flavor
 		}
@@ -51,7 +51,7 @@ func IsNegated(n *Node) bool {
 	return false
 }
 
-// grouping returns the statement around another one if it only groups what is in it; nil otherwise.
+// grouping returns the statement around another one if it only groups others; nil otherwise.
 func grouping(n *Node) *Node {
 	if n.Parent == nil {
 		return nil
@@ -63,7 +63,7 @@ func grouping(n *Node) *Node {
 }
 
 // Groups reports whether a statement only groups others: an organizer, a concern, or another act that lists
-// medications, diagnoses or policies. Its members are statements by themselves, and what is said of it is said of them.
+// medications, diagnoses or policies. Its members are statements by themselves, and its negation applies to them.
 func Groups(n *Node) bool {
 	return n.Name == "organizer" || n.Name == "act" && (Has(n.At("code"), "CONC") || IsTemplate(n, groupRoots()...))
 }
@@ -94,30 +94,42 @@ func groupRoots() []string {
 	}
 }
 
-// hide takes out of the tree what states no fact, so that no rule finds it: statements that are null, and what is in
-// statements that are null or negated. asks reports whether a null observation is a question that has no answer, which
-// stays without its parts.
+// hide removes the parts of a tree that state no fact, so that no rule finds them: null statements, and the contents of
+// null and negated ones. asks reports whether a null observation is a question without an answer. Such an observation
+// stays, without its value.
 func (d *Document) hide(n *Node, asks func(*Node) bool) {
 	var last *Node
 	for child := n.First; child != nil; child = child.Next {
-		if child.Name == "text" || child.Name == "" {
-			last = child
+		switch {
+		case child.Name == "text" || child.Name == "":
+		case IsStatement(child) && !d.trim(child, asks):
+			unlink(n, last, child)
 			continue
+		default:
+			d.hide(child, asks)
 		}
-		if IsStatement(child) && child.Attr("nullFlavor") != "" && !Groups(child) {
-			d.Unstated = append(d.Unstated, Unstated{WhatIs(child), NullReason(child.Attr("nullFlavor"))})
-			if !asks(child) {
-				unlink(n, last, child)
-				continue
-			}
-			d.keep(child, PartOfNull, isOfQuestion)
-		}
-		if IsStatement(child) && !Groups(child) && IsNegated(child) {
-			d.keep(child, PartOfDenied, isOfDenial)
-		}
-		d.hide(child, asks)
 		last = child
 	}
+}
+
+// trim removes the parts of a statement that state nothing, and reports whether anything is left of it.
+func (d *Document) trim(n *Node, asks func(*Node) bool) bool {
+	isNull, isGroup := n.Attr("nullFlavor") != "", Groups(n)
+	if isNull && isGroup {
+		d.keep(n, PartOfNull, isOfGroup)
+	} else if isNull {
+		d.Unstated = append(d.Unstated, Unstated{WhatIs(n), NullReason(n.Attr("nullFlavor"))})
+		if !asks(n) {
+			return false
+		}
+		d.keep(n, PartOfNull, isOfQuestion)
+	}
+	if IsNegated(n) && isGroup {
+		d.keep(n, PartOfDenied, isOfGroup)
+	} else if IsNegated(n) {
+		d.keep(n, PartOfDenied, isOfDenial)
+	}
+	return true
 }
 
 // unlink removes a child, which follows last; nil if it is the first.
@@ -159,7 +171,11 @@ func isOfQuestion(_, child *Node) bool {
 	return false
 }
 
-// isOfDenial reports whether a child of a negated statement may stay: it says what is denied, by whom and why. Devices,
+// isOfGroup reports whether a child of a null or negated organizer or concern may stay: all but its own specimens and
+// participants.
+func isOfGroup(_, child *Node) bool { return !IsOneOf(child.Name, "specimen", "participant") }
+
+// isOfDenial reports whether a child of a negated statement may stay: the subject, the author or the reason. Devices,
 // specimens, places and statements in it are no part of something that was not done.
 func isOfDenial(n, child *Node) bool {
 	switch child.Name {
@@ -180,11 +196,18 @@ func isAside(rel *Node) bool {
 		if !IsStatement(s) {
 			continue
 		}
-		return rel.Attr("typeCode") == "RSON" && s.Name == "observation" || IsComment(s) || Has(s.At("code"), "33999-4") ||
-			IsTemplate(s,
-				"2.16.840.1.113883.10.20.22.4.19", "2.16.840.1.113883.10.20.22.4.53", "2.16.840.1.113883.10.20.22.4.122",
-				"2.16.840.1.113883.10.20.22.4.20", "2.16.840.1.113883.10.20.1.49", "1.3.6.1.4.1.19376.1.5.3.1.4.3") ||
-			s.Name == "encounter" && s.At("code") == nil && s.At("effectiveTime") == nil
+		isReason := rel.Attr("typeCode") == "RSON" && s.Name == "observation" &&
+			!IsTemplate(s, "2.16.840.1.113883.10.20.22.4.143") // a preference is none
+		isPointer := s.Name == "encounter" && s.At("code") == nil && s.At("effectiveTime") == nil
+		return isReason || isPointer || IsComment(s) || Has(s.At("code"), "33999-4") || IsTemplate(s, asideRoots()...)
 	}
 	return true
+}
+
+// asideRoots returns the templates of reasons, refusals, instructions and references to other statements.
+func asideRoots() []string {
+	return []string{
+		"2.16.840.1.113883.10.20.22.4.19", "2.16.840.1.113883.10.20.22.4.53", "2.16.840.1.113883.10.20.22.4.122",
+		"2.16.840.1.113883.10.20.22.4.20", "2.16.840.1.113883.10.20.1.49", "1.3.6.1.4.1.19376.1.5.3.1.4.3",
+	}
 }

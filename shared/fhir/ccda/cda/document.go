@@ -15,8 +15,8 @@ type Document struct {
 	Hidden     map[*Node][]*Node  // those parts that stood in a statement that stays, by it
 }
 
-// Open indexes a document, and takes out of it what states no fact. asks reports whether a null observation is
-// a question that has no answer.
+// Open indexes a document and removes the parts that state no fact. asks reports whether a null observation is a question
+// without an answer.
 func Open(root *Node, asks func(*Node) bool) *Document {
 	d := &Document{Root: root, Narrative: map[string]*Node{}, Acts: map[string][]*Node{}, PatientIDs: map[string]bool{}}
 	if s, ok := ReadStamp(root.At("effectiveTime").Attr("value")); ok {

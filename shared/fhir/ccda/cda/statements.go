@@ -102,7 +102,7 @@ func EntryOf(n *Node, root string, codes ...string) *Node {
 }
 
 // IsComment reports whether a statement is a Comment Activity (2.16.840.1.113883.10.20.22.4.64), by its code.
-func IsComment(n *Node) bool { return n.Name == "act" && Has(n.At("code"), "48767-8") }
+func IsComment(n *Node) bool { return n != nil && n.Name == "act" && Has(n.At("code"), "48767-8") }
 
 // IsTemplate reports whether an element has one of some templates, of any version.
 func IsTemplate(n *Node, roots ...string) bool {

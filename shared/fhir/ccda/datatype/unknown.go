@@ -6,9 +6,15 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// IsUnknown reports whether a concept names nothing: it is absent, only states why, or its words only say that nothing
-// is known, such as "Unknown" or "No allergy data is applicable". Words that name something are a code in words. A code
-// that itself means that there is none of something names that.
+// IsUnnamed reports whether a concept names nothing that a patient has or had: it is unknown, or a text that denies
+// something, such as "No allergy data is applicable".
+func IsUnnamed(concept *r4.CodeableConcept) bool {
+	return IsUnknown(concept) || len(concept.Coding) == 0 && isDenial(concept.Text)
+}
+
+// IsUnknown reports whether a concept names nothing: it is absent, only states why, or its words only say that it is
+// unknown. Words that name something are a code in words. A code that itself means that there is none of something names
+// that.
 func IsUnknown(concept *r4.CodeableConcept) bool {
 	if concept == nil {
 		return true
@@ -19,7 +25,7 @@ func IsUnknown(concept *r4.CodeableConcept) bool {
 			return false
 		}
 	}
-	return concept.Text == "" || isUnknownName(concept.Text) || isDenial(concept.Text)
+	return concept.Text == "" || isUnknownName(concept.Text)
 }
 
 const (

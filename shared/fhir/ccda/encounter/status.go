@@ -9,9 +9,9 @@ import (
 )
 
 // statusOf returns the status of an encounter as of the document's time, which decides whether it is over: that of
-// ActStatus, else that of its time (C-CDA on FHIR, "Encounters", rows statusCode and effectiveTime). One that is over is
-// not in progress, and an encounter of the past without an end is unknown, since nobody says that it went on. hasLeft is
-// true if the patient was discharged.
+// ActStatus, else that of its time (C-CDA on FHIR, "Encounters", rows statusCode and effectiveTime). One that is over
+// is not in progress, and an encounter of the past without an end is unknown, since nobody says that it went on.
+// hasLeft is true if the patient was discharged.
 func statusOf(c *statement.Context, n *cda.Node, hasLeft bool) string {
 	when := n.At("effectiveTime")
 	start, end := cmp.Or(when.At("low"), when), cmp.Or(when.At("high"), when)

@@ -30,6 +30,10 @@ func readEncompassing(c *statement.Context, n *cda.Node) {
 	if n == nil {
 		return
 	}
+	if flavor := n.Attr("nullFlavor"); flavor != "" {
+		c.Emit.Drop(n.Name, cda.NullReason(flavor))
+		return
+	}
 	e := encounter.New(c, n)
 	for p := range n.Each("responsibleParty", "encounterParticipant") {
 		kind := "ATND"

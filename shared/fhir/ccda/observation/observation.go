@@ -17,7 +17,7 @@ import (
 func Generic(c *statement.Context, n *cda.Node) {
 	code, value := c.Read.Concept(n.At("code")), n.At("value")
 	_, valued := c.Read.Value(value)
-	if code == nil && !valued && c.Read.Text(n.At("text")) == "" || cda.IsEmptied(n) {
+	if code == nil && !valued && c.Read.Text(n.At("text")) == "" {
 		c.Emit.Take(n)
 		return
 	}

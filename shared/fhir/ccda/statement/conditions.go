@@ -94,3 +94,31 @@ func ClinicalStatus(concern string, end End) string {
 	}
 	return concernStatuses.Of(concern)
 }
+
+// ProblemStatusRoot is the template of the status observation in a problem.
+const ProblemStatusRoot = "2.16.840.1.113883.10.20.22.4.6"
+
+// ProblemStatus returns the clinical status of a problem or a concern: of its status observation, else of the status of
+// the concern and the end (C-CDA on FHIR, "Problems", rows statusCode, effectiveTime/high and Problem Status). One
+// whose end has a date is not active (con-4); an end of which no date is known does not contradict a status
+// observation. It is nil if nothing is said.
+func (c *Context) ProblemStatus(n *cda.Node, concern string) *r4.CodeableConcept {
+	value, denied := StatusIn(n, ProblemStatusRoot)
+	code, end := ProblemStatusOf(value), c.EndOf(n.At("effectiveTime"))
+	isActive := cda.IsOneOf(code, "active", "recurrence", "relapse")
+	switch {
+	case isActive && (denied || end == DatedEnd):
+		code = "inactive"
+	case denied || code == "":
+		code = ClinicalStatus(concern, end)
+	}
+	if code == "" {
+		return nil
+	}
+	return ConditionStatus(code)
+}
+
+// ProblemStatusOf maps the value of a status observation to condition-clinical; "" for any other value.
+func ProblemStatusOf(value *cda.Node) string {
+	return problemStatuses.Of(strings.ToLower(cmp.Or(cda.CodeOf(value), value.Attr("displayName"))))
+}

@@ -13,38 +13,37 @@ const (
 	noStatus   = "no resource can state that its status is unknown"
 )
 
-// limit makes a resource state no more than its statement does, whichever rule made it: what is denied is refuted or not
-// done, and what the document leaves open is neither confirmed nor under way. It returns why no resource of the type can
-// state that; "" if r can.
+// limit restricts a resource to the content of its statement, whichever rule made it. A negated statement is refuted or
+// not done, and one that is null or has no name is neither confirmed nor in progress. It returns the reason if no
+// resource of the type can state that; "" if r can.
 func (c *Context) limit(r r4.Resource, n *cda.Node) string {
+	if _, isQuestion := r.(*r4.Observation); n.Attr("nullFlavor") != "" && !isQuestion {
+		return cda.NullReason(n.Attr("nullFlavor"))
+	}
 	if cda.IsNegated(n) && !deny(r) {
 		return noResource
 	}
-	if !cda.IsNegated(n) && c.isOpen(r, n) && !leaveOpen(r) {
+	if (cda.NullFlavor(n) != "" || c.isUnnamed(r)) && !leaveOpen(r) {
 		return noStatus
 	}
 	return ""
 }
 
-// isOpen reports whether a document leaves open what a statement says: a statement around it is null, or it is about
-// something that has no name.
-func (c *Context) isOpen(r r4.Resource, n *cda.Node) bool {
-	if cda.NullFlavor(n) != "" {
-		return true
-	}
+// isUnnamed reports whether a resource is about something that has no name.
+func (c *Context) isUnnamed(r r4.Resource) bool {
 	switch r := r.(type) {
 	case *r4.Condition:
-		return datatype.IsUnknown(r.Code)
+		return datatype.IsUnnamed(r.Code)
 	case *r4.AllergyIntolerance:
-		return datatype.IsUnknown(r.Code)
+		return datatype.IsUnnamed(r.Code)
 	case *r4.Procedure:
-		return datatype.IsUnknown(r.Code)
-	case *r4.ServiceRequest:
+		return datatype.IsUnnamed(r.Code)
+	case *r4.ServiceRequest: // "No smoking" is one
 		return datatype.IsUnknown(r.Code)
 	case *r4.DeviceRequest:
 		return datatype.IsUnknown(r.Code)
 	case *r4.Immunization:
-		return r.Occurrence == "" && datatype.IsUnknown(r.VaccineCode)
+		return r.Occurrence == "" && datatype.IsUnnamed(r.VaccineCode)
 	case *r4.MedicationRequest:
 		return c.isUnknownProduct(r.Medication, r.MedicationRef)
 	case *r4.MedicationAdministration:
@@ -59,12 +58,12 @@ func (c *Context) isUnknownProduct(concept *r4.CodeableConcept, product *r4.Refe
 	if m := emit.ResourceOf[r4.Medication](c.Emit, product); m != nil {
 		concept = m.Code
 	}
-	return (product == nil || concept != nil) && datatype.IsUnknown(concept)
+	return (product == nil || concept != nil) && datatype.IsUnnamed(concept)
 }
 
 // deny makes a resource state that something is not so, or was not done (FHIR R4, the status of each type). It reports
-// whether its type can. Rules have set the code or the verification of a Condition and of an AllergyIntolerance, and the
-// value of an Observation.
+// whether its type can. Rules have set the code or the verification of a Condition and of an AllergyIntolerance, and
+// the value of an Observation.
 func deny(r r4.Resource) bool {
 	switch r := r.(type) {
 	case *r4.Condition, *r4.AllergyIntolerance, *r4.Observation:

@@ -60,8 +60,8 @@ func (c *Context) TagUntold(head *r4.Header, n *cda.Node) {
 	}
 }
 
-// tagHidden keeps the codes of what a negated statement does not have, such as the device of a procedure that was not
-// done.
+// tagHidden keeps the codes of the removed parts of a negated statement as tags, such as the device of a procedure that
+// was not done.
 func (c *Context) tagHidden(head *r4.Header, n *cda.Node) {
 	if len(c.Document.Hidden[n]) == 0 || !cda.IsNegated(n) {
 		return

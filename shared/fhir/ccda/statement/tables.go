@@ -28,3 +28,20 @@ canceled inactive
 held inactive
 obsolete inactive
 `
+
+// problemStatuses maps the value of a Problem Status Observation to condition-clinical (C-CDA on FHIR, ConceptMap
+// CF-ProblemStatus), with codes and words of older documents.
+const problemStatuses terms.Table = `
+55561003 active
+active active
+246455001 recurrence
+263855007 relapse
+277022003 remission
+765205004 remission
+73425007 inactive
+90734009 inactive
+inactive inactive
+chronic active
+413322009 resolved
+resolved resolved
+`

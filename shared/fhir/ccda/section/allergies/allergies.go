@@ -123,10 +123,10 @@ func setAllergyStatus(r *r4.AllergyIntolerance, code string) {
 	r.ClinicalStatus = r4.Concept(statement.AllergyClinical, code, strings.ToUpper(code[:1])+code[1:])
 }
 
-// negateAllergy says that there is no such allergy (C-CDA on FHIR, "Allergies", rows participant). That there is none of
-// a kind is a code of its own, and of a few substances; that there is none to any other substance refutes it.
+// negateAllergy says that there is no such allergy (C-CDA on FHIR, "Allergies", rows participant). That there is none
+// of a kind is a code of its own, and of a few substances; that there is none to any other substance refutes it.
 func negateAllergy(r *r4.AllergyIntolerance, value *cda.Node) {
-	if datatype.IsUnknown(r.Code) || len(r.Code.Coding) == 0 {
+	if datatype.IsUnnamed(r.Code) || len(r.Code.Coding) == 0 {
 		words := ""
 		if r.Code != nil {
 			words = r.Code.Text

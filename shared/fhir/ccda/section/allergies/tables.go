@@ -40,8 +40,8 @@ resolved resolved
 `
 
 // none has the code and the display of "no known allergy" by the kind of allergy that is negated (C-CDA on FHIR,
-// ConceptMap CF-NoKnownAllergies, and the codes of the same meaning that it leaves out or that older documents have). Any
-// other kind is no allergy at all.
+// ConceptMap CF-NoKnownAllergies, and the codes of the same meaning that it leaves out or that older documents have).
+// Any other kind is no allergy at all.
 const none terms.Table = `
 416098002 409137002 No known drug allergy
 419511003 409137002 No known drug allergy

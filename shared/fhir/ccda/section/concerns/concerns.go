@@ -53,18 +53,23 @@ func concernAbout(c *statement.Context, act, about *cda.Node) *r4.Reference {
 // concernOf begins the Condition of an act.
 func concernOf(c *statement.Context, act *cda.Node) *r4.Condition {
 	by := c.Make.Author(act)
+	clinical := c.ProblemStatus(act, cda.StatusOf(act))
+	verified := r4.Concept(statement.ConditionVerified, "confirmed", "Confirmed")
+	if cda.IsNegated(act) {
+		clinical, verified = nil, r4.Concept(statement.ConditionVerified, "refuted", "Refuted")
+	}
 	return &r4.Condition{
 		Header: c.Emit.Header("Condition", act), Identifier: datatype.Identifiers(act), Subject: c.Patient,
-		ClinicalStatus: concernStatus(act),
-		Verification:   r4.Concept(statement.ConditionVerified, "confirmed", "Confirmed"),
-		Category:       []r4.CodeableConcept{*healthConcernCategory()},
-		Recorder:       by.As("Practitioner", "PractitionerRole", "Patient", "RelatedPerson"),
-		Recorded:       cmp.Or(c.Read.Start(act.At("effectiveTime")), by.Time), Note: c.Comments(act),
+		ClinicalStatus: clinical, Verification: verified,
+		Category: []r4.CodeableConcept{*healthConcernCategory()},
+		Recorder: by.As("Practitioner", "PractitionerRole", "Patient", "RelatedPerson"),
+		Recorded: cmp.Or(c.Read.Start(act.At("effectiveTime")), by.Time), Note: c.Comments(act),
 	}
 }
 
-// concernStatus maps ActStatus of a concern to the clinical status of its Conditions; nil for one that says nothing of it.
-func concernStatus(act *cda.Node) *r4.CodeableConcept {
+// statusByConcern returns the clinical status of a problem that has none of its own, by the concern about it; nil if
+// that says nothing.
+func statusByConcern(act *cda.Node) *r4.CodeableConcept {
 	code := statement.ClinicalStatus(cda.StatusOf(act), statement.NoEnd)
 	if code == "" {
 		return nil
@@ -88,7 +93,7 @@ func relateConcern(c *statement.Context, act *cda.Node, made []r4.Reference) {
 			continue
 		}
 		if r.ClinicalStatus == nil && !r.Verification.Has(statement.ConditionVerified, "refuted") {
-			r.ClinicalStatus = concernStatus(act)
+			r.ClinicalStatus = statusByConcern(act)
 		}
 		if !statement.IsHealthConcern(r) {
 			r.Category = append(r.Category, *healthConcernCategory())

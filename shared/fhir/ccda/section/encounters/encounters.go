@@ -129,10 +129,18 @@ func convertDiagnoses(c *statement.Context, e *r4.Encounter, n *cda.Node) {
 			}
 		}
 		for _, condition := range found {
-			if told := emit.ResourceOf[r4.Condition](c.Emit, &condition); told != nil && told.Encounter == nil {
-				told.Encounter = e.Reference()
-			}
-			encounter.AddDiagnosis(e, condition, nil)
+			linkDiagnosis(c, e, condition)
 		}
+	}
+}
+
+// linkDiagnosis links an encounter and a Condition. One that is refuted was looked for, and is no diagnosis.
+func linkDiagnosis(c *statement.Context, e *r4.Encounter, condition r4.Reference) {
+	told := emit.ResourceOf[r4.Condition](c.Emit, &condition)
+	if told != nil && told.Encounter == nil {
+		told.Encounter = e.Reference()
+	}
+	if told == nil || !told.Verification.Has(statement.ConditionVerified, "refuted") {
+		encounter.AddDiagnosis(e, condition, nil)
 	}
 }

@@ -106,7 +106,8 @@ func ageObservation(n *cda.Node) *cda.Node {
 	)
 }
 
-// historyStatus maps ActStatus to FamilyHistoryStatus. What has a status that is not known may not be all that is known.
+// historyStatus maps ActStatus to FamilyHistoryStatus. What has a status that is not known may not be all that is
+// known.
 func historyStatus(n *cda.Node) string {
 	if cda.HasNoStatus(n) {
 		return "completed"

@@ -112,7 +112,8 @@ func setGoalAuthor(c *statement.Context, g *r4.Goal, n *cda.Node) {
 	}
 }
 
-// goalStatus maps ActStatus to GoalLifecycleStatus. A goal is proposed unless the document says that anybody pursues it.
+// goalStatus maps ActStatus to GoalLifecycleStatus. A goal is proposed unless the document says that anybody pursues
+// it.
 func goalStatus(n *cda.Node) string {
 	return cmp.Or(statuses.Of(cda.StatusOf(n)), "proposed")
 }

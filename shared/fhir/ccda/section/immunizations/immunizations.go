@@ -62,9 +62,9 @@ func immunization(c *statement.Context, n *cda.Node) {
 	c.Add(im, told...)
 }
 
-// immunizationStatus maps ActStatus (C-CDA on FHIR, ConceptMap CF-ImmunizationStatus). An event without a status that is
-// known has been given if it has a date that has come, or no status at all; otherwise FHIR has no status for it, and it
-// is "".
+// immunizationStatus maps ActStatus (C-CDA on FHIR, ConceptMap CF-ImmunizationStatus). An event without a status that
+// is known has been given if it has a date that has come, or no status at all; otherwise FHIR has no status for it, and
+// it is "".
 func immunizationStatus(c *statement.Context, n *cda.Node) string {
 	if cda.IsNegated(n) {
 		return "not-done"

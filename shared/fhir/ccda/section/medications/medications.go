@@ -78,8 +78,8 @@ func readMedication(c *statement.Context, n *cda.Node) activity {
 // readPart reads a statement in a medication activity. What is not for it stands for itself.
 func readPart(c *statement.Context, m *activity, r, n *cda.Node) {
 	switch {
-	case n.Name == "observation" && !cda.IsNegated(n) && (r.Attr("typeCode") == "RSON" && !cda.IsTemplate(n, statement.PreferenceRoot) ||
-		cda.IsTemplate(n, statement.IndicationRoot)):
+	case n.Name == "observation" && !cda.IsNegated(n) && (cda.IsTemplate(n, statement.IndicationRoot) ||
+		r.Attr("typeCode") == "RSON" && !cda.IsTemplate(n, statement.PreferenceRoot)):
 		if reason := c.Read.Concept(n.At("value")); reason != nil {
 			m.reasons = append(m.reasons, *reason)
 			m.told = append(m.told, n)
@@ -106,8 +106,8 @@ func readPart(c *statement.Context, m *activity, r, n *cda.Node) {
 	}
 }
 
-// medicationStatus maps ActStatus (C-CDA on FHIR, ConceptMap CF-MedicationStatus). Without one nothing is known. What is
-// active until a time before that of the document is completed by then ("Medications": medication status).
+// medicationStatus maps ActStatus (C-CDA on FHIR, ConceptMap CF-MedicationStatus). Without one nothing is known. What
+// is active until a time before that of the document is completed by then ("Medications": medication status).
 func medicationStatus(c *statement.Context, n *cda.Node) string {
 	status := cmp.Or(statuses.Of(cda.StatusOf(n)), "unknown")
 	if status == "active" && c.Document.IsPast(boundsOf(n).At("high")) {

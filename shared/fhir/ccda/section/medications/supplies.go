@@ -14,7 +14,8 @@ import (
 // in a medication that is only told of, or by itself.
 func supplyOrder(c *statement.Context, n *cda.Node) {
 	r := &r4.MedicationRequest{
-		Header: c.Emit.Header("MedicationRequest", n), Identifier: datatype.Identifiers(n), Status: medicationStatus(c, n),
+		Header: c.Emit.Header("MedicationRequest", n), Identifier: datatype.Identifiers(n),
+		Status: medicationStatus(c, n),
 		Intent: supplyIntent(n), Subject: c.Patient,
 		Dispense: dispenseRequest(c, n), Note: c.Comments(n),
 	}
@@ -88,7 +89,8 @@ func supplyDuration(c *statement.Context, n *cda.Node) *r4.Quantity {
 // dispense makes a MedicationDispense (2.16.840.1.113883.10.20.22.4.18).
 func dispense(c *statement.Context, n *cda.Node) {
 	d := &r4.MedicationDispense{
-		Header: c.Emit.Header("MedicationDispense", n), Identifier: datatype.Identifiers(n), Status: dispenseStatus(c, n),
+		Header: c.Emit.Header("MedicationDispense", n), Identifier: datatype.Identifiers(n),
+		Status:   dispenseStatus(c, n),
 		Subject:  c.Patient,
 		Quantity: datatype.Quantity(n.At("quantity")), HandedOver: c.Read.Start(n.At("effectiveTime")),
 		DaysSupply: supplyDuration(c, n), Note: c.Comments(n),

@@ -56,12 +56,12 @@ func convertPolicy(c *statement.Context, n, act *cda.Node, order int) {
 	for p := range n.Each("performer") {
 		addPayer(c, r, p)
 	}
-	over := cmp.Or(n.At("effectiveTime"), act.At("effectiveTime")).At("high")
+	isOver := c.Document.IsPast(cmp.Or(n.At("effectiveTime"), act.At("effectiveTime")).At("high"))
 	for p := range n.Each("participant") {
 		switch role := p.At("participantRole"); p.Attr("typeCode") {
 		case "COV":
 			setMember(c, r, p, role)
-			over = cmp.Or(p.At("time", "high"), over)
+			isOver = isOver || c.Document.IsPast(p.At("time", "high"))
 		case "HLD":
 			r.PolicyHolder = holder(c, role)
 			r.Subscriber = cmp.Or(r.PolicyHolder, r.Subscriber)
@@ -83,7 +83,7 @@ func convertPolicy(c *statement.Context, n, act *cda.Node, order int) {
 			}
 		}
 	}
-	if r.Status == "active" && c.Document.IsPast(over) {
+	if r.Status == "active" && isOver {
 		r.Status = "cancelled" // by its end; FHIR has no other status for it
 	}
 	if r.Payor == nil {

@@ -78,8 +78,8 @@ func (all *carePlans) convert(c *statement.Context, section *cda.Node) {
 	}
 }
 
-// planStatus returns the status of a plan by its entries, since a section has none: it is active if anything of it is yet
-// to do, and completed if all of it is over.
+// planStatus returns the status of a plan by its entries, since a section has none: it is active if anything of it is
+// yet to do, and completed if all of it is over.
 func planStatus(c *statement.Context, entries []r4.Reference) string {
 	status := "unknown"
 	for _, entry := range entries {

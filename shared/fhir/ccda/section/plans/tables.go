@@ -2,8 +2,8 @@ package plans
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// requestStatuses maps ActStatus to request-status (FHIR R4, ServiceRequest.status). An act that is new may not be acted
-// on yet (v3-ActStatus), which is a draft.
+// requestStatuses maps ActStatus to request-status (FHIR R4, ServiceRequest.status). An act that is new may not be
+// acted on yet (v3-ActStatus), which is a draft.
 const requestStatuses terms.Table = `
 active active
 new draft

@@ -94,21 +94,21 @@ func problem(c *statement.Context, n, act *cda.Node) *r4.Reference {
 		r.Encounter = c.Encounter
 	}
 	ref := c.Add(r, told...)
-	if stay := emit.ResourceOf[r4.Encounter](c.Emit, c.Encounter); use != nil && stay != nil {
+	if stay := emit.ResourceOf[r4.Encounter](c.Emit, c.Encounter); use != nil && stay != nil &&
+		!isRefuted(r) {
 		encounter.AddDiagnosis(stay, *ref, use)
 	}
 	return ref
 }
 
-const statusRoot = "2.16.840.1.113883.10.20.22.4.6"
-
 // setStatus sets the clinical and the verification status, and returns the Problem Status Observation or nil. A status
 // that the Condition does not have is kept as a tag.
 func setStatus(c *statement.Context, r *r4.Condition, n, act *cda.Node) *cda.Node {
 	value, high := n.At("value"), n.At("effectiveTime", "high")
-	status := cda.EntryOf(n, statusRoot, "33999-4")
+	status := cda.EntryOf(n, statement.ProblemStatusRoot, "33999-4")
 	r.ClinicalStatus = problemStatus(c, n, act)
-	if status != nil && r.ClinicalStatus.Has(statement.ConditionClinical, statusOfProblem(status.At("value"))) {
+	if said := statement.ProblemStatusOf(status.At("value")); status != nil &&
+		r.ClinicalStatus.Has(statement.ConditionClinical, said) {
 		c.Emit.Take(status.At("value"))
 	}
 	r.Verification = verification(value)
@@ -180,38 +180,19 @@ func problemCategories(c *statement.Context, n *cda.Node) []r4.CodeableConcept {
 	return list
 }
 
-// problemStatus returns the clinical status: of the status observation, else of the concern and the end (C-CDA on FHIR,
-// "Problems", rows statusCode, effectiveTime/high and Problem Status). One whose end has a date is not active (con-4); an
-// end of which no date is known does not contradict a status observation. It is nil when nothing is said: another
-// mention of the problem may know, and nobody else does. The status of an act that is no concern, such as a diagnosis, is
-// that of the act.
+// problemStatus returns the clinical status. It is nil when nothing is said: another mention of the problem may know,
+// and nobody else does. The status of an act that is no concern, such as a diagnosis, is that of the act.
 func problemStatus(c *statement.Context, n, act *cda.Node) *r4.CodeableConcept {
-	value, denied := statement.StatusIn(n, statusRoot)
-	code, end := statusOfProblem(value), c.EndOf(n.At("effectiveTime"))
 	concern := ""
 	if c.Within == "Problems" || cda.Has(act.At("code"), "CONC") ||
 		cda.IsTemplate(act, "2.16.840.1.113883.10.20.22.4.3") {
 		concern = cda.StatusOf(act)
 	}
-	isActive := cda.IsOneOf(code, "active", "recurrence", "relapse")
-	switch {
-	case isActive && (denied || end == statement.DatedEnd):
-		code = "inactive"
-	case denied || code == "":
-		code = statement.ClinicalStatus(concern, end)
-	}
-	if code == "" {
-		return nil
-	}
-	return statement.ConditionStatus(code)
+	return c.ProblemStatus(n, concern)
 }
 
-func statusOfProblem(value *cda.Node) string {
-	return statuses.Of(strings.ToLower(cmp.Or(cda.CodeOf(value), value.Attr("displayName"))))
-}
-
-// negateProblem says that a problem is not there (C-CDA on FHIR, "Problems", row negationInd). That there is none at all
-// is a code of its own. A problem that is refuted has no clinical status, unless it had an end (con-4).
+// negateProblem says that a problem is not there (C-CDA on FHIR, "Problems", row negationInd). That there is none at
+// all is a code of its own. A problem that is refuted has no clinical status, unless it had an end (con-4).
 func negateProblem(r *r4.Condition, value *cda.Node) {
 	if cda.Has(value, "55607006", "64572001") {
 		r.Tag(r.Code.Coding...)
@@ -224,6 +205,10 @@ func negateProblem(r *r4.Condition, value *cda.Node) {
 	if r.ClinicalStatus = nil; r.Abatement != "" {
 		r.ClinicalStatus = statement.ConditionStatus("inactive")
 	}
+}
+
+func isRefuted(r *r4.Condition) bool {
+	return r.Verification.Has(statement.ConditionVerified, "refuted")
 }
 
 func noProblems() *r4.CodeableConcept {

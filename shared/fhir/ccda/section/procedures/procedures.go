@@ -125,8 +125,10 @@ func relateProcedure(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	for rel := range n.Each("entryRelationship") {
 		for inner := range rel.Each() {
 			other := c.Pointed(inner)
+			condition := emit.ResourceOf[r4.Condition](c.Emit, other)
 			switch {
 			case other == nil:
+			case condition != nil && condition.Verification.Has(statement.ConditionVerified, "refuted"):
 			case strings.HasPrefix(other.Reference, "Encounter/") && p.Encounter == nil:
 				p.Encounter = other
 			case strings.HasPrefix(other.Reference, "Condition/") && rel.Attr("typeCode") != "RSON" &&

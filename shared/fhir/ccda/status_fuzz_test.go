@@ -1,0 +1,69 @@
+package ccda_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"recordbridge/shared/fhir/ccda"
+	"recordbridge/shared/testkit/ccdatest"
+)
+
+// FuzzStatementStatus puts nullFlavor, negationInd, statusCode, status observations, times and null names on the
+// statements of a document of the corpus, and asks judge whether a resource states more than its statement does.
+func FuzzStatementStatus(f *testing.F) {
+	corpus := ccdatest.Corpus(f, os.DirFS("testdata/corpus"))
+	for i := range corpus {
+		for kind := range byte(editKinds) { // each case with each kind of edit, and all variants over the whole corpus
+			variant := byte(i*editKinds) + kind
+			f.Add(uint16(i), []byte{variant, kind, variant, 1, (kind + 1) % editKinds, variant / 2}[:3+3*(i%2)])
+		}
+	}
+	f.Fuzz(func(t *testing.T, at uint16, raw []byte) {
+		document := readElements(t, corpus[int(at)%len(corpus)].Document)
+		statements := numberAll(document, nil)
+		for _, e := range edits(raw) {
+			e.apply(statements)
+		}
+		var text strings.Builder
+		document.write(&text)
+		resources := convertAll(t, text.String())
+		statements = renumbered(document, nil) // with those that edits have added
+		if faults := judge(document, statements, resources); len(faults) > 0 {
+			t.Errorf("%s: %s\n%s", corpus[int(at)%len(corpus)].Name, strings.Join(faults, "\n"), text.String())
+			for _, r := range resources {
+				line, _ := json.Marshal(r)
+				t.Log(string(line))
+			}
+		}
+	})
+}
+
+// renumbered lists the statements that have a number.
+func renumbered(e *element, list []*element) []*element {
+	if e.number != "" {
+		list = append(list, e)
+	}
+	for _, c := range e.children {
+		list = renumbered(c, list)
+	}
+	return list
+}
+
+func convertAll(t *testing.T, document string) []map[string]any {
+	t.Helper()
+	var list []map[string]any
+	_, err := ccda.Convert([]byte(document), func(r ccda.Resource) error {
+		var content map[string]any
+		if err := json.Unmarshal(r.JSON, &content); err != nil {
+			return err
+		}
+		list = append(list, content)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
