@@ -63,6 +63,9 @@ func assumed(list []statement.Assumption, n *cda.Node) string {
 	if n.Name == "procedure" && n.At("value") != nil { // CDA has none there: it is an observation
 		return ""
 	}
+	if isAside(n) {
+		return ""
+	}
 	mood := cmp.Or(n.Attr("moodCode"), "EVN")
 	for _, a := range list {
 		if a.Element == n.Name && (a.Mood == "" || a.Mood == mood) {
@@ -70,6 +73,12 @@ func assumed(list []statement.Assumption, n *cda.Node) string {
 		}
 	}
 	return ""
+}
+
+// isAside reports whether an observation is about the statement around or beside it, and is no result, vital sign or
+// finding itself: its source of information, its status, a comment (codes of LOINC in CCD).
+func isAside(n *cda.Node) bool {
+	return n.Name == "observation" && cda.Has(n.At("code"), "48766-0", "33999-4", "48767-8")
 }
 
 // ConvertBy implements statement.Rules.
