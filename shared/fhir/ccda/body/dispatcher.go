@@ -76,8 +76,8 @@ func assumed(list []statement.Assumption, n *cda.Node) string {
 	return ""
 }
 
-// isAside reports whether an observation is about the statement around or beside it, and is no result, vital sign or
-// finding itself: its source of information, its status, a comment (codes of LOINC in CCD).
+// isAside reports whether an observation is about the statement around or beside it, and not a result, vital sign or
+// finding: a source of information, a status, a comment (codes of LOINC in CCD).
 func isAside(n *cda.Node) bool {
 	return n.Name == "observation" && cda.Has(n.At("code"), "48766-0", "33999-4", "48767-8")
 }

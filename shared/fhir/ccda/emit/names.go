@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// Names are the names of a document.
+// Names holds the names of a document.
 type Names struct {
 	Source   string // meta.source: the document's id as a URI
 	Document string // the document's id as a text, from which ids are derived

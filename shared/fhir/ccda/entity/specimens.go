@@ -46,8 +46,8 @@ func (m *Maker) Specimen(role *cda.Node) *r4.Specimen {
 }
 
 // TakenBy records which procedure took a specimen, as a note: R4 has no member for it, and R5's extension of the name
-// Specimen.collection.procedure is none that validators of R4 know. A note names no id, since ids change when records
-// of several facilities are put side by side.
+// Specimen.collection.procedure is none that validators of R4 know. The note contains no id, since exports derive
+// ids of their own from it (package fetch).
 func (m *Maker) TakenBy(s *r4.Specimen, procedure *r4.Reference) {
 	p := emit.ResourceOf[r4.Procedure](m.emit, procedure)
 	if p == nil {

@@ -139,8 +139,8 @@ func System(codeSystem, name string) string {
 	return ""
 }
 
-// shortestOID is the least length of the arcs before the last one. HL7's validator takes a shorter OID, such as that of a
-// country, for a mistake: nothing is identified in it.
+// shortestOID is the minimum length of an OID's arcs before the last one. HL7's validator rejects a shorter OID, such as
+// a country's.
 const shortestOID = len("1.2.3")
 
 // URI writes the root of an id or a code system as a URI: an OID by the URI that FHIR has for it, else as itself. It
