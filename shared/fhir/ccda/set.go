@@ -43,7 +43,8 @@ func (s *Set) Add(document []byte) error {
 		return ErrSubject
 	}
 	s.documents = append(s.documents, added{
-		root, root.At("effectiveTime").Attr("value"), emit.NamesOf(root).Document, cda.DigestOf(document), len(document),
+		root: root, time: root.At("effectiveTime").Attr("value"), name: emit.NamesOf(root).Document,
+		fingerprint: cda.DigestOf(document), bytes: len(document),
 	})
 	return nil
 }

@@ -44,8 +44,8 @@ const (
 	namespaceURL = "\x6b\xa7\xb8\x11\x9d\xad\x11\xd1\x80\xb4\x00\xc0\x4f\xd4\x30\xc8"
 )
 
-// namespaceOf returns the bytes of the UUID of a namespace of document ids: a UUID itself, else the version 5 UUID of its
-// OID or URI. Anybody who has a document can so derive its meta.source from its id.
+// namespaceOf returns the bytes of the UUID of a namespace of document ids: a UUID itself, else the version 5 UUID of
+// its OID or URI. Anybody who has a document can so derive its meta.source from its id.
 func namespaceOf(uri, root string) string {
 	kind, name := namespaceURL, uri
 	if of, isUUID := strings.CutPrefix(uri, "urn:uuid:"); isUUID {

@@ -111,8 +111,8 @@ func medicationStatus(n *cda.Node) string {
 	return cmp.Or(statuses.Of(cda.StatusOf(n)), "unknown")
 }
 
-// medicationRequest makes a MedicationRequest. An event (EVN) is a report and not an order: it has no requester, and names
-// its informant. Provenance names its author.
+// medicationRequest makes a MedicationRequest. An event (EVN) is a report and not an order: it has no requester, and
+// names its informant. Provenance names its author.
 func medicationRequest(c *statement.Context, m activity) *r4.MedicationRequest {
 	r := &r4.MedicationRequest{
 		Header: c.Emit.Header("MedicationRequest", m.n), Identifier: datatype.Identifiers(m.n), Status: m.status,
