@@ -2,6 +2,7 @@ package ccdatest_test
 
 import (
 	"math/big"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,13 +33,16 @@ func timesOf(s *element, about []coding) []fact {
 	return facts
 }
 
+// placeholder is a time that senders write where they have none (docs/ccda.md, "Placeholders").
+var placeholder = regexp.MustCompile(`^(0001|9999|16010101|17530101|18401231|18991230|18991231|19000101)`)
+
 // isTime tells whether a text is a point in time (HL7 TS) and not something else that stands in its place.
 func isTime(text string) bool {
 	if i := strings.IndexAny(text, "+-."); i > 0 {
 		text = text[:i]
 	}
 	layout := "20060102150405"
-	if len(text) > len(layout) || len(text) < len("2006") {
+	if len(text) > len(layout) || len(text) < len("2006") || placeholder.MatchString(text) {
 		return false
 	}
 	_, err := time.Parse(layout[:len(text)], text)
@@ -69,6 +73,9 @@ func valuesOf(s *element, about []coding) []fact {
 			if n, err := strconv.Atoi(value); err == nil && e.name == "repeatNumber" {
 				if n <= 0 && s.name == "substanceAdministration" {
 					continue // it has not been given no times
+				}
+				if n >= 999 && strings.Trim(value, "9") == "" {
+					continue // nobody knows how often
 				}
 				want = append(want, strconv.Itoa(max(n-1, 0))) // FHIR does not count the first of the dispenses
 			}

@@ -44,7 +44,8 @@ func (s *Set) Add(document []byte) error {
 		return ErrSubject
 	}
 	s.documents = append(s.documents, added{
-		parsed, root.At("effectiveTime").Attr("value"), emit.NamesOf(root).Document, cda.DigestOf(document), len(document),
+		Parsed: parsed, time: root.At("effectiveTime").Attr("value"), name: emit.NamesOf(root).Document,
+		fingerprint: cda.DigestOf(document), bytes: len(document),
 	})
 	return nil
 }

@@ -51,6 +51,20 @@ func TestAFactOfTwoDocumentsIsOneAsTheLaterTellsIt(t *testing.T) {
 	}
 }
 
+func TestReportedMedicationOfTwoDocumentsIsOne(t *testing.T) {
+	t.Parallel()
+	const told = `<informant><relatedEntity classCode="PRS"><relatedPerson><name><family>Mother</family></name></relatedPerson></relatedEntity></informant>`
+	informed := telling("d1", "20190601", patientID("a"), "10160-0", ccdatest.MedicationOf("EVN", told))
+	silent := telling("d2", "20200601", patientID("a"), "10160-0", ccdatest.MedicationOf("EVN", ""))
+	for name, documents := range map[string][]string{"informed first": {informed, silent}, "silent first": {silent, informed}} {
+		resources := ccdatest.DocumentFacts(t, documents...)
+		ccdatest.Wants(t, resources, "MedicationRequest | intent=plan | reportedReference.display=Mother | !reportedBoolean")
+		if n := ccdatest.Count(resources, "MedicationRequest"); n != 1 {
+			t.Errorf("%s: %d MedicationRequests", name, n)
+		}
+	}
+}
+
 func TestAProblemThatIsActiveAgainHasNotEnded(t *testing.T) {
 	t.Parallel()
 	ended := `<effectiveTime><low value="2019"/><high value="201902"/></effectiveTime>`

@@ -15,11 +15,12 @@ type Dispatcher struct {
 	c        *statement.Context
 	rules    map[string]*statement.Entry // by template
 	sections []statement.Section
+	unknown  map[*cda.Node]bool // statements whose template has been counted as unknown
 }
 
 // New returns a Dispatcher for a document, and makes it the context's Rules.
 func New(c *statement.Context, all []statement.RuleSet) *Dispatcher {
-	d := &Dispatcher{c: c, rules: map[string]*statement.Entry{}}
+	d := &Dispatcher{c: c, rules: map[string]*statement.Entry{}, unknown: map[*cda.Node]bool{}}
 	for _, of := range all {
 		d.sections = append(d.sections, of.Sections...)
 		for i := range of.Entries {
@@ -63,6 +64,9 @@ func assumed(list []statement.Assumption, n *cda.Node) string {
 	if n.Name == "procedure" && n.At("value") != nil { // CDA has none there: it is an observation
 		return ""
 	}
+	if isAside(n) {
+		return ""
+	}
 	mood := cmp.Or(n.Attr("moodCode"), "EVN")
 	for _, a := range list {
 		if a.Element == n.Name && (a.Mood == "" || a.Mood == mood) {
@@ -70,6 +74,12 @@ func assumed(list []statement.Assumption, n *cda.Node) string {
 		}
 	}
 	return ""
+}
+
+// isAside reports whether an observation is about the statement around or beside it, and not a result, vital sign or
+// finding: a source of information, a status, a comment (codes of LOINC in CCD).
+func isAside(n *cda.Node) bool {
+	return n.Name == "observation" && cda.Has(n.At("code"), "48766-0", "33999-4", "48767-8")
 }
 
 // ConvertBy implements statement.Rules.
@@ -110,7 +120,8 @@ func (d *Dispatcher) ruleOf(n *cda.Node, section *statement.Section) *statement.
 		}
 		unknown = cmp.Or(unknown, root)
 	}
-	if unknown != "" {
+	if unknown != "" && !d.unknown[n] {
+		d.unknown[n] = true
 		d.c.Emit.CountUnknown(unknown)
 	}
 	if section != nil {

@@ -12,9 +12,9 @@ type Stamp struct {
 	Zone   string // ±hh:mm or Z, or empty
 }
 
-// IsPlaceholder reports whether a value is written where a sender has no time: the least or greatest time that its
-// software can store, or the day on which its software begins to count. Nothing that a document is about was on those
-// days, and nobody who was born on one is alive (docs/ccda.md, "Placeholders").
+// IsPlaceholder reports whether a value stands for an unknown time: the least or greatest time that the sender's
+// software can store, or the day from which it counts. No clinical event is from those days, and no living patient was
+// born on one (docs/ccda.md, "Placeholders").
 func IsPlaceholder(value string) bool {
 	digits := strings.ReplaceAll(strings.TrimSpace(value), "-", "")
 	if len(digits) < len("2006") {

@@ -33,7 +33,7 @@ func Identifier(n *cda.Node) (r4.Identifier, bool) {
 		id.Value = root
 	case uri == "" && root != "":
 		name = strings.TrimSpace(name + " " + root)
-	case extension == "" && strings.HasPrefix(uri, "http"): // a namespace is no value
+	case extension == "" && strings.HasPrefix(uri, "http") && uri != root: // a namespace is no value
 		return id, false
 	case extension == "":
 		id.System, id.Value = URISystem, uri

@@ -35,23 +35,11 @@ func NewReader(document *cda.Document, account Account) *Reader {
 	return &Reader{document: document, account: account}
 }
 
-// placeholder is the reason for which a value that only stands for an unknown one is left out.
+// placeholder is the reason why a value that stands for an unknown one is left out.
 const placeholder = "a placeholder for an unknown value"
 
-// drop counts an element that leaves no trace, once.
-func (r *Reader) drop(n *cda.Node, what, reason string) {
-	if r.dropped[n] {
-		return
-	}
-	if r.dropped == nil {
-		r.dropped = map[*cda.Node]bool{}
-	}
-	r.dropped[n] = true
-	r.account.Drop(what, reason)
-}
-
-// unknownNumber is what HL7 v2 senders write for an amount or a dose that they do not know (CDC, HL7 2.5.1
-// Implementation Guide for Immunization Messaging, RXA-6).
+// unknownNumber stands for an amount or a dose that the sender does not know (CDC, HL7 2.5.1 Implementation Guide for
+// Immunization Messaging, RXA-6).
 const unknownNumber = 999
 
 // Count reads a number of times, doses or repetitions. It is nil for a placeholder.
@@ -72,4 +60,16 @@ func (r *Reader) Dose(n *cda.Node) *r4.Quantity {
 		return nil
 	}
 	return dose
+}
+
+// drop counts an element that leaves no trace, once.
+func (r *Reader) drop(n *cda.Node, what, reason string) {
+	if r.dropped[n] {
+		return
+	}
+	if r.dropped == nil {
+		r.dropped = map[*cda.Node]bool{}
+	}
+	r.dropped[n] = true
+	r.account.Drop(what, reason)
 }

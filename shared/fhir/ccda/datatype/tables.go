@@ -52,7 +52,7 @@ OR official
 P nickname
 `
 
-// otherNameUses are the codes of EntityNameUse that CF-NameUse leaves unmatched and the extension iso21090-EN-use takes.
+// otherNameUses are the codes of EntityNameUse that CF-NameUse leaves unmatched, and iso21090-EN-use takes.
 const otherNameUses = " A ABC C I IDE PHON R SRCH SYL "
 
 // addressUses maps AddressUse to address-use and TelecomUse to contact-point-use (C-CDA on FHIR, ConceptMaps

@@ -35,7 +35,8 @@ func New(d *cda.Document, bytes int, salt string) *Emitter {
 		index: map[string]int{}, taken: make([]bool, d.Elements), facts: map[*cda.Node]*r4.Header{},
 		budget: budgetOf(bytes),
 		report: DocumentReport{
-			Source: names.Source, Code: cda.CodeOf(d.Root.At("code")), Resources: map[string]int{}, Templates: map[string]int{},
+			Source: names.Source, Code: cda.CodeOf(d.Root.At("code")),
+			Resources: map[string]int{}, Templates: map[string]int{},
 			Unknown: map[string]int{},
 		},
 	}

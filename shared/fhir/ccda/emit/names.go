@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// Names are the names of a document.
+// Names holds the names of a document.
 type Names struct {
 	Source   string // meta.source: the document's id as a URI
 	Document string // the document's id as a text, from which ids are derived
@@ -44,8 +44,8 @@ const (
 	namespaceURL = "\x6b\xa7\xb8\x11\x9d\xad\x11\xd1\x80\xb4\x00\xc0\x4f\xd4\x30\xc8"
 )
 
-// namespaceOf returns the bytes of the UUID of a namespace of document ids: a UUID itself, else the version 5 UUID of its
-// OID or URI. Anybody who has a document can so derive its meta.source from its id.
+// namespaceOf returns the bytes of the UUID of a namespace of document ids: a UUID itself, else the version 5 UUID of
+// its OID or URI. Anybody who has a document can so derive its meta.source from its id.
 func namespaceOf(uri, root string) string {
 	kind, name := namespaceURL, uri
 	if of, isUUID := strings.CutPrefix(uri, "urn:uuid:"); isUUID {

@@ -50,10 +50,21 @@ func (m *Maker) Specimen(role *cda.Node) *r4.Specimen {
 }
 
 // TakenBy records which procedure took a specimen, as a note: R4 has no member for it, and R5's extension of the name
-// Specimen.collection.procedure is none that validators of R4 know.
-func TakenBy(s *r4.Specimen, procedure *r4.Reference) {
-	if !r4.IsKept(procedure) {
+// Specimen.collection.procedure is none that validators of R4 know. The note contains no id, since exports derive
+// ids of their own from it (package fetch).
+func (m *Maker) TakenBy(s *r4.Specimen, procedure *r4.Reference) {
+	p := emit.ResourceOf[r4.Procedure](m.emit, procedure)
+	if p == nil {
 		return
 	}
-	s.Note = r4.AppendNew(s.Note, r4.Annotation{Text: "Collected in " + procedure.Reference})
+	words := "Collected in the procedure"
+	if code := r4.Words(p.Code); code != "" {
+		words += " " + code
+	}
+	if p.Performed != "" {
+		words += ", " + p.Performed
+	} else if p.PerformedPeriod != nil && p.PerformedPeriod.Start != "" {
+		words += ", " + p.PerformedPeriod.Start
+	}
+	s.Note = r4.AppendNew(s.Note, r4.Annotation{Text: words})
 }

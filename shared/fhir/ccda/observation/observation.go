@@ -72,8 +72,8 @@ func addPerformer(o *r4.Observation, who entity.Party) {
 	}
 }
 
-// AddAuthors adds the authors of a statement to the performers, for sections where they are those (C-CDA on FHIR,
-// "Vital Signs": author). Authors of other statements are told by Provenance alone ("Results": author).
+// AddAuthors adds the authors of a statement to the performers, for sections whose authors performed the statements
+// (C-CDA on FHIR, "Vital Signs": author). Provenance alone names the authors of other observations ("Results": author).
 func AddAuthors(c *statement.Context, o *r4.Observation, n *cda.Node) {
 	for author := range n.Each("author") {
 		addPerformer(o, c.Make.Party(author))

@@ -53,8 +53,8 @@ func (c *Context) Attribute(head *r4.Header, n, main *cda.Node) {
 	})
 }
 
-// hasNoPerformer reports whether the resource of a statement has no member for its performers. A MedicationRequest has
-// one for who shall give it, and none for who has given what is only reported.
+// hasNoPerformer reports whether the resource of a statement has no member for its performers. That of a
+// MedicationRequest is for the intended one: who gave a medication that is only reported has no member.
 func hasNoPerformer(head *r4.Header, n *cda.Node) bool {
 	switch head.ResourceType {
 	case "AllergyIntolerance", "Condition", "Goal", "CarePlan", "Consent", "FamilyMemberHistory", "DeviceUseStatement":

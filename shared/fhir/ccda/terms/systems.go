@@ -139,8 +139,8 @@ func System(codeSystem, name string) string {
 	return ""
 }
 
-// shortestOID is the least length of the arcs before the last one. HL7's validator takes a shorter OID, such as that of a
-// country, for a mistake: nothing is identified in it.
+// shortestOID is the minimum length of an OID's arcs before the last one. HL7's validator rejects a shorter OID, such
+// as a country's.
 const shortestOID = len("1.2.3")
 
 // URI writes the root of an id or a code system as a URI: an OID by the URI that FHIR has for it, else as itself. It
@@ -242,11 +242,12 @@ func IsURI(text string) bool {
 		!strings.ContainsAny(text, " \t\n")
 }
 
-// IsICD10PCS reports whether a code that is said to be one of ICD-10-CM can only be one of ICD-10-PCS by its form: seven
-// digits and letters without I and O, beginning with a section, which do not have the letter and digit that begin each
-// code of ICD-10-CM. Senders use the OID of ICD-10-CM for both (C-CDA on FHIR, "Procedures": example).
+// IsICD10PCS reports whether a code that is said to be one of ICD-10-CM can only be one of ICD-10-PCS by its form:
+// seven digits and letters without I and O, beginning with a section, which do not have the letter and digit that begin
+// each code of ICD-10-CM. Senders use the OID of ICD-10-CM for both (C-CDA on FHIR, "Procedures": example).
 func IsICD10PCS(code string) bool {
 	const digits, sections = "0123456789", "0123456789BCDFGHX"
 	return len(code) == 7 && strings.Trim(code, "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ") == "" &&
-		strings.Contains(sections, code[:1]) && (strings.Contains(digits, code[:1]) || !strings.Contains(digits, code[1:2]))
+		strings.Contains(sections, code[:1]) &&
+		(strings.Contains(digits, code[:1]) || !strings.Contains(digits, code[1:2]))
 }

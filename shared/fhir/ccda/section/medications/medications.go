@@ -29,9 +29,9 @@ func medicationAct(c *statement.Context, act *cda.Node) {
 	}
 }
 
-// medication makes of a medication activity what its mood and its section say: something that has been given in the
-// Medications Administered Section, and else a request (C-CDA on FHIR, "Medications", row moodCode; US Core,
-// "Medication List Guidance": all medications of a patient are found by MedicationRequest).
+// medication makes a MedicationAdministration of an event in the Medications Administered Section, and a
+// MedicationRequest of any other medication activity (C-CDA on FHIR, "Medications", row moodCode; US Core, "Medication
+// List Guidance": MedicationRequest lists all medications of a patient).
 func medication(c *statement.Context, n *cda.Node) {
 	m := readMedication(c, n)
 	if isEvent(n) && c.Within == medicationsAdministered {
@@ -41,7 +41,7 @@ func medication(c *statement.Context, n *cda.Node) {
 	c.Add(medicationRequest(c, m), m.told...)
 }
 
-// isEvent reports whether a statement is about what has happened or is happening, which the mood EVN says.
+// isEvent reports whether a statement is about something that has happened or is happening (mood EVN).
 func isEvent(n *cda.Node) bool { return cda.IsOneOf(n.Attr("moodCode"), "", "EVN") }
 
 // activity holds the content of a medication activity, whichever resource it becomes.
@@ -116,8 +116,8 @@ func medicationStatus(c *statement.Context, n *cda.Node) string {
 	return status
 }
 
-// medicationRequest makes a MedicationRequest. What is said to be taken (EVN) is no order but a report of one: it has no
-// requester, and says who reported it. Provenance names who wrote it down.
+// medicationRequest makes a MedicationRequest. An event (EVN) is a report and not an order: it has no requester, and
+// names its informant. Provenance names its author.
 func medicationRequest(c *statement.Context, m activity) *r4.MedicationRequest {
 	r := &r4.MedicationRequest{
 		Header: c.Emit.Header("MedicationRequest", m.n), Identifier: datatype.Identifiers(m.n), Status: m.status,

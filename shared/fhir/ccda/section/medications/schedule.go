@@ -7,8 +7,7 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// schedule returns the words of how often medication was given, with the codes of FHIR for units and events; "" if that
-// is not said.
+// schedule describes how often medication was given, with FHIR's codes for units and events; "" if that is not stated.
 func schedule(t *r4.Timing) string {
 	if t == nil || t.Repeat == nil {
 		return ""

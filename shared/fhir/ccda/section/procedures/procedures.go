@@ -7,7 +7,6 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 	"recordbridge/shared/fhir/ccda/datatype"
 	"recordbridge/shared/fhir/ccda/emit"
-	"recordbridge/shared/fhir/ccda/entity"
 	"recordbridge/shared/fhir/ccda/observation"
 	"recordbridge/shared/fhir/ccda/r4"
 	"recordbridge/shared/fhir/ccda/statement"
@@ -100,7 +99,7 @@ func tookSpecimens(c *statement.Context, n *cda.Node, procedure *r4.Reference) {
 		if s == nil {
 			continue
 		}
-		entity.TakenBy(s, procedure)
+		c.Make.TakenBy(s, procedure)
 		if s.Collection == nil {
 			s.Collection = &r4.SpecimenCollection{}
 		}

@@ -69,10 +69,6 @@ func result(c *statement.Context, n *cda.Node) {
 		observation.YetToDo(c, n)
 		return
 	}
-	if isAside(n) {
-		observation.Generic(c, n)
-		return
-	}
 	o := observation.NewIn(c, n, kindOf(n).category())
 	o.Specimen = cmp.Or(append(c.Make.Specimens(n), c.Make.Specimens(cda.Outer(n))...)...)
 	for r := range n.Each("entryRelationship") {
@@ -87,12 +83,6 @@ func result(c *statement.Context, n *cda.Node) {
 	}
 	observation.SetAbsent(o, n.At("value"))
 	c.Add(o, n)
-}
-
-// isAside reports whether an observation without a template is about the statement beside it and no result itself: its
-// source of information, its status, a comment (CCD, 2.16.840.1.113883.10.20.1: codes of LOINC).
-func isAside(n *cda.Node) bool {
-	return n.At("templateId") == nil && cda.Has(n.At("code"), "48766-0", "33999-4", "48767-8")
 }
 
 // part converts an observation in a result by its own template, and gives a reference to it. One without a template is

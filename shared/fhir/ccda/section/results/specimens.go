@@ -6,7 +6,6 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 	"recordbridge/shared/fhir/ccda/datatype"
 	"recordbridge/shared/fhir/ccda/emit"
-	"recordbridge/shared/fhir/ccda/entity"
 	"recordbridge/shared/fhir/ccda/r4"
 	"recordbridge/shared/fhir/ccda/statement"
 )
@@ -46,7 +45,7 @@ func collected(c *statement.Context, n *cda.Node) {
 	}
 	c.Add(s, told...)
 	if around := cda.Outer(n); around != nil && around.Name == "procedure" {
-		c.Emit.Afterwards(func() { entity.TakenBy(s, c.Emit.Reference(around)) })
+		c.Emit.Afterwards(func() { c.Make.TakenBy(s, c.Emit.Reference(around)) })
 	}
 }
 
