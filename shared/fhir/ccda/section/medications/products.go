@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
 	"recordbridge/shared/fhir/ccda/emit"
 	"recordbridge/shared/fhir/ccda/r4"
 	"recordbridge/shared/fhir/ccda/statement"
@@ -15,7 +16,12 @@ import (
 func product(c *statement.Context, n *cda.Node) (*r4.CodeableConcept, *r4.Reference) {
 	made := cmp.Or(n.At("consumable", "manufacturedProduct"), n.At("product", "manufacturedProduct"))
 	material := cmp.Or(made.At("manufacturedMaterial"), made.At("manufacturedLabeledDrug"))
-	concept := c.Read.ConceptOr(material.At("code"))
+	concept := c.Read.Concept(material.At("code"))
+	if concept == nil && material.At("name") == nil { // the words of the statement name it, if anything does
+		concept = c.Read.InWords(n, material.At("code"))
+	} else if concept == nil {
+		concept = datatype.AbsentConcept(material.At("code"))
+	}
 	if name := material.At("name").Words(); name != "" && (concept.Text == "" || concept.Text == r4.Display(concept)) {
 		concept.Text = name
 	}
