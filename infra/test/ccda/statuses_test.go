@@ -20,11 +20,15 @@ var statuses = map[string]map[string]string{
 		"completed": "completed not-done", "active": "in-progress not-done", "aborted": "stopped not-done", "cancelled": "not-done", "new": "preparation",
 		"suspended": "on-hold", "held": "on-hold preparation",
 	},
-	"Encounter":    {"completed": "finished", "active": "in-progress planned arrived", "aborted": "cancelled", "cancelled": "cancelled", "new": "planned"},
+	// ConceptMap CF-EncounterStatus; one that was active is judged as of the document's time.
+	"Encounter": {
+		"completed": "finished", "active": "in-progress planned arrived finished unknown", "aborted": "unknown", "cancelled": "cancelled",
+		"new": "unknown planned", "held": "planned", "suspended": "onleave",
+	},
 	"Immunization": {"completed": "completed not-done", "active": "completed not-done", "aborted": "not-done", "cancelled": "not-done"},
 	// A medication whose act is completed may still be taken: the status is of the act of ordering or telling.
 	"MedicationRequest": {
-		"completed": "completed active", "active": "active", "suspended": "on-hold", "held": "on-hold", "aborted": "stopped", "cancelled": "cancelled",
+		"completed": "completed active", "active": "active completed", "suspended": "on-hold", "held": "on-hold", "aborted": "stopped", "cancelled": "cancelled",
 		"new": "draft",
 	},
 	"MedicationAdministration": {"completed": "completed not-done", "active": "in-progress not-done", "aborted": "stopped", "cancelled": "not-done"},
@@ -33,15 +37,15 @@ var statuses = map[string]map[string]string{
 		"completed": "completed", "active": "active", "suspended": "on-hold", "held": "on-hold", "aborted": "revoked", "cancelled": "revoked", "new": "draft active",
 	},
 	"Goal":     {"completed": "completed", "active": "active accepted", "aborted": "cancelled", "cancelled": "cancelled", "suspended": "on-hold"},
-	"CareTeam": {"completed": "inactive", "active": "active", "suspended": "suspended"},
+	"CareTeam": {"completed": "inactive", "active": "active inactive", "suspended": "suspended"},
 	// Of a problem and an allergy the act of observing is completed, whatever became of it: what they are, or how sure it is, is told.
 	"Condition": {
-		"completed": "active resolved inactive recurrence relapse remission confirmed refuted", "active": "active resolved inactive confirmed refuted",
+		"completed": "active resolved inactive recurrence relapse remission confirmed refuted unconfirmed", "active": "active resolved inactive confirmed refuted unconfirmed",
 		"aborted": "inactive resolved confirmed", "suspended": "inactive",
 	},
 	"AllergyIntolerance":  {"completed": "active resolved inactive", "active": "active resolved inactive"},
 	"Consent":             {"completed": "active inactive", "active": "active"},
-	"Coverage":            {"completed": "active", "active": "active", "cancelled": "cancelled"},
+	"Coverage":            {"completed": "active cancelled", "active": "active cancelled", "cancelled": "cancelled"},
 	"DocumentReference":   {"completed": "current", "active": "current"},
 	"Device":              {"completed": "active inactive", "active": "active"},
 	"DeviceRequest":       {"completed": "completed", "active": "active", "new": "draft active"},

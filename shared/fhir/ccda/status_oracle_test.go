@@ -49,6 +49,31 @@ func judge(document *element, statements []*element, resources []map[string]any)
 			))
 		}
 	}
+	return append(faults, linkFaults(resources)...)
+}
+
+// linkFaults returns the diagnoses of encounters and the complications of procedures that are refuted.
+func linkFaults(resources []map[string]any) []string {
+	refuted := map[any]bool{}
+	for _, r := range resources {
+		if codeIn(r["verificationStatus"]) == "refuted" {
+			refuted[fmt.Sprintf("%s/%s", r["resourceType"], r["id"])] = true
+		}
+	}
+	var faults []string
+	for _, r := range resources {
+		diagnoses, _ := r["diagnosis"].([]any)
+		complications, _ := r["complicationDetail"].([]any)
+		for _, one := range append(diagnoses, complications...) {
+			link, _ := one.(map[string]any)
+			if condition, is := link["condition"].(map[string]any); is {
+				link = condition
+			}
+			if refuted[link["reference"]] {
+				faults = append(faults, fmt.Sprintf("%s with a refuted %s", r["resourceType"], link["reference"]))
+			}
+		}
+	}
 	return faults
 }
 

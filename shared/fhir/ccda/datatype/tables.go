@@ -164,3 +164,22 @@ nullflavor yes
 see_notes yes
 see_narrative yes
 `
+
+// noDataEndings are the last words of texts that begin with "no" or "not" and deny that anything is known.
+const noDataEndings terms.Table = `
+applicable yes
+asked yes
+available yes
+documented yes
+entered yes
+file yes
+given yes
+indicated yes
+known yes
+listed yes
+provided yes
+recorded yes
+reported yes
+specified yes
+stated yes
+`

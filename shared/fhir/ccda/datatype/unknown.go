@@ -25,7 +25,7 @@ func IsUnknown(concept *r4.CodeableConcept) bool {
 			return false
 		}
 	}
-	return concept.Text == "" || isUnknownName(concept.Text)
+	return concept.Text == "" || isUnknownName(concept.Text) || isDenial(concept.Text) && hasNoData(concept.Text)
 }
 
 const (
@@ -42,6 +42,17 @@ func Normalized(text string) string {
 func isUnknownName(text string) bool {
 	name := Normalized(text)
 	return unknownNames.Of(name) != "" || strings.HasPrefix(name, "unknown") && strings.Count(name, "_") < 2
+}
+
+// hasNoData reports whether a text that denies something denies that anything is known, such as "No data recorded".
+func hasNoData(text string) bool {
+	words := strings.Split(Normalized(text), "_")
+	for _, word := range words {
+		if word == "data" || word == "information" || word == "info" {
+			return true
+		}
+	}
+	return noDataEndings.Of(words[len(words)-1]) != ""
 }
 
 // isDenial reports whether a text denies something, or says that nothing is known of it, in a whole sentence.

@@ -15,10 +15,7 @@ import (
 func product(c *statement.Context, n *cda.Node) (*r4.CodeableConcept, *r4.Reference) {
 	made := cmp.Or(n.At("consumable", "manufacturedProduct"), n.At("product", "manufacturedProduct"))
 	material := cmp.Or(made.At("manufacturedMaterial"), made.At("manufacturedLabeledDrug"))
-	concept := c.Read.ConceptOr(material.At("code"))
-	if name := material.At("name").Words(); name != "" && (concept.Text == "" || concept.Text == r4.Display(concept)) {
-		concept.Text = name
-	}
+	concept := productName(c, n, material)
 	if cda.IsNegated(n) { // it has no package and no maker, since it was not given
 		for _, part := range []*cda.Node{material.At("lotNumberText"), made.At("manufacturerOrganization")} {
 			if part != nil {
@@ -57,4 +54,17 @@ func vehicles(m *r4.Medication) string {
 		list = append(list, r4.CodeKey(i.Item)+r4.Words(i.Item))
 	}
 	return strings.Join(list, "\x00")
+}
+
+// productName reads the code and the name of a product. If it has neither, the words of the statement name it.
+func productName(c *statement.Context, n, material *cda.Node) *r4.CodeableConcept {
+	name := material.At("name").Words()
+	if name == "" && c.Read.Concept(material.At("code")) == nil {
+		return c.Read.InWords(n, material.At("code"))
+	}
+	concept := c.Read.ConceptOr(material.At("code"))
+	if name != "" && (concept.Text == "" || concept.Text == r4.Display(concept)) {
+		concept.Text = name
+	}
+	return concept
 }

@@ -52,10 +52,13 @@ func problem(c *statement.Context, n, act *cda.Node) *r4.Reference {
 	when := n.At("effectiveTime")
 	value := n.At("value")
 	r := &r4.Condition{
-		Header: c.Emit.Header("Condition", n), Identifier: datatype.Identifiers(n), Code: c.Read.ConceptOr(value),
+		Header: c.Emit.Header("Condition", n), Identifier: datatype.Identifiers(n), Code: c.Read.Concept(value),
 		Subject:  c.Patient,
 		Onset:    cmp.Or(c.Read.DateTime(when.At("low")), c.Read.DateTime(when), c.Read.DateTime(when.At("center"))),
 		BodySite: c.Read.Concepts(n, "targetSiteCode"), Category: problemCategories(c, n),
+	}
+	if r.Code == nil {
+		r.Code = c.Read.InWords(n, value)
 	}
 	setEnd(c, r, when.At("high"))
 	told := []*cda.Node{n}
@@ -78,9 +81,6 @@ func problem(c *statement.Context, n, act *cda.Node) *r4.Reference {
 	r.Recorder, r.Recorded = by.As("Practitioner", "PractitionerRole", "Patient", "RelatedPerson"), by.Time
 	r.Asserter = c.Make.Party(n.At("informant")).As("Practitioner", "PractitionerRole", "Patient", "RelatedPerson")
 	r.Note = append(r.Note, c.Comments(n)...)
-	if len(r.Code.Coding) == 0 && r.Code.Text == "" {
-		r.Code.Text = c.Read.Text(n.At("text"))
-	}
 	if diagnosed := cda.EntryOf(n, "2.16.840.1.113883.10.20.22.4.502", "77975-1"); diagnosed != nil {
 		if on := c.Read.DateTime(diagnosed.At("effectiveTime")); on != "" {
 			r.Extension = append(r.Extension, r4.Extension{
