@@ -48,8 +48,10 @@ type Node struct {
 
 type attribute struct{ name, value string }
 
-// arena allocates nodes by the hundred, which takes less time and memory than one by one.
+// arena allocates nodes by the hundred, which takes less time and memory than one by one, and keeps one copy of each
+// name and of short values, such as the codes and OIDs that a document repeats.
 type arena struct {
+	known map[string]string
 	nodes []Node
 	count int32 // of nodes
 	attrs []attribute
@@ -76,11 +78,34 @@ func (a *arena) attributes(list []xml.Attr) []attribute {
 	from := len(a.attrs)
 	for _, x := range list {
 		if x.Name.Local != "xmlns" && x.Name.Space != "xmlns" {
-			a.attrs = append(a.attrs, attribute{x.Name.Local, strings.TrimSpace(x.Value)})
+			a.attrs = append(a.attrs, attribute{a.same(x.Name.Local), a.same(strings.TrimSpace(x.Value))})
 		}
 	}
 	a.used += len(a.attrs) - from
 	return a.attrs[from:len(a.attrs):len(a.attrs)]
+}
+
+// What is kept of texts that stand more than once.
+const (
+	maxKnown      = 20_000 // texts
+	maxKnownBytes = 64     // of one
+)
+
+// same returns a text, as the copy of it that is already kept.
+func (a *arena) same(text string) string {
+	if len(text) > maxKnownBytes {
+		return text
+	}
+	if known, ok := a.known[text]; ok {
+		return known
+	}
+	if a.known == nil {
+		a.known = map[string]string{}
+	}
+	if len(a.known) < maxKnown {
+		a.known[text] = text
+	}
+	return text
 }
 
 // Parsed is a document's ClinicalDocument element, and what of its characters could not be read or was guessed.
@@ -140,7 +165,7 @@ func (b *builder) take(token xml.Token) error {
 	switch t := token.(type) {
 	case xml.StartElement:
 		n := b.node()
-		n.Name, n.attrs = t.Name.Local, b.attributes(t.Attr)
+		n.Name, n.attrs = b.same(t.Name.Local), b.attributes(t.Attr)
 		b.append(n)
 		if b.isCrowded(n) {
 			return errSize
@@ -260,31 +285,6 @@ func (n *Node) Each(names ...string) iter.Seq[*Node] {
 // Descendants iterates over the element and all elements in it in document order.
 func (n *Node) Descendants() iter.Seq[*Node] {
 	return func(yield func(*Node) bool) { walk(n, yield) }
-}
-
-// Words returns the text of an element and its content with single spaces.
-func (n *Node) Words() string {
-	if n == nil {
-		return ""
-	}
-	if n.First != nil && n.First.Next == nil && n.First.Name == "" {
-		return strings.Join(strings.Fields(n.First.Text), " ")
-	}
-	var text strings.Builder
-	n.Write(&text)
-	return strings.Join(strings.Fields(text.String()), " ")
-}
-
-// Write appends the text of an element and its content as it is.
-func (n *Node) Write(text *strings.Builder) {
-	text.WriteString(n.Text)
-	switch n.Name {
-	case "br", "tr", "td", "th", "item", "paragraph", "caption", "content":
-		text.WriteByte(' ') // words of two cells are two words
-	}
-	for child := n.First; child != nil; child = child.Next {
-		child.Write(text)
-	}
 }
 
 // IsOneOf reports whether a text is in a list.

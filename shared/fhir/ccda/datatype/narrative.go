@@ -11,7 +11,7 @@ import (
 // NarrativeOf turns the text of a section into XHTML that FHIR allows (narrative.html), without scripts, forms, styles
 // or URLs of programs. It returns nil if there are no words.
 func NarrativeOf(text *cda.Node) *r4.Narrative {
-	if text.Words() == "" {
+	if !text.HasWords() {
 		return nil
 	}
 	var b strings.Builder
