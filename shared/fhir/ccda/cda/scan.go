@@ -201,7 +201,7 @@ func (s *scanner) name() (local []byte, ok bool) {
 			s.at += size
 			continue
 		}
-		if !(c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '_' || c == ':' || c == '-' || c == '.') {
+		if !isNameByte(c) {
 			break
 		}
 		s.at++
@@ -214,6 +214,10 @@ func (s *scanner) name() (local []byte, ok bool) {
 		return after, bytes.IndexByte(after, ':') < 0
 	}
 	return local, true
+}
+
+func isNameByte(c byte) bool {
+	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '_' || c == ':' || c == '-' || c == '.'
 }
 
 // unescaped replaces entities, references to characters, and the line ends of other systems.
