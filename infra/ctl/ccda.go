@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"recordbridge/infra/ctl/clinical"
@@ -62,6 +63,7 @@ func (s session) reportTo(file string, report ccda.Report) error {
 
 // convertFiles prints what can be converted; what cannot is told at the end.
 func convertFiles(files []string, out io.Writer) (ccda.Report, error) {
+	debug.SetGCPercent(50) // a document of 50 MB and what it becomes take several times its size
 	var set ccda.Set
 	var invalid error
 	for _, file := range files {

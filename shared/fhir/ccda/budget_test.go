@@ -103,8 +103,10 @@ func amplifiers(size int) map[string]piece {
 				`<entryRelationship typeCode="RSON"><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.19"/><id root="2.16.840.1.113883.19.6" extension="0"/></observation></entryRelationship></procedure></entry>`))},
 		"a long product of many doses": {sections: sectionWith("", "", `<entry><substanceAdministration classCode="SBADM" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="m"/><consumable><manufacturedProduct><manufacturedMaterial><code code="1" codeSystem="2.999" displayName="`+long(size/2)+`"/></manufacturedMaterial></manufacturedProduct></consumable>`+
 			repeatedly(many/2, `<entryRelationship typeCode="REFR"><supply classCode="SPLY" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="s#"/><quantity value="#"/></supply></entryRelationship>`)+`</substanceAdministration></entry>`)},
-		"encounters with diagnoses": {header: `<componentOf><encompassingEncounter><id root="2.16.840.1.113883.19.6" extension="e"/><effectiveTime value="2024"/>` + repeatedly(many/3, `<encounterParticipant typeCode="ATND"><assignedEntity><id root="2.16.840.1.113883.19.4" extension="#"/></assignedEntity></encounterParticipant>`) + `</encompassingEncounter></componentOf>`,
-			sections: sectionWith("", "", repeatedly(many/3, `<entry><encounter classCode="ENC" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="e"/><code code="#" codeSystem="2.999"/></encounter></entry>`))},
+		"encounters with diagnoses": {
+			header:   `<componentOf><encompassingEncounter><id root="2.16.840.1.113883.19.6" extension="e"/><effectiveTime value="2024"/>` + repeatedly(many/3, `<encounterParticipant typeCode="ATND"><assignedEntity><id root="2.16.840.1.113883.19.4" extension="#"/></assignedEntity></encounterParticipant>`) + `</encompassingEncounter></componentOf>`,
+			sections: sectionWith("", "", repeatedly(many/3, `<entry><encounter classCode="ENC" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="e"/><code code="#" codeSystem="2.999"/></encounter></entry>`)),
+		},
 		"a long schedule of a drug": {sections: sectionWith("", "", `<entry><substanceAdministration classCode="SBADM" moodCode="INT">`+repeatedly(many, `<effectiveTime xsi:type="PIVL_TS"><period value="#" unit="sometimes"/></effectiveTime>`)+`</substanceAdministration></entry>`)},
 		"a long id of the document": {id: long(size / 2), sections: sectionWith("", "", repeatedly(many, numbered+`<code code="#" codeSystem="2.999"/></observation></entry>`))},
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -100,7 +101,7 @@ func enlarged(document []byte, size int) []byte {
 
 func BenchmarkConvert(b *testing.B) {
 	document := publicDocuments(b)["transfer-summary"]
-	for name, document := range map[string][]byte{"249KB": document, "2.5MB": enlarged(document, 2500<<10), "20MB": enlarged(document, 20<<20)} {
+	for name, document := range map[string][]byte{"249KB": document, "2.5MB": enlarged(document, 2500<<10), "16MB": enlarged(document, 16<<20)} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(document)))
 			b.ReportAllocs()
@@ -111,4 +112,46 @@ func BenchmarkConvert(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkConvertLarge reports the live heap of documents of 50 MB, once they are read and once they are converted: of
+// one section of narrative, and of 140,000 entries.
+func BenchmarkConvertLarge(b *testing.B) {
+	const size = 50 << 20
+	paragraph := "<paragraph>" + strings.Repeat("some words of a narrative ", 40) + "</paragraph>"
+	entry := numbered + `<code code="2345-7" codeSystem="2.16.840.1.113883.6.1" displayName="Glucose"/><effectiveTime value="20240101"/>` +
+		`<value xsi:type="PQ" value="#" unit="mg/dL"/><statusCode code="completed"/></observation></entry>`
+	for name, section := range map[string]func() string{
+		"narrative": func() string { return sectionWith("", strings.Repeat(paragraph, size/len(paragraph)), "") },
+		"entries":   func() string { return sectionWith("", "", repeatedly(size/len(entry), entry)) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				var s ccda.Set
+				if err := s.Add(amplified(piece{sections: section()})); err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(liveMB(), "read-MB")
+				first := true
+				_, err := s.Emit(func(ccda.Resource) error {
+					if first {
+						b.ReportMetric(liveMB(), "converted-MB")
+					}
+					first = false
+					return nil
+				})
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// liveMB returns the size of the live heap.
+func liveMB() float64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc) / (1 << 20)
 }

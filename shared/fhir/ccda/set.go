@@ -65,7 +65,8 @@ func (s *Set) Emit(emit func(Resource) error) (Report, error) {
 		s.documents[i].Root = nil // its memory is not needed any more
 	}
 	s.documents = nil
-	for _, r := range m.resources {
+	for i, r := range m.resources {
+		m.resources[i] = nil // nor that of what is written
 		finish(r)
 		line, err := r4.JSON(r)
 		if err != nil {

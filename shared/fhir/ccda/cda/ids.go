@@ -43,9 +43,15 @@ func Digest(n *Node) string {
 }
 
 // DigestOf returns the hash of a text.
-func DigestOf(content []byte) string {
-	sum := sha1.Sum(content) //nolint:gosec // as above
-	return hex.EncodeToString(sum[:])
+func DigestOf[Text string | []byte](content Text) string {
+	hash := sha1.New() //nolint:gosec // as above
+	var part [4 << 10]byte
+	for len(content) > 0 {
+		n := copy(part[:], content)
+		hash.Write(part[:n])
+		content = content[n:]
+	}
+	return hex.EncodeToString(hash.Sum(nil))
 }
 
 func byName(a, b attribute) int { return cmp.Compare(a.name, b.name) }

@@ -4,13 +4,10 @@ package cda
 
 import (
 	"bytes"
-	"encoding/xml"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"slices"
-	"strings"
 )
 
 // ErrInvalid reports a document that cannot be converted at all: it is not well-formed XML, has no ClinicalDocument, is
@@ -48,11 +45,14 @@ type Node struct {
 
 type attribute struct{ name, value string }
 
-// arena allocates nodes by the hundred, which takes less time and memory than one by one.
+// arena allocates nodes by the hundred, which takes less time and memory than one by one, and keeps one copy of each
+// name and of short values, such as the codes and OIDs that a document repeats.
 type arena struct {
+	known map[string]string
 	nodes []Node
 	count int32 // of nodes
 	attrs []attribute
+	begun int // where the attributes of the element that begins are in attrs
 	used  int
 }
 
@@ -68,19 +68,46 @@ func (a *arena) node() *Node {
 	return n
 }
 
-// attributes keeps attributes but those that declare namespaces.
-func (a *arena) attributes(list []xml.Attr) []attribute {
-	if cap(a.attrs)-len(a.attrs) < len(list) {
-		a.attrs = make([]attribute, 0, max(1024, len(list)))
+// attribute adds an attribute to the element that begins.
+func (a *arena) attribute(name, value string) {
+	if len(a.attrs) == cap(a.attrs) {
+		begun := a.attrs[a.begun:]
+		a.attrs = append(make([]attribute, 0, max(1024, 2*len(begun))), begun...)
+		a.begun = 0
 	}
-	from := len(a.attrs)
-	for _, x := range list {
-		if x.Name.Local != "xmlns" && x.Name.Space != "xmlns" {
-			a.attrs = append(a.attrs, attribute{x.Name.Local, strings.TrimSpace(x.Value)})
-		}
+	a.attrs = append(a.attrs, attribute{name, value})
+	a.used++
+}
+
+// attributes returns those of the element that has begun.
+func (a *arena) attributes() []attribute {
+	list := a.attrs[a.begun:len(a.attrs):len(a.attrs)]
+	a.begun = len(a.attrs)
+	return list
+}
+
+// What is kept of texts that stand more than once.
+const (
+	maxKnown      = 20_000 // texts
+	maxKnownBytes = 64     // of one
+)
+
+// same returns a text as a string, which is the copy that is already kept if there is one.
+func (a *arena) same(text []byte) string {
+	if len(text) > maxKnownBytes {
+		return string(text)
 	}
-	a.used += len(a.attrs) - from
-	return a.attrs[from:len(a.attrs):len(a.attrs)]
+	if known, ok := a.known[string(text)]; ok {
+		return known
+	}
+	if a.known == nil {
+		a.known = map[string]string{}
+	}
+	own := string(text)
+	if len(a.known) < maxKnown {
+		a.known[own] = own
+	}
+	return own
 }
 
 // Parsed is a document's ClinicalDocument element, and what of its characters could not be read or was guessed.
@@ -106,67 +133,84 @@ func Parse(document []byte) (Parsed, error) {
 }
 
 func parse(text []byte) (*Node, error) {
-	decoder := xml.NewDecoder(bytes.NewReader(text))
-	decoder.Strict = false // unknown entities stay as they are written
-	decoder.Entity = xml.HTMLEntity
-	decoder.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	b := builder{root: &Node{}}
-	b.open = b.root
-	for {
-		token, err := decoder.RawToken()
-		switch {
-		case errors.Is(err, io.EOF):
-			return b.document()
-		case err != nil:
-			return nil, errXML
-		}
-		if err := b.take(token); err != nil {
-			return nil, err
-		}
+	b.inside = b.root
+	s := scanner{text: text, to: &b}
+	if err := s.scan(); err != nil {
+		return nil, err
 	}
+	return b.document()
 }
 
 // builder puts tokens together to a tree.
 type builder struct {
 	arena
 
-	root, open *Node   // open is the element that is being read
-	last       []*Node // the last child so far of each open element
-	children   []int   // how many there are so far, as maxChildren counts
-	narrative  int     // how many open elements are in a section's text
+	root, inside *Node   // inside is the element that is being read
+	last         []*Node // the last child so far of each open element
+	children     []int   // how many there are so far, as maxChildren counts
+	narrative    int     // how many open elements are in a section's text
 }
 
-func (b *builder) take(token xml.Token) error {
-	switch t := token.(type) {
-	case xml.StartElement:
-		n := b.node()
-		n.Name, n.attrs = t.Name.Local, b.attributes(t.Attr)
-		b.append(n)
-		if b.isCrowded(n) {
-			return errSize
-		}
-		if b.narrative > 0 || n.Name == "text" {
-			b.narrative++
-		}
-		b.open = n
-		b.last, b.children = append(b.last, nil), append(b.children, 0)
-		if len(b.last) > maxDepth {
-			return errDepth
-		}
-	case xml.EndElement:
-		if b.open == b.root || b.open.Name != t.Name.Local {
-			return errXML
-		}
-		b.narrative = max(0, b.narrative-1)
-		b.open = b.open.Parent
-		b.last, b.children = b.last[:len(b.last)-1], b.children[:len(b.children)-1]
-	case xml.CharData:
-		if b.open != b.root && (b.narrative > 0 || len(bytes.TrimSpace(t)) > 0) {
-			n := b.node()
-			n.Text = string(t)
-			b.append(n)
-		}
+// start begins an element, whose attributes follow.
+func (b *builder) start(name []byte) error {
+	n := b.node()
+	n.Name = b.same(name)
+	b.append(n)
+	if b.isCrowded(n) {
+		return errSize
 	}
+	if b.narrative > 0 || n.Name == "text" {
+		b.narrative++
+	}
+	b.inside = n
+	b.last, b.children = append(b.last, nil), append(b.children, 0)
+	if len(b.last) > maxDepth {
+		return errDepth
+	}
+	return nil
+}
+
+// set adds an attribute to the element that has been started, by its full name and the one without prefix. Declarations
+// of namespaces are none.
+func (b *builder) set(full, local, value []byte) {
+	if string(full) == "xmlns" || bytes.HasPrefix(full, []byte("xmlns:")) {
+		return
+	}
+	b.attribute(b.same(local), b.same(bytes.TrimSpace(unescaped(value))))
+}
+
+// started ends the tag that began an element.
+func (b *builder) started() error {
+	b.inside.attrs = b.attributes()
+	return b.isTooLarge()
+}
+
+func (b *builder) end(name []byte) error {
+	if b.inside == b.root || b.inside.Name != string(name) {
+		return errXML
+	}
+	b.narrative = max(0, b.narrative-1)
+	b.inside = b.inside.Parent
+	b.last, b.children = b.last[:len(b.last)-1], b.children[:len(b.children)-1]
+	return nil
+}
+
+// add adds a text to the open element. Outside the narrative white space alone is none.
+func (b *builder) add(text []byte, isEscaped bool) error {
+	if isEscaped {
+		text = unescaped(text)
+	}
+	if len(text) == 0 || b.inside == b.root || b.narrative == 0 && len(bytes.TrimSpace(text)) == 0 {
+		return nil
+	}
+	n := b.node()
+	n.Text = b.same(text)
+	b.append(n)
+	return b.isTooLarge()
+}
+
+func (b *builder) isTooLarge() error {
 	if b.used > maxNodes {
 		return errSize
 	}
@@ -184,13 +228,13 @@ func (b *builder) isCrowded(n *Node) bool {
 }
 
 func (b *builder) append(n *Node) {
-	n.Parent = b.open
+	n.Parent = b.inside
 	depth := len(b.last) - 1
 	switch {
 	case depth < 0: // the top level, where a well-formed document has one element
 		n.Next, b.root.First = b.root.First, n
 	case b.last[depth] == nil:
-		b.open.First = n
+		b.inside.First = n
 		b.last[depth] = n
 	default:
 		b.last[depth].Next = n
@@ -200,7 +244,7 @@ func (b *builder) append(n *Node) {
 
 // document returns the ClinicalDocument, which may stand in an envelope.
 func (b *builder) document() (*Node, error) {
-	if b.open != b.root || b.root.First == nil {
+	if b.inside != b.root || b.root.First == nil {
 		return nil, errXML
 	}
 	if b.root.First.Next != nil {
@@ -260,31 +304,6 @@ func (n *Node) Each(names ...string) iter.Seq[*Node] {
 // Descendants iterates over the element and all elements in it in document order.
 func (n *Node) Descendants() iter.Seq[*Node] {
 	return func(yield func(*Node) bool) { walk(n, yield) }
-}
-
-// Words returns the text of an element and its content with single spaces.
-func (n *Node) Words() string {
-	if n == nil {
-		return ""
-	}
-	if n.First != nil && n.First.Next == nil && n.First.Name == "" {
-		return strings.Join(strings.Fields(n.First.Text), " ")
-	}
-	var text strings.Builder
-	n.Write(&text)
-	return strings.Join(strings.Fields(text.String()), " ")
-}
-
-// Write appends the text of an element and its content as it is.
-func (n *Node) Write(text *strings.Builder) {
-	text.WriteString(n.Text)
-	switch n.Name {
-	case "br", "tr", "td", "th", "item", "paragraph", "caption", "content":
-		text.WriteByte(' ') // words of two cells are two words
-	}
-	for child := n.First; child != nil; child = child.Next {
-		child.Write(text)
-	}
 }
 
 // IsOneOf reports whether a text is in a list.

@@ -12,7 +12,7 @@ import (
 // or URLs of programs. It returns nil if there are no words. Its status is "additional", since a section may state more
 // than its entries do (narrative.html, status).
 func NarrativeOf(text *cda.Node) *r4.Narrative {
-	if text.Words() == "" {
+	if !text.HasWords() {
 		return nil
 	}
 	var b strings.Builder

@@ -49,7 +49,7 @@ func WordsAs(parts ...*cda.Node) []r4.DocumentContent {
 // OfWords makes a DocumentReference of the words of a section.
 func OfWords(c *statement.Context, section *cda.Node) {
 	text := section.At("text")
-	if text.Words() == "" {
+	if !text.HasWords() {
 		return
 	}
 	r := &r4.DocumentReference{
@@ -78,7 +78,7 @@ func OfWords(c *statement.Context, section *cda.Node) {
 func SectionHeader(c *statement.Context, kind string, section *cda.Node) r4.Header {
 	return c.Emit.HeaderWith(kind, emit.Derive(
 		c.Emit.Salt, kind, c.Emit.Key, cda.RealID(section), cda.CodeOf(section.At("code")), section.At("title").Words(),
-		cda.DigestOf([]byte(section.At("text").Words()))))
+		cda.DigestOf(section.At("text").Words())))
 }
 
 // ExternalAct makes DocumentReferences of the documents that an act refers to.

@@ -57,13 +57,26 @@ func (h *Header) Tag(codings ...Coding) {
 // JSON writes a resource as one compact line without its end. Texts stand as they are: what is not HTML needs no
 // escapes.
 func JSON(r Resource) ([]byte, error) {
-	var line bytes.Buffer
+	var line line
 	encoder := json.NewEncoder(&line)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(r); err != nil {
 		return nil, fmt.Errorf("r4: encode %s: %w", r.Base().ResourceType, err)
 	}
-	return bytes.TrimSuffix(line.Bytes(), []byte{'\n'}), nil
+	return bytes.TrimSuffix(line, []byte{'\n'}), nil
+}
+
+// line keeps what an encoder writes at once, in no more memory than it takes.
+type line []byte
+
+// Write implements io.Writer.
+func (l *line) Write(text []byte) (int, error) {
+	if *l == nil {
+		*l = bytes.Clone(text)
+	} else {
+		*l = append(*l, text...)
+	}
+	return len(text), nil
 }
 
 // AppendNew appends what a list does not have yet.

@@ -16,10 +16,7 @@ type expression struct {
 //
 // Annotations of factors and of terms in parentheses are not in the published grammar, but in UCUM's own examples.
 func parse(text string) expression {
-	p := parser{rest: text}
-	if strings.HasPrefix(p.rest, "/") {
-		p.rest = p.rest[1:]
-	}
+	p := parser{rest: strings.TrimPrefix(text, "/")}
 	p.term(0)
 	return expression{valid: !p.failed && p.rest == "", doubtful: p.doubtful}
 }

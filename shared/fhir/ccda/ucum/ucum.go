@@ -20,9 +20,6 @@ func Code(unit string) string {
 	return byParts(unit)
 }
 
-// IsValid reports whether a text is a case-sensitive UCUM expression (UCUM 2.2, sections 2 and 3).
-func IsValid(code string) bool { return len(code) <= maxLength && parse(code).valid }
-
 // maxLength bounds an expression in bytes; UCUM's own examples have less than 40.
 const maxLength = 256
 

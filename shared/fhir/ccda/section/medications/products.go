@@ -41,7 +41,7 @@ func product(c *statement.Context, n *cda.Node) (*r4.CodeableConcept, *r4.Refere
 		return concept, nil
 	}
 	m.Header = c.Emit.HeaderWith(
-		"Medication", emit.Derive("Medication", c.Emit.Key, cda.Digest(made), cda.DigestOf([]byte(vehicles(m)))),
+		"Medication", emit.Derive("Medication", c.Emit.Key, cda.Digest(made), cda.DigestOf(vehicles(m))),
 	)
 	ref := c.Emit.AddEntity(m)
 	ref.Display = r4.Words(concept)

@@ -51,7 +51,7 @@ func timing(c *statement.Context, n *cda.Node) *r4.Timing {
 	for _, t := range times(n) {
 		switch {
 		case isPeriodic(t):
-			setSchedule(c, timing, repeat, t)
+			setSchedule(timing, repeat, t)
 		case isEventBased(t):
 			setEvent(c, timing, repeat, t)
 		default:
@@ -90,7 +90,7 @@ func setBounds(c *statement.Context, timing *r4.Timing, repeat *r4.Repeat, t *cd
 
 // setSchedule reads a PIVL_TS. Schedules of the same period, such as one in the morning and one in the evening, count
 // together. FHIR has no member for a schedule in other words, nor for a second one: its text remains.
-func setSchedule(c *statement.Context, timing *r4.Timing, repeat *r4.Repeat, t *cda.Node) {
+func setSchedule(timing *r4.Timing, repeat *r4.Repeat, t *cda.Node) {
 	var one r4.Repeat
 	setPeriod(&one, t)
 	switch {

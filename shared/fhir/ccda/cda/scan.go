@@ -1,0 +1,290 @@
+package cda
+
+import (
+	"bytes"
+	"encoding/xml"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// scanner reads the markup of a document in UTF-8 (Extensible Markup Language 1.0) into a builder. It takes what is not
+// well-formed but clear: unknown entities stay as they are written, attributes may lack quotes or a value, and comments
+// may have hyphens. A document type declaration is skipped, and what it declares is never expanded.
+type scanner struct {
+	text []byte
+	at   int
+	to   *builder
+}
+
+// scan reads all tokens. The error is ErrInvalid.
+func (s *scanner) scan() error {
+	for s.at < len(s.text) {
+		if s.text[s.at] != '<' {
+			if err := s.charData(); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := s.markup(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// charData reads a text up to the next markup.
+func (s *scanner) charData() error {
+	rest := s.text[s.at:]
+	if end := bytes.IndexByte(rest, '<'); end >= 0 {
+		rest = rest[:end]
+	}
+	s.at += len(rest)
+	return s.to.add(rest, true)
+}
+
+// markup reads what begins with "<".
+func (s *scanner) markup() error {
+	rest := s.text[s.at:]
+	for _, kind := range [...]struct{ begin, end string }{{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}} {
+		if !bytes.HasPrefix(rest, []byte(kind.begin)) {
+			continue
+		}
+		inside := rest[len(kind.begin):]
+		end := bytes.Index(inside, []byte(kind.end))
+		if end < 0 {
+			return errXML
+		}
+		s.at += len(kind.begin) + end + len(kind.end)
+		if kind.begin == "<![CDATA[" {
+			return s.to.add(inside[:end], false)
+		}
+		return nil
+	}
+	switch {
+	case bytes.HasPrefix(rest, []byte("<!")):
+		return s.declaration()
+	case bytes.HasPrefix(rest, []byte("</")):
+		return s.endTag()
+	}
+	return s.startTag()
+}
+
+// declaration skips a document type declaration with what is quoted, commented or declared in it.
+func (s *scanner) declaration() error {
+	depth, quote := 0, byte(0)
+	for ; s.at < len(s.text); s.at++ {
+		c := s.text[s.at]
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case bytes.HasPrefix(s.text[s.at:], []byte("<!--")):
+			end := bytes.Index(s.text[s.at:], []byte("-->"))
+			if end < 0 {
+				return errXML
+			}
+			s.at += end + len("-->") - 1
+		case c == '<':
+			depth++
+		case c == '>':
+			if depth--; depth == 0 {
+				s.at++
+				return nil
+			}
+		}
+	}
+	return errXML
+}
+
+func (s *scanner) endTag() error {
+	s.at += len("</")
+	name, ok := s.name()
+	if s.space(); !ok || s.at == len(s.text) || s.text[s.at] != '>' {
+		return errXML
+	}
+	s.at++
+	return s.to.end(name)
+}
+
+func (s *scanner) startTag() error {
+	s.at++
+	name, ok := s.name()
+	if !ok {
+		return errXML
+	}
+	if err := s.to.start(name); err != nil {
+		return err
+	}
+	for {
+		s.space()
+		switch rest := s.text[s.at:]; {
+		case len(rest) == 0:
+			return errXML
+		case rest[0] == '>':
+			s.at++
+			return s.to.started()
+		case rest[0] == '/':
+			if len(rest) < 2 || rest[1] != '>' {
+				return errXML
+			}
+			s.at += len("/>")
+			if err := s.to.started(); err != nil {
+				return err
+			}
+			return s.to.end(name)
+		}
+		if err := s.attribute(); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *scanner) attribute() error {
+	from := s.at
+	local, ok := s.name()
+	if !ok {
+		return errXML
+	}
+	full := s.text[from:s.at]
+	s.space()
+	if s.at == len(s.text) || s.text[s.at] != '=' {
+		s.to.set(full, local, local)
+		return nil
+	}
+	s.at++
+	s.space()
+	rest := s.text[s.at:]
+	if len(rest) == 0 {
+		return errXML
+	}
+	if rest[0] == '"' || rest[0] == '\'' {
+		end := bytes.IndexByte(rest[1:], rest[0])
+		if end < 0 {
+			return errXML
+		}
+		s.at += end + len(`""`)
+		s.to.set(full, local, rest[1:1+end])
+		return nil
+	}
+	end := bytes.IndexFunc(rest, func(r rune) bool { return r == '>' || r == '/' || unicode.IsSpace(r) })
+	if end < 0 {
+		return errXML
+	}
+	s.at += end
+	s.to.set(full, local, rest[:end])
+	return nil
+}
+
+func (s *scanner) space() {
+	for s.at < len(s.text) && isSpace(s.text[s.at]) {
+		s.at++
+	}
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+// name reads a name and returns it without its prefix.
+func (s *scanner) name() (local []byte, ok bool) {
+	from := s.at
+	for s.at < len(s.text) {
+		c := s.text[s.at]
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRune(s.text[s.at:])
+			if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) {
+				break
+			}
+			s.at += size
+			continue
+		}
+		if !isNameByte(c) {
+			break
+		}
+		s.at++
+	}
+	local = s.text[from:s.at]
+	if len(local) == 0 || local[0] >= '0' && local[0] <= '9' || local[0] == '-' || local[0] == '.' {
+		return nil, false
+	}
+	if prefix, after, found := bytes.Cut(local, []byte(":")); found && len(prefix) > 0 && len(after) > 0 {
+		return after, bytes.IndexByte(after, ':') < 0
+	}
+	return local, true
+}
+
+func isNameByte(c byte) bool {
+	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '_' || c == ':' || c == '-' || c == '.'
+}
+
+// unescaped replaces entities, references to characters, and the line ends of other systems.
+func unescaped(text []byte) []byte {
+	if bytes.IndexByte(text, '&') < 0 && bytes.IndexByte(text, '\r') < 0 {
+		return text
+	}
+	out := make([]byte, 0, len(text))
+	for len(text) > 0 {
+		end := bytes.IndexAny(text, "&\r")
+		if end < 0 {
+			break
+		}
+		out = append(out, text[:end]...)
+		if text[end] == '\r' {
+			out = append(out, '\n')
+			text = bytes.TrimPrefix(text[end+1:], []byte("\n"))
+			continue
+		}
+		text = text[end:]
+		size := min(len(text), maxEntity)
+		semicolon := bytes.IndexByte(text[:size], ';')
+		character := ""
+		if semicolon > 0 {
+			character = entity(string(text[1:semicolon]))
+		}
+		if character == "" {
+			out, text = append(out, '&'), text[1:]
+			continue
+		}
+		out, text = append(out, character...), text[semicolon+1:]
+	}
+	return append(out, text...)
+}
+
+// maxEntity bounds the length of an entity; the longest of HTML has 10 characters.
+const maxEntity = 32
+
+// entity returns the character of an entity by its name or number; "" if it has none. Characters that XML forbids are
+// spaces.
+func entity(name string) string {
+	digits, isNumber := strings.CutPrefix(name, "#")
+	if !isNumber {
+		switch name {
+		case "lt":
+			return "<"
+		case "gt":
+			return ">"
+		case "amp":
+			return "&"
+		case "apos":
+			return "'"
+		case "quot":
+			return `"`
+		}
+		return xml.HTMLEntity[name]
+	}
+	base := 10
+	if hex, isHex := strings.CutPrefix(digits, "x"); isHex {
+		digits, base = hex, 16
+	}
+	code, err := strconv.ParseUint(digits, base, 32)
+	switch {
+	case err != nil || code > unicode.MaxRune:
+		return ""
+	case code < ' ' && code != '\t' && code != '\n' && code != '\r', code == 0xFFFE, code == 0xFFFF:
+		return " "
+	}
+	return string(rune(code))
+}

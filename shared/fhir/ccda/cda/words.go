@@ -1,0 +1,105 @@
+package cda
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Words returns the text of an element and its content with single spaces.
+func (n *Node) Words() string {
+	if n == nil {
+		return ""
+	}
+	if n.First != nil && n.First.Next == nil && n.First.Name == "" && isSpaced(n.First.Text) {
+		return n.First.Text
+	}
+	var w words
+	w.node(n)
+	return w.text.String()
+}
+
+// HasWords reports whether Words returns any.
+func (n *Node) HasWords() bool {
+	if n == nil {
+		return false
+	}
+	if strings.IndexFunc(n.Text, isNoSpace) >= 0 {
+		return true
+	}
+	for child := n.First; child != nil; child = child.Next {
+		if child.HasWords() {
+			return true
+		}
+	}
+	return false
+}
+
+func isNoSpace(r rune) bool { return !unicode.IsSpace(r) }
+
+// isSpaced reports whether a text is ASCII of words with single spaces.
+func isSpaced(text string) bool {
+	wasSpace := true
+	for i := range len(text) {
+		c := text[i]
+		if c >= utf8.RuneSelf || c < ' ' || c == ' ' && wasSpace {
+			return false
+		}
+		wasSpace = c == ' '
+	}
+	return text == "" || !wasSpace
+}
+
+// words writes words with single spaces.
+type words struct {
+	text    strings.Builder
+	isApart bool // white space stands before what comes next
+}
+
+func (w *words) node(n *Node) {
+	w.add(n.Text)
+	w.isApart = w.isApart || separates(n.Name)
+	for child := n.First; child != nil; child = child.Next {
+		w.node(child)
+	}
+}
+
+func (w *words) add(text string) {
+	for text != "" {
+		end := strings.IndexFunc(text, unicode.IsSpace)
+		if end != 0 {
+			if end < 0 {
+				end = len(text)
+			}
+			if w.isApart && w.text.Len() > 0 {
+				w.text.WriteByte(' ')
+			}
+			w.text.WriteString(text[:end])
+			w.isApart = false
+			text = text[end:]
+			continue
+		}
+		w.isApart = true
+		text = strings.TrimLeftFunc(text, unicode.IsSpace)
+	}
+}
+
+// Write appends the text of an element and its content as it is.
+func (n *Node) Write(text *strings.Builder) {
+	text.WriteString(n.Text)
+	if separates(n.Name) {
+		text.WriteByte(' ')
+	}
+	for child := n.First; child != nil; child = child.Next {
+		child.Write(text)
+	}
+}
+
+// separates reports whether the words of an element of the narrative stand apart from those before it, as in two cells.
+func separates(name string) bool {
+	switch name {
+	case "br", "tr", "td", "th", "item", "paragraph", "caption", "content":
+		return true
+	}
+	return false
+}
