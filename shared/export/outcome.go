@@ -39,6 +39,7 @@ type LossReason string
 const (
 	LossUnsupported   LossReason = "unsupported"     // the portal offers no search for the type; of documents: their kind is not exported
 	LossNotGranted    LossReason = "not_granted"     // the patient's authorization does not cover it, though it was requested
+	LossConversion    LossReason = "not_converted"   // parts of documents that FHIR has no place for, or that are no valid values
 	LossNotRequested  LossReason = "not_requested"   // our authorization request did not name it
 	LossNotAdvertised LossReason = "not_advertised"  // the portal does not list it, and it could not be tried whether it has it all the same
 	LossElsewhere     LossReason = "other_server"    // the record names it at another server, which is not asked
@@ -55,8 +56,8 @@ const (
 
 func lossReasons() []LossReason {
 	return []LossReason{
-		"", LossUnsupported, LossNotGranted, LossNotRequested, LossNotAdvertised, LossElsewhere, LossNotFound, LossRejected, LossRefused, LossLimit,
-		LossForeignLink, LossTooLarge, LossUnavailable, LossContent, LossOther,
+		"", LossUnsupported, LossNotGranted, LossConversion, LossNotRequested, LossNotAdvertised, LossElsewhere, LossNotFound, LossRejected, LossRefused,
+		LossLimit, LossForeignLink, LossTooLarge, LossUnavailable, LossContent, LossOther,
 	}
 }
 

@@ -88,7 +88,7 @@ func blameForGaps(e Export) Blame {
 	switch {
 	case has(export.LossNotRequested):
 		return BlameRegistration
-	case has(export.LossLimit):
+	case has(export.LossLimit), has(export.LossConversion):
 		return BlameService
 	}
 	return BlamePortal

@@ -76,7 +76,7 @@ func exportMembers() map[string]meaning {
 		"missing": {
 			doc: "An extension, together with complete: by FHIR resource type why something of it is not in the files.",
 			rules: object{{"additionalProperties", object{{"type", "string"}}.with("enum", words{
-				"not_requested", "not_advertised", "other_server", "not_found", "rejected", "refused", "limit", "foreign_link", "too_large", "unavailable", "invalid_content", "other_person",
+				"not_converted", "not_requested", "not_advertised", "other_server", "not_found", "rejected", "refused", "limit", "foreign_link", "too_large", "unavailable", "invalid_content", "other_person",
 			})}},
 		},
 		"task_id": {doc: "Id of the export task.", rules: pattern("^[0-9a-f]{32}$")},

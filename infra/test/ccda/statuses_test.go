@@ -27,10 +27,6 @@ var statuses = map[string]map[string]string{
 		"completed": "completed active", "active": "active", "suspended": "on-hold", "held": "on-hold", "aborted": "stopped", "cancelled": "cancelled",
 		"new": "draft",
 	},
-	"MedicationStatement": {
-		"completed": "completed active not-taken", "active": "active not-taken", "suspended": "on-hold", "held": "on-hold", "aborted": "stopped",
-		"cancelled": "stopped not-taken entered-in-error",
-	},
 	"MedicationAdministration": {"completed": "completed not-done", "active": "in-progress not-done", "aborted": "stopped", "cancelled": "not-done"},
 	"MedicationDispense":       {"completed": "completed", "active": "in-progress preparation", "aborted": "stopped", "cancelled": "cancelled"},
 	"ServiceRequest": {

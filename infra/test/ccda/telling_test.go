@@ -1,6 +1,7 @@
 package ccdatest_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"math/big"
 	"regexp"
@@ -113,6 +114,7 @@ func (told *telling) read(name string, value any, within bool) {
 		if fhirTime.MatchString(value) {
 			told.times = append(told.times, value)
 		}
+		told.readSchedule(value, within)
 		switch name {
 		case "reference":
 			told.refs = append(told.refs, value)
@@ -124,6 +126,25 @@ func (told *telling) read(name string, value any, within bool) {
 		for _, c := range equivalents[name+" "+value] {
 			add(told.codes, map[string]bool{namesOf(c)[0]: true})
 		}
+	}
+}
+
+// schedule is a note of how often medication was given, for which MedicationAdministration of R4 has no member.
+var schedule = regexp.MustCompile(`^Given (?:(?:(\d+) times )?every ([\d.]+)(?: to ([\d.]+))? (s|min|h|d|wk|mo|a))?(?: ?at ([A-Z, ]+))?`)
+
+func (told *telling) readSchedule(text string, within bool) {
+	found := schedule.FindStringSubmatch(text)
+	if found == nil {
+		return
+	}
+	for _, period := range found[2:4] {
+		if period != "" {
+			told.amount(number(period)+" "+found[4], within)
+			told.amount(every(period, cmp.Or(found[1], "1"), found[4]), within)
+		}
+	}
+	for event := range strings.SplitSeq(found[5], ", ") {
+		told.amount(event, within)
 	}
 }
 

@@ -24,7 +24,6 @@ var required = map[string][]string{
 	"Location":            {"name"},
 	"MedicationDispense":  {"status", "medication[x]", "subject"},
 	"MedicationRequest":   {"status", "intent", "medication[x]", "subject"},
-	"MedicationStatement": {"status", "medication[x]", "subject"},
 	"Observation":         {"status", "category", "code", "subject"},
 	"Organization":        {"active", "name"},
 	"Patient":             {"identifier", "name", "gender"},

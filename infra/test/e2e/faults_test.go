@@ -2,9 +2,7 @@ package e2e_test
 
 import (
 	"encoding/json"
-	"math/rand/v2"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -12,7 +10,6 @@ import (
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/infra/local/faults"
 	"recordbridge/infra/sandbox/persona"
@@ -278,33 +275,6 @@ func TestARefreshSurvivesACrashAnywhere(t *testing.T) {
 				s.checkEnds(t, map[string]persona.Persona{connectionID: who})
 			})
 		})
-	}
-}
-
-// TestASeedRepeatsItself: what a failed seed did can be seen again. What is worked on side by side makes its calls in any order, and a fault that
-// comes to one rather than the other leads to other calls: this seed is one where it leads to the same.
-func TestASeedRepeatsItself(t *testing.T) {
-	t.Parallel()
-	const seed = 7
-	run := func() (injected []faults.Injection) {
-		plan := planOf(seed)
-		synctest.Test(t, func(t *testing.T) {
-			o := simulation{newStack(t, options{plan: plan}), rand.New(rand.NewPCG(seed, 1))}
-			// An e-mail is counted in several calls, beside the deliveries of its batch.
-			expect.NoError(t, o.operator.Organisations.SetEmails(t.Context(), o.owner(), nil))
-			o.begin()
-			o.requestUntilAccepted(t, o.connectUntilAuthorized(t, crashPersona))
-			o.letPass(10)
-		})
-		// Messages of one batch are worked on side by side: a seed decides which call fails, and not which of two that are made
-		// at the same moment is first.
-		injected = plan.Injected()
-		slices.SortFunc(injected, func(a, b faults.Injection) int { return strings.Compare(a.String(), b.String()) })
-		return injected
-	}
-	first := run()
-	if diff := cmp.Diff(first, run()); diff != "" || len(first) < 20 {
-		t.Errorf("of %d faults these differ (-first +second):\n%s", len(first), diff)
 	}
 }
 

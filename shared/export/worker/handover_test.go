@@ -138,18 +138,20 @@ func TestALongRetryAfterIsSpentInTheQueue(t *testing.T) {
 	}
 }
 
-func TestATypeThatAlwaysAsksToWaitIsLeftAfterFiveTriesInEachOfThreeRounds(t *testing.T) {
+func TestWorkerGivesUpTypeAfterFiveTriesInEachOfThreeRoundsWhenServerAlwaysAsksToWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.server.script(findObservations, answer{status: 429, retryAfter: 120, always: true})
-		// The first try is ahead of its turn, and holds up what comes before it. The last one of the first round holds
-		// up what follows.
-		if runs := b.finish(t); runs != 17 {
-			t.Errorf("%d runs, want 17", runs)
+		runs := b.finish(t)
+		// Five tries in their turn in each of three rounds. A try ahead of its turn, at most one in each round, does
+		// not count, and may be refused before or after the query's turn has come. Each refusal ends a run.
+		tries := b.server.times(findObservations)
+		if tries < 15 || tries > 18 {
+			t.Errorf("%d tries, want 15 to 18", tries)
 		}
-		if got := b.server.times(findObservations); got != 16 {
-			t.Errorf("%d tries, want 16", got)
+		if runs != tries+1 {
+			t.Errorf("%d runs of %d tries, want one more", runs, tries)
 		}
 		want := export.TypeOutcome{Type: "Observation", Result: export.OutcomeFailed, Status: 429, Reason: export.LossUnavailable}
 		if got := outcomeOf(t, b.task(), "Observation"); got != want {
@@ -176,7 +178,7 @@ func TestAWaitThatWouldOutlastTheRunIsSpentInTheQueue(t *testing.T) {
 	})
 }
 
-func TestAServerThatForgotItsPagesBetweenTwoRunsIsSearchedFromItsStart(t *testing.T) {
+func TestWorkerSearchesFromStartWhenServerForgotPagesBetweenRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		file, whole, _ := uninterrupted(t)
@@ -184,9 +186,10 @@ func TestAServerThatForgotItsPagesBetweenTwoRunsIsSearchedFromItsStart(t *testin
 		b.server.script(observations2, answer{status: 503, retryAfter: 60}, answer{status: 410})
 		b.finish(t)
 		wantSameExport(t, b, file, whole)
-		// The first run reads page 2 ahead, and ends with its refusal before page 1 is written.
-		if got := b.server.times(findObservations); got != 3 {
-			t.Errorf("searched %d times, want 3", got)
+		// The first run reads page 2 ahead. If its refusal ends the run before page 1 is written, the second run reads
+		// page 1 as well.
+		if got := b.server.times(findObservations); got != 2 && got != 3 {
+			t.Errorf("searched %d times, want 2 or 3", got)
 		}
 	})
 }

@@ -42,6 +42,8 @@ func sectionWith(title, text, entries string) string {
 	return `<component><section><code code="30954-2" codeSystem="2.16.840.1.113883.6.1"/><title>` + title + `</title><text>` + text + `</text>` + entries + `</section></component>`
 }
 
+const someAuthor = `<author><time value="2024"/><assignedAuthor><id root="2.16.840.1.113883.19.4" extension="#"/><assignedPerson><name><family>#</family></name></assignedPerson></assignedAuthor></author>`
+
 // amplifiers make much of little. Each is about size bytes long.
 func amplifiers(size int) map[string]piece {
 	many := min(size/300, 1900)
@@ -83,6 +85,27 @@ func amplifiers(size int) map[string]piece {
 			repeatedly(many/4, `<relatedDocument typeCode="APND"><parentDocument><id root="2.999" extension="#"/></parentDocument></relatedDocument>`)},
 		"a long patient": {header: `<recordTarget><patientRole>` + repeatedly(many/4, `<id root="2.999" extension="#"/>`) + repeatedly(many/4, `<telecom value="tel:#"/>`) + repeatedly(many/4, `<addr use="H"/>`) +
 			`<patient>` + repeatedly(many/4, `<raceCode code="#"/>`) + repeatedly(many/4, `<ethnicGroupCode code="#"/>`) + repeatedly(many/4, `<languageCommunication><languageCode code="en"/></languageCommunication>`) + `</patient></patientRole></recordTarget>`},
+		"authors of a section of notes": {sections: `<component><section><code code="34109-9" codeSystem="2.16.840.1.113883.6.1"/><text>x</text>` + repeatedly(many/2, someAuthor) +
+			repeatedly(many/2, `<entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.202"/><id root="2.16.840.1.113883.19.6" extension="#"/><text>note #</text></act></entry>`) + `</section></component>`},
+		"authors of a document of notes": {header: repeatedly(many/2, someAuthor), sections: repeatedly(many/2, `<component><section><code code="34109-9" codeSystem="2.16.840.1.113883.6.1"/><title>#</title><text>note #</text></section></component>`)},
+		"authors of a document of facts": {header: repeatedly(many/2, someAuthor), sections: sectionWith("", "", repeatedly(many/2, numbered+`<code code="#" codeSystem="2.999"/></observation></entry>`))},
+		"authors of a panel": {sections: sectionWith("", "", `<entry><organizer classCode="BATTERY" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.1"/>`+repeatedly(many/2, someAuthor)+
+			repeatedly(many/2, `<component><observation classCode="OBS" moodCode="EVN"><code code="#" codeSystem="2.999"/><value xsi:type="INT" value="#"/></observation></component>`)+`</organizer></entry>`)},
+		"specimens of a panel": {sections: sectionWith("", "", `<entry><organizer classCode="BATTERY" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.1"/>`+
+			repeatedly(many/2, `<specimen><specimenRole><id root="2.16.840.1.113883.19.7" extension="#"/><specimenPlayingEntity><code code="#" codeSystem="2.999"/></specimenPlayingEntity></specimenRole></specimen>`)+
+			repeatedly(many/2, `<component><observation classCode="OBS" moodCode="EVN"><code code="#" codeSystem="2.999"/><value xsi:type="INT" value="#"/></observation></component>`)+`</organizer></entry>`)},
+		"references to one list of facts": {sections: sectionWith("", "", `<entry><organizer classCode="CLUSTER" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="all"/>`+
+			repeatedly(many/3, `<component><observation classCode="OBS" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="same"/><code code="#" codeSystem="2.999"/></observation></component>`)+`</organizer></entry>`+
+			repeatedly(many/3, `<entry><procedure classCode="PROC" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="p#"/><code code="#" codeSystem="2.999"/>`+
+				`<entryRelationship typeCode="RSON"><act classCode="ACT" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="same"/></act></entryRelationship></procedure></entry>`))},
+		"references to a long reason": {sections: sectionWith("", "", numbered+`<id root="2.16.840.1.113883.19.6" extension="r"/><code code="r" codeSystem="2.999"/><value xsi:type="CD" code="1" codeSystem="2.999" displayName="`+long(size/2)+`"/></observation></entry>`+
+			repeatedly(many/2, `<entry><procedure classCode="PROC" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="p#"/><code code="#" codeSystem="2.999"/>`+
+				`<entryRelationship typeCode="RSON"><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.19"/><id root="2.16.840.1.113883.19.6" extension="0"/></observation></entryRelationship></procedure></entry>`))},
+		"a long product of many doses": {sections: sectionWith("", "", `<entry><substanceAdministration classCode="SBADM" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="m"/><consumable><manufacturedProduct><manufacturedMaterial><code code="1" codeSystem="2.999" displayName="`+long(size/2)+`"/></manufacturedMaterial></manufacturedProduct></consumable>`+
+			repeatedly(many/2, `<entryRelationship typeCode="REFR"><supply classCode="SPLY" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="s#"/><quantity value="#"/></supply></entryRelationship>`)+`</substanceAdministration></entry>`)},
+		"encounters with diagnoses": {header: `<componentOf><encompassingEncounter><id root="2.16.840.1.113883.19.6" extension="e"/><effectiveTime value="2024"/>` + repeatedly(many/3, `<encounterParticipant typeCode="ATND"><assignedEntity><id root="2.16.840.1.113883.19.4" extension="#"/></assignedEntity></encounterParticipant>`) + `</encompassingEncounter></componentOf>`,
+			sections: sectionWith("", "", repeatedly(many/3, `<entry><encounter classCode="ENC" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="e"/><code code="#" codeSystem="2.999"/></encounter></entry>`))},
+		"a long schedule of a drug": {sections: sectionWith("", "", `<entry><substanceAdministration classCode="SBADM" moodCode="INT">`+repeatedly(many, `<effectiveTime xsi:type="PIVL_TS"><period value="#" unit="sometimes"/></effectiveTime>`)+`</substanceAdministration></entry>`)},
 		"a long id of the document": {id: long(size / 2), sections: sectionWith("", "", repeatedly(many, numbered+`<code code="#" codeSystem="2.999"/></observation></entry>`))},
 	}
 }

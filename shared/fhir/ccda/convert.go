@@ -23,5 +23,6 @@ func convert(d *cda.Document, bytes int, patientID, salt string) *emit.Emitter {
 	made.RunLater()
 	c.AddAuthorships()
 	header.AddProvenance(c, composition)
+	made.CountUnread(d.Root)
 	return made
 }

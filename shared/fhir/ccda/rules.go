@@ -3,7 +3,9 @@ package ccda
 import (
 	"cmp"
 	"slices"
+	"strings"
 
+	"recordbridge/shared/fhir/ccda/cda"
 	"recordbridge/shared/fhir/ccda/section/allergies"
 	"recordbridge/shared/fhir/ccda/section/careteams"
 	"recordbridge/shared/fhir/ccda/section/concerns"
@@ -51,6 +53,23 @@ func ruleSets() []statement.RuleSet {
 		functional.Rules(),
 		equipment.Rules(),
 	}
+}
+
+// asks reports whether a null observation is a question without an answer, which FHIR states as an Observation with
+// a dataAbsentReason (C-CDA on FHIR, "Mapping Guidance": missing data). Any other null observation states nothing. It
+// is a question if its template becomes an Observation, or if it has a code and no template that is known.
+func asks(n *cda.Node) bool {
+	if mood := n.Attr("moodCode"); n.Name != "observation" || mood != "" && mood != "EVN" {
+		return false
+	}
+	for _, of := range ruleSets() {
+		for _, rule := range of.Entries {
+			if cda.IsTemplate(n, rule.Roots...) {
+				return strings.HasPrefix(rule.Target, "Observation")
+			}
+		}
+	}
+	return cda.IsOneOf(n.Parent.Name, "entry", "component") && !cda.IsOneOf(cda.CodeOf(n.At("code")), "", "ASSERTION")
 }
 
 // Template describes the rule of one entry or section template, for the documentation.

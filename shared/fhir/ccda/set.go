@@ -8,7 +8,6 @@ import (
 	"recordbridge/shared/fhir/ccda/datatype"
 	"recordbridge/shared/fhir/ccda/emit"
 	"recordbridge/shared/fhir/ccda/r4"
-	"recordbridge/shared/fhir/ccda/statement"
 )
 
 // Set collects documents whose facts belong together, such as one response of a health information network, about one
@@ -26,25 +25,26 @@ type Set struct {
 
 // added is a document that has been read and not yet converted.
 type added struct {
-	root        *cda.Node
+	cda.Parsed
+
 	time        string
-	source      string
+	name        string
 	fingerprint string // tells apart two documents of the same time and id
 	bytes       int
 }
 
 // Add reads a document. The error is ErrInvalid or ErrSubject, and keeps the documents added before.
 func (s *Set) Add(document []byte) error {
-	root, err := cda.Parse(document)
+	parsed, err := cda.Parse(document)
 	if err != nil {
 		return err
 	}
+	root := parsed.Root
 	if s.Is != nil && !isAbout(root, s.Is) {
 		return ErrSubject
 	}
-	source, _ := emit.DocumentNames(root)
 	s.documents = append(s.documents, added{
-		root, root.At("effectiveTime").Attr("value"), source, cda.DigestOf(document), len(document),
+		parsed, root.At("effectiveTime").Attr("value"), emit.NamesOf(root).Document, cda.DigestOf(document), len(document),
 	})
 	return nil
 }
@@ -54,14 +54,14 @@ func (s *Set) Add(document []byte) error {
 func (s *Set) Emit(emit func(Resource) error) (Report, error) {
 	slices.SortFunc(s.documents, func(a, b added) int {
 		return cmp.Or(
-			cmp.Compare(a.time, b.time), cmp.Compare(a.source, b.source), cmp.Compare(a.fingerprint, b.fingerprint),
+			cmp.Compare(a.time, b.time), cmp.Compare(a.name, b.name), cmp.Compare(a.fingerprint, b.fingerprint),
 		)
 	})
 	m := merger{report: Report{Resources: map[string]int{}}, index: map[string]int{}, owner: map[string]string{}}
 	patients := samePatients(s.documents)
 	for i := range s.documents {
-		m.take(s.documents[i].root, s.documents[i].bytes, patients[i])
-		s.documents[i].root = nil // its memory is not needed any more
+		m.take(s.documents[i], patients[i])
+		s.documents[i].Root = nil // its memory is not needed any more
 	}
 	s.documents = nil
 	for _, r := range m.resources {
@@ -79,13 +79,13 @@ func (s *Set) Emit(emit func(Resource) error) (Report, error) {
 	return m.report, nil
 }
 
-// finish sets what is only known when no document is left that could say otherwise: a problem of which nobody says how
-// it stands is active (con-3 and US Core ask for a status), and a name that nobody tells is not known.
+// finish sets what is only known when no document is left that could say otherwise: a name that nobody tells is not
+// known.
 func finish(r r4.Resource) {
 	switch r := r.(type) {
-	case *r4.Condition:
-		if r.ClinicalStatus == nil {
-			r.ClinicalStatus = statement.ConditionStatus("active")
+	case *r4.MedicationRequest:
+		if r.ReportedBy != nil { // reported[x]: a document may say less than another one
+			r.Reported = nil
 		}
 	case *r4.Organization:
 		if r.Name == "" {
@@ -109,12 +109,13 @@ type merger struct {
 
 // take converts a document and adds what it tells. A fact of the same id as one of another patient is not the same: the
 // document is converted once more, with ids of that patient's own.
-func (m *merger) take(root *cda.Node, bytes int, patientID string) {
-	document := cda.Open(root)
-	made := convert(document, bytes, patientID, "")
+func (m *merger) take(one added, patientID string) {
+	document := cda.Open(one.Root, asks)
+	made := convert(document, one.bytes, patientID, "")
 	if m.isOthers(made, patientID) {
-		made = convert(document, bytes, patientID, patientID)
+		made = convert(document, one.bytes, patientID, patientID)
 	}
+	made.CountMisread(one.Parsed)
 	for _, r := range made.Resources() {
 		name := r.Base().ResourceType + "/" + r.Base().ID
 		at, known := m.index[name]
@@ -165,9 +166,9 @@ func samePatients(documents []added) []string {
 	}
 	first := make([]string, len(documents))
 	for i, d := range documents {
-		keys := cda.PatientKeys(d.root)
+		keys := cda.PatientKeys(d.Root)
 		if keys == nil {
-			keys = []string{"document|" + d.source}
+			keys = []string{"document|" + d.name}
 		}
 		first[i] = keys[0]
 		for _, key := range keys {

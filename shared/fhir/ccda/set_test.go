@@ -28,7 +28,7 @@ func TestAFactOfTwoDocumentsIsOneAsTheLaterTellsIt(t *testing.T) {
 	first := telling("d1", "20190601", patientID("a"), "11450-4", ccdatest.Concern("active", ccdatest.ProblemOf("", onset+ccdatest.Pneumonia+`<targetSiteCode code="39607008" `+ccdatest.Snomed+`/>`)))
 	second := telling("d2", "20200601", patientID("b")+patientID("a"), "11450-4", ccdatest.Concern("completed", ccdatest.ProblemOf("", onset+ccdatest.Pneumonia)))
 	resources := ccdatest.DocumentFacts(t, second, first)
-	ccdatest.Wants(t, resources, "Condition | clinicalStatus.coding.code=resolved | bodySite.coding.code=39607008 | meta.source=urn:oid:2.16.840.1.113883.19.9#d2",
+	ccdatest.Wants(t, resources, "Condition | clinicalStatus.coding.code=inactive | bodySite.coding.code=39607008 | meta.source=urn:uuid:f8725765-47c3-5445-a5c2-55315fa996b8",
 		"Patient | identifier.value=a | identifier.value=b")
 	if ccdatest.Count(resources, "Condition") != 1 || ccdatest.Count(resources, "Patient") != 1 || ccdatest.Count(resources, "Composition") != 2 {
 		t.Errorf("%d Conditions, %d Patients, %d Compositions", ccdatest.Count(resources, "Condition"), ccdatest.Count(resources, "Patient"), ccdatest.Count(resources, "Composition"))
@@ -146,7 +146,7 @@ func TestTheReportTellsWhatBecameOfADocument(t *testing.T) {
 	_, report := ccdatest.Lines(t, []byte(telling("d1", "20190601", patientID("a"), "11450-4", ccdatest.Concern("active", ccdatest.ProblemOf("", `<effectiveTime><low value="soon"/></effectiveTime>`+ccdatest.Pneumonia))+
 		`<entry><observation><templateId root="2.16.840.1.113883.19.77"/><code code="x"/></observation></entry>`)))
 	d := report.Documents[0]
-	if d.Source != "urn:oid:2.16.840.1.113883.19.9#d1" || d.Templates["2.16.840.1.113883.10.20.22.4.3"] != 1 || d.Unknown["2.16.840.1.113883.19.77"] != 1 || report.Resources["Condition"] != 2 ||
+	if d.Source != "urn:uuid:7a46ac9d-4704-5c38-88cf-9abe17b618e5" || d.Templates["2.16.840.1.113883.10.20.22.4.3"] != 1 || d.Unknown["2.16.840.1.113883.19.77"] != 1 || report.Resources["Condition"] != 2 ||
 		len(d.Sections) != 1 || d.Sections[0] != (emit.SectionReport{Code: "11450-4", Rule: "Problems", Entries: 2}) || len(d.Dropped) != 1 || d.Dropped[0].Reason != "no time that exists" {
 		t.Errorf("%+v", report)
 	}

@@ -29,7 +29,7 @@ func TestWhatVendorsWrite(t *testing.T) {
 		},
 		{
 			Name: "so does a status that does not agree with the end", Section: "11450-4", Entries: ccdatest.Concern("active", ccdatest.ProblemOf("", ended+ccdatest.Pneumonia+active)),
-			Want: []string{"Condition | clinicalStatus.coding.code=resolved | meta.tag.code=55561003"},
+			Want: []string{"Condition | clinicalStatus.coding.code=inactive | meta.tag.code=55561003"},
 		},
 		{
 			Name: "a severity with an interpretation", Section: "48765-2",
@@ -61,12 +61,12 @@ func TestWhatVendorsWrite(t *testing.T) {
 		{
 			Name: "a number of times that is none says nothing", Section: "10160-0",
 			Entries: ccdatest.PlannedAs("substanceAdministration", "SBADM", "EVN", "16", `<statusCode code="active"/><repeatNumber value="0"/>`+drug),
-			Want:    []string{"MedicationStatement | status=active | !dosage"},
+			Want:    []string{"MedicationRequest | status=active | !dosageInstruction"},
 		},
 		{
 			Name: "how often it has been taken", Section: "10160-0",
 			Entries: ccdatest.PlannedAs("substanceAdministration", "SBADM", "EVN", "16", `<statusCode code="completed"/><repeatNumber value="3"/>`+drug),
-			Want:    []string{"MedicationStatement | dosage.timing.repeat.count=3"},
+			Want:    []string{"MedicationRequest | dosageInstruction.timing.repeat.count=3"},
 		},
 		{
 			Name: "for how long it is taken", Section: "10160-0",

@@ -40,8 +40,29 @@ func (t *test) checkCoverage() {
 		t.add(Scopes, Failed, exchange{}, fmt.Sprintf("What would be requested does not cover %d of the %d US Core types that the server has: %s. Exports would lack them (not_requested).",
 			len(lacking), offered, listed(lacking)), action)
 	}
+	t.checkDropped()
 	if _, query, _ := strings.Cut(t.address, "?"); len(query) > flow.MaxQuery {
 		t.add(Scopes, Warning, exchange{}, fmt.Sprintf("The query of the authorization request has %d bytes; some servers refuse more than %d.", len(query), flow.MaxQuery),
 			"Name fewer scopes, or the wildcard: registration set … -scope.")
+	}
+}
+
+// checkDropped warns if a sign-in would request fewer types than the server lists because the request would be too
+// long (flow.MaxQuery). The action has the whole list, since some portals accept a longer request.
+func (t *test) checkDropped() {
+	profile, err := t.Platforms.Profile(t.endpoint, t.authority)
+	if err != nil || !profile.Listed || t.used.Registration.Scope != "" {
+		return
+	}
+	requested := strings.Fields(t.attempt.Scope)
+	var dropped []string
+	for scope := range strings.FieldsSeq(profile.Scope) {
+		if !slices.Contains(requested, scope) {
+			dropped = append(dropped, scope)
+		}
+	}
+	if len(dropped) > 0 {
+		t.add(Scopes, Warning, exchange{}, fmt.Sprintf("These scopes are not requested because the query would be longer than %d bytes: %s. Exports will lack their types (not_requested).",
+			flow.MaxQuery, listed(dropped)), "If the portal accepts longer requests: registration set … -scope '"+profile.Scope+"'.")
 	}
 }

@@ -1,9 +1,11 @@
 package probe_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"recordbridge/shared/fhir"
 	"recordbridge/shared/smart/probe"
 )
 
@@ -38,6 +40,32 @@ func TestScopesFailWhenRequestLacksPatientOrThirdOfUSCore(t *testing.T) {
 			wantTold(t, name, got, test.want)
 			w.wantNothingShown(t, text)
 		})
+	}
+}
+
+func TestScopesWarnOfTypesDroppedWhenServerListsTooManyForOneRequest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.used.Registration.Scope = ""
+	resources := make([]string, 0, len(fhir.NeededTypes()))
+	for _, name := range fhir.NeededTypes() {
+		resources = append(resources, `{"type":"`+name+`","searchParam":[{"name":"patient"}]}`)
+	}
+	w.instead = answer{
+		method: "GET", suffix: "/metadata", status: 200, mediaType: "application/fhir+json",
+		body: `{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","format":["json"],"rest":[{"resource":[` + strings.Join(resources, ",") + `]}]}`,
+	}
+	got, _ := w.run(t, probe.Subject{Endpoint: w.endpoint("scopes:types-v2", "sandbox"), Stored: true})
+	at := slices.IndexFunc(got["scopes"], func(s probe.Check) bool { return strings.Contains(s.Found, "would be longer than 2048 bytes") })
+	if at < 0 {
+		t.Fatalf("got %+v", got["scopes"])
+	}
+	step := got["scopes"][at]
+	if step.Result != probe.Warning || !strings.Contains(step.Found, "Exports will lack their types") {
+		t.Errorf("got %+v", step)
+	}
+	if n := strings.Count(step.Do, "patient/"); n < 50 || !strings.Contains(step.Do, "registration set … -scope 'openid ") {
+		t.Errorf("%d types in %s", n, step.Do)
 	}
 }
 

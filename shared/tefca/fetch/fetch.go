@@ -84,8 +84,11 @@ func (r *reading) feed() records.Feed {
 			}
 			kept = inNamespace(r.facility, converted)
 			for _, document := range report.Documents {
-				if document.IsCut() {
+				switch {
+				case document.IsCut():
 					r.lost["limit"]++
+				case document.IsPartial():
+					r.lost["not_converted"]++
 				}
 			}
 		}

@@ -123,6 +123,29 @@ func TestDocumentOverItsBudgetIsCountedAsLost(t *testing.T) {
 	}
 }
 
+func TestDocumentWithPartsOutsideFHIRIsCountedAsLost(t *testing.T) {
+	t.Parallel()
+	goal := `<component><section><code code="61146-7" codeSystem="2.16.840.1.113883.6.1"/><entry><observation classCode="OBS" moodCode="GOL"><code code="29463-7" codeSystem="2.16.840.1.113883.6.1"/>` +
+		`<effectiveTime value="20251399"/><effectiveTime value="20250101"/></observation></entry></section></component>`
+	partial := bytes.Replace(alder(), []byte("<structuredBody>"), []byte("<structuredBody>"+goal), 1)
+	for name, c := range map[string]struct {
+		document []byte
+		want     map[string]int
+	}{"partial": {partial, map[string]int{"not_converted": 1}}, "whole": {alder(), map[string]int{}}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := fetch.Reader{}.Read(t.Context(), of(map[string]any{"one": c.document}), fenn(t), tefca.Facility{})
+			expect.NoError(t, err)
+			for range 2 {
+				expect.NoError(t, got.Resources(func([]byte) error { return nil }))
+				if got.Documents != 1 || !maps.Equal(got.Lost, c.want) {
+					t.Errorf("%d documents, lost %v, want %v", got.Documents, got.Lost, c.want)
+				}
+			}
+		})
+	}
+}
+
 func TestAFacilityOfWhichNothingCanBeHadHasFailed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -34,12 +34,26 @@ func New(c *statement.Context, all []statement.RuleSet) *Dispatcher {
 
 // Member implements statement.Rules.
 func (d *Dispatcher) Member(n *cda.Node, section *statement.Section) *r4.Reference {
-	if !d.c.Emit.IsTaken(n) {
+	if !d.c.Emit.IsTaken(n) && !d.isNullOrganizer(n, section) {
 		if rule := d.ruleOf(n, section); rule != nil {
 			rule.Convert(d.c, n)
 		}
 	}
 	return d.c.Emit.Reference(n)
+}
+
+// isNullOrganizer converts the members of an organizer that is null, which states nothing itself, and reports whether it
+// is one.
+func (d *Dispatcher) isNullOrganizer(n *cda.Node, section *statement.Section) bool {
+	if n.Name != "organizer" || n.Attr("nullFlavor") == "" {
+		return false
+	}
+	d.c.Emit.Take(n)
+	d.c.Emit.Drop(cda.WhatIs(n), cda.NullReason(n.Attr("nullFlavor")))
+	for member := range cda.Members(n) {
+		d.entry(member, section)
+	}
+	return true
 }
 
 // anywhere returns the templates of statements by their class and mood, for sections that state none.
@@ -75,7 +89,7 @@ func assumed(list []statement.Assumption, n *cda.Node) string {
 // ConvertBy implements statement.Rules.
 func (d *Dispatcher) ConvertBy(root string, n *cda.Node) bool {
 	rule := d.rules[root]
-	if rule != nil {
+	if rule != nil && !d.isNullOrganizer(n, nil) {
 		rule.Convert(d.c, n)
 	}
 	return rule != nil

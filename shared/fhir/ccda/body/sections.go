@@ -14,6 +14,9 @@ import (
 
 // Read converts the sections of the document, and returns them as sections of the Composition with their narrative.
 func (d *Dispatcher) Read() []r4.CompositionSection {
+	for _, part := range d.c.Document.Unstated {
+		d.c.Emit.Drop(part.What, part.Reason)
+	}
 	body := d.c.Document.Root.At("component", "structuredBody")
 	if text := d.c.Document.Root.At("component", "nonXMLBody", "text"); text != nil {
 		docref.AddUnstructured(d.c, text)
@@ -64,6 +67,7 @@ func (d *Dispatcher) section(n *cda.Node, outer *statement.Section) []r4.Composi
 		out.Author = nil
 	}
 	out.Entry = d.c.Open.List
+	d.c.AttributeSection(n, out.Entry)
 	d.c.Open, d.c.Within, d.c.InSection = around, within, outside
 	for component := range n.Each("component") {
 		for inner := range component.Each("section") {
@@ -122,6 +126,9 @@ func sectionOf(n *cda.Node, rules []statement.Section) *statement.Section {
 // entry turns a statement into resources, and then everything coded in it that its rule did not take.
 func (d *Dispatcher) entry(n *cda.Node, section *statement.Section) {
 	if d.c.Emit.IsTaken(n) || d.c.Emit.IsFull() && !d.c.Emit.Affords(n.Name, 0) {
+		return
+	}
+	if d.isNullOrganizer(n, section) {
 		return
 	}
 	if rule := d.ruleOf(n, section); rule != nil {

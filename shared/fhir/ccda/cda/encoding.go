@@ -3,27 +3,153 @@ package cda
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/ianaindex"
+	"golang.org/x/text/encoding/unicode/utf32"
 )
 
-// utf8Text returns a document in UTF-8 without characters that XML forbids. It goes by the bytes and not by what the XML
-// declaration says, which is often wrong: UTF-16 shows by its byte order mark or its zero bytes, and what is not UTF-8
-// is taken for windows-1252, of which ISO-8859-1 is a part. The document itself is not changed; it is returned where it
-// is fine.
-func utf8Text(document []byte) []byte {
+var errEncoding = fmt.Errorf("%w: an encoding that cannot be read", ErrInvalid)
+
+// decoded is a document in UTF-8, without characters that XML forbids.
+type decoded struct {
+	text []byte
+	// Replaced counts the places that are no character in the document's encoding. They are U+FFFD in text.
+	Replaced int
+	// Guessed counts the bytes that are not UTF-8 and were read as windows-1252, though the document declares UTF-8 or
+	// nothing.
+	Guessed int
+}
+
+// decode finds out the encoding of a document (Extensible Markup Language, appendix F): by its byte order mark; by the
+// zero bytes of UTF-16; as UTF-8, if it is, since declarations are often wrong; else by its declaration. What declares
+// UTF-8 and is not, or declares nothing, is read as windows-1252, of which ISO-8859-1 is a part, and counted. The
+// document itself is not changed; text shares its memory if it is fine. The error is ErrInvalid.
+func decode(document []byte) (decoded, error) {
+	var d decoded
 	switch {
 	case bytes.HasPrefix(document, []byte{0xEF, 0xBB, 0xBF}):
-		document = document[3:]
+		d.text = document[3:]
+		d.repair()
+	case bytes.HasPrefix(document, []byte{0xFF, 0xFE, 0, 0}), bytes.HasPrefix(document, []byte{0, 0, 0xFE, 0xFF}):
+		if err := d.by(utf32.UTF32(utf32.BigEndian, utf32.ExpectBOM), document); err != nil {
+			return d, err
+		}
 	case bytes.HasPrefix(document, []byte{0xFE, 0xFF}), bytes.HasPrefix(document, []byte{0, '<'}):
-		document = fromUTF16(document, binary.BigEndian)
+		d.from16(document, binary.BigEndian)
 	case bytes.HasPrefix(document, []byte{0xFF, 0xFE}), bytes.HasPrefix(document, []byte{'<', 0}):
-		document = fromUTF16(document, binary.LittleEndian)
+		d.from16(document, binary.LittleEndian)
+	default:
+		if err := d.byDeclaration(document); err != nil {
+			return d, err
+		}
 	}
-	if !utf8.Valid(document) {
-		document = fromWindows1252(document)
+	d.text = withoutControls(d.text)
+	return d, nil
+}
+
+// byDeclaration reads a document whose bytes do not show its encoding.
+func (d *decoded) byDeclaration(document []byte) error {
+	of, name := named(declared(document))
+	isUTF8 := utf8.Valid(document)
+	switch {
+	case name == "", name == "utf-8", name == "windows-1252", strings.HasPrefix(name, "utf-16"):
+		// an XML declaration in ASCII is not UTF-16, whatever it says
+	case isEastAsian(name) && (!isUTF8 || hasWideCharacters(document, name)):
+		return d.by(of, document)
+	case isUTF8:
+	case of == nil:
+		return errEncoding
+	default:
+		return d.by(of, document)
 	}
-	return withoutControls(document)
+	d.text = document
+	d.repair()
+	if name == "windows-1252" {
+		d.Guessed = 0
+	}
+	return nil
+}
+
+// named returns an encoding by its name, and that of the WHATWG's Encoding Standard for it if it has one. Other names are
+// IANA's. Unknown encodings are nil.
+func named(label string) (encoding.Encoding, string) {
+	if of, err := htmlindex.Get(label); err == nil {
+		name, err := htmlindex.Name(of)
+		if err != nil || name == "replacement" || name == "x-user-defined" {
+			return nil, name
+		}
+		return of, name
+	}
+	if of, err := ianaindex.IANA.Encoding(label); err == nil && of != nil {
+		return of, label
+	}
+	return nil, label
+}
+
+// by decodes a document that declares its encoding.
+func (d *decoded) by(of encoding.Encoding, document []byte) error {
+	text, err := of.NewDecoder().Bytes(document)
+	if err != nil {
+		return errEncoding
+	}
+	d.text, d.Replaced = text, bytes.Count(text, []byte("\uFFFD"))
+	return nil
+}
+
+func (d *decoded) from16(document []byte, order binary.ByteOrder) {
+	d.text = fromUTF16(document, order)
+	d.Replaced = bytes.Count(d.text, []byte("\uFFFD"))
+}
+
+// repair reads what is not UTF-8 as windows-1252.
+func (d *decoded) repair() {
+	if !utf8.Valid(d.text) {
+		d.text, d.Guessed = fromWindows1252(d.text)
+	}
+}
+
+// isEastAsian reports whether an encoding has characters of several bytes (encoding.spec.whatwg.org).
+func isEastAsian(name string) bool {
+	return slices.Contains([]string{"gb18030", "gbk", "big5", "shift_jis", "euc-jp", "iso-2022-jp", "euc-kr"}, name)
+}
+
+// hasWideCharacters reports whether valid UTF-8 is text of an East Asian encoding all the same. In UTF-8 its characters
+// have three bytes; text without any of those is UTF-8 by chance. ISO-2022-JP is ASCII with escapes.
+func hasWideCharacters(document []byte, name string) bool {
+	if name == "iso-2022-jp" {
+		return bytes.IndexByte(document, 0x1B) >= 0
+	}
+	isASCII := true
+	for _, b := range document {
+		if b >= 0xE0 {
+			return false
+		}
+		isASCII = isASCII && b < utf8.RuneSelf
+	}
+	return !isASCII
+}
+
+// declared returns the encoding that the XML declaration names, in lower case; "" if there is none.
+func declared(document []byte) string {
+	text := bytes.TrimLeft(document[:min(len(document), 1024)], " \t\r\n")
+	if !bytes.HasPrefix(text, []byte("<?xml")) {
+		return ""
+	}
+	declaration, _, _ := strings.Cut(string(text), "?>")
+	_, rest, found := strings.Cut(declaration, "encoding")
+	rest = strings.TrimLeft(strings.TrimPrefix(strings.TrimLeft(rest, " \t\r\n"), "="), " \t\r\n")
+	if !found || rest == "" || rest[0] != '"' && rest[0] != '\'' {
+		return ""
+	}
+	name, _, _ := strings.Cut(rest[1:], rest[:1])
+	return strings.ToLower(strings.TrimSpace(name))
 }
 
 func fromUTF16(document []byte, order binary.ByteOrder) []byte {
@@ -44,13 +170,15 @@ func fromUTF16(document []byte, order binary.ByteOrder) []byte {
 // their own.
 const windows1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"
 
-// fromWindows1252 keeps what is UTF-8 and reads the other bytes one by one: documents are put together of parts.
-func fromWindows1252(document []byte) []byte {
+// fromWindows1252 keeps what is UTF-8 and reads the other bytes one by one, which it counts: documents are put together
+// of parts.
+func fromWindows1252(document []byte) (text []byte, count int) {
 	table := []rune(windows1252)
 	out := make([]byte, 0, len(document)+len(document)/16)
 	for len(document) > 0 {
 		r, size := utf8.DecodeRune(document)
 		if r == utf8.RuneError && size == 1 {
+			count++
 			r = rune(document[0])
 			if r >= 0x80 && r < 0xA0 {
 				r = table[r-0x80]
@@ -59,7 +187,7 @@ func fromWindows1252(document []byte) []byte {
 		out = utf8.AppendRune(out, r)
 		document = document[size:]
 	}
-	return out
+	return out, count
 }
 
 // withoutControls puts spaces for the characters that XML 1.0 forbids and senders leave in (Extensible Markup Language,

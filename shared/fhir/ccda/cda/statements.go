@@ -8,8 +8,17 @@ import (
 // CodeOf returns the code attribute of an element as it is written; "" if it has none.
 func CodeOf(n *Node) string { return n.Attr("code") }
 
-// StatusOf returns the code of a statement's statusCode (ActStatus) in lower case; "" if it has none.
-func StatusOf(n *Node) string { return strings.ToLower(CodeOf(n.At("statusCode"))) }
+// StatusOf returns the code of a statement's statusCode (ActStatus) in lower case; "" if it has none, or is null.
+func StatusOf(n *Node) string {
+	status := n.At("statusCode")
+	if n.Attr("nullFlavor") != "" || status.Attr("nullFlavor") != "" {
+		return ""
+	}
+	return strings.ToLower(CodeOf(status))
+}
+
+// HasNoStatus reports whether a statement has no statusCode at all, which is not the same as one that is not known.
+func HasNoStatus(n *Node) bool { return n.At("statusCode") == nil && n.Attr("nullFlavor") == "" }
 
 // Has reports whether a CD has one of some codes in any system, itself or in a translation.
 func Has(n *Node, codes ...string) bool {
@@ -71,11 +80,12 @@ func Members(n *Node) iter.Seq[*Node] {
 	}
 }
 
-// EntryOf finds a statement in the entryRelationships of another one by its template, else by its code.
+// EntryOf finds a statement in the entryRelationships of another one by its template, else by its code. One that is
+// negated says nothing more of the other.
 func EntryOf(n *Node, root string, codes ...string) *Node {
 	for r := range n.Each("entryRelationship") {
 		for s := range r.Each() {
-			if !IsStatement(s) {
+			if !IsStatement(s) || IsTrue(s.Attr("negationInd")) {
 				continue
 			}
 			for t := range s.Each("templateId") {

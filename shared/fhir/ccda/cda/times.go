@@ -12,8 +12,24 @@ type Stamp struct {
 	Zone   string // ±hh:mm or Z, or empty
 }
 
+// IsPlaceholder reports whether a value is written where a sender has no time: the least or greatest time that its
+// software can store, or the day on which its software begins to count. Nothing that a document is about was on those
+// days, and nobody who was born on one is alive (docs/ccda.md, "Placeholders").
+func IsPlaceholder(value string) bool {
+	digits := strings.ReplaceAll(strings.TrimSpace(value), "-", "")
+	if len(digits) < len("2006") {
+		return false
+	}
+	switch digits[:4] {
+	case "0001", "9999":
+		return true
+	}
+	return len(digits) >= len("20060102") && IsOneOf(digits[:8],
+		"16010101", "17530101", "18401231", "18991230", "18991231", "19000101")
+}
+
 // ReadStamp reads a TS (HL7 V3 data types, 2.24) or an ISO 8601 time, which some senders write. ok is false if there is
-// no such time.
+// no such time, or if it is a placeholder for one.
 func ReadStamp(value string) (s Stamp, ok bool) {
 	value = strings.TrimSpace(value)
 	if len(value) >= 7 && value[4] == '-' { // ISO 8601: the first two hyphens are no zone's
@@ -47,7 +63,7 @@ func ReadStamp(value string) (s Stamp, ok bool) {
 	for len(s.Digits) > 4 && !s.exists() { // 20130230 or 20130000: what is left of it is true
 		s.Digits = s.Digits[:len(s.Digits)-2]
 	}
-	return s, s.exists()
+	return s, s.exists() && !IsPlaceholder(s.Digits)
 }
 
 // readZone reads ±hhmm, ±hh or Z.

@@ -83,13 +83,30 @@ func (a *arena) attributes(list []xml.Attr) []attribute {
 	return a.attrs[from:len(a.attrs):len(a.attrs)]
 }
 
-// Parse reads a document and returns its ClinicalDocument element. It skips document type declarations, so the entities
-// that they declare are never expanded; entities of HTML are read.
-func Parse(document []byte) (*Node, error) {
+// Parsed is a document's ClinicalDocument element, and what of its characters could not be read or was guessed.
+type Parsed struct {
+	Root *Node
+	// Replaced counts the places that are no character in the document's encoding. Guessed counts the bytes that were
+	// read as windows-1252, which the document does not declare.
+	Replaced, Guessed int
+}
+
+// Parse reads a document. It skips document type declarations, so the entities that they declare are never expanded;
+// entities of HTML are read.
+func Parse(document []byte) (Parsed, error) {
 	if len(document) > maxDocument {
-		return nil, errSize
+		return Parsed{}, errSize
 	}
-	decoder := xml.NewDecoder(bytes.NewReader(utf8Text(document)))
+	source, err := decode(document)
+	if err != nil {
+		return Parsed{}, err
+	}
+	root, err := parse(source.text)
+	return Parsed{Root: root, Replaced: source.Replaced, Guessed: source.Guessed}, err
+}
+
+func parse(text []byte) (*Node, error) {
+	decoder := xml.NewDecoder(bytes.NewReader(text))
 	decoder.Strict = false // unknown entities stay as they are written
 	decoder.Entity = xml.HTMLEntity
 	decoder.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }

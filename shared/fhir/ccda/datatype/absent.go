@@ -30,3 +30,9 @@ func AbsentConcept(n *cda.Node) *r4.CodeableConcept {
 		Coding: []r4.Coding{{System: AbsentSystem, Code: absentReason(n), Display: absentDisplays.Of(absentReason(n))}},
 	}
 }
+
+// Unsupported returns the extension beside a primitive that CDA has no element for (C-CDA on FHIR, "Immunizations",
+// example: primarySource).
+func Unsupported() *r4.Element {
+	return &r4.Element{Extension: []r4.Extension{{URL: absentExtension, ValueCode: "unsupported"}}}
+}

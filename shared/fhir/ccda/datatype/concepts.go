@@ -33,18 +33,26 @@ func (r *Reader) repeated(narrative *cda.Node) string {
 	return words
 }
 
-// Coding reads the code of a CD, CE or CV without its translations; ok is false if it has none.
+// Coding reads the code of a CD, CE or CV without its translations; ok is false if it has none. A code system that has
+// no URI, such as one with an OID that is none, keeps its OID and name as a text beside Coding.system.
 func Coding(n *cda.Node) (r4.Coding, bool) {
 	code := strings.Join(strings.Fields(n.Attr("code")), " ") // FHIR's code has no other spaces (datatypes.html#code)
 	if code == "" {
 		return r4.Coding{}, false
 	}
-	return r4.Coding{
+	coding := r4.Coding{
 		System:  terms.System(n.Attr("codeSystem"), n.Attr("codeSystemName")),
 		Version: n.Attr("codeSystemVersion"),
 		Code:    code,
 		Display: n.Attr("displayName"),
-	}, true
+	}
+	switch {
+	case coding.System == "":
+		coding.SystemText = r4.Original(strings.TrimSpace(n.Attr("codeSystemName") + " " + n.Attr("codeSystem")))
+	case coding.System == terms.ICD10CM && terms.IsICD10PCS(code):
+		coding.System = terms.ICD10PCS
+	}
+	return coding, true
 }
 
 // Concept reads a CD with its translations, in their order, and its words: those of the sender (originalText, or the
@@ -73,8 +81,8 @@ func isWords(n *cda.Node) bool { return n.At("translation") == nil && n.At("orig
 
 func (r *Reader) addCodings(concept *r4.CodeableConcept, n *cda.Node) {
 	r.account.Take(n)
-	if code, ok := Coding(n); ok && !concept.Has(code.System, code.Code) {
-		concept.Coding = append(concept.Coding, code)
+	if code, ok := Coding(n); ok && (code.SystemText != "" || !concept.Has(code.System, code.Code)) {
+		concept.Coding = r4.AppendNew(concept.Coding, code)
 	}
 	if concept.Text == "" {
 		concept.Text = r.Text(n.At("originalText"))

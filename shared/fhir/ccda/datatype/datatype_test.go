@@ -81,7 +81,7 @@ func TestWhatIsDeniedIsNeverTold(t *testing.T) {
 		},
 		{
 			Name: "and what is planned is a request", Section: "1", Entries: `<entry><observation moodCode="RQO"><code code="22298006"/></observation></entry>`,
-			Want: []string{"ServiceRequest | intent=order | code.coding.code=22298006 | status=active"}, Never: []string{"Observation"},
+			Want: []string{"ServiceRequest | intent=order | code.coding.code=22298006 | status=unknown"}, Never: []string{"Observation"},
 		},
 		{
 			Name: "and what no rule knows stays with what it is about", Section: "11450-4",

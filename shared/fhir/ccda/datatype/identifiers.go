@@ -11,30 +11,61 @@ import (
 // URISystem is the system of identifiers that are URIs.
 const URISystem = "urn:ietf:rfc:3986"
 
-// Identifier reads an II (C-CDA on FHIR, "Mapping Guidance": II). A root with an extension is a namespace and a value;
-// a root alone is a URI as the value. ok is false if it states nothing.
+// Identifier reads an II (C-CDA on FHIR, "Mapping Guidance": CDA id → FHIR Identifier). A root with an extension is a
+// namespace and a value; a root alone is a URI as the value. A root that is no URI at all, such as an OID with letters,
+// is kept as the name of the assigner, or as the value if there is nothing else. ok is false if it states nothing.
 func Identifier(n *cda.Node) (r4.Identifier, bool) {
-	root, extension := strings.TrimSpace(n.Attr("root")), n.Attr("extension")
+	root, extension := strings.TrimSpace(n.Attr("root")), strings.TrimSpace(n.Attr("extension"))
+	if root == uriRoot && extension != "" {
+		return uriIdentifier(extension), true
+	}
 	uri := identifierSystems.Of(root)
 	if uri == "" {
 		uri = terms.URI(root)
 	}
 	id := r4.Identifier{System: uri, Value: extension}
+	name := n.Attr("assigningAuthorityName")
+	if terms.IsOID(name) {
+		name = ""
+	}
 	switch {
-	case extension == "" && (uri == "" || strings.HasPrefix(uri, "http")): // a namespace is no value
+	case uri == "" && extension == "":
+		id.Value = root
+	case uri == "" && root != "":
+		name = strings.TrimSpace(name + " " + root)
+	case extension == "" && strings.HasPrefix(uri, "http"): // a namespace is no value
 		return id, false
 	case extension == "":
-		id.System, id.Value = URISystem, terms.URI(root)
-		if id.Value == "" {
-			return id, false
-		}
-	case strings.HasPrefix(uri, "urn:uuid:") && strings.HasPrefix(strings.ToLower(extension), "urn:uuid:"):
-		id.System, id.Value = URISystem, strings.ToLower(extension)
+		id.System, id.Value = URISystem, uri
+	case strings.HasPrefix(uri, "urn:uuid:") && terms.URI(extension) != "" &&
+		strings.HasPrefix(strings.ToLower(extension), "urn:uuid:"):
+		id.System, id.Value = URISystem, terms.URI(extension)
 	}
-	if name := n.Attr("assigningAuthorityName"); name != "" && !terms.IsOID(name) {
+	if name != "" {
 		id.Assigner = &r4.Reference{Display: name}
 	}
-	return id, true
+	return id, id.Value != ""
+}
+
+// uriRoot is the OID of identifiers that are URIs.
+const uriRoot = "2.16.840.1.113883.4.873"
+
+// uriIdentifier splits a URI at its last part (C-CDA on FHIR, "Mapping Guidance": Root = URI OID): a URL at a slash, a
+// URN at a colon. A URN of an OID or UUID, and what cannot be split, stays whole.
+func uriIdentifier(text string) r4.Identifier {
+	separator := "/"
+	if strings.HasPrefix(strings.ToLower(text), "urn:") {
+		separator = ":"
+	}
+	if at := strings.LastIndex(text, separator); at > 0 && at < len(text)-1 {
+		if system := terms.URI(text[:at]); system == text[:at] {
+			return r4.Identifier{System: system, Value: text[at+1:]}
+		}
+	}
+	if uri := terms.URI(text); uri != "" {
+		return r4.Identifier{System: URISystem, Value: uri}
+	}
+	return r4.Identifier{Value: text}
 }
 
 // Identifiers reads all ids of an element that state something, each once.

@@ -34,6 +34,12 @@ func (r *Reader) HumanNames(person *cda.Node) []r4.HumanName {
 // name is a given name beside others (C-CDA on FHIR, "Patient": name).
 func (r *Reader) humanName(n *cda.Node) (name r4.HumanName, ok bool) {
 	name.Use = useOf(n, nameUses)
+	for use := range strings.FieldsSeq(n.Attr("use")) {
+		if name.Use == "" && strings.Contains(otherNameUses, " "+use+" ") {
+			const url = "http://hl7.org/fhir/StructureDefinition/iso21090-EN-use"
+			name.Extension = append(name.Extension, r4.Extension{URL: url, ValueCode: use})
+		}
+	}
 	for part := range n.Each() {
 		words := part.Words()
 		switch {
@@ -134,6 +140,9 @@ func (r *Reader) Telecoms(parent *cda.Node) []r4.ContactPoint {
 			continue
 		}
 		system, rest := telecomSystem(value)
+		if hasUse(n, "PG") { // C-CDA on FHIR, "Mapping Guidance": CDA telecom → FHIR telecom
+			system = "pager"
+		}
 		list = append(list, r4.ContactPoint{
 			System: system, Value: rest, Use: telecomUse(n), Period: r.Period(n.At("useablePeriod")),
 		})
@@ -171,9 +180,12 @@ func trimmedOr(text, otherwise string) string { return cmp.Or(strings.TrimSpace(
 
 // telecomUse maps a use; a mobile telephone is one whatever else it is.
 func telecomUse(n *cda.Node) string {
-	use := " " + n.Attr("use") + " "
-	if strings.Contains(use, " MC ") || strings.Contains(use, " PG ") {
+	if hasUse(n, "MC") {
 		return "mobile"
 	}
 	return useOf(n, addressUses)
+}
+
+func hasUse(n *cda.Node, use string) bool {
+	return strings.Contains(" "+n.Attr("use")+" ", " "+use+" ")
 }

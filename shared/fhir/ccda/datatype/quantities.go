@@ -8,6 +8,7 @@ import (
 
 	"recordbridge/shared/fhir/ccda/cda"
 	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/ucum"
 )
 
 // AgeOf reads an age in a unit that FHIR has for ages; it returns nil for any other (age-1).
@@ -48,8 +49,8 @@ func Number(text string) json.Number {
 	return json.Number(sign + whole)
 }
 
-// Quantity reads a PQ; it returns nil without a number. A unit of UCUM is a code as well; "1" and words for a unit are
-// not.
+// Quantity reads a PQ; it returns nil without a number. The unit is the sender's text. It has a code only if it is UCUM,
+// which CDA wants of it (HL7 V3 data types R1, PQ.unit), or a known synonym.
 func Quantity(n *cda.Node) *r4.Quantity {
 	value := Number(n.Attr("value"))
 	if value == "" {
@@ -70,23 +71,9 @@ func setUnit(q *r4.Quantity, n *cda.Node) {
 		return
 	}
 	q.Unit = unit
-	if isUCUM(unit) {
-		q.System, q.Code = UCUM, unit
+	if code := ucum.Code(unit); code != "" {
+		q.System, q.Code = UCUM, code
 	}
-}
-
-// isUCUM reports whether a unit can be a code of UCUM: printable ASCII without spaces (ucum.org, 1.1), and no word of
-// English such as "tablet", which is not one.
-func isUCUM(unit string) bool {
-	letters := true
-	for i := range len(unit) {
-		if unit[i] <= ' ' || unit[i] > '~' {
-			return false
-		}
-		letters = letters && (unit[i]|0x20 >= 'a' && unit[i]|0x20 <= 'z')
-	}
-	return unit != "" && (!letters || len(unit) < 4 ||
-		cda.IsOneOf(unit, "mmol", "umol", "nmol", "pmol", "fmol", "mosm", "kcal", "mbar", "nkat", "ukat", "mkat"))
 }
 
 // Span reads an IVL_PQ as a range. It returns nil for a PQ, and for bounds in the wrong order (rng-2).

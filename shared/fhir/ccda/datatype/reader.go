@@ -2,13 +2,20 @@
 // quantities, names, addresses, telecoms, identifiers and narrative (C-CDA on FHIR, "Mapping Guidance").
 package datatype
 
-import "recordbridge/shared/fhir/ccda/cda"
+import (
+	"strconv"
+	"strings"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/r4"
+)
 
 // Reader reads the data types whose meaning depends on the document: texts that point to its narrative, times without a
 // zone.
 type Reader struct {
 	document *cda.Document
 	account  Account
+	dropped  map[*cda.Node]bool // elements that have been counted, however often they are read
 }
 
 // Account records which parts of a document have been read and what could not be.
@@ -26,4 +33,43 @@ type Account interface {
 // NewReader returns a Reader of a document.
 func NewReader(document *cda.Document, account Account) *Reader {
 	return &Reader{document: document, account: account}
+}
+
+// placeholder is the reason for which a value that only stands for an unknown one is left out.
+const placeholder = "a placeholder for an unknown value"
+
+// drop counts an element that leaves no trace, once.
+func (r *Reader) drop(n *cda.Node, what, reason string) {
+	if r.dropped[n] {
+		return
+	}
+	if r.dropped == nil {
+		r.dropped = map[*cda.Node]bool{}
+	}
+	r.dropped[n] = true
+	r.account.Drop(what, reason)
+}
+
+// unknownNumber is what HL7 v2 senders write for an amount or a dose that they do not know (CDC, HL7 2.5.1
+// Implementation Guide for Immunization Messaging, RXA-6).
+const unknownNumber = 999
+
+// Count reads a number of times, doses or repetitions. It is nil for a placeholder.
+func (r *Reader) Count(n *cda.Node) *int32 {
+	number := Whole(n)
+	if number != nil && *number >= unknownNumber && strings.Trim(strconv.Itoa(int(*number)), "9") == "" {
+		r.drop(n, n.Name, placeholder)
+		return nil
+	}
+	return number
+}
+
+// Dose reads the amount of a vaccine. It is nil for the placeholder, which has no unit.
+func (r *Reader) Dose(n *cda.Node) *r4.Quantity {
+	dose := Quantity(n)
+	if dose != nil && dose.Value == "999" && (dose.Unit == "" || dose.Unit == "1") {
+		r.drop(n, n.Name, placeholder)
+		return nil
+	}
+	return dose
 }

@@ -44,20 +44,16 @@ OTH other
 UNK unknown
 `
 
-// nameUses maps EntityNameUse to name-use (C-CDA on FHIR, ConceptMap CF-NameUse).
+// nameUses maps EntityNameUse to name-use (C-CDA on FHIR, ConceptMap CF-NameUse). Of the two codes for L, "usual" is
+// the one of the guide's examples.
 const nameUses terms.Table = `
-L official
-C official
+L usual
+OR official
 P nickname
-A anonymous
-ASGN usual
-ABC usual
-I usual
-R usual
-SRCH usual
-SNDX usual
-PHON usual
 `
+
+// otherNameUses are the codes of EntityNameUse that CF-NameUse leaves unmatched and the extension iso21090-EN-use takes.
+const otherNameUses = " A ABC C I IDE PHON R SRCH SYL "
 
 // addressUses maps AddressUse to address-use and TelecomUse to contact-point-use (C-CDA on FHIR, ConceptMaps
 // CF-AddressUse and CF-TelecomUse).
@@ -70,10 +66,10 @@ DIR work
 PUB work
 TMP temp
 BAD old
+OLD old
 MC mobile
 AS home
 EC home
-PG mobile
 `
 
 // identifierSystems has the URI of well-known namespaces of identifiers (FHIR R4, identifier-registry.html).
@@ -150,4 +146,21 @@ const xhtmlStyles terms.Table = `
 bold font-weight: bold
 italics font-style: italic
 underline text-decoration: underline
+`
+
+// unknownNames are texts in place of a name that name nothing, with underscores for spaces. C-CDA has nullFlavor for
+// them (C-CDA R2.1, volume 1, "Unknown and No Known Information").
+const unknownNames terms.Table = `
+unk yes
+unsupported yes
+n/a yes
+na yes
+none yes
+nil yes
+null yes
+undefined yes
+unspecified yes
+nullflavor yes
+see_notes yes
+see_narrative yes
 `

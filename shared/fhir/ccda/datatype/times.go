@@ -3,12 +3,11 @@ package datatype
 import (
 	"cmp"
 	"encoding/json"
-	"strconv"
 	"strings"
-	"time"
 
 	"recordbridge/shared/fhir/ccda/cda"
 	"recordbridge/shared/fhir/ccda/r4"
+	"recordbridge/shared/fhir/ccda/ucum"
 )
 
 // PeriodOf reads a duration in a unit that FHIR has (UnitsOfTime).
@@ -19,7 +18,7 @@ func PeriodOf(n *cda.Node) (value json.Number, unit string) {
 // Duration is PeriodOf for an amount and a unit that are given.
 func Duration(amount, of string) (value json.Number, unit string) {
 	value = Number(amount)
-	unit = timeUnits.Of(strings.ToLower(of))
+	unit = cmp.Or(timeUnits.Of(strings.ToLower(of)), timeUnits.Of(ucum.Code(of)))
 	if unit == "" || value == "" || strings.HasPrefix(string(value), "-") || strings.Trim(string(value), "0.") == "" {
 		return "", ""
 	}
@@ -41,14 +40,24 @@ func (r *Reader) InstantOf(moment string) string {
 // DateTime writes a TS as FHIR's dateTime with the precision that it has (C-CDA on FHIR, "Mapping Guidance": times). A
 // time of day needs a zone in FHIR: it gets the document's zone if it has none, and is left out if the document has
 // none either.
-func (r *Reader) DateTime(n *cda.Node) string { return r.moment(n.Attr("value")) }
+func (r *Reader) DateTime(n *cda.Node) string {
+	if n != nil {
+		r.account.Take(n)
+	}
+	return r.moment(n)
+}
 
-func (r *Reader) moment(value string) string {
+func (r *Reader) moment(n *cda.Node) string {
+	value := n.Attr("value")
 	s, ok := cda.ReadStamp(value)
-	if !ok {
-		if strings.TrimSpace(value) != "" {
-			r.account.Drop("time", "no time that exists")
-		}
+	switch {
+	case !ok && cda.IsPlaceholder(value):
+		r.drop(n, "time", placeholder)
+		return ""
+	case !ok && strings.TrimSpace(value) != "":
+		r.drop(n, "time", "no time that exists")
+		return ""
+	case !ok:
 		return ""
 	}
 	d := s.Digits
@@ -114,46 +123,15 @@ func (r *Reader) Period(n *cda.Node) *r4.Period {
 		value != n.At("high").Attr("value") {
 		r.account.Drop("time", "a point in time beside the bounds of an interval")
 	}
-	if start == "" && end == "" {
-		start = r.DateTime(n.At("center"))
-	}
+	start, end = r.completed(n, start, end)
 	if start == "" && end == "" {
 		return nil
-	}
-	if end == "" && n.At("width") != nil {
-		end = after(start, n.At("width"))
 	}
 	if end != "" && start > end && len(start) == len(end) && SameZone(start, end) {
 		r.account.Drop("time", "ends before it starts")
 		end = ""
 	}
 	return &r4.Period{Start: start, End: end}
-}
-
-// after returns the day that is a duration after a start, or "" where either is not known to the day.
-func after(start string, width *cda.Node) string {
-	count, err := strconv.Atoi(width.Attr("value"))
-	day := start[:min(len(start), len(time.DateOnly))]
-	from, errOfDay := time.Parse(time.DateOnly, day)
-	if err != nil || errOfDay != nil || count < 0 || count > 1e6 {
-		return ""
-	}
-	switch _, unit := PeriodOf(width); unit {
-	case "d":
-		from = from.AddDate(0, 0, count)
-	case "wk":
-		from = from.AddDate(0, 0, 7*count)
-	case "mo":
-		from = from.AddDate(0, count, 0)
-	case "a":
-		from = from.AddDate(count, 0, 0)
-	default:
-		return ""
-	}
-	if from.Year() > 9999 {
-		return ""
-	}
-	return from.Format(time.DateOnly)
 }
 
 // SameZone reports whether two dateTimes have the same zone, or no time of day.
@@ -182,7 +160,7 @@ func (r *Reader) Effective(n *cda.Node) (moment string, period *r4.Period) {
 }
 
 // Lasting adjusts the result of Effective for something that continues until an end is stated: without an end it is an
-// open Period (FHIR MedicationStatement.effective[x]), and not its first day alone.
+// open Period (FHIR Observation.effective[x]), and not its first day alone.
 func Lasting(n *cda.Node, moment string, period *r4.Period) (string, *r4.Period) {
 	if moment != "" && n.At("low").Attr("value") != "" && n.At("high") == nil {
 		return "", &r4.Period{Start: moment}

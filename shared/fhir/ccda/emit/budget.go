@@ -84,6 +84,9 @@ func ReferenceSize(r *r4.Reference) int { return r4.Size(r, 1<<10) + len(",") }
 // LeftOut returns a placeholder for a reference to a resource that the budget had no room for.
 func LeftOut() *r4.Reference { return &r4.Reference{Display: "Left out: the document is too large"} }
 
+// NotStated returns a placeholder for a reference to a resource that would state more than its statement does.
+func NotStated() *r4.Reference { return &r4.Reference{Display: "Not stated by the document"} }
+
 // After runs do when every statement has its resource, unless the resource of the reference was left out.
 func (e *Emitter) After(ref *r4.Reference, do func()) {
 	if r4.IsKept(ref) {

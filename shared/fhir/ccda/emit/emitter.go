@@ -13,6 +13,7 @@ import (
 type Emitter struct {
 	Names
 
+	Salt      string // empty, or the patient's id in a set where another patient's facts have the same ids
 	resources []r4.Resource
 	index     map[string]int // of resources, by "Type/id"
 	filler    r4.Filler
@@ -26,27 +27,15 @@ type Emitter struct {
 	textsLost int
 }
 
-// Names are the names of a document from which ids are derived.
-type Names struct {
-	Source  string // meta.source: the document's id as a URI
-	Version string // this document and no other, even if a sender reused its id
-	Key     string // shared by all versions of the document
-	Salt    string // empty, or the patient's id in a set where another patient's facts have the same ids
-}
-
 // New returns an Emitter for a document of so many bytes.
 func New(d *cda.Document, bytes int, salt string) *Emitter {
-	source, key := DocumentNames(d.Root)
-	code := cda.CodeOf(d.Root.At("code"))
+	names := NamesOf(d.Root)
 	return &Emitter{
-		Names: Names{
-			Source: source, Key: key, Salt: salt,
-			Version: source + "|" + code + "|" + d.Root.At("effectiveTime").Attr("value"),
-		},
+		Names: names, Salt: salt,
 		index: map[string]int{}, taken: make([]bool, d.Elements), facts: map[*cda.Node]*r4.Header{},
 		budget: budgetOf(bytes),
 		report: DocumentReport{
-			Source: source, Code: code, Resources: map[string]int{}, Templates: map[string]int{},
+			Source: names.Source, Code: cda.CodeOf(d.Root.At("code")), Resources: map[string]int{}, Templates: map[string]int{},
 			Unknown: map[string]int{},
 		},
 	}

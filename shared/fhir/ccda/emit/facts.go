@@ -73,12 +73,14 @@ func (e *Emitter) SetFact(n *cda.Node, head *r4.Header) {
 func (e *Emitter) Fact(n *cda.Node) *r4.Header { return e.facts[n] }
 
 // Drop counts a part of the document that leaves no trace.
-func (e *Emitter) Drop(what, reason string) {
+func (e *Emitter) Drop(what, reason string) { e.drop(what, reason, 1) }
+
+func (e *Emitter) drop(what, reason string, count int) {
 	for i := range e.report.Dropped {
 		if d := &e.report.Dropped[i]; d.What == what && d.Reason == reason {
-			d.Count++
+			d.Count += count
 			return
 		}
 	}
-	e.report.Dropped = append(e.report.Dropped, Dropped{What: what, Reason: reason, Count: 1})
+	e.report.Dropped = append(e.report.Dropped, Dropped{What: what, Reason: reason, Count: count})
 }

@@ -18,9 +18,20 @@ func Derive(parts ...string) string {
 		name = strconv.AppendInt(name, int64(len(part)), 10)
 		name = append(append(name, ':'), part...)
 	}
-	sum := sha1.Sum(name) //nolint:gosec // as above
+	return formatUUID(version5(name))
+}
+
+// version5 returns the version 5 UUID of a namespace and a name in it (RFC 9562, 5.5).
+func version5(namespaceAndName []byte) (uuid [16]byte) {
+	sum := sha1.Sum(namespaceAndName) //nolint:gosec // as above
 	sum[6] = sum[6]&0x0F | 0x50
 	sum[8] = sum[8]&0x3F | 0x80
-	text := hex.EncodeToString(sum[:16])
+	copy(uuid[:], sum[:])
+	return uuid
+}
+
+// formatUUID writes a UUID in lower case.
+func formatUUID(uuid [16]byte) string {
+	text := hex.EncodeToString(uuid[:])
 	return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:]
 }

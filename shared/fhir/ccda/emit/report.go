@@ -19,6 +19,9 @@ func (r DocumentReport) IsCut() bool {
 	return slices.ContainsFunc(r.Dropped, func(d Dropped) bool { return d.Reason == overBudget })
 }
 
+// IsPartial reports whether parts of the document left no trace in its resources, for whatever reason.
+func (r DocumentReport) IsPartial() bool { return len(r.Dropped) > 0 }
+
 // SectionReport counts the entries of a section.
 type SectionReport struct {
 	Code    string `json:"code,omitempty"` // LOINC

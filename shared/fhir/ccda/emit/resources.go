@@ -2,31 +2,10 @@ package emit
 
 import (
 	"cmp"
-	"net/url"
 
 	"recordbridge/shared/fhir/ccda/cda"
 	"recordbridge/shared/fhir/ccda/r4"
-	"recordbridge/shared/fhir/ccda/terms"
 )
-
-// DocumentNames returns the URI of a document, and the key from which ids of facts without an id are derived: its set
-// if it has one, since the next version of the document states the same facts.
-func DocumentNames(document *cda.Node) (source, key string) {
-	id := document.At("id")
-	root, extension := terms.URI(id.Attr("root")), id.Attr("extension")
-	switch {
-	case root == "":
-		source = "urn:uuid:" + Derive("document", cda.Digest(document))
-	case extension == "":
-		source = root
-	default:
-		source = root + "#" + url.PathEscape(extension)
-	}
-	if key = cda.IDKey(document.At("setId")); key == "" {
-		key = source
-	}
-	return source, key
-}
 
 // Header starts the resource of a statement, with its id and source.
 func (e *Emitter) Header(kind string, n *cda.Node) r4.Header {
@@ -69,6 +48,12 @@ func identity(kind string, n *cda.Node) []string {
 		of = of[:1]
 	}
 	parts := []string{n.Attr("moodCode"), n.Attr("negationInd")}
+	if parts[1] == "" && cda.IsNegated(n) {
+		parts[1] = "true"
+	}
+	if flavor := cda.NullFlavor(n); flavor != "" { // a question without an answer is not the one with an answer
+		parts = append(parts, flavor)
+	}
 	for _, code := range of {
 		parts = append(parts, anyCode(code))
 	}

@@ -27,25 +27,8 @@ func New(c *statement.Context, n *cda.Node) *r4.Encounter {
 		e.Hospitalization = &stay
 	}
 	e.Class = encounterClass(n.At("code"))
-	e.Status = encounterStatus(n, e.Period)
+	e.Status = statusOf(c, n, stay.Discharge != nil)
 	return e
-}
-
-// encounterStatus maps ActStatus; without one, an encounter that a document tells of and that has ended is finished.
-func encounterStatus(n *cda.Node, period *r4.Period) string {
-	if status := statuses.Of(cda.StatusOf(n)); status != "" {
-		return status
-	}
-	mood := n.Attr("moodCode")
-	switch {
-	case mood != "" && mood != "EVN":
-		return "planned"
-	case period != nil && period.End != "":
-		return "finished"
-	case period != nil && n.At("effectiveTime", "low") != nil:
-		return "in-progress"
-	}
-	return "unknown"
 }
 
 const actCode = "http://terminology.hl7.org/CodeSystem/v3-ActCode"

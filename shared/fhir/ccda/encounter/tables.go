@@ -6,10 +6,12 @@ import "recordbridge/shared/fhir/ccda/terms"
 const statuses terms.Table = `
 completed finished
 active in-progress
-aborted cancelled
+aborted unknown
 cancelled cancelled
 canceled cancelled
-new planned
+held planned
+new unknown
+suspended onleave
 nullified entered-in-error
 `
 

@@ -16,9 +16,10 @@ type Maker struct {
 	read     *datatype.Reader
 	emit     *emit.Emitter
 
-	parties map[*cda.Node]Party     // by their participation
-	authors map[*cda.Node]*cda.Node // of sections and the document
-	roles   map[string]Party        // by each of their ids
+	parties   map[*cda.Node]Party           // by their participation
+	authors   map[*cda.Node]*cda.Node       // of sections and the document
+	roles     map[string]Party              // by each of their ids
+	specimens map[*cda.Node][]*r4.Reference // by their statement
 }
 
 // NewMaker returns a Maker for a document about a patient.
@@ -26,5 +27,6 @@ func NewMaker(document *cda.Document, patient *r4.Reference, read *datatype.Read
 	return &Maker{
 		document: document, patient: patient, read: read, emit: to,
 		parties: map[*cda.Node]Party{}, authors: map[*cda.Node]*cda.Node{}, roles: map[string]Party{},
+		specimens: map[*cda.Node][]*r4.Reference{},
 	}
 }

@@ -10,17 +10,18 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// AuthorsOf returns all authors of a statement or section, or else the first one of what surrounds it.
+// AuthorsOf returns all authors of a statement, or those of a section. Words of a section without an author are a part
+// of the document as its authors wrote it.
 func (m *Maker) AuthorsOf(n *cda.Node) []r4.Reference {
-	types := []string{"Practitioner", "PractitionerRole", "Organization", "Device", "Patient", "RelatedPerson"}
+	if n.Name == "section" && n.At("author") == nil {
+		n = m.document.Root
+	}
 	var list []r4.Reference
 	for a := range n.Each("author") {
-		if who := m.Party(a).As(types...); who != nil {
+		who := m.Party(a).As("Practitioner", "PractitionerRole", "Organization", "Device", "Patient", "RelatedPerson")
+		if who != nil {
 			list = r4.AppendReference(list, *who)
 		}
-	}
-	if list == nil {
-		list = r4.Listed(m.Author(n).As(types...))
 	}
 	return list
 }
@@ -57,9 +58,53 @@ func (p Party) As(types ...string) *r4.Reference {
 	return nil
 }
 
-// Author returns the first author of a statement: its own, or that of what surrounds it, up to the document (CDA R2,
-// context conduction).
+// Author returns who wrote a statement or section: the latest of its own authors, with the time of the earliest (C-CDA
+// on FHIR, "Problems" and "Allergies": author). If it has none, they are those of the concern or organizer around it
+// (same pages: authors of the concern act). The authors of the section and of the document are not the statement's:
+// Provenance names them.
 func (m *Maker) Author(n *cda.Node) Party {
+	for at := n; at != nil; at = at.Parent {
+		if at != n && at.Name != "entryRelationship" && at.Name != "component" && !isWrapper(at) {
+			break
+		}
+		if at.At("author") != nil {
+			return m.latestAuthor(at)
+		}
+	}
+	return Party{}
+}
+
+// isWrapper reports whether a statement only holds others, whose authors it names for them.
+func isWrapper(n *cda.Node) bool {
+	return n.Name == "organizer" || n.Name == "act" && (cda.CodeOf(n.At("code")) == "CONC" || cda.IsTemplate(n,
+		"2.16.840.1.113883.10.20.22.4.3", "2.16.840.1.113883.10.20.1.27", "1.3.6.1.4.1.19376.1.5.3.1.4.5.2", // problems
+		"2.16.840.1.113883.10.20.22.4.30", "1.3.6.1.4.1.19376.1.5.3.1.4.5.3", // allergies
+		"2.16.840.1.113883.10.20.22.4.132", "2.16.840.1.113883.10.20.22.4.136", // health concerns and risks
+		"2.16.840.1.113883.10.20.22.4.80", "2.16.840.1.113883.10.20.22.4.33", "2.16.840.1.113883.10.20.22.4.34",
+		"2.16.840.1.113883.10.20.22.4.51", "2.16.840.1.113883.10.20.22.4.65", // diagnoses
+		"2.16.840.1.113883.10.20.22.4.35", "2.16.840.1.113883.10.20.22.4.36", // medications at admission and discharge
+	))
+}
+
+func (m *Maker) latestAuthor(n *cda.Node) Party {
+	var latest Party
+	earliest := ""
+	for a := range n.Each("author") {
+		p := m.Party(a)
+		if earliest == "" || p.Time != "" && p.Time < earliest {
+			earliest = p.Time
+		}
+		if latest == (Party{}) || p.Time >= latest.Time {
+			latest = p
+		}
+	}
+	latest.Time = earliest
+	return latest
+}
+
+// Conducted returns the first author of a statement: its own, or that of what surrounds it, up to the document (CDA R2,
+// context conduction). It is for Provenance alone.
+func (m *Maker) Conducted(n *cda.Node) Party {
 	for at := n; at != nil; at = at.Parent {
 		switch {
 		case cda.IsStatement(at):

@@ -12,6 +12,9 @@ import (
 // Specimens makes Specimens of those that a statement names (C-CDA on FHIR, "Results": Specimen). If a procedure in the
 // same organizer took one, that procedure states how.
 func (m *Maker) Specimens(n *cda.Node) []*r4.Reference {
+	if list, known := m.specimens[n]; known { // of an organizer, for each of its members
+		return list
+	}
 	var list []*r4.Reference
 	for at := range n.Each("specimen") {
 		role := at.At("specimenRole")
@@ -26,6 +29,7 @@ func (m *Maker) Specimens(n *cda.Node) []*r4.Reference {
 			list = append(list, m.emit.AddEntity(s))
 		}
 	}
+	m.specimens[n] = list
 	return list
 }
 
@@ -45,13 +49,11 @@ func (m *Maker) Specimen(role *cda.Node) *r4.Specimen {
 	return s
 }
 
-// TakenBy records which procedure took a specimen (of R5: collection.procedure).
+// TakenBy records which procedure took a specimen, as a note: R4 has no member for it, and R5's extension of the name
+// Specimen.collection.procedure is none that validators of R4 know.
 func TakenBy(s *r4.Specimen, procedure *r4.Reference) {
-	if s.Collection == nil {
-		s.Collection = &r4.SpecimenCollection{}
+	if !r4.IsKept(procedure) {
+		return
 	}
-	if s.Collection.Extension == nil && procedure != nil {
-		const url = "http://hl7.org/fhir/5.0/StructureDefinition/extension-Specimen.collection.procedure"
-		s.Collection.Extension = []r4.Extension{{URL: url, ValueReference: procedure}}
-	}
+	s.Note = r4.AppendNew(s.Note, r4.Annotation{Text: "Collected in " + procedure.Reference})
 }

@@ -14,8 +14,8 @@ func documentConsent(c *statement.Context, n *cda.Node) {
 		return
 	}
 	c.Add(&r4.Consent{
-		Header: c.Emit.Header("Consent", n), Identifier: datatype.Identifiers(n), Status: statement.ConsentStatus(n),
-		Patient: c.Patient, DateTime: c.Read.DateTime(c.Document.Root.At("effectiveTime")),
+		Header: c.Emit.Header("Consent", n), Identifier: datatype.Identifiers(n), Status: c.ConsentStatus(n),
+		Patient: c.Patient,
 		Scope: r4.Concept(
 			"http://terminology.hl7.org/CodeSystem/consentscope", "patient-privacy", "Privacy Consent",
 		),

@@ -17,7 +17,7 @@ import (
 func Generic(c *statement.Context, n *cda.Node) {
 	code, value := c.Read.Concept(n.At("code")), n.At("value")
 	_, valued := c.Read.Value(value)
-	if code == nil && !valued && c.Read.Text(n.At("text")) == "" {
+	if code == nil && !valued && c.Read.Text(n.At("text")) == "" || cda.IsEmptied(n) {
 		c.Emit.Take(n)
 		return
 	}
@@ -57,22 +57,27 @@ func New(c *statement.Context, n *cda.Node) *r4.Observation {
 	o.Effective, o.EffectivePeriod = effectiveOf(c, n)
 	o.Note = append(c.Read.Note(n, o.Code), c.Comments(n)...)
 	setValues(c, o, n)
-	add := func(who entity.Party) {
-		if p := who.As("Practitioner", "PractitionerRole", "Organization", "RelatedPerson", "Patient"); p != nil {
-			o.Performer = r4.AppendReference(o.Performer, *p)
-		}
-	}
 	for _, who := range c.Make.Performers(n) {
-		add(who)
+		addPerformer(o, who)
 	}
 	for author := range n.Each("author") {
-		add(c.Make.Party(author))
 		o.Issued = cmp.Or(o.Issued, c.Read.Issued(author.At("time")))
 	}
-	if o.Performer == nil {
-		add(c.Make.Author(n))
-	}
 	return o
+}
+
+func addPerformer(o *r4.Observation, who entity.Party) {
+	if p := who.As("Practitioner", "PractitionerRole", "Organization", "RelatedPerson", "Patient"); p != nil {
+		o.Performer = r4.AppendReference(o.Performer, *p)
+	}
+}
+
+// AddAuthors adds the authors of a statement to the performers, for sections where they are those (C-CDA on FHIR,
+// "Vital Signs": author). Authors of other statements are told by Provenance alone ("Results": author).
+func AddAuthors(c *statement.Context, o *r4.Observation, n *cda.Node) {
+	for author := range n.Each("author") {
+		addPerformer(o, c.Make.Party(author))
+	}
 }
 
 // effectiveOf returns the time of a statement, else that of the organizer around it.
@@ -90,7 +95,11 @@ func effectiveOf(c *statement.Context, n *cda.Node) (moment string, period *r4.P
 // setValues sets value[x], or why there is none. A second value is a component, and what is said not to be
 // (negationInd) is a component that is false, so that nothing denied reads as if it were so.
 func setValues(c *statement.Context, o *r4.Observation, n *cda.Node) {
-	negated := n.Attr("negationInd") == "true"
+	negated := cda.IsNegated(n)
+	if n.Attr("nullFlavor") != "" { // a question without an answer
+		o.Absent, o.Interpretation, o.ReferenceRange = datatype.AbsentConcept(n), nil, nil
+		return
+	}
 	first := true
 	for value := range n.Each("value") {
 		v, ok := c.Read.Value(value)

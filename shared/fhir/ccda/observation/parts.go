@@ -85,6 +85,9 @@ func Recode(o *r4.Observation, code, display string) {
 
 // Component returns the content of an Observation as a component of another one.
 func Component(o *r4.Observation) r4.Component {
+	if o.Value == (r4.Value{}) && o.Absent == nil && len(o.Component) == 1 { // a value that is denied
+		return o.Component[0]
+	}
 	return r4.Component{
 		Code: o.Code, Value: o.Value, Absent: o.Absent, Interpretation: o.Interpretation,
 		ReferenceRange: o.ReferenceRange,

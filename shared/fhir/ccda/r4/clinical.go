@@ -100,6 +100,7 @@ type AllergyIntolerance struct {
 	ClinicalStatus *CodeableConcept  `json:"clinicalStatus,omitempty"`
 	Verification   *CodeableConcept  `json:"verificationStatus,omitempty"`
 	Type           string            `json:"type,omitempty"`
+	TypeText       Original          `json:"_type,omitempty" merge:"first"`
 	Category       []string          `json:"category,omitempty" merge:"union"`
 	Criticality    string            `json:"criticality,omitempty"`
 	Code           *CodeableConcept  `json:"code,omitempty"`

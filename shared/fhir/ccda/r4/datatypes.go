@@ -1,13 +1,34 @@
 package r4
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
 
 // Coding is a code in a system (datatypes.html#Coding).
 type Coding struct {
-	System  string `json:"system,omitempty"`
-	Version string `json:"version,omitempty"`
-	Code    string `json:"code,omitempty"`
-	Display string `json:"display,omitempty"`
+	System     string   `json:"system,omitempty"`
+	SystemText Original `json:"_system,omitempty"` // of a system without a URI
+	Version    string   `json:"version,omitempty"`
+	Code       string   `json:"code,omitempty"`
+	Display    string   `json:"display,omitempty"`
+}
+
+// Original is the text of a source for a primitive that has no value in FHIR. It is written as the element beside the
+// primitive, with the extension originalText (extension-originaltext.html).
+type Original string
+
+// MarshalJSON implements json.Marshaler.
+func (o Original) MarshalJSON() ([]byte, error) {
+	const url = "http://hl7.org/fhir/StructureDefinition/originalText"
+	var element bytes.Buffer
+	encoder := json.NewEncoder(&element)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(Element{Extension: []Extension{{URL: url, ValueString: string(o)}}}); err != nil {
+		return nil, fmt.Errorf("r4: encode a text: %w", err)
+	}
+	return element.Bytes(), nil
 }
 
 // CodeableConcept is a thing in codes and words (datatypes.html#CodeableConcept).
@@ -84,13 +105,14 @@ type Attachment struct {
 
 // HumanName is a name of a person (datatypes.html#HumanName).
 type HumanName struct {
-	Use    string   `json:"use,omitempty"`
-	Text   string   `json:"text,omitempty"`
-	Family string   `json:"family,omitempty"`
-	Given  []string `json:"given,omitempty"`
-	Prefix []string `json:"prefix,omitempty"`
-	Suffix []string `json:"suffix,omitempty"`
-	Period *Period  `json:"period,omitempty"`
+	Extension []Extension `json:"extension,omitempty"`
+	Use       string      `json:"use,omitempty"`
+	Text      string      `json:"text,omitempty"`
+	Family    string      `json:"family,omitempty"`
+	Given     []string    `json:"given,omitempty"`
+	Prefix    []string    `json:"prefix,omitempty"`
+	Suffix    []string    `json:"suffix,omitempty"`
+	Period    *Period     `json:"period,omitempty"`
 }
 
 // Address is a postal address (datatypes.html#Address).

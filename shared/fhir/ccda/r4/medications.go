@@ -11,6 +11,7 @@ type MedicationRequest struct {
 	Priority        string            `json:"priority,omitempty"`
 	DoNotPerform    *bool             `json:"doNotPerform,omitempty"`
 	Reported        *bool             `json:"reportedBoolean,omitempty"`
+	ReportedBy      *Reference        `json:"reportedReference,omitempty" merge:"first"`
 	Medication      *CodeableConcept  `json:"medicationCodeableConcept,omitempty" choice:"medication"`
 	MedicationRef   *Reference        `json:"medicationReference,omitempty" choice:"medication"`
 	Subject         *Reference        `json:"subject"`
@@ -34,27 +35,6 @@ type DispenseRequest struct {
 	Quantity       *Quantity  `json:"quantity,omitempty"`
 	Duration       *Quantity  `json:"expectedSupplyDuration,omitempty"`
 	Performer      *Reference `json:"performer,omitempty"`
-}
-
-// MedicationStatement is medicationstatement.html: what is said to be taken.
-type MedicationStatement struct {
-	Header
-
-	Identifier      []Identifier      `json:"identifier,omitempty" merge:"union"`
-	Status          string            `json:"status"`
-	Category        *CodeableConcept  `json:"category,omitempty"`
-	Medication      *CodeableConcept  `json:"medicationCodeableConcept,omitempty" choice:"medication"`
-	MedicationRef   *Reference        `json:"medicationReference,omitempty" choice:"medication"`
-	Subject         *Reference        `json:"subject"`
-	Context         *Reference        `json:"context,omitempty" merge:"first"`
-	Effective       string            `json:"effectiveDateTime,omitempty" choice:"effective"`
-	EffectivePeriod *Period           `json:"effectivePeriod,omitempty" choice:"effective"`
-	DateAsserted    string            `json:"dateAsserted,omitempty" merge:"first"`
-	Source          *Reference        `json:"informationSource,omitempty" merge:"first"`
-	Reason          []CodeableConcept `json:"reasonCode,omitempty" merge:"union"`
-	ReasonReference []Reference       `json:"reasonReference,omitempty" merge:"union"`
-	Note            []Annotation      `json:"note,omitempty" merge:"union"`
-	Dosage          []Dosage          `json:"dosage,omitempty"`
 }
 
 // MedicationAdministration is medicationadministration.html: what has been given.

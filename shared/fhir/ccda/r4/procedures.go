@@ -55,7 +55,7 @@ type Immunization struct {
 	Occurrence       string                  `json:"occurrenceDateTime,omitempty" choice:"occurrence"`
 	OccurrenceAbsent *Element                `json:"_occurrenceDateTime,omitempty" choice:"occurrence"`
 	Recorded         string                  `json:"recorded,omitempty" merge:"first"`
-	PrimarySource    *bool                   `json:"primarySource,omitempty"`
+	NoPrimarySource  *Element                `json:"_primarySource,omitempty"`
 	Location         *Reference              `json:"location,omitempty"`
 	Manufacturer     *Reference              `json:"manufacturer,omitempty"`
 	LotNumber        string                  `json:"lotNumber,omitempty"`

@@ -35,7 +35,6 @@ type Specimen struct {
 
 // SpecimenCollection is how a Specimen was taken.
 type SpecimenCollection struct {
-	Extension       []Extension      `json:"extension,omitempty"`
 	Collector       *Reference       `json:"collector,omitempty"`
 	Collected       string           `json:"collectedDateTime,omitempty" choice:"collected"`
 	CollectedPeriod *Period          `json:"collectedPeriod,omitempty" choice:"collected"`

@@ -16,6 +16,9 @@ func Size(v any, most int) int {
 	return s.size
 }
 
+// originalElement is what JSON has around an Original.
+const originalElement = `{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/originalText","valueString":}]}`
+
 type sizer struct{ size, most int }
 
 func (s *sizer) value(v reflect.Value) {
@@ -40,6 +43,9 @@ func (s *sizer) value(v reflect.Value) {
 		}
 	case kind == reflect.String:
 		s.text(v.String())
+		if _, isOriginal := reflect.TypeAssert[Original](v); isOriginal {
+			s.size += len(originalElement)
+		}
 	default: // a number or a boolean
 		s.size += len("-9223372036854775808")
 	}

@@ -130,6 +130,6 @@ func (n HumanName) covers(o HumanName) bool {
 		return !slices.ContainsFunc(some, func(part string) bool { return !slices.Contains(all, part) })
 	}
 	return n.Family == o.Family && n.Family != "" && (o.Use == "" || o.Use == n.Use) && (o.Text == "" ||
-		o.Text == n.Text) && o.Period == nil &&
+		o.Text == n.Text) && o.Period == nil && o.Extension == nil &&
 		within(n.Given, o.Given) && within(n.Prefix, o.Prefix) && within(n.Suffix, o.Suffix)
 }

@@ -16,6 +16,7 @@ import (
 type authorships struct {
 	list  []*authorship
 	index map[string]*authorship
+	own   map[string]bool // references to resources whose statements name their author
 }
 
 type authorship struct {
@@ -27,13 +28,14 @@ type authorship struct {
 // statement is not the main one, such as the concern around a problem, it also collects its time, which the resource
 // does not have.
 func (c *Context) Attribute(head *r4.Header, n, main *cda.Node) {
-	for author := range n.Each("author") {
-		p := c.Make.Party(author)
-		c.attributeTo(head, p, participation{kind: "author", display: "Author", moment: p.Time})
+	c.attributeToAuthors(head, n)
+	if n.At("author") != nil {
+		if c.authorships.own == nil {
+			c.authorships.own = map[string]bool{}
+		}
+		c.authorships.own[head.Reference().Reference] = true
 	}
-	switch head.ResourceType {
-	case "AllergyIntolerance", "Condition", "MedicationStatement", "Goal", "CarePlan", "Consent", "FamilyMemberHistory",
-		"DeviceUseStatement":
+	if hasNoPerformer(head, n) {
 		for performer := range n.Each("performer") {
 			p := c.Make.Party(performer)
 			c.attributeTo(head, p, participation{kind: "performer", display: "Performer", moment: p.Time})
@@ -46,9 +48,41 @@ func (c *Context) Attribute(head *r4.Header, n, main *cda.Node) {
 	if moment == "" && period == nil || moment != "" && moment == c.Read.Start(main.At("effectiveTime")) {
 		return
 	}
-	c.attributeTo(head, c.Make.Author(n), participation{
+	c.attributeTo(head, c.Make.Conducted(n), participation{
 		kind: "author", display: "Author", moment: moment, period: period, activity: activityOf(n),
 	})
+}
+
+// hasNoPerformer reports whether the resource of a statement has no member for its performers. A MedicationRequest has
+// one for who shall give it, and none for who has given what is only reported.
+func hasNoPerformer(head *r4.Header, n *cda.Node) bool {
+	switch head.ResourceType {
+	case "AllergyIntolerance", "Condition", "Goal", "CarePlan", "Consent", "FamilyMemberHistory", "DeviceUseStatement":
+		return true
+	case "MedicationRequest":
+		return cda.IsOneOf(n.Attr("moodCode"), "", "EVN")
+	}
+	return false
+}
+
+// AttributeSection collects the authors of a section for those of its resources whose statements name none (CDA R2,
+// context conduction: an author in an entry takes the place of the section's).
+func (c *Context) AttributeSection(section *cda.Node, resources []r4.Reference) {
+	if section.At("author") == nil {
+		return
+	}
+	for _, r := range resources {
+		if head := c.Emit.Head(&r); head != nil && !c.authorships.own[r.Reference] {
+			c.attributeToAuthors(head, section)
+		}
+	}
+}
+
+func (c *Context) attributeToAuthors(head *r4.Header, n *cda.Node) {
+	for author := range n.Each("author") {
+		p := c.Make.Party(author)
+		c.attributeTo(head, p, participation{kind: "author", display: "Author", moment: p.Time})
+	}
 }
 
 // activityOf says what a statement is about by its code, else by its class.

@@ -10,6 +10,9 @@ import (
 // IsReaction reports whether a statement is a Reaction Observation of the one around it, by its relationship or
 // template.
 func IsReaction(r, n *cda.Node) bool {
+	if cda.IsNegated(n) {
+		return false
+	}
 	if r.Attr("typeCode") == "MFST" {
 		return true
 	}
@@ -34,7 +37,7 @@ func IsInstruction(s *cda.Node) bool {
 // IsReason reports whether a statement is the reason of the one around it (Indication,
 // 2.16.840.1.113883.10.20.22.4.19).
 func IsReason(rel, n *cda.Node) bool {
-	return n.Name == "observation" && n.At("value") != nil && (cda.IsTemplate(n, IndicationRoot) ||
+	return n.Name == "observation" && n.At("value") != nil && !cda.IsNegated(n) && (cda.IsTemplate(n, IndicationRoot) ||
 		rel.Attr("typeCode") == "RSON" && n.At("templateId") == nil)
 }
 

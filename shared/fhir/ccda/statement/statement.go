@@ -11,7 +11,8 @@ import (
 
 // Add adds a resource that covers some statements, the main one first, and returns a reference to it. If there is a
 // resource of its id, Add completes that one, unless the two contradict each other. Codes of the statements that have
-// no member in the resource, such as the class of an act, are kept as tags.
+// no member in the resource, such as the class of an act, are kept as tags. A resource that would state more than its
+// statement does is limited to that (docs/ccda.md, "Status, negation and absence"), or left out and counted.
 func (c *Context) Add(r r4.Resource, told ...*cda.Node) *r4.Reference {
 	head := r.Base()
 	for _, n := range told {
@@ -19,6 +20,13 @@ func (c *Context) Add(r r4.Resource, told ...*cda.Node) *r4.Reference {
 			c.Emit.Take(n)
 			c.TagUntold(head, n)
 			c.tagComments(head, n)
+			c.tagHidden(head, n)
+		}
+	}
+	if len(told) > 0 && told[0] != nil {
+		if why := c.limit(r, told[0]); why != "" {
+			c.Emit.Drop(cda.WhatIs(told[0]), why)
+			return emit.NotStated()
 		}
 	}
 	if !c.Emit.AffordsResource(r) {
@@ -47,6 +55,22 @@ func (c *Context) TagUntold(head *r4.Header, n *cda.Node) {
 				code.Version = ""
 				head.Tag(code)
 				c.Emit.Take(cd)
+			}
+		}
+	}
+}
+
+// tagHidden keeps the codes of what a negated statement does not have, such as the device of a procedure that was not
+// done.
+func (c *Context) tagHidden(head *r4.Header, n *cda.Node) {
+	if len(c.Document.Hidden[n]) == 0 || !cda.IsNegated(n) {
+		return
+	}
+	for _, part := range c.Document.Hidden[n] {
+		for cd := range part.Descendants() {
+			if code, ok := datatype.Coding(cd); ok && cda.IsOneOf(cd.Name, "code", "value", "translation") {
+				code.Version = ""
+				head.Tag(code)
 			}
 		}
 	}

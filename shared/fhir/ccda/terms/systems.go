@@ -1,9 +1,16 @@
 package terms
 
-import "strings"
+import (
+	"net/url"
+	"strings"
+)
 
-// LOINC is the URI of LOINC.
-const LOINC = "http://loinc.org"
+// The URIs of code systems that rules name (FHIR R4, terminologies-systems.html).
+const (
+	LOINC    = "http://loinc.org"
+	ICD10CM  = "http://hl7.org/fhir/sid/icd-10-cm"
+	ICD10PCS = "http://www.cms.gov/Medicare/Coding/ICD10"
+)
 
 // systems has the FHIR URI of code systems by their OID (terminology.hl7.org, terminologies-systems.html, and the
 // identifier registry of "C-CDA on FHIR").
@@ -132,21 +139,57 @@ func System(codeSystem, name string) string {
 	return ""
 }
 
-// URI writes the root of an id or a code system as a URI: an OID by the URI that FHIR has for it, else as itself.
+// shortestOID is the least length of the arcs before the last one. HL7's validator takes a shorter OID, such as that of a
+// country, for a mistake: nothing is identified in it.
+const shortestOID = len("1.2.3")
+
+// URI writes the root of an id or a code system as a URI: an OID by the URI that FHIR has for it, else as itself. It
+// returns "" for a root of no valid form, since FHIR takes a urn:oid: or urn:uuid: only with a valid OID or UUID
+// (datatypes.html#uri).
 func URI(root string) string {
-	root = strings.TrimSuffix(root, ".")
+	root = strings.Trim(strings.TrimSpace(root), "{}")
+	root = strings.TrimSuffix(withoutScheme(root), ".")
 	switch {
-	case IsOID(root):
+	case IsOID(root) && strings.LastIndexByte(root, '.') >= shortestOID:
 		if uri := systems.Of(root); uri != "" {
 			return uri
 		}
 		return "urn:oid:" + root
 	case IsUUID(root):
 		return "urn:uuid:" + strings.ToLower(root)
-	case IsURI(root):
+	case isAbsolute(root):
 		return root
 	}
 	return ""
+}
+
+// withoutScheme returns the OID or UUID in a URN of one (RFC 3061, RFC 9562), whose scheme is in either case.
+func withoutScheme(text string) string {
+	for _, scheme := range [...]string{"urn:oid:", "urn:uuid:"} {
+		if len(text) > len(scheme) && strings.EqualFold(text[:len(scheme)], scheme) {
+			return text[len(scheme):]
+		}
+	}
+	return text
+}
+
+// isAbsolute reports whether a text is an absolute URI by its characters and parts (RFC 3986, 4.3; RFC 8141, 2), and
+// not a urn:oid: or urn:uuid:, whose content URI checks.
+func isAbsolute(text string) bool {
+	const legal = "-._~:/?#[]@!$&'()*+,;=%" +
+		"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	if !IsURI(text) || strings.Trim(text, legal) != "" {
+		return false
+	}
+	parsed, err := url.Parse(text)
+	if err != nil {
+		return false
+	}
+	if parsed.Scheme != "urn" {
+		return parsed.Host != ""
+	}
+	kind, name, _ := strings.Cut(parsed.Opaque, ":")
+	return len(kind) > 1 && name != "" && !strings.EqualFold(kind, "oid") && !strings.EqualFold(kind, "uuid")
 }
 
 // plainName leaves the letters and digits of a name, in lower case.
@@ -162,7 +205,8 @@ func plainName(name string) string {
 	}, name)
 }
 
-// IsOID reports whether a text has the form of FHIR's oid (datatypes.html#oid).
+// IsOID reports whether a text has the form of FHIR's oid (datatypes.html#oid). Below the arcs 0 and 1, a second arc is
+// at most 39 (ITU-T X.660, 7.6).
 func IsOID(text string) bool {
 	if len(text) < 3 || text[0] < '0' || text[0] > '2' || text[1] != '.' {
 		return false
@@ -172,7 +216,8 @@ func IsOID(text string) bool {
 			return false
 		}
 	}
-	return true
+	second, _, _ := strings.Cut(text[2:], ".")
+	return text[0] == '2' || len(second) == 1 || len(second) == 2 && second < "40"
 }
 
 // IsUUID reports whether a text is a UUID, in upper or lower case.
@@ -195,4 +240,13 @@ func IsURI(text string) bool {
 	return (strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://") ||
 		strings.HasPrefix(text, "urn:")) &&
 		!strings.ContainsAny(text, " \t\n")
+}
+
+// IsICD10PCS reports whether a code that is said to be one of ICD-10-CM can only be one of ICD-10-PCS by its form: seven
+// digits and letters without I and O, beginning with a section, which do not have the letter and digit that begin each
+// code of ICD-10-CM. Senders use the OID of ICD-10-CM for both (C-CDA on FHIR, "Procedures": example).
+func IsICD10PCS(code string) bool {
+	const digits, sections = "0123456789", "0123456789BCDFGHX"
+	return len(code) == 7 && strings.Trim(code, "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ") == "" &&
+		strings.Contains(sections, code[:1]) && (strings.Contains(digits, code[:1]) || !strings.Contains(digits, code[1:2]))
 }

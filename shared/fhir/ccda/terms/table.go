@@ -10,20 +10,14 @@ type Table string
 
 // Of returns the value of a key, or "" if the table has no such key.
 func (t Table) Of(key string) string {
-	if strings.ContainsAny(key, " \n") { // from a document, which can spell whole lines
+	if key == "" || strings.ContainsAny(key, " \n") { // from a document, which can spell whole lines
 		return ""
 	}
-	for rest := string(t); key != ""; {
-		i := strings.Index(rest, key)
-		if i < 0 {
-			return ""
-		}
-		end := i + len(key)
-		if i > 0 && rest[i-1] == '\n' && end < len(rest) && rest[end] == ' ' {
-			value, _, _ := strings.Cut(rest[end+1:], "\n")
-			return value
-		}
-		rest = rest[end:]
+	line := "\n" + key + " "
+	i := strings.Index(string(t), line)
+	if i < 0 {
+		return ""
 	}
-	return ""
+	value, _, _ := strings.Cut(string(t)[i+len(line):], "\n")
+	return value
 }

@@ -18,6 +18,7 @@ const REASONS: Record<string, string> = {
   rejected: "The portal says that it has it, and refuses every way of asking.",
   refused: "The portal refuses access.",
   limit: "It is beyond what one export may hold.",
+  not_converted: "Parts of a document have no place in FHIR, or aren’t valid.",
   foreign_link: "The link to the next page leads away from the portal’s server.",
   too_large: "It is larger than what is read of one document.",
   unavailable: "The portal answered with errors, or not at all, for as long as an export waits.",

@@ -22,11 +22,6 @@ func allergyAct(c *statement.Context, act *cda.Node) {
 	}
 }
 
-const (
-	allergyClinical = "http://terminology.hl7.org/CodeSystem/allergyintolerance-clinical"
-	allergyVerified = "http://terminology.hl7.org/CodeSystem/allergyintolerance-verification"
-)
-
 // allergy makes an AllergyIntolerance (C-CDA on FHIR, "Allergies"). act is the concern around it, or nil.
 func allergy(c *statement.Context, n, act *cda.Node) {
 	when, value := n.At("effectiveTime"), n.At("value")
@@ -41,15 +36,16 @@ func allergy(c *statement.Context, n, act *cda.Node) {
 	}
 	r.Code = c.Read.Substance(substance)
 	setAllergyKind(c, r, value)
-	status := cda.EntryOf(n, "2.16.840.1.113883.10.20.22.4.28", "33999-4")
-	r.ClinicalStatus = allergyStatus(status, act, when)
-	r.Verification = r4.Concept(allergyVerified, "confirmed", "Confirmed")
-	if n.Attr("negationInd") == "true" {
+	status := cda.EntryOf(n, statusRoot, "33999-4")
+	setAllergyStatus(r, allergyStatus(c, n, act))
+	r.Verification = r4.Concept(statement.AllergyVerified, "confirmed", "Confirmed")
+	if cda.IsNegated(n) {
 		negateAllergy(r, value)
 	}
 	if r.Code == nil {
 		r.Code = unnamedAllergy(c, n)
 	}
+	nameNone(r)
 	criticality := cda.EntryOf(n, "2.16.840.1.113883.10.20.22.4.145", "82606-5")
 	r.Criticality = criticalities.Of(cda.CodeOf(criticality.At("value")))
 	by := c.Make.Author(n)
@@ -81,12 +77,17 @@ func allergy(c *statement.Context, n, act *cda.Node) {
 	c.Add(r, append(told, status, criticality, statement.SeverityOf(n), statement.SeverityOf(act))...)
 }
 
-// unnamedAllergy is the code of an allergy whose substance is not coded: the words that the document has for it.
+// unnamedAllergy is the code of an allergy whose substance is not coded: a value that says that there is none, else the
+// words that the document has for it.
 func unnamedAllergy(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
+	if cda.Has(n.At("value"), "716186003", "409137002", "429625007", "428607008", "1003774007", "160244002") {
+		return c.Read.Concept(n.At("value"))
+	}
 	return c.Read.InWords(n, n.At("participant", "participantRole", "playingEntity", "code"))
 }
 
-// setAllergyKind sets type and category, and keeps the value whole as R5 has it, since it says more than both.
+// setAllergyKind sets type and category, and keeps the codes and words of the value, since they say more than both
+// (C-CDA on FHIR, "Allergies", row value).
 func setAllergyKind(c *statement.Context, r *r4.AllergyIntolerance, value *cda.Node) {
 	kind, category, _ := strings.Cut(kinds.Of(cda.CodeOf(value)), " ")
 	if kind == "allergy" || kind == "intolerance" {
@@ -95,48 +96,75 @@ func setAllergyKind(c *statement.Context, r *r4.AllergyIntolerance, value *cda.N
 	if category != "" && category != "-" {
 		r.Category = []string{category}
 	}
-	if concept := c.Read.Concept(value); concept != nil {
-		const typeOfR5 = "http://hl7.org/fhir/5.0/StructureDefinition/extension-AllergyIntolerance.type"
-		r.Extension = append(r.Extension, r4.Extension{URL: typeOfR5, ValueCodeableConcept: concept})
+	if concept := c.Read.Concept(value); concept != nil { // which R4 has no member for
+		r.Tag(concept.Coding...)
+		r.TypeText = r4.Original(concept.Text)
 	}
 }
 
-// allergyStatus returns the clinical status: of the status observation, else of the concern. One that has ended is
-// resolved.
-func allergyStatus(status, act, when *cda.Node) *r4.CodeableConcept {
-	code := statuses.Of(cda.CodeOf(status.At("value")))
-	if cda.CodeOf(status.At("value")) == "" {
-		code = concernStatuses.Of(cda.StatusOf(act))
+const statusRoot = "2.16.840.1.113883.10.20.22.4.28"
+
+// allergyStatus returns the clinical status: of the status observation, whatever the end says, else of the concern and
+// the end (C-CDA on FHIR, "Allergies", rows statusCode, effectiveTime/high and Allergy Status). FHIR wants one (ait-1):
+// an allergy of which nothing is said is active, since C-CDA states an end if there is one.
+func allergyStatus(c *statement.Context, n, act *cda.Node) string {
+	value, denied := statement.StatusIn(n, statusRoot)
+	code := statuses.Of(strings.ToLower(cmp.Or(cda.CodeOf(value), value.Attr("displayName"))))
+	switch {
+	case denied && code == "active":
+		return "inactive"
+	case !denied && code != "":
+		return code
 	}
-	code = cmp.Or(code, "active")
-	if high := when.At("high"); high != nil && code == "active" && (high.Attr("value") != "" ||
-		high.Attr("nullFlavor") == "UNK") {
-		code = "resolved"
-	}
-	return r4.Concept(allergyClinical, code, strings.ToUpper(code[:1])+code[1:])
+	return cmp.Or(statement.ClinicalStatus(cda.StatusOf(act), c.EndOf(n.At("effectiveTime"))), "active")
 }
 
-// negateAllergy says that there is no such allergy. That there is none of a kind is a code of its own (ConceptMap of
-// "C-CDA on FHIR" for NoKnownAllergies); that there is none to a substance refutes it.
+func setAllergyStatus(r *r4.AllergyIntolerance, code string) {
+	r.ClinicalStatus = r4.Concept(statement.AllergyClinical, code, strings.ToUpper(code[:1])+code[1:])
+}
+
+// negateAllergy says that there is no such allergy (C-CDA on FHIR, "Allergies", rows participant). That there is none of
+// a kind is a code of its own, and of a few substances; that there is none to any other substance refutes it.
 func negateAllergy(r *r4.AllergyIntolerance, value *cda.Node) {
-	if r.Code != nil && len(r.Code.Coding) > 0 {
-		// with its clinical status, which ait-1 asks for
-		r.Verification = r4.Concept(allergyVerified, "refuted", "Refuted")
+	if datatype.IsUnknown(r.Code) || len(r.Code.Coding) == 0 {
+		words := ""
+		if r.Code != nil {
+			words = r.Code.Text
+		}
+		r.Code = noKnown(cmp.Or(none.Of(cda.CodeOf(value)), "716186003 No known allergy"))
+		r.Code.Text = words
 		return
 	}
-	none := r4.Concept("http://snomed.info/sct", "716186003", "No known allergy")
-	switch {
-	case cda.Has(value, "416098002", "419511003", "DALG", "59037007"):
-		none = r4.Concept("http://snomed.info/sct", "409137002", "No known drug allergy")
-	case cda.Has(value, "414285001", "418471000", "FALG", "235719002"):
-		none = r4.Concept("http://snomed.info/sct", "429625007", "No known food allergy")
-	case cda.Has(value, "426232007", "232347008", "EALG"):
-		none = r4.Concept("http://snomed.info/sct", "428607008", "No known environmental allergy")
+	for _, coding := range r.Code.Coding {
+		if of := noneOf.Of(coding.Code); of != "" {
+			r.Tag(r.Code.Coding...)
+			r.Code = noKnown(of)
+			return
+		}
 	}
-	if r.Code != nil {
-		none.Text = r.Code.Text
+	r.Verification = r4.Concept(statement.AllergyVerified, "refuted", "Refuted")
+	setAllergyStatus(r, "inactive") // ait-1 wants a status, and nothing is active that is denied
+}
+
+// noKnown returns the concept of a code and its display in SNOMED CT.
+func noKnown(of string) *r4.CodeableConcept {
+	code, display, _ := strings.Cut(of, " ")
+	return r4.Concept("http://snomed.info/sct", code, display)
+}
+
+// nameNone adds the code of "no known allergy" to an allergy whose words say so, as some senders write it in place of
+// a substance.
+func nameNone(r *r4.AllergyIntolerance) {
+	of := noneInWords.Of(datatype.Normalized(r.Code.Text))
+	for _, coding := range r.Code.Coding {
+		of = cmp.Or(of, noneInWords.Of(datatype.Normalized(coding.Display)))
 	}
-	r.Code = none
+	if of == "" || r.Verification.Has(statement.AllergyVerified, "refuted") {
+		return
+	}
+	if code := noKnown(of).Coding[0]; !r.Code.Has(code.System, code.Code) {
+		r.Code.Coding = append([]r4.Coding{code}, r.Code.Coding...)
+	}
 }
 
 // readReaction reads one reaction. What it was treated with stands for itself.

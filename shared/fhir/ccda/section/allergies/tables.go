@@ -29,18 +29,61 @@ ENAINT intolerance environment
 `
 
 // statuses maps the value of an Allergy Status Observation to allergyintolerance-clinical (C-CDA on FHIR, ConceptMap
-// CF-AllergyStatus). Every other value counts as active.
+// CF-AllergyStatus), with the words of older documents.
 const statuses terms.Table = `
+55561003 active
+active active
 73425007 inactive
+inactive inactive
 413322009 resolved
+resolved resolved
 `
 
-// concernStatuses maps ActStatus of the concern to allergyintolerance-clinical, for an allergy without a status of its
-// own.
-const concernStatuses terms.Table = `
-completed resolved
-aborted inactive
-suspended inactive
+// none has the code and the display of "no known allergy" by the kind of allergy that is negated (C-CDA on FHIR,
+// ConceptMap CF-NoKnownAllergies, and the codes of the same meaning that it leaves out or that older documents have). Any
+// other kind is no allergy at all.
+const none terms.Table = `
+416098002 409137002 No known drug allergy
+419511003 409137002 No known drug allergy
+59037007 409137002 No known drug allergy
+DALG 409137002 No known drug allergy
+414285001 429625007 No known food allergy
+418471000 429625007 No known food allergy
+235719002 429625007 No known food allergy
+FALG 429625007 No known food allergy
+426232007 428607008 No known environmental allergy
+232347008 428607008 No known environmental allergy
+EALG 428607008 No known environmental allergy
+`
+
+// noneOf has the code and the display of "no known allergy" to a substance that is negated (C-CDA on FHIR, "Allergies",
+// row participant: latex), or to a whole class of them, which older documents name in place of a nullFlavor.
+const noneOf terms.Table = `
+111088007 1003774007 No known latex allergy
+105590001 716186003 No known allergy
+410942007 409137002 No known drug allergy
+373873005 409137002 No known drug allergy
+255620007 429625007 No known food allergy
+762766007 429625007 No known food allergy
+`
+
+// noneInWords has the code and the display of "no known allergy" by the words in place of a substance, with underscores
+// for spaces.
+const noneInWords terms.Table = `
+no_known_allergies 716186003 No known allergy
+no_known_allergy 716186003 No known allergy
+no_known_allergens 716186003 No known allergy
+no_known_active_allergies 716186003 No known allergy
+nka 716186003 No known allergy
+no_known_drug_allergies 409137002 No known drug allergy
+no_known_drug_allergy 409137002 No known drug allergy
+no_known_medication_allergies 409137002 No known drug allergy
+nkda 409137002 No known drug allergy
+no_known_food_allergies 429625007 No known food allergy
+no_known_food_allergy 429625007 No known food allergy
+no_known_environmental_allergies 428607008 No known environmental allergy
+no_known_environmental_allergy 428607008 No known environmental allergy
+no_known_latex_allergy 1003774007 No known latex allergy
 `
 
 // criticalities maps the value of a Criticality Observation to allergy-intolerance-criticality (C-CDA on FHIR,

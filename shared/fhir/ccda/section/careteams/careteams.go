@@ -12,7 +12,7 @@ import (
 // team makes a CareTeam of an organizer with its members (US Core CareTeam), or of one member who stands alone.
 func team(c *statement.Context, n *cda.Node) {
 	t := &r4.CareTeam{
-		Header: c.Emit.Header("CareTeam", n), Identifier: datatype.Identifiers(n), Status: teamStatus(n),
+		Header: c.Emit.Header("CareTeam", n), Identifier: datatype.Identifiers(n), Status: teamStatus(c, n),
 		Subject: c.Patient, Period: c.Read.Period(n.At("effectiveTime")),
 		Name: teamName(c, n), Note: c.Comments(n),
 	}
@@ -23,6 +23,7 @@ func team(c *statement.Context, n *cda.Node) {
 	for part := range n.Each("component") {
 		for s := range part.Each("act", "observation") {
 			switch {
+			case cda.IsNegated(s):
 			case s.Name == "act" && (cda.IsTemplate(s, careMemberRoot) ||
 				s.At("performer") != nil && !cda.IsTemplate(s, statement.NoteActivityRoot)):
 				addMembers(c, t, s)
@@ -87,7 +88,11 @@ func addOthers(c *statement.Context, t *r4.CareTeam, n *cda.Node) {
 	}
 }
 
-// teamStatus maps ActStatus to CareTeamStatus.
-func teamStatus(n *cda.Node) string {
-	return cmp.Or(statuses.Of(cda.StatusOf(n)), "active")
+// teamStatus maps ActStatus to CareTeamStatus; "" if nothing is said. A team whose time has ended is not active.
+func teamStatus(c *statement.Context, n *cda.Node) string {
+	status := statuses.Of(cda.StatusOf(n))
+	if status == "active" && c.Document.IsPast(n.At("effectiveTime", "high")) {
+		return "inactive"
+	}
+	return status
 }

@@ -25,7 +25,7 @@ func healthConcern(c *statement.Context, act *cda.Node) {
 			case supports || cda.IsTemplate(s, statement.PreferenceRoot):
 			case c.Problems.Is(s):
 				made = append(made, *c.Problems.Convert(s, act))
-			case about == nil:
+			case about == nil && !cda.IsNegated(s):
 				about = s
 			}
 		}
@@ -56,19 +56,20 @@ func concernOf(c *statement.Context, act *cda.Node) *r4.Condition {
 	return &r4.Condition{
 		Header: c.Emit.Header("Condition", act), Identifier: datatype.Identifiers(act), Subject: c.Patient,
 		ClinicalStatus: concernStatus(act),
-		Verification: r4.Concept(
-			"http://terminology.hl7.org/CodeSystem/condition-ver-status", "confirmed", "Confirmed",
-		),
-		Category: []r4.CodeableConcept{*healthConcernCategory()},
-		Recorder: by.As("Practitioner", "PractitionerRole", "Patient", "RelatedPerson"),
-		Recorded: cmp.Or(c.Read.Start(act.At("effectiveTime")), by.Time), Note: c.Comments(act),
+		Verification:   r4.Concept(statement.ConditionVerified, "confirmed", "Confirmed"),
+		Category:       []r4.CodeableConcept{*healthConcernCategory()},
+		Recorder:       by.As("Practitioner", "PractitionerRole", "Patient", "RelatedPerson"),
+		Recorded:       cmp.Or(c.Read.Start(act.At("effectiveTime")), by.Time), Note: c.Comments(act),
 	}
 }
 
-// concernStatus maps ActStatus of a concern to the clinical status of its Conditions.
+// concernStatus maps ActStatus of a concern to the clinical status of its Conditions; nil for one that says nothing of it.
 func concernStatus(act *cda.Node) *r4.CodeableConcept {
-	code := statuses.Of(cda.StatusOf(act))
-	return statement.ConditionStatus(cmp.Or(code, "active"))
+	code := statement.ClinicalStatus(cda.StatusOf(act), statement.NoEnd)
+	if code == "" {
+		return nil
+	}
+	return statement.ConditionStatus(code)
 }
 
 func healthConcernCategory() *r4.CodeableConcept {
@@ -86,7 +87,7 @@ func relateConcern(c *statement.Context, act *cda.Node, made []r4.Reference) {
 		if r == nil {
 			continue
 		}
-		if r.ClinicalStatus == nil {
+		if r.ClinicalStatus == nil && !r.Verification.Has(statement.ConditionVerified, "refuted") {
 			r.ClinicalStatus = concernStatus(act)
 		}
 		if !statement.IsHealthConcern(r) {
@@ -111,7 +112,7 @@ func riskConcern(c *statement.Context, act *cda.Node) {
 	var words []string
 	for rel := range act.Each("entryRelationship") {
 		for s := range rel.Each("observation") {
-			if rel.Attr("typeCode") != "SPRT" && c.Problems.Is(s) {
+			if rel.Attr("typeCode") != "SPRT" && c.Problems.Is(s) && !cda.IsNegated(s) {
 				of := c.Read.ConceptOr(s.At("value"))
 				r.Evidence = append(r.Evidence, r4.ConditionSupport{Code: []r4.CodeableConcept{*of}})
 				words = append(words, r4.Words(of))

@@ -18,7 +18,7 @@ func TestHealthConcerns(t *testing.T) {
 			Name: "are problems with evidence", Section: "75310-3",
 			Entries: ccdatest.PlannedAs("act", "ACT", "EVN", "132", concern+problem("REFR", "233604007")+problem("SPRT", "28743005")),
 			Want: []string{
-				"Condition | category.coding.code=health-concern | code.coding.code=233604007 | clinicalStatus.coding.code=resolved | recordedDate=2019-06-16 | evidence.detail.reference",
+				"Condition | category.coding.code=health-concern | code.coding.code=233604007 | clinicalStatus.coding.code=inactive | recordedDate=2019-06-16 | evidence.detail.reference",
 				"Condition | code.coding.code=28743005 | !evidence | !clinicalStatus.coding.code=resolved",
 			},
 		},

@@ -32,7 +32,7 @@ func directive(c *statement.Context, n, organizer *cda.Node) {
 	}
 	value := n.At("value")
 	v, valued := c.Read.Value(value)
-	if valued && v.ValueCodeableConcept == nil || cda.IsTrue(n.Attr("negationInd")) {
+	if valued && v.ValueCodeableConcept == nil || cda.IsNegated(n) {
 		o := observation.New(c, n)
 		if source := sourceOf(c, n); source != nil {
 			o.DerivedFrom = []r4.Reference{*source}
@@ -42,7 +42,7 @@ func directive(c *statement.Context, n, organizer *cda.Node) {
 	}
 	by := c.Make.Author(n)
 	r := &r4.Consent{
-		Header: c.Emit.Header("Consent", n), Identifier: datatype.Identifiers(n), Status: statement.ConsentStatus(n),
+		Header: c.Emit.Header("Consent", n), Identifier: datatype.Identifiers(n), Status: c.ConsentStatus(n),
 		Patient: c.Patient, DateTime: by.Time, Source: sourceOf(c, n),
 		Scope: r4.Concept("http://terminology.hl7.org/CodeSystem/consentscope", "adr", "Advanced Care Directive"),
 		Category: []r4.CodeableConcept{

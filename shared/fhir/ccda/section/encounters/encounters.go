@@ -18,6 +18,9 @@ func encounterActivity(c *statement.Context, n *cda.Node) {
 		return
 	}
 	e := encounter.New(c, n)
+	if cda.IsNegated(n) { // not the one of this id
+		e.Header, e.Status = c.Emit.Header("Encounter", n), "cancelled"
+	}
 	if e.Type == nil {
 		if words := c.Read.Text(n.At("text")); words != "" {
 			e.Type = []r4.CodeableConcept{{Text: words}}
@@ -53,7 +56,7 @@ func addEncounter(c *statement.Context, e *r4.Encounter, told ...*cda.Node) *r4.
 		e.ID = emit.Derive(e.ID, e.Period.Start) // an id that a sender gives to all of them
 	}
 	if before := emit.ResourceOf[r4.Encounter](c.Emit, e.Reference()); before != nil {
-		correct(before, e, told[0].At("statusCode") != nil)
+		correct(before, e, cda.StatusOf(told[0]) != "", before.Status == "finished")
 		c.Emit.CountMerged()
 	}
 	ref := c.Emit.AddEntity(e)
@@ -80,8 +83,8 @@ func isBefore(a, b *r4.Period) bool {
 	return a.End[:n] < b.Start[:n]
 }
 
-// correct takes what a later statement of an encounter knows better.
-func correct(before, e *r4.Encounter, stated bool) {
+// correct takes what a later statement of an encounter knows better. What is over by the first one stays so.
+func correct(before, e *r4.Encounter, stated, isOver bool) {
 	if before.Class.Code == "UNK" {
 		before.Class = e.Class
 	}
@@ -93,6 +96,10 @@ func correct(before, e *r4.Encounter, stated bool) {
 	}
 	if before.Period != nil && e.Period != nil && before.Period.End == "" {
 		before.Period.End = e.Period.End
+	}
+	discharged := before.Hospitalization != nil && before.Hospitalization.Discharge != nil
+	if before.Status == "in-progress" && (isOver || discharged) {
+		before.Status = "finished"
 	}
 }
 

@@ -44,7 +44,7 @@ func supply(c *statement.Context, n *cda.Node) {
 
 // deliveryStatus maps ActStatus; "" when there is none.
 func deliveryStatus(n *cda.Node) string {
-	if cda.IsTrue(n.Attr("negationInd")) {
+	if cda.IsNegated(n) {
 		return "abandoned"
 	}
 	return statuses.Of(cda.StatusOf(n))

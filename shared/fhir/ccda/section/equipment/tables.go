@@ -6,7 +6,6 @@ import "recordbridge/shared/fhir/ccda/terms"
 const statuses terms.Table = `
 completed completed
 active in-progress
-new in-progress
 held in-progress
 suspended in-progress
 aborted abandoned

@@ -23,7 +23,7 @@ func familyMember(c *statement.Context, n *cda.Node) {
 	setRelative(c, h, n.At("subject", "relatedSubject"))
 	told := []*cda.Node{n}
 	if n.Name == "observation" {
-		if cda.IsTrue(n.Attr("negationInd")) {
+		if cda.IsNegated(n) {
 			observation.Generic(c, n)
 			return
 		}
@@ -33,7 +33,7 @@ func familyMember(c *statement.Context, n *cda.Node) {
 	}
 	for part := range n.Each("component") {
 		for o := range part.Each("observation") {
-			if !cda.IsTrue(o.Attr("negationInd")) && o.At("value") != nil {
+			if !cda.IsNegated(o) && o.At("value") != nil {
 				told = append(append(told, o), familyCondition(c, h, o)...)
 			}
 		}
@@ -106,7 +106,10 @@ func ageObservation(n *cda.Node) *cda.Node {
 	)
 }
 
-// historyStatus maps ActStatus to FamilyHistoryStatus.
+// historyStatus maps ActStatus to FamilyHistoryStatus. What has a status that is not known may not be all that is known.
 func historyStatus(n *cda.Node) string {
-	return cmp.Or(statuses.Of(cda.StatusOf(n)), "completed")
+	if cda.HasNoStatus(n) {
+		return "completed"
+	}
+	return cmp.Or(statuses.Of(cda.StatusOf(n)), "partial")
 }

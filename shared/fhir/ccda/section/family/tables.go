@@ -4,6 +4,8 @@ import "recordbridge/shared/fhir/ccda/terms"
 
 // statuses maps ActStatus to history-status (FHIR R4, FamilyMemberHistory.status).
 const statuses terms.Table = `
+completed completed
+aborted partial
 active partial
 new partial
 held partial

@@ -13,7 +13,8 @@ import (
 )
 
 // goal makes a Goal (US Core Goal). Its code is its measure, its value the target; a value of words alone is its
-// description. A time after that of the document is the due date, and any other time the start.
+// description. A time after that of the document, or the center of an interval, is the due date, and any other time the
+// start.
 func goal(c *statement.Context, n *cda.Node) {
 	g := &r4.Goal{
 		Header: c.Emit.Header("Goal", n), Identifier: datatype.Identifiers(n), Lifecycle: goalStatus(n),
@@ -21,12 +22,8 @@ func goal(c *statement.Context, n *cda.Node) {
 		Note: append(c.Read.Note(n, nil), c.Comments(n)...),
 	}
 	when := n.At("effectiveTime")
-	g.Start = c.Read.Date(when.At("low"))
-	due := c.Read.Date(cmp.Or(when.At("high"), when))
-	if written := c.Read.Date(c.Document.Root.At("effectiveTime")); when.Attr("value") != "" &&
-		due <= written[:min(len(due), len(written))] {
-		g.Start, due = due, ""
-	}
+	var due string
+	g.Start, due = goalDates(c, when)
 	for value := range n.Each("value") {
 		if v, ok := c.Read.Value(value); ok {
 			g.Target = append(g.Target, goalTarget(c, n, v, due))
@@ -44,6 +41,24 @@ func goal(c *statement.Context, n *cda.Node) {
 	setGoalAuthor(c, g, n)
 	ref := c.Add(g, told...)
 	c.Emit.After(ref, func() { relateGoal(c, ref, n) })
+}
+
+// goalDates returns the day on which a goal begins, and the day by which it is to be reached.
+func goalDates(c *statement.Context, when *cda.Node) (start, due string) {
+	start = c.Read.Date(when.At("low"))
+	if high := when.At("high"); high.Attr("value") != "" {
+		return start, c.Read.Date(high)
+	}
+	at := when
+	if at.Attr("value") == "" {
+		at = when.At("center")
+	}
+	due = c.Read.Date(at)
+	if written := c.Read.Date(c.Document.Root.At("effectiveTime")); start == "" &&
+		due <= written[:min(len(due), len(written))] {
+		return due, ""
+	}
+	return start, due
 }
 
 // goalTarget has as a measure what the code of the goal is, which FHIR asks for beside a value (gol-1).
@@ -97,9 +112,9 @@ func setGoalAuthor(c *statement.Context, g *r4.Goal, n *cda.Node) {
 	}
 }
 
-// goalStatus maps ActStatus to GoalLifecycleStatus.
+// goalStatus maps ActStatus to GoalLifecycleStatus. A goal is proposed unless the document says that anybody pursues it.
 func goalStatus(n *cda.Node) string {
-	return cmp.Or(statuses.Of(cda.StatusOf(n)), "active")
+	return cmp.Or(statuses.Of(cda.StatusOf(n)), "proposed")
 }
 
 // relateGoal adds what the goal is for, and how important it is.
@@ -109,7 +124,7 @@ func relateGoal(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 		return
 	}
 	all := c.Related(n, "REFR", "RSON", "COMP", "SUBJ", "SPRT")
-	for _, to := range r4.OfType(all, "Condition", "Observation", "MedicationStatement", "ServiceRequest") {
+	for _, to := range r4.OfType(all, "Condition", "Observation", "ServiceRequest") {
 		o := emit.ResourceOf[r4.Observation](c.Emit, &to)
 		if o == nil || !statement.IsPreference(o) {
 			g.Addresses = r4.AppendReference(g.Addresses, to)
@@ -119,6 +134,11 @@ func relateGoal(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	}
 	for _, other := range r4.Without(r4.OfType(all, "Goal"), ref) {
 		statement.PertainsToGoal(&g.Header, other)
+	}
+	for _, to := range r4.OfType(all, "MedicationRequest") { // which Goal.addresses does not take
+		if head := c.Emit.Head(&to); head != nil {
+			statement.PertainsToGoal(head, *ref)
+		}
 	}
 }
 

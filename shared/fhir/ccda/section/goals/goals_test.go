@@ -35,7 +35,7 @@ func TestGoals(t *testing.T) {
 			Entries: ccdatest.PlannedAs("observation", "OBS", "GOL", "121", `<code code="ASSERTION" codeSystem="2.16.840.1.113883.5.4"/><statusCode code="aborted"/><value xsi:type="CD" code="289169006" `+ccdatest.InSnomed) +
 				ccdatest.PlannedAs("observation", "OBS", "INT", "121", `<code nullFlavor="UNK"/><text>Sleep well</text>`),
 			Want: []string{
-				"Goal | lifecycleStatus=cancelled | description.coding.code=289169006 | !description.coding.code=ASSERTION", "Goal | lifecycleStatus=active | description.text=Sleep well | !target | !note",
+				"Goal | lifecycleStatus=cancelled | description.coding.code=289169006 | !description.coding.code=ASSERTION", "Goal | lifecycleStatus=proposed | description.text=Sleep well | !target | !note",
 			},
 		},
 		{

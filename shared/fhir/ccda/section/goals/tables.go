@@ -4,6 +4,7 @@ import "recordbridge/shared/fhir/ccda/terms"
 
 // statuses maps ActStatus to goal-status (FHIR R4, Goal.lifecycleStatus).
 const statuses terms.Table = `
+active active
 new proposed
 completed completed
 held on-hold

@@ -102,6 +102,10 @@ func (all *images) convert(c *statement.Context, n *cda.Node) {
 		return
 	}
 	c.Emit.Take(n)
+	if when := n.At("effectiveTime"); when.Attr("value") != "" &&
+		when.Attr("value") == listed.At("effectiveTime").Attr("value") {
+		c.Emit.Take(when)
+	}
 	if object := c.Emit.Fact(listed); object != nil {
 		c.Emit.SetFact(n, object)
 	}

@@ -20,14 +20,18 @@ func immunization(c *statement.Context, n *cda.Node) {
 	made := n.At("consumable", "manufacturedProduct")
 	material := cmp.Or(made.At("manufacturedMaterial"), made.At("manufacturedLabeledDrug"))
 	im := &r4.Immunization{
-		Header: c.Emit.Header("Immunization", n), Identifier: datatype.Identifiers(n), Status: immunizationStatus(n),
+		Header: c.Emit.Header("Immunization", n), Identifier: datatype.Identifiers(n), Status: immunizationStatus(c, n),
 		Patient:     c.Patient,
 		VaccineCode: c.Read.Substance(material), Occurrence: c.Read.Start(n.At("effectiveTime")),
-		Manufacturer: c.Make.Organization(made.At("manufacturerOrganization")),
-		LotNumber:    material.At("lotNumberText").Words(), ExpirationDate: c.Read.Date(material.At("expirationTime")),
+		LotNumber: material.At("lotNumberText").Words(), ExpirationDate: c.Read.Date(material.At("expirationTime")),
 		Site: c.Read.Concept(n.At("approachSiteCode")), Route: c.Read.Concept(n.At("routeCode")),
-		DoseQuantity: datatype.Quantity(n.At("doseQuantity")),
-		Location:     c.Make.Place(n), Note: c.Comments(n), Performer: immunizers(c, n),
+		DoseQuantity: c.Read.Dose(n.At("doseQuantity")), NoPrimarySource: datatype.Unsupported(),
+		Location: c.Make.Place(n), Note: c.Comments(n), Performer: immunizers(c, n),
+	}
+	if maker := made.At("manufacturerOrganization"); !cda.IsNegated(n) {
+		im.Manufacturer = c.Make.Organization(maker)
+	} else if name := maker.At("name").Words(); name != "" { // nothing is made of what was not given
+		im.Manufacturer = &r4.Reference{Display: name}
 	}
 	if im.VaccineCode == nil {
 		im.VaccineCode = datatype.AbsentConcept(material.At("code"))
@@ -39,6 +43,11 @@ func immunization(c *statement.Context, n *cda.Node) {
 	if own := n.At("author"); own != nil {
 		im.Recorded = c.Read.DateTime(own.At("time"))
 	}
+	if im.Status == "" {
+		c.Emit.Take(n)
+		c.Emit.Drop(cda.WhatIs(n), "no Immunization can state that its status is unknown")
+		return
+	}
 	told := []*cda.Node{n}
 	for rel := range n.Each("entryRelationship") {
 		for inner := range rel.Each() {
@@ -47,19 +56,28 @@ func immunization(c *statement.Context, n *cda.Node) {
 			}
 		}
 	}
-	if dose := datatype.Whole(n.At("repeatNumber")); dose != nil && *dose > 0 && im.Protocol == nil {
+	if dose := c.Read.Count(n.At("repeatNumber")); dose != nil && *dose > 0 && im.Protocol == nil {
 		im.Protocol = []r4.ImmunizationProtocol{{DoseNumber: *dose}}
 	}
 	c.Add(im, told...)
 }
 
-// immunizationStatus maps ActStatus (ConceptMap of "C-CDA on FHIR" for ImmunizationStatus). One without a status that a
-// document tells of has been given.
-func immunizationStatus(n *cda.Node) string {
-	if cda.IsTrue(n.Attr("negationInd")) {
+// immunizationStatus maps ActStatus (C-CDA on FHIR, ConceptMap CF-ImmunizationStatus). An event without a status that is
+// known has been given if it has a date that has come, or no status at all; otherwise FHIR has no status for it, and it
+// is "".
+func immunizationStatus(c *statement.Context, n *cda.Node) string {
+	if cda.IsNegated(n) {
 		return "not-done"
 	}
-	return cmp.Or(statuses.Of(cda.StatusOf(n)), "completed")
+	status, when := statuses.Of(cda.StatusOf(n)), n.At("effectiveTime")
+	if status != "" {
+		return status
+	}
+	start := cmp.Or(when.At("low"), when)
+	if _, dated := cda.ReadStamp(start.Attr("value")); dated && !c.Document.IsLater(start) || cda.HasNoStatus(n) {
+		return "completed"
+	}
+	return ""
 }
 
 // immunizers returns who gave it, and who entered it (v2-0443).
@@ -95,9 +113,9 @@ func readImmunizationPart(c *statement.Context, im *r4.Immunization, rel, n *cda
 		im.Reason, im.ReasonReference = c.Reason(n, im.Reason, im.ReasonReference)
 		return true
 	case cda.IsTemplate(n, "2.16.840.1.113883.10.20.22.4.118"): // Substance Administered Act
-		dose = datatype.Whole(rel.At("sequenceNumber"))
+		dose = c.Read.Count(rel.At("sequenceNumber"))
 	case cda.Has(n.At("code"), "30973-2"): // dose number
-		dose = datatype.Whole(n.At("value"))
+		dose = c.Read.Count(n.At("value"))
 	case n.Name == "observation" && statement.IsReaction(rel, n):
 		immunizationReaction(c, im, n)
 		return false

@@ -2,7 +2,6 @@ package medications
 
 import (
 	"cmp"
-	"strconv"
 	"strings"
 
 	"recordbridge/shared/fhir/ccda/cda"
@@ -26,6 +25,7 @@ func setDosage(c *statement.Context, m *activity) {
 		setFormUnit(dose.DoseQuantity, c.Read.Concept(unit))
 	}
 	dose.RateQuantity, dose.RateRange = amount(n.At("rateQuantity"))
+	setUncounted(c, d, n)
 	if !r4.IsEmpty(dose) {
 		d.DoseAndRate = []r4.DoseAndRate{dose}
 	}
@@ -37,7 +37,10 @@ func setDosage(c *statement.Context, m *activity) {
 	if d.Text == "" {
 		d.Text = c.Read.Text(n.At("text"))
 	}
-	switch repeat := datatype.Whole(n.At("repeatNumber")); {
+	if d.Timing != nil && d.Timing.Code != nil && c.Within == medicationsAdministered { // which has no timing
+		d.Text = datatype.Joined(d.Text, d.Timing.Code.Text)
+	}
+	switch repeat := c.Read.Count(n.At("repeatNumber")); {
 	case repeat == nil:
 	case *repeat <= 0:
 		c.Emit.Drop("repeatNumber", "none or fewer")
@@ -49,6 +52,21 @@ func setDosage(c *statement.Context, m *activity) {
 			d.Timing.Repeat = &r4.Repeat{}
 		}
 		d.Timing.Repeat.Count = int(*repeat)
+	}
+}
+
+// setUncounted keeps the text of doses and rates that are no numbers, such as "1-2".
+func setUncounted(c *statement.Context, d *r4.Dosage, n *cda.Node) {
+	for _, name := range [...]string{"doseQuantity", "rateQuantity", "maxDoseQuantity"} {
+		value := n.At(name).Attr("value")
+		if value == "" || datatype.Number(value) != "" {
+			continue
+		}
+		if name == "doseQuantity" && d.Text == "" && n.At("text") == nil {
+			d.Text = strings.TrimSpace(value + " " + n.At(name).Attr("unit"))
+			continue
+		}
+		c.Emit.Drop(name, "no number")
 	}
 }
 
@@ -96,137 +114,4 @@ func setAsNeeded(c *statement.Context, d *r4.Dosage, n *cda.Node) {
 	if d.AsNeededCodeableConcept != nil {
 		d.AsNeededBoolean = nil
 	}
-}
-
-// boundsOf finds the effectiveTime that says from when to when and not how often.
-func boundsOf(n *cda.Node) *cda.Node {
-	for _, t := range times(n) {
-		if !isPeriodic(t) && !isEventBased(t) {
-			return t
-		}
-	}
-	return nil
-}
-
-// times lists the times of a medication activity; a set of them (SXPR_TS) gives its parts.
-func times(n *cda.Node) []*cda.Node {
-	var list []*cda.Node
-	for t := range n.Each("effectiveTime") {
-		parts := false
-		for part := range t.Each("comp") {
-			list, parts = append(list, part), true
-		}
-		if !parts {
-			list = append(list, t)
-		}
-	}
-	return list
-}
-
-func isPeriodic(t *cda.Node) bool {
-	return strings.HasSuffix(t.Attr("type"), "PIVL_TS") || t.At("period") != nil || t.At("frequency") != nil
-}
-
-func isEventBased(t *cda.Node) bool {
-	return strings.HasSuffix(t.Attr("type"), "EIVL_TS") || t.At("event") != nil
-}
-
-// timing reads the times of a medication activity; nil when they say nothing.
-func timing(c *statement.Context, n *cda.Node) *r4.Timing {
-	timing := &r4.Timing{}
-	repeat := &r4.Repeat{}
-	for _, t := range times(n) {
-		switch {
-		case isPeriodic(t):
-			setPeriod(repeat, t)
-		case isEventBased(t):
-			setEvent(timing, repeat, t)
-		default:
-			moment, period := c.Read.Effective(t)
-			switch {
-			case moment != "" && t.Attr("value") != "":
-				timing.Event = append(timing.Event, moment)
-			case period != nil:
-				repeat.BoundsPeriod = period
-			case moment != "":
-				repeat.BoundsPeriod = &r4.Period{Start: moment}
-			}
-		}
-	}
-	if !r4.IsEmpty(*repeat) {
-		timing.Repeat = repeat
-	}
-	if r4.IsEmpty(*timing) {
-		return nil
-	}
-	return timing
-}
-
-// setPeriod reads a PIVL_TS. One that the institution fits into its day ("twice a day" at 12 hours) counts times a day;
-// others count hours.
-func setPeriod(repeat *r4.Repeat, t *cda.Node) {
-	if times, every := t.At("frequency", "numerator"), t.At("frequency", "denominator"); times != nil {
-		repeat.Frequency, _ = strconv.Atoi(times.Attr("value"))
-		repeat.Period, repeat.PeriodUnit = datatype.PeriodOf(every)
-	} else {
-		period := t.At("period")
-		low, unit := datatype.PeriodOf(cmp.Or(period.At("low"), period))
-		if high, ofHigh := datatype.PeriodOf(period.At("high")); high != "" && ofHigh == unit {
-			repeat.PeriodMax = high
-		}
-		if hours, err := strconv.Atoi(string(low)); cda.IsTrue(t.Attr("institutionSpecified")) && err == nil &&
-			unit == "h" && hours > 0 && hours <= 24 && 24%hours == 0 && repeat.PeriodMax == "" {
-			repeat.Frequency, repeat.Period, repeat.PeriodUnit = 24/hours, "1", "d"
-			return
-		}
-		repeat.Period, repeat.PeriodUnit = low, unit
-		if low != "" {
-			repeat.Frequency = 1
-		}
-	}
-	if repeat.Period == "" || repeat.PeriodUnit == "" { // tim-2: neither without the other
-		repeat.Frequency, repeat.Period, repeat.PeriodUnit, repeat.PeriodMax = 0, "", "", ""
-	}
-}
-
-// setEvent reads an EIVL_TS: FHIR has the same codes for events of the day, except for those between meals.
-func setEvent(timing *r4.Timing, repeat *r4.Repeat, t *cda.Node) {
-	code, minutes := strings.ToUpper(cda.CodeOf(t.At("event"))), offsetOf(t)
-	if minutes < 0 && cda.IsOneOf(code, "C", "CM", "CD", "CV") { // some time before a meal is not with it
-		code = "A" + code
-	}
-	switch {
-	case cda.IsOneOf(code, "HS", "WAKE", "C", "CM", "CD", "CV", "AC", "ACM", "ACD", "ACV", "PC", "PCM", "PCD", "PCV"):
-		repeat.When = r4.AppendNew(repeat.When, code)
-	case code != "":
-		timing.Code = &r4.CodeableConcept{
-			Coding: []r4.Coding{{System: "http://terminology.hl7.org/CodeSystem/v3-TimingEvent", Code: code}},
-		}
-		return
-	}
-	switch {
-	case code == "" || strings.HasPrefix(code, "C"): // tim-9
-	case minutes >= 0:
-		repeat.Offset = minutes
-	case code == "HS" || strings.HasPrefix(code, "AC"): // FHIR has no sign: the code says that it is before
-		repeat.Offset = -minutes
-	}
-}
-
-// offsetOf returns how many whole minutes after an event a dose is, below 0 before it; 0 when that is not said.
-func offsetOf(t *cda.Node) int {
-	n := cmp.Or(t.At("offset", "low"), t.At("offset", "center"), t.At("offset"))
-	value, before := strings.CutPrefix(strings.TrimSpace(n.Attr("value")), "-")
-	count, unit := datatype.Duration(value, n.Attr("unit"))
-	minutes, err := strconv.Atoi(string(count))
-	switch {
-	case err != nil || unit != "min" && unit != "h":
-		return 0
-	case unit == "h":
-		minutes *= 60
-	}
-	if before {
-		return -minutes
-	}
-	return minutes
 }

@@ -29,20 +29,20 @@ func medicationAct(c *statement.Context, act *cda.Node) {
 	}
 }
 
-// medication makes of a medication activity what its mood and its section say: something that is taken, given or to be
-// taken (C-CDA on FHIR, "Medications").
+// medication makes of a medication activity what its mood and its section say: something that has been given in the
+// Medications Administered Section, and else a request (C-CDA on FHIR, "Medications", row moodCode; US Core,
+// "Medication List Guidance": all medications of a patient are found by MedicationRequest).
 func medication(c *statement.Context, n *cda.Node) {
 	m := readMedication(c, n)
-	mood := n.Attr("moodCode")
-	switch {
-	case mood != "" && mood != "EVN":
-		c.Add(medicationRequest(c, m), m.told...)
-	case c.Within == medicationsAdministered:
+	if isEvent(n) && c.Within == medicationsAdministered {
 		c.Add(medicationAdministration(c, m), m.told...)
-	default:
-		c.Add(medicationStatement(c, m), m.told...)
+		return
 	}
+	c.Add(medicationRequest(c, m), m.told...)
 }
+
+// isEvent reports whether a statement is about what has happened or is happening, which the mood EVN says.
+func isEvent(n *cda.Node) bool { return cda.IsOneOf(n.Attr("moodCode"), "", "EVN") }
 
 // activity holds the content of a medication activity, whichever resource it becomes.
 type activity struct {
@@ -62,7 +62,7 @@ type activity struct {
 
 func readMedication(c *statement.Context, n *cda.Node) activity {
 	m := activity{
-		n: n, status: medicationStatus(n), author: c.Make.Author(n), notes: c.Comments(n), told: []*cda.Node{n},
+		n: n, status: medicationStatus(c, n), author: c.Make.Author(n), notes: c.Comments(n), told: []*cda.Node{n},
 	}
 	m.concept, m.product = product(c, n)
 	m.moment, m.period = c.Read.Effective(boundsOf(n))
@@ -78,7 +78,7 @@ func readMedication(c *statement.Context, n *cda.Node) activity {
 // readPart reads a statement in a medication activity. What is not for it stands for itself.
 func readPart(c *statement.Context, m *activity, r, n *cda.Node) {
 	switch {
-	case n.Name == "observation" && (r.Attr("typeCode") == "RSON" && !cda.IsTemplate(n, statement.PreferenceRoot) ||
+	case n.Name == "observation" && !cda.IsNegated(n) && (r.Attr("typeCode") == "RSON" && !cda.IsTemplate(n, statement.PreferenceRoot) ||
 		cda.IsTemplate(n, statement.IndicationRoot)):
 		if reason := c.Read.Concept(n.At("value")); reason != nil {
 			m.reasons = append(m.reasons, *reason)
@@ -94,7 +94,7 @@ func readPart(c *statement.Context, m *activity, r, n *cda.Node) {
 		cda.IsTemplate(n, "2.16.840.1.113883.10.20.22.4.147")):
 		m.dosage.Text = c.Read.Text(n.At("text"))
 		m.told = append(m.told, n)
-	case n.Name == "observation" && cda.Has(n.At("code"), "33999-4"):
+	case n.Name == "observation" && cda.Has(n.At("code"), "33999-4") && !cda.IsNegated(n):
 		if status := listStatuses.Of(cda.CodeOf(n.At("value"))); status != "" {
 			m.status = status
 		}
@@ -106,59 +106,57 @@ func readPart(c *statement.Context, m *activity, r, n *cda.Node) {
 	}
 }
 
-// medicationStatus maps ActStatus (ConceptMap of "C-CDA on FHIR" for MedicationStatus). Without one nothing is known.
-func medicationStatus(n *cda.Node) string {
-	return cmp.Or(statuses.Of(cda.StatusOf(n)), "unknown")
+// medicationStatus maps ActStatus (C-CDA on FHIR, ConceptMap CF-MedicationStatus). Without one nothing is known. What is
+// active until a time before that of the document is completed by then ("Medications": medication status).
+func medicationStatus(c *statement.Context, n *cda.Node) string {
+	status := cmp.Or(statuses.Of(cda.StatusOf(n)), "unknown")
+	if status == "active" && c.Document.IsPast(boundsOf(n).At("high")) {
+		return "completed"
+	}
+	return status
 }
 
-func medicationStatement(c *statement.Context, m activity) *r4.MedicationStatement {
-	s := &r4.MedicationStatement{
-		Header: c.Emit.Header("MedicationStatement", m.n), Identifier: datatype.Identifiers(m.n), Status: m.status,
-		Medication: m.concept, MedicationRef: m.product,
-		Subject: c.Patient, DateAsserted: m.author.Time, Reason: m.reasons, Note: m.notes,
-	}
-	s.Effective, s.EffectivePeriod = datatype.Lasting(boundsOf(m.n), m.moment, m.period)
-	if cda.IsTrue(m.n.Attr("negationInd")) {
-		s.Status = "not-taken"
-	}
-	told := c.Make.Party(m.n.At("informant")).As(
-		"Patient", "RelatedPerson", "Practitioner", "PractitionerRole", "Organization",
-	)
-	s.Source = cmp.Or(told, m.author.As("Practitioner", "PractitionerRole", "Organization", "Patient", "RelatedPerson"))
-	if !r4.IsEmpty(m.dosage) {
-		s.Dosage = []r4.Dosage{m.dosage}
-	}
-	return s
-}
-
+// medicationRequest makes a MedicationRequest. What is said to be taken (EVN) is no order but a report of one: it has no
+// requester, and says who reported it. Provenance names who wrote it down.
 func medicationRequest(c *statement.Context, m activity) *r4.MedicationRequest {
 	r := &r4.MedicationRequest{
 		Header: c.Emit.Header("MedicationRequest", m.n), Identifier: datatype.Identifiers(m.n), Status: m.status,
 		Intent:     medicationIntent(m.n),
 		Medication: m.concept, MedicationRef: m.product, Subject: c.Patient, AuthoredOn: m.author.Time,
 		Reason: m.reasons, Note: m.notes, Dispense: m.dispense,
-		Requester: m.author.As(
-			"Practitioner", "PractitionerRole", "Organization", "Patient", "RelatedPerson", "Device",
-		),
 	}
-	if cda.IsTrue(m.n.Attr("negationInd")) {
+	if cda.IsNegated(m.n) {
 		r.DoNotPerform = r4.True()
 	}
+	if !r4.IsEmpty(m.dosage) {
+		r.Dosage = []r4.Dosage{m.dosage}
+	}
+	if isEvent(m.n) {
+		r.ReportedBy = c.Make.Party(m.n.At("informant")).As(
+			"Patient", "RelatedPerson", "Practitioner", "PractitionerRole", "Organization",
+		)
+		if r.ReportedBy == nil {
+			r.Reported = r4.True()
+		}
+		return r
+	}
+	r.Requester = m.author.As(
+		"Practitioner", "PractitionerRole", "Organization", "Patient", "RelatedPerson", "Device",
+	)
 	for _, who := range c.Make.Performers(m.n) {
 		r.Performer = cmp.Or(
 			r.Performer,
 			who.As("Practitioner", "PractitionerRole", "Organization", "Patient", "Device", "RelatedPerson"),
 		)
 	}
-	if !r4.IsEmpty(m.dosage) {
-		r.Dosage = []r4.Dosage{m.dosage}
-	}
 	return r
 }
 
-// medicationIntent maps a mood (ConceptMap of "C-CDA on FHIR" for MedActivityMood); in a plan INT is only that.
+// medicationIntent maps a mood (C-CDA on FHIR, ConceptMap CF-MedActivityMood); in a plan INT is only that.
 func medicationIntent(n *cda.Node) string {
 	switch n.Attr("moodCode") {
+	case "", "EVN":
+		return "plan"
 	case "INT":
 		if cda.IsTemplate(
 			n, "2.16.840.1.113883.10.20.22.4.42", "2.16.840.1.113883.10.20.22.4.43", "2.16.840.1.113883.10.20.22.4.120",
@@ -182,10 +180,8 @@ func medicationAdministration(c *statement.Context, m activity) *r4.MedicationAd
 	if a.Effective == "" && a.EffectivePeriod == nil {
 		a.EffectiveAbsent = datatype.Absent(boundsOf(m.n))
 	}
-	if how := m.dosage.Timing; how != nil && how.Repeat != nil && how.Repeat.Period != "" {
-		// R4 has no place for how often it was given; R5 has, under this name
-		const timingOfR5 = "http://hl7.org/fhir/5.0/StructureDefinition/extension-MedicationAdministration.occurence"
-		a.Extension = append(a.Extension, r4.Extension{URL: timingOfR5, ValueTiming: how})
+	if words := schedule(m.dosage.Timing); words != "" { // R4 has no member for how often it was given
+		a.Note = append(a.Note, r4.Annotation{Text: words})
 	}
 	for _, who := range c.Make.Performers(m.n) {
 		if actor := who.As("Practitioner", "PractitionerRole", "Patient", "RelatedPerson", "Device"); actor != nil {
@@ -214,10 +210,14 @@ func medicationAdministration(c *statement.Context, m activity) *r4.MedicationAd
 // administrationStatus is the status of what has been given: what a list calls active is going on.
 func administrationStatus(m activity) string {
 	switch {
-	case cda.IsTrue(m.n.Attr("negationInd")):
+	case cda.IsNegated(m.n):
 		return "not-done"
 	case m.status == "active":
 		return "in-progress"
+	case m.status == "draft":
+		return "unknown"
+	case m.status == "cancelled":
+		return "not-done"
 	}
 	return m.status
 }

@@ -14,13 +14,13 @@ func TestMedications(t *testing.T) {
 	}
 	ccdatest.Run(t, []ccdatest.Case{
 		{
-			Name: "that are taken are statements", Section: "10160-0",
+			Name: "that are taken are reported requests", Section: "10160-0",
 			Entries: ccdatest.MedicationOf("EVN", bounds+periodic(`institutionSpecified="true"`, `<period value="12" unit="h"/>`)+
 				`<routeCode code="C38288" codeSystem="2.16.840.1.113883.3.26.1.1"/><doseQuantity value="1.50" unit="mg"/>`),
-			Want: []string{"MedicationStatement | status=active | medicationCodeableConcept.coding.code=197380 | medicationCodeableConcept.coding.code=0093-0787 | effectivePeriod.start=2012-03-18 | !effectivePeriod.end | !effectiveDateTime |" +
-				" dosage.timing.repeat.frequency=2 | dosage.timing.repeat.period=1 | dosage.timing.repeat.periodUnit=d | dosage.timing.repeat.boundsPeriod.start=2012-03-18 |" +
-				" dosage.route.coding.code=C38288 | dosage.doseAndRate.doseQuantity.value=1.5 | dosage.doseAndRate.doseQuantity.code=mg"},
-			Never: []string{"MedicationRequest", "Medication"},
+			Want: []string{"MedicationRequest | status=active | intent=plan | reportedBoolean=true | !requester | medicationCodeableConcept.coding.code=197380 | medicationCodeableConcept.coding.code=0093-0787 |" +
+				" dosageInstruction.timing.repeat.frequency=2 | dosageInstruction.timing.repeat.period=1 | dosageInstruction.timing.repeat.periodUnit=d | dosageInstruction.timing.repeat.boundsPeriod.start=2012-03-18 |" +
+				" dosageInstruction.route.coding.code=C38288 | dosageInstruction.doseAndRate.doseQuantity.value=1.5 | dosageInstruction.doseAndRate.doseQuantity.code=mg"},
+			Never: []string{"MedicationStatement", "Medication"},
 		},
 		{
 			Name: "that are to be taken are requests, with what may be dispensed", Section: "10160-0",
@@ -42,7 +42,7 @@ func TestMedications(t *testing.T) {
 		{
 			Name: "that are not taken are not", Section: "10160-0",
 			Entries: `<entry><substanceAdministration negationInd="true"><statusCode code="active"/>` + ccdatest.Atenolol + `</substanceAdministration></entry>`,
-			Want:    []string{"MedicationStatement | status=not-taken"},
+			Want:    []string{"MedicationRequest | doNotPerform=true | reportedBoolean=true"},
 		},
 		{
 			Name: "that have been given nobody says how much keep how", Section: "29549-3",
@@ -51,36 +51,36 @@ func TestMedications(t *testing.T) {
 		},
 		{
 			Name: "every some hours are that", Section: "10160-0", Entries: ccdatest.MedicationOf("EVN", bounds+periodic("", `<period value="6" unit="h"/>`)),
-			Want: []string{"MedicationStatement | dosage.timing.repeat.frequency=1 | dosage.timing.repeat.period=6 | dosage.timing.repeat.periodUnit=h"},
+			Want: []string{"MedicationRequest | dosageInstruction.timing.repeat.frequency=1 | dosageInstruction.timing.repeat.period=6 | dosageInstruction.timing.repeat.periodUnit=h"},
 		},
 		{
 			Name: "every few hours have a longest time", Section: "10160-0",
 			Entries: ccdatest.MedicationOf("EVN", bounds+periodic("", `<period xsi:type="IVL_PQ"><low value="4" unit="h"/><high value="6" unit="h"/></period>`)),
-			Want:    []string{"MedicationStatement | dosage.timing.repeat.period=4 | dosage.timing.repeat.periodMax=6"},
+			Want:    []string{"MedicationRequest | dosageInstruction.timing.repeat.period=4 | dosageInstruction.timing.repeat.periodMax=6"},
 		},
 		{
 			Name: "in a unit that FHIR has not have no frequency", Section: "10160-0", Entries: ccdatest.MedicationOf("EVN", bounds+periodic("", `<period value="2" unit="{shift}"/>`)),
-			Want: []string{"MedicationStatement | !dosage.timing.repeat.frequency | !dosage.timing.repeat.period"},
+			Want: []string{"MedicationRequest | !dosageInstruction.timing.repeat.frequency | !dosageInstruction.timing.repeat.period"},
 		},
 		{
 			Name: "before meals are that, with the time before", Section: "10160-0",
 			Entries: ccdatest.MedicationOf("EVN", bounds+`<effectiveTime xsi:type="EIVL_TS" operator="A"><event code="ACM"/><offset><low value="1" unit="h"/></offset></effectiveTime>`),
-			Want:    []string{"MedicationStatement | dosage.timing.repeat.when.0=ACM | dosage.timing.repeat.offset=60"},
+			Want:    []string{"MedicationRequest | dosageInstruction.timing.repeat.when.0=ACM | dosageInstruction.timing.repeat.offset=60"},
 		},
 		{
 			Name: "before meals are that, with the time before as the sender signs it", Section: "10160-0",
 			Entries: ccdatest.MedicationOf("EVN", bounds+`<effectiveTime xsi:type="EIVL_TS" operator="A"><event code="ACM"/><offset><low value="-30" unit="min"/></offset></effectiveTime>`),
-			Want:    []string{"MedicationStatement | dosage.timing.repeat.when.0=ACM | dosage.timing.repeat.offset=30"},
+			Want:    []string{"MedicationRequest | dosageInstruction.timing.repeat.when.0=ACM | dosageInstruction.timing.repeat.offset=30"},
 		},
 		{
 			Name: "before a meal are not with it", Section: "10160-0",
 			Entries: ccdatest.MedicationOf("EVN", bounds+`<effectiveTime xsi:type="EIVL_TS" operator="A"><event code="CV"/><offset><low value="-1" unit="h"/></offset></effectiveTime>`),
-			Want:    []string{"MedicationStatement | dosage.timing.repeat.when.0=ACV | dosage.timing.repeat.offset=60"},
+			Want:    []string{"MedicationRequest | dosageInstruction.timing.repeat.when.0=ACV | dosageInstruction.timing.repeat.offset=60"},
 		},
 		{
 			Name: "after waking are never before it", Section: "10160-0",
 			Entries: ccdatest.MedicationOf("EVN", bounds+`<effectiveTime xsi:type="EIVL_TS" operator="A"><event code="WAKE"/><offset><low value="-1" unit="h"/></offset></effectiveTime>`),
-			Want:    []string{"MedicationStatement | dosage.timing.repeat.when.0=WAKE | !dosage.timing.repeat.offset"},
+			Want:    []string{"MedicationRequest | dosageInstruction.timing.repeat.when.0=WAKE | !dosageInstruction.timing.repeat.offset"},
 		},
 		{
 			Name: "have a vehicle that has no effect", Section: "10160-0",
@@ -95,7 +95,7 @@ func TestMedications(t *testing.T) {
 		{
 			Name: "with a meal have no time before it", Section: "10160-0",
 			Entries: ccdatest.MedicationOf("EVN", `<effectiveTime xsi:type="EIVL_TS"><event code="C"/><offset><low value="1" unit="h"/></offset></effectiveTime>`),
-			Want:    []string{"MedicationStatement | dosage.timing.repeat.when.0=C | !dosage.timing.repeat.offset"},
+			Want:    []string{"MedicationRequest | dosageInstruction.timing.repeat.when.0=C | !dosageInstruction.timing.repeat.offset"},
 		},
 		{
 			Name: "at one time are events", Section: "10160-0", Entries: ccdatest.MedicationOf("INT", `<effectiveTime value="201203181030-0500"/>`),
@@ -109,16 +109,16 @@ func TestMedications(t *testing.T) {
 <entryRelationship typeCode="SUBJ"><act moodCode="INT"><templateId root="2.16.840.1.113883.10.20.22.4.20"/><code code="171044003" `+ccdatest.Snomed+`/><text>With food</text></act></entryRelationship>
 <entryRelationship typeCode="COMP"><substanceAdministration><code code="76662-6" codeSystem="2.16.840.1.113883.6.1"/><text>Two puffs</text></substanceAdministration></entryRelationship>
 <entryRelationship typeCode="RSON"><observation><templateId root="2.16.840.1.113883.10.20.22.4.19"/><code code="404684003"/><value xsi:type="CD" code="195967001" `+ccdatest.Snomed+`/></observation></entryRelationship>`),
-			Want: []string{"MedicationStatement | dosage.site.coding.code=28273000 | dosage.doseAndRate.doseQuantity.unit=Puff | dosage.doseAndRate.doseQuantity.code=415215001 |" +
-				" dosage.doseAndRate.rateQuantity.value=90 | dosage.maxDosePerPeriod.numerator.value=8 | dosage.asNeededCodeableConcept.coding.code=56018004 |" +
-				" dosage.patientInstruction=With food | dosage.additionalInstruction.coding.code=171044003 | dosage.text=Two puffs | reasonCode.coding.code=195967001"},
-			Never: []string{"Observation", "MedicationStatement | medicationCodeableConcept.coding.code=unknown"},
+			Want: []string{"MedicationRequest | dosageInstruction.site.coding.code=28273000 | dosageInstruction.doseAndRate.doseQuantity.unit=Puff | dosageInstruction.doseAndRate.doseQuantity.code=415215001 |" +
+				" dosageInstruction.doseAndRate.rateQuantity.value=90 | dosageInstruction.maxDosePerPeriod.numerator.value=8 | dosageInstruction.asNeededCodeableConcept.coding.code=56018004 |" +
+				" dosageInstruction.patientInstruction=With food | dosageInstruction.additionalInstruction.coding.code=171044003 | dosageInstruction.text=Two puffs | reasonCode.coding.code=195967001"},
+			Never: []string{"Observation", "MedicationRequest | medicationCodeableConcept.coding.code=unknown"},
 		},
 		{
 			Name: "whose maker is known are products of their own", Section: "10160-0",
 			Entries: `<entry><substanceAdministration><statusCode code="completed"/><consumable><manufacturedProduct><manufacturedMaterial><code code="1" codeSystem="2.16.840.1.113883.6.88"/><lotNumberText>L-7</lotNumberText></manufacturedMaterial>
 <manufacturerOrganization><name>Factory</name></manufacturerOrganization></manufacturedProduct></consumable></substanceAdministration></entry>`,
-			Want: []string{"Medication | code.coding.code=1 | batch.lotNumber=L-7 | manufacturer.display=Factory", "MedicationStatement | medicationReference.reference | !medicationCodeableConcept"},
+			Want: []string{"Medication | code.coding.code=1 | batch.lotNumber=L-7 | manufacturer.display=Factory", "MedicationRequest | medicationReference.reference | !medicationCodeableConcept"},
 		},
 		{
 			Name: "that have been handed out are dispenses of the same product", Section: "10160-0",

@@ -19,6 +19,9 @@ func product(c *statement.Context, n *cda.Node) (*r4.CodeableConcept, *r4.Refere
 	if name := material.At("name").Words(); name != "" && (concept.Text == "" || concept.Text == r4.Display(concept)) {
 		concept.Text = name
 	}
+	if cda.IsNegated(n) { // it has no package and no maker, since it was not given
+		return concept, nil
+	}
 	m := &r4.Medication{Code: concept, Manufacturer: c.Make.Organization(made.At("manufacturerOrganization"))}
 	if lot := material.At("lotNumberText").Words(); lot != "" {
 		m.Batch = &r4.MedicationBatch{LotNumber: lot}

@@ -1,6 +1,5 @@
 // Package medications converts the Medications Section (2.16.840.1.113883.10.20.22.2.1) and those of admission,
-// discharge and administration to MedicationStatements, MedicationRequests, MedicationAdministrations and
-// MedicationDispenses.
+// discharge and administration to MedicationRequests, MedicationAdministrations and MedicationDispenses.
 //
 // C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-medications.html.
 package medications
@@ -63,7 +62,7 @@ func entries() []statement.Entry {
 				"2.16.840.1.113883.10.20.22.4.16", "2.16.840.1.113883.10.20.1.24", "1.3.6.1.4.1.19376.1.5.3.1.4.7",
 			},
 			Name:    "Medication Activity",
-			Target:  "MedicationStatement, MedicationRequest (planned), MedicationAdministration (administered)",
+			Target:  "MedicationRequest, MedicationAdministration (administered)",
 			Convert: medication,
 		},
 		{
@@ -76,11 +75,11 @@ func entries() []statement.Entry {
 		},
 		{
 			Roots: []string{"2.16.840.1.113883.10.20.22.4.36"}, Name: "Admission Medication",
-			Target: "MedicationStatement", Convert: medicationAct,
+			Target: "MedicationRequest", Convert: medicationAct,
 		},
 		{
 			Roots: []string{"2.16.840.1.113883.10.20.22.4.35"}, Name: "Discharge Medication",
-			Target: "MedicationRequest, MedicationStatement", Convert: medicationAct,
+			Target: "MedicationRequest", Convert: medicationAct,
 		},
 		{
 			Roots: []string{

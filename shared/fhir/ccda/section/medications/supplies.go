@@ -14,7 +14,7 @@ import (
 // in a medication that is only told of, or by itself.
 func supplyOrder(c *statement.Context, n *cda.Node) {
 	r := &r4.MedicationRequest{
-		Header: c.Emit.Header("MedicationRequest", n), Identifier: datatype.Identifiers(n), Status: medicationStatus(n),
+		Header: c.Emit.Header("MedicationRequest", n), Identifier: datatype.Identifiers(n), Status: medicationStatus(c, n),
 		Intent: supplyIntent(n), Subject: c.Patient,
 		Dispense: dispenseRequest(c, n), Note: c.Comments(n),
 	}
@@ -64,8 +64,9 @@ func suppliedProduct(c *statement.Context, n *cda.Node) (*r4.CodeableConcept, *r
 func dispenseRequest(c *statement.Context, n *cda.Node) *r4.DispenseRequest {
 	d := &r4.DispenseRequest{
 		Quantity: datatype.Quantity(n.At("quantity")), ValidityPeriod: c.Read.Period(n.At("effectiveTime")),
+		Duration: supplyDuration(c, n),
 	}
-	if fills := datatype.Whole(n.At("repeatNumber")); fills != nil && *fills >= 0 {
+	if fills := c.Read.Count(n.At("repeatNumber")); fills != nil && *fills >= 0 {
 		*fills = max(*fills-1, 0)
 		d.Repeats = fills
 	}
@@ -78,13 +79,19 @@ func dispenseRequest(c *statement.Context, n *cda.Node) *r4.DispenseRequest {
 	return d
 }
 
+// supplyDuration reads for how long a supply lasts: the width of its time, or of the time of its use (CDA R2,
+// Supply.expectedUseTime). FHIR has no member for when that use begins.
+func supplyDuration(c *statement.Context, n *cda.Node) *r4.Quantity {
+	return cmp.Or(c.Read.Width(n.At("expectedUseTime")), c.Read.Width(n.At("effectiveTime")))
+}
+
 // dispense makes a MedicationDispense (2.16.840.1.113883.10.20.22.4.18).
 func dispense(c *statement.Context, n *cda.Node) {
 	d := &r4.MedicationDispense{
-		Header: c.Emit.Header("MedicationDispense", n), Identifier: datatype.Identifiers(n), Status: dispenseStatus(n),
+		Header: c.Emit.Header("MedicationDispense", n), Identifier: datatype.Identifiers(n), Status: dispenseStatus(c, n),
 		Subject:  c.Patient,
 		Quantity: datatype.Quantity(n.At("quantity")), HandedOver: c.Read.Start(n.At("effectiveTime")),
-		Note: c.Comments(n),
+		DaysSupply: supplyDuration(c, n), Note: c.Comments(n),
 	}
 	d.Medication, d.MedicationRef = suppliedProduct(c, n)
 	for _, who := range c.Make.Performers(n) {
@@ -101,16 +108,20 @@ func dispense(c *statement.Context, n *cda.Node) {
 			d.Prescription = append(d.Prescription, r4.Listed(c.Emit.Reference(order))...)
 		}
 	}
-	if around := c.Emit.Reference(cda.Outer(n)); d.Prescription == nil &&
+	if around := c.Emit.Reference(cda.Outer(n)); d.Prescription == nil && !isEvent(cda.Outer(n)) &&
 		emit.ResourceOf[r4.MedicationRequest](c.Emit, around) != nil {
 		d.Prescription = r4.Listed(around)
 	}
 	c.Add(d, told...)
 }
 
-func dispenseStatus(n *cda.Node) string {
-	if status := medicationStatus(n); status != "active" {
+func dispenseStatus(c *statement.Context, n *cda.Node) string {
+	switch status := medicationStatus(c, n); status {
+	case "active":
+		return "in-progress"
+	case "draft":
+		return "preparation"
+	default:
 		return status
 	}
-	return "in-progress"
 }

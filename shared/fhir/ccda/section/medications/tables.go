@@ -6,12 +6,12 @@ import "recordbridge/shared/fhir/ccda/terms"
 // "ordered" is no ActStatus: a vendor writes it.
 const statuses terms.Table = `
 active active
-new active
+new draft
 ordered active
 completed completed
 aborted stopped
-cancelled stopped
-canceled stopped
+cancelled cancelled
+canceled cancelled
 suspended on-hold
 held on-hold
 nullified entered-in-error

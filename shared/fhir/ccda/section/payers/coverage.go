@@ -56,10 +56,12 @@ func convertPolicy(c *statement.Context, n, act *cda.Node, order int) {
 	for p := range n.Each("performer") {
 		addPayer(c, r, p)
 	}
+	over := cmp.Or(n.At("effectiveTime"), act.At("effectiveTime")).At("high")
 	for p := range n.Each("participant") {
 		switch role := p.At("participantRole"); p.Attr("typeCode") {
 		case "COV":
 			setMember(c, r, p, role)
+			over = cmp.Or(p.At("time", "high"), over)
 		case "HLD":
 			r.PolicyHolder = holder(c, role)
 			r.Subscriber = cmp.Or(r.PolicyHolder, r.Subscriber)
@@ -80,6 +82,9 @@ func convertPolicy(c *statement.Context, n, act *cda.Node, order int) {
 				told = append(told, plan)
 			}
 		}
+	}
+	if r.Status == "active" && c.Document.IsPast(over) {
+		r.Status = "cancelled" // by its end; FHIR has no other status for it
 	}
 	if r.Payor == nil {
 		r.Payor = []r4.Reference{{Display: "Unknown"}}
@@ -181,7 +186,10 @@ func holder(c *statement.Context, role *cda.Node) *r4.Reference {
 }
 
 // coverageStatus maps ActStatus to the status of a policy: C-CDA says completed of one that is in force, since it is
-// the telling that is.
+// the telling that is. One whose status is not known may be none.
 func coverageStatus(n *cda.Node) string {
-	return cmp.Or(statuses.Of(cda.StatusOf(n)), "active")
+	if cda.HasNoStatus(n) {
+		return "active"
+	}
+	return cmp.Or(statuses.Of(cda.StatusOf(n)), "draft")
 }

@@ -5,6 +5,8 @@ import "recordbridge/shared/fhir/ccda/terms"
 // statuses maps ActStatus to fm-status (FHIR R4, Coverage.status). C-CDA uses completed for a policy in force: the
 // statement is complete.
 const statuses terms.Table = `
+completed active
+active active
 aborted cancelled
 cancelled cancelled
 canceled cancelled

@@ -32,10 +32,14 @@ func (all *carePlans) convert(c *statement.Context, section *cda.Node) {
 	if text == nil && entries == nil {
 		return
 	}
+	if section.Attr("nullFlavor") != "" && entries == nil { // its words only say that there is no plan
+		docref.OfWords(c, section)
+		return
+	}
 	by := c.Make.Author(section)
 	p := &r4.CarePlan{
 		Header: docref.SectionHeader(c, "CarePlan", section), Identifier: datatype.Identifiers(section),
-		Status: "active", Intent: "plan",
+		Status: planStatus(c, entries), Intent: "plan",
 		Category: []r4.CodeableConcept{
 			*r4.Concept(
 				"http://hl7.org/fhir/us/core/CodeSystem/careplan-category", "assess-plan",
@@ -72,6 +76,33 @@ func (all *carePlans) convert(c *statement.Context, section *cda.Node) {
 		all.first = ref
 		c.Emit.After(ref, func() { completeCarePlan(c, ref) })
 	}
+}
+
+// planStatus returns the status of a plan by its entries, since a section has none: it is active if anything of it is yet
+// to do, and completed if all of it is over.
+func planStatus(c *statement.Context, entries []r4.Reference) string {
+	status := "unknown"
+	for _, entry := range entries {
+		of := ""
+		if r := emit.ResourceOf[r4.ServiceRequest](c.Emit, &entry); r != nil {
+			of = r.Status
+		} else if r := emit.ResourceOf[r4.MedicationRequest](c.Emit, &entry); r != nil {
+			of = r.Status
+		} else if r := emit.ResourceOf[r4.DeviceRequest](c.Emit, &entry); r != nil {
+			of = r.Status
+		} else if r := emit.ResourceOf[r4.Goal](c.Emit, &entry); r != nil {
+			of = r.Lifecycle
+		} else if r := emit.ResourceOf[r4.Encounter](c.Emit, &entry); r != nil {
+			of = r.Status
+		}
+		switch of {
+		case "active", "draft", "on-hold", "planned", "proposed", "accepted":
+			return "active"
+		case "completed", "finished":
+			status = "completed"
+		}
+	}
+	return status
 }
 
 // completeCarePlan adds the goals, health concerns and care teams of the document.

@@ -44,7 +44,7 @@ func request(c *statement.Context, n *cda.Node) *r4.Reference {
 		r.Code = c.Read.InWords(n, n.At("code"))
 	}
 	r.Note = append(c.Read.Note(n, r.Code), c.Comments(n)...)
-	if cda.IsTrue(n.Attr("negationInd")) {
+	if cda.IsNegated(n) {
 		r.DoNotPerform = r4.True()
 	}
 	for value := range n.Each("value") {
@@ -260,7 +260,7 @@ func communicationStatus(n *cda.Node) string {
 
 // requestStatus maps ActStatus to the status of a request.
 func requestStatus(n *cda.Node) string {
-	return cmp.Or(requestStatuses.Of(cmp.Or(cda.StatusOf(n), "active")), "unknown")
+	return cmp.Or(requestStatuses.Of(cda.StatusOf(n)), "unknown")
 }
 
 // intent maps a mood to the intent of a request (ActMood; request-intent).

@@ -37,12 +37,12 @@ func TestPlannedStatements(t *testing.T) {
 			Name: "of CCD have one template for all", Section: `<section><templateId root="2.16.840.1.113883.10.20.1.10"/><title>Plan</title>`,
 			Entries: `<entry><observation classCode="OBS" moodCode="RQO"><templateId root="2.16.840.1.113883.10.20.1.25"/><code code="23426006" ` + ccdatest.InSnomed + `<statusCode code="new"/></observation></entry>
 <entry><encounter classCode="ENC" moodCode="INT"><templateId root="2.16.840.1.113883.10.20.1.25"/><code code="185349003" ` + ccdatest.InSnomed + `<effectiveTime value="20200201"/></encounter></entry>`,
-			Want: []string{"ServiceRequest | code.coding.code=23426006 | status=active | intent=order", "Encounter | status=planned | type.coding.code=185349003", "CarePlan | title=Plan"},
+			Want: []string{"ServiceRequest | code.coding.code=23426006 | status=draft | intent=order", "Encounter | status=planned | type.coding.code=185349003", "CarePlan | title=Plan"},
 		},
 		{
 			Name: "have their words where they have no code", Section: "18776-5",
 			Entries: ccdatest.PlannedAs("act", "ACT", "INT", "39", `<code nullFlavor="UNK"/><text>Walk more</text>`) + ccdatest.PlannedAs("act", "ACT", "PRP", "39", `<code nullFlavor="NASK"/>`),
-			Want:    []string{"ServiceRequest | code.text=Walk more | !note | status=active", "ServiceRequest | code.coding.code=not-asked | !code.text"},
+			Want:    []string{"ServiceRequest | code.text=Walk more | !note | status=unknown", "ServiceRequest | code.coding.code=not-asked | !code.text"},
 		},
 		{
 			Name: "are not to be done when they are negated", Section: "18776-5",

@@ -2,10 +2,11 @@ package plans
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// requestStatuses maps ActStatus to request-status (FHIR R4, ServiceRequest.status).
+// requestStatuses maps ActStatus to request-status (FHIR R4, ServiceRequest.status). An act that is new may not be acted
+// on yet (v3-ActStatus), which is a draft.
 const requestStatuses terms.Table = `
 active active
-new active
+new draft
 held on-hold
 suspended on-hold
 completed completed
@@ -19,12 +20,12 @@ obsolete entered-in-error
 // communicationStatuses maps ActStatus, and "ordered" of a vendor, to event-status (FHIR R4, Communication.status).
 const communicationStatuses terms.Table = `
 active in-progress
-new in-progress
-ordered in-progress
+new preparation
+ordered preparation
 completed completed
 aborted stopped
-cancelled stopped
-canceled stopped
+cancelled not-done
+canceled not-done
 suspended on-hold
 held on-hold
 nullified entered-in-error

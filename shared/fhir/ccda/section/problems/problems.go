@@ -53,11 +53,11 @@ func problem(c *statement.Context, n, act *cda.Node) *r4.Reference {
 	value := n.At("value")
 	r := &r4.Condition{
 		Header: c.Emit.Header("Condition", n), Identifier: datatype.Identifiers(n), Code: c.Read.ConceptOr(value),
-		Subject:   c.Patient,
-		Onset:     cmp.Or(c.Read.DateTime(when.At("low")), c.Read.DateTime(when), c.Read.DateTime(when.At("center"))),
-		Abatement: c.Read.DateTime(when.At("high")),
-		BodySite:  c.Read.Concepts(n, "targetSiteCode"), Category: problemCategories(c, n),
+		Subject:  c.Patient,
+		Onset:    cmp.Or(c.Read.DateTime(when.At("low")), c.Read.DateTime(when), c.Read.DateTime(when.At("center"))),
+		BodySite: c.Read.Concepts(n, "targetSiteCode"), Category: problemCategories(c, n),
 	}
+	setEnd(c, r, when.At("high"))
 	told := []*cda.Node{n}
 	if act != nil {
 		told = append(told, act)
@@ -77,7 +77,7 @@ func problem(c *statement.Context, n, act *cda.Node) *r4.Reference {
 	by := c.Make.Author(n)
 	r.Recorder, r.Recorded = by.As("Practitioner", "PractitionerRole", "Patient", "RelatedPerson"), by.Time
 	r.Asserter = c.Make.Party(n.At("informant")).As("Practitioner", "PractitionerRole", "Patient", "RelatedPerson")
-	r.Note = c.Comments(n)
+	r.Note = append(r.Note, c.Comments(n)...)
 	if len(r.Code.Coding) == 0 && r.Code.Text == "" {
 		r.Code.Text = c.Read.Text(n.At("text"))
 	}
@@ -100,24 +100,37 @@ func problem(c *statement.Context, n, act *cda.Node) *r4.Reference {
 	return ref
 }
 
+const statusRoot = "2.16.840.1.113883.10.20.22.4.6"
+
 // setStatus sets the clinical and the verification status, and returns the Problem Status Observation or nil. A status
 // that the Condition does not have is kept as a tag.
 func setStatus(c *statement.Context, r *r4.Condition, n, act *cda.Node) *cda.Node {
-	when, value := n.At("effectiveTime"), n.At("value")
-	status := cda.EntryOf(n, "2.16.840.1.113883.10.20.22.4.6", "33999-4")
-	r.ClinicalStatus = problemStatus(c, status, act, when)
+	value, high := n.At("value"), n.At("effectiveTime", "high")
+	status := cda.EntryOf(n, statusRoot, "33999-4")
+	r.ClinicalStatus = problemStatus(c, n, act)
 	if status != nil && r.ClinicalStatus.Has(statement.ConditionClinical, statusOfProblem(status.At("value"))) {
 		c.Emit.Take(status.At("value"))
 	}
 	r.Verification = verification(value)
-	if n.Attr("negationInd") == "true" {
+	if cda.IsNegated(n) {
 		negateProblem(r, value)
+	} else if noneInWords.Of(datatype.Normalized(r.Code.Text)) != "" && len(r.Code.Coding) == 0 {
+		r.Code.Coding = noProblems().Coding
 	}
-	if high := when.At("high"); r.Abatement == "" && high != nil &&
+	if end := c.EndOf(n.At("effectiveTime")); end == statement.UnknownEnd &&
 		r.ClinicalStatus.Has(statement.ConditionClinical, "resolved", "inactive", "remission") {
 		r.AbatementAbsent = datatype.Absent(high)
 	}
 	return status
+}
+
+// setEnd reads the end of a problem. One that has not come is a note: a Condition with an abatement is over (con-4).
+func setEnd(c *statement.Context, r *r4.Condition, high *cda.Node) {
+	r.Abatement = c.Read.DateTime(high)
+	if r.Abatement != "" && c.Document.IsLater(high) {
+		r.Note = append(r.Note, r4.Annotation{Text: "Expected end: " + r.Abatement})
+		r.Abatement = ""
+	}
 }
 
 // diagnosisUse tells what the problems of a section were to the encounter that the document is about (FHIR,
@@ -140,13 +153,12 @@ func diagnosisUse(c *statement.Context) *r4.CodeableConcept {
 // verification tells how sure a problem is: one whose code is qualified as suspected (SNOMED CT, finding context) is
 // not confirmed.
 func verification(value *cda.Node) *r4.CodeableConcept {
-	const system = "http://terminology.hl7.org/CodeSystem/condition-ver-status"
 	for q := range value.Each("qualifier") {
 		if cda.Has(q.At("value"), "415684004") {
-			return r4.Concept(system, "provisional", "Provisional")
+			return r4.Concept(statement.ConditionVerified, "provisional", "Provisional")
 		}
 	}
-	return r4.Concept(system, "confirmed", "Confirmed")
+	return r4.Concept(statement.ConditionVerified, "confirmed", "Confirmed")
 }
 
 // problemCategories returns the category by the section, and the kind of problem as the document says it.
@@ -168,18 +180,25 @@ func problemCategories(c *statement.Context, n *cda.Node) []r4.CodeableConcept {
 	return list
 }
 
-// problemStatus returns the clinical status: of the status observation, else of the concern. One that has ended is not
-// active (con-4), even if nobody knows when. It is nil when nothing is said: another mention of the problem may know.
-// The status of an act that is no concern, such as a diagnosis, is that of the act.
-func problemStatus(c *statement.Context, status, act, when *cda.Node) *r4.CodeableConcept {
-	code := statusOfProblem(status.At("value"))
-	if code == "" && (c.Within == "Problems" || cda.Has(act.At("code"), "CONC") ||
-		cda.IsTemplate(act, "2.16.840.1.113883.10.20.22.4.3")) {
-		code = concernStatuses.Of(cda.StatusOf(act))
+// problemStatus returns the clinical status: of the status observation, else of the concern and the end (C-CDA on FHIR,
+// "Problems", rows statusCode, effectiveTime/high and Problem Status). One whose end has a date is not active (con-4); an
+// end of which no date is known does not contradict a status observation. It is nil when nothing is said: another
+// mention of the problem may know, and nobody else does. The status of an act that is no concern, such as a diagnosis, is
+// that of the act.
+func problemStatus(c *statement.Context, n, act *cda.Node) *r4.CodeableConcept {
+	value, denied := statement.StatusIn(n, statusRoot)
+	code, end := statusOfProblem(value), c.EndOf(n.At("effectiveTime"))
+	concern := ""
+	if c.Within == "Problems" || cda.Has(act.At("code"), "CONC") ||
+		cda.IsTemplate(act, "2.16.840.1.113883.10.20.22.4.3") {
+		concern = cda.StatusOf(act)
 	}
-	if high := when.At("high"); high != nil && !cda.IsOneOf(high.Attr("nullFlavor"), "NA", "NI", "PINF") &&
-		!cda.IsOneOf(code, "inactive", "remission") {
-		code = "resolved"
+	isActive := cda.IsOneOf(code, "active", "recurrence", "relapse")
+	switch {
+	case isActive && (denied || end == statement.DatedEnd):
+		code = "inactive"
+	case denied || code == "":
+		code = statement.ClinicalStatus(concern, end)
 	}
 	if code == "" {
 		return nil
@@ -191,15 +210,22 @@ func statusOfProblem(value *cda.Node) string {
 	return statuses.Of(strings.ToLower(cmp.Or(cda.CodeOf(value), value.Attr("displayName"))))
 }
 
-// negateProblem says that a problem is not there. That there is none at all is a code of its own (C-CDA on FHIR,
-// "Problems": no known problems).
+// negateProblem says that a problem is not there (C-CDA on FHIR, "Problems", row negationInd). That there is none at all
+// is a code of its own. A problem that is refuted has no clinical status, unless it had an end (con-4).
 func negateProblem(r *r4.Condition, value *cda.Node) {
 	if cda.Has(value, "55607006", "64572001") {
-		for _, coding := range r.Code.Coding {
-			r.Tag(coding)
-		}
-		r.Code = r4.Concept("http://snomed.info/sct", "160245001", "No current problems or disability")
+		r.Tag(r.Code.Coding...)
+		words := r.Code.Text
+		r.Code = noProblems()
+		r.Code.Text = words
 		return
 	}
-	r.Verification = r4.Concept("http://terminology.hl7.org/CodeSystem/condition-ver-status", "refuted", "Refuted")
+	r.Verification = r4.Concept(statement.ConditionVerified, "refuted", "Refuted")
+	if r.ClinicalStatus = nil; r.Abatement != "" {
+		r.ClinicalStatus = statement.ConditionStatus("inactive")
+	}
+}
+
+func noProblems() *r4.CodeableConcept {
+	return r4.Concept("http://snomed.info/sct", "160245001", "No current problems or disability")
 }

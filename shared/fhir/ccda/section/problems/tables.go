@@ -19,10 +19,15 @@ chronic active
 resolved resolved
 `
 
-// concernStatuses maps ActStatus of the concern to condition-clinical, for a problem without a status of its own.
-const concernStatuses terms.Table = `
-active active
-completed resolved
-aborted inactive
-suspended inactive
+// noneInWords are words in place of a problem that say that there is none, with underscores for spaces.
+const noneInWords terms.Table = `
+no_known_problems yes
+no_known_problem yes
+no_known_conditions yes
+no_known_active_problems yes
+no_known_medical_problems yes
+no_active_problems yes
+no_current_problems yes
+no_current_problems_or_disability yes
+no_problems yes
 `

@@ -73,7 +73,7 @@ func procedureCode(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 
 // procedureStatus maps ActStatus (ConceptMap of "C-CDA on FHIR" for ProcedureStatus).
 func procedureStatus(n *cda.Node) string {
-	if cda.IsTrue(n.Attr("negationInd")) {
+	if cda.IsNegated(n) {
 		return "not-done"
 	}
 	return cmp.Or(statuses.Of(cda.StatusOf(n)), "unknown")
@@ -101,11 +101,17 @@ func tookSpecimens(c *statement.Context, n *cda.Node, procedure *r4.Reference) {
 			continue
 		}
 		entity.TakenBy(s, procedure)
+		if s.Collection == nil {
+			s.Collection = &r4.SpecimenCollection{}
+		}
 		if s.Collection.Collected == "" && s.Collection.CollectedPeriod == nil {
 			s.Collection.Collected, s.Collection.CollectedPeriod = c.Read.Effective(n.At("effectiveTime"))
 		}
 		if s.Collection.BodySite == nil {
 			s.Collection.BodySite = c.Read.Concept(n.At("targetSiteCode"))
+		}
+		if r4.IsEmpty(*s.Collection) {
+			s.Collection = nil
 		}
 	}
 }

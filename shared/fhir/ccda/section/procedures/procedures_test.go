@@ -51,13 +51,13 @@ func TestProcedures(t *testing.T) {
 		{
 			Name: "take specimens", Section: "47519-4",
 			Entries: procedure(done, ccdatest.Colonoscopy+`<effectiveTime value="2019"/><specimen><specimenRole><id root="2.16.840.1.113883.19.7" extension="s"/><specimenPlayingEntity><code code="309226005" codeSystem="2.16.840.1.113883.6.96"/></specimenPlayingEntity></specimenRole></specimen>`),
-			Want:    []string{"Specimen | type.coding.code=309226005 | collection.collectedDateTime=2019 | collection.extension.valueReference.reference"},
+			Want:    []string{"Specimen | type.coding.code=309226005 | collection.collectedDateTime=2019 | note.text"},
 		},
 		{
 			Name: "name the specimens that are collected in them", Section: "47519-4",
 			Entries: procedure(done, ccdatest.Colonoscopy+`<entryRelationship typeCode="COMP"><procedure classCode="PROC" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.415"/><code code="17636008"/>
 <participant typeCode="PRD"><participantRole classCode="SPEC"><playingEntity><code code="258415003" codeSystem="2.16.840.1.113883.6.96"/></playingEntity></participantRole></participant></procedure></entryRelationship>`),
-			Want: []string{"Specimen | type.coding.code=258415003 | collection.extension.valueReference.reference"},
+			Want: []string{"Specimen | type.coding.code=258415003 | note.text"},
 		},
 		{
 			Name: "of acts are Procedures, of observations are Observations", Section: "47519-4",

@@ -51,10 +51,10 @@ func resultOrganizer(c *statement.Context, n *cda.Node) {
 	c.Add(r, n)
 }
 
-// responsible returns who performed a statement and who wrote it down.
+// responsible returns who performed a statement. Provenance names who wrote it (C-CDA on FHIR, "Results": author).
 func responsible(c *statement.Context, n *cda.Node) []r4.Reference {
 	var list []r4.Reference
-	for _, who := range append(c.Make.Performers(n), c.Make.OwnAuthor(n)) {
+	for _, who := range c.Make.Performers(n) {
 		if p := who.As("Practitioner", "PractitionerRole", "Organization"); p != nil {
 			list = r4.AppendReference(list, *p)
 		}
@@ -67,6 +67,10 @@ func responsible(c *statement.Context, n *cda.Node) []r4.Reference {
 func result(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
 		observation.YetToDo(c, n)
+		return
+	}
+	if isAside(n) {
+		observation.Generic(c, n)
 		return
 	}
 	o := observation.NewIn(c, n, kindOf(n).category())
@@ -85,9 +89,16 @@ func result(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// part converts an observation in a result by its own template, or as a result, and gives a reference to it.
+// isAside reports whether an observation without a template is about the statement beside it and no result itself: its
+// source of information, its status, a comment (CCD, 2.16.840.1.113883.10.20.1: codes of LOINC).
+func isAside(n *cda.Node) bool {
+	return n.At("templateId") == nil && cda.Has(n.At("code"), "48766-0", "33999-4", "48767-8")
+}
+
+// part converts an observation in a result by its own template, and gives a reference to it. One without a template is
+// about the result, whatever that is, and not of the laboratory: it is taken as a general fact.
 func part(c *statement.Context, n *cda.Node) *r4.Reference {
-	if ref := c.Rules.Member(n, resultSection()); ref != nil && strings.HasPrefix(ref.Reference, "Observation/") {
+	if ref := c.Rules.Member(n, nil); ref != nil && strings.HasPrefix(ref.Reference, "Observation/") {
 		return ref
 	}
 	return nil
@@ -96,6 +107,9 @@ func part(c *statement.Context, n *cda.Node) *r4.Reference {
 // files returns the values of an observation that are files.
 func files(c *statement.Context, n *cda.Node) []r4.Attachment {
 	var list []r4.Attachment
+	if cda.IsNegated(n) {
+		return nil
+	}
 	for value := range n.Each("value") {
 		if datatype.IsFile(value) {
 			c.Emit.Take(value)

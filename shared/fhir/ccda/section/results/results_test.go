@@ -101,7 +101,7 @@ func TestResults(t *testing.T) {
 			Entries: results(bloodCount, result(hemoglobin+`<value xsi:type="BL" value="true"/><performer><assignedEntity><id root="2.16.840.1.113883.19.8" extension="lab"/><assignedPerson><name>Lab</name></assignedPerson></assignedEntity></performer>
 <author><time value="20190305101500+0000"/><assignedAuthor><id root="2.16.840.1.113883.19.8" extension="a"/><assignedPerson><name>Author</name></assignedPerson></assignedAuthor></author>
 <entryRelationship typeCode="SUBJ"><act><templateId root="2.16.840.1.113883.10.20.22.4.64"/><code code="48767-8" codeSystem="2.16.840.1.113883.6.1"/><text>Hemolyzed</text></act></entryRelationship>`)),
-			Want: []string{"Observation | valueBoolean=true | performer.1.reference | note.text=Hemolyzed | issued=2019-03-05T10:15:00+00:00"},
+			Want: []string{"Observation | valueBoolean=true | performer.0.display=Lab | !performer.1 | note.text=Hemolyzed | issued=2019-03-05T10:15:00+00:00", "Provenance | agent.type.coding.code=author | agent.who.display=Author | occurredDateTime=2019-03-05T10:15:00+00:00"},
 		},
 		{
 			Name:    "without templates are told by a title",

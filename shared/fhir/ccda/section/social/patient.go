@@ -68,7 +68,7 @@ func convertFact(c *statement.Context, n *cda.Node, about patientFact) {
 		o.Value, o.Absent = r4.Value{ValueCodeableConcept: unknownValue(value)}, nil
 	}
 	c.Add(o, n)
-	if cda.IsTrue(n.Attr("negationInd")) || n.Attr("moodCode") == "GOL" {
+	if cda.IsNegated(n) || n.Attr("moodCode") == "GOL" {
 		return
 	}
 	extension := r4.Extension{URL: datatype.USCore + about.extension}

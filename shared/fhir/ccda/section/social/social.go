@@ -78,7 +78,7 @@ func pregnancy(c *statement.Context, n *cda.Node) {
 	if n.At("value").Attr("nullFlavor") == "UNK" && o.Value == (r4.Value{}) {
 		o.Value, o.Absent = r4.Value{ValueCodeableConcept: unknownValue(n.At("value"))}, nil
 	}
-	if cda.IsTrue(n.Attr("negationInd")) && cda.Has(n.At("value"), "77386006") { // the value set has a code for it
+	if cda.IsNegated(n) && cda.Has(n.At("value"), "77386006") { // the value set has a code for it
 		o.Value, o.Absent = r4.Value{
 			ValueCodeableConcept: r4.Concept("http://snomed.info/sct", "60001007", "Not pregnant"),
 		}, nil

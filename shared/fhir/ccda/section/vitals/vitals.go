@@ -24,7 +24,7 @@ func siblings(c *statement.Context, n *cda.Node) iter.Seq[*cda.Node] {
 				return
 			}
 			for other := range part.Each("observation") {
-				if !c.Emit.IsTaken(other) && sameTime(other, n) && !yield(other) {
+				if !c.Emit.IsTaken(other) && !cda.IsNegated(other) && sameTime(other, n) && !yield(other) {
 					return
 				}
 			}
@@ -60,6 +60,7 @@ func vitalPanel(c *statement.Context, n *cda.Node) {
 // of a blood pressure or of an oximetry becomes a component of it.
 func vitalSign(c *statement.Context, n *cda.Node) {
 	switch code := n.At("code"); {
+	case cda.IsNegated(n): // a part of nothing
 	case isSystolic(code) || isDiastolic(code):
 		bloodPressure(c, n)
 		return
@@ -103,6 +104,7 @@ func oximetry(c *statement.Context, n, before *cda.Node) {
 // sender calls it a number or a text.
 func vital(c *statement.Context, n *cda.Node) *r4.Observation {
 	o := observation.NewIn(c, n, vitalCategory())
+	observation.AddAuthors(c, o, n)
 	observation.SetTime(o, n)
 	for _, coding := range o.Code.Coding {
 		code, display, found := strings.Cut(standardCodes.Of(coding.Code), " ")

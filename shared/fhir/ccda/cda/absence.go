@@ -1,0 +1,190 @@
+package cda
+
+import "recordbridge/shared/fhir/ccda/terms"
+
+// Unstated is a part of the document that states no fact, for the report.
+type Unstated struct {
+	What   string // a template, else the name of the element
+	Reason string
+}
+
+// Why a part of a document states no fact.
+const (
+	PartOfNull   = "part of a statement that has a nullFlavor"
+	PartOfDenied = "part of a statement that is negated"
+)
+
+// NullReason returns why a statement with a nullFlavor states no fact.
+func NullReason(flavor string) string {
+	if !IsOneOf(flavor, "ASKU", "INV", "MSK", "NA", "NASK", "NAV", "NI", "OTH", "QS", "TRC", "UNK") {
+		flavor = "unknown"
+	}
+	return "statement with nullFlavor " + flavor
+}
+
+// WhatIs returns the template of an element, else its name.
+func WhatIs(n *Node) string {
+	if root := n.At("templateId").Attr("root"); terms.IsOID(root) {
+		return root
+	}
+	return n.Name
+}
+
+// NullFlavor returns the nullFlavor of a statement, or that of a statement that groups it; "" if there is none. A
+// statement that is null states no fact (CDA R2, InfrastructureRoot.nullFlavor).
+func NullFlavor(n *Node) string {
+	for ; n != nil; n = grouping(n) {
+		if flavor := n.Attr("nullFlavor"); flavor != "" {
+			return flavor
+		}
+	}
+	return ""
+}
+
+// IsNegated reports whether a statement is denied (CDA R2, negationInd): by itself, or by a statement that groups it.
+func IsNegated(n *Node) bool {
+	for ; n != nil; n = grouping(n) {
+		if IsTrue(n.Attr("negationInd")) {
+			return true
+		}
+	}
+	return false
+}
+
+// grouping returns the statement around another one if it only groups what is in it; nil otherwise.
+func grouping(n *Node) *Node {
+	if n.Parent == nil {
+		return nil
+	}
+	if up := n.Parent.Parent; up != nil && Groups(up) {
+		return up
+	}
+	return nil
+}
+
+// Groups reports whether a statement only groups others: an organizer, a concern, or another act that lists
+// medications, diagnoses or policies. Its members are statements by themselves, and what is said of it is said of them.
+func Groups(n *Node) bool {
+	return n.Name == "organizer" || n.Name == "act" && (Has(n.At("code"), "CONC") || IsTemplate(n, groupRoots()...))
+}
+
+// IsEmptied reports whether an act only groups others, all of which are null.
+func IsEmptied(n *Node) bool {
+	if n.Name != "act" || !Groups(n) || n.At("entryRelationship") == nil {
+		return false
+	}
+	for rel := range n.Each("entryRelationship") {
+		for s := range rel.Each() {
+			if IsStatement(s) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// groupRoots returns the templates of the acts that only group others.
+func groupRoots() []string {
+	return []string{
+		"2.16.840.1.113883.10.20.22.4.3", "2.16.840.1.113883.10.20.22.4.30", "2.16.840.1.113883.10.20.1.27",
+		"1.3.6.1.4.1.19376.1.5.3.1.4.5.1", "1.3.6.1.4.1.19376.1.5.3.1.4.5.2", "1.3.6.1.4.1.19376.1.5.3.1.4.5.3",
+		"2.16.840.1.113883.10.20.22.4.80", "2.16.840.1.113883.10.20.22.4.33", "2.16.840.1.113883.10.20.22.4.34",
+		"2.16.840.1.113883.10.20.22.4.51", "2.16.840.1.113883.10.20.22.4.65", "2.16.840.1.113883.10.20.22.4.35",
+		"2.16.840.1.113883.10.20.22.4.36", "2.16.840.1.113883.10.20.22.4.60", "2.16.840.1.113883.10.20.1.20",
+	}
+}
+
+// hide takes out of the tree what states no fact, so that no rule finds it: statements that are null, and what is in
+// statements that are null or negated. asks reports whether a null observation is a question that has no answer, which
+// stays without its parts.
+func (d *Document) hide(n *Node, asks func(*Node) bool) {
+	var last *Node
+	for child := n.First; child != nil; child = child.Next {
+		if child.Name == "text" || child.Name == "" {
+			last = child
+			continue
+		}
+		if IsStatement(child) && child.Attr("nullFlavor") != "" && !Groups(child) {
+			d.Unstated = append(d.Unstated, Unstated{WhatIs(child), NullReason(child.Attr("nullFlavor"))})
+			if !asks(child) {
+				unlink(n, last, child)
+				continue
+			}
+			d.keep(child, PartOfNull, isOfQuestion)
+		}
+		if IsStatement(child) && !Groups(child) && IsNegated(child) {
+			d.keep(child, PartOfDenied, isOfDenial)
+		}
+		d.hide(child, asks)
+		last = child
+	}
+}
+
+// unlink removes a child, which follows last; nil if it is the first.
+func unlink(n, last, child *Node) {
+	if last == nil {
+		n.First = child.Next
+	} else {
+		last.Next = child.Next
+	}
+}
+
+// keep removes the children of a statement that are no part of it, and remembers them by the statement.
+func (d *Document) keep(n *Node, reason string, isPart func(n, child *Node) bool) {
+	var last *Node
+	for child := n.First; child != nil; child = child.Next {
+		if child.Name == "" || isPart(n, child) {
+			last = child
+			continue
+		}
+		unlink(n, last, child)
+		if d.Hidden == nil {
+			d.Hidden = map[*Node][]*Node{}
+		}
+		d.Hidden[n] = append(d.Hidden[n], child)
+		if reason == PartOfDenied || child.Attr("nullFlavor") == "" {
+			d.Unstated = append(d.Unstated, Unstated{child.Name, reason})
+		}
+	}
+}
+
+// isOfQuestion reports whether a child of a null observation belongs to the question, and not to an answer.
+func isOfQuestion(_, child *Node) bool {
+	switch child.Name {
+	case "templateId", "id", "code", "text", "statusCode", "effectiveTime", "author", "informant", "methodCode":
+		return true
+	case "entryRelationship":
+		return IsComment(child.At("act"))
+	}
+	return false
+}
+
+// isOfDenial reports whether a child of a negated statement may stay: it says what is denied, by whom and why. Devices,
+// specimens, places and statements in it are no part of something that was not done.
+func isOfDenial(n, child *Node) bool {
+	switch child.Name {
+	case "specimen":
+		return false
+	case "participant": // the substance of an allergy
+		return n.Name == "observation" && child.Attr("typeCode") == "CSM"
+	case "entryRelationship", "component":
+		return isAside(child)
+	}
+	return true
+}
+
+// isAside reports whether a relationship leads to a statement that holds whether or not the one around it does:
+// a comment, a reason, an instruction, a status, or the name of another statement.
+func isAside(rel *Node) bool {
+	for s := range rel.Each() {
+		if !IsStatement(s) {
+			continue
+		}
+		return rel.Attr("typeCode") == "RSON" && s.Name == "observation" || IsComment(s) || Has(s.At("code"), "33999-4") ||
+			IsTemplate(s,
+				"2.16.840.1.113883.10.20.22.4.19", "2.16.840.1.113883.10.20.22.4.53", "2.16.840.1.113883.10.20.22.4.122",
+				"2.16.840.1.113883.10.20.22.4.20", "2.16.840.1.113883.10.20.1.49", "1.3.6.1.4.1.19376.1.5.3.1.4.3") ||
+			s.Name == "encounter" && s.At("code") == nil && s.At("effectiveTime") == nil
+	}
+	return true
+}

@@ -1,0 +1,91 @@
+package datatype
+
+import (
+	"strconv"
+	"time"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/r4"
+)
+
+// completed finds the bounds of an IVL_TS that are not stated (HL7 V3 data types R1, IVL: center and width): a width
+// counts from the bound that is. A center alone is the start; a width around it is dropped.
+func (r *Reader) completed(n *cda.Node, start, end string) (from, to string) {
+	width, center := n.At("width"), n.At("center")
+	isKnown := start != "" || end != ""
+	if !isKnown {
+		start = r.DateTime(center)
+	}
+	if width.Attr("value") == "" || !isKnown && start == "" {
+		return start, end
+	}
+	r.account.Take(width)
+	switch {
+	case start != "" && end != "":
+		return start, end
+	case isKnown && end == "":
+		end = shifted(start, width, 1)
+	case isKnown:
+		start = shifted(end, width, -1)
+	}
+	if start == "" || end == "" {
+		r.account.Drop("width", "a length of time that cannot be counted from a bound")
+	}
+	return start, end
+}
+
+// shifted returns the time that is a duration after (1) or before (-1) another one, as precise as that is; "" if its
+// precision is less than the duration's unit.
+func shifted(from string, width *cda.Node, sign int) string {
+	amount, unit := PeriodOf(width)
+	count, err := strconv.Atoi(string(amount))
+	if err != nil || count > 1e6 {
+		return ""
+	}
+	count *= sign
+	layout := time.DateOnly
+	if len(from) > len(time.DateOnly) {
+		layout = time.RFC3339
+	}
+	at, err := time.Parse(layout, from)
+	if err != nil {
+		return ""
+	}
+	switch unit {
+	case "d":
+		at = at.AddDate(0, 0, count)
+	case "wk":
+		at = at.AddDate(0, 0, 7*count)
+	case "mo":
+		at = at.AddDate(0, count, 0)
+	case "a":
+		at = at.AddDate(count, 0, 0)
+	default:
+		length := map[string]time.Duration{"h": time.Hour, "min": time.Minute, "s": time.Second}[unit]
+		if layout == time.DateOnly || length == 0 {
+			return ""
+		}
+		at = at.Add(time.Duration(count) * length)
+	}
+	if at.Year() > 9999 || at.Year() < 1 {
+		return ""
+	}
+	if len(from) > len(time.DateOnly) && unit != "h" && unit != "min" && unit != "s" {
+		layout = time.DateOnly // a width of days is known to the day
+	}
+	return at.Format(layout)
+}
+
+// Width reads the length of an IVL_TS that has no bounds, such as the days for which a supply lasts; nil if it has any.
+func (r *Reader) Width(n *cda.Node) *r4.Quantity {
+	width := n.At("width")
+	if width == nil || r.Start(n) != "" {
+		return nil
+	}
+	value, unit := PeriodOf(width)
+	if value == "" {
+		return nil
+	}
+	r.account.Take(width)
+	return &r4.Quantity{Value: value, Unit: width.Attr("unit"), System: UCUM, Code: unit}
+}

@@ -1,0 +1,45 @@
+package datatype
+
+import (
+	"strings"
+
+	"recordbridge/shared/fhir/ccda/r4"
+)
+
+// IsUnknown reports whether a concept names nothing: it is absent, only states why, or its words only say that nothing
+// is known, such as "Unknown" or "No allergy data is applicable". Words that name something are a code in words. A code
+// that itself means that there is none of something names that.
+func IsUnknown(concept *r4.CodeableConcept) bool {
+	if concept == nil {
+		return true
+	}
+	for _, coding := range concept.Coding {
+		if coding.System != AbsentSystem && coding.System != nullFlavors && coding.Code != unknownOfSnomed &&
+			!isUnknownName(coding.Display) {
+			return false
+		}
+	}
+	return concept.Text == "" || isUnknownName(concept.Text) || isDenial(concept.Text)
+}
+
+const (
+	nullFlavors     = "http://terminology.hl7.org/CodeSystem/v3-NullFlavor"
+	unknownOfSnomed = "261665006" // SNOMED CT, Unknown (qualifier value)
+)
+
+// Normalized returns words in lower case without the signs around them, joined by underscores, as the keys of a table.
+func Normalized(text string) string {
+	return strings.Join(strings.Fields(strings.ToLower(strings.Trim(text, " .:;-*()[]"))), "_")
+}
+
+// isUnknownName reports whether the name of something says that it is unknown, such as "Unknown problem".
+func isUnknownName(text string) bool {
+	name := Normalized(text)
+	return unknownNames.Of(name) != "" || strings.HasPrefix(name, "unknown") && strings.Count(name, "_") < 2
+}
+
+// isDenial reports whether a text denies something, or says that nothing is known of it, in a whole sentence.
+func isDenial(text string) bool {
+	first, _, _ := strings.Cut(Normalized(text), "_")
+	return first == "no" || first == "not" || first == "none" || first == "denies"
+}

@@ -1,0 +1,64 @@
+package emit
+
+import (
+	"strings"
+
+	"recordbridge/shared/fhir/ccda/cda"
+)
+
+// noMember is the reason of what a rule has no member for.
+const noMember = "no rule has a member for it"
+
+// CountMisread counts the characters of a document that could not be read in its encoding, or whose encoding was guessed.
+func (e *Emitter) CountMisread(d cda.Parsed) {
+	if d.Replaced > 0 {
+		e.drop("character", "not one of the document's encoding", d.Replaced)
+	}
+	if d.Guessed > 0 {
+		e.drop("character", "not in the declared encoding; read as windows-1252", d.Guessed)
+	}
+}
+
+// CountUnread counts the times of a document that no rule has read. It runs after all rules. Of a document over its
+// budget the statements are counted, and not their times.
+func (e *Emitter) CountUnread(document *cda.Node) {
+	if e.budget.isFull {
+		return
+	}
+	born := document.At("recordTarget", "patientRole", "patient", "birthTime").Attr("value")
+	for n := range document.Descendants() {
+		what, value := timeOf(n), n.Attr("value")
+		if what == "" || value == "" || n.Attr("nullFlavor") != "" || e.IsTaken(n) ||
+			value == n.At("low").Attr("value") || value == n.At("high").Attr("value") ||
+			what == "birthTime" && value == born { // stated twice; the latter of an insurance's member
+			continue
+		}
+		e.Drop(what, noMember)
+	}
+}
+
+// timeOf returns the name of the time that an element is, or is a bound of; "" if it is none (CDA R2: TS, IVL_TS,
+// PIVL_TS).
+func timeOf(n *cda.Node) string {
+	switch n.Name {
+	case "low", "high", "center":
+		if n.Parent != nil {
+			return timeOf(n.Parent)
+		}
+	case "width":
+		if n.Parent != nil && timeOf(n.Parent) != "" {
+			return "width"
+		}
+	case "phase", "time":
+		return n.Name
+	case "comp":
+		if n.Parent != nil {
+			return timeOf(n.Parent)
+		}
+	default:
+		if strings.HasSuffix(n.Name, "Time") {
+			return n.Name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,78 @@
+package encounter
+
+import (
+	"cmp"
+	"time"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/statement"
+)
+
+// statusOf returns the status of an encounter as of the document's time, which decides whether it is over: that of
+// ActStatus, else that of its time (C-CDA on FHIR, "Encounters", rows statusCode and effectiveTime). One that is over is
+// not in progress, and an encounter of the past without an end is unknown, since nobody says that it went on. hasLeft is
+// true if the patient was discharged.
+func statusOf(c *statement.Context, n *cda.Node, hasLeft bool) string {
+	when := n.At("effectiveTime")
+	start, end := cmp.Or(when.At("low"), when), cmp.Or(when.At("high"), when)
+	_, hasEnd := cda.ReadStamp(end.Attr("value"))
+	isOver := hasLeft || hasEnd && !c.Document.IsLater(end)
+	isAhead := c.Document.IsLater(start)
+	status := statuses.Of(cda.StatusOf(n))
+	switch {
+	case status == "in-progress" && hasLeft, status == "in-progress" && isOver && when.At("high") != nil:
+		return "finished"
+	case status == "in-progress" && (isOver || isAhead) && !isSameDay(c, when):
+		return "unknown"
+	case status == "finished" && isAhead:
+		return "unknown"
+	case status != "":
+		return status
+	}
+	switch mood := n.Attr("moodCode"); {
+	case mood != "" && mood != "EVN":
+		return "planned"
+	case !cda.HasNoStatus(n) || isAhead: // it has one that says nothing, or has not begun
+		return "unknown"
+	case isOver:
+		return "finished"
+	case isDuring(c, n, when):
+		return "in-progress"
+	}
+	return "unknown"
+}
+
+// isDuring reports whether the document was written during an encounter: it is the one that the document is about, or
+// has an end that has not come.
+func isDuring(c *statement.Context, n, when *cda.Node) bool {
+	if _, dated := cda.ReadStamp(when.At("low").Attr("value")); !dated {
+		return false
+	}
+	return c.Document.IsLater(when.At("high")) ||
+		n.Name == "encompassingEncounter" && isRecent(c, when.At("low"), encounterClass(n.At("code")).Code)
+}
+
+// isRecent reports whether an encounter that began at a time may still go on when the document was written: a visit
+// until the next day, and a stay, or what may be one, for a year.
+func isRecent(c *statement.Context, start *cda.Node, class string) bool {
+	const visit, stay = 1, 365
+	s, _ := cda.ReadStamp(start.Attr("value"))
+	if len(s.Digits) < day || len(c.Document.Written) < day {
+		return false
+	}
+	from, errFrom := time.Parse("20060102", s.Digits[:day])
+	written, errWritten := time.Parse("20060102", c.Document.Written[:day])
+	limit := stay
+	if cda.IsOneOf(class, "AMB", "EMER", "FLD", "HH", "VR") {
+		limit = visit
+	}
+	return errFrom == nil && errWritten == nil && !written.After(from.AddDate(0, 0, limit))
+}
+
+// isSameDay reports whether an encounter of one day is of the document's.
+func isSameDay(c *statement.Context, when *cda.Node) bool {
+	s, ok := cda.ReadStamp(when.Attr("value"))
+	return ok && len(s.Digits) >= day && len(c.Document.Written) >= day && s.Digits[:day] == c.Document.Written[:day]
+}
+
+const day = len("20060102")

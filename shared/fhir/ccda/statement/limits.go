@@ -1,0 +1,168 @@
+package statement
+
+import (
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/datatype"
+	"recordbridge/shared/fhir/ccda/emit"
+	"recordbridge/shared/fhir/ccda/r4"
+)
+
+// Why a statement has no resource although a rule made one.
+const (
+	noResource = "no resource can state that it is negated"
+	noStatus   = "no resource can state that its status is unknown"
+)
+
+// limit makes a resource state no more than its statement does, whichever rule made it: what is denied is refuted or not
+// done, and what the document leaves open is neither confirmed nor under way. It returns why no resource of the type can
+// state that; "" if r can.
+func (c *Context) limit(r r4.Resource, n *cda.Node) string {
+	if cda.IsNegated(n) && !deny(r) {
+		return noResource
+	}
+	if !cda.IsNegated(n) && c.isOpen(r, n) && !leaveOpen(r) {
+		return noStatus
+	}
+	return ""
+}
+
+// isOpen reports whether a document leaves open what a statement says: a statement around it is null, or it is about
+// something that has no name.
+func (c *Context) isOpen(r r4.Resource, n *cda.Node) bool {
+	if cda.NullFlavor(n) != "" {
+		return true
+	}
+	switch r := r.(type) {
+	case *r4.Condition:
+		return datatype.IsUnknown(r.Code)
+	case *r4.AllergyIntolerance:
+		return datatype.IsUnknown(r.Code)
+	case *r4.Procedure:
+		return datatype.IsUnknown(r.Code)
+	case *r4.ServiceRequest:
+		return datatype.IsUnknown(r.Code)
+	case *r4.DeviceRequest:
+		return datatype.IsUnknown(r.Code)
+	case *r4.Immunization:
+		return r.Occurrence == "" && datatype.IsUnknown(r.VaccineCode)
+	case *r4.MedicationRequest:
+		return c.isUnknownProduct(r.Medication, r.MedicationRef)
+	case *r4.MedicationAdministration:
+		return c.isUnknownProduct(r.Medication, r.MedicationRef)
+	case *r4.MedicationDispense:
+		return c.isUnknownProduct(r.Medication, r.MedicationRef)
+	}
+	return false
+}
+
+func (c *Context) isUnknownProduct(concept *r4.CodeableConcept, product *r4.Reference) bool {
+	if m := emit.ResourceOf[r4.Medication](c.Emit, product); m != nil {
+		concept = m.Code
+	}
+	return (product == nil || concept != nil) && datatype.IsUnknown(concept)
+}
+
+// deny makes a resource state that something is not so, or was not done (FHIR R4, the status of each type). It reports
+// whether its type can. Rules have set the code or the verification of a Condition and of an AllergyIntolerance, and the
+// value of an Observation.
+func deny(r r4.Resource) bool {
+	switch r := r.(type) {
+	case *r4.Condition, *r4.AllergyIntolerance, *r4.Observation:
+	case *r4.Procedure:
+		r.Status, r.FocalDevice = "not-done", nil
+	case *r4.Immunization:
+		r.Status, r.Protocol, r.Reaction = "not-done", nil, nil
+	case *r4.MedicationAdministration:
+		r.Status = "not-done"
+	case *r4.MedicationDispense:
+		r.Status = "declined"
+	case *r4.MedicationRequest:
+		r.DoNotPerform = r4.True()
+	case *r4.ServiceRequest:
+		r.DoNotPerform = r4.True()
+	case *r4.DeviceRequest: // R4 has no doNotPerform there
+		r.Status = "revoked"
+	case *r4.SupplyDelivery:
+		r.Status = "abandoned"
+	case *r4.Encounter:
+		r.Status = "cancelled"
+	case *r4.Goal:
+		r.Lifecycle = "rejected"
+	case *r4.Communication:
+		r.Status = "not-done"
+	default:
+		return false
+	}
+	return true
+}
+
+// leaveOpen makes a resource state that nothing is known of its status, or that nobody has confirmed it (FHIR R4, the
+// status of each type; US Core, "Missing Data"). It reports whether its type can. A status that says that something has
+// ended or was an error stays.
+func leaveOpen(r r4.Resource) bool {
+	switch r := r.(type) {
+	case *r4.Condition:
+		if r.Verification.Has(ConditionVerified, "confirmed") {
+			r.Verification = r4.Concept(ConditionVerified, "unconfirmed", "Unconfirmed")
+		}
+	case *r4.AllergyIntolerance:
+		if r.Verification.Has(AllergyVerified, "confirmed") {
+			r.Verification = r4.Concept(AllergyVerified, "unconfirmed", "Unconfirmed")
+		}
+	case *r4.Immunization:
+		return r.Status != "completed"
+	case *r4.Goal:
+		setOpen(&r.Lifecycle, "proposed")
+	case *r4.CareTeam:
+		setOpen(&r.Status, "")
+	case *r4.Consent:
+		setOpen(&r.Status, "draft")
+	case *r4.Coverage:
+		setOpen(&r.Status, "draft")
+	case *r4.SupplyDelivery:
+		setOpen(&r.Status, "")
+	case *r4.FamilyMemberHistory:
+		setOpen(&r.Status, "partial")
+	case *r4.ImagingStudy:
+		setOpen(&r.Status, "unknown")
+	default:
+		if status := statusOf(r); status != nil {
+			setOpen(status, "unknown")
+		}
+	}
+	return true
+}
+
+// statusOf returns the status of a resource whose type has the code "unknown" for it; nil for other types.
+func statusOf(r r4.Resource) *string {
+	switch r := r.(type) {
+	case *r4.Observation:
+		return &r.Status
+	case *r4.DiagnosticReport:
+		return &r.Status
+	case *r4.Procedure:
+		return &r.Status
+	case *r4.Encounter:
+		return &r.Status
+	case *r4.MedicationRequest:
+		return &r.Status
+	case *r4.MedicationAdministration:
+		return &r.Status
+	case *r4.MedicationDispense:
+		return &r.Status
+	case *r4.ServiceRequest:
+		return &r.Status
+	case *r4.DeviceRequest:
+		return &r.Status
+	case *r4.Communication:
+		return &r.Status
+	}
+	return nil
+}
+
+// setOpen replaces a status that says that something is under way or done.
+func setOpen(status *string, open string) {
+	if cda.IsOneOf(*status, "active", "completed", "final", "in-progress", "finished", "available") {
+		*status = open
+	}
+}

@@ -1,0 +1,124 @@
+// Package ucum checks units of measure against UCUM, the Unified Code for Units of Measure (ucum.org/ucum), and finds
+// the UCUM code of units that senders write in other ways.
+package ucum
+
+import "strings"
+
+// Code returns the case-sensitive UCUM code of a unit as a sender wrote it; "" if it has none, or if its reading by
+// UCUM would be a different unit from the one that senders mean by it. docs/ccda.md ("Units") has the rules.
+func Code(unit string) string {
+	if len(unit) > maxLength {
+		return ""
+	}
+	e := parse(unit)
+	if e.valid && !e.doubtful {
+		return unit
+	}
+	if code := whole.Of(fold(unit)); code != "" {
+		return code
+	}
+	return byParts(unit)
+}
+
+// IsValid reports whether a text is a case-sensitive UCUM expression (UCUM 2.2, sections 2 and 3).
+func IsValid(code string) bool { return len(code) <= maxLength && parse(code).valid }
+
+// maxLength bounds an expression in bytes; UCUM's own examples have less than 40.
+const maxLength = 256
+
+// byParts returns the code of a quotient each of whose parts has a code.
+func byParts(unit string) string {
+	parts := strings.Split(unit, "/")
+	for i, part := range parts {
+		if i == 0 && strings.TrimSpace(part) == "" && len(parts) > 1 {
+			parts[i] = ""
+			continue
+		}
+		if parts[i] = partCode(part); parts[i] == "" {
+			multiple := multiples.Of(strings.ToLower(strings.TrimSpace(part)))
+			if i > 0 || len(parts) != 2 || multiple == "" || !isVolume(partCode(parts[1])) {
+				return ""
+			}
+			parts[i] = multiple
+		}
+	}
+	code := strings.Join(parts, "/")
+	if e := parse(code); !e.valid || e.doubtful {
+		return ""
+	}
+	return code
+}
+
+// isVolume reports whether cells are counted in a volume, so that "K" before it means thousands.
+func isVolume(code string) bool { return code == "uL" || code == "mm3" }
+
+// partCode returns the code of a unit that is no quotient.
+func partCode(part string) string {
+	part = strings.TrimSpace(part)
+	for _, spelling := range [...]string{part, strings.NewReplacer("µ", "u", "μ", "u").Replace(part)} {
+		if e := parse(spelling); e.valid && !e.doubtful {
+			return spelling
+		}
+		if code := exact.Of(spelling); code != "" {
+			return code
+		}
+		if code := capital(spelling); code != "" {
+			return code
+		}
+		folded := fold(spelling)
+		if code := words.Of(folded); code != "" {
+			return code
+		}
+		if code := powerOfTen(folded); code != "" {
+			return code
+		}
+	}
+	return ""
+}
+
+// fold returns a unit in lower case, without white space and without a point or a plural in parentheses at its end.
+func fold(unit string) string {
+	folded := strings.ToLower(strings.Join(strings.Fields(unit), ""))
+	return strings.TrimSuffix(strings.TrimSuffix(folded, "."), "(s)")
+}
+
+// powerOfTen reads a power of ten as analysers write it, such as x10e3, 10+3 and 10**3.
+func powerOfTen(folded string) string {
+	rest, found := strings.CutPrefix(strings.TrimPrefix(folded, "x"), "10")
+	if !found {
+		return ""
+	}
+	for _, sign := range [...]string{"**", "*", "^", "e+", "e", "+", "("} {
+		digits, is := strings.CutPrefix(rest, sign)
+		if !is {
+			continue
+		}
+		if sign == "(" {
+			digits = strings.TrimSuffix(digits, ")")
+		}
+		if digits == "" || len(digits) > 2 || strings.Trim(digits, "0123456789") != "" {
+			return ""
+		}
+		return "10*" + strings.TrimLeft(digits, "0")
+	}
+	return ""
+}
+
+// capital reads a unit in capitals by UCUM's case-insensitive symbols, where M is milli and G is gram. It takes only
+// units of which capitals mean nothing else.
+func capital(unit string) string {
+	if strings.ToUpper(unit) != unit {
+		return ""
+	}
+	base, exponent := cutExponent(unit)
+	if code := capitals.Of(base); code != "" {
+		return code + exponent
+	}
+	for i := 0; i < 2 && i < len(base); i++ {
+		prefix, atom := capitalPrefixes.Of(base[:i]), capitalAtoms.Of(base[i:])
+		if i == 0 && (base != "M" || exponent != "") && atom != "" || prefix != "" && atom != "" {
+			return prefix + atom + exponent
+		}
+	}
+	return ""
+}
