@@ -56,7 +56,7 @@ func allergy(c *statement.Context, n, act *cda.Node) {
 		})
 	}
 	r.Asserter = c.Make.Party(n.At("informant")).As("Patient", "RelatedPerson", "Practitioner", "PractitionerRole")
-	r.Note = c.Comments(n)
+	r.Note = append(r.Note, c.Comments(n)...)
 	severity := cmp.Or(statement.SeverityOf(n), statement.SeverityOf(act))
 	for rel := range n.Each("entryRelationship") {
 		for reaction := range rel.Each("observation") {
@@ -98,7 +98,12 @@ func setAllergyKind(c *statement.Context, r *r4.AllergyIntolerance, value *cda.N
 	}
 	if concept := c.Read.Concept(value); concept != nil { // which R4 has no member for
 		r.Tag(concept.Coding...)
-		r.TypeText = r4.Original(concept.Text)
+		switch {
+		case r.Type != "":
+			r.TypeText = r4.Original(concept.Text)
+		case concept.Text != "": // a required code with an extension alone is invalid
+			r.Note = []r4.Annotation{{Text: concept.Text}}
+		}
 	}
 }
 
