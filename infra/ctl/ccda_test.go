@@ -144,7 +144,8 @@ func TestFoldersAreComparedByKindOfDifference(t *testing.T) {
 	}
 	write(before, "alder.ndjson", printed)
 	write(after, "alder.xml", string(alder))
-	if out, _, err := ctlHere(t, "ccda", "-diff", before, after); err != nil || !strings.Contains(out, `"kinds": []`) {
+	out, _, err := ctlHere(t, "ccda", "-diff", before, after)
+	if err != nil || !strings.Contains(out, `"kinds": []`) {
 		t.Errorf("a document differs from its resources: %v, %s", err, out)
 	}
 	write(before, "one.ndjson", condition("a", `,"recordedDate":"2020"`)+condition("b", `,"recordedDate":"2020"`)+condition("gone", ""))
@@ -154,7 +155,7 @@ func TestFoldersAreComparedByKindOfDifference(t *testing.T) {
 	write(before, "old.ndjson", "")
 	write(after, "new.ndjson", "")
 	write(after, "notes.txt", "not compared")
-	out, _, err := ctlHere(t, "ccda", "-diff", before, after)
+	out, _, err = ctlHere(t, "ccda", "-diff", before, after)
 	var got bytes.Buffer
 	if exitCode(err) != 1 || json.Compact(&got, []byte(out)) != nil {
 		t.Fatalf("exit code %d, %v: %s", exitCode(err), err, out)

@@ -34,7 +34,7 @@ func emptyReason(section *cda.Node) string {
 	}
 	reason := ""
 	for entry := range section.Each("entry") {
-		of := ""
+		var of string
 		switch flavor, denied := absence(entry); {
 		case flavor != "":
 			of = reasonOf(flavor)
@@ -48,8 +48,8 @@ func emptyReason(section *cda.Node) string {
 	return reason
 }
 
-// absence returns the nullFlavor of an entry, of its statement or of the only statement in that, such as an observation
-// in a concern act, and whether the statement is denied.
+// absence returns the nullFlavor of an entry, of its statement or of the only one in that, such as an observation in a
+// concern act, and whether the statement is denied.
 func absence(entry *cda.Node) (flavor string, denied bool) {
 	for at := entry; at != nil; at = inner(at) {
 		if flavor := at.Attr("nullFlavor"); flavor != "" {
@@ -62,15 +62,17 @@ func absence(entry *cda.Node) (flavor string, denied bool) {
 	return "", false
 }
 
-// inner returns the one statement in an entry or in a statement; nil if there is none or there are several.
+// inner returns the one statement in an entry or in a statement, or the relationship to one that was null; nil if there
+// is none or there are several.
 func inner(n *cda.Node) *cda.Node {
 	var only *cda.Node
 	for child := range n.Each() {
 		found := child
-		if child.Name == "entryRelationship" || child.Name == "component" {
+		isRelation := child.Name == "entryRelationship" || child.Name == "component"
+		if isRelation && child.Attr("nullFlavor") == "" {
 			found = inner(child)
 		}
-		if found == nil || !cda.IsStatement(found) {
+		if found == nil || !isRelation && !cda.IsStatement(found) {
 			continue
 		}
 		if only != nil {

@@ -134,6 +134,9 @@ func (d *Document) trim(n *Node, asks func(*Node) bool) bool {
 
 // unlink removes a child, which follows last; nil if it is the first.
 func unlink(n, last, child *Node) {
+	if flavor := child.Attr("nullFlavor"); flavor != "" && IsStatement(child) && n.Attr("nullFlavor") == "" {
+		n.attrs = append(n.attrs, attribute{"nullFlavor", flavor}) // an entry of a null statement is null
+	}
 	if last == nil {
 		n.First = child.Next
 	} else {
