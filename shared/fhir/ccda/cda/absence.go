@@ -8,11 +8,10 @@ type Unstated struct {
 	Reason string
 }
 
-// Why a part of a document states no fact.
-const (
-	PartOfNull   = "part of a statement that has a nullFlavor"
-	PartOfDenied = "part of a statement that is negated"
-)
+const partOfNull = "part of a statement that has a nullFlavor"
+
+// PartOfDenied is the reason why a part of a negated statement states no fact.
+const PartOfDenied = "part of a statement that is negated"
 
 // NullReason returns why a statement with a nullFlavor states no fact.
 func NullReason(flavor string) string {
@@ -56,21 +55,21 @@ func grouping(n *Node) *Node {
 	if n.Parent == nil {
 		return nil
 	}
-	if up := n.Parent.Parent; up != nil && Groups(up) {
+	if up := n.Parent.Parent; up != nil && groups(up) {
 		return up
 	}
 	return nil
 }
 
-// Groups reports whether a statement only groups others: an organizer, a concern, or another act that lists
+// groups reports whether a statement only groups others: an organizer, a concern, or another act that lists
 // medications, diagnoses or policies. Its members are statements by themselves, and its negation applies to them.
-func Groups(n *Node) bool {
+func groups(n *Node) bool {
 	return n.Name == "organizer" || n.Name == "act" && (Has(n.At("code"), "CONC") || IsTemplate(n, groupRoots()...))
 }
 
 // IsEmptied reports whether an act only groups others, all of which are null.
 func IsEmptied(n *Node) bool {
-	if n.Name != "act" || !Groups(n) || n.At("entryRelationship") == nil {
+	if n.Name != "act" || !groups(n) || n.At("entryRelationship") == nil {
 		return false
 	}
 	for rel := range n.Each("entryRelationship") {
@@ -114,15 +113,15 @@ func (d *Document) hide(n *Node, asks func(*Node) bool) {
 
 // trim removes the parts of a statement that state nothing, and reports whether anything is left of it.
 func (d *Document) trim(n *Node, asks func(*Node) bool) bool {
-	isNull, isGroup := n.Attr("nullFlavor") != "", Groups(n)
+	isNull, isGroup := n.Attr("nullFlavor") != "", groups(n)
 	if isNull && isGroup {
-		d.keep(n, PartOfNull, isOfGroup)
+		d.keep(n, partOfNull, isOfGroup)
 	} else if isNull {
 		d.Unstated = append(d.Unstated, Unstated{WhatIs(n), NullReason(n.Attr("nullFlavor"))})
 		if !asks(n) {
 			return false
 		}
-		d.keep(n, PartOfNull, isOfQuestion)
+		d.keep(n, partOfNull, isOfQuestion)
 	}
 	if IsNegated(n) && isGroup {
 		d.keep(n, PartOfDenied, isOfGroup)
