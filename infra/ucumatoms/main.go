@@ -56,7 +56,8 @@ type symbol struct {
 func atoms(content []byte) ([]byte, error) {
 	var table essence
 	decoder := xml.NewDecoder(bytes.NewReader(content)) //nolint:gosec // a published table
-	decoder.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // "ascii" is UTF-8
+	// the table declares ASCII, which is UTF-8
+	decoder.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	if err := decoder.Decode(&table); err != nil {
 		return nil, fmt.Errorf("parse the table: %w", err)
 	}

@@ -9,7 +9,8 @@ import (
 // noMember is the reason of what a rule has no member for.
 const noMember = "no rule has a member for it"
 
-// CountMisread counts the characters of a document that could not be read in its encoding, or whose encoding was guessed.
+// CountMisread counts the characters of a document that could not be read in its encoding, or whose encoding was
+// guessed.
 func (e *Emitter) CountMisread(d cda.Parsed) {
 	if d.Replaced > 0 {
 		e.drop("character", "not one of the document's encoding", d.Replaced)
