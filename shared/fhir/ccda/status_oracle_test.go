@@ -16,6 +16,7 @@ type said struct {
 	observed   string // code of its status observation
 	hasStart   bool   // a time that has come
 	hasEnd     bool   // an end that has come
+	endsToday  bool   // that end is on the day of the document, so that either is true
 	mayHaveEnd bool   // an end of UNK
 	isAhead    bool   // it starts after the document
 	isPoint    bool   // it has a single time
@@ -123,6 +124,7 @@ func readSaid(s *element, written string) said {
 	what.hasStart = low != "" && !later(low, written) || point != "" && !later(point, written)
 	what.isAhead = later(low, written) || later(point, written)
 	what.hasEnd, what.lasts = high != "" && !later(high, written), later(high, written)
+	what.endsToday = what.hasEnd && !later(written, high)
 	what.mayHaveEnd = when.child("high").attr("nullFlavor") == "UNK"
 	what.discharged = s.child("sdtc:dischargeDispositionCode") != nil
 	return what
@@ -204,7 +206,7 @@ func subject(kind string, r map[string]any) any {
 		return r["vaccineCode"]
 	case "DeviceRequest":
 		return r["codeCodeableConcept"]
-	case "MedicationStatement", "MedicationRequest", "MedicationAdministration", "MedicationDispense":
+	case "MedicationRequest", "MedicationAdministration", "MedicationDispense":
 		return r["medicationCodeableConcept"]
 	case "Procedure", "ServiceRequest":
 		return r["code"]
@@ -244,13 +246,12 @@ func says(kind, status string, what said) bool {
 		return stated("active", "held", "suspended")
 	case "Immunization completed":
 		return stated("completed", "none") || stated("?", "active") && what.hasStart
-	case "MedicationStatement active", "MedicationRequest active":
-		return what.observed == "55561003" || stated("active") && !what.hasEnd
-	case "MedicationStatement completed", "MedicationRequest completed", "MedicationAdministration completed",
-		"MedicationDispense completed":
+	case "MedicationRequest active":
+		return what.observed == "55561003" || stated("active") && (!what.hasEnd || what.endsToday)
+	case "MedicationRequest completed", "MedicationAdministration completed", "MedicationDispense completed":
 		return what.observed == "392521001" || stated("completed") || stated("active") && what.hasEnd
 	case "MedicationAdministration in-progress", "MedicationDispense in-progress":
-		return what.observed == "55561003" || stated("active") && !what.hasEnd
+		return what.observed == "55561003" || stated("active") && (!what.hasEnd || what.endsToday)
 	case "Consent active", "Coverage active":
 		return stated("active", "completed", "none") && !what.hasEnd
 	case "CareTeam active":
