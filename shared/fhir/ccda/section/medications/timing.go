@@ -36,8 +36,10 @@ func times(n *cda.Node) []*cda.Node {
 	return list
 }
 
+// isPeriodic reports whether a time is a PIVL_TS. One of that type with bounds alone is an interval.
 func isPeriodic(t *cda.Node) bool {
-	return strings.HasSuffix(t.Attr("type"), "PIVL_TS") || t.At("period") != nil || t.At("frequency") != nil
+	return t.At("period") != nil || t.At("frequency") != nil ||
+		strings.HasSuffix(t.Attr("type"), "PIVL_TS") && t.At("low") == nil && t.At("high") == nil
 }
 
 func isEventBased(t *cda.Node) bool {
