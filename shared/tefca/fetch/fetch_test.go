@@ -128,10 +128,16 @@ func TestDocumentWithPartsOutsideFHIRIsCountedAsLost(t *testing.T) {
 	goal := `<component><section><code code="61146-7" codeSystem="2.16.840.1.113883.6.1"/><entry><observation classCode="OBS" moodCode="GOL"><code code="29463-7" codeSystem="2.16.840.1.113883.6.1"/>` +
 		`<effectiveTime value="20251399"/><effectiveTime value="20250101"/></observation></entry></section></component>`
 	partial := bytes.Replace(alder(), []byte("<structuredBody>"), []byte("<structuredBody>"+goal), 1)
+	nothing := `<component><section><code code="11450-4" codeSystem="2.16.840.1.113883.6.1"/><entry><observation classCode="OBS" moodCode="EVN" nullFlavor="NI">` +
+		`<templateId root="2.16.840.1.113883.10.20.22.4.4"/><code code="ASSERTION"/><effectiveTime><low value="00010101"/></effectiveTime></observation></entry></section></component>`
+	unstated := bytes.Replace(alder(), []byte("<structuredBody>"), []byte("<structuredBody>"+nothing), 1)
 	for name, c := range map[string]struct {
 		document []byte
 		want     map[string]int
-	}{"partial": {partial, map[string]int{"not_converted": 1}}, "whole": {alder(), map[string]int{}}} {
+	}{
+		"partial": {partial, map[string]int{"not_converted": 1}}, "whole": {alder(), map[string]int{}},
+		"with a null statement": {unstated, map[string]int{}},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got, err := fetch.Reader{}.Read(t.Context(), of(map[string]any{"one": c.document}), fenn(t), tefca.Facility{})

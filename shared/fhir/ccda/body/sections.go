@@ -15,7 +15,7 @@ import (
 // Read converts the sections of the document, and returns them as sections of the Composition with their narrative.
 func (d *Dispatcher) Read() []r4.CompositionSection {
 	for _, part := range d.c.Document.Unstated {
-		d.c.Emit.Drop(part.What, part.Reason)
+		d.c.Emit.DropUnstated(part.What, part.Reason)
 	}
 	body := d.c.Document.Root.At("component", "structuredBody")
 	if text := d.c.Document.Root.At("component", "nonXMLBody", "text"); text != nil {

@@ -26,8 +26,10 @@ type Account interface {
 	Affords(what string, bytes int) bool
 	// IsFull reports whether the budget is spent.
 	IsFull() bool
-	// Drop counts a part of the document that leaves no trace.
+	// Drop counts a part of the document that leaves no trace although it states something.
 	Drop(what, reason string)
+	// DropUnstated counts a part of the document that leaves no trace because it states nothing.
+	DropUnstated(what, reason string)
 }
 
 // NewReader returns a Reader of a document.
@@ -46,7 +48,7 @@ const unknownNumber = 999
 func (r *Reader) Count(n *cda.Node) *int32 {
 	number := Whole(n)
 	if number != nil && *number >= unknownNumber && strings.Trim(strconv.Itoa(int(*number)), "9") == "" {
-		r.drop(n, n.Name, placeholder)
+		r.dropPlaceholder(n, n.Name)
 		return nil
 	}
 	return number
@@ -56,20 +58,27 @@ func (r *Reader) Count(n *cda.Node) *int32 {
 func (r *Reader) Dose(n *cda.Node) *r4.Quantity {
 	dose := Quantity(n)
 	if dose != nil && dose.Value == "999" && (dose.Unit == "" || dose.Unit == "1") {
-		r.drop(n, n.Name, placeholder)
+		r.dropPlaceholder(n, n.Name)
 		return nil
 	}
 	return dose
 }
 
-// drop counts an element that leaves no trace, once.
-func (r *Reader) drop(n *cda.Node, what, reason string) {
+// isFirst reports whether an element that leaves no trace is to be counted: it may be read several times.
+func (r *Reader) isFirst(n *cda.Node) bool {
 	if r.dropped[n] {
-		return
+		return false
 	}
 	if r.dropped == nil {
 		r.dropped = map[*cda.Node]bool{}
 	}
 	r.dropped[n] = true
-	r.account.Drop(what, reason)
+	return true
+}
+
+// dropPlaceholder counts an element whose value only stands for an unknown one.
+func (r *Reader) dropPlaceholder(n *cda.Node, what string) {
+	if r.isFirst(n) {
+		r.account.DropUnstated(what, placeholder)
+	}
 }

@@ -52,10 +52,12 @@ func (r *Reader) moment(n *cda.Node) string {
 	s, ok := cda.ReadStamp(value)
 	switch {
 	case !ok && cda.IsPlaceholder(value):
-		r.drop(n, "time", placeholder)
+		r.dropPlaceholder(n, "time")
 		return ""
 	case !ok && strings.TrimSpace(value) != "":
-		r.drop(n, "time", "no time that exists")
+		if r.isFirst(n) {
+			r.account.Drop("time", "no time that exists")
+		}
 		return ""
 	case !ok:
 		return ""

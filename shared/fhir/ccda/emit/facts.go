@@ -72,15 +72,20 @@ func (e *Emitter) SetFact(n *cda.Node, head *r4.Header) {
 // Fact returns the header of the resource that states a statement, or nil.
 func (e *Emitter) Fact(n *cda.Node) *r4.Header { return e.facts[n] }
 
-// Drop counts a part of the document that leaves no trace.
-func (e *Emitter) Drop(what, reason string) { e.drop(what, reason, 1) }
+// Drop counts a part of the document that leaves no trace although it states something.
+func (e *Emitter) Drop(what, reason string) { e.drop(Dropped{What: what, Reason: reason, Count: 1}) }
 
-func (e *Emitter) drop(what, reason string, count int) {
+// DropUnstated counts a part of the document that leaves no trace because it states nothing.
+func (e *Emitter) DropUnstated(what, reason string) {
+	e.drop(Dropped{What: what, Reason: reason, Count: 1, Unstated: true})
+}
+
+func (e *Emitter) drop(part Dropped) {
 	for i := range e.report.Dropped {
-		if d := &e.report.Dropped[i]; d.What == what && d.Reason == reason {
-			d.Count += count
+		if d := &e.report.Dropped[i]; d.What == part.What && d.Reason == part.Reason {
+			d.Count += part.Count
 			return
 		}
 	}
-	e.report.Dropped = append(e.report.Dropped, Dropped{What: what, Reason: reason, Count: count})
+	e.report.Dropped = append(e.report.Dropped, part)
 }

@@ -19,8 +19,10 @@ func (r DocumentReport) IsCut() bool {
 	return slices.ContainsFunc(r.Dropped, func(d Dropped) bool { return d.Reason == overBudget })
 }
 
-// IsPartial reports whether parts of the document left no trace in its resources, for whatever reason.
-func (r DocumentReport) IsPartial() bool { return len(r.Dropped) > 0 }
+// IsPartial reports whether something that the document states left no trace in its resources.
+func (r DocumentReport) IsPartial() bool {
+	return slices.ContainsFunc(r.Dropped, func(d Dropped) bool { return !d.Unstated })
+}
 
 // SectionReport counts the entries of a section.
 type SectionReport struct {
@@ -37,4 +39,6 @@ type Dropped struct {
 	What   string `json:"what"` // an element's name, or a template
 	Reason string `json:"reason"`
 	Count  int    `json:"count"`
+	// Unstated marks a part that states no fact: a null statement, a part of a negated one, a placeholder for a value.
+	Unstated bool `json:"unstated,omitempty"`
 }

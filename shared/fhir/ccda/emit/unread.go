@@ -13,10 +13,10 @@ const noMember = "no rule has a member for it"
 // guessed.
 func (e *Emitter) CountMisread(d cda.Parsed) {
 	if d.Replaced > 0 {
-		e.drop("character", "not one of the document's encoding", d.Replaced)
+		e.drop(Dropped{What: "character", Reason: "not one of the document's encoding", Count: d.Replaced})
 	}
 	if d.Guessed > 0 {
-		e.drop("character", "not in the declared encoding; read as windows-1252", d.Guessed)
+		e.drop(Dropped{What: "character", Reason: "not in the declared encoding; read as windows-1252", Count: d.Guessed})
 	}
 }
 

@@ -31,7 +31,7 @@ func readEncompassing(c *statement.Context, n *cda.Node) {
 		return
 	}
 	if flavor := n.Attr("nullFlavor"); flavor != "" {
-		c.Emit.Drop(n.Name, cda.NullReason(flavor))
+		c.Emit.DropUnstated(n.Name, cda.NullReason(flavor))
 		return
 	}
 	e := encounter.New(c, n)

@@ -19,7 +19,7 @@ func product(c *statement.Context, n *cda.Node) (*r4.CodeableConcept, *r4.Refere
 	if cda.IsNegated(n) { // it has no package and no maker, since it was not given
 		for _, part := range []*cda.Node{material.At("lotNumberText"), made.At("manufacturerOrganization")} {
 			if part != nil {
-				c.Emit.Drop(part.Name, cda.PartOfDenied)
+				c.Emit.DropUnstated(part.Name, cda.PartOfDenied)
 			}
 		}
 		return concept, nil
