@@ -63,7 +63,7 @@ func concernOf(c *statement.Context, act *cda.Node) *r4.Condition {
 		ClinicalStatus: clinical, Verification: verified,
 		Category: []r4.CodeableConcept{*healthConcernCategory()},
 		Recorder: by.As("Practitioner", "PractitionerRole", "Patient", "RelatedPerson"),
-		Recorded: cmp.Or(c.Read.Start(act.At("effectiveTime")), by.Time), Note: c.Comments(act),
+		Recorded: cmp.Or(by.Time, c.Read.Start(act.At("effectiveTime"))), Note: c.Comments(act),
 	}
 }
 
