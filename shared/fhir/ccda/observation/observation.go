@@ -57,27 +57,36 @@ func New(c *statement.Context, n *cda.Node) *r4.Observation {
 	o.Effective, o.EffectivePeriod = effectiveOf(c, n)
 	o.Note = append(c.Read.Note(n, o.Code), c.Comments(n)...)
 	setValues(c, o, n)
-	for _, who := range c.Make.Performers(n) {
-		addPerformer(o, who)
-	}
+	o.Performer = performers(nil, c.Make.Performers(n))
 	for author := range n.Each("author") {
 		o.Issued = cmp.Or(o.Issued, c.Read.Issued(author.At("time")))
 	}
 	return o
 }
 
-func addPerformer(o *r4.Observation, who entity.Party) {
-	if p := who.As("Practitioner", "PractitionerRole", "Organization", "RelatedPerson", "Patient"); p != nil {
-		o.Performer = r4.AppendReference(o.Performer, *p)
+// performers returns known performers and those of some parties, each once. An organizer may name a thousand for each of
+// its members.
+func performers(known []r4.Reference, parties []entity.Party) []r4.Reference {
+	var set r4.ReferenceSet
+	for _, one := range known {
+		set.Add(one)
 	}
+	for _, who := range parties {
+		if p := who.As("Practitioner", "PractitionerRole", "Organization", "RelatedPerson", "Patient"); p != nil {
+			set.Add(*p)
+		}
+	}
+	return set.List
 }
 
 // AddAuthors adds the authors of a statement to the performers, for sections whose authors performed the statements
 // (C-CDA on FHIR, "Vital Signs": author). Provenance alone names the authors of other observations ("Results": author).
 func AddAuthors(c *statement.Context, o *r4.Observation, n *cda.Node) {
+	var authors []entity.Party
 	for author := range n.Each("author") {
-		addPerformer(o, c.Make.Party(author))
+		authors = append(authors, c.Make.Party(author))
 	}
+	o.Performer = performers(o.Performer, authors)
 }
 
 // effectiveOf returns the time of a statement, else that of the organizer around it.
