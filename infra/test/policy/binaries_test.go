@@ -5,16 +5,22 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"recordbridge/infra/local/template"
 	"recordbridge/infra/test/policy"
 )
+
+// answers returns a function with a route.
+func answers(folder string) template.Function {
+	return template.Function{Folder: folder, Routes: []template.Route{{Method: "GET", Path: "/"}}}
+}
 
 func TestLargeMissingAndStrangeBinariesAreFound(t *testing.T) {
 	t.Parallel()
 	of := func(size int) *fstest.MapFile { return &fstest.MapFile{Data: make([]byte, size)} }
 	got, err := policy.Binaries(fstest.MapFS{
 		"build/arm64/fits/bootstrap": of(policy.MaxBinary), "build/arm64/large/bootstrap": of(policy.MaxBinary + 10_000),
-		"build/arm64/old/bootstrap": of(1), "build/arm64/half/other": of(1),
-	}, []string{"fits", "half", "large", "unbuilt"})
+		"build/arm64/old/bootstrap": of(1), "build/arm64/half/other": of(1), "build/arm64/worker/bootstrap": of(policy.MaxBinary + 1),
+	}, []template.Function{answers("fits"), answers("half"), answers("large"), {Folder: "worker"}, answers("unbuilt")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +34,7 @@ func TestLargeMissingAndStrangeBinariesAreFound(t *testing.T) {
 
 func TestNothingBuiltIsAnErrorAndNotAFinding(t *testing.T) {
 	t.Parallel()
-	_, err := policy.Binaries(fstest.MapFS{"Makefile": {}}, []string{"fits"})
+	_, err := policy.Binaries(fstest.MapFS{"Makefile": {}}, []template.Function{answers("fits")})
 	if err == nil || !strings.Contains(err.Error(), "run make build") {
 		t.Errorf("got %v, want an error that says what to run", err)
 	}

@@ -207,7 +207,7 @@ func TestNoFunctionsBinaryIsTooLarge(t *testing.T) {
 	if os.Getenv(built) == "" {
 		t.Skip("make build, then set " + built + "=1: binaries are measured where they were just built")
 	}
-	found, err := policy.Binaries(os.DirFS(root), need(t, tree).Functions())
+	found, err := policy.Binaries(os.DirFS(root), need(t, resolved).Functions)
 	if err != nil {
 		t.Fatal(err)
 	}
