@@ -230,7 +230,25 @@ func (h *fakeFHIR) bundle(resourceType string, r *http.Request) string {
 }
 
 // script makes the server answer a request so, before it answers normally again.
-func (h *fakeFHIR) script(name string, answers ...answer) { h.scripts[name] = answers }
+func (h *fakeFHIR) script(name string, answers ...answer) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.scripts[name] = answers
+}
+
+// unscript answers everything again.
+func (h *fakeFHIR) unscript() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	clear(h.scripts)
+}
+
+// settle orders what a test reads or changes next after the requests that were answered, also those that a run has
+// given up.
+func (h *fakeFHIR) settle() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+}
 
 // times counts the requests of a name.
 func (h *fakeFHIR) times(name string) int {

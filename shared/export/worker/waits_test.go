@@ -157,7 +157,7 @@ func TestWorkerKeepsWaitThatTokenEndpointDemands(t *testing.T) {
 				t.Errorf("%s: waits %v, want 20 minutes", name, got)
 			}
 			*of = nil
-			b.server.scripts = map[string][]answer{}
+			b.server.unscript()
 			<-time.After(20*time.Minute + afterWait)
 		}
 		b.finish(t)
