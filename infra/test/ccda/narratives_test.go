@@ -258,7 +258,7 @@ func checkCounted(t *testing.T, document []byte, sections, missing int) {
 	}
 }
 
-func TestEverySectionsTextCanBeOpened(t *testing.T) {
+func TestConvertKeepsTextOfEverySectionReadable(t *testing.T) {
 	t.Parallel()
 	for _, folder := range []string{ownFolder, publicFolder} {
 		names, documents := documentsIn(t, folder)
@@ -276,8 +276,8 @@ func TestEverySectionsTextCanBeOpened(t *testing.T) {
 	}
 }
 
-// TestLostTextsAreFound checks the judge: a text that is missing, changed, misshapen or active cannot be opened.
-func TestLostTextsAreFound(t *testing.T) {
+// TestHoldsRefusesTextThatIsLostOrChanged checks the judge: a text that is missing, changed, misshapen or active cannot be opened.
+func TestHoldsRefusesTextThatIsLostOrChanged(t *testing.T) {
 	t.Parallel()
 	source, err := readPassage(`<text>Rest <list><item>one</item><item>two</item></list></text>`)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// said is what a document says of a statement, as far as a status depends on it.
+// said holds the parts of a statement that its status depends on.
 type said struct {
 	isNull     bool   // by itself
 	isOpen     bool   // it or a statement around it is null

@@ -16,7 +16,7 @@ func Size(v any, most int) int {
 	return s.size
 }
 
-// originalElement is what JSON has around an Original.
+// originalElement holds the JSON around an Original.
 const originalElement = `{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/originalText","valueString":}]}`
 
 type sizer struct{ size, most int }

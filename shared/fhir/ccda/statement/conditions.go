@@ -62,7 +62,7 @@ func StatusIn(n *cda.Node, root string) (value *cda.Node, denied bool) {
 	return nil, false
 }
 
-// End is what effectiveTime/high says of a problem or an allergy.
+// End classifies effectiveTime/high of a problem or an allergy.
 type End int
 
 // The ends. C-CDA writes UNK for an end whose date is not known; any other nullFlavor says nothing of an end (C-CDA on

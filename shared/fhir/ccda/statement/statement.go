@@ -25,7 +25,11 @@ func (c *Context) Add(r r4.Resource, told ...*cda.Node) *r4.Reference {
 	}
 	if len(told) > 0 && told[0] != nil {
 		if why := c.limit(r, told[0]); why != "" {
-			c.Emit.Drop(cda.WhatIs(told[0]), why)
+			drop := c.Emit.Drop
+			if told[0].Attr("nullFlavor") != "" {
+				drop = c.Emit.DropUnstated
+			}
+			drop(cda.WhatIs(told[0]), why)
 			return emit.NotStated()
 		}
 	}
