@@ -238,7 +238,7 @@ func (b *bench) work(t *testing.T, runFor time.Duration) {
 	if err := b.worker.Work(t.Context(), tenant, taskID, deadline); err != nil {
 		t.Fatalf("Work: %v", err)
 	}
-	b.server.settle()
+	b.server.synchronize()
 	if n := b.files.Unfinished(); n != 0 {
 		t.Errorf("%d objects were begun and neither closed nor given up", n)
 	}

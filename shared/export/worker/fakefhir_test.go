@@ -243,9 +243,9 @@ func (h *fakeFHIR) unscript() {
 	clear(h.scripts)
 }
 
-// settle orders what a test reads or changes next after the requests that were answered, also those that a run has
+// synchronize orders what a test reads or changes next after the requests that were answered, also those that a run has
 // given up.
-func (h *fakeFHIR) settle() {
+func (h *fakeFHIR) synchronize() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 }
