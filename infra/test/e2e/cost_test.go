@@ -183,7 +183,7 @@ func daysWork(m *meter) []performed {
 		{"", nil, func() { s.startExport(s.connect(crashPersona, "approve").Get("org_connection_id")); s.letPass(2) }},
 		{"connect", []string{"connect", "callback"}, func() { id = s.connect("cedar-brook", "approve").Get("org_connection_id") }},
 		{"delivery", []string{"webhookworker"}, s.pump},
-		{"", nil, func() { s.connect(crashPersona, "approve"); m.refusals = 1 }},
+		{"", nil, func() { s.connect(crashPersona, "approve"); m.refusals.Store(1) }},
 		{"failed delivery", []string{"webhookworker"}, s.pump},
 		{"second attempt", []string{"webhookworker", "sweeper"}, s.pump},
 		{"export request", []string{"createexport"}, request},

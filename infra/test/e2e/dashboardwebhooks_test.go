@@ -4,30 +4,55 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-// receiver is a webhook's receiver at an address of its own below the inbox: how long it takes, and what it answers.
+// receiver is a webhook's receiver below the inbox. Its fields are guarded by mu, since deliveries are sent concurrently.
 type receiver struct {
-	takes  time.Duration
-	status int
-	got    int // requests
+	mu     sync.Mutex
+	takes  time.Duration // how long each response takes
+	status int           // of each response
+	got    int           // requests so far
 }
 
-// at has a receiver answer what is sent to its path.
+// at makes the receiver respond to requests for path.
 func (r *receiver) at(s *stack, path string) {
 	s.inPlace = func(in *http.Request) *http.Response {
 		if !strings.HasSuffix(in.URL.Path, path) {
 			return nil
 		}
-		r.got++
-		<-time.After(r.takes) // virtual: the test runs inside testing/synctest
+		takes, status := r.next()
+		<-time.After(takes) // virtual: the test runs inside testing/synctest
 		return &http.Response{
-			StatusCode: r.status, Header: http.Header{"X-Trace": {"hazel-7"}, "Webhook-Delivery": {"abort-message"}}, Body: io.NopCloser(strings.NewReader("no database")), Request: in,
+			StatusCode: status, Header: http.Header{"X-Trace": {"hazel-7"}, "Webhook-Delivery": {"abort-message"}},
+			Body: io.NopCloser(strings.NewReader("no database")), Request: in,
 		}
 	}
+}
+
+// next counts a request and returns the duration and status of its response.
+func (r *receiver) next() (takes time.Duration, status int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.got++
+	return r.takes, r.status
+}
+
+// recover makes the receiver respond with 200 at once.
+func (r *receiver) recover() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.takes, r.status = 0, http.StatusOK
+}
+
+// requests returns the number of requests so far.
+func (r *receiver) requests() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.got
 }
 
 // failing makes a webhook, with a key, that has ten deliveries fail at a slow receiver, and returns its path and the first delivery's.
@@ -69,7 +94,7 @@ func TestAReceiverThatFailsIsFoundAndMended(t *testing.T) {
 		}
 		c.want(http.MethodPost, delivery+"/replay", nil, http.StatusConflict, "svc_conflict")
 		c.changeDisabled(t, hook, text(seen, "public_key"))
-		*r = receiver{status: http.StatusOK}
+		r.recover()
 		on := c.do(http.MethodPost, hook+"/enable", map[string]any{"replay_missed": true})
 		if webhook, _ := on["webhook"].(map[string]any); on["replayed"] == 0.0 || webhook["disabled"] != nil || webhook["public_key"] == nil {
 			t.Errorf("enabled: %v", on)
@@ -79,11 +104,11 @@ func TestAReceiverThatFailsIsFoundAndMended(t *testing.T) {
 		if got := c.do(http.MethodGet, delivery, nil); text(got, "status") != "delivered" {
 			t.Errorf("after that the delivery is %v", got)
 		}
-		before := r.got
+		before := r.requests()
 		again := c.do(http.MethodPost, hook+"/replay", map[string]any{"from": time.Now().Add(-time.Hour), "to": time.Now().Add(time.Second)})
 		c.letPass(2)
-		if again["replayed"] != 11.0 || r.got != before+11 {
-			t.Errorf("replayed %v, %d came", again, r.got-before)
+		if got := r.requests() - before; again["replayed"] != 11.0 || got != 11 {
+			t.Errorf("replayed %v, %d requests arrived, want 11", again, got)
 		}
 		if failing, _ := c.do(http.MethodGet, "/overview", nil)["failing_webhooks"].([]any); len(failing) != 0 {
 			t.Errorf("it still fails: %v", failing)

@@ -18,14 +18,7 @@ import (
 // erased connects a patient with all that a connection can have, has it erased, and returns its id and those of its exports.
 func (s *stack) erased() (id string, exports []string) {
 	s.t.Helper()
-	refusals := 1
-	s.inPlace = func(r *http.Request) *http.Response {
-		if refusals == 0 || !strings.HasPrefix(r.URL.Path, "/_local/inbox") {
-			return nil
-		}
-		refusals--
-		return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: http.NoBody, Request: r}
-	}
+	s.refuseWebhooks(1)
 	id = s.connect(crashPersona, "approve").Get("org_connection_id")
 	exports = append(exports, s.startExport(id))
 	asked := supportForm("")

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,6 +27,7 @@ import (
 // that the receiver got, in order.
 func runEchoingReceiver(s *stack) []string {
 	s.t.Helper()
+	var mu sync.Mutex // guards bodies and isGone: deliveries are sent concurrently
 	var bodies []string
 	isGone := false
 	s.inPlace = func(r *http.Request) *http.Response {
@@ -35,6 +37,8 @@ func runEchoingReceiver(s *stack) []string {
 		body, err := io.ReadAll(r.Body)
 		expect.NoError(s.t, err)
 		status := http.StatusOK
+		mu.Lock()
+		defer mu.Unlock()
 		switch {
 		case isGone:
 			status = http.StatusGone
@@ -53,7 +57,9 @@ func runEchoingReceiver(s *stack) []string {
 	s.letPass(12)
 	s.startExport(connectionID)
 	s.letPass(1)
+	mu.Lock()
 	isGone = true
+	mu.Unlock()
 	_, err := s.operator.Webhooks.SendTest(s.t.Context(), tenant)
 	expect.NoError(s.t, err)
 	s.letPass(2)

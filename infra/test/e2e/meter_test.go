@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"recordbridge/infra/capacity/journey"
@@ -27,8 +28,8 @@ const answersAfter = 250 * time.Millisecond
 
 // meter counts what the functions ask AWS for, as AWS charges it.
 type meter struct {
-	stack    *stack // is set when it is there
-	refusals int    // of webhooks, still to come
+	stack    *stack       // is set once the stack exists
+	refusals atomic.Int32 // webhooks still to be refused
 
 	mu   sync.Mutex
 	rows map[journey.Cost]journey.Cost // by what they are about, without numbers
@@ -106,10 +107,9 @@ func (m *meter) inPlace(r *http.Request) *http.Response {
 	}
 	m.add(journey.Cost{Service: journey.Outside, Operation: kind, Calls: 1})
 	<-time.After(answersAfter + apart(r)) // virtual: the test runs inside testing/synctest
-	if kind != "webhook" || m.refusals == 0 {
+	if kind != "webhook" || m.refusals.Add(-1) < 0 {
 		return nil
 	}
-	m.refusals--
 	return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: http.NoBody, Request: r}
 }
 

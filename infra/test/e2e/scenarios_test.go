@@ -168,21 +168,28 @@ func runLostMessages(s *stack) {
 
 func runRetriedWebhook(s *stack) {
 	s.t.Helper()
-	refusals := 2
-	s.inPlace = func(r *http.Request) *http.Response {
-		if refusals == 0 || !strings.HasPrefix(r.URL.Path, "/_local/inbox") {
-			return nil
-		}
-		refusals--
-		return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: http.NoBody, Request: r}
-	}
+	refusals := s.refuseWebhooks(2)
 	connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
 	s.startExport(connectionID)
 	s.letPass(30)
 	s.checkDownload(crashPersona)
-	if refusals != 0 {
-		s.t.Errorf("the webhook was not tried %d more times", refusals)
+	if left := refusals.Load(); left > 0 {
+		s.t.Errorf("the webhook was not tried %d more times", left)
 	}
+}
+
+// refuseWebhooks makes the inbox respond with 503 to the next n requests. It returns how many of them are left, which
+// is negative after further ones.
+func (s *stack) refuseWebhooks(n int32) (left *atomic.Int32) {
+	left = new(atomic.Int32)
+	left.Store(n)
+	s.inPlace = func(r *http.Request) *http.Response {
+		if !strings.HasPrefix(r.URL.Path, "/_local/inbox") || left.Add(-1) < 0 {
+			return nil
+		}
+		return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: http.NoBody, Request: r}
+	}
+	return left
 }
 
 // runSlowExport: a portal is so slow that the export takes several runs and saves in between.

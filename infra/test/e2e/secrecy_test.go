@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -238,13 +239,13 @@ const gossip = "Juniper Vale of 7 Example Lane has been seen here"
 // runGossipingPortal: sign-in, refresh and collection fail, and the portal tells private things about it.
 func runGossipingPortal(s *stack) {
 	s.t.Helper()
-	said := 0
+	var said atomic.Int32
 	tell := func(part string) {
 		s.inPlace = func(r *http.Request) *http.Response {
 			if !strings.Contains(r.URL.Path, "/sandbox/") || !strings.Contains(r.URL.Path, part) {
 				return nil
 			}
-			said++
+			said.Add(1)
 			body := `{"resourceType":"OperationOutcome","issue":[{"diagnostics":"` + gossip + `"}],"error":"invalid_grant","error_description":"` + gossip + `"}`
 			return &http.Response{
 				StatusCode: http.StatusBadRequest, Header: http.Header{"Content-Type": {"application/json"}},
@@ -263,8 +264,8 @@ func runGossipingPortal(s *stack) {
 	tell("/fhir")
 	s.startExport(connectionID)
 	s.letPass(400)
-	if said < 3 || len(s.events("patient.ehi_export_failed")) != 2 {
-		s.t.Errorf("the portal told its gossip %d times, and %d exports failed", said, len(s.events("patient.ehi_export_failed")))
+	if said.Load() < 3 || len(s.events("patient.ehi_export_failed")) != 2 {
+		s.t.Errorf("the portal told its gossip %d times, and %d exports failed", said.Load(), len(s.events("patient.ehi_export_failed")))
 	}
 }
 
