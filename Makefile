@@ -13,10 +13,10 @@ export GOFLAGS := $(GOFLAGS) -trimpath -gcflags=all=-dwarf=false '-ldflags=-s -w
 endif
 # The race detector needs a C compiler. CI always has one.
 RACE    := $(if $(shell command -v gcc clang cc 2>/dev/null),-race,)
-# What does things side by side. The rest of infra reads files, writes documents, starts programs without the detector, or is under it in
-# infra/test/e2e; the rest of the product, whose files name nothing that goes on beside them, is one function after the other.
-CROWDED := ./infra/local/... ./infra/test/e2e ./infra/test/export
-BESIDE  := \b(go (func|[A-Za-z.]+\()|sync\.|atomic\.|errgroup\.|synctest\.)|\.Go\(
+# The race detector runs over packages whose own code is concurrent, and over two tests of the whole: every scenario of
+# infra/test/e2e once, with its crowds, and exports from hostile servers (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
+CONCURRENT := \b(go (func|[A-Za-z.]+\()|sync\.|atomic\.|errgroup\.)|\.Go\(
+CROWDS     := EveryPermission.*/^scenarios$$|Crowd|Hang|Faults|Failing|Receiver
 # What it analyses has the flags of all; it was itself built without them, and is not built again.
 LINT     = $$(env -u CGO_ENABLED GOFLAGS=-buildvcs=false go tool -modfile=infra/tools/go.mod -n golangci-lint)
 SOAK    ?= 10m
@@ -99,8 +99,9 @@ test-browser: ui runner ctl ## journeys through the widget in Chromium, which it
 	@.ci/chromium
 	@cd shared/ui && npx --no playwright test --config e2e/playwright.config.ts $(ARGS)
 
-race: ## what does things side by side, in another order and under the race detector, without what is only more of the same to it (-short)
-	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -short -shuffle=on -timeout 30m $(CROWDED) $$(grep -rlE '$(BESIDE)' --include='*.go' functions shared | sed 's,^,./,; s,/[^/]*$$,,' | sort -u)
+race: ## concurrent code under the race detector, in random order, without repetitions (-short)
+	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -short -shuffle=on -timeout 30m ./infra/test/export $$(grep -rlE '$(CONCURRENT)' --include='*.go' --exclude='*_test.go' functions shared infra/local | sed 's,^,./,; s,/[^/]*$$,,' | sort -u)
+	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -short -shuffle=on -timeout 30m -run '$(CROWDS)' ./infra/test/e2e
 
 soak: ## the sweeps with many seeds and big records, for SOAK (10m)
 	@set -o pipefail; RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m -run 'Soak|EveryPermission|EverySynthea|CrashAnywhere|Crowd' -v ./infra/test/e2e | grep -v '^ *=== \|--- PASS'

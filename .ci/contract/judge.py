@@ -113,14 +113,14 @@ def main(program, runner):
     with tempfile.TemporaryDirectory(prefix="recordbridge-contract-") as folder:
         with stack.running(runner, folder, rate=1_000_000) as run:
             variables = prepare(folder, run)
-            found = judge("every operation", program, folder, run, variables, "schemathesis.toml", "--max-examples", "60", "--exclude-tag", "dashboard")
+            found = judge("every operation", program, folder, run, variables, "schemathesis.toml", "--max-examples", "30", "--exclude-tag", "dashboard")
             # Whoever goes to an identity provider and comes back has a window with a value that works once: see the journeys of infra/test/e2e.
             see("success", {name: statuses for name, statuses in found.items() if name not in WINDOWS}, lambda status: status < 400)
             # People's operations want somebody who has signed in: the journeys of infra/test/e2e compare what those are answered.
             judge("the dashboard, signed out", program, folder, run, variables, "schemathesis.toml", "--max-examples", "5", "--phases", "examples,coverage",
                   "--include-tag", "dashboard", "--warnings", "off")
             # The list of events begins scenarios so readily that schemathesis would begin none with anything else.
-            judge("links between operations", program, folder, run, variables, "schemathesis.toml", "--max-examples", "150",
+            judge("links between operations", program, folder, run, variables, "schemathesis.toml", "--max-examples", "75",
                   "--phases", "stateful", "--exclude-operation-id", "listEvents", "--exclude-tag", "dashboard")
             judge("what others may read", program, folder, run, variables, "peers.toml", "--max-examples", "20", "--phases", "stateful",
                   "--include-operation-id", "createExport", "--include-operation-id", "getExport")

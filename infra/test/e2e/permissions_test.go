@@ -20,7 +20,6 @@ import (
 // fixed sample of those that cost little otherwise.
 func TestEveryPermissionIsUsedAndNeeded(t *testing.T) {
 	t.Parallel()
-	isMany(t)
 	users, unused := performScenarios(t)
 	for _, g := range unused {
 		if !isSoak() && g.Action == "s3:AbortMultipartUpload" { // of the scenarios with a large record
