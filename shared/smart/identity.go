@@ -2,15 +2,19 @@ package smart
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/go-jose/go-jose/v4"
+
 	"recordbridge/shared/fhir"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/secret/jws"
 )
 
 const (
@@ -21,6 +25,8 @@ const (
 	maxExtra = 256 << 10
 	// skew is how far apart the clocks may be.
 	skew = time.Minute
+	// maxSigned is the longest signed token in bytes.
+	maxSigned = 64 << 10
 )
 
 var errNonce = errors.New("id_token: it belongs to another sign-in")
@@ -85,32 +91,53 @@ func (p Portal) onlyPatient(ctx context.Context, fhirBase string, token secret.T
 // because no keys are at hand or it is encrypted, or that was made for somebody else or has expired says nothing, and the
 // connection goes on without it.
 func (p Portal) identify(ctx context.Context, a flow.Attempt, token secret.Text) (identity, error) {
-	if token.Empty() || isEncrypted(token) {
-		return identity{}, nil
-	}
-	signed, err := parseJWS(token.Reveal())
-	if err != nil {
+	claims, err := p.verified(ctx, a.KeySet, token)
+	if err != nil || claims == nil {
 		return identity{}, err
 	}
-	document, ok := p.fetch(ctx, a.KeySet, secret.Text{})
-	if !ok {
-		return identity{}, nil
-	}
-	keys, err := parseKeys(document)
-	if err != nil {
-		return identity{}, nil //nolint:nilerr // no keys are at hand
-	}
-	if err := signed.verify(keys); err != nil {
-		return identity{}, err
-	}
-	nonce := signed.claims.text("nonce")
-	if a.NonceHash != "" && signed.claims["nonce"] != nil && flow.HashNonce(nonce) != a.NonceHash {
+	nonce := claims.text("nonce")
+	if a.NonceHash != "" && claims["nonce"] != nil && flow.HashNonce(nonce) != a.NonceHash {
 		return identity{}, errNonce
 	}
-	if a.NonceHash != "" && nonce == "" || !addressed(signed.claims, a) || p.now().Add(-skew).After(expiry(signed.claims)) {
+	if a.NonceHash != "" && nonce == "" || !addressed(claims, a) || p.now().Add(-skew).After(expiry(claims)) {
 		return identity{}, nil
 	}
-	return identity{patient: patientOf(signed.claims), subject: signed.claims.text("sub")}, nil
+	return identity{patient: patientOf(claims), subject: claims.text("sub")}, nil
+}
+
+// verified returns the claims of an id_token signed by a key of the set at keySet, or nil for a token that cannot be checked.
+func (p Portal) verified(ctx context.Context, keySet string, token secret.Text) (answer, error) {
+	if token.Empty() {
+		return nil, nil
+	}
+	accepted := jws.Verifier{Algorithms: []jose.SignatureAlgorithm{jose.RS256, jose.RS384, jose.ES256, jose.ES384}, MaxBytes: maxSigned}
+	signed, err := accepted.Parse(token)
+	if errors.Is(err, jws.ErrEncrypted) { // some servers encrypt it even if the client has published no key for that
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := unverified(token); !ok {
+		return nil, jws.ErrMalformed
+	}
+	document, ok := p.fetch(ctx, keySet, secret.Text{})
+	if !ok {
+		return nil, nil
+	}
+	keys, err := accepted.ParseKeys(document)
+	if err != nil {
+		return nil, nil //nolint:nilerr // no keys are at hand
+	}
+	payload, err := signed.Verify(keys)
+	if err != nil {
+		return nil, err
+	}
+	var claims answer
+	if json.Unmarshal(payload, &claims) != nil {
+		return nil, jws.ErrMalformed
+	}
+	return claims, nil
 }
 
 // addressed reports whether an id_token came from the pinned issuer and is for our client. Where discovery names no issuer,
@@ -151,13 +178,15 @@ func patientOfAccessToken(token secret.Text) string {
 	return patientID(claims.text("local_patient_id")) // Veradigm
 }
 
-// unverified reads the claims of a token of ours that may be a JWT.
+// unverified reads the claims of a token that may be a JWT, without verifying its signature.
 func unverified(token secret.Text) (answer, bool) {
 	parts := strings.Split(token.Reveal(), ".")
 	if len(parts) != 3 || len(token.Reveal()) > maxSigned {
 		return nil, false
 	}
-	return segment(parts[1])
+	payload, err := base64.RawURLEncoding.Strict().DecodeString(parts[1])
+	var claims answer
+	return claims, err == nil && json.Unmarshal(payload, &claims) == nil && claims != nil
 }
 
 // userinfo asks who the access token is about. It never speaks for a subject other than the id_token's (OpenID Connect

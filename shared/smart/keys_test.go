@@ -2,9 +2,11 @@ package smart_test
 
 import (
 	"bytes"
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"io"
@@ -38,7 +40,7 @@ func TestAKeyVerifiesOnlyWhatItIsFor(t *testing.T) {
 		"RSA with its algorithm":             {"RS256", "rsa", rsa(map[string]any{"alg": "RS256", "use": "sig"}), true},
 		"RSA with padding":                   {"RS256", "rsa", rsa(map[string]any{"e": "AQAB===="}), true},
 		"RSA with an unreadable certificate": {"RS256", "rsa", rsa(map[string]any{"x5c": []string{"bm8="}}), true},
-		"RSA that shows its private part":    {"RS256", "rsa", rsa(map[string]any{"d": "AQAB"}), true},
+		"RSA that shows its private part":    {"RS256", "rsa", rsa(map[string]any{"d": "AQAB"}), false},
 		"RSA of another algorithm":           {"RS256", "rsa", rsa(map[string]any{"alg": "RS384"}), false},
 		"RSA for encrypting":                 {"RS256", "rsa", rsa(map[string]any{"use": "enc"}), false},
 		"RSA that calls itself EC":           {"RS256", "rsa", rsa(map[string]any{"kty": "EC"}), false},
@@ -150,6 +152,31 @@ func TestACoordinateMayLackTheZerosBeforeIt(t *testing.T) {
 		return
 	}
 	t.Error("no such key was found")
+}
+
+func TestIDTokenKeysComeFromTheSetAlone(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		header string // members besides alg
+		good   bool
+	}{
+		"an embedded key":             {`"kid":"rsa","jwk":` + marshal(t, signers()["p256"].jwk), true},
+		"a set at a URL":              {`"kid":"rsa","jku":"https://evil.example/keys"`, true},
+		"a certificate at a URL":      {`"kid":"rsa","x5u":"https://evil.example/x"`, true},
+		"a duplicate key id":          {`"kid":"p256","kid":"rsa"`, false},
+		"an embedded duplicate of it": {`"kid":"rsa","jwk":{"kty":"RSA","kty":"EC"}`, false},
+	} {
+		signed := encode([]byte(`{"alg":"RS256",`+test.header+`}`)) + "." + encode([]byte(marshal(t, claims(nil))))
+		digest := sha256.Sum256([]byte(signed))
+		signature, err := signers()["rsa"].key.Sign(rand.Reader, digest[:], crypto.SHA256)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, _, err := identification{members: map[string]any{"id_token": signed + "." + encode(signature)}}.exchange(t)
+		if (err == nil) != test.good || test.good && set.PatientID.Reveal() != "of-id-token" {
+			t.Errorf("%s: %v, want it accepted: %t", name, err, test.good)
+		}
+	}
 }
 
 func TestOnlyTheFirstKeysOfASetAreLookedAt(t *testing.T) {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"testing"
 
+	"recordbridge/shared/export"
 	"recordbridge/shared/export/collect"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/org"
 	"recordbridge/shared/refresh"
 	"recordbridge/shared/store"
 	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/testkit/memory"
 	"recordbridge/shared/testkit/storetest"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
@@ -139,4 +141,19 @@ func TestSessionsConform(t *testing.T) {
 		tb.Helper()
 		return newStores(tb).flow
 	})
+}
+
+// TestMemoryModelsConform has the models of package memory, which tests of volume use, do as the tables do.
+func TestMemoryModelsConform(t *testing.T) {
+	t.Parallel()
+	storetest.Files(t, func(testing.TB) export.Files { return &memory.Files{} })
+	open := func(_ testing.TB, of org.Tenant, connectionID string) storetest.Tasks {
+		m := &memory.Tasks{}
+		m.Authorize(of, connectionID, true)
+		return m
+	}
+	storetest.Registration(t, open)
+	storetest.Work(t, open)
+	storetest.Shares(t, open)
+	storetest.EndpointHealths(t, func(testing.TB) storetest.EndpointHealth { return &memory.EndpointHealth{} })
 }

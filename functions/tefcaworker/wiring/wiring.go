@@ -6,10 +6,11 @@ import (
 	"context"
 
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/functions/tefcaworker"
-	"recordbridge/shared/config/awsobject"
+	"recordbridge/shared/blob"
 	"recordbridge/shared/config/awssecret"
 	"recordbridge/shared/due"
 	"recordbridge/shared/ids"
@@ -61,7 +62,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 			fixtures[name] = fetch.Converted(document)
 		}
 	}
-	documents := awsobject.Bucket{Config: p.AWS, Now: p.Now, Name: env.DocumentsBucket}
+	documents := blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.DocumentsBucket}
 	worker := attempt.Worker{
 		Store: store.TEFCAConnections{
 			TEFCA: store.TEFCA{Flow: flow, Work: work},

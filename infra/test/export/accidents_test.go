@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-
-	"recordbridge/shared/testkit/memory"
 )
 
 func TestOneAccidentCostsNothing(t *testing.T) {
@@ -64,7 +62,7 @@ func TestWhereTheStatementCannotBeReadWhatIsMissingIsNamed(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				r := scenario{
-					person: named(t, paged[0]), label: "statement-" + strings.ReplaceAll(name, " ", "-"), known: &memory.Known{},
+					person: named(t, paged[0]), label: "statement-" + strings.ReplaceAll(name, " ", "-"), known: newLearned(t),
 					mishap: func(address string, _ int) mishap {
 						if address == "metadata" {
 							return accident

@@ -10,7 +10,6 @@ import (
 	"recordbridge/infra/sandbox/persona"
 	"recordbridge/shared/export/known"
 	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/memory"
 )
 
 // catalogued is the id that the catalogue of these tests has for the endpoint.
@@ -37,7 +36,7 @@ func TestRecordIsWholeWhateverServerMakesOfBatches(t *testing.T) {
 		t.Run(c.switches, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				remembered := &memory.Known{}
+				remembered := newLearned(t)
 				// Of the first person's types the second has others, with more than a page of them.
 				for nth, person := range []persona.Persona{people[0], wide} {
 					server := &crowd{handler: handler, late: 100 * time.Millisecond}
@@ -73,7 +72,7 @@ func TestExportNeverAsksForMoreAtOnceThanServerHasRefused(t *testing.T) {
 		t.Run(fmt.Sprintf("%d at once", bears), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				remembered := &memory.Known{}
+				remembered := newLearned(t)
 				for nth := range 3 {
 					server := &crowd{handler: handler, late: 100 * time.Millisecond, bears: bears}
 					r := scenario{handler: server, person: wide, switches: "all-types,batch:whole", label: fmt.Sprintf("bears-%d-%d", bears, nth), known: remembered}.run(t)
@@ -101,7 +100,7 @@ func TestExportBeginsSlowlyWhereLastHadTrouble(t *testing.T) {
 	handler, err := newSandbox([]persona.Persona{wide})
 	expect.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
-		remembered := &memory.Known{}
+		remembered := newLearned(t)
 		load := func(switches, label string) known.Load {
 			server := &crowd{handler: handler, late: 100 * time.Millisecond}
 			checkWhole(t, scenario{handler: server, person: wide, switches: switches, label: label, known: remembered}.run(t))
@@ -125,12 +124,12 @@ func TestExportBeginsSlowlyWhereLastHadTrouble(t *testing.T) {
 func TestExportStoresHintsOncePerDay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		remembered := &memory.Known{}
+		remembered := newLearned(t)
 		for nth := range 3 {
 			checkWhole(t, scenario{person: named(t, paged[0]), label: fmt.Sprintf("daily-%d", nth), known: remembered}.run(t))
 		}
-		if remembered.Saved() > 2 { // the second export may have borne more at once
-			t.Errorf("saved %d times in three exports", remembered.Saved())
+		if remembered.saved > 2 { // the second export may have borne more at once
+			t.Errorf("saved %d times in three exports", remembered.saved)
 		}
 	})
 }

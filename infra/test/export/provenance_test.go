@@ -9,7 +9,6 @@ import (
 
 	"recordbridge/shared/export"
 	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/memory"
 )
 
 // attaching counts searches with _revinclude at a server whose statement lists none.
@@ -49,7 +48,7 @@ func attachedExport(t *testing.T, s scenario, ignored bool) (r result, attached,
 func TestExportLearnsRevIncludeThatStatementOmits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		remembered := &memory.Known{}
+		remembered := newLearned(t)
 		r, attached, first := attachedExport(t, scenario{label: "attached-1", known: remembered}, false)
 		checkWhole(t, r)
 		if found := r.task.Stats.TotalByResourceType["Provenance"]; found != 2 || attached < 10 {
@@ -78,7 +77,7 @@ func TestExportTriesRevIncludeOnceWhenServerDoesNotTakeIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				remembered := &memory.Known{}
+				remembered := newLearned(t)
 				for nth, want := range []int{1, 0} {
 					s := scenario{label: name + "-" + []string{"first", "second"}[nth], known: remembered, mishap: c.mishap}
 					r, attached, _ := attachedExport(t, s, c.ignored)
@@ -100,7 +99,7 @@ func TestProvenanceIsMissingAsNotAdvertisedWhenRevIncludeCouldNotBeTried(t *test
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				remembered := &memory.Known{}
+				remembered := newLearned(t)
 				label := "open-" + strings.ReplaceAll(name, " ", "-")
 				r, _, _ := attachedExport(t, scenario{label: label + "-1", known: remembered, mishap: func(address string, _ int) mishap {
 					if strings.Contains(address, "_revinclude") {

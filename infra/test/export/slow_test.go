@@ -13,7 +13,6 @@ import (
 
 	"recordbridge/infra/sandbox/persona"
 	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/memory"
 )
 
 // The record of the benchmark: as many resources, of the types that Synthea writes, as one that the export was compared by.
@@ -99,7 +98,7 @@ func TestExportOf1111ResourcesOver75SearchesEndsSoonAtSlowServer(t *testing.T) {
 		t.Run(c.late.String()+" "+c.switches, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				known := &memory.Known{}
+				known := newLearned(t)
 				for nth, within := range []time.Duration{c.first, c.next, c.next} {
 					server := &crowd{handler: handler, late: c.late}
 					r := scenario{handler: server, person: person, switches: "all-types," + c.switches, label: fmt.Sprintf("wide-%v-%d", c.late, nth), known: known}.run(t)

@@ -7,14 +7,18 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"testing"
 	"time"
 
+	"recordbridge/infra/test/tables"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/connection"
 	"recordbridge/shared/export"
+	"recordbridge/shared/export/known"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/smart"
+	"recordbridge/shared/store"
 	"recordbridge/shared/testkit/memory"
 	"recordbridge/shared/tokens"
 )
@@ -74,6 +78,25 @@ func (g *grants) refresh(ctx context.Context) (tokens.Usable, error) {
 	}
 	g.set, g.version = fresh, g.version+1
 	return tokens.Usable{Set: g.set, Version: g.version}, nil
+}
+
+// learned is what exports have learned of endpoints' servers, in a table of the test's own.
+type learned struct {
+	store.EndpointState
+
+	saved int
+}
+
+func newLearned(tb testing.TB) *learned {
+	tb.Helper()
+	made := tables.New(tb)
+	return &learned{EndpointState: store.EndpointState{DB: made.DB, Table: made.Name("FlowTable")}}
+}
+
+// SaveKnown implements collect.Known.
+func (l *learned) SaveKnown(ctx context.Context, endpointID string, server known.Server, until time.Time) error {
+	l.saved++
+	return l.EndpointState.SaveKnown(ctx, endpointID, server, until)
 }
 
 // invocation is one run of a worker. It may end at a call: nothing that the worker does afterwards has an effect.

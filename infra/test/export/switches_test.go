@@ -10,7 +10,6 @@ import (
 
 	"recordbridge/infra/sandbox/switches"
 	"recordbridge/shared/export"
-	"recordbridge/shared/testkit/memory"
 )
 
 func TestEverySwitchOfTheSandboxHasItsExpectation(t *testing.T) {
@@ -84,7 +83,7 @@ func TestAnExportUnderEverySwitchIsWholeOrNamesWhatIsMissing(t *testing.T) {
 							label: fmt.Sprintf("switch-%s-%d", name, number),
 						}
 						if one.known {
-							s.known = &memory.Known{}
+							s.known = newLearned(t)
 						}
 						one.check(t, s.run(t))
 					})

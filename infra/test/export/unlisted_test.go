@@ -14,7 +14,6 @@ import (
 	"recordbridge/shared/export"
 	"recordbridge/shared/smart"
 	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/memory"
 	"recordbridge/shared/tokens"
 )
 
@@ -58,7 +57,7 @@ func missingOf(r result, resourceType string) string { return r.task.Shortfall()
 func TestTypesThatStatementOmitsAreTriedOnceAndExported(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		remembered := &memory.Known{}
+		remembered := newLearned(t)
 		r, tried := unlistedExport(t, scenario{label: "unlisted-1", known: remembered})
 		checkWhole(t, r)
 		if len(tried) < 20 || !slices.Contains(tried, "Claim") || slices.Contains(tried, "Observation") || r.task.Shortfall().Complete != nil {
@@ -81,7 +80,7 @@ func TestTypesThatStatementOmitsAreTriedOnceAndExported(t *testing.T) {
 func TestTypesThatStatementOmitsAreTriedAgainAtAnotherRelease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		remembered := &memory.Known{}
+		remembered := newLearned(t)
 		_, _ = unlistedExport(t, scenario{label: "release-1", known: remembered})
 		server, err := remembered.Known(t.Context(), catalogued)
 		expect.NoError(t, err)
@@ -104,7 +103,7 @@ func TestTypeThatCouldNotBeTriedIsMissingAsNotAdvertised(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				remembered := &memory.Known{}
+				remembered := newLearned(t)
 				label := strings.ReplaceAll(name, " ", "-")
 				r, _ := unlistedExport(t, scenario{label: label + "-1", known: remembered, mishap: func(address string, _ int) mishap {
 					if strings.HasPrefix(address, "Claim?_count=1&") {
@@ -134,7 +133,7 @@ func TestTrialsEndWhenServerIsInTrouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := map[string]bool{}
 		var mu sync.Mutex
-		r, _ := unlistedExport(t, scenario{label: "trouble", known: &memory.Known{}, mishap: func(address string, _ int) mishap {
+		r, _ := unlistedExport(t, scenario{label: "trouble", known: newLearned(t), mishap: func(address string, _ int) mishap {
 			if !strings.Contains(address, "_count=1&") {
 				return mishap{}
 			}
@@ -163,7 +162,7 @@ func TestTypeOutsideGrantedScopesIsNeitherTriedNorMissing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s := scenario{label: strings.ReplaceAll(name, " ", "-"), known: &memory.Known{}, switches: unlistedTypes + ",grant-only:Patient+Observation"}
+				s := scenario{label: strings.ReplaceAll(name, " ", "-"), known: newLearned(t), switches: unlistedTypes + ",grant-only:Patient+Observation"}
 				s.opens = func(t *testing.T, doer smart.Doer, _ string) tokens.Set {
 					t.Helper()
 					s.person = named(t, paged[0])
@@ -192,7 +191,7 @@ func TestTypesThatStatementOmitsShareBatchesInLaterExports(t *testing.T) {
 		"MeasureReport", "MolecularSequence", "RiskAssessment", "SupplyDelivery", "VisionPrescription",
 	}
 	synctest.Test(t, func(t *testing.T) {
-		remembered := &memory.Known{}
+		remembered := newLearned(t)
 		var asked, posts [2]int
 		for nth := range asked {
 			server := &crowd{handler: handler, late: 100 * time.Millisecond}
@@ -212,7 +211,7 @@ func TestTypesThatStatementOmitsShareBatchesInLaterExports(t *testing.T) {
 func TestServerThatRefusesCountIsTriedWithoutIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r, _ := unlistedExport(t, scenario{label: "uncounted", known: &memory.Known{}, switches: unlistedTypes + ",reject-count"})
+		r, _ := unlistedExport(t, scenario{label: "uncounted", known: newLearned(t), switches: unlistedTypes + ",reject-count"})
 		checkWhole(t, r)
 	})
 }

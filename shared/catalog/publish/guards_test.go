@@ -13,7 +13,7 @@ import (
 // TestWhatWasMergedHasNotGone: an institution that another one has taken in is found, and asks nobody.
 func TestWhatWasMergedHasNotGone(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newWorld(t)
 	w.next = institutions(60, nil)
 	w.publish(t)
 	w.next = institutions(60, func(c *record.Catalog) {
@@ -45,7 +45,7 @@ func TestWhoSharesAServerNoMoreHasItAlone(t *testing.T) {
 			c.Brands[brand(1)] = b
 		},
 	} {
-		w := newWorld()
+		w := newWorld(t)
 		w.next = institutions(3, func(c *record.Catalog) { sharing(c) })
 		w.publish(t)
 		w.next = institutions(3, func(c *record.Catalog) {
@@ -67,7 +67,7 @@ func TestWhoSharesAServerNoMoreHasItAlone(t *testing.T) {
 // TestAPublicationThatFindsAnotherVersionLiveEndsThere, and leaves that live.
 func TestAPublicationThatFindsAnotherVersionLiveEndsThere(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newWorld(t)
 	w.next = institutions(3, nil)
 	first := w.publish(t).Live
 	w.next = institutions(4, nil)
@@ -92,7 +92,7 @@ func TestAPublicationThatFindsAnotherVersionLiveEndsThere(t *testing.T) {
 // TestOnlyAKeptVersionComesBack: not the live one, and not objects that no pointer names.
 func TestOnlyAKeptVersionComesBack(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newWorld(t)
 	w.next = institutions(3, nil)
 	live, stray := w.publish(t).Live, ledger.Version("20260304T110000Z-0102030405060708")
 	w.copied(t, live, stray)

@@ -32,7 +32,7 @@ func (r ownRows) Endpoint(_ context.Context, id string) (catalog.Endpoint, error
 // TestACatalogueIsMadeOfTheListsOfItsModeAlone: a sandbox is never offered to live credentials, nor a hospital to test ones.
 func TestACatalogueIsMadeOfTheListsOfItsModeAlone(t *testing.T) {
 	t.Parallel()
-	var rows memory.Sources
+	rows := newWorld(t).ledger
 	var files memory.Files
 	for _, mode := range []string{"test", "live"} {
 		var packed bytes.Buffer
@@ -45,7 +45,7 @@ func TestACatalogueIsMadeOfTheListsOfItsModeAlone(t *testing.T) {
 	}
 	own := ownRows{{ID: server(0), Name: "test", Mode: "test"}, {ID: server(1), Name: "live", Mode: "live"}}
 	for _, mode := range []string{"test", "live"} {
-		lists, err := publish.Accepted{Sources: &rows, Objects: &files, Own: own}.Lists(t.Context(), mode)
+		lists, err := publish.Accepted{Sources: rows, Objects: &files, Own: own}.Lists(t.Context(), mode)
 		expect.NoError(t, err)
 		if len(lists) != 2 {
 			t.Errorf("%s is made of %d lists", mode, len(lists))

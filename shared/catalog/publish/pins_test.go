@@ -10,7 +10,7 @@ import (
 
 func TestARowWithoutPinsTakesWhatTheProbeSawAtHomeAndNeverMore(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newWorld(t)
 	w.next = institutions(4, nil)
 	w.publish(t)
 	approved := w.rows[server(2)]

@@ -20,7 +20,7 @@ import (
 
 func TestACatalogueIsPublishedOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newWorld(t)
 	w.next = institutions(250, nil)
 	out := w.publish(t)
 	if !out.Published || out.Rows.Created != 250 || out.Diff.Brands.Added != 250 || len(w.active()) != 250 {
@@ -43,7 +43,7 @@ func TestACatalogueIsPublishedOnce(t *testing.T) {
 // An endpoint's row is there before patients find it, and is suspended after they no longer do.
 func TestRowsComeBeforeThePointerAndGoBehindIt(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newWorld(t)
 	w.next = institutions(3, nil)
 	w.publish(t)
 	w.told = nil
@@ -60,7 +60,7 @@ func TestRowsComeBeforeThePointerAndGoBehindIt(t *testing.T) {
 
 func TestTooMuchDoesNotGoWithoutAnOperator(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newWorld(t)
 	w.next = institutions(60, nil)
 	first := w.publish(t)
 	w.next = institutions(60, removed(0, 12)) // a fifth
@@ -109,7 +109,7 @@ func TestAnEndpointWithConnectionsBecomesNoOtherWithoutAnOperator(t *testing.T) 
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld()
+			w := newWorld(t)
 			w.next = institutions(3, nil)
 			w.publish(t)
 			if w.asked != 0 {
@@ -144,7 +144,7 @@ func TestAnEndpointWithConnectionsBecomesNoOtherWithoutAnOperator(t *testing.T) 
 
 func TestWhatAnOperatorHasMadeOfARowStays(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newWorld(t)
 	own := catalog.Endpoint{ID: server(0), BrandID: brand(9), Name: "By hand", FHIRBase: "https://own.example", Mode: "test", Status: catalog.EndpointSuspended, Rev: 7}
 	w.rows[server(0)] = own
 	w.next = institutions(3, nil)
@@ -171,7 +171,7 @@ func TestWhatAnOperatorHasMadeOfARowStays(t *testing.T) {
 // TestWhatAnOperatorHasDisabledStaysSo, also when its list loses it and has it again; what only its list has lost comes back.
 func TestWhatAnOperatorHasDisabledStaysSo(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newWorld(t)
 	w.next = institutions(3, nil)
 	w.publish(t)
 	disabled := w.rows[server(0)]
@@ -193,7 +193,7 @@ func TestWhatAnOperatorHasDisabledStaysSo(t *testing.T) {
 
 func TestNoListMakesAHealthSystemOfUs(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newWorld(t)
 	w.next = institutions(3, func(c *record.Catalog) {
 		changed(0, func(e *record.Endpoint) { e.FHIRBase = "https://api.example/v1/bridge" })(c)
 		changed(1, func(e *record.Endpoint) { e.FHIRBase = baseURL + "/sandbox/fhir" })(c)
@@ -205,7 +205,7 @@ func TestNoListMakesAHealthSystemOfUs(t *testing.T) {
 
 func TestARollbackTakesTheRowsAlongAndKeepsThingsAsTheyAre(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newWorld(t)
 	w.next = institutions(5, nil)
 	good := w.publish(t).Live
 	rows := maps.Clone(w.rows)
@@ -248,7 +248,7 @@ const files = 7
 
 func TestOldVersionsGoButNotTheLastNorTheLiveOne(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newWorld(t)
 	for i := range 30 {
 		w.next = institutions(1, changed(0, func(e *record.Endpoint) { e.Name = fmt.Sprint("Hospital ", i) }))
 		w.publish(t)
@@ -270,7 +270,7 @@ func TestOldVersionsGoButNotTheLastNorTheLiveOne(t *testing.T) {
 func TestWhateverBreaksOffTheNextRunGoesOn(t *testing.T) {
 	t.Parallel()
 	begin := func() *world {
-		w := newWorld()
+		w := newWorld(t)
 		w.next = institutions(50, nil)
 		w.publish(t)
 		return w
@@ -328,7 +328,7 @@ func (w *world) settled(t *testing.T, n int) {
 // A run that ends in the middle of the rows, as a function's time does, is not made again from the beginning.
 func TestRowsGoOnFromTheirCheckpoint(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newWorld(t)
 	w.next = institutions(4500, func(c *record.Catalog) { c.Brands, c.Portals = nil, nil })
 	// 1 begins, the files, 1 rows, then 20 transactions before the checkpoint and as many behind it
 	w.crashAt = 1 + files + 1 + 20 + 1 + 10
@@ -345,7 +345,7 @@ func TestRowsGoOnFromTheirCheckpoint(t *testing.T) {
 
 func TestOfTwoPublishersAtOnceOneIsToldSo(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newWorld(t)
 	first := true
 	w.next = func(before record.Catalog, now time.Time) record.Catalog {
 		if first {
@@ -366,7 +366,7 @@ func TestOfTwoPublishersAtOnceOneIsToldSo(t *testing.T) {
 
 func TestAPreviewChangesNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newWorld(t)
 	w.next = institutions(30, nil)
 	w.publish(t)
 	before := w.writes

@@ -29,7 +29,7 @@ func TestPublisherTakesNoURLOfServiceInAnySpelling(t *testing.T) {
 			})
 		}
 	}
-	p := newWorld().publisher()
+	p := newWorld(t).publisher()
 	p.Lists = lists
 	composed := 0
 	p.Compose = func(in compose.Input) (record.Catalog, compose.Report) {

@@ -24,13 +24,12 @@ const hospitalNPI = "1234567893"
 type lists struct {
 	*world
 
-	sources memory.Sources
 	objects memory.Files
 }
 
 func (l *lists) publisher() publish.Publisher {
 	p := l.world.publisher()
-	p.Compose, p.Lists = compose.Compose, publish.Accepted{Sources: &l.sources, Objects: &l.objects, Own: ownRows{}}
+	p.Compose, p.Lists = compose.Compose, publish.Accepted{Sources: l.ledger, Objects: &l.objects, Own: ownRows{}}
 	p.Platform = func(base string) string {
 		return map[string]string{"fhir.epic.example": "epic"}[catalog.Host(base)]
 	}
@@ -44,9 +43,9 @@ func (l *lists) accept(t *testing.T, source intake.Source, all ...listing.Listin
 	expect.NoError(t, listing.Write(&packed, slices.Values(all)))
 	l.objects.Put("sources/"+source.ID, packed.Bytes())
 	source.Mode = "test"
-	row, _ := l.sources.Source(t.Context(), source.ID)
+	row, _ := l.ledger.Source(t.Context(), source.ID)
 	row.Source, row.State.Accepted = source, &intake.Version{Key: "sources/" + source.ID}
-	_, err := l.sources.SaveSource(t.Context(), row)
+	_, err := l.ledger.SaveSource(t.Context(), row)
 	expect.NoError(t, err)
 }
 
@@ -75,7 +74,7 @@ func (l *lists) rowAt(base string) catalog.Endpoint {
 func TestPublishMakesNoRowForUnknownHostUnderPublishedHospital(t *testing.T) {
 	t.Parallel()
 	const evil = "https://fhir.evil.example/r4"
-	l := &lists{world: newWorld()}
+	l := &lists{world: newWorld(t)}
 	hospital, hostile := clinic("Odo Hospital", "https://fhir.epic.example/odo"), clinic("Evil Clinic", evil)
 	hospital.NPIs, hostile.NPIs = []string{hospitalNPI}, []string{hospitalNPI}
 	l.accept(t, intake.Source{ID: "vendor", Priority: 70, Platform: "epic"}, hospital)
@@ -126,7 +125,7 @@ func TestPublishMakesNoRowForUnknownHostUnderPublishedHospital(t *testing.T) {
 
 func TestPublishGivesPlatformOnlyToKnownHost(t *testing.T) {
 	t.Parallel()
-	l := &lists{world: newWorld()}
+	l := &lists{world: newWorld(t)}
 	l.accept(t, intake.Source{ID: "vendor", Priority: 70, Platform: "epic"},
 		clinic("Known Clinic", "https://fhir.epic.example/known"), clinic("Evil Clinic", "https://fhir.evil.example/r4"), clinic("Odd Clinic", "http://fhir.epic.example/odd"))
 	l.accept(t, intake.Source{ID: "sandbox", Platform: "sandbox"}, clinic("Own Clinic", baseURL+"/sandbox/fhir"), clinic("Not ours", "https://sandbox.example/sandbox/fhir"))
@@ -144,7 +143,7 @@ func TestPublishGivesPlatformOnlyToKnownHost(t *testing.T) {
 // TestPublishLeavesOlderRowsUnderTheirRegistration covers an upgrade: rows without the field change nothing.
 func TestPublishLeavesOlderRowsUnderTheirRegistration(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newWorld(t)
 	w.next = institutions(2, nil)
 	w.publish(t)
 	older := w.rows[server(0)]

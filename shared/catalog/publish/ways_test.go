@@ -35,7 +35,7 @@ func (w *world) leads() map[string]map[string]string {
 
 func TestAServerOfManyHasAWayForEachOfThem(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newWorld(t)
 	w.next = institutions(6, sharing)
 	out := w.publish(t)
 	if row := w.rows[server(0)]; !row.Shared() || row.PortalID != "" {
@@ -75,7 +75,7 @@ func TestAServerOfManyHasAWayForEachOfThem(t *testing.T) {
 func TestAnEndpointIsSharedNoSoonerThanItsWaysAreThere(t *testing.T) {
 	t.Parallel()
 	for crash := 1; ; crash++ {
-		w := newWorld()
+		w := newWorld(t)
 		w.next = institutions(6, nil)
 		w.publish(t)
 		w.next = institutions(6, sharing)

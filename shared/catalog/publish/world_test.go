@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"recordbridge/infra/test/tables"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/catalog/compose"
 	"recordbridge/shared/catalog/health"
@@ -19,6 +20,7 @@ import (
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/catalog/snapshot"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/store"
 	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/testkit/memory"
 	"recordbridge/shared/testkit/ownhosts"
@@ -32,7 +34,7 @@ var errCrash = errors.New("crashed")
 
 // world is everything around a publisher. Its writes are counted, and from one on they fail.
 type world struct {
-	ledger    memory.Ledger
+	ledger    store.Catalog
 	files     memory.Files
 	now       time.Time
 	next      func(before record.Catalog, now time.Time) record.Catalog // what the lists are composed to
@@ -49,8 +51,10 @@ type world struct {
 	told    []string
 }
 
-func newWorld() *world {
-	return &world{now: noon, rows: map[string]catalog.Endpoint{}, ways: map[string]catalog.Way{}, connected: map[string]bool{}}
+func newWorld(tb testing.TB) *world {
+	tb.Helper()
+	made := tables.New(tb)
+	return &world{ledger: store.Catalog{DB: made.DB, Table: made.Name("CatalogTable")}, now: noon, rows: map[string]catalog.Endpoint{}, ways: map[string]catalog.Way{}, connected: map[string]bool{}}
 }
 
 func (w *world) Lists(context.Context, string) ([]compose.List, error) { return nil, nil }
@@ -131,7 +135,7 @@ func (w *world) SaveWays(_ context.Context, fence int64, ways []catalog.Way) err
 func (w *world) publisher() publish.Publisher {
 	return publish.Publisher{
 		Own:    ownhosts.Own(),
-		Ledger: ledgerOf{w}, Snapshots: snapshot.Snapshots{Files: filesOf{w}}, Lists: w, Endpoints: w, Connected: w, Sightings: w,
+		Ledger: ledgerOf{w.ledger, w}, Snapshots: snapshot.Snapshots{Files: filesOf{w}}, Lists: w, Endpoints: w, Connected: w, Sightings: w,
 		Compose: func(in compose.Input) (record.Catalog, compose.Report) {
 			return w.next(in.Before, in.Now), compose.Report{}
 		},
@@ -151,32 +155,24 @@ func (w *world) write(what string) error {
 }
 
 // ledgerOf and filesOf count what is written to them.
-type ledgerOf struct{ *world }
+type ledgerOf struct {
+	store.Catalog
 
-func (l ledgerOf) Pointer(ctx context.Context, mode string) (ledger.Pointer, error) {
-	return l.ledger.Pointer(ctx, mode)
+	world *world
 }
 
 func (l ledgerOf) MovePointer(ctx context.Context, seen, next ledger.Pointer) error {
-	if err := l.write("pointer"); err != nil {
+	if err := l.world.write("pointer"); err != nil {
 		return err
 	}
-	return l.ledger.MovePointer(ctx, seen, next)
-}
-
-func (l ledgerOf) Publication(ctx context.Context, mode string) (ledger.Publication, error) {
-	return l.ledger.Publication(ctx, mode)
+	return l.Catalog.MovePointer(ctx, seen, next)
 }
 
 func (l ledgerOf) SavePublication(ctx context.Context, p ledger.Publication) (ledger.Publication, error) {
-	if err := l.write("publication " + string(p.Phase)); err != nil {
+	if err := l.world.write("publication " + string(p.Phase)); err != nil {
 		return p, err
 	}
-	return l.ledger.SavePublication(ctx, p)
-}
-
-func (l ledgerOf) Overrides(ctx context.Context, mode string) ([]ledger.Override, error) {
-	return l.ledger.Overrides(ctx, mode)
+	return l.Catalog.SavePublication(ctx, p)
 }
 
 type filesOf struct{ *world }

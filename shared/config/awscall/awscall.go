@@ -4,7 +4,6 @@
 package awscall
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -28,12 +27,10 @@ const (
 	maxAnswer      = 1 << 20 // bytes
 )
 
-// Call is one operation of a service.
+// Call is one operation of a service: a POST to its endpoint.
 type Call struct {
 	Service string // as it is signed and as its address begins: "ssm"
 	SDKID   string // as AWS_ENDPOINT_URL_<SDKID> names it: "SSM"
-	Method  string // POST where it is empty
-	Path    string // escaped, without the slash in front
 	Header  map[string]string
 	Body    string
 	// Read takes an answer. An error of it that is a RefusedError is tried again where the retryer of the configuration does so.
@@ -106,7 +103,7 @@ func signed(ctx context.Context, cfg aws.Config, now time.Time, call Call) (*htt
 	if err != nil {
 		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, cmp.Or(call.Method, http.MethodPost), address+call.Path, strings.NewReader(call.Body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(call.Body))
 	if err != nil {
 		return nil, fmt.Errorf("address: %w", err)
 	}
@@ -118,12 +115,7 @@ func signed(ctx context.Context, cfg aws.Config, now time.Time, call Call) (*htt
 		return nil, fmt.Errorf("credentials: %w", err)
 	}
 	sum := sha256.Sum256([]byte(call.Body))
-	content, isS3 := hex.EncodeToString(sum[:]), call.Service == "s3"
-	if isS3 { // which wants to be told, and signs a path as it is sent (Amazon S3, "Authenticating Requests")
-		request.Header.Set("X-Amz-Content-Sha256", content)
-	}
-	signer := v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = isS3 })
-	if err = signer.SignHTTP(ctx, keys, request, content, call.Service, cfg.Region, now); err != nil {
+	if err = v4.NewSigner().SignHTTP(ctx, keys, request, hex.EncodeToString(sum[:]), call.Service, cfg.Region, now); err != nil {
 		return nil, fmt.Errorf("sign: %w", err)
 	}
 	return request, nil

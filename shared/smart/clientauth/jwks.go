@@ -6,12 +6,12 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rsa"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/big"
+
+	"github.com/go-jose/go-jose/v4"
 )
 
 // The algorithms of SMART App Launch 2.2, "Asymmetric (public key)", in the names of RFC 7518 section 3.1.
@@ -25,9 +25,6 @@ const (
 	typeRSA = "RSA"
 	typeEC  = "EC"
 )
-
-// coordinate is the length of a coordinate of P-384 in bytes, and of each half of an ES384 signature.
-const coordinate = 48
 
 // KeySet is a JWK Set (RFC 7517 section 5) of public keys.
 type KeySet struct {
@@ -71,46 +68,30 @@ var errKind = errors.New("neither an RSA key nor one on P-384")
 
 func newJWK(public crypto.PublicKey) (jwk, error) {
 	made := jwk{Use: "sig", Operations: []string{"verify"}}
-	var thumbprint any
 	switch key := public.(type) {
 	case *rsa.PublicKey:
-		made.Type, made.Algorithm = typeRSA, rs384
-		made.Modulus, made.Exponent = encode(key.N.Bytes()), encode(big.NewInt(int64(key.E)).Bytes())
-		thumbprint = rsaThumbprint{Exponent: made.Exponent, Type: made.Type, Modulus: made.Modulus}
+		made.Algorithm = rs384
 	case *ecdsa.PublicKey:
-		point, err := key.Bytes() // 4, x, y, the coordinates at their full length (RFC 7518 section 6.2.1.2)
-		if err != nil || key.Curve != elliptic.P384() {
+		if key.Curve != elliptic.P384() {
 			return jwk{}, errKind
 		}
-		made.Type, made.Algorithm, made.Curve = typeEC, es384, "P-384"
-		made.X, made.Y = encode(point[1:1+coordinate]), encode(point[1+coordinate:])
-		thumbprint = ecThumbprint{Curve: made.Curve, Type: made.Type, X: made.X, Y: made.Y}
+		made.Algorithm = es384
 	default:
 		return jwk{}, errKind
 	}
-	document, err := json.Marshal(thumbprint)
+	read := jose.JSONWebKey{Key: public}
+	document, err := read.MarshalJSON()
+	if err == nil {
+		err = json.Unmarshal(document, &made)
+	}
+	if err != nil {
+		return jwk{}, fmt.Errorf("public key: %w", err)
+	}
+	// The thumbprint of RFC 7638 is the same wherever and whenever the set is made, and different for every key.
+	sum, err := read.Thumbprint(crypto.SHA256)
 	if err != nil {
 		return jwk{}, fmt.Errorf("thumbprint: %w", err)
 	}
-	sum := sha256.Sum256(document)
-	made.KeyID = encode(sum[:])
+	made.KeyID = base64.RawURLEncoding.EncodeToString(sum)
 	return made, nil
 }
-
-// What is hashed for a thumbprint: the members that make the key, by name (RFC 7638 section 3). As a key id it is the
-// same wherever and whenever the set is made, and different for every key.
-type (
-	rsaThumbprint struct {
-		Exponent string `json:"e"`
-		Type     string `json:"kty"`
-		Modulus  string `json:"n"`
-	}
-	ecThumbprint struct {
-		Curve string `json:"crv"`
-		Type  string `json:"kty"`
-		X     string `json:"x"`
-		Y     string `json:"y"`
-	}
-)
-
-func encode(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }

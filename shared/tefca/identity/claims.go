@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"recordbridge/shared/binding"
+	"recordbridge/shared/secret/jws"
 	"recordbridge/shared/tefca"
 )
 
@@ -77,7 +78,7 @@ func (c claims) date(name string) (time.Time, bool) {
 
 // Assert checks an id_token (OpenID Connect Core 1.0 section 3.1.3.7) with the keys of the pinned issuer, and returns whom it
 // vouches for, at identity assurance level 2 or more.
-func (a Authority) Assert(token Token, keys Keys, nonceHash string, now time.Time) (tefca.Assertion, error) {
+func (a Authority) Assert(token Token, keys jws.Keys, nonceHash string, now time.Time) (tefca.Assertion, error) {
 	said, err := token.verify(keys)
 	if err != nil {
 		return tefca.Assertion{}, err

@@ -19,6 +19,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/secret/jws"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/identity"
 )
@@ -69,7 +70,7 @@ var signers = sync.OnceValue(func() map[string]signer {
 })
 
 // keySet is what the issuer publishes; the other RSA key is not in it.
-var keySet = sync.OnceValue(func() identity.Keys {
+var keySet = sync.OnceValue(func() jws.Keys {
 	var set jose.JSONWebKeySet
 	for _, id := range []string{"rsa", "ec", "p384"} {
 		set.Keys = append(set.Keys, jose.JSONWebKey{Key: signers()[id].Public(), KeyID: id})

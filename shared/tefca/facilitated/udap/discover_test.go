@@ -97,8 +97,8 @@ func TestMetadataThatAnybodyCouldHaveMadeIsNotBelieved(t *testing.T) {
 		"with another certificate first": {signed(t, jose.RS256, keys().other, header(append(x5c(made(t, strangers.between, keys().other, named(base))), good...)), claims(nil)), "certificate_chain"},
 		"with a certificate twice":       {with([]string{good[0], good[0], good[1]}), "certificate_chain"},
 		"in the wrong order":             {with([]string{good[1], good[0]}), "certificate_chain"},
-		"with junk behind a certificate": {with([]string{base64.StdEncoding.EncodeToString(append(slices.Clone(c.server.certificate.Raw), 0)), good[1]}), "jwt"},
-		"with what is no certificate":    {with([]string{good[0], good[1], "AAAA"}), "jwt"},
+		"with junk behind a certificate": {with([]string{base64.StdEncoding.EncodeToString(append(slices.Clone(c.server.certificate.Raw), 0)), good[1]}), "certificate_chain"},
+		"with what is no certificate":    {with([]string{good[0], good[1], "AAAA"}), "certificate_chain"},
 		"no JWT":                         {"a.b.c", "jwt"},
 		"nothing":                        {"", "metadata"},
 	} {

@@ -3,23 +3,18 @@ package udap
 import (
 	"crypto"
 	"crypto/ecdsa"
-	"crypto/elliptic"
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/base64"
-	"encoding/json"
 	"encoding/pem"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/go-jose/go-jose/v4"
 
 	"recordbridge/shared/secret"
+	"recordbridge/shared/secret/jws"
 )
-
-// minModulus is the length in bits below which an RSA key is too weak.
-const minModulus = 2048
 
 var (
 	errCertificates = errors.New("udap: the certificates are not a chain in PEM, leaf first")
@@ -79,9 +74,9 @@ func parseKey(key secret.Text) (crypto.Signer, jose.SignatureAlgorithm, bool) {
 	}
 	switch private := parsed.(type) {
 	case *rsa.PrivateKey:
-		return private, jose.RS256, private.N.BitLen() >= minModulus
+		return private, jose.RS256, verifier().Accepts(private.Public())
 	case *ecdsa.PrivateKey:
-		return private, jose.ES256, private.Curve == elliptic.P256()
+		return private, jose.ES256, verifier().Accepts(private.Public())
 	}
 	return nil, "", false
 }
@@ -103,21 +98,5 @@ func (m Member) signs(algorithms []string) bool {
 
 // sign makes a JWT with the member's certificates in its header.
 func (m Member) sign(claims any) (string, error) {
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: m.algorithm, Key: m.key}, (&jose.SignerOptions{}).WithHeader("x5c", m.chain))
-	if err != nil {
-		return "", fmt.Errorf("udap: make a signer: %w", err)
-	}
-	payload, err := json.Marshal(claims)
-	if err != nil {
-		return "", errors.New("udap: encode claims") // the error's text could quote them
-	}
-	signed, err := signer.Sign(payload)
-	if err != nil {
-		return "", fmt.Errorf("udap: sign: %w", err)
-	}
-	token, err := signed.CompactSerialize()
-	if err != nil {
-		return "", fmt.Errorf("udap: sign: %w", err)
-	}
-	return token, nil
+	return jws.Sign(m.algorithm, m.key, map[jose.HeaderKey]any{"x5c": m.chain}, claims)
 }

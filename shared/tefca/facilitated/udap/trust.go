@@ -1,22 +1,28 @@
 package udap
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rsa"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"strings"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"recordbridge/shared/secret"
+	"recordbridge/shared/secret/jws"
 )
 
 const (
 	// maxChain is how many certificates a header may hold, and maxCertificate how large one may be in bytes.
 	maxChain       = 5
 	maxCertificate = 8 << 10
+	// maxJWT is the longest JWT in bytes: its certificates are encoded twice.
+	maxJWT = 2 * maxChain * maxCertificate
 )
+
+func verifier() jws.Verifier {
+	return jws.Verifier{Algorithms: []jose.SignatureAlgorithm{jose.RS256, jose.ES256}, MaxBytes: maxJWT}
+}
 
 // What is wrong with a JWT.
 const (
@@ -30,7 +36,7 @@ const (
 // holder. The key comes from nowhere else: jwk, jku and kid are not looked at, and which algorithms are taken is fixed here
 // (RFC 8725 sections 3.1 and 3.10).
 func (c Client) verify(token, holder string) (payload []byte, err error) {
-	signed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.RS256, jose.ES256})
+	signed, err := verifier().Parse(secret.New(token))
 	if err != nil {
 		return nil, errJWT
 	}
@@ -48,12 +54,12 @@ func (c Client) verify(token, holder string) (payload []byte, err error) {
 	})
 	isSigner := leaf.KeyUsage == 0 || leaf.KeyUsage&x509.KeyUsageDigitalSignature != 0
 	switch {
-	case err != nil || leaf.IsCA || !isSigner || !strong(leaf.PublicKey):
+	case err != nil || leaf.IsCA || !isSigner || !verifier().Accepts(leaf.PublicKey):
 		return nil, errUntrusted
 	case !names(leaf, holder):
 		return nil, errHolder
 	}
-	if payload, err = signed.Verify(leaf.PublicKey); err != nil {
+	if payload, err = signed.VerifyWith(leaf.PublicKey); err != nil {
 		return nil, errJWT
 	}
 	return payload, nil
@@ -96,15 +102,4 @@ func inOrder(chain []*x509.Certificate) bool {
 		}
 	}
 	return len(chain) > 0
-}
-
-// strong reports whether a key is one of RS256 with a sensible length, or of ES256.
-func strong(key any) bool {
-	switch public := key.(type) {
-	case *rsa.PublicKey:
-		return public.N.BitLen() >= minModulus
-	case *ecdsa.PublicKey:
-		return public.Curve == elliptic.P256()
-	}
-	return false
 }

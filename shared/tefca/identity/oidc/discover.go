@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"recordbridge/shared/fault"
+	"recordbridge/shared/secret/jws"
 	"recordbridge/shared/tefca/identity"
 )
 
@@ -35,7 +36,7 @@ type configuration struct {
 type memory struct {
 	mu         sync.Mutex
 	discovered map[string]dated[configuration] // by issuer
-	keys       map[string]dated[identity.Keys] // by address
+	keys       map[string]dated[jws.Keys]      // by address
 }
 
 type dated[V any] struct {
@@ -44,7 +45,7 @@ type dated[V any] struct {
 }
 
 func newMemory() *memory {
-	return &memory{discovered: map[string]dated[configuration]{}, keys: map[string]dated[identity.Keys]{}}
+	return &memory{discovered: map[string]dated[configuration]{}, keys: map[string]dated[jws.Keys]{}}
 }
 
 var (
@@ -101,7 +102,7 @@ func configure(provider identity.Provider, document []byte) (configuration, erro
 }
 
 // keys reads a key set, for the minutes that it is believed; one that lacks the wanted key sooner, but not at once again.
-func (p Party) keys(ctx context.Context, address, wanted string) (identity.Keys, error) {
+func (p Party) keys(ctx context.Context, address, wanted string) (jws.Keys, error) {
 	p.memory.mu.Lock()
 	known, ok := p.memory.keys[address]
 	p.memory.mu.Unlock()
@@ -111,14 +112,14 @@ func (p Party) keys(ctx context.Context, address, wanted string) (identity.Keys,
 	}
 	document, err := p.get(ctx, address)
 	if err != nil {
-		return identity.Keys{}, identity.Unavailable(err)
+		return jws.Keys{}, identity.Unavailable(err)
 	}
 	found, err := identity.ParseKeys(document)
 	if err != nil {
-		return identity.Keys{}, identity.Unavailable(err)
+		return jws.Keys{}, identity.Unavailable(err)
 	}
 	p.memory.mu.Lock()
 	defer p.memory.mu.Unlock()
-	p.memory.keys[address] = dated[identity.Keys]{found, p.now()}
+	p.memory.keys[address] = dated[jws.Keys]{found, p.now()}
 	return found, nil
 }

@@ -1,0 +1,107 @@
+package jws
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"encoding/base64"
+	"errors"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/json" // refuses objects with duplicate members and matches names by case
+)
+
+const (
+	// maxKeys is the number of keys read from a set.
+	maxKeys = 64
+	// minModulus is the length of the shortest accepted RSA key in bits. go-jose reads none longer than 4096.
+	minModulus = 2048
+)
+
+var errKeys = errors.New("not a key set")
+
+// Keys holds the public keys of a JWK set.
+type Keys struct{ known []jose.JSONWebKey }
+
+// ParseKeys reads a JWK set (RFC 7517 section 5). It skips keys that are unreadable, serve other purposes, or fit none of the
+// Verifier's algorithms.
+func (v Verifier) ParseKeys(document []byte) (Keys, error) {
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if json.Unmarshal(document, &set) != nil || set.Keys == nil {
+		return Keys{}, errKeys
+	}
+	var found Keys
+	for _, raw := range set.Keys[:min(len(set.Keys), maxKeys)] {
+		if key, ok := parseKey(raw); ok && (key.Use == "" || key.Use == "sig") && v.Accepts(key.Key) {
+			found.known = append(found.known, key)
+		}
+	}
+	return found, nil
+}
+
+// Has reports whether a key has this id.
+func (k Keys) Has(id string) bool {
+	return slices.ContainsFunc(k.known, func(key jose.JSONWebKey) bool { return key.KeyID == id })
+}
+
+// Accepts reports whether a key is public, strong enough, and of a kind that one of the algorithms uses.
+func (v Verifier) Accepts(key crypto.PublicKey) bool {
+	return slices.ContainsFunc(v.Algorithms, func(algorithm jose.SignatureAlgorithm) bool { return fits(algorithm, key) })
+}
+
+// fits reports whether an algorithm verifies with a key of this kind (RFC 7518 section 3.1).
+func fits(algorithm jose.SignatureAlgorithm, key crypto.PublicKey) bool {
+	switch public := key.(type) {
+	case *rsa.PublicKey:
+		return public.N.BitLen() >= minModulus && (algorithm == jose.RS256 || algorithm == jose.RS384)
+	case *ecdsa.PublicKey:
+		return public.Curve == elliptic.P256() && algorithm == jose.ES256 || public.Curve == elliptic.P384() && algorithm == jose.ES384
+	}
+	return false
+}
+
+// jwk has the members of a public key that are read (RFC 7517 section 4, RFC 7518 section 6). The others, such as certificates,
+// are ignored: go-jose would refuse a key because of them.
+type jwk struct {
+	Type      string          `json:"kty"`
+	KeyID     string          `json:"kid"`
+	Use       string          `json:"use"`
+	Algorithm string          `json:"alg"`
+	Modulus   string          `json:"n"`
+	Exponent  string          `json:"e"`
+	Curve     string          `json:"crv"`
+	X         string          `json:"x"`
+	Y         string          `json:"y"`
+	Private   json.RawMessage `json:"d,omitempty"`
+}
+
+// parseKey reads a public key. A key published with its private half proves nothing, so it is skipped.
+func parseKey(raw []byte) (jose.JSONWebKey, bool) {
+	var read jwk
+	if json.Unmarshal(raw, &read) != nil || read.Private != nil {
+		return jose.JSONWebKey{}, false
+	}
+	read.Modulus, read.Exponent = strings.TrimRight(read.Modulus, "="), strings.TrimRight(read.Exponent, "=")
+	read.X, read.Y = padded(read.X, read.Curve), padded(read.Y, read.Curve)
+	document, err := json.Marshal(read)
+	var key jose.JSONWebKey
+	return key, err == nil && key.UnmarshalJSON(document) == nil
+}
+
+// padded returns a coordinate at the full length of its curve (RFC 7518 section 6.2.1.2). Some servers omit leading zeros, or
+// write one more.
+func padded(coordinate, curve string) string {
+	size := map[string]int{"P-256": 32, "P-384": 48}[curve]
+	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(coordinate, "="))
+	number := new(big.Int).SetBytes(raw)
+	if err != nil || len(raw) == 0 || number.BitLen() > 8*size {
+		return coordinate
+	}
+	return base64.RawURLEncoding.EncodeToString(number.FillBytes(make([]byte, size)))
+}

@@ -1,0 +1,34 @@
+package jws
+
+import (
+	"crypto"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/cryptosigner"
+)
+
+// Sign returns claims as a token signed by key, with these members in its header besides alg. The private key may stay where it
+// is, such as in KMS: key.Sign gets a digest, and returns elliptic signatures in ASN.1.
+func Sign(algorithm jose.SignatureAlgorithm, key crypto.Signer, header map[jose.HeaderKey]any, claims any) (string, error) {
+	options := &jose.SignerOptions{ExtraHeaders: header}
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: algorithm, Key: cryptosigner.Opaque(key)}, options)
+	if err != nil {
+		return "", fmt.Errorf("signer of tokens: %w", err)
+	}
+	payload, err := json.Marshal(claims)
+	if err != nil {
+		return "", errors.New("sign token: encode claims") // the error's text could quote them
+	}
+	signed, err := signer.Sign(payload)
+	if err != nil {
+		return "", fmt.Errorf("sign token: %w", err)
+	}
+	text, err := signed.CompactSerialize()
+	if err != nil {
+		return "", fmt.Errorf("sign token: %w", err)
+	}
+	return text, nil
+}
