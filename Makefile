@@ -147,8 +147,7 @@ bench: ## measure; the figures belong in docs/performance.md
 capacity: ## what a load uses of every limit, the first that it reaches, dollars a month; ARGS="-connections N"
 	@go run ./infra/capacity $(ARGS)
 
-docs: ## write docs/asyncapi.yaml from the Go types, and the figures of docs/scaling.md and docs/ccda.md
-	go run ./infra/apidocs
+docs: ## write the figures of docs/scaling.md and docs/ccda.md
 	go run ./infra/capacity -document docs/scaling.md
 	go run ./infra/ccdadocs
 
