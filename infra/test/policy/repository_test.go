@@ -72,6 +72,7 @@ func correspondence(source *policy.Tree, s *policy.Stack, functions []template.F
 		"a function's routes are in the OpenAPI":  func() []policy.Finding { return policy.Routes(functions, api) },
 		"a function's folder is a row in docs":    func() []policy.Finding { return policy.FunctionTable(source.Functions(), architecture) },
 		"a function's row names its tables":       func() []policy.Finding { return policy.TouchedRows(s, architecture) },
+		"a package is one row in docs":            func() []policy.Finding { return policy.PackageRows(architecture) },
 		"a table is a row in docs":                func() []policy.Finding { return policy.TableRows(s, architecture) },
 		"a function reads what the template sets": func() []policy.Finding { return policy.Environments(source, functions) },
 		"what the dashboard reads is described":   func() []policy.Finding { return policy.Records(records, api) },
@@ -94,12 +95,13 @@ func structure(source *policy.Tree, listed []policy.Package, functions []templat
 // documents: what they tell to do can be done.
 func documents(source *policy.Tree) rules {
 	return rules{
-		"commands in documents exist":   func() []policy.Finding { return policy.Commands(source) },
-		"links lead somewhere":          func() []policy.Finding { return policy.Links(source) },
-		"documents named in code exist": func() []policy.Finding { return policy.Mentions(source) },
-		"compatibility rows have tests": func() []policy.Finding { return policy.Compatibility(source) },
-		"citations can be looked up":    func() []policy.Finding { return policy.Citations(source) },
-		"public texts are short ASCII":  func() []policy.Finding { return policy.PublicTexts(source) },
+		"commands in documents exist":    func() []policy.Finding { return policy.Commands(source) },
+		"decisions have date and status": func() []policy.Finding { return policy.Decisions(source) },
+		"links lead somewhere":           func() []policy.Finding { return policy.Links(source) },
+		"documents named in code exist":  func() []policy.Finding { return policy.Mentions(source) },
+		"compatibility rows have tests":  func() []policy.Finding { return policy.Compatibility(source) },
+		"citations can be looked up":     func() []policy.Finding { return policy.Citations(source) },
+		"public texts are short ASCII":   func() []policy.Finding { return policy.PublicTexts(source) },
 	}
 }
 
@@ -120,6 +122,7 @@ func operation(s *policy.Stack, source *policy.Tree) rules {
 		"a release reaches everything":   func() []policy.Finding { return policy.Releases(s, patients()) },
 		"queues outlast their consumers": func() []policy.Finding { return policy.Queues(s) },
 		"every alarm says what to do":    func() []policy.Finding { return policy.Alarms(s, source) },
+		"every alarm has one row":        func() []policy.Finding { return policy.AlarmRows(s, source.Text("docs/operations.md")) },
 		"every metric is sent":           func() []policy.Finding { return policy.Metrics(s) },
 		"everything is watched":          func() []policy.Finding { return policy.Watched(s) },
 		"installs are pinned by content": func() []policy.Finding { return policy.Installs(source) },
