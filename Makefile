@@ -26,7 +26,7 @@ SERVERS ?= $(CACHE)/servers
 race lint conformance build runner: export GOGC := 400
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test test-ui test-browser race soak conformance contract ccda lint lint-template fmt check ui pages freemail domains build bench capacity docs clean runner ctl goflags
+.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test test-ui test-browser race soak conformance contract ccda lint lint-template fmt check ui pages freemail domains build bench docs clean runner ctl goflags
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -117,8 +117,9 @@ contract: runner ## let spectral judge the API's descriptions, and schemathesis 
 ccda: ctl ## let HL7's and Medplum's validators judge converted C-CDA documents, and HL7's our exports
 	.ci/ccda/run $(CACHE)/ccda
 
-lint: ## the linters of .golangci.yml
+lint: ## the linters of .golangci.yml, and functions that no program reaches
 	$(LINT) run ./...
+	.ci/deadcode
 
 lint-template: ## let cfn-lint, checkov and cfn-guard judge template.yaml as it stands and as CloudFormation gets it
 	.ci/template/run $(CACHE)
@@ -145,12 +146,7 @@ build-%Function:
 bench: ## measure; the figures belong in docs/performance.md
 	go test -run '^$$' -bench . -benchmem ./shared/... ./infra/local/... ./infra/test/e2e ./infra/test/process
 
-capacity: ## what a load uses of every limit, the first that it reaches, dollars a month; ARGS="-connections N"
-	@go run ./infra/capacity $(ARGS)
-
-docs: ## write docs/asyncapi.yaml from the Go types, and the figures of docs/scaling.md and docs/ccda.md
-	go run ./infra/apidocs
-	go run ./infra/capacity -document docs/scaling.md
+docs: ## write the figures of docs/ccda.md
 	go run ./infra/ccdadocs
 
 clean: ## remove what was built and what make run wrote

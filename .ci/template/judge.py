@@ -45,7 +45,8 @@ def size(everything):
 
 
 def breed(everything, folder):
-    """Writes the mutants of a template, each named by its number."""
+    """Writes the mutants of a template, each named by its number, beside the template itself."""
+    write(everything, folder, "sound.json")
     for number, mutation in enumerate(mutations.MUTATIONS):
         try:
             write(mutations.apply(mutation, everything), folder, f"{number}.json")
@@ -59,6 +60,8 @@ def prove(broken):
     print(f"cfn-guard: {len(names)} rules, {len(mutations.MUTATIONS)} mutations")
     for name in names - {mutation.rule for mutation in mutations.MUTATIONS}:
         yield f"no mutation breaks the rule {name}"
+    for name in broken["sound.json"]:
+        yield f"{name} is broken without a mutation"
     for number, mutation in enumerate(mutations.MUTATIONS):
         if mutation.rule not in broken.get(f"{number}.json", ()):
             yield f"{mutation.rule} does not notice a mutation, or there is no place for it: {mutation.place}, {mutation.value}"

@@ -15,6 +15,15 @@ TABLE, BUCKET, QUEUE, TOPIC, GROUP, ALARM = (
 API, STAGE, MAPPING = "AWS::ApiGateway::RestApi", "AWS::ApiGateway::Stage", "AWS::Lambda::EventSourceMapping"
 ACTION = (ROLE, "Properties", "Policies", 0, "PolicyDocument", "Statement", 0, "Action", 0)
 CONNECT = (API, "Properties", "Body", "paths", "/bridge/connect", "x-amazon-apigateway-any-method")
+QUEUES = ("AWS::SQS::QueuePolicy", "Properties")
+TLS = ("PolicyDocument", "Statement", 0)
+BUCKET_POLICY, TOPIC_POLICY, WEB_ACL = ("AWS::S3::BucketPolicy", "Properties"), ("AWS::SNS::TopicPolicy", "Properties"), "AWS::WAFv2::WebACL"
+DEAD, TOKENS, FLOW = ("Resources", "ExportDeadLetterQueue"), ("Resources", "TokensTable"), ("Resources", "FlowTable")
+STATEMENT = (ROLE, "Properties", "Policies", 0, "PolicyDocument", "Statement", 0)
+LOGGED = (STAGE, "Properties", "AccessLogSetting", "Format")
+
+# What the rules tell apart by name is in the sample beside the first of its type.
+KEPT = {"ExportDeadLetterQueue", "TokensTable", "FlowTable", "DashboardSessionRole", "AlarmKey"}
 ANSWERS = (API, "Properties", "Body", "x-amazon-apigateway-gateway-responses", "DEFAULT_4XX")
 
 MUTATIONS = (
@@ -78,15 +87,76 @@ MUTATIONS = (
     Mutation("parameters_are_checked", ("Parameters", "WorkerLease", "AllowedPattern"), REMOVED),
     Mutation("parameters_are_checked", ("Parameters", "KeyedRequestsPerMinute", "MinValue"), REMOVED),
     Mutation("parameters_are_checked", ("Parameters", "KeyedRequestsPerMinute", "MaxValue"), REMOVED),
+    Mutation("queues_are_encrypted", (QUEUE, "Properties", "SqsManagedSseEnabled"), False),
+    Mutation("queues_keep_their_failures", (QUEUE, "Properties", "RedrivePolicy"), REMOVED),
+    Mutation("queues_keep_their_failures", (QUEUE, "Properties", "RedrivePolicy", "deadLetterTargetArn"), "arn:aws:sqs:us-east-1:1:dead"),
+    Mutation("queues_keep_their_failures", (QUEUE, "Properties", "RedriveAllowPolicy"), REMOVED),
+    Mutation("queues_keep_their_failures", (QUEUE, "Properties", "MessageRetentionPeriod"), 1209600),
+    Mutation("queues_keep_their_failures", (*DEAD, "Properties", "MessageRetentionPeriod"), REMOVED),
+    Mutation("queues_keep_their_failures", (MAPPING, "Properties", "EventSourceArn"), {"Fn::GetAtt": ["ExportDeadLetterQueue", "Arn"]}),
+    Mutation("queues_refuse_plain_http", (*QUEUES, "Queues"), []),
+    Mutation("queues_refuse_plain_http", (*QUEUES, *TLS, "Effect"), "Allow"),
+    Mutation("queues_refuse_plain_http", (*QUEUES, *TLS, "Condition", "Bool", "aws:SecureTransport"), "true"),
+    Mutation("queues_repeat_only_what_failed", (MAPPING, "Properties", "FunctionResponseTypes"), REMOVED),
+    Mutation("topics_are_reached_by_alarms", (TOPIC, "Properties", "KmsMasterKeyId"), REMOVED),
+    Mutation("topics_are_reached_by_alarms", ("Resources", "AlarmKey", "Properties", "KeyPolicy", "Statement", 1, "Action"), ["kms:Decrypt"]),
+    Mutation("topics_are_reached_by_alarms", (*TOPIC_POLICY, *TLS, "Condition"), REMOVED),
+    Mutation("topics_refuse_plain_http", (*TOPIC_POLICY, "PolicyDocument", "Statement", 1, "Condition", "Bool", "aws:SecureTransport"), "true"),
+    Mutation("alarms_reach_somebody", (ALARM, "Properties", "AlarmActions"), REMOVED),
+    Mutation("alarms_reach_somebody", (ALARM, "Properties", "AlarmActions"), ["arn:aws:sns:us-east-1:1:other"]),
+    Mutation("alarms_reach_somebody", (ALARM, "Properties", "OKActions"), []),
+    Mutation("alarms_say_what_silence_means", (ALARM, "Properties", "TreatMissingData"), REMOVED),
+    Mutation("alarms_say_what_silence_means", (ALARM, "Properties", "TreatMissingData"), "ignore"),
+    Mutation("alarms_are_about_one_number_of_this_stack", (ALARM, "Properties", "Metrics", 0, "Expression"), "SUM(SEARCH('x', 'Sum'))"),
+    Mutation("alarms_are_about_one_number_of_this_stack", (ALARM, "Properties", "Metrics", 0, "Expression"), "SELECT SUM(E) FROM N"),
+    Mutation("alarms_are_about_one_number_of_this_stack", (ALARM, "Properties", "Metrics", 0, "ReturnData"), False),
+    Mutation("alarms_are_about_one_number_of_this_stack", (ALARM, "Properties", "Metrics", 1, "ReturnData"), True),
+    Mutation("alarms_are_about_one_number_of_this_stack", (ALARM, "Properties", "Metrics"), [{"ReturnData": True}] + 11 * [{"MetricStat": {}}]),
+    Mutation("tables_are_encrypted", (TABLE, "Properties", "SSESpecification"), REMOVED),
+    Mutation("lasting_rows_outlive_a_mistake", (TABLE, "DeletionPolicy"), "Retain"),
+    Mutation("lasting_rows_outlive_a_mistake", (TABLE, "UpdateReplacePolicy"), "Delete"),
+    Mutation("lasting_rows_outlive_a_mistake", (TABLE, "Properties", "DeletionProtectionEnabled"), False),
+    Mutation("lasting_rows_outlive_a_mistake", (TABLE, "Properties", "PointInTimeRecoverySpecification"), REMOVED),
+    Mutation("lasting_rows_outlive_a_mistake", (TABLE, "Properties", "PointInTimeRecoverySpecification", "RecoveryPeriodInDays"), 7),
+    Mutation("lasting_rows_outlive_a_mistake", (*TOKENS, "Properties", "PointInTimeRecoverySpecification", "RecoveryPeriodInDays"), REMOVED),
+    Mutation("rows_expire_by_their_class", (TABLE, "Properties", "TimeToLiveSpecification"), {"AttributeName": "ttl", "Enabled": True}),
+    Mutation("rows_expire_by_their_class", (*FLOW, "Properties", "TimeToLiveSpecification"), REMOVED),
+    Mutation("files_are_encrypted", (BUCKET, "Properties", "BucketEncryption"), REMOVED),
+    Mutation("files_belong_to_the_bucket", (BUCKET, "Properties", "OwnershipControls"), REMOVED),
+    Mutation("files_come_to_an_end", (BUCKET, "Properties", "LifecycleConfiguration", "Rules", 0, "Status"), "Disabled"),
+    Mutation("files_refuse_plain_http", (BUCKET_POLICY[0],), {"Type": "AWS::S3::Bucket", "Properties": {}}),
+    Mutation("files_refuse_plain_http", (*BUCKET_POLICY, *TLS, "Action"), "s3:GetObject"),
+    Mutation("files_refuse_plain_http", (*BUCKET_POLICY, *TLS, "Principal"), {"AWS": "x"}),
+    Mutation("files_refuse_plain_http", (*BUCKET_POLICY, *TLS, "Resource", 1), REMOVED),
+    Mutation("functions_are_limited", (FUNCTION, "Properties", "Timeout"), REMOVED),
+    Mutation("functions_are_limited", (FUNCTION, "Properties", "Timeout"), 29),
+    Mutation("functions_are_limited", (FUNCTION, "Properties", "MemorySize"), REMOVED),
+    Mutation("functions_are_limited", (FUNCTION, "Properties", "Architectures"), ["x86_64"]),
+    Mutation("functions_are_limited", (FUNCTION, "Properties", "LoggingConfig"), {"LogGroup": "/aws/lambda/connect"}),
+    Mutation("functions_are_limited", (*CONNECT, "x-amazon-apigateway-integration", "uri"), {"Fn::Sub": "${SweeperFunctionAliaslive}/invocations"}),
+    Mutation("the_audit_table_is_only_added_to", STATEMENT,
+             {"Effect": "Allow", "Action": ["dynamodb:UpdateItem"], "Resource": [{"Fn::GetAtt": ["AuditTable", "Arn"]}]}),
+    Mutation("an_organisations_rows_are_named", (*STATEMENT, "Condition", "ForAllValues:StringLike", "dynamodb:LeadingKeys", 0), "live#*"),
+    Mutation("access_logs_tell_of_no_caller", LOGGED, '{"status":"$context.status","ip":"$context.identity.sourceIp"}'),
+    Mutation("access_logs_tell_of_no_caller", LOGGED, '{"route":"$context.resourcePath","path":"$context.path"}'),
+    Mutation("access_logs_tell_of_no_caller", LOGGED, '{"status":"$context.statusText"}'),
+    Mutation("apis_are_reached_by_their_name_alone", ("AWS::ApiGateway::DomainName", "Properties", "SecurityPolicy"), "TLS_1_0"),
+    Mutation("apis_are_reached_by_their_name_alone", (API, "Properties", "Body", "servers"), REMOVED),
+    Mutation("firewalls_keep_no_requests", (WEB_ACL, "Properties", "VisibilityConfig", "SampledRequestsEnabled"), True),
+    Mutation("firewalls_keep_no_requests", (WEB_ACL, "Properties", "Rules", 2, "VisibilityConfig", "SampledRequestsEnabled"), True),
 )
 
 
 def sample(template):
-    """Returns a template with the first resource of each type: it is read quickly, and the rules are for all of a type."""
+    """Returns a template with the first resource of each type, which is read quickly, and with those that rules tell apart by name."""
     first = {}
     for name, resource in template["Resources"].items():
         first.setdefault(resource["Type"], name)
-    return template | {"Resources": {name: template["Resources"][name] for name in first.values()}}
+    sampled = {name: resource for name, resource in template["Resources"].items() if name in KEPT | set(first.values())}
+    sampled = copy.deepcopy(sampled)
+    body = sampled[first[API]]["Properties"]["Body"]
+    body["paths"] = {CONNECT[4]: body["paths"][CONNECT[4]]}
+    return template | {"Resources": sampled}
 
 
 def apply(mutation, template):

@@ -1,12 +1,7 @@
 package webhook
 
-// A member with omitempty may be absent, all others are always there, if empty. The tag tefca says what is different in
-// TEFCA mode, where a connection has the platform type "tefca":
-//
-//	tefca:"omit"     absent at most in TEFCA mode: outside it, the member is always there
-//	tefca:"require"  always there in TEFCA mode; after a comma, the one value that it has there
-//
-// docs/asyncapi.yaml is made of these types and tags.
+// A member with omitempty may be absent; every other member is always present, even if it is empty. docs/asyncapi.yaml
+// states which of them TEFCA mode omits or requires.
 
 // DownloadLink is where a file of an export is.
 type DownloadLink struct {
@@ -68,17 +63,17 @@ type ExportProgress struct {
 // ConnectionSuccess is the data of patient.connection_success.
 type ConnectionSuccess struct {
 	OrgConnectionID  string `json:"org_connection_id"`
-	EndpointID       string `json:"endpoint_id,omitempty" tefca:"omit"`
-	PortalID         string `json:"portal_id,omitempty" tefca:"omit"`
-	BrandID          string `json:"brand_id,omitempty" tefca:"omit"`
+	EndpointID       string `json:"endpoint_id,omitempty"`
+	PortalID         string `json:"portal_id,omitempty"`
+	BrandID          string `json:"brand_id,omitempty"`
 	ConnectionStatus string `json:"connection_status"` // "authorized" or "rejected"
 	PlatformType     string `json:"platform_type"`
 	RequestID        string `json:"request_id"`
 	ExternalID       string `json:"external_id"`    // empty when the attempt had none: the specification requires both
 	ExternalState    string `json:"external_state"` // as above
-	Scope            string `json:"scope,omitempty" tefca:"require,patient/*.read"`
+	Scope            string `json:"scope,omitempty"`
 	ConsentExpiresAt string `json:"consent_expires_at,omitempty"` // RFC 3339
-	TEFCADirectoryID string `json:"tefca_directory_id,omitempty" tefca:"require"`
+	TEFCADirectoryID string `json:"tefca_directory_id,omitempty"`
 }
 
 // ConnectionFailure is the data of patient.connection_failed, an extension: the fields of the widget event of that name,
@@ -101,9 +96,9 @@ type ConnectionFailure struct {
 // AuthorizationRevoked is the data of patient.authorization_revoked.
 type AuthorizationRevoked struct {
 	OrgConnectionID  string `json:"org_connection_id"`
-	EndpointID       string `json:"endpoint_id,omitempty" tefca:"omit"`
-	PortalID         string `json:"portal_id,omitempty" tefca:"omit"`
-	BrandID          string `json:"brand_id,omitempty" tefca:"omit"`
+	EndpointID       string `json:"endpoint_id,omitempty"`
+	PortalID         string `json:"portal_id,omitempty"`
+	BrandID          string `json:"brand_id,omitempty"`
 	PlatformType     string `json:"platform_type"`
 	ConnectionStatus string `json:"connection_status"` // always "revoked"
 }
@@ -111,9 +106,9 @@ type AuthorizationRevoked struct {
 // AuthorizationExpiring is the data of patient.authorization_expiring, an extension.
 type AuthorizationExpiring struct {
 	OrgConnectionID  string `json:"org_connection_id"`
-	EndpointID       string `json:"endpoint_id,omitempty" tefca:"omit"`
-	PortalID         string `json:"portal_id,omitempty" tefca:"omit"`
-	BrandID          string `json:"brand_id,omitempty" tefca:"omit"`
+	EndpointID       string `json:"endpoint_id,omitempty"`
+	PortalID         string `json:"portal_id,omitempty"`
+	BrandID          string `json:"brand_id,omitempty"`
 	PlatformType     string `json:"platform_type"`
 	ConsentExpiresAt string `json:"consent_expires_at"` // RFC 3339
 	Cause            string `json:"cause"`

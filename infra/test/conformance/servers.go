@@ -10,9 +10,8 @@ import (
 
 const loopback = "127.0.0.1"
 
-// servers are those that .ci/conformance installs. moto plays the services that no other server has.
+// servers are those that .ci/conformance installs. One plays each service.
 func servers() []suite.Server {
-	const dynoxide = "dynoxide/node_modules/@dynoxide/linux-x64/dynoxide"
 	return []suite.Server{
 		{
 			Name: "DynamoDB Local", Services: []string{"dynamodb"}, File: "dynamodb-local/lib",
@@ -23,20 +22,6 @@ func servers() []suite.Server {
 			},
 		},
 		{
-			Name: "dynoxide", Services: []string{"dynamodb"}, File: dynoxide,
-			Command: func(ctx context.Context, folder, port string) *exec.Cmd {
-				return exec.CommandContext(ctx, filepath.Join(folder, dynoxide), "--port", port) //nolint:gosec // as above
-			},
-		},
-		{
-			Name: "ElasticMQ", Services: []string{"sqs"}, File: "elasticmq/lib",
-			Command: func(ctx context.Context, folder, port string) *exec.Cmd {
-				return exec.CommandContext(ctx, "java", "-Xmx256m", "-Drest-sqs.bind-hostname="+loopback, "-Drest-sqs.bind-port="+port, //nolint:gosec // as above
-					"-Drest-stats.enabled=false", "-Dnode-address.host="+loopback, "-Dnode-address.port="+port,
-					"-cp", filepath.Join(folder, "elasticmq/lib")+"/*", "org.elasticmq.server.Main")
-			},
-		},
-		{
 			Name: "versitygw", Services: []string{"s3"}, File: "versitygw/versitygw",
 			Command: func(ctx context.Context, folder, port string) *exec.Cmd {
 				return exec.CommandContext(ctx, filepath.Join(folder, "versitygw/versitygw"), "--access", suite.AccessKey, //nolint:gosec // as above
@@ -44,7 +29,7 @@ func servers() []suite.Server {
 			},
 		},
 		{
-			Name: "moto", Services: []string{"kms", "secretsmanager", "ssm", "ses"}, File: "moto/bin/moto_server",
+			Name: "moto", Services: []string{"sqs", "kms", "secretsmanager", "ssm", "ses"}, File: "moto/bin/moto_server",
 			Command: func(ctx context.Context, folder, port string) *exec.Cmd {
 				return exec.CommandContext(ctx, filepath.Join(folder, "moto/bin/moto_server"), "-H", loopback, "-p", port) //nolint:gosec // as above
 			},

@@ -22,11 +22,11 @@ import (
 const (
 	// quiet is longer than anything stays in a warm function's memory, so that what is counted is what a call costs that finds nothing there.
 	quiet = 10 * time.Minute
-	// tableOfCalls is what infra/capacity computes with.
+	// tableOfCalls has the counts that docs/scaling.md states.
 	tableOfCalls = "../../capacity/journey/calls.csv"
 )
 
-// TestTheTableOfCallsIsWhatTheJourneysCost: what infra/capacity takes for the cost of a journey is what the journey costs.
+// TestTheTableOfCallsIsWhatTheJourneysCost compares the table of calls with the calls that the journeys make.
 // RECORDBRIDGE_CALLS=write writes the table instead.
 func TestTheTableOfCallsIsWhatTheJourneysCost(t *testing.T) {
 	t.Parallel()

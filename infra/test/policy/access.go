@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"go/ast"
 	"maps"
 	"path"
 	"regexp"
@@ -191,30 +190,6 @@ func (s *Stack) isObjects(resource string) bool {
 		isWild := func(part string) bool { return strings.ContainsAny(part, "*?") && (!isNamed || part != "*") }
 		return ok && (isNamed || name == "*") && !slices.ContainsFunc(parts, isWild)
 	})
-}
-
-// NoScan finds what reads a whole table: permissions for it in the template, requests for it in the code.
-func NoScan(s *Stack, t *Tree) []Finding {
-	var found, other findings
-	for _, r := range s.Resources {
-		for _, st := range s.allowed(r, &other) {
-			for _, a := range st.actions {
-				if strings.EqualFold(a, "dynamodb:Scan") || strings.HasPrefix(strings.ToLower(a), "dynamodb:partiql") {
-					found.addf(r.ID, "%s allows %s", st.sid, a)
-				}
-			}
-		}
-	}
-	calls := []string{"ScanInput", "NewScanPaginator", "ExecuteStatementInput", "BatchExecuteStatementInput"}
-	for _, f := range t.production() {
-		ast.Inspect(f.Go, func(n ast.Node) bool {
-			if s, ok := n.(*ast.SelectorExpr); ok && slices.Contains(calls, s.Sel.Name) {
-				found.addf(t.where(n.Pos()), "reads a whole table (%s)", s.Sel.Name)
-			}
-			return true
-		})
-	}
-	return found.sorted()
 }
 
 // Reserved finds functions that a resource of the template is closed to but that name it in their permissions or

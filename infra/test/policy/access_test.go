@@ -151,30 +151,6 @@ func TestPermissionsOnWhatIsNotInTheTemplateAreFound(t *testing.T) {
 	)
 }
 
-func TestReadingAWholeTableIsFound(t *testing.T) {
-	t.Parallel()
-	s := resources(t, `
-  F:
-    Type: AWS::IAM::Role
-    Properties:
-      Policies:
-        - PolicyDocument:
-            Statement:
-            - {Sid: Work, Effect: Allow, Action: [dynamodb:Query, dynamodb:Scan, dynamodb:PartiQLSelect], Resource: [!GetAtt T.Arn]}
-`)
-	tree := files(t, map[string]string{
-		"shared/store/a.go": "package store\n\nvar _ = dynamodb.ScanInput{}\nvar _ = dynamodb.QueryInput{}\nvar _ = scanner.Scan()\n",
-		"shared/store/b.go": "package store\n\nvar _ = dynamodb.ExecuteStatementInput{}\n",
-		"a_test.go":         "package a\n\nvar _ = dynamodb.ScanInput{}\n",
-	})
-	finds(t, policy.NoScan(s, tree),
-		"F: Work allows dynamodb:PartiQLSelect",
-		"F: Work allows dynamodb:Scan",
-		"shared/store/a.go:3: reads a whole table (ScanInput)",
-		"shared/store/b.go:3: reads a whole table (ExecuteStatementInput)",
-	)
-}
-
 func TestAReservedResourceIsClosedToOtherFunctions(t *testing.T) {
 	t.Parallel()
 	s := resources(t, `

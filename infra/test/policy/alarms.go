@@ -7,10 +7,6 @@ import (
 	"strings"
 )
 
-// What CloudWatch takes in one alarm.
-// https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html
-const maxAlarmMetrics = 10
-
 // runbooks is the folder with a document for every alarm.
 const runbooks = "docs/runbooks/"
 
@@ -18,7 +14,6 @@ const runbooks = "docs/runbooks/"
 type series struct {
 	id, namespace, metric, expression string
 	dimensions                        map[string]string // name to value as Fn::Sub would write it
-	returned                          bool              // the alarm's threshold is about it
 }
 
 var (
@@ -26,8 +21,8 @@ var (
 	seriesName  = regexp.MustCompile(`\b[a-z]\w*`) // functions of metric math are in capitals
 )
 
-// Alarms finds alarms that nobody is told of, that do not say what to do or what no data means, or that CloudWatch
-// would refuse although CloudFormation's own checks pass them; and runbooks of no alarm.
+// Alarms finds alarms without a runbook, runbooks without an alarm, and metrics that an alarm's expressions use without
+// defining them, or the reverse. cfn-guard judges all else about alarms (.ci/template/rules/queues.guard).
 func Alarms(s *Stack, t *Tree) []Finding {
 	var found findings
 	named := map[string]bool{}
@@ -41,14 +36,6 @@ func Alarms(s *Stack, t *Tree) []Finding {
 			if !t.paths[name] {
 				found.addf(a.ID, "there is no runbook %s", name)
 			}
-		}
-		for _, list := range []string{"AlarmActions", "OKActions"} {
-			if !s.tells(a.Properties[list]) {
-				found.addf(a.ID, "%s names no topic of the template", list)
-			}
-		}
-		if missing := scalar(a.Properties["TreatMissingData"]); missing != "breaching" && missing != "notBreaching" {
-			found.addf(a.ID, "does not say whether missing data is breaching")
 		}
 		seriesOf(a).check(a.ID, &found)
 	}
@@ -73,15 +60,6 @@ func (t *Tree) checkRunbooks(named map[string]bool, found *findings) {
 	}
 }
 
-// tells tells whether all of an alarm's actions are topics of the template, and there is one.
-func (s *Stack) tells(actions any) bool {
-	ids := references(actions)
-	isTopic := func(id string) bool {
-		return slices.ContainsFunc(s.of(kindTopic), func(r Resource) bool { return r.ID == id })
-	}
-	return len(ids) > 0 && len(ids) == len(list(actions)) && !slices.ContainsFunc(ids, func(id string) bool { return !isTopic(id) })
-}
-
 // seriesList is all that one alarm looks at.
 type seriesList []series
 
@@ -90,7 +68,7 @@ func seriesOf(a Resource) seriesList {
 	if a.Properties["Metrics"] == nil {
 		return seriesList{{
 			namespace: scalar(a.Properties["Namespace"]), metric: scalar(a.Properties["MetricName"]),
-			dimensions: dimensions(a.Properties["Dimensions"]), returned: true,
+			dimensions: dimensions(a.Properties["Dimensions"]),
 		}}
 	}
 	var all seriesList
@@ -99,7 +77,6 @@ func seriesOf(a Resource) seriesList {
 		all = append(all, series{
 			id: scalar(at(m, "Id")), namespace: scalar(at(metric, "Namespace")), metric: scalar(at(metric, "MetricName")),
 			dimensions: dimensions(at(metric, "Dimensions")), expression: short(at(m, "Expression")),
-			returned: scalar(at(m, "ReturnData")) == "true",
 		})
 	}
 	return all
@@ -114,33 +91,14 @@ func dimensions(v any) map[string]string {
 	return all
 }
 
-// check finds what CloudWatch refuses, and metrics that are read and then not looked at.
+// check finds metrics that are read without being used, and expressions over metrics that are not read.
 func (all seriesList) check(alarm string, found *findings) {
-	metrics, returned := 0, 0
-	var defined, used []string
+	defined, used := make([]string, 0, len(all)), make([]string, 0, len(all))
 	for _, one := range all {
 		if one.metric != "" {
-			metrics++
 			defined = append(defined, one.id)
 		}
-		if one.returned {
-			returned++
-		}
-		switch {
-		case one.expression == "":
-		case strings.Contains(one.expression, "SEARCH("):
-			found.addf(alarm, "no alarm can be made of SEARCH")
-		case strings.HasPrefix(one.expression, "SELECT"):
-			found.addf(alarm, "a query of Metrics Insights looks at other stacks of the account, too")
-		default:
-			used = append(used, seriesName.FindAllString(one.expression, -1)...)
-		}
-	}
-	if metrics > maxAlarmMetrics {
-		found.addf(alarm, "looks at %d metrics, more than %d", metrics, maxAlarmMetrics)
-	}
-	if returned != 1 {
-		found.addf(alarm, "its threshold is about %d series, not one (ReturnData)", returned)
+		used = append(used, seriesName.FindAllString(one.expression, -1)...)
 	}
 	if len(all) == 1 {
 		return

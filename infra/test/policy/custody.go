@@ -49,18 +49,3 @@ func Custody(s *Stack, document []byte) []Finding {
 	}
 	return found.sorted()
 }
-
-// WholeTenants finds permissions on every row of organisations in the Control table, where those on the rows of an organisation itself and of
-// its credentials are meant: webhooks and the use of keys have partitions of their own.
-func WholeTenants(s *Stack) []Finding {
-	var found, other findings
-	for _, r := range s.of(kindRole) {
-		for _, st := range s.allowed(r, &other) {
-			keys := shorts(at(st.condition, "ForAllValues:StringLike", "dynamodb:LeadingKeys"))
-			if slices.Contains(st.resources, "${ControlTable.Arn}") && (slices.Contains(keys, "test#*") || slices.Contains(keys, "live#*")) {
-				found.addf(r.ID, "%s allows all rows of all organisations", st.sid)
-			}
-		}
-	}
-	return found.sorted()
-}

@@ -34,24 +34,3 @@ func TestCustodyFindsListsThatDifferFromTemplate(t *testing.T) {
 		"no signer":       {"kms:Sign", "kms:Verify", []string{"SECURITY.md: Sign as our client: lists [get], by the template []"}},
 	})
 }
-
-func TestWholeTenantsFindsPermissionOnEveryRow(t *testing.T) {
-	t.Parallel()
-	const good = `
-  GetRole:
-    Type: AWS::IAM::Role
-    Properties:
-      Policies:
-        - PolicyDocument:
-            Statement:
-              - Sid: Control
-                Effect: Allow
-                Action: [dynamodb:GetItem]
-                Resource: [!GetAtt ControlTable.Arn]
-                Condition: {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["PUB#*", "test#????????-????-????-????-????????????", "live#*#HOOKS"]}}
-`
-	judge(t, good, policy.WholeTenants, map[string]example{
-		"test": {"test#????????-????-????-????-????????????", "test#*", []string{"GetRole: Control allows all rows of all organisations"}},
-		"live": {"live#*#HOOKS", "live#*", []string{"GetRole: Control allows all rows of all organisations"}},
-	})
-}

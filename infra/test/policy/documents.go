@@ -171,3 +171,29 @@ func anchors(document string) []string {
 	}
 	return all
 }
+
+// elsewhere finds citations of papers that are not in the repository: what nobody can look up is no reason.
+var elsewhere = regexp.MustCompile(`(?i)\b(?:decisions?|architecture|spec|specification|notes?) (?:sections?|[0-9])` +
+	`|\b(?:fhir|serverless|widget|emulator|service) notes?\b|\bnotes on \w+, section|\bissues? [0-9]{1,2}\b|\b(?:style|fhir|house)\.md\b`)
+
+// Citations finds comments, and any text of other sources, that cite what is not in the repository. Documents may say
+// how they relate to the specification that the service is built to.
+func Citations(t *Tree) []Finding {
+	var found findings
+	for _, f := range t.Files {
+		switch {
+		case f.Go != nil:
+			for _, group := range f.Go.Comments {
+				text := strings.Join(strings.Fields(group.Text()), " ")
+				if cited := elsewhere.FindString(text); cited != "" {
+					found.addf(t.where(group.Pos()), "cites %q, which is not in the repository", cited)
+				}
+			}
+		case path.Ext(f.Path) != ".md" && !strings.HasPrefix(f.Path, "docs/"):
+			if cited := elsewhere.Find(f.Text); cited != nil {
+				found.addf(f.Path, "cites %q, which is not in the repository", cited)
+			}
+		}
+	}
+	return found.sorted()
+}

@@ -64,3 +64,19 @@ func TestDocumentsThatAreNamedButNotThereAreFound(t *testing.T) {
 		"template.yaml: there is no docs/runbooks/x.md",
 	)
 }
+
+func TestAPaperThatIsNotHereIsFound(t *testing.T) {
+	t.Parallel()
+	finds(t, policy.Citations(files(t, map[string]string{
+		"a/a.go": "package a\n\n// See decisions\n// section 6.\nvar _ = \"spec 4.2\"\n\n// As RFC 9700 section 4.1, AWS issue 1556 and docs/architecture.md say.\nvar _ = 1\n",
+		"a/b.go": "package a\n\n// See fhir notes 1.6.\n", "a/c.go": "package a\n\n// Seen (notes on platforms, section 1.6).\n", "Makefile": "# issue 5 item 7\n", "a.py": "# style.md section 7\n", "b.yaml": "# spec section 4.2",
+		"docs/deviations.md": "spec 6.2", "docs/openapi.yaml": "spec 6.2",
+	})),
+		`Makefile: cites "issue 5", which is not in the repository`,
+		`a.py: cites "style.md", which is not in the repository`,
+		`a/a.go:3: cites "decisions section", which is not in the repository`,
+		`a/b.go:3: cites "fhir notes", which is not in the repository`,
+		`a/c.go:3: cites "notes on platforms, section", which is not in the repository`,
+		`b.yaml: cites "spec section", which is not in the repository`,
+	)
+}

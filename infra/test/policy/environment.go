@@ -105,3 +105,23 @@ func (s structs) variables(of symbol, into map[string]bool) {
 		}
 	}
 }
+
+// symbol is an exported name of a package.
+type symbol struct{ importPath, name string }
+
+// imported gives the module's packages that a file imports, by the names it has for them.
+func imported(f *ast.File) map[string]string {
+	imports := map[string]string{}
+	for _, i := range f.Imports {
+		importPath, err := strconv.Unquote(i.Path.Value)
+		if err != nil || !strings.HasPrefix(importPath, module) {
+			continue
+		}
+		name := path.Base(importPath)
+		if i.Name != nil {
+			name = i.Name.Name
+		}
+		imports[name] = importPath
+	}
+	return imports
+}

@@ -71,39 +71,3 @@ func TestAReleaseThatDoesNotReachAFunctionOrCannotBeTakenBackIsFound(t *testing.
 		"too much":     {"lambda:GetAlias, ", "lambda:GetAlias, lambda:InvokeFunction, ", []string{"Shifter: lambda:InvokeFunction has no part in shifting"}},
 	})
 }
-
-func TestAFunctionWithAKeyThatTakesTooManyResourcesIsFound(t *testing.T) {
-	t.Parallel()
-	judge(t, released, policy.Costs, map[string]example{
-		"two routes": {
-			"KEY_HASHING_SECRET: !Ref Secret}}\n      Events: {", "KEY_HASHING_SECRET: !Ref Secret}}\n      Events: {Get: {Type: Api}, ",
-			[]string{"Get: becomes 7 resources, more than 6"},
-		},
-	})
-}
-
-func TestAFrontThatTellsOrTakesTooMuchIsFound(t *testing.T) {
-	t.Parallel()
-	const good = `
-  Api:
-    Type: AWS::Serverless::Api
-    Properties:
-      DisableExecuteApiEndpoint: !If [Named, true, false]
-      AccessLogSetting: !If [Logged, {Format: '{"route":"$context.resourcePath","status":"$context.status"}'}, !Ref AWS::NoValue]
-  Name: {Type: AWS::ApiGateway::DomainName, Condition: Named, Properties: {SecurityPolicy: TLS_1_2}}
-  Wall:
-    Type: AWS::WAFv2::WebACL
-    Properties:
-      VisibilityConfig: {SampledRequestsEnabled: false}
-      Rules: [{VisibilityConfig: {SampledRequestsEnabled: false}}]
-`
-	judge(t, good, policy.Front, map[string]example{
-		"a path":         {"$context.resourcePath", "$context.path", []string{"Api: logs $context.path"}},
-		"an address":     {"$context.status", "$context.identity.sourceIp", []string{"Api: logs $context.identity.sourceIp"}},
-		"no log":         {"AccessLogSetting:", "Tags:", []string{"Api: has no access log that can be switched on"}},
-		"two addresses":  {"!If [Named, true, false]", "false", []string{"Api: answers at its first address beside Name"}},
-		"old TLS":        {"TLS_1_2", "TLS_1_0", []string{"Name: takes old versions of TLS"}},
-		"samples":        {"      VisibilityConfig: {SampledRequestsEnabled: false}\n", "", []string{"Wall: keeps samples of requests"}},
-		"a rule samples": {"[{VisibilityConfig: {SampledRequestsEnabled: false}}]", "[{VisibilityConfig: {SampledRequestsEnabled: true}}]", []string{"Wall: keeps samples of requests"}},
-	})
-}

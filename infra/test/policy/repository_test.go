@@ -49,7 +49,7 @@ func TestTheRepositoryKeepsTheHouseRules(t *testing.T) {
 	t.Parallel()
 	source, listed, s, functions := need(t, tree), need(t, packages), need(t, stack), need(t, resolved).Functions
 	for _, group := range []rules{
-		correspondence(source, s, functions), structure(source, listed, functions), style(source), documents(source), access(s, source),
+		correspondence(source, s, functions), structure(source, listed, functions), documents(source), access(s, source),
 		operation(s, source),
 	} {
 		for name, rule := range group {
@@ -72,6 +72,7 @@ func correspondence(source *policy.Tree, s *policy.Stack, functions []template.F
 		"a function's routes are in the OpenAPI":  func() []policy.Finding { return policy.Routes(functions, api) },
 		"a function's folder is a row in docs":    func() []policy.Finding { return policy.FunctionTable(source.Functions(), architecture) },
 		"a function's row names its tables":       func() []policy.Finding { return policy.TouchedRows(s, architecture) },
+		"a package is one row in docs":            func() []policy.Finding { return policy.PackageRows(architecture) },
 		"a table is a row in docs":                func() []policy.Finding { return policy.TableRows(s, architecture) },
 		"a function reads what the template sets": func() []policy.Finding { return policy.Environments(source, functions) },
 		"what the dashboard reads is described":   func() []policy.Finding { return policy.Records(records, api) },
@@ -87,31 +88,20 @@ func structure(source *policy.Tree, listed []policy.Package, functions []templat
 		"only wiring chooses adapters":        func() []policy.Finding { return policy.Boundaries(listed) },
 		"lambdas link no test code":           func() []policy.Finding { return policy.Lambdas(listed) },
 		"lambdas link the clients they use":   func() []policy.Finding { return policy.Clients(listed, functions) },
-		"all loggers redact":                  func() []policy.Finding { return policy.Loggers(source) },
 		"no secret is opened into a text":     func() []policy.Finding { return policy.Revealed(source) },
-	}
-}
-
-// style: what a reader can take in.
-func style(source *policy.Tree) rules {
-	return rules{
-		"files are short":               func() []policy.Finding { return policy.FileLengths(source) },
-		"functions are short":           func() []policy.Finding { return policy.FunctionLengths(source) },
-		"every package has one comment": func() []policy.Finding { return policy.PackageComments(source) },
-		"no test sleeps":                func() []policy.Finding { return policy.NoSleep(source) },
-		"no work is left unfinished":    func() []policy.Finding { return policy.NoMarkers(source) },
-		"what is exported is used":      func() []policy.Finding { return policy.UnusedExports(source, excused()) },
-		"public texts are short ASCII":  func() []policy.Finding { return policy.PublicTexts(source) },
 	}
 }
 
 // documents: what they tell to do can be done.
 func documents(source *policy.Tree) rules {
 	return rules{
-		"commands in documents exist":   func() []policy.Finding { return policy.Commands(source) },
-		"links lead somewhere":          func() []policy.Finding { return policy.Links(source) },
-		"documents named in code exist": func() []policy.Finding { return policy.Mentions(source) },
-		"compatibility rows have tests": func() []policy.Finding { return policy.Compatibility(source) },
+		"commands in documents exist":    func() []policy.Finding { return policy.Commands(source) },
+		"decisions have date and status": func() []policy.Finding { return policy.Decisions(source) },
+		"links lead somewhere":           func() []policy.Finding { return policy.Links(source) },
+		"documents named in code exist":  func() []policy.Finding { return policy.Mentions(source) },
+		"compatibility rows have tests":  func() []policy.Finding { return policy.Compatibility(source) },
+		"citations can be looked up":     func() []policy.Finding { return policy.Citations(source) },
+		"public texts are short ASCII":   func() []policy.Finding { return policy.PublicTexts(source) },
 	}
 }
 
@@ -121,11 +111,8 @@ func access(s *policy.Stack, source *policy.Tree) rules {
 		"each function has a role of its own":      func() []policy.Finding { return policy.Roles(s) },
 		"permissions name what they give":          func() []policy.Finding { return policy.Wildcards(s) },
 		"permissions are on the template's things": func() []policy.Finding { return policy.Strangers(s) },
-		"nothing reads a whole table":              func() []policy.Finding { return policy.NoScan(s, source) },
 		"each secret is for its functions":         func() []policy.Finding { return policy.Reserved(s, reserved()) },
 		"SECURITY.md lists who may open what":      func() []policy.Finding { return policy.Custody(s, source.Text("SECURITY.md")) },
-		"an organisation's rows are named":         func() []policy.Finding { return policy.WholeTenants(s) },
-		"the audit table is only added to":         func() []policy.Finding { return policy.AppendOnly(s, "AuditTable") },
 	}
 }
 
@@ -133,16 +120,11 @@ func access(s *policy.Stack, source *policy.Tree) rules {
 func operation(s *policy.Stack, source *policy.Tree) rules {
 	return rules{
 		"a release reaches everything":   func() []policy.Finding { return policy.Releases(s, patients()) },
-		"a new endpoint has its place":   func() []policy.Finding { return policy.Costs(s) },
-		"the front tells nothing":        func() []policy.Finding { return policy.Front(s) },
-		"queues are safe":                func() []policy.Finding { return policy.Queues(s) },
-		"buckets are safe":               func() []policy.Finding { return policy.Buckets(s) },
-		"tables are kept as their class": func() []policy.Finding { return policy.Tables(s, classes()) },
-		"functions are limited":          func() []policy.Finding { return policy.Functions(s) },
+		"queues outlast their consumers": func() []policy.Finding { return policy.Queues(s) },
 		"every alarm says what to do":    func() []policy.Finding { return policy.Alarms(s, source) },
+		"every alarm has one row":        func() []policy.Finding { return policy.AlarmRows(s, source.Text("docs/operations.md")) },
 		"every metric is sent":           func() []policy.Finding { return policy.Metrics(s) },
 		"everything is watched":          func() []policy.Finding { return policy.Watched(s) },
-		"alarms reach somebody":          func() []policy.Finding { return policy.Topics(s) },
 		"installs are pinned by content": func() []policy.Finding { return policy.Installs(source) },
 	}
 }
@@ -175,7 +157,7 @@ func TestSAMAddsNoPermission(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range slices.Concat(
-		added, policy.Counted(need(t, stack), s), policy.Roles(s), policy.Wildcards(s), policy.Strangers(s), policy.Reserved(s, reserved())) {
+		added, policy.Roles(s), policy.Wildcards(s), policy.Strangers(s), policy.Reserved(s, reserved())) {
 		t.Error(f)
 	}
 }
@@ -216,20 +198,6 @@ func TestNoFunctionsBinaryIsTooLarge(t *testing.T) {
 	}
 }
 
-// classes tells how every table is kept (docs/architecture.md, "Data"). What the sandbox keeps was made up.
-func classes() map[string]policy.TableClass {
-	return map[string]policy.TableClass{
-		"ControlTable":    {Lasting: true},
-		"ConnectionTable": {Lasting: true},
-		"TokensTable":     {Lasting: true, RecoveryDays: 7}, // so that deletion is final after 7 days
-		"WorkTable":       {Lasting: true, Expires: true},
-		"AuditTable":      {Lasting: true},
-		"CatalogTable":    {Lasting: true},
-		"FlowTable":       {Expires: true},
-		"SandboxTable":    {Expires: true},
-	}
-}
-
 // patients are the functions that patients' browsers call on their way to a connection: a failure there is a sign-in lost.
 func patients() []string {
 	return []string{"ConnectFunction", "ReconnectFunction", "CreateAttemptFunction", "GetAttemptFunction", "CallbackFunction"}
@@ -265,19 +233,5 @@ func reserved() map[string][]string {
 		"WidgetBucket":    {"WebFunction"},
 		"AuditTable":      {"DashboardSessionFunction", "DashboardOrgFunction", "DashboardConnectionsFunction", "DashboardDeliveriesFunction", "DashboardWebhooksFunction", "DashboardCredentialsFunction", "EraserFunction", "DashboardMembersFunction"}, // and the operator's command line
 		"AlarmKey":        nil,
-	}
-}
-
-// excused are exported names that nothing outside tests uses from another package, each with its reason.
-func excused() map[string]string {
-	return map[string]string{
-		"shared/account.Actions":     "the table that tests ask every endpoint by",
-		"shared/account.Permissions": "the table that tests ask every endpoint by",
-		"shared/account/totp.Code":   "what a generator shows: tests play one",
-		"shared/account/totp.Step":   "when it shows it: tests play one",
-		"shared/connection.Revoked":  "a stored value that every reader compares against authorized",
-		"shared/config.LoadFrom":     "how tests of another package load an Environment",
-		"shared/fhir.ErrInvalid":     "what errors.Is tells a parse failure by",
-		"shared/org.ParsePrivateKey": "the counterpart of NewPrivateKey",
 	}
 }

@@ -6,35 +6,6 @@ import (
 	"strings"
 )
 
-// Loggers finds loggers that are made without the redaction of shared/logx, which is the last line of defence of every
-// log line: in shared/ and functions/ nothing else makes one. The embedded AWS has its own, which holds no patient's
-// data but what its user invented.
-func Loggers(t *Tree) []Finding {
-	var found findings
-	for _, f := range t.production() {
-		ours := strings.HasPrefix(f.Path, "shared/") || strings.HasPrefix(f.Path, "functions/")
-		if !ours || strings.HasPrefix(f.Path, "shared/logx/") || strings.HasPrefix(f.Path, "shared/testkit/") {
-			continue
-		}
-		ast.Inspect(f.Go, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok {
-				return true
-			}
-			if of, name := called(call); of == "slog" && slices.Contains(makers(), name) {
-				found.addf(t.where(n.Pos()), "slog.%s: only shared/logx makes loggers, so that all redact", name)
-			}
-			return true
-		})
-	}
-	return found.sorted()
-}
-
-// makers are what turns nothing into a logger.
-func makers() []string {
-	return []string{"New", "NewJSONHandler", "NewTextHandler", "Default", "SetDefault"}
-}
-
 // Revealed finds secrets that are opened (secret.Text's Reveal) inside a call that makes a log line, a text or an error,
 // or into a variable that such a call takes. What such calls make is kept, shown or sent to places that nobody thinks
 // of. The secret itself may be given: it redacts itself, which the tests of shared/secret show for every way of printing.

@@ -6,21 +6,6 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-func TestLoggersThatDoNotRedactAreFound(t *testing.T) {
-	t.Parallel()
-	const logger = "package x\n\nvar _ = slog.New(slog.NewJSONHandler(w, nil))\n"
-	finds(t, policy.Loggers(files(t, map[string]string{
-		"shared/logx/x.go": logger, "shared/testkit/x/x.go": logger, "infra/local/x.go": logger, "shared/x/x_test.go": logger,
-		"shared/x/x.go":    logger,
-		"functions/f/f.go": "package f\n\nfunc f() { slog.SetDefault(l); slog.Default().Info(\"x\"); slog.String(\"a\", b) }\n",
-	})),
-		"functions/f/f.go:3: slog.Default: only shared/logx makes loggers, so that all redact",
-		"functions/f/f.go:3: slog.SetDefault: only shared/logx makes loggers, so that all redact",
-		"shared/x/x.go:3: slog.New: only shared/logx makes loggers, so that all redact",
-		"shared/x/x.go:3: slog.NewJSONHandler: only shared/logx makes loggers, so that all redact",
-	)
-}
-
 func TestSecretsOpenedIntoTextsAreFound(t *testing.T) {
 	t.Parallel()
 	const told = ": a secret is opened into a log line, a text or an error"

@@ -22,28 +22,22 @@ type Stack struct {
 // Resource is one entry of the Resources section. Values are strings (numbers and booleans too), []any and
 // map[string]any; an intrinsic function is a map with its long name as only key.
 type Resource struct {
-	ID, Type, Condition                 string
-	DeletionPolicy, UpdateReplacePolicy string
-	Properties                          map[string]any
+	ID, Type, Condition string
+	Properties          map[string]any
 }
 
 const (
-	kindFunction     = "AWS::Serverless::Function"
-	kindRole         = "AWS::IAM::Role"
-	kindPermission   = "AWS::Lambda::Permission"
-	kindQueuePolicy  = "AWS::SQS::QueuePolicy"
-	kindQueue        = "AWS::SQS::Queue"
-	kindBucket       = "AWS::S3::Bucket"
-	kindBucketPolicy = "AWS::S3::BucketPolicy"
-	kindTable        = "AWS::DynamoDB::Table"
-	kindKey          = "AWS::KMS::Key"
-	kindLogGroup     = "AWS::Logs::LogGroup"
-	kindAPI          = "AWS::Serverless::Api"
-	kindParameter    = "AWS::SSM::Parameter"
-	kindAlarm        = "AWS::CloudWatch::Alarm"
-	kindDashboard    = "AWS::CloudWatch::Dashboard"
-	kindTopic        = "AWS::SNS::Topic"
-	kindTopicPolicy  = "AWS::SNS::TopicPolicy"
+	kindFunction   = "AWS::Serverless::Function"
+	kindRole       = "AWS::IAM::Role"
+	kindPermission = "AWS::Lambda::Permission"
+	kindQueue      = "AWS::SQS::Queue"
+	kindBucket     = "AWS::S3::Bucket"
+	kindTable      = "AWS::DynamoDB::Table"
+	kindKey        = "AWS::KMS::Key"
+	kindAPI        = "AWS::Serverless::Api"
+	kindParameter  = "AWS::SSM::Parameter"
+	kindAlarm      = "AWS::CloudWatch::Alarm"
+	kindDashboard  = "AWS::CloudWatch::Dashboard"
 )
 
 // ParseStack reads the text of a template.
@@ -65,7 +59,6 @@ func ParseStack(text []byte) (*Stack, error) {
 		v := plain(n)
 		r := Resource{
 			ID: id, Type: scalar(at(v, "Type")), Condition: scalar(at(v, "Condition")),
-			DeletionPolicy: scalar(at(v, "DeletionPolicy")), UpdateReplacePolicy: scalar(at(v, "UpdateReplacePolicy")),
 		}
 		r.Properties = maps.Clone(fields(at(v, "Properties")))
 		if r.Type == kindFunction {

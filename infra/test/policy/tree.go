@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"bytes"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -116,17 +115,6 @@ func (t *Tree) read(fsys fs.FS, name string) error {
 	return nil
 }
 
-// folders groups the Go files by folder.
-func (t *Tree) folders() map[string][]File {
-	all := map[string][]File{}
-	for _, f := range t.Files {
-		if f.Go != nil {
-			all[path.Dir(f.Path)] = append(all[path.Dir(f.Path)], f)
-		}
-	}
-	return all
-}
-
 // production lists the Go files that are not tests.
 func (t *Tree) production() []File {
 	return slices.DeleteFunc(slices.Clone(t.Files), func(f File) bool { return f.Go == nil || f.isTest() })
@@ -138,17 +126,5 @@ func (t *Tree) where(at token.Pos) string {
 	return fmt.Sprintf("%s:%d", p.Filename, p.Line)
 }
 
-// line gives the line of a position.
-func (t *Tree) line(at token.Pos) int { return t.fileSet.Position(at).Line }
-
 // isTest tells whether go test alone compiles the file.
 func (f File) isTest() bool { return strings.HasSuffix(f.Path, "_test.go") }
-
-// lines counts a file's lines; a last one without an end counts.
-func (f File) lines() int {
-	n := bytes.Count(f.Text, []byte("\n"))
-	if len(f.Text) > 0 && !bytes.HasSuffix(f.Text, []byte("\n")) {
-		n++
-	}
-	return n
-}

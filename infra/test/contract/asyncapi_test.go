@@ -1,4 +1,4 @@
-package asyncapi_test
+package contract_test
 
 import (
 	"encoding/json"
@@ -15,24 +15,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
-	"recordbridge/infra/apidocs/asyncapi"
 	"recordbridge/infra/test/contract"
 	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 
 const root = "../../../"
-
-func TestTheFileIsWhatTheTypesSay(t *testing.T) {
-	t.Parallel()
-	want, err := asyncapi.Document()
-	expect.NoError(t, err)
-	got, err := os.ReadFile(root + "docs/asyncapi.yaml")
-	expect.NoError(t, err)
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("run `go run ./infra/apidocs` (-types +file):\n%s", diff)
-	}
-}
 
 func TestBothDescriptionsAreOfOneVersion(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,91 @@
+package policy
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+var (
+	alarmName  = regexp.MustCompile("`(\\w+Alarm)`")
+	packageRow = regexp.MustCompile("(?m)^\\|[^|`]*\\| `([\\w/]+)` \\|")
+	adrName    = regexp.MustCompile(`^docs/adr/(\d{4})-[a-z0-9-]+\.md$`)
+	adrHead    = regexp.MustCompile(`^# (\d+)\. .+\n\n\d{4}-\d{2}-\d{2}\. Status: [a-z].+\.\n`)
+)
+
+// AlarmRows finds alarms that the section Alarms of docs/operations.md does not name in exactly one row, and names there
+// or in any other table of the document that are no alarm's or out of place.
+func AlarmRows(s *Stack, document []byte) []Finding {
+	const where = "docs/operations.md"
+	var found findings
+	rows := map[string]int{}
+	for line := range strings.Lines(string(document)) {
+		if cells := strings.Split(line, "|"); len(cells) == 4 && strings.Contains(cells[2], "](runbooks/") {
+			for _, m := range alarmName.FindAllStringSubmatch(cells[1], -1) {
+				rows[m[1]]++
+			}
+		}
+	}
+	_, section, _ := strings.Cut(string(document), "\n### Alarms\n")
+	section, _, _ = strings.Cut(section, "\n#")
+	for _, a := range s.of(kindAlarm) {
+		if n := rows[a.ID]; n != 1 || !strings.Contains(section, "`"+a.ID+"`") {
+			found.addf(where, "%s has %d rows, want one under Alarms", a.ID, n)
+		}
+		delete(rows, a.ID)
+	}
+	for name := range rows {
+		found.addf(where, "there is no alarm %s", name)
+	}
+	return found.sorted()
+}
+
+// PackageRows finds packages with several rows in the tables of layers of docs/architecture.md.
+func PackageRows(document []byte) []Finding {
+	var found findings
+	seen := map[string]bool{}
+	for _, m := range packageRow.FindAllStringSubmatch(string(document), -1) {
+		if seen[m[1]] {
+			found.addf("docs/architecture.md", "%s has several rows", m[1])
+		}
+		seen[m[1]] = true
+	}
+	if len(seen) == 0 {
+		found.addf("docs/architecture.md", "there are no rows of packages")
+	}
+	return found.sorted()
+}
+
+// Decisions finds decisions (docs/adr) whose title does not have their file's number, or that lack a date or a status; and
+// numbers that are used twice, or neither used nor named as unused by the folder's README.
+func Decisions(t *Tree) []Finding {
+	const readme = "docs/adr/README.md"
+	var found findings
+	var numbers []int
+	for _, f := range t.Files {
+		m := adrName.FindStringSubmatch(f.Path)
+		if path.Dir(f.Path) != path.Dir(readme) || f.Path == readme {
+			continue
+		}
+		head := adrHead.FindSubmatch(f.Text)
+		if m == nil || head == nil || fmt.Sprintf("%04s", head[1]) != m[1] {
+			found.addf(f.Path, `want "# N. Title", an empty line, and "YYYY-MM-DD. Status: accepted."`)
+			continue
+		}
+		number, _ := strconv.Atoi(m[1]) // four digits
+		if slices.Contains(numbers, number) {
+			found.addf(f.Path, "the number %d is used twice", number)
+		}
+		numbers = append(numbers, number)
+	}
+	unused := regexp.MustCompile(`\d+`).FindAllString(string(t.Text(readme)), -1)
+	for number := 1; len(numbers) > 0 && number < slices.Max(numbers); number++ {
+		if !slices.Contains(numbers, number) && !slices.Contains(unused, strconv.Itoa(number)) {
+			found.addf(readme, "does not name %d as unused", number)
+		}
+	}
+	return found.sorted()
+}
