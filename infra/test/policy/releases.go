@@ -3,7 +3,6 @@ package policy
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // alias is the name of a function's newest version that triggers call.
@@ -83,50 +82,4 @@ func (s *Stack) shifting(functions []string, found *findings) {
 			found.addf(r.ID, "%s has no part in shifting", a)
 		}
 	}
-}
-
-// mostResources is what SAM may make of one function that organisations call with a key: CloudFormation takes 500 in a stack.
-const mostResources = 6
-
-// Costs finds functions with a key that take more of a stack's resources than there is place for forty more of.
-func Costs(s *Stack) []Finding {
-	var found findings
-	for _, f := range s.of(kindFunction) {
-		_, keyed := fields(at(f.Properties, "Environment", "Variables"))["KEY_HASHING_SECRET"]
-		// The dashboard's make keys and take none. There are no forty more of them.
-		keyed = keyed && !slices.ContainsFunc(events(f, "Api"), func(e any) bool { return strings.HasPrefix(scalar(at(e, "Path")), "/dashboard/") })
-		if n := resourcesOf(f); keyed && f.Properties["DeploymentPreference"] == nil && n > mostResources {
-			found.addf(f.ID, "becomes %d resources, more than %d", n, mostResources)
-		}
-	}
-	return found.sorted()
-}
-
-// resourcesOf counts what SAM makes of a function, with its role and its log group: itself, a version and the alias; the right to
-// call it for each route and schedule, the schedule's rule, the queue's mapping, how it is repeated, and how it is deployed.
-func resourcesOf(f Resource) int {
-	n := 5 + len(events(f, "Api")) + 2*len(events(f, "Schedule")) + len(events(f, "SQS"))
-	for _, p := range []string{"EventInvokeConfig", "DeploymentPreference"} {
-		if f.Properties[p] != nil {
-			n++
-		}
-	}
-	return n
-}
-
-// Counted finds functions of which SAM makes more or less than this package thinks.
-func Counted(s, transformed *Stack) []Finding {
-	var found findings
-	for _, f := range s.of(kindFunction) {
-		n := 2 // its role and its log group
-		for _, r := range transformed.Resources {
-			if strings.HasPrefix(r.ID, f.ID) {
-				n++
-			}
-		}
-		if want := resourcesOf(f); n != want {
-			found.addf(f.ID, "becomes %d resources, not %d", n, want)
-		}
-	}
-	return found.sorted()
 }

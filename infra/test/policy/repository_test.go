@@ -119,6 +119,7 @@ func documents(source *policy.Tree) rules {
 func access(s *policy.Stack, source *policy.Tree) rules {
 	return rules{
 		"each function has a role of its own":      func() []policy.Finding { return policy.Roles(s) },
+		"the API invokes functions with routes":    func() []policy.Finding { return policy.Gateway(s) },
 		"permissions name what they give":          func() []policy.Finding { return policy.Wildcards(s) },
 		"permissions are on the template's things": func() []policy.Finding { return policy.Strangers(s) },
 		"nothing reads a whole table":              func() []policy.Finding { return policy.NoScan(s, source) },
@@ -133,7 +134,7 @@ func access(s *policy.Stack, source *policy.Tree) rules {
 func operation(s *policy.Stack, source *policy.Tree) rules {
 	return rules{
 		"a release reaches everything":   func() []policy.Finding { return policy.Releases(s, patients()) },
-		"a new endpoint has its place":   func() []policy.Finding { return policy.Costs(s) },
+		"the stack keeps its budget":     func() []policy.Finding { return policy.Budget(s) },
 		"the front tells nothing":        func() []policy.Finding { return policy.Front(s) },
 		"queues are safe":                func() []policy.Finding { return policy.Queues(s) },
 		"buckets are safe":               func() []policy.Finding { return policy.Buckets(s) },

@@ -107,7 +107,7 @@ func Functions(s *Stack) []Finding {
 				found.addf(f.ID, "has no %s", limit)
 			}
 		}
-		if len(events(f, "Api")) > 0 && seconds(f.Properties["Timeout"], 3) >= gatewaySeconds {
+		if s.isRouted(f) && seconds(f.Properties["Timeout"], 3) >= gatewaySeconds {
 			found.addf(f.ID, "may run for %s s, longer than API Gateway waits", scalar(f.Properties["Timeout"]))
 		}
 	}

@@ -114,7 +114,11 @@ func TestUnlimitedFunctionsAreFound(t *testing.T) {
   Get:
     Type: AWS::Serverless::Function
     Condition: Sometimes
-    Properties: {Architectures: [!Ref Architecture], Timeout: 28, MemorySize: 256, LoggingConfig: {LogGroup: !Ref GetLogGroup}, Events: {Get: {Type: Api, Properties: {Path: /x}}}}
+    Properties: {Architectures: [!Ref Architecture], Timeout: 28, MemorySize: 256, LoggingConfig: {LogGroup: !Ref GetLogGroup}}
+  Api:
+    Type: AWS::Serverless::Api
+    Properties:
+      DefinitionBody: {paths: {/x: {get: {x-amazon-apigateway-integration: {uri: !Sub "arn:path/functions/${Get.Arn}:live/invocations"}}}}}
   GetLogGroup:
     Type: AWS::Logs::LogGroup
     Condition: Sometimes
