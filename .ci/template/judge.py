@@ -16,8 +16,6 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 RULES = os.path.join(HERE, "rules")
 EVERYTHING = os.path.join(HERE, "everything.json")
 
-MOST = 450  # resources of the largest stack; CloudFormation takes 500
-
 
 def bared(template, *parameters):
     """Returns a template as CloudFormation gets it, without the waivers, so that everything is found that is there."""
@@ -34,12 +32,9 @@ def write(value, *path):
     return file.name
 
 
-def size(everything):
-    """Finds a stack that is too large, and resources that no linter sees because no parameters make them."""
-    count = len(everything["Resources"])
-    print(f"{count} resources after the transform, at most {MOST}")
-    if count > MOST:
-        yield f"{count} resources are more than {MOST}"
+def unseen(everything):
+    """Finds resources that no linter sees because no parameters make them."""
+    print(f"{len(everything['Resources'])} resources after the transform")
     for name in conditions.missing(everything):
         yield f"{name}: is not made with {os.path.relpath(EVERYTHING)}"
 
@@ -93,7 +88,7 @@ def judge(template, cfn_lint, checkov, guard):
         *waivers.judge(source, bare, linters.GENERATED),
         *(f"cfn-guard {rule}: {text}" for rule, texts in broken["whole.json"].items() for text in texts),
         *(f"cfn-guard {rule} finds nothing to judge" for rule in idle["whole.json"]),
-        *size(everything), *prove(broken),
+        *unseen(everything), *prove(broken),
     ]
 
 

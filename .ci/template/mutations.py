@@ -62,6 +62,8 @@ MUTATIONS = (
     Mutation("files_outlive_the_stack", (BUCKET, "UpdateReplacePolicy"), REMOVED),
     Mutation("apis_are_of_one_region", (API, "Properties", "EndpointConfiguration", "Types"), ["EDGE"]),
     Mutation("apis_pass_everything_on", (*CONNECT, "x-amazon-apigateway-integration", "type"), "aws"),
+    Mutation("apis_invoke_by_role", (*CONNECT, "x-amazon-apigateway-integration", "credentials"), REMOVED),
+    Mutation("apis_invoke_by_role", (*CONNECT, "x-amazon-apigateway-integration", "credentials"), "arn:aws:iam::*:user/*"),
     Mutation("apis_answer_every_method", CONNECT, REMOVED),
     Mutation("apis_own_answers_are_not_stored", (*ANSWERS, "responseParameters", "gatewayresponse.header.Cache-Control"), REMOVED),
     Mutation("stages_keep_no_answers", (STAGE, "Properties", "CacheClusterEnabled"), True),

@@ -28,6 +28,7 @@ func (b *builder) api(r resource, o *object) {
 		}
 		api.GatewayResponses[e.key] = gatewayResponse(responses.object(e.key))
 	}
+	b.paths(o, r.id)
 	b.template.API = api
 }
 

@@ -4,8 +4,10 @@ package template
 type builder struct {
 	values   *resolver
 	template *Template
-	events   []event         // of all functions, until every queue and the API are known
+	events   []event         // of all functions, until every queue is known
+	methods  []method        // of the API, until every function and role is known
 	roles    map[string]role // of functions, by their ARN
+	gateway  map[string]role // API Gateway's, by their ARN
 	closed   []string        // ARNs of queues that are no dead letter queues
 	denials  []keyDenial     // of all keys, until every role is known
 	needs    []functionNeeds // of all functions, until every role is known

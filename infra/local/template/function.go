@@ -60,17 +60,15 @@ func (b *builder) link() error {
 		return err
 	}
 	b.template.Queues = queues
-	paths := routeTable{functions: map[Route]string{}, variables: map[string]string{}}
+	if err := b.connect(); err != nil {
+		return err
+	}
 	for _, e := range b.events {
 		f := &b.template.Functions[e.function]
 		o := read(e.value, e.value.Line)
 		properties := o.object("Properties")
 		properties.where = "Events." + e.name + "."
-		switch o.oneOf("Type", "Api", "SQS", "Schedule") {
-		case "Api":
-			route := b.route(properties)
-			paths.add(route, f.LogicalID, properties)
-			f.Routes = append(f.Routes, route)
+		switch o.oneOf("Type", "SQS", "Schedule") {
 		case "SQS":
 			f.QueueTriggers = append(f.QueueTriggers, b.queueTrigger(f, properties))
 		case "Schedule":

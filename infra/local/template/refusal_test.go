@@ -183,9 +183,13 @@ func TestAFunctionThatALaptopCannotRunIsRefused(t *testing.T) {
 			worker + "      Role: !GetAtt R.Arn\n      LoggingConfig: {LogGroup: x}\n" + trust,
 			`3: WorkFunction: LoggingConfig.LogGroup "x" is not a log group of the template`,
 		},
+		"a route of SAM's own": {
+			worker + "      Events:\n        E: {Type: Api, Properties: {Method: GET, Path: /a}}\n",
+			`8: WorkFunction: Type: "Api" is not understood, only SQS, Schedule`,
+		},
 		"an unknown event": {
 			worker + "      Events:\n        E: {Type: SNS, Properties: {Topic: t}}\n",
-			`8: WorkFunction: Type: "SNS" is not understood, only Api, SQS, Schedule`,
+			`8: WorkFunction: Type: "SNS" is not understood, only SQS, Schedule`,
 		},
 		"a cron schedule": {
 			worker + "      Events:\n        E: {Type: Schedule, Properties: {Schedule: 'cron(0 1 * * ? *)'}}\n",
@@ -260,10 +264,6 @@ func TestATriggerThatAWSWouldRefuseIsRefused(t *testing.T) {
 func TestAnAPIThatTheGatewayCannotServeIsRefused(t *testing.T) {
 	t.Parallel()
 	const responses = head + "  Api:\n    Type: AWS::Serverless::Api\n    Properties:\n      StageName: v1\n      GatewayResponses:\n"
-	routes := head + api + "  WorkFunction:\n" + run + "      Events:\n" // 10 lines
-	event := func(method, path string) string {
-		return "{Type: Api, Properties: {RestApiId: !Ref Api, Method: " + method + ", Path: '" + path + "'}}\n"
-	}
 	expectRefusals(t, map[string]struct{ text, want string }{
 		"an unknown property of the API": {
 			head + "  Api:\n    Type: AWS::Serverless::Api\n    Properties: {StageName: v1, Cors: '*'}\n",
@@ -286,26 +286,6 @@ func TestAnAPIThatTheGatewayCannotServeIsRefused(t *testing.T) {
 		"a response that is not JSON": {
 			responses + "        THROTTLED: {ResponseTemplates: {text/html: x}}\n",
 			"8: Api: the property GatewayResponses.THROTTLED.ResponseTemplates.text/html is not understood",
-		},
-		"a route of SAM's own API": {
-			head + "  WorkFunction:\n" + run + "      Events:\n        E: {Type: Api, Properties: {Method: GET, Path: /a}}\n",
-			"8: WorkFunction: Events.E.RestApiId is missing",
-		},
-		"a route with an authoriser": {
-			routes + "        E: {Type: Api, Properties: {RestApiId: !Ref Api, Method: GET, Path: /a, Auth: {}}}\n",
-			"11: WorkFunction: the property Events.E.Auth is not understood",
-		},
-		"an unknown method":           {routes + "        E: " + event("FETCH", "/a"), `11: WorkFunction: Events.E.Method "FETCH" is not understood`},
-		"a relative path":             {routes + "        E: " + event("GET", "a"), `11: WorkFunction: Events.E.Path "a" is not a path of an API`},
-		"a greedy part in the middle": {routes + "        E: " + event("GET", "/{a+}/b"), `11: WorkFunction: Events.E.Path "/{a+}/b" is not a path of an API`},
-		"a variable within a part":    {routes + "        E: " + event("GET", "/a-{b}"), `11: WorkFunction: Events.E.Path "/a-{b}" is not a path of an API`},
-		"a route given twice": {
-			routes + "        E: " + event("GET", "/a") + "        F: " + event("get", "/a"),
-			"12: WorkFunction: GET /a is given twice, also by WorkFunction",
-		},
-		"two variables at one place": {
-			routes + "        E: " + event("GET", "/a/{b}") + "        F: " + event("GET", "/a/{c}/d"),
-			"12: WorkFunction: /a/{c}/d: {c} and {b} cannot stand at the same place",
 		},
 	})
 }

@@ -11,7 +11,7 @@ type role struct {
 }
 
 // role reads an AWS::IAM::Role. What functions may do stands in its inline policies; managed policies are refused, since what
-// they allow stands elsewhere and changes. A role of another service has no meaning on a laptop.
+// they allow stands elsewhere and changes. Of other services' roles, only API Gateway's has a meaning on a laptop.
 func (b *builder) role(r resource, o *object) {
 	o.ignore("Description")
 	trust := o.object("AssumeRolePolicyDocument")
@@ -30,8 +30,12 @@ func (b *builder) role(r resource, o *object) {
 		tags[t.required("Key")] = t.text("Value")
 		t.finish()
 	}
-	if slices.Equal(services, []string{"lambda.amazonaws.com"}) {
-		b.roles[b.arn(kindRole, r.id)] = role{id: r.id, line: r.line, statements: all, tags: tags}
+	read := role{id: r.id, line: r.line, statements: all, tags: tags}
+	switch {
+	case slices.Equal(services, []string{"lambda.amazonaws.com"}):
+		b.roles[b.arn(kindRole, r.id)] = read
+	case slices.Equal(services, []string{"apigateway.amazonaws.com"}):
+		b.gateway[b.arn(kindRole, r.id)] = read
 	}
 }
 

@@ -34,7 +34,7 @@ func permissions(d *document, o Options) (map[string][]Statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := builder{values: values, template: &Template{}, roles: map[string]role{}}
+	b := builder{values: values, template: &Template{}, roles: map[string]role{}, gateway: map[string]role{}}
 	for _, r := range present {
 		if r.kind != kindRole {
 			continue

@@ -46,7 +46,7 @@ func (st statement) forAccount() bool {
 // objects of a bucket of the template; everything but what is named; everybody; a service on behalf of any account. A
 // condition excuses none of them. Only a key's policy may delegate everything to the account's own IAM, since without it
 // nobody could ever change the key, and there the resource * is the key itself. Permissions count as well that are not
-// written out in a role's own statements, but for those that let an API or a schedule of the stack start a function.
+// written out in a role's own statements, but for those that let a schedule of the stack start a function.
 func Wildcards(s *Stack) []Finding {
 	var found findings
 	for _, r := range s.Resources {
@@ -91,10 +91,9 @@ func knowNoResource(actions []string) bool {
 	return !slices.ContainsFunc(actions, func(a string) bool { return !slices.Contains(known, a) })
 }
 
-// starts tells whether a permission lets API Gateway or a schedule start a function for one API or one rule.
+// starts tells whether a permission lets a schedule start a function for one rule. API Gateway has a role instead.
 func starts(permission Resource) bool {
-	services := []string{"apigateway.amazonaws.com", "events.amazonaws.com"}
-	return slices.Contains(services, scalar(permission.Properties["Principal"])) && permission.Properties["SourceArn"] != nil
+	return scalar(permission.Properties["Principal"]) == "events.amazonaws.com" && permission.Properties["SourceArn"] != nil
 }
 
 // everybody finds a statement of a resource's own policy that lets in more than it means to.

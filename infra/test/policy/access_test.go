@@ -42,8 +42,9 @@ func TestPermissionsThatGiveMoreThanTheyNameAreFound(t *testing.T) {
     Properties: {Policies: AWSLambdaExecute, FunctionUrlConfig: {AuthType: NONE}}
   Extra: {Type: AWS::IAM::ManagedPolicy}
   Stranger: {Type: AWS::Lambda::Permission, Properties: {Principal: "*", SourceArn: x}}
-  Anyone: {Type: AWS::Lambda::Permission, Properties: {Principal: apigateway.amazonaws.com}}
-  GoodApi: {Type: AWS::Lambda::Permission, Properties: {Principal: apigateway.amazonaws.com, SourceArn: x}}
+  Anyone: {Type: AWS::Lambda::Permission, Properties: {Principal: events.amazonaws.com}}
+  ByRoute: {Type: AWS::Lambda::Permission, Properties: {Principal: apigateway.amazonaws.com, SourceArn: x}}
+  GoodSchedule: {Type: AWS::Lambda::Permission, Properties: {Principal: events.amazonaws.com, SourceArn: x}}
   GoodKey:
     Type: AWS::KMS::Key
     Properties:
@@ -106,6 +107,7 @@ func TestPermissionsThatGiveMoreThanTheyNameAreFound(t *testing.T) {
 		"BadKey: Service lets cloudwatch.amazonaws.com in for any account (aws:SourceAccount)",
 		"BadKey: World allows the action kms:*",
 		"BadKey: World lets everybody in",
+		"ByRoute: gives permissions outside a role's own statements",
 		"Extra: gives permissions outside a role's own statements",
 		"Stranger: gives permissions outside a role's own statements",
 	)

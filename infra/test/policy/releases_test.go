@@ -15,14 +15,12 @@ const released = `
       AutoPublishCodeSha256: !Ref Release
       ReservedConcurrentExecutions: !If [Keeps, !Ref ReservedConcurrency, !Ref "AWS::NoValue"]
       DeploymentPreference: {Enabled: !Ref GradualDeployment, Role: !GetAtt Shifter.Arn, Alarms: [!Ref Failures]}
-      Events: {Any: {Type: Api}}
   Get:
     Type: AWS::Serverless::Function
     Properties:
       AutoPublishAlias: live
       AutoPublishCodeSha256: !Ref Release
       Environment: {Variables: {KEY_HASHING_SECRET: !Ref Secret}}
-      Events: {Any: {Type: Api}}
   Tick:
     Type: AWS::Serverless::Function
     Properties:

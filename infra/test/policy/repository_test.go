@@ -109,6 +109,7 @@ func documents(source *policy.Tree) rules {
 func access(s *policy.Stack, source *policy.Tree) rules {
 	return rules{
 		"each function has a role of its own":      func() []policy.Finding { return policy.Roles(s) },
+		"the API invokes functions with routes":    func() []policy.Finding { return policy.Gateway(s) },
 		"permissions name what they give":          func() []policy.Finding { return policy.Wildcards(s) },
 		"permissions are on the template's things": func() []policy.Finding { return policy.Strangers(s) },
 		"each secret is for its functions":         func() []policy.Finding { return policy.Reserved(s, reserved()) },
@@ -121,6 +122,7 @@ func operation(s *policy.Stack, source *policy.Tree) rules {
 	return rules{
 		"a release reaches everything":   func() []policy.Finding { return policy.Releases(s, patients()) },
 		"queues outlast their consumers": func() []policy.Finding { return policy.Queues(s) },
+		"the stack keeps its budget":     func() []policy.Finding { return policy.Budget(s) },
 		"every alarm says what to do":    func() []policy.Finding { return policy.Alarms(s, source) },
 		"every alarm has one row":        func() []policy.Finding { return policy.AlarmRows(s, source.Text("docs/operations.md")) },
 		"every metric is sent":           func() []policy.Finding { return policy.Metrics(s) },

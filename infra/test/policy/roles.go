@@ -29,7 +29,7 @@ func (s *Stack) shifts(r Resource) bool {
 }
 
 // Roles finds functions that have no role of the template or share one; roles that somebody other than Lambda can take, that
-// exist without their function, or that no function has; but for the one of CodeDeploy.
+// exist without their function, or that no function has; but for the ones of CodeDeploy and API Gateway.
 func Roles(s *Stack) []Finding {
 	var found findings
 	users := map[string][]string{}
@@ -48,7 +48,7 @@ func Roles(s *Stack) []Finding {
 		}
 	}
 	for _, r := range s.of(kindRole) {
-		if n := len(users[r.ID]); n != 1 && !s.shifts(r) {
+		if n := len(users[r.ID]); n != 1 && !s.shifts(r) && !s.invokes(r) {
 			found.addf(r.ID, "is the role of %d functions, not of one: %v", n, users[r.ID])
 		}
 	}

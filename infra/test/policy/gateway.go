@@ -1,0 +1,95 @@
+package policy
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// mostInvoked is how many aliases GatewayRole can name: IAM takes 10,240 characters of inline policies, and the ARN of an alias
+// has up to 119 with its quotes and comma. https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
+const mostInvoked = 85
+
+var invocation = regexp.MustCompile(`/functions/\$\{(\w+)\.Arn\}:live/invocations$`)
+
+// integrations lists the integrations of an API's methods, whatever condition their path has.
+func integrations(api Resource) []any {
+	var all []any
+	paths := fields(at(api.Properties, "DefinitionBody", "paths"))
+	for _, name := range slices.Sorted(maps.Keys(paths)) {
+		path := paths[name]
+		if choice := list(at(path, "Fn::If")); len(choice) == 3 {
+			path = choice[1]
+		}
+		for _, method := range fields(path) {
+			all = append(all, at(method, "x-amazon-apigateway-integration"))
+		}
+	}
+	return all
+}
+
+// routed lists the functions that the API invokes, in the order of the file.
+func (s *Stack) routed() []Resource {
+	invoked := map[string]bool{}
+	for _, a := range s.of(kindAPI) {
+		for _, i := range integrations(a) {
+			if m := invocation.FindStringSubmatch(short(at(i, "uri"))); m != nil {
+				invoked[m[1]] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(s.of(kindFunction), func(f Resource) bool { return !invoked[f.ID] })
+}
+
+// isRouted reports whether the API invokes a function.
+func (s *Stack) isRouted(f Resource) bool {
+	return slices.ContainsFunc(s.routed(), func(r Resource) bool { return r.ID == f.ID })
+}
+
+// invokes reports whether a role is the one with which API Gateway invokes functions, also after SAM's transform.
+func (s *Stack) invokes(r Resource) bool {
+	named := func(api Resource) bool {
+		return slices.Contains(slices.Concat(references(api.Properties["DefinitionBody"]), references(api.Properties["Body"])), r.ID)
+	}
+	return slices.ContainsFunc(s.Resources, named) && trusts(r, "apigateway.amazonaws.com")
+}
+
+// Gateway finds functions that API Gateway may invoke without a route or has a route to without being allowed, anything else
+// that its role allows, and a condition in the role's trust policy: API Gateway sends no aws:SourceArn and no aws:SourceAccount
+// when it assumes the role of an integration (ADR 51).
+func Gateway(s *Stack) []Finding {
+	var found, other findings
+	want := s.routed()
+	if len(want) > mostInvoked {
+		found.addf("template.yaml", "has %d functions with routes, and one role can name %d", len(want), mostInvoked)
+	}
+	for _, r := range s.of(kindRole) {
+		if !s.invokes(r) {
+			continue
+		}
+		if statements(r.Properties["AssumeRolePolicyDocument"])[0].condition != nil {
+			found.addf(r.ID, "has a condition on who assumes it, which API Gateway does not meet")
+		}
+		allowed := map[string]bool{}
+		for _, st := range s.allowed(r, &other) {
+			if !slices.Equal(st.actions, []string{"lambda:InvokeFunction"}) {
+				found.addf(r.ID, "%s has no part in invoking functions", strings.Join(st.actions, ", "))
+			}
+			for _, on := range st.resources {
+				allowed[on] = true
+			}
+		}
+		for _, f := range want {
+			on := "${" + f.ID + ".Arn}:" + alias
+			if !allowed[on] {
+				found.addf(r.ID, "does not allow invoking %s, which has a route", f.ID)
+			}
+			delete(allowed, on)
+		}
+		for on := range allowed {
+			found.addf(r.ID, "allows invoking %s, which has no route", on)
+		}
+	}
+	return found.sorted()
+}
