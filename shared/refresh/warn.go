@@ -7,6 +7,7 @@ import (
 
 	"recordbridge/shared/connection"
 	"recordbridge/shared/retry"
+	"recordbridge/shared/timestamp"
 	"recordbridge/shared/webhook"
 )
 
@@ -72,7 +73,7 @@ func warning(c connection.Connection, now time.Time) (webhook.Event, error) {
 	}
 	return webhook.NewEvent(c.Tenant, webhook.AuthorizationEnding, c.ID, warningNumber(c.Generation, ends), now, webhook.AuthorizationExpiring{
 		OrgConnectionID: c.ID, EndpointID: c.EndpointID, PortalID: c.PortalID, BrandID: c.BrandID, PlatformType: c.PlatformType,
-		ConsentExpiresAt: ends.Format(time.RFC3339), Cause: cause, SuggestedAction: action,
+		ConsentExpiresAt: timestamp.Of(ends), Cause: cause, SuggestedAction: action,
 	})
 }
 

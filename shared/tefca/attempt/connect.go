@@ -19,6 +19,7 @@ import (
 	"recordbridge/shared/retry"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/records"
+	"recordbridge/shared/timestamp"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
 )
@@ -275,7 +276,7 @@ func (w Worker) complete(ctx context.Context, a Attempt, f Facility, end *Conclu
 	event, err := webhook.NewEvent(conn.Tenant, webhook.ConnectionSucceeded, conn.ID, conn.Generation, now, webhook.ConnectionSuccess{
 		OrgConnectionID: conn.ID, ConnectionStatus: string(conn.Status), PlatformType: conn.PlatformType, RequestID: a.RequestID,
 		ExternalID: a.ExternalID, ExternalState: a.ExternalState, Scope: conn.Scope,
-		ConsentExpiresAt: conn.ConsentExpiresAt.UTC().Format(time.RFC3339), TEFCADirectoryID: f.ID,
+		ConsentExpiresAt: timestamp.Of(conn.ConsentExpiresAt), TEFCADirectoryID: f.ID,
 	})
 	if err != nil {
 		return fmt.Errorf("make event: %w", err)
