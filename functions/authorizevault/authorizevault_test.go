@@ -12,6 +12,7 @@ import (
 	"recordbridge/shared/binding"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/ratelimit"
+	"recordbridge/shared/retry"
 	"recordbridge/shared/tefca/attempt"
 	"recordbridge/shared/testkit/browsertest"
 	"recordbridge/shared/testkit/keyedtest"
@@ -205,20 +206,20 @@ func TestNobodyChoosesInAnothersAttempt(t *testing.T) {
 	w.checkHidden(t, "")
 }
 
-// TestAChoiceThatLosesIsTriedAgain, four times; then the page is told to try again, and nothing is chosen.
+// TestAChoiceThatLosesIsTriedAgain, a few times; then the page is told to try again, and nothing is chosen.
 func TestAChoiceThatLosesIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.rows.losing = 3
+	w.rows.losing = retry.Tries - 1
 	browsertest.CheckAnswer(t, w.choose(t, chosen(fresh)), told(connecting, hasFailed))
-	if w.rows.tries != 4 || len(w.enqueued) != 1 {
+	if w.rows.tries != retry.Tries || len(w.enqueued) != 1 {
 		t.Errorf("%d tries, the worker was told of %q", w.rows.tries, w.enqueued)
 	}
 	w = newWorld(t)
-	w.rows.losing = 4
+	w.rows.losing = retry.Tries
 	got := w.choose(t, chosen(fresh))
 	want := keyedtest.FailureBody("svc_unavailable", "The record was changed at the same time. Please try again.")
-	if text := strings.TrimSpace(got.Body.String()); got.Code != http.StatusServiceUnavailable || text != want || w.rows.tries != 4 || len(w.enqueued) != 0 {
+	if text := strings.TrimSpace(got.Body.String()); got.Code != http.StatusServiceUnavailable || text != want || w.rows.tries != retry.Tries || len(w.enqueued) != 0 {
 		t.Errorf("got %d %s after %d tries, the worker was told of %q", got.Code, text, w.rows.tries, w.enqueued)
 	}
 }

@@ -8,12 +8,12 @@ package createattempt
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"recordbridge/shared/flow"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
+	"recordbridge/shared/timestamp"
 )
 
 // Route is the declared path.
@@ -76,7 +76,7 @@ func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response
 	return response{
 		AttemptID: prepared.AttemptID, AttemptToken: prepared.Token.Reveal(),
 		ConnectURL: d.BaseURL + flow.ConnectPath, StartValue: prepared.Start.Reveal(),
-		ExpiresAt:  prepared.ExpiresAt.UTC().Format(time.RFC3339),
+		ExpiresAt:  timestamp.Of(prepared.ExpiresAt),
 		EndpointID: prepared.EndpointID, PortalID: prepared.PortalID, BrandID: prepared.BrandID,
 	}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"recordbridge/shared/connection"
 	"recordbridge/shared/erase"
 	"recordbridge/shared/operator"
+	"recordbridge/shared/timestamp"
 )
 
 type connectionList struct {
@@ -74,7 +75,7 @@ type erasure struct {
 
 func erasureOf(e erase.Erasure) erasure {
 	return erasure{
-		ID: e.ID, Stage: string(e.Stage), RequestedAt: stamp(e.RequestedAt), FinishedAt: stamp(e.FinishedAt), Portal: string(e.Portal), Counts: e.Counts,
+		ID: e.ID, Stage: string(e.Stage), RequestedAt: timestamp.Of(e.RequestedAt), FinishedAt: timestamp.Of(e.FinishedAt), Portal: string(e.Portal), Counts: e.Counts,
 	}
 }
 
@@ -82,22 +83,22 @@ func linkOf(c operator.Connection) link {
 	cause, action := advice(c)
 	return link{
 		ID: c.ID, Status: string(c.Status), Cause: cause, Action: action, EndpointID: c.EndpointID, Endpoint: c.Endpoint, BrandID: c.BrandID,
-		PortalID: c.PortalID, DirectoryID: c.DirectoryID, PlatformType: c.PlatformType, CreatedAt: stamp(c.CreatedAt), ConsentUntil: stamp(c.ConsentExpiresAt),
-		EndedAt: stamp(c.Refresh.EndedAt),
+		PortalID: c.PortalID, DirectoryID: c.DirectoryID, PlatformType: c.PlatformType, CreatedAt: timestamp.Of(c.CreatedAt), ConsentUntil: timestamp.Of(c.ConsentExpiresAt),
+		EndedAt: timestamp.Of(c.Refresh.EndedAt),
 	}
 }
 
 func detailOf(c operator.Connection) detail {
 	shown := detail{
 		link: linkOf(c), Scope: c.Scope, Timeline: timeline(c), Exports: make([]task, 0, len(c.Exports)),
-		Renewal: renewal{RenewedAt: stamp(c.Refresh.RenewedAt), Failures: c.Refresh.Failures},
+		Renewal: renewal{RenewedAt: timestamp.Of(c.Refresh.RenewedAt), Failures: c.Refresh.Failures},
 	}
 	if c.Status == connection.Authorized {
-		shown.Renewal.NextAt = stamp(c.Refresh.RefreshAt)
+		shown.Renewal.NextAt = timestamp.Of(c.Refresh.RefreshAt)
 	}
 	for _, e := range c.Exports {
 		shown.Exports = append(shown.Exports, task{
-			ID: e.ID, Status: string(e.Status), FailureReason: string(e.FailureReason), CreatedAt: stamp(e.CreatedAt), FinishedAt: stamp(e.FinishedAt),
+			ID: e.ID, Status: string(e.Status), FailureReason: string(e.FailureReason), CreatedAt: timestamp.Of(e.CreatedAt), FinishedAt: timestamp.Of(e.FinishedAt),
 		})
 	}
 	return shown
@@ -108,7 +109,7 @@ func timeline(c operator.Connection) []fact {
 	var all []fact
 	add := func(at time.Time, what, taskID string) {
 		if !at.IsZero() {
-			all = append(all, fact{At: stamp(at), What: what, Task: taskID})
+			all = append(all, fact{At: timestamp.Of(at), What: what, Task: taskID})
 		}
 	}
 	add(c.CreatedAt, "connected", "")
@@ -149,12 +150,4 @@ func advice(c operator.Connection) (cause, action string) {
 		return "not_renewable", "The portal gives access until then and no way to renew it. Export now, and ask the patient to reconnect later."
 	}
 	return "", ""
-}
-
-// stamp is empty for a time that never was.
-func stamp(at time.Time) string {
-	if at.IsZero() {
-		return ""
-	}
-	return at.UTC().Format(time.RFC3339)
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"recordbridge/shared/org"
+	"recordbridge/shared/timestamp"
 )
 
 type credentialList struct {
@@ -42,20 +43,12 @@ type newKey struct {
 func credentialOf(c org.Credential, uses map[string]time.Time) credential {
 	shown := credential{
 		PublicID: c.PublicID(), Note: c.Note, RedirectURIs: append([]string{}, c.RedirectURIs...), AllowedOrigins: append([]string{}, c.AllowedOrigins...),
-		Keys: make([]key, 0, len(c.Keys)), CreatedAt: stamp(c.CreatedAt),
+		Keys: make([]key, 0, len(c.Keys)), CreatedAt: timestamp.Of(c.CreatedAt),
 	}
 	for _, k := range c.Keys {
 		shown.Keys = append(shown.Keys, key{
-			KeyID: k.ID, CreatedAt: stamp(k.CreatedAt), RevokedAt: stamp(k.RevokedAt), LastUsedAt: stamp(uses[k.ID]),
+			KeyID: k.ID, CreatedAt: timestamp.Of(k.CreatedAt), RevokedAt: timestamp.Of(k.RevokedAt), LastUsedAt: timestamp.Of(uses[k.ID]),
 		})
 	}
 	return shown
-}
-
-// stamp is empty for a time that never was.
-func stamp(at time.Time) string {
-	if at.IsZero() {
-		return ""
-	}
-	return at.UTC().Format(time.RFC3339)
 }

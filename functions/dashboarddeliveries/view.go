@@ -1,9 +1,8 @@
 package dashboarddeliveries
 
 import (
-	"time"
-
 	"recordbridge/shared/deliverylog"
+	"recordbridge/shared/timestamp"
 	"recordbridge/shared/webhook"
 )
 
@@ -47,10 +46,10 @@ type attempt struct {
 func deliveryOf(e deliverylog.Entry) delivery {
 	shown := delivery{
 		ID: e.ID, EventID: e.EventID, WebhookID: e.SubscriptionID, Type: string(e.Type), Status: string(e.Status), Attempt: e.Attempt,
-		CreatedAt: stamp(e.CreatedAt),
+		CreatedAt: timestamp.Of(e.CreatedAt),
 	}
 	if e.Status == webhook.Scheduled {
-		shown.NextAt = stamp(e.NextAt)
+		shown.NextAt = timestamp.Of(e.NextAt)
 	}
 	return shown
 }
@@ -63,7 +62,7 @@ func detailOf(d deliverylog.Detail, mayInspect bool) detail {
 	}
 	for _, a := range d.Attempts {
 		one := attempt{
-			Number: a.Number, Trigger: string(a.Trigger), At: stamp(a.At), LatencyMS: a.Latency.Milliseconds(), Status: a.Status, Failure: string(a.Failure),
+			Number: a.Number, Trigger: string(a.Trigger), At: timestamp.Of(a.At), LatencyMS: a.Latency.Milliseconds(), Status: a.Status, Failure: string(a.Failure),
 		}
 		if mayInspect {
 			one.RequestHeaders, one.ResponseHeaders, one.Response = a.RequestHeader, a.ResponseHeader, string(a.Answer)
@@ -72,5 +71,3 @@ func detailOf(d deliverylog.Detail, mayInspect bool) detail {
 	}
 	return shown
 }
-
-func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }

@@ -1,10 +1,9 @@
 package dashboardexports
 
 import (
-	"time"
-
 	"recordbridge/shared/export"
 	"recordbridge/shared/operator"
+	"recordbridge/shared/timestamp"
 	"recordbridge/shared/webhook"
 )
 
@@ -47,11 +46,11 @@ type told struct {
 
 func taskOf(e operator.Export) task {
 	shown := task{
-		ID: e.ID, ConnectionID: e.ConnectionID, Status: string(e.Status), FailureReason: string(e.FailureReason), CreatedAt: stamp(e.CreatedAt),
-		FinishedAt: stamp(e.FinishedAt), Progress: e.Progress,
+		ID: e.ID, ConnectionID: e.ConnectionID, Status: string(e.Status), FailureReason: string(e.FailureReason), CreatedAt: timestamp.Of(e.CreatedAt),
+		FinishedAt: timestamp.Of(e.FinishedAt), Progress: e.Progress,
 	}
 	if e.Status == export.Success {
-		shown.FilesUntil, shown.Shortfall = stamp(e.FilesUntil), e.Shortfall()
+		shown.FilesUntil, shown.Shortfall = timestamp.Of(e.FilesUntil), e.Shortfall()
 	}
 	return shown
 }
@@ -96,12 +95,4 @@ func action(e operator.Export) string {
 		return "Ask again when the portal is well again: too little of the record could be read."
 	}
 	return "Ask for a new export."
-}
-
-// stamp is empty for a time that never was.
-func stamp(at time.Time) string {
-	if at.IsZero() {
-		return ""
-	}
-	return at.UTC().Format(time.RFC3339)
 }

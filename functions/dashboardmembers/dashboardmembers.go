@@ -6,7 +6,6 @@ package dashboardmembers
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"recordbridge/shared/account"
 	"recordbridge/shared/account/members"
@@ -14,6 +13,7 @@ import (
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/timestamp"
 )
 
 // The declared paths.
@@ -124,11 +124,9 @@ func (d Deps) list(ctx context.Context, v httpapi.Visitor, _ nothing) (memberLis
 	}
 	view := memberList{Members: make([]member, 0, len(all))}
 	for _, m := range all {
-		shown := member{AccountID: m.AccountID, Email: m.Email, Role: string(m.Role), Since: stamp(m.Since)}
-		if !m.RecoversAt.IsZero() {
-			shown.Recovers = stamp(m.RecoversAt)
-		}
-		view.Members = append(view.Members, shown)
+		view.Members = append(view.Members, member{
+			AccountID: m.AccountID, Email: m.Email, Role: string(m.Role), Since: timestamp.Of(m.Since), Recovers: timestamp.Of(m.RecoversAt),
+		})
 	}
 	return view, nil
 }
@@ -212,8 +210,6 @@ func roleOf(text string) (account.Role, error) {
 
 func invitationOf(i account.Invitation) invitation {
 	return invitation{
-		ID: i.ID, Email: i.Email, Role: string(i.Role), InvitedBy: i.InvitedBy, CreatedAt: stamp(i.CreatedAt), ExpiresAt: stamp(i.ExpiresAt),
+		ID: i.ID, Email: i.Email, Role: string(i.Role), InvitedBy: i.InvitedBy, CreatedAt: timestamp.Of(i.CreatedAt), ExpiresAt: timestamp.Of(i.ExpiresAt),
 	}
 }
-
-func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }

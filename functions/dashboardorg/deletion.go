@@ -3,11 +3,11 @@ package dashboardorg
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"recordbridge/shared/account"
 	"recordbridge/shared/deletion"
 	"recordbridge/shared/httpapi"
+	"recordbridge/shared/timestamp"
 )
 
 const deletionRoute = "/dashboard/organisations/{orgId}/deletion"
@@ -45,7 +45,7 @@ func (d Deps) cancelDeletion(ctx context.Context, v httpapi.Visitor, _ nothing) 
 
 func (d Deps) viewOf(found deletion.Deletion, err error) (deletionView, error) {
 	return deletionView{
-		Stage: string(found.Stage), RequestedAt: found.RequestedAt.UTC().Format(time.RFC3339), BeginsAt: found.BeginsAt.UTC().Format(time.RFC3339),
+		Stage: string(found.Stage), RequestedAt: timestamp.Of(found.RequestedAt), BeginsAt: timestamp.Of(found.BeginsAt),
 		CanCancel: found.CanCancel(d.Now()),
 	}, err
 }

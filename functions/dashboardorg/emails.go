@@ -2,11 +2,11 @@ package dashboardorg
 
 import (
 	"context"
-	"time"
 
 	"recordbridge/shared/account"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/operator"
+	"recordbridge/shared/timestamp"
 )
 
 type codeWanted struct {
@@ -36,7 +36,7 @@ func (d Deps) sendCode(ctx context.Context, v httpapi.Visitor, in codeWanted) (c
 		return codeSent{}, err
 	}
 	return codeSent{
-		ID: sent.ID, ExpiresAt: sent.ExpiresAt.UTC().Format(time.RFC3339), ResendAfter: sent.ResendAfter.UTC().Format(time.RFC3339),
+		ID: sent.ID, ExpiresAt: timestamp.Of(sent.ExpiresAt), ResendAfter: timestamp.Of(sent.ResendAfter),
 	}, nil
 }
 

@@ -3,12 +3,12 @@ package dashboardorg
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"recordbridge/shared/account"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/org"
+	"recordbridge/shared/timestamp"
 )
 
 // liveRoute is the declared path of an organisation's access to live mode (docs/adr/0039-live-mode-is-granted.md).
@@ -63,18 +63,10 @@ func (d Deps) liveAccessOf(ctx context.Context, o org.Organisation) (liveAccess,
 	review := o.LiveReview
 	shown := liveAccess{
 		Stage: string(o.LiveAccess), Checklist: make([]checklist, 0, len(checks)),
-		Purpose: review.Purpose, RequestedAt: optionalStamp(review.RequestedAt), Reason: review.Reason, DecidedAt: optionalStamp(review.DecidedAt),
+		Purpose: review.Purpose, RequestedAt: timestamp.Of(review.RequestedAt), Reason: review.Reason, DecidedAt: timestamp.Of(review.DecidedAt),
 	}
 	for _, c := range checks {
 		shown.Checklist = append(shown.Checklist, checklist{Step: string(c.Step), Done: c.Done})
 	}
 	return shown, nil
-}
-
-// optionalStamp is stamp, or empty for no time.
-func optionalStamp(at time.Time) string {
-	if at.IsZero() {
-		return ""
-	}
-	return stamp(at)
 }

@@ -2,11 +2,11 @@ package dashboardorg
 
 import (
 	"context"
-	"time"
 
 	"recordbridge/shared/deliverylog"
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/operator"
+	"recordbridge/shared/timestamp"
 	"recordbridge/shared/webhook"
 )
 
@@ -63,7 +63,7 @@ func (d Deps) overview(ctx context.Context, v httpapi.Visitor, _ nothing) (overv
 			if since.IsZero() {
 				since = s.DisabledAt
 			}
-			shown.Failing = append(shown.Failing, failing{ID: s.ID, URL: s.URL, Failures: s.Health.Failures, Since: stamp(since), Disabled: s.Disabled})
+			shown.Failing = append(shown.Failing, failing{ID: s.ID, URL: s.URL, Failures: s.Health.Failures, Since: timestamp.Of(since), Disabled: s.Disabled})
 		}
 	}
 	shown.Checklist = []checklist{
@@ -76,5 +76,3 @@ func (d Deps) overview(ctx context.Context, v httpapi.Visitor, _ nothing) (overv
 	}
 	return shown, nil
 }
-
-func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }

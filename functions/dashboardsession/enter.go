@@ -14,6 +14,7 @@ import (
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/timestamp"
 	"recordbridge/shared/verification"
 )
 
@@ -102,7 +103,7 @@ func (d Deps) sendCode(ctx context.Context, v httpapi.Visitor, in addressed) (se
 }
 
 func sentOf(s verification.Sent, err error) (sent, error) {
-	return sent{VerificationID: s.ID, ExpiresAt: stamp(s.ExpiresAt), ResendAfter: stamp(s.ResendAfter)}, err
+	return sent{VerificationID: s.ID, ExpiresAt: timestamp.Of(s.ExpiresAt), ResendAfter: timestamp.Of(s.ResendAfter)}, err
 }
 
 func (d Deps) byCode(ctx context.Context, v httpapi.Visitor, in proof) (httpapi.WithCookies, error) {
@@ -172,7 +173,7 @@ func (d Deps) shownOf(ctx context.Context, s account.Session, token secret.Text)
 	}
 	view := shown{
 		Account:   person{ID: a.ID, Email: a.Email, TOTP: a.TOTP.Sealed != nil, Passkeys: make([]passkey, 0, len(a.Passkeys))},
-		CSRFToken: account.CSRFToken(token), FreshUntil: stamp(s.FreshUntil()), EndsAt: stamp(s.EndsAt()),
+		CSRFToken: account.CSRFToken(token), FreshUntil: timestamp.Of(s.FreshUntil()), EndsAt: timestamp.Of(s.EndsAt()),
 		Organisations: make([]membership, 0, len(all)),
 	}
 	if s.Pending {
@@ -181,7 +182,7 @@ func (d Deps) shownOf(ctx context.Context, s account.Session, token secret.Text)
 		return shown{}, err
 	}
 	for _, k := range a.Passkeys {
-		view.Account.Passkeys = append(view.Account.Passkeys, passkey{ID: k.ID, Name: k.Name, CreatedAt: stamp(k.CreatedAt), UsedAt: stamp(k.UsedAt)})
+		view.Account.Passkeys = append(view.Account.Passkeys, passkey{ID: k.ID, Name: k.Name, CreatedAt: timestamp.Of(k.CreatedAt), UsedAt: timestamp.Of(k.UsedAt)})
 	}
 	for _, m := range all {
 		o, err := d.Organisations.Organisation(ctx, org.Tenant{Mode: org.Live, OrgID: m.OrgID})
@@ -196,11 +197,4 @@ func (d Deps) shownOf(ctx context.Context, s account.Session, token secret.Text)
 		})
 	}
 	return view, nil
-}
-
-func stamp(at time.Time) string {
-	if at.IsZero() {
-		return ""
-	}
-	return at.UTC().Format(time.RFC3339)
 }

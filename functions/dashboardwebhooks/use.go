@@ -6,6 +6,7 @@ import (
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/httpapi"
+	"recordbridge/shared/timestamp"
 	"recordbridge/shared/webhook"
 )
 
@@ -39,7 +40,7 @@ func (d Deps) reveal(ctx context.Context, v httpapi.Visitor, in one) (secretList
 	}
 	list := secretList{Secrets: make([]signing, 0, len(all))}
 	for _, r := range all {
-		list.Secrets = append(list.Secrets, signing{Secret: r.Secret.Reveal(), ExpiresAt: stamp(r.ExpiresAt)})
+		list.Secrets = append(list.Secrets, signing{Secret: r.Secret.Reveal(), ExpiresAt: timestamp.Of(r.ExpiresAt)})
 	}
 	return list, nil
 }
@@ -64,7 +65,7 @@ func (d Deps) enable(ctx context.Context, v httpapi.Visitor, in enabling) (enabl
 	if err != nil {
 		return enabled{}, missing(err)
 	}
-	told := enabled{MissedSince: stamp(since)}
+	told := enabled{MissedSince: timestamp.Of(since)}
 	if in.Replay {
 		if told.Replayed, err = d.as(v).ReplayFailed(ctx, v.Tenant, in.ID, since); err != nil {
 			return enabled{}, err

@@ -1,8 +1,7 @@
 package dashboardwebhooks
 
 import (
-	"time"
-
+	"recordbridge/shared/timestamp"
 	"recordbridge/shared/webhook"
 )
 
@@ -86,10 +85,10 @@ func hookOf(s webhook.Subscription) hook {
 	h := s.Health
 	shown := hook{
 		ID: s.ID, URL: s.URL, Note: s.Note, Types: make([]string, 0, len(s.Types)), Headers: append([]string{}, s.HeaderNames...), Rate: s.Rate,
-		PublicKey: s.PublicKey, OldSecretsEnd: []string{}, CreatedAt: stamp(s.CreatedAt),
+		PublicKey: s.PublicKey, OldSecretsEnd: []string{}, CreatedAt: timestamp.Of(s.CreatedAt),
 		Health: health{
-			Failures: h.Failures, FailingSince: stamp(h.FailingSince), LastFailure: stamp(h.LastFailure), PausedUntil: stamp(h.OpenUntil),
-			SlowUntil: stamp(h.SlowUntil), AnswerMS: h.Answers.Milliseconds(),
+			Failures: h.Failures, FailingSince: timestamp.Of(h.FailingSince), LastFailure: timestamp.Of(h.LastFailure), PausedUntil: timestamp.Of(h.OpenUntil),
+			SlowUntil: timestamp.Of(h.SlowUntil), AnswerMS: h.Answers.Milliseconds(),
 		},
 	}
 	for _, t := range s.Types {
@@ -97,19 +96,11 @@ func hookOf(s webhook.Subscription) hook {
 	}
 	for _, old := range s.Secrets {
 		if !old.ExpiresAt.IsZero() {
-			shown.OldSecretsEnd = append(shown.OldSecretsEnd, stamp(old.ExpiresAt))
+			shown.OldSecretsEnd = append(shown.OldSecretsEnd, timestamp.Of(old.ExpiresAt))
 		}
 	}
 	if s.Disabled {
-		shown.Disabled = &disabled{At: stamp(s.DisabledAt), Reason: string(s.DisabledFor)}
+		shown.Disabled = &disabled{At: timestamp.Of(s.DisabledAt), Reason: string(s.DisabledFor)}
 	}
 	return shown
-}
-
-// stamp is empty for a time that never was.
-func stamp(at time.Time) string {
-	if at.IsZero() {
-		return ""
-	}
-	return at.UTC().Format(time.RFC3339)
 }

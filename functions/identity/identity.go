@@ -7,12 +7,12 @@ package identity
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
 	"recordbridge/shared/tefca/attempt"
+	"recordbridge/shared/timestamp"
 	"recordbridge/shared/window"
 )
 
@@ -102,7 +102,7 @@ func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response
 	return response{
 		AttemptID: prepared.AttemptID, AttemptToken: prepared.Token.Reveal(),
 		IdentityURL: d.BaseURL + StartRoute, StartValue: prepared.Start.Reveal(),
-		ExpiresAt: prepared.ExpiresAt.UTC().Format(time.RFC3339),
+		ExpiresAt: timestamp.Of(prepared.ExpiresAt),
 	}, nil
 }
 

@@ -6,11 +6,11 @@ package sendcode
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/maillimit"
 	"recordbridge/shared/org"
+	"recordbridge/shared/timestamp"
 	"recordbridge/shared/verification"
 )
 
@@ -71,6 +71,6 @@ func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response
 		return response{}, err
 	}
 	return response{
-		VerificationID: sent.ID, ExpiresAt: sent.ExpiresAt.UTC().Format(time.RFC3339), ResendAfter: sent.ResendAfter.UTC().Format(time.RFC3339),
+		VerificationID: sent.ID, ExpiresAt: timestamp.Of(sent.ExpiresAt), ResendAfter: timestamp.Of(sent.ResendAfter),
 	}, nil
 }

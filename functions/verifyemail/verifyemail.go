@@ -5,10 +5,10 @@ package verifyemail
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"recordbridge/shared/httpapi"
 	"recordbridge/shared/org"
+	"recordbridge/shared/timestamp"
 	"recordbridge/shared/verification"
 )
 
@@ -47,5 +47,5 @@ func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response
 	if err != nil {
 		return response{}, err
 	}
-	return response{EmailToken: verified.Token.Reveal(), ExpiresAt: verified.ExpiresAt.UTC().Format(time.RFC3339)}, nil
+	return response{EmailToken: verified.Token.Reveal(), ExpiresAt: timestamp.Of(verified.ExpiresAt)}, nil
 }

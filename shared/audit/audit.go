@@ -15,8 +15,8 @@ import (
 	"time"
 	"unicode"
 
-	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
+	"recordbridge/shared/retry"
 )
 
 // Row is one change. All but Hash is what Hash is made of.
@@ -54,23 +54,21 @@ type Rows interface {
 // Log writes and reads chains.
 type Log struct{ Rows Rows }
 
-// appendTries bounds the race for the next number. In each round somebody has got it.
+// appendTries bounds the race for the next number. All changes of an organisation meet at the end of its chain, and what has happened
+// must be recorded: in each round another one of them succeeds.
 const appendTries = 50
 
 // Append adds a row to an organisation's chain, or with a zero tenant to that of what is everybody's. Adding the last row again
 // changes nothing. Control characters and line separators of texts become spaces, so that all JSON writers spell them alike.
 // Errors are fault.Conflict when others kept adding.
 func (l Log) Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error {
-	for range appendTries {
+	return retry.OnConflict(ctx, appendTries, func() error {
 		head, row, err := l.Next(ctx, tenant, at, id, actor, action, target)
 		if err != nil || head.ID == row.ID { // a write whose answer was lost
 			return err
 		}
-		if err = l.Rows.Extend(ctx, head, row); !errors.Is(err, fault.Conflict) {
-			return err
-		}
-	}
-	return fault.Stale()
+		return l.Rows.Extend(ctx, head, row)
+	})
 }
 
 // Next returns the end of a chain and the row that Append would add to it, for a store that adds the row in one transaction with what it

@@ -129,7 +129,7 @@ func (w Worker) files(ctx context.Context, d *Deletion) error {
 			}
 			left += int64(len(keys))
 			for _, key := range keys {
-				if !d.Found || w.isLate(ctx) {
+				if !d.Found || w.steps().IsLate(ctx) {
 					break
 				}
 				if err := objects.Delete(ctx, key); err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"recordbridge/shared/connection"
+	"recordbridge/shared/due"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
@@ -19,8 +20,6 @@ const (
 	drain = 2 * time.Hour
 	// indexTime is how long after a change an index shows it.
 	indexTime = 20 * time.Second
-	// claimed is how long a deletion is left to the run that has it: longer than the function may run.
-	claimed = 6 * time.Minute
 	// margin is what is left of a run's time when it begins no further step.
 	margin = 45 * time.Second
 	// page bounds the rows of a step.
@@ -87,7 +86,7 @@ func (w Worker) Run(ctx context.Context) error {
 	}
 	var failures []error
 	for _, orgID := range found {
-		if w.isLate(ctx) {
+		if w.steps().IsLate(ctx) {
 			break
 		}
 		if stage, err := w.delete(ctx, orgID); err != nil {
@@ -101,41 +100,21 @@ func (w Worker) Run(ctx context.Context) error {
 	return errors.Join(failures[:min(len(failures), 10)]...)
 }
 
-func (w Worker) isLate(ctx context.Context) bool {
-	deadline, ok := ctx.Deadline()
-	return ok && deadline.Sub(w.Now()) < margin
+func (w Worker) steps() due.Steps[Deletion] {
+	return due.Steps[Deletion]{
+		DueAt: func(d *Deletion) *time.Time { return &d.DueAt }, IsOpen: func(d *Deletion) bool { return d.IsOpen() },
+		Save: w.save, Step: w.step, Margin: margin, Now: w.Now,
+	}
 }
 
-// delete claims a deletion and performs its steps until one has to wait. It returns the stage reached.
+// delete performs a deletion's steps until one has to wait, unless an owner cancels it first. It returns the stage reached.
 func (w Worker) delete(ctx context.Context, orgID string) (Stage, error) {
 	d, err := w.Store.Deletion(ctx, orgID)
 	if err != nil {
 		return "", fmt.Errorf("read deletion: %w", err)
 	}
-	if !d.IsOpen() || d.DueAt.After(w.Now()) {
-		return d.Stage, nil // the index was behind
-	}
-	d.DueAt = w.Now().Add(claimed)
-	if err = w.save(ctx, &d); err != nil {
-		if errors.Is(err, fault.Conflict) {
-			return d.Stage, nil // another run has it, or an owner has cancelled
-		}
-		return d.Stage, err
-	}
-	for d.IsOpen() {
-		pause, err := w.step(ctx, &d)
-		if err != nil {
-			return d.Stage, fmt.Errorf("stage %s: %w", d.Stage, err)
-		}
-		if pause == 0 && w.isLate(ctx) {
-			pause = time.Nanosecond // as soon as the next run comes
-		}
-		if pause > 0 {
-			d.DueAt = w.Now().Add(pause)
-		}
-		if err = w.save(ctx, &d); err != nil || pause > 0 {
-			return d.Stage, err
-		}
+	if err = w.steps().Run(ctx, &d); err != nil {
+		return d.Stage, fmt.Errorf("stage %s: %w", d.Stage, err)
 	}
 	return d.Stage, nil
 }

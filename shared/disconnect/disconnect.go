@@ -16,17 +16,14 @@ import (
 	"recordbridge/shared/metric"
 	"recordbridge/shared/org"
 	"recordbridge/shared/refresh"
+	"recordbridge/shared/retry"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
 )
 
-const (
-	// keepUpstream is how long a token is kept for the revocation at the health system (docs/architecture.md, "The life of a connection").
-	keepUpstream = 24 * time.Hour
-	// tries bounds the race with exports, refreshes and reconnects of the connection.
-	tries = 6
-)
+// keepUpstream is how long a token is kept for the revocation at the health system (docs/architecture.md, "The life of a connection").
+const keepUpstream = 24 * time.Hour
 
 // Reader reads what ends with a connection, and ends the time of its files. Reads are consistent.
 type Reader interface {
@@ -103,16 +100,11 @@ func (d Disconnector) Finish(ctx context.Context, tenant org.Tenant, id string) 
 }
 
 func (d Disconnector) persist(ctx context.Context, tenant org.Tenant, id string, isRest bool) (connection.Connection, error) {
-	var (
-		ended connection.Connection
-		err   error
-	)
-	for range tries {
+	var ended connection.Connection
+	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {
 		ended, err = d.disconnect(ctx, tenant, id, isRest)
-		if !errors.Is(err, fault.Conflict) {
-			break
-		}
-	}
+		return err
+	})
 	return ended, err
 }
 

@@ -14,6 +14,7 @@ import (
 	"recordbridge/shared/metric"
 	"recordbridge/shared/org"
 	"recordbridge/shared/refresh"
+	"recordbridge/shared/retry"
 )
 
 // remindAfter is the time from a request to disconnect until the scheduler sends it to the worker again. It exceeds the gradual rollout
@@ -49,16 +50,11 @@ type Requester struct {
 // removes tokens and cached records, and has the health system revoke the tokens. A connection that ended earlier stays as it is, and only its exports
 // end. Errors: fault.NotFound, fault.Conflict when others kept changing the connection.
 func (r Requester) Disconnect(ctx context.Context, tenant org.Tenant, id, actor string) (connection.Connection, error) {
-	var (
-		ended connection.Connection
-		err   error
-	)
-	for range tries {
+	var ended connection.Connection
+	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {
 		ended, err = r.request(ctx, tenant, id, actor)
-		if !errors.Is(err, fault.Conflict) {
-			break
-		}
-	}
+		return err
+	})
 	if err == nil && !ended.Refresh.UpstreamUntil.IsZero() {
 		_ = r.Worker.EnqueueConnection(ctx, tenant, id) // the row is due, whatever becomes of the message
 	}

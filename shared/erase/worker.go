@@ -10,6 +10,7 @@ import (
 
 	"recordbridge/shared/connection"
 	"recordbridge/shared/deliverylog"
+	"recordbridge/shared/due"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/inquiry"
 	"recordbridge/shared/logx"
@@ -26,8 +27,6 @@ const (
 	indexTime = 20 * time.Second
 	// quiet is how long after an export has lost its row a run may still write to the bucket: longer than a function may run.
 	quiet = 20 * time.Minute
-	// claimed is how long an erasure is left to the run that has it: longer than the function may run.
-	claimed = 6 * time.Minute
 	// margin is what is left of a run's time when it begins no further step.
 	margin = 30 * time.Second
 	page   = 100
@@ -109,15 +108,15 @@ func (w Worker) Run(ctx context.Context) error {
 	}
 	var failures []error
 	done := 0
-	for _, due := range found {
-		if w.isLate(ctx) {
+	for _, one := range found {
+		if w.steps().IsLate(ctx) {
 			break
 		}
-		e, err := w.erase(ctx, due.Tenant, due.ID)
+		e, err := w.erase(ctx, one.Tenant, one.ID)
 		if err != nil {
-			logx.Note(ctx, "eraser.erasure", logx.Failed(), slog.String("org_id", due.Tenant.OrgID), slog.String("mode", string(due.Tenant.Mode)),
-				slog.String("erasure_id", due.ID), slog.String("stage", string(e.Stage)), slog.Any("cause", err))
-			failures = append(failures, fmt.Errorf("erasure %s: %w", due.ID, err))
+			logx.Note(ctx, "eraser.erasure", logx.Failed(), slog.String("org_id", one.Tenant.OrgID), slog.String("mode", string(one.Tenant.Mode)),
+				slog.String("erasure_id", one.ID), slog.String("stage", string(e.Stage)), slog.Any("cause", err))
+			failures = append(failures, fmt.Errorf("erasure %s: %w", one.ID, err))
 		} else if e.Stage == Done {
 			done++
 		}
@@ -126,12 +125,14 @@ func (w Worker) Run(ctx context.Context) error {
 	return errors.Join(failures[:min(len(failures), 10)]...)
 }
 
-func (w Worker) isLate(ctx context.Context) bool {
-	deadline, ok := ctx.Deadline()
-	return ok && deadline.Sub(w.Now()) < margin
+func (w Worker) steps() due.Steps[Erasure] {
+	return due.Steps[Erasure]{
+		DueAt: func(e *Erasure) *time.Time { return &e.DueAt }, IsOpen: func(e *Erasure) bool { return e.Stage != Done },
+		Save: w.save, Step: w.step, Margin: margin, Now: w.Now,
+	}
 }
 
-// erase claims an erasure, and takes it on until it has to wait.
+// erase takes an erasure on until it has to wait.
 func (w Worker) erase(ctx context.Context, tenant org.Tenant, id string) (Erasure, error) {
 	e, err := w.Store.Erasure(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -140,30 +141,8 @@ func (w Worker) erase(ctx context.Context, tenant org.Tenant, id string) (Erasur
 	if err != nil {
 		return e, fmt.Errorf("read erasure: %w", err)
 	}
-	if e.Stage == Done || e.DueAt.After(w.Now()) {
-		return e, nil // the index was behind
-	}
-	e.DueAt = w.Now().Add(claimed)
-	if err = w.save(ctx, &e); err != nil {
-		if errors.Is(err, fault.Conflict) {
-			return e, nil // another run has it
-		}
-		return e, err
-	}
-	for e.Stage != Done {
-		wait, err := w.step(ctx, &e)
-		if err != nil {
-			return e, fmt.Errorf("stage %s: %w", e.Stage, err)
-		}
-		if wait == 0 && w.isLate(ctx) {
-			wait = time.Nanosecond // as soon as the next run comes
-		}
-		if wait > 0 {
-			e.DueAt = w.Now().Add(wait)
-		}
-		if err = w.save(ctx, &e); err != nil || wait > 0 {
-			return e, err
-		}
+	if err = w.steps().Run(ctx, &e); err != nil {
+		return e, fmt.Errorf("stage %s: %w", e.Stage, err)
 	}
 	return e, nil
 }

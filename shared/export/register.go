@@ -11,17 +11,14 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
+	"recordbridge/shared/retry"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/webhook"
 )
 
-const (
-	// resendAfter is how old the last sending must be for a repeated request to send the event again (docs/deviations.md,
-	// "Exports").
-	resendAfter = 5 * time.Minute
-	// registerTries bounds the race of requests for one connection; each loser sees the winner's task.
-	registerTries = 5
-)
+// resendAfter is how old the last sending must be for a repeated request to send the event again (docs/deviations.md,
+// "Exports").
+const resendAfter = 5 * time.Minute
 
 // TaskStore is what registering needs. Reads are consistent.
 type TaskStore interface {
@@ -59,15 +56,12 @@ type Registrar struct {
 // refresh asks for a new task; else a new one is opened. Errors: fault.NotFound, fault.Invalid for a fixture on a connection that is
 // no TEFCA one, fault.Conflict (svc_connection_not_exportable).
 func (r Registrar) Register(ctx context.Context, tenant org.Tenant, connectionID string, options Options, refresh bool) (Task, error) {
-	var err error
-	for range registerTries {
-		var task Task
+	var task Task
+	err := retry.OnConflict(ctx, retry.Tries, func() (err error) { // the loser of a race finds the winner's task
 		task, err = r.register(ctx, tenant, connectionID, options, refresh)
-		if stale, ok := errors.AsType[*fault.Error](err); !ok || stale.Kind != fault.Conflict || stale.Code == fault.CodeConnectionNotExportable {
-			return task, err
-		}
-	}
-	return Task{}, err
+		return err
+	})
+	return task, err
 }
 
 func (r Registrar) register(ctx context.Context, tenant org.Tenant, connectionID string, options Options, refresh bool) (Task, error) {

@@ -9,6 +9,7 @@ import (
 
 	"recordbridge/shared/export"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/retry"
 )
 
 func TestFiftyRequestsAtOnceGetOneTask(t *testing.T) {
@@ -60,8 +61,8 @@ func TestARaceThatIsNeverWonIsUnavailable(t *testing.T) {
 	l, r := newRegistrar(t)
 	l.conflicts = 1000
 	_, err := r.Register(t.Context(), tenant, connectionID, export.Options{}, false)
-	if fault.Of(err).Code != fault.CodeUnavailable || l.conflicts != 995 {
-		t.Errorf("got %v after %d tries, want unavailable after 5", err, 1000-l.conflicts)
+	if fault.Of(err).Code != fault.CodeUnavailable || 1000-l.conflicts != retry.Tries {
+		t.Errorf("got %v after %d tries, want unavailable after %d", err, 1000-l.conflicts, retry.Tries)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/logx"
 	"recordbridge/shared/refresh"
+	"recordbridge/shared/timestamp"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
 )
@@ -145,7 +146,7 @@ func connectionEvent(attempt Attempt, conn connection.Connection, requestID stri
 		OrgConnectionID: conn.ID, EndpointID: conn.EndpointID, PortalID: conn.PortalID, BrandID: conn.BrandID,
 		ConnectionStatus: string(conn.Status), PlatformType: conn.PlatformType, RequestID: requestID,
 		ExternalID: attempt.ExternalID, ExternalState: attempt.ExternalState, Scope: conn.Scope,
-		ConsentExpiresAt: when(conn.ConsentExpiresAt),
+		ConsentExpiresAt: timestamp.Of(conn.ConsentExpiresAt),
 	})
 }
 

@@ -7,23 +7,22 @@ import (
 
 	"recordbridge/shared/connection"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/retry"
 	"recordbridge/shared/tokens"
 )
 
-// reconnectTries bounds how often a reconnect that lost against another writer is decided anew.
-const reconnectTries = 4
-
-// reconnect stores a new authorisation under the connection that the attempt was begun for. What others change meanwhile is read again; after some tries the tokens are given up.
+// reconnect stores a new authorisation under the connection that the attempt was begun for. It reads again what others change
+// meanwhile; after some tries it gives the tokens up.
 func (c Completer) reconnect(ctx context.Context, attempt Attempt, set tokens.Set) (connection.Connection, error) {
-	for try := 1; ; try++ {
-		conn, err := c.renew(ctx, attempt, set)
-		if err == nil || !errors.Is(err, fault.Conflict) {
-			return conn, err
-		}
-		if try == reconnectTries {
-			return connection.Connection{}, failed(causeTryAgain, err)
-		}
+	var conn connection.Connection
+	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {
+		conn, err = c.renew(ctx, attempt, set)
+		return err
+	})
+	if fault.IsStale(err) {
+		return connection.Connection{}, failed(causeTryAgain, err)
 	}
+	return conn, err
 }
 
 // renew is one try of reconnect; fault.Conflict when the connection or its tokens changed while it decided.

@@ -2,9 +2,9 @@ package flow
 
 import (
 	"net/url"
-	"time"
 
 	"recordbridge/shared/connection"
+	"recordbridge/shared/timestamp"
 )
 
 // succeeded is the ending that an attempt has with a connection.
@@ -27,19 +27,11 @@ func result(a Attempt, e Ending) url.Values {
 	}
 	for name, value := range map[string]string{
 		"external_id": a.ExternalID, "external_state": a.ExternalState,
-		"scope": e.Scope, "consent_expires_at": when(e.ConsentExpiresAt),
+		"scope": e.Scope, "consent_expires_at": timestamp.Of(e.ConsentExpiresAt),
 	} {
 		if value != "" {
 			fields.Set(name, value)
 		}
 	}
 	return fields
-}
-
-// when writes a time as RFC 3339; empty when it is not known.
-func when(at time.Time) string {
-	if at.IsZero() {
-		return ""
-	}
-	return at.UTC().Format(time.RFC3339)
 }

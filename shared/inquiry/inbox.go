@@ -13,6 +13,7 @@ import (
 	"recordbridge/shared/ids"
 	"recordbridge/shared/maillimit"
 	"recordbridge/shared/org"
+	"recordbridge/shared/retry"
 	"recordbridge/shared/webhook"
 )
 
@@ -85,7 +86,6 @@ const (
 	mostAnswers = 20  // to one inquiry; with all of them its row is far below what DynamoDB holds
 	mostSent    = 100 // of one tenant on a day (UTC): e-mails that come from the operator's address
 	day         = 24 * time.Hour
-	contests    = 3 // how often others may be faster
 	mailTime    = 6 * time.Second
 	// sendingTime is how long an e-mail may be on its way; then it may be tried again by who wants it.
 	sendingTime = time.Minute
@@ -149,15 +149,16 @@ func (d Inbox) Show(ctx context.Context, tenant org.Tenant, id string) (Inquiry,
 
 // Move gives an inquiry a status, and tells whether it had another one. fault.NotFound and fault.Conflict.
 func (d Inbox) Move(ctx context.Context, tenant org.Tenant, id string, to Status) (i Inquiry, isMoved bool, err error) {
-	for contest := 1; ; contest++ {
+	err = retry.OnConflict(ctx, retry.Tries, func() (err error) {
 		if i, err = d.Show(ctx, tenant, id); err != nil || i.Status == to {
-			return i, false, err
+			return err
 		}
 		i.Status = to
-		if i, err = d.save(ctx, i); err == nil || !errors.Is(err, fault.Conflict) || contest == contests {
-			return i, err == nil, err
-		}
-	}
+		i, err = d.save(ctx, i)
+		isMoved = err == nil
+		return err
+	})
+	return i, isMoved, err
 }
 
 // Answer sends what an organisation or the operator answers to whoever asked, and tells whether it has gone now: what was sent is not sent again, however often
@@ -168,20 +169,20 @@ func (d Inbox) Answer(ctx context.Context, from Author, tenant org.Tenant, id, t
 	if text = r.paragraphs("text", text); r.err != nil {
 		return Inquiry{}, false, r.err
 	}
-	for contest := 1; ; contest++ {
+	wasSent := false
+	err = retry.OnConflict(ctx, retry.Tries, func() (err error) {
 		if i, err = d.Show(ctx, tenant, id); err != nil {
-			return i, false, err
+			return err
 		}
 		at := answerAt(i, text)
-		if at >= 0 && i.Answers[at].Delivery == Sent {
-			return i, false, nil
+		if wasSent = at >= 0 && i.Answers[at].Delivery == Sent; wasSent {
+			return nil
 		}
-		if i, err = d.begin(ctx, from, i, Answer{At: d.Now(), By: from.By, Text: text, Delivery: Sending}); err == nil {
-			break
-		}
-		if !errors.Is(err, errTaken) || contest == contests {
-			return i, false, err
-		}
+		i, err = d.begin(ctx, from, i, Answer{At: d.Now(), By: from.By, Text: text, Delivery: Sending})
+		return err
+	})
+	if err != nil || wasSent {
+		return i, false, err
 	}
 	delivery, failure := d.send(ctx, from, i, text)
 	if delivery == Sending {
@@ -191,9 +192,6 @@ func (d Inbox) Answer(ctx context.Context, from Author, tenant org.Tenant, id, t
 	i, err = d.note(context.WithoutCancel(ctx), i, text, delivery)
 	return i, delivery == Sent, errors.Join(failure, err)
 }
-
-// errTaken says that somebody has changed the inquiry meanwhile.
-var errTaken = errors.New("the inquiry was changed meanwhile")
 
 // answerAt is the answer of a text; -1 for none.
 func answerAt(i Inquiry, text string) int {
@@ -220,11 +218,7 @@ func (d Inbox) begin(ctx context.Context, from Author, i Inquiry, a Answer) (Inq
 	} else {
 		i.Answers = append(i.Answers, a)
 	}
-	saved, err := d.save(ctx, i)
-	if errors.Is(err, fault.Conflict) {
-		return i, fmt.Errorf("%w: %w", errTaken, err)
-	}
-	return saved, err
+	return d.save(ctx, i)
 }
 
 // count counts an answer's e-mail by the member who sends it, the organisation and the patient's mailbox.
@@ -288,7 +282,14 @@ func (d Inbox) send(ctx context.Context, from Author, i Inquiry, text string) (D
 
 // note writes down what has become of an answer, whoever changes the inquiry at the same time.
 func (d Inbox) note(ctx context.Context, i Inquiry, text string, delivery Delivery) (Inquiry, error) {
-	for contest := 1; ; contest++ {
+	isAgain := false
+	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {
+		if isAgain {
+			if i, err = d.Show(ctx, i.Tenant, i.ID); err != nil {
+				return err
+			}
+		}
+		isAgain = true
 		i.Answers = slices.Clone(i.Answers)
 		if at := answerAt(i, text); at >= 0 {
 			i.Answers[at].Delivery = delivery
@@ -296,14 +297,10 @@ func (d Inbox) note(ctx context.Context, i Inquiry, text string, delivery Delive
 		if delivery == Sent {
 			i.Status = Answered
 		}
-		saved, err := d.save(ctx, i)
-		if !errors.Is(err, fault.Conflict) || contest == contests {
-			return saved, err
-		}
-		if i, err = d.Show(ctx, i.Tenant, i.ID); err != nil {
-			return i, err
-		}
-	}
+		i, err = d.save(ctx, i)
+		return err
+	})
+	return i, err
 }
 
 func (d Inbox) save(ctx context.Context, i Inquiry) (Inquiry, error) {

@@ -12,12 +12,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 
+	"recordbridge/shared/cache"
 	"recordbridge/shared/org"
 )
 
@@ -42,27 +43,24 @@ type Sealer struct {
 	client  Client
 	keyID   string
 	purpose string
-	now     func() time.Time
-
-	mu      sync.Mutex
-	sealing map[org.Tenant]*dataKey
-	opening map[[sha256.Size]byte]*dataKey
+	sealing *cache.Cache[org.Tenant, *dataKey]
+	opening *cache.Cache[[sha256.Size]byte, *dataKey]
 }
 
 // dataKey is an unwrapped key together with its wrapped form.
 type dataKey struct {
 	aead    cipher.AEAD
 	wrapped []byte
-	until   time.Time
-	uses    int
+	uses    atomic.Int64 // to seal
 }
 
 // New makes a Sealer under the KMS key keyID. Purpose stands in the encryption context: what was sealed for one
 // purpose does not open for another.
 func New(client Client, keyID, purpose string, now func() time.Time) *Sealer {
 	return &Sealer{
-		client: client, keyID: keyID, purpose: purpose, now: now,
-		sealing: map[org.Tenant]*dataKey{}, opening: map[[sha256.Size]byte]*dataKey{},
+		client: client, keyID: keyID, purpose: purpose,
+		sealing: cache.New[org.Tenant, *dataKey](cacheSize, keyLife, now),
+		opening: cache.New[[sha256.Size]byte, *dataKey](cacheSize, keyLife, now),
 	}
 }
 
@@ -104,61 +102,39 @@ func (s *Sealer) Open(ctx context.Context, tenant org.Tenant, boundTo string, se
 }
 
 func (s *Sealer) sealingKey(ctx context.Context, tenant org.Tenant) (*dataKey, error) {
-	s.mu.Lock()
-	key := s.sealing[tenant]
-	if key != nil && key.uses < keyUses && s.now().Before(key.until) {
-		key.uses++
-		s.mu.Unlock()
+	if key, ok := s.sealing.Get(tenant); ok && key.uses.Add(1) <= keyUses {
 		return key, nil
 	}
-	s.mu.Unlock()
 	out, err := s.client.GenerateDataKey(ctx, &kms.GenerateDataKeyInput{
 		KeyId: &s.keyID, KeySpec: types.DataKeySpecAes256, EncryptionContext: s.context(tenant),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("generate data key: %w", err)
 	}
-	if key, err = s.unwrapped(out.Plaintext, out.CiphertextBlob); err != nil {
+	key, err := unwrapped(out.Plaintext, out.CiphertextBlob)
+	if err != nil {
 		return nil, err
 	}
-	key.uses = 1
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.sealing) >= cacheSize {
-		clear(s.sealing)
-	}
-	s.sealing[tenant] = key
+	key.uses.Store(1)
+	s.sealing.Put(tenant, key)
 	return key, nil
 }
 
 func (s *Sealer) openingKey(ctx context.Context, tenant org.Tenant, wrapped []byte) (*dataKey, error) {
 	// The tenant is part of the name, so that a cached key opens nothing for a tenant that KMS would refuse.
 	name := sha256.Sum256(append([]byte(tenant.Key()+"|"), wrapped...))
-	s.mu.Lock()
-	key := s.opening[name]
-	s.mu.Unlock()
-	if key != nil && s.now().Before(key.until) {
-		return key, nil
-	}
-	out, err := s.client.Decrypt(ctx, &kms.DecryptInput{
-		KeyId: &s.keyID, CiphertextBlob: wrapped, EncryptionContext: s.context(tenant),
+	return s.opening.Load(name, func() (*dataKey, error) {
+		out, err := s.client.Decrypt(ctx, &kms.DecryptInput{
+			KeyId: &s.keyID, CiphertextBlob: wrapped, EncryptionContext: s.context(tenant),
+		})
+		if err != nil {
+			return nil, fmt.Errorf("unwrap data key: %w", err)
+		}
+		return unwrapped(out.Plaintext, wrapped)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("unwrap data key: %w", err)
-	}
-	if key, err = s.unwrapped(out.Plaintext, wrapped); err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.opening) >= cacheSize {
-		clear(s.opening)
-	}
-	s.opening[name] = key
-	return key, nil
 }
 
-func (s *Sealer) unwrapped(plain, wrapped []byte) (*dataKey, error) {
+func unwrapped(plain, wrapped []byte) (*dataKey, error) {
 	block, err := aes.NewCipher(plain)
 	if err != nil {
 		return nil, fmt.Errorf("data key: %w", err)
@@ -167,7 +143,7 @@ func (s *Sealer) unwrapped(plain, wrapped []byte) (*dataKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("data key: %w", err)
 	}
-	return &dataKey{aead: aead, wrapped: wrapped, until: s.now().Add(keyLife)}, nil
+	return &dataKey{aead: aead, wrapped: wrapped}, nil
 }
 
 // context is the encryption context. A zero tenant stands for everybody, by a name, since nothing says that KMS takes

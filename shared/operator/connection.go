@@ -11,6 +11,7 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
+	"recordbridge/shared/timestamp"
 )
 
 // Connections shows connections and how their tokens fare, as far as rows outside the seal tell, ends them, and has them erased. It
@@ -196,19 +197,19 @@ func adviseAuthorized(c Connection, of string, now time.Time) string {
 	probe := fmt.Sprintf("ctl endpoint test -id %s %s -token-request", c.EndpointID, of)
 	switch r := c.Refresh; {
 	case !r.RefusedAt.IsZero():
-		return fmt.Sprintf("The portal refused it while it refused many, which is believed when it comes again after %s: %s.", moment(r.RefreshAt), probe)
+		return fmt.Sprintf("The portal refused it while it refused many, which is believed when it comes again after %s: %s.", timestamp.Of(r.RefreshAt), probe)
 	case r.RefreshAt.IsZero():
 		return "It holds nothing that is ever renewed; when its exports fail with token_refresh_failure, the patient has to reconnect."
 	case r.FailureClass == damagedTokens:
 		return "Its row TOKENS cannot be read at sealed: see that TokensKey is enabled; of this connection alone, the patient has to reconnect."
 	case r.Failures > 0:
-		return fmt.Sprintf("Its refresh fails, is tried again at %s, and revokes nothing: %s.", moment(r.RefreshAt), probe)
+		return fmt.Sprintf("Its refresh fails, is tried again at %s, and revokes nothing: %s.", timestamp.Of(r.RefreshAt), probe)
 	}
 	if due := c.DueAt(); !due.IsZero() && now.Sub(due) > overdueAfter {
-		return fmt.Sprintf("Nobody has looked at it since it was due at %s: docs/runbooks/refreshscheduler-silent.md.", moment(due))
+		return fmt.Sprintf("Nobody has looked at it since it was due at %s: docs/runbooks/refreshscheduler-silent.md.", timestamp.Of(due))
 	}
 	if c.Refresh.Unrenewable {
-		return fmt.Sprintf("The portal gave no refresh token, so that it ends at %s, and the patient reconnects then.", moment(c.Refresh.RefreshAt))
+		return fmt.Sprintf("The portal gave no refresh token, so that it ends at %s, and the patient reconnects then.", timestamp.Of(c.Refresh.RefreshAt))
 	}
 	if len(c.Exports) > 0 && (c.Exports[0].Status == export.Failed || len(c.Exports[0].Damaged) > 0) {
 		return fmt.Sprintf("Nothing for the connection; of its last export: ctl export show %s -id %s.", of, c.Exports[0].ID)
@@ -223,5 +224,3 @@ const damagedTokens = "TOKENS.sealed"
 func adviseDamaged(at []fault.Spot) string {
 	return fmt.Sprintf("Row %s cannot be read at %s: repair that attribute, or restore the row from the table's backup.", at[0].Row, at[0].Attribute)
 }
-
-func moment(at time.Time) string { return at.UTC().Format(time.RFC3339) }

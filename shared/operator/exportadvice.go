@@ -9,6 +9,7 @@ import (
 	"recordbridge/shared/deliverylog"
 	"recordbridge/shared/export"
 	"recordbridge/shared/fhir"
+	"recordbridge/shared/timestamp"
 	"recordbridge/shared/webhook"
 )
 
@@ -61,9 +62,9 @@ func advisePending(e Export, probe string, now time.Time) string {
 	case now.Sub(e.Began()) > export.Budget:
 		return "It is pending for longer than an export may be; does exportworker run: docs/runbooks/export-queue-age.md."
 	case e.Failures > 0 && !e.NextAt.IsZero():
-		return fmt.Sprintf("Its last try failed; it goes on by itself at %s, and fails after five in a row: %s.", moment(e.NextAt), probe)
+		return fmt.Sprintf("Its last try failed; it goes on by itself at %s, and fails after five in a row: %s.", timestamp.Of(e.NextAt), probe)
 	case e.PutOff && e.NextAt.After(now):
-		return fmt.Sprintf("It is put off, usually because its server demands a wait; it continues at %s.", moment(e.NextAt))
+		return fmt.Sprintf("It is put off, usually because its server demands a wait; it continues at %s.", timestamp.Of(e.NextAt))
 	case e.Generation == 0 && now.Sub(e.CreatedAt) > untakenAfter:
 		return "No worker has taken it up yet: docs/runbooks/export-queue-age.md."
 	}

@@ -2,7 +2,6 @@ package operator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -10,11 +9,9 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/maillimit"
 	"recordbridge/shared/org"
+	"recordbridge/shared/retry"
 	"recordbridge/shared/verification"
 )
-
-// contests limits how often a write that conflicts with another is tried.
-const contests = 3
 
 // NoticeCodes verifies an organisation's notice addresses by codes. Every field is needed.
 type NoticeCodes struct {
@@ -74,16 +71,15 @@ func (o Organisations) VerifyEmail(ctx context.Context, codes NoticeCodes, tenan
 	if err = codes.Proofs.Check(ctx, codesOf(tenant.OrgID), verified.Token, at); err != nil {
 		return org.Organisation{}, err
 	}
-	for contest := 1; ; contest++ { // the code is used up, so that a change by somebody else must not cost it
+	err = retry.OnConflict(ctx, retry.Tries, func() (err error) { // the code is used up, so that another member's change must not cost it
 		found, err = o.save(ctx, tenant, "organisation.email_verified", func(found *org.Organisation) error {
 			email, taken := unverified(*found, at.String())
 			found.VerifiedEmails = append(slices.Clone(found.VerifiedEmails), email)
 			return taken
 		})
-		if !errors.Is(err, fault.Conflict) || contest == contests {
-			return found, err
-		}
-	}
+		return err
+	})
+	return found, err
 }
 
 // unverified returns an organisation's own spelling of a notice address that is not verified.

@@ -3,9 +3,9 @@ package org
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
+	"recordbridge/shared/cache"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/secret"
 )
@@ -16,9 +16,8 @@ type Authenticator struct {
 
 	hashing secret.Keyring
 	keys    KeyStore
-
-	usesMu sync.Mutex
-	uses   map[string]time.Time // the hour in which a key's use was last noted, by its id
+	now     func() time.Time
+	uses    *cache.Cache[string, time.Time] // the hour in which a key's use was last noted, by its id
 }
 
 // KeyStore is the Store of an Authenticator.
@@ -30,7 +29,10 @@ type KeyStore interface {
 
 // NewAuthenticator makes an Authenticator. hashing are the keys that private keys are hashed under.
 func NewAuthenticator(store KeyStore, hashing secret.Keyring, now func() time.Time) *Authenticator {
-	return &Authenticator{Directory: NewDirectory(store, now), hashing: hashing, keys: store, uses: map[string]time.Time{}}
+	return &Authenticator{
+		Directory: NewDirectory(store, now), hashing: hashing, keys: store, now: now,
+		uses: cache.New[string, time.Time](cacheSize, time.Hour, now),
+	}
 }
 
 // Authenticate proves a caller by public id and private key. Whatever is wrong answers alike, with fault.Unauthenticated,
@@ -63,16 +65,10 @@ const useTime = 2 * time.Second
 // from one that cannot. An instance that is frozen before the note is made goes on with it, or another one makes it.
 func (a *Authenticator) noteUse(ctx context.Context, tenant Tenant, keyID string) {
 	hour := a.now().UTC().Truncate(time.Hour)
-	a.usesMu.Lock()
-	isNoted := a.uses[keyID].Equal(hour)
-	if len(a.uses) >= cacheSize {
-		clear(a.uses)
-	}
-	a.uses[keyID] = hour
-	a.usesMu.Unlock()
-	if isNoted {
+	if noted, _ := a.uses.Get(keyID); noted.Equal(hour) {
 		return
 	}
+	a.uses.Put(keyID, hour)
 	go func() {
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), useTime)
 		defer cancel()

@@ -3,9 +3,9 @@ package org
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
+	"recordbridge/shared/cache"
 	"recordbridge/shared/fault"
 )
 
@@ -22,27 +22,23 @@ type Store interface {
 // cacheFor bounds how long a revoked key or credential goes on working.
 const cacheFor = 30 * time.Second
 
-// cacheSize bounds the memory of a warm function; a full cache starts anew.
+// cacheSize bounds the memory of a warm function.
 const cacheSize = 1024
 
 // Directory finds callers by public id. It is safe for concurrent use and keeps what it read for 30 seconds.
 type Directory struct {
 	store Store
-	now   func() time.Time
-
-	mu    sync.Mutex
-	known map[string]entry
+	known *cache.Cache[string, entry] // by credential
 }
 
 type entry struct {
 	credential   Credential
 	organisation Organisation
-	until        time.Time
 }
 
 // NewDirectory makes a Directory.
 func NewDirectory(store Store, now func() time.Time) *Directory {
-	return &Directory{store: store, now: now, known: map[string]entry{}}
+	return &Directory{store: store, known: cache.New[string, entry](cacheSize, cacheFor, now)}
 }
 
 // ByPublicID finds who a public id belongs to. Unknown, revoked and inactive answer alike, with
@@ -86,30 +82,17 @@ func (d *Directory) find(ctx context.Context, publicID string) (entry, error) {
 }
 
 func (d *Directory) load(ctx context.Context, id string) (entry, error) {
-	d.mu.Lock()
-	found, ok := d.known[id]
-	d.mu.Unlock()
-	if ok && d.now().Before(found.until) {
-		return found, nil
-	}
-	tenant, err := d.store.TenantOf(ctx, id)
-	if err != nil {
-		return entry{}, err
-	}
-	found.until = d.now().Add(cacheFor)
-	if found.credential, err = d.store.Credential(ctx, tenant, id); err != nil {
-		return entry{}, err
-	}
-	if found.organisation, err = d.store.Organisation(ctx, tenant); err != nil {
-		return entry{}, err
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.known) >= cacheSize {
-		clear(d.known)
-	}
-	d.known[id] = found
-	return found, nil
+	return d.known.Load(id, func() (found entry, err error) {
+		tenant, err := d.store.TenantOf(ctx, id)
+		if err != nil {
+			return entry{}, err
+		}
+		if found.credential, err = d.store.Credential(ctx, tenant, id); err != nil {
+			return entry{}, err
+		}
+		found.organisation, err = d.store.Organisation(ctx, tenant)
+		return found, err
+	})
 }
 
 func (c Credential) caller() Caller {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"recordbridge/shared/fault"
+	"recordbridge/shared/retry"
 	"recordbridge/shared/tokens"
 )
 
@@ -16,8 +17,6 @@ const (
 	openLongest = 30 * time.Minute
 	// probeFor is how long the first call after that may take until another one is made.
 	probeFor = time.Minute
-	// breakerTries: at most a few calls end at one endpoint at the same time.
-	breakerTries = 4
 )
 
 // breaker reads the breaker for scheduled work; *BusyError while it is open or cannot be read.
@@ -53,24 +52,22 @@ func (l Limiter) admit(ctx context.Context, endpoint string) (isProbe bool, err 
 	return true, nil
 }
 
-// recordBreaker brings the outcome of a call into the breaker.
+// recordBreaker brings the outcome of a call into the breaker. A failure to store it is no failure of the call.
 func (l Limiter) recordBreaker(ctx context.Context, endpoint string, isProbe bool, outcome error) {
-	for range breakerTries {
+	_ = retry.OnConflict(ctx, retry.Tries, func() error {
 		seen, err := l.state.Breaker(ctx, endpoint)
 		if err != nil {
-			return
+			return err
 		}
 		next := Breaker{}
 		if outcome != nil && !errors.Is(outcome, tokens.ErrRefused) {
 			next = seen.failed(l.now(), isProbe, askedWait(outcome))
 		}
 		if next.Failures == seen.Failures && next.OpenUntil.Equal(seen.OpenUntil) {
-			return
+			return nil
 		}
-		if err := l.state.SaveBreaker(ctx, endpoint, seen, next); !errors.Is(err, fault.Conflict) {
-			return
-		}
-	}
+		return l.state.SaveBreaker(ctx, endpoint, seen, next)
+	})
 }
 
 // Tripped reports that the endpoint has failed several times in a row.

@@ -267,7 +267,7 @@ func (f *endpointState) TakeSlot(ctx context.Context, endpoint string, slot int,
 	if f.slots[endpoint] == nil {
 		f.slots[endpoint] = map[int]holder{}
 	}
-	if has, taken := f.slots[endpoint][slot]; taken && has.owner != owner && now.Before(has.until) {
+	if has, taken := f.slots[endpoint][slot]; taken && has.owner != owner && !now.After(has.until) {
 		return fault.Stale()
 	}
 	f.slots[endpoint][slot] = holder{owner: owner, until: until}

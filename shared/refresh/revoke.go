@@ -2,13 +2,11 @@ package refresh
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"recordbridge/shared/connection"
-	"recordbridge/shared/fault"
 	"recordbridge/shared/logx"
 	"recordbridge/shared/metric"
 	"recordbridge/shared/tefca"
@@ -28,39 +26,27 @@ const (
 
 // handleRefusal acts on a refusal: revokes the connection, or waits for a second refusal.
 func (w Worker) handleRefusal(ctx context.Context, seen connection.Connection, refusal *tokens.RefusalError) error {
-	return w.retryOnConflict(ctx, seen, func(c connection.Connection) (bool, error) {
+	return w.endOnConflict(ctx, seen, func(c connection.Connection) error {
 		now, first := w.now(), firstRefusal(c, refusal)
 		switch {
 		case first.IsZero() && w.surges(ctx, refusal.TokenEndpoint):
-			return true, w.awaitSecond(ctx, c, refusal, now)
+			return w.awaitSecond(ctx, c, refusal, now)
 		case !first.IsZero() && now.Sub(first) < secondAfter:
-			return true, w.awaitSecond(ctx, c, refusal, first)
+			return w.awaitSecond(ctx, c, refusal, first)
 		}
-		return false, w.revoke(ctx, c, string(refusal.Cause), refusal.Version)
+		return w.revoke(ctx, c, string(refusal.Cause), refusal.Version)
 	})
 }
 
-// retryOnConflict has end act on the connection as it was seen, and after a fault.Conflict as others have left it, provided that it
-// is still the same authorisation with the same tokens. What end calls final is not tried again.
-func (w Worker) retryOnConflict(ctx context.Context, seen connection.Connection, end func(connection.Connection) (final bool, err error)) error {
-	for c, try := seen, 1; ; try++ {
-		final, err := end(c)
-		if final || !errors.Is(err, fault.Conflict) || try == saveTries {
-			return err
+// endOnConflict calls end with the connection as it was seen and, after each conflict, as others have left it, provided that it is still
+// the same authorisation with the same tokens.
+func (w Worker) endOnConflict(ctx context.Context, seen connection.Connection, end func(connection.Connection) error) error {
+	return w.onConflict(ctx, seen, func(before, now connection.Connection) (bool, error) {
+		if now.Rev != before.Rev || movedOn(seen, now) || !now.Refresh.RefreshAt.Equal(seen.Refresh.RefreshAt) {
+			return now.Rev == before.Rev || movedOn(seen, now), nil
 		}
-		again, err := w.store.Connection(ctx, seen.Tenant, seen.ID)
-		switch {
-		case errors.Is(err, fault.NotFound):
-			return nil
-		case err != nil:
-			return fmt.Errorf("read connection: %w", err)
-		case movedOn(seen, again), again.Rev == c.Rev && !again.Refresh.RefreshAt.Equal(seen.Refresh.RefreshAt):
-			return nil
-		case again.Rev == c.Rev: // so it was the tokens that have changed
-			return w.postpone(ctx, again, "others_at_work", w.now().Add(lookAgain))
-		}
-		c = again
-	}
+		return true, w.postpone(ctx, now, "others_at_work", w.now().Add(lookAgain)) // it was the tokens that have changed
+	}, end)
 }
 
 // firstRefusal is when the same token set was refused before; zero when it was not.

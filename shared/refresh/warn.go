@@ -2,51 +2,40 @@ package refresh
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"recordbridge/shared/connection"
-	"recordbridge/shared/fault"
+	"recordbridge/shared/retry"
+	"recordbridge/shared/timestamp"
 	"recordbridge/shared/webhook"
 )
 
 // warn tells the organisation that consent is about to end, once for each date, and not when it has ended: the refresh
 // that is then due finds out whether it really has.
 func (w Worker) warn(ctx context.Context, c connection.Connection) error {
-	told := false
-	for try := 1; ; try++ {
+	told, conflicts := false, 0
+	isOver := func(before, now connection.Connection) (bool, error) {
+		conflicts++
+		// If the connection is unchanged to the last try, the event exists already: the end of consent has moved away and
+		// back again. The tries before may have met no more than another transaction.
+		told = now.Rev == before.Rev && conflicts == retry.Tries-1
+		return !reached(now.WarnAt(), w.now()), nil
+	}
+	return w.onConflict(ctx, c, isOver, func(c connection.Connection) error {
 		events, err := w.warnings(c, told)
 		if err != nil {
 			return err
 		}
-		next := c
-		next.Refresh.Warned = true
-		err = w.store.SaveConnection(ctx, next, events...)
-		if err == nil {
-			for _, event := range events {
-				_ = w.enqueuer.EnqueueEvent(ctx, event.Tenant, event.ID)
-			}
-			return nil
-		}
-		if !errors.Is(err, fault.Conflict) || try == saveTries {
+		c.Refresh.Warned = true
+		if err = w.store.SaveConnection(ctx, c, events...); err != nil {
 			return fmt.Errorf("save connection: %w", err)
 		}
-		again, err := w.store.Connection(ctx, c.Tenant, c.ID)
-		if errors.Is(err, fault.NotFound) {
-			return nil
+		for _, event := range events {
+			_ = w.enqueuer.EnqueueEvent(ctx, event.Tenant, event.ID)
 		}
-		if err != nil {
-			return fmt.Errorf("read connection: %w", err)
-		}
-		if !reached(again.WarnAt(), w.now()) {
-			return nil
-		}
-		// Where the connection is unchanged to the last, it is the event that is there: the end of consent has moved
-		// away and back again. The tries before may have met no more than another transaction.
-		told = again.Rev == c.Rev && try == saveTries-1
-		c = again
-	}
+		return nil
+	})
 }
 
 // warnings are the events of a warning: one, or none where there is nothing more to tell.
@@ -84,7 +73,7 @@ func warning(c connection.Connection, now time.Time) (webhook.Event, error) {
 	}
 	return webhook.NewEvent(c.Tenant, webhook.AuthorizationEnding, c.ID, warningNumber(c.Generation, ends), now, webhook.AuthorizationExpiring{
 		OrgConnectionID: c.ID, EndpointID: c.EndpointID, PortalID: c.PortalID, BrandID: c.BrandID, PlatformType: c.PlatformType,
-		ConsentExpiresAt: ends.Format(time.RFC3339), Cause: cause, SuggestedAction: action,
+		ConsentExpiresAt: timestamp.Of(ends), Cause: cause, SuggestedAction: action,
 	})
 }
 

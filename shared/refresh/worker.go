@@ -12,12 +12,11 @@ import (
 	"recordbridge/shared/logx"
 	"recordbridge/shared/metric"
 	"recordbridge/shared/org"
+	"recordbridge/shared/retry"
 	"recordbridge/shared/tokens"
 )
 
 const (
-	// saveTries: a connection is changed by few others, and seldom at the same time.
-	saveTries = 5
 	// lookAgain is the wait while another worker has the tokens.
 	lookAgain = 2 * time.Minute
 	// newConsent is by how much the end of consent has to move to be another one: ends that are told as a period, such
@@ -162,8 +161,8 @@ func (w Worker) outlast(ctx context.Context, seen connection.Connection, last *t
 		tell(ctx, "nothing_to_renew")
 		return w.amend(ctx, seen, noNews, func(c *connection.Connection) { *c = c.EndingAt(last.ExpiresAt) })
 	}
-	return w.retryOnConflict(ctx, seen, func(c connection.Connection) (bool, error) {
-		return false, w.revoke(ctx, c, connection.AccessEnded, last.Version)
+	return w.endOnConflict(ctx, seen, func(c connection.Connection) error {
+		return w.revoke(ctx, c, connection.AccessEnded, last.Version)
 	})
 }
 
@@ -214,26 +213,42 @@ const (
 // amend changes the connection as it was seen, and else as others have left it, provided that it is still the same
 // authorisation in the same state. A change without news yields to anybody who has set another time meanwhile.
 func (w Worker) amend(ctx context.Context, seen connection.Connection, hasNews bool, change func(*connection.Connection)) error {
-	for c, try := seen, 1; ; try++ {
-		next := c
-		change(&next)
-		err := w.store.SaveConnection(ctx, next)
-		if err == nil {
-			return nil
-		}
-		if !errors.Is(err, fault.Conflict) || try == saveTries {
+	isOver := func(_, now connection.Connection) (bool, error) {
+		return movedOn(seen, now) || !hasNews && !now.Refresh.RefreshAt.Equal(seen.Refresh.RefreshAt), nil
+	}
+	return w.onConflict(ctx, seen, isOver, func(c connection.Connection) error {
+		change(&c)
+		if err := w.store.SaveConnection(ctx, c); err != nil {
 			return fmt.Errorf("save connection: %w", err)
 		}
-		if c, err = w.store.Connection(ctx, seen.Tenant, seen.ID); errors.Is(err, fault.NotFound) {
-			return nil
+		return nil
+	})
+}
+
+// onConflict calls try with the connection as it was seen and, after each conflict, as it is stored by then. It stops without an error
+// if the connection is gone, and when isOver says so, which gets the connection before and after the conflict.
+func (w Worker) onConflict(
+	ctx context.Context, seen connection.Connection, isOver func(before, now connection.Connection) (bool, error),
+	try func(connection.Connection) error,
+) error {
+	c, isAgain := seen, false
+	return retry.OnConflict(ctx, retry.Tries, func() error {
+		if isAgain {
+			now, err := w.store.Connection(ctx, seen.Tenant, seen.ID)
+			if errors.Is(err, fault.NotFound) {
+				return nil
+			}
+			if err != nil {
+				return fmt.Errorf("read connection: %w", err)
+			}
+			if over, err := isOver(c, now); over || err != nil {
+				return err
+			}
+			c = now
 		}
-		if err != nil {
-			return fmt.Errorf("read connection: %w", err)
-		}
-		if movedOn(seen, c) || !hasNews && !c.Refresh.RefreshAt.Equal(seen.Refresh.RefreshAt) {
-			return nil
-		}
-	}
+		isAgain = true
+		return try(c)
+	})
 }
 
 // movedOn reports whether the connection was reconnected, revoked or disconnected since it was seen. What was found out

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"recordbridge/shared/cache"
 	"recordbridge/shared/fhir"
 	"recordbridge/shared/flow"
 	"recordbridge/shared/secret"
@@ -20,18 +21,27 @@ type Authorizer struct {
 	doer   Doer
 	random io.Reader
 	now    func() time.Time
-	known  *discoveries
+	known  *cache.Cache[string, flow.Authority] // by FHIR base
 }
+
+const (
+	// discoveryLife is how long a warm function believes a discovery. It bounds how long patients are sent to an
+	// address that a health system has moved.
+	discoveryLife = 10 * time.Minute
+	// maxDiscoveries bounds the memory of a warm function.
+	maxDiscoveries = 256
+)
 
 // NewAuthorizer makes an Authorizer; all of it is needed. random is where verifiers come from.
 func NewAuthorizer(doer Doer, random io.Reader, now func() time.Time) Authorizer {
-	return Authorizer{doer: doer, random: random, now: now, known: &discoveries{known: map[string]discovery{}}}
+	known := cache.New[string, flow.Authority](maxDiscoveries, discoveryLife, now)
+	return Authorizer{doer: doer, random: random, now: now, known: known}
 }
 
 // Discover implements flow.Authorizer: Discover, for the minutes that a discovery is believed. A list of types that
 // may be too long for an authorization request is compared with the CapabilityStatement.
 func (a Authorizer) Discover(ctx context.Context, fhirBase string) (flow.Authority, error) {
-	if found, ok := a.known.find(fhirBase, a.now()); ok {
+	if found, ok := a.known.Get(fhirBase); ok {
 		return found, nil
 	}
 	found, err := Discover(ctx, a.doer, fhirBase)
@@ -41,7 +51,7 @@ func (a Authorizer) Discover(ctx context.Context, fhirBase string) (flow.Authori
 		found.Scope, isSettled = served, isSettled && isKnown
 	}
 	if isSettled {
-		a.known.keep(fhirBase, found, a.now())
+		a.known.Put(fhirBase, found)
 	}
 	return found, err
 }

@@ -22,11 +22,7 @@ type CatalogHealth struct {
 
 // Begin implements rounds.Records.
 func (s CatalogHealth) Begin(ctx context.Context, now, until time.Time) (run int64, err error) {
-	row, err := update(ctx, s.DB, change{
-		table: s.Table, key: roundsKey(), set: "SET #until = :until ADD run :one", when: "attribute_not_exists(#until) OR #until <= :now",
-		names:  map[string]string{"#until": "until"},
-		values: item{":until": moment(until), ":now": moment(now), ":one": number(1)},
-	})
+	row, err := update(ctx, s.DB, lease{until: "until", holder: "run"}.claim(change{table: s.Table, key: roundsKey()}, now, until))
 	return row.int("run"), err
 }
 

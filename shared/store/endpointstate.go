@@ -38,36 +38,27 @@ const lastMinute = "M#~"
 
 // TakeSlot implements refresh.EndpointState.
 func (s EndpointState) TakeSlot(ctx context.Context, endpoint string, slot int, owner string, now, until time.Time) error {
-	names := slotNames(slot)
-	names["#ttl"] = "ttl"
-	_, err := update(ctx, s.DB, change{
-		table: s.Table, key: endpointStateKey(endpoint),
-		set: "SET #owner = :owner, #until = :until, #ttl = :ttl",
-		// The owner's own slot is no obstacle: a write whose answer was lost is made again.
-		when:  "attribute_not_exists(#until) OR #until <= :now OR #owner = :owner",
-		names: names,
-		values: item{
-			":owner": text(owner), ":until": moment(until), ":now": moment(now), ":ttl": number(now.Add(endpointIdle).Unix()),
-		},
-	})
+	_, err := update(ctx, s.DB, slotLease(slot).take(change{
+		table: s.Table, key: endpointStateKey(endpoint), set: ", #ttl = :ttl", names: map[string]string{"#ttl": "ttl"},
+		values: item{":ttl": number(now.Add(endpointIdle).Unix())},
+	}, owner, "", now, until))
 	return err
 }
 
 // ReleaseSlot implements refresh.EndpointState.
 func (s EndpointState) ReleaseSlot(ctx context.Context, endpoint string, slot int, owner string) error {
-	_, err := update(ctx, s.DB, change{
-		table: s.Table, key: endpointStateKey(endpoint),
-		set: "REMOVE #owner, #until", when: "#owner = :owner", names: slotNames(slot),
-		values: item{":owner": text(owner)},
-	})
+	l := slotLease(slot)
+	c := l.release(l.held(change{table: s.Table, key: endpointStateKey(endpoint)}, text(owner)))
+	c.set += ", #holder"
+	_, err := update(ctx, s.DB, c)
 	if errors.Is(err, fault.Conflict) {
 		return nil // somebody else has it by now
 	}
 	return err
 }
 
-func slotNames(slot int) map[string]string {
-	return map[string]string{"#owner": fmt.Sprintf("slot%d_owner", slot), "#until": fmt.Sprintf("slot%d_until", slot)}
+func slotLease(slot int) lease {
+	return lease{until: fmt.Sprintf("slot%d_until", slot), holder: fmt.Sprintf("slot%d_owner", slot)}
 }
 
 // Breaker implements refresh.EndpointState.

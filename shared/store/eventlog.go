@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -11,6 +13,7 @@ import (
 
 	"recordbridge/shared/due"
 	"recordbridge/shared/fault"
+	"recordbridge/shared/retry"
 	"recordbridge/shared/webhook"
 )
 
@@ -107,26 +110,27 @@ func (s EventLog) rows(ctx context.Context, entries []item) (map[string]item, er
 	for i, entry := range entries {
 		keys[i] = key{entry.text("pk"), entry.text("sk")}.attributes()
 	}
-	for try := 1; len(keys) > 0; try++ {
-		if try > readTries {
-			return nil, fault.New(fault.Unavailable, fault.CodeUnavailable, "The events could not be read in time. Please try again.")
-		}
-		if try > 1 {
-			if err := pause(ctx, time.Duration(try*try)*5*time.Millisecond); err != nil {
-				return nil, err
-			}
-		}
+	if len(keys) == 0 {
+		return rows, nil
+	}
+	again := retry.Policy{Tries: readTries, Again: isUnread, Pause: firstPause, Random: rand.Float64}
+	err := again.Do(ctx, func() error {
 		out, err := s.DB.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
 			s.Table: {Keys: keys, ConsistentRead: aws.Bool(true)},
 		}})
 		if err != nil {
-			return nil, fmt.Errorf("read events: %w", err)
+			return fmt.Errorf("read events: %w", err)
 		}
 		for _, attributes := range out.Responses[s.Table] {
 			row := item(attributes)
 			rows[row.text("pk")] = row
 		}
-		keys = out.UnprocessedKeys[s.Table].Keys
-	}
-	return rows, nil
+		if keys = out.UnprocessedKeys[s.Table].Keys; len(keys) > 0 {
+			return fault.New(fault.Unavailable, fault.CodeUnavailable, "The events could not be read in time. Please try again.")
+		}
+		return nil
+	})
+	return rows, err //nolint:wrapcheck // of the calls above
 }
+
+func isUnread(err error) bool { return errors.Is(err, fault.Unavailable) }

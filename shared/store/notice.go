@@ -44,12 +44,9 @@ func noticeItem(n notice.Notice) item {
 // ClaimNotice gives a notice that is to be sent to the caller until leaseUntil; fault.Conflict when there is none, or
 // somebody else has it, or its time has not come.
 func (s Work) ClaimNotice(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (notice.Notice, error) {
-	row, err := update(ctx, s.DB, change{
-		table: s.Table, key: noticeKey(tenant, id),
-		set:    "SET fence = fence + :one, next_at = :until, due_at = :until",
-		when:   "attribute_exists(due_at) AND next_at <= :now",
-		values: item{":one": number(1), ":until": moment(leaseUntil), ":now": moment(now)},
-	})
+	row, err := update(ctx, s.DB, leaseOf("fence").claim(change{
+		table: s.Table, key: noticeKey(tenant, id), set: ", due_at = :until", when: "attribute_exists(due_at) AND next_at <= :now",
+	}, now, leaseUntil))
 	if err != nil {
 		return notice.Notice{}, err
 	}
@@ -62,23 +59,27 @@ func (s Work) ClaimNotice(ctx context.Context, tenant org.Tenant, id string, now
 
 // FinishNotice stores what has become of the notice that the caller has claimed, which nobody looks at any more; fault.Conflict when another claim has taken over.
 func (s Work) FinishNotice(ctx context.Context, n notice.Notice, outcome notice.Outcome, at time.Time) error {
-	_, err := update(ctx, s.DB, change{
-		table: s.Table, key: noticeKey(n.Tenant, n.ID),
-		set: "SET outcome = :outcome, settled_at = :at REMOVE due_shard, due_at, next_at", when: "fence = :fence AND attribute_exists(due_at)",
-		values: item{":outcome": text(string(outcome)), ":at": moment(at), ":fence": number(n.Fence)},
+	c := s.unclaimNotice(n, change{
+		set: "SET outcome = :outcome, settled_at = :at", values: item{":outcome": text(string(outcome)), ":at": moment(at)},
 	})
+	c.set += ", due_shard, due_at, next_at"
+	_, err := update(ctx, s.DB, c)
 	return err
 }
 
 // PostponeNotice gives the notice that the caller has claimed back, to be sent at a later time; fault.Conflict when another
 // claim has taken over.
 func (s Work) PostponeNotice(ctx context.Context, n notice.Notice, until time.Time) error {
-	_, err := update(ctx, s.DB, change{
-		table: s.Table, key: noticeKey(n.Tenant, n.ID),
-		set: "SET next_at = :until, due_at = :until", when: "fence = :fence AND attribute_exists(due_at)",
-		values: item{":until": moment(until), ":fence": number(n.Fence)},
-	})
+	_, err := update(ctx, s.DB, s.unclaimNotice(n, change{
+		set: "SET next_at = :next, due_at = :next", values: item{":next": moment(until)},
+	}))
 	return err
+}
+
+// unclaimNotice makes c a change of a claimed notice that ends the claim.
+func (s Work) unclaimNotice(n notice.Notice, c change) change {
+	c.table, c.key, c.when = s.Table, noticeKey(n.Tenant, n.ID), "attribute_exists(due_at)"
+	return leaseOf("fence").release(leaseOf("fence").held(c, number(n.Fence)))
 }
 
 // DisableAsTold disables the subscription that a notice says is disabled, unless it was changed since; then it answers

@@ -76,7 +76,9 @@ func TestANoticeIsClaimedByOneAndDueUntilItIsFinished(t *testing.T) {
 		t.Errorf("claimed (-want +got):\n%s", diff)
 	}
 	wantDue(until)
-	again, err := s.work.ClaimNotice(t.Context(), tenant, noticeID, until, until.Add(time.Minute))
+	_, err = s.work.ClaimNotice(t.Context(), tenant, noticeID, until, until.Add(time.Minute))
+	expect.Conflict(t, "a claim in the last moment of the lease", err)
+	again, err := s.work.ClaimNotice(t.Context(), tenant, noticeID, until.Add(time.Microsecond), until.Add(time.Minute))
 	expect.NoError(t, err)
 	expect.Conflict(t, "finishing after the lease", s.work.FinishNotice(t.Context(), claimed, notice.Sent, later))
 	expect.Conflict(t, "postponing after the lease", s.work.PostponeNotice(t.Context(), claimed, later))

@@ -81,15 +81,15 @@ func (s Work) TakePlace(ctx context.Context, tenant org.Tenant, seen share.Row, 
 
 // KeepPlace implements share.Rows.
 func (s Work) KeepPlace(ctx context.Context, place share.Place, until time.Time) error {
-	c := s.placed(place, "SET #until = :until")
-	c.values[":until"] = moment(until)
-	_, err := update(ctx, s.DB, c)
+	_, err := update(ctx, s.DB, placeLease(place.Number).extend(s.placed(place), until))
 	return err
 }
 
 // LeavePlace implements share.Rows.
 func (s Work) LeavePlace(ctx context.Context, place share.Place) (share.Row, error) {
-	row, err := update(ctx, s.DB, s.placed(place, "REMOVE #task, #claim, #until"))
+	c := placeLease(place.Number).release(s.placed(place))
+	c.set += ", #task, #holder"
+	row, err := update(ctx, s.DB, c)
 	if err != nil {
 		return share.Row{}, err
 	}
@@ -97,11 +97,18 @@ func (s Work) LeavePlace(ctx context.Context, place share.Place) (share.Row, err
 }
 
 // placed is an update of a place by the claim of the task that has it.
-func (s Work) placed(place share.Place, set string) change {
-	return change{
-		table: s.Table, key: shareKey(place.Tenant), set: set, when: "#task = :task AND #claim = :claim", names: placeNames(place.Number),
-		values: item{":task": text(place.TaskID), ":claim": number(place.Claim)},
-	}
+func (s Work) placed(place share.Place) change {
+	return placeLease(place.Number).held(change{
+		table: s.Table, key: shareKey(place.Tenant), when: "#task = :task",
+		names: map[string]string{"#task": placeNames(place.Number)["#task"]}, values: item{":task": text(place.TaskID)},
+	}, number(place.Claim))
+}
+
+// placeLease is renewed and given back as every lease. It is taken by the whole of what was seen: which place is free also depends on the
+// line, and its fence is that of the task.
+func placeLease(number int) lease {
+	names := placeNames(number)
+	return lease{until: names["#until"], holder: names["#claim"]}
 }
 
 // AnnounceLine implements share.Rows. That somebody waits is true whatever the row is, so there is nothing to be conditional on.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -14,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"recordbridge/shared/fault"
+	"recordbridge/shared/retry"
 )
 
 // DB is the part of the DynamoDB client that the stores use.
@@ -26,8 +28,8 @@ type DB interface {
 	TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 }
 
-// conflictTries bounds the retries of a write that met a transaction on the same row.
-const conflictTries = 6
+// firstPause is the wait after a write that met a transaction on the same row, whose end it outlasts by then; it grows.
+const firstPause = 10 * time.Millisecond
 
 // get reads one row, consistently; fault.NotFound.
 func get(ctx context.Context, db DB, table string, k key) (item, error) {
@@ -148,28 +150,10 @@ func transact(ctx context.Context, db DB, writes ...types.TransactWriteItem) err
 }
 
 // persist writes and translates the failure. A collision with a transaction under way says nothing about a condition
-// yet, so the write is tried again.
+// yet, so the write is tried again, after pauses that differ between the writers that met.
 func persist(ctx context.Context, write func() error) error {
-	for try := 1; ; try++ {
-		err := write()
-		if !collided(err) || try == conflictTries {
-			return translate(err)
-		}
-		if err := pause(ctx, time.Duration(try*try)*5*time.Millisecond); err != nil {
-			return err
-		}
-	}
-}
-
-func pause(ctx context.Context, wait time.Duration) error {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("write to the store: %w", ctx.Err())
-	}
+	again := retry.Policy{Tries: retry.Tries, Again: collided, Pause: firstPause, Random: rand.Float64}
+	return translate(again.Do(ctx, write))
 }
 
 // collided reports a write that failed for nothing but conflicts with other writers.

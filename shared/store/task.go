@@ -98,13 +98,11 @@ func (s Work) ResendEvent(ctx context.Context, task export.Task, event webhook.E
 // ClaimTask implements worker.Store. lease_until alone says from when on a task can be claimed, be it leased or put
 // off: a message that comes earlier, from whomever, finds nothing.
 func (s Work) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (export.Task, error) {
-	row, err := update(ctx, s.DB, change{
-		table: s.Table, key: taskKey(tenant, id),
-		set:    "SET generation = generation + :one, lease_until = :until, due_at = :until",
-		when:   "#status = :pending AND attribute_not_exists(waiting_since) AND (attribute_not_exists(lease_until) OR lease_until < :now)",
-		names:  map[string]string{"#status": "status"},
-		values: item{":one": number(1), ":until": moment(leaseUntil), ":pending": text(string(export.Pending)), ":now": moment(now)},
-	})
+	row, err := update(ctx, s.DB, leaseOf("generation").claim(change{
+		table: s.Table, key: taskKey(tenant, id), set: ", due_at = :until",
+		when:  "#status = :pending AND attribute_not_exists(waiting_since)",
+		names: map[string]string{"#status": "status"}, values: item{":pending": text(string(export.Pending))},
+	}, now, leaseUntil))
 	if err != nil {
 		return export.Task{}, err
 	}
@@ -135,10 +133,9 @@ func (s Work) ReportTask(ctx context.Context, task export.Task, leaseUntil time.
 
 // ContinueTask implements worker.Store.
 func (s Work) ContinueTask(ctx context.Context, task export.Task, leaseUntil time.Time) (export.Task, error) {
-	c := s.fenced(task, "SET generation = generation + :one, lease_until = :until, due_at = :until, "+
-		"checkpoint = :checkpoint, setbacks = :none, progress = :progress")
+	c := leaseOf("generation").extend(s.fenced(task, ", generation = generation + :one, due_at = :until, "+
+		"checkpoint = :checkpoint, setbacks = :none, progress = :progress"), leaseUntil)
 	c.values[":one"] = number(1)
-	c.values[":until"] = moment(leaseUntil)
 	c.values[":checkpoint"] = text(task.Checkpoint)
 	c.values[":none"] = number(0)
 	if err := c.values.setJSON(":progress", task.Progress); err != nil {
@@ -213,15 +210,13 @@ func (s Work) ExpireFiles(ctx context.Context, task export.Task, now, lookAt tim
 
 // fenced is an update of a pending task by the worker that holds its generation.
 func (s Work) fenced(task export.Task, set string) change {
-	return change{
+	return leaseOf("generation").held(change{
 		table: s.Table, key: taskKey(task.Tenant, task.ID), set: set,
-		when: "generation = :generation AND #status = :pending", names: map[string]string{"#status": "status"},
-		values: item{":generation": number(task.Generation), ":pending": text(string(export.Pending))},
-	}
+		when: "#status = :pending", names: map[string]string{"#status": "status"}, values: item{":pending": text(string(export.Pending))},
+	}, number(task.Generation))
 }
 
 func (s Work) extending(task export.Task, leaseUntil time.Time) (change, error) {
-	c := s.fenced(task, "SET lease_until = :until, due_at = :until, progress = :progress")
-	c.values[":until"] = moment(leaseUntil)
+	c := leaseOf("generation").extend(s.fenced(task, ", due_at = :until, progress = :progress"), leaseUntil)
 	return c, c.values.setJSON(":progress", task.Progress)
 }

@@ -31,37 +31,32 @@ func (s Tokens) Tokens(ctx context.Context, tenant org.Tenant, connectionID stri
 	}, nil
 }
 
+func tokensLease() lease { return leaseOf("lease_owner") }
+
 // LeaseTokens implements tokens.Store.
 func (s Tokens) LeaseTokens(ctx context.Context, r tokens.Row, now time.Time) error {
 	started, asRead := now, "attribute_not_exists(refresh_started_at)"
 	if !r.RefreshStartedAt.IsZero() {
 		started, asRead = r.RefreshStartedAt, "refresh_started_at = :started"
 	}
-	_, err := update(ctx, s.DB, change{
-		table: s.Table, key: tokensKey(r.Tenant, r.ConnectionID),
-		set: "SET lease_owner = :owner, lease_until = :until, refresh_started_at = :started",
-		// The owner's own lease is no obstacle: a write whose answer was lost is made again.
-		when: "version = :version AND attribute_exists(sealed) AND (lease_owner = :owner OR (" + asRead +
-			" AND (attribute_not_exists(lease_until) OR lease_until < :now)))",
-		values: item{
-			":owner": text(r.LeaseOwner), ":until": moment(r.LeaseUntil), ":started": moment(started),
-			":version": number(r.Version), ":now": moment(now),
-		},
-	})
+	_, err := update(ctx, s.DB, tokensLease().take(change{
+		table: s.Table, key: tokensKey(r.Tenant, r.ConnectionID), set: ", refresh_started_at = :started",
+		when:   "version = :version AND attribute_exists(sealed)",
+		values: item{":started": moment(started), ":version": number(r.Version)},
+	}, r.LeaseOwner, asRead, now, r.LeaseUntil))
 	return err
 }
 
 // ReleaseTokens implements tokens.Store.
 func (s Tokens) ReleaseTokens(ctx context.Context, r tokens.Row) error {
-	ended := "REMOVE lease_owner, lease_until"
+	c := tokensLease().release(tokensLease().held(change{
+		table: s.Table, key: tokensKey(r.Tenant, r.ConnectionID), when: "version = :version", values: item{":version": number(r.Version)},
+	}, text(r.LeaseOwner)))
+	c.set += ", #holder"
 	if r.RefreshStartedAt.IsZero() {
-		ended += ", refresh_started_at"
+		c.set += ", refresh_started_at"
 	}
-	_, err := update(ctx, s.DB, change{
-		table: s.Table, key: tokensKey(r.Tenant, r.ConnectionID),
-		set: ended, when: "version = :version AND lease_owner = :owner",
-		values: item{":version": number(r.Version), ":owner": text(r.LeaseOwner)},
-	})
+	_, err := update(ctx, s.DB, c)
 	return err
 }
 

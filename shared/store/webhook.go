@@ -90,17 +90,12 @@ func deliveryItem(d webhook.Delivery) item {
 
 // ClaimDelivery implements webhook.Store.
 func (s Work) ClaimDelivery(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (webhook.Delivery, error) {
-	row, err := update(ctx, s.DB, change{
-		table: s.Table, key: deliveryKey(tenant, id),
-		set: "SET #status = :inflight, fence = fence + :one, lease_until = :until, due_at = :until",
-		when: "(#status = :scheduled AND next_at <= :now) OR " +
-			"(#status = :inflight AND lease_until < :now)",
-		names: map[string]string{"#status": "status"},
-		values: item{
-			":inflight": text(string(webhook.InFlight)), ":scheduled": text(string(webhook.Scheduled)),
-			":one": number(1), ":until": moment(leaseUntil), ":now": moment(now),
-		},
-	})
+	row, err := update(ctx, s.DB, leaseOf("fence").claim(change{
+		table: s.Table, key: deliveryKey(tenant, id), set: ", #status = :inflight, due_at = :until",
+		when:   "(#status = :inflight OR #status = :scheduled AND next_at <= :now)",
+		names:  map[string]string{"#status": "status"},
+		values: item{":inflight": text(string(webhook.InFlight)), ":scheduled": text(string(webhook.Scheduled))},
+	}, now, leaseUntil))
 	if err != nil {
 		return webhook.Delivery{}, err
 	}
@@ -159,22 +154,22 @@ func (s Work) ParkDelivery(ctx context.Context, d webhook.Delivery) error {
 
 // unclaim ends the claim of a delivery and stores what the claimant has made of it.
 func (s Work) unclaim(d webhook.Delivery) change {
-	c := change{
+	c := leaseOf("fence").held(change{
 		table: s.Table, key: deliveryKey(d.Tenant, d.ID),
 		set:  "SET #status = :status, attempt = :attempt, next_at = :next, attempt_trigger = :trigger, paced = :paced, slowly = :slowly",
-		when: "fence = :fence AND #status = :inflight", names: map[string]string{"#status": "status"},
+		when: "#status = :inflight", names: map[string]string{"#status": "status"},
 		values: item{
 			":status": text(string(d.Status)), ":attempt": number(int64(d.Attempt)), ":next": moment(d.NextAt),
 			":trigger": text(string(d.Trigger)), ":paced": &types.AttributeValueMemberBOOL{Value: d.Paced},
-			":slowly": &types.AttributeValueMemberBOOL{Value: d.Slowly},
-			":fence":  number(d.Fence), ":inflight": text(string(webhook.InFlight)),
+			":slowly": &types.AttributeValueMemberBOOL{Value: d.Slowly}, ":inflight": text(string(webhook.InFlight)),
 		},
-	}
+	}, number(d.Fence))
 	if d.DueAt.IsZero() {
-		c.set += " REMOVE lease_until, due_shard, due_at"
-	} else {
-		c.set += ", due_at = :due REMOVE lease_until"
-		c.values[":due"] = moment(d.DueAt)
+		c = leaseOf("fence").release(c)
+		c.set += ", due_shard, due_at"
+		return c
 	}
-	return c
+	c.set += ", due_at = :due"
+	c.values[":due"] = moment(d.DueAt)
+	return leaseOf("fence").release(c)
 }

@@ -2,15 +2,14 @@ package store
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
+	"recordbridge/shared/retry"
 	"recordbridge/shared/webhook"
 )
 
@@ -91,12 +90,13 @@ func (s Control) ClearFailures(ctx context.Context, tenant org.Tenant, subscript
 }
 
 // ReserveSlot implements webhook.HealthStore. Times are numbers of microseconds, so that moving the next place on needs to
-// know nothing: however many ask at once, each takes one call, or two where the endpoint was idle until now.
+// know nothing: however many ask at once, each takes one call, or two if the endpoint was idle until now.
 func (s Control) ReserveSlot(
 	ctx context.Context, tenant org.Tenant, subscriptionID string, seen, now time.Time, interval time.Duration,
 ) (time.Time, error) {
+	var row item
 	isBusy := seen.After(now)
-	for {
+	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {
 		c := change{
 			table: s.Table, key: healthKey(tenant, subscriptionID),
 			set: "SET next_slot = :then", when: "attribute_not_exists(next_slot) OR next_slot <= :now",
@@ -106,15 +106,14 @@ func (s Control) ReserveSlot(
 			c.set, c.when = "SET next_slot = next_slot + :interval", "next_slot > :now"
 			c.values = item{":interval": number(interval.Microseconds()), ":now": number(now.UnixMicro())}
 		}
-		row, err := update(ctx, s.DB, c)
-		if err == nil {
-			return time.UnixMicro(row.int("next_slot")).Add(-interval).UTC(), nil
-		}
-		if !errors.Is(err, fault.Conflict) {
-			return time.Time{}, err
-		}
 		isBusy = !isBusy
+		row, err = update(ctx, s.DB, c)
+		return err
+	})
+	if err != nil {
+		return time.Time{}, err
 	}
+	return time.UnixMicro(row.int("next_slot")).Add(-interval).UTC(), nil
 }
 
 // MarkSlow implements webhook.HealthStore.

@@ -9,6 +9,7 @@ import (
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
+	"recordbridge/shared/retry"
 )
 
 const (
@@ -16,12 +17,11 @@ const (
 	leaseFor = time.Minute
 	// storeWithin is the part of the lease that is kept for sealing and storing.
 	storeWithin = 15 * time.Second
-	// rotateTries: losing a rotated refresh token loses the connection, so the write is retried hard. Each try is
-	// several of the SDK's.
-	rotateTries  = 6
-	firstPause   = 50 * time.Millisecond // between two tries; then twice as long each time
-	tryFor       = 10 * time.Second      // one try; a call that hangs is no reason to wait for ever
-	releaseAfter = 5 * time.Second       // giving a lease back is worth this much time
+	// firstPause between two tries, then twice as long each time: losing a rotated refresh token loses the connection, so
+	// the write is retried hard. Each try is several of the SDK's.
+	firstPause   = 50 * time.Millisecond
+	tryFor       = 10 * time.Second // one try; a call that hangs is no reason to wait for ever
+	releaseAfter = 5 * time.Second  // giving a lease back is worth this much time
 )
 
 var (
@@ -205,18 +205,12 @@ func (m Manager) conflict(ctx context.Context, next Row, cause error) error {
 
 // persist tries until it works, the failure is final, or the tries are used up.
 func persist(ctx context.Context, try func(context.Context) (final bool, err error)) error {
-	for n := 1; ; n++ {
-		final, err := within(ctx, try)
-		if err == nil || final || n == rotateTries {
-			return err
-		}
-		timer := time.NewTimer(firstPause << (n - 1))
-		<-timer.C
-	}
-}
-
-func within(ctx context.Context, try func(context.Context) (final bool, err error)) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, tryFor)
-	defer cancel()
-	return try(ctx)
+	isFinal := false
+	again := retry.Policy{Tries: retry.Tries, Again: func(error) bool { return !isFinal }, Pause: firstPause, Random: nil}
+	return again.Do(ctx, func() (err error) { //nolint:wrapcheck // the callers do
+		ctx, cancel := context.WithTimeout(ctx, tryFor)
+		defer cancel()
+		isFinal, err = try(ctx)
+		return err
+	})
 }

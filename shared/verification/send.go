@@ -15,13 +15,13 @@ import (
 	"recordbridge/shared/ids"
 	"recordbridge/shared/maillimit"
 	"recordbridge/shared/org"
+	"recordbridge/shared/retry"
 	"recordbridge/shared/secret"
 )
 
 const (
 	codes    = 1_000_000 // that six digits tell apart
 	day      = 24 * time.Hour
-	contests = 3 // how often others may be faster with the same mailbox
 	mailTime = 6 * time.Second
 )
 
@@ -122,7 +122,8 @@ func (s Sender) digits() (string, error) {
 // store keeps the code, unless too many went to its mailbox. Others who send there at the same time are counted, too.
 func (s Sender) store(ctx context.Context, code Code, r Request, to Address) error {
 	mailbox, now := hex.EncodeToString(s.Keys.Sign(mailboxText(r.Tenant, to, r.Device)).Sum), s.Now()
-	for contest := 1; ; contest++ {
+	isCounted := false
+	return retry.OnConflict(ctx, retry.Tries, func() error {
 		known, err := s.Store.Sendings(ctx, code.Tenant, mailbox)
 		if err != nil {
 			return fmt.Errorf("read sendings: %w", err)
@@ -133,23 +134,21 @@ func (s Sender) store(ctx context.Context, code Code, r Request, to Address) err
 			return fault.New(fault.Limited, fault.CodeRateLimited,
 				"A code was sent to this address already. Please wait before asking for another one.").After(wait)
 		}
-		if contest == 1 { // what the tenant's own limits refuse uses up nothing of those over all tenants
+		if !isCounted { // what the tenant's own limits refuse uses up nothing of those over all tenants
 			if err = s.count(ctx, r, to); err != nil {
 				return err
 			}
+			isCounted = true
 		}
 		if code.Tries = 0; len(known.Sent) >= s.perDay() {
 			code.Tries = tries - 1
 		}
 		known.Sent = append(known.Sent, next)
-		err = s.Store.CreateCode(ctx, code, known)
-		if err == nil {
-			return nil
-		}
-		if !errors.Is(err, fault.Conflict) || contest == contests {
+		if err = s.Store.CreateCode(ctx, code, known); err != nil {
 			return fmt.Errorf("store code: %w", err)
 		}
-	}
+		return nil
+	})
 }
 
 // count counts a code over all tenants. Codes to sign in with have one tenant for everybody, whose own limits do that.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"recordbridge/shared/cache"
 	"recordbridge/shared/fault"
 )
 
@@ -88,11 +89,15 @@ func (s Subscription) takenAtOnce(now time.Time) time.Duration {
 
 // Pacer spares endpoints the bookkeeping of their rate. Places in an endpoint's rate are handed out by the store, which costs
 // a call: a process uses what it has taken ahead, and lets one attempt to a subscription through without asking, once in
-// 500 places' time. In all processes together that is a tenth more than the rate at most. The zero value is ready; it is safe
-// for concurrent use.
+// 500 places' time. In all processes together that is a tenth more than the rate at most. It is safe for concurrent use.
 type Pacer struct {
-	mu    sync.Mutex
-	known map[string]allowance // by subscription
+	mu    sync.Mutex // of an allowance from reading to writing
+	known *cache.Cache[string, allowance]
+}
+
+// NewPacer makes a Pacer.
+func NewPacer(now func() time.Time) *Pacer {
+	return &Pacer{known: cache.New[string, allowance](pacerSize, pacerLife, now)}
 }
 
 // allowance is what a process may do without asking.
@@ -107,6 +112,7 @@ const (
 	processes  = 50
 	spared     = 10 * processes
 	pacerSize  = 4096
+	pacerLife  = time.Hour   // longer than an allowance is of use
 	burstEvery = time.Second // an endpoint may take the places of a second at once
 	takenAhead = burstEvery / 5
 	// lateBy is how late a place may be used: messages come up to a second late, because their delays are whole seconds, and
@@ -118,7 +124,7 @@ const (
 func (p *Pacer) spares(s Subscription, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	a := p.known[s.ID]
+	a, _ := p.known.Get(s.ID)
 	switch {
 	case a.places > 0 && now.Before(a.until):
 		a.places--
@@ -127,7 +133,7 @@ func (p *Pacer) spares(s Subscription, now time.Time) bool {
 	default:
 		return false
 	}
-	p.remember(s.ID, a)
+	p.known.Put(s.ID, a)
 	return true
 }
 
@@ -135,14 +141,7 @@ func (p *Pacer) spares(s Subscription, now time.Time) bool {
 func (p *Pacer) keep(s Subscription, places int, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	a := p.known[s.ID]
+	a, _ := p.known.Get(s.ID)
 	a.places, a.until = places, now.Add(burstEvery)
-	p.remember(s.ID, a)
-}
-
-func (p *Pacer) remember(id string, a allowance) {
-	if p.known == nil || len(p.known) >= pacerSize {
-		p.known = map[string]allowance{}
-	}
-	p.known[id] = a
+	p.known.Put(s.ID, a)
 }

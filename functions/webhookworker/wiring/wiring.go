@@ -76,7 +76,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		Links:   export.Links{Keys: signing, BaseURL: ""},
 		Poster:  webhookworker.Poster{Client: p.HTTP},
 		Queue:   messages,
-		Pacer:   &webhook.Pacer{},
+		Pacer:   webhook.NewPacer(p.Now),
 		Now:     p.Now, Jitter: rand.Float64, Lease: env.WorkerLease,
 	}
 	handle := webhookworker.New(worker, mailer)

@@ -10,7 +10,7 @@ import (
 // layers are the packages of shared/, lowest first (docs/architecture.md, "Layers").
 func layers() [][]string {
 	return [][]string{
-		{"fault", "ids", "secret", "logx", "fhir", "ratelimit", "metric", "trace", "weburl"},
+		{"fault", "ids", "secret", "logx", "fhir", "ratelimit", "metric", "trace", "weburl", "retry", "timestamp", "cache"},
 		{
 			"org", "account", "audit", "cursor", "due", "catalog", "binding", "flow", "connection", "tokens", "export", "webhook", "eventlog", "notice", "refresh", "disconnect", "deliverylog", "pages", "lookalike", "operator", "smart/platform", "verification", "inquiry", "erase", "deletion", "usage", "maillimit", "mailtext", "tefca",
 		},

@@ -15,6 +15,7 @@ import (
 	"recordbridge/shared/maillimit"
 	"recordbridge/shared/org"
 	"recordbridge/shared/ratelimit"
+	"recordbridge/shared/retry"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/verification"
 )
@@ -81,32 +82,30 @@ func (d Service) proveAddress(ctx context.Context, scope org.Tenant, at verifica
 
 // accountAt finds or makes the account of a proven address. Of two that make it at once, one does, and both have it.
 func (d Service) accountAt(ctx context.Context, at verification.Address) (account.Account, error) {
-	for range 2 {
+	var a account.Account
+	err := retry.OnConflict(ctx, retry.Tries, func() error {
 		place, err := d.Accounts.AccountAt(ctx, at.String())
 		now := d.Now()
 		switch {
 		case err == nil && place.FormerUntil.IsZero():
-			found, failed := d.Accounts.Account(ctx, place.AccountID)
-			if failed != nil {
-				return account.Account{}, fmt.Errorf("read account: %w", failed)
+			if a, err = d.Accounts.Account(ctx, place.AccountID); err != nil {
+				return fmt.Errorf("read account: %w", err)
 			}
-			return found, nil
+			return nil
 		case err == nil && now.Before(place.FormerUntil):
-			return account.Account{}, fault.New(fault.Conflict, fault.CodeConflict,
+			return fault.New(fault.Conflict, fault.CodeConflict,
 				"Your account has another address since a few days ago. Sign in with that, or take the change back by the link in our e-mail.")
 		case err != nil && !errors.Is(err, fault.NotFound):
-			return account.Account{}, fmt.Errorf("find account: %w", err)
+			return fmt.Errorf("find account: %w", err)
 		}
-		made := account.Account{ID: d.NewID(), Email: at.String(), Epoch: 1, CreatedAt: now}
-		switch err := d.Accounts.CreateAccount(ctx, made); {
-		case err == nil:
-			made.Rev = 1
-			return made, nil
-		case !errors.Is(err, fault.Conflict):
-			return account.Account{}, fmt.Errorf("make account: %w", err)
+		a = account.Account{ID: d.NewID(), Email: at.String(), Epoch: 1, CreatedAt: now}
+		if err := d.Accounts.CreateAccount(ctx, a); err != nil {
+			return fmt.Errorf("make account: %w", err)
 		}
-	}
-	return account.Account{}, fault.Stale()
+		a.Rev = 1
+		return nil
+	})
+	return a, err
 }
 
 // AskPasskey begins a sign-in, or the proof of a second factor, by a passkey. The browser lets its person pick one, so nobody is told

@@ -13,6 +13,7 @@ import (
 	"recordbridge/shared/account"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ratelimit"
+	"recordbridge/shared/retry"
 	"recordbridge/shared/secret"
 )
 
@@ -89,25 +90,24 @@ func (d Service) ByRecoveryCode(ctx context.Context, b Browser, s account.Sessio
 
 // useCode removes the code that message is of, and returns how many are left. Another code that is used at the same time is no obstacle.
 func (d Service) useCode(ctx context.Context, a account.Account, message []byte) (int, error) {
-	for range recoveryCodes {
+	left := 0
+	err := retry.OnConflict(ctx, recoveryCodes, func() error { // each winner used another of the codes
 		held, err := d.heldCodes(ctx, a.ID)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		i := slices.IndexFunc(held.Marks, func(mark secret.Mark) bool { return d.Hashing.Check(message, mark) })
 		if i < 0 || !a.HasSecondFactor() {
-			break
+			return fault.BadRequest(wrongRecoveryCode).About("code")
 		}
 		held.Marks = slices.Delete(held.Marks, i, i+1)
-		err = d.Accounts.SaveRecoveryCodes(ctx, a.ID, held)
-		if err == nil {
-			return len(held.Marks), nil
+		if err = d.Accounts.SaveRecoveryCodes(ctx, a.ID, held); err != nil {
+			return fmt.Errorf("use recovery code: %w", err)
 		}
-		if !errors.Is(err, fault.Conflict) {
-			return 0, fmt.Errorf("use recovery code: %w", err)
-		}
-	}
-	return 0, fault.BadRequest(wrongRecoveryCode).About("code")
+		left = len(held.Marks)
+		return nil
+	})
+	return left, err
 }
 
 // newCodes makes codes that take the place of those that an account has. They count once they are saved.

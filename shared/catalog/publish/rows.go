@@ -13,6 +13,7 @@ import (
 	"recordbridge/shared/catalog/ledger"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/fhir"
+	"recordbridge/shared/retry"
 )
 
 // EndpointRows keep what connect reads of endpoints (store.Control).
@@ -45,8 +46,6 @@ const (
 	atOnce = 8
 	// stride is how many rows lie between two checkpoints. A run that broke off repeats no more than that, and a repetition writes nothing.
 	stride = 2000
-	// rowTries bounds the attempts at one row that others change at the same time.
-	rowTries = 4
 )
 
 // rowWriter writes the rows of a publication.
@@ -164,12 +163,7 @@ func (w *rowWriter) create(ctx context.Context, changes []change) error {
 
 // one brings one row up to date.
 func (w *rowWriter) one(ctx context.Context, c change) error {
-	for try := 1; ; try++ {
-		err := w.attempt(ctx, c)
-		if !errors.Is(err, fault.Conflict) || try == rowTries {
-			return err
-		}
-	}
+	return retry.OnConflict(ctx, retry.Tries, func() error { return w.attempt(ctx, c) })
 }
 
 func (w *rowWriter) attempt(ctx context.Context, c change) error {

@@ -3,10 +3,9 @@
 package view
 
 import (
-	"time"
-
 	"recordbridge/shared/connection"
 	"recordbridge/shared/org"
+	"recordbridge/shared/timestamp"
 )
 
 // Connection is the record of a connection (docs/openapi.yaml, Connection).
@@ -26,12 +25,9 @@ type Connection struct {
 
 // Of makes the record of c.
 func Of(c connection.Connection) Connection {
-	shown := Connection{
+	return Connection{
 		ID: c.ID, OrgID: c.Tenant.OrgID, BrandID: c.BrandID, PortalID: c.PortalID, EndpointID: c.EndpointID, DirectoryID: c.DirectoryID,
 		PlatformType: c.PlatformType, APIMode: c.Tenant.Mode, Status: c.Status, Scope: c.Scope,
+		ConsentExpiresAt: timestamp.Of(c.ConsentExpiresAt),
 	}
-	if !c.ConsentExpiresAt.IsZero() {
-		shown.ConsentExpiresAt = c.ConsentExpiresAt.UTC().Format(time.RFC3339)
-	}
-	return shown
 }

@@ -8,21 +8,22 @@ import (
 	"recordbridge/shared/export"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
+	"recordbridge/shared/retry"
 )
 
 // Admit gives the places of a tenant that are free to the first in line. It is safe to repeat, and does nothing where nobody waits.
 func (s Share) Admit(ctx context.Context, tenant org.Tenant) error {
-	for range s.size + moreTries {
+	err := retry.OnConflict(ctx, s.size+moreTries, func() error {
 		row, err := s.rows.Share(ctx, tenant)
 		if err != nil {
 			return fmt.Errorf("read share: %w", err)
 		}
-		err = s.admit(ctx, tenant, row)
-		if !errors.Is(err, fault.Conflict) {
-			return err
-		}
+		return s.admit(ctx, tenant, row)
+	})
+	if fault.IsStale(err) {
+		return nil // others admit, who have changed the row each time
 	}
-	return nil // others admit, who have changed the row each time
+	return err
 }
 
 // admit is Admit for a share as it was seen; fault.Conflict when it has changed since.

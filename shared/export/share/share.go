@@ -14,6 +14,7 @@ import (
 	"recordbridge/shared/export"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
+	"recordbridge/shared/retry"
 )
 
 const (
@@ -25,7 +26,8 @@ const (
 	// far than the line's index is behind.
 	announceEvery = 10 * time.Minute
 	announcedFor  = time.Hour
-	// moreTries is how often, beyond once for each place, a place is tried that others take at the same time.
+	// moreTries is how often, beyond once for each place, a place is tried: all workers of a tenant meet at its one row, and a try that
+	// loses to one of them has found a place taken.
 	moreTries = 10
 )
 
@@ -91,28 +93,29 @@ func New(rows Rows, enqueuer Enqueuer, size int, lease time.Duration, now func()
 // nobody who came before waits for it. Where there is none, the task waits in line and is not its worker's any more.
 func (s Share) Enter(ctx context.Context, task export.Task) (place Place, isIn bool, err error) {
 	var row Row
-	for range s.size + moreTries {
+	err = retry.OnConflict(ctx, s.size+moreTries, func() (err error) {
 		if row, err = s.rows.Share(ctx, task.Tenant); err != nil {
-			return Place{}, false, fmt.Errorf("read share: %w", err)
+			return fmt.Errorf("read share: %w", err)
 		}
 		now := s.now()
-		number, found, err := s.choose(ctx, task, row, now)
-		if err != nil {
-			return Place{}, false, err
+		place = Place{Tenant: task.Tenant, TaskID: task.ID, Claim: task.Generation}
+		if place.Number, isIn, err = s.choose(ctx, task, row, now); err != nil || !isIn {
+			return err
 		}
-		if !found {
-			break
+		holder := Holder{TaskID: task.ID, Claim: task.Generation, Until: now.Add(s.lease)}
+		if err = s.rows.TakePlace(ctx, task.Tenant, row, place.Number, holder); err != nil {
+			return fmt.Errorf("take place: %w", err)
 		}
-		err = s.rows.TakePlace(ctx, task.Tenant, row, number, Holder{TaskID: task.ID, Claim: task.Generation, Until: now.Add(s.lease)})
-		if err == nil {
-			s.leaveOthers(ctx, task, row, number)
-			return Place{Tenant: task.Tenant, TaskID: task.ID, Claim: task.Generation, Number: number}, true, nil
-		}
-		if !errors.Is(err, fault.Conflict) {
-			return Place{}, false, fmt.Errorf("take place: %w", err)
-		}
+		return nil
+	})
+	switch {
+	case err == nil && isIn:
+		s.leaveOthers(ctx, task, row, place.Number)
+		return place, true, nil
+	case err == nil || fault.IsStale(err):
+		return Place{}, false, s.join(ctx, task, row)
 	}
-	return Place{}, false, s.join(ctx, task, row)
+	return Place{}, false, err
 }
 
 // Keep renews a place for a worker's lease; fault.Conflict when the task has lost it.

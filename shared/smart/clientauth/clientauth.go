@@ -12,9 +12,9 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"sync"
 	"time"
 
+	"recordbridge/shared/cache"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
@@ -46,16 +46,14 @@ type Deps struct {
 // Registry authenticates our clients. It implements smart.Clients, is safe for concurrent use, and keeps what it read for a
 // minute, secrets as they are sealed.
 type Registry struct {
-	deps Deps
-
-	mu    sync.Mutex
-	known map[place]entry
+	deps  Deps
+	known *cache.Cache[place, entry]
 }
 
 const (
 	// cacheFor bounds how long a secret or a method that was replaced goes on being used.
 	cacheFor = time.Minute
-	// cacheSize bounds the memory of a warm function; a full cache starts anew.
+	// cacheSize bounds the memory of a warm function.
 	cacheSize = 256
 )
 
@@ -68,11 +66,12 @@ type place struct {
 type entry struct {
 	auth  catalog.ClientAuth
 	owner org.Tenant
-	until time.Time
 }
 
 // NewRegistry makes a Registry.
-func NewRegistry(d Deps) *Registry { return &Registry{deps: d, known: map[place]entry{}} }
+func NewRegistry(d Deps) *Registry {
+	return &Registry{deps: d, known: cache.New[place, entry](cacheSize, cacheFor, d.Now)}
+}
 
 var (
 	errUnknown = errors.New("the registration names a client authentication that does not exist")
@@ -166,31 +165,17 @@ func (r *Registry) byAssertion(ctx context.Context, auth catalog.ClientAuth, use
 
 // find reads a client's authentication, unless it did within the last minute: the tenant's own wins over everybody's.
 func (r *Registry) find(ctx context.Context, tenant org.Tenant, id string) (entry, error) {
-	at := place{tenant: tenant, id: id}
-	r.mu.Lock()
-	found, ok := r.known[at]
-	r.mu.Unlock()
-	if ok && r.deps.Now().Before(found.until) {
-		return found, nil
-	}
-	found = entry{owner: tenant, until: r.deps.Now().Add(cacheFor)}
-	var err error
-	found.auth, err = r.deps.Store.ClientAuthOf(ctx, tenant, id)
-	if errors.Is(err, fault.NotFound) {
-		found.owner = org.Tenant{}
-		found.auth, err = r.deps.Store.ClientAuthOf(ctx, found.owner, id)
-	}
-	if errors.Is(err, fault.NotFound) {
-		return entry{}, errUnknown // not the store's error: nothing that the caller asked for is missing
-	}
-	if err != nil {
-		return entry{}, err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.known) >= cacheSize {
-		clear(r.known)
-	}
-	r.known[at] = found
-	return found, nil
+	return r.known.Load(place{tenant: tenant, id: id}, func() (entry, error) {
+		found := entry{owner: tenant}
+		var err error
+		found.auth, err = r.deps.Store.ClientAuthOf(ctx, tenant, id)
+		if errors.Is(err, fault.NotFound) {
+			found.owner = org.Tenant{}
+			found.auth, err = r.deps.Store.ClientAuthOf(ctx, found.owner, id)
+		}
+		if errors.Is(err, fault.NotFound) {
+			return entry{}, errUnknown // not the store's error: nothing that the caller asked for is missing
+		}
+		return found, err
+	})
 }

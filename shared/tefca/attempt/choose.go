@@ -2,23 +2,19 @@ package attempt
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
+	"recordbridge/shared/retry"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/identity"
 )
 
-const (
-	// maxChosen bounds what is chosen at once, which is one transaction.
-	maxChosen = 50
-	// chooseTries bounds how often a choice that lost against another writer is made anew.
-	chooseTries = 4
-)
+// maxChosen bounds what is chosen at once, which is one transaction.
+const maxChosen = 50
 
 // ChoiceStore keeps what is chosen.
 type ChoiceStore interface {
@@ -43,15 +39,11 @@ func (c Chooser) Choose(ctx context.Context, tenant org.Tenant, asked string, to
 	if len(wanted) == 0 || len(wanted) > maxChosen {
 		return Progress{}, fault.BadRequest(fmt.Sprintf("tefca_directory_ids must have from 1 to %d ids.", maxChosen)).About("tefca_directory_ids")
 	}
-	for try := 1; ; try++ {
-		err := c.choose(ctx, tenant, asked, token, wanted)
-		if err == nil {
-			return c.Progress(ctx, tenant, asked, token)
-		}
-		if fault.Of(err).Code != fault.Stale().Code || !errors.Is(err, fault.Conflict) || try == chooseTries {
-			return Progress{}, err
-		}
+	err := retry.OnConflict(ctx, retry.Tries, func() error { return c.choose(ctx, tenant, asked, token, wanted) })
+	if err != nil {
+		return Progress{}, err
 	}
+	return c.Progress(ctx, tenant, asked, token)
 }
 
 // choose is one try of Choose.

@@ -12,6 +12,7 @@ import (
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
+	"recordbridge/shared/retry"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/attempt"
@@ -126,9 +127,9 @@ func TestAChoiceThatLosesARaceIsMadeAgainAFewTimes(t *testing.T) {
 		tries int
 		works bool
 	}{
-		{fault.Stale(), 4, 4, false},
+		{fault.Stale(), retry.Tries, retry.Tries, false},
 		{fault.New(fault.Unavailable, fault.CodeUnavailable, "Busy."), 1, 1, false},
-		{fault.Stale(), 3, 4, true},
+		{fault.Stale(), retry.Tries - 1, retry.Tries, true},
 	} {
 		store, chooser := &racing{ChoiceStore: w.rows, err: c.err, lost: c.lost}, w.chooser()
 		chooser.Store = store

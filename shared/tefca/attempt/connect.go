@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,8 +16,10 @@ import (
 	"recordbridge/shared/logx"
 	"recordbridge/shared/org"
 	"recordbridge/shared/refresh"
+	"recordbridge/shared/retry"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/records"
+	"recordbridge/shared/timestamp"
 	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
 )
@@ -27,8 +30,6 @@ const (
 	facilityTime  = 2 * time.Minute
 	keepTime      = time.Minute
 	facilityLease = facilityTime + keepTime
-	// concludeTries bounds the race of several sign-ins of one person.
-	concludeTries = 5
 )
 
 // authorize reads the records of the chosen facilities, a few at the same time. What fails with one changes nothing for the others.
@@ -166,21 +167,20 @@ var errTaken = errors.New("the facility was dealt with")
 // conclude makes the connection. Whoever else connects the same person at the same facility meanwhile has made the one that is then
 // authorised again.
 func (w Worker) conclude(ctx context.Context, a Attempt, f *Facility, from source) error {
-	for try := 1; ; try++ {
-		err := w.concludeOnce(ctx, a, f, from)
-		if err == nil || !errors.Is(err, fault.Conflict) || try == concludeTries {
-			return err
-		}
-		known, unread := w.Store.Facilities(ctx, a.Tenant, a.ID)
-		if unread != nil {
-			return errors.Join(err, unread)
-		}
-		for _, now := range known {
-			if now.ID == f.ID && now.Rev != f.Rev {
+	isAgain := false
+	return retry.OnConflict(ctx, retry.Tries, func() error {
+		if isAgain {
+			known, err := w.Store.Facilities(ctx, a.Tenant, a.ID)
+			if err != nil {
+				return fmt.Errorf("read facilities: %w", err)
+			}
+			if slices.ContainsFunc(known, func(now Facility) bool { return now.ID == f.ID && now.Rev != f.Rev }) {
 				return errTaken
 			}
 		}
-	}
+		isAgain = true
+		return w.concludeOnce(ctx, a, f, from)
+	})
 }
 
 // concludeOnce is one try of conclude.
@@ -276,7 +276,7 @@ func (w Worker) complete(ctx context.Context, a Attempt, f Facility, end *Conclu
 	event, err := webhook.NewEvent(conn.Tenant, webhook.ConnectionSucceeded, conn.ID, conn.Generation, now, webhook.ConnectionSuccess{
 		OrgConnectionID: conn.ID, ConnectionStatus: string(conn.Status), PlatformType: conn.PlatformType, RequestID: a.RequestID,
 		ExternalID: a.ExternalID, ExternalState: a.ExternalState, Scope: conn.Scope,
-		ConsentExpiresAt: conn.ConsentExpiresAt.UTC().Format(time.RFC3339), TEFCADirectoryID: f.ID,
+		ConsentExpiresAt: timestamp.Of(conn.ConsentExpiresAt), TEFCADirectoryID: f.ID,
 	})
 	if err != nil {
 		return fmt.Errorf("make event: %w", err)

@@ -11,18 +11,15 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
+	"recordbridge/shared/retry"
 	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/records"
 	"recordbridge/shared/tokens"
 )
 
-const (
-	// sideBySide is how many facilities of one attempt are read at the same time.
-	sideBySide = 4
-	// rescheduleTries bounds the race with a person who goes on choosing.
-	rescheduleTries = 5
-)
+// sideBySide is how many facilities of one attempt are read at the same time.
+const sideBySide = 4
 
 // WorkStore keeps what the worker does.
 type WorkStore interface {
@@ -104,7 +101,7 @@ func (w Worker) Look(ctx context.Context, tenant org.Tenant, id string) error {
 // reschedule writes down when somebody has to look at an attempt again: as soon as a chosen facility is nobody's, else when the identity
 // ends; then it removes the identity. The sweeper looks every minute.
 func (w Worker) reschedule(ctx context.Context, tenant org.Tenant, id string) error {
-	for try := 1; ; try++ {
+	return retry.OnConflict(ctx, retry.Tries, func() error {
 		a, err := w.Store.Attempt(ctx, tenant, id)
 		if err != nil {
 			return fmt.Errorf("read attempt: %w", err)
@@ -122,11 +119,8 @@ func (w Worker) reschedule(ctx context.Context, tenant org.Tenant, id string) er
 		} else {
 			a.DueAt = dueAt(a, known, now)
 		}
-		err = w.Store.SaveAttempt(ctx, a)
-		if err == nil || !errors.Is(err, fault.Conflict) || try == rescheduleTries {
-			return err
-		}
-	}
+		return w.Store.SaveAttempt(ctx, a)
+	})
 }
 
 // dueAt is when somebody has to look at a located attempt next.

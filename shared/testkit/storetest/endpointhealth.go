@@ -50,10 +50,10 @@ func roundsOfOne(c subject[EndpointHealth]) {
 	until := now().Add(time.Minute)
 	first, err := s.Begin(t.Context(), now(), until)
 	expect.NoError(t, err)
-	if _, err = s.Begin(t.Context(), until.Add(-time.Microsecond), until.Add(time.Minute)); !errors.Is(err, fault.Conflict) {
+	if _, err = s.Begin(t.Context(), until, until.Add(time.Minute)); !errors.Is(err, fault.Conflict) {
 		t.Errorf("another one began: %v", err)
 	}
-	second, err := s.Begin(t.Context(), until, until.Add(time.Minute))
+	second, err := s.Begin(t.Context(), until.Add(time.Microsecond), until.Add(time.Minute))
 	expect.NoError(t, err)
 	if first != 1 || second != 2 {
 		t.Errorf("runs %d and %d", first, second)

@@ -40,11 +40,11 @@ func oneTaker(c subject[refresh.EndpointState]) {
 	if won := take(now()); won != 1 {
 		t.Errorf("%d of 16 took the free slot, want 1", won)
 	}
-	if won := take(until.Add(-time.Microsecond)); won != 0 {
-		t.Errorf("%d of 16 took the slot before its end, want none", won)
+	if won := take(until); won != 0 {
+		t.Errorf("%d of 16 took the slot in its last moment, want none", won)
 	}
-	if won := take(until); won != 1 {
-		t.Errorf("%d of 16 took the slot at its end, want 1", won)
+	if won := take(until.Add(time.Microsecond)); won != 1 {
+		t.Errorf("%d of 16 took the slot after its end, want 1", won)
 	}
 }
 
@@ -84,6 +84,7 @@ func slotGivenBack(c subject[refresh.EndpointState]) {
 	release(1, "first")
 	expect.Conflict(t, "after a stranger's release", take("second", now(), end))
 
+	end = end.Add(time.Microsecond)
 	expect.NoError(t, take("second", end, end.Add(time.Minute)))
 	release(0, "first") // too late: its time was over
 	expect.Conflict(t, "after a late release", take("third", end, now().Add(time.Hour)))

@@ -3,12 +3,11 @@
 package view
 
 import (
-	"time"
-
 	"recordbridge/shared/binding"
 	"recordbridge/shared/connection"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/attempt"
+	"recordbridge/shared/timestamp"
 )
 
 // Records is how an attempt stands.
@@ -47,9 +46,9 @@ type Connection struct {
 
 // Of shows p.
 func Of(p attempt.Progress) Records {
-	out := Records{AttemptID: p.Attempt.ID, Status: p.Status, Facilities: make([]Facility, 0, len(p.Facilities)), Error: p.Failure}
-	if ends := p.Attempt.IdentityEnds; !ends.IsZero() {
-		out.IdentityExpiresAt = ends.UTC().Format(time.RFC3339)
+	out := Records{
+		AttemptID: p.Attempt.ID, Status: p.Status, IdentityExpiresAt: timestamp.Of(p.Attempt.IdentityEnds),
+		Facilities: make([]Facility, 0, len(p.Facilities)), Error: p.Failure,
 	}
 	for _, f := range p.Facilities {
 		shown := Facility{DirectoryID: f.ID, Name: f.Name, City: f.City, State: f.State, Match: f.Match, Outcome: f.Outcome, Reason: f.Reason}
@@ -57,7 +56,7 @@ func Of(p attempt.Progress) Records {
 			shown.Connection = &Connection{
 				OrgConnectionID: f.Connected.ConnectionID, ConnectionStatus: connection.Authorized, PlatformType: tefca.PlatformType,
 				RequestID: p.Attempt.RequestID, ExternalID: p.Attempt.ExternalID, ExternalState: p.Attempt.ExternalState, Scope: tefca.Scope,
-				ConsentExpiresAt: f.Connected.ConsentExpiresAt.UTC().Format(time.RFC3339), TEFCADirectoryID: f.ID,
+				ConsentExpiresAt: timestamp.Of(f.Connected.ConsentExpiresAt), TEFCADirectoryID: f.ID,
 			}
 		}
 		out.Facilities = append(out.Facilities, shown)

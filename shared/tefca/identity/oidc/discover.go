@@ -6,9 +6,9 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"recordbridge/shared/cache"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/secret/jws"
 	"recordbridge/shared/tefca/identity"
@@ -32,20 +32,22 @@ type configuration struct {
 	issRequired bool   // RFC 9207
 }
 
-// memory is what providers have said of themselves. There are as many as an operator has configured.
+// maxKnown bounds the memory of a warm function. There are as many providers as an operator has configured.
+const maxKnown = 64
+
+// memory keeps what providers have said of themselves.
 type memory struct {
-	mu         sync.Mutex
-	discovered map[string]dated[configuration] // by issuer
-	keys       map[string]dated[jws.Keys]      // by address
+	discovered *cache.Cache[string, configuration] // by issuer
+	keys       *cache.Cache[string, dated]         // by address
 }
 
-type dated[V any] struct {
-	value V
-	at    time.Time
+type dated struct {
+	keys jws.Keys
+	at   time.Time
 }
 
-func newMemory() *memory {
-	return &memory{discovered: map[string]dated[configuration]{}, keys: map[string]dated[jws.Keys]{}}
+func newMemory(now func() time.Time) memory {
+	return memory{cache.New[string, configuration](maxKnown, knownLife, now), cache.New[string, dated](maxKnown, knownLife, now)}
 }
 
 var (
@@ -56,25 +58,19 @@ var (
 
 // discover reads what a provider says of itself, for the minutes that it is believed. Failures are not remembered.
 func (p Party) discover(ctx context.Context, provider identity.Provider) (configuration, error) {
-	p.memory.mu.Lock()
-	known, ok := p.memory.discovered[provider.Issuer]
-	p.memory.mu.Unlock()
-	if ok && p.now().Sub(known.at) < knownLife {
-		return known.value, nil
-	}
-	address := strings.TrimSuffix(provider.Issuer, "/") + "/.well-known/openid-configuration"
-	document, err := p.get(ctx, address)
-	var found configuration
-	if err == nil {
-		found, err = configure(provider, document)
-	}
-	if err != nil {
-		return configuration{}, fault.Spot{Step: fault.StepDiscovery, Host: fault.HostOf(provider.Issuer)}.Failed(identity.Unavailable(err))
-	}
-	p.memory.mu.Lock()
-	defer p.memory.mu.Unlock()
-	p.memory.discovered[provider.Issuer] = dated[configuration]{found, p.now()}
-	return found, nil
+	return p.memory.discovered.Load(provider.Issuer, func() (configuration, error) {
+		address := strings.TrimSuffix(provider.Issuer, "/") + "/.well-known/openid-configuration"
+		document, err := p.get(ctx, address)
+		var found configuration
+		if err == nil {
+			found, err = configure(provider, document)
+		}
+		if err != nil {
+			spot := fault.Spot{Step: fault.StepDiscovery, Host: fault.HostOf(provider.Issuer)}
+			return configuration{}, spot.Failed(identity.Unavailable(err))
+		}
+		return found, nil
+	})
 }
 
 // configure reads a discovery document. Its issuer is exactly the one that was asked (OpenID Connect Discovery 1.0 section 4.3).
@@ -103,12 +99,8 @@ func configure(provider identity.Provider, document []byte) (configuration, erro
 
 // keys reads a key set, for the minutes that it is believed; one that lacks the wanted key sooner, but not at once again.
 func (p Party) keys(ctx context.Context, address, wanted string) (jws.Keys, error) {
-	p.memory.mu.Lock()
-	known, ok := p.memory.keys[address]
-	p.memory.mu.Unlock()
-	age := p.now().Sub(known.at)
-	if ok && age < knownLife && (known.value.Has(wanted) || age < keyPause) {
-		return known.value, nil
+	if known, ok := p.memory.keys.Get(address); ok && (known.keys.Has(wanted) || p.now().Sub(known.at) < keyPause) {
+		return known.keys, nil
 	}
 	document, err := p.get(ctx, address)
 	if err != nil {
@@ -118,8 +110,6 @@ func (p Party) keys(ctx context.Context, address, wanted string) (jws.Keys, erro
 	if err != nil {
 		return jws.Keys{}, identity.Unavailable(err)
 	}
-	p.memory.mu.Lock()
-	defer p.memory.mu.Unlock()
-	p.memory.keys[address] = dated[jws.Keys]{found, p.now()}
+	p.memory.keys.Put(address, dated{found, p.now()})
 	return found, nil
 }

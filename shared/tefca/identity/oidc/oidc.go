@@ -49,12 +49,12 @@ type Party struct {
 	doer    Doer
 	clients Clients
 	now     func() time.Time
-	memory  *memory
+	memory  memory
 }
 
 // NewParty makes a Party; all of it is needed.
 func NewParty(doer Doer, clients Clients, now func() time.Time) Party {
-	return Party{doer: doer, clients: clients, now: now, memory: newMemory()}
+	return Party{doer: doer, clients: clients, now: now, memory: newMemory(now)}
 }
 
 // Begin returns the address at the provider that a browser is sent to, and what is to be kept for its return. Where the provider
