@@ -37,7 +37,7 @@ const (
 )
 
 // environments are those that samconfig.toml has parameters for.
-func environments() []environment { return []environment{"dev", staging, production} }
+var environments = []environment{"dev", staging, production}
 
 func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io.Writer) error {
 	flags := flag.NewFlagSet("deploy", flag.ContinueOnError)
@@ -46,8 +46,8 @@ func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io
 		return err
 	}
 	env := environment(*named)
-	if !slices.Contains(environments(), env) {
-		return fmt.Errorf("which environment? There are %v: make deploy ENV=dev", environments())
+	if !slices.Contains(environments, env) {
+		return fmt.Errorf("which environment? There are %v: make deploy ENV=dev", environments)
 	}
 	config, err := os.ReadFile("samconfig.toml")
 	if err != nil {

@@ -45,18 +45,16 @@ const (
 
 // shapes are the values of the parameter shape: the flat claims of CMS-aligned networks, those of the RCE's SOP, and OpenID Connect
 // for Identity Assurance. The first is the usual one.
-func shapes() []string { return []string{shapeCMS, shapeSOP, shapeVerified} }
+var shapes = []string{shapeCMS, shapeSOP, shapeVerified}
 
 // faults are the values of the parameter fault. The first is none.
-func faults() []string {
-	return []string{
-		faultNone, faultLevel, faultExpiresSoon, faultExpired, faultSession, faultAudience, faultNonce, faultIssuer, faultSignature,
-		faultKey, faultBirthDate, faultAddress, faultUnavailable, faultTokenFails,
-	}
+var faults = []string{
+	faultNone, faultLevel, faultExpiresSoon, faultExpired, faultSession, faultAudience, faultNonce, faultIssuer, faultSignature,
+	faultKey, faultBirthDate, faultAddress, faultUnavailable, faultTokenFails,
 }
 
-func shapeOf(query url.Values) string { return orFirst(query.Get(shapeParam), shapes()) }
-func faultOf(query url.Values) string { return orFirst(query.Get(faultParam), faults()) }
+func shapeOf(query url.Values) string { return orFirst(query.Get(shapeParam), shapes) }
+func faultOf(query url.Values) string { return orFirst(query.Get(faultParam), faults) }
 
 func orFirst(value string, all []string) string {
 	if value == "" {

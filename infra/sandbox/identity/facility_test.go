@@ -63,7 +63,7 @@ func TestWhomTheProviderVouchesForIsKnownAtTheFacility(t *testing.T) {
 	w := newWorld(t)
 	network := w.facility(t)
 	for _, patient := range people.All() {
-		for _, shape := range provider.Shapes() {
+		for _, shape := range provider.Shapes {
 			left, pinned := w.leave(t)
 			who, err := w.comeBack(t, pinned, returned(t, w.get(left+"&person="+patient.Subject+"&decision=approve&shape="+shape, "")))
 			if err != nil {

@@ -155,7 +155,7 @@ func TestEveryPatientIsVouchedForInEveryShape(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, patient := range people.All() {
-		for _, shape := range append(provider.Shapes(), "") {
+		for _, shape := range append(provider.Shapes, "") {
 			left, pinned := w.leave(t)
 			told := returned(t, w.get(left+"&person="+patient.Subject+"&decision=approve&shape="+shape, ""))
 			who, err := w.comeBack(t, pinned, told)
@@ -182,11 +182,11 @@ func TestEveryFaultEndsInItsCause(t *testing.T) {
 		"no-birth-date": "demographics_missing", "no-address": "demographics_missing", "unavailable": "provider_unavailable",
 		"token-fails": "provider_unavailable",
 	}
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(causes)), slices.Sorted(slices.Values(provider.Faults()))); diff != "" {
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(causes)), slices.Sorted(slices.Values(provider.Faults))); diff != "" {
 		t.Errorf("faults (-want +got):\n%s", diff)
 	}
 	for fault, cause := range causes {
-		for _, shape := range provider.Shapes() {
+		for _, shape := range provider.Shapes {
 			left, pinned := w.leave(t)
 			told := returned(t, w.get(left+"&person=p01&decision=approve&fault="+fault+"&shape="+shape, ""))
 			who, err := w.comeBack(t, pinned, told)
@@ -352,7 +352,7 @@ func TestThePageShowsEveryPatientInThePersonsLanguage(t *testing.T) {
 		}
 	}
 	script := w.get(base+"/sandbox/identity/assets/identity.js", "").Body.String()
-	for _, word := range append(provider.Shapes(), provider.Faults()...) {
+	for _, word := range append(provider.Shapes, provider.Faults...) {
 		if strings.Count(script, `"`+word+`":`) != 2 {
 			t.Errorf("%s is not told in both languages", word)
 		}

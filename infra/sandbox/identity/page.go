@@ -45,7 +45,7 @@ func (s *Server) choicePage(w http.ResponseWriter, r *http.Request) {
 			Subject: p.Subject, Name: p.Person.Given + " " + p.Person.Family, Born: p.Person.BirthDate, Home: home.City + ", " + home.State, Story: p.Story,
 		})
 	}
-	s.writePage(w, http.StatusOK, view{Kind: "choice", Language: language(r), People: all, Shapes: shapes(), Faults: faults()})
+	s.writePage(w, http.StatusOK, view{Kind: "choice", Language: language(r), People: all, Shapes: shapes, Faults: faults})
 }
 
 // errorPage is for what must not be redirected. Nothing that the client sent is repeated on it.

@@ -64,7 +64,7 @@ func (s spec) persona() Persona {
 		Name:      s.given + " " + s.family,
 		About:     s.about,
 		Resources: s.size,
-		Types:     generatedTypes(),
+		Types:     generatedTypes,
 		load:      sync.OnceValues(s.generate),
 	}
 }

@@ -13,12 +13,10 @@ import (
 // https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-metrics-and-dimensions.html
-func standard() map[string]kept {
-	return map[string]kept{
-		"AWS/Lambda":     {[][]string{{"FunctionName"}, {"FunctionName", "Resource"}}, []string{"Errors", "Throttles", "Duration", "Invocations", "ConcurrentExecutions"}},
-		"AWS/SQS":        {[][]string{{"QueueName"}}, []string{"ApproximateAgeOfOldestMessage", "ApproximateNumberOfMessagesVisible"}},
-		"AWS/ApiGateway": {[][]string{{"ApiName", "Stage"}}, []string{"Count", "4XXError", "5XXError", "Latency"}},
-	}
+var standard = map[string]kept{
+	"AWS/Lambda":     {[][]string{{"FunctionName"}, {"FunctionName", "Resource"}}, []string{"Errors", "Throttles", "Duration", "Invocations", "ConcurrentExecutions"}},
+	"AWS/SQS":        {[][]string{{"QueueName"}}, []string{"ApproximateAgeOfOldestMessage", "ApproximateNumberOfMessagesVisible"}},
+	"AWS/ApiGateway": {[][]string{{"ApiName", "Stage"}}, []string{"Count", "4XXError", "5XXError", "Latency"}},
 }
 
 // kept are the metrics of a namespace of AWS, and the sets of dimensions that each is kept by.
@@ -128,7 +126,7 @@ func (one series) known(where string, found *findings) {
 // isSent tells whether there is such a metric by these dimensions, which are sorted.
 func isSent(namespace, name string, dimensions []string) bool {
 	if namespace != metric.Namespace {
-		known := standard()[namespace]
+		known := standard[namespace]
 		return slices.Contains(known.metrics, name) && contains(known.sets, dimensions)
 	}
 	own := metric.Name(name)

@@ -115,6 +115,17 @@ func (t *Tree) read(fsys fs.FS, name string) error {
 	return nil
 }
 
+// folders groups the Go files by folder.
+func (t *Tree) folders() map[string][]File {
+	all := map[string][]File{}
+	for _, f := range t.Files {
+		if f.Go != nil {
+			all[path.Dir(f.Path)] = append(all[path.Dir(f.Path)], f)
+		}
+	}
+	return all
+}
+
 // production lists the Go files that are not tests.
 func (t *Tree) production() []File {
 	return slices.DeleteFunc(slices.Clone(t.Files), func(f File) bool { return f.Go == nil || f.isTest() })
