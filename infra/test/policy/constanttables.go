@@ -12,14 +12,7 @@ func ConstantTables(t *Tree) []Finding {
 	var found findings
 	for _, files := range t.folders() {
 		files = slices.DeleteFunc(files, File.isTest) // which stand outside of the package, and cannot name its tables
-		tables := map[string]bool{}
-		for _, f := range files {
-			for _, d := range f.Go.Decls {
-				if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.VAR {
-					tabled(g, tables)
-				}
-			}
-		}
+		tables := tablesOf(files)
 		for _, f := range files {
 			ast.Inspect(f.Go, func(n ast.Node) bool {
 				for _, changed := range changes(n) {
@@ -32,6 +25,19 @@ func ConstantTables(t *Tree) []Finding {
 		}
 	}
 	return found.sorted()
+}
+
+// tablesOf lists the names of a package's tables.
+func tablesOf(files []File) map[string]bool {
+	tables := map[string]bool{}
+	for _, f := range files {
+		for _, d := range f.Go.Decls {
+			if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.VAR {
+				tabled(g, tables)
+			}
+		}
+	}
+	return tables
 }
 
 // tabled adds the names of variables that are made of a table.
