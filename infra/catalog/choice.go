@@ -49,7 +49,8 @@ type List struct {
 	Body io.Reader
 }
 
-// Lists are those of a choice, all of them for test mode. sandbox is the address of the stack's sandbox, which FHIR bases begin with.
+// Lists are those of a choice, all of them for test mode. sandbox is the address of the stack's sandbox,
+// which FHIR bases begin with.
 func (c Choice) Lists(sandbox string) []List {
 	if c != Sandbox && c != US {
 		return nil

@@ -55,7 +55,8 @@ func templates(root string) (string, error) {
 	return markdown([]string{"Name", "Templates", "Becomes", "By", "Tested in"}, rows), nil
 }
 
-// has tells whether a text has a template, or the one of a section whose entries are required, which is the same with ".1" behind it.
+// has tells whether a text has a template, or the one of a section whose entries are required, which is the
+// same with ".1" behind it.
 func has(text []byte, root string) bool {
 	return bytes.Contains(text, []byte(`"`+root+`"`)) || bytes.Contains(text, []byte(`"`+root+`.1"`))
 }

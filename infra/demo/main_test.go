@@ -11,7 +11,8 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// stackOf writes the run file of a stack that knows an organisation and nothing else, and returns the file and where that stack is.
+// stackOf writes the run file of a stack that knows an organisation and nothing else, and returns the file
+// and where that stack is.
 func stackOf(t *testing.T, name string) (file, url string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

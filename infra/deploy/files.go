@@ -33,7 +33,8 @@ type files struct {
 	out   io.Writer
 }
 
-// keepBefore puts them into the bucket of a stack that has one already, so that whichever version answers a page's request has its files.
+// keepBefore puts them into the bucket of a stack that has one already, so that whichever version answers a
+// page's request has its files.
 func (f files) keepBefore(ctx context.Context, stack string) (kept bool, err error) {
 	deployed, err := target.Named(ctx, stack)
 	if cloudformation.IsMissing(err) || err == nil && deployed.Outputs["WidgetBucket"] == "" {
@@ -45,8 +46,8 @@ func (f files) keepBefore(ctx context.Context, stack string) (kept bool, err err
 	return true, f.keep(ctx, deployed)
 }
 
-// keep puts into the bucket what is not there yet. Nothing is ever overwritten, and a version of the element that was deployed with other
-// bytes is an error.
+// keep puts into the bucket what is not there yet. Nothing is ever overwritten, and a version of the element that was
+// deployed with other bytes is an error.
 func (f files) keep(ctx context.Context, deployed target.Stack) error {
 	if _, err := fs.Stat(f.built, "manifest.json"); errors.Is(err, fs.ErrNotExist) {
 		fmt.Fprintln(f.out, "\nThe widget's pages were not built, which needs Node 20 or later: the service will say so in their place.")
@@ -104,8 +105,9 @@ func same(ctx context.Context, bucket blob.Bucket, name string, content []byte) 
 	return err
 }
 
-// setting is a setting of samconfig.toml for an environment's deployment: that of deploy goes before that for all commands. It reads no more of
-// TOML than tables and strings in double quotes, which is all that SAM's own examples have; what it does not understand is empty.
+// setting is a setting of samconfig.toml for an environment's deployment: that of deploy goes before that for all
+// commands. It reads no more of TOML than tables and strings in double quotes, which is all that SAM's own examples
+// have; what it does not understand is empty.
 func setting(config string, env environment, wanted string) string {
 	found := map[string]string{}
 	table := ""

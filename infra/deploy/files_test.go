@@ -48,8 +48,8 @@ func held(t *testing.T, bucket *s3.Client) map[string]string {
 	return all
 }
 
-// TestTheWidgetsFilesAreThereBeforeAPageAsksForThem: while one version takes the other's place, either answers. A bucket that the deployment
-// makes is filled after it.
+// TestTheWidgetsFilesAreThereBeforeAPageAsksForThem: while one version takes the other's place, either answers. A
+// bucket that the deployment makes is filled after it.
 func TestTheWidgetsFilesAreThereBeforeAPageAsksForThem(t *testing.T) {
 	for made, after := range map[string]string{"": " after 1", "bucket": " after 2", "stack": " after 2"} {
 		t.Run("made "+made, func(t *testing.T) {
@@ -99,7 +99,8 @@ func TestWhatAnotherReleaseHasMadeStays(t *testing.T) {
 	}
 }
 
-// TestAVersionOfTheElementNeverChanges: a customer's page refuses other bytes than it has pinned, and one that has pinned none expects them.
+// TestAVersionOfTheElementNeverChanges: a customer's page refuses other bytes than it has pinned, and one that has
+// pinned none expects them.
 func TestAVersionOfTheElementNeverChanges(t *testing.T) {
 	p, bucket := newWidget(t)
 	_, _, err := p.deploy(t, "-env", "dev")

@@ -79,7 +79,8 @@ func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io
 	return nil
 }
 
-// deliver deploys what was built, after the widget's files where the stack has their bucket already, before them where it makes it.
+// deliver deploys what was built, after the widget's files where the stack has their bucket already,
+// before them where it makes it.
 func deliver(ctx context.Context, env environment, stack string, deploy func() error, out io.Writer) (target.Stack, error) {
 	widget := files{built: os.DirFS(builtPages), out: out}
 	kept, err := widget.keepBefore(ctx, stack)
@@ -102,8 +103,9 @@ func deliver(ctx context.Context, env environment, stack string, deploy func() e
 	return deployed, err
 }
 
-// deployment is sam's command line. What is given there replaces all parameters of samconfig.toml, so those go with the release, which
-// nothing else tells apart where only a parameter's value is another (docs/adr/0019-aliases-and-the-front.md).
+// deployment is sam's command line. What is given there replaces all parameters of samconfig.toml, so those go with the
+// release, which nothing else tells apart where only a parameter's value is another
+// (docs/adr/0019-aliases-and-the-front.md).
 func deployment(config string, env environment, now time.Time) []string {
 	arguments := []string{"deploy", "--config-env", string(env), "--no-fail-on-empty-changeset", "--parameter-overrides"}
 	arguments = append(arguments, strings.Fields(setting(config, env, "parameter_overrides"))...)

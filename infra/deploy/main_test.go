@@ -29,7 +29,8 @@ stack_name = "staging-stack"
 stack_name = "prod-stack"
 `
 
-// project is a folder with a repository, a sam that notes how it was called, and what stands in for CloudFormation and S3.
+// project is a folder with a repository, a sam that notes how it was called, and what stands in
+// for CloudFormation and S3.
 type project struct {
 	calls   string            // what sam was called with
 	asked   []string          // of CloudFormation, as Action StackName

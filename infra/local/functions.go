@@ -19,9 +19,10 @@ import (
 	"recordbridge/shared/ids"
 )
 
-// mostProcesses is how many processes a function may have, and so how many batches of a queue are worked on at once, as far as the
-// MaximumConcurrency of the template lets it: enough that some that wait for a slow receiver or portal do not hold up the others, and few
-// enough for the memory of a laptop (18 MB of each of the webhook worker). A process works on one invocation at a time, as on AWS.
+// mostProcesses is how many processes a function may have, and so how many batches of a queue are worked on at once, as
+// far as the MaximumConcurrency of the template lets it: enough that some that wait for a slow receiver or portal do
+// not hold up the others, and few enough for the memory of a laptop (18 MB of each of the webhook worker). A process
+// works on one invocation at a time, as on AWS.
 const mostProcesses = 10
 
 // idleLife is how long one without work is kept; AWS keeps them for some minutes, too.

@@ -33,8 +33,8 @@ func finishUpdate(ctx context.Context, o options) error {
 	return nil
 }
 
-// restoreStage puts the API's new deployment on its stage: LocalStack removes the old deployment, and the stage with it. An update that changes
-// nothing of the API leaves both.
+// restoreStage puts the API's new deployment on its stage: LocalStack removes the old deployment, and the stage with
+// it. An update that changes nothing of the API leaves both.
 func restoreStage(ctx context.Context, o options) error {
 	api, err := only(ctx, o, gatewayAPI)
 	if err != nil {
@@ -81,8 +81,8 @@ func listed(ctx context.Context, o options, path string) ([]string, error) {
 	return found, nil
 }
 
-// moveAliases points every function's alias at the version that was published last: LocalStack leaves it where it was, at a version that the
-// update has removed.
+// moveAliases points every function's alias at the version that was published last: LocalStack leaves it where it was,
+// at a version that the update has removed.
 func moveAliases(ctx context.Context, o options) error {
 	names, err := functions(ctx, o)
 	if err != nil {
@@ -142,7 +142,8 @@ func moveAlias(ctx context.Context, o options, function string) error {
 	return ask(ctx, o, "lambda", http.MethodPut, lambdaAPI+function+"/aliases/"+alias, map[string]string{"FunctionVersion": strconv.Itoa(newest)}, nil)
 }
 
-// ask performs an operation of one of LocalStack's services. LocalStack checks no signature, and takes service and region from what should be one.
+// ask performs an operation of one of LocalStack's services. LocalStack checks no signature, and takes service and
+// region from what should be one.
 func ask(ctx context.Context, o options, service, method, path string, in, out any) error {
 	var body io.Reader = http.NoBody // of a GET LocalStack understands no other
 	if in != nil {

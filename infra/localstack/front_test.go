@@ -11,8 +11,8 @@ import (
 	"recordbridge/infra/local/inbox"
 )
 
-// fronted is a front before a LocalStack that answers with what it was asked, redirects to the address that is asked for, and refuses as it
-// is asked to.
+// fronted is a front before a LocalStack that answers with what it was asked, redirects to the address that is asked
+// for, and refuses as it is asked to.
 func fronted(t *testing.T) *front {
 	t.Helper()
 	localstack := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -112,8 +112,9 @@ func TestAddressesOfFilesLeadToThisMachine(t *testing.T) {
 	}
 }
 
-// TestTheFrontAnswersAsAWSWould where LocalStack's gateway does not: with what the template declares for an unknown path, and with the name that
-// AWS gives to a challenge, and where there is no API for now. A function's own refusal stays as it is.
+// TestTheFrontAnswersAsAWSWould where LocalStack's gateway does not: with what the template declares for an
+// unknown path, and with the name that AWS gives to a challenge, and where there is no API for now. A function's
+// own refusal stays as it is.
 func TestTheFrontAnswersAsAWSWould(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)

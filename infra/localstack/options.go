@@ -14,7 +14,8 @@ import (
 type options struct {
 	address string // of the API and the inbox
 	aws     string // of LocalStack
-	release string // names what is deployed, so that an update makes a new version of every function; empty for the only one
+	// names what is deployed, so that an update makes a new version of every function; empty for the only one
+	release string
 	source  string // folder of what is deployed
 	// previous is the folder of the release that is deployed first, for trying the upgrade; empty for none.
 	previous string

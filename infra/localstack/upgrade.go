@@ -22,16 +22,18 @@ import (
 )
 
 const (
-	// oneByOne asks a portal one thing at a time, and slow is the portal of which each answer is held back, held at most, as long as the upgrade is not over: so an
-	// export of it is still under way when the functions are replaced. A client waits 30 s for an answer.
+	// oneByOne asks a portal one thing at a time, and slow is the portal of which each answer is held back, held at most,
+	// as long as the upgrade is not over: so an export of it is still under way when the functions are replaced. A client
+	// waits 30 s for an answer.
 	oneByOne = "fhir: {rate: {in_flight: 1}}"
 	slow     = "/sandbox/with/slow:1s"
 	held     = 25 * time.Second
-	// refusals are the attempts of the pending delivery before the upgrade. The third is due five minutes after the second, or when the
-	// receiver asks for it, within ten (docs/webhooks.md).
+	// refusals are the attempts of the pending delivery before the upgrade. The third is due five minutes after the
+	// second, or when the receiver asks for it, within ten (docs/webhooks.md).
 	refusals            = 2
 	leastTime, mostTime = 5 * time.Minute, 10 * time.Minute
-	// workTime bounds what is waited for before the upgrade, and after it: that third attempt, and what an export loses when its worker is replaced.
+	// workTime bounds what is waited for before the upgrade, and after it: that third attempt, and what an export loses
+	// when its worker is replaced.
 	workTime = 10 * time.Minute
 	exported = "patient.ehi_export_success"
 )
@@ -46,7 +48,8 @@ type watch struct {
 	over     chan struct{} // closed when the upgrade is over
 }
 
-// newWatch watches an upgrade on a machine that took so long to deploy the release before. An upgrade takes twice as long.
+// newWatch watches an upgrade on a machine that took so long to deploy the release before. An
+// upgrade takes twice as long.
 func newWatch(took time.Duration) *watch {
 	return &watch{receiver: inboxPath + "/birch", lasts: min(max(5*took/2, leastTime), mostTime), over: make(chan struct{})}
 }
@@ -79,8 +82,8 @@ func (w *watch) refuses(r *http.Request) bool {
 	return err == nil && bytes.Contains(body, []byte(exported)) && w.refused.Add(1) <= refusals
 }
 
-// upgrade deploys the previous release, starts a delivery that its receiver refuses and an export that runs long, upgrades the stack, and
-// returns nil when both have ended well, each told by one event.
+// upgrade deploys the previous release, starts a delivery that its receiver refuses and an export that runs long,
+// upgrades the stack, and returns nil when both have ended well, each told by one event.
 func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, progress io.Writer) error {
 	before := o
 	before.source, before.release, o.release = o.previous, "previous00", "thisrelease"

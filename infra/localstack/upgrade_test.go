@@ -17,7 +17,8 @@ import (
 	"recordbridge/infra/local/inbox"
 )
 
-// TestTheReceiverRefusesTheFirstAttemptsOfAnExportsEvent: other events, other receivers and the third attempt come through.
+// TestTheReceiverRefusesTheFirstAttemptsOfAnExportsEvent: other events, other receivers and the
+// third attempt come through.
 func TestTheReceiverRefusesTheFirstAttemptsOfAnExportsEvent(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)

@@ -64,7 +64,8 @@ func (s site) batch(w http.ResponseWriter, r *http.Request) {
 	answerFault(w, http.StatusOK, fhirType, string(encoded))
 }
 
-// batched answers the request of one entry. What stands in a batch is asked at once, so that no switch delays or counts it.
+// batched answers the request of one entry. What stands in a batch is asked at once, so that no
+// switch delays or counts it.
 func (s site) batched(r *http.Request, one batchEntry, at int) batchEntry {
 	refused := func(status int, code, text string) batchEntry {
 		return batchEntry{Resource: json.RawMessage(outcome(code, text)), Response: &batchResponse{strconv.Itoa(status) + " " + http.StatusText(status)}}

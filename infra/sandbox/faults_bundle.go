@@ -110,7 +110,8 @@ func (q fhirRequest) rewriteNext(ctx context.Context, address string) (string, e
 	return next.String(), nil
 }
 
-// turnPage finds what a next link goes on with. One of a session works once, one at the base as often as it is asked for.
+// turnPage finds what a next link goes on with. One of a session works once, one at the base as
+// often as it is asked for.
 func (q fhirRequest) turnPage(ctx context.Context, r *http.Request) (fhirRequest, error) {
 	q.continued = q.query.Has("page")
 	if id := q.query.Get("sessionID"); id != "" && q.with.Has(switches.SessionNext) {

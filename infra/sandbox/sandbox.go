@@ -44,8 +44,8 @@ type Deps struct {
 	Random                  io.Reader
 	AccessTokenTTL, CodeTTL time.Duration
 	Logger                  *slog.Logger
-	// Identities are the identity providers whose word the portal takes for who a person is (package udap); without them it is the
-	// simulated one beside it.
+	// Identities are the identity providers whose word the portal takes for who a person is (package udap); without them
+	// it is the simulated one beside it.
 	Identities udap.Issuers
 }
 
@@ -84,7 +84,8 @@ func New(d Deps) (http.Handler, error) {
 	}}, nil
 }
 
-// unlisted are the patients of TEFCA mode, whom the portal knows as a facility of a network; they have no sign-in of their own.
+// unlisted are the patients of TEFCA mode, whom the portal knows as a facility of a network; they have
+// no sign-in of their own.
 func unlisted() []persona.Persona {
 	all := people.All()
 	known := make([]persona.Persona, 0, len(all))

@@ -16,7 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// attachmentURL is where the first document of a record, read by itself and found by a search, says that its content is.
+// attachmentURL is where the first document of a record, read by itself and found by a search,
+// says that its content is.
 func (p *portal) attachmentURL(access string) string {
 	p.t.Helper()
 	type document struct {

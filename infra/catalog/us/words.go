@@ -1,6 +1,7 @@
 package us
 
-// tables are what names are made of, by kind: texts with, behind "=", how often each is chosen. Words of patterns that are kinds stand for one of theirs.
+// tables are what names are made of, by kind: texts with, behind "=", how often each is chosen. Words of patterns that
+// are kinds stand for one of theirs.
 var tables = map[string]string{
 	"names": "First I Surname, Degree=90|First I Surname Degree=30|First Surname, Degree=60|Surname, First Degree=20|Dr First Surname=18|First Surname=42|" +
 		"Proper=62|Proper Field Noun=230|Proper Field=100|Proper Kind Noun=130|Proper Medical Noun=20|Proper Family Medicine=20|Proper Internal Medicine=8|" +

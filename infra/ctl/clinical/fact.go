@@ -1,6 +1,6 @@
-// Package clinical compares what two sets of FHIR resources say of a patient, fact by fact: what kind, which code, when, which
-// value and status. Ids, narratives and the order are no facts, so that two conversions of the same document are equal however
-// they were made.
+// Package clinical compares what two sets of FHIR resources say of a patient, fact by fact: what kind, which code,
+// when, which value and status. Ids, narratives and the order are no facts, so that two conversions of the same
+// document are equal however they were made.
 package clinical
 
 import (
@@ -24,7 +24,8 @@ type Fact struct {
 	parts map[string][]string // everything else, by the names that lead to it
 }
 
-// asides are types that are no facts themselves: facts that refer to them say who and where, and what they were made from.
+// asides are types that are no facts themselves: facts that refer to them say who and where, and
+// what they were made from.
 var asides = []string{"Binary", "Composition", "Location", "Medication", "Organization", "Practitioner", "PractitionerRole", "Provenance"}
 
 // Read lists the facts of resources, one JSON object a line, in order.

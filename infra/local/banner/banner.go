@@ -1,5 +1,5 @@
-// Package banner is what a stack on this machine prints when it is ready: where it is, its keys, and the main job as commands for a
-// shell. It knows neither how the stack runs nor how it was made, only its run file.
+// Package banner is what a stack on this machine prints when it is ready: where it is, its keys, and the main job as
+// commands for a shell. It knows neither how the stack runs nor how it was made, only its run file.
 package banner
 
 import (
@@ -13,7 +13,8 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// Print says that everything is ready, where it is, and what to do with it. filesAt is where files are when they have no host of their own.
+// Print says that everything is ready, where it is, and what to do with it. filesAt is where files are when they
+// have no host of their own.
 func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error {
 	var text strings.Builder
 	text.WriteString("\nReady.\n\n")

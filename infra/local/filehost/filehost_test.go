@@ -68,7 +68,8 @@ func TestOnlyRedirectsToFilesAreRenamed(t *testing.T) {
 	}
 }
 
-// TestASignatureIsAboutTheAddressOfTheFunctions: whatever client follows the redirect names the host that it was led to.
+// TestASignatureIsAboutTheAddressOfTheFunctions: whatever client follows the redirect names the
+// host that it was led to.
 func TestASignatureIsAboutTheAddressOfTheFunctions(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]string{

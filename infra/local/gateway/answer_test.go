@@ -46,8 +46,8 @@ func TestHeadersOfAnAnswerReachTheClientAsThroughAPIGateway(t *testing.T) {
 	}
 }
 
-// What a function calls base64 is decoded where the API has binary media types; what it does not passes as it is, under */* too.
-// https://docs.aws.amazon.com/apigateway/latest/developerguide/lambda-proxy-binary-media.html
+// What a function calls base64 is decoded where the API has binary media types; what it does not passes as it is, under
+// */* too. https://docs.aws.amazon.com/apigateway/latest/developerguide/lambda-proxy-binary-media.html
 func TestOnlyWhatIsCalledBase64IsDecoded(t *testing.T) {
 	t.Parallel()
 	functions := []template.Function{{LogicalID: "F", Routes: []template.Route{{Method: "GET", Path: "/a"}}}}

@@ -16,9 +16,9 @@ type Grant struct {
 	Sid       string
 	Action    string // as the statement has it, perhaps with *
 	Resource  string
-	// Rows is the pattern of partition keys, as the statement has it under dynamodb:LeadingKeys; empty where it has none. The
-	// patterns of both modes are one grant, which has the spelling of test mode: what a function does in one mode, it does in
-	// the other.
+	// Rows is the pattern of partition keys, as the statement has it under dynamodb:LeadingKeys; empty where it has
+	// none. The patterns of both modes are one grant, which has the spelling of test mode: what a function does in one
+	// mode, it does in the other.
 	Rows string
 }
 

@@ -213,7 +213,8 @@ func TestTheRecordShowsWhatWasUsedAndWhatWasNot(t *testing.T) {
 	}
 	unused := []iam.Grant{
 		grant("dynamodb:GetItem", notesARN), grant("dynamodb:GetItem", visitsARN),
-		{Function: worker, Statement: 1, Sid: "dynamodb:PutItem", Action: "dynamodb:PutItem", Resource: "*"}, // the first one was enough
+		// the first one was enough
+		{Function: worker, Statement: 1, Sid: "dynamodb:PutItem", Action: "dynamodb:PutItem", Resource: "*"},
 	}
 	if diff := cmp.Diff(unused, authority.Unused()); diff != "" {
 		t.Errorf("unused (-want +got):\n%s", diff)

@@ -17,7 +17,8 @@ const (
 	maxBody = 1 << 20 // bytes of one body; our own webhooks are far below
 )
 
-// Delivery is one request that was received. Its JSON is the contract of run.json's inbox_url (README.md, "What make run shows").
+// Delivery is one request that was received. Its JSON is the contract of run.json's inbox_url
+// (README.md, "What make run shows").
 type Delivery struct {
 	ReceivedAt time.Time         `json:"received_at"`
 	Method     string            `json:"method"`

@@ -62,8 +62,9 @@ func FindCLI() error {
 	return nil
 }
 
-// Start starts the CLI and waits until it answers. The containers find this machine under the name localhost as well: addresses of
-// portals and webhooks that are on it have to mean the same inside and outside. On success the caller closes the Lambda.
+// Start starts the CLI and waits until it answers. The containers find this machine under the name localhost as
+// well: addresses of portals and webhooks that are on it have to mean the same inside and outside. On success the
+// caller closes the Lambda.
 func Start(ctx context.Context, o Options) (*Lambda, error) {
 	address, err := freeAddress(ctx)
 	if err != nil {
@@ -94,9 +95,9 @@ func Start(ctx context.Context, o Options) (*Lambda, error) {
 	return l, nil
 }
 
-// surroundings are the environment of the CLI: the runner's, for Docker's sake, without what leads to real AWS accounts, since the CLI would look
-// for credentials and give them to the functions, and without the variables of the functions: the CLI takes the shell's for them, where
-// it has one of the name.
+// surroundings are the environment of the CLI: the runner's, for Docker's sake, without what leads to real AWS
+// accounts, since the CLI would look for credentials and give them to the functions, and without the variables of the
+// functions: the CLI takes the shell's for them, where it has one of the name.
 func surroundings(functions []template.Function) []string {
 	all := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
@@ -108,7 +109,8 @@ func surroundings(functions []template.Function) []string {
 	return append(all, "SAM_CLI_TELEMETRY=0", "AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull, "AWS_EC2_METADATA_DISABLED=true")
 }
 
-// Close ends the containers and the CLI, which would end them one after the other, and may have started some more meanwhile.
+// Close ends the containers and the CLI, which would end them one after the other, and may have
+// started some more meanwhile.
 func (l *Lambda) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()

@@ -2,9 +2,9 @@ package template
 
 import "go.yaml.in/yaml/v3"
 
-// standIn puts what is anchored in a template's Metadata section in the place of the aliases that resources have as their
-// Metadata: a waiver that is the same for all functions is written once. Nowhere else are aliases understood. SAM writes
-// them out when it builds, since CloudFormation takes none.
+// standIn puts what is anchored in a template's Metadata section in the place of the aliases that resources have as
+// their Metadata: a waiver that is the same for all functions is written once. Nowhere else are aliases understood. SAM
+// writes them out when it builds, since CloudFormation takes none.
 func standIn(root *yaml.Node) {
 	for _, section := range entries(root) {
 		switch section.key {
@@ -24,8 +24,8 @@ func standIn(root *yaml.Node) {
 	}
 }
 
-// metadata reads what stands beside a resource's properties: linters' waivers, which .ci/template judges, and for a function
-// how SAM builds it.
+// metadata reads what stands beside a resource's properties: linters' waivers, which .ci/template judges, and for a
+// function how SAM builds it.
 func metadata(r resource, err *error) {
 	if r.metadata == nil {
 		return

@@ -10,8 +10,8 @@ type role struct {
 	tags       map[string]string
 }
 
-// role reads an AWS::IAM::Role. What functions may do stands in its inline policies; managed policies are refused, since what
-// they allow stands elsewhere and changes. A role of another service has no meaning on a laptop.
+// role reads an AWS::IAM::Role. What functions may do stands in its inline policies; managed policies are refused,
+// since what they allow stands elsewhere and changes. A role of another service has no meaning on a laptop.
 func (b *builder) role(r resource, o *object) {
 	o.ignore("Description")
 	trust := o.object("AssumeRolePolicyDocument")
@@ -73,8 +73,8 @@ func (b *builder) isLogGroup(name string) bool {
 	return false
 }
 
-// permit gives every function the statements of its role. Without a role, or a log group, of the template AWS would make
-// ones that nobody has written down.
+// permit gives every function the statements of its role. Without a role, or a log group, of the template AWS would
+// make ones that nobody has written down.
 func (b *builder) permit() error {
 	for _, n := range b.needs {
 		f := &b.template.Functions[n.function]

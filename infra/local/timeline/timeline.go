@@ -50,7 +50,8 @@ const (
 	Waiting State = "waiting" // for a process: a free one, or one that starts
 	Running State = "running"
 	Done    State = "done"
-	Failed  State = "failed" // the function failed, answered 5xx, left a message undone, or logged the error of a unit of work
+	// the function failed, answered 5xx, left a message undone, or logged the error of a unit of work
+	Failed State = "failed"
 )
 
 // Call is one AWS call of an invocation.

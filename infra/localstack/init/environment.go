@@ -17,7 +17,8 @@ type options struct {
 	variables []string
 }
 
-// environment is one container: it takes invocations from LocalStack, one after the other, and keeps the function running.
+// environment is one container: it takes invocations from LocalStack, one after the other, and
+// keeps the function running.
 type environment struct {
 	options
 
@@ -44,8 +45,8 @@ func (e *environment) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// run keeps the function running until ctx ends. As Lambda does, it starts it again after it has exited or taken too long. One that
-// does not get ready is reported and ends the environment.
+// run keeps the function running until ctx ends. As Lambda does, it starts it again after it has exited or taken too
+// long. One that does not get ready is reported and ends the environment.
 func (e *environment) run(ctx context.Context) error {
 	for first := true; ctx.Err() == nil; first = false {
 		p, err := begin(ctx, e.options, e.output)

@@ -56,7 +56,8 @@ func (p *process) stop() {
 	<-p.gone
 }
 
-// output is where a function writes its log lines: a file, so that what it has written before it answered is there when the answer is.
+// output is where a function writes its log lines: a file, so that what it has written before it answered is
+// there when the answer is.
 type output struct {
 	file *os.File
 	read int64 // how much of it was taken
@@ -73,7 +74,8 @@ func newOutput() (*output, error) {
 	return &output{file: file}, nil
 }
 
-// take returns what was written since the last time. The function writes at the end of the same file, which this does not move.
+// take returns what was written since the last time. The function writes at the end of the same file,
+// which this does not move.
 func (o *output) take() string {
 	text, err := io.ReadAll(io.NewSectionReader(o.file, o.read, math.MaxInt64-o.read))
 	o.read += int64(len(text))

@@ -112,8 +112,8 @@ func patientParams(resourceType string) []param {
 	}
 }
 
-// params are the parameters that this server honours for a type: all that there are, unless its options say by which of two it
-// finds the patient.
+// params are the parameters that this server honours for a type: all that there are, unless its options say by which of
+// two it finds the patient.
 func (s *Server) params(resourceType string) []param {
 	all := searchParams(resourceType)
 	has := func(name string) bool { return slices.ContainsFunc(all, func(p param) bool { return p.name == name }) }

@@ -78,8 +78,9 @@ func check(query url.Values) *problem {
 	return nil
 }
 
-// authorize answers GET /authorize: the page, and with a decision the redirect back. What is wrong with the client or its redirect
-// URI is shown on a page and never redirected (RFC 6749 section 4.1.2.1); everything else goes back to the client.
+// authorize answers GET /authorize: the page, and with a decision the redirect back. What is wrong with the
+// client or its redirect URI is shown on a page and never redirected (RFC 6749 section 4.1.2.1); everything else
+// goes back to the client.
 func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	own := r.URL.Query()
 	asked, ok, err := s.asked(r, own)

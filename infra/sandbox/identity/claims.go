@@ -43,8 +43,8 @@ const (
 	expiresSoonWithin = 20 * time.Second
 )
 
-// shapes are the values of the parameter shape: the flat claims of CMS-aligned networks, those of the RCE's SOP, and OpenID Connect
-// for Identity Assurance. The first is the usual one.
+// shapes are the values of the parameter shape: the flat claims of CMS-aligned networks, those of the RCE's SOP, and
+// OpenID Connect for Identity Assurance. The first is the usual one.
 var shapes = []string{shapeCMS, shapeSOP, shapeVerified}
 
 // faults are the values of the parameter fault. The first is none.
@@ -142,7 +142,8 @@ func said(person tefca.Person, code codeRecord) map[string]any {
 	return vouched(claims, code)
 }
 
-// vouched says the level, in the way of the shape; the RCE's own says it by contract alone, and so nothing unless it is low.
+// vouched says the level, in the way of the shape; the RCE's own says it by contract alone, and so
+// nothing unless it is low.
 func vouched(claims map[string]any, code codeRecord) map[string]any {
 	level := 2
 	if code.Fault == faultLevel {

@@ -87,7 +87,8 @@ func (s *Server) issue(w http.ResponseWriter, r *http.Request, code codeRecord) 
 	})
 }
 
-// Keys are those by which a facility of the network checks this provider's tokens (package udap); it has none of another issuer.
+// Keys are those by which a facility of the network checks this provider's tokens (package udap); it
+// has none of another issuer.
 func (s *Server) Keys(ctx context.Context, issuer string) (jose.KeySet, error) {
 	if issuer != s.Issuer {
 		return jose.KeySet{}, nil

@@ -100,8 +100,8 @@ func (s *Server) tellExpiry(answer *tokenAnswer, seconds int64) {
 	}
 }
 
-// IssueTo answers a token request whose client another side of the portal has let in (package udap): a token for the record of a
-// person, without a refresh token, whatever is asked. The client's next request gets another one.
+// IssueTo answers a token request whose client another side of the portal has let in (package udap): a token for the
+// record of a person, without a refresh token, whatever is asked. The client's next request gets another one.
 func (s *Server) IssueTo(w http.ResponseWriter, r *http.Request, clientID, personaID, requested string) {
 	var scopes []string
 	for _, one := range s.grantable(requested) {

@@ -34,7 +34,8 @@ const (
 
 var errCommunity = errors.New("the stored trust community cannot be read")
 
-// community is the stack's trust community: an anchor with its key, and the key of every portal. It is made once for each store.
+// community is the stack's trust community: an anchor with its key, and the key of every portal. It is
+// made once for each store.
 type community struct {
 	store  oauth.Store
 	now    func() time.Time

@@ -56,8 +56,8 @@ type step struct {
 	first bool // without it nothing else makes sense
 }
 
-// Run looks at everything, prints each step with its time and at the end what was left behind, and returns an error when a step
-// has failed, or ErrRefused.
+// Run looks at everything, prints each step with its time and at the end what was left behind, and returns an error
+// when a step has failed, or ErrRefused.
 func Run(ctx context.Context, o Options) error {
 	api, err := contract.ReadAPI(docs.OpenAPI())
 	if err != nil {

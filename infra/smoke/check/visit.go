@@ -14,7 +14,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// returnURL is where the organisation's patients return. Nobody goes there: the browser is this program, which stops before.
+// returnURL is where the organisation's patients return. Nobody goes there: the browser is this
+// program, which stops before.
 const returnURL = "https://smoke.example/return"
 
 // arrive makes an organisation with a credential of test mode, unless there is a credential.

@@ -280,8 +280,8 @@ func lookUp(document map[string]any, reference string) any {
 	return at
 }
 
-// TestTheWordsOfALossAreTheSame: why something of a type may be missing is one closed set of words in both descriptions and in
-// docs/webhooks.md, and the set that the code has.
+// TestTheWordsOfALossAreTheSame: why something of a type may be missing is one closed set of words in both descriptions
+// and in docs/webhooks.md, and the set that the code has.
 func TestTheWordsOfALossAreTheSame(t *testing.T) {
 	t.Parallel()
 	var api map[string]any

@@ -247,7 +247,8 @@ func TestAMessageDoesNotOutliveItsToken(t *testing.T) {
 	}
 }
 
-// The id_token is in the request as it was signed, in all three, and the body has the verified demographics and no more.
+// The id_token is in the request as it was signed, in all three, and the body has the verified
+// demographics and no more.
 func TestWhatTheGatewayIsTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

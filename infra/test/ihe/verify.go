@@ -18,8 +18,8 @@ import (
 	dsig "github.com/russellhaering/goxmldsig"
 )
 
-// accepts verifies a request as a QHIN does: the assertion is signed by who holds the TLS key, is valid now and for this address, is of the
-// purpose T-IAS, comes with an id_token and is tied to this message by a signed timestamp.
+// accepts verifies a request as a QHIN does: the assertion is signed by who holds the TLS key, is valid now and for
+// this address, is of the purpose T-IAS, comes with an id_token and is tied to this message by a signed timestamp.
 func (p *Peer) accepts(document *etree.Document, shown *x509.Certificate, audience string) error {
 	assertion := document.FindElement("//Security/Assertion")
 	if assertion == nil {

@@ -120,8 +120,8 @@ func (f *flood) begin(task export.Task) time.Duration {
 	return around(f.random, exporting)
 }
 
-// TestThousandsOfExportsOfOneOrganisationDelayNobodyElses: without a share, others wait for one of the workers, all of which are
-// busy with the one organisation's. 5,000 in a soak.
+// TestThousandsOfExportsOfOneOrganisationDelayNobodyElses: without a share, others wait for one of the workers, all of
+// which are busy with the one organisation's. 5,000 in a soak.
 func TestThousandsOfExportsOfOneOrganisationDelayNobodyElses(t *testing.T) {
 	t.Parallel()
 	many := 1000

@@ -42,11 +42,12 @@ func (st statement) forAccount() bool {
 	return short(at(st.condition, "StringEquals", "aws:SourceAccount")) == "${AWS::AccountId}"
 }
 
-// Wildcards finds statements that allow more than they name: an action or a resource with a wildcard, other than the
-// objects of a bucket of the template; everything but what is named; everybody; a service on behalf of any account. A
-// condition excuses none of them. Only a key's policy may delegate everything to the account's own IAM, since without it
-// nobody could ever change the key, and there the resource * is the key itself. Permissions count as well that are not
-// written out in a role's own statements, but for those that let an API or a schedule of the stack start a function.
+// Wildcards finds statements that allow more than they name: an action or a resource with a wildcard, other than
+// the objects of a bucket of the template; everything but what is named; everybody; a service on behalf of any
+// account. A condition excuses none of them. Only a key's policy may delegate everything to the account's own
+// IAM, since without it nobody could ever change the key, and there the resource * is the key itself. Permissions
+// count as well that are not written out in a role's own statements, but for those that let an API or a schedule
+// of the stack start a function.
 func Wildcards(s *Stack) []Finding {
 	var found findings
 	for _, r := range s.Resources {
@@ -127,7 +128,8 @@ func Strangers(s *Stack) []Finding {
 	return found.sorted()
 }
 
-// owned is how a statement names a resource of the template: by a reference, for objects, indexes and aliases with more behind.
+// owned is how a statement names a resource of the template: by a reference, for objects, indexes and
+// aliases with more behind.
 var owned = regexp.MustCompile(`^\$\{(\w+)(?:\.Arn)?\}(?:/(?:\w+/)?\*|/index/(\w+)|:live)?$`)
 
 // owns tells whether the resource of a statement is one of the template's.
@@ -180,7 +182,8 @@ func delegates(st statement) bool {
 		slices.Equal(st.actions, []string{"kms:*"})
 }
 
-// isObjects tells whether a resource is the objects of one of the template's buckets: all, those in a folder, or those of a name.
+// isObjects tells whether a resource is the objects of one of the template's buckets: all, those in a
+// folder, or those of a name.
 func (s *Stack) isObjects(resource string) bool {
 	return slices.ContainsFunc(s.of(kindBucket), func(b Resource) bool {
 		within, ok := strings.CutPrefix(resource, "${"+b.ID+".Arn}/")

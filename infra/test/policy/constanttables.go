@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// ConstantTables finds package-level tables (maps, slices and arrays) that their package changes: the linter lets them be
-// variables because they are constants in all but Go's grammar. It goes by names, so a local variable may not have one's.
+// ConstantTables finds package-level tables (maps, slices and arrays) that their package changes: the linter
+// lets them be variables because they are constants in all but Go's grammar. It goes by names, so a local
+// variable may not have one's.
 func ConstantTables(t *Tree) []Finding {
 	var found findings
 	for _, files := range t.folders() {

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// install is a command that installs packages, and what it needs so that nothing runs that was not pinned by its content.
+// install is a command that installs packages, and what it needs so that nothing runs that was
+// not pinned by its content.
 type install struct {
 	program string
 	command string // what follows the program in the line; a regular expression, as needs is
@@ -28,8 +29,8 @@ var installs = []install{
 	{program: "wget", command: `\s.*\|\s*\S*sh\b`, needs: `$^`, why: "runs what it downloads"},
 }
 
-// Installs finds commands in scripts, the Makefile and Go programs that install packages without a lock or hashes, or that let packages
-// run scripts. Comments and tests are left out.
+// Installs finds commands in scripts, the Makefile and Go programs that install packages without a lock or hashes, or
+// that let packages run scripts. Comments and tests are left out.
 func Installs(t *Tree) []Finding {
 	var found findings
 	for _, i := range installs {
@@ -48,8 +49,8 @@ func Installs(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// commands gives the lines of a source from each mention of a program on, without quotes and with the lines that a backslash continues.
-// Of Go they are the lines that start a process.
+// commands gives the lines of a source from each mention of a program on, without quotes and with the lines that a
+// backslash continues. Of Go they are the lines that start a process.
 func commands(f File, program string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		text := string(f.Text)

@@ -199,7 +199,8 @@ func TestNoFunctionsBinaryIsTooLarge(t *testing.T) {
 	}
 }
 
-// patients are the functions that patients' browsers call on their way to a connection: a failure there is a sign-in lost.
+// patients are the functions that patients' browsers call on their way to a connection: a failure
+// there is a sign-in lost.
 func patients() []string {
 	return []string{"ConnectFunction", "ReconnectFunction", "CreateAttemptFunction", "GetAttemptFunction", "CallbackFunction"}
 }

@@ -19,7 +19,8 @@ func trusts(role Resource, service string) bool {
 	return len(all) == 1 && len(fields(all[0].principal)) == 1 && short(at(all[0].principal, "Service")) == service
 }
 
-// shifts tells whether a role is the one with which CodeDeploy shifts requests to new versions, also after SAM's transform.
+// shifts tells whether a role is the one with which CodeDeploy shifts requests to new versions,
+// also after SAM's transform.
 func (s *Stack) shifts(r Resource) bool {
 	named := func(x Resource) bool {
 		by := append(references(at(x.Properties, "DeploymentPreference", "Role")), references(x.Properties["ServiceRoleArn"])...)
@@ -28,8 +29,8 @@ func (s *Stack) shifts(r Resource) bool {
 	return slices.ContainsFunc(s.Resources, named) && trusts(r, "codedeploy.amazonaws.com")
 }
 
-// Roles finds functions that have no role of the template or share one; roles that somebody other than Lambda can take, that
-// exist without their function, or that no function has; but for the one of CodeDeploy.
+// Roles finds functions that have no role of the template or share one; roles that somebody other than Lambda can take,
+// that exist without their function, or that no function has; but for the one of CodeDeploy.
 func Roles(s *Stack) []Finding {
 	var found findings
 	users := map[string][]string{}

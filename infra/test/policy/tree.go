@@ -63,7 +63,8 @@ func readable(name string) bool {
 	return isCode(name) || isScript(name) || path.Ext(name) == ".md"
 }
 
-// isScript tells which files are programs of a shell, which have no extension: those of CI, and those beside what they fetch or build.
+// isScript tells which files are programs of a shell, which have no extension: those of CI, and those beside
+// what they fetch or build.
 func isScript(name string) bool {
 	folder, base := path.Split(name)
 	return (strings.HasPrefix(folder, ".ci/") || strings.HasPrefix(folder, "infra/")) && path.Ext(base) == ""

@@ -191,8 +191,8 @@ func (d *deliveries) paths() []string {
 	return paths
 }
 
-// BenchmarkDeliveryBurst is a burst of events from many writers until the last is received: how many a second there are, and
-// what each costs the worker's processes and the runner (embedded AWS and Lambda).
+// BenchmarkDeliveryBurst is a burst of events from many writers until the last is received: how many a second there
+// are, and what each costs the worker's processes and the runner (embedded AWS and Lambda).
 func BenchmarkDeliveryBurst(b *testing.B) {
 	d := newDeliveries(b)
 	tenants := d.organisations()
@@ -218,7 +218,8 @@ func BenchmarkDeliveryBurst(b *testing.B) {
 	d.report("", d.paths()...)
 }
 
-// BenchmarkDeliveryPace is the time from a fact to its receipt, with 50 facts a second. An iteration is ten seconds of it.
+// BenchmarkDeliveryPace is the time from a fact to its receipt, with 50 facts a second. An
+// iteration is ten seconds of it.
 func BenchmarkDeliveryPace(b *testing.B) {
 	d := newDeliveries(b)
 	tenants := d.organisations()
@@ -235,8 +236,9 @@ func BenchmarkDeliveryPace(b *testing.B) {
 	d.report("", d.paths()...)
 }
 
-// BenchmarkDeliveryBesideAHang is the time from a fact to its receipt beside a webhook that gets 20 a second and never answers: by
-// another webhook of the same organisation, and by another organisation's. An iteration is twenty seconds of it.
+// BenchmarkDeliveryBesideAHang is the time from a fact to its receipt beside a webhook that gets 20 a second
+// and never answers: by another webhook of the same organisation, and by another organisation's. An iteration
+// is twenty seconds of it.
 func BenchmarkDeliveryBesideAHang(b *testing.B) {
 	d := newDeliveries(b)
 	one, other := d.organisation("/hang", "/sibling"), d.organisation("/other")

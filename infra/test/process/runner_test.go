@@ -32,8 +32,8 @@ var binary = sync.OnceValues(func() (string, error) {
 	return file, errors.Join(build.Run(), touchSources())
 })
 
-// touchSources looks into every folder that the binaries at work in the tests are made of: go test caches a result until something
-// changes that the test itself has opened, and what a build opens it does not see.
+// touchSources looks into every folder that the binaries at work in the tests are made of: go test caches a result
+// until something changes that the test itself has opened, and what a build opens it does not see.
 func touchSources() error {
 	_, err := os.Stat("../../../template.yaml")
 	for _, folder := range []string{
@@ -97,7 +97,8 @@ func (r *runner) end(signal syscall.Signal) {
 // until polls for something that has to come.
 func (r *runner) until(what string, done func() bool) {
 	r.t.Helper()
-	late := time.After(4 * time.Minute) // the runner compiles every function first, perhaps with nothing in the build cache
+	// the runner compiles every function first, perhaps with nothing in the build cache
+	late := time.After(4 * time.Minute)
 	for !done() {
 		select {
 		case <-late:

@@ -36,8 +36,8 @@ func (d *DifferenceError) Error() string {
 	return fmt.Sprintf("step %d, %s: %s", d.Step, d.Call, d.What)
 }
 
-// Play performs s. It returns a *DifferenceError when an answer is not as expected, and another error when the server cannot
-// be reached or the script cannot be performed.
+// Play performs s. It returns a *DifferenceError when an answer is not as expected, and another error when the server
+// cannot be reached or the script cannot be performed.
 func Play(ctx context.Context, p Party, s corpus.Script) error {
 	variables := map[string]string{"id": p.NewID(), "url": p.URL}
 	for i, step := range s.Steps {

@@ -1,6 +1,6 @@
 // Package suite plays the scripts of package corpus to other people's servers: it starts them one after the other and
-// reports every script on which one differs and which no row of the list excuses. A row that excuses nothing is stale and
-// reported, too, so that the list only gets longer with a reason and shorter by itself.
+// reports every script on which one differs and which no row of the list excuses. A row that excuses nothing is stale
+// and reported, too, so that the list only gets longer with a reason and shorter by itself.
 package suite
 
 import (
@@ -52,8 +52,8 @@ type run struct {
 	client *http.Client
 }
 
-// Run plays to the servers one after the other, since the machine may have few processors and some scripts measure time.
-// Its error says that something is unlisted, that a row is stale, or that a server cannot be started.
+// Run plays to the servers one after the other, since the machine may have few processors and some scripts measure
+// time. Its error says that something is unlisted, that a row is stale, or that a server cannot be started.
 func Run(ctx context.Context, o Options) error {
 	rows, err := listed(o.List)
 	if err != nil {
