@@ -50,7 +50,10 @@ func templates(root string) (string, error) {
 			}
 		}
 		by := fmt.Sprintf("[%s](../%s/%s)", r.folder, converter, r.folder)
-		rows = append(rows, []string{r.name, "`" + strings.Join(roots[r], "` `") + "`", r.target, by, strings.Join(tested, ", ")})
+		rows = append(rows, []string{
+			r.name, "`" + strings.Join(roots[r], "` `") + "`", r.target, by,
+			strings.Join(tested, ", "),
+		})
 	}
 	return markdown([]string{"Name", "Templates", "Becomes", "By", "Tested in"}, rows), nil
 }

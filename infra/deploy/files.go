@@ -50,7 +50,8 @@ func (f files) keepBefore(ctx context.Context, stack string) (kept bool, err err
 // deployed with other bytes is an error.
 func (f files) keep(ctx context.Context, deployed target.Stack) error {
 	if _, err := fs.Stat(f.built, "manifest.json"); errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintln(f.out, "\nThe widget's pages were not built, which needs Node 20 or later: the service will say so in their place.")
+		fmt.Fprintln(f.out, "\nThe widget's pages were not built, which needs Node 20 or later: the service will say so in "+
+			"their place.")
 		return nil
 	}
 	bucket := blob.Bucket{Client: s3.NewFromConfig(deployed.Config), Name: deployed.Outputs["WidgetBucket"]}
@@ -100,7 +101,8 @@ func same(ctx context.Context, bucket blob.Bucket, name string, content []byte) 
 	defer func() { _ = object.Close() }() // read only
 	before, err := io.ReadAll(object)
 	if err == nil && !bytes.Equal(before, content) {
-		err = fmt.Errorf("%s was deployed with other content, which customers may have pinned: raise the version in shared/ui/sdk/package.json", name)
+		err = fmt.Errorf("%s was deployed with other content, which customers may have pinned: raise the version in "+
+			"shared/ui/sdk/package.json", name)
 	}
 	return err
 }

@@ -81,7 +81,9 @@ func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io
 
 // deliver deploys what was built, after the widget's files where the stack has their bucket already,
 // before them where it makes it.
-func deliver(ctx context.Context, env environment, stack string, deploy func() error, out io.Writer) (target.Stack, error) {
+func deliver(ctx context.Context, env environment, stack string, deploy func() error,
+	out io.Writer,
+) (target.Stack, error) {
 	widget := files{built: os.DirFS(builtPages), out: out}
 	kept, err := widget.keepBefore(ctx, stack)
 	if err != nil {
@@ -115,7 +117,8 @@ func deployment(config string, env environment, now time.Time) []string {
 // ready wants what a deployment needs, before anything is built.
 func ready(ctx context.Context, env environment) error {
 	if _, err := exec.LookPath("sam"); err != nil {
-		return errors.New("the SAM CLI is missing: install aws-sam-cli (https://docs.aws.amazon.com/serverless-application-model/), " +
+		return errors.New("the SAM CLI is missing: install aws-sam-cli " +
+			"(https://docs.aws.amazon.com/serverless-application-model/), " +
 			"and have sam in PATH")
 	}
 	if err := target.Reachable(ctx); err != nil {

@@ -34,7 +34,8 @@ func build(ctx context.Context, o options, host *engine.Engine, progress io.Writ
 	if err != nil {
 		return err
 	}
-	return o.do(ctx, o.source, o.toLocalStack(), "sam", "package", "--template-file", filepath.Join(o.built(), "template.yaml"), "--no-progressbar",
+	return o.do(ctx, o.source, o.toLocalStack(), "sam", "package", "--template-file",
+		filepath.Join(o.built(), "template.yaml"), "--no-progressbar",
 		"--s3-bucket", bucket, "--output-template-file", o.packaged())
 }
 
@@ -67,7 +68,8 @@ func makeBucket(ctx context.Context, o options) error {
 // deploy deploys what was built with the template, as it would be deployed on AWS. It updates a stack that is there.
 func deploy(ctx context.Context, o options, host *engine.Engine, progress io.Writer) error {
 	fmt.Fprintln(progress, "Deploying")
-	return o.do(ctx, o.source, o.toLocalStack(), "sam", "deploy", "--template-file", o.packaged(), "--stack-name", stackName, "--s3-bucket", bucket,
+	return o.do(ctx, o.source, o.toLocalStack(), "sam", "deploy", "--template-file", o.packaged(), "--stack-name",
+		stackName, "--s3-bucket", bucket,
 		"--capabilities", "CAPABILITY_IAM", "--no-progressbar", "--no-confirm-changeset", "--no-fail-on-empty-changeset",
 		"--parameter-overrides", o.parameters(host))
 }
@@ -77,7 +79,8 @@ func samVariables() []string { return []string{"SAM_CLI_TELEMETRY=0", "AWS_DEFAU
 // toLocalStack are the variables that lead the SAM CLI there, and have it look for the end of a
 // deployment every second.
 func (o options) toLocalStack() []string {
-	return append(samVariables(), "SAM_CLI_POLL_DELAY=1", "AWS_ENDPOINT_URL=http://"+o.aws, "AWS_ACCESS_KEY_ID="+accessKey, "AWS_SECRET_ACCESS_KEY="+accessKey)
+	return append(samVariables(), "SAM_CLI_POLL_DELAY=1", "AWS_ENDPOINT_URL=http://"+o.aws, "AWS_ACCESS_KEY_ID="+accessKey,
+		"AWS_SECRET_ACCESS_KEY="+accessKey)
 }
 
 // parameters make the template's stack one of this machine.
@@ -85,7 +88,9 @@ func (o options) parameters(host *engine.Engine) string {
 	// portals, webhooks and the sandbox are on this machine
 	ranges := []string{"127.0.0.0/8", "::1/128", host.Host.String() + "/32", desktopRange}
 	return strings.Join([]string{
-		"PublicBaseUrl=" + o.publicURL() + "/" + stage, "EnableSandbox=true", "MailFrom=notices@localhost.example", "SupportMail=support@localhost.example",
-		"AllowedPrivateRanges=" + strings.Join(ranges, ","), "EndpointProbes=private", "Release=" + cmp.Or(o.release, "release000"),
+		"PublicBaseUrl=" + o.publicURL() + "/" + stage, "EnableSandbox=true", "MailFrom=notices@localhost.example",
+		"SupportMail=support@localhost.example",
+		"AllowedPrivateRanges=" + strings.Join(ranges, ","), "EndpointProbes=private",
+		"Release=" + cmp.Or(o.release, "release000"),
 	}, " ")
 }

@@ -83,13 +83,19 @@ func newFront(ctx context.Context, o options, inside netip.Addr) (*front, error)
 	if err != nil {
 		return nil, err
 	}
-	f := &front{inbox: inbox.New(inboxPath), nowhere: nowhere, aws: o.aws, inside: inside, stopped: make(chan error, 2*len(addresses))}
+	f := &front{
+		inbox: inbox.New(inboxPath), nowhere: nowhere, aws: o.aws, inside: inside,
+		stopped: make(chan error, 2*len(addresses)),
+	}
 	f.server = &http.Server{Handler: f, ReadHeaderTimeout: 10 * time.Second}
 	var listening net.ListenConfig
 	f.receiver = &http.Server{Handler: http.HandlerFunc(f.serveReceiver), ReadHeaderTimeout: 10 * time.Second}
 	for _, address := range addresses {
 		host, _, _ := net.SplitHostPort(address) // made by JoinHostPort, or listened at
-		for at, server := range map[string]*http.Server{address: f.server, net.JoinHostPort(host, o.receiverPort()): f.receiver} {
+		for at, server := range map[string]*http.Server{
+			address:                                  f.server,
+			net.JoinHostPort(host, o.receiverPort()): f.receiver,
+		} {
 			listener, err := listening.Listen(ctx, "tcp", at)
 			if err != nil {
 				return nil, errors.Join(fmt.Errorf("listen: %w; choose another port with -addr", err), f.close())
@@ -103,11 +109,15 @@ func newFront(ctx context.Context, o options, inside netip.Addr) (*front, error)
 // newNowhere is API Gateway without a route, as make run has it: the answer for paths that the
 // template declares none for.
 func newNowhere(o options) (http.Handler, error) {
-	declared, err := template.Load(filepath.Join(o.source, "template.yaml"), template.Options{BaseURL: o.publicURL(), StackName: stackName})
+	declared, err := template.Load(filepath.Join(o.source, "template.yaml"),
+		template.Options{BaseURL: o.publicURL(), StackName: stackName})
 	if err != nil {
 		return nil, err
 	}
-	return gateway.New(gateway.Options{API: declared.API, Now: time.Now, RequestID: ids.Random, Log: slog.New(slog.DiscardHandler)}), nil
+	return gateway.New(gateway.Options{
+		API: declared.API, Now: time.Now, RequestID: ids.Random,
+		Log: slog.New(slog.DiscardHandler),
+	}), nil
 }
 
 // ofThisMachine tells whether one of the interfaces has the address. Where the engine is in a virtual machine, none has
@@ -128,7 +138,8 @@ func ofThisMachine(ip netip.Addr) bool {
 // ServeHTTP implements http.Handler.
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	host, _, err := net.SplitHostPort(r.Host)
-	if ip, notIP := netip.ParseAddr(host); err != nil || host != "localhost" && (notIP != nil || !ip.IsLoopback() && ip != f.inside) {
+	if ip, notIP := netip.ParseAddr(host); err != nil || host != "localhost" &&
+		(notIP != nil || !ip.IsLoopback() && ip != f.inside) {
 		// no page can make itself ours by its name
 		http.Error(w, "This server answers to names of this machine only.", http.StatusMisdirectedRequest)
 		return
@@ -180,7 +191,8 @@ func (f *front) close() error { return errors.Join(f.server.Close(), f.receiver.
 
 // mend makes LocalStack's answer what AWS's would be.
 func (f *front) mend(response *http.Response) error {
-	if response.StatusCode == http.StatusForbidden && response.Header.Get("X-Amzn-Errortype") == "MissingAuthenticationTokenException" {
+	if response.StatusCode == http.StatusForbidden &&
+		response.Header.Get("X-Amzn-Errortype") == "MissingAuthenticationTokenException" {
 		return errNowhere
 	}
 	// which every answer of an API has

@@ -113,7 +113,8 @@ func (i *instance) await(ctx context.Context, o options) error {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
-		if request, err := http.NewRequestWithContext(limited, http.MethodGet, "http://"+o.aws+"/_localstack/health", http.NoBody); err == nil {
+		if request, err := http.NewRequestWithContext(limited, http.MethodGet, "http://"+o.aws+"/_localstack/health",
+			http.NoBody); err == nil {
 			if response, err := http.DefaultClient.Do(request); err == nil {
 				_ = response.Body.Close()
 				return nil

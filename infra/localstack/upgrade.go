@@ -51,7 +51,10 @@ type watch struct {
 // newWatch watches an upgrade on a machine that took so long to deploy the release before. An
 // upgrade takes twice as long.
 func newWatch(took time.Duration) *watch {
-	return &watch{receiver: inboxPath + "/birch", lasts: min(max(5*took/2, leastTime), mostTime), over: make(chan struct{})}
+	return &watch{
+		receiver: inboxPath + "/birch", lasts: min(max(5*took/2, leastTime), mostTime),
+		over: make(chan struct{}),
+	}
 }
 
 // hold keeps a request to the slow portal's records waiting.
@@ -107,7 +110,8 @@ func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, prog
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(progress, "A delivery is pending (refused %d times), due in %s; an export is running (%d requests so far)\n",
+	fmt.Fprintf(progress, "A delivery is pending (refused %d times), due in %s; an export is running (%d requests so "+
+		"far)\n",
 		w.refused.Load(), w.lasts.Round(time.Second), w.asked.Load())
 	if err = deploy(ctx, o, host, progress); err == nil {
 		err = finishUpdate(ctx, o)
@@ -123,7 +127,8 @@ func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, prog
 		}
 	}
 	close(w.over)
-	fmt.Fprintf(progress, "Upgraded after %s and %d requests of the export\n", time.Since(began).Round(time.Second), w.asked.Load())
+	fmt.Fprintf(progress, "Upgraded after %s and %d requests of the export\n", time.Since(began).Round(time.Second),
+		w.asked.Load())
 	return await(ctx, f.inbox, work, progress)
 }
 
@@ -172,7 +177,8 @@ func await(ctx context.Context, from *inbox.Inbox, work []told, progress io.Writ
 		if err := until(ctx, event.name+" comes", genuine); err != nil {
 			return err
 		}
-		fmt.Fprintf(progress, "%s has come, signature verified, after another %s\n", event.name, time.Since(began).Round(time.Second))
+		fmt.Fprintf(progress, "%s has come, signature verified, after another %s\n", event.name,
+			time.Since(began).Round(time.Second))
 	}
 	for _, event := range work {
 		if came, _ := event.among(from.List()); came != 1 {

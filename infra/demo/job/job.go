@@ -39,8 +39,9 @@ func New(stack runfile.Run, persona string, out io.Writer) (*Job, error) {
 		return nil, errors.New("the stack was started without its seed")
 	}
 	j := &Job{
-		stack: stack, org: stack.Organisations[0], persona: stack.Sandbox.Personas[2], out: out, cookies: map[string]*http.Cookie{},
-		client: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		stack: stack, org: stack.Organisations[0], persona: stack.Sandbox.Personas[2], out: out,
+		cookies: map[string]*http.Cookie{},
+		client:  &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
 	if persona != "" {
 		at := slices.IndexFunc(stack.Sandbox.Personas, func(p runfile.Persona) bool { return p.ID == persona })
@@ -133,7 +134,8 @@ func (j *Job) Request(ctx context.Context, connectionID string) (string, error) 
 	if err != nil {
 		return "", fmt.Errorf("encode: %w", err)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, j.stack.BaseURL+"/bridge/fhir/ehi-export", bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, j.stack.BaseURL+"/bridge/fhir/ehi-export",
+		bytes.NewReader(body))
 	if err != nil {
 		return "", fmt.Errorf("request: %w", err)
 	}

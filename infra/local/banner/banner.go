@@ -31,13 +31,16 @@ func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error
 	}
 	fmt.Fprintf(&text, "  inbox      %s\n  keys       %s\n", run.InboxURL, runFile)
 	if filesAt != "" {
-		fmt.Fprintf(&text, "  files      %s (%s is unknown to this machine: a browser sends the API's cookies there, and Go a key)\n", filesAt, filehost.Name)
+		fmt.Fprintf(&text, "  files      %s (%s is unknown to this machine: a browser sends the API's cookies there, and "+
+			"Go a key)\n", filesAt, filehost.Name)
 	}
 	for _, o := range run.Organisations {
-		fmt.Fprintf(&text, "\n  %s (%s)\n    public id    %s\n    private key  %s\n", o.Name, o.Mode, o.PublicID, o.PrivateKey)
+		fmt.Fprintf(&text, "\n  %s (%s)\n    public id    %s\n    private key  %s\n", o.Name, o.Mode, o.PublicID,
+			o.PrivateKey)
 	}
 	for _, o := range withoutLive(run.Organisations) {
-		fmt.Fprintf(&text, "\n  %s does not have live mode. An operator grants it:\n    go run ./infra/ctl organisation approve -org %s\n", o.Name, o.ID)
+		fmt.Fprintf(&text, "\n  %s does not have live mode. An operator grants it:\n    go run ./infra/ctl organisation "+
+			"approve -org %s\n", o.Name, o.ID)
 	}
 	if len(run.Organisations) > 0 && len(run.Sandbox.Personas) > 0 {
 		mainJob(&text, run, run.Organisations[0])
@@ -49,7 +52,10 @@ func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error
 // withoutLive returns the organisations that have credentials of test mode alone.
 func withoutLive(all []runfile.Organisation) []runfile.Organisation {
 	return slices.DeleteFunc(slices.Clone(all), func(o runfile.Organisation) bool {
-		return slices.ContainsFunc(all, func(other runfile.Organisation) bool { return other.ID == o.ID && other.Mode == "live" })
+		return slices.ContainsFunc(all, func(other runfile.Organisation) bool {
+			return other.ID == o.ID &&
+				other.Mode == "live"
+		})
 	})
 }
 

@@ -99,8 +99,9 @@ func (c *console) serveState(w http.ResponseWriter, _ *http.Request) {
 
 func (c *console) totals() totals {
 	t := totals{
-		Invocations: len(c.Invocations.List(timeline.Filter{})), Failed: len(c.Invocations.List(timeline.Filter{Failed: true})),
-		Mails: len(c.Stack.Mails()),
+		Invocations: len(c.Invocations.List(timeline.Filter{})),
+		Failed:      len(c.Invocations.List(timeline.Filter{Failed: true})),
+		Mails:       len(c.Stack.Mails()),
 	}
 	for _, table := range c.Tables.Tables() {
 		t.Rows += table.Rows

@@ -47,12 +47,14 @@ func Find(ctx context.Context, host netip.Addr, progress io.Writer) (*Engine, er
 	if _, err = Run(ctx, "image", "inspect", "--format", "{{.Id}}", base); err != nil {
 		_, _ = fmt.Fprintf(progress, "Pulling %s\n", base) // a closed terminal stops no pull
 		if _, err = Run(ctx, "pull", "--quiet", base); err != nil {
-			return nil, fmt.Errorf("the image %s is not here and cannot be pulled: `.ci/engine up .local/engine` makes one (%w)", base, err)
+			return nil,
+				fmt.Errorf("the image %s is not here and cannot be pulled: `.ci/engine up .local/engine` makes one (%w)", base, err)
 		}
 	}
 	hosts, err := Run(ctx, "run", "--rm", "--add-host", alias+":host-gateway", "--entrypoint", "cat", base, "/etc/hosts")
 	if err != nil {
-		return nil, fmt.Errorf("a container of %s does not run here: `docker pull --platform linux/%s %s` gets the one for this machine (%w)",
+		return nil, fmt.Errorf("a container of %s does not run here: `docker pull --platform linux/%s %s` gets the one for "+
+			"this machine (%w)",
 			base, architecture, base, err)
 	}
 	if !e.Host.IsValid() {

@@ -74,7 +74,10 @@ func (r *role) allow(n need) ([]Grant, bool) {
 		touched := s.rows(n)
 		used := make([]Grant, 0, len(touched))
 		for _, rows := range touched {
-			used = append(used, Grant{Function: r.function, Statement: i, Sid: s.Sid, Action: action, Resource: resource, Rows: rows})
+			used = append(used, Grant{
+				Function: r.function, Statement: i, Sid: s.Sid, Action: action,
+				Resource: resource, Rows: rows,
+			})
 		}
 		return used, true
 	}

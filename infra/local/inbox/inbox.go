@@ -99,7 +99,8 @@ func (b *Inbox) store(w http.ResponseWriter, r *http.Request) int {
 	}
 	b.count++
 	b.received = append(b.received, Delivery{
-		Number: b.count, ReceivedAt: time.Now().UTC(), Method: r.Method, Path: r.URL.Path, Headers: headers, Body: string(body),
+		Number: b.count, ReceivedAt: time.Now().UTC(), Method: r.Method, Path: r.URL.Path, Headers: headers,
+		Body: string(body),
 	})
 	return http.StatusOK
 }

@@ -52,7 +52,8 @@ type outcome struct {
 // Subprocesses.mu and a slot of p.
 func (s *Subprocesses) start(ctx context.Context, p *pool, trace string) (*instance, error) {
 	in := &instance{
-		id: rand.Text(), pool: p, latest: trace, work: make(chan *invocation, 1), ready: make(chan struct{}), gone: make(chan struct{}),
+		id: rand.Text(), pool: p, latest: trace, work: make(chan *invocation, 1), ready: make(chan struct{}),
+		gone: make(chan struct{}),
 	}
 	path, err := filepath.Abs(p.function.Bootstrap)
 	if err != nil {

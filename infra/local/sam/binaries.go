@@ -29,7 +29,8 @@ func (p Place) CheckBinaries(functions []template.Function) error {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		if found != machine {
-			return fmt.Errorf("%s %w: it is for %v, and they run linux/%s; leave out -no-build, or -bin", file, errWrongBinary, found, p.Architecture)
+			return fmt.Errorf("%s %w: it is for %v, and they run linux/%s; leave out -no-build, or -bin", file, errWrongBinary,
+				found, p.Architecture)
 		}
 	}
 	return nil

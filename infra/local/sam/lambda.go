@@ -73,11 +73,15 @@ func Start(ctx context.Context, o Options) (*Lambda, error) {
 	host, port, _ := strings.Cut(address, ":")
 	// Its life is the Lambda's: Close ends it in an orderly way, also after ctx.
 	command := exec.CommandContext(context.WithoutCancel(ctx), "sam", "local", "start-lambda", "--template", o.Template, //nolint:gosec // our own arguments
-		"--host", host, "--port", port, "--skip-pull-image", "--warm-containers", "LAZY", "--add-host", "localhost:"+o.Host.String())
+		"--host", host, "--port", port, "--skip-pull-image", "--warm-containers", "LAZY", "--add-host",
+		"localhost:"+o.Host.String())
 	command.Env = surroundings(o.Functions)
 	command.SysProcAttr = lambda.Detached(syscall.SIGTERM)
 	command.WaitDelay = time.Second
-	l := &Lambda{URL: "http://" + address, command: command, said: &said{to: o.Line}, gone: make(chan struct{}), reaching: "AWS_ENDPOINT_URL=" + o.Place.URL}
+	l := &Lambda{
+		URL: "http://" + address, command: command, said: &said{to: o.Line}, gone: make(chan struct{}),
+		reaching: "AWS_ENDPOINT_URL=" + o.Place.URL,
+	}
 	command.Stdout, command.Stderr = l.said, l.said
 	if err = command.Start(); err != nil {
 		return nil, fmt.Errorf("start sam: %w", err)
@@ -106,7 +110,8 @@ func surroundings(functions []template.Function) []string {
 			return declared
 		})
 	})
-	return append(all, "SAM_CLI_TELEMETRY=0", "AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull, "AWS_EC2_METADATA_DISABLED=true")
+	return append(all, "SAM_CLI_TELEMETRY=0", "AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull,
+		"AWS_EC2_METADATA_DISABLED=true")
 }
 
 // Close ends the containers and the CLI, which would end them one after the other, and may have

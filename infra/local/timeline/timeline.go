@@ -92,7 +92,8 @@ type Recorder struct {
 // New makes an empty Recorder.
 func New(now func() time.Time) *Recorder {
 	return &Recorder{
-		now: now, ofEach: make(map[string]int), byTrace: make(map[string]*record), byRequest: make(map[string]*record), starting: make(map[string][]*record),
+		now: now, ofEach: make(map[string]int), byTrace: make(map[string]*record), byRequest: make(map[string]*record),
+		starting: make(map[string][]*record),
 	}
 }
 
@@ -114,7 +115,8 @@ func (r *Recorder) List(f Filter) []Invocation {
 }
 
 func (f Filter) fits(known *record) bool {
-	return (f.Function == "" || known.Function == f.Function) && known.Function != f.Without && (!f.Failed || known.state() == Failed)
+	return (f.Function == "" || known.Function == f.Function) && known.Function != f.Without &&
+		(!f.Failed || known.state() == Failed)
 }
 
 // Get returns everything about one invocation; ok is false when it is not, or no longer, known.

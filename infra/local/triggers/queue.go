@@ -112,9 +112,13 @@ func (t *Triggers) remove(ctx context.Context, source Source, messages []types.M
 	defer cancel()
 	entries := make([]types.DeleteMessageBatchRequestEntry, len(messages))
 	for i, message := range messages {
-		entries[i] = types.DeleteMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)), ReceiptHandle: message.ReceiptHandle}
+		entries[i] = types.DeleteMessageBatchRequestEntry{
+			Id:            aws.String(strconv.Itoa(i)),
+			ReceiptHandle: message.ReceiptHandle,
+		}
 	}
-	deleted, err := source.Queue.DeleteMessageBatch(ctx, &sqs.DeleteMessageBatchInput{QueueUrl: &source.QueueURL, Entries: entries})
+	deleted, err := source.Queue.DeleteMessageBatch(ctx,
+		&sqs.DeleteMessageBatchInput{QueueUrl: &source.QueueURL, Entries: entries})
 	switch {
 	case err != nil:
 		t.options.Log.ErrorContext(ctx, "handled messages cannot be deleted",

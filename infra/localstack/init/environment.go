@@ -107,7 +107,8 @@ func (e *environment) serve(ctx context.Context, p *process) {
 			return
 		case i := <-e.asked:
 			result, usable := e.invoke(ctx, p, i)
-			e.reports.answered(result, fmt.Sprintf("START RequestId: %[1]s Version: $LATEST\n%[2]sEND RequestId: %[1]s\nREPORT RequestId: %[1]s\n", i.ID, e.output.take()))
+			e.reports.answered(result, fmt.Sprintf("START RequestId: %[1]s Version: $LATEST\n%[2]sEND RequestId: "+
+				"%[1]s\nREPORT RequestId: %[1]s\n", i.ID, e.output.take()))
 			if !usable {
 				return
 			}
@@ -129,7 +130,10 @@ func (e *environment) invoke(ctx context.Context, p *process, i invocation) (res
 		case <-p.gone:
 			return failed(e.exited(p))
 		case <-limit.C:
-			return failed(encode(failure{Type: "Sandbox.Timedout", Message: fmt.Sprintf("%s Task timed out after %.2f seconds", i.ID, e.limit.Seconds())}))
+			return failed(encode(failure{
+				Type:    "Sandbox.Timedout",
+				Message: fmt.Sprintf("%s Task timed out after %.2f seconds", i.ID, e.limit.Seconds()),
+			}))
 		case <-ctx.Done():
 			return failed(encode(failure{Type: "Runtime.ExitError", Message: "the container is stopped"}))
 		}

@@ -37,7 +37,8 @@ func begin(ctx context.Context, o options, output *output) (*process, error) {
 	command := exec.CommandContext(ctx, filepath.Join(o.folder, "bootstrap")) //nolint:gosec // the function's own, which is what this program is for
 	command.Dir, command.Stdout, command.Stderr = o.folder, output.file, output.file
 	command.Env = append(command.Env, o.variables...)
-	command.Env = append(command.Env, "AWS_LAMBDA_RUNTIME_API="+listener.Addr().String(), "_HANDLER=bootstrap", "LAMBDA_TASK_ROOT="+o.folder)
+	command.Env = append(command.Env, "AWS_LAMBDA_RUNTIME_API="+listener.Addr().String(), "_HANDLER=bootstrap",
+		"LAMBDA_TASK_ROOT="+o.folder)
 	if err := command.Start(); err != nil {
 		p.kill()
 		return nil, errors.Join(err, p.server.Close())

@@ -130,7 +130,9 @@ func (s *Server) Read(w http.ResponseWriter, r *http.Request, resourceType, id s
 
 // open authorises the request for one type, in the words of the version, and finds the record; it has
 // answered when it returns false.
-func (s *Server) open(w http.ResponseWriter, r *http.Request, resourceType string, what scope.Interaction) (session, bool) {
+func (s *Server) open(w http.ResponseWriter, r *http.Request, resourceType string,
+	what scope.Interaction,
+) (session, bool) {
 	current, err := s.authenticate(r)
 	if errors.Is(err, ErrNoAccess) {
 		challenge := `Bearer realm="sandbox"`

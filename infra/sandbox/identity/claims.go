@@ -49,7 +49,8 @@ var shapes = []string{shapeCMS, shapeSOP, shapeVerified}
 
 // faults are the values of the parameter fault. The first is none.
 var faults = []string{
-	faultNone, faultLevel, faultExpiresSoon, faultExpired, faultSession, faultAudience, faultNonce, faultIssuer, faultSignature,
+	faultNone, faultLevel, faultExpiresSoon, faultExpired, faultSession, faultAudience, faultNonce, faultIssuer,
+	faultSignature,
 	faultKey, faultBirthDate, faultAddress, faultUnavailable, faultTokenFails,
 }
 
@@ -152,7 +153,8 @@ func vouched(claims map[string]any, code codeRecord) map[string]any {
 	switch {
 	case code.Shape == shapeVerified:
 		return map[string]any{"verified_claims": map[string]any{
-			"verification": map[string]any{"trust_framework": "nist_800_63A", "assurance_level": fmt.Sprintf("ial%d", level)}, "claims": claims,
+			"verification": map[string]any{"trust_framework": "nist_800_63A", "assurance_level": fmt.Sprintf("ial%d", level)},
+			"claims":       claims,
 		}}
 	case code.Shape == shapeCMS || level < 2:
 		claims["identity_assurance_level"] = level
@@ -167,7 +169,8 @@ func place(a tefca.Address, shape string) map[string]string {
 		region = "regionality"
 	}
 	all := map[string]string{
-		"street_address": strings.ReplaceAll(a.Street, ", ", "\n"), "locality": a.City, region: a.State, "postal_code": a.PostalCode, "country": a.Country,
+		"street_address": strings.ReplaceAll(a.Street, ", ", "\n"), "locality": a.City, region: a.State,
+		"postal_code": a.PostalCode, "country": a.Country,
 	}
 	maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
 

@@ -42,7 +42,8 @@ func (s *Server) choicePage(w http.ResponseWriter, r *http.Request) {
 	for _, p := range patients {
 		home := p.Person.Addresses[0]
 		all = append(all, choice{
-			Subject: p.Subject, Name: p.Person.Given + " " + p.Person.Family, Born: p.Person.BirthDate, Home: home.City + ", " + home.State, Story: p.Story,
+			Subject: p.Subject, Name: p.Person.Given + " " + p.Person.Family, Born: p.Person.BirthDate,
+			Home: home.City + ", " + home.State, Story: p.Story,
 		})
 	}
 	s.writePage(w, http.StatusOK, view{Kind: "choice", Language: language(r), People: all, Shapes: shapes, Faults: faults})

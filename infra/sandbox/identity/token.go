@@ -62,7 +62,8 @@ func matches(code codeRecord, form url.Values) bool {
 	sum := sha256.Sum256([]byte(verifier))
 	challenge := base64.RawURLEncoding.EncodeToString(sum[:])
 
-	return form.Get("client_id") == code.ClientID && form.Get("redirect_uri") == code.RedirectURI && pkceVerifier.MatchString(verifier) &&
+	return form.Get("client_id") == code.ClientID && form.Get("redirect_uri") == code.RedirectURI &&
+		pkceVerifier.MatchString(verifier) &&
 		subtle.ConstantTimeCompare([]byte(challenge), []byte(code.Challenge)) == 1
 }
 

@@ -35,7 +35,8 @@ func (s *Server) issue(ctx context.Context, grantID string, grant grantRecord, s
 	now := s.now()
 	lifetime := s.with.Duration(switches.AccessLifetime, s.accessTTL)
 	answer := tokenAnswer{
-		TokenType: "Bearer", ExpiresIn: s.expiresIn(lifetime), Scope: strings.Join(scopes, " "), Patient: s.namedPatient(grant),
+		TokenType: "Bearer", ExpiresIn: s.expiresIn(lifetime), Scope: strings.Join(scopes, " "),
+		Patient: s.namedPatient(grant),
 	}
 	if s.with.Has(switches.Practice) {
 		answer.Practice = PracticeID
@@ -78,7 +79,10 @@ func (s *Server) expiresIn(lifetime time.Duration) any {
 
 // namedPatient is the patient of the token answer, empty at portals that name the patient elsewhere or not at all.
 func (s *Server) namedPatient(grant grantRecord) string {
-	elsewhere := []string{switches.NoPatient, switches.PatientUnnamed, switches.PatientFHIRUser, switches.PatientJWT, switches.PatientUserinfo}
+	elsewhere := []string{
+		switches.NoPatient, switches.PatientUnnamed, switches.PatientFHIRUser, switches.PatientJWT,
+		switches.PatientUserinfo,
+	}
 	if slices.ContainsFunc(elsewhere, s.with.Has) {
 		return ""
 	}
@@ -120,7 +124,10 @@ func (s *Server) IssueTo(w http.ResponseWriter, r *http.Request, clientID, perso
 
 		return
 	}
-	grant := grantRecord{ClientID: clientID, PersonaID: personaID, Scopes: scopes, ExpiresAt: s.now().Add(consentLasts).Unix(), Site: s.site}
+	grant := grantRecord{
+		ClientID: clientID, PersonaID: personaID, Scopes: scopes,
+		ExpiresAt: s.now().Add(consentLasts).Unix(), Site: s.site,
+	}
 	if err = s.save(r.Context(), grantKey(id), grant, grant.ExpiresAt); err != nil {
 		s.fail(w, r, err)
 

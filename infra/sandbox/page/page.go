@@ -15,7 +15,8 @@ const place = "__PAGE_DATA__"
 
 // policy forbids everything but the page's own style and script. The pages have links and no forms, because a browser
 // applies form-action to the whole chain of redirects that follows, and that chain is the client's.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; " +
+	"frame-ancestors 'none'"
 
 // Write answers with a document and its block. The error is that of a block that cannot be encoded;
 // nothing is answered then.

@@ -52,8 +52,9 @@ func Builtin() []Persona {
 // is that of a healthy adult with a few years of check-ups.
 func Of(id, given, family, sex, birth string) Persona {
 	return spec{
-		id: id, given: given, family: family, gender: sex, birth: birth, size: 75, firstVisit: "2023-01-10", visitEvery: 180 * day,
-		about: "A healthy adult with a few years of check-ups.", chronic: code{snomed, "55822004", "Hyperlipidemia"},
+		id: id, given: given, family: family, gender: sex, birth: birth, size: 75, firstVisit: "2023-01-10",
+		visitEvery: 180 * day,
+		about:      "A healthy adult with a few years of check-ups.", chronic: code{snomed, "55822004", "Hyperlipidemia"},
 	}.persona()
 }
 

@@ -115,8 +115,9 @@ func (c *community) fresh() ([]byte, error) {
 func (c *community) anchorTemplate() *x509.Certificate {
 	return &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Sandbox trust community (invented)"},
-		NotBefore: c.now().Add(-time.Hour), NotAfter: c.now().Add(lasts), BasicConstraintsValid: true, IsCA: true, MaxPathLenZero: true,
-		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
+		NotBefore: c.now().Add(-time.Hour), NotAfter: c.now().Add(lasts), BasicConstraintsValid: true, IsCA: true,
+		MaxPathLenZero: true,
+		KeyUsage:       x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
 	}
 }
 
@@ -147,7 +148,8 @@ func (k *keys) issue(random io.Reader, public crypto.PublicKey, uri *url.URL, fr
 		return nil, fmt.Errorf("read random bytes: %w", err)
 	}
 	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
-		SerialNumber: new(big.Int).SetBytes(serial), Subject: pkix.Name{CommonName: "A member (invented)"}, URIs: []*url.URL{uri},
+		SerialNumber: new(big.Int).SetBytes(serial), Subject: pkix.Name{CommonName: "A member (invented)"},
+		URIs:      []*url.URL{uri},
 		NotBefore: from, NotAfter: until, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature,
 	}, k.anchor, public, k.signer)
 	if err != nil {

@@ -73,7 +73,8 @@ func (s *Server) person(ctx context.Context, purpose extensions) (persona.Person
 
 // is says whether a Patient has the name and the birth date of a person. The Patient may have more given names.
 func (p patient) is(who demographics) bool {
-	if who.BirthDate == "" || len(p.Name) == 0 || p.BirthDate != who.BirthDate || !strings.EqualFold(p.Name[0].Family, who.Family) {
+	if who.BirthDate == "" || len(p.Name) == 0 || p.BirthDate != who.BirthDate ||
+		!strings.EqualFold(p.Name[0].Family, who.Family) {
 		return false
 	}
 	given, own := strings.Fields(strings.Join(p.Name[0].Given, " ")), strings.Fields(who.Given)

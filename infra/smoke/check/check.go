@@ -74,7 +74,8 @@ func Run(ctx context.Context, o Options) error {
 	for _, what := range c.left {
 		c.sayf("left              %s", what)
 	}
-	c.sayf("smoke: %d ok, %d failed, %d not checked, in %s", c.ok, c.failed, c.notChecked, c.Now().Sub(began).Round(time.Millisecond))
+	c.sayf("smoke: %d ok, %d failed, %d not checked, in %s", c.ok, c.failed, c.notChecked,
+		c.Now().Sub(began).Round(time.Millisecond))
 	if c.failed > 0 {
 		return fmt.Errorf("%d steps have failed", c.failed)
 	}

@@ -165,7 +165,8 @@ func (r *response) wrongLocation(address string, note func(string)) []string {
 	var best []string
 	for i, s := range r.locations {
 		var seen []string
-		wrong := append(s.wrong("Location", query), undeclared("", query, []*schema{s}, func(at string) { seen = append(seen, at) })...)
+		wrong := append(s.wrong("Location", query),
+			undeclared("", query, []*schema{s}, func(at string) { seen = append(seen, at) })...)
 		if len(wrong) == 0 {
 			for _, at := range seen {
 				note(at)

@@ -105,14 +105,18 @@ func Start(issuer *Authority, o Options) (*Peer, error) {
 	}
 	clients := x509.NewCertPool()
 	clients.AddCert(o.Clients.certificate)
-	p := &Peer{options: o, set: make(map[Transaction]Switch), seen: make(map[Transaction]int), last: make(map[Transaction][]byte)}
+	p := &Peer{
+		options: o, set: make(map[Transaction]Switch), seen: make(map[Transaction]int),
+		last: make(map[Transaction][]byte),
+	}
 	mux := http.NewServeMux()
 	for _, t := range []Transaction{Discovery, Query, Retrieve} {
 		mux.HandleFunc("POST "+string(t), func(w http.ResponseWriter, r *http.Request) { p.serve(w, r, t) })
 	}
 	p.server = httptest.NewUnstartedServer(mux)
 	p.server.TLS = &tls.Config{
-		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{own}, ClientCAs: clients, ClientAuth: tls.RequireAndVerifyClientCert,
+		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{own}, ClientCAs: clients,
+		ClientAuth: tls.RequireAndVerifyClientCert,
 	}
 	// what clients break is none of its business
 	p.server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)

@@ -98,7 +98,9 @@ func (s *source) end() {
 // ungrouped is a queue that is not fair.
 type ungrouped struct{ queue.Client }
 
-func (u ungrouped) SendMessage(ctx context.Context, in *sqs.SendMessageInput, o ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
+func (u ungrouped) SendMessage(ctx context.Context, in *sqs.SendMessageInput,
+	o ...func(*sqs.Options),
+) (*sqs.SendMessageOutput, error) {
 	alone := *in
 	alone.MessageGroupId = nil
 	return u.Client.SendMessage(ctx, &alone, o...)

@@ -60,7 +60,8 @@ type deliveries struct {
 func newDeliveries(b *testing.B) *deliveries {
 	b.Helper()
 	d := &deliveries{
-		b: b, runner: startBenched(b), sent: map[string]time.Time{}, arrived: map[string]map[string]time.Time{}, each: make(chan struct{}, 2*burst),
+		b: b, runner: startBenched(b), sent: map[string]time.Time{}, arrived: map[string]map[string]time.Time{},
+		each: make(chan struct{}, 2*burst),
 	}
 	d.receiver = httptest.NewServer(http.HandlerFunc(d.receive))
 	b.Cleanup(d.receiver.Close)
@@ -77,7 +78,11 @@ func newDeliveries(b *testing.B) *deliveries {
 	}
 	d.enqueued = queue.NewDeliveries(sqs.NewFromConfig(cfg), stack.Outputs["DeliveryQueueUrl"])
 	vault := kms.New(awskms.NewFromConfig(cfg), stack.Outputs["SecretsKey"], webhook.SecretPurpose, time.Now)
-	d.editor = webhook.Editor{Own: ownhosts.Own(), Vault: vault, Reach: safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, Random: rand.Reader, Now: time.Now}
+	d.editor = webhook.Editor{
+		Own: ownhosts.Own(), Vault: vault,
+		Reach: safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, Random: rand.Reader,
+		Now: time.Now,
+	}
 	return d
 }
 
@@ -109,7 +114,8 @@ func (d *deliveries) organisation(paths ...string) org.Tenant {
 	d.b.Helper()
 	tenant := org.Tenant{Mode: org.Test, OrgID: ids.Random()}
 	for _, path := range paths {
-		s, _, err := d.editor.Create(d.b.Context(), webhook.Draft{ID: ids.Random(), Tenant: tenant, URL: d.receiver.URL + path, Rate: benchedRate})
+		s, _, err := d.editor.Create(d.b.Context(),
+			webhook.Draft{ID: ids.Random(), Tenant: tenant, URL: d.receiver.URL + path, Rate: benchedRate})
 		expect.NoError(d.b, err)
 		expect.NoError(d.b, d.rows.CreateSubscription(d.b.Context(), s))
 	}

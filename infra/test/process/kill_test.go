@@ -238,7 +238,8 @@ func (l *life) killSender() {
 	defer mu.Unlock()
 	for id, bodies := range posts {
 		if len(posts) != 1 || bodies[0] != bodies[1] {
-			l.t.Errorf("event %s was posted %d times, with equal bodies: %t; there are %d ids", id, len(bodies), bodies[0] == bodies[1], len(posts))
+			l.t.Errorf("event %s was posted %d times, with equal bodies: %t; there are %d ids", id, len(bodies),
+				bodies[0] == bodies[1], len(posts))
 		}
 	}
 }

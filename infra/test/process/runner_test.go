@@ -27,7 +27,8 @@ var binary = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	build := exec.Command("go", "build", "-trimpath", "-gcflags", "all=-dwarf=false", "-ldflags", "-s -w", "-tags", "lambda.norpc,grpcnotrace", "-o", file, "./infra/local")
+	build := exec.Command("go", "build", "-trimpath", "-gcflags", "all=-dwarf=false", "-ldflags", "-s -w", "-tags",
+		"lambda.norpc,grpcnotrace", "-o", file, "./infra/local")
 	build.Dir, build.Stderr, build.Env = "../../..", os.Stderr, append(os.Environ(), "CGO_ENABLED=0")
 	return file, errors.Join(build.Run(), touchSources())
 })
@@ -37,10 +38,12 @@ var binary = sync.OnceValues(func() (string, error) {
 func touchSources() error {
 	_, err := os.Stat("../../../template.yaml")
 	for _, folder := range []string{
-		"functions/connect", "functions/callback", "functions/createexport", "functions/exportworker", "functions/downloadexport",
+		"functions/connect", "functions/callback", "functions/createexport", "functions/exportworker",
+		"functions/downloadexport",
 		"functions/webhookworker", "functions/sweeper", "functions/sandboxehr", "shared", "infra/local", "infra/sandbox",
 	} {
-		err = errors.Join(err, filepath.WalkDir("../../../"+folder, func(_ string, _ fs.DirEntry, err error) error { return err }))
+		err = errors.Join(err, filepath.WalkDir("../../../"+folder,
+			func(_ string, _ fs.DirEntry, err error) error { return err }))
 	}
 	return err
 }

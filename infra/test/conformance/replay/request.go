@@ -27,7 +27,9 @@ var protocols = map[string]protocol{
 }
 
 // request makes the unsigned request of a step.
-func (p Party) request(ctx context.Context, service string, step corpus.Step, variables map[string]string) (*http.Request, []byte, error) {
+func (p Party) request(ctx context.Context, service string, step corpus.Step,
+	variables map[string]string,
+) (*http.Request, []byte, error) {
 	in, err := corpus.Expand(step.In, variables)
 	if err != nil {
 		return nil, nil, err

@@ -59,9 +59,12 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	r := &run{Options: o, listed: rows, agreed: map[string]bool{}, used: make([]atomic.Bool, len(rows)), client: &http.Client{
-		Timeout: callTime, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	r := &run{
+		Options: o, listed: rows, agreed: map[string]bool{}, used: make([]atomic.Bool, len(rows)),
+		client: &http.Client{
+			Timeout: callTime, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
 	problems := 0
 	for _, s := range o.Servers {
 		n, err := r.play(ctx, s)
@@ -107,7 +110,10 @@ func (r *run) play(ctx context.Context, s Server) (int, error) {
 		return 0, err
 	}
 	defer server.stop()
-	party := replay.Party{Name: s.Name, URL: server.url, AccessKey: AccessKey, SecretKey: SecretKey, Client: r.client, NewID: newID}
+	party := replay.Party{
+		Name: s.Name, URL: server.url, AccessKey: AccessKey, SecretKey: SecretKey, Client: r.client,
+		NewID: newID,
+	}
 	its := slices.DeleteFunc(slices.Clone(r.Scripts), func(script corpus.Script) bool {
 		return !slices.Contains(s.Services, script.Service)
 	})
