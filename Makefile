@@ -46,9 +46,10 @@ local-stack: domains ## deploy everything on LocalStack, in containers, and prin
 	@$(BUILD) -o build/localstack ./infra/localstack
 	@build/localstack $(ARGS)
 
-upgrade: ## deploy the previous release on LocalStack, and upgrade it while an export runs and a delivery is pending
-	@.ci/previous .local/previous
-	@$(MAKE) --no-print-directory local-stack ARGS="-upgrade-from .local/previous $(ARGS)"
+upgrade: ## deploy the last release on LocalStack, and upgrade it while an export runs and a delivery is pending
+	@status=0; .ci/previous .local/previous || status=$$?; \
+	if [ $$status = 3 ]; then exit 0; elif [ $$status != 0 ]; then exit $$status; fi; \
+	$(MAKE) --no-print-directory local-stack ARGS="-upgrade-from .local/previous $(ARGS)"
 
 deploy: domains ## build and deploy the stack of ENV (dev, staging or prod), as samconfig.toml has it
 	@$(BUILD) -o build/deploy ./infra/deploy

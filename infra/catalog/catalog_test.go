@@ -126,7 +126,8 @@ func TestTheSandboxesOfVendorsAreTheirPlatforms(t *testing.T) {
 		if err != nil || !strings.HasSuffix(l.Name, " sandbox") || l.Website == "" || !strings.HasPrefix(e.Address, "https://") {
 			t.Errorf("%s, documented at %q, is at %s: %v", l.Name, l.Website, e.Address, err)
 		}
-		if known := profile.Sandbox.FHIRBase; known != "" && known != e.Address && l.Key != "soarian" { // the platform's other product
+		// the platform's other product
+		if known := profile.Sandbox.FHIRBase; known != "" && known != e.Address && l.Key != "soarian" {
 			t.Errorf("%s is at %s, its platform says %s", l.Name, e.Address, known)
 		}
 	}

@@ -1,11 +1,14 @@
 package catalog
 
 import (
+	"bytes"
 	_ "embed"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 
 	"recordbridge/infra/catalog/us"
 	"recordbridge/shared/catalog/intake"
@@ -46,7 +49,8 @@ type List struct {
 	Body io.Reader
 }
 
-// Lists are those of a choice, all of them for test mode. sandbox is the address of the stack's sandbox, which FHIR bases begin with.
+// Lists are those of a choice, all of them for test mode. sandbox is the address of the stack's sandbox,
+// which FHIR bases begin with.
 func (c Choice) Lists(sandbox string) []List {
 	if c != Sandbox && c != US {
 		return nil
@@ -68,4 +72,18 @@ func (c Choice) Lists(sandbox string) []List {
 		})
 	}
 	return lists
+}
+
+//go:embed sources.yaml
+var sources []byte
+
+// Sources are the published lists that are known (sources.yaml), for an operator to make sources of.
+func Sources() ([]intake.Source, error) {
+	var all []intake.Source
+	reader := yaml.NewDecoder(bytes.NewReader(sources))
+	reader.KnownFields(true)
+	if err := reader.Decode(&all); err != nil {
+		return nil, fmt.Errorf("read sources.yaml: %w", err)
+	}
+	return all, nil
 }

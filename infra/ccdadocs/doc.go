@@ -1,5 +1,6 @@
-// Command ccdadocs writes the tables of docs/ccda.md: what the documents that the project has, and the public ones where they are
-// on this machine, are converted to, what of them is left out and why, and which rule takes which template.
+// Command ccdadocs writes the tables of docs/ccda.md: what the documents that the project has, and the
+// public ones where they are on this machine, are converted to, what of them is left out and why, and which
+// rule takes which template.
 //
 //	go run ./infra/ccdadocs
 //

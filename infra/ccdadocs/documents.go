@@ -103,8 +103,12 @@ func omissions(documents []converted) string {
 		}
 	}
 	var rows [][]string
-	for _, o := range slices.SortedFunc(maps.Keys(counts), func(a, b omission) int { return cmp.Or(cmp.Compare(a.what, b.what), cmp.Compare(a.reason, b.reason)) }) {
-		rows = append(rows, []string{"`" + o.what + "`", o.reason, count(counts[o]), strings.Join(slices.Compact(in[o]), ", ")})
+	for _, o := range slices.SortedFunc(maps.Keys(counts),
+		func(a, b omission) int { return cmp.Or(cmp.Compare(a.what, b.what), cmp.Compare(a.reason, b.reason)) }) {
+		rows = append(rows, []string{
+			"`" + o.what + "`", o.reason, count(counts[o]),
+			strings.Join(slices.Compact(in[o]), ", "),
+		})
 	}
 	if len(rows) == 0 {
 		return "Nothing is left out of them.\n"

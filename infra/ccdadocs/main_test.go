@@ -22,8 +22,12 @@ func TestTheDocumentHasTheTablesOfToday(t *testing.T) {
 	if string(renewed) != string(text) {
 		t.Error("make docs writes other tables into docs/ccda.md")
 	}
-	for _, name := range []string{"our resources", "public resources", "our omissions", "public omissions", "templates", "public templates without a rule"} {
-		if !strings.Contains(string(text), begin+name+" -->\n|") && !strings.Contains(string(text), begin+name+" -->\nNothing") {
+	for _, name := range []string{
+		"our resources", "public resources", "our omissions", "public omissions", "templates",
+		"public templates without a rule",
+	} {
+		if !strings.Contains(string(text), begin+name+" -->\n|") &&
+			!strings.Contains(string(text), begin+name+" -->\nNothing") {
 			t.Errorf("docs/ccda.md has no table of %s", name)
 		}
 	}

@@ -50,12 +50,16 @@ func templates(root string) (string, error) {
 			}
 		}
 		by := fmt.Sprintf("[%s](../%s/%s)", r.folder, converter, r.folder)
-		rows = append(rows, []string{r.name, "`" + strings.Join(roots[r], "` `") + "`", r.target, by, strings.Join(tested, ", ")})
+		rows = append(rows, []string{
+			r.name, "`" + strings.Join(roots[r], "` `") + "`", r.target, by,
+			strings.Join(tested, ", "),
+		})
 	}
 	return markdown([]string{"Name", "Templates", "Becomes", "By", "Tested in"}, rows), nil
 }
 
-// has tells whether a text has a template, or the one of a section whose entries are required, which is the same with ".1" behind it.
+// has tells whether a text has a template, or the one of a section whose entries are required, which is the
+// same with ".1" behind it.
 func has(text []byte, root string) bool {
 	return bytes.Contains(text, []byte(`"`+root+`"`)) || bytes.Contains(text, []byte(`"`+root+`.1"`))
 }

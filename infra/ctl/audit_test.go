@@ -11,7 +11,8 @@ import (
 	"recordbridge/shared/store"
 )
 
-// TestTheAuditLogIsListedExportedAndVerified: an operator looks, keeps an export, and finds that somebody has tampered with the table.
+// TestTheAuditLogIsListedExportedAndVerified: an operator looks, keeps an export, and finds that somebody has
+// tampered with the table.
 func TestTheAuditLogIsListedExportedAndVerified(t *testing.T) {
 	outputs := newStack(t)
 	do := doer(t, outputs)

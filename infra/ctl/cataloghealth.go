@@ -78,7 +78,8 @@ func strayedShown(all []operator.Strayed, limit int) []map[string]any {
 	return rows
 }
 
-// bundlesShown are bundles, each with the first of its endpoints. Nothing is fetched from there before an operator has made a source of it.
+// bundlesShown are bundles, each with the first of its endpoints. Nothing is fetched from there before an operator
+// has made a source of it.
 func bundlesShown(mode string, all []operator.Bundle, limit int) []map[string]any {
 	rows := make([]map[string]any, 0, min(len(all), limit))
 	for _, b := range all[:min(len(all), limit)] {

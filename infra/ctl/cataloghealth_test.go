@@ -25,7 +25,8 @@ const (
 	newID  = "e5000000-0000-4000-8000-000000000003"
 )
 
-// fareIn publishes three endpoints: one that is well and whose discovery leads abroad, one that is down, and one that nobody has asked.
+// fareIn publishes three endpoints: one that is well and whose discovery leads abroad, one that is down, and
+// one that nobody has asked.
 func fareIn(t *testing.T, in stored) {
 	t.Helper()
 	made := record.Catalog{Endpoints: map[string]record.Endpoint{}}

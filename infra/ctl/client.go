@@ -168,8 +168,8 @@ func secretFlag(flags *flag.FlagSet) *string {
 // maxSecretFile bounds what is read; what a secret may be, the operator package says.
 const maxSecretFile = 64 << 10
 
-// readSecret reads the file of a flag without the line breaks at its end. Its errors do not repeat the file's name: it may
-// be a secret that somebody took for the flag's value.
+// readSecret reads the file of a flag without the line breaks at its end. Its errors do not repeat the file's name: it
+// may be a secret that somebody took for the flag's value.
 func readSecret(input io.Reader, name, file string) (secret.Text, error) {
 	if file == "" {
 		return secret.Text{}, nil

@@ -20,7 +20,8 @@ type command struct {
 	declare  func(flags *flag.FlagSet) action
 }
 
-// action does what the flags say, which are parsed by then, and returns what is printed; nil when it has printed itself.
+// action does what the flags say, which are parsed by then, and returns what is printed; nil
+// when it has printed itself.
 type action func(ctx context.Context, s session) (any, error)
 
 // synopsis is how the command is written, a line for each way.

@@ -73,7 +73,8 @@ func (p patients) connect(t *testing.T, set func(c *connection.Connection)) stri
 	return c.ID
 }
 
-// export stores a task of a connection that has ended as end makes it, with its event; end is nil for one that is pending.
+// export stores a task of a connection that has ended as end makes it, with its event; end is nil
+// for one that is pending.
 func (p patients) export(t *testing.T, id string, end func(task export.Task) (export.Task, webhook.Event)) string {
 	t.Helper()
 	_, register := p.tables()

@@ -35,8 +35,8 @@ func unseen(do, what string, args ...any) finding {
 	return finding{State: "not_seen", What: fmt.Sprintf(what, args...), Do: do}
 }
 
-// check is one of doctor's, by its name. One that asks by the operator's rules can do so only where a stack's outputs and the secret for
-// hashing are right, which others find out.
+// check is one of doctor's, by its name. One that asks by the operator's rules can do so only where a stack's outputs
+// and the secret for hashing are right, which others find out.
 type check struct {
 	name    string
 	byRules bool

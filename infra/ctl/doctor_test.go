@@ -43,7 +43,8 @@ func examined(t *testing.T, outputs string) (string, int) {
 	return out.String(), exitCode(err)
 }
 
-// TestDoctorFindsWhatIsWrongAndSaysWhatItCouldNotSee: one trouble after the other is made, found, and told with what to do.
+// TestDoctorFindsWhatIsWrongAndSaysWhatItCouldNotSee: one trouble after the other is made, found,
+// and told with what to do.
 func TestDoctorFindsWhatIsWrongAndSaysWhatItCouldNotSee(t *testing.T) {
 	outputs, skew, status := newPublisher(t)
 	do := doer(t, outputs)

@@ -17,8 +17,8 @@ import (
 	"recordbridge/shared/weburl"
 )
 
-// checkURLs names stored URLs that lead to the service or that browsers read differently. They are named by row and field, since what
-// stands in them is the attacker's.
+// checkURLs names stored URLs that lead to the service or that browsers read differently. They are named by row and
+// field, since what stands in them is the attacker's.
 func checkURLs(ctx context.Context, s session) []finding {
 	own, err := wiring.OwnURLs(s.stack.Outputs)
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 	"recordbridge/shared/smart/clientauth"
 )
 
-// newService is a stack whose base URL has the sandbox and our public keys. It returns the file with its outputs, the base
-// URL, and the switch that gives the sandbox our keys.
+// newService is a stack whose base URL has the sandbox and our public keys. It returns the file with its outputs, the
+// base URL, and the switch that gives the sandbox our keys.
 func newService(t *testing.T) (outputs, base, keys string) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)

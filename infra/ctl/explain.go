@@ -64,7 +64,8 @@ func explainLines(flags *flag.FlagSet) action {
 	}
 }
 
-// reader opens the file of -line. Its errors do not repeat the file's name, since it may be a line that was taken for one.
+// reader opens the file of -line. Its errors do not repeat the file's name, since it may be a
+// line that was taken for one.
 func (s session) reader(file string) (io.ReadCloser, error) {
 	if file == "-" {
 		return io.NopCloser(s.input), nil

@@ -76,8 +76,8 @@ func explained(t *testing.T, input string, args ...string) (told []explain.Expla
 	}
 }
 
-// TestEachFailureIsToldByItsRowWithCommandsThatThereAre: for every row of the table, what it says, where it leads, and that ctl takes
-// the commands.
+// TestEachFailureIsToldByItsRowWithCommandsThatThereAre: for every row of the table, what it says, where it leads, and
+// that ctl takes the commands.
 func TestEachFailureIsToldByItsRowWithCommandsThatThereAre(t *testing.T) {
 	t.Chdir(t.TempDir())
 	rows := failureRows(t)
@@ -155,7 +155,8 @@ func TestAdviceLeadsToDocumentsThatThereAre(t *testing.T) {
 	}
 }
 
-// TestNamesAreTheStacksAndAllElseIsTheLines: many lines of all kinds, of which nothing comes out but fields that are known.
+// TestNamesAreTheStacksAndAllElseIsTheLines: many lines of all kinds, of which nothing comes out
+// but fields that are known.
 func TestNamesAreTheStacksAndAllElseIsTheLines(t *testing.T) {
 	outputs := newStack(t)
 	w := newWorld(t, outputs)

@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/ids"
 )
 
-// names are what the stack calls organisations and endpoints. It is opened when the first name is wanted, since make run may only
-// be starting, and asked once for each.
+// names are what the stack calls organisations and endpoints. It is opened when the first name is wanted, since make
+// run may only be starting, and asked once for each.
 type names struct {
 	session session
 	isTried bool

@@ -24,8 +24,9 @@ func misused(format string, args ...any) error {
 	return &usageError{cause: fmt.Errorf(format, args...)}
 }
 
-// parse reads a command's flags, and leaves its operands to a command that takes some. What is left over otherwise is not
-// repeated in the error: it may be a secret that lost its flag. The error is flag.ErrHelp for somebody who asks for help.
+// parse reads a command's flags, and leaves its operands to a command that takes some. What is left over
+// otherwise is not repeated in the error: it may be a secret that lost its flag. The error is flag.ErrHelp for
+// somebody who asks for help.
 func parse(flags *flag.FlagSet, args []string, operands bool) error {
 	flags.SetOutput(io.Discard)
 	if err := flags.Parse(args); err != nil {
@@ -66,8 +67,8 @@ func given(flags *flag.FlagSet, name string) bool {
 	return found
 }
 
-// naming puts the flag in front of an error about the value that it has given. What is named by its id has a flag of its
-// own, or, where the command is about nothing else, -id.
+// naming puts the flag in front of an error about the value that it has given. What is named by its id has a flag of
+// its own, or, where the command is about nothing else, -id.
 func naming(flags *flag.FlagSet, err error) error {
 	for _, name := range []string{fault.Of(err).Field, "id"} {
 		if fault.Of(err).Field != "" && flags.Lookup(name) != nil {

@@ -114,7 +114,8 @@ func (c command) run(ctx context.Context, at where, args []string, s streams) er
 	return show(s.out, result)
 }
 
-// located says which of our rows or tables an error is about, if it tells, and what to do where that has passed a moment later.
+// located says which of our rows or tables an error is about, if it tells, and what to do where that
+// has passed a moment later.
 func located(err error) error {
 	at := fault.SpotOf(err)
 	switch {

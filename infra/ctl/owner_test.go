@@ -8,7 +8,8 @@ import (
 	"recordbridge/shared/org"
 )
 
-// TestAnOwnerIsInvitedByTheCommandLine: the invitation goes to the owner's address alone, and what makes it work is in the mail alone.
+// TestAnOwnerIsInvitedByTheCommandLine: the invitation goes to the owner's address alone, and what makes it
+// work is in the mail alone.
 func TestAnOwnerIsInvitedByTheCommandLine(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "https://api.alder.example/v1")
 	do := doer(t, outputs)

@@ -84,7 +84,8 @@ func redrive(flags *flag.FlagSet) action {
 	}
 }
 
-// again sends what a letter points to and then deletes it: a letter that is sent twice does no harm, one that is lost would wait for the sweeper.
+// again sends what a letter points to and then deletes it: a letter that is sent twice does no harm, one that is lost
+// would wait for the sweeper.
 func again(ctx context.Context, m events.SQSMessage, isMeant bool, dead queue.Backlog, send func(context.Context, due.Item, time.Duration) error) (letter, error) {
 	i, unreadable := due.Decode(m.Body)
 	if unreadable != nil {

@@ -43,7 +43,8 @@ func attempt(t *testing.T, args ...string) (printed, said string, err error) {
 	return out.String(), about.String(), err
 }
 
-// TestALocalRunIsFoundByItself: what it writes holds the names of the tables and the secret, so nothing else has to be set.
+// TestALocalRunIsFoundByItself: what it writes holds the names of the tables and the secret, so
+// nothing else has to be set.
 func TestALocalRunIsFoundByItself(t *testing.T) {
 	outputs := newStack(t)
 	here := runfile.AWS{
@@ -108,8 +109,8 @@ func TestAStackIsFoundByItsName(t *testing.T) {
 	}
 }
 
-// TestWhatIsMissingToSignInIsSaid: the last place where AWS's SDK looks for credentials is a virtual machine's, of which it
-// then speaks.
+// TestWhatIsMissingToSignInIsSaid: the last place where AWS's SDK looks for credentials is a virtual machine's,
+// of which it then speaks.
 func TestWhatIsMissingToSignInIsSaid(t *testing.T) {
 	profiles := writeFile(t, "[profile there]\nregion = eu-west-1\n[profile nowhere]\n")
 	for name, test := range map[string]struct {

@@ -208,7 +208,8 @@ func TestADisabledWebhookIsEnabledAndWhatItMissedIsReplayed(t *testing.T) {
 	if err := found.control.DisableSubscription(t.Context(), tenant, hook, webhook.ReasonGone, at); err != nil {
 		t.Fatal(err)
 	}
-	since := time.Now().Add(-99*time.Hour - 30*time.Minute).Format(time.RFC3339) // between the first and the second, however slow the machine
+	// between the first and the second, however slow the machine
+	since := time.Now().Add(-99*time.Hour - 30*time.Minute).Format(time.RFC3339)
 	replay := []string{"webhook", "replay", "-org", id, "-id", hook, "-failed-since", since}
 	if _, err := ctl(t, outputs, replay...); err == nil || !strings.Contains(err.Error(), "Enable it first") {
 		t.Errorf("a replay to a disabled webhook: %v", err)

@@ -11,7 +11,8 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// stackOf writes the run file of a stack that knows an organisation and nothing else, and returns the file and where that stack is.
+// stackOf writes the run file of a stack that knows an organisation and nothing else, and returns the file
+// and where that stack is.
 func stackOf(t *testing.T, name string) (file, url string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -50,11 +51,17 @@ func TestTheDemoNeverPassesOnAnotherStack(t *testing.T) {
 	t.Parallel()
 	embedded, url := stackOf(t, "embedded")
 	replaced := filepath.Join(t.TempDir(), "replaced.json") // another stack answers at the address by now
-	if err := runfile.Write(replaced, runfile.Run{BaseURL: url, Organisations: []runfile.Organisation{{PublicID: "public_test_unknown"}}}); err != nil {
+	if err := runfile.Write(replaced, runfile.Run{
+		BaseURL:       url,
+		Organisations: []runfile.Organisation{{PublicID: "public_test_unknown"}},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	gone := filepath.Join(t.TempDir(), "gone.json")
-	if err := runfile.Write(gone, runfile.Run{BaseURL: "http://127.0.0.1:1/v1", Organisations: []runfile.Organisation{{PublicID: "public_test_known"}}}); err != nil {
+	if err := runfile.Write(gone, runfile.Run{
+		BaseURL:       "http://127.0.0.1:1/v1",
+		Organisations: []runfile.Organisation{{PublicID: "public_test_known"}},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	missing := filepath.Join(t.TempDir(), "missing.json")
@@ -62,10 +69,13 @@ func TestTheDemoNeverPassesOnAnotherStack(t *testing.T) {
 		arguments []string
 		want      string
 	}{
-		"no run file":           {[]string{"-run-file", missing}, missing},
-		"a folder":              {[]string{"-run-file", t.TempDir()}, "read run file"},
-		"another file":          {[]string{"-run-file", "main_test.go"}, "main_test.go is no run file"},
-		"a stack that has gone": {[]string{"-run-file", gone}, "the stack of " + gone + " does not answer at http://127.0.0.1:1/v1"},
+		"no run file":  {[]string{"-run-file", missing}, missing},
+		"a folder":     {[]string{"-run-file", t.TempDir()}, "read run file"},
+		"another file": {[]string{"-run-file", "main_test.go"}, "main_test.go is no run file"},
+		"a stack that has gone": {
+			[]string{"-run-file", gone},
+			"the stack of " + gone + " does not answer at http://127.0.0.1:1/v1",
+		},
 		"one that was replaced": {[]string{"-run-file", replaced}, "the stack of " + replaced + " does not answer"},
 		"one of another kind":   {[]string{"-run-file", embedded, "-stack", "sam local"}, `is "embedded", not "sam local"`},
 	} {

@@ -75,7 +75,8 @@ func answers(ctx context.Context, stack runfile.Run) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, stack.BaseURL+"/bridge/org?public_id="+stack.Organisations[0].PublicID, nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		stack.BaseURL+"/bridge/org?public_id="+stack.Organisations[0].PublicID, nil)
 	if err != nil {
 		return false
 	}

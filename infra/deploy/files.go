@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -32,7 +33,8 @@ type files struct {
 	out   io.Writer
 }
 
-// keepBefore puts them into the bucket of a stack that has one already, so that whichever version answers a page's request has its files.
+// keepBefore puts them into the bucket of a stack that has one already, so that whichever version answers a
+// page's request has its files.
 func (f files) keepBefore(ctx context.Context, stack string) (kept bool, err error) {
 	deployed, err := target.Named(ctx, stack)
 	if cloudformation.IsMissing(err) || err == nil && deployed.Outputs["WidgetBucket"] == "" {
@@ -44,11 +46,12 @@ func (f files) keepBefore(ctx context.Context, stack string) (kept bool, err err
 	return true, f.keep(ctx, deployed)
 }
 
-// keep puts into the bucket what is not there yet. Nothing is ever overwritten, and a version of the element that was deployed with other
-// bytes is an error.
+// keep puts into the bucket what is not there yet. Nothing is ever overwritten, and a version of the element that was
+// deployed with other bytes is an error.
 func (f files) keep(ctx context.Context, deployed target.Stack) error {
 	if _, err := fs.Stat(f.built, "manifest.json"); errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintln(f.out, "\nThe widget's pages were not built, which needs Node 20 or later: the service will say so in their place.")
+		fmt.Fprintln(f.out, "\nThe widget's pages were not built, which needs Node 20 or later: the service will say so in "+
+			"their place.")
 		return nil
 	}
 	bucket := blob.Bucket{Client: s3.NewFromConfig(deployed.Config), Name: deployed.Outputs["WidgetBucket"]}
@@ -98,7 +101,36 @@ func same(ctx context.Context, bucket blob.Bucket, name string, content []byte) 
 	defer func() { _ = object.Close() }() // read only
 	before, err := io.ReadAll(object)
 	if err == nil && !bytes.Equal(before, content) {
-		err = fmt.Errorf("%s was deployed with other content, which customers may have pinned: raise the version in shared/ui/sdk/package.json", name)
+		err = fmt.Errorf("%s was deployed with other content, which customers may have pinned: raise the version in "+
+			"shared/ui/sdk/package.json", name)
 	}
 	return err
+}
+
+// setting is a setting of samconfig.toml for an environment's deployment: that of deploy goes before that for all
+// commands. It reads no more of TOML than tables and strings in double quotes, which is all that SAM's own examples
+// have; what it does not understand is empty.
+func setting(config string, env environment, wanted string) string {
+	found := map[string]string{}
+	table := ""
+	for line := range strings.Lines(config) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			table = strings.Trim(line, "[] ")
+			continue
+		}
+		name, value, _ := strings.Cut(line, "=")
+		if strings.TrimSpace(name) != wanted {
+			continue
+		}
+		if text, err := strconv.Unquote(strings.TrimSpace(value)); err == nil {
+			found[table] = text
+		}
+	}
+	for _, command := range []string{"deploy", "global"} {
+		if value := found[string(env)+"."+command+".parameters"]; value != "" {
+			return value
+		}
+	}
+	return ""
 }

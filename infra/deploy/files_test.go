@@ -48,15 +48,16 @@ func held(t *testing.T, bucket *s3.Client) map[string]string {
 	return all
 }
 
-// TestTheWidgetsFilesAreThereBeforeAPageAsksForThem: while one version takes the other's place, either answers. A bucket that the deployment
-// makes is filled after it.
+// TestTheWidgetsFilesAreThereBeforeAPageAsksForThem: while one version takes the other's place, either answers. A
+// bucket that the deployment makes is filled after it.
 func TestTheWidgetsFilesAreThereBeforeAPageAsksForThem(t *testing.T) {
 	for made, after := range map[string]string{"": " after 1", "bucket": " after 2", "stack": " after 2"} {
 		t.Run("made "+made, func(t *testing.T) {
 			p, bucket := newWidget(t)
 			p.made = made
 			printed, calls, err := p.deploy(t, "-env", "dev")
-			if err != nil || !strings.Contains(printed, "The widget's files are in widget: 9 new.") || strings.Count(calls, "\n") != 2 {
+			if err != nil || !strings.Contains(printed, "The widget's files are in widget: 9 new.") ||
+				strings.Count(calls, "\n") != 2 {
 				t.Fatalf("%v, printed %s, sam was called with %s", err, printed, calls)
 			}
 			forms := func(name string) []string { return []string{name, name + ".br", name + ".gz"} }
@@ -70,7 +71,8 @@ func TestTheWidgetsFilesAreThereBeforeAPageAsksForThem(t *testing.T) {
 			if len(all) != len(want) {
 				t.Errorf("the bucket has %d files, want %d", len(all), len(want))
 			}
-			if len(p.puts) != len(want) || slices.ContainsFunc(p.puts, func(put string) bool { return !strings.HasSuffix(put, after) }) {
+			if len(p.puts) != len(want) || slices.ContainsFunc(p.puts,
+				func(put string) bool { return !strings.HasSuffix(put, after) }) {
 				t.Errorf("put were %q, want all%s calls of sam", p.puts, after)
 			}
 		})
@@ -81,7 +83,8 @@ func TestWhatAnotherReleaseHasMadeStays(t *testing.T) {
 	p, bucket := newWidget(t)
 	_, _, err := p.deploy(t, "-env", "dev")
 	expect.NoError(t, err)
-	expect.NoError(t, os.Rename(filepath.Join(builtPages, asset), filepath.Join(builtPages, "widget/assets/embed-9z8y7x.js")))
+	expect.NoError(t, os.Rename(filepath.Join(builtPages, asset),
+		filepath.Join(builtPages, "widget/assets/embed-9z8y7x.js")))
 	write(t, filepath.Join(builtPages, pinned+".gz"), "by another Node")
 	before := held(t, bucket)
 	printed, _, err := p.deploy(t, "-env", "dev")
@@ -99,7 +102,8 @@ func TestWhatAnotherReleaseHasMadeStays(t *testing.T) {
 	}
 }
 
-// TestAVersionOfTheElementNeverChanges: a customer's page refuses other bytes than it has pinned, and one that has pinned none expects them.
+// TestAVersionOfTheElementNeverChanges: a customer's page refuses other bytes than it has pinned, and one that has
+// pinned none expects them.
 func TestAVersionOfTheElementNeverChanges(t *testing.T) {
 	p, bucket := newWidget(t)
 	_, _, err := p.deploy(t, "-env", "dev")
@@ -108,10 +112,12 @@ func TestAVersionOfTheElementNeverChanges(t *testing.T) {
 	write(t, filepath.Join(builtPages, "widget/assets/more-1a2b3c.js"), "more")
 	expect.NoError(t, os.Remove(p.calls))
 	_, calls, err := p.deploy(t, "-env", "dev")
-	if err == nil || !strings.Contains(err.Error(), pinned+" was deployed with other content") || !strings.Contains(err.Error(), "raise the version in shared/ui/sdk/package.json") {
+	if err == nil || !strings.Contains(err.Error(), pinned+" was deployed with other content") ||
+		!strings.Contains(err.Error(), "raise the version in shared/ui/sdk/package.json") {
 		t.Errorf("got %v", err)
 	}
-	if all := held(t, bucket); strings.Contains(calls, "deploy --config-env") || all[pinned] != built.SDK || len(all) != 9 {
+	if all := held(t, bucket); strings.Contains(calls, "deploy --config-env") || all[pinned] != built.SDK ||
+		len(all) != 9 {
 		t.Errorf("sam was called with %s, the bucket has %q", calls, all)
 	}
 	expect.NoError(t, os.Rename(filepath.Join(builtPages, "sdk", built.Version), filepath.Join(builtPages, "sdk/4.1.3")))
@@ -132,7 +138,8 @@ func TestWhatCannotBeKeptIsNotDeployed(t *testing.T) {
 	}
 	expect.NoError(t, os.RemoveAll(builtPages))
 	printed, calls, err := p.deploy(t, "-env", "dev")
-	if err != nil || !strings.Contains(printed, "pages were not built, which needs Node 20") || !strings.Contains(calls, "deploy --config-env") {
+	if err != nil || !strings.Contains(printed, "pages were not built, which needs Node 20") ||
+		!strings.Contains(calls, "deploy --config-env") {
 		t.Errorf("without pages: %v, printed %s", err, printed)
 	}
 }

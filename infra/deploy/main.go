@@ -37,7 +37,7 @@ const (
 )
 
 // environments are those that samconfig.toml has parameters for.
-func environments() []environment { return []environment{"dev", staging, production} }
+var environments = []environment{"dev", staging, production}
 
 func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io.Writer) error {
 	flags := flag.NewFlagSet("deploy", flag.ContinueOnError)
@@ -46,8 +46,8 @@ func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io
 		return err
 	}
 	env := environment(*named)
-	if !slices.Contains(environments(), env) {
-		return fmt.Errorf("which environment? There are %v: make deploy ENV=dev", environments())
+	if !slices.Contains(environments, env) {
+		return fmt.Errorf("which environment? There are %v: make deploy ENV=dev", environments)
 	}
 	config, err := os.ReadFile("samconfig.toml")
 	if err != nil {
@@ -79,8 +79,11 @@ func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io
 	return nil
 }
 
-// deliver deploys what was built, after the widget's files where the stack has their bucket already, before them where it makes it.
-func deliver(ctx context.Context, env environment, stack string, deploy func() error, out io.Writer) (target.Stack, error) {
+// deliver deploys what was built, after the widget's files where the stack has their bucket already,
+// before them where it makes it.
+func deliver(ctx context.Context, env environment, stack string, deploy func() error,
+	out io.Writer,
+) (target.Stack, error) {
 	widget := files{built: os.DirFS(builtPages), out: out}
 	kept, err := widget.keepBefore(ctx, stack)
 	if err != nil {
@@ -102,8 +105,9 @@ func deliver(ctx context.Context, env environment, stack string, deploy func() e
 	return deployed, err
 }
 
-// deployment is sam's command line. What is given there replaces all parameters of samconfig.toml, so those go with the release, which
-// nothing else tells apart where only a parameter's value is another (docs/adr/0019-aliases-and-the-front.md).
+// deployment is sam's command line. What is given there replaces all parameters of samconfig.toml, so those go with the
+// release, which nothing else tells apart where only a parameter's value is another
+// (docs/adr/0019-aliases-and-the-front.md).
 func deployment(config string, env environment, now time.Time) []string {
 	arguments := []string{"deploy", "--config-env", string(env), "--no-fail-on-empty-changeset", "--parameter-overrides"}
 	arguments = append(arguments, strings.Fields(setting(config, env, "parameter_overrides"))...)
@@ -113,7 +117,8 @@ func deployment(config string, env environment, now time.Time) []string {
 // ready wants what a deployment needs, before anything is built.
 func ready(ctx context.Context, env environment) error {
 	if _, err := exec.LookPath("sam"); err != nil {
-		return errors.New("the SAM CLI is missing: install aws-sam-cli (https://docs.aws.amazon.com/serverless-application-model/), " +
+		return errors.New("the SAM CLI is missing: install aws-sam-cli " +
+			"(https://docs.aws.amazon.com/serverless-application-model/), " +
 			"and have sam in PATH")
 	}
 	if err := target.Reachable(ctx); err != nil {

@@ -29,7 +29,8 @@ stack_name = "staging-stack"
 stack_name = "prod-stack"
 `
 
-// project is a folder with a repository, a sam that notes how it was called, and what stands in for CloudFormation and S3.
+// project is a folder with a repository, a sam that notes how it was called, and what stands in
+// for CloudFormation and S3.
 type project struct {
 	calls   string            // what sam was called with
 	asked   []string          // of CloudFormation, as Action StackName
@@ -41,17 +42,22 @@ type project struct {
 
 func newProject(t *testing.T) *project {
 	t.Helper()
-	p := &project{calls: filepath.Join(t.TempDir(), "calls"), outputs: map[string]string{"BaseUrl": "https://api.example/v1"}}
+	p := &project{
+		calls:   filepath.Join(t.TempDir(), "calls"),
+		outputs: map[string]string{"BaseUrl": "https://api.example/v1"},
+	}
 	var err error
 	p.cloud, err = aws.New(aws.Options{SecretKey: "b"})
 	expect.NoError(t, err)
 	dir, bin := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(dir, "samconfig.toml"), config)
-	write(t, filepath.Join(bin, "sam"), "#!/bin/sh\necho \"$@\" >>'"+p.calls+"'\n[ \"$1\" != \"$FAILING\" ] || { echo out of luck; exit 3; }\n")
+	write(t, filepath.Join(bin, "sam"), "#!/bin/sh\necho \"$@\" >>'"+p.calls+
+		"'\n[ \"$1\" != \"$FAILING\" ] || { echo out of luck; exit 3; }\n")
 	server := httptest.NewServer(p)
 	t.Cleanup(server.Close)
 	for name, value := range map[string]string{
-		"PATH": bin + ":" + os.Getenv("PATH"), "AWS_ENDPOINT_URL": server.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b",
+		"PATH": bin + ":" + os.Getenv("PATH"), "AWS_ENDPOINT_URL": server.URL, "AWS_REGION": "us-east-1",
+		"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b",
 		"AWS_PROFILE": "", "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "FAILING": "",
 		"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_DIR": "", "GIT_WORK_TREE": "",
 	} {
@@ -63,7 +69,11 @@ func newProject(t *testing.T) *project {
 		}
 	}
 	t.Chdir(dir)
-	for _, arguments := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "all"}} {
+	for _, arguments := range [][]string{
+		{"init", "-q"},
+		{"add", "."},
+		{"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "all"},
+	} {
 		if out, err := exec.Command("git", arguments...).CombinedOutput(); err != nil {
 			t.Fatalf("git %v: %v %s", arguments, err, out)
 		}
@@ -82,11 +92,13 @@ func (p *project) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	action := r.FormValue("Action")
-	p.asked = append(p.asked, strings.TrimSpace(action+" "+r.FormValue("StackName")+" "+r.FormValue("EnableTerminationProtection")))
+	p.asked = append(p.asked, strings.TrimSpace(action+" "+r.FormValue("StackName")+" "+
+		r.FormValue("EnableTerminationProtection")))
 	isDeployed := strings.Contains(string(called), "deploy --config-env")
 	if p.made == "stack" && !isDeployed {
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = fmt.Fprintf(w, `<ErrorResponse><Error><Code>ValidationError</Code><Message>Stack with id %s does not exist</Message></Error></ErrorResponse>`, r.FormValue("StackName"))
+		_, _ = fmt.Fprintf(w,
+			`<ErrorResponse><Error><Code>ValidationError</Code><Message>Stack with id %s does not exist</Message></Error></ErrorResponse>`, r.FormValue("StackName"))
 		return
 	}
 	_, _ = fmt.Fprintf(w, `<%[1]sResponse><%[1]sResult><Stacks><member><Outputs>`, action)
@@ -117,20 +129,31 @@ func (p *project) deploy(t *testing.T, args ...string) (printed, calls string, e
 
 func TestAnEnvironmentIsBuiltDeployedProtectedAndTold(t *testing.T) {
 	for env, want := range map[string]struct{ name, asked, parameters string }{
-		"dev":     {"dev-stack", "DescribeStacks dev-stack, DescribeStacks dev-stack", "EnableSandbox=true LogRetentionDays=14 "},
-		"staging": {"staging-stack", "DescribeStacks staging-stack, UpdateTerminationProtection staging-stack true, DescribeStacks staging-stack", ""},
-		"prod":    {"prod-stack", "DescribeStacks prod-stack, UpdateTerminationProtection prod-stack true, DescribeStacks prod-stack", ""},
+		"dev": {
+			"dev-stack", "DescribeStacks dev-stack, DescribeStacks dev-stack",
+			"EnableSandbox=true LogRetentionDays=14 ",
+		},
+		"staging": {
+			"staging-stack",
+			"DescribeStacks staging-stack, UpdateTerminationProtection staging-stack true, DescribeStacks staging-stack", "",
+		},
+		"prod": {"prod-stack", "DescribeStacks prod-stack, UpdateTerminationProtection prod-stack true, DescribeStacks " +
+			"prod-stack", ""},
 	} {
 		t.Run(env, func(t *testing.T) {
 			p := newProject(t)
 			printed, calls, err := p.deploy(t, "-env", env)
-			if err != nil || calls != "build --config-env "+env+" --build-in-source --parallel\ndeploy --config-env "+env+" --no-fail-on-empty-changeset --parameter-overrides "+want.parameters+"Release=1795370000\n" {
+			if err != nil || calls != "build --config-env "+env+" --build-in-source --parallel\ndeploy --config-env "+env+
+				" --no-fail-on-empty-changeset --parameter-overrides "+want.parameters+"Release=1795370000\n" {
 				t.Fatalf("%v, sam was called with %s", err, calls)
 			}
 			if got := strings.Join(p.asked, ", "); got != want.asked {
 				t.Errorf("CloudFormation was asked %s, want %s", got, want.asked)
 			}
-			for _, part := range []string{"stack " + want.name + " in us-east-1", "The API is at https://api.example/v1", "make smoke STACK=" + want.name, "-stack " + want.name + " organisation create"} {
+			for _, part := range []string{
+				"stack " + want.name + " in us-east-1", "The API is at https://api.example/v1",
+				"make smoke STACK=" + want.name, "-stack " + want.name + " organisation create",
+			} {
 				if !strings.Contains(printed, part) {
 					t.Errorf("%q is not in %s", part, printed)
 				}
@@ -146,17 +169,29 @@ func TestWhatCannotBeDeployedIsToldBeforeAnythingIsBuilt(t *testing.T) {
 		files     map[string]string
 		want      string
 	}{
-		"no environment":      {env: "", want: "which environment? There are [dev staging prod]: make deploy ENV=dev"},
-		"an unknown one":      {env: "test", want: "which environment?"},
-		"one without a stack": {env: "dev", files: map[string]string{"samconfig.toml": "version = 0.1\n"}, want: "samconfig.toml has no stack_name for dev"},
-		"no sam":              {env: "dev", variables: map[string]string{"PATH": os.DevNull}, want: "the SAM CLI is missing"},
-		"no region":           {env: "dev", variables: map[string]string{"AWS_REGION": "", "AWS_DEFAULT_REGION": ""}, want: "the AWS region is missing"},
+		"no environment": {env: "", want: "which environment? There are [dev staging prod]: make deploy ENV=dev"},
+		"an unknown one": {env: "test", want: "which environment?"},
+		"one without a stack": {
+			env: "dev", files: map[string]string{"samconfig.toml": "version = 0.1\n"},
+			want: "samconfig.toml has no stack_name for dev",
+		},
+		"no sam": {env: "dev", variables: map[string]string{"PATH": os.DevNull}, want: "the SAM CLI is missing"},
+		"no region": {
+			env: "dev", variables: map[string]string{"AWS_REGION": "", "AWS_DEFAULT_REGION": ""},
+			want: "the AWS region is missing",
+		},
 		"no credentials": {
 			env: "dev", want: "no AWS credentials were found",
-			variables: map[string]string{"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_EC2_METADATA_DISABLED": "true"},
+			variables: map[string]string{
+				"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "",
+				"AWS_EC2_METADATA_DISABLED": "true",
+			},
 		},
 		"what is not committed, to production": {env: "prod", files: map[string]string{"new.go": ""}, want: "?? new.go"},
-		"what is no repository, to production": {env: "prod", variables: map[string]string{"GIT_DIR": os.DevNull}, want: "git status fails"},
+		"what is no repository, to production": {
+			env: "prod", variables: map[string]string{"GIT_DIR": os.DevNull},
+			want: "git status fails",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProject(t)
@@ -176,10 +211,14 @@ func TestWhatCannotBeDeployedIsToldBeforeAnythingIsBuilt(t *testing.T) {
 
 func TestWhatSAMDoesNotDoIsNotDeployed(t *testing.T) {
 	p := newProject(t)
-	for failing, want := range map[string]string{"build": "sam build: exit status 3", "deploy": "sam deploy: exit status 3"} {
+	for failing, want := range map[string]string{
+		"build":  "sam build: exit status 3",
+		"deploy": "sam deploy: exit status 3",
+	} {
 		t.Setenv("FAILING", failing)
 		printed, _, err := p.deploy(t, "-env", "staging")
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(printed, "out of luck") || strings.Contains(printed, "Deployed") || strings.Contains(strings.Join(p.asked, " "), "Protection") {
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(printed, "out of luck") ||
+			strings.Contains(printed, "Deployed") || strings.Contains(strings.Join(p.asked, " "), "Protection") {
 			t.Errorf("%v, want %q; printed %s, CloudFormation was asked %v", err, want, printed, p.asked)
 		}
 	}

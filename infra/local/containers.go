@@ -80,7 +80,8 @@ func (c containers) Status() []lambda.Status {
 // Kill ends nothing.
 func (containers) Kill(string) int { return 0 }
 
-// Batches implements functions: the CLI has one container for each function, and what waits for it is better off in the queue.
+// Batches implements functions: the CLI has one container for each function, and what waits for it is
+// better off in the queue.
 func (containers) Batches(template.QueueTrigger) int { return 1 }
 
 // Close implements functions.

@@ -12,15 +12,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/infra/local/aws"
+	"recordbridge/infra/local/iam"
 	"recordbridge/infra/local/lambda"
 	"recordbridge/infra/local/template"
 	"recordbridge/infra/local/triggers"
 	"recordbridge/shared/ids"
 )
 
-// mostProcesses is how many processes a function may have, and so how many batches of a queue are worked on at once, as far as the
-// MaximumConcurrency of the template lets it: enough that some that wait for a slow receiver or portal do not hold up the others, and few
-// enough for the memory of a laptop (18 MB of each of the webhook worker). A process works on one invocation at a time, as on AWS.
+// mostProcesses is how many processes a function may have, and so how many batches of a queue are worked on at once, as
+// far as the MaximumConcurrency of the template lets it: enough that some that wait for a slow receiver or portal do
+// not hold up the others, and few enough for the memory of a laptop (18 MB of each of the webhook worker). A process
+// works on one invocation at a time, as on AWS.
 const mostProcesses = 10
 
 // idleLife is how long one without work is kept; AWS keeps them for some minutes, too.
@@ -101,4 +103,26 @@ func (l *lines) print(function, line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_, _ = fmt.Fprintf(l.to, "%s | %s\n", function, line) // a closed terminal stops no function
+}
+
+// concurrencyOf is how many processes a function may have.
+func concurrencyOf(f template.Function) int {
+	if f.Reserved == 0 {
+		return mostProcesses
+	}
+	return min(mostProcesses, f.Reserved)
+}
+
+// permitted shows those invocations that Lambda may tell X-Ray about.
+type permitted struct {
+	lambda.Observer
+
+	authority *iam.Authority
+}
+
+// Asked implements lambda.Observer. What is not announced is not shown.
+func (p permitted) Asked(trace, function string, payload []byte) {
+	if p.authority.MayTrace(function) {
+		p.Observer.Asked(trace, function, payload)
+	}
 }

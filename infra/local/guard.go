@@ -6,10 +6,10 @@ import (
 	"net/http"
 )
 
-// guard keeps web pages out of what is meant for programs and for the person at this machine. A page can send simple requests to any
-// address, so everything but the API, which is meant for browsers and proves its callers itself, refuses what another origin's
-// page wants changed: the console, the inbox, the Runtime API and the embedded AWS. Programs say no origin and pass. What
-// a page may ask for, GET, shows it nothing, since no answer allows its origin.
+// guard keeps web pages out of what is meant for programs and for the person at this machine. A page can send simple
+// requests to any address, so everything but the API, which is meant for browsers and proves its callers itself,
+// refuses what another origin's page wants changed: the console, the inbox, the Runtime API and the embedded AWS.
+// Programs say no origin and pass. What a page may ask for, GET, shows it nothing, since no answer allows its origin.
 //
 // Only hosts by which this machine is called, and a further one for files at their port, are answered.
 func guard(isAPI func(path string) bool, isHost func(host string) bool, next http.Handler) http.Handler {
@@ -34,7 +34,8 @@ func ourHostOnly(isHost func(host string) bool, next http.Handler) http.Handler 
 		}
 		if !isHost(host) {
 			w.WriteHeader(http.StatusMisdirectedRequest)
-			_, _ = io.WriteString(w, "This server answers to loopback addresses only.\n") // a client that went away needs no answer
+			// a client that went away needs no answer
+			_, _ = io.WriteString(w, "This server answers to loopback addresses only.\n")
 			return
 		}
 		next.ServeHTTP(w, r)

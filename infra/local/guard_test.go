@@ -71,7 +71,8 @@ func object(ctx context.Context, cfg awssdk.Config) error {
 	return err
 }
 
-// TestAPageCannotUseTheEmbeddedAWS: neither with the secret, if it were known, nor with the one that every stack had once.
+// TestAPageCannotUseTheEmbeddedAWS: neither with the secret, if it were known, nor with the one
+// that every stack had once.
 func TestAPageCannotUseTheEmbeddedAWS(t *testing.T) {
 	t.Parallel()
 	s := start(t, project(t))
@@ -95,7 +96,8 @@ func TestAPageCannotUseTheEmbeddedAWS(t *testing.T) {
 	}
 }
 
-// TestAPageCannotPostToWhatIsForPrograms: inbox, console, Runtime API and the port of files. Of the API every page may ask.
+// TestAPageCannotPostToWhatIsForPrograms: inbox, console, Runtime API and the port of files. Of
+// the API every page may ask.
 func TestAPageCannotPostToWhatIsForPrograms(t *testing.T) {
 	t.Parallel()
 	s := start(t, project(t))

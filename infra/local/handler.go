@@ -54,8 +54,9 @@ func (s *stack) handler() (http.Handler, error) {
 	})), nil
 }
 
-// files serves S3 on a port of its own, and under a host name of its own where that can be, since download links lead there: an
-// Authorization header that a client has sent with the link must not travel on, as it does to the same host and port, and as it never does on AWS.
+// files serves S3 on a port of its own, and under a host name of its own where that can be, since download links lead
+// there: an Authorization header that a client has sent with the link must not travel on, as it does to the same host
+// and port, and as it never does on AWS.
 func (s *stack) files() http.Handler {
 	noAPI := func(string) bool { return false }
 	isHost := func(host string) bool {
@@ -70,8 +71,8 @@ func (s *stack) files() http.Handler {
 	})))
 }
 
-// receiver serves what customers' servers have on a laptop: the inbox of webhooks, and the page where patients return. It has a port of its
-// own, since no customer's URL may lead to the service.
+// receiver serves what customers' servers have on a laptop: the inbox of webhooks, and the page where patients return.
+// It has a port of its own, since no customer's URL may lead to the service.
 func (s *stack) receiver(service http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if at := r.URL.Path; !below(at, inboxPath) && at != returnPath && at != console.Root+"/console.css" {
@@ -90,8 +91,8 @@ func (s *stack) isHost(host string) bool {
 	return isLoopback(host) || s.where.engine != nil && host == s.where.engine.Host.String()
 }
 
-// forContainers is the service without its console, which is for the person at this machine: whatever runs in a container here, also others',
-// gets to this.
+// forContainers is the service without its console, which is for the person at this machine: whatever runs in a
+// container here, also others', gets to this.
 func forContainers(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if below(r.URL.Path, console.Root) && !below(r.URL.Path, inboxPath) {

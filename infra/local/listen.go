@@ -10,15 +10,16 @@ import (
 	"syscall"
 )
 
-// listeners holds the open ports of the service, its files and the sandbox receiver, and the addresses at which containers reach
-// these three.
+// listeners holds the open ports of the service, its files and the sandbox receiver, and the addresses at which
+// containers reach these three.
 type listeners struct {
 	service, objects, receiver net.Listener
 	// inside are nil unless containers reach this machine at an address of its own.
 	inside, objectsInside, receiverInside net.Listener
 }
 
-// portTries bounds how many free ports are tried: one that is free at the loopback address can be taken where containers look for it.
+// portTries bounds how many free ports are tried: one that is free at the loopback address can be taken
+// where containers look for it.
 const portTries = 10
 
 // listenAll listens at address and wherever else functions need it. On success the caller closes what it has got.
@@ -78,8 +79,8 @@ func (l listeners) closeIf(err error) error {
 	return l.close()
 }
 
-// apart tells whether containers reach this machine at an address of one of its interfaces. Where the engine is in a virtual machine, that passes
-// on to the loopback address.
+// apart tells whether containers reach this machine at an address of one of its interfaces. Where the engine is in a
+// virtual machine, that passes on to the loopback address.
 func (p place) apart() (bool, error) {
 	if p.engine == nil {
 		return false, nil
@@ -109,7 +110,8 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// listenBeside takes the port after another listener's, or any free one where that is taken or the other one was free, too.
+// listenBeside takes the port after another listener's, or any free one where that is taken or the
+// other one was free, too.
 func listenBeside(ctx context.Context, other net.Listener) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(other.Addr().String())
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"recordbridge/infra/local/engine"
 )
 
-// TestAPortThatIsTakenWhereContainersLookIsNotTriedForEver: the loopback address as that of containers has every port taken.
+// TestAPortThatIsTakenWhereContainersLookIsNotTriedForEver: the loopback address as that of
+// containers has every port taken.
 func TestAPortThatIsTakenWhereContainersLookIsNotTriedForEver(t *testing.T) {
 	t.Parallel()
 	where := place{engine: &engine.Engine{Host: netip.MustParseAddr("127.0.0.1")}}

@@ -17,8 +17,8 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// How much garbage may lie about beside the memory in use, in percent, and how much memory there may be with it before it
-// is collected sooner. At Go's usual 100, collecting it was a tenth of the runner's work in a burst of webhooks.
+// How much garbage may lie about beside the memory in use, in percent, and how much memory there may be with it before
+// it is collected sooner. At Go's usual 100, collecting it was a tenth of the runner's work in a burst of webhooks.
 const (
 	garbage     = 400
 	garbageUpTo = 512 << 20

@@ -87,8 +87,8 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	return o, nil
 }
 
-// templateParameters are the parameters that make the template's stack a local one; the command line comes last. Portals, webhooks and the
-// sandbox are on this machine, which containers see at host.
+// templateParameters are the parameters that make the template's stack a local one; the command line comes last.
+// Portals, webhooks and the sandbox are on this machine, which containers see at host.
 func (o options) templateParameters(baseURL, dashboardURL, furtherURLs string, host netip.Addr) (map[string]string, error) {
 	ranges := "127.0.0.0/8,::1/128"
 	if host.IsValid() {

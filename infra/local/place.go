@@ -58,8 +58,8 @@ func (p place) host() netip.Addr {
 	return p.engine.Host
 }
 
-// public is the address at which everybody reaches what is listened for at listener, whether inside of a container or not: localhost is
-// this machine in both, and a name that http webhooks may have.
+// public is the address at which everybody reaches what is listened for at listener, whether inside of a container or
+// not: localhost is this machine in both, and a name that http webhooks may have.
 func (p place) public(listener string) string {
 	if p.engine == nil {
 		return listener
@@ -67,8 +67,8 @@ func (p place) public(listener string) string {
 	return net.JoinHostPort("localhost", port(listener))
 }
 
-// named is a URL of this machine by the name that everybody has for it, since an address has no passkeys (WebAuthn section 5.1.2). What localhost
-// does not lead to stays as it is.
+// named is a URL of this machine by the name that everybody has for it, since an address has no passkeys (WebAuthn
+// section 5.1.2). What localhost does not lead to stays as it is.
 func named(url string) string {
 	for _, address := range []string{"127.0.0.1", "[::1]"} {
 		if rest, ok := strings.CutPrefix(url, "http://"+address+":"); ok {

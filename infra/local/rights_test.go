@@ -45,7 +45,8 @@ func withoutEchos(t *testing.T, dir, text string) {
 	}
 }
 
-// echosLines counts the lines of the echo function, waiting a while for as many as are wanted: a line may come after the answer.
+// echosLines counts the lines of the echo function, waiting a while for as many as are wanted: a line
+// may come after the answer.
 func (s started) echosLines(t *testing.T, want int) int {
 	t.Helper()
 	for late := time.After(5 * time.Second); ; {

@@ -120,7 +120,8 @@ func contained(t *testing.T) string {
 	return dir
 }
 
-// TestFunctionsInContainers: they are held to their statements as processes are, find the service, and leave nothing behind.
+// TestFunctionsInContainers: they are held to their statements as processes are, find the service,
+// and leave nothing behind.
 func TestFunctionsInContainers(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("RECORDBRIDGE_ENGINE") == "" {

@@ -77,7 +77,8 @@ func start(ctx context.Context, o options, where place, log *slog.Logger, output
 		inbox:    inbox.New(inboxPath), timeline: timeline.New(time.Now), byHand: faults.NewByHand(), runFile: o.runFile,
 	}
 	var handler http.Handler
-	s.filesURL = filehost.URL(ctx, net.DefaultResolver.LookupNetIP, at.objects.Addr().(*net.TCPAddr).AddrPort()) // listenBeside listens on tcp
+	// listenBeside listens on tcp
+	s.filesURL = filehost.URL(ctx, net.DefaultResolver.LookupNetIP, at.objects.Addr().(*net.TCPAddr).AddrPort())
 	if err = s.prepare(ctx, o, where.inside(address), output); err == nil {
 		handler, err = s.handler()
 	}

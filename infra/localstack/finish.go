@@ -33,8 +33,8 @@ func finishUpdate(ctx context.Context, o options) error {
 	return nil
 }
 
-// restoreStage puts the API's new deployment on its stage: LocalStack removes the old deployment, and the stage with it. An update that changes
-// nothing of the API leaves both.
+// restoreStage puts the API's new deployment on its stage: LocalStack removes the old deployment, and the stage with
+// it. An update that changes nothing of the API leaves both.
 func restoreStage(ctx context.Context, o options) error {
 	api, err := only(ctx, o, gatewayAPI)
 	if err != nil {
@@ -49,7 +49,8 @@ func restoreStage(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	return ask(ctx, o, "apigateway", http.MethodPost, of+"/stages", map[string]string{"stageName": stage, "deploymentId": deployment}, nil)
+	return ask(ctx, o, "apigateway", http.MethodPost, of+"/stages",
+		map[string]string{"stageName": stage, "deploymentId": deployment}, nil)
 }
 
 // only is the id of what there is one of.
@@ -81,8 +82,8 @@ func listed(ctx context.Context, o options, path string) ([]string, error) {
 	return found, nil
 }
 
-// moveAliases points every function's alias at the version that was published last: LocalStack leaves it where it was, at a version that the
-// update has removed.
+// moveAliases points every function's alias at the version that was published last: LocalStack leaves it where it was,
+// at a version that the update has removed.
 func moveAliases(ctx context.Context, o options) error {
 	names, err := functions(ctx, o)
 	if err != nil {
@@ -109,7 +110,8 @@ func functions(ctx context.Context, o options) ([]string, error) {
 			} `json:"Functions"`
 			NextMarker string `json:"NextMarker"`
 		}
-		if err := ask(ctx, o, "lambda", http.MethodGet, lambdaAPI+"?Marker="+url.QueryEscape(marker), nil, &page); err != nil {
+		if err := ask(ctx, o, "lambda", http.MethodGet, lambdaAPI+"?Marker="+url.QueryEscape(marker), nil,
+			&page); err != nil {
 			return nil, err
 		}
 		for _, f := range page.Functions {
@@ -139,10 +141,12 @@ func moveAlias(ctx context.Context, o options, function string) error {
 	if newest == 0 {
 		return errors.New("it has no version")
 	}
-	return ask(ctx, o, "lambda", http.MethodPut, lambdaAPI+function+"/aliases/"+alias, map[string]string{"FunctionVersion": strconv.Itoa(newest)}, nil)
+	return ask(ctx, o, "lambda", http.MethodPut, lambdaAPI+function+"/aliases/"+alias,
+		map[string]string{"FunctionVersion": strconv.Itoa(newest)}, nil)
 }
 
-// ask performs an operation of one of LocalStack's services. LocalStack checks no signature, and takes service and region from what should be one.
+// ask performs an operation of one of LocalStack's services. LocalStack checks no signature, and takes service and
+// region from what should be one.
 func ask(ctx context.Context, o options, service, method, path string, in, out any) error {
 	var body io.Reader = http.NoBody // of a GET LocalStack understands no other
 	if in != nil {
@@ -159,7 +163,8 @@ func ask(ctx context.Context, o options, service, method, path string, in, out a
 	if in != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+accessKey+"/20260101/"+region+"/"+service+"/aws4_request, SignedHeaders=host, Signature=none")
+	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+accessKey+"/20260101/"+region+"/"+service+
+		"/aws4_request, SignedHeaders=host, Signature=none")
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return fmt.Errorf("ask LocalStack: %w", err)

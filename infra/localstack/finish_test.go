@@ -22,11 +22,20 @@ func asStrict(next http.Handler) *httptest.Server {
 // TestTheNewDeploymentGetsTheStage that went with the old one, and a stage that is there stays.
 func TestTheNewDeploymentGetsTheStage(t *testing.T) {
 	t.Parallel()
-	for stages, want := range map[string]string{`{}`: `{"deploymentId":"d2","stageName":"v1"}`, `{"item":[{"stageName":"v1"}]}`: ""} {
+	for stages, want := range map[string]string{
+		`{}`:                            `{"deploymentId":"d2","stageName":"v1"}`,
+		`{"item":[{"stageName":"v1"}]}`: "",
+	} {
 		var made string
 		mux := http.NewServeMux()
-		for path, answer := range map[string]string{"": `{"item":[{"id":"a1"}]}`, "/a1/stages": stages, "/a1/deployments": `{"item":[{"id":"d2"}]}`} {
-			mux.HandleFunc("GET /restapis"+path, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer) })
+		for path, answer := range map[string]string{
+			"": `{"item":[{"id":"a1"}]}`, "/a1/stages": stages,
+			"/a1/deployments": `{"item":[{"id":"d2"}]}`,
+		} {
+			mux.HandleFunc("GET /restapis"+path, func(w http.ResponseWriter, _ *http.Request) {
+				_,
+					_ = io.WriteString(w, answer)
+			})
 		}
 		mux.HandleFunc("POST /restapis/a1/stages", func(w http.ResponseWriter, r *http.Request) {
 			body, err := io.ReadAll(r.Body)
@@ -37,7 +46,8 @@ func TestTheNewDeploymentGetsTheStage(t *testing.T) {
 			w.WriteHeader(http.StatusCreated)
 		})
 		gateway := asStrict(mux)
-		if err := restoreStage(t.Context(), options{aws: strings.TrimPrefix(gateway.URL, "http://")}); err != nil || made != want {
+		if err := restoreStage(t.Context(), options{aws: strings.TrimPrefix(gateway.URL, "http://")}); err != nil ||
+			made != want {
 			t.Errorf("with the stages %s: made %q, %v, want %q", stages, made, err, want)
 		}
 		gateway.Close()
@@ -84,8 +94,10 @@ func TestAFunctionWithoutAVersionIsNamed(t *testing.T) {
 		`{"Functions":[{"FunctionName":"a"}],"Versions":[{"Version":"$LATEST"}]}`: "alias of a: it has no version",
 		`{`: "read LocalStack's answer",
 	} {
-		lambda := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer) }))
-		if err := moveAliases(t.Context(), options{aws: strings.TrimPrefix(lambda.URL, "http://")}); err == nil || !strings.Contains(err.Error(), want) {
+		lambda := httptest.NewServer(http.HandlerFunc(
+			func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer) }))
+		if err := moveAliases(t.Context(), options{aws: strings.TrimPrefix(lambda.URL, "http://")}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", answer, err, want)
 		}
 		lambda.Close()

@@ -29,9 +29,10 @@ const (
 	returnPath = "/_local/return"
 )
 
-// front is where people and functions reach the API and the inbox, both under the name localhost: LocalStack's own address of the API is known
-// only when the stack is deployed, and is another one with every deployment. It does two things that AWS's gateway does and LocalStack's does
-// not, and no more: an unknown path gets the answer that the template declares for it, and a challenge gets the name that AWS gives to its header.
+// front is where people and functions reach the API and the inbox, both under the name localhost: LocalStack's own
+// address of the API is known only when the stack is deployed, and is another one with every deployment. It does two
+// things that AWS's gateway does and LocalStack's does not, and no more: an unknown path gets the answer that the
+// template declares for it, and a challenge gets the name that AWS gives to its header.
 type front struct {
 	inbox   *inbox.Inbox
 	nowhere http.Handler            // answers where the API has nothing
@@ -40,7 +41,8 @@ type front struct {
 	inside  netip.Addr              // where containers reach this machine
 	watch   atomic.Pointer[watch]   // of an upgrade; nil for none
 	server  *http.Server
-	// receiver serves the inbox and the page where patients return at a port of its own, since no customer's URL may lead to the service.
+	// receiver serves the inbox and the page where patients return at a port of its own, since no customer's URL
+	// may lead to the service.
 	receiver *http.Server
 	stopped  chan error
 }
@@ -81,13 +83,19 @@ func newFront(ctx context.Context, o options, inside netip.Addr) (*front, error)
 	if err != nil {
 		return nil, err
 	}
-	f := &front{inbox: inbox.New(inboxPath), nowhere: nowhere, aws: o.aws, inside: inside, stopped: make(chan error, 2*len(addresses))}
+	f := &front{
+		inbox: inbox.New(inboxPath), nowhere: nowhere, aws: o.aws, inside: inside,
+		stopped: make(chan error, 2*len(addresses)),
+	}
 	f.server = &http.Server{Handler: f, ReadHeaderTimeout: 10 * time.Second}
 	var listening net.ListenConfig
 	f.receiver = &http.Server{Handler: http.HandlerFunc(f.serveReceiver), ReadHeaderTimeout: 10 * time.Second}
 	for _, address := range addresses {
 		host, _, _ := net.SplitHostPort(address) // made by JoinHostPort, or listened at
-		for at, server := range map[string]*http.Server{address: f.server, net.JoinHostPort(host, o.receiverPort()): f.receiver} {
+		for at, server := range map[string]*http.Server{
+			address:                                  f.server,
+			net.JoinHostPort(host, o.receiverPort()): f.receiver,
+		} {
 			listener, err := listening.Listen(ctx, "tcp", at)
 			if err != nil {
 				return nil, errors.Join(fmt.Errorf("listen: %w; choose another port with -addr", err), f.close())
@@ -98,17 +106,22 @@ func newFront(ctx context.Context, o options, inside netip.Addr) (*front, error)
 	return f, nil
 }
 
-// newNowhere is API Gateway without a route, as make run has it: the answer for paths that the template declares none for.
+// newNowhere is API Gateway without a route, as make run has it: the answer for paths that the
+// template declares none for.
 func newNowhere(o options) (http.Handler, error) {
-	declared, err := template.Load(filepath.Join(o.source, "template.yaml"), template.Options{BaseURL: o.publicURL(), StackName: stackName})
+	declared, err := template.Load(filepath.Join(o.source, "template.yaml"),
+		template.Options{BaseURL: o.publicURL(), StackName: stackName})
 	if err != nil {
 		return nil, err
 	}
-	return gateway.New(gateway.Options{API: declared.API, Now: time.Now, RequestID: ids.Random, Log: slog.New(slog.DiscardHandler)}), nil
+	return gateway.New(gateway.Options{
+		API: declared.API, Now: time.Now, RequestID: ids.Random,
+		Log: slog.New(slog.DiscardHandler),
+	}), nil
 }
 
-// ofThisMachine tells whether one of the interfaces has the address. Where the engine is in a virtual machine, none has the one that
-// containers see, and what they send there comes in at the loopback address.
+// ofThisMachine tells whether one of the interfaces has the address. Where the engine is in a virtual machine, none has
+// the one that containers see, and what they send there comes in at the loopback address.
 func ofThisMachine(ip netip.Addr) bool {
 	all, err := net.InterfaceAddrs()
 	if err != nil {
@@ -125,8 +138,10 @@ func ofThisMachine(ip netip.Addr) bool {
 // ServeHTTP implements http.Handler.
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	host, _, err := net.SplitHostPort(r.Host)
-	if ip, notIP := netip.ParseAddr(host); err != nil || host != "localhost" && (notIP != nil || !ip.IsLoopback() && ip != f.inside) {
-		http.Error(w, "This server answers to names of this machine only.", http.StatusMisdirectedRequest) // no page can make itself ours by its name
+	if ip, notIP := netip.ParseAddr(host); err != nil || host != "localhost" &&
+		(notIP != nil || !ip.IsLoopback() && ip != f.inside) {
+		// no page can make itself ours by its name
+		http.Error(w, "This server answers to names of this machine only.", http.StatusMisdirectedRequest)
 		return
 	}
 	if seen := f.watch.Load(); seen != nil {
@@ -142,7 +157,8 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(path, inboxPath):
 		f.inbox.ServeHTTP(w, r)
 	case path == returnPath:
-		_, _ = io.WriteString(w, "The application would be here. What it is given is in the address.\n") // a client that went away needs no answer
+		// a client that went away needs no answer
+		_, _ = io.WriteString(w, "The application would be here. What it is given is in the address.\n")
 	case !strings.HasPrefix(path, "/"+stage+"/"):
 		http.NotFound(w, r)
 	case api == nil:
@@ -175,14 +191,17 @@ func (f *front) close() error { return errors.Join(f.server.Close(), f.receiver.
 
 // mend makes LocalStack's answer what AWS's would be.
 func (f *front) mend(response *http.Response) error {
-	if response.StatusCode == http.StatusForbidden && response.Header.Get("X-Amzn-Errortype") == "MissingAuthenticationTokenException" {
+	if response.StatusCode == http.StatusForbidden &&
+		response.Header.Get("X-Amzn-Errortype") == "MissingAuthenticationTokenException" {
 		return errNowhere
 	}
-	if response.StatusCode == http.StatusNotFound && response.Header.Get("X-Amz-Apigw-Id") == "" { // which every answer of an API has
+	// which every answer of an API has
+	if response.StatusCode == http.StatusNotFound && response.Header.Get("X-Amz-Apigw-Id") == "" {
 		return errUndeployed
 	}
 	if challenge := response.Header.Values("Www-Authenticate"); len(challenge) > 0 {
-		response.Header["X-Amzn-Remapped-Www-Authenticate"] = challenge // https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html
+		// https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html
+		response.Header["X-Amzn-Remapped-Www-Authenticate"] = challenge
 		response.Header.Del("Www-Authenticate")
 	}
 	f.outside(response)
@@ -202,7 +221,8 @@ func (f *front) failed(w http.ResponseWriter, r *http.Request, err error) {
 	http.Error(w, "LocalStack does not answer.", http.StatusBadGateway)
 }
 
-// outside makes a redirect to LocalStack as containers see it one for this machine: addresses of files are signed by functions.
+// outside makes a redirect to LocalStack as containers see it one for this machine: addresses of files
+// are signed by functions.
 func (f *front) outside(response *http.Response) {
 	location, err := response.Location()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"recordbridge/infra/local/inbox"
 )
 
-// fronted is a front before a LocalStack that answers with what it was asked, redirects to the address that is asked for, and refuses as it
-// is asked to.
+// fronted is a front before a LocalStack that answers with what it was asked, redirects to the address that is asked
+// for, and refuses as it is asked to.
 func fronted(t *testing.T) *front {
 	t.Helper()
 	localstack := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -42,7 +42,10 @@ func fronted(t *testing.T) *front {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &front{inbox: inbox.New(inboxPath), nowhere: nowhere, aws: localstack.Listener.Addr().String(), inside: netip.MustParseAddr("172.17.0.1")}
+	f := &front{
+		inbox: inbox.New(inboxPath), nowhere: nowhere, aws: localstack.Listener.Addr().String(),
+		inside: netip.MustParseAddr("172.17.0.1"),
+	}
 	f.serveAPI("abc")
 	return f
 }
@@ -73,13 +76,22 @@ func TestTheFrontPassesRequestsOnToTheAPIOfTheStack(t *testing.T) {
 		status               int
 		body                 string
 	}{
-		"the API":              {"GET", "localhost:4580", "/v1/bridge/a%2Fb?c=d%26", 200, "GET localhost:4580 /_aws/execute-api/abc/v1/bridge/a%2Fb?c=d%26"},
-		"from a container":     {"POST", "172.17.0.1:4580", "/v1/sandbox/token", 200, "POST 172.17.0.1:4580 /_aws/execute-api/abc/v1/sandbox/token"},
+		"the API": {
+			"GET", "localhost:4580", "/v1/bridge/a%2Fb?c=d%26", 200,
+			"GET localhost:4580 /_aws/execute-api/abc/v1/bridge/a%2Fb?c=d%26",
+		},
+		"from a container": {
+			"POST", "172.17.0.1:4580", "/v1/sandbox/token", 200,
+			"POST 172.17.0.1:4580 /_aws/execute-api/abc/v1/sandbox/token",
+		},
 		"outside of the stage": {"GET", "localhost:4580", "/bridge", 404, "404 page not found"},
 		"another's name":       {"GET", "example.org:4580", "/v1/bridge", 421, "names of this machine"},
 		"another machine's":    {"GET", "172.17.0.9:4580", "/v1/bridge", 421, "names of this machine"},
-		"where a patient ends": {"GET", "127.0.0.1:4580", "/_local/return?org_connection_id=a", 200, "The application would be here."},
-		"a webhook":            {"POST", "localhost:4580", "/_local/inbox/alder", 200, ""},
+		"where a patient ends": {
+			"GET", "127.0.0.1:4580", "/_local/return?org_connection_id=a", 200,
+			"The application would be here.",
+		},
+		"a webhook": {"POST", "localhost:4580", "/_local/inbox/alder", 200, ""},
 	} {
 		got := asked(f, test.method, test.host, test.target)
 		if got.Code != test.status || !strings.Contains(got.Body.String(), test.body) {
@@ -112,22 +124,26 @@ func TestAddressesOfFilesLeadToThisMachine(t *testing.T) {
 	}
 }
 
-// TestTheFrontAnswersAsAWSWould where LocalStack's gateway does not: with what the template declares for an unknown path, and with the name that
-// AWS gives to a challenge, and where there is no API for now. A function's own refusal stays as it is.
+// TestTheFrontAnswersAsAWSWould where LocalStack's gateway does not: with what the template declares for an
+// unknown path, and with the name that AWS gives to a challenge, and where there is no API for now. A function's
+// own refusal stays as it is.
 func TestTheFrontAnswersAsAWSWould(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)
 	unknown := asked(f, "GET", "localhost:4580", "/v1/bridge/nothing?refuse=path")
 	id := unknown.Header().Get("X-Request-Id")
 	want := `{"success":false,"error":"svc_not_found","error_description":"There is nothing at this path.","request_id":"` + id + `"}`
-	if unknown.Code != http.StatusNotFound || id == "" || unknown.Body.String() != want || unknown.Header().Get("Cache-Control") != "no-store" {
+	if unknown.Code != http.StatusNotFound || id == "" || unknown.Body.String() != want ||
+		unknown.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("an unknown path: got %d %v %s", unknown.Code, unknown.Header(), unknown.Body)
 	}
 	challenged := asked(f, "GET", "localhost:4580", "/v1/bridge/events?refuse=key")
-	if header := challenged.Header(); header.Get("X-Amzn-Remapped-Www-Authenticate") != "Basic" || header.Get("Www-Authenticate") != "" {
+	if header := challenged.Header(); header.Get("X-Amzn-Remapped-Www-Authenticate") != "Basic" ||
+		header.Get("Www-Authenticate") != "" {
 		t.Errorf("a challenge: got %v", header)
 	}
-	if refused := asked(f, "GET", "localhost:4580", "/v1/bridge/events?refuse=function"); refused.Code != http.StatusForbidden {
+	if refused := asked(f, "GET", "localhost:4580",
+		"/v1/bridge/events?refuse=function"); refused.Code != http.StatusForbidden {
 		t.Errorf("a function's 403: got %d", refused.Code)
 	}
 	for refused, want := range map[string]int{"record": http.StatusNotFound, "deployment": http.StatusServiceUnavailable} {

@@ -74,7 +74,8 @@ func (o options) settings(name string, host *engine.Engine) []string {
 		"LAMBDA_IGNORE_ARCHITECTURE=1",                                   // the functions are built for this machine
 		"LAMBDA_RUNTIME_ENVIRONMENT_TIMEOUT=60",
 		"PROVIDER_OVERRIDE_CLOUDFORMATION=engine-legacy", // the other one cannot update the stack
-		"CFN_NO_WAIT_ITERATIONS=1000",                    // looks again at once whether a function is there, not after a second
+		// looks again at once whether a function is there, not after a second
+		"CFN_NO_WAIT_ITERATIONS=1000",
 		"EXTRA_CORS_ALLOWED_ORIGINS=" + o.publicURL(),
 		"DYNAMODB_IN_MEMORY=1",
 		"DISABLE_EVENTS=1", // no statistics for its makers
@@ -92,7 +93,8 @@ func (o options) listenAt(host *engine.Engine) string {
 	return o.aws + "," + net.JoinHostPort(host.Host.String(), port(o.aws))
 }
 
-// container runs LocalStack in one. It starts those of the functions beside itself, for which it has the engine's socket.
+// container runs LocalStack in one. It starts those of the functions beside itself, for which it
+// has the engine's socket.
 func (o options) container(name string, settings []string) []string {
 	command := []string{
 		"docker", "run", "--rm", "--name", name, "--publish", o.aws + ":" + insidePort,
@@ -111,7 +113,8 @@ func (i *instance) await(ctx context.Context, o options) error {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
-		if request, err := http.NewRequestWithContext(limited, http.MethodGet, "http://"+o.aws+"/_localstack/health", http.NoBody); err == nil {
+		if request, err := http.NewRequestWithContext(limited, http.MethodGet, "http://"+o.aws+"/_localstack/health",
+			http.NoBody); err == nil {
 			if response, err := http.DefaultClient.Do(request); err == nil {
 				_ = response.Body.Close()
 				return nil
@@ -127,8 +130,8 @@ func (i *instance) await(ctx context.Context, o options) error {
 	}
 }
 
-// stop ends LocalStack and the containers of its functions: these first, which LocalStack would give five seconds each, and those
-// again that it has started meanwhile. It is the same when ctx has ended.
+// stop ends LocalStack and the containers of its functions: these first, which LocalStack would give five seconds each,
+// and those again that it has started meanwhile. It is the same when ctx has ended.
 func (i *instance) stop(ctx context.Context, progress io.Writer) error {
 	fmt.Fprintln(progress, "Stopping LocalStack")
 	i.stopIt()

@@ -73,7 +73,9 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) (err
 }
 
 // raise deploys the stack and gives it what a person needs.
-func raise(ctx context.Context, o options, host *engine.Engine, f *front, progress io.Writer) (deployed, runfile.Run, error) {
+func raise(ctx context.Context, o options, host *engine.Engine, f *front,
+	progress io.Writer,
+) (deployed, runfile.Run, error) {
 	if err := build(ctx, o, host, progress); err != nil {
 		return deployed{}, runfile.Run{}, err
 	}

@@ -14,7 +14,8 @@ import (
 type options struct {
 	address string // of the API and the inbox
 	aws     string // of LocalStack
-	release string // names what is deployed, so that an update makes a new version of every function; empty for the only one
+	// names what is deployed, so that an update makes a new version of every function; empty for the only one
+	release string
 	source  string // folder of what is deployed
 	// previous is the folder of the release that is deployed first, for trying the upgrade; empty for none.
 	previous string
@@ -30,10 +31,13 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.address, "addr", "127.0.0.1:4580", "loopback address of the API and the inbox")
 	flags.StringVar(&o.aws, "aws", "127.0.0.1:4566", "loopback address of LocalStack")
 	flags.StringVar(&o.source, "source", ".", "folder of the template that is deployed and of its functions")
-	flags.StringVar(&o.previous, "upgrade-from", "", "deploy this folder first, upgrade while there is work, and end when that is seen to be done")
+	flags.StringVar(&o.previous, "upgrade-from", "",
+		"deploy this folder first, upgrade while there is work, and end when that is seen to be done")
 	flags.StringVar(&o.runFile, "run-file", ".local/run.json", "write there what is running, for other programs")
-	flags.TextVar(&o.host, "container-host", netip.Addr{}, "address at which containers reach this machine (default: asks a container)")
-	command := flags.String("command", "", "program that runs LocalStack on this machine, with its arguments (default: its public image in a container)")
+	flags.TextVar(&o.host, "container-host", netip.Addr{},
+		"address at which containers reach this machine (default: asks a container)")
+	command := flags.String("command", "",
+		"program that runs LocalStack on this machine, with its arguments (default: its public image in a container)")
 	if err := flags.Parse(arguments); err != nil {
 		return options{}, fmt.Errorf("command line: %w", err)
 	}

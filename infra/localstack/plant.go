@@ -31,7 +31,8 @@ type deployed struct {
 func open(ctx context.Context, o options, f *front) (deployed, error) {
 	endpoint := "http://" + o.aws
 	d := deployed{config: aws.Config{
-		Region: region, BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider(accessKey, accessKey, ""),
+		Region: region, BaseEndpoint: &endpoint,
+		Credentials: credentials.NewStaticCredentialsProvider(accessKey, accessKey, ""),
 	}}
 	var err error
 	if d.outputs, err = cloudformation.Outputs(ctx, d.config, time.Now, stackName); err != nil {
@@ -42,7 +43,8 @@ func open(ctx context.Context, o options, f *front) (deployed, error) {
 		return deployed{}, fmt.Errorf("find the API of the stack: %w", err)
 	}
 	f.serveAPI(api)
-	d.Operator, err = wiring.Open(ctx, d.config, d.outputs, wiring.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "local-stack"})
+	d.Operator, err = wiring.Open(ctx, d.config, d.outputs,
+		wiring.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "local-stack"})
 	return d, err
 }
 
@@ -61,6 +63,9 @@ func plant(ctx context.Context, o options, f *front, d deployed) (runfile.Run, e
 		}
 	}
 	run.Stack, run.DashboardURL = runfile.LocalStack, run.BaseURL+"/dashboard"
-	run.AWS = runfile.AWS{EndpointURL: "http://" + o.aws, Region: region, AccessKeyID: accessKey, SecretAccessKey: accessKey, Outputs: d.outputs}
+	run.AWS = runfile.AWS{
+		EndpointURL: "http://" + o.aws, Region: region, AccessKeyID: accessKey,
+		SecretAccessKey: accessKey, Outputs: d.outputs,
+	}
 	return run, nil
 }

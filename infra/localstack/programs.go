@@ -27,7 +27,8 @@ const (
 func findPrograms(o options) error {
 	var missing []error
 	for program, advice := range map[string]string{
-		"sam":  "install the SAM CLI (https://docs.aws.amazon.com/serverless-application-model/latest/developerguide/install-sam-cli.html)",
+		"sam": "install the SAM CLI " +
+			"(https://docs.aws.amazon.com/serverless-application-model/latest/developerguide/install-sam-cli.html)",
 		"make": "install make",
 		"go":   "install Go (https://go.dev/dl)",
 	} {
@@ -71,7 +72,10 @@ func program(ctx context.Context, variables []string, arguments ...string) *exec
 
 // withoutAWS leaves out whatever would lead a program to AWS: no credentials of the person's get there.
 func withoutAWS(all []string) []string {
-	kept := []string{"AWS_CONFIG_FILE=" + os.DevNull, "AWS_SHARED_CREDENTIALS_FILE=" + os.DevNull, "AWS_EC2_METADATA_DISABLED=true"}
+	kept := []string{
+		"AWS_CONFIG_FILE=" + os.DevNull, "AWS_SHARED_CREDENTIALS_FILE=" + os.DevNull,
+		"AWS_EC2_METADATA_DISABLED=true",
+	}
 	for _, v := range all {
 		if !strings.HasPrefix(v, "AWS_") {
 			kept = append(kept, v)

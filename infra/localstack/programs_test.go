@@ -33,7 +33,8 @@ func TestNothingLeadsToAWS(t *testing.T) {
 	t.Setenv("AWS_PROFILE", "production")
 	t.Setenv("AWS_SESSION_TOKEN", "SENTINEL")
 	log := filepath.Join(t.TempDir(), "run.json")
-	if err := (options{runFile: log}).do(t.Context(), t.TempDir(), []string{"AWS_ENDPOINT_URL=http://127.0.0.1:1"}, "env", "-0"); err != nil {
+	if err := (options{runFile: log}).do(t.Context(), t.TempDir(), []string{"AWS_ENDPOINT_URL=http://127.0.0.1:1"}, "env",
+		"-0"); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(options{runFile: log}.log("env--0"))
@@ -47,7 +48,10 @@ func TestNothingLeadsToAWS(t *testing.T) {
 		}
 	}
 	slices.Sort(got)
-	want := []string{"AWS_CONFIG_FILE=/dev/null", "AWS_EC2_METADATA_DISABLED=true", "AWS_ENDPOINT_URL=http://127.0.0.1:1", "AWS_SHARED_CREDENTIALS_FILE=/dev/null"}
+	want := []string{
+		"AWS_CONFIG_FILE=/dev/null", "AWS_EC2_METADATA_DISABLED=true", "AWS_ENDPOINT_URL=http://127.0.0.1:1",
+		"AWS_SHARED_CREDENTIALS_FILE=/dev/null",
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -57,7 +61,8 @@ func TestAProgramThatFailsIsShown(t *testing.T) {
 	t.Parallel()
 	o := options{runFile: filepath.Join(t.TempDir(), "run.json")}
 	err := o.do(t.Context(), t.TempDir(), nil, "sh", "-c", "seq 100; exit 3")
-	if err == nil || !strings.Contains(err.Error(), "sh -c: exit status 3\n  86\n") || !strings.Contains(err.Error(), "  100\n  ("+o.log("sh--c")) {
+	if err == nil || !strings.Contains(err.Error(), "sh -c: exit status 3\n  86\n") ||
+		!strings.Contains(err.Error(), "  100\n  ("+o.log("sh--c")) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -65,7 +70,8 @@ func TestAProgramThatFailsIsShown(t *testing.T) {
 // TestLocalStackIsReachedByThisMachineAndItsContainersOnly: whoever reaches it may do everything.
 func TestLocalStackIsReachedByThisMachineAndItsContainersOnly(t *testing.T) {
 	t.Parallel()
-	here, virtual := &engine.Engine{Host: netip.MustParseAddr("127.0.0.1")}, &engine.Engine{Host: netip.MustParseAddr("192.0.2.1")}
+	here, virtual := &engine.Engine{Host: netip.MustParseAddr("127.0.0.1")},
+		&engine.Engine{Host: netip.MustParseAddr("192.0.2.1")}
 	beside := options{aws: "127.0.0.1:4666", command: []string{"localstack"}}
 	if got, want := beside.listenAt(here), "127.0.0.1:4666,127.0.0.1:4666"; got != want {
 		t.Errorf("on this machine: got %s, want %s", got, want)

@@ -22,16 +22,18 @@ import (
 )
 
 const (
-	// oneByOne asks a portal one thing at a time, and slow is the portal of which each answer is held back, held at most, as long as the upgrade is not over: so an
-	// export of it is still under way when the functions are replaced. A client waits 30 s for an answer.
+	// oneByOne asks a portal one thing at a time, and slow is the portal of which each answer is held back, held at most,
+	// as long as the upgrade is not over: so an export of it is still under way when the functions are replaced. A client
+	// waits 30 s for an answer.
 	oneByOne = "fhir: {rate: {in_flight: 1}}"
 	slow     = "/sandbox/with/slow:1s"
 	held     = 25 * time.Second
-	// refusals are the attempts of the pending delivery before the upgrade. The third is due five minutes after the second, or when the
-	// receiver asks for it, within ten (docs/webhooks.md).
+	// refusals are the attempts of the pending delivery before the upgrade. The third is due five minutes after the
+	// second, or when the receiver asks for it, within ten (docs/webhooks.md).
 	refusals            = 2
 	leastTime, mostTime = 5 * time.Minute, 10 * time.Minute
-	// workTime bounds what is waited for before the upgrade, and after it: that third attempt, and what an export loses when its worker is replaced.
+	// workTime bounds what is waited for before the upgrade, and after it: that third attempt, and what an export loses
+	// when its worker is replaced.
 	workTime = 10 * time.Minute
 	exported = "patient.ehi_export_success"
 )
@@ -46,9 +48,13 @@ type watch struct {
 	over     chan struct{} // closed when the upgrade is over
 }
 
-// newWatch watches an upgrade on a machine that took so long to deploy the release before. An upgrade takes twice as long.
+// newWatch watches an upgrade on a machine that took so long to deploy the release before. An
+// upgrade takes twice as long.
 func newWatch(took time.Duration) *watch {
-	return &watch{receiver: inboxPath + "/birch", lasts: min(max(5*took/2, leastTime), mostTime), over: make(chan struct{})}
+	return &watch{
+		receiver: inboxPath + "/birch", lasts: min(max(5*took/2, leastTime), mostTime),
+		over: make(chan struct{}),
+	}
 }
 
 // hold keeps a request to the slow portal's records waiting.
@@ -79,8 +85,8 @@ func (w *watch) refuses(r *http.Request) bool {
 	return err == nil && bytes.Contains(body, []byte(exported)) && w.refused.Add(1) <= refusals
 }
 
-// upgrade deploys the previous release, starts a delivery that its receiver refuses and an export that runs long, upgrades the stack, and
-// returns nil when both have ended well, each told by one event.
+// upgrade deploys the previous release, starts a delivery that its receiver refuses and an export that runs long,
+// upgrades the stack, and returns nil when both have ended well, each told by one event.
 func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, progress io.Writer) error {
 	before := o
 	before.source, before.release, o.release = o.previous, "previous00", "thisrelease"
@@ -104,7 +110,8 @@ func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, prog
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(progress, "A delivery is pending (refused %d times), due in %s; an export is running (%d requests so far)\n",
+	fmt.Fprintf(progress, "A delivery is pending (refused %d times), due in %s; an export is running (%d requests so "+
+		"far)\n",
 		w.refused.Load(), w.lasts.Round(time.Second), w.asked.Load())
 	if err = deploy(ctx, o, host, progress); err == nil {
 		err = finishUpdate(ctx, o)
@@ -120,7 +127,8 @@ func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, prog
 		}
 	}
 	close(w.over)
-	fmt.Fprintf(progress, "Upgraded after %s and %d requests of the export\n", time.Since(began).Round(time.Second), w.asked.Load())
+	fmt.Fprintf(progress, "Upgraded after %s and %d requests of the export\n", time.Since(began).Round(time.Second),
+		w.asked.Load())
 	return await(ctx, f.inbox, work, progress)
 }
 
@@ -169,7 +177,8 @@ func await(ctx context.Context, from *inbox.Inbox, work []told, progress io.Writ
 		if err := until(ctx, event.name+" comes", genuine); err != nil {
 			return err
 		}
-		fmt.Fprintf(progress, "%s has come, signature verified, after another %s\n", event.name, time.Since(began).Round(time.Second))
+		fmt.Fprintf(progress, "%s has come, signature verified, after another %s\n", event.name,
+			time.Since(began).Round(time.Second))
 	}
 	for _, event := range work {
 		if came, _ := event.among(from.List()); came != 1 {

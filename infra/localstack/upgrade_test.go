@@ -17,12 +17,14 @@ import (
 	"recordbridge/infra/local/inbox"
 )
 
-// TestTheReceiverRefusesTheFirstAttemptsOfAnExportsEvent: other events, other receivers and the third attempt come through.
+// TestTheReceiverRefusesTheFirstAttemptsOfAnExportsEvent: other events, other receivers and the
+// third attempt come through.
 func TestTheReceiverRefusesTheFirstAttemptsOfAnExportsEvent(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)
 	f.watch.Store(newWatch(0))
-	success, other := `{"type":"patient.ehi_export_success","data":{"task_id":"t-1"}}`, `{"type":"patient.connection_created"}`
+	success, other := `{"type":"patient.ehi_export_success","data":{"task_id":"t-1"}}`,
+		`{"type":"patient.connection_created"}`
 	for i, test := range []struct {
 		path, body string
 		status     int
@@ -101,7 +103,10 @@ func TestEachEventHasToComeOnceAndGenuinely(t *testing.T) {
 		"once":  {[]string{success}, ""},
 		"twice": {[]string{success, success}, "the event has come 2 times"},
 		"of another task": {
-			[]string{`{"type":"patient.ehi_export_success","data":{"task_id":"t-2"}}`, `{"type":"patient.ehi_export_failed","data":{"task_id":"t-1"}}`, "t-1"},
+			[]string{
+				`{"type":"patient.ehi_export_success","data":{"task_id":"t-2"}}`,
+				`{"type":"patient.ehi_export_failed","data":{"task_id":"t-1"}}`, "t-1",
+			},
 			"waiting until the event comes",
 		},
 	} {
@@ -123,7 +128,8 @@ func TestEachEventHasToComeOnceAndGenuinely(t *testing.T) {
 				for _, body := range test.sent {
 					signed(t, forged, secret, body)
 				}
-				if err = await(t.Context(), forged, []told{{"the event", "t-1"}}, io.Discard); err == nil || !strings.Contains(err.Error(), "waiting until the event comes") {
+				if err = await(t.Context(), forged, []told{{"the event", "t-1"}}, io.Discard); err == nil ||
+					!strings.Contains(err.Error(), "waiting until the event comes") {
 					t.Errorf("with another's signature: got %v", err)
 				}
 			})
@@ -153,7 +159,8 @@ func TestWhatDoesNotHappenIsNamed(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := until(ctx, "it rains", func() bool { return false }); err == nil || !strings.Contains(err.Error(), "waiting until it rains") {
+	if err := until(ctx, "it rains", func() bool { return false }); err == nil ||
+		!strings.Contains(err.Error(), "waiting until it rains") {
 		t.Errorf("got %v", err)
 	}
 }

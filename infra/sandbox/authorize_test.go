@@ -98,7 +98,8 @@ func TestAuthorizeRefusesAParameterThatIsSentTwice(t *testing.T) {
 func TestAuthorizeKeepsTheQueryOfTheRedirectURIAndTakesAudWithASlash(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
-	a := p.authorize("redirect_uri", redirectURI+"?tenant=1", "aud", p.fhir+"/", "persona", "alder-maple", "decision", "approve")
+	a := p.authorize("redirect_uri", redirectURI+"?tenant=1", "aud", p.fhir+"/", "persona", "alder-maple",
+		"decision", "approve")
 	landing := p.landing(a)
 	if landing.Get("tenant") != "1" || landing.Get("code") == "" {
 		t.Errorf("landing = %v, want tenant and code", landing)
@@ -141,7 +142,10 @@ func TestTheConsentPageNamesOnlyWhatIsAskedFor(t *testing.T) {
 func TestAnUnknownPersonOrDecisionIsShownOnAPage(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
-	for _, pairs := range [][]string{{"persona", "nobody", "decision", "approve"}, {"persona", "alder-maple", "decision", "maybe"}} {
+	for _, pairs := range [][]string{
+		{"persona", "nobody", "decision", "approve"},
+		{"persona", "alder-maple", "decision", "maybe"},
+	} {
 		a := p.authorize(pairs...)
 		if got := p.page(a); a.status != http.StatusBadRequest || got.Kind != "error" {
 			t.Errorf("%v: got %d %q, want 400 error", pairs, a.status, got.Kind)
@@ -165,7 +169,10 @@ func TestPagesAreNotBrokenByHostileParameters(t *testing.T) {
 			t.Errorf("%s: the page holds markup from the request:\n%s", name, a.body)
 		}
 		policy := a.header.Get("Content-Security-Policy")
-		for _, want := range []string{"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "form-action 'none'"} {
+		for _, want := range []string{
+			"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'",
+			"form-action 'none'",
+		} {
 			if !strings.Contains(policy, want) {
 				t.Errorf("%s: Content-Security-Policy = %q, want %s", name, policy, want)
 			}
@@ -181,7 +188,10 @@ func TestPagesAreNotBrokenByHostileParameters(t *testing.T) {
 func TestPageAssetsAreServedWithTheirTypes(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
-	for name, want := range map[string]string{"authorize.css": "text/css; charset=utf-8", "authorize.js": "text/javascript; charset=utf-8"} {
+	for name, want := range map[string]string{
+		"authorize.css": "text/css; charset=utf-8",
+		"authorize.js":  "text/javascript; charset=utf-8",
+	} {
 		a := p.get(p.base + "/oauth/assets/" + name)
 		if a.status != http.StatusOK || a.header.Get("Content-Type") != want || len(a.body) < 500 {
 			t.Errorf("%s: got %d %s of %d bytes, want 200 %s", name, a.status, a.header.Get("Content-Type"), len(a.body), want)
@@ -235,7 +245,9 @@ func TestPagesAreNotBrokenByHostileNames(t *testing.T) {
 	t.Parallel()
 	const hostile = `</script><img src=x onerror=alert(1)><script>`
 	folder := t.TempDir()
-	writeFile(t, folder, "p.json", `{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Patient","id":"p","name":[{"text":"`+hostile+`"}]}}]}`)
+	writeFile(t, folder, "p.json",
+		`{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Patient","id":"p","name":[{"text":"`+
+			hostile+`"}]}}]}`)
 	people, err := persona.LoadDir(folder)
 	if err != nil {
 		t.Fatal(err)

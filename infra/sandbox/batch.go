@@ -64,10 +64,14 @@ func (s site) batch(w http.ResponseWriter, r *http.Request) {
 	answerFault(w, http.StatusOK, fhirType, string(encoded))
 }
 
-// batched answers the request of one entry. What stands in a batch is asked at once, so that no switch delays or counts it.
+// batched answers the request of one entry. What stands in a batch is asked at once, so that no
+// switch delays or counts it.
 func (s site) batched(r *http.Request, one batchEntry, at int) batchEntry {
 	refused := func(status int, code, text string) batchEntry {
-		return batchEntry{Resource: json.RawMessage(outcome(code, text)), Response: &batchResponse{strconv.Itoa(status) + " " + http.StatusText(status)}}
+		return batchEntry{
+			Resource: json.RawMessage(outcome(code, text)),
+			Response: &batchResponse{strconv.Itoa(status) + " " + http.StatusText(status)},
+		}
 	}
 	if one.Request == nil || one.Request.Method != http.MethodGet {
 		return refused(http.StatusMethodNotAllowed, "not-supported", "Only GET stands in a batch.")
@@ -79,11 +83,17 @@ func (s site) batched(r *http.Request, one batchEntry, at int) batchEntry {
 	case s.with.Is(switches.Batch, "half") && at%2 == 1:
 		return refused(http.StatusInternalServerError, "exception", "The sandbox was told to fail.")
 	case s.with.Is(switches.Batch, "empty"):
-		return batchEntry{Resource: json.RawMessage(`{"resourceType":"Bundle","type":"searchset","total":0}`), Response: &batchResponse{"200 OK"}}
+		return batchEntry{
+			Resource: json.RawMessage(`{"resourceType":"Bundle","type":"searchset","total":0}`),
+			Response: &batchResponse{"200 OK"},
+		}
 	}
 	inner := r.Clone(r.Context())
 	inner.Method, inner.Body, inner.ContentLength = http.MethodGet, http.NoBody, 0
-	inner.URL = &url.URL{Scheme: r.URL.Scheme, Host: r.URL.Host, Path: r.URL.Path + "/" + target.Path, RawQuery: target.RawQuery}
+	inner.URL = &url.URL{
+		Scheme: r.URL.Scheme, Host: r.URL.Host, Path: r.URL.Path + "/" + target.Path,
+		RawQuery: target.RawQuery,
+	}
 	inner.Header.Del("Content-Type")
 	found, alone := &captured{header: http.Header{}}, s
 	alone.inBatch = true

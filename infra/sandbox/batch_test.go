@@ -49,7 +49,8 @@ func TestBatchAnswersEverySearchAsIfAlone(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t).with(t, "all-types,batch:whole")
 	access := p.connect("alder-maple").Access
-	_, got := p.askBatch(access, "Condition?patient=patient-alder-maple", "Flag?patient=patient-alder-maple", "Flag?patient=somebody-else", "Nothing?patient=x")
+	_, got := p.askBatch(access, "Condition?patient=patient-alder-maple", "Flag?patient=patient-alder-maple",
+		"Flag?patient=somebody-else", "Nothing?patient=x")
 	if got.Type != "batch-response" || len(got.Entry) != 4 {
 		t.Fatalf("%+v", got)
 	}
@@ -72,12 +73,14 @@ func TestBatchMisbehavesAsSwitchSays(t *testing.T) {
 		t.Errorf("status %d, want 403", got.status)
 	}
 	empty := newPortal(t).with(t, "batch:empty")
-	if _, got := empty.askBatch(empty.connect("alder-maple").Access, search); len(got.Entry) != 1 || got.Entry[0].Resource.Total != 0 {
+	if _, got := empty.askBatch(empty.connect("alder-maple").Access, search); len(got.Entry) != 1 ||
+		got.Entry[0].Resource.Total != 0 {
 		t.Errorf("%+v, want an empty Bundle", got)
 	}
 	half := newPortal(t).with(t, "batch:half")
 	_, got := half.askBatch(half.connect("alder-maple").Access, search, search)
-	if len(got.Entry) != 2 || got.Entry[0].Response.Status != "200 OK" || !strings.HasPrefix(got.Entry[1].Response.Status, "500") {
+	if len(got.Entry) != 2 || got.Entry[0].Response.Status != "200 OK" ||
+		!strings.HasPrefix(got.Entry[1].Response.Status, "500") {
 		t.Errorf("%+v, want the second to fail", got)
 	}
 	plain := newPortal(t)
@@ -99,10 +102,12 @@ func TestStatementListsEveryTypeWithSwitchAllTypes(t *testing.T) {
 func TestStatementOmitsTypesThatServerAnswers(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t).with(t, "unlisted:Condition+Claim")
-	if statement := p.get(p.fhir + "/metadata").body; bytes.Contains(statement, []byte(`"type":"Condition"`)) || !bytes.Contains(statement, []byte(`"type":"Encounter"`)) {
+	if statement := p.get(p.fhir + "/metadata").body; bytes.Contains(statement, []byte(`"type":"Condition"`)) ||
+		!bytes.Contains(statement, []byte(`"type":"Encounter"`)) {
 		t.Error("the statement lists Condition, or omits Encounter")
 	}
-	if page := p.searchset(p.read(p.connect("alder-maple").Access, "Condition?patient=patient-alder-maple")); len(page.Entry) == 0 {
+	if page := p.searchset(p.read(p.connect("alder-maple").Access,
+		"Condition?patient=patient-alder-maple")); len(page.Entry) == 0 {
 		t.Error("what is not listed is not found")
 	}
 }
@@ -113,7 +118,8 @@ func TestStatementOmitsIncludesThatServerTakes(t *testing.T) {
 	if statement := p.get(p.fhir + "/metadata").body; bytes.Contains(statement, []byte(`Include"`)) {
 		t.Error("the statement lists an include")
 	}
-	page := p.searchset(p.read(p.connect("alder-maple").Access, "Patient?_id=patient-alder-maple&_revinclude=Provenance:target"))
+	page := p.searchset(p.read(p.connect("alder-maple").Access,
+		"Patient?_id=patient-alder-maple&_revinclude=Provenance:target"))
 	if len(page.Entry) < 2 {
 		t.Errorf("%d entries, want the Patient and its Provenance", len(page.Entry))
 	}

@@ -63,7 +63,8 @@ func TestTheCapabilityStatementListsWhatIsServed(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	got := p.capability()
-	if got.ResourceType != "CapabilityStatement" || got.FHIRVersion != "4.0.1" || got.Status == "" || got.Date == "" || got.Kind != "instance" || len(got.Format) == 0 {
+	if got.ResourceType != "CapabilityStatement" || got.FHIRVersion != "4.0.1" || got.Status == "" || got.Date == "" ||
+		got.Kind != "instance" || len(got.Format) == 0 {
 		t.Errorf("required elements: %+v", got)
 	}
 	tokens := p.connect("cedar-brook")
@@ -119,7 +120,10 @@ func TestTypesThatAreNotListedAreNotThere(t *testing.T) {
 	if want := persona.Builtin()[0].Types; !slices.Equal(listed, want) {
 		t.Errorf("listed types (-want +got):\n%s", cmp.Diff(want, listed))
 	}
-	for _, name := range []string{"Account", "Appointment", "Group", "MedicationStatement", "PractitionerRole", "Bundle", "observation", "$export", "Nonsense"} {
+	for _, name := range []string{
+		"Account", "Appointment", "Group", "MedicationStatement", "PractitionerRole", "Bundle",
+		"observation", "$export", "Nonsense",
+	} {
 		wantOutcome(t, p.read(token, name), http.StatusNotFound, "not-supported")
 		wantOutcome(t, p.read(token, name+"/1"), http.StatusNotFound, "not-supported")
 	}
@@ -129,7 +133,8 @@ func TestTheCapabilityStatementCarriesTheOAuthURLs(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	extensions := p.capability().Rest[0].Security.Extension
-	if len(extensions) != 1 || extensions[0].URL != "http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris" {
+	if len(extensions) != 1 ||
+		extensions[0].URL != "http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris" {
 		t.Fatalf("extensions = %+v, want oauth-uris", extensions)
 	}
 	got := map[string]string{}

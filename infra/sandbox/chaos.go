@@ -43,13 +43,15 @@ func (s site) chaos(r *http.Request) (mishap, error) {
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	nth, err := s.notes.count(r.Context(), "chaos", r.Method, r.URL.RequestURI(), r.Header.Get("Authorization"), string(body))
+	nth, err := s.notes.count(r.Context(), "chaos", r.Method, r.URL.RequestURI(), r.Header.Get("Authorization"),
+		string(body))
 	if err != nil || nth > chaosTries {
 		return mishap{}, err
 	}
 	_, asked, _ := strings.Cut(r.URL.RequestURI(), "/with/")
 	_, asked, _ = strings.Cut(asked, "/") // the same fate under every label and mount point
-	sum := sha256.Sum256([]byte(strconv.FormatInt(seed, 10) + "\n" + r.Method + " " + asked + "\n" + strconv.FormatInt(nth, 10)))
+	sum := sha256.Sum256([]byte(strconv.FormatInt(seed, 10) + "\n" + r.Method + " " + asked + "\n" +
+		strconv.FormatInt(nth, 10)))
 	kind, detail := binary.BigEndian.Uint16(sum[:])%100, int(sum[2])
 	switch {
 	case kind < 12:

@@ -57,7 +57,10 @@ func TestTheHandlerAnswersUnderTheMountWithAndWithoutTheStage(t *testing.T) {
 			t.Errorf("%s: status = %d, want 200", mount, got)
 		}
 	}
-	for _, path := range []string{"/other/fhir/metadata", "/v1/sandbox/fhir/Patient/1/_history", "/v1/sandbox/fhir/Patient/", "/v1/sandbox/nothing", "/v1/sandbox/oauth/assets/secret"} {
+	for _, path := range []string{
+		"/other/fhir/metadata", "/v1/sandbox/fhir/Patient/1/_history",
+		"/v1/sandbox/fhir/Patient/", "/v1/sandbox/nothing", "/v1/sandbox/oauth/assets/secret",
+	} {
 		if got := p.get(host + path).status; got != http.StatusNotFound {
 			t.Errorf("%s: status = %d, want 404", path, got)
 		}

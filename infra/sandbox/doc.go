@@ -7,6 +7,6 @@
 //
 // This package finds the operation behind a path and applies the faults that show on the wire. A FHIR base URL with
 // switches in its path, /sandbox/with/outcome-entry,access:5s/fhir, is a portal of its own that misbehaves so; package
-// switches lists them, and GET /sandbox/with shows the list. What the records say is in package persona. Beside the portal stands
-// the simulated identity provider of TEFCA mode, package identity.
+// switches lists them, and GET /sandbox/with shows the list. What the records say is in package persona. Beside the
+// portal stands the simulated identity provider of TEFCA mode, package identity.
 package sandbox

@@ -59,7 +59,10 @@ func TestEverythingStaysWithinTheScopesAndSince(t *testing.T) {
 	got := there.connect("alder-maple", "scope", "launch/patient patient/Patient.rs patient/Goal.rs")
 	path := "Patient/" + got.Patient + "/$everything"
 	goals := len(recordOf(t, "alder-maple")["Goal"])
-	for query, want := range map[string]int{"": 1 + goals, "?_since=2026-03-01T06:00:00Z": 1 + goals, "?_since=2026-03-02": 0} {
+	for query, want := range map[string]int{
+		"": 1 + goals, "?_since=2026-03-01T06:00:00Z": 1 + goals,
+		"?_since=2026-03-02": 0,
+	} {
 		if total := there.searchset(there.read(got.Access, path+query)).Total; total != want {
 			t.Errorf("%s: total = %d, want %d", query, total, want)
 		}

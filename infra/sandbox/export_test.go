@@ -21,7 +21,8 @@ import (
 // syntheaFolder holds public synthetic patients; tests that use it skip where it is absent.
 const syntheaFolder = "../../../shared/data/synthea"
 
-var listedReference = regexp.MustCompile(`"(?:reference|url)":"((?:Practitioner|Organization|Location|Medication|Binary)/[^"]+)"`)
+var listedReference = regexp.MustCompile(
+	`"(?:reference|url)":"((?:Practitioner|Organization|Location|Medication|Binary)/[^"]+)"`)
 
 // export collects a record as an exporter does: every type with a patient or subject parameter in the
 // CapabilityStatement, and the five kinds of resource that those refer to. It returns how often each was seen.
@@ -203,7 +204,8 @@ func TestABinaryIsFHIRUnlessItsOwnTypeIsAskedFor(t *testing.T) {
 	} {
 		a := p.read(token, "Binary/"+id, "Accept", accept)
 		isRaw := a.header.Get("Content-Type") == "text/plain" && string(a.body) == string(data)
-		isFHIR := a.header.Get("Content-Type") == "application/fhir+json; charset=utf-8" && string(a.body) == string(resource.body)
+		isFHIR := a.header.Get("Content-Type") == "application/fhir+json; charset=utf-8" &&
+			string(a.body) == string(resource.body)
 		if a.status != http.StatusOK || isRaw != wantRaw || isFHIR == wantRaw {
 			t.Errorf("Accept %q: %d %s, want raw %v", accept, a.status, a.header.Get("Content-Type"), wantRaw)
 		}

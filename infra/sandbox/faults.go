@@ -38,7 +38,8 @@ const (
 	jsonType = "application/json"
 	fhirType = "application/fhir+json; charset=utf-8"
 	htmlType = "text/html; charset=utf-8"
-	htmlPage = "<!doctype html><html><head><title>Orchard Health</title></head><body><h1>Something went wrong</h1></body></html>"
+	htmlPage = "<!doctype html><html><head><title>Orchard Health</title></head><body><h1>Something went " +
+		"wrong</h1></body></html>"
 )
 
 // captured is the operation's own answer, held back so that a switch can spoil it.
@@ -91,7 +92,10 @@ func (s site) spoiled(w http.ResponseWriter, r *http.Request, op operation, args
 	answer := &captured{header: http.Header{}}
 	if err := s.spoil(answer, r, op, args); err != nil {
 		s.log.ErrorContext(r.Context(), "sandbox switches failed", slog.Any("error", err))
-		answer.replace(refusal{status: http.StatusInternalServerError, contentType: jsonType, body: `{"error":"server_error"}`})
+		answer.replace(refusal{
+			status: http.StatusInternalServerError, contentType: jsonType,
+			body: `{"error":"server_error"}`,
+		})
 	}
 	answer.send(w)
 }
@@ -102,7 +106,8 @@ func (s site) spoil(answer *captured, r *http.Request, op operation, args []stri
 		s.call(answer, r, op, args)
 
 		return nil
-	case opRead, opSearch, opEverything, opPage, opBatch, opAttachment, opToken, opMovedToken, opDiscovery, opRevoke, opIntrospect:
+	case opRead, opSearch, opEverything, opPage, opBatch, opAttachment, opToken, opMovedToken, opDiscovery, opRevoke,
+		opIntrospect:
 	}
 	met, err := s.chaos(r)
 	if err != nil || met.before(answer, r) {

@@ -40,8 +40,9 @@ func (q fhirRequest) rewriteBundle(ctx context.Context, bundle map[string]any) e
 	}
 	if q.with.Has(switches.OutcomeEntry) {
 		bundle["entry"] = append(entries, map[string]any{
-			"resource": json.RawMessage(`{"resourceType":"OperationOutcome","issue":[{"severity":"warning","code":"informational","diagnostics":"Some data may be held elsewhere."}]}`),
-			"search":   map[string]any{"mode": "outcome"},
+			"resource": json.RawMessage(
+				`{"resourceType":"OperationOutcome","issue":[{"severity":"warning","code":"informational","diagnostics":"Some data may be held elsewhere."}]}`),
+			"search": map[string]any{"mode": "outcome"},
 		})
 	}
 	links, _ := bundle["link"].([]any)
@@ -110,7 +111,8 @@ func (q fhirRequest) rewriteNext(ctx context.Context, address string) (string, e
 	return next.String(), nil
 }
 
-// turnPage finds what a next link goes on with. One of a session works once, one at the base as often as it is asked for.
+// turnPage finds what a next link goes on with. One of a session works once, one at the base as
+// often as it is asked for.
 func (q fhirRequest) turnPage(ctx context.Context, r *http.Request) (fhirRequest, error) {
 	q.continued = q.query.Has("page")
 	if id := q.query.Get("sessionID"); id != "" && q.with.Has(switches.SessionNext) {

@@ -13,7 +13,10 @@ import (
 // refused is the refusal that a switch puts in the place of the answer to an authorised request: first what concerns
 // every request, then whole types, then what a search asks.
 func (q fhirRequest) refused(answer *captured) (refusal, bool) {
-	for _, find := range []func(*captured) (refusal, bool){q.refusedAtAll, q.refusedType, q.refusedFailure, q.refusedSearch} {
+	for _, find := range []func(*captured) (refusal, bool){
+		q.refusedAtAll, q.refusedType, q.refusedFailure,
+		q.refusedSearch,
+	} {
 		if found, is := find(answer); is {
 			return found, true
 		}
@@ -78,7 +81,8 @@ func (q fhirRequest) refusedFailure(answer *captured) (refusal, bool) {
 	case answer.status == http.StatusNotFound && unknownType && q.with.Has(switches.Unknown404HTML):
 		return htmlRefusal(http.StatusNotFound), true
 	case answer.status == http.StatusNotFound && !unknownType && q.with.Has(switches.Missing500):
-		return fhirRefusal(http.StatusInternalServerError, "processing", "HAPI-2001: Resource "+q.resourceType+" is not known"), true
+		return fhirRefusal(http.StatusInternalServerError, "processing",
+			"HAPI-2001: Resource "+q.resourceType+" is not known"), true
 	case answer.status == http.StatusBadRequest && q.with.Has(switches.Unsupported500):
 		return unexpectedError(), true
 	default:
@@ -96,8 +100,10 @@ func (q fhirRequest) refusedSearch(*captured) (refusal, bool) {
 	switch {
 	case lacks("CarePlan", "category", switches.CarePlan404):
 		return fhirRefusal(http.StatusNotFound, "not-found", "CarePlan needs a category."), true
-	case lacks("Observation", "category", switches.RequireCategory), lacks("CarePlan", "category", switches.RequireCategory):
-		return fhirRefusal(http.StatusBadRequest, "business-rule", "A required element is missing: category (required)."), true
+	case lacks("Observation", "category", switches.RequireCategory),
+		lacks("CarePlan", "category", switches.RequireCategory):
+		return fhirRefusal(http.StatusBadRequest, "business-rule",
+			"A required element is missing: category (required)."), true
 	case q.with.Has(switches.Suppressed) && q.asksCategory(q.with.Text(switches.Suppressed)):
 		return fhirRefusal(http.StatusBadRequest, "suppressed", "The category is not authorised for this client."), true
 	case q.query.Has("_count") && q.with.Has(switches.RejectCount):

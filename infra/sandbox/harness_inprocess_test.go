@@ -32,5 +32,8 @@ func newInProcess(t *testing.T) *portal {
 		t.Fatal(err)
 	}
 
-	return &portal{t: t, base: deps.BaseURL, fhir: deps.BaseURL + "/fhir", client: &http.Client{Transport: inProcess{handler}, CheckRedirect: stay}}
+	return &portal{
+		t: t, base: deps.BaseURL, fhir: deps.BaseURL + "/fhir",
+		client: &http.Client{Transport: inProcess{handler}, CheckRedirect: stay},
+	}
 }

@@ -60,10 +60,19 @@ func TestIncludesBringOtherResourcesAlong(t *testing.T) {
 		want  []string
 	}{
 		"MedicationRequest?_include=MedicationRequest:medication": {
-			want: []string{"MedicationRequest/r1 match", "MedicationRequest/r2 match", "MedicationRequest/r3 match", "Medication/m1 include"},
+			want: []string{
+				"MedicationRequest/r1 match", "MedicationRequest/r2 match", "MedicationRequest/r3 match",
+				"Medication/m1 include",
+			},
 		},
-		"MedicationDispense?_include=MedicationDispense:medication": {want: []string{"MedicationDispense/x1 match", "Medication/m2 include"}},
-		"CareTeam?_include=CareTeam:participant":                    {want: []string{"CareTeam/t1 match", "Practitioner/d1 include", "Organization/o1 include"}},
+		"MedicationDispense?_include=MedicationDispense:medication": {want: []string{
+			"MedicationDispense/x1 match",
+			"Medication/m2 include",
+		}},
+		"CareTeam?_include=CareTeam:participant": {want: []string{
+			"CareTeam/t1 match",
+			"Practitioner/d1 include", "Organization/o1 include",
+		}},
 		"MedicationRequest?_id=r1&_revinclude=Provenance:target&_include=MedicationRequest:medication": {
 			want: []string{"MedicationRequest/r1 match", "Medication/m1 include", "Provenance/v1 include"},
 		},
@@ -101,7 +110,8 @@ func TestIncludesDoNotCountAsMatches(t *testing.T) {
 		}
 	}
 	want := []string{
-		"MedicationRequest/r1 match, Medication/m1 include", "MedicationRequest/r2 match, Medication/m1 include", "MedicationRequest/r3 match",
+		"MedicationRequest/r1 match, Medication/m1 include", "MedicationRequest/r2 match, Medication/m1 include",
+		"MedicationRequest/r3 match",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("pages (-want +got):\n%s", diff)
@@ -112,7 +122,10 @@ func TestUnknownIncludesAreRefusedWhenHandlingIsStrict(t *testing.T) {
 	t.Parallel()
 	p := newIncludePortal(t)
 	access := p.connect("p").Access
-	for _, asked := range []string{"_include=CareTeam:encounter", "_include=Provenance:target", "_revinclude=CareTeam:participant", "_include=*"} {
+	for _, asked := range []string{
+		"_include=CareTeam:encounter", "_include=Provenance:target",
+		"_revinclude=CareTeam:participant", "_include=*",
+	} {
 		wantOutcome(t, p.read(access, "CareTeam?"+asked, "Prefer", "handling=strict"), http.StatusBadRequest, "invalid")
 	}
 }

@@ -35,7 +35,10 @@ func TestAPatientsTokenOpensNothingOfAnotherPatient(t *testing.T) {
 	if tried < 60 {
 		t.Fatalf("only %d resources tried", tried)
 	}
-	for _, victim := range []string{"patient-alder-maple", "Patient/patient-alder-maple", p.fhir + "/Patient/patient-alder-maple", attacker.Patient + ",patient-alder-maple", "nobody"} {
+	for _, victim := range []string{
+		"patient-alder-maple", "Patient/patient-alder-maple",
+		p.fhir + "/Patient/patient-alder-maple", attacker.Patient + ",patient-alder-maple", "nobody",
+	} {
 		for _, name := range []string{"patient", "subject"} {
 			wantOutcome(t, p.read(attacker.Access, "Observation?"+name+"="+victim), http.StatusForbidden, "forbidden")
 		}
@@ -65,7 +68,10 @@ func TestFHIRNeedsABearerToken(t *testing.T) {
 	p := newPortal(t)
 	got := p.connect("alder-maple")
 	for _, path := range []string{"Patient/" + got.Patient, "Observation", "Binary/x", "NoSuchType"} {
-		for _, authorization := range []string{"", "Bearer", "Bearer ", "Bearer made-up", "Basic " + got.Access, "Bearer " + got.Refresh} {
+		for _, authorization := range []string{
+			"", "Bearer", "Bearer ", "Bearer made-up", "Basic " + got.Access,
+			"Bearer " + got.Refresh,
+		} {
 			a := p.get(p.fhir+"/"+path, "Authorization", authorization)
 			wantOutcome(t, a, http.StatusUnauthorized, "login")
 			if !strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer ") {

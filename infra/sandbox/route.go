@@ -37,8 +37,8 @@ const (
 	opNetwork // of the UDAP side
 )
 
-// handler finds the portal that a path belongs to: the one at the mount point, or one with switches in its path. The identity
-// provider is of no portal, and has no switches but those on its page.
+// handler finds the portal that a path belongs to: the one at the mount point, or one with switches in its path. The
+// identity provider is of no portal, and has no switches but those on its page.
 type handler struct {
 	mount    string // path of the BaseURL
 	provider *identity.Server

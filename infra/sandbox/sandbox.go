@@ -44,8 +44,8 @@ type Deps struct {
 	Random                  io.Reader
 	AccessTokenTTL, CodeTTL time.Duration
 	Logger                  *slog.Logger
-	// Identities are the identity providers whose word the portal takes for who a person is (package udap); without them it is the
-	// simulated one beside it.
+	// Identities are the identity providers whose word the portal takes for who a person is (package udap); without them
+	// it is the simulated one beside it.
 	Identities udap.Issuers
 }
 
@@ -59,15 +59,17 @@ func New(d Deps) (http.Handler, error) {
 	patients := unlisted()
 	all := slices.Concat(d.Personas, patients)
 	portal := oauth.New(oauth.Config{
-		Issuer: d.BaseURL, FHIRBase: d.BaseURL + "/fhir", Personas: d.Personas, Unlisted: patients, Clients: d.Clients, Store: d.Store,
-		Now: d.Now, Random: d.Random, AccessTokenTTL: d.AccessTokenTTL, CodeTTL: d.CodeTTL, Logger: d.Logger,
+		Issuer: d.BaseURL, FHIRBase: d.BaseURL + "/fhir", Personas: d.Personas, Unlisted: patients, Clients: d.Clients,
+		Store: d.Store,
+		Now:   d.Now, Random: d.Random, AccessTokenTTL: d.AccessTokenTTL, CodeTTL: d.CodeTTL, Logger: d.Logger,
 	})
 	records := fhirserver.New(fhirserver.Config{
 		BaseURL: d.BaseURL + "/fhir", Security: fhirserver.SecurityURLs(portal.Endpoints()), Personas: all,
 		Authorize: authorizer(portal), Logger: d.Logger,
 	})
 	provider := identity.New(identity.Config{
-		Issuer: d.BaseURL + people.Issuer, Clients: d.Clients, Store: d.Store, SigningKey: portal.SigningKey, Now: d.Now, Random: d.Random,
+		Issuer: d.BaseURL + people.Issuer, Clients: d.Clients, Store: d.Store, SigningKey: portal.SigningKey, Now: d.Now,
+		Random:  d.Random,
 		CodeTTL: d.CodeTTL, Logger: d.Logger,
 	})
 	identities := d.Identities
@@ -78,13 +80,15 @@ func New(d Deps) (http.Handler, error) {
 	return &handler{mount: base.Path, provider: provider, site: site{
 		base: d.BaseURL, portal: portal, records: records,
 		network: udap.New(udap.Config{
-			Base: d.BaseURL, Portal: portal, Issuers: identities, Personas: all, Store: d.Store, Now: d.Now, Random: d.Random, Logger: d.Logger,
+			Base: d.BaseURL, Portal: portal, Issuers: identities, Personas: all, Store: d.Store, Now: d.Now, Random: d.Random,
+			Logger: d.Logger,
 		}),
 		notes: notes{store: d.Store, now: d.Now, random: d.Random}, log: d.Logger,
 	}}, nil
 }
 
-// unlisted are the patients of TEFCA mode, whom the portal knows as a facility of a network; they have no sign-in of their own.
+// unlisted are the patients of TEFCA mode, whom the portal knows as a facility of a network; they have
+// no sign-in of their own.
 func unlisted() []persona.Persona {
 	all := people.All()
 	known := make([]persona.Persona, 0, len(all))
@@ -114,7 +118,8 @@ func (d Deps) check() (*url.URL, error) {
 		strings.HasSuffix(d.BaseURL, "/") {
 		return nil, errBaseURL
 	}
-	if d.Store == nil || d.Now == nil || d.Random == nil || d.Logger == nil || len(d.Personas) == 0 || len(d.Clients) == 0 {
+	if d.Store == nil || d.Now == nil || d.Random == nil || d.Logger == nil || len(d.Personas) == 0 ||
+		len(d.Clients) == 0 {
 		return nil, errMissing
 	}
 	if d.AccessTokenTTL < time.Second || d.CodeTTL < time.Second {

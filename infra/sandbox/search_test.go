@@ -148,7 +148,8 @@ func TestAPageStaysBelowTheLimitOfALambda(t *testing.T) {
 		entries = append(entries, fmt.Sprintf(`{"resource":{"resourceType":"Observation","id":"o%d","status":"final",`+
 			`"subject":{"reference":"Patient/p"},"note":[{"text":"%s"}]}}`, i, strings.Repeat("x", size)))
 	}
-	writeFile(t, folder, "big.json", `{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Patient","id":"p"}},`+strings.Join(entries, ",")+`]}`)
+	writeFile(t, folder, "big.json", `{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Patient","id":"p"}},`+
+		strings.Join(entries, ",")+`]}`)
 	people, err := persona.LoadDir(folder)
 	if err != nil {
 		t.Fatal(err)
@@ -227,7 +228,8 @@ func TestBadSearchesAreRefused(t *testing.T) {
 	} {
 		wantOutcome(t, p.read(got.Access, search), http.StatusBadRequest, want)
 	}
-	wantOutcome(t, p.read(got.Access, "Observation?code=8867-4", "Prefer", "handling=strict"), http.StatusBadRequest, "invalid")
+	wantOutcome(t, p.read(got.Access, "Observation?code=8867-4", "Prefer", "handling=strict"),
+		http.StatusBadRequest, "invalid")
 	if a := p.read(got.Access, "Observation?page=ZnJvbTo5OTk5OTk"); a.status != http.StatusOK {
 		t.Errorf("a page behind the end: %d, want an empty 200", a.status)
 	}

@@ -74,7 +74,8 @@ func TestReplayingACodeRevokesItsGrant(t *testing.T) {
 	if a := p.read(first.Access, "Condition"); a.status != http.StatusOK {
 		t.Fatalf("before the replay: status = %d, want 200", a.status)
 	}
-	wantError(t, p.post("/oauth/token", exchangeForm(code, "code_verifier", strings.Repeat("z", 50))), 400, "invalid_grant")
+	wantError(t, p.post("/oauth/token", exchangeForm(code, "code_verifier", strings.Repeat("z", 50))), 400,
+		"invalid_grant")
 	wantOutcome(t, p.read(first.Access, "Condition"), http.StatusUnauthorized, "login")
 	wantError(t, p.refresh(first.Refresh), 400, "invalid_grant")
 }
@@ -165,7 +166,8 @@ func TestWithoutOfflineAccessThereIsNoRefreshToken(t *testing.T) {
 func TestAConfidentialClientAuthenticatesByBasicOrForm(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
-	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte(url.QueryEscape(secretClient)+":"+url.QueryEscape(clientSecret)))
+	basic := "Basic " + base64.StdEncoding.EncodeToString(
+		[]byte(url.QueryEscape(secretClient)+":"+url.QueryEscape(clientSecret)))
 	for name, attempt := range map[string]func(code string) answer{
 		"client_secret_post": func(code string) answer {
 			return p.post("/oauth/token", exchangeForm(code, "client_id", secretClient, "client_secret", clientSecret))

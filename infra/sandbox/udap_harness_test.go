@@ -108,7 +108,8 @@ func sign(t *testing.T, key jose.SigningKey, claims map[string]any, header strin
 // statement are the claims of a software statement; changes with nil remove one.
 func (m *communityMember) statement(jti string, changes map[string]any) map[string]any {
 	return changed(map[string]any{
-		"iss": memberURI, "sub": memberURI, "aud": m.base + "/udap/register", "iat": m.seconds(0), "exp": m.seconds(5 * time.Minute), "jti": jti,
+		"iss": memberURI, "sub": memberURI, "aud": m.base + "/udap/register", "iat": m.seconds(0),
+		"exp": m.seconds(5 * time.Minute), "jti": jti,
 		"client_name": "App", "contacts": []string{"mailto:a@app.example"}, "grant_types": []string{"client_credentials"},
 		"token_endpoint_auth_method": "private_key_jwt", "scope": "patient/*.read",
 	}, changes)
@@ -145,7 +146,8 @@ func (m *communityMember) registered(jti string) string {
 // idToken is what the identity provider says of Alder Maple.
 func (m *communityMember) idToken(changes map[string]any) string {
 	return sign(m.t, jose.SigningKey{Algorithm: jose.RS256, Key: rsaKeys()[0]}, changed(map[string]any{
-		"iss": "https://id.example", "exp": m.seconds(time.Minute), "given_name": "Alder", "family_name": "Maple", "birthdate": "1985-11-03",
+		"iss": "https://id.example", "exp": m.seconds(time.Minute), "given_name": "Alder", "family_name": "Maple",
+		"birthdate": "1985-11-03",
 	}, changes), "kid", "1")
 }
 
@@ -155,12 +157,14 @@ func (m *communityMember) extensions(idToken string) map[string]any {
 
 	return map[string]any{
 		"hl7-b2b": map[string]any{
-			"version": "1", "organization_id": "urn:oid:2.999.1", "purpose_of_use": []string{"urn:oid:2.16.840.1.113883.3.7204.1.5.2.1#T-IAS"},
+			"version": "1", "organization_id": "urn:oid:2.999.1",
+			"purpose_of_use": []string{"urn:oid:2.16.840.1.113883.3.7204.1.5.2.1#T-IAS"},
 		},
 		"tefca_ias": map[string]any{
 			"version": "1", "user_information": map[string]any{"resourceType": "RelatedPerson", "relationship": oneself},
 			"patient_information": map[string]any{
-				"resourceType": "Patient", "birthDate": "1985-11-03", "name": []any{map[string]any{"family": "Maple", "given": []string{"Alder"}}},
+				"resourceType": "Patient", "birthDate": "1985-11-03",
+				"name": []any{map[string]any{"family": "Maple", "given": []string{"Alder"}}},
 			},
 			"consent_policy": []string{"urn:oid:2.999.2"}, "id_token": idToken,
 		},
@@ -170,7 +174,8 @@ func (m *communityMember) extensions(idToken string) map[string]any {
 // assertion are the claims of a token request.
 func (m *communityMember) assertion(client, jti string, changes map[string]any) map[string]any {
 	return changed(map[string]any{
-		"iss": client, "sub": client, "aud": m.base + "/udap/token", "iat": m.seconds(0), "exp": m.seconds(5 * time.Minute), "jti": jti,
+		"iss": client, "sub": client, "aud": m.base + "/udap/token", "iat": m.seconds(0),
+		"exp": m.seconds(5 * time.Minute), "jti": jti,
 		"extensions": m.extensions(m.idToken(nil)),
 	}, changes)
 }

@@ -32,7 +32,10 @@ func TestAPersonWhomAProviderHasVerifiedOpensTheirRecordByUDAP(t *testing.T) {
 	}
 	nested := m.idToken(map[string]any{
 		"given_name": nil, "family_name": nil, "birthdate": nil,
-		"verified_claims": map[string]any{"claims": map[string]any{"given_name": "Alder", "family_name": "Maple", "birthdate": "1985-11-03"}},
+		"verified_claims": map[string]any{"claims": map[string]any{
+			"given_name": "Alder", "family_name": "Maple",
+			"birthdate": "1985-11-03",
+		}},
 	})
 	m.tokens(m.ask(m.signed(m.assertion(client, "4", map[string]any{"extensions": m.extensions(nested)}))))
 }
@@ -44,7 +47,8 @@ func TestATrustCommunityIsKeptInTheStoreAndIsOfOneStackOnly(t *testing.T) {
 	second := newPortal(t, withIdentities, func(d *sandbox.Deps) { shared = *d })
 	third := newPortal(t, func(d *sandbox.Deps) { base := d.BaseURL; *d = shared; d.BaseURL = base })
 	anchor := func(p *portal) string { return string(p.get(p.base + "/udap/anchor").body) }
-	if block, _ := pem.Decode([]byte(anchor(second))); block == nil || anchor(second) != anchor(third) || anchor(first) == anchor(second) {
+	if block, _ := pem.Decode([]byte(anchor(second))); block == nil || anchor(second) != anchor(third) ||
+		anchor(first) == anchor(second) {
 		t.Error("the anchors are not those of the stores")
 	}
 	if p := first.get(first.base + "/udap/token"); p.status != http.StatusMethodNotAllowed {
@@ -58,16 +62,30 @@ func TestASoftwareStatementThatIsNotTheMembersOwnIsRefused(t *testing.T) {
 	stranger := newPortal(t, withIdentities).join(rsaKeys()[1], memberURI) // of another community
 	m.registered("used")
 	for name, c := range map[string]struct{ statement, code string }{
-		"of another community":  {stranger.signed(m.statement("a", nil)), "unapproved_software_statement"},
-		"of another member":     {m.signed(m.statement("b", map[string]any{"iss": "https://x.example", "sub": "https://x.example"})), "unapproved_software_statement"},
-		"unsigned":              {unsigned(t, m.statement("c", nil), m.chain), "unapproved_software_statement"},
-		"for another server":    {m.signed(m.statement("d", map[string]any{"aud": m.base + "/udap/token"})), "invalid_software_statement"},
-		"for too long":          {m.signed(m.statement("e", map[string]any{"exp": m.seconds(6 * time.Minute)})), "invalid_software_statement"},
-		"used before":           {m.signed(m.statement("used", nil)), "invalid_software_statement"},
-		"without a jti":         {m.signed(m.statement("", nil)), "invalid_software_statement"},
-		"for another grant":     {m.signed(m.statement("f", map[string]any{"grant_types": []string{"authorization_code"}})), "invalid_software_statement"},
-		"without a mail":        {m.signed(m.statement("g", map[string]any{"contacts": []string{"https://app.example"}})), "invalid_software_statement"},
-		"with a place to go to": {m.signed(m.statement("h", map[string]any{"redirect_uris": []string{"https://app.example"}})), "invalid_software_statement"},
+		"of another community": {stranger.signed(m.statement("a", nil)), "unapproved_software_statement"},
+		"of another member": {m.signed(m.statement("b",
+			map[string]any{"iss": "https://x.example", "sub": "https://x.example"})), "unapproved_software_statement"},
+		"unsigned": {unsigned(t, m.statement("c", nil), m.chain), "unapproved_software_statement"},
+		"for another server": {
+			m.signed(m.statement("d", map[string]any{"aud": m.base + "/udap/token"})),
+			"invalid_software_statement",
+		},
+		"for too long": {
+			m.signed(m.statement("e", map[string]any{"exp": m.seconds(6 * time.Minute)})),
+			"invalid_software_statement",
+		},
+		"used before":   {m.signed(m.statement("used", nil)), "invalid_software_statement"},
+		"without a jti": {m.signed(m.statement("", nil)), "invalid_software_statement"},
+		"for another grant": {
+			m.signed(m.statement("f", map[string]any{"grant_types": []string{"authorization_code"}})),
+			"invalid_software_statement",
+		},
+		"without a mail": {
+			m.signed(m.statement("g", map[string]any{"contacts": []string{"https://app.example"}})),
+			"invalid_software_statement",
+		},
+		"with a place to go to": {m.signed(m.statement("h",
+			map[string]any{"redirect_uris": []string{"https://app.example"}})), "invalid_software_statement"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,24 +109,29 @@ func TestAnAssertionThatProvesNothingOpensNothing(t *testing.T) {
 		return sign(t, key, m.assertion(client, "s", nil), header, value)
 	}
 	for name, assertion := range map[string]string{
-		"used before":                        m.signed(m.assertion(client, "used", nil)),
-		"of another member":                  other.signed(m.assertion(client, "a", nil)),
-		"of a client that nobody knows":      m.signed(m.assertion("nobody", "b", nil)),
-		"for another server":                 m.signed(m.assertion(client, "c", map[string]any{"aud": "https://x.example/token"})),
-		"for too long":                       m.signed(m.assertion(client, "d", map[string]any{"exp": m.seconds(6 * time.Minute)})),
-		"of before":                          m.signed(m.assertion(client, "e", late)),
-		"unsigned":                           unsigned(t, m.assertion(client, "f", nil), m.chain),
-		"signed with a public key":           signing(jose.SigningKey{Algorithm: jose.HS256, Key: leaf}, "x5c", m.chain),
-		"signed with another's key":          signing(jose.SigningKey{Algorithm: jose.RS256, Key: rsaKeys()[0]}, "x5c", m.chain),
-		"without a certificate":              signing(jose.SigningKey{Algorithm: jose.RS256, Key: m.key}, "kid", "1"),
-		"with another's certificate besides": signing(jose.SigningKey{Algorithm: jose.RS256, Key: other.key}, "x5c", []string{other.chain[0], m.chain[0]}),
+		"used before":                   m.signed(m.assertion(client, "used", nil)),
+		"of another member":             other.signed(m.assertion(client, "a", nil)),
+		"of a client that nobody knows": m.signed(m.assertion("nobody", "b", nil)),
+		"for another server": m.signed(
+			m.assertion(client, "c", map[string]any{"aud": "https://x.example/token"})),
+		"for too long": m.signed(
+			m.assertion(client, "d", map[string]any{"exp": m.seconds(6 * time.Minute)})),
+		"of before":                m.signed(m.assertion(client, "e", late)),
+		"unsigned":                 unsigned(t, m.assertion(client, "f", nil), m.chain),
+		"signed with a public key": signing(jose.SigningKey{Algorithm: jose.HS256, Key: leaf}, "x5c", m.chain),
+		"signed with another's key": signing(jose.SigningKey{Algorithm: jose.RS256, Key: rsaKeys()[0]},
+			"x5c", m.chain),
+		"without a certificate": signing(jose.SigningKey{Algorithm: jose.RS256, Key: m.key}, "kid", "1"),
+		"with another's certificate besides": signing(jose.SigningKey{Algorithm: jose.RS256, Key: other.key}, "x5c",
+			[]string{other.chain[0], m.chain[0]}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			wantError(t, m.in(t).asMember(m).ask(assertion), http.StatusUnauthorized, "invalid_client")
 		})
 	}
-	if got := m.ask(m.signed(m.assertion(client, "g", nil)), "Authorization", "Basic YTpi"); got.status != http.StatusBadRequest {
+	if got := m.ask(m.signed(m.assertion(client, "g", nil)), "Authorization",
+		"Basic YTpi"); got.status != http.StatusBadRequest {
 		t.Errorf("two proofs: %d", got.status)
 	}
 }
@@ -123,7 +146,8 @@ func TestAPersonWhomNobodyHasVerifiedIsNobody(t *testing.T) {
 	m := newPortal(t, withIdentities).join(rsaKeys()[1], memberURI)
 	client := m.registered("1")
 	forged := sign(t, jose.SigningKey{Algorithm: jose.RS256, Key: rsaKeys()[1]}, map[string]any{
-		"iss": "https://id.example", "exp": m.seconds(time.Minute), "given_name": "Alder", "family_name": "Maple", "birthdate": "1985-11-03",
+		"iss": "https://id.example", "exp": m.seconds(time.Minute), "given_name": "Alder", "family_name": "Maple",
+		"birthdate": "1985-11-03",
 	}, "kid", "1")
 	within := func(path, member string, value any) map[string]any {
 		all := m.extensions(m.idToken(nil))
@@ -137,18 +161,22 @@ func TestAPersonWhomNobodyHasVerifiedIsNobody(t *testing.T) {
 		"expired":                     m.extensions(m.idToken(map[string]any{"exp": m.seconds(-time.Second)})),
 		"of an issuer of no standing": m.extensions(m.idToken(map[string]any{"iss": "https://x.example"})),
 		"of somebody who is not here": m.extensions(m.idToken(map[string]any{"family_name": "Nobody"})),
-		"another patient's words":     m.extensions(m.idToken(map[string]any{"given_name": "Willow", "family_name": "Ash", "birthdate": "1962-08-09"})),
-		"no token":                    m.extensions(""),
-		"nothing":                     nil,
-		"no purpose":                  within("hl7-b2b", "purpose_of_use", nil),
-		"another purpose":             within("hl7-b2b", "purpose_of_use", []string{"urn:oid:2.16.840.1.113883.3.7204.1.5.2.1#T-TREAT"}),
-		"no policy":                   within("tefca_ias", "consent_policy", nil),
-		"a child's record":            within("tefca_ias", "user_information", map[string]any{"resourceType": "RelatedPerson"}),
+		"another patient's words": m.extensions(
+			m.idToken(map[string]any{"given_name": "Willow", "family_name": "Ash", "birthdate": "1962-08-09"})),
+		"no token":   m.extensions(""),
+		"nothing":    nil,
+		"no purpose": within("hl7-b2b", "purpose_of_use", nil),
+		"another purpose": within("hl7-b2b", "purpose_of_use",
+			[]string{"urn:oid:2.16.840.1.113883.3.7204.1.5.2.1#T-TREAT"}),
+		"no policy": within("tefca_ias", "consent_policy", nil),
+		"a child's record": within("tefca_ias", "user_information",
+			map[string]any{"resourceType": "RelatedPerson"}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			there := m.in(t).asMember(m)
-			wantError(t, there.ask(there.signed(there.assertion(client, name, map[string]any{"extensions": extensions}))), http.StatusBadRequest, "invalid_grant")
+			wantError(t, there.ask(there.signed(there.assertion(client, name, map[string]any{"extensions": extensions}))),
+				http.StatusBadRequest, "invalid_grant")
 		})
 	}
 }
@@ -170,12 +198,14 @@ func TestTheUDAPSideMisbehavesAsItsSwitchSays(t *testing.T) {
 		return claims
 	}
 	if signed("unsigned") != nil || signed("other-issuer")["iss"] == p.base+"/with/udap:other-issuer/fhir" ||
-		signed("other-endpoints")["token_endpoint"] != "https://elsewhere.example/token" || signed("slow")["iss"] != p.base+"/with/udap:slow/fhir" {
+		signed("other-endpoints")["token_endpoint"] != "https://elsewhere.example/token" ||
+		signed("slow")["iss"] != p.base+"/with/udap:slow/fhir" {
 		t.Error("the metadata is not what the switches say")
 	}
 	there := p.join(rsaKeys()[1], memberURI)
 	there.base += "/with/udap:other-patient"
-	if got := there.tokens(there.ask(there.signed(there.assertion(there.registered("1"), "2", nil)))); got.Patient == "patient-alder-maple" {
+	if got := there.tokens(
+		there.ask(there.signed(there.assertion(there.registered("1"), "2", nil)))); got.Patient == "patient-alder-maple" {
 		t.Error("the portal does not take one patient for another")
 	}
 }

@@ -43,7 +43,8 @@ func TestSwitchesChangeTheAuthorizationAnswer(t *testing.T) {
 	if err != nil || location.RawQuery != "" {
 		t.Fatalf("Location = %v, %v: want no query", location, err)
 	}
-	if answer, err := url.ParseQuery(location.EscapedFragment()); err != nil || answer.Get("code") == "" || answer.Get("state") != "st-1" {
+	if answer, err := url.ParseQuery(location.EscapedFragment()); err != nil || answer.Get("code") == "" ||
+		answer.Get("state") != "st-1" {
 		t.Errorf("fragment = %v, %v", answer, err)
 	}
 	for value, want := range map[string]string{
@@ -54,7 +55,8 @@ func TestSwitchesChangeTheAuthorizationAnswer(t *testing.T) {
 		if got := landing.Get("iss"); got != want || landing.Has("iss") != (want != "") || !landing.Has("code") {
 			t.Errorf("iss:%s: got %v, want iss %q", value, landing, want)
 		}
-		declared := there.get(there.fhir + "/.well-known/smart-configuration").json(t)["authorization_response_iss_parameter_supported"]
+		declared := there.get(there.fhir +
+			"/.well-known/smart-configuration").json(t)["authorization_response_iss_parameter_supported"]
 		if declared != (value != "missing") {
 			t.Errorf("iss:%s: discovery says %v", value, declared)
 		}
@@ -130,13 +132,15 @@ func TestDiscoveryTellsWhichScopesAreKnown(t *testing.T) {
 	for spec, c := range map[string]struct{ capability, scope string }{
 		"scopes:v1": {"permission-v2", "patient/*.rs"}, "scopes:v2": {"permission-v1", "patient/*.read"},
 		"scopes:no-wildcards": {"", "patient/*.rs"}, "scopes:types-v1": {"permission-v2", "patient/*.read"},
-		"scopes:types-v2": {"permission-v1", "patient/*.rs"}, "patient-unnamed": {"context-standalone-patient", "patient/Patient.rs"},
+		"scopes:types-v2": {"permission-v1", "patient/*.rs"},
+		"patient-unnamed": {"context-standalone-patient", "patient/Patient.rs"},
 	} {
 		there := p.with(t, spec)
 		found := there.get(there.fhir + "/.well-known/smart-configuration").json(t)
 		capabilities, _ := found["capabilities"].([]any)
 		scopes, _ := found["scopes_supported"].([]any)
-		if len(capabilities) == 0 || len(scopes) == 0 || slices.Contains(capabilities, any(c.capability)) || slices.Contains(scopes, any(c.scope)) {
+		if len(capabilities) == 0 || len(scopes) == 0 || slices.Contains(capabilities, any(c.capability)) ||
+			slices.Contains(scopes, any(c.scope)) {
 			t.Errorf("%s: capabilities %v, scopes %v", spec, capabilities, scopes)
 		}
 	}

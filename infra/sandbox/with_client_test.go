@@ -153,7 +153,8 @@ func TestBadAssertionsAreRefused(t *testing.T) {
 		"other family":   {map[string]any{"alg": "RS384"}, nil},
 	} {
 		form := withAssertion(exchangeForm(there.code("alder-maple")), key.assertion(t, there, clientID, c.header, c.claims))
-		if a := there.post("/oauth/token", form); a.status != http.StatusUnauthorized || a.json(t)["error"] != "invalid_client" {
+		if a := there.post("/oauth/token", form); a.status != http.StatusUnauthorized ||
+			a.json(t)["error"] != "invalid_client" {
 			t.Errorf("%s: got %d %s, want 401 invalid_client", name, a.status, a.body)
 		}
 	}
@@ -162,7 +163,8 @@ func TestBadAssertionsAreRefused(t *testing.T) {
 	wantError(t, there.post("/oauth/token", form), 401, "invalid_client")
 	assertion := key.assertion(t, there, clientID, nil, nil)
 	there.tokens(there.post("/oauth/token", withAssertion(exchangeForm(there.code("alder-maple")), assertion)))
-	wantError(t, there.post("/oauth/token", withAssertion(exchangeForm(there.code("alder-maple")), assertion)), 401, "invalid_client")
+	wantError(t, there.post("/oauth/token", withAssertion(exchangeForm(there.code("alder-maple")), assertion)), 401,
+		"invalid_client")
 	form.Set("client_assertion_type", "urn:other")
 	wantError(t, there.post("/oauth/token", form), 400, "invalid_request")
 	form = withAssertion(exchangeForm("x", "client_secret", "y"), assertion)
@@ -203,7 +205,10 @@ func TestASwitchDemandsAWayToAuthenticate(t *testing.T) {
 func TestABasicSecretIsDecodedUnlessToldToTakeItAsItIs(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
-	for spec, sent := range map[string]string{"client-secret:hush=x": "hush%3Dx", "client-secret:hush=x,basic-raw": "hush=x"} {
+	for spec, sent := range map[string]string{
+		"client-secret:hush=x":           "hush%3Dx",
+		"client-secret:hush=x,basic-raw": "hush=x",
+	} {
 		there := p.with(t, spec)
 		for _, secret := range []string{"hush%3Dx", "hush=x"} {
 			// Decoding leaves an equals sign as it is, so the raw form works at both.
@@ -220,7 +225,8 @@ func TestIDTokensAreSignedOrFlawedAsToldTo(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for flaw, bad := range map[string]string{
-		"signed": "", "wrong-nonce": "nonce", "bad-signature": "signature", "expired": "exp", "wrong-aud": "aud", "wrong-issuer": "iss",
+		"signed": "", "wrong-nonce": "nonce", "bad-signature": "signature", "expired": "exp", "wrong-aud": "aud",
+		"wrong-issuer": "iss",
 	} {
 		there, got := p.tokenAnswer(t, "id-token:"+flaw, "scope", "openid fhirUser patient/*.rs", "nonce", "n-1")
 		if got["scope"] != "patient/*.rs openid fhirUser" {
@@ -272,7 +278,8 @@ func TestThePatientIsNamedElsewhere(t *testing.T) {
 	there, got := p.tokenAnswer(t, "patient-fhiruser")
 	token, _ := got["id_token"].(string)
 	claims, signed := there.idToken(token)
-	if want := there.fhir + "/Patient/patient-alder-maple"; !signed || claims["fhirUser"] != want || got["patient"] != nil {
+	if want := there.fhir + "/Patient/patient-alder-maple"; !signed || claims["fhirUser"] != want ||
+		got["patient"] != nil {
 		t.Errorf("fhirUser = %v, patient = %v, want %s only", claims["fhirUser"], got["patient"], want)
 	}
 	there, got = p.tokenAnswer(t, "patient-jwt")
@@ -291,7 +298,8 @@ func TestThePatientIsNamedElsewhere(t *testing.T) {
 	there, got = p.tokenAnswer(t, "patient-userinfo")
 	access, _ = got["access_token"].(string)
 	address, _ := there.discovery()["userinfo_endpoint"].(string)
-	if a := there.get(address, "Authorization", "Bearer "+access); got["patient"] != nil || a.json(t)["patient"] != "patient-alder-maple" {
+	if a := there.get(address, "Authorization", "Bearer "+access); got["patient"] != nil ||
+		a.json(t)["patient"] != "patient-alder-maple" {
 		t.Errorf("userinfo: %d %s, patient = %v", a.status, a.body, got["patient"])
 	}
 	if a := there.get(address, "Authorization", "Bearer made-up"); a.status != http.StatusUnauthorized {

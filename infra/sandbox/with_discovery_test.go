@@ -22,7 +22,8 @@ func TestDiscoveryMayNameRelativeURLs(t *testing.T) {
 	}
 	found := there.discovery()
 	for field, path := range map[string]string{
-		"authorization_endpoint": "/oauth/authorize", "token_endpoint": "/oauth/token", "revocation_endpoint": "/oauth/revoke",
+		"authorization_endpoint": "/oauth/authorize", "token_endpoint": "/oauth/token",
+		"revocation_endpoint":    "/oauth/revoke",
 		"introspection_endpoint": "/oauth/introspect", "jwks_uri": "/oauth/jwks",
 	} {
 		address, _ := found[field].(string)
@@ -41,10 +42,12 @@ func TestDiscoveryMayBeMissingOrHTML(t *testing.T) {
 	for spec, want := range map[string]int{"discovery-missing": http.StatusNotFound, "discovery-html": http.StatusOK} {
 		there := p.with(t, spec)
 		a := there.get(there.fhir + "/.well-known/smart-configuration")
-		if isHTML := strings.HasPrefix(a.header.Get("Content-Type"), "text/html"); a.status != want || isHTML != (want == http.StatusOK) {
+		if isHTML := strings.HasPrefix(a.header.Get("Content-Type"), "text/html"); a.status != want ||
+			isHTML != (want == http.StatusOK) {
 			t.Errorf("%s: got %d %q", spec, a.status, a.header.Get("Content-Type"))
 		}
-		if a := there.get(there.fhir + "/metadata"); !strings.Contains(string(a.body), `"valueUri":"`+there.base+`/oauth/token"`) {
+		if a := there.get(there.fhir + "/metadata"); !strings.Contains(string(a.body),
+			`"valueUri":"`+there.base+`/oauth/token"`) {
 			t.Errorf("%s: the CapabilityStatement does not name the token URL", spec)
 		}
 	}
@@ -68,7 +71,8 @@ func TestDiscoveryMayBeThatOfAnAttacker(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for kind, field := range map[string]string{
-		"no-issuer": "issuer", "other-issuer": "issuer", "other-sign-in": "authorization_endpoint", "other-token": "token_endpoint",
+		"no-issuer": "issuer", "other-issuer": "issuer", "other-sign-in": "authorization_endpoint",
+		"other-token":  "token_endpoint",
 		"this-service": "authorization_endpoint",
 	} {
 		there := p.with(t, "hostile:"+kind)

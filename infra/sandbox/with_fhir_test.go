@@ -22,17 +22,29 @@ func TestSwitchesRefuseAsPlatformsDo(t *testing.T) {
 		{"require-category", "Observation", "", 400, fhir, "business-rule", "Observation?category=laboratory"},
 		{"require-category", "CarePlan", "", 400, fhir, "business-rule", "Condition"},
 		{"careplan-404", "CarePlan", "", 404, fhir, "category", "CarePlan?category=assess-plan"},
-		{"suppressed-category:laboratory", "Observation?category=http://x%7Claboratory", "", 400, fhir, "suppressed", "Observation?category=vital-signs"},
+		{
+			"suppressed-category:laboratory", "Observation?category=http://x%7Claboratory", "", 400, fhir, "suppressed",
+			"Observation?category=vital-signs",
+		},
 		{"reject-count", "CareTeam?_count=100", "", 400, fhir, "does not know how to handle", "CareTeam"},
 		{"deny:Observation+Goal", "Goal", "", 403, "", "", "Condition"},
 		{"deny:*", "Condition", "", 403, "", "", ""},
 		{"deny-user:Goal", "Goal", "", 403, fhir, "Read access to 'Goal' is denied by user", "Condition"},
 		{"deny-500:Goal", "Goal", "", 500, fhir, "FHIR API Unexpected Error", "Condition"},
-		{"unsupported-500", "Condition?onset-date=2020", "", 500, fhir, "FHIR API Unexpected Error", "Condition?patient={patient}"},
+		{
+			"unsupported-500", "Condition?onset-date=2020", "", 500, fhir, "FHIR API Unexpected Error",
+			"Condition?patient={patient}",
+		},
 		{"deny-401-html:Goal", "Goal", "", 401, html, "<html>", "Condition"},
 		{"deny-403-html:Goal", "Goal", "", 403, html, "<html>", "Condition"},
-		{"search-by:patient", "Condition?subject=Patient/{patient}", "", 400, fhir, "not supported", "Condition?patient={patient}"},
-		{"search-by:subject", "Condition?patient={patient}", "", 400, fhir, "not supported", "Condition?subject=Patient/{patient}"},
+		{
+			"search-by:patient", "Condition?subject=Patient/{patient}", "", 400, fhir, "not supported",
+			"Condition?patient={patient}",
+		},
+		{
+			"search-by:subject", "Condition?patient={patient}", "", 400, fhir, "not supported",
+			"Condition?subject=Patient/{patient}",
+		},
 		{"search-by:subject", "Condition?patient={patient}", "", 400, fhir, "not supported", "Claim?patient={patient}"},
 		{"scope-401-html", "Goal", "patient/Condition.rs", 401, html, "<html>", "Condition"},
 		{"unknown-404-html", "Spaceship", "", 404, html, "<html>", "Condition"},
@@ -112,7 +124,8 @@ func TestSwitchesSpoilBundles(t *testing.T) {
 	entries, _ := bundle["entry"].([]any)
 	last, _ := entries[len(entries)-1].(map[string]any)
 	mode, _ := last["search"].(map[string]any)
-	if resource, _ := last["resource"].(map[string]any); mode["mode"] != "outcome" || resource["resourceType"] != "OperationOutcome" {
+	if resource, _ := last["resource"].(map[string]any); mode["mode"] != "outcome" ||
+		resource["resourceType"] != "OperationOutcome" {
 		t.Errorf("the last entry is %v, want an outcome", last)
 	}
 	if _, _, _, bundle = p.firstPage("no-total", "Goal"); bundle["total"] != nil {
@@ -143,11 +156,13 @@ func TestSwitchesSpoilBundles(t *testing.T) {
 			t.Errorf("%s: next = %q, want %s…", spec, nextLink(bundle), want)
 		}
 	}
-	if _, _, a, _ := p.firstPage("foreign-ref", "Observation"); !strings.Contains(string(a.body), `"reference":"http://foreign.example/fhir/Practitioner/`) ||
+	if _, _, a, _ := p.firstPage("foreign-ref", "Observation"); !strings.Contains(string(a.body),
+		`"reference":"http://foreign.example/fhir/Practitioner/`) ||
 		!strings.Contains(string(a.body), `"reference":"Patient/`) {
 		t.Error("foreign-ref: want people elsewhere and the patient here")
 	}
-	if there, _, a, _ := p.firstPage("absolute-ref", "Observation"); !strings.Contains(string(a.body), `"reference":"`+there.fhir+`/Patient/`) {
+	if there, _, a, _ := p.firstPage("absolute-ref", "Observation"); !strings.Contains(string(a.body),
+		`"reference":"`+there.fhir+`/Patient/`) {
 		t.Error("absolute-ref: no absolute reference to the patient")
 	}
 	_, _, a, _ := p.firstPage("rate-headers", "Goal")
@@ -216,7 +231,8 @@ func TestANextLinkCanStandAtTheBase(t *testing.T) {
 		t.Errorf("asked for twice, the page has %d resources", len(ids))
 	}
 	wantOutcome(t, there.get(next), http.StatusUnauthorized, "login")
-	wantOutcome(t, there.get(there.fhir+"?_getpages=none", "Authorization", "Bearer "+access), http.StatusNotFound, "not-found")
+	wantOutcome(t, there.get(there.fhir+"?_getpages=none", "Authorization", "Bearer "+access),
+		http.StatusNotFound, "not-found")
 }
 
 func TestThePatientCanBreakOff(t *testing.T) {
@@ -244,7 +260,8 @@ func TestRequestsAreLimitedByCount(t *testing.T) {
 		access := there.connect("alder-maple").Access
 		for i := 1; i <= 6; i++ {
 			a := there.read(access, "Goal")
-			if refused := a.status == http.StatusTooManyRequests || a.status == http.StatusServiceUnavailable; refused != (i%3 == 0) ||
+			if refused := a.status == http.StatusTooManyRequests ||
+				a.status == http.StatusServiceUnavailable; refused != (i%3 == 0) ||
 				refused && a.header.Get("Retry-After") != retry {
 				t.Errorf("%s, request %d: %d Retry-After %q", spec, i, a.status, a.header.Get("Retry-After"))
 			}

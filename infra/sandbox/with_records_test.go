@@ -16,7 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// attachmentURL is where the first document of a record, read by itself and found by a search, says that its content is.
+// attachmentURL is where the first document of a record, read by itself and found by a search,
+// says that its content is.
 func (p *portal) attachmentURL(access string) string {
 	p.t.Helper()
 	type document struct {
@@ -25,7 +26,8 @@ func (p *portal) attachmentURL(access string) string {
 	var searched, read document
 	page := p.searchset(p.read(access, "DocumentReference?_count=1"))
 	alone := p.get(page.Entry[0].FullURL, "Authorization", "Bearer "+access)
-	if err := errors.Join(json.Unmarshal(page.Entry[0].Resource, &searched), json.Unmarshal(alone.body, &read)); err != nil ||
+	if err := errors.Join(json.Unmarshal(page.Entry[0].Resource, &searched),
+		json.Unmarshal(alone.body, &read)); err != nil ||
 		len(read.Content) != 1 || !cmp.Equal(searched, read) {
 		p.t.Fatalf("%v: found %+v and read %+v", err, searched, read)
 	}
@@ -46,8 +48,10 @@ func TestAttachmentsHaveAddressesOfTheirOwn(t *testing.T) {
 		t.Fatalf("address = %q, want it below %s", address, there.fhir)
 	}
 	got := there.get(address, "Authorization", "Bearer "+access, "Accept", "application/fhir+json")
-	if got.status != http.StatusOK || got.header.Get("Content-Type") != "text/plain" || string(got.body) != string(want.body) {
-		t.Errorf("got %d %q and %d bytes, want the note of %d", got.status, got.header.Get("Content-Type"), len(got.body), len(want.body))
+	if got.status != http.StatusOK || got.header.Get("Content-Type") != "text/plain" ||
+		string(got.body) != string(want.body) {
+		t.Errorf("got %d %q and %d bytes, want the note of %d", got.status, got.header.Get("Content-Type"), len(got.body),
+			len(want.body))
 	}
 	wantOutcome(t, there.get(address), http.StatusUnauthorized, "login")
 	wantOutcome(t, there.read(access, "attachments/none"), http.StatusNotFound, "not-found")
@@ -60,7 +64,8 @@ func TestAttachmentsCanBeElsewhereMissingOrBrokenOff(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	foreign := p.with(t, "attachment-foreign")
-	if address := foreign.attachmentURL(foreign.connect("alder-maple").Access); !strings.HasPrefix(address, "https://foreign.example/attachments/alder-maple-binary-") {
+	if address := foreign.attachmentURL(foreign.connect("alder-maple").Access); !strings.HasPrefix(address,
+		"https://foreign.example/attachments/alder-maple-binary-") {
 		t.Errorf("address = %q, want a foreign one", address)
 	}
 	missing := p.with(t, "attachment-missing")
@@ -183,7 +188,8 @@ func TestAGzipBombUnpacksToABundle(t *testing.T) {
 	if size := count * len(middle); size != 1<<30 || len(none) > 0 || len(raw) > 2<<20 {
 		t.Errorf("%d bytes unpack to a string of %d bytes; %d are left over", len(raw), size, len(none))
 	}
-	if whole := slices.Concat(head, middle, tail); !json.Valid(whole) || !strings.HasPrefix(string(whole), `{"resourceType":"Bundle"`) {
+	if whole := slices.Concat(head, middle, tail); !json.Valid(whole) ||
+		!strings.HasPrefix(string(whole), `{"resourceType":"Bundle"`) {
 		t.Errorf("it is no Bundle: %q…%q", head, tail)
 	}
 }
@@ -223,7 +229,8 @@ func TestEntriesCanBeThereTwice(t *testing.T) {
 	p := newPortal(t)
 	there, _, a, _ := p.firstPage("duplicate-entries", "Observation?_count=3")
 	page := there.searchset(a)
-	if len(page.Entry) != 6 || page.Entry[0].FullURL != page.Entry[1].FullURL || page.Entry[1].FullURL == page.Entry[2].FullURL {
+	if len(page.Entry) != 6 || page.Entry[0].FullURL != page.Entry[1].FullURL ||
+		page.Entry[1].FullURL == page.Entry[2].FullURL {
 		t.Errorf("%d entries: %v", len(page.Entry), there.entriesOf(page))
 	}
 }
@@ -232,20 +239,25 @@ func TestAPageCanHoldAnEntryThatIsNoUse(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there, access, a, _ := p.firstPage("invalid-entry", "Observation?_count=3")
-	for _, page := range []searchset{there.searchset(a), there.searchset(there.read(access, "Observation?_count=3&page=ZnJvbToz"))} {
+	for _, page := range []searchset{
+		there.searchset(a),
+		there.searchset(there.read(access, "Observation?_count=3&page=ZnJvbToz")),
+	} {
 		if len(page.Entry) != 4 || strings.Contains(string(page.Entry[3].Resource), "resourceType") {
 			t.Errorf("entries: %v", there.entriesOf(page))
 		}
 	}
 	if _, _, a, _ = p.firstPage("deep-json", "Observation?_count=3"); strings.Count(string(a.body), "[") < 100_000 ||
-		strings.Count(string(a.body), "[") != strings.Count(string(a.body), "]") || !strings.Contains(string(a.body), "sandbox-deep") {
+		strings.Count(string(a.body), "[") != strings.Count(string(a.body), "]") ||
+		!strings.Contains(string(a.body), "sandbox-deep") {
 		t.Error("deep-json: the page is not deep")
 	}
 	if _, _, a, _ = p.firstPage("invalid-utf8", "Observation?_count=3"); utf8.Valid(a.body) || !json.Valid(a.body) {
 		t.Error("invalid-utf8: want JSON that is not UTF-8")
 	}
 	there, access, a, _ = p.firstPage("other-patient", "Observation?_count=3")
-	if page := there.searchset(a); len(page.Entry) != 4 || !strings.Contains(string(page.Entry[3].Resource), "Patient/sandbox-somebody-else") {
+	if page := there.searchset(a); len(page.Entry) != 4 ||
+		!strings.Contains(string(page.Entry[3].Resource), "Patient/sandbox-somebody-else") {
 		t.Errorf("other-patient: entries %v", there.entriesOf(page))
 	}
 	for _, search := range []string{"Observation?_count=3&page=ZnJvbToz", "Goal?_count=3"} {
@@ -268,7 +280,10 @@ func TestTheServerCanSpeakAnOlderVersion(t *testing.T) {
 				listed = r.Type + " " + strings.Join(r.Include, ",")
 			}
 		}
-		if got := [3]string{statement.ResourceType, statement.FHIRVersion, listed}; got != [3]string{want[0], want[1], want[2] + " " + want[2] + ":medication"} {
+		if got := [3]string{statement.ResourceType, statement.FHIRVersion, listed}; got != [3]string{
+			want[0], want[1],
+			want[2] + " " + want[2] + ":medication",
+		} {
 			t.Errorf("%s: %v", version, got)
 		}
 		got := there.connect("willow-ash", "scope", "launch/patient patient/"+want[2]+".rs")
@@ -285,8 +300,10 @@ func TestTheServerCanSpeakAnOlderVersion(t *testing.T) {
 		}
 	}
 	linked := newIncludePortal(t).with(t, "version:dstu2")
-	if page := linked.searchset(linked.read(linked.connect("p").Access, "Provenance?target=MedicationOrder/r1")); page.Total != 1 ||
-		!strings.Contains(string(page.Entry[0].Resource), `"MedicationOrder/r1"`) || strings.Contains(string(page.Entry[0].Resource), "MedicationRequest") {
+	if page := linked.searchset(linked.read(linked.connect("p").Access,
+		"Provenance?target=MedicationOrder/r1")); page.Total != 1 ||
+		!strings.Contains(string(page.Entry[0].Resource), `"MedicationOrder/r1"`) ||
+		strings.Contains(string(page.Entry[0].Resource), "MedicationRequest") {
 		t.Errorf("references: %+v", page)
 	}
 	old := p.with(t, "version:dstu2")
@@ -299,7 +316,8 @@ func TestTheCapabilityStatementDoesNotTellOfFaults(t *testing.T) {
 		p := newInProcess(t)
 		plain := string(p.get(p.fhir + "/metadata").body)
 		const spec = "attachment-urls,page-large:1,next-loop,duplicate-entries,invalid-entry,gzip-bomb,deep-json,invalid-utf8,other-patient"
-		if got := string(p.get(p.with(t, spec).fhir + "/metadata").body); strings.ReplaceAll(got, "/with/"+spec, "") != plain {
+		if got := string(p.get(p.with(t, spec).fhir + "/metadata").body); strings.ReplaceAll(got, "/with/"+spec,
+			"") != plain {
 			t.Error("the statement differs")
 		}
 	})

@@ -129,7 +129,10 @@ func TestEverySwitchHasATest(t *testing.T) {
 			t.Errorf("%s: listed twice, or not described", row.Name)
 		}
 		seen[row.Name] = true
-		quoted := []string{`"` + row.Name + `"`, `"` + row.Name + `:`, `"` + row.Name + `,`, `,` + row.Name + `"`, `,` + row.Name + `:`}
+		quoted := []string{
+			`"` + row.Name + `"`, `"` + row.Name + `:`, `"` + row.Name + `,`, `,` + row.Name + `"`,
+			`,` + row.Name + `:`,
+		}
 		named := false
 		for _, one := range quoted {
 			named = named || strings.Contains(source.String(), one)

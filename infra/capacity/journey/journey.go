@@ -1,6 +1,6 @@
-// Package journey owns the table of what the product's journeys cost: the calls to AWS that each function makes in one of them, the units
-// of DynamoDB that these use, and what is sent and waited for. Its figures are counted, not guessed: infra/test/e2e performs
-// the journeys, and fails when the table says something else.
+// Package journey owns the table of what the product's journeys cost: the calls to AWS that each function makes in one
+// of them, the units of DynamoDB that these use, and what is sent and waited for. Its figures are counted, not guessed:
+// infra/test/e2e performs the journeys, and fails when the table says something else.
 package journey
 
 import (
@@ -36,8 +36,8 @@ type Cost struct {
 	Reads  float64 // read units of DynamoDB
 	Writes float64 // write units of DynamoDB
 	Bytes  int     // that were sent to S3, logged, or came from outside
-	// Waits of Lambda is the time of the invocation, in seconds, when each server outside takes a second to answer and AWS none: how many
-	// answers are waited for one after the other.
+	// Waits of Lambda is the time of the invocation, in seconds, when each server outside takes a second to answer and AWS
+	// none: how many answers are waited for one after the other.
 	Waits float64
 }
 

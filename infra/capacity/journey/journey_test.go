@@ -53,7 +53,7 @@ func documented(t *testing.T) map[string]row {
 	rows := map[string]row{}
 	for _, line := range strings.Split(section, "\n")[2:] {
 		cells := strings.Split(line, "|")
-		var numbers []float64
+		numbers := make([]float64, 0, 4)
 		for _, cell := range cells[2:6] {
 			number, err := strconv.ParseFloat(strings.TrimSpace(cell), 64)
 			expect.NoError(t, err)

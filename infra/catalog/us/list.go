@@ -1,7 +1,8 @@
-// Package us invents a list of institutions that is as large as all that vendors of the United States publish, and as untidy: the same shares of rows per
-// vendor and per server, of rows that say the same twice, of names in capitals, with a legal form, a degree, or a state in front, of rows with a ZIP
-// code. Nothing in it exists: proper names are made of syllables, towns and customers' numbers, too, servers are below us.example (RFC 2606), and only the
-// words of the trade and the first three digits of ZIP codes are real. It is the same list every time.
+// Package us invents a list of institutions that is as large as all that vendors of the United States publish, and as
+// untidy: the same shares of rows per vendor and per server, of rows that say the same twice, of names in capitals,
+// with a legal form, a degree, or a state in front, of rows with a ZIP code. Nothing in it exists: proper names are
+// made of syllables, towns and customers' numbers, too, servers are below us.example (RFC 2606), and only the words of
+// the trade and the first three digits of ZIP codes are real. It is the same list every time.
 package us
 
 import (

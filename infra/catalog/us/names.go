@@ -22,7 +22,7 @@ type choices struct {
 
 func newInventor(random *rand.Rand) inventor {
 	n := inventor{random: random, words: map[string]choices{}}
-	for kind, list := range tables() {
+	for kind, list := range tables {
 		var c choices
 		for entry := range strings.SplitSeq(list, "|") {
 			text, share, isSaid := strings.Cut(entry, "=")

@@ -4,7 +4,8 @@ package us
 type vendor struct {
 	label string
 	rows  int
-	bases []string // of an institution's servers: "#" is its number, "@" a host of its own; one without either is everybody's
+	// of an institution's servers: "#" is its number, "@" a host of its own; one without either is everybody's
+	bases []string
 
 	// Shares of rows.
 	zip, npi, capitals, legal, stateFirst, townLast, noise float64

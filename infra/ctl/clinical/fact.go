@@ -1,6 +1,6 @@
-// Package clinical compares what two sets of FHIR resources say of a patient, fact by fact: what kind, which code, when, which
-// value and status. Ids, narratives and the order are no facts, so that two conversions of the same document are equal however
-// they were made.
+// Package clinical compares what two sets of FHIR resources say of a patient, fact by fact: what kind, which code,
+// when, which value and status. Ids, narratives and the order are no facts, so that two conversions of the same
+// document are equal however they were made.
 package clinical
 
 import (
@@ -24,10 +24,9 @@ type Fact struct {
 	parts map[string][]string // everything else, by the names that lead to it
 }
 
-// asides are types that are no facts themselves: facts that refer to them say who and where, and what they were made from.
-func asides() []string {
-	return []string{"Binary", "Composition", "Location", "Medication", "Organization", "Practitioner", "PractitionerRole", "Provenance"}
-}
+// asides are types that are no facts themselves: facts that refer to them say who and where, and
+// what they were made from.
+var asides = []string{"Binary", "Composition", "Location", "Medication", "Organization", "Practitioner", "PractitionerRole", "Provenance"}
 
 // Read lists the facts of resources, one JSON object a line, in order.
 func Read(resources []byte) ([]Fact, error) {
@@ -50,7 +49,7 @@ func Read(resources []byte) ([]Fact, error) {
 	var facts []Fact
 	for _, resource := range all {
 		kind := text(resource, "resourceType")
-		if slices.Contains(asides(), kind) {
+		if slices.Contains(asides, kind) {
 			continue
 		}
 		parts := map[string][]string{}

@@ -1,5 +1,5 @@
-// Package cloudformation reads of a deployed stack what an operator's programs need, and protects it. The SDK's client of CloudFormation is 3.7 MB of
-// sources, and wants another core than the functions are built with.
+// Package cloudformation reads of a deployed stack what an operator's programs need, and protects it. The SDK's client
+// of CloudFormation is 3.7 MB of sources, and wants another core than the functions are built with.
 package cloudformation
 
 import (

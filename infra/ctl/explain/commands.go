@@ -28,8 +28,8 @@ func (l Line) commands() []string {
 	return all
 }
 
-// atEndpoint are commands about a server of others and our client there, unless it was a patient who decided, or the failure
-// is in a row of ours.
+// atEndpoint are commands about a server of others and our client there, unless it was a patient who decided, or the
+// failure is in a row of ours.
 func (l Line) atEndpoint(endpoint, mode, owner string) []string {
 	class, step := l.Fields["class"], l.Fields["step"]
 	isPatients := slices.Contains([]string{"declined", "invalid_grant", "not_granted"}, class)

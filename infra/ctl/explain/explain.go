@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Explanation is what there is to say of a line. Its maps hold fields of the line by their own names, and what a stack calls them,
-// which the caller adds.
+// Explanation is what there is to say of a line. Its maps hold fields of the line by their own names, and what a stack
+// calls them, which the caller adds.
 type Explanation struct {
 	What     string            `json:"what"` // the name of the failure in docs/failures.md
 	Means    string            `json:"means,omitempty"`
@@ -92,8 +92,8 @@ func (t Table) find(line Line) (Failure, bool) {
 	return best, isFound
 }
 
-// score counts the fields of the row that the line has as they are written. A line does not fit where it contradicts what makes
-// the row the failure that it is.
+// score counts the fields of the row that the line has as they are written. A line does not fit where it contradicts
+// what makes the row the failure that it is.
 func (f Failure) score(line Line) (score int, fits bool) {
 	// These are on the lines of some failures only: one without is another failure.
 	for _, sign := range []string{"step", "event", "disabled"} {

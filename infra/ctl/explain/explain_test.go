@@ -79,7 +79,8 @@ func TestALineIsToldByTheRowThatFitsBestAndByNoneThatItContradicts(t *testing.T)
 	}
 }
 
-// TestOfRowsThatFitEquallyWellTheFirstOneTells: what they say else, as other tests do of the real document, decides before.
+// TestOfRowsThatFitEquallyWellTheFirstOneTells: what they say else, as other tests do of the real
+// document, decides before.
 func TestOfRowsThatFitEquallyWellTheFirstOneTells(t *testing.T) {
 	t.Parallel()
 	table, err := explain.NewTable("| Failure | Line | Fields | What to do |\n|---|---|---|---|\n" +

@@ -20,8 +20,8 @@ var errBroken = errors.New("a line that looks like JSON is none")
 // announced is what make run prints in front of a function's line.
 var announced = regexp.MustCompile(`^([0-9A-Za-z]+) \| $`)
 
-// ReadLine reads a line as a function writes it, as make run prints it, or as CloudWatch shows it, with text in front. A text without
-// JSON, as Lambda itself writes, has no fields. What is empty or redacted counts as not there.
+// ReadLine reads a line as a function writes it, as make run prints it, or as CloudWatch shows it, with text in front.
+// A text without JSON, as Lambda itself writes, has no fields. What is empty or redacted counts as not there.
 func ReadLine(text string) (Line, error) {
 	line := Line{Fields: map[string]string{}}
 	begin := strings.IndexByte(text, '{')

@@ -1,6 +1,6 @@
-// Package explain owns what a log line of a failure means: what has failed, whose it is, where, why, what to do, and by which
-// commands of ctl. It reads lines as functions write them, and knows no more of failures than docs/failures.md, which people read, too.
-// It asks no stack and prints nothing of a line but fields that it knows.
+// Package explain owns what a log line of a failure means: what has failed, whose it is, where, why, what to do, and by
+// which commands of ctl. It reads lines as functions write them, and knows no more of failures than docs/failures.md,
+// which people read, too. It asks no stack and prints nothing of a line but fields that it knows.
 package explain
 
 import (
@@ -13,8 +13,8 @@ import (
 // Failure is a row of the table of failures.
 type Failure struct {
 	Name string
-	// Fields are those that its line has, msg among them: "" stands for any value, "-" for none, and what stands between … is a
-	// part of the value.
+	// Fields are those that its line has, msg among them: "" stands for any value, "-" for none, and what stands between
+	// … is a part of the value.
 	Fields map[string]string
 	Advice string // what to do
 }

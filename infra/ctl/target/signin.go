@@ -16,8 +16,8 @@ import (
 // signInTimeout bounds the search for credentials, which may ask a network that is not there.
 const signInTimeout = 15 * time.Second
 
-// signedIn finds region and credentials as AWS's own programs do: variables, profiles, single sign-on. What is missing is
-// said here, since what the SDK says of the last place where it has looked explains nothing.
+// signedIn finds region and credentials as AWS's own programs do: variables, profiles, single sign-on. What is missing
+// is said here, since what the SDK says of the last place where it has looked explains nothing.
 func signedIn(ctx context.Context) (aws.Config, error) {
 	cfg, err := awsconfig.LoadDefaultConfig(ctx)
 	if err != nil {

@@ -112,7 +112,8 @@ func OwnURLs(outputs map[string]string) (weburl.Own, error) {
 	return weburl.NewOwn(cmp.Or(outputs["OwnUrls"], strings.Join([]string{outputs["BaseUrl"], outputs["DashboardUrl"], outputs["SdkUrl"]}, " ")))
 }
 
-// Members changes members of the stack with these outputs. Without an address that e-mails come from nobody can be invited.
+// Members changes members of the stack with these outputs. Without an address that e-mails come
+// from nobody can be invited.
 func Members(cfg aws.Config, outputs map[string]string, o Options) members.Service {
 	made := members.Service{
 		Rows: store.Accounts{DB: store.NewClient(cfg), Table: outputs["ControlTable"]}, Audit: AuditLog(cfg, outputs),
@@ -124,7 +125,8 @@ func Members(cfg aws.Config, outputs map[string]string, o Options) members.Servi
 	return made
 }
 
-// inquiryParts are what inquiries to the stack with these outputs are answered with. Without an address that e-mails come from nobody is.
+// inquiryParts are what inquiries to the stack with these outputs are answered with. Without an address that
+// e-mails come from nobody is.
 func inquiryParts(cfg aws.Config, outputs map[string]string, o Options) operator.InquiryParts {
 	rows := store.Work{DB: store.NewClient(cfg), Table: outputs["WorkTable"]}
 	made := operator.InquiryParts{Rows: rows, Inbox: inquiry.Inbox{Rows: rows, Support: outputs["SupportMail"], Now: o.Now}}
@@ -139,8 +141,8 @@ func AuditLog(cfg aws.Config, outputs map[string]string) audit.Log {
 	return audit.Log{Rows: store.Audit{DB: store.NewClient(cfg), Table: outputs["AuditTable"]}}
 }
 
-// PrivateRanges are the addresses outside the public internet that health systems and webhooks of the stack with these outputs may
-// have: those of this machine for a stack that runs on it (AllowedPrivateRanges of make run), else none.
+// PrivateRanges are the addresses outside the public internet that health systems and webhooks of the stack with these
+// outputs may have: those of this machine for a stack that runs on it (AllowedPrivateRanges of make run), else none.
 func PrivateRanges(outputs map[string]string) []netip.Prefix {
 	base, err := url.Parse(outputs["BaseUrl"])
 	if err != nil || base.Scheme != "http" {

@@ -1,5 +1,5 @@
-// Package job performs the main job against a running stack, as an application, its patient and its receiver would: connect, ask for the
-// export, receive the webhook, download.
+// Package job performs the main job against a running stack, as an application, its patient and its receiver would:
+// connect, ask for the export, receive the webhook, download.
 package job
 
 import (
@@ -32,15 +32,16 @@ type Job struct {
 	cookies map[string]*http.Cookie
 }
 
-// New makes the job of a persona's record, or of the sandbox's third without one. What it does is told to out. The error says what the
-// stack lacks.
+// New makes the job of a persona's record, or of the sandbox's third without one. What it does is told to out. The
+// error says what the stack lacks.
 func New(stack runfile.Run, persona string, out io.Writer) (*Job, error) {
 	if len(stack.Organisations) == 0 || len(stack.Sandbox.Personas) < 3 {
 		return nil, errors.New("the stack was started without its seed")
 	}
 	j := &Job{
-		stack: stack, org: stack.Organisations[0], persona: stack.Sandbox.Personas[2], out: out, cookies: map[string]*http.Cookie{},
-		client: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		stack: stack, org: stack.Organisations[0], persona: stack.Sandbox.Personas[2], out: out,
+		cookies: map[string]*http.Cookie{},
+		client:  &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
 	if persona != "" {
 		at := slices.IndexFunc(stack.Sandbox.Personas, func(p runfile.Persona) bool { return p.ID == persona })
@@ -74,8 +75,8 @@ func (j *Job) Perform(ctx context.Context) error {
 	return j.Finish(ctx, taskID)
 }
 
-// Finish waits for the event of an export's end and downloads the file that it tells of. Where the organisation has no webhook, it asks the
-// API for the same.
+// Finish waits for the event of an export's end and downloads the file that it tells of. Where the organisation has no
+// webhook, it asks the API for the same.
 func (j *Job) Finish(ctx context.Context, taskID string) error {
 	j.sayf("3. Waiting for the webhook")
 	hook, err := j.await(ctx, taskID)
@@ -133,7 +134,8 @@ func (j *Job) Request(ctx context.Context, connectionID string) (string, error) 
 	if err != nil {
 		return "", fmt.Errorf("encode: %w", err)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, j.stack.BaseURL+"/bridge/fhir/ehi-export", bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, j.stack.BaseURL+"/bridge/fhir/ehi-export",
+		bytes.NewReader(body))
 	if err != nil {
 		return "", fmt.Errorf("request: %w", err)
 	}

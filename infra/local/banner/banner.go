@@ -1,5 +1,5 @@
-// Package banner is what a stack on this machine prints when it is ready: where it is, its keys, and the main job as commands for a
-// shell. It knows neither how the stack runs nor how it was made, only its run file.
+// Package banner is what a stack on this machine prints when it is ready: where it is, its keys, and the main job as
+// commands for a shell. It knows neither how the stack runs nor how it was made, only its run file.
 package banner
 
 import (
@@ -13,7 +13,8 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// Print says that everything is ready, where it is, and what to do with it. filesAt is where files are when they have no host of their own.
+// Print says that everything is ready, where it is, and what to do with it. filesAt is where files are when they
+// have no host of their own.
 func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error {
 	var text strings.Builder
 	text.WriteString("\nReady.\n\n")
@@ -30,13 +31,16 @@ func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error
 	}
 	fmt.Fprintf(&text, "  inbox      %s\n  keys       %s\n", run.InboxURL, runFile)
 	if filesAt != "" {
-		fmt.Fprintf(&text, "  files      %s (%s is unknown to this machine: a browser sends the API's cookies there, and Go a key)\n", filesAt, filehost.Name)
+		fmt.Fprintf(&text, "  files      %s (%s is unknown to this machine: a browser sends the API's cookies there, and "+
+			"Go a key)\n", filesAt, filehost.Name)
 	}
 	for _, o := range run.Organisations {
-		fmt.Fprintf(&text, "\n  %s (%s)\n    public id    %s\n    private key  %s\n", o.Name, o.Mode, o.PublicID, o.PrivateKey)
+		fmt.Fprintf(&text, "\n  %s (%s)\n    public id    %s\n    private key  %s\n", o.Name, o.Mode, o.PublicID,
+			o.PrivateKey)
 	}
 	for _, o := range withoutLive(run.Organisations) {
-		fmt.Fprintf(&text, "\n  %s does not have live mode. An operator grants it:\n    go run ./infra/ctl organisation approve -org %s\n", o.Name, o.ID)
+		fmt.Fprintf(&text, "\n  %s does not have live mode. An operator grants it:\n    go run ./infra/ctl organisation "+
+			"approve -org %s\n", o.Name, o.ID)
 	}
 	if len(run.Organisations) > 0 && len(run.Sandbox.Personas) > 0 {
 		mainJob(&text, run, run.Organisations[0])
@@ -48,7 +52,10 @@ func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error
 // withoutLive returns the organisations that have credentials of test mode alone.
 func withoutLive(all []runfile.Organisation) []runfile.Organisation {
 	return slices.DeleteFunc(slices.Clone(all), func(o runfile.Organisation) bool {
-		return slices.ContainsFunc(all, func(other runfile.Organisation) bool { return other.ID == o.ID && other.Mode == "live" })
+		return slices.ContainsFunc(all, func(other runfile.Organisation) bool {
+			return other.ID == o.ID &&
+				other.Mode == "live"
+		})
 	})
 }
 

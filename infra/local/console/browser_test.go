@@ -28,11 +28,13 @@ func TestABrowserShowsHostileDataAsText(t *testing.T) {
 	var page items
 	f.get(t, 200, &page, "tables/local-Work/items", "limit", "1")
 	for part, query := range map[string]url.Values{
-		"invocations": {"id": {"1-a"}}, "tables": {"table": {"local-Work"}, "row": {page.Rows[0].ID}}, "queues": {"queue": {"work-dead"}},
+		"invocations": {"id": {"1-a"}}, "tables": {"table": {"local-Work"}, "row": {page.Rows[0].ID}},
+		"queues":  {"queue": {"work-dead"}},
 		"objects": {"bucket": {"files"}, "prefix": {"a/"}, "key": {"a/" + evil}}, "inbox": nil, "mail": nil,
 	} {
 		// Each start of a browser is expensive; they go one after the other on purpose.
-		command := exec.CommandContext(t.Context(), chromium, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+t.TempDir(),
+		command := exec.CommandContext(t.Context(), chromium, "--headless", "--no-sandbox", "--disable-gpu",
+			"--user-data-dir="+t.TempDir(),
 			"--virtual-time-budget=3000", "--dump-dom", server.URL+"/_local#/"+part+"?"+query.Encode())
 		document, err := command.Output()
 		if err != nil {

@@ -15,7 +15,8 @@ func TestThePageIsStaticAndMayRunNothingButItsOwnScripts(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	for path, want := range map[string]string{
-		"/_local": "text/html; charset=utf-8", "/_local/app.js": "text/javascript; charset=utf-8", "/_local/console.css": "text/css; charset=utf-8",
+		"/_local": "text/html; charset=utf-8", "/_local/app.js": "text/javascript; charset=utf-8",
+		"/_local/console.css": "text/css; charset=utf-8",
 	} {
 		got := f.serve(t, "GET", path, nil)
 		if got.Code != http.StatusOK || got.Header().Get("Content-Type") != want {
@@ -26,7 +27,8 @@ func TestThePageIsStaticAndMayRunNothingButItsOwnScripts(t *testing.T) {
 			t.Errorf("GET %s: got policy %q", path, policy)
 		}
 	}
-	if got := f.serve(t, "GET", "/_local/", nil); got.Code != http.StatusMovedPermanently || got.Header().Get("Location") != "/_local" {
+	if got := f.serve(t, "GET", "/_local/", nil); got.Code != http.StatusMovedPermanently ||
+		got.Header().Get("Location") != "/_local" {
 		t.Errorf("GET /_local/: got %d to %q", got.Code, got.Header().Get("Location"))
 	}
 	if got := f.serve(t, "GET", "/_local/return.html", nil); got.Code != http.StatusNotFound {
@@ -43,7 +45,8 @@ func TestTheScriptsParseNothingAsHTML(t *testing.T) {
 	if err != nil || len(scripts) < 5 {
 		t.Fatalf("got scripts %v, %v", scripts, err)
 	}
-	forbidden := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|DOMParser|Function\(|srcdoc|createContextualFragment|setHTML|https?://`)
+	forbidden := regexp.MustCompile(
+		`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|DOMParser|Function\(|srcdoc|createContextualFragment|setHTML|https?://`)
 	for _, name := range scripts {
 		script, err := fs.ReadFile(page, name)
 		if err != nil {
@@ -69,7 +72,10 @@ func TestWhatChangesSomethingIsDoneByPOSTOnly(t *testing.T) {
 	}{
 		{"POST", "functions/SweeperFunction/fire", 200, `{"fired":"SweeperFunction"}`, []string{"fire SweeperFunction"}},
 		{"POST", "functions/BrokenFunction/fire", 502, `{"error":"Runtime.ExitError: exit status 1"}`, nil},
-		{"POST", "functions/ConnectFunction/fire", 404, `{"error":"fire \"ConnectFunction\": the function has no schedule"}`, nil},
+		{
+			"POST", "functions/ConnectFunction/fire", 404,
+			`{"error":"fire \"ConnectFunction\": the function has no schedule"}`, nil,
+		},
 		{"POST", "functions/ExportWorkerFunction/kill", 200, `{"killed":2}`, []string{"kill ExportWorkerFunction"}},
 		{"GET", "functions/SweeperFunction/fire", 405, "Method Not Allowed", nil},
 		{"GET", "functions/SweeperFunction/kill", 405, "Method Not Allowed", nil},
@@ -100,11 +106,18 @@ func TestAPageElsewhereCannotDoAnything(t *testing.T) {
 		{"our own page in an old browser", map[string]string{"Origin": "http://127.0.0.1:4566"}, true},
 		{"a page elsewhere", map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://elsewhere.example"}, false},
 		{"a page elsewhere in an old browser", map[string]string{"Origin": "https://elsewhere.example"}, false},
-		{"a page on another port of this machine", map[string]string{"Sec-Fetch-Site": "same-site", "Origin": "http://127.0.0.1:3000"}, false},
+		{
+			"a page on another port of this machine",
+			map[string]string{"Sec-Fetch-Site": "same-site", "Origin": "http://127.0.0.1:3000"},
+			false,
+		},
 		{"a page without an origin of its own", map[string]string{"Origin": "null"}, false},
 	}
 	for _, test := range tests {
-		for _, target := range []string{"functions/SweeperFunction/fire", "functions/SweeperFunction/kill", "queues/q/redrive", "queues/q/purge"} {
+		for _, target := range []string{
+			"functions/SweeperFunction/fire", "functions/SweeperFunction/kill",
+			"queues/q/redrive", "queues/q/purge",
+		} {
 			got := build(t).serve(t, "POST", "/_local/api/"+target, test.header)
 			if allowed := got.Code != http.StatusForbidden; allowed != test.allowed {
 				t.Errorf("%s, POST %s: got %d, allowed %v, want %v", test.name, target, got.Code, allowed, test.allowed)

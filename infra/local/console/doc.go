@@ -1,8 +1,8 @@
 // Package console is the runner's page for people at /_local. It shows what the stack on this machine holds and does:
-// functions, their invocations with log lines and AWS calls, tables, queues, objects, mail and received webhooks; and it
-// lets a person fire a schedule, kill a function's processes, redrive or purge a queue, spoil a row and switch faults on. It also holds the page to which
-// the seeded test credential sends a browser back. It owns no state and decides nothing: each subject has an interface
-// below, which the owner of the subject implements.
+// functions, their invocations with log lines and AWS calls, tables, queues, objects, mail and received webhooks; and
+// it lets a person fire a schedule, kill a function's processes, redrive or purge a queue, spoil a row and switch
+// faults on. It also holds the page to which the seeded test credential sends a browser back. It owns no state and
+// decides nothing: each subject has an interface below, which the owner of the subject implements.
 //
 // Any user of this machine can open it, so it shows no keys: no environment, no Secrets Manager, no KMS, no binary
 // values, and nothing that is called or looks like a key, secret, token or hash (hide.go). What a page needs comes from

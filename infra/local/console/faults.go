@@ -20,7 +20,8 @@ func (c *console) serveFaults(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"faults": c.Faults.Faults()})
 }
 
-// serveSetFaults switches on what the body lists, and all others off. A name that nothing has would be a fault that never comes.
+// serveSetFaults switches on what the body lists, and all others off. A name that nothing has would be
+// a fault that never comes.
 func (c *console) serveSetFaults(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Faults []faults.Fault `json:"faults"`

@@ -17,8 +17,14 @@ func TestFaultsAreSwitchedOnAndOff(t *testing.T) {
 		status int
 		want   string
 	}{
-		{`{"faults":[{"name":"local-Work","kind":"throttled"}]}`, 200, `{"faults":[{"name":"local-Work","kind":"throttled"}]}`},
-		{`{"faults":[{"name":"local-Other","kind":"throttled"}]}`, 400, `{"error":"There is no table or queue local-Other."}`},
+		{
+			`{"faults":[{"name":"local-Work","kind":"throttled"}]}`, 200,
+			`{"faults":[{"name":"local-Work","kind":"throttled"}]}`,
+		},
+		{
+			`{"faults":[{"name":"local-Other","kind":"throttled"}]}`, 400,
+			`{"error":"There is no table or queue local-Other."}`,
+		},
 		{`{"faults":[{"kind":"slow"}]}`, 400, `{"error":"there is no fault of the kind \"slow\""}`},
 		{`{"faults":[{"table":"local-Work","kind":"throttled"}]}`, 400, `{"error":"json: unknown field \"table\""}`},
 		{"", 200, `{"faults":[{"name":"local-Work","kind":"throttled"}]}`}, // what was refused has changed nothing

@@ -28,7 +28,8 @@ type shownInvocation struct {
 func (c *console) serveInvocations(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	all := c.Invocations.List(timeline.Filter{
-		Function: query.Get("function"), Without: query.Get("without"), Failed: query.Get("failed") != "", Limit: limit(r, usualInvocations, mostInvocations),
+		Function: query.Get("function"), Without: query.Get("without"), Failed: query.Get("failed") != "",
+		Limit: limit(r, usualInvocations, mostInvocations),
 	})
 	shown := make([]shownInvocation, len(all))
 	for i, invocation := range all {

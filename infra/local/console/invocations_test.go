@@ -35,7 +35,13 @@ func TestInvocationsAreListedAndShownWithoutKeys(t *testing.T) {
 	for _, test := range []struct {
 		name, value string
 		want        int
-	}{{"function", "Worker", 1}, {"function", "Nobody", 0}, {"without", "Sandbox", 1}, {"limit", "1", 1}, {"limit", "none", 2}} {
+	}{
+		{"function", "Worker", 1},
+		{"function", "Nobody", 0},
+		{"without", "Sandbox", 1},
+		{"limit", "1", 1},
+		{"limit", "none", 2},
+	} {
 		f.get(t, 200, &list, "invocations", test.name, test.value)
 		if len(list.Invocations) != test.want {
 			t.Errorf("%s=%s: got %d, want %d", test.name, test.value, len(list.Invocations), test.want)

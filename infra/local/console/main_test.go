@@ -30,7 +30,10 @@ type stack struct{ done []string }
 func now() time.Time { return time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC) }
 
 func (s *stack) Links() console.Links {
-	return console.Links{Stack: "embedded", BaseURL: "http://127.0.0.1:4566/v1", InboxURL: "http://127.0.0.1:4566/_local/inbox", RunFile: ".local/run.json"}
+	return console.Links{
+		Stack: "embedded", BaseURL: "http://127.0.0.1:4566/v1",
+		InboxURL: "http://127.0.0.1:4566/_local/inbox", RunFile: ".local/run.json",
+	}
 }
 
 func (s *stack) Functions() []console.Function {
@@ -41,13 +44,22 @@ func (s *stack) Functions() []console.Function {
 }
 
 func (s *stack) Mails() []console.Mail {
-	return []console.Mail{{ID: "1", At: now(), From: "a@b.example", To: []string{"admin@alder.example"}, Subject: evil, Text: "…", HTML: evil, HasHTML: true}}
+	return []console.Mail{{
+		ID: "1", At: now(), From: "a@b.example", To: []string{"admin@alder.example"}, Subject: evil,
+		Text: "…", HTML: evil, HasHTML: true,
+	}}
 }
 
 func (s *stack) Webhooks() []console.Webhook {
 	return []console.Webhook{
-		{ID: 2, ReceivedAt: now(), Path: "/_local/inbox/alder", Signature: "wrong", Reason: "too old", Headers: map[string]string{"webhook-id": "1"}, Body: evil},
-		{ID: 1, ReceivedAt: now(), Path: "/_local/inbox/alder", Signature: "verified", Headers: map[string]string{}, Body: "{}"},
+		{
+			ID: 2, ReceivedAt: now(), Path: "/_local/inbox/alder", Signature: "wrong", Reason: "too old",
+			Headers: map[string]string{"webhook-id": "1"}, Body: evil,
+		},
+		{
+			ID: 1, ReceivedAt: now(), Path: "/_local/inbox/alder", Signature: "verified",
+			Headers: map[string]string{}, Body: "{}",
+		},
 	}
 }
 

@@ -131,7 +131,8 @@ func (c *console) serveDownload(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Content-Type", "application/octet-stream")
 	header.Set("Content-Length", strconv.FormatInt(shown.Size, 10))
-	header.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": path.Base(shown.Key)}))
+	header.Set("Content-Disposition", mime.FormatMediaType("attachment",
+		map[string]string{"filename": path.Base(shown.Key)}))
 	for from := int64(0); from < shown.Size; from += downloadChunk {
 		chunk, err := c.part(r, shown.listedObject, from, downloadChunk)
 		if err != nil {
@@ -155,7 +156,8 @@ func (c *console) head(r *http.Request) (shownObject, error) {
 	}
 	return shownObject{
 		listedObject: listedObject{
-			Key: key, Size: aws.ToInt64(head.ContentLength), ETag: aws.ToString(head.ETag), Modified: aws.ToTime(head.LastModified),
+			Key: key, Size: aws.ToInt64(head.ContentLength), ETag: aws.ToString(head.ETag),
+			Modified: aws.ToTime(head.LastModified),
 		},
 		ContentType: aws.ToString(head.ContentType), Encryption: string(head.ServerSideEncryption), Metadata: head.Metadata,
 	}, nil

@@ -48,7 +48,10 @@ type object struct {
 func TestObjectsAreFoundFolderByFolder(t *testing.T) {
 	t.Parallel()
 	f := build(t)
-	withObjects(t, f, map[string]string{"test/a/1.ndjson": "{}\n", "test/b": "x", "test/" + evil + "\x01": "", "live/c": "x"})
+	withObjects(t, f, map[string]string{
+		"test/a/1.ndjson": "{}\n", "test/b": "x", "test/" + evil + "\x01": "",
+		"live/c": "x",
+	})
 	var buckets struct{ Buckets []string }
 	f.get(t, 200, &buckets, "buckets")
 	if diff := cmp.Diff([]string{"files"}, buckets.Buckets); diff != "" {
@@ -96,9 +99,12 @@ func TestTheBeginningOfAnObjectIsShownAsText(t *testing.T) {
 		"page": evil, "empty": "", "long": "x" + strings.Repeat("é", 40<<10), "picture": "\x89PNG\xff",
 	})
 	for key, want := range map[string]object{
-		"page":    {Key: "page", Text: evil, Size: len(evil), ContentType: "text/html"},
-		"empty":   {Key: "empty", ContentType: "text/html"},
-		"long":    {Key: "long", Text: "x" + strings.Repeat("é", 32<<10-1), Size: 80<<10 + 1, ContentType: "text/html", Truncated: true},
+		"page":  {Key: "page", Text: evil, Size: len(evil), ContentType: "text/html"},
+		"empty": {Key: "empty", ContentType: "text/html"},
+		"long": {
+			Key: "long", Text: "x" + strings.Repeat("é", 32<<10-1), Size: 80<<10 + 1, ContentType: "text/html",
+			Truncated: true,
+		},
 		"picture": {Key: "picture", Size: 5, ContentType: "text/html", Binary: true},
 	} {
 		var got object
@@ -121,11 +127,13 @@ func TestADownloadIsNeverShownByTheBrowser(t *testing.T) {
 	got := f.serve(t, "GET", "/_local/api/buckets/files/download?key=a/%3Cb%3E+%22c%22.html", nil)
 	header := got.Header()
 	if got.Code != 200 || got.Body.String() != evil || header.Get("Content-Type") != "application/octet-stream" ||
-		header.Get("X-Content-Type-Options") != "nosniff" || header.Get("Content-Disposition") != `attachment; filename="<b> \"c\".html"` {
+		header.Get("X-Content-Type-Options") != "nosniff" ||
+		header.Get("Content-Disposition") != `attachment; filename="<b> \"c\".html"` {
 		t.Errorf("got %d %v %s", got.Code, header, got.Body)
 	}
 	got = f.serve(t, "GET", "/_local/api/buckets/files/download?key=large", nil)
-	if sha256.Sum256(got.Body.Bytes()) != sha256.Sum256([]byte(large)) || got.Header().Get("Content-Length") != strconv.Itoa(len(large)) {
+	if sha256.Sum256(got.Body.Bytes()) != sha256.Sum256([]byte(large)) ||
+		got.Header().Get("Content-Length") != strconv.Itoa(len(large)) {
 		t.Errorf("got %d bytes, want %d", got.Body.Len(), len(large))
 	}
 	if got := f.serve(t, "GET", "/_local/api/buckets/files/download?key=nothing", nil); got.Code != 404 {

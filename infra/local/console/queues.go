@@ -24,7 +24,8 @@ type Queues interface {
 type QueueClient interface {
 	GetQueueUrl(context.Context, *awssqs.GetQueueUrlInput, ...func(*awssqs.Options)) (*awssqs.GetQueueUrlOutput, error)
 	PurgeQueue(context.Context, *awssqs.PurgeQueueInput, ...func(*awssqs.Options)) (*awssqs.PurgeQueueOutput, error)
-	StartMessageMoveTask(context.Context, *awssqs.StartMessageMoveTaskInput, ...func(*awssqs.Options)) (*awssqs.StartMessageMoveTaskOutput, error)
+	StartMessageMoveTask(context.Context, *awssqs.StartMessageMoveTaskInput,
+		...func(*awssqs.Options)) (*awssqs.StartMessageMoveTaskOutput, error)
 }
 
 // shownQueue is one queue on the page.
@@ -70,7 +71,8 @@ func (c *console) serveRedrive(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusNotFound, "There is no such queue.")
 		return
 	}
-	if _, err := c.QueueClient.StartMessageMoveTask(r.Context(), &awssqs.StartMessageMoveTaskInput{SourceArn: &before.ARN}); err != nil {
+	if _, err := c.QueueClient.StartMessageMoveTask(r.Context(),
+		&awssqs.StartMessageMoveTaskInput{SourceArn: &before.ARN}); err != nil {
 		refuseAWS(w, err)
 		return
 	}
@@ -109,7 +111,8 @@ func refuseAWS(w http.ResponseWriter, err error) {
 		return
 	}
 	switch failure.ErrorCode() {
-	case "QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue", "ResourceNotFoundException", "NoSuchBucket", "NoSuchKey", "NotFound":
+	case "QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue", "ResourceNotFoundException", "NoSuchBucket",
+		"NoSuchKey", "NotFound":
 		writeError(w, http.StatusNotFound, failure.ErrorMessage())
 	default:
 		writeError(w, http.StatusBadRequest, failure.ErrorCode()+": "+failure.ErrorMessage())

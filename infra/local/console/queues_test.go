@@ -29,7 +29,8 @@ func withQueues(t *testing.T, f fixture) {
 		}
 	}
 	receive := func(queue *string, visibility int32) {
-		_, err := client.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: queue, VisibilityTimeout: visibility, WaitTimeSeconds: 0})
+		_, err := client.ReceiveMessage(t.Context(),
+			&sqs.ReceiveMessageInput{QueueUrl: queue, VisibilityTimeout: visibility, WaitTimeSeconds: 0})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +40,8 @@ func withQueues(t *testing.T, f fixture) {
 		"RedrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:work-dead","maxReceiveCount":1}`,
 	})
 	short := create("short", map[string]string{
-		"VisibilityTimeout": "0", "RedrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:work-dead","maxReceiveCount":1}`,
+		"VisibilityTimeout": "0",
+		"RedrivePolicy":     `{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:work-dead","maxReceiveCount":1}`,
 	})
 	send(short, `{"failed":1}`)
 	receive(short, 0)
@@ -94,11 +96,13 @@ func TestMessagesAreLookedAtWithoutReceivingThem(t *testing.T) {
 	for range 2 {
 		var got messages
 		f.get(t, 200, &got, "queues/work/messages")
-		if len(got.Messages) != 1 || got.Messages[0].Body != `{"id":1}` || got.Messages[0].State != "in flight" || got.Messages[0].Receives != 1 {
+		if len(got.Messages) != 1 || got.Messages[0].Body != `{"id":1}` || got.Messages[0].State != "in flight" ||
+			got.Messages[0].Receives != 1 {
 			t.Errorf("got %+v", got)
 		}
 		f.get(t, 200, &got, "queues/work-dead/messages")
-		if len(got.Messages) != 2 || !strings.HasSuffix(got.Messages[0].Source, ":short") || got.Messages[0].State != "visible" {
+		if len(got.Messages) != 2 || !strings.HasSuffix(got.Messages[0].Source, ":short") ||
+			got.Messages[0].State != "visible" {
 			t.Fatalf("got %+v", got)
 		}
 		if want := "direct " + evil + " whsec_[hidden]"; got.Messages[1].Body != want {
@@ -137,7 +141,8 @@ func TestAQueueIsPurged(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withQueues(t, f)
-	if got := f.serve(t, "POST", "/_local/api/queues/work-dead/purge", nil); got.Code != 200 || got.Body.String() != `{"purged":"work-dead"}`+"\n" {
+	if got := f.serve(t, "POST", "/_local/api/queues/work-dead/purge", nil); got.Code != 200 ||
+		got.Body.String() != `{"purged":"work-dead"}`+"\n" {
 		t.Errorf("got %d %s", got.Code, got.Body)
 	}
 	out, err := sqs.NewFromConfig(f.cloud.Config("test")).ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{

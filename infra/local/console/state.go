@@ -99,8 +99,9 @@ func (c *console) serveState(w http.ResponseWriter, _ *http.Request) {
 
 func (c *console) totals() totals {
 	t := totals{
-		Invocations: len(c.Invocations.List(timeline.Filter{})), Failed: len(c.Invocations.List(timeline.Filter{Failed: true})),
-		Mails: len(c.Stack.Mails()),
+		Invocations: len(c.Invocations.List(timeline.Filter{})),
+		Failed:      len(c.Invocations.List(timeline.Filter{Failed: true})),
+		Mails:       len(c.Stack.Mails()),
 	}
 	for _, table := range c.Tables.Tables() {
 		t.Rows += table.Rows
@@ -125,7 +126,8 @@ func (c *console) serveMail(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"mails": c.Stack.Mails()})
 }
 
-// mailPolicy lets a mail look as in a mailbox, and do nothing else: no script, no request, no form, and an origin of its own.
+// mailPolicy lets a mail look as in a mailbox, and do nothing else: no script, no request, no form,
+// and an origin of its own.
 const mailPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
 
 // serveMailHTML serves the HTML of a mail, which the page frames.
@@ -178,5 +180,6 @@ func (c *console) serveReturn(w http.ResponseWriter, r *http.Request) {
 	}
 	slices.SortStableFunc(rows, func(a, b parameter) int { return strings.Compare(a.Name, b.Name) })
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = c.returnPage.Execute(w, map[string]any{"Parameters": rows, "Failed": r.URL.Query().Has("error")}) // fails only when the browser is gone
+	// fails only when the browser is gone
+	_ = c.returnPage.Execute(w, map[string]any{"Parameters": rows, "Failed": r.URL.Query().Has("error")})
 }

@@ -62,7 +62,10 @@ func (c *console) serveItem(w http.ResponseWriter, r *http.Request) {
 	case !ok:
 		writeError(w, http.StatusNotFound, "The row is not there any more.")
 	default:
-		writeJSON(w, http.StatusOK, map[string]any{"id": row.ID, "keys": row.Keys, "size": row.Size, "item": folded(row.Item)})
+		writeJSON(w, http.StatusOK, map[string]any{
+			"id": row.ID, "keys": row.Keys, "size": row.Size,
+			"item": folded(row.Item),
+		})
 	}
 }
 

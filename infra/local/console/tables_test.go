@@ -50,7 +50,10 @@ func withTable(t *testing.T, f fixture) {
 func put(t *testing.T, f fixture, item row) {
 	t.Helper()
 	db := dynamodb.NewFromConfig(f.cloud.Config("test"))
-	if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: awssdk.String("local-Work"), Item: item}); err != nil {
+	if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{
+		TableName: awssdk.String("local-Work"),
+		Item:      item,
+	}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -115,7 +118,8 @@ func TestATableIsBrowsedByKeyInPages(t *testing.T) {
 	}
 	var index items
 	f.get(t, 200, &index, "tables/local-Work/items", "index", "by-due", "prefix", "10", "limit", "2")
-	if got := index.names(); got != "01" || index.Next == "" || index.Rows[0].Keys["due"] != 100.0 || index.Rows[0].Preview != "{}" {
+	if got := index.names(); got != "01" || index.Next == "" || index.Rows[0].Keys["due"] != 100.0 ||
+		index.Rows[0].Preview != "{}" {
 		t.Errorf("index: got %+v", index)
 	}
 	f.get(t, 200, &index, "tables/local-Work/items", "index", "by-due", "from", index.Next)
@@ -130,15 +134,21 @@ func TestOneRowIsShownAsPlainJSONWithoutItsSecrets(t *testing.T) {
 	withTable(t, f)
 	put(t, f, row{
 		"pk": text("!first"), "sk": text(evil), evil: text(evil), "empty": &types.AttributeValueMemberNULL{Value: true},
-		"big":    &types.AttributeValueMemberN{Value: "12345678901234567890"},
-		"yes":    &types.AttributeValueMemberBOOL{Value: true},
-		"list":   &types.AttributeValueMemberL{Value: []types.AttributeValue{text("a"), &types.AttributeValueMemberB{Value: []byte("SENTINEL")}}},
+		"big": &types.AttributeValueMemberN{Value: "12345678901234567890"},
+		"yes": &types.AttributeValueMemberBOOL{Value: true},
+		"list": &types.AttributeValueMemberL{Value: []types.AttributeValue{
+			text("a"),
+			&types.AttributeValueMemberB{Value: []byte("SENTINEL")},
+		}},
 		"map":    &types.AttributeValueMemberM{Value: row{"inner": text("b"), "access_token": text("SENTINEL")}},
 		"names":  &types.AttributeValueMemberSS{Value: []string{"x"}},
-		"sealed": &types.AttributeValueMemberB{Value: []byte("SENTINEL")}, "parts": &types.AttributeValueMemberBS{Value: [][]byte{[]byte("SENTINEL")}},
-		"keys": text(`[{"id":"k","hash":"SENTINEL","n":1}]`), "secrets": text(`[{"value":"SENTINEL"}]`), "client_secret": text("SENTINEL"),
-		"note": text("whsec_SENTINEL and private_live_SENTINEL"), "token_endpoint": text("https://portal.example/token"),
-		"pem": text("-----BEGIN PRIVATE KEY-----\nSENTINEL\n-----END PRIVATE KEY-----"),
+		"sealed": &types.AttributeValueMemberB{Value: []byte("SENTINEL")},
+		"parts":  &types.AttributeValueMemberBS{Value: [][]byte{[]byte("SENTINEL")}},
+		"keys":   text(`[{"id":"k","hash":"SENTINEL","n":1}]`), "secrets": text(`[{"value":"SENTINEL"}]`),
+		"client_secret":  text("SENTINEL"),
+		"note":           text("whsec_SENTINEL and private_live_SENTINEL"),
+		"token_endpoint": text("https://portal.example/token"),
+		"pem":            text("-----BEGIN PRIVATE KEY-----\nSENTINEL\n-----END PRIVATE KEY-----"),
 	})
 	var page items
 	f.get(t, 200, &page, "tables/local-Work/items", "limit", "1")
@@ -152,11 +162,14 @@ func TestOneRowIsShownAsPlainJSONWithoutItsSecrets(t *testing.T) {
 	f.get(t, 200, &got, "tables/local-Work/item", "id", page.Rows[0].ID)
 	hidden, eight := map[string]any{"hidden": "8 characters"}, map[string]any{"binary": "8 bytes"}
 	want := map[string]any{
-		"pk": "!first", "sk": evil, evil: evil, "empty": nil, "big": 12345678901234567890.0, "yes": true, "list": []any{"a", eight},
-		"map": map[string]any{"inner": "b", "access_token": hidden}, "names": []any{"x"}, "sealed": eight, "parts": []any{eight},
+		"pk": "!first", "sk": evil, evil: evil, "empty": nil, "big": 12345678901234567890.0, "yes": true,
+		"list": []any{"a", eight},
+		"map":  map[string]any{"inner": "b", "access_token": hidden}, "names": []any{"x"}, "sealed": eight,
+		"parts":   []any{eight},
 		"keys":    []any{map[string]any{"id": "k", "hash": hidden, "n": 1.0}},
 		"secrets": []any{map[string]any{"value": hidden}}, "client_secret": hidden,
-		"note": "whsec_[hidden] and private_live_[hidden]", "token_endpoint": "https://portal.example/token", "pem": "[hidden]",
+		"note": "whsec_[hidden] and private_live_[hidden]", "token_endpoint": "https://portal.example/token",
+		"pem": "[hidden]",
 	}
 	if diff := cmp.Diff(want, got.Item); diff != "" {
 		t.Errorf("row (-want +got):\n%s", diff)

@@ -1,5 +1,5 @@
-// Package engine finds the container engine of this machine, says what is missing where there is none, and runs commands of its
-// client. Containers that it is asked for are the caller's.
+// Package engine finds the container engine of this machine, says what is missing where there is none, and runs
+// commands of its client. Containers that it is asked for are the caller's.
 package engine
 
 import (
@@ -32,8 +32,8 @@ type Engine struct {
 	Host         netip.Addr // where containers reach this machine
 }
 
-// Find asks the engine, and runs a container to see that one runs and where it finds this machine, unless host says it. An
-// error says what to do. The image is pulled when it is missing, which is told to progress.
+// Find asks the engine, and runs a container to see that one runs and where it finds this machine, unless host says it.
+// An error says what to do. The image is pulled when it is missing, which is told to progress.
 func Find(ctx context.Context, host netip.Addr, progress io.Writer) (*Engine, error) {
 	if _, err := exec.LookPath("docker"); err != nil {
 		return nil, errNoDocker
@@ -47,12 +47,14 @@ func Find(ctx context.Context, host netip.Addr, progress io.Writer) (*Engine, er
 	if _, err = Run(ctx, "image", "inspect", "--format", "{{.Id}}", base); err != nil {
 		_, _ = fmt.Fprintf(progress, "Pulling %s\n", base) // a closed terminal stops no pull
 		if _, err = Run(ctx, "pull", "--quiet", base); err != nil {
-			return nil, fmt.Errorf("the image %s is not here and cannot be pulled: `.ci/engine up .local/engine` makes one (%w)", base, err)
+			return nil,
+				fmt.Errorf("the image %s is not here and cannot be pulled: `.ci/engine up .local/engine` makes one (%w)", base, err)
 		}
 	}
 	hosts, err := Run(ctx, "run", "--rm", "--add-host", alias+":host-gateway", "--entrypoint", "cat", base, "/etc/hosts")
 	if err != nil {
-		return nil, fmt.Errorf("a container of %s does not run here: `docker pull --platform linux/%s %s` gets the one for this machine (%w)",
+		return nil, fmt.Errorf("a container of %s does not run here: `docker pull --platform linux/%s %s` gets the one for "+
+			"this machine (%w)",
 			base, architecture, base, err)
 	}
 	if !e.Host.IsValid() {
@@ -83,7 +85,8 @@ func SAMArchitecture(architecture string) string {
 	return architecture
 }
 
-// Run runs a command of the docker client and returns what it printed. The error is its last line, which says what went wrong.
+// Run runs a command of the docker client and returns what it printed. The error is its last line,
+// which says what went wrong.
 func Run(ctx context.Context, arguments ...string) (string, error) {
 	command := exec.CommandContext(ctx, "docker", arguments...) //nolint:gosec // our own arguments
 	var stdout, stderr bytes.Buffer

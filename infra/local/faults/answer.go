@@ -28,7 +28,10 @@ func throttling(c wire.Call, random *rand.Rand, cancelled int) *wire.Error {
 		code := pickOne(random, "RequestThrottled", "ThrottlingException")
 		return &wire.Error{Code: code, Message: rateExceeded}
 	case "s3":
-		return &wire.Error{Code: "SlowDown", Message: "Please reduce your request rate.", Status: http.StatusServiceUnavailable}
+		return &wire.Error{
+			Code: "SlowDown", Message: "Please reduce your request rate.",
+			Status: http.StatusServiceUnavailable,
+		}
 	case "ses":
 		return &wire.Error{Code: "Throttling", Message: "Maximum sending rate exceeded."}
 	default: // "kms", "secretsmanager", "ssm"
@@ -41,7 +44,10 @@ func throttling(c wire.Call, random *rand.Rand, cancelled int) *wire.Error {
 func ddbThrottling(random *rand.Rand, cancelled int) *wire.Error {
 	code := pickOne(random, "ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded")
 	if cancelled == 0 || code == "RequestLimitExceeded" {
-		return &wire.Error{Code: ddbNamespace + code, Message: "The level of configured provisioned throughput for the table was exceeded."}
+		return &wire.Error{
+			Code:    ddbNamespace + code,
+			Message: "The level of configured provisioned throughput for the table was exceeded.",
+		}
 	}
 	reason := "ThrottlingError"
 	if code == "ProvisionedThroughputExceededException" {
@@ -67,7 +73,8 @@ func cancellation(random *rand.Rand, members int, code, message string) *wire.Er
 	}
 	at := random.IntN(members)
 	reasons[at], codes[at] = map[string]string{"Code": code, "Message": message}, code
-	text := "Transaction cancelled, please refer cancellation reasons for specific reasons [" + strings.Join(codes, ", ") + "]"
+	text := "Transaction cancelled, please refer cancellation reasons for specific reasons [" +
+		strings.Join(codes, ", ") + "]"
 	return &wire.Error{
 		Code: ddbNamespace + "TransactionCanceledException", Message: text,
 		Fields: map[string]any{"CancellationReasons": reasons, "Message": text},
@@ -76,7 +83,10 @@ func cancellation(random *rand.Rand, members int, code, message string) *wire.Er
 
 // internal is each service's own word for a failure of its own.
 func internal(c wire.Call) *wire.Error {
-	failure := &wire.Error{Message: "We encountered an internal error. Please try again.", Status: http.StatusInternalServerError}
+	failure := &wire.Error{
+		Message: "We encountered an internal error. Please try again.",
+		Status:  http.StatusInternalServerError,
+	}
 	switch c.Service {
 	case "dynamodb":
 		failure.Code = ddbNamespace + "InternalServerError"

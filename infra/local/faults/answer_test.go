@@ -30,13 +30,17 @@ func probes() map[string]probe {
 	bucket := []string{"SlowDown"}
 	plain := []string{"ThrottlingException"}
 	return map[string]probe{
-		"dynamodb.GetItem":              {get, ddb, "InternalServerError", false},
-		"dynamodb.Query":                {query, ddb, "InternalServerError", false},
-		"dynamodb.PutItem":              {put, ddb, "InternalServerError", true},
-		"dynamodb.UpdateItem":           {update, ddb, "InternalServerError", true},
-		"dynamodb.DeleteItem":           {remove, ddb, "InternalServerError", true},
-		"dynamodb.TransactWriteItems":   {transact, transaction, "InternalServerError", true},
-		"sqs.SendMessage":               {send, []string{"RequestThrottled", "ThrottlingException"}, "InternalFailure", false},
+		"dynamodb.GetItem":            {get, ddb, "InternalServerError", false},
+		"dynamodb.Query":              {query, ddb, "InternalServerError", false},
+		"dynamodb.PutItem":            {put, ddb, "InternalServerError", true},
+		"dynamodb.UpdateItem":         {update, ddb, "InternalServerError", true},
+		"dynamodb.DeleteItem":         {remove, ddb, "InternalServerError", true},
+		"dynamodb.TransactWriteItems": {transact, transaction, "InternalServerError", true},
+		"sqs.SendMessage": {
+			send,
+			[]string{"RequestThrottled", "ThrottlingException"},
+			"InternalFailure", false,
+		},
 		"s3.PutObject":                  {upload, bucket, "InternalError", false},
 		"s3.DeleteObject":               {erase, bucket, "InternalError", false},
 		"kms.GenerateDataKey":           {dataKey, plain, "KMSInternalException", false},
@@ -103,7 +107,10 @@ func TestAFailureOfTheServiceIsA500BeforeOrAfterTheEffect(t *testing.T) {
 func TestABrokenCallHasNoAnswer(t *testing.T) {
 	t.Parallel()
 	for operation, p := range probes() {
-		for i, kind := range []faults.Kind{faults.BrokenBefore, faults.BrokenAfter, faults.TimedOutBefore, faults.TimedOutAfter} {
+		for i, kind := range []faults.Kind{
+			faults.BrokenBefore, faults.BrokenAfter, faults.TimedOutBefore,
+			faults.TimedOutAfter,
+		} {
 			reached := i % 2
 			t.Run(operation+" "+kind.String(), func(t *testing.T) {
 				t.Parallel()
@@ -111,14 +118,16 @@ func TestABrokenCallHasNoAnswer(t *testing.T) {
 					b, _ := failOnce(t, operation, kind, 1)
 					began := time.Now()
 					err := p.call(t.Context(), b.once())
-					if _, answered := errors.AsType[smithy.APIError](err); err == nil || answered || !strings.Contains(err.Error(), "connection reset") {
+					if _, answered := errors.AsType[smithy.APIError](err); err == nil || answered ||
+						!strings.Contains(err.Error(), "connection reset") {
 						t.Errorf("got %v, want a connection reset", err)
 					}
 					if got := b.reachedService(); got != reached {
 						t.Errorf("%d calls reached the service, want %d", got, reached)
 					}
 					silent := time.Since(began)
-					if timedOut := kind == faults.TimedOutBefore || kind == faults.TimedOutAfter; timedOut != (silent >= time.Second) || silent > time.Minute {
+					if timedOut := kind == faults.TimedOutBefore ||
+						kind == faults.TimedOutAfter; timedOut != (silent >= time.Second) || silent > time.Minute {
 						t.Errorf("it broke after %v", silent)
 					}
 				})

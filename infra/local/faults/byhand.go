@@ -22,11 +22,9 @@ type Fault struct {
 }
 
 // kinds are the words of a Fault.
-func kinds() map[string]Kind {
-	return map[string]Kind{
-		"throttled": Throttled, "failed": FailedBefore, "failed-after": FailedAfter, "broken": BrokenBefore,
-		"broken-after": BrokenAfter, "silent": TimedOutBefore, "silent-after": TimedOutAfter,
-	}
+var kinds = map[string]Kind{
+	"throttled": Throttled, "failed": FailedBefore, "failed-after": FailedAfter, "broken": BrokenBefore,
+	"broken-after": BrokenAfter, "silent": TimedOutBefore, "silent-after": TimedOutAfter,
 }
 
 // ByHand are the faults that are switched on now. Its methods may be called from many goroutines.
@@ -48,7 +46,7 @@ func (b *ByHand) Faults() []Fault { return slices.Clone(*b.on.Load()) }
 // Set switches these on, and all others off. The error names a kind that there is not.
 func (b *ByHand) Set(all []Fault) error {
 	for _, f := range all {
-		if _, known := kinds()[f.Kind]; !known {
+		if _, known := kinds[f.Kind]; !known {
 			return fmt.Errorf("there is no fault of the kind %q", f.Kind)
 		}
 	}
@@ -78,7 +76,7 @@ func (b *ByHand) Middleware() wire.Middleware {
 func (b *ByHand) decide(r *http.Request, c wire.Call) Kind {
 	for _, f := range *b.on.Load() {
 		if f.fits(c) && (f.Name == "" || slices.Contains(names(r, c), f.Name)) {
-			return kinds()[f.Kind]
+			return kinds[f.Kind]
 		}
 	}
 	return None

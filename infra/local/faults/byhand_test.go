@@ -28,9 +28,10 @@ func namedProbes(t *testing.T, cloud *aws.Cloud, who string) map[string]func() e
 			return err
 		},
 		"the transaction": func() error {
-			_, err := db.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []ddbtypes.TransactWriteItem{
-				{Put: &ddbtypes.Put{TableName: awssdk.String("items"), Item: key}},
-			}})
+			_, err := db.TransactWriteItems(t.Context(),
+				&dynamodb.TransactWriteItemsInput{TransactItems: []ddbtypes.TransactWriteItem{
+					{Put: &ddbtypes.Put{TableName: awssdk.String("items"), Item: key}},
+				}})
 			return err
 		},
 		"the message": func() error {
@@ -56,14 +57,26 @@ func TestAFaultByHandHitsWhatItNames(t *testing.T) {
 		on   []faults.Fault
 		hits []string
 	}{
-		"nothing is on":           {nil, nil},
-		"a table is throttled":    {[]faults.Fault{{Name: "items", Kind: "throttled"}}, []string{"the row", "the transaction"}},
-		"another table":           {[]faults.Fault{{Name: "item", Kind: "throttled"}}, nil},
-		"a queue refuses":         {[]faults.Fault{{Name: "q", Operation: "SendMessage", Kind: "failed"}}, []string{"the message"}},
-		"a service is broken":     {[]faults.Fault{{Service: "sqs", Kind: "broken"}}, []string{"the message", "the queue"}},
-		"somebody else's calls":   {[]faults.Fault{{Caller: "OtherFunction", Kind: "failed"}}, nil},
-		"two faults, one is fit":  {[]faults.Fault{{Name: "none", Kind: "failed"}, {Service: "sqs", Kind: "throttled"}}, []string{"the message", "the queue"}},
-		"all calls of a function": {[]faults.Fault{{Caller: caller, Kind: "failed"}}, []string{"the message", "the queue", "the row", "the transaction"}},
+		"nothing is on": {nil, nil},
+		"a table is throttled": {
+			[]faults.Fault{{Name: "items", Kind: "throttled"}},
+			[]string{"the row", "the transaction"},
+		},
+		"another table": {[]faults.Fault{{Name: "item", Kind: "throttled"}}, nil},
+		"a queue refuses": {
+			[]faults.Fault{{Name: "q", Operation: "SendMessage", Kind: "failed"}},
+			[]string{"the message"},
+		},
+		"a service is broken":   {[]faults.Fault{{Service: "sqs", Kind: "broken"}}, []string{"the message", "the queue"}},
+		"somebody else's calls": {[]faults.Fault{{Caller: "OtherFunction", Kind: "failed"}}, nil},
+		"two faults, one is fit": {
+			[]faults.Fault{{Name: "none", Kind: "failed"}, {Service: "sqs", Kind: "throttled"}},
+			[]string{"the message", "the queue"},
+		},
+		"all calls of a function": {
+			[]faults.Fault{{Caller: caller, Kind: "failed"}},
+			[]string{"the message", "the queue", "the row", "the transaction"},
+		},
 	}
 	for name, test := range tests {
 		check(t, byHand.Set(test.on))

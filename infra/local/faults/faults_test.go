@@ -19,7 +19,8 @@ import (
 
 func sorted(injected []faults.Injection) []faults.Injection {
 	slices.SortFunc(injected, func(a, b faults.Injection) int {
-		return cmp.Or(cmp.Compare(a.Caller, b.Caller), cmp.Compare(a.Service, b.Service), cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.N, b.N))
+		return cmp.Or(cmp.Compare(a.Caller, b.Caller), cmp.Compare(a.Service, b.Service),
+			cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.N, b.N))
 	})
 	return injected
 }
@@ -98,7 +99,10 @@ func TestOnlyFunctionsMeetFaults(t *testing.T) {
 	t.Parallel()
 	plan := faults.New(faults.Options{Rules: []faults.Rule{{Kind: faults.FailedBefore}}})
 	b := newBench(t, plan)
-	for name, spared := range map[string]bool{"provision": true, "test": true, "operator": true, "SweeperFunction": false} {
+	for name, spared := range map[string]bool{
+		"provision": true, "test": true, "operator": true,
+		"SweeperFunction": false,
+	} {
 		cfg := b.cloud.Config(name)
 		cfg.RetryMaxAttempts = 1
 		if err := get(t.Context(), cfg); (err == nil) != spared {
@@ -144,7 +148,8 @@ func TestARuleCountsTheCallsThatFitIt(t *testing.T) {
 		t.Errorf("injected (-want +got):\n%s", d)
 	}
 	text := plan.String()
-	if !strings.Contains(text, "seed 0, ") || !strings.Contains(text, "2 faults\n  ProbeFunction dynamodb.PutItem 2: failed after the effect\n") {
+	if !strings.Contains(text, "seed 0, ") ||
+		!strings.Contains(text, "2 faults\n  ProbeFunction dynamodb.PutItem 2: failed after the effect\n") {
 		t.Errorf("the plan tells %q", text)
 	}
 }
@@ -171,7 +176,13 @@ func TestOverASocket(t *testing.T) {
 	for _, c := range []struct {
 		kind    faults.Kind
 		reached int
-	}{{faults.BrokenBefore, 1}, {faults.BrokenAfter, 2}, {faults.FailedBefore, 1}, {faults.FailedAfter, 2}, {faults.Throttled, 1}} {
+	}{
+		{faults.BrokenBefore, 1},
+		{faults.BrokenAfter, 2},
+		{faults.FailedBefore, 1},
+		{faults.FailedAfter, 2},
+		{faults.Throttled, 1},
+	} {
 		t.Run(c.kind.String(), func(t *testing.T) {
 			t.Parallel()
 			kind, reached := c.kind, c.reached
@@ -210,7 +221,10 @@ func TestOverASocketACallerThatGivesUpEndsATimeout(t *testing.T) {
 
 func TestACommandLineMakesAPlan(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{"42": "seed 42, indexes up to 1s late", "7:mild": "seed 7, indexes up to 1s", "0:harsh": "seed 0, indexes up to 20s late"} {
+	for text, want := range map[string]string{
+		"42": "seed 42, indexes up to 1s late", "7:mild": "seed 7, indexes up to 1s",
+		"0:harsh": "seed 0, indexes up to 20s late",
+	} {
 		plan, err := faults.Parse(text)
 		if err != nil {
 			t.Errorf("%q: %v", text, err)

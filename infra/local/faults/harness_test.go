@@ -81,9 +81,11 @@ func (b *bench) prepare(t *testing.T) {
 	check(t, err)
 	key, err := kms.NewFromConfig(cfg).CreateKey(ctx, &kms.CreateKeyInput{})
 	check(t, err)
-	_, err = kms.NewFromConfig(cfg).CreateAlias(ctx, &kms.CreateAliasInput{AliasName: awssdk.String("alias/k"), TargetKeyId: key.KeyMetadata.KeyId})
+	_, err = kms.NewFromConfig(cfg).CreateAlias(ctx,
+		&kms.CreateAliasInput{AliasName: awssdk.String("alias/k"), TargetKeyId: key.KeyMetadata.KeyId})
 	check(t, err)
-	_, err = secretsmanager.NewFromConfig(cfg).CreateSecret(ctx, &secretsmanager.CreateSecretInput{Name: awssdk.String("s"), SecretString: awssdk.String("x")})
+	_, err = secretsmanager.NewFromConfig(cfg).CreateSecret(ctx,
+		&secretsmanager.CreateSecretInput{Name: awssdk.String("s"), SecretString: awssdk.String("x")})
 	check(t, err)
 	_, err = ssm.NewFromConfig(cfg).PutParameter(ctx, &ssm.PutParameterInput{
 		Name: awssdk.String("/p"), Type: ssmtypes.ParameterTypeString, Value: awssdk.String("x"),
@@ -113,12 +115,14 @@ func item(key string) map[string]ddbtypes.AttributeValue {
 }
 
 func put(ctx context.Context, cfg awssdk.Config) error {
-	_, err := dynamodb.NewFromConfig(cfg).PutItem(ctx, &dynamodb.PutItemInput{TableName: awssdk.String("items"), Item: item("a")})
+	_, err := dynamodb.NewFromConfig(cfg).PutItem(ctx,
+		&dynamodb.PutItemInput{TableName: awssdk.String("items"), Item: item("a")})
 	return err
 }
 
 func get(ctx context.Context, cfg awssdk.Config) error {
-	_, err := dynamodb.NewFromConfig(cfg).GetItem(ctx, &dynamodb.GetItemInput{TableName: awssdk.String("items"), Key: item("a")})
+	_, err := dynamodb.NewFromConfig(cfg).GetItem(ctx,
+		&dynamodb.GetItemInput{TableName: awssdk.String("items"), Key: item("a")})
 	return err
 }
 
@@ -131,7 +135,8 @@ func update(ctx context.Context, cfg awssdk.Config) error {
 }
 
 func remove(ctx context.Context, cfg awssdk.Config) error {
-	_, err := dynamodb.NewFromConfig(cfg).DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: awssdk.String("items"), Key: item("a")})
+	_, err := dynamodb.NewFromConfig(cfg).DeleteItem(ctx,
+		&dynamodb.DeleteItemInput{TableName: awssdk.String("items"), Key: item("a")})
 	return err
 }
 
@@ -146,7 +151,8 @@ func query(ctx context.Context, cfg awssdk.Config) error {
 func transact(ctx context.Context, cfg awssdk.Config) error {
 	writes := make([]ddbtypes.TransactWriteItem, 0, 3)
 	for _, key := range []string{"x", "y", "z"} {
-		writes = append(writes, ddbtypes.TransactWriteItem{Put: &ddbtypes.Put{TableName: awssdk.String("items"), Item: item(key)}})
+		writes = append(writes,
+			ddbtypes.TransactWriteItem{Put: &ddbtypes.Put{TableName: awssdk.String("items"), Item: item(key)}})
 	}
 	_, err := dynamodb.NewFromConfig(cfg).TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
 	return err
@@ -167,12 +173,14 @@ func upload(ctx context.Context, cfg awssdk.Config) error {
 }
 
 func head(ctx context.Context, cfg awssdk.Config) error {
-	_, err := s3.NewFromConfig(cfg).HeadObject(ctx, &s3.HeadObjectInput{Bucket: awssdk.String("exports"), Key: awssdk.String("file")})
+	_, err := s3.NewFromConfig(cfg).HeadObject(ctx,
+		&s3.HeadObjectInput{Bucket: awssdk.String("exports"), Key: awssdk.String("file")})
 	return err
 }
 
 func erase(ctx context.Context, cfg awssdk.Config) error {
-	_, err := s3.NewFromConfig(cfg).DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: awssdk.String("exports"), Key: awssdk.String("file")})
+	_, err := s3.NewFromConfig(cfg).DeleteObject(ctx,
+		&s3.DeleteObjectInput{Bucket: awssdk.String("exports"), Key: awssdk.String("file")})
 	return err
 }
 
@@ -184,7 +192,8 @@ func dataKey(ctx context.Context, cfg awssdk.Config) error {
 }
 
 func readSecret(ctx context.Context, cfg awssdk.Config) error {
-	_, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: awssdk.String("s")})
+	_, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(ctx,
+		&secretsmanager.GetSecretValueInput{SecretId: awssdk.String("s")})
 	return err
 }
 
@@ -195,7 +204,8 @@ func readParameter(ctx context.Context, cfg awssdk.Config) error {
 
 func mail(ctx context.Context, cfg awssdk.Config) error {
 	_, err := ses.NewFromConfig(cfg).SendEmail(ctx, &ses.SendEmailInput{
-		Source: awssdk.String("no-reply@example.com"), Destination: &sestypes.Destination{ToAddresses: []string{"alder@example.org"}},
+		Source:      awssdk.String("no-reply@example.com"),
+		Destination: &sestypes.Destination{ToAddresses: []string{"alder@example.org"}},
 		Message: &sestypes.Message{
 			Subject: &sestypes.Content{Data: awssdk.String("Hello")},
 			Body:    &sestypes.Body{Text: &sestypes.Content{Data: awssdk.String("Text")}},

@@ -23,7 +23,8 @@ const (
 // String names the kind for a log.
 func (k Kind) String() string {
 	names := [...]string{
-		None: "nothing", Throttled: "throttled", FailedBefore: "failed before the effect", FailedAfter: "failed after the effect",
+		None: "nothing", Throttled: "throttled", FailedBefore: "failed before the effect",
+		FailedAfter:  "failed after the effect",
 		BrokenBefore: "connection broken before the effect", BrokenAfter: "connection broken after the effect",
 		TimedOutBefore: "timed out before the effect", TimedOutAfter: "timed out after the effect",
 		Conflicted: "met another transaction", Doubled: "message doubled", Reordered: "message out of turn",
@@ -40,5 +41,6 @@ func (k Kind) afterEffect() bool { return k == FailedAfter || k == BrokenAfter |
 // conflicts says whether an operation of DynamoDB can meet a transaction on the same row.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html
 func conflicts(operation string) bool {
-	return operation == "PutItem" || operation == "UpdateItem" || operation == "DeleteItem" || strings.HasPrefix(operation, "Transact")
+	return operation == "PutItem" || operation == "UpdateItem" || operation == "DeleteItem" ||
+		strings.HasPrefix(operation, "Transact")
 }

@@ -31,7 +31,8 @@ func (p *Plan) Disorder(queue string, candidates int) (pick int, twice bool) {
 	return pick, twice
 }
 
-// IndexLag is how late an entry of an index is (ddb.Server.LagIndexes). It is not part of Injected: every write has one.
+// IndexLag is how late an entry of an index is (ddb.Server.LagIndexes). It is not part of
+// Injected: every write has one.
 func (p *Plan) IndexLag(table, index string) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()

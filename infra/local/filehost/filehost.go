@@ -1,8 +1,10 @@
-// Package filehost gives files a host name of their own on a laptop, as they have on AWS: browsers keep cookies of the API away from
-// another host, and clients that compare host names without ports, such as Go's net/http, take no key along to it. The functions keep
-// to the IP address, for which the SDKs put buckets into the path; only the addresses that clients are led to have the name.
+// Package filehost gives files a host name of their own on a laptop, as they have on AWS: browsers keep cookies of the
+// API away from another host, and clients that compare host names without ports, such as Go's net/http, take no key
+// along to it. The functions keep to the IP address, for which the SDKs put buckets into the path; only the addresses
+// that clients are led to have the name.
 //
-// Names below localhost are loopback (RFC 6761, section 6.3). Browsers and curl know that; most other programs ask the system.
+// Names below localhost are loopback (RFC 6761, section 6.3). Browsers and curl know that; most other
+// programs ask the system.
 package filehost
 
 import (
@@ -24,8 +26,8 @@ const lookupTime = time.Second
 // Lookup asks the system's resolver, as net.Resolver's LookupNetIP does.
 type Lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
 
-// URL is where clients find the files that are served at listener: under Name when this machine takes that for the listener's
-// address and for nothing outside the machine, else under the address itself.
+// URL is where clients find the files that are served at listener: under Name when this machine takes that for the
+// listener's address and for nothing outside the machine, else under the address itself.
 func URL(ctx context.Context, lookup Lookup, listener netip.AddrPort) string {
 	ctx, cancel := context.WithTimeout(ctx, lookupTime)
 	defer cancel()

@@ -58,17 +58,19 @@ func TestOnlyRedirectsToFilesAreRenamed(t *testing.T) {
 		"": "",
 	} {
 		answer := httptest.NewRecorder()
-		filehost.Redirects(listener, "http://files.localhost:4567", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Location", location)
-			w.WriteHeader(http.StatusFound)
-		})).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", http.NoBody))
+		filehost.Redirects(listener, "http://files.localhost:4567",
+			http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Location", location)
+				w.WriteHeader(http.StatusFound)
+			})).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", http.NoBody))
 		if got := answer.Header().Get("Location"); got != want {
 			t.Errorf("%s leads to %s, want %s", location, got, want)
 		}
 	}
 }
 
-// TestASignatureIsAboutTheAddressOfTheFunctions: whatever client follows the redirect names the host that it was led to.
+// TestASignatureIsAboutTheAddressOfTheFunctions: whatever client follows the redirect names the
+// host that it was led to.
 func TestASignatureIsAboutTheAddressOfTheFunctions(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]string{
@@ -78,9 +80,10 @@ func TestASignatureIsAboutTheAddressOfTheFunctions(t *testing.T) {
 		got := ""
 		request := httptest.NewRequest(http.MethodGet, "/bucket/key", http.NoBody)
 		request.Host = host
-		filehost.Files(listener, "http://files.localhost:4567", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			got = r.Host
-		})).ServeHTTP(httptest.NewRecorder(), request)
+		filehost.Files(listener, "http://files.localhost:4567",
+			http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				got = r.Host
+			})).ServeHTTP(httptest.NewRecorder(), request)
 		if got != want {
 			t.Errorf("as %s: the signature is looked at as for %s, want %s", host, got, want)
 		}

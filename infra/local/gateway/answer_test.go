@@ -21,7 +21,10 @@ func TestHeadersOfAnAnswerReachTheClientAsThroughAPIGateway(t *testing.T) {
 	t.Parallel()
 	w := serve(t, answering(events.APIGatewayProxyResponse{
 		StatusCode: 401,
-		Headers:    map[string]string{"www-authenticate": "Basic", "x-one": "single", "x-both": "loses", "Server": "s", "transfer-encoding": "chunked"},
+		Headers: map[string]string{
+			"www-authenticate": "Basic", "x-one": "single", "x-both": "loses", "Server": "s",
+			"transfer-encoding": "chunked",
+		},
 		MultiValueHeaders: map[string][]string{
 			"Set-Cookie": {"a=1; Path=/", "b=2"}, "X-Both": {"wins"}, "X-Amzn-RequestId": {"forged"}, "Content-Length": {"999"},
 		},
@@ -46,8 +49,8 @@ func TestHeadersOfAnAnswerReachTheClientAsThroughAPIGateway(t *testing.T) {
 	}
 }
 
-// What a function calls base64 is decoded where the API has binary media types; what it does not passes as it is, under */* too.
-// https://docs.aws.amazon.com/apigateway/latest/developerguide/lambda-proxy-binary-media.html
+// What a function calls base64 is decoded where the API has binary media types; what it does not passes as it is, under
+// */* too. https://docs.aws.amazon.com/apigateway/latest/developerguide/lambda-proxy-binary-media.html
 func TestOnlyWhatIsCalledBase64IsDecoded(t *testing.T) {
 	t.Parallel()
 	functions := []template.Function{{LogicalID: "F", Routes: []template.Route{{Method: "GET", Path: "/a"}}}}
@@ -73,7 +76,11 @@ func TestOnlyWhatIsCalledBase64IsDecoded(t *testing.T) {
 
 func TestAnAnswerWithoutAStatusIsOK(t *testing.T) {
 	t.Parallel()
-	w := serve(t, invoker(func(context.Context, string, []byte) ([]byte, error) { return []byte(`{"headers":null}`), nil })).get("/v1/bridge/org")
+	w := serve(t,
+		invoker(func(context.Context, string, []byte) ([]byte, error) {
+			return []byte(`{"headers":null}`),
+				nil
+		})).get("/v1/bridge/org")
 	if w.Code != http.StatusOK || w.Body.Len() != 0 {
 		t.Errorf("got %d %q, want 200 and nothing", w.Code, w.Body)
 	}
@@ -97,7 +104,8 @@ func TestAMalformedAnswerIsAnIntegrationFailure(t *testing.T) {
 			t.Parallel()
 			b := serve(t, invoker(func(context.Context, string, []byte) ([]byte, error) { return []byte(out), nil }))
 			wantEnvelope(t, b.get("/v1/bridge/org"), http.StatusBadGateway, "svc_server_error")
-			if !strings.Contains(b.log.String(), `"gateway_response":"INTEGRATION_FAILURE"`) || strings.Contains(b.log.String(), "secret") {
+			if !strings.Contains(b.log.String(), `"gateway_response":"INTEGRATION_FAILURE"`) ||
+				strings.Contains(b.log.String(), "secret") {
 				t.Errorf("the log does not say why, or says too much: %s", b.log)
 			}
 		})
@@ -161,7 +169,8 @@ func TestAClientThatGoesAwayDoesNotEndTheInvocation(t *testing.T) {
 func TestUnknownPathsAndMethodsAreNotFound(t *testing.T) {
 	t.Parallel()
 	for name, target := range map[string]string{
-		"a path": "/v1/bridge/nothing", "the root": "/v1/", "outside the stage": "/other", "a template in it": "/v1/$context.requestId",
+		"a path": "/v1/bridge/nothing", "the root": "/v1/", "outside the stage": "/other",
+		"a template in it": "/v1/$context.requestId",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -214,7 +223,8 @@ func (brokenBody) Read([]byte) (int, error) { return 0, errors.New("connection r
 func TestABodyOfFourMegabytesFits(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest(http.MethodPost, "/v1/bridge/fhir/ehi-export", strings.NewReader(strings.Repeat("x", 4<<20)))
-	if got := serve(t, answering(events.APIGatewayProxyResponse{StatusCode: 202})).ask(r).Code; got != http.StatusAccepted {
+	if got := serve(t,
+		answering(events.APIGatewayProxyResponse{StatusCode: 202})).ask(r).Code; got != http.StatusAccepted {
 		t.Errorf("got %d, want 202", got)
 	}
 }
@@ -226,11 +236,25 @@ func TestGatewayResponsesFallBackToTheDefaultOnes(t *testing.T) {
 		status    int
 		body      string
 	}{
-		"none declared":         {nil, 403, `{"message":"Missing Authentication Token"}`},
-		"only the text":         {map[string]template.GatewayResponse{"DEFAULT_4XX": {Body: "d $context.requestId"}}, 403, "d id-1"},
-		"only the status":       {map[string]template.GatewayResponse{"DEFAULT_4XX": {StatusCode: 418}}, 418, `{"message":"Missing Authentication Token"}`},
-		"another kind":          {map[string]template.GatewayResponse{"DEFAULT_5XX": {StatusCode: 599}}, 403, `{"message":"Missing Authentication Token"}`},
-		"its own before others": {map[string]template.GatewayResponse{"MISSING_AUTHENTICATION_TOKEN": {}, "DEFAULT_4XX": {StatusCode: 418}}, 403, `{"message":"Missing Authentication Token"}`},
+		"none declared": {nil, 403, `{"message":"Missing Authentication Token"}`},
+		"only the text": {
+			map[string]template.GatewayResponse{"DEFAULT_4XX": {Body: "d $context.requestId"}},
+			403, "d id-1",
+		},
+		"only the status": {
+			map[string]template.GatewayResponse{"DEFAULT_4XX": {StatusCode: 418}},
+			418,
+			`{"message":"Missing Authentication Token"}`,
+		},
+		"another kind": {
+			map[string]template.GatewayResponse{"DEFAULT_5XX": {StatusCode: 599}},
+			403,
+			`{"message":"Missing Authentication Token"}`,
+		},
+		"its own before others": {map[string]template.GatewayResponse{
+			"MISSING_AUTHENTICATION_TOKEN": {},
+			"DEFAULT_4XX":                  {StatusCode: 418},
+		}, 403, `{"message":"Missing Authentication Token"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -245,7 +269,10 @@ func TestGatewayResponsesFallBackToTheDefaultOnes(t *testing.T) {
 func TestAnswersCrossARealConnection(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(serve(t, answering(events.APIGatewayProxyResponse{
-		StatusCode: 302, MultiValueHeaders: map[string][]string{"Location": {"https://portal.example/authorize?x=1"}, "Bad Name": {"x"}},
+		StatusCode: 302, MultiValueHeaders: map[string][]string{
+			"Location": {"https://portal.example/authorize?x=1"},
+			"Bad Name": {"x"},
+		},
 		Body: "aGk=", IsBase64Encoded: true,
 	})))
 	t.Cleanup(server.Close)
@@ -260,7 +287,8 @@ func TestAnswersCrossARealConnection(t *testing.T) {
 	if err := response.Body.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got := response.Header.Get("Location"); response.StatusCode != http.StatusFound || got != "https://portal.example/authorize?x=1" {
+	if got := response.Header.Get("Location"); response.StatusCode != http.StatusFound ||
+		got != "https://portal.example/authorize?x=1" {
 		t.Errorf("got %d to %q, want 302 to the portal", response.StatusCode, got)
 	}
 }

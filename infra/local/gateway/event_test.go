@@ -32,7 +32,8 @@ func eventOf(t *testing.T, b bench, r *http.Request) events.APIGatewayProxyReque
 
 func TestARequestBecomesTheEventOfAProxyIntegration(t *testing.T) {
 	t.Parallel()
-	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:4566/v1/bridge/org_connection/c%201?b=2&a=1&b=3&empty=", strings.NewReader(`{"a":"ä"}`))
+	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:4566/v1/bridge/org_connection/c%201?b=2&a=1&b=3&empty=",
+		strings.NewReader(`{"a":"ä"}`))
 	r.RemoteAddr = "192.0.2.7:50123"
 	r.Header.Set("Authorization", "Basic eDp5")
 	r.Header.Set("Content-Type", "application/json")
@@ -76,7 +77,8 @@ func TestBytesPassBothWaysUntouched(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPost, "/v1/bridge/fhir/ehi-export", bytes.NewReader(body))
 	r.Header.Set("Content-Type", "image/png")
 	w := serve(t, invoker(mirror)).ask(r)
-	if w.Code != http.StatusCreated || !bytes.Equal(w.Body.Bytes(), body) || w.Header().Get("Content-Type") != "image/png" {
+	if w.Code != http.StatusCreated || !bytes.Equal(w.Body.Bytes(), body) ||
+		w.Header().Get("Content-Type") != "image/png" {
 		t.Errorf("got %d %q of type %q, want 201 and the same bytes", w.Code, w.Body, w.Header().Get("Content-Type"))
 	}
 }
@@ -104,7 +106,8 @@ func TestHeadersOfTheConnectionAreNotTheFunctions(t *testing.T) {
 	r.Header.Set("Accept", "kept")
 	e := eventOf(t, serve(t, invoker(echo)), r)
 	want := map[string]string{
-		"Accept": "kept", "Host": "example.com", "X-Forwarded-For": "192.0.2.1", "X-Forwarded-Port": "80", "X-Forwarded-Proto": "http",
+		"Accept": "kept", "Host": "example.com", "X-Forwarded-For": "192.0.2.1", "X-Forwarded-Port": "80",
+		"X-Forwarded-Proto": "http",
 	}
 	if diff := cmp.Diff(want, e.Headers); diff != "" {
 		t.Errorf("headers (-want +got):\n%s", diff)
@@ -132,7 +135,10 @@ func TestAClientCannotClaimAnotherAddress(t *testing.T) {
 func TestAPathThatLeadsUpwardsStaysWhatItIs(t *testing.T) {
 	t.Parallel()
 	b := serve(t, invoker(echo))
-	for _, target := range []string{"/v1/../_local", "/v1/bridge/../../_local", "/_local", "//v1/bridge/org", "/v1/bridge%2Forg", "/v1%2Fbridge/org"} {
+	for _, target := range []string{
+		"/v1/../_local", "/v1/bridge/../../_local", "/_local", "//v1/bridge/org",
+		"/v1/bridge%2Forg", "/v1%2Fbridge/org",
+	} {
 		if got := b.get(target); got.Code != http.StatusNotFound || got.Header().Get("Function") != "" {
 			t.Errorf("%s: got %d from %q, want 404 from nobody", target, got.Code, got.Header().Get("Function"))
 		}

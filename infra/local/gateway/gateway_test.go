@@ -32,7 +32,10 @@ func answering(response events.APIGatewayProxyResponse) invoker {
 
 // echo answers with the name of the function and the event it got.
 func echo(_ context.Context, function string, payload []byte) ([]byte, error) {
-	return json.Marshal(events.APIGatewayProxyResponse{StatusCode: 200, Headers: map[string]string{"Function": function}, Body: string(payload)})
+	return json.Marshal(events.APIGatewayProxyResponse{
+		StatusCode: 200, Headers: map[string]string{"Function": function},
+		Body: string(payload),
+	})
 }
 
 // bench is a gateway with its log.
@@ -107,8 +110,14 @@ func TestTheMostLiteralResourceIsChosen(t *testing.T) {
 	functions := []template.Function{
 		{LogicalID: "Literal", Routes: []template.Route{{Method: "GET", Path: "/a/b"}, {Method: "ANY", Path: "/a/b"}}},
 		{LogicalID: "Poster", Routes: []template.Route{{Method: "POST", Path: "/a/b"}}},
-		{LogicalID: "Variable", Routes: []template.Route{{Method: "ANY", Path: "/a/{id}"}, {Method: "ANY", Path: "/a/{id}/d"}}},
-		{LogicalID: "Greedy", Routes: []template.Route{{Method: "ANY", Path: "/a/{rest+}"}, {Method: "GET", Path: "/s/{rest+}"}}},
+		{LogicalID: "Variable", Routes: []template.Route{
+			{Method: "ANY", Path: "/a/{id}"},
+			{Method: "ANY", Path: "/a/{id}/d"},
+		}},
+		{LogicalID: "Greedy", Routes: []template.Route{
+			{Method: "ANY", Path: "/a/{rest+}"},
+			{Method: "GET", Path: "/s/{rest+}"},
+		}},
 	}
 	for name, c := range map[string]struct{ method, target, function, parameters string }{
 		"a literal":                        {"GET", "/v1/a/b", "Literal", "null"},

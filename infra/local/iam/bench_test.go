@@ -17,7 +17,10 @@ func BenchmarkPutItem(b *testing.B) {
 	condition := map[string]map[string][]string{"ForAllValues:StringLike": {"dynamodb:LeadingKeys": {"A-*"}}}
 	own := allow("dynamodb:PutItem", visitsARN)
 	own.Condition = condition
-	for name, statement := range map[string]template.Statement{"plain": allow("dynamodb:PutItem", visitsARN), "by leading key": own} {
+	for name, statement := range map[string]template.Statement{
+		"plain":          allow("dynamodb:PutItem", visitsARN),
+		"by leading key": own,
+	} {
 		b.Run(name, func(b *testing.B) {
 			authority, err := iam.New(world(statement))
 			if err != nil {
@@ -25,7 +28,8 @@ func BenchmarkPutItem(b *testing.B) {
 			}
 			passed := 0
 			handle := authority.Middleware()(func(http.ResponseWriter, *http.Request, wire.Call) { passed++ })
-			content := []byte(`{"TableName":"visits","Item":{"pk":{"S":"A-1"},"sk":{"S":"1"},"note":{"S":"` + strings.Repeat("x", 350) + `"}}}`)
+			content := []byte(`{"TableName":"visits","Item":{"pk":{"S":"A-1"},"sk":{"S":"1"},"note":{"S":"` +
+				strings.Repeat("x", 350) + `"}}}`)
 			r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/", http.NoBody)
 			r.Body = known{bytes.NewReader(content), content}
 			call, answer := wire.Call{Service: "dynamodb", Operation: "PutItem", Caller: worker}, httptest.NewRecorder()

@@ -16,9 +16,9 @@ type Grant struct {
 	Sid       string
 	Action    string // as the statement has it, perhaps with *
 	Resource  string
-	// Rows is the pattern of partition keys, as the statement has it under dynamodb:LeadingKeys; empty where it has none. The
-	// patterns of both modes are one grant, which has the spelling of test mode: what a function does in one mode, it does in
-	// the other.
+	// Rows is the pattern of partition keys, as the statement has it under dynamodb:LeadingKeys; empty where it has
+	// none. The patterns of both modes are one grant, which has the spelling of test mode: what a function does in one
+	// mode, it does in the other.
 	Rows string
 }
 
@@ -30,7 +30,10 @@ func Grants(functions []template.Function) []Grant {
 			for _, action := range s.Actions {
 				for _, resource := range s.Resources {
 					for _, rows := range rowsOf(s) {
-						all = append(all, Grant{Function: f.LogicalID, Statement: i, Sid: s.Sid, Action: action, Resource: resource, Rows: rows})
+						all = append(all, Grant{
+							Function: f.LogicalID, Statement: i, Sid: s.Sid, Action: action,
+							Resource: resource, Rows: rows,
+						})
 					}
 				}
 			}
@@ -83,7 +86,10 @@ func Without(functions []template.Function, g Grant) []template.Function {
 		if otherRows.Condition = withoutRows(s.Condition, g.Rows); g.Rows != "" && rowsOf(otherRows)[0] != "" {
 			rest = append(rest, otherRows)
 		}
-		rest = slices.DeleteFunc(rest, func(s template.Statement) bool { return len(s.Actions) == 0 || len(s.Resources) == 0 })
+		rest = slices.DeleteFunc(rest, func(s template.Statement) bool {
+			return len(s.Actions) == 0 ||
+				len(s.Resources) == 0
+		})
 		f.Statements = slices.Concat(f.Statements[:g.Statement], rest, f.Statements[g.Statement+1:])
 	}
 	return kept
@@ -100,7 +106,8 @@ func withoutRows(condition map[string]map[string][]string, rows string) map[stri
 		kept[operator] = maps.Clone(keys)
 		for key, patterns := range keys {
 			if strings.EqualFold(key, leadingKeys) {
-				kept[operator][key] = slices.DeleteFunc(slices.Clone(patterns), func(p string) bool { return ofBothModes(p) == rows })
+				kept[operator][key] = slices.DeleteFunc(slices.Clone(patterns),
+					func(p string) bool { return ofBothModes(p) == rows })
 			}
 		}
 	}

@@ -34,8 +34,9 @@ type role struct {
 // operator, a key or a policy variable that is not understood is an error.
 func New(t *template.Template) (*Authority, error) {
 	a := &Authority{
-		roles: map[string]*role{}, groups: map[string]string{}, keys: map[string]string{}, hashes: map[string]string{}, grants: Grants(t.Functions),
-		uses: map[Grant]int{}, denials: map[Denial]struct{}{},
+		roles: map[string]*role{}, groups: map[string]string{}, keys: map[string]string{}, hashes: map[string]string{},
+		grants: Grants(t.Functions),
+		uses:   map[Grant]int{}, denials: map[Denial]struct{}{},
 	}
 	for _, f := range t.Functions {
 		r := &role{function: f.LogicalID}

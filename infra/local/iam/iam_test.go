@@ -43,7 +43,11 @@ func TestAKeyBesideTheItemDoesNotHideTheItem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handle := authority.Middleware()(func(_ http.ResponseWriter, _ *http.Request, c wire.Call) { t.Errorf("%s was let through", c.Operation) })
+	handle := authority.Middleware()(func(_ http.ResponseWriter, _ *http.Request,
+		c wire.Call,
+	) {
+		t.Errorf("%s was let through", c.Operation)
+	})
 	for operation, body := range map[string]string{
 		"PutItem":      `"Key":{"pk":{"S":"A"}},"Item":{"pk":{"S":"B"}}`,
 		"Query":        `"Key":{"pk":{"S":"A"}},"KeyConditionExpression":"pk = :p","ExpressionAttributeValues":{":p":{"S":"B"}}`,
@@ -52,7 +56,8 @@ func TestAKeyBesideTheItemDoesNotHideTheItem(t *testing.T) {
 		"UpdateItem":   `"Key":{"pk":{"S":"A","N":"1"}}`,
 		"BatchGetItem": `"RequestItems":{"visits":"all"}`,
 	} {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(`{"TableName":"visits",`+body+`}`))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/",
+			strings.NewReader(`{"TableName":"visits",`+body+`}`))
 		handle(httptest.NewRecorder(), r, wire.Call{Service: "dynamodb", Operation: operation, Caller: worker})
 	}
 }
@@ -66,7 +71,8 @@ func ask(t *testing.T, queue string, statements ...template.Statement) bool {
 	}
 	let := false
 	handle := authority.Middleware()(func(http.ResponseWriter, *http.Request, wire.Call) { let = true })
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(`{"QueueUrl":"http://127.0.0.1/0/`+queue+`","MessageBody":"x"}`))
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/",
+		strings.NewReader(`{"QueueUrl":"http://127.0.0.1/0/`+queue+`","MessageBody":"x"}`))
 	handle(httptest.NewRecorder(), r, wire.Call{Service: "sqs", Operation: "SendMessage", Caller: worker})
 	return let
 }
@@ -117,7 +123,10 @@ func TestConditionsAreDecidedByWhatTheRequestHas(t *testing.T) {
 		"like a key that it has not":     {map[string]map[string][]string{"StringLike": {"kms:ViaService": {"*"}}}, false},
 		"all values of a missing key":    {map[string]map[string][]string{"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": {"a"}}}, true},
 		"two operators, one of which fails": {
-			map[string]map[string][]string{"ForAllValues:StringLike": {"dynamodb:LeadingKeys": {"a"}}, "StringLike": {"kms:ViaService": {"*"}}}, false,
+			map[string]map[string][]string{
+				"ForAllValues:StringLike": {"dynamodb:LeadingKeys": {"a"}},
+				"StringLike":              {"kms:ViaService": {"*"}},
+			}, false,
 		},
 	}
 	for name, tt := range tests {
@@ -146,7 +155,10 @@ func TestAStatementThatIsNotUnderstoodIsAnError(t *testing.T) {
 		statement template.Statement
 		want      string
 	}{
-		"an unknown operator":        {on("DateGreaterThan", "kms:ViaService", "a"), "DateGreaterThan on kms:ViaService: this operator"},
+		"an unknown operator": {
+			on("DateGreaterThan", "kms:ViaService", "a"),
+			"DateGreaterThan on kms:ViaService: this operator",
+		},
 		"an operator that may miss":  {on("StringEqualsIfExists", "kms:ViaService", "a"), "this operator"},
 		"an unknown key":             {on("StringEquals", "aws:SourceIp", "a"), "aws:SourceIp: this key"},
 		"a context without name":     {on("StringEquals", "kms:EncryptionContext:", "a"), "this key"},
@@ -177,7 +189,11 @@ func TestARequestThatCannotBeReadIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		handle := authority.Middleware()(func(http.ResponseWriter, *http.Request, wire.Call) { t.Errorf("%s let it through", service) })
+		handle := authority.Middleware()(func(http.ResponseWriter, *http.Request,
+			wire.Call,
+		) {
+			t.Errorf("%s let it through", service)
+		})
 		answer := httptest.NewRecorder()
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(`{"QueueUrl":`))
 		handle(answer, r, wire.Call{Service: service, Operation: "Any", Caller: worker})
@@ -189,7 +205,10 @@ func TestARequestThatCannotBeReadIsRefused(t *testing.T) {
 
 func TestTheRecordShowsWhatWasUsedAndWhatWasNot(t *testing.T) {
 	t.Parallel()
-	twice := template.Statement{Sid: "Twice", Actions: []string{"dynamodb:PutItem", "dynamodb:GetItem"}, Resources: []string{visitsARN, notesARN}}
+	twice := template.Statement{
+		Sid: "Twice", Actions: []string{"dynamodb:PutItem", "dynamodb:GetItem"},
+		Resources: []string{visitsARN, notesARN},
+	}
 	cloud, authority := start(t, world(twice, allow("dynamodb:PutItem", "*")))
 	var clients sync.WaitGroup
 	for range 10 {
@@ -207,13 +226,17 @@ func TestTheRecordShowsWhatWasUsedAndWhatWasNot(t *testing.T) {
 	grant := func(action, resource string) iam.Grant {
 		return iam.Grant{Function: worker, Statement: 0, Sid: "Twice", Action: action, Resource: resource}
 	}
-	uses := []iam.Use{{Grant: grant("dynamodb:PutItem", notesARN), Count: 1}, {Grant: grant("dynamodb:PutItem", visitsARN), Count: 10}}
+	uses := []iam.Use{
+		{Grant: grant("dynamodb:PutItem", notesARN), Count: 1},
+		{Grant: grant("dynamodb:PutItem", visitsARN), Count: 10},
+	}
 	if diff := cmp.Diff(uses, authority.Uses()); diff != "" {
 		t.Errorf("uses (-want +got):\n%s", diff)
 	}
 	unused := []iam.Grant{
 		grant("dynamodb:GetItem", notesARN), grant("dynamodb:GetItem", visitsARN),
-		{Function: worker, Statement: 1, Sid: "dynamodb:PutItem", Action: "dynamodb:PutItem", Resource: "*"}, // the first one was enough
+		// the first one was enough
+		{Function: worker, Statement: 1, Sid: "dynamodb:PutItem", Action: "dynamodb:PutItem", Resource: "*"},
 	}
 	if diff := cmp.Diff(unused, authority.Unused()); diff != "" {
 		t.Errorf("unused (-want +got):\n%s", diff)
@@ -229,7 +252,10 @@ func TestKindsOfRowsAreUsedOneByOne(t *testing.T) {
 	t.Parallel()
 	cloud, authority := start(t, world(template.Statement{
 		Sid: "Rows", Actions: []string{"dynamodb:PutItem"}, Resources: []string{visitsARN},
-		Condition: map[string]map[string][]string{"ForAllValues:StringLike": {"dynamodb:LeadingKeys": {"A#*", "test#*#B#*", "live#*#B#*", "live#*#C#*"}}},
+		Condition: map[string]map[string][]string{"ForAllValues:StringLike": {"dynamodb:LeadingKeys": {
+			"A#*", "test#*#B#*",
+			"live#*#B#*", "live#*#C#*",
+		}}},
 	}))
 	wantAllowed(t, cloud, put("visits", "live#1#B#2"))
 	grant := iam.Grant{Function: worker, Sid: "Rows", Action: "dynamodb:PutItem", Resource: visitsARN, Rows: "test#*#B#*"}
@@ -247,11 +273,17 @@ func TestWithoutTakesOneGrantAndLeavesAllOthers(t *testing.T) {
 	t.Parallel()
 	declared := world(
 		allow("s3:GetObject", plainARN+"/*"),
-		template.Statement{Sid: "Square", Actions: []string{"dynamodb:PutItem", "dynamodb:GetItem"}, Resources: []string{visitsARN, notesARN}},
+		template.Statement{
+			Sid: "Square", Actions: []string{"dynamodb:PutItem", "dynamodb:GetItem"},
+			Resources: []string{visitsARN, notesARN},
+		},
 		allow("ssm:GetParameter", paramARN),
 		template.Statement{
 			Sid: "Rows", Actions: []string{"dynamodb:PutItem", "dynamodb:DeleteItem"}, Resources: []string{visitsARN},
-			Condition: map[string]map[string][]string{"ForAllValues:StringLike": {"dynamodb:LeadingKeys": {"A#*", "test#*#B#*", "live#*#B#*"}}},
+			Condition: map[string]map[string][]string{"ForAllValues:StringLike": {"dynamodb:LeadingKeys": {
+				"A#*", "test#*#B#*",
+				"live#*#B#*",
+			}}},
 		},
 	)
 	type permission struct{ function, action, resource, rows string }

@@ -37,7 +37,8 @@ func seal(key string, pairs map[string]string) step {
 func sealed(key string, named *string) (prepare, do step) {
 	var blob []byte
 	prepare = func(ctx context.Context, cfg awssdk.Config) error {
-		out, err := kms.NewFromConfig(cfg).GenerateDataKey(ctx, &kms.GenerateDataKeyInput{KeyId: &key, KeySpec: kmstypes.DataKeySpecAes256})
+		out, err := kms.NewFromConfig(cfg).GenerateDataKey(ctx,
+			&kms.GenerateDataKeyInput{KeyId: &key, KeySpec: kmstypes.DataKeySpecAes256})
 		if err == nil {
 			blob = out.CiphertextBlob
 		}
@@ -87,7 +88,8 @@ func TestAKeyIsTheSameUnderAllItsNames(t *testing.T) {
 	}
 	wantAllowed(t, cloud, do)
 	wantDenied(t, cloud, authority, doForeign, "kms:Decrypt", names["alias/other"][1])
-	_, err := kms.NewFromConfig(cloud.Config(worker)).Decrypt(t.Context(), &kms.DecryptInput{CiphertextBlob: []byte("no blob of anybody")})
+	_, err := kms.NewFromConfig(cloud.Config(worker)).Decrypt(t.Context(),
+		&kms.DecryptInput{CiphertextBlob: []byte("no blob of anybody")})
 	wantCode(t, err, "InvalidCiphertextException")
 }
 
@@ -98,10 +100,19 @@ func TestAConditionOnTheEncryptionContextKeepsATenantAmongItsOwnSecrets(t *testi
 		condition map[string]map[string][]string
 		other     map[string]string
 	}{
-		"one pair":            {map[string]map[string][]string{"StringLike": {"kms:EncryptionContext:tenant": {"A-*"}}}, map[string]string{"tenant": "B-1", "class": "tokens"}},
-		"one pair, not given": {map[string]map[string][]string{"StringEquals": {"kms:EncryptionContext:tenant": {"A-1"}}}, nil},
+		"one pair": {
+			map[string]map[string][]string{"StringLike": {"kms:EncryptionContext:tenant": {"A-*"}}},
+			map[string]string{"tenant": "B-1", "class": "tokens"},
+		},
+		"one pair, not given": {
+			map[string]map[string][]string{"StringEquals": {"kms:EncryptionContext:tenant": {"A-1"}}},
+			nil,
+		},
 		"two pairs": {
-			map[string]map[string][]string{"StringEquals": {"kms:EncryptionContext:class": {"tokens"}, "kms:EncryptionContext:Tenant": {"A-1"}}},
+			map[string]map[string][]string{"StringEquals": {
+				"kms:EncryptionContext:class":  {"tokens"},
+				"kms:EncryptionContext:Tenant": {"A-1"},
+			}},
 			map[string]string{"tenant": "A-1", "class": "files"},
 		},
 	}
@@ -166,14 +177,16 @@ func TestADomainIsTheIdentityOfItsAddresses(t *testing.T) {
 	t.Parallel()
 	cloud, authority := start(t, world(allow("ses:SendEmail", "arn:aws:ses"+here+"identity/example.com")))
 	wantAllowed(t, cloud, mailFrom("alder@example.com"))
-	wantDenied(t, cloud, authority, mailFrom("alder@example.net"), "ses:SendEmail", "arn:aws:ses"+here+"identity/alder@example.net")
+	wantDenied(t, cloud, authority, mailFrom("alder@example.net"), "ses:SendEmail",
+		"arn:aws:ses"+here+"identity/alder@example.net")
 }
 
 func TestASecretIsTheSameWithAndWithoutItsSuffix(t *testing.T) {
 	t.Parallel()
 	reading := func(resource string) template.Statement { return allow("secretsmanager:GetSecretValue", resource) }
 	cloud, _ := start(t, world(reading(secretARN)))
-	out, err := secretsmanager.NewFromConfig(cloud.Config("operator")).GetSecretValue(t.Context(), &secretsmanager.GetSecretValueInput{SecretId: new("hashing")})
+	out, err := secretsmanager.NewFromConfig(cloud.Config("operator")).GetSecretValue(t.Context(),
+		&secretsmanager.GetSecretValueInput{SecretId: new("hashing")})
 	if err != nil {
 		t.Fatal(err)
 	}

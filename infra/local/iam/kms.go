@@ -85,7 +85,8 @@ func otherNames(ctx context.Context, kms wire.Handler, name string, caller *role
 	names := []string{own}
 	for _, s := range caller.statements {
 		for _, resource := range s.Resources {
-			if strings.Contains(resource, ":alias/") && !slices.Contains(names, resource) && arnOfKey(ctx, kms, resource) == own {
+			if strings.Contains(resource, ":alias/") && !slices.Contains(names, resource) &&
+				arnOfKey(ctx, kms, resource) == own {
 				names = append(names, resource)
 			}
 		}

@@ -18,7 +18,9 @@ import (
 )
 
 // onObjects makes a step of a call to S3.
-func onObjects[In, Out any](call func(*s3.Client, context.Context, *In, ...func(*s3.Options)) (*Out, error), in In) step {
+func onObjects[In, Out any](call func(*s3.Client, context.Context, *In, ...func(*s3.Options)) (*Out, error),
+	in In,
+) step {
 	return func(ctx context.Context, cfg awssdk.Config) error {
 		_, err := call(s3.NewFromConfig(cfg), ctx, new(in))
 		return err
@@ -27,7 +29,8 @@ func onObjects[In, Out any](call func(*s3.Client, context.Context, *In, ...func(
 
 func putObject(bucket, key string) step {
 	return func(ctx context.Context, cfg awssdk.Config) error {
-		_, err := s3.NewFromConfig(cfg).PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader("body")})
+		_, err := s3.NewFromConfig(cfg).PutObject(ctx,
+			&s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader("body")})
 		return err
 	}
 }
@@ -64,7 +67,10 @@ func uploaded(use func(client *s3.Client, ctx context.Context, id *string) error
 }
 
 func part(number int32, id *string) *s3.UploadPartInput {
-	return &s3.UploadPartInput{Bucket: new("sealed"), Key: new("k"), UploadId: id, PartNumber: &number, Body: bytes.NewReader([]byte("part"))}
+	return &s3.UploadPartInput{
+		Bucket: new("sealed"), Key: new("k"), UploadId: id, PartNumber: &number,
+		Body: bytes.NewReader([]byte("part")),
+	}
 }
 
 // partTag is the entity tag of a part with the content "part".
@@ -74,21 +80,46 @@ func objectOperations() map[string]operation {
 	plainKey, sealedKey := plainARN+"/k", sealedARN+"/k"
 	decrypt, generate := allow("kms:Decrypt", filesKey), allow("kms:GenerateDataKey", filesKey)
 	operations := map[string]operation{
-		"PutObject":            {needs: one("s3:PutObject", plainKey), do: putObject("plain", "k")},
-		"PutObject encrypted":  {needs: []template.Statement{allow("s3:PutObject", sealedKey), generate}, do: putObject("sealed", "k")},
-		"GetObject":            {needs: one("s3:GetObject", plainKey), prepare: putObject("plain", "k"), do: getObject("plain", "k")},
-		"GetObject encrypted":  {needs: []template.Statement{allow("s3:GetObject", sealedKey), decrypt}, prepare: putObject("sealed", "k"), do: getObject("sealed", "k")},
-		"HeadObject encrypted": {needs: one("s3:GetObject", sealedKey), prepare: putObject("sealed", "k"), do: onObjects((*s3.Client).HeadObject, s3.HeadObjectInput{Bucket: new("sealed"), Key: new("k")})},
+		"PutObject": {needs: one("s3:PutObject", plainKey), do: putObject("plain", "k")},
+		"PutObject encrypted": {
+			needs: []template.Statement{allow("s3:PutObject", sealedKey), generate},
+			do:    putObject("sealed", "k"),
+		},
+		"GetObject": {
+			needs: one("s3:GetObject", plainKey), prepare: putObject("plain", "k"),
+			do: getObject("plain", "k"),
+		},
+		"GetObject encrypted": {
+			needs:   []template.Statement{allow("s3:GetObject", sealedKey), decrypt},
+			prepare: putObject("sealed", "k"), do: getObject("sealed", "k"),
+		},
+		"HeadObject encrypted": {
+			needs: one("s3:GetObject", sealedKey), prepare: putObject("sealed", "k"),
+			do: onObjects((*s3.Client).HeadObject, s3.HeadObjectInput{Bucket: new("sealed"), Key: new("k")}),
+		},
 		"HeadObject with the checksum": {
 			needs: []template.Statement{allow("s3:GetObject", sealedKey), decrypt}, prepare: putObject("sealed", "k"),
-			do: onObjects((*s3.Client).HeadObject, s3.HeadObjectInput{Bucket: new("sealed"), Key: new("k"), ChecksumMode: types.ChecksumModeEnabled}),
+			do: onObjects((*s3.Client).HeadObject, s3.HeadObjectInput{
+				Bucket: new("sealed"), Key: new("k"),
+				ChecksumMode: types.ChecksumModeEnabled,
+			}),
 		},
-		"DeleteObject":  {needs: one("s3:DeleteObject", sealedKey), do: onObjects((*s3.Client).DeleteObject, s3.DeleteObjectInput{Bucket: new("sealed"), Key: new("k")})},
-		"ListObjectsV2": {needs: one("s3:ListBucket", plainARN), do: onObjects((*s3.Client).ListObjectsV2, s3.ListObjectsV2Input{Bucket: new("plain")})},
-		"ListBuckets":   {needs: one("s3:ListAllMyBuckets", "*"), do: onObjects((*s3.Client).ListBuckets, s3.ListBucketsInput{})},
+		"DeleteObject": {
+			needs: one("s3:DeleteObject", sealedKey),
+			do:    onObjects((*s3.Client).DeleteObject, s3.DeleteObjectInput{Bucket: new("sealed"), Key: new("k")}),
+		},
+		"ListObjectsV2": {
+			needs: one("s3:ListBucket", plainARN),
+			do:    onObjects((*s3.Client).ListObjectsV2, s3.ListObjectsV2Input{Bucket: new("plain")}),
+		},
+		"ListBuckets": {
+			needs: one("s3:ListAllMyBuckets", "*"),
+			do:    onObjects((*s3.Client).ListBuckets, s3.ListBucketsInput{}),
+		},
 		"CreateMultipartUpload": {
 			needs: []template.Statement{allow("s3:PutObject", sealedKey), generate},
-			do:    onObjects((*s3.Client).CreateMultipartUpload, s3.CreateMultipartUploadInput{Bucket: new("sealed"), Key: new("k")}),
+			do: onObjects((*s3.Client).CreateMultipartUpload,
+				s3.CreateMultipartUploadInput{Bucket: new("sealed"), Key: new("k")}),
 		},
 	}
 	for name, u := range uploads(sealedKey, decrypt) {
@@ -112,7 +143,8 @@ func uploads(key string, decrypt template.Statement) map[string]upload {
 			return err
 		}},
 		"UploadPartCopy": {
-			slices.Concat(write, one("s3:GetObject", plainARN+"/source")), func(client *s3.Client, ctx context.Context, id *string) error {
+			slices.Concat(write, one("s3:GetObject", plainARN+"/source")),
+			func(client *s3.Client, ctx context.Context, id *string) error {
 				_, err := client.UploadPartCopy(ctx, &s3.UploadPartCopyInput{
 					Bucket: new("sealed"), Key: new("k"), UploadId: id, PartNumber: new(int32(2)), CopySource: new("plain/source"),
 				})
@@ -122,14 +154,21 @@ func uploads(key string, decrypt template.Statement) map[string]upload {
 		"CompleteMultipartUpload": {write, func(client *s3.Client, ctx context.Context, id *string) error {
 			_, err := client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
 				Bucket: new("sealed"), Key: new("k"), UploadId: id,
-				MultipartUpload: &types.CompletedMultipartUpload{Parts: []types.CompletedPart{{PartNumber: new(int32(1)), ETag: new(partTag)}}},
+				MultipartUpload: &types.CompletedMultipartUpload{Parts: []types.CompletedPart{{
+					PartNumber: new(int32(1)),
+					ETag:       new(partTag),
+				}}},
 			})
 			return err
 		}},
-		"AbortMultipartUpload": {one("s3:AbortMultipartUpload", key), func(client *s3.Client, ctx context.Context, id *string) error {
-			_, err := client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: new("sealed"), Key: new("k"), UploadId: id})
-			return err
-		}},
+		"AbortMultipartUpload": {
+			one("s3:AbortMultipartUpload", key),
+			func(client *s3.Client, ctx context.Context, id *string) error {
+				_, err := client.AbortMultipartUpload(ctx,
+					&s3.AbortMultipartUploadInput{Bucket: new("sealed"), Key: new("k"), UploadId: id})
+				return err
+			},
+		},
 	}
 }
 
@@ -139,9 +178,15 @@ func TestAPresignedURLCarriesTheRightsOfItsSigner(t *testing.T) {
 		statements []template.Statement
 		want       int
 	}{
-		"who may read":            {[]template.Statement{allow("s3:GetObject", sealedARN+"/*"), allow("kms:Decrypt", filesKey)}, http.StatusOK},
-		"who may not open":        {[]template.Statement{allow("s3:GetObject", sealedARN+"/*")}, http.StatusForbidden},
-		"who may read other keys": {[]template.Statement{allow("s3:GetObject", sealedARN+"/other/*"), allow("kms:Decrypt", filesKey)}, http.StatusForbidden},
+		"who may read": {[]template.Statement{
+			allow("s3:GetObject", sealedARN+"/*"),
+			allow("kms:Decrypt", filesKey),
+		}, http.StatusOK},
+		"who may not open": {[]template.Statement{allow("s3:GetObject", sealedARN+"/*")}, http.StatusForbidden},
+		"who may read other keys": {[]template.Statement{
+			allow("s3:GetObject", sealedARN+"/other/*"),
+			allow("kms:Decrypt", filesKey),
+		}, http.StatusForbidden},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -202,6 +247,7 @@ func TestACopyNeedsToReadItsSource(t *testing.T) {
 	t.Parallel()
 	cloud, authority := start(t, world(allow("s3:PutObject", plainARN+"/*")))
 	// With a slash before it and with a version, as S3 takes it too.
-	copying := onObjects((*s3.Client).CopyObject, s3.CopyObjectInput{Bucket: new("plain"), Key: new("k"), CopySource: new("/sealed/a%20b?versionId=1")})
+	copying := onObjects((*s3.Client).CopyObject,
+		s3.CopyObjectInput{Bucket: new("plain"), Key: new("k"), CopySource: new("/sealed/a%20b?versionId=1")})
 	wantDenied(t, cloud, authority, copying, "s3:GetObject", sealedARN+"/a b")
 }

@@ -17,7 +17,8 @@ type operation struct {
 func TestEveryOperationNeedsItsPermissionsAndNoOther(t *testing.T) {
 	t.Parallel()
 	groups := map[string]map[string]operation{
-		"dynamodb": tableOperations(), "sqs": queueOperations(), "s3": objectOperations(), "kms": keyOperations(), "others": otherOperations(),
+		"dynamodb": tableOperations(), "sqs": queueOperations(), "s3": objectOperations(), "kms": keyOperations(),
+		"others": otherOperations(),
 	}
 	for service, operations := range groups {
 		for name, o := range operations {

@@ -12,7 +12,9 @@ import (
 )
 
 // onQueues makes a step of a call to SQS.
-func onQueues[In, Out any](call func(*sqs.Client, context.Context, *In, ...func(*sqs.Options)) (*Out, error), in In) step {
+func onQueues[In, Out any](call func(*sqs.Client, context.Context, *In, ...func(*sqs.Options)) (*Out, error),
+	in In,
+) step {
 	return func(ctx context.Context, cfg awssdk.Config) error {
 		_, err := call(sqs.NewFromConfig(cfg), ctx, new(in))
 		return err
@@ -24,7 +26,10 @@ func withReceipt(use func(client *sqs.Client, ctx context.Context, receipt *stri
 	var receipt *string
 	prepare = func(ctx context.Context, cfg awssdk.Config) error {
 		client := sqs.NewFromConfig(cfg)
-		if _, err := client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: new(jobsURL), MessageBody: new("x")}); err != nil {
+		if _, err := client.SendMessage(ctx, &sqs.SendMessageInput{
+			QueueUrl:    new(jobsURL),
+			MessageBody: new("x"),
+		}); err != nil {
 			return err
 		}
 		out, err := client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: new(jobsURL)})
@@ -46,12 +51,22 @@ func queueOperations() map[string]operation {
 		"SendMessage": {needs: one("sqs:SendMessage", jobsARN), do: onQueues((*sqs.Client).SendMessage, sqs.SendMessageInput{
 			QueueUrl: new(jobsURL), MessageBody: new("x"),
 		})},
-		"ReceiveMessage":     {needs: one("sqs:ReceiveMessage", jobsARN), do: onQueues((*sqs.Client).ReceiveMessage, sqs.ReceiveMessageInput{QueueUrl: new(jobsURL)})},
-		"GetQueueAttributes": {needs: one("sqs:GetQueueAttributes", jobsARN), do: onQueues((*sqs.Client).GetQueueAttributes, sqs.GetQueueAttributesInput{QueueUrl: new(jobsURL)})},
-		"GetQueueUrl":        {needs: one("sqs:GetQueueUrl", jobsARN), do: onQueues((*sqs.Client).GetQueueUrl, sqs.GetQueueUrlInput{QueueName: new("jobs")})},
+		"ReceiveMessage": {
+			needs: one("sqs:ReceiveMessage", jobsARN),
+			do:    onQueues((*sqs.Client).ReceiveMessage, sqs.ReceiveMessageInput{QueueUrl: new(jobsURL)}),
+		},
+		"GetQueueAttributes": {
+			needs: one("sqs:GetQueueAttributes", jobsARN),
+			do:    onQueues((*sqs.Client).GetQueueAttributes, sqs.GetQueueAttributesInput{QueueUrl: new(jobsURL)}),
+		},
+		"GetQueueUrl": {
+			needs: one("sqs:GetQueueUrl", jobsARN),
+			do:    onQueues((*sqs.Client).GetQueueUrl, sqs.GetQueueUrlInput{QueueName: new("jobs")}),
+		},
 		"StartMessageMoveTask": {
 			needs: []template.Statement{
-				allow("sqs:StartMessageMoveTask", deadARN), allow("sqs:ReceiveMessage", deadARN), allow("sqs:DeleteMessage", deadARN),
+				allow("sqs:StartMessageMoveTask", deadARN), allow("sqs:ReceiveMessage", deadARN),
+				allow("sqs:DeleteMessage", deadARN),
 				allow("sqs:GetQueueAttributes", deadARN),
 			},
 			do: onQueues((*sqs.Client).StartMessageMoveTask, sqs.StartMessageMoveTaskInput{SourceArn: new(deadARN)}),

@@ -46,7 +46,8 @@ func (a *Authority) Denials() []Denial {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.SortedFunc(maps.Keys(a.denials), func(x, y Denial) int {
-		return cmp.Or(cmp.Compare(x.Function, y.Function), cmp.Compare(x.Action, y.Action), cmp.Compare(x.Resource, y.Resource))
+		return cmp.Or(cmp.Compare(x.Function, y.Function), cmp.Compare(x.Action, y.Action),
+			cmp.Compare(x.Resource, y.Resource))
 	})
 }
 

@@ -1,6 +1,8 @@
 package iam
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/mail"
 	"strings"
@@ -86,4 +88,16 @@ func parameterNeeds(r *http.Request, c wire.Call) ([]need, error) {
 		n.resource = arnOf("ssm", "parameter/", strings.TrimPrefix(in.Name, "/"))
 	}
 	return []need{n}, nil
+}
+
+// decode reads the JSON body of r into v and leaves r as it was. What v does not ask for is passed over.
+func decode(r *http.Request, v any) error {
+	content, err := wire.Body(r)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(content, v); err != nil {
+		return fmt.Errorf("decode the body: %w", err)
+	}
+	return nil
 }

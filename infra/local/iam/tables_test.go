@@ -18,7 +18,9 @@ func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{V
 func keyOf(pk string) values { return values{"pk": text(pk), "sk": text("1")} }
 
 // onTables makes a step of a call to DynamoDB.
-func onTables[In, Out any](call func(*dynamodb.Client, context.Context, *In, ...func(*dynamodb.Options)) (*Out, error), in In) step {
+func onTables[In, Out any](call func(*dynamodb.Client, context.Context, *In, ...func(*dynamodb.Options)) (*Out, error),
+	in In,
+) step {
 	return func(ctx context.Context, cfg awssdk.Config) error {
 		_, err := call(dynamodb.NewFromConfig(cfg), ctx, new(in))
 		return err
@@ -35,7 +37,8 @@ func get(pk string) step {
 
 func query(index *string, condition string, pk string) step {
 	return onTables((*dynamodb.Client).Query, dynamodb.QueryInput{
-		TableName: new("visits"), IndexName: index, KeyConditionExpression: &condition, ExpressionAttributeValues: values{":p": text(pk)},
+		TableName: new("visits"), IndexName: index, KeyConditionExpression: &condition,
+		ExpressionAttributeValues: values{":p": text(pk)},
 	})
 }
 
@@ -57,14 +60,19 @@ func batchGet(tables ...string) step {
 
 // transact puts into visits, deletes from visits, updates notes and checks a condition on visits.
 func transact(putKey string) step {
-	return onTables((*dynamodb.Client).TransactWriteItems, dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
-		{Put: &types.Put{TableName: new("visits"), Item: keyOf(putKey)}},
-		{Delete: &types.Delete{TableName: new("visits"), Key: keyOf("A-gone")}},
-		{Update: &types.Update{
-			TableName: new("notes"), Key: keyOf("A-1"), UpdateExpression: new("SET a = :a"), ExpressionAttributeValues: values{":a": text("a")},
-		}},
-		{ConditionCheck: &types.ConditionCheck{TableName: new("visits"), Key: keyOf("A-none"), ConditionExpression: new("attribute_not_exists(pk)")}},
-	}})
+	return onTables((*dynamodb.Client).TransactWriteItems,
+		dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+			{Put: &types.Put{TableName: new("visits"), Item: keyOf(putKey)}},
+			{Delete: &types.Delete{TableName: new("visits"), Key: keyOf("A-gone")}},
+			{Update: &types.Update{
+				TableName: new("notes"), Key: keyOf("A-1"), UpdateExpression: new("SET a = :a"),
+				ExpressionAttributeValues: values{":a": text("a")},
+			}},
+			{ConditionCheck: &types.ConditionCheck{
+				TableName: new("visits"), Key: keyOf("A-none"),
+				ConditionExpression: new("attribute_not_exists(pk)"),
+			}},
+		}})
 }
 
 func one(action string, resources ...string) []template.Statement {
@@ -79,16 +87,29 @@ func tableOperations() map[string]operation {
 	return map[string]operation{
 		"PutItem": {needs: one("dynamodb:PutItem", visitsARN), do: put("visits", "a")},
 		"GetItem": {needs: one("dynamodb:GetItem", visitsARN), do: get("a")},
-		"UpdateItem": {needs: one("dynamodb:UpdateItem", visitsARN), do: onTables((*dynamodb.Client).UpdateItem, dynamodb.UpdateItemInput{
-			TableName: new("visits"), Key: keyOf("a"), UpdateExpression: new("SET a = :a"), ExpressionAttributeValues: values{":a": text("a")},
-		})},
-		"DeleteItem": {needs: one("dynamodb:DeleteItem", visitsARN), do: onTables((*dynamodb.Client).DeleteItem, dynamodb.DeleteItemInput{
-			TableName: new("visits"), Key: keyOf("a"),
-		})},
+		"UpdateItem": {
+			needs: one("dynamodb:UpdateItem", visitsARN),
+			do: onTables((*dynamodb.Client).UpdateItem, dynamodb.UpdateItemInput{
+				TableName: new("visits"), Key: keyOf("a"), UpdateExpression: new("SET a = :a"),
+				ExpressionAttributeValues: values{":a": text("a")},
+			}),
+		},
+		"DeleteItem": {
+			needs: one("dynamodb:DeleteItem", visitsARN),
+			do: onTables((*dynamodb.Client).DeleteItem, dynamodb.DeleteItemInput{
+				TableName: new("visits"), Key: keyOf("a"),
+			}),
+		},
 		"Query of the table": {needs: one("dynamodb:Query", visitsARN), do: query(nil, "pk = :p", "a")},
-		"Query of an index":  {needs: one("dynamodb:Query", visitsARN+"/index/byOrg"), do: query(new("byOrg"), "org = :p", "a")},
-		"BatchGetItem":       {needs: one("dynamodb:BatchGetItem", visitsARN, notesARN), do: batchGet("visits", "notes")},
-		"DescribeTable":      {needs: one("dynamodb:DescribeTable", visitsARN), do: onTables((*dynamodb.Client).DescribeTable, dynamodb.DescribeTableInput{TableName: new("visits")})},
+		"Query of an index": {
+			needs: one("dynamodb:Query", visitsARN+"/index/byOrg"),
+			do:    query(new("byOrg"), "org = :p", "a"),
+		},
+		"BatchGetItem": {needs: one("dynamodb:BatchGetItem", visitsARN, notesARN), do: batchGet("visits", "notes")},
+		"DescribeTable": {
+			needs: one("dynamodb:DescribeTable", visitsARN),
+			do:    onTables((*dynamodb.Client).DescribeTable, dynamodb.DescribeTableInput{TableName: new("visits")}),
+		},
 		"TransactWriteItems": {do: transact("a"), needs: []template.Statement{
 			allow("dynamodb:PutItem", visitsARN), allow("dynamodb:DeleteItem", visitsARN),
 			allow("dynamodb:UpdateItem", notesARN), allow("dynamodb:ConditionCheckItem", visitsARN),
@@ -99,10 +120,12 @@ func tableOperations() map[string]operation {
 func TestATransactionWithOneRefusedPartChangesNothing(t *testing.T) {
 	t.Parallel()
 	cloud, authority := start(t, world(
-		allow("dynamodb:PutItem", visitsARN), allow("dynamodb:DeleteItem", visitsARN), allow("dynamodb:ConditionCheckItem", visitsARN),
+		allow("dynamodb:PutItem", visitsARN), allow("dynamodb:DeleteItem", visitsARN),
+		allow("dynamodb:ConditionCheckItem", visitsARN),
 	))
 	wantDenied(t, cloud, authority, transact("a"), "dynamodb:UpdateItem", notesARN)
-	out, err := dynamodb.NewFromConfig(cloud.Config("operator")).GetItem(t.Context(), &dynamodb.GetItemInput{TableName: new("visits"), Key: keyOf("a")})
+	out, err := dynamodb.NewFromConfig(cloud.Config("operator")).GetItem(t.Context(),
+		&dynamodb.GetItemInput{TableName: new("visits"), Key: keyOf("a")})
 	if err != nil || out.Item != nil {
 		t.Errorf("got %v, %v, want no item", out, err)
 	}
@@ -115,7 +138,8 @@ func TestAConditionOnLeadingKeysKeepsATenantAmongItsOwnItems(t *testing.T) {
 	t.Parallel()
 	condition := map[string]map[string][]string{"ForAllValues:StringLike": {"dynamodb:LeadingKeys": {"A-*"}}}
 	own := template.Statement{
-		Sid: "Own", Actions: []string{"dynamodb:*"}, Resources: []string{visitsARN, visitsARN + "/index/*"}, Condition: condition,
+		Sid: "Own", Actions: []string{"dynamodb:*"}, Resources: []string{visitsARN, visitsARN + "/index/*"},
+		Condition: condition,
 	}
 	notes := allow("dynamodb:UpdateItem", notesARN)
 	index := visitsARN + "/index/byOrg"
@@ -123,11 +147,14 @@ func TestAConditionOnLeadingKeysKeepsATenantAmongItsOwnItems(t *testing.T) {
 		own, other       step
 		action, resource string
 	}{
-		"GetItem":            {get("A-1"), get("B-1"), "dynamodb:GetItem", visitsARN},
-		"PutItem":            {put("visits", "A-1"), put("visits", "B-1"), "dynamodb:PutItem", visitsARN},
-		"Query":              {query(nil, "pk = :p", "A-1"), query(nil, "pk = :p", "B-1"), "dynamodb:Query", visitsARN},
-		"Query by names":     {namedQuery("A-1"), namedQuery("B-1"), "dynamodb:Query", visitsARN},
-		"Query of an index":  {query(new("byOrg"), "org = :p", "A-1"), query(new("byOrg"), "org = :p", "B-1"), "dynamodb:Query", index},
+		"GetItem":        {get("A-1"), get("B-1"), "dynamodb:GetItem", visitsARN},
+		"PutItem":        {put("visits", "A-1"), put("visits", "B-1"), "dynamodb:PutItem", visitsARN},
+		"Query":          {query(nil, "pk = :p", "A-1"), query(nil, "pk = :p", "B-1"), "dynamodb:Query", visitsARN},
+		"Query by names": {namedQuery("A-1"), namedQuery("B-1"), "dynamodb:Query", visitsARN},
+		"Query of an index": {
+			query(new("byOrg"), "org = :p", "A-1"), query(new("byOrg"), "org = :p", "B-1"),
+			"dynamodb:Query", index,
+		},
 		"TransactWriteItems": {transact("A-1"), transact("B-1"), "dynamodb:PutItem", visitsARN},
 		"BatchGetItem":       {batchGet("visits"), batchGetOther, "dynamodb:BatchGetItem", visitsARN},
 	}
@@ -142,7 +169,8 @@ func TestAConditionOnLeadingKeysKeepsATenantAmongItsOwnItems(t *testing.T) {
 }
 
 func batchGetOther(ctx context.Context, cfg awssdk.Config) error {
-	return onTables((*dynamodb.Client).BatchGetItem, dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
-		"visits": {Keys: []values{keyOf("A-1"), keyOf("B-2")}},
-	}})(ctx, cfg)
+	return onTables((*dynamodb.Client).BatchGetItem,
+		dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
+			"visits": {Keys: []values{keyOf("A-1"), keyOf("B-2")}},
+		}})(ctx, cfg)
 }

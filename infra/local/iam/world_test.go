@@ -47,7 +47,10 @@ func world(statements ...template.Statement) *template.Template {
 			{LogicalID: worker, Statements: statements},
 		},
 		Tables: []template.Table{
-			{LogicalID: "Visits", Name: "visits", ARN: visitsARN, Attributes: attributes, Key: key, Indexes: []template.Index{byOrg}},
+			{
+				LogicalID: "Visits", Name: "visits", ARN: visitsARN, Attributes: attributes, Key: key,
+				Indexes: []template.Index{byOrg},
+			},
 			{LogicalID: "Notes", Name: "notes", ARN: notesARN, Attributes: map[string]string{"pk": "S", "sk": "S"}, Key: key},
 		},
 		Queues: []template.Queue{
@@ -60,7 +63,10 @@ func world(statements ...template.Statement) *template.Template {
 			{LogicalID: "Plain", Name: "plain", ARN: plainARN},
 			{LogicalID: "Sealed", Name: "sealed", ARN: sealedARN, KeyARN: filesKey},
 		},
-		Keys:       []template.Key{{LogicalID: "Files", Alias: "alias/files", ARN: filesKey}, {LogicalID: "Other", Alias: "alias/other"}},
+		Keys: []template.Key{
+			{LogicalID: "Files", Alias: "alias/files", ARN: filesKey},
+			{LogicalID: "Other", Alias: "alias/other"},
+		},
 		Secrets:    []template.Secret{{LogicalID: "Hashing", Name: "hashing", ARN: secretARN, Length: 20}},
 		Parameters: []template.Parameter{{LogicalID: "BaseURL", Name: "/recordbridge/base-url", Value: "http://127.0.0.1"}},
 	}
@@ -117,7 +123,8 @@ func wantDenied(t *testing.T, cloud *aws.Cloud, authority *iam.Authority, do ste
 	said := failure.ErrorMessage()
 	switch failure.ErrorCode() {
 	case "AccessDenied", "AccessDeniedException":
-		if !strings.Contains(strings.ToLower(said), strings.ToLower("assumed-role/"+worker+" is not authorized to perform: "+action+" on resource: ")) ||
+		if !strings.Contains(strings.ToLower(said),
+			strings.ToLower("assumed-role/"+worker+" is not authorized to perform: "+action+" on resource: ")) ||
 			!strings.Contains(said, resource) {
 			t.Errorf("got %q, want %s on %s", said, action, resource)
 		}

@@ -17,7 +17,8 @@ const (
 	maxBody = 1 << 20 // bytes of one body; our own webhooks are far below
 )
 
-// Delivery is one request that was received. Its JSON is the contract of run.json's inbox_url (README.md, "What make run shows").
+// Delivery is one request that was received. Its JSON is the contract of run.json's inbox_url
+// (README.md, "What make run shows").
 type Delivery struct {
 	ReceivedAt time.Time         `json:"received_at"`
 	Method     string            `json:"method"`
@@ -98,7 +99,8 @@ func (b *Inbox) store(w http.ResponseWriter, r *http.Request) int {
 	}
 	b.count++
 	b.received = append(b.received, Delivery{
-		Number: b.count, ReceivedAt: time.Now().UTC(), Method: r.Method, Path: r.URL.Path, Headers: headers, Body: string(body),
+		Number: b.count, ReceivedAt: time.Now().UTC(), Method: r.Method, Path: r.URL.Path, Headers: headers,
+		Body: string(body),
 	})
 	return http.StatusOK
 }

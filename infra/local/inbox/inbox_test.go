@@ -84,7 +84,8 @@ func TestOnlyTheNewestThousandAreKept(t *testing.T) {
 func TestWhatCannotBeKeptIsRefused(t *testing.T) {
 	t.Parallel()
 	b := inbox.New(root)
-	if got := send(t, b, "POST", root+"/alder", strings.Repeat("x", 1<<20+1), nil).Code; got != http.StatusRequestEntityTooLarge {
+	if got := send(t, b, "POST", root+"/alder", strings.Repeat("x", 1<<20+1),
+		nil).Code; got != http.StatusRequestEntityTooLarge {
 		t.Errorf("got status %d for a huge body, want 413", got)
 	}
 	if got := send(t, b, "DELETE", root+"/alder", "", nil).Code; got != http.StatusMethodNotAllowed {
@@ -116,7 +117,8 @@ func TestSignaturesAreVerified(t *testing.T) {
 	}
 	now := time.Now()
 	rotated := signed(t, secret, body, now)
-	rotated.Set("Webhook-Signature", signed(t, other, body, now).Get("Webhook-Signature")+" v1a,AAAA "+rotated.Get("Webhook-Signature"))
+	rotated.Set("Webhook-Signature", signed(t, other, body, now).Get("Webhook-Signature")+" v1a,AAAA "+
+		rotated.Get("Webhook-Signature"))
 	noID := signed(t, secret, body, now)
 	noID.Del("Webhook-Id")
 	badTime := signed(t, secret, body, now)
@@ -131,15 +133,33 @@ func TestSignaturesAreVerified(t *testing.T) {
 		{"signed with its secret", "/alder", signed(t, secret, body, now), inbox.Verified, ""},
 		{"signed with two secrets", "/alder", rotated, inbox.Verified, ""},
 		{"at a path below", "/alder/hook", signed(t, secret, body, now), inbox.Verified, ""},
-		{"signed with another secret", "/alder", signed(t, other, body, now), inbox.Wrong, "no signature fits the body and the secret of this inbox"},
-		{"another body", "/alder", signed(t, secret, "{}", now), inbox.Wrong, "no signature fits the body and the secret of this inbox"},
-		{"too old", "/alder", signed(t, secret, body, now.Add(-6*time.Minute)), inbox.Wrong, "signed more than 5m0s before or after it came"},
-		{"from the future", "/alder", signed(t, secret, body, now.Add(6*time.Minute)), inbox.Wrong, "signed more than 5m0s before or after it came"},
+		{
+			"signed with another secret", "/alder", signed(t, other, body, now), inbox.Wrong,
+			"no signature fits the body and the secret of this inbox",
+		},
+		{
+			"another body", "/alder", signed(t, secret, "{}", now), inbox.Wrong,
+			"no signature fits the body and the secret of this inbox",
+		},
+		{
+			"too old", "/alder", signed(t, secret, body, now.Add(-6*time.Minute)), inbox.Wrong,
+			"signed more than 5m0s before or after it came",
+		},
+		{
+			"from the future", "/alder", signed(t, secret, body, now.Add(6*time.Minute)), inbox.Wrong,
+			"signed more than 5m0s before or after it came",
+		},
 		{"without an id", "/alder", noID, inbox.Wrong, "the header webhook-id is missing"},
 		{"with a time that is none", "/alder", badTime, inbox.Wrong, "webhook-timestamp is no number of seconds"},
 		{"not signed", "/alder", nil, inbox.Wrong, "the header webhook-id is missing"},
-		{"to an inbox without a secret", "/birch", signed(t, secret, body, now), inbox.Unknown, "no secret is known for this inbox"},
-		{"to an inbox with a broken secret", "/broken", signed(t, secret, body, now), inbox.Unknown, "the secret of this inbox is no base64"},
+		{
+			"to an inbox without a secret", "/birch", signed(t, secret, body, now), inbox.Unknown,
+			"no secret is known for this inbox",
+		},
+		{
+			"to an inbox with a broken secret", "/broken", signed(t, secret, body, now), inbox.Unknown,
+			"the secret of this inbox is no base64",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -48,10 +48,12 @@ type outcome struct {
 	err  error
 }
 
-// start starts a process for p, and at first for the invocation of the given trace. The caller holds Subprocesses.mu and a slot of p.
+// start starts a process for p, and at first for the invocation of the given trace. The caller holds
+// Subprocesses.mu and a slot of p.
 func (s *Subprocesses) start(ctx context.Context, p *pool, trace string) (*instance, error) {
 	in := &instance{
-		id: rand.Text(), pool: p, latest: trace, work: make(chan *invocation, 1), ready: make(chan struct{}), gone: make(chan struct{}),
+		id: rand.Text(), pool: p, latest: trace, work: make(chan *invocation, 1), ready: make(chan struct{}),
+		gone: make(chan struct{}),
 	}
 	path, err := filepath.Abs(p.function.Bootstrap)
 	if err != nil {

@@ -108,8 +108,9 @@ func New(options Options) *Subprocesses {
 	return s
 }
 
-// Invoke runs function, a logical id, with payload and returns its answer. When the function failed, the error is a
-// *FunctionError. As in AWS, the end of ctx ends the waiting and not the function, which goes on until it is done or out of time.
+// Invoke runs function, a logical id, with payload and returns its answer. When the function failed, the
+// error is a *FunctionError. As in AWS, the end of ctx ends the waiting and not the function, which goes on
+// until it is done or out of time.
 func (s *Subprocesses) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
 	if len(payload) > maxPayload {
 		return nil, errTooLarge

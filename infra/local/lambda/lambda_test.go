@@ -87,7 +87,8 @@ func TestAFunctionSeesItsOwnEnvironmentAndNothingOfTheRunners(t *testing.T) {
 	}
 	// These differ from run to run; that they work is shown by the answer.
 	varying := []string{
-		"AWS_ENDPOINT_URL", "AWS_LAMBDA_LOG_STREAM_NAME", "AWS_LAMBDA_RUNTIME_API", "HOME", "PATH", "PWD", "TMPDIR", "_X_AMZN_TRACE_ID",
+		"AWS_ENDPOINT_URL", "AWS_LAMBDA_LOG_STREAM_NAME", "AWS_LAMBDA_RUNTIME_API", "HOME", "PATH", "PWD", "TMPDIR",
+		"_X_AMZN_TRACE_ID",
 	}
 	got := slices.DeleteFunc(mustInvoke(t, functions, "echo").Environment, func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
@@ -137,12 +138,27 @@ func TestAFailureOfTheFunctionIsAFunctionError(t *testing.T) {
 		want           lambda.FunctionError
 		survives       bool
 	}{
-		{name: "it returns an error", do: "fail", survives: true, want: lambda.FunctionError{Type: "errorString", Message: "the portal is closed"}},
+		{
+			name: "it returns an error", do: "fail", survives: true,
+			want: lambda.FunctionError{Type: "errorString", Message: "the portal is closed"},
+		},
 		{name: "it panics", do: "panic", want: lambda.FunctionError{Type: "string", Message: "an unexpected state"}},
-		{name: "its process ends", do: "crash", want: lambda.FunctionError{Type: "Runtime.ExitError", Message: "exit status 3"}},
-		{name: "it answers too much", do: "be verbose", want: lambda.FunctionError{Type: "Function.ResponseSizeTooLarge", Message: "the answer is over 6 MB"}},
-		{name: "it reports that it cannot start", role: "reports an init error", want: lambda.FunctionError{Type: "Runtime.BadConfiguration", Message: "CONTROL_TABLE is missing"}},
-		{name: "it ends before it asks for work", role: "exits in init", want: lambda.FunctionError{Type: "Runtime.ExitError", Message: "exit status 4"}},
+		{name: "its process ends", do: "crash", want: lambda.FunctionError{
+			Type:    "Runtime.ExitError",
+			Message: "exit status 3",
+		}},
+		{
+			name: "it answers too much", do: "be verbose",
+			want: lambda.FunctionError{Type: "Function.ResponseSizeTooLarge", Message: "the answer is over 6 MB"},
+		},
+		{
+			name: "it reports that it cannot start", role: "reports an init error",
+			want: lambda.FunctionError{Type: "Runtime.BadConfiguration", Message: "CONTROL_TABLE is missing"},
+		},
+		{
+			name: "it ends before it asks for work", role: "exits in init",
+			want: lambda.FunctionError{Type: "Runtime.ExitError", Message: "exit status 4"},
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -226,7 +242,8 @@ func TestKillEndsAFunctionInTheMiddleOfItsWork(t *testing.T) {
 		t.Errorf("got %d processes killed, want 1", got)
 	}
 	<-meeting.left
-	if got, ok := errors.AsType[*lambda.FunctionError](<-failed); !ok || got.Type != "Runtime.ExitError" || got.Message != "signal: killed" {
+	if got, ok := errors.AsType[*lambda.FunctionError](<-failed); !ok || got.Type != "Runtime.ExitError" ||
+		got.Message != "signal: killed" {
 		t.Errorf("got %v, want a process that was killed", got)
 	}
 	first := mustInvoke(t, functions, "echo")
@@ -325,7 +342,11 @@ func TestWhatCannotBeInvokedIsNoFunctionError(t *testing.T) {
 	functions := start(t, func(f *lambda.Function) { f.Bootstrap = missing })
 	for name, invoke := range map[string]func() error{
 		"no such function": func() error { _, err := functions.Invoke(t.Context(), "Nobody", nil); return err },
-		"no binary":        func() error { _, err := functions.Invoke(t.Context(), "EchoFunction", []byte("{}")); return err },
+		"no binary": func() error {
+			_, err := functions.Invoke(t.Context(), "EchoFunction",
+				[]byte("{}"))
+			return err
+		},
 		"too much": func() error {
 			_, err := functions.Invoke(t.Context(), "EchoFunction", make([]byte, 6<<20+1))
 			return err

@@ -153,7 +153,8 @@ func start(t *testing.T, change ...func(*lambda.Function)) *lambda.Subprocesses 
 		t.Fatal(err)
 	}
 	function := lambda.Function{
-		ID: "EchoFunction", Name: "local-EchoFunction", LogGroup: "/recordbridge/local/echo", Bootstrap: executable, Timeout: time.Minute, MemoryMB: 256, Concurrency: 2,
+		ID: "EchoFunction", Name: "local-EchoFunction", LogGroup: "/recordbridge/local/echo", Bootstrap: executable,
+		Timeout: time.Minute, MemoryMB: 256, Concurrency: 2,
 		Environment: map[string]string{roleVariable: "function", "CONTROL_TABLE": "local-ControlTable"},
 	}
 	for _, f := range change {

@@ -65,7 +65,8 @@ func observed(t *testing.T, role string, serve http.HandlerFunc) (*lambda.Subpro
 	told := &notes{}
 	server := httptest.NewUnstartedServer(nil)
 	functions := lambda.New(lambda.Options{
-		Address: server.Listener.Addr().String(), SecretKey: "local", Region: "us-east-1", Account: "000000000000", Observer: told,
+		Address: server.Listener.Addr().String(), SecretKey: "local", Region: "us-east-1", Account: "000000000000",
+		Observer: told,
 		Functions: []lambda.Function{{
 			ID: "EchoFunction", Name: "local-EchoFunction", Bootstrap: executable, Timeout: time.Minute,
 			Environment: map[string]string{roleVariable: role},
@@ -136,7 +137,10 @@ func TestAnObserverIsToldHowInvocationsGo(t *testing.T) {
 func TestTheLinesOfAProcessBelongToTheInvocationThatOccupiesIt(t *testing.T) {
 	t.Parallel()
 	for role, want := range map[string][]string{
-		"function":          {"0 wrote one", "0 wrote two", "0 wrote partial three", "0 wrote " + strings.Repeat("y", 16<<10), "0 wrote to stderr"},
+		"function": {
+			"0 wrote one", "0 wrote two", "0 wrote partial three", "0 wrote " + strings.Repeat("y", 16<<10),
+			"0 wrote to stderr",
+		},
 		"complains in init": {"0 wrote CONTROL_TABLE is missing"},
 	} {
 		t.Run(role, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// Detached is for processes that the runner ends itself: it keeps Ctrl-C in the terminal away from them, and gives them signal when the
-// runner is gone, even when that was killed: an orphan would go on working against its successor.
+// Detached is for processes that the runner ends itself: it keeps Ctrl-C in the terminal away from them, and gives them
+// signal when the runner is gone, even when that was killed: an orphan would go on working against its successor.
 func Detached(signal syscall.Signal) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: signal}
 }

@@ -49,7 +49,8 @@ func (r *Remote) Invoke(ctx context.Context, function string, payload []byte) ([
 		return nil, failure(body)
 	case response.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("%w: %s: HTTP %d: %s", errRemote, function, response.StatusCode, body[:min(len(body), 1024)])
-	case !json.Valid(body): // a function always answers JSON; the SAM CLI passes on, as an answer, what its container says of one that has ended
+	case !json.Valid(body):
+		// a function always answers JSON; the SAM CLI passes on, as an answer, what its container says of one that has ended
 		return nil, failure(body)
 	}
 	return body, nil

@@ -107,7 +107,8 @@ func (s *Subprocesses) readAnswer(w http.ResponseWriter, r *http.Request, in *in
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxPayload))
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		s.answer(in, inv, outcome{err: &FunctionError{Type: "Function.ResponseSizeTooLarge", Message: "the answer is over 6 MB"}})
+		s.answer(in, inv,
+			outcome{err: &FunctionError{Type: "Function.ResponseSizeTooLarge", Message: "the answer is over 6 MB"}})
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
 		return nil, nil, false
 	}

@@ -116,10 +116,12 @@ func TestKeysSecretsBucketsAndParametersAreFoundUnderTheNamesFunctionsGet(t *tes
 	for _, k := range tpl.Keys {
 		var err error
 		if k.Spec == "" {
-			_, err = keys.GenerateDataKey(t.Context(), &kms.GenerateDataKeyInput{KeyId: &k.ARN, KeySpec: kmstypes.DataKeySpecAes256})
+			_, err = keys.GenerateDataKey(t.Context(),
+				&kms.GenerateDataKeyInput{KeyId: &k.ARN, KeySpec: kmstypes.DataKeySpecAes256})
 		} else {
 			var published *kms.GetPublicKeyOutput
-			if published, err = keys.GetPublicKey(t.Context(), &kms.GetPublicKeyInput{KeyId: &k.ARN}); err == nil && string(published.KeySpec) == k.Spec {
+			if published, err = keys.GetPublicKey(t.Context(), &kms.GetPublicKeyInput{KeyId: &k.ARN}); err == nil &&
+				string(published.KeySpec) == k.Spec {
 				pairs++
 			}
 		}
@@ -147,7 +149,8 @@ func TestKeysSecretsBucketsAndParametersAreFoundUnderTheNamesFunctionsGet(t *tes
 // secretValue reads the secret of an ARN.
 func secretValue(t *testing.T, cfg awssdk.Config, arn string) string {
 	t.Helper()
-	out, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(t.Context(), &secretsmanager.GetSecretValueInput{SecretId: &arn})
+	out, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(t.Context(),
+		&secretsmanager.GetSecretValueInput{SecretId: &arn})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +169,8 @@ func TestSecretsAreGeneratedIntoTheirTemplateAndDiffer(t *testing.T) {
 			t.Fatal(err)
 		}
 		if value["current"] != "1" || !wellFormed.MatchString(value["1"]) || len(value) != 2 || seen[value["1"]] {
-			t.Errorf("%s has a value of %d keys with %d characters, or one given twice", s.LogicalID, len(value), len(value["1"]))
+			t.Errorf("%s has a value of %d keys with %d characters, or one given twice", s.LogicalID, len(value),
+				len(value["1"]))
 		}
 		seen[value["1"]] = true
 	}
@@ -177,7 +181,8 @@ func TestABareSecretUsesPunctuationUnlessExcluded(t *testing.T) {
 	cfg := cloud(t, "")
 	s := template.Secret{LogicalID: "S", Name: "s", ARN: "s", Length: 4000}
 	apply(t, cfg, &template.Template{Secrets: []template.Secret{s}})
-	if got := secretValue(t, cfg, "s"); len(got) != 4000 || !strings.ContainsAny(got, "!~\"\\") || !strings.ContainsAny(got, "09azAZ") {
+	if got := secretValue(t, cfg, "s"); len(got) != 4000 || !strings.ContainsAny(got, "!~\"\\") ||
+		!strings.ContainsAny(got, "09azAZ") {
 		t.Errorf("got %d characters, want 4000 of all kinds", len(got))
 	}
 }
@@ -211,7 +216,8 @@ func TestASecondRunKeepsTheDataAndWritesTheAddressAnew(t *testing.T) {
 	if secretValue(t, cfg, secret) != before {
 		t.Error("the secret has another value")
 	}
-	out, err := dynamodb.NewFromConfig(cfg).GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &second.Tables[0].Name, Key: row})
+	out, err := dynamodb.NewFromConfig(cfg).GetItem(t.Context(),
+		&dynamodb.GetItemInput{TableName: &second.Tables[0].Name, Key: row})
 	if err != nil || len(out.Item) != 2 {
 		t.Errorf("the row is %v, %v", out, err)
 	}

@@ -16,10 +16,14 @@ import (
 
 // createTable creates a table, or sees that the one which exists has its shape, and switches expiry on.
 func createTable(ctx context.Context, client *dynamodb.Client, t template.Table) error {
-	in := dynamodb.CreateTableInput{TableName: &t.Name, BillingMode: types.BillingModePayPerRequest, KeySchema: elements(t.Key)}
+	in := dynamodb.CreateTableInput{
+		TableName: &t.Name, BillingMode: types.BillingModePayPerRequest,
+		KeySchema: elements(t.Key),
+	}
 	for _, name := range slices.Sorted(maps.Keys(t.Attributes)) {
 		kind := types.ScalarAttributeType(t.Attributes[name])
-		in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{AttributeName: &name, AttributeType: kind})
+		in.AttributeDefinitions = append(in.AttributeDefinitions,
+			types.AttributeDefinition{AttributeName: &name, AttributeType: kind})
 	}
 	for _, x := range t.Indexes {
 		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{

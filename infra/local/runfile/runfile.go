@@ -17,18 +17,21 @@ const (
 
 // Run is the content of the file.
 type Run struct {
-	Stack         string         `json:"stack"` // which kind of stack it is
-	BaseURL       string         `json:"base_url"`
-	DashboardURL  string         `json:"dashboard_url"` // of the dashboard's page, by the host that its cookie and passkeys are for
-	ConsoleURL    string         `json:"console_url"`   // empty where there is none
-	InboxURL      string         `json:"inbox_url"`     // GET lists the webhooks that were received
+	Stack   string `json:"stack"` // which kind of stack it is
+	BaseURL string `json:"base_url"`
+	// of the dashboard's page, by the host that its cookie and passkeys are for
+	DashboardURL  string         `json:"dashboard_url"`
+	ConsoleURL    string         `json:"console_url"` // empty where there is none
+	InboxURL      string         `json:"inbox_url"`   // GET lists the webhooks that were received
 	AWS           AWS            `json:"aws,omitzero"`
 	Sandbox       Sandbox        `json:"sandbox"`
-	Organisations []Organisation `json:"organisations"`         // one entry per credential
-	Owner         string         `json:"owner_email,omitempty"` // who owns the first organisation; codes to sign in with are in the console's mailbox
+	Organisations []Organisation `json:"organisations"` // one entry per credential
+	// who owns the first organisation; codes to sign in with are in the console's mailbox
+	Owner string `json:"owner_email,omitempty"`
 }
 
-// AWS is how the operator's programs reach the embedded AWS and find the stack there. The secret is new with every start.
+// AWS is how the operator's programs reach the embedded AWS and find the stack there. The secret
+// is new with every start.
 type AWS struct {
 	EndpointURL     string            `json:"endpoint_url"`
 	Region          string            `json:"region"`

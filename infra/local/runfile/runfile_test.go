@@ -14,7 +14,8 @@ func TestTheFileHasTheAgreedShapeAndIsForItsOwnerOnly(t *testing.T) {
 	t.Parallel()
 	full := runfile.Run{
 		Stack:   "sam local",
-		BaseURL: "http://127.0.0.1:4566/v1", DashboardURL: "http://localhost:4566/v1/dashboard", ConsoleURL: "http://127.0.0.1:4566/_local", InboxURL: "http://127.0.0.1:4566/_local/inbox",
+		BaseURL: "http://127.0.0.1:4566/v1", DashboardURL: "http://localhost:4566/v1/dashboard",
+		ConsoleURL: "http://127.0.0.1:4566/_local", InboxURL: "http://127.0.0.1:4566/_local/inbox",
 		AWS: runfile.AWS{
 			EndpointURL: "http://127.0.0.1:4566", Region: "us-east-1", AccessKeyID: "operator", SecretAccessKey: "secret",
 			Outputs: map[string]string{"WorkTable": "local-WorkTable"},
@@ -25,7 +26,8 @@ func TestTheFileHasTheAgreedShapeAndIsForItsOwnerOnly(t *testing.T) {
 		},
 		Organisations: []runfile.Organisation{{
 			ID: "o-1", Name: "Alder Clinic App", Mode: "test", PublicID: "public_test_1", PrivateKey: "private_test_1",
-			RedirectURI: "http://127.0.0.1:4566/_local/return", WebhookURL: "http://127.0.0.1:4566/_local/inbox/alder", WebhookSecret: "whsec_1",
+			RedirectURI: "http://127.0.0.1:4566/_local/return", WebhookURL: "http://127.0.0.1:4566/_local/inbox/alder",
+			WebhookSecret: "whsec_1",
 		}},
 	}
 	for golden, run := range map[string]runfile.Run{"full.json": full, "empty.json": {}} {

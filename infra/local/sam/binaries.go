@@ -11,8 +11,8 @@ import (
 
 var errWrongBinary = errors.New("is not a program for containers here")
 
-// CheckBinaries looks whether every function has a binary that a container can run: of one for another architecture, the CLI says no more
-// than that the function timed out. The error says what to do.
+// CheckBinaries looks whether every function has a binary that a container can run: of one for another architecture,
+// the CLI says no more than that the function timed out. The error says what to do.
 func (p Place) CheckBinaries(functions []template.Function) error {
 	machine := elf.EM_X86_64
 	if p.Architecture == "arm64" {
@@ -29,7 +29,8 @@ func (p Place) CheckBinaries(functions []template.Function) error {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		if found != machine {
-			return fmt.Errorf("%s %w: it is for %v, and they run linux/%s; leave out -no-build, or -bin", file, errWrongBinary, found, p.Architecture)
+			return fmt.Errorf("%s %w: it is for %v, and they run linux/%s; leave out -no-build, or -bin", file, errWrongBinary,
+				found, p.Architecture)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package sam
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -60,8 +62,9 @@ func FindCLI() error {
 	return nil
 }
 
-// Start starts the CLI and waits until it answers. The containers find this machine under the name localhost as well: addresses of
-// portals and webhooks that are on it have to mean the same inside and outside. On success the caller closes the Lambda.
+// Start starts the CLI and waits until it answers. The containers find this machine under the name localhost as
+// well: addresses of portals and webhooks that are on it have to mean the same inside and outside. On success the
+// caller closes the Lambda.
 func Start(ctx context.Context, o Options) (*Lambda, error) {
 	address, err := freeAddress(ctx)
 	if err != nil {
@@ -70,11 +73,15 @@ func Start(ctx context.Context, o Options) (*Lambda, error) {
 	host, port, _ := strings.Cut(address, ":")
 	// Its life is the Lambda's: Close ends it in an orderly way, also after ctx.
 	command := exec.CommandContext(context.WithoutCancel(ctx), "sam", "local", "start-lambda", "--template", o.Template, //nolint:gosec // our own arguments
-		"--host", host, "--port", port, "--skip-pull-image", "--warm-containers", "LAZY", "--add-host", "localhost:"+o.Host.String())
+		"--host", host, "--port", port, "--skip-pull-image", "--warm-containers", "LAZY", "--add-host",
+		"localhost:"+o.Host.String())
 	command.Env = surroundings(o.Functions)
 	command.SysProcAttr = lambda.Detached(syscall.SIGTERM)
 	command.WaitDelay = time.Second
-	l := &Lambda{URL: "http://" + address, command: command, said: &said{to: o.Line}, gone: make(chan struct{}), reaching: "AWS_ENDPOINT_URL=" + o.Place.URL}
+	l := &Lambda{
+		URL: "http://" + address, command: command, said: &said{to: o.Line}, gone: make(chan struct{}),
+		reaching: "AWS_ENDPOINT_URL=" + o.Place.URL,
+	}
 	command.Stdout, command.Stderr = l.said, l.said
 	if err = command.Start(); err != nil {
 		return nil, fmt.Errorf("start sam: %w", err)
@@ -92,9 +99,9 @@ func Start(ctx context.Context, o Options) (*Lambda, error) {
 	return l, nil
 }
 
-// surroundings are the environment of the CLI: the runner's, for Docker's sake, without what leads to real AWS accounts, since the CLI would look
-// for credentials and give them to the functions, and without the variables of the functions: the CLI takes the shell's for them, where
-// it has one of the name.
+// surroundings are the environment of the CLI: the runner's, for Docker's sake, without what leads to real AWS
+// accounts, since the CLI would look for credentials and give them to the functions, and without the variables of the
+// functions: the CLI takes the shell's for them, where it has one of the name.
 func surroundings(functions []template.Function) []string {
 	all := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
@@ -103,10 +110,12 @@ func surroundings(functions []template.Function) []string {
 			return declared
 		})
 	})
-	return append(all, "SAM_CLI_TELEMETRY=0", "AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull, "AWS_EC2_METADATA_DISABLED=true")
+	return append(all, "SAM_CLI_TELEMETRY=0", "AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull,
+		"AWS_EC2_METADATA_DISABLED=true")
 }
 
-// Close ends the containers and the CLI, which would end them one after the other, and may have started some more meanwhile.
+// Close ends the containers and the CLI, which would end them one after the other, and may have
+// started some more meanwhile.
 func (l *Lambda) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
@@ -175,4 +184,35 @@ func freeAddress(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("listen for sam: %w", err)
 	}
 	return address, nil
+}
+
+// said hands on what a program writes, line by line, and remembers the last one, which says why it ended.
+type said struct {
+	to    func(line string)
+	begun []byte
+	last  atomic.Pointer[string]
+}
+
+// Write implements io.Writer.
+func (s *said) Write(text []byte) (int, error) {
+	s.begun = append(s.begun, text...)
+	for {
+		line, rest, found := bytes.Cut(s.begun, []byte("\n"))
+		if !found {
+			return len(text), nil
+		}
+		s.begun = rest
+		if whole := strings.TrimSpace(string(line)); whole != "" {
+			s.last.Store(&whole)
+			s.to(whole)
+		}
+	}
+}
+
+// String is the last whole line.
+func (s *said) String() string {
+	if last := s.last.Load(); last != nil {
+		return *last
+	}
+	return "it has written nothing"
 }

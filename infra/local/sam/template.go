@@ -20,8 +20,9 @@ type Place struct {
 	Region       string
 }
 
-// Template is what `sam local` needs of the functions of a template, in JSON: every variable has its value, since the CLI knows no
-// resource of the stack, and the logical id is the access key, by which the embedded AWS knows who calls. It holds the secret key.
+// Template is what `sam local` needs of the functions of a template, in JSON: every variable has its value, since the
+// CLI knows no resource of the stack, and the logical id is the access key, by which the embedded AWS knows who calls.
+// It holds the secret key.
 func (p Place) Template(functions []template.Function) ([]byte, error) {
 	resources := make(map[string]resource, len(functions))
 	for _, f := range functions {
@@ -62,8 +63,8 @@ type environment struct{ Variables map[string]string }
 // folder is where the binary of a function is.
 func (p Place) folder(f template.Function) string { return filepath.Join(p.Binaries, f.Folder) }
 
-// variables are the template's, and what leads a function to the embedded AWS. Those of Lambda itself come from the CLI, but for the ones
-// that it takes from this machine's own AWS configuration or gets wrong.
+// variables are the template's, and what leads a function to the embedded AWS. Those of Lambda itself come from the
+// CLI, but for the ones that it takes from this machine's own AWS configuration or gets wrong.
 func (p Place) variables(f template.Function) map[string]string {
 	all := map[string]string{
 		"AWS_ENDPOINT_URL":         p.URL,

@@ -33,13 +33,15 @@ type written struct {
 func TestNothingIsLeftToResolve(t *testing.T) {
 	t.Parallel()
 	loaded, err := template.Load("../../../template.yaml", template.Options{
-		Parameters: map[string]string{"EnableSandbox": "true", "PublicBaseUrl": "http://localhost:4566/v1"}, BaseURL: "http://127.0.0.1:4566", StackName: "local",
+		Parameters: map[string]string{"EnableSandbox": "true", "PublicBaseUrl": "http://localhost:4566/v1"},
+		BaseURL:    "http://127.0.0.1:4566", StackName: "local",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	text, err := sam.Place{
-		Binaries: "/build", Architecture: "amd64", URL: "http://172.17.0.1:4566", ObjectsURL: "http://172.17.0.1:4567", SecretKey: "new", Region: "us-east-1",
+		Binaries: "/build", Architecture: "amd64", URL: "http://172.17.0.1:4566", ObjectsURL: "http://172.17.0.1:4567",
+		SecretKey: "new", Region: "us-east-1",
 	}.Template(loaded.Functions)
 	if err != nil {
 		t.Fatal(err)
@@ -53,8 +55,14 @@ func TestNothingIsLeftToResolve(t *testing.T) {
 	}
 	for _, f := range loaded.Functions {
 		is := got.Resources[f.LogicalID].Properties
-		what := []any{is.FunctionName, is.Runtime, is.Handler, is.CodeURI, strings.Join(is.Architectures, " "), is.Timeout, is.MemorySize}
-		want := []any{f.Name, "provided.al2023", "bootstrap", "/build/" + f.Folder, "x86_64", int(f.Timeout.Seconds()), f.MemoryMB}
+		what := []any{
+			is.FunctionName, is.Runtime, is.Handler, is.CodeURI, strings.Join(is.Architectures, " "), is.Timeout,
+			is.MemorySize,
+		}
+		want := []any{
+			f.Name, "provided.al2023", "bootstrap", "/build/" + f.Folder, "x86_64",
+			int(f.Timeout.Seconds()), f.MemoryMB,
+		}
 		if diff := cmp.Diff(want, what); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", f.LogicalID, diff)
 		}

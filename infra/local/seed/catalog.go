@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/org"
 )
 
-// publish brings in the lists that a stack begins with, and makes the catalogue of test mode of them. Their institutions of the sandbox are connected
-// under a registration of their platform's.
+// publish brings in the lists that a stack begins with, and makes the catalogue of test mode of them. Their
+// institutions of the sandbox are connected under a registration of their platform's.
 func publish(ctx context.Context, o *operator.Operator, to Options) error {
 	lists := to.Catalog.Lists(to.BaseURL + "/sandbox")
 	if len(lists) == 0 {

@@ -49,8 +49,8 @@ func Apply(ctx context.Context, o *operator.Operator, to Options) (runfile.Run, 
 	return run, err
 }
 
-// Organisations makes the two organisations that a stack is tried out with, the first with live mode and the second without, and returns
-// their credentials. On error it returns those created so far.
+// Organisations makes the two organisations that a stack is tried out with, the first with live mode and the second
+// without, and returns their credentials. On error it returns those created so far.
 func Organisations(ctx context.Context, o *operator.Operator, to Options) ([]runfile.Organisation, error) {
 	var made []runfile.Organisation
 	first, err := organisation(ctx, o, "Alder Health App", org.Paid, org.LiveGranted, "alder")
@@ -82,7 +82,8 @@ func Organisations(ctx context.Context, o *operator.Operator, to Options) ([]run
 	return made, nil
 }
 
-// AddSandbox makes the sandbox connectable, or one of its portals that misbehave, as an institution with these overrides.
+// AddSandbox makes the sandbox connectable, or one of its portals that misbehave, as an
+// institution with these overrides.
 func AddSandbox(ctx context.Context, o *operator.Operator, s runfile.Sandbox, overrides string) error {
 	issuer := strings.TrimSuffix(s.FHIRBaseURL, "/fhir")
 	err := o.Endpoints.Add(ctx, catalog.Endpoint{
@@ -114,7 +115,8 @@ func organisation(ctx context.Context, o *operator.Operator, name string, plan o
 	return made, nil
 }
 
-// credential makes a credential and, when an inbox is named, a webhook to it with the event types that are sent when asked for, but for extensions (docs/webhooks.md).
+// credential makes a credential and, when an inbox is named, a webhook to it with the event types that are sent when
+// asked for, but for extensions (docs/webhooks.md).
 func credential(ctx context.Context, o *operator.Operator, tenant org.Tenant, redirect, inboxURL, inbox string) (runfile.Organisation, error) {
 	made, key, err := o.Credentials.Create(ctx, operator.CredentialDraft{Tenant: tenant, Redirects: []string{redirect}})
 	if err != nil {

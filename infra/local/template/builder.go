@@ -89,8 +89,8 @@ func (b *builder) bucket(id string, o *object) Bucket {
 	return bucket
 }
 
-// key reads an AWS::KMS::Key. Who may use it is decided by the functions' statements; what its own policy denies must be
-// nothing that they allow.
+// key reads an AWS::KMS::Key. Who may use it is decided by the functions' statements; what its own policy denies must
+// be nothing that they allow.
 func (b *builder) key(id string, o *object) Key {
 	o.ignore("Description", "EnableKeyRotation")
 	b.keyPolicy(id, o.object("KeyPolicy"))

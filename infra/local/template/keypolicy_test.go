@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// closed begins a template with a key that only roles with a tag may use, and a role that uses it; Files is closed to all but S3.
+// closed begins a template with a key that only roles with a tag may use, and a role that uses it; Files
+// is closed to all but S3.
 const closed = head + `  Key:
     Type: AWS::KMS::Key
     Properties:

@@ -2,8 +2,8 @@ package template
 
 import "time"
 
-// Template is a resolved template. Resources whose Condition does not hold are absent. Lists keep the order of the file,
-// but Queues lists a dead letter queue before the queues that name it, since SQS wants it to exist.
+// Template is a resolved template. Resources whose Condition does not hold are absent. Lists keep the order of the
+// file, but Queues lists a dead letter queue before the queues that name it, since SQS wants it to exist.
 type Template struct {
 	Functions  []Function
 	Tables     []Table

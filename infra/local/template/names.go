@@ -39,8 +39,8 @@ func understoodType(kind string) bool {
 	return false
 }
 
-// Physical names are functions of the stack's name and the logical id alone, but for those that the template chooses, so that a runner that starts again finds
-// the data of the run before. On AWS, CloudFormation adds something random.
+// Physical names are functions of the stack's name and the logical id alone, but for those that the template chooses,
+// so that a runner that starts again finds the data of the run before. On AWS, CloudFormation adds something random.
 
 // name is the physical name of most resources.
 func (r *resolver) name(id string) string { return r.stack + "-" + id }

@@ -20,8 +20,8 @@ type object struct {
 	start int // line to name when the mapping is absent
 }
 
-// read starts reading a mapping that is already resolved, or one that cannot hold intrinsic functions. start is the line
-// of what the mapping belongs to.
+// read starts reading a mapping that is already resolved, or one that cannot hold intrinsic functions. start is the
+// line of what the mapping belongs to.
 func read(n *yaml.Node, start int) *object {
 	return within(n, "", new(error), start)
 }

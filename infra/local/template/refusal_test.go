@@ -240,7 +240,8 @@ func TestARoleThatAllowsMoreThanItsStatementsIsRefused(t *testing.T) {
 
 func TestATriggerThatAWSWouldRefuseIsRefused(t *testing.T) {
 	t.Parallel()
-	worker := head + "  Q: {Type: AWS::SQS::Queue}\n  WorkFunction:\n" + run + "      Timeout: 31\n      Events:\n" // 9 lines
+	// 9 lines
+	worker := head + "  Q: {Type: AWS::SQS::Queue}\n  WorkFunction:\n" + run + "      Timeout: 31\n      Events:\n"
 	expectRefusals(t, map[string]struct{ text, want string }{
 		"a queue whose messages come back while they are worked on": {
 			worker + "        E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}\n",

@@ -77,8 +77,8 @@ func (b *builder) isLogGroup(name string) bool {
 	return false
 }
 
-// permit gives every function the statements of its role. Without a role, or a log group, of the template AWS would make
-// ones that nobody has written down.
+// permit gives every function the statements of its role. Without a role, or a log group, of the template AWS would
+// make ones that nobody has written down.
 func (b *builder) permit() error {
 	for _, n := range b.needs {
 		f := &b.template.Functions[n.function]

@@ -7,8 +7,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Permissions reads a template that SAM has transformed, in which nothing is left to say, and gives by the logical id of each
-// function what its role allows. It is as strict about roles as Load; all other resources are only there to be referred to.
+// Permissions reads a template that SAM has transformed, in which nothing is left to say, and gives by the logical
+// id of each function what its role allows. It is as strict about roles as Load; all other resources are only
+// there to be referred to.
 func Permissions(file string, o Options) (map[string][]Statement, error) {
 	text, err := os.ReadFile(file) //nolint:gosec // the file is named by whoever runs the tests
 	if err != nil {

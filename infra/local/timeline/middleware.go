@@ -43,7 +43,8 @@ func (r *Recorder) Middleware() wire.Middleware {
 				r.note(trace, Call{
 					Service: c.Service, Operation: c.Operation, Init: starting,
 					Target: targetOf(c.Service, request, body), Duration: milliseconds(r.now().Sub(began)),
-					Status: out.status, Error: out.code(), BytesIn: max(in.size, int64(len(body)), request.ContentLength), BytesOut: out.size,
+					Status: out.status, Error: out.code(), BytesIn: max(in.size, int64(len(body)), request.ContentLength),
+					BytesOut: out.size,
 				}, began)
 			}()
 			next(out, request, c)

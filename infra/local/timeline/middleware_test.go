@@ -25,7 +25,9 @@ func answer(status int, body string) wire.Handler {
 }
 
 // call makes one AWS call of the invocation trace through the middleware, none when it is "".
-func call(t *testing.T, r *timeline.Recorder, service, operation, body, trace string, serve wire.Handler) *httptest.ResponseRecorder {
+func call(t *testing.T, r *timeline.Recorder, service, operation, body, trace string,
+	serve wire.Handler,
+) *httptest.ResponseRecorder {
 	t.Helper()
 	request := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
 	if trace != "" {
@@ -42,7 +44,8 @@ func TestACallBelongsToTheInvocationWhoseTraceItCarries(t *testing.T) {
 	r.Asked("1-a", "F", nil) // 1 ms
 	r.Given("1-a", "")       // 2 ms
 	// From 3 to 4 ms and from 5 to 6 ms.
-	passed := call(t, r, "dynamodb", "PutItem", `{"Item":{"pk":{"S":"SENTINEL"}},"TableName":"local-WorkTable"}`, "1-a", answer(200, "{}"))
+	passed := call(t, r, "dynamodb", "PutItem", `{"Item":{"pk":{"S":"SENTINEL"}},"TableName":"local-WorkTable"}`, "1-a",
+		answer(200, "{}"))
 	if passed.Code != 200 || passed.Body.String() != "{}" {
 		t.Errorf("got %d %s behind the middleware", passed.Code, passed.Body)
 	}
@@ -51,7 +54,10 @@ func TestACallBelongsToTheInvocationWhoseTraceItCarries(t *testing.T) {
 	call(t, r, "dynamodb", "GetItem", `{}`, "", answer(200, "{}"))
 	call(t, r, "dynamodb", "GetItem", `{}`, "1-unknown", answer(200, "{}"))
 	want := []timeline.Call{
-		{Service: "dynamodb", Operation: "PutItem", Target: "local-WorkTable", Start: 2, Duration: 1, Status: 200, BytesIn: 62, BytesOut: 2},
+		{
+			Service: "dynamodb", Operation: "PutItem", Target: "local-WorkTable", Start: 2, Duration: 1, Status: 200,
+			BytesIn: 62, BytesOut: 2,
+		},
 		{
 			Service: "dynamodb", Operation: "UpdateItem", Target: "local-WorkTable", Start: 4, Duration: 1, Status: 400,
 			Error: "ConditionalCheckFailedException", BytesIn: 31, BytesOut: int64(len(refusal)),
@@ -93,7 +99,8 @@ func TestACallOfTheRunnerItselfBelongsToNoProcess(t *testing.T) {
 	r.Starting("1-a")
 	request := httptest.NewRequest(http.MethodPost, "/", http.NoBody)
 	request.RemoteAddr = ""
-	r.Middleware()(answer(200, "{}"))(httptest.NewRecorder(), request, wire.Call{Service: "sqs", Operation: "DeleteMessageBatch", Caller: "F"})
+	r.Middleware()(answer(200, "{}"))(httptest.NewRecorder(), request,
+		wire.Call{Service: "sqs", Operation: "DeleteMessageBatch", Caller: "F"})
 	if got := get(t, r, "1-a").Calls; len(got) != 0 {
 		t.Errorf("got %+v, want none", got)
 	}
@@ -102,8 +109,15 @@ func TestACallOfTheRunnerItselfBelongsToNoProcess(t *testing.T) {
 func TestTheTargetOfACallIsItsAddressAndNothingElse(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ service, operation, body, want string }{
-		{"dynamodb", "Query", `{"TableName":"T","IndexName":"due","ExpressionAttributeValues":{":a":{"S":"SENTINEL"}}}`, "T due"},
-		{"dynamodb", "TransactWriteItems", `{"TransactItems":[{"Put":{"TableName":"B"}},{"Update":{"TableName":"A"}},{"Delete":{"TableName":"B"}}]}`, "A, B (2 rows)"},
+		{
+			"dynamodb", "Query",
+			`{"TableName":"T","IndexName":"due","ExpressionAttributeValues":{":a":{"S":"SENTINEL"}}}`, "T due",
+		},
+		{
+			"dynamodb", "TransactWriteItems",
+			`{"TransactItems":[{"Put":{"TableName":"B"}},{"Update":{"TableName":"A"}},{"Delete":{"TableName":"B"}}]}`,
+			"A, B (2 rows)",
+		},
 		{"dynamodb", "BatchGetItem", `{"RequestItems":{"T":{"Keys":[{}]}}}`, "T"},
 		{"dynamodb", "GetItem", `no JSON`, ""},
 		{"sqs", "SendMessage", `{"QueueUrl":"http://127.0.0.1/000000000000/Q","MessageBody":"SENTINEL"}`, "Q"},
@@ -149,7 +163,8 @@ func TestABrokenConnectionIsACallWithoutAStatus(t *testing.T) {
 				t.Errorf("got %v, want the panic to pass", got)
 			}
 		}()
-		call(t, r, "sqs", "SendMessage", `{}`, "1-a", func(http.ResponseWriter, *http.Request, wire.Call) { panic(http.ErrAbortHandler) })
+		call(t, r, "sqs", "SendMessage", `{}`, "1-a",
+			func(http.ResponseWriter, *http.Request, wire.Call) { panic(http.ErrAbortHandler) })
 	}()
 	if got := get(t, r, "1-a").Calls; len(got) != 1 || got[0].Status != 0 {
 		t.Errorf("got %+v", got)

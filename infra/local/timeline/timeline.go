@@ -50,7 +50,8 @@ const (
 	Waiting State = "waiting" // for a process: a free one, or one that starts
 	Running State = "running"
 	Done    State = "done"
-	Failed  State = "failed" // the function failed, answered 5xx, left a message undone, or logged the error of a unit of work
+	// the function failed, answered 5xx, left a message undone, or logged the error of a unit of work
+	Failed State = "failed"
 )
 
 // Call is one AWS call of an invocation.
@@ -91,7 +92,8 @@ type Recorder struct {
 // New makes an empty Recorder.
 func New(now func() time.Time) *Recorder {
 	return &Recorder{
-		now: now, ofEach: make(map[string]int), byTrace: make(map[string]*record), byRequest: make(map[string]*record), starting: make(map[string][]*record),
+		now: now, ofEach: make(map[string]int), byTrace: make(map[string]*record), byRequest: make(map[string]*record),
+		starting: make(map[string][]*record),
 	}
 }
 
@@ -113,7 +115,8 @@ func (r *Recorder) List(f Filter) []Invocation {
 }
 
 func (f Filter) fits(known *record) bool {
-	return (f.Function == "" || known.Function == f.Function) && known.Function != f.Without && (!f.Failed || known.state() == Failed)
+	return (f.Function == "" || known.Function == f.Function) && known.Function != f.Without &&
+		(!f.Failed || known.state() == Failed)
 }
 
 // Get returns everything about one invocation; ok is false when it is not, or no longer, known.

@@ -81,18 +81,43 @@ func TestWhatTriggeredAnInvocationAndHowItEnded(t *testing.T) {
 		trigger, what, outcome, text string
 		state                        timeline.State
 	}{
-		{name: "request", event: request, answer: `{"statusCode":404}`, trigger: "http", what: "GET /x/{id}", outcome: "404", state: timeline.Done},
-		{name: "answer 500", event: request, answer: `{"headers":{"a":["b"]},"statusCode":500}`, trigger: "http", what: "GET /x/{id}", outcome: "500", state: timeline.Failed},
-		{name: "proxy", event: portal, answer: `{"statusCode":200}`, trigger: "http", what: "GET /sandbox/fhir/Patient", outcome: "200", state: timeline.Done},
-		{name: "batch", event: batch, answer: `{"batchItemFailures":[]}`, trigger: "queue", what: "Q: 2 messages", outcome: "done", state: timeline.Done},
-		{name: "half a batch", event: batch, answer: `{"batchItemFailures":[{"itemIdentifier":"m-1"}]}`, trigger: "queue", what: "Q: 2 messages", outcome: "1 message failed", state: timeline.Failed},
-		{name: "schedule", event: scheduled, answer: `null`, trigger: "schedule", what: "SweeperTick", outcome: "done", state: timeline.Done},
-		{name: "another event", event: `{"a":1}`, answer: `{}`, trigger: "other", what: "7 bytes", outcome: "done", state: timeline.Done},
+		{
+			name: "request", event: request, answer: `{"statusCode":404}`, trigger: "http", what: "GET /x/{id}", outcome: "404",
+			state: timeline.Done,
+		},
+		{
+			name: "answer 500", event: request, answer: `{"headers":{"a":["b"]},"statusCode":500}`, trigger: "http",
+			what: "GET /x/{id}", outcome: "500", state: timeline.Failed,
+		},
+		{
+			name: "proxy", event: portal, answer: `{"statusCode":200}`, trigger: "http", what: "GET /sandbox/fhir/Patient",
+			outcome: "200", state: timeline.Done,
+		},
+		{
+			name: "batch", event: batch, answer: `{"batchItemFailures":[]}`, trigger: "queue", what: "Q: 2 messages",
+			outcome: "done", state: timeline.Done,
+		},
+		{
+			name: "half a batch", event: batch, answer: `{"batchItemFailures":[{"itemIdentifier":"m-1"}]}`, trigger: "queue",
+			what: "Q: 2 messages", outcome: "1 message failed", state: timeline.Failed,
+		},
+		{
+			name: "schedule", event: scheduled, answer: `null`, trigger: "schedule", what: "SweeperTick", outcome: "done",
+			state: timeline.Done,
+		},
+		{
+			name: "another event", event: `{"a":1}`, answer: `{}`, trigger: "other", what: "7 bytes", outcome: "done",
+			state: timeline.Done,
+		},
 		{name: "no JSON", event: `?`, answer: `?`, trigger: "other", what: "1 bytes", outcome: "done", state: timeline.Done},
-		{name: "a huge event", event: `{"httpMethod":"GET","body":"` + strings.Repeat("x", 300<<10) + `"}`, trigger: "other", what: "307230 bytes", outcome: "done", state: timeline.Done},
+		{
+			name: "a huge event", event: `{"httpMethod":"GET","body":"` + strings.Repeat("x", 300<<10) + `"}`, trigger: "other",
+			what: "307230 bytes", outcome: "done", state: timeline.Done,
+		},
 		{
 			name: "crash", event: scheduled, err: &lambda.FunctionError{Type: "Runtime.ExitError", Message: "exit status 3"},
-			trigger: "schedule", what: "SweeperTick", outcome: "Runtime.ExitError", text: "exit status 3", state: timeline.Failed,
+			trigger: "schedule", what: "SweeperTick", outcome: "Runtime.ExitError", text: "exit status 3",
+			state: timeline.Failed,
 		},
 		{
 			name: "not invoked", event: scheduled, err: errors.New("no binary"),
@@ -107,7 +132,8 @@ func TestWhatTriggeredAnInvocationAndHowItEnded(t *testing.T) {
 			r.Given("1-a", "")
 			r.Over("1-a", []byte(test.answer), test.err, 0)
 			got := get(t, r, "1-a")
-			if got.Trigger != test.trigger || got.What != test.what || got.Outcome != test.outcome || got.Error != test.text || got.State != test.state {
+			if got.Trigger != test.trigger || got.What != test.what || got.Outcome != test.outcome || got.Error != test.text ||
+				got.State != test.state {
 				t.Errorf("got %s %q, %s %q %q", got.Trigger, got.What, got.State, got.Outcome, got.Error)
 			}
 		})

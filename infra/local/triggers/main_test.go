@@ -60,7 +60,10 @@ func newQueue(t *testing.T, maxReceiveCount int) *queue {
 	}
 	q := &queue{Client: sqs.NewFromConfig(cloud.Config("test"))}
 	dead, deadARN := q.create(t, "dead", nil)
-	policy, err := json.Marshal(map[string]string{"deadLetterTargetArn": deadARN, "maxReceiveCount": strconv.Itoa(maxReceiveCount)})
+	policy, err := json.Marshal(map[string]string{
+		"deadLetterTargetArn": deadARN,
+		"maxReceiveCount":     strconv.Itoa(maxReceiveCount),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,9 @@ const (
 	deleteTime   = 5 * time.Second // for the deletion of what was handled, also when the runner is stopping
 )
 
-// poll hands batches to the function of source, one after the other and without waiting for its answers while there are fewer than
-// Source.Batches to come. It asks for messages only when one more batch can be worked on: what waits in the queue is not in flight.
+// poll hands batches to the function of source, one after the other and without waiting for its answers while there
+// are fewer than Source.Batches to come. It asks for messages only when one more batch can be worked on: what waits in
+// the queue is not in flight.
 func (t *Triggers) poll(ctx context.Context, source Source) {
 	for ctx.Err() == nil && !t.attach(ctx, source) {
 		pause(ctx, afterFailure)
@@ -111,9 +112,13 @@ func (t *Triggers) remove(ctx context.Context, source Source, messages []types.M
 	defer cancel()
 	entries := make([]types.DeleteMessageBatchRequestEntry, len(messages))
 	for i, message := range messages {
-		entries[i] = types.DeleteMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)), ReceiptHandle: message.ReceiptHandle}
+		entries[i] = types.DeleteMessageBatchRequestEntry{
+			Id:            aws.String(strconv.Itoa(i)),
+			ReceiptHandle: message.ReceiptHandle,
+		}
 	}
-	deleted, err := source.Queue.DeleteMessageBatch(ctx, &sqs.DeleteMessageBatchInput{QueueUrl: &source.QueueURL, Entries: entries})
+	deleted, err := source.Queue.DeleteMessageBatch(ctx,
+		&sqs.DeleteMessageBatchInput{QueueUrl: &source.QueueURL, Entries: entries})
 	switch {
 	case err != nil:
 		t.options.Log.ErrorContext(ctx, "handled messages cannot be deleted",

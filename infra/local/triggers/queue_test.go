@@ -82,14 +82,29 @@ func TestWhatAnAnswerMeansForTheMessagesOfItsBatch(t *testing.T) {
 			return fmt.Appendf(nil, `{"batchItemFailures":[{"itemIdentifier":%q}]}`, ids[1]), nil
 		}},
 		{name: "no JSON", stay: []string{"a", "b", "c"}, respond: answer(`done`)},
-		{name: "an empty identifier", stay: []string{"a", "b", "c"}, respond: answer(`{"batchItemFailures":[{"itemIdentifier":""}]}`)},
-		{name: "a null identifier", stay: []string{"a", "b", "c"}, respond: answer(`{"batchItemFailures":[{"itemIdentifier":null}]}`)},
-		{name: "a misspelt identifier", stay: []string{"a", "b", "c"}, respond: answer(`{"batchItemFailures":[{"messageId":"1"}]}`)},
+		{
+			name: "an empty identifier", stay: []string{"a", "b", "c"},
+			respond: answer(`{"batchItemFailures":[{"itemIdentifier":""}]}`),
+		},
+		{
+			name: "a null identifier", stay: []string{"a", "b", "c"},
+			respond: answer(`{"batchItemFailures":[{"itemIdentifier":null}]}`),
+		},
+		{
+			name: "a misspelt identifier", stay: []string{"a", "b", "c"},
+			respond: answer(`{"batchItemFailures":[{"messageId":"1"}]}`),
+		},
 		{name: "a foreign identifier", stay: []string{"a", "b", "c"}, respond: func(ids []string) ([]byte, error) {
 			return fmt.Appendf(nil, `{"batchItemFailures":[{"itemIdentifier":%q},{"itemIdentifier":"foreign"}]}`, ids[0]), nil
 		}},
-		{name: "an error", stay: []string{"a", "b", "c"}, respond: func([]string) ([]byte, error) { return nil, errors.New("it crashed") }},
-		{name: "an error without single reports", all: true, stay: []string{"a", "b", "c"}, respond: func([]string) ([]byte, error) { return nil, errors.New("it crashed") }},
+		{
+			name: "an error", stay: []string{"a", "b", "c"},
+			respond: func([]string) ([]byte, error) { return nil, errors.New("it crashed") },
+		},
+		{
+			name: "an error without single reports", all: true, stay: []string{"a", "b", "c"},
+			respond: func([]string) ([]byte, error) { return nil, errors.New("it crashed") },
+		},
 		{name: "any answer without single reports", all: true, respond: func(ids []string) ([]byte, error) {
 			return fmt.Appendf(nil, `{"batchItemFailures":[{"itemIdentifier":%q}]}`, ids[1]), nil
 		}},
@@ -279,7 +294,9 @@ type brokenQueue struct {
 	reads    atomic.Int64
 }
 
-func (b *brokenQueue) GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput, ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error) {
+func (b *brokenQueue) GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput,
+	...func(*sqs.Options),
+) (*sqs.GetQueueAttributesOutput, error) {
 	if b.refusals > 0 {
 		b.refusals--
 		return nil, errors.New("access denied")
@@ -287,12 +304,16 @@ func (b *brokenQueue) GetQueueAttributes(context.Context, *sqs.GetQueueAttribute
 	return &sqs.GetQueueAttributesOutput{}, nil
 }
 
-func (b *brokenQueue) ReceiveMessage(context.Context, *sqs.ReceiveMessageInput, ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error) {
+func (b *brokenQueue) ReceiveMessage(context.Context, *sqs.ReceiveMessageInput,
+	...func(*sqs.Options),
+) (*sqs.ReceiveMessageOutput, error) {
 	b.reads.Add(1)
 	return nil, errors.New("no connection")
 }
 
-func (b *brokenQueue) DeleteMessageBatch(context.Context, *sqs.DeleteMessageBatchInput, ...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error) {
+func (b *brokenQueue) DeleteMessageBatch(context.Context, *sqs.DeleteMessageBatchInput,
+	...func(*sqs.Options),
+) (*sqs.DeleteMessageBatchOutput, error) {
 	return nil, errors.New("no connection")
 }
 

@@ -16,9 +16,11 @@ type Invoker interface {
 
 // Queue is the part of the SQS client that an event source mapping uses, with the rights of its function.
 type Queue interface {
-	GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput, ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error)
+	GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput,
+		...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error)
 	ReceiveMessage(context.Context, *sqs.ReceiveMessageInput, ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error)
-	DeleteMessageBatch(context.Context, *sqs.DeleteMessageBatchInput, ...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error)
+	DeleteMessageBatch(context.Context, *sqs.DeleteMessageBatchInput,
+		...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error)
 }
 
 // Source is an event source mapping: a queue and the function that consumes it.

@@ -17,7 +17,8 @@ type options struct {
 	variables []string
 }
 
-// environment is one container: it takes invocations from LocalStack, one after the other, and keeps the function running.
+// environment is one container: it takes invocations from LocalStack, one after the other, and
+// keeps the function running.
 type environment struct {
 	options
 
@@ -44,8 +45,8 @@ func (e *environment) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// run keeps the function running until ctx ends. As Lambda does, it starts it again after it has exited or taken too long. One that
-// does not get ready is reported and ends the environment.
+// run keeps the function running until ctx ends. As Lambda does, it starts it again after it has exited or taken too
+// long. One that does not get ready is reported and ends the environment.
 func (e *environment) run(ctx context.Context) error {
 	for first := true; ctx.Err() == nil; first = false {
 		p, err := begin(ctx, e.options, e.output)
@@ -106,7 +107,8 @@ func (e *environment) serve(ctx context.Context, p *process) {
 			return
 		case i := <-e.asked:
 			result, usable := e.invoke(ctx, p, i)
-			e.reports.answered(result, fmt.Sprintf("START RequestId: %[1]s Version: $LATEST\n%[2]sEND RequestId: %[1]s\nREPORT RequestId: %[1]s\n", i.ID, e.output.take()))
+			e.reports.answered(result, fmt.Sprintf("START RequestId: %[1]s Version: $LATEST\n%[2]sEND RequestId: "+
+				"%[1]s\nREPORT RequestId: %[1]s\n", i.ID, e.output.take()))
 			if !usable {
 				return
 			}
@@ -128,7 +130,10 @@ func (e *environment) invoke(ctx context.Context, p *process, i invocation) (res
 		case <-p.gone:
 			return failed(e.exited(p))
 		case <-limit.C:
-			return failed(encode(failure{Type: "Sandbox.Timedout", Message: fmt.Sprintf("%s Task timed out after %.2f seconds", i.ID, e.limit.Seconds())}))
+			return failed(encode(failure{
+				Type:    "Sandbox.Timedout",
+				Message: fmt.Sprintf("%s Task timed out after %.2f seconds", i.ID, e.limit.Seconds()),
+			}))
 		case <-ctx.Done():
 			return failed(encode(failure{Type: "Runtime.ExitError", Message: "the container is stopped"}))
 		}

@@ -58,7 +58,8 @@ func begun(t *testing.T, role string, limit time.Duration) (*httptest.Server, <-
 	}))
 	t.Cleanup(localstack.Close)
 	folder := t.TempDir()
-	if program, err := os.Executable(); err != nil || role != "" && os.Symlink(program, filepath.Join(folder, "bootstrap")) != nil {
+	if program, err := os.Executable(); err != nil || role != "" &&
+		os.Symlink(program, filepath.Join(folder, "bootstrap")) != nil {
 		t.Fatal(err)
 	}
 	e, err := newEnvironment(options{

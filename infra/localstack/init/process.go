@@ -37,7 +37,8 @@ func begin(ctx context.Context, o options, output *output) (*process, error) {
 	command := exec.CommandContext(ctx, filepath.Join(o.folder, "bootstrap")) //nolint:gosec // the function's own, which is what this program is for
 	command.Dir, command.Stdout, command.Stderr = o.folder, output.file, output.file
 	command.Env = append(command.Env, o.variables...)
-	command.Env = append(command.Env, "AWS_LAMBDA_RUNTIME_API="+listener.Addr().String(), "_HANDLER=bootstrap", "LAMBDA_TASK_ROOT="+o.folder)
+	command.Env = append(command.Env, "AWS_LAMBDA_RUNTIME_API="+listener.Addr().String(), "_HANDLER=bootstrap",
+		"LAMBDA_TASK_ROOT="+o.folder)
 	if err := command.Start(); err != nil {
 		p.kill()
 		return nil, errors.Join(err, p.server.Close())
@@ -56,7 +57,8 @@ func (p *process) stop() {
 	<-p.gone
 }
 
-// output is where a function writes its log lines: a file, so that what it has written before it answered is there when the answer is.
+// output is where a function writes its log lines: a file, so that what it has written before it answered is
+// there when the answer is.
 type output struct {
 	file *os.File
 	read int64 // how much of it was taken
@@ -73,7 +75,8 @@ func newOutput() (*output, error) {
 	return &output{file: file}, nil
 }
 
-// take returns what was written since the last time. The function writes at the end of the same file, which this does not move.
+// take returns what was written since the last time. The function writes at the end of the same file,
+// which this does not move.
 func (o *output) take() string {
 	text, err := io.ReadAll(io.NewSectionReader(o.file, o.read, math.MaxInt64-o.read))
 	o.read += int64(len(text))

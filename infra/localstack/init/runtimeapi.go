@@ -25,8 +25,8 @@ type outcome struct {
 	body   []byte
 }
 
-// runtimeAPI is the Lambda Runtime API for one process (AWS Lambda Developer Guide, "Using the Lambda runtime API"). A process that is
-// started again has another one, so that nothing of the one before is taken for its own.
+// runtimeAPI is the Lambda Runtime API for one process (AWS Lambda Developer Guide, "Using the Lambda runtime API"). A
+// process that is started again has another one, so that nothing of the one before is taken for its own.
 type runtimeAPI struct {
 	limit time.Duration
 	now   func() time.Time

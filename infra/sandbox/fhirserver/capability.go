@@ -34,7 +34,10 @@ func (s *Server) Capability(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Server) capabilityOf(resourceType string) object {
-	statement := object{"type": s.options.Version.outer(resourceType), "versioning": "no-version", "interaction": []object{{"code": "read"}}}
+	statement := object{
+		"type": s.options.Version.outer(resourceType), "versioning": "no-version",
+		"interaction": []object{{"code": "read"}},
+	}
 	params := s.params(resourceType)
 	if len(params) == 0 {
 		return statement
@@ -68,7 +71,8 @@ func (s *Server) capabilityOf(resourceType string) object {
 
 // includes are the ones that this server can honour: a type that it does not serve is not brought along.
 func (s *Server) includes(resourceType string) []include {
-	return slices.DeleteFunc(includes(resourceType), func(one include) bool { return !slices.Contains(s.types, one.source) })
+	return slices.DeleteFunc(includes(resourceType),
+		func(one include) bool { return !slices.Contains(s.types, one.source) })
 }
 
 // nameOf is the name of an include in the words of the version.

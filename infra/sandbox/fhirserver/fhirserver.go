@@ -58,8 +58,8 @@ type Options struct {
 	// Attachments serves the content of every Binary at attachments/{id}.
 	Attachments bool
 	Version     Version
-	// SearchBy is the parameter by which patients are found where FHIR has both patient and subject, and unknown parameters
-	// are refused; empty for both.
+	// SearchBy is the parameter by which patients are found where FHIR has both patient and subject, and unknown
+	// parameters are refused; empty for both.
 	SearchBy string
 	// AllTypes serves every type of R4's patient compartment, also those that no persona has anything of.
 	AllTypes bool
@@ -128,8 +128,11 @@ func (s *Server) Read(w http.ResponseWriter, r *http.Request, resourceType, id s
 	s.writeFHIR(w, http.StatusOK, s.options.Version.body(found))
 }
 
-// open authorises the request for one type, in the words of the version, and finds the record; it has answered when it returns false.
-func (s *Server) open(w http.ResponseWriter, r *http.Request, resourceType string, what scope.Interaction) (session, bool) {
+// open authorises the request for one type, in the words of the version, and finds the record; it has
+// answered when it returns false.
+func (s *Server) open(w http.ResponseWriter, r *http.Request, resourceType string,
+	what scope.Interaction,
+) (session, bool) {
 	current, err := s.authenticate(r)
 	if errors.Is(err, ErrNoAccess) {
 		challenge := `Bearer realm="sandbox"`

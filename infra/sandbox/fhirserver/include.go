@@ -21,7 +21,8 @@ func provenance() include {
 	return include{source: "Provenance", param: "target", reverse: true, path: []string{"target"}}
 }
 
-// includes are the ones that a search for the type takes, when it can be searched, in the order of the CapabilityStatement.
+// includes are the ones that a search for the type takes, when it can be searched, in the order of
+// the CapabilityStatement.
 func includes(resourceType string) []include {
 	switch resourceType {
 	case "MedicationRequest", "MedicationDispense":

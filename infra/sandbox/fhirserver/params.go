@@ -26,14 +26,18 @@ type param struct {
 
 // compartment holds the types that R4 finds in a patient's compartment by a search
 // (https://hl7.org/fhir/R4/compartmentdefinition-patient.html).
-const compartment = "Account AdverseEvent AllergyIntolerance Appointment AppointmentResponse AuditEvent Basic BodyStructure CarePlan " +
-	"CareTeam ChargeItem Claim ClaimResponse ClinicalImpression Communication CommunicationRequest Composition Condition Consent " +
+const compartment = "Account AdverseEvent AllergyIntolerance Appointment AppointmentResponse AuditEvent Basic " +
+	"BodyStructure CarePlan " +
+	"CareTeam ChargeItem Claim ClaimResponse ClinicalImpression Communication CommunicationRequest Composition " +
+	"Condition Consent " +
 	"Coverage CoverageEligibilityRequest CoverageEligibilityResponse DetectedIssue DeviceRequest DeviceUseStatement " +
 	"DiagnosticReport DocumentManifest DocumentReference Encounter EnrollmentRequest EpisodeOfCare ExplanationOfBenefit " +
 	"FamilyMemberHistory Flag Goal Group GuidanceResponse ImagingStudy Immunization ImmunizationEvaluation " +
-	"ImmunizationRecommendation Invoice List MeasureReport Media MedicationAdministration MedicationDispense MedicationRequest " +
+	"ImmunizationRecommendation Invoice List MeasureReport Media MedicationAdministration MedicationDispense " +
+	"MedicationRequest " +
 	"MedicationStatement MolecularSequence NutritionOrder Observation Person Procedure Provenance QuestionnaireResponse " +
-	"RelatedPerson RequestGroup ResearchSubject RiskAssessment Schedule ServiceRequest Specimen SupplyDelivery SupplyRequest Task " +
+	"RelatedPerson RequestGroup ResearchSubject RiskAssessment Schedule ServiceRequest Specimen SupplyDelivery " +
+	"SupplyRequest Task " +
 	"VisionPrescription"
 
 // searchParams are the parameters that the server honours for a type, in the order of the CapabilityStatement. Types
@@ -112,8 +116,8 @@ func patientParams(resourceType string) []param {
 	}
 }
 
-// params are the parameters that this server honours for a type: all that there are, unless its options say by which of two it
-// finds the patient.
+// params are the parameters that this server honours for a type: all that there are, unless its options say by which of
+// two it finds the patient.
 func (s *Server) params(resourceType string) []param {
 	all := searchParams(resourceType)
 	has := func(name string) bool { return slices.ContainsFunc(all, func(p param) bool { return p.name == name }) }

@@ -78,8 +78,9 @@ func check(query url.Values) *problem {
 	return nil
 }
 
-// authorize answers GET /authorize: the page, and with a decision the redirect back. What is wrong with the client or its redirect
-// URI is shown on a page and never redirected (RFC 6749 section 4.1.2.1); everything else goes back to the client.
+// authorize answers GET /authorize: the page, and with a decision the redirect back. What is wrong with the
+// client or its redirect URI is shown on a page and never redirected (RFC 6749 section 4.1.2.1); everything else
+// goes back to the client.
 func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	own := r.URL.Query()
 	asked, ok, err := s.asked(r, own)
@@ -103,13 +104,18 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 		s.back(w, asked, url.Values{"error": {"access_denied"}, "error_description": {"the patient declined"}})
 	case own.Get(decisionParam) == "":
 		s.choicePage(w, r)
-	case !isPatient || own.Get(decisionParam) != "approve" || !slices.Contains(shapes(), shapeOf(own)) || !slices.Contains(faults(), faultOf(own)):
+	case !isPatient || own.Get(decisionParam) != "approve" || !slices.Contains(shapes, shapeOf(own)) ||
+		!slices.Contains(faults, faultOf(own)):
 		s.errorPage(w, r)
 	case faultOf(own) == faultUnavailable:
-		s.back(w, asked, url.Values{"error": {"temporarily_unavailable"}, "error_description": {"the sandbox was told to answer so"}})
+		s.back(w, asked, url.Values{
+			"error":             {"temporarily_unavailable"},
+			"error_description": {"the sandbox was told to answer so"},
+		})
 	default:
 		s.approve(w, r, asked, codeRecord{
-			ClientID: client.ID, RedirectURI: asked.Get("redirect_uri"), Challenge: asked.Get("code_challenge"), Nonce: asked.Get("nonce"),
+			ClientID: client.ID, RedirectURI: asked.Get("redirect_uri"), Challenge: asked.Get("code_challenge"),
+			Nonce:   asked.Get("nonce"),
 			Subject: person.Subject, Shape: shapeOf(own), Fault: faultOf(own),
 		})
 	}

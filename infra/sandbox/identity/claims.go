@@ -43,20 +43,19 @@ const (
 	expiresSoonWithin = 20 * time.Second
 )
 
-// shapes are the values of the parameter shape: the flat claims of CMS-aligned networks, those of the RCE's SOP, and OpenID Connect
-// for Identity Assurance. The first is the usual one.
-func shapes() []string { return []string{shapeCMS, shapeSOP, shapeVerified} }
+// shapes are the values of the parameter shape: the flat claims of CMS-aligned networks, those of the RCE's SOP, and
+// OpenID Connect for Identity Assurance. The first is the usual one.
+var shapes = []string{shapeCMS, shapeSOP, shapeVerified}
 
 // faults are the values of the parameter fault. The first is none.
-func faults() []string {
-	return []string{
-		faultNone, faultLevel, faultExpiresSoon, faultExpired, faultSession, faultAudience, faultNonce, faultIssuer, faultSignature,
-		faultKey, faultBirthDate, faultAddress, faultUnavailable, faultTokenFails,
-	}
+var faults = []string{
+	faultNone, faultLevel, faultExpiresSoon, faultExpired, faultSession, faultAudience, faultNonce, faultIssuer,
+	faultSignature,
+	faultKey, faultBirthDate, faultAddress, faultUnavailable, faultTokenFails,
 }
 
-func shapeOf(query url.Values) string { return orFirst(query.Get(shapeParam), shapes()) }
-func faultOf(query url.Values) string { return orFirst(query.Get(faultParam), faults()) }
+func shapeOf(query url.Values) string { return orFirst(query.Get(shapeParam), shapes) }
+func faultOf(query url.Values) string { return orFirst(query.Get(faultParam), faults) }
 
 func orFirst(value string, all []string) string {
 	if value == "" {
@@ -144,7 +143,8 @@ func said(person tefca.Person, code codeRecord) map[string]any {
 	return vouched(claims, code)
 }
 
-// vouched says the level, in the way of the shape; the RCE's own says it by contract alone, and so nothing unless it is low.
+// vouched says the level, in the way of the shape; the RCE's own says it by contract alone, and so
+// nothing unless it is low.
 func vouched(claims map[string]any, code codeRecord) map[string]any {
 	level := 2
 	if code.Fault == faultLevel {
@@ -153,7 +153,8 @@ func vouched(claims map[string]any, code codeRecord) map[string]any {
 	switch {
 	case code.Shape == shapeVerified:
 		return map[string]any{"verified_claims": map[string]any{
-			"verification": map[string]any{"trust_framework": "nist_800_63A", "assurance_level": fmt.Sprintf("ial%d", level)}, "claims": claims,
+			"verification": map[string]any{"trust_framework": "nist_800_63A", "assurance_level": fmt.Sprintf("ial%d", level)},
+			"claims":       claims,
 		}}
 	case code.Shape == shapeCMS || level < 2:
 		claims["identity_assurance_level"] = level
@@ -168,7 +169,8 @@ func place(a tefca.Address, shape string) map[string]string {
 		region = "regionality"
 	}
 	all := map[string]string{
-		"street_address": strings.ReplaceAll(a.Street, ", ", "\n"), "locality": a.City, region: a.State, "postal_code": a.PostalCode, "country": a.Country,
+		"street_address": strings.ReplaceAll(a.Street, ", ", "\n"), "locality": a.City, region: a.State,
+		"postal_code": a.PostalCode, "country": a.Country,
 	}
 	maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
 

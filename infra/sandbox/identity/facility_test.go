@@ -28,7 +28,8 @@ func (w world) facility(t *testing.T) *facilitated.Network {
 	name, nameErr := url.Parse(uri)
 	key, keyErr := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	der, derErr := x509.MarshalPKCS8PrivateKey(key)
-	request, requestErr := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{URIs: []*url.URL{name}}, key)
+	request, requestErr := x509.CreateCertificateRequest(rand.Reader,
+		&x509.CertificateRequest{URIs: []*url.URL{name}}, key)
 	for _, err := range []error{nameErr, keyErr, derErr, requestErr} {
 		if err != nil {
 			t.Fatal(err)
@@ -39,13 +40,15 @@ func (w world) facility(t *testing.T) *facilitated.Network {
 	}
 	fetch := func(method, path, body string) string {
 		recorded := httptest.NewRecorder()
-		w.ServeHTTP(recorded, httptest.NewRequestWithContext(t.Context(), method, base+"/sandbox/udap"+path, strings.NewReader(body)))
+		w.ServeHTTP(recorded, httptest.NewRequestWithContext(t.Context(), method, base+"/sandbox/udap"+path,
+			strings.NewReader(body)))
 
 		return recorded.Body.String()
 	}
 	network, err := facilitated.New(facilitated.Config{
-		ClientURI: uri, ClientName: "Recordbridge test", Contacts: []string{"mailto:ops@us.example"}, OrganizationID: "urn:oid:2.999.1",
-		ConsentPolicy: []string{"urn:oid:2.999.2"}, Anchors: fetch(http.MethodGet, "/anchor", ""),
+		ClientURI: uri, ClientName: "Recordbridge test", Contacts: []string{"mailto:ops@us.example"},
+		OrganizationID: "urn:oid:2.999.1",
+		ConsentPolicy:  []string{"urn:oid:2.999.2"}, Anchors: fetch(http.MethodGet, "/anchor", ""),
 		Certificates: fetch(http.MethodPost, "/certificate", text("CERTIFICATE REQUEST", request)),
 		Places:       []facilitated.Place{{ID: "urn:oid:2.999.7", Name: "Orchard Health", FHIRBase: base + "/sandbox/fhir"}},
 	}, secret.New(text("PRIVATE KEY", der)), facilitated.Deps{
@@ -63,9 +66,10 @@ func TestWhomTheProviderVouchesForIsKnownAtTheFacility(t *testing.T) {
 	w := newWorld(t)
 	network := w.facility(t)
 	for _, patient := range people.All() {
-		for _, shape := range provider.Shapes() {
+		for _, shape := range provider.Shapes {
 			left, pinned := w.leave(t)
-			who, err := w.comeBack(t, pinned, returned(t, w.get(left+"&person="+patient.Subject+"&decision=approve&shape="+shape, "")))
+			who, err := w.comeBack(t, pinned, returned(t,
+				w.get(left+"&person="+patient.Subject+"&decision=approve&shape="+shape, "")))
 			if err != nil {
 				t.Fatal(err)
 			}

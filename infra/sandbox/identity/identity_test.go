@@ -54,9 +54,11 @@ func newWorld(t *testing.T) world {
 	w.clock.Store(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Unix())
 	handler, err := sandbox.New(sandbox.Deps{
 		BaseURL: base + "/sandbox", Personas: persona.Builtin(), Clients: []oauth.Client{
-			{ID: identity.SimulatedClient, RedirectURIs: []string{callback}}, {ID: "another", RedirectURIs: []string{"https://other.example/back"}},
+			{ID: identity.SimulatedClient, RedirectURIs: []string{callback}},
+			{ID: "another", RedirectURIs: []string{"https://other.example/back"}},
 		},
-		Store: memstore.New(), Now: w.now, Random: rand.Reader, AccessTokenTTL: time.Hour, CodeTTL: time.Minute, Logger: slog.New(slog.DiscardHandler),
+		Store: memstore.New(), Now: w.now, Random: rand.Reader, AccessTokenTTL: time.Hour, CodeTTL: time.Minute,
+		Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +148,8 @@ func (w world) comeBack(t *testing.T, pinned identity.Authority, told url.Values
 
 	return w.Exchange(t.Context(), pinned, identity.Return{
 		Provider: "simulated",
-		Code:     secret.New(told.Get("code")), Issuer: told.Get("iss"), Error: told.Get("error"), Verifier: secret.New(verifier),
+		Code:     secret.New(told.Get("code")), Issuer: told.Get("iss"), Error: told.Get("error"),
+		Verifier:  secret.New(verifier),
 		NonceHash: binding.Hash(nonce),
 	})
 }
@@ -155,7 +158,7 @@ func TestEveryPatientIsVouchedForInEveryShape(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, patient := range people.All() {
-		for _, shape := range append(provider.Shapes(), "") {
+		for _, shape := range append(provider.Shapes, "") {
 			left, pinned := w.leave(t)
 			told := returned(t, w.get(left+"&person="+patient.Subject+"&decision=approve&shape="+shape, ""))
 			who, err := w.comeBack(t, pinned, told)
@@ -177,16 +180,18 @@ func TestEveryFaultEndsInItsCause(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	causes := map[string]string{
-		"none": "", "low-level": "level_too_low", "expires-soon": "", "expired": "identity_expired", "old-session": "token_invalid", "wrong-audience": "token_invalid",
-		"wrong-nonce": "token_invalid", "wrong-issuer": "token_invalid", "bad-signature": "token_invalid", "unknown-key": "token_invalid",
+		"none": "", "low-level": "level_too_low", "expires-soon": "", "expired": "identity_expired",
+		"old-session": "token_invalid", "wrong-audience": "token_invalid",
+		"wrong-nonce": "token_invalid", "wrong-issuer": "token_invalid", "bad-signature": "token_invalid",
+		"unknown-key":   "token_invalid",
 		"no-birth-date": "demographics_missing", "no-address": "demographics_missing", "unavailable": "provider_unavailable",
 		"token-fails": "provider_unavailable",
 	}
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(causes)), slices.Sorted(slices.Values(provider.Faults()))); diff != "" {
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(causes)), slices.Sorted(slices.Values(provider.Faults))); diff != "" {
 		t.Errorf("faults (-want +got):\n%s", diff)
 	}
 	for fault, cause := range causes {
-		for _, shape := range provider.Shapes() {
+		for _, shape := range provider.Shapes {
 			left, pinned := w.leave(t)
 			told := returned(t, w.get(left+"&person=p01&decision=approve&fault="+fault+"&shape="+shape, ""))
 			who, err := w.comeBack(t, pinned, told)
@@ -204,7 +209,8 @@ func TestWhoDeclinesIsSentBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	left, pinned := w.leave(t)
-	if _, err := w.comeBack(t, pinned, returned(t, w.get(left+"&decision=decline", ""))); identity.CauseOf(err) != "declined" {
+	if _, err := w.comeBack(t, pinned, returned(t,
+		w.get(left+"&decision=decline", ""))); identity.CauseOf(err) != "declined" {
 		t.Error(err)
 	}
 }
@@ -212,7 +218,8 @@ func TestWhoDeclinesIsSentBack(t *testing.T) {
 // form is a good exchange of a code.
 func form(code string) url.Values {
 	return url.Values{
-		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {callback}, "code_verifier": {verifier}, "client_id": {identity.SimulatedClient},
+		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {callback}, "code_verifier": {verifier},
+		"client_id": {identity.SimulatedClient},
 	}
 }
 
@@ -229,8 +236,10 @@ func TestACodeIsForWhoAskedForItOnceAndForAMinute(t *testing.T) {
 	token := base + "/sandbox/identity/token"
 	code := w.code(t)
 	for name, change := range map[string]url.Values{
-		"another client": {"client_id": {"another"}}, "no client": {"client_id": {}}, "another address": {"redirect_uri": {callback + "/"}},
-		"another verifier": {"code_verifier": {strings.ToUpper(verifier)}}, "no verifier": {"code_verifier": {}}, "another code": {"code": {"x"}},
+		"another client": {"client_id": {"another"}}, "no client": {"client_id": {}},
+		"another address":  {"redirect_uri": {callback + "/"}},
+		"another verifier": {"code_verifier": {strings.ToUpper(verifier)}}, "no verifier": {"code_verifier": {}},
+		"another code":  {"code": {"x"}},
 		"another grant": {"grant_type": {"refresh_token"}}, "two codes": {"code": {code, code}},
 	} {
 		wrong := form(code)
@@ -270,7 +279,8 @@ func TestACodeIsForWhoAskedForItOnceAndForAMinute(t *testing.T) {
 // request is a good one, as it stands in an address.
 func request() url.Values {
 	return url.Values{
-		"response_type": {"code"}, "client_id": {identity.SimulatedClient}, "redirect_uri": {callback}, "scope": {"openid"}, "state": {"state-1"},
+		"response_type": {"code"}, "client_id": {identity.SimulatedClient}, "redirect_uri": {callback}, "scope": {"openid"},
+		"state": {"state-1"},
 		"nonce": {nonce}, "code_challenge": {challenge()}, "code_challenge_method": {"S256"},
 	}
 }
@@ -299,7 +309,8 @@ func TestARequestIsCheckedHoweverItComes(t *testing.T) {
 		maps.Copy(wrong, test.change)
 		answered := w.get(authorize+wrong.Encode()+"&person=p01&decision=approve", "")
 		location := answered.Header().Get("Location")
-		if test.shown && (answered.Code != http.StatusBadRequest || location != "") || !test.shown && !strings.HasPrefix(location, callback+"?error=") {
+		if test.shown && (answered.Code != http.StatusBadRequest || location != "") || !test.shown &&
+			!strings.HasPrefix(location, callback+"?error=") {
 			t.Errorf("%s: %d to %q", name, answered.Code, location)
 		}
 		if status, answer := w.post(t, par, wrong); status != http.StatusBadRequest || answer["error"] == nil {
@@ -312,13 +323,15 @@ func TestAPushedRequestIsTheOneThatCounts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	left, _ := w.leave(t)
-	told := returned(t, w.get(left+"&state=another&redirect_uri=https%3A%2F%2Fevil.example&person=p01&decision=approve", ""))
+	told := returned(t,
+		w.get(left+"&state=another&redirect_uri=https%3A%2F%2Fevil.example&person=p01&decision=approve", ""))
 	if told.Get("code") == "" {
 		t.Error("no code")
 	}
 	for name, address := range map[string]string{
 		"another client's": strings.Replace(left, identity.SimulatedClient, "another", 1), "no such request": left + "x",
-		"an unknown shape": left + "&person=p01&decision=approve&shape=x", "an unknown fault": left + "&person=p01&decision=approve&fault=x",
+		"an unknown shape":  left + "&person=p01&decision=approve&shape=x",
+		"an unknown fault":  left + "&person=p01&decision=approve&fault=x",
 		"an unknown person": left + "&person=x&decision=approve", "an unknown decision": left + "&person=p01&decision=x",
 	} {
 		if answered := w.get(address, ""); answered.Code != http.StatusBadRequest || answered.Header().Get("Location") != "" {
@@ -335,7 +348,10 @@ func TestThePageShowsEveryPatientInThePersonsLanguage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	left, _ := w.leave(t)
-	for languages, want := range map[string]string{"": "en", "es-MX,es;q=0.9,en;q=0.8": "es", "de, es;q=0.5": "es", "en-US,es": "en", "fr": "en"} {
+	for languages, want := range map[string]string{
+		"": "en", "es-MX,es;q=0.9,en;q=0.8": "es", "de, es;q=0.5": "es",
+		"en-US,es": "en", "fr": "en",
+	} {
 		answered := w.get(left, languages)
 		page := answered.Body.String()
 		if answered.Code != http.StatusOK || !strings.Contains(page, `"language":"`+want+`"`) {
@@ -347,12 +363,13 @@ func TestThePageShowsEveryPatientInThePersonsLanguage(t *testing.T) {
 			}
 		}
 		policy := answered.Header().Get("Content-Security-Policy")
-		if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") || answered.Header().Get("Cache-Control") != "no-store" {
+		if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") ||
+			answered.Header().Get("Cache-Control") != "no-store" {
 			t.Errorf("headers %v", answered.Header())
 		}
 	}
 	script := w.get(base+"/sandbox/identity/assets/identity.js", "").Body.String()
-	for _, word := range append(provider.Shapes(), provider.Faults()...) {
+	for _, word := range append(provider.Shapes, provider.Faults...) {
 		if strings.Count(script, `"`+word+`":`) != 2 {
 			t.Errorf("%s is not told in both languages", word)
 		}
@@ -370,7 +387,8 @@ func TestOtherPathsAndMethodsAreRefused(t *testing.T) {
 			t.Errorf("%s: %d", path, answered.Code)
 		}
 	}
-	if answered := w.get(base+"/sandbox/identity/token", ""); answered.Code != http.StatusMethodNotAllowed || answered.Header().Get("Allow") != http.MethodPost {
+	if answered := w.get(base+"/sandbox/identity/token", ""); answered.Code != http.StatusMethodNotAllowed ||
+		answered.Header().Get("Allow") != http.MethodPost {
 		t.Errorf("%d %v", answered.Code, answered.Header())
 	}
 }

@@ -42,10 +42,11 @@ func (s *Server) choicePage(w http.ResponseWriter, r *http.Request) {
 	for _, p := range patients {
 		home := p.Person.Addresses[0]
 		all = append(all, choice{
-			Subject: p.Subject, Name: p.Person.Given + " " + p.Person.Family, Born: p.Person.BirthDate, Home: home.City + ", " + home.State, Story: p.Story,
+			Subject: p.Subject, Name: p.Person.Given + " " + p.Person.Family, Born: p.Person.BirthDate,
+			Home: home.City + ", " + home.State, Story: p.Story,
 		})
 	}
-	s.writePage(w, http.StatusOK, view{Kind: "choice", Language: language(r), People: all, Shapes: shapes(), Faults: faults()})
+	s.writePage(w, http.StatusOK, view{Kind: "choice", Language: language(r), People: all, Shapes: shapes, Faults: faults})
 }
 
 // errorPage is for what must not be redirected. Nothing that the client sent is repeated on it.

@@ -1,12 +1,16 @@
 package identity
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
 	"net/http"
 	"net/url"
 	"regexp"
+
+	"recordbridge/infra/sandbox/jose"
+	"recordbridge/infra/sandbox/oauth"
 )
 
 // pkceVerifier is the syntax of RFC 7636 section 4.1.
@@ -58,7 +62,8 @@ func matches(code codeRecord, form url.Values) bool {
 	sum := sha256.Sum256([]byte(verifier))
 	challenge := base64.RawURLEncoding.EncodeToString(sum[:])
 
-	return form.Get("client_id") == code.ClientID && form.Get("redirect_uri") == code.RedirectURI && pkceVerifier.MatchString(verifier) &&
+	return form.Get("client_id") == code.ClientID && form.Get("redirect_uri") == code.RedirectURI &&
+		pkceVerifier.MatchString(verifier) &&
 		subtle.ConstantTimeCompare([]byte(challenge), []byte(code.Challenge)) == 1
 }
 
@@ -81,4 +86,18 @@ func (s *Server) issue(w http.ResponseWriter, r *http.Request, code codeRecord) 
 	s.writeJSON(w, http.StatusOK, map[string]any{
 		"access_token": access, "token_type": "Bearer", "expires_in": int(tokenLasts.Seconds()), "id_token": signed,
 	})
+}
+
+// Keys are those by which a facility of the network checks this provider's tokens (package udap); it
+// has none of another issuer.
+func (s *Server) Keys(ctx context.Context, issuer string) (jose.KeySet, error) {
+	if issuer != s.Issuer {
+		return jose.KeySet{}, nil
+	}
+	key, err := s.SigningKey(ctx)
+	if err != nil {
+		return jose.KeySet{}, err
+	}
+
+	return jose.PublicKeys(key, oauth.SigningKeyID), nil
 }

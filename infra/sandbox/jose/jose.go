@@ -63,7 +63,8 @@ func Sign(key *rsa.PrivateKey, keyID string, claims map[string]any) (string, err
 	return sign(key, (&jose.SignerOptions{}).WithType("JWT").WithHeader("kid", keyID), claims)
 }
 
-// SignCertified makes a JWT with RS256 whose header has the certificates of the key: DER in base64 (RFC 7515 section 4.1.6).
+// SignCertified makes a JWT with RS256 whose header has the certificates of the key: DER in base64
+// (RFC 7515 section 4.1.6).
 func SignCertified(key *rsa.PrivateKey, chain []string, claims map[string]any) (string, error) {
 	return sign(key, (&jose.SignerOptions{}).WithHeader("x5c", chain), claims)
 }

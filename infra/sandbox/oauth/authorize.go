@@ -222,7 +222,8 @@ func (s *Server) approve(
 	// The record is kept after its time, so that a late replay still finds the grant that it endangers.
 	err = s.save(r.Context(), codeKey(code), codeRecord{
 		GrantID: grantID, ClientID: request.client.ID, RedirectURI: request.redirectURI,
-		Challenge: request.challenge, PersonaID: person.ID, Scopes: request.scopes, ExpiresAt: expiresAt, Site: s.site, Nonce: request.nonce,
+		Challenge: request.challenge, PersonaID: person.ID, Scopes: request.scopes, ExpiresAt: expiresAt, Site: s.site,
+		Nonce: request.nonce,
 	}, s.now().Add(consentLasts).Unix())
 	if err != nil {
 		s.fail(w, r, err)

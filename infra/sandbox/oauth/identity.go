@@ -121,8 +121,8 @@ func (s *Server) sign(ctx context.Context, claims map[string]any) (string, error
 	return jose.Sign(key, SigningKeyID, claims)
 }
 
-// SigningKey is made by whoever needs it first, and shared through the store: the processes of one sandbox, and its identity
-// provider, sign with one key.
+// SigningKey is made by whoever needs it first, and shared through the store: the processes of one sandbox, and its
+// identity provider, sign with one key.
 func (s *Server) SigningKey(ctx context.Context) (*rsa.PrivateKey, error) {
 	raw, found, err := s.store.Get(ctx, signingKey)
 	if err != nil {

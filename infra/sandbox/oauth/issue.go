@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,7 +35,8 @@ func (s *Server) issue(ctx context.Context, grantID string, grant grantRecord, s
 	now := s.now()
 	lifetime := s.with.Duration(switches.AccessLifetime, s.accessTTL)
 	answer := tokenAnswer{
-		TokenType: "Bearer", ExpiresIn: s.expiresIn(lifetime), Scope: strings.Join(scopes, " "), Patient: s.namedPatient(grant),
+		TokenType: "Bearer", ExpiresIn: s.expiresIn(lifetime), Scope: strings.Join(scopes, " "),
+		Patient: s.namedPatient(grant),
 	}
 	if s.with.Has(switches.Practice) {
 		answer.Practice = PracticeID
@@ -77,7 +79,10 @@ func (s *Server) expiresIn(lifetime time.Duration) any {
 
 // namedPatient is the patient of the token answer, empty at portals that name the patient elsewhere or not at all.
 func (s *Server) namedPatient(grant grantRecord) string {
-	elsewhere := []string{switches.NoPatient, switches.PatientUnnamed, switches.PatientFHIRUser, switches.PatientJWT, switches.PatientUserinfo}
+	elsewhere := []string{
+		switches.NoPatient, switches.PatientUnnamed, switches.PatientFHIRUser, switches.PatientJWT,
+		switches.PatientUserinfo,
+	}
 	if slices.ContainsFunc(elsewhere, s.with.Has) {
 		return ""
 	}
@@ -97,4 +102,42 @@ func (s *Server) tellExpiry(answer *tokenAnswer, seconds int64) {
 	case "refresh_expires_in":
 		answer.RefreshExpiresIn = seconds
 	}
+}
+
+// IssueTo answers a token request whose client another side of the portal has let in (package udap): a token for the
+// record of a person, without a refresh token, whatever is asked. The client's next request gets another one.
+func (s *Server) IssueTo(w http.ResponseWriter, r *http.Request, clientID, personaID, requested string) {
+	var scopes []string
+	for _, one := range s.grantable(requested) {
+		if one != "offline_access" {
+			scopes = append(scopes, one)
+		}
+	}
+	if len(scopes) == 0 {
+		s.writeError(w, oauthError{"invalid_scope", "nothing of that can be granted"})
+
+		return
+	}
+	id, err := s.newSecret()
+	if err != nil {
+		s.fail(w, r, err)
+
+		return
+	}
+	grant := grantRecord{
+		ClientID: clientID, PersonaID: personaID, Scopes: scopes,
+		ExpiresAt: s.now().Add(consentLasts).Unix(), Site: s.site,
+	}
+	if err = s.save(r.Context(), grantKey(id), grant, grant.ExpiresAt); err != nil {
+		s.fail(w, r, err)
+
+		return
+	}
+	answer, err := s.issue(r.Context(), id, grant, scopes)
+	if err != nil {
+		s.fail(w, r, err)
+
+		return
+	}
+	s.writeJSON(w, http.StatusOK, answer)
 }

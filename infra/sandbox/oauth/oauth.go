@@ -29,8 +29,8 @@ type Client struct {
 	Secret string
 	// Keys makes the client one with private_key_jwt; the zero value means that it has no keys.
 	Keys jose.KeySet
-	// RedirectURIs are compared character by character, but that one which ends in "/*" stands for every one with a segment of
-	// letters, digits and dashes there: the sandbox is registered with whoever calls.
+	// RedirectURIs are compared character by character, but that one which ends in "/*" stands for every one with a
+	// segment of letters, digits and dashes there: the sandbox is registered with whoever calls.
 	RedirectURIs []string
 }
 

@@ -54,7 +54,9 @@ func (s *Server) signInPage(w http.ResponseWriter, request authorizeRequest, que
 	})
 }
 
-func (s *Server) consentPage(w http.ResponseWriter, request authorizeRequest, person persona.Persona, query url.Values) {
+func (s *Server) consentPage(w http.ResponseWriter, request authorizeRequest, person persona.Persona,
+	query url.Values,
+) {
 	s.writePage(w, http.StatusOK, view{
 		Kind: "consent", App: request.client.ID, Person: person.Name,
 		Data:    dataLabels(request.scopes, person.Types),

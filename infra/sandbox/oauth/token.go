@@ -49,7 +49,8 @@ func (s *Server) Token(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 		s.fail(w, r, err)
-	case problem != nil && problem.code == "invalid_grant" && form.Get("grant_type") == grantCode && s.with.Has(switches.UnknownCode500):
+	case problem != nil && problem.code == "invalid_grant" && form.Get("grant_type") == grantCode &&
+		s.with.Has(switches.UnknownCode500):
 		w.WriteHeader(http.StatusInternalServerError)
 	case problem != nil:
 		s.writeError(w, *problem)

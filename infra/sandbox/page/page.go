@@ -1,5 +1,6 @@
-// Package page owns how the sandbox's pages are served: one static document each, whose JSON block a script draws. That keeps
-// HTML templates, which double a binary, out of the function. What a page says is the business of the server that it belongs to.
+// Package page owns how the sandbox's pages are served: one static document each, whose JSON block a script draws.
+// That keeps HTML templates, which double a binary, out of the function. What a page says is the business of the
+// server that it belongs to.
 package page
 
 import (
@@ -12,11 +13,13 @@ import (
 // place is where the JSON block stands in a document.
 const place = "__PAGE_DATA__"
 
-// policy forbids everything but the page's own style and script. The pages have links and no forms, because a browser applies
-// form-action to the whole chain of redirects that follows, and that chain is the client's.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+// policy forbids everything but the page's own style and script. The pages have links and no forms, because a browser
+// applies form-action to the whole chain of redirects that follows, and that chain is the client's.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; " +
+	"frame-ancestors 'none'"
 
-// Write answers with a document and its block. The error is that of a block that cannot be encoded; nothing is answered then.
+// Write answers with a document and its block. The error is that of a block that cannot be encoded;
+// nothing is answered then.
 func Write(w http.ResponseWriter, status int, document []byte, block any) error {
 	// json.Marshal writes <, > and & as \u escapes, so no value can end the script element.
 	raw, err := json.Marshal(block)

@@ -32,10 +32,14 @@ func careCoordination(c *chart) {
 		"addresses":       list{reference(c.condition)},
 	})
 	c.add("CarePlan", object{
-		"status":    "active",
-		"intent":    "plan",
-		"category":  list{concept("http://hl7.org/fhir/us/core/CodeSystem/careplan-category", "assess-plan", "Assessment and Plan of Treatment")},
-		"text":      object{"status": "generated", "div": `<div xmlns="http://www.w3.org/1999/xhtml"><p>Diet, exercise &amp; a visit every quarter.</p></div>`},
+		"status": "active",
+		"intent": "plan",
+		"category": list{concept("http://hl7.org/fhir/us/core/CodeSystem/careplan-category", "assess-plan",
+			"Assessment and Plan of Treatment")},
+		"text": object{
+			"status": "generated",
+			"div":    `<div xmlns="http://www.w3.org/1999/xhtml"><p>Diet, exercise &amp; a visit every quarter.</p></div>`,
+		},
 		"subject":   c.patient(),
 		"encounter": reference(c.encounter),
 		"careTeam":  list{reference(team)},

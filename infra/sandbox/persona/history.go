@@ -20,7 +20,7 @@ func (c *chart) problem(what code, n int, category, status string) string {
 func vaccination(c *chart) { c.vaccinate(0) }
 
 func (c *chart) vaccinate(n int) {
-	all := vaccines()
+	all := vaccines
 	c.add("Immunization", object{
 		"status":             "completed",
 		"vaccineCode":        coded(all[c.roll("vaccine", n, len(all))]),
@@ -33,7 +33,7 @@ func (c *chart) vaccinate(n int) {
 }
 
 func allergies(c *chart) {
-	all := allergens()
+	all := allergens
 	first := c.roll("allergy", 0, len(all))
 	for i := range 2 {
 		c.add("AllergyIntolerance", object{
@@ -55,7 +55,7 @@ func allergies(c *chart) {
 
 // medications shows both ways of naming a drug: by reference and by code.
 func medications(c *chart) {
-	all := drugs()
+	all := drugs
 	first := c.roll("drug", 0, len(all))
 	c.medication = c.formulary(all[first])
 	c.prescribe(0, object{"medicationReference": reference(c.medication)})

@@ -49,7 +49,8 @@ func TestAFolderOfBundlesBecomesPersonas(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	writeBundle(t, folder, "b.json.gz", smallBundle)
-	writeBundle(t, folder, "a.json", `{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Patient","id":"lone"}}]}`)
+	writeBundle(t, folder, "a.json",
+		`{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Patient","id":"lone"}}]}`)
 	writeBundle(t, folder, "readme.txt", "not a bundle")
 	people, err := persona.LoadDir(folder)
 	if err != nil {
@@ -87,15 +88,17 @@ func TestABadFolderIsRefusedWithTheNameOfTheFile(t *testing.T) {
 	t.Parallel()
 	patient := `{"resource":{"resourceType":"Patient","id":"p"}}`
 	for name, content := range map[string]string{
-		"not JSON":           `{`,
-		"not a Bundle":       `{"resourceType":"Patient","id":"p"}`,
-		"no Patient":         `{"resourceType":"Bundle"}`,
-		"two Patients":       `{"resourceType":"Bundle","entry":[` + patient + `,{"resource":{"resourceType":"Patient","id":"q"}}]}`,
+		"not JSON":     `{`,
+		"not a Bundle": `{"resourceType":"Patient","id":"p"}`,
+		"no Patient":   `{"resourceType":"Bundle"}`,
+		"two Patients": `{"resourceType":"Bundle","entry":[` + patient +
+			`,{"resource":{"resourceType":"Patient","id":"q"}}]}`,
 		"same id twice":      `{"resourceType":"Bundle","entry":[` + patient + `,` + patient + `]}`,
 		"no id":              `{"resourceType":"Bundle","entry":[` + patient + `,{"resource":{"resourceType":"Goal"}}]}`,
 		"no type":            `{"resourceType":"Bundle","entry":[` + patient + `,{"resource":{"id":"x"}}]}`,
 		"entry without body": `{"resourceType":"Bundle","entry":[` + patient + `,{"fullUrl":"urn:uuid:1"}]}`,
-		"dangling urn":       `{"resourceType":"Bundle","entry":[` + patient + `,{"resource":{"resourceType":"Goal","id":"g","subject":{"reference":"urn:uuid:x"}}}]}`,
+		"dangling urn": `{"resourceType":"Bundle","entry":[` + patient +
+			`,{"resource":{"resourceType":"Goal","id":"g","subject":{"reference":"urn:uuid:x"}}}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -11,8 +11,8 @@ import (
 func notes(c *chart) {
 	c.note(0)
 	text := "Sandbox note.\nThe attachment of this document is inline: there is no Binary to fetch.\n"
-	c.add("DocumentReference", c.document(noteTypes()[3], 0, list{inline("text/plain", text)}))
-	c.add("DocumentReference", c.document(noteTypes()[1], 0, list{
+	c.add("DocumentReference", c.document(noteTypes[3], 0, list{inline("text/plain", text)}))
+	c.add("DocumentReference", c.document(noteTypes[1], 0, list{
 		inline("text/html", "<!doctype html><title>Note</title><p>Bold claims &amp; <b>bold</b> text.</p>"),
 		c.file("application/pdf", tinyPDF("Letter to "+c.spec.given+" "+c.spec.family)),
 	}))
@@ -20,7 +20,7 @@ func notes(c *chart) {
 
 // note adds the clinical note of visit n with its text in a Binary, and who recorded it.
 func (c *chart) note(n int) {
-	all := noteTypes()
+	all := noteTypes
 	kind := all[c.roll("note", n, len(all))]
 	attachment := c.file("text/plain", c.noteText(kind, n))
 	document := c.add("DocumentReference", c.document(kind, n, list{attachment}))

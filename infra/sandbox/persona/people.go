@@ -9,10 +9,13 @@ func identity(c *chart) {
 		"name": list{object{
 			"use": "official", "family": s.family, "given": list{s.given}, "text": s.given + " " + s.family,
 		}},
-		"gender":        s.gender,
-		"birthDate":     s.birth,
-		"telecom":       list{object{"system": "email", "value": s.id + "@patient.example", "use": "home"}},
-		"address":       list{object{"line": list{"1 Example Lane"}, "city": "Sampleton", "state": "MA", "postalCode": "00000", "country": "US"}},
+		"gender":    s.gender,
+		"birthDate": s.birth,
+		"telecom":   list{object{"system": "email", "value": s.id + "@patient.example", "use": "home"}},
+		"address": list{object{
+			"line": list{"1 Example Lane"}, "city": "Sampleton", "state": "MA",
+			"postalCode": "00000", "country": "US",
+		}},
 		"communication": list{object{"language": concept("urn:ietf:bcp:47", "en-US", "English"), "preferred": true}},
 		"extension": list{object{
 			"url":       "http://hl7.org/fhir/us/core/StructureDefinition/us-core-birthsex",

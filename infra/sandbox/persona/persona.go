@@ -48,12 +48,13 @@ func Builtin() []Persona {
 	return personas
 }
 
-// Of returns a generated persona with these demographics: sex is a FHIR administrative gender, birth a date. The record is that of a
-// healthy adult with a few years of check-ups.
+// Of returns a generated persona with these demographics: sex is a FHIR administrative gender, birth a date. The record
+// is that of a healthy adult with a few years of check-ups.
 func Of(id, given, family, sex, birth string) Persona {
 	return spec{
-		id: id, given: given, family: family, gender: sex, birth: birth, size: 75, firstVisit: "2023-01-10", visitEvery: 180 * day,
-		about: "A healthy adult with a few years of check-ups.", chronic: code{snomed, "55822004", "Hyperlipidemia"},
+		id: id, given: given, family: family, gender: sex, birth: birth, size: 75, firstVisit: "2023-01-10",
+		visitEvery: 180 * day,
+		about:      "A healthy adult with a few years of check-ups.", chronic: code{snomed, "55822004", "Hyperlipidemia"},
 	}.persona()
 }
 
@@ -64,7 +65,7 @@ func (s spec) persona() Persona {
 		Name:      s.given + " " + s.family,
 		About:     s.about,
 		Resources: s.size,
-		Types:     generatedTypes(),
+		Types:     generatedTypes,
 		load:      sync.OnceValues(s.generate),
 	}
 }

@@ -68,11 +68,9 @@ func builtinSpecs() []spec {
 }
 
 // generatedTypes lists every type that the generator can produce, sorted; a test holds it against the records.
-func generatedTypes() []string {
-	return []string{
-		"AllergyIntolerance", "Binary", "CarePlan", "CareTeam", "Claim", "Condition", "Coverage", "Device",
-		"DiagnosticReport", "DocumentReference", "Encounter", "ExplanationOfBenefit", "FamilyMemberHistory", "Goal",
-		"Immunization", "Location", "Medication", "MedicationRequest", "Observation", "Organization", "Patient",
-		"Practitioner", "Procedure", "Provenance", "RelatedPerson", "ServiceRequest", "Specimen",
-	}
+var generatedTypes = []string{
+	"AllergyIntolerance", "Binary", "CarePlan", "CareTeam", "Claim", "Condition", "Coverage", "Device",
+	"DiagnosticReport", "DocumentReference", "Encounter", "ExplanationOfBenefit", "FamilyMemberHistory", "Goal",
+	"Immunization", "Location", "Medication", "MedicationRequest", "Observation", "Organization", "Patient",
+	"Practitioner", "Procedure", "Provenance", "RelatedPerson", "ServiceRequest", "Specimen",
 }

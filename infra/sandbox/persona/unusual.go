@@ -33,5 +33,5 @@ func unusual(c *chart) {
 	})
 	line := "A long note, as a discharge summary copied forward many times tends to be.\n"
 	long := strings.Repeat(line, largeNote/len(line))
-	c.add("DocumentReference", c.document(noteTypes()[2], 0, list{c.file("text/plain", long)}))
+	c.add("DocumentReference", c.document(noteTypes[2], 0, list{c.file("text/plain", long)}))
 }

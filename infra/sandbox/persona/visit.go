@@ -23,7 +23,7 @@ func visit(c *chart) {
 	}
 	if n%3 == 0 {
 		c.note(n)
-		acute := acuteConditions()
+		acute := acuteConditions
 		c.problem(acute[c.roll("acute", n, len(acute))], n, "encounter-diagnosis", "resolved")
 	}
 	if n%4 == 0 {
@@ -43,7 +43,7 @@ func visit(c *chart) {
 // homeReading is a single Observation that refers to nothing but the patient: it fills a record to its exact size.
 func homeReading(c *chart) {
 	serial := c.serial["Observation"]
-	c.observe("vital-signs", vitalSigns()[0], c.visits+1, serial, object{})
+	c.observe("vital-signs", vitalSigns[0], c.visits+1, serial, object{})
 }
 
 func (c *chart) vitals(n int) {
@@ -66,7 +66,7 @@ func (c *chart) vitals(n int) {
 			},
 		},
 	})
-	for i, m := range vitalSigns() {
+	for i, m := range vitalSigns {
 		c.observe("vital-signs", m, n, n*10+i, object{"encounter": reference(c.encounter)})
 	}
 }
@@ -88,7 +88,7 @@ func (c *chart) observe(category string, m measure, n, serial int, extra object)
 
 // labReport adds an order, its specimen, the results and the report; every fourth report has a printable form too.
 func (c *chart) labReport(n int) {
-	panels := laboratoryPanels()
+	panels := laboratoryPanels
 	p := panels[c.roll("panel", n, len(panels))]
 	order := c.add("ServiceRequest", object{
 		"status":     "completed",
@@ -136,7 +136,7 @@ func (c *chart) labReport(n int) {
 }
 
 func (c *chart) operate(n int) {
-	all := procedures()
+	all := procedures
 	c.add("Procedure", object{
 		"status":          "completed",
 		"code":            coded(all[c.roll("procedure", n, len(all))]),

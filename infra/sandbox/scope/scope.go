@@ -26,7 +26,10 @@ var clinical = regexp.MustCompile(`^patient/(\*|[A-Z][A-Za-z]{1,63})\.(read|writ
 
 // Supported lists the scopes for the discovery document.
 func Supported() []string {
-	return []string{launchPatient, offlineAccess, onlineAccess, "patient/*.read", "patient/*.rs", "patient/*.r", "patient/*.s"}
+	return []string{
+		launchPatient, offlineAccess, onlineAccess, "patient/*.read", "patient/*.rs", "patient/*.r",
+		"patient/*.s",
+	}
 }
 
 // Grant narrows a requested scope string to what this server can grant: unknown scopes and every right to write are

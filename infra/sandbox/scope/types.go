@@ -3,7 +3,8 @@ package scope
 import "strings"
 
 // resourceTypes are the types of R4 (resourcelist.html), in alphabetical order.
-const resourceTypes = "Account ActivityDefinition AdverseEvent AllergyIntolerance Appointment AppointmentResponse AuditEvent " +
+const resourceTypes = "Account ActivityDefinition AdverseEvent AllergyIntolerance Appointment AppointmentResponse " +
+	"AuditEvent " +
 	"Basic Binary BiologicallyDerivedProduct BodyStructure Bundle CapabilityStatement CarePlan CareTeam " +
 	"CatalogEntry ChargeItem ChargeItemDefinition Claim ClaimResponse ClinicalImpression CodeSystem " +
 	"Communication CommunicationRequest CompartmentDefinition Composition ConceptMap Condition Consent " +

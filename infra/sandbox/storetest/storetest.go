@@ -14,7 +14,8 @@ import (
 // rivals is how many writers a race has.
 const rivals = 20
 
-// Run runs all tests against a store that is empty. Nothing that they write expires before a time that is long after now.
+// Run runs all tests against a store that is empty. Nothing that they write expires before a
+// time that is long after now.
 func Run(t *testing.T, s oauth.Store, now time.Time) {
 	t.Helper()
 	t.Run("a put replaces", func(t *testing.T) { putReplaces(t, s, now.Add(time.Hour)) })

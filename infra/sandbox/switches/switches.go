@@ -173,3 +173,6 @@ func (s Set) Types(name string) []string {
 func (s Set) Covers(name, resourceType string) bool {
 	return s.values[name] == "*" || slices.Contains(s.Types(name), resourceType)
 }
+
+// Table returns every switch there is.
+func Table() []Switch { return slices.Concat(fhirTable(), recordTable(), oauthTable()) }

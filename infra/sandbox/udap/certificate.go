@@ -24,8 +24,8 @@ func (s *Server) anchor(w http.ResponseWriter, r *http.Request) {
 	writePEM(w, keys.anchor.Raw)
 }
 
-// certificate answers POST /udap/certificate: a client certificate for the key and the one URI of a PKCS #10 request in PEM
-// (RFC 2986), for whoever asks. The private key stays where it was made.
+// certificate answers POST /udap/certificate: a client certificate for the key and the one URI of a PKCS #10 request in
+// PEM (RFC 2986), for whoever asks. The private key stays where it was made.
 func (s *Server) certificate(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	block, _ := pem.Decode(body)

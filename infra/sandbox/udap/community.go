@@ -34,7 +34,8 @@ const (
 
 var errCommunity = errors.New("the stored trust community cannot be read")
 
-// community is the stack's trust community: an anchor with its key, and the key of every portal. It is made once for each store.
+// community is the stack's trust community: an anchor with its key, and the key of every portal. It is
+// made once for each store.
 type community struct {
 	store  oauth.Store
 	now    func() time.Time
@@ -114,8 +115,9 @@ func (c *community) fresh() ([]byte, error) {
 func (c *community) anchorTemplate() *x509.Certificate {
 	return &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Sandbox trust community (invented)"},
-		NotBefore: c.now().Add(-time.Hour), NotAfter: c.now().Add(lasts), BasicConstraintsValid: true, IsCA: true, MaxPathLenZero: true,
-		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
+		NotBefore: c.now().Add(-time.Hour), NotAfter: c.now().Add(lasts), BasicConstraintsValid: true, IsCA: true,
+		MaxPathLenZero: true,
+		KeyUsage:       x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
 	}
 }
 
@@ -146,7 +148,8 @@ func (k *keys) issue(random io.Reader, public crypto.PublicKey, uri *url.URL, fr
 		return nil, fmt.Errorf("read random bytes: %w", err)
 	}
 	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
-		SerialNumber: new(big.Int).SetBytes(serial), Subject: pkix.Name{CommonName: "A member (invented)"}, URIs: []*url.URL{uri},
+		SerialNumber: new(big.Int).SetBytes(serial), Subject: pkix.Name{CommonName: "A member (invented)"},
+		URIs:      []*url.URL{uri},
 		NotBefore: from, NotAfter: until, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature,
 	}, k.anchor, public, k.signer)
 	if err != nil {

@@ -58,7 +58,8 @@ func (s *Server) signedMetadata(ctx context.Context) (string, error) {
 	now, issuer, named := s.config.Now(), s.fhirBase(), s.fhirBase()
 	from, until := now.Add(-skew), now.Add(leafLasts)
 	claims := map[string]any{
-		"iat": now.Unix(), "exp": now.Add(24 * time.Hour).Unix(), "token_endpoint": s.tokenURL(), "registration_endpoint": s.registrationURL(),
+		"iat": now.Unix(), "exp": now.Add(24 * time.Hour).Unix(), "token_endpoint": s.tokenURL(),
+		"registration_endpoint": s.registrationURL(),
 	}
 	switch {
 	case s.misbehaves("wrong-san"):

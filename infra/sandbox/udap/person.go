@@ -12,8 +12,8 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-// verified is what an identity provider says of a person, in its flat and in its nested form (OpenID Connect for Identity
-// Assurance).
+// verified is what an identity provider says of a person, in its flat and in its nested form (OpenID Connect
+// for Identity Assurance).
 type verified struct {
 	demographics
 
@@ -40,7 +40,8 @@ type patient struct {
 	BirthDate string `json:"birthDate"`
 }
 
-// person finds who is asked for: one whom an identity provider has verified, and who is the patient that the client names.
+// person finds who is asked for: one whom an identity provider has verified, and who is the
+// patient that the client names.
 func (s *Server) person(ctx context.Context, purpose extensions) (persona.Persona, problem, error) {
 	who, ok, err := s.identity(ctx, purpose.IAS.IDToken)
 	if err != nil {
@@ -72,7 +73,8 @@ func (s *Server) person(ctx context.Context, purpose extensions) (persona.Person
 
 // is says whether a Patient has the name and the birth date of a person. The Patient may have more given names.
 func (p patient) is(who demographics) bool {
-	if who.BirthDate == "" || len(p.Name) == 0 || p.BirthDate != who.BirthDate || !strings.EqualFold(p.Name[0].Family, who.Family) {
+	if who.BirthDate == "" || len(p.Name) == 0 || p.BirthDate != who.BirthDate ||
+		!strings.EqualFold(p.Name[0].Family, who.Family) {
 		return false
 	}
 	given, own := strings.Fields(strings.Join(p.Name[0].Given, " ")), strings.Fields(who.Given)

@@ -73,7 +73,8 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 func (a statement) complete() bool {
 	mail := slices.ContainsFunc(a.Contacts, func(c string) bool { return strings.HasPrefix(c, "mailto:") })
 
-	return a.Name != "" && mail && slices.Equal(a.GrantTypes, []string{clientCredentials}) && a.Authentication == keyAuthentication &&
+	return a.Name != "" && mail && slices.Equal(a.GrantTypes, []string{clientCredentials}) &&
+		a.Authentication == keyAuthentication &&
 		a.Scope != "" && a.RedirectURIs == nil
 }
 

@@ -83,7 +83,8 @@ func (s *Server) tokenURL() string           { return s.config.Base + "/udap/tok
 func (s *Server) registrationURL() string    { return s.config.Base + "/udap/register" }
 func (s *Server) key(parts ...string) string { return storeKey(append([]string{s.site}, parts...)...) }
 
-// problem is an error answer of RFC 6749 section 5.2 or RFC 7591 section 3.2.2. The description is ours, never a client's text.
+// problem is an error answer of RFC 6749 section 5.2 or RFC 7591 section 3.2.2. The description is
+// ours, never a client's text.
 type problem struct{ code, description string }
 
 func (s *Server) answer(w http.ResponseWriter, status int, body any) {

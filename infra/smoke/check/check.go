@@ -56,8 +56,8 @@ type step struct {
 	first bool // without it nothing else makes sense
 }
 
-// Run looks at everything, prints each step with its time and at the end what was left behind, and returns an error when a step
-// has failed, or ErrRefused.
+// Run looks at everything, prints each step with its time and at the end what was left behind, and returns an error
+// when a step has failed, or ErrRefused.
 func Run(ctx context.Context, o Options) error {
 	api, err := contract.ReadAPI(docs.OpenAPI())
 	if err != nil {
@@ -74,7 +74,8 @@ func Run(ctx context.Context, o Options) error {
 	for _, what := range c.left {
 		c.sayf("left              %s", what)
 	}
-	c.sayf("smoke: %d ok, %d failed, %d not checked, in %s", c.ok, c.failed, c.notChecked, c.Now().Sub(began).Round(time.Millisecond))
+	c.sayf("smoke: %d ok, %d failed, %d not checked, in %s", c.ok, c.failed, c.notChecked,
+		c.Now().Sub(began).Round(time.Millisecond))
 	if c.failed > 0 {
 		return fmt.Errorf("%d steps have failed", c.failed)
 	}

@@ -58,7 +58,8 @@ func (c *check) send(ctx context.Context, of request) (contract.Answer, error) {
 	}
 	got := contract.Answer{Status: response.StatusCode, Header: response.Header, Body: body}
 	if err := c.api.Check(of.method, of.path, got); err != nil {
-		return got, fmt.Errorf("not as docs/openapi.yaml says (status %d, x-request-id %s): %s", got.Status, got.Header.Get("X-Request-Id"), without(err, body))
+		return got, fmt.Errorf("not as docs/openapi.yaml says (status %d, x-request-id %s): %s", got.Status,
+			got.Header.Get("X-Request-Id"), without(err, body))
 	}
 	return got, nil
 }
@@ -83,7 +84,8 @@ func (c *check) expect(ctx context.Context, of request, status int, code string)
 	}
 	_ = json.Unmarshal(got.Body, &envelope) // pages and lists have none
 	if got.Status != status || envelope.Error != code {
-		return got, fmt.Errorf("%s %s answered %d %s, want %d %s (x-request-id %s)", of.method, of.path, got.Status, envelope.Error, status, code, got.Header.Get("X-Request-Id"))
+		return got, fmt.Errorf("%s %s answered %d %s, want %d %s (x-request-id %s)", of.method, of.path, got.Status,
+			envelope.Error, status, code, got.Header.Get("X-Request-Id"))
 	}
 	return got, nil
 }
@@ -126,9 +128,21 @@ func (c *check) refusals(ctx context.Context) (string, error) {
 		status int
 		code   string
 	}{
-		{request{method: http.MethodPut, path: "/bridge/events", key: own}, http.StatusMethodNotAllowed, "svc_method_not_allowed"},
-		{request{method: http.MethodPost, path: "/bridge/fhir/ehi-export", body: "{", key: own}, http.StatusBadRequest, "svc_invalid_request"},
-		{request{method: http.MethodGet, path: "/bridge/org_connection/" + ids.Random(), key: own}, http.StatusNotFound, "svc_not_found"},
+		{
+			request{method: http.MethodPut, path: "/bridge/events", key: own},
+			http.StatusMethodNotAllowed,
+			"svc_method_not_allowed",
+		},
+		{
+			request{method: http.MethodPost, path: "/bridge/fhir/ehi-export", body: "{", key: own},
+			http.StatusBadRequest,
+			"svc_invalid_request",
+		},
+		{
+			request{method: http.MethodGet, path: "/bridge/org_connection/" + ids.Random(), key: own},
+			http.StatusNotFound,
+			"svc_not_found",
+		},
 		{request{method: http.MethodGet, path: "/bridge/org"}, http.StatusBadRequest, "svc_invalid_request"},
 	}
 	for _, of := range cases {
@@ -145,7 +159,10 @@ func (c *check) headers(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	wanted := map[string]string{"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
+	wanted := map[string]string{
+		"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
+		"Referrer-Policy": "no-referrer",
+	}
 	for name, value := range wanted {
 		if got.Header.Get(name) != value {
 			return "", fmt.Errorf("%s is %q, want %q", name, got.Header.Get(name), value)
@@ -160,18 +177,25 @@ func (c *check) headers(ctx context.Context) (string, error) {
 // cors: a page may ask by public id, and nothing invites it to send a key.
 func (c *check) cors(ctx context.Context) (string, error) {
 	asked := http.Header{"Origin": {elsewhere}, "Access-Control-Request-Method": {http.MethodPost}}
-	got, err := c.send(ctx, request{method: http.MethodOptions, path: "/bridge/attempts", query: url.Values{"public_id": {c.Credential.PublicID}}, header: asked})
+	got, err := c.send(ctx, request{
+		method: http.MethodOptions, path: "/bridge/attempts",
+		query: url.Values{"public_id": {c.Credential.PublicID}}, header: asked,
+	})
 	if err != nil {
 		return "", err
 	}
 	if !strings.Contains(got.Header.Get("Access-Control-Allow-Methods"), http.MethodPost) {
 		return "", fmt.Errorf("a preflight allows the methods %q", got.Header.Get("Access-Control-Allow-Methods"))
 	}
-	got, err = c.send(ctx, request{method: http.MethodGet, path: "/bridge/events", header: http.Header{"Origin": {elsewhere}}, key: c.Credential.PrivateKey})
+	got, err = c.send(ctx, request{
+		method: http.MethodGet, path: "/bridge/events",
+		header: http.Header{"Origin": {elsewhere}}, key: c.Credential.PrivateKey,
+	})
 	if err != nil {
 		return "", err
 	}
-	if allowed := got.Header.Get("Access-Control-Allow-Origin"); allowed != "" || got.Header.Get("Access-Control-Allow-Credentials") != "" {
+	if allowed := got.Header.Get("Access-Control-Allow-Origin"); allowed != "" ||
+		got.Header.Get("Access-Control-Allow-Credentials") != "" {
 		return "", fmt.Errorf("what needs a key is open to pages of %q", allowed)
 	}
 	return "pages may ask by public id, and not with a key", nil
@@ -184,7 +208,10 @@ func (c *check) key(ctx context.Context) (string, error) {
 }
 
 func (c *check) events() request {
-	return request{method: http.MethodGet, path: "/bridge/events", query: url.Values{"limit": {"1"}}, key: c.Credential.PrivateKey}
+	return request{
+		method: http.MethodGet, path: "/bridge/events", query: url.Values{"limit": {"1"}},
+		key: c.Credential.PrivateKey,
+	}
 }
 
 // limits: callers are told how often they may ask.

@@ -14,8 +14,8 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-// connect: a patient who is sent to us is sent on to the portal, with all that SMART App Launch and RFC 7636 want, and bound to
-// the browser.
+// connect: a patient who is sent to us is sent on to the portal, with all that SMART App Launch and RFC 7636 want,
+// and bound to the browser.
 func (c *check) connect(ctx context.Context) (string, error) {
 	if c.EndpointID == "" {
 		return "no endpoint is known: name one of test mode", errNotChecked

@@ -14,7 +14,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// returnURL is where the organisation's patients return. Nobody goes there: the browser is this program, which stops before.
+// returnURL is where the organisation's patients return. Nobody goes there: the browser is this
+// program, which stops before.
 const returnURL = "https://smoke.example/return"
 
 // arrive makes an organisation with a credential of test mode, unless there is a credential.
@@ -35,9 +36,13 @@ func (c *check) arrive(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c.isMade, c.Credential = true, runfile.Organisation{ID: made.ID, Name: made.Name, Mode: string(org.Test), RedirectURI: returnURL}
+	c.isMade, c.Credential = true, runfile.Organisation{
+		ID: made.ID, Name: made.Name, Mode: string(org.Test),
+		RedirectURI: returnURL,
+	}
 	tenant := org.Tenant{Mode: org.Test, OrgID: made.ID}
-	credential, key, err := c.Rules.Credentials.Create(ctx, operator.CredentialDraft{Tenant: tenant, Redirects: []string{returnURL}})
+	credential, key, err := c.Rules.Credentials.Create(ctx,
+		operator.CredentialDraft{Tenant: tenant, Redirects: []string{returnURL}})
 	if err != nil {
 		return "", err
 	}

@@ -1,5 +1,5 @@
-// Command conformance plays scripts to other people's servers, the same scripts that the embedded AWS has to pass (a test
-// of this package plays them against ours). Differences fail unless docs/embedded-aws.md lists them with a reason.
+// Command conformance plays scripts to other people's servers, the same scripts that the embedded AWS has to pass (a
+// test of this package plays them against ours). Differences fail unless docs/embedded-aws.md lists them with a reason.
 //
 //	go run ./infra/test/conformance -servers DIR [-server NAME] [-run PART] [-list FILE] [-v]
 //

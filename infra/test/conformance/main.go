@@ -54,6 +54,7 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 		return fmt.Errorf("load the scripts: %w", err)
 	}
 	o.Scripts = slices.DeleteFunc(o.Scripts, func(s corpus.Script) bool { return !strings.Contains(s.ID, o.Part) })
-	o.Servers = slices.DeleteFunc(servers(), func(s suite.Server) bool { return *only != "" && !strings.EqualFold(*only, s.Name) })
+	o.Servers = slices.DeleteFunc(servers(),
+		func(s suite.Server) bool { return *only != "" && !strings.EqualFold(*only, s.Name) })
 	return suite.Run(ctx, o)
 }

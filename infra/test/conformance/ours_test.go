@@ -142,7 +142,10 @@ var (
 
 // ours are the programs that call AWS: the product, and what fills and shows it.
 func ours() []string {
-	return []string{"shared", "functions", "infra/ctl", "infra/demo", "infra/local/console", "infra/local/provision", "infra/local/seed", "infra/local/triggers"}
+	return []string{
+		"shared", "functions", "infra/ctl", "infra/demo", "infra/local/console", "infra/local/provision",
+		"infra/local/seed", "infra/local/triggers",
+	}
 }
 
 // called lists the operations that our code calls: requests of the SDK in production code.
@@ -183,7 +186,9 @@ func isProgram(path string) bool {
 }
 
 // found gives the name of each match of pattern in the wanted files of the folders.
-func found(t *testing.T, pattern *regexp.Regexp, wanted func(path string) bool, name func([]string) string, folders ...string) []string {
+func found(t *testing.T, pattern *regexp.Regexp, wanted func(path string) bool, name func([]string) string,
+	folders ...string,
+) []string {
 	t.Helper()
 	var names []string
 	for _, folder := range folders {

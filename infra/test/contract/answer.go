@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Check says what is wrong with the answer to a request, by its method and the path below the server's address, and notes
-// what was seen.
+// Check says what is wrong with the answer to a request, by its method and the path below the server's address,
+// and notes what was seen.
 func (a *API) Check(method, at string, got Answer) error {
 	p := a.find(at)
 	switch {
@@ -57,8 +57,8 @@ func (a *API) find(at string) *path {
 	return found
 }
 
-// matches counts the segments that are the same, -1 if one that has to be is not. What plays somebody else's server takes
-// all that is left with its last parameter.
+// matches counts the segments that are the same, -1 if one that has to be is not. What plays somebody else's server
+// takes all that is left with its last parameter.
 func (p *path) matches(segments []string) int {
 	own := p.segments
 	if last := len(own) - 1; p.foreign && len(segments) > last {
@@ -165,7 +165,8 @@ func (r *response) wrongLocation(address string, note func(string)) []string {
 	var best []string
 	for i, s := range r.locations {
 		var seen []string
-		wrong := append(s.wrong("Location", query), undeclared("", query, []*schema{s}, func(at string) { seen = append(seen, at) })...)
+		wrong := append(s.wrong("Location", query),
+			undeclared("", query, []*schema{s}, func(at string) { seen = append(seen, at) })...)
 		if len(wrong) == 0 {
 			for _, at := range seen {
 				note(at)

@@ -88,7 +88,8 @@ func TestTheChannelHasAMessageForEveryType(t *testing.T) {
 	for _, k := range webhook.Catalogue() {
 		want = append(want, string(k.Type))
 		message := messageOf(described, k.Type)
-		if message["x-subscribed"] != string(k.Default) || message["x-extension"] != k.Extension || message["summary"] != k.When {
+		if message["x-subscribed"] != string(k.Default) || message["x-extension"] != k.Extension ||
+			message["summary"] != k.When {
 			t.Errorf("%s is %v, %v: %v", k.Type, message["x-subscribed"], message["x-extension"], message["summary"])
 		}
 	}
@@ -214,22 +215,49 @@ func TestWhatIsWrongIsRefused(t *testing.T) {
 		file  string
 		spoil func(body, data map[string]any)
 	}{
-		"another status":           {"patient.connection_success.json", func(_, d map[string]any) { d["connection_status"] = "revoked" }},
-		"a revocation that is not": {"patient.authorization_revoked.json", func(_, d map[string]any) { d["connection_status"] = "authorized" }},
-		"another reason":           {"patient.ehi_export_failed.json", func(_, d map[string]any) { d["failure_reason"] = "bad_luck" }},
-		"no brand":                 {"patient.connection_success.json", func(_, d map[string]any) { delete(d, "brand_id") }},
-		"another TEFCA scope":      {"patient.connection_success-tefca.json", func(_, d map[string]any) { d["scope"] = "openid" }},
-		"no TEFCA scope":           {"patient.connection_success-tefca.json", func(_, d map[string]any) { delete(d, "scope") }},
-		"no TEFCA directory":       {"patient.connection_success-tefca.json", func(_, d map[string]any) { delete(d, "tefca_directory_id") }},
-		"a first progress of 0":    {"patient.ehi_export_progress.json", func(_, d map[string]any) { d["sequence"] = 0 }},
-		"no link":                  {"patient.ehi_export_success.json", func(_, d map[string]any) { d["download_links"] = []any{} }},
+		"another status": {
+			"patient.connection_success.json",
+			func(_, d map[string]any) { d["connection_status"] = "revoked" },
+		},
+		"a revocation that is not": {
+			"patient.authorization_revoked.json",
+			func(_, d map[string]any) { d["connection_status"] = "authorized" },
+		},
+		"another reason": {
+			"patient.ehi_export_failed.json",
+			func(_, d map[string]any) { d["failure_reason"] = "bad_luck" },
+		},
+		"no brand": {"patient.connection_success.json", func(_, d map[string]any) { delete(d, "brand_id") }},
+		"another TEFCA scope": {
+			"patient.connection_success-tefca.json",
+			func(_, d map[string]any) { d["scope"] = "openid" },
+		},
+		"no TEFCA scope": {
+			"patient.connection_success-tefca.json",
+			func(_, d map[string]any) { delete(d, "scope") },
+		},
+		"no TEFCA directory": {
+			"patient.connection_success-tefca.json",
+			func(_, d map[string]any) { delete(d, "tefca_directory_id") },
+		},
+		"a first progress of 0": {"patient.ehi_export_progress.json", func(_, d map[string]any) { d["sequence"] = 0 }},
+		"no link": {
+			"patient.ehi_export_success.json",
+			func(_, d map[string]any) { d["download_links"] = []any{} },
+		},
 		"half a resource": {"patient.ehi_export_success.json", func(_, d map[string]any) {
 			d["stats"].(map[string]any)["total_by_resource_type"].(map[string]any)["Patient"] = 0.5
 		}},
-		"a day without a time": {"patient.authorization_expiring.json", func(_, d map[string]any) { d["consent_expires_at"] = "2030-01-08" }},
-		"an id that is none":   {"webhook.test.json", func(b, _ map[string]any) { b["id"] = "1" }},
-		"another mode":         {"webhook.test.json", func(b, _ map[string]any) { b["api_mode"] = "demo" }},
-		"complete and not":     {"patient.ehi_export_success-incomplete.json", func(_, d map[string]any) { d["complete"] = true }},
+		"a day without a time": {
+			"patient.authorization_expiring.json",
+			func(_, d map[string]any) { d["consent_expires_at"] = "2030-01-08" },
+		},
+		"an id that is none": {"webhook.test.json", func(b, _ map[string]any) { b["id"] = "1" }},
+		"another mode":       {"webhook.test.json", func(b, _ map[string]any) { b["api_mode"] = "demo" }},
+		"complete and not": {
+			"patient.ehi_export_success-incomplete.json",
+			func(_, d map[string]any) { d["complete"] = true },
+		},
 		"an unknown reason": {"patient.ehi_export_success-incomplete.json", func(_, d map[string]any) {
 			d["missing"].(map[string]any)["Binary"] = "bad_luck"
 		}},
@@ -280,14 +308,15 @@ func lookUp(document map[string]any, reference string) any {
 	return at
 }
 
-// TestTheWordsOfALossAreTheSame: why something of a type may be missing is one closed set of words in both descriptions and in
-// docs/webhooks.md, and the set that the code has.
+// TestTheWordsOfALossAreTheSame: why something of a type may be missing is one closed set of words in both descriptions
+// and in docs/webhooks.md, and the set that the code has.
 func TestTheWordsOfALossAreTheSame(t *testing.T) {
 	t.Parallel()
 	var api map[string]any
 	read(t, root+"docs/openapi.yaml", &api)
 	want := lookUp(document(t), "#/components/schemas/ExportSuccess/properties/missing/additionalProperties/enum").([]any)
-	if diff := cmp.Diff(want, lookUp(api, "#/components/schemas/TaskWithResult/properties/missing/additionalProperties/enum")); diff != "" {
+	if diff := cmp.Diff(want,
+		lookUp(api, "#/components/schemas/TaskWithResult/properties/missing/additionalProperties/enum")); diff != "" {
 		t.Errorf("missing (-asyncapi +openapi):\n%s", diff)
 	}
 	reasons := lookUp(api, "#/components/schemas/TypeOutcome/properties/reason/enum").([]any)

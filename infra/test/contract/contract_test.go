@@ -69,31 +69,61 @@ func TestAnAnswerIsJudgedByItsSchema(t *testing.T) {
 		answer       contract.Answer
 		want         string // a part of what is said; empty for nothing
 	}{
-		"as described":          {"GET", "/things/7", answer(200, whole), ""},
-		"with a number":         {"GET", "/things/7", answer(200, whole, "X-Left", "3"), ""},
-		"HEAD":                  {"HEAD", "/things/7", answer(200, ""), ""},
-		"OPTIONS":               {"OPTIONS", "/things/7", answer(204, "", "Allow", "GET"), ""},
-		"the exact path":        {"GET", "/things/own", answer(204, ""), ""},
-		"somebody else's":       {"GET", "/sandbox/a/b/c", answer(299, "x"), ""},
-		"a page":                {"PUT", "/things/7", answer(405, "<p>", "Content-Type", "text/html"), ""},
-		"a redirect":            {"GET", "/things/7", answer(302, "", "Location", "https://a.example/?error=x"), ""},
-		"the other":             {"GET", "/things/7", answer(302, "", "Location", "https://a.example/?id=00000000-0000-4000-8000-000000000000"), ""},
-		"an unknown path":       {"GET", "/nothing", answer(404, `{"error":"x"}`), ""},
-		"another name":          {"GET", "/things/7", answer(200, strings.Replace(whole, "name", "nome", 1)), "nome is not declared"},
-		"a name in a list":      {"GET", "/things/7", answer(200, strings.Replace(whole, "note", "text", 1)), "parts[]: text is not declared"},
-		"nothing required":      {"GET", "/things/7", answer(200, `{"kind":"a"}`), "has no parts"},
-		"another type":          {"GET", "/things/7", answer(200, strings.Replace(whole, `:2`, `:"2"`, 1)), "counts.Patient: is 2, want type integer"},
-		"another value":         {"GET", "/things/7", answer(200, strings.Replace(whole, `"a"`, `"c"`, 1)), "kind: is c, want enum"},
-		"too long":              {"GET", "/things/7", answer(200, strings.Replace(whole, "abc", "abcd", 1)), "name: is abcd, want maxLength"},
-		"too small":             {"GET", "/things/7", answer(200, strings.Replace(whole, `:1}`, `:0}`, 1)), "parts[0].size: is 0, want minimum"},
-		"no JSON":               {"GET", "/things/7", answer(200, "x"), "invalid character"},
-		"another status":        {"GET", "/things/7", answer(201, whole), "the status 201 is not described"},
-		"another media type":    {"GET", "/things/7", answer(200, whole, "Content-Type", "text/html"), "the media type"},
-		"no header":             {"GET", "/things/7", answer(200, whole, "X-Request-Id", ""), "there is no header x-request-id"},
-		"a header's type":       {"GET", "/things/7", answer(200, whole, "X-Left", "few"), "header x-left: is few"},
-		"a body where none is":  {"GET", "/things/own", answer(204, "x"), "there is a body"},
-		"a query of none":       {"GET", "/things/7", answer(302, "", "Location", "https://a.example/?error=x&more=y"), "more is not declared"},
-		"a query twice":         {"GET", "/things/7", answer(302, "", "Location", "https://a.example/?error=x&error=y"), "more than once"},
+		"as described":    {"GET", "/things/7", answer(200, whole), ""},
+		"with a number":   {"GET", "/things/7", answer(200, whole, "X-Left", "3"), ""},
+		"HEAD":            {"HEAD", "/things/7", answer(200, ""), ""},
+		"OPTIONS":         {"OPTIONS", "/things/7", answer(204, "", "Allow", "GET"), ""},
+		"the exact path":  {"GET", "/things/own", answer(204, ""), ""},
+		"somebody else's": {"GET", "/sandbox/a/b/c", answer(299, "x"), ""},
+		"a page":          {"PUT", "/things/7", answer(405, "<p>", "Content-Type", "text/html"), ""},
+		"a redirect":      {"GET", "/things/7", answer(302, "", "Location", "https://a.example/?error=x"), ""},
+		"the other": {
+			"GET", "/things/7",
+			answer(302, "", "Location", "https://a.example/?id=00000000-0000-4000-8000-000000000000"), "",
+		},
+		"an unknown path": {"GET", "/nothing", answer(404, `{"error":"x"}`), ""},
+		"another name": {
+			"GET", "/things/7", answer(200, strings.Replace(whole, "name", "nome", 1)),
+			"nome is not declared",
+		},
+		"a name in a list": {
+			"GET", "/things/7", answer(200, strings.Replace(whole, "note", "text", 1)),
+			"parts[]: text is not declared",
+		},
+		"nothing required": {"GET", "/things/7", answer(200, `{"kind":"a"}`), "has no parts"},
+		"another type": {
+			"GET", "/things/7", answer(200, strings.Replace(whole, `:2`, `:"2"`, 1)),
+			"counts.Patient: is 2, want type integer",
+		},
+		"another value": {
+			"GET", "/things/7", answer(200, strings.Replace(whole, `"a"`, `"c"`, 1)),
+			"kind: is c, want enum",
+		},
+		"too long": {
+			"GET", "/things/7", answer(200, strings.Replace(whole, "abc", "abcd", 1)),
+			"name: is abcd, want maxLength",
+		},
+		"too small": {
+			"GET", "/things/7", answer(200, strings.Replace(whole, `:1}`, `:0}`, 1)),
+			"parts[0].size: is 0, want minimum",
+		},
+		"no JSON":            {"GET", "/things/7", answer(200, "x"), "invalid character"},
+		"another status":     {"GET", "/things/7", answer(201, whole), "the status 201 is not described"},
+		"another media type": {"GET", "/things/7", answer(200, whole, "Content-Type", "text/html"), "the media type"},
+		"no header": {
+			"GET", "/things/7", answer(200, whole, "X-Request-Id", ""),
+			"there is no header x-request-id",
+		},
+		"a header's type":      {"GET", "/things/7", answer(200, whole, "X-Left", "few"), "header x-left: is few"},
+		"a body where none is": {"GET", "/things/own", answer(204, "x"), "there is a body"},
+		"a query of none": {
+			"GET", "/things/7", answer(302, "", "Location", "https://a.example/?error=x&more=y"),
+			"more is not declared",
+		},
+		"a query twice": {
+			"GET", "/things/7", answer(302, "", "Location", "https://a.example/?error=x&error=y"),
+			"more than once",
+		},
 		"an undescribed path":   {"GET", "/nothing", answer(200, whole), "is not described"},
 		"an undescribed method": {"PUT", "/things/7", answer(200, whole), "is not described"},
 		"no Allow":              {"OPTIONS", "/things/7", answer(204, ""), "Allow"},
@@ -117,15 +147,18 @@ func TestWhatIsDescribedHasToBeSeen(t *testing.T) {
 	unseen := judge.Unseen()
 	for place, want := range map[string]bool{
 		"GET /things/{id} 200": false, "GET /things/{id} 200 kind": false, "GET /things/{id} 200 name": false,
-		"GET /things/{id} 200 parts[].size": false, "GET /things/{id} 200 counts.*": false, "GET /things/{id} 200 header x-request-id": false,
-		"GET /things/{id} 200 header x-left": true, "GET /things/{id} 302": true, "GET /things/{id} 302 Location?error": true,
-		"GET /things/{id} 405": true, "GET /things/own 204": true,
+		"GET /things/{id} 200 parts[].size": false, "GET /things/{id} 200 counts.*": false,
+		"GET /things/{id} 200 header x-request-id": false,
+		"GET /things/{id} 200 header x-left":       true, "GET /things/{id} 302": true,
+		"GET /things/{id} 302 Location?error": true,
+		"GET /things/{id} 405":                true, "GET /things/own 204": true,
 	} {
 		if slices.Contains(unseen, place) != want {
 			t.Errorf("%s is unseen: %t, in %q", place, !want, unseen)
 		}
 	}
-	if err := judge.Check("GET", "/things/8", answer(200, `{"kind":"a"}`, "X-Left", "1")); err == nil || !slices.Contains(judge.Unseen(), "GET /things/{id} 200 header x-left") {
+	if err := judge.Check("GET", "/things/8", answer(200, `{"kind":"a"}`, "X-Left", "1")); err == nil ||
+		!slices.Contains(judge.Unseen(), "GET /things/{id} 200 header x-left") {
 		t.Error("what was seen in a wrong answer counts")
 	}
 }

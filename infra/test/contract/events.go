@@ -64,7 +64,8 @@ func (e *Events) Check(header http.Header, body []byte) error {
 	seen := []string{name}
 	wrong := append(m.headers.wrong("headers", signed), m.payload.wrong("", value)...)
 	wrong = append(wrong, undeclared("headers", signed, []*schema{m.headers}, func(string) {})...)
-	wrong = append(wrong, undeclared("", value, []*schema{m.payload}, func(at string) { seen = append(seen, name+" "+at) })...)
+	wrong = append(wrong, undeclared("", value, []*schema{m.payload},
+		func(at string) { seen = append(seen, name+" "+at) })...)
 	if len(wrong) > 0 {
 		return fmt.Errorf("%s: %s: %s", name, strings.Join(wrong, "; "), body)
 	}

@@ -184,7 +184,10 @@ func scalar(keyword string, rule any) (test, error) {
 	bound := number(rule)
 	switch keyword {
 	case "type":
-		return failing(func(value any) bool { return typeOf(value) == rule || rule == "number" && typeOf(value) == "integer" }), nil
+		return failing(func(value any) bool {
+			return typeOf(value) == rule || rule == "number" &&
+				typeOf(value) == "integer"
+		}), nil
 	case "enum":
 		allowed, ok := rule.([]any)
 		if !ok {

@@ -75,8 +75,8 @@ func (l *library) Do(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// BenchmarkExport is a whole export of 25,001 resources from a server that does not bottleneck, to files that are thrown
-// away: what the engine, the reader and the scanner cost. 25,000 resources in a second are wanted.
+// BenchmarkExport is a whole export of 25,001 resources from a server that does not bottleneck, to files that are
+// thrown away: what the engine, the reader and the scanner cost. 25,000 resources in a second are wanted.
 func BenchmarkExport(b *testing.B) {
 	source := newLibrary()
 	var written shredder

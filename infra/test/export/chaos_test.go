@@ -78,8 +78,8 @@ func chaos(t *testing.T, seed uint64) scenario {
 	return s
 }
 
-// draw is what happens to a request. It depends on what is asked and how often, not on the order of requests that are made
-// side by side.
+// draw is what happens to a request. It depends on what is asked and how often, not on the order of requests
+// that are made side by side.
 func draw(seed uint64, address string, nth int) mishap {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %d", seed, address, nth))
 	kind, detail := binary.BigEndian.Uint16(sum[:])%100, int(sum[2])

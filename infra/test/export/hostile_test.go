@@ -124,7 +124,8 @@ func attacks() map[string]attack {
 	}
 	cut := func(o export.TypeOutcome) bool { return o.Result == export.OutcomeTruncated && o.Missing > 0 }
 	return map[string]attack{
-		"AllergyIntolerance": {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { fill(w, " ", 1<<30) }},                              // a gzip bomb
+		// a gzip bomb
+		"AllergyIntolerance": {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { fill(w, " ", 1<<30) }},
 		"Device":             {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { fill(w, ",{}", large) }, heavy: true},               // ten million entries
 		"Encounter":          {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { one(w, "Encounter", 1, "x"); fill(w, "[", 1<<20) }}, // deep nesting
 		"FamilyMemberHistory": {want: is(export.OutcomeDenied), status: http.StatusForbidden, write: func(w io.Writer, _ int) { // an endless refusal
@@ -156,7 +157,8 @@ func attacks() map[string]attack {
 		"DocumentReference": {want: cut, pages: 3, write: addresses("DocumentReference", 12, 240<<10)},
 		"DiagnosticReport":  {want: is(export.OutcomeOK), pages: 20, write: addresses("DiagnosticReport", 150, 7<<10), heavy: true},
 		"Observation":       {pages: 2, write: inventedTypes},
-		"Media": {want: is(export.OutcomeOK), heavy: true, write: func(w io.Writer, _ int) { // many attachments to be read ahead
+		// many attachments to be read ahead
+		"Media": {want: is(export.OutcomeOK), heavy: true, write: func(w io.Writer, _ int) {
 			for i := range 150 {
 				one(w, "Media", i, "content")
 				putf(w, `{"url":"%s%d"}}}`, contents, i)
@@ -233,7 +235,8 @@ func inventedTypes(w io.Writer, page int) {
 	}
 }
 
-// It starts a process and runs alone. A soak makes the heavy attacks by themselves, and one of ten minutes every attack.
+// It starts a process and runs alone. A soak makes the heavy attacks by themselves, and one of
+// ten minutes every attack.
 func TestAHostileServerCostsTheWorkerABoundedMemoryAndIsToldInTheOutcome(t *testing.T) {
 	y := newProcessWorld(t, 0)
 	all := attacks()

@@ -33,8 +33,8 @@ const (
 	heapBound = 64 << 20
 )
 
-// archive is a FHIR server whose record is made while it is read, so that it takes no memory itself: documents with large
-// attachments. It is the Doer of the real reader.
+// archive is a FHIR server whose record is made while it is read, so that it takes no memory itself: documents with
+// large attachments. It is the Doer of the real reader.
 type archive struct {
 	documents int
 	bytes     int64 // of each attachment

@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 )
 
-// scroll is a FHIR server each of whose types has one large page, made while it is read and of unannounced length. It is
-// the Doer of the real reader.
+// scroll is a FHIR server each of whose types has one large page, made while it is read and of unannounced length. It
+// is the Doer of the real reader.
 type scroll struct {
 	types   []string
 	bytes   int64 // of a page, about

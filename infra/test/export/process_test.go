@@ -51,8 +51,8 @@ var workerBinary = sync.OnceValues(func() (string, error) {
 	return file, build.Run()
 })
 
-// processWorld is the real export worker as a process of its own, and around it the embedded AWS and a health system that a test
-// answers for, all behind one port of this process.
+// processWorld is the real export worker as a process of its own, and around it the embedded AWS and a health system
+// that a test answers for, all behind one port of this process.
 type processWorld struct {
 	cloud     *aws.Cloud
 	work      store.Register
@@ -155,8 +155,8 @@ func (y *processWorld) connect(t *testing.T, f template.Function) {
 	}
 }
 
-// export has the worker, in a fresh process, export what the health system answers, until the task has ended. It returns
-// the task and how much memory the process had at most (VmHWM of /proc); 0 where the system does not tell.
+// export has the worker, in a fresh process, export what the health system answers, until the task has ended. It
+// returns the task and how much memory the process had at most (VmHWM of /proc); 0 where the system does not tell.
 func (y *processWorld) export(t *testing.T, hostile http.Handler) (task export.Task, peak int64) {
 	t.Helper()
 	y.hostile = hostile

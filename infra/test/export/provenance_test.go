@@ -33,8 +33,8 @@ func (a *attaching) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.Handler.ServeHTTP(w, r)
 }
 
-// attachedExport makes an export of a server whose statement lists no _revinclude. It returns how many searches had one, and how many
-// there were.
+// attachedExport makes an export of a server whose statement lists no _revinclude. It returns how many searches had
+// one, and how many there were.
 func attachedExport(t *testing.T, s scenario, ignored bool) (r result, attached, all int) {
 	t.Helper()
 	handler, err := portal()

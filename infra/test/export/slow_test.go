@@ -15,7 +15,8 @@ import (
 	"recordbridge/shared/testkit/expect"
 )
 
-// The record of the benchmark: as many resources, of the types that Synthea writes, as one that the export was compared by.
+// The record of the benchmark: as many resources, of the types that Synthea writes, as one that
+// the export was compared by.
 const (
 	wideResources = 1111
 	wideTypes     = "Observation 438, Procedure 120, Claim 110, ExplanationOfBenefit 110, Encounter 96, DiagnosticReport 90, " +
@@ -23,7 +24,8 @@ const (
 		"Device 2, SupplyDelivery 1"
 )
 
-// wideRecord makes a person with the record of the benchmark: its documents stand in it, and it refers to a few people and places.
+// wideRecord makes a person with the record of the benchmark: its documents stand in it, and it refers to
+// a few people and places.
 func wideRecord(tb testing.TB) persona.Persona {
 	tb.Helper()
 	var entries []map[string]any

@@ -29,8 +29,9 @@ type expectation struct {
 	heavy    bool          // takes seconds: in a soak only
 }
 
-// notSeenHere are switches of the authorization server that end before an export begins, or that are about how the tokens
-// come to be: an export sees a token set, whoever made it. The tests of shared/smart and infra/test/e2e have them.
+// notSeenHere are switches of the authorization server that end before an export begins, or that are about how
+// the tokens come to be: an export sees a token set, whoever made it. The tests of shared/smart and
+// infra/test/e2e have them.
 func notSeenHere() []string {
 	return []string{
 		switches.NoPatient, switches.PatientUnnamed, switches.PatientFHIRUser, switches.PatientJWT, switches.PatientUserinfo, switches.ExpiresIn,
@@ -118,13 +119,15 @@ func survivable() map[string][]expectation {
 		switches.Practice: {
 			{set: "ah-practice", ending: whole},
 			{set: "ah-practice", ending: whole, platform: "athena"},
-			{set: "ah-practice", ending: fails, reason: export.ResourcePatientFailure, platform: "sandbox"}, // knows nothing of it
+			// knows nothing of it
+			{set: "ah-practice", ending: fails, reason: export.ResourcePatientFailure, platform: "sandbox"},
 		},
 		label: plainly("label:other"),
 	}
 }
 
-// vendors are the ways of servers that a vendor's profile knows from the start, and that the generic one has to find out.
+// vendors are the ways of servers that a vendor's profile knows from the start, and that the
+// generic one has to find out.
 func vendors() map[string][]expectation {
 	as := func(platform string, sets ...string) []expectation {
 		list := plainly(sets...)

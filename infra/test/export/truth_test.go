@@ -349,7 +349,8 @@ func (r result) shortfall(t *testing.T) map[string]string {
 	return data.Missing
 }
 
-// isAttachable reports whether a Provenance comes with one of its targets: it is held, and its type is not named as missing.
+// isAttachable reports whether a Provenance comes with one of its targets: it is held, and its type
+// is not named as missing.
 func (m truth) isAttachable(name string, held, owned map[string]bool) bool {
 	if !strings.HasPrefix(name, "Provenance/") {
 		return false
@@ -363,9 +364,10 @@ func (m truth) isAttachable(name string, held, owned map[string]bool) bool {
 	})
 }
 
-// losses finds what is missing, and what of it nobody is told of: in the event, but for what the patient has not granted and
-// what was asked for by categories, which the outcome has. A resource that only others refer to which are missing themselves
-// cannot be known of; those have to be named then. Provenance comes with its targets, and is not named beside their types.
+// losses finds what is missing, and what of it nobody is told of: in the event, but for what the patient has not
+// granted and what was asked for by categories, which the outcome has. A resource that only others refer to which are
+// missing themselves cannot be known of; those have to be named then. Provenance comes with its targets, and is not
+// named beside their types.
 func (m truth) losses(t *testing.T, v *comparison, r result, held map[string]bool) {
 	t.Helper()
 	owned := map[string]bool{}

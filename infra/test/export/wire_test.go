@@ -33,8 +33,8 @@ type mishap struct {
 }
 
 // wire is the Doer of the real reader: it calls a handler in the same process, with what a client of net/http sees of a
-// real connection. Bodies are streamed, so that a large one is never held. Whatever is meant for another server than the
-// handler's is refused and remembered.
+// real connection. Bodies are streamed, so that a large one is never held. Whatever is meant for another server than
+// the handler's is refused and remembered.
 type wire struct {
 	handler http.Handler
 	mishap  func(address string, nth int) mishap // nil for none

@@ -108,7 +108,8 @@ type scenario struct {
 	person   persona.Persona
 	switches string // without the label; empty for a server that behaves
 	label    string
-	platform string                                                      // whose profile is used; empty for the generic one
+	// whose profile is used; empty for the generic one
+	platform string
 	opens    func(t *testing.T, doer smart.Doer, base string) tokens.Set // nil for a sign-in at the portal
 	known    collect.Known                                               // what was learned of the server; nil for nothing
 	mishap   func(address string, nth int) mishap

@@ -19,7 +19,8 @@ import (
 // envelopeOf is an answer to a message.
 func envelopeOf(relatesTo, inner string) string {
 	return `<soap:Envelope xmlns:soap="http://www.w3.org/2003/05/soap-envelope" xmlns:wsa="http://www.w3.org/2005/08/addressing"><soap:Header>` +
-		`<wsa:Action soap:mustUnderstand="true">urn:example:answer</wsa:Action><wsa:RelatesTo>` + escape(relatesTo) + `</wsa:RelatesTo></soap:Header>` +
+		`<wsa:Action soap:mustUnderstand="true">urn:example:answer</wsa:Action><wsa:RelatesTo>` + escape(relatesTo) +
+		`</wsa:RelatesTo></soap:Header>` +
 		`<soap:Body>` + inner + `</soap:Body></soap:Envelope>`
 }
 
@@ -37,7 +38,8 @@ func (p *Peer) discover(document *etree.Document, set Switch) string {
 	known := p.options.Knows
 	born := strings.ReplaceAll(known.BirthDate, "-", "")
 	asked := document.FindElement("//livingSubjectBirthTime/value")
-	if set == NoMatch || asked == nil || asked.SelectAttrValue("value", "") != born || !strings.EqualFold(text(document, "livingSubjectName/value/family"), known.Family) {
+	if set == NoMatch || asked == nil || asked.SelectAttrValue("value", "") != born ||
+		!strings.EqualFold(text(document, "livingSubjectName/value/family"), known.Family) {
 		return p.discovered(document, "AA", "NF", "", "")
 	}
 	if set == OtherPerson {
@@ -48,21 +50,25 @@ func (p *Peer) discover(document *etree.Document, set Switch) string {
 		home = "urn:oid:2.999.666"
 	}
 	record := func(id, home string) string {
-		return fmt.Sprintf(`<subject typeCode="SUBJ"><registrationEvent classCode="REG" moodCode="EVN"><statusCode code="active"/>`+
-			`<subject1 typeCode="SBJ"><patient classCode="PAT"><id root="%s" extension="%s"/><statusCode code="active"/><patientPerson>`+
-			`<name><given>%s</given><family>%s</family></name><birthTime value="%s"/></patientPerson></patient></subject1>`+
-			`<custodian typeCode="CST"><assignedEntity classCode="ASSIGNED"><id root="%s"/></assignedEntity></custodian></registrationEvent></subject>`,
-			bare(p.options.Home), escape(id), escape(strings.ToUpper(known.Given)), escape(strings.ToUpper(known.Family)), born, bare(home))
+		return fmt.Sprintf(
+			`<subject typeCode="SUBJ"><registrationEvent classCode="REG" moodCode="EVN"><statusCode code="active"/>`+
+				`<subject1 typeCode="SBJ"><patient classCode="PAT"><id root="%s" extension="%s"/><statusCode code="active"/><patientPerson>`+
+				`<name><given>%s</given><family>%s</family></name><birthTime value="%s"/></patientPerson></patient></subject1>`+
+				`<custodian typeCode="CST"><assignedEntity classCode="ASSIGNED"><id root="%s"/></assignedEntity></custodian></registrationEvent></subject>`,
+			bare(p.options.Home), escape(id), escape(strings.ToUpper(known.Given)), escape(strings.ToUpper(known.Family)),
+			born, bare(home))
 	}
 	if set == Ambiguous {
-		return p.discovered(document, "AA", "OK", "", `<reasonOf typeCode="RSON"><detectedIssueEvent classCode="ALRT" moodCode="EVN">`+
-			`<code code="ActAdministrativeDetectedIssueCode" codeSystem="2.16.840.1.113883.5.4"/><triggerFor typeCode="TRIG"><actOrderRequired classCode="ACT" moodCode="RQO">`+
-			`<code code="PatientTelecomRequested" codeSystem="1.3.6.1.4.1.19376.1.2.27.1"/></actOrderRequired></triggerFor></detectedIssueEvent></reasonOf>`)
+		return p.discovered(document, "AA", "OK", "",
+			`<reasonOf typeCode="RSON"><detectedIssueEvent classCode="ALRT" moodCode="EVN">`+
+				`<code code="ActAdministrativeDetectedIssueCode" codeSystem="2.16.840.1.113883.5.4"/><triggerFor typeCode="TRIG"><actOrderRequired classCode="ACT" moodCode="RQO">`+
+				`<code code="PatientTelecomRequested" codeSystem="1.3.6.1.4.1.19376.1.2.27.1"/></actOrderRequired></triggerFor></detectedIssueEvent></reasonOf>`)
 	}
 	if set == Failing {
-		return p.discovered(document, "AE", "AE", "", `<reasonOf typeCode="RSON"><detectedIssueEvent classCode="ALRT" moodCode="EVN">`+
-			`<code code="ActAdministrativeDetectedIssueCode" codeSystem="2.16.840.1.113883.5.4"/><mitigatedBy typeCode="MITGT"><detectedIssueManagement classCode="ACT" moodCode="EVN">`+
-			`<code code="AnswerNotAvailable" codeSystem="1.3.6.1.4.1.19376.1.2.27.3"/></detectedIssueManagement></mitigatedBy></detectedIssueEvent></reasonOf>`)
+		return p.discovered(document, "AE", "AE", "",
+			`<reasonOf typeCode="RSON"><detectedIssueEvent classCode="ALRT" moodCode="EVN">`+
+				`<code code="ActAdministrativeDetectedIssueCode" codeSystem="2.16.840.1.113883.5.4"/><mitigatedBy typeCode="MITGT"><detectedIssueManagement classCode="ACT" moodCode="EVN">`+
+				`<code code="AnswerNotAvailable" codeSystem="1.3.6.1.4.1.19376.1.2.27.3"/></detectedIssueManagement></mitigatedBy></detectedIssueEvent></reasonOf>`)
 	}
 	if set == Several {
 		return p.discovered(document, "AA", "OK", record(p.options.Patient, home)+record(p.options.Patient+"-2", home), "")
@@ -80,11 +86,14 @@ func (p *Peer) discovered(document *etree.Document, accepted, code, subjects, re
 		return ""
 	}
 	root, extension := escape(query.SelectAttrValue("root", "")), escape(query.SelectAttrValue("extension", ""))
-	return `<PRPA_IN201306UV02 xmlns="urn:hl7-org:v3" ITSVersion="XML_1.0"><id root="` + bare(p.options.Home) + `" extension="1"/>` +
-		`<interactionId root="2.16.840.1.113883.1.6" extension="PRPA_IN201306UV02"/><acknowledgement><typeCode code="` + accepted + `"/>` +
+	return `<PRPA_IN201306UV02 xmlns="urn:hl7-org:v3" ITSVersion="XML_1.0"><id root="` + bare(p.options.Home) +
+		`" extension="1"/>` +
+		`<interactionId root="2.16.840.1.113883.1.6" extension="PRPA_IN201306UV02"/><acknowledgement><typeCode code="` +
+		accepted + `"/>` +
 		`<targetMessage><id root="` + root + `" extension="` + extension + `"/></targetMessage></acknowledgement>` +
 		`<controlActProcess classCode="CACT" moodCode="EVN"><code code="PRPA_TE201306UV02" codeSystem="2.16.840.1.113883.1.6"/>` + subjects + reason +
-		`<queryAck><queryId root="` + root + `" extension="` + extension + `"/><queryResponseCode code="` + code + `"/></queryAck></controlActProcess></PRPA_IN201306UV02>`
+		`<queryAck><queryId root="` + root + `" extension="` + extension + `"/><queryResponseCode code="` + code +
+		`"/></queryAck></controlActProcess></PRPA_IN201306UV02>`
 }
 
 // cx is the id of the person as registries spell it.
@@ -119,7 +128,8 @@ func (p *Peer) list(document *etree.Document, set Switch) string {
 		}
 	}
 	return `<query:AdhocQueryResponse xmlns:query="urn:oasis:names:tc:ebxml-regrep:xsd:query:3.0" xmlns:rim="urn:oasis:names:tc:ebxml-regrep:xsd:rim:3.0" ` +
-		`xmlns:rs="urn:oasis:names:tc:ebxml-regrep:xsd:rs:3.0" status="` + status + `">` + errors + `<rim:RegistryObjectList>` + entries.String() +
+		`xmlns:rs="urn:oasis:names:tc:ebxml-regrep:xsd:rs:3.0" status="` + status + `">` + errors +
+		`<rim:RegistryObjectList>` + entries.String() +
 		`</rim:RegistryObjectList></query:AdhocQueryResponse>`
 }
 
@@ -132,17 +142,21 @@ func listing(d Document, home, whose string) string {
 	if d.ID2 != "" {
 		second = external("urn:uuid:2e82c1f6-a085-4c72-9da3-8640a32e42ab", d.ID2)
 	}
-	kind, made := "urn:uuid:7edca82f-054d-47f2-a032-9b2a5b5186c1", slotOf("creationTime", "20240102030405")+slotOf("size", strconv.Itoa(len(d.Content)))
+	kind, made := "urn:uuid:7edca82f-054d-47f2-a032-9b2a5b5186c1",
+		slotOf("creationTime", "20240102030405")+slotOf("size", strconv.Itoa(len(d.Content)))
 	if d.OnDemand {
 		kind, made = "urn:uuid:34268e47-fdf5-41a6-ba33-82133c465248", ""
 	}
-	return `<rim:ExtrinsicObject id="urn:uuid:1" home="` + home + `" mimeType="text/xml" objectType="` + kind + `" status="urn:oasis:names:tc:ebxml-regrep:StatusType:Approved">` +
+	return `<rim:ExtrinsicObject id="urn:uuid:1" home="` + home + `" mimeType="text/xml" objectType="` + kind +
+		`" status="urn:oasis:names:tc:ebxml-regrep:StatusType:Approved">` +
 		made + repository + `<rim:Name><rim:LocalizedString value="` + escape(d.Title) + `"/></rim:Name>` +
-		external("urn:uuid:58a6f841-87b3-4a3e-92fd-a8ffeff98427", whose) + external("urn:uuid:2e82c1f6-a085-4c72-9da3-8640a32e42ab", d.ID) + second + `</rim:ExtrinsicObject>`
+		external("urn:uuid:58a6f841-87b3-4a3e-92fd-a8ffeff98427", whose) +
+		external("urn:uuid:2e82c1f6-a085-4c72-9da3-8640a32e42ab", d.ID) + second + `</rim:ExtrinsicObject>`
 }
 
 func slotOf(name, value string) string {
-	return `<rim:Slot name="` + name + `"><rim:ValueList><rim:Value>` + escape(value) + `</rim:Value></rim:ValueList></rim:Slot>`
+	return `<rim:Slot name="` + name + `"><rim:ValueList><rim:Value>` + escape(value) +
+		`</rim:Value></rim:ValueList></rim:Slot>`
 }
 
 func external(scheme, value string) string {
@@ -150,7 +164,8 @@ func external(scheme, value string) string {
 }
 
 func failure(code string) string {
-	return `<rs:RegistryErrorList><rs:RegistryError errorCode="` + code + `" codeContext="quoted: Aster" severity="urn:oasis:names:tc:ebxml-regrep:ErrorSeverityType:Error"/></rs:RegistryErrorList>`
+	return `<rs:RegistryErrorList><rs:RegistryError errorCode="` + code +
+		`" codeContext="quoted: Aster" severity="urn:oasis:names:tc:ebxml-regrep:ErrorSeverityType:Error"/></rs:RegistryErrorList>`
 }
 
 // retrieve answers ITI-39: with an attachment unless it is nil.
@@ -165,7 +180,8 @@ func (p *Peer) retrieve(document *etree.Document, set Switch) (inner string, att
 		if !strings.HasPrefix(home, "urn:") {
 			home = "urn:oid:" + home
 		}
-		if d.ID == text(document, "DocumentUniqueId") && repository == text(document, "RepositoryUniqueId") && home == text(document, "HomeCommunityId") {
+		if d.ID == text(document, "DocumentUniqueId") && repository == text(document, "RepositoryUniqueId") &&
+			home == text(document, "HomeCommunityId") {
 			found = &d
 		}
 	}
@@ -190,13 +206,16 @@ func (p *Peer) retrieve(document *etree.Document, set Switch) (inner string, att
 	if set == Inline {
 		content, attached = base64.StdEncoding.EncodeToString(found.Content), nil
 	}
-	return retrieved("Success", "", `<DocumentResponse><HomeCommunityId>`+home+`</HomeCommunityId><RepositoryUniqueId>`+found.Repository+`</RepositoryUniqueId>`+
-		`<DocumentUniqueId>`+id+`</DocumentUniqueId><mimeType>text/xml</mimeType><Document>`+content+`</Document></DocumentResponse>`), attached
+	return retrieved("Success", "", `<DocumentResponse><HomeCommunityId>`+home+`</HomeCommunityId><RepositoryUniqueId>`+
+		found.Repository+`</RepositoryUniqueId>`+
+		`<DocumentUniqueId>`+id+`</DocumentUniqueId><mimeType>text/xml</mimeType><Document>`+content+
+		`</Document></DocumentResponse>`), attached
 }
 
 func retrieved(status, errors, inner string) string {
 	return `<RetrieveDocumentSetResponse xmlns="urn:ihe:iti:xds-b:2007" xmlns:rs="urn:oasis:names:tc:ebxml-regrep:xsd:rs:3.0">` +
-		`<rs:RegistryResponse status="urn:oasis:names:tc:ebxml-regrep:ResponseStatusType:` + status + `">` + errors + `</rs:RegistryResponse>` + inner + `</RetrieveDocumentSetResponse>`
+		`<rs:RegistryResponse status="urn:oasis:names:tc:ebxml-regrep:ResponseStatusType:` + status + `">` + errors +
+		`</rs:RegistryResponse>` + inner + `</RetrieveDocumentSetResponse>`
 }
 
 func respond(w http.ResponseWriter, status int, whole string) {
@@ -208,12 +227,19 @@ func respond(w http.ResponseWriter, status int, whole string) {
 // respondPackaged answers with a message and its attachment.
 func respondPackaged(w http.ResponseWriter, whole string, attached []byte) {
 	parts := multipart.NewWriter(w)
-	w.Header().Set("Content-Type", `multipart/related; type="application/xop+xml"; start="<root@example>"; start-info="application/soap+xml"; boundary="`+parts.Boundary()+`"`)
+	w.Header().Set("Content-Type",
+		`multipart/related; type="application/xop+xml"; start="<root@example>"; start-info="application/soap+xml"; boundary="`+parts.Boundary()+`"`)
 	for _, part := range []struct {
 		kind, id string
 		data     []byte
-	}{{`application/xop+xml; charset=UTF-8; type="application/soap+xml"`, "<root@example>", []byte(whole)}, {"text/xml", "<document@example>", attached}} {
-		out, err := parts.CreatePart(textproto.MIMEHeader{"Content-Type": {part.kind}, "Content-Id": {part.id}, "Content-Transfer-Encoding": {"binary"}})
+	}{
+		{`application/xop+xml; charset=UTF-8; type="application/soap+xml"`, "<root@example>", []byte(whole)},
+		{"text/xml", "<document@example>", attached},
+	} {
+		out, err := parts.CreatePart(textproto.MIMEHeader{
+			"Content-Type": {part.kind}, "Content-Id": {part.id},
+			"Content-Transfer-Encoding": {"binary"},
+		})
 		if err == nil {
 			_, _ = out.Write(part.data)
 		}

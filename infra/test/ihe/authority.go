@@ -80,8 +80,9 @@ func (a *Authority) sign(name string, key crypto.PublicKey) ([]byte, error) {
 
 func certificate(name string) *x509.Certificate {
 	return &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name, Organization: []string{"Example"}},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+		SerialNumber: big.NewInt(time.Now().UnixNano()),
+		Subject:      pkix.Name{CommonName: name, Organization: []string{"Example"}},
+		NotBefore:    time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
 	}
 }
 

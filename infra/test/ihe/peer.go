@@ -1,6 +1,6 @@
-// Package ihe is a Responding Gateway to test shared/tefca/ihe against: a small server over mutual TLS that verifies what a QHIN would
-// verify of a request, and answers as it is switched. Its messages are written independently of the adapter's. It keeps nothing, and knows one
-// invented person.
+// Package ihe is a Responding Gateway to test shared/tefca/ihe against: a small server over mutual TLS that verifies
+// what a QHIN would verify of a request, and answers as it is switched. Its messages are written independently of the
+// adapter's. It keeps nothing, and knows one invented person.
 package ihe
 
 import (
@@ -105,16 +105,21 @@ func Start(issuer *Authority, o Options) (*Peer, error) {
 	}
 	clients := x509.NewCertPool()
 	clients.AddCert(o.Clients.certificate)
-	p := &Peer{options: o, set: make(map[Transaction]Switch), seen: make(map[Transaction]int), last: make(map[Transaction][]byte)}
+	p := &Peer{
+		options: o, set: make(map[Transaction]Switch), seen: make(map[Transaction]int),
+		last: make(map[Transaction][]byte),
+	}
 	mux := http.NewServeMux()
 	for _, t := range []Transaction{Discovery, Query, Retrieve} {
 		mux.HandleFunc("POST "+string(t), func(w http.ResponseWriter, r *http.Request) { p.serve(w, r, t) })
 	}
 	p.server = httptest.NewUnstartedServer(mux)
 	p.server.TLS = &tls.Config{
-		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{own}, ClientCAs: clients, ClientAuth: tls.RequireAndVerifyClientCert,
+		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{own}, ClientCAs: clients,
+		ClientAuth: tls.RequireAndVerifyClientCert,
 	}
-	p.server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // what clients break is none of its business
+	// what clients break is none of its business
+	p.server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	p.server.StartTLS()
 	p.URL = p.server.URL
 	return p, nil

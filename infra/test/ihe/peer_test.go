@@ -75,15 +75,18 @@ func (w *world) network(t *testing.T, as, certificate, key string) (*ihe.Network
 	t.Helper()
 	n, err := ihe.New(ihe.Config{Home: as, Organization: "Example", Anchors: w.gateways.PEM(), Gateways: []ihe.Gateway{{
 		Community: ihe.Community{Home: home, Name: "Gateway"},
-		Discovery: w.peer.URL + string(peer.Discovery), Query: w.peer.URL + string(peer.Query), Retrieve: w.peer.URL + string(peer.Retrieve),
+		Discovery: w.peer.URL + string(peer.Discovery), Query: w.peer.URL + string(peer.Query),
+		Retrieve: w.peer.URL + string(peer.Retrieve),
 	}}}, ihe.Identity{Certificate: certificate, Key: secret.New(key)}, ihe.Deps{
-		Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Now: w.clock, NewID: ids.Random, Unanswered: func(context.Context, string, error) {},
+		Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Now: w.clock, NewID: ids.Random,
+		Unanswered: func(context.Context, string, error) {},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return n, tefca.Assertion{
-		Level: 2, Person: w.person, Token: secret.New("e30.e30.e30"), IssuedAt: w.clock(), ExpiresAt: w.clock().Add(time.Hour),
+		Level: 2, Person: w.person, Token: secret.New("e30.e30.e30"), IssuedAt: w.clock(),
+		ExpiresAt: w.clock().Add(time.Hour),
 	}
 }
 
@@ -114,7 +117,8 @@ func (w *world) post(t *testing.T, body, certificate, key string) (status int, a
 		}
 		transport.TLSClientConfig.Certificates = []tls.Certificate{own}
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.peer.URL+string(peer.Discovery), strings.NewReader(body))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.peer.URL+string(peer.Discovery),
+		strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +144,8 @@ func TestTheGatewayRefusesWhatAQHINWouldRefuse(t *testing.T) {
 	}
 	sent, _ := w.peer.Last(peer.Discovery)
 	good := string(sent)
-	if status, answer := w.post(t, good, w.certificate, w.key); status != http.StatusOK || !strings.Contains(answer, "registrationEvent") {
+	if status, answer := w.post(t, good, w.certificate, w.key); status != http.StatusOK ||
+		!strings.Contains(answer, "registrationEvent") {
 		t.Fatalf("the same again: %d %s", status, answer)
 	}
 	cut := func(pattern string) string { return regexp.MustCompile(`(?s)`+pattern).ReplaceAllString(good, "") }
@@ -158,13 +163,15 @@ func TestTheGatewayRefusesWhatAQHINWouldRefuse(t *testing.T) {
 		"another community":        strings.Replace(good, `>`+ours+`<`, `>urn:oid:2.999.5<`, 1),
 		"another signature's text": strings.Replace(good, "rsa-sha256", "rsa-sha1", 1),
 		"no message":               "hello",
-		"another envelope":         strings.ReplaceAll(good, "http://www.w3.org/2003/05/soap-envelope", "http://schemas.xmlsoap.org/soap/envelope/"),
+		"another envelope": strings.ReplaceAll(good, "http://www.w3.org/2003/05/soap-envelope",
+			"http://schemas.xmlsoap.org/soap/envelope/"),
 	} {
 		if changed == good {
 			t.Fatalf("%s: nothing was changed", name)
 		}
 		before := len(w.peer.Refused())
-		if status, answer := w.post(t, changed, w.certificate, w.key); status != http.StatusInternalServerError || !strings.Contains(answer, "FailedAuthentication") {
+		if status, answer := w.post(t, changed, w.certificate, w.key); status != http.StatusInternalServerError ||
+			!strings.Contains(answer, "FailedAuthentication") {
 			t.Errorf("%s: %d %s", name, status, answer)
 		}
 		if len(w.peer.Refused()) != before+1 {
@@ -219,7 +226,9 @@ func TestAMessageIsNotGoodForLong(t *testing.T) {
 		later  time.Duration
 		status int
 	}{
-		{4 * time.Minute, http.StatusOK}, {2 * time.Minute, http.StatusInternalServerError}, {-9 * time.Minute, http.StatusInternalServerError},
+		{4 * time.Minute, http.StatusOK},
+		{2 * time.Minute, http.StatusInternalServerError},
+		{-9 * time.Minute, http.StatusInternalServerError},
 	} {
 		w.pass(test.later)
 		if status, _ := w.post(t, string(sent), w.certificate, w.key); status != test.status {
@@ -247,14 +256,16 @@ func TestAMessageDoesNotOutliveItsToken(t *testing.T) {
 	}
 }
 
-// The id_token is in the request as it was signed, in all three, and the body has the verified demographics and no more.
+// The id_token is in the request as it was signed, in all three, and the body has the verified
+// demographics and no more.
 func TestWhatTheGatewayIsTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	n, who := w.network(t, ours, w.certificate, w.key)
 	var found tefca.Facility
 	who.Person.Phone, who.Person.Middle = "+16085550100", "Rose & <Thorn>"
-	who.Person.Addresses = append(who.Person.Addresses, tefca.Address{Street: "2 Former\r\nStreet", City: "Austin", State: "TX", PostalCode: "78701", Country: "US"})
+	who.Person.Addresses = append(who.Person.Addresses,
+		tefca.Address{Street: "2 Former\r\nStreet", City: "Austin", State: "TX", PostalCode: "78701", Country: "US"})
 	if err := n.Locate(t.Context(), who, func(f tefca.Facility) error {
 		found = f
 		return nil
@@ -264,7 +275,8 @@ func TestWhatTheGatewayIsTold(t *testing.T) {
 	if _, err := n.Documents(t.Context(), who, found); err != nil {
 		t.Fatal(err)
 	}
-	listed := tefca.Document{ID: "9", Locator: secret.New(`{"home":"` + home + `","patient":"1^^^&2.999.2&ISO","repository":"2.999.8","document":"9"}`)}
+	listed := tefca.Document{ID: "9", Locator: secret.New(`{"home":"` + home +
+		`","patient":"1^^^&2.999.2&ISO","repository":"2.999.8","document":"9"}`)}
 	if _, err := n.Retrieve(t.Context(), who, found, listed, 10); err == nil {
 		t.Error("a document that there is not was read")
 	}
@@ -277,14 +289,16 @@ func TestWhatTheGatewayIsTold(t *testing.T) {
 	body, _ := w.peer.Last(peer.Discovery)
 	_, asked, _ := strings.Cut(string(body), "<parameterList>")
 	for _, want := range []string{
-		`value="19840312"`, `<family>Aster</family><given>Maple</given><given>Rose &amp; &lt;Thorn&gt;</given>`, `<city>Madison</city>`, `2 Former Street`, `<city>Austin</city>`,
+		`value="19840312"`, `<family>Aster</family><given>Maple</given><given>Rose &amp; &lt;Thorn&gt;</given>`,
+		`<city>Madison</city>`, `2 Former Street`, `<city>Austin</city>`,
 		`value="tel:+16085550100"`, `value="mailto:maple.aster@tefca.example"`, `code="F"`,
 	} {
 		if !strings.Contains(asked, want) {
 			t.Errorf("not told: %s", want)
 		}
 	}
-	if _, media := w.peer.Last(peer.Retrieve); !strings.HasPrefix(media, "multipart/related") || !strings.Contains(media, "application/xop+xml") {
+	if _, media := w.peer.Last(peer.Retrieve); !strings.HasPrefix(media, "multipart/related") ||
+		!strings.Contains(media, "application/xop+xml") {
 		t.Errorf("a retrieval is sent as %s", media)
 	}
 }

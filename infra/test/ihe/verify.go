@@ -18,8 +18,8 @@ import (
 	dsig "github.com/russellhaering/goxmldsig"
 )
 
-// accepts verifies a request as a QHIN does: the assertion is signed by who holds the TLS key, is valid now and for this address, is of the
-// purpose T-IAS, comes with an id_token and is tied to this message by a signed timestamp.
+// accepts verifies a request as a QHIN does: the assertion is signed by who holds the TLS key, is valid now and for
+// this address, is of the purpose T-IAS, comes with an id_token and is tied to this message by a signed timestamp.
 func (p *Peer) accepts(document *etree.Document, shown *x509.Certificate, audience string) error {
 	assertion := document.FindElement("//Security/Assertion")
 	if assertion == nil {
@@ -30,7 +30,8 @@ func (p *Peer) accepts(document *etree.Document, shown *x509.Certificate, audien
 	if err != nil {
 		return fmt.Errorf("assertion: %w", err)
 	}
-	if held := find(believed, "./Subject/SubjectConfirmation/SubjectConfirmationData/KeyInfo/X509Data/X509Certificate"); held != base64.StdEncoding.EncodeToString(shown.Raw) {
+	if held := find(believed,
+		"./Subject/SubjectConfirmation/SubjectConfirmationData/KeyInfo/X509Data/X509Certificate"); held != base64.StdEncoding.EncodeToString(shown.Raw) {
 		return errors.New("the key is not held by who asks")
 	}
 	stated := find(believed, "./Subject/SubjectConfirmation/SubjectConfirmationData/KeyInfo/KeyValue/RSAKeyValue/Modulus")
@@ -39,7 +40,8 @@ func (p *Peer) accepts(document *etree.Document, shown *x509.Certificate, audien
 		return errors.New("no RSA key, or another, beside the certificate")
 	}
 	validity := believed.FindElement("./Conditions")
-	if validity == nil || !p.within(validity.SelectAttrValue("NotBefore", ""), validity.SelectAttrValue("NotOnOrAfter", "")) {
+	if validity == nil || !p.within(validity.SelectAttrValue("NotBefore", ""),
+		validity.SelectAttrValue("NotOnOrAfter", "")) {
 		return errors.New("the assertion is not valid now")
 	}
 	if find(validity, "./AudienceRestriction/Audience") != audience {
@@ -58,20 +60,28 @@ func (p *Peer) says(assertion *etree.Element) error {
 		values[a.SelectAttrValue("Name", "")] = a.FindElement("./AttributeValue")
 	}
 	purpose := values["urn:oasis:names:tc:xspa:1.0:subject:purposeofuse"]
-	if purpose == nil || purpose.FindElement("./PurposeOfUse[@code='T-IAS'][@codeSystem='2.16.840.1.113883.3.7204.1.5.2.1'][@codeSystemName]") == nil {
+	if purpose == nil || purpose.FindElement(
+		"./PurposeOfUse[@code='T-IAS'][@codeSystem='2.16.840.1.113883.3.7204.1.5.2.1'][@codeSystemName]") == nil {
 		return errors.New("another purpose than T-IAS")
 	}
-	for _, name := range []string{"urn:oasis:names:tc:xspa:1.0:subject:organization-id", "urn:ihe:iti:xca:2010:homeCommunityId", "urn:nhin:names:saml:homeCommunityId"} {
+	for _, name := range []string{
+		"urn:oasis:names:tc:xspa:1.0:subject:organization-id",
+		"urn:ihe:iti:xca:2010:homeCommunityId", "urn:nhin:names:saml:homeCommunityId",
+	} {
 		if v := values[name]; v == nil || v.Text() != p.options.Audience {
 			return errors.New("another community than is known")
 		}
 	}
-	for _, name := range []string{"urn:ietf:params:oauth:token-type:id_token", "urn:oasis:names:tc:xspa:1.0:subject:subject-id", "urn:oasis:names:tc:xspa:1.0:subject:organization"} {
+	for _, name := range []string{
+		"urn:ietf:params:oauth:token-type:id_token",
+		"urn:oasis:names:tc:xspa:1.0:subject:subject-id", "urn:oasis:names:tc:xspa:1.0:subject:organization",
+	} {
 		if v := values[name]; v == nil || v.Text() == "" {
 			return errors.New("no id_token, or nobody who asks")
 		}
 	}
-	if role := values["urn:oasis:names:tc:xacml:2.0:subject:role"]; role == nil || role.FindElement("./Role[@code][@codeSystemName]") == nil {
+	if role := values["urn:oasis:names:tc:xacml:2.0:subject:role"]; role == nil ||
+		role.FindElement("./Role[@code][@codeSystemName]") == nil {
 		return errors.New("no role")
 	}
 	return nil
@@ -80,7 +90,8 @@ func (p *Peer) says(assertion *etree.Element) error {
 // stamped verifies the signature over the timestamp, which goxmldsig does not, since it stands beside what it signs.
 func (p *Peer) stamped(document *etree.Document, assertionID string, shown *x509.Certificate) error {
 	stamp, signature := document.FindElement("//Security/Timestamp"), document.FindElement("//Security/Signature")
-	if stamp == nil || signature == nil || find(signature, "./KeyInfo/SecurityTokenReference/KeyIdentifier") != assertionID {
+	if stamp == nil || signature == nil || find(signature,
+		"./KeyInfo/SecurityTokenReference/KeyIdentifier") != assertionID {
 		return errors.New("no timestamp that is signed by who is asserted")
 	}
 	reference := signature.FindElement("./SignedInfo/Reference")
@@ -142,7 +153,8 @@ func message(contentType string, body []byte) (*etree.Document, error) {
 		return nil, errNoMessage
 	}
 	document := etree.NewDocument()
-	if err := document.ReadFromBytes(body); err != nil || document.Root() == nil || document.Root().NamespaceURI() != "http://www.w3.org/2003/05/soap-envelope" {
+	if err := document.ReadFromBytes(body); err != nil || document.Root() == nil ||
+		document.Root().NamespaceURI() != "http://www.w3.org/2003/05/soap-envelope" {
 		return nil, errNoMessage
 	}
 	return document, nil

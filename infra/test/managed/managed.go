@@ -1,5 +1,5 @@
-// Package managed gives tests of the dashboard's functions a whole operator on an embedded AWS, with the organisations of membertest
-// in it, so that what a handler answers is what the rules and the rows make of it. Only tests link it.
+// Package managed gives tests of the dashboard's functions a whole operator on an embedded AWS, with the organisations
+// of membertest in it, so that what a handler answers is what the rules and the rows make of it. Only tests link it.
 package managed
 
 import (

@@ -45,7 +45,8 @@ type flood struct {
 func newFlood(t *testing.T, places int, isFair bool) *flood {
 	t.Helper()
 	f := &flood{
-		random: rand.New(rand.NewPCG(1, 1)), running: map[org.Tenant]int{}, most: map[org.Tenant]int{}, began: map[string]time.Time{},
+		random: rand.New(rand.NewPCG(1, 1)), running: map[org.Tenant]int{}, most: map[org.Tenant]int{},
+		began: map[string]time.Time{},
 	}
 	f.invocations, f.batch, f.handle = workers, 1, f.work
 	f.open(t, isFair)
@@ -120,8 +121,8 @@ func (f *flood) begin(task export.Task) time.Duration {
 	return around(f.random, exporting)
 }
 
-// TestThousandsOfExportsOfOneOrganisationDelayNobodyElses: without a share, others wait for one of the workers, all of which are
-// busy with the one organisation's. 5,000 in a soak.
+// TestThousandsOfExportsOfOneOrganisationDelayNobodyElses: without a share, others wait for one of the workers, all of
+// which are busy with the one organisation's. 5,000 in a soak.
 func TestThousandsOfExportsOfOneOrganisationDelayNobodyElses(t *testing.T) {
 	t.Parallel()
 	many := 1000
@@ -157,7 +158,8 @@ func TestThousandsOfExportsOfOneOrganisationDelayNobodyElses(t *testing.T) {
 				f.end()
 				most := f.most[organisation("1")]
 				if most != c.places || max(first, second) > c.atMost {
-					t.Errorf("others waited %v and %v, want at most %v; %d ran at once, want %d", first, second, c.atMost, most, c.places)
+					t.Errorf("others waited %v and %v, want at most %v; %d ran at once, want %d", first, second, c.atMost,
+						most, c.places)
 				}
 				t.Logf("others waited %v right behind the flood, and %v ten minutes later", first, second)
 			})

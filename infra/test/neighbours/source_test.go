@@ -24,7 +24,8 @@ func organisation(last string) org.Tenant {
 	return org.Tenant{Mode: org.Live, OrgID: "a0000000-0000-4000-8000-00000000000" + last}
 }
 
-// source is Lambda's event source of one queue: so many invocations at once, each with a batch, which is done when all of it is.
+// source is Lambda's event source of one queue: so many invocations at once, each with a batch, which
+// is done when all of it is.
 type source struct {
 	invocations int
 	batch       int
@@ -97,7 +98,9 @@ func (s *source) end() {
 // ungrouped is a queue that is not fair.
 type ungrouped struct{ queue.Client }
 
-func (u ungrouped) SendMessage(ctx context.Context, in *sqs.SendMessageInput, o ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
+func (u ungrouped) SendMessage(ctx context.Context, in *sqs.SendMessageInput,
+	o ...func(*sqs.Options),
+) (*sqs.SendMessageOutput, error) {
 	alone := *in
 	alone.MessageGroupId = nil
 	return u.Client.SendMessage(ctx, &alone, o...)

@@ -126,7 +126,8 @@ func Strangers(s *Stack) []Finding {
 	return found.sorted()
 }
 
-// owned is how a statement names a resource of the template: by a reference, for objects, indexes and aliases with more behind.
+// owned is how a statement names a resource of the template: by a reference, for objects, indexes and
+// aliases with more behind.
 var owned = regexp.MustCompile(`^\$\{(\w+)(?:\.Arn)?\}(?:/(?:\w+/)?\*|/index/(\w+)|:live)?$`)
 
 // owns tells whether the resource of a statement is one of the template's.
@@ -179,7 +180,8 @@ func delegates(st statement) bool {
 		slices.Equal(st.actions, []string{"kms:*"})
 }
 
-// isObjects tells whether a resource is the objects of one of the template's buckets: all, those in a folder, or those of a name.
+// isObjects tells whether a resource is the objects of one of the template's buckets: all, those in a
+// folder, or those of a name.
 func (s *Stack) isObjects(resource string) bool {
 	return slices.ContainsFunc(s.of(kindBucket), func(b Resource) bool {
 		within, ok := strings.CutPrefix(resource, "${"+b.ID+".Arn}/")

@@ -41,9 +41,9 @@ type operation struct {
 	Function string `yaml:"x-function"` // the folder whose code answers
 }
 
-// Routes finds paths that stand only in the template or only in the API's description (docs/openapi.yaml), and methods of them
-// that the description ascribes to another function than the template leads them to. ANY leads there what has no route of its own; the
-// function answers a method that it does not know itself.
+// Routes finds paths that stand only in the template or only in the API's description (docs/openapi.yaml), and methods
+// of them that the description ascribes to another function than the template leads them to. ANY leads there what has
+// no route of its own; the function answers a method that it does not know itself.
 func Routes(functions []template.Function, description []byte) []Finding {
 	const api, stack = "docs/openapi.yaml", "template.yaml"
 	var found findings

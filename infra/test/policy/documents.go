@@ -22,7 +22,8 @@ func targets(t *Tree) []string {
 }
 
 var (
-	makeCommand = regexp.MustCompile("(?:^|[;&|(` ])make ((?:[a-z][a-z0-9-]*|[A-Z]+=\\S+| )+)(<?)") // make build-<name> is no command
+	// make build-<name> is no command
+	makeCommand = regexp.MustCompile("(?:^|[;&|(` ])make ((?:[a-z][a-z0-9-]*|[A-Z]+=\\S+| )+)(<?)")
 	goCommand   = regexp.MustCompile(`\bgo (?:run|test|build|vet) [^` + "`" + `|;&]*`)
 	ownFolder   = regexp.MustCompile(`\./[\w/.-]*\w`)
 )

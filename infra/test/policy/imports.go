@@ -80,8 +80,8 @@ func Domain(packages []Package) []Finding {
 	return found.sorted()
 }
 
-// Boundaries finds imports that go round the wiring: only functions/*/wiring, what they share (shared/wiring) and infra choose
-// adapters and AWS clients, nothing shared knows a function, and no function knows another.
+// Boundaries finds imports that go round the wiring: only functions/*/wiring, what they share (shared/wiring) and infra
+// choose adapters and AWS clients, nothing shared knows a function, and no function knows another.
 func Boundaries(packages []Package) []Finding {
 	var found findings
 	for _, p := range packages {
@@ -126,7 +126,8 @@ func playsPortal(importer, imported string) bool {
 	return name == "sandboxehr" && under(imported, module+"infra/sandbox")
 }
 
-// touchesAWS tells which packages of shared/ may import the SDK: the adapters, the edges that face Lambda itself, and wiring.
+// touchesAWS tells which packages of shared/ may import the SDK: the adapters, the edges that face
+// Lambda itself, and wiring.
 func touchesAWS(name string) bool {
 	layer, ok := layerOf(name)
 	return ok && layer == adapterLayer || slices.Contains([]string{"lambdarun", "config", "wiring"}, name)
@@ -167,8 +168,8 @@ func Lambdas(packages []Package) []Finding {
 	return found.sorted()
 }
 
-// Clients finds functions that link an SDK client whose service they may not call: what they do not use is dead weight in a
-// cold start, and comes in by a shared wiring that is for others.
+// Clients finds functions that link an SDK client whose service they may not call: what they do not use is dead weight
+// in a cold start, and comes in by a shared wiring that is for others.
 func Clients(packages []Package, functions []template.Function) []Finding {
 	var found findings
 	for _, f := range functions {

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// install is a command that installs packages, and what it needs so that nothing runs that was not pinned by its content.
+// install is a command that installs packages, and what it needs so that nothing runs that was
+// not pinned by its content.
 type install struct {
 	program string
 	command string // what follows the program in the line; a regular expression, as needs is
@@ -16,25 +17,23 @@ type install struct {
 	why     string
 }
 
-func installs() []install {
-	return []install{
-		{program: "npm", command: `\s.*\b(install|i|add)\s`, needs: `$^`, why: "installs without a lock: use npm ci"},
-		{program: "npm", command: `\s+ci\b`, needs: `\s--ignore-scripts\b`, why: "runs the scripts of packages: add --ignore-scripts"},
-		{program: "npx", command: `\s`, needs: `^npx --no\s`, why: "installs what is not there: use npx --no"},
-		{program: "pip", command: `3?\s+install\s`, needs: `\s--require-hashes\s`, why: "installs without hashes: add --require-hashes"},
-		{program: "pip", command: `3?\s+install\s`, needs: `\s--only-binary :all:\s`, why: "builds packages with tools that have no hashes: add --only-binary :all:"},
-		{program: "mvn", command: `\s`, needs: `\bsha256sum --check\b`, inFile: true, why: "installs without hashes: check them by sha256sum --check"},
-		{program: "go ", command: `(install|run)\s.*\S@`, needs: `\S@(v\d|\$[A-Z])`, why: "installs no fixed version"},
-		{program: "curl", command: `\s.*\|\s*\S*sh\b`, needs: `$^`, why: "runs what it downloads"},
-		{program: "wget", command: `\s.*\|\s*\S*sh\b`, needs: `$^`, why: "runs what it downloads"},
-	}
+var installs = []install{
+	{program: "npm", command: `\s.*\b(install|i|add)\s`, needs: `$^`, why: "installs without a lock: use npm ci"},
+	{program: "npm", command: `\s+ci\b`, needs: `\s--ignore-scripts\b`, why: "runs the scripts of packages: add --ignore-scripts"},
+	{program: "npx", command: `\s`, needs: `^npx --no\s`, why: "installs what is not there: use npx --no"},
+	{program: "pip", command: `3?\s+install\s`, needs: `\s--require-hashes\s`, why: "installs without hashes: add --require-hashes"},
+	{program: "pip", command: `3?\s+install\s`, needs: `\s--only-binary :all:\s`, why: "builds packages with tools that have no hashes: add --only-binary :all:"},
+	{program: "mvn", command: `\s`, needs: `\bsha256sum --check\b`, inFile: true, why: "installs without hashes: check them by sha256sum --check"},
+	{program: "go ", command: `(install|run)\s.*\S@`, needs: `\S@(v\d|\$[A-Z])`, why: "installs no fixed version"},
+	{program: "curl", command: `\s.*\|\s*\S*sh\b`, needs: `$^`, why: "runs what it downloads"},
+	{program: "wget", command: `\s.*\|\s*\S*sh\b`, needs: `$^`, why: "runs what it downloads"},
 }
 
-// Installs finds commands in scripts, the Makefile and Go programs that install packages without a lock or hashes, or that let packages
-// run scripts. Comments and tests are left out.
+// Installs finds commands in scripts, the Makefile and Go programs that install packages without a lock or hashes, or
+// that let packages run scripts. Comments and tests are left out.
 func Installs(t *Tree) []Finding {
 	var found findings
-	for _, i := range installs() {
+	for _, i := range installs {
 		command, needs := regexp.MustCompile(`^`+i.program+i.command), regexp.MustCompile(i.needs)
 		for _, f := range t.Files {
 			if f.isTest() || f.Go == nil && path.Base(f.Path) != "Makefile" && !isScript(f.Path) && path.Ext(f.Path) != ".sh" {
@@ -50,8 +49,8 @@ func Installs(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// commands gives the lines of a source from each mention of a program on, without quotes and with the lines that a backslash continues.
-// Of Go they are the lines that start a process.
+// commands gives the lines of a source from each mention of a program on, without quotes and with the lines that a
+// backslash continues. Of Go they are the lines that start a process.
 func commands(f File, program string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		text := string(f.Text)

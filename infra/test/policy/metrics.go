@@ -9,16 +9,14 @@ import (
 	"recordbridge/shared/metric"
 )
 
-// standard are AWS's metrics that alarms and the dashboard may look at, with the sets of dimensions by which AWS keeps them; Resource is of an alias.
-// https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html
+// standard are AWS's metrics that alarms and the dashboard may look at, with the sets of dimensions by which AWS keeps
+// them; Resource is of an alias. https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-metrics-and-dimensions.html
-func standard() map[string]kept {
-	return map[string]kept{
-		"AWS/Lambda":     {[][]string{{"FunctionName"}, {"FunctionName", "Resource"}}, []string{"Errors", "Throttles", "Duration", "Invocations", "ConcurrentExecutions"}},
-		"AWS/SQS":        {[][]string{{"QueueName"}}, []string{"ApproximateAgeOfOldestMessage", "ApproximateNumberOfMessagesVisible"}},
-		"AWS/ApiGateway": {[][]string{{"ApiName", "Stage"}}, []string{"Count", "4XXError", "5XXError", "Latency"}},
-	}
+var standard = map[string]kept{
+	"AWS/Lambda":     {[][]string{{"FunctionName"}, {"FunctionName", "Resource"}}, []string{"Errors", "Throttles", "Duration", "Invocations", "ConcurrentExecutions"}},
+	"AWS/SQS":        {[][]string{{"QueueName"}}, []string{"ApproximateAgeOfOldestMessage", "ApproximateNumberOfMessagesVisible"}},
+	"AWS/ApiGateway": {[][]string{{"ApiName", "Stage"}}, []string{"Count", "4XXError", "5XXError", "Latency"}},
 }
 
 // kept are the metrics of a namespace of AWS, and the sets of dimensions that each is kept by.
@@ -30,8 +28,8 @@ type kept struct {
 // searched is a search of the dashboard for all values of one dimension of a metric of ours.
 var searched = regexp.MustCompile(`^SEARCH\('\{Recordbridge,service,(\w+)\} MetricName="(\w+)" service="\$\{AWS::StackName\}"', '(?:Sum|Maximum)', 300\)$`)
 
-// Metrics finds what alarms and the dashboard look at although nobody sends it, or that is of other stacks of the account, too; metrics
-// of ours that the dashboard leaves out; and alarms that it does.
+// Metrics finds what alarms and the dashboard look at although nobody sends it, or that is of other stacks of the
+// account, too; metrics of ours that the dashboard leaves out; and alarms that it does.
 func Metrics(s *Stack) []Finding {
 	var found findings
 	for _, a := range s.of(kindAlarm) {
@@ -128,7 +126,7 @@ func (one series) known(where string, found *findings) {
 // isSent tells whether there is such a metric by these dimensions, which are sorted.
 func isSent(namespace, name string, dimensions []string) bool {
 	if namespace != metric.Namespace {
-		known := standard()[namespace]
+		known := standard[namespace]
 		return slices.Contains(known.metrics, name) && contains(known.sets, dimensions)
 	}
 	own := metric.Name(name)

@@ -16,8 +16,8 @@ var (
 	adrHead    = regexp.MustCompile(`^# (\d+)\. .+\n\n\d{4}-\d{2}-\d{2}\. Status: [a-z].+\.\n`)
 )
 
-// AlarmRows finds alarms that the section Alarms of docs/operations.md does not name in exactly one row, and names there
-// or in any other table of the document that are no alarm's or out of place.
+// AlarmRows finds alarms that the section Alarms of docs/operations.md does not name in exactly one row, and names
+// there or in any other table of the document that are no alarm's or out of place.
 func AlarmRows(s *Stack, document []byte) []Finding {
 	const where = "docs/operations.md"
 	var found findings
@@ -59,8 +59,8 @@ func PackageRows(document []byte) []Finding {
 	return found.sorted()
 }
 
-// Decisions finds decisions (docs/adr) whose title does not have their file's number, or that lack a date or a status; and
-// numbers that are used twice, or neither used nor named as unused by the folder's README.
+// Decisions finds decisions (docs/adr) whose title does not have their file's number, or that lack a date or a status;
+// and numbers that are used twice, or neither used nor named as unused by the folder's README.
 func Decisions(t *Tree) []Finding {
 	const readme = "docs/adr/README.md"
 	var found findings

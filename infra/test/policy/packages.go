@@ -53,7 +53,8 @@ func under(importPath, folder string) bool {
 // shared gives the first folder below shared/, the unit that has a layer, or the one inside it that stands elsewhere.
 func shared(importPath string) (string, bool) {
 	rest, ok := strings.CutPrefix(importPath, module+"shared/")
-	for _, inner := range []string{"smart/platform", "tefca/identity/oidc", "tefca/ihe", "tefca/facilitated"} { // profiles are data; who speaks a protocol is no domain
+	// profiles are data; who speaks a protocol is no domain
+	for _, inner := range []string{"smart/platform", "tefca/identity/oidc", "tefca/ihe", "tefca/facilitated"} {
 		if under(rest, inner) {
 			return inner, ok
 		}

@@ -14,8 +14,8 @@ var (
 	memberText = regexp.MustCompile(`(?m)^  (\w+)\??:`)
 )
 
-// Records finds members of what the dashboard's application reads (its interfaces in TypeScript) that the API's description does not have: in
-// the schema of the same name, or, where there is none, in any one object.
+// Records finds members of what the dashboard's application reads (its interfaces in TypeScript) that the API's
+// description does not have: in the schema of the same name, or, where there is none, in any one object.
 func Records(interfaces, description []byte) []Finding {
 	const where = "shared/ui/dashboard/api/records.ts"
 	var found findings
@@ -62,8 +62,8 @@ func (o *objects) at(path ...string) map[string]any {
 	return found
 }
 
-// members are the properties of an object by name, each with all that its schemas say of it: what they refer to and are made of, and of an
-// array what is in it.
+// members are the properties of an object by name, each with all that its schemas say of it: what they refer to and are
+// made of, and of an array what is in it.
 func (o *objects) members(schemas ...map[string]any) map[string][]map[string]any {
 	all := map[string][]map[string]any{}
 	for _, schema := range schemas {

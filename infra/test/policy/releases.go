@@ -8,9 +8,10 @@ import (
 // alias is the name of a function's newest version that triggers call.
 const alias = "live"
 
-// Releases finds functions that a release would not reach: without the alias, or without a new version for every release. Those that
-// patients' browsers call are deployed gradually and have executions kept for them; a schedule's are not repeated, since the next
-// minute comes anyway. CodeDeploy's role can shift those functions, and do nothing else.
+// Releases finds functions that a release would not reach: without the alias, or without a new version for
+// every release. Those that patients' browsers call are deployed gradually and have executions kept for them;
+// a schedule's are not repeated, since the next minute comes anyway. CodeDeploy's role can shift those
+// functions, and do nothing else.
 func Releases(s *Stack, patients []string) []Finding {
 	var found findings
 	var shifted []string

@@ -88,6 +88,7 @@ func structure(source *policy.Tree, listed []policy.Package, functions []templat
 		"only wiring chooses adapters":        func() []policy.Finding { return policy.Boundaries(listed) },
 		"lambdas link no test code":           func() []policy.Finding { return policy.Lambdas(listed) },
 		"lambdas link the clients they use":   func() []policy.Finding { return policy.Clients(listed, functions) },
+		"tables are constant":                 func() []policy.Finding { return policy.ConstantTables(source) },
 		"no secret is opened into a text":     func() []policy.Finding { return policy.Revealed(source) },
 	}
 }
@@ -200,7 +201,8 @@ func TestNoFunctionsBinaryIsTooLarge(t *testing.T) {
 	}
 }
 
-// patients are the functions that patients' browsers call on their way to a connection: a failure there is a sign-in lost.
+// patients are the functions that patients' browsers call on their way to a connection: a failure
+// there is a sign-in lost.
 func patients() []string {
 	return []string{"ConnectFunction", "ReconnectFunction", "CreateAttemptFunction", "GetAttemptFunction", "CallbackFunction"}
 }

@@ -19,7 +19,8 @@ func trusts(role Resource, service string) bool {
 	return len(all) == 1 && len(fields(all[0].principal)) == 1 && short(at(all[0].principal, "Service")) == service
 }
 
-// shifts tells whether a role is the one with which CodeDeploy shifts requests to new versions, also after SAM's transform.
+// shifts tells whether a role is the one with which CodeDeploy shifts requests to new versions,
+// also after SAM's transform.
 func (s *Stack) shifts(r Resource) bool {
 	named := func(x Resource) bool {
 		by := append(references(at(x.Properties, "DeploymentPreference", "Role")), references(x.Properties["ServiceRoleArn"])...)

@@ -11,7 +11,8 @@ import (
 
 var overrides = regexp.MustCompile(`(?m)^\[(\w+)\.deploy\.parameters\]\n(?:[^\[\n].*\n)*?parameter_overrides = "([^"]*)"`)
 
-// TestTheTemplateTakesTheParametersOfEveryEnvironment: a name or a value that it refuses would show in the middle of a deployment.
+// TestTheTemplateTakesTheParametersOfEveryEnvironment: a name or a value that it refuses would show in
+// the middle of a deployment.
 func TestTheTemplateTakesTheParametersOfEveryEnvironment(t *testing.T) {
 	t.Parallel()
 	config, err := os.ReadFile(root + "/samconfig.toml")

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// Revealed finds secrets that are opened (secret.Text's Reveal) inside a call that makes a log line, a text or an error,
-// or into a variable that such a call takes. What such calls make is kept, shown or sent to places that nobody thinks
-// of. The secret itself may be given: it redacts itself, which the tests of shared/secret show for every way of printing.
+// Revealed finds secrets that are opened (secret.Text's Reveal) inside a call that makes a log line, a text or
+// an error, or into a variable that such a call takes. What such calls make is kept, shown or sent to places
+// that nobody thinks of. The secret itself may be given: it redacts itself, which the tests of shared/secret
+// show for every way of printing.
 func Revealed(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.production() {

@@ -7,8 +7,8 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Transformed finds permissions that SAM adds to the functions of a template or loses, by the template as it has transformed
-// it: what is tried out on a laptop has to be all that is deployed.
+// Transformed finds permissions that SAM adds to the functions of a template or loses, by the template as it has
+// transformed it: what is tried out on a laptop has to be all that is deployed.
 func Transformed(functions []template.Function, file string, o template.Options) ([]Finding, error) {
 	allowed, err := template.Permissions(file, o)
 	if err != nil {

@@ -63,7 +63,8 @@ func readable(name string) bool {
 	return isCode(name) || isScript(name) || path.Ext(name) == ".md"
 }
 
-// isScript tells which files are programs of a shell, which have no extension: those of CI, and those beside what they fetch or build.
+// isScript tells which files are programs of a shell, which have no extension: those of CI, and those beside
+// what they fetch or build.
 func isScript(name string) bool {
 	folder, base := path.Split(name)
 	return (strings.HasPrefix(folder, ".ci/") || strings.HasPrefix(folder, "infra/")) && path.Ext(base) == ""
@@ -113,6 +114,17 @@ func (t *Tree) read(fsys fs.FS, name string) error {
 	}
 	t.Files = append(t.Files, file)
 	return nil
+}
+
+// folders groups the Go files by folder.
+func (t *Tree) folders() map[string][]File {
+	all := map[string][]File{}
+	for _, f := range t.Files {
+		if f.Go != nil {
+			all[path.Dir(f.Path)] = append(all[path.Dir(f.Path)], f)
+		}
+	}
+	return all
 }
 
 // production lists the Go files that are not tests.

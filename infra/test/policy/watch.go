@@ -15,8 +15,8 @@ const nearTimeout = 0.5
 
 // Watched finds what no alarm watches: the errors, refusals and duration of a function and, when a schedule starts it,
 // its silence; the age of a queue's work, and what comes into a dead letter queue; the API's errors and latency; what
-// DynamoDB and KMS refuse and fail at, as our functions meet it. An alarm counts when it is always there or has the condition
-// of what it watches.
+// DynamoDB and KMS refuse and fail at, as our functions meet it. An alarm counts when it is always there or has the
+// condition of what it watches.
 func Watched(s *Stack) []Finding {
 	w := watch{stack: s}
 	for _, f := range s.of(kindFunction) {

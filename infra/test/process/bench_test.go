@@ -16,7 +16,8 @@ func startBenched(b *testing.B) *runner {
 		"-param", "ConnectRequestsPerMinute=1000000")
 }
 
-// BenchmarkRunnerStart is the time from the start of the built runner to its run file: everything is created and seeded.
+// BenchmarkRunnerStart is the time from the start of the built runner to its run file:
+// everything is created and seeded.
 func BenchmarkRunnerStart(b *testing.B) {
 	startBenched(b) // builds what has to be built
 	var total time.Duration

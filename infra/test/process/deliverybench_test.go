@@ -60,7 +60,8 @@ type deliveries struct {
 func newDeliveries(b *testing.B) *deliveries {
 	b.Helper()
 	d := &deliveries{
-		b: b, runner: startBenched(b), sent: map[string]time.Time{}, arrived: map[string]map[string]time.Time{}, each: make(chan struct{}, 2*burst),
+		b: b, runner: startBenched(b), sent: map[string]time.Time{}, arrived: map[string]map[string]time.Time{},
+		each: make(chan struct{}, 2*burst),
 	}
 	d.receiver = httptest.NewServer(http.HandlerFunc(d.receive))
 	b.Cleanup(d.receiver.Close)
@@ -77,7 +78,11 @@ func newDeliveries(b *testing.B) *deliveries {
 	}
 	d.enqueued = queue.NewDeliveries(sqs.NewFromConfig(cfg), stack.Outputs["DeliveryQueueUrl"])
 	vault := kms.New(awskms.NewFromConfig(cfg), stack.Outputs["SecretsKey"], webhook.SecretPurpose, time.Now)
-	d.editor = webhook.Editor{Own: ownhosts.Own(), Vault: vault, Reach: safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, Random: rand.Reader, Now: time.Now}
+	d.editor = webhook.Editor{
+		Own: ownhosts.Own(), Vault: vault,
+		Reach: safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, Random: rand.Reader,
+		Now: time.Now,
+	}
 	return d
 }
 
@@ -109,7 +114,8 @@ func (d *deliveries) organisation(paths ...string) org.Tenant {
 	d.b.Helper()
 	tenant := org.Tenant{Mode: org.Test, OrgID: ids.Random()}
 	for _, path := range paths {
-		s, _, err := d.editor.Create(d.b.Context(), webhook.Draft{ID: ids.Random(), Tenant: tenant, URL: d.receiver.URL + path, Rate: benchedRate})
+		s, _, err := d.editor.Create(d.b.Context(),
+			webhook.Draft{ID: ids.Random(), Tenant: tenant, URL: d.receiver.URL + path, Rate: benchedRate})
 		expect.NoError(d.b, err)
 		expect.NoError(d.b, d.rows.CreateSubscription(d.b.Context(), s))
 	}
@@ -191,8 +197,8 @@ func (d *deliveries) paths() []string {
 	return paths
 }
 
-// BenchmarkDeliveryBurst is a burst of events from many writers until the last is received: how many a second there are, and
-// what each costs the worker's processes and the runner (embedded AWS and Lambda).
+// BenchmarkDeliveryBurst is a burst of events from many writers until the last is received: how many a second there
+// are, and what each costs the worker's processes and the runner (embedded AWS and Lambda).
 func BenchmarkDeliveryBurst(b *testing.B) {
 	d := newDeliveries(b)
 	tenants := d.organisations()
@@ -218,7 +224,8 @@ func BenchmarkDeliveryBurst(b *testing.B) {
 	d.report("", d.paths()...)
 }
 
-// BenchmarkDeliveryPace is the time from a fact to its receipt, with 50 facts a second. An iteration is ten seconds of it.
+// BenchmarkDeliveryPace is the time from a fact to its receipt, with 50 facts a second. An
+// iteration is ten seconds of it.
 func BenchmarkDeliveryPace(b *testing.B) {
 	d := newDeliveries(b)
 	tenants := d.organisations()
@@ -235,8 +242,9 @@ func BenchmarkDeliveryPace(b *testing.B) {
 	d.report("", d.paths()...)
 }
 
-// BenchmarkDeliveryBesideAHang is the time from a fact to its receipt beside a webhook that gets 20 a second and never answers: by
-// another webhook of the same organisation, and by another organisation's. An iteration is twenty seconds of it.
+// BenchmarkDeliveryBesideAHang is the time from a fact to its receipt beside a webhook that gets 20 a second
+// and never answers: by another webhook of the same organisation, and by another organisation's. An iteration
+// is twenty seconds of it.
 func BenchmarkDeliveryBesideAHang(b *testing.B) {
 	d := newDeliveries(b)
 	one, other := d.organisation("/hang", "/sibling"), d.organisation("/other")

@@ -40,8 +40,8 @@ type life struct {
 	known int // success events in the inbox that an earlier export has led to
 }
 
-// TestProcessesThatAreKilledAreReplaced: of one service, with its data, first an export worker in the middle of a record, then
-// the whole runner, then a webhook worker after its post.
+// TestProcessesThatAreKilledAreReplaced: of one service, with its data, first an export worker in the middle of a
+// record, then the whole runner, then a webhook worker after its post.
 func TestProcessesThatAreKilledAreReplaced(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -161,8 +161,8 @@ func (l *life) killRunner() {
 	l.checkDownload(done)
 }
 
-// checkDownload: the file can be fetched, and asked about, by a client that sends the key along and takes it to no other host and
-// port, such as curl -L -u. A client that does take it on is refused as by S3, which accepts one proof.
+// checkDownload: the file can be fetched, and asked about, by a client that sends the key along and takes it to no
+// other host and port, such as curl -L -u. A client that does take it on is refused as by S3, which accepts one proof.
 func (l *life) checkDownload(d inbox.Delivery) {
 	l.t.Helper()
 	var e struct {
@@ -238,7 +238,8 @@ func (l *life) killSender() {
 	defer mu.Unlock()
 	for id, bodies := range posts {
 		if len(posts) != 1 || bodies[0] != bodies[1] {
-			l.t.Errorf("event %s was posted %d times, with equal bodies: %t; there are %d ids", id, len(bodies), bodies[0] == bodies[1], len(posts))
+			l.t.Errorf("event %s was posted %d times, with equal bodies: %t; there are %d ids", id, len(bodies),
+				bodies[0] == bodies[1], len(posts))
 		}
 	}
 }

@@ -27,20 +27,23 @@ var binary = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	build := exec.Command("go", "build", "-trimpath", "-gcflags", "all=-dwarf=false", "-ldflags", "-s -w", "-tags", "lambda.norpc,grpcnotrace", "-o", file, "./infra/local")
+	build := exec.Command("go", "build", "-trimpath", "-gcflags", "all=-dwarf=false", "-ldflags", "-s -w", "-tags",
+		"lambda.norpc,grpcnotrace", "-o", file, "./infra/local")
 	build.Dir, build.Stderr, build.Env = "../../..", os.Stderr, append(os.Environ(), "CGO_ENABLED=0")
 	return file, errors.Join(build.Run(), touchSources())
 })
 
-// touchSources looks into every folder that the binaries at work in the tests are made of: go test caches a result until something
-// changes that the test itself has opened, and what a build opens it does not see.
+// touchSources looks into every folder that the binaries at work in the tests are made of: go test caches a result
+// until something changes that the test itself has opened, and what a build opens it does not see.
 func touchSources() error {
 	_, err := os.Stat("../../../template.yaml")
 	for _, folder := range []string{
-		"functions/connect", "functions/callback", "functions/createexport", "functions/exportworker", "functions/downloadexport",
+		"functions/connect", "functions/callback", "functions/createexport", "functions/exportworker",
+		"functions/downloadexport",
 		"functions/webhookworker", "functions/sweeper", "functions/sandboxehr", "shared", "infra/local", "infra/sandbox",
 	} {
-		err = errors.Join(err, filepath.WalkDir("../../../"+folder, func(_ string, _ fs.DirEntry, err error) error { return err }))
+		err = errors.Join(err, filepath.WalkDir("../../../"+folder,
+			func(_ string, _ fs.DirEntry, err error) error { return err }))
 	}
 	return err
 }
@@ -97,7 +100,8 @@ func (r *runner) end(signal syscall.Signal) {
 // until polls for something that has to come.
 func (r *runner) until(what string, done func() bool) {
 	r.t.Helper()
-	late := time.After(4 * time.Minute) // the runner compiles every function first, perhaps with nothing in the build cache
+	// the runner compiles every function first, perhaps with nothing in the build cache
+	late := time.After(4 * time.Minute)
 	for !done() {
 		select {
 		case <-late:

@@ -68,7 +68,9 @@ func (l *life) EnqueueTask(ctx context.Context, of org.Tenant, id string, delay 
 func (*life) EnqueueEvent(context.Context, org.Tenant, string) error { return nil }
 
 // ClaimTask implements worker.Store.
-func (l *life) ClaimTask(ctx context.Context, of org.Tenant, id string, now, until time.Time) (task export.Task, err error) {
+func (l *life) ClaimTask(ctx context.Context, of org.Tenant, id string, now,
+	until time.Time,
+) (task export.Task, err error) {
 	err = l.call(func() error {
 		if task, err = l.rows.ClaimTask(ctx, of, id, now, until); err == nil {
 			l.world.claimed(l, task)
@@ -130,8 +132,11 @@ func (l *life) worker() worker.Worker {
 	l.rows = l.world.rows
 	return worker.Worker{
 		Store: l, Refreshes: l, Enqueuer: l, Now: time.Now, Lease: lease, Retention: 8 * 24 * time.Hour,
-		Source: source.Opener{Tokens: l, Now: time.Now, Profiles: source.Profiles{Connections: l, Endpoints: l, Platforms: l}},
-		Share:  share.New(l, l, 1, lease, time.Now),
+		Source: source.Opener{
+			Tokens: l, Now: time.Now,
+			Profiles: source.Profiles{Connections: l, Endpoints: l, Platforms: l},
+		},
+		Share: share.New(l, l, 1, lease, time.Now),
 	}
 }
 

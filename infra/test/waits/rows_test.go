@@ -18,7 +18,10 @@ import (
 
 // pending is an export that was asked for.
 func pending(id, connectionID string, after time.Duration) export.Task {
-	return export.Task{ID: id, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending, CreatedAt: time.Now().Add(after)}
+	return export.Task{
+		ID: id, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending,
+		CreatedAt: time.Now().Add(after),
+	}
 }
 
 // each has what is given done for both exports.
@@ -57,10 +60,13 @@ func stored(t *testing.T) rows {
 		store.Timers{DB: made.DB, Table: work},
 	}
 	each(func(task export.Task) {
-		_, err := made.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: awssdk.String(connections), Item: map[string]types.AttributeValue{
-			"pk": &types.AttributeValueMemberS{Value: tenant.Key() + "#CONN#" + task.ConnectionID},
-			"sk": &types.AttributeValueMemberS{Value: "META"}, "status": &types.AttributeValueMemberS{Value: "authorized"},
-		}})
+		_, err := made.DB.PutItem(t.Context(), &dynamodb.PutItemInput{
+			TableName: awssdk.String(connections),
+			Item: map[string]types.AttributeValue{
+				"pk": &types.AttributeValueMemberS{Value: tenant.Key() + "#CONN#" + task.ConnectionID},
+				"sk": &types.AttributeValueMemberS{Value: "META"}, "status": &types.AttributeValueMemberS{Value: "authorized"},
+			},
+		})
 		expect.NoError(t, err)
 		expect.NoError(t, found.OpenTask(t.Context(), task, ""))
 	})

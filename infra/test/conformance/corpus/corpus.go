@@ -57,10 +57,10 @@ type Step struct {
 	// Fails is the error code, without namespace; empty means that the call succeeds. Status is checked when set.
 	Fails  string `yaml:"fails"`
 	Status int    `yaml:"status"`
-	// Gives is the part of the answer that has to be there: members of mappings that are not named may be anything,
-	// lists are complete and in order. XML answers are mappings of their root's children. Special texts: <any>, <absent>,
-	// <number>, <text>, <re:REGEXP>; special mappings: {$set: [...]} for a list in any order, {$has: [...]} for some of its
-	// elements, {$count: 3}.
+	// Gives is the part of the answer that has to be there: members of mappings that are not named may be anything, lists
+	// are complete and in order. XML answers are mappings of their root's children. Special texts: <any>, <absent>,
+	// <number>, <text>, <re:REGEXP>; special mappings: {$set: [...]} for a list in any order, {$has: [...]} for some of
+	// its elements, {$count: 3}.
 	Gives any `yaml:"gives"`
 	// Answers are headers of the answer, with the special texts of Gives.
 	Answers map[string]string `yaml:"answers"`

@@ -50,13 +50,23 @@ func TestAMistakeInAFileIsAnErrorThatNamesIt(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
 		"an unknown member":         {strings.Replace(good, "fails:", "fail:", 1), "field fail not found"},
 		"a fixture that is missing": {strings.Replace(good, "with: [table]", "with: [chair]", 1), `the fixture "chair"`},
-		"nothing expected":          {strings.Replace(good, "fails: ResourceNotFoundException, ", "", 1), "it expects nothing"},
-		"a wait that calls":         {strings.Replace(good, "wait: 2s", "{wait: 2s, call: GetItem}", 1), "either a wait or a call"},
-		"nothing to do each":        {strings.Replace(good, "call: GetItem,", "call: GetItem, each: [],", 1), "is performed for nothing"},
-		"a name with a star":        {strings.Replace(good, "it waits", "it*waits", 1), "a script has a name"},
-		"no name":                   {strings.Replace(good, "name: it waits", "name: ''", 1), "a script has a name"},
+		"nothing expected": {
+			strings.Replace(good, "fails: ResourceNotFoundException, ", "", 1),
+			"it expects nothing",
+		},
+		"a wait that calls": {
+			strings.Replace(good, "wait: 2s", "{wait: 2s, call: GetItem}", 1),
+			"either a wait or a call",
+		},
+		"nothing to do each": {
+			strings.Replace(good, "call: GetItem,", "call: GetItem, each: [],", 1),
+			"is performed for nothing",
+		},
+		"a name with a star": {strings.Replace(good, "it waits", "it*waits", 1), "a script has a name"},
+		"no name":            {strings.Replace(good, "name: it waits", "name: ''", 1), "a script has a name"},
 		"one name twice": {
-			good + "  - {name: it waits, steps: [{call: GetItem, status: 400}]}\n", `two scripts are called "dynamodb/get/it waits"`,
+			good + "  - {name: it waits, steps: [{call: GetItem, status: 400}]}\n",
+			`two scripts are called "dynamodb/get/it waits"`,
 		},
 	}
 	for name, tt := range tests {

@@ -45,8 +45,8 @@ func read(response *http.Response) (*answer, error) {
 	return a, nil
 }
 
-// codeOf finds the error code: JSON's __type behind its namespace, S3's Code, the Query protocol's Error.Code. An answer
-// without a body, as to HEAD, has the text of its status.
+// codeOf finds the error code: JSON's __type behind its namespace, S3's Code, the Query protocol's Error.Code. An
+// answer without a body, as to HEAD, has the text of its status.
 func codeOf(a *answer) string {
 	for _, path := range []string{"__type", "Code", "Error.Code", "Errors.Error.Code"} {
 		if code, ok := corpus.Find(a.value, path).(string); ok {

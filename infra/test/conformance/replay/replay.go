@@ -36,8 +36,8 @@ func (d *DifferenceError) Error() string {
 	return fmt.Sprintf("step %d, %s: %s", d.Step, d.Call, d.What)
 }
 
-// Play performs s. It returns a *DifferenceError when an answer is not as expected, and another error when the server cannot
-// be reached or the script cannot be performed.
+// Play performs s. It returns a *DifferenceError when an answer is not as expected, and another error when the server
+// cannot be reached or the script cannot be performed.
 func Play(ctx context.Context, p Party, s corpus.Script) error {
 	variables := map[string]string{"id": p.NewID(), "url": p.URL}
 	for i, step := range s.Steps {
@@ -59,7 +59,9 @@ func Play(ctx context.Context, p Party, s corpus.Script) error {
 }
 
 // performEach performs a step, once for each of its texts if it has them; what is "" for agreement.
-func (p Party) performEach(ctx context.Context, service string, step corpus.Step, variables map[string]string) (what string, err error) {
+func (p Party) performEach(ctx context.Context, service string, step corpus.Step,
+	variables map[string]string,
+) (what string, err error) {
 	if step.Each == nil {
 		return p.perform(ctx, service, step, variables)
 	}
@@ -72,7 +74,9 @@ func (p Party) performEach(ctx context.Context, service string, step corpus.Step
 	return "", nil
 }
 
-func (p Party) perform(ctx context.Context, service string, step corpus.Step, variables map[string]string) (what string, err error) {
+func (p Party) perform(ctx context.Context, service string, step corpus.Step,
+	variables map[string]string,
+) (what string, err error) {
 	got, err := p.call(ctx, service, step, variables)
 	if err != nil {
 		return "", err
@@ -102,7 +106,9 @@ func wait(ctx context.Context, d time.Duration) error {
 }
 
 // call makes the request of a step and reads the answer.
-func (p Party) call(ctx context.Context, service string, step corpus.Step, variables map[string]string) (*answer, error) {
+func (p Party) call(ctx context.Context, service string, step corpus.Step,
+	variables map[string]string,
+) (*answer, error) {
 	r, body, err := p.request(ctx, service, step, variables)
 	if err != nil {
 		return nil, err

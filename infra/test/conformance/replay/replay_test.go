@@ -76,7 +76,8 @@ func TestACallOfAJSONServiceIsSignedAndExpanded(t *testing.T) {
 	if got := first.Header.Get("X-Amz-Target"); got != "AmazonSQS.CreateQueue" {
 		t.Errorf("target %q", got)
 	}
-	if got := first.Header.Get("Authorization"); !strings.Contains(got, "Credential=conformance/") || !strings.Contains(got, "/us-east-1/sqs/aws4_request") {
+	if got := first.Header.Get("Authorization"); !strings.Contains(got, "Credential=conformance/") ||
+		!strings.Contains(got, "/us-east-1/sqs/aws4_request") {
 		t.Errorf("authorization %q", got)
 	}
 }
@@ -87,15 +88,18 @@ func TestRequestsOfS3AndSES(t *testing.T) {
 	put := corpus.Step{Call: "PUT /${id}/a%2Fb", Headers: map[string]string{"If-None-Match": "*"}, Body: "hello"}
 	signed := put
 	signed.Sign = corpus.Sign{How: "url", Expires: time.Minute, Tamper: "method"}
-	if err := replay.Play(t.Context(), s.party(), corpus.Script{Service: "s3", Steps: []corpus.Step{put, signed}}); err != nil {
+	if err := replay.Play(t.Context(), s.party(),
+		corpus.Script{Service: "s3", Steps: []corpus.Step{put, signed}}); err != nil {
 		t.Fatal(err)
 	}
 	first, second := s.requests[0], s.requests[1]
-	if first.Method != http.MethodPut || first.URL.EscapedPath() != "/j1/a%2Fb" || s.bodies[0] != "hello" || first.Header.Get("If-None-Match") != "*" ||
+	if first.Method != http.MethodPut || first.URL.EscapedPath() != "/j1/a%2Fb" || s.bodies[0] != "hello" ||
+		first.Header.Get("If-None-Match") != "*" ||
 		first.Header.Get("X-Amz-Content-Sha256") == "" {
 		t.Errorf("sent %s %s %v %q", first.Method, first.URL, first.Header, s.bodies[0])
 	}
-	if q := second.URL.Query(); second.Method != http.MethodDelete || q.Get("X-Amz-Expires") != "60" || q.Get("X-Amz-Signature") == "" ||
+	if q := second.URL.Query(); second.Method != http.MethodDelete || q.Get("X-Amz-Expires") != "60" ||
+		q.Get("X-Amz-Signature") == "" ||
 		second.Header.Get("Authorization") != "" {
 		t.Errorf("presigned %s %s %v", second.Method, second.URL, second.Header)
 	}
@@ -116,7 +120,8 @@ func TestTamperingSpoilsASignedRequest(t *testing.T) {
 		spoiled := step
 		spoiled.Sign.Tamper = part
 		synctest.Test(t, func(t *testing.T) { // so that both are signed at the same time
-			if err := replay.Play(t.Context(), s.party(), corpus.Script{Service: "s3", Steps: []corpus.Step{step, spoiled}}); err != nil {
+			if err := replay.Play(t.Context(), s.party(),
+				corpus.Script{Service: "s3", Steps: []corpus.Step{step, spoiled}}); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -138,23 +143,44 @@ func TestAnAnswerThatIsNotExpectedIsADifference(t *testing.T) {
 		answer func(http.ResponseWriter)
 		want   string
 	}{
-		"success as expected":        {corpus.Step{Call: "GET /b/k", Gives: map[string]any{"A": "1"}}, says(200, `{"A":"1"}`), ""},
-		"an error as expected":       {corpus.Step{Call: "GET /b/k", Fails: "NoSuch", Status: 400}, failure, ""},
-		"an error of S3":             {corpus.Step{Call: "GET /b/k", Fails: "NoSuchKey"}, s3failure, ""},
-		"an error instead":           {corpus.Step{Call: "GET /b/k", Gives: map[string]any{}}, failure, "want success"},
-		"success instead":            {corpus.Step{Call: "GET /b/k", Fails: "NoSuch"}, says(200, "{}"), "want NoSuch"},
-		"another error":              {corpus.Step{Call: "GET /b/k", Fails: "Other"}, failure, "want Other"},
-		"another status":             {corpus.Step{Call: "GET /b/k", Fails: "NoSuch", Status: 404}, failure, "status 400"},
-		"an error without body":      {corpus.Step{Call: "HEAD /b/k", Fails: "Not Found"}, says(404, ""), ""},
-		"a redirect is no success":   {corpus.Step{Call: "GET /b/k", Status: 200}, says(307, ""), "status 307"},
-		"a header as expected":       {corpus.Step{Call: "GET /b/k", Answers: map[string]string{"ETag": "<re:.+>"}}, says(200, "", "ETag", "x"), ""},
-		"a header that is missing":   {corpus.Step{Call: "GET /b/k", Answers: map[string]string{"ETag": "<any>"}}, says(200, ""), "header ETag"},
-		"a body as expected":         {corpus.Step{Call: "GET /b/k", Text: "hello"}, says(200, "hello"), ""},
-		"another body":               {corpus.Step{Call: "GET /b/k", Text: "hello"}, says(200, "bye"), "the body is bye"},
-		"a list in XML":              {corpus.Step{Call: "GET /b", Gives: map[string]any{"C": []any{"1", "2"}}}, says(200, "<R><C>1</C><C>2</C></R>"), ""},
-		"three elements in XML":      {corpus.Step{Call: "GET /b", Gives: map[string]any{"C": map[string]any{"$count": 3}}}, says(200, "<R><C>1</C><C>2</C><C/></R>"), ""},
-		"what is to be saved lacks":  {corpus.Step{Call: "GET /b", Status: 200, Save: map[string]string{"x": "A.B"}}, says(200, "{}"), "there is no A.B"},
-		"a header to be saved lacks": {corpus.Step{Call: "GET /b", Status: 200, Save: map[string]string{"x": "header ETag"}}, says(200, ""), "there is no header ETag"},
+		"success as expected": {
+			corpus.Step{Call: "GET /b/k", Gives: map[string]any{"A": "1"}},
+			says(200, `{"A":"1"}`), "",
+		},
+		"an error as expected":     {corpus.Step{Call: "GET /b/k", Fails: "NoSuch", Status: 400}, failure, ""},
+		"an error of S3":           {corpus.Step{Call: "GET /b/k", Fails: "NoSuchKey"}, s3failure, ""},
+		"an error instead":         {corpus.Step{Call: "GET /b/k", Gives: map[string]any{}}, failure, "want success"},
+		"success instead":          {corpus.Step{Call: "GET /b/k", Fails: "NoSuch"}, says(200, "{}"), "want NoSuch"},
+		"another error":            {corpus.Step{Call: "GET /b/k", Fails: "Other"}, failure, "want Other"},
+		"another status":           {corpus.Step{Call: "GET /b/k", Fails: "NoSuch", Status: 404}, failure, "status 400"},
+		"an error without body":    {corpus.Step{Call: "HEAD /b/k", Fails: "Not Found"}, says(404, ""), ""},
+		"a redirect is no success": {corpus.Step{Call: "GET /b/k", Status: 200}, says(307, ""), "status 307"},
+		"a header as expected": {
+			corpus.Step{Call: "GET /b/k", Answers: map[string]string{"ETag": "<re:.+>"}},
+			says(200, "", "ETag", "x"), "",
+		},
+		"a header that is missing": {
+			corpus.Step{Call: "GET /b/k", Answers: map[string]string{"ETag": "<any>"}},
+			says(200, ""), "header ETag",
+		},
+		"a body as expected": {corpus.Step{Call: "GET /b/k", Text: "hello"}, says(200, "hello"), ""},
+		"another body":       {corpus.Step{Call: "GET /b/k", Text: "hello"}, says(200, "bye"), "the body is bye"},
+		"a list in XML": {
+			corpus.Step{Call: "GET /b", Gives: map[string]any{"C": []any{"1", "2"}}},
+			says(200, "<R><C>1</C><C>2</C></R>"), "",
+		},
+		"three elements in XML": {
+			corpus.Step{Call: "GET /b", Gives: map[string]any{"C": map[string]any{"$count": 3}}},
+			says(200, "<R><C>1</C><C>2</C><C/></R>"), "",
+		},
+		"what is to be saved lacks": {
+			corpus.Step{Call: "GET /b", Status: 200, Save: map[string]string{"x": "A.B"}},
+			says(200, "{}"), "there is no A.B",
+		},
+		"a header to be saved lacks": {
+			corpus.Step{Call: "GET /b", Status: 200, Save: map[string]string{"x": "header ETag"}},
+			says(200, ""), "there is no header ETag",
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -162,7 +188,8 @@ func TestAnAnswerThatIsNotExpectedIsADifference(t *testing.T) {
 			s := &server{answers: []func(http.ResponseWriter){tt.answer}}
 			err := replay.Play(t.Context(), s.party(), corpus.Script{Service: "s3", Steps: []corpus.Step{tt.step}})
 			difference, differs := errors.AsType[*replay.DifferenceError](err)
-			if differs != (tt.want != "") || err != nil && !differs || differs && !strings.Contains(difference.Error(), tt.want) {
+			if differs != (tt.want != "") || err != nil && !differs || differs &&
+				!strings.Contains(difference.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
@@ -171,11 +198,15 @@ func TestAnAnswerThatIsNotExpectedIsADifference(t *testing.T) {
 
 func TestAStepIsPerformedForEachOfItsTexts(t *testing.T) {
 	t.Parallel()
-	s := &server{answers: []func(http.ResponseWriter){says(400, `{"__type":"A"}`), says(400, `{"__type":"A"}`), says(200, `{}`)}}
+	s := &server{answers: []func(http.ResponseWriter){
+		says(400, `{"__type":"A"}`), says(400, `{"__type":"A"}`),
+		says(200, `{}`),
+	}}
 	err := replay.Play(t.Context(), s.party(), corpus.Script{Service: "dynamodb", Steps: []corpus.Step{
 		{Call: "PutItem", In: map[string]any{"Word": "${each}"}, Each: []string{"ABORT", "ZONE", "other"}, Fails: "A"},
 	}})
-	if difference, differs := errors.AsType[*replay.DifferenceError](err); !differs || !strings.Contains(difference.Error(), "other") {
+	if difference, differs := errors.AsType[*replay.DifferenceError](err); !differs ||
+		!strings.Contains(difference.Error(), "other") {
 		t.Errorf("got %v, want a difference that names the text", err)
 	}
 	if diff := cmp.Diff([]string{`{"Word":"ABORT"}`, `{"Word":"ZONE"}`, `{"Word":"other"}`}, s.bodies); diff != "" {
@@ -186,7 +217,8 @@ func TestAStepIsPerformedForEachOfItsTexts(t *testing.T) {
 func TestACallThatPreparesMayFail(t *testing.T) {
 	t.Parallel()
 	s := &server{answers: []func(http.ResponseWriter){says(400, `{"__type":"Unknown"}`)}}
-	err := replay.Play(t.Context(), s.party(), corpus.Script{Service: "sqs", Steps: []corpus.Step{{Call: "Verify", Prepares: true}}})
+	err := replay.Play(t.Context(), s.party(),
+		corpus.Script{Service: "sqs", Steps: []corpus.Step{{Call: "Verify", Prepares: true}}})
 	if err != nil {
 		t.Error(err)
 	}
@@ -196,7 +228,8 @@ func TestABodyOfAJSONServiceIsSentAsItIs(t *testing.T) {
 	t.Parallel()
 	s := &server{answers: []func(http.ResponseWriter){says(400, `{"__type":"SerializationException"}`)}}
 	step := corpus.Step{Call: "PutItem", Body: "{broken ${id}", Fails: "SerializationException"}
-	if err := replay.Play(t.Context(), s.party(), corpus.Script{Service: "dynamodb", Steps: []corpus.Step{step}}); err != nil {
+	if err := replay.Play(t.Context(), s.party(),
+		corpus.Script{Service: "dynamodb", Steps: []corpus.Step{step}}); err != nil {
 		t.Error(err)
 	}
 	if diff := cmp.Diff([]string{"{broken j1"}, s.bodies); diff != "" {
@@ -207,7 +240,8 @@ func TestABodyOfAJSONServiceIsSentAsItIs(t *testing.T) {
 func TestAServerThatCannotBeReachedIsNoDifference(t *testing.T) {
 	t.Parallel()
 	s := &server{}
-	err := replay.Play(t.Context(), s.party(), corpus.Script{Service: "sqs", Steps: []corpus.Step{{Call: "ListQueues", Status: 200}}})
+	err := replay.Play(t.Context(), s.party(),
+		corpus.Script{Service: "sqs", Steps: []corpus.Step{{Call: "ListQueues", Status: 200}}})
 	if _, differs := errors.AsType[*replay.DifferenceError](err); err == nil || differs {
 		t.Errorf("got %v", err)
 	}
@@ -218,7 +252,8 @@ func TestAWaitTakesItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		s := &server{}
-		if err := replay.Play(t.Context(), s.party(), corpus.Script{Service: "sqs", Steps: []corpus.Step{{Wait: 3 * time.Second}}}); err != nil {
+		if err := replay.Play(t.Context(), s.party(),
+			corpus.Script{Service: "sqs", Steps: []corpus.Step{{Wait: 3 * time.Second}}}); err != nil {
 			t.Fatal(err)
 		}
 		if got := time.Since(began); got != 3*time.Second {

@@ -18,18 +18,18 @@ import (
 // protocol is how a service is spoken to.
 type protocol struct{ target, contentType string }
 
-func protocols() map[string]protocol {
-	return map[string]protocol{
-		"dynamodb":       {"DynamoDB_20120810", "application/x-amz-json-1.0"},
-		"sqs":            {"AmazonSQS", "application/x-amz-json-1.0"},
-		"kms":            {"TrentService", "application/x-amz-json-1.1"},
-		"secretsmanager": {"secretsmanager", "application/x-amz-json-1.1"},
-		"ssm":            {"AmazonSSM", "application/x-amz-json-1.1"},
-	}
+var protocols = map[string]protocol{
+	"dynamodb":       {"DynamoDB_20120810", "application/x-amz-json-1.0"},
+	"sqs":            {"AmazonSQS", "application/x-amz-json-1.0"},
+	"kms":            {"TrentService", "application/x-amz-json-1.1"},
+	"secretsmanager": {"secretsmanager", "application/x-amz-json-1.1"},
+	"ssm":            {"AmazonSSM", "application/x-amz-json-1.1"},
 }
 
 // request makes the unsigned request of a step.
-func (p Party) request(ctx context.Context, service string, step corpus.Step, variables map[string]string) (*http.Request, []byte, error) {
+func (p Party) request(ctx context.Context, service string, step corpus.Step,
+	variables map[string]string,
+) (*http.Request, []byte, error) {
 	in, err := corpus.Expand(step.In, variables)
 	if err != nil {
 		return nil, nil, err
@@ -40,7 +40,7 @@ func (p Party) request(ctx context.Context, service string, step corpus.Step, va
 	case "ses":
 		return p.form(ctx, step.Call, in)
 	}
-	speaks, ok := protocols()[service]
+	speaks, ok := protocols[service]
 	if !ok {
 		return nil, nil, fmt.Errorf("nobody knows how to speak to the service %q", service)
 	}

@@ -24,7 +24,9 @@ const (
 )
 
 // sign signs r as the step wants it, and spoils it afterwards if the step wants that.
-func (p Party) sign(ctx context.Context, r *http.Request, body []byte, service string, how corpus.Sign) (*http.Request, error) {
+func (p Party) sign(ctx context.Context, r *http.Request, body []byte, service string,
+	how corpus.Sign,
+) (*http.Request, error) {
 	if how.How == "none" {
 		return r, nil
 	}
@@ -49,7 +51,9 @@ func (p Party) sign(ctx context.Context, r *http.Request, body []byte, service s
 	return tamper(r, how.Tamper), nil
 }
 
-func presigned(ctx context.Context, v4 *signer.Signer, key awssdk.Credentials, r *http.Request, how corpus.Sign, at time.Time) (*http.Request, error) {
+func presigned(ctx context.Context, v4 *signer.Signer, key awssdk.Credentials, r *http.Request, how corpus.Sign,
+	at time.Time,
+) (*http.Request, error) {
 	expires := how.Expires
 	if expires == 0 {
 		expires = defaultExpires

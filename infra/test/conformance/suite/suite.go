@@ -1,6 +1,6 @@
 // Package suite plays the scripts of package corpus to other people's servers: it starts them one after the other and
-// reports every script on which one differs and which no row of the list excuses. A row that excuses nothing is stale and
-// reported, too, so that the list only gets longer with a reason and shorter by itself.
+// reports every script on which one differs and which no row of the list excuses. A row that excuses nothing is stale
+// and reported, too, so that the list only gets longer with a reason and shorter by itself.
 package suite
 
 import (
@@ -52,16 +52,19 @@ type run struct {
 	client *http.Client
 }
 
-// Run plays to the servers one after the other, since the machine may have few processors and some scripts measure time.
-// Its error says that something is unlisted, that a row is stale, or that a server cannot be started.
+// Run plays to the servers one after the other, since the machine may have few processors and some scripts measure
+// time. Its error says that something is unlisted, that a row is stale, or that a server cannot be started.
 func Run(ctx context.Context, o Options) error {
 	rows, err := listed(o.List)
 	if err != nil {
 		return err
 	}
-	r := &run{Options: o, listed: rows, agreed: map[string]bool{}, used: make([]atomic.Bool, len(rows)), client: &http.Client{
-		Timeout: callTime, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	r := &run{
+		Options: o, listed: rows, agreed: map[string]bool{}, used: make([]atomic.Bool, len(rows)),
+		client: &http.Client{
+			Timeout: callTime, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
 	problems := 0
 	for _, s := range o.Servers {
 		n, err := r.play(ctx, s)
@@ -107,7 +110,10 @@ func (r *run) play(ctx context.Context, s Server) (int, error) {
 		return 0, err
 	}
 	defer server.stop()
-	party := replay.Party{Name: s.Name, URL: server.url, AccessKey: AccessKey, SecretKey: SecretKey, Client: r.client, NewID: newID}
+	party := replay.Party{
+		Name: s.Name, URL: server.url, AccessKey: AccessKey, SecretKey: SecretKey, Client: r.client,
+		NewID: newID,
+	}
 	its := slices.DeleteFunc(slices.Clone(r.Scripts), func(script corpus.Script) bool {
 		return !slices.Contains(s.Services, script.Service)
 	})

@@ -41,8 +41,14 @@ func serve(port string) int {
 // scripts agree with the server on the first and differ on the second.
 func scripts() []corpus.Script {
 	return []corpus.Script{
-		{ID: "sqs/send/right", Service: "sqs", Steps: []corpus.Step{{Call: "CreateQueue", In: map[string]any{"QueueName": "${id}"}, Status: 200}}},
-		{ID: "sqs/send/wrong", Service: "sqs", Steps: []corpus.Step{{Call: "CreateQueue", In: map[string]any{"QueueName": "${id}"}, Fails: "Nonsense"}}},
+		{
+			ID: "sqs/send/right", Service: "sqs",
+			Steps: []corpus.Step{{Call: "CreateQueue", In: map[string]any{"QueueName": "${id}"}, Status: 200}},
+		},
+		{
+			ID: "sqs/send/wrong", Service: "sqs",
+			Steps: []corpus.Step{{Call: "CreateQueue", In: map[string]any{"QueueName": "${id}"}, Fails: "Nonsense"}},
+		},
 		{ID: "s3/put/of no interest", Service: "s3", Steps: []corpus.Step{{Call: "PUT /${id}", Fails: "Nonsense"}}},
 	}
 }
@@ -55,8 +61,9 @@ func runSuite(t *testing.T, list string, change func(*suite.Options)) (string, e
 	}
 	var out strings.Builder
 	o := suite.Options{
-		Folder: folder, Scripts: scripts(), List: "# A document\n\n## Listed differences\n\n| Script | Server | Reason |\n|---|---|---|\n" + list + "\n## More\n",
-		Out: &out, Servers: []suite.Server{{
+		Folder: folder, Scripts: scripts(),
+		List: "# A document\n\n## Listed differences\n\n| Script | Server | Reason |\n|---|---|---|\n" + list + "\n## More\n",
+		Out:  &out, Servers: []suite.Server{{
 			Name: "itself", Services: []string{"sqs"}, File: "installed",
 			Command: func(ctx context.Context, _, port string) *exec.Cmd {
 				return exec.CommandContext(ctx, os.Args[0], asServer+port)
@@ -79,15 +86,36 @@ func TestARunReportsWhatTheListDoesNotExcuse(t *testing.T) {
 		out    string
 		fails  bool
 	}{
-		"an unlisted difference":     {"", nil, "UNLISTED: sqs/send/wrong, itself: step 1, CreateQueue: answers 200", true},
-		"the count of an unlisted":   {"", nil, "itself         played   2 scripts: agrees on 1, 0 listed differences, 1 unlisted", true},
-		"what nobody agrees on":      {excuse, nil, "3 scripts, 1 servers, 0 problems; at least one server agrees on 1 scripts", false},
-		"a listed difference":        {excuse, nil, "played   2 scripts: agrees on 1, 1 listed differences, 0 unlisted", false},
-		"listed with a star":         {"| `sqs/send/*` | itself | all of it is nonsense |\n", nil, "1 listed differences, 0 unlisted", false},
-		"listed for another server":  {"| `sqs/send/wrong` | other | nonsense |\n", nil, "UNLISTED: sqs/send/wrong", true},
-		"a row that excuses nothing": {excuse + "| `sqs/send/right` | itself | nothing |\n", nil, "STALE: sqs/send/right, itself", true},
-		"a row of no interest today": {excuse + "| `sqs/purge/old` | itself | nothing |\n", func(o *suite.Options) { o.Part = "send" }, "0 unlisted", false},
-		"told on demand":             {excuse, func(o *suite.Options) { o.Verbose = true }, "listed: sqs/send/wrong, itself: step 1", false},
+		"an unlisted difference": {"", nil, "UNLISTED: sqs/send/wrong, itself: step 1, CreateQueue: answers 200", true},
+		"the count of an unlisted": {
+			"", nil,
+			"itself         played   2 scripts: agrees on 1, 0 listed differences, 1 unlisted", true,
+		},
+		"what nobody agrees on": {
+			excuse, nil,
+			"3 scripts, 1 servers, 0 problems; at least one server agrees on 1 scripts", false,
+		},
+		"a listed difference": {
+			excuse, nil,
+			"played   2 scripts: agrees on 1, 1 listed differences, 0 unlisted", false,
+		},
+		"listed with a star": {
+			"| `sqs/send/*` | itself | all of it is nonsense |\n", nil,
+			"1 listed differences, 0 unlisted", false,
+		},
+		"listed for another server": {"| `sqs/send/wrong` | other | nonsense |\n", nil, "UNLISTED: sqs/send/wrong", true},
+		"a row that excuses nothing": {
+			excuse + "| `sqs/send/right` | itself | nothing |\n", nil,
+			"STALE: sqs/send/right, itself", true,
+		},
+		"a row of no interest today": {
+			excuse + "| `sqs/purge/old` | itself | nothing |\n",
+			func(o *suite.Options) { o.Part = "send" }, "0 unlisted", false,
+		},
+		"told on demand": {
+			excuse, func(o *suite.Options) { o.Verbose = true },
+			"listed: sqs/send/wrong, itself: step 1", false,
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -110,15 +138,21 @@ func TestARunThatCannotBeMadeIsAnError(t *testing.T) {
 		change func(*suite.Options)
 		want   string
 	}{
-		"a server that is not installed": {"", func(o *suite.Options) { o.Servers[0].File = "missing" }, "itself is not installed"},
+		"a server that is not installed": {
+			"", func(o *suite.Options) { o.Servers[0].File = "missing" },
+			"itself is not installed",
+		},
 		"a server that ends at once": {"", func(o *suite.Options) {
 			o.Servers[0].Command = func(ctx context.Context, _, _ string) *exec.Cmd { return exec.CommandContext(ctx, "true") }
 		}, "it ended at once"},
-		"a document without the list":         {"", func(o *suite.Options) { o.List = "# Nothing" }, "the section"},
-		"a row without a reason":              {"| `sqs/send/wrong` | itself | |\n", nil, "a row names scripts"},
-		"a row without a column":              {"| `sqs/send/wrong` | itself |\n", nil, "three columns"},
-		"a row that excuses everything":       {"| `*` | itself | whatever |\n", nil, "a row names scripts"},
-		"a server whose program cannot start": {"", func(o *suite.Options) { o.Servers[0].Command = missing }, "start itself"},
+		"a document without the list":   {"", func(o *suite.Options) { o.List = "# Nothing" }, "the section"},
+		"a row without a reason":        {"| `sqs/send/wrong` | itself | |\n", nil, "a row names scripts"},
+		"a row without a column":        {"| `sqs/send/wrong` | itself |\n", nil, "three columns"},
+		"a row that excuses everything": {"| `*` | itself | whatever |\n", nil, "a row names scripts"},
+		"a server whose program cannot start": {
+			"", func(o *suite.Options) { o.Servers[0].Command = missing },
+			"start itself",
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

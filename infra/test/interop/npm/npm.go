@@ -21,8 +21,8 @@ const installTime = 5 * time.Minute
 // errAbsent says that this machine has no Node, which is no reason to fail.
 var errAbsent = errors.New("the judge needs node and npm in PATH")
 
-// Installed returns the folder with the node_modules of a judge, by its package.json and package-lock.json. It makes the
-// folder when it is not there yet.
+// Installed returns the folder with the node_modules of a judge, by its package.json and package-lock.json. It makes
+// the folder when it is not there yet.
 func Installed(name string, manifest, lock []byte) (string, error) {
 	for _, tool := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -41,8 +41,8 @@ func Installed(name string, manifest, lock []byte) (string, error) {
 	return place, installInto(place, map[string][]byte{"package.json": manifest, "package-lock.json": lock})
 }
 
-// MaySkip tells whether tests do without the judge after this error of Installed: on a machine without Node, or, but for
-// CI, one that cannot fetch packages.
+// MaySkip tells whether tests do without the judge after this error of Installed: on a machine without Node, or, but
+// for CI, one that cannot fetch packages.
 func MaySkip(err error) bool {
 	return errors.Is(err, errAbsent) || err != nil && os.Getenv("CI") != "true"
 }
@@ -52,8 +52,8 @@ func isThere(place string) bool {
 	return err == nil
 }
 
-// installInto installs the judge in a folder of its own, which then takes its place in one step, so that installations at the
-// same time do not meet.
+// installInto installs the judge in a folder of its own, which then takes its place in one step, so that installations
+// at the same time do not meet.
 func installInto(place string, files map[string][]byte) error {
 	all := filepath.Dir(place)
 	if err := os.MkdirAll(all, 0o755); err != nil { //nolint:gosec // a cache, as the user's others

@@ -154,7 +154,8 @@ func TestAPublicClientRevokesToo(t *testing.T) {
 	}
 }
 
-// TestAClientThatCannotProveItselfIsNeverTakenForARevokedConsent: what is wrong with our registration costs no connection.
+// TestAClientThatCannotProveItselfIsNeverTakenForARevokedConsent: what is wrong with our
+// registration costs no connection.
 func TestAClientThatCannotProveItselfIsNeverTakenForARevokedConsent(t *testing.T) {
 	t.Parallel()
 	keys, others := keyring(t), keyring(t)
@@ -193,7 +194,8 @@ func TestAClientThatCannotProveItselfIsNeverTakenForARevokedConsent(t *testing.T
 	}
 }
 
-// TestAnAssertionWorksOnce: the judge remembers every jti, so all the requests of the other tests show that ours are new.
+// TestAnAssertionWorksOnce: the judge remembers every jti, so all the requests of the other
+// tests show that ours are new.
 func TestAnAssertionWorksOnce(t *testing.T) {
 	t.Parallel()
 	keys := keyring(t)

@@ -60,8 +60,8 @@ func TestACodeOfAnotherSignInIsRefused(t *testing.T) {
 	d.wantNothing(t, err, "invalid_grant")
 }
 
-// TestAnAnswerOfAnotherServerIsRefused is the mix-up of RFC 9207: what comes back is one judge's, but the attempt was at
-// another.
+// TestAnAnswerOfAnotherServerIsRefused is the mix-up of RFC 9207: what comes back is one judge's, but
+// the attempt was at another.
 func TestAnAnswerOfAnotherServerIsRefused(t *testing.T) {
 	t.Parallel()
 	d, other := newService(start(t, registered("public", "none"))), newService(start(t, registered("public", "none"), registered("another judge's", "none")))

@@ -1,8 +1,8 @@
-// Package oidc_test lets an authorization server that other people wrote judge our SMART client, and our relying party at
-// identity providers: oidc-provider, started by server.mjs. It owns the judge's installation, its life and the patient's browser, and holds no opinion of its own:
-// what it checks is that production code gets through, and that what must not work does not. The judge needs Node and
-// npm; without them these tests are skipped. Nothing here is about health systems that break the rules: that is the
-// sandbox's part (infra/sandbox).
+// Package oidc_test lets an authorization server that other people wrote judge our SMART client, and our relying party
+// at identity providers: oidc-provider, started by server.mjs. It owns the judge's installation, its life and the
+// patient's browser, and holds no opinion of its own: what it checks is that production code gets through, and that
+// what must not work does not. The judge needs Node and npm; without them these tests are skipped. Nothing here is
+// about health systems that break the rules: that is the sandbox's part (infra/sandbox).
 package oidc_test
 
 import (

@@ -17,8 +17,8 @@ import (
 // connID is the connection whose tokens are refreshed.
 const connID = "c0000000-0000-4000-8000-000000000001"
 
-// TestWorkersThatRefreshAtOnceNeverUseATokenTwice: the judge ends a grant as soon as a refresh token that was rotated out
-// comes again, so a single slip of the lease would be the end of every later round.
+// TestWorkersThatRefreshAtOnceNeverUseATokenTwice: the judge ends a grant as soon as a refresh token that was rotated
+// out comes again, so a single slip of the lease would be the end of every later round.
 func TestWorkersThatRefreshAtOnceNeverUseATokenTwice(t *testing.T) {
 	t.Parallel()
 	const rounds, workers = 30, 8

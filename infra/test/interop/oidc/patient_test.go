@@ -35,7 +35,8 @@ func registered(id, method string) registration {
 	}
 }
 
-// browse opens address as the browser of a patient does who signs in and consents, and returns what the callback is told.
+// browse opens address as the browser of a patient does who signs in and consents, and returns
+// what the callback is told.
 func browse(t *testing.T, address string) url.Values {
 	t.Helper()
 	return walk(t, address, "")

@@ -1,6 +1,6 @@
-// Package webhooks_test lets other people's code judge the signatures of our webhooks: the official library for Node and
-// Node's own crypto, in verify.mjs. The deliveries are those of the production worker, editor and stores on the embedded
-// AWS. Without Node these tests are skipped. The official library for Go judges in shared/webhook's own tests.
+// Package webhooks_test lets other people's code judge the signatures of our webhooks: the official library for Node
+// and Node's own crypto, in verify.mjs. The deliveries are those of the production worker, editor and stores on the
+// embedded AWS. Without Node these tests are skipped. The official library for Go judges in shared/webhook's own tests.
 package webhooks_test
 
 import (

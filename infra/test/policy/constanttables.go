@@ -1,0 +1,103 @@
+package policy
+
+import (
+	"go/ast"
+	"go/token"
+	"slices"
+)
+
+// ConstantTables finds package-level tables (maps, slices and arrays) that their package changes: the linter
+// lets them be variables because they are constants in all but Go's grammar. It goes by names, so a local
+// variable may not have one's.
+func ConstantTables(t *Tree) []Finding {
+	var found findings
+	for _, files := range t.folders() {
+		files = slices.DeleteFunc(files, File.isTest) // which stand outside of the package, and cannot name its tables
+		tables := tablesOf(files)
+		for _, f := range files {
+			ast.Inspect(f.Go, func(n ast.Node) bool {
+				for _, changed := range changes(n) {
+					if name := baseOf(changed); tables[name] {
+						found.addf(t.where(n.Pos()), "changes the table %s", name)
+					}
+				}
+				return true
+			})
+		}
+	}
+	return found.sorted()
+}
+
+// tablesOf lists the names of a package's tables.
+func tablesOf(files []File) map[string]bool {
+	tables := map[string]bool{}
+	for _, f := range files {
+		for _, d := range f.Go.Decls {
+			if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.VAR {
+				tabled(g, tables)
+			}
+		}
+	}
+	return tables
+}
+
+// tabled adds the names of variables that are made of a table.
+func tabled(g *ast.GenDecl, tables map[string]bool) {
+	for _, s := range g.Specs {
+		spec, ok := s.(*ast.ValueSpec)
+		if !ok || len(spec.Names) != len(spec.Values) {
+			continue
+		}
+		for i, value := range spec.Values {
+			if made, ok := value.(*ast.CompositeLit); ok {
+				switch made.Type.(type) {
+				case *ast.MapType, *ast.ArrayType:
+					tables[spec.Names[i].Name] = true
+				}
+			}
+		}
+	}
+}
+
+// changes lists what a statement or a call changes in place.
+func changes(n ast.Node) []ast.Expr {
+	switch n := n.(type) {
+	case *ast.AssignStmt:
+		return slices.DeleteFunc(slices.Clone(n.Lhs), func(e ast.Expr) bool {
+			_, isName := e.(*ast.Ident)
+			return isName && n.Tok == token.DEFINE
+		})
+	case *ast.IncDecStmt:
+		return []ast.Expr{n.X}
+	case *ast.CallExpr:
+		of, name := called(n)
+		if f, ok := n.Fun.(*ast.Ident); ok {
+			name = f.Name
+		}
+		inPlace := of == "" && slices.Contains([]string{"delete", "clear", "copy"}, name) ||
+			of == "slices" && slices.Contains([]string{"Sort", "SortFunc", "SortStableFunc", "Reverse", "DeleteFunc", "Delete", "Compact"}, name) ||
+			of == "maps" && name == "Copy"
+		if inPlace && len(n.Args) > 0 {
+			return n.Args[:1]
+		}
+	}
+	return nil
+}
+
+// baseOf is the name of the variable that an expression is an element or a part of.
+func baseOf(e ast.Expr) string {
+	for {
+		switch inner := e.(type) {
+		case *ast.IndexExpr:
+			e = inner.X
+		case *ast.SelectorExpr:
+			e = inner.X
+		case *ast.ParenExpr:
+			e = inner.X
+		case *ast.Ident:
+			return inner.Name
+		default:
+			return ""
+		}
+	}
+}
