@@ -107,7 +107,7 @@ func TestGenerateKeepsHouseRules(t *testing.T) {
 	for _, f := range slices.Concat(
 		policy.Routes(loaded.Functions, files[apiFile]), policy.FunctionTable(folders, files["docs/architecture.md"]),
 		policy.TouchedRows(stack, files["docs/architecture.md"]), policy.Roles(stack), policy.Wildcards(stack), policy.Strangers(stack),
-		policy.Gateway(stack), policy.Budget(stack), policy.Functions(stack), policy.Watched(stack), policy.WholeTenants(stack),
+		policy.Gateway(stack), policy.Budget(stack), policy.Functions(stack), policy.Watched(stack), policy.Metrics(stack), policy.WholeTenants(stack),
 	) {
 		t.Error(f)
 	}

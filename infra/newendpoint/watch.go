@@ -27,8 +27,12 @@ func (w *writer) watch() {
 	}
 	last := all[len(all)-1][1]
 	if n := strings.Count(block(w.read(stackFile), last+"ErrorsAlarm"), "        - Id: ") - 1; n >= mostMetrics {
-		text := strings.ReplaceAll(w.part("alarms.yaml.tmpl"), "RequestN", fmt.Sprintf("Request%d", len(all)+1))
-		w.before(stackFile, "  BrowserErrorsAlarm:\n", text)
+		next := fmt.Sprintf("Request%d", len(all)+1)
+		w.before(stackFile, "  BrowserErrorsAlarm:\n", strings.ReplaceAll(w.part("alarms.yaml.tmpl"), "RequestN", next))
+		for _, kind := range []string{"ErrorsAlarm", "ThrottlesAlarm", "DurationAlarm"} {
+			w.after(stackFile, `"${`+last+kind+`.Arn}"`, `,"${`+next+kind+`.Arn}"`) // the dashboard's list
+			w.after("docs/operations.md", "| `Request"+kind+"`, ", "`"+next+kind+"`, ")
+		}
 		return
 	}
 	metric := func(name, statistic string) string {
