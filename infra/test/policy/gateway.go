@@ -56,8 +56,8 @@ func (s *Stack) invokes(r Resource) bool {
 }
 
 // Gateway finds functions that API Gateway may invoke without a route or has a route to without being allowed, anything else
-// that its role allows, and a condition in the role's trust policy: API Gateway sends no aws:SourceArn and no aws:SourceAccount
-// when it assumes the role of an integration (ADR 51).
+// that its role allows, and a condition in the role's trust policy: API Gateway sends no aws:SourceAccount when it assumes the
+// role of an integration (ADR 51).
 func Gateway(s *Stack) []Finding {
 	var found, other findings
 	want := s.routed()
