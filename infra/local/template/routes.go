@@ -108,15 +108,15 @@ func (b *builder) connect() error {
 			return in(m.api, refuse(m.line, "%s: the uri %q does not invoke the alias of a function", m.route.Path, m.uri))
 		}
 		f := &b.template.Functions[i]
-		role, ok := b.gateway[m.credentials]
+		assumed, ok := b.gateway[m.credentials]
 		if !ok {
 			return in(m.api, refuse(m.line, "%s: %q is not a role for API Gateway of the template", m.route.Path, m.credentials))
 		}
 		allows := func(s Statement) bool {
 			return slices.Contains(s.Actions, "lambda:InvokeFunction") && slices.Contains(s.Resources, b.alias(*f))
 		}
-		if !slices.ContainsFunc(role.statements, allows) {
-			return in(m.api, refuse(m.line, "%s: %s does not allow invoking %s", m.route.Path, role.id, f.LogicalID))
+		if !slices.ContainsFunc(assumed.statements, allows) {
+			return in(m.api, refuse(m.line, "%s: %s does not allow invoking %s", m.route.Path, assumed.id, f.LogicalID))
 		}
 		f.Routes = append(f.Routes, m.route)
 	}

@@ -71,25 +71,30 @@ func Gateway(s *Stack) []Finding {
 		if statements(r.Properties["AssumeRolePolicyDocument"])[0].condition != nil {
 			found.addf(r.ID, "has a condition on who assumes it, which API Gateway does not meet")
 		}
-		allowed := map[string]bool{}
-		for _, st := range s.allowed(r, &other) {
-			if !slices.Equal(st.actions, []string{"lambda:InvokeFunction"}) {
-				found.addf(r.ID, "%s has no part in invoking functions", strings.Join(st.actions, ", "))
-			}
-			for _, on := range st.resources {
-				allowed[on] = true
-			}
-		}
-		for _, f := range want {
-			on := "${" + f.ID + ".Arn}:" + alias
-			if !allowed[on] {
-				found.addf(r.ID, "does not allow invoking %s, which has a route", f.ID)
-			}
-			delete(allowed, on)
-		}
-		for on := range allowed {
-			found.addf(r.ID, "allows invoking %s, which has no route", on)
-		}
+		invocations(r.ID, s.allowed(r, &other), want, &found)
 	}
 	return found.sorted()
+}
+
+// invocations finds where the statements of API Gateway's role differ from the functions that have routes.
+func invocations(role string, all []statement, want []Resource, found *findings) {
+	allowed := map[string]bool{}
+	for _, st := range all {
+		if !slices.Equal(st.actions, []string{"lambda:InvokeFunction"}) {
+			found.addf(role, "%s has no part in invoking functions", strings.Join(st.actions, ", "))
+		}
+		for _, on := range st.resources {
+			allowed[on] = true
+		}
+	}
+	for _, f := range want {
+		on := "${" + f.ID + ".Arn}:" + alias
+		if !allowed[on] {
+			found.addf(role, "does not allow invoking %s, which has a route", f.ID)
+		}
+		delete(allowed, on)
+	}
+	for on := range allowed {
+		found.addf(role, "allows invoking %s, which has no route", on)
+	}
 }
