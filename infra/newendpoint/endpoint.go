@@ -25,9 +25,11 @@ func newEndpoint(name, method, path, access string) (endpoint, error) {
 	case !validName.MatchString(name):
 		return endpoint{}, fmt.Errorf("the name %q is not 3 to 40 letters and digits, such as GetSomething", name)
 	case !validPath.MatchString(path):
-		return endpoint{}, fmt.Errorf("the path %q is not literal parts in lower case, such as /bridge/something: add variables by hand", path)
+		const wanted = "the path %q is not literal parts in lower case, such as /bridge/something: add variables by hand"
+		return endpoint{}, fmt.Errorf(wanted, path)
 	case method != "GET":
-		return endpoint{}, fmt.Errorf("only GET is written, not %q: what changes something needs rules that no template knows", method)
+		const wanted = "only GET is written, not %q: what changes something needs rules that no template knows"
+		return endpoint{}, fmt.Errorf(wanted, method)
 	case access != "key":
 		return endpoint{}, fmt.Errorf("only endpoints with a key (key) are written, not %q", access)
 	}

@@ -91,7 +91,8 @@ func (w *writer) before(file, anchor, text string) { w.replace(file, anchor, tex
 
 func (w *writer) after(file, anchor, text string) { w.replace(file, anchor, anchor+text) }
 
-// replace replaces a text that a file has once. If it does not, the file has changed its form and this program has to follow.
+// replace replaces a text that a file has once. If it does not, the file has changed its form and this program has
+// to follow.
 func (w *writer) replace(file, old, text string) {
 	all := w.read(file)
 	if n := strings.Count(all, old); n != 1 && w.err == nil {

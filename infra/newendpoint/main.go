@@ -1,6 +1,7 @@
-// Command newendpoint writes an endpoint that organisations call with their key: its handler, wiring and test, and its place in
-// template.yaml, in the documents and in the tests that name every function (make endpoint, CONTRIBUTING.md). What it writes
-// compiles, is deployed by make run and responds with the caller's organisation, one row, for the engineer to replace.
+// Command newendpoint writes an endpoint that organisations call with their key: its handler, wiring and test, and
+// its place in template.yaml, in the documents and in the tests that name every function (make endpoint,
+// CONTRIBUTING.md). What it writes compiles, is deployed by make run and responds with the caller's organisation,
+// one row, for the engineer to replace.
 package main
 
 import (
@@ -50,7 +51,7 @@ func write(root string, files map[string][]byte, out io.Writer) error {
 	slices.Sort(names)
 	for _, name := range names {
 		file := filepath.Join(root, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // folders of source code, which others read
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // others read source code
 			return fmt.Errorf("make a folder: %w", err)
 		}
 		if err := os.WriteFile(file, files[name], 0o644); err != nil { //nolint:gosec // source code, which others read

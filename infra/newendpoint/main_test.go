@@ -71,10 +71,11 @@ func TestGenerateWritesCodeThatPassesItsTests(t *testing.T) {
 	expect.NoError(t, err)
 	file := filepath.Join(folder, "overlay.json")
 	expect.NoError(t, os.WriteFile(file, overlay, 0o600))
-	tests := filepath.Join(folder, "tests")
-	execute(t, root, "go", "build", "-overlay", file, "-o", filepath.Join(folder, "bootstrap"), "./functions/"+name+"/bootstrap")
-	execute(t, root, "go", "list", "-overlay", file, "-test", "-export", "./infra/test/e2e")             // compiles, without linking
-	execute(t, root, "go", "test", "-overlay", file, "-vet=off", "-c", "-o", tests, "./functions/"+name) // vet wants the folder itself
+	main, tests, function := filepath.Join(folder, "main"), filepath.Join(folder, "tests"), "./functions/"+name
+	execute(t, root, "go", "build", "-overlay", file, "-o", main, function+"/bootstrap")
+	execute(t, root, "go", "list", "-overlay", file, "-test", "-export", "./infra/test/e2e") // compiles, without linking
+	// go vet and go test want to be in a folder that is there.
+	execute(t, root, "go", "test", "-overlay", file, "-vet=off", "-c", "-o", tests, function)
 	execute(t, folder, tests)
 }
 
@@ -93,7 +94,8 @@ func TestGenerateKeepsHouseRules(t *testing.T) {
 	files := endpoints(t, "ReadSomething", "listthings")
 	file := filepath.Join(t.TempDir(), stackFile)
 	expect.NoError(t, os.WriteFile(file, files[stackFile], 0o600))
-	loaded, err := template.Load(file, template.Options{Parameters: map[string]string{"EnableSandbox": "true"}, StackName: "s"})
+	options := template.Options{Parameters: map[string]string{"EnableSandbox": "true"}, StackName: "s"}
+	loaded, err := template.Load(file, options)
 	expect.NoError(t, err)
 	stack, err := policy.ParseStack(files[stackFile])
 	expect.NoError(t, err)
@@ -106,8 +108,9 @@ func TestGenerateKeepsHouseRules(t *testing.T) {
 	}
 	for _, f := range slices.Concat(
 		policy.Routes(loaded.Functions, files[apiFile]), policy.FunctionTable(folders, files["docs/architecture.md"]),
-		policy.TouchedRows(stack, files["docs/architecture.md"]), policy.Roles(stack), policy.Wildcards(stack), policy.Strangers(stack),
-		policy.Gateway(stack), policy.Budget(stack), policy.Functions(stack), policy.Watched(stack), policy.Metrics(stack), policy.WholeTenants(stack),
+		policy.TouchedRows(stack, files["docs/architecture.md"]), policy.Roles(stack), policy.Wildcards(stack),
+		policy.Strangers(stack), policy.Gateway(stack), policy.Budget(stack), policy.Functions(stack),
+		policy.Watched(stack), policy.Metrics(stack), policy.WholeTenants(stack),
 	) {
 		t.Error(f)
 	}
@@ -128,7 +131,8 @@ func TestWatchAddsAlarmsIfOthersAreFull(t *testing.T) {
 func TestGenerateRefusesWhatExists(t *testing.T) {
 	t.Parallel()
 	for _, e := range []endpoint{
-		{Folder: "getorg", Logical: "GetOrg", Path: "/bridge/something"}, {Folder: "getsomething", Logical: "GetSomething", Path: "/bridge/org"},
+		{Folder: "getorg", Logical: "GetOrg", Path: "/bridge/something"},
+		{Folder: "getsomething", Logical: "GetSomething", Path: "/bridge/org"},
 	} {
 		if _, err := generate(os.DirFS(root), e); !errors.Is(err, errTaken) {
 			t.Errorf("%+v: got %v, want %v", e, err, errTaken)
@@ -139,9 +143,11 @@ func TestGenerateRefusesWhatExists(t *testing.T) {
 func TestNewEndpointReadsNames(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
-		"getsomething": "GetSomething", "GetSomething": "GetSomething", "listThings": "ListThings", "ping": "Ping", "get": "Get",
+		"getsomething": "GetSomething", "GetSomething": "GetSomething", "listThings": "ListThings",
+		"ping": "Ping", "get": "Get",
 	} {
-		if e, err := newEndpoint(name, "GET", "/bridge/x", "key"); err != nil || e.Logical != want || e.Folder != strings.ToLower(name) {
+		e, err := newEndpoint(name, "GET", "/bridge/x", "key")
+		if err != nil || e.Logical != want || e.Folder != strings.ToLower(name) {
 			t.Errorf("%s: got %+v, %v, want %s", name, e, err, want)
 		}
 	}

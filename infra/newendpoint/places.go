@@ -44,7 +44,8 @@ func (w *writer) tests() {
 	w.coldStart()
 }
 
-// coldStart adds the secret that a new process reads to the table of calls, whose cold starts are in alphabetical order.
+// coldStart adds the secret that a new process reads to the table of calls, whose cold starts are in alphabetical
+// order.
 func (w *writer) coldStart() {
 	lines := strings.SplitAfter(w.read(callsFile), "\n")
 	row := "cold start," + w.endpoint.Folder + ",secretsmanager,GetSecretValue,,1,0,0,0,0\n"

@@ -17,8 +17,8 @@ var (
 	comparison = regexp.MustCompile(`(?m)^      ComparisonOperator:`)
 )
 
-// watch adds the function to the alarms on errors, refusals and durations of functions that organisations call. If the last of
-// them are full, it adds three.
+// watch adds the function to the alarms on errors, refusals and durations of functions that organisations call. If
+// the last of them are full, it adds three.
 func (w *writer) watch() {
 	all := alarms.FindAllStringSubmatch(w.read(stackFile), -1)
 	if len(all) == 0 {
@@ -26,7 +26,7 @@ func (w *writer) watch() {
 		return
 	}
 	last := all[len(all)-1][1]
-	if n := strings.Count(block(w.read(stackFile), last+"ErrorsAlarm"), "        - Id: ") - 1; n >= mostMetrics {
+	if strings.Count(block(w.read(stackFile), last+"ErrorsAlarm"), "\n          MetricStat:") >= mostMetrics {
 		next := fmt.Sprintf("Request%d", len(all)+1)
 		w.before(stackFile, "  BrowserErrorsAlarm:\n", strings.ReplaceAll(w.part("alarms.yaml.tmpl"), "RequestN", next))
 		for _, kind := range []string{"ErrorsAlarm", "ThrottlesAlarm", "DurationAlarm"} {

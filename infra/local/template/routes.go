@@ -65,7 +65,8 @@ func readMethod(path *object, key string) method {
 
 func httpMethods() []string {
 	return []string{
-		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead, http.MethodOptions,
+		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead,
+		http.MethodOptions,
 	}
 }
 
@@ -96,8 +97,8 @@ func (t routeTable) add(path string, line int, o *object) {
 	}
 }
 
-// connect gives each function its routes once every function and role is known. API Gateway invokes the alias of a function,
-// with a role that allows exactly that: without it, the path would respond with status 500.
+// connect gives each function its routes once every function and role is known. API Gateway invokes the alias of a
+// function, with a role that allows exactly that: without it, the path would respond with status 500.
 func (b *builder) connect() error {
 	for _, m := range b.methods {
 		invoked := func(f Function) bool {

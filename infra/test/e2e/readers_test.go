@@ -23,8 +23,8 @@ type parameter struct {
 	Required bool `yaml:"required"`
 }
 
-// readers returns the routes that docs/openapi.yaml describes as GET with a key and nothing else that is required, and that
-// routeAccess does not name: make endpoint writes such ones.
+// readers returns the routes that docs/openapi.yaml describes as GET with a key and nothing else that is required,
+// and that routeAccess does not name: make endpoint writes such ones.
 func readers(tb testing.TB) []template.Route {
 	tb.Helper()
 	text, err := os.ReadFile("../../../docs/openapi.yaml")

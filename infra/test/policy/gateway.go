@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// mostInvoked is how many aliases GatewayRole can name: IAM takes 10,240 characters of inline policies, and the ARN of an alias
-// has up to 119 with its quotes and comma. https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
+// mostInvoked is how many aliases GatewayRole can name: IAM takes 10,240 characters of inline policies, and the ARN
+// of an alias has up to 119 with its quotes and comma.
+// https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 const mostInvoked = 85
 
 var invocation = regexp.MustCompile(`/functions/\$\{(\w+)\.Arn\}:live/invocations$`)
@@ -50,14 +51,15 @@ func (s *Stack) isRouted(f Resource) bool {
 // invokes reports whether a role is the one with which API Gateway invokes functions, also after SAM's transform.
 func (s *Stack) invokes(r Resource) bool {
 	named := func(api Resource) bool {
-		return slices.Contains(slices.Concat(references(api.Properties["DefinitionBody"]), references(api.Properties["Body"])), r.ID)
+		by := append(references(api.Properties["DefinitionBody"]), references(api.Properties["Body"])...)
+		return slices.Contains(by, r.ID)
 	}
 	return slices.ContainsFunc(s.Resources, named) && trusts(r, "apigateway.amazonaws.com")
 }
 
-// Gateway finds functions that API Gateway may invoke without a route or has a route to without being allowed, anything else
-// that its role allows, and a condition in the role's trust policy: API Gateway sends no aws:SourceAccount when it assumes the
-// role of an integration (ADR 51).
+// Gateway finds functions that API Gateway may invoke without a route or has a route to without being allowed,
+// anything else that its role allows, and a condition in the role's trust policy: API Gateway sends no
+// aws:SourceAccount when it assumes the role of an integration (ADR 51).
 func Gateway(s *Stack) []Finding {
 	var found, other findings
 	want := s.routed()
