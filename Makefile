@@ -26,7 +26,7 @@ SERVERS ?= $(CACHE)/servers
 race lint conformance build runner: export GOGC := 400
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test test-ui test-browser race soak conformance contract ccda lint lint-template fmt check ui pages freemail domains build bench docs clean runner ctl goflags
+.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test test-ui test-browser race soak conformance contract ccda endpoint lint lint-template fmt check ui pages freemail domains build bench docs clean runner ctl goflags
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -117,6 +117,10 @@ contract: runner ## let spectral judge the API's descriptions, and schemathesis 
 
 ccda: ctl ## let HL7's and Medplum's validators judge converted C-CDA documents, and HL7's our exports
 	.ci/ccda/run $(CACHE)/ccda
+
+# ROUTE, since a variable PATH would be the shell's.
+endpoint: ## write a new endpoint that organisations call with their key: NAME=GetSomething ROUTE=/bridge/something (CONTRIBUTING.md)
+	@go run ./infra/newendpoint -name '$(NAME)' -method '$(or $(METHOD),GET)' -path '$(ROUTE)' -access '$(or $(ACCESS),key)'
 
 lint: ## the linters of .golangci.yml, and functions that no program reaches
 	$(LINT) run ./...

@@ -44,23 +44,6 @@ func functionNamed(t *testing.T, tpl *template.Template, id string) template.Fun
 	return tpl.Functions[i]
 }
 
-func TestTheProjectsTemplateLoadsWithItsFunctionsInOrder(t *testing.T) {
-	t.Parallel()
-	tpl := loadMain(t, asOnALaptop())
-	got := make([]string, 0, len(tpl.Functions))
-	for _, f := range tpl.Functions {
-		got = append(got, f.Folder)
-	}
-	want := []string{
-		"connect", "reconnect", "createattempt", "getattempt", "callback", "jwks", "createexport", "getexport", "downloadexport",
-		"deleteexportfiles", "getconnection", "deleteconnection", "identity", "identitycallback", "locaterecords", "authorizevault", "revokevault", "getorg", "web", "sendcode", "verifyemail", "requesthealthsystem", "requestsupport", "dashboardsession", "dashboardmembers", "dashboardcredentials", "dashboardwebhooks", "dashboarddeliveries", "dashboardconnections", "dashboardexports", "dashboardorg", "searchcatalog", "getcatalog", "exportcatalog", "exportworker", "listevents", "webhookworker", "sweeper",
-		"refreshscheduler", "catalogsync", "catalogprobe", "usagecounter", "eraser", "refreshworker", "tefcaworker", "sandboxehr",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("folders (-want +got):\n%s", diff)
-	}
-}
-
 func TestAWorkersTriggerTimesEnvironmentAndStatementsAreResolved(t *testing.T) {
 	t.Parallel()
 	got := functionNamed(t, loadMain(t, asOnALaptop()), "WebhookWorkerFunction")

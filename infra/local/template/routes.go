@@ -65,7 +65,8 @@ func readMethod(path *object, key string) method {
 
 func httpMethods() []string {
 	return []string{
-		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead, http.MethodOptions,
+		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead,
+		http.MethodOptions,
 	}
 }
 
@@ -96,8 +97,8 @@ func (t routeTable) add(path string, line int, o *object) {
 	}
 }
 
-// connect gives each function its routes once every function and role is known. API Gateway invokes the alias of a function,
-// with a role that allows exactly that: without it, the path would respond with status 500.
+// connect gives each function its routes once every function and role is known. API Gateway invokes the alias of a
+// function, with a role that allows exactly that: without it, the path would respond with status 500.
 func (b *builder) connect() error {
 	for _, m := range b.methods {
 		invoked := func(f Function) bool {
@@ -108,15 +109,15 @@ func (b *builder) connect() error {
 			return in(m.api, refuse(m.line, "%s: the uri %q does not invoke the alias of a function", m.route.Path, m.uri))
 		}
 		f := &b.template.Functions[i]
-		role, ok := b.gateway[m.credentials]
+		assumed, ok := b.gateway[m.credentials]
 		if !ok {
 			return in(m.api, refuse(m.line, "%s: %q is not a role for API Gateway of the template", m.route.Path, m.credentials))
 		}
 		allows := func(s Statement) bool {
 			return slices.Contains(s.Actions, "lambda:InvokeFunction") && slices.Contains(s.Resources, b.alias(*f))
 		}
-		if !slices.ContainsFunc(role.statements, allows) {
-			return in(m.api, refuse(m.line, "%s: %s does not allow invoking %s", m.route.Path, role.id, f.LogicalID))
+		if !slices.ContainsFunc(assumed.statements, allows) {
+			return in(m.api, refuse(m.line, "%s: %s does not allow invoking %s", m.route.Path, assumed.id, f.LogicalID))
 		}
 		f.Routes = append(f.Routes, m.route)
 	}

@@ -27,11 +27,12 @@ const invoke = "{x-amazon-apigateway-integration: {type: aws_proxy, httpMethod: 
 
 // pathOf writes one path of an API whose methods invoke the function of rest.
 func pathOf(path string, methods ...string) string {
-	text := "          '" + path + "':\n"
+	var text strings.Builder
+	text.WriteString("          '" + path + "':\n")
 	for _, m := range methods {
-		text += "            " + m + ": " + invoke + "\n"
+		text.WriteString("            " + m + ": " + invoke + "\n")
 	}
-	return text
+	return text.String()
 }
 
 func TestLoadReadsRoutesOfDefinition(t *testing.T) {

@@ -29,7 +29,8 @@ const (
 	foreign                      // not our API: the sandbox plays somebody else's server
 )
 
-// routeAccess must name every method that a route of the template leads to, so that a new one cannot forget its protection.
+// routeAccess must name every method that a route of the template leads to, so that a new one cannot forget its protection. It
+// omits those of readers.
 func routeAccess() map[string]access {
 	return map[string]access{
 		"GET /bridge/connect":                                      page,
@@ -54,7 +55,6 @@ func routeAccess() map[string]access {
 		"GET /bridge/fhir/ehi-export/{taskId}/download/{fileName}": keyed,
 		"DELETE /bridge/fhir/ehi-export/{taskId}/files":            keyed,
 		"GET /bridge/org_connection/{orgConnectionId}":             keyed,
-		"GET /bridge/events":                                       keyedList,
 		"POST /bridge/catalog/search":                              byPublicID,
 		"POST /bridge/email/codes":                                 byPublicID,
 		"POST /bridge/email/verification":                          byPublicID,
@@ -132,6 +132,9 @@ func TestEveryRouteIsProtectedFromOutside(t *testing.T) {
 		expect.NoError(t, err)
 		f := newFinished(o)
 		known, seen := routeAccess(), map[string]bool{}
+		for _, route := range readers(t) {
+			known[route.Method+" "+route.Path] = keyedList
+		}
 		for _, function := range declared.Functions {
 			if strings.HasPrefix(function.Folder, "dashboard") { // TestEveryRouteOfTheDashboardIsClosedToWhoMayNotComeIn
 				continue

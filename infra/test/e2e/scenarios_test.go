@@ -60,6 +60,7 @@ func cheapScenarios() []scenario {
 		{name: "a patient who comes back", run: runReconnect},
 		{name: "a connection that is given up", run: runDisconnect},
 		{name: "files that are not needed any more", run: runDeleteFiles},
+		{name: "what organisations read with their key", run: runReaders},
 		{name: "lists of institutions", run: runLists},
 		{name: "the catalogue", run: runCatalog},
 		{name: "a list that becomes institutions", run: runPublishing},

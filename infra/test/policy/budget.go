@@ -2,8 +2,8 @@ package policy
 
 import "strings"
 
-// MostResources is the budget of the stack. CloudFormation takes 500; the rest is left for the move of a part into a stack of
-// its own, whose resources for some time exist twice (ADR 51).
+// MostResources is the budget of the stack. CloudFormation takes 500; the rest is left for the move of a part into
+// a stack of its own, whose resources for some time exist twice (ADR 51).
 const MostResources = 450
 
 // Budget finds a stack with more resources than its budget.
@@ -34,8 +34,9 @@ func Count(s *Stack) int {
 	return n + gradual
 }
 
-// resourcesOf counts what SAM makes of a function: itself, a version and the alias; a schedule's rule and the permission for it,
-// a queue's mapping, how it is repeated, and how it is deployed. Its role and its log group are resources of the template.
+// resourcesOf counts what SAM makes of a function: itself, a version and the alias; a schedule's rule and the
+// permission for it, a queue's mapping, how it is repeated, and how it is deployed. Its role and its log group are
+// resources of the template.
 func resourcesOf(f Resource) int {
 	n := 3 + 2*len(events(f, "Schedule")) + len(events(f, "SQS"))
 	for _, p := range []string{"EventInvokeConfig", "DeploymentPreference"} {

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// mostInvoked is how many aliases GatewayRole can name: IAM takes 10,240 characters of inline policies, and the ARN of an alias
-// has up to 119 with its quotes and comma. https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
+// mostInvoked is how many aliases GatewayRole can name: IAM takes 10,240 characters of inline policies, and the ARN
+// of an alias has up to 119 with its quotes and comma.
+// https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 const mostInvoked = 85
 
 var invocation = regexp.MustCompile(`/functions/\$\{(\w+)\.Arn\}:live/invocations$`)
@@ -50,14 +51,15 @@ func (s *Stack) isRouted(f Resource) bool {
 // invokes reports whether a role is the one with which API Gateway invokes functions, also after SAM's transform.
 func (s *Stack) invokes(r Resource) bool {
 	named := func(api Resource) bool {
-		return slices.Contains(slices.Concat(references(api.Properties["DefinitionBody"]), references(api.Properties["Body"])), r.ID)
+		by := append(references(api.Properties["DefinitionBody"]), references(api.Properties["Body"])...)
+		return slices.Contains(by, r.ID)
 	}
 	return slices.ContainsFunc(s.Resources, named) && trusts(r, "apigateway.amazonaws.com")
 }
 
-// Gateway finds functions that API Gateway may invoke without a route or has a route to without being allowed, anything else
-// that its role allows, and a condition in the role's trust policy: API Gateway sends no aws:SourceArn and no aws:SourceAccount
-// when it assumes the role of an integration (ADR 51).
+// Gateway finds functions that API Gateway may invoke without a route or has a route to without being allowed,
+// anything else that its role allows, and a condition in the role's trust policy: API Gateway sends no
+// aws:SourceAccount when it assumes the role of an integration (ADR 51).
 func Gateway(s *Stack) []Finding {
 	var found, other findings
 	want := s.routed()
@@ -71,25 +73,30 @@ func Gateway(s *Stack) []Finding {
 		if statements(r.Properties["AssumeRolePolicyDocument"])[0].condition != nil {
 			found.addf(r.ID, "has a condition on who assumes it, which API Gateway does not meet")
 		}
-		allowed := map[string]bool{}
-		for _, st := range s.allowed(r, &other) {
-			if !slices.Equal(st.actions, []string{"lambda:InvokeFunction"}) {
-				found.addf(r.ID, "%s has no part in invoking functions", strings.Join(st.actions, ", "))
-			}
-			for _, on := range st.resources {
-				allowed[on] = true
-			}
-		}
-		for _, f := range want {
-			on := "${" + f.ID + ".Arn}:" + alias
-			if !allowed[on] {
-				found.addf(r.ID, "does not allow invoking %s, which has a route", f.ID)
-			}
-			delete(allowed, on)
-		}
-		for on := range allowed {
-			found.addf(r.ID, "allows invoking %s, which has no route", on)
-		}
+		invocations(r.ID, s.allowed(r, &other), want, &found)
 	}
 	return found.sorted()
+}
+
+// invocations finds where the statements of API Gateway's role differ from the functions that have routes.
+func invocations(role string, all []statement, want []Resource, found *findings) {
+	allowed := map[string]bool{}
+	for _, st := range all {
+		if !slices.Equal(st.actions, []string{"lambda:InvokeFunction"}) {
+			found.addf(role, "%s has no part in invoking functions", strings.Join(st.actions, ", "))
+		}
+		for _, on := range st.resources {
+			allowed[on] = true
+		}
+	}
+	for _, f := range want {
+		on := "${" + f.ID + ".Arn}:" + alias
+		if !allowed[on] {
+			found.addf(role, "does not allow invoking %s, which has a route", f.ID)
+		}
+		delete(allowed, on)
+	}
+	for on := range allowed {
+		found.addf(role, "allows invoking %s, which has no route", on)
+	}
 }

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"go/format"
+	"io/fs"
+	"strings"
+	"text/template"
+)
+
+//go:embed parts
+var parts embed.FS
+
+// generate returns the files that an endpoint adds or changes, by their paths in the repository.
+func generate(repository fs.FS, e endpoint) (map[string][]byte, error) {
+	t, err := template.ParseFS(parts, "parts/*.tmpl")
+	if err != nil {
+		return nil, fmt.Errorf("read the parts: %w", err)
+	}
+	w := &writer{repository: repository, parts: t, endpoint: e, files: map[string][]byte{}}
+	if _, err := fs.Stat(repository, "functions/"+e.Folder); err == nil {
+		return nil, fmt.Errorf("functions/%s: %w", e.Folder, errTaken)
+	}
+	folder := "functions/" + e.Folder + "/"
+	w.add(folder+e.Folder+".go", "handler.go.tmpl")
+	w.add(folder+e.Folder+"_test.go", "handler_test.go.tmpl")
+	w.add(folder+"wiring/wiring.go", "wiring.go.tmpl")
+	w.add(folder+"bootstrap/main.go", "bootstrap.go.tmpl")
+	w.template()
+	w.documents()
+	w.tests()
+	return w.files, w.err
+}
+
+// writer collects files. The first failure is kept, so that its steps read one after the other.
+type writer struct {
+	repository fs.FS
+	parts      *template.Template
+	endpoint   endpoint
+	files      map[string][]byte
+	err        error
+}
+
+func (w *writer) failf(layout string, args ...any) {
+	if w.err == nil {
+		w.err = fmt.Errorf(layout, args...)
+	}
+}
+
+// part renders one of the parts.
+func (w *writer) part(name string) string {
+	var text bytes.Buffer
+	if err := w.parts.ExecuteTemplate(&text, name, w.endpoint); err != nil {
+		w.failf("render %s: %w", name, err)
+	}
+	return text.String()
+}
+
+// add adds a Go file.
+func (w *writer) add(file, part string) { w.put(file, w.part(part)) }
+
+// put keeps the text of a file; Go is formatted, so that imports and columns find their place.
+func (w *writer) put(file, text string) {
+	if !strings.HasSuffix(file, ".go") {
+		w.files[file] = []byte(text)
+		return
+	}
+	formatted, err := format.Source([]byte(text))
+	if err != nil {
+		w.failf("format %s: %w", file, err)
+	}
+	w.files[file] = formatted
+}
+
+// read returns a file as it is or as it has been changed.
+func (w *writer) read(file string) string {
+	if text, ok := w.files[file]; ok {
+		return string(text)
+	}
+	text, err := fs.ReadFile(w.repository, file)
+	if err != nil {
+		w.failf("read %s: %w", file, err)
+	}
+	return string(text)
+}
+
+// before inserts a text before the only place of a file that begins with anchor, and after it.
+func (w *writer) before(file, anchor, text string) { w.replace(file, anchor, text+anchor) }
+
+func (w *writer) after(file, anchor, text string) { w.replace(file, anchor, anchor+text) }
+
+// replace replaces a text that a file has once. If it does not, the file has changed its form and this program has
+// to follow.
+func (w *writer) replace(file, old, text string) {
+	all := w.read(file)
+	if n := strings.Count(all, old); n != 1 && w.err == nil {
+		w.failf("%s has %d times, not once: %q", file, n, old)
+		return
+	}
+	w.put(file, strings.Replace(all, old, text, 1))
+}

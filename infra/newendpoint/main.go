@@ -1,0 +1,63 @@
+// Command newendpoint writes an endpoint that organisations call with their key: its handler, wiring and test, and
+// its place in template.yaml, in the documents and in the tests that name every function (make endpoint,
+// CONTRIBUTING.md). What it writes compiles, is deployed by make run and responds with the caller's organisation,
+// one row, for the engineer to replace.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "newendpoint:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("newendpoint", flag.ContinueOnError)
+	flags.SetOutput(out)
+	root := flags.String("root", ".", "the repository")
+	name := flags.String("name", "", "name of the function, such as GetSomething or getsomething")
+	method := flags.String("method", "GET", "HTTP method; only GET is written")
+	path := flags.String("path", "", "path below the stage, such as /bridge/something")
+	access := flags.String("access", "key", "who calls it; only key is written")
+	if err := flags.Parse(args); err != nil {
+		return fmt.Errorf("command line: %w", err)
+	}
+	e, err := newEndpoint(*name, *method, *path, *access)
+	if err != nil {
+		return err
+	}
+	files, err := generate(os.DirFS(*root), e)
+	if err != nil {
+		return err
+	}
+	return write(*root, files, out)
+}
+
+// write writes files once all of them are known, and names them.
+func write(root string, files map[string][]byte, out io.Writer) error {
+	names := make([]string, 0, len(files))
+	for name := range files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		file := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // others read source code
+			return fmt.Errorf("make a folder: %w", err)
+		}
+		if err := os.WriteFile(file, files[name], 0o644); err != nil { //nolint:gosec // source code, which others read
+			return fmt.Errorf("write %s: %w", name, err)
+		}
+		fmt.Fprintln(out, " ", name)
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"slices"
+	"strings"
+)
+
+const (
+	stackFile    = "template.yaml"
+	apiFile      = "docs/openapi.yaml"
+	functionFile = "infra/test/e2e/function_test.go"
+	policyFile   = "infra/test/policy/repository_test.go"
+	callsFile    = "infra/capacity/journey/calls.csv"
+)
+
+// template adds the function, its role and log group, its path, and what watches it.
+func (w *writer) template() {
+	if strings.Contains(w.read(stackFile), "\n          "+w.endpoint.Path+":") {
+		w.failf("%s in %s: %w", w.endpoint.Path, stackFile, errTaken)
+	}
+	w.before(stackFile, "      GatewayResponses:\n", w.part("path.yaml.tmpl"))
+	w.before(stackFile, "  # --- Who invokes functions ---", w.part("function.yaml.tmpl"))
+	w.before(stackFile, `                  - !If [WithSandbox, !Sub "${SandboxEhrFunction.Arn}:live"`,
+		`                  - !Sub "${`+w.endpoint.Logical+`Function.Arn}:live"`+"\n")
+	w.watch()
+}
+
+// documents adds the description of the API, the row of the function, and the line of the changelog.
+func (w *writer) documents() {
+	w.before(apiFile, "  /bridge/org_connection/{orgConnectionId}:\n", w.part("openapi.yaml.tmpl"))
+	w.before("docs/architecture.md", "| `deleteconnection` |", w.part("row.md.tmpl"))
+	w.after("CHANGELOG.md", "## [Unreleased]\n\n### Added\n\n", w.part("changelog.md.tmpl"))
+}
+
+// tests adds the function to the tests that start every function, and to those that list who may use what.
+func (w *writer) tests() {
+	name := w.endpoint.Folder
+	w.before(functionFile, "\tgetconnectionwiring ", "\t"+name+`wiring "recordbridge/functions/`+name+`/wiring"`+"\n")
+	w.before(functionFile, "\t\t\"getconnection\": ", "\t\t\""+name+`": answering(`+name+"wiring.Build),\n")
+	const users = "\t\t\"KeyHashingSecret\": {\n"
+	if strings.Contains(w.read(policyFile), users) { // a list by hand, as long as it is one
+		w.after(policyFile, users, "\t\t\t\""+w.endpoint.Logical+"Function\",\n")
+	}
+	w.coldStart()
+}
+
+// coldStart adds the secret that a new process reads to the table of calls, whose cold starts are in alphabetical
+// order.
+func (w *writer) coldStart() {
+	lines := strings.SplitAfter(w.read(callsFile), "\n")
+	row := "cold start," + w.endpoint.Folder + ",secretsmanager,GetSecretValue,,1,0,0,0,0\n"
+	i := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "cold start,") && line > row })
+	if i < 0 {
+		w.failf("%s: there is no cold start after %s", callsFile, w.endpoint.Folder)
+		return
+	}
+	w.put(callsFile, strings.Join(slices.Insert(lines, i, row), ""))
+}
