@@ -122,8 +122,8 @@ type rule struct {
 // worker is 0 in A, a and x, 1 in B, b and y.
 func worker(event rune) int { return strings.IndexRune("ABabxy", event) % 2 }
 
-// after returns the rule after an event, and whether that works: A and B take the lease for a minute, a and b renew it, x and y give it
-// back; at | a minute has passed, at > a moment more. What does not work changes nothing.
+// after returns the rule after an event, and whether that works: A and B take the lease for a minute, a and b renew
+// it, x and y give it back; at | a minute has passed, at > a moment more. What does not work changes nothing.
 func (r rule) after(event rune) (next rule, works bool) {
 	who, next := worker(event), r
 	switch event {
@@ -191,7 +191,8 @@ func (r rule) play(t *testing.T, h holding, events string) {
 func TestLeaseHasOneHolderWhateverTheOrderOfEvents(t *testing.T) {
 	t.Parallel()
 	for name, hold := range map[string]func(*testing.T, stores, org.Tenant) holding{
-		"slot": slotHolding, "tokens": tokensHolding, "task": taskHolding, "delivery": deliveryHolding, "notice": noticeHolding,
+		"slot": slotHolding, "tokens": tokensHolding, "task": taskHolding, "delivery": deliveryHolding,
+		"notice": noticeHolding,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -3,7 +3,8 @@ package timestamp
 
 import "time"
 
-// Of returns a time as RFC 3339 in UTC, to the second (docs/openapi.yaml, date-time). The zero time is empty, which omitempty leaves out.
+// Of returns a time as RFC 3339 in UTC, to the second (docs/openapi.yaml, date-time). The zero time is empty, which
+// omitempty leaves out.
 func Of(at time.Time) string {
 	if at.IsZero() {
 		return ""
