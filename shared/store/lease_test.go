@@ -147,20 +147,20 @@ func (r rule) after(event rune) (next rule, works bool) {
 	return next, works
 }
 
-// orders are all sequences of n of the letters. What does not work comes last: what follows would be another sequence.
-func (r rule) orders(letters string, n int) []string {
+// orders are all sequences of n of the events. What does not work comes last: what follows would be another sequence.
+func (r rule) orders(events string, n int) []string {
 	if n == 0 {
 		return []string{""}
 	}
 	var all []string
-	for _, letter := range letters {
-		next, works := r.after(letter)
+	for _, one := range events {
+		next, works := r.after(one)
 		if !works {
-			all = append(all, string(letter))
+			all = append(all, string(one))
 			continue
 		}
-		for _, rest := range next.orders(letters, n-1) {
-			all = append(all, string(letter)+rest)
+		for _, rest := range next.orders(events, n-1) {
+			all = append(all, string(one)+rest)
 		}
 	}
 	return all
@@ -197,14 +197,14 @@ func TestLeaseHasOneHolderWhateverTheOrderOfEvents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStores(t)
-			letters := "ABxy|>"
+			possible := "ABxy|>"
 			if name == "task" {
-				letters = "ABabxy|>"
+				possible = "ABabxy|>"
 			}
 			isNamed := name == "slot" || name == "tokens"
 			free := rule{named: isNamed, holder: -1, until: time.Time{}, at: now}
 			taken, _ := free.after('A')
-			for i, events := range taken.orders(letters, 3) {
+			for i, events := range taken.orders(possible, 3) {
 				of := org.Tenant{Mode: org.Test, OrgID: fmt.Sprintf("0a000000-0000-4000-8000-%012d", i)}
 				free.play(t, hold(t, s, of), "A"+events)
 			}
