@@ -219,7 +219,8 @@ func TestAChoiceThatLosesIsTriedAgain(t *testing.T) {
 	w.rows.losing = retry.Tries
 	got := w.choose(t, chosen(fresh))
 	want := keyedtest.FailureBody("svc_unavailable", "The record was changed at the same time. Please try again.")
-	if text := strings.TrimSpace(got.Body.String()); got.Code != http.StatusServiceUnavailable || text != want || w.rows.tries != retry.Tries || len(w.enqueued) != 0 {
+	text := strings.TrimSpace(got.Body.String())
+	if got.Code != http.StatusServiceUnavailable || text != want || w.rows.tries != retry.Tries || len(w.enqueued) != 0 {
 		t.Errorf("got %d %s after %d tries, the worker was told of %q", got.Code, text, w.rows.tries, w.enqueued)
 	}
 }

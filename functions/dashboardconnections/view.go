@@ -75,7 +75,8 @@ type erasure struct {
 
 func erasureOf(e erase.Erasure) erasure {
 	return erasure{
-		ID: e.ID, Stage: string(e.Stage), RequestedAt: timestamp.Of(e.RequestedAt), FinishedAt: timestamp.Of(e.FinishedAt), Portal: string(e.Portal), Counts: e.Counts,
+		ID: e.ID, Stage: string(e.Stage), RequestedAt: timestamp.Of(e.RequestedAt),
+		FinishedAt: timestamp.Of(e.FinishedAt), Portal: string(e.Portal), Counts: e.Counts,
 	}
 }
 
@@ -83,7 +84,8 @@ func linkOf(c operator.Connection) link {
 	cause, action := advice(c)
 	return link{
 		ID: c.ID, Status: string(c.Status), Cause: cause, Action: action, EndpointID: c.EndpointID, Endpoint: c.Endpoint, BrandID: c.BrandID,
-		PortalID: c.PortalID, DirectoryID: c.DirectoryID, PlatformType: c.PlatformType, CreatedAt: timestamp.Of(c.CreatedAt), ConsentUntil: timestamp.Of(c.ConsentExpiresAt),
+		PortalID: c.PortalID, DirectoryID: c.DirectoryID, PlatformType: c.PlatformType,
+		CreatedAt: timestamp.Of(c.CreatedAt), ConsentUntil: timestamp.Of(c.ConsentExpiresAt),
 		EndedAt: timestamp.Of(c.Refresh.EndedAt),
 	}
 }
@@ -98,7 +100,8 @@ func detailOf(c operator.Connection) detail {
 	}
 	for _, e := range c.Exports {
 		shown.Exports = append(shown.Exports, task{
-			ID: e.ID, Status: string(e.Status), FailureReason: string(e.FailureReason), CreatedAt: timestamp.Of(e.CreatedAt), FinishedAt: timestamp.Of(e.FinishedAt),
+			ID: e.ID, Status: string(e.Status), FailureReason: string(e.FailureReason),
+			CreatedAt: timestamp.Of(e.CreatedAt), FinishedAt: timestamp.Of(e.FinishedAt),
 		})
 	}
 	return shown

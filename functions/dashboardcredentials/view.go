@@ -47,7 +47,8 @@ func credentialOf(c org.Credential, uses map[string]time.Time) credential {
 	}
 	for _, k := range c.Keys {
 		shown.Keys = append(shown.Keys, key{
-			KeyID: k.ID, CreatedAt: timestamp.Of(k.CreatedAt), RevokedAt: timestamp.Of(k.RevokedAt), LastUsedAt: timestamp.Of(uses[k.ID]),
+			KeyID: k.ID, CreatedAt: timestamp.Of(k.CreatedAt), RevokedAt: timestamp.Of(k.RevokedAt),
+			LastUsedAt: timestamp.Of(uses[k.ID]),
 		})
 	}
 	return shown

@@ -62,7 +62,8 @@ func detailOf(d deliverylog.Detail, mayInspect bool) detail {
 	}
 	for _, a := range d.Attempts {
 		one := attempt{
-			Number: a.Number, Trigger: string(a.Trigger), At: timestamp.Of(a.At), LatencyMS: a.Latency.Milliseconds(), Status: a.Status, Failure: string(a.Failure),
+			Number: a.Number, Trigger: string(a.Trigger), At: timestamp.Of(a.At), LatencyMS: a.Latency.Milliseconds(),
+			Status: a.Status, Failure: string(a.Failure),
 		}
 		if mayInspect {
 			one.RequestHeaders, one.ResponseHeaders, one.Response = a.RequestHeader, a.ResponseHeader, string(a.Answer)

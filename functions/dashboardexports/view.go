@@ -46,7 +46,8 @@ type told struct {
 
 func taskOf(e operator.Export) task {
 	shown := task{
-		ID: e.ID, ConnectionID: e.ConnectionID, Status: string(e.Status), FailureReason: string(e.FailureReason), CreatedAt: timestamp.Of(e.CreatedAt),
+		ID: e.ID, ConnectionID: e.ConnectionID, Status: string(e.Status), FailureReason: string(e.FailureReason),
+		CreatedAt:  timestamp.Of(e.CreatedAt),
 		FinishedAt: timestamp.Of(e.FinishedAt), Progress: e.Progress,
 	}
 	if e.Status == export.Success {

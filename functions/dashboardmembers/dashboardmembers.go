@@ -125,7 +125,8 @@ func (d Deps) list(ctx context.Context, v httpapi.Visitor, _ nothing) (memberLis
 	view := memberList{Members: make([]member, 0, len(all))}
 	for _, m := range all {
 		view.Members = append(view.Members, member{
-			AccountID: m.AccountID, Email: m.Email, Role: string(m.Role), Since: timestamp.Of(m.Since), Recovers: timestamp.Of(m.RecoversAt),
+			AccountID: m.AccountID, Email: m.Email, Role: string(m.Role), Since: timestamp.Of(m.Since),
+			Recovers: timestamp.Of(m.RecoversAt),
 		})
 	}
 	return view, nil
@@ -210,6 +211,7 @@ func roleOf(text string) (account.Role, error) {
 
 func invitationOf(i account.Invitation) invitation {
 	return invitation{
-		ID: i.ID, Email: i.Email, Role: string(i.Role), InvitedBy: i.InvitedBy, CreatedAt: timestamp.Of(i.CreatedAt), ExpiresAt: timestamp.Of(i.ExpiresAt),
+		ID: i.ID, Email: i.Email, Role: string(i.Role), InvitedBy: i.InvitedBy, CreatedAt: timestamp.Of(i.CreatedAt),
+		ExpiresAt: timestamp.Of(i.ExpiresAt),
 	}
 }

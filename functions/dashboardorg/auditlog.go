@@ -54,7 +54,8 @@ func (d Deps) audit(ctx context.Context, v httpapi.Visitor, in before) (rowList,
 	shown := rowList{Rows: make([]row, 0, len(found)), Next: next}
 	for _, r := range found {
 		shown.Rows = append(shown.Rows, row{
-			Seq: r.Seq, At: timestamp.Of(r.At), Mode: string(r.Tenant.Mode), Actor: r.Actor, Action: r.Action, Target: r.Target, Hash: r.Hash,
+			Seq: r.Seq, At: timestamp.Of(r.At), Mode: string(r.Tenant.Mode), Actor: r.Actor, Action: r.Action,
+			Target: r.Target, Hash: r.Hash,
 		})
 	}
 	return shown, nil

@@ -45,7 +45,8 @@ func (d Deps) cancelDeletion(ctx context.Context, v httpapi.Visitor, _ nothing) 
 
 func (d Deps) viewOf(found deletion.Deletion, err error) (deletionView, error) {
 	return deletionView{
-		Stage: string(found.Stage), RequestedAt: timestamp.Of(found.RequestedAt), BeginsAt: timestamp.Of(found.BeginsAt),
+		Stage: string(found.Stage), RequestedAt: timestamp.Of(found.RequestedAt),
+		BeginsAt:  timestamp.Of(found.BeginsAt),
 		CanCancel: found.CanCancel(d.Now()),
 	}, err
 }

@@ -111,7 +111,8 @@ func (d Deps) answer(ctx context.Context, v httpapi.Visitor, in answering) (inqu
 
 func inquiryLineOf(i inquiry.Inquiry) inquiryLine {
 	return inquiryLine{
-		ID: i.ID, Kind: string(i.Kind()), Status: string(i.Status), Name: i.Name, Subject: i.Subject, CreatedAt: timestamp.Of(i.CreatedAt),
+		ID: i.ID, Kind: string(i.Kind()), Status: string(i.Status), Name: i.Name, Subject: i.Subject,
+		CreatedAt: timestamp.Of(i.CreatedAt),
 	}
 }
 
@@ -124,7 +125,9 @@ func inquiryOf(i inquiry.Inquiry, err error) (inquiryDetail, error) {
 		Website: i.Website, StreetAddress: i.StreetAddress, Answers: make([]answer, 0, len(i.Answers)),
 	}
 	for _, a := range i.Answers {
-		shown.Answers = append(shown.Answers, answer{At: timestamp.Of(a.At), By: a.By, Text: a.Text, Delivery: string(a.Delivery)})
+		shown.Answers = append(shown.Answers, answer{
+			At: timestamp.Of(a.At), By: a.By, Text: a.Text, Delivery: string(a.Delivery),
+		})
 	}
 	return shown, nil
 }

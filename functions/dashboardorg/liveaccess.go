@@ -63,7 +63,8 @@ func (d Deps) liveAccessOf(ctx context.Context, o org.Organisation) (liveAccess,
 	review := o.LiveReview
 	shown := liveAccess{
 		Stage: string(o.LiveAccess), Checklist: make([]checklist, 0, len(checks)),
-		Purpose: review.Purpose, RequestedAt: timestamp.Of(review.RequestedAt), Reason: review.Reason, DecidedAt: timestamp.Of(review.DecidedAt),
+		Purpose: review.Purpose, RequestedAt: timestamp.Of(review.RequestedAt), Reason: review.Reason,
+		DecidedAt: timestamp.Of(review.DecidedAt),
 	}
 	for _, c := range checks {
 		shown.Checklist = append(shown.Checklist, checklist{Step: string(c.Step), Done: c.Done})

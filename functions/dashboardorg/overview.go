@@ -63,7 +63,9 @@ func (d Deps) overview(ctx context.Context, v httpapi.Visitor, _ nothing) (overv
 			if since.IsZero() {
 				since = s.DisabledAt
 			}
-			shown.Failing = append(shown.Failing, failing{ID: s.ID, URL: s.URL, Failures: s.Health.Failures, Since: timestamp.Of(since), Disabled: s.Disabled})
+			shown.Failing = append(shown.Failing, failing{
+				ID: s.ID, URL: s.URL, Failures: s.Health.Failures, Since: timestamp.Of(since), Disabled: s.Disabled,
+			})
 		}
 	}
 	shown.Checklist = []checklist{

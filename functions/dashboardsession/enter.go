@@ -103,7 +103,9 @@ func (d Deps) sendCode(ctx context.Context, v httpapi.Visitor, in addressed) (se
 }
 
 func sentOf(s verification.Sent, err error) (sent, error) {
-	return sent{VerificationID: s.ID, ExpiresAt: timestamp.Of(s.ExpiresAt), ResendAfter: timestamp.Of(s.ResendAfter)}, err
+	return sent{
+		VerificationID: s.ID, ExpiresAt: timestamp.Of(s.ExpiresAt), ResendAfter: timestamp.Of(s.ResendAfter),
+	}, err
 }
 
 func (d Deps) byCode(ctx context.Context, v httpapi.Visitor, in proof) (httpapi.WithCookies, error) {
@@ -182,7 +184,9 @@ func (d Deps) shownOf(ctx context.Context, s account.Session, token secret.Text)
 		return shown{}, err
 	}
 	for _, k := range a.Passkeys {
-		view.Account.Passkeys = append(view.Account.Passkeys, passkey{ID: k.ID, Name: k.Name, CreatedAt: timestamp.Of(k.CreatedAt), UsedAt: timestamp.Of(k.UsedAt)})
+		view.Account.Passkeys = append(view.Account.Passkeys, passkey{
+			ID: k.ID, Name: k.Name, CreatedAt: timestamp.Of(k.CreatedAt), UsedAt: timestamp.Of(k.UsedAt),
+		})
 	}
 	for _, m := range all {
 		o, err := d.Organisations.Organisation(ctx, org.Tenant{Mode: org.Live, OrgID: m.OrgID})

@@ -87,7 +87,8 @@ func hookOf(s webhook.Subscription) hook {
 		ID: s.ID, URL: s.URL, Note: s.Note, Types: make([]string, 0, len(s.Types)), Headers: append([]string{}, s.HeaderNames...), Rate: s.Rate,
 		PublicKey: s.PublicKey, OldSecretsEnd: []string{}, CreatedAt: timestamp.Of(s.CreatedAt),
 		Health: health{
-			Failures: h.Failures, FailingSince: timestamp.Of(h.FailingSince), LastFailure: timestamp.Of(h.LastFailure), PausedUntil: timestamp.Of(h.OpenUntil),
+			Failures: h.Failures, FailingSince: timestamp.Of(h.FailingSince),
+			LastFailure: timestamp.Of(h.LastFailure), PausedUntil: timestamp.Of(h.OpenUntil),
 			SlowUntil: timestamp.Of(h.SlowUntil), AnswerMS: h.Answers.Milliseconds(),
 		},
 	}

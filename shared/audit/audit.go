@@ -54,8 +54,8 @@ type Rows interface {
 // Log writes and reads chains.
 type Log struct{ Rows Rows }
 
-// appendTries bounds the race for the next number. All changes of an organisation meet at the end of its chain, and what has happened
-// must be recorded: in each round another one of them succeeds.
+// appendTries bounds the race for the next number. All changes of an organisation meet at the end of its chain, and
+// what has happened must be recorded: in each round another one of them succeeds.
 const appendTries = 50
 
 // Append adds a row to an organisation's chain, or with a zero tenant to that of what is everybody's. Adding the last row again

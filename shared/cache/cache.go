@@ -1,4 +1,5 @@
-// Package cache keeps in memory what a warm function has read, bounded in number and age.
+// Package cache keeps in memory what a warm function has read, bounded in number and age. It knows no errors and no store: a
+// value that is missing or too old is read again by its user.
 package cache
 
 import (
@@ -47,8 +48,8 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 // Put keeps a value from now on.
 func (c *Cache[K, V]) Put(key K, value V) { c.put(key, value, c.now()) }
 
-// Load returns the value of key, or that of read, which it keeps. The age of that counts from before it was read. Callers that come at the
-// same time each read; errors are not kept.
+// Load returns the value of key, or that of read, which it keeps. The age of that counts from before it was read.
+// Callers that come at the same time each read; errors are not kept.
 func (c *Cache[K, V]) Load(key K, read func() (V, error)) (V, error) {
 	if value, ok := c.Get(key); ok {
 		return value, nil
@@ -67,7 +68,8 @@ func (c *Cache[K, V]) put(key K, value V, at time.Time) {
 	if known, ok := c.entries[key]; ok {
 		c.oldest.Remove(known)
 	} else if len(c.entries) >= c.size {
-		delete(c.entries, c.oldest.Remove(c.oldest.Front()).(*entry[K, V]).key) //nolint:forcetypeassert,errcheck // as above
+		first := c.oldest.Remove(c.oldest.Front()).(*entry[K, V]) //nolint:forcetypeassert,errcheck // as above
+		delete(c.entries, first.key)
 	}
 	c.entries[key] = c.oldest.PushBack(&entry[K, V]{key, value, at})
 }

@@ -107,7 +107,8 @@ func (w Worker) steps() due.Steps[Deletion] {
 	}
 }
 
-// delete performs a deletion's steps until one has to wait, unless an owner cancels it first. It returns the stage reached.
+// delete performs a deletion's steps until one has to wait, unless an owner cancels it first. It returns the stage
+// reached.
 func (w Worker) delete(ctx context.Context, orgID string) (Stage, error) {
 	d, err := w.Store.Deletion(ctx, orgID)
 	if err != nil {

@@ -86,8 +86,9 @@ func (w *world) TellDisabled(context.Context, webhook.Subscription, webhook.Reas
 
 func (w *world) worker() webhook.Worker {
 	return webhook.Worker{
-		Store: w.rows, Health: w.rows, Owners: w, Secrets: w.sealer, Poster: w, Queue: w, Pacer: webhook.NewPacer(w.log.Now),
-		Now: w.log.Now, Jitter: func() float64 { return 0.5 }, Lease: time.Minute,
+		Store: w.rows, Health: w.rows, Owners: w, Secrets: w.sealer, Poster: w, Queue: w,
+		Pacer: webhook.NewPacer(w.log.Now),
+		Now:   w.log.Now, Jitter: func() float64 { return 0.5 }, Lease: time.Minute,
 	}
 }
 

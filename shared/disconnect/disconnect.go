@@ -22,7 +22,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// keepUpstream is how long a token is kept for the revocation at the health system (docs/architecture.md, "The life of a connection").
+// keepUpstream is how long a token is kept for the revocation at the health system (docs/architecture.md, "The life
+// of a connection").
 const keepUpstream = 24 * time.Hour
 
 // Reader reads what ends with a connection, and ends the time of its files. Reads are consistent.

@@ -11,8 +11,9 @@ import (
 // stepsLease is how long a row is left to the run that takes its steps: longer than a function may run.
 const stepsLease = 6 * time.Minute
 
-// Steps takes a row through steps that may need many runs. One run at a time has the row: its time to be due is that run's lease, and its
-// revision the fence, since whoever takes the lease saves a newer one. What a run has left, the next one repeats. All fields are needed.
+// Steps takes a row through steps that may need many runs. One run at a time has the row: its time to be due is that
+// run's lease, and its revision the fence, since whoever takes the lease saves a newer one. What a run has left, the
+// next one repeats. All fields are needed.
 type Steps[R any] struct {
 	DueAt  func(*R) *time.Time
 	IsOpen func(*R) bool
@@ -24,8 +25,8 @@ type Steps[R any] struct {
 	Now    func() time.Time
 }
 
-// Run takes the row's steps until one has to wait, or the run's time is nearly over. It does nothing if the row is not due, or another run
-// has it.
+// Run takes the row's steps until one has to wait, or the run's time is nearly over. It does nothing if the row is
+// not due, or another run has it.
 func (s Steps[R]) Run(ctx context.Context, row *R) error {
 	at := s.DueAt(row)
 	if !s.IsOpen(row) || at.After(s.Now()) {

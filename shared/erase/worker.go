@@ -114,7 +114,8 @@ func (w Worker) Run(ctx context.Context) error {
 		}
 		e, err := w.erase(ctx, one.Tenant, one.ID)
 		if err != nil {
-			logx.Note(ctx, "eraser.erasure", logx.Failed(), slog.String("org_id", one.Tenant.OrgID), slog.String("mode", string(one.Tenant.Mode)),
+			logx.Note(ctx, "eraser.erasure", logx.Failed(),
+				slog.String("org_id", one.Tenant.OrgID), slog.String("mode", string(one.Tenant.Mode)),
 				slog.String("erasure_id", one.ID), slog.String("stage", string(e.Stage)), slog.Any("cause", err))
 			failures = append(failures, fmt.Errorf("erasure %s: %w", one.ID, err))
 		} else if e.Stage == Done {
@@ -127,8 +128,9 @@ func (w Worker) Run(ctx context.Context) error {
 
 func (w Worker) steps() due.Steps[Erasure] {
 	return due.Steps[Erasure]{
-		DueAt: func(e *Erasure) *time.Time { return &e.DueAt }, IsOpen: func(e *Erasure) bool { return e.Stage != Done },
-		Save: w.save, Step: w.step, Margin: margin, Now: w.Now,
+		DueAt:  func(e *Erasure) *time.Time { return &e.DueAt },
+		IsOpen: func(e *Erasure) bool { return e.Stage != Done },
+		Save:   w.save, Step: w.step, Margin: margin, Now: w.Now,
 	}
 }
 

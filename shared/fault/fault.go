@@ -147,8 +147,8 @@ func Stale() *Error {
 	return New(Conflict, CodeUnavailable, "The record was changed at the same time. Please try again.")
 }
 
-// IsStale reports whether err is a compare-and-swap that lost (Stale), so that the same operation can succeed on what is stored by now.
-// A conflict with another code is a refusal, which a repetition does not change.
+// IsStale reports whether err is a compare-and-swap that lost (Stale), so that the same operation can succeed on what
+// is stored by now. A conflict with another code is a refusal, which a repetition does not change.
 func IsStale(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return errors.Is(err, Conflict) && (!ok || e.Code == CodeUnavailable)

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/tokens"
 )
 
-// reconnect stores a new authorisation under the connection that the attempt was begun for. It reads again what others change
-// meanwhile; after some tries it gives the tokens up.
+// reconnect stores a new authorisation under the connection that the attempt was begun for. It reads again what
+// others change meanwhile; after some tries it gives the tokens up.
 func (c Completer) reconnect(ctx context.Context, attempt Attempt, set tokens.Set) (connection.Connection, error) {
 	var conn connection.Connection
 	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {

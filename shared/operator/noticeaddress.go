@@ -71,7 +71,8 @@ func (o Organisations) VerifyEmail(ctx context.Context, codes NoticeCodes, tenan
 	if err = codes.Proofs.Check(ctx, codesOf(tenant.OrgID), verified.Token, at); err != nil {
 		return org.Organisation{}, err
 	}
-	err = retry.OnConflict(ctx, retry.Tries, func() (err error) { // the code is used up, so that another member's change must not cost it
+	// The code is used up, so that another member's change must not cost it.
+	err = retry.OnConflict(ctx, retry.Tries, func() (err error) {
 		found, err = o.save(ctx, tenant, "organisation.email_verified", func(found *org.Organisation) error {
 			email, taken := unverified(*found, at.String())
 			found.VerifiedEmails = append(slices.Clone(found.VerifiedEmails), email)

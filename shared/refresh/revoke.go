@@ -38,14 +38,17 @@ func (w Worker) handleRefusal(ctx context.Context, seen connection.Connection, r
 	})
 }
 
-// endOnConflict calls end with the connection as it was seen and, after each conflict, as others have left it, provided that it is still
-// the same authorisation with the same tokens.
-func (w Worker) endOnConflict(ctx context.Context, seen connection.Connection, end func(connection.Connection) error) error {
+// endOnConflict calls end with the connection as it was seen and, after each conflict, as others have left it,
+// provided that it is still the same authorisation with the same tokens.
+func (w Worker) endOnConflict(
+	ctx context.Context, seen connection.Connection, end func(connection.Connection) error,
+) error {
 	return w.onConflict(ctx, seen, func(before, now connection.Connection) (bool, error) {
 		if now.Rev != before.Rev || movedOn(seen, now) || !now.Refresh.RefreshAt.Equal(seen.Refresh.RefreshAt) {
 			return now.Rev == before.Rev || movedOn(seen, now), nil
 		}
-		return true, w.postpone(ctx, now, "others_at_work", w.now().Add(lookAgain)) // it was the tokens that have changed
+		// It was the tokens that have changed.
+		return true, w.postpone(ctx, now, "others_at_work", w.now().Add(lookAgain))
 	}, end)
 }
 

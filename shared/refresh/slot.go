@@ -49,8 +49,8 @@ func (s slot) giveBack(ctx context.Context) {
 	_ = s.limiter.state.ReleaseSlot(ctx, s.endpoint, s.number, s.owner)
 }
 
-// take waits for a free slot, for maxWait; then *BusyError. That is no retry of a lost write (package retry): it ends with time, not with
-// a number of tries, since a slot is free when a call of somebody else is over.
+// take waits for a free slot, for maxWait; then *BusyError. That is no retry of a lost write (package retry): it ends
+// with time, not with a number of tries, since a slot is free when a call of somebody else is over.
 func (l Limiter) take(ctx context.Context, endpoint string) (slot, error) {
 	waiting, cancel := context.WithTimeout(ctx, l.maxWait)
 	defer cancel()
@@ -70,8 +70,8 @@ func (l Limiter) take(ctx context.Context, endpoint string) (slot, error) {
 	}
 }
 
-// takeNow takes a slot that is free; fault.Conflict when none is. If that cannot be found out, exports go ahead. A conflict at one
-// slot leads to the next.
+// takeNow takes a slot that is free; fault.Conflict when none is. If that cannot be found out, exports go ahead. A
+// conflict at one slot leads to the next.
 func (l Limiter) takeNow(ctx context.Context, endpoint, owner string) (slot, error) {
 	numbers := scheduledSlots()
 	if !l.scheduled {

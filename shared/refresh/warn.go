@@ -17,8 +17,8 @@ func (w Worker) warn(ctx context.Context, c connection.Connection) error {
 	told, conflicts := false, 0
 	isOver := func(before, now connection.Connection) (bool, error) {
 		conflicts++
-		// If the connection is unchanged to the last try, the event exists already: the end of consent has moved away and
-		// back again. The tries before may have met no more than another transaction.
+		// If the connection is unchanged to the last try, the event exists already: the end of consent has moved away
+		// and back again. The tries before may have met no more than another transaction.
 		told = now.Rev == before.Rev && conflicts == retry.Tries-1
 		return !reached(now.WarnAt(), w.now()), nil
 	}

@@ -225,8 +225,9 @@ func (w Worker) amend(ctx context.Context, seen connection.Connection, hasNews b
 	})
 }
 
-// onConflict calls try with the connection as it was seen and, after each conflict, as it is stored by then. It stops without an error
-// if the connection is gone, and when isOver says so, which gets the connection before and after the conflict.
+// onConflict calls try with the connection as it was seen and, after each conflict, as it is stored by then. It stops
+// without an error if the connection is gone, and when isOver says so, which gets the connection before and after the
+// conflict.
 func (w Worker) onConflict(
 	ctx context.Context, seen connection.Connection, isOver func(before, now connection.Connection) (bool, error),
 	try func(connection.Connection) error,

@@ -1,4 +1,5 @@
-// Package retry repeats operations that lost against other writers. It bounds the tries, so that a caller always gets a result.
+// Package retry repeats operations that lost against other writers. It bounds the tries, so that a caller always gets
+// a result.
 package retry
 
 import (
@@ -12,8 +13,8 @@ import (
 // Tries is the usual bound. Few writers share a row, and each try begins with what the winner of the last one stored.
 const Tries = 6
 
-// OnConflict calls try until it returns something other than a lost compare-and-swap (fault.IsStale), and returns that, or the last
-// conflict after the given number of tries. It does not wait: try reads again what it writes.
+// OnConflict calls try until it returns something other than a lost compare-and-swap (fault.IsStale), and returns
+// that, or the last conflict after the given number of tries. It does not wait: try reads again what it writes.
 func OnConflict(ctx context.Context, tries int, try func() error) error {
 	return Policy{Tries: tries, Again: fault.IsStale, Pause: 0, Random: nil}.Do(ctx, try)
 }

@@ -84,10 +84,13 @@ func TestPolicyPausesDoubleAndAreSpread(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				began, calls := time.Now(), 0
-				p := retry.Policy{Tries: 4, Again: func(error) bool { return true }, Pause: 10 * time.Millisecond, Random: test.random}
+				p := retry.Policy{
+					Tries: 4, Again: func(error) bool { return true }, Pause: 10 * time.Millisecond, Random: test.random,
+				}
 				err := p.Do(t.Context(), failing(&calls, failure, failure, failure, failure))
 				if !errors.Is(err, failure) || calls != 4 || time.Since(began) != test.want {
-					t.Errorf("error = %v after %d calls in %v, want %v after 4 in %v", err, calls, time.Since(began), failure, test.want)
+					t.Errorf("error = %v after %d calls in %v, want %v after 4 in %v",
+						err, calls, time.Since(began), failure, test.want)
 				}
 			})
 		})

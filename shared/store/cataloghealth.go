@@ -22,7 +22,8 @@ type CatalogHealth struct {
 
 // Begin implements rounds.Records.
 func (s CatalogHealth) Begin(ctx context.Context, now, until time.Time) (run int64, err error) {
-	row, err := update(ctx, s.DB, lease{until: "until", holder: "run"}.claim(change{table: s.Table, key: roundsKey()}, now, until))
+	rounds := lease{until: "until", holder: "run"}
+	row, err := update(ctx, s.DB, rounds.claim(change{table: s.Table, key: roundsKey()}, now, until))
 	return row.int("run"), err
 }
 

@@ -126,7 +126,8 @@ func (s EventLog) rows(ctx context.Context, entries []item) (map[string]item, er
 			rows[row.text("pk")] = row
 		}
 		if keys = out.UnprocessedKeys[s.Table].Keys; len(keys) > 0 {
-			return fault.New(fault.Unavailable, fault.CodeUnavailable, "The events could not be read in time. Please try again.")
+			return fault.New(fault.Unavailable, fault.CodeUnavailable,
+				"The events could not be read in time. Please try again.")
 		}
 		return nil
 	})

@@ -7,10 +7,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// lease names the attributes by which a row, or a part of it, has one holder at a time. The rule is the same for all of them: a lease is
-// held up to a time and in it, can be taken later or when it was given back, and is renewed, given back and written under by its holder
-// alone. A holder whose time is over remains the holder until somebody else takes the lease. Who holds it says a name that the holder has
-// made, or a fence: a number that grows with each claim, and with each write that no earlier one of its holder may follow.
+// lease names the attributes by which a row, or a part of it, has one holder at a time. The rule is the same for all
+// of them: a lease is held up to a time and in it, can be taken later or when it was given back, and is renewed,
+// given back and written under by its holder alone. A holder whose time is over remains the holder until somebody
+// else takes the lease. Who holds it says a name that the holder has made, or a fence: a number that grows with each
+// claim, and with each write that no earlier one of its holder may follow.
 type lease struct{ until, holder string }
 
 // leaseOf is the lease of a whole row.
@@ -18,7 +19,8 @@ func leaseOf(holder string) lease { return lease{until: "lease_until", holder: h
 
 const isFree = "(attribute_not_exists(#until) OR #until < :now)"
 
-// claim takes the lease until a time, under the next fence. The set of c comes behind that of the lease, as in all that follows.
+// claim takes the lease until a time, under the next fence. The set of c comes behind that of the lease, as in all
+// that follows.
 func (l lease) claim(c change, now, until time.Time) change {
 	c = l.extend(l.named(c, "#holder", l.holder), until)
 	c.set += ", #holder = if_not_exists(#holder, :none) + :one"
@@ -27,8 +29,8 @@ func (l lease) claim(c change, now, until time.Time) change {
 	return c
 }
 
-// take takes the lease until a time for an owner. The owner's own lease is no obstacle, and neither is fresh then, a condition for others:
-// a write whose answer was lost is made again.
+// take takes the lease until a time for an owner. The owner's own lease is no obstacle, and neither is fresh then, a
+// condition for others: a write whose answer was lost is made again.
 func (l lease) take(c change, owner, fresh string, now, until time.Time) change {
 	c = l.extend(l.named(c, "#holder", l.holder), until)
 	c.set += ", #holder = :holder"

@@ -122,8 +122,8 @@ type rule struct {
 // worker is 0 in A, a and x, 1 in B, b and y.
 func worker(event rune) int { return strings.IndexRune("ABabxy", event) % 2 }
 
-// after returns the rule after an event, and whether that works: A and B take the lease for a minute, a and b renew it, x and y give it
-// back; at | a minute has passed, at > a moment more. What does not work changes nothing.
+// after returns the rule after an event, and whether that works: A and B take the lease for a minute, a and b renew
+// it, x and y give it back; at | a minute has passed, at > a moment more. What does not work changes nothing.
 func (r rule) after(event rune) (next rule, works bool) {
 	who, next := worker(event), r
 	switch event {
@@ -147,20 +147,20 @@ func (r rule) after(event rune) (next rule, works bool) {
 	return next, works
 }
 
-// orders are all sequences of n of the letters. What does not work comes last: what follows would be another sequence.
-func (r rule) orders(letters string, n int) []string {
+// orders are all sequences of n of the events. What does not work comes last: what follows would be another sequence.
+func (r rule) orders(events string, n int) []string {
 	if n == 0 {
 		return []string{""}
 	}
 	var all []string
-	for _, letter := range letters {
-		next, works := r.after(letter)
+	for _, one := range events {
+		next, works := r.after(one)
 		if !works {
-			all = append(all, string(letter))
+			all = append(all, string(one))
 			continue
 		}
-		for _, rest := range next.orders(letters, n-1) {
-			all = append(all, string(letter)+rest)
+		for _, rest := range next.orders(events, n-1) {
+			all = append(all, string(one)+rest)
 		}
 	}
 	return all
@@ -191,19 +191,20 @@ func (r rule) play(t *testing.T, h holding, events string) {
 func TestLeaseHasOneHolderWhateverTheOrderOfEvents(t *testing.T) {
 	t.Parallel()
 	for name, hold := range map[string]func(*testing.T, stores, org.Tenant) holding{
-		"slot": slotHolding, "tokens": tokensHolding, "task": taskHolding, "delivery": deliveryHolding, "notice": noticeHolding,
+		"slot": slotHolding, "tokens": tokensHolding, "task": taskHolding, "delivery": deliveryHolding,
+		"notice": noticeHolding,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStores(t)
-			letters := "ABxy|>"
+			possible := "ABxy|>"
 			if name == "task" {
-				letters = "ABabxy|>"
+				possible = "ABabxy|>"
 			}
 			isNamed := name == "slot" || name == "tokens"
 			free := rule{named: isNamed, holder: -1, until: time.Time{}, at: now}
 			taken, _ := free.after('A')
-			for i, events := range taken.orders(letters, 3) {
+			for i, events := range taken.orders(possible, 3) {
 				of := org.Tenant{Mode: org.Test, OrgID: fmt.Sprintf("0a000000-0000-4000-8000-%012d", i)}
 				free.play(t, hold(t, s, of), "A"+events)
 			}

@@ -45,7 +45,8 @@ func noticeItem(n notice.Notice) item {
 // somebody else has it, or its time has not come.
 func (s Work) ClaimNotice(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (notice.Notice, error) {
 	row, err := update(ctx, s.DB, leaseOf("fence").claim(change{
-		table: s.Table, key: noticeKey(tenant, id), set: ", due_at = :until", when: "attribute_exists(due_at) AND next_at <= :now",
+		table: s.Table, key: noticeKey(tenant, id), set: ", due_at = :until",
+		when: "attribute_exists(due_at) AND next_at <= :now",
 	}, now, leaseUntil))
 	if err != nil {
 		return notice.Notice{}, err
@@ -60,7 +61,8 @@ func (s Work) ClaimNotice(ctx context.Context, tenant org.Tenant, id string, now
 // FinishNotice stores what has become of the notice that the caller has claimed, which nobody looks at any more; fault.Conflict when another claim has taken over.
 func (s Work) FinishNotice(ctx context.Context, n notice.Notice, outcome notice.Outcome, at time.Time) error {
 	c := s.unclaimNotice(n, change{
-		set: "SET outcome = :outcome, settled_at = :at", values: item{":outcome": text(string(outcome)), ":at": moment(at)},
+		set:    "SET outcome = :outcome, settled_at = :at",
+		values: item{":outcome": text(string(outcome)), ":at": moment(at)},
 	})
 	c.set += ", due_shard, due_at, next_at"
 	_, err := update(ctx, s.DB, c)

@@ -104,8 +104,8 @@ func (s Work) placed(place share.Place) change {
 	}, number(place.Claim))
 }
 
-// placeLease is renewed and given back as every lease. It is taken by the whole of what was seen: which place is free also depends on the
-// line, and its fence is that of the task.
+// placeLease is renewed and given back as every lease. It is taken by the whole of what was seen: which place is free
+// also depends on the line, and its fence is that of the task.
 func placeLease(number int) lease {
 	names := placeNames(number)
 	return lease{until: names["#until"], holder: names["#claim"]}

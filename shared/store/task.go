@@ -212,7 +212,8 @@ func (s Work) ExpireFiles(ctx context.Context, task export.Task, now, lookAt tim
 func (s Work) fenced(task export.Task, set string) change {
 	return leaseOf("generation").held(change{
 		table: s.Table, key: taskKey(task.Tenant, task.ID), set: set,
-		when: "#status = :pending", names: map[string]string{"#status": "status"}, values: item{":pending": text(string(export.Pending))},
+		when: "#status = :pending", names: map[string]string{"#status": "status"},
+		values: item{":pending": text(string(export.Pending))},
 	}, number(task.Generation))
 }
 

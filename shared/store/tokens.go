@@ -50,7 +50,8 @@ func (s Tokens) LeaseTokens(ctx context.Context, r tokens.Row, now time.Time) er
 // ReleaseTokens implements tokens.Store.
 func (s Tokens) ReleaseTokens(ctx context.Context, r tokens.Row) error {
 	c := tokensLease().release(tokensLease().held(change{
-		table: s.Table, key: tokensKey(r.Tenant, r.ConnectionID), when: "version = :version", values: item{":version": number(r.Version)},
+		table: s.Table, key: tokensKey(r.Tenant, r.ConnectionID), when: "version = :version",
+		values: item{":version": number(r.Version)},
 	}, text(r.LeaseOwner)))
 	c.set += ", #holder"
 	if r.RefreshStartedAt.IsZero() {

@@ -17,8 +17,8 @@ const (
 	leaseFor = time.Minute
 	// storeWithin is the part of the lease that is kept for sealing and storing.
 	storeWithin = 15 * time.Second
-	// firstPause between two tries, then twice as long each time: losing a rotated refresh token loses the connection, so
-	// the write is retried hard. Each try is several of the SDK's.
+	// firstPause between two tries, then twice as long each time: losing a rotated refresh token loses the
+	// connection, so the write is retried hard. Each try is several of the SDK's.
 	firstPause   = 50 * time.Millisecond
 	tryFor       = 10 * time.Second // one try; a call that hangs is no reason to wait for ever
 	releaseAfter = 5 * time.Second  // giving a lease back is worth this much time
@@ -206,7 +206,9 @@ func (m Manager) conflict(ctx context.Context, next Row, cause error) error {
 // persist tries until it works, the failure is final, or the tries are used up.
 func persist(ctx context.Context, try func(context.Context) (final bool, err error)) error {
 	isFinal := false
-	again := retry.Policy{Tries: retry.Tries, Again: func(error) bool { return !isFinal }, Pause: firstPause, Random: nil}
+	again := retry.Policy{
+		Tries: retry.Tries, Again: func(error) bool { return !isFinal }, Pause: firstPause, Random: nil,
+	}
 	return again.Do(ctx, func() (err error) { //nolint:wrapcheck // the callers do
 		ctx, cancel := context.WithTimeout(ctx, tryFor)
 		defer cancel()

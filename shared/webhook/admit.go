@@ -87,9 +87,10 @@ func (s Subscription) takenAtOnce(now time.Time) time.Duration {
 	return max(interval, takenAhead.Truncate(interval))
 }
 
-// Pacer spares endpoints the bookkeeping of their rate. Places in an endpoint's rate are handed out by the store, which costs
-// a call: a process uses what it has taken ahead, and lets one attempt to a subscription through without asking, once in
-// 500 places' time. In all processes together that is a tenth more than the rate at most. It is safe for concurrent use.
+// Pacer spares endpoints the bookkeeping of their rate. Places in an endpoint's rate are handed out by the store,
+// which costs a call: a process uses what it has taken ahead, and lets one attempt to a subscription through without
+// asking, once in 500 places' time. In all processes together that is a tenth more than the rate at most. It is safe
+// for concurrent use.
 type Pacer struct {
 	mu    sync.Mutex // of an allowance from reading to writing
 	known *cache.Cache[string, allowance]

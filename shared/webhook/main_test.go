@@ -124,8 +124,9 @@ func (w *world) restart() {
 
 func (w *world) worker() webhook.Worker {
 	return webhook.Worker{
-		Store: w.store, Health: w.store, Owners: w, Secrets: w.sealer, Poster: w, Queue: w, Pacer: webhook.NewPacer(time.Now),
-		Now: time.Now, Jitter: func() float64 { return w.jitter }, Lease: lease,
+		Store: w.store, Health: w.store, Owners: w, Secrets: w.sealer, Poster: w, Queue: w,
+		Pacer: webhook.NewPacer(time.Now),
+		Now:   time.Now, Jitter: func() float64 { return w.jitter }, Lease: lease,
 	}
 }
 

@@ -83,8 +83,9 @@ func newTrial(tb testing.TB, t *rapid.T) *trial {
 		t.Fatal(err)
 	}
 	r.worker = webhook.Worker{
-		Store: r.store, Health: r.store, Owners: r, Secrets: plainVault{}, Poster: r, Queue: r, Pacer: webhook.NewPacer(clock),
-		Now: clock, Jitter: func() float64 { return 0.5 }, Lease: lease,
+		Store: r.store, Health: r.store, Owners: r, Secrets: plainVault{}, Poster: r, Queue: r,
+		Pacer: webhook.NewPacer(clock),
+		Now:   clock, Jitter: func() float64 { return 0.5 }, Lease: lease,
 	}
 	return r
 }

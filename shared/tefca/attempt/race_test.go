@@ -116,6 +116,7 @@ func TestWhatIsKeptOfARecordGoesWithTheRun(t *testing.T) {
 // whoever chose the facility is told that it failed.
 func TestAWorkerThatLosesARaceLeavesItToTheOther(t *testing.T) {
 	t.Parallel()
+	most := retry.Tries
 	for name, c := range map[string]struct {
 		broken  failing
 		refused bool  // by the facility
@@ -128,11 +129,11 @@ func TestAWorkerThatLosesARaceLeavesItToTheOther(t *testing.T) {
 		"the facility cannot be claimed":     {failing{write: "facility", times: 1, err: errTrouble}, false, errTrouble, attempt.IsConnecting, "", 0},
 		"a refusal comes too late":           {failing{write: "facility", skip: 1, times: 1, err: fault.Stale()}, true, nil, attempt.IsConnecting, "", 1},
 		"a refusal cannot be stored":         {failing{write: "facility", skip: 1, times: 1, err: errTrouble}, true, errTrouble, attempt.IsConnecting, "", 1},
-		"others connect the person, too":     {failing{write: "conclude", times: retry.Tries - 1, err: fault.Stale()}, false, nil, attempt.IsConnected, "", 1},
-		"others do nothing else":             {failing{write: "conclude", times: retry.Tries, err: fault.Stale()}, false, fault.Conflict, attempt.HasFailed, attempt.ReasonInternal, 1},
+		"others connect the person, too":     {failing{write: "conclude", times: most - 1, err: fault.Stale()}, false, nil, attempt.IsConnected, "", 1},
+		"others do nothing else":             {failing{write: "conclude", times: most, err: fault.Stale()}, false, fault.Conflict, attempt.HasFailed, attempt.ReasonInternal, 1},
 		"the connection cannot be stored":    {failing{write: "conclude", times: 1, err: errTrouble}, false, errTrouble, attempt.HasFailed, attempt.ReasonInternal, 1},
-		"the person goes on choosing":        {failing{write: "attempt", times: retry.Tries - 1, err: fault.Stale()}, false, nil, attempt.IsConnected, "", 1},
-		"the person does nothing else":       {failing{write: "attempt", times: retry.Tries, err: fault.Stale()}, false, fault.Conflict, attempt.IsConnected, "", 1},
+		"the person goes on choosing":        {failing{write: "attempt", times: most - 1, err: fault.Stale()}, false, nil, attempt.IsConnected, "", 1},
+		"the person does nothing else":       {failing{write: "attempt", times: most, err: fault.Stale()}, false, fault.Conflict, attempt.IsConnected, "", 1},
 		"when to look next cannot be stored": {failing{write: "attempt", times: 1, err: errTrouble}, false, errTrouble, attempt.IsConnected, "", 1},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -120,7 +120,8 @@ func (w *world) deliver(t *testing.T, kind webhook.Type) post {
 	expect.NoError(t, err)
 	expect.NoError(t, w.store.CreateEvent(t.Context(), event))
 	worker := webhook.Worker{
-		Store: w.store, Health: w.store, Owners: w, Secrets: w.sealer, Poster: w, Queue: w, Pacer: webhook.NewPacer(time.Now),
+		Store: w.store, Health: w.store, Owners: w, Secrets: w.sealer, Poster: w, Queue: w,
+		Pacer: webhook.NewPacer(time.Now),
 		Links: export.Links{}, // the example's links are whole
 		Now:   time.Now, Jitter: func() float64 { return 0 }, Lease: time.Minute,
 	}

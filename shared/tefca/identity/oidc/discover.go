@@ -47,7 +47,10 @@ type dated struct {
 }
 
 func newMemory(now func() time.Time) memory {
-	return memory{cache.New[string, configuration](maxKnown, knownLife, now), cache.New[string, dated](maxKnown, knownLife, now)}
+	return memory{
+		discovered: cache.New[string, configuration](maxKnown, knownLife, now),
+		keys:       cache.New[string, dated](maxKnown, knownLife, now),
+	}
 }
 
 var (
