@@ -21,6 +21,8 @@ type Set struct {
 	Is func(given, family, birthDate, sex string) bool
 
 	documents []added
+	bytes     int // of all documents
+	pieces    int // nodes of a piece; 0 for the rule of pieceNodes
 }
 
 // added is a document that has been read and not yet converted.
@@ -35,7 +37,7 @@ type added struct {
 
 // Add reads a document. The error is ErrInvalid or ErrSubject, and keeps the documents added before.
 func (s *Set) Add(document []byte) error {
-	parsed, err := cda.Parse(document)
+	parsed, err := cda.Parse(document, s.pieceNodes(len(document)))
 	if err != nil {
 		return err
 	}
@@ -47,7 +49,22 @@ func (s *Set) Add(document []byte) error {
 		Parsed: parsed, time: root.At("effectiveTime").Attr("value"), name: emit.NamesOf(root).Document,
 		fingerprint: cda.DigestOf(document), bytes: len(document),
 	})
+	s.bytes += len(document)
 	return nil
+}
+
+// A set of small documents is kept as trees. Larger ones stay text and are read piece by piece.
+const (
+	treesUpTo  = 4 << 20 // bytes
+	pieceNodes = 128
+)
+
+// pieceNodes returns the size of the pieces in which a document of so many bytes is read; 0 to read it whole.
+func (s *Set) pieceNodes(bytes int) int {
+	if s.pieces == 0 && s.bytes+bytes > treesUpTo {
+		return pieceNodes
+	}
+	return s.pieces
 }
 
 // Emit emits every resource once and empties the set: documents by their time and id, regardless of the order in which
@@ -62,9 +79,9 @@ func (s *Set) Emit(emit func(Resource) error) (Report, error) {
 	patients := samePatients(s.documents)
 	for i := range s.documents {
 		m.take(s.documents[i], patients[i])
-		s.documents[i].Root = nil // its memory is not needed any more
+		s.documents[i].Parsed = cda.Parsed{} // its memory is not needed any more
 	}
-	s.documents = nil
+	s.documents, s.bytes = nil, 0
 	for i, r := range m.resources {
 		m.resources[i] = nil // nor that of what is written
 		finish(r)
@@ -111,7 +128,7 @@ type merger struct {
 // take converts a document and adds what it tells. A fact of the same id as one of another patient is not the same: the
 // document is converted once more, with ids of that patient's own.
 func (m *merger) take(one added, patientID string) {
-	document := cda.Open(one.Root, asks())
+	document := cda.Open(one.Parsed, asks())
 	made := convert(document, one.bytes, patientID, "")
 	if m.isOthers(made, patientID) {
 		made = convert(document, one.bytes, patientID, patientID)

@@ -92,7 +92,7 @@ func spell(n *Node, to []byte) []byte {
 		to = append(append(to, 0), a.name...)
 		to = append(append(to, '='), value...)
 	}
-	for child := n.First; child != nil; child = child.Next {
+	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		if child.Name == "templateId" { // two senders may claim different versions of the same
 			continue
 		}

@@ -11,12 +11,21 @@ func (n *Node) Words() string {
 	if n == nil {
 		return ""
 	}
-	if n.First != nil && n.First.Next == nil && n.First.Name == "" && isSpaced(n.First.Text) {
-		return n.First.Text
+	if text, isOnly := n.OnlyText(); isOnly && isSpaced(text) {
+		return text
 	}
 	var w words
 	w.node(n)
 	return w.text.String()
+}
+
+// OnlyText returns the text of an element that holds one text and nothing else.
+func (n *Node) OnlyText() (text string, ok bool) {
+	only := n.FirstChild()
+	if only == nil || only.Name != "" || only.NextSibling() != nil {
+		return "", false
+	}
+	return only.Text, true
 }
 
 // HasWords reports whether Words returns any.
@@ -27,7 +36,7 @@ func (n *Node) HasWords() bool {
 	if strings.IndexFunc(n.Text, isNoSpace) >= 0 {
 		return true
 	}
-	for child := n.First; child != nil; child = child.Next {
+	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		if child.HasWords() {
 			return true
 		}
@@ -59,7 +68,7 @@ type words struct {
 func (w *words) node(n *Node) {
 	w.add(n.Text)
 	w.isApart = w.isApart || separates(n.Name)
-	for child := n.First; child != nil; child = child.Next {
+	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		w.node(child)
 	}
 }
@@ -90,7 +99,7 @@ func (n *Node) Write(text *strings.Builder) {
 	if separates(n.Name) {
 		text.WriteByte(' ')
 	}
-	for child := n.First; child != nil; child = child.Next {
+	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		child.Write(text)
 	}
 }

@@ -17,7 +17,7 @@ func Fragment(n *cda.Node) string {
 			table = table.Parent
 		}
 		b.WriteString("<table>")
-		if head := table.At("thead"); head != nil && head != n && n.Parent != head {
+		if head := table.At("thead"); head != nil && head.Number != n.Number && n.Parent.Number != head.Number {
 			writeXHTML(&b, head)
 		}
 		if n.Name == "tr" {

@@ -16,7 +16,7 @@ func NarrativeOf(text *cda.Node) *r4.Narrative {
 		return nil
 	}
 	var b strings.Builder
-	for child := text.First; child != nil; child = child.Next {
+	for child := text.FirstChild(); child != nil; child = child.NextSibling() {
 		writeXHTML(&b, child)
 	}
 	return &r4.Narrative{Status: "additional", Div: XHTML(b.String())}
@@ -61,7 +61,7 @@ func writeXHTML(b *strings.Builder, n *cda.Node) {
 
 // writeInner writes the content of an element of the narrative as XHTML.
 func writeInner(b *strings.Builder, n *cda.Node) {
-	for child := n.First; child != nil; child = child.Next {
+	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		writeXHTML(b, child)
 	}
 }

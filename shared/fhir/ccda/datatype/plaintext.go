@@ -10,8 +10,8 @@ import (
 // PlainText returns the content of an element of the narrative without markup: a line for each paragraph, item and row,
 // with tabs between cells. A text without elements keeps its own lines.
 func PlainText(n *cda.Node) string {
-	if n.First != nil && n.First.Next == nil && n.First.Name == "" {
-		return strings.TrimSpace(n.First.Text)
+	if text, isOnly := n.OnlyText(); isOnly {
+		return strings.TrimSpace(text)
 	}
 	var w lineWriter
 	w.inner(n)
@@ -35,7 +35,7 @@ func (w *lineWriter) end() {
 
 func (w *lineWriter) inner(n *cda.Node) {
 	number := 0
-	for child := n.First; child != nil; child = child.Next {
+	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		if child.Name == "item" || child.Name == "li" {
 			number++
 		}

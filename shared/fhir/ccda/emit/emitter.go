@@ -14,11 +14,12 @@ type Emitter struct {
 	Names
 
 	Salt      string // empty, or the patient's id in a set where another patient's facts have the same ids
+	document  *cda.Document
 	resources []r4.Resource
 	index     map[string]int // of resources, by "Type/id"
 	filler    r4.Filler
-	taken     []bool                   // statements and codes that a resource covers, by the number of their node
-	facts     map[*cda.Node]*r4.Header // the resource that states each statement
+	taken     []bool               // statements and codes that a resource covers, by the number of their node
+	facts     map[int32]*r4.Header // the resource that states each statement, by the number of its node
 	later     []func()
 	report    DocumentReport
 	merged    int
@@ -31,8 +32,8 @@ type Emitter struct {
 func New(d *cda.Document, bytes int, salt string) *Emitter {
 	names := NamesOf(d.Root)
 	return &Emitter{
-		Names: names, Salt: salt,
-		index: map[string]int{}, taken: make([]bool, d.Elements), facts: map[*cda.Node]*r4.Header{},
+		Names: names, Salt: salt, document: d,
+		index: map[string]int{}, taken: make([]bool, d.Elements), facts: map[int32]*r4.Header{},
 		budget: budgetOf(bytes),
 		report: DocumentReport{
 			Source: names.Source, Code: cda.CodeOf(d.Root.At("code")),

@@ -46,7 +46,11 @@ func (e *Emitter) CountText(isKept bool) {
 func (e *Emitter) IsFull() bool { return e.budget.isFull }
 
 // Afterwards runs do when every statement has its resource.
-func (e *Emitter) Afterwards(do func()) { e.later = append(e.later, do) }
+// do gets the node anew, since that of a large document does not live so long.
+func (e *Emitter) Afterwards(n *cda.Node, do func(n *cda.Node)) {
+	number := n.Number
+	e.later = append(e.later, func() { do(e.document.Node(number)) })
+}
 
 // Reference returns a reference to the resource that states a statement, or nil.
 func (e *Emitter) Reference(n *cda.Node) *r4.Reference {
@@ -64,13 +68,21 @@ func (e *Emitter) IsTaken(n *cda.Node) bool { return e.taken[n.Number] }
 
 // SetFact records the resource that states a statement. The first one stays.
 func (e *Emitter) SetFact(n *cda.Node, head *r4.Header) {
-	if e.facts[n] == nil {
-		e.facts[n] = head
+	if e.facts[n.Number] == nil {
+		e.facts[n.Number] = head
 	}
 }
 
 // Fact returns the header of the resource that states a statement, or nil.
-func (e *Emitter) Fact(n *cda.Node) *r4.Header { return e.facts[n] }
+func (e *Emitter) Fact(n *cda.Node) *r4.Header {
+	if n == nil {
+		return nil
+	}
+	return e.facts[n.Number]
+}
+
+// HasFact reports whether a resource states the statement of a number.
+func (e *Emitter) HasFact(number int32) bool { return e.facts[number] != nil }
 
 // Drop counts a part of the document that leaves no trace although it states something.
 func (e *Emitter) Drop(what, reason string) { e.drop(Dropped{What: what, Reason: reason, Count: 1}) }

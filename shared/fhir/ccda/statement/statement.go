@@ -67,10 +67,10 @@ func (c *Context) TagUntold(head *r4.Header, n *cda.Node) {
 // tagHidden keeps the codes of the removed parts of a negated statement as tags, such as the device of a procedure that
 // was not done.
 func (c *Context) tagHidden(head *r4.Header, n *cda.Node) {
-	if len(c.Document.Hidden[n]) == 0 || !cda.IsNegated(n) {
+	if len(n.Hidden()) == 0 || !cda.IsNegated(n) {
 		return
 	}
-	for _, part := range c.Document.Hidden[n] {
+	for _, part := range n.Hidden() {
 		for cd := range part.Descendants() {
 			if code, ok := datatype.Coding(cd); ok && cda.IsOneOf(cd.Name, "code", "value", "translation") {
 				code.Version = ""

@@ -50,7 +50,7 @@ func noteActivity(c *statement.Context, n *cda.Node) {
 	if text := n.At("text"); text.Words() != "" || text.At("reference").Attr("value") != "" {
 		c.Emit.CountText(hasContent && r4.IsKept(ref))
 	}
-	c.Emit.After(ref, func() { relateNote(c, ref, n) })
+	c.Emit.After(ref, n, func(n *cda.Node) { relateNote(c, ref, n) })
 }
 
 // relateNote adds the encounter of a note and what else it points to.
@@ -93,7 +93,7 @@ func noteStatus(n *cda.Node) string {
 func contents(c *statement.Context, text *cda.Node) []r4.DocumentContent {
 	url := text.At("reference").Attr("value")
 	kind := text.Attr("mediaType")
-	switch target := c.Document.Narrative[strings.TrimPrefix(url, "#")]; {
+	switch target := c.Document.Named(strings.TrimPrefix(url, "#")); {
 	case target != nil && target.Words() != "" && text.Words() != "":
 		return docref.WordsAs(text, target)
 	case target != nil && target.Words() != "":

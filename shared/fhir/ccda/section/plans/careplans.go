@@ -74,7 +74,7 @@ func (all *carePlans) convert(c *statement.Context, section *cda.Node) {
 	c.Open.Add(*ref)
 	if all.first == nil { // one is enough: the goals of the document are not those of each of its plans
 		all.first = ref
-		c.Emit.After(ref, func() { completeCarePlan(c, ref) })
+		c.Emit.After(ref, section, func(*cda.Node) { completeCarePlan(c, ref) })
 	}
 }
 
@@ -138,7 +138,7 @@ func intervention(c *statement.Context, n *cda.Node) {
 		return
 	}
 	c.Rules.ConvertBy(statement.ProcedureActRoot, n)
-	c.Emit.Afterwards(func() { relateIntervention(c, n) })
+	c.Emit.Afterwards(n, func(n *cda.Node) { relateIntervention(c, n) })
 }
 
 func relateIntervention(c *statement.Context, n *cda.Node) {
