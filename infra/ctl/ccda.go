@@ -80,10 +80,7 @@ func convertFiles(files []string, out io.Writer) (ccda.Report, error) {
 		}
 	}
 	lines := bufio.NewWriter(out)
-	report, err := set.Emit(func(r ccda.Resource) error {
-		_, err := lines.Write(append(r.JSON, '\n'))
-		return err
-	})
+	report, err := set.WriteLines(lines)
 	return report, errors.Join(err, lines.Flush(), invalid)
 }
 

@@ -2,6 +2,8 @@ package ccda
 
 import (
 	"cmp"
+	"io"
+	"maps"
 	"slices"
 
 	"recordbridge/shared/fhir/ccda/cda"
@@ -70,12 +72,34 @@ func (s *Set) pieceNodes(bytes int) int {
 // Emit emits every resource once and empties the set: documents by their time and id, regardless of the order in which
 // they were added, and within a document in its own order. The error is that of emit.
 func (s *Set) Emit(emit func(Resource) error) (Report, error) {
+	return s.each(func(r r4.Resource, sources r4.Sources) error {
+		line, err := sources.JSON(r)
+		if err != nil {
+			return err
+		}
+		return emit(Resource{Type: r.Base().ResourceType, ID: r.Base().ID, JSON: line})
+	})
+}
+
+// WriteLines is Emit with a line for each resource, which is written without being held if it is large.
+func (s *Set) WriteLines(w io.Writer) (Report, error) {
+	return s.each(func(r r4.Resource, sources r4.Sources) error {
+		if err := sources.Write(w, r); err != nil {
+			return err
+		}
+		_, err := w.Write([]byte{'\n'})
+		return err
+	})
+}
+
+// each converts the documents, calls do with every resource once, and empties the set.
+func (s *Set) each(do func(r4.Resource, r4.Sources) error) (Report, error) {
 	slices.SortFunc(s.documents, func(a, b added) int {
 		return cmp.Or(
 			cmp.Compare(a.time, b.time), cmp.Compare(a.name, b.name), cmp.Compare(a.fingerprint, b.fingerprint),
 		)
 	})
-	m := merger{report: Report{Resources: map[string]int{}}, index: map[string]int{}, owner: map[string]string{}}
+	m := merger{report: Report{Resources: map[string]int{}}, index: map[string]int{}, owner: map[string]string{}, sources: r4.Sources{}}
 	patients := samePatients(s.documents)
 	for i := range s.documents {
 		m.take(s.documents[i], patients[i])
@@ -85,13 +109,8 @@ func (s *Set) Emit(emit func(Resource) error) (Report, error) {
 	for i, r := range m.resources {
 		m.resources[i] = nil // nor that of what is written
 		finish(r)
-		line, err := r4.JSON(r)
-		if err != nil {
-			return m.report, err
-		}
-		head := r.Base()
-		m.report.Resources[head.ResourceType]++
-		if err := emit(Resource{Type: head.ResourceType, ID: head.ID, JSON: line}); err != nil {
+		m.report.Resources[r.Base().ResourceType]++
+		if err := do(r, m.sources); err != nil {
 			return m.report, err
 		}
 	}
@@ -123,6 +142,7 @@ type merger struct {
 	owner     map[string]string // whose fact it is, by "Type/id"
 	filler    r4.Filler
 	report    Report
+	sources   r4.Sources
 }
 
 // take converts a document and adds what it tells. A fact of the same id as one of another patient is not the same: the
@@ -134,6 +154,7 @@ func (m *merger) take(one added, patientID string) {
 		made = convert(document, one.bytes, patientID, patientID)
 	}
 	made.CountMisread(one.Parsed)
+	maps.Copy(m.sources, made.Sources())
 	for _, r := range made.Resources() {
 		name := r.Base().ResourceType + "/" + r.Base().ID
 		at, known := m.index[name]

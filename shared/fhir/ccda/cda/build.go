@@ -4,16 +4,19 @@ import "strings"
 
 // tree is the text of a document, and the nodes that are made of it.
 type tree struct {
-	text   string
-	arena  arena
-	root   *Node // around the outermost element
-	isCut  bool  // some nodes are in runs
-	recent recent
-	hide   func(n *Node) // removes what states no fact from an element that is read again; nil until the document is open
+	text  string
+	arena arena
+	root  *Node // around the outermost element
+	isCut bool  // some nodes are in runs
+
+	pieceNodes int // how many nodes make a piece; 0 if the document is read whole
+	recent     recent
+	hide       func(n *Node) // removes what states no fact from an element that is read again; nil until the document is open
 }
 
 // parse reads the whole document.
 func (t *tree) parse(pieceNodes int) (*Node, error) {
+	t.pieceNodes = pieceNodes
 	b := builder{arena: arena{blockSize: 512}, tree: t, root: &Node{}, pieceNodes: pieceNodes}
 	b.inside = b.root
 	s := scanner{text: t.text, to: &b}

@@ -211,3 +211,25 @@ func (r *recent) put(of *run, piece int, first *Node) {
 	r.at = (r.at + 1) % len(r.list)
 	r.list[r.at].run, r.list[r.at].piece, r.list[r.at].first = of, piece, first
 }
+
+// largeFactor is how many bytes of text for each node of a piece are large, which is 64 KB for a large document.
+const largeFactor = 512
+
+// IsLarge reports whether the content of an element is too much to be held twice. It is so only in a document that is
+// read in pieces.
+func (d *Document) IsLarge(n *Node) bool {
+	most := largeFactor * d.tree.pieceNodes
+	return n != nil && most > 0 && n.size(most) > most
+}
+
+// size returns about how much text is in an element. It stops counting above a limit.
+func (n *Node) size(most int) int {
+	sum := len(n.Text)
+	if n.more != nil && n.more.run != nil {
+		sum = int(n.more.run.end.from - n.more.run.pieces[n.more.piece].from)
+	}
+	for child := n.first; child != nil && sum <= most; child = child.next {
+		sum += child.size(most - sum)
+	}
+	return sum
+}

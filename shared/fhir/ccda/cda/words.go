@@ -1,6 +1,7 @@
 package cda
 
 import (
+	"io"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,9 +15,9 @@ func (n *Node) Words() string {
 	if text, isOnly := n.OnlyText(); isOnly && isSpaced(text) {
 		return text
 	}
-	var w words
-	w.node(n)
-	return w.text.String()
+	var text strings.Builder
+	(&words{text: &text}).node(n)
+	return text.String()
 }
 
 // OnlyText returns the text of an element that holds one text and nothing else.
@@ -61,7 +62,11 @@ func isSpaced(text string) bool {
 
 // words writes words with single spaces.
 type words struct {
-	text    strings.Builder
+	text interface { // its errors are those of its end
+		io.StringWriter
+		io.ByteWriter
+	}
+	isBegun bool
 	isApart bool // white space stands before what comes next
 }
 
@@ -80,11 +85,11 @@ func (w *words) add(text string) {
 			if end < 0 {
 				end = len(text)
 			}
-			if w.isApart && w.text.Len() > 0 {
-				w.text.WriteByte(' ')
+			if w.isApart && w.isBegun {
+				_ = w.text.WriteByte(' ')
 			}
-			w.text.WriteString(text[:end])
-			w.isApart = false
+			_, _ = w.text.WriteString(text[:end])
+			w.isApart, w.isBegun = false, true
 			text = text[end:]
 			continue
 		}

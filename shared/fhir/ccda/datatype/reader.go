@@ -20,6 +20,8 @@ type Reader struct {
 
 // Account records which parts of a document have been read and what could not be.
 type Account interface {
+	// Sources has the functions that write what is too large to be held.
+	Sources() r4.Sources
 	// Take marks a statement or code as covered by a resource.
 	Take(n *cda.Node)
 	// Affords reports whether the budget allows so many more bytes, and counts what as dropped if not.

@@ -15,6 +15,7 @@ type Emitter struct {
 
 	Salt      string // empty, or the patient's id in a set where another patient's facts have the same ids
 	document  *cda.Document
+	sources   r4.Sources
 	resources []r4.Resource
 	index     map[string]int // of resources, by "Type/id"
 	filler    r4.Filler
@@ -32,7 +33,7 @@ type Emitter struct {
 func New(d *cda.Document, bytes int, salt string) *Emitter {
 	names := NamesOf(d.Root)
 	return &Emitter{
-		Names: names, Salt: salt, document: d,
+		Names: names, Salt: salt, document: d, sources: r4.Sources{},
 		index: map[string]int{}, taken: make([]bool, d.Elements), facts: map[int32]*r4.Header{},
 		budget: budgetOf(bytes),
 		report: DocumentReport{

@@ -17,6 +17,9 @@ func (e *Emitter) Head(ref *r4.Reference) *r4.Header {
 	return e.resources[at].Base()
 }
 
+// Sources has the functions that write what is too large to be held.
+func (e *Emitter) Sources() r4.Sources { return e.sources }
+
 // CountMerged counts a resource that completes an earlier one.
 func (e *Emitter) CountMerged() { e.merged++ }
 

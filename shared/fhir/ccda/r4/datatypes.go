@@ -98,6 +98,7 @@ type Attachment struct {
 	ContentType string `json:"contentType,omitempty"`
 	Language    string `json:"language,omitempty"`
 	Data        []byte `json:"data,omitempty"`
+	Large       *Large `json:"-"` // in place of Data
 	URL         string `json:"url,omitempty"`
 	Title       string `json:"title,omitempty"`
 	Creation    string `json:"creation,omitempty"`

@@ -129,5 +129,6 @@ type Binary struct {
 
 	ContentType string     `json:"contentType"`
 	Security    *Reference `json:"securityContext,omitempty"`
-	Data        []byte     `json:"data,omitempty"`
+	Data        []byte     `json:"data,omitempty" choice:"data"`
+	Large       *Large     `json:"-" choice:"data"` // in place of Data
 }

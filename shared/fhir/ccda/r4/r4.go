@@ -33,6 +33,7 @@ type Meta struct {
 type Narrative struct {
 	Status string `json:"status"`
 	Div    string `json:"div"`
+	Large  *Large `json:"-"` // in place of Div
 }
 
 // Base implements Resource for everything that embeds a Header.

@@ -27,7 +27,7 @@ func (all *carePlans) convertAssessment(c *statement.Context, section *cda.Node)
 // convert makes a CarePlan of a section (US Core CarePlan): its words as the text, its entries as what is planned. The
 // goals and health concerns of the document belong to it, wherever they stand.
 func (all *carePlans) convert(c *statement.Context, section *cda.Node) {
-	text := datatype.NarrativeOf(section.At("text"))
+	text := c.Read.NarrativeOf(section.At("text"))
 	entries := c.Open.List
 	if text == nil && entries == nil {
 		return
