@@ -99,15 +99,20 @@ func (s *Set) each(do func(r4.Resource, r4.Sources) error) (Report, error) {
 			cmp.Compare(a.time, b.time), cmp.Compare(a.name, b.name), cmp.Compare(a.fingerprint, b.fingerprint),
 		)
 	})
-	m := merger{report: Report{Resources: map[string]int{}}, index: map[string]int{}, owner: map[string]string{}, sources: r4.Sources{}}
+	m := merger{report: Report{Resources: map[string]int{}}, sources: r4.Sources{}}
+	if s.pieceNodes(0) > 0 {
+		m.packer = &r4.Packer{}
+	}
+	m.store = emit.NewStore(m.packer)
 	patients := samePatients(s.documents)
 	for i := range s.documents {
 		m.take(s.documents[i], patients[i])
 		s.documents[i].Parsed = cda.Parsed{} // its memory is not needed any more
 	}
 	s.documents, s.bytes = nil, 0
-	for i, r := range m.resources {
-		m.resources[i] = nil // nor that of what is written
+	m.filler = r4.Filler{}
+	for at := range m.store.Len() {
+		r := m.store.Take(int32(at)) //nolint:gosec // a place
 		finish(r)
 		m.report.Resources[r.Base().ResourceType]++
 		if err := do(r, m.sources); err != nil {
@@ -137,55 +142,59 @@ func finish(r r4.Resource) {
 
 // merger puts the resources of documents together.
 type merger struct {
-	resources []r4.Resource
-	index     map[string]int    // by "Type/id"
-	owner     map[string]string // whose fact it is, by "Type/id"
-	filler    r4.Filler
-	report    Report
-	sources   r4.Sources
+	store   *emit.Store
+	owners  []string   // whose fact each resource is
+	packer  *r4.Packer // nil for small documents
+	filler  r4.Filler
+	report  Report
+	sources r4.Sources
 }
 
 // take converts a document and adds what it tells. A fact of the same id as one of another patient is not the same: the
 // document is converted once more, with ids of that patient's own.
 func (m *merger) take(one added, patientID string) {
 	document := cda.Open(one.Parsed, asks())
-	made := convert(document, one.bytes, patientID, "")
+	made := convert(document, one.bytes, patientID, "", m.packer)
 	if m.isOthers(made, patientID) {
-		made = convert(document, one.bytes, patientID, patientID)
+		made = convert(document, one.bytes, patientID, patientID, m.packer)
 	}
 	made.CountMisread(one.Parsed)
 	maps.Copy(m.sources, made.Sources())
-	for _, r := range made.Resources() {
-		name := r.Base().ResourceType + "/" + r.Base().ID
-		at, known := m.index[name]
+	from := made.Store()
+	for i := range from.Len() {
+		at := int32(i) //nolint:gosec // a place
+		place, known := m.store.Find(from.Name(at))
 		if !known {
-			m.index[name] = len(m.resources)
-			m.resources = append(m.resources, r)
-			m.owner[name] = patientID
+			m.store.Move(from, at)
+			m.owners = append(m.owners, patientID)
 			continue
 		}
-		m.filler.Fill(r, m.resources[at]) // the later document is right where they differ
-		m.resources[at] = r
+		r := from.Get(at)
+		m.filler.Fill(r, m.store.Get(place)) // the later document is right where they differ
+		m.store.Set(place, r)
+		m.store.Pack()
 		m.report.Merged++
 	}
 	m.report.Merged += made.Merged()
 	m.report.Documents = append(m.report.Documents, made.Report())
+	m.store.PackAll() // so that nothing keeps the document
 }
 
 // isOthers reports whether a document of one patient has a fact of another's id. People, places and software are
 // everybody's.
 func (m *merger) isOthers(made *emit.Emitter, patientID string) bool {
-	for _, r := range made.Resources() {
-		head := r.Base()
-		switch r := r.(type) {
-		case *r4.Practitioner, *r4.PractitionerRole, *r4.Organization, *r4.Location, *r4.Medication:
+	from := made.Store()
+	for i := range from.Len() {
+		at := int32(i) //nolint:gosec // a place
+		switch from.Type(at) {
+		case "Practitioner", "PractitionerRole", "Organization", "Location", "Medication":
 			continue
-		case *r4.Device:
-			if r.Patient == nil {
+		case "Device":
+			if device, ok := from.Get(at).(*r4.Device); ok && device.Patient == nil {
 				continue
 			}
 		}
-		if owner, known := m.owner[head.ResourceType+"/"+head.ID]; known && owner != patientID {
+		if place, known := m.store.Find(from.Name(at)); known && m.owners[place] != patientID {
 			return true
 		}
 	}

@@ -84,6 +84,7 @@ func (d *Dispatcher) content(n *cda.Node, rule *statement.Section, report *emit.
 			if cda.IsStatement(statement) {
 				report.Entries++
 				d.entry(statement, rule)
+				d.c.Emit.Pack()
 			}
 		}
 	}

@@ -44,10 +44,11 @@ func (c *Context) Add(r r4.Resource, told ...*cda.Node) *r4.Reference {
 		c.Emit.SetFact(n, head)
 		c.Attribute(head, n, told[0])
 	}
+	ref := c.Emit.ReferenceTo(head)
 	if len(told) > 0 {
-		c.Open.Add(*head.Reference())
+		c.Open.Add(*ref)
 	}
-	return head.Reference()
+	return ref
 }
 
 // TagUntold keeps the codes of a statement's code, value and interpretation that no rule has read as tags.
