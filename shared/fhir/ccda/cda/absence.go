@@ -97,6 +97,7 @@ func groupRoots() []string {
 // null and negated ones. A null observation that asks a question stays, without its value. Elements that stay are
 // indexed.
 func (d *Document) hide(n *Node) {
+	passOn(n)
 	var last *Node
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		switch {
@@ -111,6 +112,20 @@ func (d *Document) hide(n *Node) {
 			d.hide(child)
 		}
 		last = child
+	}
+}
+
+// passOn gives the nullFlavor of an entry to its statement: an ActRelationship that is null relates its section to no
+// statement (CDA R2, InfrastructureRoot.nullFlavor).
+func passOn(entry *Node) {
+	flavor := entry.Attr("nullFlavor")
+	if entry.Name != "entry" || flavor == "" {
+		return
+	}
+	for s := range entry.Each() {
+		if IsStatement(s) && s.Attr("nullFlavor") == "" {
+			s.attrs = append(s.attrs, attribute{"nullFlavor", flavor})
+		}
 	}
 }
 
