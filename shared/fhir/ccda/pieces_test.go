@@ -89,7 +89,7 @@ func TestSetEmitsSameResourcesOfSeveralDocumentsFromPieces(t *testing.T) {
 	t.Parallel()
 	all := allDocuments(t)
 	maps.DeleteFunc(all, func(name string, _ []byte) bool { return strings.Contains(name, "/") })
-	var documents [][]byte
+	documents := make([][]byte, 0, len(all))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		documents = append(documents, all[name])
 	}

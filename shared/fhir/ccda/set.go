@@ -2,7 +2,9 @@ package ccda
 
 import (
 	"cmp"
+	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"slices"
 
@@ -61,39 +63,31 @@ const (
 	pieceNodes = 128
 )
 
-// pieceNodes returns the size of the pieces in which a document of so many bytes is read; 0 to read it whole.
-func (s *Set) pieceNodes(bytes int) int {
-	if s.pieces == 0 && s.bytes+bytes > treesUpTo {
-		return pieceNodes
-	}
-	return s.pieces
-}
-
 // Emit emits every resource once and empties the set: documents by their time and id, regardless of the order in which
 // they were added, and within a document in its own order. The error is that of emit.
 func (s *Set) Emit(emit func(Resource) error) (Report, error) {
-	return s.each(func(r r4.Resource, sources r4.Sources) error {
-		line, err := sources.JSON(r)
-		if err != nil {
-			return err
-		}
-		return emit(Resource{Type: r.Base().ResourceType, ID: r.Base().ID, JSON: line})
-	})
+	c := s.Convert()
+	err := c.each(c.store.Take, func(r r4.Resource) error { return c.emit(r, emit) })
+	return c.Report, err
 }
 
 // WriteLines is Emit with a line for each resource, which is written without being held if it is large.
 func (s *Set) WriteLines(w io.Writer) (Report, error) {
-	return s.each(func(r r4.Resource, sources r4.Sources) error {
-		if err := sources.Write(w, r); err != nil {
+	c := s.Convert()
+	err := c.each(c.store.Take, func(r r4.Resource) error {
+		if err := c.sources.Write(w, r); err != nil {
 			return err
 		}
-		_, err := w.Write([]byte{'\n'})
-		return err
+		if _, err := w.Write([]byte{'\n'}); err != nil {
+			return fmt.Errorf("ccda: write a line: %w", err)
+		}
+		return nil
 	})
+	return c.Report, err
 }
 
-// each converts the documents, calls do with every resource once, and empties the set.
-func (s *Set) each(do func(r4.Resource, r4.Sources) error) (Report, error) {
+// Convert converts the documents and empties the set.
+func (s *Set) Convert() *Converted {
 	slices.SortFunc(s.documents, func(a, b added) int {
 		return cmp.Or(
 			cmp.Compare(a.time, b.time), cmp.Compare(a.name, b.name), cmp.Compare(a.fingerprint, b.fingerprint),
@@ -110,16 +104,54 @@ func (s *Set) each(do func(r4.Resource, r4.Sources) error) (Report, error) {
 		s.documents[i].Parsed = cda.Parsed{} // its memory is not needed any more
 	}
 	s.documents, s.bytes = nil, 0
-	m.filler = r4.Filler{}
 	for at := range m.store.Len() {
-		r := m.store.Take(int32(at)) //nolint:gosec // a place
+		m.report.Resources[m.store.Type(int32(at))]++
+	}
+	return &Converted{Report: m.report, store: m.store, sources: m.sources}
+}
+
+// pieceNodes returns the size of the pieces in which a document of so many bytes is read; 0 to read it whole.
+func (s *Set) pieceNodes(bytes int) int {
+	if s.pieces == 0 && s.bytes+bytes > treesUpTo {
+		return pieceNodes
+	}
+	return s.pieces
+}
+
+// Converted holds the resources of a set in less memory than their lines take.
+type Converted struct {
+	Report Report
+
+	store   *emit.Store
+	sources r4.Sources
+}
+
+// Names iterates over the "Type/id" of all resources.
+func (c *Converted) Names() iter.Seq[string] { return c.store.Names() }
+
+// Emit emits every resource, as often as it is called. The error is that of emit.
+func (c *Converted) Emit(emit func(Resource) error) error {
+	return c.each(c.store.See, func(r r4.Resource) error { return c.emit(r, emit) })
+}
+
+func (c *Converted) emit(r r4.Resource, emit func(Resource) error) error {
+	line, err := c.sources.JSON(r)
+	if err != nil {
+		return err
+	}
+	return emit(Resource{Type: r.Base().ResourceType, ID: r.Base().ID, JSON: line})
+}
+
+// each calls do with every resource that get returns.
+func (c *Converted) each(get func(at int32) r4.Resource, do func(r4.Resource) error) error {
+	for at := range c.store.Len() {
+		r := get(int32(at))
 		finish(r)
-		m.report.Resources[r.Base().ResourceType]++
-		if err := do(r, m.sources); err != nil {
-			return m.report, err
+		if err := do(r); err != nil {
+			return err
 		}
 	}
-	return m.report, nil
+	return nil
 }
 
 // finish sets the members that no document has stated: the reason why a name is missing.
@@ -162,7 +194,7 @@ func (m *merger) take(one added, patientID string) {
 	maps.Copy(m.sources, made.Sources())
 	from := made.Store()
 	for i := range from.Len() {
-		at := int32(i) //nolint:gosec // a place
+		at := int32(i)
 		place, known := m.store.Find(from.Name(at))
 		if !known {
 			m.store.Move(from, at)
@@ -185,7 +217,7 @@ func (m *merger) take(one added, patientID string) {
 func (m *merger) isOthers(made *emit.Emitter, patientID string) bool {
 	from := made.Store()
 	for i := range from.Len() {
-		at := int32(i) //nolint:gosec // a place
+		at := int32(i)
 		switch from.Type(at) {
 		case "Practitioner", "PractitionerRole", "Organization", "Location", "Medication":
 			continue

@@ -52,33 +52,6 @@ func Open(p Parsed, asks func(*Node) bool) *Document {
 	return d
 }
 
-// index adds an element to the indexes.
-func (d *Document) index(n *Node) {
-	if d.tree == nil || n.Name == "" {
-		return
-	}
-	d.Elements = max(d.Elements, int(n.Number)+1)
-	if id := n.Attr("ID"); id != "" {
-		if _, known := d.narrative[id]; !known {
-			d.narrative[id] = n.Number
-		}
-	}
-	if IsStatement(n) {
-		if key := RealID(n); key != "" {
-			d.acts.add(key, n.Number)
-		}
-	}
-}
-
-func (d *Document) indexAll(n *Node) {
-	if d.tree == nil {
-		return
-	}
-	for n := range n.Descendants() {
-		d.index(n)
-	}
-}
-
 // Node returns an element by its number.
 func (d *Document) Node(number int32) *Node { return d.tree.node(number) }
 
@@ -142,6 +115,33 @@ func (d *Document) IsPast(at *Node) bool { return d.compare(at) < 0 }
 
 // IsLater reports whether a time is after that of the document.
 func (d *Document) IsLater(at *Node) bool { return d.compare(at) > 0 }
+
+// index adds an element to the indexes.
+func (d *Document) index(n *Node) {
+	if d.tree == nil || n.Name == "" {
+		return
+	}
+	d.Elements = max(d.Elements, int(n.Number)+1)
+	if id := n.Attr("ID"); id != "" {
+		if _, known := d.narrative[id]; !known {
+			d.narrative[id] = n.Number
+		}
+	}
+	if IsStatement(n) {
+		if key := RealID(n); key != "" {
+			d.acts.add(key, n.Number)
+		}
+	}
+}
+
+func (d *Document) indexAll(n *Node) {
+	if d.tree == nil {
+		return
+	}
+	for n := range n.Descendants() {
+		d.index(n)
+	}
+}
 
 // compare returns -1 for a time before that of the document, 1 for one after it, and 0 if that is not known.
 func (d *Document) compare(at *Node) int {

@@ -63,7 +63,7 @@ type speller struct {
 	buffer []byte // not hashed yet
 }
 
-// flushAt is how much a speller keeps, so that short texts are hashed at once.
+// flushAt is the size in bytes at which a speller hashes its buffer.
 const flushAt = 16 << 10
 
 // WriteString implements io.StringWriter.

@@ -5,7 +5,7 @@ import (
 	"sort"
 )
 
-// stretch is where the latest children of an open element begin that may become a piece.
+// stretch marks the beginning of the latest children of an open element that may become a piece.
 type stretch struct {
 	mark
 
@@ -16,7 +16,7 @@ type stretch struct {
 	names      []string
 }
 
-// minRest is how many nodes at the end of an element in pieces become one, too.
+// minRest is the least number of nodes at the end of an element in pieces that also become one.
 const minRest = 16
 
 // begin begins a stretch of children after an offset.
@@ -87,8 +87,8 @@ func (b *builder) fold(to int) {
 		top.last = s.before
 	}
 	r := top.last.more.run
-	r.pieces = append(r.pieces, piece{int32(s.from), s.number, s.attributes})
-	r.end = piece{int32(to), b.count, b.attributes}
+	r.pieces = append(r.pieces, piece{int32(s.from), s.number, s.attributes}) //nolint:gosec // below maxDocument
+	r.end = piece{int32(to), b.count, b.attributes}                           //nolint:gosec // as above
 	for _, name := range s.names {
 		if !slices.Contains(r.names, name) {
 			r.names = append(r.names, name)
@@ -108,7 +108,7 @@ type run struct {
 	end       piece
 }
 
-// piece is where some siblings begin: the offset in the text, and how many nodes and attributes are before them.
+// piece marks the beginning of some siblings: their offset in the text, and the number of nodes and attributes before.
 type piece struct{ from, number, attributes int32 }
 
 // has reports whether siblings of some names are in a run, or any elements if no name is given.
@@ -212,7 +212,7 @@ func (r *recent) put(of *run, piece int, first *Node) {
 	r.list[r.at].run, r.list[r.at].piece, r.list[r.at].first = of, piece, first
 }
 
-// largeFactor is how many bytes of text for each node of a piece are large, which is 64 KB for a large document.
+// largeFactor is the size in bytes above which a text is large, for each node of a piece: 64 KB for a large document.
 const largeFactor = 512
 
 // IsLarge reports whether the content of an element is too much to be held twice. It is so only in a document that is

@@ -3,6 +3,7 @@ package cda_test
 import (
 	"bytes"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -95,7 +96,7 @@ func scanned(document []byte) (string, error) {
 	return s.String(), nil
 }
 
-// element is what encoding/xml reads.
+// element is an element as encoding/xml reads it.
 type element struct {
 	name     string
 	attrs    []string
@@ -113,7 +114,7 @@ func decodedByLibrary(document []byte) (string, error) {
 	narrative := 0
 	for {
 		token, err := decoder.RawToken()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
-func TestParseReadsMarkupThatIsClear(t *testing.T) {
+func TestParseReadsMalformedMarkupWhenUnambiguous(t *testing.T) {
 	t.Parallel()
 	for markup, want := range map[string]string{
 		"a &amp;&lt;&gt;&quot;&apos; &#65;&#x42; &eacute;": `a &<>"' AB é`,
@@ -56,7 +56,7 @@ func TestParseReadsAttributes(t *testing.T) {
 	}
 }
 
-func TestParseRefusesMarkupThatIsNotWellFormed(t *testing.T) {
+func TestParseRefusesMalformedMarkup(t *testing.T) {
 	t.Parallel()
 	for _, inside := range []string{
 		"<", "< a/>", "<a", "<a b", "<a b=", "<a b='", "<a b='c", "<a/", "<a / >", "</a>", "<a></b>", "<a></a", "<a><b></a></b>", "<1/>", "<-/>",

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"unicode"
@@ -95,10 +96,13 @@ func unpack(w io.Writer, from *base64.Encoding, text, cut string) error {
 		n, err := from.Decode(raw[:], part[:filled])
 		isOver = n < len(raw)
 		filled = 0
-		if err == nil {
-			_, err = w.Write(raw[:n])
+		if err != nil {
+			return fmt.Errorf("datatype: decode base64: %w", err)
 		}
-		return err
+		if _, err := w.Write(raw[:n]); err != nil {
+			return fmt.Errorf("datatype: write content: %w", err)
+		}
+		return nil
 	}
 	for field := range strings.FieldsSeq(text) {
 		for len(field) > 0 {

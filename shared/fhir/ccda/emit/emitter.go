@@ -57,7 +57,7 @@ func (e *Emitter) RunLater() {
 func (e *Emitter) Report() DocumentReport {
 	clear(e.report.Resources)
 	for at := range e.store.Len() {
-		e.report.Resources[e.store.Type(int32(at))]++ //nolint:gosec // a place
+		e.report.Resources[e.store.Type(int32(at))]++
 	}
 	return e.report
 }
@@ -71,7 +71,7 @@ func Seen[T any](e *Emitter, ref *r4.Reference) *T {
 	if !known {
 		return nil
 	}
-	r, _ := any(e.store.see(at)).(*T)
+	r, _ := any(e.store.See(at)).(*T)
 	return r
 }
 

@@ -53,7 +53,7 @@ func (e *Emitter) CountText(isKept bool) {
 func (e *Emitter) IsFull() bool { return e.budget.isFull }
 
 // Afterwards runs do when every statement has its resource.
-// do gets the node anew, since that of a large document does not live so long.
+// do gets the node of n, which a large document reads again.
 func (e *Emitter) Afterwards(n *cda.Node, do func(n *cda.Node)) {
 	number := n.Number
 	e.later = append(e.later, func() { do(e.document.Node(number)) })

@@ -65,8 +65,8 @@ func (s *Store) Get(at int32) r4.Resource {
 	return slot.resource
 }
 
-// see returns a resource to be read. It stays packed if it is.
-func (s *Store) see(at int32) r4.Resource {
+// See returns a resource to be read. It stays packed if it is.
+func (s *Store) See(at int32) r4.Resource {
 	if slot := &s.slots[at]; slot.resource == nil {
 		return s.packer.Unpack(slot.packed)
 	}
@@ -110,15 +110,9 @@ func (s *Store) PackAll() {
 		return
 	}
 	for at := range s.slots {
-		s.pack(int32(at)) //nolint:gosec // as above
+		s.pack(int32(at))
 	}
 	s.fresh = nil
-}
-
-func (s *Store) pack(at int32) {
-	if slot := &s.slots[at]; slot.resource != nil {
-		slot.packed, slot.resource = s.packer.Pack(slot.resource), nil
-	}
 }
 
 // Take returns a resource for the last time.
@@ -126,4 +120,10 @@ func (s *Store) Take(at int32) r4.Resource {
 	r := s.Get(at)
 	s.slots[at], s.fresh = slot{}, nil
 	return r
+}
+
+func (s *Store) pack(at int32) {
+	if slot := &s.slots[at]; slot.resource != nil {
+		slot.packed, slot.resource = s.packer.Pack(slot.resource), nil
+	}
 }

@@ -48,13 +48,6 @@ func (s Sources) Data(write func(io.Writer) error) (*Large, error) {
 	return s.add(write, &Large{Size: m.size, Encoded: encoded, Sum: string(m.hash.Sum(nil))}), nil
 }
 
-func (s Sources) add(write func(io.Writer) error, l *Large) *Large {
-	if s[l.Sum] == nil {
-		s[l.Sum] = write
-	}
-	return l
-}
-
 // meter measures what is written.
 type meter struct {
 	size    int
@@ -65,7 +58,8 @@ type meter struct {
 // Write implements io.Writer.
 func (m *meter) Write(part []byte) (int, error) {
 	m.size += len(part)
-	return m.hash.Write(part)
+	_, _ = m.hash.Write(part) // a hash has no errors
+	return len(part), nil
 }
 
 // runes hands on what is written in parts that end with a whole character.
@@ -101,7 +95,7 @@ func (r *runes) Write(part []byte) (int, error) {
 type place struct {
 	large  *Large
 	isData bool
-	set    func(content string) // sets the member in place of the Large
+	set    func(content []byte) // sets the member in place of the Large
 }
 
 // places returns the members of a resource that are Large. Only types with a narrative or with attachments have them.
@@ -109,12 +103,12 @@ func places(r Resource) []place {
 	var list []place
 	markup := func(n *Narrative) {
 		if n != nil && n.Large != nil {
-			list = append(list, place{n.Large, false, func(content string) { n.Div = content }})
+			list = append(list, place{n.Large, false, func(content []byte) { n.Div = string(content) }})
 		}
 	}
 	attachment := func(a *Attachment) {
 		if a != nil && a.Large != nil {
-			list = append(list, place{a.Large, true, func(content string) { a.Data = []byte(content) }})
+			list = append(list, place{a.Large, true, func(content []byte) { a.Data = content }})
 		}
 	}
 	markup(r.Base().Text)
@@ -138,7 +132,7 @@ func places(r Resource) []place {
 		}
 	case *Binary:
 		if r.Large != nil {
-			list = append(list, place{r.Large, true, func(content string) { r.Data = []byte(content) }})
+			list = append(list, place{r.Large, true, func(content []byte) { r.Data = content }})
 		}
 	}
 	return list
@@ -146,30 +140,10 @@ func places(r Resource) []place {
 
 // Write writes a resource as JSON does, with the content of each Large.
 func (s Sources) Write(w io.Writer, r Resource) error {
-	list := places(r)
-	if len(list) == 0 {
-		line, err := JSON(r)
-		if err == nil {
-			_, err = w.Write(line)
-		}
-		return err
+	if err := s.writeTo(w, r); err != nil {
+		return fmt.Errorf("r4: write %s: %w", r.Base().ResourceType, err)
 	}
-	line, marks, err := marked(r, list)
-	if err != nil {
-		return err
-	}
-	for i, p := range list {
-		before, after, _ := bytes.Cut(line, marks[i])
-		if _, err := w.Write(before); err != nil {
-			return err
-		}
-		if err := s.write(w, p); err != nil {
-			return fmt.Errorf("r4: write %s: %w", r.Base().ResourceType, err)
-		}
-		line = after
-	}
-	_, err = w.Write(line)
-	return err
+	return nil
 }
 
 // JSON is Write to memory.
@@ -188,6 +162,39 @@ func (s Sources) JSON(r Resource) ([]byte, error) {
 	return line.Bytes(), err
 }
 
+func (s Sources) add(write func(io.Writer) error, l *Large) *Large {
+	if s[l.Sum] == nil {
+		s[l.Sum] = write
+	}
+	return l
+}
+
+func (s Sources) writeTo(w io.Writer, r Resource) error {
+	list := places(r)
+	if len(list) == 0 {
+		line, err := JSON(r)
+		if err == nil {
+			_, err = w.Write(line)
+		}
+		return err //nolint:wrapcheck // Write does it
+	}
+	line, marks, err := marked(r, list)
+	for i, p := range list {
+		if err != nil {
+			break
+		}
+		before, after, _ := bytes.Cut(line, marks[i])
+		if _, err = w.Write(before); err == nil {
+			err = s.write(w, p)
+		}
+		line = after
+	}
+	if err == nil {
+		_, err = w.Write(line)
+	}
+	return err //nolint:wrapcheck // Write does it
+}
+
 // marked returns the JSON of a resource with a mark in place of each Large, which stands nowhere else in it. The marks
 // are in the order of the list, which is that of the members.
 func marked(r Resource, list []place) (line []byte, marks [][]byte, err error) {
@@ -195,7 +202,7 @@ func marked(r Resource, list []place) (line []byte, marks [][]byte, err error) {
 		marks = marks[:0]
 		for i, p := range list {
 			mark := fmt.Sprintf("%08d%08d%08d", attempt, i, len(list)) // of no padding in base64
-			p.set(mark)
+			p.set([]byte(mark))
 			if p.isData {
 				mark = base64.StdEncoding.EncodeToString([]byte(mark))
 			}
@@ -203,7 +210,7 @@ func marked(r Resource, list []place) (line []byte, marks [][]byte, err error) {
 		}
 		line, err = JSON(r)
 		for _, p := range list {
-			p.set("")
+			p.set(nil)
 		}
 		if err != nil {
 			return nil, nil, err
@@ -228,21 +235,26 @@ func (s Sources) write(w io.Writer, p place) error {
 		err = s[p.large.Sum](encoder)
 		_ = encoder.Close() // as above
 	} else {
-		var part bytes.Buffer
-		encoder := json.NewEncoder(&part)
-		encoder.SetEscapeHTML(false)
-		err = s[p.large.Sum](&runes{to: func(text []byte) error {
-			part.Reset()
-			if err := encoder.Encode(string(text)); err != nil {
-				return err
-			}
-			_, err := out.Write(part.Bytes()[1 : part.Len()-len("\"\n")])
-			return err
-		}})
+		err = s[p.large.Sum](escaping(out))
 	}
 	if err != nil {
 		return err
 	}
-	_ = out.WriteByte('"')
-	return out.Flush()
+	_ = out.WriteByte('"') // as above
+	return out.Flush()     //nolint:wrapcheck // Write does it
+}
+
+// escaping returns a writer that escapes a text as JSON does.
+func escaping(out *bufio.Writer) io.Writer {
+	var part bytes.Buffer
+	encoder := json.NewEncoder(&part)
+	encoder.SetEscapeHTML(false)
+	return &runes{to: func(text []byte) error {
+		part.Reset()
+		err := encoder.Encode(string(text))
+		if err == nil {
+			_, err = out.Write(part.Bytes()[1 : part.Len()-len("\"\n")])
+		}
+		return err //nolint:wrapcheck // Write does it
+	}}
 }

@@ -46,9 +46,18 @@ func (p *Packer) Pack(r Resource) []byte {
 	if kind == len(p.types) {
 		p.types = append(p.types, v.Type())
 	}
-	p.buffer = binary.AppendUvarint(p.buffer[:0], uint64(kind)) //nolint:gosec // a small number
+	p.buffer = binary.AppendUvarint(p.buffer[:0], uint64(kind))
 	p.value(v)
 	return append(make([]byte, 0, len(p.buffer)), p.buffer...)
+}
+
+// Unpack returns the resource that Pack wrote.
+func (p *Packer) Unpack(packed []byte) Resource {
+	u := unpacker{texts: p.texts, rest: packed}
+	v := reflect.New(p.types[u.number()])
+	u.value(v.Elem())
+	r, _ := reflect.TypeAssert[Resource](v)
+	return r
 }
 
 func (p *Packer) number(n int) {
@@ -103,7 +112,7 @@ func (p *Packer) text(text string) {
 			p.uuid(text)
 			return
 		case isKnown:
-			p.number(int(at)*textForms + asKnownUUID) //nolint:gosec // at most maxTexts
+			p.number(int(at)*textForms + asKnownUUID)
 			p.uuid(text[prefix:])
 			return
 		}
@@ -172,15 +181,6 @@ func (p *Packer) uuid(text string) {
 	p.buffer, _ = hex.AppendDecode(p.buffer, digits[:]) // isUUID has checked it
 }
 
-// Unpack returns the resource that Pack wrote.
-func (p *Packer) Unpack(packed []byte) Resource {
-	u := unpacker{texts: p.texts, rest: packed}
-	v := reflect.New(p.types[u.number()])
-	u.value(v.Elem())
-	r, _ := reflect.TypeAssert[Resource](v)
-	return r
-}
-
 type unpacker struct {
 	texts []string
 	rest  []byte
@@ -199,21 +199,25 @@ func (u *unpacker) take(size int) []byte {
 }
 
 func (u *unpacker) value(v reflect.Value) {
-	switch kind := v.Kind(); kind {
-	case reflect.Struct:
+	switch kind := v.Kind(); {
+	case kind == reflect.Struct:
 		for at := u.number(); at > 0; at = u.number() {
 			u.value(v.Field(at - 1))
 		}
-	case reflect.Pointer:
+	case kind == reflect.Pointer:
 		if u.number() > 0 {
 			v.Set(reflect.New(v.Type().Elem()))
 			u.value(v.Elem())
 		}
-	case reflect.Slice:
+	case kind == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8:
+		if length := u.number() - 1; length >= 0 {
+			v.SetBytes(append([]byte{}, u.take(length)...))
+		}
+	case kind == reflect.Slice:
 		u.list(v)
-	case reflect.String:
+	case kind == reflect.String:
 		v.SetString(u.text())
-	case reflect.Bool:
+	case kind == reflect.Bool:
 		v.SetBool(u.number() > 0)
 	default:
 		n, size := binary.Varint(u.rest)
@@ -228,10 +232,6 @@ func (u *unpacker) list(v reflect.Value) {
 		return
 	}
 	v.Set(reflect.MakeSlice(v.Type(), length, length))
-	if v.Type().Elem().Kind() == reflect.Uint8 {
-		copy(v.Bytes(), u.take(length))
-		return
-	}
 	for i := range length {
 		u.value(v.Index(i))
 	}

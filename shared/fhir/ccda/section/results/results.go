@@ -166,7 +166,7 @@ func kindOf(n *cda.Node) resultKind {
 	return laboratory
 }
 
-// category is that of an Observation (observation-category).
+// category returns the category of an Observation (observation-category).
 func (k resultKind) category() *r4.CodeableConcept {
 	switch k {
 	case imaging:
