@@ -43,7 +43,7 @@ type large struct {
 	*bufio.Writer
 
 	random *rand.ChaCha8 // the same each time
-	rows   int // of the table
+	rows   int           // of the table
 }
 
 func (l *large) put(text string) { _, _ = l.WriteString(text) }
