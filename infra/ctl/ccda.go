@@ -61,9 +61,14 @@ func (s session) reportTo(file string, report ccda.Report) error {
 	return nil
 }
 
+// memoryGoal is the memory above which garbage is collected more often, whatever it costs: a document of 50 MB is to
+// take less than 200 MB, of which the program itself takes some.
+const memoryGoal = 150 << 20
+
 // convertFiles prints what can be converted; what cannot is told at the end.
 func convertFiles(files []string, out io.Writer) (ccda.Report, error) {
-	debug.SetGCPercent(50) // a document of 50 MB and what it becomes take several times its size
+	debug.SetGCPercent(50) // a document of 50 MB and its resources take several times its size
+	debug.SetMemoryLimit(memoryGoal)
 	var set ccda.Set
 	var invalid error
 	for _, file := range files {
@@ -80,10 +85,7 @@ func convertFiles(files []string, out io.Writer) (ccda.Report, error) {
 		}
 	}
 	lines := bufio.NewWriter(out)
-	report, err := set.Emit(func(r ccda.Resource) error {
-		_, err := lines.Write(append(r.JSON, '\n'))
-		return err
-	})
+	report, err := set.WriteLines(lines)
 	return report, errors.Join(err, lines.Flush(), invalid)
 }
 

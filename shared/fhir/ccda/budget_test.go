@@ -175,7 +175,7 @@ func TestConversionKeepsToBudgetForRandomDocuments(t *testing.T) {
 
 // A document of 1.15 MB once became 421 MB: each of 800 entries repeated the narrative that it refers to
 // (docs/ccda.md).
-func TestReferencesToNarrativeAreDroppedOverBudget(t *testing.T) { //nolint:paralleltest // measures what is allocated
+func TestConversionDropsReferencesToNarrativeOverBudget(t *testing.T) { //nolint:paralleltest // measures what is allocated
 	entry := numbered + `<code><originalText><reference value="t"/></originalText></code></observation></entry>`
 	attack := amplified(piece{sections: sectionWith("", `<content ID="t">`+long(1<<20)+`</content>`, repeatedly(800, entry))})
 	var before, after runtime.MemStats
@@ -202,7 +202,7 @@ func TestReferencesToNarrativeAreDroppedOverBudget(t *testing.T) { //nolint:para
 }
 
 // Documents of HL7 and ours stay below half of what statements may become, whatever white space they have.
-func TestHonestDocumentsStayFarBelowBudget(t *testing.T) {
+func TestConversionStaysBelowBudgetForRealDocuments(t *testing.T) {
 	t.Parallel()
 	for name, document := range honestDocuments(t) {
 		out, report := converted(t, name, document)

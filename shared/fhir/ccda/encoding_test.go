@@ -27,7 +27,7 @@ func familyIn(declared, family string) string {
 		ccdatest.Document(`<recordTarget><patientRole><patient><name><family>`+family+`</family></name></patient></patientRole></recordTarget>`, ""), `<?xml version="1.0"?>`)
 }
 
-func TestDeclaredEncodingIsRead(t *testing.T) {
+func TestSetReadsDeclaredEncoding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		declared, family string

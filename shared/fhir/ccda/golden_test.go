@@ -13,9 +13,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-// TestOurDocumentsBecomeWhatTheyDid compares whole conversions with what was read against the documents. Who changes a
+// TestConvertMatchesGoldenFiles compares whole conversions with what was read against the documents. Who changes a
 // rule writes the files again (-update), and reads what differs.
-func TestOurDocumentsBecomeWhatTheyDid(t *testing.T) {
+func TestConvertMatchesGoldenFiles(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"alder", "birch"} {
 		document, err := os.ReadFile("testdata/" + name + ".xml")

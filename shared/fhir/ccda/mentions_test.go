@@ -39,8 +39,8 @@ func BenchmarkMentions(b *testing.B) {
 	}
 }
 
-// TestAFactThatIsToldOverAndOverHasEachPartOnce: also where its lists are long, and another document tells it again.
-func TestAFactThatIsToldOverAndOverHasEachPartOnce(t *testing.T) {
+// TestFactHasEachPartOnceWhenRepeated: also where its lists are long, and another document tells it again.
+func TestFactHasEachPartOnceWhenRepeated(t *testing.T) {
 	t.Parallel()
 	const count = 300
 	twice := append(mentions(count), []byte{}...)
@@ -80,7 +80,7 @@ func TestAFactThatIsToldOverAndOverHasEachPartOnce(t *testing.T) {
 	}
 }
 
-func TestADocumentOfPartsWithoutEndIsRefused(t *testing.T) {
+func TestSetRefusesDocumentWithTooManyParts(t *testing.T) {
 	t.Parallel()
 	ids := func(count int) string { return strings.Repeat(`<id root="2.16.840.1.113883.19.1"/>`, count) }
 	entries := strings.Repeat(`<entry/>`, 3000) + `<text>` + strings.Repeat(`<br/>`, 3000) + `</text>`

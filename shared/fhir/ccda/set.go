@@ -2,6 +2,10 @@ package ccda
 
 import (
 	"cmp"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
 	"slices"
 
 	"recordbridge/shared/fhir/ccda/cda"
@@ -21,6 +25,8 @@ type Set struct {
 	Is func(given, family, birthDate, sex string) bool
 
 	documents []added
+	bytes     int // of all documents
+	pieces    int // nodes of a piece; 0 for the rule of pieceNodes
 }
 
 // added is a document that has been read and not yet converted.
@@ -35,7 +41,7 @@ type added struct {
 
 // Add reads a document. The error is ErrInvalid or ErrSubject, and keeps the documents added before.
 func (s *Set) Add(document []byte) error {
-	parsed, err := cda.Parse(document)
+	parsed, err := cda.Parse(document, s.pieceNodes(len(document)))
 	if err != nil {
 		return err
 	}
@@ -47,38 +53,105 @@ func (s *Set) Add(document []byte) error {
 		Parsed: parsed, time: root.At("effectiveTime").Attr("value"), name: emit.NamesOf(root).Document,
 		fingerprint: cda.DigestOf(document), bytes: len(document),
 	})
+	s.bytes += len(document)
 	return nil
 }
+
+// A set of small documents is kept as trees. Larger ones stay text and are read piece by piece.
+const (
+	treesUpTo  = 4 << 20 // bytes
+	pieceNodes = 128
+)
 
 // Emit emits every resource once and empties the set: documents by their time and id, regardless of the order in which
 // they were added, and within a document in its own order. The error is that of emit.
 func (s *Set) Emit(emit func(Resource) error) (Report, error) {
+	c := s.Convert()
+	err := c.each(c.store.Take, func(r r4.Resource) error { return c.emit(r, emit) })
+	return c.Report, err
+}
+
+// WriteLines is Emit with a line for each resource, which is written without being held if it is large.
+func (s *Set) WriteLines(w io.Writer) (Report, error) {
+	c := s.Convert()
+	err := c.each(c.store.Take, func(r r4.Resource) error {
+		if err := c.sources.Write(w, r); err != nil {
+			return err
+		}
+		if _, err := w.Write([]byte{'\n'}); err != nil {
+			return fmt.Errorf("ccda: write a line: %w", err)
+		}
+		return nil
+	})
+	return c.Report, err
+}
+
+// Convert converts the documents and empties the set.
+func (s *Set) Convert() *Converted {
 	slices.SortFunc(s.documents, func(a, b added) int {
 		return cmp.Or(
 			cmp.Compare(a.time, b.time), cmp.Compare(a.name, b.name), cmp.Compare(a.fingerprint, b.fingerprint),
 		)
 	})
-	m := merger{report: Report{Resources: map[string]int{}}, index: map[string]int{}, owner: map[string]string{}}
+	m := merger{report: Report{Resources: map[string]int{}}, sources: r4.Sources{}}
+	if s.pieceNodes(0) > 0 {
+		m.packer = &r4.Packer{}
+	}
+	m.store = emit.NewStore(m.packer)
 	patients := samePatients(s.documents)
 	for i := range s.documents {
 		m.take(s.documents[i], patients[i])
-		s.documents[i].Root = nil // its memory is not needed any more
+		s.documents[i].Parsed = cda.Parsed{} // its memory is not needed any more
 	}
-	s.documents = nil
-	for i, r := range m.resources {
-		m.resources[i] = nil // nor that of what is written
+	s.documents, s.bytes = nil, 0
+	for at := range m.store.Len() {
+		m.report.Resources[m.store.Type(int32(at))]++
+	}
+	return &Converted{Report: m.report, store: m.store, sources: m.sources}
+}
+
+// pieceNodes returns the size of the pieces in which a document of so many bytes is read; 0 to read it whole.
+func (s *Set) pieceNodes(bytes int) int {
+	if s.pieces == 0 && s.bytes+bytes > treesUpTo {
+		return pieceNodes
+	}
+	return s.pieces
+}
+
+// Converted holds the resources of a set in less memory than their lines take.
+type Converted struct {
+	Report Report
+
+	store   *emit.Store
+	sources r4.Sources
+}
+
+// Names iterates over the "Type/id" of all resources.
+func (c *Converted) Names() iter.Seq[string] { return c.store.Names() }
+
+// Emit emits every resource, as often as it is called. The error is that of emit.
+func (c *Converted) Emit(emit func(Resource) error) error {
+	return c.each(c.store.See, func(r r4.Resource) error { return c.emit(r, emit) })
+}
+
+func (c *Converted) emit(r r4.Resource, emit func(Resource) error) error {
+	line, err := c.sources.JSON(r)
+	if err != nil {
+		return err
+	}
+	return emit(Resource{Type: r.Base().ResourceType, ID: r.Base().ID, JSON: line})
+}
+
+// each calls do with every resource that get returns.
+func (c *Converted) each(get func(at int32) r4.Resource, do func(r4.Resource) error) error {
+	for at := range c.store.Len() {
+		r := get(int32(at))
 		finish(r)
-		line, err := r4.JSON(r)
-		if err != nil {
-			return m.report, err
-		}
-		head := r.Base()
-		m.report.Resources[head.ResourceType]++
-		if err := emit(Resource{Type: head.ResourceType, ID: head.ID, JSON: line}); err != nil {
-			return m.report, err
+		if err := do(r); err != nil {
+			return err
 		}
 	}
-	return m.report, nil
+	return nil
 }
 
 // finish sets the members that no document has stated: the reason why a name is missing.
@@ -101,53 +174,59 @@ func finish(r r4.Resource) {
 
 // merger puts the resources of documents together.
 type merger struct {
-	resources []r4.Resource
-	index     map[string]int    // by "Type/id"
-	owner     map[string]string // whose fact it is, by "Type/id"
-	filler    r4.Filler
-	report    Report
+	store   *emit.Store
+	owners  []string   // whose fact each resource is
+	packer  *r4.Packer // nil for small documents
+	filler  r4.Filler
+	report  Report
+	sources r4.Sources
 }
 
 // take converts a document and adds what it tells. A fact of the same id as one of another patient is not the same: the
 // document is converted once more, with ids of that patient's own.
 func (m *merger) take(one added, patientID string) {
-	document := cda.Open(one.Root, asks())
-	made := convert(document, one.bytes, patientID, "")
+	document := cda.Open(one.Parsed, asks())
+	made := convert(document, one.bytes, patientID, "", m.packer)
 	if m.isOthers(made, patientID) {
-		made = convert(document, one.bytes, patientID, patientID)
+		made = convert(document, one.bytes, patientID, patientID, m.packer)
 	}
 	made.CountMisread(one.Parsed)
-	for _, r := range made.Resources() {
-		name := r.Base().ResourceType + "/" + r.Base().ID
-		at, known := m.index[name]
+	maps.Copy(m.sources, made.Sources())
+	from := made.Store()
+	for i := range from.Len() {
+		at := int32(i)
+		place, known := m.store.Find(from.Name(at))
 		if !known {
-			m.index[name] = len(m.resources)
-			m.resources = append(m.resources, r)
-			m.owner[name] = patientID
+			m.store.Move(from, at)
+			m.owners = append(m.owners, patientID)
 			continue
 		}
-		m.filler.Fill(r, m.resources[at]) // the later document is right where they differ
-		m.resources[at] = r
+		r := from.Get(at)
+		m.filler.Fill(r, m.store.Get(place)) // the later document is right where they differ
+		m.store.Set(place, r)
+		m.store.Pack()
 		m.report.Merged++
 	}
 	m.report.Merged += made.Merged()
 	m.report.Documents = append(m.report.Documents, made.Report())
+	m.store.PackAll() // so that nothing keeps the document
 }
 
 // isOthers reports whether a document of one patient has a fact of another's id. People, places and software are
 // everybody's.
 func (m *merger) isOthers(made *emit.Emitter, patientID string) bool {
-	for _, r := range made.Resources() {
-		head := r.Base()
-		switch r := r.(type) {
-		case *r4.Practitioner, *r4.PractitionerRole, *r4.Organization, *r4.Location, *r4.Medication:
+	from := made.Store()
+	for i := range from.Len() {
+		at := int32(i)
+		switch from.Type(at) {
+		case "Practitioner", "PractitionerRole", "Organization", "Location", "Medication":
 			continue
-		case *r4.Device:
-			if r.Patient == nil {
+		case "Device":
+			if device, ok := from.Get(at).(*r4.Device); ok && device.Patient == nil {
 				continue
 			}
 		}
-		if owner, known := m.owner[head.ResourceType+"/"+head.ID]; known && owner != patientID {
+		if place, known := m.store.Find(from.Name(at)); known && m.owners[place] != patientID {
 			return true
 		}
 	}

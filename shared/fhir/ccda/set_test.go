@@ -22,7 +22,7 @@ func patientID(extension string) string {
 	return `<id root="2.16.840.1.113883.19.1" extension="` + extension + `"/>`
 }
 
-func TestAFactOfTwoDocumentsIsOneAsTheLaterTellsIt(t *testing.T) {
+func TestSetMergesFactOfTwoDocumentsAsLaterStatesIt(t *testing.T) {
 	t.Parallel()
 	onset := `<effectiveTime><low value="2019"/></effectiveTime>`
 	first := telling("d1", "20190601", patientID("a"), "11450-4", ccdatest.Concern("active", ccdatest.ProblemOf("", onset+ccdatest.Pneumonia+`<targetSiteCode code="39607008" `+ccdatest.Snomed+`/>`)))
@@ -51,7 +51,7 @@ func TestAFactOfTwoDocumentsIsOneAsTheLaterTellsIt(t *testing.T) {
 	}
 }
 
-func TestReportedMedicationOfTwoDocumentsIsOne(t *testing.T) {
+func TestSetMergesReportedMedicationOfTwoDocuments(t *testing.T) {
 	t.Parallel()
 	const told = `<informant><relatedEntity classCode="PRS"><relatedPerson><name><family>Mother</family></name></relatedPerson></relatedEntity></informant>`
 	informed := telling("d1", "20190601", patientID("a"), "10160-0", ccdatest.MedicationOf("EVN", told))
@@ -65,7 +65,7 @@ func TestReportedMedicationOfTwoDocumentsIsOne(t *testing.T) {
 	}
 }
 
-func TestAProblemThatIsActiveAgainHasNotEnded(t *testing.T) {
+func TestSetDropsEndOfProblemWhenLaterDocumentSaysActive(t *testing.T) {
 	t.Parallel()
 	ended := `<effectiveTime><low value="2019"/><high value="201902"/></effectiveTime>`
 	resources := ccdatest.DocumentFacts(t, telling("d1", "20190601", patientID("a"), "11450-4", ccdatest.Concern("completed", ccdatest.ProblemOf("", ended+ccdatest.Pneumonia))),
@@ -73,7 +73,7 @@ func TestAProblemThatIsActiveAgainHasNotEnded(t *testing.T) {
 	ccdatest.Wants(t, resources, "Condition | clinicalStatus.coding.code=active | !abatementDateTime")
 }
 
-func TestFactsOfTwoPatientsStayApartWhateverTheirIDs(t *testing.T) {
+func TestSetKeepsFactsOfTwoPatientsApartWhenIDsAreEqual(t *testing.T) {
 	t.Parallel()
 	entries := ccdatest.Concern("active", ccdatest.ProblemOf("", ccdatest.Pneumonia))
 	resources := ccdatest.DocumentFacts(t, telling("d1", "20190601", patientID("a"), "11450-4", entries), telling("d2", "20190602", patientID("b"), "11450-4", entries))
@@ -92,7 +92,7 @@ func TestFactsOfTwoPatientsStayApartWhateverTheirIDs(t *testing.T) {
 	}
 }
 
-func TestFactsThatContradictEachOtherStayTwo(t *testing.T) {
+func TestConvertKeepsBothFactsWhenTheyContradict(t *testing.T) {
 	t.Parallel()
 	value := func(n string) string {
 		return `<entry><observation classCode="OBS" moodCode="EVN"><id root="107c2dc0-67a5-11db-bd13-0800200c9a66"/><code code="30313-1" codeSystem="2.16.840.1.113883.6.1"/><effectiveTime value="2000"/>
@@ -110,7 +110,7 @@ func TestFactsThatContradictEachOtherStayTwo(t *testing.T) {
 	}
 }
 
-func TestTheOrderOfDocumentsDoesNotMatter(t *testing.T) {
+func TestSetEmitsSameResourcesInAnyOrderOfDocuments(t *testing.T) {
 	t.Parallel()
 	documents := make([][]byte, 3)
 	for i, id := range []string{"d1", "d2", "d3"} {
@@ -123,7 +123,7 @@ func TestTheOrderOfDocumentsDoesNotMatter(t *testing.T) {
 	}
 }
 
-func TestIDsHoldForTheNextVersionOfADocument(t *testing.T) {
+func TestConvertKeepsIDsInNextVersionOfDocument(t *testing.T) {
 	t.Parallel()
 	version := func(id, n string) string {
 		return strings.Replace(telling(id, "2019060"+n, patientID("a"), "11450-4", `<entry><observation><value xsi:type="CD" code="1"/></observation></entry>`), "<recordTarget>",
@@ -134,7 +134,7 @@ func TestIDsHoldForTheNextVersionOfADocument(t *testing.T) {
 	}
 }
 
-func TestADocumentThatIsRefusedLeavesTheOthers(t *testing.T) {
+func TestSetKeepsOtherDocumentsWhenOneIsRefused(t *testing.T) {
 	t.Parallel()
 	var s ccda.Set
 	if err := s.Add([]byte(ccdatest.Document(ccdatest.SomePatient, ""))); err != nil {
@@ -155,7 +155,7 @@ func TestADocumentThatIsRefusedLeavesTheOthers(t *testing.T) {
 	}
 }
 
-func TestTheReportTellsWhatBecameOfADocument(t *testing.T) {
+func TestReportCountsResourcesTemplatesAndDroppedParts(t *testing.T) {
 	t.Parallel()
 	_, report := ccdatest.Lines(t, []byte(telling("d1", "20190601", patientID("a"), "11450-4", ccdatest.Concern("active", ccdatest.ProblemOf("", `<effectiveTime><low value="soon"/></effectiveTime>`+ccdatest.Pneumonia))+
 		`<entry><observation><templateId root="2.16.840.1.113883.19.77"/><code code="x"/></observation></entry>`)))

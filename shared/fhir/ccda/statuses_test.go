@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/testkit/ccdatest"
 )
 
-// TestEveryStatusHasOneThatFHIRKnows asks for the status that a statement's becomes, by ActStatus.
-func TestEveryStatusHasOneThatFHIRKnows(t *testing.T) {
+// TestStatusIsCodeOfFHIR asks for the status that a statement's becomes, by ActStatus.
+func TestStatusIsCodeOfFHIR(t *testing.T) {
 	t.Parallel()
 	const code = `<code code="229065009" ` + ccdatest.InSnomed
 	const value = `<value xsi:type="CD" code="304253006" ` + ccdatest.InSnomed

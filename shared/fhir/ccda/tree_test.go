@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/testkit/ccdatest"
 )
 
-func TestWhatIsNoDocumentIsRefused(t *testing.T) {
+func TestSetRefusesInvalidDocument(t *testing.T) {
 	t.Parallel()
 	whole := ccdatest.Document(ccdatest.SomePatient, "")
 	for name, text := range map[string]string{
@@ -28,13 +28,13 @@ func TestWhatIsNoDocumentIsRefused(t *testing.T) {
 	}
 }
 
-func TestDepthAndEnvelopesAreNoObstacle(t *testing.T) {
+func TestSetReadsNestedAndEnvelopedDocument(t *testing.T) {
 	t.Parallel()
 	ccdatest.Wants(t, ccdatest.DocumentFacts(t, ccdatest.Document(ccdatest.SomePatient, strings.Repeat("<x>", 200)+strings.Repeat("</x>", 200))), "Patient | id")
 	ccdatest.Wants(t, ccdatest.DocumentFacts(t, "<soap><body>"+strings.TrimPrefix(ccdatest.Document(ccdatest.SomePatient, ""), `<?xml version="1.0"?>`)+"</body></soap>"), "Patient | identifier.value=p")
 }
 
-func TestEntitiesOfADocumentAreNotExpanded(t *testing.T) {
+func TestParseDoesNotExpandDeclaredEntities(t *testing.T) {
 	t.Parallel()
 	bomb := `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;"><!ENTITY f SYSTEM "file:///etc/hostname">]>`
 	text := strings.Replace(ccdatest.Document(`<recordTarget><patientRole><id root="1.2.3" extension="p"/><patient><name><family>&b;&f;x&eacute;</family></name></patient></patientRole></recordTarget>`, ""),
@@ -42,7 +42,7 @@ func TestEntitiesOfADocumentAreNotExpanded(t *testing.T) {
 	ccdatest.Wants(t, ccdatest.DocumentFacts(t, text), "Patient | name.family=&b;&f;xé")
 }
 
-func TestEncodingsAreTakenByTheirBytes(t *testing.T) {
+func TestSetDetectsEncodingByBytes(t *testing.T) {
 	t.Parallel()
 	named := func(declaration, family string) string {
 		return declaration + strings.TrimPrefix(ccdatest.Document(`<recordTarget><patientRole><patient><name><family>`+family+`</family></name></patient></patientRole></recordTarget>`, ""), `<?xml version="1.0"?>`)

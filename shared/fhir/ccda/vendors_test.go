@@ -6,8 +6,8 @@ import (
 	"recordbridge/shared/testkit/ccdatest"
 )
 
-// TestWhatVendorsWrite has what documents of several vendors have that C-CDA does not ask for, or forbids.
-func TestWhatVendorsWrite(t *testing.T) {
+// TestConvertReadsDeviationsOfVendors covers content of several vendors that C-CDA does not ask for, or forbids.
+func TestConvertReadsDeviationsOfVendors(t *testing.T) {
 	t.Parallel()
 	const (
 		ongoing = `<effectiveTime><low value="20190101"/><high nullFlavor="NI"/></effectiveTime>`

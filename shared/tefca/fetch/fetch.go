@@ -71,19 +71,13 @@ func (Reader) Read(ctx context.Context, network tefca.Network, who tefca.Asserti
 // feed hands out the resources of the documents. It converts them when it is first called, and then counts as lost those of which
 // parts were left out.
 func (r *reading) feed() records.Feed {
-	var kept [][]byte
+	var converted *ccda.Converted
+	var own names
 	return func(put func(resource []byte) error) error {
-		if kept == nil {
-			var converted []ccda.Resource
-			report, err := r.set.Emit(func(one ccda.Resource) error {
-				converted = append(converted, one)
-				return nil
-			})
-			if err != nil {
-				return fmt.Errorf("convert documents: %w", err)
-			}
-			kept = inNamespace(r.facility, converted)
-			for _, document := range report.Documents {
+		if converted == nil {
+			converted = r.set.Convert()
+			own = namesIn(r.facility, converted.Names())
+			for _, document := range converted.Report.Documents {
 				switch {
 				case document.IsCut():
 					r.lost["limit"]++
@@ -92,10 +86,12 @@ func (r *reading) feed() records.Feed {
 				}
 			}
 		}
-		for _, resource := range kept {
-			if err := put(resource); err != nil {
-				return err
-			}
+		err := converted.Emit(func(resource ccda.Resource) error {
+			own.replace(resource.JSON)
+			return put(resource.JSON)
+		})
+		if err != nil {
+			return fmt.Errorf("emit resources: %w", err)
 		}
 		return nil
 	}

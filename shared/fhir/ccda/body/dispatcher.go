@@ -15,12 +15,12 @@ type Dispatcher struct {
 	c        *statement.Context
 	rules    map[string]*statement.Entry // by template
 	sections []statement.Section
-	unknown  map[*cda.Node]bool // statements whose template has been counted as unknown
+	unknown  map[int32]bool // statements whose template has been counted as unknown, by number
 }
 
 // New returns a Dispatcher for a document, and makes it the context's Rules.
 func New(c *statement.Context, all []statement.RuleSet) *Dispatcher {
-	d := &Dispatcher{c: c, rules: map[string]*statement.Entry{}, unknown: map[*cda.Node]bool{}}
+	d := &Dispatcher{c: c, rules: map[string]*statement.Entry{}, unknown: map[int32]bool{}}
 	for _, of := range all {
 		d.sections = append(d.sections, of.Sections...)
 		for i := range of.Entries {
@@ -120,8 +120,8 @@ func (d *Dispatcher) ruleOf(n *cda.Node, section *statement.Section) *statement.
 		}
 		unknown = cmp.Or(unknown, root)
 	}
-	if unknown != "" && !d.unknown[n] {
-		d.unknown[n] = true
+	if unknown != "" && !d.unknown[n.Number] {
+		d.unknown[n.Number] = true
 		d.c.Emit.CountUnknown(unknown)
 	}
 	if section != nil {

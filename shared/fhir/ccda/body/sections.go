@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"recordbridge/shared/fhir/ccda/cda"
-	"recordbridge/shared/fhir/ccda/datatype"
 	"recordbridge/shared/fhir/ccda/docref"
 	"recordbridge/shared/fhir/ccda/emit"
 	"recordbridge/shared/fhir/ccda/observation"
@@ -42,7 +41,7 @@ func (d *Dispatcher) section(n *cda.Node, outer *statement.Section) []r4.Composi
 		report.Rule = rule.Name
 	}
 	out := r4.CompositionSection{
-		Title: n.At("title").Words(), Code: d.c.Read.Concept(n.At("code")), Text: datatype.NarrativeOf(n.At("text")),
+		Title: n.At("title").Words(), Code: d.c.Read.Concept(n.At("code")), Text: d.c.Read.NarrativeOf(n.At("text")),
 	}
 	isKept := d.c.Emit.AffordsSection("section", complete(out, n))
 	if out.Text != nil {
@@ -85,6 +84,7 @@ func (d *Dispatcher) content(n *cda.Node, rule *statement.Section, report *emit.
 			if cda.IsStatement(statement) {
 				report.Entries++
 				d.entry(statement, rule)
+				d.c.Emit.Pack()
 			}
 		}
 	}

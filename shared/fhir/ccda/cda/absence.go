@@ -94,31 +94,49 @@ func groupRoots() []string {
 }
 
 // hide removes the parts of a tree that state no fact, so that no rule finds them: null statements, and the contents of
-// null and negated ones. asks reports whether a null observation is a question without an answer. Such an observation
-// stays, without its value.
-func (d *Document) hide(n *Node, asks func(*Node) bool) {
+// null and negated ones. A null observation that asks a question stays, without its value. Elements that stay are
+// indexed.
+func (d *Document) hide(n *Node) {
+	passOn(n)
 	var last *Node
-	for child := n.First; child != nil; child = child.Next {
+	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		switch {
-		case child.Name == "text" || child.Name == "":
-		case IsStatement(child) && !d.trim(child, asks):
+		case child.Name == "":
+		case child.Name == "text":
+			d.indexAll(child)
+		case IsStatement(child) && !d.trim(child):
 			unlink(n, last, child)
 			continue
 		default:
-			d.hide(child, asks)
+			d.index(child)
+			d.hide(child)
 		}
 		last = child
 	}
 }
 
+// passOn gives the nullFlavor of an entry to its statement: an ActRelationship that is null relates its section to no
+// statement (CDA R2, InfrastructureRoot.nullFlavor).
+func passOn(entry *Node) {
+	flavor := entry.Attr("nullFlavor")
+	if entry.Name != "entry" || flavor == "" {
+		return
+	}
+	for s := range entry.Each() {
+		if IsStatement(s) && s.Attr("nullFlavor") == "" {
+			s.attrs = append(s.attrs, attribute{"nullFlavor", flavor})
+		}
+	}
+}
+
 // trim removes the parts of a statement that state nothing, and reports whether anything is left of it.
-func (d *Document) trim(n *Node, asks func(*Node) bool) bool {
+func (d *Document) trim(n *Node) bool {
 	isNull, isGroup := n.Attr("nullFlavor") != "", groups(n)
 	if isNull && isGroup {
 		d.keep(n, partOfNull, isOfGroup)
 	} else if isNull {
 		d.Unstated = append(d.Unstated, Unstated{WhatIs(n), NullReason(n.Attr("nullFlavor"))})
-		if !asks(n) {
+		if !d.asks(n) {
 			return false
 		}
 		d.keep(n, partOfNull, isOfQuestion)
@@ -137,25 +155,25 @@ func unlink(n, last, child *Node) {
 		n.attrs = append(n.attrs, attribute{"nullFlavor", flavor}) // an entry of a null statement is null
 	}
 	if last == nil {
-		n.First = child.Next
+		n.first = child.next
 	} else {
-		last.Next = child.Next
+		last.next = child.next
 	}
 }
 
 // keep removes the children of a statement that are no part of it, and remembers them by the statement.
 func (d *Document) keep(n *Node, reason string, isPart func(n, child *Node) bool) {
 	var last *Node
-	for child := n.First; child != nil; child = child.Next {
+	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		if child.Name == "" || isPart(n, child) {
 			last = child
 			continue
 		}
 		unlink(n, last, child)
-		if d.Hidden == nil {
-			d.Hidden = map[*Node][]*Node{}
+		if n.more == nil {
+			n.more = &more{}
 		}
-		d.Hidden[n] = append(d.Hidden[n], child)
+		n.more.hidden = append(n.more.hidden, child)
 		if reason == PartOfDenied || child.Attr("nullFlavor") == "" {
 			d.Unstated = append(d.Unstated, Unstated{child.Name, reason})
 		}

@@ -1,45 +1,112 @@
 package cda
 
-import "cmp"
+import (
+	"cmp"
+	"crypto/sha1" //nolint:gosec // finds statements by their id; nothing is kept secret by it
+	"encoding/binary"
+	"iter"
+)
 
 // Document is a parsed document with its indexes. It is not changed after it has been opened.
 type Document struct {
-	Root       *Node              // the ClinicalDocument element
-	Narrative  map[string]*Node   // elements by their ID attribute
-	Acts       map[string][]*Node // clinical statements by RealID
-	PatientIDs map[string]bool    // the patient's ids, as IDKey spells them
-	Zone       string             // the time zone of effectiveTime; empty if it has none
-	Elements   int                // above the number of every element
-	Written    string             // the digits of effectiveTime; empty if it has none
-	Unstated   []Unstated         // parts that state no fact, which are no longer in the tree
-	Hidden     map[*Node][]*Node  // those parts that stood in a statement that stays, by it
+	Root       *Node           // the ClinicalDocument element
+	PatientIDs map[string]bool // the patient's ids, as IDKey spells them
+	Zone       string          // the time zone of effectiveTime; empty if it has none
+	Elements   int             // above the number of every element
+	Written    string          // the digits of effectiveTime; empty if it has none
+	Unstated   []Unstated      // parts that state no fact, which are no longer in the tree
+
+	tree      *tree
+	asks      func(*Node) bool
+	narrative map[string]int32 // elements by their ID attribute, as the number of their node
+	acts      acts
 }
 
 // Open indexes a document and removes the parts that state no fact. asks reports whether a null observation is a question
 // without an answer.
-func Open(root *Node, asks func(*Node) bool) *Document {
-	d := &Document{Root: root, Narrative: map[string]*Node{}, Acts: map[string][]*Node{}, PatientIDs: map[string]bool{}}
+func Open(p Parsed, asks func(*Node) bool) *Document {
+	root := p.Root
+	d := &Document{
+		Root: root, PatientIDs: map[string]bool{}, tree: p.tree, asks: asks, narrative: map[string]int32{},
+		acts: acts{chains: map[uint64]struct{ first, last int32 }{}},
+	}
 	if s, ok := ReadStamp(root.At("effectiveTime").Attr("value")); ok {
 		d.Zone, d.Written = s.Zone, s.Digits
-	}
-	if body := root.At("component"); body != nil {
-		d.hide(body, asks)
 	}
 	for _, key := range PatientKeys(root) {
 		d.PatientIDs[key] = true
 	}
-	for n := range root.Descendants() {
-		d.Elements = int(n.Number) + 1
-		if id := n.Attr("ID"); id != "" && d.Narrative[id] == nil {
-			d.Narrative[id] = n
+	p.tree.recent = recent{} // pieces that have been read before
+	body := root.At("component")
+	d.index(root)
+	for child := root.FirstChild(); child != nil; child = child.NextSibling() {
+		if child == body {
+			d.index(child)
+			d.hide(child)
+		} else {
+			d.indexAll(child)
 		}
-		if IsStatement(n) {
-			if key := RealID(n); key != "" {
-				d.Acts[key] = append(d.Acts[key], n)
+	}
+	p.tree.recent = recent{}
+	p.tree.hide = func(n *Node) { (&Document{asks: asks}).hide(n) }
+	return d
+}
+
+// Node returns an element by its number.
+func (d *Document) Node(number int32) *Node { return d.tree.node(number) }
+
+// Named returns the element with an ID attribute; nil if there is none.
+func (d *Document) Named(id string) *Node {
+	number, known := d.narrative[id]
+	if !known {
+		return nil
+	}
+	return d.Node(number)
+}
+
+// Acts iterates over the clinical statements with a RealID in the order of the document. Those whose number is not
+// wanted are not even read; nil wants all.
+func (d *Document) Acts(id string, isWanted func(number int32) bool) iter.Seq[*Node] {
+	return func(yield func(*Node) bool) {
+		if id == "" {
+			return
+		}
+		for at := d.acts.chains[hashOf(id)].first; at > 0; {
+			act := d.acts.list[at-1]
+			at = act.next
+			if isWanted != nil && !isWanted(act.number) {
+				continue
+			}
+			if n := d.Node(act.number); RealID(n) == id && !yield(n) {
+				return
 			}
 		}
 	}
-	return d
+}
+
+// acts holds the numbers of statements by a hash of their RealID, in little memory: a document can have many.
+type acts struct {
+	chains map[uint64]struct{ first, last int32 } // places in list, from 1
+	list   []struct{ number, next int32 }
+}
+
+func (a *acts) add(key string, number int32) {
+	a.list = append(a.list, struct{ number, next int32 }{number: number})
+	hash, at := hashOf(key), int32(len(a.list)) //nolint:gosec // maxNodes bounds the list
+	chain := a.chains[hash]
+	if chain.first == 0 {
+		chain.first = at
+	} else {
+		a.list[chain.last-1].next = at
+	}
+	chain.last = at
+	a.chains[hash] = chain
+}
+
+// hashOf returns a hash of a text that nobody can choose. Who looks up by it compares the text as well.
+func hashOf(text string) uint64 {
+	sum := sha1.Sum([]byte(text)) //nolint:gosec // nothing is kept secret by it
+	return binary.LittleEndian.Uint64(sum[:])
 }
 
 // IsPast reports whether a time is before that of the document, at which its statuses are judged. A time whose day is
@@ -48,6 +115,33 @@ func (d *Document) IsPast(at *Node) bool { return d.compare(at) < 0 }
 
 // IsLater reports whether a time is after that of the document.
 func (d *Document) IsLater(at *Node) bool { return d.compare(at) > 0 }
+
+// index adds an element to the indexes.
+func (d *Document) index(n *Node) {
+	if d.tree == nil || n.Name == "" {
+		return
+	}
+	d.Elements = max(d.Elements, int(n.Number)+1)
+	if id := n.Attr("ID"); id != "" {
+		if _, known := d.narrative[id]; !known {
+			d.narrative[id] = n.Number
+		}
+	}
+	if IsStatement(n) {
+		if key := RealID(n); key != "" {
+			d.acts.add(key, n.Number)
+		}
+	}
+}
+
+func (d *Document) indexAll(n *Node) {
+	if d.tree == nil {
+		return
+	}
+	for n := range n.Descendants() {
+		d.index(n)
+	}
+}
 
 // compare returns -1 for a time before that of the document, 1 for one after it, and 0 if that is not known.
 func (d *Document) compare(at *Node) int {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha1" //nolint:gosec // tells elements apart; nothing is kept secret by it
 	"encoding/hex"
+	"hash"
 	"slices"
 	"strings"
 
@@ -39,7 +40,51 @@ func IDKey(id *Node) string {
 // differ only in the order of attributes, in white space, in the case of UUIDs or in their templates have the same
 // digest.
 func Digest(n *Node) string {
-	return DigestOf(spell(n, make([]byte, 0, 4<<10)))
+	s := speller{hash: sha1.New()} //nolint:gosec // as above
+	s.buffer = make([]byte, 0, 4<<10)
+	s.spell(n)
+	s.hash.Write(s.buffer)
+	return hex.EncodeToString(s.hash.Sum(nil))
+}
+
+// DigestOfWords is DigestOf for the Words of an element, without holding them.
+func DigestOfWords(n *Node) string {
+	s := speller{hash: sha1.New()} //nolint:gosec // as above
+	if n != nil {
+		(&words{text: &s}).node(n)
+	}
+	s.hash.Write(s.buffer)
+	return hex.EncodeToString(s.hash.Sum(nil))
+}
+
+// speller hashes what is written to it.
+type speller struct {
+	hash   hash.Hash
+	buffer []byte // not hashed yet
+}
+
+// flushAt is the size in bytes at which a speller hashes its buffer.
+const flushAt = 16 << 10
+
+// WriteString implements io.StringWriter.
+func (s *speller) WriteString(text string) (int, error) {
+	size := len(text)
+	for len(text) > 0 {
+		some := text[:min(len(text), flushAt)]
+		s.buffer = append(s.buffer, some...)
+		text = text[len(some):]
+		if len(s.buffer) >= flushAt {
+			s.hash.Write(s.buffer)
+			s.buffer = s.buffer[:0]
+		}
+	}
+	return size, nil
+}
+
+// WriteByte implements io.ByteWriter.
+func (s *speller) WriteByte(c byte) error {
+	s.buffer = append(s.buffer, c)
+	return nil
 }
 
 // DigestOf returns the hash of a text.
@@ -67,15 +112,17 @@ func PatientKeys(document *Node) []string {
 	return keys
 }
 
-// spell appends an element in one spelling. Zero bytes, which XML has not, keep its parts apart.
-func spell(n *Node, to []byte) []byte {
+// spell writes an element in one spelling. Zero bytes, which XML has not, keep its parts apart.
+func (s *speller) spell(n *Node) {
 	if n == nil {
-		return to
+		return
 	}
 	if n.Name == "" {
-		return append(append(to, n.Words()...), 0)
+		(&words{text: s}).node(n)
+		s.buffer = append(s.buffer, 0)
+		return
 	}
-	to = append(append(to, '<'), n.Name...)
+	s.buffer = append(append(s.buffer, '<'), n.Name...)
 	attrs := n.attrs
 	if !slices.IsSortedFunc(attrs, byName) {
 		attrs = slices.Clone(attrs)
@@ -89,14 +136,16 @@ func spell(n *Node, to []byte) []byte {
 		if a.name == "root" {
 			value = strings.ToLower(value)
 		}
-		to = append(append(to, 0), a.name...)
-		to = append(append(to, '='), value...)
+		s.buffer = append(append(s.buffer, 0), a.name...)
+		s.buffer = append(s.buffer, '=')
+		_, _ = s.WriteString(value) // it has no errors
 	}
-	for child := n.First; child != nil; child = child.Next {
+	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		if child.Name == "templateId" { // two senders may claim different versions of the same
 			continue
 		}
-		to = spell(child, append(to, 0))
+		s.buffer = append(s.buffer, 0)
+		s.spell(child)
 	}
-	return append(to, '>')
+	s.buffer = append(s.buffer, '>')
 }

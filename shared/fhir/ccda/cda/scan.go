@@ -1,7 +1,6 @@
 package cda
 
 import (
-	"bytes"
 	"encoding/xml"
 	"strconv"
 	"strings"
@@ -13,7 +12,7 @@ import (
 // well-formed but clear: unknown entities stay as they are written, attributes may lack quotes or a value, and comments
 // may have hyphens. A document type declaration is skipped, and what it declares is never expanded.
 type scanner struct {
-	text []byte
+	text string
 	at   int
 	to   *builder
 }
@@ -37,35 +36,35 @@ func (s *scanner) scan() error {
 // charData reads a text up to the next markup.
 func (s *scanner) charData() error {
 	rest := s.text[s.at:]
-	if end := bytes.IndexByte(rest, '<'); end >= 0 {
+	if end := strings.IndexByte(rest, '<'); end >= 0 {
 		rest = rest[:end]
 	}
 	s.at += len(rest)
-	return s.to.add(rest, true)
+	return s.to.add(rest, true, s.at)
 }
 
 // markup reads what begins with "<".
 func (s *scanner) markup() error {
 	rest := s.text[s.at:]
 	for _, kind := range [...]struct{ begin, end string }{{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}} {
-		if !bytes.HasPrefix(rest, []byte(kind.begin)) {
+		if !strings.HasPrefix(rest, kind.begin) {
 			continue
 		}
 		inside := rest[len(kind.begin):]
-		end := bytes.Index(inside, []byte(kind.end))
+		end := strings.Index(inside, kind.end)
 		if end < 0 {
 			return errXML
 		}
 		s.at += len(kind.begin) + end + len(kind.end)
 		if kind.begin == "<![CDATA[" {
-			return s.to.add(inside[:end], false)
+			return s.to.add(inside[:end], false, s.at)
 		}
 		return nil
 	}
 	switch {
-	case bytes.HasPrefix(rest, []byte("<!")):
+	case strings.HasPrefix(rest, "<!"):
 		return s.declaration()
-	case bytes.HasPrefix(rest, []byte("</")):
+	case strings.HasPrefix(rest, "</"):
 		return s.endTag()
 	}
 	return s.startTag()
@@ -83,8 +82,8 @@ func (s *scanner) declaration() error {
 			}
 		case c == '"' || c == '\'':
 			quote = c
-		case bytes.HasPrefix(s.text[s.at:], []byte("<!--")):
-			end := bytes.Index(s.text[s.at:], []byte("-->"))
+		case strings.HasPrefix(s.text[s.at:], "<!--"):
+			end := strings.Index(s.text[s.at:], "-->")
 			if end < 0 {
 				return errXML
 			}
@@ -102,13 +101,14 @@ func (s *scanner) declaration() error {
 }
 
 func (s *scanner) endTag() error {
+	from := s.at
 	s.at += len("</")
 	name, ok := s.name()
 	if s.space(); !ok || s.at == len(s.text) || s.text[s.at] != '>' {
 		return errXML
 	}
 	s.at++
-	return s.to.end(name)
+	return s.to.end(name, from, s.at)
 }
 
 func (s *scanner) startTag() error {
@@ -127,16 +127,16 @@ func (s *scanner) startTag() error {
 			return errXML
 		case rest[0] == '>':
 			s.at++
-			return s.to.started()
+			return s.to.started(s.at)
 		case rest[0] == '/':
 			if len(rest) < 2 || rest[1] != '>' {
 				return errXML
 			}
 			s.at += len("/>")
-			if err := s.to.started(); err != nil {
+			if err := s.to.started(s.at); err != nil {
 				return err
 			}
-			return s.to.end(name)
+			return s.to.end(name, s.at, s.at)
 		}
 		if err := s.attribute(); err != nil {
 			return err
@@ -163,7 +163,7 @@ func (s *scanner) attribute() error {
 		return errXML
 	}
 	if rest[0] == '"' || rest[0] == '\'' {
-		end := bytes.IndexByte(rest[1:], rest[0])
+		end := strings.IndexByte(rest[1:], rest[0])
 		if end < 0 {
 			return errXML
 		}
@@ -171,7 +171,7 @@ func (s *scanner) attribute() error {
 		s.to.set(full, local, rest[1:1+end])
 		return nil
 	}
-	end := bytes.IndexFunc(rest, func(r rune) bool { return r == '>' || r == '/' || unicode.IsSpace(r) })
+	end := strings.IndexFunc(rest, func(r rune) bool { return r == '>' || r == '/' || unicode.IsSpace(r) })
 	if end < 0 {
 		return errXML
 	}
@@ -189,12 +189,12 @@ func (s *scanner) space() {
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 // name reads a name and returns it without its prefix.
-func (s *scanner) name() (local []byte, ok bool) {
+func (s *scanner) name() (local string, ok bool) {
 	from := s.at
 	for s.at < len(s.text) {
 		c := s.text[s.at]
 		if c >= utf8.RuneSelf {
-			r, size := utf8.DecodeRune(s.text[s.at:])
+			r, size := utf8.DecodeRuneInString(s.text[s.at:])
 			if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) {
 				break
 			}
@@ -208,10 +208,10 @@ func (s *scanner) name() (local []byte, ok bool) {
 	}
 	local = s.text[from:s.at]
 	if len(local) == 0 || local[0] >= '0' && local[0] <= '9' || local[0] == '-' || local[0] == '.' {
-		return nil, false
+		return "", false
 	}
-	if prefix, after, found := bytes.Cut(local, []byte(":")); found && len(prefix) > 0 && len(after) > 0 {
-		return after, bytes.IndexByte(after, ':') < 0
+	if prefix, after, found := strings.Cut(local, ":"); found && len(prefix) > 0 && len(after) > 0 {
+		return after, strings.IndexByte(after, ':') < 0
 	}
 	return local, true
 }
@@ -221,28 +221,28 @@ func isNameByte(c byte) bool {
 }
 
 // unescaped replaces entities, references to characters, and the line ends of other systems.
-func unescaped(text []byte) []byte {
-	if bytes.IndexByte(text, '&') < 0 && bytes.IndexByte(text, '\r') < 0 {
+func unescaped(text string) string {
+	if strings.IndexByte(text, '&') < 0 && strings.IndexByte(text, '\r') < 0 {
 		return text
 	}
 	out := make([]byte, 0, len(text))
 	for len(text) > 0 {
-		end := bytes.IndexAny(text, "&\r")
+		end := strings.IndexAny(text, "&\r")
 		if end < 0 {
 			break
 		}
 		out = append(out, text[:end]...)
 		if text[end] == '\r' {
 			out = append(out, '\n')
-			text = bytes.TrimPrefix(text[end+1:], []byte("\n"))
+			text = strings.TrimPrefix(text[end+1:], "\n")
 			continue
 		}
 		text = text[end:]
 		size := min(len(text), maxEntity)
-		semicolon := bytes.IndexByte(text[:size], ';')
+		semicolon := strings.IndexByte(text[:size], ';')
 		character := ""
 		if semicolon > 0 {
-			character = entity(string(text[1:semicolon]))
+			character = entity(text[1:semicolon])
 		}
 		if character == "" {
 			out, text = append(out, '&'), text[1:]
@@ -250,7 +250,7 @@ func unescaped(text []byte) []byte {
 		}
 		out, text = append(out, character...), text[semicolon+1:]
 	}
-	return append(out, text...)
+	return string(append(out, text...))
 }
 
 // maxEntity bounds the length of an entity; the longest of HTML has 10 characters.

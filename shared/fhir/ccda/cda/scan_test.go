@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
-func TestParseReadsMarkupThatIsClear(t *testing.T) {
+func TestParseReadsMalformedMarkupWhenUnambiguous(t *testing.T) {
 	t.Parallel()
 	for markup, want := range map[string]string{
 		"a &amp;&lt;&gt;&quot;&apos; &#65;&#x42; &eacute;": `a &<>"' AB é`,
@@ -26,13 +26,13 @@ func TestParseReadsMarkupThatIsClear(t *testing.T) {
 		"&" + strings.Repeat("a", 100) + ";":               "&" + strings.Repeat("a", 100) + ";",
 		"<!DOCTYPE x [<!ENTITY e '>'><!-- ' --><!ELEMENT x (y)>]>text": "text",
 	} {
-		parsed, err := cda.Parse([]byte("<ClinicalDocument><text>" + markup + "</text></ClinicalDocument>"))
+		parsed, err := cda.Parse([]byte("<ClinicalDocument><text>"+markup+"</text></ClinicalDocument>"), 0)
 		if err != nil {
 			t.Errorf("%s: %v", markup, err)
 			continue
 		}
 		var got strings.Builder
-		for child := parsed.Root.At("text").First; child != nil; child = child.Next {
+		for child := parsed.Root.At("text").FirstChild(); child != nil; child = child.NextSibling() {
 			child.Write(&got)
 		}
 		if got.String() != want {
@@ -44,7 +44,7 @@ func TestParseReadsMarkupThatIsClear(t *testing.T) {
 func TestParseReadsAttributes(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat(" many='x'", 3000)
-	parsed, err := cda.Parse([]byte(`<d:ClinicalDocument xmlns="u" xmlns:d="v"><a one="1" d:two=' 2 ' three=3 four five="&lt;&#53;"` + long + `/></d:ClinicalDocument>`))
+	parsed, err := cda.Parse([]byte(`<d:ClinicalDocument xmlns="u" xmlns:d="v"><a one="1" d:two=' 2 ' three=3 four five="&lt;&#53;"`+long+`/></d:ClinicalDocument>`), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,13 +56,13 @@ func TestParseReadsAttributes(t *testing.T) {
 	}
 }
 
-func TestParseRefusesMarkupThatIsNotWellFormed(t *testing.T) {
+func TestParseRefusesMalformedMarkup(t *testing.T) {
 	t.Parallel()
 	for _, inside := range []string{
 		"<", "< a/>", "<a", "<a b", "<a b=", "<a b='", "<a b='c", "<a/", "<a / >", "</a>", "<a></b>", "<a></a", "<a><b></a></b>", "<1/>", "<-/>",
 		"<a:b:c/>", "<!-- ", "<![CDATA[ ", "<? ", "<!DOCTYPE ", "<!DOCTYPE '>", "<!DOCTYPE <!-- >", "</ a>", "<=/>",
 	} {
-		if _, err := cda.Parse([]byte("<ClinicalDocument>" + inside + "</ClinicalDocument>")); !errors.Is(err, cda.ErrInvalid) {
+		if _, err := cda.Parse([]byte("<ClinicalDocument>"+inside+"</ClinicalDocument>"), 0); !errors.Is(err, cda.ErrInvalid) {
 			t.Errorf("%s: %v, want ErrInvalid", inside, err)
 		}
 	}

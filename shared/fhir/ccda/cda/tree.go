@@ -3,7 +3,6 @@
 package cda
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"iter"
@@ -38,76 +37,46 @@ type Node struct {
 	Text   string // of a text
 	attrs  []attribute
 	Parent *Node
-	First  *Node // child
-	Next   *Node // sibling
+	first  *Node // child, which may stand for a run of them
+	next   *Node // sibling, likewise
 	Number int32 // in the document, from 0
+	more   *more // nil for most
 }
 
 type attribute struct{ name, value string }
 
-// arena allocates nodes by the hundred, which takes less time and memory than one by one, and keeps one copy of each
-// name and of short values, such as the codes and OIDs that a document repeats.
-type arena struct {
-	known map[string]string
-	nodes []Node
-	count int32 // of nodes
-	attrs []attribute
-	begun int // where the attributes of the element that begins are in attrs
-	used  int
+// more holds what few nodes have.
+type more struct {
+	run    *run    // a stretch of siblings in whose place the node stands
+	piece  int     // from which on
+	hidden []*Node // children that state no fact (Document)
 }
 
-func (a *arena) node() *Node {
-	if len(a.nodes) == cap(a.nodes) {
-		a.nodes = make([]Node, 0, 512)
+// FirstChild returns the first child of an element, which may be a text; nil if it has none.
+func (n *Node) FirstChild() *Node {
+	if n == nil {
+		return nil
 	}
-	a.used++
-	a.nodes = a.nodes[:len(a.nodes)+1]
-	n := &a.nodes[len(a.nodes)-1]
-	n.Number = a.count
-	a.count++
-	return n
+	return shown(n.first)
 }
 
-// attribute adds an attribute to the element that begins.
-func (a *arena) attribute(name, value string) {
-	if len(a.attrs) == cap(a.attrs) {
-		begun := a.attrs[a.begun:]
-		a.attrs = append(make([]attribute, 0, max(1024, 2*len(begun))), begun...)
-		a.begun = 0
+// NextSibling returns the element or text that follows in the same element; nil after the last one.
+func (n *Node) NextSibling() *Node { return shown(n.next) }
+
+// shown returns a node, or the first one of the run in whose place it stands.
+func shown(n *Node) *Node {
+	if n == nil || n.more == nil || n.more.run == nil {
+		return n
 	}
-	a.attrs = append(a.attrs, attribute{name, value})
-	a.used++
+	return n.more.run.read(n.more.piece)
 }
 
-// attributes returns those of the element that has begun.
-func (a *arena) attributes() []attribute {
-	list := a.attrs[a.begun:len(a.attrs):len(a.attrs)]
-	a.begun = len(a.attrs)
-	return list
-}
-
-// What is kept of texts that stand more than once.
-const (
-	maxKnown      = 20_000 // texts
-	maxKnownBytes = 64     // of one
-)
-
-// same returns a text as a string, which is the copy that is already kept if there is one.
-func (a *arena) same(text []byte) string {
-	if len(text) > maxKnownBytes {
-		return string(text)
+// Hidden returns the children of a statement that state no fact, and are no longer in the tree.
+func (n *Node) Hidden() []*Node {
+	if n.more == nil {
+		return nil
 	}
-	if known, ok := a.known[string(text)]; ok {
-		return known
-	}
-	if a.known == nil {
-		a.known = map[string]string{}
-	}
-	own := string(text)
-	if len(a.known) < maxKnown {
-		a.known[own] = own
-	}
-	return own
+	return n.more.hidden
 }
 
 // Parsed is a document's ClinicalDocument element, and what of its characters could not be read or was guessed.
@@ -116,11 +85,14 @@ type Parsed struct {
 	// Replaced counts the places that are no character in the document's encoding. Guessed counts the bytes that were
 	// read as windows-1252, which the document does not declare.
 	Replaced, Guessed int
+
+	tree *tree
 }
 
 // Parse reads a document. It skips document type declarations, so the entities that they declare are never expanded;
-// entities of HTML are read.
-func Parse(document []byte) (Parsed, error) {
+// entities of HTML are read. If pieceNodes is positive, stretches of so many entries, sections and parts of narrative
+// stay text, and are read again whenever they are visited (ADR 49, "Memory").
+func Parse(document []byte, pieceNodes int) (Parsed, error) {
 	if len(document) > maxDocument {
 		return Parsed{}, errSize
 	}
@@ -128,134 +100,9 @@ func Parse(document []byte) (Parsed, error) {
 	if err != nil {
 		return Parsed{}, err
 	}
-	root, err := parse(source.text)
-	return Parsed{Root: root, Replaced: source.Replaced, Guessed: source.Guessed}, err
-}
-
-func parse(text []byte) (*Node, error) {
-	b := builder{root: &Node{}}
-	b.inside = b.root
-	s := scanner{text: text, to: &b}
-	if err := s.scan(); err != nil {
-		return nil, err
-	}
-	return b.document()
-}
-
-// builder puts tokens together to a tree.
-type builder struct {
-	arena
-
-	root, inside *Node   // inside is the element that is being read
-	last         []*Node // the last child so far of each open element
-	children     []int   // how many there are so far, as maxChildren counts
-	narrative    int     // how many open elements are in a section's text
-}
-
-// start begins an element, whose attributes follow.
-func (b *builder) start(name []byte) error {
-	n := b.node()
-	n.Name = b.same(name)
-	b.append(n)
-	if b.isCrowded(n) {
-		return errSize
-	}
-	if b.narrative > 0 || n.Name == "text" {
-		b.narrative++
-	}
-	b.inside = n
-	b.last, b.children = append(b.last, nil), append(b.children, 0)
-	if len(b.last) > maxDepth {
-		return errDepth
-	}
-	return nil
-}
-
-// set adds an attribute to the element that has been started, by its full name and the one without prefix. Declarations
-// of namespaces are none.
-func (b *builder) set(full, local, value []byte) {
-	if string(full) == "xmlns" || bytes.HasPrefix(full, []byte("xmlns:")) {
-		return
-	}
-	b.attribute(b.same(local), b.same(bytes.TrimSpace(unescaped(value))))
-}
-
-// started ends the tag that began an element.
-func (b *builder) started() error {
-	b.inside.attrs = b.attributes()
-	return b.isTooLarge()
-}
-
-func (b *builder) end(name []byte) error {
-	if b.inside == b.root || b.inside.Name != string(name) {
-		return errXML
-	}
-	b.narrative = max(0, b.narrative-1)
-	b.inside = b.inside.Parent
-	b.last, b.children = b.last[:len(b.last)-1], b.children[:len(b.children)-1]
-	return nil
-}
-
-// add adds a text to the open element. Outside the narrative white space alone is none.
-func (b *builder) add(text []byte, isEscaped bool) error {
-	if isEscaped {
-		text = unescaped(text)
-	}
-	if len(text) == 0 || b.inside == b.root || b.narrative == 0 && len(bytes.TrimSpace(text)) == 0 {
-		return nil
-	}
-	n := b.node()
-	n.Text = b.same(text)
-	b.append(n)
-	return b.isTooLarge()
-}
-
-func (b *builder) isTooLarge() error {
-	if b.used > maxNodes {
-		return errSize
-	}
-	return nil
-}
-
-// isCrowded counts an element that begins, and reports whether what it is in has too many.
-func (b *builder) isCrowded(n *Node) bool {
-	depth := len(b.children) - 1
-	if depth < 0 || b.narrative > 0 || n.Name == "entry" {
-		return false
-	}
-	b.children[depth]++
-	return b.children[depth] > maxChildren
-}
-
-func (b *builder) append(n *Node) {
-	n.Parent = b.inside
-	depth := len(b.last) - 1
-	switch {
-	case depth < 0: // the top level, where a well-formed document has one element
-		n.Next, b.root.First = b.root.First, n
-	case b.last[depth] == nil:
-		b.inside.First = n
-		b.last[depth] = n
-	default:
-		b.last[depth].Next = n
-		b.last[depth] = n
-	}
-}
-
-// document returns the ClinicalDocument, which may stand in an envelope.
-func (b *builder) document() (*Node, error) {
-	if b.inside != b.root || b.root.First == nil {
-		return nil, errXML
-	}
-	if b.root.First.Next != nil {
-		return nil, errXML
-	}
-	for n := range b.root.Descendants() {
-		if n.Name == "ClinicalDocument" {
-			return n, nil
-		}
-	}
-	return nil, errCDA
+	tree := &tree{text: string(source.text)}
+	root, err := tree.parse(pieceNodes)
+	return Parsed{Root: root, Replaced: source.Replaced, Guessed: source.Guessed, tree: tree}, err
 }
 
 // Attr returns the value of an attribute without surrounding spaces; "" if there is none.
@@ -277,9 +124,13 @@ func (n *Node) At(names ...string) *Node {
 		if n == nil {
 			return nil
 		}
-		child := n.First
+		child := n.first
 		for child != nil && child.Name != name {
-			child = child.Next
+			if child.more != nil && child.more.run != nil && child.more.run.has(name) {
+				child = shown(child)
+			} else {
+				child = child.next
+			}
 		}
 		n = child
 	}
@@ -293,7 +144,13 @@ func (n *Node) Each(names ...string) iter.Seq[*Node] {
 		if n == nil {
 			return
 		}
-		for child := n.First; child != nil; child = child.Next {
+		for child := n.first; child != nil; child = child.next {
+			if child.more != nil && child.more.run != nil {
+				if !child.more.run.has(names...) {
+					continue
+				}
+				child = shown(child)
+			}
 			if child.Name != "" && (len(names) == 0 || IsOneOf(child.Name, names...)) && !yield(child) {
 				return
 			}
@@ -316,7 +173,7 @@ func walk(n *Node, yield func(*Node) bool) bool {
 	if n.Name != "" && !yield(n) {
 		return false
 	}
-	for child := n.First; child != nil; child = child.Next {
+	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		if !walk(child, yield) {
 			return false
 		}

@@ -1,6 +1,7 @@
 package cda
 
 import (
+	"io"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,12 +12,21 @@ func (n *Node) Words() string {
 	if n == nil {
 		return ""
 	}
-	if n.First != nil && n.First.Next == nil && n.First.Name == "" && isSpaced(n.First.Text) {
-		return n.First.Text
+	if text, isOnly := n.OnlyText(); isOnly && isSpaced(text) {
+		return text
 	}
-	var w words
-	w.node(n)
-	return w.text.String()
+	var text strings.Builder
+	(&words{text: &text}).node(n)
+	return text.String()
+}
+
+// OnlyText returns the text of an element that holds one text and nothing else.
+func (n *Node) OnlyText() (text string, ok bool) {
+	only := n.FirstChild()
+	if only == nil || only.Name != "" || only.NextSibling() != nil {
+		return "", false
+	}
+	return only.Text, true
 }
 
 // HasWords reports whether Words returns any.
@@ -27,7 +37,7 @@ func (n *Node) HasWords() bool {
 	if strings.IndexFunc(n.Text, isNoSpace) >= 0 {
 		return true
 	}
-	for child := n.First; child != nil; child = child.Next {
+	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		if child.HasWords() {
 			return true
 		}
@@ -52,14 +62,18 @@ func isSpaced(text string) bool {
 
 // words writes words with single spaces.
 type words struct {
-	text    strings.Builder
+	text interface { // its errors are those of its end
+		io.StringWriter
+		io.ByteWriter
+	}
+	isBegun bool
 	isApart bool // white space stands before what comes next
 }
 
 func (w *words) node(n *Node) {
 	w.add(n.Text)
 	w.isApart = w.isApart || separates(n.Name)
-	for child := n.First; child != nil; child = child.Next {
+	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		w.node(child)
 	}
 }
@@ -71,11 +85,11 @@ func (w *words) add(text string) {
 			if end < 0 {
 				end = len(text)
 			}
-			if w.isApart && w.text.Len() > 0 {
-				w.text.WriteByte(' ')
+			if w.isApart && w.isBegun {
+				_ = w.text.WriteByte(' ')
 			}
-			w.text.WriteString(text[:end])
-			w.isApart = false
+			_, _ = w.text.WriteString(text[:end])
+			w.isApart, w.isBegun = false, true
 			text = text[end:]
 			continue
 		}
@@ -90,7 +104,7 @@ func (n *Node) Write(text *strings.Builder) {
 	if separates(n.Name) {
 		text.WriteByte(' ')
 	}
-	for child := n.First; child != nil; child = child.Next {
+	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		child.Write(text)
 	}
 }

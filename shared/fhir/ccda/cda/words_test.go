@@ -24,7 +24,7 @@ func TestWordsHasSingleSpaces(t *testing.T) {
 		"\u00e9t\u00e9 \u00e0":     "\u00e9t\u00e9 \u00e0",
 		"<br/> \u2003 <br/>":       "",
 	} {
-		parsed, err := cda.Parse([]byte("<ClinicalDocument><text>" + content + "</text></ClinicalDocument>"))
+		parsed, err := cda.Parse([]byte("<ClinicalDocument><text>"+content+"</text></ClinicalDocument>"), 0)
 		if err != nil {
 			t.Fatal(err)
 		}

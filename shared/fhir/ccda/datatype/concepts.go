@@ -118,7 +118,7 @@ func (r *Reader) Text(n *cda.Node) string {
 		return ""
 	}
 	if id := strings.TrimPrefix(n.At("reference").Attr("value"), "#"); id != "" {
-		if words := r.repeated(r.document.Narrative[id]); words != "" {
+		if words := r.repeated(r.document.Named(id)); words != "" {
 			return words
 		}
 	}

@@ -11,7 +11,7 @@ func observed(rest string) string {
 	return `<entry><observation classCode="OBS" moodCode="EVN"><code code="x" codeSystem="2.16.840.1.113883.6.1"/>` + rest + `</observation></entry>`
 }
 
-func TestTimesKeepWhatTheyHave(t *testing.T) {
+func TestDateTimeKeepsPrecision(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
 		"2012": "2012", "201208": "2012-08", "20120806": "2012-08-06", "2012080": "2012-08", "201208061430-0500": "2012-08-06T14:30:00-05:00",
@@ -35,7 +35,7 @@ func TestTimesKeepWhatTheyHave(t *testing.T) {
 	}.Check(t)
 }
 
-func TestValuesAreOfTheTypeThatTheySay(t *testing.T) {
+func TestValueHasDeclaredType(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
 		`<value xsi:type="PQ" value="1.50" unit="mg/dL"/>`:                                                           "valueQuantity.value=1.5 | valueQuantity.code=mg/dL | valueQuantity.system=http://unitsofmeasure.org",
@@ -67,7 +67,7 @@ func TestValuesAreOfTheTypeThatTheySay(t *testing.T) {
 	}
 }
 
-func TestWhatIsDeniedIsNeverTold(t *testing.T) {
+func TestNegatedStatementIsNotAsserted(t *testing.T) {
 	t.Parallel()
 	ccdatest.Run(t, []ccdatest.Case{
 		{

@@ -1,37 +1,31 @@
 package datatype
 
-import (
-	"strings"
+import "recordbridge/shared/fhir/ccda/cda"
 
-	"recordbridge/shared/fhir/ccda/cda"
-)
-
-// Fragment returns an element of the narrative as XHTML that can be read by itself: a row of a table with the table's
+// writeFragment writes an element of the narrative as XHTML that can be read by itself: a row of a table with the table's
 // head, a table or list whole, of any other element the content (C-CDA on FHIR, "Narrative Text": C-CDA Entry/Text).
-func Fragment(n *cda.Node) string {
-	var b strings.Builder
+func writeFragment(b textWriter, n *cda.Node) {
 	switch n.Name {
 	case "tr", "thead", "tbody", "tfoot":
 		table := n.Parent
 		for table != nil && table.Name != "table" {
 			table = table.Parent
 		}
-		b.WriteString("<table>")
-		if head := table.At("thead"); head != nil && head != n && n.Parent != head {
-			writeXHTML(&b, head)
+		writeText(b, "<table>")
+		if head := table.At("thead"); head != nil && head.Number != n.Number && n.Parent.Number != head.Number {
+			writeXHTML(b, head)
 		}
 		if n.Name == "tr" {
-			b.WriteString("<tbody>")
-			writeXHTML(&b, n)
-			b.WriteString("</tbody>")
+			writeText(b, "<tbody>")
+			writeXHTML(b, n)
+			writeText(b, "</tbody>")
 		} else {
-			writeXHTML(&b, n)
+			writeXHTML(b, n)
 		}
-		b.WriteString("</table>")
+		writeText(b, "</table>")
 	case "table", "list":
-		writeXHTML(&b, n)
+		writeXHTML(b, n)
 	default:
-		writeInner(&b, n)
+		writeInner(b, n)
 	}
-	return b.String()
 }

@@ -11,26 +11,37 @@ import (
 // NarrativeOf turns the text of a section into XHTML that FHIR allows (narrative.html), without scripts, forms, styles
 // or URLs of programs. It returns nil if there are no words. Its status is "additional", since a section may state more
 // than its entries do (narrative.html, status).
-func NarrativeOf(text *cda.Node) *r4.Narrative {
+func (r *Reader) NarrativeOf(text *cda.Node) *r4.Narrative {
 	if !text.HasWords() {
 		return nil
 	}
-	var b strings.Builder
-	for child := text.First; child != nil; child = child.Next {
-		writeXHTML(&b, child)
+	write := func(b textWriter) {
+		writeText(b, divBegin)
+		writeInner(b, text)
+		writeText(b, divEnd)
 	}
-	return &r4.Narrative{Status: "additional", Div: XHTML(b.String())}
+	if r.document.IsLarge(text) {
+		return &r4.Narrative{Status: "additional", Large: r.large(write)}
+	}
+	var b strings.Builder
+	write(&b)
+	return &r4.Narrative{Status: "additional", Div: b.String()}
 }
+
+const (
+	divBegin = `<div xmlns="http://www.w3.org/1999/xhtml">`
+	divEnd   = `</div>`
+)
 
 // XHTML wraps content in the div that a Narrative needs.
 func XHTML(inner string) string {
-	return `<div xmlns="http://www.w3.org/1999/xhtml">` + inner + `</div>`
+	return divBegin + inner + divEnd
 }
 
 // writeXHTML writes an element of the narrative. What is no element of it is left out around its words.
-func writeXHTML(b *strings.Builder, n *cda.Node) {
+func writeXHTML(b textWriter, n *cda.Node) {
 	if n.Name == "" {
-		b.WriteString(Escaped(n.Text))
+		writeEscaped(b, n.Text)
 		return
 	}
 	name := xhtmlElements.Of(n.Name)
@@ -39,7 +50,7 @@ func writeXHTML(b *strings.Builder, n *cda.Node) {
 	}
 	if n.Name == "list" || n.Name == "item" {
 		if caption := n.At("caption"); caption != nil && n.Name == "list" {
-			b.WriteString("<p>" + Escaped(caption.Words()) + "</p>")
+			writeText(b, "<p>"+Escaped(caption.Words())+"</p>")
 		}
 	}
 	if name == "" || name == "caption" && n.Parent.Name != "table" {
@@ -48,27 +59,27 @@ func writeXHTML(b *strings.Builder, n *cda.Node) {
 		}
 		return
 	}
-	b.WriteString("<" + name)
+	writeText(b, "<"+name)
 	writeAttributes(b, n)
 	if name == "br" || name == "col" || name == "hr" {
-		b.WriteString("/>")
+		writeText(b, "/>")
 		return
 	}
-	b.WriteString(">")
+	writeText(b, ">")
 	writeInner(b, n)
-	b.WriteString("</" + name + ">")
+	writeText(b, "</"+name+">")
 }
 
 // writeInner writes the content of an element of the narrative as XHTML.
-func writeInner(b *strings.Builder, n *cda.Node) {
-	for child := n.First; child != nil; child = child.Next {
+func writeInner(b textWriter, n *cda.Node) {
+	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		writeXHTML(b, child)
 	}
 }
 
 // writeAttributes keeps what entries refer to (ID), the shape of tables, emphasis, and links that a page may follow.
-func writeAttributes(b *strings.Builder, n *cda.Node) {
-	put := func(name, value string) { b.WriteString(" " + name + `="` + Escaped(value) + `"`) }
+func writeAttributes(b textWriter, n *cda.Node) {
+	put := func(name, value string) { writeText(b, " "+name+`="`+Escaped(value)+`"`) }
 	if id := n.Attr("ID"); id != "" {
 		put("id", id)
 	}
@@ -90,23 +101,36 @@ func writeAttributes(b *strings.Builder, n *cda.Node) {
 
 // Escaped writes a text for XHTML, between elements and in attributes.
 func Escaped(text string) string {
-	if !strings.ContainsAny(text, `&<>"`) {
+	if !strings.ContainsAny(text, escapedBytes) {
 		return text
 	}
 	var b strings.Builder
-	for i := range len(text) {
-		switch text[i] {
-		case '&':
-			b.WriteString("&amp;")
-		case '<':
-			b.WriteString("&lt;")
-		case '>':
-			b.WriteString("&gt;")
-		case '"':
-			b.WriteString("&quot;")
-		default:
-			b.WriteByte(text[i])
-		}
-	}
+	writeEscaped(&b, text)
 	return b.String()
 }
+
+const escapedBytes = `&<>"`
+
+func writeEscaped(b textWriter, text string) {
+	for {
+		at := strings.IndexAny(text, escapedBytes)
+		if at < 0 {
+			writeText(b, text)
+			return
+		}
+		writeText(b, text[:at])
+		switch text[at] {
+		case '&':
+			writeText(b, "&amp;")
+		case '<':
+			writeText(b, "&lt;")
+		case '>':
+			writeText(b, "&gt;")
+		case '"':
+			writeText(b, "&quot;")
+		}
+		text = text[at+1:]
+	}
+}
+
+func writeText(b textWriter, text string) { _, _ = b.WriteString(text) }

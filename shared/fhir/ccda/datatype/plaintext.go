@@ -10,32 +10,44 @@ import (
 // PlainText returns the content of an element of the narrative without markup: a line for each paragraph, item and row,
 // with tabs between cells. A text without elements keeps its own lines.
 func PlainText(n *cda.Node) string {
-	if n.First != nil && n.First.Next == nil && n.First.Name == "" {
-		return strings.TrimSpace(n.First.Text)
-	}
-	var w lineWriter
-	w.inner(n)
-	w.end()
-	return strings.Join(w.lines, "\n")
+	var b strings.Builder
+	writePlain(&b, n)
+	return b.String()
 }
 
-// lineWriter collects lines of text.
+// writePlain writes the PlainText of an element.
+func writePlain(b textWriter, n *cda.Node) {
+	if text, isOnly := n.OnlyText(); isOnly {
+		writeText(b, strings.TrimSpace(text))
+		return
+	}
+	w := lineWriter{to: b}
+	w.inner(n)
+	w.end()
+}
+
+// lineWriter writes lines of text.
 type lineWriter struct {
-	lines []string
-	line  strings.Builder
+	to      textWriter
+	isBegun bool // a line has been written
+	line    strings.Builder
 }
 
 // end ends the current line unless it is empty.
 func (w *lineWriter) end() {
 	if line := strings.Trim(w.line.String(), " \t"); line != "" {
-		w.lines = append(w.lines, line)
+		if w.isBegun {
+			_ = w.to.WriteByte('\n')
+		}
+		writeText(w.to, line)
+		w.isBegun = true
 	}
 	w.line.Reset()
 }
 
 func (w *lineWriter) inner(n *cda.Node) {
 	number := 0
-	for child := n.First; child != nil; child = child.Next {
+	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		if child.Name == "item" || child.Name == "li" {
 			number++
 		}

@@ -15,11 +15,13 @@ import (
 type Reader struct {
 	document *cda.Document
 	account  Account
-	dropped  map[*cda.Node]bool // elements that have been counted, however often they are read
+	dropped  map[int32]bool // elements that have been counted, however often they are read, by number
 }
 
 // Account records which parts of a document have been read and what could not be.
 type Account interface {
+	// Sources has the functions that write what is too large to be held.
+	Sources() r4.Sources
 	// Take marks a statement or code as covered by a resource.
 	Take(n *cda.Node)
 	// Affords reports whether the budget allows so many more bytes, and counts what as dropped if not.
@@ -66,13 +68,13 @@ func (r *Reader) Dose(n *cda.Node) *r4.Quantity {
 
 // isFirst reports whether an element that leaves no trace is to be counted: it may be read several times.
 func (r *Reader) isFirst(n *cda.Node) bool {
-	if r.dropped[n] {
+	if r.dropped[n.Number] {
 		return false
 	}
 	if r.dropped == nil {
-		r.dropped = map[*cda.Node]bool{}
+		r.dropped = map[int32]bool{}
 	}
-	r.dropped[n] = true
+	r.dropped[n.Number] = true
 	return true
 }
 

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-func TestIsUnnamedTellsNamesFromWordsWithoutOne(t *testing.T) {
+func TestIsUnnamedDistinguishesNamesFromPlaceholders(t *testing.T) {
 	t.Parallel()
 	const local = "urn:oid:2.16.840.1.113883.19.77"
 	for _, c := range []struct {

@@ -27,8 +27,7 @@ func BytesOf(n *cda.Node) []byte {
 	var b strings.Builder
 	n.Write(&b)
 	text := b.String()
-	if n.Attr("representation") == "B64" ||
-		n.Attr("representation") == "" && !strings.HasPrefix(n.Attr("mediaType"), "text/") {
+	if isPacked(n) {
 		packed := strings.Join(strings.Fields(text), "")
 		if raw, err := base64.StdEncoding.DecodeString(packed); err == nil {
 			return raw

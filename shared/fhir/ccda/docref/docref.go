@@ -27,23 +27,10 @@ func Attached(a *r4.Attachment) []r4.DocumentContent {
 	return []r4.DocumentContent{{Attachment: a}}
 }
 
-// WordsAs returns parts of the narrative, one after the other, as XHTML and as plain text (C-CDA on FHIR, "Notes":
-// /text/reference/@value).
-func WordsAs(parts ...*cda.Node) []r4.DocumentContent {
-	var html strings.Builder
-	plain := make([]string, 0, len(parts))
-	for _, n := range parts {
-		part := datatype.Fragment(n)
-		if len(parts) > 1 { // mixed content of an entry's text: "Narrative Text"
-			part = "<div>" + part + "</div>"
-		}
-		html.WriteString(part)
-		plain = append(plain, datatype.PlainText(n))
-	}
-	return append(
-		Attached(&r4.Attachment{ContentType: "application/xhtml+xml", Data: []byte(datatype.XHTML(html.String()))}),
-		Attached(&r4.Attachment{ContentType: "text/plain", Data: []byte(strings.Join(plain, "\n"))})...,
-	)
+// WordsAs returns parts of the narrative as XHTML and as plain text.
+func WordsAs(c *statement.Context, parts ...*cda.Node) []r4.DocumentContent {
+	markup, plain := c.Read.Forms(parts...)
+	return append(Attached(markup), Attached(plain)...)
 }
 
 // OfWords makes a DocumentReference of the words of a section.
@@ -58,7 +45,7 @@ func OfWords(c *statement.Context, section *cda.Node) {
 		Category: Category(), Subject: c.Patient, Date: c.Read.InstantOf(c.Make.Author(section).Time),
 		Author:    c.Make.AuthorsOf(section),
 		Custodian: c.Make.Party(c.Document.Root.At("custodian")).Organization, Description: section.At("title").Words(),
-		Content: WordsAs(text),
+		Content: WordsAs(c, text),
 	}
 	if r.Date == "" {
 		r.Date = c.Read.Instant(c.Document.Root.At("effectiveTime"))
@@ -78,7 +65,7 @@ func OfWords(c *statement.Context, section *cda.Node) {
 func SectionHeader(c *statement.Context, kind string, section *cda.Node) r4.Header {
 	return c.Emit.HeaderWith(kind, emit.Derive(
 		c.Emit.Salt, kind, c.Emit.Key, cda.RealID(section), cda.CodeOf(section.At("code")), section.At("title").Words(),
-		cda.DigestOf(section.At("text").Words())))
+		cda.DigestOfWords(section.At("text"))))
 }
 
 // ExternalAct makes DocumentReferences of the documents that an act refers to.

@@ -49,8 +49,9 @@ func AddUnstructured(c *statement.Context, text *cda.Node) {
 	default:
 		b := &r4.Binary{
 			Header:      c.Emit.HeaderWith("Binary", emit.Derive(c.Emit.Salt, "Binary", c.Emit.Version)),
-			ContentType: a.ContentType, Data: datatype.BytesOf(text),
+			ContentType: a.ContentType,
 		}
+		b.Data, b.Large = c.Read.Data(text)
 		a.URL = c.Emit.AddEntity(b).Reference
 	}
 	r.Content = []r4.DocumentContent{{Attachment: a}}

@@ -1,6 +1,9 @@
 package emit
 
-import "recordbridge/shared/fhir/ccda/r4"
+import (
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/r4"
+)
 
 // What a document may become is bounded by its size. A document can refer to one long text, name or code thousands of
 // times, and each reference is written out in FHIR. Real documents become at most three times their size (docs/ccda.md,
@@ -88,9 +91,9 @@ func LeftOut() *r4.Reference { return &r4.Reference{Display: "Left out: the docu
 func NotStated() *r4.Reference { return &r4.Reference{Display: "Not stated by the document"} }
 
 // After runs do when every statement has its resource, unless the resource of the reference was left out.
-func (e *Emitter) After(ref *r4.Reference, do func()) {
+func (e *Emitter) After(ref *r4.Reference, n *cda.Node, do func(n *cda.Node)) {
 	if r4.IsKept(ref) {
-		e.Afterwards(do)
+		e.Afterwards(n, do)
 	}
 }
 

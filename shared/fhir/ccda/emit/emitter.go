@@ -14,11 +14,13 @@ type Emitter struct {
 	Names
 
 	Salt      string // empty, or the patient's id in a set where another patient's facts have the same ids
-	resources []r4.Resource
-	index     map[string]int // of resources, by "Type/id"
+	document  *cda.Document
+	sources   r4.Sources
+	store     *Store
+	latest    int32 // the resource that Merge has added or completed last
 	filler    r4.Filler
-	taken     []bool                   // statements and codes that a resource covers, by the number of their node
-	facts     map[*cda.Node]*r4.Header // the resource that states each statement
+	taken     []bool          // statements and codes that a resource covers, by the number of their node
+	facts     map[int32]int32 // the place of the resource that states each statement, by the number of its node
 	later     []func()
 	report    DocumentReport
 	merged    int
@@ -27,12 +29,13 @@ type Emitter struct {
 	textsLost int
 }
 
-// New returns an Emitter for a document of so many bytes.
-func New(d *cda.Document, bytes int, salt string) *Emitter {
+// New returns an Emitter for a document of so many bytes. If packer is not nil, the resources of large documents are
+// packed between entries (Pack).
+func New(d *cda.Document, bytes int, salt string, packer *r4.Packer) *Emitter {
 	names := NamesOf(d.Root)
 	return &Emitter{
-		Names: names, Salt: salt,
-		index: map[string]int{}, taken: make([]bool, d.Elements), facts: map[*cda.Node]*r4.Header{},
+		Names: names, Salt: salt, document: d, sources: r4.Sources{},
+		store: NewStore(packer), taken: make([]bool, d.Elements), facts: map[int32]int32{},
 		budget: budgetOf(bytes),
 		report: DocumentReport{
 			Source: names.Source, Code: cda.CodeOf(d.Root.At("code")),
@@ -46,14 +49,15 @@ func New(d *cda.Document, bytes int, salt string) *Emitter {
 func (e *Emitter) RunLater() {
 	for _, do := range e.later {
 		do()
+		e.Pack()
 	}
 }
 
 // Report returns the document's report with its resources counted.
 func (e *Emitter) Report() DocumentReport {
 	clear(e.report.Resources)
-	for _, r := range e.resources {
-		e.report.Resources[r.Base().ResourceType]++
+	for at := range e.store.Len() {
+		e.report.Resources[e.store.Type(int32(at))]++
 	}
 	return e.report
 }
@@ -61,16 +65,26 @@ func (e *Emitter) Report() DocumentReport {
 // Merged returns how many resources completed an earlier one of the document.
 func (e *Emitter) Merged() int { return e.merged }
 
+// Seen is ResourceOf for a resource that is only read, and not kept.
+func Seen[T any](e *Emitter, ref *r4.Reference) *T {
+	at, known := e.store.Find(ref.Reference)
+	if !known {
+		return nil
+	}
+	r, _ := any(e.store.See(at)).(*T)
+	return r
+}
+
 // ResourceOf returns the resource that a reference leads to, with what later ones of its id added; nil if it is of
 // another type.
 func ResourceOf[T any](e *Emitter, ref *r4.Reference) *T {
 	if ref == nil {
 		return nil
 	}
-	at, known := e.index[ref.Reference]
+	at, known := e.store.Find(ref.Reference)
 	if !known {
 		return nil
 	}
-	r, _ := any(e.resources[at]).(*T)
+	r, _ := any(e.store.Get(at)).(*T)
 	return r
 }

@@ -5,17 +5,24 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Resources returns all resources in the order in which they were started.
-func (e *Emitter) Resources() []r4.Resource { return e.resources }
+// Store returns the store of all resources, in the order in which they were started.
+func (e *Emitter) Store() *Store { return e.store }
+
+// Pack packs the resources of large documents until they are needed again. Rules may not keep pointers to resources, or
+// to their headers, from one entry to the next one.
+func (e *Emitter) Pack() { e.store.Pack() }
 
 // Head returns the header of the resource that a reference leads to, or nil.
 func (e *Emitter) Head(ref *r4.Reference) *r4.Header {
-	at, known := e.index[ref.Reference]
+	at, known := e.store.Find(ref.Reference)
 	if !known {
 		return nil
 	}
-	return e.resources[at].Base()
+	return e.store.Get(at).Base()
 }
+
+// Sources has the functions that write what is too large to be held.
+func (e *Emitter) Sources() r4.Sources { return e.sources }
 
 // CountMerged counts a resource that completes an earlier one.
 func (e *Emitter) CountMerged() { e.merged++ }
@@ -46,14 +53,22 @@ func (e *Emitter) CountText(isKept bool) {
 func (e *Emitter) IsFull() bool { return e.budget.isFull }
 
 // Afterwards runs do when every statement has its resource.
-func (e *Emitter) Afterwards(do func()) { e.later = append(e.later, do) }
+// do gets the node of n, which a large document reads again.
+func (e *Emitter) Afterwards(n *cda.Node, do func(n *cda.Node)) {
+	number := n.Number
+	e.later = append(e.later, func() { do(e.document.Node(number)) })
+}
 
 // Reference returns a reference to the resource that states a statement, or nil.
 func (e *Emitter) Reference(n *cda.Node) *r4.Reference {
-	if head := e.Fact(n); head != nil {
-		return head.Reference()
+	if n == nil {
+		return nil
 	}
-	return nil
+	at, known := e.facts[n.Number]
+	if !known {
+		return nil
+	}
+	return &r4.Reference{Reference: e.store.Name(at)}
 }
 
 // Take marks a statement or a code as covered by a resource.
@@ -64,13 +79,42 @@ func (e *Emitter) IsTaken(n *cda.Node) bool { return e.taken[n.Number] }
 
 // SetFact records the resource that states a statement. The first one stays.
 func (e *Emitter) SetFact(n *cda.Node, head *r4.Header) {
-	if e.facts[n] == nil {
-		e.facts[n] = head
+	if e.HasFact(n.Number) {
+		return
 	}
+	at := e.latest
+	if name := head.ResourceType + "/" + head.ID; e.store.Len() == 0 || e.store.Name(at) != name {
+		at, _ = e.store.Find(name)
+	}
+	e.facts[n.Number] = at
 }
 
 // Fact returns the header of the resource that states a statement, or nil.
-func (e *Emitter) Fact(n *cda.Node) *r4.Header { return e.facts[n] }
+func (e *Emitter) Fact(n *cda.Node) *r4.Header {
+	if n == nil {
+		return nil
+	}
+	at, known := e.facts[n.Number]
+	if !known {
+		return nil
+	}
+	return e.store.Get(at).Base()
+}
+
+// ReferenceTo returns a reference to a resource that has been added.
+func (e *Emitter) ReferenceTo(head *r4.Header) *r4.Reference {
+	ref := head.Reference()
+	if at, known := e.store.Find(ref.Reference); known {
+		ref.Reference = e.store.Name(at) // whose memory it shares
+	}
+	return ref
+}
+
+// HasFact reports whether a resource states the statement of a number.
+func (e *Emitter) HasFact(number int32) bool {
+	_, known := e.facts[number]
+	return known
+}
 
 // Drop counts a part of the document that leaves no trace although it states something.
 func (e *Emitter) Drop(what, reason string) { e.drop(Dropped{What: what, Reason: reason, Count: 1}) }

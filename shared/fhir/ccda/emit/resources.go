@@ -74,17 +74,17 @@ func anyCode(n *cda.Node) string {
 func (e *Emitter) Merge(r r4.Resource, told []*cda.Node) *r4.Header {
 	head := r.Base()
 	name := head.ResourceType + "/" + head.ID
-	if at, known := e.index[name]; known && len(told) > 0 && !r4.Agree(e.resources[at], r) {
+	if at, known := e.store.Find(name); known && len(told) > 0 && !r4.Agree(e.store.Get(at), r) {
 		head.ID = Derive(head.ID, cda.Digest(told[0]))
 		name = head.ResourceType + "/" + head.ID
 	}
-	if at, known := e.index[name]; known {
-		e.filler.Fill(e.resources[at], r)
+	if at, known := e.store.Find(name); known {
+		e.filler.Fill(e.store.Get(at), r)
 		e.merged++
-		return e.resources[at].Base()
+		e.latest = at
+		return e.store.Get(at).Base()
 	}
-	e.index[name] = len(e.resources)
-	e.resources = append(e.resources, r)
+	e.latest = e.store.Add(name, r, true)
 	return head
 }
 
@@ -99,11 +99,10 @@ func (e *Emitter) AddEntity(r r4.Resource) *r4.Reference {
 // Keep is AddEntity for a resource that the budget already includes.
 func (e *Emitter) Keep(r r4.Resource) *r4.Reference {
 	name := r.Base().ResourceType + "/" + r.Base().ID
-	if at, known := e.index[name]; known {
-		e.filler.Fill(e.resources[at], r)
+	if at, known := e.store.Find(name); known {
+		e.filler.Fill(e.store.Get(at), r)
 	} else {
-		e.index[name] = len(e.resources)
-		e.resources = append(e.resources, r)
+		e.store.Add(name, r, false)
 	}
 	return r.Base().Reference()
 }

@@ -16,17 +16,17 @@ type Maker struct {
 	read     *datatype.Reader
 	emit     *emit.Emitter
 
-	parties   map[*cda.Node]Party           // by their participation
-	authors   map[*cda.Node]*cda.Node       // of sections and the document
-	roles     map[string]Party              // by each of their ids
-	specimens map[*cda.Node][]*r4.Reference // by their statement
+	parties   map[int32]Party           // by the number of their participation
+	authors   map[int32]*cda.Node       // of sections and the document, by their number
+	roles     map[string]Party          // by each of their ids
+	specimens map[int32][]*r4.Reference // by the number of their statement
 }
 
 // NewMaker returns a Maker for a document about a patient.
 func NewMaker(document *cda.Document, patient *r4.Reference, read *datatype.Reader, to *emit.Emitter) *Maker {
 	return &Maker{
 		document: document, patient: patient, read: read, emit: to,
-		parties: map[*cda.Node]Party{}, authors: map[*cda.Node]*cda.Node{}, roles: map[string]Party{},
-		specimens: map[*cda.Node][]*r4.Reference{},
+		parties: map[int32]Party{}, authors: map[int32]*cda.Node{}, roles: map[string]Party{},
+		specimens: map[int32][]*r4.Reference{},
 	}
 }

@@ -122,10 +122,10 @@ func (m *Maker) Conducted(n *cda.Node) Party {
 
 // authorAround finds the author of a section or document once, since there are thousands of entries to pass on the way.
 func (m *Maker) authorAround(n *cda.Node) *cda.Node {
-	author, known := m.authors[n]
+	author, known := m.authors[n.Number]
 	if !known {
 		author = n.At("author")
-		m.authors[n] = author
+		m.authors[n.Number] = author
 	}
 	return author
 }
@@ -150,7 +150,7 @@ func (m *Maker) Party(n *cda.Node) Party {
 	if n == nil {
 		return Party{}
 	}
-	if known, ok := m.parties[n]; ok {
+	if known, ok := m.parties[n.Number]; ok {
 		return known
 	}
 	var p Party
@@ -162,7 +162,7 @@ func (m *Maker) Party(n *cda.Node) Party {
 		break
 	}
 	p.Time = m.read.Start(n.At("time"))
-	m.parties[n] = p
+	m.parties[n.Number] = p
 	return p
 }
 

@@ -12,7 +12,10 @@ import (
 // Specimens makes Specimens of those that a statement names (C-CDA on FHIR, "Results": Specimen). If a procedure in the
 // same organizer took one, that procedure states how.
 func (m *Maker) Specimens(n *cda.Node) []*r4.Reference {
-	if list, known := m.specimens[n]; known { // of an organizer, for each of its members
+	if n == nil {
+		return nil
+	}
+	if list, known := m.specimens[n.Number]; known { // of an organizer, for each of its members
 		return list
 	}
 	var list []*r4.Reference
@@ -29,7 +32,7 @@ func (m *Maker) Specimens(n *cda.Node) []*r4.Reference {
 			list = append(list, m.emit.AddEntity(s))
 		}
 	}
-	m.specimens[n] = list
+	m.specimens[n.Number] = list
 	return list
 }
 

@@ -165,8 +165,9 @@ func AddProvenance(c *statement.Context, comp *r4.Composition) {
 	if p.Recorded == "" {
 		p.RecordedElement = datatype.Absent(d.At("effectiveTime"))
 	}
-	for _, r := range c.Emit.Resources() {
-		p.Target = append(p.Target, *r.Base().Reference())
+	p.Target = make([]r4.Reference, 0, c.Emit.Store().Len()+1)
+	for name := range c.Emit.Store().Names() {
+		p.Target = append(p.Target, r4.Reference{Reference: name})
 	}
 	const types = "http://terminology.hl7.org/CodeSystem/provenance-participant-type"
 	for author := range d.Each("author") {

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/testkit/ccdatest"
 )
 
-func TestThePatientHasWhatUSCoreAsksFor(t *testing.T) {
+func TestPatientHasUSCoreElements(t *testing.T) {
 	t.Parallel()
 	ccdatest.Wants(t, ccdatest.DocumentFacts(t, ccdatest.Document(`<recordTarget><patientRole><id root="2.16.840.1.113883.4.1" extension="999-00-1111"/><id root="2.16.840.1.113883.4.6"/><id nullFlavor="NI"/>
 <addr use="HP"><streetAddressLine>1 Oak Lane</streetAddressLine><city>Sample</city><state>OR</state><postalCode>97000</postalCode><country>US</country></addr>
@@ -29,27 +29,27 @@ func TestThePatientHasWhatUSCoreAsksFor(t *testing.T) {
 	)
 }
 
-func TestAPatientOfWhomNothingIsSaidIsStillOne(t *testing.T) {
+func TestPatientIsMadeWhenNothingIsStated(t *testing.T) {
 	t.Parallel()
 	ccdatest.Wants(t, ccdatest.DocumentFacts(t, ccdatest.Document("", "")), "Patient | gender=unknown | _birthDate.extension.valueCode=unknown",
 		"Composition | author.display=Unknown | title=Summary | subject.reference | date=2020-01-02T03:04:05-05:00 | meta.source=urn:uuid:7f53dbe6-935c-52d9-99aa-c44e64267b65",
 		"Provenance | target.0.reference | recorded=2020-01-02T03:04:05-05:00 | agent.who.display=Unknown | entity.role=source")
 }
 
-func TestTheHeaderSaysItsLanguageAndWhomToCall(t *testing.T) {
+func TestHeaderKeepsLanguageAndContacts(t *testing.T) {
 	t.Parallel()
 	ccdatest.Wants(t, ccdatest.DocumentFacts(t, ccdatest.Document(`<languageCode code="en-US"/>`+ccdatest.SomePatient+`<participant typeCode="IND"><associatedEntity classCode="ECON"><code code="SPS" codeSystem="2.16.840.1.113883.5.111"/>
 <associatedPerson><name><given>B</given><family>Spouse</family></name></associatedPerson></associatedEntity></participant>`, "")),
 		"Composition | language=en-US", "RelatedPerson | relationship.0.coding.code=SPS | relationship.1.coding.code=ECON | name.family=Spouse")
 }
 
-func TestAConsentOfTheHeaderIsTold(t *testing.T) {
+func TestHeaderConvertsConsent(t *testing.T) {
 	t.Parallel()
 	ccdatest.Wants(t, ccdatest.DocumentFacts(t, ccdatest.Document(ccdatest.SomePatient+`<authorization><consent><id root="2.16.840.1.113883.19.5" extension="c"/><code code="59284-0" codeSystem="2.16.840.1.113883.6.1"/>
 <statusCode code="completed"/></consent></authorization>`, "")), "Consent | status=active | scope.coding.code=patient-privacy | category.coding.code=59284-0 | identifier.value=c | !dateTime")
 }
 
-func TestPeopleAreOfWorkOrFamilyAndHaveOneName(t *testing.T) {
+func TestHeaderDistinguishesPractitionersFromRelatives(t *testing.T) {
 	t.Parallel()
 	person := func(id, code, name string) string {
 		return `<informant><assignedEntity>` + id + code + `<assignedPerson><name>` + name + `</name></assignedPerson></assignedEntity></informant>`
@@ -60,7 +60,7 @@ func TestPeopleAreOfWorkOrFamilyAndHaveOneName(t *testing.T) {
 		"Practitioner | name.0.family=Sample | name.0.prefix.0=Dr. | !name.1", "RelatedPerson | name.0.family=Alder | relationship.coding.code=SPS")
 }
 
-func TestTheHeaderNamesItsPeople(t *testing.T) {
+func TestHeaderConvertsParticipants(t *testing.T) {
 	t.Parallel()
 	person := func(element, id, family, more string) string {
 		return `<` + element + `><id root="2.16.840.1.113883.4.6" extension="` + id + `"/>` + more + `<assignedPerson><name><given>A</given><family>` + family + `</family></name></assignedPerson></` + element + `>`
@@ -100,7 +100,7 @@ func TestTheHeaderNamesItsPeople(t *testing.T) {
 	}
 }
 
-func TestABodyThatIsNoXMLIsKept(t *testing.T) {
+func TestUnstructuredBodyBecomesBinary(t *testing.T) {
 	t.Parallel()
 	body := func(text string) string {
 		return ccdatest.Document(ccdatest.SomePatient, `<nonXMLBody>`+text+`</nonXMLBody>`)
@@ -112,7 +112,7 @@ Ri0=</text>`)), "DocumentReference | content.attachment.contentType=application/
 	ccdatest.Wants(t, ccdatest.DocumentFacts(t, body(`<text mediaType="application/pdf"><reference value="a file.pdf"/></text>`)), "DocumentReference | content.attachment.url=a%20file.pdf")
 }
 
-func TestNarrativeIsKeptWithoutWhatCouldAct(t *testing.T) {
+func TestNarrativeDropsScriptsFormsAndStyles(t *testing.T) {
 	t.Parallel()
 	resources := ccdatest.DocumentFacts(t, ccdatest.Document(ccdatest.SomePatient, `<structuredBody><component><section><code code="10164-2" codeSystem="2.16.840.1.113883.6.1"/><title>History</title><text>
 <paragraph ID="p1" onclick="x()">A &lt; B <content styleCode="Bold">bold</content></paragraph><script>alert(1)</script><linkHtml href="javascript:x()">here</linkHtml>

@@ -32,7 +32,7 @@ type Observation struct {
 	Component       []Component       `json:"component,omitempty"`
 }
 
-// ReferenceRange is what a value is compared with.
+// ReferenceRange states the range with which a value is compared.
 type ReferenceRange struct {
 	Low       *Quantity         `json:"low,omitempty"`
 	High      *Quantity         `json:"high,omitempty"`
@@ -79,14 +79,14 @@ type Condition struct {
 	Note            []Annotation       `json:"note,omitempty" merge:"union"`
 }
 
-// ConditionStage is how far a Condition has come.
+// ConditionStage states the stage of a Condition.
 type ConditionStage struct {
 	Summary    *CodeableConcept `json:"summary,omitempty"`
 	Assessment []Reference      `json:"assessment,omitempty"`
 	Type       *CodeableConcept `json:"type,omitempty"`
 }
 
-// ConditionSupport is what a Condition rests on.
+// ConditionSupport holds the evidence for a Condition.
 type ConditionSupport struct {
 	Code   []CodeableConcept `json:"code,omitempty"`
 	Detail []Reference       `json:"detail,omitempty"`
@@ -150,7 +150,7 @@ type Encounter struct {
 	Provider        *Reference             `json:"serviceProvider,omitempty"`
 }
 
-// EncounterParticipant is who took part.
+// EncounterParticipant names a participant of an Encounter.
 type EncounterParticipant struct {
 	Type       []CodeableConcept `json:"type,omitempty"`
 	Period     *Period           `json:"period,omitempty"`
@@ -163,13 +163,13 @@ type EncounterDiagnosis struct {
 	Use       *CodeableConcept `json:"use,omitempty"`
 }
 
-// EncounterHospital is how the patient came and left.
+// EncounterHospital holds the details of admission and discharge.
 type EncounterHospital struct {
 	AdmitSource *CodeableConcept `json:"admitSource,omitempty"`
 	Discharge   *CodeableConcept `json:"dischargeDisposition,omitempty"`
 }
 
-// EncounterLocation is where it was.
+// EncounterLocation names a place of an Encounter.
 type EncounterLocation struct {
 	Location *Reference `json:"location"`
 	Period   *Period    `json:"period,omitempty"`

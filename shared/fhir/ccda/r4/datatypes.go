@@ -15,7 +15,7 @@ type Coding struct {
 	Display    string   `json:"display,omitempty"`
 }
 
-// Original is the text of a source for a primitive that has no value in FHIR. It is written as the element beside the
+// Original holds the source text of a primitive that has no value in FHIR. It is written as the element beside the
 // primitive, with the extension originalText (extension-originaltext.html).
 type Original string
 
@@ -98,6 +98,7 @@ type Attachment struct {
 	ContentType string `json:"contentType,omitempty"`
 	Language    string `json:"language,omitempty"`
 	Data        []byte `json:"data,omitempty"`
+	Large       *Large `json:"-"` // in place of Data
 	URL         string `json:"url,omitempty"`
 	Title       string `json:"title,omitempty"`
 	Creation    string `json:"creation,omitempty"`
@@ -151,7 +152,7 @@ type Value struct {
 	ValuePeriod          *Period          `json:"valuePeriod,omitempty" choice:"value"`
 }
 
-// Extension is what FHIR itself has no member for (extensibility.html). Either Extension or one value is set.
+// Extension holds a value for which FHIR has no member (extensibility.html). Either Extension or one value is set.
 type Extension struct {
 	URL                  string           `json:"url"`
 	Extension            []Extension      `json:"extension,omitempty"`
@@ -168,12 +169,12 @@ type Extension struct {
 	ValueTiming          *Timing          `json:"valueTiming,omitempty"`
 }
 
-// Element is what stands beside a primitive that has no value (json.html#primitive).
+// Element accompanies a primitive that has no value (json.html#primitive).
 type Element struct {
 	Extension []Extension `json:"extension,omitempty"`
 }
 
-// Dosage is how medication is taken (dosage.html).
+// Dosage states how medication is taken (dosage.html).
 type Dosage struct {
 	Sequence                 int               `json:"sequence,omitempty"`
 	Text                     string            `json:"text,omitempty"`
@@ -190,7 +191,7 @@ type Dosage struct {
 	MaxDosePerAdministration *Quantity         `json:"maxDosePerAdministration,omitempty"`
 }
 
-// DoseAndRate is how much at a time, and how fast (dosage.html).
+// DoseAndRate states the amount and the rate of a dose (dosage.html).
 type DoseAndRate struct {
 	DoseRange    *Range    `json:"doseRange,omitempty"`
 	DoseQuantity *Quantity `json:"doseQuantity,omitempty"`
@@ -199,7 +200,7 @@ type DoseAndRate struct {
 	RateQuantity *Quantity `json:"rateQuantity,omitempty"`
 }
 
-// Timing is when and how often (datatypes.html#Timing).
+// Timing states when, and how often, something happens (datatypes.html#Timing).
 type Timing struct {
 	Event  []string         `json:"event,omitempty"`
 	Repeat *Repeat          `json:"repeat,omitempty"`

@@ -23,7 +23,7 @@ type Composition struct {
 	Section         []CompositionSection  `json:"section,omitempty"`
 }
 
-// CompositionAttester is who attests a Composition.
+// CompositionAttester names a party that attests a Composition.
 type CompositionAttester struct {
 	Mode  string     `json:"mode"`
 	Time  string     `json:"time,omitempty"`
@@ -68,14 +68,14 @@ type Provenance struct {
 	Entity          []ProvenanceEntity `json:"entity,omitempty"`
 }
 
-// ProvenanceAgent is who had a part in it.
+// ProvenanceAgent names a party that took part in an activity.
 type ProvenanceAgent struct {
 	Type       *CodeableConcept `json:"type,omitempty"`
 	Who        *Reference       `json:"who"`
 	OnBehalfOf *Reference       `json:"onBehalfOf,omitempty"`
 }
 
-// ProvenanceEntity is what it was made from.
+// ProvenanceEntity names a source that an activity used.
 type ProvenanceEntity struct {
 	Role string     `json:"role"`
 	What *Reference `json:"what"`
@@ -115,7 +115,7 @@ type DocumentContent struct {
 	Format     *Coding     `json:"format,omitempty"`
 }
 
-// DocumentReferenceContext is where a document arose.
+// DocumentReferenceContext states the clinical context of a document.
 type DocumentReferenceContext struct {
 	Encounter []Reference       `json:"encounter,omitempty"`
 	Event     []CodeableConcept `json:"event,omitempty"`
@@ -129,5 +129,6 @@ type Binary struct {
 
 	ContentType string     `json:"contentType"`
 	Security    *Reference `json:"securityContext,omitempty"`
-	Data        []byte     `json:"data,omitempty"`
+	Data        []byte     `json:"data,omitempty" choice:"data"`
+	Large       *Large     `json:"-" choice:"data"` // in place of Data
 }

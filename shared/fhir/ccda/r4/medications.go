@@ -28,7 +28,7 @@ type MedicationRequest struct {
 	Dispense        *DispenseRequest  `json:"dispenseRequest,omitempty"`
 }
 
-// DispenseRequest is what a pharmacy may hand out.
+// DispenseRequest states the amounts and times that a pharmacy may dispense.
 type DispenseRequest struct {
 	ValidityPeriod *Period    `json:"validityPeriod,omitempty"`
 	Repeats        *int32     `json:"numberOfRepeatsAllowed,omitempty"`
@@ -58,13 +58,13 @@ type MedicationAdministration struct {
 	Dosage          *AdministrationDosage     `json:"dosage,omitempty"`
 }
 
-// AdministrationPerformer is who gave it.
+// AdministrationPerformer names a party that administered medication.
 type AdministrationPerformer struct {
 	Function *CodeableConcept `json:"function,omitempty"`
 	Actor    *Reference       `json:"actor"`
 }
 
-// AdministrationDosage is how it was given.
+// AdministrationDosage states how medication was administered.
 type AdministrationDosage struct {
 	Text         string           `json:"text,omitempty"`
 	Site         *CodeableConcept `json:"site,omitempty"`

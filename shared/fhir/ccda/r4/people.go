@@ -57,7 +57,7 @@ type Practitioner struct {
 	Qualification []Qualification `json:"qualification,omitempty" merge:"union"`
 }
 
-// Qualification is what a Practitioner is qualified for.
+// Qualification states a qualification of a Practitioner.
 type Qualification struct {
 	Code *CodeableConcept `json:"code"`
 }

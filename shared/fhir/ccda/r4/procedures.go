@@ -30,13 +30,13 @@ type Procedure struct {
 	FocalDevice        []FocalDevice        `json:"focalDevice,omitempty" merge:"union"`
 }
 
-// ProcedurePerformer is who did it.
+// ProcedurePerformer names a performer of a Procedure.
 type ProcedurePerformer struct {
 	Function *CodeableConcept `json:"function,omitempty"`
 	Actor    *Reference       `json:"actor"`
 }
 
-// FocalDevice is what has been put in, taken out or changed.
+// FocalDevice names a device that was implanted, removed or changed.
 type FocalDevice struct {
 	Action      *CodeableConcept `json:"action,omitempty"`
 	Manipulated *Reference       `json:"manipulated"`
@@ -72,20 +72,20 @@ type Immunization struct {
 	Protocol         []ImmunizationProtocol  `json:"protocolApplied,omitempty"`
 }
 
-// ImmunizationPerformer is who gave, ordered or entered it.
+// ImmunizationPerformer names a party that gave, ordered or recorded an Immunization.
 type ImmunizationPerformer struct {
 	Function *CodeableConcept `json:"function,omitempty"`
 	Actor    *Reference       `json:"actor"`
 }
 
-// ImmunizationEducation is what the patient was given to read.
+// ImmunizationEducation describes the material that the patient received.
 type ImmunizationEducation struct {
 	DocumentType    string `json:"documentType,omitempty"`
 	Reference       string `json:"reference,omitempty"`
 	PublicationDate string `json:"publicationDate,omitempty"`
 }
 
-// ImmunizationReaction is what came of it.
+// ImmunizationReaction describes a reaction to an Immunization.
 type ImmunizationReaction struct {
 	Date   string     `json:"date,omitempty"`
 	Detail *Reference `json:"detail,omitempty"`
@@ -111,7 +111,7 @@ type SupplyDelivery struct {
 	Supplier         *Reference    `json:"supplier,omitempty"`
 }
 
-// SuppliedItem is what it was and how much.
+// SuppliedItem states the item and the amount of a SupplyDelivery.
 type SuppliedItem struct {
 	Quantity *Quantity        `json:"quantity,omitempty"`
 	Item     *CodeableConcept `json:"itemCodeableConcept,omitempty" choice:"item"`

@@ -23,7 +23,7 @@ type Header struct {
 	Extension    []Extension `json:"extension,omitempty" merge:"union"`
 }
 
-// Meta is where a resource is from, and codes of the source that have no member of their own in it.
+// Meta has the source of a resource, and the codes of that source that have no member of their own.
 type Meta struct {
 	Source string   `json:"source,omitempty"`
 	Tag    []Coding `json:"tag,omitempty"`
@@ -33,6 +33,7 @@ type Meta struct {
 type Narrative struct {
 	Status string `json:"status"`
 	Div    string `json:"div"`
+	Large  *Large `json:"-"` // in place of Div
 }
 
 // Base implements Resource for everything that embeds a Header.

@@ -71,13 +71,13 @@ type Consent struct {
 	Provision    *ConsentProvision `json:"provision,omitempty"`
 }
 
-// ConsentVerified is that somebody has asked whether it is still so.
+// ConsentVerified states whether, and with whom, a Consent was verified.
 type ConsentVerified struct {
 	Verified bool   `json:"verified"`
 	Date     string `json:"verificationDate,omitempty"`
 }
 
-// ConsentProvision is what is agreed to, from when to when, and whom it concerns.
+// ConsentProvision states the content, the period and the parties of a Consent.
 type ConsentProvision struct {
 	Period *Period           `json:"period,omitempty"`
 	Actor  []ConsentActor    `json:"actor,omitempty"`

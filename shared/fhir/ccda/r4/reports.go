@@ -33,7 +33,7 @@ type Specimen struct {
 	Note       []Annotation        `json:"note,omitempty" merge:"union"`
 }
 
-// SpecimenCollection is how a Specimen was taken.
+// SpecimenCollection states how a Specimen was collected.
 type SpecimenCollection struct {
 	Collector       *Reference       `json:"collector,omitempty"`
 	Collected       string           `json:"collectedDateTime,omitempty" choice:"collected"`

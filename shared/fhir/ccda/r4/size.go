@@ -58,6 +58,10 @@ func (s *sizer) members(v reflect.Value) {
 		switch {
 		case field.Anonymous:
 			s.members(member)
+		case tag == "-":
+			if large, ok := reflect.TypeAssert[*Large](member); ok && large != nil {
+				s.size += large.Encoded
+			}
 		case member.IsZero() && strings.HasSuffix(tag, ",omitempty"):
 		default:
 			s.size += len(tag) + len(`"":,`) // the options of the tag are counted too

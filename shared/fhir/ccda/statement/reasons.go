@@ -46,7 +46,7 @@ func IsReason(rel, n *cda.Node) bool {
 func (c *Context) Reason(
 	n *cda.Node, codes []r4.CodeableConcept, references []r4.Reference,
 ) ([]r4.CodeableConcept, []r4.Reference) {
-	for _, other := range c.Document.Acts[cda.RealID(n)] {
+	for other := range c.Document.Acts(cda.RealID(n), c.Emit.HasFact) {
 		if ref := c.Emit.Reference(other); ref != nil && strings.HasPrefix(ref.Reference, "Condition/") {
 			references = r4.AppendReference(references, *ref)
 		}

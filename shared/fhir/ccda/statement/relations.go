@@ -43,8 +43,8 @@ func (c *Context) Pointed(s *cda.Node) *r4.Reference {
 	if ref := c.Emit.Reference(s); ref != nil && !cda.IsTemplate(s, EntryReference) {
 		return ref
 	}
-	for _, named := range c.Document.Acts[cda.RealID(s)] {
-		if c.Emit.Fact(named) != nil && !cda.IsTemplate(named, EntryReference) {
+	for named := range c.Document.Acts(cda.RealID(s), c.Emit.HasFact) {
+		if !cda.IsTemplate(named, EntryReference) {
 			return c.Emit.Reference(named)
 		}
 	}

@@ -44,10 +44,11 @@ func (c *Context) Add(r r4.Resource, told ...*cda.Node) *r4.Reference {
 		c.Emit.SetFact(n, head)
 		c.Attribute(head, n, told[0])
 	}
+	ref := c.Emit.ReferenceTo(head)
 	if len(told) > 0 {
-		c.Open.Add(*head.Reference())
+		c.Open.Add(*ref)
 	}
-	return head.Reference()
+	return ref
 }
 
 // TagUntold keeps the codes of a statement's code, value and interpretation that no rule has read as tags.
@@ -67,10 +68,10 @@ func (c *Context) TagUntold(head *r4.Header, n *cda.Node) {
 // tagHidden keeps the codes of the removed parts of a negated statement as tags, such as the device of a procedure that
 // was not done.
 func (c *Context) tagHidden(head *r4.Header, n *cda.Node) {
-	if len(c.Document.Hidden[n]) == 0 || !cda.IsNegated(n) {
+	if len(n.Hidden()) == 0 || !cda.IsNegated(n) {
 		return
 	}
-	for _, part := range c.Document.Hidden[n] {
+	for _, part := range n.Hidden() {
 		for cd := range part.Descendants() {
 			if code, ok := datatype.Coding(cd); ok && cda.IsOneOf(cd.Name, "code", "value", "translation") {
 				code.Version = ""

@@ -34,7 +34,7 @@ func healthConcern(c *statement.Context, act *cda.Node) {
 		made = append(made, *concernAbout(c, act, about))
 	}
 	c.Emit.Take(act)
-	c.Emit.Afterwards(func() { relateConcern(c, act, made) })
+	c.Emit.Afterwards(act, func(act *cda.Node) { relateConcern(c, act, made) })
 }
 
 // concernAbout makes a Condition of a concern that holds no problem: of the value of what it is about, or of its words.
@@ -131,5 +131,5 @@ func riskConcern(c *statement.Context, act *cda.Node) {
 		r.Code.Text = cmp.Or(r.Code.Text, c.Read.Text(act.At("text")))
 	}
 	made := []r4.Reference{*c.Add(r, told...)}
-	c.Emit.Afterwards(func() { relateConcern(c, act, made) })
+	c.Emit.Afterwards(act, func(act *cda.Node) { relateConcern(c, act, made) })
 }

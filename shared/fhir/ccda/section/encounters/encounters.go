@@ -10,10 +10,21 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
+// isNamedAgain reports whether another statement has the id of this one.
+func isNamedAgain(c *statement.Context, n *cda.Node) bool {
+	count := 0
+	for range c.Document.Acts(cda.RealID(n), nil) {
+		if count++; count > 1 {
+			return true
+		}
+	}
+	return false
+}
+
 // encounterActivity makes an Encounter, or completes the one of the same id in the header (C-CDA on FHIR,
 // "Encounters").
 func encounterActivity(c *statement.Context, n *cda.Node) {
-	if n.At("code") == nil && n.At("effectiveTime") == nil && len(c.Document.Acts[cda.RealID(n)]) > 1 {
+	if n.At("code") == nil && n.At("effectiveTime") == nil && isNamedAgain(c, n) {
 		c.Emit.Take(n) // it only says in which encounter something else was
 		return
 	}

@@ -40,7 +40,7 @@ func goal(c *statement.Context, n *cda.Node) {
 	}
 	setGoalAuthor(c, g, n)
 	ref := c.Add(g, told...)
-	c.Emit.After(ref, func() { relateGoal(c, ref, n) })
+	c.Emit.After(ref, n, func(n *cda.Node) { relateGoal(c, ref, n) })
 }
 
 // goalDates returns the day on which a goal begins, and the day by which it is to be reached.
@@ -166,7 +166,7 @@ func priorityComponent(c *statement.Context, n *cda.Node) []r4.Component {
 // outcome makes an Observation of what came of an intervention, and says so in the goal that it evaluates.
 func outcome(c *statement.Context, n *cda.Node) {
 	ref := c.Add(surveyed(c, n), n)
-	c.Emit.After(ref, func() {
+	c.Emit.After(ref, n, func(n *cda.Node) {
 		o := emit.ResourceOf[r4.Observation](c.Emit, ref)
 		for _, goal := range r4.OfType(c.Related(n, "GEVL", "REFR", "RSON"), "Goal") {
 			statement.PertainsToGoal(&o.Header, goal)

@@ -92,15 +92,16 @@ func dicomUID(n *cda.Node) string {
 
 // images are the objects that the studies of a document list.
 type images struct {
-	byUID map[string]*cda.Node // nil until they are asked for
+	byUID map[string]int32 // the numbers of their statements; nil until they are asked for
 }
 
 // convert converts an object outside its series: the statement around it is derived from the object's study.
 func (all *images) convert(c *statement.Context, n *cda.Node) {
-	listed := all.of(c.Document.Root)[dicomUID(n)]
-	if listed == nil {
+	number, isListed := all.of(c.Document.Root)[dicomUID(n)]
+	if !isListed {
 		return
 	}
+	listed := c.Document.Node(number)
 	c.Emit.Take(n)
 	if when := n.At("effectiveTime"); when.Attr("value") != "" &&
 		when.Attr("value") == listed.At("effectiveTime").Attr("value") {
@@ -109,31 +110,31 @@ func (all *images) convert(c *statement.Context, n *cda.Node) {
 	if object := c.Emit.Fact(listed); object != nil {
 		c.Emit.SetFact(n, object)
 	}
-	c.Emit.Afterwards(func() {
+	c.Emit.Afterwards(n, func(n *cda.Node) {
 		about := cda.Outer(n)
 		for about != nil && c.Emit.Fact(about) == nil {
 			about = cda.Outer(about)
 		}
 		if o := emit.ResourceOf[r4.Observation](c.Emit, c.Emit.Reference(about)); o != nil &&
-			c.Emit.Fact(listed) != nil {
-			o.DerivedFrom = r4.AppendReference(o.DerivedFrom, *c.Emit.Reference(listed))
+			c.Emit.HasFact(number) {
+			o.DerivedFrom = r4.AppendReference(o.DerivedFrom, *c.Emit.Reference(c.Document.Node(number)))
 		}
 	})
 }
 
 // of returns the objects by their UIDs.
-func (all *images) of(document *cda.Node) map[string]*cda.Node {
+func (all *images) of(document *cda.Node) map[string]int32 {
 	if all.byUID != nil {
 		return all.byUID
 	}
-	all.byUID = map[string]*cda.Node{}
+	all.byUID = map[string]int32{}
 	for study := range document.Descendants() {
 		if !cda.IsTemplate(study, studyRoot) {
 			continue
 		}
 		for o := range study.Descendants() {
 			if uid := dicomUID(o); o.Name == "observation" && uid != "" {
-				all.byUID[uid] = o
+				all.byUID[uid] = o.Number
 			}
 		}
 	}

@@ -32,7 +32,7 @@ func supplyOrder(c *statement.Context, n *cda.Node) {
 	c.Add(r, told...)
 }
 
-// supplyIntent is that of the medication, and an order where the mood says nothing.
+// supplyIntent returns the intent of the medication; order if the mood states none.
 func supplyIntent(n *cda.Node) string {
 	if cda.IsOneOf(n.Attr("moodCode"), "", "EVN") {
 		return "order"

@@ -47,10 +47,10 @@ func noteActivity(c *statement.Context, n *cda.Node) {
 		}
 	}
 	ref := c.Add(r, n)
-	if text := n.At("text"); text.Words() != "" || text.At("reference").Attr("value") != "" {
+	if text := n.At("text"); text.HasWords() || text.At("reference").Attr("value") != "" {
 		c.Emit.CountText(hasContent && r4.IsKept(ref))
 	}
-	c.Emit.After(ref, func() { relateNote(c, ref, n) })
+	c.Emit.After(ref, n, func(n *cda.Node) { relateNote(c, ref, n) })
 }
 
 // relateNote adds the encounter of a note and what else it points to.
@@ -93,20 +93,21 @@ func noteStatus(n *cda.Node) string {
 func contents(c *statement.Context, text *cda.Node) []r4.DocumentContent {
 	url := text.At("reference").Attr("value")
 	kind := text.Attr("mediaType")
-	switch target := c.Document.Narrative[strings.TrimPrefix(url, "#")]; {
-	case target != nil && target.Words() != "" && text.Words() != "":
-		return docref.WordsAs(text, target)
-	case target != nil && target.Words() != "":
-		return docref.WordsAs(target)
+	switch target := c.Document.Named(strings.TrimPrefix(url, "#")); {
+	case target.HasWords() && text.HasWords():
+		return docref.WordsAs(c, text, target)
+	case target.HasWords():
+		return docref.WordsAs(c, target)
 	case text.Attr("representation") == "B64" ||
-		kind != "" && !strings.HasPrefix(kind, "text/plain") && text.Words() != "":
-		return docref.Attached(&r4.Attachment{
-			ContentType: cmp.Or(kind, "application/octet-stream"), Data: datatype.BytesOf(text),
-		})
+		kind != "" && !strings.HasPrefix(kind, "text/plain") && text.HasWords():
+		a := &r4.Attachment{ContentType: cmp.Or(kind, "application/octet-stream")}
+		c.Read.Attach(a, text)
+		return docref.Attached(a)
 	case url != "" && !strings.HasPrefix(url, "#") && !strings.ContainsAny(url, " \t\n"):
 		return docref.Attached(&r4.Attachment{ContentType: cmp.Or(kind, "application/octet-stream"), URL: url})
-	case text.Words() != "":
-		return docref.Attached(&r4.Attachment{ContentType: "text/plain", Data: []byte(datatype.PlainText(text))})
+	case text.HasWords():
+		_, plain := c.Read.Forms(text)
+		return docref.Attached(plain)
 	}
 	return nil
 }

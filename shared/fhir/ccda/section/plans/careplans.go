@@ -2,6 +2,7 @@ package plans
 
 import (
 	"cmp"
+	"strings"
 
 	"recordbridge/shared/fhir/ccda/cda"
 	"recordbridge/shared/fhir/ccda/datatype"
@@ -27,7 +28,7 @@ func (all *carePlans) convertAssessment(c *statement.Context, section *cda.Node)
 // convert makes a CarePlan of a section (US Core CarePlan): its words as the text, its entries as what is planned. The
 // goals and health concerns of the document belong to it, wherever they stand.
 func (all *carePlans) convert(c *statement.Context, section *cda.Node) {
-	text := datatype.NarrativeOf(section.At("text"))
+	text := c.Read.NarrativeOf(section.At("text"))
 	entries := c.Open.List
 	if text == nil && entries == nil {
 		return
@@ -74,7 +75,7 @@ func (all *carePlans) convert(c *statement.Context, section *cda.Node) {
 	c.Open.Add(*ref)
 	if all.first == nil { // one is enough: the goals of the document are not those of each of its plans
 		all.first = ref
-		c.Emit.After(ref, func() { completeCarePlan(c, ref) })
+		c.Emit.After(ref, section, func(*cda.Node) { completeCarePlan(c, ref) })
 	}
 }
 
@@ -84,15 +85,15 @@ func planStatus(c *statement.Context, entries []r4.Reference) string {
 	status := "unknown"
 	for _, entry := range entries {
 		of := ""
-		if r := emit.ResourceOf[r4.ServiceRequest](c.Emit, &entry); r != nil {
+		if r := emit.Seen[r4.ServiceRequest](c.Emit, &entry); r != nil {
 			of = r.Status
-		} else if r := emit.ResourceOf[r4.MedicationRequest](c.Emit, &entry); r != nil {
+		} else if r := emit.Seen[r4.MedicationRequest](c.Emit, &entry); r != nil {
 			of = r.Status
-		} else if r := emit.ResourceOf[r4.DeviceRequest](c.Emit, &entry); r != nil {
+		} else if r := emit.Seen[r4.DeviceRequest](c.Emit, &entry); r != nil {
 			of = r.Status
-		} else if r := emit.ResourceOf[r4.Goal](c.Emit, &entry); r != nil {
+		} else if r := emit.Seen[r4.Goal](c.Emit, &entry); r != nil {
 			of = r.Lifecycle
-		} else if r := emit.ResourceOf[r4.Encounter](c.Emit, &entry); r != nil {
+		} else if r := emit.Seen[r4.Encounter](c.Emit, &entry); r != nil {
 			of = r.Status
 		}
 		switch of {
@@ -115,16 +116,17 @@ func completeCarePlan(c *statement.Context, ref *r4.Reference) {
 	for _, known := range p.Addresses {
 		concerns.Add(known)
 	}
-	for _, r := range c.Emit.Resources() {
-		switch r := r.(type) {
-		case *r4.Goal:
-			goals.Add(*r.Reference())
-		case *r4.Condition:
-			if statement.IsHealthConcern(r) {
-				concerns.Add(*r.Reference())
+	for name := range c.Emit.Store().Names() {
+		ref := r4.Reference{Reference: name}
+		switch kind, _, _ := strings.Cut(name, "/"); kind {
+		case "Goal":
+			goals.Add(ref)
+		case "Condition":
+			if r := emit.Seen[r4.Condition](c.Emit, &ref); statement.IsHealthConcern(r) {
+				concerns.Add(ref)
 			}
-		case *r4.CareTeam:
-			teams.Add(*r.Reference())
+		case "CareTeam":
+			teams.Add(ref)
 		}
 	}
 	p.Goal, p.Addresses, p.CareTeam = goals.List, concerns.List, teams.List
@@ -138,7 +140,7 @@ func intervention(c *statement.Context, n *cda.Node) {
 		return
 	}
 	c.Rules.ConvertBy(statement.ProcedureActRoot, n)
-	c.Emit.Afterwards(func() { relateIntervention(c, n) })
+	c.Emit.Afterwards(n, func(n *cda.Node) { relateIntervention(c, n) })
 }
 
 func relateIntervention(c *statement.Context, n *cda.Node) {

@@ -24,7 +24,7 @@ func TestInterventions(t *testing.T) {
 	})
 }
 
-func TestInterventionsThatAreDoneReferToGoals(t *testing.T) {
+func TestCompletedInterventionRefersToGoal(t *testing.T) {
 	t.Parallel()
 	const done = `<code code="362956003" ` + ccdatest.InSnomed + `<statusCode code="completed"/><entryRelationship typeCode="GEVL"><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.122"/>
 <id root="2.16.840.1.113883.19.5" extension="observationGOL"/><code nullFlavor="NP"/></act></entryRelationship>`

@@ -66,7 +66,7 @@ func request(c *statement.Context, n *cda.Node) *r4.Reference {
 	}
 	told := append([]*cda.Node{n}, readRequestParts(c, r, n)...)
 	ref := c.Add(r, told...)
-	c.Emit.After(ref, func() { relateRequest(c, ref, n) })
+	c.Emit.After(ref, n, func(n *cda.Node) { relateRequest(c, ref, n) })
 	return ref
 }
 

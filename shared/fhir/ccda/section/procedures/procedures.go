@@ -55,7 +55,7 @@ func procedure(c *statement.Context, n *cda.Node) {
 	told := append([]*cda.Node{n}, reasons...)
 	ref := c.Add(p, told...)
 	tookSpecimens(c, n, ref)
-	c.Emit.After(ref, func() { relateProcedure(c, ref, n) })
+	c.Emit.After(ref, n, func(n *cda.Node) { relateProcedure(c, ref, n) })
 }
 
 // procedureCode is the code, or else the words that a statement without one has.

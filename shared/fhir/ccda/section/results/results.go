@@ -103,7 +103,9 @@ func files(c *statement.Context, n *cda.Node) []r4.Attachment {
 	for value := range n.Each("value") {
 		if datatype.IsFile(value) {
 			c.Emit.Take(value)
-			list = append(list, r4.Attachment{ContentType: value.Attr("mediaType"), Data: datatype.BytesOf(value)})
+			file := r4.Attachment{ContentType: value.Attr("mediaType")}
+			c.Read.Attach(&file, value)
+			list = append(list, file)
 		}
 	}
 	return list
@@ -164,7 +166,7 @@ func kindOf(n *cda.Node) resultKind {
 	return laboratory
 }
 
-// category is that of an Observation (observation-category).
+// category returns the category of an Observation (observation-category).
 func (k resultKind) category() *r4.CodeableConcept {
 	switch k {
 	case imaging:

@@ -43,9 +43,11 @@ func collected(c *statement.Context, n *cda.Node) {
 		s.Condition = r4.Listed(c.Read.Concept(condition.At("value")))
 		told = append(told, condition)
 	}
-	c.Add(s, told...)
+	ref := c.Add(s, told...)
 	if around := cda.Outer(n); around != nil && around.Name == "procedure" {
-		c.Emit.Afterwards(func() { c.Make.TakenBy(s, c.Emit.Reference(around)) })
+		c.Emit.After(ref, around, func(around *cda.Node) {
+			c.Make.TakenBy(emit.ResourceOf[r4.Specimen](c.Emit, ref), c.Emit.Reference(around))
+		})
 	}
 }
 

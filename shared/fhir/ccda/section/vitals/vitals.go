@@ -18,7 +18,7 @@ import (
 func siblings(c *statement.Context, n *cda.Node) iter.Seq[*cda.Node] {
 	const closeBy = 200
 	return func(yield func(*cda.Node) bool) {
-		part := n.Parent.Next
+		part := n.Parent.NextSibling()
 		for range closeBy {
 			if part == nil {
 				return
@@ -28,7 +28,7 @@ func siblings(c *statement.Context, n *cda.Node) iter.Seq[*cda.Node] {
 					return
 				}
 			}
-			part = part.Next
+			part = part.NextSibling()
 		}
 	}
 }

@@ -1,0 +1,235 @@
+package cda
+
+import (
+	"slices"
+	"sort"
+)
+
+// stretch marks the beginning of the latest children of an open element that may become a piece.
+type stretch struct {
+	mark
+
+	before     *Node // the child before them, or nil
+	number     int32 // of the first one
+	attributes int32 // of the document before them
+	from       int   // offset
+	names      []string
+}
+
+// minRest is the least number of nodes at the end of an element in pieces that also become one.
+const minRest = 16
+
+// begin begins a stretch of children after an offset.
+func (b *builder) begin(at int) {
+	if b.pieceNodes == 0 || len(b.open) == 0 {
+		return
+	}
+	top := &b.open[len(b.open)-1]
+	top.stretch = stretch{
+		mark: b.mark(), before: top.last, number: b.count, attributes: b.attributes, from: at, names: top.stretch.names[:0],
+	}
+}
+
+// ended adds a child, which ends at an offset, to the stretch of the open element if it may be part of a piece. A child
+// that is in pieces itself may not: it would be read whole again for each of them.
+func (b *builder) ended(n *Node, isWhole bool, to int) {
+	if b.pieceNodes == 0 || len(b.open) == 0 {
+		return
+	}
+	top := &b.open[len(b.open)-1]
+	top.isWhole = top.isWhole && isWhole
+	if !isWhole || !b.mayBeRead(n) {
+		b.begin(to)
+		return
+	}
+	if !slices.Contains(top.stretch.names, n.Name) {
+		top.stretch.names = append(top.stretch.names, n.Name)
+	}
+	if int(b.count-top.stretch.number) >= b.pieceNodes {
+		b.fold(to)
+	}
+}
+
+// mayBeRead reports whether a child of the open element can be read again later: an entry, a section, or a part of the
+// narrative. The document is closed over all others when it is opened (Document.hide).
+func (b *builder) mayBeRead(n *Node) bool {
+	switch {
+	case b.narrative > 0:
+		return true
+	case b.entries > 0:
+		return false
+	case n.Name == "entry":
+		return b.inside.Name == "section"
+	}
+	return n.Name == "component" && b.inside.Name == "structuredBody"
+}
+
+// finish makes a piece of the last children of an element that ends at an offset and is in pieces.
+func (b *builder) finish(at int) {
+	top := &b.open[len(b.open)-1]
+	if b.pieceNodes > 0 && !top.isWhole && b.count-top.stretch.number >= minRest {
+		b.fold(at)
+	}
+}
+
+// fold makes a piece of the stretch of the open element, up to an offset, and releases its nodes.
+func (b *builder) fold(to int) {
+	top := &b.open[len(b.open)-1]
+	s := top.stretch
+	b.release(s.mark)
+	if s.before == nil || s.before.more == nil || s.before.more.run == nil {
+		n := b.arena.node()
+		n.Number, n.Parent = s.number, b.inside
+		n.more = &more{run: &run{tree: b.tree, node: n, narrative: b.narrative}}
+		b.link(s.before, n)
+	} else {
+		s.before.next = nil
+		top.last = s.before
+	}
+	r := top.last.more.run
+	r.pieces = append(r.pieces, piece{int32(s.from), s.number, s.attributes}) //nolint:gosec // below maxDocument
+	r.end = piece{int32(to), b.count, b.attributes}                           //nolint:gosec // as above
+	for _, name := range s.names {
+		if !slices.Contains(r.names, name) {
+			r.names = append(r.names, name)
+		}
+	}
+	top.isWhole, b.tree.isCut = false, true
+	b.begin(to)
+}
+
+// run is a stretch of siblings that are read from the text when they are visited.
+type run struct {
+	tree      *tree
+	node      *Node    // which stands in their place
+	names     []string // of the siblings
+	narrative int      // as that of a builder
+	pieces    []piece
+	end       piece
+}
+
+// piece marks the beginning of some siblings: their offset in the text, and the number of nodes and attributes before.
+type piece struct{ from, number, attributes int32 }
+
+// has reports whether siblings of some names are in a run, or any elements if no name is given.
+func (r *run) has(names ...string) bool {
+	if len(names) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(r.names, name) })
+}
+
+// read returns the first node of a piece, whose siblings lead to the next one.
+func (r *run) read(at int) *Node {
+	if first := r.tree.recent.get(r, at); first != nil {
+		return first
+	}
+	begin, end := r.pieces[at], r.end
+	if at+1 < len(r.pieces) {
+		end = r.pieces[at+1]
+	}
+	b := builder{
+		arena: arena{
+			blockSize: int(end.number - begin.number),
+			attrs:     make([]attribute, 0, int(end.attributes-begin.attributes)),
+		},
+		inside: r.node.Parent, isPiece: true, open: []open{{}}, narrative: r.narrative, count: begin.number,
+	}
+	s := scanner{text: r.tree.text[begin.from:end.from], to: &b}
+	_ = s.scan() // the text has been read before
+	if r.narrative == 0 && r.tree.hide != nil {
+		for child := b.first; child != nil; child = child.next {
+			r.tree.hide(child)
+		}
+	}
+	b.open[0].last.next = r.after(at + 1)
+	r.tree.recent.put(r, at, b.first)
+	return b.first
+}
+
+// after returns a node for what follows a piece.
+func (r *run) after(at int) *Node {
+	if at == len(r.pieces) {
+		return r.node.next
+	}
+	return &Node{
+		Parent: r.node.Parent, next: r.node.next, Number: r.pieces[at].number, more: &more{run: r, piece: at},
+	}
+}
+
+// find returns a node in a run by its number.
+func (r *run) find(number int32) *Node {
+	at := sort.Search(len(r.pieces), func(i int) bool { return r.pieces[i].number > number })
+	return descend(r.read(max(0, at-1)), number)
+}
+
+// node returns a node by its number.
+func (t *tree) node(number int32) *Node {
+	if !t.isCut {
+		return t.arena.at(int(number))
+	}
+	return descend(t.root.first, number)
+}
+
+// descend finds a node in one of some siblings and those after it.
+func descend(n *Node, number int32) *Node {
+	for n != nil {
+		for n.next != nil && n.next.Number <= number {
+			n = n.next
+		}
+		switch {
+		case n.more != nil && n.more.run != nil:
+			return n.more.run.find(number)
+		case n.Number == number:
+			return n
+		}
+		n = n.first
+	}
+	return nil
+}
+
+// recent keeps the pieces that have been read last.
+type recent struct {
+	list [16]struct {
+		run   *run
+		piece int
+		first *Node
+	}
+	at int
+}
+
+func (r *recent) get(of *run, piece int) *Node {
+	for i := range r.list {
+		if r.list[i].run == of && r.list[i].piece == piece {
+			return r.list[i].first
+		}
+	}
+	return nil
+}
+
+func (r *recent) put(of *run, piece int, first *Node) {
+	r.at = (r.at + 1) % len(r.list)
+	r.list[r.at].run, r.list[r.at].piece, r.list[r.at].first = of, piece, first
+}
+
+// largeFactor is the size in bytes above which a text is large, for each node of a piece: 64 KB for a large document.
+const largeFactor = 512
+
+// IsLarge reports whether the content of an element is too much to be held twice. It is so only in a document that is
+// read in pieces.
+func (d *Document) IsLarge(n *Node) bool {
+	most := largeFactor * d.tree.pieceNodes
+	return n != nil && most > 0 && n.size(most) > most
+}
+
+// size returns about how much text is in an element. It stops counting above a limit.
+func (n *Node) size(most int) int {
+	sum := len(n.Text)
+	if n.more != nil && n.more.run != nil {
+		sum = int(n.more.run.end.from - n.more.run.pieces[n.more.piece].from)
+	}
+	for child := n.first; child != nil && sum <= most; child = child.next {
+		sum += child.size(most - sum)
+	}
+	return sum
+}

@@ -1,0 +1,119 @@
+package datatype
+
+import (
+	"bufio"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"recordbridge/shared/fhir/ccda/cda"
+	"recordbridge/shared/fhir/ccda/r4"
+)
+
+// textWriter is a strings.Builder, or a bufio.Writer, which has the errors at its end.
+type textWriter interface {
+	io.StringWriter
+	io.ByteWriter
+}
+
+// large returns what write writes as a Large text, without holding it.
+func (r *Reader) large(write func(textWriter)) *r4.Large {
+	large, err := r.account.Sources().Text(buffered(write))
+	if err != nil { // nothing in it can fail but w, which is a hash
+		return nil
+	}
+	return large
+}
+
+// largeData is large for bytes.
+func (r *Reader) largeData(write func(textWriter)) *r4.Large {
+	large, err := r.account.Sources().Data(buffered(write))
+	if err != nil { // as above
+		return nil
+	}
+	return large
+}
+
+// buffered gives write a buffer in front of a writer.
+func buffered(write func(textWriter)) func(io.Writer) error {
+	return func(w io.Writer) error {
+		b := bufio.NewWriterSize(w, 32<<10)
+		write(b)
+		return b.Flush()
+	}
+}
+
+// Attach sets the bytes of an ED as the data of an attachment.
+func (r *Reader) Attach(a *r4.Attachment, n *cda.Node) { a.Data, a.Large = r.Data(n) }
+
+// Data returns the bytes of an ED. A Large stands for those that are too large to be held.
+func (r *Reader) Data(n *cda.Node) ([]byte, *r4.Large) {
+	if !r.document.IsLarge(n) {
+		return BytesOf(n), nil
+	}
+	text, isOnly := n.OnlyText()
+	if !isOnly {
+		var b strings.Builder
+		n.Write(&b)
+		text = b.String()
+	}
+	if isPacked(n) {
+		for _, from := range []struct {
+			encoding *base64.Encoding
+			cut      string
+		}{{base64.StdEncoding, ""}, {base64.RawStdEncoding, "="}} {
+			unpack := func(w io.Writer) error { return unpack(w, from.encoding, text, from.cut) }
+			if large, err := r.account.Sources().Data(unpack); err == nil {
+				return nil, large
+			}
+		}
+	}
+	text = strings.TrimSpace(text)
+	return nil, r.largeData(func(w textWriter) { _, _ = w.WriteString(text) })
+}
+
+// isPacked reports whether an ED is in base64: it declares it, or it declares nothing and is no text.
+func isPacked(n *cda.Node) bool {
+	return n.Attr("representation") == "B64" ||
+		n.Attr("representation") == "" && !strings.HasPrefix(n.Attr("mediaType"), "text/")
+}
+
+var errPadding = errors.New("datatype: padding inside of base64")
+
+// unpack writes what is base64 in a text, between spaces, without some characters at its end.
+func unpack(w io.Writer, from *base64.Encoding, text, cut string) error {
+	text = strings.TrimRightFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(cut, r) })
+	var part [32 << 10]byte // of whole groups of four characters
+	var raw [24 << 10]byte
+	filled, isOver := 0, false
+	flush := func() error {
+		if isOver {
+			return errPadding
+		}
+		n, err := from.Decode(raw[:], part[:filled])
+		isOver = n < len(raw)
+		filled = 0
+		if err != nil {
+			return fmt.Errorf("datatype: decode base64: %w", err)
+		}
+		if _, err := w.Write(raw[:n]); err != nil {
+			return fmt.Errorf("datatype: write content: %w", err)
+		}
+		return nil
+	}
+	for field := range strings.FieldsSeq(text) {
+		for len(field) > 0 {
+			if filled == len(part) {
+				if err := flush(); err != nil {
+					return err
+				}
+			}
+			n := copy(part[filled:], field)
+			filled, field = filled+n, field[n:]
+		}
+	}
+	return flush()
+}

@@ -1,0 +1,129 @@
+package emit
+
+import (
+	"iter"
+	"strings"
+
+	"recordbridge/shared/fhir/ccda/r4"
+)
+
+// Store holds resources in the order in which they came, by their "Type/id". With a Packer it keeps those that nobody
+// works on packed: pointers to a resource are valid until Pack is called.
+type Store struct {
+	packer *r4.Packer // nil keeps all as structs
+	slots  []slot
+	index  map[string]int32
+	fresh  []int32 // slots of facts that are not packed
+}
+
+// slot holds a resource, as a struct or packed.
+type slot struct {
+	name     string // "Type/id"
+	resource r4.Resource
+	packed   []byte
+}
+
+// NewStore returns an empty store, which packs if packer is not nil.
+func NewStore(packer *r4.Packer) *Store { return &Store{packer: packer, index: map[string]int32{}} }
+
+// Len returns the number of resources.
+func (s *Store) Len() int { return len(s.slots) }
+
+// Name returns the "Type/id" of a resource.
+func (s *Store) Name(at int32) string { return s.slots[at].name }
+
+// Type returns the type of a resource.
+func (s *Store) Type(at int32) string {
+	kind, _, _ := strings.Cut(s.slots[at].name, "/")
+	return kind
+}
+
+// Names iterates over the "Type/id" of all resources.
+func (s *Store) Names() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range s.slots {
+			if !yield(s.slots[i].name) {
+				return
+			}
+		}
+	}
+}
+
+// Find returns the place of a resource.
+func (s *Store) Find(name string) (at int32, ok bool) {
+	at, ok = s.index[name]
+	return at, ok
+}
+
+// Get returns a resource to be read or changed.
+func (s *Store) Get(at int32) r4.Resource {
+	slot := &s.slots[at]
+	if slot.resource == nil {
+		slot.resource, slot.packed = s.packer.Unpack(slot.packed), nil
+		s.fresh = append(s.fresh, at)
+	}
+	return slot.resource
+}
+
+// See returns a resource to be read. It stays packed if it is.
+func (s *Store) See(at int32) r4.Resource {
+	if slot := &s.slots[at]; slot.resource == nil {
+		return s.packer.Unpack(slot.packed)
+	}
+	return s.slots[at].resource
+}
+
+// Set replaces a resource.
+func (s *Store) Set(at int32, r r4.Resource) {
+	s.Get(at) // so that it is packed later
+	s.slots[at].resource = r
+}
+
+// Add adds a resource under a new name. A fact is packed soon; what exists by itself is not, since many facts name it.
+func (s *Store) Add(name string, r r4.Resource, isFact bool) int32 {
+	at := int32(len(s.slots)) //nolint:gosec // the size of a document bounds it
+	s.index[name] = at
+	s.slots = append(s.slots, slot{name: name, resource: r})
+	if isFact && s.packer != nil {
+		s.fresh = append(s.fresh, at)
+	}
+	return at
+}
+
+// Move adds a resource of another store, which has the same Packer and is not to be used any more.
+func (s *Store) Move(from *Store, at int32) {
+	s.index[from.slots[at].name] = int32(len(s.slots)) //nolint:gosec // as above
+	s.slots = append(s.slots, from.slots[at])
+}
+
+// Pack packs the facts that have been added or worked on.
+func (s *Store) Pack() {
+	for _, at := range s.fresh {
+		s.pack(at)
+	}
+	s.fresh = s.fresh[:0]
+}
+
+// PackAll packs all resources.
+func (s *Store) PackAll() {
+	if s.packer == nil {
+		return
+	}
+	for at := range s.slots {
+		s.pack(int32(at))
+	}
+	s.fresh = nil
+}
+
+// Take returns a resource for the last time.
+func (s *Store) Take(at int32) r4.Resource {
+	r := s.Get(at)
+	s.slots[at], s.fresh = slot{}, nil
+	return r
+}
+
+func (s *Store) pack(at int32) {
+	if slot := &s.slots[at]; slot.resource != nil {
+		slot.packed, slot.resource = s.packer.Pack(slot.resource), nil
+	}
+}

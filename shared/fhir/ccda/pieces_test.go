@@ -1,0 +1,112 @@
+package ccda_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"recordbridge/shared/fhir/ccda"
+	"recordbridge/shared/testkit/ccdatest"
+)
+
+// inPieces converts a set of documents in pieces of so many nodes; 0 converts them as trees. It returns the lines and
+// the report.
+func inPieces(t *testing.T, nodes int, documents ...[]byte) (ndjson, report []byte) {
+	t.Helper()
+	var s ccda.Set
+	s.ReadInPieces(nodes)
+	for _, document := range documents {
+		if err := s.Add(document); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var lines bytes.Buffer
+	said, err := s.Emit(func(r ccda.Resource) error {
+		lines.Write(append(r.JSON, '\n'))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err = json.Marshal(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines.Bytes(), report
+}
+
+// allDocuments returns the documents of the corpus, the project's own and the public ones, by name.
+func allDocuments(t *testing.T) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	for _, c := range ccdatest.Corpus(t, os.DirFS("testdata/corpus")) {
+		all["corpus/"+c.Name] = []byte(c.Document)
+	}
+	for _, pattern := range []string{"testdata/*.xml", publicFolder + "/*.xml"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			document, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all[filepath.Base(file)] = document
+		}
+	}
+	for name, p := range amplifiers(20_000) {
+		all["amplified/"+name] = amplified(p)
+	}
+	return all
+}
+
+func TestSetEmitsSameResourcesFromPiecesAsFromTree(t *testing.T) {
+	t.Parallel()
+	for name, document := range allDocuments(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			want, wantReport := inPieces(t, 0, document)
+			for _, nodes := range []int{1, 7, 64} {
+				got, report := inPieces(t, nodes, document)
+				if !bytes.Equal(got, want) {
+					t.Errorf("pieces of %d nodes: %s", nodes, firstDifference(want, got))
+				}
+				if !bytes.Equal(report, wantReport) {
+					t.Errorf("pieces of %d nodes: the report is %s, want %s", nodes, report, wantReport)
+				}
+			}
+		})
+	}
+}
+
+func TestSetEmitsSameResourcesOfSeveralDocumentsFromPieces(t *testing.T) {
+	t.Parallel()
+	all := allDocuments(t)
+	maps.DeleteFunc(all, func(name string, _ []byte) bool { return strings.Contains(name, "/") })
+	documents := make([][]byte, 0, len(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		documents = append(documents, all[name])
+	}
+	want, wantReport := inPieces(t, 0, documents...)
+	got, report := inPieces(t, 5, documents...)
+	if !bytes.Equal(got, want) || !bytes.Equal(report, wantReport) {
+		t.Error(firstDifference(want, got))
+	}
+}
+
+// firstDifference returns the first line that differs.
+func firstDifference(want, got []byte) string {
+	a, b := slices.Collect(bytes.Lines(want)), slices.Collect(bytes.Lines(got))
+	for i := range min(len(a), len(b)) {
+		if !bytes.Equal(a[i], b[i]) {
+			return "a line is\n" + string(b[i]) + "want\n" + string(a[i])
+		}
+	}
+	return "the number of lines differs"
+}
