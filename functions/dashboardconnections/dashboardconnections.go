@@ -12,7 +12,9 @@ import (
 	"recordbridge/shared/connection"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/httpapi"
+	"recordbridge/shared/ids"
 	"recordbridge/shared/operator"
+	"recordbridge/shared/org"
 )
 
 // The declared paths.
@@ -24,11 +26,19 @@ const (
 	erasureRoute    = "/dashboard/organisations/{orgId}/{mode}/connections/{connectionId}/erasure"
 )
 
-// Deps are what the endpoints work with.
+// Deps holds the endpoints' dependencies.
 type Deps struct {
-	API      *httpapi.API
-	Auth     httpapi.SessionAuth
-	Operator *operator.Operator
+	API          *httpapi.API
+	Auth         httpapi.SessionAuth
+	Connections  operator.Connections
+	Erasures     operator.Erasures
+	Disconnector Disconnector
+}
+
+// Disconnector ends connections for an actor, whom it records, and returns their new state; fault.NotFound
+// (disconnect.Requester).
+type Disconnector interface {
+	Disconnect(ctx context.Context, tenant org.Tenant, id, actor string) (connection.Connection, error)
 }
 
 // New returns the endpoints.
@@ -54,7 +64,7 @@ type one struct {
 }
 
 func (d Deps) list(ctx context.Context, v httpapi.Visitor, in wanted) (connectionList, error) {
-	page, err := d.Operator.Connections.List(ctx, v.Tenant, operator.ConnectionQuery{
+	page, err := d.Connections.List(ctx, v.Tenant, operator.ConnectionQuery{
 		Paging: operator.Paging{After: in.Cursor}, ExternalID: in.ExternalID, EndpointID: in.EndpointID, Status: connection.Status(in.Status),
 	})
 	if errors.Is(err, fault.NotFound) {
@@ -71,7 +81,7 @@ func (d Deps) list(ctx context.Context, v httpapi.Visitor, in wanted) (connectio
 }
 
 func (d Deps) show(ctx context.Context, v httpapi.Visitor, in one) (detail, error) {
-	found, err := d.Operator.Connections.Show(ctx, v.Tenant, in.ID)
+	found, err := d.Connections.Show(ctx, v.Tenant, in.ID)
 	if err != nil {
 		return detail{}, missing(err)
 	}
@@ -79,7 +89,11 @@ func (d Deps) show(ctx context.Context, v httpapi.Visitor, in one) (detail, erro
 }
 
 func (d Deps) disconnect(ctx context.Context, v httpapi.Visitor, in one) (detail, error) {
-	if err := d.Operator.As(account.Actor(v.Account)).Connections.Disconnect(ctx, v.Tenant, in.ID); err != nil {
+	id, ok := ids.ParseUUID(in.ID)
+	if !ok {
+		return detail{}, missing(connection.Missing())
+	}
+	if _, err := d.Disconnector.Disconnect(ctx, v.Tenant, id, account.Actor(v.Account)); err != nil {
 		return detail{}, missing(err)
 	}
 	return d.show(ctx, v, in)
@@ -87,7 +101,7 @@ func (d Deps) disconnect(ctx context.Context, v httpapi.Visitor, in one) (detail
 
 // erase requests that a connection be erased with all its data. A repeated request returns the erasure's status.
 func (d Deps) erase(ctx context.Context, v httpapi.Visitor, in one) (erasure, error) {
-	e, err := d.Operator.As(account.Actor(v.Account)).Connections.Erase(ctx, v.Tenant, in.ID)
+	e, err := d.Erasures.As(account.Actor(v.Account)).Request(ctx, v.Tenant, in.ID)
 	if err != nil {
 		return erasure{}, missing(err)
 	}
@@ -95,7 +109,7 @@ func (d Deps) erase(ctx context.Context, v httpapi.Visitor, in one) (erasure, er
 }
 
 func (d Deps) erasure(ctx context.Context, v httpapi.Visitor, in one) (erasure, error) {
-	e, err := d.Operator.Connections.Erasure(ctx, v.Tenant, in.ID)
+	e, err := d.Erasures.Show(ctx, v.Tenant, in.ID)
 	if err != nil {
 		return erasure{}, missing(err)
 	}

@@ -1,6 +1,7 @@
 package dashboardconnections_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -25,8 +26,18 @@ const (
 	listPath  = "/dashboard/organisations/" + membertest.OrgA + "/test/connections"
 )
 
+// nobody finds no connection to end.
+type nobody struct{}
+
+func (nobody) Disconnect(context.Context, org.Tenant, string, string) (connection.Connection, error) {
+	return connection.Connection{}, connection.Missing()
+}
+
 func handler(s *managed.Stack) http.Handler {
-	return dashboardconnections.New(dashboardconnections.Deps{API: keyedtest.NewAPI(), Auth: membertest.Auth(), Operator: s.Operator})
+	return dashboardconnections.New(dashboardconnections.Deps{
+		API: keyedtest.NewAPI(), Auth: membertest.Auth(), Connections: s.Operator.Connections, Erasures: s.Operator.Erasures,
+		Disconnector: nobody{},
+	})
 }
 
 // data reads what an answer holds.

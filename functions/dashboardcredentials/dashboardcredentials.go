@@ -24,11 +24,11 @@ const (
 	keyRoute  = "/dashboard/organisations/{orgId}/{mode}/credentials/{publicId}/keys/{keyId}"
 )
 
-// Deps are what the endpoints work with.
+// Deps holds the endpoints' dependencies.
 type Deps struct {
-	API      *httpapi.API
-	Auth     httpapi.SessionAuth
-	Operator *operator.Operator
+	API         *httpapi.API
+	Auth        httpapi.SessionAuth
+	Credentials operator.Credentials
 }
 
 type nothing struct{}
@@ -72,9 +72,9 @@ func New(d Deps) http.Handler {
 	})
 }
 
-// as is what a member may do to the credentials of the path's tenant. Others' are not there.
+// as acts for a member within the path's tenant, from which no other tenant's credential is visible.
 func (d Deps) as(v httpapi.Visitor) operator.Credentials {
-	return d.Operator.As(account.Actor(v.Account)).Credentials.Within(v.Tenant)
+	return d.Credentials.As(account.Actor(v.Account)).Within(v.Tenant)
 }
 
 func (d Deps) list(ctx context.Context, v httpapi.Visitor, _ nothing) (credentialList, error) {

@@ -28,7 +28,9 @@ const (
 )
 
 func handler(s *managed.Stack) http.Handler {
-	return dashboardcredentials.New(dashboardcredentials.Deps{API: keyedtest.NewAPI(), Auth: membertest.Auth(), Operator: s.Operator})
+	return dashboardcredentials.New(
+		dashboardcredentials.Deps{API: keyedtest.NewAPI(), Auth: membertest.Auth(), Credentials: s.Operator.Credentials},
+	)
 }
 
 func made(t *testing.T, s *managed.Stack, tenant org.Tenant) (org.Credential, secret.Text) {

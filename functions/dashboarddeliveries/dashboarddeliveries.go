@@ -26,11 +26,12 @@ const (
 	replayRoute = "/dashboard/organisations/{orgId}/{mode}/deliveries/{deliveryId}/replay"
 )
 
-// Deps are what the endpoints work with.
+// Deps holds the endpoints' dependencies.
 type Deps struct {
-	API      *httpapi.API
-	Auth     httpapi.SessionAuth
-	Operator *operator.Operator
+	API        *httpapi.API
+	Auth       httpapi.SessionAuth
+	Log        operator.Log
+	Deliveries operator.Deliveries
 }
 
 // New returns the endpoints.
@@ -62,7 +63,7 @@ func (d Deps) list(ctx context.Context, v httpapi.Visitor, in wanted) (deliveryL
 	if err != nil {
 		return deliveryList{}, err
 	}
-	page, err := d.Operator.Log.Search(ctx, v.Tenant, q)
+	page, err := d.Log.Search(ctx, v.Tenant, q)
 	if err != nil {
 		return deliveryList{}, err
 	}
@@ -74,7 +75,7 @@ func (d Deps) list(ctx context.Context, v httpapi.Visitor, in wanted) (deliveryL
 }
 
 func (d Deps) show(ctx context.Context, v httpapi.Visitor, in one) (detail, error) {
-	found, err := d.Operator.Log.Show(ctx, v.Tenant, in.ID)
+	found, err := d.Log.Show(ctx, v.Tenant, in.ID)
 	if err != nil {
 		return detail{}, missing(err)
 	}
@@ -82,7 +83,7 @@ func (d Deps) show(ctx context.Context, v httpapi.Visitor, in one) (detail, erro
 }
 
 func (d Deps) replay(ctx context.Context, v httpapi.Visitor, in one) (detail, error) {
-	if err := d.Operator.As(account.Actor(v.Account)).Webhooks.ReplayDelivery(ctx, v.Tenant, in.ID); err != nil {
+	if err := d.Deliveries.As(account.Actor(v.Account)).Replay(ctx, v.Tenant, in.ID); err != nil {
 		return detail{}, missing(err)
 	}
 	return d.show(ctx, v, in)

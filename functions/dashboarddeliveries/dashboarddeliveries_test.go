@@ -24,7 +24,9 @@ const (
 )
 
 func handler(s *managed.Stack) http.Handler {
-	return dashboarddeliveries.New(dashboarddeliveries.Deps{API: keyedtest.NewAPI(), Auth: membertest.Auth(), Operator: s.Operator})
+	return dashboarddeliveries.New(dashboarddeliveries.Deps{
+		API: keyedtest.NewAPI(), Auth: membertest.Auth(), Log: s.Operator.Log, Deliveries: s.Operator.Deliveries,
+	})
 }
 
 // sent is a delivery of a made-up export, with one attempt that failed.
@@ -34,7 +36,7 @@ func sent(t *testing.T, s *managed.Stack, tenant org.Tenant) webhook.Delivery {
 	if err != nil {
 		t.Fatal(err)
 	}
-	event, err := s.Operator.Webhooks.Simulate(t.Context(), tenant, sub.ID, webhook.ExportFailed)
+	event, err := s.Operator.Deliveries.Simulate(t.Context(), tenant, sub.ID, webhook.ExportFailed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,11 +21,11 @@ const (
 	oneRoute  = "/dashboard/organisations/{orgId}/{mode}/exports/{taskId}"
 )
 
-// Deps are what the endpoints work with.
+// Deps holds the endpoints' dependencies.
 type Deps struct {
-	API      *httpapi.API
-	Auth     httpapi.SessionAuth
-	Operator *operator.Operator
+	API     *httpapi.API
+	Auth    httpapi.SessionAuth
+	Exports operator.Exports
 }
 
 // New returns the endpoints.
@@ -47,7 +47,7 @@ type one struct {
 }
 
 func (d Deps) list(ctx context.Context, v httpapi.Visitor, in wanted) (taskList, error) {
-	page, err := d.Operator.Exports.List(ctx, v.Tenant, operator.ExportQuery{
+	page, err := d.Exports.List(ctx, v.Tenant, operator.ExportQuery{
 		Paging: operator.Paging{After: in.Cursor}, ConnectionID: in.ConnectionID, Status: export.Status(in.Status),
 	})
 	if errors.Is(err, fault.NotFound) {
@@ -64,7 +64,7 @@ func (d Deps) list(ctx context.Context, v httpapi.Visitor, in wanted) (taskList,
 }
 
 func (d Deps) show(ctx context.Context, v httpapi.Visitor, in one) (detail, error) {
-	e, err := d.Operator.Exports.Show(ctx, v.Tenant, in.ID)
+	e, err := d.Exports.Show(ctx, v.Tenant, in.ID)
 	if errors.Is(err, fault.NotFound) {
 		return detail{}, export.Missing()
 	}

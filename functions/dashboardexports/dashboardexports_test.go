@@ -24,7 +24,9 @@ const (
 )
 
 func handler(s *managed.Stack) http.Handler {
-	return dashboardexports.New(dashboardexports.Deps{API: keyedtest.NewAPI(), Auth: membertest.Auth(), Operator: s.Operator})
+	return dashboardexports.New(
+		dashboardexports.Deps{API: keyedtest.NewAPI(), Auth: membertest.Auth(), Exports: s.Operator.Exports},
+	)
 }
 
 // failed is an export of a connection of its own.

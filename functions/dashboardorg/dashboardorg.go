@@ -29,17 +29,21 @@ const (
 	emailsRoute   = "/dashboard/organisations/{orgId}/emails"
 )
 
-// Deps are what the endpoints work with.
+// Deps holds the endpoints' dependencies.
 type Deps struct {
-	API      *httpapi.API
-	Auth     httpapi.SessionAuth
-	Founder  Founder
-	Operator *operator.Operator
-	Accounts Accounts
-	Codes    operator.NoticeCodes
-	Audit    audit.Log
-	Meter    Meter
-	Now      func() time.Time
+	API           *httpapi.API
+	Auth          httpapi.SessionAuth
+	Founder       Founder
+	Accounts      Accounts
+	Organisations operator.Organisations
+	Notices       operator.NoticeAddresses
+	LiveAccess    operator.LiveAccess
+	Deletions     operator.Deletions
+	Setup         operator.Setup
+	Inquiries     operator.Inquiries
+	Audit         audit.Log
+	Meter         Meter
+	Now           func() time.Time
 }
 
 // Meter tells what a tenant has used in a month, such as 2026-03, today included; fault.Invalid for what is no month (usage.Meter).
@@ -107,7 +111,7 @@ func (d Deps) found(ctx context.Context, v httpapi.Visitor, in founded) (organis
 }
 
 func (d Deps) show(ctx context.Context, v httpapi.Visitor, _ nothing) (organisation, error) {
-	found, err := d.Operator.Organisations.Show(ctx, either(v))
+	found, err := d.Organisations.Show(ctx, either(v))
 	if err != nil {
 		return organisation{}, err
 	}
@@ -115,7 +119,7 @@ func (d Deps) show(ctx context.Context, v httpapi.Visitor, _ nothing) (organisat
 }
 
 func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (organisation, error) {
-	as := d.Operator.As(account.Actor(v.Account)).Organisations
+	as := d.Organisations.As(account.Actor(v.Account))
 	to := operator.OrganisationChange{
 		Name: in.Name, Logo: in.Logo, Accent: in.Accent, Privacy: in.Privacy, Terms: in.Terms, Website: in.Website, Emails: in.Emails,
 	}

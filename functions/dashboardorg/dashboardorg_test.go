@@ -75,8 +75,11 @@ func TestUsageIsByMonth(t *testing.T) {
 
 func handler(s *managed.Stack) http.Handler {
 	return dashboardorg.New(dashboardorg.Deps{
-		API: keyedtest.NewAPI(), Auth: membertest.Auth(), Founder: founder{}, Operator: s.Operator, Accounts: people{}, Codes: codes(s), Audit: s.Audit,
+		API: keyedtest.NewAPI(), Auth: membertest.Auth(), Founder: founder{}, Accounts: people{}, Audit: s.Audit,
 		Meter: meter{}, Now: keyedtest.Moment,
+		Organisations: s.Operator.Organisations, Notices: notices(s), LiveAccess: s.Operator.LiveAccess,
+		Deletions: s.Operator.Deletions,
+		Setup:     s.Setup(), Inquiries: s.Operator.Inquiries,
 	})
 }
 
@@ -114,7 +117,8 @@ func TestAnOrganisationIsFoundedByWhoAsks(t *testing.T) {
 func TestAnOrganisationIsChangedInBothModes(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
-	if _, err := s.Operator.Organisations.WithdrawLive(t.Context(), managed.Tenant(membertest.OrgA, org.Live), "Its website moves."); err != nil {
+	live := managed.Tenant(membertest.OrgA, org.Live)
+	if _, err := s.Operator.LiveReviews.Withdraw(t.Context(), live, "Its website moves."); err != nil {
 		t.Fatal(err)
 	}
 	asked := membertest.Exchange{Method: "PATCH", Path: onePath, As: membertest.Admin, Body: `{"accent":"#1a5fb4","website_uri":"https://alder.example","emails":["a@alder.example"]}`}
@@ -181,7 +185,7 @@ func TestTheAuditLogIsListedAndExported(t *testing.T) {
 	s := managed.New(t)
 	for _, id := range []string{membertest.OrgA, membertest.OrgB} {
 		for range 3 {
-			if _, err := s.Operator.Webhooks.SendTest(t.Context(), managed.Tenant(id, org.Test)); err != nil {
+			if _, err := s.Operator.Deliveries.SendTest(t.Context(), managed.Tenant(id, org.Test)); err != nil {
 				t.Fatal(err)
 			}
 		}

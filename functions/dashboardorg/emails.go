@@ -30,8 +30,7 @@ type codeSent struct {
 // sendCode sends a code to an unverified address for notices.
 func (d Deps) sendCode(ctx context.Context, v httpapi.Visitor, in codeWanted) (codeSent, error) {
 	asked := operator.NoticeCode{Email: in.Email, AccountID: v.Account, Network: in.Network}
-	as := d.Operator.As(account.Actor(v.Account)).Organisations
-	sent, err := as.SendCode(ctx, d.Codes, either(v), asked)
+	sent, err := d.Notices.As(account.Actor(v.Account)).Send(ctx, either(v), asked)
 	if err != nil {
 		return codeSent{}, err
 	}
@@ -42,8 +41,7 @@ func (d Deps) sendCode(ctx context.Context, v httpapi.Visitor, in codeWanted) (c
 
 // verify marks an address as verified if the code is the one that was sent to it.
 func (d Deps) verify(ctx context.Context, v httpapi.Visitor, in codeTyped) (organisation, error) {
-	as := d.Operator.As(account.Actor(v.Account)).Organisations
-	changed, err := as.VerifyEmail(ctx, d.Codes, either(v), in.Email, in.ID, in.Code)
+	changed, err := d.Notices.As(account.Actor(v.Account)).Verify(ctx, either(v), in.Email, in.ID, in.Code)
 	if err != nil {
 		return organisation{}, err
 	}

@@ -38,20 +38,21 @@ func (people) Account(_ context.Context, id string) (account.Account, error) {
 	return account.Account{ID: id, Email: own}, nil
 }
 
-func codes(s *managed.Stack) operator.NoticeCodes {
+func notices(s *managed.Stack) operator.NoticeAddresses {
 	keys, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
 	if err != nil {
 		panic(err)
 	}
 	flow := s.Flow()
-	return operator.NoticeCodes{
-		Sender: verification.Sender{
-			Store: flow, Mailer: mail.Sender{Client: ses.NewFromConfig(s.AWS), From: "notices@recordbridge.example"}, Keys: keys, Random: rand.Reader,
-			NewID: ids.Random, Now: keyedtest.Moment, PerHour: 5, Limits: maillimit.Limiter{Buckets: flow, Keys: keys, Now: keyedtest.Moment},
-		},
-		Checker: verification.Checker{Store: flow, Keys: keys, Random: rand.Reader, Now: keyedtest.Moment},
-		Proofs:  verification.Proofs{Store: flow, Keys: keys, Now: keyedtest.Moment},
-	}
+	return operator.NewNoticeAddresses(s.Control(), verification.Sender{
+		Store: flow, Mailer: mail.Sender{Client: ses.NewFromConfig(s.AWS), From: "notices@recordbridge.example"}, Keys: keys,
+		Random: rand.Reader,
+		NewID:  ids.Random, Now: keyedtest.Moment, PerHour: 5,
+		Limits: maillimit.Limiter{Buckets: flow, Keys: keys, Now: keyedtest.Moment},
+	}, verification.Checker{Store: flow, Keys: keys, Random: rand.Reader, Now: keyedtest.Moment},
+		verification.Proofs{Store: flow, Keys: keys, Now: keyedtest.Moment}, operator.NewJournal(
+			s.Audit, keyedtest.Moment, ids.Random, "operator",
+		))
 }
 
 var sixDigits = regexp.MustCompile(`\b[0-9]{6}\b`)
@@ -112,21 +113,21 @@ func TestNoticeAddressIsVerifiedByCode(t *testing.T) {
 func TestNoticeAddressCodeWorksForItsOrganisationAndAddressAlone(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
-	c, a, b := codes(s), managed.Tenant(membertest.OrgA, org.Live), managed.Tenant(membertest.OrgB, org.Live)
+	c, a, b := notices(s), managed.Tenant(membertest.OrgA, org.Live), managed.Tenant(membertest.OrgB, org.Live)
 	for _, of := range []org.Tenant{a, b} {
 		if _, err := s.Operator.Organisations.Change(t.Context(), of, operator.OrganisationChange{Emails: []string{victim, own}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	sent, err := s.Operator.Organisations.SendCode(t.Context(), c, a, operator.NoticeCode{Email: own, AccountID: "ac"})
+	sent, err := c.Send(t.Context(), a, operator.NoticeCode{Email: own, AccountID: "ac"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	digits := sixDigits.FindString(s.Mail()[0].Text)
-	if _, err := s.Operator.Organisations.VerifyEmail(t.Context(), c, b, own, sent.ID, digits); err == nil {
+	if _, err := c.Verify(t.Context(), b, own, sent.ID, digits); err == nil {
 		t.Error("another organisation's address was verified")
 	}
-	if _, err := s.Operator.Organisations.VerifyEmail(t.Context(), c, a, victim, sent.ID, digits); err == nil {
+	if _, err := c.Verify(t.Context(), a, victim, sent.ID, digits); err == nil {
 		t.Error("another address was verified")
 	}
 }

@@ -84,7 +84,7 @@ type answer struct {
 }
 
 func (d Deps) inquiries(ctx context.Context, v httpapi.Visitor, in inquiryWanted) (inquiryList, error) {
-	page, err := d.Operator.Inquiries.List(ctx, v.Tenant, operator.InquiryQuery{
+	page, err := d.Inquiries.List(ctx, v.Tenant, operator.InquiryQuery{
 		Paging: operator.Paging{After: in.Cursor}, Status: inquiry.Status(in.Status), Kind: inquiry.Kind(in.Kind),
 	})
 	if err != nil {
@@ -98,15 +98,15 @@ func (d Deps) inquiries(ctx context.Context, v httpapi.Visitor, in inquiryWanted
 }
 
 func (d Deps) inquiry(ctx context.Context, v httpapi.Visitor, in oneInquiry) (inquiryDetail, error) {
-	return inquiryOf(d.Operator.Inquiries.Show(ctx, v.Tenant, in.ID))
+	return inquiryOf(d.Inquiries.Show(ctx, v.Tenant, in.ID))
 }
 
 func (d Deps) moveInquiry(ctx context.Context, v httpapi.Visitor, in moved) (inquiryDetail, error) {
-	return inquiryOf(d.Operator.As(account.Actor(v.Account)).Inquiries.Move(ctx, v.Tenant, in.ID, in.Status))
+	return inquiryOf(d.Inquiries.As(account.Actor(v.Account)).Move(ctx, v.Tenant, in.ID, in.Status))
 }
 
 func (d Deps) answer(ctx context.Context, v httpapi.Visitor, in answering) (inquiryDetail, error) {
-	return inquiryOf(d.Operator.As(account.Actor(v.Account)).Inquiries.Answer(ctx, v.Tenant, in.ID, in.Text))
+	return inquiryOf(d.Inquiries.As(account.Actor(v.Account)).Answer(ctx, v.Tenant, in.ID, in.Text))
 }
 
 func inquiryLineOf(i inquiry.Inquiry) inquiryLine {

@@ -36,7 +36,7 @@ type liveAccess struct {
 }
 
 func (d Deps) showLiveAccess(ctx context.Context, v httpapi.Visitor, _ nothing) (liveAccess, error) {
-	found, err := d.Operator.Organisations.Show(ctx, either(v))
+	found, err := d.Organisations.Show(ctx, either(v))
 	if err != nil {
 		return liveAccess{}, err
 	}
@@ -47,8 +47,7 @@ func (d Deps) requestLiveAccess(ctx context.Context, v httpapi.Visitor, in liveR
 	if !in.TermsAccepted {
 		return liveAccess{}, fault.BadRequest("terms_accepted must be true.").About("terms_accepted")
 	}
-	as := d.Operator.As(account.Actor(v.Account)).Organisations
-	requested, err := as.RequestLive(ctx, either(v), v.Account, in.Purpose)
+	requested, err := d.LiveAccess.As(account.Actor(v.Account)).Request(ctx, either(v), v.Account, in.Purpose)
 	if err != nil {
 		return liveAccess{}, err
 	}
@@ -56,7 +55,7 @@ func (d Deps) requestLiveAccess(ctx context.Context, v httpapi.Visitor, in liveR
 }
 
 func (d Deps) liveAccessOf(ctx context.Context, o org.Organisation) (liveAccess, error) {
-	checks, err := d.Operator.Organisations.LiveChecklist(ctx, o)
+	checks, err := d.LiveAccess.Checklist(ctx, o)
 	if err != nil {
 		return liveAccess{}, err
 	}

@@ -27,7 +27,7 @@ func TestLiveAccessShowsChecklistAndRefusesIncompleteRequest(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	tenant := managed.Tenant(membertest.OrgA, org.Live)
-	_, err := s.Operator.Organisations.WithdrawLive(t.Context(), tenant, "Its website is gone.")
+	_, err := s.Operator.LiveReviews.Withdraw(t.Context(), tenant, "Its website is gone.")
 	expect.NoError(t, err)
 	h := handler(s)
 	got := data[liveShown](t, membertest.Exchange{Path: onePath + "/live-access", As: membertest.Viewer}.Send(t, liveRoute, h))

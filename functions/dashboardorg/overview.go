@@ -3,11 +3,8 @@ package dashboardorg
 import (
 	"context"
 
-	"recordbridge/shared/deliverylog"
 	"recordbridge/shared/httpapi"
-	"recordbridge/shared/operator"
 	"recordbridge/shared/timestamp"
-	"recordbridge/shared/webhook"
 )
 
 // overview is how an organisation fares in a mode.
@@ -32,32 +29,16 @@ type checklist struct {
 }
 
 func (d Deps) overview(ctx context.Context, v httpapi.Visitor, _ nothing) (overview, error) {
-	credentials, err := d.Operator.Credentials.List(ctx, v.Tenant)
+	found, err := d.Setup.Show(ctx, v.Tenant)
 	if err != nil {
 		return overview{}, err
 	}
-	hooks, err := d.Operator.Webhooks.List(ctx, v.Tenant)
-	if err != nil {
-		return overview{}, err
-	}
-	delivered, err := d.Operator.Log.Search(ctx, v.Tenant, deliverylog.Query{Status: webhook.Delivered, Limit: 1})
-	if err != nil {
-		return overview{}, err
-	}
-	isConnected, err := d.Operator.Connections.Any(ctx, v.Tenant)
-	if err != nil {
-		return overview{}, err
-	}
-	exports, err := d.Operator.Exports.List(ctx, v.Tenant, operator.ExportQuery{Paging: operator.Paging{Limit: 1}})
-	if err != nil {
-		return overview{}, err
-	}
-	shown := overview{Credentials: len(credentials), Webhooks: len(hooks), Failing: []failing{}}
+	shown := overview{Credentials: len(found.Credentials), Webhooks: len(found.Webhooks), Failing: []failing{}}
 	hasRedirect := false
-	for _, c := range credentials {
+	for _, c := range found.Credentials {
 		hasRedirect = hasRedirect || len(c.RedirectURIs) > 0
 	}
-	for _, s := range hooks {
+	for _, s := range found.Webhooks {
 		if s.Disabled || s.Health.Failures > 0 {
 			since := s.Health.FailingSince
 			if since.IsZero() {
@@ -69,12 +50,12 @@ func (d Deps) overview(ctx context.Context, v httpapi.Visitor, _ nothing) (overv
 		}
 	}
 	shown.Checklist = []checklist{
-		{Step: "credential_made", Done: len(credentials) > 0},
+		{Step: "credential_made", Done: len(found.Credentials) > 0},
 		{Step: "redirect_registered", Done: hasRedirect},
-		{Step: "webhook_made", Done: len(hooks) > 0},
-		{Step: "webhook_verified", Done: len(delivered.Entries) > 0},
-		{Step: "first_connection", Done: isConnected},
-		{Step: "first_export", Done: len(exports.Exports) > 0},
+		{Step: "webhook_made", Done: len(found.Webhooks) > 0},
+		{Step: "webhook_verified", Done: found.HasDelivered},
+		{Step: "first_connection", Done: found.HasConnected},
+		{Step: "first_export", Done: found.HasExported},
 	}
 	return shown, nil
 }

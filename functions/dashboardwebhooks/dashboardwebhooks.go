@@ -30,11 +30,12 @@ const (
 	typesRoute      = "/dashboard/organisations/{orgId}/{mode}/webhook-types"
 )
 
-// Deps are what the endpoints work with.
+// Deps holds the endpoints' dependencies.
 type Deps struct {
-	API      *httpapi.API
-	Auth     httpapi.SessionAuth
-	Operator *operator.Operator
+	API        *httpapi.API
+	Auth       httpapi.SessionAuth
+	Webhooks   operator.Webhooks
+	Deliveries operator.Deliveries
 }
 
 // New returns the endpoints.
@@ -89,9 +90,14 @@ type changed struct {
 	Note    *string           `json:"note"`
 }
 
-// as is what a member may do to webhooks, each of the path's tenant.
+// as changes webhooks for a member.
 func (d Deps) as(v httpapi.Visitor) operator.Webhooks {
-	return d.Operator.As(account.Actor(v.Account)).Webhooks
+	return d.Webhooks.As(account.Actor(v.Account))
+}
+
+// sending replays deliveries and sends simulated events for a member.
+func (d Deps) sending(v httpapi.Visitor) operator.Deliveries {
+	return d.Deliveries.As(account.Actor(v.Account))
 }
 
 func (d Deps) list(ctx context.Context, v httpapi.Visitor, _ nothing) (hookList, error) {

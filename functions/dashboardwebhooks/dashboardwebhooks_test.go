@@ -25,7 +25,9 @@ const (
 )
 
 func handler(s *managed.Stack) http.Handler {
-	return dashboardwebhooks.New(dashboardwebhooks.Deps{API: keyedtest.NewAPI(), Auth: membertest.Auth(), Operator: s.Operator})
+	return dashboardwebhooks.New(dashboardwebhooks.Deps{
+		API: keyedtest.NewAPI(), Auth: membertest.Auth(), Webhooks: s.Operator.Webhooks, Deliveries: s.Operator.Deliveries,
+	})
 }
 
 // data reads what an answer holds.

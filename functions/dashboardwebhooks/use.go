@@ -67,7 +67,7 @@ func (d Deps) enable(ctx context.Context, v httpapi.Visitor, in enabling) (enabl
 	}
 	told := enabled{MissedSince: timestamp.Of(since)}
 	if in.Replay {
-		if told.Replayed, err = d.as(v).ReplayFailed(ctx, v.Tenant, in.ID, since); err != nil {
+		if told.Replayed, err = d.sending(v).ReplayFailed(ctx, v.Tenant, in.ID, since); err != nil {
 			return enabled{}, err
 		}
 	}
@@ -84,7 +84,7 @@ func (d Deps) simulate(ctx context.Context, v httpapi.Visitor, in simulating) (s
 	if in.ID == "" {
 		return simulated{}, fault.Missing("There is no such webhook.")
 	}
-	id, err := d.as(v).Simulate(ctx, v.Tenant, in.ID, t)
+	id, err := d.sending(v).Simulate(ctx, v.Tenant, in.ID, t)
 	if err != nil {
 		return simulated{}, missing(err)
 	}
@@ -98,9 +98,9 @@ func (d Deps) replay(ctx context.Context, v httpapi.Visitor, in replaying) (repl
 	}
 	var count int
 	if since.IsZero() {
-		count, err = d.as(v).ReplayRange(ctx, v.Tenant, in.ID, from, to)
+		count, err = d.sending(v).ReplayRange(ctx, v.Tenant, in.ID, from, to)
 	} else {
-		count, err = d.as(v).ReplayFailed(ctx, v.Tenant, in.ID, since)
+		count, err = d.sending(v).ReplayFailed(ctx, v.Tenant, in.ID, since)
 	}
 	return replayed{Replayed: count}, missing(err)
 }

@@ -82,7 +82,7 @@ func approveCatalog(flags *flag.FlagSet) action {
 			return nil, misused("either -id or -mode says what is approved; catalog report shows what waits")
 		}
 		if *id != "" {
-			row, err := s.Catalog.ApproveSource(ctx, *id)
+			row, err := s.CatalogSources.Approve(ctx, *id)
 			return sourceShown(row), err
 		}
 		asked, err := s.Catalog.Approve(ctx, *mode)
@@ -156,14 +156,14 @@ func saidShown(mode, id string, said map[string]string) map[string]any {
 func hideBrand(flags *flag.FlagSet) action {
 	mode, id := modeFlag(flags), recordFlag(flags)
 	return func(ctx context.Context, s session) (any, error) {
-		return saidShown(*mode, *id, map[string]string{"hidden": "true"}), s.Catalog.Hide(ctx, *mode, *id)
+		return saidShown(*mode, *id, map[string]string{"hidden": "true"}), s.CatalogOverrides.Hide(ctx, *mode, *id)
 	}
 }
 
 func unhideBrand(flags *flag.FlagSet) action {
 	mode, id := modeFlag(flags), recordFlag(flags)
 	return func(ctx context.Context, s session) (any, error) {
-		return saidShown(*mode, *id, map[string]string{"hidden": "false"}), s.Catalog.Unhide(ctx, *mode, *id)
+		return saidShown(*mode, *id, map[string]string{"hidden": "false"}), s.CatalogOverrides.Unhide(ctx, *mode, *id)
 	}
 }
 
@@ -176,9 +176,11 @@ func mergeBrand(flags *flag.FlagSet) action {
 			return nil, misused("either -into or -undo says what is to become of it")
 		}
 		if *undo {
-			return saidShown(*mode, *id, map[string]string{"merged_into": ""}), s.Catalog.Unmerge(ctx, *mode, *id)
+			return saidShown(*mode, *id, map[string]string{"merged_into": ""}), s.CatalogOverrides.Unmerge(ctx, *mode, *id)
 		}
-		return saidShown(*mode, *id, map[string]string{"merged_into": *into}), s.Catalog.Merge(ctx, *mode, *id, *into)
+		return saidShown(
+			*mode, *id, map[string]string{"merged_into": *into},
+		), s.CatalogOverrides.Merge(ctx, *mode, *id, *into)
 	}
 }
 
@@ -188,9 +190,11 @@ func aliasBrand(flags *flag.FlagSet) action {
 	remove := flags.Bool("remove", false, "take it back")
 	return func(ctx context.Context, s session) (any, error) {
 		if *remove {
-			return saidShown(*mode, *id, map[string]string{"alias_removed": *alias}), s.Catalog.RemoveAlias(ctx, *mode, *id, *alias)
+			return saidShown(
+				*mode, *id, map[string]string{"alias_removed": *alias},
+			), s.CatalogOverrides.RemoveAlias(ctx, *mode, *id, *alias)
 		}
-		return saidShown(*mode, *id, map[string]string{"alias": *alias}), s.Catalog.AddAlias(ctx, *mode, *id, *alias)
+		return saidShown(*mode, *id, map[string]string{"alias": *alias}), s.CatalogOverrides.AddAlias(ctx, *mode, *id, *alias)
 	}
 }
 
@@ -199,7 +203,9 @@ func renameBrand(flags *flag.FlagSet) action {
 	var name mayBeEmpty
 	flags.Var(&name, "name", "the `name` that patients see; '' for that of its lists")
 	return func(ctx context.Context, s session) (any, error) {
-		return saidShown(*mode, *id, map[string]string{"name": name.String()}), s.Catalog.Rename(ctx, *mode, *id, name.String())
+		return saidShown(*mode, *id, map[string]string{"name": name.String()}), s.CatalogOverrides.Rename(
+			ctx, *mode, *id, name.String(),
+		)
 	}
 }
 

@@ -47,12 +47,12 @@ func allowHosts(flags *flag.FlagSet) action {
 			return nil, misused("-every-brand and -undo go with -host alone")
 		case *every:
 			shown["every_brand"] = choice.Host
-			return shown, s.Catalog.AllowEveryBrand(ctx, *mode, choice.Host)
+			return shown, s.CatalogOverrides.AllowEveryBrand(ctx, *mode, choice.Host)
 		case *undo:
 			shown["forgotten"] = choice.Host
-			return shown, s.Catalog.ForgetHost(ctx, *mode, choice.Host)
+			return shown, s.CatalogOverrides.ForgetHost(ctx, *mode, choice.Host)
 		}
-		hosts, err := s.Catalog.AllowHosts(ctx, *mode, *choice)
+		hosts, err := s.CatalogOverrides.AllowHosts(ctx, *mode, *choice)
 		shown["allowed"] = hosts
 		return shown, err
 	}
@@ -70,9 +70,9 @@ func refuseHosts(flags *flag.FlagSet) action {
 			return nil, misused("-undo goes with -host alone")
 		case *undo:
 			shown["forgotten"] = choice.Host
-			return shown, s.Catalog.ForgetHost(ctx, *mode, choice.Host)
+			return shown, s.CatalogOverrides.ForgetHost(ctx, *mode, choice.Host)
 		}
-		hosts, err := s.Catalog.RefuseHosts(ctx, *mode, *choice)
+		hosts, err := s.CatalogOverrides.RefuseHosts(ctx, *mode, *choice)
 		shown["refused"] = hosts
 		return shown, err
 	}

@@ -68,7 +68,7 @@ func setSource(flags *flag.FlagSet) action {
 		if err != nil {
 			return nil, err
 		}
-		row, err := s.Catalog.SetSource(ctx, *id, func(source *intake.Source) {
+		row, err := s.CatalogSources.Set(ctx, *id, func(source *intake.Source) {
 			if *known != "" {
 				*source = from
 				source.ID = *id
@@ -150,7 +150,7 @@ func listSources(flags *flag.FlagSet) action {
 				return nil, err
 			}
 		}
-		all, err := s.Catalog.Sources(ctx, *mode)
+		all, err := s.CatalogSources.List(ctx, *mode)
 		rows := make([]map[string]any, 0, len(all))
 		for _, row := range all {
 			told := map[string]any{"id": row.Source.ID, "name": row.Source.Name, "mode": row.Source.Mode, "format": row.Source.Format, "waits": row.State.Pending != nil}
@@ -169,7 +169,7 @@ func listSources(flags *flag.FlagSet) action {
 func showSource(flags *flag.FlagSet) action {
 	id := flags.String("id", "", "`id` of the source")
 	return func(ctx context.Context, s session) (any, error) {
-		row, err := s.Catalog.Source(ctx, *id)
+		row, err := s.CatalogSources.Show(ctx, *id)
 		return sourceShown(row), err
 	}
 }
@@ -177,7 +177,7 @@ func showSource(flags *flag.FlagSet) action {
 func removeSource(flags *flag.FlagSet) action {
 	id := flags.String("id", "", "`id` of the source")
 	return func(ctx context.Context, s session) (any, error) {
-		return map[string]any{"id": *id, "removed": true, "next": "catalog publish"}, s.Catalog.RemoveSource(ctx, *id)
+		return map[string]any{"id": *id, "removed": true, "next": "catalog publish"}, s.CatalogSources.Remove(ctx, *id)
 	}
 }
 
@@ -191,7 +191,7 @@ func importList(flags *flag.FlagSet) action {
 			if *id == "" {
 				return nil, misused("either -id or -file says what is read")
 			}
-			row, outcome, err := s.Catalog.Import(ctx, *id, nil)
+			row, outcome, err := s.CatalogSources.Import(ctx, *id, nil)
 			return importShown(row, outcome), err
 		}
 		list, err := os.Open(*file)
@@ -203,11 +203,11 @@ func importList(flags *flag.FlagSet) action {
 			*id = sourceName(*file)
 		}
 		if *format != "" || *mode != "" {
-			if _, err = s.Catalog.SetSource(ctx, *id, func(source *intake.Source) { named(flags, source) }); err != nil {
+			if _, err = s.CatalogSources.Set(ctx, *id, func(source *intake.Source) { named(flags, source) }); err != nil {
 				return nil, err
 			}
 		}
-		row, outcome, err := s.Catalog.Import(ctx, *id, list)
+		row, outcome, err := s.CatalogSources.Import(ctx, *id, list)
 		if err != nil {
 			return nil, err
 		}

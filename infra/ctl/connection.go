@@ -82,9 +82,9 @@ func purgeConnection(flags *flag.FlagSet) action {
 	id := flags.String("id", "", "connection `id`: org_connection_id")
 	isMeant := flags.Bool("apply", false, "do it; without it nothing is changed, and what was asked for before is printed")
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
-		ask := s.Connections.Erasure
+		ask := s.Erasures.Show
 		if *isMeant {
-			ask = s.Connections.Erase
+			ask = s.Erasures.Request
 		}
 		e, err := ask(ctx, tenant, *id)
 		if err != nil {

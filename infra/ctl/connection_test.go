@@ -62,8 +62,10 @@ func (p patients) connect(t *testing.T, set func(c *connection.Connection)) stri
 	}
 	set(&c)
 	attempt := flow.Attempt{
-		ID: ids.Random(), Tenant: p.tenant, Status: flow.Open, EndpointID: p.endpoint, ExternalID: privateExternal, ExternalState: privateExternal,
-		CreatedAt: now, ExpiresAt: now.Add(time.Hour),
+		ID: ids.Random(), Tenant: p.tenant, Status: flow.Open, CreatedAt: now,
+		ExpiresAt:   now.Add(time.Hour),
+		Requester:   flow.Requester{ExternalID: privateExternal, ExternalState: privateExternal},
+		Institution: flow.Institution{EndpointID: p.endpoint},
 	}
 	conclusions, _ := p.tables()
 	expect.NoError(t, conclusions.BeginAttempt(t.Context(), attempt, binding.State{Hash: ids.Random(), Tenant: p.tenant, AttemptID: attempt.ID, ExpiresAt: now.Add(time.Hour)}))

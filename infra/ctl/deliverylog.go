@@ -92,16 +92,16 @@ func replayWebhook(flags *flag.FlagSet) action {
 		switch flags.NFlag() - countGiven(flags, "org", "mode") {
 		case 1:
 			if isOne {
-				return map[string]any{"replayed": 1}, s.Webhooks.ReplayDelivery(ctx, tenant, *delivery)
+				return map[string]any{"replayed": 1}, s.Deliveries.Replay(ctx, tenant, *delivery)
 			}
 		case 2:
 			if isSince {
-				count, err := s.Webhooks.ReplayFailed(ctx, tenant, *id, *since)
+				count, err := s.Deliveries.ReplayFailed(ctx, tenant, *id, *since)
 				return map[string]any{"replayed": count}, err
 			}
 		case 3:
 			if isRange {
-				count, err := s.Webhooks.ReplayRange(ctx, tenant, *id, *from, *to)
+				count, err := s.Deliveries.ReplayRange(ctx, tenant, *id, *from, *to)
 				return map[string]any{"replayed": count}, err
 			}
 		}
@@ -117,14 +117,14 @@ func simulateEvent(flags *flag.FlagSet) action {
 		if err != nil {
 			return nil, err
 		}
-		event, err := s.Webhooks.Simulate(ctx, tenant, *id, types[0])
+		event, err := s.Deliveries.Simulate(ctx, tenant, *id, types[0])
 		return map[string]any{"event_id": event}, err
 	})
 }
 
 func testWebhook(flags *flag.FlagSet) action {
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
-		id, err := s.Webhooks.SendTest(ctx, tenant)
+		id, err := s.Deliveries.SendTest(ctx, tenant)
 		return map[string]any{"event_id": id}, err
 	})
 }

@@ -60,7 +60,7 @@ func checkKeys(ctx context.Context, s session) []finding {
 	if s.Operator == nil {
 		return append(found, fine("SecretsKey seals and opens."))
 	}
-	if _, err = s.Clients.PublicKeys(ctx, false); err != nil {
+	if _, err = s.ClientKeys.PublicKeys(ctx, false); err != nil {
 		return append(found, amiss("docs/runbooks/keys.md: see that the client keys are enabled.", "The service publishes no client keys: %v.", err))
 	}
 	return append(found, fine("SecretsKey seals and opens, and the service publishes its client keys."))

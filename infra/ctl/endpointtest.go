@@ -89,7 +89,9 @@ func platformOf(named string) (string, error) {
 }
 
 // findSubject finds the endpoint with an id or a FHIR base, or makes up the one that there could be.
-func findSubject(ctx context.Context, o *operator.Operator, id, base, mode string) (e catalog.Endpoint, stored bool, err error) {
+func findSubject(
+	ctx context.Context, o *wiring.Operator, id, base, mode string,
+) (e catalog.Endpoint, stored bool, err error) {
 	if id == "" {
 		if id, err = operator.EndpointID(mode, base); err != nil { // the test says what is wrong with the address
 			return catalog.Endpoint{FHIRBase: base, Mode: mode, Status: catalog.EndpointActive}, false, nil //nolint:nilerr // see above

@@ -15,5 +15,5 @@ func keyCommands() []command {
 // showKeys prints the public keys of our client as health systems take them.
 func showKeys(flags *flag.FlagSet) action {
 	rsa := flags.Bool("rsa", false, "only RSA keys, for platforms that take no others")
-	return func(ctx context.Context, s session) (any, error) { return s.Clients.PublicKeys(ctx, *rsa) }
+	return func(ctx context.Context, s session) (any, error) { return s.ClientKeys.PublicKeys(ctx, *rsa) }
 }

@@ -31,7 +31,7 @@ func liveAccessCommands() []command {
 
 func listLiveRequests(*flag.FlagSet) action {
 	return func(ctx context.Context, s session) (any, error) {
-		waiting, err := s.Organisations.LiveRequests(ctx)
+		waiting, err := s.LiveReviews.List(ctx)
 		rows := make([]map[string]any, 0, len(waiting))
 		for _, w := range waiting {
 			row := organisationShown(w.Organisation)
@@ -63,21 +63,21 @@ func alikeShown(all []operator.Alike) []map[string]any {
 func approveLive(flags *flag.FlagSet) action {
 	compared := flags.Bool("compared", false, "approve it although others look like it: you have compared them (organisation requests)")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
-		return decidedShown(s.Organisations.ApproveLive(ctx, tenant, *compared))
+		return decidedShown(s.LiveReviews.Approve(ctx, tenant, *compared))
 	})
 }
 
 func refuseLive(flags *flag.FlagSet) action {
 	reason := flags.String("reason", "", "`text` that the organisation's members read in the dashboard")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
-		return decidedShown(s.Organisations.RefuseLive(ctx, tenant, *reason))
+		return decidedShown(s.LiveReviews.Refuse(ctx, tenant, *reason))
 	})
 }
 
 func withdrawLive(flags *flag.FlagSet) action {
 	reason := flags.String("reason", "", "`text` that the organisation's members read in the dashboard")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
-		return decidedShown(s.Organisations.WithdrawLive(ctx, tenant, *reason))
+		return decidedShown(s.LiveReviews.Withdraw(ctx, tenant, *reason))
 	})
 }
 

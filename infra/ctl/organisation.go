@@ -90,7 +90,7 @@ func createOrganisation(flags *flag.FlagSet) action {
 func inviteOwner(flags *flag.FlagSet) action {
 	email := flags.String("email", "", "`address` of the owner, at the organisation's own domain")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
-		made, err := s.Organisations.InviteOwner(ctx, tenant, *email)
+		made, err := s.Members.InviteOwner(ctx, tenant, *email)
 		return map[string]any{"invitation": made.ID, "email": made.Email, "expires_at": made.ExpiresAt}, err
 	})
 }
@@ -104,9 +104,9 @@ func recoverOwner(flags *flag.FlagSet) action {
 			return nil, misused("give either -reason or -stop")
 		}
 		if *stop {
-			return map[string]any{"org": tenant.OrgID, "stopped": true}, s.Organisations.StopRecovery(ctx, tenant, *email)
+			return map[string]any{"org": tenant.OrgID, "stopped": true}, s.Members.StopRecovery(ctx, tenant, *email)
 		}
-		r, err := s.Organisations.Recover(ctx, tenant, *email, *reason)
+		r, err := s.Members.Recover(ctx, tenant, *email, *reason)
 		return map[string]any{"org": tenant.OrgID, "account": r.AccountID, "applies_at": r.AppliesAt}, err
 	})
 }
@@ -127,7 +127,7 @@ func listOrganisations(*flag.FlagSet) action {
 
 func showOrganisation(flags *flag.FlagSet) action {
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
-		gone, err := s.Organisations.Deletion(ctx, tenant)
+		gone, err := s.Deletions.Show(ctx, tenant)
 		if err != nil && !errors.Is(err, fault.NotFound) {
 			return nil, err
 		}
@@ -152,14 +152,14 @@ func deletionShown(d deletion.Deletion) map[string]any {
 func deleteOrganisation(flags *flag.FlagSet) action {
 	name := flags.String("name", "", "the organisation's exact `name`, to confirm")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
-		d, err := s.Organisations.Delete(ctx, tenant, *name)
+		d, err := s.Deletions.Request(ctx, tenant, *name)
 		return map[string]any{"org": tenant.OrgID, "deletion": deletionShown(d)}, err
 	})
 }
 
 func keepOrganisation(flags *flag.FlagSet) action {
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
-		return map[string]any{"org": tenant.OrgID, "kept": true}, s.Organisations.CancelDeletion(ctx, tenant)
+		return map[string]any{"org": tenant.OrgID, "kept": true}, s.Deletions.Cancel(ctx, tenant)
 	})
 }
 
@@ -238,18 +238,18 @@ func emails(flags *flag.FlagSet) action {
 
 func suspendOrganisation(flags *flag.FlagSet) action {
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
-		return map[string]any{"org": tenant.OrgID, "status": org.Inactive}, s.Organisations.Suspend(ctx, tenant)
+		return map[string]any{"org": tenant.OrgID, "status": org.Inactive}, s.Suspensions.Suspend(ctx, tenant)
 	})
 }
 
 func resumeOrganisation(flags *flag.FlagSet) action {
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
-		return map[string]any{"org": tenant.OrgID, "status": org.Active}, s.Organisations.Resume(ctx, tenant)
+		return map[string]any{"org": tenant.OrgID, "status": org.Active}, s.Suspensions.Resume(ctx, tenant)
 	})
 }
 
 func removeOrganisation(flags *flag.FlagSet) action {
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
-		return map[string]any{"org": tenant.OrgID, "removed": true}, s.Organisations.Remove(ctx, tenant)
+		return map[string]any{"org": tenant.OrgID, "removed": true}, s.Suspensions.Remove(ctx, tenant)
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"os"
 
 	"recordbridge/infra/ctl/target"
-	"recordbridge/shared/operator"
+	"recordbridge/infra/ctl/wiring"
 )
 
 const (
@@ -23,7 +23,7 @@ type where struct{ stack, outputs string }
 
 // session is what a command works with: the rules, opened on a stack.
 type session struct {
-	*operator.Operator // nil until the stack is open
+	*wiring.Operator // nil until the stack is open
 	streams
 
 	at    where

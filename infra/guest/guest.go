@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 
+	"recordbridge/infra/ctl/wiring"
 	"recordbridge/infra/local/runfile"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/connection"
@@ -45,10 +46,12 @@ func Disconnect(ctx context.Context, d Doer, baseURL string, of runfile.Organisa
 	return nil
 }
 
-// Clear takes away everything that belongs to an organisation that has nothing but what a check made of it, and then
-// the organisation. credentials are its own, of which those in test mode end its connections. left is why it stays,
-// suspended; empty when it is gone. It goes on after an error.
-func Clear(ctx context.Context, rules *operator.Operator, d Doer, baseURL string, credentials []runfile.Organisation) (left string, err error) {
+// Clear takes away everything that belongs to an organisation that has nothing but what a check made of it, and then the
+// organisation. credentials are its own, of which those in test mode end its connections. left is why it stays, suspended; empty
+// when it is gone. It goes on after an error.
+func Clear(
+	ctx context.Context, rules *wiring.Operator, d Doer, baseURL string, credentials []runfile.Organisation,
+) (left string, err error) {
 	if len(credentials) == 0 {
 		return "", nil
 	}
@@ -63,15 +66,15 @@ func Clear(ctx context.Context, rules *operator.Operator, d Doer, baseURL string
 		failed = append(failed, clearWebhooks(ctx, rules, tenant), clearCredentials(ctx, rules, tenant))
 	}
 	owner := org.Tenant{Mode: org.Test, OrgID: id}
-	failed = append(failed, rules.Organisations.Suspend(ctx, owner))
-	err = rules.Organisations.Remove(ctx, owner)
+	failed = append(failed, rules.Suspensions.Suspend(ctx, owner))
+	err = rules.Suspensions.Remove(ctx, owner)
 	if errors.Is(err, fault.Conflict) {
 		return strings.TrimSuffix(fault.Of(err).Public, "."), errors.Join(failed...)
 	}
 	return "", errors.Join(append(failed, err)...)
 }
 
-func disconnectAll(ctx context.Context, rules *operator.Operator, d Doer, baseURL string, of runfile.Organisation) error {
+func disconnectAll(ctx context.Context, rules *wiring.Operator, d Doer, baseURL string, of runfile.Organisation) error {
 	query := operator.ConnectionQuery{Status: connection.Authorized}
 	for {
 		page, err := rules.Connections.List(ctx, org.Tenant{Mode: org.Test, OrgID: of.ID}, query)
@@ -89,7 +92,7 @@ func disconnectAll(ctx context.Context, rules *operator.Operator, d Doer, baseUR
 	}
 }
 
-func clearWebhooks(ctx context.Context, rules *operator.Operator, of org.Tenant) error {
+func clearWebhooks(ctx context.Context, rules *wiring.Operator, of org.Tenant) error {
 	all, err := rules.Webhooks.List(ctx, of)
 	failed := []error{err}
 	for _, w := range all {
@@ -101,7 +104,7 @@ func clearWebhooks(ctx context.Context, rules *operator.Operator, of org.Tenant)
 	return errors.Join(failed...)
 }
 
-func clearCredentials(ctx context.Context, rules *operator.Operator, of org.Tenant) error {
+func clearCredentials(ctx context.Context, rules *wiring.Operator, of org.Tenant) error {
 	all, err := rules.Credentials.List(ctx, of)
 	failed := []error{err}
 	for _, c := range all {
@@ -113,9 +116,8 @@ func clearCredentials(ctx context.Context, rules *operator.Operator, of org.Tena
 	return errors.Join(failed...)
 }
 
-// Sandbox is the id of the endpoint of the stack's own synthetic EHR; empty when it has none that
-// patients can connect to.
-func Sandbox(ctx context.Context, rules *operator.Operator, baseURL string) (string, error) {
+// Sandbox is the id of the endpoint of the stack's own synthetic EHR; empty when it has none that patients can connect to.
+func Sandbox(ctx context.Context, rules *wiring.Operator, baseURL string) (string, error) {
 	all, err := rules.Endpoints.List(ctx)
 	if err != nil {
 		return "", err

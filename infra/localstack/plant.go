@@ -16,12 +16,11 @@ import (
 	"recordbridge/infra/local/runfile"
 	"recordbridge/infra/local/seed"
 	"recordbridge/shared/ids"
-	"recordbridge/shared/operator"
 )
 
 // deployed is the stack after a deployment.
 type deployed struct {
-	*operator.Operator
+	*wiring.Operator
 
 	config  aws.Config
 	outputs map[string]string

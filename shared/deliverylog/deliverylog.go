@@ -27,11 +27,10 @@ const (
 	batch = 100
 )
 
-// Log searches and shows deliveries. It is safe for concurrent use.
+// Log searches deliveries. It is safe for concurrent use.
 type Log struct {
 	Rows          Rows
 	Subscriptions Subscriptions
-	Answers       webhook.Opener // of what is private to webhooks
 	Now           func() time.Time
 }
 

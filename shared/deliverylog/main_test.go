@@ -31,7 +31,7 @@ var (
 // world is the log over the tables that template.yaml declares, with a worker that fills it and a clock.
 type world struct {
 	rows   store.Webhooks
-	log    deliverylog.Log
+	log    deliverylog.Details
 	sealer *kms.Sealer
 	answer webhook.Answer // of every receiver
 	now    time.Time
@@ -50,7 +50,7 @@ func newWorld(t *testing.T) *world {
 		Control: store.Control{DB: made.DB, Table: made.Name("ControlTable")},
 	}
 	w.counts = &counted{Rows: store.DeliveryLog{DB: made.DB, Table: made.Name("WorkTable")}}
-	w.log = deliverylog.Log{Rows: w.counts, Subscriptions: w.rows, Answers: w.sealer, Now: clock}
+	w.log = deliverylog.Details{Log: deliverylog.Log{Rows: w.counts, Subscriptions: w.rows, Now: clock}, Answers: w.sealer}
 	return w
 }
 

@@ -14,6 +14,13 @@ import (
 // mostAttempts is how many attempts of a delivery are shown, the newest ones. A schedule has ten; replays add to them.
 const mostAttempts = 100
 
+// Details shows single deliveries beside the search of its Log. It is safe for concurrent use.
+type Details struct {
+	Log
+
+	Answers webhook.Opener // opens what is private to webhooks
+}
+
 // Detail is a delivery with all that was sent and answered.
 type Detail struct {
 	Entry
@@ -34,7 +41,7 @@ type Attempt struct {
 }
 
 // Show returns one delivery; fault.NotFound when there is none, or none any more.
-func (l Log) Show(ctx context.Context, tenant org.Tenant, id string) (Detail, error) {
+func (l Details) Show(ctx context.Context, tenant org.Tenant, id string) (Detail, error) {
 	missing := fault.Missing("There is no such delivery.")
 	id, ok := ids.ParseUUID(id)
 	if !ok {
@@ -60,7 +67,7 @@ func (l Log) Show(ctx context.Context, tenant org.Tenant, id string) (Detail, er
 	return shown, err
 }
 
-func (l Log) attempts(ctx context.Context, d webhook.Delivery, event webhook.Event) ([]Attempt, error) {
+func (l Details) attempts(ctx context.Context, d webhook.Delivery, event webhook.Event) ([]Attempt, error) {
 	rows, err := l.Rows.Attempts(ctx, d.Tenant, d.ID, mostAttempts)
 	if err != nil {
 		return nil, fmt.Errorf("list attempts: %w", err)

@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,7 +96,6 @@ func (c Completer) returned(ctx context.Context, r Return) (Attempt, error) {
 	if err != nil {
 		return Attempt{}, fmt.Errorf("read attempt: %w", err)
 	}
-	attempt.Callback = cmp.Or(attempt.Callback, callbackURI(c.BaseURL, "")) // of attempts older than such addresses
 	return attempt, nil
 }
 
@@ -105,19 +103,19 @@ func (c Completer) returned(ctx context.Context, r Return) (Attempt, error) {
 func (c Completer) finish(ctx context.Context, attempt Attempt, r Return) (connection.Connection, error) {
 	if callbackURI(c.BaseURL, r.Registration) != attempt.Callback {
 		logx.Add(ctx, slog.String("event", "wrong_callback"))
-		return connection.Connection{}, failed(causeCallback, told(fault.StepCallback, attempt, causeCallback))
+		return connection.Connection{}, failed(causeCallback, told(fault.StepCallback, attempt.Server, causeCallback))
 	}
 	if !attempt.returned(r.Issuer) {
-		return connection.Connection{}, failed(causeIssuer, told(fault.StepCallback, attempt, causeIssuer))
+		return connection.Connection{}, failed(causeIssuer, told(fault.StepCallback, attempt.Server, causeIssuer))
 	}
 	if r.Error == "access_denied" {
-		return connection.Connection{}, failed(causeDeclined, told(fault.StepAuthorize, attempt, causeDeclined))
+		return connection.Connection{}, failed(causeDeclined, told(fault.StepAuthorize, attempt.Server, causeDeclined))
 	}
 	if r.Error != "" {
-		return connection.Connection{}, portalRefused(attempt, r.Error)
+		return connection.Connection{}, portalRefused(attempt.Server, r.Error)
 	}
 	if r.Code.Empty() {
-		return connection.Connection{}, failed(causeNoCode, told(fault.StepCallback, attempt, causeNoCode))
+		return connection.Connection{}, failed(causeNoCode, told(fault.StepCallback, attempt.Server, causeNoCode))
 	}
 	set, err := c.exchange(ctx, attempt, r.Code)
 	if err != nil {
@@ -133,14 +131,14 @@ func (c Completer) finish(ctx context.Context, attempt Attempt, r Return) (conne
 var errAnswer = errors.New("the portal's answer")
 
 // told is the answer that a portal gave through the browser at a step, for the log.
-func told(step fault.Step, attempt Attempt, cause string) error {
-	return fault.Spot{Step: step, Host: fault.HostOf(attempt.AuthorizationEndpoint), Class: cause}.Failed(errAnswer)
+func told(step fault.Step, by Server, cause string) error {
+	return fault.Spot{Step: step, Host: fault.HostOf(by.AuthorizationEndpoint), Class: cause}.Failed(errAnswer)
 }
 
 // portalRefused makes the error of an error that a portal sent.
-func portalRefused(attempt Attempt, code string) error {
+func portalRefused(by Server, code string) error {
 	cause := causeOf(refused(code, causePortal, nil))
-	return failed(cause, told(fault.StepAuthorize, attempt, cause))
+	return failed(cause, told(fault.StepAuthorize, by, cause))
 }
 
 // errUnnamed ends a sign-in whose record nobody could ever be sure of, and no export could read (docs/deviations.md,
@@ -148,8 +146,10 @@ func portalRefused(attempt Attempt, code string) error {
 var errUnnamed = errors.New("the portal named no patient")
 
 // unnamed is the answer of a token endpoint that names no patient, for the log.
-func unnamed(attempt Attempt) error {
-	return fault.Spot{Step: fault.StepIdentity, Host: fault.HostOf(attempt.TokenEndpoint), Class: causeNoPatient}.Failed(errUnnamed)
+func unnamed(by Server) error {
+	return fault.Spot{
+		Step: fault.StepIdentity, Host: fault.HostOf(by.TokenEndpoint), Class: causeNoPatient,
+	}.Failed(errUnnamed)
 }
 
 // exchange gets tokens for the code. Tokens that open nobody's record in particular are dropped, and not revoked:
@@ -165,7 +165,7 @@ func (c Completer) exchange(ctx context.Context, attempt Attempt, code secret.Te
 	refusal, isRefusal := errors.AsType[*PortalError](err)
 	switch {
 	case err == nil && set.PatientID.Empty():
-		return tokens.Set{}, failed(causeNoPatient, unnamed(attempt))
+		return tokens.Set{}, failed(causeNoPatient, unnamed(attempt.Server))
 	case err == nil:
 		set.AskedScope = attempt.Scope
 		return set, nil

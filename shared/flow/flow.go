@@ -28,50 +28,82 @@ const (
 // VerifierPurpose stands in the encryption context of sealed PKCE verifiers.
 const VerifierPurpose = "pkce-verifier"
 
-// Attempt is one sign-in of a patient. Everything the return needs is pinned here, so that nothing a browser brings
-// back can choose where a code or a token goes (RFC 9700 section 4.4).
+// Attempt is one sign-in of a patient. Everything that the return needs is pinned here, so that nothing a browser
+// brings back can choose where a code or a token goes (RFC 9700 section 4.4).
 type Attempt struct {
-	ID            string
-	Tenant        org.Tenant
-	Status        Status
-	RedirectURI   string // proven to be registered when the attempt began; empty for a widget's
-	TokenHash     string // SHA-256 of what the widget asks after its attempt with, hex; empty in redirect mode
-	Reconnect     string // the connection that is authorised again; empty for a new one
-	WasEnded      string // why that one had ended when the attempt began (connection.RefreshState); empty when it had not
-	EndpointID    string
-	BrandID       string
-	PortalID      string
-	PlatformType  string
+	Requester
+	Institution
+	Renewal
+	Server
+	Client
+	Parameters
+	Secrets
+
+	ID        string
+	Tenant    org.Tenant
+	Status    Status
+	RequestID string
+	CreatedAt time.Time
+	ExpiresAt time.Time
+	Ending    Ending // zero until the attempt is done or failed
+}
+
+// Requester identifies the patient to the organisation, and says where the result goes.
+type Requester struct {
+	RedirectURI   string // proven to be registered when the attempt began; empty for a widget's attempt
+	TokenHash     string // SHA-256 of the token by which the widget asks for the result, hex; empty in redirect mode
 	ExternalID    string
 	ExternalState string
-	RequestID     string
-	CreatedAt     time.Time
-	ExpiresAt     time.Time
+}
 
+// Institution names the institution in the catalogue.
+type Institution struct {
+	EndpointID   string
+	BrandID      string
+	PortalID     string
+	PlatformType string
+}
+
+// Renewal names the connection that a patient authorizes again. It is zero for a new connection.
+type Renewal struct {
+	Reconnect string // the connection's id
+	WasEnded  string // why it had ended when the attempt began (connection.RefreshState); empty if it had not
+}
+
+// Server holds the portal's addresses, as discovery stated them when the attempt began.
+type Server struct {
 	FHIRBase              string
 	Issuer                string
 	IssRequired           bool // the portal promises iss on its return (RFC 9207)
 	AuthorizationEndpoint string
 	TokenEndpoint         string
-	KeySet                string // where the keys are that sign id_tokens; empty when not known
-	Userinfo              string // empty when there is none
-	ClientID              string
-	ClientAuthID          string // of the client's authentication; empty for a public client
-	Callback              string // our redirect URI that the portal is given, and the only one that may bring its answer
+	KeySet                string // address of the keys that sign id_tokens; empty if unknown
+	Userinfo              string // empty if there is none
 	Upstream              Upstream
-	Aud                   string   // sent as aud; empty: not sent
-	Scope                 string   // asked
-	RepeatScope           bool     // every refresh has to name the scope again; goes into the token set
-	RawBasic              bool     // goes into the token set: client id and secret stand in HTTP Basic as they are
-	Extra                 []string // fields of the token answer that go into the token set (tokens.Set)
-	Nonce                 bool     // one is sent
-	NoChallenge           bool     // no PKCE challenge is sent
+}
 
-	// What is made when the browser leaves.
-	NonceHash string // HashNonce of what the id_token must repeat; empty when none was sent
+// Client identifies us to the portal.
+type Client struct {
+	ClientID     string
+	ClientAuthID string // of the client's authentication; empty for a public client
+	Callback     string // the redirect URI that the portal gets, and the only one that may bring its answer
+	RawBasic     bool   // client id and secret stand in HTTP Basic as they are; goes into the token set
+}
+
+// Parameters holds the rest of the authorization request, and the consequences of what it requests.
+type Parameters struct {
+	Aud         string   // sent as aud; empty: not sent
+	Scope       string   // requested
+	RepeatScope bool     // every refresh has to name the scope again; goes into the token set
+	Extra       []string // fields of the token answer that go into the token set (tokens.Set)
+	Nonce       bool     // a nonce is sent
+	NoChallenge bool     // no PKCE challenge is sent
+}
+
+// Secrets proves that the return belongs to the attempt. It is made when the browser leaves.
+type Secrets struct {
+	NonceHash string // HashNonce of the nonce that the id_token must repeat; empty if none was sent
 	Verifier  []byte // PKCE verifier, sealed
-
-	Ending Ending // once it is done or failed
 }
 
 // Status is how far an attempt is.

@@ -225,17 +225,3 @@ func TestAReturnBelongsToTheAddressThatThePortalWasGiven(t *testing.T) {
 		})
 	}
 }
-
-// TestAnAttemptOlderThanCallbackAddressesReturnsToThePlainOne: one that was stored by an earlier version.
-func TestAnAttemptOlderThanCallbackAddressesReturnsToThePlainOne(t *testing.T) {
-	t.Parallel()
-	w := newWorld()
-	b := w.start(t, request(t))
-	for id, attempt := range w.attempts {
-		attempt.Callback = ""
-		w.attempts[id] = attempt
-	}
-	if _, err := w.completer(t).Complete(t.Context(), b.back()); err != nil || w.grants[0].Attempt.Callback != callbackURI {
-		t.Errorf("got %v after %+v", err, w.grants)
-	}
-}

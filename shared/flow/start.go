@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"recordbridge/shared/binding"
+	"recordbridge/shared/catalog"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/logx"
@@ -104,19 +105,7 @@ func (s Preparation) pin(ctx context.Context, r Request) (Attempt, error) {
 	if err = s.checkOrigins(ctx, r.Caller.Tenant, endpoint, authority, profile.Known); err != nil {
 		return Attempt{}, err
 	}
-	scope, now := cmp.Or(registration.Scope, profile.Scope), s.Now()
-	attempt := Attempt{
-		ID: s.NewID(), Tenant: r.Caller.Tenant, Status: Open, RedirectURI: r.Redirect.URI(), Reconnect: to.connection, WasEnded: to.ended,
-		EndpointID: endpoint.ID, BrandID: endpoint.BrandID, PortalID: endpoint.PortalID, PlatformType: endpoint.PlatformType,
-		ExternalID: r.ExternalID, ExternalState: r.ExternalState, RequestID: r.RequestID,
-		CreatedAt: now, ExpiresAt: now.Add(binding.Lifetime),
-		FHIRBase: endpoint.FHIRBase, Issuer: authority.Issuer, IssRequired: authority.IssRequired,
-		AuthorizationEndpoint: authority.AuthorizationEndpoint, TokenEndpoint: authority.TokenEndpoint,
-		KeySet: authority.KeySet, Userinfo: authority.Userinfo, Upstream: upstream(authority, profile),
-		ClientID: registration.ClientID, ClientAuthID: registration.AuthID, Callback: callbackURI(s.BaseURL, registration.Callback),
-		Aud: profile.Aud, Scope: scope, RepeatScope: profile.RepeatScope, RawBasic: profile.RawBasic, Extra: profile.Extra, NoChallenge: profile.NoChallenge,
-		Nonce: profile.Nonce || slices.Contains(strings.Fields(scope), "openid"),
-	}
+	attempt := s.attempt(r, to, registration, authority, profile)
 	if registration.Scope != "" || !profile.Listed {
 		return attempt, nil
 	}
@@ -128,6 +117,35 @@ func (s Preparation) pin(ctx context.Context, r Request) (Attempt, error) {
 		logx.Add(ctx, slog.Int("scopes_left_out", leftOut))
 	}
 	return attempt, nil
+}
+
+// attempt makes the attempt of a request, open from now on.
+func (s Preparation) attempt(
+	r Request, to target, registration catalog.Registration, authority Authority, profile Profile,
+) Attempt {
+	endpoint, now, scope := to.endpoint, s.Now(), cmp.Or(registration.Scope, profile.Scope)
+	return Attempt{
+		ID: s.NewID(), Tenant: r.Caller.Tenant, Status: Open, RequestID: r.RequestID, CreatedAt: now,
+		ExpiresAt: now.Add(binding.Lifetime),
+		Requester: Requester{RedirectURI: r.Redirect.URI(), ExternalID: r.ExternalID, ExternalState: r.ExternalState},
+		Institution: Institution{
+			EndpointID: endpoint.ID, BrandID: endpoint.BrandID, PortalID: endpoint.PortalID, PlatformType: endpoint.PlatformType,
+		},
+		Renewal: Renewal{Reconnect: to.connection, WasEnded: to.ended},
+		Server: Server{
+			FHIRBase: endpoint.FHIRBase, Issuer: authority.Issuer, IssRequired: authority.IssRequired,
+			AuthorizationEndpoint: authority.AuthorizationEndpoint, TokenEndpoint: authority.TokenEndpoint,
+			KeySet: authority.KeySet, Userinfo: authority.Userinfo, Upstream: upstream(authority, profile),
+		},
+		Client: Client{
+			ClientID: registration.ClientID, ClientAuthID: registration.AuthID,
+			Callback: callbackURI(s.BaseURL, registration.Callback), RawBasic: profile.RawBasic,
+		},
+		Parameters: Parameters{
+			Aud: profile.Aud, Scope: scope, RepeatScope: profile.RepeatScope, Extra: profile.Extra,
+			Nonce: profile.Nonce || slices.Contains(strings.Fields(scope), "openid"), NoChallenge: profile.NoChallenge,
+		},
+	}
 }
 
 // upstream takes what the server says of itself before what is known of its platform.

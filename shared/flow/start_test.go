@@ -38,11 +38,18 @@ func TestStartPinsEverythingThatTheReturnNeeds(t *testing.T) {
 			t.Errorf("state (-want +got):\n%s", diff)
 		}
 		wantAttempt := flow.Attempt{
-			ID: attempt.ID, Tenant: tenant, Status: flow.Open, RedirectURI: redirectURI, EndpointID: endpointID, BrandID: brandID, PortalID: portalID,
-			PlatformType: "sandbox", FHIRBase: fhirBase, Issuer: issuer, IssRequired: true,
-			AuthorizationEndpoint: "https://ehr.example/authorize", TokenEndpoint: "https://ehr.example/token", Aud: fhirBase,
-			ClientID: "client", Callback: callbackURI, Scope: "launch/patient patient/*.rs", Verifier: attempt.Verifier,
-			ExternalID: "patient-7", ExternalState: "visit-9", RequestID: "request-1", CreatedAt: now, ExpiresAt: now.Add(lifetime),
+			ID: attempt.ID, Tenant: tenant, Status: flow.Open, RequestID: "request-1", CreatedAt: now,
+			ExpiresAt:   now.Add(lifetime),
+			Requester:   flow.Requester{RedirectURI: redirectURI, ExternalID: "patient-7", ExternalState: "visit-9"},
+			Institution: flow.Institution{EndpointID: endpointID, BrandID: brandID, PortalID: portalID, PlatformType: "sandbox"},
+			Server: flow.Server{
+				FHIRBase: fhirBase, Issuer: issuer, IssRequired: true,
+				AuthorizationEndpoint: "https://ehr.example/authorize",
+				TokenEndpoint:         "https://ehr.example/token",
+			},
+			Client:     flow.Client{ClientID: "client", Callback: callbackURI},
+			Parameters: flow.Parameters{Aud: fhirBase, Scope: "launch/patient patient/*.rs"},
+			Secrets:    flow.Secrets{Verifier: attempt.Verifier},
 		}
 		if diff := cmp.Diff(wantAttempt, attempt); diff != "" {
 			t.Errorf("attempt (-want +got):\n%s", diff)

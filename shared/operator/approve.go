@@ -17,11 +17,11 @@ func (o Endpoints) Approve(ctx context.Context, id string, approved Approval) ([
 	if err := approved.check(); err != nil {
 		return nil, err
 	}
-	e, err := o.endpoint(ctx, id)
+	e, err := findEndpoint(ctx, o.rows, id)
 	if err != nil {
 		return nil, err
 	}
-	seen, err := o.look(ctx, e.FHIRBase)
+	seen, err := look(ctx, o.servers, e.FHIRBase)
 	if err != nil {
 		return nil, err
 	}
@@ -46,11 +46,11 @@ func (o Endpoints) Approve(ctx context.Context, id string, approved Approval) ([
 	}
 	changes := slices.Concat(moved, dropped(e.Pins, now, moved))
 	e.Pins = now
-	if err := o.deps.Store.SaveEndpoint(ctx, e); err != nil {
+	if err := o.rows.SaveEndpoint(ctx, e); err != nil {
 		return nil, changed("endpoint", err)
 	}
 	for _, change := range changes {
-		if err := o.record(ctx, org.Tenant{}, "endpoint.approved", id+" "+change.Role+" "+change.To); err != nil {
+		if err := o.by.record(ctx, org.Tenant{}, "endpoint.approved", id+" "+change.Role+" "+change.To); err != nil {
 			return nil, err
 		}
 	}

@@ -8,14 +8,15 @@ import (
 	"recordbridge/shared/testkit/expect"
 )
 
-func TestTheAuditRowNamesWhomTheOperatorActsFor(t *testing.T) {
+func TestAuditRowNamesActor(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	made, err := r.operator.Organisations.Create(t.Context(), org.Organisation{Name: "Alder", Plan: org.Free})
 	expect.NoError(t, err)
-	member := r.operator.As("member:m1")
-	expect.NoError(t, member.Organisations.SetEmails(t.Context(), made.Tenants()[0], []string{"a@alder.example"}))
-	expect.NoError(t, r.operator.Organisations.Suspend(t.Context(), made.Tenants()[0]))
+	expect.NoError(
+		t, r.operator.Organisations.As("member:m1").SetEmails(t.Context(), made.Tenants()[0], []string{"a@alder.example"}),
+	)
+	expect.NoError(t, r.operator.Suspensions.Suspend(t.Context(), made.Tenants()[0]))
 	rows, _, err := r.log.List(t.Context(), made.ID, 0, 10)
 	expect.NoError(t, err)
 	got := make([]string, 0, len(rows))

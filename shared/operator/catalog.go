@@ -15,27 +15,24 @@ import (
 	"recordbridge/shared/org"
 )
 
-// Catalog is what an operator does with the catalogue: its sources are in catalogsource.go, what is said against them in catalogoverride.go.
-type Catalog struct{ *core }
-
-// CatalogParts are what the catalogue is kept and made with.
-type CatalogParts struct {
-	Rows      CatalogRows // store.Catalog
-	Intake    intake.Intake
-	Publisher publish.Publisher
+// Catalog publishes and searches the catalogue. CatalogSources changes the sources that it is made of, and
+// CatalogOverrides what operators state against them.
+type Catalog struct {
+	rows      CatalogRows
+	publisher publish.Publisher
+	by        Journal
 }
 
-// CatalogRows keep what is said of the catalogue.
+// CatalogRows keeps the publications of the catalogue.
 type CatalogRows interface {
 	publish.Ledger
-	intake.Rows
+	// Sources lists the sources of all modes.
+	Sources(ctx context.Context) ([]intake.Row, error)
+}
 
-	// RemoveSource removes a source as it was read; fault.Conflict.
-	RemoveSource(ctx context.Context, source intake.Row) error
-	// PutOverride stores an override; fault.Conflict when the same has been said.
-	PutOverride(ctx context.Context, mode string, o ledger.Override) error
-	// DropOverride takes one back; fault.Conflict when there is none.
-	DropOverride(ctx context.Context, mode string, o ledger.Override) error
+// NewCatalog makes a Catalog.
+func NewCatalog(rows CatalogRows, publisher publish.Publisher, by Journal) Catalog {
+	return Catalog{rows: rows, publisher: publisher, by: by}
 }
 
 // Preview tells what publishing would change. Errors are fault.Invalid.
@@ -43,7 +40,7 @@ func (o Catalog) Preview(ctx context.Context, mode string) (publish.Outcome, err
 	if err := checkMode(mode); err != nil {
 		return publish.Outcome{}, err
 	}
-	return o.deps.Catalog.Publisher.Preview(ctx, mode)
+	return o.publisher.Preview(ctx, mode)
 }
 
 // Publish publishes what is accepted; with resume also where a rollback has paused that. Errors are fault.Invalid and fault.Conflict.
@@ -63,14 +60,14 @@ func (o Catalog) Publish(ctx context.Context, mode string, resume bool) (publish
 			return publish.Outcome{}, err
 		}
 	}
-	out, err := o.deps.Catalog.Publisher.Publish(ctx, mode)
+	out, err := o.publisher.Publish(ctx, mode)
 	if err != nil {
 		return out, busy(err)
 	}
 	if !out.Published {
 		return out, nil
 	}
-	return out, o.record(ctx, org.Tenant{}, "catalog.published", mode+" "+string(out.Live))
+	return out, o.by.record(ctx, org.Tenant{}, "catalog.published", mode+" "+string(out.Live))
 }
 
 // Approve says yes to the question that a mode waits with. Publishing it is another step. Errors are fault.Invalid; fault.NotFound when
@@ -99,11 +96,11 @@ func (o Catalog) Rollback(ctx context.Context, mode, version string) (publish.Ou
 	if !ok {
 		return publish.Outcome{}, fault.BadRequest("That is not a version; catalog report lists those that are kept.").About("version")
 	}
-	out, err := o.deps.Catalog.Publisher.Rollback(ctx, mode, to)
+	out, err := o.publisher.Rollback(ctx, mode, to)
 	if err != nil {
 		return out, busy(err)
 	}
-	return out, o.record(ctx, org.Tenant{}, "catalog.rolled_back", mode+" "+version)
+	return out, o.by.record(ctx, org.Tenant{}, "catalog.rolled_back", mode+" "+version)
 }
 
 // CatalogReport is how the catalogue of a mode stands.
@@ -119,13 +116,12 @@ func (o Catalog) Report(ctx context.Context, mode string) (CatalogReport, error)
 	if err := checkMode(mode); err != nil {
 		return CatalogReport{}, err
 	}
-	rows := o.deps.Catalog.Rows
 	var r CatalogReport
 	var errs [4]error
-	r.Pointer, errs[0] = rows.Pointer(ctx, mode)
-	r.Publication, errs[1] = rows.Publication(ctx, mode)
-	r.Sources, errs[2] = o.Sources(ctx, mode)
-	r.Overrides, errs[3] = rows.Overrides(ctx, mode)
+	r.Pointer, errs[0] = o.rows.Pointer(ctx, mode)
+	r.Publication, errs[1] = o.rows.Publication(ctx, mode)
+	r.Sources, errs[2] = sourcesOf(ctx, o.rows, mode)
+	r.Overrides, errs[3] = o.rows.Overrides(ctx, mode)
 	return r, errors.Join(errs[:]...)
 }
 
@@ -135,7 +131,7 @@ func (o Catalog) Search(ctx context.Context, mode string, q search.Query) (searc
 	if err != nil {
 		return search.Page{}, err
 	}
-	index, err := o.deps.Catalog.Publisher.Snapshots.Index(ctx, mode, live)
+	index, err := o.publisher.Snapshots.Index(ctx, mode, live)
 	if err != nil {
 		return search.Page{}, err
 	}
@@ -156,11 +152,7 @@ func (o Catalog) Show(ctx context.Context, mode, id string) (CatalogRecord, erro
 	if !ok {
 		return CatalogRecord{}, fault.BadRequest("The id of a record is a UUID.").About("id")
 	}
-	live, err := o.live(ctx, mode)
-	if err != nil {
-		return CatalogRecord{}, err
-	}
-	all, err := o.deps.Catalog.Publisher.Snapshots.Catalog(ctx, mode, live)
+	all, err := o.published(ctx, mode)
 	if err != nil {
 		return CatalogRecord{}, err
 	}
@@ -177,12 +169,21 @@ func (o Catalog) Show(ctx context.Context, mode, id string) (CatalogRecord, erro
 	return CatalogRecord{}, fault.Missing(fmt.Sprintf("There is no record %s in the %s catalogue.", id, mode)).About("id")
 }
 
+// published reads the catalogue that patients see; fault.NotFound before the first publication.
+func (o Catalog) published(ctx context.Context, mode string) (record.Catalog, error) {
+	live, err := o.live(ctx, mode)
+	if err != nil {
+		return record.Catalog{}, err
+	}
+	return o.publisher.Snapshots.Catalog(ctx, mode, live)
+}
+
 // live is the version that patients see; fault.NotFound before the first.
 func (o Catalog) live(ctx context.Context, mode string) (ledger.Version, error) {
 	if err := checkMode(mode); err != nil {
 		return "", err
 	}
-	p, err := o.deps.Catalog.Rows.Pointer(ctx, mode)
+	p, err := o.rows.Pointer(ctx, mode)
 	if err != nil {
 		return "", fmt.Errorf("read pointer: %w", err)
 	}
@@ -194,17 +195,17 @@ func (o Catalog) live(ctx context.Context, mode string) (ledger.Version, error) 
 
 // note changes how publishing a mode stands, as it was read, and records the action.
 func (o Catalog) note(ctx context.Context, mode, action string, change func(*ledger.Publication) error) error {
-	p, err := o.deps.Catalog.Rows.Publication(ctx, mode)
+	p, err := o.rows.Publication(ctx, mode)
 	if err != nil {
 		return fmt.Errorf("read publication: %w", err)
 	}
 	if err := change(&p); err != nil {
 		return err
 	}
-	if _, err := o.deps.Catalog.Rows.SavePublication(ctx, p); err != nil {
+	if _, err := o.rows.SavePublication(ctx, p); err != nil {
 		return changed("publication", err)
 	}
-	return o.record(ctx, org.Tenant{}, action, mode+" "+p.Question.ID)
+	return o.by.record(ctx, org.Tenant{}, action, mode+" "+p.Question.ID)
 }
 
 // busy says what to do about another publisher.

@@ -29,7 +29,7 @@ func (c HostChoice) subject(mode string) string {
 
 // AllowHosts lets in what waits now at the chosen hosts: to the brands, and of the platforms, for which it waits. What lists say of the hosts later
 // waits again. It returns the hosts. Errors are fault.Invalid; fault.NotFound when nothing waits there.
-func (o Catalog) AllowHosts(ctx context.Context, mode string, choice HostChoice) ([]string, error) {
+func (o CatalogOverrides) AllowHosts(ctx context.Context, mode string, choice HostChoice) ([]string, error) {
 	return o.decide(ctx, mode, choice, "catalog.hosts_allowed", func(w compose.Wait) ledger.Override {
 		if w.Why == compose.OfPlatform {
 			return ledger.Override{Kind: ledger.Platform, ID: w.Host, Value: w.Platform}
@@ -40,21 +40,21 @@ func (o Catalog) AllowHosts(ctx context.Context, mode string, choice HostChoice)
 
 // AllowEveryBrand lets all brands have servers at a host, now and later: that of a vendor with many institutions. Errors are fault.Invalid and
 // fault.Conflict.
-func (o Catalog) AllowEveryBrand(ctx context.Context, mode, host string) error {
+func (o CatalogOverrides) AllowEveryBrand(ctx context.Context, mode, host string) error {
 	if err := o.put(ctx, mode, host, ledger.Override{Kind: ledger.Portal, ID: ledger.EveryBrand, Value: host}); err != nil {
 		return err
 	}
-	return o.record(ctx, org.Tenant{}, "catalog.host_allowed", mode+" "+host)
+	return o.by.record(ctx, org.Tenant{}, "catalog.host_allowed", mode+" "+host)
 }
 
 // RefuseHosts keeps the chosen hosts out of the catalogue: what waits there waits no longer, and what was published goes with the next
 // publication. A host need not wait to be refused. It returns the hosts. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
-func (o Catalog) RefuseHosts(ctx context.Context, mode string, choice HostChoice) ([]string, error) {
+func (o CatalogOverrides) RefuseHosts(ctx context.Context, mode string, choice HostChoice) ([]string, error) {
 	if choice.Host != "" && choice.Source == "" {
 		if err := o.put(ctx, mode, choice.Host, ledger.Override{Kind: ledger.Refuse, ID: choice.Host}); err != nil {
 			return nil, err
 		}
-		return []string{choice.Host}, o.record(ctx, org.Tenant{}, "catalog.hosts_refused", choice.subject(mode))
+		return []string{choice.Host}, o.by.record(ctx, org.Tenant{}, "catalog.hosts_refused", choice.subject(mode))
 	}
 	return o.decide(ctx, mode, choice, "catalog.hosts_refused", func(w compose.Wait) ledger.Override {
 		return ledger.Override{Kind: ledger.Refuse, ID: w.Host}
@@ -62,11 +62,11 @@ func (o Catalog) RefuseHosts(ctx context.Context, mode string, choice HostChoice
 }
 
 // ForgetHost takes back all that was said of a host. What was published with it stays. Errors are fault.Invalid; fault.NotFound when nothing was.
-func (o Catalog) ForgetHost(ctx context.Context, mode, host string) error {
+func (o CatalogOverrides) ForgetHost(ctx context.Context, mode, host string) error {
 	if err := checkMode(mode); err != nil {
 		return err
 	}
-	said, err := o.deps.Catalog.Rows.Overrides(ctx, mode)
+	said, err := o.rows.Overrides(ctx, mode)
 	if err != nil {
 		return fmt.Errorf("read overrides: %w", err)
 	}
@@ -79,7 +79,7 @@ func (o Catalog) ForgetHost(ctx context.Context, mode, host string) error {
 			return err
 		}
 	}
-	return o.record(ctx, org.Tenant{}, "catalog.host_forgotten", mode+" "+host)
+	return o.by.record(ctx, org.Tenant{}, "catalog.host_forgotten", mode+" "+host)
 }
 
 // hostOf is the host that an override is about; empty for one about a brand.
@@ -95,8 +95,10 @@ func hostOf(o ledger.Override) string {
 }
 
 // decide stores an override for each server that waits at the chosen hosts.
-func (o Catalog) decide(ctx context.Context, mode string, choice HostChoice, action string, word func(compose.Wait) ledger.Override) ([]string, error) {
-	out, err := o.Preview(ctx, mode)
+func (o CatalogOverrides) decide(
+	ctx context.Context, mode string, choice HostChoice, action string, word func(compose.Wait) ledger.Override,
+) ([]string, error) {
+	out, err := o.catalog.Preview(ctx, mode)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +110,7 @@ func (o Catalog) decide(ctx context.Context, mode string, choice HostChoice, act
 			continue
 		}
 		done[said] = true
-		if err := o.deps.Catalog.Rows.PutOverride(ctx, mode, said); err != nil && !errors.Is(err, fault.Conflict) {
+		if err := o.rows.PutOverride(ctx, mode, said); err != nil && !errors.Is(err, fault.Conflict) {
 			return hosts, fmt.Errorf("save override: %w", err)
 		}
 		if !slices.Contains(hosts, w.Host) {
@@ -122,18 +124,18 @@ func (o Catalog) decide(ctx context.Context, mode string, choice HostChoice, act
 		}
 		return nil, fault.Missing("Nothing waits there; catalog diff shows the hosts at which something does.").About(about)
 	}
-	return hosts, o.record(ctx, org.Tenant{}, action, choice.subject(mode))
+	return hosts, o.by.record(ctx, org.Tenant{}, action, choice.subject(mode))
 }
 
 // put stores what an operator says of one host.
-func (o Catalog) put(ctx context.Context, mode, host string, said ledger.Override) error {
+func (o CatalogOverrides) put(ctx context.Context, mode, host string, said ledger.Override) error {
 	if err := checkMode(mode); err != nil {
 		return err
 	}
 	if address := "https://" + strings.TrimPrefix(host, "http://"); host == "" || strings.TrimPrefix(host, "http://") != catalog.Host(address) {
 		return fault.BadRequest("A host is written as catalog diff shows it, without a path.").About("host")
 	}
-	err := o.deps.Catalog.Rows.PutOverride(ctx, mode, said)
+	err := o.rows.PutOverride(ctx, mode, said)
 	if errors.Is(err, fault.Conflict) {
 		return refused("That has been said already. It is seen after the next publication: catalog publish.")
 	}

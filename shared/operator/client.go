@@ -15,17 +15,23 @@ import (
 )
 
 // Clients makes and changes how our clients prove who they are.
-type Clients struct{ *core }
+type Clients struct {
+	rows        ClientRows
+	connections ConnectionCheck
+	sealer      Sealer
+	by          Journal
+}
 
 // ClientRows keeps how our clients prove who they are. An owner is a tenant, or with a zero tenant everybody.
 type ClientRows interface {
-	// ClientAuth reads what a tenant's connections use: its own, else everybody's; fault.NotFound.
-	ClientAuth(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error)
+	OrganisationReader
+	TenantLister
+	RegistrationLister
 	// ClientAuthOf reads that of exactly this owner; fault.NotFound.
 	ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error)
 	// SaveClientAuth stores a new one with a.Rev 0, else over that revision; fault.Conflict.
 	SaveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error
-	// ClientAuths lists all, of whichever owner, but for those older than the list.
+	// ClientAuths lists the clients of all owners.
 	ClientAuths(ctx context.Context) ([]catalog.OwnedClient, error)
 	// RemoveClientAuth removes one as it was read; fault.Conflict.
 	RemoveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error
@@ -35,6 +41,11 @@ type ClientRows interface {
 type Sealer interface {
 	Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error)
 	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
+}
+
+// NewClients makes a Clients.
+func NewClients(rows ClientRows, connections ConnectionCheck, sealer Sealer, by Journal) Clients {
+	return Clients{rows: rows, connections: connections, sealer: sealer, by: by}
 }
 
 // Create stores how a client of ours proves who it is, for one organisation or with a zero owner for everybody.
@@ -48,19 +59,19 @@ func (o Clients) Create(ctx context.Context, owner org.Tenant, made catalog.Clie
 	if made.Origins, err = o.checkOrigins(made.Method, made.Origins); err != nil {
 		return "", err
 	}
-	if err := o.checkOwner(ctx, owner); err != nil {
+	if err := checkOwner(ctx, o.rows, owner); err != nil {
 		return "", err
 	}
-	made.ID, made.Rev = o.deps.NewID(), 0
+	made.ID, made.Rev = o.by.newID(), 0
 	if err := o.save(ctx, owner, made, plain); err != nil {
 		return "", err
 	}
-	return made.ID, o.record(ctx, owner, "client.created", made.ID)
+	return made.ID, o.by.record(ctx, owner, "client.created", made.ID)
 }
 
-// List lists all clients, but for those older than the list.
+// List lists the clients of all owners.
 func (o Clients) List(ctx context.Context) ([]catalog.OwnedClient, error) {
-	all, err := o.deps.Store.ClientAuths(ctx)
+	all, err := o.rows.ClientAuths(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list clients: %w", err)
 	}
@@ -86,7 +97,7 @@ func (o Clients) SetOrigins(ctx context.Context, owner org.Tenant, id string, or
 	if err := o.save(ctx, owner, found, secret.Text{}); err != nil {
 		return nil, err
 	}
-	return found.Origins, o.record(ctx, owner, "client.origins_set", id)
+	return found.Origins, o.by.record(ctx, owner, "client.origins_set", id)
 }
 
 // Rotation is what changes of a ClientAuth: its secret, or its key.
@@ -117,7 +128,7 @@ func (o Clients) Rotate(ctx context.Context, owner org.Tenant, id string, change
 	if err := o.save(ctx, owner, found, change.Secret); err != nil {
 		return err
 	}
-	return o.record(ctx, owner, "client.rotated", id)
+	return o.by.record(ctx, owner, "client.rotated", id)
 }
 
 // Remove removes a client of exactly this owner that no registration names. Connections keep the client that they were
@@ -128,7 +139,7 @@ func (o Clients) Remove(ctx context.Context, owner org.Tenant, id string, abando
 	if err != nil {
 		return err
 	}
-	registered, err := o.deps.Store.Registrations(ctx)
+	registered, err := o.rows.Registrations(ctx)
 	if err != nil {
 		return fmt.Errorf("list registrations: %w", err)
 	}
@@ -142,10 +153,10 @@ func (o Clients) Remove(ctx context.Context, owner org.Tenant, id string, abando
 			return err
 		}
 	}
-	if err := o.deps.Store.RemoveClientAuth(ctx, owner, found); err != nil {
+	if err := o.rows.RemoveClientAuth(ctx, owner, found); err != nil {
 		return changed("client authentication", err)
 	}
-	return o.record(ctx, owner, "client.removed", id)
+	return o.by.record(ctx, owner, "client.removed", id)
 }
 
 // checkUnused wants no connection that could have been made with a client of this owner.
@@ -153,12 +164,12 @@ func (o Clients) checkUnused(ctx context.Context, owner org.Tenant) error {
 	tenants := []org.Tenant{owner}
 	if owner == (org.Tenant{}) {
 		var err error
-		if tenants, err = o.deps.Store.Tenants(ctx); err != nil {
+		if tenants, err = o.rows.Tenants(ctx); err != nil {
 			return fmt.Errorf("list organisations: %w", err)
 		}
 	}
 	for _, tenant := range tenants {
-		connected, err := o.deps.Connections.HasConnections(ctx, tenant)
+		connected, err := o.connections.HasConnections(ctx, tenant)
 		if err != nil {
 			return fmt.Errorf("look for connections: %w", err)
 		}
@@ -198,7 +209,7 @@ func (o Clients) checkOrigins(method catalog.AuthMethod, named []string) ([]stri
 
 // own reads a client of exactly this owner.
 func (o Clients) own(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
-	found, err := o.deps.Store.ClientAuthOf(ctx, owner, id)
+	found, err := o.rows.ClientAuthOf(ctx, owner, id)
 	if errors.Is(err, fault.NotFound) {
 		return catalog.ClientAuth{}, fault.Missing(fmt.Sprintf("There is no client authentication %q of %s.", id, ownerName(owner))).About("client-auth")
 	}
@@ -211,13 +222,13 @@ func (o Clients) own(ctx context.Context, owner org.Tenant, id string) (catalog.
 // save seals the secret, if there is one, and writes the row over the revision that was read.
 func (o Clients) save(ctx context.Context, owner org.Tenant, a catalog.ClientAuth, plain secret.Text) error {
 	if !plain.Empty() {
-		sealed, err := o.deps.Clients.Seal(ctx, owner, a.SecretBinding(), []byte(plain.Reveal()))
+		sealed, err := o.sealer.Seal(ctx, owner, a.SecretBinding(), []byte(plain.Reveal()))
 		if err != nil {
 			return fmt.Errorf("seal client secret: %w", err)
 		}
 		a.Secret = sealed
 	}
-	if err := o.deps.Store.SaveClientAuth(ctx, owner, a); err != nil {
+	if err := o.rows.SaveClientAuth(ctx, owner, a); err != nil {
 		return changed("client authentication", err)
 	}
 	return nil

@@ -28,7 +28,7 @@ import (
 
 // fixture is an operator and a second one, who does something just before the first one's next write.
 type fixture struct {
-	operator  *operator.Operator
+	operator  *wiring.Operator
 	control   store.Control // the second one's
 	meanwhile func()
 	servers   fakeServers

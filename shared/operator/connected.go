@@ -10,33 +10,40 @@ import (
 	"recordbridge/shared/secret"
 )
 
-// ConnectionRows tells which patients are connected, in whatever state their connections are. Its lists go by an index that is
-// some moments behind.
+// ConnectionRows lists connections, whatever their status. Its lists go by an index that is some moments behind.
 type ConnectionRows interface {
-	// HasConnections tells whether a tenant has, or ever had, a connection.
-	HasConnections(ctx context.Context, tenant org.Tenant) (bool, error)
-	// HasConnectionsAt tells the same of one endpoint. It reads the tenant's connections one by one.
-	HasConnectionsAt(ctx context.Context, tenant org.Tenant, endpointID string) (bool, error)
-	// ConnectionsBefore lists where a tenant's connections stand, as ExportRows.TasksBefore.
-	ConnectionsBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (found []string, more bool, err error)
+	ConnectionLister
 	// ConnectionsOfBefore lists those whose mark of an external id is this one.
 	ConnectionsOfBefore(ctx context.Context, tenant org.Tenant, external secret.Mark, before string, limit int) (found []string, more bool, err error)
-	// InspectConnection reads what can be read of a connection, and what cannot; fault.NotFound.
+}
+
+// ConnectionLister lists and reads connections.
+type ConnectionLister interface {
+	ConnectionReader
+	// ConnectionsBefore lists where a tenant's connections stand, as ExportRows.TasksBefore.
+	ConnectionsBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (
+		found []string, more bool, err error,
+	)
+}
+
+// ConnectionReader reads connections.
+type ConnectionReader interface {
+	// InspectConnection reads the readable part of a connection, and returns the spots that are damaged; fault.NotFound.
 	InspectConnection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, []fault.Spot, error)
 }
 
 // listed lists where a tenant's connections stand, of an external id if one is named: under each version of the key that marks are made
 // with, as long as it is there.
 func (o Connections) listed(ctx context.Context, tenant org.Tenant, externalID string) places {
-	rows := o.deps.Connections
+	rows := o.rows
 	if externalID == "" {
 		return func(after string, limit int) ([]string, bool, error) {
 			return rows.ConnectionsBefore(ctx, tenant, after, limit)
 		}
 	}
 	return func(after string, limit int) (found []string, more bool, err error) {
-		for version := o.deps.Hashing.Current(); version > 0; version-- {
-			mark, ok := o.deps.Hashing.SignAs(version, connection.ExternalText(tenant, externalID))
+		for version := o.hashing.Current(); version > 0; version-- {
+			mark, ok := o.hashing.SignAs(version, connection.ExternalText(tenant, externalID))
 			if !ok {
 				continue
 			}
@@ -55,5 +62,5 @@ func (o Connections) listed(ctx context.Context, tenant org.Tenant, externalID s
 
 // isOf tells whether a connection has an external id still: the index may be behind.
 func (o Connections) isOf(c Connection, externalID string) bool {
-	return externalID == "" || o.deps.Hashing.Check(connection.ExternalText(c.Tenant, externalID), c.External)
+	return externalID == "" || o.hashing.Check(connection.ExternalText(c.Tenant, externalID), c.External)
 }

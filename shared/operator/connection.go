@@ -11,29 +11,31 @@ import (
 	"recordbridge/shared/fault"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/org"
+	"recordbridge/shared/secret"
 	"recordbridge/shared/timestamp"
 )
 
 // Connections shows connections and how their tokens fare, as far as rows outside the seal tell, ends them, and has them erased. It
 // never shows a token or who the patient is.
-type Connections struct{ *core }
-
-// Disconnector ends connections in the name of actor, which it records, and returns them as they are then; fault.NotFound.
-type Disconnector interface {
-	Disconnect(ctx context.Context, tenant org.Tenant, id, actor string) (connection.Connection, error)
+type Connections struct {
+	service connectionNames
+	rows    ConnectionRows
+	tasks   exportReader
+	hashing secret.Keyring
+	now     func() time.Time
 }
 
-// Disconnect gives a connection up for its organisation (package disconnect says what ends with it). Errors are fault.NotFound and
-// fault.Conflict.
-func (o Connections) Disconnect(ctx context.Context, tenant org.Tenant, id string) error {
-	parsed, ok := ids.ParseUUID(id)
-	if !ok {
-		return connection.Missing()
-	}
-	if _, err := o.deps.Disconnector.Disconnect(ctx, tenant, parsed, o.deps.Actor); err != nil {
-		return fmt.Errorf("disconnect: %w", err)
-	}
-	return nil
+// connectionNames reads the names that connections are shown with.
+type connectionNames interface {
+	OrganisationReader
+	EndpointReader
+}
+
+// NewConnections makes a Connections. hashing holds the key under which external ids are marked.
+func NewConnections(
+	service connectionNames, rows ConnectionRows, tasks ExportTasks, hashing secret.Keyring, now func() time.Time,
+) Connections {
+	return Connections{service: service, rows: rows, tasks: exportReader{tasks}, hashing: hashing, now: now}
 }
 
 // latestExports is how many exports are shown with a connection.
@@ -66,15 +68,6 @@ type ConnectionPage struct {
 	Next        string
 }
 
-// Any tells whether a tenant has, or ever had, a connection.
-func (o Connections) Any(ctx context.Context, tenant org.Tenant) (bool, error) {
-	found, err := o.deps.Connections.HasConnections(ctx, tenant)
-	if err != nil {
-		return false, fmt.Errorf("look for connections: %w", err)
-	}
-	return found, nil
-}
-
 // List lists a tenant's connections, newest first. Errors are fault.Invalid and fault.NotFound.
 func (o Connections) List(ctx context.Context, tenant org.Tenant, q ConnectionQuery) (ConnectionPage, error) {
 	p, err := q.checked()
@@ -86,23 +79,23 @@ func (o Connections) List(ctx context.Context, tenant org.Tenant, q ConnectionQu
 	default:
 		return ConnectionPage{}, fault.BadRequest("The status must be authorized, revoked or rejected.").About("status")
 	}
-	owner, err := o.organisation(ctx, tenant)
+	owner, err := findOrganisation(ctx, o.service, tenant)
 	if err != nil {
 		return ConnectionPage{}, err
 	}
 	if q.EndpointID != "" {
-		if _, err = o.endpoint(ctx, q.EndpointID); err != nil {
+		if _, err = findEndpoint(ctx, o.service, q.EndpointID); err != nil {
 			return ConnectionPage{}, err
 		}
 	}
 	names := map[string]string{}
 	var page ConnectionPage
 	page.Connections, page.Next, err = collect(p, o.listed(ctx, tenant, q.ExternalID), func(id string) (c Connection, isWanted bool, err error) {
-		c, err = o.read(ctx, tenant, id, names)
+		c, err = readConnection(ctx, o.service, o.rows, tenant, id, names)
 		if errors.Is(err, fault.NotFound) {
 			return c, false, nil
 		}
-		c.Organisation, c.Do = owner.Name, adviseConnection(c, o.deps.Now())
+		c.Organisation, c.Do = owner.Name, adviseConnection(c, o.now())
 		return c, o.isOf(c, q.ExternalID) && (q.EndpointID == "" || c.EndpointID == q.EndpointID) && (q.Status == "" || c.Status == q.Status), err
 	})
 	if err != nil {
@@ -113,46 +106,51 @@ func (o Connections) List(ctx context.Context, tenant org.Tenant, q ConnectionQu
 
 // Show reads one connection with its latest exports. Errors are fault.NotFound.
 func (o Connections) Show(ctx context.Context, tenant org.Tenant, id string) (Connection, error) {
-	owner, err := o.organisation(ctx, tenant)
+	owner, err := findOrganisation(ctx, o.service, tenant)
 	if err != nil {
 		return Connection{}, err
 	}
-	c, err := o.connection(ctx, tenant, id)
+	c, err := findConnection(ctx, o.service, o.rows, tenant, id)
 	if err != nil {
 		return Connection{}, err
 	}
-	exports, err := Exports(o).latest(ctx, tenant, c.ID)
+	exports, err := o.tasks.latest(ctx, tenant, c.ID)
 	if err != nil {
 		return Connection{}, err
 	}
 	c.Organisation, c.Exports = owner.Name, exports
-	c.Do = adviseConnection(c, o.deps.Now())
+	c.Do = adviseConnection(c, o.now())
 	return c, nil
 }
 
-// connection reads a connection that somebody has named. Errors are fault.NotFound.
-func (c *core) connection(ctx context.Context, tenant org.Tenant, id string) (Connection, error) {
+// findConnection reads a connection that somebody has named. Errors are fault.NotFound.
+func findConnection(
+	ctx context.Context, names EndpointReader, rows ConnectionReader, tenant org.Tenant, id string,
+) (Connection, error) {
 	missing := fault.Missing(fmt.Sprintf("There is no connection %q of %s.", id, ownerName(tenant))).About("connection")
 	parsed, ok := ids.ParseUUID(id)
 	if !ok {
 		return Connection{}, missing
 	}
-	found, err := c.read(ctx, tenant, parsed, map[string]string{})
+	found, err := readConnection(ctx, names, rows, tenant, parsed, map[string]string{})
 	if errors.Is(err, fault.NotFound) {
 		return Connection{}, missing
 	}
 	return found, err
 }
 
-// read reads a connection with its endpoint's name, which it looks up once. Errors are fault.NotFound.
-func (c *core) read(ctx context.Context, tenant org.Tenant, id string, endpoints map[string]string) (Connection, error) {
-	row, damaged, err := c.deps.Connections.InspectConnection(ctx, tenant, id)
+// readConnection reads a connection with its endpoint's name, which it looks up once. Errors are fault.NotFound.
+func readConnection(
+	ctx context.Context, names EndpointReader, rows ConnectionReader, tenant org.Tenant, id string,
+	endpoints map[string]string,
+) (Connection, error) {
+	row, damaged, err := rows.InspectConnection(ctx, tenant, id)
 	if err != nil {
 		return Connection{}, fmt.Errorf("read connection: %w", err)
 	}
 	name, isKnown := endpoints[row.EndpointID]
 	if !isKnown && row.EndpointID != "" {
-		e, err := c.deps.Store.Endpoint(ctx, row.EndpointID)
+		e, err := names.Endpoint(ctx, row.EndpointID)
 		if err != nil && !errors.Is(err, fault.NotFound) {
 			return Connection{}, fmt.Errorf("read endpoint: %w", err)
 		}

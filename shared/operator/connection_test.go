@@ -16,6 +16,7 @@ import (
 	"recordbridge/shared/binding"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/connection"
+	"recordbridge/shared/deliverylog"
 	"recordbridge/shared/export"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/flow"
@@ -35,13 +36,14 @@ var (
 
 // shelf is an operator over rows of one organisation, with no deliveries.
 type shelf struct {
-	operator *operator.Operator
-	made     tables.Tables
-	flow     store.Conclusions
-	work     store.Register
-	links    int
-	control  store.Control
-	external secret.Mark // of what is connected next
+	connections operator.Connections
+	exports     operator.Exports
+	made        tables.Tables
+	flow        store.Conclusions
+	work        store.Register
+	links       int
+	control     store.Control
+	external    secret.Mark // of what is connected next
 }
 
 func newShelf(t *testing.T) *shelf {
@@ -54,8 +56,13 @@ func newShelf(t *testing.T) *shelf {
 	for _, id := range []string{"here", "there", "nowhere"} {
 		expect.NoError(t, control.SaveEndpoint(t.Context(), catalog.Endpoint{ID: id, Name: "Hospital " + id, Mode: "test", Status: catalog.EndpointActive}))
 	}
+	clock := func() time.Time { return noon }
+	log := deliverylog.Log{
+		Rows: store.DeliveryLog{DB: made.DB, Table: made.Name("WorkTable")}, Subscriptions: control, Now: clock,
+	}
 	return &shelf{
-		operator: operator.New(operator.Deps{Store: control, Work: work, Connections: links, Now: func() time.Time { return noon }}), made: made, control: control,
+		connections: operator.NewConnections(control, links, work, secret.Keyring{}, clock),
+		exports:     operator.NewExports(control, links, work, log, clock), made: made, control: control,
 		flow: store.NewConclusions(store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, links, store.Tokens{DB: made.DB, Table: made.Name("TokensTable")}, work),
 		work: store.NewRegister(work, links),
 	}
@@ -71,7 +78,11 @@ func (s *shelf) connect(t *testing.T, endpoint string) connection.Connection {
 		ID:      "c0000000-" + number, Tenant: owner, Status: connection.Authorized, EndpointID: endpoint, PlatformType: "smart", Generation: 1, External: s.external,
 		CreatedAt: noon.Add(time.Duration(s.links) * time.Minute), Refresh: connection.RefreshState{RefreshAt: noon.Add(24 * time.Hour)},
 	}
-	attempt := flow.Attempt{ID: "a0000000-" + number, Tenant: owner, Status: flow.Open, EndpointID: endpoint, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}
+	attempt := flow.Attempt{
+		ID: "a0000000-" + number, Tenant: owner, Status: flow.Open, CreatedAt: noon,
+		ExpiresAt:   noon.Add(time.Hour),
+		Institution: flow.Institution{EndpointID: endpoint},
+	}
 	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attempt, binding.State{Hash: number, Tenant: owner, AttemptID: attempt.ID, ExpiresAt: noon.Add(time.Hour)}))
 	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(), flow.Conclusion{
 		Attempt: attempt, Connection: c, Tokens: tokens.Row{Tenant: owner, ConnectionID: c.ID, Sealed: []byte("sealed"), Version: 1},
@@ -118,7 +129,7 @@ func TestConnectionsAreListedByWhatTheyArePageByPage(t *testing.T) {
 	for endpoint, want := range map[string][]string{"here": here, "there": there, "nowhere": {}} {
 		got, q := []string{}, operator.ConnectionQuery{Paging: operator.Paging{Limit: 1}, EndpointID: endpoint, Status: connection.Authorized}
 		for range 10 {
-			page, err := s.operator.Connections.List(t.Context(), owner, q)
+			page, err := s.connections.List(t.Context(), owner, q)
 			expect.NoError(t, err)
 			for _, c := range page.Connections {
 				got = append(got, c.ID)
@@ -131,22 +142,24 @@ func TestConnectionsAreListedByWhatTheyArePageByPage(t *testing.T) {
 			t.Errorf("at %s: %q, want %q", endpoint, got, want)
 		}
 	}
-	full, err := s.operator.Connections.List(t.Context(), owner, operator.ConnectionQuery{Paging: operator.Paging{Limit: 5}})
+	full, err := s.connections.List(t.Context(), owner, operator.ConnectionQuery{Paging: operator.Paging{Limit: 5}})
 	if err != nil || len(full.Connections) != 5 || full.Next != "" {
 		t.Errorf("a page of all that there is: %d, next %q (%v)", len(full.Connections), full.Next, err)
 	}
-	page, err := s.operator.Connections.List(t.Context(), owner, operator.ConnectionQuery{Status: connection.Revoked})
+	page, err := s.connections.List(t.Context(), owner, operator.ConnectionQuery{Status: connection.Revoked})
 	if err != nil || len(page.Connections) != 0 || page.Next != "" {
 		t.Errorf("revoked ones: %+v (%v)", page, err)
 	}
 	for field, q := range map[string]operator.ConnectionQuery{
 		"limit": {Paging: operator.Paging{Limit: 101}}, "after": {Paging: operator.Paging{After: "yesterday"}}, "status": {Status: "active"},
 	} {
-		if _, err := s.operator.Connections.List(t.Context(), owner, q); !errors.Is(err, fault.Invalid) || fault.Of(err).Field != field {
+		_, err := s.connections.List(t.Context(), owner, q)
+		if !errors.Is(err, fault.Invalid) || fault.Of(err).Field != field {
 			t.Errorf("a wrong %s: %v", field, err)
 		}
 	}
-	if _, err := s.operator.Connections.Show(t.Context(), org.Tenant{Mode: org.Live, OrgID: owner.OrgID}, here[0]); !errors.Is(err, fault.NotFound) {
+	other := org.Tenant{Mode: org.Live, OrgID: owner.OrgID}
+	if _, err := s.connections.Show(t.Context(), other, here[0]); !errors.Is(err, fault.NotFound) {
 		t.Errorf("in the other mode: %v", err)
 	}
 }
@@ -169,13 +182,12 @@ func TestConnectionsAreFoundByTheExternalID(t *testing.T) {
 	}
 	s.external = secret.Mark{}
 	s.connect(t, "here")
-	rules := operator.New(operator.Deps{
-		Store: s.control, Work: s.work.Work, Connections: store.Connections{DB: s.made.DB, Table: s.made.Name("ConnectionTable")}, Hashing: keys(2), Now: func() time.Time { return noon },
-	})
+	links := store.Connections{DB: s.made.DB, Table: s.made.Name("ConnectionTable")}
+	connections := operator.NewConnections(s.control, links, s.work.Work, keys(2), func() time.Time { return noon })
 	var got []string
 	q := operator.ConnectionQuery{Paging: operator.Paging{Limit: 2}, ExternalID: "chart 7"}
 	for range 5 {
-		page, err := rules.Connections.List(t.Context(), owner, q)
+		page, err := connections.List(t.Context(), owner, q)
 		expect.NoError(t, err)
 		for _, c := range page.Connections {
 			got = append(got, c.ID)
@@ -193,7 +205,7 @@ func TestConnectionsAreFoundByTheExternalID(t *testing.T) {
 		"one that is revoked": {ExternalID: "chart 7", Status: connection.Revoked},
 		"one elsewhere":       {ExternalID: "chart 7", EndpointID: "there"},
 	} {
-		if page, err := rules.Connections.List(t.Context(), owner, q); err != nil || len(page.Connections) != 0 {
+		if page, err := connections.List(t.Context(), owner, q); err != nil || len(page.Connections) != 0 {
 			t.Errorf("%s: %+v (%v)", what, page, err)
 		}
 	}
@@ -214,7 +226,7 @@ func TestAConnectionIsShownWithItsLatestExportsThoughOneIsDamaged(t *testing.T) 
 		all = append([]string{s.export(t, c, previous)}, all...)
 	}
 	s.damage(t, "WorkTable", owner.Key()+"#TASK#"+all[2], "options")
-	shown, err := s.operator.Connections.Show(t.Context(), owner, c.ID)
+	shown, err := s.connections.Show(t.Context(), owner, c.ID)
 	expect.NoError(t, err)
 	got := make([]string, 0, len(shown.Exports))
 	for i, e := range shown.Exports {
@@ -226,16 +238,22 @@ func TestAConnectionIsShownWithItsLatestExportsThoughOneIsDamaged(t *testing.T) 
 	if !slices.Equal(got, all[:5]) || shown.Organisation != "Alder Clinic App" || shown.Endpoint != "Hospital here" || !strings.Contains(shown.Do, "ctl export show -org "+owner.OrgID+" -mode test -id "+all[0]) {
 		t.Errorf("shown %q of %q, to do %q", got, all, shown.Do)
 	}
-	page, err := s.operator.Exports.List(t.Context(), owner, operator.ExportQuery{Paging: operator.Paging{Limit: 4}, ConnectionID: c.ID, Status: export.Failed})
+	page, err := s.exports.List(
+		t.Context(), owner,
+		operator.ExportQuery{Paging: operator.Paging{Limit: 4}, ConnectionID: c.ID, Status: export.Failed},
+	)
 	expect.NoError(t, err)
-	rest, err := s.operator.Exports.List(t.Context(), owner, operator.ExportQuery{Paging: operator.Paging{After: page.Next}, ConnectionID: c.ID})
+	rest, err := s.exports.List(
+		t.Context(), owner, operator.ExportQuery{Paging: operator.Paging{After: page.Next}, ConnectionID: c.ID},
+	)
 	if err != nil || len(page.Exports) != 4 || len(rest.Exports) != 3 || rest.Next != "" || rest.Exports[2].ID != all[6] {
 		t.Errorf("of the connection: %+v, then %+v (%v)", page, rest, err)
 	}
-	if _, err = s.operator.Exports.List(t.Context(), owner, operator.ExportQuery{Paging: operator.Paging{After: page.Next}, ConnectionID: other.ID}); !errors.Is(err, fault.Invalid) {
+	foreign := operator.ExportQuery{Paging: operator.Paging{After: page.Next}, ConnectionID: other.ID}
+	if _, err = s.exports.List(t.Context(), owner, foreign); !errors.Is(err, fault.Invalid) {
 		t.Errorf("a position of another connection's list: %v", err)
 	}
-	everybodys, err := s.operator.Exports.List(t.Context(), owner, operator.ExportQuery{})
+	everybodys, err := s.exports.List(t.Context(), owner, operator.ExportQuery{})
 	if err != nil || len(everybodys.Exports) != 8 || everybodys.Exports[0].EventID != webhook.EventID(owner, webhook.ExportFailed, all[0], 0) {
 		t.Errorf("all: %d, %+v (%v)", len(everybodys.Exports), everybodys.Exports[0], err)
 	}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/notice"
 	"recordbridge/shared/org"
 	"recordbridge/shared/secret"
+	"recordbridge/shared/weburl"
 )
 
 const (
@@ -19,9 +21,29 @@ const (
 
 // Credentials makes and changes organisations' credentials.
 type Credentials struct {
-	*core
+	rows    CredentialRows
+	notices Notices
+	hashing secret.Keyring
+	own     weburl.Own
+	random  io.Reader
+	by      Journal
+	within  org.Tenant // the tenant whose credentials are visible; zero: all are
+}
 
-	within org.Tenant // others' are not there; zero for everybody's
+// NewCredentials makes a Credentials. Private keys come from random and are hashed by hashing, and no credential's URL
+// may lead to own.
+func NewCredentials(
+	rows CredentialRows, notices Notices, hashing secret.Keyring, own weburl.Own, random io.Reader, by Journal,
+) Credentials {
+	return Credentials{
+		rows: rows, notices: notices, hashing: hashing, own: own, random: random, by: by, within: org.Tenant{},
+	}
+}
+
+// As returns the same for another actor.
+func (o Credentials) As(actor string) Credentials {
+	o.by = o.by.As(actor)
+	return o
 }
 
 // Within is the same for one tenant, which sees no credential of others.
@@ -32,6 +54,7 @@ func (o Credentials) Within(tenant org.Tenant) Credentials {
 
 // CredentialRows keeps credentials.
 type CredentialRows interface {
+	OrganisationReader
 	// CreateCredential stores a credential and makes its public id findable.
 	CreateCredential(ctx context.Context, c org.Credential) error
 	// SaveCredential stores a changed credential; fault.Conflict when it was changed since it was read.
@@ -65,9 +88,10 @@ func (o Credentials) Create(ctx context.Context, d CredentialDraft) (org.Credent
 		return org.Credential{}, secret.Text{}, err
 	}
 	credential := org.Credential{
-		ID: o.deps.NewID(), Tenant: d.Tenant, Note: d.Note, RedirectURIs: redirects, AllowedOrigins: origins, CreatedAt: o.deps.Now(),
+		ID: o.by.newID(), Tenant: d.Tenant, Note: d.Note, RedirectURIs: redirects, AllowedOrigins: origins,
+		CreatedAt: o.by.now(),
 	}
-	owner, err := o.organisation(ctx, d.Tenant)
+	owner, err := findOrganisation(ctx, o.rows, d.Tenant)
 	if err == nil {
 		err = owner.CheckMode(d.Tenant.Mode)
 	}
@@ -79,19 +103,22 @@ func (o Credentials) Create(ctx context.Context, d CredentialDraft) (org.Credent
 		return org.Credential{}, secret.Text{}, err
 	}
 	credential.Keys = []org.Key{key}
-	if err = o.deps.Store.CreateCredential(ctx, credential); err != nil {
+	if err = o.rows.CreateCredential(ctx, credential); err != nil {
 		return org.Credential{}, secret.Text{}, fmt.Errorf("create credential: %w", err)
 	}
-	err = errors.Join(o.tell(ctx, owner, notice.CredentialCreated(credential)), o.record(ctx, d.Tenant, "credential.created", credential.ID))
+	err = errors.Join(
+		notify(ctx, o.notices, owner, notice.CredentialCreated(credential)),
+		o.by.record(ctx, d.Tenant, "credential.created", credential.ID),
+	)
 	return credential, private, err
 }
 
 // List lists a tenant's credentials. Errors are fault.NotFound.
 func (o Credentials) List(ctx context.Context, tenant org.Tenant) ([]org.Credential, error) {
-	if err := o.checkOwner(ctx, tenant); err != nil {
+	if err := checkOwner(ctx, o.rows, tenant); err != nil {
 		return nil, err
 	}
-	all, err := o.deps.Store.Credentials(ctx, tenant)
+	all, err := o.rows.Credentials(ctx, tenant)
 	if err != nil {
 		return nil, fmt.Errorf("list credentials: %w", err)
 	}
@@ -100,7 +127,7 @@ func (o Credentials) List(ctx context.Context, tenant org.Tenant) ([]org.Credent
 
 // Uses tells when a tenant's keys were last used, by their ids, to the hour. Those that never were are not there.
 func (o Credentials) Uses(ctx context.Context, tenant org.Tenant) (map[string]time.Time, error) {
-	uses, err := o.deps.Store.KeyUses(ctx, tenant)
+	uses, err := o.rows.KeyUses(ctx, tenant)
 	if err != nil {
 		return nil, fmt.Errorf("read uses of keys: %w", err)
 	}
@@ -122,7 +149,7 @@ func (o Credentials) AddKey(ctx context.Context, publicID string) (org.Key, secr
 	if liveKeys(credential) >= maxLiveKeys {
 		return org.Key{}, secret.Text{}, refused("The credential has two live keys. Revoke one first.")
 	}
-	owner, err := o.organisation(ctx, credential.Tenant)
+	owner, err := findOrganisation(ctx, o.rows, credential.Tenant)
 	if err == nil {
 		err = owner.CheckMode(credential.Tenant.Mode)
 	}
@@ -134,10 +161,13 @@ func (o Credentials) AddKey(ctx context.Context, publicID string) (org.Key, secr
 		return org.Key{}, secret.Text{}, err
 	}
 	credential.Keys = append(credential.Keys, key)
-	if err = o.deps.Store.SaveCredential(ctx, credential); err != nil {
+	if err = o.rows.SaveCredential(ctx, credential); err != nil {
 		return org.Key{}, secret.Text{}, changed("credential", err)
 	}
-	err = errors.Join(o.tell(ctx, owner, notice.KeyCreated(credential, key)), o.record(ctx, credential.Tenant, "key.created", key.ID))
+	err = errors.Join(
+		notify(ctx, o.notices, owner, notice.KeyCreated(credential, key)),
+		o.by.record(ctx, credential.Tenant, "key.created", key.ID),
+	)
 	return key, private, err
 }
 
@@ -167,10 +197,10 @@ func (o Credentials) Change(ctx context.Context, publicID string, change Credent
 	if found, err = o.changedCredential(found, change); err != nil {
 		return org.Credential{}, err
 	}
-	if err := o.deps.Store.SaveCredential(ctx, found); err != nil {
+	if err := o.rows.SaveCredential(ctx, found); err != nil {
 		return org.Credential{}, changed("credential", err)
 	}
-	return found, o.record(ctx, found.Tenant, "credential.changed", found.ID)
+	return found, o.by.record(ctx, found.Tenant, "credential.changed", found.ID)
 }
 
 // Remove removes a credential that has no live key, and its public id, which stops working in browsers within 30 seconds;
@@ -183,10 +213,10 @@ func (o Credentials) Remove(ctx context.Context, publicID string) error {
 	if liveKeys(found) > 0 {
 		return refused("The credential has a live key. Revoke all of them first.")
 	}
-	if err := o.deps.Store.RemoveCredential(ctx, found); err != nil {
+	if err := o.rows.RemoveCredential(ctx, found); err != nil {
 		return changed("credential", err)
 	}
-	return o.record(ctx, found.Tenant, "credential.removed", found.ID)
+	return o.by.record(ctx, found.Tenant, "credential.removed", found.ID)
 }
 
 // revoke revokes the live keys that are chosen.
@@ -198,17 +228,17 @@ func (o Credentials) revoke(ctx context.Context, publicID, none string, isChosen
 	revoked := 0
 	for i, key := range credential.Keys {
 		if key.RevokedAt.IsZero() && isChosen(key) {
-			credential.Keys[i].RevokedAt = o.deps.Now()
+			credential.Keys[i].RevokedAt = o.by.now()
 			revoked++
 		}
 	}
 	if revoked == 0 {
 		return fault.Missing(none).About("key")
 	}
-	if err := o.deps.Store.SaveCredential(ctx, credential); err != nil {
+	if err := o.rows.SaveCredential(ctx, credential); err != nil {
 		return changed("credential", err)
 	}
-	return o.record(ctx, credential.Tenant, "key.revoked", credential.ID)
+	return o.by.record(ctx, credential.Tenant, "key.revoked", credential.ID)
 }
 
 func (o Credentials) credential(ctx context.Context, publicID string) (org.Credential, error) {
@@ -216,10 +246,10 @@ func (o Credentials) credential(ctx context.Context, publicID string) (org.Crede
 	if !ok {
 		return org.Credential{}, fault.BadRequest("A public id looks like public_test_<uuid> or public_live_<uuid>.").About("public-id")
 	}
-	tenant, err := o.deps.Store.TenantOf(ctx, id)
+	tenant, err := o.rows.TenantOf(ctx, id)
 	var found org.Credential
 	if err == nil {
-		found, err = o.deps.Store.Credential(ctx, tenant, id)
+		found, err = o.rows.Credential(ctx, tenant, id)
 	}
 	isOthers := o.within != (org.Tenant{}) && o.within != tenant
 	if errors.Is(err, fault.NotFound) || err == nil && (isOthers || mode != "" && mode != tenant.Mode) {
@@ -232,12 +262,12 @@ func (o Credentials) credential(ctx context.Context, publicID string) (org.Crede
 }
 
 func (o Credentials) newKey(mode org.Mode) (org.Key, secret.Text, error) {
-	private, err := org.NewPrivateKey(mode, o.deps.Random)
+	private, err := org.NewPrivateKey(mode, o.random)
 	if err != nil {
 		return org.Key{}, secret.Text{}, fmt.Errorf("make private key: %w", err)
 	}
-	mark := o.deps.Hashing.Sign([]byte(private.Reveal()))
-	return org.Key{ID: o.deps.NewID(), HashVersion: mark.Version, Hash: mark.Sum, CreatedAt: o.deps.Now()}, private, nil
+	mark := o.hashing.Sign([]byte(private.Reveal()))
+	return org.Key{ID: o.by.newID(), HashVersion: mark.Version, Hash: mark.Sum, CreatedAt: o.by.now()}, private, nil
 }
 
 func liveKeys(c org.Credential) int {

@@ -36,18 +36,18 @@ type CredentialChange struct {
 }
 
 // changedCredential returns a credential after a change. Lists of URLs that the change leaves alone are not checked again.
-func (c *core) changedCredential(found org.Credential, change CredentialChange) (org.Credential, error) {
+func (o Credentials) changedCredential(found org.Credential, change CredentialChange) (org.Credential, error) {
 	if change.Note != nil {
 		found.Note = *change.Note
 	}
 	if err := checkNote(found.Note); err != nil {
 		return org.Credential{}, err
 	}
-	redirects, err := c.changedRedirects(found, change)
+	redirects, err := o.changedRedirects(found, change)
 	if err != nil {
 		return org.Credential{}, err
 	}
-	origins, err := c.changedOrigins(found.AllowedOrigins, change)
+	origins, err := o.changedOrigins(found.AllowedOrigins, change)
 	if err != nil {
 		return org.Credential{}, err
 	}
@@ -55,7 +55,7 @@ func (c *core) changedCredential(found org.Credential, change CredentialChange) 
 	return found, nil
 }
 
-func (c *core) changedRedirects(found org.Credential, change CredentialChange) ([]string, error) {
+func (o Credentials) changedRedirects(found org.Credential, change CredentialChange) ([]string, error) {
 	list := found.RedirectURIs
 	if change.Redirects != nil {
 		list = change.Redirects
@@ -70,19 +70,19 @@ func (c *core) changedRedirects(found org.Credential, change CredentialChange) (
 	if change.Redirects == nil && len(change.AddRedirects) == 0 {
 		return list, nil
 	}
-	return c.checkedRedirects(found.Tenant.Mode, list, found.RedirectURIs, "add-redirect")
+	return o.checkedRedirects(found.Tenant.Mode, list, found.RedirectURIs, "add-redirect")
 }
 
-func (c *core) changedOrigins(before []string, change CredentialChange) ([]string, error) {
+func (o Credentials) changedOrigins(before []string, change CredentialChange) ([]string, error) {
 	list := before
 	if change.Origins != nil {
-		checked, err := c.checkedOrigins(change.Origins, before, "origin")
+		checked, err := o.checkedOrigins(change.Origins, before, "origin")
 		if err != nil {
 			return nil, err
 		}
 		list = checked
 	}
-	added, err := c.checkedOrigins(change.AddOrigins, nil, "add-origin")
+	added, err := o.checkedOrigins(change.AddOrigins, nil, "add-origin")
 	if err != nil {
 		return nil, err
 	}
@@ -120,12 +120,12 @@ func edited(list, add, remove []string, field string) ([]string, error) {
 }
 
 // checkedRedirects returns redirect URIs as they are stored.
-func (c *core) checkedRedirects(mode org.Mode, redirects, before []string, field string) ([]string, error) {
+func (o Credentials) checkedRedirects(mode org.Mode, redirects, before []string, field string) ([]string, error) {
 	if len(redirects) == 0 || len(redirects) > maxRedirectURIs {
 		return nil, fault.BadRequest("A credential needs 1 to 25 redirect URIs.").About(field)
 	}
 	return normalList(redirects, before, func(text string) (string, error) {
-		uri, err := org.NewRedirectURI(c.deps.Own, mode, text)
+		uri, err := org.NewRedirectURI(o.own, mode, text)
 		if err != nil {
 			return "", fmt.Errorf("redirect URI %q: %w", text, fault.Of(err).About(field))
 		}
@@ -134,9 +134,9 @@ func (c *core) checkedRedirects(mode org.Mode, redirects, before []string, field
 }
 
 // checkedOrigins returns allowed origins as they are stored.
-func (c *core) checkedOrigins(origins, before []string, field string) ([]string, error) {
+func (o Credentials) checkedOrigins(origins, before []string, field string) ([]string, error) {
 	return normalList(origins, before, func(text string) (string, error) {
-		origin, err := org.NewOrigin(c.deps.Own, text)
+		origin, err := org.NewOrigin(o.own, text)
 		if err != nil {
 			return "", fmt.Errorf("origin %q: %w", text, fault.Of(err).About(field))
 		}

@@ -15,13 +15,38 @@ import (
 )
 
 // Endpoints makes and changes the institutions that patients connect to.
-type Endpoints struct{ *core }
+type Endpoints struct {
+	rows        EndpointRows
+	connections EndpointConnections
+	servers     Servers
+	baseURL     string
+	by          Journal
+}
 
-// EndpointRows keeps them.
-type EndpointRows interface {
+// EndpointReader reads institutions' endpoints.
+type EndpointReader interface {
 	// Endpoint reads an endpoint; fault.NotFound.
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
-	// Endpoints lists the ids of all, but for those older than the list.
+}
+
+// EndpointConnections reports whether patients are connected to an endpoint.
+type EndpointConnections interface {
+	// HasConnectionsAt reports whether a tenant has, or ever had, a connection to an endpoint. It reads the tenant's
+	// connections one by one.
+	HasConnectionsAt(ctx context.Context, tenant org.Tenant, endpointID string) (bool, error)
+}
+
+// EndpointRows keeps endpoints and the registrations that are made together with them.
+type EndpointRows interface {
+	EndpointReader
+	TenantLister
+	RegistrationLister
+	ClientReader
+	// RegistrationAt reads the registration at exactly this place and of exactly this owner; fault.NotFound.
+	RegistrationAt(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Registration, error)
+	// SaveRegistration stores the first one at its place with r.Rev 0, else over that revision; fault.Conflict.
+	SaveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error
+	// Endpoints lists the ids of all endpoints.
 	Endpoints(ctx context.Context) ([]string, error)
 	// SaveEndpoint stores a new one with e.Rev 0, else over that revision; fault.Conflict.
 	SaveEndpoint(ctx context.Context, e catalog.Endpoint) error
@@ -57,6 +82,13 @@ func EndpointID(mode, base string) (string, error) {
 	return ids.Derive("endpoint", mode, parsed.String()), nil
 }
 
+// NewEndpoints makes an Endpoints for the service at baseURL.
+func NewEndpoints(
+	rows EndpointRows, connections EndpointConnections, servers Servers, baseURL string, by Journal,
+) Endpoints {
+	return Endpoints{rows: rows, connections: connections, servers: servers, baseURL: baseURL, by: by}
+}
+
 // Create makes an institution's endpoint connectable for everybody, with how our client is registered there, or
 // with a zero registration under that of its platform, which has to exist. It reads the server's discovery, pins what it
 // says, and tells its platform by it (docs/operations.md). Errors are fault.Invalid; fault.Conflict for a FHIR base that
@@ -70,7 +102,7 @@ func (o Endpoints) Create(ctx context.Context, wanted NewEndpoint) (MadeEndpoint
 	if e.ID, err = o.newID(ctx, e, wanted.Again); err != nil {
 		return MadeEndpoint{}, err
 	}
-	seen, err := o.look(ctx, e.FHIRBase)
+	seen, err := look(ctx, o.servers, e.FHIRBase)
 	if err != nil && !wanted.Unpinned {
 		return MadeEndpoint{}, fmt.Errorf("%w\nThe server's discovery is needed, so that nobody is ever sent elsewhere unseen. With -unpinned the endpoint "+
 			"is made all the same, and only what is at the origin of its FHIR base is trusted, until endpoint approve has seen more", err)
@@ -100,7 +132,7 @@ func (o Endpoints) Create(ctx context.Context, wanted NewEndpoint) (MadeEndpoint
 		return MadeEndpoint{}, err
 	}
 	if r.Callback != "" {
-		made.Callback = o.callbackAddress(r.Callback)
+		made.Callback = callbackAddress(o.baseURL, r.Callback)
 	}
 	return made, nil
 }
@@ -114,12 +146,12 @@ func (o Endpoints) Add(ctx context.Context, e catalog.Endpoint, r catalog.Regist
 
 // Show reads an endpoint; fault.NotFound.
 func (o Endpoints) Show(ctx context.Context, id string) (catalog.Endpoint, error) {
-	return o.endpoint(ctx, id)
+	return findEndpoint(ctx, o.rows, id)
 }
 
-// List lists all endpoints, but for those older than the list.
+// List lists all endpoints.
 func (o Endpoints) List(ctx context.Context) ([]catalog.Endpoint, error) {
-	found, err := o.deps.Store.Endpoints(ctx)
+	found, err := o.rows.Endpoints(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list endpoints: %w", err)
 	}
@@ -149,7 +181,7 @@ func (o Endpoints) checkNew(wanted NewEndpoint) error {
 	if err := checkName(e.Name); err != nil {
 		return err
 	}
-	return CheckBase(o.deps.BaseURL, e.FHIRBase, e.Mode)
+	return CheckBase(o.baseURL, e.FHIRBase, e.Mode)
 }
 
 // newID refuses a second endpoint with the same FHIR base, unless that is meant.
@@ -158,14 +190,14 @@ func (o Endpoints) newID(ctx context.Context, e catalog.Endpoint, again bool) (s
 	if err != nil {
 		return "", err
 	}
-	_, err = o.deps.Store.Endpoint(ctx, id)
+	_, err = o.rows.Endpoint(ctx, id)
 	switch {
 	case errors.Is(err, fault.NotFound):
 		return id, nil
 	case err != nil:
 		return "", fmt.Errorf("read endpoint: %w", err)
 	case again:
-		return o.deps.NewID(), nil
+		return o.by.newID(), nil
 	}
 	return "", fault.New(fault.Conflict, fault.CodeConflict,
 		fmt.Sprintf("There is already an endpoint with this FHIR base in %s mode: %s. With -again there will be a second one.", e.Mode, id)).About("fhir-base")
@@ -202,7 +234,7 @@ func (o Endpoints) usable(ctx context.Context, e catalog.Endpoint, r catalog.Reg
 		if r.AuthID != "" || r.Scope != "" {
 			return r, fault.BadRequest("-client-auth, -scope and -access belong to a client id: -client-id.")
 		}
-		shared, err := o.deps.Store.RegistrationAt(ctx, org.Tenant{}, catalog.Place{Mode: e.Mode, PlatformType: e.PlatformType})
+		shared, err := o.rows.RegistrationAt(ctx, org.Tenant{}, catalog.Place{Mode: e.Mode, PlatformType: e.PlatformType})
 		if errors.Is(err, fault.NotFound) {
 			return r, fault.BadRequest(fmt.Sprintf("Our client is not registered at platform %q in %s mode yet: give the endpoint a client id, "+
 				"or make the platform's registration with registration set first.", e.PlatformType, e.Mode)).About("client-id")
@@ -210,7 +242,7 @@ func (o Endpoints) usable(ctx context.Context, e catalog.Endpoint, r catalog.Reg
 		if err != nil {
 			return r, fmt.Errorf("read registration: %w", err)
 		}
-		_, err = o.checkMethod(ctx, org.Tenant{}, profile, e, shared.AuthID)
+		_, err = checkMethod(ctx, o.rows, org.Tenant{}, profile, e, shared.AuthID)
 		return r, err
 	}
 	r, err := checked(r)
@@ -219,7 +251,7 @@ func (o Endpoints) usable(ctx context.Context, e catalog.Endpoint, r catalog.Reg
 	}
 	r.Place = catalog.Place{EndpointID: e.ID}
 	r.Callback = catalog.CallbackOf(ownerKey(org.Tenant{}), r.Place)
-	_, err = o.checkMethod(ctx, org.Tenant{}, profile, e, r.AuthID)
+	_, err = checkMethod(ctx, o.rows, org.Tenant{}, profile, e, r.AuthID)
 	return r, err
 }
 
@@ -227,27 +259,27 @@ func (o Endpoints) add(ctx context.Context, e catalog.Endpoint, r catalog.Regist
 	e.Status = catalog.EndpointActive
 	if r.ClientID != "" {
 		r.Place = catalog.Place{EndpointID: e.ID}
-		before, err := o.deps.Store.RegistrationAt(ctx, org.Tenant{}, r.Place) // of a creation that broke off here
+		before, err := o.rows.RegistrationAt(ctx, org.Tenant{}, r.Place) // of a creation that broke off here
 		if err != nil && !errors.Is(err, fault.NotFound) {
 			return e, fmt.Errorf("read registration: %w", err)
 		}
 		r.Rev = before.Rev
-		if err := o.deps.Store.SaveRegistration(ctx, org.Tenant{}, r); err != nil {
+		if err := o.rows.SaveRegistration(ctx, org.Tenant{}, r); err != nil {
 			return e, changed("registration", err)
 		}
-		if err := o.record(ctx, org.Tenant{}, "registration.set", e.ID); err != nil {
+		if err := o.by.record(ctx, org.Tenant{}, "registration.set", e.ID); err != nil {
 			return e, err
 		}
 	}
-	if err := o.deps.Store.SaveEndpoint(ctx, e); err != nil {
+	if err := o.rows.SaveEndpoint(ctx, e); err != nil {
 		return e, changed("endpoint", err)
 	}
-	return e, o.record(ctx, org.Tenant{}, "endpoint.created", e.ID)
+	return e, o.by.record(ctx, org.Tenant{}, "endpoint.created", e.ID)
 }
 
-// endpoint is Endpoints.Show, for all subjects.
-func (c *core) endpoint(ctx context.Context, id string) (catalog.Endpoint, error) {
-	e, err := c.deps.Store.Endpoint(ctx, id)
+// findEndpoint reads an endpoint that a caller has named; fault.NotFound.
+func findEndpoint(ctx context.Context, rows EndpointReader, id string) (catalog.Endpoint, error) {
+	e, err := rows.Endpoint(ctx, id)
 	if errors.Is(err, fault.NotFound) {
 		return catalog.Endpoint{}, fault.Missing(fmt.Sprintf("There is no endpoint %q.", id)).About("endpoint")
 	}
@@ -259,14 +291,14 @@ func (c *core) endpoint(ctx context.Context, id string) (catalog.Endpoint, error
 
 // profileOf is how an endpoint is spoken to: its platform's profile, with what its discovery lists where the profile leaves
 // that open, and its own overrides above both. A server that does not answer now lists nothing.
-func (c *core) profileOf(ctx context.Context, e catalog.Endpoint) (platform.Profile, error) {
+func profileOf(ctx context.Context, servers Servers, e catalog.Endpoint) (platform.Profile, error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {
 		return platform.Profile{}, err
 	}
 	profile := platforms.Of(e)
 	if profile.Client.AsListed {
-		seen, _ := c.look(ctx, e.FHIRBase)
+		seen, _ := look(ctx, servers, e.FHIRBase)
 		profile = profile.Listed(seen.Methods, seen.Algorithms)
 	}
 	merged, err := profile.With(e.Overrides)

@@ -15,7 +15,7 @@ import (
 func (o Endpoints) Override(ctx context.Context, id, overrides string) error {
 	_, err := o.save(ctx, id, "endpoint.overridden", func(e *catalog.Endpoint) error {
 		e.Overrides = overrides
-		_, err := o.profileOf(ctx, *e)
+		_, err := profileOf(ctx, o.servers, *e)
 		return err
 	})
 	return err
@@ -43,14 +43,14 @@ func (o Endpoints) Enable(ctx context.Context, id string) error {
 // Remove removes a disabled endpoint that has no registration of its own and no connection of anybody, in whatever
 // state. It reads all connections of its mode. Errors are fault.NotFound and fault.Conflict.
 func (o Endpoints) Remove(ctx context.Context, id string) error {
-	e, err := o.endpoint(ctx, id)
+	e, err := findEndpoint(ctx, o.rows, id)
 	if err != nil {
 		return err
 	}
 	if e.Status != catalog.EndpointSuspended {
 		return refused("The endpoint is not disabled. Disable it first, and wait an hour, so that nobody is signing in there: endpoint disable.")
 	}
-	registered, err := o.deps.Store.Registrations(ctx)
+	registered, err := o.rows.Registrations(ctx)
 	if err != nil {
 		return fmt.Errorf("list registrations: %w", err)
 	}
@@ -59,7 +59,7 @@ func (o Endpoints) Remove(ctx context.Context, id string) error {
 			return refused(fmt.Sprintf("The endpoint has a registration of %s. Remove that first: registration remove.", ownerName(r.Owner)))
 		}
 	}
-	tenants, err := o.deps.Store.Tenants(ctx)
+	tenants, err := o.rows.Tenants(ctx)
 	if err != nil {
 		return fmt.Errorf("list organisations: %w", err)
 	}
@@ -67,7 +67,7 @@ func (o Endpoints) Remove(ctx context.Context, id string) error {
 		if string(tenant.Mode) != e.Mode {
 			continue
 		}
-		connected, err := o.deps.Connections.HasConnectionsAt(ctx, tenant, id)
+		connected, err := o.connections.HasConnectionsAt(ctx, tenant, id)
 		if err != nil {
 			return fmt.Errorf("look for connections: %w", err)
 		}
@@ -75,10 +75,10 @@ func (o Endpoints) Remove(ctx context.Context, id string) error {
 			return refused(fmt.Sprintf("The endpoint has connections of %s, so it has to stay. While it is disabled, nobody connects there.", ownerName(tenant)))
 		}
 	}
-	if err := o.deps.Store.RemoveEndpoint(ctx, e); err != nil {
+	if err := o.rows.RemoveEndpoint(ctx, e); err != nil {
 		return changed("endpoint", err)
 	}
-	return o.record(ctx, org.Tenant{}, "endpoint.removed", id)
+	return o.by.record(ctx, org.Tenant{}, "endpoint.removed", id)
 }
 
 func (o Endpoints) setStatus(ctx context.Context, id string, status catalog.EndpointStatus, action string) error {
@@ -94,17 +94,17 @@ func (o Endpoints) setStatus(ctx context.Context, id string, status catalog.Endp
 
 // save changes an endpoint as it was read, and records the action.
 func (o Endpoints) save(ctx context.Context, id, action string, change func(*catalog.Endpoint) error) (catalog.Endpoint, error) {
-	e, err := o.endpoint(ctx, id)
+	e, err := findEndpoint(ctx, o.rows, id)
 	if err != nil {
 		return catalog.Endpoint{}, err
 	}
 	if err := change(&e); err != nil {
 		return catalog.Endpoint{}, err
 	}
-	if err := o.deps.Store.SaveEndpoint(ctx, e); err != nil {
+	if err := o.rows.SaveEndpoint(ctx, e); err != nil {
 		return catalog.Endpoint{}, changed("endpoint", err)
 	}
-	return e, o.record(ctx, org.Tenant{}, action, id)
+	return e, o.by.record(ctx, org.Tenant{}, action, id)
 }
 
 func checkName(name string) error {

@@ -16,21 +16,36 @@ import (
 )
 
 // EndpointHealth is what an operator is told of how the catalogue's endpoints fare.
-type EndpointHealth struct{ *core }
+type EndpointHealth struct {
+	rows      HealthRows
+	catalog   CatalogPointers
+	snapshots EndpointSnapshots
+	endpoints EndpointReader
+}
 
-// HealthParts are what that is read from.
-type HealthParts struct {
-	Rows interface {
-		Records(ctx context.Context, mode string) ([]health.Record, error)
-		Sightings(ctx context.Context, mode string) ([]health.Sighting, error)
-		Pointer(ctx context.Context, mode string) (health.Pointer, error)
-	}
-	Pointers interface {
-		Pointer(ctx context.Context, mode string) (ledger.Pointer, error)
-	}
-	Snapshots interface {
-		Endpoints(ctx context.Context, mode string, v ledger.Version) (map[string]record.Endpoint, error)
-	}
+// HealthRows reads how endpoints fare.
+type HealthRows interface {
+	Records(ctx context.Context, mode string) ([]health.Record, error)
+	Sightings(ctx context.Context, mode string) ([]health.Sighting, error)
+	Pointer(ctx context.Context, mode string) (health.Pointer, error)
+}
+
+// CatalogPointers reads the catalogue's live versions and its sources.
+type CatalogPointers interface {
+	SourceLister
+	Pointer(ctx context.Context, mode string) (ledger.Pointer, error)
+}
+
+// EndpointSnapshots reads the endpoints of a published version.
+type EndpointSnapshots interface {
+	Endpoints(ctx context.Context, mode string, v ledger.Version) (map[string]record.Endpoint, error)
+}
+
+// NewEndpointHealth makes an EndpointHealth.
+func NewEndpointHealth(
+	rows HealthRows, pointers CatalogPointers, snapshots EndpointSnapshots, endpoints EndpointReader,
+) EndpointHealth {
+	return EndpointHealth{rows: rows, catalog: pointers, snapshots: snapshots, endpoints: endpoints}
 }
 
 // HealthReport is how the endpoints of a mode fare.
@@ -76,22 +91,21 @@ func (o EndpointHealth) Report(ctx context.Context, mode string, q HealthQuestio
 	if q.State != "" && !slices.Contains([]health.State{health.OK, health.Degraded, health.Down, health.Unknown}, q.State) {
 		return HealthReport{}, fault.BadRequest("state must be ok, degraded, down or unknown.").About("state")
 	}
-	parts := o.deps.Health
-	live, err := parts.Pointers.Pointer(ctx, mode)
+	live, err := o.catalog.Pointer(ctx, mode)
 	if err != nil {
 		return HealthReport{}, fmt.Errorf("read pointer: %w", err)
 	}
 	var endpoints map[string]record.Endpoint
 	if live.Live != "" {
-		if endpoints, err = parts.Snapshots.Endpoints(ctx, mode, live.Live); err != nil {
+		if endpoints, err = o.snapshots.Endpoints(ctx, mode, live.Live); err != nil {
 			return HealthReport{}, fmt.Errorf("read endpoints: %w", err)
 		}
 	}
 	report := HealthReport{States: make(map[health.State]int, 4), Causes: map[string]int{}}
-	if report.Summary, err = parts.Rows.Pointer(ctx, mode); err != nil {
+	if report.Summary, err = o.rows.Pointer(ctx, mode); err != nil {
 		return HealthReport{}, fmt.Errorf("read pointer of health: %w", err)
 	}
-	records, err := parts.Rows.Records(ctx, mode)
+	records, err := o.rows.Records(ctx, mode)
 	if err != nil {
 		return HealthReport{}, fmt.Errorf("read health: %w", err)
 	}
@@ -99,7 +113,7 @@ func (o EndpointHealth) Report(ctx context.Context, mode string, q HealthQuestio
 	if !q.Abroad && !q.Bundles {
 		return report, nil
 	}
-	seen, err := parts.Rows.Sightings(ctx, mode)
+	seen, err := o.rows.Sightings(ctx, mode)
 	if err != nil {
 		return HealthReport{}, fmt.Errorf("read sightings: %w", err)
 	}
@@ -147,7 +161,7 @@ func (o EndpointHealth) strayed(ctx context.Context, seen []health.Sighting, end
 		if len(s.Abroad) == 0 || !isThere || e.Status != record.Active {
 			continue
 		}
-		row, err := o.deps.Store.Endpoint(ctx, s.EndpointID)
+		row, err := o.endpoints.Endpoint(ctx, s.EndpointID)
 		switch {
 		case errors.Is(err, fault.NotFound):
 		case err != nil:
@@ -163,7 +177,7 @@ func (o EndpointHealth) strayed(ctx context.Context, seen []health.Sighting, end
 
 // bundles lists what institutions publish of themselves and no source fetches, those that most endpoints name first.
 func (o EndpointHealth) bundles(ctx context.Context, seen []health.Sighting, endpoints map[string]record.Endpoint) ([]Bundle, error) {
-	sources, err := o.deps.Catalog.Rows.Sources(ctx)
+	sources, err := o.catalog.Sources(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list sources: %w", err)
 	}

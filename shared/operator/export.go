@@ -16,13 +16,30 @@ import (
 )
 
 // Exports shows the exports of connections. It changes nothing, and shows nothing of a record and no link.
-type Exports struct{ *core }
+type Exports struct {
+	service     connectionNames
+	connections ConnectionReader
+	rows        ExportRows
+	tasks       exportReader
+	log         DeliverySearch
+	now         func() time.Time
+}
 
-// ExportRows reads tasks. Lists go by an index that is some moments behind.
-type ExportRows interface {
+// TaskLister lists tasks. Lists go by an index that is some moments behind.
+type TaskLister interface {
 	// TasksBefore lists where a tenant's tasks stand behind a place, newest first, and whether there are more. A place is the
 	// creation of a row, a # and its id; empty stands before all.
 	TasksBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (found []string, more bool, err error)
+}
+
+// ExportRows reads tasks.
+type ExportRows interface {
+	TaskLister
+	ExportTasks
+}
+
+// ExportTasks reads the tasks of connections.
+type ExportTasks interface {
 	// InspectTask reads what can be read of a task, when somebody looks at it next, and what cannot be read; fault.NotFound.
 	InspectTask(ctx context.Context, tenant org.Tenant, id string) (task export.Task, dueAt time.Time, damaged []fault.Spot, err error)
 	// LatestTask is the id of a connection's latest task; fault.NotFound.
@@ -55,6 +72,13 @@ type ExportPage struct {
 	Next    string
 }
 
+// NewExports makes an Exports.
+func NewExports(
+	service connectionNames, connections ConnectionReader, rows ExportRows, log DeliverySearch, now func() time.Time,
+) Exports {
+	return Exports{service: service, connections: connections, rows: rows, tasks: exportReader{rows}, log: log, now: now}
+}
+
 // List lists a tenant's exports, newest first, of one connection along the tasks themselves. Errors are fault.Invalid and fault.NotFound.
 func (o Exports) List(ctx context.Context, tenant org.Tenant, q ExportQuery) (ExportPage, error) {
 	p, err := q.checked()
@@ -66,22 +90,22 @@ func (o Exports) List(ctx context.Context, tenant org.Tenant, q ExportQuery) (Ex
 	default:
 		return ExportPage{}, fault.BadRequest("The status must be pending, success or failed.").About("status")
 	}
-	if _, err = o.organisation(ctx, tenant); err != nil {
+	if _, err = findOrganisation(ctx, o.service, tenant); err != nil {
 		return ExportPage{}, err
 	}
 	list := func(after string, limit int) ([]string, bool, error) {
-		return o.deps.Work.TasksBefore(ctx, tenant, after, limit)
+		return o.rows.TasksBefore(ctx, tenant, after, limit)
 	}
 	if q.ConnectionID != "" {
 		var of Connection
-		if of, err = o.connection(ctx, tenant, q.ConnectionID); err != nil {
+		if of, err = findConnection(ctx, o.service, o.connections, tenant, q.ConnectionID); err != nil {
 			return ExportPage{}, err
 		}
-		list = func(after string, _ int) ([]string, bool, error) { return o.before(ctx, tenant, of.ID, after) }
+		list = func(after string, _ int) ([]string, bool, error) { return o.tasks.before(ctx, tenant, of.ID, after) }
 	}
 	var page ExportPage
 	page.Exports, page.Next, err = collect(p, list, func(id string) (e Export, isWanted bool, err error) {
-		e, err = o.inspect(ctx, tenant, id)
+		e, err = o.tasks.inspect(ctx, tenant, id)
 		if errors.Is(err, fault.NotFound) {
 			return e, false, nil
 		}
@@ -100,7 +124,7 @@ func (o Exports) Show(ctx context.Context, tenant org.Tenant, id string) (Export
 	if !ok {
 		return Export{}, missing
 	}
-	e, err := o.inspect(ctx, tenant, parsed)
+	e, err := o.tasks.inspect(ctx, tenant, parsed)
 	if errors.Is(err, fault.NotFound) {
 		return Export{}, missing
 	}
@@ -108,7 +132,7 @@ func (o Exports) Show(ctx context.Context, tenant org.Tenant, id string) (Export
 		return Export{}, err
 	}
 	if e.EventID != "" {
-		told, failure := o.deps.Log.Search(ctx, tenant, deliverylog.Query{ID: e.EventID})
+		told, failure := o.log.Search(ctx, tenant, deliverylog.Query{ID: e.EventID})
 		if at := fault.SpotOf(failure); at.Row != "" {
 			e.Damaged = append(e.Damaged, at)
 		} else if failure != nil {
@@ -116,20 +140,23 @@ func (o Exports) Show(ctx context.Context, tenant org.Tenant, id string) (Export
 		}
 		e.Deliveries = told.Entries
 	}
-	c, err := o.read(ctx, tenant, e.ConnectionID, map[string]string{})
+	c, err := readConnection(ctx, o.service, o.connections, tenant, e.ConnectionID, map[string]string{})
 	if err != nil && !errors.Is(err, fault.NotFound) {
 		return Export{}, err
 	}
-	e.Blame, e.Do = blame(e, c), adviseExport(e, c, o.deps.Now())
+	e.Blame, e.Do = blame(e, c), adviseExport(e, c, o.now())
 	return e, nil
 }
 
+// exportReader reads a connection's exports along its tasks.
+type exportReader struct{ rows ExportTasks }
+
 // latest reads the latest exports of a connection, newest first.
-func (o Exports) latest(ctx context.Context, tenant org.Tenant, connectionID string) ([]Export, error) {
+func (r exportReader) latest(ctx context.Context, tenant org.Tenant, connectionID string) ([]Export, error) {
 	rows, _, err := collect(Paging{Limit: latestExports}, func(after string, _ int) ([]string, bool, error) {
-		return o.before(ctx, tenant, connectionID, after)
+		return r.before(ctx, tenant, connectionID, after)
 	}, func(id string) (Export, bool, error) {
-		e, err := o.inspect(ctx, tenant, id)
+		e, err := r.inspect(ctx, tenant, id)
 		return e, err == nil, err
 	})
 	if err != nil {
@@ -139,12 +166,14 @@ func (o Exports) latest(ctx context.Context, tenant org.Tenant, connectionID str
 }
 
 // before is the place of the connection's task before the one at a place, which names the one before it.
-func (o Exports) before(ctx context.Context, tenant org.Tenant, connectionID, place string) (found []string, more bool, err error) {
+func (r exportReader) before(
+	ctx context.Context, tenant org.Tenant, connectionID, place string,
+) (found []string, more bool, err error) {
 	_, id, isBehind := strings.Cut(place, "#")
 	if isBehind {
-		id, err = o.previous(ctx, tenant, connectionID, id)
+		id, err = r.previous(ctx, tenant, connectionID, id)
 	} else {
-		id, err = o.deps.Work.LatestTask(ctx, tenant, connectionID)
+		id, err = r.rows.LatestTask(ctx, tenant, connectionID)
 	}
 	if errors.Is(err, fault.NotFound) || err == nil && id == "" {
 		return nil, false, nil
@@ -152,23 +181,23 @@ func (o Exports) before(ctx context.Context, tenant org.Tenant, connectionID, pl
 	if err != nil {
 		return nil, false, err
 	}
-	task, _, _, err := o.deps.Work.InspectTask(ctx, tenant, id)
+	task, _, _, err := r.rows.InspectTask(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) { // it has gone after its 90 days, and so have those before
 		return nil, false, nil
 	}
 	return []string{placeOf(task.CreatedAt, id)}, task.Previous != "", err
 }
 
-func (o Exports) previous(ctx context.Context, tenant org.Tenant, connectionID, id string) (string, error) {
-	task, _, _, err := o.deps.Work.InspectTask(ctx, tenant, id)
+func (r exportReader) previous(ctx context.Context, tenant org.Tenant, connectionID, id string) (string, error) {
+	task, _, _, err := r.rows.InspectTask(ctx, tenant, id)
 	if err == nil && task.ConnectionID != "" && task.ConnectionID != connectionID {
 		return "", fault.BadRequest("The position is of another connection's list.").About("after")
 	}
 	return task.Previous, err
 }
 
-func (o Exports) inspect(ctx context.Context, tenant org.Tenant, id string) (Export, error) {
-	task, dueAt, damaged, err := o.deps.Work.InspectTask(ctx, tenant, id)
+func (r exportReader) inspect(ctx context.Context, tenant org.Tenant, id string) (Export, error) {
+	task, dueAt, damaged, err := r.rows.InspectTask(ctx, tenant, id)
 	if err != nil {
 		return Export{}, fmt.Errorf("read export: %w", err)
 	}

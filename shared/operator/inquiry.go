@@ -12,12 +12,28 @@ import (
 )
 
 // Inquiries shows what patients have asked of an organisation, and answers them. What patients write is personal: no audit row has any of it.
-type Inquiries struct{ *core }
+type Inquiries struct {
+	service InquiryOwners
+	rows    InquiryRows
+	inbox   inquiry.Inbox
+	by      Journal
+}
 
-// InquiryParts are what inquiries are read and answered with.
-type InquiryParts struct {
-	Rows  InquiryRows   // store.Work
-	Inbox inquiry.Inbox // over the same rows
+// InquiryOwners reads the organisations that inquiries belong to.
+type InquiryOwners interface {
+	OrganisationReader
+	TenantLister
+}
+
+// NewInquiries makes an Inquiries. The inbox is over the same rows.
+func NewInquiries(service InquiryOwners, rows InquiryRows, inbox inquiry.Inbox, by Journal) Inquiries {
+	return Inquiries{service: service, rows: rows, inbox: inbox, by: by}
+}
+
+// As returns the same for another actor.
+func (o Inquiries) As(actor string) Inquiries {
+	o.by = o.by.As(actor)
+	return o
 }
 
 // InquiryRows lists inquiries.
@@ -46,7 +62,7 @@ func (o Inquiries) List(ctx context.Context, tenant org.Tenant, q InquiryQuery) 
 	if err != nil {
 		return InquiryPage{}, err
 	}
-	if _, err = o.organisation(ctx, tenant); err != nil {
+	if _, err = findOrganisation(ctx, o.service, tenant); err != nil {
 		return InquiryPage{}, err
 	}
 	return o.list(ctx, tenant, q, p)
@@ -67,7 +83,7 @@ func (o Inquiries) Queue(ctx context.Context, q InquiryQuery) (InquiryQueue, err
 	if p.After != "" {
 		return InquiryQueue{}, fault.BadRequest("A position belongs to one organisation's list.").About("after")
 	}
-	tenants, err := o.deps.Store.Tenants(ctx)
+	tenants, err := o.service.Tenants(ctx)
 	if err != nil {
 		return InquiryQueue{}, fmt.Errorf("list organisations: %w", err)
 	}
@@ -103,7 +119,7 @@ func (q InquiryQuery) checkedInquiries() (Paging, error) {
 
 // Show reads one inquiry with its answers; fault.NotFound.
 func (o Inquiries) Show(ctx context.Context, tenant org.Tenant, id string) (inquiry.Inquiry, error) {
-	return o.deps.Inquiries.Inbox.Show(ctx, tenant, id)
+	return o.inbox.Show(ctx, tenant, id)
 }
 
 // Move gives an inquiry a status. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
@@ -112,11 +128,11 @@ func (o Inquiries) Move(ctx context.Context, tenant org.Tenant, id, status strin
 	if !ok {
 		return inquiry.Inquiry{}, fault.BadRequest("The status must be open, answered or closed.").About("status")
 	}
-	i, isMoved, err := o.deps.Inquiries.Inbox.Move(ctx, tenant, id, to)
+	i, isMoved, err := o.inbox.Move(ctx, tenant, id, to)
 	if err != nil || !isMoved {
 		return i, err
 	}
-	return i, o.record(ctx, tenant, "inquiry.moved", i.ID+" "+string(to))
+	return i, o.by.record(ctx, tenant, "inquiry.moved", i.ID+" "+string(to))
 }
 
 // Answer has a patient answered by e-mail, once however often the same text is sent. Errors are those of inquiry.Inbox.Answer.
@@ -130,11 +146,10 @@ func (o Inquiries) AnswerAsOperator(ctx context.Context, tenant org.Tenant, id, 
 }
 
 func (o Inquiries) list(ctx context.Context, tenant org.Tenant, q InquiryQuery, p Paging) (page InquiryPage, err error) {
-	parts := o.deps.Inquiries
 	page.Inquiries, page.Next, err = collect(p, func(after string, limit int) ([]string, bool, error) {
-		return parts.Rows.InquiriesBefore(ctx, tenant, after, limit)
+		return o.rows.InquiriesBefore(ctx, tenant, after, limit)
 	}, func(id string) (i inquiry.Inquiry, isWanted bool, err error) {
-		i, err = parts.Inbox.Show(ctx, tenant, id)
+		i, err = o.inbox.Show(ctx, tenant, id)
 		if errors.Is(err, fault.NotFound) {
 			return i, false, nil
 		}
@@ -147,14 +162,14 @@ func (o Inquiries) list(ctx context.Context, tenant org.Tenant, q InquiryQuery, 
 }
 
 func (o Inquiries) answer(ctx context.Context, tenant org.Tenant, id, text string, asOperator bool) (inquiry.Inquiry, error) {
-	host, err := o.organisation(ctx, tenant)
+	host, err := findOrganisation(ctx, o.service, tenant)
 	if err != nil {
 		return inquiry.Inquiry{}, err
 	}
-	from := inquiry.Author{Host: host, By: o.deps.Actor, AsOperator: asOperator}
-	i, isSent, err := o.deps.Inquiries.Inbox.Answer(ctx, from, tenant, id, text)
+	from := inquiry.Author{Host: host, By: o.by.actor, AsOperator: asOperator}
+	i, isSent, err := o.inbox.Answer(ctx, from, tenant, id, text)
 	if isSent {
-		err = errors.Join(err, o.record(ctx, tenant, "inquiry.answered", i.ID))
+		err = errors.Join(err, o.by.record(ctx, tenant, "inquiry.answered", i.ID))
 	}
 	return i, err
 }

@@ -15,14 +15,26 @@ type KeySet struct {
 	Keys []map[string]json.RawMessage `json:"keys"`
 }
 
+// ClientKeys reads the public keys of our clients from a running service.
+type ClientKeys struct {
+	baseURL string
+	get     func(ctx context.Context, address string) ([]byte, error)
+}
+
+// NewClientKeys makes a ClientKeys for the service at baseURL. get reads a document of at most 64 KiB and follows no
+// redirect.
+func NewClientKeys(baseURL string, get func(ctx context.Context, address string) ([]byte, error)) ClientKeys {
+	return ClientKeys{baseURL: baseURL, get: get}
+}
+
 // PublicKeys asks the running service for the public keys of its client, all or only the RSA ones, as they are pasted
 // into a registration. It returns nothing but a set of at least one key in which no private part is found.
-func (o Clients) PublicKeys(ctx context.Context, onlyRSA bool) (KeySet, error) {
-	address, err := keysAddress(o.deps.BaseURL, onlyRSA)
+func (o ClientKeys) PublicKeys(ctx context.Context, onlyRSA bool) (KeySet, error) {
+	address, err := keysAddress(o.baseURL, onlyRSA)
 	if err != nil {
 		return KeySet{}, err
 	}
-	body, err := o.deps.Get(ctx, address)
+	body, err := o.get(ctx, address)
 	if err != nil {
 		return KeySet{}, fmt.Errorf("the service's public keys at %s: %w", address, err)
 	}

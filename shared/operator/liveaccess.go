@@ -4,16 +4,13 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"recordbridge/shared/deliverylog"
 	"recordbridge/shared/fault"
-	"recordbridge/shared/notice"
 	"recordbridge/shared/org"
 	"recordbridge/shared/webhook"
-	"recordbridge/shared/weburl"
 )
 
 // Bounds in characters on what an organisation says its live mode is for, and on an operator's reason.
@@ -40,14 +37,39 @@ type LiveCheck struct {
 	Done bool
 }
 
-// LiveChecklist returns the state of every condition for requesting live mode.
-func (o Organisations) LiveChecklist(ctx context.Context, of org.Organisation) ([]LiveCheck, error) {
-	hasSecured, err := o.deps.Members.OwnersSecured(ctx, of.ID)
+// LiveAccess requests live mode for organisations.
+type LiveAccess struct {
+	orgEditor
+
+	owners OwnerCheck
+	log    DeliverySearch
+}
+
+// OwnerCheck checks the owners of organisations (members.Service).
+type OwnerCheck interface {
+	// OwnersSecured reports whether every owner has a second factor.
+	OwnersSecured(ctx context.Context, orgID string) (bool, error)
+}
+
+// NewLiveAccess makes a LiveAccess.
+func NewLiveAccess(rows OrganisationSaver, owners OwnerCheck, log DeliverySearch, by Journal) LiveAccess {
+	return LiveAccess{orgEditor: orgEditor{saver: rows, by: by}, owners: owners, log: log}
+}
+
+// As returns the same for another actor.
+func (o LiveAccess) As(actor string) LiveAccess {
+	o.by = o.by.As(actor)
+	return o
+}
+
+// Checklist returns the state of every condition for requesting live mode.
+func (o LiveAccess) Checklist(ctx context.Context, of org.Organisation) ([]LiveCheck, error) {
+	hasSecured, err := o.owners.OwnersSecured(ctx, of.ID)
 	if err != nil {
 		return nil, fmt.Errorf("look at the owners' second factors: %w", err)
 	}
 	query := deliverylog.Query{Status: webhook.Delivered, Limit: 1}
-	delivered, err := o.deps.Log.Search(ctx, org.Tenant{Mode: org.Test, OrgID: of.ID}, query)
+	delivered, err := o.log.Search(ctx, org.Tenant{Mode: org.Test, OrgID: of.ID}, query)
 	if err != nil {
 		return nil, fmt.Errorf("look for a delivery: %w", err)
 	}
@@ -59,9 +81,12 @@ func (o Organisations) LiveChecklist(ctx context.Context, of org.Organisation) (
 	}, nil
 }
 
-// RequestLive requests live mode for an organisation that meets every condition. A request accepts the terms of live mode. Errors are
-// fault.Invalid, fault.NotFound, and fault.Conflict if a condition is not met or the organisation has live mode or a request already.
-func (o Organisations) RequestLive(ctx context.Context, tenant org.Tenant, accountID, purpose string) (org.Organisation, error) {
+// Request requests live mode for an organisation that meets every condition. A request accepts the terms of live mode.
+// Errors are fault.Invalid, fault.NotFound, and fault.Conflict if a condition is not met or the organisation has live
+// mode or a request already.
+func (o LiveAccess) Request(
+	ctx context.Context, tenant org.Tenant, accountID, purpose string,
+) (org.Organisation, error) {
 	purpose = oneLine(purpose)
 	if n := utf8.RuneCountInString(purpose); n < minPurpose || n > maxPurpose {
 		return org.Organisation{}, fault.BadRequest(fmt.Sprintf("Describe the purpose in %d to %d characters.", minPurpose, maxPurpose)).About("purpose")
@@ -70,7 +95,7 @@ func (o Organisations) RequestLive(ctx context.Context, tenant org.Tenant, accou
 		if found.LiveAccess == org.LiveGranted || found.LiveAccess == org.LiveRequested {
 			return refused(fmt.Sprintf("Live mode is already %s.", found.LiveAccess))
 		}
-		checks, err := o.LiveChecklist(ctx, *found)
+		checks, err := o.Checklist(ctx, *found)
 		if err != nil {
 			return err
 		}
@@ -81,120 +106,10 @@ func (o Organisations) RequestLive(ctx context.Context, tenant org.Tenant, accou
 		}
 		found.LiveAccess = org.LiveRequested
 		found.LiveReview = org.LiveReview{
-			Purpose: purpose, RequestedBy: accountID, RequestedAt: o.deps.Now(), DecidedAt: found.LiveReview.DecidedAt,
+			Purpose: purpose, RequestedBy: accountID, RequestedAt: o.by.now(), DecidedAt: found.LiveReview.DecidedAt,
 		}
 		return nil
 	})
-}
-
-// ApproveLive grants live mode to an organisation, whether it requested it or not, and has it told by e-mail. If anything about it looks like
-// another organisation or an institution of the catalogue, the operator has to have compared them. Errors are fault.NotFound and
-// fault.Conflict.
-func (o Organisations) ApproveLive(ctx context.Context, tenant org.Tenant, isCompared bool) (org.Organisation, error) {
-	return o.decideLive(ctx, tenant, decision{
-		stage: org.LiveGranted, action: "live_access.approved", notice: notice.LiveApproved,
-		check: func(found org.Organisation) error {
-			if found.LiveAccess == org.LiveGranted {
-				return refused("The organisation has live mode already.")
-			}
-			if isCompared {
-				return nil
-			}
-			all, err := o.faces(ctx)
-			if err == nil && len(alike(found, all)) > 0 {
-				err = refused("Others look like this organisation. Compare them with organisation requests, then approve it with -compared.")
-			}
-			return err
-		},
-	})
-}
-
-// RefuseLive refuses an organisation's request for live mode with a reason that its members read, and has it told by e-mail. Errors are
-// fault.Invalid, fault.NotFound and fault.Conflict.
-func (o Organisations) RefuseLive(ctx context.Context, tenant org.Tenant, reason string) (org.Organisation, error) {
-	return o.decideLive(ctx, tenant, decision{
-		stage: org.LiveNone, reason: &reason, action: "live_access.refused", notice: notice.LiveRefused,
-		check: func(found org.Organisation) error {
-			if found.LiveAccess != org.LiveRequested {
-				return refused("The organisation has not requested live mode.")
-			}
-			return nil
-		},
-	})
-}
-
-// WithdrawLive takes live mode from an organisation within 30 seconds, with a reason that its members read, and has it told by e-mail. What
-// has begun ends as for a suspended organisation (docs/operations.md, "Live mode"). Errors are fault.Invalid, fault.NotFound and
-// fault.Conflict.
-func (o Organisations) WithdrawLive(ctx context.Context, tenant org.Tenant, reason string) (org.Organisation, error) {
-	return o.decideLive(ctx, tenant, decision{
-		stage: org.LiveWithdrawn, reason: &reason, action: "live_access.withdrawn", notice: notice.LiveWithdrawn,
-		check: func(found org.Organisation) error {
-			if found.LiveAccess != org.LiveGranted {
-				return refused("The organisation does not have live mode.")
-			}
-			return nil
-		},
-	})
-}
-
-// decision is an operator's decision on an organisation's live mode.
-type decision struct {
-	stage  org.LiveAccess
-	reason *string // nil: it needs none
-	action string
-	notice func(org.Organisation, time.Time) notice.Notice
-	check  func(org.Organisation) error
-}
-
-func (o Organisations) decideLive(ctx context.Context, tenant org.Tenant, d decision) (org.Organisation, error) {
-	var reason string
-	if d.reason != nil {
-		reason = oneLine(*d.reason)
-		if reason == "" || utf8.RuneCountInString(reason) > maxReason {
-			return org.Organisation{}, fault.BadRequest(fmt.Sprintf("Give a reason of at most %d characters.", maxReason)).About("reason")
-		}
-	}
-	decided, err := o.save(ctx, tenant, d.action, func(found *org.Organisation) error {
-		if err := d.check(*found); err != nil {
-			return err
-		}
-		found.LiveAccess, found.LiveReview.Reason, found.LiveReview.DecidedAt = d.stage, reason, o.deps.Now()
-		return nil
-	})
-	if err != nil {
-		return org.Organisation{}, err
-	}
-	return decided, o.tell(ctx, decided, d.notice(decided, decided.LiveReview.DecidedAt))
-}
-
-// ChangeOwn is Change for members of the organisation. What an operator reviews stays as it is from the request for live mode on: the
-// name, the logo and the website; the privacy policy can change, but not go. Errors are those of Change.
-func (o Organisations) ChangeOwn(ctx context.Context, tenant org.Tenant, change OrganisationChange) (org.Organisation, error) {
-	change.own = true
-	return o.change(ctx, tenant, change)
-}
-
-// checkReviewed refuses a member's change to a field that an operator has reviewed or is about to review. It compares URLs in the form
-// in which they are shown: the dashboard sends that form back, and an earlier release may have stored another spelling.
-func checkReviewed(own weburl.Own, was, is org.Organisation) error {
-	if was.LiveAccess != org.LiveGranted && was.LiveAccess != org.LiveRequested {
-		return nil
-	}
-	for _, reviewed := range []struct{ field, was, is string }{
-		{"name", was.Name, is.Name},
-		{"logo", own.Shown(was.LogoURI), own.Shown(is.LogoURI)},
-		{"website", own.Shown(was.WebsiteURI), own.Shown(is.WebsiteURI)},
-	} {
-		if reviewed.was != reviewed.is {
-			return fault.New(fault.Conflict, fault.CodeConflict,
-				"Name, logo and website are part of the review for live mode. Ask the operator of Recordbridge to change them.").About(reviewed.field)
-		}
-	}
-	if was.PrivacyPolicyURI != "" && is.PrivacyPolicyURI == "" {
-		return fault.New(fault.Conflict, fault.CodeConflict, "Live mode needs a privacy policy.").About("privacy")
-	}
-	return nil
 }
 
 // oneLine makes one line of what somebody has written, without control characters and marks that cannot be seen.

@@ -27,7 +27,7 @@ func TestCredentialsRefuseLiveKeysUntilGranted(t *testing.T) {
 	live := r.newcomer(t, "Alder", org.LiveGranted)
 	made, _, err := r.operator.Credentials.Create(t.Context(), operator.CredentialDraft{Tenant: live, Redirects: []string{redirect}})
 	expect.NoError(t, err)
-	_, err = r.operator.Organisations.WithdrawLive(t.Context(), live, "Its website is gone.")
+	_, err = r.operator.LiveReviews.Withdraw(t.Context(), live, "Its website is gone.")
 	expect.NoError(t, err)
 	_, _, created := r.operator.Credentials.Create(t.Context(), operator.CredentialDraft{Tenant: live, Redirects: []string{redirect}})
 	_, _, added := r.operator.Credentials.AddKey(t.Context(), made.PublicID())
@@ -46,11 +46,11 @@ func TestCredentialsRefuseLiveKeysUntilGranted(t *testing.T) {
 func TestLiveAccessIsDecidedOncePerStage(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
-	live, all := r.newcomer(t, "Alder", org.LiveNone), r.operator.Organisations
+	live, all := r.newcomer(t, "Alder", org.LiveNone), r.operator.LiveReviews
 	decide := map[string]func() (org.Organisation, error){
-		"approve":  func() (org.Organisation, error) { return all.ApproveLive(t.Context(), live, false) },
-		"refuse":   func() (org.Organisation, error) { return all.RefuseLive(t.Context(), live, "Who\u202e are\nyou?") },
-		"withdraw": func() (org.Organisation, error) { return all.WithdrawLive(t.Context(), live, "Its website is gone.") },
+		"approve":  func() (org.Organisation, error) { return all.Approve(t.Context(), live, false) },
+		"refuse":   func() (org.Organisation, error) { return all.Refuse(t.Context(), live, "Who\u202e are\nyou?") },
+		"withdraw": func() (org.Organisation, error) { return all.Withdraw(t.Context(), live, "Its website is gone.") },
 	}
 	for _, step := range []struct {
 		action string
@@ -75,7 +75,7 @@ func TestLiveAccessIsDecidedOncePerStage(t *testing.T) {
 		}
 	}
 	for _, reason := range []string{"", " \u200b", strings.Repeat("x", 501)} {
-		if _, err := all.WithdrawLive(t.Context(), live, reason); !errors.Is(err, fault.Invalid) {
+		if _, err := all.Withdraw(t.Context(), live, reason); !errors.Is(err, fault.Invalid) {
 			t.Errorf("the reason %q: %v", reason, err)
 		}
 	}
@@ -86,10 +86,10 @@ func TestApproveLiveRefusesLookAlikeUntilCompared(t *testing.T) {
 	r := newFixture(t)
 	r.newcomer(t, "Alder Maple Clinic", org.LiveGranted)
 	copycat := r.newcomer(t, "\u0410lder Map1e Clinic, Inc.", org.LiveNone)
-	if _, err := r.operator.Organisations.ApproveLive(t.Context(), copycat, false); !errors.Is(err, fault.Conflict) {
+	if _, err := r.operator.LiveReviews.Approve(t.Context(), copycat, false); !errors.Is(err, fault.Conflict) {
 		t.Errorf("a look-alike was approved unseen: %v", err)
 	}
-	got, err := r.operator.Organisations.ApproveLive(t.Context(), copycat, true)
+	got, err := r.operator.LiveReviews.Approve(t.Context(), copycat, true)
 	if err != nil || got.LiveAccess != org.LiveGranted {
 		t.Errorf("after the comparison: %+v (%v)", got, err)
 	}

@@ -21,37 +21,6 @@ type Alike struct {
 	Ways    []string // lookalike.Comparer.Alike
 }
 
-// LiveRequest is an organisation that has requested live mode, with what helps to decide on it.
-type LiveRequest struct {
-	Organisation org.Organisation
-	Checks       []LiveCheck // as they are now
-	Alike        []Alike
-}
-
-// LiveRequests lists the organisations that wait for an operator to decide on live mode.
-func (o Organisations) LiveRequests(ctx context.Context) ([]LiveRequest, error) {
-	listed, err := o.List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all, err := o.faces(ctx)
-	if err != nil {
-		return nil, err
-	}
-	waiting := []LiveRequest{}
-	for _, l := range listed {
-		if l.Tenant.Mode != org.Live || l.Organisation.LiveAccess != org.LiveRequested {
-			continue
-		}
-		checks, err := o.LiveChecklist(ctx, l.Organisation)
-		if err != nil {
-			return nil, err
-		}
-		waiting = append(waiting, LiveRequest{Organisation: l.Organisation, Checks: checks, Alike: alike(l.Organisation, all)})
-	}
-	return waiting, nil
-}
-
 // known is a party with which an organisation is compared.
 type known struct {
 	Alike
@@ -79,8 +48,8 @@ func faceOf(o org.Organisation) lookalike.Face {
 }
 
 // faces returns all organisations, whatever their stage, and the brands that patients see in either mode.
-func (o Organisations) faces(ctx context.Context) ([]known, error) {
-	listed, err := o.List(ctx)
+func (o LiveReviews) faces(ctx context.Context) ([]known, error) {
+	listed, err := listOrganisations(ctx, o.rows)
 	if err != nil {
 		return nil, err
 	}
@@ -101,15 +70,11 @@ func (o Organisations) faces(ctx context.Context) ([]known, error) {
 }
 
 // brandFaces returns the published brands of a mode; none before its first publication.
-func (o Organisations) brandFaces(ctx context.Context, mode org.Mode) ([]known, error) {
-	version, err := Catalog(o).live(ctx, string(mode))
+func (o LiveReviews) brandFaces(ctx context.Context, mode org.Mode) ([]known, error) {
+	catalogue, err := o.catalog.published(ctx, string(mode))
 	if errors.Is(err, fault.NotFound) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	catalogue, err := o.deps.Catalog.Publisher.Snapshots.Catalog(ctx, string(mode), version)
 	if err != nil {
 		return nil, fmt.Errorf("read the %s catalogue: %w", mode, err)
 	}

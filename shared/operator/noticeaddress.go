@@ -13,11 +13,27 @@ import (
 	"recordbridge/shared/verification"
 )
 
-// NoticeCodes verifies an organisation's notice addresses by codes. Every field is needed.
-type NoticeCodes struct {
-	Sender  verification.Sender
-	Checker verification.Checker
-	Proofs  verification.Proofs
+// NoticeAddresses verifies organisations' notice addresses by codes.
+type NoticeAddresses struct {
+	orgEditor
+
+	sender  verification.Sender
+	checker verification.Checker
+	proofs  verification.Proofs
+}
+
+// NewNoticeAddresses makes a NoticeAddresses.
+func NewNoticeAddresses(
+	rows OrganisationSaver, sender verification.Sender, checker verification.Checker, proofs verification.Proofs,
+	by Journal,
+) NoticeAddresses {
+	return NoticeAddresses{orgEditor: orgEditor{saver: rows, by: by}, sender: sender, checker: checker, proofs: proofs}
+}
+
+// As returns the same for another actor.
+func (o NoticeAddresses) As(actor string) NoticeAddresses {
+	o.by = o.by.As(actor)
+	return o
 }
 
 // NoticeCode asks for a code.
@@ -30,10 +46,10 @@ type NoticeCode struct {
 // codesOf returns the tenant under which the codes of an organisation's notice addresses are stored, apart from all other codes.
 func codesOf(orgID string) org.Tenant { return org.Tenant{Mode: "notices", OrgID: orgID} }
 
-// SendCode sends a code to an unverified notice address. Errors are fault.Invalid, fault.NotFound if it is not one of the organisation's,
-// fault.Conflict if it is verified, fault.Limited and fault.Unavailable.
-func (o Organisations) SendCode(ctx context.Context, codes NoticeCodes, tenant org.Tenant, asked NoticeCode) (verification.Sent, error) {
-	found, err := o.organisation(ctx, tenant)
+// Send sends a code to an unverified notice address. Errors are fault.Invalid, fault.NotFound if it is not one of the
+// organisation's, fault.Conflict if it is verified, fault.Limited and fault.Unavailable.
+func (o NoticeAddresses) Send(ctx context.Context, tenant org.Tenant, asked NoticeCode) (verification.Sent, error) {
+	found, err := findOrganisation(ctx, o.saver, tenant)
 	if err != nil {
 		return verification.Sent{}, err
 	}
@@ -41,34 +57,36 @@ func (o Organisations) SendCode(ctx context.Context, codes NoticeCodes, tenant o
 	if err != nil {
 		return verification.Sent{}, err
 	}
-	sent, err := codes.Sender.Send(ctx, verification.Request{
+	sent, err := o.sender.Send(ctx, verification.Request{
 		Tenant: codesOf(tenant.OrgID), From: maillimit.From{Account: asked.AccountID, Organisation: found.MailSender()}, Email: email,
 		Occasion: verification.NoticeAddress, Network: asked.Network,
 	})
 	if err != nil {
 		return verification.Sent{}, err
 	}
-	return sent, o.record(ctx, tenant, "organisation.email_code_sent", tenant.OrgID)
+	return sent, o.by.record(ctx, tenant, "organisation.email_code_sent", tenant.OrgID)
 }
 
-// VerifyEmail marks a notice address as verified, given the digits that were sent to it. Errors are those of SendCode.
-func (o Organisations) VerifyEmail(ctx context.Context, codes NoticeCodes, tenant org.Tenant, asked, id, digits string) (org.Organisation, error) {
+// Verify marks a notice address as verified, given the digits that were sent to it. Errors are those of Send.
+func (o NoticeAddresses) Verify(
+	ctx context.Context, tenant org.Tenant, asked, id, digits string,
+) (org.Organisation, error) {
 	at, err := verification.ParseAddress(asked)
 	if err != nil {
 		return org.Organisation{}, err
 	}
-	found, err := o.organisation(ctx, tenant)
+	found, err := findOrganisation(ctx, o.saver, tenant)
 	if err != nil {
 		return org.Organisation{}, err
 	}
 	if _, err = unverified(found, at.String()); err != nil {
 		return org.Organisation{}, err
 	}
-	verified, err := codes.Checker.Check(ctx, codesOf(tenant.OrgID), id, digits)
+	verified, err := o.checker.Check(ctx, codesOf(tenant.OrgID), id, digits)
 	if err != nil {
 		return org.Organisation{}, err
 	}
-	if err = codes.Proofs.Check(ctx, codesOf(tenant.OrgID), verified.Token, at); err != nil {
+	if err = o.proofs.Check(ctx, codesOf(tenant.OrgID), verified.Token, at); err != nil {
 		return org.Organisation{}, err
 	}
 	// The code is used up, so that another member's change must not cost it.

@@ -9,24 +9,36 @@ import (
 
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
+	"recordbridge/shared/weburl"
 )
 
 const maxEmails = 10
 
-// Organisations makes and changes organisations.
-type Organisations struct{ *core }
+// Organisations makes, shows and changes organisations.
+type Organisations struct {
+	orgEditor
+
+	rows OrganisationRows
+	own  weburl.Own
+}
 
 // OrganisationRows keeps organisations, each in both modes alike.
 type OrganisationRows interface {
-	// CreateOrganisation stores an organisation in both modes; fault.Conflict when it is there already.
+	OrganisationSaver
+	TenantLister
+	// CreateOrganisation stores an organisation in both modes; fault.Conflict if it exists already.
 	CreateOrganisation(ctx context.Context, o org.Organisation) error
-	// Organisation reads an organisation; fault.NotFound.
-	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
-	// SaveOrganisation and RemoveOrganisation change the revision that was read, in both modes; fault.Conflict.
-	SaveOrganisation(ctx context.Context, o org.Organisation) error
-	RemoveOrganisation(ctx context.Context, o org.Organisation) error
-	// Tenants lists every organisation's tenants.
-	Tenants(ctx context.Context) ([]org.Tenant, error)
+}
+
+// NewOrganisations makes an Organisations. No organisation's URL may lead to own.
+func NewOrganisations(rows OrganisationRows, own weburl.Own, by Journal) Organisations {
+	return Organisations{orgEditor: orgEditor{saver: rows, by: by}, rows: rows, own: own}
+}
+
+// As returns the same for another actor.
+func (o Organisations) As(actor string) Organisations {
+	o.by = o.by.As(actor)
+	return o
 }
 
 // Create makes an active organisation in both modes; its id is chosen here. It has live mode if its stage says so, which is the operator's
@@ -37,22 +49,22 @@ func (o Organisations) Create(ctx context.Context, made org.Organisation) (org.O
 		return org.Organisation{}, err
 	}
 	urls := OrganisationChange{Website: &made.WebsiteURI, Privacy: &made.PrivacyPolicyURI, Terms: &made.TermsURI, Logo: &made.LogoURI}
-	if err := errors.Join(o.normalURLs(&made, urls), checkOrganisation(made)); err != nil {
+	if err := errors.Join(normalURLs(o.own, &made, urls), checkOrganisation(made)); err != nil {
 		return org.Organisation{}, err
 	}
 	if err := checkEmails(made.Emails, nil); err != nil {
 		return org.Organisation{}, err
 	}
 	made.VerifiedEmails = made.Emails // an operator vouches for what it enters
-	made.ID, made.Status, made.CreatedAt = o.deps.NewID(), org.Active, o.deps.Now()
+	made.ID, made.Status, made.CreatedAt = o.by.newID(), org.Active, o.by.now()
 	made.LiveAccess = cmp.Or(made.LiveAccess, org.LiveNone)
 	if made.LiveAccess == org.LiveGranted {
 		made.LiveReview.DecidedAt = made.CreatedAt
 	}
-	if err := o.deps.Store.CreateOrganisation(ctx, made); err != nil {
+	if err := o.rows.CreateOrganisation(ctx, made); err != nil {
 		return org.Organisation{}, fmt.Errorf("create organisation: %w", err)
 	}
-	return made, o.record(ctx, org.Tenant{Mode: org.Live, OrgID: made.ID}, "organisation.created", made.ID)
+	return made, o.by.record(ctx, org.Tenant{Mode: org.Live, OrgID: made.ID}, "organisation.created", made.ID)
 }
 
 // Listed is one organisation in one mode.
@@ -63,24 +75,12 @@ type Listed struct {
 
 // List lists all organisations in both modes.
 func (o Organisations) List(ctx context.Context) ([]Listed, error) {
-	tenants, err := o.deps.Store.Tenants(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list organisations: %w", err)
-	}
-	listed := make([]Listed, 0, len(tenants))
-	for _, tenant := range tenants {
-		found, err := o.deps.Store.Organisation(ctx, tenant)
-		if err != nil {
-			return nil, fmt.Errorf("read organisation %s: %w", tenant.OrgID, err)
-		}
-		listed = append(listed, Listed{Tenant: tenant, Organisation: found})
-	}
-	return listed, nil
+	return listOrganisations(ctx, o.rows)
 }
 
 // Show reads an organisation. Errors are fault.NotFound.
 func (o Organisations) Show(ctx context.Context, tenant org.Tenant) (org.Organisation, error) {
-	return o.organisation(ctx, tenant)
+	return findOrganisation(ctx, o.rows, tenant)
 }
 
 // OrganisationChange is what an operator says of an organisation. What is nil stays as it is.
@@ -115,48 +115,6 @@ func (o Organisations) SetEmails(ctx context.Context, tenant org.Tenant, emails 
 	return err
 }
 
-// Suspend stops an organisation in both modes, within 30 seconds: its keys and public ids answer as if there were none.
-// What is under way ends, connections are looked after, and events are delivered (docs/operations.md, "Stopping and
-// removing"). Errors are fault.NotFound and fault.Conflict.
-func (o Organisations) Suspend(ctx context.Context, tenant org.Tenant) error {
-	return o.setStatus(ctx, tenant, org.Inactive, "organisation.suspended")
-}
-
-// Resume makes a suspended organisation work again. Errors are fault.NotFound and fault.Conflict.
-func (o Organisations) Resume(ctx context.Context, tenant org.Tenant) error {
-	deleting, err := o.isDeleting(ctx, tenant.OrgID)
-	if err != nil {
-		return err
-	}
-	if deleting {
-		return refused("The organisation is being deleted.")
-	}
-	return o.setStatus(ctx, tenant, org.Active, "organisation.resumed")
-}
-
-// Remove removes a suspended organisation that nothing belongs to in either mode. Errors are fault.NotFound, and
-// fault.Conflict with what is left.
-func (o Organisations) Remove(ctx context.Context, tenant org.Tenant) error {
-	found, err := o.organisation(ctx, tenant)
-	if err != nil {
-		return err
-	}
-	if found.Status != org.Inactive {
-		return refused("The organisation is active. Suspend it first.")
-	}
-	left, err := o.left(ctx, found)
-	if err != nil {
-		return err
-	}
-	if len(left) > 0 {
-		return refused(fmt.Sprintf("The organisation still has %s.", strings.Join(left, ", ")))
-	}
-	if err := o.deps.Store.RemoveOrganisation(ctx, found); err != nil {
-		return changed("organisation", err)
-	}
-	return o.record(ctx, tenant, "organisation.removed", tenant.OrgID)
-}
-
 func (o Organisations) change(ctx context.Context, tenant org.Tenant, change OrganisationChange) (org.Organisation, error) {
 	return o.save(ctx, tenant, "organisation.changed", func(found *org.Organisation) error {
 		was := *found
@@ -175,11 +133,11 @@ func (o Organisations) change(ctx context.Context, tenant org.Tenant, change Org
 				return err
 			}
 		}
-		if err := o.normalURLs(found, change); err != nil {
+		if err := normalURLs(o.own, found, change); err != nil {
 			return err
 		}
 		if change.own {
-			if err := checkReviewed(o.deps.Own, was, *found); err != nil {
+			if err := checkReviewed(o.own, was, *found); err != nil {
 				return err
 			}
 		}
@@ -187,90 +145,34 @@ func (o Organisations) change(ctx context.Context, tenant org.Tenant, change Org
 	})
 }
 
-func (o Organisations) setStatus(ctx context.Context, tenant org.Tenant, status org.Status, action string) error {
-	_, err := o.save(ctx, tenant, action, func(found *org.Organisation) error {
-		if found.Status == status {
-			return refused(fmt.Sprintf("The organisation is %s already.", status))
-		}
-		found.Status = status
-		return nil
-	})
-	return err
+// OrganisationSaver reads and saves organisations.
+type OrganisationSaver interface {
+	OrganisationReader
+	// SaveOrganisation changes the revision that was read, in both modes; fault.Conflict.
+	SaveOrganisation(ctx context.Context, o org.Organisation) error
+}
+
+// orgEditor changes organisations for the nouns that embed it.
+type orgEditor struct {
+	saver OrganisationSaver
+	by    Journal
 }
 
 // save changes an organisation as it was read, and records the action.
-func (o Organisations) save(
+func (e orgEditor) save(
 	ctx context.Context, tenant org.Tenant, action string, change func(*org.Organisation) error,
 ) (org.Organisation, error) {
-	found, err := o.organisation(ctx, tenant)
+	found, err := findOrganisation(ctx, e.saver, tenant)
 	if err != nil {
 		return org.Organisation{}, err
 	}
 	if err := change(&found); err != nil {
 		return org.Organisation{}, err
 	}
-	if err := o.deps.Store.SaveOrganisation(ctx, found); err != nil {
+	if err := e.saver.SaveOrganisation(ctx, found); err != nil {
 		return org.Organisation{}, changed("organisation", err)
 	}
-	return found, o.record(ctx, tenant, action, tenant.OrgID)
-}
-
-// left tells what belongs to an organisation.
-func (o Organisations) left(ctx context.Context, of org.Organisation) ([]string, error) {
-	var left []string
-	for _, tenant := range of.Tenants() {
-		own, err := o.leftIn(ctx, tenant)
-		if err != nil {
-			return nil, err
-		}
-		left = append(left, own...)
-	}
-	registrations, err := o.deps.Store.Registrations(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list registrations: %w", err)
-	}
-	clients, err := o.deps.Store.ClientAuths(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list clients: %w", err)
-	}
-	for _, r := range registrations {
-		if r.Owner.OrgID == of.ID {
-			left = append(left, "the registration "+r.Registration.ClientID)
-		}
-	}
-	for _, c := range clients {
-		if c.Owner.OrgID == of.ID {
-			left = append(left, "the client "+c.Auth.ID)
-		}
-	}
-	return left, nil
-}
-
-// leftIn tells what of it is in one mode.
-func (o Organisations) leftIn(ctx context.Context, tenant org.Tenant) ([]string, error) {
-	credentials, err := o.deps.Store.Credentials(ctx, tenant)
-	if err != nil {
-		return nil, fmt.Errorf("list credentials: %w", err)
-	}
-	webhooks, err := o.deps.Store.Subscriptions(ctx, tenant)
-	if err != nil {
-		return nil, fmt.Errorf("list webhooks: %w", err)
-	}
-	connected, err := o.deps.Connections.HasConnections(ctx, tenant)
-	if err != nil {
-		return nil, fmt.Errorf("look for connections: %w", err)
-	}
-	var left []string
-	if len(credentials) > 0 {
-		left = append(left, fmt.Sprintf("%d credentials in %s mode", len(credentials), tenant.Mode))
-	}
-	if len(webhooks) > 0 {
-		left = append(left, fmt.Sprintf("%d webhooks in %s mode", len(webhooks), tenant.Mode))
-	}
-	if connected {
-		left = append(left, fmt.Sprintf("connections in %s mode, which stay for good", tenant.Mode))
-	}
-	return left, nil
+	return found, e.by.record(ctx, tenant, action, tenant.OrgID)
 }
 
 // rename gives an organisation another name. A name that it had before names were checked can stay.
@@ -299,14 +201,56 @@ func isColour(text string) bool {
 	return ok && len(digits) == 6 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// organisation reads an organisation; fault.NotFound.
-func (c *core) organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error) {
-	found, err := c.deps.Store.Organisation(ctx, tenant)
-	if errors.Is(err, fault.NotFound) {
-		return org.Organisation{}, fault.Missing(fmt.Sprintf("There is no organisation %s.", tenant.OrgID)).About("org")
-	}
+// listOrganisations lists all organisations in both modes.
+func listOrganisations(ctx context.Context, rows interface {
+	OrganisationReader
+	TenantLister
+}) ([]Listed, error) {
+	tenants, err := rows.Tenants(ctx)
 	if err != nil {
-		return org.Organisation{}, fmt.Errorf("read organisation: %w", err)
+		return nil, fmt.Errorf("list organisations: %w", err)
 	}
-	return found, nil
+	listed := make([]Listed, 0, len(tenants))
+	for _, tenant := range tenants {
+		found, err := rows.Organisation(ctx, tenant)
+		if err != nil {
+			return nil, fmt.Errorf("read organisation %s: %w", tenant.OrgID, err)
+		}
+		listed = append(listed, Listed{Tenant: tenant, Organisation: found})
+	}
+	return listed, nil
+}
+
+// ChangeOwn is Change for members of the organisation. What an operator reviews stays as it is from the request for
+// live mode on: the name, the logo and the website; the privacy policy can change, but not go. Errors are those of
+// Change.
+func (o Organisations) ChangeOwn(
+	ctx context.Context, tenant org.Tenant, change OrganisationChange,
+) (org.Organisation, error) {
+	change.own = true
+	return o.change(ctx, tenant, change)
+}
+
+// checkReviewed refuses a member's change to a field that an operator has reviewed or is about to review. It compares
+// URLs in the form in which they are shown: the dashboard sends that form back, and an earlier release may have stored
+// another spelling.
+func checkReviewed(own weburl.Own, was, is org.Organisation) error {
+	if was.LiveAccess != org.LiveGranted && was.LiveAccess != org.LiveRequested {
+		return nil
+	}
+	for _, reviewed := range []struct{ field, was, is string }{
+		{"name", was.Name, is.Name},
+		{"logo", own.Shown(was.LogoURI), own.Shown(is.LogoURI)},
+		{"website", own.Shown(was.WebsiteURI), own.Shown(is.WebsiteURI)},
+	} {
+		if reviewed.was != reviewed.is {
+			return fault.New(fault.Conflict, fault.CodeConflict,
+				"Name, logo and website are part of the review for live mode. "+
+					"Ask the operator of Recordbridge to change them.").About(reviewed.field)
+		}
+	}
+	if was.PrivacyPolicyURI != "" && is.PrivacyPolicyURI == "" {
+		return fault.New(fault.Conflict, fault.CodeConflict, "Live mode needs a privacy policy.").About("privacy")
+	}
+	return nil
 }

@@ -9,12 +9,35 @@ import (
 	"recordbridge/shared/org"
 )
 
-// checkOwner wants an organisation that exists, or the zero tenant.
-func (c *core) checkOwner(ctx context.Context, owner org.Tenant) error {
+// OrganisationReader reads organisations.
+type OrganisationReader interface {
+	// Organisation reads an organisation; fault.NotFound.
+	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
+}
+
+// TenantLister lists every organisation's tenants.
+type TenantLister interface {
+	Tenants(ctx context.Context) ([]org.Tenant, error)
+}
+
+// findOrganisation reads an organisation that a caller has named; fault.NotFound.
+func findOrganisation(ctx context.Context, rows OrganisationReader, tenant org.Tenant) (org.Organisation, error) {
+	found, err := rows.Organisation(ctx, tenant)
+	if errors.Is(err, fault.NotFound) {
+		return org.Organisation{}, fault.Missing(fmt.Sprintf("There is no organisation %s.", tenant.OrgID)).About("org")
+	}
+	if err != nil {
+		return org.Organisation{}, fmt.Errorf("read organisation: %w", err)
+	}
+	return found, nil
+}
+
+// checkOwner returns fault.NotFound if owner is neither an organisation that exists nor the zero tenant.
+func checkOwner(ctx context.Context, rows OrganisationReader, owner org.Tenant) error {
 	if owner == (org.Tenant{}) {
 		return nil
 	}
-	_, err := c.organisation(ctx, owner)
+	_, err := findOrganisation(ctx, rows, owner)
 	return err
 }
 

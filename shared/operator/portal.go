@@ -30,11 +30,19 @@ type Servers interface {
 	Survey(ctx context.Context, base string) (Survey, error)
 }
 
-func (c *core) look(ctx context.Context, base string) (Survey, error) {
-	if c.deps.Servers == nil {
-		return Survey{}, fault.New(fault.Unavailable, fault.CodeUnavailable, "This command was started without network access.")
-	}
-	seen, err := c.deps.Servers.Survey(ctx, base)
+// Offline is the Servers of an operator without network access.
+type Offline struct{}
+
+// Survey returns fault.Unavailable.
+func (Offline) Survey(context.Context, string) (Survey, error) {
+	return Survey{}, fault.New(
+		fault.Unavailable, fault.CodeUnavailable, "This command was started without network access.",
+	)
+}
+
+// look reads a server's discovery. Errors are those of Servers.Survey.
+func look(ctx context.Context, servers Servers, base string) (Survey, error) {
+	seen, err := servers.Survey(ctx, base)
 	if err != nil {
 		return Survey{}, fmt.Errorf("discovery of %s: %w", base, err)
 	}
@@ -91,7 +99,7 @@ func CheckBase(service, base, mode string) error {
 
 // checkForeign refuses a discovery that leads back to us.
 func (o Endpoints) checkForeign(e catalog.Endpoint, named catalog.Addresses) error {
-	for _, d := range catalog.Ours(o.deps.BaseURL, e, named) {
+	for _, d := range catalog.Ours(o.baseURL, e, named) {
 		return fault.New(fault.Upstream, fault.CodeInvalidRequest,
 			fmt.Sprintf("Discovery names an address of this service itself, %s for %s; no health system has a reason to do so.", d.To, d.Role))
 	}

@@ -20,20 +20,44 @@ import (
 const publicMethod = "public"
 
 // Registrations says where our clients are registered.
-type Registrations struct{ *core }
+type Registrations struct {
+	rows    RegistrationRows
+	servers Servers
+	baseURL string
+	by      Journal
+}
 
 // RegistrationRows keeps where our clients are registered. An owner is a tenant, or with a zero tenant everybody.
 type RegistrationRows interface {
+	OrganisationReader
+	EndpointReader
+	ClientReader
+	RegistrationLister
 	// Registration is what a tenant's connections to an endpoint are made with; fault.NotFound.
 	Registration(ctx context.Context, tenant org.Tenant, e catalog.Endpoint) (catalog.Registration, error)
 	// RegistrationAt reads the one at exactly this place and of exactly this owner; fault.NotFound.
 	RegistrationAt(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Registration, error)
 	// SaveRegistration stores the first one at its place with r.Rev 0, else over that revision; fault.Conflict.
 	SaveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error
-	// Registrations lists all, of whichever owner, but for those older than the list.
-	Registrations(ctx context.Context) ([]catalog.OwnedRegistration, error)
 	// RemoveRegistration removes one as it was read; fault.Conflict.
 	RemoveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error
+}
+
+// RegistrationLister lists registrations.
+type RegistrationLister interface {
+	// Registrations lists the registrations of all owners.
+	Registrations(ctx context.Context) ([]catalog.OwnedRegistration, error)
+}
+
+// ClientReader reads how our clients prove who they are.
+type ClientReader interface {
+	// ClientAuth reads the client that a tenant's connections use: its own, else everybody's; fault.NotFound.
+	ClientAuth(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error)
+}
+
+// NewRegistrations makes a Registrations for the service at baseURL.
+func NewRegistrations(rows RegistrationRows, servers Servers, baseURL string, by Journal) Registrations {
+	return Registrations{rows: rows, servers: servers, baseURL: baseURL, by: by}
 }
 
 // Registered is a registration together with what it leads to.
@@ -70,7 +94,7 @@ func (o Registrations) Set(ctx context.Context, owner org.Tenant, place catalog.
 	if err != nil {
 		return Registered{}, err
 	}
-	r, err := o.deps.Store.RegistrationAt(ctx, owner, storedPlace(at))
+	r, err := o.rows.RegistrationAt(ctx, owner, storedPlace(at))
 	if errors.Is(err, fault.NotFound) {
 		r, change.OwnCallback = catalog.Registration{Place: storedPlace(at)}, true
 	} else if err != nil {
@@ -82,18 +106,18 @@ func (o Registrations) Set(ctx context.Context, owner org.Tenant, place catalog.
 	if change.OwnCallback {
 		r.Callback = catalog.CallbackOf(ownerKey(owner), r.Place)
 	}
-	set := Registered{Registration: r, Owner: owner, CallbackAddress: o.callbackAddress(r.Callback)}
-	profile, err := o.profileOf(ctx, at)
+	set := Registered{Registration: r, Owner: owner, CallbackAddress: callbackAddress(o.baseURL, r.Callback)}
+	profile, err := profileOf(ctx, o.servers, at)
 	if err != nil {
 		return Registered{}, err
 	}
-	if set.Auth, err = o.checkMethod(ctx, owner, profile, at, r.AuthID); err != nil {
+	if set.Auth, err = checkMethod(ctx, o.rows, owner, profile, at, r.AuthID); err != nil {
 		return Registered{}, err
 	}
-	if err := o.deps.Store.SaveRegistration(ctx, owner, r); err != nil {
+	if err := o.rows.SaveRegistration(ctx, owner, r); err != nil {
 		return Registered{}, changed("registration", err)
 	}
-	return set, o.record(ctx, owner, "registration.set", cmp.Or(at.ID, at.PlatformType))
+	return set, o.by.record(ctx, owner, "registration.set", cmp.Or(at.ID, at.PlatformType))
 }
 
 // of is the registration after the change.
@@ -113,7 +137,7 @@ func (o Registrations) Callback(ctx context.Context, owner org.Tenant, place cat
 	if (place.EndpointID == "") == (place.PlatformType == "") {
 		return "", false, errOnePlace()
 	}
-	if err = o.checkOwner(ctx, owner); err != nil {
+	if err = checkOwner(ctx, o.rows, owner); err != nil {
 		return "", false, err
 	}
 	if _, ok := ids.ParseUUID(place.EndpointID); place.EndpointID != "" && !ok {
@@ -123,19 +147,19 @@ func (o Registrations) Callback(ctx context.Context, owner org.Tenant, place cat
 		return "", false, fault.BadRequest(err.Error()).About("platform")
 	}
 	stored := storedPlace(catalog.Endpoint{ID: place.EndpointID, Mode: place.Mode, PlatformType: strings.ToLower(place.PlatformType)})
-	found, err := o.deps.Store.RegistrationAt(ctx, owner, stored)
+	found, err := o.rows.RegistrationAt(ctx, owner, stored)
 	switch {
 	case errors.Is(err, fault.NotFound):
-		return o.callbackAddress(catalog.CallbackOf(ownerKey(owner), stored)), false, nil
+		return callbackAddress(o.baseURL, catalog.CallbackOf(ownerKey(owner), stored)), false, nil
 	case err != nil:
 		return "", false, fmt.Errorf("read registration: %w", err)
 	}
-	return o.callbackAddress(found.Callback), true, nil
+	return callbackAddress(o.baseURL, found.Callback), true, nil
 }
 
 // callbackAddress is where patients return to a registration, the plain address for those without one of their own.
-func (c *core) callbackAddress(callback string) string {
-	address := strings.TrimRight(c.deps.BaseURL, "/") + flow.CallbackPath
+func callbackAddress(baseURL, callback string) string {
+	address := strings.TrimRight(baseURL, "/") + flow.CallbackPath
 	if callback == "" {
 		return address
 	}
@@ -150,23 +174,23 @@ func (o Registrations) InEffect(ctx context.Context, tenant org.Tenant, place ca
 		return Registered{}, err
 	}
 	used := Registered{Owner: tenant}
-	used.Registration, err = o.deps.Store.Registration(ctx, tenant, at)
+	used.Registration, err = o.rows.Registration(ctx, tenant, at)
 	if errors.Is(err, fault.NotFound) {
 		return Registered{}, fault.Missing("Our client is not registered there, so nobody can connect. The command registration set registers it.").About(fieldOf(place))
 	}
 	if err != nil {
 		return Registered{}, fmt.Errorf("read registration: %w", err)
 	}
-	used.CallbackAddress = o.callbackAddress(used.Registration.Callback)
+	used.CallbackAddress = callbackAddress(o.baseURL, used.Registration.Callback)
 	// An organisation's own comes before everybody's: when it has one at this place, that is the one.
-	_, err = o.deps.Store.RegistrationAt(ctx, tenant, used.Registration.Place)
+	_, err = o.rows.RegistrationAt(ctx, tenant, used.Registration.Place)
 	if errors.Is(err, fault.NotFound) {
 		used.Owner = org.Tenant{}
 	} else if err != nil {
 		return Registered{}, fmt.Errorf("read registration: %w", err)
 	}
 	if id := used.Registration.AuthID; id != "" {
-		if used.Auth, err = o.client(ctx, tenant, id); err != nil {
+		if used.Auth, err = findClient(ctx, o.rows, tenant, id); err != nil {
 			return Registered{}, err
 		}
 	}
@@ -175,7 +199,7 @@ func (o Registrations) InEffect(ctx context.Context, tenant org.Tenant, place ca
 
 // List lists all registrations, but for those older than the list.
 func (o Registrations) List(ctx context.Context) ([]catalog.OwnedRegistration, error) {
-	all, err := o.deps.Store.Registrations(ctx)
+	all, err := o.rows.Registrations(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list registrations: %w", err)
 	}
@@ -190,17 +214,17 @@ func (o Registrations) Remove(ctx context.Context, owner org.Tenant, place catal
 	if err != nil {
 		return catalog.Registration{}, err
 	}
-	found, err := o.deps.Store.RegistrationAt(ctx, owner, storedPlace(at))
+	found, err := o.rows.RegistrationAt(ctx, owner, storedPlace(at))
 	if errors.Is(err, fault.NotFound) {
 		return catalog.Registration{}, fault.Missing(fmt.Sprintf("There is no registration of %s at exactly this place.", ownerName(owner))).About(fieldOf(place))
 	}
 	if err != nil {
 		return catalog.Registration{}, fmt.Errorf("read registration: %w", err)
 	}
-	if err := o.deps.Store.RemoveRegistration(ctx, owner, found); err != nil {
+	if err := o.rows.RemoveRegistration(ctx, owner, found); err != nil {
 		return catalog.Registration{}, changed("registration", err)
 	}
-	return found, o.record(ctx, owner, "registration.removed", cmp.Or(at.ID, at.PlatformType))
+	return found, o.by.record(ctx, owner, "registration.removed", cmp.Or(at.ID, at.PlatformType))
 }
 
 // fieldOf is what has named a place.
@@ -223,7 +247,7 @@ func (o Registrations) locate(ctx context.Context, owner org.Tenant, place catal
 	if _, ok := org.ParseMode(place.Mode); !ok {
 		return catalog.Endpoint{}, fault.BadRequest("The mode of a registration must be test or live.").About("mode")
 	}
-	if err := o.checkOwner(ctx, owner); err != nil {
+	if err := checkOwner(ctx, o.rows, owner); err != nil {
 		return catalog.Endpoint{}, err
 	}
 	if place.EndpointID == "" {
@@ -233,7 +257,7 @@ func (o Registrations) locate(ctx context.Context, owner org.Tenant, place catal
 		}
 		return catalog.Endpoint{Mode: place.Mode, PlatformType: profile.ID}, nil
 	}
-	found, err := o.endpoint(ctx, place.EndpointID)
+	found, err := findEndpoint(ctx, o.rows, place.EndpointID)
 	if err == nil && found.Mode != place.Mode {
 		err = fault.BadRequest(fmt.Sprintf("The endpoint is in %s mode, not in %s mode.", found.Mode, place.Mode)).About("mode")
 	}
@@ -250,13 +274,13 @@ func storedPlace(at catalog.Endpoint) catalog.Place {
 
 // checkMethod wants a client authentication that the owner can use, that the endpoint, or the platform where it has no id,
 // takes, and whose secret may be shown there; no id stands for a public client.
-func (c *core) checkMethod(
-	ctx context.Context, owner org.Tenant, profile platform.Profile, at catalog.Endpoint, authID string,
+func checkMethod(
+	ctx context.Context, rows ClientReader, owner org.Tenant, profile platform.Profile, at catalog.Endpoint, authID string,
 ) (catalog.ClientAuth, error) {
 	auth := catalog.ClientAuth{}
 	if authID != "" {
 		var err error
-		if auth, err = c.client(ctx, owner, authID); err != nil {
+		if auth, err = findClient(ctx, rows, owner, authID); err != nil {
 			return catalog.ClientAuth{}, err
 		}
 	}
@@ -300,9 +324,9 @@ func CheckShown(auth catalog.ClientAuth, at catalog.Endpoint) error {
 		token, auth.ID, strings.Join(auth.Origins, ", "), auth.ID, strings.Join(auth.Origins, " -origin "), token)).About("client-auth")
 }
 
-// client reads a client's authentication as a connection of the tenant would: its own, else everybody's.
-func (c *core) client(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error) {
-	found, err := c.deps.Store.ClientAuth(ctx, tenant, id)
+// findClient reads a client's authentication as a connection of the tenant would: its own, else everybody's.
+func findClient(ctx context.Context, rows ClientReader, tenant org.Tenant, id string) (catalog.ClientAuth, error) {
+	found, err := rows.ClientAuth(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
 		return catalog.ClientAuth{}, fault.Missing(fmt.Sprintf(
 			"There is no client authentication %q that %s can use. The command client create makes one.", id, ownerName(tenant))).About("client-auth")

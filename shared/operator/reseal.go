@@ -8,10 +8,34 @@ import (
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/org"
+	"recordbridge/shared/webhook"
 )
 
 // Reseals seals anew what is sealed for good under SecretsKey, so that nothing stands under an old version of it.
-type Reseals struct{ *core }
+type Reseals struct {
+	rows   ResealRows
+	editor webhook.Editor
+	sealer Sealer
+	by     Journal
+}
+
+// ResealRows keeps the rows that hold secrets.
+type ResealRows interface {
+	TenantLister
+	// Subscriptions lists a tenant's webhooks.
+	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
+	// SaveSubscription changes a webhook; fault.Conflict if it has changed since it was read.
+	SaveSubscription(ctx context.Context, sub webhook.Subscription) error
+	// ClientAuths lists the clients of all owners.
+	ClientAuths(ctx context.Context) ([]catalog.OwnedClient, error)
+	// SaveClientAuth stores a client over the revision that was read; fault.Conflict.
+	SaveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error
+}
+
+// NewReseals makes a Reseals. The editor seals webhooks' secrets, the sealer those of clients.
+func NewReseals(rows ResealRows, editor webhook.Editor, sealer Sealer, by Journal) Reseals {
+	return Reseals{rows: rows, editor: editor, sealer: sealer, by: by}
+}
 
 // Resealed is what was sealed anew.
 type Resealed struct {
@@ -24,7 +48,7 @@ type Resealed struct {
 // that was read. An error tells what could not be; what went before it is done.
 func (o Reseals) All(ctx context.Context) (Resealed, error) {
 	done := Resealed{Changed: []string{}}
-	tenants, err := o.deps.Store.Tenants(ctx)
+	tenants, err := o.rows.Tenants(ctx)
 	if err != nil {
 		return done, fmt.Errorf("list organisations: %w", err)
 	}
@@ -33,7 +57,7 @@ func (o Reseals) All(ctx context.Context) (Resealed, error) {
 			return done, err
 		}
 	}
-	clients, err := o.deps.Store.ClientAuths(ctx)
+	clients, err := o.rows.ClientAuths(ctx)
 	if err != nil {
 		return done, fmt.Errorf("list clients: %w", err)
 	}
@@ -45,18 +69,20 @@ func (o Reseals) All(ctx context.Context) (Resealed, error) {
 			return done, err
 		}
 	}
-	return done, o.record(ctx, org.Tenant{}, "secrets.resealed", fmt.Sprintf("webhooks=%d clients=%d", done.Webhooks, done.Clients))
+	return done, o.by.record(
+		ctx, org.Tenant{}, "secrets.resealed", fmt.Sprintf("webhooks=%d clients=%d", done.Webhooks, done.Clients),
+	)
 }
 
 func (o Reseals) webhookSecrets(ctx context.Context, tenant org.Tenant, done *Resealed) error {
-	all, err := o.deps.Store.Subscriptions(ctx, tenant)
+	all, err := o.rows.Subscriptions(ctx, tenant)
 	if err != nil {
 		return fmt.Errorf("list webhooks: %w", err)
 	}
 	for _, sub := range all {
-		sealed, err := Webhooks(o).editor().Reseal(ctx, sub)
+		sealed, err := o.editor.Reseal(ctx, sub)
 		if err == nil {
-			err = o.deps.Store.SaveSubscription(ctx, sealed)
+			err = o.rows.SaveSubscription(ctx, sealed)
 		}
 		if err = counted(err, &done.Webhooks, done, sub.ID); err != nil {
 			return err
@@ -67,14 +93,14 @@ func (o Reseals) webhookSecrets(ctx context.Context, tenant org.Tenant, done *Re
 
 func (o Reseals) clientSecret(ctx context.Context, c catalog.OwnedClient) error {
 	auth := c.Auth
-	plain, err := o.deps.Clients.Open(ctx, c.Owner, auth.SecretBinding(), auth.Secret)
+	plain, err := o.sealer.Open(ctx, c.Owner, auth.SecretBinding(), auth.Secret)
 	if err != nil {
 		return fmt.Errorf("open client secret: %w", err)
 	}
-	if auth.Secret, err = o.deps.Clients.Seal(ctx, c.Owner, auth.SecretBinding(), plain); err != nil {
+	if auth.Secret, err = o.sealer.Seal(ctx, c.Owner, auth.SecretBinding(), plain); err != nil {
 		return fmt.Errorf("seal client secret: %w", err)
 	}
-	return o.deps.Store.SaveClientAuth(ctx, c.Owner, auth)
+	return o.rows.SaveClientAuth(ctx, c.Owner, auth)
 }
 
 // counted counts one that was sealed anew, and notes one that somebody else has changed meanwhile.

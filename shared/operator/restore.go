@@ -20,7 +20,17 @@ import (
 // Restores puts token sets back that were lost. A refresh token that was used since the moment to which a table was restored is
 // spent where the portal rotates them, and using it again may end all that the patient has granted (RFC 9700 section 4.14): such a
 // set is not put back, and its connection ends, so that the organisation hears of it and the patient can reconnect.
-type Restores struct{ *core }
+type Restores struct {
+	service     OrganisationReader
+	connections ConnectionLister
+	tasks       exportReader
+	by          Journal
+}
+
+// NewRestores makes a Restores.
+func NewRestores(service OrganisationReader, connections ConnectionLister, tasks ExportTasks, by Journal) Restores {
+	return Restores{service: service, connections: connections, tasks: exportReader{tasks}, by: by}
+}
 
 // TokenRows are the tokens that there are, and those of the earlier moment (store.Restore).
 type TokenRows interface {
@@ -42,14 +52,14 @@ type Restored struct {
 // Tokens restores the token sets of a tenant's connections that have lost them, to what they were at a moment. Only with
 // isMeant it changes anything. It can be repeated: what was put back or has ended is kept. An error leaves the rest as it was.
 func (o Restores) Tokens(ctx context.Context, rows TokenRows, tenant org.Tenant, moment time.Time, isMeant bool) (Restored, error) {
-	if _, err := o.organisation(ctx, tenant); err != nil {
+	if _, err := findOrganisation(ctx, o.service, tenant); err != nil {
 		return Restored{}, err
 	}
 	var done Restored
 	for place, more := "", true; more; {
 		var found []string
 		var err error
-		if found, more, err = o.deps.Connections.ConnectionsBefore(ctx, tenant, place, mostListed); err != nil {
+		if found, more, err = o.connections.ConnectionsBefore(ctx, tenant, place, mostListed); err != nil {
 			return done, fmt.Errorf("list connections: %w", err)
 		}
 		for _, place = range found {
@@ -66,7 +76,7 @@ func (o Restores) Tokens(ctx context.Context, rows TokenRows, tenant org.Tenant,
 func (o Restores) restore(
 	ctx context.Context, rows TokenRows, tenant org.Tenant, id string, moment time.Time, isMeant bool, done *Restored,
 ) error {
-	c, _, err := o.deps.Connections.InspectConnection(ctx, tenant, id)
+	c, _, err := o.connections.InspectConnection(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
 		return nil
 	}
@@ -100,10 +110,10 @@ func (o Restores) restore(
 		return fmt.Errorf("put tokens back: %w", err)
 	}
 	// Whoever looked meanwhile has found nothing to renew, and made the connection never due.
-	if err := rows.RefreshDue(ctx, tenant, id, o.deps.Now()); err != nil && !errors.Is(err, fault.Conflict) {
+	if err := rows.RefreshDue(ctx, tenant, id, o.by.now()); err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("make tokens due: %w", err)
 	}
-	return o.record(ctx, tenant, "tokens.restored", id)
+	return o.by.record(ctx, tenant, "tokens.restored", id)
 }
 
 // unspent is the token set that a connection had at a moment; fault.NotFound when it had none, or may have used it since. It is
@@ -117,7 +127,7 @@ func (o Restores) unspent(ctx context.Context, rows TokenRows, c connection.Conn
 	if c.Generation > 1 && c.Refresh.RenewedAt.IsZero() {
 		return tokens.Row{}, spent // nobody knows when the patient has reconnected
 	}
-	exports, err := Exports(o).latest(ctx, c.Tenant, c.ID)
+	exports, err := o.tasks.latest(ctx, c.Tenant, c.ID)
 	if err != nil {
 		return tokens.Row{}, err
 	}
@@ -136,12 +146,12 @@ func (o Restores) unspent(ctx context.Context, rows TokenRows, c connection.Conn
 
 // end ends a connection whose tokens are lost.
 func (o Restores) end(ctx context.Context, rows TokenRows, c connection.Connection) error {
-	ended, event, err := refresh.End(c, string(tokens.CauseRotationLost), o.deps.Now())
+	ended, event, err := refresh.End(c, string(tokens.CauseRotationLost), o.by.now())
 	if err != nil {
 		return fmt.Errorf("end connection: %w", err)
 	}
 	if err := rows.EndConnection(ctx, ended, event); err != nil {
 		return fmt.Errorf("end connection: %w", err)
 	}
-	return o.record(ctx, c.Tenant, "connection.tokens_lost", c.ID)
+	return o.by.record(ctx, c.Tenant, "connection.tokens_lost", c.ID)
 }

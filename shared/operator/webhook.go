@@ -2,10 +2,8 @@ package operator
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -21,12 +19,24 @@ import (
 const maxSubscriptions = 25
 
 // Webhooks makes, changes and tries webhooks.
-type Webhooks struct{ *core }
+type Webhooks struct {
+	rows    WebhookRows
+	editor  webhook.Editor
+	notices Notices
+	log     DeliverySearch
+	by      Journal
+}
+
+// WebhookReader reads webhooks.
+type WebhookReader interface {
+	OrganisationReader
+	// Subscriptions lists a tenant's webhooks with their health, consistently.
+	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
+}
 
 // WebhookRows keeps webhooks.
 type WebhookRows interface {
-	// Subscriptions lists a tenant's with their health, consistently.
-	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
+	WebhookReader
 	// CreateSubscription stores a new one.
 	CreateSubscription(ctx context.Context, sub webhook.Subscription) error
 	// SaveSubscription, DisableSubscription and EnableSubscription change one; fault.Conflict when it was changed meanwhile.
@@ -39,22 +49,15 @@ type WebhookRows interface {
 	RemoveSubscription(ctx context.Context, sub webhook.Subscription) error
 }
 
-// Work keeps events with their deliveries, notices, and exports.
-type Work interface {
-	webhook.Replays
-	notice.Rows
-	ExportRows
-	// CreateEvent stores an event that is to be fanned out.
-	CreateEvent(ctx context.Context, event webhook.Event) error
-	// CreateDirectedEvent stores an event together with its only delivery.
-	CreateDirectedEvent(ctx context.Context, event webhook.Event, d webhook.Delivery) error
+// NewWebhooks makes a Webhooks.
+func NewWebhooks(rows WebhookRows, editor webhook.Editor, notices Notices, log DeliverySearch, by Journal) Webhooks {
+	return Webhooks{rows: rows, editor: editor, notices: notices, log: log, by: by}
 }
 
-// Queue has a worker look at what was stored. What it loses, the sweeper makes up for.
-type Queue interface {
-	webhook.Queue
-	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
-	EnqueueNotice(ctx context.Context, tenant org.Tenant, id string) error
+// As returns the same for another actor.
+func (o Webhooks) As(actor string) Webhooks {
+	o.by = o.by.As(actor)
+	return o
 }
 
 // Create makes a webhook, whose id is chosen here, and has its organisation told by e-mail. The signing secret is
@@ -63,74 +66,71 @@ func (o Webhooks) Create(ctx context.Context, d webhook.Draft) (webhook.Subscrip
 	if err := checkNote(d.Note); err != nil {
 		return webhook.Subscription{}, secret.Text{}, err
 	}
-	d.ID = o.deps.NewID()
-	sub, signing, err := o.editor().Create(ctx, d)
+	d.ID = o.by.newID()
+	sub, signing, err := o.editor.Create(ctx, d)
 	if err != nil {
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("webhook: %w", err)
 	}
-	owner, err := o.organisation(ctx, d.Tenant)
+	owner, err := findOrganisation(ctx, o.rows, d.Tenant)
 	if err != nil {
 		return webhook.Subscription{}, secret.Text{}, err
 	}
-	known, err := o.deps.Store.Subscriptions(ctx, d.Tenant)
+	known, err := o.rows.Subscriptions(ctx, d.Tenant)
 	if err != nil {
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("list webhooks: %w", err)
 	}
 	if len(known) >= maxSubscriptions {
 		return webhook.Subscription{}, secret.Text{}, refused("The organisation has 25 webhooks already, and can have no more.")
 	}
-	if err = o.deps.Store.CreateSubscription(ctx, sub); err != nil {
+	if err = o.rows.CreateSubscription(ctx, sub); err != nil {
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("create webhook: %w", err)
 	}
-	err = errors.Join(o.tell(ctx, owner, notice.WebhookCreated(sub)), o.record(ctx, d.Tenant, "webhook.created", sub.ID))
+	err = errors.Join(
+		notify(ctx, o.notices, owner, notice.WebhookCreated(sub)), o.by.record(ctx, d.Tenant, "webhook.created", sub.ID),
+	)
 	return sub, signing, err
 }
 
 // List lists a tenant's webhooks with how they fare. Errors are fault.NotFound.
 func (o Webhooks) List(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error) {
-	if err := o.checkOwner(ctx, tenant); err != nil {
-		return nil, err
-	}
-	all, err := o.deps.Store.Subscriptions(ctx, tenant)
-	if err != nil {
-		return nil, fmt.Errorf("list webhooks: %w", err)
-	}
-	return all, nil
+	return listWebhooks(ctx, o.rows, tenant)
 }
 
 // Rotate gives a webhook a new signing secret, which is returned here and can never be shown again, and has its
 // organisation told by e-mail. The one before goes on to sign for 24 hours; with atOnce it ends now. Errors are fault.NotFound and fault.Conflict.
 func (o Webhooks) Rotate(ctx context.Context, tenant org.Tenant, id string, atOnce bool) (webhook.Subscription, secret.Text, error) {
-	sub, err := o.webhook(ctx, tenant, id)
+	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
 		return webhook.Subscription{}, secret.Text{}, err
 	}
-	owner, err := o.organisation(ctx, tenant)
+	owner, err := findOrganisation(ctx, o.rows, tenant)
 	if err != nil {
 		return webhook.Subscription{}, secret.Text{}, err
 	}
-	rotated, signing, err := o.editor().Rotate(ctx, sub, atOnce)
+	rotated, signing, err := o.editor.Rotate(ctx, sub, atOnce)
 	if err != nil {
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("webhook: %w", err)
 	}
-	if err = o.deps.Store.SaveSubscription(ctx, rotated); err != nil {
+	if err = o.rows.SaveSubscription(ctx, rotated); err != nil {
 		return webhook.Subscription{}, secret.Text{}, changed("webhook", err)
 	}
-	return rotated, signing, errors.Join(o.tell(ctx, owner, notice.SecretRotated(sub, o.deps.Now())), o.record(ctx, tenant, "webhook.rotated", id))
+	return rotated, signing, errors.Join(
+		notify(ctx, o.notices, owner, notice.SecretRotated(sub, o.by.now())), o.by.record(ctx, tenant, "webhook.rotated", id),
+	)
 }
 
 // SetTypes makes a webhook be for the required event types and those of optional, and no other. Errors are
 // fault.NotFound and fault.Conflict.
 func (o Webhooks) SetTypes(ctx context.Context, tenant org.Tenant, id string, optional []webhook.Type) (webhook.Subscription, error) {
-	sub, err := o.webhook(ctx, tenant, id)
+	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
 		return webhook.Subscription{}, err
 	}
 	sub = sub.WithTypes(optional)
-	if err := o.deps.Store.SaveSubscription(ctx, sub); err != nil {
+	if err := o.rows.SaveSubscription(ctx, sub); err != nil {
 		return webhook.Subscription{}, changed("webhook", err)
 	}
-	return sub, o.record(ctx, tenant, "webhook.types_changed", id)
+	return sub, o.by.record(ctx, tenant, "webhook.types_changed", id)
 }
 
 // SetURL changes a webhook's URL as Change does. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
@@ -140,35 +140,37 @@ func (o Webhooks) SetURL(ctx context.Context, tenant org.Tenant, id, address str
 
 // Show reads a webhook. Errors are fault.NotFound.
 func (o Webhooks) Show(ctx context.Context, tenant org.Tenant, id string) (webhook.Subscription, error) {
-	return o.webhook(ctx, tenant, id)
+	return findWebhook(ctx, o.rows, tenant, id)
 }
 
 // Disable stops everything to a webhook, which is then held, and has its organisation told by e-mail. Errors are
 // fault.NotFound, and fault.Conflict when it is disabled.
 func (o Webhooks) Disable(ctx context.Context, tenant org.Tenant, id string) error {
-	sub, err := o.webhook(ctx, tenant, id)
+	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
 		return err
 	}
 	if sub.Disabled {
 		return refused("The webhook is disabled already.")
 	}
-	owner, err := o.organisation(ctx, tenant)
+	owner, err := findOrganisation(ctx, o.rows, tenant)
 	if err != nil {
 		return err
 	}
-	now := o.deps.Now()
-	if err := o.deps.Store.DisableSubscription(ctx, tenant, id, webhook.ReasonByHand, now); err != nil {
+	now := o.by.now()
+	if err := o.rows.DisableSubscription(ctx, tenant, id, webhook.ReasonByHand, now); err != nil {
 		return changed("webhook", err)
 	}
-	return errors.Join(o.tell(ctx, owner, notice.DisabledByHand(sub, now)), o.record(ctx, tenant, "webhook.disabled", id))
+	return errors.Join(
+		notify(ctx, o.notices, owner, notice.DisabledByHand(sub, now)), o.by.record(ctx, tenant, "webhook.disabled", id),
+	)
 }
 
 // Enable makes a disabled webhook work again and returns it as it was, and since when there are events that it has
 // missed, up to 15 days ago: those that have failed or are held wait for a replay. Errors are fault.NotFound and
 // fault.Conflict.
 func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant, id string) (was webhook.Subscription, missedSince time.Time, err error) {
-	sub, err := o.webhook(ctx, tenant, id)
+	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
 		return webhook.Subscription{}, time.Time{}, err
 	}
@@ -179,54 +181,26 @@ func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant, id string) (was
 	if missedSince, err = o.missedSince(ctx, sub); err != nil {
 		return webhook.Subscription{}, time.Time{}, err
 	}
-	if err := o.deps.Store.EnableSubscription(ctx, sub); err != nil {
+	if err := o.rows.EnableSubscription(ctx, sub); err != nil {
 		return webhook.Subscription{}, time.Time{}, changed("webhook", err)
 	}
-	return sub, missedSince, o.record(ctx, tenant, "webhook.enabled", id)
+	return sub, missedSince, o.by.record(ctx, tenant, "webhook.enabled", id)
 }
 
 // Remove removes a disabled webhook. What was held for it stays in the delivery log until it expires, and can be sent to
 // nobody. Errors are fault.NotFound, and fault.Conflict for one that is not disabled.
 func (o Webhooks) Remove(ctx context.Context, tenant org.Tenant, id string) error {
-	sub, err := o.webhook(ctx, tenant, id)
+	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
 		return err
 	}
 	if !sub.Disabled {
 		return refused("The webhook is not disabled. Disable it first, so that its owner is told.")
 	}
-	if err := o.deps.Store.RemoveSubscription(ctx, sub); err != nil {
+	if err := o.rows.RemoveSubscription(ctx, sub); err != nil {
 		return changed("webhook", err)
 	}
-	return o.record(ctx, tenant, "webhook.removed", id)
-}
-
-// SendTest sends a webhook.test event to every webhook of a tenant and returns its id. Errors are fault.NotFound.
-func (o Webhooks) SendTest(ctx context.Context, tenant org.Tenant) (string, error) {
-	if err := o.checkOwner(ctx, tenant); err != nil {
-		return "", err
-	}
-	data, err := o.testData()
-	if err != nil {
-		return "", err
-	}
-	event, err := webhook.NewEvent(tenant, webhook.TestEvent, o.deps.NewID(), 0, o.deps.Now(), data)
-	if err != nil {
-		return "", fmt.Errorf("make test event: %w", err)
-	}
-	if err := o.emit(ctx, event); err != nil {
-		return event.ID, err
-	}
-	return event.ID, o.record(ctx, tenant, "webhook.tested", event.ID)
-}
-
-// testData is the data of a test, a different one each time.
-func (o Webhooks) testData() (webhook.Test, error) {
-	random := make([]byte, 16)
-	if _, err := io.ReadFull(o.deps.Random, random); err != nil {
-		return webhook.Test{}, fmt.Errorf("random bytes: %w", err)
-	}
-	return webhook.Test{Hello: "world", Random: hex.EncodeToString(random)}, nil
+	return o.by.record(ctx, tenant, "webhook.removed", id)
 }
 
 // missedSince is when the oldest delivery was made that has failed or is held, whenever that was; that is what a replay
@@ -236,7 +210,7 @@ func (o Webhooks) missedSince(ctx context.Context, sub webhook.Subscription) (ti
 	for _, status := range []webhook.DeliveryStatus{webhook.Exhausted, webhook.Held} {
 		q := deliverylog.Query{SubscriptionID: sub.ID, Status: status, Limit: 100}
 		for {
-			page, err := o.deps.Log.Search(ctx, sub.Tenant, q)
+			page, err := o.log.Search(ctx, sub.Tenant, q)
 			if err != nil {
 				return time.Time{}, fmt.Errorf("search deliveries: %w", err)
 			}
@@ -254,13 +228,21 @@ func (o Webhooks) missedSince(ctx context.Context, sub webhook.Subscription) (ti
 	return since, nil
 }
 
-func (o Webhooks) editor() webhook.Editor {
-	return webhook.Editor{Vault: o.deps.Vault, Reach: o.deps.Reach, Own: o.deps.Own, Random: o.deps.Random, Now: o.deps.Now}
+// listWebhooks lists a tenant's webhooks; fault.NotFound.
+func listWebhooks(ctx context.Context, rows WebhookReader, tenant org.Tenant) ([]webhook.Subscription, error) {
+	if err := checkOwner(ctx, rows, tenant); err != nil {
+		return nil, err
+	}
+	all, err := rows.Subscriptions(ctx, tenant)
+	if err != nil {
+		return nil, fmt.Errorf("list webhooks: %w", err)
+	}
+	return all, nil
 }
 
-// webhook reads one webhook of a tenant; fault.NotFound.
-func (o Webhooks) webhook(ctx context.Context, tenant org.Tenant, id string) (webhook.Subscription, error) {
-	all, err := o.List(ctx, tenant)
+// findWebhook reads one webhook of a tenant; fault.NotFound.
+func findWebhook(ctx context.Context, rows WebhookReader, tenant org.Tenant, id string) (webhook.Subscription, error) {
+	all, err := listWebhooks(ctx, rows, tenant)
 	if err != nil {
 		return webhook.Subscription{}, err
 	}

@@ -21,11 +21,11 @@ type WebhookChange struct {
 // new URL. If the origin changes, the webhook keeps only the headers in change: the former ones were meant for the former receiver.
 // Errors are fault.Invalid, fault.NotFound and fault.Conflict.
 func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string, change WebhookChange) (webhook.Subscription, error) {
-	sub, err := o.webhook(ctx, tenant, id)
+	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
 		return webhook.Subscription{}, err
 	}
-	owner, err := o.organisation(ctx, tenant)
+	owner, err := findOrganisation(ctx, o.rows, tenant)
 	if err != nil {
 		return webhook.Subscription{}, err
 	}
@@ -34,43 +34,44 @@ func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string, chan
 			return webhook.Subscription{}, err
 		}
 	}
-	if change.URL != nil && change.Edit.Headers == nil && len(sub.HeaderNames) > 0 && !o.deps.Own.IsSameOrigin(sub.URL, *change.URL) {
+	isMoved := change.URL != nil && !o.editor.Own.IsSameOrigin(sub.URL, *change.URL)
+	if isMoved && change.Edit.Headers == nil && len(sub.HeaderNames) > 0 {
 		change.Edit.Headers = map[string]string{}
 	}
-	if sub, err = o.editor().Edited(ctx, sub, change.Edit); err != nil {
+	if sub, err = o.editor.Edited(ctx, sub, change.Edit); err != nil {
 		return webhook.Subscription{}, fmt.Errorf("webhook: %w", err)
 	}
 	if change.Optional != nil {
 		sub = sub.WithTypes(change.Optional)
 	}
 	if change.URL == nil || *change.URL == sub.URL {
-		if err = o.deps.Store.SaveSubscription(ctx, sub); err != nil {
+		if err = o.rows.SaveSubscription(ctx, sub); err != nil {
 			return webhook.Subscription{}, changed("webhook", err)
 		}
-		return sub, o.record(ctx, tenant, "webhook.changed", id)
+		return sub, o.by.record(ctx, tenant, "webhook.changed", id)
 	}
-	if sub, err = o.editor().WithURL(sub, *change.URL); err != nil {
+	if sub, err = o.editor.WithURL(sub, *change.URL); err != nil {
 		return webhook.Subscription{}, fmt.Errorf("webhook: %w", err)
 	}
-	if err = o.deps.Store.MoveSubscription(ctx, sub); err != nil {
+	if err = o.rows.MoveSubscription(ctx, sub); err != nil {
 		return webhook.Subscription{}, changed("webhook", err)
 	}
 	sub.Health = webhook.Health{} // was the other address's
-	told := notice.WebhookMoved(sub, o.deps.Now())
-	return sub, errors.Join(o.tell(ctx, owner, told), o.record(ctx, tenant, "webhook.moved", id))
+	told := notice.WebhookMoved(sub, o.by.now())
+	return sub, errors.Join(notify(ctx, o.notices, owner, told), o.by.record(ctx, tenant, "webhook.moved", id))
 }
 
 // Reveal shows the signing secrets of a webhook that are in use, newest first. Errors are fault.NotFound.
 func (o Webhooks) Reveal(ctx context.Context, tenant org.Tenant, id string) ([]webhook.Revealed, error) {
-	sub, err := o.webhook(ctx, tenant, id)
+	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
 		return nil, err
 	}
 	// Nobody sees one of which it is not written down.
-	if err = o.record(ctx, tenant, "webhook.secret_revealed", id); err != nil {
+	if err = o.by.record(ctx, tenant, "webhook.secret_revealed", id); err != nil {
 		return nil, err
 	}
-	shown, err := o.editor().Reveal(ctx, sub)
+	shown, err := o.editor.Reveal(ctx, sub)
 	if err != nil {
 		return nil, fmt.Errorf("webhook: %w", err)
 	}

@@ -11,7 +11,7 @@ import (
 
 // normalURLs sets the URLs that change names. URLs that it does not name keep their spelling, so that an organisation with one that an
 // earlier release took can change everything else. Errors are fault.Invalid.
-func (c *core) normalURLs(of *org.Organisation, change OrganisationChange) error {
+func normalURLs(own weburl.Own, of *org.Organisation, change OrganisationChange) error {
 	for _, at := range []struct {
 		field string
 		to    *string
@@ -29,7 +29,7 @@ func (c *core) normalURLs(of *org.Organisation, change OrganisationChange) error
 			*at.to = ""
 			continue
 		}
-		u, err := c.deps.Own.Parse(*at.given)
+		u, err := own.Parse(*at.given)
 		switch {
 		case errors.Is(err, weburl.ErrOwn):
 			return fault.BadRequest("An organisation's URLs cannot lead to this service.").About(at.field)

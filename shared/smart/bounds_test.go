@@ -19,7 +19,9 @@ func TestAGrantedScopeHasABoundAndKeepsWholeScopesThoseOfAllTypesFirst(t *testin
 	}
 	granted = append(granted, "patient/Observation.rs", "patient/Patient.rs", "patient/*.read")
 	body := fmt.Sprintf(`{"access_token":"a","token_type":"Bearer","scope":%q}`, strings.Join(granted, " "))
-	answer, err := portal(answering{body: body}, noon, public{}).Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{TokenEndpoint: "https://ehr.example/token", ClientID: "client"}})
+	answer, err := portal(answering{body: body}, noon, public{}).Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{
+		Server: flow.Server{TokenEndpoint: "https://ehr.example/token"}, Client: flow.Client{ClientID: "client"},
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +42,9 @@ func TestATokenThatNoHeaderCouldCarryIsNone(t *testing.T) {
 	t.Parallel()
 	exchange := func(access, refresh int) (tokens.Set, error) {
 		body := fmt.Sprintf(`{"access_token":%q,"refresh_token":%q}`, strings.Repeat("<", access), strings.Repeat("<", refresh))
-		return portal(answering{body: body}, noon, public{}).Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{TokenEndpoint: "https://ehr.example/token", ClientID: "client"}})
+		return portal(answering{body: body}, noon, public{}).Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{
+			Server: flow.Server{TokenEndpoint: "https://ehr.example/token"}, Client: flow.Client{ClientID: "client"},
+		}})
 	}
 	if got, err := exchange(16<<10, 16<<10); err != nil || got.AccessToken.Empty() || got.RefreshToken.Empty() {
 		t.Errorf("16 KiB each: %v", err)

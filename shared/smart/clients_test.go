@@ -70,9 +70,15 @@ func TestEveryRequestOfAConfidentialClientIsProven(t *testing.T) {
 	portal := portal(doer(), time.Now, clients)
 	set, err := portal.Exchange(t.Context(), flow.Grant{
 		Attempt: flow.Attempt{
-			Tenant: tenant(), ClientID: "client", ClientAuthID: "auth-7", RawBasic: true, TokenEndpoint: e.URL + "/token",
-			Callback: "https://us.example/callback",
-			Upstream: flow.Upstream{Introspection: e.URL + "/introspect", Revocation: e.URL + "/revoke"},
+			Tenant: tenant(),
+			Server: flow.Server{
+				TokenEndpoint: e.URL + "/token",
+				Upstream:      flow.Upstream{Introspection: e.URL + "/introspect", Revocation: e.URL + "/revoke"},
+			},
+			Client: flow.Client{
+				ClientID: "client", ClientAuthID: "auth-7", RawBasic: true,
+				Callback: "https://us.example/callback",
+			},
 		},
 		Code: secret.New("code"), Verifier: secret.New("verifier"),
 	})
@@ -162,7 +168,8 @@ func TestAProofThatCannotBeMadeIsOurFaultAndSpendsNothing(t *testing.T) {
 			}
 			_, err = portal.Exchange(t.Context(), flow.Grant{
 				Attempt: flow.Attempt{
-					TokenEndpoint: e.URL, ClientAuthID: "auth-7",
+					Server: flow.Server{TokenEndpoint: e.URL},
+					Client: flow.Client{ClientAuthID: "auth-7"},
 				},
 				Code: secret.New("code"),
 			})
@@ -259,7 +266,9 @@ func TestAnInvalidClientMayOnlyMeanThatBasicIsReadOtherwise(t *testing.T) {
 			ctx, event := logx.Begin(t.Context())
 			_, err := portal(doer(), time.Now, basic{c.secret, c.form}).Exchange(ctx, flow.Grant{
 				Attempt: flow.Attempt{
-					Tenant: tenant(), ClientID: "client", ClientAuthID: "auth-7", TokenEndpoint: e.URL + "/token",
+					Tenant: tenant(),
+					Server: flow.Server{TokenEndpoint: e.URL + "/token"},
+					Client: flow.Client{ClientID: "client", ClientAuthID: "auth-7"},
 				},
 				Code: secret.New("code"),
 			})

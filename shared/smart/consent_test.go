@@ -108,8 +108,11 @@ func TestTheEndOfConsentIsToldByTheFirstThatKnows(t *testing.T) {
 			e := test.start(t)
 			set, err := portal(doer(), noon, &proving{}).Exchange(t.Context(), flow.Grant{
 				Attempt: flow.Attempt{
-					TokenEndpoint: e.URL + "/token", ClientID: "client", ClientAuthID: "auth-7",
-					Upstream: flow.Upstream{Introspection: e.URL + "/introspect", Consent: test.consent},
+					Server: flow.Server{
+						TokenEndpoint: e.URL + "/token",
+						Upstream:      flow.Upstream{Introspection: e.URL + "/introspect", Consent: test.consent},
+					},
+					Client: flow.Client{ClientID: "client", ClientAuthID: "auth-7"},
 				},
 				Code: secret.New("code"),
 			})
@@ -143,7 +146,9 @@ func TestNumbersThatMeanNothingAreNoDates(t *testing.T) {
 	}
 	for value, want := range map[any]time.Duration{3600: time.Hour, "3600": time.Hour, 59.9: 59 * time.Second, 50 * 366 * 86400: 50 * 366 * day} {
 		e := terms{members: map[string]any{"authorization_expires_in": value}}.start(t)
-		set, err := portal(doer(), noon, public{}).Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{TokenEndpoint: e.URL + "/token"}})
+		set, err := portal(doer(), noon, public{}).Exchange(
+			t.Context(), flow.Grant{Attempt: flow.Attempt{Server: flow.Server{TokenEndpoint: e.URL + "/token"}}},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,8 +184,10 @@ func TestAnIntrospectionThatIsOfNoUseSaysNothing(t *testing.T) {
 			e := terms{introspected: answer}.start(t)
 			set, err := portal(doer(), noon, &proving{}).Exchange(t.Context(), flow.Grant{
 				Attempt: flow.Attempt{
-					TokenEndpoint: e.URL + "/token", ClientAuthID: "auth-7",
-					Upstream: flow.Upstream{Introspection: e.URL + "/introspect"},
+					Server: flow.Server{
+						TokenEndpoint: e.URL + "/token", Upstream: flow.Upstream{Introspection: e.URL + "/introspect"},
+					},
+					Client: flow.Client{ClientAuthID: "auth-7"},
 				},
 			})
 			if err != nil || set.AccessToken.Reveal() != "a" || e.paths() != "/token /introspect" {
@@ -211,7 +218,9 @@ func TestADateInARefreshTokenIsReadWithCare(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := terms{refresh: test.token}.start(t)
-			set, err := portal(doer(), noon, public{}).Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{TokenEndpoint: e.URL + "/token"}})
+			set, err := portal(doer(), noon, public{}).Exchange(
+				t.Context(), flow.Grant{Attempt: flow.Attempt{Server: flow.Server{TokenEndpoint: e.URL + "/token"}}},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -281,7 +290,8 @@ func TestAPublicClientIntrospectsOnlyWithAnAccessTokenThatThePlatformWants(t *te
 		upstream := flow.Upstream{Introspection: e.URL + "/introspect", IntrospectBearer: bearer}
 		set, err := portal(doer(), noon, public{}).Exchange(t.Context(), flow.Grant{
 			Attempt: flow.Attempt{
-				TokenEndpoint: e.URL + "/token", ClientID: "client", Upstream: upstream,
+				Server: flow.Server{TokenEndpoint: e.URL + "/token", Upstream: upstream},
+				Client: flow.Client{ClientID: "client"},
 			},
 		})
 		if err != nil || e.paths() != want || set.ConsentExpiresAt.IsZero() == bearer {

@@ -25,7 +25,13 @@ const (
 // exchangeFor exchanges a code for an answer with members besides the tokens, and wants fields of it.
 func exchangeFor(t *testing.T, members string, wanted ...string) tokens.Set {
 	t.Helper()
-	set, err := portal(answering{body: "{" + tokensOfAnswer + members + "}"}, noon, public{}).Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{Tenant: tenant(), TokenEndpoint: "https://ehr.example/token", ClientID: "client", Extra: wanted}, Code: secret.New("code")})
+	body := "{" + tokensOfAnswer + members + "}"
+	set, err := portal(answering{body: body}, noon, public{}).Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{
+		Tenant:     tenant(),
+		Server:     flow.Server{TokenEndpoint: "https://ehr.example/token"},
+		Client:     flow.Client{ClientID: "client"},
+		Parameters: flow.Parameters{Extra: wanted},
+	}, Code: secret.New("code")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +168,11 @@ func TestARefreshKeepsTheFieldsThatItDoesNotBring(t *testing.T) {
 func TestARefusalKeepsNothingOfItsFields(t *testing.T) {
 	t.Parallel()
 	_, err := portal(answering{status: http.StatusBadRequest, body: `{"error":"invalid_grant","practice":"alder"}`}, noon, public{}).
-		Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{TokenEndpoint: "https://ehr.example/token", ClientID: "client", Extra: []string{"practice"}}})
+		Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{
+			Server:     flow.Server{TokenEndpoint: "https://ehr.example/token"},
+			Client:     flow.Client{ClientID: "client"},
+			Parameters: flow.Parameters{Extra: []string{"practice"}},
+		}})
 	if err == nil || strings.Contains(err.Error(), "alder") {
 		t.Errorf("got %v, want an error without the answer's fields", err)
 	}

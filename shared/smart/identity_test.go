@@ -143,8 +143,12 @@ func (i identification) exchange(t *testing.T) (tokens.Set, *ehr, error) {
 	e := newEHR(t, answers)
 	grant := flow.Grant{
 		Attempt: flow.Attempt{
-			TokenEndpoint: e.URL + "/token", Issuer: "https://ehr.example", KeySet: e.URL + "/keys", ClientID: "client",
-			NonceHash: flow.HashNonce(nonce), FHIRBase: e.URL + "/r4",
+			Server: flow.Server{
+				TokenEndpoint: e.URL + "/token", Issuer: "https://ehr.example", KeySet: e.URL + "/keys",
+				FHIRBase: e.URL + "/r4",
+			},
+			Client:  flow.Client{ClientID: "client"},
+			Secrets: flow.Secrets{NonceHash: flow.HashNonce(nonce)},
 		},
 		Code: secret.New("code"), Verifier: secret.New("verifier"),
 	}
@@ -340,7 +344,7 @@ func TestUserinfoIsNotLedAway(t *testing.T) {
 	})
 	set, err := portal(doer(), time.Now, public{}).Exchange(t.Context(), flow.Grant{
 		Attempt: flow.Attempt{
-			TokenEndpoint: e.URL + "/token", Userinfo: e.URL + "/userinfo",
+			Server: flow.Server{TokenEndpoint: e.URL + "/token", Userinfo: e.URL + "/userinfo"},
 		},
 	})
 	if err != nil || !set.PatientID.Empty() || len(evil.requests()) != 0 {

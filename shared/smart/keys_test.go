@@ -217,9 +217,12 @@ func TestWhateverElseHangsCostsFiveSecondsEachAndNoConnection(t *testing.T) {
 		started := time.Now()
 		set, err := portal(hanging{granted}, time.Now, &proving{}).Exchange(t.Context(), flow.Grant{
 			Attempt: flow.Attempt{
-				ClientAuthID: "auth-7", TokenEndpoint: "https://ehr.example/token", KeySet: "https://ehr.example/keys",
-				Userinfo: "https://ehr.example/userinfo", FHIRBase: "https://ehr.example/r4",
-				Upstream: flow.Upstream{Introspection: "https://ehr.example/introspect"},
+				Server: flow.Server{
+					TokenEndpoint: "https://ehr.example/token", KeySet: "https://ehr.example/keys",
+					Userinfo: "https://ehr.example/userinfo", FHIRBase: "https://ehr.example/r4",
+					Upstream: flow.Upstream{Introspection: "https://ehr.example/introspect"},
+				},
+				Client: flow.Client{ClientAuthID: "auth-7"},
 			},
 		})
 		if got := time.Since(started); err != nil || set.AccessToken.Reveal() != "a" || got != 20*time.Second {

@@ -14,7 +14,10 @@ import (
 // signIn exchanges a code at the health system's /token.
 func (e *ehr) signIn(t *testing.T) (tokens.Set, error) {
 	t.Helper()
-	return portal(doer(), time.Now, public{}).Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{TokenEndpoint: e.URL + "/token", FHIRBase: e.URL + "/r4", ClientID: "client"}, Code: secret.New("code")})
+	return portal(doer(), time.Now, public{}).Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{
+		Server: flow.Server{TokenEndpoint: e.URL + "/token", FHIRBase: e.URL + "/r4"},
+		Client: flow.Client{ClientID: "client"},
+	}, Code: secret.New("code")})
 }
 
 func TestTheOnlyPatientThatATokenOpensIsThePatient(t *testing.T) {

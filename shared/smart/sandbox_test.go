@@ -115,9 +115,13 @@ func (s sandboxServer) signIn(t *testing.T, portal client, platformType, authID 
 	}
 	set, err := portal.Exchange(t.Context(), flow.Grant{
 		Attempt: flow.Attempt{
-			Tenant: tenant(), ClientAuthID: authID, Upstream: profile.Upstream, TokenEndpoint: authority.TokenEndpoint,
-			Issuer: authority.Issuer, KeySet: authority.KeySet, Userinfo: authority.Userinfo, ClientID: sandbox.DefaultClientID,
-			Callback: sandboxCallback, FHIRBase: s.fhirBase, Scope: profile.Scope,
+			Tenant: tenant(),
+			Server: flow.Server{
+				Upstream: profile.Upstream, TokenEndpoint: authority.TokenEndpoint, Issuer: authority.Issuer,
+				KeySet: authority.KeySet, Userinfo: authority.Userinfo, FHIRBase: s.fhirBase,
+			},
+			Client:     flow.Client{ClientAuthID: authID, ClientID: sandbox.DefaultClientID, Callback: sandboxCallback},
+			Parameters: flow.Parameters{Scope: profile.Scope},
 		},
 		Code: secret.New(back.Query().Get("code")), Verifier: verifier,
 	})

@@ -47,7 +47,9 @@ func TestExchangeSendsTheCodeAsAPublicClient(t *testing.T) {
 		"expires_in":3600,"scope":"patient/*.read","patient":"p-1","refresh_token":"r"}`)})
 	set, err := portal(doer(), noon, public{}).Exchange(t.Context(), flow.Grant{
 		Attempt: flow.Attempt{
-			TokenEndpoint: e.URL + "/token?tenant=7", ClientID: "client", Callback: "https://us.example/callback", Scope: "asked",
+			Server:     flow.Server{TokenEndpoint: e.URL + "/token?tenant=7"},
+			Client:     flow.Client{ClientID: "client", Callback: "https://us.example/callback"},
+			Parameters: flow.Parameters{Scope: "asked"},
 		},
 		Code: secret.New("c&d"), Verifier: secret.New("v"),
 	})
@@ -115,7 +117,9 @@ func TestTokenAnswersAreReadLeniently(t *testing.T) {
 		`{"access_token":"a","patient":{"reference":"Patient"}}`: plain,
 		`{"access_token":"a","ACCESS_TOKEN":"b"}`:                plain,
 	} {
-		set, err := portal(answering{body: body}, noon, public{}).Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{TokenEndpoint: "https://login.example", Scope: "asked"}})
+		set, err := portal(answering{body: body}, noon, public{}).Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{
+			Server: flow.Server{TokenEndpoint: "https://login.example"}, Parameters: flow.Parameters{Scope: "asked"},
+		}})
 		if err != nil {
 			t.Errorf("%s: %v", body, err)
 			continue
@@ -198,7 +202,9 @@ func TestNoAnswerIsTheErrorOfTheClient(t *testing.T) {
 	closed.Close()
 	large := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusOK, strings.Repeat(" ", 1<<20))})
 	for address, class := range map[string]safehttp.Class{closed.URL: safehttp.Connect, large.URL: safehttp.TooLarge} {
-		_, err := portal(doer(), noon, public{}).Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{TokenEndpoint: address}, Code: secret.New("c")})
+		_, err := portal(doer(), noon, public{}).Exchange(
+			t.Context(), flow.Grant{Attempt: flow.Attempt{Server: flow.Server{TokenEndpoint: address}}, Code: secret.New("c")},
+		)
 		failure, ok := errors.AsType[*safehttp.Error](err)
 		if !ok || failure.Class != class {
 			t.Errorf("got %v, want %s", err, class)

@@ -51,23 +51,39 @@ func (s Flow) Attempt(ctx context.Context, tenant org.Tenant, id string) (flow.A
 		return flow.Attempt{}, err
 	}
 	return flow.Attempt{
-		ID: id, Tenant: tenant, Status: flow.Status(row.text("status")), RedirectURI: row.text("redirect_uri"),
-		TokenHash: row.text("token_hash"), Reconnect: row.text("reconnect_id"), WasEnded: row.text("was_ended"),
-		EndpointID: row.text("endpoint_id"), BrandID: row.text("brand_id"), PortalID: row.text("portal_id"),
-		PlatformType: row.text("platform_type"),
-		ExternalID:   row.text("external_id"), ExternalState: row.text("external_state"), RequestID: row.text("request_id"),
-		CreatedAt: row.time("created_at"), ExpiresAt: row.time("expires_at"),
-
-		FHIRBase: row.text("fhir_base"), Issuer: row.text("issuer"), IssRequired: row.flag("iss_required"),
-		AuthorizationEndpoint: row.text("authorization_endpoint"), TokenEndpoint: row.text("token_endpoint"),
-		KeySet: row.text("jwks_uri"), Userinfo: row.text("userinfo_endpoint"),
-		ClientID: row.text("client_id"), ClientAuthID: row.text("client_auth_id"), Callback: row.text("callback_uri"), Upstream: flow.Upstream{
-			Revocation: row.text("revocation_endpoint"), Introspection: row.text("introspection_endpoint"),
-			IntrospectBearer: row.flag("introspect_bearer"), Consent: time.Duration(row.int("consent_seconds")) * time.Second,
+		ID: id, Tenant: tenant, Status: flow.Status(row.text("status")),
+		RequestID: row.text("request_id"), CreatedAt: row.time("created_at"),
+		ExpiresAt: row.time("expires_at"), Ending: endingOf(row),
+		Requester: flow.Requester{
+			RedirectURI: row.text("redirect_uri"), TokenHash: row.text("token_hash"),
+			ExternalID: row.text("external_id"), ExternalState: row.text("external_state"),
 		},
-		Aud: row.text("aud"), Scope: row.text("scope"), RepeatScope: row.flag("repeat_scope"), RawBasic: row.flag("raw_basic"), Nonce: row.flag("nonce"), NoChallenge: row.flag("no_challenge"),
-		Extra: strings.Fields(row.text("extra_fields")), NonceHash: row.text("nonce_hash"), Verifier: row.bytes("verifier"),
-		Ending: endingOf(row),
+		Institution: flow.Institution{
+			EndpointID: row.text("endpoint_id"), BrandID: row.text("brand_id"),
+			PortalID: row.text("portal_id"), PlatformType: row.text("platform_type"),
+		},
+		Renewal: flow.Renewal{Reconnect: row.text("reconnect_id"), WasEnded: row.text("was_ended")},
+		Server: flow.Server{
+			FHIRBase: row.text("fhir_base"), Issuer: row.text("issuer"),
+			IssRequired:           row.flag("iss_required"),
+			AuthorizationEndpoint: row.text("authorization_endpoint"),
+			TokenEndpoint:         row.text("token_endpoint"), KeySet: row.text("jwks_uri"),
+			Userinfo: row.text("userinfo_endpoint"),
+			Upstream: flow.Upstream{
+				Revocation: row.text("revocation_endpoint"), Introspection: row.text("introspection_endpoint"),
+				IntrospectBearer: row.flag("introspect_bearer"), Consent: time.Duration(row.int("consent_seconds")) * time.Second,
+			},
+		},
+		Client: flow.Client{
+			ClientID: row.text("client_id"), ClientAuthID: row.text("client_auth_id"),
+			Callback: row.text("callback_uri"), RawBasic: row.flag("raw_basic"),
+		},
+		Parameters: flow.Parameters{
+			Aud: row.text("aud"), Scope: row.text("scope"), RepeatScope: row.flag("repeat_scope"),
+			Nonce: row.flag("nonce"), NoChallenge: row.flag("no_challenge"),
+			Extra: strings.Fields(row.text("extra_fields")),
+		},
+		Secrets: flow.Secrets{NonceHash: row.text("nonce_hash"), Verifier: row.bytes("verifier")},
 	}, nil
 }
 

@@ -20,19 +20,33 @@ import (
 
 func attemptOf(of org.Tenant) flow.Attempt {
 	return flow.Attempt{
-		ID: "a0000000-0000-4000-8000-000000000001", Tenant: of, Status: flow.Open, RedirectURI: "https://alder.example/back",
-		TokenHash: "token hash", Reconnect: "c0000000-0000-4000-8000-000000000009",
-		EndpointID: "endpoint", BrandID: "brand", PortalID: "portal", PlatformType: "sandbox",
-		ExternalID: "ext", ExternalState: "state", RequestID: "req", CreatedAt: now, ExpiresAt: now.Add(30 * time.Minute),
-		FHIRBase: "https://fhir.example/r4", Issuer: "https://fhir.example", IssRequired: true,
-		AuthorizationEndpoint: "https://fhir.example/authorize", TokenEndpoint: "https://fhir.example/token",
-		KeySet: "https://fhir.example/keys", Userinfo: "https://fhir.example/userinfo", ClientID: "client", ClientAuthID: "auth", Callback: "https://api.example/v1/bridge/callback/r1",
-		Upstream: flow.Upstream{
-			Revocation: "https://fhir.example/revoke", Introspection: "https://fhir.example/introspect", IntrospectBearer: true,
-			Consent: 90 * 24 * time.Hour,
+		ID: "a0000000-0000-4000-8000-000000000001", Tenant: of, Status: flow.Open, RequestID: "req",
+		CreatedAt: now, ExpiresAt: now.Add(30 * time.Minute),
+		Requester: flow.Requester{
+			RedirectURI: "https://alder.example/back", TokenHash: "token hash", ExternalID: "ext",
+			ExternalState: "state",
 		},
-		Aud: "https://fhir.example/r4/", Scope: "patient/*.read", RepeatScope: true, RawBasic: true, Extra: []string{"practice", "site"}, Nonce: true,
-		NonceHash: "nonce hash", Verifier: []byte("sealed"),
+		Institution: flow.Institution{EndpointID: "endpoint", BrandID: "brand", PortalID: "portal", PlatformType: "sandbox"},
+		Renewal:     flow.Renewal{Reconnect: "c0000000-0000-4000-8000-000000000009"},
+		Server: flow.Server{
+			FHIRBase: "https://fhir.example/r4", Issuer: "https://fhir.example", IssRequired: true,
+			AuthorizationEndpoint: "https://fhir.example/authorize",
+			TokenEndpoint:         "https://fhir.example/token", KeySet: "https://fhir.example/keys",
+			Userinfo: "https://fhir.example/userinfo",
+			Upstream: flow.Upstream{
+				Revocation: "https://fhir.example/revoke", Introspection: "https://fhir.example/introspect", IntrospectBearer: true,
+				Consent: 90 * 24 * time.Hour,
+			},
+		},
+		Client: flow.Client{
+			ClientID: "client", ClientAuthID: "auth", Callback: "https://api.example/v1/bridge/callback/r1",
+			RawBasic: true,
+		},
+		Parameters: flow.Parameters{
+			Aud: "https://fhir.example/r4/", Scope: "patient/*.read", RepeatScope: true,
+			Extra: []string{"practice", "site"}, Nonce: true,
+		},
+		Secrets: flow.Secrets{NonceHash: "nonce hash", Verifier: []byte("sealed")},
 	}
 }
 

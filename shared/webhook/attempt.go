@@ -27,12 +27,13 @@ func (w Worker) attempt(ctx context.Context, d dispatch) error {
 	if err != nil {
 		return err
 	}
-	answer, err, unmarked := w.post(ctx, d.subscription, header, sent)
+	made, err := w.post(ctx, d.subscription, header, sent)
 	if err != nil {
-		return fmt.Errorf("post webhook: %w", err)
+		return err
 	}
 	ended := w.Now()
-	if answer, err = d.event.HideLinks(answer, sent); err != nil {
+	answer, err := d.event.HideLinks(made.answer, sent)
+	if err != nil {
 		return err
 	}
 	body, err := d.subscription.sealAnswer(k.private, d.delivery.ID, answer.Body)
@@ -48,9 +49,9 @@ func (w Worker) attempt(ctx context.Context, d dispatch) error {
 	// The POST has happened; a deadline that passes now must not hide what came of it.
 	ctx = context.WithoutCancel(ctx)
 	if a.Failure == "" {
-		return errors.Join(w.succeed(ctx, d, answer, a, ended), unmarked)
+		return errors.Join(w.succeed(ctx, d, answer, a, ended), made.unmarked)
 	}
-	return errors.Join(w.fail(ctx, d, answer, a, ended), unmarked)
+	return errors.Join(w.fail(ctx, d, answer, a, ended), made.unmarked)
 }
 
 func (w Worker) succeed(ctx context.Context, d dispatch, answer Answer, a Attempt, now time.Time) error {

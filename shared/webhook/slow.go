@@ -43,9 +43,16 @@ func (s Subscription) interval(now time.Time) time.Duration {
 	return max(agreed, s.Health.Answers/slowAtOnce)
 }
 
-// post makes the POST. A webhook that does not answer at once is marked before it has answered: until then others only know that it
-// was a fast one. The second error is that it could not be marked, which is no reason to make the attempt again.
-func (w Worker) post(ctx context.Context, s Subscription, header map[string]string, body []byte) (answer Answer, err, unmarked error) {
+// posted is a POST that was made: its answer counts, and the attempt must not be made again.
+type posted struct {
+	answer Answer
+	// unmarked is the error of marking a slow webhook, or nil. It is reported after the attempt is recorded.
+	unmarked error
+}
+
+// post makes the POST. It marks a webhook as slow before the answer comes, since until then other workers take it for a
+// fast one. An error means that no POST was made.
+func (w Worker) post(ctx context.Context, s Subscription, header map[string]string, body []byte) (posted, error) {
 	began := w.Now()
 	marked := make(chan error, 1)
 	timer := time.AfterFunc(answersAtOnce, func() {
@@ -55,15 +62,19 @@ func (w Worker) post(ctx context.Context, s Subscription, header map[string]stri
 		}
 		marked <- w.markSlow(ctx, s, expected)
 	})
-	answer, err = w.Poster.Post(ctx, s.URL, header, body)
-	if timer.Stop() {
-		return answer, err, nil
+	answer, err := w.Poster.Post(ctx, s.URL, header, body)
+	made := posted{answer: answer, unmarked: nil}
+	isSlow := !timer.Stop()
+	if isSlow {
+		made.unmarked = <-marked
 	}
-	unmarked = <-marked
-	if took := w.Now().Sub(began); err == nil && unmarked == nil {
-		unmarked = w.markSlow(context.WithoutCancel(ctx), s, took)
+	if err != nil {
+		return posted{}, fmt.Errorf("post webhook: %w", err)
 	}
-	return answer, err, unmarked
+	if isSlow && made.unmarked == nil {
+		made.unmarked = w.markSlow(context.WithoutCancel(ctx), s, w.Now().Sub(began))
+	}
+	return made, nil
 }
 
 // markSlow notes that a webhook takes so long to answer, unless it is known already.

@@ -37,18 +37,22 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 		return nil, err
 	}
 	connections := store.Connections{DB: e.DB, Table: env.ConnectionTable}
-	deps := manage.Deps(e, env.Env, p)
-	deps.Connections = connections
-	if deps.Hashing, err = e.Keyring(ctx, env.KeyHashingSecret); err != nil {
+	hashing, err := e.Keyring(ctx, env.KeyHashingSecret)
+	if err != nil {
 		return nil, err
 	}
 	work, chains, queues := store.Work{DB: e.DB, Table: env.WorkTable}, store.Audit{DB: e.DB, Table: env.AuditTable}, sqs.NewFromConfig(p.AWS)
-	deps.Erasures = erase.Requests{Rows: work, Connections: connections, Now: p.Now}
-	deps.Disconnector = disconnect.Requester{
+	disconnector := disconnect.Requester{
 		Store: store.Requests{Connections: connections, Work: work, Chains: chains}, Audit: audit.Log{Rows: chains},
 		Enqueuer: queue.NewDeliveries(queues, env.DeliveryQueueURL), Worker: queue.NewRefreshes(queues, env.RefreshQueueURL),
 		NewID: ids.Random, Now: p.Now,
 	}
-	endpoints := dashboardconnections.New(dashboardconnections.Deps{API: e.API, Auth: e.Auth, Operator: operator.New(deps)})
+	endpoints := dashboardconnections.New(dashboardconnections.Deps{
+		API: e.API, Auth: e.Auth, Disconnector: disconnector,
+		Connections: operator.NewConnections(e.Control, connections, work, hashing, p.Now),
+		Erasures: operator.NewErasures(
+			erase.Requests{Rows: work, Connections: connections, Now: p.Now}, manage.Journal(e, env.Env, p),
+		),
+	})
 	return lambdarun.HTTP(p.Logger, endpoints), nil
 }

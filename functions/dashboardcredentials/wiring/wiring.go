@@ -4,13 +4,16 @@ package wiring
 
 import (
 	"context"
+	"crypto/rand"
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/functions/dashboardcredentials"
 	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/notice"
 	"recordbridge/shared/operator"
 	"recordbridge/shared/queue"
+	"recordbridge/shared/store"
 	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/manage"
 	"recordbridge/shared/wiring/ownurls"
@@ -31,14 +34,21 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil {
 		return nil, err
 	}
-	deps := manage.Deps(e, env.Env, p)
-	if _, deps.Own, err = ownurls.Read(ctx, p, env.URLEnv); err != nil {
+	_, own, err := ownurls.Read(ctx, p, env.URLEnv)
+	if err != nil {
 		return nil, err
 	}
-	if deps.Hashing, err = e.Keyring(ctx, env.KeyHashingSecret); err != nil {
+	hashing, err := e.Keyring(ctx, env.KeyHashingSecret)
+	if err != nil {
 		return nil, err
 	}
-	deps.Queue = queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL)
-	endpoints := dashboardcredentials.New(dashboardcredentials.Deps{API: e.API, Auth: e.Auth, Operator: operator.New(deps)})
+	notices := notice.Outbox{
+		Rows:  store.Work{DB: e.DB, Table: env.WorkTable},
+		Queue: queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
+	}
+	endpoints := dashboardcredentials.New(dashboardcredentials.Deps{
+		API: e.API, Auth: e.Auth,
+		Credentials: operator.NewCredentials(e.Control, notices, hashing, own, rand.Reader, manage.Journal(e, env.Env, p)),
+	})
 	return lambdarun.HTTP(p.Logger, endpoints), nil
 }

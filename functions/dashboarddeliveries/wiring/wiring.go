@@ -4,15 +4,18 @@ package wiring
 
 import (
 	"context"
+	"crypto/rand"
 
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/functions/dashboarddeliveries"
+	"recordbridge/shared/deliverylog"
 	"recordbridge/shared/kms"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/operator"
 	"recordbridge/shared/queue"
+	"recordbridge/shared/store"
 	"recordbridge/shared/webhook"
 	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/manage"
@@ -32,9 +35,17 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil {
 		return nil, err
 	}
-	deps := manage.Deps(e, env.Env, p)
-	deps.Log.Answers = kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, webhook.SecretPurpose, p.Now)
-	deps.Queue = queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL)
-	endpoints := dashboarddeliveries.New(dashboarddeliveries.Deps{API: e.API, Auth: e.Auth, Operator: operator.New(deps)})
+	log := deliverylog.Details{
+		Log: deliverylog.Log{
+			Rows: store.DeliveryLog{DB: e.DB, Table: env.WorkTable}, Subscriptions: e.Control, Now: p.Now,
+		},
+		Answers: kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, webhook.SecretPurpose, p.Now),
+	}
+	work := store.Work{DB: e.DB, Table: env.WorkTable}
+	sent := queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL)
+	endpoints := dashboarddeliveries.New(dashboarddeliveries.Deps{
+		API: e.API, Auth: e.Auth, Log: operator.NewLog(log),
+		Deliveries: operator.NewDeliveries(e.Control, work, sent, rand.Reader, manage.Journal(e, env.Env, p)),
+	})
 	return lambdarun.HTTP(p.Logger, endpoints), nil
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"recordbridge/functions/dashboardexports"
+	"recordbridge/shared/deliverylog"
 	"recordbridge/shared/lambdarun"
 	"recordbridge/shared/operator"
 	"recordbridge/shared/store"
@@ -26,8 +27,13 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil {
 		return nil, err
 	}
-	deps := manage.Deps(e, manage.Env{ReadEnv: env.ReadEnv, AuditTable: ""}, p)
-	deps.Connections = store.Connections{DB: e.DB, Table: env.ConnectionTable}
-	endpoints := dashboardexports.New(dashboardexports.Deps{API: e.API, Auth: e.Auth, Operator: operator.New(deps)})
+	log := deliverylog.Log{
+		Rows: store.DeliveryLog{DB: e.DB, Table: env.WorkTable}, Subscriptions: e.Control, Now: p.Now,
+	}
+	connections := store.Connections{DB: e.DB, Table: env.ConnectionTable}
+	endpoints := dashboardexports.New(dashboardexports.Deps{
+		API: e.API, Auth: e.Auth,
+		Exports: operator.NewExports(e.Control, connections, store.Work{DB: e.DB, Table: env.WorkTable}, log, p.Now),
+	})
 	return lambdarun.HTTP(p.Logger, endpoints), nil
 }

@@ -12,6 +12,7 @@ import (
 	"recordbridge/shared/account/members"
 	"recordbridge/shared/audit"
 	"recordbridge/shared/deletion"
+	"recordbridge/shared/deliverylog"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/inquiry"
 	"recordbridge/shared/lambdarun"
@@ -42,39 +43,47 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil {
 		return nil, err
 	}
-	deps, log := manage.Deps(e, env.Env, p), audit.Log{Rows: store.Audit{DB: e.DB, Table: env.AuditTable}}
-	if _, deps.Own, err = ownurls.Read(ctx, p, env.URLEnv); err != nil {
+	_, own, err := ownurls.Read(ctx, p, env.URLEnv)
+	if err != nil {
 		return nil, err
 	}
-	deps.Connections = store.Connections{DB: e.DB, Table: env.ConnectionTable}
-	work := store.Work{DB: e.DB, Table: env.WorkTable}
-	limits := maillimit.Limiter{Buckets: e.Flow, Keys: e.Limiter.Hashing, Now: p.Now}
-	inbox := inquiry.Inbox{Rows: work, Mailer: nil, Limits: limits, Support: "", Now: p.Now} // no member answers as the operator
-	keys := e.Limiter.Hashing
-	codes := operator.NoticeCodes{
-		Sender: verification.Sender{
-			Store: e.Flow, Mailer: nil, Keys: keys, Random: rand.Reader, NewID: ids.Random, Now: p.Now, PerHour: env.CodesPerHour, Limits: limits,
-		},
-		Checker: verification.Checker{Store: e.Flow, Keys: keys, Random: rand.Reader, Now: p.Now},
-		Proofs:  verification.Proofs{Store: e.Flow, Keys: keys, Now: p.Now},
-	}
 	var mailer verification.Mailer // nil: no e-mails are sent
+	var answers inquiry.Mailer
 	if env.MailFrom != "" {
 		sender := mail.Sender{Client: ses.NewFromConfig(p.AWS), From: env.MailFrom}
-		inbox.Mailer, codes.Sender.Mailer, mailer = sender, sender, sender
+		mailer, answers = sender, sender
 	}
-	deps.Inquiries = operator.InquiryParts{Rows: work, Inbox: inbox}
+	work := store.Work{DB: e.DB, Table: env.WorkTable}
+	keys := e.Limiter.Hashing
+	limits := maillimit.Limiter{Buckets: e.Flow, Keys: keys, Now: p.Now}
+	// No member answers as the operator, so there is no support address.
+	inbox := inquiry.Inbox{Rows: work, Mailer: answers, Limits: limits, Support: "", Now: p.Now}
+	audited := audit.Log{Rows: store.Audit{DB: e.DB, Table: env.AuditTable}}
 	// It invites nobody, and its mails lead nowhere.
 	founder := members.Service{
-		Rows: e.Accounts, Audit: log, Mailer: mailer, Limits: limits, Dashboard: "", Random: rand.Reader, NewID: ids.Random, Now: p.Now,
+		Rows: e.Accounts, Audit: audited, Mailer: mailer, Limits: limits, Dashboard: "", Random: rand.Reader,
+		NewID: ids.Random, Now: p.Now,
 	}
-	deps.Members, deps.Deletions = founder, deletion.Requests{Rows: work, Now: p.Now}
-	meter := usage.Meter{
-		Days: work, Events: store.EventLog{DB: e.DB, Table: env.WorkTable},
-		Deliveries: store.DeliveryLog{DB: e.DB, Table: env.WorkTable}, Now: p.Now,
-	}
+	sent := store.DeliveryLog{DB: e.DB, Table: env.WorkTable}
+	log := deliverylog.Log{Rows: sent, Subscriptions: e.Control, Now: p.Now}
+	by := manage.Journal(e, env.Env, p)
 	endpoints := dashboardorg.New(dashboardorg.Deps{
-		API: e.API, Auth: e.Auth, Founder: founder, Operator: operator.New(deps), Accounts: e.Accounts, Codes: codes, Audit: log, Meter: meter, Now: p.Now,
+		API: e.API, Auth: e.Auth, Founder: founder, Accounts: e.Accounts,
+		Organisations: operator.NewOrganisations(e.Control, own, by),
+		Notices: operator.NewNoticeAddresses(e.Control, verification.Sender{
+			Store: e.Flow, Mailer: mailer, Keys: keys, Random: rand.Reader, NewID: ids.Random, Now: p.Now,
+			PerHour: env.CodesPerHour, Limits: limits,
+		}, verification.Checker{Store: e.Flow, Keys: keys, Random: rand.Reader,
+			Now: p.Now}, verification.Proofs{Store: e.Flow, Keys: keys, Now: p.Now}, by),
+		LiveAccess: operator.NewLiveAccess(e.Control, founder, log, by),
+		Deletions:  operator.NewDeletions(e.Control, deletion.Requests{Rows: work, Now: p.Now}, founder, by),
+		Setup:      operator.NewSetup(e.Control, store.Connections{DB: e.DB, Table: env.ConnectionTable}, work, log),
+		Inquiries:  operator.NewInquiries(e.Control, work, inbox, by),
+		Audit:      audited,
+		Meter: usage.Meter{
+			Days: work, Events: store.EventLog{DB: e.DB, Table: env.WorkTable}, Deliveries: sent, Now: p.Now,
+		},
+		Now: p.Now,
 	})
 	return lambdarun.HTTP(p.Logger, endpoints), nil
 }

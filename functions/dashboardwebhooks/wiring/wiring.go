@@ -4,17 +4,21 @@ package wiring
 
 import (
 	"context"
+	"crypto/rand"
 	"net/netip"
 
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/functions/dashboardwebhooks"
+	"recordbridge/shared/deliverylog"
 	"recordbridge/shared/kms"
 	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/notice"
 	"recordbridge/shared/operator"
 	"recordbridge/shared/queue"
 	"recordbridge/shared/safehttp"
+	"recordbridge/shared/store"
 	"recordbridge/shared/webhook"
 	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/manage"
@@ -37,13 +41,25 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil {
 		return nil, err
 	}
-	deps := manage.Deps(e, env.Env, p)
-	if _, deps.Own, err = ownurls.Read(ctx, p, env.URLEnv); err != nil {
+	_, own, err := ownurls.Read(ctx, p, env.URLEnv)
+	if err != nil {
 		return nil, err
 	}
-	deps.Vault = kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, webhook.SecretPurpose, p.Now)
-	deps.Reach = safehttp.Options{Allow: env.AllowedPrivateRanges, Within: 0, Certificate: nil, Roots: nil}
-	deps.Queue = queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL)
-	endpoints := dashboardwebhooks.New(dashboardwebhooks.Deps{API: e.API, Auth: e.Auth, Operator: operator.New(deps)})
+	editor := webhook.Editor{
+		Vault: kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, webhook.SecretPurpose, p.Now),
+		Reach: safehttp.Options{Allow: env.AllowedPrivateRanges, Within: 0, Certificate: nil, Roots: nil},
+		Own:   own, Random: rand.Reader, Now: p.Now,
+	}
+	work := store.Work{DB: e.DB, Table: env.WorkTable}
+	sent := queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL)
+	log := deliverylog.Log{
+		Rows: store.DeliveryLog{DB: e.DB, Table: env.WorkTable}, Subscriptions: e.Control, Now: p.Now,
+	}
+	by := manage.Journal(e, env.Env, p)
+	endpoints := dashboardwebhooks.New(dashboardwebhooks.Deps{
+		API: e.API, Auth: e.Auth,
+		Webhooks:   operator.NewWebhooks(e.Control, editor, notice.Outbox{Rows: work, Queue: sent}, log, by),
+		Deliveries: operator.NewDeliveries(e.Control, work, sent, rand.Reader, by),
+	})
 	return lambdarun.HTTP(p.Logger, endpoints), nil
 }

@@ -17,7 +17,6 @@ import (
 	"recordbridge/infra/ctl/wiring"
 	"recordbridge/infra/local/runfile"
 	"recordbridge/shared/ids"
-	"recordbridge/shared/operator"
 	"recordbridge/shared/safehttp"
 )
 
@@ -38,7 +37,7 @@ func (s Stack) Options(actor string) wiring.Options {
 }
 
 // Open opens the operator's rules on the stack.
-func (s Stack) Open(ctx context.Context, actor string) (*operator.Operator, error) {
+func (s Stack) Open(ctx context.Context, actor string) (*wiring.Operator, error) {
 	return wiring.Open(ctx, s.Config, s.Outputs, s.Options(actor))
 }
 

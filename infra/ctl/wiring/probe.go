@@ -8,16 +8,15 @@ import (
 
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/kms"
-	"recordbridge/shared/operator"
 	"recordbridge/shared/smart/clientauth"
 	"recordbridge/shared/smart/platform"
 	"recordbridge/shared/smart/probe"
 	"recordbridge/shared/store"
 )
 
-// NewProbe makes what tests endpoints of the stack with these outputs, by the rules that were opened on it. Our client
-// proves who it is as the functions let it (shared/wiring/portal), with the operator's own permissions.
-func NewProbe(cfg aws.Config, outputs map[string]string, o Options, rules *operator.Operator) (probe.Probe, error) {
+// NewProbe makes what tests endpoints of the stack with these outputs, by the rules that were opened on it. Our client proves
+// who it is as the functions let it (shared/wiring/portal), with the operator's own permissions.
+func NewProbe(cfg aws.Config, outputs map[string]string, o Options, rules *Operator) (probe.Probe, error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {
 		return probe.Probe{}, err
@@ -32,7 +31,7 @@ func NewProbe(cfg aws.Config, outputs map[string]string, o Options, rules *opera
 			Keys:   clientauth.NewKeyring(kms.SigningKeys{Client: keys}, signing),
 			Now:    o.Now, NewID: o.NewID,
 		}),
-		Registrations: rules.Registrations, Keys: rules.Clients, Platforms: platforms,
+		Registrations: rules.Registrations, Keys: rules.ClientKeys, Platforms: platforms,
 		Known: store.EndpointState{DB: store.NewClient(cfg), Table: outputs["FlowTable"]}, BaseURL: outputs["BaseUrl"],
 		Now: o.Now, NewID: o.NewID, Random: o.Random,
 	}), nil

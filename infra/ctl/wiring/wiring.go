@@ -12,31 +12,16 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/ses"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/shared/account/members"
 	"recordbridge/shared/audit"
-	"recordbridge/shared/blob"
-	"recordbridge/shared/catalog"
-	"recordbridge/shared/catalog/snapshot"
 	"recordbridge/shared/config/awssecret"
-	"recordbridge/shared/deletion"
-	"recordbridge/shared/deliverylog"
-	"recordbridge/shared/erase"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/inquiry"
-	"recordbridge/shared/kms"
 	"recordbridge/shared/mail"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/queue"
-	"recordbridge/shared/safehttp"
 	"recordbridge/shared/smart"
-	"recordbridge/shared/smart/survey"
 	"recordbridge/shared/store"
-	"recordbridge/shared/webhook"
 	"recordbridge/shared/weburl"
 )
 
@@ -58,7 +43,7 @@ type Options struct {
 }
 
 // Open makes the operator of the stack with these outputs (see Outputs in template.yaml).
-func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Options) (*operator.Operator, error) {
+func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Options) (*Operator, error) {
 	for _, name := range []string{
 		"ControlTable", "WorkTable", "AuditTable", "ConnectionTable", "CatalogTable", "CatalogBucket", "KeyHashingSecret", "SecretsKey", "DeliveryQueueUrl",
 	} {
@@ -75,36 +60,11 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 	if err != nil {
 		return nil, fmt.Errorf("open stack: %w", err)
 	}
-	db, keys := store.NewClient(cfg), awskms.NewFromConfig(cfg)
-	control := store.Control{DB: db, Table: outputs["ControlTable"]}
-	vault := kms.New(keys, outputs["SecretsKey"], webhook.SecretPurpose, o.Now)
-	deps := operator.Deps{
-		Store:       control,
-		Work:        store.Work{DB: db, Table: outputs["WorkTable"]},
-		Connections: store.Connections{DB: db, Table: outputs["ConnectionTable"]},
-		Audit:       AuditLog(cfg, outputs),
-		Queue:       queue.NewDeliveries(sqs.NewFromConfig(cfg), outputs["DeliveryQueueUrl"]),
-		Log: deliverylog.Log{
-			Rows: store.DeliveryLog{DB: db, Table: outputs["WorkTable"]}, Subscriptions: control, Answers: vault, Now: o.Now,
-		},
-		Hashing: hashing, Vault: vault, Reach: safehttp.Options{Allow: PrivateRanges(outputs)}, Clients: kms.New(keys, outputs["SecretsKey"], catalog.ClientSecretPurpose, o.Now),
-		Members: Members(cfg, outputs, o),
-		Get:     get, BaseURL: outputs["BaseUrl"], Own: own, Now: o.Now, NewID: o.NewID, Random: o.Random, Actor: o.Actor,
-	}
-	deps.Erasures = erase.Requests{Rows: store.Work{DB: db, Table: outputs["WorkTable"]}, Connections: store.Connections{DB: db, Table: outputs["ConnectionTable"]}, Now: o.Now}
-	deps.Deletions = deletion.Requests{Rows: store.Work{DB: db, Table: outputs["WorkTable"]}, Now: o.Now}
-	deps.Inquiries = inquiryParts(cfg, outputs, o)
-	if deps.Catalog, err = catalogParts(cfg, outputs, o, control, own); err != nil {
+	parts, err := catalogParts(cfg, outputs, o, own)
+	if err != nil {
 		return nil, err
 	}
-	deps.Health = operator.HealthParts{
-		Rows: store.CatalogHealth{DB: db, Table: outputs["CatalogTable"]}, Pointers: store.Catalog{DB: db, Table: outputs["CatalogTable"]},
-		Snapshots: snapshot.Snapshots{Files: blob.Bucket{Client: s3.NewFromConfig(cfg), Name: outputs["CatalogBucket"]}},
-	}
-	if o.HTTP != nil {
-		deps.Servers = survey.Servers{HTTP: o.HTTP}
-	}
-	return operator.New(deps), nil
+	return newOperator(newAdapters(cfg, outputs, o, own, hashing), parts), nil
 }
 
 // OwnURLs returns the hosts of the stack with these outputs. A stack of an earlier release names fewer of them.
@@ -125,13 +85,13 @@ func Members(cfg aws.Config, outputs map[string]string, o Options) members.Servi
 	return made
 }
 
-// inquiryParts are what inquiries to the stack with these outputs are answered with. Without an address that
-// e-mails come from nobody is.
-func inquiryParts(cfg aws.Config, outputs map[string]string, o Options) operator.InquiryParts {
-	rows := store.Work{DB: store.NewClient(cfg), Table: outputs["WorkTable"]}
-	made := operator.InquiryParts{Rows: rows, Inbox: inquiry.Inbox{Rows: rows, Support: outputs["SupportMail"], Now: o.Now}}
+// inbox answers inquiries to the stack with these outputs. Without an address that e-mails come from it answers none.
+func inbox(cfg aws.Config, outputs map[string]string, o Options) inquiry.Inbox {
+	made := inquiry.Inbox{
+		Rows: store.Work{DB: store.NewClient(cfg), Table: outputs["WorkTable"]}, Support: outputs["SupportMail"], Now: o.Now,
+	}
 	if from := outputs["MailFrom"]; from != "" {
-		made.Inbox.Mailer = mail.Sender{Client: ses.NewFromConfig(cfg), From: from}
+		made.Mailer = mail.Sender{Client: ses.NewFromConfig(cfg), From: from}
 	}
 	return made
 }

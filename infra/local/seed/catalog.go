@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"recordbridge/infra/ctl/wiring"
 	"recordbridge/infra/sandbox"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/catalog/intake"
@@ -11,18 +12,18 @@ import (
 	"recordbridge/shared/org"
 )
 
-// publish brings in the lists that a stack begins with, and makes the catalogue of test mode of them. Their
-// institutions of the sandbox are connected under a registration of their platform's.
-func publish(ctx context.Context, o *operator.Operator, to Options) error {
+// publish brings in the lists that a stack begins with, and makes the catalogue of test mode of them. Their institutions of the sandbox are connected
+// under a registration of their platform's.
+func publish(ctx context.Context, o *wiring.Operator, to Options) error {
 	lists := to.Catalog.Lists(to.BaseURL + "/sandbox")
 	if len(lists) == 0 {
 		return nil
 	}
 	for _, list := range lists {
-		if _, err := o.Catalog.SetSource(ctx, list.ID, func(source *intake.Source) { *source = list.Source }); err != nil {
+		if _, err := o.CatalogSources.Set(ctx, list.ID, func(source *intake.Source) { *source = list.Source }); err != nil {
 			return fmt.Errorf("seed the source %s: %w", list.ID, err)
 		}
-		row, outcome, err := o.Catalog.Import(ctx, list.ID, list.Body)
+		row, outcome, err := o.CatalogSources.Import(ctx, list.ID, list.Body)
 		if err != nil {
 			return fmt.Errorf("seed the list %s: %w", list.ID, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	shipped "recordbridge/infra/catalog"
+	"recordbridge/infra/ctl/wiring"
 	"recordbridge/infra/local/runfile"
 	"recordbridge/infra/sandbox"
 	"recordbridge/infra/sandbox/persona"
@@ -30,7 +31,7 @@ type Options struct {
 const scope = "launch/patient patient/*.rs offline_access"
 
 // Apply seeds an empty stack and returns what .local/run.json shows of it (README.md, "What make run shows").
-func Apply(ctx context.Context, o *operator.Operator, to Options) (runfile.Run, error) {
+func Apply(ctx context.Context, o *wiring.Operator, to Options) (runfile.Run, error) {
 	run := runfile.Run{BaseURL: to.BaseURL, ConsoleURL: to.ConsoleURL, InboxURL: to.InboxURL, Sandbox: runfile.Sandbox{
 		FHIRBaseURL: to.BaseURL + "/sandbox/fhir", EndpointID: ids.Derive("sandbox", "endpoint"),
 		BrandID: ids.Derive("sandbox", "brand"), PortalID: ids.Derive("sandbox", "portal"),
@@ -49,9 +50,9 @@ func Apply(ctx context.Context, o *operator.Operator, to Options) (runfile.Run, 
 	return run, err
 }
 
-// Organisations makes the two organisations that a stack is tried out with, the first with live mode and the second
-// without, and returns their credentials. On error it returns those created so far.
-func Organisations(ctx context.Context, o *operator.Operator, to Options) ([]runfile.Organisation, error) {
+// Organisations makes the two organisations that a stack is tried out with, the first with live mode and the second without, and returns
+// their credentials. On error it returns those created so far.
+func Organisations(ctx context.Context, o *wiring.Operator, to Options) ([]runfile.Organisation, error) {
 	var made []runfile.Organisation
 	first, err := organisation(ctx, o, "Alder Health App", org.Paid, org.LiveGranted, "alder")
 	if err != nil {
@@ -82,9 +83,8 @@ func Organisations(ctx context.Context, o *operator.Operator, to Options) ([]run
 	return made, nil
 }
 
-// AddSandbox makes the sandbox connectable, or one of its portals that misbehave, as an
-// institution with these overrides.
-func AddSandbox(ctx context.Context, o *operator.Operator, s runfile.Sandbox, overrides string) error {
+// AddSandbox makes the sandbox connectable, or one of its portals that misbehave, as an institution with these overrides.
+func AddSandbox(ctx context.Context, o *wiring.Operator, s runfile.Sandbox, overrides string) error {
 	issuer := strings.TrimSuffix(s.FHIRBaseURL, "/fhir")
 	err := o.Endpoints.Add(ctx, catalog.Endpoint{
 		ID: s.EndpointID, BrandID: s.BrandID, PortalID: s.PortalID, Name: "Sandbox Hospital", FHIRBase: s.FHIRBaseURL,
@@ -103,7 +103,9 @@ func AddSandbox(ctx context.Context, o *operator.Operator, s runfile.Sandbox, ov
 }
 
 // organisation makes an organisation whose notices go to an address that nobody has: locally, the console shows them.
-func organisation(ctx context.Context, o *operator.Operator, name string, plan org.Plan, live org.LiveAccess, host string) (org.Organisation, error) {
+func organisation(
+	ctx context.Context, o *wiring.Operator, name string, plan org.Plan, live org.LiveAccess, host string,
+) (org.Organisation, error) {
 	site := "https://" + host + ".example"
 	made, err := o.Organisations.Create(ctx, org.Organisation{
 		Name: name, Plan: plan, LiveAccess: live, Emails: []string{"ops@" + host + ".example.org"}, LogoURI: site + "/logo.svg",
@@ -115,9 +117,10 @@ func organisation(ctx context.Context, o *operator.Operator, name string, plan o
 	return made, nil
 }
 
-// credential makes a credential and, when an inbox is named, a webhook to it with the event types that are sent when
-// asked for, but for extensions (docs/webhooks.md).
-func credential(ctx context.Context, o *operator.Operator, tenant org.Tenant, redirect, inboxURL, inbox string) (runfile.Organisation, error) {
+// credential makes a credential and, when an inbox is named, a webhook to it with the event types that are sent when asked for, but for extensions (docs/webhooks.md).
+func credential(
+	ctx context.Context, o *wiring.Operator, tenant org.Tenant, redirect, inboxURL, inbox string,
+) (runfile.Organisation, error) {
 	made, key, err := o.Credentials.Create(ctx, operator.CredentialDraft{Tenant: tenant, Redirects: []string{redirect}})
 	if err != nil {
 		return runfile.Organisation{}, fmt.Errorf("seed a credential: %w", err)

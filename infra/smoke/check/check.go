@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"recordbridge/docs"
+	"recordbridge/infra/ctl/wiring"
 	"recordbridge/infra/local/runfile"
 	"recordbridge/infra/test/contract"
-	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
 )
 
@@ -23,10 +23,10 @@ type Options struct {
 	BaseURL string // of the API, without a slash at its end
 	// Credential is one of test mode; without a public id one is made by Rules, and taken away again.
 	Credential runfile.Organisation
-	Rules      *operator.Operator // of the stack; nil without a way in
-	EndpointID string             // where the patient connects; without one Rules tell the sandbox's
-	InboxURL   string             // receives webhooks as the one of make run does; "" for none
-	HTTP       *http.Client       // follows no redirects
+	Rules      *wiring.Operator // of the stack; nil without a way in
+	EndpointID string           // where the patient connects; without one Rules tell the sandbox's
+	InboxURL   string           // receives webhooks as the one of make run does; "" for none
+	HTTP       *http.Client     // follows no redirects
 	Now        func() time.Time
 	Out        io.Writer
 }

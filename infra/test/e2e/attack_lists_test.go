@@ -18,11 +18,11 @@ import (
 // imported makes a list a source of test mode and publishes.
 func (m *mixup) imported(id string, priority int, rows ...string) {
 	m.t.Helper()
-	_, err := m.operator.Catalog.SetSource(m.t.Context(), id, func(s *intake.Source) {
+	_, err := m.operator.CatalogSources.Set(m.t.Context(), id, func(s *intake.Source) {
 		s.Name, s.Mode, s.Format, s.Platform, s.Priority = id, "test", listing.LanternNDJSON, "sandbox", priority
 	})
 	expect.NoError(m.t, err)
-	_, outcome, err := m.operator.Catalog.Import(m.t.Context(), id, strings.NewReader(strings.Join(rows, "\n")))
+	_, outcome, err := m.operator.CatalogSources.Import(m.t.Context(), id, strings.NewReader(strings.Join(rows, "\n")))
 	expect.NoError(m.t, err)
 	if outcome != intake.Accepted {
 		m.t.Fatalf("the list %s is %s", id, outcome)
@@ -62,7 +62,9 @@ func TestConnectSendsNoCodeToHostOfHostileList(t *testing.T) {
 				m.checkHarmless(t)
 
 				for range 2 { // first that it is of the hospital, then its platform
-					hosts, refused := m.operator.Catalog.AllowHosts(t.Context(), "test", operator.HostChoice{Host: catalog.Host(hostileBase)})
+					hosts, refused := m.operator.CatalogOverrides.AllowHosts(
+						t.Context(), "test", operator.HostChoice{Host: catalog.Host(hostileBase)},
+					)
 					if refused != nil || len(hosts) != 1 {
 						break
 					}

@@ -173,7 +173,7 @@ func (c *console) useWebhooks() {
 	c.do(http.MethodPost, delivery+"/replay", nil)
 	c.letPass(1)
 	c.do(http.MethodPost, path+"/disable", nil)
-	_, err := c.operator.Webhooks.SendTest(c.t.Context(), org.Tenant{Mode: org.Test, OrgID: c.own}) // is held
+	_, err := c.operator.Deliveries.SendTest(c.t.Context(), org.Tenant{Mode: org.Test, OrgID: c.own}) // is held
 	expect.NoError(c.t, err)
 	c.letPass(1)
 	if on := c.do(http.MethodPost, path+"/enable", map[string]any{"replay_missed": true}); on["replayed"] != 1.0 {

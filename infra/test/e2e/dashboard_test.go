@@ -121,7 +121,9 @@ func (p *person) accept() {
 func (s *stack) newOwner() *person {
 	s.t.Helper()
 	owner := s.newPerson("ada@alder.example")
-	_, err := s.operator.Organisations.InviteOwner(s.t.Context(), org.Tenant{Mode: org.Live, OrgID: s.seeded.Organisations[0].ID}, owner.email)
+	_, err := s.operator.Members.InviteOwner(
+		s.t.Context(), org.Tenant{Mode: org.Live, OrgID: s.seeded.Organisations[0].ID}, owner.email,
+	)
 	expect.NoError(s.t, err)
 	owner.signIn()
 	owner.accept()

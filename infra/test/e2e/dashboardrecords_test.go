@@ -159,7 +159,7 @@ func TestLongListsGoOnWhereTheyEnded(t *testing.T) {
 			t.Errorf("%d deliveries are listed, want one for each patient at least", len(told))
 		}
 		for range crowd {
-			_, err := c.operator.Webhooks.SendTest(t.Context(), org.Tenant{Mode: org.Test, OrgID: c.own})
+			_, err := c.operator.Deliveries.SendTest(t.Context(), org.Tenant{Mode: org.Test, OrgID: c.own})
 			expect.NoError(t, err)
 		}
 		c.checkAuditPages(t)

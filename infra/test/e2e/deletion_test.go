@@ -71,7 +71,7 @@ func (s *stack) leave() []string {
 	}
 	hooks, err := s.operator.Webhooks.List(ctx, s.owner())
 	expect.NoError(s.t, err)
-	_, err = s.operator.Webhooks.Simulate(ctx, s.owner(), hooks[0].ID, webhook.TestEvent)
+	_, err = s.operator.Deliveries.Simulate(ctx, s.owner(), hooks[0].ID, webhook.TestEvent)
 	expect.NoError(s.t, err)
 	s.letPass(10)
 	<-time.After(26 * time.Hour)
@@ -107,7 +107,7 @@ func runDeletion(s *stack) {
 func (s *stack) checkDeleted(orgID string, connections []string) {
 	s.t.Helper()
 	of := org.Tenant{Mode: org.Live, OrgID: orgID}
-	d, err := s.operator.Organisations.Deletion(s.t.Context(), of)
+	d, err := s.operator.Deletions.Show(s.t.Context(), of)
 	expect.NoError(s.t, err)
 	if d.Stage != deletion.Done || d.Counts.Connections != int64(len(connections)) {
 		s.t.Errorf("it stands as %+v", d)
@@ -194,10 +194,10 @@ func TestDeletedOrganisationLeavesDocumentedRowsOnly(t *testing.T) {
 			t.Errorf("once it has begun the API answers %d", got.status)
 		}
 		sent := len(s.events(string(webhook.TestEvent)))
-		if err := s.operator.Organisations.CancelDeletion(t.Context(), own); !errors.Is(err, fault.Conflict) {
+		if err := s.operator.Deletions.Cancel(t.Context(), own); !errors.Is(err, fault.Conflict) {
 			t.Errorf("cancelling it once it has begun: %v", err)
 		}
-		if err := s.operator.Organisations.Resume(t.Context(), own); !errors.Is(err, fault.Conflict) {
+		if err := s.operator.Suspensions.Resume(t.Context(), own); !errors.Is(err, fault.Conflict) {
 			t.Errorf("resuming it: %v", err)
 		}
 		<-time.After(2 * time.Hour)
@@ -255,10 +255,10 @@ func TestOperatorDeletesOrganisationLikeOwner(t *testing.T) {
 		of := org.Tenant{Mode: org.Live, OrgID: made.ID}
 		_, _, err = s.operator.Credentials.Create(t.Context(), operator.CredentialDraft{Tenant: of, Redirects: []string{"https://app.example/return"}})
 		expect.NoError(t, err)
-		if _, err = s.operator.Organisations.Delete(t.Context(), of, "cedar practice"); !errors.Is(err, fault.Invalid) {
+		if _, err = s.operator.Deletions.Request(t.Context(), of, "cedar practice"); !errors.Is(err, fault.Invalid) {
 			t.Errorf("another name: %v", err)
 		}
-		d, err := s.operator.Organisations.Delete(t.Context(), of, made.Name)
+		d, err := s.operator.Deletions.Request(t.Context(), of, made.Name)
 		expect.NoError(t, err)
 		if !d.BeginsAt.Equal(time.Now().Add(7 * 24 * time.Hour)) {
 			t.Errorf("it begins at %s", d.BeginsAt)

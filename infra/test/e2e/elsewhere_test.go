@@ -19,13 +19,13 @@ import (
 	"time"
 
 	"recordbridge/infra/ctl/target"
+	"recordbridge/infra/ctl/wiring"
 	"recordbridge/infra/guest"
 	"recordbridge/infra/local/inbox"
 	"recordbridge/infra/local/runfile"
 	"recordbridge/infra/local/seed"
 	"recordbridge/infra/test/contract"
 	"recordbridge/shared/ids"
-	"recordbridge/shared/operator"
 	"recordbridge/shared/testkit/expect"
 )
 
@@ -41,7 +41,7 @@ const (
 // place is the running stack that journeys are performed on, opened once for all.
 type place struct {
 	stack    target.Stack
-	operator *operator.Operator
+	operator *wiring.Operator
 	baseURL  string
 	endpoint string // of its sandbox
 	inboxURL string // "" where nothing receives webhooks

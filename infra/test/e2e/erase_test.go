@@ -36,7 +36,7 @@ func (s *stack) erased() (id string, exports []string) {
 
 func (s *stack) requestErasure(id string) {
 	s.t.Helper()
-	e, err := s.operator.Connections.Erase(s.t.Context(), s.owner(), id)
+	e, err := s.operator.Erasures.Request(s.t.Context(), s.owner(), id)
 	expect.NoError(s.t, err)
 	if e.Stage != erase.Finding || e.ConnectionID != id {
 		s.t.Errorf("it begins as %+v", e)
@@ -54,7 +54,7 @@ func runErase(s *stack) {
 // checkErased: it is done, and proven once.
 func (s *stack) checkErased(id string) erase.Erasure {
 	s.t.Helper()
-	e, err := s.operator.Connections.Erasure(s.t.Context(), s.owner(), id)
+	e, err := s.operator.Erasures.Show(s.t.Context(), s.owner(), id)
 	expect.NoError(s.t, err)
 	if e.Stage != erase.Done || e.ConnectionID != "" {
 		s.t.Errorf("it stands as %+v", e)
@@ -138,7 +138,7 @@ func TestNothingIsLeftOfAnErasedConnection(t *testing.T) {
 		if got := s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+kept+"?include=result", nil); got.status != http.StatusOK || len(s.objects()) != 1 {
 			t.Errorf("the other export answers %d, the bucket holds %v", got.status, s.objects())
 		}
-		again, err := s.operator.Connections.Erase(t.Context(), s.owner(), id)
+		again, err := s.operator.Erasures.Request(t.Context(), s.owner(), id)
 		expect.NoError(t, err)
 		if again.Stage != erase.Done {
 			t.Errorf("asked again it is %+v", again)

@@ -60,7 +60,7 @@ func runEchoingReceiver(s *stack) []string {
 	mu.Lock()
 	isGone = true
 	mu.Unlock()
-	_, err := s.operator.Webhooks.SendTest(s.t.Context(), tenant)
+	_, err := s.operator.Deliveries.SendTest(s.t.Context(), tenant)
 	expect.NoError(s.t, err)
 	s.letPass(2)
 	if len(bodies) != 4 || len(s.cloud.SES().Sent()) == 0 {
@@ -214,7 +214,7 @@ func (s *stack) replayed() []string {
 	_, _, err = s.operator.Webhooks.Enable(s.t.Context(), tenant, hooks[0].ID)
 	expect.NoError(s.t, err)
 	s.inPlace = nil
-	_, err = s.operator.Webhooks.ReplayRange(s.t.Context(), tenant, hooks[0].ID, time.Time{}, time.Now())
+	_, err = s.operator.Deliveries.ReplayRange(s.t.Context(), tenant, hooks[0].ID, time.Time{}, time.Now())
 	expect.NoError(s.t, err)
 	s.letPass(1)
 	sent := s.events("patient.ehi_export_success")

@@ -84,7 +84,7 @@ func (n newcomer) complete() {
 		func() {
 			_, _, err := n.operator.Webhooks.Create(n.t.Context(), webhook.Draft{Tenant: testMode, URL: n.seeded.InboxURL + "/cedar"})
 			expect.NoError(n.t, err)
-			_, err = n.operator.Webhooks.SendTest(n.t.Context(), testMode)
+			_, err = n.operator.Deliveries.SendTest(n.t.Context(), testMode)
 			expect.NoError(n.t, err)
 			n.letPass(5)
 		},
@@ -173,16 +173,16 @@ func TestOrganisationWorksInLiveModeOnlyWhileGranted(t *testing.T) {
 		if status := n.founder.ask(http.MethodPatch, n.own, map[string]string{"name": "Maple Clinic"}, nil); status != http.StatusConflict {
 			t.Errorf("another name during the review: %d", status)
 		}
-		waiting, err := s.operator.Organisations.LiveRequests(t.Context())
+		waiting, err := s.operator.LiveReviews.List(t.Context())
 		if err != nil || len(waiting) != 1 || waiting[0].Organisation.ID != n.live.OrgID || waiting[0].Organisation.LiveReview.RequestedBy == "" {
 			t.Errorf("waiting are %+v (%v)", waiting, err)
 		}
-		_, err = s.operator.Organisations.ApproveLive(t.Context(), n.live, false)
+		_, err = s.operator.LiveReviews.Approve(t.Context(), n.live, false)
 		expect.NoError(t, err)
 		credential, key, err := s.operator.Credentials.Create(t.Context(), operator.CredentialDraft{Tenant: n.live, Redirects: []string{"https://cedar.example/return"}})
 		expect.NoError(t, err)
 		n.checkLive(credential.PublicID(), key.Reveal(), true)
-		_, err = s.operator.Organisations.WithdrawLive(t.Context(), n.live, "Its website is gone.")
+		_, err = s.operator.LiveReviews.Withdraw(t.Context(), n.live, "Its website is gone.")
 		expect.NoError(t, err)
 		<-time.After(cached)
 		n.checkLive(credential.PublicID(), key.Reveal(), false)

@@ -334,9 +334,9 @@ func (p people) rows(t *testing.T, tenant org.Tenant) map[string]string {
 	connectionID := p.connect(crashPersona, "approve").Get("org_connection_id")
 	taskID := p.startExport(connectionID)
 	p.letPass(1)
-	event, err := p.operator.Webhooks.Simulate(ctx, tenant, hooks[0].ID, webhook.TestEvent)
+	event, err := p.operator.Deliveries.Simulate(ctx, tenant, hooks[0].ID, webhook.TestEvent)
 	expect.NoError(t, err)
-	_, err = p.operator.Connections.Erase(ctx, tenant, connectionID) // begins with the next tick
+	_, err = p.operator.Erasures.Request(ctx, tenant, connectionID) // begins with the next tick
 	expect.NoError(t, err)
 	return map[string]string{
 		"{publicId}": made.PublicID(), "{keyId}": made.Keys[0].ID, "{webhookId}": hooks[0].ID, "{connectionId}": connectionID, "{taskId}": taskID,

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"recordbridge/infra/ctl/wiring"
 	"recordbridge/infra/local/inbox"
 	"recordbridge/infra/local/runfile"
 	"recordbridge/shared/ids"
-	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
 	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
@@ -22,7 +22,7 @@ type outside struct {
 	received  func() []inbox.Delivery
 	tick      func() // lets a moment pass
 	mostTicks int    // how many of them are waited for anything
-	operator  *operator.Operator
+	operator  *wiring.Operator
 	seeded    runfile.Run
 	secrets   map[string]string // of webhooks that a test made, by the path of their inbox
 }

@@ -85,8 +85,8 @@ func TestNobodyIsConnectedAtAnInstitutionThatDoesNotHaveTheEndpoint(t *testing.T
 		expect.NoError(t, err)
 		s.published(baseURL+"/sandbox/with/no-total/fhir", "sandbox", "Elm Clinic", "Oak Clinic", "Yew Clinic")
 		elm, oak, yew, ash := s.institution("test", "elm clin"), s.institution("test", "oak clin"), s.institution("test", "yew clin"), s.institution("test", "ash clin")
-		expect.NoError(t, s.operator.Catalog.Hide(ctx, "test", oak.brand))
-		expect.NoError(t, s.operator.Catalog.Merge(ctx, "test", yew.brand, elm.brand))
+		expect.NoError(t, s.operator.CatalogOverrides.Hide(ctx, "test", oak.brand))
+		expect.NoError(t, s.operator.CatalogOverrides.Merge(ctx, "test", yew.brand, elm.brand))
 		_, err = s.operator.Catalog.Publish(ctx, "test", false)
 		expect.NoError(t, err)
 		live := s.liveList(`{"name":"Fir Clinic","url":"https://fhir.fir.example/r4"}`)
@@ -114,11 +114,11 @@ func TestNobodyIsConnectedAtAnInstitutionThatDoesNotHaveTheEndpoint(t *testing.T
 // liveList publishes a list of one clinic in live mode.
 func (s *stack) liveList(list string) institution {
 	s.t.Helper()
-	_, err := s.operator.Catalog.SetSource(s.t.Context(), "live", func(source *intake.Source) {
+	_, err := s.operator.CatalogSources.Set(s.t.Context(), "live", func(source *intake.Source) {
 		source.Name, source.Mode, source.Format = "A list", "live", listing.LanternNDJSON
 	})
 	expect.NoError(s.t, err)
-	_, _, err = s.operator.Catalog.Import(s.t.Context(), "live", strings.NewReader(list))
+	_, _, err = s.operator.CatalogSources.Import(s.t.Context(), "live", strings.NewReader(list))
 	expect.NoError(s.t, err)
 	_, err = s.operator.Catalog.Publish(s.t.Context(), "live", false)
 	expect.NoError(s.t, err)
@@ -139,7 +139,7 @@ func (s *stack) published(server, platform string, names ...string) {
 		}
 		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(list))}
 	}
-	_, err := s.operator.Catalog.SetSource(s.t.Context(), "vendor", func(source *intake.Source) {
+	_, err := s.operator.CatalogSources.Set(s.t.Context(), "vendor", func(source *intake.Source) {
 		source.Name, source.Mode, source.URL, source.Format, source.Every = "A vendor", "test", "https://lists.example/r4", listing.LanternNDJSON, time.Hour
 		source.Platform = platform
 	})

@@ -16,7 +16,7 @@ import (
 // runStoppedRecovery has an operator begin the recovery of an owner, who stops it.
 func (s *stack) runStoppedRecovery(owner *person) {
 	s.t.Helper()
-	_, err := s.operator.Organisations.Recover(s.t.Context(), s.owner(), owner.email, "seen in person")
+	_, err := s.operator.Members.Recover(s.t.Context(), s.owner(), owner.email, "seen in person")
 	expect.NoError(s.t, err)
 	at := "/dashboard/organisations/" + s.owner().OrgID + "/members"
 	var shown struct {
@@ -41,7 +41,7 @@ func TestSoleOwnerIsRecoveredAfterThreeDays(t *testing.T) {
 		s := newStack(t, options{})
 		owner := s.newOwner()
 		owner.newPasskey()
-		made, err := s.operator.Organisations.Recover(t.Context(), s.owner(), owner.email, "called the number of the contract")
+		made, err := s.operator.Members.Recover(t.Context(), s.owner(), owner.email, "called the number of the contract")
 		expect.NoError(t, err)
 		if !made.AppliesAt.Equal(time.Now().Add(72 * time.Hour)) {
 			t.Errorf("it applies at %s", made.AppliesAt)

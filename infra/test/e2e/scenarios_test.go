@@ -285,7 +285,7 @@ func runNotices(s *stack) {
 	s.inPlace = func(r *http.Request) *http.Response {
 		return &http.Response{StatusCode: http.StatusGone, Header: http.Header{}, Body: http.NoBody, Request: r}
 	}
-	_, err = s.operator.Webhooks.SendTest(s.t.Context(), tenant)
+	_, err = s.operator.Deliveries.SendTest(s.t.Context(), tenant)
 	expect.NoError(s.t, err)
 	s.letPass(3)
 	subjects := make([]string, 0, 2)

@@ -28,7 +28,7 @@ func TestASuspendedOrganisationCanBeginNothingAndLosesNothing(t *testing.T) {
 		patient := f.browser()
 		callback := patient.returning(f.connectURL(), crashPersona)
 		f.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": f.connectionID, "refresh": true})
-		expect.NoError(t, f.operator.Organisations.Suspend(t.Context(), tenant))
+		expect.NoError(t, f.operator.Suspensions.Suspend(t.Context(), tenant))
 		<-time.After(cached)
 		f.checkSuspended(t)
 
@@ -47,14 +47,14 @@ func TestASuspendedOrganisationCanBeginNothingAndLosesNothing(t *testing.T) {
 		if found := f.download(event.Data.DownloadLinks[0].URL); len(found["Patient"]) != 1 {
 			t.Errorf("the file that it was told of holds %v", found["Patient"])
 		}
-		if err := f.operator.Organisations.Suspend(t.Context(), tenant); !errors.Is(err, fault.Conflict) {
+		if err := f.operator.Suspensions.Suspend(t.Context(), tenant); !errors.Is(err, fault.Conflict) {
 			t.Errorf("suspending it again: %v", err)
 		}
-		if err := f.operator.Organisations.Remove(t.Context(), tenant); !errors.Is(err, fault.Conflict) {
+		if err := f.operator.Suspensions.Remove(t.Context(), tenant); !errors.Is(err, fault.Conflict) {
 			t.Errorf("removing it with all that it has: %v", err)
 		}
 
-		expect.NoError(t, f.operator.Organisations.Resume(t.Context(), tenant))
+		expect.NoError(t, f.operator.Suspensions.Resume(t.Context(), tenant))
 		<-time.After(cached)
 		if got := f.asOwner(http.MethodGet, "/bridge/org_connection/"+f.connectionID, nil); got.status != http.StatusOK {
 			t.Errorf("its key after that: %d %s", got.status, got.Error)

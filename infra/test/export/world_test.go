@@ -240,8 +240,10 @@ func (s scenario) connect(t *testing.T, doer smart.Doer, portal smart.Portal) to
 	expect.NoError(t, err)
 	set, err := portal.Exchange(t.Context(), flow.Grant{
 		Attempt: flow.Attempt{
-			Tenant: tenant, TokenEndpoint: there + "/oauth/token", Issuer: there, ClientID: sandbox.DefaultClientID,
-			Callback: callback, FHIRBase: s.fhirBase(), Scope: wideScope, Extra: profile.Extra, RepeatScope: profile.RepeatScope,
+			Tenant:     tenant,
+			Server:     flow.Server{TokenEndpoint: there + "/oauth/token", Issuer: there, FHIRBase: s.fhirBase()},
+			Client:     flow.Client{ClientID: sandbox.DefaultClientID, Callback: callback},
+			Parameters: flow.Parameters{Scope: wideScope, Extra: profile.Extra, RepeatScope: profile.RepeatScope},
 		},
 		Code: secret.New(back.Query().Get("code")), Verifier: verifier,
 	})

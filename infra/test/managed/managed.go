@@ -17,6 +17,7 @@ import (
 	"recordbridge/infra/local/template"
 	"recordbridge/shared/audit"
 	"recordbridge/shared/config/awssecret"
+	"recordbridge/shared/deliverylog"
 	"recordbridge/shared/ids"
 	"recordbridge/shared/operator"
 	"recordbridge/shared/org"
@@ -30,7 +31,7 @@ const stackName = "managed"
 
 // Stack is a service without functions.
 type Stack struct {
-	Operator *operator.Operator
+	Operator *wiring.Operator
 	Outputs  map[string]string
 	AWS      aws.Config
 	Audit    audit.Log
@@ -86,6 +87,18 @@ func (s *Stack) Control() store.Control {
 
 // Flow is the stack's table of that name.
 func (s *Stack) Flow() store.Flow { return store.Flow{DB: store.NewClient(s.AWS), Table: s.flow} }
+
+// Setup reads how far the setup of the stack's tenants has come.
+func (s *Stack) Setup() operator.Setup {
+	db := store.NewClient(s.AWS)
+	work, connections := store.Work{DB: db, Table: s.Outputs["WorkTable"]}, store.Connections{
+		DB: db, Table: s.Outputs["ConnectionTable"],
+	}
+	log := deliverylog.Log{
+		Rows: store.DeliveryLog{DB: db, Table: s.Outputs["WorkTable"]}, Subscriptions: s.Control(), Now: keyedtest.Moment,
+	}
+	return operator.NewSetup(s.Control(), connections, work, log)
+}
 
 // Tenant is one of the organisations in a mode.
 func Tenant(orgID string, mode org.Mode) org.Tenant { return org.Tenant{Mode: mode, OrgID: orgID} }

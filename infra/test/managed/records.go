@@ -26,7 +26,11 @@ func (s *Stack) Connect(tb testing.TB, tenant org.Tenant, change func(*connectio
 	db := store.NewClient(s.AWS)
 	rows := store.NewConclusions(
 		store.Flow{DB: db, Table: stackName + "-FlowTable"}, s.connections(), store.Tokens{DB: db, Table: stackName + "-TokensTable"}, s.work())
-	attempt := flow.Attempt{ID: ids.Random(), Tenant: tenant, Status: flow.Open, EndpointID: "here", CreatedAt: made, ExpiresAt: made.Add(time.Hour)}
+	attempt := flow.Attempt{
+		ID: ids.Random(), Tenant: tenant, Status: flow.Open, CreatedAt: made,
+		ExpiresAt:   made.Add(time.Hour),
+		Institution: flow.Institution{EndpointID: "here"},
+	}
 	if err := rows.BeginAttempt(tb.Context(), attempt, binding.State{Hash: attempt.ID, Tenant: tenant, AttemptID: attempt.ID, ExpiresAt: made.Add(time.Hour)}); err != nil {
 		tb.Fatal(err)
 	}

@@ -21,18 +21,24 @@ const maxAttachment = 25 << 20
 // attacher copies attachments. While one is written the next ones are read: small ones are there in their turn, larger ones are
 // not held but streamed then.
 type attacher struct {
-	run     *run
+	session *source.Session
+	state   *checkpoint.State
+	outage  *outage
+	pace    pace
 	writer  *writer
 	streams *source.Streams[checkpoint.Attachment]
 }
 
-func newAttacher(r *run, w *writer) attacher {
-	return attacher{run: r, writer: w, streams: source.NewStreams[checkpoint.Attachment](r.session)}
+func newAttacher(session *source.Session, state *checkpoint.State, down *outage, p pace, w *writer) attacher {
+	return attacher{
+		session: session, state: state, outage: down, pace: p, writer: w,
+		streams: source.NewStreams[checkpoint.Attachment](session),
+	}
 }
 
 // all copies the attachments that wait.
 func (c attacher) all(ctx context.Context) (export.Result, error) {
-	for len(c.run.state.Work.Attachments) > 0 {
+	for len(c.state.Work.Attachments) > 0 {
 		if stop, err := c.step(ctx); err != nil || stop.Stops() {
 			return stop, err
 		}
@@ -42,14 +48,13 @@ func (c attacher) all(ctx context.Context) (export.Result, error) {
 
 // step writes the first attachment as a Binary.
 func (c attacher) step(ctx context.Context) (export.Result, error) {
-	r := c.run
-	if stop := r.isDue(); stop.Stops() {
+	if stop := c.pace.isDue(); stop.Stops() {
 		return stop, nil
 	}
-	work := &r.state.Work
+	work := &c.state.Work
 	a := work.Attachments[0]
 	mark := checkpoint.MarkOf(a.Name())
-	if r.state.IsWritten(mark) {
+	if c.state.IsWritten(mark) {
 		work.Attachments = work.Attachments[1:]
 		c.streams.Drop(a)
 		return export.Result{}, nil
@@ -60,35 +65,35 @@ func (c attacher) step(ctx context.Context) (export.Result, error) {
 		return found.Stop, err
 	}
 	work.Attachments = work.Attachments[1:]
-	if found.Failed != nil && r.outage.mayPass(found.Failed) {
+	if found.Failed != nil && c.outage.mayPass(found.Failed) {
 		work.Later.Attachments = append(work.Later.Attachments, a)
-		if r.outage.recordFailure() {
+		if c.outage.recordFailure() {
 			c.streams.DropAll()
 		}
 		return export.Result{}, nil
 	}
 	work.Ended++
-	defer r.tell()
-	account := r.state.Accounts.Of("Binary")
+	defer c.pace.tell()
+	account := c.state.Accounts.Of("Binary")
 	if failed := found.Failed; failed != nil {
 		account.Miss(1, checkpoint.OutcomeOf(failed), checkpoint.NamedLoss(failed), failed.Status)
 		return export.Result{}, nil
 	}
-	r.outage.recordAnswer()
-	r.state.SetWritten(mark)
-	r.state.Accounts.Count("Binary")
+	c.outage.recordAnswer()
+	c.state.SetWritten(mark)
+	c.state.Accounts.Count("Binary")
 	account.Answer("")
 	return export.Result{}, nil
 }
 
 // readAhead starts to read the attachments behind the first, which needs no room: it can be streamed at once.
 func (c attacher) readAhead(ctx context.Context) {
-	for _, a := range c.run.state.Work.Attachments[1:] {
+	for _, a := range c.state.Work.Attachments[1:] {
 		if c.streams.Full() {
 			return
 		}
-		if !c.streams.Has(a) && !c.run.state.IsWritten(checkpoint.MarkOf(a.Name())) {
-			c.streams.Start(ctx, a, source.Wanted{}, c.run.session.Content(a.URL))
+		if !c.streams.Has(a) && !c.state.IsWritten(checkpoint.MarkOf(a.Name())) {
+			c.streams.Start(ctx, a, source.Wanted{}, c.session.Content(a.URL))
 		}
 	}
 }
@@ -110,11 +115,11 @@ func (c attacher) write(ctx context.Context, a checkpoint.Attachment) (source.Pa
 
 // stream writes the line of an attachment that is never held in memory: one that breaks in the middle is taken back.
 func (c attacher) stream(ctx context.Context, a checkpoint.Attachment) (source.Page, error) {
-	out := c.run.out
+	out := c.writer.out
 	if err := out.mark(); err != nil {
 		return source.Page{}, err
 	}
-	answer, err := c.run.session.Ask(ctx, c.run.state.Work.TakeTried(), func(ctx context.Context) (fhir.Answer, error) {
+	answer, err := c.session.Ask(ctx, c.state.Work.TakeTried(), func(ctx context.Context) (fhir.Answer, error) {
 		rate, err := c.copy(ctx, a)
 		if err == nil {
 			return fhir.Answer{Rate: rate}, nil
@@ -129,7 +134,7 @@ func (c attacher) stream(ctx context.Context, a checkpoint.Attachment) (source.P
 
 // copy writes the line of one attachment while it is read.
 func (c attacher) copy(ctx context.Context, a checkpoint.Attachment) (fhir.Rate, error) {
-	file, err := c.run.session.Attachment(ctx, a.URL, maxAttachment)
+	file, err := c.session.Attachment(ctx, a.URL, maxAttachment)
 	if err != nil {
 		return fhir.Rate{}, err
 	}
@@ -139,7 +144,7 @@ func (c attacher) copy(ctx context.Context, a checkpoint.Attachment) (fhir.Rate,
 
 // line writes a Binary with the content of an attachment, for whose media type the record's word counts first.
 func (c attacher) line(a checkpoint.Attachment, contentType string, content io.Reader) error {
-	out := c.run.out
+	out := c.writer.out
 	head := struct {
 		ResourceType string `json:"resourceType"`
 		ID           string `json:"id"`

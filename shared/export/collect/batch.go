@@ -20,9 +20,11 @@ const (
 // batches combines searches for types that patients rarely have (docs/deviations.md, "Exports"). Each counts as if it had been made
 // alone; one that fails in a batch is repeated alone.
 type batches struct {
-	run   *run
-	of    map[plan.Query]*batch
-	alone map[plan.Query]bool // have failed in a batch
+	work     *checkpoint.Work
+	learned  *checkpoint.Learned
+	pageSize int // of the server's platform
+	of       map[plan.Query]*batch
+	alone    map[plan.Query]bool // have failed in a batch
 }
 
 // batch is one request.
@@ -33,8 +35,11 @@ type batch struct {
 	found   map[plan.Query]source.Page // nil while the answer has not come
 }
 
-func newBatches(r *run) batches {
-	return batches{run: r, of: map[plan.Query]*batch{}, alone: map[plan.Query]bool{}}
+func newBatches(state *checkpoint.State, pageSize int) batches {
+	return batches{
+		work: &state.Work, learned: &state.Server.Learned, pageSize: pageSize, of: map[plan.Query]*batch{},
+		alone: map[plan.Query]bool{},
+	}
 }
 
 // has reports whether a query stands in a batch that has been asked, or whose answer has it.
@@ -42,26 +47,25 @@ func (b *batches) has(q plan.Query) bool { return b.of[q] != nil }
 
 // waits reports whether a query is to stand in a batch for which there is no control yet, but may soon be.
 func (b *batches) waits(q plan.Query) bool {
-	work, learned := &b.run.state.Work, &b.run.state.Server.Learned
-	return b.may(q) && learned.Control == nil && !slices.Contains(learned.Last, work.Queries[0].Type)
+	return b.may(q) && b.learned.Control == nil && !slices.Contains(b.learned.Last, b.work.Queries[0].Type)
 }
 
 // may reports whether a query may stand in a batch.
 func (b *batches) may(q plan.Query) bool {
-	learned := &b.run.state.Server.Learned
-	return learned.Batches && !q.IsAttaching() && !b.alone[q] && b.of[q] == nil && slices.Contains(learned.Last, q.Type)
+	isOpen := !b.alone[q] && b.of[q] == nil
+	return isOpen && b.learned.Batches && !q.IsAttaching() && slices.Contains(b.learned.Last, q.Type)
 }
 
 // begin makes a batch of the first of the queries that wait and of others after it; nil if there are too few.
 func (b *batches) begin(waiting []plan.Query, isAsked func(plan.Query) bool) *batch {
-	control := b.run.state.Server.Learned.Control
+	control := b.learned.Control
 	if control == nil || !b.may(waiting[0]) {
 		return nil
 	}
 	made := &batch{key: waiting[0], control: *control}
 	for i, q := range waiting {
 		if len(made.queries) < batchSize && b.may(q) && !isAsked(q) {
-			waiting[i] = b.run.state.Server.Learned.Sized(q, b.run.session.Profile().PageSize)
+			waiting[i] = b.learned.Sized(q, b.pageSize)
 			made.queries = append(made.queries, waiting[i])
 		}
 	}
@@ -79,7 +83,7 @@ func (b *batch) searches() []plan.Query { return append([]plan.Query{b.control.Q
 
 // receive takes the answer to a batch. What it does not bring is asked alone.
 func (b *batches) receive(of *batch, answer source.Page) {
-	learned := &b.run.state.Server.Learned
+	learned := b.learned
 	isGood := answer.Failed == nil && answer.Parts[0].IsThere && answer.Parts[0].Len == of.control.Hits
 	of.found = map[plan.Query]source.Page{}
 	for i, q := range of.queries {
@@ -115,7 +119,7 @@ func (b *batches) take(q plan.Query) (source.Page, bool) {
 
 // control remembers a search that has ended with its first page, if its page is the smallest so far.
 func (b *batches) note(q plan.Query, found source.Page) {
-	learned := &b.run.state.Server.Learned
+	learned := b.learned
 	isFit := found.Next == "" && !found.NextLost && found.Unusable == 0 && found.Len > 0 && found.Len <= maxControlHits && found.Bytes <= maxControlBytes
 	if isFit && q.Type != "" && !q.IsDefinition() && !q.IsAttaching() && (learned.Control == nil || found.Len < learned.Control.Hits) {
 		learned.Control = &checkpoint.Control{Query: q, Hits: found.Len}

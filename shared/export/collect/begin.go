@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"recordbridge/shared/export"
+	"recordbridge/shared/export/checkpoint"
 	"recordbridge/shared/export/known"
 	"recordbridge/shared/export/plan"
 	"recordbridge/shared/export/source"
@@ -16,18 +17,21 @@ import (
 
 // beginner makes the first stage.
 type beginner struct {
-	run    *run
-	writer *writer
+	task    export.Task
+	session *source.Session
+	state   *checkpoint.State
+	record  *record
+	memory  *memory
+	writer  *writer
 }
 
 // all reads the Patient, which decides whether there is anything to export, and makes the plan, unless a run before has.
 func (b beginner) all(ctx context.Context) (export.Result, error) {
-	r := b.run
-	if r.state.Server.Planned {
+	if b.state.Server.Planned {
 		return export.Result{}, nil
 	}
-	tried := r.state.Work.TakeTried() // of one of both
-	r.session.Statement(ctx, tried)
+	tried := b.state.Work.TakeTried() // of one of both
+	b.session.Statement(ctx, tried)
 	patient, stop, err := b.readPatient(ctx, tried)
 	if err != nil || stop.Stops() {
 		return stop, err
@@ -37,13 +41,13 @@ func (b beginner) all(ctx context.Context) (export.Result, error) {
 		return stop, err
 	}
 	facts := plan.Facts{
-		Capability: capability, Granted: r.session.Tokens().Scope, Profile: r.session.Profile(), PatientID: r.patient,
-		Types: r.task.Options.Types, Since: r.task.Options.Since,
+		Capability: capability, Granted: b.session.Tokens().Scope, Profile: b.session.Profile(), PatientID: b.record.patient,
+		Types: b.task.Options.Types, Since: b.task.Options.Since,
 	}
-	r.server = r.server.Of(known.ReleaseOf(capability.Software, capability.Release, capability.Date))
-	facts.Attaches, _ = r.server.AttachesProvenance(r.known.now())
+	b.memory.server = b.memory.server.Of(known.ReleaseOf(capability.Software, capability.Release, capability.Date))
+	facts.Attaches, _ = b.memory.server.AttachesProvenance(b.memory.now())
 	planned := plan.Build(facts)
-	server, accounts := &r.state.Server, &r.state.Accounts
+	server, accounts := &b.state.Server, &b.state.Accounts
 	server.Version, server.ByURL = capability.FHIRVersion, planned.Definitions
 	server.Listed, server.Learned.ByID = len(capability.Resources) > 0, planned.ByID
 	b.begin(facts, planned.Queries)
@@ -54,7 +58,7 @@ func (b beginner) all(ctx context.Context) (export.Result, error) {
 		}
 	}
 	for _, denied := range planned.Denied {
-		accounts.Of(denied).Fail(export.OutcomeDenied, r.session.Withheld(denied, fhir.Search), 0)
+		accounts.Of(denied).Fail(export.OutcomeDenied, b.session.Withheld(denied, fhir.Search), 0)
 	}
 	b.writer.refers.knownAs(patient)
 	server.Planned = true
@@ -63,39 +67,40 @@ func (b beginner) all(ctx context.Context) (export.Result, error) {
 
 // begin orders the searches by what is known of the server.
 func (b beginner) begin(facts plan.Facts, queries []plan.Query) {
-	r, learned, capability := b.run, &b.run.state.Server.Learned, facts.Capability
-	learned.Release = r.server.Release
-	learned.PageSize, learned.MaxSize = r.server.PageSize(r.known.now())
-	learned.Batches = capability.Batches && len(r.session.Profile().Query) == 0 && r.server.Batches(r.known.now())
+	learned, capability := &b.state.Server.Learned, facts.Capability
+	learned.Release = b.memory.server.Release
+	learned.PageSize, learned.MaxSize = b.memory.server.PageSize(b.memory.now())
+	learned.Batches = capability.Batches && len(b.session.Profile().Query) == 0 && b.memory.server.Batches(b.memory.now())
 	answered, trials := b.unlisted(facts)
-	r.state.Work.Queries, learned.Last = r.last(slices.Concat(queries, answered), learned.Batches)
-	r.state.Work.Queries = append(r.state.Work.Queries, trials...)
-	_, isKnown := r.server.AttachesProvenance(r.known.now())
-	learned.MayAttach = !r.known.isNone() && !isKnown && plan.MayAttach(facts)
+	b.state.Work.Queries, learned.Last = b.memory.last(slices.Concat(queries, answered), learned.Batches)
+	b.state.Work.Queries = append(b.state.Work.Queries, trials...)
+	_, isKnown := b.memory.server.AttachesProvenance(b.memory.now())
+	learned.MayAttach = !b.memory.isNone() && !isKnown && plan.MayAttach(facts)
 }
 
 // capability reads what the server says it can do. One that is not sent for long is as good as none: everything is asked then.
 func (b beginner) capability(ctx context.Context) (fhir.Capability, export.Result, error) {
-	r := b.run
-	capability, answer, err := r.session.Capability(ctx)
+	capability, answer, err := b.session.Capability(ctx)
 	failed := answer.Failed
 	switch {
 	case err != nil || answer.Stop.Stops():
 		return fhir.Capability{}, answer.Stop, err
 	case failed == nil:
 		return capability, export.Result{}, nil
-	case isPassing(failed.Class) && r.task.CanFailAgain():
+	case isPassing(failed.Class) && b.task.CanFailAgain():
 		return fhir.Capability{}, b.failure(fault.StepMetadata, failed, export.SuppressedPleaseContact), nil
 	}
 	return fhir.Capability{}, export.Result{}, nil
 }
 
 func (b beginner) readPatient(ctx context.Context, tried int) (fhir.Resource, export.Result, error) {
-	r := b.run
-	if !fhir.ValidID(r.patient) { // the token answer named no patient
-		return fhir.Resource{}, export.Result{Kind: export.Fatal, Reason: export.ResourcePatientFailure, Cause: r.session.Spot(fault.StepIdentity, "no_patient").Failed(errNoPatient)}, nil
+	if !fhir.ValidID(b.record.patient) { // the token answer named no patient
+		return fhir.Resource{}, export.Result{
+			Kind: export.Fatal, Reason: export.ResourcePatientFailure,
+			Cause: b.session.Spot(fault.StepIdentity, "no_patient").Failed(errNoPatient),
+		}, nil
 	}
-	found, err := r.session.Read("Patient", r.patient)(ctx, source.Wanted{Tried: tried, Limit: fhir.MaxPage})
+	found, err := b.session.Read("Patient", b.record.patient)(ctx, source.Wanted{Tried: tried, Limit: fhir.MaxPage})
 	if err == nil && found.Failed != nil && isRefusal(found.Failed.Class) {
 		found, err = b.findPatient(ctx, found)
 	}
@@ -114,8 +119,9 @@ func (b beginner) readPatient(ctx context.Context, tried int) (fhir.Resource, ex
 // findPatient searches for the Patient where reading it was refused: some servers do no more than that (docs/deviations.md,
 // "Exports"). What reading has come to stands when it is not found; an answer that cannot be read is another matter.
 func (b beginner) findPatient(ctx context.Context, unread source.Page) (source.Page, error) {
-	r := b.run
-	search := r.session.Search(plan.Query{Type: "Patient", Params: url.Values{"_id": {r.patient}}.Encode()}, r.base)
+	search := b.session.Search(
+		plan.Query{Type: "Patient", Params: url.Values{"_id": {b.record.patient}}.Encode()}, b.record.base,
+	)
 	found, err := search(ctx, source.Wanted{Limit: fhir.MaxPage})
 	switch {
 	case err != nil || found.Stop.Stops():
@@ -126,7 +132,7 @@ func (b beginner) findPatient(ctx context.Context, unread source.Page) (source.P
 		return found, nil
 	}
 	for one := range found.All() {
-		if one.Type == "Patient" && one.ID == r.patient {
+		if one.Type == "Patient" && one.ID == b.record.patient {
 			return source.Page{Bundle: one.Alone()}, nil
 		}
 	}
@@ -151,7 +157,7 @@ var errNoPatient = errors.New("the portal has not said whose record it is")
 
 // failure is what a failed request means that the task cannot do without.
 func (b beginner) failure(step fault.Step, failed *fhir.RequestError, reason export.Reason) export.Result {
-	because := b.run.session.Spot(step, "").Failed(failed)
+	because := b.session.Spot(step, "").Failed(failed)
 	switch {
 	case isPassing(failed.Class):
 		return export.Result{Kind: export.Retryable, Reason: reason, Wait: failed.RetryAfter, Cause: because}

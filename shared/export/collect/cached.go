@@ -33,61 +33,64 @@ var (
 // cached is the one stage of a record that is not asked for, but cached: all of it is the connection's own. Where it comes from
 // has no address, and nothing that it refers to is read.
 type cached struct {
-	run    *run
-	writer *writer
-	cache  Cache
+	task    export.Task
+	held    tokens.Records
+	state   *checkpoint.State
+	pace    pace
+	writer  *writer
+	cache   Cache
+	outcome []export.TypeOutcome // of an export without a single resource
 }
 
 // all writes the chunks that are left.
-func (c cached) all(ctx context.Context) (export.Result, error) {
-	r := c.run
-	chunks, ok := r.held.Held(r.task.Options.Fixture)
+func (c *cached) all(ctx context.Context) (export.Result, error) {
+	chunks, ok := c.held.Held(c.task.Options.Fixture)
 	if !ok {
 		return export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: errNoFixture}, nil
 	}
-	at := &r.state.Work.Cached
-	if at.Batch != r.held.Batch { // a first run, or the patient has authorised again meanwhile: what is written stays written once
+	at := &c.state.Work.Cached
+	// In a first run, or after the patient has authorized again; resources that are written are not written again.
+	if at.Batch != c.held.Batch {
 		c.begin(chunks)
 	}
 	if chunks == 0 {
 		return c.none(), nil
 	}
 	for at.Left > 0 {
-		if stop := r.isDue(); stop.Stops() {
+		if stop := c.pace.isDue(); stop.Stops() {
 			return stop, nil
 		}
 		if err := c.write(ctx, chunks-at.Left); err != nil {
 			return export.Result{}, err
 		}
 		at.Left--
-		r.state.Work.Ended++
-		r.tell()
+		c.state.Work.Ended++
+		c.pace.tell()
 	}
 	return export.Result{}, nil
 }
 
 // begin accounts for what is not in the cache, and for the types that are wanted, of which there may be none.
-func (c cached) begin(chunks int) {
-	state := c.run.state
-	state.Work.Cached = checkpoint.Cached{Batch: c.run.held.Batch, Left: chunks}
+func (c *cached) begin(chunks int) {
+	state := c.state
+	state.Work.Cached = checkpoint.Cached{Batch: c.held.Batch, Left: chunks}
 	state.Server.Version = cachedVersion
-	for _, resourceType := range c.run.task.Options.Types {
+	for _, resourceType := range c.task.Options.Types {
 		state.Accounts.Of(resourceType)
 	}
-	if c.run.task.Options.Fixture != "" {
+	if c.task.Options.Fixture != "" {
 		return // it is whole, whatever the facility has lost
 	}
 	account := state.Accounts.Of("DocumentReference")
 	*account = checkpoint.Account{Type: account.Type}
-	for reason, count := range c.run.held.Lost {
+	for reason, count := range c.held.Lost {
 		account.Miss(count, export.OutcomeFailed, export.LossReason(reason), 0)
 	}
 }
 
 // write writes the resources of a chunk. One that is no FHIR was never written by us.
-func (c cached) write(ctx context.Context, chunk int) error {
-	r := c.run
-	resources, err := c.cache.Read(ctx, r.task.Tenant, r.task.ConnectionID, *r.held, r.task.Options.Fixture, chunk)
+func (c *cached) write(ctx context.Context, chunk int) error {
+	resources, err := c.cache.Read(ctx, c.task.Tenant, c.task.ConnectionID, c.held, c.task.Options.Fixture, chunk)
 	if err != nil {
 		return fmt.Errorf("read cached records: %w", err)
 	}
@@ -104,9 +107,9 @@ func (c cached) write(ctx context.Context, chunk int) error {
 }
 
 // none is what an export without a single resource comes to: that there are no documents is said only where none was lost.
-func (c cached) none() export.Result {
-	c.run.task.Outcome = c.run.state.Accounts.Outcome()
-	lost := c.run.state.Accounts.Of("DocumentReference").Reason
+func (c *cached) none() export.Result {
+	c.outcome = c.state.Accounts.Outcome()
+	lost := c.state.Accounts.Of("DocumentReference").Reason
 	if lost == "" {
 		return export.Result{Kind: export.Fatal, Reason: export.TEFCANoDocumentsFound, Cause: errNoDocuments}
 	}

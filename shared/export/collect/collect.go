@@ -45,18 +45,16 @@ type End struct {
 // run is what the parts of one run share.
 type run struct {
 	files    export.Files
-	known    memory
+	memory   *memory
 	task     export.Task
 	session  *source.Session
-	patient  string          // id at the server
 	held     *tokens.Records // of a cached record; nil where a server is asked
 	state    *checkpoint.State
-	base     fhir.Base      // with what was learned of the server's own address
+	record   *record
 	out      *segmentWriter // nil between segments
 	schedule schedule
 	outage   *outage
 	report   func(webhook.Progress)
-	server   known.Server // as it was known when the export began; zero in later runs
 }
 
 // Run collects from the task's checkpoint on, until the record is done or something ends the run, at the latest shortly before
@@ -70,7 +68,7 @@ func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time
 	set := session.Tokens()
 	task.Scope = export.Scope{Asked: set.AskedScope, Granted: set.Scope} // also of an export that fails
 	r := &run{
-		files: c.Files, known: memory{rows: c.Known, endpoint: session.Profile().Endpoint, now: c.Now},
+		files: c.Files, memory: &memory{rows: c.Known, endpoint: session.Profile().Endpoint, now: c.Now},
 		task: task, session: session, schedule: times, report: report,
 	}
 	if stop, err = r.open(ctx); err != nil || stop.Stops() {
@@ -113,13 +111,13 @@ func (r *run) lost() error {
 // open loads the checkpoint and begins a segment.
 func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 	set := r.session.Tokens()
-	r.patient = set.PatientID.Reveal()
+	r.record = &record{patient: set.PatientID.Reveal()}
 	if !r.session.Allows("Patient", fhir.Read) {
 		withheld := r.session.Spot(fault.StepPatient, string(r.session.Withheld("Patient", fhir.Read)))
 		return export.Result{Kind: export.Fatal, Reason: export.ScopePatientMissing, Cause: withheld.Failed(errNoScope)}, nil
 	}
 	if r.held = set.Records; r.held == nil {
-		r.base, err = fhir.ParseBase(set.FHIRBase)
+		r.record.base, err = fhir.ParseBase(set.FHIRBase)
 	}
 	if r.held == nil && r.task.Options.Fixture != "" {
 		err = errNoFixture // beside a server's record there are none
@@ -134,8 +132,12 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 	if r.session.Profile().OnceNext { // the next link has been used: the query begins again, what is written stays written once
 		r.state.Work.Restart()
 	}
-	r.base = r.base.Knowing(r.state.Server.Own)
-	r.expect(ctx)
+	r.record.base = r.record.base.Knowing(r.state.Server.Own)
+	begin, limit := r.state.Server.Learned.Begins(), r.state.Server.Learned.InFlight
+	if r.task.Checkpoint == "" && r.held == nil {
+		begin, limit = r.memory.expect(ctx)
+	}
+	r.session.Expect(begin, limit)
 	r.session.GiveUpBy(r.task.Began().Add(lastRounds))
 	if r.state.Work.OneByOne {
 		r.session.OneByOne()
@@ -161,15 +163,16 @@ func (r *run) toTheEnd(ctx context.Context, with Collector) (End, error) {
 		return End{Result: export.Result{Kind: export.Yield, Wait: wait, Cause: because}, Task: r.task}, nil
 	}
 	if reason, isLost := r.state.Accounts.Lost(); isLost {
-		r.task.Outcome = delivery{run: r}.outcome()
+		r.task.Outcome = r.delivery().outcome()
 		return End{Result: export.Result{Kind: export.Fatal, Reason: reason, Cause: r.lost()}, Task: r.task}, nil
 	}
 	if err = r.closeSegment(ctx); err != nil {
 		return End{}, err
 	}
-	end, err := delivery{run: r}.all(ctx)
-	if err == nil && !end.Result.Stops() {
-		r.remember(ctx)
+	end, err := r.delivery().all(ctx)
+	if err == nil && !end.Result.Stops() && r.held == nil {
+		r.state.Server.Learned.Bore(r.session.Load())
+		r.memory.remember(ctx, r.state, r.task.Options)
 	}
 	return end, err
 }
@@ -179,11 +182,19 @@ func (r *run) toTheEnd(ctx context.Context, with Collector) (End, error) {
 func (r *run) collect(ctx context.Context, with Collector) (export.Result, error) {
 	ctx, leave := r.schedule.untilPause(ctx)
 	defer leave()
-	w := newWriter(r, with.AddMetaSource)
+	w := newWriter(r.session, r.state, r.record, r.task.Options, r.out, with.AddMetaSource)
 	if r.held != nil {
-		return cached{run: r, writer: w, cache: with.Cache}.all(ctx)
+		stage := &cached{task: r.task, held: *r.held, state: r.state, pace: r.pace(), writer: w, cache: with.Cache}
+		stop, err := stage.all(ctx)
+		if stage.outcome != nil {
+			r.task.Outcome = stage.outcome
+		}
+		return stop, err
 	}
-	first, searches, follows, attachments := beginner{run: r, writer: w}, newSearcher(r, w), newFollower(r, w), newAttacher(r, w)
+	first := beginner{task: r.task, session: r.session, state: r.state, record: r.record, memory: r.memory, writer: w}
+	searches := newSearcher(r.session, r.state, r.record, r.outage, r.pace(), w)
+	follows := newFollower(r.session, r.state, r.record, r.outage, r.pace(), w)
+	attachments := newAttacher(r.session, r.state, r.outage, r.pace(), w)
 	defer searches.streams.Close()
 	defer follows.streams.Close()
 	defer attachments.streams.Close()
@@ -209,22 +220,13 @@ func (r *run) at(step fault.Step, stop export.Result) export.Result {
 	return stop
 }
 
-// tell reports how far the run is.
-func (r *run) tell() {
-	var bytes int64
-	if r.out != nil {
-		bytes = r.out.made.Bytes
-	}
-	r.report(r.state.Progress(bytes))
+// pace returns the pace of the run with its present segment.
+func (r *run) pace() pace {
+	return pace{schedule: r.schedule, session: r.session, state: r.state, out: r.out, report: r.report}
 }
 
-// isDue asks for an end when the deadline is near, and to save what there is when that was a while ago.
-// A server that was given up is asked for nothing, so the rest takes no time; a next run would ask it once more.
-func (r *run) isDue() export.Result {
-	if r.session.GivenUp() {
-		return export.Result{}
-	}
-	return r.schedule.check(r.state.Work.Pages == 0)
+func (r *run) delivery() delivery {
+	return delivery{files: r.files, task: r.task, session: r.session, state: r.state, pace: r.pace()}
 }
 
 // keepDemand has the next run wait for as long as the server has demanded of this one, since the next does not know

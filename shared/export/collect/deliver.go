@@ -11,21 +11,27 @@ import (
 	"recordbridge/shared/export/checkpoint"
 	"recordbridge/shared/export/format"
 	"recordbridge/shared/export/plan"
+	"recordbridge/shared/export/source"
 	"recordbridge/shared/fhir"
 	"recordbridge/shared/webhook"
 )
 
-// delivery makes the files of a run whose segments have the whole record.
-type delivery struct{ run *run }
+// delivery makes the files of a task whose segments have the whole record.
+type delivery struct {
+	files   export.Files
+	task    export.Task
+	session *source.Session
+	state   *checkpoint.State
+	pace    pace
+}
 
 // all makes the files.
 func (d delivery) all(ctx context.Context) (End, error) {
-	r := d.run
 	if stop, err := d.render(ctx); err != nil || stop.Stops() {
-		return End{Result: stop, Task: r.task}, err
+		return End{Result: stop, Task: d.task}, err
 	}
-	task, set := r.task, r.session.Tokens()
-	task.Stats, task.Outcome, task.Progress = r.state.Accounts.Stats(), d.outcome(), r.state.Progress(0)
+	task, set := d.task, d.session.Tokens()
+	task.Stats, task.Outcome, task.Progress = d.state.Accounts.Stats(), d.outcome(), d.state.Progress(0)
 	task.Scope = export.Scope{Asked: set.AskedScope, Granted: set.Scope}
 	for _, f := range task.Options.Chosen() {
 		file, err := d.file(ctx, task, f)
@@ -34,18 +40,18 @@ func (d delivery) all(ctx context.Context) (End, error) {
 		}
 		task.Files = append(task.Files, file)
 	}
-	return End{Task: task, Replaced: r.state.Replaced(task.Files)}, nil
+	return End{Task: task, Replaced: d.state.Replaced(task.Files)}, nil
 }
 
 // render makes what is missing of the other formats that were asked for.
 func (d delivery) render(ctx context.Context) (export.Result, error) {
-	for _, f := range d.run.task.Options.Chosen() {
+	for _, f := range d.task.Options.Chosen() {
 		if f != export.Gzipped && f != export.OneBundle {
 			continue
 		}
-		made := d.run.state.Output.Rendering(f)
-		for len(made.Parts) < len(d.run.state.Output.Segments) {
-			if stop := d.run.isDue(); stop.Stops() {
+		made := d.state.Output.Rendering(f)
+		for len(made.Parts) < len(d.state.Output.Segments) {
+			if stop := d.pace.isDue(); stop.Stops() {
 				return stop, nil
 			}
 			if err := d.renderPart(ctx, made); err != nil {
@@ -59,13 +65,15 @@ func (d delivery) render(ctx context.Context) (export.Result, error) {
 // renderPart makes the part of the first segment that has none. Parts of the same segment have the same bytes, whoever
 // makes them, so that they need no names of their own.
 func (d delivery) renderPart(ctx context.Context, made *checkpoint.Rendering) error {
-	at, segments := len(made.Parts), d.run.state.Output.Segments
-	body, err := d.run.files.Open(ctx, segments[at].Key)
+	at, segments := len(made.Parts), d.state.Output.Segments
+	body, err := d.files.Open(ctx, segments[at].Key)
 	if err != nil {
 		return fmt.Errorf("open segment: %w", err)
 	}
 	defer func() { _ = body.Close() }()
-	out, err := newSegment(ctx, d.run.files, export.PartKey(segments[at].Key, made.Format), d.contentType(made.Format), made.Digest)
+	out, err := newSegment(
+		ctx, d.files, export.PartKey(segments[at].Key, made.Format), d.contentType(made.Format), made.Digest,
+	)
 	if err != nil {
 		return err
 	}
@@ -85,28 +93,28 @@ func (d delivery) convert(dst io.Writer, src io.Reader, f export.Format, part fo
 	if f == export.Gzipped {
 		return format.Gzip(dst, src)
 	}
-	return format.Bundle(dst, src, d.run.session.Tokens().FHIRBase, part)
+	return format.Bundle(dst, src, d.session.Tokens().FHIRBase, part)
 }
 
 // outcome lists how far every type came that was asked for or found, in the order of the plan, and then the other types of the
 // patient compartment, so that what was not asked for is told as well.
 func (d delivery) outcome() []export.TypeOutcome {
-	list := d.run.state.Accounts.Outcome()
-	if d.run.held != nil { // there is nothing that was not asked for
+	list := d.state.Accounts.Outcome()
+	if d.session.Tokens().Records != nil { // there is nothing that was not asked for
 		return list
 	}
 	told := map[string]bool{"Patient": true}
 	for _, o := range list {
 		told[o.Type] = true
 	}
-	for _, resourceType := range slices.Concat(plan.Compartment(d.run.state.Server.Version), d.run.task.Options.Types) {
-		if told[resourceType] || !d.run.task.Options.Wants(resourceType) || !plan.Searched(resourceType) {
+	for _, resourceType := range slices.Concat(plan.Compartment(d.state.Server.Version), d.task.Options.Types) {
+		if told[resourceType] || !d.task.Options.Wants(resourceType) || !plan.Searched(resourceType) {
 			continue
 		}
 		told[resourceType] = true
 		unasked := export.TypeOutcome{Type: resourceType, Result: export.OutcomeUnsupported, Reason: export.LossUnsupported}
-		if !d.run.state.Server.Listed && !d.run.session.Allows(resourceType, fhir.Search) {
-			unasked.Result, unasked.Reason = export.OutcomeDenied, d.run.session.Withheld(resourceType, fhir.Search)
+		if !d.state.Server.Listed && !d.session.Allows(resourceType, fhir.Search) {
+			unasked.Result, unasked.Reason = export.OutcomeDenied, d.session.Withheld(resourceType, fhir.Search)
 		}
 		list = append(list, unasked)
 	}
@@ -117,12 +125,12 @@ func (d delivery) outcome() []export.TypeOutcome {
 func (d delivery) file(ctx context.Context, task export.Task, f export.Format) (export.File, error) {
 	switch f {
 	case export.JSONLines:
-		return d.assemble(ctx, f, d.run.state.Output.Segments, d.run.state.Output.Digest)
+		return d.assemble(ctx, f, d.state.Output.Segments, d.state.Output.Digest)
 	case export.Report:
 		return d.writeReport(ctx, task)
 	case export.Gzipped, export.OneBundle:
 	}
-	made := d.run.state.Output.Rendering(f)
+	made := d.state.Output.Rendering(f)
 	return d.assemble(ctx, f, made.Parts, made.Digest)
 }
 
@@ -142,19 +150,19 @@ func (d delivery) assemble(ctx context.Context, f export.Format, parts []checkpo
 		file.Key = keys[0]
 		return file, nil
 	}
-	file.Key = d.run.task.FileKey(f)
-	if err := d.run.files.Compose(ctx, file.Key, file.ContentType, keys); err != nil {
+	file.Key = d.task.FileKey(f)
+	if err := d.files.Compose(ctx, file.Key, file.ContentType, keys); err != nil {
 		return export.File{}, fmt.Errorf("compose file: %w", err)
 	}
 	return file, nil
 }
 
 func (d delivery) describe(f export.Format) export.File {
-	return export.File{Format: f, ContentType: d.contentType(f), Name: d.run.task.ID + f.Suffix()}
+	return export.File{Format: f, ContentType: d.contentType(f), Name: d.task.ID + f.Suffix()}
 }
 
 func (d delivery) contentType(f export.Format) string {
-	return f.ContentType(d.run.state.Server.Version)
+	return f.ContentType(d.state.Server.Version)
 }
 
 // report is the content of the file with the outcome.
@@ -173,7 +181,7 @@ type report struct {
 // writeReport writes the file with the outcome of a task whose other files are there.
 func (d delivery) writeReport(ctx context.Context, task export.Task) (export.File, error) {
 	body, err := json.Marshal(report{
-		TaskID: task.ID, OrgConnectionID: task.ConnectionID, FHIRVersion: d.run.state.Server.Version, Scope: task.Scope,
+		TaskID: task.ID, OrgConnectionID: task.ConnectionID, FHIRVersion: d.state.Server.Version, Scope: task.Scope,
 		Options: task.Options, Stats: task.Stats, Outcome: task.Outcome, Files: task.Summaries(),
 		Shortfall: task.Shortfall(),
 	})
@@ -181,7 +189,7 @@ func (d delivery) writeReport(ctx context.Context, task export.Task) (export.Fil
 		return export.File{}, fmt.Errorf("encode outcome: %w", err)
 	}
 	file := d.describe(export.Report)
-	out, err := newSegment(ctx, d.run.files, task.FileKey(export.Report), file.ContentType, nil)
+	out, err := newSegment(ctx, d.files, task.FileKey(export.Report), file.ContentType, nil)
 	if err != nil {
 		return export.File{}, err
 	}

@@ -15,19 +15,28 @@ const lookAhead = 200
 
 // follower reads what the record refers to.
 type follower struct {
-	run     *run
+	session *source.Session
+	state   *checkpoint.State
+	record  *record
+	outage  *outage
+	pace    pace
 	writer  *writer
 	streams *source.Streams[checkpoint.Reference] // a list has that of its first member
 	lists   lists
 }
 
-func newFollower(r *run, w *writer) *follower {
-	return &follower{run: r, writer: w, streams: source.NewStreams[checkpoint.Reference](r.session), lists: newLists(r)}
+func newFollower(
+	session *source.Session, state *checkpoint.State, of *record, down *outage, p pace, w *writer,
+) *follower {
+	return &follower{
+		session: session, state: state, record: of, outage: down, pace: p, writer: w,
+		streams: source.NewStreams[checkpoint.Reference](session), lists: newLists(&state.Server.Learned),
+	}
 }
 
 // all reads what waits to be read, Binary resources last, since they may be large.
 func (f *follower) all(ctx context.Context) (export.Result, error) {
-	work := &f.run.state.Work
+	work := &f.state.Work
 	for len(work.Refs) > 0 || len(work.Binaries) > 0 {
 		todo := &work.Refs
 		if len(*todo) == 0 {
@@ -42,11 +51,11 @@ func (f *follower) all(ctx context.Context) (export.Result, error) {
 
 // step writes the first resource of todo, unless it is there already, while the next ones are read.
 func (f *follower) step(ctx context.Context, todo *[]checkpoint.Reference) (export.Result, error) {
-	if stop := f.run.isDue(); stop.Stops() {
+	if stop := f.pace.isDue(); stop.Stops() {
 		return stop, nil
 	}
 	r := (*todo)[0]
-	if f.run.state.IsWritten(checkpoint.MarkOf(r.Name())) { // meanwhile
+	if f.state.IsWritten(checkpoint.MarkOf(r.Name())) { // meanwhile
 		*todo = (*todo)[1:]
 		f.forget(r)
 		return export.Result{}, nil
@@ -91,22 +100,22 @@ func (f *follower) forget(r checkpoint.Reference) {
 
 // end writes what was read of a reference, or records why it could not be read.
 func (f *follower) end(r checkpoint.Reference, found source.Page) error {
-	if found.Failed != nil && f.run.outage.mayPass(found.Failed) && !isFile(r, found.Failed) {
-		f.run.state.Work.Later.Refs = append(f.run.state.Work.Later.Refs, r)
-		if f.run.outage.recordFailure() {
+	if found.Failed != nil && f.outage.mayPass(found.Failed) && !isFile(r, found.Failed) {
+		f.state.Work.Later.Refs = append(f.state.Work.Later.Refs, r)
+		if f.outage.recordFailure() {
 			f.streams.DropAll()
-			f.lists = newLists(f.run)
+			f.lists = newLists(&f.state.Server.Learned)
 		}
 		return nil
 	}
-	f.run.state.Work.Ended++
-	defer f.run.tell()
+	f.state.Work.Ended++
+	defer f.pace.tell()
 	if found.Failed != nil {
 		f.unread(r, found.Failed)
 		return nil
 	}
-	f.run.outage.recordAnswer()
-	f.run.state.Accounts.Of(r.Type).Answer("")
+	f.outage.recordAnswer()
+	f.state.Accounts.Of(r.Type).Answer("")
 	for resource := range found.All() {
 		if err := f.writer.write(resource, r.Round); err != nil {
 			return err
@@ -118,7 +127,7 @@ func (f *follower) end(r checkpoint.Reference, found source.Page) error {
 // readAhead starts to read the first references that are not there yet, several of a type with one search where the server
 // takes that.
 func (f *follower) readAhead(ctx context.Context) {
-	work := &f.run.state.Work
+	work := &f.state.Work
 	left := lookAhead
 	for _, waiting := range [...][]checkpoint.Reference{work.Refs, work.Binaries} {
 		waiting = waiting[:min(left, len(waiting))]
@@ -133,17 +142,17 @@ func (f *follower) readAhead(ctx context.Context) {
 			}
 			wanted := source.Wanted{Tried: work.TakeTried()} // that of the first that is asked for
 			if refs := f.lists.begin(waiting[i:], f.isAsked); refs != nil {
-				f.streams.Start(ctx, r, wanted, f.run.session.List(r.Type, idsOf(refs), f.run.base))
+				f.streams.Start(ctx, r, wanted, f.session.List(r.Type, idsOf(refs), f.record.base))
 				continue
 			}
-			f.streams.Start(ctx, r, wanted, f.run.session.Read(r.Type, r.ID))
+			f.streams.Start(ctx, r, wanted, f.session.Read(r.Type, r.ID))
 		}
 	}
 }
 
 // isAsked reports whether nothing more has to be asked for a reference.
 func (f *follower) isAsked(r checkpoint.Reference) bool {
-	return f.streams.Has(r) || f.lists.of[r] != nil || f.run.state.IsWritten(checkpoint.MarkOf(r.Name()))
+	return f.streams.Has(r) || f.lists.of[r] != nil || f.state.IsWritten(checkpoint.MarkOf(r.Name()))
 }
 
 // isFile reports whether a Binary that could not be read is none in JSON.
@@ -153,14 +162,16 @@ func isFile(r checkpoint.Reference, failed *fhir.RequestError) bool {
 
 // unread records a reference that could not be read. A Binary that is no JSON is read as an attachment.
 func (f *follower) unread(r checkpoint.Reference, failed *fhir.RequestError) {
-	state := f.run.state
+	state := f.state
 	if isFile(r, failed) {
-		state.Work.Attachments = append(state.Work.Attachments, checkpoint.Attachment{URL: f.run.base.Join(r.Type, r.ID), ID: r.ID})
+		state.Work.Attachments = append(
+			state.Work.Attachments, checkpoint.Attachment{URL: f.record.base.Join(r.Type, r.ID), ID: r.ID},
+		)
 		return
 	}
 	reason := checkpoint.NamedLoss(failed)
-	if reason == export.LossRefused && !f.run.session.Allows(r.Type, fhir.Read) {
-		reason = f.run.session.Withheld(r.Type, fhir.Read)
+	if reason == export.LossRefused && !f.session.Allows(r.Type, fhir.Read) {
+		reason = f.session.Withheld(r.Type, fhir.Read)
 	}
 	state.Accounts.Of(r.Type).Miss(1, checkpoint.OutcomeOf(failed), reason, failed.Status)
 }

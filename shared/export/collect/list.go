@@ -21,10 +21,10 @@ const (
 // as if it had been read, and nothing else of its answer does: what it leaves out is read by itself, and a server that answers
 // with what was not asked for is not asked so again.
 type lists struct {
-	run   *run
-	of    map[checkpoint.Reference]*list // by member
-	open  int
-	alone map[checkpoint.Reference]bool // left out by a list that may have had room for them, or not
+	learned *checkpoint.Learned
+	of      map[checkpoint.Reference]*list // by member
+	open    int
+	alone   map[checkpoint.Reference]bool // left out by a list that may have had room for them, or not
 }
 
 // list is one such search.
@@ -34,8 +34,8 @@ type list struct {
 	found map[string]fhir.Bundle // by id; nil while the answer has not come
 }
 
-func newLists(r *run) lists {
-	return lists{run: r, of: map[checkpoint.Reference]*list{}, alone: map[checkpoint.Reference]bool{}}
+func newLists(learned *checkpoint.Learned) lists {
+	return lists{learned: learned, of: map[checkpoint.Reference]*list{}, alone: map[checkpoint.Reference]bool{}}
 }
 
 func idsOf(refs []checkpoint.Reference) []string {
@@ -49,7 +49,7 @@ func idsOf(refs []checkpoint.Reference) []string {
 // begin opens a list for the first of the references that wait, and for others of its type that nothing is asked for yet. It
 // returns nil where there is to be none.
 func (l *lists) begin(waiting []checkpoint.Reference, isAsked func(checkpoint.Reference) bool) []checkpoint.Reference {
-	first, learned := waiting[0], &l.run.state.Server.Learned
+	first, learned := waiting[0], l.learned
 	if l.open >= maxLists || l.isAlone(first) || !slices.Contains(learned.ByID, first.Type) {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (l *lists) isAlone(r checkpoint.Reference) bool {
 
 // receive takes the answer. References that it does not bring are read alone.
 func (l *lists) receive(list *list, answer source.Page) {
-	resourceType, learned := list.refs[0].Type, &l.run.state.Server.Learned
+	resourceType, learned := list.refs[0].Type, l.learned
 	list.found = map[string]fhir.Bundle{}
 	switch {
 	case answer.Failed != nil:
@@ -147,7 +147,7 @@ func (l *lists) remove(r checkpoint.Reference) (isOver bool) {
 // for it, is not asked for lists of its type again.
 func (l *lists) readAlone(r checkpoint.Reference, found source.Page) {
 	if l.alone[r] && found.Failed == nil {
-		l.run.state.Server.Learned.IgnoresIDs(r.Type)
+		l.learned.IgnoresIDs(r.Type)
 	}
 	delete(l.alone, r)
 }

@@ -13,7 +13,7 @@ import (
 // attach plans to try _revinclude of Provenance, which the server's statement does not list: by repeating the search that has
 // found the fewest resources. It reports whether there is such a search, once all others have ended.
 func (s *searcher) attach() bool {
-	state := s.run.state
+	state := s.state
 	if !state.Server.Learned.MayAttach || state.Work.Later.Any() || state.Full() {
 		return false
 	}
@@ -22,13 +22,13 @@ func (s *searcher) attach() bool {
 	if len(types) == 0 {
 		return false
 	}
-	state.Work.Queries = append(state.Work.Queries, plan.Attach(types[0], s.run.patient))
+	state.Work.Queries = append(state.Work.Queries, plan.Attach(types[0], s.record.patient))
 	return true
 }
 
 // attachable lists the types whose searches have found resources, the one with the fewest first.
 func (s *searcher) attachable() []string {
-	accounts := &s.run.state.Accounts
+	accounts := &s.state.Accounts
 	var types []string
 	for _, account := range accounts.List {
 		if account.Paged && account.Type != "Provenance" && accounts.Counts[account.Type] > 0 {
@@ -42,7 +42,7 @@ func (s *searcher) attachable() []string {
 // attached reports whether a page of q is to be written. The first page of all decides whether the searches for the other types are
 // repeated too.
 func (s *searcher) attached(q plan.Query, page fhir.Bundle) bool {
-	state := s.run.state
+	state := s.state
 	if state.Server.Learned.Attached != nil {
 		return true
 	}
@@ -53,14 +53,14 @@ func (s *searcher) attached(q plan.Query, page fhir.Bundle) bool {
 		return false
 	}
 	for _, resourceType := range s.attachable()[1:] {
-		state.Work.Queries = append(state.Work.Queries, plan.Attach(resourceType, s.run.patient))
+		state.Work.Queries = append(state.Work.Queries, plan.Attach(resourceType, s.record.patient))
 	}
 	return true
 }
 
 // unattached ends a search for Provenance whose first page has failed, or asks for it in another way.
 func (s *searcher) unattached(q plan.Query, failed *fhir.RequestError) {
-	state := s.run.state
+	state := s.state
 	isTrial := state.Server.Learned.Attached == nil
 	if failed.Refusal == fhir.NeedsMore || failed.Refusal == fhir.NoCount || failed.Class == fhir.TooLarge { // it is not about _revinclude
 		if instead := q.Instead(failed); instead != nil {
@@ -82,8 +82,8 @@ func (s *searcher) unattached(q plan.Query, failed *fhir.RequestError) {
 
 // endAttaching records how a search for Provenance ended that has begun. Entries that were lost of the type itself are counted already.
 func (s *searcher) endAttaching(q plan.Query, failed *fhir.RequestError, lost int) {
-	account := s.run.state.Accounts.Of("Provenance")
-	lost -= s.run.state.Accounts.Of(q.Type).Missing
+	account := s.state.Accounts.Of("Provenance")
+	lost -= s.state.Accounts.Of(q.Type).Missing
 	switch {
 	case failed != nil:
 		account.Fail(export.OutcomeTruncated, checkpoint.NamedLoss(failed), failed.Status)

@@ -8,6 +8,7 @@ import (
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/checkpoint"
 	"recordbridge/shared/export/plan"
+	"recordbridge/shared/export/source"
 	"recordbridge/shared/fhir"
 )
 
@@ -15,7 +16,12 @@ import (
 const maxRounds = 5
 
 // refers notes what resources refer to, so that it is read later.
-type refers struct{ run *run }
+type refers struct {
+	state   *checkpoint.State
+	record  *record
+	options export.Options
+	session *source.Session
+}
 
 // note keeps all that a resource refers to. It was found after some rounds of following references.
 func (n refers) note(resource fhir.Resource, round int) {
@@ -29,55 +35,55 @@ func (n refers) note(resource fhir.Resource, round int) {
 		n.questionnaire(resource.Questionnaire, round)
 	}
 	if resource.Cut > 0 {
-		n.run.state.Accounts.Of(resource.Type).Miss(resource.Cut, export.OutcomeTruncated, export.LossLimit, 0)
+		n.state.Accounts.Of(resource.Type).Miss(resource.Cut, export.OutcomeTruncated, export.LossLimit, 0)
 	}
 }
 
 // reference keeps a literal reference to be read, or notes that it leads to another server.
 func (n refers) reference(text string, round int) {
-	if n.run.state.Server.KeepReference(text) {
+	if n.state.Server.KeepReference(text) {
 		return
 	}
-	if resourceType, id, ok := fhir.ParseReference(text, n.run.base); ok {
+	if resourceType, id, ok := fhir.ParseReference(text, n.record.base); ok {
 		n.follow(resourceType, id, round)
 		return
 	}
-	resourceType, ok := fhir.ForeignReference(text, n.run.base)
-	if ok && plan.Followed(resourceType) && n.run.task.Options.Wants(resourceType) {
+	resourceType, ok := fhir.ForeignReference(text, n.record.base)
+	if ok && plan.Followed(resourceType) && n.options.Wants(resourceType) {
 		n.foreign(resourceType, text)
 	}
 }
 
 // follow keeps a resource to be read that was referred to after some rounds.
 func (n refers) follow(resourceType, id string, round int) {
-	if plan.Followed(resourceType) && n.run.task.Options.Wants(resourceType) && round < maxRounds {
-		n.run.state.AddReference(checkpoint.Reference{Type: resourceType, ID: id, Round: round + 1})
+	if plan.Followed(resourceType) && n.options.Wants(resourceType) && round < maxRounds {
+		n.state.AddReference(checkpoint.Reference{Type: resourceType, ID: id, Round: round + 1})
 	}
 }
 
 // foreign notes what another server has, once: no token goes there.
 func (n refers) foreign(resourceType, address string) {
-	if n.run.state.IsNew(resourceType, address, 0) {
-		n.run.state.Accounts.Of(resourceType).Miss(1, export.OutcomeUnsupported, export.LossElsewhere, 0)
+	if n.state.IsNew(resourceType, address, 0) {
+		n.state.Accounts.Of(resourceType).Miss(1, export.OutcomeUnsupported, export.LossElsewhere, 0)
 	}
 }
 
 // attachment keeps the address of an attachment to be read. Nothing is asked of another server than the patient's; that such
 // content is not in the file is told in the outcome.
 func (n refers) attachment(a fhir.Attachment, round int) {
-	if !n.run.task.Options.Wants("Binary") || n.run.state.Server.KeepAttachment(a) {
+	if !n.options.Wants("Binary") || n.state.Server.KeepAttachment(a) {
 		return
 	}
-	address, ok := n.run.base.Resolve(a.URL)
+	address, ok := n.record.base.Resolve(a.URL)
 	if !ok {
 		n.foreign("Binary", a.URL)
 		return
 	}
-	if resourceType, id, ok := fhir.ParseReference(address, n.run.base); ok {
+	if resourceType, id, ok := fhir.ParseReference(address, n.record.base); ok {
 		n.follow(resourceType, id, round)
 		return
 	}
-	n.run.state.AddAttachment(checkpoint.Attachment{URL: address, ContentType: a.ContentType, ID: attachmentID(address)})
+	n.state.AddAttachment(checkpoint.Attachment{URL: address, ContentType: a.ContentType, ID: attachmentID(address)})
 }
 
 // attachmentID is the id of the Binary that the content at an address becomes: the same in every export.
@@ -91,22 +97,22 @@ func attachmentID(address string) string {
 func (n refers) questionnaire(canonical string, round int) {
 	address, _, _ := strings.Cut(canonical, "|")
 	address, _, _ = strings.Cut(address, "#")
-	if address == "" || !n.run.task.Options.Wants("Questionnaire") {
+	if address == "" || !n.options.Wants("Questionnaire") {
 		return
 	}
-	if resourceType, id, ok := fhir.ParseReference(address, n.run.base); ok {
+	if resourceType, id, ok := fhir.ParseReference(address, n.record.base); ok {
 		if resourceType == "Questionnaire" {
 			n.follow(resourceType, id, round)
 		}
 		return
 	}
-	q, state := plan.Definition(address), n.run.state
+	q, state := plan.Definition(address), n.state
 	switch {
 	case !state.IsNew(q.Type, q.Type+"?"+q.Params, len(address)):
 	case state.Server.ByURL:
 		state.Work.Queries = append(state.Work.Queries, q)
-	case !n.run.session.Allows(q.Type, fhir.Search):
-		state.Accounts.Of(q.Type).Miss(1, export.OutcomeDenied, n.run.session.Withheld(q.Type, fhir.Search), 0)
+	case !n.session.Allows(q.Type, fhir.Search):
+		state.Accounts.Of(q.Type).Miss(1, export.OutcomeDenied, n.session.Withheld(q.Type, fhir.Search), 0)
 	default:
 		state.Accounts.Of(q.Type).Miss(1, export.OutcomeUnsupported, export.LossNotFound, 0)
 	}
@@ -115,11 +121,11 @@ func (n refers) questionnaire(canonical string, round int) {
 // knownAs notes by what the server knows the patient: its id and those of records that it says are the same person's
 // (Patient.link), which a merge leaves behind; and its business identifiers.
 func (n refers) knownAs(patient fhir.Resource) {
-	known := &n.run.state.Patient
-	known.IDs = []string{n.run.patient}
+	known := &n.state.Patient
+	known.IDs = []string{n.record.patient}
 	person := fhir.ScanPerson(patient)
 	for _, text := range person.Links {
-		if !n.run.state.Server.KeepLink(text) {
+		if !n.state.Server.KeepLink(text) {
 			n.samePerson(text)
 		}
 	}
@@ -130,15 +136,15 @@ func (n refers) knownAs(patient fhir.Resource) {
 
 // samePerson notes a record that the server says is the same person's.
 func (n refers) samePerson(link string) {
-	if resourceType, id, ok := fhir.ParseReference(link, n.run.base); ok && resourceType == "Patient" {
-		n.run.state.Patient.AddID(id)
+	if resourceType, id, ok := fhir.ParseReference(link, n.record.base); ok && resourceType == "Patient" {
+		n.state.Patient.AddID(id)
 	}
 }
 
 // learn takes from the first page of a search at path by which address the server knows itself.
 func (n refers) learn(page fhir.Bundle, path string) {
-	n.run.base = n.run.base.Learn(page, path)
-	n.run.state.Server.Own = n.run.base.Own()
+	n.record.base = n.record.base.Learn(page, path)
+	n.state.Server.Own = n.record.base.Own()
 	if page.Self != "" || page.EntryBase != "" {
 		n.resolve()
 	}
@@ -146,7 +152,7 @@ func (n refers) learn(page fhir.Bundle, path string) {
 
 // resolve decides where what the Patient names is: nothing more will be learned.
 func (n refers) resolve() {
-	kept := n.run.state.Server.TakeUnsure()
+	kept := n.state.Server.TakeUnsure()
 	for _, text := range kept.Links {
 		n.samePerson(text)
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"recordbridge/shared/export"
+	"recordbridge/shared/export/checkpoint"
 	"recordbridge/shared/export/known"
 	"recordbridge/shared/export/plan"
 	"recordbridge/shared/logx"
@@ -16,13 +18,14 @@ type memory struct {
 	rows     Known
 	endpoint string // empty for a server that is not in the catalogue, of which nothing is kept
 	now      func() time.Time
+	server   known.Server // as it was known when the export began; zero in later runs
 }
 
 // isNone reports whether nothing is kept of the server.
-func (m memory) isNone() bool { return m.endpoint == "" || m.rows == nil }
+func (m *memory) isNone() bool { return m.endpoint == "" || m.rows == nil }
 
 // load returns what is known; nothing if it cannot be read.
-func (m memory) load(ctx context.Context) known.Server {
+func (m *memory) load(ctx context.Context) known.Server {
 	if m.isNone() {
 		return known.Server{}
 	}
@@ -35,7 +38,7 @@ func (m memory) load(ctx context.Context) known.Server {
 }
 
 // learn adds a lesson to what is known by now, unless that says it already.
-func (m memory) learn(ctx context.Context, lesson known.Lesson) {
+func (m *memory) learn(ctx context.Context, lesson known.Lesson) {
 	if m.isNone() {
 		return
 	}
@@ -49,22 +52,18 @@ func (m memory) learn(ctx context.Context, lesson known.Lesson) {
 	}
 }
 
-// expect begins with as many requests at once as the server has borne, in earlier exports or runs.
-func (r *run) expect(ctx context.Context) {
-	learned := &r.state.Server.Learned
-	begin, limit := learned.Begins(), learned.InFlight
-	if r.task.Checkpoint == "" && r.held == nil {
-		r.server = r.known.load(ctx)
-		begin, limit = r.server.InFlight(r.known.now())
-	}
-	r.session.Expect(begin, limit)
+// expect returns as many requests at once as the server has borne in earlier exports, to begin with and at most.
+func (m *memory) expect(ctx context.Context) (begin, limit int) {
+	m.server = m.load(ctx)
+	return m.server.InFlight(m.now())
 }
 
 // last moves the searches to the end that find nothing in most records, so that those with many pages and references begin sooner.
-func (r *run) last(queries []plan.Query, mayBatch bool) (ordered []plan.Query, last []string) {
-	now := r.known.now()
+func (m *memory) last(queries []plan.Query, mayBatch bool) (ordered []plan.Query, last []string) {
+	now := m.now()
 	isRare := func(resourceType string) bool {
-		return r.server.IsEmpty(resourceType, now) || mayBatch && !r.server.IsKnown(resourceType) && !plan.Common(resourceType)
+		isNew := mayBatch && !m.server.IsKnown(resourceType)
+		return m.server.IsEmpty(resourceType, now) || isNew && !plan.Common(resourceType)
 	}
 	var later []plan.Query
 	for _, q := range queries {
@@ -80,27 +79,37 @@ func (r *run) last(queries []plan.Query, mayBatch bool) (ordered []plan.Query, l
 	return append(ordered, later...), last
 }
 
-// remember keeps what the export has learned of its server.
-func (r *run) remember(ctx context.Context) {
-	if r.held != nil {
-		return
+// remember keeps what an export with these options has learned of its server, by the state in which it ended.
+func (m *memory) remember(ctx context.Context, state *checkpoint.State, options export.Options) {
+	learned := state.Server.Learned
+	lesson := known.Lesson{
+		Release: learned.Release, Load: learned.Load, Batch: learned.Batched,
+		Pages: known.Pages{Size: learned.PageSize, Most: learned.MaxSize}, Unlisted: learned.Trials,
+		Attaches: learned.Attached,
 	}
-	learned := r.state.Server.Learned
-	learned.Bore(r.session.Load())
-	lesson := known.Lesson{Release: learned.Release, Load: learned.Load, Batch: learned.Batched, Pages: known.Pages{Size: learned.PageSize, Most: learned.MaxSize}, Unlisted: learned.Trials, Attaches: learned.Attached}
-	for _, account := range r.state.Accounts.List {
+	for _, account := range state.Accounts.List {
 		switch {
-		case !account.Planned && !r.hasUnlisted(account.Type) || !account.Paged:
-		case r.state.Accounts.Counts[account.Type] > 0:
+		case !account.Planned && !m.hasUnlisted(account.Type, learned.Trials) || !account.Paged:
+		case state.Accounts.Counts[account.Type] > 0:
 			lesson.Found = append(lesson.Found, account.Type)
-		case account.Worst == "" && account.LeftOut == 0 && !r.isPartial(account.Type):
+		case account.Worst == "" && account.LeftOut == 0 && !isPartial(options, account.Type):
 			lesson.Empty = append(lesson.Empty, account.Type)
 		}
 	}
-	r.known.learn(context.WithoutCancel(ctx), lesson)
+	m.learn(context.WithoutCancel(ctx), lesson)
 }
 
-// isPartial reports whether this export would not have found all that there is of a type.
-func (r *run) isPartial(resourceType string) bool {
-	return !r.task.Options.Since.IsZero() || !r.task.Options.Wants(resourceType)
+// hasUnlisted reports whether the server has answered a search for a type, in this export or before, although its
+// statement does not list the type.
+func (m *memory) hasUnlisted(resourceType string, trials map[string]bool) bool {
+	if answered, isTried := trials[resourceType]; isTried {
+		return answered
+	}
+	answers, isKnown := m.server.Answers(resourceType, m.now())
+	return isKnown && answers
+}
+
+// isPartial reports whether an export with these options does not find all that there is of a type.
+func isPartial(options export.Options, resourceType string) bool {
+	return !options.Since.IsZero() || !options.Wants(resourceType)
 }

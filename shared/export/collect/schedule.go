@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"recordbridge/shared/export"
+	"recordbridge/shared/export/checkpoint"
+	"recordbridge/shared/export/source"
+	"recordbridge/shared/webhook"
 )
 
 const (
@@ -55,4 +58,31 @@ func (s schedule) untilPause(ctx context.Context) (context.Context, context.Canc
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeoutCause(ctx, s.pauseBy.Add(lastAnswer).Sub(s.now()), errPause)
+}
+
+// pace reports how far a run is, and decides when it ends.
+type pace struct {
+	schedule schedule
+	session  *source.Session
+	state    *checkpoint.State
+	out      *segmentWriter // nil between segments
+	report   func(webhook.Progress)
+}
+
+// tell reports how far the run is.
+func (p pace) tell() {
+	var bytes int64
+	if p.out != nil {
+		bytes = p.out.made.Bytes
+	}
+	p.report(p.state.Progress(bytes))
+}
+
+// isDue ends a run shortly before its deadline, and saves its progress if the deadline is further off. A server that
+// was given up is asked for nothing, so the rest takes no time; a later run would ask it once more.
+func (p pace) isDue() export.Result {
+	if p.session.GivenUp() {
+		return export.Result{}
+	}
+	return p.schedule.check(p.state.Work.Pages == 0)
 }

@@ -12,7 +12,11 @@ import (
 
 // searcher makes the searches of the plan.
 type searcher struct {
-	run       *run
+	session   *source.Session
+	state     *checkpoint.State
+	record    *record
+	outage    *outage
+	pace      pace
 	writer    *writer
 	streams   *source.Streams[plan.Query]
 	batches   batches
@@ -25,16 +29,19 @@ type searcher struct {
 // for once, each answer that is lost on the way is one such time.
 const maxForgotten = 3
 
-func newSearcher(r *run, w *writer) *searcher {
+func newSearcher(
+	session *source.Session, state *checkpoint.State, of *record, down *outage, p pace, w *writer,
+) *searcher {
 	return &searcher{
-		run: r, writer: w, streams: source.NewStreams[plan.Query](r.session), batches: newBatches(r), resumed: r.state.Work.Next != "",
-		forgotten: map[plan.Query]int{},
+		session: session, state: state, record: of, outage: down, pace: p, writer: w,
+		streams: source.NewStreams[plan.Query](session), batches: newBatches(state, session.Profile().PageSize),
+		resumed: state.Work.Next != "", forgotten: map[plan.Query]int{},
 	}
 }
 
 // all makes the searches that are left. When no further resource can be told from those that were found, none is made.
 func (s *searcher) all(ctx context.Context) (export.Result, error) {
-	state := s.run.state
+	state := s.state
 	for len(state.Work.Queries) > 0 || s.attach() {
 		if state.Full() {
 			if first := state.Work.Queries[0]; first.IsTrial() {
@@ -57,11 +64,11 @@ func (s *searcher) all(ctx context.Context) (export.Result, error) {
 
 // step writes one page of the first query, while the pages of the next ones are read.
 func (s *searcher) step(ctx context.Context) (export.Result, error) {
-	if stop := s.run.isDue(); stop.Stops() {
+	if stop := s.pace.isDue(); stop.Stops() {
 		return stop, nil
 	}
 	s.readAhead(ctx)
-	q := s.run.state.Work.Queries[0]
+	q := s.state.Work.Queries[0]
 	if batch := s.batches.of[q]; batch != nil && batch.found == nil {
 		return s.receive(ctx, batch)
 	}
@@ -76,7 +83,7 @@ func (s *searcher) step(ctx context.Context) (export.Result, error) {
 	case found.Failed != nil && q.IsTrial():
 		s.untried(q, found.Failed)
 		return export.Result{}, nil
-	case found.Failed != nil && q.IsAttaching() && s.run.state.Work.Pages == 0:
+	case found.Failed != nil && q.IsAttaching() && s.state.Work.Pages == 0:
 		s.unattached(q, found.Failed)
 		return export.Result{}, nil
 	case found.Failed != nil && (s.resumed || s.isForgotten(q, found.Failed)):
@@ -90,8 +97,8 @@ func (s *searcher) step(ctx context.Context) (export.Result, error) {
 		return export.Result{}, nil
 	}
 	s.resumed = false
-	s.run.outage.recordAnswer()
-	defer s.run.tell()
+	s.outage.recordAnswer()
+	defer s.pace.tell()
 	if q.IsTrial() {
 		s.tried(q, found)
 		return export.Result{}, nil
@@ -99,8 +106,8 @@ func (s *searcher) step(ctx context.Context) (export.Result, error) {
 	if q.IsAttaching() && !s.attached(q, found.Bundle) {
 		return export.Result{}, nil
 	}
-	if s.run.state.Work.Pages == 0 {
-		s.run.state.Server.Learned.Paged(q, found.Bundle, found.Bytes, found.Took)
+	if s.state.Work.Pages == 0 {
+		s.state.Server.Learned.Paged(q, found.Bundle, found.Bytes, found.Took)
 		s.batches.note(q, found)
 	}
 	return export.Result{}, s.page(q, found.Bundle)
@@ -120,7 +127,7 @@ func (s *searcher) receive(ctx context.Context, batch *batch) (export.Result, er
 // readAhead starts the first queries that are not under way. Behind one for the whole record no other is asked, since it may be
 // all that is needed.
 func (s *searcher) readAhead(ctx context.Context) {
-	work, learned := &s.run.state.Work, &s.run.state.Server.Learned
+	work, learned := &s.state.Work, &s.state.Server.Learned
 	for i, q := range s.upcoming() {
 		if s.streams.Full() && i > 0 || i > 0 && work.Queries[0].Type == "" {
 			return
@@ -136,14 +143,14 @@ func (s *searcher) readAhead(ctx context.Context) {
 			wanted.Next, wanted.Tried = work.Next, work.TakeTried()
 		}
 		if !q.IsAttaching() && (i > 0 || work.Next == "") {
-			q = learned.Sized(q, s.run.session.Profile().PageSize)
+			q = learned.Sized(q, s.session.Profile().PageSize)
 			work.Queries[i] = q
 			if batch := s.batches.begin(work.Queries[i:], s.isAsked); batch != nil {
-				s.streams.Start(ctx, q, wanted, s.run.session.Batch(batch.searches(), s.run.base))
+				s.streams.Start(ctx, q, wanted, s.session.Batch(batch.searches(), s.record.base))
 				continue
 			}
 		}
-		s.streams.Start(ctx, q, wanted, s.run.session.Search(q, s.run.base))
+		s.streams.Start(ctx, q, wanted, s.session.Search(q, s.record.base))
 	}
 }
 
@@ -154,7 +161,7 @@ func (s *searcher) isAsked(q plan.Query) bool { return s.streams.Has(q) || s.bat
 // the first page again.
 func (s *searcher) isForgotten(q plan.Query, failed *fhir.RequestError) bool {
 	isGone := failed.Class == fhir.NotFound || failed.Class == fhir.Gone || failed.Class == fhir.Rejected
-	if !isGone || s.run.state.Work.Pages == 0 || s.forgotten[q] >= maxForgotten {
+	if !isGone || s.state.Work.Pages == 0 || s.forgotten[q] >= maxForgotten {
 		return false
 	}
 	s.forgotten[q]++
@@ -163,7 +170,7 @@ func (s *searcher) isForgotten(q plan.Query, failed *fhir.RequestError) bool {
 
 // page writes a page of the first query, and turns to the next or ends the query.
 func (s *searcher) page(q plan.Query, found fhir.Bundle) error {
-	work := &s.run.state.Work
+	work := &s.state.Work
 	if work.Pages == 0 {
 		s.writer.refers.learn(found, source.PathOf(q))
 	}
@@ -176,7 +183,7 @@ func (s *searcher) page(q plan.Query, found fhir.Bundle) error {
 	}
 	work.Pages++
 	if q.Type != "" {
-		s.run.state.Accounts.Of(q.Type).Paged = true
+		s.state.Accounts.Of(q.Type).Paged = true
 	}
 	switch {
 	case found.NextLost:
@@ -195,8 +202,8 @@ func (s *searcher) page(q plan.Query, found fhir.Bundle) error {
 // left where it is, unless its pages are too large, or the way to the next one leads elsewhere: then it begins again with
 // smaller or larger ones.
 func (s *searcher) refused(q plan.Query, failed *fhir.RequestError) {
-	work := &s.run.state.Work
-	s.run.state.Server.Learned.Refused(q, failed)
+	work := &s.state.Work
+	s.state.Server.Learned.Refused(q, failed)
 	var instead []plan.Query
 	isOther := work.Pages == 0 // else only what is about the pages themselves is asked in another way
 	switch failed.Class {      //nolint:exhaustive // the others say nothing of pages
@@ -213,13 +220,13 @@ func (s *searcher) refused(q plan.Query, failed *fhir.RequestError) {
 	case instead != nil:
 		s.restart(q)
 		work.Queries = append(instead, work.Queries[1:]...)
-	case q.Type != "" && s.run.outage.mayPass(failed):
+	case q.Type != "" && s.outage.mayPass(failed):
 		s.restart(q)
 		work.Queries = work.Queries[1:]
 		work.Later.Queries = append(work.Later.Queries, q)
-		if s.run.outage.recordFailure() {
+		if s.outage.recordFailure() {
 			s.streams.DropAll()
-			s.batches = newBatches(s.run)
+			s.batches = newBatches(s.state, s.session.Profile().PageSize)
 		}
 	case q.Widened():
 		s.end(q, &fhir.RequestError{Class: fhir.ForeignLink, Status: failed.Status}) // what all began with
@@ -231,12 +238,12 @@ func (s *searcher) refused(q plan.Query, failed *fhir.RequestError) {
 // restart forgets how far the first query has come.
 func (s *searcher) restart(q plan.Query) {
 	s.streams.Drop(q)
-	s.run.state.Work.Restart()
+	s.state.Work.Restart()
 }
 
 // end takes the first query off the plan and records how it ended.
 func (s *searcher) end(q plan.Query, failed *fhir.RequestError) {
-	state := s.run.state
+	state := s.state
 	work := &state.Work
 	begun, lost, hits := work.Pages > 0 || q.Widened(), work.Lost, work.Hits
 	s.restart(q)
@@ -272,7 +279,7 @@ func (s *searcher) end(q plan.Query, failed *fhir.RequestError) {
 // endEverything ends the query for the whole record at once. Where it brought more than the Patient, the queries for its
 // parts are not needed: what a server sends of a record at once is all that it has.
 func (s *searcher) endEverything(failed *fhir.RequestError, lost int) {
-	work, accounts := &s.run.state.Work, &s.run.state.Accounts
+	work, accounts := &s.state.Work, &s.state.Accounts
 	if failed != nil || lost > 0 || len(accounts.Counts) < 2 {
 		return
 	}
@@ -297,7 +304,7 @@ func (s *searcher) endEverything(failed *fhir.RequestError, lost int) {
 
 // endDefinition records how the search for a Questionnaire ended, which has found hits.
 func (s *searcher) endDefinition(q plan.Query, failed *fhir.RequestError, hits int) {
-	account := s.run.state.Accounts.Of(q.Type)
+	account := s.state.Accounts.Of(q.Type)
 	switch {
 	case failed != nil:
 		account.Miss(1, checkpoint.OutcomeOf(failed), checkpoint.NamedLoss(failed), failed.Status)

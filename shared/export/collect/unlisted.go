@@ -15,7 +15,7 @@ const maxTrials = 8
 
 // upcoming returns the queries that are left, up to as many trials as may be open.
 func (s *searcher) upcoming() []plan.Query {
-	queries, trials := s.run.state.Work.Queries, 0
+	queries, trials := s.state.Work.Queries, 0
 	for i, q := range queries {
 		if q.IsTrial() {
 			trials++
@@ -31,13 +31,12 @@ func (s *searcher) upcoming() []plan.Query {
 // before, and trials for those of which that is not known. A type that the granted scopes do not cover is not tried: the server
 // offers it neither in its statement nor to this patient's authorization.
 func (b beginner) unlisted(facts plan.Facts) (answered, trials []plan.Query) {
-	r := b.run
-	if r.known.isNone() { // each export would have to try them
+	if b.memory.isNone() { // each export would have to try them
 		return nil, nil
 	}
 	for _, q := range plan.Unlisted(facts) {
-		answers, isKnown := r.server.Answers(q.Type, r.known.now())
-		isGranted := r.session.Allows(q.Type, fhir.Search)
+		answers, isKnown := b.memory.server.Answers(q.Type, b.memory.now())
+		isGranted := b.session.Allows(q.Type, fhir.Search)
 		switch {
 		case isKnown && !answers:
 		case isKnown && isGranted:
@@ -49,21 +48,11 @@ func (b beginner) unlisted(facts plan.Facts) (answered, trials []plan.Query) {
 	return answered, trials
 }
 
-// hasUnlisted reports whether the server has answered a search for a type, in this export or before, although its statement does
-// not list the type.
-func (r *run) hasUnlisted(resourceType string) bool {
-	if answered, isTried := r.state.Server.Learned.Trials[resourceType]; isTried {
-		return answered
-	}
-	answers, isKnown := r.server.Answers(resourceType, r.known.now())
-	return isKnown && answers
-}
-
 // tried takes the first page of a trial: the server has the type, and all of it is asked for, if there is any.
 func (s *searcher) tried(q plan.Query, found source.Page) {
-	s.run.state.Server.Learned.Tried(q.Type, true)
+	s.state.Server.Learned.Tried(q.Type, true)
 	if found.Len == 0 && found.Unusable == 0 && found.Next == "" && !found.NextLost {
-		s.run.state.Accounts.Of(q.Type).Answer("")
+		s.state.Accounts.Of(q.Type).Answer("")
 		s.leave(q)
 		return
 	}
@@ -79,11 +68,11 @@ func (s *searcher) untried(q plan.Query, failed *fhir.RequestError) {
 		s.instead(q, again)
 		return
 	case failed.Refusal == fhir.NeedsMore: // it has the type, and wants to be asked for it in another way
-		s.run.state.Server.Learned.Tried(q.Type, true)
+		s.state.Server.Learned.Tried(q.Type, true)
 		s.instead(q, q.Whole())
 		return
 	case isAnswer(failed):
-		s.run.state.Server.Learned.Tried(q.Type, false)
+		s.state.Server.Learned.Tried(q.Type, false)
 		s.leave(q)
 		return
 	}
@@ -105,12 +94,12 @@ func isAnswer(failed *fhir.RequestError) bool {
 
 // leaveTrials ends all trials that are left.
 func (s *searcher) leaveTrials() {
-	work := &s.run.state.Work
+	work := &s.state.Work
 	var left []plan.Query
 	for _, q := range work.Queries {
 		if q.IsTrial() {
 			s.streams.Drop(q)
-			s.run.state.Accounts.Of(q.Type).Fail(export.OutcomeUnsupported, export.LossNotAdvertised, 0)
+			s.state.Accounts.Of(q.Type).Fail(export.OutcomeUnsupported, export.LossNotAdvertised, 0)
 			work.Ended++
 			continue
 		}
@@ -121,19 +110,19 @@ func (s *searcher) leaveTrials() {
 
 // notAdvertised ends a trial of which nothing is known then.
 func (s *searcher) notAdvertised(q plan.Query, status int) {
-	s.run.state.Accounts.Of(q.Type).Fail(export.OutcomeUnsupported, export.LossNotAdvertised, status)
+	s.state.Accounts.Of(q.Type).Fail(export.OutcomeUnsupported, export.LossNotAdvertised, status)
 	s.leave(q)
 }
 
 // leave takes the first query off the plan.
 func (s *searcher) leave(q plan.Query) {
 	s.restart(q)
-	s.run.state.Work.Queries = s.run.state.Work.Queries[1:]
-	s.run.state.Work.Ended++
+	s.state.Work.Queries = s.state.Work.Queries[1:]
+	s.state.Work.Ended++
 }
 
 // instead asks something else in the place of the first query.
 func (s *searcher) instead(q, other plan.Query) {
 	s.restart(q)
-	s.run.state.Work.Queries[0] = other
+	s.state.Work.Queries[0] = other
 }

@@ -1,21 +1,36 @@
 package collect
 
 import (
+	"recordbridge/shared/export"
 	"recordbridge/shared/export/checkpoint"
+	"recordbridge/shared/export/source"
 	"recordbridge/shared/fhir"
 )
 
+// record identifies the patient's record at its server.
+type record struct {
+	patient string    // id at the server
+	base    fhir.Base // with what was learned of the server's own address
+}
+
 // writer writes each resource of the record once, as a line of the run's segment.
 type writer struct {
-	run           *run
+	state         *checkpoint.State
+	record        *record
+	options       export.Options
+	out           *segmentWriter
 	owner         owner
 	refers        refers
 	addMetaSource bool
 }
 
-func newWriter(r *run, addMetaSource bool) *writer {
+func newWriter(
+	session *source.Session, state *checkpoint.State, of *record, options export.Options, out *segmentWriter,
+	addMetaSource bool,
+) *writer {
 	return &writer{
-		run: r, owner: owner{patient: r.patient, known: &r.state.Patient}, refers: refers{run: r}, addMetaSource: addMetaSource,
+		state: state, record: of, options: options, out: out, owner: owner{patient: of.patient, known: &state.Patient},
+		refers: refers{state: state, record: of, options: options, session: session}, addMetaSource: addMetaSource,
 	}
 }
 
@@ -27,7 +42,7 @@ func (w *writer) write(resource fhir.Resource, round int) error {
 	}
 	address := ""
 	if w.isSourced() && fhir.ValidID(resource.ID) {
-		address = w.run.base.Join(resource.Type, resource.ID)
+		address = w.record.base.Join(resource.Type, resource.ID)
 	}
 	if err := w.line(resource, address); err != nil {
 		return err
@@ -46,7 +61,7 @@ func (w *writer) writeOwn(resource fhir.Resource) error {
 
 // isNew notes a resource, and reports whether it was not there before and there is room for it.
 func (w *writer) isNew(resource fhir.Resource) bool {
-	state := w.run.state
+	state := w.state
 	mark := checkpoint.MarkOf(resource.Type + "/" + resource.ID)
 	if resource.ID == "" {
 		mark = checkpoint.MarkOf(resource.JSON) // without an id only the content tells resources apart
@@ -63,10 +78,10 @@ func (w *writer) isNew(resource fhir.Resource) bool {
 }
 
 func (w *writer) line(resource fhir.Resource, address string) error {
-	if err := resource.WriteLine(w.run.out, address); err != nil {
+	if err := resource.WriteLine(w.out, address); err != nil {
 		return err
 	}
-	w.run.state.Accounts.Count(resource.Type)
+	w.state.Accounts.Count(resource.Type)
 	return nil
 }
 
@@ -74,10 +89,10 @@ func (w *writer) line(resource fhir.Resource, address string) error {
 // whatever search has returned it.
 func (w *writer) belongs(resource fhir.Resource) bool {
 	switch {
-	case resource.Type == "Patient" && resource.ID == w.run.patient:
+	case resource.Type == "Patient" && resource.ID == w.record.patient:
 		return true
 	case resource.Type == "Patient", w.owner.of(resource) == anothers: // an include may drag other patients in
-		w.run.state.Accounts.Of(resource.Type).LeftOut++
+		w.state.Accounts.Of(resource.Type).LeftOut++
 		return false
 	}
 	return w.isWanted(resource)
@@ -85,13 +100,12 @@ func (w *writer) belongs(resource fhir.Resource) bool {
 
 // isWanted reports whether the options leave a resource in. The Patient always is.
 func (w *writer) isWanted(resource fhir.Resource) bool {
-	options := w.run.task.Options
-	return resource.Type == "Patient" || options.Wants(resource.Type) && options.Changed(resource.LastUpdated)
+	return resource.Type == "Patient" || w.options.Wants(resource.Type) && w.options.Changed(resource.LastUpdated)
 }
 
 // isSourced reports whether resources get a meta.source where they have none: R4 and later know it. A server that does not
 // tell its version is taken for one of R4.
 func (w *writer) isSourced() bool {
-	version := w.run.state.Server.Version
+	version := w.state.Server.Version
 	return w.addMetaSource && (version == "" || version[0] >= '4')
 }

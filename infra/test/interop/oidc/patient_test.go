@@ -117,11 +117,15 @@ func (a attempt) address(t *testing.T, p ourSide, fhirBase string) string {
 func (a attempt) grant(fhirBase, code string) flow.Grant {
 	return flow.Grant{
 		Attempt: flow.Attempt{
-			Tenant: tenant, ClientAuthID: a.client.authID,
-			Upstream:      flow.Upstream{Revocation: a.authority.Revocation, Introspection: a.authority.Introspection},
-			TokenEndpoint: a.authority.TokenEndpoint, Issuer: a.authority.Issuer, KeySet: a.authority.KeySet,
-			Userinfo: a.authority.Userinfo, NonceHash: flow.HashNonce(a.nonce), ClientID: a.client.id, Callback: callback,
-			FHIRBase: fhirBase, Scope: scope,
+			Tenant: tenant,
+			Server: flow.Server{
+				Upstream:      flow.Upstream{Revocation: a.authority.Revocation, Introspection: a.authority.Introspection},
+				TokenEndpoint: a.authority.TokenEndpoint, Issuer: a.authority.Issuer,
+				KeySet: a.authority.KeySet, Userinfo: a.authority.Userinfo, FHIRBase: fhirBase,
+			},
+			Client:     flow.Client{ClientAuthID: a.client.authID, ClientID: a.client.id, Callback: callback},
+			Parameters: flow.Parameters{Scope: scope},
+			Secrets:    flow.Secrets{NonceHash: flow.HashNonce(a.nonce)},
 		},
 		Code: secret.New(code), Verifier: a.verifier,
 	}

@@ -2,33 +2,58 @@ package operator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"recordbridge/shared/account/members"
 	"recordbridge/shared/deletion"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/mailtext"
 	"recordbridge/shared/org"
 )
 
-// Deletions asks for organisations to be deleted (deletion.Requests).
-type Deletions interface {
+// Deletions schedules, cancels and shows the deletions of organisations.
+type Deletions struct {
+	rows     OrganisationReader
+	requests DeletionRequests
+	members  DeletionMembers
+	by       Journal
+}
+
+// DeletionMembers lists and notifies an organisation's members (members.Service).
+type DeletionMembers interface {
+	List(ctx context.Context, orgID string) ([]members.Member, error)
+	// Tell mails a message to every member and to other addresses.
+	Tell(ctx context.Context, orgID string, others []string, m mailtext.Message) error
+}
+
+// DeletionRequests stores deletions of organisations (deletion.Requests).
+type DeletionRequests interface {
+	DeletionReader
 	// Request has an organisation deleted after a waiting time. It calls announce with a new deletion before it stores it.
 	Request(ctx context.Context, orgID, actor string, claims []string, announce func(deletion.Deletion) error) (deletion.Deletion, error)
 	// Cancel ends a deletion that has not begun; fault.NotFound and fault.Conflict.
 	Cancel(ctx context.Context, orgID string) (deletion.Deletion, error)
-	// Show reads a deletion; fault.NotFound.
-	Show(ctx context.Context, orgID string) (deletion.Deletion, error)
 }
 
-// Delete schedules the deletion of an organisation and all its data, which owners can cancel for a week, or returns the one under
-// way. name confirms it. Members and verified notice addresses are told before it is stored. Errors are fault.Invalid, fault.NotFound,
-// fault.Conflict and fault.Limited.
-func (o Organisations) Delete(ctx context.Context, tenant org.Tenant, name string) (deletion.Deletion, error) {
-	found, err := o.organisation(ctx, tenant)
+// NewDeletions makes a Deletions.
+func NewDeletions(rows OrganisationReader, requests DeletionRequests, all DeletionMembers, by Journal) Deletions {
+	return Deletions{rows: rows, requests: requests, members: all, by: by}
+}
+
+// As returns the same for another actor.
+func (o Deletions) As(actor string) Deletions {
+	o.by = o.by.As(actor)
+	return o
+}
+
+// Request schedules the deletion of an organisation and all its data, which owners can cancel for a week, or returns
+// the one under way. name confirms it. Members and verified notice addresses are told before it is stored. Errors are
+// fault.Invalid, fault.NotFound, fault.Conflict and fault.Limited.
+func (o Deletions) Request(ctx context.Context, tenant org.Tenant, name string) (deletion.Deletion, error) {
+	found, err := findOrganisation(ctx, o.rows, tenant)
 	if err != nil {
 		return deletion.Deletion{}, err
 	}
@@ -39,37 +64,37 @@ func (o Organisations) Delete(ctx context.Context, tenant org.Tenant, name strin
 	if err != nil {
 		return deletion.Deletion{}, err
 	}
-	return o.deps.Deletions.Request(ctx, tenant.OrgID, o.deps.Actor, claims, func(d deletion.Deletion) error {
-		if err := o.record(ctx, tenant, "organisation.deletion_requested", tenant.OrgID); err != nil {
+	return o.requests.Request(ctx, tenant.OrgID, o.by.actor, claims, func(d deletion.Deletion) error {
+		if err := o.by.record(ctx, tenant, "organisation.deletion_requested", tenant.OrgID); err != nil {
 			return err
 		}
-		return o.deps.Members.Tell(ctx, tenant.OrgID, found.VerifiedEmails, deletionRequested(found.Name, d.BeginsAt))
+		return o.members.Tell(ctx, tenant.OrgID, found.VerifiedEmails, deletionRequested(found.Name, d.BeginsAt))
 	})
 }
 
-// CancelDeletion keeps an organisation whose deletion has not begun. Errors are fault.NotFound and fault.Conflict.
-func (o Organisations) CancelDeletion(ctx context.Context, tenant org.Tenant) error {
-	found, err := o.organisation(ctx, tenant)
+// Cancel keeps an organisation whose deletion has not begun. Errors are fault.NotFound and fault.Conflict.
+func (o Deletions) Cancel(ctx context.Context, tenant org.Tenant) error {
+	found, err := findOrganisation(ctx, o.rows, tenant)
 	if err != nil {
 		return err
 	}
-	if _, err := o.deps.Deletions.Cancel(ctx, tenant.OrgID); err != nil {
+	if _, err := o.requests.Cancel(ctx, tenant.OrgID); err != nil {
 		return err
 	}
-	if err := o.record(ctx, tenant, "organisation.deletion_cancelled", tenant.OrgID); err != nil {
+	if err := o.by.record(ctx, tenant, "organisation.deletion_cancelled", tenant.OrgID); err != nil {
 		return err
 	}
-	return o.deps.Members.Tell(ctx, tenant.OrgID, found.VerifiedEmails, deletionCancelled(found.Name))
+	return o.members.Tell(ctx, tenant.OrgID, found.VerifiedEmails, deletionCancelled(found.Name))
 }
 
-// Deletion shows how the deletion of an organisation stands, for 90 days after its end. Errors are fault.NotFound.
-func (o Organisations) Deletion(ctx context.Context, tenant org.Tenant) (deletion.Deletion, error) {
-	return o.deps.Deletions.Show(ctx, tenant.OrgID)
+// Show reads the deletion of an organisation, until 90 days after its end. Errors are fault.NotFound.
+func (o Deletions) Show(ctx context.Context, tenant org.Tenant) (deletion.Deletion, error) {
+	return o.requests.Show(ctx, tenant.OrgID)
 }
 
 // claims returns the mail domains that an organisation may have claimed: those of its members and of its addresses for notices.
-func (o Organisations) claims(ctx context.Context, of org.Organisation) ([]string, error) {
-	all, err := o.deps.Members.List(ctx, of.ID)
+func (o Deletions) claims(ctx context.Context, of org.Organisation) ([]string, error) {
+	all, err := o.members.List(ctx, of.ID)
 	if err != nil {
 		return nil, fmt.Errorf("list members: %w", err)
 	}
@@ -84,15 +109,6 @@ func (o Organisations) claims(ctx context.Context, of org.Organisation) ([]strin
 	}
 	slices.Sort(claims)
 	return slices.Compact(claims), nil
-}
-
-// isDeleting reports whether an organisation's deletion has begun.
-func (o Organisations) isDeleting(ctx context.Context, orgID string) (bool, error) {
-	d, err := o.deps.Deletions.Show(ctx, orgID)
-	if errors.Is(err, fault.NotFound) {
-		return false, nil
-	}
-	return err == nil && !d.CanCancel(o.deps.Now()), err
 }
 
 const whoMayDelete = "This goes to all members of the organisation and to its verified addresses for notices."

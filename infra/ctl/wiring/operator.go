@@ -1,0 +1,136 @@
+package wiring
+
+import (
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/deletion"
+	"recordbridge/shared/deliverylog"
+	"recordbridge/shared/erase"
+	"recordbridge/shared/kms"
+	"recordbridge/shared/notice"
+	"recordbridge/shared/operator"
+	"recordbridge/shared/queue"
+	"recordbridge/shared/safehttp"
+	"recordbridge/shared/secret"
+	"recordbridge/shared/smart/survey"
+	"recordbridge/shared/store"
+	"recordbridge/shared/webhook"
+	"recordbridge/shared/weburl"
+)
+
+// Operator holds every noun of package operator, opened on one stack. Open makes it whole. It is safe for concurrent
+// use.
+type Operator struct {
+	Organisations    operator.Organisations
+	Suspensions      operator.Suspensions
+	Deletions        operator.Deletions
+	Members          operator.Members
+	LiveAccess       operator.LiveAccess
+	LiveReviews      operator.LiveReviews
+	Credentials      operator.Credentials
+	Webhooks         operator.Webhooks
+	Deliveries       operator.Deliveries
+	Log              operator.Log
+	Endpoints        operator.Endpoints
+	EndpointHealth   operator.EndpointHealth
+	Clients          operator.Clients
+	ClientKeys       operator.ClientKeys
+	Registrations    operator.Registrations
+	Connections      operator.Connections
+	Erasures         operator.Erasures
+	Exports          operator.Exports
+	Inquiries        operator.Inquiries
+	Restores         operator.Restores
+	Reseals          operator.Reseals
+	Catalog          operator.Catalog
+	CatalogSources   operator.CatalogSources
+	CatalogOverrides operator.CatalogOverrides
+}
+
+// adapters reach the stack for several nouns.
+type adapters struct {
+	cfg     aws.Config
+	outputs map[string]string
+	options Options
+
+	control     store.Control
+	work        store.Work
+	connections store.Connections
+	queue       queue.Deliveries
+	notices     notice.Outbox
+	log         deliverylog.Details
+	editor      webhook.Editor
+	clients     *kms.Sealer // of client secrets
+	hashing     secret.Keyring
+	own         weburl.Own
+	servers     operator.Servers
+	by          operator.Journal
+}
+
+func newAdapters(
+	cfg aws.Config, outputs map[string]string, o Options, own weburl.Own, hashing secret.Keyring,
+) adapters {
+	db, keys := store.NewClient(cfg), awskms.NewFromConfig(cfg)
+	control := store.Control{DB: db, Table: outputs["ControlTable"]}
+	work := store.Work{DB: db, Table: outputs["WorkTable"]}
+	vault := kms.New(keys, outputs["SecretsKey"], webhook.SecretPurpose, o.Now)
+	sent := queue.NewDeliveries(sqs.NewFromConfig(cfg), outputs["DeliveryQueueUrl"])
+	reach := safehttp.Options{Allow: PrivateRanges(outputs)}
+	var servers operator.Servers = operator.Offline{}
+	if o.HTTP != nil {
+		servers = survey.Servers{HTTP: o.HTTP}
+	}
+	return adapters{
+		cfg: cfg, outputs: outputs, options: o,
+		control: control, work: work, connections: store.Connections{DB: db, Table: outputs["ConnectionTable"]}, queue: sent,
+		notices: notice.Outbox{Rows: work, Queue: sent},
+		log: deliverylog.Details{
+			Log: deliverylog.Log{
+				Rows: store.DeliveryLog{DB: db, Table: outputs["WorkTable"]}, Subscriptions: control, Now: o.Now,
+			},
+			Answers: vault,
+		},
+		editor:  webhook.Editor{Vault: vault, Reach: reach, Own: own, Random: o.Random, Now: o.Now},
+		clients: kms.New(keys, outputs["SecretsKey"], catalog.ClientSecretPurpose, o.Now),
+		hashing: hashing, own: own, servers: servers,
+		by: operator.NewJournal(AuditLog(cfg, outputs), o.Now, o.NewID, o.Actor),
+	}
+}
+
+func newOperator(a adapters, parts catalogue) *Operator {
+	o, control, work, connections, by := a.options, a.control, a.work, a.connections, a.by
+	service := Members(a.cfg, a.outputs, o)
+	deletions := deletion.Requests{Rows: work, Now: o.Now}
+	access := operator.NewLiveAccess(control, service, a.log, by)
+	published := operator.NewCatalog(parts.rows, parts.publisher, by)
+	baseURL := a.outputs["BaseUrl"]
+	return &Operator{
+		Organisations:    operator.NewOrganisations(control, a.own, by),
+		Suspensions:      operator.NewSuspensions(control, connections, deletions, by),
+		Deletions:        operator.NewDeletions(control, deletions, service, by),
+		Members:          operator.NewMembers(control, service, o.Actor),
+		LiveAccess:       access,
+		LiveReviews:      operator.NewLiveReviews(control, access, published, a.notices, by),
+		Credentials:      operator.NewCredentials(control, a.notices, a.hashing, a.own, o.Random, by),
+		Webhooks:         operator.NewWebhooks(control, a.editor, a.notices, a.log, by),
+		Deliveries:       operator.NewDeliveries(control, work, a.queue, o.Random, by),
+		Log:              operator.NewLog(a.log),
+		Endpoints:        operator.NewEndpoints(control, connections, a.servers, baseURL, by),
+		EndpointHealth:   operator.NewEndpointHealth(parts.health, parts.rows, parts.publisher.Snapshots, control),
+		Clients:          operator.NewClients(control, connections, a.clients, by),
+		ClientKeys:       operator.NewClientKeys(baseURL, get),
+		Registrations:    operator.NewRegistrations(control, a.servers, baseURL, by),
+		Connections:      operator.NewConnections(control, connections, work, a.hashing, o.Now),
+		Erasures:         operator.NewErasures(erase.Requests{Rows: work, Connections: connections, Now: o.Now}, by),
+		Exports:          operator.NewExports(control, connections, work, a.log, o.Now),
+		Inquiries:        operator.NewInquiries(control, work, inbox(a.cfg, a.outputs, o), by),
+		Restores:         operator.NewRestores(control, connections, work, by),
+		Reseals:          operator.NewReseals(control, a.editor, a.clients, by),
+		Catalog:          published,
+		CatalogSources:   operator.NewCatalogSources(parts.rows, parts.intake, by),
+		CatalogOverrides: operator.NewCatalogOverrides(parts.rows, published, by),
+	}
+}
