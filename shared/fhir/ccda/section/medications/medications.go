@@ -106,10 +106,14 @@ func readPart(c *statement.Context, m *activity, r, n *cda.Node) {
 	}
 }
 
-// medicationStatus maps ActStatus (C-CDA on FHIR, ConceptMap CF-MedicationStatus). Without one nothing is known. What
-// is active until a time before that of the document is completed by then ("Medications": medication status).
+// medicationStatus maps ActStatus (C-CDA on FHIR, ConceptMap CF-MedicationStatus). Without one, or beside a negated
+// status observation, nothing is known. What is active until a time before that of the document is completed by then
+// ("Medications": medication status).
 func medicationStatus(c *statement.Context, n *cda.Node) string {
 	status := cmp.Or(statuses.Of(cda.StatusOf(n)), "unknown")
+	if _, denied := statement.StatusIn(n, listStatusRoot); denied && cda.IsOneOf(status, "active", "completed") {
+		return "unknown"
+	}
 	if status == "active" && c.Document.IsPast(boundsOf(n).At("high")) {
 		return "completed"
 	}

@@ -18,7 +18,10 @@ nullified entered-in-error
 obsolete entered-in-error
 `
 
-// listStatuses maps the medication status of CCD (2.16.840.1.113883.10.20.1.47).
+// listStatusRoot is the template of the medication status of CCD.
+const listStatusRoot = "2.16.840.1.113883.10.20.1.47"
+
+// listStatuses maps the medication status of CCD.
 const listStatuses terms.Table = `
 55561003 active
 73425007 stopped
