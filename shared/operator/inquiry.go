@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/org"
 )
 
-// Inquiries shows what patients have asked of an organisation, and answers them. What patients write is personal: no audit row has any of it.
+// Inquiries shows and answers patients' inquiries. What patients write is personal: no audit row has any of it.
 type Inquiries struct {
 	service InquiryOwners
 	rows    InquiryRows
@@ -42,7 +42,7 @@ type InquiryRows interface {
 	InquiriesBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (found []string, more bool, err error)
 }
 
-// InquiryQuery says which inquiries are wanted: those that have all that is named.
+// InquiryQuery selects inquiries that match every field.
 type InquiryQuery struct {
 	Paging
 

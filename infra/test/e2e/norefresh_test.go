@@ -84,26 +84,6 @@ func TestAnExportUnderWayWhenTheAccessTokenEndsFails(t *testing.T) {
 	})
 }
 
-// TestARowThatWasNeverDueEndsWithTheNextExport: connections without a refresh token that are older than this rule have no
-// due time. An export that finds their access token ended has them looked at.
-func TestARowThatWasNeverDueEndsWithTheNextExport(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStack(t, options{})
-		id, _ := s.connectUntil(briefly, 5*time.Minute)
-		s.forgetEnd(id)
-		<-time.After(24 * time.Hour)
-		s.letPass(5)
-		s.checkStatus(id, "authorized")
-		taskID := s.startExport(id)
-		s.letPass(0)
-		if got := s.task(taskID).text("failure_reason"); got != "token_refresh_failure" {
-			t.Errorf("the export failed because of %q", got)
-		}
-		s.checkRevoked(id, "access_expired")
-	})
-}
-
 // TestAReconnectWithARefreshTokenTakesTheEndAway and makes the connection one that is kept alive.
 func TestAReconnectWithARefreshTokenTakesTheEndAway(t *testing.T) {
 	t.Parallel()
@@ -172,19 +152,6 @@ func (s *stack) checkWarned(id string, ends time.Time) {
 		!strings.Contains(told[0].Body, `"consent_expires_at":"`+ends.UTC().Format(time.RFC3339)+`"`) {
 		s.t.Errorf("the coming end was told %d times: %v", len(told), told)
 	}
-}
-
-// forgetEnd makes a connection's row what it was when nothing was known of its end.
-func (s *stack) forgetEnd(id string) {
-	s.t.Helper()
-	_, err := s.rows.UpdateItem(s.t.Context(), &dynamodb.UpdateItemInput{
-		TableName: awssdk.String("test-ConnectionTable"),
-		Key: map[string]types.AttributeValue{
-			"pk": &types.AttributeValueMemberS{Value: s.tenant() + "#CONN#" + id}, "sk": &types.AttributeValueMemberS{Value: "META"},
-		},
-		UpdateExpression: awssdk.String("REMOVE due_at, due_shard, refresh_at, unrenewable, consent_expires_at, consent_fixed, warned"),
-	})
-	expect.NoError(s.t, err)
 }
 
 // withhold has the portal forget to send refresh tokens.
