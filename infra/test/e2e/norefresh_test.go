@@ -154,6 +154,19 @@ func (s *stack) checkWarned(id string, ends time.Time) {
 	}
 }
 
+// forgetEnd makes a connection's row what it was when nothing was known of its end.
+func (s *stack) forgetEnd(id string) {
+	s.t.Helper()
+	_, err := s.rows.UpdateItem(s.t.Context(), &dynamodb.UpdateItemInput{
+		TableName: awssdk.String("test-ConnectionTable"),
+		Key: map[string]types.AttributeValue{
+			"pk": &types.AttributeValueMemberS{Value: s.tenant() + "#CONN#" + id}, "sk": &types.AttributeValueMemberS{Value: "META"},
+		},
+		UpdateExpression: awssdk.String("REMOVE due_at, due_shard, refresh_at, unrenewable, consent_expires_at, consent_fixed, warned"),
+	})
+	expect.NoError(s.t, err)
+}
+
 // withhold has the portal forget to send refresh tokens.
 func (s *stack) withhold(r *http.Request) *http.Response {
 	if !isTokenRequest(r) {
