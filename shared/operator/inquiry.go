@@ -13,20 +13,14 @@ import (
 
 // Inquiries shows and answers patients' inquiries. What patients write is personal: no audit row has any of it.
 type Inquiries struct {
-	service InquiryOwners
+	service OrganisationLister
 	rows    InquiryRows
 	inbox   inquiry.Inbox
 	by      Journal
 }
 
-// InquiryOwners reads the organisations that inquiries belong to.
-type InquiryOwners interface {
-	OrganisationReader
-	TenantLister
-}
-
 // NewInquiries makes an Inquiries. The inbox is over the same rows.
-func NewInquiries(service InquiryOwners, rows InquiryRows, inbox inquiry.Inbox, by Journal) Inquiries {
+func NewInquiries(service OrganisationLister, rows InquiryRows, inbox inquiry.Inbox, by Journal) Inquiries {
 	return Inquiries{service: service, rows: rows, inbox: inbox, by: by}
 }
 

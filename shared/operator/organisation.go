@@ -210,14 +210,14 @@ func isColour(text string) bool {
 	return ok && len(digits) == 6 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// organisationLister lists and reads organisations.
-type organisationLister interface {
+// OrganisationLister lists and reads organisations.
+type OrganisationLister interface {
 	OrganisationReader
 	TenantLister
 }
 
 // listOrganisations lists all organisations in both modes.
-func listOrganisations(ctx context.Context, rows organisationLister) ([]Listed, error) {
+func listOrganisations(ctx context.Context, rows OrganisationLister) ([]Listed, error) {
 	tenants, err := rows.Tenants(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list organisations: %w", err)
