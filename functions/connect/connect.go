@@ -53,7 +53,7 @@ func New(d Deps) http.Handler {
 	asked := d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.PublicPage(d.Auth, d.get), http.MethodPost: leave})
 	astray := d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Page(d.Limiter, window.Astray), http.MethodPost: leave})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Addresses that pages of earlier releases open: theirs had the start value in the query, and ours has no query.
+		// Our own pages post the start value. A start value in the query is refused: addresses reach logs and histories.
 		if r.URL.RawQuery == "" || r.URL.Query().Has("attempt") {
 			astray.ServeHTTP(w, r)
 			return

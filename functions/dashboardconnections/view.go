@@ -42,7 +42,7 @@ type detail struct {
 	Exports  []task  `json:"exports"`  // the latest, newest first
 }
 
-// renewal is how its tokens are looked after.
+// renewal is the state of its token refresh.
 type renewal struct {
 	NextAt    string `json:"next_at,omitempty"`
 	RenewedAt string `json:"renewed_at,omitempty"`
@@ -63,7 +63,7 @@ type task struct {
 	FinishedAt    string `json:"finished_at,omitempty"`
 }
 
-// erasure is how a request to erase a connection stands, and in the end what proves it.
+// erasure is the status of a request to erase a connection, and finally its proof.
 type erasure struct {
 	ID          string       `json:"erasure_id"`
 	Stage       string       `json:"stage"`
@@ -107,7 +107,7 @@ func detailOf(c operator.Connection) detail {
 	return shown
 }
 
-// timeline is what the rows tell of what has happened, newest first.
+// timeline lists the events that the rows record, newest first.
 func timeline(c operator.Connection) []fact {
 	var all []fact
 	add := func(at time.Time, what, taskID string) {

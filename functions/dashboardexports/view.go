@@ -70,7 +70,7 @@ func detailOf(e operator.Export) detail {
 	return shown
 }
 
-// action is what an organisation does about an export; empty for nothing.
+// action suggests what an organisation can do about an export; empty for nothing.
 func action(e operator.Export) string {
 	switch {
 	case e.Status == export.Pending:

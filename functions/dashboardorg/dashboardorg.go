@@ -91,7 +91,7 @@ type founded struct {
 	Name string `json:"name" required:"true"`
 }
 
-// changed is what is to be another way. What is left out stays; an empty address is none.
+// changed describes a change. Absent fields change nothing; an empty URL removes it.
 type changed struct {
 	Name    *string  `json:"name"`
 	Logo    *string  `json:"logo_uri"`

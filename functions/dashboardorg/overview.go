@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/timestamp"
 )
 
-// overview is how an organisation fares in a mode.
+// overview summarizes an organisation's setup in a mode.
 type overview struct {
 	Credentials int         `json:"credentials"`
 	Webhooks    int         `json:"webhooks"`

@@ -25,7 +25,7 @@ type simulating struct {
 	Type string `json:"type" required:"true"`
 }
 
-// replaying is what has failed or is held since a time, or everything from one time up to another.
+// replaying selects failed and held deliveries since a time, or all deliveries of a range.
 type replaying struct {
 	ID    string `path:"webhookId"`
 	Since string `json:"since"`

@@ -78,7 +78,7 @@ type RefreshState struct {
 	Warned bool
 	// Ended says why the connection was revoked: "invalid_grant", "rotation_lost", AccessEnded or Disconnected; empty else.
 	Ended string
-	// EndedAt is when that was; zero for connections that ended before this was kept.
+	// EndedAt is the time of the end; zero for a connection that has not ended.
 	EndedAt time.Time
 	// UpstreamUntil is until when the health system is asked to revoke what a disconnected connection held.
 	UpstreamUntil time.Time

@@ -63,11 +63,11 @@ func (l Details) Show(ctx context.Context, tenant org.Tenant, id string) (Detail
 	if shown.Body, err = event.Shown(); err != nil {
 		return Detail{}, fmt.Errorf("show event: %w", err)
 	}
-	shown.Attempts, err = l.attempts(ctx, found[0], event)
+	shown.Attempts, err = l.attempts(ctx, found[0])
 	return shown, err
 }
 
-func (l Details) attempts(ctx context.Context, d webhook.Delivery, event webhook.Event) ([]Attempt, error) {
+func (l Details) attempts(ctx context.Context, d webhook.Delivery) ([]Attempt, error) {
 	rows, err := l.Rows.Attempts(ctx, d.Tenant, d.ID, mostAttempts)
 	if err != nil {
 		return nil, fmt.Errorf("list attempts: %w", err)
@@ -89,12 +89,6 @@ func (l Details) attempts(ctx context.Context, d webhook.Delivery, event webhook
 			}
 		}
 		shown.SealedBody = nil
-		// Answers are kept without links, but for those from the time when links were stored whole.
-		clean, err := event.HideLinks(webhook.Answer{Header: row.ResponseHeader, Body: shown.Answer}, event.Body)
-		if err != nil {
-			return nil, fmt.Errorf("show answer: %w", err)
-		}
-		shown.ResponseHeader, shown.Answer = clean.Header, clean.Body
 		attempts = append(attempts, shown)
 	}
 	return attempts, nil

@@ -127,36 +127,3 @@ func TestAnswersEndWithTheirWebhook(t *testing.T) {
 		}
 	}
 }
-
-// aged has the events as they were stored when links were stored whole, of the type that has links.
-type aged struct {
-	deliverylog.Rows
-
-	body []byte
-}
-
-func (a aged) Events(ctx context.Context, of org.Tenant, ids []string) (map[string]webhook.Event, error) {
-	events, err := a.Rows.Events(ctx, of, ids)
-	for id, event := range events {
-		event.Type, event.Body = webhook.ExportSucceeded, a.body
-		events[id] = event
-	}
-	return events, err
-}
-
-func TestLinksThatWereStoredWholeAreNotShown(t *testing.T) {
-	t.Parallel()
-	const link = "https://api.example/v1/x.jsonl?token=1.dGlja2V0LW9mLXRoZS1maWxl.c2lnbmF0dXJlLW9mLXRoZS10aWNrZXQ"
-	w := newWorld(t)
-	w.subscribe(t, tenant)
-	w.answer = webhook.Answer{Status: 200, Body: []byte("got " + link), Header: map[string]string{"Location": link}}
-	w.emit(t, tenant, webhook.TestEvent)
-	id := w.search(t, tenant, deliverylog.Query{}).Entries[0].ID
-	w.log.Rows = aged{w.log.Rows, []byte(`{"data":{"download_links":[{"url":"` + link + `"}]}}`)}
-	got, err := w.log.Show(t.Context(), tenant, id)
-	expect.NoError(t, err)
-	shown := string(got.Body) + string(got.Attempts[0].Answer) + got.Attempts[0].ResponseHeader["Location"]
-	if strings.Count(shown, "https://api.example/v1/x.jsonl") != 3 || strings.Contains(shown, "c2lnb") {
-		t.Errorf("shown: %s", shown)
-	}
-}

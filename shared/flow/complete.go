@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/weburl"
 )
 
-// exchangeTime is what a portal gets to answer a code exchange, so that the function can still answer the browser.
+// exchangeTime limits the wait for a code exchange, so that the function can still answer the browser.
 const exchangeTime = 20 * time.Second
 
 // Completer ends attempts when the patient comes back. Every field is needed.
@@ -37,7 +37,7 @@ type Completer struct {
 	NewID       ids.Source
 }
 
-// Return is what a browser brings back from a portal (RFC 6749 section 4.1.2, RFC 9207).
+// Return holds the parameters with which a browser returns from a portal (RFC 6749 section 4.1.2, RFC 9207).
 type Return struct {
 	// Registration is what follows CallbackPath in the address that it was brought to; empty for the plain one.
 	Registration string
@@ -70,7 +70,7 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 		Redirect: org.RestoreRedirect(c.Own, attempt.RedirectURI), InWidget: attempt.TokenHash != "",
 		ExternalID: attempt.ExternalID, ExternalState: attempt.ExternalState,
 	}
-	if !done.InWidget && done.Redirect.URI() == "" { // of an attempt that an earlier release has begun
+	if !done.InWidget && done.Redirect.URI() == "" { // the address has become one of the service itself
 		return Completed{}, fault.BadRequest("This sign-in cannot be completed: the application's address is not allowed.")
 	}
 	conn, err := c.finish(ctx, attempt, r)

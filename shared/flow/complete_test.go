@@ -23,8 +23,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// theConclusion returns the one conclusion there is.
-func (w *world) theConclusion(t *testing.T) flow.Conclusion {
+// conclusionOf returns the only conclusion of w.
+func conclusionOf(t *testing.T, w *world) flow.Conclusion {
 	t.Helper()
 	if len(w.concluded) != 1 {
 		t.Fatalf("%d conclusions, want 1", len(w.concluded))
@@ -66,7 +66,7 @@ func TestCompleteAnswersWithExactlyTheResultFields(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := url.Values{
-				"org_connection_id": {w.theConclusion(t).Connection.ID}, "endpoint_id": {endpointID}, "portal_id": {portalID},
+				"org_connection_id": {conclusionOf(t, w).Connection.ID}, "endpoint_id": {endpointID}, "portal_id": {portalID},
 				"brand_id": {brandID}, "connection_status": {"authorized"}, "platform_type": {"sandbox"}, "request_id": {"request-1"},
 				"scope": {"patient/*.read"},
 			}
@@ -92,7 +92,7 @@ func TestCompleteStoresAWholeConnection(t *testing.T) {
 		if _, err := w.completer(t).Complete(t.Context(), b.back()); err != nil {
 			t.Fatal(err)
 		}
-		c := w.theConclusion(t)
+		c := conclusionOf(t, w)
 		want := connection.Connection{
 			ID: c.Connection.ID, Tenant: tenant, Status: connection.Authorized, BrandID: brandID, PortalID: portalID,
 			EndpointID: endpointID, PlatformType: "sandbox", Scope: "patient/*.read", Generation: 1, CreatedAt: time.Now(),
@@ -119,7 +119,7 @@ func TestCompleteStoresAWholeConnection(t *testing.T) {
 
 func wantConnectionEvent(t *testing.T, w *world, data map[string]any) {
 	t.Helper()
-	events := w.theConclusion(t).Events
+	events := conclusionOf(t, w).Events
 	if len(events) != 1 || len(w.enqueued) != 1 || w.enqueued[0] != events[0].ID {
 		t.Fatalf("%d events, enqueued %v", len(events), w.enqueued)
 	}
@@ -333,14 +333,14 @@ func TestAReturnFromAnotherServerIsRefused(t *testing.T) {
 				r.Issuer, r.Error = c.returned, refusal
 				done, err := w.completer(t).Complete(t.Context(), r)
 				if c.good {
-					if (err == nil) != (refusal == "") || w.theConclusion(t).Connection.ID == "" {
+					if (err == nil) != (refusal == "") || conclusionOf(t, w).Connection.ID == "" {
 						t.Errorf("got %v, want a connection", err)
 					}
 					return
 				}
 				wantFault(t, err, fault.Invalid, fault.CodeInvalidRequest)
 				wantNoConnection(t, w)
-				if len(w.grants) != 0 || done.Redirect.URI() != redirectURI || w.theConclusion(t).Error != "svc_invalid_request" {
+				if len(w.grants) != 0 || done.Redirect.URI() != redirectURI || conclusionOf(t, w).Error != "svc_invalid_request" {
 					t.Errorf("%d exchanges, completed %+v, conclusion %+v", len(w.grants), done, w.concluded)
 				}
 			})

@@ -54,7 +54,7 @@ func (c Completer) authorize(conn *connection.Connection, attempt Attempt, set t
 	}
 }
 
-// patientText is what the mark of a patient is made of.
+// patientText returns the text of which a patient's mark is made.
 func patientText(attempt Attempt, set tokens.Set) []byte {
 	return []byte("patient|" + attempt.FHIRBase + "|" + set.PatientID.Reveal())
 }

@@ -45,7 +45,7 @@ func TestAnAuthorisationWithoutARefreshTokenSaysWhenItEnds(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				c := w.theConclusion(t)
+				c := conclusionOf(t, w)
 				ends := time.Now().Add(test.want)
 				want := connection.RefreshState{RefreshAt: w.set.ExpiresAt, Unrenewable: true, ConsentFixed: true, Warned: test.isWarned}
 				if diff := cmp.Diff(want, c.Connection.Refresh); diff != "" || !c.Connection.ConsentExpiresAt.Equal(ends) {
@@ -82,9 +82,9 @@ func TestTheLineOfAReturnSaysWhoseItWas(t *testing.T) {
 		ctx, line := logx.Begin(t.Context())
 		_, _ = w.completer(t).Complete(ctx, w.start(t, request(t)).back())
 		if failure == nil {
-			want["connection_id"] = w.theConclusion(t).Connection.ID
+			want["connection_id"] = conclusionOf(t, w).Connection.ID
 		}
-		want["attempt_id"] = w.theConclusion(t).Attempt.ID
+		want["attempt_id"] = conclusionOf(t, w).Attempt.ID
 		var log bytes.Buffer
 		line.Emit(ctx, logx.New(&log), "test")
 		var got map[string]any

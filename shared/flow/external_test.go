@@ -26,7 +26,7 @@ func TestAReconnectWithoutAnExternalIDLeavesTheOneBefore(t *testing.T) {
 	if _, err := w.completer(t).Complete(t.Context(), b.back()); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.theConclusion(t).Connection.External; !slices.Equal(got.Sum, conn.External.Sum) {
+	if got := conclusionOf(t, w).Connection.External; !slices.Equal(got.Sum, conn.External.Sum) {
 		t.Errorf("found by %v", got)
 	}
 }

@@ -37,7 +37,7 @@ func dataOf(t *testing.T, c flow.Conclusion, want webhook.Type) map[string]any {
 // wantTold checks that an attempt that failed is kept and told alike: as the browser was, with a cause and an action.
 func wantTold(t *testing.T, w *world, err error, cause string) map[string]any {
 	t.Helper()
-	c, shown := w.theConclusion(t), fault.Of(err)
+	c, shown := conclusionOf(t, w), fault.Of(err)
 	if c.Error != string(shown.Code.InBrowser()) || c.Description != shown.Public || c.Cause != cause || c.RequestID != "return-1" {
 		t.Errorf("kept %q %q %q %q, the browser was told %q %q", c.Error, c.Description, c.Cause, c.RequestID, shown.Code, shown.Public)
 	}
@@ -139,7 +139,7 @@ func TestARefusalByThePatientIsNoFailureToTellOf(t *testing.T) {
 	r.Error = "access_denied"
 	_, err := w.completer(t).Complete(t.Context(), r)
 	wantFault(t, err, fault.Upstream, "access_denied")
-	c := w.theConclusion(t)
+	c := conclusionOf(t, w)
 	if c.Error != "access_denied" || c.Cause != "declined" {
 		t.Errorf("the attempt ended with %q, cause %q", c.Error, c.Cause)
 	}
@@ -171,7 +171,7 @@ func TestWhatWasGrantedIsRecordedAndTold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := w.theConclusion(t)
+		c := conclusionOf(t, w)
 		if c.Connection.Status != "authorized" || c.Connection.Scope != w.set.Scope || !c.Connection.ConsentExpiresAt.Equal(w.set.ConsentExpiresAt) {
 			t.Errorf("connection %s with %q until %v", c.Connection.Status, c.Connection.Scope, c.Connection.ConsentExpiresAt)
 		}

@@ -106,7 +106,7 @@ type Secrets struct {
 	Verifier  []byte // PKCE verifier, sealed
 }
 
-// Status is how far an attempt is.
+// Status is the progress of an attempt.
 type Status string
 
 // The statuses. An attempt that is created or open when its time has passed is expired; that is decided on reading and
@@ -119,7 +119,7 @@ const (
 	Expired Status = "expired"
 )
 
-// Ending is what an attempt came to: a connection, or an error and its cause (see causes.go).
+// Ending is the outcome of an attempt: a connection, or an error and its cause (see causes.go).
 type Ending struct {
 	ConnectionID     string
 	ConnectionStatus connection.Status
@@ -191,7 +191,7 @@ type Connections interface {
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
-// NoConnections is where no reconnect begins: every connection is unknown there.
+// NoConnections is the Connections of functions that begin no reconnect: it knows none.
 type NoConnections struct{}
 
 // Connection implements Connections.
@@ -238,7 +238,7 @@ type Authority struct {
 	BrandBundle string
 }
 
-// Profile is what a platform wants the authorization request to look like.
+// Profile holds a platform's requirements for the authorization request.
 type Profile struct {
 	Aud   string // empty: not sent
 	Scope string // what to ask for where the registration does not say
@@ -258,7 +258,7 @@ type Profile struct {
 	Upstream Upstream
 }
 
-// Upstream is what an authorization server is asked about a token after the code exchange.
+// Upstream holds the endpoints that are used with a token after the code exchange.
 type Upstream struct {
 	Revocation       string // revocation_endpoint (RFC 7009), or empty
 	Introspection    string // introspection_endpoint (RFC 7662), or empty
@@ -273,7 +273,7 @@ type Platforms interface {
 	Profile(endpoint catalog.Endpoint, authority Authority) (Profile, error)
 }
 
-// Authorization is what the patient is sent to the portal with (SMART App Launch 2.2, "Request authorization code").
+// Authorization holds the parameters of an authorization request (SMART App Launch 2.2, "Request authorization code").
 type Authorization struct {
 	Endpoint    string
 	ClientID    string

@@ -59,7 +59,7 @@ func TestTheAddressOfAResultIsBoundedWhateverThePortalGrants(t *testing.T) {
 		if address := done.Redirect.With(done.Result); len(address) > most || done.Result.Has("scope") != c.returned {
 			t.Errorf("%s: an address of %d bytes, with the scope: %v", name, len(address), done.Result.Has("scope"))
 		}
-		if got := w.theConclusion(t).Connection.Scope; got != w.set.Scope {
+		if got := conclusionOf(t, w).Connection.Scope; got != w.set.Scope {
 			t.Errorf("%s: the record keeps %d of %d bytes", name, len(got), len(w.set.Scope))
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/org"
 )
 
-// Addresses are what of a discovery is compared with an endpoint's pins.
+// Addresses returns the addresses of a discovery that are compared with an endpoint's pins.
 func (a Authority) Addresses() catalog.Addresses {
 	return catalog.Addresses{
 		Issuer: a.Issuer, Authorization: a.AuthorizationEndpoint, Token: a.TokenEndpoint, Keys: a.KeySet, Userinfo: a.Userinfo,

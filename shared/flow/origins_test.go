@@ -216,7 +216,7 @@ func TestAReturnBelongsToTheAddressThatThePortalWasGiven(t *testing.T) {
 			}
 			wantFault(t, err, fault.Invalid, fault.CodeInvalidRequest)
 			wantNoConnection(t, w)
-			if len(w.grants) != 0 || len(w.states) != 0 || w.theConclusion(t).Cause != "wrong_callback" {
+			if len(w.grants) != 0 || len(w.states) != 0 || conclusionOf(t, w).Cause != "wrong_callback" {
 				t.Errorf("%d exchanges, %d states are left, conclusion %+v", len(w.grants), len(w.states), w.concluded)
 			}
 			if !strings.Contains(line, `"event":"wrong_callback"`) {

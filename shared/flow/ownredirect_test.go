@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/weburl"
 )
 
-// An attempt that an earlier release has begun can have a redirect URI that leads to the service.
+// A redirect URI can become one of the service itself after the attempt began, when the service gets another host.
 func TestCompleterEndsOnPageWhenStoredRedirectLeadsToService(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

@@ -58,7 +58,7 @@ func TestAReconnectRenewsTheConnectionUnderItsID(t *testing.T) {
 		want.Status, want.Generation, want.External = connection.Authorized, 4, external(t, "patient-7")
 		want.Scope, want.ConsentExpiresAt = "patient/*.read", w.set.ConsentExpiresAt
 		want.Refresh = connection.RefreshState{RefreshAt: refresh.Next(connID, w.set, time.Now())}
-		c := w.theConclusion(t)
+		c := conclusionOf(t, w)
 		if diff := cmp.Diff(want, c.Connection); diff != "" {
 			t.Errorf("connection (-want +got):\n%s", diff)
 		}
@@ -262,7 +262,7 @@ func TestARefusalOfAReconnectLeavesTheConnectionAsItIs(t *testing.T) {
 	r.Error = "access_denied"
 	done, err := w.completer(t).Complete(t.Context(), r)
 	wantFault(t, err, fault.Upstream, "access_denied")
-	c := w.theConclusion(t)
+	c := conclusionOf(t, w)
 	if diff := cmp.Diff(map[string]connection.Connection{connID: before}, w.conns); diff != "" || len(c.Events)+len(w.enqueued) != 0 {
 		t.Errorf("%d events, connections (-want +got):\n%s", len(c.Events), diff)
 	}

@@ -63,7 +63,7 @@ func wantFailedAttempt(t *testing.T, w *world, r flow.Return, want fault.Code) {
 	if done.Redirect.URI() != redirectURI || done.ExternalID != "patient-7" || done.ExternalState != "visit-9" || done.Result != nil {
 		t.Errorf("completed %+v", done)
 	}
-	if got := w.theConclusion(t); got.Error != string(want) || got.Attempt.RequestID != "request-1" {
+	if got := conclusionOf(t, w); got.Error != string(want) || got.Attempt.RequestID != "request-1" {
 		t.Errorf("the attempt ended with %q, want %q", got.Error, want)
 	}
 	if _, err := w.completer(t).Complete(t.Context(), r); !errors.Is(err, fault.Invalid) {
@@ -82,7 +82,7 @@ func TestAPatientsRefusalLeavesARejectedConnection(t *testing.T) {
 		if done.Redirect.URI() != redirectURI || done.ExternalState != "visit-9" || done.Result != nil || len(w.grants) != 0 {
 			t.Errorf("completed %+v after %d exchanges", done, len(w.grants))
 		}
-		c := w.theConclusion(t)
+		c := conclusionOf(t, w)
 		want := connection.Connection{
 			ID: c.Connection.ID, Tenant: tenant, Status: connection.Rejected, BrandID: brandID, PortalID: portalID,
 			EndpointID: endpointID, PlatformType: "sandbox", Generation: 1, CreatedAt: time.Now(), External: external(t, "patient-7"),

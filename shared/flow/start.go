@@ -197,7 +197,7 @@ func callbackURI(baseURL, registration string) string {
 
 func (s Preparation) maker() binding.Maker { return binding.Maker{Random: s.Random, Now: s.Now} }
 
-// HashNonce is how an attempt keeps the nonce, whose value only the portal's id_token repeats.
+// HashNonce returns the hash by which an attempt keeps its nonce, which only the portal's id_token repeats.
 func HashNonce(nonce string) string { return binding.Hash(nonce) }
 
 func verifierBinding(a Attempt) string { return "verifier|" + a.Tenant.Key() + "|" + a.ID }

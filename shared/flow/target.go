@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/org"
 )
 
-// target is where the patient signs in, and for which connection.
+// target names the endpoint at which the patient signs in, and the connection to renew.
 type target struct {
 	endpoint   catalog.Endpoint
 	connection string // to be reconnected; empty for a new one

@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,7 +84,6 @@ func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started,
 	if err != nil {
 		return binding.Started{}, fmt.Errorf("read attempt: %w", err)
 	}
-	attempt.Callback = cmp.Or(attempt.Callback, callbackURI(s.BaseURL, "")) // of attempts older than such addresses
 	state, started, err := s.bind(ctx, &attempt)
 	if err != nil {
 		return binding.Started{}, err
@@ -102,7 +100,7 @@ type Watcher struct {
 	Now      func() time.Time
 }
 
-// Progress is how an attempt stands.
+// Progress is the status of an attempt.
 type Progress struct {
 	AttemptID string
 	Status    Status

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/smart/platform"
 )
 
-// Approve discovers an endpoint's server anew and pins what it says now, if the operator has named all of it that
+// Approve discovers an endpoint's server again and pins its present addresses, if the operator has named all of it that
 // has changed; one that was never pinned only what is neither at its FHIR base's origin nor the vendor's own. It returns
 // what has changed, which is nothing when all is as it was. Errors are fault.Invalid, with what has not been named;
 // fault.NotFound; fault.Conflict; fault.Upstream and fault.Unavailable for a server that does not answer as it should.

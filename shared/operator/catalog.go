@@ -103,7 +103,7 @@ func (o Catalog) Rollback(ctx context.Context, mode, version string) (publish.Ou
 	return out, o.by.record(ctx, org.Tenant{}, "catalog.rolled_back", mode+" "+version)
 }
 
-// CatalogReport is how the catalogue of a mode stands.
+// CatalogReport holds the status of a mode's catalogue.
 type CatalogReport struct {
 	Pointer     ledger.Pointer
 	Publication ledger.Publication
@@ -111,7 +111,7 @@ type CatalogReport struct {
 	Overrides   []ledger.Override
 }
 
-// Report tells how a mode stands; fault.Invalid.
+// Report returns the status of a mode's catalogue; fault.Invalid.
 func (o Catalog) Report(ctx context.Context, mode string) (CatalogReport, error) {
 	if err := checkMode(mode); err != nil {
 		return CatalogReport{}, err

@@ -105,7 +105,7 @@ func (o CatalogOverrides) Rename(ctx context.Context, mode, brand, name string) 
 	return o.say(ctx, mode, override, "catalog.renamed")
 }
 
-// longestName is how long a name of an operator's may be, in bytes.
+// longestName limits a name that an operator gives, in bytes.
 const longestName = 200
 
 // say stores an override of an institution that there is.

@@ -100,7 +100,7 @@ func (o Clients) SetOrigins(ctx context.Context, owner org.Tenant, id string, or
 	return found.Origins, o.by.record(ctx, owner, "client.origins_set", id)
 }
 
-// Rotation is what changes of a ClientAuth: its secret, or its key.
+// Rotation replaces the secret or the key of a client.
 type Rotation struct {
 	Secret secret.Text // empty: there is none
 	KeyID  *string     // nil: there is none; empty: from now on the present key

@@ -38,7 +38,7 @@ func NewConnections(
 	return Connections{service: service, rows: rows, tasks: exportReader{tasks}, hashing: hashing, now: now}
 }
 
-// latestExports is how many exports are shown with a connection.
+// latestExports limits the exports that are shown with a connection.
 const latestExports = 5
 
 // Connection is a connection as an operator sees it.
@@ -215,7 +215,7 @@ func adviseAuthorized(c Connection, of string, now time.Time) string {
 	return "Nothing."
 }
 
-// damagedTokens is what connection.RefreshState.FailureClass says of a token row that does not open.
+// damagedTokens is the connection.RefreshState.FailureClass of a token row that does not open.
 const damagedTokens = "TOKENS.sealed"
 
 // adviseDamaged says what helps a row of which something cannot be read.

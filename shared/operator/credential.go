@@ -70,7 +70,7 @@ type CredentialRows interface {
 	RemoveCredential(ctx context.Context, c org.Credential) error
 }
 
-// CredentialDraft is what a new credential is to be.
+// CredentialDraft describes a new credential.
 type CredentialDraft struct {
 	Tenant    org.Tenant
 	Note      string
@@ -82,8 +82,8 @@ type CredentialDraft struct {
 // again, and has its organisation told by e-mail. Errors are fault.Invalid, fault.NotFound, and fault.Forbidden for a live
 // credential of an organisation without live access.
 func (o Credentials) Create(ctx context.Context, d CredentialDraft) (org.Credential, secret.Text, error) {
-	redirects, wrongRedirect := o.checkedRedirects(d.Tenant.Mode, d.Redirects, nil, "redirect")
-	origins, wrongOrigin := o.checkedOrigins(d.Origins, nil, "origin")
+	redirects, wrongRedirect := o.checkedRedirects(d.Tenant.Mode, d.Redirects, "redirect")
+	origins, wrongOrigin := o.checkedOrigins(d.Origins, "origin")
 	if err := errors.Join(checkNote(d.Note), wrongRedirect, wrongOrigin); err != nil {
 		return org.Credential{}, secret.Text{}, err
 	}

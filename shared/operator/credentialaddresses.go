@@ -22,8 +22,8 @@ func checkNote(note string) error {
 	return nil
 }
 
-// CredentialChange is what is said of a credential. What is not named stays. Whole lists are taken first, then what is to be added
-// and removed.
+// CredentialChange describes a change to a credential. Zero fields change nothing. Whole lists are taken first, then
+// what is to be added and removed.
 type CredentialChange struct {
 	Note            *string
 	Redirects       []string // nil: as they are
@@ -70,19 +70,19 @@ func (o Credentials) changedRedirects(found org.Credential, change CredentialCha
 	if change.Redirects == nil && len(change.AddRedirects) == 0 {
 		return list, nil
 	}
-	return o.checkedRedirects(found.Tenant.Mode, list, found.RedirectURIs, "add-redirect")
+	return o.checkedRedirects(found.Tenant.Mode, list, "add-redirect")
 }
 
 func (o Credentials) changedOrigins(before []string, change CredentialChange) ([]string, error) {
 	list := before
 	if change.Origins != nil {
-		checked, err := o.checkedOrigins(change.Origins, before, "origin")
+		checked, err := o.checkedOrigins(change.Origins, "origin")
 		if err != nil {
 			return nil, err
 		}
 		list = checked
 	}
-	added, err := o.checkedOrigins(change.AddOrigins, nil, "add-origin")
+	added, err := o.checkedOrigins(change.AddOrigins, "add-origin")
 	if err != nil {
 		return nil, err
 	}
@@ -120,11 +120,11 @@ func edited(list, add, remove []string, field string) ([]string, error) {
 }
 
 // checkedRedirects returns redirect URIs as they are stored.
-func (o Credentials) checkedRedirects(mode org.Mode, redirects, before []string, field string) ([]string, error) {
+func (o Credentials) checkedRedirects(mode org.Mode, redirects []string, field string) ([]string, error) {
 	if len(redirects) == 0 || len(redirects) > maxRedirectURIs {
 		return nil, fault.BadRequest("A credential needs 1 to 25 redirect URIs.").About(field)
 	}
-	return normalList(redirects, before, func(text string) (string, error) {
+	return normalList(redirects, func(text string) (string, error) {
 		uri, err := org.NewRedirectURI(o.own, mode, text)
 		if err != nil {
 			return "", fmt.Errorf("redirect URI %q: %w", text, fault.Of(err).About(field))
@@ -134,8 +134,8 @@ func (o Credentials) checkedRedirects(mode org.Mode, redirects, before []string,
 }
 
 // checkedOrigins returns allowed origins as they are stored.
-func (o Credentials) checkedOrigins(origins, before []string, field string) ([]string, error) {
-	return normalList(origins, before, func(text string) (string, error) {
+func (o Credentials) checkedOrigins(origins []string, field string) ([]string, error) {
+	return normalList(origins, func(text string) (string, error) {
 		origin, err := org.NewOrigin(o.own, text)
 		if err != nil {
 			return "", fmt.Errorf("origin %q: %w", text, fault.Of(err).About(field))

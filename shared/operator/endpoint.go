@@ -54,7 +54,7 @@ type EndpointRows interface {
 	RemoveEndpoint(ctx context.Context, e catalog.Endpoint) error
 }
 
-// NewEndpoint is what an operator says of an institution that patients are to connect to.
+// NewEndpoint describes an institution that patients will connect to.
 type NewEndpoint struct {
 	Endpoint     catalog.Endpoint // ID, Status and Pins are chosen here, and PlatformType when it is empty
 	Registration catalog.Registration

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/org"
 )
 
-// EndpointHealth is what an operator is told of how the catalogue's endpoints fare.
+// EndpointHealth reports the health of the catalogue's endpoints.
 type EndpointHealth struct {
 	rows      HealthRows
 	catalog   CatalogPointers
@@ -23,7 +23,7 @@ type EndpointHealth struct {
 	endpoints EndpointReader
 }
 
-// HealthRows reads how endpoints fare.
+// HealthRows reads the health of endpoints.
 type HealthRows interface {
 	Records(ctx context.Context, mode string) ([]health.Record, error)
 	Sightings(ctx context.Context, mode string) ([]health.Sighting, error)
@@ -48,7 +48,7 @@ func NewEndpointHealth(
 	return EndpointHealth{rows: rows, catalog: pointers, snapshots: snapshots, endpoints: endpoints}
 }
 
-// HealthReport is how the endpoints of a mode fare.
+// HealthReport holds the health of a mode's endpoints.
 type HealthReport struct {
 	Summary health.Pointer       // that searching reads
 	States  map[health.State]int // of the endpoints that patients may be sent to
@@ -58,14 +58,14 @@ type HealthReport struct {
 	Bundles []Bundle
 }
 
-// HealthQuestion is what of the endpoints is asked for one by one, beside the counts.
+// HealthQuestion selects the endpoints that are listed one by one, beside the counts.
 type HealthQuestion struct {
 	State   health.State // those in this state; empty: none
 	Abroad  bool         // those whose discovery leads where nobody has approved
 	Bundles bool         // what they say that their institutions publish of themselves
 }
 
-// Faring is one endpoint with how it fares.
+// Faring is an endpoint with its health.
 type Faring struct {
 	Endpoint record.Endpoint
 	Record   health.Record
@@ -83,7 +83,7 @@ type Bundle struct {
 	Endpoints []record.Endpoint // that name it, by id
 }
 
-// Report tells how the endpoints of a mode fare. Errors are fault.Invalid.
+// Report returns the health of a mode's endpoints. Errors are fault.Invalid.
 func (o EndpointHealth) Report(ctx context.Context, mode string, q HealthQuestion) (HealthReport, error) {
 	if _, ok := org.ParseMode(mode); !ok {
 		return HealthReport{}, fault.BadRequest("mode must be test or live.").About("mode")

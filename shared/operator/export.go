@@ -58,7 +58,7 @@ type Export struct {
 	Do         string // what helps, with the command for it; as Blame
 }
 
-// ExportQuery says which exports are wanted: those that have all that is named.
+// ExportQuery selects exports that match every field.
 type ExportQuery struct {
 	Paging
 

@@ -11,22 +11,16 @@ import (
 	"recordbridge/shared/org"
 )
 
-// Inquiries shows what patients have asked of an organisation, and answers them. What patients write is personal: no audit row has any of it.
+// Inquiries shows and answers patients' inquiries. What patients write is personal: no audit row has any of it.
 type Inquiries struct {
-	service InquiryOwners
+	service OrganisationLister
 	rows    InquiryRows
 	inbox   inquiry.Inbox
 	by      Journal
 }
 
-// InquiryOwners reads the organisations that inquiries belong to.
-type InquiryOwners interface {
-	OrganisationReader
-	TenantLister
-}
-
 // NewInquiries makes an Inquiries. The inbox is over the same rows.
-func NewInquiries(service InquiryOwners, rows InquiryRows, inbox inquiry.Inbox, by Journal) Inquiries {
+func NewInquiries(service OrganisationLister, rows InquiryRows, inbox inquiry.Inbox, by Journal) Inquiries {
 	return Inquiries{service: service, rows: rows, inbox: inbox, by: by}
 }
 
@@ -42,7 +36,7 @@ type InquiryRows interface {
 	InquiriesBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (found []string, more bool, err error)
 }
 
-// InquiryQuery says which inquiries are wanted: those that have all that is named.
+// InquiryQuery selects inquiries that match every field.
 type InquiryQuery struct {
 	Paging
 

@@ -30,20 +30,6 @@ func TestOrganisationNameIsCheckedOnCreationAndChange(t *testing.T) {
 	}
 }
 
-// An organisation of an earlier release can change what else it has, and the dashboard sends the name with every change.
-func TestOrganisationKeepsEarlierNameWhenSomethingElseChanges(t *testing.T) {
-	t.Parallel()
-	r := newFixture(t)
-	name := "Alder.example Clinic"
-	made := org.Organisation{ID: "0e000000-0000-4000-8000-00000000000e", Name: name, Plan: org.Free, Status: org.Active, Emails: []string{"Alder+ops@alder.example"}}
-	expect.NoError(t, r.control.CreateOrganisation(t.Context(), made))
-	accent := "#1a5fb4"
-	changed, err := r.operator.Organisations.Change(t.Context(), made.Tenants()[0], operator.OrganisationChange{Name: &name, Accent: &accent, Emails: made.Emails})
-	if err != nil || changed.Name != name || changed.Accent != accent {
-		t.Errorf("changed to %+v (%v)", changed, err)
-	}
-}
-
 func TestNoticeAddressesOfOperatorAreVerified(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)

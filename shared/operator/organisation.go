@@ -83,7 +83,7 @@ func (o Organisations) Show(ctx context.Context, tenant org.Tenant) (org.Organis
 	return findOrganisation(ctx, o.rows, tenant)
 }
 
-// OrganisationChange is what an operator says of an organisation. What is nil stays as it is.
+// OrganisationChange describes a change to an organisation. Nil fields change nothing.
 type OrganisationChange struct {
 	Name    *string
 	Plan    *string
@@ -115,34 +115,53 @@ func (o Organisations) SetEmails(ctx context.Context, tenant org.Tenant, emails 
 	return err
 }
 
-func (o Organisations) change(ctx context.Context, tenant org.Tenant, change OrganisationChange) (org.Organisation, error) {
+// ChangeOwn is Change for members of the organisation. What an operator reviews stays as it is from the request for
+// live mode on: the name, the logo and the website; the privacy policy can change, but not go. Errors are those of
+// Change.
+func (o Organisations) ChangeOwn(
+	ctx context.Context, tenant org.Tenant, change OrganisationChange,
+) (org.Organisation, error) {
+	change.own = true
+	return o.change(ctx, tenant, change)
+}
+
+func (o Organisations) change(
+	ctx context.Context, tenant org.Tenant, change OrganisationChange,
+) (org.Organisation, error) {
 	return o.save(ctx, tenant, "organisation.changed", func(found *org.Organisation) error {
 		was := *found
-		if err := rename(found, change.Name); err != nil {
-			return err
-		}
-		for to, said := range map[*string]*string{
-			&found.Accent: change.Accent, (*string)(&found.Plan): change.Plan,
-		} {
-			if said != nil {
-				*to = *said
-			}
-		}
-		if change.Emails != nil {
-			if err := setEmails(found, change.Emails, change.OwnAddress); err != nil {
-				return err
-			}
-		}
-		if err := normalURLs(o.own, found, change); err != nil {
+		if err := change.apply(found, o.own); err != nil {
 			return err
 		}
 		if change.own {
-			if err := checkReviewed(o.own, was, *found); err != nil {
+			if err := checkReviewed(was, *found); err != nil {
 				return err
 			}
 		}
 		return checkOrganisation(*found)
 	})
+}
+
+// apply writes the fields of a change, in their normal form. Errors are fault.Invalid.
+func (c OrganisationChange) apply(found *org.Organisation, own weburl.Own) error {
+	if c.Name != nil {
+		name, err := org.ParseName(*c.Name)
+		if err != nil {
+			return err
+		}
+		found.Name = name
+	}
+	for to, value := range map[*string]*string{&found.Accent: c.Accent, (*string)(&found.Plan): c.Plan} {
+		if value != nil {
+			*to = *value
+		}
+	}
+	if c.Emails != nil {
+		if err := setEmails(found, c.Emails, c.OwnAddress); err != nil {
+			return err
+		}
+	}
+	return normalURLs(own, found, c)
 }
 
 // OrganisationSaver reads and saves organisations.
@@ -175,16 +194,6 @@ func (e orgEditor) save(
 	return found, e.by.record(ctx, tenant, action, tenant.OrgID)
 }
 
-// rename gives an organisation another name. A name that it had before names were checked can stay.
-func rename(o *org.Organisation, name *string) error {
-	if name == nil || *name == o.Name {
-		return nil
-	}
-	parsed, err := org.ParseName(*name)
-	o.Name = parsed
-	return err
-}
-
 func checkOrganisation(o org.Organisation) error {
 	if o.Plan != org.Free && o.Plan != org.Paid {
 		return fault.BadRequest("The plan must be free or paid.").About("plan")
@@ -201,11 +210,14 @@ func isColour(text string) bool {
 	return ok && len(digits) == 6 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// listOrganisations lists all organisations in both modes.
-func listOrganisations(ctx context.Context, rows interface {
+// OrganisationLister lists and reads organisations.
+type OrganisationLister interface {
 	OrganisationReader
 	TenantLister
-}) ([]Listed, error) {
+}
+
+// listOrganisations lists all organisations in both modes.
+func listOrganisations(ctx context.Context, rows OrganisationLister) ([]Listed, error) {
 	tenants, err := rows.Tenants(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list organisations: %w", err)
@@ -221,27 +233,15 @@ func listOrganisations(ctx context.Context, rows interface {
 	return listed, nil
 }
 
-// ChangeOwn is Change for members of the organisation. What an operator reviews stays as it is from the request for
-// live mode on: the name, the logo and the website; the privacy policy can change, but not go. Errors are those of
-// Change.
-func (o Organisations) ChangeOwn(
-	ctx context.Context, tenant org.Tenant, change OrganisationChange,
-) (org.Organisation, error) {
-	change.own = true
-	return o.change(ctx, tenant, change)
-}
-
-// checkReviewed refuses a member's change to a field that an operator has reviewed or is about to review. It compares
-// URLs in the form in which they are shown: the dashboard sends that form back, and an earlier release may have stored
-// another spelling.
-func checkReviewed(own weburl.Own, was, is org.Organisation) error {
+// checkReviewed refuses a member's change to a field that an operator has reviewed or is about to review.
+func checkReviewed(was, is org.Organisation) error {
 	if was.LiveAccess != org.LiveGranted && was.LiveAccess != org.LiveRequested {
 		return nil
 	}
 	for _, reviewed := range []struct{ field, was, is string }{
 		{"name", was.Name, is.Name},
-		{"logo", own.Shown(was.LogoURI), own.Shown(is.LogoURI)},
-		{"website", own.Shown(was.WebsiteURI), own.Shown(is.WebsiteURI)},
+		{"logo", was.LogoURI, is.LogoURI},
+		{"website", was.WebsiteURI, is.WebsiteURI},
 	} {
 		if reviewed.was != reviewed.is {
 			return fault.New(fault.Conflict, fault.CodeConflict,

@@ -106,7 +106,7 @@ func (o Endpoints) checkForeign(e catalog.Endpoint, named catalog.Addresses) err
 	return nil
 }
 
-// Approval is what an operator has seen of a discovery and says is right.
+// Approval names the addresses of a discovery that an operator has verified.
 type Approval struct {
 	Origins []string // as catalog.Origin writes them, or any address there
 	Issuer  *string  // exactly; nil when none was named, empty for a server that is to have none
@@ -144,7 +144,7 @@ func unapproved(all []catalog.Departure) error {
 			"ask the institution whether that is theirs, and then repeat the command with: %s", listed(all), flags(all)))
 }
 
-// flags is how to name them.
+// flags returns the flags of ctl that name the departures.
 func flags(all []catalog.Departure) string {
 	var words []string
 	for _, d := range all {

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/smart/platform"
 )
 
-// publicMethod is how profiles call a client that has nothing to prove who it is.
+// publicMethod is the name of a client without authentication in profiles.
 const publicMethod = "public"
 
 // Registrations says where our clients are registered.
@@ -69,7 +69,7 @@ type Registered struct {
 	CallbackAddress string
 }
 
-// Method is how the client proves who it is, "public" for not at all.
+// Method returns the method of client authentication, "public" if there is none.
 func (r Registered) Method() string {
 	if r.Registration.AuthID == "" {
 		return publicMethod
@@ -77,12 +77,12 @@ func (r Registered) Method() string {
 	return string(r.Auth.Method)
 }
 
-// Change is what an operator says of a registration. What is nil stays as it is; of a new one it is empty.
+// Change describes a change to a registration. Nil fields change nothing; in a new one they are empty.
 type Change struct {
 	ClientID *string
 	AuthID   *string // empty: a public client
 	Scope    *string // empty: as the platform and its discovery say
-	// OwnCallback gives an older registration the callback address of its own, which the health system has to know.
+	// OwnCallback gives a registration a callback address of its own, which the health system has to know.
 	OwnCallback bool
 }
 
@@ -157,7 +157,7 @@ func (o Registrations) Callback(ctx context.Context, owner org.Tenant, place cat
 	return callbackAddress(o.baseURL, found.Callback), true, nil
 }
 
-// callbackAddress is where patients return to a registration, the plain address for those without one of their own.
+// callbackAddress returns the redirect URI of a registration: the plain one if callback is empty.
 func callbackAddress(baseURL, callback string) string {
 	address := strings.TrimRight(baseURL, "/") + flow.CallbackPath
 	if callback == "" {
@@ -197,7 +197,7 @@ func (o Registrations) InEffect(ctx context.Context, tenant org.Tenant, place ca
 	return used, nil
 }
 
-// List lists all registrations, but for those older than the list.
+// List lists all registrations.
 func (o Registrations) List(ctx context.Context) ([]catalog.OwnedRegistration, error) {
 	all, err := o.rows.Registrations(ctx)
 	if err != nil {
@@ -227,7 +227,7 @@ func (o Registrations) Remove(ctx context.Context, owner org.Tenant, place catal
 	return found, o.by.record(ctx, owner, "registration.removed", cmp.Or(at.ID, at.PlatformType))
 }
 
-// fieldOf is what has named a place.
+// fieldOf returns the name of the field that names a place.
 func fieldOf(place catalog.Place) string {
 	if place.EndpointID != "" {
 		return "endpoint"
@@ -264,7 +264,7 @@ func (o Registrations) locate(ctx context.Context, owner org.Tenant, place catal
 	return found, err
 }
 
-// storedPlace is where the registration for an endpoint that locate found is kept.
+// storedPlace returns the key of the registration for an endpoint that locate found.
 func storedPlace(at catalog.Endpoint) catalog.Place {
 	if at.ID != "" {
 		return catalog.Place{EndpointID: at.ID}

@@ -86,38 +86,6 @@ func (o Deliveries) ReplayRange(ctx context.Context, tenant org.Tenant, id strin
 	})
 }
 
-// replay takes one step after another until all is done.
-func (o Deliveries) replay(
-	ctx context.Context, tenant org.Tenant, id string, from time.Time, step func(from time.Time) (webhook.Replayed, error),
-) (int, error) {
-	if _, err := o.working(ctx, tenant, id); err != nil {
-		return 0, err
-	}
-	count := 0
-	for {
-		done, err := step(from)
-		count += done.Deliveries
-		if err != nil {
-			err = fmt.Errorf("replay, after %d deliveries: %w", count, err)
-			if count > 0 {
-				err = errors.Join(err, o.by.record(ctx, tenant, "webhook.replayed", id))
-			}
-			return count, err
-		}
-		if done.Next.IsZero() {
-			return count, o.by.record(ctx, tenant, "webhook.replayed", id)
-		}
-		if !done.Next.After(from) {
-			return count, fmt.Errorf("replay, after %d deliveries: too many were made at %s to get past it", count, from.Format(time.RFC3339Nano))
-		}
-		from = done.Next
-	}
-}
-
-func (o Deliveries) replayer() webhook.Replayer {
-	return webhook.Replayer{Store: o.work, Queue: o.queue, Now: o.by.now}
-}
-
 // Simulate sends an event with made-up data to the webhook with this id or, with an empty one, to all of a tenant's that
 // are for its type, and returns the event's id. Errors are fault.NotFound, and fault.Conflict when no such webhook works
 // or is for the type.
@@ -162,6 +130,57 @@ func (o Deliveries) Simulate(ctx context.Context, tenant org.Tenant, id string, 
 	return event.ID, o.by.record(ctx, tenant, "webhook.simulated", event.ID)
 }
 
+// SendTest sends a webhook.test event to every webhook of a tenant and returns its id. Errors are fault.NotFound.
+func (o Deliveries) SendTest(ctx context.Context, tenant org.Tenant) (string, error) {
+	if err := checkOwner(ctx, o.rows, tenant); err != nil {
+		return "", err
+	}
+	data, err := o.testData()
+	if err != nil {
+		return "", err
+	}
+	event, err := webhook.NewEvent(tenant, webhook.TestEvent, o.by.newID(), 0, o.by.now(), data)
+	if err != nil {
+		return "", fmt.Errorf("make test event: %w", err)
+	}
+	if err := o.emit(ctx, event); err != nil {
+		return event.ID, err
+	}
+	return event.ID, o.by.record(ctx, tenant, "webhook.tested", event.ID)
+}
+
+// replay takes one step after another until all is done.
+func (o Deliveries) replay(
+	ctx context.Context, tenant org.Tenant, id string, from time.Time, step func(from time.Time) (webhook.Replayed, error),
+) (int, error) {
+	if _, err := o.working(ctx, tenant, id); err != nil {
+		return 0, err
+	}
+	count := 0
+	for {
+		done, err := step(from)
+		count += done.Deliveries
+		if err != nil {
+			err = fmt.Errorf("replay, after %d deliveries: %w", count, err)
+			if count > 0 {
+				err = errors.Join(err, o.by.record(ctx, tenant, "webhook.replayed", id))
+			}
+			return count, err
+		}
+		if done.Next.IsZero() {
+			return count, o.by.record(ctx, tenant, "webhook.replayed", id)
+		}
+		if !done.Next.After(from) {
+			return count, fmt.Errorf("replay, after %d deliveries: too many were made at %s to get past it", count, from.Format(time.RFC3339Nano))
+		}
+		from = done.Next
+	}
+}
+
+func (o Deliveries) replayer() webhook.Replayer {
+	return webhook.Replayer{Store: o.work, Queue: o.queue, Now: o.by.now}
+}
+
 // emit stores an event that no other change belongs to, and has it delivered.
 func (o Deliveries) emit(ctx context.Context, event webhook.Event) error {
 	if err := o.work.CreateEvent(ctx, event); err != nil {
@@ -184,25 +203,6 @@ func (o Deliveries) working(ctx context.Context, tenant org.Tenant, id string) (
 			"The webhook is disabled: what is sent to it would be held. Enable it first.")
 	}
 	return sub, nil
-}
-
-// SendTest sends a webhook.test event to every webhook of a tenant and returns its id. Errors are fault.NotFound.
-func (o Deliveries) SendTest(ctx context.Context, tenant org.Tenant) (string, error) {
-	if err := checkOwner(ctx, o.rows, tenant); err != nil {
-		return "", err
-	}
-	data, err := o.testData()
-	if err != nil {
-		return "", err
-	}
-	event, err := webhook.NewEvent(tenant, webhook.TestEvent, o.by.newID(), 0, o.by.now(), data)
-	if err != nil {
-		return "", fmt.Errorf("make test event: %w", err)
-	}
-	if err := o.emit(ctx, event); err != nil {
-		return event.ID, err
-	}
-	return event.ID, o.by.record(ctx, tenant, "webhook.tested", event.ID)
 }
 
 // testData is the data of a test, a different one each time.

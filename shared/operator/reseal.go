@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// Reseals seals anew what is sealed for good under SecretsKey, so that nothing stands under an old version of it.
+// Reseals seals the stored secrets again, so that none depends on an old version of SecretsKey.
 type Reseals struct {
 	rows   ResealRows
 	editor webhook.Editor
@@ -37,14 +37,15 @@ func NewReseals(rows ResealRows, editor webhook.Editor, sealer Sealer, by Journa
 	return Reseals{rows: rows, editor: editor, sealer: sealer, by: by}
 }
 
-// Resealed is what was sealed anew.
+// Resealed counts the rows that were sealed again.
 type Resealed struct {
-	Webhooks int      `json:"webhooks"` // secrets, signing key and headers of each
-	Clients  int      `json:"clients"`  // client secrets
-	Changed  []string `json:"changed"`  // ids of what somebody else changed at the same time; it is sealed anew by that, or by the next run
+	Webhooks int `json:"webhooks"` // secrets, signing key and headers of each
+	Clients  int `json:"clients"`  // client secrets
+	// Changed lists the ids of rows that changed at the same time. That change or the next run seals them.
+	Changed []string `json:"changed"`
 }
 
-// All seals everything anew. It may be repeated: what was done before is done again. Each row is written over the revision
+// All seals every secret again. It may be repeated. Each row is written over the revision
 // that was read. An error tells what could not be; what went before it is done.
 func (o Reseals) All(ctx context.Context) (Resealed, error) {
 	done := Resealed{Changed: []string{}}
@@ -103,7 +104,7 @@ func (o Reseals) clientSecret(ctx context.Context, c catalog.OwnedClient) error 
 	return o.rows.SaveClientAuth(ctx, c.Owner, auth)
 }
 
-// counted counts one that was sealed anew, and notes one that somebody else has changed meanwhile.
+// counted counts a row that was sealed again, or notes the id of one that has changed meanwhile.
 func counted(err error, into *int, done *Resealed, id string) error {
 	switch {
 	case errors.Is(err, fault.Conflict):

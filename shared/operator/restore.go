@@ -42,7 +42,7 @@ type TokenRows interface {
 	EndConnection(ctx context.Context, c connection.Connection, event webhook.Event) error
 }
 
-// Restored is what has become, or would become, of a tenant's connections, by their ids.
+// Restored lists the outcome for a tenant's connections, by id.
 type Restored struct {
 	Kept     int      // have their tokens, or have ended: nothing is to be done
 	Restored []string // have the tokens of the earlier moment

@@ -97,7 +97,8 @@ func (o Webhooks) List(ctx context.Context, tenant org.Tenant) ([]webhook.Subscr
 }
 
 // Rotate gives a webhook a new signing secret, which is returned here and can never be shown again, and has its
-// organisation told by e-mail. The one before goes on to sign for 24 hours; with atOnce it ends now. Errors are fault.NotFound and fault.Conflict.
+// organisation told by e-mail. The former one
+// signs for another 24 hours; with atOnce it ends now. Errors are fault.NotFound and fault.Conflict.
 func (o Webhooks) Rotate(ctx context.Context, tenant org.Tenant, id string, atOnce bool) (webhook.Subscription, secret.Text, error) {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {

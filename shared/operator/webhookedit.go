@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// WebhookChange is what is said of a webhook. What is nil stays as it is.
+// WebhookChange describes a change to a webhook. Nil fields change nothing.
 type WebhookChange struct {
 	URL      *string
 	Optional []webhook.Type // it is for the required types and these

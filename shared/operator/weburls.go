@@ -9,8 +9,7 @@ import (
 	"recordbridge/shared/weburl"
 )
 
-// normalURLs sets the URLs that change names. URLs that it does not name keep their spelling, so that an organisation with one that an
-// earlier release took can change everything else. Errors are fault.Invalid.
+// normalURLs sets the URLs that change names, in their normal form. Errors are fault.Invalid.
 func normalURLs(own weburl.Own, of *org.Organisation, change OrganisationChange) error {
 	for _, at := range []struct {
 		field string
@@ -41,9 +40,8 @@ func normalURLs(own weburl.Own, of *org.Organisation, change OrganisationChange)
 	return nil
 }
 
-// normalList returns a list in which every entry that was not there before has its normal form. Those that were there keep their
-// spelling, which clients compare exactly; they are checked again nevertheless.
-func normalList(list, before []string, normal func(text string) (string, error)) ([]string, error) {
+// normalList returns the normal forms of a list's entries, each once.
+func normalList(list []string, normal func(text string) (string, error)) ([]string, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
@@ -52,9 +50,6 @@ func normalList(list, before []string, normal func(text string) (string, error))
 		spelled, err := normal(text)
 		if err != nil {
 			return nil, err
-		}
-		if slices.Contains(before, text) {
-			spelled = text
 		}
 		if !slices.Contains(made, spelled) {
 			made = append(made, spelled)

@@ -29,7 +29,7 @@ func (s Control) Endpoint(ctx context.Context, id string) (catalog.Endpoint, err
 	}, nil
 }
 
-// Endpoints lists the ids of all endpoints that operators have made, but for those older than the list of them.
+// Endpoints lists the ids of all endpoints that operators have made.
 func (s Control) Endpoints(ctx context.Context) ([]string, error) {
 	rows, err := s.list(ctx, endpointsPartition, "")
 	if err != nil {

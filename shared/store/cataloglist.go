@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/org"
 )
 
-// ClientAuths lists all clients' authentications, but for those older than the operator's list of them.
+// ClientAuths lists all clients' authentications.
 func (s Control) ClientAuths(ctx context.Context) ([]catalog.OwnedClient, error) {
 	rows, err := s.list(ctx, clientsPartition, "")
 	if err != nil {
@@ -30,7 +30,7 @@ func (s Control) ClientAuths(ctx context.Context) ([]catalog.OwnedClient, error)
 	return all, nil
 }
 
-// Registrations lists all registrations, but for those older than the operator's list of them.
+// Registrations lists all registrations.
 func (s Control) Registrations(ctx context.Context) ([]catalog.OwnedRegistration, error) {
 	rows, err := s.list(ctx, placesPartition, "")
 	if err != nil {

@@ -136,7 +136,8 @@ func removal(table string, k key, rev int64) types.TransactWriteItem {
 	}}
 }
 
-// unlist deletes what only points to another row, which is removed at the same time. Rows that are older than their list have none.
+// unlist deletes a row that depends on another one, which is removed at the same time. It may be missing, as the
+// health of a webhook is before its first delivery.
 func unlist(table string, k key) types.TransactWriteItem {
 	return types.TransactWriteItem{Delete: &types.Delete{TableName: &table, Key: k.attributes()}}
 }

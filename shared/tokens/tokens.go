@@ -21,9 +21,9 @@ type Set struct {
 	RefreshToken  secret.Text // empty when the EHR gave none
 	PatientID     secret.Text // the patient's FHIR id at the endpoint
 	Scope         string      // granted scopes
-	AskedScope    string      // those that the patient was asked for; empty in sets that were stored before this was kept
+	AskedScope    string      // requested from the patient
 	RepeatScope   bool        // every refresh has to name them again
-	EndpointID    string      // of the catalogue, whose pins say where the tokens may go; empty in sets that were stored before this was kept
+	EndpointID    string      // in the catalogue; its pins say where the tokens may go
 	FHIRBase      string
 	TokenEndpoint string
 	ClientID      string

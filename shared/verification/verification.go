@@ -46,7 +46,7 @@ type Sendings struct {
 // Sending is one code on its way to a mailbox.
 type Sending struct {
 	At      time.Time
-	Network string // keyed hash of where it was asked for; empty of those that are older than it
+	Network string // keyed hash of the network that the request came from
 }
 
 // Token is what vouches for an address.

@@ -47,8 +47,7 @@ func Leave(ctx context.Context, visit httpapi.Visit, in Prepared, baseURL string
 	return httpapi.Document(s, cookies(visit, started)...), err
 }
 
-// Astray refuses a browser that reached a start address by a link, a redirect or its address bar. Pages of earlier releases also come
-// here: the attempt then starts only from a page that is loaded again.
+// Astray refuses a browser that reached a start address by a link, a redirect or its address bar.
 func Astray(context.Context, httpapi.Visit, struct{}) (httpapi.Answer, error) {
 	return httpapi.Answer{}, astray()
 }

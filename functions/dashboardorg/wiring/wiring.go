@@ -50,8 +50,8 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	var mailer verification.Mailer // nil: no e-mails are sent
 	var answers inquiry.Mailer
 	if env.MailFrom != "" {
-		sender := mail.Sender{Client: ses.NewFromConfig(p.AWS), From: env.MailFrom}
-		mailer, answers = sender, sender
+		from := mail.Sender{Client: ses.NewFromConfig(p.AWS), From: env.MailFrom}
+		mailer, answers = from, from
 	}
 	work := store.Work{DB: e.DB, Table: env.WorkTable}
 	keys := e.Limiter.Hashing
@@ -67,19 +67,21 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	sent := store.DeliveryLog{DB: e.DB, Table: env.WorkTable}
 	log := deliverylog.Log{Rows: sent, Subscriptions: e.Control, Now: p.Now}
 	by := manage.Journal(e, env.Env, p)
+	sender := verification.Sender{
+		Store: e.Flow, Mailer: mailer, Keys: keys, Random: rand.Reader, NewID: ids.Random, Now: p.Now,
+		PerHour: env.CodesPerHour, Limits: limits,
+	}
+	checker := verification.Checker{Store: e.Flow, Keys: keys, Random: rand.Reader, Now: p.Now}
+	proofs := verification.Proofs{Store: e.Flow, Keys: keys, Now: p.Now}
 	endpoints := dashboardorg.New(dashboardorg.Deps{
 		API: e.API, Auth: e.Auth, Founder: founder, Accounts: e.Accounts,
 		Organisations: operator.NewOrganisations(e.Control, own, by),
-		Notices: operator.NewNoticeAddresses(e.Control, verification.Sender{
-			Store: e.Flow, Mailer: mailer, Keys: keys, Random: rand.Reader, NewID: ids.Random, Now: p.Now,
-			PerHour: env.CodesPerHour, Limits: limits,
-		}, verification.Checker{Store: e.Flow, Keys: keys, Random: rand.Reader,
-			Now: p.Now}, verification.Proofs{Store: e.Flow, Keys: keys, Now: p.Now}, by),
-		LiveAccess: operator.NewLiveAccess(e.Control, founder, log, by),
-		Deletions:  operator.NewDeletions(e.Control, deletion.Requests{Rows: work, Now: p.Now}, founder, by),
-		Setup:      operator.NewSetup(e.Control, store.Connections{DB: e.DB, Table: env.ConnectionTable}, work, log),
-		Inquiries:  operator.NewInquiries(e.Control, work, inbox, by),
-		Audit:      audited,
+		Notices:       operator.NewNoticeAddresses(e.Control, sender, checker, proofs, by),
+		LiveAccess:    operator.NewLiveAccess(e.Control, founder, log, by),
+		Deletions:     operator.NewDeletions(e.Control, deletion.Requests{Rows: work, Now: p.Now}, founder, by),
+		Setup:         operator.NewSetup(e.Control, store.Connections{DB: e.DB, Table: env.ConnectionTable}, work, log),
+		Inquiries:     operator.NewInquiries(e.Control, work, inbox, by),
+		Audit:         audited,
 		Meter: usage.Meter{
 			Days: work, Events: store.EventLog{DB: e.DB, Table: env.WorkTable}, Deliveries: sent, Now: p.Now,
 		},

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -32,7 +31,7 @@ const (
 	maxDocument = 64 << 10
 )
 
-// Options are what an operator takes from its surroundings.
+// Options hold an operator's clock, sources of randomness, name and network.
 type Options struct {
 	Now    func() time.Time
 	NewID  ids.Source
@@ -67,10 +66,8 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 	return newOperator(newAdapters(cfg, outputs, o, own, hashing), parts), nil
 }
 
-// OwnURLs returns the hosts of the stack with these outputs. A stack of an earlier release names fewer of them.
-func OwnURLs(outputs map[string]string) (weburl.Own, error) {
-	return weburl.NewOwn(cmp.Or(outputs["OwnUrls"], strings.Join([]string{outputs["BaseUrl"], outputs["DashboardUrl"], outputs["SdkUrl"]}, " ")))
-}
+// OwnURLs returns the hosts of the stack with these outputs.
+func OwnURLs(outputs map[string]string) (weburl.Own, error) { return weburl.NewOwn(outputs["OwnUrls"]) }
 
 // Members changes members of the stack with these outputs. Without an address that e-mails come
 // from nobody can be invited.

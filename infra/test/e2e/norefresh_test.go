@@ -84,26 +84,6 @@ func TestAnExportUnderWayWhenTheAccessTokenEndsFails(t *testing.T) {
 	})
 }
 
-// TestARowThatWasNeverDueEndsWithTheNextExport: connections without a refresh token that are older than this rule have no
-// due time. An export that finds their access token ended has them looked at.
-func TestARowThatWasNeverDueEndsWithTheNextExport(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStack(t, options{})
-		id, _ := s.connectUntil(briefly, 5*time.Minute)
-		s.forgetEnd(id)
-		<-time.After(24 * time.Hour)
-		s.letPass(5)
-		s.checkStatus(id, "authorized")
-		taskID := s.startExport(id)
-		s.letPass(0)
-		if got := s.task(taskID).text("failure_reason"); got != "token_refresh_failure" {
-			t.Errorf("the export failed because of %q", got)
-		}
-		s.checkRevoked(id, "access_expired")
-	})
-}
-
 // TestAReconnectWithARefreshTokenTakesTheEndAway and makes the connection one that is kept alive.
 func TestAReconnectWithARefreshTokenTakesTheEndAway(t *testing.T) {
 	t.Parallel()

@@ -155,7 +155,7 @@ func isPassing(class fhir.Class) bool {
 // errNoPatient ends an export whose token answer named no patient.
 var errNoPatient = errors.New("the portal has not said whose record it is")
 
-// failure is what a failed request means that the task cannot do without.
+// failure returns the result of a failed request that the task cannot do without.
 func (b beginner) failure(step fault.Step, failed *fhir.RequestError, reason export.Reason) export.Result {
 	because := b.session.Spot(step, "").Failed(failed)
 	switch {

@@ -106,7 +106,7 @@ func (c *cached) write(ctx context.Context, chunk int) error {
 	return nil
 }
 
-// none is what an export without a single resource comes to: that there are no documents is said only where none was lost.
+// none returns the result of an export without a single resource: "no documents" only if none was lost.
 func (c *cached) none() export.Result {
 	c.outcome = c.state.Accounts.Outcome()
 	lost := c.state.Accounts.Of("DocumentReference").Reason

@@ -35,14 +35,14 @@ type Known interface {
 	SaveKnown(ctx context.Context, endpointID string, server known.Server, until time.Time) error
 }
 
-// End is how a run has ended.
+// End is the outcome of a run.
 type End struct {
 	Result   export.Result
 	Task     export.Task // where work was saved, with its checkpoint; where it is done, with files, statistics and outcome
 	Replaced []string    // where it is done, the keys of objects that are of no use once the task is stored
 }
 
-// run is what the parts of one run share.
+// run takes a task from its checkpoint to the files. It passes its parts to the stages; no stage holds the run itself.
 type run struct {
 	files    export.Files
 	memory   *memory
@@ -137,10 +137,10 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 	if r.task.Checkpoint == "" && r.held == nil {
 		begin, limit = r.memory.expect(ctx)
 	}
-	r.session.Expect(begin, limit)
+	r.session.Limiter().Expect(begin, limit)
 	r.session.GiveUpBy(r.task.Began().Add(lastRounds))
 	if r.state.Work.OneByOne {
-		r.session.OneByOne()
+		r.session.Limiter().OneByOne()
 	}
 	r.out, err = newSegment(ctx, r.files, r.task.SegmentKey(), export.JSONLines.ContentType(""), r.state.Output.Digest)
 	return export.Result{}, err
@@ -171,7 +171,7 @@ func (r *run) toTheEnd(ctx context.Context, with Collector) (End, error) {
 	}
 	end, err := r.delivery().all(ctx)
 	if err == nil && !end.Result.Stops() && r.held == nil {
-		r.state.Server.Learned.Bore(r.session.Load())
+		r.state.Server.Learned.Bore(r.session.Limiter().Load())
 		r.memory.remember(ctx, r.state, r.task.Options)
 	}
 	return end, err
@@ -263,14 +263,14 @@ func (r *run) closeSegment(ctx context.Context) error {
 	return nil
 }
 
-// save ends the segment and stores the checkpoint that a later run goes on from.
+// save ends the segment and stores the checkpoint from which a later run continues.
 func (r *run) save(ctx context.Context, result export.Result) (End, error) {
 	if err := r.closeSegment(ctx); err != nil {
 		return End{}, err
 	}
-	r.state.Work.OneByOne = r.session.IsOneByOne() || result.Kind == export.Yield && r.session.Demanded() > 0
-	r.state.Work.Tried, r.state.Server.Learned.InFlight = result.Tried, r.session.Bears()
-	r.state.Server.Learned.Bore(r.session.Load())
+	r.state.Work.OneByOne = r.session.Limiter().IsOneByOne() || result.Kind == export.Yield && r.session.Demanded() > 0
+	r.state.Work.Tried, r.state.Server.Learned.InFlight = result.Tried, r.session.Limiter().Bears()
+	r.state.Server.Learned.Bore(r.session.Limiter().Load())
 	key := r.task.CheckpointKey()
 	if err := r.state.Save(ctx, r.files, key); err != nil {
 		return End{}, err

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// lookAhead is how many references are looked at before their turn: those of one type are asked for together.
+// lookAhead limits the references that are considered before their turn: those of one type are requested together.
 const lookAhead = 200
 
 // follower reads what the record refers to.
@@ -88,7 +88,7 @@ func (f *follower) receive(ctx context.Context, list *list) (export.Result, erro
 	return export.Result{}, nil
 }
 
-// forget ends what is asked for a reference. A list goes on for its other members.
+// forget drops the request for a reference. A list continues for its other members.
 func (f *follower) forget(r checkpoint.Reference) {
 	list := f.lists.of[r]
 	if list == nil {

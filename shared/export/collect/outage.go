@@ -24,7 +24,7 @@ const (
 	downAfter = 3
 )
 
-// roundWait is how long the server is left alone before a round of trying again, counted from 0.
+// roundWait returns the pause before a round of retries, counted from 0.
 func roundWait(round int) time.Duration {
 	switch round {
 	case 0:

@@ -23,7 +23,7 @@ const (
 // errPause is why the context of a run ends when it has waited for an answer for as long as it may.
 var errPause = errors.New("time to save")
 
-// schedule is when a run has to end.
+// schedule holds the times at which a run has to save or end.
 type schedule struct {
 	now     func() time.Time
 	pauseBy time.Time // when the deadline is near; zero for never

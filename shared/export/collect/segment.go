@@ -80,7 +80,7 @@ func (w *segmentWriter) abort(ctx context.Context) { w.object.Abort(context.With
 
 var errDigest = errors.New("the digest cannot be kept")
 
-// keepDigest is what restoreDigest takes.
+// keepDigest returns the state of a digest for restoreDigest.
 func keepDigest(digest hash.Hash) ([]byte, error) {
 	to, ok := digest.(encoding.BinaryMarshaler)
 	if !ok {
@@ -93,7 +93,7 @@ func keepDigest(digest hash.Hash) ([]byte, error) {
 	return state, nil
 }
 
-// restoreDigest goes on from the state of an earlier run; nil to begin.
+// restoreDigest continues from the state of an earlier run; nil begins a digest.
 func restoreDigest(state []byte) (hash.Hash, error) {
 	digest := sha256.New()
 	if len(state) == 0 {

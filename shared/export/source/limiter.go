@@ -25,9 +25,9 @@ type turn struct {
 	held   int64 // bytes of those, and of the one that is read, as far as they are before its turn
 }
 
-// limiter lets requests through to one server: no more at once than it bears, and no more documents before their turn than there is
-// room for. Who is next goes first, all others in the order in which they came.
-type limiter struct {
+// Limiter lets requests through to one server: no more at once than it bears, and no more documents before their turn
+// than there is room for. Who is next goes first, all others in the order in which they came.
+type Limiter struct {
 	mu     sync.Mutex
 	flight flight
 	busy   int   // requests under way
@@ -49,8 +49,44 @@ type visitor struct {
 // isNext reports whether nothing is written before what it asks for is there.
 func (v *visitor) isNext() bool { return v.turn == nil || v.turn.isNext && v.turn.ahead == 0 }
 
+// Bears is how many requests at once the server was found to bear, for Expect; 0 where it has shown no limit.
+func (l *Limiter) Bears() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.flight.shown()
+}
+
+// OneByOne has nothing read ahead until the server has answered a request. A run begins so after one that ended with
+// a demand to leave the server alone: the refusal of what is read ahead must not be all that comes of a wait. It is
+// called before the first request.
+func (l *Limiter) OneByOne() { l.oneByOne = true }
+
+// IsOneByOne reports whether nothing is read ahead for now.
+func (l *Limiter) IsOneByOne() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.oneByOne && !l.flight.hasAnswered()
+}
+
+// Expect begins with what earlier exports and runs have shown: how many requests at once the server has borne with
+// ease, and beyond how many it refuses; 0 for what is not known. It is called before the first request that needs a
+// token.
+func (l *Limiter) Expect(begin, limit int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.flight.expect(begin, limit)
+	l.admit()
+}
+
+// Load returns the outcome of this run's concurrent requests.
+func (l *Limiter) Load() known.Experience {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.flight.load()
+}
+
 // enter waits until a request may be made. After nil there must be a leave.
-func (l *limiter) enter(ctx context.Context, of *turn) (*visitor, error) {
+func (l *Limiter) enter(ctx context.Context, of *turn) (*visitor, error) {
 	v := &visitor{turn: of, passed: make(chan struct{})}
 	l.mu.Lock()
 	l.line = append(l.line, v)
@@ -73,7 +109,7 @@ func (l *limiter) enter(ctx context.Context, of *turn) (*visitor, error) {
 }
 
 // leave ends a request that has brought a document of some bytes, and notes how it went.
-func (l *limiter) leave(v *visitor, bytes int64, how landing) {
+func (l *Limiter) leave(v *visitor, bytes int64, how landing) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	how.number, how.beside = v.number, max(v.beside, l.busy) // the server may have got others before it
@@ -83,7 +119,7 @@ func (l *limiter) leave(v *visitor, bytes int64, how landing) {
 }
 
 // depart gives a visitor's place back; a document before its turn goes on to be held.
-func (l *limiter) depart(v *visitor, bytes int64) {
+func (l *Limiter) depart(v *visitor, bytes int64) {
 	l.busy--
 	if v.room > 0 {
 		l.hold(v.turn, bytes-v.room)
@@ -91,7 +127,7 @@ func (l *limiter) depart(v *visitor, bytes int64) {
 }
 
 // hurry lets the requests of a turn pass first, since it is the next.
-func (l *limiter) hurry(of *turn) {
+func (l *Limiter) hurry(of *turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	of.isNext = true
@@ -99,14 +135,14 @@ func (l *limiter) hurry(of *turn) {
 }
 
 // keep notes that a document of a turn was read, and waits to be taken.
-func (l *limiter) keep(of *turn) {
+func (l *Limiter) keep(of *turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	of.ahead++
 }
 
 // take gives the room back of a document of a turn, which is written now.
-func (l *limiter) take(of *turn, room int64) {
+func (l *Limiter) take(of *turn, room int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	of.ahead--
@@ -115,7 +151,7 @@ func (l *limiter) take(of *turn, room int64) {
 }
 
 // release gives all room of a turn back, whose documents are not wanted any more.
-func (l *limiter) release(of *turn) {
+func (l *Limiter) release(of *turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.hold(of, -of.held)
@@ -123,49 +159,20 @@ func (l *limiter) release(of *turn) {
 }
 
 // limit is how many requests may be under way now.
-func (l *limiter) limit() int {
+func (l *Limiter) limit() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.flight.limit
 }
 
-// bears is the limit that the server has shown; 0 for none.
-func (l *limiter) bears() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.flight.shown()
-}
-
-// isOneByOne reports whether nothing is to be read ahead for now.
-func (l *limiter) isOneByOne() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.oneByOne && !l.flight.hasAnswered()
-}
-
-// expect is that of the flight. Requests that wait may go.
-func (l *limiter) expect(begin, limit int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.flight.expect(begin, limit)
-	l.admit()
-}
-
-// load is that of the flight.
-func (l *limiter) load() known.Experience {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.flight.load()
-}
-
 // hold adds to the room that a turn holds.
-func (l *limiter) hold(of *turn, more int64) {
+func (l *Limiter) hold(of *turn, more int64) {
 	l.held += more
 	of.held += more
 }
 
 // admit lets those pass for whom there is a place and room.
-func (l *limiter) admit() {
+func (l *Limiter) admit() {
 	for l.busy < l.flight.limit && len(l.line) > 0 {
 		at := max(0, slices.IndexFunc(l.line, (*visitor).isNext))
 		v := l.line[at]

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"recordbridge/shared/export"
-	"recordbridge/shared/export/known"
 	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fault"
 	"recordbridge/shared/fhir"
@@ -60,7 +59,7 @@ type Session struct {
 	grant   grant
 	server  Server
 	profile plan.Profile
-	limiter limiter
+	limiter Limiter
 	pace    pace
 
 	statement *statement // nil until it is asked for
@@ -129,12 +128,8 @@ func (s *Session) Spot(step fault.Step, class string) fault.Spot {
 	return fault.Spot{Step: step, Host: fault.HostOf(s.Tokens().FHIRBase), Class: class}
 }
 
-// Expect begins with what earlier exports and runs have shown: how many requests at once the server has borne with ease, and
-// beyond how many it refuses; 0 for what is not known. It is called before the first request that needs a token.
-func (s *Session) Expect(begin, limit int) { s.limiter.expect(begin, limit) }
-
-// Bears is how many requests at once the server was found to bear, for Expect; 0 where it has shown no limit.
-func (s *Session) Bears() int { return s.limiter.bears() }
+// Limiter returns the limiter of the session's requests.
+func (s *Session) Limiter() *Limiter { return &s.limiter }
 
 // GiveUpBy sets the end of the time in which the server may be waited for: one that demands to be left alone until
 // later is not asked any more. It is called before the first request.
@@ -156,17 +151,6 @@ func (s *Session) Demanded() time.Duration {
 // Wait leaves the server alone for as long as it has to be. The Result stops if that is too long for a running
 // function.
 func (s *Session) Wait(ctx context.Context) (export.Result, error) { return s.pace.waitForServer(ctx) }
-
-// OneByOne has nothing read ahead until the server has answered a request. A run begins so after one that ended with
-// a demand to leave the server alone: the refusal of what is read ahead must not be all that comes of a wait. It is
-// called before the first request.
-func (s *Session) OneByOne() { s.limiter.oneByOne = true }
-
-// IsOneByOne reports whether nothing is read ahead for now.
-func (s *Session) IsOneByOne() bool { return s.limiter.isOneByOne() }
-
-// Load returns the outcome of this run's concurrent requests.
-func (s *Session) Load() known.Experience { return s.limiter.load() }
 
 // Profile is how the server wants to be asked.
 func (s *Session) Profile() plan.Profile { return s.profile }

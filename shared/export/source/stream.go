@@ -13,7 +13,7 @@ import (
 // side and are taken from one after the other, so that the order of the file depends on the plan alone. Streams itself is for
 // one goroutine.
 type Streams[K comparable] struct {
-	limiter *limiter
+	limiter *Limiter
 	open    map[K]*stream
 	running sync.WaitGroup
 	asking  atomic.Int64  // streams that have no page to be taken yet
@@ -58,7 +58,7 @@ func (s *Streams[K]) Has(key K) bool { return s.open[key] != nil }
 // Full reports whether a further stream would only wait: as many ask already as the server bears, or as many have something to
 // be taken as may, or nothing is read ahead (Session.OneByOne).
 func (s *Streams[K]) Full() bool {
-	return s.limiter.isOneByOne() || len(s.open) >= maxStreams || s.asking.Load() >= int64(s.limiter.limit())
+	return s.limiter.IsOneByOne() || len(s.open) >= maxStreams || s.asking.Load() >= int64(s.limiter.limit())
 }
 
 // Start begins to read what is wanted and all pages after it, some of which are there before they are taken. It ends with ctx,
