@@ -38,7 +38,7 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	if !ok {
 		return value, false
 	}
-	found := at.Value.(*entry[K, V]) //nolint:forcetypeassert,errcheck // nothing else is in the list
+	found := at.Value.(*entry[K, V])
 	if c.now().Sub(found.at) >= c.life {
 		return value, false
 	}
@@ -68,7 +68,7 @@ func (c *Cache[K, V]) put(key K, value V, at time.Time) {
 	if known, ok := c.entries[key]; ok {
 		c.oldest.Remove(known)
 	} else if len(c.entries) >= c.size {
-		first := c.oldest.Remove(c.oldest.Front()).(*entry[K, V]) //nolint:forcetypeassert,errcheck // as above
+		first := c.oldest.Remove(c.oldest.Front()).(*entry[K, V])
 		delete(c.entries, first.key)
 	}
 	c.entries[key] = c.oldest.PushBack(&entry[K, V]{key, value, at})

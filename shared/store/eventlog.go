@@ -131,7 +131,7 @@ func (s EventLog) rows(ctx context.Context, entries []item) (map[string]item, er
 		}
 		return nil
 	})
-	return rows, err //nolint:wrapcheck // of the calls above
+	return rows, err
 }
 
 func isUnread(err error) bool { return errors.Is(err, fault.Unavailable) }

@@ -3,6 +3,7 @@ package store_test
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -28,10 +29,10 @@ func slotHolding(t *testing.T, s stores, of org.Tenant) holding {
 	return holding{
 		quiet: true,
 		take: func(who int, at, until time.Time) error {
-			return s.endpoints.TakeSlot(t.Context(), of.OrgID, 1, fmt.Sprint(who), at, until)
+			return s.endpoints.TakeSlot(t.Context(), of.OrgID, 1, strconv.Itoa(who), at, until)
 		},
 		leave: func(who int, _ time.Time) error {
-			return s.endpoints.ReleaseSlot(t.Context(), of.OrgID, 1, fmt.Sprint(who))
+			return s.endpoints.ReleaseSlot(t.Context(), of.OrgID, 1, strconv.Itoa(who))
 		},
 	}
 }
@@ -44,11 +45,11 @@ func tokensHolding(t *testing.T, s stores, of org.Tenant) holding {
 		take: func(who int, at, until time.Time) error {
 			read, err := s.tokens.Tokens(t.Context(), of, connID)
 			expect.NoError(t, err)
-			read.LeaseOwner, read.LeaseUntil = fmt.Sprint(who), until
+			read.LeaseOwner, read.LeaseUntil = strconv.Itoa(who), until
 			return s.tokens.LeaseTokens(t.Context(), read, at)
 		},
 		leave: func(who int, _ time.Time) error {
-			row.LeaseOwner = fmt.Sprint(who)
+			row.LeaseOwner = strconv.Itoa(who)
 			return s.tokens.ReleaseTokens(t.Context(), row)
 		},
 	}

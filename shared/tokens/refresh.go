@@ -209,10 +209,10 @@ func persist(ctx context.Context, try func(context.Context) (final bool, err err
 	again := retry.Policy{
 		Tries: retry.Tries, Again: func(error) bool { return !isFinal }, Pause: firstPause, Random: nil,
 	}
-	return again.Do(ctx, func() (err error) { //nolint:wrapcheck // the callers do
-		ctx, cancel := context.WithTimeout(ctx, tryFor)
+	return again.Do(ctx, func() (err error) {
+		within, cancel := context.WithTimeout(ctx, tryFor)
 		defer cancel()
-		isFinal, err = try(ctx)
+		isFinal, err = try(within)
 		return err
 	})
 }

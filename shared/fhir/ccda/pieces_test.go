@@ -110,3 +110,27 @@ func firstDifference(want, got []byte) string {
 	}
 	return "the number of lines differs"
 }
+
+func TestConvertedEmitsSameLinesEachTime(t *testing.T) {
+	t.Parallel()
+	document := allDocuments(t)["alder.xml"]
+	for _, nodes := range []int{0, 7} {
+		want, _ := inPieces(t, nodes, document)
+		var s ccda.Set
+		s.ReadInPieces(nodes)
+		if err := s.Add(document); err != nil {
+			t.Fatal(err)
+		}
+		c := s.Convert()
+		for range 2 {
+			var got bytes.Buffer
+			err := c.Emit(func(r ccda.Resource) error {
+				got.Write(append(r.JSON, '\n'))
+				return nil
+			})
+			if err != nil || !bytes.Equal(got.Bytes(), want) {
+				t.Errorf("pieces of %d nodes: %v, %s", nodes, err, firstDifference(want, got.Bytes()))
+			}
+		}
+	}
+}
