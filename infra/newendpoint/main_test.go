@@ -109,8 +109,8 @@ func TestGenerateKeepsHouseRules(t *testing.T) {
 	for _, f := range slices.Concat(
 		policy.Routes(loaded.Functions, files[apiFile]), policy.FunctionTable(folders, files["docs/architecture.md"]),
 		policy.TouchedRows(stack, files["docs/architecture.md"]), policy.Roles(stack), policy.Wildcards(stack),
-		policy.Strangers(stack), policy.Gateway(stack), policy.Budget(stack), policy.Functions(stack),
-		policy.Watched(stack), policy.Metrics(stack), policy.WholeTenants(stack),
+		policy.Strangers(stack), policy.Gateway(stack), policy.Budget(stack),
+		policy.Watched(stack), policy.Metrics(stack),
 	) {
 		t.Error(f)
 	}
