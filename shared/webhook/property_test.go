@@ -91,14 +91,14 @@ func newTrial(tb testing.TB, t *rapid.T) *trial {
 }
 
 // Post implements webhook.Poster.
-func (r *trial) Post(_ context.Context, _ string, header map[string]string, body []byte) (webhook.Answer, error) {
+func (r *trial) Post(ctx context.Context, _ string, header map[string]string, body []byte) (webhook.Answer, error) {
 	id := header["Webhook-Id"]
 	if said, ok := r.said[id]; ok && said != string(body) || !slices.Contains(r.events, id) {
 		r.wrong = "event " + id + " tells something else"
 	}
 	r.said[id] = string(body)
 	r.isWorking = false
-	if all, err := r.store.Subscriptions(context.Background(), tenant); err != nil || all[0].Disabled {
+	if all, err := r.store.Subscriptions(context.WithoutCancel(ctx), tenant); err != nil || all[0].Disabled {
 		r.wrong = "a disabled subscription was sent event " + id
 	}
 	resume := make(chan webhook.Answer)

@@ -144,15 +144,17 @@ func (w Worker) begin(ctx context.Context, d dispatch) error {
 	return nil
 }
 
-// end puts a delivery into a state in which nobody looks at it any more.
-func (d *Delivery) end(status DeliveryStatus) { d.Status, d.DueAt = status, time.Time{} }
+// end puts a delivery into a state in which no worker has it and the sweep doesn't find it.
+func (d *Delivery) end(status DeliveryStatus) {
+	d.Status, d.DueAt, d.LeaseUntil = status, time.Time{}, time.Time{}
+}
 
 // hold keeps a delivery to a disabled subscription for a replay.
 func (d *Delivery) hold() { d.end(Held) }
 
-// schedule makes the attempt that is next wait until at.
+// schedule makes the next attempt wait until at, without a lease: any worker may claim the delivery then.
 func (d *Delivery) schedule(now, at time.Time) {
-	d.Status, d.NextAt, d.DueAt = Scheduled, at, at
+	d.Status, d.NextAt, d.DueAt, d.LeaseUntil = Scheduled, at, at, time.Time{}
 	if at.Sub(now) <= longestDelay {
 		d.DueAt = at.Add(sweepGrace)
 	}

@@ -43,11 +43,6 @@ func (s *Stack) routed() []Resource {
 	return slices.DeleteFunc(s.of(kindFunction), func(f Resource) bool { return !invoked[f.ID] })
 }
 
-// isRouted reports whether the API invokes a function.
-func (s *Stack) isRouted(f Resource) bool {
-	return slices.ContainsFunc(s.routed(), func(r Resource) bool { return r.ID == f.ID })
-}
-
 // invokes reports whether a role is the one with which API Gateway invokes functions, also after SAM's transform.
 func (s *Stack) invokes(r Resource) bool {
 	named := func(api Resource) bool {
