@@ -7,15 +7,8 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
-// PlainText returns the content of an element of the narrative without markup: a line for each paragraph, item and row,
+// writePlain writes the content of an element of the narrative without markup: a line for each paragraph, item and row,
 // with tabs between cells. A text without elements keeps its own lines.
-func PlainText(n *cda.Node) string {
-	var b strings.Builder
-	writePlain(&b, n)
-	return b.String()
-}
-
-// writePlain writes the PlainText of an element.
 func writePlain(b textWriter, n *cda.Node) {
 	if text, isOnly := n.OnlyText(); isOnly {
 		writeText(b, strings.TrimSpace(text))
