@@ -76,7 +76,7 @@ func callsOf(t *testing.T, function string, scenario func(t *testing.T, s *stack
 }
 
 // sample returns the numbers, from 1 on, of the calls after which there is a crash outside of a soak: the first of each
-// kind and the last. CI's soak has most of the others.
+// kind and the last (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
 func sample(kinds []string) []int {
 	var chosen []int
 	known := map[string]bool{}
