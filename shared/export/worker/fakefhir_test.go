@@ -39,6 +39,8 @@ type fakeFHIR struct {
 	mu      sync.Mutex
 	scripts map[string][]answer // by request, before the normal answer
 	asked   []string            // requests: path and query below the base
+	late    []string            // those of them that began when the server had demanded a wait
+	silent  time.Time           // when it did; zero if it has not
 	bearers map[string]bool     // the Authorization headers that came
 	busy    int                 // requests under way
 	most    int                 // of them at once
@@ -48,6 +50,7 @@ type fakeFHIR struct {
 type answer struct {
 	status     int
 	retryAfter int
+	takes      time.Duration // beyond the server's latency
 	body       string
 	always     bool // not only once
 	normal     bool // as if nothing were scripted
@@ -57,16 +60,19 @@ type answer struct {
 func (h *fakeFHIR) Do(r *http.Request) (*http.Response, error) {
 	h.begin()
 	defer h.end()
+	name, begun := name(r), time.Now()
 	select {
-	case <-time.After(h.latency):
+	case <-time.After(h.latency + h.takes(name)):
 	case <-r.Context().Done():
 		return nil, r.Context().Err()
 	}
-	name := name(r)
 	w := httptest.NewRecorder()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asked = append(h.asked, name)
+	if !h.silent.IsZero() && !begun.Before(h.silent) {
+		h.late = append(h.late, name)
+	}
 	h.bearers[r.Header.Get("Authorization")] = true
 	if h.down != nil && h.down() {
 		w.WriteHeader(http.StatusServiceUnavailable)
@@ -77,6 +83,7 @@ func (h *fakeFHIR) Do(r *http.Request) (*http.Response, error) {
 			return nil, &safehttp.Error{Class: safehttp.Connect}
 		}
 		if scripted.retryAfter > 0 {
+			h.silent = time.Now()
 			w.Header().Set("Retry-After", strconv.Itoa(scripted.retryAfter))
 		}
 		w.WriteHeader(scripted.status)
@@ -111,6 +118,18 @@ func (h *fakeFHIR) end() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.busy--
+}
+
+// takes returns the duration of the next scripted answer to a request, 0 if there is none.
+func (h *fakeFHIR) takes(name string) time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for scripted, script := range h.scripts {
+		if len(script) > 0 && matches(name, scripted) {
+			return script[0].takes
+		}
+	}
+	return 0
 }
 
 func (h *fakeFHIR) next(name string) (answer, bool) {
