@@ -64,7 +64,8 @@ func convertFact(c *statement.Context, n *cda.Node, about patientFact) {
 	if cda.CodeOf(n.At("code")) == "ASSERTION" || n.At("code") == nil {
 		observation.Recode(o, about.code, about.display)
 	}
-	if flavor := value.Attr("nullFlavor"); o.Value == (r4.Value{}) && cda.IsOneOf(flavor, "OTH", "ASKU", "UNK") {
+	if flavor := value.Attr("nullFlavor"); o.Value == (r4.Value{}) && !cda.IsNegated(n) &&
+		cda.IsOneOf(flavor, "OTH", "ASKU", "UNK") {
 		o.Value, o.Absent = r4.Value{ValueCodeableConcept: unknownValue(value)}, nil
 	}
 	c.Add(o, n)

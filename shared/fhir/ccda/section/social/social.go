@@ -75,7 +75,7 @@ func isSocialRisk(code *cda.Node) bool {
 func pregnancy(c *statement.Context, n *cda.Node) {
 	o := readSocial(c, n)
 	observation.Recode(o, "82810-3", "Pregnancy status")
-	if n.At("value").Attr("nullFlavor") == "UNK" && o.Value == (r4.Value{}) {
+	if n.At("value").Attr("nullFlavor") == "UNK" && o.Value == (r4.Value{}) && !cda.IsNegated(n) {
 		o.Value, o.Absent = r4.Value{ValueCodeableConcept: unknownValue(n.At("value"))}, nil
 	}
 	if cda.IsNegated(n) && cda.Has(n.At("value"), "77386006") { // the value set has a code for it
