@@ -119,6 +119,9 @@ func readSaid(s *element, written string) said {
 		}
 	}
 	when := s.child("effectiveTime")
+	if when.attr("xsi:type") == "EIVL_TS" { // it is tied to an event, and has no bounds (HL7 V3 data types, EIVL)
+		when = nil
+	}
 	low, high, point := when.child("low").attr("value"), when.child("high").attr("value"), when.attr("value")
 	what.isPoint = point != ""
 	what.hasStart = low != "" && !later(low, written) || point != "" && !later(point, written)
