@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// endpoint is what the command line asks for, under the names that the parts use.
+// endpoint holds the requested endpoint under the names that the templates use.
 type endpoint struct {
 	Folder  string // getsomething: its folder below functions/, its name in documents and alarms
 	Logical string // GetSomething: the beginning of its logical ids

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// mostMetrics is how many metrics an alarm's expression takes.
+// mostMetrics is CloudWatch's limit of metrics in an alarm's expression.
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Create-alarm-on-metric-math-expression.html
 const mostMetrics = 10
 

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/fault"
 )
 
-// stepsLease is how long a row is left to the run that takes its steps: longer than a function may run.
+// stepsLease is the lease of a run on its row, longer than the timeout of a function.
 const stepsLease = 6 * time.Minute
 
 // Steps takes a row through steps that may need many runs. One run at a time has the row: its time to be due is that

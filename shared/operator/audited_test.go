@@ -81,7 +81,7 @@ func reached(all map[string][]string, from string) map[string]bool {
 	return seen
 }
 
-// constructors are those of the package's nouns.
+// constructors holds the constructors of the package's nouns by name.
 var constructors = map[string]any{
 	"NewCatalog": operator.NewCatalog, "NewCatalogOverrides": operator.NewCatalogOverrides,
 	"NewCatalogSources": operator.NewCatalogSources,
@@ -98,7 +98,7 @@ var constructors = map[string]any{
 	"NewSetup": operator.NewSetup, "NewSuspensions": operator.NewSuspensions, "NewWebhooks": operator.NewWebhooks,
 }
 
-func TestEveryConstructorIsKnown(t *testing.T) {
+func TestConstructorsListsEveryNoun(t *testing.T) {
 	t.Parallel()
 	for name := range calls(t) {
 		if strings.HasPrefix(name, "New") && constructors[name] == nil {
@@ -107,7 +107,7 @@ func TestEveryConstructorIsKnown(t *testing.T) {
 	}
 }
 
-func TestEveryMethodOfNounIsAuditedUnlessItReads(t *testing.T) {
+func TestNounMethodsAreAuditedUnlessTheyRead(t *testing.T) {
 	t.Parallel()
 	reads := []string{
 		"Catalog.Preview", "Catalog.Report", "Catalog.Search", "Catalog.Show", "CatalogSources.List", "CatalogSources.Show",

@@ -65,7 +65,7 @@ func TestDocumentsThatAreNamedButNotThereAreFound(t *testing.T) {
 	)
 }
 
-func TestAPaperThatIsNotHereIsFound(t *testing.T) {
+func TestCitationsFindsDocumentOutsideRepository(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Citations(files(t, map[string]string{
 		"a/a.go": "package a\n\n// See decisions\n// section 6.\nvar _ = \"spec 4.2\"\n\n// As RFC 9700 section 4.1, AWS issue 1556 and docs/architecture.md say.\nvar _ = 1\n",

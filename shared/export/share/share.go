@@ -26,8 +26,8 @@ const (
 	// far than the line's index is behind.
 	announceEvery = 10 * time.Minute
 	announcedFor  = time.Hour
-	// moreTries is how often, beyond once for each place, a place is tried: all workers of a tenant meet at its one
-	// row, and a try that loses to one of them has found a place taken.
+	// moreTries is the number of tries beyond one for each place. All workers of a tenant write the same row, and a try
+	// that loses to one of them has found a place taken.
 	moreTries = 10
 )
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -43,22 +42,9 @@ func inPieces(t *testing.T, nodes int, documents ...[]byte) (ndjson, report []by
 // allDocuments returns the documents of the corpus, the project's own and the public ones, by name.
 func allDocuments(t *testing.T) map[string][]byte {
 	t.Helper()
-	all := map[string][]byte{}
+	all := wholeDocuments(t)
 	for _, c := range ccdatest.Corpus(t, os.DirFS("testdata/corpus")) {
 		all["corpus/"+c.Name] = []byte(c.Document)
-	}
-	for _, pattern := range []string{"testdata/*.xml", publicFolder + "/*.xml"} {
-		files, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range files {
-			document, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all[filepath.Base(file)] = document
-		}
 	}
 	for name, p := range amplifiers(20_000) {
 		all["amplified/"+name] = amplified(p)

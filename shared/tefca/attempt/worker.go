@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/tokens"
 )
 
-// sideBySide is how many facilities of one attempt are read at the same time.
+// sideBySide is the number of facilities of one attempt that are read concurrently.
 const sideBySide = 4
 
 // WorkStore keeps what the worker does.
