@@ -77,7 +77,7 @@ freemail: ## fetch the published lists of mail domains that everybody can get an
 
 # Where there is no npm, our own list is all.
 domains:
-	@[ shared/account/freemail/lists/published.txt -nt infra/freemail/package-lock.json ] || ! command -v npm >/dev/null || infra/freemail/fetch
+	@[ shared/manage/account/freemail/lists/published.txt -nt infra/freemail/package-lock.json ] || ! command -v npm >/dev/null || infra/freemail/fetch
 
 ctl:
 	@$(BUILD) -o build/ctl ./infra/ctl
@@ -106,7 +106,7 @@ race: ## concurrent code under the race detector, in random order, without repet
 
 soak: ## the sweeps with many seeds and big records, for SOAK (10m)
 	@set -o pipefail; RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m -run 'Soak|EveryPermission|EverySynthea|CrashAnywhere|Crowd' -v ./infra/test/e2e | grep -v '^ *=== \|--- PASS'
-	RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m ./infra/test/export ./infra/test/waits ./shared/catalog/health/rounds ./shared/catalog/compose ./infra/catalog ./shared/account/members
+	RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m ./infra/test/export ./infra/test/waits ./shared/catalog/health/rounds ./shared/catalog/compose ./infra/catalog ./shared/manage/account/members
 
 conformance: ## compare the embedded AWS with other people's servers; installs them into SERVERS
 	.ci/conformance $(SERVERS)

@@ -9,13 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"recordbridge/shared/binding"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/ratelimit"
-	"recordbridge/shared/retry"
+	"recordbridge/infra/testkit/browsertest"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/platform/ratelimit"
 	"recordbridge/shared/tefca/attempt"
-	"recordbridge/shared/testkit/browsertest"
-	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/shared/words/retry"
 )
 
 // shown is a facility as a page sees it, with what has become of it.

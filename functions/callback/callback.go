@@ -9,12 +9,12 @@ import (
 	"log/slog"
 	"net/http"
 
-	"recordbridge/shared/flow"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/window"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/adapters/window"
+	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/secret"
 )
 
 // Route is the declared path.

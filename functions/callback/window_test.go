@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/flow"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/words/fault"
 )
 
 // wantCalmPage checks what every page in a widget's window has: no script but its own, which wakes the widget and hides the portal's

@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/catalog/health/rounds"
 	"recordbridge/shared/catalog/ledger"
 	"recordbridge/shared/catalog/record"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/refresh"
+	"recordbridge/shared/connect/refresh"
+	"recordbridge/shared/words/fault"
 )
 
 // New returns the scheduled function.

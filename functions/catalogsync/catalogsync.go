@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"recordbridge/shared/catalog/intake"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/metric"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/metric"
 )
 
 const (

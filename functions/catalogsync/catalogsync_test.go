@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"recordbridge/functions/catalogsync"
+	"recordbridge/infra/testkit/measured"
 	"recordbridge/shared/catalog/intake"
 	"recordbridge/shared/catalog/listing"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/testkit/measured"
+	"recordbridge/shared/platform/lambdarun"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
 )
 
 var errTrouble = errors.New("trouble on our side")

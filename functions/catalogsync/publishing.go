@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"recordbridge/shared/catalog/publish"
-	"recordbridge/shared/logx"
+	"recordbridge/shared/words/logx"
 )
 
 // Publishing is a Publisher that tells in a line of its own what came of it: numbers and words of ours, no names.

@@ -9,11 +9,11 @@ import (
 	"net/http"
 	"net/url"
 
-	"recordbridge/shared/binding"
-	"recordbridge/shared/flow"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/window"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/adapters/window"
+	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/words/logx"
 )
 
 // Route is the declared path.

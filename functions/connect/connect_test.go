@@ -14,17 +14,17 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"recordbridge/functions/connect"
-	"recordbridge/shared/binding"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/infra/testkit/ownhosts"
+	"recordbridge/infra/testkit/starttest"
+	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/flow"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/org"
-	"recordbridge/shared/ratelimit"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/testkit/keyedtest"
-	"recordbridge/shared/testkit/ownhosts"
-	"recordbridge/shared/testkit/starttest"
+	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/platform/ratelimit"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 const (

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"recordbridge/functions/connect"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/ratelimit"
-	"recordbridge/shared/testkit/keyedtest"
-	"recordbridge/shared/testkit/starttest"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/infra/testkit/starttest"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/platform/ratelimit"
+	"recordbridge/shared/words/fault"
 )
 
 // wantErrorPage checks that a request got an error page, started nothing and left nothing in the browser.

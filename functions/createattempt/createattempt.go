@@ -9,11 +9,11 @@ import (
 	"context"
 	"net/http"
 
-	"recordbridge/shared/flow"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/org"
-	"recordbridge/shared/timestamp"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/timestamp"
 )
 
 // Route is the declared path.

@@ -11,14 +11,14 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"recordbridge/functions/createattempt"
+	"recordbridge/infra/testkit/browsertest"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/keyedtest"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/flow"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/testkit/browsertest"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // creator remembers what was asked for, and answers err or an attempt.

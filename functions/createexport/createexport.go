@@ -10,13 +10,13 @@ import (
 	"net/http"
 	"time"
 
-	"recordbridge/shared/connection"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/connect/connection"
 	"recordbridge/shared/export"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
 )
 
 // Route is the declared path.

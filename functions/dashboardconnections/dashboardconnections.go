@@ -8,13 +8,13 @@ import (
 	"errors"
 	"net/http"
 
-	"recordbridge/shared/account"
-	"recordbridge/shared/connection"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 )
 
 // The declared paths.

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"recordbridge/shared/connection"
-	"recordbridge/shared/erase"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/timestamp"
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/manage/erase"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/timestamp"
 )
 
 type connectionList struct {

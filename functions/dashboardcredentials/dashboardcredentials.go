@@ -9,11 +9,11 @@ import (
 	"errors"
 	"net/http"
 
-	"recordbridge/shared/account"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 // The declared paths.

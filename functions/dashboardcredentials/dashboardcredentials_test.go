@@ -10,12 +10,12 @@ import (
 
 	"recordbridge/functions/dashboardcredentials"
 	"recordbridge/infra/test/managed"
-	"recordbridge/shared/account"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/testkit/keyedtest"
-	"recordbridge/shared/testkit/membertest"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/infra/testkit/membertest"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 const (

@@ -3,8 +3,8 @@ package dashboardcredentials
 import (
 	"time"
 
-	"recordbridge/shared/org"
-	"recordbridge/shared/timestamp"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/timestamp"
 )
 
 type credentialList struct {

@@ -10,13 +10,13 @@ import (
 	"net/http"
 	"time"
 
-	"recordbridge/shared/account"
-	"recordbridge/shared/deliverylog"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/operator"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/webhook/deliverylog"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
 )
 
 // The declared paths.

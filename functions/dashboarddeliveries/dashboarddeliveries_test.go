@@ -9,12 +9,12 @@ import (
 
 	"recordbridge/functions/dashboarddeliveries"
 	"recordbridge/infra/test/managed"
-	"recordbridge/shared/account"
-	"recordbridge/shared/org"
-	"recordbridge/shared/store"
-	"recordbridge/shared/testkit/keyedtest"
-	"recordbridge/shared/testkit/membertest"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/infra/testkit/membertest"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/manage/account"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/org"
 )
 
 const (

@@ -1,9 +1,9 @@
 package dashboarddeliveries
 
 import (
-	"recordbridge/shared/deliverylog"
-	"recordbridge/shared/timestamp"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/webhook/deliverylog"
+	"recordbridge/shared/words/timestamp"
 )
 
 type deliveryList struct {

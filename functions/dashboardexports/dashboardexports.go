@@ -8,11 +8,11 @@ import (
 	"errors"
 	"net/http"
 
-	"recordbridge/shared/account"
+	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/export"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/operator"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/fault"
 )
 
 // The declared paths.

@@ -9,12 +9,12 @@ import (
 
 	"recordbridge/functions/dashboardexports"
 	"recordbridge/infra/test/managed"
-	"recordbridge/shared/account"
-	"recordbridge/shared/connection"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/infra/testkit/membertest"
+	"recordbridge/shared/connect/connection"
 	"recordbridge/shared/export"
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/keyedtest"
-	"recordbridge/shared/testkit/membertest"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/words/org"
 )
 
 const (

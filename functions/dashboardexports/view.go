@@ -2,9 +2,9 @@ package dashboardexports
 
 import (
 	"recordbridge/shared/export"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/timestamp"
+	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/timestamp"
 )
 
 type taskList struct {

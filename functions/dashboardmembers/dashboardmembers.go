@@ -7,13 +7,13 @@ import (
 	"context"
 	"net/http"
 
-	"recordbridge/shared/account"
-	"recordbridge/shared/account/members"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/timestamp"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/account/members"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/secret"
+	"recordbridge/shared/words/timestamp"
 )
 
 // The declared paths.

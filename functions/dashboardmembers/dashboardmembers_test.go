@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"recordbridge/functions/dashboardmembers"
-	"recordbridge/shared/account"
-	"recordbridge/shared/account/members"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/testkit/keyedtest"
-	"recordbridge/shared/testkit/membertest"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/infra/testkit/membertest"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/account/members"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/secret"
 )
 
 const (

@@ -5,9 +5,9 @@ import (
 	"context"
 	"strconv"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/timestamp"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/timestamp"
 )
 
 // pageOfRows is how many rows of the audit log are shown at once.

@@ -10,12 +10,12 @@ import (
 	"net/http"
 	"time"
 
-	"recordbridge/shared/account"
-	"recordbridge/shared/audit"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
-	"recordbridge/shared/usage"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/audit"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/manage/usage"
+	"recordbridge/shared/words/org"
 )
 
 // The declared paths.

@@ -12,14 +12,14 @@ import (
 
 	"recordbridge/functions/dashboardorg"
 	"recordbridge/infra/test/managed"
-	"recordbridge/shared/account"
-	"recordbridge/shared/audit"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/keyedtest"
-	"recordbridge/shared/testkit/membertest"
-	"recordbridge/shared/usage"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/infra/testkit/membertest"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/audit"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/manage/usage"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/org"
 )
 
 const (

@@ -4,10 +4,10 @@ import (
 	"context"
 	"net/http"
 
-	"recordbridge/shared/account"
-	"recordbridge/shared/deletion"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/timestamp"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/deletion"
+	"recordbridge/shared/words/timestamp"
 )
 
 const deletionRoute = "/dashboard/organisations/{orgId}/deletion"

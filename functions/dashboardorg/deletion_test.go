@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"recordbridge/infra/test/managed"
-	"recordbridge/shared/account"
-	"recordbridge/shared/testkit/membertest"
+	"recordbridge/infra/testkit/membertest"
+	"recordbridge/shared/manage/account"
 )
 
 const (

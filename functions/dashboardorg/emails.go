@@ -3,10 +3,10 @@ package dashboardorg
 import (
 	"context"
 
-	"recordbridge/shared/account"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/timestamp"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/timestamp"
 )
 
 type codeWanted struct {

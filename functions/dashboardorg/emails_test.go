@@ -12,16 +12,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ses"
 
 	"recordbridge/infra/test/managed"
-	"recordbridge/shared/account"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/mail"
-	"recordbridge/shared/maillimit"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/testkit/keyedtest"
-	"recordbridge/shared/testkit/membertest"
-	"recordbridge/shared/verification"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/infra/testkit/membertest"
+	"recordbridge/shared/adapters/mail"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/manage/verification"
+	"recordbridge/shared/platform/maillimit"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 const (

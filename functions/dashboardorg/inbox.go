@@ -4,11 +4,11 @@ import (
 	"context"
 	"net/http"
 
-	"recordbridge/shared/account"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/inquiry"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/timestamp"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/inquiry"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/timestamp"
 )
 
 // The declared paths of the inbox.

@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"recordbridge/infra/test/managed"
-	"recordbridge/shared/account"
-	"recordbridge/shared/inquiry"
-	"recordbridge/shared/org"
-	"recordbridge/shared/store"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/keyedtest"
-	"recordbridge/shared/testkit/membertest"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/infra/testkit/membertest"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/inquiry"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/org"
 )
 
 const (

@@ -4,11 +4,11 @@ import (
 	"context"
 	"net/http"
 
-	"recordbridge/shared/account"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/org"
-	"recordbridge/shared/timestamp"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/timestamp"
 )
 
 // liveRoute is the declared path of an organisation's access to live mode (docs/adr/0039-live-mode-is-granted.md).

@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"recordbridge/infra/test/managed"
-	"recordbridge/shared/account"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/membertest"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/membertest"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/org"
 )
 
 type liveShown struct {

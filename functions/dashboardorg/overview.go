@@ -3,8 +3,8 @@ package dashboardorg
 import (
 	"context"
 
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/timestamp"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/words/timestamp"
 )
 
 // overview summarizes an organisation's setup in a mode.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/usage"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/manage/usage"
+	"recordbridge/shared/words/fault"
 )
 
 // mostMonths is how many months are summed up at once, and month how one is written.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"strconv"
 
-	"recordbridge/shared/account"
-	"recordbridge/shared/org"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/words/org"
 )
 
 type organisation struct {

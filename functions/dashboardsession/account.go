@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/words/secret"
 )
 
 type offer struct {

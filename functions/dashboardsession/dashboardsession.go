@@ -7,12 +7,12 @@ import (
 	"context"
 	"net/http"
 
-	"recordbridge/shared/account"
-	"recordbridge/shared/account/signin"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/verification"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/account/signin"
+	"recordbridge/shared/manage/verification"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // The declared paths.

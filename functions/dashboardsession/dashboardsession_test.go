@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"recordbridge/functions/dashboardsession"
-	"recordbridge/shared/account"
-	"recordbridge/shared/account/signin"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/testkit/keyedtest"
-	"recordbridge/shared/testkit/membertest"
-	"recordbridge/shared/verification"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/infra/testkit/membertest"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/account/signin"
+	"recordbridge/shared/manage/verification"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // counter lets in who has the code 123456.

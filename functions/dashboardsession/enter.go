@@ -8,14 +8,14 @@ import (
 	"net/http"
 	"time"
 
-	"recordbridge/shared/account"
-	"recordbridge/shared/account/signin"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/timestamp"
-	"recordbridge/shared/verification"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/account/signin"
+	"recordbridge/shared/manage/verification"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
+	"recordbridge/shared/words/timestamp"
 )
 
 // deviceCookieName is the cookie that a browser is known by, signed in or not.

@@ -9,11 +9,11 @@ import (
 	"errors"
 	"net/http"
 
-	"recordbridge/shared/account"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/operator"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/fault"
 )
 
 // The declared paths.

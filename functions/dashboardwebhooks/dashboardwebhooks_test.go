@@ -10,11 +10,11 @@ import (
 
 	"recordbridge/functions/dashboardwebhooks"
 	"recordbridge/infra/test/managed"
-	"recordbridge/shared/account"
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/keyedtest"
-	"recordbridge/shared/testkit/membertest"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/infra/testkit/membertest"
+	"recordbridge/shared/manage/account"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/org"
 )
 
 const (

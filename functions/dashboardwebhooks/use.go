@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/timestamp"
+	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/timestamp"
 )
 
 type rotating struct {

@@ -1,8 +1,8 @@
 package dashboardwebhooks
 
 import (
-	"recordbridge/shared/timestamp"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/timestamp"
 )
 
 type hookList struct {

@@ -8,12 +8,12 @@ import (
 	"log/slog"
 	"net/http"
 
-	"recordbridge/shared/connection"
-	"recordbridge/shared/connection/view"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/org"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/connect/connection/view"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
 )
 
 // Route is the declared path.

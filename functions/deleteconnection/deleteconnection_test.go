@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"recordbridge/functions/deleteconnection"
-	"recordbridge/shared/connection"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 const (

@@ -8,11 +8,11 @@ import (
 	"log/slog"
 	"net/http"
 
+	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/export"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
 )
 
 // Route is the declared path.

@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"recordbridge/functions/deleteexportfiles"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/export"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 const (

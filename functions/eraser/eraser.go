@@ -7,8 +7,8 @@ import (
 	"errors"
 	"time"
 
-	"recordbridge/shared/deletion"
-	"recordbridge/shared/erase"
+	"recordbridge/shared/manage/deletion"
+	"recordbridge/shared/manage/erase"
 )
 
 // New returns the scheduled function. Erasures come first: they take less time than the deletion of an organisation.

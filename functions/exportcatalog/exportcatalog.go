@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/catalog/serve"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 // Route is the declared path.

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"recordbridge/functions/exportcatalog"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/catalog/ledger"
 	"recordbridge/shared/catalog/serve"
-	"recordbridge/shared/cursor"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/ratelimit"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/shared/platform/ratelimit"
+	"recordbridge/shared/words/cursor"
+	"recordbridge/shared/words/secret"
 )
 
 type pointers struct{ broken bool }

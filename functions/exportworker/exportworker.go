@@ -7,9 +7,9 @@ import (
 	"context"
 	"time"
 
-	"recordbridge/shared/due"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/org"
+	"recordbridge/shared/platform/due"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
 )
 
 // Exports carries exports out (worker.Worker).

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"recordbridge/functions/exportworker"
-	"recordbridge/shared/due"
-	"recordbridge/shared/org"
+	"recordbridge/shared/platform/due"
+	"recordbridge/shared/words/org"
 )
 
 var errTrouble = errors.New("trouble on our side")

@@ -7,11 +7,11 @@ import (
 	"context"
 	"net/http"
 
-	"recordbridge/shared/binding"
-	"recordbridge/shared/flow"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // Route is the declared path.

@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"recordbridge/functions/getattempt"
-	"recordbridge/shared/binding"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/flow"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/testkit/browsertest"
-	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/infra/testkit/browsertest"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 const attemptID = "a0000000-0000-4000-8000-0000000000aa"

@@ -7,13 +7,14 @@ import (
 	"context"
 	"net/http"
 
+	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/catalog/health"
 	"recordbridge/shared/catalog/record"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/org"
+	"recordbridge/shared/connect/connection"
 	"recordbridge/shared/tefca"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 )
 
 // Route is the declared path.
@@ -95,7 +96,7 @@ func (d Deps) get(ctx context.Context, caller org.Caller, in request) (any, erro
 		if !isListed {
 			return nil, missing
 		}
-		return facility{DirectoryID: f.ID, Name: f.Name, PlatformType: tefca.PlatformType, Locations: []location{{City: f.City, State: f.State}}}, nil
+		return facility{DirectoryID: f.ID, Name: f.Name, PlatformType: connection.TEFCAPlatform, Locations: []location{{City: f.City, State: f.State}}}, nil
 	case !ok:
 		return nil, missing
 	case in.BrandID != "":

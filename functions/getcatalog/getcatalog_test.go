@@ -10,13 +10,13 @@ import (
 	"testing"
 
 	"recordbridge/functions/getcatalog"
+	"recordbridge/infra/testkit/browsertest"
+	"recordbridge/infra/testkit/keyedtest"
 	"recordbridge/shared/catalog/health"
 	"recordbridge/shared/catalog/record"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
 	"recordbridge/shared/tefca"
-	"recordbridge/shared/testkit/browsertest"
-	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 const (

@@ -6,9 +6,9 @@ import (
 	"context"
 	"net/http"
 
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/org"
-	"recordbridge/shared/weburl"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/weburl"
 )
 
 // Route is the declared path.

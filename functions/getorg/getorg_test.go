@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"recordbridge/functions/getorg"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/keyedtest"
-	"recordbridge/shared/testkit/ownhosts"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/infra/testkit/ownhosts"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 const (

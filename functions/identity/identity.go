@@ -8,12 +8,12 @@ import (
 	"context"
 	"net/http"
 
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/org"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/adapters/window"
 	"recordbridge/shared/tefca/attempt"
-	"recordbridge/shared/timestamp"
-	"recordbridge/shared/window"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/timestamp"
 )
 
 // Route and StartRoute are the declared paths.

@@ -10,12 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/functions/identity"
-	"recordbridge/shared/binding"
-	"recordbridge/shared/org"
+	"recordbridge/infra/testkit/browsertest"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/tefca/attempt"
-	"recordbridge/shared/testkit/browsertest"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/shared/words/org"
 )
 
 const livePage = "?public_id=" + keyedtest.LiveA

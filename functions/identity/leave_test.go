@@ -13,13 +13,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/functions/identity"
-	"recordbridge/shared/binding"
-	"recordbridge/shared/org"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/infra/testkit/starttest"
+	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/tefca/attempt"
 	csp "recordbridge/shared/tefca/identity"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/keyedtest"
-	"recordbridge/shared/testkit/starttest"
+	"recordbridge/shared/words/org"
 )
 
 // start is the attempt's start value: value(2).

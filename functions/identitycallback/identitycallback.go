@@ -7,12 +7,12 @@ import (
 	"context"
 	"net/http"
 
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/adapters/window"
 	"recordbridge/shared/tefca/attempt"
 	"recordbridge/shared/tefca/identity"
-	"recordbridge/shared/window"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/secret"
 )
 
 // Route is the declared path.

@@ -12,11 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"recordbridge/shared/fault"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/keyedtest"
 	"recordbridge/shared/tefca/attempt"
 	"recordbridge/shared/tefca/identity"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/shared/words/fault"
 )
 
 // checkWindow checks what every page has that ends a window: no script but its own, which wakes the page that opened it and hides

@@ -8,9 +8,9 @@ import (
 	"net/http"
 	"time"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/smart/clientauth"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/adapters/smart/clientauth"
+	"recordbridge/shared/words/fault"
 )
 
 // Route is the declared path.

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"recordbridge/functions/jwks"
-	"recordbridge/shared/smart/clientauth"
-	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/shared/adapters/smart/clientauth"
 )
 
 // vault has the elliptic key with the scalar 1, or none while it is away.

@@ -10,11 +10,11 @@ import (
 	"strconv"
 	"strings"
 
-	"recordbridge/shared/eventlog"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/org"
+	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/webhook/eventlog"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 // Route is the declared path.

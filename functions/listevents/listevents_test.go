@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"recordbridge/functions/listevents"
-	"recordbridge/shared/cursor"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/infra/testkit/keyedtest"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/cursor"
+	"recordbridge/shared/words/secret"
 )
 
 const (

@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"recordbridge/functions/listevents"
-	"recordbridge/shared/eventlog"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/webhook/eventlog"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 // tenantA is whose key PublicA is.

@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/infra/testkit/keyedtest"
 	"recordbridge/shared/webhook"
 )
 

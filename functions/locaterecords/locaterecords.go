@@ -8,11 +8,11 @@ import (
 	"context"
 	"net/http"
 
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/tefca/attempt"
 	"recordbridge/shared/tefca/attempt/view"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // Route is the declared path.

@@ -11,17 +11,17 @@ import (
 
 	"recordbridge/functions/locaterecords"
 	"recordbridge/infra/test/tables"
-	"recordbridge/shared/binding"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/org"
-	"recordbridge/shared/ratelimit"
-	"recordbridge/shared/store"
+	"recordbridge/infra/testkit/browsertest"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/platform/ratelimit"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/attempt"
-	"recordbridge/shared/testkit/browsertest"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
 )
 
 const (

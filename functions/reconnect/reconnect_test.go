@@ -13,14 +13,14 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"recordbridge/functions/reconnect"
-	"recordbridge/shared/binding"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/flow"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/testkit/keyedtest"
-	"recordbridge/shared/testkit/ownhosts"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/infra/testkit/ownhosts"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"context"
 	"time"
 
-	"recordbridge/shared/due"
+	"recordbridge/shared/platform/due"
 )
 
 const (

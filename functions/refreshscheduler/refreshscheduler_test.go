@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"recordbridge/functions/refreshscheduler"
-	"recordbridge/shared/due"
-	"recordbridge/shared/org"
+	"recordbridge/shared/platform/due"
+	"recordbridge/shared/words/org"
 )
 
 // world is the database and the queue.

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"sync"
 
-	"recordbridge/shared/due"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/org"
+	"recordbridge/shared/platform/due"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
 )
 
 // Connections looks after connections (refresh.Worker).

@@ -15,10 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/functions/refreshworker"
-	"recordbridge/shared/due"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/org"
+	"recordbridge/shared/platform/due"
+	"recordbridge/shared/platform/lambdarun"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
 )
 
 const (

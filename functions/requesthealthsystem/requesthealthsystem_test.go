@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"recordbridge/functions/requesthealthsystem"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/inquiry"
-	"recordbridge/shared/testkit/browsertest"
-	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/infra/testkit/browsertest"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/shared/manage/inquiry"
+	"recordbridge/shared/words/fault"
 )
 
 // recorder remembers what was asked, and answers err.

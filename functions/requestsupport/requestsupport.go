@@ -6,10 +6,10 @@ import (
 	"context"
 	"net/http"
 
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/inquiry"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/manage/inquiry"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // Route is the declared path.

@@ -11,14 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/functions/revokevault"
-	"recordbridge/shared/binding"
-	"recordbridge/shared/connection"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/org"
-	"recordbridge/shared/ratelimit"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/platform/ratelimit"
 	"recordbridge/shared/tefca/attempt"
-	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"recordbridge/shared/catalog/search"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 const (

@@ -9,13 +9,13 @@ import (
 	"log/slog"
 	"net/http"
 
+	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/catalog/search"
 	"recordbridge/shared/catalog/serve"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/org"
-	"recordbridge/shared/weburl"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/weburl"
 )
 
 // Route is the declared path.

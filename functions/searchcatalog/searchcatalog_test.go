@@ -13,17 +13,17 @@ import (
 	"time"
 
 	"recordbridge/functions/searchcatalog"
+	"recordbridge/infra/testkit/browsertest"
+	"recordbridge/infra/testkit/keyedtest"
 	"recordbridge/shared/catalog/health"
 	"recordbridge/shared/catalog/ledger"
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/catalog/search"
 	"recordbridge/shared/catalog/serve"
-	"recordbridge/shared/cursor"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/testkit/browsertest"
-	"recordbridge/shared/testkit/keyedtest"
+	"recordbridge/shared/words/cursor"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/secret"
 )
 
 const (

@@ -7,11 +7,11 @@ import (
 	"context"
 	"net/http"
 
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/maillimit"
-	"recordbridge/shared/org"
-	"recordbridge/shared/timestamp"
-	"recordbridge/shared/verification"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/manage/verification"
+	"recordbridge/shared/platform/maillimit"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/timestamp"
 )
 
 // Route is the declared path.

@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"recordbridge/functions/sendcode"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/maillimit"
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/browsertest"
-	"recordbridge/shared/testkit/keyedtest"
-	"recordbridge/shared/verification"
+	"recordbridge/infra/testkit/browsertest"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/shared/manage/verification"
+	"recordbridge/shared/platform/maillimit"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 // directory has one organisation, at a stage of its access to live mode.

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"time"
 
-	"recordbridge/shared/due"
 	"recordbridge/shared/export"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
+	"recordbridge/shared/platform/due"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 const (

@@ -13,10 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/functions/sweeper"
-	"recordbridge/shared/due"
 	"recordbridge/shared/export"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
+	"recordbridge/shared/platform/due"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 const shards = 3

@@ -6,9 +6,9 @@ package tefcaworker
 import (
 	"context"
 
-	"recordbridge/shared/due"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/org"
+	"recordbridge/shared/platform/due"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
 )
 
 // Attempts looks after attempts (attempt.Worker).

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"recordbridge/functions/tefcaworker"
-	"recordbridge/shared/due"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/org"
+	"recordbridge/shared/platform/due"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
 )
 
 var errTrouble = errors.New("trouble on our side")

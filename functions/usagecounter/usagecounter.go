@@ -6,7 +6,7 @@ import (
 	"context"
 	"time"
 
-	"recordbridge/shared/usage"
+	"recordbridge/shared/manage/usage"
 )
 
 // New returns the scheduled function.

@@ -6,10 +6,10 @@ import (
 	"context"
 	"net/http"
 
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/org"
-	"recordbridge/shared/timestamp"
-	"recordbridge/shared/verification"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/manage/verification"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/timestamp"
 )
 
 // Route is the declared path.

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"recordbridge/functions/verifyemail"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/testkit/browsertest"
-	"recordbridge/shared/testkit/keyedtest"
-	"recordbridge/shared/verification"
+	"recordbridge/infra/testkit/browsertest"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/shared/manage/verification"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // checker takes one code, of the one tenant.

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"recordbridge/functions/web"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/pages"
+	"recordbridge/shared/ui/pages"
+	"recordbridge/shared/words/fault"
 )
 
 // kept are the files of other releases, and which of them were asked for.

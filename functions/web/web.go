@@ -11,12 +11,12 @@ import (
 	"net/http"
 	"strings"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/flow"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/org"
-	"recordbridge/shared/pages"
-	"recordbridge/shared/weburl"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/ui/pages"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/weburl"
 )
 
 // The declared paths.

@@ -14,13 +14,13 @@ import (
 	"time"
 
 	"recordbridge/functions/web"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/org"
-	"recordbridge/shared/pages"
-	"recordbridge/shared/ratelimit"
-	"recordbridge/shared/testkit/built"
-	"recordbridge/shared/testkit/ownhosts"
+	"recordbridge/infra/testkit/built"
+	"recordbridge/infra/testkit/ownhosts"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/platform/ratelimit"
+	"recordbridge/shared/ui/pages"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 const (

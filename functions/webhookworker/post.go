@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/safehttp"
+	"recordbridge/shared/platform/lambdarun"
+	"recordbridge/shared/platform/safehttp"
 	"recordbridge/shared/webhook"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/functions/webhookworker"
-	"recordbridge/shared/safehttp"
+	"recordbridge/shared/platform/safehttp"
 	"recordbridge/shared/webhook"
 )
 

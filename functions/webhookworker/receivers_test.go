@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"recordbridge/shared/safehttp"
+	"recordbridge/shared/platform/safehttp"
 	"recordbridge/shared/webhook"
 )
 

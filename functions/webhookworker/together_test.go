@@ -8,9 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/functions/webhookworker"
-	"recordbridge/shared/due"
-	"recordbridge/shared/org"
+	"recordbridge/shared/platform/due"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/org"
 )
 
 // planner plans all events but one.

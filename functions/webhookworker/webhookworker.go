@@ -7,10 +7,10 @@ import (
 	"context"
 	"sync"
 
-	"recordbridge/shared/due"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/org"
+	"recordbridge/shared/platform/due"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
 )
 
 // Webhooks delivers events (webhook.Worker).

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"recordbridge/functions/webhookworker"
-	"recordbridge/shared/due"
-	"recordbridge/shared/org"
+	"recordbridge/shared/platform/due"
+	"recordbridge/shared/words/org"
 )
 
 var errTrouble = errors.New("trouble on our side")

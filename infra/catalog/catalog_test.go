@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/catalog/compose"
 	"recordbridge/shared/catalog/geo"
 	"recordbridge/shared/catalog/listing"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/smart/platform"
+	"recordbridge/shared/connect/platform"
+	"recordbridge/shared/words/ids"
 )
 
 func TestThePublishedListsCouldBeSetAsTheyStand(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"recordbridge/infra/ctl/wiring"
-	"recordbridge/shared/audit"
-	"recordbridge/shared/ids"
+	"recordbridge/shared/manage/audit"
+	"recordbridge/shared/words/ids"
 )
 
 func auditCommands() []command {

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"recordbridge/shared/store"
+	"recordbridge/shared/adapters/store"
 )
 
 // TestTheAuditLogIsListedExportedAndVerified: an operator looks, keeps an export, and finds that somebody has

@@ -7,8 +7,8 @@ import (
 
 	"recordbridge/shared/catalog/publish"
 	"recordbridge/shared/catalog/search"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/org"
 )
 
 func catalogCommands() []command {

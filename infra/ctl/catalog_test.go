@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/org"
 )
 
 // writeList writes a Lantern-style list of invented hospitals, gzipped.

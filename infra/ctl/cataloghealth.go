@@ -6,8 +6,8 @@ import (
 
 	"recordbridge/shared/catalog/health"
 	"recordbridge/shared/catalog/record"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/org"
 )
 
 func catalogHealthCommands() []command {

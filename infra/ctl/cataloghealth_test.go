@@ -9,14 +9,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"recordbridge/shared/blob"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/blob"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/catalog/health"
 	"recordbridge/shared/catalog/ledger"
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/catalog/snapshot"
-	"recordbridge/shared/store"
-	"recordbridge/shared/testkit/expect"
 )
 
 const (

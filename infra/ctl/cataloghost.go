@@ -7,7 +7,7 @@ import (
 
 	"recordbridge/shared/catalog/compose"
 	"recordbridge/shared/catalog/publish"
-	"recordbridge/shared/operator"
+	"recordbridge/shared/manage/operator"
 )
 
 // mostHosts is the default number of waiting hosts to show.

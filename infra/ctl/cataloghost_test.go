@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/org"
 )
 
 // listOf writes a list of rows that is not gzipped.

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 func clientCommands() []command {

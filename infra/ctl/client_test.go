@@ -15,10 +15,10 @@ import (
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"recordbridge/infra/ctl/wiring"
+	"recordbridge/shared/adapters/kms"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/kms"
-	"recordbridge/shared/org"
-	"recordbridge/shared/store"
+	"recordbridge/shared/words/org"
 )
 
 // stored is what the functions of the stack would read.

@@ -5,10 +5,10 @@ import (
 	"flag"
 	"time"
 
-	"recordbridge/shared/connection"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 func connectionCommands() []command {

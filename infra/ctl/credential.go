@@ -5,8 +5,8 @@ import (
 	"flag"
 	"time"
 
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/org"
 )
 
 func credentialCommands() []command {

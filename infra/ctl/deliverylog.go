@@ -5,9 +5,9 @@ import (
 	"flag"
 	"time"
 
-	"recordbridge/shared/deliverylog"
-	"recordbridge/shared/org"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/webhook/deliverylog"
+	"recordbridge/shared/words/org"
 )
 
 // deliveryCommands are those about what is sent to webhooks.

@@ -15,9 +15,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"recordbridge/shared/due"
-	"recordbridge/shared/org"
-	"recordbridge/shared/store"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/platform/due"
+	"recordbridge/shared/words/org"
 )
 
 // newPublisher is a service that publishes a key, with a clock that can be set wrong by seconds, and its stack.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/org"
 )
 
 // putOutput changes an output of a stack, or takes it away.

@@ -6,9 +6,9 @@ import (
 	"maps"
 	"slices"
 
-	"recordbridge/shared/connection"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/org"
 )
 
 // mostInspected bounds the connections that are read of each organisation and mode: each is a read of its own.

@@ -9,9 +9,9 @@ import (
 
 	"recordbridge/infra/ctl/wiring"
 	"recordbridge/shared/catalog/health"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 // failingFor is how long a webhook may fail before it is told: a receiver that is deployed anew fails for minutes.

@@ -17,11 +17,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"recordbridge/shared/adapters/kms"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/config/awscall"
-	"recordbridge/shared/config/awssecret"
-	"recordbridge/shared/kms"
-	"recordbridge/shared/org"
+	"recordbridge/shared/platform/config/awscall"
+	"recordbridge/shared/platform/config/awssecret"
+	"recordbridge/shared/words/org"
 )
 
 func checkOutputs(_ context.Context, s session) []finding {

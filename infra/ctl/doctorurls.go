@@ -9,12 +9,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"recordbridge/infra/ctl/wiring"
-	"recordbridge/shared/blob"
+	"recordbridge/shared/adapters/blob"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/catalog/snapshot"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
-	"recordbridge/shared/store"
-	"recordbridge/shared/weburl"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/weburl"
 )
 
 // checkURLs names stored URLs that lead to the service or that browsers read differently. They are named by row and

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"recordbridge/shared/ids"
-	"recordbridge/shared/org"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 )
 
 func TestDoctorNamesStoredURLsOfServiceByRowAndField(t *testing.T) {

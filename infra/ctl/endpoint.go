@@ -5,9 +5,9 @@ import (
 	"flag"
 
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 )
 
 func endpointCommands() []command {

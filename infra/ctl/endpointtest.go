@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"recordbridge/infra/ctl/wiring"
+	"recordbridge/shared/adapters/smart/probe"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/smart/platform"
-	"recordbridge/shared/smart/probe"
+	"recordbridge/shared/connect/platform"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/fault"
 )
 
 // failedTestError says that a test was made and found what does not work. What it found is printed.

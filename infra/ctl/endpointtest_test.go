@@ -18,8 +18,8 @@ import (
 	"recordbridge/infra/sandbox/memstore"
 	"recordbridge/infra/sandbox/oauth"
 	"recordbridge/infra/sandbox/persona"
-	"recordbridge/shared/kms"
-	"recordbridge/shared/smart/clientauth"
+	"recordbridge/shared/adapters/kms"
+	"recordbridge/shared/adapters/smart/clientauth"
 )
 
 // newService is a stack whose base URL has the sandbox and our public keys. It returns the file with its outputs, the

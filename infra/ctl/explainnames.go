@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"recordbridge/infra/ctl/explain"
-	"recordbridge/shared/ids"
+	"recordbridge/shared/words/ids"
 )
 
 // names are what the stack calls organisations and endpoints. It is opened when the first name is wanted, since make

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"recordbridge/shared/export"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 func exportCommands() []command {

@@ -8,9 +8,9 @@ import (
 	"io"
 	"strings"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 )
 
 // usageError says that the command line itself was wrong: nothing was tried.

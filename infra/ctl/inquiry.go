@@ -4,9 +4,9 @@ import (
 	"context"
 	"flag"
 
-	"recordbridge/shared/inquiry"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
+	"recordbridge/shared/manage/inquiry"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/org"
 )
 
 func inquiryCommands() []command {

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/config/awssecret"
-	"recordbridge/shared/connection"
-	"recordbridge/shared/inquiry"
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/manage/inquiry"
+	"recordbridge/shared/platform/config/awssecret"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/org"
 )
 
 const privateWords = "words-of-a-patient"

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/secret"
 )
 
 func main() {

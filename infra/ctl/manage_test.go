@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/org"
 )
 
 // listing runs a command that prints a list.

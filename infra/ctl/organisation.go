@@ -7,10 +7,10 @@ import (
 	"reflect"
 	"time"
 
-	"recordbridge/shared/deletion"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
+	"recordbridge/shared/manage/deletion"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 func organisationCommands() []command {

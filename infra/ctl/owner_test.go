@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/org"
 )
 
 // TestAnOwnerIsInvitedByTheCommandLine: the invitation goes to the owner's address alone, and what makes it

@@ -4,8 +4,8 @@ import (
 	"context"
 	"flag"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/smart/platform"
+	"recordbridge/shared/connect/platform"
+	"recordbridge/shared/words/fault"
 )
 
 func platformCommands() []command {

@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"recordbridge/shared/due"
-	"recordbridge/shared/queue"
+	"recordbridge/shared/adapters/queue"
+	"recordbridge/shared/platform/due"
 )
 
 func redriveCommands() []command {

@@ -5,8 +5,8 @@ import (
 	"flag"
 
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/org"
 )
 
 func registrationCommands() []command {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/org"
 )
 
 func TestARegistrationIsUsedWhereAndForWhomItWasMade(t *testing.T) {

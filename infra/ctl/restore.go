@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"recordbridge/infra/ctl/wiring"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/org"
 )
 
 func restoreCommands() []command {

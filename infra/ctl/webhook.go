@@ -7,8 +7,8 @@ import (
 	"io"
 	"strings"
 
-	"recordbridge/shared/org"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/org"
 )
 
 // ofTenant is how the flags of an organisation in a mode are written.

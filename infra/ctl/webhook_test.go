@@ -12,10 +12,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"recordbridge/shared/ids"
-	"recordbridge/shared/org"
-	"recordbridge/shared/store"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 )
 
 // work is the store of events, deliveries and notices.

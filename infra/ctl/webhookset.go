@@ -4,8 +4,8 @@ import (
 	"context"
 	"flag"
 
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/org"
 )
 
 func webhookSetCommands() []command {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/org"
 )
 
 // TestAWebhookIsChangedAndItsSecretsAreShown: what the dashboard can do to a webhook, an operator can.

@@ -17,7 +17,7 @@ import (
 
 	"recordbridge/infra/ctl/cloudformation"
 	"recordbridge/infra/ctl/target"
-	"recordbridge/shared/blob"
+	"recordbridge/shared/adapters/blob"
 )
 
 // builtPages is where sam build leaves what goes with the web function.

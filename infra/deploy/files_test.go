@@ -11,8 +11,8 @@ import (
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"recordbridge/shared/testkit/built"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/built"
+	"recordbridge/infra/testkit/expect"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"recordbridge/infra/local/aws"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 )
 
 const config = `version = 0.1

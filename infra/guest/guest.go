@@ -15,10 +15,10 @@ import (
 	"recordbridge/infra/ctl/wiring"
 	"recordbridge/infra/local/runfile"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/connection"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 // Doer sends requests.

@@ -12,7 +12,7 @@ import (
 	"recordbridge/infra/local/lambda"
 	"recordbridge/infra/local/sam"
 	"recordbridge/infra/local/template"
-	"recordbridge/shared/ids"
+	"recordbridge/shared/words/ids"
 )
 
 // containers are functions in containers. Their processes, and what they write, are not known one by one.

@@ -16,7 +16,7 @@ import (
 	"recordbridge/infra/local/lambda"
 	"recordbridge/infra/local/template"
 	"recordbridge/infra/local/triggers"
-	"recordbridge/shared/ids"
+	"recordbridge/shared/words/ids"
 )
 
 // mostProcesses is how many processes a function may have, and so how many batches of a queue are worked on at once, as

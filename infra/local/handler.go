@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/local/filehost"
 	"recordbridge/infra/local/gateway"
 	"recordbridge/infra/local/lambda"
-	"recordbridge/shared/ids"
+	"recordbridge/shared/words/ids"
 )
 
 // handler serves everything on the one port, but for the addresses of files (objects).

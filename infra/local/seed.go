@@ -17,8 +17,8 @@ import (
 	"recordbridge/infra/ctl/wiring"
 	"recordbridge/infra/local/runfile"
 	"recordbridge/infra/local/seed"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/store"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/words/ids"
 )
 
 // seeded returns what a person needs for trying things out: made now, or, where the data is older than this process,

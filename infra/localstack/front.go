@@ -20,7 +20,7 @@ import (
 	"recordbridge/infra/local/gateway"
 	"recordbridge/infra/local/inbox"
 	"recordbridge/infra/local/template"
-	"recordbridge/shared/ids"
+	"recordbridge/shared/words/ids"
 )
 
 const (

@@ -15,7 +15,7 @@ import (
 	"recordbridge/infra/ctl/wiring"
 	"recordbridge/infra/local/runfile"
 	"recordbridge/infra/local/seed"
-	"recordbridge/shared/ids"
+	"recordbridge/shared/words/ids"
 )
 
 // deployed is the stack after a deployment.

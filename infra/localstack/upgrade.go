@@ -18,7 +18,7 @@ import (
 	"recordbridge/infra/local/inbox"
 	"recordbridge/infra/local/runfile"
 	"recordbridge/infra/local/seed"
-	"recordbridge/shared/ids"
+	"recordbridge/shared/words/ids"
 )
 
 const (

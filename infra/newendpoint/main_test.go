@@ -14,7 +14,7 @@ import (
 
 	"recordbridge/infra/local/template"
 	"recordbridge/infra/test/policy"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 )
 
 const root = "../.."

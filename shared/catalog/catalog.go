@@ -3,8 +3,8 @@
 package catalog
 
 import (
-	"recordbridge/shared/fault"
-	"recordbridge/shared/ids"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
 )
 
 // EndpointStatus says whether patients may be sent to an endpoint.

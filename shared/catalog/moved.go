@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"strings"
 
-	"recordbridge/shared/logx"
-	"recordbridge/shared/metric"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/metric"
 )
 
 // maxNamed is how much of an origin or an issuer is told, in bytes.

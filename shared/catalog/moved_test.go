@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"recordbridge/infra/testkit/measured"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/testkit/measured"
+	"recordbridge/shared/words/logx"
 )
 
 // TestAMoveIsReportedWithoutWhatAPortalHidesInAName: an issuer is whatever text a portal likes.

@@ -1,6 +1,6 @@
 package catalog
 
-import "recordbridge/shared/org"
+import "recordbridge/shared/words/org"
 
 // OwnedClient is how a client of ours proves who it is, and whose it is.
 type OwnedClient struct {

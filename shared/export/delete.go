@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 // Deletions is what deleting files early needs of the tasks' store. Reads are consistent.

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/shared/export"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 var errStuck = errors.New("nothing can be stored")

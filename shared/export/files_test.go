@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"recordbridge/shared/export"
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/org"
 )
 
 func TestObjectsAreOneTasksAndEachNamedOnce(t *testing.T) {

@@ -3,8 +3,8 @@ package export
 import (
 	"slices"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 // fixtures are the synthetic documents whose records are cached beside those of a TEFCA connection in test mode.

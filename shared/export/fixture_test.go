@@ -6,10 +6,10 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"recordbridge/shared/connection"
+	"recordbridge/shared/connect/connection"
 	"recordbridge/shared/export"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 func TestAFixtureIsOneOfTwoAndOnlyForTestMode(t *testing.T) {

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // Links mints and checks the signed download URLs of exports. A URL works without a key, as long as the file lives

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"recordbridge/shared/export"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 const (

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"recordbridge/shared/export/plan"
-	"recordbridge/shared/fault"
+	"recordbridge/shared/fhir/plan"
+	"recordbridge/shared/words/fault"
 )
 
 // Options narrow an export and say in which forms it is delivered: extensions of POST ehi-export. The zero value is the

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/shared/export"
-	"recordbridge/shared/fault"
+	"recordbridge/shared/words/fault"
 )
 
 func TestOptionsAreRead(t *testing.T) {

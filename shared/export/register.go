@@ -7,13 +7,12 @@ import (
 	"fmt"
 	"time"
 
-	"recordbridge/shared/connection"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/org"
-	"recordbridge/shared/retry"
-	"recordbridge/shared/tefca"
+	"recordbridge/shared/connect/connection"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/retry"
 )
 
 // resendAfter is how old the last sending must be for a repeated request to send the event again (docs/deviations.md,
@@ -72,7 +71,7 @@ func (r Registrar) register(ctx context.Context, tenant org.Tenant, connectionID
 	if err != nil {
 		return Task{}, fmt.Errorf("read connection: %w", err)
 	}
-	if options.Fixture != "" && conn.PlatformType != tefca.PlatformType {
+	if options.Fixture != "" && conn.PlatformType != connection.TEFCAPlatform {
 		return Task{}, noFixture()
 	}
 	latestID, latest, err := r.latest(ctx, tenant, connectionID)

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"recordbridge/shared/export"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/retry"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/retry"
 )
 
 func TestFiftyRequestsAtOnceGetOneTask(t *testing.T) {

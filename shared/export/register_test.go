@@ -11,14 +11,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"recordbridge/shared/connection"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/memory"
+	"recordbridge/shared/connect/connection"
 	"recordbridge/shared/export"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/memory"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 )
 
 const reuse = 24 * time.Hour

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 // Status is the state of a task (docs/deviations.md, "Exports").

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"recordbridge/shared/fault"
+	"recordbridge/shared/words/fault"
 )
 
 // Class says in one word how a request to a FHIR server failed. It is fit for logs and outcome records.

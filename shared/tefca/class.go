@@ -3,7 +3,7 @@ package tefca
 import (
 	"errors"
 
-	"recordbridge/shared/fault"
+	"recordbridge/shared/words/fault"
 )
 
 // ClassOf is the class of a network's error for a log line: what its cause tells (fault.ClassOf), or which of the errors of this

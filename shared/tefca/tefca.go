@@ -8,16 +8,12 @@ import (
 	"fmt"
 	"time"
 
-	"recordbridge/shared/secret"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/connect/tokens"
+	"recordbridge/shared/words/secret"
 )
 
-const (
-	// PlatformType is the platform type of every connection that is made in TEFCA mode.
-	PlatformType = "tefca"
-	// Scope is what every such connection grants (docs/webhooks.md).
-	Scope = "patient/*.read"
-)
+// Scope is the scope of every connection made in TEFCA mode (docs/webhooks.md).
+const Scope = "patient/*.read"
 
 // Person is what an identity provider has verified of a person, and nothing else: a network may be asked with no other words
 // (RCE, SOP "Individual Access Services Provider Requirements"). What the token does not say is empty.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"recordbridge/shared/cache"
-	"recordbridge/shared/fault"
+	"recordbridge/shared/words/cache"
+	"recordbridge/shared/words/fault"
 )
 
 // admit decides whether the attempt of a delivery in flight may start. One that may not is scheduled for later and keeps

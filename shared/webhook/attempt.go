@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/metric"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/metric"
 )
 
 // attempt makes one POST and stores what came of it. The error is our own fault; where it comes before the outcome is

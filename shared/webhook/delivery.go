@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/org"
 )
 
 // DeliveryStatus is the state of a delivery.

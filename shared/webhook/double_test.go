@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 

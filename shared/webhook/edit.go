@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"recordbridge/shared/secret"
+	"recordbridge/shared/words/secret"
 )
 
 // Edit is what is to be another way with a subscription. What is nil stays.

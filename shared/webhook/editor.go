@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/weburl"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
+	"recordbridge/shared/words/weburl"
 )
 
 // Vault seals and opens what is private to a subscription (kms.Sealer).

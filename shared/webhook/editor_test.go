@@ -14,12 +14,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
-	"recordbridge/shared/safehttp"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/platform/safehttp"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 func TestADraftBecomesASubscription(t *testing.T) {

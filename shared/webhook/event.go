@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"time"
 
-	"recordbridge/shared/ids"
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 )
 
 // Type names an event (docs/webhooks.md, Events).

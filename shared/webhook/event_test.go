@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/org"
 )
 
 // fact is one event whose body is kept in testdata.

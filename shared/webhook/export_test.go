@@ -3,7 +3,7 @@ package webhook
 import (
 	"io"
 
-	"recordbridge/shared/secret"
+	"recordbridge/shared/words/secret"
 )
 
 // Processes is processes, for tests.

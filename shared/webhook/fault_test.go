@@ -9,10 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"recordbridge/shared/due"
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/platform/due"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/org"
 )
 
 // Our own faults use up no attempt: the same attempt is made again once the lease has ended, and not before.

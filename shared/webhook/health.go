@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/org"
 )
 
 // Reason says why a subscription is disabled.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"log/slog"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/metric"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/metric"
 )
 
 // tell writes a log line about an attempt that failed, or after which its subscription is disabled; disabled is empty where it is

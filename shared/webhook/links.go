@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/org"
 )
 
 // An event that leads to files is stored with download links that open nothing, so that no copy of a table, backup or

@@ -13,15 +13,15 @@ import (
 
 	"recordbridge/infra/local/aws/wire"
 	"recordbridge/infra/test/tables"
-	"recordbridge/shared/due"
-	"recordbridge/shared/kms"
-	"recordbridge/shared/org"
-	"recordbridge/shared/safehttp"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/store"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/ownhosts"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/ownhosts"
+	"recordbridge/shared/adapters/kms"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/platform/due"
+	"recordbridge/shared/platform/safehttp"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 const lease = 45 * time.Second

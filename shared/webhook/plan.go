@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"recordbridge/shared/fault"
+	"recordbridge/shared/words/fault"
 )
 
 // Plan is an event with the deliveries that it is to have, or with none if they were made before.

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"time"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/secret"
 )
 
 // private is what a subscription keeps besides its secrets, sealed as one.

@@ -15,12 +15,12 @@ import (
 
 	"recordbridge/infra/local/aws/wire"
 	"recordbridge/infra/test/tables"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
-	"recordbridge/shared/safehttp"
-	"recordbridge/shared/store"
-	"recordbridge/shared/testkit/ownhosts"
+	"recordbridge/infra/testkit/ownhosts"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/platform/safehttp"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 var errCrash = errors.New("the worker crashed")

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 // Replays finds deliveries and starts them anew.

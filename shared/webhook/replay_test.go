@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/fault"
 )
 
 func (w *world) replayer() webhook.Replayer {

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/secret"
 )
 
 // The prefixes of keys as text (Standard Webhooks 1.0, "Signature scheme").

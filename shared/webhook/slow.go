@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"recordbridge/shared/fault"
+	"recordbridge/shared/words/fault"
 )
 
 // A slow webhook is one that was seen not to answer at once. Its attempts get as long as anybody's (docs/webhooks.md, Answering),

@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/org"
 )
 
 // slowAtOnce is how many attempts at a slow webhook are under way at a time (docs/webhooks.md, Answering).

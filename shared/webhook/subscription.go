@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"recordbridge/shared/ids"
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 )
 
 // SecretPurpose stands in the encryption context of what is sealed of a subscription.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/org"
 )
 
 // Reference names an event.

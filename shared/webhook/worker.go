@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 const (

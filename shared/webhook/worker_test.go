@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/org"
 )
 
 // schedule is the wait before each attempt (docs/deviations.md, Webhooks).

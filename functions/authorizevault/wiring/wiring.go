@@ -8,9 +8,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/functions/authorizevault"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/queue"
-	"recordbridge/shared/store"
+	"recordbridge/shared/adapters/queue"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/tefca/attempt"
 	"recordbridge/shared/wiring/edge"
 )

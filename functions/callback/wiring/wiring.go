@@ -9,17 +9,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/functions/callback"
-	"recordbridge/shared/flow"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/kms"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/queue"
-	"recordbridge/shared/store"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/adapters/kms"
+	"recordbridge/shared/adapters/queue"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/connect/tokens"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/outbound"
 	"recordbridge/shared/wiring/ownurls"
 	"recordbridge/shared/wiring/portal"
+	"recordbridge/shared/words/ids"
 )
 
 // Environment is the part of template.yaml that the function reads.

@@ -8,14 +8,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"recordbridge/functions/catalogprobe"
-	"recordbridge/shared/blob"
+	"recordbridge/shared/adapters/blob"
+	"recordbridge/shared/adapters/smart/pulse"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/catalog/health/rounds"
 	"recordbridge/shared/catalog/snapshot"
-	"recordbridge/shared/config/awsparam"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/smart/platform"
-	"recordbridge/shared/smart/pulse"
-	"recordbridge/shared/store"
+	"recordbridge/shared/connect/platform"
+	"recordbridge/shared/platform/config/awsparam"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/wiring/outbound"
 )
 

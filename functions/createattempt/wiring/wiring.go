@@ -6,9 +6,9 @@ import (
 	"context"
 
 	"recordbridge/functions/createattempt"
-	"recordbridge/shared/flow"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/store"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/outbound"
 	"recordbridge/shared/wiring/starter"

@@ -9,12 +9,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/functions/createexport"
+	"recordbridge/shared/adapters/queue"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/export"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/queue"
-	"recordbridge/shared/store"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/wiring/edge"
+	"recordbridge/shared/words/ids"
 )
 
 // Environment is the part of template.yaml that the function reads.

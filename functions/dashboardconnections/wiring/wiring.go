@@ -8,16 +8,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/functions/dashboardconnections"
-	"recordbridge/shared/audit"
-	"recordbridge/shared/disconnect"
-	"recordbridge/shared/erase"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/queue"
-	"recordbridge/shared/store"
+	"recordbridge/shared/adapters/queue"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/manage/audit"
+	"recordbridge/shared/manage/disconnect"
+	"recordbridge/shared/manage/erase"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/manage"
+	"recordbridge/shared/words/ids"
 )
 
 // Environment is the part of template.yaml that the function reads.

@@ -3,7 +3,7 @@ package main
 
 import (
 	"recordbridge/functions/dashboardexports/wiring"
-	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/platform/lambdarun"
 )
 
 func main() { lambdarun.Run(wiring.Build) }

@@ -6,10 +6,10 @@ import (
 	"context"
 
 	"recordbridge/functions/dashboardexports"
-	"recordbridge/shared/deliverylog"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/store"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/platform/lambdarun"
+	"recordbridge/shared/webhook/deliverylog"
 	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/manage"
 )

@@ -7,13 +7,13 @@ import (
 	"crypto/rand"
 
 	"recordbridge/functions/dashboardmembers"
-	"recordbridge/shared/account/members"
-	"recordbridge/shared/audit"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/maillimit"
-	"recordbridge/shared/store"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/manage/account/members"
+	"recordbridge/shared/manage/audit"
+	"recordbridge/shared/platform/lambdarun"
+	"recordbridge/shared/platform/maillimit"
 	"recordbridge/shared/wiring/dashboard"
+	"recordbridge/shared/words/ids"
 )
 
 // Environment is the part of template.yaml that the function reads.

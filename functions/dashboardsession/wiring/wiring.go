@@ -10,17 +10,17 @@ import (
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"recordbridge/functions/dashboardsession"
-	"recordbridge/shared/account/signin"
-	"recordbridge/shared/audit"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/kms"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/maillimit"
-	"recordbridge/shared/passkey"
-	"recordbridge/shared/ratelimit"
-	"recordbridge/shared/store"
-	"recordbridge/shared/verification"
+	"recordbridge/shared/adapters/kms"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/manage/account/signin"
+	"recordbridge/shared/manage/audit"
+	"recordbridge/shared/manage/passkey"
+	"recordbridge/shared/manage/verification"
+	"recordbridge/shared/platform/lambdarun"
+	"recordbridge/shared/platform/maillimit"
+	"recordbridge/shared/platform/ratelimit"
 	"recordbridge/shared/wiring/dashboard"
+	"recordbridge/shared/words/ids"
 )
 
 // Environment is the part of template.yaml that the function reads.

@@ -6,7 +6,7 @@ import (
 	"context"
 
 	"recordbridge/functions/deleteconnection"
-	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/wiring/disconnector"
 	"recordbridge/shared/wiring/edge"
 )

@@ -3,7 +3,7 @@ package main
 
 import (
 	"recordbridge/functions/deleteexportfiles/wiring"
-	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/platform/lambdarun"
 )
 
 func main() { lambdarun.Run(wiring.Build) }

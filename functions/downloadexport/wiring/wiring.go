@@ -8,10 +8,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"recordbridge/functions/downloadexport"
-	"recordbridge/shared/blob"
+	"recordbridge/shared/adapters/blob"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/export"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/store"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/wiring/edge"
 )
 

@@ -9,14 +9,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"recordbridge/functions/exportcatalog"
-	"recordbridge/shared/blob"
+	"recordbridge/shared/adapters/blob"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/catalog/serve"
-	"recordbridge/shared/config/awsparam"
-	"recordbridge/shared/cursor"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/ratelimit"
-	"recordbridge/shared/store"
+	"recordbridge/shared/platform/config/awsparam"
+	"recordbridge/shared/platform/lambdarun"
+	"recordbridge/shared/platform/ratelimit"
 	"recordbridge/shared/wiring/edge"
+	"recordbridge/shared/words/cursor"
 )
 
 // Environment is the part of template.yaml that the function reads.

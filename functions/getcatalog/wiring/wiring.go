@@ -8,10 +8,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"recordbridge/functions/getcatalog"
-	"recordbridge/shared/blob"
+	"recordbridge/shared/adapters/blob"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/catalog/serve"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/store"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/wiring/directory"
 	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/ownurls"

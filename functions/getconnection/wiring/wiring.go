@@ -6,8 +6,8 @@ import (
 	"context"
 
 	"recordbridge/functions/getconnection"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/store"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/wiring/edge"
 )
 

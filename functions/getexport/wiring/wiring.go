@@ -6,10 +6,10 @@ import (
 	"context"
 
 	"recordbridge/functions/getexport"
-	"recordbridge/shared/config/awsparam"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/export"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/store"
+	"recordbridge/shared/platform/config/awsparam"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/wiring/edge"
 )
 

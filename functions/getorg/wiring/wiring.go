@@ -6,7 +6,7 @@ import (
 	"context"
 
 	"recordbridge/functions/getorg"
-	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/ownurls"
 )

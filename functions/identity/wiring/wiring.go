@@ -9,17 +9,17 @@ import (
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"recordbridge/functions/identity"
-	"recordbridge/shared/config/awsparam"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/kms"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/store"
+	"recordbridge/shared/adapters/kms"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/platform/config/awsparam"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/tefca/attempt"
 	"recordbridge/shared/tefca/identity/oidc"
 	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/outbound"
 	"recordbridge/shared/wiring/portal"
 	"recordbridge/shared/wiring/setting"
+	"recordbridge/shared/words/ids"
 )
 
 // Environment is the part of template.yaml that the function reads.

@@ -14,9 +14,9 @@ import (
 	"recordbridge/functions/identitycallback"
 	"recordbridge/functions/identitycallback/wiring"
 	"recordbridge/infra/test/tables"
-	"recordbridge/shared/config"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/platform/config"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/wiring/outbound"
 )
 

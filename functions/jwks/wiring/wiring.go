@@ -8,9 +8,9 @@ import (
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"recordbridge/functions/jwks"
-	"recordbridge/shared/kms"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/smart/clientauth"
+	"recordbridge/shared/adapters/kms"
+	"recordbridge/shared/adapters/smart/clientauth"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/wiring/edge"
 )
 

@@ -6,12 +6,12 @@ import (
 	"context"
 
 	"recordbridge/functions/listevents"
-	"recordbridge/shared/cursor"
-	"recordbridge/shared/eventlog"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/export"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/store"
+	"recordbridge/shared/platform/lambdarun"
+	"recordbridge/shared/webhook/eventlog"
 	"recordbridge/shared/wiring/edge"
+	"recordbridge/shared/words/cursor"
 )
 
 // Environment is the part of template.yaml that the function reads.

@@ -6,8 +6,8 @@ import (
 	"context"
 
 	"recordbridge/functions/locaterecords"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/store"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/tefca/attempt"
 	"recordbridge/shared/wiring/edge"
 )

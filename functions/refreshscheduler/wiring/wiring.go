@@ -8,10 +8,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/functions/refreshscheduler"
-	"recordbridge/shared/due"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/queue"
-	"recordbridge/shared/store"
+	"recordbridge/shared/adapters/queue"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/platform/due"
+	"recordbridge/shared/platform/lambdarun"
 )
 
 // Environment is the part of template.yaml that the function reads.

@@ -11,19 +11,19 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/functions/refreshworker"
-	"recordbridge/shared/blob"
-	"recordbridge/shared/due"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/kms"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/queue"
-	"recordbridge/shared/refresh"
-	"recordbridge/shared/store"
+	"recordbridge/shared/adapters/blob"
+	"recordbridge/shared/adapters/kms"
+	"recordbridge/shared/adapters/queue"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/connect/refresh"
+	"recordbridge/shared/connect/tokens"
+	"recordbridge/shared/platform/due"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/tefca/records"
-	"recordbridge/shared/tokens"
 	"recordbridge/shared/wiring/disconnector"
 	"recordbridge/shared/wiring/outbound"
 	"recordbridge/shared/wiring/portal"
+	"recordbridge/shared/words/ids"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"context"
 
 	"recordbridge/functions/requesthealthsystem"
-	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/wiring/ownurls"
 	"recordbridge/shared/wiring/recorder"
 )

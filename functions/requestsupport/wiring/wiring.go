@@ -6,7 +6,7 @@ import (
 	"context"
 
 	"recordbridge/functions/requestsupport"
-	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/wiring/recorder"
 )
 

@@ -6,9 +6,9 @@ import (
 	"context"
 
 	"recordbridge/functions/revokevault"
-	"recordbridge/shared/config/awsparam"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/store"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/platform/config/awsparam"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/tefca/attempt"
 	"recordbridge/shared/tefca/identity"
 	"recordbridge/shared/wiring/disconnector"

@@ -11,10 +11,10 @@ import (
 	"recordbridge/infra/sandbox"
 	"recordbridge/infra/sandbox/oauth"
 	"recordbridge/infra/sandbox/persona"
-	"recordbridge/shared/config/awsparam"
-	"recordbridge/shared/flow"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/store"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/platform/config/awsparam"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/tefca/identity"
 )
 

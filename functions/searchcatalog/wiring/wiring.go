@@ -8,13 +8,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"recordbridge/functions/searchcatalog"
-	"recordbridge/shared/blob"
+	"recordbridge/shared/adapters/blob"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/catalog/serve"
-	"recordbridge/shared/cursor"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/store"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/ownurls"
+	"recordbridge/shared/words/cursor"
 )
 
 // Environment is the part of template.yaml that the function reads.

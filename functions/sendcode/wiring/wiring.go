@@ -9,13 +9,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ses"
 
 	"recordbridge/functions/sendcode"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/mail"
-	"recordbridge/shared/maillimit"
-	"recordbridge/shared/store"
-	"recordbridge/shared/verification"
+	"recordbridge/shared/adapters/mail"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/manage/verification"
+	"recordbridge/shared/platform/lambdarun"
+	"recordbridge/shared/platform/maillimit"
 	"recordbridge/shared/wiring/edge"
+	"recordbridge/shared/words/ids"
 )
 
 // Environment is the part of template.yaml that the function reads.

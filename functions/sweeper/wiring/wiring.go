@@ -9,11 +9,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/functions/sweeper"
-	"recordbridge/shared/blob"
-	"recordbridge/shared/due"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/queue"
-	"recordbridge/shared/store"
+	"recordbridge/shared/adapters/blob"
+	"recordbridge/shared/adapters/queue"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/platform/due"
+	"recordbridge/shared/platform/lambdarun"
 )
 
 // Environment is the part of template.yaml that the function reads.

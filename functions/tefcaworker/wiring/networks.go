@@ -7,12 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 
-	"recordbridge/shared/config/awssecret"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/smart"
+	"recordbridge/shared/adapters/smart"
+	"recordbridge/shared/platform/config/awssecret"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/facilitated"
 	"recordbridge/shared/tefca/ihe"
@@ -20,6 +16,10 @@ import (
 	"recordbridge/shared/tefca/sim"
 	"recordbridge/shared/wiring/outbound"
 	"recordbridge/shared/wiring/setting"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // membership is what makes us a member of a network: our certificate with those above it, its key, and whom the network trusts; all PEM.

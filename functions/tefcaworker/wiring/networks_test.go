@@ -22,9 +22,9 @@ import (
 
 	"recordbridge/functions/tefcaworker/wiring"
 	"recordbridge/infra/local/aws"
-	"recordbridge/shared/config"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/platform/config"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/wiring/outbound"
 )
 

@@ -6,9 +6,9 @@ import (
 	"context"
 
 	"recordbridge/functions/usagecounter"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/store"
-	"recordbridge/shared/usage"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/manage/usage"
+	"recordbridge/shared/platform/lambdarun"
 )
 
 // Environment is the part of template.yaml that the function reads.

@@ -7,9 +7,9 @@ import (
 	"crypto/rand"
 
 	"recordbridge/functions/verifyemail"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/store"
-	"recordbridge/shared/verification"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/manage/verification"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/wiring/edge"
 )
 

@@ -12,9 +12,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"recordbridge/functions/web"
-	"recordbridge/shared/blob"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/pages"
+	"recordbridge/shared/adapters/blob"
+	"recordbridge/shared/platform/lambdarun"
+	"recordbridge/shared/ui/pages"
 	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/ownurls"
 )

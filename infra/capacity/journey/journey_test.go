@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/infra/capacity/journey"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 )
 
 // row is one journey of the table of docs/scaling.md.

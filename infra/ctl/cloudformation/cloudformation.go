@@ -13,7 +13,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"recordbridge/shared/config/awscall"
+	"recordbridge/shared/platform/config/awscall"
 )
 
 // version is that of the API, as every request names it.

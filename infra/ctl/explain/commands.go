@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/org"
 )
 
 const portalMoved = "portal_moved"

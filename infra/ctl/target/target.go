@@ -16,8 +16,8 @@ import (
 	"recordbridge/infra/ctl/cloudformation"
 	"recordbridge/infra/ctl/wiring"
 	"recordbridge/infra/local/runfile"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/safehttp"
+	"recordbridge/shared/platform/safehttp"
+	"recordbridge/shared/words/ids"
 )
 
 // Stack is one that was found.

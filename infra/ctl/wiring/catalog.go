@@ -6,15 +6,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"recordbridge/shared/blob"
+	"recordbridge/shared/adapters/blob"
+	"recordbridge/shared/adapters/fetch"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/catalog/compose"
 	"recordbridge/shared/catalog/intake"
 	"recordbridge/shared/catalog/publish"
 	"recordbridge/shared/catalog/snapshot"
-	"recordbridge/shared/safehttp/fetch"
-	"recordbridge/shared/smart/platform"
-	"recordbridge/shared/store"
-	"recordbridge/shared/weburl"
+	"recordbridge/shared/connect/platform"
+	"recordbridge/shared/words/weburl"
 )
 
 // catalogue holds the adapters that the catalogue is kept and made with.

@@ -6,12 +6,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 
+	"recordbridge/shared/adapters/kms"
+	"recordbridge/shared/adapters/smart/clientauth"
+	"recordbridge/shared/adapters/smart/probe"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/kms"
-	"recordbridge/shared/smart/clientauth"
-	"recordbridge/shared/smart/platform"
-	"recordbridge/shared/smart/probe"
-	"recordbridge/shared/store"
+	"recordbridge/shared/connect/platform"
 )
 
 // NewProbe makes what tests endpoints of the stack with these outputs, by the rules that were opened on it. Our client proves

@@ -7,11 +7,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
-	"recordbridge/shared/store"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 )
 
 // Restore makes what token sets are restored with, from a table of which DynamoDB has restored the stack's tokens. It

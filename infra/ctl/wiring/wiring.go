@@ -13,15 +13,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ses"
 
-	"recordbridge/shared/account/members"
-	"recordbridge/shared/audit"
-	"recordbridge/shared/config/awssecret"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/inquiry"
-	"recordbridge/shared/mail"
-	"recordbridge/shared/smart"
-	"recordbridge/shared/store"
-	"recordbridge/shared/weburl"
+	"recordbridge/shared/adapters/mail"
+	"recordbridge/shared/adapters/smart"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/manage/account/members"
+	"recordbridge/shared/manage/audit"
+	"recordbridge/shared/manage/inquiry"
+	"recordbridge/shared/platform/config/awssecret"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/weburl"
 )
 
 const (

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"recordbridge/infra/local/build"
-	"recordbridge/shared/pages"
-	"recordbridge/shared/testkit/built"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/built"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/ui/pages"
 )
 
 func TestPagesLieBesideTheirFunction(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"recordbridge/infra/sandbox"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/catalog/intake"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/org"
 )
 
 // publish brings in the lists that a stack begins with, and makes the catalogue of test mode of them. Their institutions of the sandbox are connected

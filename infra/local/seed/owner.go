@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"recordbridge/shared/account"
-	"recordbridge/shared/account/members"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/store"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/account/members"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/secret"
 )
 
 // OwnerEmail is the address of the first organisation's owner. Codes that are sent there are in the console's mailbox.

@@ -11,10 +11,10 @@ import (
 	"recordbridge/infra/sandbox"
 	"recordbridge/infra/sandbox/persona"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
+	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 )
 
 // Options say where the stack is reached.

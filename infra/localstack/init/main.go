@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"recordbridge/shared/config"
+	"recordbridge/shared/platform/config"
 )
 
 const (

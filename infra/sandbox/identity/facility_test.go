@@ -13,12 +13,12 @@ import (
 	"testing"
 
 	provider "recordbridge/infra/sandbox/identity"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/smart"
+	"recordbridge/shared/adapters/smart"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/facilitated"
 	"recordbridge/shared/tefca/people"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/secret"
 )
 
 // facility is the sandbox as the only facility of a network, in which we are a member.

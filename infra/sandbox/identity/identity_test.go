@@ -25,12 +25,12 @@ import (
 	"recordbridge/infra/sandbox/memstore"
 	"recordbridge/infra/sandbox/oauth"
 	"recordbridge/infra/sandbox/persona"
-	"recordbridge/shared/binding"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/identity"
 	"recordbridge/shared/tefca/identity/oidc"
 	"recordbridge/shared/tefca/people"
+	"recordbridge/shared/words/secret"
 )
 
 const (

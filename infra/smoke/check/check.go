@@ -15,7 +15,7 @@ import (
 	"recordbridge/infra/ctl/wiring"
 	"recordbridge/infra/local/runfile"
 	"recordbridge/infra/test/contract"
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/org"
 )
 
 // Options say what is looked at, and as whom.

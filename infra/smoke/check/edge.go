@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"recordbridge/infra/test/contract"
-	"recordbridge/shared/ids"
+	"recordbridge/shared/words/ids"
 )
 
 // maxAnswer bounds an answer of the API in bytes.

@@ -8,10 +8,10 @@ import (
 
 	"recordbridge/infra/guest"
 	"recordbridge/infra/local/runfile"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
+	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 )
 
 // returnURL is where the organisation's patients return. Nobody goes there: the browser is this

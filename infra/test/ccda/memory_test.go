@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	large "recordbridge/shared/testkit/ccdatest"
+	large "recordbridge/infra/testkit/ccdatest"
 )
 
 // largeDocument is the size of a document whose conversion has to stay below peakLimit (docs/performance.md).

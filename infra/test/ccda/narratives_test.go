@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"recordbridge/infra/testkit/ccdatest"
 	"recordbridge/shared/fhir/ccda"
-	"recordbridge/shared/testkit/ccdatest"
 )
 
 // passage is an XML element with its text in order; one without a name is text.

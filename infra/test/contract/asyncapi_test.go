@@ -16,7 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"recordbridge/infra/test/contract"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"recordbridge/infra/local/template"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/words/ids"
 )
 
 // access says who may call a route.

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 
 	"recordbridge/infra/local/template"
-	"recordbridge/shared/ids"
+	"recordbridge/shared/words/ids"
 )
 
 // checkKeyed: only the own key shows what is the organisation's. Another's own key gets the status and code of others.

@@ -15,8 +15,8 @@ import (
 
 	"recordbridge/infra/local/faults"
 	"recordbridge/infra/test/contract"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/starttest"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/starttest"
 )
 
 // request is one that an operation of docs/openapi.yaml answers with success.

@@ -7,12 +7,12 @@ import (
 	"testing/synctest"
 
 	"recordbridge/infra/sandbox"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/catalog/intake"
 	"recordbridge/shared/catalog/listing"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/org"
 )
 
 // imported makes a list a source of test mode and publishes.

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"recordbridge/infra/sandbox"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/store"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // hostility is what the hostile portal says of itself, beside what it said when it was made.

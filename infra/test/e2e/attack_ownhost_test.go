@@ -7,11 +7,11 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"recordbridge/shared/ids"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
-	"recordbridge/shared/store"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 )
 
 // TestServiceRedirectsToNoStartOfAnAttempt performs the attack by a redirect URI that is the start of an attempt which the attacker made

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/testkit/expect"
 )
 
 // redirectTrick is a redirect_uri that is not the registered one, as it stands in the query.

@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"recordbridge/shared/operator"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/webhook"
 )
 

@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"recordbridge/shared/ids"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/words/ids"
 )
 
 // TestNobodyReconnectsTheConnectionOfOthers: of another organisation, or with the live credential one of test mode, in a

@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"recordbridge/infra/local/runfile"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/starttest"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/starttest"
 )
 
 // browser follows redirects and keeps cookies as a patient's does. Loopback addresses count as secure, as in browsers.

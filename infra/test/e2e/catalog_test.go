@@ -11,12 +11,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/catalog/health"
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/catalog/snapshot"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/store"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/words/ids"
 )
 
 // institutions is a catalogue with the sandbox and so many others.

@@ -8,11 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/store"
 	catalogledger "recordbridge/shared/catalog/ledger"
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/catalog/snapshot"
-	"recordbridge/shared/store"
-	"recordbridge/shared/testkit/expect"
 )
 
 // TestACatalogueTellsWhatItKnowsOfAnInstitution: where it is, whose logo it is, that no list could confirm it, and that it has gone.

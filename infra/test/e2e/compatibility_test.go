@@ -12,9 +12,9 @@ import (
 	"testing/synctest"
 
 	"recordbridge/infra/local/aws/ses"
-	"recordbridge/shared/inquiry"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/manage/inquiry"
+	"recordbridge/shared/manage/operator"
 )
 
 // A published quick start sends its own token to the download URL, and HTTP libraries resend whatever header they have.

@@ -10,9 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"recordbridge/shared/account"
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/words/org"
 )
 
 // console is the dashboard as one of an organisation's owners uses it, in test mode.

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"recordbridge/infra/test/contract"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 )
 
 // What the tests of this package see is judged by the two documents, and noted.

@@ -15,8 +15,8 @@ import (
 
 	"recordbridge/infra/capacity/journey"
 	"recordbridge/infra/local/aws/wire"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/platform/lambdarun"
 )
 
 const (

@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 
 	"recordbridge/infra/local/template"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/export"
-	"recordbridge/shared/testkit/expect"
 )
 
 // crashPersona is small, so that a sweep over all of its calls is quick.

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 

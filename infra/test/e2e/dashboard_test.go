@@ -10,10 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"recordbridge/shared/account/totp"
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/passkeytest"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/passkeytest"
+	"recordbridge/shared/manage/account/totp"
+	"recordbridge/shared/words/org"
 )
 
 // person is somebody with a browser at the dashboard.

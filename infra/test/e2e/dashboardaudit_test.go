@@ -18,11 +18,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"recordbridge/infra/ctl/wiring"
-	"recordbridge/shared/account"
-	"recordbridge/shared/audit"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/audit"
+	"recordbridge/shared/words/secret"
 )
 
 // quietOperations are those that leave no audit row although they are no GET, each with its reason.

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"recordbridge/shared/account"
+	"recordbridge/shared/manage/account"
 )
 
 // TestDashboardDisconnectIsDoneByWorker follows a disconnection from the dashboard: at once the connection exports nothing any more and its

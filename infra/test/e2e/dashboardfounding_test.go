@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 )
 
 func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }

@@ -11,7 +11,7 @@ import (
 
 	"recordbridge/infra/local/aws/ses"
 	"recordbridge/infra/local/faults"
-	"recordbridge/shared/account"
+	"recordbridge/shared/manage/account"
 )
 
 // mailsTo are the e-mails to an address that answer an inquiry.

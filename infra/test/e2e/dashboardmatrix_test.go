@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"recordbridge/docs"
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/org"
 )
 
 // unknownID is nobody's.

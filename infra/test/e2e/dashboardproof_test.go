@@ -7,9 +7,9 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"recordbridge/shared/account"
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/words/org"
 )
 
 // proofCase is a request that needs a recent proof of identity, in live mode where the path has a mode.

@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"recordbridge/infra/ctl/wiring"
-	"recordbridge/shared/audit"
-	"recordbridge/shared/deletion"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/manage/audit"
+	"recordbridge/shared/manage/deletion"
+	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 // swap has everything that follows be done by the other organisation, or by the first again.

@@ -24,17 +24,17 @@ import (
 
 	"recordbridge/infra/local/template"
 	"recordbridge/infra/local/triggers"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/kms"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/org"
-	"recordbridge/shared/queue"
-	"recordbridge/shared/safehttp"
-	"recordbridge/shared/store"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/ownhosts"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/ownhosts"
+	"recordbridge/shared/adapters/kms"
+	"recordbridge/shared/adapters/queue"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/platform/lambdarun"
+	"recordbridge/shared/platform/safehttp"
 	"recordbridge/shared/webhook"
 	"recordbridge/shared/wiring/outbound"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 )
 
 const (

@@ -25,8 +25,8 @@ import (
 	"recordbridge/infra/local/runfile"
 	"recordbridge/infra/local/seed"
 	"recordbridge/infra/test/contract"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/words/ids"
 )
 
 // nameEnd ends the names of the tests that need nothing but the outside, so that make e2e finds them.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"recordbridge/infra/ctl/wiring"
-	"recordbridge/shared/ids"
-	smartprobe "recordbridge/shared/smart/probe"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	smartprobe "recordbridge/shared/adapters/smart/probe"
+	"recordbridge/shared/words/ids"
 )
 
 // onlyWithAPatient are refusals that no test without one can see: they are about what comes back from a sign-in.

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"recordbridge/infra/ctl/wiring"
-	"recordbridge/shared/audit"
-	"recordbridge/shared/erase"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/manage/audit"
+	"recordbridge/shared/manage/erase"
 )
 
 // erased connects a patient with all that a connection can have, has it erased, and returns its id and those of its exports.

@@ -13,19 +13,19 @@ import (
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"recordbridge/shared/binding"
-	"recordbridge/shared/blob"
-	"recordbridge/shared/connection"
-	"recordbridge/shared/erase"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/kms"
-	"recordbridge/shared/store"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/blob"
+	"recordbridge/shared/adapters/kms"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/connect/tokens"
+	"recordbridge/shared/manage/erase"
 	"recordbridge/shared/tefca"
 	vault "recordbridge/shared/tefca/attempt"
 	"recordbridge/shared/tefca/records"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/ids"
 )
 
 // facilityPatient is the patient of every record of a facility.
@@ -90,7 +90,7 @@ func (s *stack) connectFacility(resources []string, lost map[string]int) (id str
 	expect.NoError(s.t, err)
 	f := vault.Facility{ID: "urn:oid:2.999.1.7", Match: tefca.Found, Outcome: vault.IsConnecting, ExpiresAt: now.Add(binding.Lifetime)}
 	c := connection.Connection{
-		ID: id, Tenant: tenant, Status: connection.Authorized, PlatformType: tefca.PlatformType, DirectoryID: f.ID, Scope: tefca.Scope,
+		ID: id, Tenant: tenant, Status: connection.Authorized, PlatformType: connection.TEFCAPlatform, DirectoryID: f.ID, Scope: tefca.Scope,
 		Generation: 1, CreatedAt: now, VaultKey: "vault of " + id, PersonKey: "person of " + id, // so that what is named by them can be told
 	}.EndingAt(held.Until)
 	table, work := store.Flow{DB: s.rows, Table: "test-FlowTable"}, store.Work{DB: s.rows, Table: "test-WorkTable"}

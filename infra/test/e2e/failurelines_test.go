@@ -13,8 +13,8 @@ import (
 	"recordbridge/docs"
 	"recordbridge/infra/ctl/explain"
 	"recordbridge/infra/local/aws/wire"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/words/logx"
 )
 
 // documentedFailures are the rows of docs/failures.md. What is staged, is staged in test mode.

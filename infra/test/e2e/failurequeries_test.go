@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 )
 
 // seenFields are the fields of the lines that a test has seen.

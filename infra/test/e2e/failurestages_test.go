@@ -12,13 +12,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
-	"recordbridge/shared/safehttp"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/platform/safehttp"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // stage brings a failure about.

@@ -13,8 +13,8 @@ import (
 
 	"recordbridge/infra/local/faults"
 	"recordbridge/infra/sandbox/persona"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/export"
-	"recordbridge/shared/testkit/expect"
 )
 
 // TestTheMainJobSurvivesFaults is a sample of what a soak does with hundreds of seeds.

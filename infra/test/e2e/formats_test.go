@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 )
 
 // An organisation asks for all formats of a part of the record, follows every link, and compares what it gets with what it

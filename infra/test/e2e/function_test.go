@@ -67,8 +67,8 @@ import (
 	"recordbridge/infra/local/faults"
 	"recordbridge/infra/local/gateway"
 	"recordbridge/infra/local/template"
-	"recordbridge/shared/config"
-	"recordbridge/shared/lambdarun"
+	"recordbridge/shared/platform/config"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/wiring/outbound"
 )
 

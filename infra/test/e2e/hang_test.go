@@ -22,14 +22,14 @@ import (
 
 	"recordbridge/infra/local/template"
 	"recordbridge/infra/local/triggers"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/kms"
-	"recordbridge/shared/org"
-	"recordbridge/shared/safehttp"
-	"recordbridge/shared/store"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/ownhosts"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/ownhosts"
+	"recordbridge/shared/adapters/kms"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/platform/safehttp"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 )
 
 // laptopBatches is how many invocations of a worker the runner has at once; on AWS it is what template.yaml says.

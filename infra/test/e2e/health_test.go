@@ -9,15 +9,15 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"recordbridge/shared/blob"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/blob"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/catalog/health"
 	catalogledger "recordbridge/shared/catalog/ledger"
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/catalog/snapshot"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/refresh"
-	"recordbridge/shared/store"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/connect/refresh"
+	"recordbridge/shared/words/ids"
 )
 
 // publish makes a catalogue of test mode live that has the sandbox, and a server of the internet, which nobody asks from here.

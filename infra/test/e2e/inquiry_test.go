@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"recordbridge/infra/local/faults"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 )
 
 // patientsAddress is a patient's, and patientsWords what they write.

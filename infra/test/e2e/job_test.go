@@ -18,7 +18,7 @@ import (
 
 	"recordbridge/infra/local/inbox"
 	"recordbridge/infra/sandbox/persona"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 )
 
 // exportData is the data of patient.ehi_export_success.

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 
 	"recordbridge/infra/sandbox/persona"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 )
 
 // TestExportsAreWrittenWhenFolderIsNamed writes exports in every format of FHIR for another judge (.ci/ccda): of two

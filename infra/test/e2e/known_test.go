@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 )
 
 // asked counts the FHIR requests of a kind that exports have made.

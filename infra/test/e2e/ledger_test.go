@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 )
 
 // ledger notes what the portals were asked about tokens, and what they gave.

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 )
 
 // TestAddressesCannotBeGuessedFromRateLimits: whoever has a copy of the table tries all addresses, under the names of all limits and

@@ -18,8 +18,8 @@ import (
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"recordbridge/shared/deliverylog"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/webhook/deliverylog"
 )
 
 // runEchoingReceiver: an export is told to a receiver that throws back everything it gets, twice as a failure and then as a

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/catalog/intake"
 	"recordbridge/shared/catalog/listing"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/store"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/platform/lambdarun"
 )
 
 // runLists: a published list is read, is read again when it has changed, and stays as it was when its server has nothing but a page.

@@ -8,12 +8,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"recordbridge/shared/account"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
-	"recordbridge/shared/store"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/org"
 )
 
 const notGranted = "svc_live_access_required"

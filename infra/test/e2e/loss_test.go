@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 )
 
 // told is what is said of a record that is not whole.

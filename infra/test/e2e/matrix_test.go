@@ -11,13 +11,13 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"recordbridge/shared/account"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // guarded is an operation of the dashboard, as docs/openapi.yaml has it.

@@ -20,7 +20,7 @@ import (
 	"recordbridge/infra/capacity/journey"
 	"recordbridge/infra/local/aws/ddb"
 	"recordbridge/infra/local/aws/wire"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 )
 
 // answersAfter is what every server outside takes while costs are counted, and the unit of journey.Cost.Waits.

@@ -14,10 +14,10 @@ import (
 	"testing"
 
 	"recordbridge/infra/sandbox"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 )
 
 const (

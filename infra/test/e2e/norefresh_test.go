@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/webhook"
 )
 

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"recordbridge/shared/ids"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/measured"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/measured"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/logx"
 )
 
 // traced gives an invocation a trace of its own, as Lambda does, where aws-lambda-go puts it.

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"recordbridge/infra/sandbox"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 )
 
 func TestTheSeededSandboxIsPinnedToWhatItsDiscoverySaysFromOutside(t *testing.T) {

@@ -9,10 +9,10 @@ import (
 	"recordbridge/infra/ctl/wiring"
 	"recordbridge/infra/local/inbox"
 	"recordbridge/infra/local/runfile"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 )
 
 // outside is a stack as those see it who are not inside: its API and portal, a receiver of webhooks, and the operator's rules.

@@ -15,10 +15,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"recordbridge/shared/blob"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/testkit/built"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/built"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/blob"
+	"recordbridge/shared/manage/operator"
 )
 
 // page opens an address below the base URL as a browser does, with headers in pairs.

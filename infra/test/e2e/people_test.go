@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/account"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/store"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/secret"
 )
 
 // proofAge is the age of a proof of identity that is too old for every action that needs one.

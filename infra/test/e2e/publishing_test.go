@@ -11,15 +11,15 @@ import (
 	"time"
 
 	"recordbridge/infra/sandbox"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/catalog/intake"
 	catalogledger "recordbridge/shared/catalog/ledger"
 	"recordbridge/shared/catalog/listing"
 	"recordbridge/shared/catalog/search"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
-	"recordbridge/shared/store"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/org"
 )
 
 // TestAPatientConnectsToAnInstitutionOfAPublishedList: from the list to the connection, through production's wiring.

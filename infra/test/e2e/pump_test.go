@@ -19,7 +19,7 @@ import (
 
 	awssqs "recordbridge/infra/local/aws/sqs"
 	"recordbridge/infra/local/template"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 )
 
 // pump gives the workers what their queues hold now, as Lambda's event source would, until there is no more. With

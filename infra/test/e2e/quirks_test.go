@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"recordbridge/infra/sandbox"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/export"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // quirk is a portal that differs, and what becomes of a patient who connects to it.

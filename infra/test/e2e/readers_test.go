@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"recordbridge/infra/local/template"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 )
 
 // describedRead holds what a caller of an operation of docs/openapi.yaml has to send.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"recordbridge/infra/ctl/wiring"
-	"recordbridge/shared/account"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/manage/account"
 )
 
 // runStoppedRecovery has an operator begin the recovery of an owner, who stops it.

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/testkit/expect"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // The scenarios of a connection's life after it was made: kept alive, warned about, revoked, reconnected, disconnected.

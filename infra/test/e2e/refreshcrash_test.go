@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/store"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/webhook"
 )
 

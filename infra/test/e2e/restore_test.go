@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"recordbridge/infra/ctl/wiring"
-	"recordbridge/shared/store"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/store"
 )
 
 // keepTokens copies all token sets into a table of their own, as DynamoDB restores them.

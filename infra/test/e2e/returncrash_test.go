@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 )
 
 // TestReconnectingSurvivesACrashAnywhere: the same patient ends authorized under the same id, with the tokens of the

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/export"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/manage/operator"
 )
 
 // scenario is a piece of the service's work.

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/catalog/compose"
 	"recordbridge/shared/catalog/listing"
 	"recordbridge/shared/catalog/record"
-	"recordbridge/shared/testkit/expect"
 )
 
 // realList holds the endpoints that vendors publish, beside the project; it is no part of it.

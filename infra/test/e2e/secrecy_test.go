@@ -17,8 +17,8 @@ import (
 
 	"recordbridge/infra/local/aws/ddb"
 	"recordbridge/infra/local/aws/wire"
+	"recordbridge/infra/testkit/expect"
 	synthetic "recordbridge/shared/tefca/people"
-	"recordbridge/shared/testkit/expect"
 )
 
 // wiretap keeps what must stay secret, and what is said where everybody may read it.

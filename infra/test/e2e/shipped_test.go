@@ -11,8 +11,8 @@ import (
 
 	shipped "recordbridge/infra/catalog"
 	"recordbridge/infra/catalog/us"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/catalog/record"
-	"recordbridge/shared/testkit/expect"
 )
 
 // What sandbox.yaml says.

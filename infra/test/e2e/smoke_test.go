@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"recordbridge/infra/smoke/check"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/org"
 )
 
 // roundTripper is the network of a stack for those who need a client.

@@ -33,11 +33,11 @@ import (
 	"recordbridge/infra/local/seed"
 	"recordbridge/infra/local/template"
 	"recordbridge/infra/test/contract"
-	"recordbridge/shared/config"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/store"
-	"recordbridge/shared/testkit/built"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/built"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/platform/config"
+	"recordbridge/shared/words/ids"
 )
 
 const (

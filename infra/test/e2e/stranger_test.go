@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/org"
 )
 
 // stranger is another organisation, with a redirect URI and a webhook of its own.

@@ -9,11 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // cached is a little longer than functions keep what they have read of an organisation.

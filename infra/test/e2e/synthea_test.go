@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 )
 
 // syntheaDir holds public synthetic bundles beside the project; it is no part of it.

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"recordbridge/infra/local/aws/wire"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca/identity"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // verification is an attempt of TEFCA mode as its page knows it.

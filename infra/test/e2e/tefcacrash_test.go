@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 )
 
 // twoHospitals is the subject of a synthetic patient with records at two facilities.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 )
 
 // TestExportsOfTwoFacilitiesOfAPatientShareNoResourceID connects a patient whose two hospitals state the same facts. An

@@ -25,12 +25,12 @@ import (
 	"recordbridge/infra/sandbox/oauth"
 	"recordbridge/infra/sandbox/persona"
 	"recordbridge/infra/test/ihe"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/tefca/identity"
 	synthetic "recordbridge/shared/tefca/people"
 	"recordbridge/shared/tefca/sim"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/words/org"
 )
 
 const (

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"recordbridge/infra/test/ihe"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/export"
 	"recordbridge/shared/tefca/sim"
-	"recordbridge/shared/testkit/expect"
 )
 
 // TestOddEntriesOfALiveListCostThemselvesAndAreMissingFromTheExport: a gateway spells ids in its own ways, and lists a

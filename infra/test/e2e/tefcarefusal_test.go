@@ -11,9 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"recordbridge/shared/operator"
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/org"
 )
 
 // TestAnAttemptOfTEFCAModeIsItsPagesAlone: without the token, in another organisation or mode, it is as one that does not exist.

@@ -8,8 +8,8 @@ import (
 
 	"recordbridge/infra/local/aws/ddb"
 	"recordbridge/infra/local/template"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/platform/lambdarun"
 )
 
 const (

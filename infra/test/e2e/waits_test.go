@@ -10,9 +10,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/queue"
 	"recordbridge/shared/export"
-	"recordbridge/shared/queue"
-	"recordbridge/shared/testkit/expect"
 )
 
 // fhirTimes notes when a FHIR server is asked, and answers nothing itself.

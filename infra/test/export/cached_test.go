@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/ids"
-	"recordbridge/shared/org"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/tefca/records"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 )
 
 // sealed seals as package kms does, with one key.

@@ -19,14 +19,14 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/smart"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/export"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/smart"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/facilitated"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/secret"
 )
 
 const issuer = "https://id.example"

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"recordbridge/infra/sandbox/persona"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/export/known"
-	"recordbridge/shared/testkit/expect"
 )
 
 // catalogued is the id that the catalogue of these tests has for the endpoint.

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 )
 
 // crowd is a FHIR server that answers late and bears only so many requests at once. It counts them.

@@ -14,17 +14,17 @@ import (
 	"testing/synctest"
 	"time"
 
+	"recordbridge/infra/testkit/memory"
+	"recordbridge/shared/adapters/smart"
 	"recordbridge/shared/catalog"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/collect"
-	"recordbridge/shared/export/plan"
 	"recordbridge/shared/export/share"
 	"recordbridge/shared/export/source"
 	"recordbridge/shared/export/worker"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/smart"
-	"recordbridge/shared/testkit/memory"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/fhir/plan"
+	"recordbridge/shared/words/secret"
 )
 
 const (

@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 
 	"recordbridge/infra/sandbox/persona"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/export"
-	"recordbridge/shared/testkit/expect"
 )
 
 // syntheaDir holds public synthetic bundles beside the project; it is no part of it.

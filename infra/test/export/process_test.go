@@ -23,14 +23,14 @@ import (
 	"recordbridge/infra/local/lambda"
 	"recordbridge/infra/local/provision"
 	"recordbridge/infra/local/template"
-	"recordbridge/shared/due"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/kms"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/export"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/kms"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/store"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/platform/due"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/secret"
 )
 
 const (

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/export"
-	"recordbridge/shared/testkit/expect"
 )
 
 // attaching counts searches with _revinclude at a server whose statement lists none.

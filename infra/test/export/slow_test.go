@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"recordbridge/infra/sandbox/persona"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 )
 
 // The record of the benchmark: as many resources, of the types that Synthea writes, as one that

@@ -11,16 +11,16 @@ import (
 	"time"
 
 	"recordbridge/infra/test/tables"
+	"recordbridge/infra/testkit/memory"
+	"recordbridge/shared/adapters/smart"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/connection"
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/known"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
-	"recordbridge/shared/smart"
-	"recordbridge/shared/store"
-	"recordbridge/shared/testkit/memory"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 // grants hands out the tokens of one connection, which it renews at the portal, and knows its endpoint.

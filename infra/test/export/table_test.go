@@ -30,7 +30,7 @@ type expectation struct {
 }
 
 // notSeenHere are switches of the authorization server that end before an export begins, or that are about how
-// the tokens come to be: an export sees a token set, whoever made it. The tests of shared/smart and
+// the tokens come to be: an export sees a token set, whoever made it. The tests of shared/adapters/smart and
 // infra/test/e2e have them.
 func notSeenHere() []string {
 	return []string{

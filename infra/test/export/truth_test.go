@@ -15,8 +15,8 @@ import (
 
 	"recordbridge/infra/sandbox/persona"
 	"recordbridge/infra/sandbox/switches"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/export"
-	"recordbridge/shared/testkit/expect"
 )
 
 // The places that the sandbox's switches put into records.

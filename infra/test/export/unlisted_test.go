@@ -11,10 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/smart"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/export"
-	"recordbridge/shared/smart"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/tokens"
 )
 
 const unlistedTypes = "unlisted:Claim+ExplanationOfBenefit+Condition"

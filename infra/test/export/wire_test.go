@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"recordbridge/shared/safehttp"
+	"recordbridge/shared/platform/safehttp"
 )
 
 // The limits of safehttp.Client.

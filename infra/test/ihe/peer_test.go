@@ -15,11 +15,11 @@ import (
 	"time"
 
 	peer "recordbridge/infra/test/ihe"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/ihe"
 	"recordbridge/shared/tefca/people"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/secret"
 )
 
 const home, ours = "urn:oid:2.999.2", "urn:oid:2.999.1"

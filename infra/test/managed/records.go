@@ -4,15 +4,15 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/binding"
-	"recordbridge/shared/connection"
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/export"
-	"recordbridge/shared/flow"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/org"
-	"recordbridge/shared/store"
-	"recordbridge/shared/testkit/keyedtest"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 )
 
 // Connect stores a connection of a tenant, an hour old, as change makes it.

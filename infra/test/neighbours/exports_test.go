@@ -9,14 +9,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"recordbridge/shared/due"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/memory"
+	"recordbridge/shared/adapters/queue"
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/share"
-	"recordbridge/shared/org"
-	"recordbridge/shared/queue"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/memory"
+	"recordbridge/shared/platform/due"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/org"
 )
 
 const (

@@ -10,10 +10,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"recordbridge/shared/due"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/queue"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/queue"
+	"recordbridge/shared/platform/due"
+	"recordbridge/shared/words/ids"
 )
 
 // TestABurstOfMessagesOfOneOrganisationDelaysNobodyElses: 100,000 in a soak.

@@ -12,10 +12,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/infra/local/aws"
-	"recordbridge/shared/due"
-	"recordbridge/shared/org"
-	"recordbridge/shared/queue"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/queue"
+	"recordbridge/shared/platform/due"
+	"recordbridge/shared/words/org"
 )
 
 func isSoak() bool { return os.Getenv("RECORDBRIDGE_SOAK") != "" }

@@ -19,7 +19,7 @@ func Environments(t *Tree, functions []template.Function) []Finding {
 	for _, f := range functions {
 		read := map[string]bool{}
 		structs.variables(symbol{module + "functions/" + f.Folder + "/wiring", "Environment"}, read)
-		structs.variables(symbol{module + "shared/lambdarun", "environment"}, read) // what all of them read
+		structs.variables(symbol{module + "shared/platform/lambdarun", "environment"}, read) // what all of them read
 		for name, required := range read {
 			value, set := f.Environment[name]
 			switch {

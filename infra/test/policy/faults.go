@@ -16,8 +16,8 @@ var (
 	codeUse  = regexp.MustCompile(`\bsvc_[a-z_]+`)
 )
 
-// ErrorCodes finds codes of shared/fault that are malformed, given twice or not in docs/openapi.yaml, and codes in
-// the template's gateway responses or the API's description that shared/fault does not have.
+// ErrorCodes finds codes of shared/words/fault that are malformed, given twice or not in docs/openapi.yaml, and codes in
+// the template's gateway responses or the API's description that shared/words/fault does not have.
 func ErrorCodes(t *Tree) []Finding {
 	var found findings
 	description := string(t.Text("docs/openapi.yaml"))
@@ -40,7 +40,7 @@ func ErrorCodes(t *Tree) []Finding {
 	for _, name := range []string{"template.yaml", "docs/openapi.yaml"} {
 		for _, code := range codeUse.FindAllString(string(t.Text(name)), -1) {
 			if !known[code] {
-				found.addf(name, "%s is not a code of shared/fault", code)
+				found.addf(name, "%s is not a code of shared/words/fault", code)
 				known[code] = true // once is enough
 			}
 		}
@@ -54,11 +54,11 @@ type literal struct {
 	at   token.Pos
 }
 
-// codes lists the constants of type Code in shared/fault.
+// codes lists the constants of type Code in shared/words/fault.
 func codes(t *Tree) []literal {
 	var all []literal
 	for _, f := range t.production() {
-		if !strings.HasPrefix(f.Path, "shared/fault/") {
+		if !strings.HasPrefix(f.Path, "shared/words/fault/") {
 			continue
 		}
 		ast.Inspect(f.Go, func(n ast.Node) bool {
@@ -82,7 +82,7 @@ func codes(t *Tree) []literal {
 func PublicTexts(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.production() {
-		inFault := strings.HasPrefix(f.Path, "shared/fault/")
+		inFault := strings.HasPrefix(f.Path, "shared/words/fault/")
 		ast.Inspect(f.Go, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
 			if !ok {

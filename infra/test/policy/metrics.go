@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"recordbridge/shared/metric"
+	"recordbridge/shared/words/metric"
 )
 
 // standard are AWS's metrics that alarms and the dashboard may look at, with the sets of dimensions by which AWS keeps

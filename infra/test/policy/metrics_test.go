@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"recordbridge/infra/test/policy"
-	"recordbridge/shared/metric"
+	"recordbridge/shared/words/metric"
 )
 
 // shownMetrics is a stack with one alarm and a dashboard of all metrics.

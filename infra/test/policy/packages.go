@@ -50,19 +50,6 @@ func under(importPath, folder string) bool {
 	return importPath == folder || strings.HasPrefix(importPath, folder+"/")
 }
 
-// shared gives the first folder below shared/, the unit that has a layer, or the one inside it that stands elsewhere.
-func shared(importPath string) (string, bool) {
-	rest, ok := strings.CutPrefix(importPath, module+"shared/")
-	// profiles are data; who speaks a protocol is no domain
-	for _, inner := range []string{"smart/platform", "tefca/identity/oidc", "tefca/ihe", "tefca/facilitated"} {
-		if under(rest, inner) {
-			return inner, ok
-		}
-	}
-	name, _, _ := strings.Cut(rest, "/")
-	return name, ok
-}
-
 // function gives the folder below functions/ and what stands behind it: "", "wiring", "bootstrap" or a package of the
 // function's own.
 func function(importPath string) (name, part string, ok bool) {

@@ -83,9 +83,8 @@ func correspondence(source *policy.Tree, s *policy.Stack, functions []template.F
 // structure: what may know what, and what leaves as a log line.
 func structure(source *policy.Tree, listed []policy.Package, functions []template.Function) rules {
 	return rules{
-		"imports go down the layers":          func() []policy.Finding { return policy.Layers(listed) },
 		"the domain knows no AWS and no HTTP": func() []policy.Finding { return policy.Domain(listed) },
-		"only wiring chooses adapters":        func() []policy.Finding { return policy.Boundaries(listed) },
+		"no function imports another":         func() []policy.Finding { return policy.Boundaries(listed) },
 		"lambdas link no test code":           func() []policy.Finding { return policy.Lambdas(listed) },
 		"lambdas link the clients they use":   func() []policy.Finding { return policy.Clients(listed, functions) },
 		"tables are constant":                 func() []policy.Finding { return policy.ConstantTables(source) },

@@ -8,7 +8,7 @@ import (
 
 // Revealed finds secrets that are opened (secret.Text's Reveal) inside a call that makes a log line, a text or
 // an error, or into a variable that such a call takes. What such calls make is kept, shown or sent to places
-// that nobody thinks of. The secret itself may be given: it redacts itself, which the tests of shared/secret
+// that nobody thinks of. The secret itself may be given: it redacts itself, which the tests of shared/words/secret
 // show for every way of printing.
 func Revealed(t *Tree) []Finding {
 	var found findings

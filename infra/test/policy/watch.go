@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"recordbridge/shared/metric"
+	"recordbridge/shared/words/metric"
 )
 
 // nearTimeout is the least share of its timeout from which on a function's run counts as nearly too long.

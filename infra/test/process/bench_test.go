@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 )
 
 // startBenched starts a runner that keeps everything in memory, as make run does, and refuses nobody who asks often.

@@ -23,15 +23,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"golang.org/x/sync/errgroup"
 
-	"recordbridge/shared/ids"
-	"recordbridge/shared/kms"
-	"recordbridge/shared/org"
-	"recordbridge/shared/queue"
-	"recordbridge/shared/safehttp"
-	"recordbridge/shared/store"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/ownhosts"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/ownhosts"
+	"recordbridge/shared/adapters/kms"
+	"recordbridge/shared/adapters/queue"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/platform/safehttp"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 )
 
 const (

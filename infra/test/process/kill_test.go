@@ -21,10 +21,10 @@ import (
 
 	"recordbridge/infra/ctl/wiring"
 	"recordbridge/infra/local/inbox"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 )
 
 // bigPersona's record takes long enough to collect that a worker can be met at it.

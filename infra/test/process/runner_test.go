@@ -18,7 +18,7 @@ import (
 
 	"recordbridge/infra/demo/job"
 	"recordbridge/infra/local/runfile"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 )
 
 // binary builds the runner once for all tests of the package.

@@ -18,7 +18,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 	"recordbridge/infra/local/provision"
 	"recordbridge/infra/local/template"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 )
 
 // Tables are all tables of the template, and the AWS they are in.

@@ -6,16 +6,16 @@ import (
 	"time"
 
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/connection"
-	"recordbridge/shared/due"
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/export"
-	"recordbridge/shared/export/plan"
 	"recordbridge/shared/export/share"
 	"recordbridge/shared/export/source"
 	"recordbridge/shared/export/worker"
-	"recordbridge/shared/org"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/fhir/plan"
+	"recordbridge/shared/platform/due"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/org"
 )
 
 // life is one invocation of the worker. Its run asks for a token, and ends as the test says.

@@ -7,12 +7,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"recordbridge/shared/due"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/connect/refresh"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/export"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/refresh"
-	"recordbridge/shared/store"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/platform/due"
+	"recordbridge/shared/words/fault"
 )
 
 // soon is how late an export may be claimed after the time at which it can be, whatever was lost and crashed: the
@@ -250,7 +250,7 @@ func isLongSoak() bool {
 }
 
 // TestExportIsClaimedAfterItsTimeByOneWorkerAndSoonInEveryOrderOfEvents plays all orders of four events, five in a
-// soak of ten minutes, with the table in memory, which does as DynamoDB does (shared/testkit/storetest).
+// soak of ten minutes, with the table in memory, which does as DynamoDB does (infra/testkit/storetest).
 func TestExportIsClaimedAfterItsTimeByOneWorkerAndSoonInEveryOrderOfEvents(t *testing.T) {
 	t.Parallel()
 	length := 4

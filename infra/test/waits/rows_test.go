@@ -10,10 +10,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"recordbridge/infra/test/tables"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/memory"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/export"
-	"recordbridge/shared/store"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/memory"
 )
 
 // pending is an export that was asked for.

@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"recordbridge/functions/sweeper"
-	"recordbridge/shared/due"
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/share"
 	"recordbridge/shared/export/worker"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/org"
+	"recordbridge/shared/platform/due"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
 )
 
 const (

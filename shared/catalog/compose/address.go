@@ -7,7 +7,7 @@ import (
 
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/fhir"
-	"recordbridge/shared/ids"
+	"recordbridge/shared/words/ids"
 )
 
 // server is a FHIR server by its address.

@@ -8,7 +8,7 @@ import (
 
 	"recordbridge/shared/catalog/names"
 	"recordbridge/shared/catalog/record"
-	"recordbridge/shared/ids"
+	"recordbridge/shared/words/ids"
 )
 
 // maxAliases is how many names a brand has besides its own.

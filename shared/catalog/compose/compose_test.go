@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/catalog/compose"
 	"recordbridge/shared/catalog/listing"
 	"recordbridge/shared/catalog/record"
-	"recordbridge/shared/operator"
+	"recordbridge/shared/manage/operator"
 )
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)

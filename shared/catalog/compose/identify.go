@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"recordbridge/shared/catalog/record"
-	"recordbridge/shared/ids"
+	"recordbridge/shared/words/ids"
 )
 
 // group is the rows of one brand.

@@ -7,7 +7,7 @@ import (
 
 	"recordbridge/shared/catalog/listing"
 	"recordbridge/shared/catalog/record"
-	"recordbridge/shared/ids"
+	"recordbridge/shared/words/ids"
 )
 
 // madePortal is a portal while it is made.

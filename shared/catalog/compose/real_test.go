@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/catalog/compose"
 	"recordbridge/shared/catalog/listing"
-	"recordbridge/shared/smart/platform"
+	"recordbridge/shared/connect/platform"
 )
 
 // everyNth row of the public data is composed outside of a soak, which composes all of them, as do benchmarks.

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/catalog/compose"
 	"recordbridge/shared/catalog/listing"
-	"recordbridge/shared/smart/platform"
+	"recordbridge/shared/connect/platform"
 )
 
 // TestComposePublicDataWaitsAtFewHosts counts the public data's servers that wait, and their hosts: in a first publication, and as a

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/catalog/listing"
 	"recordbridge/shared/catalog/names"
 	"recordbridge/shared/catalog/record"
-	"recordbridge/shared/ids"
+	"recordbridge/shared/words/ids"
 )
 
 // composer makes one catalogue.

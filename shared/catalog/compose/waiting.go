@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"recordbridge/shared/ids"
+	"recordbridge/shared/words/ids"
 )
 
 // Wait is a server that lists have and the catalogue has not, or whose platform is not believed, until an operator lets it

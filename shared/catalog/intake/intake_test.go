@@ -14,7 +14,7 @@ import (
 
 	"recordbridge/shared/catalog/intake"
 	"recordbridge/shared/catalog/listing"
-	"recordbridge/shared/fault"
+	"recordbridge/shared/words/fault"
 )
 
 func TestTheFirstReadingIsAcceptedAndWaitsForAPublication(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 	"recordbridge/shared/catalog/intake"
 	"recordbridge/shared/catalog/listing"
-	"recordbridge/shared/fault"
+	"recordbridge/shared/words/fault"
 )
 
 // world is the servers of lists, the rows and the bucket.

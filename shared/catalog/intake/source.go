@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"recordbridge/shared/catalog/listing"
-	"recordbridge/shared/fault"
+	"recordbridge/shared/words/fault"
 )
 
 // Source is a published list, as an operator has set it.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"recordbridge/shared/catalog/listing"
-	"recordbridge/shared/fault"
+	"recordbridge/shared/words/fault"
 )
 
 // Outcome is what came of reading a source.

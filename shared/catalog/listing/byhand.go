@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"recordbridge/shared/catalog/record"
-	"recordbridge/shared/ids"
+	"recordbridge/shared/words/ids"
 )
 
 // byHand is a brand of a hand-kept list. Portals and endpoints stand in lists of their own and are named by their keys, so that several brands

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"recordbridge/shared/catalog/compose"
-	"recordbridge/shared/weburl"
+	"recordbridge/shared/words/weburl"
 )
 
 // elsewhere returns lists with every website and logo in its normal form, and without those that lead to this service or that browsers

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"testing"
 
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/catalog/ledger"
 	"recordbridge/shared/catalog/record"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/words/fault"
 )
 
 // TestWhatWasMergedHasNotGone: an institution that another one has taken in is found, and asks nobody.

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"testing"
 
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/memory"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/catalog/intake"
 	"recordbridge/shared/catalog/listing"
 	"recordbridge/shared/catalog/publish"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/memory"
 )
 
 // ownRows are an operator's endpoints.

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/catalog/health"
 	"recordbridge/shared/catalog/ledger"
-	"recordbridge/shared/fault"
+	"recordbridge/shared/words/fault"
 )
 
 // Sightings are where discoveries lead, as the probe of health has seen them (store.CatalogHealth).

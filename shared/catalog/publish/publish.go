@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/catalog/ledger"
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/catalog/snapshot"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/weburl"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/weburl"
 )
 
 // Publisher publishes one mode at a time. Two at once do no harm: one of them ends with fault.Conflict.

@@ -11,11 +11,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/catalog/ledger"
 	"recordbridge/shared/catalog/record"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/words/fault"
 )
 
 func TestACatalogueIsPublishedOnce(t *testing.T) {

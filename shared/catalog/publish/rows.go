@@ -11,9 +11,9 @@ import (
 
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/catalog/ledger"
-	"recordbridge/shared/fault"
 	"recordbridge/shared/fhir"
-	"recordbridge/shared/retry"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/retry"
 )
 
 // EndpointRows keep what connect reads of endpoints (store.Control).

@@ -4,11 +4,11 @@ import (
 	"context"
 	"testing"
 
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/spelling"
 	"recordbridge/shared/catalog/compose"
 	"recordbridge/shared/catalog/listing"
 	"recordbridge/shared/catalog/record"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/spelling"
 )
 
 // given is one list of a source.

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/memory"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/catalog/compose"
 	"recordbridge/shared/catalog/health"
@@ -13,9 +15,7 @@ import (
 	"recordbridge/shared/catalog/ledger"
 	"recordbridge/shared/catalog/listing"
 	"recordbridge/shared/catalog/publish"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/memory"
+	"recordbridge/shared/manage/operator"
 )
 
 const hospitalNPI = "1234567893"

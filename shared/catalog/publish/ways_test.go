@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/catalog/record"
-	"recordbridge/shared/testkit/expect"
 )
 
 // sharing has the second institution at the first one's portal, a hidden third and a removed fourth, too; the fifth was another once.

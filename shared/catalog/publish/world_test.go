@@ -12,6 +12,10 @@ import (
 	"time"
 
 	"recordbridge/infra/test/tables"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/memory"
+	"recordbridge/infra/testkit/ownhosts"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/catalog/compose"
 	"recordbridge/shared/catalog/health"
@@ -19,11 +23,7 @@ import (
 	"recordbridge/shared/catalog/publish"
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/catalog/snapshot"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/store"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/memory"
-	"recordbridge/shared/testkit/ownhosts"
+	"recordbridge/shared/words/fault"
 )
 
 const baseURL = "https://api.example/v1"

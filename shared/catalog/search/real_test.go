@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/catalog/geo"
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/catalog/search"
-	"recordbridge/shared/ids"
+	"recordbridge/shared/words/ids"
 )
 
 // realList holds the endpoints that vendors publish, beside the project; it is no part of it.

@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"math"
 
-	"recordbridge/shared/fault"
+	"recordbridge/shared/words/fault"
 )
 
 // MaxSize is how many hits a page has at most.

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/catalog/names"
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/catalog/search"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/ids"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
 )
 
 // brand is an invented institution: its name, and after a bar "City ST ZIP", or what of that is known.

@@ -12,9 +12,9 @@ import (
 	"recordbridge/shared/catalog/health"
 	"recordbridge/shared/catalog/ledger"
 	"recordbridge/shared/catalog/search"
-	"recordbridge/shared/cursor"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/cursor"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 // Cursors make the sort values of hits, and read them back from searchAfter: score, sort name, id, and a seal, which holds the

@@ -10,10 +10,10 @@ import (
 
 	"recordbridge/shared/catalog/search"
 	"recordbridge/shared/catalog/serve"
-	"recordbridge/shared/cursor"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/words/cursor"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 func sealer(t *testing.T) cursor.Sealer {

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/catalog/health"
 	"recordbridge/shared/catalog/search"
 	"recordbridge/shared/catalog/served"
-	"recordbridge/shared/weburl"
+	"recordbridge/shared/words/weburl"
 )
 
 // demotions are by how much brands are put behind others.

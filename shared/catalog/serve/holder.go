@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/metric"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/metric"
 )
 
 const (

@@ -7,9 +7,9 @@ import (
 
 	"recordbridge/shared/catalog/ledger"
 	"recordbridge/shared/catalog/snapshot"
-	"recordbridge/shared/cursor"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/cursor"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 // linkLife is how long the address of a file works (docs/deviations.md, "Catalogue").

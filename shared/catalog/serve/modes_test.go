@@ -7,12 +7,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/ownhosts"
 	"recordbridge/shared/catalog/ledger"
 	"recordbridge/shared/catalog/search"
 	"recordbridge/shared/catalog/serve"
 	"recordbridge/shared/catalog/snapshot"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/ownhosts"
 )
 
 // publishAs makes another catalogue live in live mode, under the name of a version of test mode's.

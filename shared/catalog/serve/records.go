@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/catalog/health"
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/catalog/snapshot"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/weburl"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/weburl"
 )
 
 // Ranges reads parts of objects (blob.Bucket): what there is of an object from an offset on, up to a length, and the size of the whole;

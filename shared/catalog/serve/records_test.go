@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"recordbridge/infra/testkit/ownhosts"
 	"recordbridge/shared/catalog/health"
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/catalog/serve"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/testkit/ownhosts"
+	"recordbridge/shared/words/fault"
 )
 
 func (w *world) records(t *testing.T) *serve.Records {

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/catalog/search"
 	"recordbridge/shared/catalog/served"
 	"recordbridge/shared/catalog/snapshot"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 // maxOlder is how many indexes are in memory beside the live ones, of both modes together.

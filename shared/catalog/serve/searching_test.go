@@ -10,15 +10,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	"recordbridge/infra/testkit/measured"
+	"recordbridge/infra/testkit/ownhosts"
 	"recordbridge/shared/catalog/health"
 	"recordbridge/shared/catalog/ledger"
 	"recordbridge/shared/catalog/search"
 	"recordbridge/shared/catalog/serve"
 	"recordbridge/shared/catalog/snapshot"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/testkit/measured"
-	"recordbridge/shared/testkit/ownhosts"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
 )
 
 // catalogue is a process's: two with the same dir are one after the other.

@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/ownhosts"
+	"recordbridge/infra/testkit/spelling"
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/catalog/search"
 	"recordbridge/shared/catalog/serve"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/ownhosts"
-	"recordbridge/shared/testkit/spelling"
 )
 
 // Snapshots that an earlier release has published hold whatever lists said.

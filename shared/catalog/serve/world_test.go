@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/catalog/serve"
 	"recordbridge/shared/catalog/snapshot"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/ids"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
 )
 
 var errTrouble = errors.New("trouble at 10.0.0.7")

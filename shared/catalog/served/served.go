@@ -14,7 +14,7 @@ import (
 	"slices"
 
 	"recordbridge/shared/catalog/record"
-	"recordbridge/shared/ids"
+	"recordbridge/shared/words/ids"
 )
 
 // The form: magic, and for each brand that can be found, in the order of their ids, the 16 bytes of its id, the number of its endpoints

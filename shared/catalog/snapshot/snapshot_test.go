@@ -10,13 +10,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/memory"
 	"recordbridge/shared/catalog/ledger"
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/catalog/search"
 	"recordbridge/shared/catalog/snapshot"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/memory"
+	"recordbridge/shared/words/fault"
 )
 
 const (

@@ -4,9 +4,9 @@ import (
 	"strconv"
 	"testing"
 
+	"recordbridge/infra/testkit/memory"
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/checkpoint"
-	"recordbridge/shared/testkit/memory"
 )
 
 // begun is the state of an export that begins.

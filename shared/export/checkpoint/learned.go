@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"recordbridge/shared/export/known"
-	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fhir"
+	"recordbridge/shared/fhir/plan"
 )
 
 // Learned is how the server has shown that it is asked best. The zero value is that of one that nothing is known of.

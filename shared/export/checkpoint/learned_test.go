@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"recordbridge/shared/export/checkpoint"
-	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fhir"
+	"recordbridge/shared/fhir/plan"
 )
 
 // met is the end of the first request of a query: a page, or a failure.

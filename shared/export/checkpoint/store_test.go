@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"recordbridge/infra/testkit/memory"
 	"recordbridge/shared/export/checkpoint"
-	"recordbridge/shared/testkit/memory"
 )
 
 // documents are those of a stored checkpoint. Marks have no order.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"recordbridge/shared/export/plan"
+	"recordbridge/shared/fhir/plan"
 )
 
 // Work is what is left to do, and what a run has to know of what was tried.

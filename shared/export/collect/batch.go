@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"recordbridge/shared/export/checkpoint"
-	"recordbridge/shared/export/plan"
 	"recordbridge/shared/export/source"
 	"recordbridge/shared/fhir"
+	"recordbridge/shared/fhir/plan"
 )
 
 const (

@@ -9,10 +9,10 @@ import (
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/checkpoint"
 	"recordbridge/shared/export/known"
-	"recordbridge/shared/export/plan"
 	"recordbridge/shared/export/source"
-	"recordbridge/shared/fault"
 	"recordbridge/shared/fhir"
+	"recordbridge/shared/fhir/plan"
+	"recordbridge/shared/words/fault"
 )
 
 // beginner makes the first stage.

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"iter"
 
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/checkpoint"
-	"recordbridge/shared/fault"
 	"recordbridge/shared/fhir"
-	"recordbridge/shared/org"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 // Cache reads what is cached of the records of TEFCA connections, chunk by chunk (records.Reader). The resources may be

@@ -8,14 +8,14 @@ import (
 	"errors"
 	"time"
 
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/checkpoint"
 	"recordbridge/shared/export/known"
 	"recordbridge/shared/export/source"
-	"recordbridge/shared/fault"
 	"recordbridge/shared/fhir"
-	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/fault"
 )
 
 // Collector has what all runs need.

@@ -10,9 +10,9 @@ import (
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/checkpoint"
 	"recordbridge/shared/export/format"
-	"recordbridge/shared/export/plan"
 	"recordbridge/shared/export/source"
 	"recordbridge/shared/fhir"
+	"recordbridge/shared/fhir/plan"
 	"recordbridge/shared/webhook"
 )
 

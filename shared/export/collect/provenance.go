@@ -6,8 +6,8 @@ import (
 
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/checkpoint"
-	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fhir"
+	"recordbridge/shared/fhir/plan"
 )
 
 // attach plans to try _revinclude of Provenance, which the server's statement does not list: by repeating the search that has

@@ -9,8 +9,8 @@ import (
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/checkpoint"
 	"recordbridge/shared/export/known"
-	"recordbridge/shared/export/plan"
-	"recordbridge/shared/logx"
+	"recordbridge/shared/fhir/plan"
+	"recordbridge/shared/words/logx"
 )
 
 // memory reads and stores the hints about one endpoint's server (package known). An export without it takes longer and finds the same.

@@ -5,9 +5,9 @@ import (
 
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/checkpoint"
-	"recordbridge/shared/export/plan"
 	"recordbridge/shared/export/source"
 	"recordbridge/shared/fhir"
+	"recordbridge/shared/fhir/plan"
 )
 
 // searcher makes the searches of the plan.

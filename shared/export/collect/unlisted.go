@@ -2,9 +2,9 @@ package collect
 
 import (
 	"recordbridge/shared/export"
-	"recordbridge/shared/export/plan"
 	"recordbridge/shared/export/source"
 	"recordbridge/shared/fhir"
+	"recordbridge/shared/fhir/plan"
 )
 
 // maxFaults limits the trials of an export that end in a server error. No further trial is made after that.

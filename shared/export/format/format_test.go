@@ -12,8 +12,8 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/export/format"
-	"recordbridge/shared/testkit/expect"
 )
 
 // whole is a file of one part.

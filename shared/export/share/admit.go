@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"recordbridge/shared/export"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
-	"recordbridge/shared/retry"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/retry"
 )
 
 // Admit gives the places of a tenant that are free to the first in line. It is safe to repeat, and does nothing where nobody waits.

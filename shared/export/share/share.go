@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"recordbridge/shared/export"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
-	"recordbridge/shared/retry"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/retry"
 )
 
 const (

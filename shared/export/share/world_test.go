@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"recordbridge/infra/testkit/memory"
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/share"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/memory"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 const lease = time.Minute

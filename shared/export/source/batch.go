@@ -3,8 +3,8 @@ package source
 import (
 	"context"
 
-	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fhir"
+	"recordbridge/shared/fhir/plan"
 )
 
 // batchLimit is the largest answer to a batch, in bytes: it is held until the last of its pages is written.

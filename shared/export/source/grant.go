@@ -6,12 +6,12 @@ import (
 	"sync"
 	"time"
 
+	"recordbridge/shared/connect/refresh"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/export"
-	"recordbridge/shared/fault"
 	"recordbridge/shared/fhir"
-	"recordbridge/shared/org"
-	"recordbridge/shared/refresh"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 // grant keeps the tokens of a session.

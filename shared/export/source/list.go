@@ -3,8 +3,8 @@ package source
 import (
 	"context"
 
-	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fhir"
+	"recordbridge/shared/fhir/plan"
 )
 
 // listLimit is the largest answer to a search by ids, in bytes: it is held until the last of its resources is written.

@@ -7,11 +7,11 @@ import (
 	"log/slog"
 
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/connection"
-	"recordbridge/shared/export/plan"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/org"
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/fhir/plan"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
 )
 
 // Connections reads connections; fault.NotFound.

@@ -8,11 +8,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/connection"
-	"recordbridge/shared/export/plan"
+	"recordbridge/shared/connect/connection"
 	"recordbridge/shared/export/source"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
+	"recordbridge/shared/fhir/plan"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 var errTrouble = errors.New("trouble on our side")

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"recordbridge/shared/export"
-	"recordbridge/shared/export/plan"
 	"recordbridge/shared/fhir"
+	"recordbridge/shared/fhir/plan"
 )
 
 // Answer is what came of asking. Where Failed is nil and Stop does not stop, there is a body.

@@ -10,14 +10,14 @@ import (
 	"net/url"
 	"time"
 
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/export"
-	"recordbridge/shared/export/plan"
-	"recordbridge/shared/fault"
 	"recordbridge/shared/fhir"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/fhir/plan"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // Server reads one patient's FHIR server. Bodies are at most limit bytes, and no document is larger than fhir.MaxPage;

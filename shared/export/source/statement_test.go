@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/export/plan"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/export/source"
 	"recordbridge/shared/fhir"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/fhir/plan"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // office is a portal that takes two seconds to refresh a token, and as long to say what it can do.

@@ -12,13 +12,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"recordbridge/shared/export/plan"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/export/source"
-	"recordbridge/shared/fault"
 	"recordbridge/shared/fhir"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/fhir/plan"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // shelf is a FHIR server of one second an answer that has every resource that is asked for.

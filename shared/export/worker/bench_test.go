@@ -13,19 +13,19 @@ import (
 	"testing"
 	"time"
 
+	"recordbridge/infra/testkit/memory"
+	"recordbridge/shared/adapters/smart"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/connection"
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/export"
-	"recordbridge/shared/export/plan"
 	"recordbridge/shared/export/share"
 	"recordbridge/shared/export/source"
 	"recordbridge/shared/export/worker"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/smart"
-	"recordbridge/shared/testkit/memory"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/fhir/plan"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 const (

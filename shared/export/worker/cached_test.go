@@ -14,10 +14,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/export"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // cache holds the chunks of a connection's records, by batch and fixture. Reading one takes a second.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/safehttp"
+	"recordbridge/shared/platform/safehttp"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/shared/export"
-	"recordbridge/shared/fault"
+	"recordbridge/shared/words/fault"
 )
 
 // margin is how long before its deadline a run hands over.

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/shared/export"
-	"recordbridge/shared/export/plan"
+	"recordbridge/shared/fhir/plan"
 )
 
 func outcomeBody(code, diagnostics string) string {

@@ -9,8 +9,8 @@ import (
 
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/share"
-	"recordbridge/shared/fault"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/fault"
 )
 
 // progressEvery is how far apart the progress events of a task are at least. They are off unless a subscription asks for them

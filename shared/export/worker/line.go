@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"recordbridge/shared/export"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/metric"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/metric"
 )
 
 // maxTold is how many types a log line names.

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/shared/export"
-	"recordbridge/shared/export/plan"
+	"recordbridge/shared/fhir/plan"
 )
 
 // The ways in which the server of a loss test answers the search for a type.

@@ -13,10 +13,10 @@ import (
 	"testing/synctest"
 
 	"recordbridge/shared/export"
-	"recordbridge/shared/export/plan"
 	"recordbridge/shared/export/source"
 	"recordbridge/shared/fhir"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/fhir/plan"
+	"recordbridge/shared/words/secret"
 )
 
 const (

@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/export"
-	"recordbridge/shared/tokens"
 )
 
 func TestWhateverTheRunsOfATaskLeaveIsAmongItsObjects(t *testing.T) {

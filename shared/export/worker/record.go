@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"time"
 
-	"recordbridge/shared/due"
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/collect"
-	"recordbridge/shared/fault"
+	"recordbridge/shared/platform/due"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/fault"
 )
 
 // afterWait is how much later than the end of its wait a task's message comes, so that clocks that differ a little do

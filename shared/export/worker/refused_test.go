@@ -8,10 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"recordbridge/shared/connect/refresh"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/export"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/refresh"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/words/fault"
 )
 
 func TestARefusalOrAnEndMakesTheTokensDueAndNothingElseDoes(t *testing.T) {

@@ -15,11 +15,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"recordbridge/shared/due"
+	"recordbridge/shared/adapters/smart"
 	"recordbridge/shared/export"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/smart"
+	"recordbridge/shared/platform/due"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
 )
 
 // strict is a server that refuses what goes beyond its limit, and notes who does not wait for as long as it demands.

@@ -14,11 +14,11 @@ import (
 	"recordbridge/shared/export/collect"
 	"recordbridge/shared/export/share"
 	"recordbridge/shared/export/source"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/metric"
-	"recordbridge/shared/org"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/metric"
+	"recordbridge/shared/words/org"
 )
 
 // Store keeps a task while it is worked on. Every write but ClaimTask is fenced by task.Generation and answers fault.Conflict

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"recordbridge/infra/testkit/ccdatest"
 	"recordbridge/shared/fhir/ccda"
-	"recordbridge/shared/testkit/ccdatest"
 )
 
 // outputLimit is the documented budget of a document (docs/ccda.md, "Budget").

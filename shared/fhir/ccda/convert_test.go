@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"recordbridge/infra/testkit/ccdatest"
 	"recordbridge/shared/fhir/ccda"
-	"recordbridge/shared/testkit/ccdatest"
 )
 
 // publicFolder has whole documents of HL7 that are not part of the project.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"recordbridge/shared/testkit/ccdatest"
+	"recordbridge/infra/testkit/ccdatest"
 )
 
 // TestConvertFollowsGuide converts each document of testdata/corpus, and compares the result with what its rule wants.

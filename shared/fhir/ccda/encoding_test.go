@@ -16,9 +16,9 @@ import (
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
 
+	"recordbridge/infra/testkit/ccdatest"
 	"recordbridge/shared/fhir/ccda"
 	"recordbridge/shared/fhir/ccda/emit"
-	"recordbridge/shared/testkit/ccdatest"
 )
 
 // familyIn is a document of a patient with a family name, which declares an encoding.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"recordbridge/infra/testkit/ccdatest"
 	"recordbridge/shared/fhir/ccda"
-	"recordbridge/shared/testkit/ccdatest"
 )
 
 // inPieces converts a set of documents in pieces of so many nodes; 0 converts them as trees. It returns the lines and

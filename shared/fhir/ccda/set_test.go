@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"recordbridge/infra/testkit/ccdatest"
 	"recordbridge/shared/fhir/ccda"
 	"recordbridge/shared/fhir/ccda/emit"
-	"recordbridge/shared/testkit/ccdatest"
 )
 
 // telling is a document of a patient, with an id, a time and the entries of a section.

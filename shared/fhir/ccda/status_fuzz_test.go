@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"recordbridge/infra/testkit/ccdatest"
 	"recordbridge/shared/fhir/ccda"
-	"recordbridge/shared/testkit/ccdatest"
 )
 
 // FuzzStatementStatus puts nullFlavor, negationInd, statusCode, status observations, times and null names on the

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"recordbridge/shared/testkit/ccdatest"
+	"recordbridge/infra/testkit/ccdatest"
 )
 
 // TestStatusIsCodeOfFHIR asks for the status that a statement's becomes, by ActStatus.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"recordbridge/infra/testkit/ccdatest"
 	"recordbridge/shared/fhir/ccda"
-	"recordbridge/shared/testkit/ccdatest"
 )
 
 func TestSetRefusesInvalidDocument(t *testing.T) {

@@ -3,7 +3,7 @@ package ccda_test
 import (
 	"testing"
 
-	"recordbridge/shared/testkit/ccdatest"
+	"recordbridge/infra/testkit/ccdatest"
 )
 
 // TestConvertReadsDeviationsOfVendors covers content of several vendors that C-CDA does not ask for, or forbids.

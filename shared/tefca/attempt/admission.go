@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
 	"recordbridge/shared/tefca/identity"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 // Organisations finds the organisation behind a public id (org.Directory).

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"time"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/tefca"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/secret"
 )
 
 // document is the sealed JSON of an assertion.

@@ -8,14 +8,14 @@ import (
 	"context"
 	"time"
 
-	"recordbridge/shared/binding"
-	"recordbridge/shared/connection"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/identity"
-	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 const (

@@ -9,14 +9,14 @@ import (
 	"log/slog"
 	"time"
 
-	"recordbridge/shared/binding"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/tefca/identity"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // CreateStore keeps attempts that are made.

@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/binding"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/tefca/attempt"
 	"recordbridge/shared/tefca/identity"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // refused wants a failure of a kind, about a field.

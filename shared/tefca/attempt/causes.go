@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"errors"
 
-	"recordbridge/shared/fault"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/identity"
+	"recordbridge/shared/words/fault"
 )
 
 // The causes beside those of package identity.

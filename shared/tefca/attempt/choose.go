@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"slices"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
-	"recordbridge/shared/retry"
-	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/identity"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/retry"
+	"recordbridge/shared/words/secret"
 )
 
 // maxChosen bounds what is chosen at once, which is one transaction.

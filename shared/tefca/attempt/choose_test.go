@@ -10,14 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
-	"recordbridge/shared/retry"
-	"recordbridge/shared/secret"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/attempt"
 	"recordbridge/shared/tefca/records"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/retry"
+	"recordbridge/shared/words/secret"
 )
 
 // crowd are ids of facilities.

@@ -11,17 +11,17 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"recordbridge/shared/connection"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/org"
-	"recordbridge/shared/refresh"
-	"recordbridge/shared/retry"
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/connect/refresh"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/records"
-	"recordbridge/shared/timestamp"
-	"recordbridge/shared/tokens"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/retry"
+	"recordbridge/shared/words/timestamp"
 )
 
 const (
@@ -225,7 +225,7 @@ func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from s
 // connectionOf is the connection that is authorised, new or once more, and the version of its tokens.
 func (w Worker) connectionOf(ctx context.Context, a Attempt, f Facility, known string) (connection.Connection, int64, error) {
 	fresh := connection.Connection{
-		ID: w.NewID(), Tenant: a.Tenant, PlatformType: tefca.PlatformType, DirectoryID: f.ID, CreatedAt: w.Now(),
+		ID: w.NewID(), Tenant: a.Tenant, PlatformType: connection.TEFCAPlatform, DirectoryID: f.ID, CreatedAt: w.Now(),
 	}
 	if known == "" {
 		return fresh, 0, nil

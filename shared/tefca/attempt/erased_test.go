@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/connection"
-	"recordbridge/shared/org"
-	"recordbridge/shared/store"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/tefca/attempt"
 	"recordbridge/shared/tefca/records"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/words/org"
 )
 
 // erase removes a connection whose organisation has asked for it, as the eraser does.

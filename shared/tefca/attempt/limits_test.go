@@ -7,11 +7,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/attempt"
 	"recordbridge/shared/tefca/identity"
 	"recordbridge/shared/tefca/records"
-	"recordbridge/shared/testkit/expect"
 )
 
 // TestWhoIsSilentIsNotWaitedForLongerThanTheirTime: who is asked knows when it is over, and what it then says of itself does not count.

@@ -7,10 +7,10 @@ import (
 	"log/slog"
 	"time"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/logx"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/identity"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
 )
 
 const (

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"recordbridge/shared/logx"
-	"recordbridge/shared/secret"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/attempt"
 	"recordbridge/shared/tefca/records"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/secret"
 )
 
 // TestEachStepOfAnAttemptIsFoundInTheLog by the attempt's id, and nothing of the person is.

@@ -7,15 +7,15 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/connection"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
-	"recordbridge/shared/retry"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/connect/connection"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/attempt"
 	"recordbridge/shared/tefca/identity"
 	"recordbridge/shared/tefca/records"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/retry"
 )
 
 // failing is a store whose writes of one kind fail a few times.

@@ -6,12 +6,12 @@ import (
 	"log/slog"
 	"time"
 
-	"recordbridge/shared/binding"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/tefca/identity"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/secret"
 )
 
 // exchangeTime is what a provider gets to answer a code exchange, so that the function can still answer the browser.

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
-	"recordbridge/shared/connection"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
+	"recordbridge/shared/connect/connection"
 	"recordbridge/shared/tefca/people"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 // Persons finds the connections of a person (store.Connections).

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"testing"
 
-	"recordbridge/shared/connection"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/connect/connection"
 	"recordbridge/shared/tefca/attempt"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 // ending finds connections that a person has, and ends them.

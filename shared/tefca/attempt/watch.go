@@ -8,12 +8,12 @@ import (
 	"slices"
 	"time"
 
-	"recordbridge/shared/binding"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/tefca"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // Watcher tells pages how their attempts stand. Every field is needed.

@@ -7,15 +7,15 @@ import (
 	"slices"
 	"time"
 
-	"recordbridge/shared/connection"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/org"
-	"recordbridge/shared/retry"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/records"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/retry"
+	"recordbridge/shared/words/secret"
 )
 
 // sideBySide is the number of facilities of one attempt that are read concurrently.

@@ -10,17 +10,17 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/binding"
-	"recordbridge/shared/connection"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/store"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/attempt"
 	"recordbridge/shared/tefca/records"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // TestTheLastWordOfAFacilityCountsButThatItIsSilent: also of one that has answered an earlier run, which crashed.

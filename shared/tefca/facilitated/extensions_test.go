@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"recordbridge/shared/secret"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/facilitated"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/words/secret"
 )
 
 // everybody has all that an identity provider may say.

@@ -21,9 +21,9 @@ import (
 
 	"recordbridge/shared/export/source"
 	"recordbridge/shared/fhir"
-	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/facilitated/udap"
+	"recordbridge/shared/words/secret"
 )
 
 // Config is the network as an operator configures it.

@@ -7,10 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/secret"
 )
 
 const (

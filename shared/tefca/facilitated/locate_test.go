@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"recordbridge/shared/logx"
 	"recordbridge/shared/tefca"
+	"recordbridge/shared/words/logx"
 )
 
 func TestAFacilityThatKnowsThePersonIsFound(t *testing.T) {

@@ -3,9 +3,9 @@ package facilitated
 import (
 	"context"
 
-	"recordbridge/shared/secret"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/tefca"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/words/secret"
 )
 
 // Open implements tefca.FHIRNetwork. The token was given by the endpoint that the facility's signed metadata names, and is for its FHIR

@@ -15,9 +15,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"recordbridge/shared/logx"
-	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/secret"
 )
 
 func TestAFacilityThatIsOpenedGivesTokensOfThePatient(t *testing.T) {

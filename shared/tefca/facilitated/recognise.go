@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"strings"
 
-	"recordbridge/shared/export/plan"
 	"recordbridge/shared/export/source"
-	"recordbridge/shared/fault"
 	"recordbridge/shared/fhir"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/fhir/plan"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/facilitated/udap"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/secret"
 )
 
 // maxPatient is the largest Patient, or page of Patients, in bytes.

@@ -27,15 +27,15 @@ import (
 	"recordbridge/infra/sandbox/memstore"
 	"recordbridge/infra/sandbox/oauth"
 	"recordbridge/infra/sandbox/persona"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/smart"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/smart"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/facilitated"
 	"recordbridge/shared/tefca/people"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 const (

@@ -14,15 +14,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/fhir"
 	"recordbridge/shared/fhir/ccda"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/fetch"
 	"recordbridge/shared/tefca/people"
 	"recordbridge/shared/tefca/sim"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/secret"
 )
 
 // network lists and retrieves what a test says.

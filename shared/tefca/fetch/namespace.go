@@ -5,7 +5,7 @@ import (
 	"iter"
 	"strings"
 
-	"recordbridge/shared/ids"
+	"recordbridge/shared/words/ids"
 )
 
 // names has the ids of a facility's own, by the converter's ids and references, which stand alone in a string.

@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"recordbridge/shared/fhir/ccda"
-	"recordbridge/shared/logx"
 	"recordbridge/shared/tefca"
+	"recordbridge/shared/words/logx"
 )
 
 // reading is one facility's documents.

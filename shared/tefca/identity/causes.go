@@ -1,6 +1,6 @@
 package identity
 
-import "recordbridge/shared/fault"
+import "recordbridge/shared/words/fault"
 
 // The causes that this package asks about by name; the others stand in the table below alone.
 const (

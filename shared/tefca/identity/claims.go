@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"recordbridge/shared/binding"
-	"recordbridge/shared/secret/jws"
+	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/tefca"
+	"recordbridge/shared/words/secret/jws"
 )
 
 const (

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/binding"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/tefca/identity"
+	"recordbridge/shared/words/secret"
 )
 
 // TestClaimsAboutTheTokenAreChecked goes through OpenID Connect Core 1.0 section 3.1.3.7.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca/identity"
+	"recordbridge/shared/words/secret"
 )
 
 // FuzzClaims has the issuer sign anything: whatever is believed of it meets every condition of an assertion, and all else is a

@@ -15,13 +15,13 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"recordbridge/shared/binding"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/secret/jws"
+	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/identity"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
+	"recordbridge/shared/words/secret/jws"
 )
 
 const (

@@ -7,9 +7,9 @@ import (
 	"cmp"
 	"time"
 
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca/people"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // CallbackPath is where providers return, behind the base URL; what follows it names the provider.

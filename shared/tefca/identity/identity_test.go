@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca/identity"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 func TestAConfigurationThatBelievesTooMuchIsRefused(t *testing.T) {

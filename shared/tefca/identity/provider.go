@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/json" // refuses an object that says a member twice, and tells members apart by case
 
-	"recordbridge/shared/secret"
-	"recordbridge/shared/secret/jws"
+	"recordbridge/shared/words/secret"
+	"recordbridge/shared/words/secret/jws"
 )
 
 // maxToken is the longest id_token in bytes. It stands in a row, and in what networks are asked with.

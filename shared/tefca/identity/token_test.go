@@ -14,9 +14,9 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"recordbridge/shared/flow"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/connect/flow"
 	"recordbridge/shared/tefca/identity"
+	"recordbridge/shared/words/secret"
 )
 
 func payloadOf(t *testing.T, said object) []byte {

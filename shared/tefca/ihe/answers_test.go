@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/ihe"
-	"recordbridge/shared/testkit/expect"
 )
 
 // answers are written by hand, in forms that gateways use and that the profiles do not have, each with records that

@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 
 	peer "recordbridge/infra/test/ihe"
-	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/ihe"
+	"recordbridge/shared/words/secret"
 )
 
 // ready is a network with one gateway, its facility and the first document.

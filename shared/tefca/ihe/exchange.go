@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"recordbridge/shared/safehttp"
+	"recordbridge/shared/platform/safehttp"
 	"recordbridge/shared/tefca"
 )
 

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	peer "recordbridge/infra/test/ihe"
-	"recordbridge/shared/safehttp"
+	"recordbridge/shared/platform/safehttp"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/ihe"
 )

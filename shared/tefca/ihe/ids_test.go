@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/ids"
-	"recordbridge/shared/secret"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/tefca/ihe"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/secret"
 )
 
 func TestIDsAreComparedByValue(t *testing.T) {

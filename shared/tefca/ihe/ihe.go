@@ -16,9 +16,9 @@ import (
 	"net/netip"
 	"time"
 
-	"recordbridge/shared/safehttp"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/platform/safehttp"
 	"recordbridge/shared/tefca"
+	"recordbridge/shared/words/secret"
 )
 
 // How long and how many are asked.

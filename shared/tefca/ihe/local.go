@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode"
 
-	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
+	"recordbridge/shared/words/secret"
 )
 
 // local is how a community knows a person. It stands in Facility.Local, and is good at that community only.

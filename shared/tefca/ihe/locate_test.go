@@ -9,9 +9,9 @@ import (
 	"time"
 
 	peer "recordbridge/infra/test/ihe"
-	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/ihe"
+	"recordbridge/shared/words/secret"
 )
 
 const home = "urn:oid:2.999.2"

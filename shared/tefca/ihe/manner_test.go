@@ -8,11 +8,11 @@ import (
 	"time"
 
 	peer "recordbridge/infra/test/ihe"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/secret"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/ihe"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/secret"
 )
 
 // requests holds parts of the requests of each transaction.

@@ -7,9 +7,9 @@ import (
 	"regexp"
 	"testing"
 
-	"recordbridge/shared/safehttp"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/platform/safehttp"
 	"recordbridge/shared/tefca"
+	"recordbridge/shared/words/secret"
 )
 
 // broken is a way to gateways on which every request breaks.

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	peer "recordbridge/infra/test/ihe"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/ihe"
 	"recordbridge/shared/tefca/people"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/secret"
 )
 
 const (

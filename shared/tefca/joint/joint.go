@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync"
 
-	"recordbridge/shared/secret"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/tefca"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/words/secret"
 )
 
 // Member is one of the networks.

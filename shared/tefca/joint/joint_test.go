@@ -13,10 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"recordbridge/shared/secret"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/joint"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/words/secret"
 )
 
 var errOurs = errors.New("the store is down")

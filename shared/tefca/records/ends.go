@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"recordbridge/shared/org"
+	"recordbridge/shared/words/org"
 )
 
 // Folders lists and deletes objects (blob.Folders).

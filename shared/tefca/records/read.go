@@ -7,9 +7,9 @@ import (
 	"io"
 	"iter"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/connect/tokens"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 // Readings opens objects (blob.Bucket); fault.NotFound.

@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"time"
 
-	"recordbridge/shared/ids"
-	"recordbridge/shared/org"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/connect/tokens"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 )
 
 // Purpose stands in the encryption context of sealed chunks.

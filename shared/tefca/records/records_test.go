@@ -16,11 +16,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/tefca/records"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 const connID = "c0000000-0000-4000-8000-000000000001"

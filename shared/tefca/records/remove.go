@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"maps"
 
-	"recordbridge/shared/org"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/connect/tokens"
+	"recordbridge/shared/words/org"
 )
 
 // Removals deletes objects (blob.Bucket, blob.Folders); one that is not there is no error.

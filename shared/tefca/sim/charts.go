@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"recordbridge/shared/ids"
 	"recordbridge/shared/tefca/people"
 	"recordbridge/shared/tefca/sim/document"
+	"recordbridge/shared/words/ids"
 )
 
 // recent is how many visits a document has the measurements of.

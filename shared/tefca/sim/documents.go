@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/sim/document"
+	"recordbridge/shared/words/secret"
 )
 
 const mediaType = "text/xml"

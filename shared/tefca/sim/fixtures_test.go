@@ -6,8 +6,8 @@ import (
 
 	"recordbridge/shared/export"
 	"recordbridge/shared/fhir/ccda"
-	"recordbridge/shared/org"
 	"recordbridge/shared/tefca/sim"
+	"recordbridge/shared/words/org"
 )
 
 // TestAnExportCanBeAskedToHaveEachFixture and each is a whole record of one of the synthetic patients.

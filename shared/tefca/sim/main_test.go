@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/people"
 	"recordbridge/shared/tefca/sim"
+	"recordbridge/shared/words/secret"
 )
 
 // limit is more than any document has that is ever made.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
+	"recordbridge/shared/words/secret"
 )
 
 // Network is a tefca.Network. All its facilities have documents, and none a FHIR server.

@@ -9,10 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/people"
 	"recordbridge/shared/tefca/sim"
+	"recordbridge/shared/words/secret"
 )
 
 var _ tefca.Network = sim.Network{}

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"recordbridge/shared/fhir/ccda"
-	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/people"
+	"recordbridge/shared/words/secret"
 )
 
 // TestEveryStoryIsTrue tells each patient's story as what a person who connects gets to see: which facilities answer how, and what

@@ -8,10 +8,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/ses"
 
-	"recordbridge/shared/config/awsparam"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/mail"
-	"recordbridge/shared/verification"
+	"recordbridge/shared/adapters/mail"
+	"recordbridge/shared/manage/verification"
+	"recordbridge/shared/platform/config/awsparam"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/wiring/edge"
 )
 

@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/facilitated"
 	"recordbridge/shared/tefca/ihe"
 	"recordbridge/shared/tefca/sim"
 	"recordbridge/shared/wiring/setting"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // Facilities holds the facilities of each mode by their directory ids.

@@ -3,10 +3,10 @@ package directory_test
 import (
 	"testing"
 
-	"recordbridge/shared/org"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/wiring/directory"
 	"recordbridge/shared/wiring/setting"
+	"recordbridge/shared/words/org"
 )
 
 func TestFacilitiesListsConfiguredAndSimulatedByMode(t *testing.T) {

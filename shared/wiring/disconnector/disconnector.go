@@ -8,15 +8,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"recordbridge/shared/blob"
-	"recordbridge/shared/disconnect"
-	"recordbridge/shared/kms"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/queue"
-	"recordbridge/shared/refresh"
-	"recordbridge/shared/store"
+	"recordbridge/shared/adapters/blob"
+	"recordbridge/shared/adapters/kms"
+	"recordbridge/shared/adapters/queue"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/connect/refresh"
+	"recordbridge/shared/connect/tokens"
+	"recordbridge/shared/manage/disconnect"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/tefca/records"
-	"recordbridge/shared/tokens"
 )
 
 // Env is what it reads of template.yaml.

@@ -9,13 +9,13 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"recordbridge/shared/config/awssecret"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/ratelimit"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/store"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/platform/config/awssecret"
+	"recordbridge/shared/platform/lambdarun"
+	"recordbridge/shared/platform/ratelimit"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/secret"
 )
 
 // Env is what every endpoint reads of template.yaml.

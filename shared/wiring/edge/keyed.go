@@ -3,10 +3,10 @@ package edge
 import (
 	"context"
 
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/org"
-	"recordbridge/shared/store"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/platform/lambdarun"
+	"recordbridge/shared/words/org"
 )
 
 // KeyedEnv is what every endpoint with Basic authentication reads of template.yaml.

@@ -3,10 +3,10 @@ package edge
 import (
 	"context"
 
-	"recordbridge/shared/account"
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/store"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/platform/lambdarun"
 )
 
 // MemberEnv is what every function of the dashboard reads of template.yaml.

@@ -4,12 +4,12 @@ import (
 	"context"
 	"time"
 
-	"recordbridge/shared/httpapi"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/org"
-	"recordbridge/shared/ratelimit"
-	"recordbridge/shared/store"
-	"recordbridge/shared/weburl"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/platform/lambdarun"
+	"recordbridge/shared/platform/ratelimit"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/weburl"
 )
 
 // PublicEnv is what every endpoint that browsers call with a public id reads of template.yaml.

@@ -3,12 +3,12 @@
 package manage
 
 import (
-	"recordbridge/shared/audit"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/operator"
-	"recordbridge/shared/store"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/manage/audit"
+	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/wiring/edge"
+	"recordbridge/shared/words/ids"
 )
 
 // Env holds the variables of template.yaml that functions read which change an organisation.

@@ -8,8 +8,8 @@ import (
 	"net/netip"
 	"time"
 
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/safehttp"
+	"recordbridge/shared/platform/lambdarun"
+	"recordbridge/shared/platform/safehttp"
 )
 
 // Env is what every such function reads of template.yaml.

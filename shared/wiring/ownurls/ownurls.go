@@ -6,9 +6,9 @@ import (
 	"context"
 	"strings"
 
-	"recordbridge/shared/config/awsparam"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/weburl"
+	"recordbridge/shared/platform/config/awsparam"
+	"recordbridge/shared/platform/lambdarun"
+	"recordbridge/shared/words/weburl"
 )
 
 // URLEnv holds the environment variables that template.yaml sets for such a function.

@@ -6,13 +6,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 
+	"recordbridge/shared/adapters/kms"
+	"recordbridge/shared/adapters/smart"
+	"recordbridge/shared/adapters/smart/clientauth"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/kms"
-	"recordbridge/shared/smart"
-	"recordbridge/shared/smart/clientauth"
-	"recordbridge/shared/store"
 	"recordbridge/shared/wiring/outbound"
+	"recordbridge/shared/words/ids"
 )
 
 // ClientEnv is what every function that speaks to token endpoints reads of template.yaml.

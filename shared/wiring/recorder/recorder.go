@@ -7,13 +7,13 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"recordbridge/shared/inquiry"
-	"recordbridge/shared/lambdarun"
-	"recordbridge/shared/queue"
-	"recordbridge/shared/store"
-	"recordbridge/shared/verification"
-	"recordbridge/shared/weburl"
+	"recordbridge/shared/adapters/queue"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/manage/inquiry"
+	"recordbridge/shared/manage/verification"
+	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/wiring/edge"
+	"recordbridge/shared/words/weburl"
 )
 
 // Env is what such a function reads of template.yaml.

@@ -9,10 +9,10 @@ import (
 	"maps"
 	"slices"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
 	"recordbridge/shared/tefca/attempt"
 	"recordbridge/shared/tefca/identity"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 // The networks that can be configured, as the document and log lines name them.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"recordbridge/shared/org"
 	"recordbridge/shared/wiring/setting"
+	"recordbridge/shared/words/org"
 )
 
 const (

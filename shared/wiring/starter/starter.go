@@ -6,13 +6,13 @@ import (
 	"context"
 	"crypto/rand"
 
-	"recordbridge/shared/flow"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/smart"
-	"recordbridge/shared/smart/platform"
+	"recordbridge/shared/adapters/smart"
+	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/connect/platform"
 	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/outbound"
 	"recordbridge/shared/wiring/ownurls"
+	"recordbridge/shared/words/ids"
 )
 
 // Env is what they read of template.yaml.

@@ -172,7 +172,7 @@ func TestAnExpiredRowThatATransactionHoldsStays(t *testing.T) {
 	})
 }
 
-// TestAWriterThatTriesAgainGetsThrough is what shared/store does.
+// TestAWriterThatTriesAgainGetsThrough is what shared/adapters/store does.
 func TestAWriterThatTriesAgainGetsThrough(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

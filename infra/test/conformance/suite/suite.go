@@ -17,7 +17,7 @@ import (
 
 	"recordbridge/infra/test/conformance/corpus"
 	"recordbridge/infra/test/conformance/replay"
-	"recordbridge/shared/ids"
+	"recordbridge/shared/words/ids"
 )
 
 // AccessKey and SecretKey sign every request; a server that checks signatures is started with them.

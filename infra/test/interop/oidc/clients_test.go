@@ -15,16 +15,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 
 	"recordbridge/infra/local/aws"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/kms"
+	"recordbridge/shared/adapters/smart"
+	"recordbridge/shared/adapters/smart/clientauth"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/kms"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/smart"
-	"recordbridge/shared/smart/clientauth"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/tokens"
+	"recordbridge/shared/connect/tokens"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // awkward is a secret of which every other character means something to somebody between us and the judge. There is no

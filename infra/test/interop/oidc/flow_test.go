@@ -4,11 +4,11 @@ import (
 	"net/url"
 	"testing"
 
-	"recordbridge/shared/binding"
-	"recordbridge/shared/connection"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/tokens"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/connect/tokens"
+	"recordbridge/shared/words/fault"
 )
 
 func TestAWholeAttemptEndsInAConnectionThatLasts(t *testing.T) {

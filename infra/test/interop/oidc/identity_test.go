@@ -5,16 +5,16 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/binding"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/smart/clientauth"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/smart/clientauth"
+	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/identity"
 	"recordbridge/shared/tefca/identity/oidc"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 // verification is one of a patient's identity by the judge.

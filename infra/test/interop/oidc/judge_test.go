@@ -25,12 +25,12 @@ import (
 	"time"
 
 	"recordbridge/infra/test/interop/npm"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/smart"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
-	"recordbridge/shared/safehttp"
-	"recordbridge/shared/smart"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/platform/safehttp"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 // The judge is these three files; the tests run them from the cache, never from the checkout.

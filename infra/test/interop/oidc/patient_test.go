@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"recordbridge/shared/flow"
-	"recordbridge/shared/ids"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/secret"
 )
 
 // callback is our redirect URI. Nobody listens there: the browser stops before it.

@@ -8,11 +8,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"recordbridge/shared/flow"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/tokens"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/connect/tokens"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 var tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}

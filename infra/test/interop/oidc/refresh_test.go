@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"recordbridge/shared/smart"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/tokens"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/smart"
+	"recordbridge/shared/connect/tokens"
 )
 
 func TestRefreshTokensRotateAndAnOldOneEndsTheGrant(t *testing.T) {

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"recordbridge/infra/test/interop/npm"
-	"recordbridge/shared/secret"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/secret"
 )
 
 // The judge is these three files; it runs in the cache, never in the checkout.

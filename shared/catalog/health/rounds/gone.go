@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"recordbridge/shared/catalog/health"
-	"recordbridge/shared/fault"
+	"recordbridge/shared/words/fault"
 )
 
 const (

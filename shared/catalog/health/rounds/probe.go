@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"recordbridge/shared/catalog/health"
-	"recordbridge/shared/logx"
+	"recordbridge/shared/words/logx"
 )
 
 const (

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"recordbridge/shared/catalog/health"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/logx"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
 )
 
 // Catalogs knows what is live.

@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/catalog/health"
-	"recordbridge/shared/testkit/expect"
 )
 
 // TestADayWithACountrysEndpoints: 29,000 endpoints at 3,000 hosts, of which one has 5,000 and every eighth is down.

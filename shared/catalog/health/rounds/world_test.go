@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/memory"
 	"recordbridge/shared/catalog/health"
 	"recordbridge/shared/catalog/health/rounds"
-	"recordbridge/shared/testkit/expect"
-	"recordbridge/shared/testkit/memory"
 )
 
 // world is the catalogue, the rows and the servers, with everything counted.

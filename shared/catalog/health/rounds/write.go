@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"recordbridge/shared/catalog/health"
-	"recordbridge/shared/logx"
-	"recordbridge/shared/metric"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/metric"
 )
 
 const (

@@ -3,7 +3,7 @@ package datatype_test
 import (
 	"testing"
 
-	"recordbridge/shared/testkit/ccdatest"
+	"recordbridge/infra/testkit/ccdatest"
 )
 
 // observed is an observation that no rule knows, which keeps what its data types say.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"recordbridge/shared/testkit/ccdatest"
+	"recordbridge/infra/testkit/ccdatest"
 )
 
 func TestPatientHasUSCoreElements(t *testing.T) {

@@ -3,11 +3,11 @@
 package view
 
 import (
-	"recordbridge/shared/binding"
-	"recordbridge/shared/connection"
+	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/connect/connection"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/attempt"
-	"recordbridge/shared/timestamp"
+	"recordbridge/shared/words/timestamp"
 )
 
 // Records is how an attempt stands.
@@ -54,7 +54,7 @@ func Of(p attempt.Progress) Records {
 		shown := Facility{DirectoryID: f.ID, Name: f.Name, City: f.City, State: f.State, Match: f.Match, Outcome: f.Outcome, Reason: f.Reason}
 		if f.Outcome == attempt.IsConnected {
 			shown.Connection = &Connection{
-				OrgConnectionID: f.Connected.ConnectionID, ConnectionStatus: connection.Authorized, PlatformType: tefca.PlatformType,
+				OrgConnectionID: f.Connected.ConnectionID, ConnectionStatus: connection.Authorized, PlatformType: connection.TEFCAPlatform,
 				RequestID: p.Attempt.RequestID, ExternalID: p.Attempt.ExternalID, ExternalState: p.Attempt.ExternalState, Scope: tefca.Scope,
 				ConsentExpiresAt: timestamp.Of(f.Connected.ConsentExpiresAt), TEFCADirectoryID: f.ID,
 			}

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"recordbridge/shared/fault"
 	"recordbridge/shared/tefca"
+	"recordbridge/shared/words/fault"
 )
 
 const (

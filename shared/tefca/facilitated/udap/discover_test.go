@@ -14,9 +14,9 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/safehttp"
+	"recordbridge/shared/platform/safehttp"
 	"recordbridge/shared/tefca"
+	"recordbridge/shared/words/fault"
 )
 
 func header(chain []string) map[jose.HeaderKey]any { return map[jose.HeaderKey]any{"x5c": chain} }

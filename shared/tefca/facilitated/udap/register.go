@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"recordbridge/shared/fault"
+	"recordbridge/shared/words/fault"
 )
 
 // life of the JWTs that are made here stays a minute below the five that the guide allows, for clocks that differ from ours.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"recordbridge/shared/fault"
 	"recordbridge/shared/fhir"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/secret"
 )
 
 const (

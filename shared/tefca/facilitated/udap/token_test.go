@@ -15,9 +15,9 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/google/go-cmp/cmp"
 
-	"recordbridge/shared/secret"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/facilitated/udap"
+	"recordbridge/shared/words/secret"
 )
 
 var server = udap.Server{Base: base, Token: "https://ehr.example/token", Registration: "https://ehr.example/register"}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"recordbridge/shared/secret"
-	"recordbridge/shared/secret/jws"
+	"recordbridge/shared/words/secret"
+	"recordbridge/shared/words/secret/jws"
 )
 
 const (

@@ -17,9 +17,9 @@ import (
 	"net/http"
 	"time"
 
-	"recordbridge/shared/fault"
-	"recordbridge/shared/safehttp"
+	"recordbridge/shared/platform/safehttp"
 	"recordbridge/shared/tefca"
+	"recordbridge/shared/words/fault"
 )
 
 // maxAnswer is the largest answer in bytes.

@@ -23,9 +23,9 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"recordbridge/shared/secret"
+	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/tefca/facilitated/udap"
-	"recordbridge/shared/testkit/expect"
+	"recordbridge/shared/words/secret"
 )
 
 const (

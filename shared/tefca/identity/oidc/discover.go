@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"recordbridge/shared/cache"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/secret/jws"
 	"recordbridge/shared/tefca/identity"
+	"recordbridge/shared/words/cache"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/secret/jws"
 )
 
 const (

@@ -7,8 +7,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"recordbridge/shared/fault"
 	"recordbridge/shared/tefca/identity"
+	"recordbridge/shared/words/fault"
 )
 
 func TestADiscoveryThatCannotBeTrustedIsNotUsed(t *testing.T) {

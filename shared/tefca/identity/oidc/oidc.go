@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
-	"recordbridge/shared/safehttp"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/platform/safehttp"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/identity"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 const (

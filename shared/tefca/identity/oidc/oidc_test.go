@@ -21,13 +21,13 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/google/go-cmp/cmp"
 
-	"recordbridge/shared/binding"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/fault"
-	"recordbridge/shared/org"
-	"recordbridge/shared/secret"
+	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/tefca/identity"
 	"recordbridge/shared/tefca/identity/oidc"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 const (

@@ -30,7 +30,7 @@ function hit(n: number): object {
   return { _id: id(100 + n), _score: 1, sort: [1, id(n)], _source: { ...brand, portals, health: { state: n === 2 ? "degraded" : "ok" } } };
 }
 
-/** The message that the start page sends to the frame before it leaves for the portal (shared/window/sheets/leave.js). */
+/** The message that the start page sends to the frame before it leaves for the portal (shared/adapters/window/sheets/leave.js). */
 export const LEFT = `<script>opener?.postMessage({ svc: "left", name }, location.origin)</script>`;
 
 /** How the attempt of this visit stands. */

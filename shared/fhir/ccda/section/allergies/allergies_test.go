@@ -3,7 +3,7 @@ package allergies_test
 import (
 	"testing"
 
-	"recordbridge/shared/testkit/ccdatest"
+	"recordbridge/infra/testkit/ccdatest"
 )
 
 func TestAllergies(t *testing.T) {

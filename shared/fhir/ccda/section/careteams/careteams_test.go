@@ -3,7 +3,7 @@ package careteams_test
 import (
 	"testing"
 
-	"recordbridge/shared/testkit/ccdatest"
+	"recordbridge/infra/testkit/ccdatest"
 )
 
 func TestCareTeams(t *testing.T) {

@@ -3,7 +3,7 @@ package concerns_test
 import (
 	"testing"
 
-	"recordbridge/shared/testkit/ccdatest"
+	"recordbridge/infra/testkit/ccdatest"
 )
 
 func TestHealthConcerns(t *testing.T) {

@@ -3,7 +3,7 @@ package directives_test
 import (
 	"testing"
 
-	"recordbridge/shared/testkit/ccdatest"
+	"recordbridge/infra/testkit/ccdatest"
 )
 
 func TestAdvanceDirectives(t *testing.T) {

@@ -3,7 +3,7 @@ package encounters_test
 import (
 	"testing"
 
-	"recordbridge/shared/testkit/ccdatest"
+	"recordbridge/infra/testkit/ccdatest"
 )
 
 func TestEncounters(t *testing.T) {

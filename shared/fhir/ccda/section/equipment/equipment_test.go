@@ -3,7 +3,7 @@ package equipment_test
 import (
 	"testing"
 
-	"recordbridge/shared/testkit/ccdatest"
+	"recordbridge/infra/testkit/ccdatest"
 )
 
 func TestEquipment(t *testing.T) {

@@ -3,7 +3,7 @@ package family_test
 import (
 	"testing"
 
-	"recordbridge/shared/testkit/ccdatest"
+	"recordbridge/infra/testkit/ccdatest"
 )
 
 func TestFamilyHistory(t *testing.T) {

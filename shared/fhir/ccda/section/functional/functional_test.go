@@ -3,7 +3,7 @@ package functional_test
 import (
 	"testing"
 
-	"recordbridge/shared/testkit/ccdatest"
+	"recordbridge/infra/testkit/ccdatest"
 )
 
 func TestFunctionalAndMentalStatus(t *testing.T) {

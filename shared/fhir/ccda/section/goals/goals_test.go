@@ -3,7 +3,7 @@ package goals_test
 import (
 	"testing"
 
-	"recordbridge/shared/testkit/ccdatest"
+	"recordbridge/infra/testkit/ccdatest"
 )
 
 func TestGoals(t *testing.T) {

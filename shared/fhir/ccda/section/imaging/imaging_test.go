@@ -3,7 +3,7 @@ package imaging_test
 import (
 	"testing"
 
-	"recordbridge/shared/testkit/ccdatest"
+	"recordbridge/infra/testkit/ccdatest"
 )
 
 func TestImagingReports(t *testing.T) {

@@ -3,7 +3,7 @@ package immunizations_test
 import (
 	"testing"
 
-	"recordbridge/shared/testkit/ccdatest"
+	"recordbridge/infra/testkit/ccdatest"
 )
 
 func TestImmunizations(t *testing.T) {

@@ -3,7 +3,7 @@ package medications_test
 import (
 	"testing"
 
-	"recordbridge/shared/testkit/ccdatest"
+	"recordbridge/infra/testkit/ccdatest"
 )
 
 func TestMedications(t *testing.T) {

@@ -3,7 +3,7 @@ package notes_test
 import (
 	"testing"
 
-	"recordbridge/shared/testkit/ccdatest"
+	"recordbridge/infra/testkit/ccdatest"
 )
 
 func TestNotes(t *testing.T) {

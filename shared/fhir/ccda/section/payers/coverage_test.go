@@ -3,7 +3,7 @@ package payers_test
 import (
 	"testing"
 
-	"recordbridge/shared/testkit/ccdatest"
+	"recordbridge/infra/testkit/ccdatest"
 )
 
 func TestCoverage(t *testing.T) {

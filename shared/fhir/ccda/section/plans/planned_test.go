@@ -3,7 +3,7 @@ package plans_test
 import (
 	"testing"
 
-	"recordbridge/shared/testkit/ccdatest"
+	"recordbridge/infra/testkit/ccdatest"
 )
 
 func TestPlannedStatements(t *testing.T) {

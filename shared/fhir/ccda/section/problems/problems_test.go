@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"recordbridge/shared/testkit/ccdatest"
+	"recordbridge/infra/testkit/ccdatest"
 )
 
 func TestProblems(t *testing.T) {

@@ -3,7 +3,7 @@ package procedures_test
 import (
 	"testing"
 
-	"recordbridge/shared/testkit/ccdatest"
+	"recordbridge/infra/testkit/ccdatest"
 )
 
 func TestProcedures(t *testing.T) {

@@ -3,7 +3,7 @@ package results_test
 import (
 	"testing"
 
-	"recordbridge/shared/testkit/ccdatest"
+	"recordbridge/infra/testkit/ccdatest"
 )
 
 func results(organizer, members string) string {

@@ -3,7 +3,7 @@ package social_test
 import (
 	"testing"
 
-	"recordbridge/shared/testkit/ccdatest"
+	"recordbridge/infra/testkit/ccdatest"
 )
 
 func TestSocialHistory(t *testing.T) {

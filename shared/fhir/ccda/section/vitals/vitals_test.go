@@ -3,7 +3,7 @@ package vitals_test
 import (
 	"testing"
 
-	"recordbridge/shared/testkit/ccdatest"
+	"recordbridge/infra/testkit/ccdatest"
 )
 
 // vital is a vital sign of a code in LOINC, as a component of an organizer.

@@ -1,0 +1,106 @@
+// Package browsertest exercises endpoints that pages call with a public id (httpapi.Browser). The callers are those of keyedtest.
+// Only tests link it.
+package browsertest
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+)
+
+const (
+	// Origin is where PublicA's pages are, and where every request comes from.
+	Origin = "https://app.example"
+	// Page is the query of PublicA's pages.
+	Page = "?public_id=" + keyedtest.PublicA
+)
+
+// Directory finds whose a public id is.
+type Directory struct{}
+
+// ByPublicID implements httpapi.PublicFinder.
+func (Directory) ByPublicID(_ context.Context, publicID string) (org.Caller, error) {
+	tenant, ok := keyedtest.Tenants()[publicID]
+	if !ok {
+		return org.Caller{}, fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient, "No.")
+	}
+	caller := org.Caller{Tenant: tenant}
+	if publicID == keyedtest.PublicA {
+		caller.AllowedOrigins = []string{Origin}
+	}
+	return caller, nil
+}
+
+// Auth knows the Directory and limits nobody.
+func Auth() httpapi.PublicAuth { return httpapi.PublicAuth{Public: Directory{}} }
+
+// Send sends what a page sends.
+func Send(tb testing.TB, handler http.Handler, method, target, body string) *httptest.ResponseRecorder {
+	tb.Helper()
+	r := httptest.NewRequestWithContext(tb.Context(), method, target, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Origin", Origin)
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	return w
+}
+
+// CheckAnswer compares an answer of 200, which the page may read and nobody may keep.
+func CheckAnswer(tb testing.TB, w *httptest.ResponseRecorder, want string) {
+	tb.Helper()
+	if got := strings.TrimSpace(w.Body.String()); w.Code != http.StatusOK || got != want {
+		tb.Errorf("got %d %s\nwant 200 %s", w.Code, got, want)
+	}
+	if h := w.Header(); h.Get("Access-Control-Allow-Origin") != Origin || h.Get("Cache-Control") != "no-store" {
+		tb.Errorf("headers %v", h)
+	}
+}
+
+// Refusal is a request that is refused.
+type Refusal struct {
+	Method string // POST when empty
+	Query  string // Page when empty
+	Body   string // where there is no Err; then it is one that would be taken
+	Err    error  // what the use case answers; nil where it must not be asked at all
+	Status int
+	Code   string
+}
+
+// CheckRefusals shows what a route that takes a body refuses: what is given, and what every such route refuses. newHandler makes it over a
+// use case that answers err and counts how often it was asked. No answer has an address, a failure's text or a challenge.
+func CheckRefusals(tb testing.TB, route, taken string, given map[string]Refusal, newHandler func(err error) (handler http.Handler, asked func() int)) {
+	tb.Helper()
+	all := map[string]Refusal{
+		"our own failure":      {Err: keyedtest.ErrTrouble, Status: 500, Code: "svc_server_error"},
+		"no public id":         {Query: "?", Body: taken, Status: 400, Code: "svc_invalid_request"},
+		"an unknown public id": {Query: "?public_id=x", Body: taken, Status: 401, Code: "svc_unauthorized_client"},
+		"no body":              {Status: 400, Code: "svc_invalid_request"},
+		"GET":                  {Method: http.MethodGet, Status: 405, Code: "svc_method_not_allowed"},
+	}
+	maps.Copy(all, given)
+	for name, c := range all {
+		if c.Err != nil {
+			c.Body = taken
+		}
+		handler, asked := newHandler(c.Err)
+		w := Send(tb, handler, cmp.Or(c.Method, http.MethodPost), route+cmp.Or(c.Query, Page), c.Body)
+		if body := w.Body.String(); w.Code != c.Status || !strings.Contains(body, `"error":"`+c.Code+`"`) || strings.Contains(body, "trouble") || strings.Contains(body, "@") {
+			tb.Errorf("%s: got %d %s", name, w.Code, body)
+		}
+		if w.Header().Get("WWW-Authenticate") != "" {
+			tb.Errorf("%s: the browser would ask for a password", name)
+		}
+		if (c.Err == nil) != (asked() == 0) {
+			tb.Errorf("%s: asked %d times", name, asked())
+		}
+	}
+}

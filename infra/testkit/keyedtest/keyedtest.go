@@ -1,0 +1,145 @@
+// Package keyedtest exercises endpoints that an organisation's backend calls with its key: an API with a fixed clock
+// and request id, three key pairs, and an Exchange that compares the whole answer. Only tests link it.
+package keyedtest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
+)
+
+// The public ids that Keys knows, and the id of every request.
+const (
+	PublicA   = "public_test_0a0a0a0a-0a0a-4a0a-8a0a-0a0a0a0a0a0a"
+	PublicB   = "public_test_0b0b0b0b-0b0b-4b0b-8b0b-0b0b0b0b0b0b"
+	LiveA     = "public_live_0c0c0c0c-0c0c-4c0c-8c0c-0c0c0c0c0c0c"
+	RequestID = "11111111-1111-4111-8111-111111111111"
+)
+
+// The error bodies that several answers share.
+const (
+	Unauthorized = `{"success":false,"error":"svc_unauthorized_client","error_description":"The public id or the private key is missing or wrong.","request_id":"` + RequestID + `"}`
+	ServerError  = `{"success":false,"error":"svc_server_error","error_description":"Something went wrong on our side. Please try again.","request_id":"` + RequestID + `"}`
+)
+
+// ErrTrouble is a failure of our own, whose text no client may see.
+var ErrTrouble = errors.New("trouble at 10.0.0.7")
+
+// Tenants are whose the key pairs are, by public id.
+func Tenants() map[string]org.Tenant {
+	return map[string]org.Tenant{
+		PublicA: {Mode: org.Test, OrgID: "a0000000-0000-4000-8000-000000000001"},
+		PublicB: {Mode: org.Test, OrgID: "a0000000-0000-4000-8000-000000000002"},
+		LiveA:   {Mode: org.Live, OrgID: "a0000000-0000-4000-8000-000000000001"},
+	}
+}
+
+// Keys authenticates every public id with the private key "key".
+type Keys struct{}
+
+// Authenticate implements httpapi.KeyAuthenticator.
+func (Keys) Authenticate(_ context.Context, publicID string, key secret.Text) (org.Caller, error) {
+	tenant, ok := Tenants()[publicID]
+	if !ok || !key.Equal(secret.New("key")) {
+		return org.Caller{}, fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient, "No.")
+	}
+	return org.Caller{Tenant: tenant, CredentialID: publicID}, nil
+}
+
+// NewAPI makes an API that logs nowhere, at Moment, with RequestID.
+func NewAPI() *httpapi.API {
+	return httpapi.New(httpapi.Options{
+		Logger: slog.New(slog.DiscardHandler), Now: Moment, IDs: func() string { return RequestID },
+	})
+}
+
+// Moment is the one time of these tests.
+func Moment() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }
+
+// Exchange is a request and the whole answer to it.
+type Exchange struct {
+	Method string // GET when empty
+	Path   string
+	User   string // public id, none when empty
+	Key    string // "key" when empty
+	Body   string
+	Status int
+	Want   string            // body
+	Header map[string]string // further headers; an empty value is one that is absent
+}
+
+// Check sends the request to the handler of a route and compares everything that comes back.
+func (e Exchange) Check(tb testing.TB, route string, handler http.Handler) {
+	tb.Helper()
+	mux := http.NewServeMux()
+	mux.Handle(route, handler)
+	r := httptest.NewRequestWithContext(tb.Context(), cmp.Or(e.Method, http.MethodGet), e.Path, strings.NewReader(e.Body))
+	if e.Body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if e.User != "" {
+		r.SetBasicAuth(e.User, cmp.Or(e.Key, "key"))
+	}
+	w := httptest.NewRecorder()
+	mux.ServeHTTP(w, r)
+	if got := strings.TrimSuffix(w.Body.String(), "\n"); w.Code != e.Status || got != e.Want {
+		tb.Errorf("got %d %s\nwant %d %s", w.Code, got, e.Status, e.Want)
+	}
+	want := map[string]string{"Cache-Control": "no-store", "X-Request-Id": RequestID, "Access-Control-Allow-Origin": ""}
+	if e.Want != "" {
+		want["Content-Type"] = "application/json"
+	}
+	if w.Code == http.StatusUnauthorized {
+		want["WWW-Authenticate"] = `Basic realm="recordbridge", charset="UTF-8"`
+	}
+	maps.Copy(want, e.Header)
+	for name, value := range want {
+		if got := strings.Join(w.Header().Values(name), ", "); got != value {
+			tb.Errorf("header %s: %q, want %q", name, got, value)
+		}
+	}
+}
+
+// CheckReader shows that a route which only reads knows its callers and its methods: path is one that PublicA may read,
+// refused a method that the route does not have; others are methods of the route that other functions answer. It runs
+// its cases as parallel subtests.
+func CheckReader(t *testing.T, route, path, refused string, newHandler func() http.Handler, others ...string) {
+	t.Helper()
+	methods := slices.Concat(others, []string{http.MethodGet, http.MethodHead})
+	slices.Sort(methods)
+	list := strings.Join(append(methods, http.MethodOptions), ", ")
+	allowed := FailureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: "+list+".")
+	allow := map[string]string{"Allow": list}
+	for name, e := range map[string]Exchange{
+		"no key":      {Status: 401, Want: Unauthorized},
+		"a wrong key": {User: PublicA, Key: "other", Status: 401, Want: Unauthorized},
+		"a stranger":  {User: "public_test_x", Status: 401, Want: Unauthorized},
+		refused:       {Method: refused, User: PublicA, Status: 405, Want: allowed, Header: allow},
+		"HEAD":        {Method: http.MethodHead, User: PublicA, Status: 200, Header: map[string]string{"Content-Type": "application/json"}},
+		"OPTIONS":     {Method: http.MethodOptions, Status: 204, Header: allow},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e.Path = path
+			e.Check(t, route, newHandler())
+		})
+	}
+}
+
+// FailureBody is the error envelope of a failure.
+func FailureBody(code, description string) string {
+	return `{"success":false,"error":"` + code + `","error_description":"` + description + `","request_id":"` + RequestID + `"}`
+}

@@ -1,0 +1,89 @@
+// Package measured reads the metrics out of log lines, as CloudWatch does, so that tests compare what a unit of work has counted
+// and not how the lines are written. Only tests link it.
+package measured
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"recordbridge/shared/words/metric"
+)
+
+// line is a log line with metrics in it.
+type line struct {
+	AWS *struct {
+		Timestamp         int64
+		CloudWatchMetrics []struct {
+			Namespace  string
+			Dimensions [][]string
+			Metrics    []struct{ Name, Unit string }
+		}
+	} `json:"_aws"`
+}
+
+// In returns what the lines of a log have counted, and how often they have measured something, by metric and value of its
+// dimension: "Exports success", "WebhookSeconds". It fails the test for lines that CloudWatch would leave aside.
+func In(tb testing.TB, log []byte) map[string]int {
+	tb.Helper()
+	found := map[string]int{}
+	for text := range bytes.Lines(log) {
+		var one line
+		var members map[string]any
+		if json.Unmarshal(text, &one) != nil || one.AWS == nil || json.Unmarshal(text, &members) != nil {
+			continue // other lines, and what other programs write
+		}
+		if one.AWS.Timestamp <= 0 {
+			tb.Errorf("a metric without a time: %s", text)
+		}
+		for _, told := range one.AWS.CloudWatchMetrics {
+			for _, m := range told.Metrics {
+				if told.Namespace != metric.Namespace || !slices.Contains(metric.Names(), metric.Name(m.Name)) {
+					tb.Errorf("an unknown metric %s of %s", m.Name, told.Namespace)
+				}
+				found[m.Name+by(tb, members, told.Dimensions)] += number(tb, m.Name, m.Unit, members[m.Name])
+			}
+		}
+	}
+	return found
+}
+
+// by is the value of the dimension beside the stack.
+func by(tb testing.TB, members map[string]any, sets [][]string) string {
+	tb.Helper()
+	told := ""
+	for _, set := range sets {
+		if !slices.Contains(set, metric.Stack) {
+			tb.Errorf("the dimensions %v are not of one stack", set)
+		}
+		for _, name := range set {
+			if name == metric.Stack {
+				continue
+			}
+			value, ok := members[name].(string)
+			if !ok || value == "" {
+				tb.Errorf("the dimension %s has no value", name)
+			}
+			told = " " + value
+		}
+	}
+	return told
+}
+
+// number is a counter's value, or how many values were measured.
+func number(tb testing.TB, name, unit string, value any) int {
+	tb.Helper()
+	switch value := value.(type) {
+	case float64:
+		if unit == "Count" {
+			return int(value)
+		}
+		return 1
+	case []any:
+		return len(value)
+	}
+	tb.Errorf("%s is %s", name, fmt.Sprint(value))
+	return 0
+}

@@ -1,0 +1,156 @@
+// Package membertest exercises endpoints of the dashboard as its members do: sessions of every role, an Exchange that compares the whole
+// answer, and CheckMember, which asks an endpoint as everybody who may not come. Only tests link it.
+package membertest
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/secret"
+)
+
+// The organisations. Everybody here is a member of OrgA but Stranger, who owns OrgB.
+const (
+	OrgA = "a0000000-0000-4000-8000-000000000001"
+	OrgB = "a0000000-0000-4000-8000-000000000002"
+)
+
+// Who has a session: one of each role, and those who differ from the owner. The names are the values of their cookies.
+const (
+	Owner     = "owner"
+	Admin     = "admin"
+	Developer = "developer"
+	Viewer    = "viewer"
+	Stranger  = "stranger" // owns OrgB and nothing here
+	Stale     = "stale"    // an owner who has proven nothing for an hour
+	Pending   = "pending"  // an owner whose second factor is still to be proven
+)
+
+// The error bodies that several answers share.
+const (
+	NoSession     = `{"success":false,"error":"svc_session_required","error_description":"Sign in to go on.","request_id":"` + keyedtest.RequestID + `"}`
+	NoSuchOrg     = `{"success":false,"error":"svc_not_found","error_description":"There is no such organisation.","request_id":"` + keyedtest.RequestID + `"}`
+	NotAllowed    = `{"success":false,"error":"svc_forbidden","error_description":"Your role does not allow this. Ask an owner of the organisation.","request_id":"` + keyedtest.RequestID + `"}`
+	NoToken       = `{"success":false,"error":"svc_forbidden","error_description":"Send X-CSRF-Token with the csrf_token of the session.","request_id":"` + keyedtest.RequestID + `"}`
+	OtherSite     = `{"success":false,"error":"svc_forbidden","error_description":"The dashboard answers its own pages only.","request_id":"` + keyedtest.RequestID + `"}`
+	ProofRequired = `{"success":false,"error":"svc_proof_required","error_description":"Prove again that it is you, by your passkey, a code of your generator or a code by e-mail.","request_id":"` + keyedtest.RequestID + `"}`
+)
+
+// AccountOf is the account id of one of them.
+func AccountOf(who string) string {
+	return map[string]string{
+		Owner: "ac000000-0000-4000-8000-000000000001", Admin: "ac000000-0000-4000-8000-000000000002",
+		Developer: "ac000000-0000-4000-8000-000000000003", Viewer: "ac000000-0000-4000-8000-000000000004",
+		Stranger: "ac000000-0000-4000-8000-000000000005", Stale: "ac000000-0000-4000-8000-000000000006",
+		Pending: "ac000000-0000-4000-8000-000000000007",
+	}[who]
+}
+
+// Token is the session token of one of them.
+func Token(who string) secret.Text { return secret.New(who) }
+
+// Auth knows them all and limits nobody.
+func Auth() httpapi.SessionAuth { return httpapi.SessionAuth{Sessions: people{}, Members: people{}} }
+
+type people struct{}
+
+// Session implements httpapi.Sessions, at keyedtest.Moment.
+func (people) Session(_ context.Context, token secret.Text) (account.Session, error) {
+	who := token.Reveal()
+	if AccountOf(who) == "" {
+		return account.Session{}, fault.New(fault.Unauthenticated, fault.CodeSessionRequired, "Sign in to go on.")
+	}
+	started := keyedtest.Moment().Add(-time.Minute)
+	found := account.Session{
+		Hash: account.Hash(token), AccountID: AccountOf(who), Pending: who == Pending, ProvenAt: started, StartedAt: started, SeenAt: started,
+	}
+	if who == Stale {
+		found.ProvenAt = keyedtest.Moment().Add(-time.Hour)
+	}
+	return found, nil
+}
+
+// Role implements httpapi.Memberships.
+func (people) Role(_ context.Context, accountID, orgID string) (account.Role, error) {
+	for _, who := range []string{Owner, Admin, Developer, Viewer, Stale, Pending} {
+		if accountID == AccountOf(who) && orgID == OrgA {
+			role, ok := account.ParseRole(who)
+			if !ok {
+				role = account.Owner
+			}
+			return role, nil
+		}
+	}
+	if accountID == AccountOf(Stranger) && orgID == OrgB {
+		return account.Owner, nil
+	}
+	return "", fault.Missing("There is no such record.")
+}
+
+// Exchange is a request and the whole answer to it.
+type Exchange struct {
+	Method  string // GET when empty
+	Path    string
+	As      string // who has the session; nobody when empty
+	Body    string
+	Media   string // of the body; application/json when empty
+	Site    string // Sec-Fetch-Site; same-origin when empty, left out when "-"
+	NoToken bool   // without X-CSRF-Token
+	Status  int
+	Want    string            // body
+	Header  map[string]string // further headers; an empty value is one that is absent
+}
+
+// Send sends the request to the handler of a route.
+func (e Exchange) Send(tb testing.TB, route string, handler http.Handler) *httptest.ResponseRecorder {
+	tb.Helper()
+	mux := http.NewServeMux()
+	mux.Handle(route, handler)
+	r := httptest.NewRequestWithContext(tb.Context(), cmp.Or(e.Method, http.MethodGet), e.Path, strings.NewReader(e.Body))
+	if e.Body != "" {
+		r.Header.Set("Content-Type", cmp.Or(e.Media, "application/json"))
+	}
+	if e.Site != "-" {
+		r.Header.Set("Sec-Fetch-Site", cmp.Or(e.Site, "same-origin"))
+	}
+	if e.As != "" {
+		r.Header.Set("Cookie", httpapi.SessionCookieName+"="+e.As)
+		if !e.NoToken {
+			r.Header.Set("X-CSRF-Token", account.CSRFToken(Token(e.As)))
+		}
+	}
+	w := httptest.NewRecorder()
+	mux.ServeHTTP(w, r)
+	return w
+}
+
+// Check sends the request and compares everything that comes back.
+func (e Exchange) Check(tb testing.TB, route string, handler http.Handler) {
+	tb.Helper()
+	w := e.Send(tb, route, handler)
+	if got := strings.TrimSuffix(w.Body.String(), "\n"); w.Code != e.Status || got != e.Want {
+		tb.Errorf("got %d %s\nwant %d %s", w.Code, got, e.Status, e.Want)
+	}
+	want := map[string]string{
+		"Cache-Control": "no-store", "X-Request-Id": keyedtest.RequestID, "Access-Control-Allow-Origin": "", "WWW-Authenticate": "", "Set-Cookie": "",
+	}
+	if e.Want != "" {
+		want["Content-Type"] = "application/json"
+	}
+	maps.Copy(want, e.Header)
+	for name, value := range want {
+		if got := strings.Join(w.Header().Values(name), ", "); got != value {
+			tb.Errorf("header %s: %q, want %q", name, got, value)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package memory
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"recordbridge/shared/catalog/health"
+	"recordbridge/shared/words/fault"
+)
+
+// EndpointHealth keeps how the catalogue's endpoints fare, as store.CatalogHealth. The zero value is that of a new stack.
+type EndpointHealth struct {
+	mu        sync.Mutex
+	run       int64
+	until     time.Time
+	records   map[string]health.Record
+	sightings map[string]health.Sighting
+	pointers  map[string]health.Pointer
+	calls     map[string]int
+}
+
+// Calls counts the calls by method.
+func (h *EndpointHealth) Calls(method string) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.calls[method]
+}
+
+// Begin is as store.CatalogHealth's.
+func (h *EndpointHealth) Begin(_ context.Context, now, until time.Time) (int64, error) {
+	defer h.lock("Begin")()
+	if !now.After(h.until) && !h.until.IsZero() {
+		return 0, fault.Stale()
+	}
+	h.until = until
+	h.run++
+	return h.run, nil
+}
+
+// Records is as store.CatalogHealth's.
+func (h *EndpointHealth) Records(_ context.Context, mode string) ([]health.Record, error) {
+	defer h.lock("Records")()
+	all := slices.Collect(maps.Values(h.records))
+	return slices.DeleteFunc(all, func(r health.Record) bool { return r.Mode != mode }), nil
+}
+
+// SaveRecord is as store.CatalogHealth's.
+func (h *EndpointHealth) SaveRecord(_ context.Context, r health.Record) error {
+	defer h.lock("SaveRecord")()
+	at := r.Mode + "#" + r.EndpointID
+	if h.records[at].Rev != r.Rev {
+		return fault.Stale()
+	}
+	r.Rev++
+	h.records[at] = r
+	return nil
+}
+
+// Forget is as store.CatalogHealth's.
+func (h *EndpointHealth) Forget(_ context.Context, r health.Record) error {
+	defer h.lock("Forget")()
+	at := r.Mode + "#" + r.EndpointID
+	if known, isThere := h.records[at]; !isThere || known.Rev != r.Rev {
+		return fault.Stale()
+	}
+	delete(h.records, at)
+	delete(h.sightings, at)
+	return nil
+}
+
+// Sightings is as store.CatalogHealth's.
+func (h *EndpointHealth) Sightings(_ context.Context, mode string) ([]health.Sighting, error) {
+	defer h.lock("Sightings")()
+	all := slices.Collect(maps.Values(h.sightings))
+	return slices.DeleteFunc(all, func(s health.Sighting) bool { return s.Mode != mode }), nil
+}
+
+// SaveSighting is as store.CatalogHealth's.
+func (h *EndpointHealth) SaveSighting(_ context.Context, s health.Sighting) error {
+	defer h.lock("SaveSighting")()
+	at := s.Mode + "#" + s.EndpointID
+	if s.SeenAt.Before(h.sightings[at].SeenAt) {
+		return fault.Stale()
+	}
+	h.sightings[at] = s
+	return nil
+}
+
+// Pointer is as store.CatalogHealth's.
+func (h *EndpointHealth) Pointer(_ context.Context, mode string) (health.Pointer, error) {
+	defer h.lock("Pointer")()
+	p := h.pointers[mode]
+	p.Mode = mode
+	return p, nil
+}
+
+// MovePointer is as store.CatalogHealth's.
+func (h *EndpointHealth) MovePointer(_ context.Context, p health.Pointer) error {
+	defer h.lock("MovePointer")()
+	if h.pointers[p.Mode].Rev != p.Rev {
+		return fault.Stale()
+	}
+	p.Rev++
+	h.pointers[p.Mode] = p
+	return nil
+}
+
+// lock is held until what it returns is called.
+func (h *EndpointHealth) lock(method string) func() {
+	h.mu.Lock()
+	if h.calls == nil {
+		h.records, h.sightings, h.pointers, h.calls = map[string]health.Record{}, map[string]health.Sighting{}, map[string]health.Pointer{}, map[string]int{}
+	}
+	h.calls[method]++
+	return h.mu.Unlock
+}

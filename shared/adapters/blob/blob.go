@@ -1,0 +1,104 @@
+// Package blob keeps files in S3: it writes them in bounded memory, joins them, reads and deletes them, and signs
+// addresses for downloading. What a file is called and how long it lives is its owner's matter.
+package blob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/words/fault"
+)
+
+// Client is the part of the S3 client that is used.
+type Client interface {
+	PutObject(ctx context.Context, in *s3.PutObjectInput, o ...func(*s3.Options)) (*s3.PutObjectOutput, error)
+	GetObject(ctx context.Context, in *s3.GetObjectInput, o ...func(*s3.Options)) (*s3.GetObjectOutput, error)
+	HeadObject(ctx context.Context, in *s3.HeadObjectInput, o ...func(*s3.Options)) (*s3.HeadObjectOutput, error)
+	DeleteObject(ctx context.Context, in *s3.DeleteObjectInput, o ...func(*s3.Options)) (*s3.DeleteObjectOutput, error)
+	CreateMultipartUpload(ctx context.Context, in *s3.CreateMultipartUploadInput, o ...func(*s3.Options)) (*s3.CreateMultipartUploadOutput, error)
+	UploadPart(ctx context.Context, in *s3.UploadPartInput, o ...func(*s3.Options)) (*s3.UploadPartOutput, error)
+	UploadPartCopy(ctx context.Context, in *s3.UploadPartCopyInput, o ...func(*s3.Options)) (*s3.UploadPartCopyOutput, error)
+	CompleteMultipartUpload(ctx context.Context, in *s3.CompleteMultipartUploadInput, o ...func(*s3.Options)) (*s3.CompleteMultipartUploadOutput, error)
+	AbortMultipartUpload(ctx context.Context, in *s3.AbortMultipartUploadInput, o ...func(*s3.Options)) (*s3.AbortMultipartUploadOutput, error)
+}
+
+// Bucket is one bucket.
+type Bucket struct {
+	Client Client
+	Name   string
+}
+
+// Create begins an object. Nothing of it can be seen before Close.
+func (b Bucket) Create(ctx context.Context, key, contentType string) (export.Writer, error) {
+	return &writer{ctx: ctx, bucket: b, key: key, contentType: contentType}, nil
+}
+
+// Open reads an object; fault.NotFound when it is not there.
+func (b Bucket) Open(ctx context.Context, key string) (io.ReadCloser, error) {
+	out, err := b.Client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.Name, Key: &key})
+	if isMissing(err) {
+		return nil, missing(err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get object: %w", err)
+	}
+	return out.Body, nil
+}
+
+func isMissing(err error) bool {
+	_, ok := errors.AsType[*types.NoSuchKey](err)
+	return ok
+}
+
+func missing(err error) error { return fault.Missing("There is no such file.").Because(err) }
+
+// Delete removes an object; one that is not there is no error.
+func (b Bucket) Delete(ctx context.Context, key string) error {
+	if _, err := b.Client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.Name, Key: &key}); err != nil {
+		return fmt.Errorf("delete object: %w", err)
+	}
+	return nil
+}
+
+// Presigner is the part of the S3 presign client that is used.
+type Presigner interface {
+	PresignGetObject(ctx context.Context, in *s3.GetObjectInput, o ...func(*s3.PresignOptions)) (*v4.PresignedHTTPRequest, error)
+	PresignHeadObject(ctx context.Context, in *s3.HeadObjectInput, o ...func(*s3.PresignOptions)) (*v4.PresignedHTTPRequest, error)
+}
+
+// Downloads signs addresses of a bucket's objects.
+type Downloads struct {
+	Presigner Presigner
+	Name      string
+}
+
+// Address returns an address that downloads the object as fileName until life has passed. A signature is good for one method: GET,
+// or HEAD when that is asked for.
+func (d Downloads) Address(ctx context.Context, method, key, fileName, contentType string, life time.Duration) (string, error) {
+	attachment, noStore := aws.String(`attachment; filename="`+fileName+`"`), aws.String("no-store")
+	var signed *v4.PresignedHTTPRequest
+	var err error
+	if method == http.MethodHead {
+		signed, err = d.Presigner.PresignHeadObject(ctx, &s3.HeadObjectInput{
+			Bucket: &d.Name, Key: &key, ResponseContentType: &contentType, ResponseContentDisposition: attachment, ResponseCacheControl: noStore,
+		}, s3.WithPresignExpires(life))
+	} else {
+		signed, err = d.Presigner.PresignGetObject(ctx, &s3.GetObjectInput{
+			Bucket: &d.Name, Key: &key, ResponseContentType: &contentType, ResponseContentDisposition: attachment, ResponseCacheControl: noStore,
+		}, s3.WithPresignExpires(life))
+	}
+	if err != nil {
+		return "", fmt.Errorf("presign download: %w", err)
+	}
+	return signed.URL, nil
+}

@@ -1,0 +1,149 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
+	"recordbridge/shared/words/weburl"
+)
+
+// KeyAuthenticator proves a key pair. publicID may be prefixed or a bare UUID, and anything else that a client sent.
+// The error for a pair that is wrong in whatever way is fault.Unauthenticated, NotFound or Invalid, all of which answer
+// the same; any other error is a failure of our own.
+type KeyAuthenticator interface {
+	Authenticate(ctx context.Context, publicID string, privateKey secret.Text) (org.Caller, error)
+}
+
+// PublicFinder finds the organisation of a public id, prefixed or bare. The error for one that is malformed, unknown
+// or revoked is fault.Unauthenticated, NotFound or Invalid; any other error is a failure of our own.
+type PublicFinder interface {
+	ByPublicID(ctx context.Context, publicID string) (org.Caller, error)
+}
+
+// KeyAuth is how a Keyed endpoint knows its caller, and how often that may come.
+type KeyAuth struct {
+	Keys    KeyAuthenticator
+	Limiter Limiter
+}
+
+// PublicAuth is how a Browser or PublicPage endpoint knows its organisation, and how often that may be asked for.
+type PublicAuth struct {
+	Public  PublicFinder
+	Limiter Limiter
+	Own     weburl.Own // to which no PublicPage redirects
+	Alias   string     // another name of public_id, accepted from clients of the same contract; empty for none
+}
+
+// caller proves the Basic credentials. Every failure is the same 401, whatever part was wrong, and counts against
+// the client address, so that guessing is limited too.
+func (a KeyAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
+	caller, err := a.prove(ctx, c)
+	return admit(ctx, c, a.Limiter, caller, refusedKey(err))
+}
+
+// refusedKey replaces whatever was wrong with a key by one error. Other errors are returned unchanged.
+func refusedKey(err error) error {
+	if !isStranger(err) {
+		return err
+	}
+	return fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient,
+		"The public id or the private key is missing or wrong.").Because(err)
+}
+
+func (a KeyAuth) prove(ctx context.Context, c *call) (org.Caller, error) {
+	headers := c.request.Header.Values("Authorization")
+	publicID, privateKey, ok := c.request.BasicAuth()
+	if len(headers) != 1 || !ok || publicID == "" || privateKey == "" {
+		return org.Caller{}, fault.Unauthenticated
+	}
+	return a.Keys.Authenticate(ctx, publicID, secret.New(privateKey))
+}
+
+// OptionalKey is the key of a request that may come without one. A refused key doesn't fail the request, because HTTP
+// clients attach Authorization headers to URLs that carry their own signature.
+type OptionalKey struct {
+	Caller  *org.Caller // nil without a valid key
+	Refused error       // the reason an Authorization header was refused, nil if there was none
+}
+
+// optional is caller for requests that may come without a key. Those without a valid one are limited by address alone.
+func (a KeyAuth) optional(ctx context.Context, c *call) (OptionalKey, error) {
+	if len(c.request.Header.Values("Authorization")) == 0 {
+		return OptionalKey{}, a.Limiter.take(ctx, c, "")
+	}
+	caller, err := a.prove(ctx, c)
+	if err == nil {
+		caller, err = admit(ctx, c, a.Limiter, caller, nil)
+		return OptionalKey{Caller: &caller}, err
+	}
+	if !isStranger(err) && !errors.Is(err, fault.Forbidden) {
+		return OptionalKey{}, err
+	}
+	return OptionalKey{Refused: refusedKey(err)}, a.Limiter.take(ctx, c, "")
+}
+
+// caller finds the organisation of the query parameter public_id and narrows CORS to its origins.
+func (a PublicAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
+	id, err := publicID(c.request, a.Alias)
+	if err != nil {
+		return org.Caller{}, err
+	}
+	caller, err := a.Public.ByPublicID(ctx, id)
+	if isStranger(err) {
+		err = fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient, "public_id is unknown.").Because(err)
+	}
+	if err == nil {
+		allowOrigins(c, caller.AllowedOrigins)
+	}
+	return admit(ctx, c, a.Limiter, caller, err)
+}
+
+// publicID reads the query parameter public_id or, without it, alias.
+func publicID(r *http.Request, alias string) (string, error) {
+	query, err := parseQuery(r)
+	if err != nil {
+		return "", err
+	}
+	id, err := single(query, "public_id")
+	if err == nil && id == "" && alias != "" {
+		id, err = single(query, alias)
+	}
+	if err == nil && id == "" {
+		return "", fault.BadRequest("public_id is required.").About("public_id")
+	}
+	return id, err
+}
+
+// admit takes one request from the caller's bucket, or, when the caller is not known or not let in, from that of its address. A caller who
+// comes too often is returned with the error.
+func admit(ctx context.Context, c *call, limiter Limiter, caller org.Caller, err error) (org.Caller, error) {
+	switch {
+	case err == nil:
+		logx.Add(ctx, slog.String("org_id", caller.Tenant.OrgID), slog.String("mode", string(caller.Tenant.Mode)))
+		return caller, limiter.take(ctx, c, caller.CredentialID)
+	case errors.Is(err, fault.Unauthenticated), errors.Is(err, fault.Forbidden):
+		return org.Caller{}, errors.Join(limiter.take(ctx, c, ""), err)
+	}
+	return org.Caller{}, err
+}
+
+// isStranger reports whether err says that nobody stands behind a credential, as opposed to a failure of our own.
+func isStranger(err error) bool {
+	return errors.Is(err, fault.Unauthenticated) || errors.Is(err, fault.NotFound) || errors.Is(err, fault.Invalid)
+}
+
+// Bearer reads a bearer token (RFC 6750 section 2.1) from an Authorization header; it is empty when there is none.
+func Bearer(header string) secret.Text {
+	scheme, token, _ := strings.Cut(header, " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return secret.Text{}
+	}
+	return secret.New(strings.TrimSpace(token))
+}

@@ -1,0 +1,96 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"recordbridge/shared/words/org"
+)
+
+// Keyed makes a JSON endpoint for an organisation's backend: HTTP Basic, no CORS. In is bound by its tags (see
+// binder), Out becomes the data of the success envelope.
+func Keyed[In, Out any](auth KeyAuth, f func(context.Context, org.Caller, In) (Out, error)) Endpoint {
+	return Endpoint{serve: serveJSON(auth.caller, f), fail: failKeyed}
+}
+
+// KeyOptional makes a JSON endpoint that a caller reaches either with its key or with a token inside the URL. f
+// returns fault.Unauthenticated if neither is valid.
+func KeyOptional[In, Out any](auth KeyAuth, f func(context.Context, OptionalKey, In) (Out, error)) Endpoint {
+	return Endpoint{serve: serveJSON(auth.optional, f), fail: failKeyed}
+}
+
+// Browser makes a JSON endpoint for web pages: the organisation is found by the query parameter public_id, CORS by
+// its registered origins, and a 401 carries no challenge, so that no browser opens a password dialogue.
+func Browser[In, Out any](auth PublicAuth, f func(context.Context, org.Caller, In) (Out, error)) Endpoint {
+	return Endpoint{serve: serveJSON(auth.caller, f), fail: failJSON, public: auth.Public}
+}
+
+// serveJSON knows the caller first, then reads what it sent, then calls f.
+func serveJSON[Who, In, Out any](know func(context.Context, *call) (Who, error), f func(context.Context, Who, In) (Out, error)) serving {
+	bind := newBinder[In]()
+	return func(ctx context.Context, c *call) (reply, error) {
+		caller, err := know(ctx, c)
+		if err != nil {
+			return reply{}, err
+		}
+		in, err := bind.from(c.request)
+		if err != nil {
+			return reply{}, err
+		}
+		out, err := f(ctx, caller, in)
+		return succeed(c, out, err)
+	}
+}
+
+// Found is the Out of a JSON endpoint that answers with a redirect (302) in place of an envelope.
+type Found struct {
+	Location string
+}
+
+// Done is the Out of a JSON endpoint that has nothing to say but that it is done: the envelope has no data.
+type Done struct{}
+
+type successEnvelope struct {
+	Success bool `json:"success"`
+	Data    any  `json:"data,omitempty"` // omitted only where there is none: what an endpoint returns is a struct
+}
+
+// succeed renders what f returned. The envelope is built in a buffer: data that cannot be encoded is an error, not
+// half an answer.
+func succeed(c *call, data any, err error) (reply, error) {
+	if err != nil {
+		return reply{}, err
+	}
+	if found, ok := data.(Found); ok {
+		c.header.Set("Location", found.Location)
+		return reply{status: http.StatusFound}, nil
+	}
+	if carrier, ok := data.(WithCookies); ok {
+		for _, cookie := range carrier.Cookies {
+			c.header.Add("Set-Cookie", cookie.String())
+		}
+		data = carrier.Data
+	}
+	if _, ok := data.(Done); ok {
+		data = nil
+	}
+	body, err := encode(successEnvelope{Success: true, Data: data})
+	if err != nil {
+		return reply{}, err
+	}
+	c.header.Set("Content-Type", "application/json")
+	return reply{status: http.StatusOK, body: body}, nil
+}
+
+func encode(value any) ([]byte, error) {
+	var buffer bytes.Buffer
+	encoder := json.NewEncoder(&buffer)
+	encoder.SetEscapeHTML(false) // URLs stay readable; the content type and nosniff keep it from being read as HTML
+	if err := encoder.Encode(value); err != nil {
+		return nil, fmt.Errorf("encode an answer: %w", err)
+	}
+	return buffer.Bytes(), nil
+}

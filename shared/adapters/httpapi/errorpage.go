@@ -1,0 +1,41 @@
+package httpapi
+
+import (
+	"context"
+	_ "embed"
+	"net/http"
+
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
+)
+
+//go:embed error.en.html
+var errorEnglish string
+
+//go:embed error.es.html
+var errorSpanish string
+
+// failPage renders an error as a page for a person. Nothing of the request is on it.
+func failPage(ctx context.Context, c *call, err error) reply {
+	f := shown(ctx, err)
+	s := Sheet{
+		Language: languageOf(c.request), Mood: Bad, Body: errorEnglish,
+		Values: map[string]string{"description": f.description, "code": f.code, "request_id": logx.RequestID(ctx)},
+	}
+	if s.Language == Spanish {
+		s.Body = errorSpanish
+	}
+	s.headers(c.header)
+	f.retry(c.header)
+	return reply{status: pageStatus(fault.Of(err)), body: []byte(s.html())}
+}
+
+// pageStatus is 400 for whatever is wrong with the address that a browser opened, so that an unknown public id
+// never makes a browser ask for a password (docs/deviations.md, "HTTP"). It is 405 for a wrong method.
+func pageStatus(e *fault.Error) int {
+	status := status(e)
+	if status >= http.StatusInternalServerError || status == http.StatusTooManyRequests || status == http.StatusMethodNotAllowed {
+		return status
+	}
+	return http.StatusBadRequest
+}

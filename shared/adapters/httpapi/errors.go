@@ -1,0 +1,119 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
+)
+
+// failure is what any client sees of an error: in a body, on a page or in a redirect.
+type failure struct {
+	status      int
+	code        string
+	description string
+	retryAfter  time.Duration
+}
+
+type errorEnvelope struct {
+	Success          bool   `json:"success"`
+	Error            string `json:"error"`
+	ErrorDescription string `json:"error_description"`
+	RequestID        string `json:"request_id"`
+}
+
+// shown translates an error and records it on the log line of the unit of work.
+func shown(ctx context.Context, err error) failure {
+	logx.Fail(ctx, err)
+	e := fault.Of(err)
+	if e.Kind == fault.Internal {
+		e = fault.Of(nil) // nothing but the constant text, whatever the error says
+	}
+	return failure{status: status(e), code: string(e.Code), description: sentence(e.Public), retryAfter: e.RetryAfter}
+}
+
+// status is the only place where an error becomes an HTTP status.
+func status(e *fault.Error) int {
+	if e.Code == fault.CodeUnavailable {
+		return http.StatusServiceUnavailable // a compare-and-swap that kept losing is a Conflict inside, not outside
+	}
+	switch e.Kind {
+	case fault.Invalid:
+		return http.StatusBadRequest
+	case fault.Unauthenticated:
+		return http.StatusUnauthorized
+	case fault.Forbidden:
+		return http.StatusForbidden
+	case fault.NotFound:
+		return http.StatusNotFound
+	case fault.MethodNotAllowed:
+		return http.StatusMethodNotAllowed
+	case fault.Conflict:
+		return http.StatusConflict
+	case fault.Gone:
+		return http.StatusGone
+	case fault.TooLarge:
+		return http.StatusRequestEntityTooLarge
+	case fault.UnsupportedMedia:
+		return http.StatusUnsupportedMediaType
+	case fault.Limited:
+		return http.StatusTooManyRequests
+	case fault.Upstream, fault.Unavailable:
+		return http.StatusServiceUnavailable
+	case fault.Internal:
+	}
+	return http.StatusInternalServerError
+}
+
+// failKeyed renders an error of a keyed endpoint.
+func failKeyed(ctx context.Context, c *call, err error) reply {
+	answer := failJSON(ctx, c, err)
+	if answer.status == http.StatusUnauthorized {
+		c.header.Set("WWW-Authenticate", `Basic realm="recordbridge", charset="UTF-8"`) // RFC 7617 section 2.1
+	}
+	return answer
+}
+
+// failJSON renders the error envelope.
+func failJSON(ctx context.Context, c *call, err error) reply {
+	f := shown(ctx, err)
+	body, encodeErr := encode(errorEnvelope{
+		Error:            f.code,
+		ErrorDescription: f.description,
+		RequestID:        logx.RequestID(ctx),
+	})
+	if encodeErr != nil { // a struct of strings always encodes
+		return reply{status: http.StatusInternalServerError}
+	}
+	c.header.Set("Content-Type", "application/json")
+	f.retry(c.header)
+	return reply{status: f.status, body: body}
+}
+
+func (f failure) retry(header http.Header) {
+	if f.retryAfter > 0 {
+		header.Set("Retry-After", strconv.FormatInt(seconds(f.retryAfter), 10))
+	}
+}
+
+// maxSentence bounds error_description: one or two sentences (docs/openapi.yaml).
+const maxSentence = 200
+
+// sentence makes a text fit for error_description wherever it goes: printable ASCII on one line, at most 200 long.
+func sentence(text string) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\r' || r == '\n' || r == '\t':
+			return ' '
+		case r < ' ' || r > '~':
+			return -1
+		}
+		return r
+	}, text)
+	text = strings.Join(strings.Fields(text), " ")
+	return text[:min(len(text), maxSentence)]
+}

@@ -1,0 +1,81 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"recordbridge/shared/platform/ratelimit"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/metric"
+	"recordbridge/shared/words/secret"
+)
+
+// Buckets keep one theoretical arrival time (TAT) per key and decide with GCRA. Take must be atomic per key. An
+// error lets the request through.
+type Buckets interface {
+	Take(ctx context.Context, key string, limit ratelimit.Limit, now time.Time) (ratelimit.Decision, error)
+}
+
+// Limiter limits the requests of an endpoint per caller and client address. The zero value limits nothing.
+type Limiter struct {
+	Buckets Buckets
+	Limit   ratelimit.Limit
+	Hashing secret.Keyring // makes the names of buckets, in which callers' addresses cannot be guessed
+}
+
+// take takes one request from the bucket of (route class, caller, address). who is a credential's id, or empty for
+// callers that are not known. A store that cannot be reached lets the request through and is counted.
+func (l Limiter) take(ctx context.Context, c *call, who string) error {
+	if l.Buckets == nil || l.Limit.Unlimited() {
+		return nil
+	}
+	decision, err := l.Buckets.Take(ctx, l.key(c, who), l.Limit, c.now)
+	if err != nil {
+		logx.Add(ctx, slog.Bool("limiter_failed", true))
+		return nil //nolint:nilerr // decided: a limiter that cannot reach its store lets the request through
+	}
+	name := strconv.Quote(l.Limit.Name)
+	c.header.Set("RateLimit-Policy", fmt.Sprintf("%s;q=%d;w=%d", name, l.Limit.Quota, seconds(l.Limit.Window)))
+	c.header.Set("RateLimit", fmt.Sprintf("%s;r=%d;t=%d", name, decision.Remaining, seconds(decision.Reset)))
+	if decision.Allowed {
+		return nil
+	}
+	logx.Add(ctx, slog.String("limit", l.Limit.Name))
+	logx.Measure(ctx, metric.Count(metric.Limited, l.Limit.Name))
+	return fault.New(fault.Limited, fault.CodeRateLimited, "Too many requests. Please wait before trying again.").
+		After(decision.RetryAfter)
+}
+
+// key is a keyed hash: the store then holds no client address, and nobody who has a copy of it can try all addresses.
+func (l Limiter) key(c *call, who string) string {
+	mark := l.Hashing.Sign([]byte("limit\x00" + l.Limit.Name + "\x00" + who + "\x00" + clientNetwork(c.request.RemoteAddr)))
+	return hex.EncodeToString(mark.Sum[:16])
+}
+
+// clientNetwork is the client's address as the gateway saw it; headers such as X-Forwarded-For are not asked, since
+// clients write them. An IPv6 client is its /64: that is what one subscriber owns.
+func clientNetwork(remote string) string {
+	host, _, err := net.SplitHostPort(remote)
+	if err != nil {
+		host = remote
+	}
+	address, err := netip.ParseAddr(host)
+	if err != nil {
+		return host
+	}
+	address = address.Unmap().WithZone("")
+	if address.Is4() {
+		return address.String()
+	}
+	return netip.PrefixFrom(address, 64).Masked().String()
+}
+
+// seconds rounds up to whole seconds.
+func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }

@@ -1,0 +1,155 @@
+// Package kms seals data with keys that only KMS can unwrap: envelope encryption with AES-256-GCM, a data key per
+// tenant, and the tenant as KMS's encryption context, so that a ciphertext opens only for its tenant and only where it
+// is stored. It keeps unwrapped data keys in memory for minutes and writes none.
+package kms
+
+import (
+	"cmp"
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/kms/types"
+
+	"recordbridge/shared/words/cache"
+	"recordbridge/shared/words/org"
+)
+
+// Client is the part of the KMS client that is used.
+type Client interface {
+	GenerateDataKey(ctx context.Context, in *kms.GenerateDataKeyInput, o ...func(*kms.Options)) (*kms.GenerateDataKeyOutput, error)
+	Decrypt(ctx context.Context, in *kms.DecryptInput, o ...func(*kms.Options)) (*kms.DecryptOutput, error)
+}
+
+const (
+	// format is the first byte of everything sealed, so that a later format can be told apart.
+	format = 1
+	// keyLife and keyUses bound how long one data key seals, and how long an unwrapped one is kept.
+	keyLife = 5 * time.Minute
+	keyUses = 1000
+	// cacheSize bounds the unwrapped keys in memory.
+	cacheSize = 256
+)
+
+// Sealer seals and opens under one KMS key for one purpose. It is safe for concurrent use.
+type Sealer struct {
+	client  Client
+	keyID   string
+	purpose string
+	sealing *cache.Cache[org.Tenant, *dataKey]
+	opening *cache.Cache[[sha256.Size]byte, *dataKey]
+}
+
+// dataKey is an unwrapped key together with its wrapped form.
+type dataKey struct {
+	aead    cipher.AEAD
+	wrapped []byte
+	uses    atomic.Int64 // to seal
+}
+
+// New makes a Sealer under the KMS key keyID. Purpose stands in the encryption context: what was sealed for one
+// purpose does not open for another.
+func New(client Client, keyID, purpose string, now func() time.Time) *Sealer {
+	return &Sealer{
+		client: client, keyID: keyID, purpose: purpose,
+		sealing: cache.New[org.Tenant, *dataKey](cacheSize, keyLife, now),
+		opening: cache.New[[sha256.Size]byte, *dataKey](cacheSize, keyLife, now),
+	}
+}
+
+// Seal encrypts plain for a tenant and binds it to boundTo, which must be given again to open it. The result is the
+// format byte, the length of the wrapped data key in two bytes, that key, and nonce and ciphertext.
+func (s *Sealer) Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error) {
+	key, err := s.sealingKey(ctx, tenant)
+	if err != nil {
+		return nil, err
+	}
+	sealed := make([]byte, 0, 3+len(key.wrapped)+len(plain)+key.aead.Overhead())
+	sealed = append(sealed, format)
+	sealed = binary.BigEndian.AppendUint16(sealed, uint16(len(key.wrapped))) //nolint:gosec // KMS's ciphertexts are below 6 KiB
+	sealed = append(sealed, key.wrapped...)
+	return key.aead.Seal(sealed, nil, plain, []byte(boundTo)), nil //nolint:gosec // G407: this AEAD makes its own random nonce
+}
+
+// errDamaged says that something sealed does not open: it was changed, moved or sealed for somebody else.
+var errDamaged = errors.New("sealed data does not open")
+
+// Open decrypts what Seal made for the same tenant, purpose and boundTo.
+func (s *Sealer) Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error) {
+	if len(sealed) < 3 || sealed[0] != format {
+		return nil, errDamaged
+	}
+	size := int(binary.BigEndian.Uint16(sealed[1:3]))
+	if len(sealed) < 3+size {
+		return nil, errDamaged
+	}
+	key, err := s.openingKey(ctx, tenant, sealed[3:3+size])
+	if err != nil {
+		return nil, err
+	}
+	plain, err := key.aead.Open(nil, nil, sealed[3+size:], []byte(boundTo))
+	if err != nil {
+		return nil, errDamaged
+	}
+	return plain, nil
+}
+
+func (s *Sealer) sealingKey(ctx context.Context, tenant org.Tenant) (*dataKey, error) {
+	if key, ok := s.sealing.Get(tenant); ok && key.uses.Add(1) <= keyUses {
+		return key, nil
+	}
+	out, err := s.client.GenerateDataKey(ctx, &kms.GenerateDataKeyInput{
+		KeyId: &s.keyID, KeySpec: types.DataKeySpecAes256, EncryptionContext: s.context(tenant),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("generate data key: %w", err)
+	}
+	key, err := unwrapped(out.Plaintext, out.CiphertextBlob)
+	if err != nil {
+		return nil, err
+	}
+	key.uses.Store(1)
+	s.sealing.Put(tenant, key)
+	return key, nil
+}
+
+func (s *Sealer) openingKey(ctx context.Context, tenant org.Tenant, wrapped []byte) (*dataKey, error) {
+	// The tenant is part of the name, so that a cached key opens nothing for a tenant that KMS would refuse.
+	name := sha256.Sum256(append([]byte(tenant.Key()+"|"), wrapped...))
+	return s.opening.Load(name, func() (*dataKey, error) {
+		out, err := s.client.Decrypt(ctx, &kms.DecryptInput{
+			KeyId: &s.keyID, CiphertextBlob: wrapped, EncryptionContext: s.context(tenant),
+		})
+		if err != nil {
+			return nil, fmt.Errorf("unwrap data key: %w", err)
+		}
+		return unwrapped(out.Plaintext, wrapped)
+	})
+}
+
+func unwrapped(plain, wrapped []byte) (*dataKey, error) {
+	block, err := aes.NewCipher(plain)
+	if err != nil {
+		return nil, fmt.Errorf("data key: %w", err)
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		return nil, fmt.Errorf("data key: %w", err)
+	}
+	return &dataKey{aead: aead, wrapped: wrapped}, nil
+}
+
+// context is the encryption context. A zero tenant stands for everybody, by a name, since nothing says that KMS takes
+// empty values.
+func (s *Sealer) context(tenant org.Tenant) map[string]string {
+	return map[string]string{
+		"mode": cmp.Or(string(tenant.Mode), "*"), "org": cmp.Or(tenant.OrgID, "*"), "purpose": s.purpose,
+	}
+}

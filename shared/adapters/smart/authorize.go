@@ -1,0 +1,114 @@
+package smart
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/url"
+	"time"
+
+	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/fhir"
+	"recordbridge/shared/words/cache"
+	"recordbridge/shared/words/secret"
+)
+
+// Authorizer sends patients to health systems: it finds their authorization servers and makes authorization requests. It
+// implements flow.Authorizer, remembers discoveries, and is safe for concurrent use.
+type Authorizer struct {
+	doer   Doer
+	random io.Reader
+	now    func() time.Time
+	known  *cache.Cache[string, flow.Authority] // by FHIR base
+}
+
+const (
+	// discoveryLife is how long a warm function believes a discovery. It bounds how long patients are sent to an
+	// address that a health system has moved.
+	discoveryLife = 10 * time.Minute
+	// maxDiscoveries bounds the memory of a warm function.
+	maxDiscoveries = 256
+)
+
+// NewAuthorizer makes an Authorizer; all of it is needed. random is where verifiers come from.
+func NewAuthorizer(doer Doer, random io.Reader, now func() time.Time) Authorizer {
+	known := cache.New[string, flow.Authority](maxDiscoveries, discoveryLife, now)
+	return Authorizer{doer: doer, random: random, now: now, known: known}
+}
+
+// Discover implements flow.Authorizer: Discover, for the minutes that a discovery is believed. A list of types that
+// may be too long for an authorization request is compared with the CapabilityStatement.
+func (a Authorizer) Discover(ctx context.Context, fhirBase string) (flow.Authority, error) {
+	if found, ok := a.known.Get(fhirBase); ok {
+		return found, nil
+	}
+	found, err := Discover(ctx, a.doer, fhirBase)
+	isSettled := err == nil && !found.Substitute
+	if err == nil && isLong(found.Scope) {
+		served, isKnown := a.served(ctx, fhirBase, found.Scope)
+		found.Scope, isSettled = served, isSettled && isKnown
+	}
+	if isSettled {
+		a.known.Put(fhirBase, found)
+	}
+	return found, err
+}
+
+// AuthorizeURL implements flow.Authorizer (SMART App Launch 2.2, "Obtain authorization code"). Parameters that the
+// authorization endpoint's own query holds stay, unless the request sets them.
+func (Authorizer) AuthorizeURL(request flow.Authorization) (string, error) {
+	target, err := url.Parse(request.Endpoint)
+	if err != nil {
+		return "", fmt.Errorf("authorization endpoint: %w", err)
+	}
+	query := target.Query()
+	query.Set("response_type", "code")
+	query.Set("client_id", request.ClientID)
+	query.Set("redirect_uri", request.RedirectURI)
+	query.Set("state", request.State)
+	query.Set("scope", request.Scope)
+	if request.Aud != "" {
+		query.Set("aud", request.Aud)
+	}
+	query.Del("nonce")
+	if request.Nonce != "" {
+		query.Set("nonce", request.Nonce)
+	}
+	query.Del("code_challenge")
+	query.Del("code_challenge_method")
+	if request.Challenge != "" {
+		query.Set("code_challenge", request.Challenge)
+		query.Set("code_challenge_method", "S256")
+	}
+	target.RawQuery = query.Encode()
+	return target.String(), nil
+}
+
+// NewVerifier implements flow.Authorizer: a verifier of 256 bits and its S256 challenge (RFC 7636 sections 4.1 and 4.2).
+func (a Authorizer) NewVerifier() (verifier secret.Text, challenge string, err error) {
+	var bits [32]byte
+	if _, err := io.ReadFull(a.random, bits[:]); err != nil {
+		return secret.Text{}, "", fmt.Errorf("random bytes for a code verifier: %w", err)
+	}
+	text := base64.RawURLEncoding.EncodeToString(bits[:])
+	sum := sha256.Sum256([]byte(text))
+	return secret.New(text), base64.RawURLEncoding.EncodeToString(sum[:]), nil
+}
+
+// served shortens a long list of types to those that the server's CapabilityStatement lists. isKnown is false if the
+// server did not answer, which may pass; a patient does not wait for it.
+func (a Authorizer) served(ctx context.Context, fhirBase, scope string) (served string, isKnown bool) {
+	ctx, cancel := context.WithTimeout(ctx, extraTime)
+	defer cancel()
+	document, err := Metadata(ctx, a.doer, fhirBase)
+	if err != nil {
+		return scope, !passes(err)
+	}
+	capability, err := fhir.ParseCapability(document)
+	if err != nil {
+		return scope, true
+	}
+	return servedOnly(scope, capability), true
+}

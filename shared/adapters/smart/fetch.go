@@ -1,0 +1,231 @@
+package smart
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"recordbridge/shared/fhir"
+	"recordbridge/shared/fhir/plan"
+	"recordbridge/shared/platform/safehttp"
+	"recordbridge/shared/words/secret"
+)
+
+const (
+	// acceptFHIR names the media type of FHIR R4 and the one of DSTU2.
+	acceptFHIR = "application/fhir+json, application/json+fhir;q=0.9, application/json;q=0.8"
+	// maxRedirects is how many redirects under the base one request may take.
+	maxRedirects = 3
+	// maxRetryAfter bounds what a server may ask us to wait.
+	maxRetryAfter = 24 * time.Hour
+	// byteOrderMark is what some servers begin a document with.
+	byteOrderMark = "\ufeff"
+	// maxRest is how much of a redirect's body is read, only to keep the connection usable.
+	maxRest = 4 << 10
+)
+
+// fetcher gets documents from addresses under one FHIR base.
+type fetcher struct {
+	doer    Doer
+	base    fhir.Base
+	profile plan.Profile
+}
+
+// get reads the JSON document at address: document, for who does not ask for more.
+func (f fetcher) get(ctx context.Context, address, accept string, limit int64, token secret.Text) ([]byte, error) {
+	answer, err := f.document(ctx, address, accept, limit, token)
+	return answer.Body, err
+}
+
+// document reads the JSON document at address, of at most limit bytes. The rest is as with open.
+func (f fetcher) document(ctx context.Context, address, accept string, limit int64, token secret.Text) (fhir.Answer, error) {
+	response, err := f.open(ctx, address, accept, token) //nolint:bodyclose // document closes it
+	if err != nil {
+		return fhir.Answer{}, err
+	}
+	body, err := document(response, limit)
+	if err != nil {
+		return fhir.Answer{}, err
+	}
+	return fhir.Answer{Body: body, Rate: rate(response.Header)}, nil
+}
+
+// open asks for what is at address and returns an answer that is 2xx, whose body is open. address must be under the
+// base: Base.Join or Base.Resolve made it. An empty token is not sent. Redirects are followed by hand, because only here
+// it is known that they must stay under the base. The error is *fhir.RequestError.
+func (f fetcher) open(ctx context.Context, address, accept string, token secret.Text) (*http.Response, error) {
+	address = f.polite(address)
+	for redirects := 0; ; redirects++ {
+		response, err := f.send(ctx, address, accept, token)
+		if err != nil {
+			return nil, unanswered(err)
+		}
+		location := response.Header.Get("Location")
+		switch {
+		case response.StatusCode/100 == 2:
+			return response, nil
+		case response.StatusCode/100 != 3 || location == "":
+			return nil, refused(response, f.profile.Denials)
+		}
+		discard(response)
+		if redirects == maxRedirects {
+			return nil, &fhir.RequestError{Class: fhir.Rejected, Status: response.StatusCode}
+		}
+		next, ok := f.redirect(address, location)
+		if !ok {
+			return nil, &fhir.RequestError{Class: fhir.ForeignLink, Status: response.StatusCode}
+		}
+		address = next
+	}
+}
+
+// batch posts a batch of searches to the base and reads its answer, of at most limit bytes. The rest is as with document, but no
+// redirect is followed.
+func (f fetcher) batch(ctx context.Context, body []byte, limit int64, token secret.Text) (fhir.Answer, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, f.base.String(), bytes.NewReader(body))
+	if err != nil {
+		return fhir.Answer{}, unanswered(err)
+	}
+	request.Header.Set("Content-Type", "application/fhir+json")
+	response, err := f.asked(request, acceptFHIR, token) //nolint:bodyclose // document closes it, as refused does
+	if err != nil {
+		return fhir.Answer{}, unanswered(err)
+	}
+	if response.StatusCode/100 != 2 {
+		return fhir.Answer{}, refused(response, f.profile.Denials)
+	}
+	answer, err := document(response, limit)
+	if err != nil {
+		return fhir.Answer{}, err
+	}
+	return fhir.Answer{Body: answer, Rate: rate(response.Header)}, nil
+}
+
+func (f fetcher) send(ctx context.Context, address, accept string, token secret.Text) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // unanswered keeps nothing of it but the class
+	}
+	return f.asked(request, accept, token)
+}
+
+// asked sends a request with what goes with all of them.
+func (f fetcher) asked(request *http.Request, accept string, token secret.Text) (*http.Response, error) {
+	for name, value := range f.profile.Headers {
+		request.Header.Set(name, value)
+	}
+	// These are not the profile's: the host is the base's, and net/http unpacks only what it has asked for itself.
+	for _, name := range [...]string{"Authorization", "Host", "Accept-Encoding"} {
+		request.Header.Del(name)
+	}
+	request.Header.Set("Accept", accept)
+	if !token.Empty() {
+		request.Header.Set("Authorization", "Bearer "+token.Reveal())
+	}
+	return f.doer.Do(request)
+}
+
+// polite adds the parameters that the server wants on every request and that an address lacks. What is there already
+// stays as it is, byte by byte: next links are opaque.
+func (f fetcher) polite(address string) string {
+	if len(f.profile.Query) == 0 {
+		return address
+	}
+	_, query, _ := strings.Cut(address, "?")
+	present, _ := url.ParseQuery(query) // whatever of it can be read
+	for _, name := range slices.Sorted(maps.Keys(f.profile.Query)) {
+		if present.Has(name) {
+			continue
+		}
+		joint := "&"
+		switch {
+		case !strings.Contains(address, "?"):
+			joint = "?"
+		case strings.HasSuffix(address, "?"):
+			joint = ""
+		}
+		address += joint + url.QueryEscape(name) + "=" + url.QueryEscape(f.profile.Query[name])
+	}
+	return address
+}
+
+// redirect returns the address under the base that a Location header means; ok is false when there is none. Where a
+// proxy's own name was moved back to the base and nothing changes, the redirect would only repeat itself.
+func (f fetcher) redirect(from, location string) (address string, ok bool) {
+	current, err := url.Parse(from)
+	if err != nil {
+		return "", false
+	}
+	target, err := current.Parse(location)
+	if err != nil {
+		return "", false
+	}
+	address, ok = f.base.Resolve(target.String())
+	address = f.polite(address)
+	return address, ok && address != from
+}
+
+// document returns the body of a good answer, provided that it begins as a JSON object does.
+func document(response *http.Response, limit int64) ([]byte, error) {
+	if response.StatusCode/100 != 2 {
+		return nil, refused(response, nil)
+	}
+	body, err := safehttp.ReadAll(response, limit)
+	if failure, ok := errors.AsType[*safehttp.Error](err); ok && failure.Class == safehttp.TooLarge {
+		return nil, &fhir.RequestError{Class: fhir.TooLarge, Status: response.StatusCode}
+	}
+	if err != nil {
+		return nil, unanswered(err)
+	}
+	body = bytes.TrimPrefix(body, []byte(byteOrderMark)) // some servers send a byte order mark, which RFC 8259 lets readers drop
+	if !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) {
+		return nil, &fhir.RequestError{Class: fhir.Content, Status: response.StatusCode}
+	}
+	return body, nil
+}
+
+// discard reads a little of a body that nobody wants and closes it.
+func discard(response *http.Response) {
+	_, _ = safehttp.ReadAll(response, maxRest) // nothing depends on the rest of a redirect
+}
+
+// unanswered makes the error of a request without a whole answer. Of the cause only what is known to name no address
+// is kept.
+func unanswered(err error) *fhir.RequestError {
+	failure := &fhir.RequestError{Class: fhir.Network}
+	if known, ok := errors.AsType[*safehttp.Error](err); ok {
+		failure.Cause = known
+		return failure
+	}
+	for _, ended := range []error{context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, ended) {
+			failure.Cause = ended
+		}
+	}
+	return failure
+}
+
+// retryAfter reads Retry-After (RFC 9110 section 10.2.3): seconds, or a date, which is compared with the answer's own
+// Date so that no two clocks have to agree.
+func retryAfter(header http.Header) time.Duration {
+	text := header.Get("Retry-After")
+	if seconds, err := strconv.Atoi(text); err == nil {
+		return time.Duration(min(max(seconds, 0), int(maxRetryAfter/time.Second))) * time.Second
+	}
+	until, err := http.ParseTime(text)
+	if err != nil {
+		return 0
+	}
+	now, err := http.ParseTime(header.Get("Date"))
+	if err != nil {
+		return 0
+	}
+	return min(max(until.Sub(now), 0), maxRetryAfter)
+}

@@ -1,0 +1,89 @@
+package probe
+
+import (
+	"context"
+	"time"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+)
+
+// rehearsal is what a sign-in is begun on that nobody will make: it finds the endpoint and the registration that are tested,
+// and keeps nothing but the attempt. It implements flow.Catalog, flow.StartStore, tokens.Sealer and smart.Endpoints.
+type rehearsal struct {
+	endpoint     catalog.Endpoint
+	registration catalog.Registration
+	begun        flow.Attempt
+}
+
+// Endpoint finds the endpoint that is tested.
+func (r *rehearsal) Endpoint(context.Context, string) (catalog.Endpoint, error) {
+	return r.endpoint, nil
+}
+
+// Way finds none: the endpoint that is tested names its institution.
+func (*rehearsal) Way(context.Context, string, string) (catalog.Way, error) {
+	return catalog.Way{}, fault.NotFound
+}
+
+// Registration finds the one that is tested.
+func (r *rehearsal) Registration(context.Context, org.Tenant, catalog.Endpoint) (catalog.Registration, error) {
+	return r.registration, nil
+}
+
+// BeginAttempt keeps the attempt for the test.
+func (r *rehearsal) BeginAttempt(_ context.Context, attempt flow.Attempt, _ binding.State) error {
+	r.begun = attempt
+	return nil
+}
+
+// Attempt finds none: nobody returns.
+func (*rehearsal) Attempt(context.Context, org.Tenant, string) (flow.Attempt, error) {
+	return flow.Attempt{}, fault.NotFound
+}
+
+// Ticket finds none: no page of ours begins this.
+func (*rehearsal) Ticket(context.Context, string, time.Time) (binding.Ticket, error) {
+	return binding.Ticket{}, fault.NotFound
+}
+
+// OpenAttempt opens none.
+func (*rehearsal) OpenAttempt(context.Context, binding.Ticket, flow.Attempt, binding.State) error {
+	return fault.Conflict
+}
+
+// Seal drops the verifier of a code that never comes.
+func (*rehearsal) Seal(context.Context, org.Tenant, string, []byte) ([]byte, error) { return nil, nil }
+
+// Open opens nothing: nothing was kept.
+func (*rehearsal) Open(context.Context, org.Tenant, string, []byte) ([]byte, error) {
+	return nil, fault.NotFound
+}
+
+// rehearse begins a sign-in as connect does. It reports whether that works.
+func (t *test) rehearse(ctx context.Context) bool {
+	endpoint := t.endpoint
+	endpoint.Status = catalog.EndpointActive // a suspended one was told of
+	if endpoint.Shared() {                   // whichever institution a patient would choose
+		endpoint.BrandID, endpoint.PortalID = t.NewID(), t.NewID()
+	}
+	stage := &rehearsal{endpoint: endpoint, registration: t.used.Registration}
+	starter := flow.Starter{
+		Preparation: flow.Preparation{
+			Catalog: stage, Connections: flow.NoConnections{}, Portal: t.authorizer, Platforms: t.Platforms,
+			BaseURL: t.BaseURL, Now: t.Now, NewID: t.NewID, Random: t.Random,
+		},
+		Store: stage, Sealer: stage,
+	}
+	tenant := org.Tenant{Mode: org.Mode(endpoint.Mode), OrgID: t.subject.Tenant.OrgID}
+	started, err := starter.Start(ctx, flow.Request{Caller: org.Caller{Tenant: tenant}, EndpointID: endpoint.ID})
+	if err != nil {
+		t.add(Authorize, Failed, exchange{}, "A sign-in cannot begin: "+fault.Of(err).Public, "Look at the steps above, and at endpoint show.")
+		return false
+	}
+	t.attempt, t.address = stage.begun, started.URL
+	return true
+}

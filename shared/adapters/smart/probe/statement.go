@@ -1,0 +1,172 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"recordbridge/shared/adapters/smart"
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/connect/platform"
+	"recordbridge/shared/fhir"
+	"recordbridge/shared/fhir/plan"
+)
+
+// readStatement reads the CapabilityStatement, as an export does before its first search.
+func (t *test) readStatement(ctx context.Context) {
+	document, err := smart.Metadata(ctx, t.web, t.endpoint.FHIRBase)
+	seen := t.web.last
+	if err == nil {
+		t.capability, err = fhir.ParseCapability(document)
+	}
+	if err != nil {
+		found, do, ok := unanswered(err)
+		if !ok {
+			found, do = "No CapabilityStatement can be read: "+described(seen)+".", "Ask the health system for it."
+		}
+		t.add(CapabilityStatement, Warning, seen, found+" An export then asks for every type there is, and takes longer.", do)
+		return
+	}
+	c, odd := t.capability, []string{}
+	if !strings.HasPrefix(c.FHIRVersion, "4.") {
+		odd = append(odd, fmt.Sprintf("Its FHIR version is %s, not R4 (4.0.1).", plain(c.FHIRVersion)))
+	}
+	speaksJSON := slices.ContainsFunc(c.Formats, func(format string) bool { return strings.Contains(strings.ToLower(format), "json") })
+	if len(c.Formats) > 0 && !speaksJSON {
+		odd = append(odd, "It lists the formats "+listed(c.Formats)+", and no JSON.")
+	}
+	if !slices.ContainsFunc(c.Resources, func(r fhir.CapabilityResource) bool { return r.Type == "Patient" }) {
+		odd = append(odd, "It lists no Patient, without which no record is exported.")
+	}
+	if len(odd) > 0 {
+		t.add(CapabilityStatement, Warning, seen, strings.Join(odd, " "), "Ask the health system whether this is the FHIR base for patients' apps, and the one of R4.")
+		return
+	}
+	security := "It names no OAuth endpoints of its own."
+	if c.OAuth.Token != "" {
+		security = "It names OAuth endpoints (rest.security), too."
+	}
+	t.add(CapabilityStatement, OK, seen, fmt.Sprintf("FHIR %s, %d resource types. %s", plain(c.FHIRVersion), len(c.Resources), security), "")
+}
+
+// findPlatform tells the platform of an endpoint that names none.
+func (t *test) findPlatform() string {
+	if t.endpoint.PlatformType != "" {
+		return "It is of the platform " + t.Platforms.Of(t.endpoint).ID + "."
+	}
+	a := t.authority
+	shown, because := t.Platforms.Detect(platform.Seen{
+		FHIRBase: t.endpoint.FHIRBase, Addresses: []string{a.AuthorizationEndpoint, a.TokenEndpoint, a.Issuer}, Software: t.capability.Software,
+	})
+	t.endpoint.PlatformType = shown.ID
+	return "It would be of the platform " + shown.ID + ": " + plain(because) + "."
+}
+
+// checkPlan tells what an export would ask for, by the plan that it makes.
+func (t *test) checkPlan() {
+	asking, err := t.Platforms.Asking(t.endpoint)
+	if err != nil || len(t.capability.Resources) == 0 {
+		t.skip(ResourceTypes, "There is no CapabilityStatement to plan by.")
+		t.skip(Searches, "There is no CapabilityStatement to plan by.")
+		return
+	}
+	facts := plan.Facts{Capability: t.capability, Profile: asking, PatientID: "example"}
+	if strings.Contains(t.attempt.Scope, "patient/") || strings.Contains(t.attempt.Scope, "user/") { // else it is chosen at registration
+		facts.Granted = t.attempt.Scope
+	}
+	facts.Attaches, _ = t.known.AttachesProvenance(t.Now())
+	made := plan.Build(facts)
+	t.checkTypes(made)
+	t.checkSearches(made, t.attached(facts))
+}
+
+func (t *test) checkTypes(made plan.Plan) {
+	searched := typesOf(made)
+	listedTypes := make([]string, 0, len(t.capability.Resources))
+	for _, r := range t.capability.Resources {
+		listedTypes = append(listedTypes, r.Type)
+	}
+	usual := typesOf(plan.Build(plan.Facts{Capability: fhir.Capability{FHIRVersion: t.capability.FHIRVersion}}))
+	var missing, unsearched []string
+	for _, name := range usual {
+		switch {
+		case slices.Contains(searched, name) || slices.Contains(made.Denied, name):
+		case slices.Contains(listedTypes, name):
+			unsearched = append(unsearched, name)
+		default:
+			missing = append(missing, name)
+		}
+	}
+	found := fmt.Sprintf("An export searches %d types: %s.", len(searched), listed(searched)) +
+		leftOut("listed, but with no search by patient", unsearched) + leftOut("not listed by the server", missing) + t.tried(missing)
+	switch {
+	case len(searched) == 0:
+		t.add(ResourceTypes, Failed, exchange{}, "An export would search no type at all. "+found, "Ask the health system what a patient's app may search.")
+	case len(made.Denied) > 0:
+		t.add(ResourceTypes, Warning, exchange{}, found+" Not covered by the scopes that are asked for: "+listed(made.Denied)+".", "Name them in the scopes: registration set -scope …")
+	default:
+		t.add(ResourceTypes, OK, exchange{}, found, "")
+	}
+}
+
+// leftOut names types that are left out, if there are any.
+func leftOut(why string, names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" Left out, %s: %s.", why, listed(names))
+}
+
+// checkSearches tells by which parameters the plan asks. attached tells what is known of Provenance beyond the statement.
+func (t *test) checkSearches(made plan.Plan, attached string) {
+	by, included, provenance := map[string]int{}, []string{}, 0
+	for _, q := range made.Queries {
+		values := q.Values()
+		for _, name := range [...]string{"patient", "subject", "member", "actor"} {
+			if values.Has(name) {
+				by[name]++
+			}
+		}
+		included = append(included, values["_include"]...)
+		if values.Has("_revinclude") {
+			provenance++
+		}
+	}
+	found := fmt.Sprintf("%d searches by patient, %d by subject, %d by another parameter.", by["patient"], by["subject"], by["member"]+by["actor"])
+	if len(included) > 0 {
+		found += " Included in them: " + listed(included) + "."
+	}
+	if provenance > 0 {
+		found += fmt.Sprintf(" Provenance comes along with %d of them.", provenance)
+	}
+	found += attached
+	patient := slices.IndexFunc(t.capability.Resources, func(r fhir.CapabilityResource) bool { return r.Type == "Patient" })
+	if patient >= 0 {
+		params := t.capability.Resources[patient].SearchParams
+		if len(params) > 0 && !slices.Contains(params, "_id") {
+			t.add(Searches, Warning, exchange{}, found+" Patient has no search by _id: where reading it by its id is refused, there is no other way.", "")
+			return
+		}
+	}
+	t.add(Searches, OK, exchange{}, found+" Pages are asked for with _count, and without it where that is refused.", "")
+}
+
+// typesOf are the types that a plan searches, each once.
+func typesOf(made plan.Plan) []string {
+	var names []string
+	for _, q := range made.Queries {
+		if q.Type != "" && !slices.Contains(names, q.Type) {
+			names = append(names, q.Type)
+		}
+	}
+	return names
+}
+
+// placeOf is where the registration of an endpoint is looked for.
+func (t *test) placeOf() catalog.Place {
+	if t.subject.Stored {
+		return catalog.Place{EndpointID: t.endpoint.ID, Mode: t.endpoint.Mode}
+	}
+	return catalog.Place{PlatformType: t.endpoint.PlatformType, Mode: t.endpoint.Mode}
+}

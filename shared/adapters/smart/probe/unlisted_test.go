@@ -1,0 +1,66 @@
+package probe_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"recordbridge/shared/adapters/smart/probe"
+	"recordbridge/shared/export/known"
+)
+
+func TestTypesThatServerDoesNotListAreToldByWhatExportsLearned(t *testing.T) {
+	t.Parallel()
+	learned, _ := known.Server{}.Learn(known.Lesson{
+		Release: known.ReleaseOf("Recordbridge sandbox EHR", "", "2026-03-01"), Unlisted: map[string]bool{"Claim": true, "Flag": false},
+	}, time.Now())
+	for name, c := range map[string]struct {
+		learned known.Server
+		err     error
+		stored  bool
+		want    string
+	}{
+		"answered":                {learned, nil, true, "Answered all the same, and exported: Claim."},
+		"refused":                 {learned, nil, true, "Refused when an export tried them: Flag."},
+		"not tried":               {learned, nil, true, "Not tried yet at this release, which the next export does as far as the scopes cover them: QuestionnaireResponse, "},
+		"at another release":      {learned.Of("another"), nil, true, "scopes cover them: QuestionnaireResponse, MedicationDispense, Claim, "},
+		"it cannot be read":       {known.Server{}, errors.New("no table"), true, "Whether exports have tried them cannot be read."},
+		"an address, no endpoint": {known.Server{}, nil, false, "not listed by the server: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.learned, w.learnedErr = c.learned, c.err
+			got, text := w.run(t, probe.Subject{Endpoint: w.endpoint("unlisted:Claim", "sandbox"), Stored: c.stored})
+			wantTold(t, name, got, told{"resource_types": {probe.OK, c.want}})
+			w.wantNothingShown(t, text)
+		})
+	}
+}
+
+func TestSearchesTellWhetherRevIncludeWorksWhenStatementOmitsIt(t *testing.T) {
+	t.Parallel()
+	learned := func(works bool) known.Server {
+		server, _ := known.Server{}.Learn(known.Lesson{Release: known.ReleaseOf("Recordbridge sandbox EHR", "", "2026-03-01"), Attaches: &works}, time.Now())
+		return server
+	}
+	for name, c := range map[string]struct {
+		learned known.Server
+		err     error
+		want    string
+	}{
+		"it works":          {learned(true), nil, "an export has shown that it works."},
+		"it does not":       {learned(false), nil, "it did not work when an export tried it."},
+		"not tried":         {known.Server{}, nil, "The next export will try it."},
+		"another release":   {learned(true).Of("another"), nil, "The next export will try it."},
+		"it cannot be read": {known.Server{}, errors.New("no table"), "Whether exports have tried it cannot be read."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.learned, w.learnedErr = c.learned, c.err
+			got, _ := w.run(t, probe.Subject{Endpoint: w.endpoint("unlisted-includes", "sandbox"), Stored: true})
+			wantTold(t, name, got, told{"searches": {probe.OK, c.want}})
+		})
+	}
+}

@@ -1,0 +1,106 @@
+package probe
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"recordbridge/shared/adapters/smart"
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/platform/safehttp"
+)
+
+// exchange is what may be told of a request and its answer.
+type exchange struct {
+	asked     string // method, origin and path; the query may hold what is nobody's business
+	status    int    // 0 without an answer
+	mediaType string
+	said      string // error_description of a refused POST, as a terminal may show it
+}
+
+// witness sends the requests of one test, one after the other, and remembers the last, and the last that was a POST: a refresh
+// that is refused may look for a token endpoint that has moved.
+type witness struct {
+	doer   smart.Doer
+	last   exchange
+	posted exchange
+}
+
+// Do implements smart.Doer.
+func (w *witness) Do(request *http.Request) (*http.Response, error) {
+	w.last = exchange{asked: request.Method + " " + place(request.URL)}
+	response, err := w.doer.Do(request)
+	if err == nil {
+		w.last.status, w.last.mediaType = response.StatusCode, response.Header.Get("Content-Type")
+	}
+	if request.Method == http.MethodPost {
+		w.posted = w.last
+		if err == nil && response.StatusCode >= http.StatusBadRequest {
+			w.posted.said = description(request, response)
+		}
+	}
+	return response, err
+}
+
+// forget makes a step that asks nobody show nothing of the one before.
+func (w *witness) forget() { w.last, w.posted = exchange{}, exchange{} }
+
+// place is the origin and the path of an address.
+func place(u *url.URL) string {
+	return plain(catalog.Origin(u.Scheme+"://"+u.Host) + u.EscapedPath())
+}
+
+// unanswered says why a request brought no answer, and what to do about it; ok is false for one that did.
+func unanswered(err error) (found, do string, ok bool) {
+	failure, ok := errors.AsType[*safehttp.Error](err)
+	if !ok {
+		return "", "", false
+	}
+	switch failure.Class {
+	case safehttp.DNS:
+		return "The name of the host has no address.", "Look for a mistake in the name; ask the health system for the public one.", true
+	case safehttp.Connect:
+		return "The host does not take the connection.", "Ask the health system whether its server is up and open to the internet.", true
+	case safehttp.TLS:
+		return "No secure connection comes about: the certificate is not one that everybody trusts and of this host, or TLS is older than 1.2.",
+			"Ask the health system to repair its certificate; an intermediate one is often missing.", true
+	case safehttp.Timeout:
+		return "No answer came in time.", "Try again; ask the health system whether a firewall drops us.", true
+	case safehttp.BlockedAddress:
+		return "The host is at a private or otherwise forbidden address, or a port other than 443, and this service never goes there.",
+			"Use the address that the health system has on the internet, at port 443.", true
+	case safehttp.BadURL:
+		return "The address does not mean the same to all programs, and nothing was sent.", "Ask the health system for a plain https address.", true
+	case safehttp.BadAnswer:
+		return "The connection broke, or what came was no HTTP.", "Ask the health system what answers at this address.", true
+	case safehttp.TooLarge:
+		return "The answer is larger than any of its kind.", "Ask the health system what answers at this address.", true
+	case safehttp.Canceled:
+		return "The test was ended.", "Repeat it.", true
+	}
+	return fmt.Sprintf("No answer came (%s).", failure.Class), "", true
+}
+
+// described says in a few words what kind of answer came that is not the one that was asked for.
+func described(seen exchange) string {
+	kind := "no media type"
+	if seen.mediaType != "" {
+		kind = plain(seen.mediaType)
+	}
+	switch {
+	case seen.status/100 == 2:
+		return fmt.Sprintf("status %d, but not the document that was asked for (%s)", seen.status, kind)
+	case seen.status/100 == 3:
+		return fmt.Sprintf("status %d, a redirect to where it is not followed", seen.status)
+	case seen.status == http.StatusNotFound:
+		return "status 404, there is nothing at this address"
+	case seen.status == http.StatusUnauthorized || seen.status == http.StatusForbidden:
+		return fmt.Sprintf("status %d, somebody wants to be asked for permission first (%s)", seen.status, kind)
+	case seen.status == http.StatusTooManyRequests:
+		return "status 429, too many requests"
+	case seen.status >= http.StatusInternalServerError:
+		return fmt.Sprintf("status %d, the server is in trouble (%s)", seen.status, kind)
+	}
+	return fmt.Sprintf("status %d (%s)", seen.status, kind)
+}

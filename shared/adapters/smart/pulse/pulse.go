@@ -1,0 +1,107 @@
+// Package pulse asks an endpoint's server whether patients could sign in there, for the rounds of the catalogue's health
+// (docs/adr/0030-health-of-endpoints.md). It makes the discovery that a sign-in begins with, says who asks, and reads little: it knows neither
+// what the answer means for the endpoint's state nor what is done with where it leads.
+package pulse
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+
+	"recordbridge/shared/adapters/smart"
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/catalog/health"
+	"recordbridge/shared/connect/platform"
+	"recordbridge/shared/connect/refresh"
+	"recordbridge/shared/fhir"
+	"recordbridge/shared/platform/safehttp"
+	"recordbridge/shared/words/fault"
+)
+
+// maxAnswer is how much is read of one answer. A CapabilityStatement of a large server, which stands in for a discovery document, has two MiB.
+const maxAnswer = 4 << 20
+
+// Prober implements rounds.Prober.
+type Prober struct {
+	http      smart.Doer
+	platforms platform.Registry
+	baseURL   string
+	now       func() time.Time
+}
+
+// New makes a Prober over a client that has the guard of the functions. The public base URL of the service is named to whoever is asked.
+func New(client smart.Doer, platforms platform.Registry, baseURL string, now func() time.Time) Prober {
+	return Prober{http: polite{client: client, agent: "Recordbridge (endpoint health; +" + baseURL + ")"}, platforms: platforms, baseURL: baseURL, now: now}
+}
+
+// Probe implements rounds.Prober.
+func (p Prober) Probe(ctx context.Context, e health.Endpoint) health.Finding {
+	found, err := smart.Discover(ctx, p.http, e.Base)
+	if err != nil {
+		return failed(err)
+	}
+	named, row := found.Addresses(), catalog.Endpoint{FHIRBase: e.Base, PlatformType: e.Platform, Mode: e.Mode}
+	if len(catalog.Ours(p.baseURL, row, named)) > 0 {
+		return health.Finding{Cause: "leads_to_us"} // connect refuses it
+	}
+	well := health.Finding{Token: refresh.EndpointName(found.TokenEndpoint)}
+	if !found.Substitute { // which names less than the configuration that could not be had
+		well.Sighting = health.Sighting{
+			EndpointID: e.ID, Mode: e.Mode, SeenAt: p.now(), Pins: catalog.PinsOf(named),
+			Abroad: named.Abroad(e.Base, p.platforms.Of(row).Origins(e.Base)), Bundle: found.BrandBundle,
+		}
+	}
+	return well
+}
+
+// failed tells a failure by its class, and whether there was any answer.
+func failed(err error) health.Finding {
+	class := fault.SpotOf(err).Class
+	if class == "" {
+		class = "unusable"
+	}
+	refused, answered := errors.AsType[*fhir.RequestError](err)
+	return health.Finding{
+		Cause:  class,
+		Silent: slices.Contains([]string{string(safehttp.DNS), string(safehttp.Connect), string(safehttp.Timeout)}, class),
+		Busy:   answered && refused.Class == fhir.Limited,
+		Wait:   fault.Of(err).RetryAfter,
+	}
+}
+
+// polite says who asks, and reads no more of an answer than it may have.
+type polite struct {
+	client smart.Doer
+	agent  string
+}
+
+// Do implements smart.Doer.
+func (p polite) Do(request *http.Request) (*http.Response, error) {
+	request.Header.Set("User-Agent", p.agent)
+	response, err := p.client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	response.Body = &short{ReadCloser: response.Body, left: maxAnswer}
+	return response, nil
+}
+
+// short is a body that breaks off when it is too long.
+type short struct {
+	io.ReadCloser
+
+	left int64
+}
+
+// Read implements io.Reader.
+func (s *short) Read(into []byte) (int, error) {
+	if s.left <= 0 {
+		return 0, io.ErrUnexpectedEOF
+	}
+	n, err := s.ReadCloser.Read(into[:min(int64(len(into)), s.left)])
+	s.left -= int64(n)
+	return n, err //nolint:wrapcheck // of an io.Reader
+}

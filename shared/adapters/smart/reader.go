@@ -1,0 +1,118 @@
+package smart
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"recordbridge/shared/fhir"
+	"recordbridge/shared/words/secret"
+)
+
+// reader reads one FHIR server with a bearer token, which it sends to addresses under the base and to nothing else
+// (SMART App Launch 2.2, "Access FHIR API"). It asks once per call; who may try again knows how
+// much time is left. It implements source.Server, and is safe for concurrent use if token, which is asked before every request, is.
+type reader struct {
+	fetcher fetcher
+	token   func(ctx context.Context) (secret.Text, error)
+}
+
+// Metadata reads the server's CapabilityStatement, of at most fhir.MaxPage bytes, without a token, since servers publish
+// it to everyone. Errors are those of Read.
+func (r *reader) Metadata(ctx context.Context) (fhir.Answer, error) {
+	return r.fetcher.document(ctx, r.fetcher.base.Join("metadata"), acceptFHIR, fhir.MaxPage, secret.Text{})
+}
+
+// Read reads one resource as raw JSON. It may have limit bytes after decompression, and never more than fhir.MaxPage.
+// The error is *fhir.RequestError, or what the token function returned. A malformed type or id is fhir.Rejected without
+// a request.
+func (r *reader) Read(ctx context.Context, resourceType, id string, limit int64) (fhir.Answer, error) {
+	if !fhir.ValidType(resourceType) || !fhir.ValidID(id) {
+		return fhir.Answer{}, &fhir.RequestError{Class: fhir.Rejected}
+	}
+	return r.get(ctx, r.fetcher.base.Join(resourceType, id), limit)
+}
+
+// Search reads the first page of a search as raw JSON. path is below the base: a type, or what belongs to one resource,
+// as "Patient/p1/$everything". Limit and errors are those of Read.
+func (r *reader) Search(ctx context.Context, path string, params url.Values, limit int64) (fhir.Answer, error) {
+	segments := strings.Split(path, "/")
+	if !searchable(segments) {
+		return fhir.Answer{}, &fhir.RequestError{Class: fhir.Rejected}
+	}
+	address := r.fetcher.base.Join(segments...)
+	if len(params) > 0 {
+		address += "?" + params.Encode()
+	}
+	return r.get(ctx, address, limit)
+}
+
+// Batch makes the searches of a batch, as fhir.Batch writes it, with one request. Limit and errors are those of Read.
+func (r *reader) Batch(ctx context.Context, batch []byte, limit int64) (fhir.Answer, error) {
+	token, err := r.bearer(ctx)
+	if err != nil {
+		return fhir.Answer{}, err
+	}
+	return r.fetcher.batch(ctx, batch, max(0, min(limit, fhir.MaxPage)), token)
+}
+
+// Page reads the page that the next link of a Bundle names. A link that leads away from the base is fhir.ForeignLink,
+// and nothing is sent. Limit and other errors are those of Read.
+func (r *reader) Page(ctx context.Context, next string, limit int64) (fhir.Answer, error) {
+	address, ok := r.fetcher.base.Resolve(next)
+	if !ok {
+		return fhir.Answer{}, &fhir.RequestError{Class: fhir.ForeignLink}
+	}
+	return r.get(ctx, address, limit)
+}
+
+// Attachment opens the content that an attachment's URL names, absolute or relative to the base, whatever its media
+// type. It may have limit bytes after decompression: its Body fails with fhir.TooLarge beyond them, and with
+// fhir.Network where the content breaks off. A URL that leads away from the base is fhir.ForeignLink, and nothing is
+// sent. Other errors are those of Read. The caller closes the Body; ctx must last until then.
+func (r *reader) Attachment(ctx context.Context, address string, limit int64) (fhir.File, error) {
+	address, ok := r.fetcher.base.Resolve(address)
+	if !ok {
+		return fhir.File{}, &fhir.RequestError{Class: fhir.ForeignLink}
+	}
+	token, err := r.bearer(ctx)
+	if err != nil {
+		return fhir.File{}, err
+	}
+	response, err := r.fetcher.open(ctx, address, "*/*", token) //nolint:bodyclose // the caller closes the File
+	if err != nil {
+		return fhir.File{}, err
+	}
+	return file(response, limit), nil
+}
+
+func (r *reader) get(ctx context.Context, address string, limit int64) (fhir.Answer, error) {
+	token, err := r.bearer(ctx)
+	if err != nil {
+		return fhir.Answer{}, err
+	}
+	return r.fetcher.document(ctx, address, acceptFHIR, max(0, min(limit, fhir.MaxPage)), token)
+}
+
+func (r *reader) bearer(ctx context.Context) (secret.Text, error) {
+	token, err := r.token(ctx)
+	if err != nil {
+		return secret.Text{}, fmt.Errorf("access token: %w", err)
+	}
+	return token, nil
+}
+
+// searchable reports whether the segments of a path name a type, a resource, or an operation on one of them.
+func searchable(segments []string) bool {
+	if len(segments) > 3 || !fhir.ValidType(segments[0]) {
+		return false
+	}
+	for i, segment := range segments[1:] {
+		last := i == len(segments)-2
+		if !fhir.ValidID(segment) && (!last || segment != "$everything") {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,106 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"recordbridge/shared/manage/audit"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+)
+
+// Audit keeps the chains of who changed what (audit.Rows). Rows are never changed, and a head only moves on.
+type Audit struct {
+	DB    DB
+	Table string
+}
+
+// Head implements audit.Rows.
+func (s Audit) Head(ctx context.Context, orgID string) (audit.Head, error) {
+	row, err := get(ctx, s.DB, s.Table, auditHeadKey(orgID))
+	if errors.Is(err, fault.NotFound) {
+		return audit.Head{}, nil
+	}
+	return audit.Head{Seq: row.int("seq"), Hash: row.text("hash"), ID: row.text("id")}, err
+}
+
+// Extend implements audit.Rows.
+func (s Audit) Extend(ctx context.Context, before audit.Head, r audit.Row) error {
+	return transact(ctx, s.DB, s.extending(before, r)...)
+}
+
+// After implements audit.Rows.
+func (s Audit) After(ctx context.Context, orgID string, seq int64, limit int) ([]audit.Row, error) {
+	return s.between(ctx, auditKey(orgID, seq+1), auditKey(orgID, lastSeq), true, limit)
+}
+
+// Before implements audit.Rows.
+func (s Audit) Before(ctx context.Context, orgID string, seq int64, limit int) ([]audit.Row, error) {
+	if seq == 0 {
+		seq = lastSeq
+	}
+	return s.between(ctx, auditKey(orgID, 1), auditKey(orgID, seq-1), false, limit)
+}
+
+// extending adds a row behind the end of its chain. A row that is there, or an end that has moved, fails the transaction: nothing is ever
+// replaced but the end.
+func (s Audit) extending(before audit.Head, r audit.Row) []types.TransactWriteItem {
+	row := newItem(auditKey(r.Tenant.OrgID, r.Seq))
+	row.setTime("at", r.At)
+	row.setText("id", r.ID)
+	row.setText("mode", string(r.Tenant.Mode))
+	row.setText("org_id", r.Tenant.OrgID)
+	row.setText("actor", r.Actor)
+	row.setText("action", r.Action)
+	row.setText("target", r.Target)
+	row.setText("prev", r.Prev)
+	row.setText("hash", r.Hash)
+	head := newItem(auditHeadKey(r.Tenant.OrgID))
+	head.setInt("seq", r.Seq)
+	head.setText("hash", r.Hash)
+	head.setText("id", r.ID)
+	move := putNew(s.Table, head)
+	if before.Seq > 0 {
+		move = types.TransactWriteItem{Put: &types.Put{
+			TableName: &s.Table, Item: head, ConditionExpression: aws.String("seq = :seq AND #hash = :hash"),
+			ExpressionAttributeNames:  map[string]string{"#hash": "hash"},
+			ExpressionAttributeValues: item{":seq": number(before.Seq), ":hash": text(before.Hash)},
+		}}
+	}
+	return []types.TransactWriteItem{move, putNew(s.Table, row)}
+}
+
+func (s Audit) between(ctx context.Context, from, to key, isForward bool, limit int) ([]audit.Row, error) {
+	if from.sk > to.sk {
+		return nil, nil // BETWEEN takes its bounds in order only
+	}
+	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
+		TableName: &s.Table, ConsistentRead: aws.Bool(true), ScanIndexForward: &isForward,
+		Limit:                     aws.Int32(int32(limit)), //nolint:gosec // G115: limits are small
+		KeyConditionExpression:    aws.String("pk = :pk AND sk BETWEEN :from AND :to"),
+		ExpressionAttributeValues: item{":pk": text(from.pk), ":from": text(from.sk), ":to": text(to.sk)},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("query audit rows: %w", err)
+	}
+	rows := make([]audit.Row, 0, len(out.Items))
+	for _, attributes := range out.Items {
+		row := item(attributes)
+		seq, err := strconv.ParseInt(strings.TrimPrefix(row.text("sk"), auditPrefix), 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("read number: %w", err)
+		}
+		rows = append(rows, audit.Row{
+			Seq: seq, At: row.time("at"), ID: row.text("id"), Tenant: org.Tenant{Mode: org.Mode(row.text("mode")), OrgID: row.text("org_id")},
+			Actor: row.text("actor"), Action: row.text("action"), Target: row.text("target"), Prev: row.text("prev"), Hash: row.text("hash"),
+		})
+	}
+	return rows, nil
+}

@@ -1,0 +1,45 @@
+package store_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/infra/test/tables"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/manage/audit"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+)
+
+// TestAuditRowIsNeverReplaced adds rows under a number that is taken, with the chain's present end and with a former one.
+func TestAuditRowIsNeverReplaced(t *testing.T) {
+	t.Parallel()
+	own := tables.New(t)
+	rows := store.Audit{DB: own.DB, Table: own.Name("AuditTable")}
+	of := org.Tenant{Mode: org.Live, OrgID: "0a000000-0000-4000-8000-00000000000a"}
+	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	for _, id := range []string{"first", "second"} {
+		expect.NoError(t, audit.Log{Rows: rows}.Append(t.Context(), of, at, id, "operator", "webhook.created", "x"))
+	}
+	before, err := rows.After(t.Context(), of.OrgID, 0, 10)
+	expect.NoError(t, err)
+	head, err := rows.Head(t.Context(), of.OrgID)
+	expect.NoError(t, err)
+	for _, claimed := range []audit.Head{head, {}, {Seq: 1, Hash: before[0].Hash}} {
+		for seq := int64(1); seq <= 2; seq++ {
+			forged := audit.Row{Seq: seq, At: at, ID: "forged", Tenant: of, Actor: "operator", Action: "nothing", Hash: "forged"}
+			if err = rows.Extend(t.Context(), claimed, forged); !errors.Is(err, fault.Conflict) {
+				t.Errorf("row %d behind %+v: %v, want fault.Conflict", seq, claimed, err)
+			}
+		}
+	}
+	after, err := rows.After(t.Context(), of.OrgID, 0, 10)
+	expect.NoError(t, err)
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("rows (-before +after):\n%s", diff)
+	}
+}

@@ -1,0 +1,201 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+)
+
+// Endpoint implements flow.Catalog.
+func (s Control) Endpoint(ctx context.Context, id string) (catalog.Endpoint, error) {
+	row, err := get(ctx, s.DB, s.Table, endpointKey(id))
+	if err != nil {
+		return catalog.Endpoint{}, err
+	}
+	return catalog.Endpoint{
+		ID: id, BrandID: row.text("brand_id"), PortalID: row.text("portal_id"), Name: row.text("name"),
+		FHIRBase: row.text("fhir_base"), PlatformType: row.text("platform_type"), FHIRVersion: row.text("fhir_version"),
+		Mode: row.text("mode"), Status: catalog.EndpointStatus(row.text("status")), Overrides: row.text("overrides"),
+		Pins: catalog.Pins{
+			Issuer: row.text("pin_issuer"), Authorization: row.text("pin_authorization"), Token: row.text("pin_token"),
+			Keys: row.text("pin_keys"), Revocation: row.text("pin_revocation"), Introspection: row.text("pin_introspection"),
+		},
+		Published: row.flag("published"), Withdrawn: row.flag("withdrawn"), OwnRegistration: row.flag("own_registration"), Rev: row.int("rev"),
+	}, nil
+}
+
+// Endpoints lists the ids of all endpoints that operators have made.
+func (s Control) Endpoints(ctx context.Context) ([]string, error) {
+	rows, err := s.list(ctx, endpointsPartition, "")
+	if err != nil {
+		return nil, err
+	}
+	found := make([]string, 0, len(rows))
+	for _, row := range rows {
+		found = append(found, row.text("sk"))
+	}
+	return found, nil
+}
+
+// Registration implements flow.Catalog: the tenant's own registration wins over the one for everybody, and among
+// those the endpoint's over the platform's, which is not used where e.OwnRegistration says so.
+func (s Control) Registration(ctx context.Context, tenant org.Tenant, e catalog.Endpoint) (catalog.Registration, error) {
+	places := []catalog.Place{{EndpointID: e.ID}}
+	if !e.OwnRegistration {
+		places = append(places, catalog.Place{Mode: e.Mode, PlatformType: e.PlatformType})
+	}
+	for _, owner := range []org.Tenant{tenant, {}} {
+		for _, place := range places {
+			found, err := s.RegistrationAt(ctx, owner, place)
+			if !errors.Is(err, fault.NotFound) {
+				return found, err
+			}
+		}
+	}
+	return catalog.Registration{}, fault.Missing("There is no registration.")
+}
+
+// RegistrationAt reads the registration at exactly this place and of exactly this owner, for all with a zero tenant, as
+// SaveRegistration wrote it; fault.NotFound. Who asks what is used at an endpoint asks Registration.
+func (s Control) RegistrationAt(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Registration, error) {
+	row, err := get(ctx, s.DB, s.Table, registrationKey(place, ownerKey(owner)))
+	if err != nil {
+		return catalog.Registration{}, err
+	}
+	return catalog.Registration{
+		Place: place, ClientID: row.text("client_id"), AuthID: row.text("auth_id"), Scope: row.text("scope"), Callback: row.text("callback"),
+		Rev: row.int("rev"),
+	}, nil
+}
+
+// ClientAuth reads a client's authentication as the tenant's connections use it: its own, else everybody's.
+func (s Control) ClientAuth(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error) {
+	own, err := s.ClientAuthOf(ctx, tenant, id)
+	if errors.Is(err, fault.NotFound) {
+		return s.ClientAuthOf(ctx, org.Tenant{}, id)
+	}
+	return own, err
+}
+
+// ClientAuthOf reads a client's authentication of exactly this owner, for all with a zero tenant, as SaveClientAuth wrote
+// it; fault.NotFound.
+func (s Control) ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
+	row, err := get(ctx, s.DB, s.Table, clientAuthKey(id, ownerKey(owner)))
+	if err != nil {
+		return catalog.ClientAuth{}, err
+	}
+	auth := catalog.ClientAuth{
+		ID: id, Method: catalog.AuthMethod(row.text("method")), Algorithm: row.text("algorithm"), KeyID: row.text("key_id"),
+		Secret: row.bytes("secret"), Rev: row.int("rev"),
+	}
+	return auth, row.json("origins", &auth.Origins)
+}
+
+// SaveEndpoint stores an endpoint: with e.Rev 0 a new one, which it lists, else over that revision; fault.Conflict.
+func (s Control) SaveEndpoint(ctx context.Context, e catalog.Endpoint) error {
+	row := endpointItem(e)
+	if e.Rev > 0 {
+		return replace(ctx, s.DB, s.Table, row, e.Rev)
+	}
+	row.setInt("rev", 1)
+	return transact(ctx, s.DB, putNew(s.Table, row), putNew(s.Table, newItem(key{endpointsPartition, e.ID})))
+}
+
+// CreateEndpoints stores up to 100 new endpoints, all or none; fault.Conflict when one of them is there. The operator's list, one
+// partition, does not have them: the catalogue that they are of does.
+func (s Control) CreateEndpoints(ctx context.Context, all []catalog.Endpoint) error {
+	writes := make([]types.TransactWriteItem, 0, len(all))
+	for _, e := range all {
+		row := endpointItem(e)
+		row.setInt("rev", 1)
+		writes = append(writes, putNew(s.Table, row))
+	}
+	return transact(ctx, s.DB, writes...)
+}
+
+func endpointItem(e catalog.Endpoint) item {
+	row := newItem(endpointKey(e.ID))
+	row.setText("brand_id", e.BrandID)
+	row.setText("portal_id", e.PortalID)
+	row.setText("name", e.Name)
+	row.setText("fhir_base", e.FHIRBase)
+	row.setText("platform_type", e.PlatformType)
+	row.setText("fhir_version", e.FHIRVersion)
+	row.setText("mode", e.Mode)
+	row.setText("status", string(e.Status))
+	row.setText("overrides", e.Overrides)
+	row.setText("pin_issuer", e.Pins.Issuer)
+	row.setText("pin_authorization", e.Pins.Authorization)
+	row.setText("pin_token", e.Pins.Token)
+	row.setText("pin_keys", e.Pins.Keys)
+	row.setText("pin_revocation", e.Pins.Revocation)
+	row.setText("pin_introspection", e.Pins.Introspection)
+	row.setFlag("published", e.Published)
+	row.setFlag("withdrawn", e.Withdrawn)
+	row.setFlag("own_registration", e.OwnRegistration)
+	return row
+}
+
+// SaveRegistration stores how our client is registered at a place, for one tenant or with a zero tenant for all. With
+// r.Rev 0 it must be the first one there, else it replaces that revision; fault.Conflict.
+func (s Control) SaveRegistration(ctx context.Context, tenant org.Tenant, r catalog.Registration) error {
+	row := newItem(registrationKey(r.Place, ownerKey(tenant)))
+	row.setText("client_id", r.ClientID)
+	row.setText("auth_id", r.AuthID)
+	row.setText("scope", r.Scope)
+	row.setText("callback", r.Callback)
+	return s.save(ctx, row, r.Rev, registrationListed(tenant, r.Place))
+}
+
+// RemoveRegistration removes revision r.Rev of a registration of exactly this owner; fault.Conflict.
+func (s Control) RemoveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error {
+	return transact(ctx, s.DB,
+		removal(s.Table, registrationKey(r.Place, ownerKey(owner)), r.Rev), unlist(s.Table, registrationListedKey(owner, r.Place)))
+}
+
+// RemoveEndpoint removes revision e.Rev of an endpoint; fault.Conflict.
+func (s Control) RemoveEndpoint(ctx context.Context, e catalog.Endpoint) error {
+	return transact(ctx, s.DB, removal(s.Table, endpointKey(e.ID), e.Rev), unlist(s.Table, key{endpointsPartition, e.ID}))
+}
+
+// RemoveClientAuth removes revision a.Rev of a client's authentication of exactly this owner; fault.Conflict.
+func (s Control) RemoveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error {
+	return transact(ctx, s.DB, removal(s.Table, clientAuthKey(a.ID, ownerKey(owner)), a.Rev), unlist(s.Table, clientListedKey(owner, a.ID)))
+}
+
+// SaveClientAuth stores a client's authentication, for one tenant or with a zero tenant for all. With a.Rev 0 it must
+// be new, else it replaces that revision; fault.Conflict.
+func (s Control) SaveClientAuth(ctx context.Context, tenant org.Tenant, a catalog.ClientAuth) error {
+	row := newItem(clientAuthKey(a.ID, ownerKey(tenant)))
+	row.setText("method", string(a.Method))
+	row.setText("algorithm", a.Algorithm)
+	row.setText("key_id", a.KeyID)
+	row.setBytes("secret", a.Secret)
+	if len(a.Origins) > 0 {
+		if err := row.setJSON("origins", a.Origins); err != nil {
+			return err
+		}
+	}
+	return s.save(ctx, row, a.Rev, clientListed(tenant, a.ID))
+}
+
+// save creates a row, which it lists, or replaces revision rev of it.
+func (s Control) save(ctx context.Context, row item, rev int64, listing item) error {
+	if rev > 0 {
+		return replace(ctx, s.DB, s.Table, row, rev)
+	}
+	row.setInt("rev", 1)
+	return transact(ctx, s.DB, putNew(s.Table, row), putNew(s.Table, listing))
+}
+
+func ownerKey(tenant org.Tenant) string {
+	if tenant == (org.Tenant{}) {
+		return everyone
+	}
+	return tenant.Key()
+}

@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"recordbridge/shared/catalog/ledger"
+	"recordbridge/shared/words/fault"
+)
+
+// Catalog keeps what is known of the catalogue beside its snapshots: which version is live, how a publication stands, the operator's
+// overrides, the sources and how they stand.
+type Catalog struct {
+	DB    DB
+	Table string
+}
+
+// Pointer says which version of a mode is live: the zero Pointer of the mode before the first publication.
+func (s Catalog) Pointer(ctx context.Context, mode string) (ledger.Pointer, error) {
+	row, err := get(ctx, s.DB, s.Table, pointerKey(mode))
+	if errors.Is(err, fault.NotFound) {
+		return ledger.Pointer{Mode: mode}, nil
+	}
+	if err != nil {
+		return ledger.Pointer{}, err
+	}
+	p := ledger.Pointer{Mode: mode, Live: ledger.Version(row.text("live")), MovedAt: row.time("moved_at"), Rev: row.int("rev")}
+	return p, row.json("kept", &p.Kept)
+}
+
+// MovePointer replaces the Pointer that was seen; fault.Conflict when it has moved since.
+func (s Catalog) MovePointer(ctx context.Context, seen, next ledger.Pointer) error {
+	row := newItem(pointerKey(seen.Mode))
+	row.setText("live", string(next.Live))
+	row.setTime("moved_at", next.MovedAt)
+	if err := row.setJSON("kept", next.Kept); err != nil {
+		return err
+	}
+	return s.saveOver(ctx, row, seen.Rev)
+}
+
+// Publication says how publishing a mode stands: the zero Publication of the mode before the first.
+func (s Catalog) Publication(ctx context.Context, mode string) (ledger.Publication, error) {
+	row, err := get(ctx, s.DB, s.Table, publicationKey(mode))
+	if errors.Is(err, fault.NotFound) {
+		return ledger.Publication{Mode: mode}, nil
+	}
+	if err != nil {
+		return ledger.Publication{}, err
+	}
+	p := ledger.Publication{
+		Mode: mode, From: ledger.Version(row.text("from_version")), To: ledger.Version(row.text("to_version")), Phase: ledger.Phase(row.text("phase")),
+		Done: int(row.int("done")), Approved: row.text("approved"), Paused: row.flag("paused"), Sighted: row.time("sighted"), Rev: row.int("rev"),
+	}
+	return p, errors.Join(row.json("question", &p.Question), row.json("waits", &p.Waits))
+}
+
+// SavePublication stores p over the revision that it was read with, and returns it as it is then; fault.Conflict.
+func (s Catalog) SavePublication(ctx context.Context, p ledger.Publication) (ledger.Publication, error) {
+	row := newItem(publicationKey(p.Mode))
+	row.setText("from_version", string(p.From))
+	row.setText("to_version", string(p.To))
+	row.setText("phase", string(p.Phase))
+	row.setInt("done", int64(p.Done))
+	row.setText("approved", p.Approved)
+	row.setFlag("paused", p.Paused)
+	row.setTime("sighted", p.Sighted)
+	if p.Question.ID != "" {
+		if err := row.setJSON("question", p.Question); err != nil {
+			return p, err
+		}
+	}
+	if p.Waits.ID != "" {
+		if err := row.setJSON("waits", p.Waits); err != nil {
+			return p, err
+		}
+	}
+	err := s.saveOver(ctx, row, p.Rev)
+	if err == nil {
+		p.Rev++
+	}
+	return p, err
+}
+
+// Overrides lists what an operator has said against the lists of a mode, by kind and id.
+func (s Catalog) Overrides(ctx context.Context, mode string) ([]ledger.Override, error) {
+	rows, err := list(ctx, s.DB, s.Table, overridesPartition(mode), "")
+	if err != nil {
+		return nil, err
+	}
+	all := make([]ledger.Override, 0, len(rows))
+	for _, row := range rows {
+		kind, _, _ := strings.Cut(row.text("sk"), "#")
+		all = append(all, ledger.Override{Kind: ledger.Kind(kind), ID: row.text("id"), Value: row.text("value")})
+	}
+	return all, nil
+}
+
+// PutOverride stores an override, in place of one of the same kind for the same record; of aliases a record has many. fault.Conflict
+// when the same has been said already.
+func (s Catalog) PutOverride(ctx context.Context, mode string, o ledger.Override) error {
+	values := item{":id": text(o.ID), ":value": text(o.Value)}
+	_, err := update(ctx, s.DB, change{
+		table: s.Table, key: overrideKey(mode, o), set: "SET id = :id, #value = :value", when: absent + " OR #value <> :value",
+		names: map[string]string{"#value": "value"}, values: values,
+	})
+	return err
+}
+
+// DropOverride takes an override back; fault.Conflict when there is none.
+func (s Catalog) DropOverride(ctx context.Context, mode string, o ledger.Override) error {
+	_, err := remove(ctx, s.DB, change{table: s.Table, key: overrideKey(mode, o), when: "attribute_exists(pk)"})
+	return err
+}
+
+// saveOver writes the first revision of a row with rev 0, else the one after rev; fault.Conflict.
+func (s Catalog) saveOver(ctx context.Context, row item, rev int64) error {
+	if rev > 0 {
+		return replace(ctx, s.DB, s.Table, row, rev)
+	}
+	row.setInt("rev", 1)
+	return create(ctx, s.DB, s.Table, row)
+}

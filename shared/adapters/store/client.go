@@ -1,0 +1,84 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
+
+	"recordbridge/shared/words/fault"
+)
+
+// NewClient makes a DynamoDB client whose errors tell which table and operation they are about (fault.Spot), and AWS's own word for
+// them: the SDK's text names no table.
+func NewClient(cfg aws.Config) *dynamodb.Client {
+	return dynamodb.NewFromConfig(cfg, dynamodb.WithAPIOptions(func(stack *middleware.Stack) error {
+		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Spot", locate), middleware.Before)
+	}))
+}
+
+func locate(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+	out, metadata, err := next.HandleInitialize(ctx, in)
+	if err == nil {
+		return out, metadata, nil
+	}
+	named, class := tablesOf(in.Parameters), ""
+	if known, ok := errors.AsType[smithy.APIError](err); ok {
+		class = known.ErrorCode()
+	}
+	if cancelled, ok := errors.AsType[*types.TransactionCanceledException](err); ok {
+		for i, reason := range cancelled.CancellationReasons { // one for each write, in their order
+			if code := aws.ToString(reason.Code); code != "" && code != "None" && i < len(named) {
+				named, class = named[i:i+1], code
+				break
+			}
+		}
+	}
+	slices.Sort(named)
+	spot := fault.Spot{Table: strings.Join(slices.Compact(named), ","), Operation: awsmiddleware.GetOperationName(ctx), Class: class}
+	return out, metadata, spot.Failed(err)
+}
+
+// tablesOf are the tables that a request names, of a transaction one for each write. Of BatchGetItem the operation says enough: it reads events in Work alone, and
+// naming its type here would link it into every function.
+func tablesOf(request any) []string {
+	switch in := request.(type) {
+	case *dynamodb.GetItemInput:
+		return []string{aws.ToString(in.TableName)}
+	case *dynamodb.PutItemInput:
+		return []string{aws.ToString(in.TableName)}
+	case *dynamodb.UpdateItemInput:
+		return []string{aws.ToString(in.TableName)}
+	case *dynamodb.DeleteItemInput:
+		return []string{aws.ToString(in.TableName)}
+	case *dynamodb.QueryInput:
+		return []string{aws.ToString(in.TableName)}
+	case *dynamodb.TransactWriteItemsInput:
+		return writtenTables(in)
+	}
+	return nil
+}
+
+func writtenTables(in *dynamodb.TransactWriteItemsInput) []string {
+	named := make([]string, 0, len(in.TransactItems))
+	for _, write := range in.TransactItems {
+		switch {
+		case write.Put != nil:
+			named = append(named, aws.ToString(write.Put.TableName))
+		case write.Update != nil:
+			named = append(named, aws.ToString(write.Update.TableName))
+		case write.Delete != nil:
+			named = append(named, aws.ToString(write.Delete.TableName))
+		case write.ConditionCheck != nil:
+			named = append(named, aws.ToString(write.ConditionCheck.TableName))
+		}
+	}
+	return named
+}

@@ -1,0 +1,108 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/connect/tokens"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+)
+
+// Conclusions ends attempts: what comes of one is written to the other tables in the same transaction.
+type Conclusions struct {
+	Flow
+
+	connections Connections
+	tokens      Tokens
+	work        Work
+}
+
+// NewConclusions needs all four tables.
+func NewConclusions(attempts Flow, connections Connections, held Tokens, work Work) Conclusions {
+	return Conclusions{Flow: attempts, connections: connections, tokens: held, work: work}
+}
+
+// TokenVersion implements flow.EndStore.
+func (s Conclusions) TokenVersion(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error) {
+	row, err := get(ctx, s.DB, s.tokens.Table, tokensKey(tenant, connectionID))
+	if errors.Is(err, fault.NotFound) {
+		return 0, nil
+	}
+	return row.int("version"), err
+}
+
+// ConcludeAttempt implements flow.EndStore. The verifier leaves the row with its use.
+func (s Conclusions) ConcludeAttempt(ctx context.Context, c flow.Conclusion) error {
+	writes := []types.TransactWriteItem{s.ending(c).write()}
+	if c.Connection.ID != "" {
+		writes = append(writes, s.connecting(c.Connection))
+	}
+	if len(c.Tokens.Sealed) > 0 {
+		writes = append(writes, s.keeping(c.Tokens))
+	}
+	if c.Connection.Rev > 0 {
+		// Who still had the old grant revoked upstream could end the new one with it.
+		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{
+			TableName: &s.tokens.Table, Key: upstreamKey(c.Connection.Tenant, c.Connection.ID).attributes(),
+		}})
+	}
+	for _, event := range c.Events {
+		writes = append(writes, putNew(s.work.Table, eventItem(event)))
+	}
+	return transact(ctx, s.DB, writes...)
+}
+
+// ending closes the attempt, which must be open, and keeps what a widget is told of it.
+func (s Conclusions) ending(c flow.Conclusion) change {
+	row := item{}
+	row.setText("connection_id", c.Connection.ID)
+	row.setText("connection_status", string(c.Connection.Status))
+	row.setText("granted_scope", c.Connection.Scope)
+	row.setTime("consent_expires_at", c.Connection.ConsentExpiresAt)
+	row.setText("error_code", c.Error)
+	row.setText("error_description", c.Description)
+	row.setText("error_cause", c.Cause)
+	row.setText("error_request_id", c.RequestID)
+	end := change{
+		table: s.Table, key: attemptKey(c.Attempt.Tenant, c.Attempt.ID),
+		set: "SET #status = :end", when: "#status = :open", names: map[string]string{"#status": "status"},
+		values: item{":open": text(string(flow.Open)), ":end": text(string(flow.Done))},
+	}
+	if c.Error != "" {
+		end.values[":end"] = text(string(flow.Failed))
+	}
+	for _, name := range slices.Sorted(maps.Keys(row)) {
+		end.set += ", " + name + " = :" + name
+		end.values[":"+name] = row[name]
+	}
+	end.set += " REMOVE verifier"
+	return end
+}
+
+// connecting creates a connection, or replaces the revision that was read.
+func (s Conclusions) connecting(c connection.Connection) types.TransactWriteItem {
+	put := putNew(s.connections.Table, connectionItem(c))
+	if c.Rev > 0 {
+		put.Put.ConditionExpression = aws.String("rev = :rev")
+		put.Put.ExpressionAttributeValues = item{":rev": number(c.Rev)}
+	}
+	return put
+}
+
+// keeping stores the first tokens of a connection, or replaces the version before; a lease goes with the row.
+func (s Conclusions) keeping(r tokens.Row) types.TransactWriteItem {
+	put := putNew(s.tokens.Table, tokensItem(r))
+	if r.Version > 1 {
+		put.Put.ConditionExpression = aws.String("version = :version")
+		put.Put.ExpressionAttributeValues = item{":version": number(r.Version - 1)}
+	}
+	return put
+}

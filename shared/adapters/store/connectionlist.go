@@ -1,0 +1,88 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"recordbridge/shared/words/org"
+)
+
+// HasConnections implements operator.ConnectionRows.
+func (s Connections) HasConnections(ctx context.Context, tenant org.Tenant) (bool, error) {
+	page, err := s.page(ctx, tenant, 1, nil)
+	return err == nil && len(page.Items) > 0, err
+}
+
+// HasConnectionsAt implements operator.ConnectionRows.
+func (s Connections) HasConnectionsAt(ctx context.Context, tenant org.Tenant, endpointID string) (bool, error) {
+	found := map[string]bool{}
+	err := s.connectedAt(ctx, tenant, map[string]bool{endpointID: true}, found)
+	return found[endpointID], err
+}
+
+// ConnectedEndpoints tells where patients of all organisations are connected.
+type ConnectedEndpoints struct {
+	Control     Control
+	Connections Connections
+}
+
+// ConnectedAt implements publish.Connected. It reads the mode's connections once, however many endpoints are asked for.
+func (s ConnectedEndpoints) ConnectedAt(ctx context.Context, mode string, endpoints map[string]bool) (map[string]bool, error) {
+	tenants, err := s.Control.Tenants(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	for _, tenant := range tenants {
+		if string(tenant.Mode) != mode {
+			continue
+		}
+		if err := s.Connections.connectedAt(ctx, tenant, endpoints, found); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// connectedAt notes which of some endpoints a tenant has connections at, until all of them are found.
+func (s Connections) connectedAt(ctx context.Context, tenant org.Tenant, endpoints, found map[string]bool) error {
+	var after map[string]types.AttributeValue
+	for len(found) < len(endpoints) {
+		page, err := s.page(ctx, tenant, connectionPage, after)
+		if err != nil {
+			return err
+		}
+		for _, listed := range page.Items { // the index has the keys alone
+			row, err := get(ctx, s.DB, s.Table, key{item(listed).text("pk"), item(listed).text("sk")})
+			if err != nil {
+				return err
+			}
+			if at := row.text("endpoint_id"); endpoints[at] {
+				found[at] = true
+			}
+		}
+		if after = page.LastEvaluatedKey; len(after) == 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// connectionPage is how many are listed at once.
+const connectionPage = 200
+
+// page lists some of a tenant's connections.
+func (s Connections) page(ctx context.Context, tenant org.Tenant, limit int32, after item) (*dynamodb.QueryOutput, error) {
+	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
+		TableName: &s.Table, IndexName: aws.String("byOrg"), KeyConditionExpression: aws.String("org_list = :list"),
+		ExpressionAttributeValues: item{":list": text(listKey(tenant, "CONN"))}, Limit: aws.Int32(limit), ExclusiveStartKey: after,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list connections: %w", err)
+	}
+	return out, nil
+}

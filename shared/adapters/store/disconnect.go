@@ -1,0 +1,104 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"recordbridge/shared/connect/tokens"
+	"recordbridge/shared/export"
+	"recordbridge/shared/manage/audit"
+	"recordbridge/shared/manage/disconnect"
+	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/org"
+)
+
+// Disconnections keeps what ends when an organisation gives a connection up (disconnect.Store).
+type Disconnections struct {
+	Connections
+	Work
+
+	Sets Tokens
+}
+
+// Tokens implements disconnect.Store.
+func (s Disconnections) Tokens(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Row, error) {
+	return s.Sets.Tokens(ctx, tenant, connectionID)
+}
+
+// EndFile implements disconnect.Store. The row becomes due, so that the sweeper deletes the object.
+func (s Disconnections) EndFile(ctx context.Context, task export.Task, now time.Time) error {
+	return s.ExpireFiles(ctx, task, now, now)
+}
+
+// EndConnection implements disconnect.Store.
+func (s Disconnections) EndConnection(ctx context.Context, e disconnect.Ending) error {
+	c, writes := e.Connection, ending(s.Connections.Table, s.Work.Table, e)
+	if len(e.Tokens.Sealed) > 0 {
+		writes = append(writes, endTokens(s.Sets.Table, c.Tenant, c.ID, e.Tokens.Version).write())
+	}
+	if len(e.Upstream) > 0 {
+		row := newItem(upstreamKey(c.Tenant, c.ID))
+		row.setBytes("sealed", e.Upstream)
+		// The connection's revision guards it. One that is there would be of an earlier authorization, which this one replaced.
+		writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: &s.Sets.Table, Item: row}})
+	}
+	return transact(ctx, s.Work.DB, writes...)
+}
+
+// Requests keeps what ends at once when an organisation gives a connection up and a worker does the rest (disconnect.RequestStore).
+type Requests struct {
+	Connections
+	Work
+
+	Chains Audit
+}
+
+// EndFile implements disconnect.RequestStore, as Disconnections does.
+func (s Requests) EndFile(ctx context.Context, task export.Task, now time.Time) error {
+	return s.ExpireFiles(ctx, task, now, now)
+}
+
+// RequestEnd implements disconnect.RequestStore.
+func (s Requests) RequestEnd(ctx context.Context, e disconnect.Ending, head audit.Head, row audit.Row) error {
+	return transact(ctx, s.Work.DB, append(ending(s.Connections.Table, s.Work.Table, e), s.Chains.extending(head, row)...)...)
+}
+
+// ending changes a connection, and fails its pending task. That the newest task is still the one that was read keeps a task from opening in
+// between: OpenTask checks the connection, this checks the tasks, and whichever is second loses.
+func ending(connections, work string, e disconnect.Ending) []types.TransactWriteItem {
+	c := e.Connection
+	newest := &types.ConditionCheck{
+		TableName: &work, Key: latestKey(c.Tenant, c.ID).attributes(), ConditionExpression: aws.String(absent),
+	}
+	if e.LatestTask != "" {
+		newest.ConditionExpression = aws.String("task_id = :latest")
+		newest.ExpressionAttributeValues = item{":latest": text(e.LatestTask)}
+	}
+	writes := []types.TransactWriteItem{
+		putConnection(connections, c),
+		{ConditionCheck: newest},
+	}
+	if e.Failed.ID != "" {
+		writes = append(writes, failing(work, e.Failed, e.Event)...)
+	}
+	return writes
+}
+
+// failing ends a pending task whoever works on it: every write of a worker needs it to be pending.
+func failing(table string, task export.Task, event webhook.Event) []types.TransactWriteItem {
+	end := change{
+		table: table, key: taskKey(task.Tenant, task.ID),
+		set: "SET #status = :failed, failure_reason = :reason, finished_at = :finished, sent_at = :finished, " +
+			"files_until = :kept, due_at = :kept, due_shard = :shard REMOVE lease_until, waiting_since",
+		when: "#status = :pending", names: map[string]string{"#status": "status"},
+		values: item{
+			":failed": text(string(task.Status)), ":pending": text(string(export.Pending)),
+			":reason": text(string(task.FailureReason)), ":finished": moment(task.FinishedAt), ":kept": moment(task.FilesUntil),
+			":shard": text(shardOf(task.ID)), // it may have been in line
+		},
+	}
+	return []types.TransactWriteItem{end.write(), putNew(table, eventItem(event))}
+}

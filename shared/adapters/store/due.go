@@ -1,0 +1,65 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/platform/due"
+)
+
+// duePage bounds what one look at a shard returns; the rest is for the next minute.
+const duePage = 200
+
+// Timers are the rows of one table that somebody has to look at: tasks, events, deliveries and notices in Work, connections in
+// Connection.
+type Timers struct {
+	DB    DB
+	Table string
+}
+
+// Due lists the rows of a shard that are due before a time, oldest first. The index is eventually consistent, so a
+// row may be late by a moment or may have been dealt with already.
+func (s Timers) Due(ctx context.Context, shard int, before time.Time) ([]due.Item, error) {
+	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
+		TableName: &s.Table, IndexName: aws.String("byDue"), Limit: aws.Int32(duePage),
+		KeyConditionExpression:    aws.String("due_shard = :shard AND due_at <= :before"),
+		ExpressionAttributeValues: item{":shard": text(shardName(shard)), ":before": moment(before)},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("query what is due: %w", err)
+	}
+	items := make([]due.Item, 0, len(out.Items))
+	for _, attributes := range out.Items {
+		row := item(attributes)
+		if found, ok := parseRowKey(row.text("pk")); ok {
+			found.At = row.time("due_at")
+			items = append(items, found)
+		}
+	}
+	return items, nil
+}
+
+// Postpone claims a due row for the caller: the next look at it is at a later time. It answers fault.Conflict when the
+// row was dealt with since it was listed.
+func (s Timers) Postpone(ctx context.Context, i due.Item, until time.Time) error {
+	_, err := update(ctx, s.DB, change{
+		table: s.Table, key: rowKey(i.Tenant, i.Kind, i.ID), set: "SET due_at = :until", when: "due_at = :seen",
+		values: item{":until": moment(until), ":seen": moment(i.At)},
+	})
+	return err
+}
+
+// ForgetFile ends the care for what a finished or failed task had left in the bucket, which was deleted.
+func (s Work) ForgetFile(ctx context.Context, task export.Task) error {
+	_, err := update(ctx, s.DB, change{
+		table: s.Table, key: taskKey(task.Tenant, task.ID), set: "REMOVE due_shard, due_at",
+		when: "#status <> :pending AND attribute_exists(due_at)", names: map[string]string{"#status": "status"},
+		values: item{":pending": text(string(export.Pending))},
+	})
+	return err
+}

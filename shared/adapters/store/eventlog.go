@@ -1,0 +1,137 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"recordbridge/shared/platform/due"
+	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/retry"
+)
+
+// EventDB is the part of the DynamoDB client that reads the list of events.
+type EventDB interface {
+	Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+	BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
+}
+
+// EventLog lists the events of a tenant, in the order of their creation.
+type EventLog struct {
+	DB    EventDB
+	Table string // Work
+}
+
+const (
+	// maxBatch is how many rows DynamoDB reads in one call (BatchGetItem).
+	maxBatch = 100
+	// readTries bounds the calls for what DynamoDB left unread of a batch.
+	readTries = 8
+)
+
+// EventsAfter lists events behind last, oldest first by (created, id), and reports whether there are more. Of last only
+// tenant, time and id count, and it need not exist. Only events that were created before a time are listed: an entry
+// comes into the index some moments after its row, in any order, so a list is complete only for what is old enough. It
+// lists limit events, at most 100; fewer, but at least one, when there are more and some have gone meanwhile.
+// fault.Unavailable when DynamoDB is too busy.
+func (s EventLog) EventsAfter(ctx context.Context, last webhook.Event, before time.Time, limit int) ([]webhook.Event, bool, error) {
+	from, to := item{}, item{}
+	from.listed(last.Tenant, kindName(due.Event), last.ID, last.CreatedAt)
+	to.listed(last.Tenant, kindName(due.Event), "", before)
+	after := from.text("org_order")
+	for after < to.text("org_order") {
+		entries, more, err := s.entries(ctx, from.text("org_list"), after, to.text("org_order"), min(limit, maxBatch))
+		if err != nil {
+			return nil, false, err
+		}
+		events, err := s.read(ctx, entries)
+		if err != nil || len(events) > 0 || !more {
+			return events, more, err
+		}
+		after = entries[len(entries)-1].text("org_order")
+	}
+	return nil, false, nil
+}
+
+// entries reads limit entries of the index behind one place and before another, and whether there are more.
+func (s EventLog) entries(ctx context.Context, list, after, before string, limit int) ([]item, bool, error) {
+	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
+		TableName: &s.Table, IndexName: aws.String("byOrg"),
+		Limit:                  aws.Int32(int32(limit) + 1), //nolint:gosec // G115: at most maxBatch. One more tells whether there are more.
+		KeyConditionExpression: aws.String("org_list = :list AND org_order BETWEEN :from AND :to"),
+		ExpressionAttributeValues: item{
+			":list": text(list), ":from": text(after + "\x00"), ":to": text(before), // no text is between a and a\x00, and no entry ends in #
+		},
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("query events: %w", err)
+	}
+	entries := make([]item, 0, len(out.Items))
+	for _, attributes := range out.Items[:min(limit, len(out.Items))] {
+		entries = append(entries, attributes)
+	}
+	return entries, len(entries) > 0 && (len(out.Items) > limit || len(out.LastEvaluatedKey) > 0), nil
+}
+
+// read reads the events of entries, in their order, without those that have gone.
+func (s EventLog) read(ctx context.Context, entries []item) ([]webhook.Event, error) {
+	rows, err := s.rows(ctx, entries)
+	if err != nil {
+		return nil, err
+	}
+	events := make([]webhook.Event, 0, len(entries))
+	for _, entry := range entries {
+		pk := entry.text("pk")
+		row, ok := rows[pk]
+		found, isRow := parseRowKey(pk)
+		if !ok || !isRow {
+			continue
+		}
+		events = append(events, webhook.Event{
+			ID: found.ID, Tenant: found.Tenant, Type: webhook.Type(row.text("type")), Body: row.bytes("body"),
+			CreatedAt: row.time("created_at"), FannedOut: row.flag("settled"),
+		})
+	}
+	return events, nil
+}
+
+// rows reads the rows of entries by partition key. It reads consistently: a replica that is behind the index would show
+// that an event is gone, and a reader would skip it for good.
+func (s EventLog) rows(ctx context.Context, entries []item) (map[string]item, error) {
+	rows := make(map[string]item, len(entries))
+	keys := make([]map[string]types.AttributeValue, len(entries))
+	for i, entry := range entries {
+		keys[i] = key{entry.text("pk"), entry.text("sk")}.attributes()
+	}
+	if len(keys) == 0 {
+		return rows, nil
+	}
+	again := retry.Policy{Tries: readTries, Again: isUnread, Pause: firstPause, Random: rand.Float64}
+	err := again.Do(ctx, func() error {
+		out, err := s.DB.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
+			s.Table: {Keys: keys, ConsistentRead: aws.Bool(true)},
+		}})
+		if err != nil {
+			return fmt.Errorf("read events: %w", err)
+		}
+		for _, attributes := range out.Responses[s.Table] {
+			row := item(attributes)
+			rows[row.text("pk")] = row
+		}
+		if keys = out.UnprocessedKeys[s.Table].Keys; len(keys) > 0 {
+			return fault.New(fault.Unavailable, fault.CodeUnavailable,
+				"The events could not be read in time. Please try again.")
+		}
+		return nil
+	})
+	return rows, err
+}
+
+func isUnread(err error) bool { return errors.Is(err, fault.Unavailable) }

@@ -1,0 +1,35 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+)
+
+// UseKey implements org.KeyStore. Of many instances that note the same hour, one writes.
+func (s Control) UseKey(ctx context.Context, tenant org.Tenant, keyID string, hour time.Time) error {
+	_, err := update(ctx, s.DB, change{
+		table: s.Table, key: keyUseKey(tenant, keyID),
+		set: "SET used_at = :hour", when: "attribute_not_exists(used_at) OR used_at < :hour", values: item{":hour": moment(hour)},
+	})
+	if errors.Is(err, fault.Conflict) {
+		return nil
+	}
+	return err
+}
+
+// KeyUses implements operator.CredentialRows.
+func (s Control) KeyUses(ctx context.Context, tenant org.Tenant) (map[string]time.Time, error) {
+	rows, err := s.list(ctx, keyUsesPartition(tenant), "")
+	if err != nil {
+		return nil, err
+	}
+	uses := make(map[string]time.Time, len(rows))
+	for _, row := range rows {
+		uses[row.text("sk")] = row.time("used_at")
+	}
+	return uses, nil
+}

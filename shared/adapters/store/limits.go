@@ -1,0 +1,58 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"recordbridge/shared/platform/ratelimit"
+)
+
+// Take implements httpapi.Buckets with one conditional update for a bucket that has refilled, and a second one for a
+// bucket that has not. A refused request writes nothing. A try that loses against others has the bucket's time from
+// the failed condition instead of a read (package retry), and each winner has used some of the limit up, which bounds
+// the tries.
+func (s Flow) Take(ctx context.Context, bucket string, limit ratelimit.Limit, now time.Time) (ratelimit.Decision, error) {
+	var stored int64 // the bucket's time as the last try met it, 0 before the first and without a row
+	for {
+		next, decision := ratelimit.GCRA(time.UnixMicro(stored), now, limit)
+		if !decision.Allowed {
+			return decision, nil
+		}
+		_, err := s.DB.UpdateItem(ctx, s.taking(bucket, stored, next, now))
+		refused, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
+		switch {
+		case ok:
+			stored = item(refused.Item).int("tat")
+		case err != nil:
+			return ratelimit.Decision{}, fmt.Errorf("take from bucket: %w", err)
+		default:
+			return decision, nil
+		}
+	}
+}
+
+// taking moves a bucket's time to next. Its condition names what the decision rests on, so that two requests never
+// share one place.
+func (s Flow) taking(bucket string, stored int64, next, now time.Time) *dynamodb.UpdateItemInput {
+	in := &dynamodb.UpdateItemInput{
+		TableName: &s.Table, Key: limitKey(bucket).attributes(), UpdateExpression: aws.String("SET tat = :next, #ttl = :ttl"),
+		ConditionExpression:      aws.String("attribute_not_exists(tat) OR tat <= :now"),
+		ExpressionAttributeNames: map[string]string{"#ttl": "ttl"},
+		ExpressionAttributeValues: item{
+			":next": number(next.UnixMicro()), ":ttl": number(next.Add(ttlGrace).Unix()), ":now": number(now.UnixMicro()),
+		},
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
+	if stored != 0 {
+		in.ConditionExpression = aws.String("tat = :seen")
+		delete(in.ExpressionAttributeValues, ":now")
+		in.ExpressionAttributeValues[":seen"] = number(stored)
+	}
+	return in
+}

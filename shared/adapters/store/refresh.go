@@ -1,0 +1,74 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+)
+
+// Refresh keeps what the care for tokens changes: connections, the end of their tokens, and the events that tell of it.
+type Refresh struct {
+	connections Connections
+	tokens      Tokens
+	work        Work
+}
+
+// NewRefresh needs all three tables.
+func NewRefresh(connections Connections, held Tokens, work Work) Refresh {
+	return Refresh{connections: connections, tokens: held, work: work}
+}
+
+// Connection implements refresh.Store.
+func (s Refresh) Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
+	return s.connections.Connection(ctx, tenant, id)
+}
+
+// SaveConnection implements refresh.Store.
+func (s Refresh) SaveConnection(ctx context.Context, c connection.Connection, events ...webhook.Event) error {
+	if len(events) == 0 {
+		return replace(ctx, s.connections.DB, s.connections.Table, connectionItem(c), c.Rev)
+	}
+	return transact(ctx, s.connections.DB, s.saving(c, events...)...)
+}
+
+// RevokeConnection implements refresh.Store.
+func (s Refresh) RevokeConnection(ctx context.Context, c connection.Connection, version int64, event webhook.Event) error {
+	end := endTokens(s.tokens.Table, c.Tenant, c.ID, version)
+	return transact(ctx, s.connections.DB, append(s.saving(c, event), end.write())...)
+}
+
+// Upstream implements refresh.Store.
+func (s Refresh) Upstream(ctx context.Context, tenant org.Tenant, id string) ([]byte, error) {
+	row, err := get(ctx, s.connections.DB, s.tokens.Table, upstreamKey(tenant, id))
+	if err != nil {
+		return nil, err
+	}
+	return row.bytes("sealed"), nil
+}
+
+// ForgetUpstream implements refresh.Store. One that has changed is of a later authorisation.
+func (s Refresh) ForgetUpstream(ctx context.Context, tenant org.Tenant, id string, sealed []byte) error {
+	values := item{}
+	values.setBytes(":sealed", sealed)
+	_, err := remove(ctx, s.connections.DB, change{table: s.tokens.Table, key: upstreamKey(tenant, id), when: "sealed = :sealed", values: values})
+	if errors.Is(err, fault.Conflict) {
+		return nil
+	}
+	return err
+}
+
+// saving replaces revision c.Rev of the connection and stores the events.
+func (s Refresh) saving(c connection.Connection, events ...webhook.Event) []types.TransactWriteItem {
+	writes := make([]types.TransactWriteItem, 0, 1+len(events))
+	writes = append(writes, putConnection(s.connections.Table, c))
+	for _, event := range events {
+		writes = append(writes, putNew(s.work.Table, eventItem(event)))
+	}
+	return writes
+}

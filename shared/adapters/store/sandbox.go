@@ -1,0 +1,61 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"recordbridge/shared/words/fault"
+)
+
+// Sandbox keeps what the synthetic EHR must remember: codes, grants and tokens, as bytes, in a table of its own.
+type Sandbox struct {
+	DB    DB
+	Table string
+}
+
+// Put implements oauth.Store of the sandbox. These rows have no invariant that two writers could break.
+func (s Sandbox) Put(ctx context.Context, name string, value []byte, expires time.Time) error {
+	if _, err := s.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.Table, Item: sandboxItem(name, value, expires)}); err != nil {
+		return fmt.Errorf("put record: %w", err)
+	}
+	return nil
+}
+
+// Get implements oauth.Store of the sandbox.
+func (s Sandbox) Get(ctx context.Context, name string) ([]byte, bool, error) {
+	row, err := get(ctx, s.DB, s.Table, sandboxKey(name))
+	if errors.Is(err, fault.NotFound) {
+		return nil, false, nil
+	}
+	return row.bytes("value"), err == nil, err
+}
+
+// Swap implements oauth.Store of the sandbox: a compare-and-swap on the value, or a create when old is nil.
+func (s Sandbox) Swap(ctx context.Context, name string, old, value []byte, expires time.Time) (bool, error) {
+	in := &dynamodb.PutItemInput{
+		TableName: &s.Table, Item: sandboxItem(name, value, expires), ConditionExpression: aws.String(absent),
+	}
+	if old != nil {
+		seen := item{}
+		seen.setBytes(":seen", old)
+		in.ConditionExpression, in.ExpressionAttributeValues = aws.String("#value = :seen"), seen
+		in.ExpressionAttributeNames = map[string]string{"#value": "value"}
+	}
+	_, err := s.DB.PutItem(ctx, in)
+	if err = translate(err); errors.Is(err, fault.Conflict) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func sandboxItem(name string, value []byte, expires time.Time) item {
+	row := newItem(sandboxKey(name))
+	row.setBytes("value", value)
+	row.setInt("ttl", expires.Add(ttlGrace).Unix())
+	return row
+}

@@ -1,0 +1,180 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/export/share"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+)
+
+const (
+	// keepShares is how long a tenant's share is kept after a place of it was taken: as long as tasks.
+	keepShares  = keepTasks
+	placePrefix = "place"
+	taskSuffix  = "_task"
+)
+
+// Share implements share.Rows.
+func (s Work) Share(ctx context.Context, tenant org.Tenant) (share.Row, error) {
+	row, err := get(ctx, s.DB, s.Table, shareKey(tenant))
+	if errors.Is(err, fault.NotFound) {
+		return share.Row{}, nil
+	}
+	return shareOf(row), err
+}
+
+func shareOf(row item) share.Row {
+	found := share.Row{Places: map[int]share.Holder{}, JoinedAt: row.time("joined_at")}
+	for name := range row {
+		middle, isPlace := strings.CutPrefix(name, placePrefix)
+		middle, isTask := strings.CutSuffix(middle, taskSuffix)
+		number, err := strconv.Atoi(middle)
+		if !isPlace || !isTask || err != nil {
+			continue
+		}
+		names := placeNames(number)
+		found.Places[number] = share.Holder{
+			TaskID: row.text(names["#task"]), Claim: row.int(names["#claim"]), Until: row.time(names["#until"]),
+		}
+	}
+	return found
+}
+
+func placeNames(number int) map[string]string {
+	place := placePrefix + strconv.Itoa(number)
+	return map[string]string{"#task": place + taskSuffix, "#claim": place + "_claim", "#until": place + "_until"}
+}
+
+// TakePlace implements share.Rows.
+func (s Work) TakePlace(ctx context.Context, tenant org.Tenant, seen share.Row, place int, next share.Holder) error {
+	c := change{
+		table: s.Table, key: shareKey(tenant),
+		set: "SET #task = :task, #claim = :claim, #until = :until, #ttl = :ttl", when: "attribute_not_exists(#task)", names: placeNames(place),
+		values: item{
+			":task": text(next.TaskID), ":claim": number(next.Claim), ":until": moment(next.Until), ":ttl": number(next.Until.Add(keepShares).Unix()),
+		},
+	}
+	c.names["#ttl"] = "ttl"
+	if holder, isHeld := seen.Places[place]; isHeld {
+		c.when = "#task = :seen AND #claim = :seen_claim AND #until = :seen_until"
+		c.values[":seen"], c.values[":seen_claim"], c.values[":seen_until"] = text(holder.TaskID), number(holder.Claim), moment(holder.Until)
+	}
+	if seen.JoinedAt.IsZero() {
+		c.when += " AND attribute_not_exists(joined_at)"
+	} else {
+		c.when += " AND joined_at = :joined"
+		c.values[":joined"] = moment(seen.JoinedAt)
+	}
+	_, err := update(ctx, s.DB, c)
+	return err
+}
+
+// KeepPlace implements share.Rows.
+func (s Work) KeepPlace(ctx context.Context, place share.Place, until time.Time) error {
+	_, err := update(ctx, s.DB, placeLease(place.Number).extend(s.placed(place), until))
+	return err
+}
+
+// LeavePlace implements share.Rows.
+func (s Work) LeavePlace(ctx context.Context, place share.Place) (share.Row, error) {
+	c := placeLease(place.Number).release(s.placed(place))
+	c.set += ", #task, #holder"
+	row, err := update(ctx, s.DB, c)
+	if err != nil {
+		return share.Row{}, err
+	}
+	return shareOf(row), nil
+}
+
+// placed is an update of a place by the claim of the task that has it.
+func (s Work) placed(place share.Place) change {
+	return placeLease(place.Number).held(change{
+		table: s.Table, key: shareKey(place.Tenant), when: "#task = :task",
+		names: map[string]string{"#task": placeNames(place.Number)["#task"]}, values: item{":task": text(place.TaskID)},
+	}, number(place.Claim))
+}
+
+// placeLease is renewed and given back as every lease. It is taken by the whole of what was seen: which place is free
+// also depends on the line, and its fence is that of the task.
+func placeLease(number int) lease {
+	names := placeNames(number)
+	return lease{until: names["#until"], holder: names["#claim"]}
+}
+
+// AnnounceLine implements share.Rows. That somebody waits is true whatever the row is, so there is nothing to be conditional on.
+func (s Work) AnnounceLine(ctx context.Context, tenant org.Tenant, joinedAt, dueAt time.Time) error {
+	_, err := update(ctx, s.DB, change{
+		table: s.Table, key: shareKey(tenant),
+		set:  "SET joined_at = :now, due_shard = :shard, due_at = if_not_exists(due_at, :due)",
+		when: "attribute_not_exists(joined_at) OR joined_at <= :now",
+		values: item{
+			":now": moment(joinedAt), ":shard": text(shardOf(tenant.OrgID)), ":due": moment(dueAt),
+		},
+	})
+	if errors.Is(err, fault.Conflict) {
+		return nil // somebody has announced it since
+	}
+	return err
+}
+
+// EndLine implements share.Rows.
+func (s Work) EndLine(ctx context.Context, tenant org.Tenant, seen time.Time) error {
+	_, err := update(ctx, s.DB, change{
+		table: s.Table, key: shareKey(tenant), set: "REMOVE joined_at, due_shard, due_at", when: "joined_at = :seen",
+		values: item{":seen": moment(seen)},
+	})
+	return err
+}
+
+// JoinLine implements share.Rows. In the index byDue the task stands in its tenant's line, in the order of creation.
+func (s Work) JoinLine(ctx context.Context, task export.Task, at time.Time) error {
+	c := s.fenced(task, "SET waiting_since = :now, due_shard = :line, due_at = created_at REMOVE lease_until")
+	c.when += " AND attribute_exists(lease_until)"
+	c.values[":now"] = moment(at)
+	c.values[":line"] = text(lineShard(task.Tenant))
+	_, err := update(ctx, s.DB, c)
+	return err
+}
+
+// Line implements share.Rows.
+func (s Work) Line(ctx context.Context, tenant org.Tenant, limit int) ([]share.Waiting, error) {
+	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
+		TableName: &s.Table, IndexName: aws.String("byDue"),
+		Limit:                     aws.Int32(int32(limit)), //nolint:gosec // G115: limits are small
+		KeyConditionExpression:    aws.String("due_shard = :line"),
+		ExpressionAttributeValues: item{":line": text(lineShard(tenant))},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("query line: %w", err)
+	}
+	line := make([]share.Waiting, 0, len(out.Items))
+	for _, attributes := range out.Items {
+		row := item(attributes)
+		if found, ok := parseRowKey(row.text("pk")); ok {
+			line = append(line, share.Waiting{TaskID: found.ID, CreatedAt: row.time("due_at")})
+		}
+	}
+	return line, nil
+}
+
+// CallTask implements share.Rows.
+func (s Work) CallTask(ctx context.Context, task export.Task, dueAt time.Time) error {
+	c := s.fenced(task, "SET waited_ms = :waited, due_shard = :shard, due_at = :due REMOVE waiting_since")
+	c.when += " AND waiting_since = :since"
+	c.values[":waited"] = number(task.Waited.Milliseconds())
+	c.values[":shard"] = text(shardOf(task.ID))
+	c.values[":due"] = moment(dueAt)
+	c.values[":since"] = moment(task.WaitingSince)
+	_, err := update(ctx, s.DB, c)
+	return err
+}

@@ -1,0 +1,198 @@
+// Package store keeps every domain's rows in DynamoDB, one file per domain, all keys in keys.go. Every write is
+// conditional, every read that decides something is consistent, there is no Scan, and every tenant row is reached
+// through its tenant. It decides nothing: rules are the domain's, it answers fault.NotFound and fault.Conflict.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/retry"
+)
+
+// DB is the part of the DynamoDB client that the stores use.
+type DB interface {
+	GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, o ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+	Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+	TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+}
+
+// firstPause is the wait after a write that met a transaction on the same row, whose end it outlasts by then; it grows.
+const firstPause = 10 * time.Millisecond
+
+// get reads one row, consistently; fault.NotFound.
+func get(ctx context.Context, db DB, table string, k key) (item, error) {
+	out, err := db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: k.attributes(), ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		return nil, fmt.Errorf("get item: %w", err)
+	}
+	if len(out.Item) == 0 {
+		return nil, fault.Missing("There is no such record.")
+	}
+	return out.Item, nil
+}
+
+// create writes a row that must not exist yet; fault.Conflict when it does.
+func create(ctx context.Context, db DB, table string, row item) error {
+	return persist(ctx, func() error {
+		_, err := db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &table, Item: row, ConditionExpression: aws.String(absent)})
+		return err
+	})
+}
+
+// replace writes a row over the one with revision rev; fault.Conflict when that has changed.
+func replace(ctx context.Context, db DB, table string, row item, rev int64) error {
+	row.setInt("rev", rev+1)
+	return persist(ctx, func() error {
+		_, err := db.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: &table, Item: row, ConditionExpression: aws.String("rev = :rev"),
+			ExpressionAttributeValues: item{":rev": number(rev)},
+		})
+		return err
+	})
+}
+
+// update applies u; fault.Conflict when its condition does not hold. It returns the new row.
+func update(ctx context.Context, db DB, u change) (item, error) {
+	var row item
+	failure := persist(ctx, func() error {
+		out, err := db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: &u.table, Key: u.key.attributes(), UpdateExpression: &u.set, ConditionExpression: &u.when,
+			ExpressionAttributeNames: u.names, ExpressionAttributeValues: u.values, ReturnValues: types.ReturnValueAllNew,
+		})
+		if err == nil {
+			row = out.Attributes
+		}
+		return err
+	})
+	return row, failure
+}
+
+// remove deletes the row of u; fault.Conflict when its condition does not hold, with the row in types.ConditionalCheckFailedException.
+// It returns the row as it was.
+func remove(ctx context.Context, db DB, u change) (item, error) {
+	var row item
+	failure := persist(ctx, func() error {
+		out, err := db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+			TableName: &u.table, Key: u.key.attributes(), ConditionExpression: &u.when,
+			ExpressionAttributeValues: u.values, ReturnValues: types.ReturnValueAllOld,
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		})
+		if err == nil {
+			row = out.Attributes
+		}
+		return err
+	})
+	return row, failure
+}
+
+// change is a conditional update, or removal, of one row.
+type change struct {
+	table  string
+	key    key
+	set    string // update expression
+	when   string // condition expression
+	names  map[string]string
+	values item
+}
+
+func (u change) write() types.TransactWriteItem {
+	return types.TransactWriteItem{Update: &types.Update{
+		TableName: &u.table, Key: u.key.attributes(), UpdateExpression: &u.set, ConditionExpression: &u.when,
+		ExpressionAttributeNames: u.names, ExpressionAttributeValues: u.values,
+	}}
+}
+
+// absent is the condition of every create.
+const absent = "attribute_not_exists(pk)"
+
+func putNew(table string, row item) types.TransactWriteItem {
+	return types.TransactWriteItem{Put: &types.Put{TableName: &table, Item: row, ConditionExpression: aws.String(absent)}}
+}
+
+// putOver replaces revision rev of a row.
+func putOver(table string, row item, rev int64) types.TransactWriteItem {
+	row.setInt("rev", rev+1)
+	return types.TransactWriteItem{Put: &types.Put{
+		TableName: &table, Item: row, ConditionExpression: aws.String("rev = :rev"), ExpressionAttributeValues: item{":rev": number(rev)},
+	}}
+}
+
+// removal deletes revision rev of a row.
+func removal(table string, k key, rev int64) types.TransactWriteItem {
+	return types.TransactWriteItem{Delete: &types.Delete{
+		TableName: &table, Key: k.attributes(), ConditionExpression: aws.String("rev = :rev"), ExpressionAttributeValues: item{":rev": number(rev)},
+	}}
+}
+
+// unlist deletes a row that depends on another one, which is removed at the same time. It may be missing, as the
+// health of a webhook is before its first delivery.
+func unlist(table string, k key) types.TransactWriteItem {
+	return types.TransactWriteItem{Delete: &types.Delete{TableName: &table, Key: k.attributes()}}
+}
+
+// transact writes all or nothing; fault.Conflict when a condition does not hold.
+func transact(ctx context.Context, db DB, writes ...types.TransactWriteItem) error {
+	return persist(ctx, func() error {
+		_, err := db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
+		return err
+	})
+}
+
+// persist writes and translates the failure. A collision with a transaction under way says nothing about a condition
+// yet, so the write is tried again, after pauses that differ between the writers that met.
+func persist(ctx context.Context, write func() error) error {
+	again := retry.Policy{Tries: retry.Tries, Again: collided, Pause: firstPause, Random: rand.Float64}
+	return translate(again.Do(ctx, write))
+}
+
+// collided reports a write that failed for nothing but conflicts with other writers.
+func collided(err error) bool {
+	if _, ok := errors.AsType[*types.TransactionConflictException](err); ok {
+		return true
+	}
+	cancelled, ok := errors.AsType[*types.TransactionCanceledException](err)
+	if !ok {
+		return false
+	}
+	met := false
+	for _, reason := range cancelled.CancellationReasons {
+		switch aws.ToString(reason.Code) {
+		case "TransactionConflict":
+			met = true
+		case "None", "":
+		default:
+			return false
+		}
+	}
+	return met
+}
+
+// translate is the one place where a failed condition becomes fault.Conflict.
+func translate(err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok || collided(err) {
+		return fault.Stale().Because(err)
+	}
+	if cancelled, ok := errors.AsType[*types.TransactionCanceledException](err); ok {
+		for _, reason := range cancelled.CancellationReasons {
+			if aws.ToString(reason.Code) == "ConditionalCheckFailed" {
+				return fault.Stale().Because(err)
+			}
+		}
+	}
+	return fmt.Errorf("write to the store: %w", err)
+}

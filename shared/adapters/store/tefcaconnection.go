@@ -1,0 +1,100 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/tefca/attempt"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+)
+
+// TEFCAConnections keeps what the worker makes of attempts of TEFCA mode: connections, with their tokens, events and names. It
+// takes their rows from Conclusions, so that a connection is the same however it was made.
+type TEFCAConnections struct {
+	TEFCA
+
+	Ends Conclusions
+}
+
+// Connection implements attempt.WorkStore.
+func (s TEFCAConnections) Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
+	return s.Ends.connections.Connection(ctx, tenant, id)
+}
+
+// TokenVersion implements attempt.WorkStore.
+func (s TEFCAConnections) TokenVersion(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error) {
+	return s.Ends.TokenVersion(ctx, tenant, connectionID)
+}
+
+// Known implements attempt.WorkStore.
+func (s TEFCAConnections) Known(ctx context.Context, tenant org.Tenant, vault, facilityID string) (id string, erased time.Time, err error) {
+	row, err := get(ctx, s.Ends.connections.DB, s.Ends.connections.Table, vaultKey(tenant, vault, facilityID))
+	if err == nil || !errors.Is(err, fault.NotFound) {
+		return row.text("connection_id"), time.Time{}, err
+	}
+	row, err = get(ctx, s.Work.DB, s.Work.Table, erasedKey(tenant, vault, facilityID))
+	if errors.Is(err, fault.NotFound) {
+		return "", time.Time{}, nil
+	}
+	return "", row.time("erased_at"), err
+}
+
+// Conclude implements attempt.WorkStore. The name of the connection is written with it, so that of two who connect the same person at the
+// same facility at once one is refused; so is who would make one that was erased since it was looked for.
+func (s TEFCAConnections) Conclude(ctx context.Context, c attempt.Conclusion) error {
+	conn := c.Connection
+	writes := []types.TransactWriteItem{
+		putOver(s.Work.Table, facilityItem(conn.Tenant, c.AttemptID, c.Facility), c.Facility.Rev),
+		s.Ends.connecting(conn), s.Ends.keeping(c.Tokens),
+	}
+	if conn.Rev > 0 {
+		// Who still had the old grant revoked upstream could end the new one with it.
+		writes = append(writes, unlist(s.Ends.tokens.Table, upstreamKey(conn.Tenant, conn.ID)))
+	}
+	if c.Known != conn.ID {
+		named := newItem(vaultKey(conn.Tenant, conn.VaultKey, conn.DirectoryID))
+		named.setText("connection_id", conn.ID)
+		name := putNew(s.Ends.connections.Table, named)
+		if c.Known != "" { // it names a connection that was erased
+			name.Put.ConditionExpression = aws.String(absent + " OR connection_id = :known")
+			name.Put.ExpressionAttributeValues = item{":known": text(c.Known)}
+		}
+		writes = append(writes, name, types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+			TableName: &s.Work.Table, Key: erasedKey(conn.Tenant, conn.VaultKey, conn.DirectoryID).attributes(),
+			ConditionExpression: aws.String(absent + " OR erased_at <= :erased"), ExpressionAttributeValues: item{":erased": moment(c.Erased)},
+		}}, putNew(s.Ends.connections.Table, newItem(personKey(conn.Tenant, conn.PersonKey, conn.ID))))
+	}
+	for _, event := range c.Events {
+		writes = append(writes, putNew(s.Work.Table, eventItem(event)))
+	}
+	return transact(ctx, s.Work.DB, writes...)
+}
+
+// PersonsConnections lists the connections of a person, current or not.
+func (s Connections) PersonsConnections(ctx context.Context, tenant org.Tenant, person string) ([]string, error) {
+	var found []string
+	var after map[string]types.AttributeValue
+	for {
+		page, err := s.DB.Query(ctx, &dynamodb.QueryInput{
+			TableName: &s.Table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("pk = :person"),
+			ExpressionAttributeValues: item{":person": text(personPartition(tenant, person))}, ExclusiveStartKey: after,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("query connections of a person: %w", err)
+		}
+		for _, row := range page.Items {
+			found = append(found, item(row).text("sk"))
+		}
+		if after = page.LastEvaluatedKey; len(after) == 0 {
+			return found, nil
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package store
+
+import (
+	"context"
+	"strings"
+
+	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/org"
+)
+
+// Subscriptions implements webhook.Store.
+func (s Control) Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error) {
+	rows, err := s.list(ctx, subscriptionsPartition(tenant), subscriptionPrefix)
+	if err != nil {
+		return nil, err
+	}
+	health := map[string]webhook.Health{} // by sort key of its subscription
+	for _, row := range rows {
+		if of, ok := strings.CutSuffix(row.text("sk"), healthSuffix); ok {
+			health[of] = healthOf(row)
+		}
+	}
+	subscriptions := make([]webhook.Subscription, 0, len(rows)-len(health))
+	for _, row := range rows {
+		if strings.HasSuffix(row.text("sk"), healthSuffix) {
+			continue
+		}
+		sub, err := subscriptionOf(tenant, row)
+		if err != nil {
+			return nil, err
+		}
+		sub.Health = health[row.text("sk")]
+		subscriptions = append(subscriptions, sub)
+	}
+	return subscriptions, nil
+}
+
+func subscriptionOf(tenant org.Tenant, row item) (webhook.Subscription, error) {
+	sub := webhook.Subscription{
+		ID: row.text("id"), Tenant: tenant, URL: row.text("url"), Note: row.text("note"), Private: row.bytes("private"),
+		PublicKey: row.text("public_key"), Rate: int(row.int("rate")),
+		Disabled: row.flag("disabled"), DisabledAt: row.time("disabled_at"), DisabledFor: webhook.Reason(row.text("disabled_for")),
+		CreatedAt: row.time("created_at"), Rev: row.int("rev"),
+	}
+	if err := row.json("types", &sub.Types); err != nil {
+		return webhook.Subscription{}, err
+	}
+	if err := row.json("header_names", &sub.HeaderNames); err != nil {
+		return webhook.Subscription{}, err
+	}
+	return sub, row.json("secrets", &sub.Secrets)
+}
+
+// CreateSubscription stores a new subscription.
+func (s Control) CreateSubscription(ctx context.Context, sub webhook.Subscription) error {
+	row, err := subscriptionItem(sub)
+	if err != nil {
+		return err
+	}
+	row.setInt("rev", 1)
+	return create(ctx, s.DB, s.Table, row)
+}
+
+// CreateDirectedEvent stores an event together with its one delivery, so that nobody fans it out. The list of the
+// organisation's events leaves it out: it is for one subscription.
+func (s Work) CreateDirectedEvent(ctx context.Context, event webhook.Event, d webhook.Delivery) error {
+	row := eventItem(event)
+	row.setFlag("settled", true)
+	for _, name := range []string{"due_shard", "due_at", "org_list", "org_order"} {
+		delete(row, name)
+	}
+	return transact(ctx, s.DB, putNew(s.Table, row), putNew(s.Table, deliveryItem(d)))
+}
+
+// SaveSubscription stores a changed subscription; fault.Conflict when it was changed, or disabled, since it was read.
+func (s Control) SaveSubscription(ctx context.Context, sub webhook.Subscription) error {
+	row, err := subscriptionItem(sub)
+	if err != nil {
+		return err
+	}
+	return replace(ctx, s.DB, s.Table, row, sub.Rev)
+}
+
+// MoveSubscription stores a subscription with another address, whose health knows nothing; fault.Conflict when it was
+// changed since it was read.
+func (s Control) MoveSubscription(ctx context.Context, sub webhook.Subscription) error {
+	row, err := subscriptionItem(sub)
+	if err != nil {
+		return err
+	}
+	return transact(ctx, s.DB, putOver(s.Table, row, sub.Rev), unlist(s.Table, healthKey(sub.Tenant, sub.ID)))
+}
+
+// RemoveSubscription removes a subscription with its health; fault.Conflict when it was changed since it was read.
+func (s Control) RemoveSubscription(ctx context.Context, sub webhook.Subscription) error {
+	return transact(ctx, s.DB, removal(s.Table, subscriptionKey(sub.Tenant, sub.ID), sub.Rev), unlist(s.Table, healthKey(sub.Tenant, sub.ID)))
+}
+
+func subscriptionItem(sub webhook.Subscription) (item, error) {
+	row := newItem(subscriptionKey(sub.Tenant, sub.ID))
+	row.setText("id", sub.ID)
+	row.setText("url", sub.URL)
+	row.setText("note", sub.Note)
+	row.setBytes("private", sub.Private)
+	row.setText("public_key", sub.PublicKey)
+	row.setInt("rate", int64(sub.Rate))
+	row.setFlag("disabled", sub.Disabled)
+	row.setTime("disabled_at", sub.DisabledAt)
+	row.setText("disabled_for", string(sub.DisabledFor))
+	row.setTime("created_at", sub.CreatedAt)
+	if err := row.setJSON("types", sub.Types); err != nil {
+		return nil, err
+	}
+	if len(sub.HeaderNames) > 0 {
+		if err := row.setJSON("header_names", sub.HeaderNames); err != nil {
+			return nil, err
+		}
+	}
+	return row, row.setJSON("secrets", sub.Secrets)
+}

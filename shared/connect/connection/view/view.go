@@ -1,0 +1,33 @@
+// Package view shows a connection to its organisation (docs/openapi.yaml). It is a package of its own because several
+// endpoints answer with the record, and because package connection knows nothing of JSON.
+package view
+
+import (
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/timestamp"
+)
+
+// Connection is the record of a connection (docs/openapi.yaml, Connection).
+type Connection struct {
+	ID               string            `json:"org_connection_id"`
+	OrgID            string            `json:"org_id"`
+	BrandID          string            `json:"catalog_brand_id,omitempty"`
+	PortalID         string            `json:"catalog_portal_id,omitempty"`
+	EndpointID       string            `json:"catalog_endpoint_id,omitempty"`
+	DirectoryID      string            `json:"tefca_directory_id,omitempty"`
+	PlatformType     string            `json:"platform_type"`
+	APIMode          org.Mode          `json:"api_mode"`
+	Status           connection.Status `json:"status"`
+	Scope            string            `json:"scope,omitempty"`
+	ConsentExpiresAt string            `json:"consent_expires_at,omitempty"` // RFC 3339
+}
+
+// Of makes the record of c.
+func Of(c connection.Connection) Connection {
+	return Connection{
+		ID: c.ID, OrgID: c.Tenant.OrgID, BrandID: c.BrandID, PortalID: c.PortalID, EndpointID: c.EndpointID, DirectoryID: c.DirectoryID,
+		PlatformType: c.PlatformType, APIMode: c.Tenant.Mode, Status: c.Status, Scope: c.Scope,
+		ConsentExpiresAt: timestamp.Of(c.ConsentExpiresAt),
+	}
+}

@@ -1,0 +1,172 @@
+package flow_test
+
+import (
+	"context"
+	"maps"
+	"strconv"
+	"testing"
+
+	"recordbridge/infra/testkit/ownhosts"
+	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/connect/tokens"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
+)
+
+// strict is a portal that holds a code to the challenge that it was asked with (RFC 7636 section 4.6).
+type strict struct {
+	*world
+
+	made  int
+	codes map[string]string // code to the verifier that it belongs to
+}
+
+func (p *strict) NewVerifier() (verifier secret.Text, challenge string, err error) {
+	p.made++
+	value := "verifier " + strconv.Itoa(p.made)
+	return secret.New(value), hash(value), nil
+}
+
+func (p *strict) AuthorizeURL(r flow.Authorization) (string, error) {
+	p.codes["code for "+r.State] = r.Challenge
+	return p.world.AuthorizeURL(r)
+}
+
+func (p *strict) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, error) {
+	challenge, ok := p.codes[grant.Code.Reveal()]
+	delete(p.codes, grant.Code.Reveal())
+	if !ok || challenge != hash(grant.Verifier.Reveal()) {
+		return tokens.Set{}, &flow.PortalError{Code: "invalid_grant"}
+	}
+	return p.world.Exchange(ctx, grant)
+}
+
+// at starts an attempt of the tenant at a strict portal.
+func (p *strict) at(t *testing.T, r flow.Request) browser {
+	t.Helper()
+	starter := p.starter()
+	starter.Portal = p
+	started, err := starter.Start(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return browser{state: p.asked.State, cookies: map[string]string{started.CookieName: started.CookieValue.Reveal()}}
+}
+
+func (p *strict) complete(t *testing.T, r flow.Return) (flow.Completed, error) {
+	t.Helper()
+	completer := p.completer(t)
+	completer.Portal = p
+	return completer.Complete(t.Context(), r)
+}
+
+func newStrict() *strict { return &strict{world: newWorld(), codes: map[string]string{}} }
+
+func TestACodeBroughtToAnotherAttemptIsWorthless(t *testing.T) {
+	t.Parallel()
+	p := newStrict()
+	victim, attacker := p.at(t, request(t)), p.at(t, request(t))
+	injected := attacker.back() // the attacker's own browser and state, the victim's code
+	injected.Code = secret.New("code for " + victim.state)
+	done, err := p.complete(t, injected)
+	wantFault(t, err, fault.Upstream, "invalid_grant")
+	wantNoConnection(t, p.world)
+	if done.Result != nil || len(p.conns) != 0 {
+		t.Errorf("completed %+v with %d connections", done, len(p.conns))
+	}
+	own := victim.back()
+	own.Code = secret.New("code for " + victim.state)
+	if _, err := p.complete(t, own); err == nil {
+		t.Error("the portal gave tokens for a code that was used before")
+	}
+}
+
+func TestACodeOfTheSameAttemptWorks(t *testing.T) {
+	t.Parallel()
+	p := newStrict()
+	b := p.at(t, request(t))
+	r := b.back()
+	r.Code = secret.New("code for " + b.state)
+	if _, err := p.complete(t, r); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAReplayedReturnMakesNoSecondConnection(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	r := w.start(t, request(t)).back()
+	if _, err := w.completer(t).Complete(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		done, err := w.completer(t).Complete(t.Context(), r)
+		wantFault(t, err, fault.Invalid, fault.CodeInvalidRequest)
+		if done.Redirect.URI() != "" || len(w.conns) != 1 || len(w.grants) != 1 {
+			t.Errorf("completed %+v, %d connections after %d exchanges", done, len(w.conns), len(w.grants))
+		}
+	}
+}
+
+// The attacker begins an attempt and lets the victim finish it: the victim's records would be the attacker's.
+func TestAnAttemptCannotBeFinishedInAnotherBrowser(t *testing.T) {
+	t.Parallel()
+	for _, widget := range []bool{false, true} {
+		w := newWorld()
+		begin := func() browser {
+			if widget {
+				return w.leave(t, w.create(t, widgetRequest(t)).Start)
+			}
+			return w.start(t, request(t))
+		}
+		attacker, victim := begin(), begin()
+		for name, cookies := range map[string]map[string]string{
+			"none": {}, "the victim's own": victim.cookies, "the victim's under the attacker's name": renamed(attacker, victim),
+		} {
+			fixed := attacker
+			fixed.cookies = cookies
+			done, err := w.completer(t).Complete(t.Context(), fixed.back())
+			wantFault(t, err, fault.Invalid, fault.CodeInvalidRequest)
+			if done.Redirect.URI() != "" || done.InWidget || len(w.grants) != 0 {
+				t.Errorf("%s: completed %+v after %d exchanges", name, done, len(w.grants))
+			}
+		}
+	}
+}
+
+// renamed is the cookie of b under the name that a's would have.
+func renamed(a, b browser) map[string]string {
+	cookies := map[string]string{}
+	for name := range maps.Keys(a.cookies) {
+		for value := range maps.Values(b.cookies) {
+			cookies[name] = value
+		}
+	}
+	return cookies
+}
+
+// Whoever brings a state, its result goes to the organisation that the attempt belongs to, and where that one said.
+func TestAResultGoesToTheOwnerOfTheState(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	other := request(t)
+	redirect, err := org.MatchRedirect(ownhosts.Own(), []string{"https://other.example/back"}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.Redirect, other.ExternalState = redirect, "of the other"
+	first, second := w.start(t, request(t)), w.start(t, other)
+	both := maps.Clone(first.cookies)
+	maps.Copy(both, second.cookies)
+	for _, c := range []struct {
+		b        browser
+		redirect string
+	}{{first, redirectURI}, {second, "https://other.example/back"}} {
+		c.b.cookies = both
+		done, err := w.completer(t).Complete(t.Context(), c.b.back())
+		if err != nil || done.Redirect.URI() != c.redirect {
+			t.Errorf("got %v, to %s, want %s", err, done.Redirect.URI(), c.redirect)
+		}
+	}
+}

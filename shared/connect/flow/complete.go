@@ -1,0 +1,182 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/connect/tokens"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
+	"recordbridge/shared/words/weburl"
+)
+
+// exchangeTime limits the wait for a code exchange, so that the function can still answer the browser.
+const exchangeTime = 20 * time.Second
+
+// Completer ends attempts when the patient comes back. Every field is needed.
+type Completer struct {
+	Store       EndStore
+	Connections Connections // of reconnects
+	Portal      Exchanger
+	Sealer      tokens.Sealer // under the key for verifiers
+	Vault       tokens.Vault
+	Hashing     secret.Keyring // for comparing patients
+	Enqueuer    Enqueuer
+	BaseURL     string // of our own API
+	Own         weburl.Own
+	Now         func() time.Time
+	NewID       ids.Source
+}
+
+// Return holds the parameters with which a browser returns from a portal (RFC 6749 section 4.1.2, RFC 9207).
+type Return struct {
+	// Registration is what follows CallbackPath in the address that it was brought to; empty for the plain one.
+	Registration string
+	State        string
+	Code         secret.Text
+	Issuer       string                   // iss
+	Error        string                   // error
+	Cookie       func(name string) string // the browser's cookies
+	RequestID    string                   // of this request, which an error of it is found by
+}
+
+// Completed is where the browser goes next and with what: the result fields of docs/openapi.yaml, or an error of the attempt.
+type Completed struct {
+	Redirect      org.VerifiedRedirect
+	InWidget      bool // a widget waits for the result: the browser gets a page, and no redirect
+	Result        url.Values
+	ExternalID    string
+	ExternalState string
+}
+
+// Complete ends an attempt. An error with an empty Completed has no proven place to go and is for a page; one with a
+// Completed goes back by redirect, or to the person whose widget waits. In both cases no connection was made or
+// changed, except for the rejected one that a patient's refusal leaves the first time.
+func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
+	attempt, err := c.returned(ctx, r)
+	if err != nil {
+		return Completed{}, err
+	}
+	done := Completed{
+		Redirect: org.RestoreRedirect(c.Own, attempt.RedirectURI), InWidget: attempt.TokenHash != "",
+		ExternalID: attempt.ExternalID, ExternalState: attempt.ExternalState,
+	}
+	if !done.InWidget && done.Redirect.URI() == "" { // the address has become one of the service itself
+		return Completed{}, fault.BadRequest("This sign-in cannot be completed: the application's address is not allowed.")
+	}
+	conn, err := c.finish(ctx, attempt, r)
+	if err != nil {
+		c.recordFailure(ctx, attempt, r, err)
+		return done, err
+	}
+	done.Result = shortened(done.Redirect, result(attempt, succeeded(conn)))
+	return done, nil
+}
+
+// returned finds the attempt that a return belongs to, once and only for the browser that it was begun in.
+func (c Completer) returned(ctx context.Context, r Return) (Attempt, error) {
+	state, err := binding.Take(ctx, c.Store, r.State, r.Cookie, c.Now(), func(there binding.State) {
+		if attempt, err := c.Store.Attempt(ctx, there.Tenant, there.AttemptID); err == nil {
+			note(ctx, attempt)
+		}
+	})
+	if err != nil {
+		return Attempt{}, err
+	}
+	attempt, err := c.Store.Attempt(ctx, state.Tenant, state.AttemptID)
+	if err != nil {
+		return Attempt{}, fmt.Errorf("read attempt: %w", err)
+	}
+	return attempt, nil
+}
+
+// finish decides what an attempt ends with, and stores it when that is a connection.
+func (c Completer) finish(ctx context.Context, attempt Attempt, r Return) (connection.Connection, error) {
+	if callbackURI(c.BaseURL, r.Registration) != attempt.Callback {
+		logx.Add(ctx, slog.String("event", "wrong_callback"))
+		return connection.Connection{}, failed(causeCallback, told(fault.StepCallback, attempt.Server, causeCallback))
+	}
+	if !attempt.returned(r.Issuer) {
+		return connection.Connection{}, failed(causeIssuer, told(fault.StepCallback, attempt.Server, causeIssuer))
+	}
+	if r.Error == "access_denied" {
+		return connection.Connection{}, failed(causeDeclined, told(fault.StepAuthorize, attempt.Server, causeDeclined))
+	}
+	if r.Error != "" {
+		return connection.Connection{}, portalRefused(attempt.Server, r.Error)
+	}
+	if r.Code.Empty() {
+		return connection.Connection{}, failed(causeNoCode, told(fault.StepCallback, attempt.Server, causeNoCode))
+	}
+	set, err := c.exchange(ctx, attempt, r.Code)
+	if err != nil {
+		return connection.Connection{}, err
+	}
+	if attempt.Reconnect != "" {
+		return c.reconnect(ctx, attempt, set)
+	}
+	return c.connect(ctx, attempt, set)
+}
+
+// errAnswer stands for what a portal has said through the browser, of which nothing but the cause is kept.
+var errAnswer = errors.New("the portal's answer")
+
+// told is the answer that a portal gave through the browser at a step, for the log.
+func told(step fault.Step, by Server, cause string) error {
+	return fault.Spot{Step: step, Host: fault.HostOf(by.AuthorizationEndpoint), Class: cause}.Failed(errAnswer)
+}
+
+// portalRefused makes the error of an error that a portal sent.
+func portalRefused(by Server, code string) error {
+	cause := causeOf(refused(code, causePortal, nil))
+	return failed(cause, told(fault.StepAuthorize, by, cause))
+}
+
+// errUnnamed ends a sign-in whose record nobody could ever be sure of, and no export could read (docs/deviations.md,
+// "Connecting").
+var errUnnamed = errors.New("the portal named no patient")
+
+// unnamed is the answer of a token endpoint that names no patient, for the log.
+func unnamed(by Server) error {
+	return fault.Spot{
+		Step: fault.StepIdentity, Host: fault.HostOf(by.TokenEndpoint), Class: causeNoPatient,
+	}.Failed(errUnnamed)
+}
+
+// exchange gets tokens for the code. Tokens that open nobody's record in particular are dropped, and not revoked:
+// portals often end all grants of an app together.
+func (c Completer) exchange(ctx context.Context, attempt Attempt, code secret.Text) (tokens.Set, error) {
+	verifier, err := c.Sealer.Open(ctx, attempt.Tenant, verifierBinding(attempt), attempt.Verifier)
+	if err != nil {
+		return tokens.Set{}, fmt.Errorf("open verifier: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, exchangeTime)
+	defer cancel()
+	set, err := c.Portal.Exchange(ctx, Grant{Attempt: attempt, Code: code, Verifier: secret.New(string(verifier))})
+	refusal, isRefusal := errors.AsType[*PortalError](err)
+	switch {
+	case err == nil && set.PatientID.Empty():
+		return tokens.Set{}, failed(causeNoPatient, unnamed(attempt.Server))
+	case err == nil:
+		set.AskedScope = attempt.Scope
+		return set, nil
+	case isRefusal && refusal.AmbiguousBasic:
+		return tokens.Set{}, failed(causeEncoding, err)
+	case isRefusal:
+		return tokens.Set{}, refused(refusal.Code, causeExchange, err)
+	case errors.Is(err, fault.Unavailable):
+		return tokens.Set{}, failed(causeUnproven, err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return tokens.Set{}, failed(causeNoAnswer, err)
+	}
+	return tokens.Set{}, failed(causeExchange, err)
+}

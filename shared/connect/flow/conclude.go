@@ -1,0 +1,162 @@
+package flow
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/connect/refresh"
+	"recordbridge/shared/connect/tokens"
+	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/timestamp"
+)
+
+// connect stores the connection that a first authorisation makes.
+func (c Completer) connect(ctx context.Context, attempt Attempt, set tokens.Set) (connection.Connection, error) {
+	now := c.Now()
+	conn := c.newConnection(attempt, now)
+	c.authorize(&conn, attempt, set, now)
+	return conn, c.conclude(ctx, attempt, conn, set, 1)
+}
+
+func (c Completer) newConnection(attempt Attempt, now time.Time) connection.Connection {
+	conn := connection.Connection{
+		ID: c.NewID(), Tenant: attempt.Tenant, BrandID: attempt.BrandID, PortalID: attempt.PortalID,
+		EndpointID: attempt.EndpointID, PlatformType: attempt.PlatformType, CreatedAt: now,
+	}
+	c.mark(&conn, attempt)
+	return conn
+}
+
+// mark lets a connection be found by the external id of its last attempt that had one.
+func (c Completer) mark(conn *connection.Connection, attempt Attempt) {
+	if attempt.ExternalID != "" {
+		conn.External = c.Hashing.Sign(connection.ExternalText(attempt.Tenant, attempt.ExternalID))
+	}
+}
+
+// authorize makes what the patient has just granted the connection's. The scope is what was granted, whatever is
+// missing from it.
+func (c Completer) authorize(conn *connection.Connection, attempt Attempt, set tokens.Set, now time.Time) {
+	conn.Status, conn.Scope, conn.ConsentExpiresAt = connection.Authorized, set.Scope, set.ConsentExpiresAt
+	conn.Refresh = connection.RefreshState{RefreshAt: refresh.Next(conn.ID, set, now), ConsentFixed: set.ConsentStated}
+	if set.RefreshToken.Empty() {
+		*conn = conn.EndingAt(set.ExpiresAt)
+	}
+	conn.Generation++
+	c.mark(conn, attempt)
+	if len(conn.Patient.Sum) == 0 && !set.PatientID.Empty() { // two unknown patients are not the same one
+		conn.Patient = c.Hashing.Sign(patientText(attempt, set))
+	}
+}
+
+// patientText returns the text of which a patient's mark is made.
+func patientText(attempt Attempt, set tokens.Set) []byte {
+	return []byte("patient|" + attempt.FHIRBase + "|" + set.PatientID.Reveal())
+}
+
+// conclude stores an authorised connection with its tokens, and tells of it, and at once of an end that is less than the
+// usual notice away; fault.Conflict as Store.ConcludeAttempt.
+func (c Completer) conclude(ctx context.Context, attempt Attempt, conn connection.Connection, set tokens.Set, version int64) error {
+	row, err := c.Vault.Seal(ctx, attempt.Tenant, conn.ID, version, set)
+	if err != nil {
+		return err
+	}
+	now := c.Now()
+	event, err := connectionEvent(attempt, conn, attempt.RequestID, now)
+	if err != nil {
+		return err
+	}
+	warnings, err := refresh.WarnAtOnce(&conn, now)
+	if err != nil {
+		return err
+	}
+	end := Conclusion{Attempt: attempt, Connection: conn, Tokens: row, Events: append([]webhook.Event{event}, warnings...)}
+	if err := c.Store.ConcludeAttempt(ctx, end); err != nil {
+		return fmt.Errorf("conclude attempt: %w", err)
+	}
+	note(ctx, attempt)
+	logx.Add(ctx, slog.String("connection_id", conn.ID))
+	c.enqueue(ctx, end.Events)
+	return nil
+}
+
+// note puts on the log line whose attempt it is.
+func note(ctx context.Context, attempt Attempt) {
+	logx.Add(ctx, slog.String("org_id", attempt.Tenant.OrgID), slog.String("mode", string(attempt.Tenant.Mode)),
+		slog.String("endpoint_id", attempt.EndpointID), slog.String("attempt_id", attempt.ID))
+	if attempt.Reconnect != "" {
+		logx.Add(ctx, slog.String("connection_id", attempt.Reconnect))
+	}
+}
+
+// recordFailure stores that an attempt has ended in an error, and tells of it: a refusal leaves a rejected connection unless
+// there is one already, anything else the opt-in event. The browser is told the error whether that works or not.
+func (c Completer) recordFailure(ctx context.Context, attempt Attempt, r Return, err error) {
+	shown, now := fault.Of(err), c.Now()
+	end := Conclusion{Attempt: attempt, Error: string(shown.Code.InBrowser()), Description: shown.Public, Cause: causeOf(err), RequestID: r.RequestID}
+	if shown.Kind == fault.Internal {
+		end.Error, end.Description = string(fault.CodeServerError), fault.Of(nil).Public
+	}
+	note(ctx, attempt)
+	logx.Add(ctx, slog.String("ended", end.Cause))
+	var event webhook.Event
+	var eventErr error
+	switch {
+	case end.Cause != causeDeclined:
+		event, eventErr = failureEvent(end, now)
+	case attempt.Reconnect != "":
+		c.store(ctx, end)
+		return
+	default:
+		end.Connection = c.newConnection(attempt, now)
+		end.Connection.Status, end.Connection.Generation = connection.Rejected, 1
+		event, eventErr = connectionEvent(attempt, end.Connection, end.RequestID, now)
+	}
+	if eventErr == nil {
+		end.Events = []webhook.Event{event}
+	}
+	c.store(ctx, end)
+}
+
+// store keeps the end of a failed attempt, if it can.
+func (c Completer) store(ctx context.Context, end Conclusion) {
+	if err := c.Store.ConcludeAttempt(ctx, end); err != nil {
+		logx.Add(ctx, slog.Any("unstored", err)) // nobody hears of the end but the browser
+		return
+	}
+	c.enqueue(ctx, end.Events)
+}
+
+func (c Completer) enqueue(ctx context.Context, events []webhook.Event) {
+	for _, event := range events {
+		_ = c.Enqueuer.EnqueueEvent(ctx, event.Tenant, event.ID) // the sweeper makes up for a lost message
+	}
+}
+
+// connectionEvent tells of an authorisation, or of its refusal. Its number is the connection's generation, so that a
+// reconnect is a fact of its own. requestID is the one that the redirect of the same outcome carries: of an authorisation the
+// caller's, of a refusal that of the error, which is unique (docs/openapi.yaml).
+func connectionEvent(attempt Attempt, conn connection.Connection, requestID string, now time.Time) (webhook.Event, error) {
+	return webhook.NewEvent(conn.Tenant, webhook.ConnectionSucceeded, conn.ID, conn.Generation, now, webhook.ConnectionSuccess{
+		OrgConnectionID: conn.ID, EndpointID: conn.EndpointID, PortalID: conn.PortalID, BrandID: conn.BrandID,
+		ConnectionStatus: string(conn.Status), PlatformType: conn.PlatformType, RequestID: requestID,
+		ExternalID: attempt.ExternalID, ExternalState: attempt.ExternalState, Scope: conn.Scope,
+		ConsentExpiresAt: timestamp.Of(conn.ConsentExpiresAt),
+	})
+}
+
+// failureEvent tells of an attempt that ended in an error. Its request id is that of the error, which the browser is
+// shown too.
+func failureEvent(end Conclusion, now time.Time) (webhook.Event, error) {
+	attempt := end.Attempt
+	return webhook.NewEvent(attempt.Tenant, webhook.ConnectionFailed, attempt.ID, 0, now, webhook.ConnectionFailure{
+		EndpointID: attempt.EndpointID, PortalID: attempt.PortalID, BrandID: attempt.BrandID, PlatformType: attempt.PlatformType,
+		OrgConnectionID: attempt.Reconnect, RequestID: end.RequestID, ExternalID: attempt.ExternalID, ExternalState: attempt.ExternalState,
+		Error: end.Error, ErrorDescription: end.Description, Cause: end.Cause, SuggestedAction: causes()[end.Cause].Action,
+	})
+}

@@ -1,0 +1,32 @@
+package flow_test
+
+import (
+	"slices"
+	"testing"
+
+	"recordbridge/shared/words/secret"
+)
+
+// external is the mark of an external id of the tenant.
+func external(t *testing.T, id string) secret.Mark {
+	t.Helper()
+	return newKeyring(t).Sign([]byte("external|" + tenant.Key() + "|" + id))
+}
+
+// The organisation may give the patient another id; one that gives none takes none away.
+func TestAReconnectWithoutAnExternalIDLeavesTheOneBefore(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	conn := w.connected(t)
+	conn.External = external(t, "patient-6")
+	w.conns[connID] = conn
+	r := reconnectRequest(t)
+	r.ExternalID = ""
+	b := w.start(t, r)
+	if _, err := w.completer(t).Complete(t.Context(), b.back()); err != nil {
+		t.Fatal(err)
+	}
+	if got := conclusionOf(t, w).Connection.External; !slices.Equal(got.Sum, conn.External.Sum) {
+		t.Errorf("found by %v", got)
+	}
+}

@@ -1,0 +1,203 @@
+package flow
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/connect/tokens"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
+)
+
+// Preparation finds out what an attempt is pinned to. Every field is needed.
+type Preparation struct {
+	Catalog     Catalog
+	Connections Connections // of reconnects; NoConnections where none begins
+	Portal      Authorizer
+	Platforms   Platforms
+	BaseURL     string // of our own API; our redirect URIs at the portals are below it
+	Now         func() time.Time
+	NewID       ids.Source
+	Random      io.Reader
+}
+
+// Starter begins attempts and sends their browsers to the portal. Every field is needed.
+type Starter struct {
+	Preparation
+
+	Store  StartStore
+	Sealer tokens.Sealer // under the key for verifiers
+}
+
+// Request asks for an attempt. Its redirect is proven already.
+type Request struct {
+	Caller        org.Caller
+	Redirect      org.VerifiedRedirect // none for a widget
+	Reconnect     string               // the connection to authorise again; empty for a new one
+	EndpointID    string               // when Reconnect is given it may be left out, else it must be the connection's
+	BrandID       string               // when given, must have the endpoint, or be what the connection's is by now
+	PortalID      string               // when given, must have the endpoint, or be what the connection's is by now
+	ExternalID    string
+	ExternalState string
+	RequestID     string
+	AttemptID     string // a widget's own choice, a version 4 UUID; empty where the attempt gets one here
+	TokenHash     string // of the widget's own attempt token; goes with AttemptID
+}
+
+// Start begins an attempt and returns where to send the browser. Errors: fault.Invalid for what was asked,
+// fault.Upstream or fault.Unavailable when the portal cannot be used now.
+func (s Starter) Start(ctx context.Context, r Request) (binding.Started, error) {
+	attempt, err := s.pin(ctx, r)
+	if err != nil {
+		return binding.Started{}, err
+	}
+	state, started, err := s.bind(ctx, &attempt)
+	if err != nil {
+		return binding.Started{}, err
+	}
+	if err := s.Store.BeginAttempt(ctx, attempt, state); err != nil {
+		return binding.Started{}, fmt.Errorf("store attempt: %w", err)
+	}
+	return started, nil
+}
+
+// pin checks what is asked for, finds out how the portal is spoken to, and makes the attempt that keeps all of it.
+func (s Preparation) pin(ctx context.Context, r Request) (Attempt, error) {
+	if err := r.CheckLengths(); err != nil {
+		return Attempt{}, err
+	}
+	to, err := s.target(ctx, r)
+	if err != nil {
+		return Attempt{}, err
+	}
+	endpoint := to.endpoint
+	logx.Add(ctx, slog.String("endpoint_id", endpoint.ID))
+	if to.connection != "" {
+		logx.Add(ctx, slog.String("connection_id", to.connection))
+	}
+	registration, err := s.Catalog.Registration(ctx, r.Caller.Tenant, endpoint)
+	if errors.Is(err, fault.NotFound) {
+		return Attempt{}, fault.BadRequest("This institution cannot be connected yet.").About("endpoint_id").Because(err)
+	}
+	if err != nil {
+		return Attempt{}, fmt.Errorf("read registration: %w", err)
+	}
+	authority, err := s.Portal.Discover(ctx, endpoint.FHIRBase)
+	if err != nil {
+		return Attempt{}, fmt.Errorf("discover portal: %w", err)
+	}
+	profile, err := s.Platforms.Profile(endpoint, authority)
+	if err != nil {
+		return Attempt{}, fmt.Errorf("platform of the endpoint: %w", err)
+	}
+	if err = s.checkOrigins(ctx, r.Caller.Tenant, endpoint, authority, profile.Known); err != nil {
+		return Attempt{}, err
+	}
+	attempt := s.attempt(r, to, registration, authority, profile)
+	if registration.Scope != "" || !profile.Listed {
+		return attempt, nil
+	}
+	var leftOut int
+	if attempt.Scope, leftOut, err = s.fit(attempt); err != nil {
+		return Attempt{}, err
+	}
+	if leftOut > 0 {
+		logx.Add(ctx, slog.Int("scopes_left_out", leftOut))
+	}
+	return attempt, nil
+}
+
+// attempt makes the attempt of a request, open from now on.
+func (s Preparation) attempt(
+	r Request, to target, registration catalog.Registration, authority Authority, profile Profile,
+) Attempt {
+	endpoint, now, scope := to.endpoint, s.Now(), cmp.Or(registration.Scope, profile.Scope)
+	return Attempt{
+		ID: s.NewID(), Tenant: r.Caller.Tenant, Status: Open, RequestID: r.RequestID, CreatedAt: now,
+		ExpiresAt: now.Add(binding.Lifetime),
+		Requester: Requester{RedirectURI: r.Redirect.URI(), ExternalID: r.ExternalID, ExternalState: r.ExternalState},
+		Institution: Institution{
+			EndpointID: endpoint.ID, BrandID: endpoint.BrandID, PortalID: endpoint.PortalID, PlatformType: endpoint.PlatformType,
+		},
+		Renewal: Renewal{Reconnect: to.connection, WasEnded: to.ended},
+		Server: Server{
+			FHIRBase: endpoint.FHIRBase, Issuer: authority.Issuer, IssRequired: authority.IssRequired,
+			AuthorizationEndpoint: authority.AuthorizationEndpoint, TokenEndpoint: authority.TokenEndpoint,
+			KeySet: authority.KeySet, Userinfo: authority.Userinfo, Upstream: upstream(authority, profile),
+		},
+		Client: Client{
+			ClientID: registration.ClientID, ClientAuthID: registration.AuthID,
+			Callback: callbackURI(s.BaseURL, registration.Callback), RawBasic: profile.RawBasic,
+		},
+		Parameters: Parameters{
+			Aud: profile.Aud, Scope: scope, RepeatScope: profile.RepeatScope, Extra: profile.Extra,
+			Nonce: profile.Nonce || slices.Contains(strings.Fields(scope), "openid"), NoChallenge: profile.NoChallenge,
+		},
+	}
+}
+
+// upstream takes what the server says of itself before what is known of its platform.
+func upstream(authority Authority, profile Profile) Upstream {
+	u := profile.Upstream
+	u.Revocation = cmp.Or(authority.Revocation, u.Revocation)
+	u.Introspection = cmp.Or(authority.Introspection, u.Introspection)
+	return u
+}
+
+// bind makes what binds an attempt to the browser that is about to leave for the portal. Nothing is stored yet.
+func (s Starter) bind(ctx context.Context, attempt *Attempt) (binding.State, binding.Started, error) {
+	verifier, challenge, err := s.Portal.NewVerifier()
+	if err != nil {
+		return binding.State{}, binding.Started{}, fmt.Errorf("make verifier: %w", err)
+	}
+	if attempt.NoChallenge {
+		verifier, challenge = secret.Text{}, ""
+	}
+	if attempt.Verifier, err = s.Sealer.Seal(ctx, attempt.Tenant, verifierBinding(*attempt), []byte(verifier.Reveal())); err != nil {
+		return binding.State{}, binding.Started{}, fmt.Errorf("seal verifier: %w", err)
+	}
+	value, state, started, err := s.maker().Bind(attempt.Tenant, attempt.ID, attempt.ExpiresAt)
+	if err != nil {
+		return binding.State{}, binding.Started{}, err
+	}
+	nonce := ""
+	if attempt.Nonce {
+		if nonce, err = s.maker().Secret(); err != nil {
+			return binding.State{}, binding.Started{}, err
+		}
+		attempt.NonceHash = HashNonce(nonce)
+	}
+	started.URL, err = s.Portal.AuthorizeURL(attempt.request(value, challenge, nonce))
+	if err != nil {
+		return binding.State{}, binding.Started{}, fmt.Errorf("make authorize address: %w", err)
+	}
+	return state, started, nil
+}
+
+// callbackURI is our redirect URI of a registration: an address of its own, so that what comes back there was meant for no
+// other (RFC 9700 section 4.4.2), or for registrations that have none the plain one.
+func callbackURI(baseURL, registration string) string {
+	if registration == "" {
+		return baseURL + CallbackPath
+	}
+	return baseURL + CallbackPath + "/" + registration
+}
+
+func (s Preparation) maker() binding.Maker { return binding.Maker{Random: s.Random, Now: s.Now} }
+
+// HashNonce returns the hash by which an attempt keeps its nonce, which only the portal's id_token repeats.
+func HashNonce(nonce string) string { return binding.Hash(nonce) }
+
+func verifierBinding(a Attempt) string { return "verifier|" + a.Tenant.Key() + "|" + a.ID }

@@ -1,0 +1,151 @@
+package flow
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
+)
+
+// target names the endpoint at which the patient signs in, and the connection to renew.
+type target struct {
+	endpoint   catalog.Endpoint
+	connection string // to be reconnected; empty for a new one
+	ended      string // why that one has ended
+}
+
+// target finds where the patient signs in. On a reconnect that is the connection's own endpoint, with the brand and
+// portal that the connection was made under.
+func (s Preparation) target(ctx context.Context, r Request) (target, error) {
+	if r.Reconnect == "" {
+		endpoint, err := s.offered(ctx, r.Caller.Tenant, r.EndpointID)
+		if err != nil {
+			return target{}, err
+		}
+		endpoint, err = s.chosen(ctx, endpoint, r.BrandID, r.PortalID)
+		return target{endpoint: endpoint}, err
+	}
+	conn, err := s.connection(ctx, r.Caller.Tenant, r.Reconnect)
+	if err != nil {
+		return target{}, err
+	}
+	endpoint, err := s.offered(ctx, conn.Tenant, conn.EndpointID)
+	if errors.Is(err, fault.Invalid) {
+		return target{}, fault.BadRequest("The institution of this connection cannot be connected at present.").About("reconnect_org_connection_id").Because(err)
+	}
+	if err != nil {
+		return target{}, err
+	}
+	if err := s.matches(ctx, r, conn, endpoint); err != nil {
+		return target{}, err
+	}
+	endpoint.BrandID, endpoint.PortalID = conn.BrandID, conn.PortalID
+	return target{endpoint: endpoint, connection: conn.ID, ended: conn.Refresh.Ended}, nil
+}
+
+// connection reads a connection that may be reconnected. One that is malformed, unknown, another's or a TEFCA one
+// answers alike.
+func (s Preparation) connection(ctx context.Context, tenant org.Tenant, asked string) (connection.Connection, error) {
+	id, ok := ids.ParseUUID(asked)
+	if !ok {
+		return connection.Connection{}, failed(causeUnknown, nil)
+	}
+	conn, err := s.Connections.Connection(ctx, tenant, id)
+	if errors.Is(err, fault.NotFound) {
+		return connection.Connection{}, failed(causeUnknown, err)
+	}
+	if err != nil {
+		return connection.Connection{}, fmt.Errorf("read connection: %w", err)
+	}
+	if conn.PlatformType == tefca || conn.EndpointID == "" {
+		return connection.Connection{}, failed(causeUnknown, nil)
+	}
+	return conn, nil
+}
+
+// tefca is the platform type of connections that are made through an identity service and have no endpoint.
+const tefca = "tefca"
+
+// offered finds an endpoint that patients of the tenant may be sent to.
+func (s Preparation) offered(ctx context.Context, tenant org.Tenant, asked string) (catalog.Endpoint, error) {
+	id, ok := ids.ParseUUID(asked)
+	if !ok {
+		return catalog.Endpoint{}, fault.BadRequest("endpoint_id is required and must be a UUID.").About("endpoint_id")
+	}
+	endpoint, err := s.Catalog.Endpoint(ctx, id)
+	if errors.Is(err, fault.NotFound) {
+		return catalog.Endpoint{}, catalog.MissingEndpoint()
+	}
+	if err != nil {
+		return catalog.Endpoint{}, fmt.Errorf("read endpoint: %w", err)
+	}
+	if endpoint.Status != catalog.EndpointActive || endpoint.Mode != string(tenant.Mode) {
+		return catalog.Endpoint{}, catalog.MissingEndpoint()
+	}
+	return endpoint, nil
+}
+
+// chosen is an endpoint as that of the institution which the patient has chosen: the one of its row, or another that the catalogue says
+// has it. Ids that were merged become those that stay.
+func (s Preparation) chosen(ctx context.Context, endpoint catalog.Endpoint, brandID, portalID string) (catalog.Endpoint, error) {
+	brand, portal := cmp.Or(strings.ToLower(brandID), endpoint.BrandID), cmp.Or(strings.ToLower(portalID), endpoint.PortalID)
+	if brand == "" || portal == "" {
+		return endpoint, fault.BadRequest("Several institutions share this endpoint: brand_id and portal_id are required.").About("brand_id")
+	}
+	if brand == endpoint.BrandID && portal == endpoint.PortalID {
+		return endpoint, nil
+	}
+	if _, ok := ids.ParseUUID(brand); !ok {
+		return endpoint, foreign()
+	}
+	way, err := s.Catalog.Way(ctx, endpoint.ID, brand)
+	if errors.Is(err, fault.NotFound) {
+		return endpoint, foreign()
+	}
+	if err != nil {
+		return endpoint, fmt.Errorf("read whether the brand has the endpoint: %w", err)
+	}
+	endpoint.BrandID, endpoint.PortalID = way.BrandID, way.Portals[portal]
+	if endpoint.PortalID == "" {
+		return endpoint, foreign()
+	}
+	return endpoint, nil
+}
+
+// foreign refuses a brand or a portal that does not lead to the endpoint, whatever else it may be.
+func foreign() error {
+	return fault.BadRequest("brand_id or portal_id does not belong to endpoint_id.").About("brand_id")
+}
+
+// matches checks that the ids of a request are those of its connection, or are the same institution's by now, since either may have been
+// merged after the other was written down.
+func (s Preparation) matches(ctx context.Context, r Request, conn connection.Connection, endpoint catalog.Endpoint) error {
+	if !isOrNone(r.EndpointID, conn.EndpointID) {
+		return fault.BadRequest("endpoint_id does not belong to reconnect_org_connection_id.").About("endpoint_id")
+	}
+	if isOrNone(r.BrandID, conn.BrandID) && isOrNone(r.PortalID, conn.PortalID) {
+		return nil
+	}
+	asked, err := s.chosen(ctx, endpoint, cmp.Or(r.BrandID, conn.BrandID), cmp.Or(r.PortalID, conn.PortalID))
+	if err != nil {
+		return err
+	}
+	own, err := s.chosen(ctx, endpoint, conn.BrandID, conn.PortalID)
+	if err != nil {
+		return err
+	}
+	if asked.BrandID != own.BrandID || asked.PortalID != own.PortalID {
+		return foreign()
+	}
+	return nil
+}
+
+// isOrNone reports whether a UUID, when one was given, is the expected one in either case of letters.
+func isOrNone(given, expected string) bool { return given == "" || strings.EqualFold(given, expected) }

@@ -1,0 +1,121 @@
+package refresh_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/connect/refresh"
+	"recordbridge/shared/connect/tokens"
+)
+
+// portal is a health system that takes each refresh token once.
+type fakePortal struct {
+	*simulation
+
+	grants  map[int64]*grant // by authorisation
+	reused  map[token]int    // uses of tokens that were rotated out
+	refused map[token]int
+}
+
+type grant struct {
+	current   int // the refresh token that it takes
+	withdrawn bool
+	until     time.Time // the end of an access token that came without a refresh token; zero where there was one
+}
+
+func (g *grant) isBare() bool { return !g.until.IsZero() }
+
+// takes reports whether the health system takes what is stored. That consent was withdrawn from a bare access token, we
+// cannot know.
+func (h *fakePortal) takes(k token) bool {
+	g := h.grants[k.generation]
+	if g.isBare() {
+		return time.Now().Before(g.until)
+	}
+	return !g.withdrawn && g.current == k.n
+}
+
+// use spends a refresh token. A token that was rotated out may come again once for every use of it whose end the workers
+// do not know, and when one that was told of the refusal makes sure.
+func (h *fakePortal) use(k token) (tokens.Set, error) {
+	g := h.grants[k.generation]
+	if g == nil || g.isBare() {
+		h.failf("the token endpoint was asked without a refresh token")
+		return tokens.Set{}, errTheir
+	}
+	if h.takes(k) {
+		g.current++
+		set := setOf(token{k.generation, g.current}.String())
+		set.ExpiresAt = time.Now().Add(3 * time.Minute)
+		return set, nil
+	}
+	h.refused[k]++
+	if !g.withdrawn {
+		h.reused[k]++
+		if h.reused[k] > h.unfinished[k]+h.told[k] {
+			h.failf("refresh token %v was used again although its rotation had come to an end", k)
+		}
+	}
+	return tokens.Set{}, fmt.Errorf("%w: token endpoint: invalid_grant (status 401)", tokens.ErrRefused)
+}
+
+// withdraw ends the consent of the present authorisation.
+func (h *fakePortal) withdraw() { h.grants[h.stored().generation].withdrawn = true }
+
+// checkRevocation looks at one at the moment of its effect.
+func (w *simulation) checkRevocation(before, after connection.Connection) {
+	stored, earlier := w.stored(), before.Refresh
+	isBare := w.portal.grants[stored.generation].isBare()
+	switch {
+	case w.revoked[after.Generation]:
+		w.failf("authorisation %d was revoked twice", after.Generation)
+	case w.portal.takes(stored):
+		w.failf("revoked, although the health system takes what is stored: %v", stored)
+	case isBare != (after.Refresh.Ended == connection.AccessEnded):
+		w.failf("%v ended as %q, without a refresh token: %v", stored, after.Refresh.Ended, isBare)
+	case isBare:
+	case w.portal.refused[stored] == 0:
+		w.failf("revoked, although refresh token %v was never refused", stored)
+	case after.Refresh.Ended == string(tokens.CauseInvalidGrant) && !w.portal.grants[stored.generation].withdrawn:
+		w.failf("a lost rotation passes for a withdrawn consent")
+	case earlier.RefusedVersion == w.newest && time.Since(earlier.RefusedAt) < time.Hour:
+		w.failf("revoked %v after a refusal that was not believed", time.Since(earlier.RefusedAt))
+	}
+	w.revoked[after.Generation] = true
+}
+
+func read(set tokens.Set) (k token) {
+	_, _ = fmt.Sscan(set.RefreshToken.Reveal(), &k.generation, &k.n)
+	return k
+}
+
+// actorState is the state as an actor sees it.
+type actorState struct{ *actor }
+
+func (g actorState) TakeSlot(ctx context.Context, endpoint string, slot int, owner string, now, until time.Time) error {
+	return g.perform(ctx, "EndpointState", func() error { return g.state.TakeSlot(ctx, endpoint, slot, owner, now, until) })
+}
+
+func (g actorState) ReleaseSlot(ctx context.Context, endpoint string, slot int, owner string) error {
+	return g.perform(ctx, "EndpointState", func() error { return g.state.ReleaseSlot(ctx, endpoint, slot, owner) })
+}
+
+func (g actorState) Breaker(ctx context.Context, endpoint string) (b refresh.Breaker, err error) {
+	err = g.perform(ctx, "EndpointState", func() error { b, err = g.state.Breaker(ctx, endpoint); return err })
+	return b, err
+}
+
+func (g actorState) SaveBreaker(ctx context.Context, endpoint string, seen, next refresh.Breaker) error {
+	return g.perform(ctx, "EndpointState", func() error { return g.state.SaveBreaker(ctx, endpoint, seen, next) })
+}
+
+func (g actorState) Count(ctx context.Context, endpoint string, at time.Time, refused bool) error {
+	return g.perform(ctx, "EndpointState", func() error { return g.state.Count(ctx, endpoint, at, refused) })
+}
+
+func (g actorState) Counts(ctx context.Context, endpoint string, since time.Time) (answered, refused int, err error) {
+	err = g.perform(ctx, "EndpointState", func() error { answered, refused, err = g.state.Counts(ctx, endpoint, since); return err })
+	return answered, refused, err
+}

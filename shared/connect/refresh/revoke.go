@@ -1,0 +1,112 @@
+package refresh
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/connect/tokens"
+	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/metric"
+)
+
+const (
+	// The surge guard: when this many refreshes at a token endpoint were answered within the window
+	// and more than one in surgeShare of them was refused, it is likelier that the endpoint is at fault than that all
+	// those patients have withdrawn their consent. A refusal is then not believed before it comes again an hour later.
+	surgeWindow = 15 * time.Minute
+	surgeFrom   = 50
+	surgeShare  = 5
+	secondAfter = time.Hour
+)
+
+// handleRefusal acts on a refusal: revokes the connection, or waits for a second refusal.
+func (w Worker) handleRefusal(ctx context.Context, seen connection.Connection, refusal *tokens.RefusalError) error {
+	return w.endOnConflict(ctx, seen, func(c connection.Connection) error {
+		now, first := w.now(), firstRefusal(c, refusal)
+		switch {
+		case first.IsZero() && w.surges(ctx, refusal.TokenEndpoint):
+			return w.awaitSecond(ctx, c, refusal, now)
+		case !first.IsZero() && now.Sub(first) < secondAfter:
+			return w.awaitSecond(ctx, c, refusal, first)
+		}
+		return w.revoke(ctx, c, string(refusal.Cause), refusal.Version)
+	})
+}
+
+// endOnConflict calls end with the connection as it was seen and, after each conflict, as others have left it,
+// provided that it is still the same authorisation with the same tokens.
+func (w Worker) endOnConflict(
+	ctx context.Context, seen connection.Connection, end func(connection.Connection) error,
+) error {
+	return w.onConflict(ctx, seen, func(before, now connection.Connection) (bool, error) {
+		if now.Rev != before.Rev || movedOn(seen, now) || !now.Refresh.RefreshAt.Equal(seen.Refresh.RefreshAt) {
+			return now.Rev == before.Rev || movedOn(seen, now), nil
+		}
+		// It was the tokens that have changed.
+		return true, w.postpone(ctx, now, "others_at_work", w.now().Add(lookAgain))
+	}, end)
+}
+
+// firstRefusal is when the same token set was refused before; zero when it was not.
+func firstRefusal(c connection.Connection, refusal *tokens.RefusalError) time.Time {
+	if c.Refresh.RefusedVersion != refusal.Version {
+		return time.Time{}
+	}
+	return c.Refresh.RefusedAt
+}
+
+// awaitSecond keeps the connection authorized until the refusal since then may be repeated.
+func (w Worker) awaitSecond(ctx context.Context, seen connection.Connection, refusal *tokens.RefusalError, since time.Time) error {
+	tell(ctx, "refusal_held")
+	logx.Add(ctx, slog.String("result", "put_off"))
+	return w.amend(ctx, seen, news, func(c *connection.Connection) {
+		if firstRefusal(*c, refusal).IsZero() {
+			c.Refresh.RefusedAt, c.Refresh.RefusedVersion = since, refusal.Version
+		}
+		c.Refresh.RefreshAt = c.Refresh.RefusedAt.Add(secondAfter + spread(c.ID, crowdSpread))
+	})
+}
+
+// surges reports whether refusals of the token endpoint are not to be believed at the first time. One that cannot be
+// judged is not, either.
+func (w Worker) surges(ctx context.Context, endpoint string) bool {
+	answered, refused, err := w.state.Counts(ctx, EndpointName(endpoint), w.now().Add(-surgeWindow))
+	return err != nil || answered >= surgeFrom && refused*surgeShare > answered
+}
+
+// End is a connection as it is once it was revoked at a time for a cause, and the event that tells of it.
+func End(c connection.Connection, cause string, at time.Time) (connection.Connection, webhook.Event, error) {
+	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: cause, EndedAt: at}
+	event, err := webhook.NewEvent(c.Tenant, webhook.AuthorizationEnded, c.ID, c.Generation, at, webhook.AuthorizationRevoked{
+		OrgConnectionID: c.ID, EndpointID: c.EndpointID, PortalID: c.PortalID, BrandID: c.BrandID,
+		PlatformType: c.PlatformType, ConnectionStatus: string(c.Status),
+	})
+	return c, event, err
+}
+
+// revoke ends the connection, whose tokens are of the given version, and tells the organisation, once, in one transaction.
+// fault.Conflict when the connection or its tokens have changed since; then the cause may be that of something that is
+// gone. What is cached of its record goes first, so that none is left of a connection that has ended.
+func (w Worker) revoke(ctx context.Context, c connection.Connection, cause string, version int64) error {
+	if c.PlatformType == connection.TEFCAPlatform {
+		if err := w.records.DeleteUntil(ctx, c.Tenant, c.ID, c.Generation); err != nil {
+			return fmt.Errorf("end cached records: %w", err)
+		}
+	}
+	c, event, err := End(c, cause, w.now())
+	if err != nil {
+		return err
+	}
+	if err := w.store.RevokeConnection(ctx, c, version, event); err != nil {
+		return fmt.Errorf("revoke connection: %w", err)
+	}
+	tell(ctx, "revoked")
+	logx.Add(ctx, logx.Failed(), slog.String("ended", cause))
+	logx.Measure(ctx, metric.Count(metric.Revocations, cause))
+	_ = w.enqueuer.EnqueueEvent(ctx, event.Tenant, event.ID)
+	return nil
+}

@@ -1,0 +1,378 @@
+package refresh_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/connect/refresh"
+	"recordbridge/shared/connect/tokens"
+	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
+)
+
+// simulation is one connection, its health system, and workers that stop at every call until the scheduler lets them go
+// on. All of it runs in a synctest bubble. Actors that time wakes run beside the scheduler, so all that changes is under
+// mu.
+type simulation struct {
+	mu     sync.Mutex
+	ctx    context.Context //nolint:containedctx // a test's, for the actors that it starts
+	store  *memory
+	state  *endpointState
+	portal fakePortal
+	actors []*actor
+	group  sync.WaitGroup
+	seen   int    // actors so far
+	broken string // the first promise that was broken
+
+	written  map[int64]token // refresh tokens by version
+	newest   int64           // version
+	revoked  map[int64]bool  // generations that were revoked
+	endpoint string
+
+	// By the refresh token in use: how often a refresh failed at a call or outlived its lease, from the lease on
+	// (loose), from the call of the health system on (unfinished), or in that call (unknown), and how many refusals of it
+	// were reported (told).
+	loose, unfinished, unknown, told map[token]int
+}
+
+// token is a refresh token: the n-th of the grant that an authorisation has.
+type token struct {
+	generation int64
+	n          int
+}
+
+func (k token) String() string { return fmt.Sprint(k.generation, " ", k.n) }
+
+func newSimulation(ctx context.Context) *simulation {
+	w := &simulation{
+		ctx: ctx, store: newMemory(), state: newEndpointState(), endpoint: refresh.EndpointName(endpointURL), written: map[int64]token{},
+		revoked: map[int64]bool{}, loose: map[token]int{}, unfinished: map[token]int{}, unknown: map[token]int{}, told: map[token]int{},
+	}
+	w.portal = fakePortal{simulation: w, grants: map[int64]*grant{}, reused: map[token]int{}, refused: map[token]int{}}
+	w.store.connections[connID] = connection.Connection{ID: connID, Tenant: tenant}
+	w.reconnect(0)
+	return w
+}
+
+// failf notes that a promise is broken.
+func (w *simulation) failf(format string, args ...any) {
+	if w.broken == "" {
+		w.broken = fmt.Sprintf(format, args...)
+	}
+}
+
+// reconnect has the patient authorise again, whatever the connection was: one transaction, as the callback makes it. A
+// health system that gives no refresh token gives an access token for a while.
+func (w *simulation) reconnect(bare time.Duration) connection.Connection {
+	c := w.store.connections[connID]
+	c.Status, c.Generation, c.Rev, c.ConsentExpiresAt = connection.Authorized, c.Generation+1, c.Rev+1, time.Time{}
+	first := token{c.Generation, 1}
+	given, set := &grant{current: 1}, setOf(first.String())
+	c.Refresh = connection.RefreshState{RefreshAt: time.Now().Add(time.Hour)}
+	if bare > 0 {
+		given.until = time.Now().Add(bare)
+		set.RefreshToken, set.ExpiresAt = secret.Text{}, given.until
+		c = c.EndingAt(given.until)
+	}
+	w.portal.grants[c.Generation] = given
+	row, err := tokens.Vault{Sealer: plainSealer{}}.Seal(w.ctx, tenant, connID, w.newest+1, set)
+	if err != nil {
+		w.failf("seal: %v", err)
+	}
+	w.store.connections[connID], w.store.rows[connID] = c, row
+	w.newest++
+	w.written[w.newest] = first
+	return c
+}
+
+// reconnectAsOnce is a reconnect without a refresh token as it was stored before such connections were due.
+func (w *simulation) reconnectAsOnce(bare time.Duration) {
+	c := w.reconnect(bare)
+	c.Refresh, c.ConsentExpiresAt = connection.RefreshState{}, time.Time{}
+	w.store.connections[connID] = c
+}
+
+// hurry makes an authorized connection due.
+func (w *simulation) hurry() {
+	c := w.store.connections[connID]
+	if c.Status == connection.Authorized {
+		c.Refresh.RefreshAt, c.Rev = time.Now(), c.Rev+1
+		w.store.connections[connID] = c
+	}
+}
+
+func (w *simulation) stored() token { return w.written[w.newest] }
+
+// close ends everything that is under way.
+func (w *simulation) close() {
+	for _, a := range w.actors {
+		close(a.turn)
+	}
+	w.group.Wait()
+}
+
+// actor is one worker at work: it is everything that the code under test sees of the world.
+type actor struct {
+	*simulation
+
+	name          string
+	turn          chan fate
+	at            string    // the call that it waits at
+	token         token     // the refresh token that it has leased
+	leased        time.Time // when it did
+	late          bool      // the lease has ended before the work
+	used          bool      // it has called the health system
+	refused       bool      // by the health system
+	doubtful      bool      // when it was, an earlier call with the refresh token had come to no known end
+	dead          bool
+	done, checked bool
+}
+
+// fate is how a call goes on.
+type fate string
+
+const (
+	well        fate = "well"
+	failBefore  fate = "fails before the effect"
+	failAfter   fate = "fails after the effect"
+	crashBefore fate = "the worker crashes before the effect"
+	crashAfter  fate = "the worker crashes after the effect"
+	collides    fate = "collides with another write"
+	unspent     fate = "an answer that used no token"
+)
+
+// fates are what may become of a call; going well is likeliest.
+func fates(call string) []fate {
+	all := []fate{well, well, well, well, well, well, failBefore, failAfter, crashBefore, crashAfter}
+	switch call {
+	case "Refresh":
+		return append(all, unspent)
+	case "Tokens", "Connection":
+		return all
+	}
+	return append(all, collides)
+}
+
+// look is a message of the queue; export needs a usable access token, or another one than it has.
+const (
+	look   = "look"
+	export = "export"
+	renew  = "renew"
+)
+
+// start lets a new worker do something.
+func (w *simulation) start(what string) *actor {
+	w.seen++
+	a := &actor{simulation: w, name: what + " " + strconv.Itoa(w.seen), turn: make(chan fate)}
+	newID := func() string { return a.name }
+	manager := tokens.NewManager(a, tokens.Vault{Sealer: plainSealer{}}, a, limiter(actorState{a}, what == look, time.Second, newID), time.Now, newID)
+	worker := refresh.NewWorker(a, telling{a, manager}, actorState{a}, quiet{}, plainSealer{}, nil, nil, quiet{}, time.Now)
+	began := time.Now()
+	w.mu.Lock()
+	used := w.newest
+	w.mu.Unlock()
+	w.actors = append(w.actors, a)
+	w.group.Go(func() {
+		switch what {
+		case look:
+			_ = worker.Look(w.ctx, tenant, connID)
+		case export:
+			got, err := manager.Current(w.ctx, tenant, connID)
+			a.tell(got, err, began)
+		default:
+			got, err := manager.Renew(w.ctx, tenant, connID, used)
+			a.tell(got, err, began)
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		a.done = true
+	})
+	return a
+}
+
+// telling notes what a worker is told.
+type telling struct {
+	*actor
+
+	manager tokens.Manager
+}
+
+func (k telling) Refresh(ctx context.Context, of org.Tenant, id string) (tokens.Usable, error) {
+	began := time.Now()
+	got, err := k.manager.Refresh(ctx, of, id)
+	k.tell(got, err, began)
+	return got, err
+}
+
+// waiting lists the actors at a call, in the order of their start.
+func (w *simulation) waiting() []*actor {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var at []*actor
+	for _, a := range w.actors {
+		if a.at != "" {
+			at = append(at, a)
+		}
+	}
+	return at
+}
+
+func (a *actor) Tokens(ctx context.Context, of org.Tenant, id string) (row tokens.Row, err error) {
+	err = a.perform(ctx, "Tokens", func() error { row, err = a.store.Tokens(ctx, of, id); return err })
+	return row, err
+}
+
+func (a *actor) LeaseTokens(ctx context.Context, row tokens.Row, now time.Time) error {
+	a.mu.Lock()
+	a.token, a.leased = a.written[row.Version], now
+	a.mu.Unlock()
+	return a.perform(ctx, "LeaseTokens", func() error { return a.store.LeaseTokens(ctx, row, now) })
+}
+
+func (a *actor) ReleaseTokens(ctx context.Context, row tokens.Row) error {
+	return a.perform(ctx, "ReleaseTokens", func() error { return a.store.ReleaseTokens(ctx, row) })
+}
+
+func (a *actor) RotateTokens(ctx context.Context, row tokens.Row) error {
+	return a.perform(ctx, "RotateTokens", func() error {
+		if err := a.store.RotateTokens(ctx, row); err != nil {
+			return err
+		}
+		set, err := tokens.Vault{Sealer: plainSealer{}}.Open(ctx, row)
+		if err != nil {
+			return err
+		}
+		next, was := read(set), a.stored()
+		if next.generation < was.generation || next.generation == was.generation && next.n <= was.n {
+			a.failf("refresh token %v was overwritten with %v", was, next)
+		}
+		a.newest = row.Version
+		a.written[row.Version] = next
+		return nil
+	})
+}
+
+func (a *actor) Refresh(ctx context.Context, _ org.Tenant, old tokens.Set) (fresh tokens.Set, err error) {
+	if ctx.Err() != nil {
+		return tokens.Set{}, ctx.Err() // nothing left the worker
+	}
+	a.mu.Lock()
+	a.used = true
+	a.mu.Unlock()
+	err = a.perform(ctx, "Refresh", func() error {
+		fresh, err = a.portal.use(read(old))
+		if errors.Is(err, tokens.ErrRefused) {
+			a.refused, a.doubtful = true, a.unknown[a.token] > 0
+		}
+		return err
+	})
+	return fresh, err
+}
+
+func (a *actor) Connection(ctx context.Context, of org.Tenant, id string) (c connection.Connection, err error) {
+	err = a.perform(ctx, "Connection", func() error { c, err = a.store.Connection(ctx, of, id); return err })
+	return c, err
+}
+
+func (a *actor) SaveConnection(ctx context.Context, c connection.Connection, events ...webhook.Event) error {
+	return a.perform(ctx, "SaveConnection", func() error { return a.store.SaveConnection(ctx, c, events...) })
+}
+
+func (a *actor) RevokeConnection(ctx context.Context, c connection.Connection, version int64, event webhook.Event) error {
+	return a.perform(ctx, "RevokeConnection", func() error {
+		before := a.store.connections[connID]
+		err := a.store.RevokeConnection(ctx, c, version, event)
+		if err == nil {
+			a.checkRevocation(before, c)
+		}
+		return err
+	})
+}
+
+func (a *actor) Upstream(context.Context, org.Tenant, string) ([]byte, error) {
+	return nil, fault.Missing("There is no such record.")
+}
+
+func (a *actor) ForgetUpstream(context.Context, org.Tenant, string, []byte) error { return nil }
+
+// proceed lets an actor that waits at a call go on.
+func (a *actor) proceed(f fate) {
+	a.mu.Lock()
+	waits := a.at != ""
+	a.mu.Unlock()
+	if waits {
+		a.turn <- f
+		return
+	}
+	<-time.After(time.Second) // it pauses between two tries
+}
+
+// perform is a call: it waits for its fate, and has its effect or not.
+func (a *actor) perform(ctx context.Context, call string, effect func() error) error {
+	a.mu.Lock()
+	if a.dead {
+		a.mu.Unlock()
+		runtime.Goexit()
+	}
+	a.at = call
+	a.mu.Unlock()
+	f, open, err := fate(""), true, ctx.Err()
+	if err == nil {
+		select {
+		case f, open = <-a.turn:
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.at = ""
+	if f == crashBefore || f == crashAfter || !open {
+		a.dead = true
+	}
+	if f != well && f != unspent && (a.dead || !isState(call)) {
+		a.trouble(call)
+	}
+	outcome := errors.New("something failed")
+	if f == well || f == failAfter || f == crashAfter {
+		if told := effect(); f == well {
+			outcome = told
+		}
+	}
+	switch {
+	case a.dead:
+		runtime.Goexit()
+	case f == collides:
+		return fault.Stale()
+	case f == unspent:
+		return spentError{outcome, true}
+	case err != nil:
+		return err
+	}
+	return outcome
+}
+
+// isState reports a call that is no part of the refresh itself, whose end stays known when the call fails.
+func isState(call string) bool { return call == "EndpointState" }
+
+// trouble notes that a call failed, or that the lease ended before the work.
+func (a *actor) trouble(call string) {
+	if a.leased.IsZero() {
+		return
+	}
+	a.loose[a.token]++
+	if call == "Refresh" {
+		a.unknown[a.token]++
+	}
+	if a.used {
+		a.unfinished[a.token]++
+	}
+}

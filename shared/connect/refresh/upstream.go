@@ -1,0 +1,146 @@
+package refresh
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/connect/tokens"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
+)
+
+// remains is the sealed JSON of what is left of a token set once its connection was disconnected: what a revocation
+// needs, and nothing that reads records as long as there is a refresh token.
+type remains struct {
+	RefreshToken       string `json:"refresh_token,omitempty"`
+	AccessToken        string `json:"access_token,omitempty"` // where there is no refresh token
+	RevocationEndpoint string `json:"revocation_endpoint,omitempty"`
+	TokenEndpoint      string `json:"token_endpoint"`
+	FHIRBase           string `json:"fhir_base"`
+	ClientID           string `json:"client_id"`
+	ClientAuthID       string `json:"client_auth_id,omitempty"`
+	RawBasic           bool   `json:"raw_basic,omitempty"`
+}
+
+// UpstreamBinding is what the sealed document of Store.Upstream is bound to.
+func UpstreamBinding(tenant org.Tenant, connectionID string) string {
+	return "upstream|" + tenant.Key() + "|" + connectionID
+}
+
+// EncodeUpstream writes the document that is sealed for Store.Upstream: the refresh token of set, or its access token
+// when there is none, with what it takes to revoke it (RFC 7009). Who stores it sets Refresh.UpstreamUntil, and RefreshAt to
+// the first try.
+func EncodeUpstream(set tokens.Set) []byte {
+	left := remains{
+		RefreshToken: set.RefreshToken.Reveal(), RevocationEndpoint: set.RevocationEndpoint, TokenEndpoint: set.TokenEndpoint,
+		FHIRBase: set.FHIRBase, ClientID: set.ClientID, ClientAuthID: set.ClientAuthID, RawBasic: set.RawBasic,
+	}
+	if left.RefreshToken == "" {
+		left.AccessToken = set.AccessToken.Reveal()
+	}
+	plain, _ := json.Marshal(left) //nolint:errchkjson,gosec // strings always encode, and what is encoded is sealed
+	return plain
+}
+
+func decodeUpstream(plain []byte) (tokens.Set, error) {
+	var left remains
+	if json.Unmarshal(plain, &left) != nil {
+		return tokens.Set{}, errors.New("decode what is left of the tokens") // the cause may quote them
+	}
+	return tokens.Set{
+		RefreshToken: secret.New(left.RefreshToken), AccessToken: secret.New(left.AccessToken),
+		RevocationEndpoint: left.RevocationEndpoint, TokenEndpoint: left.TokenEndpoint,
+		FHIRBase: left.FHIRBase, ClientID: left.ClientID, ClientAuthID: left.ClientAuthID, RawBasic: left.RawBasic,
+	}, nil
+}
+
+// takeBack has the health system revoke what a disconnected connection held, and forgets it: after that, or when its
+// time is over.
+func (w Worker) takeBack(ctx context.Context, seen connection.Connection) error {
+	sealed, err := w.store.Upstream(ctx, seen.Tenant, seen.ID)
+	if errors.Is(err, fault.NotFound) {
+		was := seen
+		if seen, sealed, err = w.finish(ctx, was); movedOn(was, seen) {
+			return nil
+		}
+	}
+	now, outcome := w.now(), "given_up"
+	switch {
+	case errors.Is(err, fault.NotFound):
+		return w.takenBack(ctx, seen, "nothing")
+	case err == nil && !reached(seen.Refresh.RefreshAt, now):
+		return w.putBack(ctx, seen)
+	}
+	if now.Before(seen.Refresh.UpstreamUntil) {
+		if err == nil {
+			err, outcome = w.revokeUpstream(ctx, seen, sealed), "revoked"
+		}
+		if err != nil {
+			logx.Add(ctx, logx.Failed(), slog.String("upstream", "failed"), slog.Any("cause", err))
+			logx.Add(ctx, logx.Spot(fault.SpotOf(err))...)
+			return w.amend(ctx, seen, noNews, func(c *connection.Connection) {
+				c.Refresh.Failures++
+				wait := max(upstreamWait(c.Refresh.Failures), askedWait(err))
+				c.Refresh.RefreshAt = earlier(now.Add(wait), c.Refresh.UpstreamUntil)
+			})
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("read upstream tokens: %w", err)
+	}
+	if err := w.store.ForgetUpstream(ctx, seen.Tenant, seen.ID, sealed); err != nil {
+		return fmt.Errorf("forget upstream tokens: %w", err)
+	}
+	return w.takenBack(ctx, seen, outcome)
+}
+
+// finish does the rest of a disconnection that was requested, and returns the connection as it is then with what is kept of its tokens;
+// fault.NotFound if there is nothing to revoke.
+func (w Worker) finish(ctx context.Context, seen connection.Connection) (connection.Connection, []byte, error) {
+	if _, err := w.ender.Finish(ctx, seen.Tenant, seen.ID); err != nil {
+		return seen, nil, fmt.Errorf("finish disconnection: %w", err)
+	}
+	found, err := w.store.Connection(ctx, seen.Tenant, seen.ID)
+	if err != nil {
+		return seen, nil, fmt.Errorf("read connection: %w", err)
+	}
+	sealed, err := w.store.Upstream(ctx, seen.Tenant, seen.ID)
+	return found, sealed, err
+}
+
+// takenBack ends the care for a disconnected connection.
+func (w Worker) takenBack(ctx context.Context, seen connection.Connection, outcome string) error {
+	logx.Add(ctx, slog.String("upstream", outcome))
+	return w.amend(ctx, seen, news, func(c *connection.Connection) {
+		c.Refresh.Failures, c.Refresh.RefreshAt, c.Refresh.UpstreamUntil = 0, time.Time{}, time.Time{}
+	})
+}
+
+func (w Worker) revokeUpstream(ctx context.Context, c connection.Connection, sealed []byte) error {
+	plain, err := w.opener.Open(ctx, c.Tenant, UpstreamBinding(c.Tenant, c.ID), sealed)
+	if err != nil {
+		return fmt.Errorf("open upstream tokens: %w", err)
+	}
+	set, err := decodeUpstream(plain)
+	if err != nil {
+		return err
+	}
+	if err := w.revoker.Revoke(ctx, c.Tenant, set); err != nil {
+		return fmt.Errorf("revoke upstream: %w", err)
+	}
+	return nil
+}
+
+// upstreamWait is the pause after so many tries that failed.
+func upstreamWait(failures int) time.Duration {
+	waits := map[int]time.Duration{1: time.Minute, 2: 5 * time.Minute, 3: 15 * time.Minute}
+	return cmp.Or(waits[failures], time.Hour)
+}

@@ -1,0 +1,277 @@
+package members
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/account/freemail"
+	"recordbridge/shared/manage/verification"
+	"recordbridge/shared/platform/maillimit"
+	"recordbridge/shared/platform/mailtext"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
+)
+
+const (
+	invitationLife = 7 * 24 * time.Hour
+	maxInvitations = 50
+	mailTime       = 6 * time.Second
+)
+
+// Invite asks the owner of an address to become a member. What makes the invitation work is in the e-mail alone.
+func (d Service) Invite(ctx context.Context, by By, orgID, email string, role account.Role) (account.Invitation, error) {
+	if err := by.may(role); err != nil {
+		return account.Invitation{}, err
+	}
+	to, err := verification.ParseAddress(email)
+	if err != nil {
+		return account.Invitation{}, err
+	}
+	if freemail.Is(to.Domain()) {
+		return account.Invitation{}, freemail.Refused()
+	}
+	if err = d.invitable(ctx, orgID, to.String()); err != nil {
+		return account.Invitation{}, err
+	}
+	host, err := d.Rows.Organisation(ctx, org.Tenant{Mode: org.Live, OrgID: orgID})
+	if err != nil {
+		return account.Invitation{}, fmt.Errorf("read organisation: %w", err)
+	}
+	if err = d.count(ctx, by, host, to.String()); err != nil {
+		return account.Invitation{}, err
+	}
+	value, err := account.NewToken(d.Random)
+	if err != nil {
+		return account.Invitation{}, fmt.Errorf("make invitation: %w", err)
+	}
+	now := d.Now()
+	made := account.Invitation{
+		ID: d.NewID(), OrgID: orgID, Email: to.String(), Role: role, SecretHash: account.Hash(value), InvitedBy: by.AccountID,
+		CreatedAt: now, ExpiresAt: now.Add(invitationLife), Rev: 1,
+	}
+	if err := d.Rows.CreateInvitation(ctx, made); err != nil {
+		return account.Invitation{}, fmt.Errorf("store invitation: %w", err)
+	}
+	if err := d.mail(ctx, made, invitation(d.Dashboard, host.Name, made, tokenOf(made, value))); err != nil {
+		return account.Invitation{}, errors.Join(err, d.Rows.RemoveInvitation(context.WithoutCancel(ctx), made))
+	}
+	return made, d.record(ctx, by, orgID, "member.invited", made.ID)
+}
+
+// count counts an invitation's e-mail; a withdrawn invitation stays counted. An operator's invitations are not limited.
+func (d Service) count(ctx context.Context, by By, host org.Organisation, to string) error {
+	if by.AccountID == "" {
+		return nil
+	}
+	from := maillimit.From{Account: by.AccountID, Organisation: host.MailSender()}
+	if err := d.Limits.Take(ctx, maillimit.Mail{Purpose: maillimit.Invitation, From: from, To: to}); err != nil {
+		return fmt.Errorf("count invitation: %w", err)
+	}
+	return nil
+}
+
+// invitable is whether an address can be invited now. Invitations that have ended make room.
+func (d Service) invitable(ctx context.Context, orgID, email string) error {
+	members, err := d.List(ctx, orgID)
+	if err != nil {
+		return err
+	}
+	for _, m := range members {
+		if account.Fold(m.Email) == account.Fold(email) {
+			return conflict("This address is a member's already.")
+		}
+	}
+	invited, err := d.Rows.Invitations(ctx, orgID)
+	if err != nil {
+		return fmt.Errorf("list invitations: %w", err)
+	}
+	open := 0
+	for _, i := range invited {
+		switch {
+		case !d.Now().Before(i.ExpiresAt):
+			if err := d.Rows.RemoveInvitation(ctx, i); err != nil && !errors.Is(err, fault.Conflict) {
+				return fmt.Errorf("remove invitation: %w", err)
+			}
+		case account.Fold(i.Email) == account.Fold(email):
+			return conflict("This address is invited already. Withdraw that invitation to send another one.")
+		default:
+			open++
+		}
+	}
+	if open >= maxInvitations || len(members) >= account.MaxMembers {
+		return conflict(fmt.Sprintf("An organisation can have %d members and %d open invitations.", account.MaxMembers, maxInvitations))
+	}
+	return nil
+}
+
+// Invitations lists those that can still be accepted.
+func (d Service) Invitations(ctx context.Context, orgID string) ([]account.Invitation, error) {
+	all, err := d.Rows.Invitations(ctx, orgID)
+	if err != nil {
+		return nil, fmt.Errorf("list invitations: %w", err)
+	}
+	open := make([]account.Invitation, 0, len(all))
+	for _, i := range all {
+		if d.Now().Before(i.ExpiresAt) {
+			open = append(open, i)
+		}
+	}
+	return open, nil
+}
+
+// Withdraw ends an invitation.
+func (d Service) Withdraw(ctx context.Context, by By, orgID, id string) error {
+	found, err := d.Rows.Invitation(ctx, orgID, id)
+	if errors.Is(err, fault.NotFound) {
+		return fault.Missing("There is no such invitation.").Because(err)
+	}
+	if err != nil {
+		return fmt.Errorf("read invitation: %w", err)
+	}
+	if err := by.may(found.Role); err != nil {
+		return err
+	}
+	if err := d.Rows.RemoveInvitation(ctx, found); err != nil {
+		return fmt.Errorf("remove invitation: %w", err)
+	}
+	return d.record(ctx, by, orgID, "invitation.withdrawn", id)
+}
+
+// Accept makes an account a member by what stands in the e-mail. It has to be the account of the address that was invited, and who has
+// invited has to be allowed to still.
+func (d Service) Accept(ctx context.Context, accountID string, token secret.Text) (account.Membership, error) {
+	unknown := fault.Missing("This invitation does not work any more. Ask for another one.")
+	orgID, id, value, ok := readToken(token)
+	if !ok {
+		return account.Membership{}, unknown
+	}
+	found, err := d.Rows.Invitation(ctx, orgID, id)
+	if errors.Is(err, fault.NotFound) {
+		return account.Membership{}, unknown.Because(err)
+	}
+	if err != nil {
+		return account.Membership{}, fmt.Errorf("read invitation: %w", err)
+	}
+	right := secret.New(found.SecretHash).Equal(secret.New(account.Hash(value)))
+	if !right || !d.Now().Before(found.ExpiresAt) {
+		return account.Membership{}, unknown
+	}
+	guest, err := d.Rows.Account(ctx, accountID)
+	if err != nil {
+		return account.Membership{}, fmt.Errorf("read account: %w", err)
+	}
+	if account.Fold(guest.Email) != account.Fold(found.Email) {
+		return account.Membership{}, fault.New(fault.Forbidden, fault.CodeForbidden, "This invitation is for another address. Sign in with that one.")
+	}
+	if err := d.stands(ctx, found); err != nil {
+		return account.Membership{}, err
+	}
+	return d.join(ctx, guest, found)
+}
+
+// stands is whether who has invited may still do so.
+func (d Service) stands(ctx context.Context, i account.Invitation) error {
+	if i.InvitedBy == "" {
+		return nil
+	}
+	host, err := d.Rows.Membership(ctx, i.OrgID, i.InvitedBy)
+	if err != nil && !errors.Is(err, fault.NotFound) {
+		return fmt.Errorf("read membership: %w", err)
+	}
+	if err != nil || !host.Role.May(i.Role.Assign()) {
+		return fault.Missing("This invitation does not work any more. Ask for another one.").Because(err)
+	}
+	return nil
+}
+
+func (d Service) join(ctx context.Context, guest account.Account, i account.Invitation) (account.Membership, error) {
+	_, err := d.Rows.Membership(ctx, i.OrgID, guest.ID)
+	if err == nil {
+		return account.Membership{}, conflict("You are a member of this organisation already.")
+	}
+	if !errors.Is(err, fault.NotFound) {
+		return account.Membership{}, fmt.Errorf("read membership: %w", err)
+	}
+	if err = d.hasRoom(ctx, guest.ID); err != nil {
+		return account.Membership{}, err
+	}
+	domain := ""
+	if i.Role == account.Owner {
+		if domain, err = d.unclaimed(ctx, guest); err != nil {
+			return account.Membership{}, err
+		}
+	}
+	m := account.Membership{OrgID: i.OrgID, AccountID: guest.ID, Role: i.Role, Since: d.Now(), Rev: 1}
+	if err := d.Rows.AcceptInvitation(ctx, i, m, domain); err != nil {
+		return account.Membership{}, fmt.Errorf("accept invitation: %w", err)
+	}
+	return m, d.record(ctx, By{Actor: account.Actor(guest.ID), AccountID: guest.ID, Role: i.Role}, i.OrgID, "member.joined", guest.ID)
+}
+
+// unclaimed is the domain of an account's address when it is no organisation's yet, else empty.
+func (d Service) unclaimed(ctx context.Context, a account.Account) (string, error) {
+	at, err := verification.ParseAddress(a.Email)
+	if err != nil {
+		return "", err
+	}
+	_, err = d.Rows.Domain(ctx, at.Domain())
+	if errors.Is(err, fault.NotFound) {
+		return at.Domain(), nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read mail domain: %w", err)
+	}
+	return "", nil
+}
+
+func (d Service) mail(ctx context.Context, i account.Invitation, l mailtext.Message) error {
+	if d.Mailer == nil {
+		return fault.New(fault.Unavailable, fault.CodeUnavailable, "This service is not set up to send e-mails.")
+	}
+	ctx, cancel := context.WithTimeout(ctx, mailTime)
+	defer cancel()
+	if err := d.Mailer.Send(ctx, []string{i.Email}, l.Subject, l.Text(), l.HTML()); err != nil {
+		return fault.New(fault.Unavailable, fault.CodeUnavailable, "The invitation could not be sent. Please try again in a minute.").Because(err)
+	}
+	return nil
+}
+
+func invitation(dashboard, host string, i account.Invitation, token string) mailtext.Message {
+	name := mailtext.Plain(host)
+	return mailtext.Message{
+		Language: "en", Subject: "Recordbridge: an invitation of " + name,
+		Opening: []string{name + " invites you to its dashboard."},
+		Facts:   []mailtext.Fact{{Name: "Role", Value: string(i.Role)}, {Name: "Address", Value: i.Email}, {Name: "Good until", Value: i.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC")}},
+		Link:    mailtext.Link{Label: "Accept", Address: dashboard + "#/invitation/" + token},
+		Closing: []string{"Sign in with this address to accept. It works once. If you did not expect it, you need not do anything."},
+	}
+}
+
+// tokenOf is what an e-mail leads to its invitation by: organisation, invitation and secret.
+func tokenOf(i account.Invitation, value secret.Text) string {
+	orgID, _ := uuid.Parse(i.OrgID)
+	id, _ := uuid.Parse(i.ID)
+	return base64.RawURLEncoding.EncodeToString(append(orgID[:], id[:]...)) + value.Reveal()
+}
+
+// places is how many characters of a token are the two ids.
+const places = 43
+
+func readToken(token secret.Text) (orgID, id string, value secret.Text, ok bool) {
+	text := token.Reveal()
+	if len(text) <= places {
+		return "", "", secret.Text{}, false
+	}
+	bytes, err := base64.RawURLEncoding.DecodeString(text[:places])
+	if err != nil {
+		return "", "", secret.Text{}, false
+	}
+	return uuid.UUID(bytes[:16]).String(), uuid.UUID(bytes[16:]).String(), secret.New(text[places:]), true
+}

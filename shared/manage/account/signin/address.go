@@ -1,0 +1,135 @@
+package signin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/verification"
+	"recordbridge/shared/platform/maillimit"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
+)
+
+// restoreLife is for how long a former address can take a change back. Until then the account cannot get another one, so that who took it
+// over cannot make its owner's link worthless by a second change.
+const restoreLife = 72 * time.Hour
+
+// addressFor is where codes that prove an account's new address are kept apart from all others.
+func addressFor(accountID string) org.Tenant { return org.Tenant{Mode: "dashboard", OrgID: accountID} }
+
+// AskAddress sends a code to an address that an account is to have. Nobody is told whether another account has it.
+func (d Service) AskAddress(ctx context.Context, b Browser, s account.Session, email string) (verification.Sent, error) {
+	to, err := corporate(email)
+	if err != nil {
+		return verification.Sent{}, err
+	}
+	a, err := d.Accounts.Account(ctx, s.AccountID)
+	if err != nil {
+		return verification.Sent{}, fmt.Errorf("read account: %w", err)
+	}
+	if err := d.changeable(a); err != nil {
+		return verification.Sent{}, err
+	}
+	return d.Codes.Send(ctx, verification.Request{
+		Tenant: addressFor(s.AccountID), Organisation: product, From: maillimit.From{Account: s.AccountID, Organisation: ""}, Email: to.String(),
+		Language: "", Occasion: verification.NewAddress, Device: "", Network: b.Network,
+	})
+}
+
+// ChangeAddress gives an account the address that a code was sent to. The former one is told before: a change that it cannot be told of
+// is not made. Other sessions end, and this one goes on as a new one.
+func (d Service) ChangeAddress(ctx context.Context, b Browser, s account.Session, email, id, digits string) (Entered, error) {
+	to, err := corporate(email)
+	if err != nil {
+		return Entered{}, err
+	}
+	if err = d.proveAddress(ctx, addressFor(s.AccountID), to, id, digits); err != nil {
+		return Entered{}, err
+	}
+	a, err := d.Accounts.Account(ctx, s.AccountID)
+	if err != nil {
+		return Entered{}, fmt.Errorf("read account: %w", err)
+	}
+	if err = d.changeable(a); err != nil {
+		return Entered{}, err
+	}
+	if account.Fold(a.Email) == account.Fold(to.String()) {
+		return Entered{}, fault.BadRequest("The account has this address.").About("email")
+	}
+	value, err := account.NewToken(d.Random)
+	if err != nil {
+		return Entered{}, fmt.Errorf("make token: %w", err)
+	}
+	now := d.Now()
+	a.Former = account.Former{Email: a.Email, TokenHash: account.Hash(value), ChangedAt: now, Until: now.Add(restoreLife)}
+	if err := d.mail(ctx, a.Former.Email, addressChanges(d.Dashboard, to.String(), a.ID+"."+value.Reveal(), a.Former.Until)); err != nil {
+		return Entered{}, err
+	}
+	a.Email = to.String()
+	a.Epoch++
+	if err := d.Accounts.MoveAccount(ctx, a); err != nil {
+		if errors.Is(err, fault.Conflict) {
+			return Entered{}, fault.New(fault.Conflict, fault.CodeConflict, "This address has an account already.").Because(err)
+		}
+		return Entered{}, fmt.Errorf("move account: %w", err)
+	}
+	d.tell(ctx, a.Email, addressGiven(d.Dashboard, now))
+	if !b.Device.Empty() { // which is no new browser to the account, though it is to the address
+		if err := d.Sessions.KnowDevice(ctx, deviceHash(b.Device, a.Email), now.Add(DeviceLife)); err != nil {
+			return Entered{}, fmt.Errorf("know device: %w", err)
+		}
+	}
+	return d.enter(ctx, a, b, false)
+}
+
+func (d Service) changeable(a account.Account) error {
+	if d.Now().Before(a.Former.Until) {
+		return fault.New(fault.Conflict, fault.CodeConflict, "The address was changed within the last three days. It can be changed again after that.")
+	}
+	return nil
+}
+
+// RestoreAddress takes a change of address back, for who has the link in the e-mail to the former one. Whoever made the change is out:
+// all sessions end, and passkeys, a generator and recovery codes that were added since are gone.
+func (d Service) RestoreAddress(ctx context.Context, token secret.Text) error {
+	const unknown = "This link does not work any more."
+	id, value, _ := strings.Cut(token.Reveal(), ".")
+	id, ok := ids.ParseUUID(id)
+	if !ok {
+		return fault.Missing(unknown)
+	}
+	a, err := d.Accounts.Account(ctx, id)
+	if errors.Is(err, fault.NotFound) {
+		return fault.Missing(unknown).Because(err)
+	}
+	if err != nil {
+		return fmt.Errorf("read account: %w", err)
+	}
+	now := d.Now()
+	if !now.Before(a.Former.Until) || !secret.New(a.Former.TokenHash).Equal(secret.New(account.Hash(secret.New(value)))) {
+		return fault.Missing(unknown)
+	}
+	left, since := a.Email, a.Former.ChangedAt
+	a.Email, a.Former = a.Former.Email, account.Former{}
+	a.Passkeys = slices.DeleteFunc(a.Passkeys, func(k account.Passkey) bool { return !k.CreatedAt.Before(since) })
+	if !a.TOTP.Since.Before(since) {
+		a.TOTP = account.TOTP{}
+	}
+	a.TOTP.Offer = nil
+	a.Epoch++
+	if err := d.dropCodesSince(ctx, a.ID, since); err != nil {
+		return err
+	}
+	if err := d.Accounts.MoveAccountBack(ctx, a, left); err != nil {
+		return fmt.Errorf("move account back: %w", err)
+	}
+	d.tell(ctx, a.Email, addressBack(d.Dashboard, now))
+	return nil
+}

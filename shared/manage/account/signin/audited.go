@@ -1,0 +1,131 @@
+package signin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
+)
+
+// Audited is Service that tells the audit log of each organisation of an account what is changed of how its person signs in. Who comes and goes is
+// no change.
+type Audited struct {
+	Service
+
+	Log Log
+}
+
+// Log keeps who has changed what (audit.Log).
+type Log interface {
+	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
+}
+
+// ConfirmTOTP is Service's.
+func (d Audited) ConfirmTOTP(ctx context.Context, b Browser, s account.Session, digits string) (Entered, error) {
+	return d.entered(ctx, s, "account.generator_added")(d.Service.ConfirmTOTP(ctx, b, s, digits))
+}
+
+// RemoveTOTP is Service's.
+func (d Audited) RemoveTOTP(ctx context.Context, b Browser, s account.Session) (Entered, error) {
+	return d.entered(ctx, s, "account.generator_removed")(d.Service.RemoveTOTP(ctx, b, s))
+}
+
+// ByCode is Service's.
+func (d Audited) ByCode(ctx context.Context, b Browser, email, id, digits string) (Entered, error) {
+	return d.recovering(ctx)(d.Service.ByCode(ctx, b, email, id, digits))
+}
+
+// ByPasskey is Service's.
+func (d Audited) ByPasskey(ctx context.Context, b Browser, answer []byte) (Entered, error) {
+	return d.recovering(ctx)(d.Service.ByPasskey(ctx, b, answer))
+}
+
+// ByTOTP is Service's.
+func (d Audited) ByTOTP(ctx context.Context, b Browser, s account.Session, digits string) (Entered, error) {
+	return d.recovering(ctx)(d.Service.ByTOTP(ctx, b, s, digits))
+}
+
+// ByRecoveryCode is Service's. A recovery code is used when a factor was lost or stolen, which owners have to be able to see.
+func (d Audited) ByRecoveryCode(ctx context.Context, b Browser, s account.Session, typed string) (Entered, error) {
+	return d.recovering(ctx)(d.entered(ctx, s, "account.recovery_code_used")(d.Service.ByRecoveryCode(ctx, b, s, typed)))
+}
+
+// MakeRecoveryCodes is Service's.
+func (d Audited) MakeRecoveryCodes(ctx context.Context, s account.Session) ([]secret.Text, error) {
+	codes, err := d.Service.MakeRecoveryCodes(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return codes, d.record(ctx, s.AccountID, "account.recovery_codes_made")
+}
+
+// AddPasskey is Service's.
+func (d Audited) AddPasskey(ctx context.Context, b Browser, s account.Session, name string, answer []byte) (Entered, error) {
+	return d.entered(ctx, s, "account.passkey_added")(d.Service.AddPasskey(ctx, b, s, name, answer))
+}
+
+// RemovePasskey is Service's.
+func (d Audited) RemovePasskey(ctx context.Context, b Browser, s account.Session, id string) (Entered, error) {
+	return d.entered(ctx, s, "account.passkey_removed")(d.Service.RemovePasskey(ctx, b, s, id))
+}
+
+// ChangeAddress is Service's. Addresses are in no audit row.
+func (d Audited) ChangeAddress(ctx context.Context, b Browser, s account.Session, email, id, digits string) (Entered, error) {
+	return d.entered(ctx, s, "account.address_changed")(d.Service.ChangeAddress(ctx, b, s, email, id, digits))
+}
+
+// RestoreAddress is Service's. Who has the link is taken for the account's person.
+func (d Audited) RestoreAddress(ctx context.Context, token secret.Text) error {
+	if err := d.Service.RestoreAddress(ctx, token); err != nil {
+		return err
+	}
+	id, _, _ := strings.Cut(token.Reveal(), ".")
+	id, _ = ids.ParseUUID(id)
+	return d.record(ctx, id, "account.address_restored")
+}
+
+// SignOutEverywhere is Service's.
+func (d Audited) SignOutEverywhere(ctx context.Context, s account.Session) error {
+	if err := d.Service.SignOutEverywhere(ctx, s); err != nil {
+		return err
+	}
+	return d.record(ctx, s.AccountID, "account.signed_out_everywhere")
+}
+
+// recovering tells of a recovery that a sign-in has applied or stopped.
+func (d Audited) recovering(ctx context.Context) func(Entered, error) (Entered, error) {
+	return func(e Entered, err error) (Entered, error) {
+		if err != nil || e.Recovery == "" {
+			return e, err
+		}
+		return e, d.record(ctx, e.Session.AccountID, e.Recovery)
+	}
+}
+
+func (d Audited) entered(ctx context.Context, s account.Session, action string) func(Entered, error) (Entered, error) {
+	return func(e Entered, err error) (Entered, error) {
+		if err != nil {
+			return Entered{}, err
+		}
+		return e, d.record(ctx, s.AccountID, action)
+	}
+}
+
+// record writes the row of a change that has been made. Who is a member nowhere has nobody to be told.
+func (d Audited) record(ctx context.Context, accountID, action string) error {
+	all, err := d.Accounts.Memberships(ctx, accountID)
+	if err != nil {
+		return fmt.Errorf("list memberships: %w", err)
+	}
+	for _, m := range all {
+		if err := d.Log.Append(ctx, org.Tenant{Mode: org.Live, OrgID: m.OrgID}, d.Now(), d.NewID(), account.Actor(accountID), action, accountID); err != nil {
+			return fmt.Errorf("audit %s: %w", action, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package signin_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/account/signin"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
+)
+
+// auditRows are what an audit log was told.
+type auditRows struct{ rows []string }
+
+// Append implements signin.Log.
+func (b *auditRows) Append(_ context.Context, tenant org.Tenant, _ time.Time, _, actor, action, target string) error {
+	b.rows = append(b.rows, tenant.OrgID+" "+actor+" "+action+" "+target)
+	return nil
+}
+
+// memberOf has everybody be a member of two organisations.
+type memberOf struct{ signin.Accounts }
+
+// Memberships implements signin.Accounts.
+func (memberOf) Memberships(_ context.Context, accountID string) ([]account.Membership, error) {
+	return []account.Membership{{OrgID: "alder", AccountID: accountID}, {OrgID: "birch", AccountID: accountID}}, nil
+}
+
+// TestEachOrganisationIsToldWhatItsMembersChange: once it has changed, and nothing of what did not.
+func TestEachOrganisationIsToldWhatItsMembersChange(t *testing.T) {
+	t.Parallel()
+	h, log := newHouse(t), &auditRows{}
+	h.Accounts = memberOf{h.Accounts}
+	audited := signin.Audited{Service: h.Service, Log: log}
+	begun := h.enter(ada, signin.Browser{}).Session
+	if _, err := audited.RemoveTOTP(t.Context(), signin.Browser{}, begun); err == nil {
+		t.Error("a generator that there is not was removed")
+	}
+	if err := audited.RestoreAddress(t.Context(), secret.New("x")); err == nil {
+		t.Error("a link of nobody's works")
+	}
+	if len(log.rows) != 0 {
+		t.Errorf("told of what did not work: %q", log.rows)
+	}
+	expect.NoError(t, audited.SignOutEverywhere(t.Context(), begun))
+	row := " " + account.Actor(begun.AccountID) + " account.signed_out_everywhere " + begun.AccountID
+	if want := []string{"alder" + row, "birch" + row}; !slices.Equal(log.rows, want) {
+		t.Errorf("told %q, want %q", log.rows, want)
+	}
+}

@@ -1,0 +1,229 @@
+package signin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/account/freemail"
+	"recordbridge/shared/manage/account/totp"
+	"recordbridge/shared/manage/verification"
+	"recordbridge/shared/platform/maillimit"
+	"recordbridge/shared/platform/ratelimit"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/retry"
+	"recordbridge/shared/words/secret"
+)
+
+// ceremonyLife is how long a browser may take for its answer.
+const ceremonyLife = 5 * time.Minute
+
+// codesFor is where codes for signing in are kept apart from all others.
+func codesFor() org.Tenant { return org.Tenant{Mode: "dashboard", OrgID: "signin"} }
+
+// SendCode sends a code to sign in with. The answer, and the work, are the same whether the address has an account or not.
+func (d Service) SendCode(ctx context.Context, email string, b Browser) (verification.Sent, error) {
+	to, err := corporate(email)
+	if err != nil {
+		return verification.Sent{}, err
+	}
+	device := ""
+	if !b.Device.Empty() {
+		hash := deviceHash(b.Device, to.String())
+		known, err := d.Sessions.IsDevice(ctx, hash, d.Now())
+		if err != nil {
+			return verification.Sent{}, fmt.Errorf("look for device: %w", err)
+		}
+		if known {
+			device = hash
+		}
+	}
+	return d.Codes.Send(ctx, verification.Request{
+		Tenant: codesFor(), Organisation: product, From: maillimit.From{Account: "", Organisation: ""}, Email: to.String(), Language: "",
+		Occasion: verification.SignIn, Device: device, Network: b.Network,
+	})
+}
+
+// ByCode lets in who has typed the code that was sent to an address, and makes the account when there is none.
+func (d Service) ByCode(ctx context.Context, b Browser, email, id, digits string) (Entered, error) {
+	at, err := corporate(email)
+	if err != nil {
+		return Entered{}, err
+	}
+	if err = d.proveAddress(ctx, codesFor(), at, id, digits); err != nil {
+		return Entered{}, err
+	}
+	a, err := d.accountAt(ctx, at)
+	if err != nil {
+		return Entered{}, err
+	}
+	a, outcome, err := d.applyRecovery(ctx, a)
+	if err != nil {
+		return Entered{}, err
+	}
+	entered, err := d.enter(ctx, a, b, a.HasSecondFactor())
+	entered.Recovery = outcome
+	return entered, err
+}
+
+// proveAddress is whether a code that was sent to the address is right.
+func (d Service) proveAddress(ctx context.Context, scope org.Tenant, at verification.Address, id, digits string) error {
+	verified, err := d.Checker.Check(ctx, scope, id, digits)
+	if err != nil {
+		return err
+	}
+	return d.Proofs.Check(ctx, scope, verified.Token, at)
+}
+
+// accountAt finds or makes the account of a proven address. Of two that make it at once, one does, and both have it.
+func (d Service) accountAt(ctx context.Context, at verification.Address) (account.Account, error) {
+	var a account.Account
+	err := retry.OnConflict(ctx, retry.Tries, func() error {
+		place, err := d.Accounts.AccountAt(ctx, at.String())
+		now := d.Now()
+		switch {
+		case err == nil && place.FormerUntil.IsZero():
+			if a, err = d.Accounts.Account(ctx, place.AccountID); err != nil {
+				return fmt.Errorf("read account: %w", err)
+			}
+			return nil
+		case err == nil && now.Before(place.FormerUntil):
+			return fault.New(fault.Conflict, fault.CodeConflict,
+				"Your account has another address since a few days ago. Sign in with that, or take the change back by the link in our e-mail.")
+		case err != nil && !errors.Is(err, fault.NotFound):
+			return fmt.Errorf("find account: %w", err)
+		}
+		a = account.Account{ID: d.NewID(), Email: at.String(), Epoch: 1, CreatedAt: now}
+		if err := d.Accounts.CreateAccount(ctx, a); err != nil {
+			return fmt.Errorf("make account: %w", err)
+		}
+		a.Rev = 1
+		return nil
+	})
+	return a, err
+}
+
+// AskPasskey begins a sign-in, or the proof of a second factor, by a passkey. The browser lets its person pick one, so nobody is told
+// which accounts there are.
+func (d Service) AskPasskey(ctx context.Context) (account.Begun, error) {
+	begun, err := d.Passkeys.Ask()
+	if err != nil {
+		return account.Begun{}, err
+	}
+	return begun, d.begin(ctx, begun, "")
+}
+
+func (d Service) begin(ctx context.Context, begun account.Begun, accountID string) error {
+	c := account.Ceremony{AccountID: accountID, State: begun.State, ExpiresAt: d.Now().Add(ceremonyLife)}
+	if err := d.Sessions.BeginCeremony(ctx, challengeHash(begun.Challenge), c); err != nil {
+		return fmt.Errorf("begin ceremony: %w", err)
+	}
+	return nil
+}
+
+// take ends a ceremony, whatever comes of it.
+func (d Service) take(ctx context.Context, claim account.Claim, accountID string) (account.Ceremony, error) {
+	c, err := d.Sessions.TakeCeremony(ctx, challengeHash(claim.Challenge), d.Now())
+	if err == nil && c.AccountID != accountID {
+		err = fault.NotFound
+	}
+	return c, refused(err, "This took too long, or was done already. Begin again.")
+}
+
+// ByPasskey lets in who has a passkey, which proves both factors: what its person has, and who that is.
+func (d Service) ByPasskey(ctx context.Context, b Browser, answer []byte) (Entered, error) {
+	claim, err := d.Passkeys.Claim(answer)
+	if err != nil {
+		return Entered{}, err
+	}
+	ceremony, err := d.take(ctx, claim, "")
+	if err != nil {
+		return Entered{}, err
+	}
+	const nothing = "The passkey proves nothing. Try again, or sign in in another way."
+	a, err := d.Accounts.Account(ctx, claim.AccountID)
+	if err != nil {
+		return Entered{}, refused(err, nothing)
+	}
+	used, err := d.Passkeys.Prove(a, ceremony.State, answer)
+	if err != nil {
+		return Entered{}, err
+	}
+	i := slices.IndexFunc(a.Passkeys, func(k account.Passkey) bool { return k.ID == used.ID })
+	if i < 0 {
+		return Entered{}, fault.BadRequest(nothing)
+	}
+	a.Passkeys[i].Credential, a.Passkeys[i].UsedAt = used.Credential, d.Now()
+	if err := d.Accounts.SaveAccount(ctx, a); err != nil {
+		return Entered{}, fmt.Errorf("note the use of a passkey: %w", err)
+	}
+	return d.enterWhole(ctx, a, b)
+}
+
+// ByTOTP proves a session's second factor, or proves it again, by a code of the account's generator. An account's tries are counted by
+// itself: only who has shown that the address is theirs gets here, so no stranger can use them up.
+func (d Service) ByTOTP(ctx context.Context, b Browser, s account.Session, digits string) (Entered, error) {
+	a, err := d.Accounts.Account(ctx, s.AccountID)
+	if err != nil {
+		return Entered{}, fmt.Errorf("read account: %w", err)
+	}
+	if a.TOTP.Sealed == nil {
+		return Entered{}, fault.BadRequest("The account has no generator of codes.")
+	}
+	if a.TOTP.Step, err = d.matchTOTP(ctx, a, a.TOTP.Sealed, a.TOTP.Step, digits); err != nil {
+		return Entered{}, err
+	}
+	if err := d.Accounts.SaveAccount(ctx, a); err != nil {
+		return Entered{}, refused(err, wrongCode)
+	}
+	return d.enterWhole(ctx, a, b)
+}
+
+const wrongCode = "This is not the code that the generator shows now. Wait for the next one and try again."
+
+// triesOfTOTP is how many codes of a generator may be tried: of a million, three are right at a time.
+func triesOfTOTP() ratelimit.Limit {
+	return ratelimit.Limit{Name: "totp", Quota: 10, Window: time.Hour}
+}
+
+func (d Service) matchTOTP(ctx context.Context, a account.Account, sealed []byte, after int64, typed string) (step int64, err error) {
+	now := d.Now()
+	decision, err := d.Buckets.Take(ctx, "totp-"+a.ID, triesOfTOTP(), now)
+	if err != nil {
+		return 0, fmt.Errorf("count try: %w", err)
+	}
+	if !decision.Allowed {
+		return 0, fault.New(fault.Limited, fault.CodeRateLimited, "Too many codes were tried. Please wait, or use a passkey.").After(decision.RetryAfter)
+	}
+	key, err := d.Vault.Open(ctx, org.Tenant{}, bindingOf(a), sealed)
+	if err != nil {
+		return 0, fmt.Errorf("open the generator's secret: %w", err)
+	}
+	step, ok := totp.Match(key, strings.Join(strings.Fields(typed), ""), now, after)
+	if !ok {
+		return 0, fault.BadRequest(wrongCode).About("code")
+	}
+	return step, nil
+}
+
+// bindingOf is where a generator's secret belongs.
+func bindingOf(a account.Account) string { return "account/" + a.ID + "/totp" }
+
+func challengeHash(challenge string) string { return account.Hash(secret.New(challenge)) }
+
+// corporate reads an address that may have an account: one that everybody can get vouches for no organisation.
+func corporate(email string) (verification.Address, error) {
+	at, err := verification.ParseAddress(email)
+	if err != nil {
+		return verification.Address{}, err
+	}
+	if freemail.Is(at.Domain()) {
+		return verification.Address{}, freemail.Refused()
+	}
+	return at, nil
+}

@@ -1,0 +1,161 @@
+package signin
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/account/totp"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
+)
+
+const (
+	maxPasskeys = 10
+	maxName     = 60 // characters of a passkey's name
+)
+
+// Offer is a generator's secret, which is shown once.
+type Offer struct {
+	Secret secret.Text // as a person types it
+	URI    secret.Text // as a picture shows it
+}
+
+// OfferTOTP makes a secret for a generator. It counts once a code of it was right; until then a generator that the account has goes on.
+func (d Service) OfferTOTP(ctx context.Context, s account.Session) (Offer, error) {
+	key := make([]byte, totp.Size)
+	if _, err := io.ReadFull(d.Random, key); err != nil {
+		return Offer{}, fmt.Errorf("random secret: %w", err)
+	}
+	a, err := d.Accounts.Account(ctx, s.AccountID)
+	if err != nil {
+		return Offer{}, fmt.Errorf("read account: %w", err)
+	}
+	if a.TOTP.Offer, err = d.Vault.Seal(ctx, org.Tenant{}, bindingOf(a), key); err != nil {
+		return Offer{}, fmt.Errorf("seal secret: %w", err)
+	}
+	if err := d.Accounts.SaveAccount(ctx, a); err != nil {
+		return Offer{}, fmt.Errorf("save account: %w", err)
+	}
+	return Offer{Secret: secret.New(totp.Base32(key)), URI: secret.New(totp.URI(key, product, a.Email))}, nil
+}
+
+// ConfirmTOTP makes the offered generator the account's, by a code of it. Other sessions end, and this one goes on as a new one.
+func (d Service) ConfirmTOTP(ctx context.Context, b Browser, s account.Session, digits string) (Entered, error) {
+	return d.addFactor(ctx, b, s, generatorFactor(), func(a *account.Account) error {
+		if a.TOTP.Offer == nil {
+			return fault.BadRequest("Ask for a generator's secret first.")
+		}
+		step, err := d.matchTOTP(ctx, *a, a.TOTP.Offer, 0, digits)
+		a.TOTP = account.TOTP{Sealed: a.TOTP.Offer, Since: d.Now(), Step: step, Offer: nil}
+		return err
+	})
+}
+
+// RemoveTOTP takes the generator away.
+func (d Service) RemoveTOTP(ctx context.Context, b Browser, s account.Session) (Entered, error) {
+	a, err := d.change(ctx, s.AccountID, func(a *account.Account) error {
+		if a.TOTP.Sealed == nil {
+			return fault.Missing("The account has no generator of codes.")
+		}
+		a.TOTP = account.TOTP{Sealed: nil, Since: a.TOTP.Since, Step: a.TOTP.Step, Offer: nil}
+		return nil
+	})
+	if err != nil {
+		return Entered{}, err
+	}
+	d.tell(ctx, a.Email, factorRemoved(d.Dashboard, generatorFactor(), d.Now()))
+	return d.enter(ctx, a, b, false)
+}
+
+// RegisterPasskey begins the registration of another passkey.
+func (d Service) RegisterPasskey(ctx context.Context, s account.Session) (account.Begun, error) {
+	a, err := d.Accounts.Account(ctx, s.AccountID)
+	if err != nil {
+		return account.Begun{}, fmt.Errorf("read account: %w", err)
+	}
+	if len(a.Passkeys) >= maxPasskeys {
+		return account.Begun{}, fault.New(fault.Conflict, fault.CodeConflict, fmt.Sprintf("The account has %d passkeys. Remove one first.", maxPasskeys))
+	}
+	begun, err := d.Passkeys.Register(a)
+	if err != nil {
+		return account.Begun{}, err
+	}
+	return begun, d.begin(ctx, begun, a.ID)
+}
+
+// AddPasskey ends a registration. Other sessions end, and this one goes on as a new one.
+func (d Service) AddPasskey(ctx context.Context, b Browser, s account.Session, name string, answer []byte) (Entered, error) {
+	name = strings.TrimSpace(name)
+	if name == "" || utf8.RuneCountInString(name) > maxName {
+		return Entered{}, fault.BadRequest(fmt.Sprintf("A passkey has a name of at most %d characters.", maxName)).About("name")
+	}
+	claim, err := d.Passkeys.Claim(answer)
+	if err != nil {
+		return Entered{}, err
+	}
+	ceremony, err := d.take(ctx, claim, s.AccountID)
+	if err != nil {
+		return Entered{}, err
+	}
+	return d.addFactor(ctx, b, s, passkeyFactor(), func(a *account.Account) error {
+		made, failed := d.Passkeys.Registered(*a, ceremony.State, answer)
+		if failed != nil {
+			return failed
+		}
+		made.Name, made.CreatedAt = name, d.Now()
+		a.Passkeys = append(a.Passkeys, made)
+		return nil
+	})
+}
+
+// addFactor adds a second factor and ends all other sessions. An account's first one comes with recovery codes, stored in the same write.
+func (d Service) addFactor(ctx context.Context, b Browser, s account.Session, f factor, add func(*account.Account) error) (Entered, error) {
+	a, err := d.Accounts.Account(ctx, s.AccountID)
+	if err != nil {
+		return Entered{}, fmt.Errorf("read account: %w", err)
+	}
+	isFirst := !a.HasSecondFactor()
+	if err = add(&a); err != nil {
+		return Entered{}, err
+	}
+	a.Epoch++
+	var codes []secret.Text
+	if isFirst {
+		var held account.RecoveryCodes
+		if codes, held, err = d.newCodes(ctx, a.ID); err == nil {
+			err = d.Accounts.SaveFirstFactor(ctx, a, held)
+		}
+	} else {
+		err = d.Accounts.SaveAccount(ctx, a)
+	}
+	if err != nil {
+		return Entered{}, fmt.Errorf("save account: %w", err)
+	}
+	d.tell(ctx, a.Email, factorAdded(d.Dashboard, f, d.Now()))
+	entered, err := d.enter(ctx, a, b, false)
+	entered.RecoveryCodes = codes
+	return entered, err
+}
+
+// RemovePasskey takes a passkey away.
+func (d Service) RemovePasskey(ctx context.Context, b Browser, s account.Session, id string) (Entered, error) {
+	a, err := d.change(ctx, s.AccountID, func(a *account.Account) error {
+		before := len(a.Passkeys)
+		a.Passkeys = slices.DeleteFunc(a.Passkeys, func(k account.Passkey) bool { return k.ID == id })
+		if len(a.Passkeys) == before {
+			return fault.Missing("There is no such passkey.")
+		}
+		return nil
+	})
+	if err != nil {
+		return Entered{}, err
+	}
+	d.tell(ctx, a.Email, factorRemoved(d.Dashboard, passkeyFactor(), d.Now()))
+	return d.enter(ctx, a, b, false)
+}

@@ -1,0 +1,257 @@
+// Package signin owns how a person gets into the dashboard and looks after the account: codes by e-mail, passkeys and generators of
+// codes, sessions, and the change of an address (docs/adr/0036-the-dashboard.md). It knows no HTTP, no AWS and no store.
+package signin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/verification"
+	"recordbridge/shared/platform/maillimit"
+	"recordbridge/shared/platform/mailtext"
+	"recordbridge/shared/platform/ratelimit"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
+)
+
+// product is whom e-mails and generators name.
+const product = "Recordbridge"
+
+// SecretPurpose is what generators' secrets are sealed for (kms.Sealer).
+const SecretPurpose = "account"
+
+// Service lets people in. Every field is needed but Mailer.
+type Service struct {
+	Accounts  Accounts
+	Sessions  Sessions
+	Buckets   Buckets
+	Codes     verification.Sender
+	Checker   verification.Checker
+	Proofs    verification.Proofs
+	Passkeys  Passkeys
+	Vault     Vault
+	Mailer    verification.Mailer // nil: this stack sends no e-mails
+	Limits    maillimit.Limiter
+	Dashboard string         // its address
+	Hashing   secret.Keyring // of recovery codes
+	Random    io.Reader
+	NewID     ids.Source
+	Now       func() time.Time
+}
+
+// Accounts keeps accounts (store.Accounts).
+type Accounts interface {
+	account.Rows
+	// AccountAt finds what an address leads to; fault.NotFound.
+	AccountAt(ctx context.Context, address string) (account.Place, error)
+	// CreateAccount stores an account at its address; fault.Conflict when that has one.
+	CreateAccount(ctx context.Context, a account.Account) error
+	// SaveAccount changes the revision that was read, but for its address; fault.Conflict.
+	SaveAccount(ctx context.Context, a account.Account) error
+	// MoveAccount does so with its address, and keeps the former one for it; fault.Conflict, also when the new one has an account.
+	MoveAccount(ctx context.Context, a account.Account) error
+	// MoveAccountBack gives an account its former address again and the one that it leaves free; fault.Conflict.
+	MoveAccountBack(ctx context.Context, a account.Account, left string) error
+	// RecoveryCodes reads an account's recovery codes; fault.NotFound. SaveRecoveryCodes changes the revision that was read; fault.Conflict.
+	RecoveryCodes(ctx context.Context, accountID string) (account.RecoveryCodes, error)
+	SaveRecoveryCodes(ctx context.Context, accountID string, codes account.RecoveryCodes) error
+	// SaveFirstFactor saves an account and its recovery codes in one write; fault.Conflict if either changed since it was read.
+	SaveFirstFactor(ctx context.Context, a account.Account, codes account.RecoveryCodes) error
+	account.RecoveryRows
+	// SaveRecovered saves an account and its recovery in one write; fault.Conflict if either changed since it was read.
+	SaveRecovered(ctx context.Context, a account.Account, r account.Recovery) error
+	// Memberships lists what an account is a member of.
+	Memberships(ctx context.Context, accountID string) ([]account.Membership, error)
+}
+
+// Sessions keeps sessions, devices and ceremonies (store.Flow).
+type Sessions interface {
+	// StartSession stores a session in the place of another, of which there may be none.
+	StartSession(ctx context.Context, started account.Session, replaced string) error
+	// EndSession removes a session, if it is there.
+	EndSession(ctx context.Context, hash string) error
+	// KnowDevice remembers a browser for an address, and IsDevice tells whether it is known.
+	KnowDevice(ctx context.Context, hash string, until time.Time) error
+	IsDevice(ctx context.Context, hash string, now time.Time) (bool, error)
+	// BeginCeremony stores a ceremony under the hash of its challenge; TakeCeremony takes it away, once; fault.NotFound.
+	BeginCeremony(ctx context.Context, hash string, c account.Ceremony) error
+	TakeCeremony(ctx context.Context, hash string, now time.Time) (account.Ceremony, error)
+}
+
+// Buckets count tries (store.Flow).
+type Buckets interface {
+	Take(ctx context.Context, key string, limit ratelimit.Limit, now time.Time) (ratelimit.Decision, error)
+}
+
+// Vault seals and opens what is private to an account (kms.Sealer).
+type Vault interface {
+	Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error)
+	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
+}
+
+// Passkeys are the ceremonies of the dashboard's host (passkey.Party).
+type Passkeys interface {
+	Register(a account.Account) (account.Begun, error)
+	Registered(a account.Account, state, answer []byte) (account.Passkey, error)
+	Ask() (account.Begun, error)
+	Claim(answer []byte) (account.Claim, error)
+	Prove(a account.Account, state, answer []byte) (account.Passkey, error)
+}
+
+// Browser is what a browser that signs in has from before.
+type Browser struct {
+	Session secret.Text // the token of a session that ends now, proven or not; empty for none
+	Device  secret.Text // what it is known by; empty when it is new here
+	Network string      // where it is, for counting codes
+}
+
+// Entered is a session that has begun. The tokens are for the browser's cookies alone.
+type Entered struct {
+	Token   secret.Text
+	Device  secret.Text
+	Session account.Session
+	// Recovery is what the sign-in has done to an operator's recovery of the account: Recovered, Stopped or nothing.
+	Recovery string
+	// RecoveryCodes are the codes that came with the account's first second factor, to be shown once.
+	RecoveryCodes []secret.Text
+}
+
+// DeviceLife is for how long a browser is known.
+const DeviceLife = 180 * 24 * time.Hour
+
+// SignOut ends a session.
+func (d Service) SignOut(ctx context.Context, s account.Session) error {
+	if err := d.Sessions.EndSession(ctx, s.Hash); err != nil {
+		return fmt.Errorf("end session: %w", err)
+	}
+	return nil
+}
+
+// SignOutEverywhere ends all sessions of an account.
+func (d Service) SignOutEverywhere(ctx context.Context, s account.Session) error {
+	_, err := d.change(ctx, s.AccountID, func(*account.Account) error { return nil })
+	return err
+}
+
+// Account reads the account of a session with its memberships.
+func (d Service) Account(ctx context.Context, s account.Session) (account.Account, []account.Membership, error) {
+	a, err := d.Accounts.Account(ctx, s.AccountID)
+	if err != nil {
+		return account.Account{}, nil, fmt.Errorf("read account: %w", err)
+	}
+	if s.Pending {
+		return a, nil, nil
+	}
+	all, err := d.Accounts.Memberships(ctx, s.AccountID)
+	if err != nil {
+		return account.Account{}, nil, fmt.Errorf("list memberships: %w", err)
+	}
+	return a, all, nil
+}
+
+// enter begins a session. Of a browser that the account has not been seen in its owner is told.
+func (d Service) enter(ctx context.Context, a account.Account, b Browser, pending bool) (Entered, error) {
+	token, err := account.NewToken(d.Random)
+	if err != nil {
+		return Entered{}, fmt.Errorf("begin session: %w", err)
+	}
+	now := d.Now()
+	started := account.Session{
+		Hash: account.Hash(token), AccountID: a.ID, Epoch: a.Epoch, Pending: pending, ProvenAt: now, StartedAt: now, SeenAt: now,
+	}
+	replaced := ""
+	if !b.Session.Empty() {
+		replaced = account.Hash(b.Session)
+	}
+	if err = d.Sessions.StartSession(ctx, started, replaced); err != nil {
+		return Entered{}, fmt.Errorf("begin session: %w", err)
+	}
+	entered := Entered{Token: token, Device: b.Device, Session: started}
+	if pending {
+		return entered, nil
+	}
+	entered.Device, err = d.know(ctx, a, b.Device)
+	return entered, err
+}
+
+// know remembers a browser. A device's token works for the addresses that it was used with, and is bound to each of them.
+func (d Service) know(ctx context.Context, a account.Account, device secret.Text) (secret.Text, error) {
+	now, known := d.Now(), false
+	var err error
+	if !device.Empty() {
+		if known, err = d.Sessions.IsDevice(ctx, deviceHash(device, a.Email), now); err != nil {
+			return secret.Text{}, fmt.Errorf("look for device: %w", err)
+		}
+	} else if device, err = account.NewToken(d.Random); err != nil {
+		return secret.Text{}, fmt.Errorf("make device: %w", err)
+	}
+	if err := d.Sessions.KnowDevice(ctx, deviceHash(device, a.Email), now.Add(DeviceLife)); err != nil {
+		return secret.Text{}, fmt.Errorf("know device: %w", err)
+	}
+	if !known && a.CreatedAt.Before(now) {
+		d.tell(ctx, a.Email, newDevice(d.Dashboard, now))
+	}
+	return device, nil
+}
+
+// tell mails what its reader can do without: a mail that does not go stops nobody, and is on the log line.
+func (d Service) tell(ctx context.Context, address string, l mailtext.Message) {
+	if err := d.mail(ctx, address, l); err != nil {
+		logx.Add(ctx, slog.Bool("mail_failed", true))
+	}
+}
+
+const mailTime = 6 * time.Second
+
+func (d Service) mail(ctx context.Context, address string, l mailtext.Message) error {
+	if d.Mailer == nil {
+		return fault.New(fault.Unavailable, fault.CodeUnavailable, "This service is not set up to send e-mails.")
+	}
+	counted := maillimit.Mail{Purpose: maillimit.Account, From: maillimit.From{Account: "", Organisation: ""}, To: address}
+	if err := d.Limits.Take(ctx, counted); err != nil {
+		return fmt.Errorf("count e-mail: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, mailTime)
+	defer cancel()
+	if err := d.Mailer.Send(ctx, []string{address}, l.Subject, l.Text(), l.HTML()); err != nil {
+		return fault.New(fault.Unavailable, fault.CodeUnavailable, "The e-mail could not be sent. Please try again in a minute.").Because(err)
+	}
+	return nil
+}
+
+// deviceHash is how a device is stored: its token is secret, so nobody can tell from it which address it is for.
+func deviceHash(device secret.Text, address string) string {
+	return account.Hash(secret.New(device.Reveal() + "\x00" + account.Fold(address)))
+}
+
+// change changes an account, and ends its sessions: whoever was in before has to prove what is asked for now.
+func (d Service) change(ctx context.Context, id string, change func(*account.Account) error) (account.Account, error) {
+	a, err := d.Accounts.Account(ctx, id)
+	if err != nil {
+		return account.Account{}, fmt.Errorf("read account: %w", err)
+	}
+	if err := change(&a); err != nil {
+		return account.Account{}, err
+	}
+	a.Epoch++
+	if err := d.Accounts.SaveAccount(ctx, a); err != nil {
+		return account.Account{}, fmt.Errorf("save account: %w", err)
+	}
+	return a, nil
+}
+
+// refused tells what a client has got wrong from a failure of our own.
+func refused(err error, public string) error {
+	if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Conflict) {
+		return fault.BadRequest(public).Because(err)
+	}
+	return err
+}

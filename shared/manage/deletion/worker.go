@@ -1,0 +1,189 @@
+package deletion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/platform/due"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
+)
+
+const (
+	// drain is longer than an attempt that began before the organisation was suspended, a run of an export, and the time that health systems
+	// have to revoke a grant.
+	drain = 2 * time.Hour
+	// indexTime is how long after a change an index shows it.
+	indexTime = 20 * time.Second
+	// margin is what is left of a run's time when it begins no further step.
+	margin = 45 * time.Second
+	// page bounds the rows of a step.
+	page = 50
+)
+
+// Store reads and removes an organisation's rows. Every removal is idempotent.
+type Store interface {
+	Rows
+
+	// DueDeletions lists the organisations whose deletion is due.
+	DueDeletions(ctx context.Context, now time.Time) ([]string, error)
+	// Places lists where rows of a stage stand behind a place, at most limit; none at the end.
+	Places(ctx context.Context, of Stage, tenant org.Tenant, behind string, limit int) ([]string, error)
+	// Remove removes the row at a place of a stage with everything that hangs on it; fault.Conflict for a connection that is authorized.
+	Remove(ctx context.Context, of Stage, tenant org.Tenant, place string, now time.Time) error
+	// RemoveCounters removes what counts a tenant's uses.
+	RemoveCounters(ctx context.Context, tenant org.Tenant) error
+	// Domain returns which organisation has claimed a mail domain; fault.NotFound.
+	Domain(ctx context.Context, domain string) (orgID string, err error)
+	// ReleaseDomain ends an organisation's claim of a mail domain, if it still has it.
+	ReleaseDomain(ctx context.Context, domain, orgID string) error
+
+	// Organisation reads an organisation; fault.NotFound.
+	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
+	// SaveOrganisation changes the revision that was read; fault.Conflict.
+	SaveOrganisation(ctx context.Context, o org.Organisation) error
+	// ForgetOrganisation removes the revision that was read, in both modes, and its count of members; fault.Conflict.
+	ForgetOrganisation(ctx context.Context, o org.Organisation) error
+}
+
+// Objects lists and deletes objects (blob.Folders).
+type Objects interface {
+	List(ctx context.Context, prefix string) ([]string, error)
+	Delete(ctx context.Context, key string) error
+}
+
+// Disconnector ends connections (disconnect.Disconnector).
+type Disconnector interface {
+	Disconnect(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
+}
+
+// Audit keeps that it was done (audit.Log).
+type Audit interface {
+	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
+	Has(ctx context.Context, orgID, id string, since time.Time) (bool, error)
+}
+
+// Worker deletes organisations.
+type Worker struct {
+	Store        Store
+	Files        Objects // of exports
+	Records      Objects // cached records of TEFCA connections
+	Disconnector Disconnector
+	Audit        Audit
+	Now          func() time.Time
+}
+
+// Run advances every due deletion until the deadline of ctx is near. A failing deletion does not stop the others.
+func (w Worker) Run(ctx context.Context) error {
+	found, err := w.Store.DueDeletions(ctx, w.Now())
+	if err != nil {
+		return fmt.Errorf("look for deletions: %w", err)
+	}
+	var failures []error
+	for _, orgID := range found {
+		if w.steps().IsLate(ctx) {
+			break
+		}
+		if stage, err := w.delete(ctx, orgID); err != nil {
+			logx.Note(ctx, "eraser.deletion", logx.Failed(), slog.String("org_id", orgID), slog.String("stage", string(stage)), slog.Any("cause", err))
+			failures = append(failures, fmt.Errorf("deletion of %s: %w", orgID, err))
+		}
+	}
+	if len(found) > 0 {
+		logx.Add(ctx, slog.Int("deletions", len(found)))
+	}
+	return errors.Join(failures[:min(len(failures), 10)]...)
+}
+
+func (w Worker) steps() due.Steps[Deletion] {
+	return due.Steps[Deletion]{
+		DueAt: func(d *Deletion) *time.Time { return &d.DueAt }, IsOpen: func(d *Deletion) bool { return d.IsOpen() },
+		Save: w.save, Step: w.step, Margin: margin, Now: w.Now,
+	}
+}
+
+// delete performs a deletion's steps until one has to wait, unless an owner cancels it first. It returns the stage
+// reached.
+func (w Worker) delete(ctx context.Context, orgID string) (Stage, error) {
+	d, err := w.Store.Deletion(ctx, orgID)
+	if err != nil {
+		return "", fmt.Errorf("read deletion: %w", err)
+	}
+	if err = w.steps().Run(ctx, &d); err != nil {
+		return d.Stage, fmt.Errorf("stage %s: %w", d.Stage, err)
+	}
+	return d.Stage, nil
+}
+
+func (w Worker) save(ctx context.Context, d *Deletion) error {
+	if err := w.Store.SaveDeletion(ctx, *d); err != nil {
+		return fmt.Errorf("save deletion: %w", err)
+	}
+	d.Rev++
+	return nil
+}
+
+// step performs one repeatable step of a stage. Its caller saves d afterwards. It returns how long to wait before the next step.
+func (w Worker) step(ctx context.Context, d *Deletion) (time.Duration, error) {
+	switch d.Stage {
+	case Waiting:
+		d.Stage = Stopping
+	case Stopping:
+		return 0, w.stop(ctx, d)
+	case Credentials, Webhooks, Disconnecting, Connections, Exports, Deliveries, Events, Inquiries, Invitations, Members:
+		return w.list(ctx, d)
+	case Draining:
+		if left := d.StoppedAt.Add(drain).Sub(w.Now()); left > 0 {
+			return left, nil
+		}
+		next(d)
+	case Counters:
+		for _, tenant := range tenants(d.OrgID) {
+			if err := w.Store.RemoveCounters(ctx, tenant); err != nil {
+				return 0, fmt.Errorf("remove counters: %w", err)
+			}
+		}
+		next(d)
+	case Files:
+		return 0, w.files(ctx, d)
+	case Domains:
+		return 0, w.domains(ctx, d)
+	case Looking:
+		return 0, w.look(ctx, d)
+	case Done, Cancelled:
+	}
+	return 0, nil
+}
+
+// stop suspends the organisation, so that its keys and public ids answer as if there were none.
+func (w Worker) stop(ctx context.Context, d *Deletion) error {
+	o, err := w.Store.Organisation(ctx, asWhole(d.OrgID))
+	if err != nil && !errors.Is(err, fault.NotFound) {
+		return fmt.Errorf("read organisation: %w", err)
+	}
+	if err == nil && o.Status != org.Inactive {
+		o.Status = org.Inactive
+		if err := w.Store.SaveOrganisation(ctx, o); err != nil {
+			return fmt.Errorf("suspend organisation: %w", err)
+		}
+	}
+	if d.StoppedAt.IsZero() {
+		d.StoppedAt = w.Now()
+	}
+	next(d)
+	return nil
+}
+
+// tenants returns an organisation's two.
+func tenants(orgID string) []org.Tenant {
+	both := org.Organisation{ID: orgID}.Tenants()
+	return both[:]
+}
+
+// asWhole names an organisation where its modes make no difference.
+func asWhole(orgID string) org.Tenant { return org.Tenant{Mode: org.Live, OrgID: orgID} }

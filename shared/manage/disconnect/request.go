@@ -1,0 +1,102 @@
+package disconnect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/connect/refresh"
+	"recordbridge/shared/manage/audit"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/metric"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/retry"
+)
+
+// remindAfter is the time from a request to disconnect until the scheduler sends it to the worker again. It exceeds the gradual rollout
+// of a release: the previous release's worker can't finish a disconnection, and skips a row that isn't due.
+const remindAfter = 15 * time.Minute
+
+// RequestStore keeps what ends at once when a disconnection is requested.
+type RequestStore interface {
+	Reader
+	// RequestEnd stores the ending, which has no tokens, and the audit row behind head in one transaction; fault.Conflict when anything that
+	// they were made from has changed since.
+	RequestEnd(ctx context.Context, e Ending, head audit.Head, row audit.Row) error
+}
+
+// Chain makes the next audit row of an organisation (audit.Log).
+type Chain interface {
+	Next(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) (audit.Head, audit.Row, error)
+}
+
+// Requester gives connections up without access to tokens or cached records, for functions that browsers reach. What remains, it leaves to
+// the refresh worker, which finds it by the connection's row.
+type Requester struct {
+	Store    RequestStore
+	Audit    Chain
+	Enqueuer Enqueuer                   // of events
+	Worker   refresh.ConnectionEnqueuer // of connections
+	NewID    ids.Source
+	Now      func() time.Time
+}
+
+// Disconnect ends a connection for its organisation and returns it as it is then: it is revoked, so that no refresh and no new export uses
+// its tokens; a pending export has failed, and the time of its files is over. The audit row is stored in the same transaction. The refresh worker then
+// removes tokens and cached records, and has the health system revoke the tokens. A connection that ended earlier stays as it is, and only its exports
+// end. Errors: fault.NotFound, fault.Conflict when others kept changing the connection.
+func (r Requester) Disconnect(ctx context.Context, tenant org.Tenant, id, actor string) (connection.Connection, error) {
+	var ended connection.Connection
+	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {
+		ended, err = r.request(ctx, tenant, id, actor)
+		return err
+	})
+	if err == nil && !ended.Refresh.UpstreamUntil.IsZero() {
+		_ = r.Worker.EnqueueConnection(ctx, tenant, id) // the row is due, whatever becomes of the message
+	}
+	return ended, err
+}
+
+func (r Requester) request(ctx context.Context, tenant org.Tenant, id, actor string) (connection.Connection, error) {
+	c, err := r.Store.Connection(ctx, tenant, id)
+	if errors.Is(err, fault.NotFound) {
+		return connection.Connection{}, connection.Missing()
+	}
+	if err != nil {
+		return connection.Connection{}, fmt.Errorf("read connection: %w", err)
+	}
+	now := r.Now()
+	found, err := findExports(ctx, r.Store, tenant, id, now)
+	isEnding := c.Status == connection.Authorized
+	if err != nil || !isEnding && found.none() {
+		return c, err
+	}
+	end := Ending{Connection: c}
+	if isEnding {
+		end.Connection.Status = connection.Revoked
+		end.Connection.Refresh = connection.RefreshState{
+			Ended: connection.Disconnected, EndedAt: now, RefreshAt: now.Add(remindAfter), UpstreamUntil: now.Add(keepUpstream),
+		}
+	}
+	if err = found.end(ctx, r.Store, &end, r.Now); err != nil {
+		return connection.Connection{}, err
+	}
+	head, row, err := r.Audit.Next(ctx, tenant, now, r.NewID(), actor, "connection.disconnected", id)
+	if err != nil {
+		return connection.Connection{}, fmt.Errorf("make audit row: %w", err)
+	}
+	if err = r.Store.RequestEnd(ctx, end, head, row); err != nil {
+		return connection.Connection{}, fmt.Errorf("request the end of the connection: %w", err)
+	}
+	if isEnding {
+		logx.Measure(ctx, metric.Count(metric.Revocations, connection.Disconnected))
+	}
+	if end.Failed.ID != "" {
+		_ = r.Enqueuer.EnqueueEvent(ctx, tenant, end.Event.ID)
+	}
+	return end.Connection, nil
+}

@@ -1,0 +1,83 @@
+package disconnect_test
+
+import (
+	"context"
+	"time"
+
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/connect/tokens"
+	"recordbridge/shared/export"
+	"recordbridge/shared/manage/disconnect"
+	"recordbridge/shared/words/org"
+)
+
+// stage is the store of a disconnection, on which somebody else acts, or something fails, at a chosen call.
+type stage struct {
+	store.Disconnections
+
+	point string // "before EndFile", "after EndFile"; each is met once
+	act   func() error
+	calls []string
+}
+
+// points are all moments of a disconnection at which somebody else can act.
+func points() []string {
+	calls := []string{"Connection", "Tokens", "LatestTask", "Task", "EndFile", "EndConnection"}
+	all := make([]string, 0, 2*len(calls))
+	for _, call := range calls {
+		all = append(all, "before "+call, "after "+call)
+	}
+	return all
+}
+
+// perform runs one call between its two points.
+func perform[T any](s *stage, name string, call func() (T, error)) (T, error) {
+	s.calls = append(s.calls, name)
+	var nothing T
+	if err := s.meet("before " + name); err != nil {
+		return nothing, err
+	}
+	out, err := call()
+	if failure := s.meet("after " + name); failure != nil {
+		return nothing, failure
+	}
+	return out, err
+}
+
+func (s *stage) Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
+	return perform(s, "Connection", func() (connection.Connection, error) { return s.Disconnections.Connection(ctx, tenant, id) })
+}
+
+func (s *stage) Tokens(ctx context.Context, tenant org.Tenant, id string) (tokens.Row, error) {
+	return perform(s, "Tokens", func() (tokens.Row, error) { return s.Disconnections.Tokens(ctx, tenant, id) })
+}
+
+func (s *stage) LatestTask(ctx context.Context, tenant org.Tenant, id string) (string, error) {
+	return perform(s, "LatestTask", func() (string, error) { return s.Disconnections.LatestTask(ctx, tenant, id) })
+}
+
+func (s *stage) Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error) {
+	return perform(s, "Task", func() (export.Task, error) { return s.Disconnections.Task(ctx, tenant, id) })
+}
+
+func (s *stage) EndFile(ctx context.Context, task export.Task, now time.Time) error {
+	_, err := perform(s, "EndFile", func() (struct{}, error) { return struct{}{}, s.Disconnections.EndFile(ctx, task, now) })
+	return err
+}
+
+func (s *stage) EndConnection(ctx context.Context, e disconnect.Ending) error {
+	_, err := perform(s, "EndConnection", func() (struct{}, error) { return struct{}{}, s.Disconnections.EndConnection(ctx, e) })
+	return err
+}
+
+// at makes act happen at a point, once.
+func (s *stage) at(point string, act func() error) { s.point, s.act = point, act }
+
+func (s *stage) meet(point string) error {
+	if s.point != point {
+		return nil
+	}
+	s.point = ""
+	return s.act()
+}

@@ -1,0 +1,298 @@
+package erase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/manage/inquiry"
+	"recordbridge/shared/platform/due"
+	"recordbridge/shared/webhook"
+	"recordbridge/shared/webhook/deliverylog"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
+)
+
+const (
+	// portalTime is how long the portal is asked to take the grant back before the tokens for it go, too.
+	portalTime = time.Hour
+	// askAgain is how long a stage that waits for others is left alone.
+	askAgain = time.Minute
+	// indexTime is how long after the last event was made it is in the index.
+	indexTime = 20 * time.Second
+	// quiet is how long after an export has lost its row a run may still write to the bucket: longer than a function may run.
+	quiet = 20 * time.Minute
+	// margin is what is left of a run's time when it begins no further step.
+	margin = 30 * time.Second
+	page   = 100
+	// mostHeld is how many ids of a list the row has place for.
+	mostHeld = 1000
+)
+
+// Store is what an erasure reads and removes. All removals may be repeated.
+type Store interface {
+	Connections
+
+	// DueErasures lists erasures that are due, by tenant and id.
+	DueErasures(ctx context.Context, now time.Time) ([]Erasure, error)
+	Erasure(ctx context.Context, tenant org.Tenant, id string) (Erasure, error)
+	// SaveErasure replaces revision e.Rev; fault.Conflict.
+	SaveErasure(ctx context.Context, e Erasure) error
+
+	// Exports lists the ids of a connection's exports.
+	Exports(ctx context.Context, tenant org.Tenant, connectionID string) ([]string, error)
+	// TokenRows counts what the Tokens table has of a connection.
+	TokenRows(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
+	// RemoveConnection removes tokens and connection at once; fault.Conflict when that is authorized again. Attempts of TEFCA mode that are
+	// older than now do not make it anew.
+	RemoveConnection(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
+	// RemoveExports removes exports, their places, and what points to the newest.
+	RemoveExports(ctx context.Context, tenant org.Tenant, connectionID string, tasks []string) error
+
+	// EventsAfter and DeliveriesBefore list as those of store.EventLog and store.DeliveryLog.
+	EventsAfter(ctx context.Context, last webhook.Event, before time.Time, limit int) ([]webhook.Event, bool, error)
+	DeliveriesBefore(ctx context.Context, tenant org.Tenant, before deliverylog.Place, from time.Time, limit int) ([]deliverylog.Place, bool, error)
+	Deliveries(ctx context.Context, tenant org.Tenant, ids []string) ([]webhook.Delivery, error)
+	// FanOut says of an event that it needs no further delivery; fault.Conflict when that was said.
+	FanOut(ctx context.Context, event webhook.Event, deliveries []webhook.Delivery) error
+	// CountAttempts counts the attempts of a delivery.
+	CountAttempts(ctx context.Context, tenant org.Tenant, deliveryID string) (int64, error)
+	// RemoveDelivery removes a delivery with its attempts, and RemoveEvent an event.
+	RemoveDelivery(ctx context.Context, tenant org.Tenant, id string) error
+	RemoveEvent(ctx context.Context, tenant org.Tenant, id string) error
+
+	// InquiriesBefore lists where a tenant's inquiries stand, newest first: their creation, a # and their id.
+	InquiriesBefore(ctx context.Context, tenant org.Tenant, before string, limit int) ([]string, bool, error)
+	// Inquiry reads one; fault.NotFound.
+	Inquiry(ctx context.Context, tenant org.Tenant, id string) (inquiry.Inquiry, error)
+	RemoveInquiry(ctx context.Context, tenant org.Tenant, id string) error
+}
+
+// Files lists and deletes objects (blob.Folders).
+type Files interface {
+	List(ctx context.Context, prefix string) ([]string, error)
+	Delete(ctx context.Context, key string) error
+}
+
+// Disconnector ends connections (disconnect.Disconnector).
+type Disconnector interface {
+	Disconnect(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
+}
+
+// Audit keeps that it was done (audit.Log).
+type Audit interface {
+	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
+	Has(ctx context.Context, orgID, id string, since time.Time) (bool, error)
+}
+
+// Worker erases.
+type Worker struct {
+	Store        Store
+	Files        Files // of exports
+	Records      Files // cached records of TEFCA connections
+	Disconnector Disconnector
+	Audit        Audit
+	Now          func() time.Time
+}
+
+// Run takes every erasure that is due as far as it goes before the deadline of ctx. One's failure stops no other.
+func (w Worker) Run(ctx context.Context) error {
+	found, err := w.Store.DueErasures(ctx, w.Now())
+	if err != nil {
+		return fmt.Errorf("look for erasures: %w", err)
+	}
+	var failures []error
+	done := 0
+	for _, one := range found {
+		if w.steps().IsLate(ctx) {
+			break
+		}
+		e, err := w.erase(ctx, one.Tenant, one.ID)
+		if err != nil {
+			logx.Note(ctx, "eraser.erasure", logx.Failed(),
+				slog.String("org_id", one.Tenant.OrgID), slog.String("mode", string(one.Tenant.Mode)),
+				slog.String("erasure_id", one.ID), slog.String("stage", string(e.Stage)), slog.Any("cause", err))
+			failures = append(failures, fmt.Errorf("erasure %s: %w", one.ID, err))
+		} else if e.Stage == Done {
+			done++
+		}
+	}
+	logx.Add(ctx, slog.Int("due", len(found)), slog.Int("done", done), slog.Int("failed", len(failures)))
+	return errors.Join(failures[:min(len(failures), 10)]...)
+}
+
+func (w Worker) steps() due.Steps[Erasure] {
+	return due.Steps[Erasure]{
+		DueAt:  func(e *Erasure) *time.Time { return &e.DueAt },
+		IsOpen: func(e *Erasure) bool { return e.Stage != Done },
+		Save:   w.save, Step: w.step, Margin: margin, Now: w.Now,
+	}
+}
+
+// erase takes an erasure on until it has to wait.
+func (w Worker) erase(ctx context.Context, tenant org.Tenant, id string) (Erasure, error) {
+	e, err := w.Store.Erasure(ctx, tenant, id)
+	if errors.Is(err, fault.NotFound) {
+		return e, nil
+	}
+	if err != nil {
+		return e, fmt.Errorf("read erasure: %w", err)
+	}
+	if err = w.steps().Run(ctx, &e); err != nil {
+		return e, fmt.Errorf("stage %s: %w", e.Stage, err)
+	}
+	return e, nil
+}
+
+func (w Worker) save(ctx context.Context, e *Erasure) error {
+	if err := w.Store.SaveErasure(ctx, *e); err != nil {
+		return fmt.Errorf("save erasure: %w", err)
+	}
+	e.Rev++
+	return nil
+}
+
+// step does a part of a stage. What it changes of e is saved behind it, so that it may happen again; it returns how long the next
+// step has to wait.
+func (w Worker) step(ctx context.Context, e *Erasure) (time.Duration, error) {
+	switch e.Stage {
+	case Finding:
+		e.Stage = Ending
+		return 0, w.find(ctx, e)
+	case Ending:
+		return w.end(ctx, e)
+	case Confirming:
+		e.Stage = Removing
+		return 0, w.find(ctx, e)
+	case Removing:
+		return w.remove(ctx, e)
+	case Events:
+		return 0, w.findEvents(ctx, e)
+	case Deliveries:
+		return 0, w.findDeliveries(ctx, e)
+	case Inquiries:
+		return 0, w.findInquiries(ctx, e)
+	case Clearing:
+		return w.clear(ctx, e)
+	case Looking:
+		return w.look(ctx, e)
+	case Done:
+	}
+	return 0, nil
+}
+
+// end disconnects, and waits for the portal's answer.
+func (w Worker) end(ctx context.Context, e *Erasure) (time.Duration, error) {
+	c, err := w.Disconnector.Disconnect(ctx, e.Tenant, e.ConnectionID)
+	switch {
+	case errors.Is(err, fault.NotFound):
+		e.Stage = Confirming
+		return 0, nil
+	case err != nil:
+		return 0, fmt.Errorf("disconnect: %w", err)
+	}
+	if _, err = w.removeFiles(ctx, e); err != nil {
+		return 0, err
+	}
+	switch {
+	case !c.Refresh.UpstreamUntil.IsZero() && w.Now().Before(e.RequestedAt.Add(portalTime)):
+		e.Portal = Asked // unless it does not answer in time
+		return askAgain, nil
+	case !c.Refresh.UpstreamUntil.IsZero():
+		e.Portal = Unanswered
+	case e.Portal == "":
+		e.Portal = NothingToRevoke
+	}
+	e.Stage = Confirming
+	return 0, nil
+}
+
+// find writes down what will go, since afterwards nobody could tell.
+func (w Worker) find(ctx context.Context, e *Erasure) error {
+	tasks, err := w.Store.Exports(ctx, e.Tenant, e.ConnectionID)
+	if err != nil {
+		return fmt.Errorf("find exports: %w", err)
+	}
+	for _, task := range tasks {
+		if slices.Contains(e.Tasks, task) {
+			continue
+		}
+		e.Tasks = append(e.Tasks, task)
+		e.Counts.Exports++
+		keys, failure := w.Files.List(ctx, folder(e.Tenant, task))
+		if failure != nil {
+			return fmt.Errorf("list files: %w", failure)
+		}
+		e.Counts.Files += int64(len(keys))
+	}
+	cached, err := w.Records.List(ctx, folder(e.Tenant, e.ConnectionID))
+	if err != nil {
+		return fmt.Errorf("list cached records: %w", err)
+	}
+	e.Counts.Files += int64(len(cached))
+	held, err := w.Store.TokenRows(ctx, e.Tenant, e.ConnectionID)
+	if err != nil {
+		return fmt.Errorf("find tokens: %w", err)
+	}
+	e.Counts.Tokens, e.Counts.Connections = max(e.Counts.Tokens, held), 1
+	return nil
+}
+
+// remove removes what could make something new. A patient who has come back meanwhile made the connection authorized again, and it
+// has to end again.
+func (w Worker) remove(ctx context.Context, e *Erasure) (time.Duration, error) {
+	err := w.Store.RemoveConnection(ctx, e.Tenant, e.ConnectionID, w.Now())
+	if errors.Is(err, fault.Conflict) {
+		e.Stage = Ending
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("remove connection: %w", err)
+	}
+	if err = w.Store.RemoveExports(ctx, e.Tenant, e.ConnectionID, e.Tasks); err != nil {
+		return 0, fmt.Errorf("remove exports: %w", err)
+	}
+	if _, err = w.removeFiles(ctx, e); err != nil {
+		return 0, err
+	}
+	e.Stage, e.At = Events, Place{MadeAt: e.Since}
+	return indexTime, nil
+}
+
+// removeFiles removes the objects of its exports and what is cached of its record, and returns how many there were.
+func (w Worker) removeFiles(ctx context.Context, e *Erasure) (int64, error) {
+	count, err := removeFolder(ctx, w.Records, folder(e.Tenant, e.ConnectionID))
+	for _, task := range e.Tasks {
+		if err != nil {
+			break
+		}
+		var removed int64
+		removed, err = removeFolder(ctx, w.Files, folder(e.Tenant, task))
+		count += removed
+	}
+	return count, err
+}
+
+func removeFolder(ctx context.Context, files Files, prefix string) (count int64, err error) {
+	keys, err := files.List(ctx, prefix)
+	if err != nil {
+		return 0, fmt.Errorf("list files: %w", err)
+	}
+	for _, key := range keys {
+		if err := files.Delete(ctx, key); err != nil {
+			return count, fmt.Errorf("delete file: %w", err)
+		}
+		count++
+	}
+	return count, nil
+}
+
+// folder is the prefix of the objects of an export (export.Task), or of those of a connection (package tefca/records).
+func folder(tenant org.Tenant, id string) string {
+	return string(tenant.Mode) + "/" + tenant.OrgID + "/" + id + "/"
+}

@@ -1,0 +1,382 @@
+package erase_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recordbridge/infra/test/tables"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/connect/tokens"
+	"recordbridge/shared/export"
+	"recordbridge/shared/manage/audit"
+	"recordbridge/shared/manage/erase"
+	"recordbridge/shared/manage/inquiry"
+	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+)
+
+const (
+	connID = "c0000000-0000-4000-8000-000000000001"
+	taskID = "7a000000000040008000000000000001"
+)
+
+var (
+	tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
+	noon   = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+)
+
+// fixture is a connection in tables, the objects of its exports, and a portal. Its time moves by hand.
+type fixture struct {
+	worker  erase.Worker
+	ask     erase.Requests
+	store   store.Erasures
+	refresh store.Refresh
+	log     audit.Log
+	at      time.Time
+	objects bucket // of exports
+	cached  bucket
+	saved   int
+	asked   int  // how often it was disconnected
+	silent  bool // the portal does not answer
+	trouble error
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	made := tables.New(t)
+	connections, work := store.Connections{DB: made.DB, Table: made.Name("ConnectionTable")}, store.Work{DB: made.DB, Table: made.Name("WorkTable")}
+	sets := store.Tokens{DB: made.DB, Table: made.Name("TokensTable")}
+	f := &fixture{
+		store: store.NewErasures(connections, work, sets, made.DB), refresh: store.NewRefresh(connections, sets, work), at: noon, objects: bucket{}, cached: bucket{},
+		log: audit.Log{Rows: store.Audit{DB: made.DB, Table: made.Name("AuditTable")}},
+	}
+	f.ask = erase.Requests{Rows: work, Connections: connections, Now: f.now}
+	f.worker = erase.Worker{Store: f.store, Files: f.objects, Records: f.cached, Disconnector: f, Audit: f.log, Now: f.now}
+	flows := store.NewConclusions(store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, connections, sets, work)
+	attempt := flow.Attempt{ID: "a0000000-0000-4000-8000-000000000001", Tenant: tenant, Status: flow.Open, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}
+	expect.NoError(t, flows.BeginAttempt(t.Context(), attempt, binding.State{Hash: "h", Tenant: tenant, AttemptID: attempt.ID, ExpiresAt: noon.Add(time.Hour)}))
+	expect.NoError(t, flows.ConcludeAttempt(t.Context(), flow.Conclusion{
+		Attempt:    attempt,
+		Connection: connection.Connection{ID: connID, Tenant: tenant, Status: connection.Authorized, Generation: 1, CreatedAt: noon},
+		Tokens:     tokens.Row{Tenant: tenant, ConnectionID: connID, Sealed: []byte("sealed"), Version: 1},
+	}))
+	return f
+}
+
+// Disconnect implements erase.Disconnector.
+func (f *fixture) Disconnect(ctx context.Context, of org.Tenant, id string) (connection.Connection, error) {
+	if f.trouble != nil {
+		return connection.Connection{}, f.trouble
+	}
+	c, err := f.store.Connection(ctx, of, id)
+	if err != nil {
+		return c, err
+	}
+	f.asked++
+	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: connection.Disconnected, EndedAt: f.at}
+	if f.silent {
+		c.Refresh.RefreshAt, c.Refresh.UpstreamUntil = f.at, noon.Add(24*time.Hour)
+	}
+	return c, f.save(ctx, c)
+}
+
+// bucket is the keys of objects.
+type bucket map[string]bool
+
+// List and Delete implement erase.Files.
+func (b bucket) List(_ context.Context, prefix string) ([]string, error) {
+	var keys []string
+	for key := range b {
+		if strings.HasPrefix(key, prefix) {
+			keys = append(keys, key)
+		}
+	}
+	return keys, nil
+}
+
+func (b bucket) Delete(_ context.Context, key string) error {
+	delete(b, key)
+	return nil
+}
+
+func (f *fixture) now() time.Time { return f.at }
+
+// save stores a connection, with an event that tells nothing of it.
+func (f *fixture) save(ctx context.Context, c connection.Connection) error {
+	f.saved++
+	return f.refresh.SaveConnection(ctx, c, webhook.Event{ID: fmt.Sprintf("e0000000-0000-4000-8000-%012d", f.saved), Tenant: tenant, Type: webhook.TestEvent, CreatedAt: f.at})
+}
+
+func (f *fixture) request(t *testing.T) {
+	t.Helper()
+	_, isNew, err := f.ask.Request(t.Context(), tenant, strings.ToUpper(connID), "member:m")
+	expect.NoError(t, err)
+	if !isNew {
+		t.Error("somebody had asked before")
+	}
+}
+
+// pass lets time pass, with a run at its end, and returns how the erasure stands.
+func (f *fixture) pass(t *testing.T, d time.Duration) erase.Erasure {
+	t.Helper()
+	f.at = f.at.Add(d)
+	expect.NoError(t, f.worker.Run(t.Context()))
+	e, err := f.ask.Show(t.Context(), tenant, connID)
+	expect.NoError(t, err)
+	return e
+}
+
+// tell stores an event about the connection.
+func (f *fixture) tell(t *testing.T, n int) {
+	t.Helper()
+	event, err := webhook.NewEvent(tenant, webhook.AuthorizationEnding, connID, int64(n), f.at, webhook.AuthorizationExpiring{OrgConnectionID: connID})
+	expect.NoError(t, err)
+	expect.NoError(t, f.store.CreateEvent(t.Context(), event))
+	expect.NoError(t, f.store.FanOut(t.Context(), event, []webhook.Delivery{{
+		ID: fmt.Sprintf("d0000000-0000-4000-8000-%012d", n), Tenant: tenant, EventID: event.ID, SubscriptionID: "s", Status: webhook.Scheduled, CreatedAt: f.at,
+	}}))
+}
+
+func (f *fixture) wantDone(t *testing.T, e erase.Erasure, portal erase.Portal, want erase.Counts) {
+	t.Helper()
+	if diff := cmp.Diff(want, e.Counts); diff != "" || e.Stage != erase.Done || e.Portal != portal {
+		t.Errorf("stage %s, portal %s, counts (-want +got):\n%s", e.Stage, e.Portal, diff)
+	}
+	if _, err := f.store.Connection(t.Context(), tenant, connID); !errors.Is(err, fault.NotFound) {
+		t.Errorf("the connection: %v", err)
+	}
+	if len(f.objects)+len(f.cached) != 0 {
+		t.Errorf("objects %v, cached %v are left", f.objects, f.cached)
+	}
+	rows, _, err := f.log.List(t.Context(), tenant.OrgID, 0, 10)
+	expect.NoError(t, err)
+	if len(rows) != 1 {
+		t.Errorf("proven %d times", len(rows))
+	}
+}
+
+func TestAnErasureTakesItsStagesAndWaitsForWhoeverIsAtWork(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.tell(t, 1)
+	f.request(t)
+	_, isNew, err := f.ask.Request(t.Context(), tenant, connID, "another")
+	if err != nil || isNew {
+		t.Errorf("asked twice: new %t, %v", isNew, err)
+	}
+	waits := []time.Duration{0, 10 * time.Second, 10 * time.Second, 19 * time.Minute, time.Minute, time.Hour}
+	stages := make([]erase.Stage, 0, len(waits))
+	for _, d := range waits {
+		stages = append(stages, f.pass(t, d).Stage)
+	}
+	if diff := cmp.Diff([]erase.Stage{erase.Events, erase.Events, erase.Looking, erase.Looking, erase.Done, erase.Done}, stages); diff != "" {
+		t.Errorf("stages (-want +got):\n%s", diff)
+	}
+	f.wantDone(t, f.pass(t, 0), erase.NothingToRevoke, erase.Counts{Connections: 1, Tokens: 1, Events: 1, Deliveries: 1})
+}
+
+func TestThePortalHasAnHour(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.silent = true
+	f.request(t)
+	for _, d := range []time.Duration{0, 30 * time.Minute, 29 * time.Minute} {
+		if e := f.pass(t, d); e.Stage != erase.Ending {
+			t.Errorf("after %v: stage %s, want that it waits", f.at.Sub(noon), e.Stage)
+		}
+	}
+	f.pass(t, time.Minute)
+	f.pass(t, time.Minute)
+	f.wantDone(t, f.pass(t, 21*time.Minute), erase.Unanswered, erase.Counts{Connections: 1, Tokens: 1})
+}
+
+// An export that was under way wrote an object when its row was gone, and an event was late in the index.
+func TestWhatComesLateGoesToo(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	register := store.NewRegister(f.store.Work, f.store.Connections)
+	expect.NoError(t, register.OpenTask(t.Context(), exportOf(taskID), ""))
+	f.objects["test/"+tenant.OrgID+"/"+taskID+"/segment-1.ndjson"] = true
+	f.objects["test/"+tenant.OrgID+"/"+taskID+"/checkpoint-1.json"] = true
+	f.request(t)
+	f.pass(t, 0)
+	f.pass(t, time.Minute)
+	f.objects["test/"+tenant.OrgID+"/"+taskID+"/segment-2.ndjson"] = true
+	if e := f.pass(t, 21*time.Minute); e.Stage != erase.Looking {
+		t.Errorf("stage %s with an object that came late, want another look", e.Stage)
+	}
+	f.tell(t, 1)
+	f.at = f.at.Add(time.Second)
+	if e := f.pass(t, time.Minute); e.Stage == erase.Done {
+		t.Error("it is done with an event that came late")
+	}
+	f.pass(t, time.Minute)
+	f.pass(t, time.Minute)
+	f.wantDone(t, f.pass(t, 21*time.Minute), erase.NothingToRevoke, erase.Counts{Connections: 1, Tokens: 1, Exports: 1, Files: 3, Events: 1, Deliveries: 1})
+}
+
+// What was fetched of a TEFCA connection's record, by whichever writing, and one that was under way when the row was gone.
+func TestWhatIsCachedOfARecordGoesToo(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	folder := "test/" + tenant.OrgID + "/" + connID + "/"
+	f.cached[folder+"1/b0/0"], f.cached[folder+"1/b1/alder.xml/0"] = true, true
+	f.request(t)
+	f.pass(t, 0)
+	f.cached[folder+"2/b2/0"] = true
+	f.pass(t, time.Minute)
+	if e := f.pass(t, 21*time.Minute); e.Stage != erase.Looking {
+		t.Errorf("stage %s with a chunk that came late, want another look", e.Stage)
+	}
+	others := "test/" + tenant.OrgID + "/c0000000-0000-4000-8000-000000000002/1/b3/0"
+	f.cached[others] = true
+	e := f.pass(t, 21*time.Minute)
+	if !f.cached[others] {
+		t.Error("another connection's record is gone")
+	}
+	delete(f.cached, others)
+	f.wantDone(t, e, erase.NothingToRevoke, erase.Counts{Connections: 1, Tokens: 1, Files: 3})
+}
+
+// returning is a store to which a patient comes back just before the connection goes.
+type returning struct {
+	store.Erasures
+
+	f *fixture
+}
+
+func (r *returning) RemoveConnection(ctx context.Context, of org.Tenant, id string, now time.Time) error {
+	if r.f.asked == 1 {
+		c, err := r.Connection(ctx, of, id)
+		if err != nil {
+			return err
+		}
+		c.Status = connection.Authorized
+		if err := r.f.save(ctx, c); err != nil {
+			return err
+		}
+	}
+	return r.Erasures.RemoveConnection(ctx, of, id, now)
+}
+
+func TestAPatientWhoComesBackMeanwhileEndsAgain(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.worker.Store = &returning{f.store, f}
+	f.request(t)
+	f.pass(t, 0)
+	f.pass(t, time.Minute)
+	f.wantDone(t, f.pass(t, 21*time.Minute), erase.NothingToRevoke, erase.Counts{Connections: 1, Tokens: 1})
+	if f.asked != 2 {
+		t.Errorf("it ended %d times, want twice", f.asked)
+	}
+}
+
+// A connection with more events than the row has place for is cleared in several turns.
+func TestMoreEventsThanTheRowHasPlaceForGoInTurns(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for n := range 1110 {
+		f.tell(t, n)
+	}
+	f.request(t)
+	f.pass(t, 0)
+	f.pass(t, time.Minute)
+	f.wantDone(t, f.pass(t, 21*time.Minute), erase.NothingToRevoke, erase.Counts{Connections: 1, Tokens: 1, Events: 1110, Deliveries: 1110})
+}
+
+// inquire stores what a patient has asked, with an answer to it.
+func (f *fixture) inquire(t *testing.T, n int, of org.Tenant, i inquiry.Inquiry) string {
+	t.Helper()
+	i.ID, i.Tenant, i.Type = fmt.Sprintf("e1000000-0000-4000-8000-%012d", n), of, webhook.SupportRequested
+	event, err := webhook.NewEvent(of, i.Type, i.ID, 0, i.CreatedAt, map[string]string{})
+	expect.NoError(t, err)
+	expect.NoError(t, f.store.CreateInquiry(t.Context(), i, event))
+	expect.NoError(t, f.store.SaveInquiry(t.Context(), i))
+	return i.ID
+}
+
+// An inquiry is of no connection, but may name one, in whatever case; so may an answer.
+func TestWhatAPatientAskedOfTheConnectionGoes(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	later := noon.Add(time.Second)
+	gone := []string{
+		f.inquire(t, 1, tenant, inquiry.Inquiry{CreatedAt: later, Body: "It is " + strings.ToUpper(connID) + "."}),
+		f.inquire(t, 2, tenant, inquiry.Inquiry{CreatedAt: later, Answers: []inquiry.Answer{{Text: "See " + connID}}}),
+	}
+	for n := range 120 { // more than a page
+		f.inquire(t, 100+n, tenant, inquiry.Inquiry{CreatedAt: later.Add(time.Duration(n) * time.Millisecond), Body: "Help."})
+	}
+	other := org.Tenant{Mode: org.Live, OrgID: tenant.OrgID}
+	kept := map[string]org.Tenant{
+		f.inquire(t, 3, tenant, inquiry.Inquiry{CreatedAt: later, Body: "c0000000-0000-4000-8000-000000000002"}): tenant,
+		f.inquire(t, 4, tenant, inquiry.Inquiry{CreatedAt: noon.Add(-time.Second), Body: connID}):                tenant, // nobody could know it then
+		f.inquire(t, 5, other, inquiry.Inquiry{CreatedAt: later, Body: connID}):                                  other,
+	}
+	f.at = noon.Add(time.Minute)
+	f.request(t)
+	f.pass(t, 0)
+	f.pass(t, time.Minute)
+	late := f.inquire(t, 6, tenant, inquiry.Inquiry{CreatedAt: f.at, Body: connID})
+	f.pass(t, 21*time.Minute)
+	f.pass(t, time.Minute)
+	f.wantDone(t, f.pass(t, 21*time.Minute), erase.NothingToRevoke, erase.Counts{Connections: 1, Tokens: 1, Inquiries: 3})
+	for _, id := range append(gone, late) {
+		_, err := f.store.Inquiry(t.Context(), tenant, id)
+		expect.NotFound(t, id, err)
+	}
+	for id, of := range kept {
+		if _, err := f.store.Inquiry(t.Context(), of, id); err != nil {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+}
+
+func TestTroubleIsToldAndTriedAgain(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.request(t)
+	f.trouble = errors.New("trouble on our side")
+	if err := f.worker.Run(t.Context()); !errors.Is(err, f.trouble) {
+		t.Errorf("%v, want the trouble", err)
+	}
+	f.trouble = nil
+	f.pass(t, 7*time.Minute)
+	f.pass(t, time.Minute)
+	f.wantDone(t, f.pass(t, 21*time.Minute), erase.NothingToRevoke, erase.Counts{Connections: 1, Tokens: 1})
+}
+
+func TestOnlyItsOwnOrganisationFindsAConnectionToErase(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for name, c := range map[string]struct {
+		of org.Tenant
+		id string
+	}{
+		"the other mode":       {org.Tenant{Mode: org.Live, OrgID: tenant.OrgID}, connID},
+		"another organisation": {org.Tenant{Mode: org.Test, OrgID: "0b000000-0000-4000-8000-00000000000b"}, connID},
+		"an unknown one":       {tenant, "c0000000-0000-4000-8000-0000000000ff"},
+		"no id":                {tenant, "x"},
+	} {
+		_, _, err := f.ask.Request(t.Context(), c.of, c.id, "x")
+		expect.NotFound(t, name, err)
+		_, err = f.ask.Show(t.Context(), c.of, c.id)
+		expect.NotFound(t, name+", shown", err)
+	}
+}
+
+func exportOf(id string) export.Task {
+	return export.Task{ID: id, Tenant: tenant, ConnectionID: connID, Status: export.Pending, CreatedAt: noon}
+}

@@ -1,0 +1,83 @@
+package operator
+
+import (
+	"context"
+	"slices"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/connect/platform"
+	"recordbridge/shared/words/org"
+)
+
+// Approve discovers an endpoint's server again and pins its present addresses, if the operator has named all of it that
+// has changed; one that was never pinned only what is neither at its FHIR base's origin nor the vendor's own. It returns
+// what has changed, which is nothing when all is as it was. Errors are fault.Invalid, with what has not been named;
+// fault.NotFound; fault.Conflict; fault.Upstream and fault.Unavailable for a server that does not answer as it should.
+func (o Endpoints) Approve(ctx context.Context, id string, approved Approval) ([]catalog.Departure, error) {
+	if err := approved.check(); err != nil {
+		return nil, err
+	}
+	e, err := findEndpoint(ctx, o.rows, id)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := look(ctx, o.servers, e.FHIRBase)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.checkForeign(e, seen.Addresses); err != nil {
+		return nil, err
+	}
+	moved := e.Pins.Departures(seen.Addresses)
+	toName := moved
+	if e.Pins == (catalog.Pins{}) {
+		platforms, err := platform.NewRegistry()
+		if err != nil {
+			return nil, err
+		}
+		toName = seen.Addresses.Abroad(e.FHIRBase, platforms.Of(e).Origins(e.FHIRBase))
+	}
+	if unnamed := approved.unnamed(toName); len(unnamed) > 0 {
+		return nil, unapproved(unnamed)
+	}
+	now := catalog.PinsOf(seen.Addresses)
+	if now == e.Pins {
+		return nil, nil
+	}
+	changes := slices.Concat(moved, dropped(e.Pins, now, moved))
+	e.Pins = now
+	if err := o.rows.SaveEndpoint(ctx, e); err != nil {
+		return nil, changed("endpoint", err)
+	}
+	for _, change := range changes {
+		if err := o.by.record(ctx, org.Tenant{}, "endpoint.approved", id+" "+change.Role+" "+change.To); err != nil {
+			return nil, err
+		}
+	}
+	return changes, nil
+}
+
+// Pinned lists pins by role.
+func Pinned(p catalog.Pins) []catalog.Departure {
+	return []catalog.Departure{
+		{Role: "issuer", From: p.Issuer},
+		{Role: "authorization", From: p.Authorization},
+		{Role: "token", From: p.Token},
+		{Role: "keys", From: p.Keys},
+		{Role: "revocation", From: p.Revocation},
+		{Role: "introspection", From: p.Introspection},
+	}
+}
+
+// dropped are the roles that the server had and no longer has, besides those that have moved.
+func dropped(before, now catalog.Pins, moved []catalog.Departure) []catalog.Departure {
+	kept := Pinned(now)
+	var gone []catalog.Departure
+	for i, was := range Pinned(before) {
+		listed := slices.ContainsFunc(moved, func(d catalog.Departure) bool { return d.Role == was.Role })
+		if was.From != "" && kept[i].From == "" && !listed {
+			gone = append(gone, was)
+		}
+	}
+	return gone
+}

@@ -1,0 +1,146 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/catalog/compose"
+	"recordbridge/shared/catalog/ledger"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+)
+
+// HostChoice names hosts at which servers wait: one, all that a source names, or with both the one as the source names it.
+type HostChoice struct{ Host, Source string }
+
+// Has reports whether a server waits at one of the hosts.
+func (c HostChoice) Has(w compose.Wait) bool {
+	return (c.Host == "" || c.Host == w.Host) && (c.Source == "" || c.Source == w.Source)
+}
+
+// subject returns the choice's text in the audit log.
+func (c HostChoice) subject(mode string) string {
+	return strings.Join(strings.Fields(mode+" "+c.Host+" "+c.Source), " ")
+}
+
+// AllowHosts lets in what waits now at the chosen hosts: to the brands, and of the platforms, for which it waits. What lists say of the hosts later
+// waits again. It returns the hosts. Errors are fault.Invalid; fault.NotFound when nothing waits there.
+func (o CatalogOverrides) AllowHosts(ctx context.Context, mode string, choice HostChoice) ([]string, error) {
+	return o.decide(ctx, mode, choice, "catalog.hosts_allowed", func(w compose.Wait) ledger.Override {
+		if w.Why == compose.OfPlatform {
+			return ledger.Override{Kind: ledger.Platform, ID: w.Host, Value: w.Platform}
+		}
+		return ledger.Override{Kind: ledger.Portal, ID: w.BrandID, Value: w.Host}
+	})
+}
+
+// AllowEveryBrand lets all brands have servers at a host, now and later: that of a vendor with many institutions. Errors are fault.Invalid and
+// fault.Conflict.
+func (o CatalogOverrides) AllowEveryBrand(ctx context.Context, mode, host string) error {
+	if err := o.put(ctx, mode, host, ledger.Override{Kind: ledger.Portal, ID: ledger.EveryBrand, Value: host}); err != nil {
+		return err
+	}
+	return o.by.record(ctx, org.Tenant{}, "catalog.host_allowed", mode+" "+host)
+}
+
+// RefuseHosts keeps the chosen hosts out of the catalogue: what waits there waits no longer, and what was published goes with the next
+// publication. A host need not wait to be refused. It returns the hosts. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+func (o CatalogOverrides) RefuseHosts(ctx context.Context, mode string, choice HostChoice) ([]string, error) {
+	if choice.Host != "" && choice.Source == "" {
+		if err := o.put(ctx, mode, choice.Host, ledger.Override{Kind: ledger.Refuse, ID: choice.Host}); err != nil {
+			return nil, err
+		}
+		return []string{choice.Host}, o.by.record(ctx, org.Tenant{}, "catalog.hosts_refused", choice.subject(mode))
+	}
+	return o.decide(ctx, mode, choice, "catalog.hosts_refused", func(w compose.Wait) ledger.Override {
+		return ledger.Override{Kind: ledger.Refuse, ID: w.Host}
+	})
+}
+
+// ForgetHost takes back all that was said of a host. What was published with it stays. Errors are fault.Invalid; fault.NotFound when nothing was.
+func (o CatalogOverrides) ForgetHost(ctx context.Context, mode, host string) error {
+	if err := checkMode(mode); err != nil {
+		return err
+	}
+	said, err := o.rows.Overrides(ctx, mode)
+	if err != nil {
+		return fmt.Errorf("read overrides: %w", err)
+	}
+	said = slices.DeleteFunc(said, func(s ledger.Override) bool { return hostOf(s) != host })
+	if len(said) == 0 {
+		return fault.Missing("No operator has said anything of that host; catalog report lists what was said.").About("host")
+	}
+	for _, one := range said {
+		if err := o.drop(ctx, mode, one); err != nil {
+			return err
+		}
+	}
+	return o.by.record(ctx, org.Tenant{}, "catalog.host_forgotten", mode+" "+host)
+}
+
+// hostOf is the host that an override is about; empty for one about a brand.
+func hostOf(o ledger.Override) string {
+	switch o.Kind {
+	case ledger.Portal:
+		return o.Value
+	case ledger.Platform, ledger.Refuse:
+		return o.ID
+	case ledger.Hide, ledger.Show, ledger.Merge, ledger.Alias, ledger.Name:
+	}
+	return ""
+}
+
+// decide stores an override for each server that waits at the chosen hosts.
+func (o CatalogOverrides) decide(
+	ctx context.Context, mode string, choice HostChoice, action string, word func(compose.Wait) ledger.Override,
+) ([]string, error) {
+	out, err := o.catalog.Preview(ctx, mode)
+	if err != nil {
+		return nil, err
+	}
+	var hosts []string
+	done := map[ledger.Override]bool{}
+	for _, w := range out.Composed.Waiting {
+		said := word(w)
+		if !choice.Has(w) || done[said] {
+			continue
+		}
+		done[said] = true
+		if err := o.rows.PutOverride(ctx, mode, said); err != nil && !errors.Is(err, fault.Conflict) {
+			return hosts, fmt.Errorf("save override: %w", err)
+		}
+		if !slices.Contains(hosts, w.Host) {
+			hosts = append(hosts, w.Host)
+		}
+	}
+	if len(hosts) == 0 {
+		about := "host"
+		if choice.Source != "" {
+			about = "source"
+		}
+		return nil, fault.Missing("Nothing waits there; catalog diff shows the hosts at which something does.").About(about)
+	}
+	return hosts, o.by.record(ctx, org.Tenant{}, action, choice.subject(mode))
+}
+
+// put stores what an operator says of one host.
+func (o CatalogOverrides) put(ctx context.Context, mode, host string, said ledger.Override) error {
+	if err := checkMode(mode); err != nil {
+		return err
+	}
+	if address := "https://" + strings.TrimPrefix(host, "http://"); host == "" || strings.TrimPrefix(host, "http://") != catalog.Host(address) {
+		return fault.BadRequest("A host is written as catalog diff shows it, without a path.").About("host")
+	}
+	err := o.rows.PutOverride(ctx, mode, said)
+	if errors.Is(err, fault.Conflict) {
+		return refused("That has been said already. It is seen after the next publication: catalog publish.")
+	}
+	if err != nil {
+		return fmt.Errorf("save override: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"recordbridge/shared/catalog/ledger"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
+)
+
+// CatalogOverrides changes what operators state against the sources of the catalogue. Overrides outlive every import
+// and take effect with the next publication.
+type CatalogOverrides struct {
+	rows    OverrideRows
+	catalog Catalog
+	by      Journal
+}
+
+// OverrideRows keeps overrides.
+type OverrideRows interface {
+	// Overrides lists the overrides of a mode.
+	Overrides(ctx context.Context, mode string) ([]ledger.Override, error)
+	// PutOverride stores an override; fault.Conflict if there is the same already.
+	PutOverride(ctx context.Context, mode string, o ledger.Override) error
+	// DropOverride removes an override; fault.Conflict if there is none.
+	DropOverride(ctx context.Context, mode string, o ledger.Override) error
+}
+
+// NewCatalogOverrides makes a CatalogOverrides.
+func NewCatalogOverrides(rows OverrideRows, of Catalog, by Journal) CatalogOverrides {
+	return CatalogOverrides{rows: rows, catalog: of, by: by}
+}
+
+// Hide keeps an institution from being found; its id still answers. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+func (o CatalogOverrides) Hide(ctx context.Context, mode, brand string) error {
+	if err := o.drop(ctx, mode, ledger.Override{Kind: ledger.Show, ID: brand}); err != nil {
+		return err
+	}
+	return o.say(ctx, mode, ledger.Override{Kind: ledger.Hide, ID: brand}, "catalog.hidden")
+}
+
+// Unhide lets an institution be found that was hidden, by an operator or by its list. Errors as of Hide.
+func (o CatalogOverrides) Unhide(ctx context.Context, mode, brand string) error {
+	if err := o.drop(ctx, mode, ledger.Override{Kind: ledger.Hide, ID: brand}); err != nil {
+		return err
+	}
+	return o.say(ctx, mode, ledger.Override{Kind: ledger.Show, ID: brand}, "catalog.unhidden")
+}
+
+// Merge makes one institution of two: the id of the one that goes answers with the other. Errors as of Hide.
+func (o CatalogOverrides) Merge(ctx context.Context, mode, brand, into string) error {
+	if brand == into {
+		return fault.BadRequest("An institution cannot be merged into itself.").About("into")
+	}
+	found, err := o.catalog.Show(ctx, mode, into)
+	if at := fault.Of(err); err != nil && at.Field == "id" {
+		return fault.New(at.Kind, at.Code, at.Public).About("into")
+	}
+	if err != nil {
+		return err
+	}
+	if found.Brand == nil {
+		return fault.BadRequest("Only institutions are merged, and that is none.").About("into")
+	}
+	if found.Brand.ID == brand {
+		return fault.BadRequest("That one was merged into this one before.").About("into")
+	}
+	return o.say(ctx, mode, ledger.Override{Kind: ledger.Merge, ID: brand, Value: found.Brand.ID}, "catalog.merged")
+}
+
+// Unmerge takes a Merge back. Errors as of Hide.
+func (o CatalogOverrides) Unmerge(ctx context.Context, mode, brand string) error {
+	return o.unsay(ctx, mode, ledger.Override{Kind: ledger.Merge, ID: brand}, "catalog.unmerged")
+}
+
+// AddAlias lets an institution be found by another name, too. Errors as of Hide.
+func (o CatalogOverrides) AddAlias(ctx context.Context, mode, brand, alias string) error {
+	if alias = strings.TrimSpace(alias); alias == "" || len(alias) > longestName {
+		return fault.BadRequest(fmt.Sprintf("A name has from 1 to %d bytes.", longestName)).About("alias")
+	}
+	return o.say(ctx, mode, ledger.Override{Kind: ledger.Alias, ID: brand, Value: alias}, "catalog.alias_added")
+}
+
+// RemoveAlias takes an AddAlias back. Errors as of Hide.
+func (o CatalogOverrides) RemoveAlias(ctx context.Context, mode, brand, alias string) error {
+	return o.unsay(ctx, mode, ledger.Override{Kind: ledger.Alias, ID: brand, Value: strings.TrimSpace(alias)}, "catalog.alias_removed")
+}
+
+// Rename gives an institution another name than its lists do; an empty one takes that back. Errors as of Hide.
+func (o CatalogOverrides) Rename(ctx context.Context, mode, brand, name string) error {
+	if name != "" && strings.TrimSpace(name) == "" {
+		return fault.BadRequest("A name has more than blanks.").About("name")
+	}
+	override := ledger.Override{Kind: ledger.Name, ID: brand, Value: name}
+	switch {
+	case len(name) > longestName:
+		return fault.BadRequest(fmt.Sprintf("A name has from 1 to %d bytes.", longestName)).About("name")
+	case name == "":
+		return o.unsay(ctx, mode, override, "catalog.name_restored")
+	}
+	return o.say(ctx, mode, override, "catalog.renamed")
+}
+
+// longestName limits a name that an operator gives, in bytes.
+const longestName = 200
+
+// say stores an override of an institution that there is.
+func (o CatalogOverrides) say(ctx context.Context, mode string, override ledger.Override, action string) error {
+	found, err := o.catalog.Show(ctx, mode, override.ID)
+	if err != nil {
+		return err
+	}
+	if found.Brand == nil || !strings.EqualFold(found.Brand.ID, override.ID) {
+		return fault.BadRequest("That is not the id of an institution (a brand) as it is now; catalog search finds those.").About("id")
+	}
+	override.ID = found.Brand.ID
+	err = o.rows.PutOverride(ctx, mode, override)
+	if errors.Is(err, fault.Conflict) {
+		return refused("That has been said already. It is seen after the next publication: catalog publish.")
+	}
+	if err != nil {
+		return fmt.Errorf("save override: %w", err)
+	}
+	return o.by.record(ctx, org.Tenant{}, action, mode+" "+override.ID)
+}
+
+// unsay takes an override back.
+func (o CatalogOverrides) unsay(ctx context.Context, mode string, override ledger.Override, action string) error {
+	if err := checkMode(mode); err != nil {
+		return err
+	}
+	id, ok := ids.ParseUUID(override.ID)
+	if !ok {
+		return fault.BadRequest("The id of a record is a UUID.").About("id")
+	}
+	override.ID = id
+	err := o.rows.DropOverride(ctx, mode, override)
+	if errors.Is(err, fault.Conflict) {
+		return fault.Missing("No operator has said that; catalog report lists what was said.").About("id")
+	}
+	if err != nil {
+		return fmt.Errorf("take the override back: %w", err)
+	}
+	return o.by.record(ctx, org.Tenant{}, action, mode+" "+id)
+}
+
+// drop takes an override back that may not be there: the one that the new one contradicts.
+func (o CatalogOverrides) drop(ctx context.Context, mode string, override ledger.Override) error {
+	err := checkMode(mode)
+	if err == nil {
+		err = o.rows.DropOverride(ctx, mode, override)
+	}
+	if errors.Is(err, fault.Conflict) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,144 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"recordbridge/shared/catalog/intake"
+	"recordbridge/shared/connect/platform"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+)
+
+// CatalogSources changes and reads the published lists that the catalogue is made of.
+type CatalogSources struct {
+	rows   SourceRows
+	intake intake.Intake
+	by     Journal
+}
+
+// SourceRows keeps sources.
+type SourceRows interface {
+	intake.Rows
+	// RemoveSource removes a source as it was read; fault.Conflict.
+	RemoveSource(ctx context.Context, source intake.Row) error
+}
+
+// SourceLister lists sources.
+type SourceLister interface {
+	// Sources lists the sources of all modes.
+	Sources(ctx context.Context) ([]intake.Row, error)
+}
+
+// NewCatalogSources makes a CatalogSources. The intake reads into the same rows.
+func NewCatalogSources(rows SourceRows, lists intake.Intake, by Journal) CatalogSources {
+	return CatalogSources{rows: rows, intake: lists, by: by}
+}
+
+// Set makes a source, or changes one as change does: what was read of it stays. Errors are fault.Invalid and
+// fault.Conflict.
+func (o CatalogSources) Set(ctx context.Context, id string, change func(*intake.Source)) (intake.Row, error) {
+	row, err := o.rows.Source(ctx, id)
+	if err != nil && !errors.Is(err, fault.NotFound) {
+		return row, fmt.Errorf("read source: %w", err)
+	}
+	mode := row.Source.Mode
+	row.Source.ID = id
+	change(&row.Source)
+	if err = row.Source.Check(); err != nil {
+		return row, err
+	}
+	if _, err = platform.Find(row.Source.Platform); row.Source.Platform != "" && err != nil {
+		return row, fault.BadRequest(err.Error()).About("platform")
+	}
+	if row.Rev > 0 && row.Source.Mode != mode {
+		return row, refused("A source stays in its mode, and so does all that is made of it. Make another one.")
+	}
+	row.State.Due = o.by.now().UTC()
+	if row, err = o.rows.SaveSource(ctx, row); err != nil {
+		return row, changed("source", err)
+	}
+	return row, o.by.record(ctx, org.Tenant{}, "catalog.source_set", id)
+}
+
+// List lists the sources, of one mode or with an empty one all.
+func (o CatalogSources) List(ctx context.Context, mode string) ([]intake.Row, error) {
+	return sourcesOf(ctx, o.rows, mode)
+}
+
+// Show reads a source; fault.NotFound.
+func (o CatalogSources) Show(ctx context.Context, id string) (intake.Row, error) {
+	row, err := o.rows.Source(ctx, id)
+	if errors.Is(err, fault.NotFound) {
+		return row, fault.Missing(fmt.Sprintf("There is no source %q.", id)).About("id")
+	}
+	if err != nil {
+		return row, fmt.Errorf("read source: %w", err)
+	}
+	return row, nil
+}
+
+// Remove removes a source: what it alone has said goes with the next publication, which asks when that is much. Errors
+// are fault.NotFound and fault.Conflict.
+func (o CatalogSources) Remove(ctx context.Context, id string) error {
+	row, err := o.Show(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := o.rows.RemoveSource(ctx, row); err != nil {
+		return changed("source", err)
+	}
+	if err := o.intake.Forget(ctx, row); err != nil {
+		return err
+	}
+	return o.by.record(ctx, org.Tenant{}, "catalog.source_removed", id)
+}
+
+// Import reads a source now: its list, or with nil what it publishes. Errors are fault.Invalid for a source that has no address,
+// fault.NotFound and fault.Conflict. A list that cannot be used is no error: the row tells.
+func (o CatalogSources) Import(ctx context.Context, id string, list io.Reader) (intake.Row, intake.Outcome, error) {
+	row, err := o.Show(ctx, id)
+	if err != nil {
+		return row, "", err
+	}
+	var outcome intake.Outcome
+	switch {
+	case list != nil:
+		row, outcome, err = o.intake.Take(ctx, row, list)
+	case row.Source.URL == "" || o.intake.Lists == nil:
+		return row, "", fault.BadRequest("The source has no address. Give its list: -file.").About("id")
+	default:
+		row, outcome, err = o.intake.Refresh(ctx, row)
+	}
+	if err != nil {
+		return row, outcome, changed("source", err)
+	}
+	return row, outcome, o.by.record(ctx, org.Tenant{}, "catalog.imported", id+" "+string(outcome))
+}
+
+// Approve accepts what a source waits with. Errors are fault.NotFound when nothing does, fault.Conflict.
+func (o CatalogSources) Approve(ctx context.Context, id string) (intake.Row, error) {
+	row, err := o.Show(ctx, id)
+	if err != nil {
+		return row, err
+	}
+	if row, err = o.intake.Approve(ctx, row); errors.Is(err, fault.NotFound) {
+		return row, err
+	}
+	if err != nil {
+		return row, changed("source", err)
+	}
+	return row, o.by.record(ctx, org.Tenant{}, "catalog.source_approved", id)
+}
+
+// sourcesOf lists the sources of a mode, or with an empty one all.
+func sourcesOf(ctx context.Context, rows SourceLister, mode string) ([]intake.Row, error) {
+	all, err := rows.Sources(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list sources: %w", err)
+	}
+	return slices.DeleteFunc(all, func(r intake.Row) bool { return mode != "" && r.Source.Mode != mode }), nil
+}

@@ -1,0 +1,273 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
+)
+
+// Clients makes and changes how our clients prove who they are.
+type Clients struct {
+	rows        ClientRows
+	connections ConnectionCheck
+	sealer      Sealer
+	by          Journal
+}
+
+// ClientRows keeps how our clients prove who they are. An owner is a tenant, or with a zero tenant everybody.
+type ClientRows interface {
+	OrganisationReader
+	TenantLister
+	RegistrationLister
+	// ClientAuthOf reads that of exactly this owner; fault.NotFound.
+	ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error)
+	// SaveClientAuth stores a new one with a.Rev 0, else over that revision; fault.Conflict.
+	SaveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error
+	// ClientAuths lists the clients of all owners.
+	ClientAuths(ctx context.Context) ([]catalog.OwnedClient, error)
+	// RemoveClientAuth removes one as it was read; fault.Conflict.
+	RemoveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error
+}
+
+// Sealer seals client secrets: a kms.Sealer of catalog.ClientSecretPurpose. What is everybody's is sealed for the zero tenant.
+type Sealer interface {
+	Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error)
+	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
+}
+
+// NewClients makes a Clients.
+func NewClients(rows ClientRows, connections ConnectionCheck, sealer Sealer, by Journal) Clients {
+	return Clients{rows: rows, connections: connections, sealer: sealer, by: by}
+}
+
+// Create stores how a client of ours proves who it is, for one organisation or with a zero owner for everybody.
+// Plain is the secret of a method that has one, else empty; only its sealed form is kept. The id is chosen here and
+// returned. Errors are fault.Invalid and fault.NotFound.
+func (o Clients) Create(ctx context.Context, owner org.Tenant, made catalog.ClientAuth, plain secret.Text) (string, error) {
+	if err := checkClient(made, plain); err != nil {
+		return "", err
+	}
+	var err error
+	if made.Origins, err = o.checkOrigins(made.Method, made.Origins); err != nil {
+		return "", err
+	}
+	if err := checkOwner(ctx, o.rows, owner); err != nil {
+		return "", err
+	}
+	made.ID, made.Rev = o.by.newID(), 0
+	if err := o.save(ctx, owner, made, plain); err != nil {
+		return "", err
+	}
+	return made.ID, o.by.record(ctx, owner, "client.created", made.ID)
+}
+
+// List lists the clients of all owners.
+func (o Clients) List(ctx context.Context) ([]catalog.OwnedClient, error) {
+	all, err := o.rows.ClientAuths(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list clients: %w", err)
+	}
+	return all, nil
+}
+
+// Show reads a client of exactly this owner; its secret stays sealed. Errors are fault.NotFound.
+func (o Clients) Show(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
+	return o.own(ctx, owner, id)
+}
+
+// SetOrigins says which origins the secret of a client of exactly this owner may be shown to, in place of those before;
+// for one with keys, where an assertion may go, which none leaves open. It returns them as they are stored. Errors are
+// fault.Invalid, fault.NotFound and fault.Conflict.
+func (o Clients) SetOrigins(ctx context.Context, owner org.Tenant, id string, origins []string) ([]string, error) {
+	found, err := o.own(ctx, owner, id)
+	if err != nil {
+		return nil, err
+	}
+	if found.Origins, err = o.checkOrigins(found.Method, origins); err != nil {
+		return nil, err
+	}
+	if err := o.save(ctx, owner, found, secret.Text{}); err != nil {
+		return nil, err
+	}
+	return found.Origins, o.by.record(ctx, owner, "client.origins_set", id)
+}
+
+// Rotation replaces the secret or the key of a client.
+type Rotation struct {
+	Secret secret.Text // empty: there is none
+	KeyID  *string     // nil: there is none; empty: from now on the present key
+}
+
+// Rotate gives a client of exactly this owner a new secret or key under its old id, so that the connections which
+// were made with it use the new one from their next refresh on. Errors are fault.Invalid, fault.NotFound and, when
+// somebody else changes it at the same time, fault.Conflict.
+func (o Clients) Rotate(ctx context.Context, owner org.Tenant, id string, change Rotation) error {
+	found, err := o.own(ctx, owner, id)
+	if err != nil {
+		return err
+	}
+	if change.KeyID != nil {
+		if found.Method != catalog.AuthPrivateKey {
+			return fault.BadRequest(fmt.Sprintf("The client authenticates with %s and has no key id. Rotate its secret: -secret-file.", found.Method)).About("key-id")
+		}
+		found.KeyID = *change.KeyID
+	} else if found.Method == catalog.AuthPrivateKey && change.Secret.Empty() {
+		return fault.BadRequest("The client authenticates with private_key_jwt: say which key signs from now on.").About("key-id")
+	}
+	if err := checkClient(found, change.Secret); err != nil {
+		return err
+	}
+	if err := o.save(ctx, owner, found, change.Secret); err != nil {
+		return err
+	}
+	return o.by.record(ctx, owner, "client.rotated", id)
+}
+
+// Remove removes a client of exactly this owner that no registration names. Connections keep the client that they were
+// made with, under seal: where there may be some, they can never be refreshed again, so that has to be meant (abandon).
+// Errors are fault.NotFound and fault.Conflict.
+func (o Clients) Remove(ctx context.Context, owner org.Tenant, id string, abandon bool) error {
+	found, err := o.own(ctx, owner, id)
+	if err != nil {
+		return err
+	}
+	registered, err := o.rows.Registrations(ctx)
+	if err != nil {
+		return fmt.Errorf("list registrations: %w", err)
+	}
+	for _, r := range registered {
+		if r.Registration.AuthID == id {
+			return refused(fmt.Sprintf("The registration %s of %s names the client. Change or remove that first.", r.Registration.ClientID, ownerName(r.Owner)))
+		}
+	}
+	if !abandon {
+		if err := o.checkUnused(ctx, owner); err != nil {
+			return err
+		}
+	}
+	if err := o.rows.RemoveClientAuth(ctx, owner, found); err != nil {
+		return changed("client authentication", err)
+	}
+	return o.by.record(ctx, owner, "client.removed", id)
+}
+
+// checkUnused wants no connection that could have been made with a client of this owner.
+func (o Clients) checkUnused(ctx context.Context, owner org.Tenant) error {
+	tenants := []org.Tenant{owner}
+	if owner == (org.Tenant{}) {
+		var err error
+		if tenants, err = o.rows.Tenants(ctx); err != nil {
+			return fmt.Errorf("list organisations: %w", err)
+		}
+	}
+	for _, tenant := range tenants {
+		connected, err := o.connections.HasConnections(ctx, tenant)
+		if err != nil {
+			return fmt.Errorf("look for connections: %w", err)
+		}
+		if connected {
+			return fault.New(fault.Conflict, fault.CodeConflict, fmt.Sprintf("There are connections of %s. Those that were made with this client "+
+				"could never be refreshed again.", ownerName(tenant))).About("abandon")
+		}
+	}
+	return nil
+}
+
+// maxSecret bounds a client secret in bytes. Health systems give out some dozens.
+const maxSecret = 4096
+
+// checkOrigins wants at least one origin for a secret, and writes all of them in the one way.
+func (o Clients) checkOrigins(method catalog.AuthMethod, named []string) ([]string, error) {
+	if method != catalog.AuthPrivateKey && len(named) == 0 {
+		return nil, fault.BadRequest("A client secret needs the origins it may be shown to, those of the token endpoints it is for, such as " +
+			"https://auth.hospital.example.").About("origin")
+	}
+	var origins []string
+	for _, text := range named {
+		origin := catalog.Origin(text)
+		u, err := url.Parse(text)
+		if err != nil || origin == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+			return nil, fault.BadRequest(fmt.Sprintf("%q is not an origin, such as https://auth.hospital.example: a scheme, a host, and no path.", text)).About("origin")
+		}
+		if u.Scheme != "https" && !loopback(u) {
+			return nil, fault.BadRequest(fmt.Sprintf("%q is not https; http is possible on this machine only.", text)).About("origin")
+		}
+		if !slices.Contains(origins, origin) {
+			origins = append(origins, origin)
+		}
+	}
+	return origins, nil
+}
+
+// own reads a client of exactly this owner.
+func (o Clients) own(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
+	found, err := o.rows.ClientAuthOf(ctx, owner, id)
+	if errors.Is(err, fault.NotFound) {
+		return catalog.ClientAuth{}, fault.Missing(fmt.Sprintf("There is no client authentication %q of %s.", id, ownerName(owner))).About("client-auth")
+	}
+	if err != nil {
+		return catalog.ClientAuth{}, fmt.Errorf("read client authentication: %w", err)
+	}
+	return found, nil
+}
+
+// save seals the secret, if there is one, and writes the row over the revision that was read.
+func (o Clients) save(ctx context.Context, owner org.Tenant, a catalog.ClientAuth, plain secret.Text) error {
+	if !plain.Empty() {
+		sealed, err := o.sealer.Seal(ctx, owner, a.SecretBinding(), []byte(plain.Reveal()))
+		if err != nil {
+			return fmt.Errorf("seal client secret: %w", err)
+		}
+		a.Secret = sealed
+	}
+	if err := o.rows.SaveClientAuth(ctx, owner, a); err != nil {
+		return changed("client authentication", err)
+	}
+	return nil
+}
+
+// checkClient refuses what no authorization server could be given. Its errors never repeat the secret.
+func checkClient(a catalog.ClientAuth, plain secret.Text) error {
+	switch a.Method {
+	case catalog.AuthSecretBasic, catalog.AuthSecretPost:
+		for field, value := range map[string]string{"algorithm": a.Algorithm, "key-id": a.KeyID} {
+			if value != "" {
+				return fault.BadRequest(fmt.Sprintf("%s has no algorithm and no key id.", a.Method)).About(field)
+			}
+		}
+		if plain.Empty() {
+			return fault.BadRequest(fmt.Sprintf("%s needs a client secret, and none or an empty one was given.", a.Method)).About("secret-file")
+		}
+		if len(plain.Reveal()) > maxSecret || !visible(plain.Reveal()) {
+			return fault.BadRequest("The client secret is longer than 4096 bytes or holds characters that no client secret has, such as a " +
+				"line break (RFC 6749, appendix A.2). Is it the right file?").About("secret-file")
+		}
+	case catalog.AuthPrivateKey:
+		if !plain.Empty() {
+			return fault.BadRequest("private_key_jwt has no client secret.").About("secret-file")
+		}
+		if a.Algorithm != "RS384" && a.Algorithm != "ES384" {
+			return fault.BadRequest("The algorithm of private_key_jwt must be RS384 or ES384.").About("algorithm")
+		}
+		if !visible(a.KeyID) || strings.Contains(a.KeyID, " ") {
+			return fault.BadRequest("The key id holds characters that none of our key ids has. The command keys jwks shows ours as kid.").About("key-id")
+		}
+	default:
+		return fault.BadRequest("The method must be client_secret_basic, client_secret_post or private_key_jwt. A public client needs no " +
+			"authentication: make its registration without one.").About("method")
+	}
+	return nil
+}
+
+// visible reports whether text is of VSCHAR, as client ids and secrets are (RFC 6749, appendix A).
+func visible(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
+}

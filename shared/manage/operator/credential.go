@@ -1,0 +1,281 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"recordbridge/shared/webhook/notice"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
+	"recordbridge/shared/words/weburl"
+)
+
+const (
+	maxRedirectURIs = 25 // docs/deviations.md, Connecting
+	maxLiveKeys     = 2  // docs/deviations.md: rotation without downtime
+)
+
+// Credentials makes and changes organisations' credentials.
+type Credentials struct {
+	rows    CredentialRows
+	notices Notices
+	hashing secret.Keyring
+	own     weburl.Own
+	random  io.Reader
+	by      Journal
+	within  org.Tenant // the tenant whose credentials are visible; zero: all are
+}
+
+// NewCredentials makes a Credentials. Private keys come from random and are hashed by hashing, and no credential's URL
+// may lead to own.
+func NewCredentials(
+	rows CredentialRows, notices Notices, hashing secret.Keyring, own weburl.Own, random io.Reader, by Journal,
+) Credentials {
+	return Credentials{
+		rows: rows, notices: notices, hashing: hashing, own: own, random: random, by: by, within: org.Tenant{},
+	}
+}
+
+// As returns the same for another actor.
+func (o Credentials) As(actor string) Credentials {
+	o.by = o.by.As(actor)
+	return o
+}
+
+// Within is the same for one tenant, which sees no credential of others.
+func (o Credentials) Within(tenant org.Tenant) Credentials {
+	o.within = tenant
+	return o
+}
+
+// CredentialRows keeps credentials.
+type CredentialRows interface {
+	OrganisationReader
+	// CreateCredential stores a credential and makes its public id findable.
+	CreateCredential(ctx context.Context, c org.Credential) error
+	// SaveCredential stores a changed credential; fault.Conflict when it was changed since it was read.
+	SaveCredential(ctx context.Context, c org.Credential) error
+	// TenantOf and Credential read; fault.NotFound.
+	TenantOf(ctx context.Context, credentialID string) (org.Tenant, error)
+	Credential(ctx context.Context, tenant org.Tenant, id string) (org.Credential, error)
+	// Credentials lists a tenant's.
+	Credentials(ctx context.Context, tenant org.Tenant) ([]org.Credential, error)
+	// KeyUses tells when a tenant's keys were last used, by their ids, to the hour.
+	KeyUses(ctx context.Context, tenant org.Tenant) (map[string]time.Time, error)
+	// RemoveCredential removes one as it was read, and its public id; fault.Conflict.
+	RemoveCredential(ctx context.Context, c org.Credential) error
+}
+
+// CredentialDraft describes a new credential.
+type CredentialDraft struct {
+	Tenant    org.Tenant
+	Note      string
+	Redirects []string
+	Origins   []string
+}
+
+// Create makes a credential with its first private key, which is returned here and can never be shown
+// again, and has its organisation told by e-mail. Errors are fault.Invalid, fault.NotFound, and fault.Forbidden for a live
+// credential of an organisation without live access.
+func (o Credentials) Create(ctx context.Context, d CredentialDraft) (org.Credential, secret.Text, error) {
+	redirects, wrongRedirect := o.checkedRedirects(d.Tenant.Mode, d.Redirects, "redirect")
+	origins, wrongOrigin := o.checkedOrigins(d.Origins, "origin")
+	if err := errors.Join(checkNote(d.Note), wrongRedirect, wrongOrigin); err != nil {
+		return org.Credential{}, secret.Text{}, err
+	}
+	credential := org.Credential{
+		ID: o.by.newID(), Tenant: d.Tenant, Note: d.Note, RedirectURIs: redirects, AllowedOrigins: origins,
+		CreatedAt: o.by.now(),
+	}
+	owner, err := findOrganisation(ctx, o.rows, d.Tenant)
+	if err == nil {
+		err = owner.CheckMode(d.Tenant.Mode)
+	}
+	if err != nil {
+		return org.Credential{}, secret.Text{}, err
+	}
+	key, private, err := o.newKey(d.Tenant.Mode)
+	if err != nil {
+		return org.Credential{}, secret.Text{}, err
+	}
+	credential.Keys = []org.Key{key}
+	if err = o.rows.CreateCredential(ctx, credential); err != nil {
+		return org.Credential{}, secret.Text{}, fmt.Errorf("create credential: %w", err)
+	}
+	err = errors.Join(
+		notify(ctx, o.notices, owner, notice.CredentialCreated(credential)),
+		o.by.record(ctx, d.Tenant, "credential.created", credential.ID),
+	)
+	return credential, private, err
+}
+
+// List lists a tenant's credentials. Errors are fault.NotFound.
+func (o Credentials) List(ctx context.Context, tenant org.Tenant) ([]org.Credential, error) {
+	if err := checkOwner(ctx, o.rows, tenant); err != nil {
+		return nil, err
+	}
+	all, err := o.rows.Credentials(ctx, tenant)
+	if err != nil {
+		return nil, fmt.Errorf("list credentials: %w", err)
+	}
+	return all, nil
+}
+
+// Uses tells when a tenant's keys were last used, by their ids, to the hour. Those that never were are not there.
+func (o Credentials) Uses(ctx context.Context, tenant org.Tenant) (map[string]time.Time, error) {
+	uses, err := o.rows.KeyUses(ctx, tenant)
+	if err != nil {
+		return nil, fmt.Errorf("read uses of keys: %w", err)
+	}
+	return uses, nil
+}
+
+// Show reads a credential. Errors are fault.Invalid and fault.NotFound.
+func (o Credentials) Show(ctx context.Context, publicID string) (org.Credential, error) {
+	return o.credential(ctx, publicID)
+}
+
+// AddKey gives a credential a second private key, for a rotation without downtime, and has its organisation told by
+// e-mail. With two live keys already it answers fault.Conflict; in live mode without live access, fault.Forbidden.
+func (o Credentials) AddKey(ctx context.Context, publicID string) (org.Key, secret.Text, error) {
+	credential, err := o.credential(ctx, publicID)
+	if err != nil {
+		return org.Key{}, secret.Text{}, err
+	}
+	if liveKeys(credential) >= maxLiveKeys {
+		return org.Key{}, secret.Text{}, refused("The credential has two live keys. Revoke one first.")
+	}
+	owner, err := findOrganisation(ctx, o.rows, credential.Tenant)
+	if err == nil {
+		err = owner.CheckMode(credential.Tenant.Mode)
+	}
+	if err != nil {
+		return org.Key{}, secret.Text{}, err
+	}
+	key, private, err := o.newKey(credential.Tenant.Mode)
+	if err != nil {
+		return org.Key{}, secret.Text{}, err
+	}
+	credential.Keys = append(credential.Keys, key)
+	if err = o.rows.SaveCredential(ctx, credential); err != nil {
+		return org.Key{}, secret.Text{}, changed("credential", err)
+	}
+	err = errors.Join(
+		notify(ctx, o.notices, owner, notice.KeyCreated(credential, key)),
+		o.by.record(ctx, credential.Tenant, "key.created", key.ID),
+	)
+	return key, private, err
+}
+
+// RevokeKeys revokes the oldest live key of a credential, or all of them. They stop working within 30 seconds.
+func (o Credentials) RevokeKeys(ctx context.Context, publicID string, all bool) error {
+	const none = "The credential has no live key, so there is none to revoke."
+	found := 0
+	return o.revoke(ctx, publicID, none, func(org.Key) bool {
+		found++
+		return all || found == 1
+	})
+}
+
+// RevokeKey revokes one live key of a credential. It stops working within 30 seconds. Errors are fault.NotFound and fault.Conflict.
+func (o Credentials) RevokeKey(ctx context.Context, publicID, keyID string) error {
+	const none = "The credential has no such live key."
+	return o.revoke(ctx, publicID, none, func(k org.Key) bool { return k.ID == keyID })
+}
+
+// Change adds and takes away addresses of a credential. Its keys stay; what was taken away stops working within 30
+// seconds, but for sign-ins that have begun. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+func (o Credentials) Change(ctx context.Context, publicID string, change CredentialChange) (org.Credential, error) {
+	found, err := o.credential(ctx, publicID)
+	if err != nil {
+		return org.Credential{}, err
+	}
+	if found, err = o.changedCredential(found, change); err != nil {
+		return org.Credential{}, err
+	}
+	if err := o.rows.SaveCredential(ctx, found); err != nil {
+		return org.Credential{}, changed("credential", err)
+	}
+	return found, o.by.record(ctx, found.Tenant, "credential.changed", found.ID)
+}
+
+// Remove removes a credential that has no live key, and its public id, which stops working in browsers within 30 seconds;
+// sign-ins that have begun end as they would have. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+func (o Credentials) Remove(ctx context.Context, publicID string) error {
+	found, err := o.credential(ctx, publicID)
+	if err != nil {
+		return err
+	}
+	if liveKeys(found) > 0 {
+		return refused("The credential has a live key. Revoke all of them first.")
+	}
+	if err := o.rows.RemoveCredential(ctx, found); err != nil {
+		return changed("credential", err)
+	}
+	return o.by.record(ctx, found.Tenant, "credential.removed", found.ID)
+}
+
+// revoke revokes the live keys that are chosen.
+func (o Credentials) revoke(ctx context.Context, publicID, none string, isChosen func(org.Key) bool) error {
+	credential, err := o.credential(ctx, publicID)
+	if err != nil {
+		return err
+	}
+	revoked := 0
+	for i, key := range credential.Keys {
+		if key.RevokedAt.IsZero() && isChosen(key) {
+			credential.Keys[i].RevokedAt = o.by.now()
+			revoked++
+		}
+	}
+	if revoked == 0 {
+		return fault.Missing(none).About("key")
+	}
+	if err := o.rows.SaveCredential(ctx, credential); err != nil {
+		return changed("credential", err)
+	}
+	return o.by.record(ctx, credential.Tenant, "key.revoked", credential.ID)
+}
+
+func (o Credentials) credential(ctx context.Context, publicID string) (org.Credential, error) {
+	id, mode, ok := org.ParsePublicID(publicID)
+	if !ok {
+		return org.Credential{}, fault.BadRequest("A public id looks like public_test_<uuid> or public_live_<uuid>.").About("public-id")
+	}
+	tenant, err := o.rows.TenantOf(ctx, id)
+	var found org.Credential
+	if err == nil {
+		found, err = o.rows.Credential(ctx, tenant, id)
+	}
+	isOthers := o.within != (org.Tenant{}) && o.within != tenant
+	if errors.Is(err, fault.NotFound) || err == nil && (isOthers || mode != "" && mode != tenant.Mode) {
+		return org.Credential{}, fault.Missing("There is no such public id.").About("public-id")
+	}
+	if err != nil {
+		return org.Credential{}, fmt.Errorf("read credential: %w", err)
+	}
+	return found, nil
+}
+
+func (o Credentials) newKey(mode org.Mode) (org.Key, secret.Text, error) {
+	private, err := org.NewPrivateKey(mode, o.random)
+	if err != nil {
+		return org.Key{}, secret.Text{}, fmt.Errorf("make private key: %w", err)
+	}
+	mark := o.hashing.Sign([]byte(private.Reveal()))
+	return org.Key{ID: o.by.newID(), HashVersion: mark.Version, Hash: mark.Sum, CreatedAt: o.by.now()}, private, nil
+}
+
+func liveKeys(c org.Credential) int {
+	live := 0
+	for _, key := range c.Keys {
+		if key.RevokedAt.IsZero() {
+			live++
+		}
+	}
+	return live
+}

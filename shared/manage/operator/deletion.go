@@ -1,0 +1,136 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"recordbridge/shared/manage/account/members"
+	"recordbridge/shared/manage/deletion"
+	"recordbridge/shared/platform/mailtext"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+)
+
+// Deletions schedules, cancels and shows the deletions of organisations.
+type Deletions struct {
+	rows     OrganisationReader
+	requests DeletionRequests
+	members  DeletionMembers
+	by       Journal
+}
+
+// DeletionMembers lists and notifies an organisation's members (members.Service).
+type DeletionMembers interface {
+	List(ctx context.Context, orgID string) ([]members.Member, error)
+	// Tell mails a message to every member and to other addresses.
+	Tell(ctx context.Context, orgID string, others []string, m mailtext.Message) error
+}
+
+// DeletionRequests stores deletions of organisations (deletion.Requests).
+type DeletionRequests interface {
+	DeletionReader
+	// Request has an organisation deleted after a waiting time. It calls announce with a new deletion before it stores it.
+	Request(ctx context.Context, orgID, actor string, claims []string, announce func(deletion.Deletion) error) (deletion.Deletion, error)
+	// Cancel ends a deletion that has not begun; fault.NotFound and fault.Conflict.
+	Cancel(ctx context.Context, orgID string) (deletion.Deletion, error)
+}
+
+// NewDeletions makes a Deletions.
+func NewDeletions(rows OrganisationReader, requests DeletionRequests, all DeletionMembers, by Journal) Deletions {
+	return Deletions{rows: rows, requests: requests, members: all, by: by}
+}
+
+// As returns the same for another actor.
+func (o Deletions) As(actor string) Deletions {
+	o.by = o.by.As(actor)
+	return o
+}
+
+// Request schedules the deletion of an organisation and all its data, which owners can cancel for a week, or returns
+// the one under way. name confirms it. Members and verified notice addresses are told before it is stored. Errors are
+// fault.Invalid, fault.NotFound, fault.Conflict and fault.Limited.
+func (o Deletions) Request(ctx context.Context, tenant org.Tenant, name string) (deletion.Deletion, error) {
+	found, err := findOrganisation(ctx, o.rows, tenant)
+	if err != nil {
+		return deletion.Deletion{}, err
+	}
+	if strings.TrimSpace(name) != found.Name {
+		return deletion.Deletion{}, fault.BadRequest("Repeat the organisation's exact name to delete it.").About("name")
+	}
+	claims, err := o.claims(ctx, found)
+	if err != nil {
+		return deletion.Deletion{}, err
+	}
+	return o.requests.Request(ctx, tenant.OrgID, o.by.actor, claims, func(d deletion.Deletion) error {
+		if err := o.by.record(ctx, tenant, "organisation.deletion_requested", tenant.OrgID); err != nil {
+			return err
+		}
+		return o.members.Tell(ctx, tenant.OrgID, found.VerifiedEmails, deletionRequested(found.Name, d.BeginsAt))
+	})
+}
+
+// Cancel keeps an organisation whose deletion has not begun. Errors are fault.NotFound and fault.Conflict.
+func (o Deletions) Cancel(ctx context.Context, tenant org.Tenant) error {
+	found, err := findOrganisation(ctx, o.rows, tenant)
+	if err != nil {
+		return err
+	}
+	if _, err := o.requests.Cancel(ctx, tenant.OrgID); err != nil {
+		return err
+	}
+	if err := o.by.record(ctx, tenant, "organisation.deletion_cancelled", tenant.OrgID); err != nil {
+		return err
+	}
+	return o.members.Tell(ctx, tenant.OrgID, found.VerifiedEmails, deletionCancelled(found.Name))
+}
+
+// Show reads the deletion of an organisation, until 90 days after its end. Errors are fault.NotFound.
+func (o Deletions) Show(ctx context.Context, tenant org.Tenant) (deletion.Deletion, error) {
+	return o.requests.Show(ctx, tenant.OrgID)
+}
+
+// claims returns the mail domains that an organisation may have claimed: those of its members and of its addresses for notices.
+func (o Deletions) claims(ctx context.Context, of org.Organisation) ([]string, error) {
+	all, err := o.members.List(ctx, of.ID)
+	if err != nil {
+		return nil, fmt.Errorf("list members: %w", err)
+	}
+	addresses := slices.Clone(of.Emails)
+	for _, m := range all {
+		addresses = append(addresses, m.Email)
+	}
+	claims := make([]string, 0, len(addresses))
+	for _, address := range addresses {
+		_, domain, _ := strings.Cut(address, "@")
+		claims = append(claims, strings.ToLower(domain))
+	}
+	slices.Sort(claims)
+	return slices.Compact(claims), nil
+}
+
+const whoMayDelete = "This goes to all members of the organisation and to its verified addresses for notices."
+
+func deletionRequested(name string, begins time.Time) mailtext.Message {
+	return mailtext.Message{
+		Language: "en", Subject: "Recordbridge: your organisation will be deleted",
+		Opening: []string{"An owner of your organisation, or whoever runs Recordbridge for you, asked to delete it. Until the deletion begins, everything keeps working and any owner can cancel it in the dashboard, under Branding."},
+		Facts:   []mailtext.Fact{{Name: "Organisation", Value: mailtext.Plain(name)}, {Name: "The deletion begins", Value: begins.UTC().Format("2006-01-02 15:04 UTC")}},
+		Closing: []string{
+			"Then its API keys and webhooks stop, all patients are disconnected, and its connections, exports, files, events and members are deleted. This can't be undone. The audit log is kept.",
+			"If nobody in your organisation asked for this, have an owner cancel it, end all sessions and look at the audit log.",
+		},
+		Reason: whoMayDelete,
+	}
+}
+
+func deletionCancelled(name string) mailtext.Message {
+	return mailtext.Message{
+		Language: "en", Subject: "Recordbridge: your organisation will not be deleted",
+		Opening: []string{"The deletion of your organisation was cancelled. Nothing was deleted."},
+		Facts:   []mailtext.Fact{{Name: "Organisation", Value: mailtext.Plain(name)}},
+		Reason:  whoMayDelete,
+	}
+}

@@ -1,0 +1,50 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"recordbridge/shared/webhook/deliverylog"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+)
+
+// Log shows what was sent to webhooks.
+type Log struct{ rows DeliveryLog }
+
+// DeliverySearch searches delivery logs (deliverylog.Log).
+type DeliverySearch interface {
+	Search(ctx context.Context, tenant org.Tenant, q deliverylog.Query) (deliverylog.Page, error)
+}
+
+// DeliveryLog reads delivery logs (deliverylog.Details).
+type DeliveryLog interface {
+	DeliverySearch
+	// Show reads one delivery with its attempts; fault.NotFound.
+	Show(ctx context.Context, tenant org.Tenant, id string) (deliverylog.Detail, error)
+}
+
+// NewLog makes a Log.
+func NewLog(rows DeliveryLog) Log { return Log{rows: rows} }
+
+// Search searches a tenant's delivery log, newest first. Errors are fault.Invalid.
+func (o Log) Search(ctx context.Context, tenant org.Tenant, q deliverylog.Query) (deliverylog.Page, error) {
+	page, err := o.rows.Search(ctx, tenant, q)
+	if err != nil {
+		return deliverylog.Page{}, fmt.Errorf("search deliveries: %w", err)
+	}
+	return page, nil
+}
+
+// Show shows one delivery with its attempts. Errors are fault.NotFound.
+func (o Log) Show(ctx context.Context, tenant org.Tenant, id string) (deliverylog.Detail, error) {
+	detail, err := o.rows.Show(ctx, tenant, id)
+	if errors.Is(err, fault.NotFound) {
+		return deliverylog.Detail{}, fault.Missing(fmt.Sprintf("There is no delivery %q of %s.", id, ownerName(tenant))).About("delivery")
+	}
+	if err != nil {
+		return deliverylog.Detail{}, fmt.Errorf("read delivery: %w", err)
+	}
+	return detail, nil
+}

@@ -1,0 +1,203 @@
+package operator
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/catalog/health"
+	"recordbridge/shared/catalog/ledger"
+	"recordbridge/shared/catalog/record"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+)
+
+// EndpointHealth reports the health of the catalogue's endpoints.
+type EndpointHealth struct {
+	rows      HealthRows
+	catalog   CatalogPointers
+	snapshots EndpointSnapshots
+	endpoints EndpointReader
+}
+
+// HealthRows reads the health of endpoints.
+type HealthRows interface {
+	Records(ctx context.Context, mode string) ([]health.Record, error)
+	Sightings(ctx context.Context, mode string) ([]health.Sighting, error)
+	Pointer(ctx context.Context, mode string) (health.Pointer, error)
+}
+
+// CatalogPointers reads the catalogue's live versions and its sources.
+type CatalogPointers interface {
+	SourceLister
+	Pointer(ctx context.Context, mode string) (ledger.Pointer, error)
+}
+
+// EndpointSnapshots reads the endpoints of a published version.
+type EndpointSnapshots interface {
+	Endpoints(ctx context.Context, mode string, v ledger.Version) (map[string]record.Endpoint, error)
+}
+
+// NewEndpointHealth makes an EndpointHealth.
+func NewEndpointHealth(
+	rows HealthRows, pointers CatalogPointers, snapshots EndpointSnapshots, endpoints EndpointReader,
+) EndpointHealth {
+	return EndpointHealth{rows: rows, catalog: pointers, snapshots: snapshots, endpoints: endpoints}
+}
+
+// HealthReport holds the health of a mode's endpoints.
+type HealthReport struct {
+	Summary health.Pointer       // that searching reads
+	States  map[health.State]int // of the endpoints that patients may be sent to
+	Causes  map[string]int       // why those fail that do
+	Faring  []Faring             // what was asked for, those that have been so for longest first
+	Abroad  []Strayed
+	Bundles []Bundle
+}
+
+// HealthQuestion selects the endpoints that are listed one by one, beside the counts.
+type HealthQuestion struct {
+	State   health.State // those in this state; empty: none
+	Abroad  bool         // those whose discovery leads where nobody has approved
+	Bundles bool         // what they say that their institutions publish of themselves
+}
+
+// Faring is an endpoint with its health.
+type Faring struct {
+	Endpoint record.Endpoint
+	Record   health.Record
+}
+
+// Strayed is an endpoint whose discovery leads to where nobody has approved.
+type Strayed struct {
+	Endpoint record.Endpoint
+	To       []catalog.Departure
+}
+
+// Bundle is a list that institutions publish of themselves, of which there is no source.
+type Bundle struct {
+	Address   string
+	Endpoints []record.Endpoint // that name it, by id
+}
+
+// Report returns the health of a mode's endpoints. Errors are fault.Invalid.
+func (o EndpointHealth) Report(ctx context.Context, mode string, q HealthQuestion) (HealthReport, error) {
+	if _, ok := org.ParseMode(mode); !ok {
+		return HealthReport{}, fault.BadRequest("mode must be test or live.").About("mode")
+	}
+	if q.State != "" && !slices.Contains([]health.State{health.OK, health.Degraded, health.Down, health.Unknown}, q.State) {
+		return HealthReport{}, fault.BadRequest("state must be ok, degraded, down or unknown.").About("state")
+	}
+	live, err := o.catalog.Pointer(ctx, mode)
+	if err != nil {
+		return HealthReport{}, fmt.Errorf("read pointer: %w", err)
+	}
+	var endpoints map[string]record.Endpoint
+	if live.Live != "" {
+		if endpoints, err = o.snapshots.Endpoints(ctx, mode, live.Live); err != nil {
+			return HealthReport{}, fmt.Errorf("read endpoints: %w", err)
+		}
+	}
+	report := HealthReport{States: make(map[health.State]int, 4), Causes: map[string]int{}}
+	if report.Summary, err = o.rows.Pointer(ctx, mode); err != nil {
+		return HealthReport{}, fmt.Errorf("read pointer of health: %w", err)
+	}
+	records, err := o.rows.Records(ctx, mode)
+	if err != nil {
+		return HealthReport{}, fmt.Errorf("read health: %w", err)
+	}
+	report.add(endpoints, records, q.State)
+	if !q.Abroad && !q.Bundles {
+		return report, nil
+	}
+	seen, err := o.rows.Sightings(ctx, mode)
+	if err != nil {
+		return HealthReport{}, fmt.Errorf("read sightings: %w", err)
+	}
+	if q.Bundles {
+		if report.Bundles, err = o.bundles(ctx, seen, endpoints); err != nil {
+			return HealthReport{}, err
+		}
+	}
+	if q.Abroad {
+		report.Abroad, err = o.strayed(ctx, seen, endpoints)
+	}
+	return report, err
+}
+
+// add counts the endpoints and picks those of a state.
+func (r *HealthReport) add(endpoints map[string]record.Endpoint, records []health.Record, state health.State) {
+	known := make(map[string]health.Record, len(records))
+	for _, one := range records {
+		known[one.EndpointID] = one
+	}
+	for id, e := range endpoints {
+		if e.Status != record.Active || e.RemovedAt != nil {
+			continue
+		}
+		found := known[id]
+		found.State = cmp.Or(found.State, health.Unknown)
+		r.States[found.State]++
+		if found.Cause != "" {
+			r.Causes[found.Cause]++
+		}
+		if found.State == state {
+			r.Faring = append(r.Faring, Faring{Endpoint: e, Record: found})
+		}
+	}
+	slices.SortFunc(r.Faring, func(x, y Faring) int {
+		return cmp.Or(x.Record.Since.Compare(y.Record.Since), cmp.Compare(x.Endpoint.ID, y.Endpoint.ID))
+	})
+}
+
+// strayed lists the endpoints whose discovery leads abroad, but for those whose rows an operator has pinned to it.
+func (o EndpointHealth) strayed(ctx context.Context, seen []health.Sighting, endpoints map[string]record.Endpoint) ([]Strayed, error) {
+	var found []Strayed
+	for _, s := range seen {
+		e, isThere := endpoints[s.EndpointID]
+		if len(s.Abroad) == 0 || !isThere || e.Status != record.Active {
+			continue
+		}
+		row, err := o.endpoints.Endpoint(ctx, s.EndpointID)
+		switch {
+		case errors.Is(err, fault.NotFound):
+		case err != nil:
+			return nil, fmt.Errorf("read endpoint: %w", err)
+		case row.Pins == s.Pins:
+			continue
+		}
+		found = append(found, Strayed{Endpoint: e, To: s.Abroad})
+	}
+	slices.SortFunc(found, func(x, y Strayed) int { return cmp.Compare(x.Endpoint.ID, y.Endpoint.ID) })
+	return found, nil
+}
+
+// bundles lists what institutions publish of themselves and no source fetches, those that most endpoints name first.
+func (o EndpointHealth) bundles(ctx context.Context, seen []health.Sighting, endpoints map[string]record.Endpoint) ([]Bundle, error) {
+	sources, err := o.catalog.Sources(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list sources: %w", err)
+	}
+	isSource := map[string]bool{"": true}
+	for _, row := range sources {
+		isSource[row.Source.URL] = true
+	}
+	by := map[string][]record.Endpoint{}
+	for _, s := range seen {
+		if e, isThere := endpoints[s.EndpointID]; isThere && !e.Gone() && !isSource[s.Bundle] {
+			by[s.Bundle] = append(by[s.Bundle], e)
+		}
+	}
+	found := make([]Bundle, 0, len(by))
+	for address, those := range by {
+		slices.SortFunc(those, func(x, y record.Endpoint) int { return cmp.Compare(x.ID, y.ID) })
+		found = append(found, Bundle{Address: address, Endpoints: those})
+	}
+	slices.SortFunc(found, func(x, y Bundle) int {
+		return cmp.Or(cmp.Compare(len(y.Endpoints), len(x.Endpoints)), cmp.Compare(x.Address, y.Address))
+	})
+	return found, nil
+}

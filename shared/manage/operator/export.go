@@ -1,0 +1,216 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"recordbridge/shared/export"
+	"recordbridge/shared/webhook"
+	"recordbridge/shared/webhook/deliverylog"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
+)
+
+// Exports shows the exports of connections. It changes nothing, and shows nothing of a record and no link.
+type Exports struct {
+	service     connectionNames
+	connections ConnectionReader
+	rows        ExportRows
+	tasks       exportReader
+	log         DeliverySearch
+	now         func() time.Time
+}
+
+// TaskLister lists tasks. Lists go by an index that is some moments behind.
+type TaskLister interface {
+	// TasksBefore lists where a tenant's tasks stand behind a place, newest first, and whether there are more. A place is the
+	// creation of a row, a # and its id; empty stands before all.
+	TasksBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (found []string, more bool, err error)
+}
+
+// ExportRows reads tasks.
+type ExportRows interface {
+	TaskLister
+	ExportTasks
+}
+
+// ExportTasks reads the tasks of connections.
+type ExportTasks interface {
+	// InspectTask reads what can be read of a task, when somebody looks at it next, and what cannot be read; fault.NotFound.
+	InspectTask(ctx context.Context, tenant org.Tenant, id string) (task export.Task, dueAt time.Time, damaged []fault.Spot, err error)
+	// LatestTask is the id of a connection's latest task; fault.NotFound.
+	LatestTask(ctx context.Context, tenant org.Tenant, connectionID string) (string, error)
+}
+
+// Export is an export as an operator sees it.
+type Export struct {
+	export.Task
+
+	NextAt     time.Time    // of a pending one that no worker has and that is not in line: when one takes it up; else zero
+	Damaged    []fault.Spot // what of its row, or of the webhooks that it was told to, cannot be read, and is left out here
+	EventID    string       // of the event that told how it ended; empty while it is pending
+	Deliveries []deliverylog.Entry
+	Blame      Blame  // who caused its failure or gaps; only of one that is shown alone, as Deliveries
+	Do         string // what helps, with the command for it; as Blame
+}
+
+// ExportQuery selects exports that match every field.
+type ExportQuery struct {
+	Paging
+
+	ConnectionID string
+	Status       export.Status
+}
+
+// ExportPage is a part of a list, as ConnectionPage.
+type ExportPage struct {
+	Exports []Export
+	Next    string
+}
+
+// NewExports makes an Exports.
+func NewExports(
+	service connectionNames, connections ConnectionReader, rows ExportRows, log DeliverySearch, now func() time.Time,
+) Exports {
+	return Exports{service: service, connections: connections, rows: rows, tasks: exportReader{rows}, log: log, now: now}
+}
+
+// List lists a tenant's exports, newest first, of one connection along the tasks themselves. Errors are fault.Invalid and fault.NotFound.
+func (o Exports) List(ctx context.Context, tenant org.Tenant, q ExportQuery) (ExportPage, error) {
+	p, err := q.checked()
+	if err != nil {
+		return ExportPage{}, err
+	}
+	switch q.Status {
+	case "", export.Pending, export.Success, export.Failed:
+	default:
+		return ExportPage{}, fault.BadRequest("The status must be pending, success or failed.").About("status")
+	}
+	if _, err = findOrganisation(ctx, o.service, tenant); err != nil {
+		return ExportPage{}, err
+	}
+	list := func(after string, limit int) ([]string, bool, error) {
+		return o.rows.TasksBefore(ctx, tenant, after, limit)
+	}
+	if q.ConnectionID != "" {
+		var of Connection
+		if of, err = findConnection(ctx, o.service, o.connections, tenant, q.ConnectionID); err != nil {
+			return ExportPage{}, err
+		}
+		list = func(after string, _ int) ([]string, bool, error) { return o.tasks.before(ctx, tenant, of.ID, after) }
+	}
+	var page ExportPage
+	page.Exports, page.Next, err = collect(p, list, func(id string) (e Export, isWanted bool, err error) {
+		e, err = o.tasks.inspect(ctx, tenant, id)
+		if errors.Is(err, fault.NotFound) {
+			return e, false, nil
+		}
+		return e, q.Status == "" || e.Status == q.Status, err
+	})
+	if err != nil {
+		return ExportPage{}, fmt.Errorf("list exports: %w", err)
+	}
+	return page, nil
+}
+
+// Show reads one export with the deliveries that tell of its end. Errors are fault.NotFound.
+func (o Exports) Show(ctx context.Context, tenant org.Tenant, id string) (Export, error) {
+	missing := fault.Missing(fmt.Sprintf("There is no export %q of %s.", id, ownerName(tenant))).About("task")
+	parsed, ok := ids.ParseTask(id)
+	if !ok {
+		return Export{}, missing
+	}
+	e, err := o.tasks.inspect(ctx, tenant, parsed)
+	if errors.Is(err, fault.NotFound) {
+		return Export{}, missing
+	}
+	if err != nil {
+		return Export{}, err
+	}
+	if e.EventID != "" {
+		told, failure := o.log.Search(ctx, tenant, deliverylog.Query{ID: e.EventID})
+		if at := fault.SpotOf(failure); at.Row != "" {
+			e.Damaged = append(e.Damaged, at)
+		} else if failure != nil {
+			return Export{}, fmt.Errorf("search deliveries: %w", failure)
+		}
+		e.Deliveries = told.Entries
+	}
+	c, err := readConnection(ctx, o.service, o.connections, tenant, e.ConnectionID, map[string]string{})
+	if err != nil && !errors.Is(err, fault.NotFound) {
+		return Export{}, err
+	}
+	e.Blame, e.Do = blame(e, c), adviseExport(e, c, o.now())
+	return e, nil
+}
+
+// exportReader reads a connection's exports along its tasks.
+type exportReader struct{ rows ExportTasks }
+
+// latest reads the latest exports of a connection, newest first.
+func (r exportReader) latest(ctx context.Context, tenant org.Tenant, connectionID string) ([]Export, error) {
+	rows, _, err := collect(Paging{Limit: latestExports}, func(after string, _ int) ([]string, bool, error) {
+		return r.before(ctx, tenant, connectionID, after)
+	}, func(id string) (Export, bool, error) {
+		e, err := r.inspect(ctx, tenant, id)
+		return e, err == nil, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list exports: %w", err)
+	}
+	return rows, nil
+}
+
+// before is the place of the connection's task before the one at a place, which names the one before it.
+func (r exportReader) before(
+	ctx context.Context, tenant org.Tenant, connectionID, place string,
+) (found []string, more bool, err error) {
+	_, id, isBehind := strings.Cut(place, "#")
+	if isBehind {
+		id, err = r.previous(ctx, tenant, connectionID, id)
+	} else {
+		id, err = r.rows.LatestTask(ctx, tenant, connectionID)
+	}
+	if errors.Is(err, fault.NotFound) || err == nil && id == "" {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	task, _, _, err := r.rows.InspectTask(ctx, tenant, id)
+	if errors.Is(err, fault.NotFound) { // it has gone after its 90 days, and so have those before
+		return nil, false, nil
+	}
+	return []string{placeOf(task.CreatedAt, id)}, task.Previous != "", err
+}
+
+func (r exportReader) previous(ctx context.Context, tenant org.Tenant, connectionID, id string) (string, error) {
+	task, _, _, err := r.rows.InspectTask(ctx, tenant, id)
+	if err == nil && task.ConnectionID != "" && task.ConnectionID != connectionID {
+		return "", fault.BadRequest("The position is of another connection's list.").About("after")
+	}
+	return task.Previous, err
+}
+
+func (r exportReader) inspect(ctx context.Context, tenant org.Tenant, id string) (Export, error) {
+	task, dueAt, damaged, err := r.rows.InspectTask(ctx, tenant, id)
+	if err != nil {
+		return Export{}, fmt.Errorf("read export: %w", err)
+	}
+	e := Export{Task: task, Damaged: damaged}
+	switch {
+	case task.PutOff:
+		e.NextAt = task.LeaseUntil
+	case task.Status == export.Pending && task.LeaseUntil.IsZero() && task.WaitingSince.IsZero():
+		e.NextAt = dueAt
+	case task.Status == export.Success:
+		e.EventID = webhook.EventID(tenant, webhook.ExportSucceeded, id, task.Resends)
+	case task.Status == export.Failed:
+		e.EventID = webhook.EventID(tenant, webhook.ExportFailed, id, 0)
+	}
+	return e, nil
+}

@@ -1,0 +1,169 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"recordbridge/shared/manage/inquiry"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+)
+
+// Inquiries shows and answers patients' inquiries. What patients write is personal: no audit row has any of it.
+type Inquiries struct {
+	service OrganisationLister
+	rows    InquiryRows
+	inbox   inquiry.Inbox
+	by      Journal
+}
+
+// NewInquiries makes an Inquiries. The inbox is over the same rows.
+func NewInquiries(service OrganisationLister, rows InquiryRows, inbox inquiry.Inbox, by Journal) Inquiries {
+	return Inquiries{service: service, rows: rows, inbox: inbox, by: by}
+}
+
+// As returns the same for another actor.
+func (o Inquiries) As(actor string) Inquiries {
+	o.by = o.by.As(actor)
+	return o
+}
+
+// InquiryRows lists inquiries.
+type InquiryRows interface {
+	// InquiriesBefore lists where a tenant's inquiries stand, as ExportRows.TasksBefore.
+	InquiriesBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (found []string, more bool, err error)
+}
+
+// InquiryQuery selects inquiries that match every field.
+type InquiryQuery struct {
+	Paging
+
+	Status inquiry.Status
+	Kind   inquiry.Kind
+}
+
+// InquiryPage is a part of a list. Next is as ConnectionPage.Next.
+type InquiryPage struct {
+	Inquiries []inquiry.Inquiry
+	Next      string
+}
+
+// List lists a tenant's inquiries, newest first. Errors are fault.Invalid and fault.NotFound.
+func (o Inquiries) List(ctx context.Context, tenant org.Tenant, q InquiryQuery) (InquiryPage, error) {
+	p, err := q.checkedInquiries()
+	if err != nil {
+		return InquiryPage{}, err
+	}
+	if _, err = findOrganisation(ctx, o.service, tenant); err != nil {
+		return InquiryPage{}, err
+	}
+	return o.list(ctx, tenant, q, p)
+}
+
+// InquiryQueue is the inquiries of all organisations.
+type InquiryQueue struct {
+	Inquiries []inquiry.Inquiry // newest first
+	Cut       []org.Tenant      // those that have more than were asked for
+}
+
+// Queue lists the inquiries of every organisation in both modes, at most the query's limit of each. Errors are fault.Invalid.
+func (o Inquiries) Queue(ctx context.Context, q InquiryQuery) (InquiryQueue, error) {
+	p, err := q.checkedInquiries()
+	if err != nil {
+		return InquiryQueue{}, err
+	}
+	if p.After != "" {
+		return InquiryQueue{}, fault.BadRequest("A position belongs to one organisation's list.").About("after")
+	}
+	tenants, err := o.service.Tenants(ctx)
+	if err != nil {
+		return InquiryQueue{}, fmt.Errorf("list organisations: %w", err)
+	}
+	queue := InquiryQueue{Inquiries: []inquiry.Inquiry{}, Cut: []org.Tenant{}}
+	for _, tenant := range tenants {
+		page, err := o.list(ctx, tenant, q, p)
+		if err != nil {
+			return InquiryQueue{}, err
+		}
+		queue.Inquiries = append(queue.Inquiries, page.Inquiries...)
+		if page.Next != "" {
+			queue.Cut = append(queue.Cut, tenant)
+		}
+	}
+	slices.SortStableFunc(queue.Inquiries, func(a, b inquiry.Inquiry) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	return queue, nil
+}
+
+// checkedInquiries returns the paging of a query that can be answered; fault.Invalid.
+func (q InquiryQuery) checkedInquiries() (Paging, error) {
+	p, err := q.checked()
+	if err != nil {
+		return Paging{}, err
+	}
+	if _, ok := inquiry.ParseStatus(string(q.Status)); !ok && q.Status != "" {
+		return Paging{}, fault.BadRequest("The status must be open, answered or closed.").About("status")
+	}
+	if _, ok := inquiry.ParseKind(string(q.Kind)); !ok && q.Kind != "" {
+		return Paging{}, fault.BadRequest("The kind must be support or health_system.").About("kind")
+	}
+	return p, nil
+}
+
+// Show reads one inquiry with its answers; fault.NotFound.
+func (o Inquiries) Show(ctx context.Context, tenant org.Tenant, id string) (inquiry.Inquiry, error) {
+	return o.inbox.Show(ctx, tenant, id)
+}
+
+// Move gives an inquiry a status. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+func (o Inquiries) Move(ctx context.Context, tenant org.Tenant, id, status string) (inquiry.Inquiry, error) {
+	to, ok := inquiry.ParseStatus(status)
+	if !ok {
+		return inquiry.Inquiry{}, fault.BadRequest("The status must be open, answered or closed.").About("status")
+	}
+	i, isMoved, err := o.inbox.Move(ctx, tenant, id, to)
+	if err != nil || !isMoved {
+		return i, err
+	}
+	return i, o.by.record(ctx, tenant, "inquiry.moved", i.ID+" "+string(to))
+}
+
+// Answer has a patient answered by e-mail, once however often the same text is sent. Errors are those of inquiry.Inbox.Answer.
+func (o Inquiries) Answer(ctx context.Context, tenant org.Tenant, id, text string) (inquiry.Inquiry, error) {
+	return o.answer(ctx, tenant, id, text, false)
+}
+
+// AnswerAsOperator is Answer in the name of whoever runs the service.
+func (o Inquiries) AnswerAsOperator(ctx context.Context, tenant org.Tenant, id, text string) (inquiry.Inquiry, error) {
+	return o.answer(ctx, tenant, id, text, true)
+}
+
+func (o Inquiries) list(ctx context.Context, tenant org.Tenant, q InquiryQuery, p Paging) (page InquiryPage, err error) {
+	page.Inquiries, page.Next, err = collect(p, func(after string, limit int) ([]string, bool, error) {
+		return o.rows.InquiriesBefore(ctx, tenant, after, limit)
+	}, func(id string) (i inquiry.Inquiry, isWanted bool, err error) {
+		i, err = o.inbox.Show(ctx, tenant, id)
+		if errors.Is(err, fault.NotFound) {
+			return i, false, nil
+		}
+		return i, (q.Status == "" || i.Status == q.Status) && (q.Kind == "" || i.Kind() == q.Kind), err
+	})
+	if err != nil {
+		return InquiryPage{}, fmt.Errorf("list inquiries: %w", err)
+	}
+	return page, nil
+}
+
+func (o Inquiries) answer(ctx context.Context, tenant org.Tenant, id, text string, asOperator bool) (inquiry.Inquiry, error) {
+	host, err := findOrganisation(ctx, o.service, tenant)
+	if err != nil {
+		return inquiry.Inquiry{}, err
+	}
+	from := inquiry.Author{Host: host, By: o.by.actor, AsOperator: asOperator}
+	i, isSent, err := o.inbox.Answer(ctx, from, tenant, id, text)
+	if isSent {
+		err = errors.Join(err, o.by.record(ctx, tenant, "inquiry.answered", i.ID))
+	}
+	return i, err
+}

@@ -1,0 +1,127 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"recordbridge/shared/webhook"
+	"recordbridge/shared/webhook/deliverylog"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+)
+
+// Bounds in characters on what an organisation says its live mode is for, and on an operator's reason.
+const (
+	minPurpose = 20
+	maxPurpose = 1000
+	maxReason  = 500
+)
+
+// LiveStep is a condition for requesting live mode (docs/openapi.yaml, LiveAccess).
+type LiveStep string
+
+// The conditions. The request itself accepts the terms and states the purpose.
+const (
+	LivePrivacyPolicy LiveStep = "privacy_policy"          // patients can read one
+	LiveNoticeAddress LiveStep = "notice_address_verified" // at least one of the addresses for notices
+	LiveOwners        LiveStep = "owners_two_factor"       // every owner has a passkey or an authenticator app
+	LiveWebhook       LiveStep = "webhook_verified"        // a receiver accepted a delivery in test mode
+)
+
+// LiveCheck is a condition with its state.
+type LiveCheck struct {
+	Step LiveStep
+	Done bool
+}
+
+// LiveAccess requests live mode for organisations.
+type LiveAccess struct {
+	orgEditor
+
+	owners OwnerCheck
+	log    DeliverySearch
+}
+
+// OwnerCheck checks the owners of organisations (members.Service).
+type OwnerCheck interface {
+	// OwnersSecured reports whether every owner has a second factor.
+	OwnersSecured(ctx context.Context, orgID string) (bool, error)
+}
+
+// NewLiveAccess makes a LiveAccess.
+func NewLiveAccess(rows OrganisationSaver, owners OwnerCheck, log DeliverySearch, by Journal) LiveAccess {
+	return LiveAccess{orgEditor: orgEditor{saver: rows, by: by}, owners: owners, log: log}
+}
+
+// As returns the same for another actor.
+func (o LiveAccess) As(actor string) LiveAccess {
+	o.by = o.by.As(actor)
+	return o
+}
+
+// Checklist returns the state of every condition for requesting live mode.
+func (o LiveAccess) Checklist(ctx context.Context, of org.Organisation) ([]LiveCheck, error) {
+	hasSecured, err := o.owners.OwnersSecured(ctx, of.ID)
+	if err != nil {
+		return nil, fmt.Errorf("look at the owners' second factors: %w", err)
+	}
+	query := deliverylog.Query{Status: webhook.Delivered, Limit: 1}
+	delivered, err := o.log.Search(ctx, org.Tenant{Mode: org.Test, OrgID: of.ID}, query)
+	if err != nil {
+		return nil, fmt.Errorf("look for a delivery: %w", err)
+	}
+	return []LiveCheck{
+		{LivePrivacyPolicy, of.PrivacyPolicyURI != ""},
+		{LiveNoticeAddress, len(of.VerifiedEmails) > 0},
+		{LiveOwners, hasSecured},
+		{LiveWebhook, len(delivered.Entries) > 0},
+	}, nil
+}
+
+// Request requests live mode for an organisation that meets every condition. A request accepts the terms of live mode.
+// Errors are fault.Invalid, fault.NotFound, and fault.Conflict if a condition is not met or the organisation has live
+// mode or a request already.
+func (o LiveAccess) Request(
+	ctx context.Context, tenant org.Tenant, accountID, purpose string,
+) (org.Organisation, error) {
+	purpose = oneLine(purpose)
+	if n := utf8.RuneCountInString(purpose); n < minPurpose || n > maxPurpose {
+		return org.Organisation{}, fault.BadRequest(fmt.Sprintf("Describe the purpose in %d to %d characters.", minPurpose, maxPurpose)).About("purpose")
+	}
+	return o.save(ctx, tenant, "live_access.requested", func(found *org.Organisation) error {
+		if found.LiveAccess == org.LiveGranted || found.LiveAccess == org.LiveRequested {
+			return refused(fmt.Sprintf("Live mode is already %s.", found.LiveAccess))
+		}
+		checks, err := o.Checklist(ctx, *found)
+		if err != nil {
+			return err
+		}
+		for _, check := range checks {
+			if !check.Done {
+				return fault.New(fault.Conflict, fault.CodeConflict, "The checklist is not complete.").About(string(check.Step))
+			}
+		}
+		found.LiveAccess = org.LiveRequested
+		found.LiveReview = org.LiveReview{
+			Purpose: purpose, RequestedBy: accountID, RequestedAt: o.by.now(), DecidedAt: found.LiveReview.DecidedAt,
+		}
+		return nil
+	})
+}
+
+// oneLine makes one line of what somebody has written, without control characters and marks that cannot be seen.
+func oneLine(text string) string {
+	shown := strings.Map(func(r rune) rune {
+		switch {
+		case unicode.Is(unicode.Cf, r):
+			return -1
+		case unicode.IsControl(r):
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, ""))
+	return strings.Join(strings.Fields(shown), " ")
+}

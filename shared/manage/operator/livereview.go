@@ -1,0 +1,153 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"recordbridge/shared/webhook/notice"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+)
+
+// LiveReviews decides on organisations' requests for live mode.
+type LiveReviews struct {
+	orgEditor
+
+	rows    LiveReviewRows
+	access  LiveAccess
+	catalog Catalog
+	notices Notices
+}
+
+// LiveReviewRows keeps organisations.
+type LiveReviewRows interface {
+	OrganisationSaver
+	TenantLister
+}
+
+// NewLiveReviews makes a LiveReviews. It compares organisations with each other and with the institutions of catalog.
+func NewLiveReviews(rows LiveReviewRows, access LiveAccess, catalog Catalog, notices Notices, by Journal) LiveReviews {
+	return LiveReviews{
+		orgEditor: orgEditor{saver: rows, by: by}, rows: rows, access: access, catalog: catalog, notices: notices,
+	}
+}
+
+// LiveRequest is an organisation that has requested live mode, with what helps to decide on it.
+type LiveRequest struct {
+	Organisation org.Organisation
+	Checks       []LiveCheck // as they are now
+	Alike        []Alike
+}
+
+// List lists the organisations that wait for an operator to decide on live mode.
+func (o LiveReviews) List(ctx context.Context) ([]LiveRequest, error) {
+	listed, err := listOrganisations(ctx, o.rows)
+	if err != nil {
+		return nil, err
+	}
+	all, err := o.faces(ctx)
+	if err != nil {
+		return nil, err
+	}
+	waiting := []LiveRequest{}
+	for _, l := range listed {
+		if l.Tenant.Mode != org.Live || l.Organisation.LiveAccess != org.LiveRequested {
+			continue
+		}
+		checks, err := o.access.Checklist(ctx, l.Organisation)
+		if err != nil {
+			return nil, err
+		}
+		waiting = append(
+			waiting, LiveRequest{Organisation: l.Organisation, Checks: checks, Alike: alike(l.Organisation, all)},
+		)
+	}
+	return waiting, nil
+}
+
+// Approve grants live mode to an organisation, whether it requested it or not, and has it told by e-mail. If anything
+// about it looks like another organisation or an institution of the catalogue, the operator has to have compared them.
+// Errors are fault.NotFound and fault.Conflict.
+func (o LiveReviews) Approve(ctx context.Context, tenant org.Tenant, isCompared bool) (org.Organisation, error) {
+	return o.decide(ctx, tenant, decision{
+		stage: org.LiveGranted, action: "live_access.approved", notice: notice.LiveApproved,
+		check: func(found org.Organisation) error {
+			if found.LiveAccess == org.LiveGranted {
+				return refused("The organisation has live mode already.")
+			}
+			if isCompared {
+				return nil
+			}
+			all, err := o.faces(ctx)
+			if err == nil && len(alike(found, all)) > 0 {
+				err = refused(
+					"Others look like this organisation. Compare them with organisation requests, then approve it with -compared.",
+				)
+			}
+			return err
+		},
+	})
+}
+
+// Refuse refuses an organisation's request for live mode with a reason that its members read, and has it told by
+// e-mail. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+func (o LiveReviews) Refuse(ctx context.Context, tenant org.Tenant, reason string) (org.Organisation, error) {
+	return o.decide(ctx, tenant, decision{
+		stage: org.LiveNone, reason: &reason, action: "live_access.refused", notice: notice.LiveRefused,
+		check: func(found org.Organisation) error {
+			if found.LiveAccess != org.LiveRequested {
+				return refused("The organisation has not requested live mode.")
+			}
+			return nil
+		},
+	})
+}
+
+// Withdraw takes live mode from an organisation within 30 seconds, with a reason that its members read, and has it told
+// by e-mail. What has begun ends as for a suspended organisation (docs/operations.md, "Live mode"). Errors are
+// fault.Invalid, fault.NotFound and fault.Conflict.
+func (o LiveReviews) Withdraw(ctx context.Context, tenant org.Tenant, reason string) (org.Organisation, error) {
+	return o.decide(ctx, tenant, decision{
+		stage: org.LiveWithdrawn, reason: &reason, action: "live_access.withdrawn", notice: notice.LiveWithdrawn,
+		check: func(found org.Organisation) error {
+			if found.LiveAccess != org.LiveGranted {
+				return refused("The organisation does not have live mode.")
+			}
+			return nil
+		},
+	})
+}
+
+// decision is an operator's decision on an organisation's live mode.
+type decision struct {
+	stage  org.LiveAccess
+	reason *string // nil: it needs none
+	action string
+	notice func(org.Organisation, time.Time) notice.Notice
+	check  func(org.Organisation) error
+}
+
+func (o LiveReviews) decide(ctx context.Context, tenant org.Tenant, d decision) (org.Organisation, error) {
+	var reason string
+	if d.reason != nil {
+		reason = oneLine(*d.reason)
+		if reason == "" || utf8.RuneCountInString(reason) > maxReason {
+			return org.Organisation{}, fault.BadRequest(
+				fmt.Sprintf("Give a reason of at most %d characters.", maxReason),
+			).About("reason")
+		}
+	}
+	decided, err := o.save(ctx, tenant, d.action, func(found *org.Organisation) error {
+		if err := d.check(*found); err != nil {
+			return err
+		}
+		found.LiveAccess, found.LiveReview.Reason, found.LiveReview.DecidedAt = d.stage, reason, o.by.now()
+		return nil
+	})
+	if err != nil {
+		return org.Organisation{}, err
+	}
+	return decided, notify(ctx, o.notices, decided, d.notice(decided, decided.LiveReview.DecidedAt))
+}

@@ -1,0 +1,142 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/verification"
+	"recordbridge/shared/platform/maillimit"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/retry"
+)
+
+// NoticeAddresses verifies organisations' notice addresses by codes.
+type NoticeAddresses struct {
+	orgEditor
+
+	sender  verification.Sender
+	checker verification.Checker
+	proofs  verification.Proofs
+}
+
+// NewNoticeAddresses makes a NoticeAddresses.
+func NewNoticeAddresses(
+	rows OrganisationSaver, sender verification.Sender, checker verification.Checker, proofs verification.Proofs,
+	by Journal,
+) NoticeAddresses {
+	return NoticeAddresses{orgEditor: orgEditor{saver: rows, by: by}, sender: sender, checker: checker, proofs: proofs}
+}
+
+// As returns the same for another actor.
+func (o NoticeAddresses) As(actor string) NoticeAddresses {
+	o.by = o.by.As(actor)
+	return o
+}
+
+// NoticeCode asks for a code.
+type NoticeCode struct {
+	Email     string
+	AccountID string // of the member who asks
+	Network   string // where the request comes from
+}
+
+// codesOf returns the tenant under which the codes of an organisation's notice addresses are stored, apart from all other codes.
+func codesOf(orgID string) org.Tenant { return org.Tenant{Mode: "notices", OrgID: orgID} }
+
+// Send sends a code to an unverified notice address. Errors are fault.Invalid, fault.NotFound if it is not one of the
+// organisation's, fault.Conflict if it is verified, fault.Limited and fault.Unavailable.
+func (o NoticeAddresses) Send(ctx context.Context, tenant org.Tenant, asked NoticeCode) (verification.Sent, error) {
+	found, err := findOrganisation(ctx, o.saver, tenant)
+	if err != nil {
+		return verification.Sent{}, err
+	}
+	email, err := unverified(found, asked.Email)
+	if err != nil {
+		return verification.Sent{}, err
+	}
+	sent, err := o.sender.Send(ctx, verification.Request{
+		Tenant: codesOf(tenant.OrgID), From: maillimit.From{Account: asked.AccountID, Organisation: found.MailSender()}, Email: email,
+		Occasion: verification.NoticeAddress, Network: asked.Network,
+	})
+	if err != nil {
+		return verification.Sent{}, err
+	}
+	return sent, o.by.record(ctx, tenant, "organisation.email_code_sent", tenant.OrgID)
+}
+
+// Verify marks a notice address as verified, given the digits that were sent to it. Errors are those of Send.
+func (o NoticeAddresses) Verify(
+	ctx context.Context, tenant org.Tenant, asked, id, digits string,
+) (org.Organisation, error) {
+	at, err := verification.ParseAddress(asked)
+	if err != nil {
+		return org.Organisation{}, err
+	}
+	found, err := findOrganisation(ctx, o.saver, tenant)
+	if err != nil {
+		return org.Organisation{}, err
+	}
+	if _, err = unverified(found, at.String()); err != nil {
+		return org.Organisation{}, err
+	}
+	verified, err := o.checker.Check(ctx, codesOf(tenant.OrgID), id, digits)
+	if err != nil {
+		return org.Organisation{}, err
+	}
+	if err = o.proofs.Check(ctx, codesOf(tenant.OrgID), verified.Token, at); err != nil {
+		return org.Organisation{}, err
+	}
+	// The code is used up, so that another member's change must not cost it.
+	err = retry.OnConflict(ctx, retry.Tries, func() (err error) {
+		found, err = o.save(ctx, tenant, "organisation.email_verified", func(found *org.Organisation) error {
+			email, taken := unverified(*found, at.String())
+			found.VerifiedEmails = append(slices.Clone(found.VerifiedEmails), email)
+			return taken
+		})
+		return err
+	})
+	return found, err
+}
+
+// unverified returns an organisation's own spelling of a notice address that is not verified.
+func unverified(o org.Organisation, email string) (string, error) {
+	same := func(one string) bool { return account.Fold(one) == account.Fold(email) }
+	if slices.ContainsFunc(o.VerifiedEmails, same) {
+		return "", refused("This address is already verified.")
+	}
+	at := slices.IndexFunc(o.Emails, same)
+	if at < 0 {
+		return "", fault.Missing("The organisation has no such address for notices. Save it first.").About("email")
+	}
+	return o.Emails[at], nil
+}
+
+// setEmails replaces an organisation's notice addresses. Those that were verified stay so, and own is verified, the address of the account
+// that makes the change. Errors are fault.Invalid.
+func setEmails(o *org.Organisation, emails []string, own string) error {
+	if err := checkEmails(emails, o.Emails); err != nil {
+		return err
+	}
+	known := append(slices.Clone(o.VerifiedEmails), own)
+	o.Emails, o.VerifiedEmails = emails, slices.DeleteFunc(slices.Clone(emails), func(one string) bool {
+		return !slices.ContainsFunc(known, func(k string) bool { return account.Fold(k) == account.Fold(one) })
+	})
+	return nil
+}
+
+// checkEmails takes as many addresses as one e-mail has room for. New ones have to be addresses that a code can be sent to.
+func checkEmails(emails, known []string) error {
+	if len(emails) > maxEmails {
+		return fault.BadRequest(fmt.Sprintf("An organisation can have at most %d e-mail addresses.", maxEmails)).About("email")
+	}
+	for _, text := range emails {
+		at, err := verification.ParseAddress(text)
+		if !slices.Contains(known, text) && (err != nil || account.Fold(at.String()) != account.Fold(text)) {
+			return fault.BadRequest("An e-mail address is not valid.").About("email")
+		}
+	}
+	return nil
+}

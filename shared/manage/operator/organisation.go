@@ -1,0 +1,256 @@
+package operator
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/weburl"
+)
+
+const maxEmails = 10
+
+// Organisations makes, shows and changes organisations.
+type Organisations struct {
+	orgEditor
+
+	rows OrganisationRows
+	own  weburl.Own
+}
+
+// OrganisationRows keeps organisations, each in both modes alike.
+type OrganisationRows interface {
+	OrganisationSaver
+	TenantLister
+	// CreateOrganisation stores an organisation in both modes; fault.Conflict if it exists already.
+	CreateOrganisation(ctx context.Context, o org.Organisation) error
+}
+
+// NewOrganisations makes an Organisations. No organisation's URL may lead to own.
+func NewOrganisations(rows OrganisationRows, own weburl.Own, by Journal) Organisations {
+	return Organisations{orgEditor: orgEditor{saver: rows, by: by}, rows: rows, own: own}
+}
+
+// As returns the same for another actor.
+func (o Organisations) As(actor string) Organisations {
+	o.by = o.by.As(actor)
+	return o
+}
+
+// Create makes an active organisation in both modes; its id is chosen here. It has live mode if its stage says so, which is the operator's
+// decision. Errors are fault.Invalid.
+func (o Organisations) Create(ctx context.Context, made org.Organisation) (org.Organisation, error) {
+	var err error
+	if made.Name, err = org.ParseName(made.Name); err != nil {
+		return org.Organisation{}, err
+	}
+	urls := OrganisationChange{Website: &made.WebsiteURI, Privacy: &made.PrivacyPolicyURI, Terms: &made.TermsURI, Logo: &made.LogoURI}
+	if err := errors.Join(normalURLs(o.own, &made, urls), checkOrganisation(made)); err != nil {
+		return org.Organisation{}, err
+	}
+	if err := checkEmails(made.Emails, nil); err != nil {
+		return org.Organisation{}, err
+	}
+	made.VerifiedEmails = made.Emails // an operator vouches for what it enters
+	made.ID, made.Status, made.CreatedAt = o.by.newID(), org.Active, o.by.now()
+	made.LiveAccess = cmp.Or(made.LiveAccess, org.LiveNone)
+	if made.LiveAccess == org.LiveGranted {
+		made.LiveReview.DecidedAt = made.CreatedAt
+	}
+	if err := o.rows.CreateOrganisation(ctx, made); err != nil {
+		return org.Organisation{}, fmt.Errorf("create organisation: %w", err)
+	}
+	return made, o.by.record(ctx, org.Tenant{Mode: org.Live, OrgID: made.ID}, "organisation.created", made.ID)
+}
+
+// Listed is one organisation in one mode.
+type Listed struct {
+	Tenant       org.Tenant
+	Organisation org.Organisation
+}
+
+// List lists all organisations in both modes.
+func (o Organisations) List(ctx context.Context) ([]Listed, error) {
+	return listOrganisations(ctx, o.rows)
+}
+
+// Show reads an organisation. Errors are fault.NotFound.
+func (o Organisations) Show(ctx context.Context, tenant org.Tenant) (org.Organisation, error) {
+	return findOrganisation(ctx, o.rows, tenant)
+}
+
+// OrganisationChange describes a change to an organisation. Nil fields change nothing.
+type OrganisationChange struct {
+	Name    *string
+	Plan    *string
+	Website *string // empty: it has none; so are all that follow
+	Privacy *string
+	Terms   *string
+	Logo    *string
+	Accent  *string
+	Emails  []string // nil: as they are
+	// OwnAddress is the address of the account that makes the change, which its sign-in has proven; empty for an operator.
+	OwnAddress string
+
+	own bool // a member changes it (ChangeOwn)
+}
+
+// Change changes what is named of an organisation, in both modes. Errors are fault.Invalid, fault.NotFound and
+// fault.Conflict.
+func (o Organisations) Change(ctx context.Context, tenant org.Tenant, change OrganisationChange) (org.Organisation, error) {
+	return o.change(ctx, tenant, change)
+}
+
+// SetEmails changes where an organisation's notices go, for an operator, who vouches for the addresses. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+func (o Organisations) SetEmails(ctx context.Context, tenant org.Tenant, emails []string) error {
+	_, err := o.save(ctx, tenant, "organisation.emails_changed", func(found *org.Organisation) error {
+		err := checkEmails(emails, found.Emails)
+		found.Emails, found.VerifiedEmails = emails, emails
+		return err
+	})
+	return err
+}
+
+// ChangeOwn is Change for members of the organisation. What an operator reviews stays as it is from the request for
+// live mode on: the name, the logo and the website; the privacy policy can change, but not go. Errors are those of
+// Change.
+func (o Organisations) ChangeOwn(
+	ctx context.Context, tenant org.Tenant, change OrganisationChange,
+) (org.Organisation, error) {
+	change.own = true
+	return o.change(ctx, tenant, change)
+}
+
+func (o Organisations) change(
+	ctx context.Context, tenant org.Tenant, change OrganisationChange,
+) (org.Organisation, error) {
+	return o.save(ctx, tenant, "organisation.changed", func(found *org.Organisation) error {
+		was := *found
+		if err := change.apply(found, o.own); err != nil {
+			return err
+		}
+		if change.own {
+			if err := checkReviewed(was, *found); err != nil {
+				return err
+			}
+		}
+		return checkOrganisation(*found)
+	})
+}
+
+// apply writes the fields of a change, in their normal form. Errors are fault.Invalid.
+func (c OrganisationChange) apply(found *org.Organisation, own weburl.Own) error {
+	if c.Name != nil {
+		name, err := org.ParseName(*c.Name)
+		if err != nil {
+			return err
+		}
+		found.Name = name
+	}
+	for to, value := range map[*string]*string{&found.Accent: c.Accent, (*string)(&found.Plan): c.Plan} {
+		if value != nil {
+			*to = *value
+		}
+	}
+	if c.Emails != nil {
+		if err := setEmails(found, c.Emails, c.OwnAddress); err != nil {
+			return err
+		}
+	}
+	return normalURLs(own, found, c)
+}
+
+// OrganisationSaver reads and saves organisations.
+type OrganisationSaver interface {
+	OrganisationReader
+	// SaveOrganisation changes the revision that was read, in both modes; fault.Conflict.
+	SaveOrganisation(ctx context.Context, o org.Organisation) error
+}
+
+// orgEditor changes organisations for the nouns that embed it.
+type orgEditor struct {
+	saver OrganisationSaver
+	by    Journal
+}
+
+// save changes an organisation as it was read, and records the action.
+func (e orgEditor) save(
+	ctx context.Context, tenant org.Tenant, action string, change func(*org.Organisation) error,
+) (org.Organisation, error) {
+	found, err := findOrganisation(ctx, e.saver, tenant)
+	if err != nil {
+		return org.Organisation{}, err
+	}
+	if err := change(&found); err != nil {
+		return org.Organisation{}, err
+	}
+	if err := e.saver.SaveOrganisation(ctx, found); err != nil {
+		return org.Organisation{}, changed("organisation", err)
+	}
+	return found, e.by.record(ctx, tenant, action, tenant.OrgID)
+}
+
+func checkOrganisation(o org.Organisation) error {
+	if o.Plan != org.Free && o.Plan != org.Paid {
+		return fault.BadRequest("The plan must be free or paid.").About("plan")
+	}
+	if o.Accent != "" && !isColour(o.Accent) {
+		return fault.BadRequest("An accent is a colour such as #1a5fb4: six digits, in lower case.").About("accent")
+	}
+	return nil
+}
+
+// isColour tells whether text is a colour as pages compute with it.
+func isColour(text string) bool {
+	digits, ok := strings.CutPrefix(text, "#")
+	return ok && len(digits) == 6 && strings.Trim(digits, "0123456789abcdef") == ""
+}
+
+// OrganisationLister lists and reads organisations.
+type OrganisationLister interface {
+	OrganisationReader
+	TenantLister
+}
+
+// listOrganisations lists all organisations in both modes.
+func listOrganisations(ctx context.Context, rows OrganisationLister) ([]Listed, error) {
+	tenants, err := rows.Tenants(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list organisations: %w", err)
+	}
+	listed := make([]Listed, 0, len(tenants))
+	for _, tenant := range tenants {
+		found, err := rows.Organisation(ctx, tenant)
+		if err != nil {
+			return nil, fmt.Errorf("read organisation %s: %w", tenant.OrgID, err)
+		}
+		listed = append(listed, Listed{Tenant: tenant, Organisation: found})
+	}
+	return listed, nil
+}
+
+// checkReviewed refuses a member's change to a field that an operator has reviewed or is about to review.
+func checkReviewed(was, is org.Organisation) error {
+	if was.LiveAccess != org.LiveGranted && was.LiveAccess != org.LiveRequested {
+		return nil
+	}
+	for _, reviewed := range []struct{ field, was, is string }{
+		{"name", was.Name, is.Name},
+		{"logo", was.LogoURI, is.LogoURI},
+		{"website", was.WebsiteURI, is.WebsiteURI},
+	} {
+		if reviewed.was != reviewed.is {
+			return fault.New(fault.Conflict, fault.CodeConflict,
+				"Name, logo and website are part of the review for live mode. "+
+					"Ask the operator of Recordbridge to change them.").About(reviewed.field)
+		}
+	}
+	if was.PrivacyPolicyURI != "" && is.PrivacyPolicyURI == "" {
+		return fault.New(fault.Conflict, fault.CodeConflict, "Live mode needs a privacy policy.").About("privacy")
+	}
+	return nil
+}

@@ -1,0 +1,169 @@
+package operator
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/connect/platform"
+	"recordbridge/shared/fhir"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+)
+
+// Survey is a health system's server as it shows itself now. Nothing of it is to be believed.
+type Survey struct {
+	Addresses  catalog.Addresses
+	Methods    []string // of client authentication that discovery lists
+	Algorithms []string
+	Software   string // empty where there is no CapabilityStatement
+}
+
+// Servers asks health systems' servers what they say of themselves (survey.Servers).
+type Servers interface {
+	// Survey reads the discovery of the server with this FHIR base, without which it fails, and what its software is. Errors
+	// are fault.Upstream and fault.Unavailable.
+	Survey(ctx context.Context, base string) (Survey, error)
+}
+
+// Offline is the Servers of an operator without network access.
+type Offline struct{}
+
+// Survey returns fault.Unavailable.
+func (Offline) Survey(context.Context, string) (Survey, error) {
+	return Survey{}, fault.New(
+		fault.Unavailable, fault.CodeUnavailable, "This command was started without network access.",
+	)
+}
+
+// look reads a server's discovery. Errors are those of Servers.Survey.
+func look(ctx context.Context, servers Servers, base string) (Survey, error) {
+	seen, err := servers.Survey(ctx, base)
+	if err != nil {
+		return Survey{}, fmt.Errorf("discovery of %s: %w", base, err)
+	}
+	return seen, nil
+}
+
+// platformOf is the platform that an operator names for an endpoint, or the one that its server shows, with why, and a
+// note where the two are not the same.
+func platformOf(base, named string, seen Survey) (profile platform.Profile, because, note string, err error) {
+	platforms, err := platform.NewRegistry()
+	if err != nil {
+		return platform.Profile{}, "", "", err
+	}
+	a := seen.Addresses
+	shown, because := platforms.Detect(platform.Seen{FHIRBase: base, Addresses: []string{a.Authorization, a.Token, a.Issuer}, Software: seen.Software})
+	if named == "" {
+		return shown, because, "", nil
+	}
+	profile, err = platform.Find(strings.ToLower(named))
+	if err != nil {
+		return platform.Profile{}, "", "", fault.BadRequest(err.Error()).About("platform")
+	}
+	if profile.ID != shown.ID {
+		note = fmt.Sprintf("-platform %s was named; without that it would be %s: %s.", profile.ID, shown.ID, because)
+	}
+	return profile, "-platform names it", note, nil
+}
+
+// CheckBase refuses a FHIR base that nobody should be sent to. service is the base URL of our own API.
+func CheckBase(service, base, mode string) error {
+	u, err := url.Parse(base)
+	switch {
+	case base == "":
+		return fault.BadRequest("An endpoint needs a FHIR base URL.").About("fhir-base")
+	case err != nil || u.Host == "":
+		return fault.BadRequest("The FHIR base must be an absolute URL, such as https://fhir.hospital.example/r4.").About("fhir-base")
+	case u.Scheme != "https" && u.Scheme != "http":
+		return fault.BadRequest(fmt.Sprintf("The FHIR base has the scheme %q; it must be https.", u.Scheme)).About("fhir-base")
+	case u.User != nil:
+		return fault.BadRequest("The FHIR base holds a user name or a password; leave them out.").About("fhir-base")
+	case u.RawQuery != "" || u.ForceQuery || strings.Contains(base, "#"):
+		return fault.BadRequest("The FHIR base has a query or a fragment; leave out everything from the ? or # on.").About("fhir-base")
+	case u.Scheme == "http" && mode == string(org.Live):
+		return fault.BadRequest("The FHIR base is an http address; in live mode it must be https.").About("fhir-base")
+	}
+	if _, err := fhir.ParseBase(base); err != nil {
+		return fault.BadRequest("The FHIR base has a path that not all servers read in the same way. Leave out //, ., .. and encoded characters.").About("fhir-base")
+	}
+	if len(catalog.Ours(service, catalog.Endpoint{FHIRBase: base, Mode: mode}, catalog.Addresses{})) > 0 {
+		return fault.BadRequest("The FHIR base is an address of this service itself. Only its sandbox can be an endpoint, in test mode.").About("fhir-base")
+	}
+	return nil
+}
+
+// checkForeign refuses a discovery that leads back to us.
+func (o Endpoints) checkForeign(e catalog.Endpoint, named catalog.Addresses) error {
+	for _, d := range catalog.Ours(o.baseURL, e, named) {
+		return fault.New(fault.Upstream, fault.CodeInvalidRequest,
+			fmt.Sprintf("Discovery names an address of this service itself, %s for %s; no health system has a reason to do so.", d.To, d.Role))
+	}
+	return nil
+}
+
+// Approval names the addresses of a discovery that an operator has verified.
+type Approval struct {
+	Origins []string // as catalog.Origin writes them, or any address there
+	Issuer  *string  // exactly; nil when none was named, empty for a server that is to have none
+}
+
+// check refuses origins that can be nobody's, which would silently approve nothing.
+func (a Approval) check() error {
+	for _, named := range a.Origins {
+		if catalog.Origin(named) == "" {
+			return fault.BadRequest(fmt.Sprintf("%q is not an origin, such as https://login.hospital.example.", named)).About("origin")
+		}
+	}
+	return nil
+}
+
+// unnamed are those that the operator has not named. An issuer that is pinned for the first time is named by its origin,
+// too; one that replaces another is not.
+func (a Approval) unnamed(all []catalog.Departure) []catalog.Departure {
+	return slices.DeleteFunc(slices.Clone(all), func(d catalog.Departure) bool {
+		if d.Role == "issuer" && (d.From != "" || d.To == "") {
+			return a.Issuer != nil && *a.Issuer == d.To
+		}
+		exactly := d.Role == "issuer" && a.Issuer != nil && *a.Issuer == d.To
+		return exactly || slices.ContainsFunc(a.Origins, func(named string) bool {
+			origin := catalog.Origin(named)
+			return origin != "" && origin == catalog.Origin(d.To)
+		})
+	})
+}
+
+// unapproved is the error for what nobody has said is right, with how to say it.
+func unapproved(all []catalog.Departure) error {
+	return fault.BadRequest("Discovery names addresses that nobody has approved.").Because(fmt.Errorf(
+		"nothing was stored: discovery names what is neither the FHIR base's, nor the vendor's own, nor approved before:%s\n"+
+			"ask the institution whether that is theirs, and then repeat the command with: %s", listed(all), flags(all)))
+}
+
+// flags returns the flags of ctl that name the departures.
+func flags(all []catalog.Departure) string {
+	var words []string
+	for _, d := range all {
+		word := "-origin " + d.To
+		if d.Role == "issuer" {
+			word = fmt.Sprintf("-issuer %q", d.To)
+		}
+		if !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// listed is one line for each.
+func listed(all []catalog.Departure) string {
+	var text strings.Builder
+	for _, d := range all {
+		fmt.Fprintf(&text, "\n  %-13s  %s -> %s", d.Role, cmp.Or(d.From, "(none)"), cmp.Or(d.To, "(none)"))
+	}
+	return text.String()
+}

@@ -1,0 +1,351 @@
+package operator
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/connect/platform"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
+)
+
+// publicMethod is the name of a client without authentication in profiles.
+const publicMethod = "public"
+
+// Registrations says where our clients are registered.
+type Registrations struct {
+	rows    RegistrationRows
+	servers Servers
+	baseURL string
+	by      Journal
+}
+
+// RegistrationRows keeps where our clients are registered. An owner is a tenant, or with a zero tenant everybody.
+type RegistrationRows interface {
+	OrganisationReader
+	EndpointReader
+	ClientReader
+	RegistrationLister
+	// Registration is what a tenant's connections to an endpoint are made with; fault.NotFound.
+	Registration(ctx context.Context, tenant org.Tenant, e catalog.Endpoint) (catalog.Registration, error)
+	// RegistrationAt reads the one at exactly this place and of exactly this owner; fault.NotFound.
+	RegistrationAt(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Registration, error)
+	// SaveRegistration stores the first one at its place with r.Rev 0, else over that revision; fault.Conflict.
+	SaveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error
+	// RemoveRegistration removes one as it was read; fault.Conflict.
+	RemoveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error
+}
+
+// RegistrationLister lists registrations.
+type RegistrationLister interface {
+	// Registrations lists the registrations of all owners.
+	Registrations(ctx context.Context) ([]catalog.OwnedRegistration, error)
+}
+
+// ClientReader reads how our clients prove who they are.
+type ClientReader interface {
+	// ClientAuth reads the client that a tenant's connections use: its own, else everybody's; fault.NotFound.
+	ClientAuth(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error)
+}
+
+// NewRegistrations makes a Registrations for the service at baseURL.
+func NewRegistrations(rows RegistrationRows, servers Servers, baseURL string, by Journal) Registrations {
+	return Registrations{rows: rows, servers: servers, baseURL: baseURL, by: by}
+}
+
+// Registered is a registration together with what it leads to.
+type Registered struct {
+	Registration catalog.Registration
+	Owner        org.Tenant         // zero: everybody
+	Auth         catalog.ClientAuth // zero of a public client
+	// CallbackAddress is what the health system has to know.
+	CallbackAddress string
+}
+
+// Method returns the method of client authentication, "public" if there is none.
+func (r Registered) Method() string {
+	if r.Registration.AuthID == "" {
+		return publicMethod
+	}
+	return string(r.Auth.Method)
+}
+
+// Change describes a change to a registration. Nil fields change nothing; in a new one they are empty.
+type Change struct {
+	ClientID *string
+	AuthID   *string // empty: a public client
+	Scope    *string // empty: as the platform and its discovery say
+	// OwnCallback gives a registration a callback address of its own, which the health system has to know.
+	OwnCallback bool
+}
+
+// Set makes or changes how our client is registered at a place, for one organisation or with a zero owner for
+// everybody. Place.Mode has to be the endpoint's where an endpoint is named. Connections that exist keep the client they
+// were made with. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+func (o Registrations) Set(ctx context.Context, owner org.Tenant, place catalog.Place, change Change) (Registered, error) {
+	at, err := o.locate(ctx, owner, place)
+	if err != nil {
+		return Registered{}, err
+	}
+	r, err := o.rows.RegistrationAt(ctx, owner, storedPlace(at))
+	if errors.Is(err, fault.NotFound) {
+		r, change.OwnCallback = catalog.Registration{Place: storedPlace(at)}, true
+	} else if err != nil {
+		return Registered{}, fmt.Errorf("read registration: %w", err)
+	}
+	if r, err = checked(change.of(r)); err != nil {
+		return Registered{}, err
+	}
+	if change.OwnCallback {
+		r.Callback = catalog.CallbackOf(ownerKey(owner), r.Place)
+	}
+	set := Registered{Registration: r, Owner: owner, CallbackAddress: callbackAddress(o.baseURL, r.Callback)}
+	profile, err := profileOf(ctx, o.servers, at)
+	if err != nil {
+		return Registered{}, err
+	}
+	if set.Auth, err = checkMethod(ctx, o.rows, owner, profile, at, r.AuthID); err != nil {
+		return Registered{}, err
+	}
+	if err := o.rows.SaveRegistration(ctx, owner, r); err != nil {
+		return Registered{}, changed("registration", err)
+	}
+	return set, o.by.record(ctx, owner, "registration.set", cmp.Or(at.ID, at.PlatformType))
+}
+
+// of is the registration after the change.
+func (c Change) of(r catalog.Registration) catalog.Registration {
+	for to, said := range map[*string]*string{&r.ClientID: c.ClientID, &r.AuthID: c.AuthID, &r.Scope: c.Scope} {
+		if said != nil {
+			*to = *said
+		}
+	}
+	return r
+}
+
+// Callback is the callback address of a registration of exactly this owner at a place, which need not exist yet: health
+// systems want the address before they give out a client id. registered tells whether there is one. Errors are
+// fault.Invalid and fault.NotFound.
+func (o Registrations) Callback(ctx context.Context, owner org.Tenant, place catalog.Place) (address string, registered bool, err error) {
+	if (place.EndpointID == "") == (place.PlatformType == "") {
+		return "", false, errOnePlace()
+	}
+	if err = checkOwner(ctx, o.rows, owner); err != nil {
+		return "", false, err
+	}
+	if _, ok := ids.ParseUUID(place.EndpointID); place.EndpointID != "" && !ok {
+		return "", false, fault.BadRequest("An endpoint's id is a UUID.").About("endpoint")
+	}
+	if _, err = platform.Find(strings.ToLower(place.PlatformType)); place.PlatformType != "" && err != nil {
+		return "", false, fault.BadRequest(err.Error()).About("platform")
+	}
+	stored := storedPlace(catalog.Endpoint{ID: place.EndpointID, Mode: place.Mode, PlatformType: strings.ToLower(place.PlatformType)})
+	found, err := o.rows.RegistrationAt(ctx, owner, stored)
+	switch {
+	case errors.Is(err, fault.NotFound):
+		return callbackAddress(o.baseURL, catalog.CallbackOf(ownerKey(owner), stored)), false, nil
+	case err != nil:
+		return "", false, fmt.Errorf("read registration: %w", err)
+	}
+	return callbackAddress(o.baseURL, found.Callback), true, nil
+}
+
+// callbackAddress returns the redirect URI of a registration: the plain one if callback is empty.
+func callbackAddress(baseURL, callback string) string {
+	address := strings.TrimRight(baseURL, "/") + flow.CallbackPath
+	if callback == "" {
+		return address
+	}
+	return address + "/" + callback
+}
+
+// InEffect is what connections of an organisation at a place are made with, whoever's and wherever that registration
+// is; with a zero tenant, those of an organisation that has none of its own. Errors are fault.Invalid and fault.NotFound.
+func (o Registrations) InEffect(ctx context.Context, tenant org.Tenant, place catalog.Place) (Registered, error) {
+	at, err := o.locate(ctx, tenant, place)
+	if err != nil {
+		return Registered{}, err
+	}
+	used := Registered{Owner: tenant}
+	used.Registration, err = o.rows.Registration(ctx, tenant, at)
+	if errors.Is(err, fault.NotFound) {
+		return Registered{}, fault.Missing("Our client is not registered there, so nobody can connect. The command registration set registers it.").About(fieldOf(place))
+	}
+	if err != nil {
+		return Registered{}, fmt.Errorf("read registration: %w", err)
+	}
+	used.CallbackAddress = callbackAddress(o.baseURL, used.Registration.Callback)
+	// An organisation's own comes before everybody's: when it has one at this place, that is the one.
+	_, err = o.rows.RegistrationAt(ctx, tenant, used.Registration.Place)
+	if errors.Is(err, fault.NotFound) {
+		used.Owner = org.Tenant{}
+	} else if err != nil {
+		return Registered{}, fmt.Errorf("read registration: %w", err)
+	}
+	if id := used.Registration.AuthID; id != "" {
+		if used.Auth, err = findClient(ctx, o.rows, tenant, id); err != nil {
+			return Registered{}, err
+		}
+	}
+	return used, nil
+}
+
+// List lists all registrations.
+func (o Registrations) List(ctx context.Context) ([]catalog.OwnedRegistration, error) {
+	all, err := o.rows.Registrations(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list registrations: %w", err)
+	}
+	return all, nil
+}
+
+// Remove removes the registration at exactly this place and of exactly this owner, and returns it as it was. Patients
+// connect under the next one that there is, if any; sign-ins that have begun, and connections, keep the client they have.
+// Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+func (o Registrations) Remove(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Registration, error) {
+	at, err := o.locate(ctx, owner, place)
+	if err != nil {
+		return catalog.Registration{}, err
+	}
+	found, err := o.rows.RegistrationAt(ctx, owner, storedPlace(at))
+	if errors.Is(err, fault.NotFound) {
+		return catalog.Registration{}, fault.Missing(fmt.Sprintf("There is no registration of %s at exactly this place.", ownerName(owner))).About(fieldOf(place))
+	}
+	if err != nil {
+		return catalog.Registration{}, fmt.Errorf("read registration: %w", err)
+	}
+	if err := o.rows.RemoveRegistration(ctx, owner, found); err != nil {
+		return catalog.Registration{}, changed("registration", err)
+	}
+	return found, o.by.record(ctx, owner, "registration.removed", cmp.Or(at.ID, at.PlatformType))
+}
+
+// fieldOf returns the name of the field that names a place.
+func fieldOf(place catalog.Place) string {
+	if place.EndpointID != "" {
+		return "endpoint"
+	}
+	return "platform"
+}
+
+func errOnePlace() error {
+	return fault.BadRequest("A registration is at an endpoint or at a platform: name one of them, -endpoint or -platform.").About("endpoint")
+}
+
+// locate finds what a place means to its owner: the endpoint, or for a platform all that its endpoints have in common.
+func (o Registrations) locate(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Endpoint, error) {
+	if (place.EndpointID == "") == (place.PlatformType == "") {
+		return catalog.Endpoint{}, errOnePlace()
+	}
+	if _, ok := org.ParseMode(place.Mode); !ok {
+		return catalog.Endpoint{}, fault.BadRequest("The mode of a registration must be test or live.").About("mode")
+	}
+	if err := checkOwner(ctx, o.rows, owner); err != nil {
+		return catalog.Endpoint{}, err
+	}
+	if place.EndpointID == "" {
+		profile, err := platform.Find(strings.ToLower(place.PlatformType))
+		if err != nil {
+			return catalog.Endpoint{}, fault.BadRequest(err.Error()).About("platform")
+		}
+		return catalog.Endpoint{Mode: place.Mode, PlatformType: profile.ID}, nil
+	}
+	found, err := findEndpoint(ctx, o.rows, place.EndpointID)
+	if err == nil && found.Mode != place.Mode {
+		err = fault.BadRequest(fmt.Sprintf("The endpoint is in %s mode, not in %s mode.", found.Mode, place.Mode)).About("mode")
+	}
+	return found, err
+}
+
+// storedPlace returns the key of the registration for an endpoint that locate found.
+func storedPlace(at catalog.Endpoint) catalog.Place {
+	if at.ID != "" {
+		return catalog.Place{EndpointID: at.ID}
+	}
+	return catalog.Place{Mode: at.Mode, PlatformType: at.PlatformType}
+}
+
+// checkMethod wants a client authentication that the owner can use, that the endpoint, or the platform where it has no id,
+// takes, and whose secret may be shown there; no id stands for a public client.
+func checkMethod(
+	ctx context.Context, rows ClientReader, owner org.Tenant, profile platform.Profile, at catalog.Endpoint, authID string,
+) (catalog.ClientAuth, error) {
+	auth := catalog.ClientAuth{}
+	if authID != "" {
+		var err error
+		if auth, err = findClient(ctx, rows, owner, authID); err != nil {
+			return catalog.ClientAuth{}, err
+		}
+	}
+	if err := CheckMethod(profile, auth); err != nil {
+		return catalog.ClientAuth{}, err
+	}
+	return auth, CheckShown(auth, at)
+}
+
+// CheckMethod wants a client, public without an id, that a platform takes, by all that is known of it; fault.Invalid.
+func CheckMethod(profile platform.Profile, auth catalog.ClientAuth) error {
+	method := publicMethod
+	if auth.ID != "" {
+		method = string(auth.Method)
+	}
+	if !slices.Contains(profile.Client.Methods, method) {
+		return fault.BadRequest(fmt.Sprintf("%s does not take %s clients. It takes %s.",
+			profile.Name, method, strings.Join(profile.Client.Methods, ", "))).About("client-auth")
+	}
+	if auth.Method == catalog.AuthPrivateKey && !slices.Contains(profile.Client.Algorithms, auth.Algorithm) {
+		return fault.BadRequest(fmt.Sprintf("%s does not take %s. It takes %s.",
+			profile.Name, auth.Algorithm, strings.Join(profile.Client.Algorithms, ", "))).About("client-auth")
+	}
+	return nil
+}
+
+// CheckShown refuses a client whose secret would never be shown, since the functions show it to no origin that is
+// not on its list, and tells which origin to add; fault.Invalid.
+func CheckShown(auth catalog.ClientAuth, at catalog.Endpoint) error {
+	hasSecret := auth.Method == catalog.AuthSecretBasic || auth.Method == catalog.AuthSecretPost
+	if hasSecret && len(auth.Origins) == 0 {
+		return fault.BadRequest(fmt.Sprintf("Nobody has said which origins the secret of client %s may be shown to, so it is shown to none. Name them with "+
+			"client origins -id %s -origin https://the-token-endpoint.example.", auth.ID, auth.ID)).About("client-auth")
+	}
+	token := at.Pins.Token
+	if len(auth.Origins) == 0 || token == "" || slices.Contains(auth.Origins, token) {
+		return nil
+	}
+	return fault.BadRequest(fmt.Sprintf("The endpoint's token endpoint is at %s, and client %s may be shown to %s only. If it is right there, too, add it with "+
+		"client origins -id %s -origin %s -origin %s.",
+		token, auth.ID, strings.Join(auth.Origins, ", "), auth.ID, strings.Join(auth.Origins, " -origin "), token)).About("client-auth")
+}
+
+// findClient reads a client's authentication as a connection of the tenant would: its own, else everybody's.
+func findClient(ctx context.Context, rows ClientReader, tenant org.Tenant, id string) (catalog.ClientAuth, error) {
+	found, err := rows.ClientAuth(ctx, tenant, id)
+	if errors.Is(err, fault.NotFound) {
+		return catalog.ClientAuth{}, fault.Missing(fmt.Sprintf(
+			"There is no client authentication %q that %s can use. The command client create makes one.", id, ownerName(tenant))).About("client-auth")
+	}
+	if err != nil {
+		return catalog.ClientAuth{}, fmt.Errorf("read client authentication: %w", err)
+	}
+	return found, nil
+}
+
+// checked refuses a client id and a scope that could not be sent, and puts single spaces between the scope's parts
+// (RFC 6749, section 3.3 and appendix A).
+func checked(r catalog.Registration) (catalog.Registration, error) {
+	if r.ClientID == "" || !visible(r.ClientID) || strings.TrimSpace(r.ClientID) != r.ClientID {
+		return catalog.Registration{}, fault.BadRequest("A registration needs the client id that the health system gave out, without spaces around it.").About("client-id")
+	}
+	if !visible(r.Scope) || strings.ContainsAny(r.Scope, `"\`) {
+		return catalog.Registration{}, fault.BadRequest("The scope holds characters that no scope has (RFC 6749, section 3.3).").About("scope")
+	}
+	r.Scope = strings.Join(strings.Fields(r.Scope), " ")
+	return r, nil
+}

@@ -1,0 +1,215 @@
+package operator
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+)
+
+// Deliveries replays what was sent to webhooks, and sends events that test them.
+type Deliveries struct {
+	rows   WebhookReader
+	work   DeliveryRows
+	queue  DeliveryQueue
+	random io.Reader
+	by     Journal
+}
+
+// DeliveryRows keeps events with their deliveries.
+type DeliveryRows interface {
+	webhook.Replays
+	// CreateEvent stores an event that is to be fanned out.
+	CreateEvent(ctx context.Context, event webhook.Event) error
+	// CreateDirectedEvent stores an event together with its only delivery.
+	CreateDirectedEvent(ctx context.Context, event webhook.Event, d webhook.Delivery) error
+}
+
+// DeliveryQueue sends a worker to rows that were stored. The sweeper makes up for messages that it loses.
+type DeliveryQueue interface {
+	webhook.Queue
+	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
+}
+
+// NewDeliveries makes a Deliveries. The data of test events comes from random.
+func NewDeliveries(
+	rows WebhookReader, work DeliveryRows, queue DeliveryQueue, random io.Reader, by Journal,
+) Deliveries {
+	return Deliveries{rows: rows, work: work, queue: queue, random: random, by: by}
+}
+
+// As returns the same for another actor.
+func (o Deliveries) As(actor string) Deliveries {
+	o.by = o.by.As(actor)
+	return o
+}
+
+// Replay delivers again, whatever has become of the delivery. Errors are fault.NotFound, and fault.Conflict while
+// it is under way or its webhook is disabled.
+func (o Deliveries) Replay(ctx context.Context, tenant org.Tenant, id string) error {
+	d, err := o.work.Delivery(ctx, tenant, id)
+	if errors.Is(err, fault.NotFound) {
+		return fault.Missing(fmt.Sprintf("There is no delivery %q of %s.", id, ownerName(tenant))).About("delivery")
+	}
+	if err != nil {
+		return fmt.Errorf("read delivery: %w", err)
+	}
+	if _, err := o.working(ctx, tenant, d.SubscriptionID); err != nil {
+		return err
+	}
+	if err := o.replayer().One(ctx, tenant, id); err != nil {
+		return fmt.Errorf("replay delivery: %w", err)
+	}
+	return o.by.record(ctx, tenant, "delivery.replayed", id)
+}
+
+// ReplayFailed delivers again what was made for a webhook since a time and has failed or is held, and returns how many
+// that is. Errors are fault.NotFound, and fault.Conflict for a disabled webhook.
+func (o Deliveries) ReplayFailed(ctx context.Context, tenant org.Tenant, id string, since time.Time) (int, error) {
+	return o.replay(ctx, tenant, id, since, func(from time.Time) (webhook.Replayed, error) {
+		return o.replayer().FailedSince(ctx, tenant, id, from)
+	})
+}
+
+// ReplayRange delivers again what was made for a webhook from one time up to, and without, another one, delivered or not,
+// and returns how many that is. Errors are those of ReplayFailed.
+func (o Deliveries) ReplayRange(ctx context.Context, tenant org.Tenant, id string, from, to time.Time) (int, error) {
+	return o.replay(ctx, tenant, id, from, func(from time.Time) (webhook.Replayed, error) {
+		return o.replayer().Range(ctx, tenant, id, from, to)
+	})
+}
+
+// Simulate sends an event with made-up data to the webhook with this id or, with an empty one, to all of a tenant's that
+// are for its type, and returns the event's id. Errors are fault.NotFound, and fault.Conflict when no such webhook works
+// or is for the type.
+func (o Deliveries) Simulate(ctx context.Context, tenant org.Tenant, id string, t webhook.Type) (string, error) {
+	now, data := o.by.now(), webhook.Example(t)
+	if t == webhook.TestEvent {
+		made, err := o.testData()
+		if err != nil {
+			return "", err
+		}
+		data = made
+	}
+	// Each simulation is a fact of its own.
+	event, err := webhook.NewEvent(tenant, t, o.by.newID(), 0, now, data)
+	if err != nil {
+		return "", fmt.Errorf("make event: %w", err)
+	}
+	if id == "" {
+		all, failure := listWebhooks(ctx, o.rows, tenant)
+		if failure != nil {
+			return "", failure
+		}
+		if !slices.ContainsFunc(all, func(s webhook.Subscription) bool { return !s.Disabled && slices.Contains(s.Types, t) }) {
+			return "", fault.New(fault.Conflict, fault.CodeConflict, "No enabled webhook is subscribed to this event type.").About("type")
+		}
+		return event.ID, errors.Join(o.emit(ctx, event), o.by.record(ctx, tenant, "webhook.simulated", event.ID))
+	}
+	sub, err := o.working(ctx, tenant, id)
+	if err != nil {
+		return "", err
+	}
+	if !slices.Contains(sub.Types, t) {
+		return "", fault.New(fault.Conflict, fault.CodeConflict, "The webhook is not subscribed to this event type.").About("type")
+	}
+	d := sub.Directed(event, now)
+	if err := o.work.CreateDirectedEvent(ctx, event, d); err != nil {
+		return "", fmt.Errorf("store event: %w", err)
+	}
+	if err := o.queue.EnqueueDelivery(ctx, tenant, d.ID, 0); err != nil {
+		return "", fmt.Errorf("enqueue delivery: %w", err)
+	}
+	return event.ID, o.by.record(ctx, tenant, "webhook.simulated", event.ID)
+}
+
+// SendTest sends a webhook.test event to every webhook of a tenant and returns its id. Errors are fault.NotFound.
+func (o Deliveries) SendTest(ctx context.Context, tenant org.Tenant) (string, error) {
+	if err := checkOwner(ctx, o.rows, tenant); err != nil {
+		return "", err
+	}
+	data, err := o.testData()
+	if err != nil {
+		return "", err
+	}
+	event, err := webhook.NewEvent(tenant, webhook.TestEvent, o.by.newID(), 0, o.by.now(), data)
+	if err != nil {
+		return "", fmt.Errorf("make test event: %w", err)
+	}
+	if err := o.emit(ctx, event); err != nil {
+		return event.ID, err
+	}
+	return event.ID, o.by.record(ctx, tenant, "webhook.tested", event.ID)
+}
+
+// replay takes one step after another until all is done.
+func (o Deliveries) replay(
+	ctx context.Context, tenant org.Tenant, id string, from time.Time, step func(from time.Time) (webhook.Replayed, error),
+) (int, error) {
+	if _, err := o.working(ctx, tenant, id); err != nil {
+		return 0, err
+	}
+	count := 0
+	for {
+		done, err := step(from)
+		count += done.Deliveries
+		if err != nil {
+			err = fmt.Errorf("replay, after %d deliveries: %w", count, err)
+			if count > 0 {
+				err = errors.Join(err, o.by.record(ctx, tenant, "webhook.replayed", id))
+			}
+			return count, err
+		}
+		if done.Next.IsZero() {
+			return count, o.by.record(ctx, tenant, "webhook.replayed", id)
+		}
+		if !done.Next.After(from) {
+			return count, fmt.Errorf("replay, after %d deliveries: too many were made at %s to get past it", count, from.Format(time.RFC3339Nano))
+		}
+		from = done.Next
+	}
+}
+
+func (o Deliveries) replayer() webhook.Replayer {
+	return webhook.Replayer{Store: o.work, Queue: o.queue, Now: o.by.now}
+}
+
+// emit stores an event that no other change belongs to, and has it delivered.
+func (o Deliveries) emit(ctx context.Context, event webhook.Event) error {
+	if err := o.work.CreateEvent(ctx, event); err != nil {
+		return fmt.Errorf("store event: %w", err)
+	}
+	if err := o.queue.EnqueueEvent(ctx, event.Tenant, event.ID); err != nil {
+		return fmt.Errorf("enqueue event: %w", err)
+	}
+	return nil
+}
+
+// working reads one webhook of a tenant that is not disabled; fault.NotFound and fault.Conflict.
+func (o Deliveries) working(ctx context.Context, tenant org.Tenant, id string) (webhook.Subscription, error) {
+	sub, err := findWebhook(ctx, o.rows, tenant, id)
+	if err != nil {
+		return webhook.Subscription{}, err
+	}
+	if sub.Disabled {
+		return webhook.Subscription{}, fault.New(fault.Conflict, fault.CodeConflict,
+			"The webhook is disabled: what is sent to it would be held. Enable it first.")
+	}
+	return sub, nil
+}
+
+// testData is the data of a test, a different one each time.
+func (o Deliveries) testData() (webhook.Test, error) {
+	random := make([]byte, 16)
+	if _, err := io.ReadFull(o.random, random); err != nil {
+		return webhook.Test{}, fmt.Errorf("random bytes: %w", err)
+	}
+	return webhook.Test{Hello: "world", Random: hex.EncodeToString(random)}, nil
+}

@@ -1,0 +1,179 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/manage/deletion"
+	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+)
+
+// Suspensions suspends organisations, resumes them, and removes suspended ones.
+type Suspensions struct {
+	orgEditor
+
+	rows        SuspensionRows
+	connections ConnectionCheck
+	deletions   DeletionReader
+}
+
+// SuspensionRows keeps organisations and everything that an operator has made for them.
+type SuspensionRows interface {
+	OrganisationSaver
+	// RemoveOrganisation removes the revision that was read, in both modes; fault.Conflict.
+	RemoveOrganisation(ctx context.Context, o org.Organisation) error
+	// Credentials lists a tenant's credentials.
+	Credentials(ctx context.Context, tenant org.Tenant) ([]org.Credential, error)
+	// Subscriptions lists a tenant's webhooks.
+	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
+	// Registrations lists the registrations of all owners.
+	Registrations(ctx context.Context) ([]catalog.OwnedRegistration, error)
+	// ClientAuths lists the clients of all owners.
+	ClientAuths(ctx context.Context) ([]catalog.OwnedClient, error)
+}
+
+// ConnectionCheck reports whether patients are connected.
+type ConnectionCheck interface {
+	// HasConnections reports whether a tenant has, or ever had, a connection.
+	HasConnections(ctx context.Context, tenant org.Tenant) (bool, error)
+}
+
+// DeletionReader reads the deletions of organisations (deletion.Requests).
+type DeletionReader interface {
+	// Show reads an organisation's deletion; fault.NotFound.
+	Show(ctx context.Context, orgID string) (deletion.Deletion, error)
+}
+
+// NewSuspensions makes a Suspensions.
+func NewSuspensions(
+	rows SuspensionRows, connections ConnectionCheck, deletions DeletionReader, by Journal,
+) Suspensions {
+	return Suspensions{
+		orgEditor: orgEditor{saver: rows, by: by}, rows: rows, connections: connections, deletions: deletions,
+	}
+}
+
+// Suspend stops an organisation in both modes, within 30 seconds: its keys and public ids answer as if there were none.
+// What is under way ends, connections are looked after, and events are delivered (docs/operations.md, "Stopping and
+// removing"). Errors are fault.NotFound and fault.Conflict.
+func (o Suspensions) Suspend(ctx context.Context, tenant org.Tenant) error {
+	return o.setStatus(ctx, tenant, org.Inactive, "organisation.suspended")
+}
+
+// Resume makes a suspended organisation work again. Errors are fault.NotFound and fault.Conflict.
+func (o Suspensions) Resume(ctx context.Context, tenant org.Tenant) error {
+	deleting, err := o.isDeleting(ctx, tenant.OrgID)
+	if err != nil {
+		return err
+	}
+	if deleting {
+		return refused("The organisation is being deleted.")
+	}
+	return o.setStatus(ctx, tenant, org.Active, "organisation.resumed")
+}
+
+// Remove removes a suspended organisation that nothing belongs to in either mode. Errors are fault.NotFound, and
+// fault.Conflict with what is left.
+func (o Suspensions) Remove(ctx context.Context, tenant org.Tenant) error {
+	found, err := findOrganisation(ctx, o.rows, tenant)
+	if err != nil {
+		return err
+	}
+	if found.Status != org.Inactive {
+		return refused("The organisation is active. Suspend it first.")
+	}
+	left, err := o.left(ctx, found)
+	if err != nil {
+		return err
+	}
+	if len(left) > 0 {
+		return refused(fmt.Sprintf("The organisation still has %s.", strings.Join(left, ", ")))
+	}
+	if err := o.rows.RemoveOrganisation(ctx, found); err != nil {
+		return changed("organisation", err)
+	}
+	return o.by.record(ctx, tenant, "organisation.removed", tenant.OrgID)
+}
+
+func (o Suspensions) setStatus(ctx context.Context, tenant org.Tenant, status org.Status, action string) error {
+	_, err := o.save(ctx, tenant, action, func(found *org.Organisation) error {
+		if found.Status == status {
+			return refused(fmt.Sprintf("The organisation is %s already.", status))
+		}
+		found.Status = status
+		return nil
+	})
+	return err
+}
+
+// left tells what belongs to an organisation.
+func (o Suspensions) left(ctx context.Context, of org.Organisation) ([]string, error) {
+	var left []string
+	for _, tenant := range of.Tenants() {
+		own, err := o.leftIn(ctx, tenant)
+		if err != nil {
+			return nil, err
+		}
+		left = append(left, own...)
+	}
+	registrations, err := o.rows.Registrations(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list registrations: %w", err)
+	}
+	clients, err := o.rows.ClientAuths(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list clients: %w", err)
+	}
+	for _, r := range registrations {
+		if r.Owner.OrgID == of.ID {
+			left = append(left, "the registration "+r.Registration.ClientID)
+		}
+	}
+	for _, c := range clients {
+		if c.Owner.OrgID == of.ID {
+			left = append(left, "the client "+c.Auth.ID)
+		}
+	}
+	return left, nil
+}
+
+// leftIn tells what of it is in one mode.
+func (o Suspensions) leftIn(ctx context.Context, tenant org.Tenant) ([]string, error) {
+	credentials, err := o.rows.Credentials(ctx, tenant)
+	if err != nil {
+		return nil, fmt.Errorf("list credentials: %w", err)
+	}
+	webhooks, err := o.rows.Subscriptions(ctx, tenant)
+	if err != nil {
+		return nil, fmt.Errorf("list webhooks: %w", err)
+	}
+	connected, err := o.connections.HasConnections(ctx, tenant)
+	if err != nil {
+		return nil, fmt.Errorf("look for connections: %w", err)
+	}
+	var left []string
+	if len(credentials) > 0 {
+		left = append(left, fmt.Sprintf("%d credentials in %s mode", len(credentials), tenant.Mode))
+	}
+	if len(webhooks) > 0 {
+		left = append(left, fmt.Sprintf("%d webhooks in %s mode", len(webhooks), tenant.Mode))
+	}
+	if connected {
+		left = append(left, fmt.Sprintf("connections in %s mode, which stay for good", tenant.Mode))
+	}
+	return left, nil
+}
+
+// isDeleting reports whether an organisation's deletion has begun.
+func (o Suspensions) isDeleting(ctx context.Context, orgID string) (bool, error) {
+	d, err := o.deletions.Show(ctx, orgID)
+	if errors.Is(err, fault.NotFound) {
+		return false, nil
+	}
+	return err == nil && !d.CanCancel(o.by.now()), err
+}

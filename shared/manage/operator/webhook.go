@@ -1,0 +1,255 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"recordbridge/shared/webhook"
+	"recordbridge/shared/webhook/deliverylog"
+	"recordbridge/shared/webhook/notice"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
+)
+
+// maxSubscriptions bounds what one event fans out to, so that it stays one transaction.
+const maxSubscriptions = 25
+
+// Webhooks makes, changes and tries webhooks.
+type Webhooks struct {
+	rows    WebhookRows
+	editor  webhook.Editor
+	notices Notices
+	log     DeliverySearch
+	by      Journal
+}
+
+// WebhookReader reads webhooks.
+type WebhookReader interface {
+	OrganisationReader
+	// Subscriptions lists a tenant's webhooks with their health, consistently.
+	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
+}
+
+// WebhookRows keeps webhooks.
+type WebhookRows interface {
+	WebhookReader
+	// CreateSubscription stores a new one.
+	CreateSubscription(ctx context.Context, sub webhook.Subscription) error
+	// SaveSubscription, DisableSubscription and EnableSubscription change one; fault.Conflict when it was changed meanwhile.
+	SaveSubscription(ctx context.Context, sub webhook.Subscription) error
+	DisableSubscription(ctx context.Context, tenant org.Tenant, id string, reason webhook.Reason, at time.Time) error
+	EnableSubscription(ctx context.Context, sub webhook.Subscription) error
+	// MoveSubscription is SaveSubscription of one with another address, whose health knows nothing.
+	MoveSubscription(ctx context.Context, sub webhook.Subscription) error
+	// RemoveSubscription removes a disabled one with its health, as it was read; fault.Conflict.
+	RemoveSubscription(ctx context.Context, sub webhook.Subscription) error
+}
+
+// NewWebhooks makes a Webhooks.
+func NewWebhooks(rows WebhookRows, editor webhook.Editor, notices Notices, log DeliverySearch, by Journal) Webhooks {
+	return Webhooks{rows: rows, editor: editor, notices: notices, log: log, by: by}
+}
+
+// As returns the same for another actor.
+func (o Webhooks) As(actor string) Webhooks {
+	o.by = o.by.As(actor)
+	return o
+}
+
+// Create makes a webhook, whose id is chosen here, and has its organisation told by e-mail. The signing secret is
+// returned here and can never be shown again. Errors are fault.Invalid, fault.Conflict (too many) and fault.NotFound.
+func (o Webhooks) Create(ctx context.Context, d webhook.Draft) (webhook.Subscription, secret.Text, error) {
+	if err := checkNote(d.Note); err != nil {
+		return webhook.Subscription{}, secret.Text{}, err
+	}
+	d.ID = o.by.newID()
+	sub, signing, err := o.editor.Create(ctx, d)
+	if err != nil {
+		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("webhook: %w", err)
+	}
+	owner, err := findOrganisation(ctx, o.rows, d.Tenant)
+	if err != nil {
+		return webhook.Subscription{}, secret.Text{}, err
+	}
+	known, err := o.rows.Subscriptions(ctx, d.Tenant)
+	if err != nil {
+		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("list webhooks: %w", err)
+	}
+	if len(known) >= maxSubscriptions {
+		return webhook.Subscription{}, secret.Text{}, refused("The organisation has 25 webhooks already, and can have no more.")
+	}
+	if err = o.rows.CreateSubscription(ctx, sub); err != nil {
+		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("create webhook: %w", err)
+	}
+	err = errors.Join(
+		notify(ctx, o.notices, owner, notice.WebhookCreated(sub)), o.by.record(ctx, d.Tenant, "webhook.created", sub.ID),
+	)
+	return sub, signing, err
+}
+
+// List lists a tenant's webhooks with how they fare. Errors are fault.NotFound.
+func (o Webhooks) List(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error) {
+	return listWebhooks(ctx, o.rows, tenant)
+}
+
+// Rotate gives a webhook a new signing secret, which is returned here and can never be shown again, and has its
+// organisation told by e-mail. The former one
+// signs for another 24 hours; with atOnce it ends now. Errors are fault.NotFound and fault.Conflict.
+func (o Webhooks) Rotate(ctx context.Context, tenant org.Tenant, id string, atOnce bool) (webhook.Subscription, secret.Text, error) {
+	sub, err := findWebhook(ctx, o.rows, tenant, id)
+	if err != nil {
+		return webhook.Subscription{}, secret.Text{}, err
+	}
+	owner, err := findOrganisation(ctx, o.rows, tenant)
+	if err != nil {
+		return webhook.Subscription{}, secret.Text{}, err
+	}
+	rotated, signing, err := o.editor.Rotate(ctx, sub, atOnce)
+	if err != nil {
+		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("webhook: %w", err)
+	}
+	if err = o.rows.SaveSubscription(ctx, rotated); err != nil {
+		return webhook.Subscription{}, secret.Text{}, changed("webhook", err)
+	}
+	return rotated, signing, errors.Join(
+		notify(ctx, o.notices, owner, notice.SecretRotated(sub, o.by.now())), o.by.record(ctx, tenant, "webhook.rotated", id),
+	)
+}
+
+// SetTypes makes a webhook be for the required event types and those of optional, and no other. Errors are
+// fault.NotFound and fault.Conflict.
+func (o Webhooks) SetTypes(ctx context.Context, tenant org.Tenant, id string, optional []webhook.Type) (webhook.Subscription, error) {
+	sub, err := findWebhook(ctx, o.rows, tenant, id)
+	if err != nil {
+		return webhook.Subscription{}, err
+	}
+	sub = sub.WithTypes(optional)
+	if err := o.rows.SaveSubscription(ctx, sub); err != nil {
+		return webhook.Subscription{}, changed("webhook", err)
+	}
+	return sub, o.by.record(ctx, tenant, "webhook.types_changed", id)
+}
+
+// SetURL changes a webhook's URL as Change does. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+func (o Webhooks) SetURL(ctx context.Context, tenant org.Tenant, id, address string) (webhook.Subscription, error) {
+	return o.Change(ctx, tenant, id, WebhookChange{URL: &address})
+}
+
+// Show reads a webhook. Errors are fault.NotFound.
+func (o Webhooks) Show(ctx context.Context, tenant org.Tenant, id string) (webhook.Subscription, error) {
+	return findWebhook(ctx, o.rows, tenant, id)
+}
+
+// Disable stops everything to a webhook, which is then held, and has its organisation told by e-mail. Errors are
+// fault.NotFound, and fault.Conflict when it is disabled.
+func (o Webhooks) Disable(ctx context.Context, tenant org.Tenant, id string) error {
+	sub, err := findWebhook(ctx, o.rows, tenant, id)
+	if err != nil {
+		return err
+	}
+	if sub.Disabled {
+		return refused("The webhook is disabled already.")
+	}
+	owner, err := findOrganisation(ctx, o.rows, tenant)
+	if err != nil {
+		return err
+	}
+	now := o.by.now()
+	if err := o.rows.DisableSubscription(ctx, tenant, id, webhook.ReasonByHand, now); err != nil {
+		return changed("webhook", err)
+	}
+	return errors.Join(
+		notify(ctx, o.notices, owner, notice.DisabledByHand(sub, now)), o.by.record(ctx, tenant, "webhook.disabled", id),
+	)
+}
+
+// Enable makes a disabled webhook work again and returns it as it was, and since when there are events that it has
+// missed, up to 15 days ago: those that have failed or are held wait for a replay. Errors are fault.NotFound and
+// fault.Conflict.
+func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant, id string) (was webhook.Subscription, missedSince time.Time, err error) {
+	sub, err := findWebhook(ctx, o.rows, tenant, id)
+	if err != nil {
+		return webhook.Subscription{}, time.Time{}, err
+	}
+	if !sub.Disabled {
+		return webhook.Subscription{}, time.Time{}, refused("The webhook is not disabled.")
+	}
+	// Before anything is changed, so that who could not be told can ask again.
+	if missedSince, err = o.missedSince(ctx, sub); err != nil {
+		return webhook.Subscription{}, time.Time{}, err
+	}
+	if err := o.rows.EnableSubscription(ctx, sub); err != nil {
+		return webhook.Subscription{}, time.Time{}, changed("webhook", err)
+	}
+	return sub, missedSince, o.by.record(ctx, tenant, "webhook.enabled", id)
+}
+
+// Remove removes a disabled webhook. What was held for it stays in the delivery log until it expires, and can be sent to
+// nobody. Errors are fault.NotFound, and fault.Conflict for one that is not disabled.
+func (o Webhooks) Remove(ctx context.Context, tenant org.Tenant, id string) error {
+	sub, err := findWebhook(ctx, o.rows, tenant, id)
+	if err != nil {
+		return err
+	}
+	if !sub.Disabled {
+		return refused("The webhook is not disabled. Disable it first, so that its owner is told.")
+	}
+	if err := o.rows.RemoveSubscription(ctx, sub); err != nil {
+		return changed("webhook", err)
+	}
+	return o.by.record(ctx, tenant, "webhook.removed", id)
+}
+
+// missedSince is when the oldest delivery was made that has failed or is held, whenever that was; that is what a replay
+// goes by. Where there is none yet, it is when the webhook was disabled.
+func (o Webhooks) missedSince(ctx context.Context, sub webhook.Subscription) (time.Time, error) {
+	since := sub.DisabledAt
+	for _, status := range []webhook.DeliveryStatus{webhook.Exhausted, webhook.Held} {
+		q := deliverylog.Query{SubscriptionID: sub.ID, Status: status, Limit: 100}
+		for {
+			page, err := o.log.Search(ctx, sub.Tenant, q)
+			if err != nil {
+				return time.Time{}, fmt.Errorf("search deliveries: %w", err)
+			}
+			for _, e := range page.Entries {
+				if e.CreatedAt.Before(since) {
+					since = e.CreatedAt
+				}
+			}
+			if page.Next == "" {
+				break
+			}
+			q.After = page.Next
+		}
+	}
+	return since, nil
+}
+
+// listWebhooks lists a tenant's webhooks; fault.NotFound.
+func listWebhooks(ctx context.Context, rows WebhookReader, tenant org.Tenant) ([]webhook.Subscription, error) {
+	if err := checkOwner(ctx, rows, tenant); err != nil {
+		return nil, err
+	}
+	all, err := rows.Subscriptions(ctx, tenant)
+	if err != nil {
+		return nil, fmt.Errorf("list webhooks: %w", err)
+	}
+	return all, nil
+}
+
+// findWebhook reads one webhook of a tenant; fault.NotFound.
+func findWebhook(ctx context.Context, rows WebhookReader, tenant org.Tenant, id string) (webhook.Subscription, error) {
+	all, err := listWebhooks(ctx, rows, tenant)
+	if err != nil {
+		return webhook.Subscription{}, err
+	}
+	i := slices.IndexFunc(all, func(s webhook.Subscription) bool { return s.ID == id })
+	if i < 0 {
+		return webhook.Subscription{}, fault.Missing(fmt.Sprintf("There is no webhook %q of %s.", id, ownerName(tenant))).About("id")
+	}
+	return all[i], nil
+}

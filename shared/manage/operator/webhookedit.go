@@ -1,0 +1,79 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"recordbridge/shared/webhook"
+	"recordbridge/shared/webhook/notice"
+	"recordbridge/shared/words/org"
+)
+
+// WebhookChange describes a change to a webhook. Nil fields change nothing.
+type WebhookChange struct {
+	URL      *string
+	Optional []webhook.Type // it is for the required types and these
+	Edit     webhook.Edit
+}
+
+// Change applies change to a webhook in one write. If the URL changes, the organisation is notified by e-mail, and due attempts go to the
+// new URL. If the origin changes, the webhook keeps only the headers in change: the former ones were meant for the former receiver.
+// Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string, change WebhookChange) (webhook.Subscription, error) {
+	sub, err := findWebhook(ctx, o.rows, tenant, id)
+	if err != nil {
+		return webhook.Subscription{}, err
+	}
+	owner, err := findOrganisation(ctx, o.rows, tenant)
+	if err != nil {
+		return webhook.Subscription{}, err
+	}
+	if change.Edit.Note != nil {
+		if err = checkNote(*change.Edit.Note); err != nil {
+			return webhook.Subscription{}, err
+		}
+	}
+	isMoved := change.URL != nil && !o.editor.Own.IsSameOrigin(sub.URL, *change.URL)
+	if isMoved && change.Edit.Headers == nil && len(sub.HeaderNames) > 0 {
+		change.Edit.Headers = map[string]string{}
+	}
+	if sub, err = o.editor.Edited(ctx, sub, change.Edit); err != nil {
+		return webhook.Subscription{}, fmt.Errorf("webhook: %w", err)
+	}
+	if change.Optional != nil {
+		sub = sub.WithTypes(change.Optional)
+	}
+	if change.URL == nil || *change.URL == sub.URL {
+		if err = o.rows.SaveSubscription(ctx, sub); err != nil {
+			return webhook.Subscription{}, changed("webhook", err)
+		}
+		return sub, o.by.record(ctx, tenant, "webhook.changed", id)
+	}
+	if sub, err = o.editor.WithURL(sub, *change.URL); err != nil {
+		return webhook.Subscription{}, fmt.Errorf("webhook: %w", err)
+	}
+	if err = o.rows.MoveSubscription(ctx, sub); err != nil {
+		return webhook.Subscription{}, changed("webhook", err)
+	}
+	sub.Health = webhook.Health{} // was the other address's
+	told := notice.WebhookMoved(sub, o.by.now())
+	return sub, errors.Join(notify(ctx, o.notices, owner, told), o.by.record(ctx, tenant, "webhook.moved", id))
+}
+
+// Reveal shows the signing secrets of a webhook that are in use, newest first. Errors are fault.NotFound.
+func (o Webhooks) Reveal(ctx context.Context, tenant org.Tenant, id string) ([]webhook.Revealed, error) {
+	sub, err := findWebhook(ctx, o.rows, tenant, id)
+	if err != nil {
+		return nil, err
+	}
+	// Nobody sees one of which it is not written down.
+	if err = o.by.record(ctx, tenant, "webhook.secret_revealed", id); err != nil {
+		return nil, err
+	}
+	shown, err := o.editor.Reveal(ctx, sub)
+	if err != nil {
+		return nil, fmt.Errorf("webhook: %w", err)
+	}
+	return shown, nil
+}

@@ -1,0 +1,213 @@
+// Package passkey owns the two ceremonies of passkeys (W3C WebAuthn level 3), for one relying party: what a browser is asked, and what
+// its answer proves. It keeps nothing: who asks holds what finishes a ceremony, and lets it be used once.
+package passkey
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/webauthn"
+
+	"recordbridge/shared/manage/account"
+	"recordbridge/shared/words/fault"
+)
+
+// Party is a relying party: the host of the dashboard. No passkey of it works for another.
+type Party struct {
+	rules *webauthn.WebAuthn // nil where there can be no passkeys
+}
+
+// New makes the relying party of the dashboard's address. An IP address can have no passkeys (section 5.1.2), so there are none then.
+func New(dashboard, name string) (Party, error) {
+	at, err := url.Parse(dashboard)
+	if err != nil || at.Hostname() == "" {
+		return Party{}, errors.New("passkeys: the dashboard has no host")
+	}
+	if _, err = netip.ParseAddr(at.Hostname()); err == nil {
+		return Party{}, nil
+	}
+	resident := true
+	rules, err := webauthn.New(&webauthn.Config{
+		RPID: at.Hostname(), RPDisplayName: name, RPOrigins: []string{at.Scheme + "://" + at.Host},
+		AttestationPreference: protocol.PreferNoAttestation,
+		AuthenticatorSelection: protocol.AuthenticatorSelection{
+			RequireResidentKey: &resident, ResidentKey: protocol.ResidentKeyRequirementRequired, UserVerification: protocol.VerificationRequired,
+		},
+	})
+	if err != nil {
+		return Party{}, fmt.Errorf("passkeys: %w", err)
+	}
+	return Party{rules: rules}, nil
+}
+
+// Register begins a registration for an account. Its other passkeys are left out by the browser.
+func (p Party) Register(a account.Account) (account.Begun, error) {
+	if p.rules == nil {
+		return account.Begun{}, unavailable()
+	}
+	owner, err := personOf(a)
+	if err != nil {
+		return account.Begun{}, err
+	}
+	options, state, err := p.rules.BeginRegistration(owner, webauthn.WithExclusions(webauthn.Credentials(owner.keys).CredentialDescriptors()))
+	if err != nil {
+		return account.Begun{}, fmt.Errorf("begin a registration: %w", err)
+	}
+	return begun(options.Response, state)
+}
+
+// Registered is the passkey that an answer to Register has made. fault.Invalid when it proves nothing.
+func (p Party) Registered(a account.Account, state, answer []byte) (account.Passkey, error) {
+	data, err := p.stateOf(state)
+	if err != nil {
+		return account.Passkey{}, err
+	}
+	owner, err := personOf(a)
+	if err != nil {
+		return account.Passkey{}, err
+	}
+	parsed, err := protocol.ParseCredentialCreationResponseBytes(answer)
+	if err != nil {
+		return account.Passkey{}, unproven(err)
+	}
+	made, err := p.rules.CreateCredential(owner, data, parsed)
+	if err != nil {
+		return account.Passkey{}, unproven(err)
+	}
+	if slices.ContainsFunc(owner.keys, func(k webauthn.Credential) bool { return bytes.Equal(k.ID, made.ID) }) {
+		return account.Passkey{}, fault.BadRequest("This passkey is one of the account's already.").About("response")
+	}
+	return stored(made)
+}
+
+// Ask begins a use: the browser lets its person pick an account.
+func (p Party) Ask() (account.Begun, error) {
+	if p.rules == nil {
+		return account.Begun{}, unavailable()
+	}
+	options, state, err := p.rules.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
+	if err != nil {
+		return account.Begun{}, fmt.Errorf("ask for a passkey: %w", err)
+	}
+	return begun(options.Response, state)
+}
+
+// Claim reads an answer to Register or Ask; only the latter names an account. fault.Invalid.
+func (Party) Claim(answer []byte) (account.Claim, error) {
+	var said struct {
+		Response struct {
+			ClientData protocol.URLEncodedBase64 `json:"clientDataJSON"`
+			UserHandle protocol.URLEncodedBase64 `json:"userHandle"`
+		} `json:"response"`
+	}
+	if err := json.Unmarshal(answer, &said); err != nil {
+		return account.Claim{}, unproven(err)
+	}
+	var client struct {
+		Challenge string `json:"challenge"`
+	}
+	if err := json.Unmarshal(said.Response.ClientData, &client); err != nil || client.Challenge == "" {
+		return account.Claim{}, unproven(err)
+	}
+	return account.Claim{Challenge: client.Challenge, AccountID: string(said.Response.UserHandle)}, nil
+}
+
+// Prove checks an answer to Ask against the account that it names, and returns the passkey as its next use is to be checked. fault.Invalid
+// when it proves nothing, also of a passkey whose counter went back: there is a copy of it (section 6.1.1).
+func (p Party) Prove(a account.Account, state, answer []byte) (account.Passkey, error) {
+	data, err := p.stateOf(state)
+	if err != nil {
+		return account.Passkey{}, err
+	}
+	owner, err := personOf(a)
+	if err != nil {
+		return account.Passkey{}, err
+	}
+	parsed, err := protocol.ParseCredentialRequestResponseBytes(answer)
+	if err != nil {
+		return account.Passkey{}, unproven(err)
+	}
+	_, used, err := p.rules.ValidatePasskeyLogin(func(_, handle []byte) (webauthn.User, error) {
+		if string(handle) != a.ID {
+			return nil, errors.New("another account's")
+		}
+		return owner, nil
+	}, data, parsed)
+	if err != nil {
+		return account.Passkey{}, unproven(err)
+	}
+	if used.Authenticator.CloneWarning {
+		return account.Passkey{}, unproven(errors.New("the counter went back"))
+	}
+	return stored(used)
+}
+
+// person is an account as the library sees it.
+type person struct {
+	account account.Account
+	keys    []webauthn.Credential
+}
+
+func (p person) WebAuthnID() []byte                         { return []byte(p.account.ID) }
+func (p person) WebAuthnName() string                       { return p.account.Email }
+func (p person) WebAuthnDisplayName() string                { return p.account.Email }
+func (p person) WebAuthnCredentials() []webauthn.Credential { return p.keys }
+
+func personOf(a account.Account) (person, error) {
+	p := person{account: a}
+	for _, k := range a.Passkeys {
+		var key webauthn.Credential
+		if err := json.Unmarshal(k.Credential, &key); err != nil {
+			return person{}, fmt.Errorf("read a passkey: %w", err)
+		}
+		p.keys = append(p.keys, key)
+	}
+	return p, nil
+}
+
+func begun(options any, state *webauthn.SessionData) (account.Begun, error) {
+	body, err := json.Marshal(options)
+	if err != nil {
+		return account.Begun{}, fmt.Errorf("encode options: %w", err)
+	}
+	kept, err := json.Marshal(state)
+	if err != nil {
+		return account.Begun{}, fmt.Errorf("encode a ceremony: %w", err)
+	}
+	return account.Begun{Options: body, Challenge: state.Challenge, State: kept}, nil
+}
+
+func (p Party) stateOf(kept []byte) (webauthn.SessionData, error) {
+	var state webauthn.SessionData
+	if p.rules == nil {
+		return state, unavailable()
+	}
+	if err := json.Unmarshal(kept, &state); err != nil {
+		return state, fmt.Errorf("read a ceremony: %w", err)
+	}
+	return state, nil
+}
+
+// stored is what the next use is checked against. Attestations are of no use to us, and long.
+func stored(key *webauthn.Credential) (account.Passkey, error) {
+	key.Attestation = webauthn.CredentialAttestation{}
+	body, err := json.Marshal(key)
+	if err != nil {
+		return account.Passkey{}, fmt.Errorf("encode a passkey: %w", err)
+	}
+	return account.Passkey{ID: protocol.URLEncodedBase64(key.ID).String(), Credential: body}, nil
+}
+
+func unproven(cause error) error {
+	return fault.BadRequest("The passkey proves nothing. Try again, or sign in in another way.").About("response").Because(cause)
+}
+
+func unavailable() error {
+	return fault.New(fault.Unavailable, fault.CodeUnavailable, "Passkeys need a host name. Open the dashboard at one, such as localhost.")
+}

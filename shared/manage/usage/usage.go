@@ -1,0 +1,238 @@
+// Package usage owns what organisations use of the service, in numbers: how events become counts, which days are counted when, and
+// what a month sums up to (docs/adr/0036-the-dashboard.md). It knows no AWS.
+package usage
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"recordbridge/shared/webhook"
+	"recordbridge/shared/webhook/deliverylog"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
+)
+
+// Counts are of a day or a month of one tenant.
+type Counts struct {
+	Connections      int64 `json:"connections"` // authorizations, reconnects among them
+	Rejections       int64 `json:"rejections"`  // patients who declined
+	Revocations      int64 `json:"revocations"` // found by us, not an organisation's own
+	ExportsSucceeded int64 `json:"exports_succeeded"`
+	ExportsFailed    int64 `json:"exports_failed"`
+	Inquiries        int64 `json:"inquiries"`
+	Deliveries       int64 `json:"deliveries"` // one for each event and webhook, however often it was tried
+}
+
+// Month is what a tenant has used in a calendar month in UTC, so far.
+type Month struct {
+	Counts
+
+	Month string `json:"month"` // 2026-03
+}
+
+const (
+	day = "2006-01-02"
+	// months is how a month is written.
+	months = "2006-01"
+	// settled is how long after its end a day is counted: an event comes into the index some moments after its row.
+	settled = time.Hour
+	// catchUp is how many days back a day can be made up for: events are kept for 15 days, so that the first of an older day may have gone.
+	catchUp = 14
+	// page is how much of a list is read at once, at most 100.
+	page = 100
+)
+
+// Days keeps counted days (store.Work).
+type Days interface {
+	// SaveUsage stores a tenant's day, written 2026-03-04; fault.Conflict when it is there.
+	SaveUsage(ctx context.Context, tenant org.Tenant, day string, c Counts, ends time.Time) error
+	// Usage reads a tenant's counted days from one up to and with another, at most 62.
+	Usage(ctx context.Context, tenant org.Tenant, from, to string) (map[string]Counts, error)
+}
+
+// Events lists a tenant's events behind a place and before a time, oldest first (store.EventLog).
+type Events interface {
+	EventsAfter(ctx context.Context, last webhook.Event, before time.Time, limit int) ([]webhook.Event, bool, error)
+}
+
+// Deliveries lists where a tenant's deliveries stand, newest first (store.DeliveryLog).
+type Deliveries interface {
+	DeliveriesBefore(ctx context.Context, tenant org.Tenant, before deliverylog.Place, from time.Time, limit int) ([]deliverylog.Place, bool, error)
+}
+
+// Tenants lists all tenants (store.Control).
+type Tenants interface {
+	Tenants(ctx context.Context) ([]org.Tenant, error)
+}
+
+// Meter counts.
+type Meter struct {
+	Days       Days
+	Events     Events
+	Deliveries Deliveries
+	Now        func() time.Time
+}
+
+// Month tells what a tenant has used in a month, such as 2026-03, today included. fault.Invalid for what is no month.
+func (m Meter) Month(ctx context.Context, tenant org.Tenant, month string) (Month, error) {
+	first, err := time.Parse(months, month)
+	if err != nil {
+		return Month{}, fault.BadRequest("A month is written like 2026-03.").About("month")
+	}
+	now := m.Now().UTC()
+	last := first.AddDate(0, 1, -1)
+	counted, err := m.Days.Usage(ctx, tenant, first.Format(day), last.Format(day))
+	if err != nil {
+		return Month{}, fmt.Errorf("read usage: %w", err)
+	}
+	sum := Month{Month: month}
+	for date := first; !date.After(last) && !date.After(now); date = date.AddDate(0, 0, 1) {
+		c, isCounted := counted[date.Format(day)]
+		if !isCounted && !date.Before(earliest(now)) {
+			if c, err = m.count(ctx, tenant, date); err != nil {
+				return Month{}, err
+			}
+		}
+		sum.add(c)
+	}
+	return sum, nil
+}
+
+// Run counts the days of all tenants that are over and not counted yet. It ends by itself before the deadline of ctx, and what is
+// left is for the next run. One tenant's failure stops no other.
+func (m Meter) Run(ctx context.Context, tenants Tenants) error {
+	all, err := tenants.Tenants(ctx)
+	if err != nil {
+		return fmt.Errorf("list tenants: %w", err)
+	}
+	counted, failures, isCut := 0, []error(nil), false
+	for _, tenant := range all {
+		if isCut = m.isLate(ctx); isCut {
+			break
+		}
+		days, err := m.finish(ctx, tenant)
+		counted += days
+		if err != nil {
+			failures = append(failures, fmt.Errorf("tenant %s: %w", tenant.Key(), err))
+		}
+	}
+	logx.Add(ctx, slog.Int("counted", counted), slog.Int("failed", len(failures)), slog.Bool("cut_short", isCut))
+	return errors.Join(failures[:min(len(failures), 10)]...)
+}
+
+// isLate tells whether too little time is left for another tenant.
+func (m Meter) isLate(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ok && deadline.Sub(m.Now()) < time.Minute
+}
+
+// finish counts what is to be counted of one tenant, and returns how many days that were.
+func (m Meter) finish(ctx context.Context, tenant org.Tenant) (int, error) {
+	now := m.Now().UTC()
+	first := earliest(now)
+	there, err := m.Days.Usage(ctx, tenant, first.Format(day), now.Format(day))
+	if err != nil {
+		return 0, fmt.Errorf("read usage: %w", err)
+	}
+	counted := 0
+	for date := first; !date.AddDate(0, 0, 1).Add(settled).After(now); date = date.AddDate(0, 0, 1) {
+		if _, isThere := there[date.Format(day)]; isThere {
+			continue
+		}
+		c, err := m.count(ctx, tenant, date)
+		if err != nil {
+			return counted, err
+		}
+		// A day is written once: events of a connection that was erased since would be missing from a later count.
+		if err = m.Days.SaveUsage(ctx, tenant, date.Format(day), c, date.AddDate(0, 0, 1)); err != nil && !errors.Is(err, fault.Conflict) {
+			return counted, fmt.Errorf("save usage: %w", err)
+		}
+		counted++
+	}
+	return counted, nil
+}
+
+// earliest is the first day whose events are all there.
+func earliest(now time.Time) time.Time {
+	return now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -catchUp)
+}
+
+// count counts a day of a tenant.
+func (m Meter) count(ctx context.Context, tenant org.Tenant, date time.Time) (Counts, error) {
+	end := date.AddDate(0, 0, 1)
+	var c Counts
+	last := webhook.Event{Tenant: tenant, CreatedAt: date}
+	for more := true; more; {
+		events, next, err := m.Events.EventsAfter(ctx, last, end, page)
+		if err != nil {
+			return Counts{}, fmt.Errorf("read events: %w", err)
+		}
+		for _, e := range events {
+			c.addEvent(e)
+			last = e
+		}
+		more = next && len(events) > 0
+	}
+	before := deliverylog.Place{MadeAt: end}
+	for more := true; more; {
+		places, next, err := m.Deliveries.DeliveriesBefore(ctx, tenant, before, date, page)
+		if err != nil {
+			return Counts{}, fmt.Errorf("read deliveries: %w", err)
+		}
+		c.Deliveries += int64(len(places))
+		if more = next && len(places) > 0; more {
+			before = places[len(places)-1]
+		}
+	}
+	return c, nil
+}
+
+// addEvent counts an event, but not what an organisation has simulated, nor a result that it was told again.
+func (c *Counts) addEvent(e webhook.Event) {
+	var told struct {
+		Data json.RawMessage `json:"data"`
+	}
+	var data struct {
+		TaskID string `json:"task_id"`
+		Status string `json:"connection_status"`
+	}
+	madeUp, err := json.Marshal(webhook.Example(e.Type))
+	if err != nil || json.Unmarshal(e.Body, &told) != nil || bytes.Equal(told.Data, madeUp) || json.Unmarshal(told.Data, &data) != nil {
+		return
+	}
+	switch e.Type {
+	case webhook.ConnectionSucceeded:
+		if data.Status == "rejected" {
+			c.Rejections++
+		} else {
+			c.Connections++
+		}
+	case webhook.AuthorizationEnded:
+		c.Revocations++
+	case webhook.ExportSucceeded:
+		if e.ID == webhook.EventID(e.Tenant, e.Type, data.TaskID, 0) {
+			c.ExportsSucceeded++
+		}
+	case webhook.ExportFailed:
+		c.ExportsFailed++
+	case webhook.SupportRequested, webhook.HealthSystemRequested:
+		c.Inquiries++
+	case webhook.TestEvent, webhook.ConnectionFailed, webhook.AuthorizationEnding, webhook.ExportProgressed:
+	}
+}
+
+func (c *Counts) add(other Counts) {
+	c.Connections += other.Connections
+	c.Rejections += other.Rejections
+	c.Revocations += other.Revocations
+	c.ExportsSucceeded += other.ExportsSucceeded
+	c.ExportsFailed += other.ExportsFailed
+	c.Inquiries += other.Inquiries
+	c.Deliveries += other.Deliveries
+}

@@ -1,0 +1,73 @@
+package verification
+
+import (
+	"strings"
+
+	"recordbridge/shared/platform/maillimit"
+	"recordbridge/shared/words/fault"
+)
+
+const (
+	maxAddress = 254 // RFC 5321 section 4.5.3.1.3, without its brackets
+	maxLocal   = 64  // RFC 5321 section 4.5.3.1.1
+	maxLabel   = 63  // RFC 1035 section 2.3.4
+)
+
+// Address is an e-mail address that is fit to be sent to: one mailbox in ASCII, without a display name, quotes or comments, so
+// that nothing in it can be a second recipient or a header.
+type Address struct {
+	local  string // as it was given: only its own server knows whether case counts
+	domain string // in lower case
+}
+
+// ParseAddress reads what a patient has typed. The error is fault.Invalid and does not repeat it.
+func ParseAddress(text string) (Address, error) {
+	text = strings.TrimSpace(text)
+	local, domain, _ := strings.Cut(text, "@")
+	a := Address{local: local, domain: strings.ToLower(domain)}
+	if len(text) > maxAddress || !isLocal(local) || !isDomain(a.domain) {
+		return Address{}, fault.BadRequest("email must be an address such as name@example.com, in ASCII letters.").About("email")
+	}
+	return a, nil
+}
+
+// String is the address as mail goes to it.
+func (a Address) String() string { return a.local + "@" + a.domain }
+
+// Domain is the host name behind the @, in lower case.
+func (a Address) Domain() string { return a.domain }
+
+// same is equal for two spellings of one address.
+func (a Address) same() string { return strings.ToLower(a.String()) }
+
+func (a Address) mailbox() string { return maillimit.Mailbox(a.String()) }
+
+// isLocal takes a dot-atom (RFC 5322 section 3.2.3). The quoted form is refused: nobody has such an address.
+func isLocal(text string) bool {
+	if len(text) > maxLocal {
+		return false
+	}
+	for atom := range strings.SplitSeq(text, ".") {
+		if atom == "" || strings.ContainsFunc(atom, func(r rune) bool { return !isAlphanumeric(r) && !strings.ContainsRune("!#$%&'*+-/=?^_`{|}~", r) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// isDomain takes a host name of at least two labels, of which the last is no number: an address of a network is not one.
+func isDomain(text string) bool {
+	labels := strings.Split(text, ".")
+	for _, label := range labels {
+		if label == "" || len(label) > maxLabel || strings.HasPrefix(label, "-") || strings.HasSuffix(label, "-") ||
+			strings.ContainsFunc(label, func(r rune) bool { return !isAlphanumeric(r) && r != '-' }) {
+			return false
+		}
+	}
+	last := labels[len(labels)-1]
+	return len(labels) > 1 && last[0] > '9'
+}
+
+func isAlphanumeric(r rune) bool { return isDigit(r) || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
+
+func isDigit(r rune) bool { return r >= '0' && r <= '9' }

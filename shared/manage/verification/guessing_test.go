@@ -1,0 +1,176 @@
+package verification_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"recordbridge/infra/local/aws/ddb"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/manage/verification"
+	"recordbridge/shared/words/fault"
+)
+
+// Whoever asks for code after code to guess at each gets few of them, also with other spellings of the address, from other networks and
+// at the same time.
+func TestAMailboxGetsFiveCodesAnHour(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o := newOffice(t)
+		o.send(address)
+		_, err := o.ask(alder, address)
+		wantWait(t, "a second code at once", err, 30*time.Second)
+		_, err = o.ask(birch, address)
+		expect.NoError(t, err) // what one organisation's patients do is nothing to another's
+		for _, spelling := range []string{"ada.maple@example.com", "Ada.Maple+1@example.com", "ADA.MAPLE+2@Example.Com"} {
+			<-time.After(30 * time.Second)
+			o.send(spelling)
+		}
+		<-time.After(30 * time.Second)
+		_, err = o.ask(alder, address)
+		wantWait(t, "a fifth code of one network", err, time.Hour-120*time.Second)
+		o.network = "198.51.100.7"
+		o.send(address)
+		<-time.After(30 * time.Second)
+		o.network = "198.51.100.8"
+		_, err = o.ask(alder, "ada.maple+3@example.com")
+		wantWait(t, "a sixth code", err, time.Hour-150*time.Second)
+		<-time.After(fault.Of(err).RetryAfter - time.Microsecond)
+		_, err = o.ask(alder, address)
+		wantWait(t, "too soon", err, time.Microsecond)
+		<-time.After(time.Microsecond)
+		o.send(address)
+		if want := 7; len(o.post.sent) != want {
+			t.Errorf("%d mails, want %d", len(o.post.sent), want)
+		}
+	})
+}
+
+func wantWait(t *testing.T, what string, err error, want time.Duration) {
+	t.Helper()
+	wantKind(t, what, err, fault.Limited)
+	if got := fault.Of(err).RetryAfter; got != want {
+		t.Errorf("%s asks to wait %v, want %v", what, got, want)
+	}
+}
+
+// A patient who needs several codes a day gets ten from one network. After ten, wherever they were asked for, one works at the first try
+// alone: until the first of them is a day old.
+func TestADaysLaterCodesHaveOneTry(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o := newOffice(t)
+		began := time.Now()
+		for range 10 {
+			if got := o.tries(o.send(address)); got != 5 {
+				t.Fatalf("a code has %d tries", got)
+			}
+			<-time.After(time.Hour)
+		}
+		_, err := o.ask(alder, address)
+		wantWait(t, "an eleventh code", err, time.Until(began.Add(24*time.Hour)))
+		o.network = "198.51.100.7"
+		if got := o.tries(o.send(address)); got != 1 {
+			t.Errorf("an eleventh code has %d tries", got)
+		}
+		<-time.After(time.Minute)
+		sent, code := o.send(address)
+		_, err = o.check(alder, sent.ID, code)
+		expect.NoError(t, err)
+		<-time.After(time.Until(began.Add(24 * time.Hour)))
+		o.network = ""
+		if got := o.tries(o.send(address)); got != 1 { // eleven since then
+			t.Errorf("the next code of the first network has %d tries", got)
+		}
+		<-time.After(3 * time.Hour)
+		if got := o.tries(o.send(address)); got != 5 {
+			t.Errorf("when others are a day old, a code has %d tries", got)
+		}
+	})
+}
+
+// tries guesses at a code until it is spent, and returns how often that was.
+func (o *office) tries(sent verification.Sent, code string) int {
+	o.t.Helper()
+	for n := 1; ; n++ {
+		_, err := o.check(alder, sent.ID, other(code, n))
+		if errors.Is(err, fault.NotFound) {
+			return n
+		}
+		wantKind(o.t, fmt.Sprintf("guess %d", n), err, fault.Invalid)
+	}
+}
+
+// A stranger with one network guesses for a day, as often as the limits let one, and keeps nobody out: the patient asks for a code every
+// three hours, and types it right.
+func TestAStrangerKeepsNobodyOut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o := newOffice(t)
+		guesses := 0
+		for began, next := time.Now(), time.Now().Add(3*time.Hour); time.Since(began) < 24*time.Hour; <-time.After(30 * time.Second) {
+			o.network = "198.51.100.7"
+			guesses += o.guess()
+			if time.Now().Before(next) {
+				continue
+			}
+			<-time.After(30 * time.Second) // a code of the stranger's may just have gone
+			o.network, next = "203.0.113.1", next.Add(3*time.Hour)
+			sent, code := o.send(address)
+			_, err := o.check(alder, sent.ID, code)
+			expect.NoError(t, err)
+		}
+		if guesses < 40 || guesses > 50 { // docs/threat-model.md, "Guessing codes"
+			t.Errorf("%d guesses in a day", guesses)
+		}
+	})
+}
+
+// A stranger who has a network for every code guesses for a day.
+func TestGuessesOfADayAreBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o := newOffice(t)
+		guesses, networks := 0, 0
+		for began := time.Now(); time.Since(began) < 24*time.Hour; <-time.After(30 * time.Second) {
+			o.network = strconv.Itoa(networks)
+			networks++
+			guesses += o.guess()
+		}
+		if want := 10*5 + 110; guesses != want { // docs/threat-model.md
+			t.Errorf("%d guesses in a day, want %d", guesses, want)
+		}
+	})
+}
+
+// What is counted for a day is there for a day, so that nobody begins anew by waiting.
+func TestSendingsAreKeptForADay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o := newOffice(t)
+		o.send(address)
+		page, err := o.tables.Cloud.DynamoDB().Browse(ddb.Position{Table: o.tables.Name("FlowTable"), Limit: 10})
+		expect.NoError(t, err)
+		text, err := json.Marshal(page.Rows)
+		expect.NoError(t, err)
+		if want := fmt.Sprintf(`"ttl":{"N":"%d"}`, time.Now().Add(25*time.Hour).Unix()); !strings.Contains(string(text), want) {
+			t.Errorf("no %s in %s", want, text)
+		}
+	})
+}
+
+// guess asks for a code and guesses at it, and returns how often.
+func (o *office) guess() int {
+	o.t.Helper()
+	sent, err := o.ask(alder, address)
+	if err != nil {
+		wantKind(o.t, "a code", err, fault.Limited)
+		return 0
+	}
+	return o.tries(sent, o.post.sent[len(o.post.sent)-1].code())
+}

@@ -1,0 +1,204 @@
+package verification
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"slices"
+	"time"
+
+	"recordbridge/shared/platform/maillimit"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/retry"
+	"recordbridge/shared/words/secret"
+)
+
+const (
+	codes    = 1_000_000 // that six digits tell apart
+	day      = 24 * time.Hour
+	mailTime = 6 * time.Second
+)
+
+// Mailer sends a mail in both forms to one address each (mail.Sender). fault.Invalid when nobody can be reached at such an address.
+type Mailer interface {
+	Send(ctx context.Context, to []string, subject, text, html string) error
+}
+
+// Limits counts e-mails over all tenants; fault.Limited (maillimit.Limiter).
+type Limits interface {
+	Take(ctx context.Context, m maillimit.Mail) error
+}
+
+// Sender sends codes. Every field is needed but Mailer.
+type Sender struct {
+	Store   SendStore
+	Mailer  Mailer // nil: this stack sends no e-mails
+	Keys    secret.Keyring
+	Random  io.Reader
+	NewID   ids.Source
+	Now     func() time.Time
+	PerHour int // codes to one mailbox, for one tenant; what a day allows follows from it
+	Limits  Limits
+}
+
+// Request asks for a code.
+type Request struct {
+	Tenant org.Tenant
+	// Organisation is the name that a patient's mail shows. It is empty for an organisation that is not approved for live mode: its mails
+	// name the service, and fewer of them can be sent.
+	Organisation string
+	From         maillimit.From // who has the code sent
+	Email        string
+	Language     string // BCP 47; English where it is none that there are texts in
+	Network      string // where the request comes from
+	Occasion     Occasion
+	// Device is what the browser of a mailbox's owner is known by, whose codes are then counted apart: strangers cannot use up what the
+	// owner may have. Empty for a browser that nobody knows.
+	Device string
+}
+
+// Occasion says what a code is for.
+type Occasion string
+
+// The occasions.
+const (
+	Form          Occasion = "" // a form on one of our pages, filled in by a patient
+	SignIn        Occasion = "sign_in"
+	NewAddress    Occasion = "new_address"
+	NoticeAddress Occasion = "notice_address" // an organisation's, for notices
+)
+
+// Sent is a code on its way.
+type Sent struct {
+	ID          string
+	ExpiresAt   time.Time
+	ResendAfter time.Time
+}
+
+// Send sends a code, and answers alike whoever the address belongs to. fault.Limited when there were too many, fault.Unavailable
+// when the mail cannot be sent; the code then counts as sent, since it may have been.
+func (s Sender) Send(ctx context.Context, r Request) (Sent, error) {
+	to, err := ParseAddress(r.Email)
+	if err != nil {
+		return Sent{}, err
+	}
+	if s.Mailer == nil {
+		return Sent{}, fault.New(fault.Unavailable, fault.CodeUnavailable, "This service is not set up to send e-mails.")
+	}
+	digits, err := s.digits()
+	if err != nil {
+		return Sent{}, err
+	}
+	now := s.Now()
+	code := Code{ID: s.NewID(), Tenant: r.Tenant, Address: s.Keys.Sign(addressText(r.Tenant, to)), ExpiresAt: now.Add(codeLife)}
+	code.Mark = s.Keys.Sign(codeText(r.Tenant, code.ID, digits))
+	if err := s.store(ctx, code, r, to); err != nil {
+		return Sent{}, err
+	}
+	l := write(r, digits)
+	ctx, cancel := context.WithTimeout(ctx, mailTime) // there has to be time left to say that it did not go
+	defer cancel()
+	if err := s.Mailer.Send(ctx, []string{to.String()}, l.Subject, l.Text(), l.HTML()); err != nil {
+		return Sent{}, unsent(err)
+	}
+	return Sent{ID: code.ID, ExpiresAt: code.ExpiresAt, ResendAfter: now.Add(resendAfter)}, nil
+}
+
+// digits are six, each code as likely as any other.
+func (s Sender) digits() (string, error) {
+	n, err := rand.Int(s.Random, big.NewInt(codes))
+	if err != nil {
+		return "", fmt.Errorf("random code: %w", err)
+	}
+	return fmt.Sprintf("%06d", n), nil
+}
+
+// store keeps the code, unless too many went to its mailbox. Others who send there at the same time are counted, too.
+func (s Sender) store(ctx context.Context, code Code, r Request, to Address) error {
+	mailbox, now := hex.EncodeToString(s.Keys.Sign(mailboxText(r.Tenant, to, r.Device)).Sum), s.Now()
+	isCounted := false
+	return retry.OnConflict(ctx, retry.Tries, func() error {
+		known, err := s.Store.Sendings(ctx, code.Tenant, mailbox)
+		if err != nil {
+			return fmt.Errorf("read sendings: %w", err)
+		}
+		known.Sent = slices.DeleteFunc(known.Sent, func(one Sending) bool { return !now.Before(one.At.Add(day)) })
+		next := Sending{At: now, Network: hex.EncodeToString(s.Keys.Sign(networkText(known, r.Network)).Sum[:8])}
+		if wait := s.wait(known.Sent, next); wait > 0 {
+			return fault.New(fault.Limited, fault.CodeRateLimited,
+				"A code was sent to this address already. Please wait before asking for another one.").After(wait)
+		}
+		if !isCounted { // what the tenant's own limits refuse uses up nothing of those over all tenants
+			if err = s.count(ctx, r, to); err != nil {
+				return err
+			}
+			isCounted = true
+		}
+		if code.Tries = 0; len(known.Sent) >= s.perDay() {
+			code.Tries = tries - 1
+		}
+		known.Sent = append(known.Sent, next)
+		if err = s.Store.CreateCode(ctx, code, known); err != nil {
+			return fmt.Errorf("store code: %w", err)
+		}
+		return nil
+	})
+}
+
+// count counts a code over all tenants. Codes to sign in with have one tenant for everybody, whose own limits do that.
+func (s Sender) count(ctx context.Context, r Request, to Address) error {
+	m := maillimit.Mail{Purpose: maillimit.PatientCode, From: r.From, To: to.String()}
+	switch {
+	case r.Occasion == SignIn:
+		return nil
+	case r.Occasion == NewAddress:
+		m.Purpose = maillimit.AccountAddress
+	case r.Occasion == NoticeAddress:
+		m.Purpose = maillimit.NoticeAddress
+	case r.Organisation != "":
+		m.Purpose = maillimit.ApprovedCode
+	}
+	if err := s.Limits.Take(ctx, m); err != nil {
+		return fmt.Errorf("count code: %w", err)
+	}
+	return nil
+}
+
+// perDay is how many codes to one mailbox have all their tries, and how many one network may ask for, within a day. So guesses are few,
+// and yet strangers keep nobody out: what they use up is tries, while one who has the mail needs a single one
+// (docs/threat-model.md, "Guessing codes").
+func (s Sender) perDay() int { return 2 * s.PerHour }
+
+// wait is how long it takes until another code may follow those that went to its mailbox. One of an hour's is left to other networks.
+func (s Sender) wait(sent []Sending, next Sending) time.Duration {
+	own := slices.DeleteFunc(slices.Clone(sent), func(one Sending) bool { return one.Network != next.Network })
+	return max(
+		until(sent, 1, resendAfter, next.At),
+		until(sent, s.PerHour, time.Hour, next.At),
+		until(own, max(1, s.PerHour-1), time.Hour, next.At),
+		until(own, s.perDay(), day, next.At),
+	)
+}
+
+// until is how long it takes until fewer than n of them are within a window.
+func until(sent []Sending, n int, window time.Duration, now time.Time) time.Duration {
+	if len(sent) < n {
+		return 0
+	}
+	return max(0, sent[len(sent)-n].At.Add(window).Sub(now))
+}
+
+// unsent is what the patient can do about a mail that did not go.
+func unsent(err error) error {
+	if errors.Is(err, fault.Invalid) {
+		return fault.BadRequest("No e-mail can be sent to this address. Check how it is written.").About("email").Because(err)
+	}
+	return fault.New(fault.Unavailable, fault.CodeUnavailable, "The e-mail could not be sent. Please try again in a minute.").
+		After(resendAfter).Because(err)
+}

@@ -1,0 +1,36 @@
+// Package awsparam reads parameters from SSM Parameter Store, such as the public base URL that the template writes
+// there. It is apart from package config so that only functions that need one link it; it keeps nothing, callers read
+// once per cold start.
+package awsparam
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"recordbridge/shared/platform/config/awscall"
+)
+
+// Read returns the value of the parameter called name (Systems Manager API Reference, GetParameter). An empty one is an error:
+// no function works without its value.
+func Read(ctx context.Context, cfg aws.Config, now func() time.Time, name string) (string, error) {
+	var out struct{ Parameter struct{ Value string } }
+	get := awscall.Operation{Service: "ssm", SDKID: "SSM", Target: "AmazonSSM.GetParameter"}
+	err := awscall.JSON(ctx, cfg, now, get, map[string]string{"Name": name}, &out)
+	if err == nil && out.Parameter.Value == "" {
+		err = errors.New("it is empty")
+	}
+	if err != nil {
+		return "", fmt.Errorf("read parameter %s: %w", name, err)
+	}
+	return out.Parameter.Value, nil
+}
+
+// IsMissing reports whether err is Read's for a parameter that does not exist.
+func IsMissing(err error) bool {
+	refused, ok := errors.AsType[*awscall.RefusedError](err)
+	return ok && refused.Code == "ParameterNotFound"
+}

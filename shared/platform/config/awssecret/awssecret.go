@@ -1,0 +1,38 @@
+// Package awssecret reads secrets from Secrets Manager. It is apart from package config so that only functions that
+// have a secret link it; it keeps nothing, callers read once per cold start.
+package awssecret
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"recordbridge/shared/platform/config/awscall"
+	"recordbridge/shared/words/secret"
+)
+
+// Text reads the text that the secret called name (or with that ARN) holds (Secrets Manager API Reference, GetSecretValue). The error
+// never shows any of it.
+func Text(ctx context.Context, cfg aws.Config, now func() time.Time, name string) (secret.Text, error) {
+	var out struct{ SecretString string }
+	get := awscall.Operation{Service: "secretsmanager", SDKID: "SECRETS_MANAGER", Target: "secretsmanager.GetSecretValue"}
+	if err := awscall.JSON(ctx, cfg, now, get, map[string]string{"SecretId": name}, &out); err != nil {
+		return secret.Text{}, fmt.Errorf("read secret %s: %w", name, err)
+	}
+	return secret.New(out.SecretString), nil
+}
+
+// Keyring reads the keyring that a secret holds, as Text; see secret.ParseKeyring for its form.
+func Keyring(ctx context.Context, cfg aws.Config, now func() time.Time, name string) (secret.Keyring, error) {
+	text, err := Text(ctx, cfg, now, name)
+	if err != nil {
+		return secret.Keyring{}, err
+	}
+	ring, err := secret.ParseKeyring(text)
+	if err != nil {
+		return secret.Keyring{}, fmt.Errorf("secret %s: %w", name, err)
+	}
+	return ring, nil
+}

@@ -1,0 +1,59 @@
+package config
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/smithy-go/middleware"
+
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/metric"
+)
+
+// countRefusals has every client count what a service of AWS refused because of the number of calls, or failed at. It looks at each try
+// of a call: those after which another one worked are the first sign, and nobody else tells of them. AWS itself counts some
+// of it only for the account as a whole.
+func countRefusals(stack *middleware.Stack) error {
+	if _, tried := stack.Finalize.Get((*retry.Attempt)(nil).ID()); !tried {
+		return nil // an address that is only signed, and asked for by somebody else
+	}
+	return stack.Finalize.Insert(counting{}, "Retry", middleware.After) //nolint:wrapcheck // fails when the SDK has no retries any more
+}
+
+type counting struct{}
+
+// ID implements middleware.FinalizeMiddleware.
+func (counting) ID() string { return "CountRefusals" }
+
+// HandleFinalize implements middleware.FinalizeMiddleware.
+func (counting) HandleFinalize(
+	ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler,
+) (middleware.FinalizeOutput, middleware.Metadata, error) {
+	out, metadata, err := next.HandleFinalize(ctx, in)
+	if name, ok := refusal(ctx, err); ok {
+		logx.Measure(ctx, metric.Count(name, awsmiddleware.GetServiceID(ctx)))
+	}
+	return out, metadata, err //nolint:wrapcheck // the SDK reads the error's type to decide on a retry
+}
+
+// refusal is the metric that counts a failure, if there is one: what we asked wrongly, or gave up ourselves, is no failure of AWS.
+func refusal(ctx context.Context, err error) (metric.Name, bool) {
+	if err == nil || ctx.Err() != nil {
+		return "", false
+	}
+	if (retry.ThrottleErrorCode{Codes: retry.DefaultThrottleErrorCodes}).IsErrorThrottle(err) == aws.TrueTernary {
+		return metric.Throttled, true
+	}
+	status := 0 // of no answer
+	if answer, ok := errors.AsType[interface {
+		error
+		HTTPStatusCode() int
+	}](err); ok {
+		status = answer.HTTPStatusCode()
+	}
+	return metric.Unanswered, status == 0 || status >= http.StatusInternalServerError
+}

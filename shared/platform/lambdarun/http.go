@@ -1,0 +1,172 @@
+package lambdarun
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"recordbridge/shared/words/logx"
+)
+
+// HTTPHandler serves REST proxy events (payload version 1.0).
+type HTTPHandler func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
+
+// HTTP adapts a handler. The request it sees has the declared resource as its Pattern and the path parameters as its
+// PathValues ({proxy+} is "proxy"), the stage in front of its path, API Gateway's request id in its context
+// (logx.RequestID) and the caller's address as the gateway saw it in RemoteAddr.
+func HTTP(logger *slog.Logger, handler http.Handler) HTTPHandler {
+	return func(ctx context.Context, event events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+		ctx = logx.WithRequestID(traced(ctx), event.RequestContext.RequestID)
+		answer := &recorder{header: http.Header{}}
+		ctx, line := logx.Begin(ctx)
+		err := guarded(ctx, func(ctx context.Context) error {
+			request, err := requestOf(ctx, event)
+			if err != nil {
+				return err
+			}
+			handler.ServeHTTP(answer, request)
+			return nil
+		})
+		if err != nil { // the handler logs its own line in all other cases
+			logx.Fail(ctx, err)
+			line.Emit(ctx, logger, "http.failed")
+			return events.APIGatewayProxyResponse{}, err
+		}
+		return answer.response(event.HTTPMethod), nil
+	}
+}
+
+func requestOf(ctx context.Context, event events.APIGatewayProxyRequest) (*http.Request, error) {
+	body := []byte(event.Body)
+	if event.IsBase64Encoded {
+		decoded, err := base64.StdEncoding.DecodeString(event.Body)
+		if err != nil {
+			return nil, fmt.Errorf("the event's body is not base64: %w", err)
+		}
+		body = decoded
+	}
+	header := headersOf(event)
+	target := &url.URL{Path: pathOf(event), RawQuery: queryOf(event)}
+	request := (&http.Request{
+		Method:        event.HTTPMethod,
+		URL:           target,
+		Proto:         "HTTP/1.1",
+		ProtoMajor:    1,
+		ProtoMinor:    1,
+		Header:        header,
+		Body:          io.NopCloser(bytes.NewReader(body)),
+		ContentLength: int64(len(body)),
+		Host:          header.Get("Host"),
+		RemoteAddr:    net.JoinHostPort(event.RequestContext.Identity.SourceIP, "0"),
+		RequestURI:    target.RequestURI(),
+	}).WithContext(ctx)
+	if request.Host == "" {
+		request.Host = event.RequestContext.DomainName
+	}
+	request.Pattern = strings.ReplaceAll(event.Resource, "+}", "...}") // as net/http writes it
+	for name, value := range event.PathParameters {
+		request.SetPathValue(name, value)
+	}
+	return request, nil
+}
+
+// pathOf is the path as the client wrote it, stage included: a custom domain changes the event's other path. That is the one to take
+// where an emulator has put the pattern of the declared resource in the place of the first, as sam local start-api does.
+func pathOf(event events.APIGatewayProxyRequest) string {
+	path := event.RequestContext.Path
+	if path == "" || strings.Contains(event.Resource, "{") && strings.HasSuffix(path, event.Resource) {
+		path = event.Path
+	}
+	if decoded, err := url.PathUnescape(path); err == nil {
+		return decoded
+	}
+	return path
+}
+
+func headersOf(event events.APIGatewayProxyRequest) http.Header {
+	header := http.Header{}
+	for name, values := range event.MultiValueHeaders {
+		for _, value := range values {
+			header.Add(name, value)
+		}
+	}
+	if len(event.MultiValueHeaders) == 0 {
+		for name, value := range event.Headers {
+			header.Set(name, value)
+		}
+	}
+	return header
+}
+
+func queryOf(event events.APIGatewayProxyRequest) string {
+	query := url.Values(event.MultiValueQueryStringParameters)
+	if len(query) == 0 {
+		query = url.Values{}
+		for name, value := range event.QueryStringParameters {
+			query.Set(name, value)
+		}
+	}
+	return query.Encode()
+}
+
+// recorder keeps an answer until it can be handed over as one event.
+type recorder struct {
+	header http.Header
+	sent   http.Header // as they were when the status was written; later changes do not count
+	status int
+	body   bytes.Buffer
+}
+
+// Header implements http.ResponseWriter.
+func (w *recorder) Header() http.Header { return w.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 && status >= http.StatusOK {
+		w.status = status
+		w.sent = w.header.Clone()
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (w *recorder) Write(data []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	return w.body.Write(data) //nolint:wrapcheck // a bytes.Buffer does not fail
+}
+
+// response gives text as it is and everything else as base64. The API declares all media types as binary, by which API Gateway decodes
+// what says that it is base64, and passes on the rest; emulators do not all decode.
+// https://docs.aws.amazon.com/apigateway/latest/developerguide/lambda-proxy-binary-media.html
+func (w *recorder) response(method string) events.APIGatewayProxyResponse {
+	w.WriteHeader(http.StatusOK)
+	body := w.body.Bytes()
+	if method == http.MethodHead || w.status == http.StatusNoContent || w.status == http.StatusNotModified {
+		body = nil
+	}
+	if len(body) > 0 && w.sent.Get("Content-Type") == "" {
+		w.sent.Set("Content-Type", http.DetectContentType(body))
+	}
+	oneLine := strings.NewReplacer("\r", " ", "\n", " ")
+	for _, values := range w.sent {
+		for i, value := range values {
+			values[i] = oneLine.Replace(value)
+		}
+	}
+	answer := events.APIGatewayProxyResponse{StatusCode: w.status, MultiValueHeaders: w.sent}
+	if utf8.Valid(body) {
+		answer.Body = string(body)
+	} else {
+		answer.Body, answer.IsBase64Encoded = base64.StdEncoding.EncodeToString(body), true
+	}
+	return answer
+}

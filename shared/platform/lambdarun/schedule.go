@@ -1,0 +1,47 @@
+package lambdarun
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambdacontext"
+
+	"recordbridge/shared/words/logx"
+)
+
+// Tick is the event of a schedule, as far as it is used: EventBridge's "id" and "time".
+type Tick struct {
+	ID   string    `json:"id"`
+	Time time.Time `json:"time"`
+}
+
+// ScheduleHandler serves the events of a schedule.
+type ScheduleHandler func(context.Context, Tick) error
+
+// Schedule adapts a scheduled function; its log lines are "<name>.run". It passes the time that the run was scheduled for, or
+// the present one when the event has none. An error or a panic fails the invocation.
+func Schedule(p Process, name string, handle func(context.Context, time.Time) error) ScheduleHandler {
+	return func(ctx context.Context, tick Tick) error {
+		started := p.Now()
+		if tick.Time.IsZero() {
+			tick.Time = started
+		}
+		ctx, line := logx.Begin(logx.WithRequestID(traced(ctx), invocationID(ctx, tick)))
+		err := guarded(ctx, func(ctx context.Context) error { return handle(ctx, tick.Time) })
+		if err != nil {
+			logx.Fail(ctx, err)
+		}
+		logx.Add(ctx, slog.Time("scheduled_for", tick.Time), slog.Int64("ms", p.Now().Sub(started).Milliseconds()))
+		line.Emit(ctx, p.Logger, name+".run")
+		return err
+	}
+}
+
+// invocationID is Lambda's request id, which a retry of the same event keeps, or else the event's.
+func invocationID(ctx context.Context, tick Tick) string {
+	if invocation, ok := lambdacontext.FromContext(ctx); ok {
+		return invocation.AwsRequestID
+	}
+	return tick.ID
+}

@@ -1,0 +1,116 @@
+package lambdarun
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/trace"
+)
+
+// SQSHandler serves batches of an event source mapping with ReportBatchItemFailures.
+type SQSHandler func(context.Context, events.SQSEvent) (events.SQSEventResponse, error)
+
+// Worker is what handles a queue's messages of type M.
+type Worker[M any] struct {
+	Name        string // its log lines are "<name>.message"
+	Concurrency int    // how many messages of one batch are processed at the same time
+	Decode      func(body string) (M, error)
+	Handle      func(ctx context.Context, message M) error
+	// Together prepares for the messages of one batch and returns what handles each of them instead of Handle, which
+	// still handles those that a Backlog adds. It is nil if messages have nothing in common.
+	Together func(ctx context.Context, batch []M) func(ctx context.Context, message M) error
+	Backlog  Backlog // its queue, if its messages may wait long for others; else nil
+}
+
+// SQS adapts a worker. Each message is decoded, handled and answered for on its own, at most w.Concurrency at the
+// same time, and leaves one log line:
+//   - decode fails: the message can never succeed. It is logged with outcome "poison" and acknowledged.
+//   - handle returns an error or panics: only this message comes back. A business failure is not such an error; the
+//     worker records it and returns nil.
+//   - the invocation's deadline has passed: messages not yet begun come back.
+//
+// With a Backlog, an invocation of whose messages one Waits takes further ones.
+func SQS[M any](p Process, w Worker[M]) SQSHandler {
+	return func(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
+		ctx = traced(ctx)
+		failed := make([]bool, len(batch.Records))
+		s := newShift(w.Concurrency)
+		prepared := w.prepared(ctx, p, batch.Records)
+		for i, record := range batch.Records {
+			s.begin(ctx, func(ctx context.Context) { failed[i] = !process(ctx, p, prepared, record) })
+		}
+		if w.Backlog != nil && len(batch.Records) > 0 {
+			takeMore(ctx, p, w, s, batch.Records[0])
+		}
+		s.running.Wait()
+		response := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
+		for i, record := range batch.Records {
+			if failed[i] {
+				response.BatchItemFailures = append(response.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: record.MessageId})
+			}
+		}
+		return response, nil
+	}
+}
+
+// prepared returns a worker for the messages of one batch. Its preparation fails no message, and leaves a line only if
+// there is something to tell.
+func (w Worker[M]) prepared(ctx context.Context, p Process, batch []events.SQSMessage) Worker[M] {
+	if w.Together == nil {
+		return w
+	}
+	var messages []M
+	for _, record := range batch {
+		if message, err := w.Decode(record.Body); err == nil {
+			messages = append(messages, message)
+		}
+	}
+	ctx, line := logx.Begin(ctx)
+	err := guarded(ctx, func(ctx context.Context) error {
+		w.Handle = w.Together(ctx, messages)
+		return nil
+	})
+	if err != nil {
+		logx.Fail(ctx, err)
+	}
+	if !line.IsEmpty() {
+		line.Emit(ctx, p.Logger, w.Name+".batch")
+	}
+	return w
+}
+
+// process handles one message and reports whether it is done with.
+func process[M any](ctx context.Context, p Process, w Worker[M], record events.SQSMessage) bool {
+	started := p.Now()
+	ctx = trace.With(ctx, record.Attributes["AWSTraceHeader"]) // that of the request which the message goes back to
+	ctx, line := logx.Begin(logx.WithRequestID(ctx, record.MessageId))
+	receives, _ := strconv.Atoi(record.Attributes["ApproximateReceiveCount"])
+	logx.Add(ctx, slog.String("queue", record.EventSourceARN[strings.LastIndex(record.EventSourceARN, ":")+1:]), slog.Int("receives", receives))
+
+	outcome := "done"
+	err := guarded(ctx, func(ctx context.Context) error {
+		if err := ctx.Err(); err != nil {
+			return err //nolint:wrapcheck // the log line says which message was not begun
+		}
+		message, err := w.Decode(record.Body)
+		if err != nil {
+			outcome = "poison"
+			return err
+		}
+		return w.Handle(ctx, message)
+	})
+	if err != nil {
+		logx.Fail(ctx, err)
+		if outcome != "poison" {
+			outcome = "retry"
+		}
+	}
+	logx.Add(ctx, slog.String("outcome", outcome), slog.Int64("ms", p.Now().Sub(started).Milliseconds()))
+	line.Emit(ctx, p.Logger, w.Name+".message")
+	return outcome != "retry"
+}

@@ -1,0 +1,106 @@
+// Package maillimit owns how many e-mails leave the service: by who causes them, by the mailbox they go to over all organisations, and by
+// day (docs/adr/0042-mail-is-not-a-relay.md). It keeps only keyed hashes of addresses, and depends on no HTTP, AWS or store.
+package maillimit
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"recordbridge/shared/platform/ratelimit"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/secret"
+)
+
+// Limiter counts e-mails before they are sent. Every field is needed.
+type Limiter struct {
+	Buckets Buckets
+	Keys    secret.Keyring
+	Now     func() time.Time
+}
+
+// Buckets keeps the counts (store.Flow).
+type Buckets interface {
+	Take(ctx context.Context, bucket string, limit ratelimit.Limit, now time.Time) (ratelimit.Decision, error)
+}
+
+// From names who causes an e-mail. An empty field is not counted.
+type From struct {
+	Account      string // id of the member
+	Organisation string // org.Organisation.MailSender
+}
+
+// Mail is one e-mail to one address.
+type Mail struct {
+	Purpose Purpose
+	From    From
+	To      string
+}
+
+// Take counts an e-mail against its limits; fault.Limited if one of them is reached. The mailbox's own limit comes last, so that an e-mail
+// refused for its sender leaves the mailbox's budget to others.
+func (l Limiter) Take(ctx context.Context, m Mail) error {
+	limits, mailbox := m.Purpose.limits(), Mailbox(m.To)
+	senders := m.From.senders()
+	for _, sender := range senders {
+		if err := l.take(ctx, m.Purpose, limits.share, sender, mailbox); err != nil {
+			return err
+		}
+	}
+	for _, sender := range senders {
+		if err := l.take(ctx, m.Purpose, limits.sender, sender, ""); err != nil {
+			return err
+		}
+	}
+	return l.take(ctx, m.Purpose, limits.mailbox, "", mailbox)
+}
+
+// senders returns the ids to count, each once: the founder's organisations are counted as the founder.
+func (f From) senders() []string {
+	all := make([]string, 0, 2)
+	for _, id := range []string{f.Account, f.Organisation} {
+		if id != "" && !slices.Contains(all, id) {
+			all = append(all, id)
+		}
+	}
+	return all
+}
+
+// take counts an e-mail in the bucket of a sender, of a mailbox, or of a sender's e-mails to a mailbox.
+func (l Limiter) take(ctx context.Context, p Purpose, perDay int, sender, mailbox string) error {
+	if perDay == 0 {
+		return nil
+	}
+	key := l.Keys.Sign([]byte(strings.Join([]string{"mail", string(p), sender, mailbox}, "\x00")))
+	limit := ratelimit.Limit{Name: "mail", Quota: perDay, Window: day}
+	decision, err := l.Buckets.Take(ctx, "mail-"+hex.EncodeToString(key.Sum), limit, l.Now())
+	if err != nil {
+		return fmt.Errorf("count e-mail: %w", err)
+	}
+	if decision.Allowed {
+		return nil
+	}
+	reached, public := "mailbox", "Too many e-mails were sent to this address. Try again later."
+	if mailbox == "" {
+		reached, public = "sender", "Too many e-mails were sent. Try again later."
+	}
+	logx.Add(ctx, slog.String("mail_limited", string(p)), slog.String("mail_limit", reached))
+	return fault.New(fault.Limited, fault.CodeRateLimited, public).After(decision.RetryAfter)
+}
+
+// Mailbox returns a text that is equal for all addresses whose mail arrives in one mailbox, as far as an address shows it: case does not
+// count, nor does what follows a plus (RFC 5233).
+func Mailbox(address string) string {
+	address = strings.ToLower(address)
+	at := strings.LastIndexByte(address, '@')
+	if at < 0 {
+		return address
+	}
+	local, _, _ := strings.Cut(address[:at], "+")
+	return local + address[at:]
+}

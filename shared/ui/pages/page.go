@@ -1,0 +1,108 @@
+package pages
+
+import (
+	"errors"
+	"fmt"
+	"html"
+	"regexp"
+	"strings"
+
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/weburl"
+)
+
+// page is a page of the build in one language, with places for what differs.
+type page struct {
+	text  string
+	style string // its inline style, as a source of a policy; empty when it has none
+}
+
+var errPlaces = errors.New("has not both of {{title}} and {{boot}}, or a style without its hash")
+
+func newPage(text, styleHash string) (page, error) {
+	for _, place := range []string{"{{title}}", "{{boot}}"} {
+		if !strings.Contains(text, place) {
+			return page{}, errPlaces
+		}
+	}
+	if strings.Contains(text, "<style") && !hash().MatchString(styleHash) {
+		return page{}, errPlaces
+	}
+	return page{text: text, style: styleHash}, nil
+}
+
+func hash() *regexp.Regexp { return regexp.MustCompile(`^sha(256|384|512)-[A-Za-z0-9+/]+=*$`) }
+
+// Drawn is a page for one visit, and the headers that it has to be sent with.
+type Drawn struct {
+	HTML     []byte
+	Policy   string // Content-Security-Policy (Content Security Policy Level 3)
+	Referrer string // Referrer-Policy
+}
+
+// The pages.
+const (
+	Embed     = "embed"     // in a frame of a customer's page
+	Connect   = "connect"   // alone
+	Demo      = "demo"      // the playground
+	Dashboard = "dashboard" // of developers, docs/adr/0036-the-dashboard.md
+)
+
+// Draw makes the page of that name, in a language, with a title. The boot's strings may hold anything.
+func (b *Bundle) Draw(name, language, title string, boot Boot) (Drawn, error) {
+	p, ok := b.pages[name+"."+language]
+	if !ok {
+		return Drawn{}, fmt.Errorf("pages: the build has no page %s.%s", name, language)
+	}
+	script, err := boot.script()
+	if err != nil {
+		return Drawn{}, err
+	}
+	// One pass: what is put in is not looked at again.
+	text := strings.NewReplacer("{{title}}", html.EscapeString(title), "{{boot}}", script).Replace(p.text)
+	drawn := Drawn{HTML: []byte(text), Policy: p.policy(name, boot), Referrer: "no-referrer"}
+	if startsAttempts(name) {
+		// With "no-referrer" a browser sends "null" as the Origin of a form (Fetch, section 3.2), and the start of an attempt is refused.
+		drawn.Referrer = "strict-origin"
+	}
+	return drawn, nil
+}
+
+// startsAttempts reports whether a page posts start values.
+func startsAttempts(name string) bool { return name == Embed || name == Connect }
+
+// policy lets a page run and ask for what is ours, and show logos.
+func (p page) policy(name string, boot Boot) string {
+	style := "'self'"
+	if p.style != "" {
+		style += " '" + p.style + "'"
+	}
+	action := "'none'"
+	if startsAttempts(name) {
+		action = "'self'"
+	}
+	policy := "default-src 'none'; script-src 'self'; style-src " + style + "; connect-src 'self'; img-src https: data:; base-uri 'none'; form-action " + action
+	switch {
+	case name == Dashboard: // nothing of it becomes markup but by nodes: what a page makes of text would be a script's way in
+		return policy + "; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+	case name == Demo:
+		return policy + "; frame-src 'self'; frame-ancestors 'none'"
+	case name == Connect:
+		return policy + "; frame-ancestors 'none'"
+	case len(boot.AllowedOrigins) == 0:
+		return policy // "*" would keep out the schemes of web views
+	}
+	return policy + "; frame-ancestors " + ancestors(boot.Own, boot.AllowedOrigins)
+}
+
+// ancestors returns the registered origins as sources of a policy, and our own, which the playground has. An origin that is not as
+// browsers send it is left out: what it holds must not become a directive of its own.
+func ancestors(own weburl.Own, origins []string) string {
+	sources := []string{"'self'"}
+	for _, origin := range origins {
+		if normal, err := org.NewOrigin(own, origin); err == nil {
+			sources = append(sources, normal)
+		}
+	}
+	return strings.Join(sources, " ")
+}

@@ -1,0 +1,174 @@
+package deliverylog
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
+)
+
+// Query says which deliveries are wanted: those that have all that is named. Its zero value wants all of them.
+type Query struct {
+	// ID is a delivery's own, or that of its event. It finds all deliveries of an event to subscriptions that exist.
+	ID             string
+	SubscriptionID string
+	Type           webhook.Type
+	// Subject is the connection, or the export, that the event tells of.
+	Subject  string
+	Status   webhook.DeliveryStatus
+	From, To time.Time // when the delivery was made: at From or later, and before To; zero for no bound
+	After    string    // the position that the page before ended with; empty for the first page
+	Limit    int       // how many a page shows, 1 to 100; 0 for 50
+}
+
+// Page is a part of the list, newest first.
+type Page struct {
+	Entries []Entry
+	// Next is the position to go on after, for Query.After; empty when there are no more. It may follow a page that is
+	// short, or empty, because the search for one page has an end.
+	Next string
+}
+
+// Search lists a tenant's deliveries, newest first. What is made while somebody turns pages does not shift them: each
+// page goes on exactly behind the one before. A delivery appears some moments after it was made. Errors are
+// fault.Invalid, fault.Unavailable and failures of our own.
+func (l Log) Search(ctx context.Context, tenant org.Tenant, q Query) (Page, error) {
+	if err := q.check(); err != nil {
+		return Page{}, err
+	}
+	if q.Limit == 0 {
+		q.Limit = defaultEntries
+	}
+	if q.ID != "" {
+		return l.byID(ctx, tenant, q)
+	}
+	from := l.Now().Add(-kept)
+	if q.From.After(from) {
+		from = q.From
+	}
+	at, err := q.start(l.Now())
+	if err != nil {
+		return Page{}, err
+	}
+	var page Page
+	for read := 0; read < mostRead; {
+		found, more, err := l.Rows.DeliveriesBefore(ctx, tenant, at, from, q.readAtOnce())
+		if err != nil {
+			return Page{}, fmt.Errorf("list deliveries: %w", err)
+		}
+		wanted, err := l.wanted(ctx, tenant, found, q)
+		if err != nil {
+			return Page{}, err
+		}
+		room := q.Limit - len(page.Entries)
+		if len(wanted) > room || len(wanted) == room && more {
+			page.Entries = append(page.Entries, wanted[:room]...)
+			page.Next = placeOf(wanted[room-1]).position()
+			return page, nil
+		}
+		page.Entries = append(page.Entries, wanted...)
+		if !more {
+			return page, nil
+		}
+		read += len(found)
+		at = found[len(found)-1]
+	}
+	page.Next = at.position()
+	return page, nil
+}
+
+func (q Query) check() error {
+	if q.Limit < 0 || q.Limit > mostEntries {
+		return fault.BadRequest("The limit must be from 1 to 100.").About("limit")
+	}
+	switch q.Status {
+	case "", webhook.Scheduled, webhook.InFlight, webhook.Delivered, webhook.Exhausted, webhook.Held:
+		return nil
+	}
+	return fault.BadRequest("The status must be scheduled, inflight, delivered, exhausted or held.").About("status")
+}
+
+// start is where the search begins. Clocks differ, so without a bound it begins a day ahead of ours.
+func (q Query) start(now time.Time) (Place, error) {
+	if q.After != "" {
+		at, err := parsePlace(q.After)
+		if err != nil || q.To.IsZero() || at.MadeAt.Before(q.To) {
+			return at, err
+		}
+	}
+	if !q.To.IsZero() {
+		return Place{MadeAt: q.To.Add(time.Microsecond - 1)}, nil // places are not as exact as a bound may be
+	}
+	return Place{MadeAt: now.Add(24 * time.Hour)}, nil
+}
+
+// readAtOnce is how many rows are looked at before it is known how many of them match.
+func (q Query) readAtOnce() int {
+	if q.SubscriptionID == "" && q.Type == "" && q.Subject == "" && q.Status == "" {
+		return q.Limit
+	}
+	return batch
+}
+
+// wanted reads the deliveries at places and returns those that match, in their order.
+func (l Log) wanted(ctx context.Context, tenant org.Tenant, at []Place, q Query) ([]Entry, error) {
+	found := make([]string, len(at))
+	for i, p := range at {
+		found[i] = p.ID
+	}
+	deliveries, err := l.Rows.Deliveries(ctx, tenant, found)
+	if err != nil {
+		return nil, fmt.Errorf("read deliveries: %w", err)
+	}
+	// What a row says is compared before anything is read of events, which are larger.
+	entries, events, err := l.types(ctx, tenant, slices.DeleteFunc(deliveries, func(d webhook.Delivery) bool { return !l.matches(d, q) }))
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(entries, func(e Entry) bool {
+		return q.Type != "" && e.Type != q.Type || q.Subject != "" && !slices.Contains(events[e.EventID].Subjects(), q.Subject)
+	}), nil
+}
+
+// matches tells whether a delivery is wanted as far as its own row says.
+func (l Log) matches(d webhook.Delivery, q Query) bool {
+	return l.isKept(d.CreatedAt) &&
+		(q.SubscriptionID == "" || d.SubscriptionID == q.SubscriptionID) &&
+		(q.Status == "" || d.Status == q.Status) &&
+		!d.CreatedAt.Before(q.From) && (q.To.IsZero() || d.CreatedAt.Before(q.To))
+}
+
+// byID finds a delivery by its id, and those of an event by the ids that they must have: an event is not looked for in a
+// list. There are so few that they are one page.
+func (l Log) byID(ctx context.Context, tenant org.Tenant, q Query) (Page, error) {
+	id, ok := ids.ParseUUID(q.ID)
+	if !ok {
+		return Page{}, nil
+	}
+	subscriptions, err := l.Subscriptions.Subscriptions(ctx, tenant)
+	if err != nil {
+		return Page{}, fmt.Errorf("list subscriptions: %w", err)
+	}
+	at := []Place{{ID: id}}
+	for _, s := range subscriptions {
+		at = append(at, Place{ID: webhook.DeliveryID(id, s.ID)})
+	}
+	entries, err := l.wanted(ctx, tenant, at, q)
+	slices.SortFunc(entries, func(a, b Entry) int { return placeOf(b).compare(placeOf(a)) })
+	return Page{Entries: entries}, err
+}
+
+func placeOf(e Entry) Place { return Place{MadeAt: e.CreatedAt, ID: e.ID} }
+
+func (p Place) compare(other Place) int {
+	if order := p.MadeAt.Compare(other.MadeAt); order != 0 {
+		return order
+	}
+	return cmp.Compare(p.ID, other.ID)
+}

@@ -1,0 +1,95 @@
+package deliverylog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
+)
+
+// mostAttempts is how many attempts of a delivery are shown, the newest ones. A schedule has ten; replays add to them.
+const mostAttempts = 100
+
+// Details shows single deliveries beside the search of its Log. It is safe for concurrent use.
+type Details struct {
+	Log
+
+	Answers webhook.Opener // opens what is private to webhooks
+}
+
+// Detail is a delivery with all that was sent and answered.
+type Detail struct {
+	Entry
+
+	// Body is what every attempt sent, but for what makes its download links open their files; nil when the event has gone
+	// already.
+	Body     []byte
+	Attempts []Attempt // oldest first
+}
+
+// Attempt is one request and what came of it.
+type Attempt struct {
+	webhook.Attempt
+
+	// Answer is the first 2 KiB of the answer's body. It is empty when there was none, and when the subscription was
+	// removed, whose key opens it.
+	Answer []byte
+}
+
+// Show returns one delivery; fault.NotFound when there is none, or none any more.
+func (l Details) Show(ctx context.Context, tenant org.Tenant, id string) (Detail, error) {
+	missing := fault.Missing("There is no such delivery.")
+	id, ok := ids.ParseUUID(id)
+	if !ok {
+		return Detail{}, missing
+	}
+	found, err := l.Rows.Deliveries(ctx, tenant, []string{id})
+	if err != nil {
+		return Detail{}, fmt.Errorf("read delivery: %w", err)
+	}
+	if len(found) == 0 || !l.isKept(found[0].CreatedAt) {
+		return Detail{}, missing
+	}
+	events, err := l.Rows.Events(ctx, tenant, []string{found[0].EventID})
+	if err != nil {
+		return Detail{}, fmt.Errorf("read event: %w", err)
+	}
+	event := events[found[0].EventID]
+	shown := Detail{Entry: Entry{Delivery: found[0], Type: event.Type}}
+	if shown.Body, err = event.Shown(); err != nil {
+		return Detail{}, fmt.Errorf("show event: %w", err)
+	}
+	shown.Attempts, err = l.attempts(ctx, found[0])
+	return shown, err
+}
+
+func (l Details) attempts(ctx context.Context, d webhook.Delivery) ([]Attempt, error) {
+	rows, err := l.Rows.Attempts(ctx, d.Tenant, d.ID, mostAttempts)
+	if err != nil {
+		return nil, fmt.Errorf("list attempts: %w", err)
+	}
+	subscriptions, err := l.Subscriptions.Subscriptions(ctx, d.Tenant)
+	if err != nil {
+		return nil, fmt.Errorf("list subscriptions: %w", err)
+	}
+	of := slices.IndexFunc(subscriptions, func(s webhook.Subscription) bool { return s.ID == d.SubscriptionID })
+	attempts := make([]Attempt, 0, len(rows))
+	for _, row := range rows {
+		if !l.isKept(row.At) {
+			continue
+		}
+		shown := Attempt{Attempt: row}
+		if of >= 0 {
+			if shown.Answer, err = subscriptions[of].OpenAnswer(ctx, l.Answers, d.ID, row.SealedBody); err != nil {
+				return nil, fmt.Errorf("open answer: %w", err)
+			}
+		}
+		shown.SealedBody = nil
+		attempts = append(attempts, shown)
+	}
+	return attempts, nil
+}

@@ -1,0 +1,170 @@
+package notice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"recordbridge/shared/platform/maillimit"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/metric"
+	"recordbridge/shared/words/org"
+)
+
+const (
+	// firstWait is how long a notice that could not be sent waits; then twice as long each time, up to longestWait.
+	firstWait   = time.Minute
+	longestWait = 6 * time.Hour
+	// keepTrying is for how long it is tried. DynamoDB lets the row go then, too, if not at the minute.
+	keepTrying = 15 * 24 * time.Hour
+)
+
+// Store keeps the notices, and what they are about (store.Webhooks).
+type Store interface {
+	// ClaimNotice gives a notice that is to be sent to the caller until leaseUntil; fault.Conflict when there is none now.
+	ClaimNotice(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (Notice, error)
+	// FinishNotice stores what has become of a claimed notice, which nobody looks at any more; fault.Conflict when another claim has taken over.
+	FinishNotice(ctx context.Context, n Notice, outcome Outcome, at time.Time) error
+	// PostponeNotice gives a claimed notice back until later; fault.Conflict when another claim has taken over.
+	PostponeNotice(ctx context.Context, n Notice, until time.Time) error
+	// DisableAsTold disables the subscription that a notice says is disabled; fault.Conflict when it was changed since.
+	DisableAsTold(ctx context.Context, n Notice) error
+	// Organisation reads whom to tell.
+	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
+}
+
+// Sender sends a mail in both forms to all addresses (mail.Sender).
+type Sender interface {
+	Send(ctx context.Context, to []string, subject, text, html string) error
+}
+
+// Limits counts e-mails over all organisations; fault.Limited (maillimit.Limiter).
+type Limits interface {
+	Take(ctx context.Context, m maillimit.Mail) error
+}
+
+// Mailer sends notices. A claim keeps two from sending one; who crashes between the mail and its mark sends it again.
+type Mailer struct {
+	Store     Store
+	Sender    Sender // nil: this stack sends no e-mails
+	Limits    Limits
+	Dashboard string // its address, to which the mails lead
+	Support   string // the operator's e-mail address for support tickets; empty: tickets are only listed
+	Now       func() time.Time
+	Lease     time.Duration // longer than sending may take
+}
+
+// SendNotice sends a notice that is to be sent. The error is our own fault; the notice is tried again later.
+func (m Mailer) SendNotice(ctx context.Context, tenant org.Tenant, id string) error {
+	now := m.Now()
+	n, err := m.Store.ClaimNotice(ctx, tenant, id, now, now.Add(m.Lease))
+	if errors.Is(err, fault.Conflict) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("claim notice: %w", err)
+	}
+	logx.Add(ctx, slog.String("notice", string(n.Kind)))
+	outcome, err := m.send(ctx, n)
+	// Whether the mail has gone is known; a deadline that passes now must not make it go again.
+	ctx = context.WithoutCancel(ctx)
+	if err != nil || outcome == limited {
+		return errors.Join(err, m.putOff(ctx, n))
+	}
+	return m.finish(ctx, n, outcome)
+}
+
+func (m Mailer) send(ctx context.Context, n Notice) (Outcome, error) {
+	outcome, err := m.mail(ctx, n)
+	if n.Kind == KindDisabled {
+		// After its mail, but whatever has become of that: a receiver that wants no more is not called for as long as SES is
+		// down. The mail is stored, so it is not forgotten.
+		disabling := m.Store.DisableAsTold(context.WithoutCancel(ctx), n)
+		switch {
+		case disabling == nil:
+			logx.Measure(ctx, metric.Count(metric.WebhooksStopped, string(n.Reason)))
+		case !errors.Is(disabling, fault.Conflict):
+			err = errors.Join(err, fmt.Errorf("disable webhook: %w", disabling))
+		}
+	}
+	return outcome, err
+}
+
+func (m Mailer) mail(ctx context.Context, n Notice) (Outcome, error) {
+	if m.Sender == nil {
+		return NoSender, nil
+	}
+	told, err := m.Store.Organisation(ctx, n.Tenant)
+	if err != nil {
+		return "", fmt.Errorf("read organisation: %w", err)
+	}
+	addresses, purpose := told.VerifiedEmails, maillimit.Notice
+	if n.Kind == KindSupport {
+		addresses, purpose = m.support(), maillimit.SupportTicket
+	}
+	if len(addresses) == 0 {
+		return NoAddresses, nil
+	}
+	to, err := m.admitted(ctx, addresses, maillimit.Mail{Purpose: purpose, From: maillimit.From{Account: "", Organisation: told.MailSender()}, To: ""})
+	if err != nil {
+		return "", err
+	}
+	if len(to) == 0 {
+		return limited, nil
+	}
+	l := message(n, told.Name, m.Dashboard)
+	if err := m.Sender.Send(ctx, to, l.Subject, l.Text(), l.HTML()); err != nil {
+		return "", fmt.Errorf("send notice: %w", err)
+	}
+	return Sent, nil
+}
+
+// support returns the operator's address for support tickets, if there is one.
+func (m Mailer) support() []string {
+	if m.Support == "" {
+		return nil
+	}
+	return []string{m.Support}
+}
+
+// admitted returns the addresses to which a mail can be sent now.
+func (m Mailer) admitted(ctx context.Context, addresses []string, counted maillimit.Mail) ([]string, error) {
+	to := make([]string, 0, len(addresses))
+	for _, address := range addresses {
+		counted.To = address
+		err := m.Limits.Take(ctx, counted)
+		if err == nil {
+			to = append(to, address)
+		} else if !errors.Is(err, fault.Limited) {
+			return nil, fmt.Errorf("count notice: %w", err)
+		}
+	}
+	if left := len(addresses) - len(to); left > 0 {
+		logx.Add(ctx, slog.Int("notice_addresses_limited", left))
+	}
+	return to, nil
+}
+
+// putOff has a notice that could not be sent tried again, if there is time for it.
+func (m Mailer) putOff(ctx context.Context, n Notice) error {
+	next := m.Now().Add(min(firstWait<<min(max(n.Fence-1, 0), 10), longestWait))
+	if next.After(n.At.Add(keepTrying)) {
+		return m.finish(ctx, n, GivenUp)
+	}
+	logx.Add(ctx, slog.String("notice_outcome", "put_off"))
+	if err := m.Store.PostponeNotice(ctx, n, next); err != nil && !errors.Is(err, fault.Conflict) {
+		return fmt.Errorf("postpone notice: %w", err)
+	}
+	return nil
+}
+
+func (m Mailer) finish(ctx context.Context, n Notice, outcome Outcome) error {
+	logx.Add(ctx, slog.String("notice_outcome", string(outcome)))
+	if err := m.Store.FinishNotice(ctx, n, outcome, m.Now()); err != nil && !errors.Is(err, fault.Conflict) {
+		return fmt.Errorf("finish notice: %w", err)
+	}
+	return nil
+}

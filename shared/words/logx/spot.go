@@ -1,0 +1,33 @@
+package logx
+
+import (
+	"log/slog"
+
+	"recordbridge/shared/words/fault"
+)
+
+// Failed marks a line that tells of a failure which a patient, an organisation or a portal meets. It is what an operator looks for
+// first (docs/operations.md, "What is going on").
+func Failed() slog.Attr { return slog.String("result", "failed") }
+
+// Spot are the attributes that tell where a failure happened; none for a zero one.
+func Spot(s fault.Spot) []slog.Attr {
+	var told []slog.Attr
+	for _, one := range [...]struct{ name, value string }{
+		{"step", string(s.Step)},
+		{"host", s.Host},
+		{"class", s.Class},
+		{"table", s.Table},
+		{"operation", s.Operation},
+		{"row", s.Row},
+		{"attribute", s.Attribute},
+	} {
+		if one.value != "" {
+			told = append(told, slog.String(one.name, one.value))
+		}
+	}
+	if s.Status != 0 {
+		told = append(told, slog.Int("upstream_status", s.Status))
+	}
+	return told
+}

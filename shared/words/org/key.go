@@ -1,0 +1,74 @@
+package org
+
+import (
+	"fmt"
+	"hash/crc32"
+	"io"
+	"strings"
+
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/secret"
+)
+
+// A private key is "private_<mode>_" followed by 43 base62 digits (256 random bits) and 6 base62 digits of the
+// CRC32 of all before them, so that a typing error is refused without a read.
+const (
+	digits      = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	keyDigits   = 43
+	checkDigits = 6
+)
+
+// NewPrivateKey makes a private key for mode from random.
+func NewPrivateKey(mode Mode, random io.Reader) (secret.Text, error) {
+	body := make([]byte, 0, keyDigits)
+	for buffer := make([]byte, 1); len(body) < keyDigits; {
+		if _, err := io.ReadFull(random, buffer); err != nil {
+			return secret.Text{}, fmt.Errorf("random bytes for a private key: %w", err)
+		}
+		// 248 is the largest multiple of 62 in a byte: bytes above it would favour the first digits.
+		if buffer[0] < 248 {
+			body = append(body, digits[buffer[0]%62])
+		}
+	}
+	text := "private_" + string(mode) + "_" + string(body)
+	return secret.New(text + checksum(text)), nil
+}
+
+// ParsePrivateKey checks the form and the checksum of a private key and returns its mode.
+func ParsePrivateKey(text string) (Mode, bool) {
+	rest, ok := strings.CutPrefix(text, "private_")
+	if !ok {
+		return "", false
+	}
+	name, body, _ := strings.Cut(rest, "_")
+	mode, ok := ParseMode(name)
+	if !ok || len(body) != keyDigits+checkDigits || strings.Trim(body, digits) != "" {
+		return "", false
+	}
+	end := len(text) - checkDigits
+	return mode, checksum(text[:end]) == text[end:]
+}
+
+// ParsePublicID reads "public_<mode>_<uuid>" or a bare UUID. The mode is empty for a bare UUID: the credential
+// record decides it then.
+func ParsePublicID(text string) (id string, mode Mode, ok bool) {
+	if rest, found := strings.CutPrefix(text, "public_"); found {
+		name, bare, _ := strings.Cut(rest, "_")
+		if mode, ok = ParseMode(name); !ok {
+			return "", "", false
+		}
+		text = bare
+	}
+	id, ok = ids.ParseUUID(text)
+	return id, mode, ok
+}
+
+func checksum(text string) string {
+	sum := crc32.ChecksumIEEE([]byte(text))
+	check := make([]byte, checkDigits)
+	for i := range check {
+		check[checkDigits-1-i] = digits[sum%62]
+		sum /= 62
+	}
+	return string(check)
+}

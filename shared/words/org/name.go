@@ -1,0 +1,101 @@
+package org
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"recordbridge/shared/words/fault"
+)
+
+const maxName = 100 // characters
+
+// ParseName returns an organisation's name without surrounding space. A name stands in e-mails and on patients' pages, where it must not lead
+// anywhere or hide anything: fault.Invalid if it holds an e-mail address, a domain, a URL or a character that has no width of its own.
+func ParseName(text string) (string, error) {
+	name := strings.TrimSpace(text)
+	switch {
+	case name == "" || utf8.RuneCountInString(name) > maxName:
+		return "", fault.BadRequest(fmt.Sprintf("An organisation has a name of at most %d characters.", maxName)).About("name")
+	case !utf8.ValidString(name) || hidesCharacter(name):
+		return "", fault.BadRequest("A name can't contain control characters, line breaks or invisible characters.").About("name")
+	case hasAddress(name):
+		return "", fault.BadRequest("A name can't contain a web or e-mail address. Put a space after a dot that isn't part of one.").About("name")
+	}
+	return name, nil
+}
+
+// hidesCharacter reports whether a name has a rune that is not seen: controls, format characters such as bidirectional marks (UAX 9), line
+// and paragraph separators, fillers, variation selectors, and code points without an agreed meaning. Persian and Indic names need joiners
+// between letters of their scripts.
+func hidesCharacter(name string) bool {
+	runes := []rune(name)
+	for i, r := range runes {
+		if r == '\u200c' || r == '\u200d' {
+			if i == 0 || i == len(runes)-1 || !joins(runes[i-1]) || !joins(runes[i+1]) {
+				return true
+			}
+			continue
+		}
+		if !unicode.IsGraphic(r) || r == '\u2800' || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
+			return true
+		}
+	}
+	return false
+}
+
+// joins reports whether a joiner beside a rune changes how the rune is written.
+func joins(r rune) bool {
+	return (unicode.IsLetter(r) || unicode.IsMark(r)) && !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Han)
+}
+
+// hasAddress reports whether a reader's mail program could make a link of a part of a name, in any of the spellings that browsers take for
+// a dot or an at sign (UTS 46).
+func hasAddress(name string) bool {
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case strings.ContainsRune("．。｡․﹒", r):
+			return '.'
+		case r == '＠' || r == '﹫':
+			return '@'
+		case r >= '！' && r <= '～': // full-width forms of ASCII
+			return r - '！' + '!'
+		}
+		return r
+	}, name)
+	if strings.Contains(name, "@") || strings.Contains(name, "//") {
+		return true
+	}
+	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return r != '.' && r != '-' && !isLabel(r) }) {
+		if isHost(word) {
+			return true
+		}
+	}
+	return false
+}
+
+// isHost reports whether a word has a label behind a dot that can be a top-level domain, or is an IPv4 address.
+func isHost(word string) bool {
+	labels, numbers := strings.Split(word, "."), 0
+	for i, label := range labels {
+		follows := i > 0 && canEnd(labels[i-1])
+		if follows && utf8.RuneCountInString(label) > 1 && canBegin(label) && !isNumber(label) {
+			return true
+		}
+		if isNumber(label) {
+			numbers++
+		}
+	}
+	return numbers == 4 && len(labels) == 4
+}
+
+func canBegin(label string) bool { return label != "" && label[0] != '-' }
+
+func canEnd(label string) bool { return label != "" && label[len(label)-1] != '-' }
+
+func isNumber(label string) bool {
+	return label != "" && !strings.ContainsFunc(label, func(r rune) bool { return !unicode.IsDigit(r) })
+}
+
+func isLabel(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) }

@@ -1,0 +1,97 @@
+package org
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/weburl"
+)
+
+// VerifiedRedirect is a redirect URI that is proven to be registered and to lead elsewhere. Only MatchRedirect and RestoreRedirect make
+// one, so an error cannot be sent to an unproven address (RFC 9700 section 4.1).
+type VerifiedRedirect struct {
+	uri    string
+	target string // uri as browsers are sent to it
+}
+
+// MatchRedirect proves that asked is registered, by exact comparison. An empty asked is allowed when exactly one
+// URI is registered. A URI that was registered although it leads to the service itself is refused. The error is fault.Invalid.
+func MatchRedirect(own weburl.Own, registered []string, asked string) (VerifiedRedirect, error) {
+	switch {
+	case asked == "" && len(registered) == 1:
+		asked = registered[0]
+	case asked == "":
+		return VerifiedRedirect{}, fault.BadRequest("redirect_uri is required when several redirect URIs are registered.").About("redirect_uri")
+	case !slices.Contains(registered, asked):
+		return VerifiedRedirect{}, fault.BadRequest("redirect_uri is not registered for this public_id.").About("redirect_uri")
+	}
+	matched := RestoreRedirect(own, asked)
+	if matched.uri == "" {
+		return VerifiedRedirect{}, fault.BadRequest("redirect_uri can no longer be used: it leads to this service, or browsers read it differently.").About("redirect_uri")
+	}
+	return matched, nil
+}
+
+// RestoreRedirect returns the redirect that an earlier MatchRedirect proved and that a store kept since. It is zero for a URI that leads
+// to the service itself.
+func RestoreRedirect(own weburl.Own, stored string) VerifiedRedirect {
+	target, err := redirectTarget(own, stored)
+	if err != nil {
+		return VerifiedRedirect{}
+	}
+	return VerifiedRedirect{uri: stored, target: target}
+}
+
+// URI returns the registered URI as it was matched; empty for a zero VerifiedRedirect.
+func (v VerifiedRedirect) URI() string { return v.uri }
+
+// With returns the URI with params in its query. Parameters of the same name are replaced, others stay.
+func (v VerifiedRedirect) With(params url.Values) string {
+	target, err := url.Parse(v.target)
+	if err != nil {
+		return v.target
+	}
+	query := target.Query()
+	maps.Copy(query, params)
+	target.RawQuery = query.Encode()
+	return target.String()
+}
+
+// NewRedirectURI returns a redirect URI as it is registered in mode: https, or a custom scheme of a native app, or http
+// to a loopback address in test mode; no fragment, no wildcard, no user information (RFC 9700 section 2.1), and no host of this
+// service. The error is fault.Invalid.
+func NewRedirectURI(own weburl.Own, mode Mode, text string) (string, error) {
+	if strings.ContainsAny(text, "*#") {
+		return "", fault.BadRequest("A redirect URI must be an absolute URI without a wildcard, a fragment or user information.")
+	}
+	uri, err := redirectTarget(own, text)
+	if err != nil {
+		return "", err
+	}
+	if u, err := own.Parse(uri); err == nil && !u.IsSecure() && (mode != Test || !u.IsLocalhost()) {
+		return "", fault.BadRequest("A redirect URI may use http only for a loopback address in test mode.")
+	}
+	return uri, nil
+}
+
+// redirectTarget returns a redirect URI as browsers are sent to it.
+func redirectTarget(own weburl.Own, text string) (string, error) {
+	target, err := url.Parse(text)
+	if err != nil || target.Scheme == "" || strings.ContainsAny(text, "\r\n\t ") || target.User != nil {
+		return "", fault.BadRequest("A redirect URI must be an absolute URI without a wildcard, a fragment or user information.")
+	}
+	switch {
+	case target.Scheme == "https" || target.Scheme == "http":
+		u, err := own.Parse(text)
+		if err != nil {
+			return "", fault.BadRequest("A redirect URI" + refusal(err))
+		}
+		return u.String(), nil
+	case !strings.Contains(target.Scheme, "."):
+		return "", fault.BadRequest("A custom scheme must be a reversed domain name, such as com.example.app (RFC 8252 section 7.1).")
+	}
+	return text, nil
+}

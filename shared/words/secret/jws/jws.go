@@ -1,0 +1,120 @@
+// Package jws verifies and signs JSON Web Signatures in compact form (RFC 7515 section 7.1) with go-jose. Each Verifier fixes the
+// algorithms it accepts; neither a token nor a key can add one (RFC 8725 section 3.1).
+package jws
+
+import (
+	"crypto"
+	"encoding/base64"
+	"slices"
+	"strings"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/json" // refuses objects with duplicate members and matches names by case
+
+	"recordbridge/shared/words/secret"
+)
+
+// FlawError is the reason why a token is refused: a stable word that contains nothing of the token.
+type FlawError string
+
+// The flaws of tokens, all of type FlawError.
+const (
+	ErrOversized  FlawError = "size"
+	ErrEncrypted  FlawError = "encrypted" // a JWE (RFC 7516)
+	ErrMalformed  FlawError = "form"
+	ErrAlgorithm  FlawError = "algorithm" // not one of the Verifier's
+	ErrCritical   FlawError = "critical"  // it has critical headers, none of which is supported (RFC 7515 section 4.1.11)
+	ErrUnknownKey FlawError = "key"       // no key of the set has the token's key id
+	ErrForged     FlawError = "signature"
+)
+
+// Error implements error.
+func (f FlawError) Error() string { return "signed token: " + string(f) }
+
+// Verifier accepts tokens of these algorithms with at most MaxBytes.
+type Verifier struct {
+	Algorithms []jose.SignatureAlgorithm // of RS256, RS384, ES256 and ES384
+	MaxBytes   int
+}
+
+// Token is a token whose signature has not been verified yet.
+type Token struct {
+	Header map[string]any
+	KeyID  string // empty if the token names no key
+
+	text      secret.Text
+	algorithm jose.SignatureAlgorithm
+}
+
+// Parse parses a token without verifying its signature. It refuses a token that no key could verify, with a FlawError.
+func (v Verifier) Parse(token secret.Text) (Token, error) {
+	text := token.Reveal()
+	parts := strings.SplitN(text, ".", 6)
+	header, ok := object(parts[0])
+	switch {
+	case ok && len(parts) == 5 && header["enc"] != nil:
+		return Token{}, ErrEncrypted
+	case len(text) > v.MaxBytes:
+		return Token{}, ErrOversized
+	case !ok || len(parts) != 3 || !isEncoded(parts[1]) || !isEncoded(parts[2]):
+		return Token{}, ErrMalformed
+	}
+	name, _ := header["alg"].(string)
+	algorithm := jose.SignatureAlgorithm(name)
+	if !slices.Contains(v.Algorithms, algorithm) {
+		return Token{}, ErrAlgorithm
+	}
+	if _, critical := header["crit"]; critical {
+		return Token{}, ErrCritical
+	}
+	keyID, _ := header["kid"].(string)
+	return Token{Header: header, KeyID: keyID, text: token, algorithm: algorithm}, nil
+}
+
+// isEncoded reports whether part is canonical base64url. Decoders also accept other spellings, such as one with line breaks.
+func isEncoded(part string) bool {
+	raw, err := base64.RawURLEncoding.DecodeString(part)
+	return err == nil && base64.RawURLEncoding.EncodeToString(raw) == part
+}
+
+// object decodes a part of a token that is a JSON object.
+func object(part string) (map[string]any, bool) {
+	text, err := base64.RawURLEncoding.DecodeString(part)
+	var read map[string]any
+	return read, err == nil && isEncoded(part) && json.Unmarshal(text, &read) == nil && read != nil
+}
+
+// Verify returns the payload of a token signed by one of keys. Only keys with the token's key id are tried; if the token names
+// none, all are. The error is a FlawError.
+func (t Token) Verify(keys Keys) ([]byte, error) {
+	flaw := ErrUnknownKey
+	for _, key := range keys.known {
+		if t.KeyID != "" && key.KeyID != t.KeyID {
+			continue
+		}
+		flaw = ErrForged
+		if key.Algorithm != "" && key.Algorithm != string(t.algorithm) {
+			continue
+		}
+		if payload, err := t.VerifyWith(key.Key); err == nil {
+			return payload, nil
+		}
+	}
+	return nil, flaw
+}
+
+// VerifyWith returns the payload of a token signed with the private half of key. The error is a FlawError.
+func (t Token) VerifyWith(key crypto.PublicKey) ([]byte, error) {
+	if !fits(t.algorithm, key) {
+		return nil, ErrForged
+	}
+	signed, err := jose.ParseSignedCompact(t.text.Reveal(), []jose.SignatureAlgorithm{t.algorithm})
+	if err != nil {
+		return nil, ErrMalformed
+	}
+	payload, err := signed.Verify(key)
+	if err != nil {
+		return nil, ErrForged
+	}
+	return payload, nil
+}
