@@ -1,7 +1,8 @@
-// Package authorizevault serves POST /bridge/tefca/records/{attemptId}/authorization?public_id= (docs/openapi.yaml): a page of ours tells
-// which facilities the person has chosen to connect, with the token of the attempt, and is answered as by GET
-// /bridge/tefca/records/{attemptId}. Facilities that are being connected, or are connected, stay as they are, so that it may be
-// repeated. Without the right token, and for attempts of others, the answer is that of an attempt that does not exist.
+// Package authorizevault serves POST /bridge/tefca/records/{attemptId}/authorization?public_id= (docs/openapi.yaml): a
+// page of ours tells which facilities the person has chosen to connect, with the token of the attempt, and is answered
+// as by GET /bridge/tefca/records/{attemptId}. Facilities that are being connected, or are connected, stay as they
+// are, so that it may be repeated. Without the right token, and for attempts of others, the answer is that of an
+// attempt that does not exist.
 package authorizevault
 
 import (

@@ -20,17 +20,20 @@ import (
 
 // shown is a facility as a page sees it, with what has become of it.
 func shown(id, match, outcome string) string {
-	return `{"tefca_directory_id":"` + id + `","name":"Clinic ` + id[len(id)-1:] + `","city":"Madison","state":"WI","match":"` + match + `"` + outcome + `}`
+	return `{"tefca_directory_id":"` + id + `","name":"Clinic ` + id[len(id)-1:] +
+		`","city":"Madison","state":"WI","match":"` + match + `"` + outcome + `}`
 }
 
 // told is the whole answer once the first two are as given.
 func told(first, second string) string {
-	return `{"success":true,"data":{"attempt_id":"` + attemptID + `","status":"authorizing","identity_expires_at":"2026-03-04T05:21:07Z","facilities":[` +
+	return `{"success":true,"data":{"attempt_id":"` + attemptID +
+		`","status":"authorizing","identity_expires_at":"2026-03-04T05:21:07Z","facilities":[` +
 		strings.Join([]string{
 			shown(fresh, "found", first), shown(failed, "found", second), shown(underway, "found", `,"outcome":"connecting"`),
-			shown(connected, "found", `,"outcome":"connected","connection":{"org_connection_id":"c0000000-0000-4000-8000-00000000000a",`+
-				`"connection_status":"authorized","platform_type":"tefca","request_id":"mine","scope":"patient/*.read",`+
-				`"consent_expires_at":"2026-03-05T05:06:07Z","tefca_directory_id":"`+connected+`"}`),
+			shown(connected, "found",
+				`,"outcome":"connected","connection":{"org_connection_id":"c0000000-0000-4000-8000-00000000000a",`+
+					`"connection_status":"authorized","platform_type":"tefca","request_id":"mine","scope":"patient/*.read",`+
+					`"consent_expires_at":"2026-03-05T05:06:07Z","tefca_directory_id":"`+connected+`"}`),
 			shown(ambiguous, "ambiguous", ""), shown(silent, "unanswered", ""),
 		}, ",") + `]}}`
 }
@@ -49,8 +52,11 @@ func TestWhatIsChosenIsConnected(t *testing.T) {
 		first, second string
 		changed       []string
 	}{
-		"one":               {chosen(fresh), connecting, hasFailed, []string{fresh}},
-		"one of several":    {`{"tefca_directory_ids":["` + failed + `"],"attempt_id":"x","external_id":"y"}`, "", connecting, []string{failed}},
+		"one": {chosen(fresh), connecting, hasFailed, []string{fresh}},
+		"one of several": {
+			`{"tefca_directory_ids":["` + failed + `"],"attempt_id":"x","external_id":"y"}`, "", connecting,
+			[]string{failed},
+		},
 		"two":               {chosen(failed, fresh), connecting, connecting, []string{fresh, failed}},
 		"twice the same":    {chosen(fresh, fresh), connecting, hasFailed, []string{fresh}},
 		"those that are":    {chosen(underway, connected), "", hasFailed, nil},
@@ -93,7 +99,8 @@ func TestWhatIsChosenIsConnected(t *testing.T) {
 // TestWhatCannotBeChosenChangesNothing, not even what could.
 func TestWhatCannotBeChosenChangesNothing(t *testing.T) {
 	t.Parallel()
-	const number, notFound, notOfIt = "tefca_directory_ids must have from 1 to 50 ids.", "One of the facilities has not found the person.", "One of the facilities is not of this attempt."
+	const number, notFound, notOfIt = "tefca_directory_ids must have from 1 to 50 ids.",
+		"One of the facilities has not found the person.", "One of the facilities is not of this attempt."
 	const field = "tefca_directory_ids"
 	w := newWorld(t)
 	before, facilities := w.attempt(t), w.facilities(t)
@@ -115,7 +122,8 @@ func TestWhatCannotBeChosenChangesNothing(t *testing.T) {
 	} {
 		w.log.Reset()
 		got := w.choose(t, body)
-		if text := strings.TrimSpace(got.Body.String()); got.Code != http.StatusBadRequest || text != keyedtest.FailureBody("svc_invalid_request", c.says) {
+		if text := strings.TrimSpace(got.Body.String()); got.Code != http.StatusBadRequest ||
+			text != keyedtest.FailureBody("svc_invalid_request", c.says) {
 			t.Errorf("%s: got %d %s\nwant 400 %s", body, got.Code, text, c.says)
 		}
 		if !strings.Contains(w.log.String(), c.field) {
@@ -131,7 +139,8 @@ func TestWhatCannotBeChosenChangesNothing(t *testing.T) {
 	}
 }
 
-// TestAnAttemptThatTakesNoChoiceIsAConflict: before facilities are located, once it has failed, and when the identity has run out.
+// TestAnAttemptThatTakesNoChoiceIsAConflict: before facilities are located, once it has failed, and when
+// the identity has run out.
 func TestAnAttemptThatTakesNoChoiceIsAConflict(t *testing.T) {
 	t.Parallel()
 	const notYet = "Facilities of this attempt cannot be chosen, or not yet."
@@ -142,13 +151,25 @@ func TestAnAttemptThatTakesNoChoiceIsAConflict(t *testing.T) {
 		later time.Duration
 		says  string
 	}{
-		"made":                     {attempt.Attempt{Status: attempt.Created}, 0, notYet},
-		"at the provider":          {attempt.Attempt{Status: attempt.Open}, 0, notYet},
-		"the network is asked":     {attempt.Attempt{Status: attempt.Locating, Assertion: []byte("a"), IdentityEnds: ends}, 0, notYet},
-		"failed":                   {attempt.Attempt{Status: attempt.Failed, Assertion: []byte("a"), IdentityEnds: ends}, 0, notYet},
-		"the identity has run out": {attempt.Attempt{Status: attempt.Located, Assertion: []byte("a"), IdentityEnds: ends}, 15 * time.Minute, over},
-		"the identity is gone":     {attempt.Attempt{Status: attempt.Located, IdentityEnds: ends}, 0, over},
-		"the attempt is over":      {attempt.Attempt{Status: attempt.Located, Assertion: []byte("a"), IdentityEnds: ends}, time.Hour, over},
+		"made":            {attempt.Attempt{Status: attempt.Created}, 0, notYet},
+		"at the provider": {attempt.Attempt{Status: attempt.Open}, 0, notYet},
+		"the network is asked": {attempt.Attempt{
+			Status: attempt.Locating, Assertion: []byte("a"),
+			IdentityEnds: ends,
+		}, 0, notYet},
+		"failed": {attempt.Attempt{
+			Status: attempt.Failed, Assertion: []byte("a"),
+			IdentityEnds: ends,
+		}, 0, notYet},
+		"the identity has run out": {
+			attempt.Attempt{Status: attempt.Located, Assertion: []byte("a"), IdentityEnds: ends},
+			15 * time.Minute, over,
+		},
+		"the identity is gone": {attempt.Attempt{Status: attempt.Located, IdentityEnds: ends}, 0, over},
+		"the attempt is over": {
+			attempt.Attempt{Status: attempt.Located, Assertion: []byte("a"), IdentityEnds: ends},
+			time.Hour, over,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -157,7 +178,8 @@ func TestAnAttemptThatTakesNoChoiceIsAConflict(t *testing.T) {
 			w.now = w.now.Add(c.later)
 			for _, body := range []string{chosen(fresh), chosen(connected)} {
 				got := w.choose(t, body)
-				if text := strings.TrimSpace(got.Body.String()); got.Code != http.StatusConflict || text != keyedtest.FailureBody("svc_conflict", c.says) {
+				if text := strings.TrimSpace(got.Body.String()); got.Code != http.StatusConflict ||
+					text != keyedtest.FailureBody("svc_conflict", c.says) {
 					t.Errorf("got %d %s", got.Code, text)
 				}
 			}
@@ -176,7 +198,8 @@ func TestAnAttemptThatTakesNoChoiceIsAConflict(t *testing.T) {
 	}
 }
 
-// TestNobodyChoosesInAnothersAttempt: what is unknown, another's and asked for with a wrong token answers alike, and nothing changes.
+// TestNobodyChoosesInAnothersAttempt: what is unknown, another's and asked for with a wrong token answers
+// alike, and nothing changes.
 func TestNobodyChoosesInAnothersAttempt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -196,7 +219,8 @@ func TestNobodyChoosesInAnothersAttempt(t *testing.T) {
 	} {
 		got := w.send(t, http.MethodPost, c.id, c.query, chosen(fresh), c.headers...)
 		want := keyedtest.FailureBody("svc_not_found", "There is no such attempt.")
-		if text := strings.TrimSpace(got.Body.String()); got.Code != http.StatusNotFound || text != want || got.Header().Get("WWW-Authenticate") != "" {
+		if text := strings.TrimSpace(got.Body.String()); got.Code != http.StatusNotFound || text != want ||
+			got.Header().Get("WWW-Authenticate") != "" {
 			t.Errorf("%s: %d %s", name, got.Code, text)
 		}
 	}
@@ -235,7 +259,8 @@ func TestRowsThatFailAreOurOwnFailure(t *testing.T) {
 		w := newWorld(t)
 		change(&w.rows)
 		got := w.choose(t, chosen(fresh))
-		if text := strings.TrimSpace(got.Body.String()); got.Code != http.StatusInternalServerError || text != keyedtest.ServerError || w.rows.tries > 1 || len(w.enqueued) != 0 {
+		if text := strings.TrimSpace(got.Body.String()); got.Code != http.StatusInternalServerError ||
+			text != keyedtest.ServerError || w.rows.tries > 1 || len(w.enqueued) != 0 {
 			t.Errorf("%s: %d %s after %d tries, the worker was told of %q", name, got.Code, text, w.rows.tries, w.enqueued)
 		}
 		w.checkHidden(t, got.Body.String())
@@ -251,18 +276,47 @@ func TestWhatIsNoChoiceIsRefused(t *testing.T) {
 		status        int
 		want          string
 	}{
-		"two tokens":           {http.MethodPost, browsertest.Page, []string{bearer, bearer}, false, 400, keyedtest.FailureBody("svc_invalid_request", "Authorization must be sent only once.")},
-		"no public id":         {http.MethodPost, "", []string{bearer}, false, 400, keyedtest.FailureBody("svc_invalid_request", "public_id is required.")},
-		"an unknown public id": {http.MethodPost, "?public_id=x", []string{bearer}, false, 401, keyedtest.FailureBody("svc_unauthorized_client", "public_id is unknown.")},
-		"GET":                  {http.MethodGet, browsertest.Page, []string{bearer}, false, 405, keyedtest.FailureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: POST, OPTIONS.")},
-		"too many choices":     {http.MethodPost, browsertest.Page, []string{bearer}, true, 429, keyedtest.FailureBody("svc_rate_limited", "Too many requests. Please wait before trying again.")},
+		"two tokens": {
+			http.MethodPost, browsertest.Page,
+			[]string{bearer, bearer},
+			false, 400,
+			keyedtest.FailureBody("svc_invalid_request", "Authorization must be sent only once."),
+		},
+		"no public id": {
+			http.MethodPost, "",
+			[]string{bearer},
+			false, 400,
+			keyedtest.FailureBody("svc_invalid_request", "public_id is required."),
+		},
+		"an unknown public id": {
+			http.MethodPost, "?public_id=x",
+			[]string{bearer},
+			false, 401,
+			keyedtest.FailureBody("svc_unauthorized_client", "public_id is unknown."),
+		},
+		"GET": {
+			http.MethodGet, browsertest.Page,
+			[]string{bearer},
+			false, 405,
+			keyedtest.FailureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: POST, OPTIONS."),
+		},
+		"too many choices": {
+			http.MethodPost, browsertest.Page,
+			[]string{bearer},
+			true, 429,
+			keyedtest.FailureBody("svc_rate_limited", "Too many requests. Please wait before trying again."),
+		},
 	} {
 		w := newWorld(t)
 		if c.limited {
-			w.limiter = httpapi.Limiter{Buckets: fullBuckets{}, Limit: ratelimit.Limit{Name: "authorizevault", Quota: 1, Window: time.Minute}}
+			w.limiter = httpapi.Limiter{
+				Buckets: fullBuckets{},
+				Limit:   ratelimit.Limit{Name: "authorizevault", Quota: 1, Window: time.Minute},
+			}
 		}
 		got := w.send(t, c.method, attemptID, c.query, chosen(fresh), c.headers...)
-		if text := strings.TrimSpace(got.Body.String()); got.Code != c.status || text != c.want || w.rows.tries != 0 || got.Header().Get("WWW-Authenticate") != "" {
+		if text := strings.TrimSpace(got.Body.String()); got.Code != c.status || text != c.want || w.rows.tries != 0 ||
+			got.Header().Get("WWW-Authenticate") != "" {
 			t.Errorf("%s: got %d %s\nwant %d %s", name, got.Code, text, c.status, c.want)
 		}
 	}

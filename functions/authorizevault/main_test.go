@@ -36,7 +36,8 @@ const (
 	silent    = "urn:oid:2.999.1.6"
 )
 
-// world is the endpoint over the tables that template.yaml declares, with an attempt that has located a facility of each kind.
+// world is the endpoint over the tables that template.yaml declares, with an attempt that has located
+// a facility of each kind.
 type world struct {
 	rows     rows
 	now      time.Time
@@ -48,8 +49,9 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	return newAttempt(t, attempt.Attempt{
-		Status: attempt.Located, IdentityEnds: keyedtest.Moment().Add(15 * time.Minute), Assertion: []byte("hidden-assertion"),
-		DueAt: keyedtest.Moment().Add(15 * time.Minute),
+		Status: attempt.Located, IdentityEnds: keyedtest.Moment().Add(15 * time.Minute),
+		Assertion: []byte("hidden-assertion"),
+		DueAt:     keyedtest.Moment().Add(15 * time.Minute),
 	})
 }
 
@@ -58,23 +60,29 @@ func newAttempt(t *testing.T, a attempt.Attempt) *world {
 	t.Helper()
 	made := tables.New(t)
 	w := &world{now: keyedtest.Moment(), rows: rows{TEFCA: store.TEFCA{
-		Flow: store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, Work: store.Work{DB: made.DB, Table: made.Name("WorkTable")},
+		Flow: store.Flow{DB: made.DB, Table: made.Name("FlowTable")},
+		Work: store.Work{DB: made.DB, Table: made.Name("WorkTable")},
 	}}}
 	a.ID, a.Tenant, a.TokenHash = attemptID, keyedtest.Tenants()[keyedtest.PublicA], binding.Hash("token-1")
 	a.RequestID, a.CreatedAt, a.ExpiresAt = "mine", w.now, w.now.Add(binding.Lifetime)
-	expect.NoError(t, w.rows.CreateAttempt(t.Context(), a, binding.Ticket{Hash: "hidden-ticket", Tenant: a.Tenant, AttemptID: a.ID, ExpiresAt: a.ExpiresAt}))
+	expect.NoError(t, w.rows.CreateAttempt(t.Context(), a,
+		binding.Ticket{Hash: "hidden-ticket", Tenant: a.Tenant, AttemptID: a.ID, ExpiresAt: a.ExpiresAt}))
 	for _, f := range []attempt.Facility{
 		{ID: fresh, Match: tefca.Found},
 		{ID: failed, Match: tefca.Found, Outcome: attempt.HasFailed, Reason: attempt.ReasonUnavailable},
 		{ID: underway, Match: tefca.Found, Outcome: attempt.IsConnecting, LeaseUntil: w.now.Add(time.Minute)},
 		{
 			ID: connected, Match: tefca.Found, Outcome: attempt.IsConnected,
-			Connected: attempt.Connected{ConnectionID: "c0000000-0000-4000-8000-00000000000a", ConsentExpiresAt: w.now.Add(24 * time.Hour)},
+			Connected: attempt.Connected{
+				ConnectionID:     "c0000000-0000-4000-8000-00000000000a",
+				ConsentExpiresAt: w.now.Add(24 * time.Hour),
+			},
 		},
 		{ID: ambiguous, Match: tefca.Ambiguous},
 		{ID: silent, Match: tefca.Unanswered},
 	} {
-		f.Name, f.City, f.State, f.Access, f.ExpiresAt = "Clinic "+f.ID[len(f.ID)-1:], "Madison", "WI", tefca.Documents, a.ExpiresAt
+		f.Name, f.City, f.State, f.Access, f.ExpiresAt = "Clinic "+f.ID[len(f.ID)-1:], "Madison", "WI",
+			tefca.Documents, a.ExpiresAt
 		f.Local = []byte("hidden-local")
 		expect.NoError(t, w.rows.SaveFacility(t.Context(), a.Tenant, a.ID, f))
 	}
@@ -101,11 +109,15 @@ func (w *world) send(t *testing.T, method, id, query, body string, authorization
 	auth.Limiter = w.limiter
 	mux := http.NewServeMux()
 	mux.Handle(authorizevault.Route, authorizevault.New(authorizevault.Deps{
-		API:   httpapi.New(httpapi.Options{Logger: logx.New(&w.log), Now: w.time, IDs: func() string { return keyedtest.RequestID }}),
+		API: httpapi.New(httpapi.Options{
+			Logger: logx.New(&w.log), Now: w.time,
+			IDs: func() string { return keyedtest.RequestID },
+		}),
 		Auth:  auth,
 		Flows: attempt.Chooser{Watcher: attempt.Watcher{Store: &w.rows, Now: w.time}, Store: &w.rows, Enqueuer: w},
 	}))
-	r := httptest.NewRequestWithContext(t.Context(), method, "/bridge/tefca/records/"+id+"/authorization"+query, strings.NewReader(body))
+	r := httptest.NewRequestWithContext(t.Context(), method, "/bridge/tefca/records/"+id+"/authorization"+query,
+		strings.NewReader(body))
 	r.Header["Authorization"] = authorization
 	r.Header.Set("Origin", browsertest.Origin)
 	if body != "" {
@@ -141,7 +153,8 @@ func (w *world) facilities(t *testing.T) map[string]attempt.Facility {
 	return found
 }
 
-// checkHidden says that no secret is told or logged, and that logged is no facility either, which would tell where a patient was.
+// checkHidden says that no secret is told or logged, and that logged is no facility either, which would
+// tell where a patient was.
 func (w *world) checkHidden(t *testing.T, body string) {
 	t.Helper()
 	line := w.log.String()

@@ -1,7 +1,8 @@
-// Package callback serves GET /bridge/callback and /bridge/callback/{registration}, where patient portals return: it ends
-// the attempt that the state belongs to and sends the browser on. A state works once, only in the browser that began the
-// attempt and only at the address that the portal was given, so a second call changes nothing. Portals that answer in the fragment get a page that asks again with
-// a query, once. Where a widget waits for the result, the person gets a page that says how it went.
+// Package callback serves GET /bridge/callback and /bridge/callback/{registration}, where patient portals return: it
+// ends the attempt that the state belongs to and sends the browser on. A state works once, only in the browser that
+// began the attempt and only at the address that the portal was given, so a second call changes nothing. Portals that
+// answer in the fragment get a page that asks again with a query, once. Where a widget waits for the result, the person
+// gets a page that says how it went.
 package callback
 
 import (
@@ -56,7 +57,8 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 		s, err := window.Sheet(visit, "fragment", httpapi.Plain, "fragment")
 		return httpapi.Document(s), err
 	}
-	if id, ok := ids.ParseUUID(in.Registration); ok { // of a return whose attempt nobody knows it is all that there is to tell
+	// of a return whose attempt nobody knows it is all that there is to tell
+	if id, ok := ids.ParseUUID(in.Registration); ok {
 		logx.Add(ctx, slog.String("registration_id", id))
 	}
 	done, err := d.Flows.Complete(ctx, flow.Return{

@@ -42,18 +42,25 @@ func (c *completer) Complete(_ context.Context, r flow.Return) (flow.Completed, 
 	return c.done, c.err
 }
 
-func (c *completer) visit(t *testing.T, limiter httpapi.Limiter, method, query, cookie string) *httptest.ResponseRecorder {
+func (c *completer) visit(t *testing.T, limiter httpapi.Limiter, method, query,
+	cookie string,
+) *httptest.ResponseRecorder {
 	t.Helper()
 	return c.visitIn(t, "", limiter, method, query, cookie)
 }
 
-func (c *completer) visitIn(t *testing.T, languages string, limiter httpapi.Limiter, method, query, cookie string) *httptest.ResponseRecorder {
+func (c *completer) visitIn(t *testing.T, languages string, limiter httpapi.Limiter, method, query,
+	cookie string,
+) *httptest.ResponseRecorder {
 	t.Helper()
 	handler := callback.New(callback.Deps{API: keyedtest.NewAPI(), Limiter: limiter, Flows: c})
 	r := httptest.NewRequest(method, callback.Route+query, http.NoBody)
 	r.Header.Set("Accept-Language", languages)
 	if cookie != "" {
-		r.AddCookie(&http.Cookie{Name: binding.CookieName("s1"), Value: cookie, Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+		r.AddCookie(&http.Cookie{
+			Name: binding.CookieName("s1"), Value: cookie, Secure: true, HttpOnly: true,
+			SameSite: http.SameSiteLaxMode,
+		})
 	}
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, r)
@@ -77,7 +84,8 @@ func TestCallbackSendsTheResultToTheApplication(t *testing.T) {
 	done := proven()
 	done.Result = url.Values{"org_connection_id": {"c1"}, "external_state": {"visit&9"}}
 	c := completer{done: done}
-	w := c.visit(t, httpapi.Limiter{}, http.MethodGet, "?state=s1&code=c%2B1&iss=https%3A%2F%2Fehr.example&session_state=x", "binding")
+	w := c.visit(t, httpapi.Limiter{}, http.MethodGet,
+		"?state=s1&code=c%2B1&iss=https%3A%2F%2Fehr.example&session_state=x", "binding")
 	want := "https://app.example/return?keep=1&org_connection_id=c1&external_state=visit%269"
 	got, err := url.Parse(w.Header().Get("Location"))
 	if err != nil {
@@ -102,17 +110,22 @@ func TestAnErrorOfAProvenAttemptGoesBackByRedirect(t *testing.T) {
 		err               error
 		code, description string
 	}{
-		"the portal's own": {fault.New(fault.Upstream, "invalid_scope", "The patient portal refused the request."), "invalid_scope", "The patient portal refused the request."},
-		"our own failure":  {errTrouble, "svc_server_error", "Something went wrong on our side. Please try again."},
+		"the portal's own": {
+			fault.New(fault.Upstream, "invalid_scope", "The patient portal refused the request."),
+			"invalid_scope", "The patient portal refused the request.",
+		},
+		"our own failure": {errTrouble, "svc_server_error", "Something went wrong on our side. Please try again."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			flows := completer{done: proven(), err: c.err}
 			w := flows.visit(t, httpapi.Limiter{}, http.MethodGet, "?state=s1&error=any", "binding")
 			want := url.Values{
-				"keep": {"1"}, "error": {c.code}, "error_description": {c.description}, "request_id": {keyedtest.RequestID}, "external_state": {"visit&9"},
+				"keep": {"1"}, "error": {c.code}, "error_description": {c.description}, "request_id": {keyedtest.RequestID},
+				"external_state": {"visit&9"},
 			}
-			if got := w.Header().Get("Location"); w.Code != http.StatusFound || got != "https://app.example/return?"+want.Encode() {
+			if got := w.Header().Get("Location"); w.Code != http.StatusFound ||
+				got != "https://app.example/return?"+want.Encode() {
 				t.Errorf("got %d to %s", w.Code, got)
 			}
 			wantEndedCookie(t, w)
@@ -129,22 +142,33 @@ func TestAnErrorWithoutAProvenPlaceIsAPage(t *testing.T) {
 		code   string
 		asked  bool
 	}{
-		"a state that does not work": {"?state=s1&code=c", fault.BadRequest("This sign-in was used before."), 400, "svc_invalid_request", true},
-		"an empty fragment":          {"?returned=fragment", fault.BadRequest("This address is not complete."), 400, "svc_invalid_request", true},
-		"no state":                   {"?code=c", fault.BadRequest("This address is not complete."), 400, "svc_invalid_request", true},
-		"our own failure":            {"?state=s1&code=c", errTrouble, 500, "svc_server_error", true},
-		"a state twice":              {"?state=s1&state=s2&code=c", nil, 400, "svc_invalid_request", false},
-		"a control character":        {"?state=s1%00&code=c", nil, 400, "svc_invalid_request", false},
-		"a malformed query":          {"?state=%zz", nil, 400, "svc_invalid_request", false},
+		"a state that does not work": {
+			"?state=s1&code=c", fault.BadRequest("This sign-in was used before."), 400,
+			"svc_invalid_request", true,
+		},
+		"an empty fragment": {
+			"?returned=fragment", fault.BadRequest("This address is not complete."), 400,
+			"svc_invalid_request", true,
+		},
+		"no state": {
+			"?code=c", fault.BadRequest("This address is not complete."), 400,
+			"svc_invalid_request", true,
+		},
+		"our own failure":     {"?state=s1&code=c", errTrouble, 500, "svc_server_error", true},
+		"a state twice":       {"?state=s1&state=s2&code=c", nil, 400, "svc_invalid_request", false},
+		"a control character": {"?state=s1%00&code=c", nil, 400, "svc_invalid_request", false},
+		"a malformed query":   {"?state=%zz", nil, 400, "svc_invalid_request", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			flows := completer{err: c.err}
 			w := flows.visit(t, httpapi.Limiter{}, http.MethodGet, c.query, "binding")
-			if w.Code != c.status || w.Header().Get("Location") != "" || w.Header().Get("Content-Type") != "text/html; charset=utf-8" {
+			if w.Code != c.status || w.Header().Get("Location") != "" ||
+				w.Header().Get("Content-Type") != "text/html; charset=utf-8" {
 				t.Errorf("got %d to %q as %q", w.Code, w.Header().Get("Location"), w.Header().Get("Content-Type"))
 			}
-			if page := w.Body.String(); !strings.Contains(page, c.code) || !strings.Contains(page, keyedtest.RequestID) || strings.Contains(page, "10.0.0.7") {
+			if page := w.Body.String(); !strings.Contains(page, c.code) || !strings.Contains(page, keyedtest.RequestID) ||
+				strings.Contains(page, "10.0.0.7") {
 				t.Errorf("page:\n%s", page)
 			}
 			if (len(flows.returned) > 0) != c.asked {
@@ -164,7 +188,8 @@ func TestAnAnswerInTheFragmentGetsAPageWhoseScriptMayRun(t *testing.T) {
 			t.Parallel()
 			var flows completer
 			w := flows.visit(t, httpapi.Limiter{}, http.MethodGet, query, "binding")
-			if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "text/html; charset=utf-8" || len(flows.returned) != 0 {
+			if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "text/html; charset=utf-8" ||
+				len(flows.returned) != 0 {
 				t.Fatalf("got %d %q, returned %q", w.Code, w.Header().Get("Content-Type"), flows.returned)
 			}
 			script := expect.OwnPolicy(t, w.Header().Get("Content-Security-Policy"), w.Body.String())
@@ -187,8 +212,11 @@ func TestWhatTheFragmentPageSendsIsAReturnLikeAnyOther(t *testing.T) {
 		query string
 		want  []string
 	}{
-		"a code":                 {"?state=s1&code=c&returned=fragment", []string{"s1", "c", "", "", "binding"}},
-		"an error":               {"?state=s1&error=access_denied&returned=fragment", []string{"s1", "", "", "access_denied", "binding"}},
+		"a code": {"?state=s1&code=c&returned=fragment", []string{"s1", "c", "", "", "binding"}},
+		"an error": {
+			"?state=s1&error=access_denied&returned=fragment",
+			[]string{"s1", "", "", "access_denied", "binding"},
+		},
 		"neither, the last time": {"?state=s1&returned=fragment", []string{"s1", "", "", "", "binding"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -214,7 +242,10 @@ func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ra
 
 func TestTooManyReturnsAreAPageToo(t *testing.T) {
 	t.Parallel()
-	limiter := httpapi.Limiter{Buckets: fullBuckets{}, Limit: ratelimit.Limit{Name: "callback", Quota: 1, Window: time.Minute}}
+	limiter := httpapi.Limiter{
+		Buckets: fullBuckets{},
+		Limit:   ratelimit.Limit{Name: "callback", Quota: 1, Window: time.Minute},
+	}
 	var flows completer
 	w := flows.visit(t, limiter, http.MethodGet, "?state=s1&code=c", "binding")
 	if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "2" || len(flows.returned) != 0 {

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// wantCalmPage checks what every page in a widget's window has: no script but its own, which wakes the widget and hides the portal's
-// answer, nothing from elsewhere, the cookie gone. Only a window that has nothing to tell closes itself.
+// wantCalmPage checks what every page in a widget's window has: no script but its own, which wakes the widget and hides
+// the portal's answer, nothing from elsewhere, the cookie gone. Only a window that has nothing to tell closes itself.
 func wantCalmPage(t *testing.T, w *httptest.ResponseRecorder, language, closing string, closes bool) {
 	t.Helper()
 	page := w.Body.String()
@@ -29,7 +29,8 @@ func wantCalmPage(t *testing.T, w *httptest.ResponseRecorder, language, closing 
 		}
 	}
 	for _, part := range []string{
-		`window.opener.postMessage({ svc: "nudge" }, window.location.origin);`, `history.replaceState(null, "", window.location.pathname);`,
+		`window.opener.postMessage({ svc: "nudge" }, window.location.origin);`,
+		`history.replaceState(null, "", window.location.pathname);`,
 	} {
 		if !strings.Contains(script, part) {
 			t.Errorf("the script lacks %q:\n%s", part, script)
@@ -45,7 +46,8 @@ func TestAWidgetsWindowEndsOnAPage(t *testing.T) {
 	t.Parallel()
 	c := completer{done: flow.Completed{InWidget: true, Result: url.Values{"org_connection_id": {"c1"}}}}
 	w := c.visit(t, httpapi.Limiter{}, http.MethodGet, "?state=s1&code=c", "binding")
-	if page := w.Body.String(); w.Code != http.StatusOK || !strings.Contains(page, "You are connected") || strings.Contains(page, "c1") {
+	if page := w.Body.String(); w.Code != http.StatusOK || !strings.Contains(page, "You are connected") ||
+		strings.Contains(page, "c1") {
 		t.Errorf("got %d %s", w.Code, page)
 	}
 	wantCalmPage(t, w, "en", "You can close this window", true)
@@ -69,7 +71,8 @@ func TestAWidgetsWindowSaysWhatWentWrong(t *testing.T) {
 			if w.Code != http.StatusOK || !strings.Contains(page, c.shown) || !strings.Contains(page, keyedtest.RequestID) {
 				t.Errorf("got %d %s", w.Code, page)
 			}
-			if strings.Contains(page, "evil") || strings.Contains(page, "10.0.0.7") || strings.Contains(page, "You are connected") {
+			if strings.Contains(page, "evil") || strings.Contains(page, "10.0.0.7") ||
+				strings.Contains(page, "You are connected") {
 				t.Errorf("the page says what it must not:\n%s", page)
 			}
 			if len(flows.requests) != 1 || flows.requests[0] != keyedtest.RequestID {
@@ -82,7 +85,10 @@ func TestAWidgetsWindowSaysWhatWentWrong(t *testing.T) {
 
 func TestAWidgetsWindowSpeaksItsPersonsLanguage(t *testing.T) {
 	t.Parallel()
-	for name, err := range map[string]error{"La conexión está lista": nil, "No se ha establecido la conexión": fault.BadRequest("No.")} {
+	for name, err := range map[string]error{
+		"La conexión está lista":           nil,
+		"No se ha establecido la conexión": fault.BadRequest("No."),
+	} {
 		c := completer{done: flow.Completed{InWidget: true}, err: err}
 		w := c.visitIn(t, "es-MX,es;q=0.9,en;q=0.8", httpapi.Limiter{}, http.MethodGet, "?state=s1&code=c", "binding")
 		if !strings.Contains(w.Body.String(), "<title>"+name+"</title>") {

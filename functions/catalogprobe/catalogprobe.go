@@ -1,5 +1,6 @@
-// Package catalogprobe runs every minute: it asks the servers of the live catalogue's endpoints that are due whether patients could sign in
-// there, and keeps how they fare (docs/adr/0030-health-of-endpoints.md). What is asked when is shared/catalog/health/rounds' matter.
+// Package catalogprobe runs every minute: it asks the servers of the live catalogue's endpoints that are due whether
+// patients could sign in there, and keeps how they fare (docs/adr/0030-health-of-endpoints.md). What is asked when is
+// shared/catalog/health/rounds' matter.
 package catalogprobe
 
 import (
@@ -54,7 +55,10 @@ func (c Catalogs) Live(ctx context.Context, mode, known string) (rounds.Catalog,
 	}
 	for id, e := range all {
 		if e.Status == record.Active && e.RemovedAt == nil {
-			live.Endpoints = append(live.Endpoints, health.Endpoint{ID: id, Mode: mode, Base: e.FHIRBase, Platform: e.PlatformType})
+			live.Endpoints = append(live.Endpoints, health.Endpoint{
+				ID: id, Mode: mode, Base: e.FHIRBase,
+				Platform: e.PlatformType,
+			})
 		}
 	}
 	return live, nil
@@ -109,6 +113,7 @@ func (s Scope) Admits(ranges []netip.Prefix) func(base string) bool {
 			return true
 		}
 		address, err := netip.ParseAddr(u.Hostname())
-		return err == nil && slices.ContainsFunc(ranges, func(allowed netip.Prefix) bool { return allowed.Contains(address.Unmap()) })
+		return err == nil && slices.ContainsFunc(ranges,
+			func(allowed netip.Prefix) bool { return allowed.Contains(address.Unmap()) })
 	}
 }

@@ -1,6 +1,7 @@
-// Package catalogsync runs every 15 minutes: it fetches the published lists of institutions whose time has come, and publishes the catalogue
-// of a mode when what it is made of has changed. It is not reached from outside, and without sources, which only an operator sets, it
-// does nothing. Running twice at once or after a long pause does no harm (docs/adr/0023-the-catalogue.md).
+// Package catalogsync runs every 15 minutes: it fetches the published lists of institutions whose time has come, and
+// publishes the catalogue of a mode when what it is made of has changed. It is not reached from outside, and without
+// sources, which only an operator sets, it does nothing. Running twice at once or after a long pause does no harm
+// (docs/adr/0023-the-catalogue.md).
 package catalogsync
 
 import (
@@ -24,8 +25,9 @@ const (
 	forPublishing = 4 * time.Minute
 )
 
-// Publisher makes the catalogue of a mode of all that is accepted, and has people find what it says (publish.Publisher). One that waits for
-// an operator's approval is no error; fault.Conflict when somebody else publishes the mode.
+// Publisher makes the catalogue of a mode of all that is accepted, and has people find what it says
+// (publish.Publisher). One that waits for an operator's approval is no error; fault.Conflict when somebody
+// else publishes the mode.
 type Publisher interface {
 	Publish(ctx context.Context, mode string) error
 	// AskedAt is since when a publication of the mode waits for an operator's approval; zero when none does.
@@ -69,7 +71,8 @@ func (r *run) all(ctx context.Context) error {
 		r.publish(ctx, mode, rows)
 	}
 	r.tellWaiting(ctx, rows)
-	logx.Add(ctx, slog.Int("sources", len(rows)), slog.Int("due", len(due)), slog.Any("published", r.published), slog.Bool("cut_short", r.isShort))
+	logx.Add(ctx, slog.Int("sources", len(rows)), slog.Int("due", len(due)), slog.Any("published", r.published),
+		slog.Bool("cut_short", r.isShort))
 	for outcome, n := range r.outcomes {
 		logx.Add(ctx, slog.Int(string(outcome), n))
 	}
@@ -91,14 +94,18 @@ func (r *run) refresh(ctx context.Context, row intake.Row) intake.Row {
 		defer time.AfterFunc(deadline.Sub(started)-forPublishing, cancel).Stop()
 	}
 	next, outcome, err := r.lists.Refresh(limited, row)
-	if errors.Is(err, fault.Conflict) { // an operator has changed the source meanwhile: its next reading takes that into account
+	// an operator has changed the source meanwhile: its next reading takes that into account
+	if errors.Is(err, fault.Conflict) {
 		return row
 	}
 	if errors.Is(err, context.Canceled) {
 		r.isShort = true
 		return row
 	}
-	attrs := []slog.Attr{slog.String("source", row.Source.ID), slog.String("outcome", string(outcome)), slog.Int64("ms", r.lists.Now().Sub(started).Milliseconds())}
+	attrs := []slog.Attr{
+		slog.String("source", row.Source.ID), slog.String("outcome", string(outcome)),
+		slog.Int64("ms", r.lists.Now().Sub(started).Milliseconds()),
+	}
 	if err != nil {
 		r.failures = append(r.failures, fmt.Errorf("source %s: %w", row.Source.ID, err))
 		logx.Note(ctx, "catalogsync.source", append(attrs, logx.Failed(), slog.Any("cause", err))...)
@@ -115,26 +122,32 @@ func told(state intake.State, outcome intake.Outcome) []slog.Attr {
 	version := state.Accepted
 	switch outcome {
 	case intake.Failed:
-		return []slog.Attr{slog.String("reason", string(state.Reason)), slog.Int("failures", state.Failures), slog.Time("due", state.Due)}
+		return []slog.Attr{
+			slog.String("reason", string(state.Reason)), slog.Int("failures", state.Failures),
+			slog.Time("due", state.Due),
+		}
 	case intake.Waiting:
 		version = state.Pending
 	case intake.Accepted, intake.Unchanged:
 	}
 	d := version.Diff
 	return []slog.Attr{
-		slog.Int("listings", d.After), slog.Int("added", d.Added.Count), slog.Int("removed", d.Removed.Count), slog.Int("changed", d.Changed.Count),
+		slog.Int("listings", d.After), slog.Int("added", d.Added.Count), slog.Int("removed", d.Removed.Count),
+		slog.Int("changed", d.Changed.Count),
 		slog.Int("unreadable", version.Report.Unreadable()), slog.Any("guards", state.Guards),
 	}
 }
 
 // publish publishes a mode if that is due, and notes with its sources that they are taken in.
 func (r *run) publish(ctx context.Context, mode string, rows []intake.Row) {
-	fresh := slices.DeleteFunc(slices.Clone(rows), func(row intake.Row) bool { return row.Source.Mode != mode || !row.State.Unpublished })
+	fresh := slices.DeleteFunc(slices.Clone(rows),
+		func(row intake.Row) bool { return row.Source.Mode != mode || !row.State.Unpublished })
 	if len(fresh) == 0 {
 		return
 	}
 	err := r.publisher.Publish(ctx, mode)
-	if errors.Is(err, fault.Conflict) { // an operator publishes it now, perhaps without the last change: the next run looks
+	// an operator publishes it now, perhaps without the last change: the next run looks
+	if errors.Is(err, fault.Conflict) {
 		return
 	}
 	if err != nil {
@@ -149,8 +162,8 @@ func (r *run) publish(ctx context.Context, mode string, rows []intake.Row) {
 	}
 }
 
-// tellWaiting measures how long what waits longest for an operator's approval has waited: an alarm tells when that is forgotten
-// (docs/runbooks/catalogue-waits.md).
+// tellWaiting measures how long what waits longest for an operator's approval has waited: an alarm tells when that is
+// forgotten (docs/runbooks/catalogue-waits.md).
 func (r *run) tellWaiting(ctx context.Context, rows []intake.Row) {
 	now := r.lists.Now()
 	first := now

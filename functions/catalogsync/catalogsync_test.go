@@ -94,7 +94,8 @@ func (w *world) run(t *testing.T) (line map[string]any, err error) {
 	defer cancel()
 	lists := intake.Intake{Lists: w, Rows: w, Objects: w, Now: time.Now, Random: func() float64 { return 0 }}
 	w.log.Reset()
-	handle := lambdarun.Schedule(lambdarun.Process{Logger: logx.New(&w.log), Now: time.Now}, "catalogsync", catalogsync.New(lists, w))
+	handle := lambdarun.Schedule(lambdarun.Process{Logger: logx.New(&w.log), Now: time.Now}, "catalogsync",
+		catalogsync.New(lists, w))
 	err = handle(ctx, lambdarun.Tick{})
 	first, _, _ := strings.Cut(w.log.String(), "\n")
 	if failure := json.Unmarshal([]byte(first), &line); failure != nil {
@@ -108,7 +109,8 @@ const clinic = `{"name":"Hidden Name Clinic","url":"https://fhir.example/r4"}`
 func TestWithoutSourcesNothingIsAskedAndNothingPublished(t *testing.T) {
 	t.Parallel()
 	var w world
-	if line, err := w.run(t); err != nil || len(w.asked)+len(w.published) != 0 || line["due"] != 0.0 || line["cut_short"] != false {
+	if line, err := w.run(t); err != nil || len(w.asked)+len(w.published) != 0 || line["due"] != 0.0 ||
+		line["cut_short"] != false {
 		t.Errorf("%v, asked %q, published %q, %v", err, w.asked, w.published, line)
 	}
 }
@@ -127,7 +129,8 @@ func TestWhatIsDueIsReadAndWhatChangedIsPublishedOnce(t *testing.T) {
 		if line["sources"] != 3.0 || line["due"] != 2.0 || line["accepted"] != 2.0 || line["msg"] != "catalogsync.run" {
 			t.Errorf("%v", line)
 		}
-		if log := w.log.String(); strings.Contains(log, "Hidden") || strings.Contains(log, "fhir.example") || !strings.Contains(log, `"source":"b"`) || !strings.Contains(log, `"Lists":2`) {
+		if log := w.log.String(); strings.Contains(log, "Hidden") || strings.Contains(log, "fhir.example") ||
+			!strings.Contains(log, `"source":"b"`) || !strings.Contains(log, `"Lists":2`) {
 			t.Errorf("the log: %s", log)
 		}
 		if _, err := w.run(t); err != nil || len(w.asked) != 2 || len(w.published) != 1 {
@@ -156,12 +159,16 @@ func TestAPublicationThatFailsIsTriedAgain(t *testing.T) {
 func TestOneSourcesFailureStopsNoOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := world{lists: map[string]string{"a": "<html>", "b": clinic, "c": clinic, "d": clinic}, trouble: map[string]error{"b": errTrouble}, conflict: "c"}
+		w := world{
+			lists:   map[string]string{"a": "<html>", "b": clinic, "c": clinic, "d": clinic},
+			trouble: map[string]error{"b": errTrouble}, conflict: "c",
+		}
 		for _, id := range []string{"a", "b", "c", "d"} {
 			w.source(id, "live", time.Now())
 		}
 		line, err := w.run(t)
-		if !errors.Is(err, errTrouble) || len(w.asked) != 4 || line["accepted"] != 1.0 || line["failed"] != 1.0 || len(w.published) != 1 {
+		if !errors.Is(err, errTrouble) || len(w.asked) != 4 || line["accepted"] != 1.0 || line["failed"] != 1.0 ||
+			len(w.published) != 1 {
 			t.Errorf("%v, %v", err, line)
 		}
 		if w.rows[0].State.Reason != "is_page" || w.rows[3].State.Unpublished {
@@ -179,10 +186,12 @@ func TestARunEndsInTimeToPublishWhatItHasRead(t *testing.T) {
 		}
 		started := time.Now()
 		line, err := w.run(t)
-		if err != nil || time.Since(started) != 11*time.Minute || line["accepted"] != 2.0 || line["failed"] != nil || line["left"] != 1.0 || line["cut_short"] != true || len(w.published) != 1 {
+		if err != nil || time.Since(started) != 11*time.Minute || line["accepted"] != 2.0 || line["failed"] != nil ||
+			line["left"] != 1.0 || line["cut_short"] != true || len(w.published) != 1 {
 			t.Errorf("%v after %v: %v", err, time.Since(started), line)
 		}
-		if w.rows[2].State.Failures != 0 || w.rows[2].State.CheckedAt != (time.Time{}) || w.rows[3].State.CheckedAt != (time.Time{}) {
+		if w.rows[2].State.Failures != 0 || w.rows[2].State.CheckedAt != (time.Time{}) ||
+			w.rows[3].State.CheckedAt != (time.Time{}) {
 			t.Errorf("the end of the run is held against a list: %+v", w.rows[2:])
 		}
 		w.takes = time.Hour
@@ -201,7 +210,8 @@ func TestWhatWaitsLongestForAnOperatorIsMeasured(t *testing.T) {
 		wanted := func(name string, seconds int) {
 			t.Helper()
 			_, _ = w.run(t)
-			if want := fmt.Sprintf(`"ApprovalSeconds":%d,`, seconds); measured.In(t, w.log.Bytes())["ApprovalSeconds"] != 1 || !strings.Contains(w.log.String(), want) {
+			if want := fmt.Sprintf(`"ApprovalSeconds":%d,`, seconds); measured.In(t, w.log.Bytes())["ApprovalSeconds"] != 1 ||
+				!strings.Contains(w.log.String(), want) {
 				t.Errorf("%s: %s, want %s", name, w.log.String(), want)
 			}
 		}

@@ -18,10 +18,14 @@ func (p Publishing) Publish(ctx context.Context, mode string) error {
 	started := p.Now()
 	out, err := p.Publisher.Publish(ctx, mode)
 	attrs := []slog.Attr{
-		slog.String("mode", mode), slog.String("version", string(out.Live)), slog.Bool("published", out.Published), slog.Bool("paused", out.Paused),
-		slog.Bool("asks", out.Question.ID != ""), slog.Int("brands", out.Diff.Brands.After), slog.Int("brands_removed", out.Diff.Brands.Removed),
-		slog.Int("endpoints", out.Diff.Endpoints.After), slog.Int("rows_created", out.Rows.Created), slog.Int("rows_changed", out.Rows.Changed),
-		slog.Int("rows_suspended", out.Rows.Suspended), slog.Int("pinned", out.Pinned), slog.Int("waiting", len(out.Composed.Waiting)), slog.Int64("ms", p.Now().Sub(started).Milliseconds()),
+		slog.String("mode", mode), slog.String("version", string(out.Live)), slog.Bool("published", out.Published),
+		slog.Bool("paused", out.Paused),
+		slog.Bool("asks", out.Question.ID != ""), slog.Int("brands", out.Diff.Brands.After),
+		slog.Int("brands_removed", out.Diff.Brands.Removed),
+		slog.Int("endpoints", out.Diff.Endpoints.After), slog.Int("rows_created", out.Rows.Created),
+		slog.Int("rows_changed", out.Rows.Changed),
+		slog.Int("rows_suspended", out.Rows.Suspended), slog.Int("pinned", out.Pinned),
+		slog.Int("waiting", len(out.Composed.Waiting)), slog.Int64("ms", p.Now().Sub(started).Milliseconds()),
 	}
 	if err != nil {
 		attrs = append(attrs, logx.Failed(), slog.Any("cause", err))

@@ -1,7 +1,8 @@
-// Package connect serves /bridge/connect. GET with the organisation's public id and an institution's endpoint begins an attempt and
-// redirects the browser to the patient portal; without an endpoint it redirects to the page where a patient picks one, which comes back.
-// Errors are redirected once the redirect URI is proven, and are a page before that. POST with a start value starts an attempt that one
-// of our pages created; its errors are pages. Every GET begins a new attempt; a start value works once.
+// Package connect serves /bridge/connect. GET with the organisation's public id and an institution's endpoint begins an
+// attempt and redirects the browser to the patient portal; without an endpoint it redirects to the page where a patient
+// picks one, which comes back. Errors are redirected once the redirect URI is proven, and are a page before that. POST
+// with a start value starts an attempt that one of our pages created; its errors are pages. Every GET begins a new
+// attempt; a start value works once.
 package connect
 
 import (
@@ -51,7 +52,10 @@ type request struct {
 func New(d Deps) http.Handler {
 	leave := httpapi.Page(d.Limiter, d.leave)
 	asked := d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.PublicPage(d.Auth, d.get), http.MethodPost: leave})
-	astray := d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Page(d.Limiter, window.Astray), http.MethodPost: leave})
+	astray := d.API.Serve(Route, httpapi.Methods{
+		http.MethodGet:  httpapi.Page(d.Limiter, window.Astray),
+		http.MethodPost: leave,
+	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// Our own pages post the start value. A start value in the query is refused: addresses reach logs and histories.
 		if r.URL.RawQuery == "" || r.URL.Query().Has("attempt") {
@@ -83,12 +87,13 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 	return window.Depart(visit, started), nil
 }
 
-// page is where a patient picks an institution, with all that was given. The redirect URI is named even where the only one was left
-// out: it tells the page that it is in redirect mode.
+// page is where a patient picks an institution, with all that was given. The redirect URI is named even where the only
+// one was left out: it tells the page that it is in redirect mode.
 func (d Deps) page(visit httpapi.Visit, in request) string {
 	query := url.Values{"public_id": {in.PublicID}, "redirect_uri": {visit.Redirect.URI()}}
 	for name, value := range map[string]string{
-		"brand_id": in.BrandID, "portal_id": in.PortalID, "external_id": in.ExternalID, "external_state": in.ExternalState, "request_id": in.RequestID,
+		"brand_id": in.BrandID, "portal_id": in.PortalID, "external_id": in.ExternalID, "external_state": in.ExternalState,
+		"request_id":                  in.RequestID,
 		"reconnect_org_connection_id": in.ConnectionID, "lang": in.Lang,
 	} {
 		if value != "" {

@@ -69,7 +69,10 @@ func (s *starter) Start(_ context.Context, r flow.Request) (binding.Started, err
 	if s.err != nil {
 		return binding.Started{}, s.err
 	}
-	return binding.Started{URL: authorize, CookieName: "__Host-attempt-1", CookieValue: secret.New("binding"), CookieAge: 30 * time.Minute}, nil
+	return binding.Started{
+		URL: authorize, CookieName: "__Host-attempt-1", CookieValue: secret.New("binding"),
+		CookieAge: 30 * time.Minute,
+	}, nil
 }
 
 func (s *starter) Leave(_ context.Context, start secret.Text) (binding.Started, error) {
@@ -77,7 +80,10 @@ func (s *starter) Leave(_ context.Context, start secret.Text) (binding.Started, 
 	if s.err != nil {
 		return binding.Started{}, s.err
 	}
-	return binding.Started{URL: authorize, CookieName: "__Host-attempt-2", CookieValue: secret.New("binding"), CookieAge: 20 * time.Minute}, nil
+	return binding.Started{
+		URL: authorize, CookieName: "__Host-attempt-2", CookieValue: secret.New("binding"),
+		CookieAge: 20 * time.Minute,
+	}, nil
 }
 
 func (s *starter) visit(t *testing.T, method string, query url.Values) *httptest.ResponseRecorder {
@@ -88,7 +94,8 @@ func (s *starter) visit(t *testing.T, method string, query url.Values) *httptest
 func (s *starter) send(t *testing.T, limiter httpapi.Limiter, r *http.Request) *httptest.ResponseRecorder {
 	t.Helper()
 	handler := connect.New(connect.Deps{
-		API: keyedtest.NewAPI(), Auth: httpapi.PublicAuth{Own: ownhosts.Own(), Public: directory{}}, Limiter: limiter, Flows: s, BaseURL: "https://api.example/v1",
+		API: keyedtest.NewAPI(), Auth: httpapi.PublicAuth{Own: ownhosts.Own(), Public: directory{}}, Limiter: limiter,
+		Flows: s, BaseURL: "https://api.example/v1",
 	})
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, r)
@@ -106,8 +113,9 @@ func TestConnectSendsTheBrowserToThePortalWithItsCookie(t *testing.T) {
 	t.Parallel()
 	var s starter
 	w := s.visit(t, http.MethodGet, url.Values{
-		"public_id": {twoURIs}, "endpoint_id": {"endpoint"}, "brand_id": {"brand"}, "portal_id": {"portal"}, "redirect_uri": {returnURI},
-		"external_id": {"patient 7"}, "external_state": {"visit&9"}, "request_id": {"my-request"}, "later": {"ignored"},
+		"public_id": {twoURIs}, "endpoint_id": {"endpoint"}, "brand_id": {"brand"}, "portal_id": {"portal"},
+		"redirect_uri": {returnURI},
+		"external_id":  {"patient 7"}, "external_state": {"visit&9"}, "request_id": {"my-request"}, "later": {"ignored"},
 	})
 	wantRedirect(t, w, authorize)
 	wantCookie := "__Host-attempt-1=binding; Path=/; Max-Age=1800; HttpOnly; Secure; SameSite=Lax"
@@ -115,7 +123,8 @@ func TestConnectSendsTheBrowserToThePortalWithItsCookie(t *testing.T) {
 		t.Errorf("cookies %q, want %q", got, wantCookie)
 	}
 	for name, want := range map[string]string{
-		"X-Request-Id": keyedtest.RequestID, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "Access-Control-Allow-Origin": "",
+		"X-Request-Id": keyedtest.RequestID, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
+		"Access-Control-Allow-Origin": "",
 	} {
 		if got := w.Header().Get(name); got != want {
 			t.Errorf("header %s: %q, want %q", name, got, want)
@@ -151,15 +160,21 @@ func TestWithoutAnEndpointThePatientPicksOneFirst(t *testing.T) {
 	for name, c := range map[string]struct{ asked, want url.Values }{
 		"with all that there is": {
 			url.Values{
-				"public_id": {twoURIs}, "redirect_uri": {returnURI}, "brand_id": {"b"}, "portal_id": {"p"}, "external_id": {"patient 7"}, "external_state": {"s&9"},
-				"request_id": {"r"}, "reconnect_org_connection_id": {"c"}, "lang": {"es"}, "email": {"a@b.example"}, "endpoint_id": {""},
+				"public_id": {twoURIs}, "redirect_uri": {returnURI}, "brand_id": {"b"}, "portal_id": {"p"},
+				"external_id": {"patient 7"}, "external_state": {"s&9"},
+				"request_id": {"r"}, "reconnect_org_connection_id": {"c"}, "lang": {"es"}, "email": {"a@b.example"},
+				"endpoint_id": {""},
 			},
 			url.Values{
-				"public_id": {twoURIs}, "redirect_uri": {returnURI}, "brand_id": {"b"}, "portal_id": {"p"}, "external_id": {"patient 7"}, "external_state": {"s&9"},
+				"public_id": {twoURIs}, "redirect_uri": {returnURI}, "brand_id": {"b"}, "portal_id": {"p"},
+				"external_id": {"patient 7"}, "external_state": {"s&9"},
 				"request_id": {"r"}, "reconnect_org_connection_id": {"c"}, "lang": {"es"},
 			},
 		},
-		"with the only redirect": {url.Values{"public_id": {oneURI}}, url.Values{"public_id": {oneURI}, "redirect_uri": {returnURI}}},
+		"with the only redirect": {
+			url.Values{"public_id": {oneURI}},
+			url.Values{"public_id": {oneURI}, "redirect_uri": {returnURI}},
+		},
 	} {
 		var s starter
 		w := s.visit(t, http.MethodGet, c.asked)
@@ -182,39 +197,148 @@ func TestWhatIsNotProvenEndsAsAPageAndNeverAsARedirect(t *testing.T) {
 		status int
 		code   string
 	}{
-		"no public id":            {url.Values{"redirect_uri": {returnURI}}, 400, "svc_invalid_request"},
-		"an unknown public id":    {url.Values{"public_id": {"public_test_x"}, "redirect_uri": {returnURI}}, 400, "svc_unauthorized_client"},
-		"two public ids":          {url.Values{"public_id": {oneURI, twoURIs}, "redirect_uri": {returnURI}}, 400, "svc_invalid_request"},
-		"another redirect URI":    {url.Values{"public_id": {oneURI}, "redirect_uri": {otherURI}}, 400, "svc_invalid_request"},
-		"a longer redirect URI":   {url.Values{"public_id": {oneURI}, "redirect_uri": {returnURI + "&x=1"}}, 400, "svc_invalid_request"},
-		"a script as redirect":    {url.Values{"public_id": {oneURI}, "redirect_uri": {"javascript:alert(1)"}}, 400, "svc_invalid_request"},
-		"an encoded redirect URI": {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app.example/%72eturn?keep=1"}}, 400, "svc_invalid_request"},
-		"encoded twice":           {url.Values{"public_id": {oneURI}, "redirect_uri": {url.QueryEscape(returnURI)}}, 400, "svc_invalid_request"},
-		"a user before the host":  {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app.example@evil.example/return?keep=1"}}, 400, "svc_invalid_request"},
-		"user information":        {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://me@app.example/return?keep=1"}}, 400, "svc_invalid_request"},
-		"a fragment":              {url.Values{"public_id": {oneURI}, "redirect_uri": {returnURI + "#x"}}, 400, "svc_invalid_request"},
-		"a host below":            {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://evil.app.example/return?keep=1"}}, 400, "svc_invalid_request"},
-		"a host around":           {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app.example.evil.example/return?keep=1"}}, 400, "svc_invalid_request"},
-		"a path below":            {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app.example/return/x?keep=1"}}, 400, "svc_invalid_request"},
-		"a path with dots":        {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app.example/x/../return?keep=1"}}, 400, "svc_invalid_request"},
-		"a backslash":             {url.Values{"public_id": {oneURI}, "redirect_uri": {`https://app.example\@evil.example/return?keep=1`}}, 400, "svc_invalid_request"},
-		"another case":            {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app.example/Return?keep=1"}}, 400, "svc_invalid_request"},
-		"a trailing dot":          {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app.example./return?keep=1"}}, 400, "svc_invalid_request"},
-		"no scheme":               {url.Values{"public_id": {oneURI}, "redirect_uri": {"//app.example/return?keep=1"}}, 400, "svc_invalid_request"},
-		"a path alone":            {url.Values{"public_id": {oneURI}, "redirect_uri": {"/return?keep=1"}}, 400, "svc_invalid_request"},
-		"two slashes":             {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app.example//return?keep=1"}}, 400, "svc_invalid_request"},
-		"a host in capitals":      {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://APP.example/return?keep=1"}}, 400, "svc_invalid_request"},
-		"a scheme in capitals":    {url.Values{"public_id": {oneURI}, "redirect_uri": {"HTTPS://app.example/return?keep=1"}}, 400, "svc_invalid_request"},
-		"without TLS":             {url.Values{"public_id": {oneURI}, "redirect_uri": {"http://app.example/return?keep=1"}}, 400, "svc_invalid_request"},
-		"another query":           {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app.example/return?keep=1&next=https://evil.example"}}, 400, "svc_invalid_request"},
-		"no query":                {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app.example/return"}}, 400, "svc_invalid_request"},
-		"a slash at the end":      {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app.example/return/?keep=1"}}, 400, "svc_invalid_request"},
-		"a letter that looks so":  {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://\u0430pp.example/return?keep=1"}}, 400, "svc_invalid_request"},
-		"a full-width dot":        {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app\uff0eexample/return?keep=1"}}, 400, "svc_invalid_request"},
-		"blanks around":           {url.Values{"public_id": {oneURI}, "redirect_uri": {" " + returnURI}}, 400, "svc_invalid_request"},
-		"another's redirect URI":  {url.Values{"public_id": {oneURI}, "redirect_uri": {otherURI + "?"}}, 400, "svc_invalid_request"},
-		"a port":                  {url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app.example:443/return?keep=1"}}, 400, "svc_invalid_request"},
-		"two redirect URIs":       {url.Values{"public_id": {oneURI}, "redirect_uri": {returnURI, returnURI}}, 400, "svc_invalid_request"},
+		"no public id": {url.Values{"redirect_uri": {returnURI}}, 400, "svc_invalid_request"},
+		"an unknown public id": {
+			url.Values{"public_id": {"public_test_x"}, "redirect_uri": {returnURI}},
+			400,
+			"svc_unauthorized_client",
+		},
+		"two public ids": {
+			url.Values{"public_id": {oneURI, twoURIs}, "redirect_uri": {returnURI}},
+			400,
+			"svc_invalid_request",
+		},
+		"another redirect URI": {
+			url.Values{"public_id": {oneURI}, "redirect_uri": {otherURI}},
+			400,
+			"svc_invalid_request",
+		},
+		"a longer redirect URI": {
+			url.Values{"public_id": {oneURI}, "redirect_uri": {returnURI + "&x=1"}},
+			400,
+			"svc_invalid_request",
+		},
+		"a script as redirect": {
+			url.Values{"public_id": {oneURI}, "redirect_uri": {"javascript:alert(1)"}},
+			400,
+			"svc_invalid_request",
+		},
+		"an encoded redirect URI": {url.Values{
+			"public_id":    {oneURI},
+			"redirect_uri": {"https://app.example/%72eturn?keep=1"},
+		}, 400, "svc_invalid_request"},
+		"encoded twice": {
+			url.Values{"public_id": {oneURI}, "redirect_uri": {url.QueryEscape(returnURI)}},
+			400,
+			"svc_invalid_request",
+		},
+		"a user before the host": {url.Values{
+			"public_id":    {oneURI},
+			"redirect_uri": {"https://app.example@evil.example/return?keep=1"},
+		}, 400, "svc_invalid_request"},
+		"user information": {url.Values{
+			"public_id":    {oneURI},
+			"redirect_uri": {"https://me@app.example/return?keep=1"},
+		}, 400, "svc_invalid_request"},
+		"a fragment": {
+			url.Values{"public_id": {oneURI}, "redirect_uri": {returnURI + "#x"}},
+			400,
+			"svc_invalid_request",
+		},
+		"a host below": {url.Values{
+			"public_id":    {oneURI},
+			"redirect_uri": {"https://evil.app.example/return?keep=1"},
+		}, 400, "svc_invalid_request"},
+		"a host around": {url.Values{
+			"public_id":    {oneURI},
+			"redirect_uri": {"https://app.example.evil.example/return?keep=1"},
+		}, 400, "svc_invalid_request"},
+		"a path below": {url.Values{
+			"public_id":    {oneURI},
+			"redirect_uri": {"https://app.example/return/x?keep=1"},
+		}, 400, "svc_invalid_request"},
+		"a path with dots": {url.Values{
+			"public_id":    {oneURI},
+			"redirect_uri": {"https://app.example/x/../return?keep=1"},
+		}, 400, "svc_invalid_request"},
+		"a backslash": {url.Values{
+			"public_id":    {oneURI},
+			"redirect_uri": {`https://app.example\@evil.example/return?keep=1`},
+		}, 400, "svc_invalid_request"},
+		"another case": {
+			url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app.example/Return?keep=1"}},
+			400, "svc_invalid_request",
+		},
+		"a trailing dot": {
+			url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app.example./return?keep=1"}},
+			400, "svc_invalid_request",
+		},
+		"no scheme": {
+			url.Values{"public_id": {oneURI}, "redirect_uri": {"//app.example/return?keep=1"}},
+			400,
+			"svc_invalid_request",
+		},
+		"a path alone": {
+			url.Values{"public_id": {oneURI}, "redirect_uri": {"/return?keep=1"}},
+			400,
+			"svc_invalid_request",
+		},
+		"two slashes": {
+			url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app.example//return?keep=1"}},
+			400, "svc_invalid_request",
+		},
+		"a host in capitals": {
+			url.Values{"public_id": {oneURI}, "redirect_uri": {"https://APP.example/return?keep=1"}},
+			400, "svc_invalid_request",
+		},
+		"a scheme in capitals": {
+			url.Values{"public_id": {oneURI}, "redirect_uri": {"HTTPS://app.example/return?keep=1"}},
+			400, "svc_invalid_request",
+		},
+		"without TLS": {
+			url.Values{"public_id": {oneURI}, "redirect_uri": {"http://app.example/return?keep=1"}},
+			400, "svc_invalid_request",
+		},
+		"another query": {url.Values{
+			"public_id":    {oneURI},
+			"redirect_uri": {"https://app.example/return?keep=1&next=https://evil.example"},
+		}, 400, "svc_invalid_request"},
+		"no query": {
+			url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app.example/return"}},
+			400,
+			"svc_invalid_request",
+		},
+		"a slash at the end": {
+			url.Values{"public_id": {oneURI}, "redirect_uri": {"https://app.example/return/?keep=1"}},
+			400, "svc_invalid_request",
+		},
+		"a letter that looks so": {url.Values{
+			"public_id":    {oneURI},
+			"redirect_uri": {"https://\u0430pp.example/return?keep=1"},
+		}, 400, "svc_invalid_request"},
+		"a full-width dot": {url.Values{
+			"public_id":    {oneURI},
+			"redirect_uri": {"https://app\uff0eexample/return?keep=1"},
+		}, 400, "svc_invalid_request"},
+		"blanks around": {
+			url.Values{"public_id": {oneURI}, "redirect_uri": {" " + returnURI}},
+			400,
+			"svc_invalid_request",
+		},
+		"another's redirect URI": {
+			url.Values{"public_id": {oneURI}, "redirect_uri": {otherURI + "?"}},
+			400,
+			"svc_invalid_request",
+		},
+		"a port": {url.Values{
+			"public_id":    {oneURI},
+			"redirect_uri": {"https://app.example:443/return?keep=1"},
+		}, 400, "svc_invalid_request"},
+		"two redirect URIs": {
+			url.Values{"public_id": {oneURI}, "redirect_uri": {returnURI, returnURI}},
+			400,
+			"svc_invalid_request",
+		},
 		"none of several":         {url.Values{"public_id": {twoURIs}}, 400, "svc_invalid_request"},
 		"our own failure":         {url.Values{"public_id": {broken}, "redirect_uri": {returnURI}}, 500, "svc_server_error"},
 		"markup in what was sent": {url.Values{"public_id": {"<script>"}}, 400, "svc_unauthorized_client"},
@@ -223,13 +347,16 @@ func TestWhatIsNotProvenEndsAsAPageAndNeverAsARedirect(t *testing.T) {
 			t.Parallel()
 			var s starter
 			w := s.visit(t, http.MethodGet, c.query)
-			if w.Code != c.status || w.Header().Get("Location") != "" || len(w.Header().Values("Set-Cookie")) != 0 || len(s.asked) != 0 {
+			if w.Code != c.status || w.Header().Get("Location") != "" || len(w.Header().Values("Set-Cookie")) != 0 ||
+				len(s.asked) != 0 {
 				t.Errorf("got %d to %q, %d attempts", w.Code, w.Header().Get("Location"), len(s.asked))
 			}
-			if got := w.Header().Get("Content-Type"); got != "text/html; charset=utf-8" || w.Header().Get("WWW-Authenticate") != "" {
+			if got := w.Header().Get("Content-Type"); got != "text/html; charset=utf-8" ||
+				w.Header().Get("WWW-Authenticate") != "" {
 				t.Errorf("Content-Type %q, WWW-Authenticate %q", got, w.Header().Get("WWW-Authenticate"))
 			}
-			if policy := w.Header().Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none';") || strings.Contains(policy, "script-src") {
+			if policy := w.Header().Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none';") ||
+				strings.Contains(policy, "script-src") {
 				t.Errorf("policy %q", policy)
 			}
 			page := w.Body.String()
@@ -262,10 +389,12 @@ func TestErrorsAfterTheProofGoBackByRedirect(t *testing.T) {
 			t.Parallel()
 			s := starter{err: c.err}
 			w := s.visit(t, http.MethodGet, url.Values{
-				"public_id": {oneURI}, "redirect_uri": {returnURI}, "external_id": {"p 7"}, "external_state": {c.state}, "request_id": {"mine"}, "endpoint_id": {"endpoint"},
+				"public_id": {oneURI}, "redirect_uri": {returnURI}, "external_id": {"p 7"}, "external_state": {c.state},
+				"request_id": {"mine"}, "endpoint_id": {"endpoint"},
 			})
 			want := url.Values{
-				"keep": {"1"}, "error": {c.code}, "error_description": {c.description}, "request_id": {keyedtest.RequestID}, "external_id": {"p 7"},
+				"keep": {"1"}, "error": {c.code}, "error_description": {c.description}, "request_id": {keyedtest.RequestID},
+				"external_id": {"p 7"},
 			}
 			if c.state != "" {
 				want.Set("external_state", c.state)

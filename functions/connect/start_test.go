@@ -20,10 +20,12 @@ import (
 func (s *starter) wantErrorPage(t *testing.T, name string, w *httptest.ResponseRecorder, status int) {
 	t.Helper()
 	h, page := w.Header(), w.Body.String()
-	if w.Code != status || h.Get("Location") != "" || len(h.Values("Set-Cookie")) != 0 || h.Get("Content-Type") != "text/html; charset=utf-8" {
+	if w.Code != status || h.Get("Location") != "" || len(h.Values("Set-Cookie")) != 0 ||
+		h.Get("Content-Type") != "text/html; charset=utf-8" {
 		t.Errorf("%s: got %d %v, want a page with %d", name, w.Code, h, status)
 	}
-	if strings.Contains(page, "start-1") || !strings.Contains(page, keyedtest.RequestID) || strings.Contains(page, authorize) {
+	if strings.Contains(page, "start-1") || !strings.Contains(page, keyedtest.RequestID) ||
+		strings.Contains(page, authorize) {
 		t.Errorf("%s: page\n%s", name, page)
 	}
 	if len(s.asked) != 0 {
@@ -33,7 +35,10 @@ func (s *starter) wantErrorPage(t *testing.T, name string, w *httptest.ResponseR
 
 func TestStartValuePostedByOwnPageLeavesForPortal(t *testing.T) {
 	t.Parallel()
-	for _, path := range []string{connect.Route, connect.Route + "?public_id=" + oneURI, connect.Route + "?attempt=other"} {
+	for _, path := range []string{
+		connect.Route, connect.Route + "?public_id=" + oneURI,
+		connect.Route + "?attempt=other",
+	} {
 		var s starter
 		w := s.send(t, httpapi.Limiter{}, starttest.Request(t, path, starttest.Body("start-1")))
 		if got := starttest.Destination(t, w); got != authorize {
@@ -52,7 +57,8 @@ func TestStartValuePostedByOwnPageLeavesForPortal(t *testing.T) {
 func TestStartValueInURLIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, query := range map[string]string{
-		"as before": "?attempt=start-1", "in the form's name": "?start_value=start-1&attempt=", "with an organisation": "?attempt=start-1&public_id=" + oneURI +
+		"as before": "?attempt=start-1", "in the form's name": "?start_value=start-1&attempt=",
+		"with an organisation": "?attempt=start-1&public_id=" + oneURI +
 			"&redirect_uri=" + url.QueryEscape(returnURI), "with nothing": "",
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
@@ -101,15 +107,18 @@ func TestStartValueThatFailsIsErrorPage(t *testing.T) {
 		err         error
 		status      int
 	}{
-		"used":          {"", "start_value=start-1", fault.BadRequest("This sign-in was opened before."), 400},
-		"none":          {"", "start_value=", nil, 400},
-		"no form":       {"", "", nil, 400},
-		"twice":         {"", "start_value=a&start_value=b", nil, 400},
-		"not text":      {"", "start_value=%ff", nil, 400},
-		"malformed":     {"", "start_value=%", nil, 400},
-		"too long":      {"", "start_value=" + strings.Repeat("a", 64<<10), nil, 400},
-		"with a caller": {"?public_id=" + oneURI + "&redirect_uri=" + url.QueryEscape(returnURI), "start_value=start-1", fault.BadRequest("Used."), 400},
-		"our failure":   {"", "start_value=start-1", errTrouble, 500},
+		"used":      {"", "start_value=start-1", fault.BadRequest("This sign-in was opened before."), 400},
+		"none":      {"", "start_value=", nil, 400},
+		"no form":   {"", "", nil, 400},
+		"twice":     {"", "start_value=a&start_value=b", nil, 400},
+		"not text":  {"", "start_value=%ff", nil, 400},
+		"malformed": {"", "start_value=%", nil, 400},
+		"too long":  {"", "start_value=" + strings.Repeat("a", 64<<10), nil, 400},
+		"with a caller": {
+			"?public_id=" + oneURI + "&redirect_uri=" + url.QueryEscape(returnURI), "start_value=start-1",
+			fault.BadRequest("Used."), 400,
+		},
+		"our failure": {"", "start_value=start-1", errTrouble, 500},
 	} {
 		s := starter{err: c.err}
 		w := s.send(t, httpapi.Limiter{}, starttest.Request(t, connect.Route+c.query, c.body))
@@ -141,7 +150,10 @@ func TestStartValueInOtherMediaTypeIsRefused(t *testing.T) {
 
 func TestStartValuesAreLimitedByNetwork(t *testing.T) {
 	t.Parallel()
-	limiter := httpapi.Limiter{Buckets: fullBuckets{}, Limit: ratelimit.Limit{Name: "connect", Quota: 1, Window: time.Minute}}
+	limiter := httpapi.Limiter{
+		Buckets: fullBuckets{},
+		Limit:   ratelimit.Limit{Name: "connect", Quota: 1, Window: time.Minute},
+	}
 	for _, r := range []*http.Request{
 		starttest.Request(t, connect.Route, starttest.Body("start-1")),
 		httptest.NewRequest(http.MethodGet, connect.Route+"?attempt=start-1", http.NoBody),

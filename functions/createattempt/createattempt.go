@@ -1,8 +1,8 @@
-// Package createattempt serves POST /bridge/attempts?public_id=: a widget makes a connect attempt
-// before it opens any window, so that whatever is wrong with its configuration shows at once. It hands out the start value
-// that our own page posts to the connect URL, once, and the token that the widget asks after the attempt with, unless it has chosen
-// id and token itself: then it says the id and the token's hash. Every call makes a new attempt, but for one with an id and a hash that
-// were there before and that nobody has left with.
+// Package createattempt serves POST /bridge/attempts?public_id=: a widget makes a connect attempt before it opens any
+// window, so that whatever is wrong with its configuration shows at once. It hands out the start value that our own
+// page posts to the connect URL, once, and the token that the widget asks after the attempt with, unless it has chosen
+// id and token itself: then it says the id and the token's hash. Every call makes a new attempt, but for one with an id
+// and a hash that were there before and that nobody has left with.
 package createattempt
 
 import (

@@ -48,7 +48,10 @@ func (*creator) token(r flow.Request) secret.Text {
 }
 
 func (c *creator) handler() http.Handler {
-	return createattempt.New(createattempt.Deps{API: keyedtest.NewAPI(), Auth: browsertest.Auth(), Flows: c, BaseURL: "https://api.example/v1"})
+	return createattempt.New(createattempt.Deps{
+		API: keyedtest.NewAPI(), Auth: browsertest.Auth(), Flows: c,
+		BaseURL: "https://api.example/v1",
+	})
 }
 
 func (c *creator) post(t *testing.T, body string) *httptest.ResponseRecorder {
@@ -61,12 +64,14 @@ func TestAnAttemptIsMadeWithAllThatAWidgetGives(t *testing.T) {
 	var c creator
 	w := c.post(t, `{"endpoint_id":"e","brand_id":"b","portal_id":"p","external_id":"x","external_state":"s",
 		"request_id":"r","reconnect_org_connection_id":"c","redirect_uri":"https://evil.example/","PublicID":"other"}`)
-	browsertest.CheckAnswer(t, w, `{"success":true,"data":{"attempt_id":"a0000000-0000-4000-8000-0000000000aa","attempt_token":"token-1",`+
-		`"connect_url":"https://api.example/v1/bridge/connect","start_value":"start-1","expires_at":"2026-03-04T05:06:07Z","endpoint_id":"e1","portal_id":"p1","brand_id":"b1"}}`)
+	browsertest.CheckAnswer(t, w,
+		`{"success":true,"data":{"attempt_id":"a0000000-0000-4000-8000-0000000000aa","attempt_token":"token-1",`+
+			`"connect_url":"https://api.example/v1/bridge/connect","start_value":"start-1","expires_at":"2026-03-04T05:06:07Z","endpoint_id":"e1","portal_id":"p1","brand_id":"b1"}}`)
 	caller, err := browsertest.Directory{}.ByPublicID(t.Context(), keyedtest.PublicA)
 	expect.NoError(t, err)
 	asked := []flow.Request{{
-		Caller: caller, Reconnect: "c", EndpointID: "e", BrandID: "b", PortalID: "p", ExternalID: "x", ExternalState: "s", RequestID: "r",
+		Caller: caller, Reconnect: "c", EndpointID: "e", BrandID: "b", PortalID: "p", ExternalID: "x", ExternalState: "s",
+		RequestID: "r",
 	}}
 	same := gocmp.Comparer(func(a, b org.VerifiedRedirect) bool { return a == b })
 	if diff := gocmp.Diff(asked, c.asked, same); diff != "" {
@@ -80,7 +85,8 @@ func TestAWidgetThatHasItsOwnTokenGetsNone(t *testing.T) {
 	w := c.post(t, `{"endpoint_id":"e","attempt_id":"own","token_hash":"hash"}`)
 	want := `{"success":true,"data":{"attempt_id":"a0000000-0000-4000-8000-0000000000aa",` +
 		`"connect_url":"https://api.example/v1/bridge/connect","start_value":"start-1","expires_at":"2026-03-04T05:06:07Z","endpoint_id":"e1","portal_id":"p1","brand_id":"b1"}}`
-	if got := strings.TrimSpace(w.Body.String()); got != want || c.asked[0].AttemptID != "own" || c.asked[0].TokenHash != "hash" {
+	if got := strings.TrimSpace(w.Body.String()); got != want || c.asked[0].AttemptID != "own" ||
+		c.asked[0].TokenHash != "hash" {
 		t.Errorf("got %s, asked %+v", got, c.asked)
 	}
 }
@@ -97,10 +103,16 @@ func TestAnAttemptGetsARequestID(t *testing.T) {
 func TestWhatIsWrongShowsAtOnce(t *testing.T) {
 	t.Parallel()
 	browsertest.CheckRefusals(t, createattempt.Route, "{}", map[string]browsertest.Refusal{
-		"an unknown endpoint":  {Err: catalog.MissingEndpoint(), Status: 400, Code: "svc_invalid_request"},
-		"a portal that is off": {Err: fault.New(fault.Unavailable, fault.CodeUnavailable, "Off."), Status: 503, Code: "svc_unavailable"},
-		"an id that is taken":  {Err: fault.New(fault.Conflict, fault.CodeInvalidRequest, "No."), Status: 409, Code: "svc_invalid_request"},
-		"no string":            {Body: `{"endpoint_id":1}`, Status: 400, Code: "svc_invalid_request"},
+		"an unknown endpoint": {Err: catalog.MissingEndpoint(), Status: 400, Code: "svc_invalid_request"},
+		"a portal that is off": {
+			Err: fault.New(fault.Unavailable, fault.CodeUnavailable, "Off."), Status: 503,
+			Code: "svc_unavailable",
+		},
+		"an id that is taken": {
+			Err: fault.New(fault.Conflict, fault.CodeInvalidRequest, "No."), Status: 409,
+			Code: "svc_invalid_request",
+		},
+		"no string": {Body: `{"endpoint_id":1}`, Status: 400, Code: "svc_invalid_request"},
 	}, func(err error) (http.Handler, func() int) {
 		c := creator{err: err}
 		return c.handler(), func() int { return len(c.asked) }

@@ -32,7 +32,8 @@ type Deps struct {
 
 // Registrar finds or opens the export of a connection (export.Registrar).
 type Registrar interface {
-	Register(ctx context.Context, tenant org.Tenant, connectionID string, options export.Options, refresh bool) (export.Task, error)
+	Register(ctx context.Context, tenant org.Tenant, connectionID string, options export.Options,
+		refresh bool) (export.Task, error)
 }
 
 type request struct {
@@ -77,8 +78,8 @@ func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response
 	return response{TaskID: task.ID, Status: task.Status}, nil
 }
 
-// fixture reads the synthetic record that is asked for; empty for none. Unlike the request, it takes no members that are not known:
-// an export of another record than was meant would look like the patient's.
+// fixture reads the synthetic record that is asked for; empty for none. Unlike the request, it takes no members that
+// are not known: an export of another record than was meant would look like the patient's.
 func fixture(mode org.Mode, sent json.RawMessage) (string, error) {
 	if len(sent) == 0 || string(sent) == "null" {
 		return "", nil
@@ -89,7 +90,8 @@ func fixture(mode org.Mode, sent json.RawMessage) (string, error) {
 		return "", nil
 	}
 	if len(named) != 1 || json.Unmarshal(named["tefca_ccda"], &name) != nil {
-		return "", fault.BadRequest("fixtures must be an object with the member tefca_ccda, a string, and no other.").About("fixtures")
+		return "",
+			fault.BadRequest("fixtures must be an object with the member tefca_ccda, a string, and no other.").About("fixtures")
 	}
 	return export.ParseFixture(mode, name)
 }

@@ -30,7 +30,9 @@ const (
 // registrar knows the connections of organisation A.
 type registrar struct{}
 
-func (registrar) Register(_ context.Context, tenant org.Tenant, id string, options export.Options, refresh bool) (export.Task, error) {
+func (registrar) Register(_ context.Context, tenant org.Tenant, id string, options export.Options,
+	refresh bool,
+) (export.Task, error) {
 	switch {
 	case tenant != keyedtest.Tenants()[keyedtest.PublicA]:
 		return export.Task{}, connection.Missing()
@@ -61,7 +63,10 @@ func special(o export.Options) string {
 }
 
 func newHandler() http.Handler {
-	return createexport.New(createexport.Deps{API: keyedtest.NewAPI(), Auth: httpapi.KeyAuth{Keys: keyedtest.Keys{}}, Exports: registrar{}, Now: keyedtest.Moment})
+	return createexport.New(createexport.Deps{
+		API: keyedtest.NewAPI(), Auth: httpapi.KeyAuth{Keys: keyedtest.Keys{}},
+		Exports: registrar{}, Now: keyedtest.Moment,
+	})
 }
 
 func TestCreateExportAnswers(t *testing.T) {
@@ -69,7 +74,8 @@ func TestCreateExportAnswers(t *testing.T) {
 	missing := keyedtest.FailureBody("svc_not_found", "There is no such connection.")
 	fixtures := func(body, says string) keyedtest.Exchange {
 		return keyedtest.Exchange{
-			Body: `{"org_connection_id":"` + known + `","fixtures":` + body + `}`, Status: 400, Want: keyedtest.FailureBody("svc_invalid_request", says),
+			Body: `{"org_connection_id":"` + known + `","fixtures":` + body + `}`, Status: 400,
+			Want: keyedtest.FailureBody("svc_invalid_request", says),
 		}
 	}
 	const shape = "fixtures must be an object with the member tefca_ccda, a string, and no other."
@@ -81,15 +87,22 @@ func TestCreateExportAnswers(t *testing.T) {
 		"an id in upper case": {Body: `{"org_connection_id":"` + strings.ToUpper(known) + `"}`, Status: 200, Want: accepted},
 		"unknown members":     {Body: `{"org_connection_id":"` + known + `","later":{"a":1}}`, Status: 200, Want: accepted},
 		"no fixtures":         {Body: `{"org_connection_id":"` + known + `","fixtures":null}`, Status: 200, Want: accepted},
-		"options of null":     {Body: `{"org_connection_id":"` + known + `","refresh":null,"since":null,"resource_types":null,"formats":null}`, Status: 200, Want: accepted},
-		"refresh":             {Body: `{"org_connection_id":"` + known + `","refresh":true}`, Status: 200, Want: `{"success":true,"data":{"task_id":"` + fresh + `","status":"success"}}`},
+		"options of null": {Body: `{"org_connection_id":"` + known +
+			`","refresh":null,"since":null,"resource_types":null,"formats":null}`, Status: 200, Want: accepted},
+		"refresh": {
+			Body: `{"org_connection_id":"` + known + `","refresh":true}`, Status: 200,
+			Want: `{"success":true,"data":{"task_id":"` + fresh + `","status":"success"}}`,
+		},
 		"options": {
-			Body: `{"org_connection_id":"` + known + `","since":"2020-01-31","resource_types":["Observation","Goal","Goal"],"formats":["outcome","jsonl_gz"]}`, Status: 200,
-			Want: `{"success":true,"data":{"task_id":"2020-01-31T00:00:00Z [Goal Observation] [jsonl_gz outcome]","status":"pending"}}`,
+			Body: `{"org_connection_id":"` + known +
+				`","since":"2020-01-31","resource_types":["Observation","Goal","Goal"],"formats":["outcome","jsonl_gz"]}`,
+			Status: 200,
+			Want:   `{"success":true,"data":{"task_id":"2020-01-31T00:00:00Z [Goal Observation] [jsonl_gz outcome]","status":"pending"}}`,
 		},
 		"a time that is none": {
 			Body: `{"org_connection_id":"` + known + `","since":"yesterday"}`, Status: 400,
-			Want: keyedtest.FailureBody("svc_invalid_request", "since must be a date such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z."),
+			Want: keyedtest.FailureBody("svc_invalid_request",
+				"since must be a date such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z."),
 		},
 		"a fixture": {
 			Body: `{"org_connection_id":"` + known + `","fixtures":{"tefca_ccda":"birch.xml"}}`, Status: 200,
@@ -103,13 +116,30 @@ func TestCreateExportAnswers(t *testing.T) {
 		"a fixture's number":     fixtures(`{"tefca_ccda":1}`, shape),
 		"a fixture by itself":    fixtures(`"alder.xml"`, shape),
 		"a list of fixtures":     fixtures(`["alder.xml"]`, shape),
-		"unknown connection":     {Body: `{"org_connection_id":"c0000000-0000-4000-8000-0000000000ff"}`, Status: 404, Want: missing},
-		"an id that is no UUID":  {Body: `{"org_connection_id":"connection-1"}`, Status: 404, Want: missing},
-		"another organisation":   {User: keyedtest.PublicB, Body: `{"org_connection_id":"` + known + `"}`, Status: 404, Want: missing},
-		"the other mode":         {User: keyedtest.LiveA, Body: `{"org_connection_id":"` + known + `"}`, Status: 404, Want: missing},
-		"our own failure":        {Body: `{"org_connection_id":"` + broken + `"}`, Status: 500, Want: keyedtest.ServerError},
-		"rejected":               {Body: `{"org_connection_id":"` + refused + `"}`, Status: 409, Want: keyedtest.FailureBody("svc_connection_not_exportable", "The patient declined to share records on this connection. Ask the patient to reconnect and to allow access.")},
-		"revoked":                {Body: `{"org_connection_id":"` + revoked + `"}`, Status: 409, Want: keyedtest.FailureBody("svc_connection_not_exportable", "The patient's authorisation is no longer valid. Ask the patient to reconnect.")},
+		"unknown connection": {
+			Body: `{"org_connection_id":"c0000000-0000-4000-8000-0000000000ff"}`, Status: 404,
+			Want: missing,
+		},
+		"an id that is no UUID": {Body: `{"org_connection_id":"connection-1"}`, Status: 404, Want: missing},
+		"another organisation": {
+			User: keyedtest.PublicB, Body: `{"org_connection_id":"` + known + `"}`, Status: 404,
+			Want: missing,
+		},
+		"the other mode": {
+			User: keyedtest.LiveA, Body: `{"org_connection_id":"` + known + `"}`, Status: 404,
+			Want: missing,
+		},
+		"our own failure": {Body: `{"org_connection_id":"` + broken + `"}`, Status: 500, Want: keyedtest.ServerError},
+		"rejected": {
+			Body: `{"org_connection_id":"` + refused + `"}`, Status: 409,
+			Want: keyedtest.FailureBody("svc_connection_not_exportable",
+				"The patient declined to share records on this connection. Ask the patient to reconnect and to allow access."),
+		},
+		"revoked": {
+			Body: `{"org_connection_id":"` + revoked + `"}`, Status: 409,
+			Want: keyedtest.FailureBody("svc_connection_not_exportable",
+				"The patient's authorisation is no longer valid. Ask the patient to reconnect."),
+		},
 		"a race without a winner": {
 			Body: `{"org_connection_id":"` + busy + `"}`, Status: 503,
 			Want: keyedtest.FailureBody("svc_unavailable", "The record was changed at the same time. Please try again."),
@@ -132,20 +162,38 @@ func TestCreateExportRefusesBodiesThatAreNoRequest(t *testing.T) {
 		body, code, description string
 		status                  int
 	}{
-		"no body":          {"", "svc_invalid_request", "A JSON body is required.", 400},
-		"no JSON":          {"org_connection_id=x", "svc_invalid_request", "The body is not valid JSON.", 400},
-		"half an object":   {`{"org_connection_id":"`, "svc_invalid_request", "The body is not valid JSON.", 400},
-		"an array":         {`[]`, "svc_invalid_request", "The body must be a JSON object.", 400},
-		"two objects":      {`{"org_connection_id":"x"}{}`, "svc_invalid_request", "The body must be one JSON object with nothing after it.", 400},
+		"no body":        {"", "svc_invalid_request", "A JSON body is required.", 400},
+		"no JSON":        {"org_connection_id=x", "svc_invalid_request", "The body is not valid JSON.", 400},
+		"half an object": {`{"org_connection_id":"`, "svc_invalid_request", "The body is not valid JSON.", 400},
+		"an array":       {`[]`, "svc_invalid_request", "The body must be a JSON object.", 400},
+		"two objects": {
+			`{"org_connection_id":"x"}{}`, "svc_invalid_request",
+			"The body must be one JSON object with nothing after it.", 400,
+		},
 		"no connection":    {`{}`, "svc_invalid_request", "org_connection_id is required.", 400},
 		"empty connection": {`{"org_connection_id":""}`, "svc_invalid_request", "org_connection_id is required.", 400},
 		"a number":         {`{"org_connection_id":7}`, "svc_invalid_request", "org_connection_id must be a string.", 400},
 		"a time as number": {`{"org_connection_id":"x","since":7}`, "svc_invalid_request", "since must be a string.", 400},
-		"a type alone":     {`{"org_connection_id":"x","resource_types":"Goal"}`, "svc_invalid_request", "resource_types must be an array.", 400},
-		"types as numbers": {`{"org_connection_id":"x","formats":[7]}`, "svc_invalid_request", "formats must be a string.", 400},
-		"refresh as text":  {`{"org_connection_id":"x","refresh":"yes"}`, "svc_invalid_request", "refresh must be true or false.", 400},
-		"twice":            {`{"org_connection_id":"x","Org_Connection_ID":"y"}`, "svc_invalid_request", "The body has the same member twice.", 400},
-		"too large":        {`{"org_connection_id":"` + strings.Repeat("x", 64<<10) + `"}`, "svc_payload_too_large", "The body must not be larger than 64 KiB.", 413},
+		"a type alone": {
+			`{"org_connection_id":"x","resource_types":"Goal"}`, "svc_invalid_request",
+			"resource_types must be an array.", 400,
+		},
+		"types as numbers": {
+			`{"org_connection_id":"x","formats":[7]}`, "svc_invalid_request",
+			"formats must be a string.", 400,
+		},
+		"refresh as text": {
+			`{"org_connection_id":"x","refresh":"yes"}`, "svc_invalid_request",
+			"refresh must be true or false.", 400,
+		},
+		"twice": {
+			`{"org_connection_id":"x","Org_Connection_ID":"y"}`, "svc_invalid_request",
+			"The body has the same member twice.", 400,
+		},
+		"too large": {
+			`{"org_connection_id":"` + strings.Repeat("x", 64<<10) + `"}`, "svc_payload_too_large",
+			"The body must not be larger than 64 KiB.", 413,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -160,12 +208,19 @@ func TestCreateExportRefusesBodiesThatAreNoRequest(t *testing.T) {
 func TestCreateExportKnowsItsCallersAndItsMethods(t *testing.T) {
 	t.Parallel()
 	body := `{"org_connection_id":"` + known + `"}`
-	allowed := keyedtest.FailureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: POST, OPTIONS.")
+	allowed := keyedtest.FailureBody("svc_method_not_allowed",
+		"This method is not allowed here. Allowed are: POST, OPTIONS.")
 	allow := map[string]string{"Allow": "POST, OPTIONS"}
 	for name, e := range map[string]keyedtest.Exchange{
-		"no key":       {Method: http.MethodPost, Body: body, Status: 401, Want: keyedtest.Unauthorized},
-		"a wrong key":  {Method: http.MethodPost, Body: body, User: keyedtest.PublicA, Key: "other", Status: 401, Want: keyedtest.Unauthorized},
-		"a stranger":   {Method: http.MethodPost, Body: body, User: "public_test_x", Status: 401, Want: keyedtest.Unauthorized},
+		"no key": {Method: http.MethodPost, Body: body, Status: 401, Want: keyedtest.Unauthorized},
+		"a wrong key": {
+			Method: http.MethodPost, Body: body, User: keyedtest.PublicA, Key: "other", Status: 401,
+			Want: keyedtest.Unauthorized,
+		},
+		"a stranger": {
+			Method: http.MethodPost, Body: body, User: "public_test_x", Status: 401,
+			Want: keyedtest.Unauthorized,
+		},
 		"no key first": {Method: http.MethodPost, Body: "no JSON", Status: 401, Want: keyedtest.Unauthorized},
 		"GET":          {Method: http.MethodGet, User: keyedtest.PublicA, Status: 405, Want: allowed, Header: allow},
 		"DELETE":       {Method: http.MethodDelete, User: keyedtest.PublicA, Status: 405, Want: allowed, Header: allow},

@@ -1,6 +1,7 @@
-// Package dashboardconnections serves /dashboard/organisations/{orgId}/{mode}/connections (docs/openapi.yaml): how patients' connections
-// fare, what has happened to each, why it ended and what helps, giving one up, and erasing it. Called by the dashboard's pages; who may call what
-// stands beside each route (docs/adr/0036-the-dashboard.md). It knows nothing of who a patient is, and shows nothing of a record.
+// Package dashboardconnections serves /dashboard/organisations/{orgId}/{mode}/connections (docs/openapi.yaml): how
+// patients' connections fare, what has happened to each, why it ended and what helps, giving one up, and erasing it.
+// Called by the dashboard's pages; who may call what stands beside each route (docs/adr/0036-the-dashboard.md). It
+// knows nothing of who a patient is, and shows nothing of a record.
 package dashboardconnections
 
 import (
@@ -65,7 +66,8 @@ type one struct {
 
 func (d Deps) list(ctx context.Context, v httpapi.Visitor, in wanted) (connectionList, error) {
 	page, err := d.Connections.List(ctx, v.Tenant, operator.ConnectionQuery{
-		Paging: operator.Paging{After: in.Cursor}, ExternalID: in.ExternalID, EndpointID: in.EndpointID, Status: connection.Status(in.Status),
+		Paging: operator.Paging{After: in.Cursor}, ExternalID: in.ExternalID, EndpointID: in.EndpointID,
+		Status: connection.Status(in.Status),
 	})
 	if errors.Is(err, fault.NotFound) {
 		return connectionList{}, fault.Missing("There is no such endpoint.").Because(err)

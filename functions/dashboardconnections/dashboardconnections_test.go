@@ -88,7 +88,8 @@ func TestAConnectionSaysWhyItIsNotAsItShouldBe(t *testing.T) {
 		"not_renewable":   {kept(connection.RefreshState{Unrenewable: true}), "Export now"},
 	} {
 		made := s.Connect(t, managed.Tenant(membertest.OrgA, org.Test), c.change)
-		got := data[shown](t, membertest.Exchange{Path: listPath + "/" + made.ID, As: membertest.Viewer}.Send(t, oneRoute, handler(s)))
+		got := data[shown](t, membertest.Exchange{Path: listPath + "/" + made.ID, As: membertest.Viewer}.Send(t,
+			oneRoute, handler(s)))
 		if got.Cause != cause || !strings.Contains(got.Action, c.helps) || (got.Action == "") != (cause == "") {
 			t.Errorf("%q: %+v, want to be told %q", cause, got, c.helps)
 		}
@@ -102,10 +103,14 @@ func TestATimelineIsToldNewestFirst(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	made := s.Connect(t, managed.Tenant(membertest.OrgA, org.Test), func(c *connection.Connection) {
-		c.Refresh = connection.RefreshState{RefreshAt: keyedtest.Moment().Add(time.Hour), RenewedAt: keyedtest.Moment().Add(-time.Minute * 30)}
+		c.Refresh = connection.RefreshState{
+			RefreshAt: keyedtest.Moment().Add(time.Hour),
+			RenewedAt: keyedtest.Moment().Add(-time.Minute * 30),
+		}
 	})
 	s.FailedExport(t, made, export.TokenRefreshFailure)
-	got := data[shown](t, membertest.Exchange{Path: listPath + "/" + made.ID, As: membertest.Viewer}.Send(t, oneRoute, handler(s)))
+	got := data[shown](t, membertest.Exchange{Path: listPath + "/" + made.ID, As: membertest.Viewer}.Send(t,
+		oneRoute, handler(s)))
 	told := make([]string, len(got.Timeline))
 	for i, fact := range got.Timeline {
 		told[i] = fact.What
@@ -121,7 +126,10 @@ func TestErasingWantsALateProof(t *testing.T) {
 	s := managed.New(t)
 	made := s.Connect(t, managed.Tenant(membertest.OrgA, org.Test), func(*connection.Connection) {})
 	path := listPath + "/" + made.ID + "/erase"
-	membertest.Exchange{Method: "POST", Path: path, As: membertest.Stale, Status: 403, Want: membertest.ProofRequired}.Check(t, oneRoute+"/erase", handler(s))
+	membertest.Exchange{
+		Method: "POST", Path: path, As: membertest.Stale, Status: 403,
+		Want: membertest.ProofRequired,
+	}.Check(t, oneRoute+"/erase", handler(s))
 	if rows := s.Audited(t, membertest.OrgA); len(rows) != 0 {
 		t.Errorf("without one: %q", rows)
 	}
@@ -129,13 +137,17 @@ func TestErasingWantsALateProof(t *testing.T) {
 		ID    string `json:"erasure_id"`
 		Stage string
 	}
-	begun := data[state](t, membertest.Exchange{Method: "POST", Path: path, As: membertest.Owner}.Send(t, oneRoute+"/erase", handler(s)))
-	again := data[state](t, membertest.Exchange{Method: "POST", Path: path, As: membertest.Owner}.Send(t, oneRoute+"/erase", handler(s)))
-	stands := data[state](t, membertest.Exchange{Path: listPath + "/" + made.ID + "/erasure", As: membertest.Owner}.Send(t, oneRoute+"/erasure", handler(s)))
+	begun := data[state](t, membertest.Exchange{Method: "POST", Path: path, As: membertest.Owner}.Send(t,
+		oneRoute+"/erase", handler(s)))
+	again := data[state](t, membertest.Exchange{Method: "POST", Path: path, As: membertest.Owner}.Send(t,
+		oneRoute+"/erase", handler(s)))
+	stands := data[state](t, membertest.Exchange{Path: listPath + "/" + made.ID + "/erasure", As: membertest.Owner}.Send(t,
+		oneRoute+"/erasure", handler(s)))
 	if begun.Stage != "finding" || again != begun || stands != begun {
 		t.Errorf("begun %+v, asked again %+v, stands %+v", begun, again, stands)
 	}
-	if rows := s.Audited(t, membertest.OrgA); len(rows) == 0 || !strings.HasPrefix(rows[0], account.Actor(membertest.AccountOf(membertest.Owner))+" connection.eras") {
+	if rows := s.Audited(t, membertest.OrgA); len(rows) == 0 ||
+		!strings.HasPrefix(rows[0], account.Actor(membertest.AccountOf(membertest.Owner))+" connection.eras") {
 		t.Errorf("audited %q", rows)
 	}
 }
@@ -156,7 +168,8 @@ func TestConnectionsAreFoundByHowTheyStand(t *testing.T) {
 		}
 	}
 	for query, status := range map[string]int{"?status=x": 400, "?cursor=x": 400, "?endpoint_id=nobodys": 404} {
-		if got := (membertest.Exchange{Path: listPath + query, As: membertest.Viewer}).Send(t, listRoute, handler(s)); got.Code != status {
+		if got := (membertest.Exchange{Path: listPath + query, As: membertest.Viewer}).Send(t, listRoute,
+			handler(s)); got.Code != status {
 			t.Errorf("%s: %d, want %d", query, got.Code, status)
 		}
 	}
@@ -179,7 +192,8 @@ func TestConnectionsKnowTheirMembers(t *testing.T) {
 	} {
 		t.Run(e.method+e.route, func(t *testing.T) {
 			t.Parallel()
-			membertest.CheckMember(t, e.route, membertest.Exchange{Method: e.method, Path: e.path, As: membertest.Owner}, e.needed, newHandler)
+			membertest.CheckMember(t, e.route, membertest.Exchange{Method: e.method, Path: e.path, As: membertest.Owner},
+				e.needed, newHandler)
 		})
 	}
 }
@@ -188,11 +202,13 @@ func TestConnectionsOfOthersAreNotThere(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	for name, tenant := range map[string]org.Tenant{
-		"another organisation": managed.Tenant(membertest.OrgB, org.Test), "the other mode": managed.Tenant(membertest.OrgA, org.Live),
+		"another organisation": managed.Tenant(membertest.OrgB, org.Test),
+		"the other mode":       managed.Tenant(membertest.OrgA, org.Live),
 	} {
 		made := s.Connect(t, tenant, func(*connection.Connection) {})
 		for below, method := range map[string]string{"": "GET", "/erase": "POST", "/erasure": "GET"} {
-			got := membertest.Exchange{Method: method, Path: listPath + "/" + made.ID + below, As: membertest.Owner}.Send(t, oneRoute+below, handler(s))
+			got := membertest.Exchange{Method: method, Path: listPath + "/" + made.ID + below, As: membertest.Owner}.Send(t,
+				oneRoute+below, handler(s))
 			if got.Code != http.StatusNotFound || !strings.Contains(got.Body.String(), "There is no such connection.") {
 				t.Errorf("%s %s: %d %s", name, below, got.Code, got.Body)
 			}

@@ -50,8 +50,9 @@ type renewal struct {
 }
 
 type fact struct {
-	At   string `json:"at"`
-	What string `json:"what"` // connected, tokens_renewed, renewal_refused, ended, export_begun, export_succeeded, export_failed
+	At string `json:"at"`
+	// connected, tokens_renewed, renewal_refused, ended, export_begun, export_succeeded, export_failed
+	What string `json:"what"`
 	Task string `json:"task_id,omitempty"`
 }
 
@@ -83,7 +84,8 @@ func erasureOf(e erase.Erasure) erasure {
 func linkOf(c operator.Connection) link {
 	cause, action := advice(c)
 	return link{
-		ID: c.ID, Status: string(c.Status), Cause: cause, Action: action, EndpointID: c.EndpointID, Endpoint: c.Endpoint, BrandID: c.BrandID,
+		ID: c.ID, Status: string(c.Status), Cause: cause, Action: action, EndpointID: c.EndpointID, Endpoint: c.Endpoint,
+		BrandID:  c.BrandID,
 		PortalID: c.PortalID, DirectoryID: c.DirectoryID, PlatformType: c.PlatformType,
 		CreatedAt: timestamp.Of(c.CreatedAt), ConsentUntil: timestamp.Of(c.ConsentExpiresAt),
 		EndedAt: timestamp.Of(c.Refresh.EndedAt),
@@ -133,7 +135,8 @@ func timeline(c operator.Connection) []fact {
 	return all
 }
 
-// advice says why a connection is not as it should be, and what its organisation does about it; nothing when it is well.
+// advice says why a connection is not as it should be, and what its organisation does about it;
+// nothing when it is well.
 func advice(c operator.Connection) (cause, action string) {
 	const reconnect = "Ask the patient to reconnect."
 	switch {
@@ -150,7 +153,8 @@ func advice(c operator.Connection) (cause, action string) {
 	case c.Refresh.Failures > 0:
 		return "renewal_failing", "The portal cannot be reached, or fails. It is tried again by itself, and nothing is lost."
 	case c.Refresh.Unrenewable:
-		return "not_renewable", "The portal gives access until then and no way to renew it. Export now, and ask the patient to reconnect later."
+		return "not_renewable", "The portal gives access until then and no way to renew it. Export now, and ask the " +
+			"patient to reconnect later."
 	}
 	return "", ""
 }

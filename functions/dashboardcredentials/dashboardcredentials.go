@@ -1,7 +1,7 @@
-// Package dashboardcredentials serves /dashboard/organisations/{orgId}/{mode}/credentials (docs/openapi.yaml): an organisation's key
-// pairs, what browsers that use one may return to, and where they may be used. Called by the dashboard's pages; who may call what
-// stands beside each route (docs/adr/0036-the-dashboard.md). A private key is in one answer, that which made it. Making one is not
-// idempotent: each makes another.
+// Package dashboardcredentials serves /dashboard/organisations/{orgId}/{mode}/credentials (docs/openapi.yaml): an
+// organisation's key pairs, what browsers that use one may return to, and where they may be used. Called by the
+// dashboard's pages; who may call what stands beside each route (docs/adr/0036-the-dashboard.md). A private key is in
+// one answer, that which made it. Making one is not idempotent: each makes another.
 package dashboardcredentials
 
 import (
@@ -109,7 +109,8 @@ func (d Deps) create(ctx context.Context, v httpapi.Visitor, in made) (newCreden
 }
 
 func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (credential, error) {
-	c, err := d.as(v).Change(ctx, in.PublicID, operator.CredentialChange{Note: in.Note, Redirects: in.RedirectURIs, Origins: in.AllowedOrigins})
+	c, err := d.as(v).Change(ctx, in.PublicID,
+		operator.CredentialChange{Note: in.Note, Redirects: in.RedirectURIs, Origins: in.AllowedOrigins})
 	return d.shown(ctx, v, c, err)
 }
 

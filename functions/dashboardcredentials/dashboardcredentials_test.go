@@ -35,7 +35,8 @@ func handler(s *managed.Stack) http.Handler {
 
 func made(t *testing.T, s *managed.Stack, tenant org.Tenant) (org.Credential, secret.Text) {
 	t.Helper()
-	c, private, err := s.Operator.Credentials.Create(t.Context(), operator.CredentialDraft{Tenant: tenant, Redirects: []string{redirect}})
+	c, private, err := s.Operator.Credentials.Create(t.Context(),
+		operator.CredentialDraft{Tenant: tenant, Redirects: []string{redirect}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,15 +81,18 @@ func TestACredentialsLife(t *testing.T) {
 	first := data[created](t, send("POST", listRoute, listPath, `{"note":"web","redirect_uris":["`+redirect+`"]}`))
 	path := listPath + "/" + first.Credential.PublicID
 	keys := org.NewAuthenticator(s.Control(), ring(t, s), keyedtest.Moment)
-	if caller, err := keys.Authenticate(t.Context(), first.Credential.PublicID, secret.New(first.PrivateKey)); err != nil || caller.Tenant != managed.Tenant(membertest.OrgA, org.Test) {
+	if caller, err := keys.Authenticate(t.Context(), first.Credential.PublicID,
+		secret.New(first.PrivateKey)); err != nil || caller.Tenant != managed.Tenant(membertest.OrgA, org.Test) {
 		t.Errorf("the key is %+v's: %v", caller, err)
 	}
 	second := data[created](t, send("POST", keysRoute, path+"/keys", ""))
 	if got := send("POST", keysRoute, path+"/keys", ""); got.Code != http.StatusConflict {
 		t.Errorf("a third key: %d %s", got.Code, got.Body)
 	}
-	after := data[shown](t, send("PATCH", oneRoute, path, `{"note":"app","redirect_uris":["https://b.example/"],"allowed_origins":["https://b.example"]}`))
-	if after.Note != "app" || !slices.Equal(after.RedirectURIs, []string{"https://b.example/"}) || !slices.Equal(after.AllowedOrigins, []string{"https://b.example"}) || len(after.Keys) != 2 {
+	after := data[shown](t, send("PATCH", oneRoute, path,
+		`{"note":"app","redirect_uris":["https://b.example/"],"allowed_origins":["https://b.example"]}`))
+	if after.Note != "app" || !slices.Equal(after.RedirectURIs, []string{"https://b.example/"}) ||
+		!slices.Equal(after.AllowedOrigins, []string{"https://b.example"}) || len(after.Keys) != 2 {
 		t.Errorf("changed to %+v", after)
 	}
 	after = data[shown](t, send("PATCH", oneRoute, path, `{"allowed_origins":[]}`))
@@ -102,7 +106,8 @@ func TestACredentialsLife(t *testing.T) {
 		t.Errorf("revoke: %d %s", got.Code, got.Body)
 	}
 	list := data[struct{ Credentials []shown }](t, send("GET", listRoute, listPath, ""))
-	if len(list.Credentials) != 1 || list.Credentials[0].Keys[0].RevokedAt != "" || list.Credentials[0].Keys[1].RevokedAt == "" {
+	if len(list.Credentials) != 1 || list.Credentials[0].Keys[0].RevokedAt != "" ||
+		list.Credentials[0].Keys[1].RevokedAt == "" {
 		t.Errorf("the list is %+v, want the second key revoked and not the first", list)
 	}
 	for _, got := range []*httptest.ResponseRecorder{
@@ -112,9 +117,11 @@ func TestACredentialsLife(t *testing.T) {
 			t.Errorf("%d %s", got.Code, got.Body)
 		}
 	}
-	by, id := account.Actor(membertest.AccountOf(membertest.Developer)), strings.TrimPrefix(first.Credential.PublicID, "public_test_")
+	by, id := account.Actor(membertest.AccountOf(membertest.Developer)),
+		strings.TrimPrefix(first.Credential.PublicID, "public_test_")
 	want := []string{
-		by + " credential.created " + id, by + " key.created " + second.KeyID, by + " credential.changed " + id, by + " credential.changed " + id,
+		by + " credential.created " + id, by + " key.created " + second.KeyID, by + " credential.changed " + id,
+		by + " credential.changed " + id,
 		by + " key.revoked " + id, by + " key.revoked " + id, by + " credential.removed " + id,
 	}
 	if got := s.Audited(t, membertest.OrgA); !slices.Equal(got, want) {
@@ -128,7 +135,8 @@ func TestNoAnswerButTheFirstHasAKeyOrItsHash(t *testing.T) {
 	c, private := made(t, s, managed.Tenant(membertest.OrgA, org.Test))
 	for route, path := range map[string]string{listRoute: listPath, oneRoute: listPath + "/" + c.PublicID()} {
 		got := membertest.Exchange{Path: path, As: membertest.Owner}.Send(t, route, handler(s)).Body.String()
-		if !strings.Contains(got, c.PublicID()) || strings.Contains(got, private.Reveal()[13:]) || strings.Contains(strings.ToLower(got), "hash") {
+		if !strings.Contains(got, c.PublicID()) || strings.Contains(got, private.Reveal()[13:]) ||
+			strings.Contains(strings.ToLower(got), "hash") {
 			t.Errorf("%s answers %s", route, got)
 		}
 	}
@@ -142,7 +150,8 @@ func TestWhenAKeyWasUsedIsShownToTheHour(t *testing.T) {
 	if err := s.Control().UseKey(t.Context(), tenant, c.Keys[0].ID, keyedtest.Moment()); err != nil {
 		t.Fatal(err)
 	}
-	got := data[shown](t, membertest.Exchange{Path: listPath + "/" + c.PublicID(), As: membertest.Viewer}.Send(t, oneRoute, handler(s)))
+	got := data[shown](t, membertest.Exchange{Path: listPath + "/" + c.PublicID(), As: membertest.Viewer}.Send(t,
+		oneRoute, handler(s)))
 	if got.Keys[0].LastUsedAt != "2026-03-04T05:06:07Z" {
 		t.Errorf("it was used %q", got.Keys[0].LastUsedAt)
 	}
@@ -153,7 +162,8 @@ func TestCredentialsOfOthersAreNotThere(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	for name, tenant := range map[string]org.Tenant{
-		"another organisation": managed.Tenant(membertest.OrgB, org.Test), "the other mode": managed.Tenant(membertest.OrgA, org.Live),
+		"another organisation": managed.Tenant(membertest.OrgB, org.Test),
+		"the other mode":       managed.Tenant(membertest.OrgA, org.Live),
 	} {
 		c, _ := made(t, s, tenant)
 		id := strings.Replace(c.PublicID(), "public_live_", "", 1)
@@ -166,8 +176,12 @@ func TestCredentialsOfOthersAreNotThere(t *testing.T) {
 		} {
 			t.Run(name+" "+e.method+e.path, func(t *testing.T) {
 				t.Parallel()
-				got := membertest.Exchange{Method: e.method, Path: listPath + "/" + id + e.path, As: membertest.Owner, Body: e.body}.Send(t, e.route, handler(s))
-				if got.Code != http.StatusNotFound || strings.Contains(got.Body.String(), tenant.OrgID) && tenant.OrgID != membertest.OrgA {
+				got := membertest.Exchange{
+					Method: e.method, Path: listPath + "/" + id + e.path, As: membertest.Owner,
+					Body: e.body,
+				}.Send(t, e.route, handler(s))
+				if got.Code != http.StatusNotFound || strings.Contains(got.Body.String(), tenant.OrgID) &&
+					tenant.OrgID != membertest.OrgA {
 					t.Errorf("%d %s", got.Code, got.Body)
 				}
 			})
@@ -198,7 +212,10 @@ func TestCredentialsKnowTheirMembers(t *testing.T) {
 	} {
 		t.Run(e.method+" "+e.route, func(t *testing.T) {
 			t.Parallel()
-			membertest.CheckMember(t, e.route, membertest.Exchange{Method: e.method, Path: e.path, As: membertest.Owner, Body: e.body}, e.needed, newHandler)
+			membertest.CheckMember(t, e.route, membertest.Exchange{
+				Method: e.method, Path: e.path, As: membertest.Owner,
+				Body: e.body,
+			}, e.needed, newHandler)
 		})
 	}
 }

@@ -42,8 +42,9 @@ type newKey struct {
 
 func credentialOf(c org.Credential, uses map[string]time.Time) credential {
 	shown := credential{
-		PublicID: c.PublicID(), Note: c.Note, RedirectURIs: append([]string{}, c.RedirectURIs...), AllowedOrigins: append([]string{}, c.AllowedOrigins...),
-		Keys: make([]key, 0, len(c.Keys)), CreatedAt: timestamp.Of(c.CreatedAt),
+		PublicID: c.PublicID(), Note: c.Note, RedirectURIs: append([]string{}, c.RedirectURIs...),
+		AllowedOrigins: append([]string{}, c.AllowedOrigins...),
+		Keys:           make([]key, 0, len(c.Keys)), CreatedAt: timestamp.Of(c.CreatedAt),
 	}
 	for _, k := range c.Keys {
 		shown.Keys = append(shown.Keys, key{

@@ -1,7 +1,7 @@
-// Package dashboarddeliveries serves /dashboard/organisations/{orgId}/{mode}/deliveries (docs/openapi.yaml): what was sent to webhooks in
-// the last 15 days, with every attempt, and sending it again. Called by the dashboard's pages; who may call what stands beside each
-// route. What was sent and answered, bodies and headers, is shown to those alone whose role may inspect it
-// (docs/adr/0036-the-dashboard.md).
+// Package dashboarddeliveries serves /dashboard/organisations/{orgId}/{mode}/deliveries (docs/openapi.yaml): what was
+// sent to webhooks in the last 15 days, with every attempt, and sending it again. Called by the dashboard's pages; who
+// may call what stands beside each route. What was sent and answered, bodies and headers, is shown to those alone whose
+// role may inspect it (docs/adr/0036-the-dashboard.md).
 package dashboarddeliveries
 
 import (
@@ -92,7 +92,8 @@ func (d Deps) replay(ctx context.Context, v httpapi.Visitor, in one) (detail, er
 // query reads what is wanted.
 func (in wanted) query() (deliverylog.Query, error) {
 	q := deliverylog.Query{
-		ID: in.EventID, SubscriptionID: in.WebhookID, Status: webhook.DeliveryStatus(in.Status), Subject: in.Subject, After: in.Cursor,
+		ID: in.EventID, SubscriptionID: in.WebhookID, Status: webhook.DeliveryStatus(in.Status), Subject: in.Subject,
+		After: in.Cursor,
 	}
 	if in.Type != "" {
 		var ok bool

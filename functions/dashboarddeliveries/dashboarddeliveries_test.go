@@ -88,17 +88,22 @@ func TestDeliveriesAreFoundByWhatTheyAreAbout(t *testing.T) {
 		t.Fatal(err)
 	}
 	for query, count := range map[string]int{
-		"": 1, "?webhook_id=" + d.SubscriptionID: 1, "?webhook_id=" + other.SubscriptionID: 0, "?type=patient.ehi_export_failed": 1, "?type=webhook.test": 0,
-		"?status=exhausted": 1, "?status=held": 0, "?event_id=" + d.EventID: 1, "?event_id=" + other.EventID: 0, "?subject=" + example.TaskID: 1,
-		"?subject=" + strings.ToUpper(example.ConnectionID): 1, "?subject=" + d.ID: 0, "?from=2026-03-04T00:00:00Z": 1, "?to=2026-03-04T00:00:00Z": 0,
+		"": 1, "?webhook_id=" + d.SubscriptionID: 1, "?webhook_id=" + other.SubscriptionID: 0,
+		"?type=patient.ehi_export_failed": 1, "?type=webhook.test": 0,
+		"?status=exhausted": 1, "?status=held": 0, "?event_id=" + d.EventID: 1, "?event_id=" + other.EventID: 0,
+		"?subject=" + example.TaskID:                        1,
+		"?subject=" + strings.ToUpper(example.ConnectionID): 1, "?subject=" + d.ID: 0, "?from=2026-03-04T00:00:00Z": 1,
+		"?to=2026-03-04T00:00:00Z": 0,
 	} {
-		got := data[found](t, membertest.Exchange{Path: listPath + query, As: membertest.Viewer}.Send(t, listRoute, handler(s)))
+		got := data[found](t, membertest.Exchange{Path: listPath + query, As: membertest.Viewer}.Send(t,
+			listRoute, handler(s)))
 		if len(got.Deliveries) != count || count == 1 && got.Deliveries[0].ID != d.ID {
 			t.Errorf("%s finds %+v, want %d", query, got, count)
 		}
 	}
 	for _, query := range []string{"?type=x", "?status=x", "?from=x", "?to=x", "?cursor=x"} {
-		if got := (membertest.Exchange{Path: listPath + query, As: membertest.Viewer}).Send(t, listRoute, handler(s)); got.Code != http.StatusBadRequest {
+		if got := (membertest.Exchange{Path: listPath + query, As: membertest.Viewer}).Send(t, listRoute,
+			handler(s)); got.Code != http.StatusBadRequest {
 			t.Errorf("%s: %d", query, got.Code)
 		}
 	}
@@ -108,7 +113,10 @@ func TestWhatWasSentAndAnsweredIsForThoseWhoMayInspect(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	d := sent(t, s, managed.Tenant(membertest.OrgA, org.Test))
-	for who, isShown := range map[string]bool{membertest.Owner: true, membertest.Developer: true, membertest.Viewer: false} {
+	for who, isShown := range map[string]bool{
+		membertest.Owner: true, membertest.Developer: true,
+		membertest.Viewer: false,
+	} {
 		got := membertest.Exchange{Path: listPath + "/" + d.ID, As: who}.Send(t, oneRoute, handler(s)).Body.String()
 		if !strings.Contains(got, `"status":500`) {
 			t.Errorf("%s does not see the attempt: %s", who, got)
@@ -133,7 +141,8 @@ func TestADeliveryIsSentAgain(t *testing.T) {
 		t.Errorf("while it is under way: %d %s", again.Code, again.Body)
 	}
 	rows := s.Audited(t, membertest.OrgA)
-	if want := account.Actor(membertest.AccountOf(membertest.Developer)) + " delivery.replayed " + d.ID; rows[len(rows)-1] != want {
+	if want := account.Actor(membertest.AccountOf(membertest.Developer)) + " delivery.replayed " +
+		d.ID; rows[len(rows)-1] != want {
 		t.Errorf("audited %q, want %q last", rows, want)
 	}
 }
@@ -142,11 +151,13 @@ func TestDeliveriesOfOthersAreNotThere(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	for name, tenant := range map[string]org.Tenant{
-		"another organisation": managed.Tenant(membertest.OrgB, org.Test), "the other mode": managed.Tenant(membertest.OrgA, org.Live),
+		"another organisation": managed.Tenant(membertest.OrgB, org.Test),
+		"the other mode":       managed.Tenant(membertest.OrgA, org.Live),
 	} {
 		d := sent(t, s, tenant)
 		for below, method := range map[string]string{"": "GET", "/replay": "POST"} {
-			got := membertest.Exchange{Method: method, Path: listPath + "/" + d.ID + below, As: membertest.Owner}.Send(t, oneRoute+below, handler(s))
+			got := membertest.Exchange{Method: method, Path: listPath + "/" + d.ID + below, As: membertest.Owner}.Send(t,
+				oneRoute+below, handler(s))
 			if got.Code != http.StatusNotFound || !strings.Contains(got.Body.String(), "There is no such delivery.") {
 				t.Errorf("%s %s: %d %s", name, below, got.Code, got.Body)
 			}
@@ -169,7 +180,8 @@ func TestDeliveriesKnowTheirMembers(t *testing.T) {
 	} {
 		t.Run(e.method+e.route, func(t *testing.T) {
 			t.Parallel()
-			membertest.CheckMember(t, e.route, membertest.Exchange{Method: e.method, Path: e.path, As: membertest.Owner}, e.needed, newHandler)
+			membertest.CheckMember(t, e.route, membertest.Exchange{Method: e.method, Path: e.path, As: membertest.Owner},
+				e.needed, newHandler)
 		})
 	}
 }

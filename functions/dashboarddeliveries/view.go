@@ -45,7 +45,8 @@ type attempt struct {
 
 func deliveryOf(e deliverylog.Entry) delivery {
 	shown := delivery{
-		ID: e.ID, EventID: e.EventID, WebhookID: e.SubscriptionID, Type: string(e.Type), Status: string(e.Status), Attempt: e.Attempt,
+		ID: e.ID, EventID: e.EventID, WebhookID: e.SubscriptionID, Type: string(e.Type), Status: string(e.Status),
+		Attempt:   e.Attempt,
 		CreatedAt: timestamp.Of(e.CreatedAt),
 	}
 	if e.Status == webhook.Scheduled {

@@ -1,6 +1,6 @@
-// Package dashboardexports serves /dashboard/organisations/{orgId}/{mode}/exports (docs/openapi.yaml): how exports stand, what of each
-// type they hold, and what is missing and why. Called by the dashboard's pages, by every member. It shows nothing of a record, no link to
-// its files, and changes nothing.
+// Package dashboardexports serves /dashboard/organisations/{orgId}/{mode}/exports (docs/openapi.yaml): how exports
+// stand, what of each type they hold, and what is missing and why. Called by the dashboard's pages, by every member. It
+// shows nothing of a record, no link to its files, and changes nothing.
 package dashboardexports
 
 import (

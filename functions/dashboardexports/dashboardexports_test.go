@@ -50,13 +50,16 @@ func TestAnExportThatFailedSaysWhatHelps(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	for reason, helps := range map[export.Reason]string{
-		export.TokenRefreshFailure: "ask the patient to reconnect", export.ScopePatientMissing: "allow the demographics", export.ResourceInvalidContent: "tell the operator",
+		export.TokenRefreshFailure: "ask the patient to reconnect", export.ScopePatientMissing: "allow the demographics",
+		export.ResourceInvalidContent: "tell the operator",
 		export.ResourcePatientFailure: "tell the operator", export.SuppressedPleaseContact: "when the portal is well again",
 		export.TEFCANoDocumentsFound: "In test mode ask for a fixture", "anything_else": "Ask for a new export.",
 	} {
 		task, _ := failed(t, s, managed.Tenant(membertest.OrgA, org.Test), reason)
-		got := data[map[string]any](t, membertest.Exchange{Path: listPath + "/" + task, As: membertest.Viewer}.Send(t, oneRoute, handler(s)))
-		if said, _ := got["suggested_action"].(string); got["status"] != "failed" || got["failure_reason"] != string(reason) || !strings.Contains(said, helps) {
+		got := data[map[string]any](t, membertest.Exchange{Path: listPath + "/" + task, As: membertest.Viewer}.Send(t,
+			oneRoute, handler(s)))
+		if said, _ := got["suggested_action"].(string); got["status"] != "failed" ||
+			got["failure_reason"] != string(reason) || !strings.Contains(said, helps) {
 			t.Errorf("%s is %v, want to be told %q", reason, got, helps)
 		}
 		for _, absent := range []string{"stats", "scope", "files_until", "complete", "missing"} {
@@ -73,7 +76,8 @@ func TestExportsAreFoundByWhatTheyAreOf(t *testing.T) {
 	task, connectionID := failed(t, s, managed.Tenant(membertest.OrgA, org.Test), export.TokenRefreshFailure)
 	_, other := failed(t, s, managed.Tenant(membertest.OrgB, org.Test), export.TokenRefreshFailure)
 	for query, count := range map[string]int{
-		"": 1, "?connection_id=" + connectionID: 1, "?status=failed": 1, "?status=success": 0, "?status=failed&connection_id=" + strings.ToUpper(connectionID): 1,
+		"": 1, "?connection_id=" + connectionID: 1, "?status=failed": 1, "?status=success": 0,
+		"?status=failed&connection_id=" + strings.ToUpper(connectionID): 1,
 	} {
 		got := data[struct {
 			Exports []struct {
@@ -84,8 +88,12 @@ func TestExportsAreFoundByWhatTheyAreOf(t *testing.T) {
 			t.Errorf("%s finds %v, want %d", query, got, count)
 		}
 	}
-	for query, status := range map[string]int{"?status=x": 400, "?cursor=x": 400, "?connection_id=" + other: 404, "?connection_id=x": 404} {
-		if got := (membertest.Exchange{Path: listPath + query, As: membertest.Viewer}).Send(t, listRoute, handler(s)); got.Code != status {
+	for query, status := range map[string]int{
+		"?status=x": 400, "?cursor=x": 400, "?connection_id=" + other: 404,
+		"?connection_id=x": 404,
+	} {
+		if got := (membertest.Exchange{Path: listPath + query, As: membertest.Viewer}).Send(t, listRoute,
+			handler(s)); got.Code != status {
 			t.Errorf("%s: %d, want %d", query, got.Code, status)
 		}
 	}
@@ -95,10 +103,12 @@ func TestExportsOfOthersAreNotThere(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	for name, tenant := range map[string]org.Tenant{
-		"another organisation": managed.Tenant(membertest.OrgB, org.Test), "the other mode": managed.Tenant(membertest.OrgA, org.Live),
+		"another organisation": managed.Tenant(membertest.OrgB, org.Test),
+		"the other mode":       managed.Tenant(membertest.OrgA, org.Live),
 	} {
 		task, _ := failed(t, s, tenant, export.TokenRefreshFailure)
-		if got := (membertest.Exchange{Path: listPath + "/" + task, As: membertest.Owner}).Send(t, oneRoute, handler(s)); got.Code != http.StatusNotFound {
+		if got := (membertest.Exchange{Path: listPath + "/" + task, As: membertest.Owner}).Send(t, oneRoute,
+			handler(s)); got.Code != http.StatusNotFound {
 			t.Errorf("%s: %d %s", name, got.Code, got.Body)
 		}
 	}

@@ -58,7 +58,8 @@ func taskOf(e operator.Export) task {
 
 func detailOf(e operator.Export) detail {
 	shown := detail{
-		task: taskOf(e), EventID: e.EventID, Outcome: append([]export.TypeOutcome{}, e.Outcome...), Files: []export.FileSummary{}, Told: make([]told, 0, len(e.Deliveries)),
+		task: taskOf(e), EventID: e.EventID, Outcome: append([]export.TypeOutcome{}, e.Outcome...),
+		Files: []export.FileSummary{}, Told: make([]told, 0, len(e.Deliveries)),
 		Action: action(e),
 	}
 	for _, d := range e.Deliveries {
@@ -85,13 +86,16 @@ func action(e operator.Export) string {
 		return "Look at the connection: if consent has ended, ask the patient to reconnect."
 	case export.ScopePatientMissing:
 		if e.Blame != operator.BlamePatient {
-			return "The demographics, without which nothing is exported, were not requested, or the portal refuses what it has granted: tell the operator."
+			return "The demographics, without which nothing is exported, were not requested, or the portal refuses what it " +
+				"has granted: tell the operator."
 		}
 		return "Ask the patient to reconnect and to allow the demographics, without which nothing is exported."
 	case export.ResourcePatientFailure, export.ResourceInvalidContent:
-		return "Ask again later. If it stays so, the portal does not serve this patient's record as it should: tell the operator."
+		return "Ask again later. If it stays so, the portal does not serve this patient's record as it should: tell the " +
+			"operator."
 	case export.TEFCANoDocumentsFound:
-		return "The facility has no documents of the patient. In test mode ask for a fixture; else ask the patient whether another facility has them."
+		return "The facility has no documents of the patient. In test mode ask for a fixture; else ask the patient whether " +
+			"another facility has them."
 	case export.SuppressedPleaseContact:
 		return "Ask again when the portal is well again: too little of the record could be read."
 	}

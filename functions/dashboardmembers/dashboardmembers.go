@@ -1,6 +1,6 @@
-// Package dashboardmembers serves /dashboard/organisations/{orgId}/members and …/invitations, and POST /dashboard/invitations (docs/openapi.yaml):
-// who is a member of an organisation, as what, and how one becomes it. Called by the dashboard's pages; who may call what stands
-// beside each route (docs/adr/0036-the-dashboard.md).
+// Package dashboardmembers serves /dashboard/organisations/{orgId}/members and …/invitations, and POST
+// /dashboard/invitations (docs/openapi.yaml): who is a member of an organisation, as what, and how one becomes it.
+// Called by the dashboard's pages; who may call what stands beside each route (docs/adr/0036-the-dashboard.md).
 package dashboardmembers
 
 import (
@@ -57,9 +57,10 @@ func New(d Deps) http.Handler {
 			http.MethodGet:  httpapi.Member(d.Auth, account.Manage, d.invitations),
 			http.MethodPost: httpapi.Member(d.Auth, account.Manage, d.invite).Proving(account.ChangeMembers),
 		},
-		invitationRoute: {http.MethodDelete: httpapi.Member(d.Auth, account.Manage, d.withdraw).Proving(account.ChangeMembers)},
-		recoveryRoute:   {http.MethodDelete: httpapi.Member(d.Auth, account.Own, d.stopRecovery)},
-		acceptRoute:     {http.MethodPost: httpapi.Account(d.Auth, d.accept)},
+		invitationRoute: {http.MethodDelete: httpapi.Member(d.Auth, account.Manage,
+			d.withdraw).Proving(account.ChangeMembers)},
+		recoveryRoute: {http.MethodDelete: httpapi.Member(d.Auth, account.Own, d.stopRecovery)},
+		acceptRoute:   {http.MethodPost: httpapi.Account(d.Auth, d.accept)},
 	})
 }
 

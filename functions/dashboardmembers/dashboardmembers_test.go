@@ -49,7 +49,9 @@ func pass(by members.By, orgID, accountID string, ok bool) error {
 	return nil
 }
 
-func (people) Invite(_ context.Context, by members.By, orgID, email string, role account.Role) (account.Invitation, error) {
+func (people) Invite(_ context.Context, by members.By, orgID, email string,
+	role account.Role,
+) (account.Invitation, error) {
 	made := account.Invitation{
 		ID: invited, OrgID: orgID, Email: email, Role: role, SecretHash: "hash", InvitedBy: by.AccountID,
 		CreatedAt: keyedtest.Moment(), ExpiresAt: keyedtest.Moment(),
@@ -98,12 +100,22 @@ func TestEachRouteAsksForItsPermission(t *testing.T) {
 			{membertest.Exchange{Method: "PATCH", Path: base + "/members/" + known, Body: `{"role":"admin"}`}, account.Manage},
 			{membertest.Exchange{Method: "DELETE", Path: base + "/members/" + known}, account.Manage},
 		},
-		membersRoute + "/{accountId}/recovery": {{membertest.Exchange{Method: "DELETE", Path: base + "/members/" + known + "/recovery"}, account.Own}},
+		membersRoute +
+			"/{accountId}/recovery": {{
+			membertest.Exchange{Method: "DELETE", Path: base + "/members/" + known + "/recovery"},
+			account.Own,
+		}},
 		inviteRoute: {
 			{membertest.Exchange{Path: base + "/invitations"}, account.Manage},
-			{membertest.Exchange{Method: "POST", Path: base + "/invitations", Body: `{"email":"a@b.example","role":"viewer"}`}, account.Manage},
+			{
+				membertest.Exchange{Method: "POST", Path: base + "/invitations", Body: `{"email":"a@b.example","role":"viewer"}`},
+				account.Manage,
+			},
 		},
-		inviteRoute + "/{invitationId}": {{membertest.Exchange{Method: "DELETE", Path: base + "/invitations/" + invited}, account.Manage}},
+		inviteRoute + "/{invitationId}": {{
+			membertest.Exchange{Method: "DELETE", Path: base + "/invitations/" + invited},
+			account.Manage,
+		}},
 	} {
 		for _, c := range all {
 			t.Run(c.request.Method+" "+route, func(t *testing.T) {
@@ -122,20 +134,52 @@ func TestMembersAndInvitationsAreShownAndChanged(t *testing.T) {
 	for name, e := range map[string]membertest.Exchange{
 		"members": {
 			Path: "/members", Status: 200,
-			Want: `{"success":true,"data":{"members":[{"account_id":"` + known + `","email":"bob@alder.example","role":"admin","since":"2026-03-04T05:06:07Z"}]}}`,
+			Want: `{"success":true,"data":{"members":[{"account_id":"` + known +
+				`","email":"bob@alder.example","role":"admin","since":"2026-03-04T05:06:07Z"}]}}`,
 		},
-		"a role":            {Method: "PATCH", Path: "/members/" + strings.ToUpper(known), Body: `{"role":"owner"}`, Status: 200, Want: done},
-		"no role":           {Method: "PATCH", Path: "/members/" + known, Body: `{"role":"root"}`, Status: 400, Want: keyedtest.FailureBody("svc_invalid_request", "role must be owner, admin, developer or viewer.")},
-		"nobody's role":     {Method: "PATCH", Path: "/members/x", Body: `{"role":"owner"}`, Status: 404, Want: keyedtest.FailureBody("svc_not_found", "There is no such member.")},
-		"a conflict":        {Method: "PATCH", Path: "/members/" + known, Body: `{"role":"viewer"}`, Status: 409, Want: keyedtest.FailureBody("svc_conflict", "The last owner has to stay one.")},
-		"an old proof":      {Method: "DELETE", Path: "/members/" + known, As: membertest.Stale, Status: 403, Want: membertest.ProofRequired},
-		"a removal":         {Method: "DELETE", Path: "/members/" + known, Status: 200, Want: done},
-		"invitations":       {Path: "/invitations", Status: 200, Want: `{"success":true,"data":{"invitations":[` + one + times + `]}}`},
-		"an invitation":     {Method: "POST", Path: "/invitations", Body: `{"email":"eve@birch.example","role":"viewer"}`, Status: 200, Want: `{"success":true,"data":` + one + `"invited_by":"` + membertest.AccountOf(membertest.Owner) + `",` + times + `}`},
-		"a withdrawal":      {Method: "DELETE", Path: "/invitations/" + invited, Status: 200, Want: done},
-		"of another's":      {Method: "DELETE", Path: "/invitations/" + known, Status: 404, Want: keyedtest.FailureBody("svc_not_found", "There is no such invitation.")},
-		"of what is no id":  {Method: "DELETE", Path: "/invitations/x", Status: 404, Want: keyedtest.FailureBody("svc_not_found", "There is no such invitation.")},
-		"nobody as a guest": {Method: "POST", Path: "/invitations", Body: `{"role":"viewer"}`, Status: 400, Want: keyedtest.FailureBody("svc_invalid_request", "email is required.")},
+		"a role": {
+			Method: "PATCH", Path: "/members/" + strings.ToUpper(known), Body: `{"role":"owner"}`,
+			Status: 200, Want: done,
+		},
+		"no role": {
+			Method: "PATCH", Path: "/members/" + known, Body: `{"role":"root"}`, Status: 400,
+			Want: keyedtest.FailureBody("svc_invalid_request", "role must be owner, admin, developer or viewer."),
+		},
+		"nobody's role": {
+			Method: "PATCH", Path: "/members/x", Body: `{"role":"owner"}`, Status: 404,
+			Want: keyedtest.FailureBody("svc_not_found", "There is no such member."),
+		},
+		"a conflict": {
+			Method: "PATCH", Path: "/members/" + known, Body: `{"role":"viewer"}`, Status: 409,
+			Want: keyedtest.FailureBody("svc_conflict", "The last owner has to stay one."),
+		},
+		"an old proof": {
+			Method: "DELETE", Path: "/members/" + known, As: membertest.Stale, Status: 403,
+			Want: membertest.ProofRequired,
+		},
+		"a removal": {Method: "DELETE", Path: "/members/" + known, Status: 200, Want: done},
+		"invitations": {
+			Path: "/invitations", Status: 200,
+			Want: `{"success":true,"data":{"invitations":[` + one + times + `]}}`,
+		},
+		"an invitation": {
+			Method: "POST", Path: "/invitations", Body: `{"email":"eve@birch.example","role":"viewer"}`,
+			Status: 200, Want: `{"success":true,"data":` + one + `"invited_by":"` + membertest.AccountOf(membertest.Owner) +
+				`",` + times + `}`,
+		},
+		"a withdrawal": {Method: "DELETE", Path: "/invitations/" + invited, Status: 200, Want: done},
+		"of another's": {
+			Method: "DELETE", Path: "/invitations/" + known, Status: 404,
+			Want: keyedtest.FailureBody("svc_not_found", "There is no such invitation."),
+		},
+		"of what is no id": {
+			Method: "DELETE", Path: "/invitations/x", Status: 404,
+			Want: keyedtest.FailureBody("svc_not_found", "There is no such invitation."),
+		},
+		"nobody as a guest": {
+			Method: "POST", Path: "/invitations", Body: `{"role":"viewer"}`, Status: 400,
+			Want: keyedtest.FailureBody("svc_invalid_request", "email is required."),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -161,8 +205,14 @@ func TestAnInvitationIsAcceptedByWhoHasSignedIn(t *testing.T) {
 	t.Parallel()
 	const route = "/dashboard/invitations"
 	for name, e := range map[string]membertest.Exchange{
-		"a right one":    {As: membertest.Stranger, Body: `{"token":"token"}`, Status: 200, Want: `{"success":true,"data":{"organisation_id":"` + membertest.OrgA + `","role":"viewer"}}`},
-		"a wrong one":    {As: membertest.Stranger, Body: `{"token":"other"}`, Status: 404, Want: keyedtest.FailureBody("svc_not_found", "This invitation does not work any more.")},
+		"a right one": {
+			As: membertest.Stranger, Body: `{"token":"token"}`, Status: 200,
+			Want: `{"success":true,"data":{"organisation_id":"` + membertest.OrgA + `","role":"viewer"}}`,
+		},
+		"a wrong one": {
+			As: membertest.Stranger, Body: `{"token":"other"}`, Status: 404,
+			Want: keyedtest.FailureBody("svc_not_found", "This invitation does not work any more."),
+		},
 		"nobody":         {Body: `{"token":"token"}`, Status: 401, Want: membertest.NoSession},
 		"half signed in": {As: membertest.Pending, Body: `{"token":"token"}`, Status: 403, Want: membertest.ProofRequired},
 	} {
@@ -177,7 +227,10 @@ func TestAnInvitationIsAcceptedByWhoHasSignedIn(t *testing.T) {
 func TestRecoveryIsStoppedByOwnerWithoutFreshProof(t *testing.T) {
 	t.Parallel()
 	const route = membersRoute + "/{accountId}/recovery"
-	stopped := membertest.Exchange{Method: "DELETE", Path: base + "/members/" + known + "/recovery", As: membertest.Stale, Status: 200, Want: `{"success":true}`}
+	stopped := membertest.Exchange{
+		Method: "DELETE", Path: base + "/members/" + known + "/recovery", As: membertest.Stale,
+		Status: 200, Want: `{"success":true}`,
+	}
 	stopped.Check(t, route, newHandler())
 	stopped.Path = base + "/members/none/recovery"
 	stopped.Status, stopped.Want = 404, keyedtest.FailureBody("svc_not_found", "There is no such member.")

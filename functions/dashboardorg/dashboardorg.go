@@ -1,6 +1,6 @@
-// Package dashboardorg serves /dashboard/organisations, one organisation's own page, its live access, how it fares in a mode, what patients ask
-// of it, and its audit log (docs/openapi.yaml). Called by the dashboard's pages; who may call what stands beside each route
-// (docs/adr/0036-the-dashboard.md). Whoever has signed in may found an organisation.
+// Package dashboardorg serves /dashboard/organisations, one organisation's own page, its live access, how it fares in a
+// mode, what patients ask of it, and its audit log (docs/openapi.yaml). Called by the dashboard's pages; who may call
+// what stands beside each route (docs/adr/0036-the-dashboard.md). Whoever has signed in may found an organisation.
 package dashboardorg
 
 import (
@@ -46,7 +46,8 @@ type Deps struct {
 	Now           func() time.Time
 }
 
-// Meter tells what a tenant has used in a month, such as 2026-03, today included; fault.Invalid for what is no month (usage.Meter).
+// Meter tells what a tenant has used in a month, such as 2026-03, today included; fault.Invalid for what
+// is no month (usage.Meter).
 type Meter interface {
 	Month(ctx context.Context, tenant org.Tenant, month string) (usage.Month, error)
 }
@@ -121,7 +122,8 @@ func (d Deps) show(ctx context.Context, v httpapi.Visitor, _ nothing) (organisat
 func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (organisation, error) {
 	as := d.Organisations.As(account.Actor(v.Account))
 	to := operator.OrganisationChange{
-		Name: in.Name, Logo: in.Logo, Accent: in.Accent, Privacy: in.Privacy, Terms: in.Terms, Website: in.Website, Emails: in.Emails,
+		Name: in.Name, Logo: in.Logo, Accent: in.Accent, Privacy: in.Privacy, Terms: in.Terms, Website: in.Website,
+		Emails: in.Emails,
 	}
 	if in.Emails != nil {
 		who, err := d.Accounts.Account(ctx, v.Account)

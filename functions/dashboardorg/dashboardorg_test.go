@@ -53,7 +53,8 @@ func TestUsageIsByMonth(t *testing.T) {
 	t.Parallel()
 	h := handler(managed.New(t))
 	ask := func(query string) *httptest.ResponseRecorder {
-		return membertest.Exchange{Path: onePath + "/live/usage" + query, As: membertest.Viewer}.Send(t, oneRoute+"/{mode}/usage", h)
+		return membertest.Exchange{Path: onePath + "/live/usage" + query, As: membertest.Viewer}.Send(t,
+			oneRoute+"/{mode}/usage", h)
 	}
 	type answer struct {
 		Months []usage.Month
@@ -63,10 +64,14 @@ func TestUsageIsByMonth(t *testing.T) {
 		t.Errorf("this month: %+v", got)
 	}
 	got := data[answer](t, ask("?from=2025-12&to=2026-02&format=csv"))
-	if len(got.Months) != 3 || got.Months[2].Connections != 2 || !strings.HasSuffix(got.CSV, "2026-01,1,0,0,0,0,0,0\n2026-02,2,0,0,0,0,0,0\n") {
+	if len(got.Months) != 3 || got.Months[2].Connections != 2 ||
+		!strings.HasSuffix(got.CSV, "2026-01,1,0,0,0,0,0,0\n2026-02,2,0,0,0,0,0,0\n") {
 		t.Errorf("three months: %+v", got)
 	}
-	for _, query := range []string{"?from=x", "?from=2026-03&to=2026-02", "?from=2024-01&to=2026-02", "?format=xml", "?from=2026-3"} {
+	for _, query := range []string{
+		"?from=x", "?from=2026-03&to=2026-02", "?from=2024-01&to=2026-02", "?format=xml",
+		"?from=2026-3",
+	} {
 		if got := ask(query); got.Code != http.StatusBadRequest {
 			t.Errorf("%s: %d %s", query, got.Code, got.Body)
 		}
@@ -107,11 +112,18 @@ type shown struct {
 func TestAnOrganisationIsFoundedByWhoAsks(t *testing.T) {
 	t.Parallel()
 	h := handler(managed.New(t))
-	asked := membertest.Exchange{Method: "POST", Path: foundRoute, As: membertest.Stranger, Body: `{"name":"Cedar Practice"}`}
-	if got := data[shown](t, asked.Send(t, foundRoute, h)); got.ID != membertest.AccountOf(membertest.Stranger) || got.Name != "Cedar Practice" || got.Role != "owner" {
+	asked := membertest.Exchange{
+		Method: "POST", Path: foundRoute, As: membertest.Stranger,
+		Body: `{"name":"Cedar Practice"}`,
+	}
+	if got := data[shown](t, asked.Send(t, foundRoute, h)); got.ID != membertest.AccountOf(membertest.Stranger) ||
+		got.Name != "Cedar Practice" || got.Role != "owner" {
 		t.Errorf("founded %+v", got)
 	}
-	membertest.Exchange{Method: "POST", Path: foundRoute, As: membertest.Pending, Body: `{"name":"x"}`, Status: 403, Want: membertest.ProofRequired}.Check(t, foundRoute, h)
+	membertest.Exchange{
+		Method: "POST", Path: foundRoute, As: membertest.Pending, Body: `{"name":"x"}`, Status: 403,
+		Want: membertest.ProofRequired,
+	}.Check(t, foundRoute, h)
 }
 
 func TestAnOrganisationIsChangedInBothModes(t *testing.T) {
@@ -121,20 +133,29 @@ func TestAnOrganisationIsChangedInBothModes(t *testing.T) {
 	if _, err := s.Operator.LiveReviews.Withdraw(t.Context(), live, "Its website moves."); err != nil {
 		t.Fatal(err)
 	}
-	asked := membertest.Exchange{Method: "PATCH", Path: onePath, As: membertest.Admin, Body: `{"accent":"#1a5fb4","website_uri":"https://alder.example","emails":["a@alder.example"]}`}
+	asked := membertest.Exchange{
+		Method: "PATCH", Path: onePath, As: membertest.Admin,
+		Body: `{"accent":"#1a5fb4","website_uri":"https://alder.example","emails":["a@alder.example"]}`,
+	}
 	got := data[shown](t, asked.Send(t, oneRoute, handler(s)))
-	if got.Name != "Alder Maple Clinic" || got.Accent != "#1a5fb4" || got.Contrast != 6.3 || got.Website != "https://alder.example" || len(got.Emails) != 1 || got.Role != "admin" {
+	if got.Name != "Alder Maple Clinic" || got.Accent != "#1a5fb4" || got.Contrast != 6.3 ||
+		got.Website != "https://alder.example" || len(got.Emails) != 1 || got.Role != "admin" {
 		t.Errorf("changed to %+v", got)
 	}
 	for _, mode := range []org.Mode{org.Test, org.Live} {
-		if kept, err := s.Operator.Organisations.Show(t.Context(), managed.Tenant(membertest.OrgA, mode)); err != nil || kept.Accent != "#1a5fb4" {
+		if kept, err := s.Operator.Organisations.Show(t.Context(), managed.Tenant(membertest.OrgA, mode)); err != nil ||
+			kept.Accent != "#1a5fb4" {
 			t.Errorf("in %s mode: %+v (%v)", mode, kept, err)
 		}
 	}
-	if rows := s.Audited(t, membertest.OrgA); len(rows) != 2 || rows[1] != account.Actor(membertest.AccountOf(membertest.Admin))+" organisation.changed "+membertest.OrgA {
+	if rows := s.Audited(t, membertest.OrgA); len(rows) != 2 ||
+		rows[1] != account.Actor(membertest.AccountOf(membertest.Admin))+" organisation.changed "+membertest.OrgA {
 		t.Errorf("audited %q", rows)
 	}
-	for _, body := range []string{`{"name":" "}`, `{"accent":"blue"}`, `{"logo_uri":"http://alder.example/l.svg"}`, `{"emails":["Alder <a@alder.example>"]}`} {
+	for _, body := range []string{
+		`{"name":" "}`, `{"accent":"blue"}`, `{"logo_uri":"http://alder.example/l.svg"}`,
+		`{"emails":["Alder <a@alder.example>"]}`,
+	} {
 		asked.Body = body
 		if got := asked.Send(t, oneRoute, handler(s)); got.Code != http.StatusBadRequest {
 			t.Errorf("%s: %d %s", body, got.Code, got.Body)
@@ -163,7 +184,8 @@ func TestTheOverviewTellsWhatIsDone(t *testing.T) {
 	if before := done(); len(before) != 7 || before["credential_made"] || before["webhook_made"] || before["failing"] {
 		t.Errorf("before anything: %v", before)
 	}
-	if _, _, err := s.Operator.Credentials.Create(t.Context(), operator.CredentialDraft{Tenant: tenant, Redirects: []string{"https://app.example/"}}); err != nil {
+	if _, _, err := s.Operator.Credentials.Create(t.Context(),
+		operator.CredentialDraft{Tenant: tenant, Redirects: []string{"https://app.example/"}}); err != nil {
 		t.Fatal(err)
 	}
 	sub, _, err := s.Operator.Webhooks.Create(t.Context(), webhook.Draft{Tenant: tenant, URL: "https://hooks.example/"})
@@ -174,7 +196,8 @@ func TestTheOverviewTellsWhatIsDone(t *testing.T) {
 		t.Fatal(err)
 	}
 	after := done()
-	if !after["credential_made"] || !after["redirect_registered"] || !after["webhook_made"] || !after["failing"] || after["webhook_verified"] || after["first_connection"] || after["first_export"] {
+	if !after["credential_made"] || !after["redirect_registered"] || !after["webhook_made"] || !after["failing"] ||
+		after["webhook_verified"] || after["first_connection"] || after["first_export"] {
 		t.Errorf("then: %v", after)
 	}
 }
@@ -198,18 +221,22 @@ func TestTheAuditLogIsListedAndExported(t *testing.T) {
 		}
 		Next int64
 	}
-	got := data[list](t, membertest.Exchange{Path: onePath + "/audit?before=3", As: membertest.Admin}.Send(t, auditRoute, handler(s)))
-	if len(got.Rows) != 2 || got.Rows[0].Seq != 2 || got.Rows[0].Action != "webhook.tested" || got.Rows[0].Mode != "test" || got.Next != 0 {
+	got := data[list](t, membertest.Exchange{Path: onePath + "/audit?before=3", As: membertest.Admin}.Send(t,
+		auditRoute, handler(s)))
+	if len(got.Rows) != 2 || got.Rows[0].Seq != 2 || got.Rows[0].Action != "webhook.tested" ||
+		got.Rows[0].Mode != "test" || got.Next != 0 {
 		t.Errorf("listed %+v", got)
 	}
-	if wrong := (membertest.Exchange{Path: onePath + "/audit?before=x", As: membertest.Admin}).Send(t, auditRoute, handler(s)); wrong.Code != http.StatusBadRequest {
+	if wrong := (membertest.Exchange{Path: onePath + "/audit?before=x", As: membertest.Admin}).Send(t, auditRoute,
+		handler(s)); wrong.Code != http.StatusBadRequest {
 		t.Errorf("before=x: %d", wrong.Code)
 	}
 	file := data[struct {
 		NDJSON string `json:"ndjson"`
 		Seq    int64
 		Hash   string
-	}](t, membertest.Exchange{Path: onePath + "/audit/export", As: membertest.Admin}.Send(t, auditRoute+"/export", handler(s)))
+	}](t, membertest.Exchange{Path: onePath + "/audit/export", As: membertest.Admin}.Send(t,
+		auditRoute+"/export", handler(s)))
 	report, err := audit.VerifyExport(bytes.NewBufferString(file.NDJSON), audit.Head{Seq: file.Seq, Hash: file.Hash})
 	if err != nil || len(report.Breaks) != 0 || file.Seq != 3 || strings.Contains(file.NDJSON, membertest.OrgB) {
 		t.Errorf("exported %s: %+v %v", file.NDJSON, report, err)
@@ -227,7 +254,10 @@ func TestOrganisationsKnowTheirMembers(t *testing.T) {
 		{"GET", oneRoute, onePath, "", account.View},
 		{"PATCH", oneRoute, onePath, `{"accent":"blue"}`, account.Operate},
 		{"POST", emailsRoute, onePath + "/emails", `{"email":"x@alder.example"}`, account.Operate},
-		{"PUT", emailsRoute, onePath + "/emails", `{"email":"x@alder.example","verification_id":"x","code":"123456"}`, account.Operate},
+		{
+			"PUT", emailsRoute, onePath + "/emails", `{"email":"x@alder.example","verification_id":"x","code":"123456"}`,
+			account.Operate,
+		},
 		{"GET", liveRoute, onePath + "/live-access", "", account.View},
 		{"POST", liveRoute, onePath + "/live-access", `{"purpose":"x","terms_accepted":true}`, account.Own},
 		{"GET", overviewRoute, onePath + "/test/overview", "", account.View},
@@ -236,7 +266,10 @@ func TestOrganisationsKnowTheirMembers(t *testing.T) {
 	} {
 		t.Run(e.method+e.route, func(t *testing.T) {
 			t.Parallel()
-			membertest.CheckMember(t, e.route, membertest.Exchange{Method: e.method, Path: e.path, As: membertest.Owner, Body: e.body}, e.needed, newHandler)
+			membertest.CheckMember(t, e.route, membertest.Exchange{
+				Method: e.method, Path: e.path, As: membertest.Owner,
+				Body: e.body,
+			}, e.needed, newHandler)
 		})
 	}
 }

@@ -61,20 +61,28 @@ func TestNoticeAddressIsVerifiedByCode(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	h := handler(s)
-	change := membertest.Exchange{Method: "PATCH", Path: onePath, As: membertest.Admin, Body: `{"emails":["admin@alder.example","ops@alder.example.org","New@cedar.example"]}`}
+	change := membertest.Exchange{
+		Method: "PATCH", Path: onePath, As: membertest.Admin,
+		Body: `{"emails":["admin@alder.example","ops@alder.example.org","New@cedar.example"]}`,
+	}
 	got := data[shown](t, change.Send(t, oneRoute, h))
-	if want := []string{"admin@alder.example", "ops@alder.example.org"}; !slices.Equal(got.Verified, want) || len(got.Emails) != 3 {
+	if want := []string{"admin@alder.example", "ops@alder.example.org"}; !slices.Equal(got.Verified, want) ||
+		len(got.Emails) != 3 {
 		t.Fatalf("after the change %q of %q are verified, want %q", got.Verified, got.Emails, want)
 	}
 	if sent := s.Mail(); len(sent) != 0 {
 		t.Fatalf("the change alone sent %+v", sent)
 	}
-	ask := membertest.Exchange{Method: "POST", Path: emailsPath, As: membertest.Admin, Body: `{"email":"new@cedar.example"}`}
+	ask := membertest.Exchange{
+		Method: "POST", Path: emailsPath, As: membertest.Admin,
+		Body: `{"email":"new@cedar.example"}`,
+	}
 	code := data[struct {
 		ID string `json:"verification_id"`
 	}](t, ask.Send(t, emailsRoute, h))
 	sent := s.Mail()
-	if len(sent) != 1 || !slices.Equal(sent[0].To, []string{"New@cedar.example"}) || strings.Contains(sent[0].Text+sent[0].Subject, "Maple") {
+	if len(sent) != 1 || !slices.Equal(sent[0].To, []string{"New@cedar.example"}) ||
+		strings.Contains(sent[0].Text+sent[0].Subject, "Maple") {
 		t.Fatalf("sent %+v", sent)
 	}
 	digits := sixDigits.FindString(sent[0].Text)
@@ -101,7 +109,8 @@ func TestNoticeAddressIsVerifiedByCode(t *testing.T) {
 	if status != http.StatusOK || !slices.Contains(verified, "New@cedar.example") || len(verified) != 3 {
 		t.Errorf("with the right code: %d, %q are verified", status, verified)
 	}
-	if rows := s.Audited(t, membertest.OrgA); !slices.Contains(rows, account.Actor(membertest.AccountOf(membertest.Admin))+" organisation.email_verified "+membertest.OrgA) {
+	if rows := s.Audited(t, membertest.OrgA); !slices.Contains(rows,
+		account.Actor(membertest.AccountOf(membertest.Admin))+" organisation.email_verified "+membertest.OrgA) {
 		t.Errorf("audited %q", rows)
 	}
 	if w := ask.Send(t, emailsRoute, h); w.Code != http.StatusConflict {
@@ -115,7 +124,8 @@ func TestNoticeAddressCodeWorksForItsOrganisationAndAddressAlone(t *testing.T) {
 	s := managed.New(t)
 	c, a, b := notices(s), managed.Tenant(membertest.OrgA, org.Live), managed.Tenant(membertest.OrgB, org.Live)
 	for _, of := range []org.Tenant{a, b} {
-		if _, err := s.Operator.Organisations.Change(t.Context(), of, operator.OrganisationChange{Emails: []string{victim, own}}); err != nil {
+		if _, err := s.Operator.Organisations.Change(t.Context(), of,
+			operator.OrganisationChange{Emails: []string{victim, own}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -141,14 +151,19 @@ func TestChangedNoticeAddressesReachNobodyUnverified(t *testing.T) {
 	for round := range 30 {
 		emails := make([]string, 0, 10)
 		for n := range 10 {
-			emails = append(emails, string(rune('a'+n))+sixDigits.FindString("100000")[:3]+string(rune('a'+round%26))+"@cedar.example")
+			emails = append(emails, string(rune('a'+n))+sixDigits.FindString("100000")[:3]+string(rune('a'+round%26))+
+				"@cedar.example")
 		}
 		body := `{"emails":["` + strings.Join(emails, `","`) + `"]}`
-		if w := (membertest.Exchange{Method: "PATCH", Path: onePath, As: membertest.Admin, Body: body}).Send(t, oneRoute, h); w.Code != http.StatusOK {
+		if w := (membertest.Exchange{Method: "PATCH", Path: onePath, As: membertest.Admin, Body: body}).Send(t, oneRoute,
+			h); w.Code != http.StatusOK {
 			t.Fatalf("%d %s", w.Code, w.Body)
 		}
 		for _, email := range emails {
-			w := membertest.Exchange{Method: "POST", Path: emailsPath, As: membertest.Admin, Body: `{"email":"` + email + `"}`}.Send(t, emailsRoute, h)
+			w := membertest.Exchange{
+				Method: "POST", Path: emailsPath, As: membertest.Admin,
+				Body: `{"email":"` + email + `"}`,
+			}.Send(t, emailsRoute, h)
 			if w.Code == http.StatusTooManyRequests {
 				limited++
 			}
@@ -166,10 +181,14 @@ func TestNoticeAddressChangedBackAndForthGetsThreeCodes(t *testing.T) {
 	h := handler(s)
 	for range 10 {
 		for _, body := range []string{`{"emails":["` + victim + `"]}`, `{"emails":[]}`} {
-			if w := (membertest.Exchange{Method: "PATCH", Path: onePath, As: membertest.Admin, Body: body}).Send(t, oneRoute, h); w.Code != http.StatusOK {
+			if w := (membertest.Exchange{Method: "PATCH", Path: onePath, As: membertest.Admin, Body: body}).Send(t, oneRoute,
+				h); w.Code != http.StatusOK {
 				t.Fatalf("%d %s", w.Code, w.Body)
 			}
-			membertest.Exchange{Method: "POST", Path: emailsPath, As: membertest.Admin, Body: `{"email":"` + victim + `"}`}.Send(t, emailsRoute, h)
+			membertest.Exchange{
+				Method: "POST", Path: emailsPath, As: membertest.Admin,
+				Body: `{"email":"` + victim + `"}`,
+			}.Send(t, emailsRoute, h)
 		}
 	}
 	if sent := len(s.Mail()); sent != 1 { // the second would have to wait 30 seconds, and time stands still

@@ -121,8 +121,9 @@ func inquiryOf(i inquiry.Inquiry, err error) (inquiryDetail, error) {
 		return inquiryDetail{}, err
 	}
 	shown := inquiryDetail{
-		inquiryLine: inquiryLineOf(i), Email: i.Email, EmailVerified: i.EmailVerified, Body: i.Body, HealthSystem: i.HealthSystem,
-		Website: i.Website, StreetAddress: i.StreetAddress, Answers: make([]answer, 0, len(i.Answers)),
+		inquiryLine: inquiryLineOf(i), Email: i.Email, EmailVerified: i.EmailVerified, Body: i.Body,
+		HealthSystem: i.HealthSystem,
+		Website:      i.Website, StreetAddress: i.StreetAddress, Answers: make([]answer, 0, len(i.Answers)),
 	}
 	for _, a := range i.Answers {
 		shown.Answers = append(shown.Answers, answer{

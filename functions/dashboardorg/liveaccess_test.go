@@ -30,17 +30,20 @@ func TestLiveAccessShowsChecklistAndRefusesIncompleteRequest(t *testing.T) {
 	_, err := s.Operator.LiveReviews.Withdraw(t.Context(), tenant, "Its website is gone.")
 	expect.NoError(t, err)
 	h := handler(s)
-	got := data[liveShown](t, membertest.Exchange{Path: onePath + "/live-access", As: membertest.Viewer}.Send(t, liveRoute, h))
+	got := data[liveShown](t, membertest.Exchange{Path: onePath + "/live-access", As: membertest.Viewer}.Send(t,
+		liveRoute, h))
 	if got.Stage != "withdrawn" || got.Reason != "Its website is gone." || len(got.Checklist) != 4 {
 		t.Errorf("shown %+v", got)
 	}
 	for _, c := range got.Checklist {
-		if isVerified := c.Step == string(operator.LiveNoticeAddress); c.Done != isVerified { // of the organisation's address, since the start
+		// of the organisation's address, since the start
+		if isVerified := c.Step == string(operator.LiveNoticeAddress); c.Done != isVerified {
 			t.Errorf("%s is done: %v", c.Step, c.Done)
 		}
 	}
 	request := func(body string) *httptest.ResponseRecorder {
-		return membertest.Exchange{Method: "POST", Path: onePath + "/live-access", As: membertest.Owner, Body: body}.Send(t, liveRoute, h)
+		return membertest.Exchange{Method: "POST", Path: onePath + "/live-access", As: membertest.Owner, Body: body}.Send(t,
+			liveRoute, h)
 	}
 	purpose := strings.Repeat("Patients share records. ", 2)
 	for body, status := range map[string]int{

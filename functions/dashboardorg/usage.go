@@ -71,9 +71,15 @@ func (in span) months(now time.Time) (first, last time.Time, err error) {
 func file(months []usage.Month) (string, error) {
 	var text strings.Builder
 	lines := make([][]string, 0, 1+len(months))
-	lines = append(lines, []string{"month", "connections", "rejections", "revocations", "exports_succeeded", "exports_failed", "inquiries", "deliveries"})
+	lines = append(lines, []string{
+		"month", "connections", "rejections", "revocations", "exports_succeeded",
+		"exports_failed", "inquiries", "deliveries",
+	})
 	for _, m := range months {
-		counts := []int64{m.Connections, m.Rejections, m.Revocations, m.ExportsSucceeded, m.ExportsFailed, m.Inquiries, m.Deliveries}
+		counts := []int64{
+			m.Connections, m.Rejections, m.Revocations, m.ExportsSucceeded, m.ExportsFailed, m.Inquiries,
+			m.Deliveries,
+		}
 		line := append(make([]string, 0, 1+len(counts)), m.Month)
 		for _, n := range counts {
 			line = append(line, strconv.FormatInt(n, 10))

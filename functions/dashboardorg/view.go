@@ -27,8 +27,10 @@ type organisation struct {
 
 func organisationOf(o org.Organisation, role account.Role) organisation {
 	return organisation{
-		ID: o.ID, Name: o.Name, Role: string(role), Plan: string(o.Plan), Status: string(o.Status), Logo: o.LogoURI, Accent: o.Accent,
-		Contrast: contrast(o.Accent), Privacy: o.PrivacyPolicyURI, Terms: o.TermsURI, Website: o.WebsiteURI, Emails: append([]string{}, o.Emails...),
+		ID: o.ID, Name: o.Name, Role: string(role), Plan: string(o.Plan), Status: string(o.Status), Logo: o.LogoURI,
+		Accent:   o.Accent,
+		Contrast: contrast(o.Accent), Privacy: o.PrivacyPolicyURI, Terms: o.TermsURI, Website: o.WebsiteURI,
+		Emails:   append([]string{}, o.Emails...),
 		Verified: append([]string{}, o.VerifiedEmails...),
 		Live:     string(o.LiveAccess),
 	}

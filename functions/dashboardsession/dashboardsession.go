@@ -1,6 +1,6 @@
-// Package dashboardsession serves /dashboard/session, /dashboard/sessions and /dashboard/account (docs/openapi.yaml): how a person signs in to
-// the dashboard, proves a second factor, and looks after the account. Called by the dashboard's pages; who may call what stands
-// beside each route (docs/adr/0036-the-dashboard.md).
+// Package dashboardsession serves /dashboard/session, /dashboard/sessions and /dashboard/account (docs/openapi.yaml):
+// how a person signs in to the dashboard, proves a second factor, and looks after the account. Called by the
+// dashboard's pages; who may call what stands beside each route (docs/adr/0036-the-dashboard.md).
 package dashboardsession
 
 import (
@@ -62,10 +62,12 @@ type Service interface {
 	ConfirmTOTP(ctx context.Context, b signin.Browser, s account.Session, digits string) (signin.Entered, error)
 	RemoveTOTP(ctx context.Context, b signin.Browser, s account.Session) (signin.Entered, error)
 	RegisterPasskey(ctx context.Context, s account.Session) (account.Begun, error)
-	AddPasskey(ctx context.Context, b signin.Browser, s account.Session, name string, answer []byte) (signin.Entered, error)
+	AddPasskey(ctx context.Context, b signin.Browser, s account.Session, name string,
+		answer []byte) (signin.Entered, error)
 	RemovePasskey(ctx context.Context, b signin.Browser, s account.Session, id string) (signin.Entered, error)
 	AskAddress(ctx context.Context, b signin.Browser, s account.Session, email string) (verification.Sent, error)
-	ChangeAddress(ctx context.Context, b signin.Browser, s account.Session, email, id, digits string) (signin.Entered, error)
+	ChangeAddress(ctx context.Context, b signin.Browser, s account.Session, email, id,
+		digits string) (signin.Entered, error)
 	RestoreAddress(ctx context.Context, token secret.Text) error
 }
 

@@ -31,21 +31,32 @@ func (counter) ByCode(_ context.Context, b signin.Browser, _, _, code string) (s
 		return signin.Entered{}, fault.BadRequest("This is not the code that was sent.")
 	}
 	at := keyedtest.Moment()
-	s := account.Session{AccountID: membertest.AccountOf(membertest.Owner), Pending: !b.Device.Empty(), ProvenAt: at, StartedAt: at, SeenAt: at}
+	s := account.Session{
+		AccountID: membertest.AccountOf(membertest.Owner), Pending: !b.Device.Empty(), ProvenAt: at,
+		StartedAt: at, SeenAt: at,
+	}
 	return signin.Entered{Token: secret.New("new"), Device: secret.New("device"), Session: s}, nil
 }
 
 func (counter) Account(_ context.Context, s account.Session) (account.Account, []account.Membership, error) {
-	a := account.Account{ID: s.AccountID, Email: "ada@alder.example", Passkeys: []account.Passkey{{ID: "k", Name: "Telephone", CreatedAt: keyedtest.Moment()}}}
+	a := account.Account{
+		ID: s.AccountID, Email: "ada@alder.example",
+		Passkeys: []account.Passkey{{ID: "k", Name: "Telephone", CreatedAt: keyedtest.Moment()}},
+	}
 	if s.Pending {
 		return a, nil, nil
 	}
-	return a, []account.Membership{{OrgID: membertest.OrgA, AccountID: s.AccountID, Role: account.Owner}, {OrgID: membertest.OrgB, Role: account.Viewer}}, nil
+	return a, []account.Membership{
+		{OrgID: membertest.OrgA, AccountID: s.AccountID, Role: account.Owner},
+		{OrgID: membertest.OrgB, Role: account.Viewer},
+	}, nil
 }
 
 func (counter) RecoveryCodesLeft(context.Context, account.Account) (int, error) { return 7, nil }
 
-func (counter) ByRecoveryCode(ctx context.Context, b signin.Browser, _ account.Session, code string) (signin.Entered, error) {
+func (counter) ByRecoveryCode(ctx context.Context, b signin.Browser, _ account.Session,
+	code string,
+) (signin.Entered, error) {
 	e, err := counter{}.ByCode(ctx, b, "", "", code)
 	e.RecoveryCodes = []secret.Text{secret.New("0123-4567-89AB-CDEF")}
 	return e, err
@@ -66,14 +77,18 @@ func (counter) Organisation(_ context.Context, tenant org.Tenant) (org.Organisat
 }
 
 func newHandler() http.Handler {
-	return dashboardsession.New(dashboardsession.Deps{API: keyedtest.NewAPI(), Auth: membertest.Auth(), Service: counter{}, Organisations: counter{}})
+	return dashboardsession.New(dashboardsession.Deps{
+		API: keyedtest.NewAPI(), Auth: membertest.Auth(), Service: counter{},
+		Organisations: counter{},
+	})
 }
 
 func TestASessionIsShownAndItsCookiesAreStrict(t *testing.T) {
 	t.Parallel()
 	const route = "/dashboard/session"
 	view := func(token secret.Text, needs, organisations, fresh, ends string) string {
-		return `{"success":true,"data":{"account":{"id":"` + membertest.AccountOf(membertest.Owner) + `","email":"ada@alder.example","totp":false,` +
+		return `{"success":true,"data":{"account":{"id":"` + membertest.AccountOf(membertest.Owner) +
+			`","email":"ada@alder.example","totp":false,` +
 			`"passkeys":[{"id":"k","name":"Telephone","created_at":"2026-03-04T05:06:07Z"}],"recovery_codes_left":7},"csrf_token":"` + account.CSRFToken(token) + `","needs":"` + needs +
 			`","fresh_until":"` + fresh + `","ends_at":"` + ends + `","organisations":[` + organisations + `]}}`
 	}
@@ -86,12 +101,28 @@ func TestASessionIsShownAndItsCookiesAreStrict(t *testing.T) {
 			Header: map[string]string{"Set-Cookie": httpapi.SessionCookieName + "=new; Path=/; Max-Age=43200" + strict +
 				", __Host-recordbridge-device=device; Path=/; Max-Age=15552000" + strict},
 		},
-		"a wrong code":     {Method: "POST", Body: `{"email":"a@b.example","verification_id":"id","code":"1"}`, Status: 400, Want: keyedtest.FailureBody("svc_invalid_request", "This is not the code that was sent.")},
-		"of another site":  {Method: "POST", Site: "cross-site", Body: `{"email":"a@b.example","verification_id":"id","code":"123456"}`, Status: 403, Want: membertest.OtherSite},
-		"as a form":        {Method: "POST", Media: "application/x-www-form-urlencoded", Body: `email=a`, Status: 415, Want: keyedtest.FailureBody("svc_unsupported_media_type", "The body must be sent as application/json in UTF-8, without compression.")},
-		"it is looked at":  {As: membertest.Owner, Status: 200, Want: view(membertest.Token(membertest.Owner), "", alder, "2026-03-04T05:20:07Z", "2026-03-04T07:05:07Z")},
-		"there is none":    {Status: 401, Want: membertest.NoSession},
-		"it ends":          {Method: "DELETE", As: membertest.Pending, Status: 200, Want: `{"success":true}`, Header: map[string]string{"Set-Cookie": httpapi.SessionCookieName + "=; Path=/; Max-Age=0" + strict}},
+		"a wrong code": {
+			Method: "POST", Body: `{"email":"a@b.example","verification_id":"id","code":"1"}`, Status: 400,
+			Want: keyedtest.FailureBody("svc_invalid_request", "This is not the code that was sent."),
+		},
+		"of another site": {
+			Method: "POST", Site: "cross-site",
+			Body: `{"email":"a@b.example","verification_id":"id","code":"123456"}`, Status: 403, Want: membertest.OtherSite,
+		},
+		"as a form": {
+			Method: "POST", Media: "application/x-www-form-urlencoded", Body: `email=a`, Status: 415,
+			Want: keyedtest.FailureBody("svc_unsupported_media_type",
+				"The body must be sent as application/json in UTF-8, without compression."),
+		},
+		"it is looked at": {
+			As: membertest.Owner, Status: 200,
+			Want: view(membertest.Token(membertest.Owner), "", alder, "2026-03-04T05:20:07Z", "2026-03-04T07:05:07Z"),
+		},
+		"there is none": {Status: 401, Want: membertest.NoSession},
+		"it ends": {
+			Method: "DELETE", As: membertest.Pending, Status: 200, Want: `{"success":true}`,
+			Header: map[string]string{"Set-Cookie": httpapi.SessionCookieName + "=; Path=/; Max-Age=0" + strict},
+		},
 		"without a token ": {Method: "DELETE", As: membertest.Owner, NoToken: true, Status: 403, Want: membertest.NoToken},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -117,20 +148,29 @@ func TestTheAccountIsChangedByWhoHasProvenItLately(t *testing.T) {
 		{"POST", "email", "email", `{"email":"a@b.example"}`},
 		{"PUT", "email", "email", `{"email":"a@b.example","verification_id":"id","code":"123456"}`},
 	} {
-		for who, want := range map[string]string{membertest.Stale: membertest.ProofRequired, membertest.Pending: membertest.ProofRequired, "": membertest.NoSession} {
+		for who, want := range map[string]string{
+			membertest.Stale:   membertest.ProofRequired,
+			membertest.Pending: membertest.ProofRequired, "": membertest.NoSession,
+		} {
 			t.Run(c.method+" "+c.path+" as "+who, func(t *testing.T) {
 				t.Parallel()
 				status := http.StatusForbidden
 				if who == "" {
 					status = http.StatusUnauthorized
 				}
-				e := membertest.Exchange{Method: c.method, Path: account + c.path, As: who, Body: c.body, Status: status, Want: want}
+				e := membertest.Exchange{
+					Method: c.method, Path: account + c.path, As: who, Body: c.body,
+					Status: status, Want: want,
+				}
 				e.Check(t, account+c.route, newHandler())
 			})
 		}
 		t.Run(c.method+" "+c.path+" without the token", func(t *testing.T) {
 			t.Parallel()
-			e := membertest.Exchange{Method: c.method, Path: account + c.path, As: membertest.Owner, NoToken: true, Body: c.body, Status: 403, Want: membertest.NoToken}
+			e := membertest.Exchange{
+				Method: c.method, Path: account + c.path, As: membertest.Owner, NoToken: true, Body: c.body,
+				Status: 403, Want: membertest.NoToken,
+			}
 			e.Check(t, account+c.route, newHandler())
 		})
 	}
@@ -141,7 +181,8 @@ func TestACodeIsSent(t *testing.T) {
 	at := keyedtest.Moment().UTC().Format(time.RFC3339)
 	e := membertest.Exchange{
 		Method: http.MethodPost, Path: "/dashboard/session/codes", Body: `{"email":"a@b.example"}`, Status: 200,
-		Want: strings.ReplaceAll(`{"success":true,"data":{"verification_id":"id","expires_at":"AT","resend_after":"AT"}}`, "AT", at),
+		Want: strings.ReplaceAll(`{"success":true,"data":{"verification_id":"id","expires_at":"AT","resend_after":"AT"}}`,
+			"AT", at),
 	}
 	e.Check(t, "/dashboard/session/codes", newHandler())
 }
@@ -150,13 +191,19 @@ func TestRecoveryCodesAreShownOnce(t *testing.T) {
 	t.Parallel()
 	const code = `"recovery_codes":["0123-4567-89AB-CDEF"]`
 	for name, e := range map[string]membertest.Exchange{
-		"new codes": {Path: "/dashboard/account/recovery-codes", As: membertest.Owner, Status: 200, Want: `{"success":true,"data":{` + code + `}}`},
-		"nobody's":  {Path: "/dashboard/account/recovery-codes", Status: 401, Want: membertest.NoSession},
+		"new codes": {
+			Path: "/dashboard/account/recovery-codes", As: membertest.Owner, Status: 200,
+			Want: `{"success":true,"data":{` + code + `}}`,
+		},
+		"nobody's": {Path: "/dashboard/account/recovery-codes", Status: 401, Want: membertest.NoSession},
 		"a wrong code completes no sign-in": {
 			Path: "/dashboard/session/recovery-code", As: membertest.Pending, Body: `{"code":"1"}`, Status: 400,
 			Want: keyedtest.FailureBody("svc_invalid_request", "This is not the code that was sent."),
 		},
-		"without a session": {Path: "/dashboard/session/recovery-code", Body: `{"code":"123456"}`, Status: 401, Want: membertest.NoSession},
+		"without a session": {
+			Path: "/dashboard/session/recovery-code", Body: `{"code":"123456"}`, Status: 401,
+			Want: membertest.NoSession,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -95,7 +95,10 @@ type membership struct {
 
 // browserOf is what a browser has from before, whether it is worth something or not.
 func browserOf(v httpapi.Visitor) signin.Browser {
-	return signin.Browser{Session: secret.New(v.Cookie(httpapi.SessionCookieName)), Device: secret.New(v.Cookie(deviceCookieName))}
+	return signin.Browser{
+		Session: secret.New(v.Cookie(httpapi.SessionCookieName)),
+		Device:  secret.New(v.Cookie(deviceCookieName)),
+	}
 }
 
 func (d Deps) sendCode(ctx context.Context, v httpapi.Visitor, in addressed) (sent, error) {
@@ -174,7 +177,10 @@ func (d Deps) shownOf(ctx context.Context, s account.Session, token secret.Text)
 		return shown{}, err
 	}
 	view := shown{
-		Account:   person{ID: a.ID, Email: a.Email, TOTP: a.TOTP.Sealed != nil, Passkeys: make([]passkey, 0, len(a.Passkeys))},
+		Account: person{
+			ID: a.ID, Email: a.Email, TOTP: a.TOTP.Sealed != nil,
+			Passkeys: make([]passkey, 0, len(a.Passkeys)),
+		},
 		CSRFToken: account.CSRFToken(token), FreshUntil: timestamp.Of(s.FreshUntil()), EndsAt: timestamp.Of(s.EndsAt()),
 		Organisations: make([]membership, 0, len(all)),
 	}

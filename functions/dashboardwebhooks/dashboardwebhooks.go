@@ -1,7 +1,7 @@
-// Package dashboardwebhooks serves /dashboard/organisations/{orgId}/{mode}/webhooks and …/webhook-types (docs/openapi.yaml): where an
-// organisation's events are sent, how they are signed, and trying it out. Called by the dashboard's pages; who may call what stands
-// beside each route (docs/adr/0036-the-dashboard.md). A signing secret is in the answer that made it, and in one that a fresh proof was
-// needed for; the values of headers are in none.
+// Package dashboardwebhooks serves /dashboard/organisations/{orgId}/{mode}/webhooks and …/webhook-types
+// (docs/openapi.yaml): where an organisation's events are sent, how they are signed, and trying it out. Called by the
+// dashboard's pages; who may call what stands beside each route (docs/adr/0036-the-dashboard.md). A signing secret is
+// in the answer that made it, and in one that a fresh proof was needed for; the values of headers are in none.
 package dashboardwebhooks
 
 import (
@@ -125,7 +125,8 @@ func (d Deps) create(ctx context.Context, v httpapi.Visitor, in made) (newHook, 
 		optional = webhook.Default()
 	}
 	s, signing, err := d.as(v).Create(ctx, webhook.Draft{
-		Tenant: v.Tenant, URL: in.URL, Note: in.Note, Optional: optional, SigningKey: in.SigningKey, Headers: in.Headers, Rate: in.Rate,
+		Tenant: v.Tenant, URL: in.URL, Note: in.Note, Optional: optional, SigningKey: in.SigningKey, Headers: in.Headers,
+		Rate: in.Rate,
 	})
 	if err != nil {
 		return newHook{}, err
@@ -142,7 +143,10 @@ func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (hook, 
 		return hook{}, missing(err)
 	}
 	return shown(d.as(v).Change(ctx, v.Tenant, in.ID, operator.WebhookChange{
-		URL: in.URL, Optional: optional, Edit: webhook.Edit{Headers: in.Headers, Rate: in.Rate, Note: in.Note, SigningKey: nil},
+		URL: in.URL, Optional: optional, Edit: webhook.Edit{
+			Headers: in.Headers, Rate: in.Rate, Note: in.Note,
+			SigningKey: nil,
+		},
 	}))
 }
 

@@ -63,7 +63,8 @@ func ask(t *testing.T, h http.Handler, id string) func(who, method, below, body 
 	t.Helper()
 	return func(who, method, below, body string) *httptest.ResponseRecorder {
 		t.Helper()
-		return membertest.Exchange{Method: method, Path: listPath + "/" + id + below, As: who, Body: body}.Send(t, oneRoute+below, h)
+		return membertest.Exchange{Method: method, Path: listPath + "/" + id + below, As: who, Body: body}.Send(t,
+			oneRoute+below, h)
 	}
 }
 
@@ -82,21 +83,29 @@ func TestAWebhooksLife(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	h := handler(s)
-	body := `{"url":"` + address + `","types":["patient.connection_success"],"headers":{"authorization":"hush"},"rate":7,"note":"main","signing_key":true}`
-	first := data[created](t, membertest.Exchange{Method: "POST", Path: listPath, As: membertest.Developer, Body: body}.Send(t, listRoute, h))
+	body := `{"url":"` + address +
+		`","types":["patient.connection_success"],"headers":{"authorization":"hush"},"rate":7,"note":"main","signing_key":true}`
+	first := data[created](t, membertest.Exchange{
+		Method: "POST", Path: listPath, As: membertest.Developer,
+		Body: body,
+	}.Send(t, listRoute, h))
 	w := first.Webhook
-	if w.Rate != 7 || w.Note != "main" || w.PublicKey == "" || !slices.Equal(w.Headers, []string{"Authorization"}) || !slices.Contains(w.Types, "patient.ehi_export_success") {
+	if w.Rate != 7 || w.Note != "main" || w.PublicKey == "" || !slices.Equal(w.Headers, []string{"Authorization"}) ||
+		!slices.Contains(w.Types, "patient.ehi_export_success") {
 		t.Errorf("made %+v", w)
 	}
 	send := ask(t, h, w.ID)
 	changed := data[shown](t, send(membertest.Developer, "PATCH", "", `{"rate":9,"headers":{},"note":"","types":[]}`))
-	if changed.Rate != 9 || len(changed.Headers) != 0 || changed.Note != "" || slices.Contains(changed.Types, "patient.connection_success") || changed.PublicKey != w.PublicKey {
+	if changed.Rate != 9 || len(changed.Headers) != 0 || changed.Note != "" ||
+		slices.Contains(changed.Types, "patient.connection_success") || changed.PublicKey != w.PublicKey {
 		t.Errorf("changed to %+v", changed)
 	}
-	if moved := data[shown](t, send(membertest.Developer, "PATCH", "", `{"url":"https://other.example/"}`)); moved.URL != "https://other.example/" || moved.Rate != 9 {
+	if moved := data[shown](t, send(membertest.Developer, "PATCH", "",
+		`{"url":"https://other.example/"}`)); moved.URL != "https://other.example/" || moved.Rate != 9 {
 		t.Errorf("moved to %+v", moved)
 	}
-	if signed := data[shown](t, send(membertest.Developer, "POST", "/signing-key", "")); signed.PublicKey == w.PublicKey || signed.PublicKey == "" {
+	if signed := data[shown](t, send(membertest.Developer, "POST", "/signing-key", "")); signed.PublicKey == w.PublicKey ||
+		signed.PublicKey == "" {
 		t.Errorf("signed anew with %q", signed.PublicKey)
 	}
 	if unsigned := data[shown](t, send(membertest.Developer, "DELETE", "/signing-key", "")); unsigned.PublicKey != "" {
@@ -106,7 +115,8 @@ func TestAWebhooksLife(t *testing.T) {
 	type secrets struct {
 		Secrets []struct{ Secret, ExpiresAt string }
 	}
-	if got := data[secrets](t, send(membertest.Developer, "POST", "/secret/reveal", "")); len(got.Secrets) != 2 || got.Secrets[0].Secret != second.Secret || got.Secrets[1].Secret != first.Secret {
+	if got := data[secrets](t, send(membertest.Developer, "POST", "/secret/reveal", "")); len(got.Secrets) != 2 ||
+		got.Secrets[0].Secret != second.Secret || got.Secrets[1].Secret != first.Secret {
 		t.Errorf("revealed %d secrets, want the new one and the old", len(got.Secrets))
 	}
 	told := data[struct {
@@ -114,25 +124,32 @@ func TestAWebhooksLife(t *testing.T) {
 		DeliveryID string `json:"delivery_id"`
 	}](t, send(membertest.Developer, "POST", "/simulate", `{"type":"webhook.test"}`))
 	tenant := managed.Tenant(membertest.OrgA, org.Test)
-	if d, err := s.Operator.Log.Show(t.Context(), tenant, told.DeliveryID); err != nil || d.EventID != told.EventID || d.SubscriptionID != w.ID {
+	if d, err := s.Operator.Log.Show(t.Context(), tenant, told.DeliveryID); err != nil || d.EventID != told.EventID ||
+		d.SubscriptionID != w.ID {
 		t.Errorf("the simulated delivery is %+v: %v", d, err)
 	}
 	if got := send(membertest.Developer, "DELETE", "", ""); got.Code != http.StatusConflict {
 		t.Errorf("one that works was removed: %d", got.Code)
 	}
-	if off := data[shown](t, send(membertest.Developer, "POST", "/disable", "")); off.Disabled == nil || off.Disabled.Reason != "by_hand" {
+	if off := data[shown](t, send(membertest.Developer, "POST", "/disable", "")); off.Disabled == nil ||
+		off.Disabled.Reason != "by_hand" {
 		t.Errorf("disabled: %+v", off.Disabled)
 	}
 	if on := data[struct {
 		Webhook     shown
 		MissedSince string `json:"missed_since"`
-	}](t, send(membertest.Developer, "POST", "/enable", `{"replay_missed":true}`)); on.Webhook.Disabled != nil || on.MissedSince == "" {
+	}](t, send(membertest.Developer, "POST", "/enable", `{"replay_missed":true}`)); on.Webhook.Disabled != nil ||
+		on.MissedSince == "" {
 		t.Errorf("enabled: %+v", on)
 	}
-	if got := send(membertest.Developer, "POST", "/replay", `{"from":"2026-03-01T00:00:00Z","to":"2026-03-05T00:00:00Z"}`); got.Code != http.StatusOK {
+	if got := send(membertest.Developer, "POST", "/replay",
+		`{"from":"2026-03-01T00:00:00Z","to":"2026-03-05T00:00:00Z"}`); got.Code != http.StatusOK {
 		t.Errorf("replay: %d %s", got.Code, got.Body)
 	}
-	for _, got := range []*httptest.ResponseRecorder{send(membertest.Developer, "POST", "/disable", ""), send(membertest.Developer, "DELETE", "", "")} {
+	for _, got := range []*httptest.ResponseRecorder{
+		send(membertest.Developer, "POST", "/disable", ""),
+		send(membertest.Developer, "DELETE", "", ""),
+	} {
 		if got.Code != http.StatusOK {
 			t.Errorf("%d %s", got.Code, got.Body)
 		}
@@ -153,7 +170,8 @@ func TestASecretIsRevealedToAFreshProofOnly(t *testing.T) {
 	s := managed.New(t)
 	sub := made(t, s, managed.Tenant(membertest.OrgA, org.Test))
 	membertest.Exchange{
-		Method: "POST", Path: listPath + "/" + sub.ID + "/secret/reveal", As: membertest.Stale, Status: 403, Want: membertest.ProofRequired,
+		Method: "POST", Path: listPath + "/" + sub.ID + "/secret/reveal", As: membertest.Stale, Status: 403,
+		Want: membertest.ProofRequired,
 	}.Check(t, oneRoute+"/secret/reveal", handler(s))
 	if got := s.Audited(t, membertest.OrgA); len(got) != 1 {
 		t.Errorf("audited %q, want the making alone", got)
@@ -178,7 +196,8 @@ func TestWhatNoWebhookMayBeIsRefused(t *testing.T) {
 	h := handler(s)
 	send := ask(t, h, made(t, s, managed.Tenant(membertest.OrgA, org.Test)).ID)
 	for _, body := range []string{
-		`{"url":"http://hooks.example/"}`, `{"url":"https://10.0.0.1/"}`, `{"url":""}`, `{"rate":1001}`, `{"rate":-1}`, `{"types":["unknown"]}`, `{"note":"a\tb"}`,
+		`{"url":"http://hooks.example/"}`, `{"url":"https://10.0.0.1/"}`, `{"url":""}`, `{"rate":1001}`, `{"rate":-1}`,
+		`{"types":["unknown"]}`, `{"note":"a\tb"}`,
 		`{"headers":{"Host":"x"}}`, `{"headers":{"webhook-id":"x"}}`, `{"headers":{"x":"a\nb"}}`,
 	} {
 		if got := send(membertest.Owner, "PATCH", "", body); got.Code != http.StatusBadRequest {
@@ -186,7 +205,8 @@ func TestWhatNoWebhookMayBeIsRefused(t *testing.T) {
 		}
 	}
 	for _, body := range []string{
-		`{}`, `{"since":"yesterday"}`, `{"since":"2026-03-01T00:00:00Z","to":"2026-03-02T00:00:00Z"}`, `{"from":"2026-03-02T00:00:00Z","to":"2026-03-01T00:00:00Z"}`,
+		`{}`, `{"since":"yesterday"}`, `{"since":"2026-03-01T00:00:00Z","to":"2026-03-02T00:00:00Z"}`,
+		`{"from":"2026-03-02T00:00:00Z","to":"2026-03-01T00:00:00Z"}`,
 		`{"to":"2026-03-01T00:00:00Z"}`,
 	} {
 		if got := send(membertest.Owner, "POST", "/replay", body); got.Code != http.StatusBadRequest {
@@ -222,11 +242,13 @@ func TestWebhooksOfOthersAreNotThere(t *testing.T) {
 	s := managed.New(t)
 	const missing = `"error_description":"There is no such webhook."`
 	for name, tenant := range map[string]org.Tenant{
-		"another organisation": managed.Tenant(membertest.OrgB, org.Test), "the other mode": managed.Tenant(membertest.OrgA, org.Live),
+		"another organisation": managed.Tenant(membertest.OrgB, org.Test),
+		"the other mode":       managed.Tenant(membertest.OrgA, org.Live),
 	} {
 		send := ask(t, handler(s), made(t, s, tenant).ID)
 		for _, e := range requests() {
-			if got := send(membertest.Owner, e.method, e.below, e.body); got.Code != http.StatusNotFound || !strings.Contains(got.Body.String(), missing) {
+			if got := send(membertest.Owner, e.method, e.below, e.body); got.Code != http.StatusNotFound ||
+				!strings.Contains(got.Body.String(), missing) {
 				t.Errorf("%s: %s %s: %d %s", name, e.method, e.below, got.Code, got.Body)
 			}
 		}
@@ -241,7 +263,10 @@ func TestWebhooksKnowTheirMembers(t *testing.T) {
 	for _, e := range requests() {
 		t.Run(e.method+e.below, func(t *testing.T) {
 			t.Parallel()
-			asked := membertest.Exchange{Method: e.method, Path: listPath + "/" + id + e.below, As: membertest.Owner, Body: e.body}
+			asked := membertest.Exchange{
+				Method: e.method, Path: listPath + "/" + id + e.below, As: membertest.Owner,
+				Body: e.body,
+			}
 			membertest.CheckMember(t, oneRoute+e.below, asked, e.needed, newHandler)
 		})
 	}
@@ -249,7 +274,10 @@ func TestWebhooksKnowTheirMembers(t *testing.T) {
 		t.Run(method, func(t *testing.T) {
 			t.Parallel()
 			body := map[string]string{"POST": `{"url":"https://10.0.0.1/"}`}[method]
-			membertest.CheckMember(t, listRoute, membertest.Exchange{Method: method, Path: listPath, As: membertest.Owner, Body: body}, needed, newHandler)
+			membertest.CheckMember(t, listRoute, membertest.Exchange{
+				Method: method, Path: listPath, As: membertest.Owner,
+				Body: body,
+			}, needed, newHandler)
 		})
 	}
 	t.Run("types", func(t *testing.T) {

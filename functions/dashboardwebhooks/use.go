@@ -129,7 +129,8 @@ func types(context.Context, httpapi.Visitor, nothing) (kindList, error) {
 	list := kindList{Types: make([]kind, 0, len(all))}
 	for _, k := range all {
 		list.Types = append(list.Types, kind{
-			Type: string(k.Type), Title: k.Title, When: k.When, Default: string(k.Default), Extension: k.Extension, Example: k.Example,
+			Type: string(k.Type), Title: k.Title, When: k.When, Default: string(k.Default), Extension: k.Extension,
+			Example: k.Example,
 		})
 	}
 	return list, nil

@@ -84,7 +84,8 @@ type kind struct {
 func hookOf(s webhook.Subscription) hook {
 	h := s.Health
 	shown := hook{
-		ID: s.ID, URL: s.URL, Note: s.Note, Types: make([]string, 0, len(s.Types)), Headers: append([]string{}, s.HeaderNames...), Rate: s.Rate,
+		ID: s.ID, URL: s.URL, Note: s.Note, Types: make([]string, 0, len(s.Types)),
+		Headers: append([]string{}, s.HeaderNames...), Rate: s.Rate,
 		PublicKey: s.PublicKey, OldSecretsEnd: []string{}, CreatedAt: timestamp.Of(s.CreatedAt),
 		Health: health{
 			Failures: h.Failures, FailingSince: timestamp.Of(h.FailingSince),

@@ -55,11 +55,17 @@ func TestDeleteExportFilesAnswers(t *testing.T) {
 	missing := keyedtest.FailureBody("svc_not_found", "There is no such export.")
 	done := `{"success":true,"data":{"task_id":"` + succeeded + `","status":"success"}}`
 	for name, e := range map[string]keyedtest.Exchange{
-		"the task":             {Path: path(succeeded), Status: 200, Want: done},
-		"dashed":               {Path: path(dashed), Status: 200, Want: done},
-		"in upper case":        {Path: path(strings.ToUpper(dashed)), Status: 200, Want: done},
-		"a failed one":         {Path: path(failed), Status: 200, Want: `{"success":true,"data":{"task_id":"` + failed + `","status":"failed"}}`},
-		"a running one":        {Path: path(running), Status: 400, Want: keyedtest.FailureBody("svc_invalid_request", "It runs.")},
+		"the task":      {Path: path(succeeded), Status: 200, Want: done},
+		"dashed":        {Path: path(dashed), Status: 200, Want: done},
+		"in upper case": {Path: path(strings.ToUpper(dashed)), Status: 200, Want: done},
+		"a failed one": {
+			Path: path(failed), Status: 200,
+			Want: `{"success":true,"data":{"task_id":"` + failed + `","status":"failed"}}`,
+		},
+		"a running one": {
+			Path: path(running), Status: 400,
+			Want: keyedtest.FailureBody("svc_invalid_request", "It runs."),
+		},
 		"unknown":              {Path: path("000000000000400080000000000000ff"), Status: 404, Want: missing},
 		"no task id":           {Path: path("task-1"), Status: 404, Want: missing},
 		"another organisation": {Path: path(succeeded), User: keyedtest.PublicB, Status: 404, Want: missing},
@@ -80,14 +86,18 @@ func TestDeleteExportFilesAnswers(t *testing.T) {
 func TestDeleteExportFilesKnowsItsCallersAndItsMethod(t *testing.T) {
 	t.Parallel()
 	allow := map[string]string{"Allow": "DELETE, OPTIONS"}
-	refused := keyedtest.FailureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: DELETE, OPTIONS.")
+	refused := keyedtest.FailureBody("svc_method_not_allowed",
+		"This method is not allowed here. Allowed are: DELETE, OPTIONS.")
 	for name, e := range map[string]keyedtest.Exchange{
-		"no key":      {Method: http.MethodDelete, Status: 401, Want: keyedtest.Unauthorized},
-		"a wrong key": {Method: http.MethodDelete, User: keyedtest.PublicA, Key: "other", Status: 401, Want: keyedtest.Unauthorized},
-		"a stranger":  {Method: http.MethodDelete, User: "public_test_x", Status: 401, Want: keyedtest.Unauthorized},
-		"GET":         {Method: http.MethodGet, User: keyedtest.PublicA, Status: 405, Want: refused, Header: allow},
-		"POST":        {Method: http.MethodPost, User: keyedtest.PublicA, Status: 405, Want: refused, Header: allow},
-		"OPTIONS":     {Method: http.MethodOptions, Status: 204, Header: allow},
+		"no key": {Method: http.MethodDelete, Status: 401, Want: keyedtest.Unauthorized},
+		"a wrong key": {
+			Method: http.MethodDelete, User: keyedtest.PublicA, Key: "other", Status: 401,
+			Want: keyedtest.Unauthorized,
+		},
+		"a stranger": {Method: http.MethodDelete, User: "public_test_x", Status: 401, Want: keyedtest.Unauthorized},
+		"GET":        {Method: http.MethodGet, User: keyedtest.PublicA, Status: 405, Want: refused, Header: allow},
+		"POST":       {Method: http.MethodPost, User: keyedtest.PublicA, Status: 405, Want: refused, Header: allow},
+		"OPTIONS":    {Method: http.MethodOptions, Status: 204, Header: allow},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

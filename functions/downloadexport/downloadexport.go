@@ -1,6 +1,7 @@
-// Package downloadexport serves GET /bridge/fhir/ehi-export/{taskId}/download/{fileName}: it
-// redirects to the file. The URL in the event carries its own token, so a client that only follows redirects works,
-// whatever Authorization header it adds; the key of the owning organisation works as well, without the token (docs/deviations.md, "Exports"). It changes nothing.
+// Package downloadexport serves GET /bridge/fhir/ehi-export/{taskId}/download/{fileName}: it redirects to the file.
+// The URL in the event carries its own token, so a client that only follows redirects works, whatever Authorization
+// header it adds; the key of the owning organisation works as well, without the token (docs/deviations.md,
+// "Exports"). It changes nothing.
 package downloadexport
 
 import (
@@ -59,9 +60,10 @@ type request struct {
 func New(d Deps) http.Handler {
 	methods := httpapi.Methods{}
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		methods[method] = httpapi.KeyOptional(d.Auth, func(ctx context.Context, key httpapi.OptionalKey, in request) (httpapi.Found, error) {
-			return d.find(ctx, method, key, in)
-		})
+		methods[method] = httpapi.KeyOptional(d.Auth,
+			func(ctx context.Context, key httpapi.OptionalKey, in request) (httpapi.Found, error) {
+				return d.find(ctx, method, key, in)
+			})
 	}
 	return d.API.Serve(Route, methods)
 }

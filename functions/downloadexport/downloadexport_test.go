@@ -33,7 +33,8 @@ func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task,
 		return export.Task{}, fault.Missing("no row")
 	}
 	task := export.Task{
-		ID: id, Tenant: tenant, Status: export.Success, Files: []export.File{{Name: id + ".jsonl", Key: "key of " + id, ContentType: "application/fhir+ndjson"}},
+		ID: id, Tenant: tenant, Status: export.Success,
+		Files:      []export.File{{Name: id + ".jsonl", Key: "key of " + id, ContentType: "application/fhir+ndjson"}},
 		FilesUntil: keyedtest.Moment().Add(time.Minute),
 	}
 	switch id {
@@ -53,7 +54,9 @@ func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task,
 // downloads signs addresses so that a test can read what was signed.
 type downloads struct{}
 
-func (downloads) Address(_ context.Context, method, key, fileName, contentType string, life time.Duration) (string, error) {
+func (downloads) Address(_ context.Context, method, key, fileName, contentType string,
+	life time.Duration,
+) (string, error) {
 	if strings.Contains(key, unsigned) {
 		return "", keyedtest.ErrTrouble
 	}
@@ -73,7 +76,8 @@ func newLinks(t *testing.T) export.Links {
 func link(t *testing.T, id string) string {
 	t.Helper()
 	list, err := newLinks(t).List(export.Task{
-		ID: id, Tenant: keyedtest.Tenants()[keyedtest.PublicA], Files: []export.File{{Name: id + ".jsonl"}}, FilesUntil: keyedtest.Moment().Add(time.Minute),
+		ID: id, Tenant: keyedtest.Tenants()[keyedtest.PublicA], Files: []export.File{{Name: id + ".jsonl"}},
+		FilesUntil: keyedtest.Moment().Add(time.Minute),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -88,15 +92,17 @@ func path(id, fileName string) string {
 func newHandler(t *testing.T, now time.Time) http.Handler {
 	t.Helper()
 	return downloadexport.New(downloadexport.Deps{
-		API: keyedtest.NewAPI(), Auth: httpapi.KeyAuth{Keys: keyedtest.Keys{}}, Tasks: tasks{}, Links: newLinks(t), Downloads: downloads{},
-		Now: func() time.Time { return now },
+		API: keyedtest.NewAPI(), Auth: httpapi.KeyAuth{Keys: keyedtest.Keys{}}, Tasks: tasks{}, Links: newLinks(t),
+		Downloads: downloads{},
+		Now:       func() time.Time { return now },
 	})
 }
 
 // found is the redirect to a task's file, for GET or HEAD.
 func found(method, id string) map[string]string {
 	return map[string]string{
-		"Location":     "https://files.example/?" + method + "|key of " + id + "|" + id + ".jsonl|application/fhir+ndjson|10m0s",
+		"Location": "https://files.example/?" + method + "|key of " + id + "|" + id +
+			".jsonl|application/fhir+ndjson|10m0s",
 		"Content-Type": "", "Referrer-Policy": "no-referrer",
 	}
 }
@@ -104,35 +110,87 @@ func found(method, id string) map[string]string {
 func TestADownloadNeedsATokenOrTheOwnersKey(t *testing.T) {
 	t.Parallel()
 	missing := keyedtest.FailureBody("svc_not_found", "There is no such export.")
-	expired := keyedtest.FailureBody("svc_export_expired", "The files of this export have been deleted. Request a new export.")
+	expired := keyedtest.FailureBody("svc_export_expired",
+		"The files of this export have been deleted. Request a new export.")
 	invalid := keyedtest.FailureBody("svc_unauthorized_client", "The download link is not valid.")
 	needed := keyedtest.FailureBody("svc_unauthorized_client",
 		"A download needs the whole link, with its token, or the public id and private key of its organisation.")
 	token := strings.TrimPrefix(link(t, ready), path(ready, ready+".jsonl"))
 	for name, e := range map[string]keyedtest.Exchange{
-		"the link":                     {Path: link(t, ready), Status: 302, Header: found("GET", ready)},
-		"the link, dashed":             {Path: path(dashed, ready+".jsonl") + token, Status: 302, Header: found("GET", ready)},
-		"the key":                      {Path: path(ready, ready+".jsonl"), User: keyedtest.PublicA, Status: 302, Header: found("GET", ready)},
-		"the key, dashed":              {Path: path(dashed, ready+".jsonl"), User: keyedtest.PublicA, Status: 302, Header: found("GET", ready)},
-		"HEAD":                         {Method: http.MethodHead, Path: link(t, ready), Status: 302, Header: found("HEAD", ready)},
-		"neither":                      {Path: path(ready, ready+".jsonl"), Status: 401, Want: needed},
-		"a false token":                {Path: path(ready, ready+".jsonl") + "?token=1.e30.AAAA", Status: 401, Want: invalid},
-		"the token of another task":    {Path: path(old, old+".jsonl") + token, Status: 401, Want: invalid},
-		"the token of another file":    {Path: path(ready, "other.jsonl") + token, Status: 401, Want: invalid},
-		"two tokens":                   {Path: link(t, ready) + "&token=x", Status: 400, Want: keyedtest.FailureBody("svc_invalid_request", "token must be sent only once.")},
-		"a wrong key beside the token": {Path: link(t, ready), User: keyedtest.PublicA, Key: "other", Status: 302, Header: found("GET", ready)},
-		"a wrong key, a false token":   {Path: path(ready, ready+".jsonl") + "?token=1.e30.AAAA", User: keyedtest.PublicA, Key: "other", Status: 401, Want: invalid},
-		"a wrong key":                  {Path: path(ready, ready+".jsonl"), User: keyedtest.PublicA, Key: "other", Status: 401, Want: keyedtest.Unauthorized},
-		"the key and a false token":    {Path: path(ready, ready+".jsonl") + "?token=1.e30.AAAA", User: keyedtest.PublicA, Status: 302, Header: found("GET", ready)},
-		"another organisation's key":   {Path: path(ready, ready+".jsonl"), User: keyedtest.PublicB, Status: 404, Want: missing},
-		"the other mode's key":         {Path: path(ready, ready+".jsonl"), User: keyedtest.LiveA, Status: 404, Want: missing},
-		"another's key and the token":  {Path: link(t, ready), User: keyedtest.PublicB, Status: 302, Header: found("GET", ready)},
-		"another's key, a false token": {Path: path(ready, ready+".jsonl") + "?token=1.e30.AAAA", User: keyedtest.PublicB, Status: 404, Want: missing},
-		"another file":                 {Path: path(ready, "other.jsonl"), User: keyedtest.PublicA, Status: 404, Want: missing},
-		"an unknown task":              {Path: path("00000000000040008000000000000009", "x.jsonl"), User: keyedtest.PublicA, Status: 404, Want: missing},
-		"no task id":                   {Path: path("task-1", "x.jsonl"), User: keyedtest.PublicA, Status: 404, Want: missing},
-		"no task id and no key":        {Path: path("task-1", "x.jsonl"), Status: 404, Want: missing},
-		"pending":                      {Path: path(pending, pending+".jsonl"), User: keyedtest.PublicA, Status: 404, Want: missing},
+		"the link": {Path: link(t, ready), Status: 302, Header: found("GET", ready)},
+		"the link, dashed": {
+			Path: path(dashed, ready+".jsonl") + token, Status: 302,
+			Header: found("GET", ready),
+		},
+		"the key": {
+			Path: path(ready, ready+".jsonl"), User: keyedtest.PublicA, Status: 302,
+			Header: found("GET", ready),
+		},
+		"the key, dashed": {
+			Path: path(dashed, ready+".jsonl"), User: keyedtest.PublicA, Status: 302,
+			Header: found("GET", ready),
+		},
+		"HEAD": {
+			Method: http.MethodHead, Path: link(t, ready), Status: 302,
+			Header: found("HEAD", ready),
+		},
+		"neither":                   {Path: path(ready, ready+".jsonl"), Status: 401, Want: needed},
+		"a false token":             {Path: path(ready, ready+".jsonl") + "?token=1.e30.AAAA", Status: 401, Want: invalid},
+		"the token of another task": {Path: path(old, old+".jsonl") + token, Status: 401, Want: invalid},
+		"the token of another file": {Path: path(ready, "other.jsonl") + token, Status: 401, Want: invalid},
+		"two tokens": {
+			Path: link(t, ready) + "&token=x", Status: 400,
+			Want: keyedtest.FailureBody("svc_invalid_request", "token must be sent only once."),
+		},
+		"a wrong key beside the token": {
+			Path: link(t, ready), User: keyedtest.PublicA, Key: "other", Status: 302,
+			Header: found("GET", ready),
+		},
+		"a wrong key, a false token": {
+			Path: path(ready, ready+".jsonl") + "?token=1.e30.AAAA", User: keyedtest.PublicA,
+			Key: "other", Status: 401, Want: invalid,
+		},
+		"a wrong key": {
+			Path: path(ready, ready+".jsonl"), User: keyedtest.PublicA, Key: "other",
+			Status: 401, Want: keyedtest.Unauthorized,
+		},
+		"the key and a false token": {
+			Path: path(ready, ready+".jsonl") + "?token=1.e30.AAAA", User: keyedtest.PublicA,
+			Status: 302, Header: found("GET", ready),
+		},
+		"another organisation's key": {
+			Path: path(ready, ready+".jsonl"), User: keyedtest.PublicB, Status: 404,
+			Want: missing,
+		},
+		"the other mode's key": {
+			Path: path(ready, ready+".jsonl"), User: keyedtest.LiveA, Status: 404,
+			Want: missing,
+		},
+		"another's key and the token": {
+			Path: link(t, ready), User: keyedtest.PublicB, Status: 302,
+			Header: found("GET", ready),
+		},
+		"another's key, a false token": {
+			Path: path(ready, ready+".jsonl") + "?token=1.e30.AAAA", User: keyedtest.PublicB,
+			Status: 404, Want: missing,
+		},
+		"another file": {
+			Path: path(ready, "other.jsonl"), User: keyedtest.PublicA, Status: 404,
+			Want: missing,
+		},
+		"an unknown task": {
+			Path: path("00000000000040008000000000000009", "x.jsonl"), User: keyedtest.PublicA,
+			Status: 404, Want: missing,
+		},
+		"no task id": {
+			Path: path("task-1", "x.jsonl"), User: keyedtest.PublicA, Status: 404,
+			Want: missing,
+		},
+		"no task id and no key": {Path: path("task-1", "x.jsonl"), Status: 404, Want: missing},
+		"pending": {
+			Path: path(pending, pending+".jsonl"), User: keyedtest.PublicA, Status: 404,
+			Want: missing,
+		},
 		"expired, by key":              {Path: path(old, old+".jsonl"), User: keyedtest.PublicA, Status: 410, Want: expired},
 		"expired, by token":            {Path: link(t, old), Status: 410, Want: expired},
 		"our own failure":              {Path: link(t, broken), Status: 500, Want: keyedtest.ServerError},
@@ -149,16 +207,20 @@ func TestATokenEndsWithItsFile(t *testing.T) {
 	t.Parallel()
 	keyedtest.Exchange{
 		Path: link(t, ready), Status: 410,
-		Want: keyedtest.FailureBody("svc_export_expired", "The files of this export have been deleted. Request a new export."),
+		Want: keyedtest.FailureBody("svc_export_expired",
+			"The files of this export have been deleted. Request a new export."),
 	}.Check(t, downloadexport.Route, newHandler(t, keyedtest.Moment().Add(time.Minute)))
 }
 
 func TestADownloadIsOnlyRead(t *testing.T) {
 	t.Parallel()
 	allow := map[string]string{"Allow": "GET, HEAD, OPTIONS"}
-	allowed := keyedtest.FailureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: GET, HEAD, OPTIONS.")
+	allowed := keyedtest.FailureBody("svc_method_not_allowed",
+		"This method is not allowed here. Allowed are: GET, HEAD, OPTIONS.")
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete} {
-		keyedtest.Exchange{Method: method, Path: link(t, ready), Status: 405, Want: allowed, Header: allow}.Check(t, downloadexport.Route, newHandler(t, keyedtest.Moment()))
+		keyedtest.Exchange{Method: method, Path: link(t, ready), Status: 405, Want: allowed, Header: allow}.Check(t,
+			downloadexport.Route, newHandler(t, keyedtest.Moment()))
 	}
-	keyedtest.Exchange{Method: http.MethodOptions, Path: link(t, ready), Status: 204, Header: allow}.Check(t, downloadexport.Route, newHandler(t, keyedtest.Moment()))
+	keyedtest.Exchange{Method: http.MethodOptions, Path: link(t, ready), Status: 204, Header: allow}.Check(t,
+		downloadexport.Route, newHandler(t, keyedtest.Moment()))
 }

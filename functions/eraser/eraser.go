@@ -1,5 +1,5 @@
-// Package eraser runs every minute: it takes requests to erase a connection, and to delete an organisation, from stage to stage, until
-// nothing is left of either but the audit row that proves it.
+// Package eraser runs every minute: it takes requests to erase a connection, and to delete an organisation, from stage
+// to stage, until nothing is left of either but the audit row that proves it.
 package eraser
 
 import (

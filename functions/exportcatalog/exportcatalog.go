@@ -1,5 +1,6 @@
-// Package exportcatalog serves GET /bridge/catalog/export (docs/openapi.yaml): to the organisation's backend with its key the addresses of its mode's
-// whole catalogue as three files; and to whoever has such an address, which leads here again, a redirect to the file. It changes nothing.
+// Package exportcatalog serves GET /bridge/catalog/export (docs/openapi.yaml): to the organisation's backend with its
+// key the addresses of its mode's whole catalogue as three files; and to whoever has such an address, which leads here
+// again, a redirect to the file. It changes nothing.
 package exportcatalog
 
 import (
@@ -46,9 +47,10 @@ func New(d Deps) http.Handler {
 	list := d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Keyed(d.Auth, d.list)})
 	methods := httpapi.Methods{}
 	for _, method := range []string{http.MethodGet, http.MethodHead} { // S3's signatures are good for one method
-		methods[method] = httpapi.KeyOptional(d.FileAuth, func(ctx context.Context, _ httpapi.OptionalKey, in request) (httpapi.Found, error) {
-			return d.find(ctx, method, in)
-		})
+		methods[method] = httpapi.KeyOptional(d.FileAuth,
+			func(ctx context.Context, _ httpapi.OptionalKey, in request) (httpapi.Found, error) {
+				return d.find(ctx, method, in)
+			})
 	}
 	file := d.API.Serve(Route, methods)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -34,7 +34,9 @@ func (p pointers) Pointer(_ context.Context, mode string) (ledger.Pointer, error
 // downloads signs addresses so that a test can read what was signed.
 type downloads struct{}
 
-func (downloads) Address(_ context.Context, method, key, fileName, contentType string, life time.Duration) (string, error) {
+func (downloads) Address(_ context.Context, method, key, fileName, contentType string,
+	life time.Duration,
+) (string, error) {
 	return "https://files.example/?" + strings.Join([]string{method, key, fileName, contentType, life.String()}, "|"), nil
 }
 
@@ -55,11 +57,15 @@ func newHandler(t *testing.T, p pointers, now time.Time, asked buckets) http.Han
 	auth := httpapi.KeyAuth{Keys: keyedtest.Keys{}}
 	asking := auth
 	if asked != nil {
-		asking.Limiter = httpapi.Limiter{Buckets: asked, Limit: ratelimit.Limit{Name: "exportcatalog", Quota: 10, Window: time.Hour}, Hashing: ring}
+		asking.Limiter = httpapi.Limiter{
+			Buckets: asked,
+			Limit:   ratelimit.Limit{Name: "exportcatalog", Quota: 10, Window: time.Hour}, Hashing: ring,
+		}
 	}
 	mux := http.NewServeMux()
 	handler := exportcatalog.New(exportcatalog.Deps{
-		API: keyedtest.NewAPI(), Auth: asking, FileAuth: auth, Pointers: p, Links: serve.Links{Sealer: cursor.Sealer{Keys: ring}, BaseURL: "https://api.example/v1"},
+		API: keyedtest.NewAPI(), Auth: asking, FileAuth: auth, Pointers: p,
+		Links:     serve.Links{Sealer: cursor.Sealer{Keys: ring}, BaseURL: "https://api.example/v1"},
 		Downloads: downloads{}, Now: func() time.Time { return now },
 	})
 	mux.Handle(exportcatalog.Route, handler)
@@ -92,26 +98,48 @@ func TestTheCatalogueIsHandedOutAsFiles(t *testing.T) {
 	_, token, _ := strings.Cut(all["brands.json"], "&")
 	found := func(method, name string) map[string]string {
 		return map[string]string{
-			"Location":     "https://files.example/?" + method + "|snapshots/test/v7/" + name + "|" + name + "|application/json|10m0s",
+			"Location": "https://files.example/?" + method + "|snapshots/test/v7/" + name + "|" + name +
+				"|application/json|10m0s",
 			"Content-Type": "", "Referrer-Policy": "no-referrer",
 		}
 	}
 	for name, e := range map[string]keyedtest.Exchange{
-		"brands":               {Path: all["brands.json"], Status: 302, Header: found("GET", "brands.json")},
-		"portals":              {Path: all["portals.json"], Status: 302, Header: found("GET", "portals.json")},
-		"endpoints":            {Path: all["endpoints.json"], Status: 302, Header: found("GET", "endpoints.json")},
-		"HEAD":                 {Method: http.MethodHead, Path: all["endpoints.json"], Status: 302, Header: found("HEAD", "endpoints.json")},
-		"with the key as well": {Path: all["brands.json"], User: keyedtest.PublicA, Status: 302, Header: found("GET", "brands.json")},
-		"with a wrong key":     {Path: all["brands.json"], User: keyedtest.PublicA, Key: "other", Status: 302, Header: found("GET", "brands.json")},
-		"an empty token":       {Path: exportcatalog.Route + "?file=brands.json&token=", User: keyedtest.PublicA, Status: 401, Want: invalid},
+		"brands":    {Path: all["brands.json"], Status: 302, Header: found("GET", "brands.json")},
+		"portals":   {Path: all["portals.json"], Status: 302, Header: found("GET", "portals.json")},
+		"endpoints": {Path: all["endpoints.json"], Status: 302, Header: found("GET", "endpoints.json")},
+		"HEAD": {
+			Method: http.MethodHead, Path: all["endpoints.json"], Status: 302,
+			Header: found("HEAD", "endpoints.json"),
+		},
+		"with the key as well": {
+			Path: all["brands.json"], User: keyedtest.PublicA, Status: 302,
+			Header: found("GET", "brands.json"),
+		},
+		"with a wrong key": {
+			Path: all["brands.json"], User: keyedtest.PublicA, Key: "other", Status: 302,
+			Header: found("GET", "brands.json"),
+		},
+		"an empty token": {
+			Path: exportcatalog.Route + "?file=brands.json&token=", User: keyedtest.PublicA, Status: 401,
+			Want: invalid,
+		},
 		"another file's token": {Path: exportcatalog.Route + "?file=portals.json&" + token, Status: 401, Want: invalid},
 		"a false token":        {Path: exportcatalog.Route + "?file=portals.json&token=1.AAAA", Status: 401, Want: invalid},
 		"addresses of servers": {Path: exportcatalog.Route + "?file=bases.json&" + token, Status: 401, Want: invalid},
-		"no such file, by key": {Path: exportcatalog.Route + "?file=bases.json", User: keyedtest.PublicA, Status: 404, Want: nothing},
-		"a mode without any":   {Path: exportcatalog.Route, User: keyedtest.LiveA, Status: 404, Want: none},
-		"no key":               {Path: exportcatalog.Route, Status: 401, Want: keyedtest.Unauthorized},
-		"POST":                 {Method: http.MethodPost, Path: exportcatalog.Route, User: keyedtest.PublicA, Status: 405, Want: notAllowed(), Header: map[string]string{"Allow": "GET, HEAD, OPTIONS"}},
-		"POST for a file":      {Method: http.MethodPost, Path: all["brands.json"], Status: 405, Want: notAllowed(), Header: map[string]string{"Allow": "GET, HEAD, OPTIONS"}},
+		"no such file, by key": {
+			Path: exportcatalog.Route + "?file=bases.json", User: keyedtest.PublicA, Status: 404,
+			Want: nothing,
+		},
+		"a mode without any": {Path: exportcatalog.Route, User: keyedtest.LiveA, Status: 404, Want: none},
+		"no key":             {Path: exportcatalog.Route, Status: 401, Want: keyedtest.Unauthorized},
+		"POST": {
+			Method: http.MethodPost, Path: exportcatalog.Route, User: keyedtest.PublicA, Status: 405,
+			Want: notAllowed(), Header: map[string]string{"Allow": "GET, HEAD, OPTIONS"},
+		},
+		"POST for a file": {
+			Method: http.MethodPost, Path: all["brands.json"], Status: 405, Want: notAllowed(),
+			Header: map[string]string{"Allow": "GET, HEAD, OPTIONS"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -119,15 +147,20 @@ func TestTheCatalogueIsHandedOutAsFiles(t *testing.T) {
 		})
 	}
 	late := keyedtest.Exchange{
-		Path: all["brands.json"], Status: 410, Want: keyedtest.FailureBody("svc_export_expired", "The download link has ended. Ask for new ones."),
+		Path: all["brands.json"], Status: 410, Want: keyedtest.FailureBody("svc_export_expired",
+			"The download link has ended. Ask for new ones."),
 	}
 	late.Check(t, "/", newHandler(t, pointers{}, keyedtest.Moment().Add(time.Hour), nil))
-	broken := keyedtest.Exchange{Path: exportcatalog.Route, User: keyedtest.PublicA, Status: 500, Want: keyedtest.ServerError}
+	broken := keyedtest.Exchange{
+		Path: exportcatalog.Route, User: keyedtest.PublicA, Status: 500,
+		Want: keyedtest.ServerError,
+	}
 	broken.Check(t, "/", newHandler(t, pointers{broken: true}, keyedtest.Moment(), nil))
 }
 
 func notAllowed() string {
-	return keyedtest.FailureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: GET, HEAD, OPTIONS.")
+	return keyedtest.FailureBody("svc_method_not_allowed",
+		"This method is not allowed here. Allowed are: GET, HEAD, OPTIONS.")
 }
 
 // The limit of asking is none of following.

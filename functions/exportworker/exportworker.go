@@ -1,6 +1,6 @@
-// Package exportworker takes the messages of the export queue: each tells it to look at a task, or at an organisation's share of
-// the workers. It collects the patient's record and stores the result, or hands over to a next message when its time ends.
-// Duplicate, late and forged messages find nothing to claim and change nothing.
+// Package exportworker takes the messages of the export queue: each tells it to look at a task, or at an organisation's
+// share of the workers. It collects the patient's record and stores the result, or hands over to a next message when
+// its time ends. Duplicate, late and forged messages find nothing to claim and change nothing.
 package exportworker
 
 import (

@@ -55,7 +55,8 @@ func TestAMessageWorksOnItsTaskUntilTheFunctionsDeadline(t *testing.T) {
 func TestAMessageOfAShareAdmitsWhoWaitsForIt(t *testing.T) {
 	t.Parallel()
 	var e exports
-	if err := exportworker.New(&e)(t.Context(), due.Item{Tenant: tenant(), Kind: due.Share, ID: tenant().OrgID}); err != nil {
+	if err := exportworker.New(&e)(t.Context(),
+		due.Item{Tenant: tenant(), Kind: due.Share, ID: tenant().OrgID}); err != nil {
 		t.Fatal(err)
 	}
 	if e.calls != 0 || e.admitted != 1 || e.tenant != tenant() {
@@ -66,7 +67,8 @@ func TestAMessageOfAShareAdmitsWhoWaitsForIt(t *testing.T) {
 func TestWithoutADeadlineTheWorkHasNone(t *testing.T) {
 	t.Parallel()
 	var e exports
-	if err := exportworker.New(&e)(t.Context(), due.Item{Tenant: tenant(), Kind: due.Task, ID: "task"}); err != nil || !e.deadline.IsZero() {
+	if err := exportworker.New(&e)(t.Context(), due.Item{Tenant: tenant(), Kind: due.Task, ID: "task"}); err != nil ||
+		!e.deadline.IsZero() {
 		t.Errorf("deadline %v, error %v", e.deadline, err)
 	}
 }
@@ -74,7 +76,8 @@ func TestWithoutADeadlineTheWorkHasNone(t *testing.T) {
 func TestAFailureOfOurOwnKeepsTheMessage(t *testing.T) {
 	t.Parallel()
 	e := exports{err: errTrouble}
-	if err := exportworker.New(&e)(t.Context(), due.Item{Tenant: tenant(), Kind: due.Task, ID: "task"}); !errors.Is(err, errTrouble) {
+	if err := exportworker.New(&e)(t.Context(), due.Item{Tenant: tenant(), Kind: due.Task, ID: "task"}); !errors.Is(err,
+		errTrouble) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -83,7 +86,8 @@ func TestAMessageOfAnotherKindIsDropped(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []due.Kind{due.Event, due.Delivery, "other"} {
 		e := exports{err: errTrouble}
-		if err := exportworker.New(&e)(t.Context(), due.Item{Tenant: tenant(), Kind: kind, ID: "x"}); err != nil || e.calls != 0 {
+		if err := exportworker.New(&e)(t.Context(), due.Item{Tenant: tenant(), Kind: kind, ID: "x"}); err != nil ||
+			e.calls != 0 {
 			t.Errorf("%s: %d calls, %v", kind, e.calls, err)
 		}
 	}

@@ -36,7 +36,8 @@ func (w watcher) Progress(_ context.Context, of org.Tenant, id string, token sec
 func (w watcher) get(t *testing.T, method, id string, authorization ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	mux := http.NewServeMux()
-	mux.Handle(getattempt.Route, getattempt.New(getattempt.Deps{API: keyedtest.NewAPI(), Auth: browsertest.Auth(), Flows: w}))
+	mux.Handle(getattempt.Route, getattempt.New(
+		getattempt.Deps{API: keyedtest.NewAPI(), Auth: browsertest.Auth(), Flows: w}))
 	r := httptest.NewRequest(method, "/bridge/attempts/"+id+browsertest.Page, http.NoBody)
 	r.Header["Authorization"] = authorization
 	r.Header.Set("Origin", browsertest.Origin)
@@ -53,9 +54,12 @@ func TestAWidgetSeesHowItsAttemptStands(t *testing.T) {
 			AttemptID: attemptID, Status: flow.Done, Result: url.Values{"org_connection_id": {"c"}, "scope": {"a b"}},
 		},
 		`{"attempt_id":"` + attemptID + `","status":"failed","error":{"error":"e","error_description":"d","request_id":"r",` +
-			`"external_state":"s","cause":"c","suggested_action":"a"}}`: {AttemptID: attemptID, Status: flow.Failed, Failure: &binding.Failure{
-			Error: "e", Description: "d", RequestID: "r", ExternalState: "s", Cause: "c", SuggestedAction: "a",
-		}},
+			`"external_state":"s","cause":"c","suggested_action":"a"}}`: {
+			AttemptID: attemptID, Status: flow.Failed,
+			Failure: &binding.Failure{
+				Error: "e", Description: "d", RequestID: "r", ExternalState: "s", Cause: "c", SuggestedAction: "a",
+			},
+		},
 	} {
 		for _, header := range []string{"Bearer token-1", "bearer token-1", "BEARER  token-1 "} {
 			w := watcher{progress: progress}.get(t, http.MethodGet, attemptID, header)
@@ -81,14 +85,16 @@ func TestWithoutTheRightTokenThereIsNoAttempt(t *testing.T) {
 		"an unknown attempt": {keyedtest.PublicA, []string{"Bearer token-1"}},
 	} {
 		w := found.get(t, http.MethodGet, c.id, c.headers...)
-		if got := strings.TrimSpace(w.Body.String()); w.Code != http.StatusNotFound || got != want || w.Header().Get("WWW-Authenticate") != "" {
+		if got := strings.TrimSpace(w.Body.String()); w.Code != http.StatusNotFound || got != want ||
+			w.Header().Get("WWW-Authenticate") != "" {
 			t.Errorf("%s: %d %s", name, w.Code, got)
 		}
 	}
 	if w := found.get(t, http.MethodGet, attemptID, "Bearer token-1", "Bearer token-2"); w.Code != http.StatusBadRequest {
 		t.Errorf("two headers: %d", w.Code)
 	}
-	if w := (watcher{err: keyedtest.ErrTrouble}).get(t, http.MethodGet, attemptID, "Bearer token-1"); w.Code != http.StatusInternalServerError {
+	if w := (watcher{err: keyedtest.ErrTrouble}).get(t, http.MethodGet, attemptID,
+		"Bearer token-1"); w.Code != http.StatusInternalServerError {
 		t.Errorf("our own failure: %d", w.Code)
 	}
 	if w := found.get(t, http.MethodPost, attemptID, "Bearer token-1"); w.Code != http.StatusMethodNotAllowed {

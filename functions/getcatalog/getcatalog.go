@@ -1,6 +1,6 @@
-// Package getcatalog serves GET /bridge/catalog?public_id= (docs/openapi.yaml): the record of one brand, portal or endpoint. An id that was merged
-// into another answers with its successor. Browsers call it with the public id alone; it changes nothing. Addresses of FHIR servers and
-// registrations of ours are in no answer.
+// Package getcatalog serves GET /bridge/catalog?public_id= (docs/openapi.yaml): the record of one brand, portal or
+// endpoint. An id that was merged into another answers with its successor. Browsers call it with the public id alone;
+// it changes nothing. Addresses of FHIR servers and registrations of ours are in no answer.
 package getcatalog
 
 import (
@@ -96,7 +96,10 @@ func (d Deps) get(ctx context.Context, caller org.Caller, in request) (any, erro
 		if !isListed {
 			return nil, missing
 		}
-		return facility{DirectoryID: f.ID, Name: f.Name, PlatformType: connection.TEFCAPlatform, Locations: []location{{City: f.City, State: f.State}}}, nil
+		return facility{
+			DirectoryID: f.ID, Name: f.Name, PlatformType: connection.TEFCAPlatform,
+			Locations: []location{{City: f.City, State: f.State}},
+		}, nil
 	case !ok:
 		return nil, missing
 	case in.BrandID != "":

@@ -43,7 +43,8 @@ func (connections) Connection(_ context.Context, tenant org.Tenant, id string) (
 		return c, nil
 	case id == tefca:
 		return connection.Connection{
-			ID: id, Tenant: tenant, Status: connection.Authorized, PlatformType: "tefca", DirectoryID: "urn:oid:2.999.1.7", Scope: "patient/*.read",
+			ID: id, Tenant: tenant, Status: connection.Authorized, PlatformType: "tefca", DirectoryID: "urn:oid:2.999.1.7",
+			Scope: "patient/*.read",
 		}, nil
 	case id == broken:
 		return connection.Connection{}, keyedtest.ErrTrouble
@@ -52,7 +53,10 @@ func (connections) Connection(_ context.Context, tenant org.Tenant, id string) (
 }
 
 func newHandler() http.Handler {
-	return getconnection.New(getconnection.Deps{API: keyedtest.NewAPI(), Auth: httpapi.KeyAuth{Keys: keyedtest.Keys{}}, Connections: connections{}})
+	return getconnection.New(getconnection.Deps{
+		API: keyedtest.NewAPI(), Auth: httpapi.KeyAuth{Keys: keyedtest.Keys{}},
+		Connections: connections{},
+	})
 }
 
 func TestGetConnectionAnswers(t *testing.T) {
@@ -66,7 +70,8 @@ func TestGetConnectionAnswers(t *testing.T) {
 	for name, e := range map[string]keyedtest.Exchange{
 		"with everything": {Path: whole, Status: 200, Want: all},
 		"in upper case":   {Path: strings.ToUpper(whole), Status: 200, Want: all},
-		"of TEFCA": {Path: tefca, Status: 200, Want: `{"success":true,"data":{"org_connection_id":"` + tefca + `","org_id":"a0000000-0000-4000-8000-000000000001",` +
+		"of TEFCA": {Path: tefca, Status: 200, Want: `{"success":true,"data":{"org_connection_id":"` + tefca +
+			`","org_id":"a0000000-0000-4000-8000-000000000001",` +
 			`"tefca_directory_id":"urn:oid:2.999.1.7","platform_type":"tefca","api_mode":"test","status":"authorized","scope":"patient/*.read"}}`},
 		"with what must be":    {Path: bare, Status: 200, Want: shown(bare, `"status":"rejected"`)},
 		"unknown":              {Path: "c0000000-0000-4000-8000-0000000000ff", Status: 404, Want: missing},

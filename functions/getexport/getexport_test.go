@@ -36,7 +36,8 @@ func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task,
 	case tenant != keyedtest.Tenants()[keyedtest.PublicA]:
 		return export.Task{}, fault.Missing("no row")
 	case id == pending:
-		task.Status, task.Progress = export.Pending, webhook.Progress{QueriesDone: 2, QueriesPlanned: 9, Resources: 4, Bytes: 512}
+		task.Status, task.Progress = export.Pending,
+			webhook.Progress{QueriesDone: 2, QueriesPlanned: 9, Resources: 4, Bytes: 512}
 		return task, nil
 	case id == succeeded, id == damaged, id == deleted:
 		task.Status, task.FilesUntil = export.Success, keyedtest.Moment().Add(time.Second)
@@ -48,7 +49,8 @@ func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task,
 		}
 		task.Stats = webhook.Stats{TotalResources: 3, TotalByResourceType: map[string]int{"Patient": 1, "Goal": 2}}
 		task.Outcome = []export.TypeOutcome{
-			{Type: "Patient", Result: export.OutcomeOK, Count: 1}, {Type: "Goal", Result: export.OutcomeTruncated, Count: 2, Status: 503, Reason: export.LossUnavailable},
+			{Type: "Patient", Result: export.OutcomeOK, Count: 1},
+			{Type: "Goal", Result: export.OutcomeTruncated, Count: 2, Status: 503, Reason: export.LossUnavailable},
 		}
 		return task, nil
 	case id == failed:
@@ -56,7 +58,10 @@ func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task,
 		return task, nil
 	case id == lost:
 		task.Status, task.FailureReason = export.Failed, export.ResourceInvalidContent
-		task.Outcome = []export.TypeOutcome{{Type: "Goal", Result: export.OutcomeFailed, Status: 200, Reason: export.LossContent}}
+		task.Outcome = []export.TypeOutcome{{
+			Type: "Goal", Result: export.OutcomeFailed, Status: 200,
+			Reason: export.LossContent,
+		}}
 		return task, nil
 	case id == broken:
 		return export.Task{}, keyedtest.ErrTrouble
@@ -77,7 +82,10 @@ func (links) List(task export.Task) ([]webhook.DownloadLink, error) {
 }
 
 func newHandler() http.Handler {
-	return getexport.New(getexport.Deps{API: keyedtest.NewAPI(), Auth: httpapi.KeyAuth{Keys: keyedtest.Keys{}}, Tasks: tasks{}, Links: links{}, Now: keyedtest.Moment})
+	return getexport.New(getexport.Deps{
+		API: keyedtest.NewAPI(), Auth: httpapi.KeyAuth{Keys: keyedtest.Keys{}},
+		Tasks: tasks{}, Links: links{}, Now: keyedtest.Moment,
+	})
 }
 
 func TestGetExportAnswers(t *testing.T) {
@@ -90,12 +98,23 @@ func TestGetExportAnswers(t *testing.T) {
 		"the dashed form":     {Path: dashed, Status: 200, Want: isPending},
 		"nothing to include":  {Path: pending + "?include=", Status: 200, Want: isPending},
 		"pending with result": {Path: pending + "?include=result", Status: 200, Want: isPending},
-		"success":             {Path: succeeded, Status: 200, Want: `{"success":true,"data":{"task_id":"` + succeeded + `","status":"success"}}`},
-		"failed":              {Path: failed, Status: 200, Want: `{"success":true,"data":{"task_id":"` + failed + `","status":"failed"}}`},
-		"failed with result":  {Path: failed + "?include=result", Status: 200, Want: `{"success":true,"data":{"task_id":"` + failed + `","status":"failed","failure_reason":"scope_patient_missing"}}`},
+		"success": {
+			Path: succeeded, Status: 200,
+			Want: `{"success":true,"data":{"task_id":"` + succeeded + `","status":"success"}}`,
+		},
+		"failed": {
+			Path: failed, Status: 200,
+			Want: `{"success":true,"data":{"task_id":"` + failed + `","status":"failed"}}`,
+		},
+		"failed with result": {
+			Path: failed + "?include=result", Status: 200,
+			Want: `{"success":true,"data":{"task_id":"` + failed +
+				`","status":"failed","failure_reason":"scope_patient_missing"}}`,
+		},
 		"lost with result": {
 			Path: lost + "?include=result", Status: 200,
-			Want: `{"success":true,"data":{"task_id":"` + lost + `","status":"failed","failure_reason":"resource_invalid_content",` +
+			Want: `{"success":true,"data":{"task_id":"` + lost +
+				`","status":"failed","failure_reason":"resource_invalid_content",` +
 				`"outcome":[{"type":"Goal","result":"failed","count":0,"http_status":200,"reason":"invalid_content"}]}}`,
 		},
 		"unknown":              {Path: "00000000000040008000000000000009", Status: 404, Want: missing},
@@ -104,25 +123,37 @@ func TestGetExportAnswers(t *testing.T) {
 		"another organisation": {Path: pending, User: keyedtest.PublicB, Status: 404, Want: missing},
 		"the other mode":       {Path: pending, User: keyedtest.LiveA, Status: 404, Want: missing},
 		"unknown include":      {Path: pending + "?include=everything", Status: 400, Want: include},
-		"include twice":        {Path: pending + "?include=result&include=result", Status: 400, Want: keyedtest.FailureBody("svc_invalid_request", "include must be sent only once.")},
-		"our own failure":      {Path: broken, Status: 500, Want: keyedtest.ServerError},
-		"a link that fails":    {Path: damaged + "?include=result", Status: 500, Want: keyedtest.ServerError},
+		"include twice": {
+			Path: pending + "?include=result&include=result", Status: 400,
+			Want: keyedtest.FailureBody("svc_invalid_request", "include must be sent only once."),
+		},
+		"our own failure":   {Path: broken, Status: 500, Want: keyedtest.ServerError},
+		"a link that fails": {Path: damaged + "?include=result", Status: 500, Want: keyedtest.ServerError},
 		"pending with progress": {
 			Path: pending + "?include=progress", Status: 200,
-			Want: `{"success":true,"data":{"task_id":"` + pending + `","status":"pending","progress":{"queries_done":2,"queries_planned":9,"resources":4,"bytes":512}}}`,
+			Want: `{"success":true,"data":{"task_id":"` + pending +
+				`","status":"pending","progress":{"queries_done":2,"queries_planned":9,"resources":4,"bytes":512}}}`,
 		},
 		"success with progress": {
 			Path: succeeded + "?include=progress", Status: 200,
-			Want: `{"success":true,"data":{"task_id":"` + succeeded + `","status":"success","progress":{"queries_done":3,"queries_planned":3,"resources":3,"bytes":7}}}`,
+			Want: `{"success":true,"data":{"task_id":"` + succeeded +
+				`","status":"success","progress":{"queries_done":3,"queries_planned":3,"resources":3,"bytes":7}}}`,
 		},
-		"deleted files": {Path: deleted + "?include=result", Status: 200, Want: `{"success":true,"data":{"task_id":"` + deleted + `","status":"success",` +
-			`"stats":{"total_resources":3,"total_by_resource_type":{"Goal":2,"Patient":1}},"scope":{"asked":"patient/*.rs","granted":"patient/*.r"},` +
-			`"outcome":[{"type":"Patient","result":"ok","count":1},{"type":"Goal","result":"truncated","count":2,"http_status":503,"reason":"unavailable"}],"complete":false,"missing":{"Goal":"unavailable"}}}`},
-		"success with result": {Path: succeeded + "?include=result", Status: 200, Want: `{"success":true,"data":{"task_id":"` + succeeded + `","status":"success",` +
-			`"stats":{"total_resources":3,"total_by_resource_type":{"Goal":2,"Patient":1}},` +
-			`"download_links":[{"url":"https://api.example/` + succeeded + `?token=a&b","export_type":"jsonl","content_type":"application/fhir+ndjson"}],` +
-			`"files":[{"file_name":"a.jsonl","export_type":"jsonl","bytes":7,"sha256":"ab"}],"scope":{"asked":"patient/*.rs","granted":"patient/*.r"},` +
-			`"outcome":[{"type":"Patient","result":"ok","count":1},{"type":"Goal","result":"truncated","count":2,"http_status":503,"reason":"unavailable"}],"complete":false,"missing":{"Goal":"unavailable"}}}`},
+		"deleted files": {
+			Path: deleted + "?include=result", Status: 200,
+			Want: `{"success":true,"data":{"task_id":"` + deleted + `","status":"success",` +
+				`"stats":{"total_resources":3,"total_by_resource_type":{"Goal":2,"Patient":1}},"scope":{"asked":"patient/*.rs","granted":"patient/*.r"},` +
+				`"outcome":[{"type":"Patient","result":"ok","count":1},{"type":"Goal","result":"truncated","count":2,"http_status":503,"reason":"unavailable"}],"complete":false,"missing":{"Goal":"unavailable"}}}`,
+		},
+		"success with result": {
+			Path: succeeded + "?include=result", Status: 200,
+			Want: `{"success":true,"data":{"task_id":"` + succeeded + `","status":"success",` +
+				`"stats":{"total_resources":3,"total_by_resource_type":{"Goal":2,"Patient":1}},` +
+				`"download_links":[{"url":"https://api.example/` + succeeded +
+				`?token=a&b","export_type":"jsonl","content_type":"application/fhir+ndjson"}],` +
+				`"files":[{"file_name":"a.jsonl","export_type":"jsonl","bytes":7,"sha256":"ab"}],"scope":{"asked":"patient/*.rs","granted":"patient/*.r"},` +
+				`"outcome":[{"type":"Patient","result":"ok","count":1},{"type":"Goal","result":"truncated","count":2,"http_status":503,"reason":"unavailable"}],"complete":false,"missing":{"Goal":"unavailable"}}}`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -56,6 +56,7 @@ func (d Deps) get(ctx context.Context, _ org.Caller, in request) (response, erro
 	}
 	return response{
 		ID: o.ID, Name: o.Name, LogoURI: d.Own.Shown(o.LogoURI), PrivacyPolicyURI: d.Own.Shown(o.PrivacyPolicyURI),
-		WebsiteURI: d.Own.Shown(o.WebsiteURI), TermsURI: d.Own.Shown(o.TermsURI), Accent: o.Accent, Plan: o.Plan, Status: o.Status,
+		WebsiteURI: d.Own.Shown(o.WebsiteURI), TermsURI: d.Own.Shown(o.TermsURI), Accent: o.Accent, Plan: o.Plan,
+		Status: o.Status,
 	}, nil
 }

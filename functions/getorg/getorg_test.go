@@ -51,13 +51,19 @@ func (directory) Organisation(_ context.Context, publicID string) (org.Organisat
 			TermsURI: "https://a.example/terms", Accent: "#1a5fb4", CreatedAt: time.Unix(1, 0), Rev: 7,
 		}, nil
 	case bare:
-		return org.Organisation{ID: "a0000000-0000-4000-8000-000000000002", Name: "B", Plan: org.Free, Status: org.Active}, nil
+		return org.Organisation{
+			ID: "a0000000-0000-4000-8000-000000000002", Name: "B", Plan: org.Free,
+			Status: org.Active,
+		}, nil
 	}
 	return org.Organisation{}, errTrouble
 }
 
 func newHandler() http.Handler {
-	return getorg.New(getorg.Deps{API: keyedtest.NewAPI(), Auth: httpapi.PublicAuth{Own: ownhosts.Own(), Public: directory{}}, Organisations: directory{}, Own: ownhosts.Own()})
+	return getorg.New(getorg.Deps{
+		API:  keyedtest.NewAPI(),
+		Auth: httpapi.PublicAuth{Own: ownhosts.Own(), Public: directory{}}, Organisations: directory{}, Own: ownhosts.Own(),
+	})
 }
 
 func TestGetOrgAnswers(t *testing.T) {
@@ -76,21 +82,37 @@ func TestGetOrgAnswers(t *testing.T) {
 		want                  string
 		cors, allow           string
 	}{
-		"from a registered origin": {query: "?public_id=" + whole, origin: "https://app.example", status: 200, want: full, cors: "https://app.example"},
-		"from another origin":      {query: "?public_id=" + whole, origin: "https://evil.example", status: 200, want: full},
-		"without an origin":        {query: "?public_id=" + whole, status: 200, want: full},
-		"a bare id, any origin":    {query: "?public_id=" + bare, origin: "https://any.example", status: 200, want: plain, cors: "*"},
-		"an unknown id":            {query: "?public_id=public_test_x", status: 401, want: stranger, cors: "*"},
-		"no id":                    {status: 400, want: keyedtest.FailureBody("svc_invalid_request", "public_id is required."), cors: "*"},
-		"an id twice":              {query: "?public_id=a&public_id=b", status: 400, want: keyedtest.FailureBody("svc_invalid_request", "public_id must be sent only once."), cors: "*"},
-		"our own failure":          {query: "?public_id=" + broken, status: 500, want: failed, cors: "*"},
-		"our own failure later":    {query: "?public_id=" + halfway, status: 500, want: failed, cors: "*"},
+		"from a registered origin": {
+			query: "?public_id=" + whole, origin: "https://app.example", status: 200, want: full,
+			cors: "https://app.example",
+		},
+		"from another origin": {query: "?public_id=" + whole, origin: "https://evil.example", status: 200, want: full},
+		"without an origin":   {query: "?public_id=" + whole, status: 200, want: full},
+		"a bare id, any origin": {
+			query: "?public_id=" + bare, origin: "https://any.example", status: 200,
+			want: plain, cors: "*",
+		},
+		"an unknown id": {query: "?public_id=public_test_x", status: 401, want: stranger, cors: "*"},
+		"no id": {
+			status: 400,
+			want:   keyedtest.FailureBody("svc_invalid_request", "public_id is required."), cors: "*",
+		},
+		"an id twice": {
+			query: "?public_id=a&public_id=b", status: 400,
+			want: keyedtest.FailureBody("svc_invalid_request", "public_id must be sent only once."), cors: "*",
+		},
+		"our own failure":       {query: "?public_id=" + broken, status: 500, want: failed, cors: "*"},
+		"our own failure later": {query: "?public_id=" + halfway, status: 500, want: failed, cors: "*"},
 		"POST": {
 			method: http.MethodPost, query: "?public_id=" + whole, status: 405, cors: "*", allow: allow,
-			want: keyedtest.FailureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: GET, HEAD, OPTIONS."),
+			want: keyedtest.FailureBody("svc_method_not_allowed",
+				"This method is not allowed here. Allowed are: GET, HEAD, OPTIONS."),
 		},
-		"HEAD":    {method: http.MethodHead, query: "?public_id=" + bare, status: 200, cors: "*"},
-		"OPTIONS": {method: http.MethodOptions, query: "?public_id=" + whole, origin: "https://app.example", status: 204, cors: "https://app.example", allow: allow},
+		"HEAD": {method: http.MethodHead, query: "?public_id=" + bare, status: 200, cors: "*"},
+		"OPTIONS": {
+			method: http.MethodOptions, query: "?public_id=" + whole, origin: "https://app.example", status: 204,
+			cors: "https://app.example", allow: allow,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,7 +1,7 @@
-// Package identity serves /bridge/tefca/identity (docs/openapi.yaml), where TEFCA mode begins. GET ?public_id= returns the identity
-// providers to one of our pages, and POST ?public_id= creates an attempt at one of them; both report errors of the configuration or the
-// plan at once. POST /bridge/tefca/identity/start, posted by one of our pages with an attempt's start value, sends the browser to
-// the provider, once. Every POST of the other route makes a new attempt.
+// Package identity serves /bridge/tefca/identity (docs/openapi.yaml), where TEFCA mode begins. GET ?public_id= returns
+// the identity providers to one of our pages, and POST ?public_id= creates an attempt at one of them; both report
+// errors of the configuration or the plan at once. POST /bridge/tefca/identity/start, posted by one of our pages with
+// an attempt's start value, sends the browser to the provider, once. Every POST of the other route makes a new attempt.
 package identity
 
 import (
@@ -93,8 +93,9 @@ func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response
 		in.RequestID = logx.RequestID(ctx)
 	}
 	prepared, err := d.Flows.Create(ctx, attempt.Request{
-		Tenant: caller.Tenant, PublicID: in.PublicID, Provider: in.Provider, ExternalID: in.ExternalID, ExternalState: in.ExternalState,
-		RequestID: in.RequestID,
+		Tenant: caller.Tenant, PublicID: in.PublicID, Provider: in.Provider, ExternalID: in.ExternalID,
+		ExternalState: in.ExternalState,
+		RequestID:     in.RequestID,
 	})
 	if err != nil {
 		return response{}, err

@@ -32,13 +32,15 @@ func TestAPageLearnsWhoVerifiesIdentities(t *testing.T) {
 		t.Errorf("in live mode: got %d %s\nwant 200 %s", live.Code, got, want)
 	}
 	w.plan = org.Free
-	if got := browsertest.Send(t, w.handler, http.MethodGet, identity.Route+browsertest.Page, ""); got.Code != http.StatusOK {
+	if got := browsertest.Send(t, w.handler, http.MethodGet, identity.Route+browsertest.Page,
+		""); got.Code != http.StatusOK {
 		t.Errorf("test mode takes no plan, and answered %d %s", got.Code, got.Body)
 	}
 	w.checkNothingMade(t, "asking")
 }
 
-// TestWhatIsWrongWithTheSetUpShowsBeforeAnyWindowOpens: whether a page asks or makes an attempt, it is told the same, and none is made.
+// TestWhatIsWrongWithTheSetUpShowsBeforeAnyWindowOpens: whether a page asks or makes an attempt, it is told
+// the same, and none is made.
 func TestWhatIsWrongWithTheSetUpShowsBeforeAnyWindowOpens(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -63,10 +65,22 @@ func TestWhatIsWrongWithTheSetUpShowsBeforeAnyWindowOpens(t *testing.T) {
 			browsertest.Page, func(w *world) { w.settings[org.Test] = attempt.Setting{Simulated: true} }, 400,
 			keyedtest.FailureBody("svc_invalid_request", "TEFCA mode is not set up here for this mode."),
 		},
-		"an organisation that cannot be read": {livePage, func(w *world) { w.unread = keyedtest.ErrTrouble }, 500, keyedtest.ServerError},
-		"no public id":                        {"", nil, 400, keyedtest.FailureBody("svc_invalid_request", "public_id is required.")},
-		"two public ids":                      {browsertest.Page + "&public_id=x", nil, 400, keyedtest.FailureBody("svc_invalid_request", "public_id must be sent only once.")},
-		"an unknown public id":                {"?public_id=x", nil, 401, keyedtest.FailureBody("svc_unauthorized_client", "public_id is unknown.")},
+		"an organisation that cannot be read": {
+			livePage, func(w *world) { w.unread = keyedtest.ErrTrouble }, 500,
+			keyedtest.ServerError,
+		},
+		"no public id": {
+			"", nil, 400,
+			keyedtest.FailureBody("svc_invalid_request", "public_id is required."),
+		},
+		"two public ids": {
+			browsertest.Page + "&public_id=x", nil, 400,
+			keyedtest.FailureBody("svc_invalid_request", "public_id must be sent only once."),
+		},
+		"an unknown public id": {
+			"?public_id=x", nil, 401,
+			keyedtest.FailureBody("svc_unauthorized_client", "public_id is unknown."),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -74,12 +88,16 @@ func TestWhatIsWrongWithTheSetUpShowsBeforeAnyWindowOpens(t *testing.T) {
 			if c.change != nil {
 				c.change(w)
 			}
-			for method, body := range map[string]string{http.MethodGet: "", http.MethodPost: `{"provider":"` + w.someProvider(c.query) + `"}`} {
+			for method, body := range map[string]string{
+				http.MethodGet:  "",
+				http.MethodPost: `{"provider":"` + w.someProvider(c.query) + `"}`,
+			} {
 				got := browsertest.Send(t, w.handler, method, identity.Route+c.query, body)
 				if text := strings.TrimSpace(got.Body.String()); got.Code != c.status || text != c.want {
 					t.Errorf("%s: got %d %s\nwant %d %s", method, got.Code, text, c.status, c.want)
 				}
-				if h := got.Header(); h.Get("WWW-Authenticate") != "" || h.Get("Cache-Control") != "no-store" || h.Get("Access-Control-Allow-Origin") == "" {
+				if h := got.Header(); h.Get("WWW-Authenticate") != "" || h.Get("Cache-Control") != "no-store" ||
+					h.Get("Access-Control-Allow-Origin") == "" {
 					t.Errorf("%s: headers %v", method, h)
 				}
 			}
@@ -96,20 +114,25 @@ func (*world) someProvider(query string) string {
 	return "simulated"
 }
 
-// TestAnAttemptIsMadeWithAllThatAPageGives: the token and the start value are the page's alone; what is kept and what is logged has neither.
+// TestAnAttemptIsMadeWithAllThatAPageGives: the token and the start value are the page's alone; what is kept and
+// what is logged has neither.
 func TestAnAttemptIsMadeWithAllThatAPageGives(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	answer := w.post(t, `{"provider":"second","external_id":"patient-7","external_state":"visit&9","request_id":"mine","redirect_uri":"https://evil.example/","PublicID":"other"}`)
-	browsertest.CheckAnswer(t, answer, `{"success":true,"data":{"attempt_id":"`+attemptID+`","attempt_token":"`+value(1)+`",`+
-		`"identity_url":"https://api.example/v1/bridge/tefca/identity/start","start_value":"`+value(2)+`","expires_at":"2026-03-04T05:36:07Z"}}`)
+	answer := w.post(t,
+		`{"provider":"second","external_id":"patient-7","external_state":"visit&9","request_id":"mine","redirect_uri":"https://evil.example/","PublicID":"other"}`)
+	browsertest.CheckAnswer(t, answer, `{"success":true,"data":{"attempt_id":"`+attemptID+`","attempt_token":"`+
+		value(1)+`",`+
+		`"identity_url":"https://api.example/v1/bridge/tefca/identity/start","start_value":"`+value(2)+
+		`","expires_at":"2026-03-04T05:36:07Z"}}`)
 	if cookies := answer.Header().Values("Set-Cookie"); len(cookies) != 0 {
 		t.Errorf("cookies %q before any browser has left", cookies)
 	}
 	tenant := keyedtest.Tenants()[keyedtest.PublicA]
 	want := attempt.Attempt{
 		ID: attemptID, Tenant: tenant, Status: attempt.Created, TokenHash: binding.Hash(value(1)), Provider: "second",
-		ExternalID: "patient-7", ExternalState: "visit&9", RequestID: "mine", CreatedAt: w.now, ExpiresAt: w.now.Add(30 * time.Minute), Rev: 1,
+		ExternalID: "patient-7", ExternalState: "visit&9", RequestID: "mine", CreatedAt: w.now,
+		ExpiresAt: w.now.Add(30 * time.Minute), Rev: 1,
 	}
 	if diff := cmp.Diff(want, w.attempt(t, attemptID)); diff != "" {
 		t.Errorf("kept (-want +got):\n%s", diff)
@@ -137,7 +160,8 @@ func TestAnAttemptIsMadeWithAllThatAPageGives(t *testing.T) {
 func TestAnAttemptInLiveModeIsOfLiveMode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if got := browsertest.Send(t, w.handler, http.MethodPost, identity.Route+livePage, `{"provider":"real"}`); got.Code != http.StatusOK {
+	if got := browsertest.Send(t, w.handler, http.MethodPost, identity.Route+livePage,
+		`{"provider":"real"}`); got.Code != http.StatusOK {
 		t.Fatalf("got %d %s", got.Code, got.Body)
 	}
 	a, err := w.rows.Attempt(t.Context(), keyedtest.Tenants()[keyedtest.LiveA], attemptID)
@@ -188,14 +212,21 @@ func TestWhatAPageSendsIsRefusedByItsField(t *testing.T) {
 		`{"provider":7}`:          {400, "provider must be a string.", "provider"},
 		`{"provider":"<script>"}`: {400, "There is no such identity provider.", "provider"},
 		`{"provider":"real"}`:     {400, "There is no such identity provider.", "provider"}, // of live mode
-		`{"provider":"simulated","Provider":"second"}`:                                  {400, "The body has the same member twice.", ""},
-		`{"provider":"simulated","external_id":"` + strings.Repeat("x", 513) + `"}`:     {400, "external_id must not be longer than 512 bytes.", "external_id"},
-		`{"provider":"simulated","external_state":"` + strings.Repeat("x", 1025) + `"}`: {400, "external_state must not be longer than 1024 bytes.", "external_state"},
-		`{"provider":"simulated","request_id":"` + strings.Repeat("x", 129) + `"}`:      {400, "request_id must not be longer than 128 bytes.", "request_id"},
+		`{"provider":"simulated","Provider":"second"}`: {
+			400,
+			"The body has the same member twice.", "",
+		},
+		`{"provider":"simulated","external_id":"` + strings.Repeat("x", 513) +
+			`"}`: {400, "external_id must not be longer than 512 bytes.", "external_id"},
+		`{"provider":"simulated","external_state":"` + strings.Repeat("x", 1025) +
+			`"}`: {400, "external_state must not be longer than 1024 bytes.", "external_state"},
+		`{"provider":"simulated","request_id":"` + strings.Repeat("x", 129) +
+			`"}`: {400, "request_id must not be longer than 128 bytes.", "request_id"},
 	} {
 		w.log.Reset()
 		got := w.post(t, body)
-		if text := strings.TrimSpace(got.Body.String()); got.Code != c.status || text != keyedtest.FailureBody("svc_invalid_request", c.says) {
+		if text := strings.TrimSpace(got.Body.String()); got.Code != c.status ||
+			text != keyedtest.FailureBody("svc_invalid_request", c.says) {
 			t.Errorf("%s: got %d %s\nwant %d %s", body, got.Code, text, c.status, c.says)
 		}
 		if c.field != "" && !strings.Contains(w.log.String(), `"`+c.field+`"`) {
@@ -213,7 +244,8 @@ func TestAnAttemptThatCannotBeStoredIsOurOwnFailure(t *testing.T) {
 	w := newWorld(t)
 	w.rows.failing = keyedtest.ErrTrouble
 	got := w.post(t, `{"provider":"simulated"}`)
-	if text := strings.TrimSpace(got.Body.String()); got.Code != http.StatusInternalServerError || text != keyedtest.ServerError {
+	if text := strings.TrimSpace(got.Body.String()); got.Code != http.StatusInternalServerError ||
+		text != keyedtest.ServerError {
 		t.Errorf("got %d %s", got.Code, text)
 	}
 }
@@ -221,7 +253,10 @@ func TestAnAttemptThatCannotBeStoredIsOurOwnFailure(t *testing.T) {
 func TestIdentityRoutesRejectOtherMethods(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for path, allow := range map[string]string{identity.Route: "GET, HEAD, POST, OPTIONS", identity.StartRoute: "POST, OPTIONS"} {
+	for path, allow := range map[string]string{
+		identity.Route:      "GET, HEAD, POST, OPTIONS",
+		identity.StartRoute: "POST, OPTIONS",
+	} {
 		for method, want := range map[string]int{http.MethodDelete: 405, http.MethodPut: 405, http.MethodOptions: 204} {
 			got := browsertest.Send(t, w.handler, method, path+browsertest.Page, "")
 			if got.Code != want || got.Header().Get("Allow") != allow {
@@ -240,7 +275,8 @@ func TestWhoComesTooOftenWaits(t *testing.T) {
 		"making":  w.post(t, `{"provider":"simulated"}`),
 		"leaving": w.leave(t, value(1)),
 	} {
-		if h := got.Header(); got.Code != http.StatusTooManyRequests || h.Get("Retry-After") != "2" || len(h.Values("Set-Cookie")) != 0 {
+		if h := got.Header(); got.Code != http.StatusTooManyRequests || h.Get("Retry-After") != "2" ||
+			len(h.Values("Set-Cookie")) != 0 {
 			t.Errorf("%s: %d %v", name, got.Code, h)
 		}
 	}

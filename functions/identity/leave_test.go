@@ -36,15 +36,19 @@ func newPrepared(t *testing.T) *world {
 	return w
 }
 
-// checkErrorPage says that a browser stays where it is, on a page that says no more than what is wrong, and that the start value is
-// nowhere.
-func (w *world) checkErrorPage(t *testing.T, name string, got *httptest.ResponseRecorder, status int, code, says string) {
+// checkErrorPage says that a browser stays where it is, on a page that says no more than what is wrong, and that
+// the start value is nowhere.
+func (w *world) checkErrorPage(t *testing.T, name string, got *httptest.ResponseRecorder, status int, code,
+	says string,
+) {
 	t.Helper()
 	page, h := got.Body.String(), got.Header()
-	if got.Code != status || !strings.Contains(page, code) || !strings.Contains(page, says) || !strings.Contains(page, keyedtest.RequestID) {
+	if got.Code != status || !strings.Contains(page, code) || !strings.Contains(page, says) ||
+		!strings.Contains(page, keyedtest.RequestID) {
 		t.Errorf("%s: got %d, want %d with %s %q:\n%s", name, got.Code, status, code, says, page)
 	}
-	if h.Get("Location") != "" || len(h.Values("Set-Cookie")) != 0 || h.Get("Content-Type") != "text/html; charset=utf-8" || h.Get("Cache-Control") != "no-store" {
+	if h.Get("Location") != "" || len(h.Values("Set-Cookie")) != 0 ||
+		h.Get("Content-Type") != "text/html; charset=utf-8" || h.Get("Cache-Control") != "no-store" {
 		t.Errorf("%s: headers %v", name, h)
 	}
 	if script := expect.OwnPolicy(t, h.Get("Content-Security-Policy"), page); script != "" {
@@ -73,7 +77,8 @@ func TestAStartValueLeavesForTheProvider(t *testing.T) {
 	}
 	challenge := sha256.Sum256([]byte(value(6)))
 	asked := []csp.Request{{
-		RedirectURI: "https://api.example/v1/bridge/tefca/identity/callback/simulated", State: state, Nonce: value(5), Challenge: base64.RawURLEncoding.EncodeToString(challenge[:]),
+		RedirectURI: "https://api.example/v1/bridge/tefca/identity/callback/simulated", State: state, Nonce: value(5),
+		Challenge: base64.RawURLEncoding.EncodeToString(challenge[:]),
 	}}
 	if diff := cmp.Diff(asked, w.begun); diff != "" {
 		t.Errorf("asked (-want +got):\n%s", diff)
@@ -82,7 +87,8 @@ func TestAStartValueLeavesForTheProvider(t *testing.T) {
 		t.Errorf("asked whom (-want +got):\n%s", diff)
 	}
 	kept := w.attempt(t, attemptID)
-	if kept.Status != attempt.Open || kept.NonceHash != binding.Hash(value(5)) || kept.Authority.TokenEndpoint != csp.Simulated(baseURL).Issuer+"/token" {
+	if kept.Status != attempt.Open || kept.NonceHash != binding.Hash(value(5)) ||
+		kept.Authority.TokenEndpoint != csp.Simulated(baseURL).Issuer+"/token" {
 		t.Errorf("kept %+v", kept)
 	}
 	if len(kept.Verifier) == 0 || strings.Contains(string(kept.Verifier), value(6)) {
@@ -155,14 +161,23 @@ func TestAStartValueThatDoesNotWorkIsAPage(t *testing.T) {
 		says   string
 		then   int // what the start value answers afterwards, when all is well again
 	}{
-		"unknown":      {starttest.Body(value(9)), nil, 400, "svc_invalid_request", spent, 200},
-		"the token":    {starttest.Body(value(1)), nil, 400, "svc_invalid_request", spent, 200},
-		"none":         {"start_value=", nil, 400, "svc_invalid_request", "start_value is required.", 200},
-		"nothing":      {"", nil, 400, "svc_invalid_request", "start_value is required.", 200},
-		"twice":        {starttest.Body(start) + "&start_value=b", nil, 400, "svc_invalid_request", "start_value must be sent only once.", 200},
-		"used":         {starttest.Body(start), func(w *world) { w.leave(t, start) }, 400, "svc_invalid_request", spent, 400},
-		"too late":     {starttest.Body(start), func(w *world) { w.now = w.now.Add(30 * time.Minute) }, 400, "svc_invalid_request", spent, 400},
-		"just in time": {"start_value=", func(w *world) { w.now = w.now.Add(30*time.Minute - time.Second) }, 400, "svc_invalid_request", "", 200},
+		"unknown":   {starttest.Body(value(9)), nil, 400, "svc_invalid_request", spent, 200},
+		"the token": {starttest.Body(value(1)), nil, 400, "svc_invalid_request", spent, 200},
+		"none":      {"start_value=", nil, 400, "svc_invalid_request", "start_value is required.", 200},
+		"nothing":   {"", nil, 400, "svc_invalid_request", "start_value is required.", 200},
+		"twice": {
+			starttest.Body(start) + "&start_value=b", nil, 400, "svc_invalid_request",
+			"start_value must be sent only once.", 200,
+		},
+		"used": {starttest.Body(start), func(w *world) { w.leave(t, start) }, 400, "svc_invalid_request", spent, 400},
+		"too late": {
+			starttest.Body(start), func(w *world) { w.now = w.now.Add(30 * time.Minute) }, 400,
+			"svc_invalid_request", spent, 400,
+		},
+		"just in time": {
+			"start_value=", func(w *world) { w.now = w.now.Add(30*time.Minute - time.Second) }, 400,
+			"svc_invalid_request", "", 200,
+		},
 		"the provider goes": {
 			starttest.Body(start), func(w *world) { delete(w.settings, org.Test) }, 400, "svc_invalid_request", spent, 200,
 		},
@@ -170,8 +185,14 @@ func TestAStartValueThatDoesNotWorkIsAPage(t *testing.T) {
 			starttest.Body(start), func(w *world) { w.unbegun = csp.Unavailable(keyedtest.ErrTrouble) }, 503, "svc_unavailable",
 			"The identity service does not answer at the moment. Nothing was shared; please try again in some minutes.", 200,
 		},
-		"our own failure": {starttest.Body(start), func(w *world) { w.unbegun = keyedtest.ErrTrouble }, 500, "svc_server_error", "Something went wrong on our side.", 200},
-		"rows that fail":  {starttest.Body(start), func(w *world) { w.rows.failing = keyedtest.ErrTrouble }, 500, "svc_server_error", "Something went wrong on our side.", 200},
+		"our own failure": {
+			starttest.Body(start), func(w *world) { w.unbegun = keyedtest.ErrTrouble }, 500,
+			"svc_server_error", "Something went wrong on our side.", 200,
+		},
+		"rows that fail": {
+			starttest.Body(start), func(w *world) { w.rows.failing = keyedtest.ErrTrouble }, 500,
+			"svc_server_error", "Something went wrong on our side.", 200,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -207,7 +228,8 @@ func TestABrowserWithManyAttemptsGivesTheOldestUp(t *testing.T) {
 func TestWhoseAnAttemptIsStandsInItsRow(t *testing.T) {
 	t.Parallel()
 	w := newPrepared(t)
-	if got := w.send(starttest.Request(t, identity.StartRoute+livePage, starttest.Body(start))); got.Code != http.StatusOK || w.asked[0].ID != "simulated" {
+	if got := w.send(starttest.Request(t, identity.StartRoute+livePage,
+		starttest.Body(start))); got.Code != http.StatusOK || w.asked[0].ID != "simulated" {
 		t.Errorf("got %d, asked %+v", got.Code, w.asked)
 	}
 	if a := w.attempt(t, attemptID); a.Tenant != keyedtest.Tenants()[keyedtest.PublicA] || a.Status != attempt.Open {

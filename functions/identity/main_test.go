@@ -35,7 +35,8 @@ const (
 	authorize = "https://id.example/authorize?request_uri=urn%3Aexample%3A1"
 )
 
-// world is the endpoint over the tables that template.yaml declares, with an organisation and a provider that do as a test says.
+// world is the endpoint over the tables that template.yaml declares, with an organisation and a
+// provider that do as a test says.
 type world struct {
 	handler  http.Handler
 	rows     rows
@@ -58,14 +59,21 @@ func newWorld(t *testing.T) *world {
 func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 	t.Helper()
 	made := tables.New(t)
-	second := csp.Provider{ID: "second", Name: "Second Identity", Mode: org.Test, Issuer: "https://second.example", ClientID: "client-2"}
-	live := csp.Provider{ID: "real", Name: "Real Identity", Mode: org.Live, Issuer: "https://real.example", ClientID: "client-3"}
+	second := csp.Provider{
+		ID: "second", Name: "Second Identity", Mode: org.Test, Issuer: "https://second.example",
+		ClientID: "client-2",
+	}
+	live := csp.Provider{
+		ID: "real", Name: "Real Identity", Mode: org.Live, Issuer: "https://real.example",
+		ClientID: "client-3",
+	}
 	w := &world{now: keyedtest.Moment(), plan: org.Paid, settings: map[org.Mode]attempt.Setting{
 		org.Test: {Providers: []csp.Provider{csp.Simulated(baseURL), second}, Simulated: true},
 		org.Live: {Providers: []csp.Provider{live}, Simulated: false},
 	}}
 	w.rows = rows{TEFCA: store.TEFCA{
-		Flow: store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, Work: store.Work{DB: made.DB, Table: made.Name("WorkTable")},
+		Flow: store.Flow{DB: made.DB, Table: made.Name("FlowTable")},
+		Work: store.Work{DB: made.DB, Table: made.Name("WorkTable")},
 	}}
 	keys, key := made.Key(t)
 	admission, random := attempt.Admission{Organisations: w, Settings: w.settings}, &counted{}
@@ -73,12 +81,19 @@ func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 	auth := browsertest.Auth()
 	auth.Limiter = limiter
 	handler := identity.New(identity.Deps{
-		API:  httpapi.New(httpapi.Options{Logger: logx.New(&w.log), Now: w.time, IDs: func() string { return keyedtest.RequestID }}),
+		API: httpapi.New(httpapi.Options{
+			Logger: logx.New(&w.log), Now: w.time,
+			IDs: func() string { return keyedtest.RequestID },
+		}),
 		Auth: auth, Limiter: limiter, BaseURL: baseURL,
-		Flows: attempt.Creator{Admission: admission, Store: &w.rows, Now: w.time, NewID: func() string { return attemptID }, Random: random},
+		Flows: attempt.Creator{
+			Admission: admission, Store: &w.rows, Now: w.time, NewID: func() string { return attemptID },
+			Random: random,
+		},
 		Windows: attempt.Starter{
-			Admission: admission, Store: &w.rows, Party: w, Sealer: kms.New(keys, key, attempt.VerifierPurpose, w.time), BaseURL: baseURL,
-			Now: w.time, Random: random,
+			Admission: admission, Store: &w.rows, Party: w, Sealer: kms.New(keys, key, attempt.VerifierPurpose, w.time),
+			BaseURL: baseURL,
+			Now:     w.time, Random: random,
 		},
 	})
 	mux := http.NewServeMux() // the function serves two routes, which it tells apart by their patterns
@@ -99,7 +114,10 @@ func (w *world) Organisation(_ context.Context, publicID string) (org.Organisati
 // Begin implements attempt.Party.
 func (w *world) Begin(_ context.Context, at csp.Provider, request csp.Request) (string, csp.Authority, error) {
 	w.asked, w.begun = append(w.asked, at), append(w.begun, request)
-	return authorize, csp.Authority{Provider: at, RedirectURI: request.RedirectURI, TokenEndpoint: at.Issuer + "/token"}, w.unbegun
+	return authorize, csp.Authority{
+		Provider: at, RedirectURI: request.RedirectURI,
+		TokenEndpoint: at.Issuer + "/token",
+	}, w.unbegun
 }
 
 func (w *world) time() time.Time { return w.now }

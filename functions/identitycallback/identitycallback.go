@@ -1,6 +1,7 @@
-// Package identitycallback serves GET /bridge/tefca/identity/callback/{provider}, where identity providers return: it verifies the identity that
-// the state's attempt was begun for, has the network asked with it, and ends the window on a page that says how it went. A state works
-// once, only in the browser that began the attempt, so a second call changes nothing.
+// Package identitycallback serves GET /bridge/tefca/identity/callback/{provider}, where identity providers return:
+// it verifies the identity that the state's attempt was begun for, has the network asked with it, and ends the
+// window on a page that says how it went. A state works once, only in the browser that began the attempt, so a
+// second call changes nothing.
 package identitycallback
 
 import (
@@ -46,7 +47,8 @@ func New(d Deps) http.Handler {
 
 func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi.Answer, error) {
 	known, err := d.Flows.Complete(ctx, attempt.Return{
-		Provider: in.Provider, State: in.State, Code: secret.New(in.Code), Issuer: in.Iss, Error: in.Error, Cookie: visit.Cookie, RequestID: logx.RequestID(ctx),
+		Provider: in.Provider, State: in.State, Code: secret.New(in.Code), Issuer: in.Iss, Error: in.Error,
+		Cookie: visit.Cookie, RequestID: logx.RequestID(ctx),
 	})
 	if !known {
 		return httpapi.Answer{}, err

@@ -19,17 +19,20 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// checkWindow checks what every page has that ends a window: no script but its own, which wakes the page that opened it and hides
-// the provider's answer, nothing from elsewhere, the cookie gone. Only a window that has nothing to tell closes itself.
+// checkWindow checks what every page has that ends a window: no script but its own, which wakes the page that
+// opened it and hides the provider's answer, nothing from elsewhere, the cookie gone. Only a window that has
+// nothing to tell closes itself.
 func (w *world) checkWindow(t *testing.T, got *httptest.ResponseRecorder, title string, closes bool) {
 	t.Helper()
 	page, h := got.Body.String(), got.Header()
-	if got.Code != http.StatusOK || !strings.Contains(page, "<title>"+title+"</title>") || h.Get("Content-Type") != "text/html; charset=utf-8" {
+	if got.Code != http.StatusOK || !strings.Contains(page, "<title>"+title+"</title>") ||
+		h.Get("Content-Type") != "text/html; charset=utf-8" {
 		t.Errorf("got %d %q, want %q:\n%s", got.Code, h.Get("Content-Type"), title, page)
 	}
 	script := expect.OwnPolicy(t, h.Get("Content-Security-Policy"), page)
 	for _, part := range []string{
-		`window.opener.postMessage({ svc: "nudge" }, window.location.origin);`, `history.replaceState(null, "", window.location.pathname);`,
+		`window.opener.postMessage({ svc: "nudge" }, window.location.origin);`,
+		`history.replaceState(null, "", window.location.pathname);`,
 	} {
 		if !strings.Contains(script, part) {
 			t.Errorf("the script lacks %q:\n%s", part, script)
@@ -42,20 +45,24 @@ func (w *world) checkWindow(t *testing.T, got *httptest.ResponseRecorder, title 
 	if cookies := h.Values("Set-Cookie"); len(cookies) != 1 || cookies[0] != want {
 		t.Errorf("cookies %q, want %q", cookies, want)
 	}
-	if h.Get("Location") != "" || h.Get("Cache-Control") != "no-store" || h.Get("Referrer-Policy") != "no-referrer" || strings.Contains(page, "{{") {
+	if h.Get("Location") != "" || h.Get("Cache-Control") != "no-store" || h.Get("Referrer-Policy") != "no-referrer" ||
+		strings.Contains(page, "{{") {
 		t.Errorf("headers %v\n%s", h, page)
 	}
 	w.checkHidden(t, page)
 }
 
-// checkErrorPage says that nothing has happened: the page tells what is wrong, the cookie stays, and so does the attempt.
+// checkErrorPage says that nothing has happened: the page tells what is wrong, the cookie stays,
+// and so does the attempt.
 func (w *world) checkErrorPage(t *testing.T, got *httptest.ResponseRecorder, status int, code, says string) {
 	t.Helper()
 	page, h := got.Body.String(), got.Header()
-	if got.Code != status || !strings.Contains(page, code) || !strings.Contains(page, says) || !strings.Contains(page, keyedtest.RequestID) {
+	if got.Code != status || !strings.Contains(page, code) || !strings.Contains(page, says) ||
+		!strings.Contains(page, keyedtest.RequestID) {
 		t.Errorf("got %d, want %d with %s %q:\n%s", got.Code, status, code, says, page)
 	}
-	if h.Get("Location") != "" || len(h.Values("Set-Cookie")) != 0 || h.Get("Content-Type") != "text/html; charset=utf-8" || strings.Contains(page, "trouble") {
+	if h.Get("Location") != "" || len(h.Values("Set-Cookie")) != 0 ||
+		h.Get("Content-Type") != "text/html; charset=utf-8" || strings.Contains(page, "trouble") {
 		t.Errorf("headers %v\n%s", h, page)
 	}
 	if script := expect.OwnPolicy(t, h.Get("Content-Security-Policy"), page); script != "" {
@@ -67,7 +74,8 @@ func (w *world) checkErrorPage(t *testing.T, got *httptest.ResponseRecorder, sta
 	}
 }
 
-// TestAVerifiedIdentityIsSealedAndTheNetworkAskedWithIt: the verifier is the challenge's, whose answer is exchanged where it was pinned.
+// TestAVerifiedIdentityIsSealedAndTheNetworkAskedWithIt: the verifier is the challenge's, whose answer is
+// exchanged where it was pinned.
 func TestAVerifiedIdentityIsSealedAndTheNetworkAskedWithIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -78,18 +86,22 @@ func TestAVerifiedIdentityIsSealedAndTheNetworkAskedWithIt(t *testing.T) {
 	}
 	back := w.back[0]
 	challenge := sha256.Sum256([]byte(back.Verifier.Reveal()))
-	if back.Provider != "simulated" || back.Code.Reveal() != "c+1" || back.Issuer != "https://id.example" || back.Error != "" ||
-		base64.RawURLEncoding.EncodeToString(challenge[:]) != w.request.Challenge || w.pinned[0].TokenEndpoint != identity.Simulated(baseURL).Issuer+"/token" {
+	if back.Provider != "simulated" || back.Code.Reveal() != "c+1" || back.Issuer != "https://id.example" ||
+		back.Error != "" ||
+		base64.RawURLEncoding.EncodeToString(challenge[:]) != w.request.Challenge ||
+		w.pinned[0].TokenEndpoint != identity.Simulated(baseURL).Issuer+"/token" {
 		t.Errorf("exchanged %+v at %+v", back, w.pinned[0])
 	}
 	if w.deadline.IsZero() {
 		t.Error("the provider has all the time of the function, so that nobody could answer the browser")
 	}
 	kept := w.attempt(t)
-	if kept.Status != attempt.Locating || len(kept.Verifier) != 0 || !kept.DueAt.Equal(w.now) || !kept.IdentityEnds.Equal(w.now.Add(15*time.Minute)) {
+	if kept.Status != attempt.Locating || len(kept.Verifier) != 0 || !kept.DueAt.Equal(w.now) ||
+		!kept.IdentityEnds.Equal(w.now.Add(15*time.Minute)) {
 		t.Errorf("kept %+v", kept)
 	}
-	if kept.ExternalID != "patient-7" || kept.ExternalState != "visit&9" || kept.RequestID != "mine" || kept.NonceHash != back.NonceHash {
+	if kept.ExternalID != "patient-7" || kept.ExternalState != "visit&9" || kept.RequestID != "mine" ||
+		kept.NonceHash != back.NonceHash {
 		t.Errorf("kept %+v, exchanged with %s", kept, back.NonceHash)
 	}
 	if diff := cmp.Diff([]string{kept.Tenant.Key() + " " + attemptID}, w.enqueued); diff != "" {
@@ -100,7 +112,8 @@ func TestAVerifiedIdentityIsSealedAndTheNetworkAskedWithIt(t *testing.T) {
 			t.Errorf("%q is kept in the clear", hidden)
 		}
 	}
-	plain, err := w.sealer.Open(t.Context(), kept.Tenant, "identity-assertion|"+kept.Tenant.Key()+"|"+attemptID, kept.Assertion)
+	plain, err := w.sealer.Open(t.Context(), kept.Tenant, "identity-assertion|"+kept.Tenant.Key()+"|"+attemptID,
+		kept.Assertion)
 	expect.NoError(t, err)
 	var who struct{ Subject, Token string }
 	expect.NoError(t, json.Unmarshal(plain, &who))
@@ -114,7 +127,8 @@ func TestAnIdentityEndsWithItsAttempt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.lasts = 24 * time.Hour
-	w.checkWindow(t, w.visitWith(http.MethodGet, w.success(), "es-MX,es;q=0.9,en;q=0.8", w.started.CookieValue.Reveal()), "Su identidad está confirmada", true)
+	w.checkWindow(t, w.visitWith(http.MethodGet, w.success(), "es-MX,es;q=0.9,en;q=0.8", w.started.CookieValue.Reveal()),
+		"Su identidad está confirmada", true)
 	if kept := w.attempt(t); !kept.IdentityEnds.Equal(kept.ExpiresAt) {
 		t.Errorf("the identity ends at %v, the attempt at %v", kept.IdentityEnds, kept.ExpiresAt)
 	}
@@ -131,31 +145,56 @@ func TestAWindowSaysWhatWentWrong(t *testing.T) {
 	}{
 		"declined": {
 			"&error=access_denied&error_description=evil", identity.Refused("access_denied", keyedtest.ErrTrouble), time.Minute,
-			attempt.Ending{Error: "access_denied", Cause: "declined", Description: "The identity check was not completed. Nothing was shared, and you can try again whenever you like."},
+			attempt.Ending{
+				Error: "access_denied", Cause: "declined",
+				Description: "The identity check was not completed. Nothing was shared, and you can try again whenever you like.",
+			},
 		},
 		"a provider that does not answer": {
 			"&code=c%2B1", identity.Unavailable(keyedtest.ErrTrouble), time.Minute,
-			attempt.Ending{Error: "svc_server_error", Cause: "provider_unavailable", Description: "The identity service does not answer at the moment. Nothing was shared; please try again in some minutes."},
+			attempt.Ending{
+				Error: "svc_server_error", Cause: "provider_unavailable",
+				Description: "The identity service does not answer at the moment. Nothing was shared; please try again in some " +
+					"minutes.",
+			},
 		},
 		"a token that is not believed": {
 			"&code=c%2B1", identity.NoToken(), time.Minute,
-			attempt.Ending{Error: "svc_token_exchange", Cause: "token_invalid", Description: "The identity service's answer could not be trusted, so it was not used. Nothing was shared; please try again."},
+			attempt.Ending{
+				Error: "svc_token_exchange", Cause: "token_invalid",
+				Description: "The identity service's answer could not be trusted, so it was not used. Nothing was shared; please " +
+					"try again.",
+			},
 		},
 		"an identity that has run out": {
 			"&code=c%2B1", nil, 0,
-			attempt.Ending{Error: "svc_token_exchange", Cause: "identity_expired", Description: "The identity check has run out. Nothing more was shared; please verify your identity once more."},
+			attempt.Ending{
+				Error: "svc_token_exchange", Cause: "identity_expired",
+				Description: "The identity check has run out. Nothing more was shared; please verify your identity once more.",
+			},
 		},
 		"another issuer's answer": {
-			"&code=c%2B1&iss=https%3A%2F%2Fother.example", identity.Authority{}.Check(identity.Return{Provider: "another"}), time.Minute,
-			attempt.Ending{Error: "svc_invalid_request", Cause: "issuer_mismatch", Description: "The answer did not come from the identity service that was asked. Nothing was shared; please try again."},
+			"&code=c%2B1&iss=https%3A%2F%2Fother.example",
+			identity.Authority{}.Check(identity.Return{Provider: "another"}), time.Minute,
+			attempt.Ending{
+				Error: "svc_invalid_request", Cause: "issuer_mismatch",
+				Description: "The answer did not come from the identity service that was asked. Nothing was shared; please try " +
+					"again.",
+			},
 		},
 		"our own failure that says too much": {
 			"&code=c%2B1", fault.New(fault.Internal, fault.CodeUnavailable, "trouble at 10.0.0.7"), time.Minute,
-			attempt.Ending{Error: "svc_server_error", Cause: "internal", Description: "Something went wrong on our side. Please try again."},
+			attempt.Ending{
+				Error: "svc_server_error", Cause: "internal",
+				Description: "Something went wrong on our side. Please try again.",
+			},
 		},
 		"our own failure": {
 			"&code=c%2B1", keyedtest.ErrTrouble, time.Minute,
-			attempt.Ending{Error: "svc_server_error", Cause: "internal", Description: "Something went wrong on our side. Please try again."},
+			attempt.Ending{
+				Error: "svc_server_error", Cause: "internal",
+				Description: "Something went wrong on our side. Please try again.",
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -165,7 +204,8 @@ func TestAWindowSaysWhatWentWrong(t *testing.T) {
 			got := w.visit("?state=" + w.request.State + c.query)
 			w.checkWindow(t, got, "You are not connected", false)
 			page := strings.ReplaceAll(got.Body.String(), "&#39;", "'")
-			if !strings.Contains(page, c.want.Description) || !strings.Contains(page, keyedtest.RequestID) || strings.Contains(page, "evil") || strings.Contains(page, "trouble") {
+			if !strings.Contains(page, c.want.Description) || !strings.Contains(page, keyedtest.RequestID) ||
+				strings.Contains(page, "evil") || strings.Contains(page, "trouble") {
 				t.Errorf("the page says:\n%s", page)
 			}
 			c.want.RequestID = keyedtest.RequestID
@@ -176,7 +216,8 @@ func TestAWindowSaysWhatWentWrong(t *testing.T) {
 			if len(kept.Verifier)+len(kept.Assertion) != 0 || !kept.DueAt.IsZero() || len(w.enqueued) != 0 {
 				t.Errorf("kept %+v, the worker was told of %q", kept, w.enqueued)
 			}
-			if line := w.log.String(); !strings.Contains(line, `"ended":"`+c.want.Cause+`"`) || !strings.Contains(line, attemptID) {
+			if line := w.log.String(); !strings.Contains(line, `"ended":"`+c.want.Cause+`"`) ||
+				!strings.Contains(line, attemptID) {
 				t.Errorf("the log line is %s", line)
 			}
 		})
@@ -189,13 +230,14 @@ func TestWhatTheProviderSaysGoesToWhoJudgesIt(t *testing.T) {
 	w := newWorld(t)
 	w.refuses = identity.Refused("access_denied", nil)
 	w.visit("?state=" + w.request.State + "&error=access_denied&iss=https%3A%2F%2Fother.example")
-	if len(w.back) != 1 || w.back[0].Error != "access_denied" || w.back[0].Issuer != "https://other.example" || !w.back[0].Code.Empty() {
+	if len(w.back) != 1 || w.back[0].Error != "access_denied" || w.back[0].Issuer != "https://other.example" ||
+		!w.back[0].Code.Empty() {
 		t.Errorf("exchanged %+v", w.back)
 	}
 }
 
-// TestAReturnWithoutItsBrowserChangesNothing: whatever is missing or wrong, the state stays good for the browser that left, if it was
-// good before.
+// TestAReturnWithoutItsBrowserChangesNothing: whatever is missing or wrong, the state stays good for the browser that
+// left, if it was good before.
 func TestAReturnWithoutItsBrowserChangesNothing(t *testing.T) {
 	t.Parallel()
 	const incomplete = "This address is not complete. Return to the application and try again."
@@ -204,16 +246,31 @@ func TestAReturnWithoutItsBrowserChangesNothing(t *testing.T) {
 		cookie string
 		says   string
 	}{
-		"no cookie":            {(*world).success, "", ""},
-		"another's cookie":     {(*world).success, "other", ""},
-		"an unknown state":     {func(*world) string { return "?state=x&code=c%2B1" }, "own", ""},
-		"no state":             {func(*world) string { return "?code=c%2B1" }, "own", incomplete},
-		"nothing":              {func(*world) string { return "" }, "own", incomplete},
-		"a state twice":        {func(w *world) string { return w.success() + "&state=y" }, "own", "state must be sent only once."},
-		"a code twice":         {func(w *world) string { return w.success() + "&code=y" }, "own", "code must be sent only once."},
-		"an issuer twice":      {func(w *world) string { return w.success() + "&iss=y" }, "own", "iss must be sent only once."},
-		"two errors":           {func(w *world) string { return w.success() + "&error=y&error=z" }, "own", "error must be sent only once."},
-		"a control character":  {func(w *world) string { return w.success() + "%00" + "&error=%00" }, "own", "error must be text without control characters."},
+		"no cookie":        {(*world).success, "", ""},
+		"another's cookie": {(*world).success, "other", ""},
+		"an unknown state": {func(*world) string { return "?state=x&code=c%2B1" }, "own", ""},
+		"no state":         {func(*world) string { return "?code=c%2B1" }, "own", incomplete},
+		"nothing":          {func(*world) string { return "" }, "own", incomplete},
+		"a state twice": {
+			func(w *world) string { return w.success() + "&state=y" }, "own",
+			"state must be sent only once.",
+		},
+		"a code twice": {
+			func(w *world) string { return w.success() + "&code=y" }, "own",
+			"code must be sent only once.",
+		},
+		"an issuer twice": {
+			func(w *world) string { return w.success() + "&iss=y" }, "own",
+			"iss must be sent only once.",
+		},
+		"two errors": {
+			func(w *world) string { return w.success() + "&error=y&error=z" }, "own",
+			"error must be sent only once.",
+		},
+		"a control character": {
+			func(w *world) string { return w.success() + "%00" + "&error=%00" }, "own",
+			"error must be text without control characters.",
+		},
 		"a query that is none": {func(*world) string { return "?state=%zz" }, "own", "The query string is malformed."},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -252,7 +309,8 @@ func TestAStateWorksOnceAndInTime(t *testing.T) {
 	}
 }
 
-// TestRowsThatFailAreAPage: the provider is asked only where the attempt could be read, and a code that could not be kept is no success.
+// TestRowsThatFailAreAPage: the provider is asked only where the attempt could be read, and a code that could
+// not be kept is no success.
 func TestRowsThatFailAreAPage(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -33,8 +33,8 @@ const (
 	idToken   = "header.claims-of-maple.signature"
 )
 
-// world is the endpoint over the tables that template.yaml declares, with an attempt whose browser has left for a provider that
-// does as a test says.
+// world is the endpoint over the tables that template.yaml declares, with an attempt whose browser has left for a
+// provider that does as a test says.
 type world struct {
 	handler http.Handler
 	rows    rows
@@ -64,22 +64,36 @@ func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 	made := tables.New(t)
 	w := &world{now: keyedtest.Moment(), at: "simulated", lasts: 15 * time.Minute}
 	w.rows = rows{TEFCA: store.TEFCA{
-		Flow: store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, Work: store.Work{DB: made.DB, Table: made.Name("WorkTable")},
+		Flow: store.Flow{DB: made.DB, Table: made.Name("FlowTable")},
+		Work: store.Work{DB: made.DB, Table: made.Name("WorkTable")},
 	}}
 	keys, key := made.Key(t)
 	verifiers := kms.New(keys, key, attempt.VerifierPurpose, w.time)
 	w.sealer = kms.New(keys, key, attempt.AssertionPurpose, w.time)
 	w.handler = identitycallback.New(identitycallback.Deps{
-		API:     httpapi.New(httpapi.Options{Logger: logx.New(&w.log), Now: w.time, IDs: func() string { return keyedtest.RequestID }}),
-		Limiter: httpapi.Limiter{Buckets: buckets, Limit: ratelimit.Limit{Name: "identitycallback", Quota: 1, Window: time.Minute}},
-		Flows:   attempt.Completer{Store: &w.rows, Party: w, Verifiers: verifiers, Assertions: w.sealer, Enqueuer: w, Now: w.time},
+		API: httpapi.New(httpapi.Options{
+			Logger: logx.New(&w.log), Now: w.time,
+			IDs: func() string { return keyedtest.RequestID },
+		}),
+		Limiter: httpapi.Limiter{
+			Buckets: buckets,
+			Limit:   ratelimit.Limit{Name: "identitycallback", Quota: 1, Window: time.Minute},
+		},
+		Flows: attempt.Completer{
+			Store: &w.rows, Party: w, Verifiers: verifiers, Assertions: w.sealer, Enqueuer: w,
+			Now: w.time,
+		},
 	})
 	admission := attempt.Admission{Settings: map[org.Mode]attempt.Setting{
 		org.Test: {Providers: []identity.Provider{identity.Simulated(baseURL)}}, org.Live: {},
 	}}
-	creator := attempt.Creator{Admission: admission, Store: &w.rows, Now: w.time, NewID: func() string { return attemptID }, Random: rand.Reader}
+	creator := attempt.Creator{
+		Admission: admission, Store: &w.rows, Now: w.time,
+		NewID: func() string { return attemptID }, Random: rand.Reader,
+	}
 	prepared, err := creator.Create(t.Context(), attempt.Request{
-		Tenant: keyedtest.Tenants()[keyedtest.PublicA], Provider: "simulated", ExternalID: "patient-7", ExternalState: "visit&9", RequestID: "mine",
+		Tenant: keyedtest.Tenants()[keyedtest.PublicA], Provider: "simulated", ExternalID: "patient-7",
+		ExternalState: "visit&9", RequestID: "mine",
 	})
 	expect.NoError(t, err)
 	starter := attempt.Starter{
@@ -91,21 +105,29 @@ func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 }
 
 // Begin implements attempt.Party.
-func (w *world) Begin(_ context.Context, at identity.Provider, request identity.Request) (string, identity.Authority, error) {
+func (w *world) Begin(_ context.Context, at identity.Provider,
+	request identity.Request,
+) (string, identity.Authority, error) {
 	w.request = request
-	return "https://id.example/authorize", identity.Authority{Provider: at, RedirectURI: request.RedirectURI, TokenEndpoint: at.Issuer + "/token"}, nil
+	return "https://id.example/authorize", identity.Authority{
+		Provider: at, RedirectURI: request.RedirectURI,
+		TokenEndpoint: at.Issuer + "/token",
+	}, nil
 }
 
 // Exchange implements attempt.Exchanger.
-func (w *world) Exchange(ctx context.Context, pinned identity.Authority, back identity.Return) (tefca.Assertion, error) {
+func (w *world) Exchange(ctx context.Context, pinned identity.Authority,
+	back identity.Return,
+) (tefca.Assertion, error) {
 	w.pinned, w.back = append(w.pinned, pinned), append(w.back, back)
 	w.deadline, _ = ctx.Deadline()
 	if w.refuses != nil {
 		return tefca.Assertion{}, w.refuses
 	}
 	return tefca.Assertion{
-		Provider: "simulated", Issuer: "https://id.example", Subject: "p01", Level: 2, Person: tefca.Person{Given: "Maple", Family: "Aster"},
-		Token: secret.New(idToken), IssuedAt: w.now, ExpiresAt: w.now.Add(w.lasts),
+		Provider: "simulated", Issuer: "https://id.example", Subject: "p01", Level: 2,
+		Person: tefca.Person{Given: "Maple", Family: "Aster"},
+		Token:  secret.New(idToken), IssuedAt: w.now, ExpiresAt: w.now.Add(w.lasts),
 	}, nil
 }
 
@@ -152,7 +174,8 @@ func (w *world) attempt(t *testing.T) attempt.Attempt {
 func (w *world) checkHidden(t *testing.T, page string) {
 	t.Helper()
 	for _, hidden := range []string{
-		"c+1", "c%2B1", w.request.State, w.request.Nonce, w.started.CookieValue.Reveal(), idToken, "Maple", "Aster", "p01", "patient-7", "visit",
+		"c+1", "c%2B1", w.request.State, w.request.Nonce, w.started.CookieValue.Reveal(), idToken, "Maple", "Aster", "p01",
+		"patient-7", "visit",
 	} {
 		if strings.Contains(page, hidden) || strings.Contains(w.log.String(), hidden) {
 			t.Errorf("%q is on the page or in the log:\n%s\n%s", hidden, page, w.log.String())

@@ -55,9 +55,12 @@ func TestTheKeySetIsPublishedForEverybody(t *testing.T) {
 		want   string
 		cache  string
 	}{
-		"all":          {keys: []string{"ec"}, status: 200, want: generator, cache: "public, max-age=3600"},
-		"elliptic":     {query: "?kty=EC", keys: []string{"ec"}, status: 200, want: generator, cache: "public, max-age=3600"},
-		"RSA":          {query: "?kty=RSA", keys: []string{"ec"}, status: 200, want: `{"keys":[]}`, cache: "public, max-age=3600"},
+		"all":      {keys: []string{"ec"}, status: 200, want: generator, cache: "public, max-age=3600"},
+		"elliptic": {query: "?kty=EC", keys: []string{"ec"}, status: 200, want: generator, cache: "public, max-age=3600"},
+		"RSA": {
+			query: "?kty=RSA", keys: []string{"ec"}, status: 200, want: `{"keys":[]}`,
+			cache: "public, max-age=3600",
+		},
 		"none":         {status: 200, want: `{"keys":[]}`, cache: "public, max-age=3600"},
 		"left empty":   {query: "?kty=", keys: []string{"ec"}, status: 200, want: generator, cache: "public, max-age=3600"},
 		"unknown":      {query: "?kty=oct", keys: []string{"ec"}, status: 400, want: unknown, cache: "no-store"},

@@ -51,39 +51,68 @@ func TestListEventsAnswers(t *testing.T) {
 	noLimit := keyedtest.FailureBody("svc_invalid_request", "limit must be a whole number from 1 to 500.")
 	noTypes := keyedtest.FailureBody("svc_invalid_request", "types must be event types separated by commas.")
 	for name, e := range map[string]keyedtest.Exchange{
-		"all":                      {Status: 200, Want: success(all, end, false)},
-		"nothing sent":             {Path: "?after=&limit=&types=", Status: 200, Want: success(all, end, false)},
-		"from the beginning":       {Path: "?after=" + esc(start()), Status: 200, Want: success(all, end, false)},
-		"a limit":                  {Path: "?limit=2", Status: 200, Want: success(bodyOf(1)+","+bodyOf(2), hour, true)},
-		"exactly the limit":        {Path: "?limit=3", Status: 200, Want: success(all, end, false)},
-		"behind an event":          {Path: "?after=" + esc(hour), Status: 200, Want: success(bodyOf(4), end, false)},
-		"nothing new":              {Path: "?after=" + esc(end), Status: 200, Want: success("", end, false)},
-		"an event too old":         {Path: "?after=" + esc(plainCursor(ago(40*day), 9)), Status: 200, Want: success(all, end, false)},
-		"an event that has gone":   {Path: "?after=" + esc(plainCursor(ago(time.Hour), 1)), Status: 200, Want: success(bodyOf(2)+","+bodyOf(4), end, false)},
-		"a cursor from the future": {Path: "?after=" + esc(plainCursor(ago(-time.Hour), 1)), Status: 200, Want: success("", plainCursor(ago(-time.Hour), 1), false)},
-		"an extension":             {Path: "?types=patient.connection_failed", Status: 200, Want: success(bodyOf(3), end, false)},
-		"two types": {
-			Path: "?types=patient.ehi_export_failed,patient.connection_failed", Status: 200, Want: success(bodyOf(3)+","+bodyOf(4), end, false),
+		"all":                {Status: 200, Want: success(all, end, false)},
+		"nothing sent":       {Path: "?after=&limit=&types=", Status: 200, Want: success(all, end, false)},
+		"from the beginning": {Path: "?after=" + esc(start()), Status: 200, Want: success(all, end, false)},
+		"a limit":            {Path: "?limit=2", Status: 200, Want: success(bodyOf(1)+","+bodyOf(2), hour, true)},
+		"exactly the limit":  {Path: "?limit=3", Status: 200, Want: success(all, end, false)},
+		"behind an event":    {Path: "?after=" + esc(hour), Status: 200, Want: success(bodyOf(4), end, false)},
+		"nothing new":        {Path: "?after=" + esc(end), Status: 200, Want: success("", end, false)},
+		"an event too old": {
+			Path: "?after=" + esc(plainCursor(ago(40*day), 9)), Status: 200,
+			Want: success(all, end, false),
 		},
-		"a type twice":            {Path: "?types=patient.ehi_export_failed,patient.ehi_export_failed", Status: 200, Want: success(bodyOf(4), end, false)},
-		"a type without events":   {Path: "?types=patient.authorization_revoked", Status: 200, Want: success("", end, false)},
-		"another organisation":    {User: keyedtest.PublicB, Status: 200, Want: success(`{"of":"B"}`, strings.Replace(plainCursor(ago(time.Hour), 6), tenantA().Key(), keyedtest.Tenants()[keyedtest.PublicB].Key(), 1), false)},
-		"the other mode":          {User: keyedtest.LiveA, Status: 200, Want: success(`{"of":"live"}`, strings.Replace(plainCursor(ago(time.Hour), 7), "test", "live", 1), false)},
+		"an event that has gone": {
+			Path: "?after=" + esc(plainCursor(ago(time.Hour), 1)), Status: 200,
+			Want: success(bodyOf(2)+","+bodyOf(4), end, false),
+		},
+		"a cursor from the future": {
+			Path: "?after=" + esc(plainCursor(ago(-time.Hour), 1)), Status: 200,
+			Want: success("", plainCursor(ago(-time.Hour), 1), false),
+		},
+		"an extension": {
+			Path: "?types=patient.connection_failed", Status: 200,
+			Want: success(bodyOf(3), end, false),
+		},
+		"two types": {
+			Path: "?types=patient.ehi_export_failed,patient.connection_failed", Status: 200,
+			Want: success(bodyOf(3)+","+bodyOf(4), end, false),
+		},
+		"a type twice": {
+			Path: "?types=patient.ehi_export_failed,patient.ehi_export_failed", Status: 200,
+			Want: success(bodyOf(4), end, false),
+		},
+		"a type without events": {Path: "?types=patient.authorization_revoked", Status: 200, Want: success("", end, false)},
+		"another organisation": {
+			User: keyedtest.PublicB, Status: 200,
+			Want: success(`{"of":"B"}`, strings.Replace(plainCursor(ago(time.Hour), 6), tenantA().Key(),
+				keyedtest.Tenants()[keyedtest.PublicB].Key(), 1), false),
+		},
+		"the other mode": {
+			User: keyedtest.LiveA, Status: 200,
+			Want: success(`{"of":"live"}`, strings.Replace(plainCursor(ago(time.Hour), 7), "test", "live", 1), false),
+		},
 		"no cursor":               {Path: "?after=x", Status: 400, Want: noCursor},
 		"a cursor of another one": {Path: "?after=" + esc(hour), User: keyedtest.PublicB, Status: 400, Want: noCursor},
 		"a cursor of test mode":   {Path: "?after=" + esc(hour), User: keyedtest.LiveA, Status: 400, Want: noCursor},
 		"a cursor without a time": {Path: "?after=" + esc(start()+"x#y"), Status: 400, Want: noCursor},
 		"a cursor without an id":  {Path: "?after=" + esc(start()+"2026-03-04T05:06:07Z"), Status: 400, Want: noCursor},
-		"a cursor twice":          {Path: "?after=x&after=x", Status: 400, Want: keyedtest.FailureBody("svc_invalid_request", "after must be sent only once.")},
-		"no number":               {Path: "?limit=x", Status: 400, Want: noLimit},
-		"a fraction":              {Path: "?limit=1.5", Status: 400, Want: noLimit},
-		"a limit of none":         {Path: "?limit=0", Status: 400, Want: noLimit},
-		"a limit below none":      {Path: "?limit=-1", Status: 400, Want: noLimit},
-		"the highest limit":       {Path: "?limit=500", Status: 200, Want: success(all, end, false)},
-		"a higher limit":          {Path: "?limit=501", Status: 400, Want: noLimit},
-		"an unknown type":         {Path: "?types=patient.unknown", Status: 400, Want: noTypes},
-		"an empty type":           {Path: "?types=webhook.test,", Status: 400, Want: noTypes},
-		"types twice":             {Path: "?types=webhook.test&types=webhook.test", Status: 400, Want: keyedtest.FailureBody("svc_invalid_request", "types must be sent only once.")},
+		"a cursor twice": {
+			Path: "?after=x&after=x", Status: 400,
+			Want: keyedtest.FailureBody("svc_invalid_request", "after must be sent only once."),
+		},
+		"no number":          {Path: "?limit=x", Status: 400, Want: noLimit},
+		"a fraction":         {Path: "?limit=1.5", Status: 400, Want: noLimit},
+		"a limit of none":    {Path: "?limit=0", Status: 400, Want: noLimit},
+		"a limit below none": {Path: "?limit=-1", Status: 400, Want: noLimit},
+		"the highest limit":  {Path: "?limit=500", Status: 200, Want: success(all, end, false)},
+		"a higher limit":     {Path: "?limit=501", Status: 400, Want: noLimit},
+		"an unknown type":    {Path: "?types=patient.unknown", Status: 400, Want: noTypes},
+		"an empty type":      {Path: "?types=webhook.test,", Status: 400, Want: noTypes},
+		"types twice": {
+			Path: "?types=webhook.test&types=webhook.test", Status: 400,
+			Want: keyedtest.FailureBody("svc_invalid_request", "types must be sent only once."),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -106,13 +135,17 @@ func TestListEventsHidesOurOwnFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			keyedtest.Exchange{Path: listevents.Route + "?after=" + esc(start()), User: keyedtest.PublicA, Status: 500, Want: keyedtest.ServerError}.Check(t, listevents.Route, h)
+			keyedtest.Exchange{
+				Path: listevents.Route + "?after=" + esc(start()), User: keyedtest.PublicA, Status: 500,
+				Want: keyedtest.ServerError,
+			}.Check(t, listevents.Route, h)
 		})
 	}
 	t.Run("a cursor to seal", func(t *testing.T) {
 		t.Parallel()
 		h := handler(few(), plain{fails: true}, keyedtest.Moment)
-		keyedtest.Exchange{Path: listevents.Route, User: keyedtest.PublicA, Status: 500, Want: keyedtest.ServerError}.Check(t, listevents.Route, h)
+		keyedtest.Exchange{Path: listevents.Route, User: keyedtest.PublicA, Status: 500, Want: keyedtest.ServerError}.Check(t,
+			listevents.Route, h)
 	})
 }
 
@@ -132,7 +165,8 @@ func TestAnEmptyListHasACursorToo(t *testing.T) {
 	if first.Data.After != start() || first.Data.HasMore || first.Data.Events == nil || len(first.Data.Events) != 0 {
 		t.Fatalf("an empty list answers %+v", first.Data)
 	}
-	if again := get(t, h, keyedtest.PublicA, url.Values{"after": {first.Data.After}}); again.Data.After != first.Data.After {
+	if again := get(t, h, keyedtest.PublicA,
+		url.Values{"after": {first.Data.After}}); again.Data.After != first.Data.After {
 		t.Errorf("the cursor is %q, want that which was sent", again.Data.After)
 	}
 	l.add(1, webhook.TestEvent, ago(time.Minute))
@@ -146,7 +180,8 @@ func TestExtensionsAreServedOnlyWhenTheyAreNamed(t *testing.T) {
 	t.Parallel()
 	for kind, isServed := range map[webhook.Type]bool{
 		webhook.ExportSucceeded: true, webhook.ExportFailed: true, webhook.TestEvent: true,
-		webhook.ConnectionSucceeded: true, webhook.AuthorizationEnded: true, webhook.HealthSystemRequested: true, webhook.SupportRequested: true,
+		webhook.ConnectionSucceeded: true, webhook.AuthorizationEnded: true, webhook.HealthSystemRequested: true,
+		webhook.SupportRequested: true,
 		webhook.ConnectionFailed: false, webhook.AuthorizationEnding: false, webhook.ExportProgressed: false,
 	} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -229,7 +264,8 @@ func TestAReaderGetsPastWhatItDoesNotAskFor(t *testing.T) {
 		t.Errorf("%d events in %d requests, want the one in 3", len(got), requests)
 	}
 	l.asked = nil
-	if first := get(t, h, keyedtest.PublicA, nil); len(l.asked) != 10 || !first.Data.HasMore || first.Data.After != plainCursor(ago(time.Hour), 999) {
+	if first := get(t, h, keyedtest.PublicA, nil); len(l.asked) != 10 || !first.Data.HasMore ||
+		first.Data.After != plainCursor(ago(time.Hour), 999) {
 		t.Errorf("the first request read %d times and ended at %q", len(l.asked), first.Data.After)
 	}
 }

@@ -46,7 +46,9 @@ func order(a, b webhook.Event) int {
 }
 
 // EventsAfter implements eventlog.Log.
-func (l *log) EventsAfter(_ context.Context, last webhook.Event, before time.Time, limit int) ([]webhook.Event, bool, error) {
+func (l *log) EventsAfter(_ context.Context, last webhook.Event, before time.Time,
+	limit int,
+) ([]webhook.Event, bool, error) {
 	if l.fails {
 		return nil, false, keyedtest.ErrTrouble
 	}
@@ -142,9 +144,11 @@ func get(tb testing.TB, h http.Handler, publicID string, query url.Values) answe
 	return a
 }
 
-// readAll reads from a cursor to the end of the list, as clients are told to, and returns the bodies, the last cursor and
-// the number of requests.
-func readAll(tb testing.TB, h http.Handler, after string, query url.Values) (bodies []string, last string, requests int) {
+// readAll reads from a cursor to the end of the list, as clients are told to, and returns the bodies, the last cursor
+// and the number of requests.
+func readAll(tb testing.TB, h http.Handler, after string,
+	query url.Values,
+) (bodies []string, last string, requests int) {
 	tb.Helper()
 	for {
 		q := url.Values{"after": {after}}

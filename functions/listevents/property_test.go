@@ -61,9 +61,9 @@ func (r *reading) due(age time.Duration) []string {
 	return bodies
 }
 
-// TestAReaderMissesNothingThatIsOldEnough: events are written, and shown up to 15 seconds later in whatever order, while
-// a reader asks at whatever times. What it has got is at every moment a beginning of the list, each event once, and when
-// it has asked until there was no more, it is all that is 15 seconds old.
+// TestAReaderMissesNothingThatIsOldEnough: events are written, and shown up to 15 seconds later in whatever order,
+// while a reader asks at whatever times. What it has got is at every moment a beginning of the list, each event once,
+// and when it has asked until there was no more, it is all that is 15 seconds old.
 func TestAReaderMissesNothingThatIsOldEnough(t *testing.T) {
 	t.Parallel()
 	script := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) [2]int {

@@ -1,7 +1,7 @@
-// Package locaterecords serves GET /bridge/tefca/records/{attemptId}?public_id= (docs/openapi.yaml): a page of ours asks which facilities
-// have records of the person whose identity was verified, and what has become of those that were chosen, with the token that it got
-// when it made the attempt. It changes nothing. Without the right token, and for attempts of others, the answer is that of an attempt
-// that does not exist.
+// Package locaterecords serves GET /bridge/tefca/records/{attemptId}?public_id= (docs/openapi.yaml): a page of ours
+// asks which facilities have records of the person whose identity was verified, and what has become of those that were
+// chosen, with the token that it got when it made the attempt. It changes nothing. Without the right token, and for
+// attempts of others, the answer is that of an attempt that does not exist.
 package locaterecords
 
 import (

@@ -42,7 +42,8 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	made := tables.New(t)
 	return &world{now: keyedtest.Moment(), rows: rows{TEFCA: store.TEFCA{
-		Flow: store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, Work: store.Work{DB: made.DB, Table: made.Name("WorkTable")},
+		Flow: store.Flow{DB: made.DB, Table: made.Name("FlowTable")},
+		Work: store.Work{DB: made.DB, Table: made.Name("WorkTable")},
 	}}}
 }
 
@@ -73,7 +74,10 @@ func (w *world) send(t *testing.T, method, id, query string, authorization ...st
 	auth.Limiter = w.limiter
 	mux := http.NewServeMux()
 	mux.Handle(locaterecords.Route, locaterecords.New(locaterecords.Deps{
-		API:  httpapi.New(httpapi.Options{Logger: logx.New(&w.log), Now: w.time, IDs: func() string { return keyedtest.RequestID }}),
+		API: httpapi.New(httpapi.Options{
+			Logger: logx.New(&w.log), Now: w.time,
+			IDs: func() string { return keyedtest.RequestID },
+		}),
 		Auth: auth, Flows: attempt.Watcher{Store: w.rows, Now: w.time},
 	}))
 	r := httptest.NewRequestWithContext(t.Context(), method, "/bridge/tefca/records/"+id+query, http.NoBody)
@@ -131,7 +135,10 @@ func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ra
 }
 
 func clinic(id string, match tefca.Match) attempt.Facility {
-	return attempt.Facility{ID: id, Name: "Clinic " + id[len(id)-1:], City: "Madison", State: "WI", Match: match, Access: tefca.Documents}
+	return attempt.Facility{
+		ID: id, Name: "Clinic " + id[len(id)-1:], City: "Madison", State: "WI", Match: match,
+		Access: tefca.Documents,
+	}
 }
 
 // chosen is a clinic that the person has chosen.
@@ -143,7 +150,8 @@ func chosen(id string, outcome attempt.Outcome, reason attempt.Reason) attempt.F
 
 // shown is a clinic as a page sees it, with what has become of it.
 func shown(id, match, outcome string) string {
-	return `{"tefca_directory_id":"` + id + `","name":"Clinic ` + id[len(id)-1:] + `","city":"Madison","state":"WI","match":"` + match + `"` + outcome + `}`
+	return `{"tefca_directory_id":"` + id + `","name":"Clinic ` + id[len(id)-1:] +
+		`","city":"Madison","state":"WI","match":"` + match + `"` + outcome + `}`
 }
 
 // told is the whole answer.
@@ -151,7 +159,8 @@ func told(status, ends string, facilities ...string) string {
 	if ends != "" {
 		ends = `,"identity_expires_at":"` + ends + `"`
 	}
-	return `{"success":true,"data":{"attempt_id":"` + attemptID + `","status":"` + status + `"` + ends + `,"facilities":[` + strings.Join(facilities, ",") + `]}}`
+	return `{"success":true,"data":{"attempt_id":"` + attemptID + `","status":"` + status + `"` + ends +
+		`,"facilities":[` + strings.Join(facilities, ",") + `]}}`
 }
 
 func TestAPageSeesHowItsAttemptStands(t *testing.T) {
@@ -160,7 +169,10 @@ func TestAPageSeesHowItsAttemptStands(t *testing.T) {
 	const ends = "2026-03-04T05:21:07Z"
 	verified := keyedtest.Moment().Add(15 * time.Minute)
 	connected := chosen(f2, attempt.IsConnected, "")
-	connected.Connected = attempt.Connected{ConnectionID: "c0000000-0000-4000-8000-00000000000a", ConsentExpiresAt: keyedtest.Moment().Add(24 * time.Hour)}
+	connected.Connected = attempt.Connected{
+		ConnectionID:     "c0000000-0000-4000-8000-00000000000a",
+		ConsentExpiresAt: keyedtest.Moment().Add(24 * time.Hour),
+	}
 	connection := `,"outcome":"connected","connection":{"org_connection_id":"c0000000-0000-4000-8000-00000000000a","connection_status":"authorized",` +
 		`"platform_type":"tefca","request_id":"mine","external_id":"patient-7","external_state":"visit-9","scope":"patient/*.read",` +
 		`"consent_expires_at":"2026-03-05T05:06:07Z","tefca_directory_id":"` + f2 + `"}`
@@ -170,11 +182,15 @@ func TestAPageSeesHowItsAttemptStands(t *testing.T) {
 		later      time.Duration
 		want       string
 	}{
-		"made":              {attempt.Attempt{Status: attempt.Created}, nil, 0, told("created", "")},
-		"at the provider":   {attempt.Attempt{Status: attempt.Open}, nil, 0, told("open", "")},
-		"just in time":      {attempt.Attempt{Status: attempt.Open}, nil, 30*time.Minute - time.Nanosecond, told("open", "")},
-		"too late":          {attempt.Attempt{Status: attempt.Open}, nil, 30 * time.Minute, told("expired", "")},
-		"nobody knows them": {attempt.Attempt{Status: attempt.Located, IdentityEnds: verified}, nil, 0, told("located", ends)},
+		"made":            {attempt.Attempt{Status: attempt.Created}, nil, 0, told("created", "")},
+		"at the provider": {attempt.Attempt{Status: attempt.Open}, nil, 0, told("open", "")},
+		"just in time":    {attempt.Attempt{Status: attempt.Open}, nil, 30*time.Minute - time.Nanosecond, told("open", "")},
+		"too late":        {attempt.Attempt{Status: attempt.Open}, nil, 30 * time.Minute, told("expired", "")},
+		"nobody knows them": {
+			attempt.Attempt{Status: attempt.Located, IdentityEnds: verified},
+			nil, 0,
+			told("located", ends),
+		},
 		"the network is asked": {
 			attempt.Attempt{Status: attempt.Locating, IdentityEnds: verified},
 			[]attempt.Facility{clinic(f1, tefca.Found)},
@@ -183,15 +199,20 @@ func TestAPageSeesHowItsAttemptStands(t *testing.T) {
 		},
 		"who can be chosen first, then by name": {
 			attempt.Attempt{Status: attempt.Located, IdentityEnds: verified},
-			[]attempt.Facility{clinic(f1, tefca.Unanswered), clinic(f2, tefca.Ambiguous), clinic(f4, tefca.Found), clinic(f3, tefca.Found)},
+			[]attempt.Facility{
+				clinic(f1, tefca.Unanswered), clinic(f2, tefca.Ambiguous), clinic(f4, tefca.Found),
+				clinic(f3, tefca.Found),
+			},
 			0,
-			told("located", ends, shown(f3, "found", ""), shown(f4, "found", ""), shown(f2, "ambiguous", ""), shown(f1, "unanswered", "")),
+			told("located", ends, shown(f3, "found", ""), shown(f4, "found", ""), shown(f2, "ambiguous", ""),
+				shown(f1, "unanswered", "")),
 		},
 		"some are connected": {
 			attempt.Attempt{Status: attempt.Located, IdentityEnds: verified, ExternalID: "patient-7", ExternalState: "visit-9"},
 			[]attempt.Facility{chosen(f1, attempt.HasFailed, attempt.ReasonTooLarge), connected},
 			0,
-			told("located", ends, shown(f1, "found", `,"outcome":"failed","reason":"too_large"`), shown(f2, "found", connection)),
+			told("located", ends, shown(f1, "found", `,"outcome":"failed","reason":"too_large"`),
+				shown(f2, "found", connection)),
 		},
 		"one is being connected": {
 			attempt.Attempt{Status: attempt.Located, IdentityEnds: verified},
@@ -231,17 +252,20 @@ func TestAPageSeesHowItsAttemptStands(t *testing.T) {
 func TestAPageSeesWhatItsAttemptFailedOf(t *testing.T) {
 	t.Parallel()
 	for cause, action := range map[string]string{
-		"level_too_low":       "The provider vouches for less than identity assurance level 2. Let the patient complete its verification, or choose another provider.",
+		"level_too_low": "The provider vouches for less than identity assurance level 2. Let the patient complete " +
+			"its verification, or choose another provider.",
 		"network_unavailable": "The network did not answer, or failed. Let the patient try again later.",
 		"of another release":  "Let the patient try again. If it happens again, give support the request id.",
 	} {
 		w := newWorld(t)
 		w.put(t, attempt.Attempt{
-			Status: attempt.Failed, ExternalState: "visit-9", Ending: attempt.Ending{Error: "e", Description: "d", Cause: cause, RequestID: "r"},
+			Status: attempt.Failed, ExternalState: "visit-9",
+			Ending: attempt.Ending{Error: "e", Description: "d", Cause: cause, RequestID: "r"},
 		}, clinic("urn:oid:2.999.1.1", tefca.Found))
 		w.now = w.now.Add(time.Hour)
 		got := w.get(t, browsertest.Page, bearer)
-		browsertest.CheckAnswer(t, got, strings.TrimSuffix(told("failed", ""), "}}")+`,"error":{"error":"e","error_description":"d","request_id":"r",`+
+		browsertest.CheckAnswer(t, got, strings.TrimSuffix(told("failed", ""), "}}")+
+			`,"error":{"error":"e","error_description":"d","request_id":"r",`+
 			`"external_state":"visit-9","cause":"`+cause+`","suggested_action":"`+action+`"}}}`)
 		w.checkHidden(t, got.Body.String())
 	}
@@ -253,7 +277,8 @@ func TestAnIdMayBeInEitherCase(t *testing.T) {
 	w := newWorld(t)
 	w.put(t, attempt.Attempt{Status: attempt.Open})
 	for _, header := range []string{bearer, "bearer token-1", "BEARER  token-1 "} {
-		browsertest.CheckAnswer(t, w.send(t, http.MethodGet, strings.ToUpper(attemptID), browsertest.Page, header), told("open", ""))
+		browsertest.CheckAnswer(t, w.send(t, http.MethodGet, strings.ToUpper(attemptID), browsertest.Page, header),
+			told("open", ""))
 	}
 }
 
@@ -280,10 +305,12 @@ func TestWithoutTheRightTokenThereIsNoAttempt(t *testing.T) {
 		"the other mode":       {attemptID, livePage, []string{bearer}},
 	} {
 		got := w.send(t, http.MethodGet, c.id, c.query, c.headers...)
-		if text := strings.TrimSpace(got.Body.String()); got.Code != http.StatusNotFound || text != keyedtest.FailureBody("svc_not_found", missing) {
+		if text := strings.TrimSpace(got.Body.String()); got.Code != http.StatusNotFound ||
+			text != keyedtest.FailureBody("svc_not_found", missing) {
 			t.Errorf("%s: %d %s", name, got.Code, text)
 		}
-		if h := got.Header(); h.Get("WWW-Authenticate") != "" || h.Get("Cache-Control") != "no-store" || h.Get("Access-Control-Allow-Origin") == "" {
+		if h := got.Header(); h.Get("WWW-Authenticate") != "" || h.Get("Cache-Control") != "no-store" ||
+			h.Get("Access-Control-Allow-Origin") == "" {
 			t.Errorf("%s: headers %v", name, h)
 		}
 	}
@@ -301,22 +328,39 @@ func TestWhatIsNoQuestionIsRefused(t *testing.T) {
 	unlisted := w.get(t, browsertest.Page, bearer)
 	w.rows.failing = keyedtest.ErrTrouble
 	failed := w.get(t, browsertest.Page, bearer)
-	w.limiter = httpapi.Limiter{Buckets: fullBuckets{}, Limit: ratelimit.Limit{Name: "locaterecords", Quota: 1, Window: time.Minute}}
+	w.limiter = httpapi.Limiter{
+		Buckets: fullBuckets{},
+		Limit:   ratelimit.Limit{Name: "locaterecords", Quota: 1, Window: time.Minute},
+	}
 	often := w.get(t, browsertest.Page, bearer)
 	for name, c := range map[string]struct {
 		got    *httptest.ResponseRecorder
 		status int
 		want   string
 	}{
-		"two tokens":                   {two, 400, keyedtest.FailureBody("svc_invalid_request", "Authorization must be sent only once.")},
-		"an unknown public id":         {stranger, 401, keyedtest.FailureBody("svc_unauthorized_client", "public_id is unknown.")},
-		"no public id":                 {nobody, 400, keyedtest.FailureBody("svc_invalid_request", "public_id is required.")},
-		"POST":                         {posted, 405, keyedtest.FailureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: GET, HEAD, OPTIONS.")},
+		"two tokens": {
+			two, 400,
+			keyedtest.FailureBody("svc_invalid_request", "Authorization must be sent only once."),
+		},
+		"an unknown public id": {
+			stranger, 401,
+			keyedtest.FailureBody("svc_unauthorized_client", "public_id is unknown."),
+		},
+		"no public id": {nobody, 400, keyedtest.FailureBody("svc_invalid_request", "public_id is required.")},
+		"POST": {
+			posted, 405,
+			keyedtest.FailureBody("svc_method_not_allowed",
+				"This method is not allowed here. Allowed are: GET, HEAD, OPTIONS."),
+		},
 		"facilities that are not read": {unlisted, 500, keyedtest.ServerError},
 		"an attempt that is not read":  {failed, 500, keyedtest.ServerError},
-		"too many questions":           {often, 429, keyedtest.FailureBody("svc_rate_limited", "Too many requests. Please wait before trying again.")},
+		"too many questions": {
+			often, 429,
+			keyedtest.FailureBody("svc_rate_limited", "Too many requests. Please wait before trying again."),
+		},
 	} {
-		if text := strings.TrimSpace(c.got.Body.String()); c.got.Code != c.status || text != c.want || c.got.Header().Get("WWW-Authenticate") != "" {
+		if text := strings.TrimSpace(c.got.Body.String()); c.got.Code != c.status || text != c.want ||
+			c.got.Header().Get("WWW-Authenticate") != "" {
 			t.Errorf("%s: got %d %s\nwant %d %s", name, c.got.Code, text, c.status, c.want)
 		}
 	}

@@ -1,7 +1,7 @@
-// Package reconnect serves GET /bridge/reconnect: a browser comes with the
-// organisation's public id and one of its connections, and leaves for the portal that the connection was made at. Errors
-// go back by redirect once the redirect URI is proven, before that they are a page. Every call begins a new attempt;
-// the connection changes only when the same patient comes back.
+// Package reconnect serves GET /bridge/reconnect: a browser comes with the organisation's public id and one of its
+// connections, and leaves for the portal that the connection was made at. Errors go back by redirect once the redirect
+// URI is proven, before that they are a page. Every call begins a new attempt; the connection changes only when the
+// same patient comes back.
 package reconnect
 
 import (

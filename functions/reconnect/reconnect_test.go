@@ -32,7 +32,8 @@ const (
 )
 
 var caller = org.Caller{
-	Tenant: org.Tenant{Mode: org.Test, OrgID: "a0000000-0000-4000-8000-000000000001"}, RedirectURIs: []string{returnURI, otherURI},
+	Tenant:       org.Tenant{Mode: org.Test, OrgID: "a0000000-0000-4000-8000-000000000001"},
+	RedirectURIs: []string{returnURI, otherURI},
 }
 
 type directory struct{}
@@ -55,7 +56,10 @@ func (s *starter) Start(_ context.Context, r flow.Request) (binding.Started, err
 	if s.err != nil {
 		return binding.Started{}, s.err
 	}
-	return binding.Started{URL: authorize, CookieName: "__Host-attempt-1", CookieValue: secret.New("binding"), CookieAge: 30 * time.Minute}, nil
+	return binding.Started{
+		URL: authorize, CookieName: "__Host-attempt-1", CookieValue: secret.New("binding"),
+		CookieAge: 30 * time.Minute,
+	}, nil
 }
 
 func (s *starter) visit(t *testing.T, method string, query url.Values) *httptest.ResponseRecorder {
@@ -65,7 +69,10 @@ func (s *starter) visit(t *testing.T, method string, query url.Values) *httptest
 
 func (s *starter) send(t *testing.T, r *http.Request) *httptest.ResponseRecorder {
 	t.Helper()
-	handler := reconnect.New(reconnect.Deps{API: keyedtest.NewAPI(), Auth: httpapi.PublicAuth{Own: ownhosts.Own(), Public: directory{}}, Flows: s})
+	handler := reconnect.New(reconnect.Deps{
+		API:  keyedtest.NewAPI(),
+		Auth: httpapi.PublicAuth{Own: ownhosts.Own(), Public: directory{}}, Flows: s,
+	})
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, r)
 	return w
@@ -111,7 +118,8 @@ func TestABrowserThatComesWithManyCookiesGivesTheOldestUp(t *testing.T) {
 	}
 	var s starter
 	got := s.send(t, r).Header().Values("Set-Cookie")
-	if len(got) != 2 || got[0] != "__Host-attempt-a=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Lax" || !strings.HasPrefix(got[1], "__Host-attempt-1=binding;") {
+	if len(got) != 2 || got[0] != "__Host-attempt-a=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Lax" ||
+		!strings.HasPrefix(got[1], "__Host-attempt-1=binding;") {
 		t.Errorf("cookies %q", got)
 	}
 }
@@ -136,9 +144,12 @@ func TestErrorsOfAReconnectGoBackByRedirect(t *testing.T) {
 		err         error
 		code, shown string
 	}{
-		"no connection":   {"", nil, "svc_invalid_request", "reconnect_org_connection_id is required."},
-		"an unknown one":  {connID, unknown, "svc_invalid_request", unknown.Public},
-		"our own failure": {connID, errors.New("trouble at 10.0.0.7"), "svc_server_error", "Something went wrong on our side. Please try again."},
+		"no connection":  {"", nil, "svc_invalid_request", "reconnect_org_connection_id is required."},
+		"an unknown one": {connID, unknown, "svc_invalid_request", unknown.Public},
+		"our own failure": {
+			connID, errors.New("trouble at 10.0.0.7"), "svc_server_error",
+			"Something went wrong on our side. Please try again.",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -149,7 +160,8 @@ func TestErrorsOfAReconnectGoBackByRedirect(t *testing.T) {
 				"keep": {"1"}, "error": {c.code}, "error_description": {c.shown}, "request_id": {keyedtest.RequestID},
 				"external_id": {"patient 7"}, "external_state": {"visit&9"},
 			}
-			if got := w.Header().Get("Location"); w.Code != http.StatusFound || got != "https://app.example/return?"+want.Encode() {
+			if got := w.Header().Get("Location"); w.Code != http.StatusFound ||
+				got != "https://app.example/return?"+want.Encode() {
 				t.Errorf("got %d to %s", w.Code, got)
 			}
 			if got := w.Header().Values("Set-Cookie"); len(got) != 0 || (c.id == "") != (len(s.asked) == 0) {
@@ -169,7 +181,8 @@ func TestWhatIsWrongWithAParameterGoesBackByRedirect(t *testing.T) {
 		query := whole()
 		change(query)
 		location, err := url.Parse(s.visit(t, http.MethodGet, query).Header().Get("Location"))
-		if err != nil || location.Host != "app.example" || location.Query().Get("error") != "svc_invalid_request" || len(s.asked) != 0 {
+		if err != nil || location.Host != "app.example" || location.Query().Get("error") != "svc_invalid_request" ||
+			len(s.asked) != 0 {
 			t.Errorf("%s: got to %v (%v), asked %d times", name, location, err, len(s.asked))
 		}
 	}
@@ -178,13 +191,22 @@ func TestWhatIsWrongWithAParameterGoesBackByRedirect(t *testing.T) {
 func TestWhatIsNotProvenEndsAsAPageAndNeverAsARedirect(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(url.Values){
-		"no public id":           func(q url.Values) { q.Del("public_id") },
-		"an unknown public id":   func(q url.Values) { q.Set("public_id", "public_live_x") },
-		"none of several":        func(q url.Values) { q.Del("redirect_uri") },
-		"another redirect URI":   func(q url.Values) { q.Set("redirect_uri", "https://evil.example/return?keep=1") },
-		"user information":       func(q url.Values) { q.Set("redirect_uri", "https://app.example@evil.example/return?keep=1") },
-		"a backslash":            func(q url.Values) { q.Set("redirect_uri", `https://evil.example\@app.example/return?keep=1`) },
-		"a host around":          func(q url.Values) { q.Set("redirect_uri", "https://app.example.evil.example/return?keep=1") },
+		"no public id":         func(q url.Values) { q.Del("public_id") },
+		"an unknown public id": func(q url.Values) { q.Set("public_id", "public_live_x") },
+		"none of several":      func(q url.Values) { q.Del("redirect_uri") },
+		"another redirect URI": func(q url.Values) { q.Set("redirect_uri", "https://evil.example/return?keep=1") },
+		"user information": func(q url.Values) {
+			q.Set("redirect_uri",
+				"https://app.example@evil.example/return?keep=1")
+		},
+		"a backslash": func(q url.Values) {
+			q.Set("redirect_uri",
+				`https://evil.example\@app.example/return?keep=1`)
+		},
+		"a host around": func(q url.Values) {
+			q.Set("redirect_uri",
+				"https://app.example.evil.example/return?keep=1")
+		},
 		"encoded":                func(q url.Values) { q.Set("redirect_uri", url.QueryEscape(returnURI)) },
 		"a fragment":             func(q url.Values) { q.Set("redirect_uri", returnURI+"#") },
 		"two redirect URIs":      func(q url.Values) { q.Add("redirect_uri", otherURI) },
@@ -199,7 +221,8 @@ func TestWhatIsNotProvenEndsAsAPageAndNeverAsARedirect(t *testing.T) {
 			if w.Code != http.StatusBadRequest || w.Header().Get("Location") != "" || len(s.asked) != 0 {
 				t.Errorf("got %d to %q, asked %d times", w.Code, w.Header().Get("Location"), len(s.asked))
 			}
-			if page := w.Body.String(); strings.Contains(page, "evil") || strings.Contains(page, "<script") || !strings.Contains(page, keyedtest.RequestID) {
+			if page := w.Body.String(); strings.Contains(page, "evil") || strings.Contains(page, "<script") ||
+				!strings.Contains(page, keyedtest.RequestID) {
 				t.Errorf("page:\n%s", page)
 			}
 		})

@@ -1,5 +1,5 @@
-// Package refreshscheduler runs every minute: it finds the connections whose tokens somebody has to look after and tells
-// the refresh worker, spread over the coming minute. It decides nothing about a connection.
+// Package refreshscheduler runs every minute: it finds the connections whose tokens somebody has to look after and
+// tells the refresh worker, spread over the coming minute. It decides nothing about a connection.
 package refreshscheduler
 
 import (

@@ -46,11 +46,15 @@ func (w *world) Send(_ context.Context, i due.Item, delay time.Duration) error {
 	return nil
 }
 
-// A run finds what is due now, leaves it to its worker for ten minutes, and spreads the messages evenly over the next one.
+// A run finds what is due now, leaves it to its worker for ten minutes, and spreads the messages
+// evenly over the next one.
 func TestWhatIsDueIsSpreadOverTheComingMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := world{start: time.Now(), rows: make([][]due.Item, 16), claimed: map[string]time.Duration{}, sent: map[string]time.Duration{}}
+		w := world{
+			start: time.Now(), rows: make([][]due.Item, 16), claimed: map[string]time.Duration{},
+			sent: map[string]time.Duration{},
+		}
 		for shard := range w.rows {
 			for i := range 200 {
 				w.rows[shard] = append(w.rows[shard], due.Item{

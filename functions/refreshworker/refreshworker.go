@@ -18,8 +18,9 @@ type Connections interface {
 	Look(ctx context.Context, tenant org.Tenant, id string) error
 }
 
-// New returns the handler of one message. Messages about the same connection, of which a batch can hold several, wait for
-// one another: the second finds what the first has left. Between processes the lease of the tokens keeps them apart.
+// New returns the handler of one message. Messages about the same connection, of which a batch can hold
+// several, wait for one another: the second finds what the first has left. Between processes the lease of the
+// tokens keeps them apart.
 func New(connections Connections) func(context.Context, due.Item) error {
 	inHand := &turns{taken: map[due.Item]chan struct{}{}}
 	return func(ctx context.Context, i due.Item) error {

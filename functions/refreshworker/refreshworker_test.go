@@ -55,7 +55,10 @@ func receive(t *testing.T, c refreshworker.Connections, bodies ...string) []stri
 		batch.Records = append(batch.Records, events.SQSMessage{MessageId: strconv.Itoa(i), Body: body})
 	}
 	process := lambdarun.Process{Logger: logx.New(io.Discard), Now: time.Now}
-	worker := lambdarun.Worker[due.Item]{Name: "refreshworker", Concurrency: 10, Decode: due.Decode, Handle: refreshworker.New(c)}
+	worker := lambdarun.Worker[due.Item]{
+		Name: "refreshworker", Concurrency: 10, Decode: due.Decode,
+		Handle: refreshworker.New(c),
+	}
 	answer, err := lambdarun.SQS(process, worker)(t.Context(), batch)
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +102,8 @@ func TestAMessageOfAnotherKindIsDropped(t *testing.T) {
 	t.Parallel()
 	var c connections
 	back := receive(t, &c,
-		message("live", orgID, due.Task, taskID), message("live", orgID, due.Event, connID), message("live", orgID, due.Delivery, connID))
+		message("live", orgID, due.Task, taskID), message("live", orgID, due.Event, connID),
+		message("live", orgID, due.Delivery, connID))
 	if len(back) != 0 || len(c.looks) != 0 {
 		t.Errorf("looked at %q, messages %q came back", c.looks, back)
 	}
@@ -111,7 +115,8 @@ func TestAForgedMessageIsDroppedAndHarmsNoOther(t *testing.T) {
 	back := receive(t, &c,
 		"", "{}", "null", `{"access_token":"x"}`,
 		message("prod", orgID, due.Connection, connID), message("live", "*", due.Connection, connID),
-		message("live", orgID+"#CONN#"+connID, due.Connection, connID), message("live", orgID, due.Connection, connID+"#META"),
+		message("live", orgID+"#CONN#"+connID, due.Connection, connID),
+		message("live", orgID, due.Connection, connID+"#META"),
 		message("live", orgID, "upstream", connID), message("live", orgID, due.Connection, connID))
 	if len(back) != 0 {
 		t.Errorf("messages %q came back: they will never be readable", back)
@@ -126,7 +131,8 @@ func TestAFailureOfOurOwnBringsBackItsMessageAlone(t *testing.T) {
 	const bad = "c0000000-0000-4000-8000-00000000000b"
 	c := connections{failing: bad}
 	back := receive(t, &c,
-		message("live", orgID, due.Connection, connID), message("live", orgID, due.Connection, bad), message("test", orgID, due.Connection, connID))
+		message("live", orgID, due.Connection, connID), message("live", orgID, due.Connection, bad),
+		message("test", orgID, due.Connection, connID))
 	if diff := cmp.Diff([]string{"1"}, back); diff != "" {
 		t.Errorf("came back (-want +got):\n%s", diff)
 	}
@@ -202,7 +208,8 @@ func TestMessagesAboutOneConnectionWaitForOneAnother(t *testing.T) {
 		held := make(chan error)
 		go func() { held <- handle(t.Context(), due.Item{Tenant: tenant, Kind: due.Connection, ID: "one"}) }()
 		synctest.Wait()
-		if err := handle(ctx, due.Item{Tenant: tenant, Kind: due.Connection, ID: "one"}); !errors.Is(err, context.DeadlineExceeded) {
+		if err := handle(ctx, due.Item{Tenant: tenant, Kind: due.Connection, ID: "one"}); !errors.Is(err,
+			context.DeadlineExceeded) {
 			t.Errorf("out of time: got %v", err)
 		}
 		if err := <-held; err != nil {

@@ -1,6 +1,6 @@
 // Package requesthealthsystem serves POST /support/healthsystem?public_id= (docs/openapi.yaml): a patient asks the
-// organisation for a health system that is missing. It becomes the event patient.request_health_system. The same request again
-// changes nothing.
+// organisation for a health system that is missing. It becomes the event patient.request_health_system. The same
+// request again changes nothing.
 package requesthealthsystem
 
 import (
@@ -43,7 +43,10 @@ func New(d Deps) http.Handler {
 }
 
 func (d Deps) post(ctx context.Context, caller org.Caller, in request) (httpapi.Done, error) {
-	from := inquiry.From{Tenant: caller.Tenant, Email: in.Email, Token: secret.New(in.EmailToken), RequestKey: in.RequestKey}
+	from := inquiry.From{
+		Tenant: caller.Tenant, Email: in.Email, Token: secret.New(in.EmailToken),
+		RequestKey: in.RequestKey,
+	}
 	return httpapi.Done{}, d.Inquiries.AskHealthSystem(ctx, from, inquiry.HealthSystem{
 		Name: in.Name, Website: in.Website, StreetAddress: in.StreetAddress,
 	})

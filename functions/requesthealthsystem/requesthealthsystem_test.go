@@ -25,30 +25,39 @@ func (r *recorder) AskHealthSystem(_ context.Context, from inquiry.From, asked i
 }
 
 func (r *recorder) handler() http.Handler {
-	return requesthealthsystem.New(requesthealthsystem.Deps{API: keyedtest.NewAPI(), Auth: browsertest.Auth(), Inquiries: r})
+	return requesthealthsystem.New(requesthealthsystem.Deps{
+		API: keyedtest.NewAPI(), Auth: browsertest.Auth(),
+		Inquiries: r,
+	})
 }
 
 func TestWhatAPatientAsksIsTakenDown(t *testing.T) {
 	t.Parallel()
 	var r recorder
-	browsertest.CheckAnswer(t, browsertest.Send(t, r.handler(), http.MethodPost, requesthealthsystem.Route+browsertest.Page,
+	browsertest.CheckAnswer(t, browsertest.Send(t, r.handler(), http.MethodPost,
+		requesthealthsystem.Route+browsertest.Page,
 		`{"email":"ada@example.com","name":"Alder","website":"w","street_address":"s","email_token":"token-1","request_key":"page-1","Tenant":"other"}`), `{"success":true}`)
 	if len(r.asked) != 1 || r.asked[0] != (inquiry.HealthSystem{Name: "Alder", Website: "w", StreetAddress: "s"}) {
 		t.Fatalf("asked for %+v", r.asked)
 	}
-	if from := r.from[0]; from.Tenant != keyedtest.Tenants()[keyedtest.PublicA] || from.Email != "ada@example.com" || from.Token.Reveal() != "token-1" || from.RequestKey != "page-1" {
+	if from := r.from[0]; from.Tenant != keyedtest.Tenants()[keyedtest.PublicA] || from.Email != "ada@example.com" ||
+		from.Token.Reveal() != "token-1" || from.RequestKey != "page-1" {
 		t.Errorf("asked by %+v", from)
 	}
 }
 
 func TestWhatIsWrongIsTold(t *testing.T) {
 	t.Parallel()
-	browsertest.CheckRefusals(t, requesthealthsystem.Route, `{"email":"ada@example.com","name":"x"}`, map[string]browsertest.Refusal{
-		"what cannot be taken": {Err: fault.BadRequest("name is required.").About("name"), Status: 400, Code: "svc_invalid_request"},
-		"no address":           {Body: `{"name":"x"}`, Status: 400, Code: "svc_invalid_request"},
-		"a member of lists":    {Body: `{"email":"ada@example.com","name":["x"]}`, Status: 400, Code: "svc_invalid_request"},
-	}, func(err error) (http.Handler, func() int) {
-		r := recorder{err: err}
-		return r.handler(), func() int { return len(r.asked) }
-	})
+	browsertest.CheckRefusals(t, requesthealthsystem.Route, `{"email":"ada@example.com","name":"x"}`,
+		map[string]browsertest.Refusal{
+			"what cannot be taken": {
+				Err: fault.BadRequest("name is required.").About("name"), Status: 400,
+				Code: "svc_invalid_request",
+			},
+			"no address":        {Body: `{"name":"x"}`, Status: 400, Code: "svc_invalid_request"},
+			"a member of lists": {Body: `{"email":"ada@example.com","name":["x"]}`, Status: 400, Code: "svc_invalid_request"},
+		}, func(err error) (http.Handler, func() int) {
+			r := recorder{err: err}
+			return r.handler(), func() int { return len(r.asked) }
+		})
 }

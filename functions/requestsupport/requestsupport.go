@@ -1,5 +1,5 @@
-// Package requestsupport serves POST /support/request?public_id= (docs/openapi.yaml): a patient who is connecting asks the
-// organisation for help. It becomes the event patient.request_support. The same request again changes nothing.
+// Package requestsupport serves POST /support/request?public_id= (docs/openapi.yaml): a patient who is connecting asks
+// the organisation for help. It becomes the event patient.request_support. The same request again changes nothing.
 package requestsupport
 
 import (
@@ -43,7 +43,10 @@ func New(d Deps) http.Handler {
 }
 
 func (d Deps) post(ctx context.Context, caller org.Caller, in request) (httpapi.Done, error) {
-	from := inquiry.From{Tenant: caller.Tenant, Email: in.Email, Token: secret.New(in.EmailToken), RequestKey: in.RequestKey}
+	from := inquiry.From{
+		Tenant: caller.Tenant, Email: in.Email, Token: secret.New(in.EmailToken),
+		RequestKey: in.RequestKey,
+	}
 	return httpapi.Done{}, d.Inquiries.AskSupport(ctx, from, inquiry.Support{
 		Name: in.Name, Subject: in.Subject, Body: in.Body, HealthSystem: in.HealthSystem,
 	})

@@ -36,19 +36,24 @@ func TestWhatAPatientAsksIsTakenDown(t *testing.T) {
 	if len(r.asked) != 1 || r.asked[0] != (inquiry.Support{Name: "Ada", Subject: "s", Body: "b", HealthSystem: "h"}) {
 		t.Fatalf("asked for %+v", r.asked)
 	}
-	if from := r.from[0]; from.Tenant != keyedtest.Tenants()[keyedtest.PublicA] || from.Email != "ada@example.com" || from.Token.Reveal() != "token-1" || from.RequestKey != "page-1" {
+	if from := r.from[0]; from.Tenant != keyedtest.Tenants()[keyedtest.PublicA] || from.Email != "ada@example.com" ||
+		from.Token.Reveal() != "token-1" || from.RequestKey != "page-1" {
 		t.Errorf("asked by %+v", from)
 	}
 }
 
 func TestWhatIsWrongIsTold(t *testing.T) {
 	t.Parallel()
-	browsertest.CheckRefusals(t, requestsupport.Route, `{"email":"ada@example.com","name":"x"}`, map[string]browsertest.Refusal{
-		"what cannot be taken": {Err: fault.BadRequest("name is required.").About("name"), Status: 400, Code: "svc_invalid_request"},
-		"no address":           {Body: `{"name":"x"}`, Status: 400, Code: "svc_invalid_request"},
-		"a member of lists":    {Body: `{"email":"ada@example.com","name":["x"]}`, Status: 400, Code: "svc_invalid_request"},
-	}, func(err error) (http.Handler, func() int) {
-		r := recorder{err: err}
-		return r.handler(), func() int { return len(r.asked) }
-	})
+	browsertest.CheckRefusals(t, requestsupport.Route, `{"email":"ada@example.com","name":"x"}`,
+		map[string]browsertest.Refusal{
+			"what cannot be taken": {
+				Err: fault.BadRequest("name is required.").About("name"), Status: 400,
+				Code: "svc_invalid_request",
+			},
+			"no address":        {Body: `{"name":"x"}`, Status: 400, Code: "svc_invalid_request"},
+			"a member of lists": {Body: `{"email":"ada@example.com","name":["x"]}`, Status: 400, Code: "svc_invalid_request"},
+		}, func(err error) (http.Handler, func() int) {
+			r := recorder{err: err}
+			return r.handler(), func() int { return len(r.asked) }
+		})
 }

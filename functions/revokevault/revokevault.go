@@ -1,6 +1,6 @@
-// Package revokevault serves POST /bridge/vault_connection/revoke (docs/openapi.yaml), a help for tests: all current connections of a
-// synthetic patient of TEFCA mode are disconnected, as DELETE /bridge/org_connection/{orgConnectionId} does. Called by the
-// organisation's backend with a key of test mode; it may be repeated.
+// Package revokevault serves POST /bridge/vault_connection/revoke (docs/openapi.yaml), a help for tests: all current
+// connections of a synthetic patient of TEFCA mode are disconnected, as DELETE /bridge/org_connection/{orgConnectionId}
+// does. Called by the organisation's backend with a key of test mode; it may be repeated.
 package revokevault
 
 import (

@@ -43,8 +43,11 @@ type world struct {
 
 func newWorld() *world {
 	return &world{
-		listed:   []string{third, second, first, "c0000000-0000-4000-8000-0000000000ff"},
-		statuses: map[string]connection.Status{first: connection.Authorized, second: connection.Revoked, third: connection.Authorized},
+		listed: []string{third, second, first, "c0000000-0000-4000-8000-0000000000ff"},
+		statuses: map[string]connection.Status{
+			first: connection.Authorized, second: connection.Revoked,
+			third: connection.Authorized,
+		},
 	}
 }
 
@@ -117,7 +120,10 @@ func TestTheCurrentConnectionsOfAPatientAreRevoked(t *testing.T) {
 func TestNobodyElsesConnectionsAreRevoked(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
-	w.check(t, keyedtest.Exchange{User: keyedtest.PublicA, Body: `{"email":"sorrel.birch@tefca.example"}`, Status: 200, Want: revoked()})
+	w.check(t, keyedtest.Exchange{
+		User: keyedtest.PublicA, Body: `{"email":"sorrel.birch@tefca.example"}`, Status: 200,
+		Want: revoked(),
+	})
 	w.check(t, keyedtest.Exchange{User: keyedtest.PublicB, Body: maple, Status: 200, Want: revoked()})
 	if len(w.ended) != 0 {
 		t.Errorf("ended %q", w.ended)
@@ -140,7 +146,8 @@ func TestRevokingIsAHelpForTestsAlone(t *testing.T) {
 // TestRevokingRefuses what is no address of a synthetic patient, and repeats none.
 func TestRevokingRefuses(t *testing.T) {
 	t.Parallel()
-	nobody := keyedtest.FailureBody("svc_invalid_request", "email must be the address of one of the synthetic patients of TEFCA mode.")
+	nobody := keyedtest.FailureBody("svc_invalid_request",
+		"email must be the address of one of the synthetic patients of TEFCA mode.")
 	refused := func(says string) string { return keyedtest.FailureBody("svc_invalid_request", says) }
 	for name, e := range map[string]keyedtest.Exchange{
 		"nobody's address": {Body: `{"email":"nobody@tefca.example"}`, Status: 400, Want: nobody},
@@ -150,16 +157,24 @@ func TestRevokingRefuses(t *testing.T) {
 		"an empty one":     {Body: `{"email":""}`, Status: 400, Want: refused("email is required.")},
 		"null":             {Body: `{"email":null}`, Status: 400, Want: refused("email is required.")},
 		"a number":         {Body: `{"email":7}`, Status: 400, Want: refused("email must be a string.")},
-		"a list":           {Body: `{"email":["maple.aster@tefca.example"]}`, Status: 400, Want: refused("email must be a string.")},
-		"twice":            {Body: `{"email":"a","Email":"b"}`, Status: 400, Want: refused("The body has the same member twice.")},
-		"no body":          {Status: 400, Want: refused("A JSON body is required.")},
-		"no object":        {Body: `[]`, Status: 400, Want: refused("The body must be a JSON object.")},
+		"a list": {
+			Body: `{"email":["maple.aster@tefca.example"]}`, Status: 400,
+			Want: refused("email must be a string."),
+		},
+		"twice": {
+			Body: `{"email":"a","Email":"b"}`, Status: 400,
+			Want: refused("The body has the same member twice."),
+		},
+		"no body":   {Status: 400, Want: refused("A JSON body is required.")},
+		"no object": {Body: `[]`, Status: 400, Want: refused("The body must be a JSON object.")},
 		"GET": {
-			Method: http.MethodGet, Status: 405, Want: keyedtest.FailureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: POST, OPTIONS."),
+			Method: http.MethodGet, Status: 405, Want: keyedtest.FailureBody("svc_method_not_allowed",
+				"This method is not allowed here. Allowed are: POST, OPTIONS."),
 			Header: map[string]string{"Allow": "POST, OPTIONS"},
 		},
 		"too large": {
-			Body: `{"email":"` + strings.Repeat("x", 64<<10) + `"}`, Status: 413, Want: keyedtest.FailureBody("svc_payload_too_large", "The body must not be larger than 64 KiB."),
+			Body: `{"email":"` + strings.Repeat("x", 64<<10) + `"}`, Status: 413,
+			Want: keyedtest.FailureBody("svc_payload_too_large", "The body must not be larger than 64 KiB."),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -204,8 +219,11 @@ func TestAPatientThatIsHalfRevokedIsNoSuccess(t *testing.T) {
 	}{
 		"connections that are not listed": {func(w *world) { w.unlisted = keyedtest.ErrTrouble }, 500, keyedtest.ServerError},
 		"a connection that is not read":   {func(w *world) { w.unread = keyedtest.ErrTrouble }, 500, keyedtest.ServerError},
-		"one that does not end":           {func(w *world) { w.unended = map[string]error{first: keyedtest.ErrTrouble} }, 500, keyedtest.ServerError},
-		"a race that is lost":             {func(w *world) { w.unended = map[string]error{first: fault.Stale()} }, 503, lost},
+		"one that does not end": {
+			func(w *world) { w.unended = map[string]error{first: keyedtest.ErrTrouble} }, 500,
+			keyedtest.ServerError,
+		},
+		"a race that is lost": {func(w *world) { w.unended = map[string]error{first: fault.Stale()} }, 503, lost},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -213,7 +231,10 @@ func TestAPatientThatIsHalfRevokedIsNoSuccess(t *testing.T) {
 			c.change(w)
 			w.check(t, keyedtest.Exchange{User: keyedtest.PublicA, Body: maple, Status: c.status, Want: c.want})
 			w.unlisted, w.unread, w.unended = nil, nil, nil
-			w.check(t, keyedtest.Exchange{User: keyedtest.PublicA, Body: maple, Status: 200, Want: revoked(slices.Sorted(w.left())...)})
+			w.check(t, keyedtest.Exchange{
+				User: keyedtest.PublicA, Body: maple, Status: 200,
+				Want: revoked(slices.Sorted(w.left())...),
+			})
 		})
 	}
 }
@@ -240,9 +261,13 @@ func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ra
 func TestWhoRevokesTooOftenWaits(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
-	w.limiter = httpapi.Limiter{Buckets: fullBuckets{}, Limit: ratelimit.Limit{Name: "keyed", Quota: 1, Window: time.Minute}}
+	w.limiter = httpapi.Limiter{
+		Buckets: fullBuckets{},
+		Limit:   ratelimit.Limit{Name: "keyed", Quota: 1, Window: time.Minute},
+	}
 	w.check(t, keyedtest.Exchange{
-		User: keyedtest.PublicA, Body: maple, Status: 429, Want: keyedtest.FailureBody("svc_rate_limited", "Too many requests. Please wait before trying again."),
+		User: keyedtest.PublicA, Body: maple, Status: 429,
+		Want:   keyedtest.FailureBody("svc_rate_limited", "Too many requests. Please wait before trying again."),
 		Header: map[string]string{"Retry-After": "2"},
 	})
 	if len(w.ended) != 0 {

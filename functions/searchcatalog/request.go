@@ -49,7 +49,8 @@ func (r request) check(mode org.Mode) (search.Query, error) {
 	case q.Size < 1 || q.Size > search.MaxSize:
 		return q, fault.BadRequest("size must be a whole number from 1 to 100.").About("size")
 	case tooMany(r.PlatformTypes):
-		return q, fault.BadRequest("platformTypes must have at most 60 values of at most 64 characters.").About("platformTypes")
+		return q,
+			fault.BadRequest("platformTypes must have at most 60 values of at most 64 characters.").About("platformTypes")
 	case r.SortBy != "" && r.SortBy != byLocation:
 		return q, fault.BadRequest("sortBy must be location, or be left out.").About("sortBy")
 	}
@@ -60,7 +61,8 @@ func (r request) check(mode org.Mode) (search.Query, error) {
 		q.States = append(q.States, strings.ToUpper(code))
 	}
 	for _, zip := range r.SortByOpts.LocationZIPCodes {
-		if len(zip) < 5 || !isEach(zip[:5], isDigit) || len(zip) > 5 && (len(zip) != 10 || zip[5] != '-' || !isEach(zip[6:], isDigit)) {
+		if len(zip) < 5 || !isEach(zip[:5], isDigit) || len(zip) > 5 &&
+			(len(zip) != 10 || zip[5] != '-' || !isEach(zip[6:], isDigit)) {
 			return q, badZIPs()
 		}
 		q.ZIPs = append(q.ZIPs, zip[:5])
@@ -75,17 +77,20 @@ func (r request) check(mode org.Mode) (search.Query, error) {
 const maxZIPs = 10
 
 func badZIPs() error {
-	return fault.BadRequest("sortBy location needs sortByOpts.locationZipcodes, 1 to 10 ZIP codes of five digits.").About("sortByOpts.locationZipcodes")
+	return fault.BadRequest(
+		"sortBy location needs sortByOpts.locationZipcodes, 1 to 10 ZIP codes of five digits.").About("sortByOpts.locationZipcodes")
 }
 
 // asked names the search, apart from the page: a cursor of one is none of another.
 func (r request) asked() string {
-	return fmt.Sprintf("%q %q %q %q %q", r.Query, slices.Sorted(slices.Values(r.PlatformTypes)), slices.Sorted(slices.Values(r.Locations)), r.SortBy,
+	return fmt.Sprintf("%q %q %q %q %q", r.Query, slices.Sorted(slices.Values(r.PlatformTypes)),
+		slices.Sorted(slices.Values(r.Locations)), r.SortBy,
 		slices.Sorted(slices.Values(r.SortByOpts.LocationZIPCodes)))
 }
 
 func tooMany(values []string) bool {
-	return len(values) > maxValues || slices.ContainsFunc(values, func(v string) bool { return utf8.RuneCountInString(v) > maxValue })
+	return len(values) > maxValues || slices.ContainsFunc(values,
+		func(v string) bool { return utf8.RuneCountInString(v) > maxValue })
 }
 
 func isEach(text string, is func(rune) bool) bool {

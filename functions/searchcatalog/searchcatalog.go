@@ -1,5 +1,6 @@
-// Package searchcatalog serves POST /bridge/catalog/search?public_id= (docs/openapi.yaml): institutions by what a person types. Browsers call
-// it with the public id alone; it changes nothing. All pages of one search come from what its first page was found in.
+// Package searchcatalog serves POST /bridge/catalog/search?public_id= (docs/openapi.yaml): institutions by what a
+// person types. Browsers call it with the public id alone; it changes nothing. All pages of one search come from what
+// its first page was found in.
 package searchcatalog
 
 import (
@@ -95,13 +96,19 @@ func (d Deps) search(ctx context.Context, caller org.Caller, in request) (respon
 		if err != nil {
 			return response{}, err
 		}
-		out.Hits.Hits = append(out.Hits.Hits, hit{Type: "brand", ID: found.ID, Score: found.Position.Score, Sort: sort, Source: source})
+		out.Hits.Hits = append(out.Hits.Hits, hit{
+			Type: "brand", ID: found.ID, Score: found.Position.Score, Sort: sort,
+			Source: source,
+		})
 	}
 	return out, nil
 }
 
-// searched is what a search is made in: what is live, or what its first page was found in, with the place to go on from.
-func (d Deps) searched(ctx context.Context, tenant org.Tenant, asked string, after []json.RawMessage, query *search.Query) (serve.Edition, serve.Searchable, error) {
+// searched is what a search is made in: what is live, or what its first page was found in, with
+// the place to go on from.
+func (d Deps) searched(ctx context.Context, tenant org.Tenant, asked string, after []json.RawMessage,
+	query *search.Query,
+) (serve.Edition, serve.Searchable, error) {
 	mode := string(tenant.Mode)
 	if len(after) == 0 {
 		return d.Catalogue.Live(ctx, mode)
@@ -113,7 +120,8 @@ func (d Deps) searched(ctx context.Context, tenant org.Tenant, asked string, aft
 	query.After = &position
 	found, err := d.Catalogue.At(ctx, mode, edition)
 	if errors.Is(err, fault.Gone) {
-		err = fault.BadRequest("searchAfter is too old: the catalogue has changed since. Search again from the first page.").About("searchAfter")
+		err = fault.BadRequest(
+			"searchAfter is too old: the catalogue has changed since. Search again from the first page.").About("searchAfter")
 	}
 	return edition, found, err
 }

@@ -46,7 +46,8 @@ type edition struct {
 
 func (c *catalogue) Live(_ context.Context, mode string) (serve.Edition, serve.Searchable, error) {
 	if c.broken {
-		return serve.Edition{}, serve.Searchable{}, fault.New(fault.Unavailable, fault.CodeUnavailable, "The catalogue cannot be read right now. Please try again.")
+		return serve.Edition{}, serve.Searchable{},
+			fault.New(fault.Unavailable, fault.CodeUnavailable, "The catalogue cannot be read right now. Please try again.")
 	}
 	all := c.editions[mode]
 	if len(all) == 0 {
@@ -70,7 +71,10 @@ func (c *catalogue) publish(mode string, brands ...record.Brand) {
 	c.t.Helper()
 	entries := make([]search.Entry, 0, len(brands))
 	for _, b := range brands {
-		entries = append(entries, search.Entry{Brand: b, Portals: []record.Portal{{ID: ids.Derive("portal", b.ID), EndpointIDs: []string{ids.Derive("endpoint", b.ID)}}}})
+		entries = append(entries, search.Entry{
+			Brand:   b,
+			Portals: []record.Portal{{ID: ids.Derive("portal", b.ID), EndpointIDs: []string{ids.Derive("endpoint", b.ID)}}},
+		})
 	}
 	index, err := search.Build(entries)
 	if err != nil {
@@ -78,13 +82,18 @@ func (c *catalogue) publish(mode string, brands ...record.Brand) {
 	}
 	number := len(c.editions[mode])
 	version := ledger.NewVersion(time.Date(2026, 3, 4, 5, 6, number, 0, time.UTC), fmt.Sprintf("%016x", number))
-	summary := health.Summarize([]health.Record{{EndpointID: ids.Derive("endpoint", brands[0].ID), State: health.Down, CheckedAt: time.Unix(60, 0)}})
-	c.editions[mode] = append(c.editions[mode], edition{serve.Edition{Version: version}, serve.Searchable{Index: index, Health: summary}})
+	summary := health.Summarize([]health.Record{{
+		EndpointID: ids.Derive("endpoint", brands[0].ID), State: health.Down,
+		CheckedAt: time.Unix(60, 0),
+	}})
+	c.editions[mode] = append(c.editions[mode],
+		edition{serve.Edition{Version: version}, serve.Searchable{Index: index, Health: summary}})
 }
 
 func clinic(number int, name, state, zip, platform string) record.Brand {
 	return record.Brand{
-		ID: ids.Derive("brand", strconv.Itoa(number)), LastUpdated: time.Unix(0, 0).UTC(), Name: name, SortName: strings.ToLower(name), PlatformType: platform,
+		ID: ids.Derive("brand", strconv.Itoa(number)), LastUpdated: time.Unix(0, 0).UTC(), Name: name,
+		SortName: strings.ToLower(name), PlatformType: platform,
 		Locations: []record.Location{{City: "Springfield", State: state, PostalCode: zip, Country: "US"}},
 	}
 }
@@ -96,7 +105,8 @@ func newCatalogue(tb testing.TB) *catalogue {
 	for i := range 240 {
 		all = append(all, clinic(i, fmt.Sprintf("Maple Clinic %03d", i), "NY", "10001", "smart"))
 	}
-	all = append(all, clinic(900, "Alder Hospital", "CA", "94110", "smart"), clinic(901, "Birch Hospital", "OH", "44101", "epic"))
+	all = append(all, clinic(900, "Alder Hospital", "CA", "94110", "smart"),
+		clinic(901, "Birch Hospital", "OH", "44101", "epic"))
 	c.publish("test", all...)
 	return c
 }
@@ -107,7 +117,8 @@ func (c *catalogue) handler() http.Handler {
 		c.t.Fatal(err)
 	}
 	return searchcatalog.New(searchcatalog.Deps{
-		API: keyedtest.NewAPI(), Auth: browsertest.Auth(), Catalogue: c, Cursors: serve.Cursors{Sealer: cursor.Sealer{Keys: ring}},
+		API: keyedtest.NewAPI(), Auth: browsertest.Auth(), Catalogue: c,
+		Cursors: serve.Cursors{Sealer: cursor.Sealer{Keys: ring}},
 	})
 }
 
@@ -180,8 +191,10 @@ func TestASearchAnswersWithHits(t *testing.T) {
 	}
 	first := c.post("?public_id="+alder, `{"query":"maple clinic 000"}`)
 	hit := first.Data.Hits.Hits[0]
-	if hit.Type != "brand" || hit.ID != hit.Source.ID || hit.ID != ids.Derive("brand", "0") || hit.Source.Health.State != "down" || hit.Score <= 0 ||
-		len(hit.Sort) != 4 || first.Data.Hits.MaxScore != hit.Score || first.Data.Hits.Total.Relation != "eq" || len(first.Data.Hits.Hits) > 25 {
+	if hit.Type != "brand" || hit.ID != hit.Source.ID || hit.ID != ids.Derive("brand", "0") ||
+		hit.Source.Health.State != "down" || hit.Score <= 0 ||
+		len(hit.Sort) != 4 || first.Data.Hits.MaxScore != hit.Score || first.Data.Hits.Total.Relation != "eq" ||
+		len(first.Data.Hits.Hits) > 25 {
 		t.Errorf("got %s", first.text)
 	}
 	if got := first.header.Get("Access-Control-Allow-Origin"); got != "https://app.example" {
@@ -195,7 +208,10 @@ func TestASearchAnswersWithHits(t *testing.T) {
 
 func TestAllPagesHaveEachHitOnceAlsoWhileAnotherCatalogueIsPublished(t *testing.T) {
 	t.Parallel()
-	for _, body := range []string{`{"query":"maple","size":7%s}`, `{"query":"","size":100%s}`, `{"query":"clinic","sortBy":"location","sortByOpts":{"locationZipcodes":["94110"]}%s}`} {
+	for _, body := range []string{
+		`{"query":"maple","size":7%s}`, `{"query":"","size":100%s}`,
+		`{"query":"clinic","sortBy":"location","sortByOpts":{"locationZipcodes":["94110"]}%s}`,
+	} {
 		c := newCatalogue(t)
 		want := c.post("?public_id="+alder, fmt.Sprintf(body, "")).Data.Hits.Total.Value
 		seen, after := map[string]bool{}, ""
@@ -218,7 +234,8 @@ func TestAllPagesHaveEachHitOnceAlsoWhileAnotherCatalogueIsPublished(t *testing.
 				last[0] = json.RawMessage(`"` + string(last[0]) + `"`)
 			}
 			after = `,"searchAfter":[` + string(bytes.Join([][]byte{last[0], last[1], last[2], last[3]}, []byte{','})) + `]`
-			c.publish("test", clinic(page, fmt.Sprintf("Maple Other %d", page), "NY", "10001", "smart"), clinic(5000, "Clinic Maple", "NY", "10001", "smart"))
+			c.publish("test", clinic(page, fmt.Sprintf("Maple Other %d", page), "NY", "10001", "smart"),
+				clinic(5000, "Clinic Maple", "NY", "10001", "smart"))
 		}
 		if len(seen) != want || want < 200 {
 			t.Errorf("%s: %d of %d", body, len(seen), want)
@@ -242,15 +259,21 @@ func TestWhatCannotBeSearchedForIsRefusedClearly(t *testing.T) {
 		query, body string
 		want        string
 	}{
-		"the other mode":          {alder + "&api_mode=live", `{"query":"maple"}`, "api_mode must be the mode of public_id."},
-		"no mode":                 {alder + "&api_mode=TEST", `{"query":"maple"}`, "api_mode must be the mode of public_id."},
-		"a number":                {alder, `{"query":1}`, "query must be a string."},
-		"a long query":            {alder, `{"query":"` + strings.Repeat("é", 301) + `"}`, "query must have at most 300 characters."},
-		"no hits":                 {alder, `{"size":0}`, "size must be a whole number from 1 to 100."},
-		"too many hits":           {alder, `{"size":101}`, "size must be a whole number from 1 to 100."},
-		"half a hit":              {alder, `{"size":1.5}`, "size must be a number."},
-		"no list":                 {alder, `{"platformTypes":"smart"}`, "platformTypes must be an array."},
-		"a long list":             {alder, `{"platformTypes":["` + strings.Repeat(`a","`, 60) + `"]}`, "platformTypes must have at most 60 values of at most 64 characters."},
+		"the other mode": {alder + "&api_mode=live", `{"query":"maple"}`, "api_mode must be the mode of public_id."},
+		"no mode":        {alder + "&api_mode=TEST", `{"query":"maple"}`, "api_mode must be the mode of public_id."},
+		"a number":       {alder, `{"query":1}`, "query must be a string."},
+		"a long query": {
+			alder, `{"query":"` + strings.Repeat("é", 301) + `"}`,
+			"query must have at most 300 characters.",
+		},
+		"no hits":       {alder, `{"size":0}`, "size must be a whole number from 1 to 100."},
+		"too many hits": {alder, `{"size":101}`, "size must be a whole number from 1 to 100."},
+		"half a hit":    {alder, `{"size":1.5}`, "size must be a number."},
+		"no list":       {alder, `{"platformTypes":"smart"}`, "platformTypes must be an array."},
+		"a long list": {
+			alder, `{"platformTypes":["` + strings.Repeat(`a","`, 60) + `"]}`,
+			"platformTypes must have at most 60 values of at most 64 characters.",
+		},
 		"no state":                {alder, `{"locations":["New York"]}`, codes},
 		"a state with a wildcard": {alder, `{"locations":["N*"]}`, codes},
 		"an unknown order":        {alder, `{"sortBy":"name"}`, "sortBy must be location, or be left out."},
@@ -263,24 +286,30 @@ func TestWhatCannotBeSearchedForIsRefusedClearly(t *testing.T) {
 		"of another organisation": {birch, maple(string(sort)), cursorRefused},
 		"of the other mode":       {alderLive, maple(string(sort)), cursorRefused},
 		"of another search":       {alder, `{"query":"clinic","searchAfter":` + string(sort) + `}`, cursorRefused},
-		"with another filter":     {alder, `{"query":"maple","locations":["NY"],"searchAfter":` + string(sort) + `}`, cursorRefused},
+		"with another filter": {
+			alder, `{"query":"maple","locations":["NY"],"searchAfter":` + string(sort) + `}`,
+			cursorRefused,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := c.post("?public_id="+e.query, e.body)
-			want := `{"success":false,"error":"svc_invalid_request","error_description":"` + e.want + `","request_id":"` + keyedtest.RequestID + `"}`
+			want := `{"success":false,"error":"svc_invalid_request","error_description":"` + e.want + `","request_id":"` +
+				keyedtest.RequestID + `"}`
 			if got.status != http.StatusBadRequest || strings.TrimSpace(got.text) != want {
 				t.Errorf("got %d %s\nwant %s", got.status, got.text, want)
 			}
 		})
 	}
-	if got := c.post("?public_id="+alder, `{"query":"maple","size":3,"searchAfter":`+string(sort)+`}`); got.status != http.StatusOK {
+	if got := c.post("?public_id="+alder, `{"query":"maple","size":3,"searchAfter":`+string(sort)+
+		`}`); got.status != http.StatusOK {
 		t.Errorf("another size: %s", got.text)
 	}
 	if got := c.post("?public_id=x", `{}`); got.status != http.StatusUnauthorized {
 		t.Errorf("a stranger: %s", got.text)
 	}
-	if got := c.post("?public_id="+alder, `{"query":"`+strings.Repeat("a", 64<<10)+`"}`); got.status != http.StatusRequestEntityTooLarge {
+	if got := c.post("?public_id="+alder, `{"query":"`+strings.Repeat("a", 64<<10)+
+		`"}`); got.status != http.StatusRequestEntityTooLarge {
 		t.Errorf("a huge body: %d", got.status)
 	}
 }
@@ -295,7 +324,8 @@ func TestACursorEndsWithItsCatalogue(t *testing.T) {
 	c.publish("test", clinic(1, "Maple Other", "NY", "10001", "smart"))
 	c.editions["test"] = c.editions["test"][1:]
 	got := c.post("?public_id="+alder, `{"query":"maple","searchAfter":`+string(sort)+`}`)
-	if got.status != http.StatusBadRequest || !strings.Contains(got.text, "searchAfter is too old: the catalogue has changed since.") {
+	if got.status != http.StatusBadRequest ||
+		!strings.Contains(got.text, "searchAfter is too old: the catalogue has changed since.") {
 		t.Errorf("got %d %s", got.status, got.text)
 	}
 	c.broken = true

@@ -1,6 +1,6 @@
-// Package sendcode serves POST /bridge/email/codes?public_id= (docs/openapi.yaml): a page of ours has six digits sent to the e-mail
-// address that a patient has typed. Whoever the address belongs to, the answer is the same. Every call sends another code, as far
-// as the limits go.
+// Package sendcode serves POST /bridge/email/codes?public_id= (docs/openapi.yaml): a page of ours has six digits sent
+// to the e-mail address that a patient has typed. Whoever the address belongs to, the answer is the same. Every call
+// sends another code, as far as the limits go.
 package sendcode
 
 import (

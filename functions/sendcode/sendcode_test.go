@@ -37,7 +37,10 @@ func (s *sender) Send(_ context.Context, r verification.Request) (verification.S
 func (s *sender) handler() http.Handler { return s.handlerAt(org.LiveGranted) }
 
 func (s *sender) handlerAt(access org.LiveAccess) http.Handler {
-	return sendcode.New(sendcode.Deps{API: keyedtest.NewAPI(), Auth: browsertest.Auth(), Organisations: directory{access}, Codes: s})
+	return sendcode.New(sendcode.Deps{
+		API: keyedtest.NewAPI(), Auth: browsertest.Auth(),
+		Organisations: directory{access}, Codes: s,
+	})
 }
 
 func TestSendCodeNamesOrganisationOnlyWhenApproved(t *testing.T) {
@@ -49,7 +52,8 @@ func TestSendCodeNamesOrganisationOnlyWhenApproved(t *testing.T) {
 		org.LiveGranted:   {Organisation: "Alder App", From: maillimit.From{Organisation: "0a"}},
 	} {
 		var s sender
-		browsertest.Send(t, s.handlerAt(access), http.MethodPost, sendcode.Route+browsertest.Page, `{"email":"ada@example.com"}`)
+		browsertest.Send(t, s.handlerAt(access), http.MethodPost, sendcode.Route+browsertest.Page,
+			`{"email":"ada@example.com"}`)
 		if len(s.asked) != 1 || s.asked[0].Organisation != want.Organisation || s.asked[0].From != want.From {
 			t.Errorf("%s: asked for %+v", access, s.asked)
 		}
@@ -59,9 +63,14 @@ func TestSendCodeNamesOrganisationOnlyWhenApproved(t *testing.T) {
 func TestACodeIsAskedForInTheOrganisationsName(t *testing.T) {
 	t.Parallel()
 	var s sender
-	w := browsertest.Send(t, s.handler(), http.MethodPost, sendcode.Route+browsertest.Page, `{"email":"ada@example.com","lang":"es","public_id":"other","Organisation":"Evil","Network":"other"}`)
-	browsertest.CheckAnswer(t, w, `{"success":true,"data":{"verification_id":"id-1","expires_at":"2026-03-04T05:11:07Z","resend_after":"2026-03-04T05:06:37Z"}}`)
-	asked := verification.Request{Tenant: keyedtest.Tenants()[keyedtest.PublicA], Organisation: "Alder App", From: maillimit.From{Organisation: "0a"}, Email: "ada@example.com", Language: "es", Network: "192.0.2.1"}
+	w := browsertest.Send(t, s.handler(), http.MethodPost, sendcode.Route+browsertest.Page,
+		`{"email":"ada@example.com","lang":"es","public_id":"other","Organisation":"Evil","Network":"other"}`)
+	browsertest.CheckAnswer(t, w,
+		`{"success":true,"data":{"verification_id":"id-1","expires_at":"2026-03-04T05:11:07Z","resend_after":"2026-03-04T05:06:37Z"}}`)
+	asked := verification.Request{
+		Tenant: keyedtest.Tenants()[keyedtest.PublicA], Organisation: "Alder App",
+		From: maillimit.From{Organisation: "0a"}, Email: "ada@example.com", Language: "es", Network: "192.0.2.1",
+	}
 	if len(s.asked) != 1 || s.asked[0] != asked {
 		t.Errorf("asked for %+v", s.asked)
 	}
@@ -70,8 +79,14 @@ func TestACodeIsAskedForInTheOrganisationsName(t *testing.T) {
 func TestWhatIsWrongIsTold(t *testing.T) {
 	t.Parallel()
 	browsertest.CheckRefusals(t, sendcode.Route, `{"email":"ada@example.com"}`, map[string]browsertest.Refusal{
-		"too many":            {Err: fault.New(fault.Limited, fault.CodeRateLimited, "Wait.").After(time.Minute), Status: 429, Code: "svc_rate_limited"},
-		"a mail that fails":   {Err: fault.New(fault.Unavailable, fault.CodeUnavailable, "Off."), Status: 503, Code: "svc_unavailable"},
+		"too many": {
+			Err: fault.New(fault.Limited, fault.CodeRateLimited, "Wait.").After(time.Minute), Status: 429,
+			Code: "svc_rate_limited",
+		},
+		"a mail that fails": {
+			Err: fault.New(fault.Unavailable, fault.CodeUnavailable, "Off."), Status: 503,
+			Code: "svc_unavailable",
+		},
 		"no address":          {Body: `{"email":null}`, Status: 400, Code: "svc_invalid_request"},
 		"an address of lists": {Body: `{"email":["a@example.com"]}`, Status: 400, Code: "svc_invalid_request"},
 	}, func(err error) (http.Handler, func() int) {

@@ -114,7 +114,8 @@ func item(kind due.Kind, id string, at time.Duration) due.Item {
 // finished is a successful task whose file lives until a moment.
 func finished(id string, until time.Duration) export.Task {
 	return export.Task{
-		ID: id, Tenant: tenant(), Status: export.Success, Files: []export.File{{Key: "file of " + id}}, FilesUntil: now().Add(until),
+		ID: id, Tenant: tenant(), Status: export.Success, Files: []export.File{{Key: "file of " + id}},
+		FilesUntil: now().Add(until),
 	}
 }
 
@@ -147,13 +148,38 @@ func TestWhatADueRowBrings(t *testing.T) {
 		task export.Task
 		want []string
 	}{
-		"a pending task":          {item(due.Task, "x", -time.Hour), pending, []string{"postpone x to 2m0s", "send task x after 0s"}},
-		"an event":                {item(due.Event, "x", -time.Second), export.Task{}, []string{"postpone x to 2m0s", "send event x after 0s"}},
-		"a delivery":              {item(due.Delivery, "x", -time.Second), export.Task{}, []string{"postpone x to 2m0s", "send delivery x after 0s"}},
-		"a delivery due now":      {item(due.Delivery, "x", 0), export.Task{}, []string{"postpone x to 2m0s", "send delivery x after 1s"}},
-		"a delivery due soon":     {item(due.Delivery, "x", 80*time.Second), export.Task{}, []string{"postpone x to 3m20s", "send delivery x after 1m21s"}},
-		"a lease that ends soon":  {item(due.Task, "x", 20*time.Second), pending, []string{"postpone x to 2m20s", "send task x after 21s"}},
-		"an expired file":         {item(due.Task, "x", -time.Hour), finished("x", -time.Hour), []string{"delete file of x", "forget x"}},
+		"a pending task": {
+			item(due.Task, "x", -time.Hour), pending,
+			[]string{"postpone x to 2m0s", "send task x after 0s"},
+		},
+		"an event": {
+			item(due.Event, "x", -time.Second),
+			export.Task{},
+			[]string{"postpone x to 2m0s", "send event x after 0s"},
+		},
+		"a delivery": {
+			item(due.Delivery, "x", -time.Second),
+			export.Task{},
+			[]string{"postpone x to 2m0s", "send delivery x after 0s"},
+		},
+		"a delivery due now": {
+			item(due.Delivery, "x", 0),
+			export.Task{},
+			[]string{"postpone x to 2m0s", "send delivery x after 1s"},
+		},
+		"a delivery due soon": {
+			item(due.Delivery, "x", 80*time.Second),
+			export.Task{},
+			[]string{"postpone x to 3m20s", "send delivery x after 1m21s"},
+		},
+		"a lease that ends soon": {
+			item(due.Task, "x", 20*time.Second), pending,
+			[]string{"postpone x to 2m20s", "send task x after 21s"},
+		},
+		"an expired file": {
+			item(due.Task, "x", -time.Hour), finished("x", -time.Hour),
+			[]string{"delete file of x", "forget x"},
+		},
 		"a file that ends now":    {item(due.Task, "x", 0), finished("x", 0), []string{"delete file of x", "forget x"}},
 		"a file that ends soon":   {item(due.Task, "x", time.Minute), finished("x", time.Minute), nil},
 		"a file that is no more":  {item(due.Task, "x", 0), noFile, []string{"forget x"}},
@@ -201,7 +227,10 @@ func TestARowThatSomebodyElseDealtWithIsLeft(t *testing.T) {
 
 func TestOneRowsFailureStopsNoOther(t *testing.T) {
 	t.Parallel()
-	for _, failing := range []string{"Due 1", "Task bad", "Postpone bad", "Send bad", "Delete file of bad", "ForgetFile bad"} {
+	for _, failing := range []string{
+		"Due 1", "Task bad", "Postpone bad", "Send bad", "Delete file of bad",
+		"ForgetFile bad",
+	} {
 		t.Run(failing, func(t *testing.T) {
 			t.Parallel()
 			bad := item(due.Task, "bad", 0)

@@ -1,6 +1,6 @@
-// Package tefcaworker takes the messages of the TEFCA queue: each tells it to look at an attempt of TEFCA mode, for which it asks the
-// network who has records, reads those of the chosen facilities, or forgets the identity when it has ended. Duplicate, late and forged
-// messages find nothing that is due and change nothing.
+// Package tefcaworker takes the messages of the TEFCA queue: each tells it to look at an attempt of TEFCA mode, for
+// which it asks the network who has records, reads those of the chosen facilities, or forgets the identity when it has
+// ended. Duplicate, late and forged messages find nothing that is due and change nothing.
 package tefcaworker
 
 import (

@@ -26,11 +26,15 @@ func (a *attempts) Look(_ context.Context, tenant org.Tenant, id string) error {
 	return a.err
 }
 
-// TestAMessageOfAnAttemptHasItLookedAt, and is kept where that fails; every other one is dropped. Either is found in the log.
+// TestAMessageOfAnAttemptHasItLookedAt, and is kept where that fails; every other one is dropped.
+// Either is found in the log.
 func TestAMessageOfAnAttemptHasItLookedAt(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []org.Mode{org.Test, org.Live} {
-		for _, kind := range []due.Kind{due.Attempt, due.Event, due.Delivery, due.Notice, due.Task, due.Share, due.Connection, "other", ""} {
+		for _, kind := range []due.Kind{
+			due.Attempt, due.Event, due.Delivery, due.Notice, due.Task, due.Share, due.Connection,
+			"other", "",
+		} {
 			for _, failure := range []error{nil, errTrouble} {
 				a, log := attempts{err: failure}, bytes.Buffer{}
 				ctx, event := logx.Begin(t.Context())

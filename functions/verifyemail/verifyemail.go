@@ -1,5 +1,5 @@
-// Package verifyemail serves POST /bridge/email/verification?public_id= (docs/openapi.yaml): a page of ours takes the digits that a
-// patient was sent, and gets the token that vouches for the address. A code works once.
+// Package verifyemail serves POST /bridge/email/verification?public_id= (docs/openapi.yaml): a page of ours takes the
+// digits that a patient was sent, and gets the token that vouches for the address. A code works once.
 package verifyemail
 
 import (

@@ -42,14 +42,23 @@ func keeping(t *testing.T, k *kept) web.Deps {
 	return d
 }
 
-// TestAFileOfAnotherReleaseIsServedAsOnesOwn: a page that the version before or after this one has made asks whichever answers, and a
-// customer has pinned what is long gone from the build.
+// TestAFileOfAnotherReleaseIsServedAsOnesOwn: a page that the version before or after this one has made asks whichever
+// answers, and a customer has pinned what is long gone from the build.
 func TestAFileOfAnotherReleaseIsServedAsOnesOwn(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ pattern, name, key, own, kind string }{
-		{"/widget/assets/{file}", "embed-AB12CD34.js", "widget/assets/embed-AB12CD34.js", "embed-1a2b3c.js", "text/javascript; charset=utf-8"},
-		{"/widget/assets/{file}", "embed-AB12CD34.css", "widget/assets/embed-AB12CD34.css", "embed-4d5e6f.css", "text/css; charset=utf-8"},
-		{"/sdk/{version}/{file}", "4.0.7/svc-widget.js", "sdk/4.0.7/svc-widget.js", "4.1.2/svc-widget.js", "text/javascript; charset=utf-8"},
+		{
+			"/widget/assets/{file}", "embed-AB12CD34.js", "widget/assets/embed-AB12CD34.js", "embed-1a2b3c.js",
+			"text/javascript; charset=utf-8",
+		},
+		{
+			"/widget/assets/{file}", "embed-AB12CD34.css", "widget/assets/embed-AB12CD34.css", "embed-4d5e6f.css",
+			"text/css; charset=utf-8",
+		},
+		{
+			"/sdk/{version}/{file}", "4.0.7/svc-widget.js", "sdk/4.0.7/svc-widget.js", "4.1.2/svc-widget.js",
+			"text/javascript; charset=utf-8",
+		},
 	} {
 		d := keeping(t, &kept{files: map[string]string{c.key: "plain", c.key + ".gz": "gzip", c.key + ".br": "br"}})
 		for accept, want := range map[string]string{"br, gzip": "br", "gzip": "gzip", "identity": "plain"} {
@@ -79,9 +88,12 @@ func TestOtherReleasesAreAskedForNothingButImmutableFiles(t *testing.T) {
 	k := &kept{files: map[string]string{}}
 	d := keeping(t, k)
 	for _, name := range []string{
-		"embed-1a2b3c.js", "embed-ab12cd34.js", "embed-AB12CD34.js.br", "embed-AB12CD34.map", "../embed-AB12CD34.js", "a/embed-AB12CD34.js", "embed-AB12CD34.js\n", "-AB12CD34.js",
-		"4/svc-widget.js", "4.1/svc-widget.js", "4.1.2/svc-widget.js", "4.1.x/svc-widget.js", "4.1.2.3/svc-widget.js", "../svc-widget.js", "4.1.2-beta/svc-widget.js",
-		"4.1.9/manifest.json", "4.1.9/svc-widget.js.gz", "4.1.9/../4.0.0/svc-widget.js", "4.1.9/..", "123456.0.0/svc-widget.js",
+		"embed-1a2b3c.js", "embed-ab12cd34.js", "embed-AB12CD34.js.br", "embed-AB12CD34.map", "../embed-AB12CD34.js",
+		"a/embed-AB12CD34.js", "embed-AB12CD34.js\n", "-AB12CD34.js",
+		"4/svc-widget.js", "4.1/svc-widget.js", "4.1.2/svc-widget.js", "4.1.x/svc-widget.js", "4.1.2.3/svc-widget.js",
+		"../svc-widget.js", "4.1.2-beta/svc-widget.js",
+		"4.1.9/manifest.json", "4.1.9/svc-widget.js.gz", "4.1.9/../4.0.0/svc-widget.js", "4.1.9/..",
+		"123456.0.0/svc-widget.js",
 	} {
 		for _, pattern := range []string{"/widget/assets/{file}", "/sdk/{version}/{file}", "/sdk/manifest.json"} {
 			get(d, pattern, name, "", nil)
@@ -91,7 +103,8 @@ func TestOtherReleasesAreAskedForNothingButImmutableFiles(t *testing.T) {
 		t.Errorf("asked for %q", k.asked)
 	}
 	w := get(d, "/sdk/{version}/{file}", "4.1.9/svc-widget.js", "", nil)
-	if w.Code != 404 || !strings.Contains(w.Body.String(), `"error":"svc_not_found"`) || w.Header().Get("Cache-Control") != "no-store" || !slices.Equal(k.asked, []string{"sdk/4.1.9/svc-widget.js"}) {
+	if w.Code != 404 || !strings.Contains(w.Body.String(), `"error":"svc_not_found"`) ||
+		w.Header().Get("Cache-Control") != "no-store" || !slices.Equal(k.asked, []string{"sdk/4.1.9/svc-widget.js"}) {
 		t.Errorf("what no release has: %d %s, asked for %q", w.Code, w.Body, k.asked)
 	}
 }

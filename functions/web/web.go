@@ -1,8 +1,9 @@
-// Package web serves what browsers get of the widget and of our own pages: GET /widget/embed (the frame on a customer's page),
-// /widget/connect (the page of redirect mode and of the older element's window), /widget/assets/{file}, /sdk/{version}/{file} (the
-// element) with /sdk/manifest.json, /demo (the playground) and /dashboard, which says nothing of anybody until its visitor has signed in.
-// Whoever has a public id may open the others; nothing here changes anything. Files come from the build beside the function, and from
-// the bucket of all releases where another has made them (docs/adr/0035-the-widget.md).
+// Package web serves what browsers get of the widget and of our own pages: GET /widget/embed (the frame on a customer's
+// page), /widget/connect (the page of redirect mode and of the older element's window), /widget/assets/{file},
+// /sdk/{version}/{file} (the element) with /sdk/manifest.json, /demo (the playground) and /dashboard, which says
+// nothing of anybody until its visitor has signed in. Whoever has a public id may open the others; nothing here changes
+// anything. Files come from the build beside the function, and from the bucket of all releases where another has made
+// them (docs/adr/0035-the-widget.md).
 package web
 
 import (
@@ -102,12 +103,14 @@ func New(d Deps) http.Handler {
 }
 
 func (d Deps) embed(ctx context.Context, visit httpapi.Visit, in framed) (httpapi.Answer, error) {
-	return d.application(ctx, visit, pages.Embed, cmp.Or(in.PublicID, in.Alias), pages.Boot{Shell: pages.Frame, Query: given("lang", in.Lang)})
+	return d.application(ctx, visit, pages.Embed, cmp.Or(in.PublicID, in.Alias),
+		pages.Boot{Shell: pages.Frame, Query: given("lang", in.Lang)})
 }
 
 func (d Deps) connect(ctx context.Context, visit httpapi.Visit, in connecting) (httpapi.Answer, error) {
 	boot := pages.Boot{Shell: pages.Window, Query: given(
-		"lang", in.Lang, "redirect_uri", in.RedirectURI, "external_id", in.ExternalID, "external_state", in.ExternalState, "request_id", in.RequestID,
+		"lang", in.Lang, "redirect_uri", in.RedirectURI, "external_id", in.ExternalID, "external_state", in.ExternalState,
+		"request_id", in.RequestID,
 		"reconnect_org_connection_id", in.ConnectionID, "brand_id", in.BrandID, "portal_id", in.PortalID,
 	)}
 	if in.RedirectURI != "" { // connect has put it there; a window ends where it was opened
@@ -116,8 +119,11 @@ func (d Deps) connect(ctx context.Context, visit httpapi.Visit, in connecting) (
 	return d.application(ctx, visit, pages.Connect, in.PublicID, boot)
 }
 
-// application shows a page for the organisation of a public id. One that is unknown or suspended is told of nothing but that.
-func (d Deps) application(ctx context.Context, visit httpapi.Visit, name, publicID string, boot pages.Boot) (httpapi.Answer, error) {
+// application shows a page for the organisation of a public id. One that is unknown or suspended is
+// told of nothing but that.
+func (d Deps) application(ctx context.Context, visit httpapi.Visit, name, publicID string,
+	boot pages.Boot,
+) (httpapi.Answer, error) {
 	boot.AllowedOrigins = visit.Caller.AllowedOrigins
 	boot.PublicID, boot.Mode = spelled(publicID, visit.Caller.Tenant.Mode)
 	if t := visit.Trouble; t != nil {
@@ -135,12 +141,18 @@ func (d Deps) application(ctx context.Context, visit httpapi.Visit, name, public
 // demo shows the playground, which makes its elements for whatever public id it is given.
 func (d Deps) demo(_ context.Context, visit httpapi.Visit, in framed) (httpapi.Answer, error) {
 	id, mode := spelled(in.PublicID, "")
-	return d.draw(visit, pages.Demo, pages.Boot{Shell: pages.Page, PublicID: id, Mode: mode, Query: given("lang", in.Lang)})
+	return d.draw(visit, pages.Demo, pages.Boot{
+		Shell: pages.Page, PublicID: id, Mode: mode,
+		Query: given("lang", in.Lang),
+	})
 }
 
 // dashboard shows the page of developers. It is in English, and the same for all.
 func (d Deps) dashboard(_ context.Context, visit httpapi.Visit, _ struct{}) (httpapi.Answer, error) {
-	return d.draw(visit, pages.Dashboard, pages.Boot{Shell: pages.Page, DashboardURL: d.DashboardURL, Query: given("lang", httpapi.English)})
+	return d.draw(visit, pages.Dashboard, pages.Boot{
+		Shell: pages.Page, DashboardURL: d.DashboardURL,
+		Query: given("lang", httpapi.English),
+	})
 }
 
 func (d Deps) draw(visit httpapi.Visit, name string, boot pages.Boot) (httpapi.Answer, error) {
@@ -150,7 +162,8 @@ func (d Deps) draw(visit httpapi.Visit, name string, boot pages.Boot) (httpapi.A
 	boot.BaseURL, boot.Own = d.BaseURL, d.Own
 	language := visit.Language()
 	// By its first part, as the page itself chooses: the words of another language would be one more request.
-	if asked, _, _ := strings.Cut(strings.ToLower(boot.Query["lang"]), "-"); asked == httpapi.English || asked == httpapi.Spanish {
+	if asked, _, _ := strings.Cut(strings.ToLower(boot.Query["lang"]), "-"); asked == httpapi.English ||
+		asked == httpapi.Spanish {
 		language = asked
 	}
 	drawn, err := d.Pages.Draw(name, language, title(name, language, boot.Organisation), boot)
@@ -180,7 +193,8 @@ func title(name, language string, of *pages.Branding) string {
 	return text + " \u00b7 " + of.Name
 }
 
-// spelled is a public id as it was asked with, if it is one at all, and its mode: that of its credential, or what it says itself.
+// spelled is a public id as it was asked with, if it is one at all, and its mode: that of its
+// credential, or what it says itself.
 func spelled(publicID string, known org.Mode) (id string, mode org.Mode) {
 	_, said, ok := org.ParsePublicID(publicID)
 	switch {
@@ -225,7 +239,8 @@ func (d Deps) file(ctx context.Context, at string, takes func(encoding string) b
 	}
 	form := found.In(takes)
 	return httpapi.File{
-		Body: form.Body, Type: found.Type, Encoding: form.Encoding, Tag: form.Tag, Cache: cache, Anywhere: found.Audience == pages.Everybody,
+		Body: form.Body, Type: found.Type, Encoding: form.Encoding, Tag: form.Tag, Cache: cache,
+		Anywhere: found.Audience == pages.Everybody,
 	}, nil
 }
 

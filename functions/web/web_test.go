@@ -37,7 +37,10 @@ type directory struct{}
 func (directory) ByPublicID(_ context.Context, id string) (org.Caller, error) {
 	switch id {
 	case known:
-		return org.Caller{Tenant: org.Tenant{Mode: org.Test, OrgID: "o1"}, AllowedOrigins: []string{"https://app.example"}}, nil
+		return org.Caller{
+			Tenant:         org.Tenant{Mode: org.Test, OrgID: "o1"},
+			AllowedOrigins: []string{"https://app.example"},
+		}, nil
 	case open:
 		return org.Caller{Tenant: org.Tenant{Mode: org.Test, OrgID: "o1"}}, nil
 	}
@@ -68,8 +71,12 @@ func deps(t *testing.T) web.Deps {
 	}
 	return web.Deps{
 		Releases: pages.Releases{Files: &kept{}},
-		API:      httpapi.New(httpapi.Options{Logger: slog.New(slog.DiscardHandler), Now: time.Now, IDs: func() string { return requestID }}),
-		Auth:     httpapi.PublicAuth{Own: ownhosts.Own(), Public: directory{}}, Organisations: directory{}, Pages: bundle, BaseURL: baseURL, Own: ownhosts.Own(),
+		API: httpapi.New(httpapi.Options{
+			Logger: slog.New(slog.DiscardHandler), Now: time.Now,
+			IDs: func() string { return requestID },
+		}),
+		Auth: httpapi.PublicAuth{Own: ownhosts.Own(), Public: directory{}}, Organisations: directory{}, Pages: bundle,
+		BaseURL: baseURL, Own: ownhosts.Own(),
 	}
 }
 
@@ -106,49 +113,63 @@ func bootOf(t *testing.T, w *httptest.ResponseRecorder) pages.Boot {
 
 func TestAFrameIsTheOrganisationsAndForItsPages(t *testing.T) {
 	t.Parallel()
-	w := get(deps(t), "/widget/embed", "", "public_id="+known+"&external_id=p7&email=a@b.example", http.Header{"Accept-Language": {"es"}})
+	w := get(deps(t), "/widget/embed", "", "public_id="+known+"&external_id=p7&email=a@b.example",
+		http.Header{"Accept-Language": {"es"}})
 	want := pages.Boot{
-		Shell: pages.Frame, BaseURL: baseURL, Mode: org.Test, PublicID: known, AllowedOrigins: []string{"https://app.example"}, Query: map[string]string{},
+		Shell: pages.Frame, BaseURL: baseURL, Mode: org.Test, PublicID: known,
+		AllowedOrigins: []string{"https://app.example"}, Query: map[string]string{},
 		Organisation: &pages.Branding{
-			Name: "Alder & Birch", Accent: "#1a5fb4", LogoURI: "https://a.example/l.svg", PrivacyPolicyURI: "https://a.example/p",
-			TermsURI: "https://a.example/t", WebsiteURI: "https://a.example/",
+			Name: "Alder & Birch", Accent: "#1a5fb4", LogoURI: "https://a.example/l.svg",
+			PrivacyPolicyURI: "https://a.example/p",
+			TermsURI:         "https://a.example/t", WebsiteURI: "https://a.example/",
 		},
 	}
 	if got := bootOf(t, w); w.Code != 200 || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %d %+v\nwant %+v", w.Code, got, want)
 	}
 	page := w.Body.String()
-	if !strings.Contains(page, `<html lang="es"><title>Conecte su historial médico · Alder &amp; Birch</title>`) || strings.Contains(page, "ops@a.example") {
+	if !strings.Contains(page, `<html lang="es"><title>Conecte su historial médico · Alder &amp; Birch</title>`) ||
+		strings.Contains(page, "ops@a.example") {
 		t.Errorf("got %s", page)
 	}
 	for name, want := range map[string]string{
-		"Cache-Control": "no-store", "Referrer-Policy": "strict-origin", "X-Content-Type-Options": "nosniff", "Content-Type": "text/html; charset=utf-8",
+		"Cache-Control": "no-store", "Referrer-Policy": "strict-origin", "X-Content-Type-Options": "nosniff",
+		"Content-Type": "text/html; charset=utf-8",
 		"X-Request-Id": requestID, "Set-Cookie": "",
-		"Cross-Origin-Embedder-Policy": "credentialless", "Cross-Origin-Resource-Policy": "cross-origin", // a page that isolates itself holds no other frame
+		// a page that isolates itself holds no other frame
+		"Cross-Origin-Embedder-Policy": "credentialless", "Cross-Origin-Resource-Policy": "cross-origin",
 	} {
 		if got := w.Header().Get(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	if policy := w.Header().Get("Content-Security-Policy"); !strings.HasSuffix(policy, "; frame-ancestors 'self' https://app.example") {
+	if policy := w.Header().Get("Content-Security-Policy"); !strings.HasSuffix(policy,
+		"; frame-ancestors 'self' https://app.example") {
 		t.Errorf("policy %q", policy)
 	}
 	w = get(deps(t), "/widget/embed", "", "public_id="+open+"&lang=en", http.Header{"Accept-Language": {"es"}})
-	if got := bootOf(t, w); got.Mode != org.Test || got.PublicID != open || got.Query["lang"] != "en" || !strings.Contains(w.Body.String(), `lang="en"`) {
+	if got := bootOf(t, w); got.Mode != org.Test || got.PublicID != open || got.Query["lang"] != "en" ||
+		!strings.Contains(w.Body.String(), `lang="en"`) {
 		t.Errorf("got %+v", got)
 	}
 	if policy := w.Header().Get("Content-Security-Policy"); strings.Contains(policy, "frame-ancestors") {
 		t.Errorf("policy %q", policy)
 	}
-	if got := bootOf(t, get(deps(t), "/widget/embed", "", "public-id="+known+"&external-id=p7&search-only=true", http.Header{"Accept-Language": {"es"}})); !reflect.DeepEqual(got, want) {
+	if got := bootOf(t, get(deps(t), "/widget/embed", "", "public-id="+known+"&external-id=p7&search-only=true",
+		http.Header{"Accept-Language": {"es"}})); !reflect.DeepEqual(got, want) {
 		t.Errorf("by public-id: %+v\nwant %+v", got, want)
 	}
-	for at, query := range map[string]string{"/widget/connect": "public-id=" + known, "/widget/embed": "public_id=" + suspended + "&public-id=" + known} {
-		if refused := get(deps(t), at, "", query, http.Header{}); refused.Code != 400 || bootOf(t, refused).Organisation != nil {
+	for at, query := range map[string]string{
+		"/widget/connect": "public-id=" + known,
+		"/widget/embed":   "public_id=" + suspended + "&public-id=" + known,
+	} {
+		if refused := get(deps(t), at, "", query, http.Header{}); refused.Code != 400 ||
+			bootOf(t, refused).Organisation != nil {
 			t.Errorf("%s?%s: %d", at, query, refused.Code)
 		}
 	}
-	for asked, want := range map[string]string{"es-MX": "es", "EN-us": "en", "fr": "es", "": "es"} { // as the page itself chooses
+	// as the page itself chooses
+	for asked, want := range map[string]string{"es-MX": "es", "EN-us": "en", "fr": "es", "": "es"} {
 		w = get(deps(t), "/widget/embed", "", "public_id="+open+"&lang="+asked, http.Header{"Accept-Language": {"es"}})
 		if !strings.Contains(w.Body.String(), `<html lang="`+want+`">`) {
 			t.Errorf("%q: %s", asked, w.Body)
@@ -158,11 +179,15 @@ func TestAFrameIsTheOrganisationsAndForItsPages(t *testing.T) {
 
 func TestWhoIsNobodyLearnsNothingButThat(t *testing.T) {
 	t.Parallel()
-	for id, shown := range map[string]string{suspended: suspended, "": "", "public_test_x": "", "</script><b>": "", "public_live_0d0d0d0d-0d0d-4d0d-8d0d-0d0d0d0d0d0d": "public_live_0d0d0d0d-0d0d-4d0d-8d0d-0d0d0d0d0d0d"} {
+	for id, shown := range map[string]string{
+		suspended: suspended, "": "", "public_test_x": "", "</script><b>": "",
+		"public_live_0d0d0d0d-0d0d-4d0d-8d0d-0d0d0d0d0d0d": "public_live_0d0d0d0d-0d0d-4d0d-8d0d-0d0d0d0d0d0d",
+	} {
 		for _, pattern := range []string{"/widget/embed", "/widget/connect"} {
 			w := get(deps(t), pattern, "", "public_id="+id, nil)
 			boot := bootOf(t, w)
-			if w.Code != 400 || boot.Organisation != nil || len(boot.AllowedOrigins) != 0 || boot.PublicID != shown || boot.Error == nil || boot.Error.RequestID != requestID {
+			if w.Code != 400 || boot.Organisation != nil || len(boot.AllowedOrigins) != 0 || boot.PublicID != shown ||
+				boot.Error == nil || boot.Error.RequestID != requestID {
 				t.Errorf("%s %q: %d %+v", pattern, id, w.Code, boot)
 			}
 			if (boot.Mode == org.Live) != strings.Contains(shown, "live") {
@@ -171,7 +196,8 @@ func TestWhoIsNobodyLearnsNothingButThat(t *testing.T) {
 			if strings.Contains(w.Body.String(), "Alder") || strings.Contains(w.Body.String(), "Another") {
 				t.Errorf("%q: %s", id, w.Body)
 			}
-			if policy := w.Header().Get("Content-Security-Policy"); pattern == "/widget/embed" && strings.Contains(policy, "frame-ancestors") {
+			if policy := w.Header().Get("Content-Security-Policy"); pattern == "/widget/embed" &&
+				strings.Contains(policy, "frame-ancestors") {
 				t.Errorf("the page that embeds it cannot be told: %q", policy)
 			}
 		}
@@ -181,12 +207,16 @@ func TestWhoIsNobodyLearnsNothingButThat(t *testing.T) {
 func TestWhoComesTooOftenIsToldOnThePage(t *testing.T) {
 	t.Parallel()
 	d := deps(t)
-	d.Auth.Limiter = httpapi.Limiter{Buckets: full{}, Limit: ratelimit.Limit{Name: "browser", Quota: 1, Window: time.Minute}}
+	d.Auth.Limiter = httpapi.Limiter{
+		Buckets: full{},
+		Limit:   ratelimit.Limit{Name: "browser", Quota: 1, Window: time.Minute},
+	}
 	w := get(d, "/widget/embed", "", "public_id="+known, nil)
 	if boot := bootOf(t, w); w.Code != 429 || boot.Error.Error != "svc_rate_limited" || boot.Organisation != nil {
 		t.Errorf("got %d %+v", w.Code, boot)
 	}
-	if policy := w.Header().Get("Content-Security-Policy"); !strings.HasSuffix(policy, "frame-ancestors 'self' https://app.example") {
+	if policy := w.Header().Get("Content-Security-Policy"); !strings.HasSuffix(policy,
+		"frame-ancestors 'self' https://app.example") {
 		t.Errorf("policy %q", policy)
 	}
 }
@@ -194,23 +224,28 @@ func TestWhoComesTooOftenIsToldOnThePage(t *testing.T) {
 func TestTheHostedPageTakesItsParametersAlong(t *testing.T) {
 	t.Parallel()
 	const back = "&external_id=p7&external_state=s%269&request_id=r1&reconnect_org_connection_id=c1&brand_id=b1&portal_id=q1&lang=es"
-	w := get(deps(t), "/widget/connect", "", "public_id="+known+"&redirect_uri=https%3A%2F%2Fevil.example%2F"+back+"&email=a@b.example", nil)
+	w := get(deps(t), "/widget/connect", "",
+		"public_id="+known+"&redirect_uri=https%3A%2F%2Fevil.example%2F"+back+"&email=a@b.example", nil)
 	boot := bootOf(t, w)
 	want := map[string]string{
-		"redirect_uri": "https://evil.example/", "external_id": "p7", "external_state": "s&9", "request_id": "r1", // connect proves it, later
+		// connect proves it, later
+		"redirect_uri": "https://evil.example/", "external_id": "p7", "external_state": "s&9", "request_id": "r1",
 		"reconnect_org_connection_id": "c1", "brand_id": "b1", "portal_id": "q1", "lang": "es",
 	}
-	if w.Code != 200 || boot.Shell != pages.Page || !reflect.DeepEqual(boot.Query, want) || boot.Organisation == nil || w.Header().Get("Location") != "" {
+	if w.Code != 200 || boot.Shell != pages.Page || !reflect.DeepEqual(boot.Query, want) || boot.Organisation == nil ||
+		w.Header().Get("Location") != "" {
 		t.Errorf("got %d %+v", w.Code, boot)
 	}
-	if policy := w.Header().Get("Content-Security-Policy"); !strings.HasSuffix(policy, "; frame-ancestors 'none'") || !strings.Contains(w.Body.String(), `lang="es"`) {
+	if policy := w.Header().Get("Content-Security-Policy"); !strings.HasSuffix(policy, "; frame-ancestors 'none'") ||
+		!strings.Contains(w.Body.String(), `lang="es"`) {
 		t.Errorf("policy %q", policy)
 	}
 	w = get(deps(t), "/widget/connect", "", "public_id="+known+"&external_id="+strings.Repeat("x", 3000), nil)
 	if boot := bootOf(t, w); boot.Shell != pages.Window || len(boot.Query) != 0 {
 		t.Errorf("got %+v", boot)
 	}
-	if w = get(deps(t), "/widget/connect", "", "public_id="+known+"&brand_id=a&brand_id=b", nil); w.Code != 400 || bootOf(t, w).Error.Error != "svc_invalid_request" {
+	if w = get(deps(t), "/widget/connect", "", "public_id="+known+"&brand_id=a&brand_id=b", nil); w.Code != 400 ||
+		bootOf(t, w).Error.Error != "svc_invalid_request" {
 		t.Errorf("a parameter twice: %d", w.Code)
 	}
 }
@@ -227,9 +262,11 @@ func TestThePlaygroundBelongsToNobody(t *testing.T) {
 func TestTheDashboardIsOneEnglishPageForAll(t *testing.T) {
 	t.Parallel()
 	first := get(deps(t), "/dashboard", "", "", http.Header{"Accept-Language": {"es"}})
-	other := get(deps(t), "/dashboard", "", "public_id="+known+"&lang=es", http.Header{"Cookie": {"__Host-recordbridge-session=x"}})
+	other := get(deps(t), "/dashboard", "", "public_id="+known+"&lang=es",
+		http.Header{"Cookie": {"__Host-recordbridge-session=x"}})
 	boot := bootOf(t, first)
-	if first.Code != 200 || first.Body.String() != other.Body.String() || boot.Organisation != nil || boot.PublicID != "" || boot.BaseURL != baseURL {
+	if first.Code != 200 || first.Body.String() != other.Body.String() || boot.Organisation != nil ||
+		boot.PublicID != "" || boot.BaseURL != baseURL {
 		t.Errorf("got %d %+v", first.Code, boot)
 	}
 	if !strings.Contains(first.Body.String(), `<html lang="en"><title>Recordbridge</title>`) {
@@ -243,7 +280,8 @@ func TestTheDashboardIsOneEnglishPageForAll(t *testing.T) {
 	if boot := bootOf(t, get(elsewhere, "/dashboard", "", "", nil)); boot.DashboardURL != elsewhere.DashboardURL {
 		t.Errorf("got %+v", boot)
 	}
-	if policy := first.Header().Get("Content-Security-Policy"); !strings.Contains(policy, "script-src 'self'; ") || !strings.Contains(policy, "frame-ancestors 'none'; require-trusted-types-for 'script'") {
+	if policy := first.Header().Get("Content-Security-Policy"); !strings.Contains(policy, "script-src 'self'; ") ||
+		!strings.Contains(policy, "frame-ancestors 'none'; require-trusted-types-for 'script'") {
 		t.Errorf("policy %q", policy)
 	}
 }
@@ -260,10 +298,12 @@ func TestFilesAreKeptAsLongAsTheirNamesSay(t *testing.T) {
 	} {
 		w := get(deps(t), c.pattern, c.name, "", nil)
 		h := w.Header()
-		if w.Code != 200 || h.Get("Cache-Control") != c.cache || h.Get("Cross-Origin-Resource-Policy") != c.policy || h.Get("Access-Control-Allow-Origin") != c.cors {
+		if w.Code != 200 || h.Get("Cache-Control") != c.cache || h.Get("Cross-Origin-Resource-Policy") != c.policy ||
+			h.Get("Access-Control-Allow-Origin") != c.cors {
 			t.Errorf("%s: %d %v", c.name, w.Code, h)
 		}
-		if again := get(deps(t), c.pattern, c.name, "", http.Header{"If-None-Match": {h.Get("ETag")}}); again.Code != 304 || again.Body.Len() != 0 {
+		if again := get(deps(t), c.pattern, c.name, "", http.Header{"If-None-Match": {h.Get("ETag")}}); again.Code != 304 ||
+			again.Body.Len() != 0 {
 			t.Errorf("%s, again: %d", c.name, again.Code)
 		}
 	}
@@ -276,12 +316,14 @@ func TestFilesAreKeptAsLongAsTheirNamesSay(t *testing.T) {
 func TestNothingButTheBuildIsServed(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
-		"", ".", "..", "../manifest.json", "../../pages/embed.en.html", "..%2f..%2fmanifest.json", "/etc/passwd", "embed-1a2b3c.js.br", "embed-1a2b3c.js/", "EMBED-1A2B3C.JS",
+		"", ".", "..", "../manifest.json", "../../pages/embed.en.html", "..%2f..%2fmanifest.json", "/etc/passwd",
+		"embed-1a2b3c.js.br", "embed-1a2b3c.js/", "EMBED-1A2B3C.JS",
 		"4.1.2/../../manifest.json", "4.1.2", "4.1.2/", "../sdk/4/svc-widget.js", "..\\manifest.json", "4/svc-widget.js\x00",
 	} {
 		for _, pattern := range []string{"/widget/assets/{file}", "/sdk/{version}/{file}"} {
 			w := get(deps(t), pattern, name, "", nil)
-			if w.Code != 404 || !strings.Contains(w.Body.String(), `"error":"svc_not_found"`) || w.Header().Get("Cache-Control") != "no-store" {
+			if w.Code != 404 || !strings.Contains(w.Body.String(), `"error":"svc_not_found"`) ||
+				w.Header().Get("Cache-Control") != "no-store" {
 				t.Errorf("%s %q: %d %s", pattern, name, w.Code, w.Body)
 			}
 		}
@@ -292,7 +334,10 @@ func TestWithoutPagesTheServiceSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	d := deps(t)
 	d.Pages = nil
-	for _, pattern := range []string{"/widget/embed", "/widget/connect", "/widget/assets/{file}", "/sdk/{version}/{file}", "/demo", "/dashboard"} {
+	for _, pattern := range []string{
+		"/widget/embed", "/widget/connect", "/widget/assets/{file}", "/sdk/{version}/{file}",
+		"/demo", "/dashboard",
+	} {
 		w := get(d, pattern, "embed-1a2b3c.js", "public_id="+known, nil)
 		if w.Code != 503 || !strings.Contains(w.Body.String(), "They need Node 20 or later: make ui") {
 			t.Errorf("%s: %d %s", pattern, w.Code, w.Body)

@@ -75,8 +75,8 @@ func (p Poster) post(ctx context.Context, url string, header map[string]string, 
 	}
 }
 
-// shownHeader is as much of an answer's headers as the delivery log shows: the first by name, each cut short. Cookies are
-// nobody's business.
+// shownHeader is as much of an answer's headers as the delivery log shows: the first by name, each cut short.
+// Cookies are nobody's business.
 func shownHeader(header http.Header) map[string]string {
 	shown := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(header)) {

@@ -70,7 +70,8 @@ func answering(status int, body io.ReadCloser) doer {
 
 func post(ctx context.Context, t *testing.T, client webhookworker.Doer, url string) webhook.Answer {
 	t.Helper()
-	answer, err := webhookworker.Poster{Client: client}.Post(ctx, url, map[string]string{"Webhook-Id": "e1", "Content-Type": "application/json"}, []byte(`{"a":1}`))
+	answer, err := webhookworker.Poster{Client: client}.Post(ctx, url,
+		map[string]string{"Webhook-Id": "e1", "Content-Type": "application/json"}, []byte(`{"a":1}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,9 +174,11 @@ func TestWhatEndsTheWorkerIsNotTheReceiversFailure(t *testing.T) {
 func TestEachFailureHasItsClass(t *testing.T) {
 	t.Parallel()
 	for class, want := range map[safehttp.Class]webhook.Failure{
-		safehttp.BlockedAddress: webhook.FailedBlocked, safehttp.BadURL: webhook.FailedBlocked, safehttp.DNS: webhook.FailedDNS,
+		safehttp.BlockedAddress: webhook.FailedBlocked, safehttp.BadURL: webhook.FailedBlocked,
+		safehttp.DNS: webhook.FailedDNS,
 		safehttp.TLS: webhook.FailedTLS, safehttp.Timeout: webhook.FailedTimeout, safehttp.Canceled: webhook.FailedTimeout,
-		safehttp.Connect: webhook.FailedConnect, safehttp.BadAnswer: webhook.FailedConnect, safehttp.TooLarge: webhook.FailedConnect,
+		safehttp.Connect: webhook.FailedConnect, safehttp.BadAnswer: webhook.FailedConnect,
+		safehttp.TooLarge: webhook.FailedConnect,
 	} {
 		client := doer(func(*http.Request) (*http.Response, error) { return nil, &safehttp.Error{Class: class} })
 		if got := post(t.Context(), t, client, receiver); !cmp.Equal(got, webhook.Answer{Failure: want}) {
@@ -203,7 +206,8 @@ func TestARedirectIsAnAnswerAndIsNotFollowed(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	client := safehttp.New(safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
-	if got := post(t.Context(), t, client, server.URL); got.Status != http.StatusTemporaryRedirect || got.Failure != "" || followed.Load() != 0 {
+	if got := post(t.Context(), t, client, server.URL); got.Status != http.StatusTemporaryRedirect || got.Failure != "" ||
+		followed.Load() != 0 {
 		t.Errorf("got %+v, followed %d times", got, followed.Load())
 	}
 }
@@ -213,7 +217,8 @@ func TestAnAddressInsideTheNetworkIsNotReached(t *testing.T) {
 	var reached atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
 	t.Cleanup(server.Close)
-	if got := post(t.Context(), t, safehttp.New(safehttp.Options{}), server.URL); got.Failure != webhook.FailedBlocked || reached.Load() != 0 {
+	if got := post(t.Context(), t, safehttp.New(safehttp.Options{}), server.URL); got.Failure != webhook.FailedBlocked ||
+		reached.Load() != 0 {
 		t.Errorf("got %+v, reached %d times", got, reached.Load())
 	}
 }

@@ -74,13 +74,18 @@ func TestNoReceiverHarmsTheWorker(t *testing.T) {
 				_ = tcp.SetLinger(0)
 			}
 		}, 0, webhook.FailedConnect},
-		"speaks no TLS":             {"https", func(c net.Conn) { _, _ = c.Write([]byte(big)) }, 0, webhook.FailedTLS},
-		"speaks no HTTP":            {"http", writing("220 mail.example ESMTP\r\n", ""), 0, webhook.FailedConnect},
-		"answers without end":       {"http", writing("HTTP/1.1 200 OK\r\n\r\n", big), 200, ""},
-		"has headers without end":   {"http", writing("HTTP/1.1 200 OK\r\n", "X-A: "+strings.Repeat("x", 1000)+"\r\n"), 0, webhook.FailedConnect},
-		"breaks off":                {"http", writing("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nhalf", ""), 200, ""},
-		"promises much":             {"http", writing("HTTP/1.1 200 OK\r\nContent-Length: 9999999999999\r\n\r\nx", ""), 200, ""},
-		"sends a compressed nobody": {"http", writing("HTTP/1.1 500 No\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nnone", ""), 500, ""},
+		"speaks no TLS":       {"https", func(c net.Conn) { _, _ = c.Write([]byte(big)) }, 0, webhook.FailedTLS},
+		"speaks no HTTP":      {"http", writing("220 mail.example ESMTP\r\n", ""), 0, webhook.FailedConnect},
+		"answers without end": {"http", writing("HTTP/1.1 200 OK\r\n\r\n", big), 200, ""},
+		"has headers without end": {
+			"http", writing("HTTP/1.1 200 OK\r\n", "X-A: "+strings.Repeat("x", 1000)+"\r\n"), 0,
+			webhook.FailedConnect,
+		},
+		"breaks off": {"http", writing("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nhalf", ""), 200, ""},
+		"promises much": {"http", writing("HTTP/1.1 200 OK\r\nContent-Length: 9999999999999\r\n\r\nx",
+			""), 200, ""},
+		"sends a compressed nobody": {"http", writing(
+			"HTTP/1.1 500 No\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nnone", ""), 500, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -90,7 +95,8 @@ func TestNoReceiverHarmsTheWorker(t *testing.T) {
 			defer cancel()
 			got := post(ctx, t, loopback(), test.scheme+"://"+address+"/hook")
 			if got.Status != test.status || got.Failure != test.want || len(got.Body) > 2<<10 {
-				t.Errorf("status %d, failure %q, %d bytes; want %d, %q and at most 2 KiB", got.Status, got.Failure, len(got.Body), test.status, test.want)
+				t.Errorf("status %d, failure %q, %d bytes; want %d, %q and at most 2 KiB", got.Status, got.Failure, len(got.Body),
+					test.status, test.want)
 			}
 		})
 	}
@@ -122,7 +128,10 @@ func TestTheHeadersOfAnAnswerAreKeptWithinBounds(t *testing.T) {
 	})
 	want := webhook.Answer{
 		Status: 200, Body: []byte{}, RetryAfter: "7", Control: "disable",
-		Header: map[string]string{"Retry-After": "7", "Webhook-Delivery": "disable", "Zz": "one, two", "A-Long": strings.Repeat("é", 128)},
+		Header: map[string]string{
+			"Retry-After": "7", "Webhook-Delivery": "disable", "Zz": "one, two",
+			"A-Long": strings.Repeat("é", 128),
+		},
 	}
 	if diff := cmp.Diff(want, post(t.Context(), t, client, receiver)); diff != "" {
 		t.Errorf("answer (-want +got):\n%s", diff)
@@ -134,7 +143,8 @@ func TestTheHeadersOfAnAnswerAreKeptWithinBounds(t *testing.T) {
 	for i := range 100 {
 		header[fmt.Sprintf("B-%02d", i)] = []string{"v"}
 	}
-	if got := post(t.Context(), t, client, receiver); len(got.Header) != 40 || got.RetryAfter != "7" || got.Control != "disable" {
+	if got := post(t.Context(), t, client, receiver); len(got.Header) != 40 || got.RetryAfter != "7" ||
+		got.Control != "disable" {
 		t.Errorf("%d headers are kept, and of Retry-After %q", len(got.Header), got.RetryAfter)
 	}
 }

@@ -22,7 +22,9 @@ type planner struct {
 	unread    error
 }
 
-func (p *planner) PlanTogether(_ context.Context, references []webhook.Reference) (map[webhook.Reference]webhook.Plan, error) {
+func (p *planner) PlanTogether(_ context.Context,
+	references []webhook.Reference,
+) (map[webhook.Reference]webhook.Plan, error) {
 	p.asked = references
 	plans := map[webhook.Reference]webhook.Plan{}
 	for _, r := range references {

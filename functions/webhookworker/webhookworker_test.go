@@ -41,7 +41,8 @@ func TestAMessageGoesToTheMethodOfItsKind(t *testing.T) {
 	} {
 		for _, failure := range []error{nil, errTrouble} {
 			w := webhooks{err: failure}
-			err := webhookworker.New(&w, &w)(t.Context(), due.Item{Tenant: org.Tenant{Mode: org.Test, OrgID: "o1"}, Kind: kind, ID: "x"})
+			err := webhookworker.New(&w, &w)(t.Context(),
+				due.Item{Tenant: org.Tenant{Mode: org.Test, OrgID: "o1"}, Kind: kind, ID: "x"})
 			if want == "" {
 				if err != nil || len(w.calls) != 0 {
 					t.Errorf("%s: %v, called %q", kind, err, w.calls)

@@ -103,7 +103,8 @@ func TestTheSandboxsInstitutionsCanBeTakenForNoOthers(t *testing.T) {
 		}
 		if l.ID == ids.Derive("sandbox", "brand") {
 			hospitals++
-			if p := l.Portals[0]; p.ID != ids.Derive("sandbox", "portal") || p.Endpoints[0].ID != ids.Derive("sandbox", "endpoint") || p.Endpoints[0].Address != sandboxAddress+"/fhir" {
+			if p := l.Portals[0]; p.ID != ids.Derive("sandbox", "portal") ||
+				p.Endpoints[0].ID != ids.Derive("sandbox", "endpoint") || p.Endpoints[0].Address != sandboxAddress+"/fhir" {
 				t.Errorf("the seed's portal and endpoint are others than %+v", p)
 			}
 		}
@@ -123,7 +124,8 @@ func TestTheSandboxesOfVendorsAreTheirPlatforms(t *testing.T) {
 	for _, l := range all {
 		e := l.Portals[0].Endpoints[0]
 		profile, err := platform.Find(e.Platform)
-		if err != nil || !strings.HasSuffix(l.Name, " sandbox") || l.Website == "" || !strings.HasPrefix(e.Address, "https://") {
+		if err != nil || !strings.HasSuffix(l.Name, " sandbox") || l.Website == "" ||
+			!strings.HasPrefix(e.Address, "https://") {
 			t.Errorf("%s, documented at %q, is at %s: %v", l.Name, l.Website, e.Address, err)
 		}
 		// the platform's other product
@@ -142,12 +144,15 @@ func TestShippedListsWaitForNoOperator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := compose.Input{Mode: "test", Now: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), Platform: func(base string) string {
-		if strings.HasPrefix(base, sandboxAddress+"/") {
-			return "sandbox"
-		}
-		return platforms.AtHost(base)
-	}}
+	in := compose.Input{
+		Mode: "test", Now: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC),
+		Platform: func(base string) string {
+			if strings.HasPrefix(base, sandboxAddress+"/") {
+				return "sandbox"
+			}
+			return platforms.AtHost(base)
+		},
+	}
 	choice, least, nth := shipped.US, 35_000, 1
 	switch {
 	case testing.Short():

@@ -28,8 +28,10 @@ func auditCommands() []command {
 			help: "Prints the whole chain of audit rows as lines of JSON, with its head as the last",
 		},
 		{
-			name: "audit verify", flags: "[-org ID] [-head SEQ:HASH ...]\n-file FILE [-head SEQ:HASH ...]", offline: true, declare: verifyAudit,
-			help: "Finds rows that are missing, changed, added, exchanged or cut off, in the table or in what audit export has written; a -head is one that was told earlier",
+			name: "audit verify", flags: "[-org ID] [-head SEQ:HASH ...]\n-file FILE [-head SEQ:HASH ...]", offline: true,
+			declare: verifyAudit,
+			help: "Finds rows that are missing, changed, added, exchanged or cut off, in the table or in what audit export " +
+				"has written; a -head is one that was told earlier",
 		},
 	}
 }
@@ -113,7 +115,9 @@ func verifyAudit(flags *flag.FlagSet) action {
 	}
 }
 
-func (s session) verified(ctx context.Context, chain func() (string, error), file string, told heads) (audit.Report, error) {
+func (s session) verified(ctx context.Context, chain func() (string, error), file string,
+	told heads,
+) (audit.Report, error) {
 	if file == "" {
 		orgID, err := chain()
 		if err != nil {

@@ -21,7 +21,8 @@ func TestTheAuditLogIsListedExportedAndVerified(t *testing.T) {
 	do("webhook", "create", "-org", id, "-mode", "live", "-url", "https://hooks.alder.example/in")
 	page := do("audit", "list", "-org", id, "-limit", "2")
 	rows, _ := page["rows"].([]any)
-	if first, ok := rows[0].(map[string]any); len(rows) != 2 || !ok || first["action"] != "webhook.created" || first["mode"] != "live" || first["actor"] != actor || page["next"] != 2.0 {
+	if first, ok := rows[0].(map[string]any); len(rows) != 2 || !ok || first["action"] != "webhook.created" ||
+		first["mode"] != "live" || first["actor"] != actor || page["next"] != 2.0 {
 		t.Errorf("listed %v", page)
 	}
 	if last, _ := do("audit", "list", "-org", id, "-before", "2")["rows"].([]any); len(last) != 1 {
@@ -42,7 +43,8 @@ func TestTheAuditLogIsListedExportedAndVerified(t *testing.T) {
 	found := openStored(t, outputs)
 	_, err := store.NewClient(found.config).DeleteItem(t.Context(), &dynamodb.DeleteItemInput{
 		TableName: new(found.outputs["AuditTable"]), Key: map[string]types.AttributeValue{
-			"pk": &types.AttributeValueMemberS{Value: "ORG#" + id}, "sk": &types.AttributeValueMemberS{Value: "ROW#000000000002"},
+			"pk": &types.AttributeValueMemberS{Value: "ORG#" + id},
+			"sk": &types.AttributeValueMemberS{Value: "ROW#000000000002"},
 		},
 	})
 	if err != nil {
@@ -59,7 +61,8 @@ func TestTheAuditLogIsListedExportedAndVerified(t *testing.T) {
 		}
 	}
 	for _, line := range []string{"-org x", "-file f -org " + id, "-head 3:ff", "-file"} {
-		if err := run(t.Context(), append([]string{"-outputs", outputs, "audit", "verify"}, strings.Fields(line)...), to(&bytes.Buffer{})); exitCode(err) != 2 {
+		if err := run(t.Context(), append([]string{"-outputs", outputs, "audit", "verify"}, strings.Fields(line)...),
+			to(&bytes.Buffer{})); exitCode(err) != 2 {
 			t.Errorf("%s: %v", line, err)
 		}
 	}

@@ -27,29 +27,45 @@ func catalogCommands() []command {
 			help: "Makes what is accepted the catalogue that patients search",
 		},
 		{
-			name: "catalog rollback", flags: "-mode test|live -version VERSION", needs: []string{"version"}, declare: rollbackCatalog,
-			help: "Makes an earlier version live again, and pauses publishing",
+			name: "catalog rollback", flags: "-mode test|live -version VERSION", needs: []string{"version"},
+			declare: rollbackCatalog,
+			help:    "Makes an earlier version live again, and pauses publishing",
 		},
 		{
-			name: "catalog search", flags: "-mode test|live [-text TEXT] [-state CODE ...] [-platform TYPE ...] [-zip ZIP ...] [-limit N]", declare: searchCatalog,
+			name: "catalog search", flags: "-mode test|live [-text TEXT] [-state CODE ...] [-platform TYPE ...] [-zip ZIP " +
+				"...] [-limit N]", declare: searchCatalog,
 			help: "Searches as patients do",
 		},
-		{name: "catalog show", flags: "-mode test|live -id ID", help: "Shows a brand, a portal or an endpoint of the catalogue", needs: record, declare: showRecord},
-		{name: "catalog hide", flags: "-mode test|live -id BRAND", help: "Keeps an institution from being found", needs: record, declare: hideBrand},
-		{name: "catalog unhide", flags: "-mode test|live -id BRAND", help: "Lets a hidden institution be found", needs: record, declare: unhideBrand},
+		{
+			name: "catalog show", flags: "-mode test|live -id ID",
+			help: "Shows a brand, a portal or an endpoint of the catalogue", needs: record, declare: showRecord,
+		},
+		{
+			name: "catalog hide", flags: "-mode test|live -id BRAND", help: "Keeps an institution from being found",
+			needs: record, declare: hideBrand,
+		},
+		{
+			name: "catalog unhide", flags: "-mode test|live -id BRAND", help: "Lets a hidden institution be found",
+			needs: record, declare: unhideBrand,
+		},
 		{
 			name: "catalog merge", flags: "-mode test|live -id BRAND (-into BRAND | -undo)", needs: record, declare: mergeBrand,
 			help: "Makes one institution of two",
 		},
 		{
-			name: "catalog alias", flags: "-mode test|live -id BRAND -alias NAME [-remove]", needs: []string{"id", "alias"}, declare: aliasBrand,
-			help: "Lets an institution be found by another name, too",
+			name: "catalog alias", flags: "-mode test|live -id BRAND -alias NAME [-remove]", needs: []string{"id", "alias"},
+			declare: aliasBrand,
+			help:    "Lets an institution be found by another name, too",
 		},
 		{
-			name: "catalog rename", flags: "-mode test|live -id BRAND -name NAME", needs: []string{"id", "name"}, declare: renameBrand,
-			help: "Gives an institution another name than its lists do",
+			name: "catalog rename", flags: "-mode test|live -id BRAND -name NAME", needs: []string{"id", "name"},
+			declare: renameBrand,
+			help:    "Gives an institution another name than its lists do",
 		},
-		{name: "catalog report", flags: "-mode test|live", help: "Tells how the catalogue stands: versions, sources, what waits, what was said", declare: reportCatalog},
+		{
+			name: "catalog report", flags: "-mode test|live",
+			help: "Tells how the catalogue stands: versions, sources, what waits, what was said", declare: reportCatalog,
+		},
 	}...)
 }
 
@@ -92,7 +108,8 @@ func approveCatalog(flags *flag.FlagSet) action {
 
 func publishCatalog(flags *flag.FlagSet) action {
 	mode := modeFlag(flags)
-	resume := flags.Bool("resume", false, "go on after a rollback: what was taken back is published again unless its lists have changed")
+	resume := flags.Bool("resume", false,
+		"go on after a rollback: what was taken back is published again unless its lists have changed")
 	return func(ctx context.Context, s session) (any, error) {
 		out, err := s.Catalog.Publish(ctx, *mode, *resume)
 		return publicationShown(out), err
@@ -110,7 +127,10 @@ func rollbackCatalog(flags *flag.FlagSet) action {
 
 // publicationShown is what came of publishing.
 func publicationShown(out publish.Outcome) map[string]any {
-	shown := map[string]any{"live": out.Live, "published": out.Published, "diff": out.Diff, "endpoint_rows": out.Rows, "pinned": out.Pinned, "composed": out.Composed}
+	shown := map[string]any{
+		"live": out.Live, "published": out.Published, "diff": out.Diff, "endpoint_rows": out.Rows,
+		"pinned": out.Pinned, "composed": out.Composed,
+	}
 	if out.Paused {
 		shown["paused"] = "a rollback keeps what is live as it is; catalog publish -resume goes on"
 	}
@@ -232,7 +252,8 @@ func reportCatalog(flags *flag.FlagSet) action {
 			shown["hosts_wait"] = r.Publication.Waits
 		}
 		if r.Publication.Question.ID != "" {
-			shown["waits_for_approval"], shown["approved"] = r.Publication.Question, r.Publication.Approved == r.Publication.Question.ID
+			shown["waits_for_approval"], shown["approved"] = r.Publication.Question,
+				r.Publication.Approved == r.Publication.Question.ID
 		}
 		if !r.Pointer.MovedAt.IsZero() {
 			shown["live_since"] = r.Pointer.MovedAt

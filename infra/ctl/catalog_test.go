@@ -22,7 +22,8 @@ func writeList(t *testing.T, names ...string) string {
 	}
 	packed := gzip.NewWriter(file)
 	for i, name := range names {
-		fmt.Fprintf(packed, `{"list":"alder","name":%q,"url":"https://fhir%d.alder.example/r4","npi":"","zip":"5001%d"}`+"\n", name, i, i)
+		fmt.Fprintf(packed, `{"list":"alder","name":%q,"url":"https://fhir%d.alder.example/r4","npi":"","zip":"5001%d"}`+
+			"\n", name, i, i)
 	}
 	if err := packed.Close(); err != nil {
 		t.Fatal(err)
@@ -67,7 +68,10 @@ func TestAListBecomesTheCatalogueAndAnOperatorCorrectsIt(t *testing.T) {
 		{line: "catalog diff -mode live", prints: "added:3"},
 		{line: "catalog publish -mode live", prints: "published:true"},
 		{line: "catalog publish -mode live", prints: "published:false"},
-		{line: "catalog source set -known epic-brands -every 720h -id epic", prints: "url:https://open.epic.com/Endpoints/Brands"},
+		{
+			line:   "catalog source set -known epic-brands -every 720h -id epic",
+			prints: "url:https://open.epic.com/Endpoints/Brands",
+		},
 		{line: "catalog source show -id epic", prints: "every:720h0m0s"},
 		{line: "catalog source set -known epic-brands -mode test", prints: "mode:test"},
 		{line: "catalog source set -known epik", refused: "known are epic-brands, "},
@@ -112,9 +116,12 @@ func TestAListBecomesTheCatalogueAndAnOperatorCorrectsIt(t *testing.T) {
 	})
 	audited := openStored(t, outputs).audited(t, org.Tenant{})
 	for _, action := range []string{
-		"catalog.source_set alder-county", "catalog.imported alder-county accepted", "catalog.published live", "catalog.hidden live " + birch,
-		"catalog.unhidden live " + birch, "catalog.merged live " + cedar, "catalog.unmerged live " + cedar, "catalog.alias_added live " + alder,
-		"catalog.renamed live " + birch, "catalog.rolled_back live " + first, "catalog.resumed live", "catalog.source_removed alder-county",
+		"catalog.source_set alder-county", "catalog.imported alder-county accepted", "catalog.published live",
+		"catalog.hidden live " + birch,
+		"catalog.unhidden live " + birch, "catalog.merged live " + cedar, "catalog.unmerged live " + cedar,
+		"catalog.alias_added live " + alder,
+		"catalog.renamed live " + birch, "catalog.rolled_back live " + first, "catalog.resumed live",
+		"catalog.source_removed alder-county",
 	} {
 		if !slices.ContainsFunc(audited, func(row string) bool { return strings.HasPrefix(row, action) }) {
 			t.Errorf("no audit row %s in %q", action, audited)

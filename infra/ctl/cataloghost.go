@@ -16,12 +16,14 @@ const mostHosts = 25
 func hostCommands() []command {
 	return []command{
 		{
-			name: "catalog allow", flags: "-mode test|live (-host HOST [-source SOURCE] | -source SOURCE | -host HOST -every-brand | -host HOST -undo)", declare: allowHosts,
+			name: "catalog allow", flags: "-mode test|live (-host HOST [-source SOURCE] | -source SOURCE | -host HOST " +
+				"-every-brand | -host HOST -undo)", declare: allowHosts,
 			help: "Lets in what waits now at a host, or at all hosts that a source names",
 		},
 		{
-			name: "catalog refuse", flags: "-mode test|live (-host HOST | -source SOURCE | -host HOST -undo)", declare: refuseHosts,
-			help: "Keeps a host, or all hosts that wait because of a source, out of the catalogue",
+			name: "catalog refuse", flags: "-mode test|live (-host HOST | -source SOURCE | -host HOST -undo)",
+			declare: refuseHosts,
+			help:    "Keeps a host, or all hosts that wait because of a source, out of the catalogue",
 		},
 	}
 }
@@ -36,7 +38,8 @@ func hostFlags(flags *flag.FlagSet) *operator.HostChoice {
 
 func allowHosts(flags *flag.FlagSet) action {
 	mode, choice := modeFlag(flags), hostFlags(flags)
-	every := flags.Bool("every-brand", false, "let every institution have servers at the host, now and later: for a vendor's host")
+	every := flags.Bool("every-brand", false,
+		"let every institution have servers at the host, now and later: for a vendor's host")
 	undo := flags.Bool("undo", false, "take back all that was said of the host; what was published with it stays")
 	return func(ctx context.Context, s session) (any, error) {
 		shown := map[string]any{"mode": *mode, "next": "catalog publish"}

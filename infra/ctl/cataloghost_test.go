@@ -24,7 +24,8 @@ func TestCatalogAllowAndRefuseDecideWhatWaitsAtHosts(t *testing.T) {
 	outputs := newStack(t)
 	const npi = "1234567893"
 	hostile := listOf(t, "hostile",
-		`{"name":"Evil Clinic","url":"https://fhir.evil.example/r4","npi":"`+npi+`"}`, `{"name":"Own Clinic","url":"https://fhir.own.example/r4"}`)
+		`{"name":"Evil Clinic","url":"https://fhir.evil.example/r4","npi":"`+npi+`"}`,
+		`{"name":"Own Clinic","url":"https://fhir.own.example/r4"}`)
 	vendor := listOf(t, "vendor", `{"name":"Alder Hospital","url":"https://fhir.alder.example/r4","npi":"`+npi+`"}`)
 	play(t, outputs, []step{
 		{line: "catalog source set -id vendor -mode live -format lantern-ndjson -priority 70"},
@@ -64,7 +65,8 @@ func TestCatalogAllowAndRefuseDecideWhatWaitsAtHosts(t *testing.T) {
 	}
 	audited := openStored(t, outputs).audited(t, org.Tenant{})
 	for _, action := range []string{
-		"catalog.hosts_allowed live fhir.own.example", "catalog.hosts_allowed live hostile", "catalog.hosts_refused live fhir.evil.example",
+		"catalog.hosts_allowed live fhir.own.example", "catalog.hosts_allowed live hostile",
+		"catalog.hosts_refused live fhir.evil.example",
 		"catalog.host_forgotten live fhir.evil.example", "catalog.host_allowed live fhir.own.example",
 	} {
 		if !slices.ContainsFunc(audited, func(row string) bool { return strings.HasPrefix(row, action) }) {

@@ -19,12 +19,20 @@ import (
 func sourceCommands() []command {
 	return []command{
 		{
-			name: "catalog source set", declare: setSource, help: "Makes a source of a published list, as it is known or as it is said, or changes what is named of it",
-			flags: "(-id ID | -known ID) [-name NAME] [-mode test|live] [-format FORMAT] [-url URL] [-every TIME] [-platform TYPE] [-priority N] [-license TEXT] " +
+			name: "catalog source set", declare: setSource,
+			help: "Makes a source of a published list, as it is known or as it is said, or changes what is named of it",
+			flags: "(-id ID | -known ID) [-name NAME] [-mode test|live] [-format FORMAT] [-url URL] [-every TIME] [-platform " +
+				"TYPE] [-priority N] [-license TEXT] " +
 				"[-brand-system URI -brand VALUE]",
 		},
-		{name: "catalog source list", flags: "[-mode test|live]", help: "Lists the sources, and how they stand", declare: listSources},
-		{name: "catalog source show", flags: "-id ID", help: "Shows a source: what was read of it, and what waits", needs: []string{"id"}, declare: showSource},
+		{
+			name: "catalog source list", flags: "[-mode test|live]", help: "Lists the sources, and how they stand",
+			declare: listSources,
+		},
+		{
+			name: "catalog source show", flags: "-id ID", help: "Shows a source: what was read of it, and what waits",
+			needs: []string{"id"}, declare: showSource,
+		},
 		{
 			name: "catalog source remove", flags: "-id ID", needs: []string{"id"}, declare: removeSource,
 			help: "Removes a source; what it alone has said goes with the next publication",
@@ -45,8 +53,10 @@ func formatFlag(flags *flag.FlagSet) *string {
 }
 
 func setSource(flags *flag.FlagSet) action {
-	id := flags.String("id", "", "`id` of the source: lower case letters, digits and hyphens (default: that of the known one)")
-	known := flags.String("known", "", "take all that is not said otherwise from the published list with this `id` in infra/catalog/sources.yaml")
+	id := flags.String("id", "", "`id` of the source: lower case letters, digits and hyphens (default: that of the "+
+		"known one)")
+	known := flags.String("known", "",
+		"take all that is not said otherwise from the published list with this `id` in infra/catalog/sources.yaml")
 	flags.String("name", "", "`name` for people (default: the id)")
 	flags.String("mode", "", "`test` or live; a source stays in its mode")
 	formatFlag(flags)
@@ -55,7 +65,8 @@ func setSource(flags *flag.FlagSet) action {
 	flags.String("platform", "", "EHR platform `type` of endpoints of which the list does not say it")
 	priority := flags.Int("priority", 0, "of two sources that differ, the greater `number` is believed")
 	flags.String("license", "", "under which the list may be used, as `text`")
-	system := flags.String("brand-system", "", "`system` of the identifier of the one brand that the list is about, and of which alone it is believed")
+	system := flags.String("brand-system", "",
+		"`system` of the identifier of the one brand that the list is about, and of which alone it is believed")
 	brand := flags.String("brand", "", "`value` of that identifier")
 	return func(ctx context.Context, s session) (any, error) {
 		if (*system == "") != (*brand == "") {
@@ -119,7 +130,8 @@ func named(flags *flag.FlagSet, source *intake.Source) {
 		source.Format = lists.Format(*format)
 	}
 	for name, field := range map[string]*string{
-		"name": &source.Name, "mode": &source.Mode, "url": &source.URL, "platform": &source.Platform, "license": &source.License,
+		"name": &source.Name, "mode": &source.Mode, "url": &source.URL, "platform": &source.Platform,
+		"license": &source.License,
 	} {
 		if value := optional(flags, name); value != nil {
 			*field = *value
@@ -153,9 +165,13 @@ func listSources(flags *flag.FlagSet) action {
 		all, err := s.CatalogSources.List(ctx, *mode)
 		rows := make([]map[string]any, 0, len(all))
 		for _, row := range all {
-			told := map[string]any{"id": row.Source.ID, "name": row.Source.Name, "mode": row.Source.Mode, "format": row.Source.Format, "waits": row.State.Pending != nil}
+			told := map[string]any{
+				"id": row.Source.ID, "name": row.Source.Name, "mode": row.Source.Mode,
+				"format": row.Source.Format, "waits": row.State.Pending != nil,
+			}
 			if row.State.Accepted != nil {
-				told["listings"], told["read_at"] = row.State.Accepted.Report.Listings, row.State.Accepted.ReadAt.Format(time.RFC3339)
+				told["listings"], told["read_at"] = row.State.Accepted.Report.Listings,
+					row.State.Accepted.ReadAt.Format(time.RFC3339)
 			}
 			if row.State.Reason != "" {
 				told["failed_because"] = row.State.Reason

@@ -19,15 +19,19 @@ import (
 
 func ccdaCommands() []command {
 	return []command{{
-		name: "ccda", flags: "[-report FILE] FILE ...\n-diff FILE FILE\n-diff FOLDER FOLDER", offline: true, operands: true, declare: convertDocuments,
-		help: "Converts C-CDA documents to FHIR R4, or compares two conversions",
+		name: "ccda", flags: "[-report FILE] FILE ...\n-diff FILE FILE\n-diff FOLDER FOLDER", offline: true, operands: true,
+		declare: convertDocuments,
+		help:    "Converts C-CDA documents to FHIR R4, or compares two conversions",
 	}}
 }
 
-// convertDocuments prints the resources of documents as what belongs together, one a line, and the report on standard error.
+// convertDocuments prints the resources of documents as what belongs together, one a line, and the
+// report on standard error.
 func convertDocuments(flags *flag.FlagSet) action {
 	report := flags.String("report", "", "`file` for the report in place of standard error")
-	diff := flags.Bool("diff", false, "compare the clinical facts of two files, each a document or resources that were printed before, or count by kind what differs between the *.xml and *.ndjson of two folders; exits with 1 if they differ")
+	diff := flags.Bool("diff", false,
+		"compare the clinical facts of two files, each a document or resources that were printed before, or count by kind "+
+			"what differs between the *.xml and *.ndjson of two folders; exits with 1 if they differ")
 	return func(_ context.Context, s session) (any, error) {
 		files := flags.Args()
 		switch {
@@ -93,7 +97,8 @@ func convertFiles(files []string, out io.Writer) (ccda.Report, error) {
 type differentError struct{ found clinical.Difference }
 
 func (d *differentError) Error() string {
-	return fmt.Sprintf("they differ: %d added, %d removed, %d changed", len(d.found.Added), len(d.found.Removed), len(d.found.Changed))
+	return fmt.Sprintf("they differ: %d added, %d removed, %d changed", len(d.found.Added), len(d.found.Removed),
+		len(d.found.Changed))
 }
 
 func (d *differentError) shown() any { return d.found }

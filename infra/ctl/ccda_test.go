@@ -112,11 +112,15 @@ func TestConversionsAreComparedByFact(t *testing.T) {
 		{`value="13.2" unit="g/dL"`, `value="13.3" unit="g/dL"`, `"before":["13.2"],"after":["13.3"]`},
 		{`code="718-7"`, `code="718-8"`, `"removed":[{"type":"Observation","code":"http://loinc.org|718-7"`},
 		{`code="718-7"`, `code="718-8"`, `"added":[{"type":"Observation","code":"http://loinc.org|718-8"`},
-		{`<birthTime value="196104120715-0800"/>`, `<birthTime value="19610413"/>`, `"birthDate":{"before":["1961-04-12"],"after":["1961-04-13"]}`},
+		{
+			`<birthTime value="196104120715-0800"/>`, `<birthTime value="19610413"/>`,
+			`"birthDate":{"before":["1961-04-12"],"after":["1961-04-13"]}`,
+		},
 	} {
 		out, _, err := ctlHere(t, "ccda", "-diff", resources, edited(test.old, test.changed))
 		var compact bytes.Buffer
-		if json.Compact(&compact, []byte(out)) != nil || exitCode(err) != 1 || !strings.Contains(compact.String(), test.want) {
+		if json.Compact(&compact, []byte(out)) != nil || exitCode(err) != 1 ||
+			!strings.Contains(compact.String(), test.want) {
 			t.Errorf("%s: exit code %d, %v; want %s in %s", test.changed, exitCode(err), err, test.want, out)
 		}
 	}
@@ -148,7 +152,8 @@ func TestFoldersAreComparedByKindOfDifference(t *testing.T) {
 	if err != nil || !strings.Contains(out, `"kinds": []`) {
 		t.Errorf("a document differs from its resources: %v, %s", err, out)
 	}
-	write(before, "one.ndjson", condition("a", `,"recordedDate":"2020"`)+condition("b", `,"recordedDate":"2020"`)+condition("gone", ""))
+	write(before, "one.ndjson", condition("a", `,"recordedDate":"2020"`)+condition("b", `,"recordedDate":"2020"`)+
+		condition("gone", ""))
 	write(after, "one.ndjson", condition("a", `,"abatementString":"x"`)+condition("b", ""))
 	write(before, "two.ndjson", condition("a", `,"recordedDate":"2020","onsetString":"x"`))
 	write(after, "two.ndjson", condition("a", `,"onsetString":"y"`))

@@ -26,14 +26,18 @@ func clientCommands() []command {
 				"\n-method private_key_jwt [-algorithm RS384|ES384] [-key-id KID]" + owner,
 		},
 		{name: "client list", help: "Lists how our clients prove who they are, without secrets", declare: listClients},
-		{name: "client show", flags: "-id ID" + owner, help: "Shows one, without its secret", needs: []string{"id"}, declare: showClient},
+		{
+			name: "client show", flags: "-id ID" + owner, help: "Shows one, without its secret", needs: []string{"id"},
+			declare: showClient,
+		},
 		{
 			name: "client rotate", flags: "-id ID -secret-file FILE|-" + owner + "\n-id ID -key-id KID" + owner,
 			help: "Gives a client a new secret or key under the same id", needs: []string{"id"}, declare: rotateClient,
 		},
 		{
-			name: "client origins", flags: "-id ID -origin ORIGIN ..." + owner, needs: []string{"id", "origin"}, declare: setOrigins,
-			help: "Replaces the origins that a client's secret may be shown to",
+			name: "client origins", flags: "-id ID -origin ORIGIN ..." + owner, needs: []string{"id", "origin"},
+			declare: setOrigins,
+			help:    "Replaces the origins that a client's secret may be shown to",
 		},
 		{
 			name: "client remove", flags: "-id ID [-abandon]" + owner, help: "Removes a client that no registration names",
@@ -46,8 +50,10 @@ func createClient(flags *flag.FlagSet) action {
 	var made catalog.ClientAuth
 	method := flags.String("method", "", "client_secret_basic, client_secret_post or private_key_jwt")
 	flags.StringVar(&made.Algorithm, "algorithm", "", "of private_key_jwt: `RS384` or ES384 (default RS384)")
-	flags.StringVar(&made.KeyID, "key-id", "", "of private_key_jwt: sign with this key, a `kid` that keys jwks shows (default: always the current one)")
-	flags.Var((*texts)(&made.Origins), "origin", "an `origin` that the client secret may be shown to, a token endpoint's; may be repeated")
+	flags.StringVar(&made.KeyID, "key-id", "",
+		"of private_key_jwt: sign with this key, a `kid` that keys jwks shows (default: always the current one)")
+	flags.Var((*texts)(&made.Origins), "origin",
+		"an `origin` that the client secret may be shown to, a token endpoint's; may be repeated")
 	file := secretFlag(flags)
 	owned := clientOwnerFlags(flags)
 	return func(ctx context.Context, s session) (any, error) {
@@ -89,7 +95,8 @@ func showClient(flags *flag.FlagSet) action {
 // clientShown is what an operator sees of a client. Nothing of its secret is in it.
 func clientShown(c catalog.OwnedClient) map[string]any {
 	shown := ownerShown(c.Owner)
-	shown["client_auth_id"], shown["method"], shown["origins"] = c.Auth.ID, c.Auth.Method, append([]string{}, c.Auth.Origins...)
+	shown["client_auth_id"], shown["method"], shown["origins"] = c.Auth.ID, c.Auth.Method,
+		append([]string{}, c.Auth.Origins...)
 	for name, value := range map[string]string{"algorithm": c.Auth.Algorithm, "key_id": c.Auth.KeyID} {
 		if value != "" {
 			shown[name] = value
@@ -107,7 +114,9 @@ func ownerShown(owner org.Tenant) map[string]any {
 }
 
 // forClient is an action on a client of an organisation in a mode, or of everybody.
-func forClient(flags *flag.FlagSet, do func(ctx context.Context, s session, owner org.Tenant, id string) (any, error)) action {
+func forClient(flags *flag.FlagSet, do func(ctx context.Context, s session, owner org.Tenant, id string) (any,
+	error),
+) action {
 	id := flags.String("id", "", "what client create printed as client_auth_`id`")
 	owned := clientOwnerFlags(flags)
 	return func(ctx context.Context, s session) (any, error) {
@@ -121,7 +130,8 @@ func forClient(flags *flag.FlagSet, do func(ctx context.Context, s session, owne
 
 func rotateClient(flags *flag.FlagSet) action {
 	var keyID mayBeEmpty
-	flags.Var(&keyID, "key-id", "of private_key_jwt: `kid` of the key that signs from now on; '' for always the current one")
+	flags.Var(&keyID, "key-id", "of private_key_jwt: `kid` of the key that signs from now on; '' for always the current "+
+		"one")
 	file := secretFlag(flags)
 	return forClient(flags, func(ctx context.Context, s session, owner org.Tenant, id string) (any, error) {
 		change := operator.Rotation{KeyID: keyID.said}
@@ -135,7 +145,8 @@ func rotateClient(flags *flag.FlagSet) action {
 
 func setOrigins(flags *flag.FlagSet) action {
 	var origins texts
-	flags.Var(&origins, "origin", "an `origin` that the client secret may be shown to, a token endpoint's; may be repeated, and replaces those before")
+	flags.Var(&origins, "origin",
+		"an `origin` that the client secret may be shown to, a token endpoint's; may be repeated, and replaces those before")
 	return forClient(flags, func(ctx context.Context, s session, owner org.Tenant, id string) (any, error) {
 		stored, err := s.Clients.SetOrigins(ctx, owner, id, origins)
 		return map[string]any{"client_auth_id": id, "origins": stored}, err
@@ -143,7 +154,8 @@ func setOrigins(flags *flag.FlagSet) action {
 }
 
 func removeClient(flags *flag.FlagSet) action {
-	abandon := flags.Bool("abandon", false, "go on though there are connections, which can never be refreshed again if they were made with it")
+	abandon := flags.Bool("abandon", false,
+		"go on though there are connections, which can never be refreshed again if they were made with it")
 	return forClient(flags, func(ctx context.Context, s session, owner org.Tenant, id string) (any, error) {
 		return map[string]any{"client_auth_id": id, "removed": true}, s.Clients.Remove(ctx, owner, id, *abandon)
 	})
@@ -162,7 +174,8 @@ func clientOwnerFlags(flags *flag.FlagSet) func() (org.Tenant, error) {
 }
 
 func secretFlag(flags *flag.FlagSet) *string {
-	return flags.String("secret-file", "", "of client_secret_*: the `file` that holds the client secret, - for standard input")
+	return flags.String("secret-file", "",
+		"of client_secret_*: the `file` that holds the client secret, - for standard input")
 }
 
 // maxSecretFile bounds what is read; what a secret may be, the operator package says.

@@ -35,7 +35,10 @@ func openStored(t *testing.T, file string) stored {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return stored{config: cfg, outputs: outputs, control: store.Control{DB: store.NewClient(cfg), Table: outputs["ControlTable"]}}
+	return stored{
+		config: cfg, outputs: outputs,
+		control: store.Control{DB: store.NewClient(cfg), Table: outputs["ControlTable"]},
+	}
 }
 
 // client returns a client's authentication with its secret in clear.
@@ -108,13 +111,18 @@ func TestAClientSecretIsSealedForItsOwnerAndSeenNowhere(t *testing.T) {
 	}
 	id, _ := attempt("", "organisation", "create", "-name", "Alder Clinic App")["id"].(string)
 	tenant := org.Tenant{Mode: org.Live, OrgID: id}
-	shared, _ := attempt(first+"\r\n", "client", "create", "-method", "client_secret_basic", "-secret-file", "-", "-origin", "https://sandbox.bluebutton.cms.gov")["client_auth_id"].(string)
-	own, _ := attempt("", "client", "create", "-method", "client_secret_post", "-secret-file", writeFile(t, first+"\n"), "-origin", "https://a.example", "-org", id, "-mode", "live")["client_auth_id"].(string)
-	if rotated := attempt(second, "client", "rotate", "-id", own, "-secret-file", "-", "-org", id, "-mode", "live"); rotated["client_auth_id"] != own {
+	shared, _ := attempt(first+"\r\n", "client", "create", "-method", "client_secret_basic", "-secret-file", "-",
+		"-origin", "https://sandbox.bluebutton.cms.gov")["client_auth_id"].(string)
+	own, _ := attempt("", "client", "create", "-method", "client_secret_post", "-secret-file", writeFile(t, first+"\n"),
+		"-origin", "https://a.example", "-org", id, "-mode", "live")["client_auth_id"].(string)
+	if rotated := attempt(second, "client", "rotate", "-id", own, "-secret-file", "-", "-org", id, "-mode",
+		"live"); rotated["client_auth_id"] != own {
 		t.Errorf("rotating gave %v, want the id as it was", rotated)
 	}
-	attempt("", "registration", "set", "-platform", "medicare", "-mode", "live", "-client-id", "client", "-client-auth", shared)
-	if shown := attempt("", "registration", "show", "-platform", "medicare", "-mode", "live"); shown["method"] != "client_secret_basic" {
+	attempt("", "registration", "set", "-platform", "medicare", "-mode", "live", "-client-id", "client",
+		"-client-auth", shared)
+	if shown := attempt("", "registration", "show", "-platform", "medicare", "-mode",
+		"live"); shown["method"] != "client_secret_basic" {
 		t.Errorf("the registration is %v", shown)
 	}
 	for _, refused := range [][]string{
@@ -146,7 +154,8 @@ func TestAClientSecretIsSealedForItsOwnerAndSeenNowhere(t *testing.T) {
 	if a, plain := found.client(t, tenant, own); plain != second || a.Rev != 2 || a.Method != catalog.AuthSecretPost {
 		t.Errorf("the organisation's is %q, revision %d, method %s", plain, a.Rev, a.Method)
 	}
-	if got, want := found.audited(t, tenant), []string{"organisation.created " + id, "client.created " + own, "client.rotated " + own}; !slices.Equal(got, want) {
+	if got, want := found.audited(t, tenant),
+		[]string{"organisation.created " + id, "client.created " + own, "client.rotated " + own}; !slices.Equal(got, want) {
 		t.Errorf("the audit rows are %q, want %q", got, want)
 	}
 }
@@ -181,7 +190,8 @@ func TestAClientThatCannotBeIsRefusedInWordsToActOn(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	key, _ := done("client", "create", "-method", "private_key_jwt", "-algorithm", "ES384")["client_auth_id"].(string)
-	printed, err := ctlWith(t, outputs, "secret", "client", "create", "-method", "client_secret_basic", "-secret-file", "-", "-origin", "https://a.example")
+	printed, err := ctlWith(t, outputs, "secret", "client", "create", "-method", "client_secret_basic", "-secret-file",
+		"-", "-origin", "https://a.example")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,8 +209,14 @@ func TestAClientThatCannotBeIsRefusedInWordsToActOn(t *testing.T) {
 		{"client create -method client_secret_post -secret-file " + filepath.Join(t.TempDir(), "none"), "cannot be read"},
 		{"client create -method client_secret_post -secret-file " + t.TempDir(), "read -secret-file"},
 		{"client create -method client_secret_post -secret-file " + writeFile(t, "\n"), "needs a client secret"},
-		{"client create -method client_secret_post -secret-file " + writeFile(t, strings.Repeat("x", 4097)), "longer than 4096 bytes"},
-		{"client create -method client_secret_post -secret-file " + writeFile(t, "Ahornblätter"), "characters that no client secret has"},
+		{
+			"client create -method client_secret_post -secret-file " + writeFile(t, strings.Repeat("x", 4097)),
+			"longer than 4096 bytes",
+		},
+		{
+			"client create -method client_secret_post -secret-file " + writeFile(t, "Ahornblätter"),
+			"characters that no client secret has",
+		},
 		{"client create -method client_secret_post -algorithm RS384 -secret-file " + writeFile(t, "x"), "no algorithm"},
 		{"client create -method private_key_jwt -algorithm HS256", "RS384 or ES384"},
 		{"client create -method private_key_jwt -key-id a\tb", "key id"},
@@ -209,7 +225,8 @@ func TestAClientThatCannotBeIsRefusedInWordsToActOn(t *testing.T) {
 		{"client create -method private_key_jwt -org " + unknown, "There is no organisation"},
 		{"client create -method client_secret_post -secret-file " + writeFile(t, "x"), "needs the origins"},
 		{"client create -method client_secret_post -origin a.example -secret-file " + writeFile(t, "x"), "is not an origin"},
-		{"client create -method client_secret_post -origin https://a.example/token -secret-file " + writeFile(t, "x"), "no path"},
+		{"client create -method client_secret_post -origin https://a.example/token -secret-file " +
+			writeFile(t, "x"), "no path"},
 		{"client create -method client_secret_post -origin http://a.example -secret-file " + writeFile(t, "x"), "not https"},
 		{"client origins -id " + withSecret, "-origin is missing"},
 		{"client origins -id " + unknown + " -origin https://a.example", "There is no client authentication"},
@@ -220,7 +237,8 @@ func TestAClientThatCannotBeIsRefusedInWordsToActOn(t *testing.T) {
 		{"client rotate -id " + withSecret, "needs a client secret"},
 		{"client rotate -id " + withSecret + " -key-id one", "Rotate its secret: -secret-file"},
 	} {
-		if _, err := ctl(t, outputs, strings.Split(test.args, " ")...); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := ctl(t, outputs, strings.Split(test.args, " ")...); err == nil ||
+			!strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.args, err, test.want)
 		}
 	}

@@ -48,9 +48,11 @@ type registry []command
 
 func commands() registry {
 	return slices.Concat(
-		organisationCommands(), liveAccessCommands(), credentialCommands(), webhookCommands(), webhookSetCommands(), deliveryCommands(), endpointCommands(),
+		organisationCommands(), liveAccessCommands(), credentialCommands(), webhookCommands(), webhookSetCommands(),
+		deliveryCommands(), endpointCommands(),
 		platformCommands(), clientCommands(), registrationCommands(), keyCommands(),
-		catalogCommands(), catalogHealthCommands(), connectionCommands(), exportCommands(), inquiryCommands(), restoreCommands(), auditCommands(),
+		catalogCommands(), catalogHealthCommands(), connectionCommands(), exportCommands(), inquiryCommands(),
+		restoreCommands(), auditCommands(),
 		doctorCommands(), resealCommands(), redriveCommands(), explainCommands(), ccdaCommands(),
 	)
 }

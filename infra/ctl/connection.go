@@ -14,16 +14,18 @@ import (
 func connectionCommands() []command {
 	return []command{
 		{
-			name: "connection list", help: "Lists the connections of an organisation, newest first", needs: []string{"org"}, declare: listConnections,
-			flags: ofTenant + " [-external-id ID] [-endpoint ID] [-status STATUS] [-after POSITION] [-limit N]",
+			name: "connection list", help: "Lists the connections of an organisation, newest first", needs: []string{"org"},
+			declare: listConnections,
+			flags:   ofTenant + " [-external-id ID] [-endpoint ID] [-status STATUS] [-after POSITION] [-limit N]",
 		},
 		{
 			name: "connection show", flags: ofTenant + " -id ID", help: "Shows how a connection fares, with its latest exports",
 			needs: []string{"org", "id"}, declare: showConnection,
 		},
 		{
-			name: "connection purge", flags: ofTenant + " -id ID [-apply]", needs: []string{"org", "id"}, declare: purgeConnection,
-			help: "Erases a connection with all that there is of it, and proves it; repeated, says how far that is",
+			name: "connection purge", flags: ofTenant + " -id ID [-apply]", needs: []string{"org", "id"},
+			declare: purgeConnection,
+			help:    "Erases a connection with all that there is of it, and proves it; repeated, says how far that is",
 		},
 	}
 }
@@ -43,7 +45,8 @@ func pagingFlags(flags *flag.FlagSet) func() (operator.Paging, error) {
 
 func listConnections(flags *flag.FlagSet) action {
 	var q operator.ConnectionQuery
-	flags.StringVar(&q.ExternalID, "external-id", "", "only those whose last authorisation had this `id` of the organisation's own")
+	flags.StringVar(&q.ExternalID, "external-id", "",
+		"only those whose last authorisation had this `id` of the organisation's own")
 	flags.StringVar(&q.EndpointID, "endpoint", "", "only those at the endpoint with this `id`")
 	flags.StringVar((*string)(&q.Status), "status", "", "only `authorized`, revoked or rejected ones")
 	paging := pagingFlags(flags)
@@ -90,7 +93,10 @@ func purgeConnection(flags *flag.FlagSet) action {
 		if err != nil {
 			return nil, err
 		}
-		shown := map[string]any{"erasure_id": e.ID, "stage": e.Stage, "asked_by": e.Actor, "requested_at": e.RequestedAt, "removed": e.Counts}
+		shown := map[string]any{
+			"erasure_id": e.ID, "stage": e.Stage, "asked_by": e.Actor, "requested_at": e.RequestedAt,
+			"removed": e.Counts,
+		}
 		if e.Portal != "" {
 			shown["portal"] = e.Portal
 		}
@@ -103,7 +109,8 @@ func purgeConnection(flags *flag.FlagSet) action {
 func connectionShown(c operator.Connection) map[string]any {
 	shown := map[string]any{
 		"id": c.ID, "org_id": c.Tenant.OrgID, "organisation": c.Organisation, "mode": c.Tenant.Mode, "status": c.Status,
-		"endpoint_id": c.EndpointID, "endpoint": c.Endpoint, "platform_type": c.PlatformType, "generation": c.Generation, "do": c.Do,
+		"endpoint_id": c.EndpointID, "endpoint": c.Endpoint, "platform_type": c.PlatformType,
+		"generation": c.Generation, "do": c.Do,
 	}
 	tellTime(shown, "created_at", c.CreatedAt)
 	tellTime(shown, "consent_expires_at", c.ConsentExpiresAt)

@@ -24,19 +24,23 @@ func credentialCommands() []command {
 			needs: []string{"public-id"}, declare: showCredential,
 		},
 		{
-			name: "credential set", help: "Adds and takes away redirect URIs and origins, and changes the note", needs: []string{"public-id"}, declare: changeCredential,
-			flags: "-public-id ID [-add-redirect URI ...] [-remove-redirect URI ...] [-add-origin ORIGIN ...] [-remove-origin ORIGIN ... | -any-origin] [-note TEXT]",
+			name: "credential set", help: "Adds and takes away redirect URIs and origins, and changes the note",
+			needs: []string{"public-id"}, declare: changeCredential,
+			flags: "-public-id ID [-add-redirect URI ...] [-remove-redirect URI ...] [-add-origin ORIGIN ...] [-remove-origin " +
+				"ORIGIN ... | -any-origin] [-note TEXT]",
 		},
 		{
 			name: "credential add-key", flags: "-public-id ID", help: "Makes a second private key",
 			needs: []string{"public-id"}, declare: addKey,
 		},
 		{
-			name: "credential revoke", flags: "-public-id ID [-all | -key ID]", help: "Revokes the oldest live key, another one, or all",
+			name: "credential revoke", flags: "-public-id ID [-all | -key ID]",
+			help:  "Revokes the oldest live key, another one, or all",
 			needs: []string{"public-id"}, declare: revokeKeys,
 		},
 		{
-			name: "credential remove", flags: "-public-id ID", help: "Removes a credential without a live key; its public id ends, too",
+			name: "credential remove", flags: "-public-id ID",
+			help:  "Removes a credential without a live key; its public id ends, too",
 			needs: []string{"public-id"}, declare: removeCredential,
 		},
 	}
@@ -83,8 +87,9 @@ func credentialShown(c org.Credential, uses map[string]time.Time) map[string]any
 		keys = append(keys, shown)
 	}
 	return map[string]any{
-		"public_id": c.PublicID(), "note": c.Note, "org": c.Tenant.OrgID, "mode": c.Tenant.Mode, "redirect_uris": c.RedirectURIs,
-		"origins": append([]string{}, c.AllowedOrigins...), "keys": keys, "created_at": c.CreatedAt,
+		"public_id": c.PublicID(), "note": c.Note, "org": c.Tenant.OrgID, "mode": c.Tenant.Mode,
+		"redirect_uris": c.RedirectURIs,
+		"origins":       append([]string{}, c.AllowedOrigins...), "keys": keys, "created_at": c.CreatedAt,
 	}
 }
 
@@ -117,7 +122,8 @@ func changeCredential(flags *flag.FlagSet) action {
 	flags.BoolVar(&change.AnyOrigin, "any-origin", false, "take all origins away: pages of any may use the public id")
 	return func(ctx context.Context, s session) (any, error) {
 		if flags.NFlag() < 2 {
-			return nil, misused("nothing is to be changed: name it with -add-redirect, -remove-redirect, -add-origin, -remove-origin, -any-origin or -note")
+			return nil, misused("nothing is to be changed: name it with -add-redirect, -remove-redirect, -add-origin, " +
+				"-remove-origin, -any-origin or -note")
 		}
 		change.Note = note.said
 		changed, err := s.Credentials.Change(ctx, *publicID, change)
@@ -129,7 +135,8 @@ func addKey(flags *flag.FlagSet) action {
 	publicID := publicIDFlag(flags)
 	return func(ctx context.Context, s session) (any, error) {
 		key, private, err := s.Credentials.AddKey(ctx, *publicID)
-		return showing(map[string]any{"public_id": *publicID, "key_id": key.ID, "private_key": private.Reveal()}, private, err)
+		return showing(map[string]any{"public_id": *publicID, "key_id": key.ID, "private_key": private.Reveal()},
+			private, err)
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 func doctorCommands() []command {
 	return []command{{
 		name: "doctor", offline: true, declare: examine,
-		help: "Checks a deployment: keys, queues, alarms, clock, names of organisations, webhooks, connections without a patient, institutions, URLs, audit rows, mail; exit code 1 with what to do",
+		help: "Checks a deployment: keys, queues, alarms, clock, names of organisations, webhooks, connections without a " +
+			"patient, institutions, URLs, audit rows, mail; exit code 1 with what to do",
 	}}
 }
 

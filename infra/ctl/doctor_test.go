@@ -55,7 +55,10 @@ func TestDoctorFindsWhatIsWrongAndSaysWhatItCouldNotSee(t *testing.T) {
 	if code != 0 || !strings.Contains(told, `"healthy": true`) || strings.Contains(told, `"state": "wrong"`) {
 		t.Fatalf("a healthy stack: exit code %d, %s", code, told)
 	}
-	for _, unseen := range []string{"are not for operators", "found by the stack's name", "Nothing is published in live mode"} {
+	for _, unseen := range []string{
+		"are not for operators", "found by the stack's name",
+		"Nothing is published in live mode",
+	} {
 		if !strings.Contains(told, unseen) {
 			t.Errorf("%q is not told as not seen: %s", unseen, told)
 		}
@@ -68,10 +71,14 @@ func TestDoctorFindsWhatIsWrongAndSaysWhatItCouldNotSee(t *testing.T) {
 		make, mend     func()
 	}{
 		{"a clock", "are 2m", "NTP", func() { skew.Store(150) }, func() { skew.Store(0) }},
-		{"the service", "answers 503", "api-errors.md", func() { status.Store(http.StatusServiceUnavailable) }, func() { status.Store(http.StatusOK) }},
+		{
+			"the service", "answers 503", "api-errors.md", func() { status.Store(http.StatusServiceUnavailable) },
+			func() { status.Store(http.StatusOK) },
+		},
 		{
 			"a webhook", "Webhook " + hook + " was disabled", "ctl webhook enable -org " + id,
-			func() { do("webhook", "disable", "-org", id, "-mode", "test", "-id", hook) }, func() { do("webhook", "enable", "-org", id, "-mode", "test", "-id", hook) },
+			func() { do("webhook", "disable", "-org", id, "-mode", "test", "-id", hook) },
+			func() { do("webhook", "enable", "-org", id, "-mode", "test", "-id", hook) },
 		},
 		{
 			"a name", "The name of organisation " + id + " holds an address", "ctl organisation set -org " + id,
@@ -120,7 +127,8 @@ func (s stored) tamper(t *testing.T, id, who string) {
 	_, err := store.NewClient(s.config).UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 		TableName: new(s.outputs["AuditTable"]), UpdateExpression: new("SET actor = :who"),
 		Key: map[string]types.AttributeValue{
-			"pk": &types.AttributeValueMemberS{Value: "ORG#" + id}, "sk": &types.AttributeValueMemberS{Value: "ROW#000000000001"},
+			"pk": &types.AttributeValueMemberS{Value: "ORG#" + id},
+			"sk": &types.AttributeValueMemberS{Value: "ROW#000000000001"},
 		},
 		ExpressionAttributeValues: map[string]types.AttributeValue{":who": &types.AttributeValueMemberS{Value: who}},
 	})
@@ -134,9 +142,13 @@ const deadID = "c0000000-0000-4000-8000-0000000000dd"
 // die puts a dead letter that points to a row into the queue for those of Export, Delivery or Refresh.
 func (s stored) die(t *testing.T, which string, kind due.Kind) {
 	t.Helper()
-	body, err := due.Item{Tenant: org.Tenant{Mode: org.Live, OrgID: "0a000000-0000-4000-8000-00000000000a"}, Kind: kind, ID: deadID}.Encode()
+	body, err := due.Item{
+		Tenant: org.Tenant{Mode: org.Live, OrgID: "0a000000-0000-4000-8000-00000000000a"}, Kind: kind,
+		ID: deadID,
+	}.Encode()
 	if err == nil {
-		_, err = sqs.NewFromConfig(s.config).SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: new(s.outputs[which+"DeadLetterQueueUrl"]), MessageBody: &body})
+		_, err = sqs.NewFromConfig(s.config).SendMessage(t.Context(),
+			&sqs.SendMessageInput{QueueUrl: new(s.outputs[which+"DeadLetterQueueUrl"]), MessageBody: &body})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -150,20 +162,23 @@ func TestDeadLettersAreShownByTheirIDsAndSentAgain(t *testing.T) {
 		word := map[string]string{"Delivery": "deliveries", "Refresh": "refreshes"}[which]
 		found.die(t, which, kind)
 		shown, err := ctl(t, outputs, "redrive", "-queue", word, "-apply")
-		if err != nil || !strings.Contains(fmt.Sprint(shown), "id:"+deadID) || !strings.Contains(fmt.Sprint(shown), "outcome:sent") {
+		if err != nil || !strings.Contains(fmt.Sprint(shown), "id:"+deadID) ||
+			!strings.Contains(fmt.Sprint(shown), "outcome:sent") {
 			t.Errorf("%s: %v, %s", word, err, shown)
 		}
 		left, err := ctl(t, outputs, "redrive", "-queue", word)
 		if err != nil || fmt.Sprint(left) != "map[letters:[]]" {
 			t.Errorf("%s, again: %v, %s", word, err, left)
 		}
-		out, err := sqs.NewFromConfig(found.config).ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: new(found.outputs[which+"QueueUrl"])})
+		out, err := sqs.NewFromConfig(found.config).ReceiveMessage(t.Context(),
+			&sqs.ReceiveMessageInput{QueueUrl: new(found.outputs[which+"QueueUrl"])})
 		if err != nil || len(out.Messages) != 1 || !strings.Contains(*out.Messages[0].Body, deadID) {
 			t.Errorf("%s: %v, the workers' queue has %d messages", word, err, len(out.Messages))
 		}
 	}
 	found.die(t, "Export", due.Event) // of a kind that its worker does not look after
-	if shown, err := ctl(t, outputs, "redrive", "-queue", "exports"); err != nil || !strings.Contains(fmt.Sprint(shown), "outcome:left") {
+	if shown, err := ctl(t, outputs, "redrive", "-queue", "exports"); err != nil ||
+		!strings.Contains(fmt.Sprint(shown), "outcome:left") {
 		t.Errorf("only looked at: %v, %s", err, shown)
 	}
 }
@@ -173,7 +188,8 @@ func TestWhatIsSealedIsSealedAgain(t *testing.T) {
 	do := doer(t, outputs)
 	id := do("organisation", "create", "-name", "Alder")["id"].(string)
 	do("webhook", "create", "-org", id, "-mode", "test", "-url", "https://hooks.alder.example/in", "-signing-key")
-	client := do("client", "create", "-org", id, "-mode", "test", "-method", "client_secret_basic", "-origin", "https://auth.example", "-secret-file", writeFile(t, "the secret"))["client_auth_id"].(string)
+	client := do("client", "create", "-org", id, "-mode", "test", "-method", "client_secret_basic", "-origin",
+		"https://auth.example", "-secret-file", writeFile(t, "the secret"))["client_auth_id"].(string)
 	found, tenant := openStored(t, outputs), org.Tenant{Mode: org.Test, OrgID: id}
 	before, _ := found.client(t, tenant, client)
 	hooks, err := found.control.Subscriptions(t.Context(), tenant)
@@ -191,7 +207,8 @@ func TestWhatIsSealedIsSealedAgain(t *testing.T) {
 		t.Errorf("the client's secret opens as %q, sealed anew: %t", plain, !bytes.Equal(before.Secret, after.Secret))
 	}
 	again, err := found.control.Subscriptions(t.Context(), tenant)
-	if err != nil || bytes.Equal(hooks[0].Secrets[0].Sealed, again[0].Secrets[0].Sealed) || bytes.Equal(hooks[0].Private, again[0].Private) {
+	if err != nil || bytes.Equal(hooks[0].Secrets[0].Sealed, again[0].Secrets[0].Sealed) ||
+		bytes.Equal(hooks[0].Private, again[0].Private) {
 		t.Errorf("the webhook's secrets are as they were (%v)", err)
 	}
 	do("webhook", "rotate", "-org", id, "-mode", "test", "-id", again[0].ID) // opens all of it

@@ -44,16 +44,26 @@ func TestDoctorFindsEachOfItsFaults(t *testing.T) {
 		want, do string
 	}{
 		"an output is missing": {
-			put("RefreshDeadLetterQueueUrl", ""), "has no outputs RefreshDeadLetterQueueUrl", "Deploy the stack's present template",
+			put("RefreshDeadLetterQueueUrl", ""), "has no outputs RefreshDeadLetterQueueUrl",
+			"Deploy the stack's present template",
 		},
-		"an output is missing that every other command needs": {put("CatalogBucket", ""), "has no outputs CatalogBucket", "Mend the outputs"},
-		"the hashing secret is gone":                          {put("KeyHashingSecret", "gone"), "KeyHashingSecret cannot be read", "Rotating a secret"},
+		"an output is missing that every other command needs": {
+			put("CatalogBucket", ""), "has no outputs CatalogBucket",
+			"Mend the outputs",
+		},
+		"the hashing secret is gone": {
+			put("KeyHashingSecret", "gone"),
+			"KeyHashingSecret cannot be read", "Rotating a secret",
+		},
 		"the key for secrets is gone": {
 			put("SecretsKey", "arn:aws:kms:us-east-1:000000000000:key/00000000-0000-4000-8000-000000000000"),
 			"SecretsKey does not seal and open", "docs/runbooks/keys.md",
 		},
-		"no client keys are published":  {publishNothing, "publishes no client keys", "client keys are enabled"},
-		"nobody answers":                {put("BaseUrl", "http://127.0.0.1:1/v1"), "The service does not answer", "api-errors.md"},
+		"no client keys are published": {publishNothing, "publishes no client keys", "client keys are enabled"},
+		"nobody answers": {
+			put("BaseUrl", "http://127.0.0.1:1/v1"), "The service does not answer",
+			"api-errors.md",
+		},
 		"a webhook fails for two hours": {failForHours, "has failed since", "ctl webhook log -org"},
 		"an institution is down": {
 			func(t *testing.T, outputs string) {
@@ -65,7 +75,8 @@ func TestDoctorFindsEachOfItsFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			outputs, _, _ := newPublisher(t)
 			fault.make(t, outputs)
-			if told, code := examined(t, outputs); code != 1 || !strings.Contains(told, fault.want) || !strings.Contains(told, fault.do) {
+			if told, code := examined(t, outputs); code != 1 || !strings.Contains(told, fault.want) ||
+				!strings.Contains(told, fault.do) {
 				t.Errorf("exit code %d, %s", code, told)
 			}
 		})
@@ -74,7 +85,8 @@ func TestDoctorFindsEachOfItsFaults(t *testing.T) {
 
 func publishNothing(t *testing.T, outputs string) {
 	t.Helper()
-	empty := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"keys":[]}`) }))
+	empty := httptest.NewServer(http.HandlerFunc(
+		func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"keys":[]}`) }))
 	t.Cleanup(empty.Close)
 	putOutput(t, outputs, "BaseUrl", empty.URL+"/v1")
 }
@@ -103,10 +115,12 @@ func TestDoctorAsksCloudWatchAndSES(t *testing.T) {
 			if !strings.Contains(form, "Action=DescribeAlarms&AlarmNamePrefix=ctl-&StateValue=ALARM") {
 				t.Errorf("asked for %s", form)
 			}
-			_, _ = io.WriteString(w, `<DescribeAlarmsResponse><DescribeAlarmsResult><MetricAlarms>`+alarms+`</MetricAlarms></DescribeAlarmsResult></DescribeAlarmsResponse>`)
+			_, _ = io.WriteString(w, `<DescribeAlarmsResponse><DescribeAlarmsResult><MetricAlarms>`+alarms+
+				`</MetricAlarms></DescribeAlarmsResult></DescribeAlarmsResponse>`)
 		case quota != "" && strings.Contains(form, "Action=GetSendQuota"):
-			_, _ = io.WriteString(w, `<GetSendQuotaResponse xmlns="http://ses.amazonaws.com/doc/2010-12-01/"><GetSendQuotaResult><Max24HourSend>`+quota+
-				`</Max24HourSend><MaxSendRate>1</MaxSendRate><SentLast24Hours>0</SentLast24Hours></GetSendQuotaResult></GetSendQuotaResponse>`)
+			_, _ = io.WriteString(w,
+				`<GetSendQuotaResponse xmlns="http://ses.amazonaws.com/doc/2010-12-01/"><GetSendQuotaResult><Max24HourSend>`+quota+
+					`</Max24HourSend><MaxSendRate>1</MaxSendRate><SentLast24Hours>0</SentLast24Hours></GetSendQuotaResult></GetSendQuotaResponse>`)
 		default:
 			pass(w, r, behind, body)
 		}
@@ -118,7 +132,8 @@ func TestDoctorAsksCloudWatchAndSES(t *testing.T) {
 		err := run(t.Context(), []string{"-stack", "ctl", "doctor"}, to(&out))
 		return out.String(), exitCode(err)
 	}
-	if told, code := look(); code != 1 || !strings.Contains(told, "ctl-ExportDeadLetters is in ALARM") || !strings.Contains(told, "names its runbook") || !strings.Contains(told, "SES is out of its sandbox") {
+	if told, code := look(); code != 1 || !strings.Contains(told, "ctl-ExportDeadLetters is in ALARM") ||
+		!strings.Contains(told, "names its runbook") || !strings.Contains(told, "SES is out of its sandbox") {
 		t.Errorf("with an alarm: exit code %d, %s", code, told)
 	}
 	alarms = ""
@@ -126,7 +141,8 @@ func TestDoctorAsksCloudWatchAndSES(t *testing.T) {
 		t.Errorf("with none: exit code %d, %s", code, told)
 	}
 	quota = "200"
-	if told, code := look(); code != 1 || !strings.Contains(told, "SES is in its sandbox") || !strings.Contains(told, "production access") {
+	if told, code := look(); code != 1 || !strings.Contains(told, "SES is in its sandbox") ||
+		!strings.Contains(told, "production access") {
 		t.Errorf("in SES's sandbox: exit code %d, %s", code, told)
 	}
 }

@@ -27,7 +27,8 @@ func checkPatients(ctx context.Context, s session) []finding {
 		unnamed, count, isCut, err := unnamedOf(ctx, s, owner.Tenant)
 		total += count
 		if err != nil {
-			found = append(found, amiss("docs/runbooks/tables.md.", "The connections of %s in %s mode cannot be read: %v.", owner.Tenant.OrgID, owner.Tenant.Mode, err))
+			found = append(found, amiss("docs/runbooks/tables.md.", "The connections of %s in %s mode cannot be read: %v.",
+				owner.Tenant.OrgID, owner.Tenant.Mode, err))
 			continue
 		}
 		of := fmt.Sprintf("-org %s -mode %s", owner.Tenant.OrgID, owner.Tenant.Mode)
@@ -38,7 +39,8 @@ func checkPatients(ctx context.Context, s session) []finding {
 				len(one), owner.Tenant.OrgID, owner.Tenant.Mode, endpoint, one[0]))
 		}
 		if isCut {
-			found = append(found, unseen("ctl connection list "+of+".", "Connections of %s in %s mode beyond the latest %d.", owner.Tenant.OrgID, owner.Tenant.Mode, mostInspected))
+			found = append(found, unseen("ctl connection list "+of+".", "Connections of %s in %s mode beyond the latest %d.",
+				owner.Tenant.OrgID, owner.Tenant.Mode, mostInspected))
 		}
 	}
 	if len(found) == 0 {
@@ -48,7 +50,9 @@ func checkPatients(ctx context.Context, s session) []finding {
 }
 
 // unnamedOf lists the ids of a tenant's authorized connections without a patient, newest first, by endpoint.
-func unnamedOf(ctx context.Context, s session, tenant org.Tenant) (unnamed map[string][]string, count int, isCut bool, err error) {
+func unnamedOf(ctx context.Context, s session,
+	tenant org.Tenant,
+) (unnamed map[string][]string, count int, isCut bool, err error) {
 	unnamed = map[string][]string{}
 	query := operator.ConnectionQuery{Status: connection.Authorized, Paging: operator.Paging{Limit: 100}}
 	for count < mostInspected {

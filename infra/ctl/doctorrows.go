@@ -31,7 +31,9 @@ func checkOrganisations(ctx context.Context, s session) []finding {
 		}
 		count++
 		if name, err := org.ParseName(one.Organisation.Name); err != nil || name != one.Organisation.Name {
-			found = append(found, amiss("Tell its owners, then ctl organisation set -org "+one.Tenant.OrgID+" -name NAME.", "The name of organisation %s holds an address or a character that names can't contain, or is too long.", one.Tenant.OrgID))
+			found = append(found, amiss("Tell its owners, then ctl organisation set -org "+one.Tenant.OrgID+" -name NAME.",
+				"The name of organisation %s holds an address or a character that names can't contain, or is too long.",
+				one.Tenant.OrgID))
 		}
 	}
 	if len(found) == 0 {
@@ -50,7 +52,8 @@ func checkWebhooks(ctx context.Context, s session) []finding {
 	for _, owner := range all {
 		webhooks, err := s.Webhooks.List(ctx, owner.Tenant)
 		if err != nil {
-			found = append(found, amiss("docs/runbooks/tables.md.", "The webhooks of %s in %s mode cannot be read: %v.", owner.Tenant.OrgID, owner.Tenant.Mode, err))
+			found = append(found, amiss("docs/runbooks/tables.md.", "The webhooks of %s in %s mode cannot be read: %v.",
+				owner.Tenant.OrgID, owner.Tenant.Mode, err))
 			continue
 		}
 		for _, w := range webhooks {
@@ -58,9 +61,11 @@ func checkWebhooks(ctx context.Context, s session) []finding {
 			of := fmt.Sprintf("-org %s -mode %s -id %s", owner.Tenant.OrgID, owner.Tenant.Mode, w.ID)
 			switch {
 			case w.Disabled:
-				found = append(found, amiss("Tell its organisation, then ctl webhook enable "+of+".", "Webhook %s was disabled at %s: %s.", w.ID, w.DisabledAt.Format(time.RFC3339), w.DisabledFor))
+				found = append(found, amiss("Tell its organisation, then ctl webhook enable "+of+".",
+					"Webhook %s was disabled at %s: %s.", w.ID, w.DisabledAt.Format(time.RFC3339), w.DisabledFor))
 			case w.Health.Failures > 0 && time.Since(w.Health.FailingSince) > failingFor:
-				found = append(found, amiss("ctl webhook log "+of+".", "Webhook %s has failed since %s, %d times.", w.ID, w.Health.FailingSince.Format(time.RFC3339), w.Health.Failures))
+				found = append(found, amiss("ctl webhook log "+of+".", "Webhook %s has failed since %s, %d times.", w.ID,
+					w.Health.FailingSince.Format(time.RFC3339), w.Health.Failures))
 			}
 		}
 	}
@@ -76,11 +81,14 @@ func checkInstitutions(ctx context.Context, s session) []finding {
 		report, err := s.EndpointHealth.Report(ctx, mode, operator.HealthQuestion{})
 		switch {
 		case errors.Is(err, fault.NotFound), err == nil && len(report.States) == 0:
-			found = append(found, unseen("ctl catalog publish, when patients are to find institutions.", "Nothing is published in %s mode.", mode))
+			found = append(found, unseen("ctl catalog publish, when patients are to find institutions.",
+				"Nothing is published in %s mode.", mode))
 		case err != nil:
-			found = append(found, amiss("docs/runbooks/tables.md.", "How endpoints fare in %s mode cannot be read: %v.", mode, err))
+			found = append(found, amiss("docs/runbooks/tables.md.",
+				"How endpoints fare in %s mode cannot be read: %v.", mode, err))
 		case report.States[health.Down] > 0:
-			found = append(found, amiss("ctl catalog health -mode "+mode+" -state down.", "%d endpoints in %s mode are down.", report.States[health.Down], mode))
+			found = append(found, amiss("ctl catalog health -mode "+mode+" -state down.", "%d endpoints in %s mode are down.",
+				report.States[health.Down], mode))
 		default:
 			found = append(found, fine("No endpoint in %s mode is down.", mode))
 		}
@@ -111,11 +119,13 @@ func checkAudit(ctx context.Context, s session) []finding {
 		case err != nil:
 			found = append(found, amiss("docs/runbooks/tables.md.", "The audit rows of %s cannot be read: %v.", name, err))
 		case !report.Whole():
-			found = append(found, amiss("ctl audit verify"+flags+", then docs/operations.md, Who changed what.", "The chain of %s is broken at row %d: %s.", name, report.Breaks[0].Seq, report.Breaks[0].What))
+			found = append(found, amiss("ctl audit verify"+flags+", then docs/operations.md, Who changed what.",
+				"The chain of %s is broken at row %d: %s.", name, report.Breaks[0].Seq, report.Breaks[0].What))
 		case report.Head.Seq == 0:
 			found = append(found, fine("%s has no audit rows.", name))
 		default:
-			found = append(found, fine("The chain of %s is whole; keep its head %d:%s.", name, report.Head.Seq, report.Head.Hash))
+			found = append(found, fine("The chain of %s is whole; keep its head %d:%s.", name, report.Head.Seq,
+				report.Head.Hash))
 		}
 	}
 	return found

@@ -32,12 +32,14 @@ func checkURLs(ctx context.Context, s session) []finding {
 	for _, one := range all {
 		checked.organisation(one)
 		if err := checked.rows(ctx, s, one.Tenant); err != nil {
-			checked.found = append(checked.found, amiss("docs/runbooks/tables.md.", "The URLs of %s in %s mode cannot be read: %v.", one.Tenant.OrgID, one.Tenant.Mode, err))
+			checked.found = append(checked.found, amiss("docs/runbooks/tables.md.",
+				"The URLs of %s in %s mode cannot be read: %v.", one.Tenant.OrgID, one.Tenant.Mode, err))
 		}
 	}
 	for _, mode := range []string{"test", "live"} {
 		if err := checked.catalogue(ctx, s, mode); err != nil {
-			checked.found = append(checked.found, amiss("docs/runbooks/tables.md.", "The catalogue of %s mode cannot be read: %v.", mode, err))
+			checked.found = append(checked.found, amiss("docs/runbooks/tables.md.",
+				"The catalogue of %s mode cannot be read: %v.", mode, err))
 		}
 	}
 	if len(checked.found) == 0 {
@@ -109,7 +111,10 @@ func (c *urlCheck) rows(ctx context.Context, s session, tenant org.Tenant) error
 
 // catalogue checks what is published of a mode.
 func (c *urlCheck) catalogue(ctx context.Context, s session, mode string) error {
-	pointer, err := store.Catalog{DB: store.NewClient(s.stack.Config), Table: s.stack.Outputs["CatalogTable"]}.Pointer(ctx, mode)
+	pointer, err := store.Catalog{
+		DB:    store.NewClient(s.stack.Config),
+		Table: s.stack.Outputs["CatalogTable"],
+	}.Pointer(ctx, mode)
 	if err != nil || pointer.Live == "" {
 		return err
 	}

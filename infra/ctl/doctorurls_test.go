@@ -20,10 +20,14 @@ func TestDoctorNamesStoredURLsOfServiceByRowAndField(t *testing.T) {
 		t.Fatal(err)
 	}
 	stored.WebsiteURI, stored.PrivacyPolicyURI, stored.TermsURI, stored.LogoURI = hostile, hostile, hostile, hostile
-	credential := org.Credential{ID: ids.Random(), Tenant: tenant, RedirectURIs: []string{hostile + "/x", "https://app.alder.example/back"}, AllowedOrigins: []string{"https://*"}}
+	credential := org.Credential{
+		ID: ids.Random(), Tenant: tenant,
+		RedirectURIs: []string{hostile + "/x", "https://app.alder.example/back"}, AllowedOrigins: []string{"https://*"},
+	}
 	hook := webhook.Subscription{ID: ids.Random(), Tenant: tenant, URL: hostile + "/hook"}.WithTypes(nil)
 	for _, err := range []error{
-		rows.SaveOrganisation(t.Context(), stored), rows.CreateCredential(t.Context(), credential), rows.CreateSubscription(t.Context(), hook),
+		rows.SaveOrganisation(t.Context(), stored), rows.CreateCredential(t.Context(), credential),
+		rows.CreateSubscription(t.Context(), hook),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -31,8 +35,10 @@ func TestDoctorNamesStoredURLsOfServiceByRowAndField(t *testing.T) {
 	}
 	told, code := examined(t, outputs)
 	for _, want := range []string{
-		"Organisation " + id + ": the website", "Organisation " + id + ": the privacy policy", "Organisation " + id + ": the terms", "Organisation " + id + ": the logo",
-		"Credential " + credential.ID + " of " + id + " in live mode: the redirect URI", "in live mode: the allowed origin", "Webhook " + hook.ID + " of " + id + " in live mode: the URL",
+		"Organisation " + id + ": the website", "Organisation " + id + ": the privacy policy",
+		"Organisation " + id + ": the terms", "Organisation " + id + ": the logo",
+		"Credential " + credential.ID + " of " + id + " in live mode: the redirect URI", "in live mode: the allowed origin",
+		"Webhook " + hook.ID + " of " + id + " in live mode: the URL",
 	} {
 		if strings.Count(told, want) != 1 {
 			t.Errorf("%q is not told once", want)

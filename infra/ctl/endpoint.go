@@ -16,27 +16,42 @@ func endpointCommands() []command {
 		{
 			name: "endpoint create", help: "Makes an institution connectable for every organisation",
 			needs: []string{"fhir-base", "name"}, declare: createEndpoint,
-			flags: "-fhir-base URL -mode test|live -name NAME [-platform TYPE] [-fhir-version VERSION] [-origin ORIGIN ...] [-issuer ISSUER] " +
+			flags: "-fhir-base URL -mode test|live -name NAME [-platform TYPE] [-fhir-version VERSION] [-origin ORIGIN ...] " +
+				"[-issuer ISSUER] " +
 				"[-client-id ID [-client-auth ID] [-scope SCOPES | -access rs|read]] [-override YAML] [-unpinned] [-again]",
 		},
 		{name: "endpoint list", flags: "[-mode test|live]", help: "Lists all endpoints", declare: listEndpoints},
 		{name: "endpoint show", flags: "-id ID", help: "Shows an endpoint with its pins", needs: one, declare: showEndpoint},
-		{name: "endpoint rename", flags: "-id ID -name NAME", help: "Changes the name that patients see", needs: renamed, declare: renameEndpoint},
 		{
-			name: "endpoint approve", flags: "-id ID [-origin ORIGIN ...] [-issuer ISSUER]", needs: one, declare: approveEndpoint,
-			help: "Discovers anew and pins what it finds, if all that has changed is named",
+			name: "endpoint rename", flags: "-id ID -name NAME", help: "Changes the name that patients see", needs: renamed,
+			declare: renameEndpoint,
 		},
 		{
-			name: "endpoint override", flags: "-endpoint ID -override YAML", needs: []string{"endpoint", "override"}, declare: overrideEndpoint,
-			help: "Says what is different there from the platform's profile",
+			name: "endpoint approve", flags: "-id ID [-origin ORIGIN ...] [-issuer ISSUER]", needs: one,
+			declare: approveEndpoint,
+			help:    "Discovers anew and pins what it finds, if all that has changed is named",
+		},
+		{
+			name: "endpoint override", flags: "-endpoint ID -override YAML", needs: []string{"endpoint", "override"},
+			declare: overrideEndpoint,
+			help:    "Says what is different there from the platform's profile",
 		},
 		{
 			name: "endpoint test", help: "Tests everything of an endpoint short of a patient", declare: testEndpoint,
 			flags: "(-id ID | -fhir-base URL [-platform TYPE]) -mode test|live [-org ID] [-token-request]",
 		},
-		{name: "endpoint disable", flags: "-id ID", help: "Lets no patient begin there; connections go on", needs: one, declare: disableEndpoint},
-		{name: "endpoint enable", flags: "-id ID", help: "Lets patients begin there again", needs: one, declare: enableEndpoint},
-		{name: "endpoint remove", flags: "-id ID", help: "Removes a disabled endpoint that nobody is connected to", needs: one, declare: removeEndpoint},
+		{
+			name: "endpoint disable", flags: "-id ID", help: "Lets no patient begin there; connections go on", needs: one,
+			declare: disableEndpoint,
+		},
+		{
+			name: "endpoint enable", flags: "-id ID", help: "Lets patients begin there again", needs: one,
+			declare: enableEndpoint,
+		},
+		{
+			name: "endpoint remove", flags: "-id ID", help: "Removes a disabled endpoint that nobody is connected to",
+			needs: one, declare: removeEndpoint,
+		},
 	}
 }
 
@@ -45,14 +60,19 @@ func createEndpoint(flags *flag.FlagSet) action {
 	e, r := &wanted.Endpoint, &wanted.Registration
 	flags.StringVar(&e.FHIRBase, "fhir-base", "", "FHIR base `URL`")
 	flags.StringVar(&e.Name, "name", "", "institution's `name`")
-	flags.StringVar(&e.PlatformType, "platform", "", "EHR platform `type`, as platform list shows them (default: found out from the server)")
+	flags.StringVar(&e.PlatformType, "platform", "",
+		"EHR platform `type`, as platform list shows them (default: found out from the server)")
 	flags.StringVar(&e.FHIRVersion, "fhir-version", "4.0.1", "FHIR `version`")
 	flags.StringVar(&e.Mode, "mode", string(org.Test), "`test` or live")
 	flags.StringVar(&r.ClientID, "client-id", "", "our client `id` there (default: the one registered at the platform)")
-	flags.StringVar(&r.AuthID, "client-auth", "", "`id` of how the client proves who it is, from client create (default: a public client)")
-	flags.StringVar(&r.Scope, "scope", "", "`scopes` to ask for, separated by spaces (default: as the platform and its discovery say)")
-	flags.StringVar(&e.Overrides, "override", "", "what is different there from the platform's profile, as `YAML`: 'authorize: {aud: none}'")
-	flags.StringVar(&wanted.Access, "access", "", "instead of -scope: the platform's scopes with reading spelt `rs` (version 2) or read (version 1)")
+	flags.StringVar(&r.AuthID, "client-auth", "",
+		"`id` of how the client proves who it is, from client create (default: a public client)")
+	flags.StringVar(&r.Scope, "scope", "",
+		"`scopes` to ask for, separated by spaces (default: as the platform and its discovery say)")
+	flags.StringVar(&e.Overrides, "override", "",
+		"what is different there from the platform's profile, as `YAML`: 'authorize: {aud: none}'")
+	flags.StringVar(&wanted.Access, "access", "",
+		"instead of -scope: the platform's scopes with reading spelt `rs` (version 2) or read (version 1)")
 	flags.BoolVar(&wanted.Unpinned, "unpinned", false, "go on even if the server's discovery cannot be read now")
 	flags.BoolVar(&wanted.Again, "again", false, "make a second endpoint with the same FHIR base")
 	approved := approvalFlags(flags)
@@ -91,7 +111,8 @@ func endpointShown(e catalog.Endpoint) map[string]any {
 		}
 	}
 	return map[string]any{
-		"endpoint_id": e.ID, "brand_id": e.BrandID, "portal_id": e.PortalID, "name": e.Name, "mode": e.Mode, "status": e.Status,
+		"endpoint_id": e.ID, "brand_id": e.BrandID, "portal_id": e.PortalID, "name": e.Name, "mode": e.Mode,
+		"status":    e.Status,
 		"fhir_base": e.FHIRBase, "fhir_version": e.FHIRVersion, "platform_type": e.PlatformType, "overrides": e.Overrides,
 		"pinned": e.Pins != catalog.Pins{}, "pins": pins,
 	}
@@ -121,8 +142,9 @@ func listEndpoints(flags *flag.FlagSet) action {
 		for _, e := range all {
 			if *mode == "" || e.Mode == *mode {
 				rows = append(rows, map[string]any{
-					"endpoint_id": e.ID, "name": e.Name, "mode": e.Mode, "status": e.Status, "fhir_base": e.FHIRBase, "platform_type": e.PlatformType,
-					"pinned": e.Pins != catalog.Pins{},
+					"endpoint_id": e.ID, "name": e.Name, "mode": e.Mode, "status": e.Status, "fhir_base": e.FHIRBase,
+					"platform_type": e.PlatformType,
+					"pinned":        e.Pins != catalog.Pins{},
 				})
 			}
 		}
@@ -158,9 +180,11 @@ func approveEndpoint(flags *flag.FlagSet) action {
 func overrideEndpoint(flags *flag.FlagSet) action {
 	id := flags.String("endpoint", "", "endpoint `id`")
 	var overrides mayBeEmpty
-	flags.Var(&overrides, "override", "what is different there from the platform's profile, as `YAML`; '' takes back what was said before")
+	flags.Var(&overrides, "override",
+		"what is different there from the platform's profile, as `YAML`; '' takes back what was said before")
 	return func(ctx context.Context, s session) (any, error) {
-		return map[string]any{"endpoint_id": *id, "overrides": overrides.String()}, s.Endpoints.Override(ctx, *id, overrides.String())
+		return map[string]any{"endpoint_id": *id, "overrides": overrides.String()},
+			s.Endpoints.Override(ctx, *id, overrides.String())
 	}
 }
 

@@ -14,8 +14,12 @@ import (
 func TestAnEndpointsOverridesAreCheckedBeforeTheyAreStored(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
-	create := []string{"endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-platform", "epic", "-client-id", "c", "-name", "Maple Hospital"}
-	if _, err := ctl(t, outputs, append(create, "-override", "authorize: {aud: sometimes}")...); err == nil || !strings.Contains(err.Error(), "authorize.aud") {
+	create := []string{
+		"endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-platform", "epic", "-client-id", "c",
+		"-name", "Maple Hospital",
+	}
+	if _, err := ctl(t, outputs, append(create, "-override", "authorize: {aud: sometimes}")...); err == nil ||
+		!strings.Contains(err.Error(), "authorize.aud") {
 		t.Errorf("creating one with broken overrides: %v", err)
 	}
 	id, _ := done(append(create, "-override", "authorize: {aud: none}")...)["endpoint_id"].(string)
@@ -44,7 +48,9 @@ func TestAHospitalIsConnectedFromItsCallbackAddressToTheApprovalOfItsMove(t *tes
 			http.NotFound(w, r)
 			return
 		}
-		_, _ = fmt.Fprintf(w, `{"authorization_endpoint": %q, "token_endpoint": %q, "code_challenge_methods_supported": ["S256"]}`, login+"/authorize", login+"/token")
+		_, _ = fmt.Fprintf(w,
+			`{"authorization_endpoint": %q, "token_endpoint": %q, "code_challenge_methods_supported": ["S256"]}`,
+			login+"/authorize", login+"/token")
 	}))
 	defer server.Close()
 	base := server.URL + "/r4"
@@ -54,7 +60,10 @@ func TestAHospitalIsConnectedFromItsCallbackAddressToTheApprovalOfItsMove(t *tes
 		t.Errorf("told %v", told)
 	}
 	create := func(more ...string) []string {
-		return append([]string{"endpoint", "create", "-fhir-base", base, "-name", "Maple Hospital", "-client-id", "ours"}, more...)
+		return append([]string{
+			"endpoint", "create", "-fhir-base", base, "-name", "Maple Hospital", "-client-id",
+			"ours",
+		}, more...)
 	}
 	if _, err := ctl(t, outputs, create()...); err == nil || !strings.Contains(err.Error(), "-origin "+login) {
 		t.Errorf("with an authorization server elsewhere: %v", err)
@@ -66,7 +75,8 @@ func TestAHospitalIsConnectedFromItsCallbackAddressToTheApprovalOfItsMove(t *tes
 	id, _ := made["endpoint_id"].(string)
 	before := login
 	login = "http://127.0.0.1:2"
-	if _, err := ctl(t, outputs, "endpoint", "approve", "-id", id); err == nil || !strings.Contains(err.Error(), before+" -> "+login) {
+	if _, err := ctl(t, outputs, "endpoint", "approve", "-id", id); err == nil ||
+		!strings.Contains(err.Error(), before+" -> "+login) {
 		t.Errorf("a move that was not seen: %v", err)
 	}
 	changed, _ := done("endpoint", "approve", "-id", id, "-origin", login)["changed"].([]any)

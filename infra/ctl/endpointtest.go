@@ -32,7 +32,8 @@ func testEndpoint(flags *flag.FlagSet) action {
 	owned := ownerFlags(flags)
 	id := endpointFlag(flags)
 	base := flags.String("fhir-base", "", "or one that is not made yet: its FHIR base `URL`")
-	platformType := flags.String("platform", "", "of one that is not made yet: its EHR platform `type` (default: found out from the server)")
+	platformType := flags.String("platform", "",
+		"of one that is not made yet: its EHR platform `type` (default: found out from the server)")
 	var subject probe.Subject
 	flags.BoolVar(&subject.TokenRequest, "token-request", false,
 		"make two token requests that must fail, to see whether our client is accepted; some health systems count failed ones")
@@ -53,7 +54,8 @@ func testEndpoint(flags *flag.FlagSet) action {
 		}
 		if *platformType != "" {
 			if subject.Stored {
-				return nil, fmt.Errorf("there is endpoint %s with this -fhir-base, of platform %s; test it with -id", subject.Endpoint.ID, subject.Endpoint.PlatformType)
+				return nil, fmt.Errorf("there is endpoint %s with this -fhir-base, of platform %s; test it with -id",
+					subject.Endpoint.ID, subject.Endpoint.PlatformType)
 			}
 			if subject.Endpoint.PlatformType, err = platformOf(*platformType); err != nil {
 				return nil, err
@@ -100,7 +102,10 @@ func findSubject(
 	e, err = o.Endpoints.Show(ctx, id)
 	switch {
 	case errors.Is(err, fault.NotFound) && base != "":
-		return catalog.Endpoint{ID: id, FHIRBase: base, Mode: mode, FHIRVersion: "4.0.1", Status: catalog.EndpointActive}, false, nil
+		return catalog.Endpoint{
+			ID: id, FHIRBase: base, Mode: mode, FHIRVersion: "4.0.1",
+			Status: catalog.EndpointActive,
+		}, false, nil
 	case err != nil:
 		return catalog.Endpoint{}, false, err
 	case e.Mode != mode:

@@ -42,7 +42,8 @@ func newService(t *testing.T) (outputs, base, keys string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := clientauth.NewKeyring(kms.SigningKeys{Client: awskms.NewFromConfig(stack.Config)}, strings.Split(stack.Outputs["ClientKeys"], ",")).JWKS(t.Context(), "")
+	set, err := clientauth.NewKeyring(kms.SigningKeys{Client: awskms.NewFromConfig(stack.Config)},
+		strings.Split(stack.Outputs["ClientKeys"], ",")).JWKS(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,8 @@ func TestAnEndpointIsTestedBeforeAPatientMeetsIt(t *testing.T) {
 		id, _ := made["client_auth_id"].(string)
 		return id
 	}
-	bySecret := auth(secret, "-method", "client_secret_basic", "-secret-file", "-", "-origin", strings.TrimSuffix(base, "/v1"))
+	bySecret := auth(secret, "-method", "client_secret_basic", "-secret-file", "-", "-origin",
+		strings.TrimSuffix(base, "/v1"))
 	byKey := auth("", "-method", "private_key_jwt", "-algorithm", "ES384")
 	for name, test := range map[string]struct {
 		switches, auth string
@@ -100,7 +102,10 @@ func TestAnEndpointIsTestedBeforeAPatientMeetsIt(t *testing.T) {
 		"an assertion that none checks": {"client-auth:private_key_jwt", byKey, "keys inline"},
 	} {
 		fhir := base + "/sandbox/with/" + test.switches + "/fhir"
-		create := []string{"endpoint", "create", "-fhir-base", fhir, "-platform", "smart", "-name", "Alder Hospital", "-client-id", sandbox.DefaultClientID}
+		create := []string{
+			"endpoint", "create", "-fhir-base", fhir, "-platform", "smart", "-name", "Alder Hospital",
+			"-client-id", sandbox.DefaultClientID,
+		}
 		if test.auth != "" {
 			create = append(create, "-client-auth", test.auth)
 		}
@@ -108,10 +113,12 @@ func TestAnEndpointIsTestedBeforeAPatientMeetsIt(t *testing.T) {
 		for _, named := range [][]string{{"-id", id}, {"-fhir-base", fhir}} {
 			results, printed, err := tested(t, outputs, append(named, "-token-request")...)
 			refused := test.says != ""
-			if refused != (err != nil) || refused != (results["token_refresh"] == "failed") || results["authorize"] != "ok" || !strings.Contains(printed, test.says) {
+			if refused != (err != nil) || refused != (results["token_refresh"] == "failed") || results["authorize"] != "ok" ||
+				!strings.Contains(printed, test.says) {
 				t.Errorf("%s, %s: %v\n%s", name, named[0], err, printed)
 			}
-			if strings.Contains(strings.ReplaceAll(printed, test.switches, ""), secret) || strings.Contains(printed, "eyJhbGciOi") {
+			if strings.Contains(strings.ReplaceAll(printed, test.switches, ""), secret) ||
+				strings.Contains(printed, "eyJhbGciOi") {
 				t.Errorf("%s: what proves our client is printed: %s", name, printed)
 			}
 		}
@@ -122,7 +129,8 @@ func TestAnEndpointThatIsNotThereYetIsTestedByItsAddress(t *testing.T) {
 	outputs, base, _ := newService(t)
 	done := doer(t, outputs)
 	results, printed, err := tested(t, outputs, "-fhir-base", base+"/sandbox/fhir")
-	if err != nil || results["registration"] != "warning" || results["token_refresh"] != "skipped" || !strings.Contains(printed, "platform sandbox") {
+	if err != nil || results["registration"] != "warning" || results["token_refresh"] != "skipped" ||
+		!strings.Contains(printed, "platform sandbox") {
 		t.Errorf("without a registration: %v\n%s", err, printed)
 	}
 	done("registration", "set", "-platform", "sandbox", "-client-id", sandbox.DefaultClientID)
@@ -133,19 +141,24 @@ func TestAnEndpointThatIsNotThereYetIsTestedByItsAddress(t *testing.T) {
 	organisation, _ := done("organisation", "create", "-name", "Alder Clinic App")["id"].(string)
 	done("registration", "set", "-platform", "sandbox", "-client-id", "not-registered-there", "-org", organisation)
 	results, printed, err = tested(t, outputs, "-fhir-base", base+"/sandbox/fhir", "-token-request", "-org", organisation)
-	if err == nil || results["token_refresh"] != "failed" || results["authorize"] != "warning" || !strings.Contains(printed, "the organisation's own, of the platform") {
+	if err == nil || results["token_refresh"] != "failed" || results["authorize"] != "warning" ||
+		!strings.Contains(printed, "the organisation's own, of the platform") {
 		t.Errorf("with the organisation's own: %v\n%s", err, printed)
 	}
-	if results, printed, err = tested(t, outputs, "-fhir-base", nowhere); err == nil || results["address"] != "failed" || results["authorize"] != "skipped" {
+	if results, printed, err = tested(t, outputs, "-fhir-base", nowhere); err == nil || results["address"] != "failed" ||
+		results["authorize"] != "skipped" {
 		t.Errorf("an address that the guard refuses: %v\n%s", err, printed)
 	}
-	if results, printed, err = tested(t, outputs, "-fhir-base", "http://ehr.example/r4", "-mode", "live"); err == nil || results["address"] != "failed" {
+	if results, printed, err = tested(t, outputs, "-fhir-base", "http://ehr.example/r4", "-mode", "live"); err == nil ||
+		results["address"] != "failed" {
 		t.Errorf("http in live mode: %v\n%s", err, printed)
 	}
-	if _, _, err = tested(t, outputs, "-fhir-base", "ehr.example"); err == nil || !strings.Contains(err.Error(), "failed: 1") {
+	if _, _, err = tested(t, outputs, "-fhir-base", "ehr.example"); err == nil ||
+		!strings.Contains(err.Error(), "failed: 1") {
 		t.Errorf("no address: %v", err)
 	}
-	id, _ := done("endpoint", "create", "-fhir-base", base+"/sandbox/fhir", "-name", "Alder Hospital")["endpoint_id"].(string)
+	id, _ := done("endpoint", "create", "-fhir-base", base+"/sandbox/fhir", "-name",
+		"Alder Hospital")["endpoint_id"].(string)
 	for want, args := range map[string][]string{
 		"name one of them":     {},
 		"-platform goes with":  {"-id", id, "-platform", "smart"},
@@ -154,7 +167,8 @@ func TestAnEndpointThatIsNotThereYetIsTestedByItsAddress(t *testing.T) {
 		"There is no endpoint": {"-id", "00000000-0000-4000-8000-000000000000"},
 		"there are athena":     {"-fhir-base", nowhere, "-platform", "epc"},
 	} {
-		if _, err := ctl(t, outputs, append([]string{"endpoint", "test"}, args...)...); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ctl(t, outputs, append([]string{"endpoint", "test"}, args...)...); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", args, err, want)
 		}
 	}

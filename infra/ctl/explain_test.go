@@ -38,7 +38,8 @@ func lineOf(t *testing.T, row explain.Failure) string {
 		case documented == "-":
 			continue
 		case name == "class" && strings.HasPrefix(documented, "…"): // any of the words with that part
-			fields[name] = regexp.MustCompile("[A-Za-z]*" + strings.Trim(documented, "…") + "[A-Za-z]*Exception").FindString(docs.Failures())
+			fields[name] = regexp.MustCompile("[A-Za-z]*" + strings.Trim(documented, "…") +
+				"[A-Za-z]*Exception").FindString(docs.Failures())
 		case documented != "":
 			fields[name] = strings.ReplaceAll(documented, "…", "")
 		case name == "mode":
@@ -60,7 +61,8 @@ func lineOf(t *testing.T, row explain.Failure) string {
 func explained(t *testing.T, input string, args ...string) (told []explain.Explanation, said string) {
 	t.Helper()
 	var out, about bytes.Buffer
-	if err := run(t.Context(), append(args, "explain"), streams{input: strings.NewReader(input), out: &out, said: &about}); err != nil {
+	if err := run(t.Context(), append(args, "explain"),
+		streams{input: strings.NewReader(input), out: &out, said: &about}); err != nil {
 		t.Fatal(err)
 	}
 	for decoder := json.NewDecoder(&out); ; {
@@ -86,7 +88,8 @@ func TestEachFailureIsToldByItsRowWithCommandsThatThereAre(t *testing.T) {
 		fmt.Fprintln(&input, lineOf(t, row))
 	}
 	told, said := explained(t, input.String())
-	if len(told) != len(rows) || !strings.HasSuffix(said, fmt.Sprintf("ctl: explained %d, without a failure 0, broken 0\n", len(rows))) {
+	if len(told) != len(rows) || !strings.HasSuffix(said,
+		fmt.Sprintf("ctl: explained %d, without a failure 0, broken 0\n", len(rows))) {
 		t.Fatalf("%d of %d lines were explained: %s", len(told), len(rows), said)
 	}
 	for i, row := range rows {
@@ -95,7 +98,8 @@ func TestEachFailureIsToldByItsRowWithCommandsThatThereAre(t *testing.T) {
 			t.Errorf("%s is told as %q: %q", row.Name, got.What, got.Do)
 		}
 		for _, name := range []string{"class", "unsent_class", "reason", "ended", "disabled"} {
-			if value := row.Fields[name]; value != "" && (!strings.Contains(got.Why[name], strings.Trim(value, "…")) || got.Means == "") {
+			if value := row.Fields[name]; value != "" &&
+				(!strings.Contains(got.Why[name], strings.Trim(value, "…")) || got.Means == "") {
 				t.Errorf("%s: %s %s has no words in docs/failures.md, or is left out", row.Name, name, value)
 			}
 		}
@@ -161,22 +165,27 @@ func TestNamesAreTheStacksAndAllElseIsTheLines(t *testing.T) {
 	outputs := newStack(t)
 	w := newWorld(t, outputs)
 	known := `{"msg":"http.request","result":"failed","error":"svc_unavailable","step":"discovery","class":"tls","host":"portal.example","mode":"test",` +
-		`"org_id":"` + w.org + `","endpoint_id":"` + w.endpoint + `","route":"/bridge/connect"` + `,"patient_name":"Ada","answer":{"text":"private"}}`
+		`"org_id":"` + w.org + `","endpoint_id":"` + w.endpoint + `","route":"/bridge/connect"` +
+		`,"patient_name":"Ada","answer":{"text":"private"}}`
 	unknown := strings.NewReplacer(w.org, unknownID, w.endpoint, "no id").Replace(known)
 	told, said := explained(t, strings.Join([]string{
-		"Ready.", "ConnectFunction | " + known, `{"msg":"http.request","status":200}`, `{"msg":`, "2026-11-22T16:00:00 " + unknown, known, unknown,
+		"Ready.", "ConnectFunction | " + known, `{"msg":"http.request","status":200}`, `{"msg":`,
+		"2026-11-22T16:00:00 " + unknown, known, unknown,
 	}, "\n"), "-outputs", outputs)
 	if len(told) != 4 {
 		t.Fatalf("%d lines were explained: %s", len(told), said)
 	}
 	first := told[0]
-	if first.Whose["organisation"] != "Alder" || first.Where["endpoint"] != "Maple Hospital" || first.Where["function"] != "ConnectFunction" {
+	if first.Whose["organisation"] != "Alder" || first.Where["endpoint"] != "Maple Hospital" ||
+		first.Where["function"] != "ConnectFunction" {
 		t.Errorf("whose %v, where %v", first.Whose, first.Where)
 	}
-	if second := told[1]; second.Whose["organisation"] != "" || second.Where["endpoint"] != "" || second.What != "discovery: TLS" {
+	if second := told[1]; second.Whose["organisation"] != "" || second.Where["endpoint"] != "" ||
+		second.What != "discovery: TLS" {
 		t.Errorf("what nobody knows has names: %v, %v", second.Whose, second.Where)
 	}
-	if all := fmt.Sprint(told); strings.Contains(all, "Ada") || strings.Contains(all, "private") || strings.Contains(all, "2026") {
+	if all := fmt.Sprint(told); strings.Contains(all, "Ada") || strings.Contains(all, "private") ||
+		strings.Contains(all, "2026") {
 		t.Errorf("more is told than is known: %s", all)
 	}
 	want := "ctl: stack of " + outputs + " in us-east-1\nctl: the name of organisation " + unknownID + " is left out: "
@@ -194,19 +203,25 @@ func TestExplainingWorksWithoutAStack(t *testing.T) {
 		t.Errorf("%d lines were explained, and said was %q", len(told), said)
 	}
 	// Who has no failure needs no stack.
-	if told, said := explained(t, "Ready.\n"); len(told) != 0 || said != "ctl: explained 0, without a failure 1, broken 0\n" {
+	if told, said := explained(t, "Ready.\n"); len(told) != 0 ||
+		said != "ctl: explained 0, without a failure 1, broken 0\n" {
 		t.Errorf("%v, %q", told, said)
 	}
 	printed, _, err := attempt(t, "explain", "-line", writeFile(t, lineOf(t, rows[0])))
 	if err != nil || !strings.Contains(printed, `"what": "`+rows[0].Name+`"`) {
 		t.Errorf("of a file: %v, %s", err, printed)
 	}
-	for _, args := range [][]string{{"explain", "line"}, {"explain", "-line="}, {"-stack", "a", "-outputs", "b", "explain"}} {
+	for _, args := range [][]string{
+		{"explain", "line"},
+		{"explain", "-line="},
+		{"-stack", "a", "-outputs", "b", "explain"},
+	} {
 		if _, _, err := attempt(t, args...); exitCode(err) != 2 {
 			t.Errorf("%q: %v", args, err)
 		}
 	}
-	if usage, _, err := attempt(t, "explain", "-h"); err != nil || !slices.Equal(strings.Fields(usage)[:4], []string{"usage:", "ctl", "explain", "[-line"}) {
+	if usage, _, err := attempt(t, "explain", "-h"); err != nil ||
+		!slices.Equal(strings.Fields(usage)[:4], []string{"usage:", "ctl", "explain", "[-line"}) {
 		t.Errorf("%v, %s", err, usage)
 	}
 }

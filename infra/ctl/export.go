@@ -14,8 +14,9 @@ import (
 func exportCommands() []command {
 	return []command{
 		{
-			name: "export list", help: "Lists the exports of an organisation, newest first", needs: []string{"org"}, declare: listExports,
-			flags: ofTenant + " [-connection ID] [-status STATUS] [-after POSITION] [-limit N]",
+			name: "export list", help: "Lists the exports of an organisation, newest first", needs: []string{"org"},
+			declare: listExports,
+			flags:   ofTenant + " [-connection ID] [-status STATUS] [-after POSITION] [-limit N]",
 		},
 		{
 			name: "export show", flags: ofTenant + " -id TASK", help: "Shows how an export went, and what came of telling it",

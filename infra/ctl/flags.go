@@ -33,7 +33,8 @@ func parse(flags *flag.FlagSet, args []string, operands bool) error {
 		return err
 	}
 	if flags.NArg() > 0 && !operands {
-		return fmt.Errorf("%s: something is left over after the flags (%d); every value needs its flag", flags.Name(), flags.NArg())
+		return fmt.Errorf("%s: something is left over after the flags (%d); every value needs its flag", flags.Name(),
+			flags.NArg())
 	}
 	return stated(flags)
 }
@@ -92,7 +93,9 @@ func forTenant(flags *flag.FlagSet, do func(ctx context.Context, s session, tena
 }
 
 // forOrganisation is an action on an organisation in both modes; the tenant is one of the two.
-func forOrganisation(flags *flag.FlagSet, do func(ctx context.Context, s session, tenant org.Tenant) (any, error)) action {
+func forOrganisation(flags *flag.FlagSet,
+	do func(ctx context.Context, s session, tenant org.Tenant) (any, error),
+) action {
 	id := flags.String("org", "", "organisation `id`")
 	return func(ctx context.Context, s session) (any, error) {
 		tenant, err := tenantOf(*id, string(org.Live))

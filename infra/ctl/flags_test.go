@@ -25,11 +25,17 @@ func newWorld(t *testing.T, outputs string) world {
 		value, _ := printed[name].(string)
 		return value
 	}
-	w := world{org: text(done("organisation", "create", "-name", "Alder", "-email", "ops@app.example"), "id"), brand: unknownID, other: unknownID}
-	w.publicID = text(done("credential", "create", "-org", w.org, "-redirect", "https://app.example/return", "-origin", "https://app.example"), "public_id")
-	w.hook = text(done("webhook", "create", "-org", w.org, "-url", "https://app.example/hook", "-type", "patient.connection_success"), "id")
+	w := world{
+		org:   text(done("organisation", "create", "-name", "Alder", "-email", "ops@app.example"), "id"),
+		brand: unknownID, other: unknownID,
+	}
+	w.publicID = text(done("credential", "create", "-org", w.org, "-redirect", "https://app.example/return", "-origin",
+		"https://app.example"), "public_id")
+	w.hook = text(done("webhook", "create", "-org", w.org, "-url", "https://app.example/hook", "-type",
+		"patient.connection_success"), "id")
 	w.client = text(done("client", "create", "-method", "private_key_jwt"), "client_auth_id")
-	w.endpoint = text(done("endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-platform", "epic", "-client-id", "ours", "-name", "Maple Hospital",
+	w.endpoint = text(done("endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-platform", "epic", "-client-id",
+		"ours", "-name", "Maple Hospital",
 		"-override", "authorize: {aud: none}"), "endpoint_id")
 	return w
 }
@@ -59,7 +65,10 @@ func (w world) right(command string) map[string]string {
 		"webhook simulate":      with(tenant, "type", "webhook.test"),
 		"webhook delivery":      with(tenant, "delivery", unknownID),
 		"webhook replay":        with(tenant, "id", w.hook, "failed-since", "2026-11-21T09:30:00Z"),
-		"endpoint create":       {"fhir-base": nowhere + "/another", "name": "Birch Hospital", "platform": "epic", "client-id": "ours", "unpinned": "true"},
+		"endpoint create": {
+			"fhir-base": nowhere + "/another", "name": "Birch Hospital", "platform": "epic",
+			"client-id": "ours", "unpinned": "true",
+		},
 		"endpoint list":         {},
 		"endpoint override":     {"endpoint": w.endpoint, "override": ""},
 		"endpoint rename":       {"id": w.endpoint, "name": "Birch Hospital"},
@@ -136,10 +145,13 @@ func (w world) rightOfCatalog(command string) map[string]string {
 func wrong(t *testing.T, name string) string {
 	t.Helper()
 	if value, ok := map[string]string{
-		"id": unknownID, "endpoint": unknownID, "client-auth": unknownID, "delivery": unknownID, "name": " ", "client-id": "a\tb", "key-id": "a\tb", "note": "a\tb",
-		"scope": `"`, "rate": "1001", "limit": "101", "secret-file": t.TempDir(), "text-file": t.TempDir(), "reason": " ", "header-file": t.TempDir(), "override": "authorize: {aud: sometimes}",
-		"website": "http://app.example", "privacy": "http://app.example", "logo": "http://app.example", "fhir-base": "ftp://hospital.example/r4",
-		"host": "fhir.birch.example/r4",
+		"id": unknownID, "endpoint": unknownID, "client-auth": unknownID, "delivery": unknownID, "name": " ",
+		"client-id": "a\tb", "key-id": "a\tb", "note": "a\tb",
+		"scope": `"`, "rate": "1001", "limit": "101", "secret-file": t.TempDir(), "text-file": t.TempDir(), "reason": " ",
+		"header-file": t.TempDir(), "override": "authorize: {aud: sometimes}",
+		"website": "http://app.example", "privacy": "http://app.example", "logo": "http://app.example",
+		"fhir-base": "ftp://hospital.example/r4",
+		"host":      "fhir.birch.example/r4",
 	}[name]; ok {
 		return value
 	}
@@ -151,7 +163,8 @@ func TestWhatIsWrongIsToldByItsFlag(t *testing.T) {
 	outputs := newStack(t)
 	w := newWorld(t, outputs)
 	play(t, outputs, []step{
-		{line: "catalog import -file " + writeList(t, "Alder Hospital", "Birch Clinic") + " -format lantern-ndjson -mode live -id alder-county", prints: "accepted"},
+		{line: "catalog import -file " + writeList(t, "Alder Hospital", "Birch Clinic") +
+			" -format lantern-ndjson -mode live -id alder-county", prints: "accepted"},
 		{line: "catalog publish -mode live", prints: "published:true"},
 	})
 	w.brand, w.other = brandOf(t, outputs, "Alder Hospital"), brandOf(t, outputs, "Birch Clinic")
@@ -223,7 +236,8 @@ func TestAnEmptyValueIsRefusedWhereItTakesNothingBack(t *testing.T) {
 	}
 	want := []string{
 		"credential set -note", "webhook set -note",
-		"endpoint create -issuer", "endpoint approve -issuer", "endpoint override -override", "client rotate -key-id", "registration set -scope", "catalog rename -name",
+		"endpoint create -issuer", "endpoint approve -issuer", "endpoint override -override", "client rotate -key-id",
+		"registration set -scope", "catalog rename -name",
 	}
 	if !slices.Equal(taken, want) {
 		t.Errorf("the empty text is a value of %q, want %q", taken, want)
@@ -253,7 +267,8 @@ func TestWhatIsLeftOutChangesNothing(t *testing.T) {
 		"endpoint create -fhir-base " + nowhere + "/more": "-name is missing",
 	} {
 		_, err := ctl(t, outputs, strings.Fields(line)...)
-		if message, _, _ := strings.Cut(errorText(err), "\nusage:"); !strings.Contains(message, want) || (err == nil) != (want == "") {
+		if message, _, _ := strings.Cut(errorText(err), "\nusage:"); !strings.Contains(message, want) ||
+			(err == nil) != (want == "") {
 			t.Errorf("%s: %q, want %q", line, message, want)
 		}
 	}

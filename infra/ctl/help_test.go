@@ -28,7 +28,8 @@ func TestWhoeverAsksForHelpGetsItWithoutAStack(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		err := run(t.Context(), strings.Fields(test.line), to(&out))
-		if exitCode(err) != 0 || !strings.Contains(out.String(), test.want) || test.not != "" && strings.Contains(out.String(), test.not) {
+		if exitCode(err) != 0 || !strings.Contains(out.String(), test.want) || test.not != "" &&
+			strings.Contains(out.String(), test.not) {
 			t.Errorf("%q: %v, %s", test.line, err, out.String())
 		}
 	}
@@ -37,15 +38,16 @@ func TestWhoeverAsksForHelpGetsItWithoutAStack(t *testing.T) {
 func TestAWrongCommandLineSaysWhatWasMeantAndTriesNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for line, want := range map[string]string{
-		"":                                  "endpoint create        Makes an institution connectable",
-		"endpoint":                          "ctl endpoint approve -id ID",
-		"endpont create":                    "did you mean endpoint?",
-		"organization list":                 "did you mean organisation?",
-		"help webhok":                       "did you mean webhook?",
-		"endpoint craete":                   "did you mean create?",
-		"endpoint zzzzzzzz":                 "ctl help endpoint lists what there is",
-		"zzzzzzzz create":                   "ctl help lists all",
-		"-output x organisation list":       "flag provided but not defined: -output; the flags of ctl itself are -stack and -outputs",
+		"":                  "endpoint create        Makes an institution connectable",
+		"endpoint":          "ctl endpoint approve -id ID",
+		"endpont create":    "did you mean endpoint?",
+		"organization list": "did you mean organisation?",
+		"help webhok":       "did you mean webhook?",
+		"endpoint craete":   "did you mean create?",
+		"endpoint zzzzzzzz": "ctl help endpoint lists what there is",
+		"zzzzzzzz create":   "ctl help lists all",
+		"-output x organisation list": "flag provided but not defined: -output; the flags of ctl itself are -stack " +
+			"and -outputs",
 		"-stack= organisation list":         "-stack is empty",
 		"-stack a -outputs b platform list": "-stack and -outputs exclude one another",
 		"endpoint create -nme X":            "flag provided but not defined: -nme\nusage: ctl endpoint create",

@@ -12,20 +12,25 @@ import (
 func inquiryCommands() []command {
 	return []command{
 		{
-			name: "inquiry list", help: "Lists support tickets and other inquiries of one organisation, or of all in both modes, newest first", declare: listInquiries,
-			flags: "[-status STATUS] [-kind KIND] [-limit N]\n" + ofTenant + " [-status STATUS] [-kind KIND] [-after POSITION] [-limit N]",
+			name: "inquiry list", help: "Lists support tickets and other inquiries of one organisation, or of all in both " +
+				"modes, newest first", declare: listInquiries,
+			flags: "[-status STATUS] [-kind KIND] [-limit N]\n" + ofTenant +
+				" [-status STATUS] [-kind KIND] [-after POSITION] [-limit N]",
 		},
 		{
-			name: "inquiry show", flags: ofTenant + " -id ID", help: "Shows what a patient has written, which is personal, and the answers",
+			name: "inquiry show", flags: ofTenant + " -id ID",
+			help:  "Shows what a patient has written, which is personal, and the answers",
 			needs: []string{"org", "id"}, declare: showInquiry,
 		},
 		{
-			name: "inquiry answer", flags: ofTenant + " -id ID -text-file FILE [-as-operator]", needs: []string{"org", "id", "text-file"}, declare: answerInquiry,
+			name: "inquiry answer", flags: ofTenant + " -id ID -text-file FILE [-as-operator]",
+			needs: []string{"org", "id", "text-file"}, declare: answerInquiry,
 			help: "Answers by e-mail for an organisation or as the operator, once however often it is repeated",
 		},
 		{
-			name: "inquiry status", flags: ofTenant + " -id ID -status STATUS", needs: []string{"org", "id", "status"}, declare: moveInquiry,
-			help: "Gives an inquiry a status",
+			name: "inquiry status", flags: ofTenant + " -id ID -status STATUS", needs: []string{"org", "id", "status"},
+			declare: moveInquiry,
+			help:    "Gives an inquiry a status",
 		},
 	}
 }
@@ -79,7 +84,8 @@ func showInquiry(flags *flag.FlagSet) action {
 		shown := inquiryListed(i)
 		shown["email_verified"] = i.EmailVerified
 		for name, text := range map[string]string{
-			"email": i.Email, "name": i.Name, "subject": i.Subject, "body": i.Body, "health_system": i.HealthSystem, "website": i.Website,
+			"email": i.Email, "name": i.Name, "subject": i.Subject, "body": i.Body, "health_system": i.HealthSystem,
+			"website":        i.Website,
 			"street_address": i.StreetAddress,
 		} {
 			if text != "" {
@@ -94,7 +100,8 @@ func showInquiry(flags *flag.FlagSet) action {
 func answerInquiry(flags *flag.FlagSet) action {
 	id := flags.String("id", "", inquiryIDHelp)
 	file := flags.String("text-file", "", "the `file` that holds the answer, - for standard input")
-	asOperator := flags.Bool("as-operator", false, "answer in the name of whoever runs the stack; replies go to SupportMail")
+	asOperator := flags.Bool("as-operator", false,
+		"answer in the name of whoever runs the stack; replies go to SupportMail")
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		text, err := readSecret(s.input, "text-file", *file)
 		if err != nil {
@@ -125,5 +132,8 @@ func moveInquiry(flags *flag.FlagSet) action {
 
 // inquiryListed is what an operator sees of an inquiry among others: nothing that the patient has written.
 func inquiryListed(i inquiry.Inquiry) map[string]any {
-	return map[string]any{"org_id": i.Tenant.OrgID, "mode": i.Tenant.Mode, "inquiry_id": i.ID, "kind": i.Kind(), "status": i.Status, "created_at": i.CreatedAt, "answered": len(i.Answers)}
+	return map[string]any{
+		"org_id": i.Tenant.OrgID, "mode": i.Tenant.Mode, "inquiry_id": i.ID, "kind": i.Kind(),
+		"status": i.Status, "created_at": i.CreatedAt, "answered": len(i.Answers),
+	}
 }

@@ -25,7 +25,8 @@ func TestAnOperatorAnswersAPatient(t *testing.T) {
 	expect.NoError(t, err)
 	expect.NoError(t, os.WriteFile(outputs, withMail, 0o600))
 	i := inquiry.Inquiry{
-		ID: "e0000000-0000-4000-8000-000000000001", Tenant: p.tenant, Type: webhook.SupportRequested, Email: "juniper@mailbox.example", Name: privateWords,
+		ID: "e0000000-0000-4000-8000-000000000001", Tenant: p.tenant, Type: webhook.SupportRequested,
+		Email: "juniper@mailbox.example", Name: privateWords,
 		Subject: privateWords, Body: privateWords, CreatedAt: time.Now(),
 	}
 	event, err := webhook.NewEvent(i.Tenant, i.Type, i.ID, 0, i.CreatedAt, map[string]string{})
@@ -61,8 +62,10 @@ func TestInquiryListShowsEveryOrganisationWithoutOrg(t *testing.T) {
 	other := org.Tenant{Mode: org.Live, OrgID: p.tenant.OrgID}
 	for n, tenant := range []org.Tenant{p.tenant, other, p.tenant} {
 		i := inquiry.Inquiry{
-			ID: fmt.Sprintf("e0000000-0000-4000-8000-00000000000%d", n), Tenant: tenant, Type: webhook.SupportRequested, Email: "juniper@mailbox.example",
-			Name: privateWords, Subject: privateWords, Body: privateWords, CreatedAt: time.Now().Add(time.Duration(n) * time.Second),
+			ID: fmt.Sprintf("e0000000-0000-4000-8000-00000000000%d", n), Tenant: tenant, Type: webhook.SupportRequested,
+			Email: "juniper@mailbox.example",
+			Name:  privateWords, Subject: privateWords, Body: privateWords,
+			CreatedAt: time.Now().Add(time.Duration(n) * time.Second),
 		}
 		event, err := webhook.NewEvent(tenant, i.Type, i.ID, 0, i.CreatedAt, map[string]string{})
 		expect.NoError(t, err)
@@ -71,11 +74,13 @@ func TestInquiryListShowsEveryOrganisationWithoutOrg(t *testing.T) {
 	printed, err := ctlWith(t, outputs, "", "inquiry", "list", "-status", "open")
 	all := fmt.Sprint(printed, err)
 	first, second := strings.Index(all, "000000000002"), strings.Index(all, "000000000001")
-	if strings.Count(all, "inquiry_id:") != 3 || first < 0 || second < first || !strings.Contains(all, "mode:live") || strings.Contains(all, privateWords) {
+	if strings.Count(all, "inquiry_id:") != 3 || first < 0 || second < first || !strings.Contains(all, "mode:live") ||
+		strings.Contains(all, privateWords) {
 		t.Errorf("listed %s", all)
 	}
 	printed, err = ctlWith(t, outputs, "", "inquiry", "list", "-limit", "1")
-	if all = fmt.Sprint(printed, err); strings.Count(all, "inquiry_id:") != 2 || !strings.Contains(all, "more:[map[mode:test") {
+	if all = fmt.Sprint(printed, err); strings.Count(all, "inquiry_id:") != 2 ||
+		!strings.Contains(all, "more:[map[mode:test") {
 		t.Errorf("listed %s, want one of each and what is left out", all)
 	}
 	if _, err = ctlWith(t, outputs, "", "inquiry", "list", "-after", "2026-01-01T00:00:00Z#x"); err == nil {

@@ -69,20 +69,27 @@ func TestKeysThatMustNotBeRegisteredAreNotShown(t *testing.T) {
 		answer string
 		want   string
 	}{
-		"no JSON":           {`<html>`, "no key"},
-		"another document":  {`{"error":"svc_not_found"}`, "no key"},
-		"no keys":           {`{"keys":[]}`, "no key"},
-		"a private RSA key": {`{"keys":[` + strings.Replace(rsaKey, `"e"`, `"d":"SECRETPART","e"`, 1) + `]}`, `private member "d"`},
-		"a prime":           {`{"keys":[` + rsaKey + `,` + strings.Replace(rsaKey, `"e"`, `"q":"SECRETPART","e"`, 1) + `]}`, `private member "q"`},
-		"a symmetric key":   {`{"keys":[{"kty":"oct","kid":"x","k":"SECRETPART"}]}`, `private member "k"`},
-		"another type":      {`{"keys":[{"kty":"OKP","kid":"x","crv":"Ed25519","x":"AQAB"}]}`, "another type"},
-		"an elliptic key":   {`{"keys":[` + rsaKey + `,` + ecKey + `]}`, "another type"},
-		"no kid":            {`{"keys":[` + strings.Replace(rsaKey, `"kid":"one",`, "", 1) + `]}`, `no "kid"`},
-		"no modulus":        {`{"keys":[` + strings.Replace(rsaKey, `"n":"AQAB",`, "", 1) + `]}`, `no "n"`},
-		"too much":          {`{"keys":[` + rsaKey + `]}` + strings.Repeat(" ", 64<<10), "more than"},
+		"no JSON":          {`<html>`, "no key"},
+		"another document": {`{"error":"svc_not_found"}`, "no key"},
+		"no keys":          {`{"keys":[]}`, "no key"},
+		"a private RSA key": {
+			`{"keys":[` + strings.Replace(rsaKey, `"e"`, `"d":"SECRETPART","e"`, 1) + `]}`,
+			`private member "d"`,
+		},
+		"a prime": {
+			`{"keys":[` + rsaKey + `,` + strings.Replace(rsaKey, `"e"`, `"q":"SECRETPART","e"`, 1) + `]}`,
+			`private member "q"`,
+		},
+		"a symmetric key": {`{"keys":[{"kty":"oct","kid":"x","k":"SECRETPART"}]}`, `private member "k"`},
+		"another type":    {`{"keys":[{"kty":"OKP","kid":"x","crv":"Ed25519","x":"AQAB"}]}`, "another type"},
+		"an elliptic key": {`{"keys":[` + rsaKey + `,` + ecKey + `]}`, "another type"},
+		"no kid":          {`{"keys":[` + strings.Replace(rsaKey, `"kid":"one",`, "", 1) + `]}`, `no "kid"`},
+		"no modulus":      {`{"keys":[` + strings.Replace(rsaKey, `"n":"AQAB",`, "", 1) + `]}`, `no "n"`},
+		"too much":        {`{"keys":[` + rsaKey + `]}` + strings.Repeat(" ", 64<<10), "more than"},
 	} {
 		outputs := serving(t, stack, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(test.answer)) })
-		if _, err := ctl(t, outputs, "keys", "jwks", "-rsa"); err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "SECRETPART") {
+		if _, err := ctl(t, outputs, "keys", "jwks", "-rsa"); err == nil || !strings.Contains(err.Error(), test.want) ||
+			strings.Contains(err.Error(), "SECRETPART") {
 			t.Errorf("%s: %v, want %q", name, err, test.want)
 		}
 	}
@@ -96,12 +103,17 @@ func TestKeysComeOnlyFromTheServicesOwnAddress(t *testing.T) {
 		_, _ = w.Write([]byte(`{"keys":[` + rsaKey + `]}`))
 	}))
 	t.Cleanup(elsewhere.Close)
-	outputs := serving(t, stack, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, http.StatusFound) })
+	outputs := serving(t, stack, func(w http.ResponseWriter,
+		r *http.Request,
+	) {
+		http.Redirect(w, r, elsewhere.URL, http.StatusFound)
+	})
 	if _, err := ctl(t, outputs, "keys", "jwks"); err == nil || !strings.Contains(err.Error(), "status 302") || asked {
 		t.Errorf("a redirect: %v, followed: %t", err, asked)
 	}
 	for _, address := range []string{"", "http://service.example/v1", "ftp://service.example/v1", "https://"} {
-		if _, err := ctl(t, withBaseURL(t, stack, address), "keys", "jwks"); err == nil || !strings.Contains(err.Error(), "BaseUrl") {
+		if _, err := ctl(t, withBaseURL(t, stack, address), "keys", "jwks"); err == nil ||
+			!strings.Contains(err.Error(), "BaseUrl") {
 			t.Errorf("a base URL of %q: %v", address, err)
 		}
 	}

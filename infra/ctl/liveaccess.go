@@ -23,8 +23,9 @@ func liveAccessCommands() []command {
 			help: "Refuses an organisation's request for live mode",
 		},
 		{
-			name: "organisation withdraw", flags: "-org ID -reason TEXT", needs: []string{"org", "reason"}, declare: withdrawLive,
-			help: "Takes live mode from an organisation",
+			name: "organisation withdraw", flags: "-org ID -reason TEXT", needs: []string{"org", "reason"},
+			declare: withdrawLive,
+			help:    "Takes live mode from an organisation",
 		},
 	}
 }
@@ -61,7 +62,8 @@ func alikeShown(all []operator.Alike) []map[string]any {
 }
 
 func approveLive(flags *flag.FlagSet) action {
-	compared := flags.Bool("compared", false, "approve it although others look like it: you have compared them (organisation requests)")
+	compared := flags.Bool("compared", false,
+		"approve it although others look like it: you have compared them (organisation requests)")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		return decidedShown(s.LiveReviews.Approve(ctx, tenant, *compared))
 	})

@@ -123,8 +123,12 @@ func located(err error) error {
 		return fmt.Errorf("row %s cannot be read at %s (%s): %w", at.Row, at.Attribute, at.Operation, err)
 	case at.Table == "":
 		return err
-	case slices.Contains([]string{"ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded"}, at.Class):
-		return fmt.Errorf("table %s, %s: %s; try again in a moment (docs/runbooks/tables.md): %w", at.Table, at.Operation, at.Class, err)
+	case slices.Contains([]string{
+		"ThrottlingException", "ProvisionedThroughputExceededException",
+		"RequestLimitExceeded",
+	}, at.Class):
+		return fmt.Errorf("table %s, %s: %s; try again in a moment (docs/runbooks/tables.md): %w", at.Table, at.Operation,
+			at.Class, err)
 	}
 	return fmt.Errorf("table %s, %s: %s: %w", at.Table, at.Operation, at.Class, err)
 }

@@ -115,8 +115,9 @@ func newRecordedStack(t *testing.T, baseURL string) (string, *recording) {
 		t.Fatal(err)
 	}
 	for name, value := range map[string]string{
-		"AWS_ENDPOINT_URL": server.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "operator", "AWS_SECRET_ACCESS_KEY": "local",
-		"AWS_CA_BUNDLE": "", "AWS_PROFILE": "",
+		"AWS_ENDPOINT_URL": server.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "operator",
+		"AWS_SECRET_ACCESS_KEY": "local",
+		"AWS_CA_BUNDLE":         "", "AWS_PROFILE": "",
 	} {
 		t.Setenv(name, value)
 	}
@@ -152,7 +153,8 @@ func ctl(t *testing.T, outputs string, args ...string) (map[string]any, error) {
 func ctlWith(t *testing.T, outputs, input string, args ...string) (map[string]any, error) {
 	t.Helper()
 	var out bytes.Buffer
-	if err := run(t.Context(), append([]string{"-outputs", outputs}, args...), streams{input: strings.NewReader(input), out: &out, said: io.Discard}); err != nil {
+	if err := run(t.Context(), append([]string{"-outputs", outputs}, args...),
+		streams{input: strings.NewReader(input), out: &out, said: io.Discard}); err != nil {
 		if out.Len() > 0 {
 			t.Errorf("%v printed %s although it failed", args, out.String())
 		}
@@ -184,7 +186,10 @@ func TestAnOperatorSetsAnOrganisationUp(t *testing.T) {
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App", "-plan", "paid")["id"].(string)
 	for _, step := range []struct{ args, want []string }{
 		{nil, nil},
-		{[]string{"-email", "ops@app.example", "-email", "on-call@app.example"}, []string{"ops@app.example", "on-call@app.example"}},
+		{
+			[]string{"-email", "ops@app.example", "-email", "on-call@app.example"},
+			[]string{"ops@app.example", "on-call@app.example"},
+		},
 		{nil, []string{"ops@app.example", "on-call@app.example"}},
 		{[]string{"-none"}, nil},
 		{nil, nil},
@@ -196,7 +201,8 @@ func TestAnOperatorSetsAnOrganisationUp(t *testing.T) {
 	}
 	credential := done("credential", "create", "-org", id, "-mode", "test", "-redirect", "https://app.example/return")
 	publicID, _ := credential["public_id"].(string)
-	if key, _ := credential["private_key"].(string); !strings.HasPrefix(publicID, "public_test_") || !strings.HasPrefix(key, "private_test_") {
+	if key, _ := credential["private_key"].(string); !strings.HasPrefix(publicID, "public_test_") ||
+		!strings.HasPrefix(key, "private_test_") {
 		t.Errorf("the credential is %v", credential)
 	}
 	done("credential", "add-key", "-public-id", publicID)
@@ -204,24 +210,29 @@ func TestAnOperatorSetsAnOrganisationUp(t *testing.T) {
 		t.Error("a third live key was made")
 	}
 	done("credential", "revoke", "-public-id", publicID, "-all")
-	hook := done("webhook", "create", "-org", id, "-mode", "test", "-url", "https://app.example/hook", "-type", "patient.connection_success")
+	hook := done("webhook", "create", "-org", id, "-mode", "test", "-url", "https://app.example/hook", "-type",
+		"patient.connection_success")
 	if types, _ := hook["types"].([]any); len(types) != 4 {
 		t.Errorf("the webhook is %v", hook)
 	}
 	if event := done("webhook", "test", "-org", id, "-mode", "test")["event_id"]; event == "" {
 		t.Error("the test event has no id")
 	}
-	done("endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-client-id", "client", "-scope", "patient/*.rs", "-platform", "sandbox", "-mode", "test", "-name", "Alder Hospital")
-	done("endpoint", "create", "-fhir-base", nowhere+"/two", "-unpinned", "-client-id", "client", "-platform", "epic", "-mode", "test", "-name", "Maple Hospital")
+	done("endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-client-id", "client", "-scope", "patient/*.rs",
+		"-platform", "sandbox", "-mode", "test", "-name", "Alder Hospital")
+	done("endpoint", "create", "-fhir-base", nowhere+"/two", "-unpinned", "-client-id", "client", "-platform", "epic",
+		"-mode", "test", "-name", "Maple Hospital")
 	if shown := done("platform", "show", "-platform", "epic"); shown["name"] != "Epic" || shown["unverified"] == nil {
 		t.Errorf("the platform is %v", shown)
 	}
 	var listed bytes.Buffer
-	if err := run(t.Context(), []string{"-outputs", outputs, "platform", "list"}, to(&listed)); err != nil || !strings.Contains(listed.String(), `"private_key_jwt"`) {
+	if err := run(t.Context(), []string{"-outputs", outputs, "platform", "list"}, to(&listed)); err != nil ||
+		!strings.Contains(listed.String(), `"private_key_jwt"`) {
 		t.Errorf("the platforms are %s (%v)", listed.String(), err)
 	}
 	listed.Reset()
-	if err := run(t.Context(), []string{"-outputs", outputs, "organisation", "list"}, to(&listed)); err != nil || strings.Count(listed.String(), id) != 2 {
+	if err := run(t.Context(), []string{"-outputs", outputs, "organisation", "list"}, to(&listed)); err != nil ||
+		strings.Count(listed.String(), id) != 2 {
 		t.Errorf("the list is %s (%v), want the organisation in both modes", listed.String(), err)
 	}
 }
@@ -252,8 +263,14 @@ func TestBadInputIsRefusedAndPrintsNothing(t *testing.T) {
 		{"webhook", "create", "-org", unknown, "-mode", "test", "-url", "https://app.example/hook", "-type", "no.such.type"},
 		{"endpoint", "create", "-name", "No base"},
 		{"endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-client-id", "c", "-platform", "epc", "-name", "X"},
-		{"endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-client-id", "c", "-platform", "epic", "-name", "X", "-access", "write"},
-		{"endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-client-id", "c", "-platform", "epic", "-name", "X", "-access", "rs", "-scope", "openid"},
+		{
+			"endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-client-id", "c", "-platform", "epic", "-name", "X",
+			"-access", "write",
+		},
+		{
+			"endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-client-id", "c", "-platform", "epic", "-name", "X",
+			"-access", "rs", "-scope", "openid",
+		},
 		{"platform", "show", "-platform", "nobody"},
 		{"endpoint", "override", "-endpoint", unknown},
 		{"endpoint", "show"},

@@ -46,7 +46,8 @@ func TestWhatWasMadeIsShownChangedStoppedAndRemoved(t *testing.T) {
 	outputs := newStack(t)
 	w := newWorld(t, outputs)
 	tenant, hook := "-org "+w.org+" -mode test", "-org "+w.org+" -mode test -id "+w.hook
-	own := doer(t, outputs)("client", "create", "-method", "private_key_jwt", "-org", w.org, "-mode", "test")["client_auth_id"].(string)
+	own := doer(t, outputs)("client", "create", "-method", "private_key_jwt", "-org", w.org, "-mode",
+		"test")["client_auth_id"].(string)
 	for line, want := range map[string]string{
 		"credential list " + tenant:                     w.publicID,
 		"credential list -org " + w.org + " -mode live": "",
@@ -61,27 +62,56 @@ func TestWhatWasMadeIsShownChangedStoppedAndRemoved(t *testing.T) {
 	}
 	play(t, outputs, []step{
 		{line: "organisation show -org " + w.org, prints: "emails:[ops@app.example]"},
-		{line: "organisation set -org " + w.org + " -name Birch -plan paid -website https://birch.example", prints: "name:Birch"},
+		{
+			line:   "organisation set -org " + w.org + " -name Birch -plan paid -website https://birch.example",
+			prints: "name:Birch",
+		},
 		{line: "organisation set -org " + w.org + " -without website", prints: "emails:[ops@app.example]"},
 		{line: "organisation set -org " + w.org + " -without website -website https://birch.example", refused: "-without"},
-		{line: "organisation show -org " + w.org, prints: "plan:paid privacy_policy_uri: status:active terms_uri: verified_emails:[ops@app.example] website_uri:"},
-		{line: "organisation set -org " + w.org + " -terms https://birch.example/terms -accent #1a5fb4", prints: "accent:#1a5fb4"},
+		{
+			line:   "organisation show -org " + w.org,
+			prints: "plan:paid privacy_policy_uri: status:active terms_uri: verified_emails:[ops@app.example] website_uri:",
+		},
+		{
+			line:   "organisation set -org " + w.org + " -terms https://birch.example/terms -accent #1a5fb4",
+			prints: "accent:#1a5fb4",
+		},
 		{line: "organisation show -org " + w.org, prints: "terms_uri:https://birch.example/terms"},
 		{line: "organisation set -org " + w.org + " -accent #1A5FB4", refused: "An accent is a colour"},
 		{line: "organisation set -org " + w.org + " -accent red;}", refused: "An accent is a colour"},
-		{line: "organisation set -org " + w.org + " -terms http://birch.example/terms", refused: "-terms: svc_invalid_request: An organisation's URLs must be https"},
+		{
+			line:    "organisation set -org " + w.org + " -terms http://birch.example/terms",
+			refused: "-terms: svc_invalid_request: An organisation's URLs must be https",
+		},
 		{line: "organisation set -org " + w.org + " -without accent -without terms", prints: "accent: "},
 		{line: "organisation resume -org " + w.org, refused: "is active already"},
 		{line: "organisation remove -org " + w.org, refused: "Suspend it first."},
 
-		{line: "credential set -public-id " + w.publicID + " -add-redirect com.example.app:/return -add-origin https://birch.example", prints: "origins:[https://app.example https://birch.example]"},
-		{line: "credential set -public-id " + w.publicID + " -remove-redirect https://app.example/return -remove-origin https://app.example", prints: "redirect_uris:[com.example.app:/return]"},
-		{line: "credential set -public-id " + w.publicID + " -remove-redirect https://app.example/return", refused: "-remove-redirect: "},
-		{line: "credential set -public-id " + w.publicID + " -remove-redirect com.example.app:/return", refused: "needs a redirect URI"},
+		{
+			line: "credential set -public-id " + w.publicID +
+				" -add-redirect com.example.app:/return -add-origin https://birch.example",
+			prints: "origins:[https://app.example https://birch.example]",
+		},
+		{
+			line: "credential set -public-id " + w.publicID +
+				" -remove-redirect https://app.example/return -remove-origin https://app.example",
+			prints: "redirect_uris:[com.example.app:/return]",
+		},
+		{
+			line:    "credential set -public-id " + w.publicID + " -remove-redirect https://app.example/return",
+			refused: "-remove-redirect: ",
+		},
+		{
+			line:    "credential set -public-id " + w.publicID + " -remove-redirect com.example.app:/return",
+			refused: "needs a redirect URI",
+		},
 		{line: "credential set -public-id " + w.publicID + " -remove-origin https://birch.example", refused: "-any-origin"},
 		{line: "credential show -public-id " + w.publicID, prints: "origins:[https://birch.example]"},
 		{line: "credential set -public-id " + w.publicID + " -any-origin", prints: "origins:[]"},
-		{line: "credential show -public-id " + strings.Replace(w.publicID, "test", "live", 1), refused: "There is no such public id"},
+		{
+			line:    "credential show -public-id " + strings.Replace(w.publicID, "test", "live", 1),
+			refused: "There is no such public id",
+		},
 		{line: "credential set -public-id " + w.publicID + " -note Front-desk", prints: "note:Front-desk"},
 		{line: "credential set -public-id " + w.publicID + " -note=", prints: "note: "},
 		{line: "credential remove -public-id " + w.publicID, refused: "Revoke all of them first."},
@@ -102,9 +132,15 @@ func TestWhatWasMadeIsShownChangedStoppedAndRemoved(t *testing.T) {
 
 		{line: "client show -id " + own, refused: "of everybody"},
 		{line: "client show -id " + own + " " + tenant, prints: "method:private_key_jwt mode:test of:" + w.org},
-		{line: "registration set -endpoint " + w.endpoint + " -client-auth " + w.client, prints: "client_auth_id:" + w.client},
+		{
+			line:   "registration set -endpoint " + w.endpoint + " -client-auth " + w.client,
+			prints: "client_auth_id:" + w.client,
+		},
 		{line: "client remove -id " + w.client, refused: "The registration ours of everybody names the client"},
-		{line: "registration remove -endpoint " + w.endpoint + " -org " + w.org, refused: "There is no registration of organisation"},
+		{
+			line:    "registration remove -endpoint " + w.endpoint + " -org " + w.org,
+			refused: "There is no registration of organisation",
+		},
 		{line: "registration set -endpoint " + w.endpoint + " -org " + w.org + " -client-id own", prints: "of:" + w.org},
 
 		{line: "organisation suspend -org " + w.org, prints: "status:inactive"},
@@ -142,12 +178,15 @@ func checkAudited(t *testing.T, outputs string, w world) {
 	t.Helper()
 	found := openStored(t, outputs)
 	rows := slices.Concat(
-		found.audited(t, org.Tenant{Mode: org.Test, OrgID: w.org}), found.audited(t, org.Tenant{Mode: org.Live, OrgID: w.org}),
+		found.audited(t, org.Tenant{Mode: org.Test, OrgID: w.org}),
+		found.audited(t, org.Tenant{Mode: org.Live, OrgID: w.org}),
 		found.audited(t, org.Tenant{}),
 	)
 	for _, action := range []string{
-		"organisation.changed", "organisation.suspended", "organisation.removed", "credential.changed", "credential.removed", "key.revoked",
-		"webhook.moved", "webhook.disabled", "webhook.removed", "endpoint.renamed", "endpoint.disabled", "endpoint.enabled", "endpoint.removed",
+		"organisation.changed", "organisation.suspended", "organisation.removed", "credential.changed", "credential.removed",
+		"key.revoked",
+		"webhook.moved", "webhook.disabled", "webhook.removed", "endpoint.renamed", "endpoint.disabled", "endpoint.enabled",
+		"endpoint.removed",
 		"client.removed", "registration.removed",
 	} {
 		if !slices.ContainsFunc(rows, func(row string) bool { return strings.HasPrefix(row, action+" ") }) {

@@ -16,8 +16,10 @@ import (
 func organisationCommands() []command {
 	return []command{
 		{
-			name: "organisation create", help: "Makes an organisation, with live mode unless you say otherwise", needs: []string{"name"}, declare: createOrganisation,
-			flags: "-name NAME [-plan free|paid] [-website URL] [-privacy URL] [-terms URL] [-logo URL] [-accent COLOUR] [-email ADDRESS ...] [-without-live]",
+			name: "organisation create", help: "Makes an organisation, with live mode unless you say otherwise",
+			needs: []string{"name"}, declare: createOrganisation,
+			flags: "-name NAME [-plan free|paid] [-website URL] [-privacy URL] [-terms URL] [-logo URL] [-accent COLOUR] " +
+				"[-email ADDRESS ...] [-without-live]",
 		},
 		{name: "organisation list", help: "Lists all organisations in both modes", declare: listOrganisations},
 		{
@@ -25,8 +27,10 @@ func organisationCommands() []command {
 			needs: []string{"org"}, declare: showOrganisation,
 		},
 		{
-			name: "organisation set", help: "Changes what is named of an organisation", needs: []string{"org"}, declare: changeOrganisation,
-			flags: "-org ID [-name NAME] [-plan free|paid] [-website URL] [-privacy URL] [-terms URL] [-logo URL] [-accent COLOUR] [-without website|privacy|terms|logo|accent ...]",
+			name: "organisation set", help: "Changes what is named of an organisation", needs: []string{"org"},
+			declare: changeOrganisation,
+			flags: "-org ID [-name NAME] [-plan free|paid] [-website URL] [-privacy URL] [-terms URL] [-logo URL] [-accent " +
+				"COLOUR] [-without website|privacy|terms|logo|accent ...]",
 		},
 		{
 			name: "organisation emails", flags: "-org ID [-email ADDRESS ... | -none]", needs: []string{"org"}, declare: emails,
@@ -37,7 +41,8 @@ func organisationCommands() []command {
 			help: "Invites an owner by e-mail, the first one or another",
 		},
 		{
-			name: "organisation recover", flags: "-org ID -email ADDRESS -reason TEXT\n-org ID -email ADDRESS -stop", needs: []string{"org", "email"}, declare: recoverOwner,
+			name: "organisation recover", flags: "-org ID -email ADDRESS -reason TEXT\n-org ID -email ADDRESS -stop",
+			needs: []string{"org", "email"}, declare: recoverOwner,
 			help: "Begins the recovery of an owner who has lost every second factor, or stops it",
 		},
 		{
@@ -49,8 +54,9 @@ func organisationCommands() []command {
 			help: "Makes a suspended organisation work again",
 		},
 		{
-			name: "organisation delete", flags: "-org ID -name NAME", needs: []string{"org", "name"}, declare: deleteOrganisation,
-			help: "Has an organisation deleted with everything that it has, after seven days, or shows the deletion's status",
+			name: "organisation delete", flags: "-org ID -name NAME", needs: []string{"org", "name"},
+			declare: deleteOrganisation,
+			help:    "Has an organisation deleted with everything that it has, after seven days, or shows the deletion's status",
 		},
 		{
 			name: "organisation keep", flags: "-org ID", needs: []string{"org"}, declare: keepOrganisation,
@@ -82,7 +88,10 @@ func createOrganisation(flags *flag.FlagSet) action {
 		}
 		made.Plan, made.Emails = org.Plan(*plan), emails
 		stored, err := s.Organisations.Create(ctx, made)
-		return map[string]any{"id": stored.ID, "name": stored.Name, "plan": stored.Plan, "live_access": stored.LiveAccess}, err
+		return map[string]any{
+			"id": stored.ID, "name": stored.Name, "plan": stored.Plan,
+			"live_access": stored.LiveAccess,
+		}, err
 	}
 }
 
@@ -97,7 +106,8 @@ func inviteOwner(flags *flag.FlagSet) action {
 
 func recoverOwner(flags *flag.FlagSet) action {
 	email := flags.String("email", "", "`address` of the owner's account")
-	reason := flags.String("reason", "", "`text` for the audit log: how you know that it is the owner; no names or addresses")
+	reason := flags.String("reason", "",
+		"`text` for the audit log: how you know that it is the owner; no names or addresses")
 	stop := flags.Bool("stop", false, "stop a recovery that was begun")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		if *stop == (*reason != "") {
@@ -145,7 +155,8 @@ func showOrganisation(flags *flag.FlagSet) action {
 
 func deletionShown(d deletion.Deletion) map[string]any {
 	return map[string]any{
-		"stage": d.Stage, "requested_by": d.Actor, "requested_at": d.RequestedAt, "begins_at": d.BeginsAt, "finished_at": d.FinishedAt, "counts": d.Counts,
+		"stage": d.Stage, "requested_by": d.Actor, "requested_at": d.RequestedAt, "begins_at": d.BeginsAt,
+		"finished_at": d.FinishedAt, "counts": d.Counts,
 	}
 }
 
@@ -167,11 +178,15 @@ func keepOrganisation(flags *flag.FlagSet) action {
 func organisationShown(o org.Organisation) map[string]any {
 	shown := map[string]any{
 		"id": o.ID, "name": o.Name, "plan": o.Plan, "status": o.Status, "website_uri": o.WebsiteURI,
-		"privacy_policy_uri": o.PrivacyPolicyURI, "terms_uri": o.TermsURI, "logo_uri": o.LogoURI, "accent": o.Accent, "emails": append([]string{}, o.Emails...),
+		"privacy_policy_uri": o.PrivacyPolicyURI, "terms_uri": o.TermsURI, "logo_uri": o.LogoURI, "accent": o.Accent,
+		"emails":          append([]string{}, o.Emails...),
 		"verified_emails": append([]string{}, o.VerifiedEmails...), "created_at": o.CreatedAt, "live_access": o.LiveAccess,
 	}
 	review := o.LiveReview
-	for name, text := range map[string]string{"purpose": review.Purpose, "requested_by": review.RequestedBy, "reason": review.Reason} {
+	for name, text := range map[string]string{
+		"purpose": review.Purpose, "requested_by": review.RequestedBy,
+		"reason": review.Reason,
+	} {
 		if text != "" {
 			shown[name] = text
 		}
@@ -186,8 +201,9 @@ func organisationShown(o org.Organisation) map[string]any {
 
 func changeOrganisation(flags *flag.FlagSet) action {
 	for name, usage := range map[string]string{
-		"name": "display `name`", "plan": "`free` or paid", "website": "https `URL`", "privacy": "https `URL`", "terms": "https `URL`",
-		"logo": "https `URL`", "accent": "`colour` of its pages, such as #1a5fb4",
+		"name": "display `name`", "plan": "`free` or paid", "website": "https `URL`", "privacy": "https `URL`",
+		"terms": "https `URL`",
+		"logo":  "https `URL`", "accent": "`colour` of its pages, such as #1a5fb4",
 	} {
 		_ = flags.String(name, "", usage)
 	}
@@ -196,19 +212,23 @@ func changeOrganisation(flags *flag.FlagSet) action {
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		change := operator.OrganisationChange{
 			Name: optional(flags, "name"), Plan: optional(flags, "plan"), Website: optional(flags, "website"),
-			Privacy: optional(flags, "privacy"), Terms: optional(flags, "terms"), Logo: optional(flags, "logo"), Accent: optional(flags, "accent"),
+			Privacy: optional(flags, "privacy"), Terms: optional(flags, "terms"), Logo: optional(flags, "logo"),
+			Accent: optional(flags, "accent"),
 		}
 		for _, name := range without {
 			field, ok := map[string]**string{
-				"website": &change.Website, "privacy": &change.Privacy, "terms": &change.Terms, "logo": &change.Logo, "accent": &change.Accent,
+				"website": &change.Website, "privacy": &change.Privacy, "terms": &change.Terms, "logo": &change.Logo,
+				"accent": &change.Accent,
 			}[name]
 			if !ok || *field != nil {
-				return nil, misused("-without must be website, privacy, terms, logo or accent, and none that is set at the same time")
+				return nil, misused("-without must be website, privacy, terms, logo or accent, and none that is set at the same " +
+					"time")
 			}
 			*field = new(string)
 		}
 		if reflect.ValueOf(change).IsZero() {
-			return nil, misused("nothing is to be changed: name it with -name, -plan, -website, -privacy, -terms, -logo, -accent or -without")
+			return nil, misused("nothing is to be changed: name it with -name, -plan, -website, -privacy, -terms, -logo, " +
+				"-accent or -without")
 		}
 		changed, err := s.Organisations.Change(ctx, tenant, change)
 		return organisationShown(changed), err
@@ -231,7 +251,8 @@ func emails(flags *flag.FlagSet) action {
 		}
 		stored, err := s.Organisations.Show(ctx, tenant)
 		return map[string]any{
-			"org": tenant.OrgID, "emails": append([]string{}, stored.Emails...), "verified_emails": append([]string{}, stored.VerifiedEmails...),
+			"org": tenant.OrgID, "emails": append([]string{}, stored.Emails...),
+			"verified_emails": append([]string{}, stored.VerifiedEmails...),
 		}, err
 	})
 }

@@ -20,7 +20,10 @@ func TestAnOwnerIsInvitedByTheCommandLine(t *testing.T) {
 	play(t, outputs, []step{
 		{line: invite + "ada@gmail.com", refused: "Use the address that you have at your organisation"},
 		{line: invite + "ada", refused: "email must be an address"},
-		{line: "organisation owner -org 00000000-0000-4000-8000-000000000000 -email ada@alder.example", refused: "There is no organisation"},
+		{
+			line:    "organisation owner -org 00000000-0000-4000-8000-000000000000 -email ada@alder.example",
+			refused: "There is no organisation",
+		},
 		{line: invite + "ada@alder.example", prints: "email:ada@alder.example"},
 		{line: invite + "Ada@alder.example", refused: "invited already"},
 	})
@@ -32,14 +35,16 @@ func TestAnOwnerIsInvitedByTheCommandLine(t *testing.T) {
 	letter := form.Get("Message.Body.Text.Data")
 	_, token, _ := strings.Cut(letter, "https://api.alder.example/v1/dashboard#/invitation/")
 	token, _, _ = strings.Cut(token, "\n")
-	if form.Get("Destination.ToAddresses.member.1") != "ada@alder.example" || len(token) < 80 || !strings.Contains(letter, "Role: owner") ||
+	if form.Get("Destination.ToAddresses.member.1") != "ada@alder.example" || len(token) < 80 ||
+		!strings.Contains(letter, "Role: owner") ||
 		!strings.Contains(form.Get("Message.Body.Html.Data"), token) {
 		t.Errorf("the mail is %v", form)
 	}
 	if strings.Count(sent.all(), token) != 2 { // in the mail's two forms
 		t.Error("what makes the invitation work is elsewhere, too")
 	}
-	if rows := openStored(t, outputs).audited(t, org.Tenant{Mode: org.Live, OrgID: id}); len(rows) != 2 || !strings.HasPrefix(rows[1], "member.invited ") {
+	if rows := openStored(t, outputs).audited(t, org.Tenant{Mode: org.Live, OrgID: id}); len(rows) != 2 ||
+		!strings.HasPrefix(rows[1], "member.invited ") {
 		t.Errorf("the audit rows are %q", rows)
 	}
 }

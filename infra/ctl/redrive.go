@@ -18,8 +18,9 @@ import (
 
 func redriveCommands() []command {
 	return []command{{
-		name: "redrive", flags: "-queue exports|deliveries|refreshes|tefca [-apply]", needs: []string{"queue"}, declare: redrive,
-		help: "Shows which rows the dead letters of a queue point to, and has workers look at them again",
+		name: "redrive", flags: "-queue exports|deliveries|refreshes|tefca [-apply]", needs: []string{"queue"},
+		declare: redrive,
+		help:    "Shows which rows the dead letters of a queue point to, and has workers look at them again",
 	}}
 }
 
@@ -36,8 +37,14 @@ func letters(client *sqs.Client, outputs map[string]string) map[string]struct {
 	return map[string]way{
 		"exports":    {queue.NewBacklog(client, outputs["ExportDeadLetterQueueUrl"]), work.Send},
 		"deliveries": {queue.NewBacklog(client, outputs["DeliveryDeadLetterQueueUrl"]), work.Send},
-		"refreshes":  {queue.NewBacklog(client, outputs["RefreshDeadLetterQueueUrl"]), queue.NewRefreshes(client, outputs["RefreshQueueUrl"]).Send},
-		"tefca":      {queue.NewBacklog(client, outputs["TefcaDeadLetterQueueUrl"]), queue.NewAttempts(client, outputs["TefcaQueueUrl"]).Send},
+		"refreshes": {
+			queue.NewBacklog(client, outputs["RefreshDeadLetterQueueUrl"]),
+			queue.NewRefreshes(client, outputs["RefreshQueueUrl"]).Send,
+		},
+		"tefca": {
+			queue.NewBacklog(client, outputs["TefcaDeadLetterQueueUrl"]),
+			queue.NewAttempts(client, outputs["TefcaQueueUrl"]).Send,
+		},
 	}
 }
 
@@ -86,12 +93,17 @@ func redrive(flags *flag.FlagSet) action {
 
 // again sends what a letter points to and then deletes it: a letter that is sent twice does no harm, one that is lost
 // would wait for the sweeper.
-func again(ctx context.Context, m events.SQSMessage, isMeant bool, dead queue.Backlog, send func(context.Context, due.Item, time.Duration) error) (letter, error) {
+func again(ctx context.Context, m events.SQSMessage, isMeant bool, dead queue.Backlog,
+	send func(context.Context, due.Item, time.Duration) error,
+) (letter, error) {
 	i, unreadable := due.Decode(m.Body)
 	if unreadable != nil {
 		return letter{MessageID: m.MessageId, Outcome: "unreadable"}, nil //nolint:nilerr // it is told as what it is
 	}
-	one := letter{MessageID: m.MessageId, Kind: string(i.Kind), OrgID: i.Tenant.OrgID, Mode: string(i.Tenant.Mode), ID: i.ID, Outcome: "left"}
+	one := letter{
+		MessageID: m.MessageId, Kind: string(i.Kind), OrgID: i.Tenant.OrgID, Mode: string(i.Tenant.Mode),
+		ID: i.ID, Outcome: "left",
+	}
 	if !isMeant {
 		return one, nil
 	}

@@ -22,8 +22,9 @@ func registrationCommands() []command {
 			help: "Shows the registration that is used there, whosever it is",
 		},
 		{
-			name: "registration callback", flags: "(-endpoint ID | -fhir-base URL | -platform TYPE) -mode test|live" + owner, declare: showCallback,
-			help: "Shows the callback address to register at the health system",
+			name: "registration callback", flags: "(-endpoint ID | -fhir-base URL | -platform TYPE) -mode test|live" + owner,
+			declare: showCallback,
+			help:    "Shows the callback address to register at the health system",
 		},
 		{
 			name: "registration remove", flags: place + owner, declare: removeRegistration,
@@ -34,11 +35,14 @@ func registrationCommands() []command {
 
 func setRegistration(flags *flag.FlagSet) action {
 	_ = flags.String("client-id", "", "our client `id` there")
-	_ = flags.String("client-auth", "", "`id` of how the client proves who it is, from client create (default: as it is, at first a public client)")
+	_ = flags.String("client-auth", "",
+		"`id` of how the client proves who it is, from client create (default: as it is, at first a public client)")
 	var scope mayBeEmpty
-	flags.Var(&scope, "scope", "`scopes` to ask for, separated by spaces; '' for what the platform and its discovery say (default: as it is)")
+	flags.Var(&scope, "scope", "`scopes` to ask for, separated by spaces; '' for what the platform and its discovery "+
+		"say (default: as it is)")
 	public := flags.Bool("public", false, "make it a public client, which does not prove who it is")
-	own := flags.Bool("own-callback", false, "use a callback address of its own from now on; the health system must know it already")
+	own := flags.Bool("own-callback", false,
+		"use a callback address of its own from now on; the health system must know it already")
 	return forPlace(flags, func(ctx context.Context, s session, owner org.Tenant, place catalog.Place) (any, error) {
 		change := operator.Change{
 			ClientID: optional(flags, "client-id"), AuthID: optional(flags, "client-auth"), Scope: scope.said, OwnCallback: *own,
@@ -110,10 +114,13 @@ func removeRegistration(flags *flag.FlagSet) action {
 }
 
 // forPlace is an action on the registration at a place, of an organisation or of everybody.
-func forPlace(flags *flag.FlagSet, do func(ctx context.Context, s session, owner org.Tenant, place catalog.Place) (any, error)) action {
+func forPlace(flags *flag.FlagSet, do func(ctx context.Context, s session, owner org.Tenant, place catalog.Place) (any,
+	error),
+) action {
 	owned := ownerFlags(flags)
 	endpoint := flags.String("endpoint", "", "at one endpoint: its `id`")
-	platformType := flags.String("platform", "", "or at all endpoints of an EHR platform: its `type`, as platform list shows them")
+	platformType := flags.String("platform", "",
+		"or at all endpoints of an EHR platform: its `type`, as platform list shows them")
 	return func(ctx context.Context, s session) (any, error) {
 		owner, mode, err := owned()
 		if err != nil {
@@ -126,7 +133,8 @@ func forPlace(flags *flag.FlagSet, do func(ctx context.Context, s session, owner
 // registrationShown is what an operator sees of a registration. Nothing of a secret is in it.
 func registrationShown(r operator.Registered) map[string]any {
 	shown := map[string]any{
-		"place": placeShown(r.Registration.Place), "of": "everybody", "client_id": r.Registration.ClientID, "method": r.Method(), "scope": r.Registration.Scope,
+		"place": placeShown(r.Registration.Place), "of": "everybody", "client_id": r.Registration.ClientID,
+		"method": r.Method(), "scope": r.Registration.Scope,
 		"callback": r.CallbackAddress,
 	}
 	if r.Owner != (org.Tenant{}) {

@@ -24,30 +24,50 @@ func TestARegistrationIsUsedWhereAndForWhomItWasMade(t *testing.T) {
 		"place": atPlatform, "of": "everybody", "client_id": "ours", "client_auth_id": shared, "method": "private_key_jwt",
 		"algorithm": "RS384", "key_id": "key", "scope": "openid fhirUser",
 	}
-	wantShown(t, "setting it", done("registration", "set", "-platform", "Epic", "-client-id", "ours", "-client-auth", shared, "-scope", " openid  fhirUser "), everybodys)
-	endpoint, _ := done("endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-platform", "epic", "-name", "Maple Hospital")["endpoint_id"].(string)
-	wantShown(t, "an organisation at the endpoint", done("registration", "show", "-endpoint", endpoint, "-org", id), everybodys)
+	wantShown(t, "setting it", done("registration", "set", "-platform", "Epic", "-client-id", "ours", "-client-auth",
+		shared, "-scope", " openid  fhirUser "), everybodys)
+	endpoint, _ := done("endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-platform", "epic", "-name",
+		"Maple Hospital")["endpoint_id"].(string)
+	wantShown(t, "an organisation at the endpoint",
+		done("registration", "show", "-endpoint", endpoint, "-org", id), everybodys)
 	wantShown(t, "everybody at the platform", done("registration", "show", "-platform", "epic"), everybodys)
 
 	atEndpoint := map[string]any{
-		"place": map[string]any{"endpoint_id": endpoint}, "of": id, "client_id": "its own", "client_auth_id": own, "method": "private_key_jwt",
+		"place": map[string]any{"endpoint_id": endpoint}, "of": id, "client_id": "its own", "client_auth_id": own,
+		"method":    "private_key_jwt",
 		"algorithm": "RS384", "scope": "as the platform and its discovery say",
 	}
-	wantShown(t, "setting an organisation's own", done("registration", "set", "-endpoint", endpoint, "-org", id, "-client-id", "its own", "-client-auth", own), atEndpoint)
-	wantShown(t, "the organisation at the endpoint", done("registration", "show", "-endpoint", endpoint, "-org", id), atEndpoint)
-	wantShown(t, "the organisation at the platform", done("registration", "show", "-platform", "epic", "-org", id), everybodys)
-	wantShown(t, "another organisation at the endpoint", done("registration", "show", "-endpoint", endpoint, "-org", other), everybodys)
+	wantShown(t, "setting an organisation's own",
+		done("registration", "set", "-endpoint", endpoint, "-org", id, "-client-id", "its own", "-client-auth",
+			own), atEndpoint)
+	wantShown(t, "the organisation at the endpoint",
+		done("registration", "show", "-endpoint", endpoint, "-org", id), atEndpoint)
+	wantShown(t, "the organisation at the platform",
+		done("registration", "show", "-platform", "epic", "-org", id), everybodys)
+	wantShown(t, "another organisation at the endpoint",
+		done("registration", "show", "-endpoint", endpoint, "-org", other), everybodys)
 
 	done("registration", "set", "-endpoint", endpoint, "-org", id, "-client-id", "its new one", "-client-auth", shared)
 	replaced := maps.Clone(everybodys)
-	maps.Copy(replaced, map[string]any{"place": atEndpoint["place"], "of": id, "client_id": "its new one", "scope": atEndpoint["scope"]})
-	wantShown(t, "the organisation after a replacement", done("registration", "show", "-endpoint", endpoint, "-org", id), replaced)
+	maps.Copy(replaced, map[string]any{
+		"place": atEndpoint["place"], "of": id, "client_id": "its new one",
+		"scope": atEndpoint["scope"],
+	})
+	wantShown(t, "the organisation after a replacement",
+		done("registration", "show", "-endpoint", endpoint, "-org", id), replaced)
 	done("registration", "set", "-platform", "epic", "-org", id, "-client-id", "at all of them")
-	public := map[string]any{"place": atPlatform, "of": id, "client_id": "at all of them", "method": "public", "scope": atEndpoint["scope"]}
-	wantShown(t, "the organisation at the platform, after one of its own", done("registration", "show", "-platform", "epic", "-org", id), public)
+	public := map[string]any{
+		"place": atPlatform, "of": id, "client_id": "at all of them", "method": "public",
+		"scope": atEndpoint["scope"],
+	}
+	wantShown(t, "the organisation at the platform, after one of its own",
+		done("registration", "show", "-platform", "epic", "-org", id), public)
 
 	got := openStored(t, outputs).audited(t, org.Tenant{Mode: org.Test, OrgID: id})
-	want := []string{"client.created " + own, "registration.set " + endpoint, "registration.set " + endpoint, "registration.set epic"}
+	want := []string{
+		"client.created " + own, "registration.set " + endpoint, "registration.set " + endpoint,
+		"registration.set epic",
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the audit rows are %q, want %q", got, want)
 	}
@@ -65,7 +85,10 @@ func wantShown(t *testing.T, what string, got, want map[string]any) {
 func TestAnEndpointWithoutAClientIDNeedsARegistrationOfItsPlatform(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
-	create := []string{"endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-platform", "cerner", "-mode", "live", "-name", "Maple Hospital"}
+	create := []string{
+		"endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-platform", "cerner", "-mode", "live",
+		"-name", "Maple Hospital",
+	}
 	_, err := ctl(t, outputs, create...)
 	if err == nil || !strings.Contains(err.Error(), "registration set") {
 		t.Errorf("without a registration: %v", err)
@@ -76,14 +99,17 @@ func TestAnEndpointWithoutAClientIDNeedsARegistrationOfItsPlatform(t *testing.T)
 	}
 	done("registration", "set", "-platform", "cerner", "-mode", "live", "-client-id", "ours")
 	done(create...)
-	if _, err = ctl(t, outputs, append(slices.Clone(create), "-again", "-scope", "openid")...); err == nil || !strings.Contains(err.Error(), "belong to a client id") {
+	if _, err = ctl(t, outputs, append(slices.Clone(create), "-again", "-scope", "openid")...); err == nil ||
+		!strings.Contains(err.Error(), "belong to a client id") {
 		t.Errorf("a scope without a client id: %v", err)
 	}
 
 	auth, _ := done("client", "create", "-method", "private_key_jwt", "-algorithm", "ES384")["client_auth_id"].(string)
-	own, _ := done(append(slices.Clone(create), "-again", "-client-id", "the site's", "-client-auth", auth, "-access", "read")...)["endpoint_id"].(string)
+	own, _ := done(append(slices.Clone(create), "-again", "-client-id", "the site's", "-client-auth", auth, "-access",
+		"read")...)["endpoint_id"].(string)
 	shown := done("registration", "show", "-endpoint", own, "-mode", "live")
-	if scope, _ := shown["scope"].(string); shown["client_id"] != "the site's" || shown["algorithm"] != "ES384" || !strings.Contains(scope, "patient/Patient.read") {
+	if scope, _ := shown["scope"].(string); shown["client_id"] != "the site's" || shown["algorithm"] != "ES384" ||
+		!strings.Contains(scope, "patient/Patient.read") {
 		t.Errorf("the endpoint's own registration is %v", shown)
 	}
 }
@@ -94,12 +120,14 @@ func TestARegistrationThatCannotWorkIsRefusedInWordsToActOn(t *testing.T) {
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App")["id"].(string)
 	elliptic, _ := done("client", "create", "-method", "private_key_jwt", "-algorithm", "ES384")["client_auth_id"].(string)
 	own, _ := done("client", "create", "-method", "private_key_jwt", "-org", id)["client_auth_id"].(string)
-	printed, err := ctlWith(t, outputs, "secret", "client", "create", "-method", "client_secret_post", "-secret-file", "-", "-origin", "https://a.example")
+	printed, err := ctlWith(t, outputs, "secret", "client", "create", "-method", "client_secret_post", "-secret-file", "-",
+		"-origin", "https://a.example")
 	if err != nil {
 		t.Fatal(err)
 	}
 	post, _ := printed["client_auth_id"].(string)
-	endpoint, _ := done("endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-platform", "epic", "-client-id", "c", "-name", "X")["endpoint_id"].(string)
+	endpoint, _ := done("endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-platform", "epic", "-client-id", "c",
+		"-name", "X")["endpoint_id"].(string)
 	unknown := "00000000-0000-4000-8000-000000000000"
 	for _, test := range []struct {
 		args []string
@@ -115,15 +143,27 @@ func TestARegistrationThatCannotWorkIsRefusedInWordsToActOn(t *testing.T) {
 		{[]string{"set", "-client-id", "c", "-endpoint", unknown}, "There is no endpoint"},
 		{[]string{"set", "-client-id", "c", "-endpoint", endpoint, "-mode", "live"}, "in test mode, not in live mode"},
 		{[]string{"set", "-platform", "epic"}, "nothing is to be set"},
-		{[]string{"set", "-platform", "epic", "-scope", "openid"}, "-client-id: svc_invalid_request: A registration needs the client id"},
+		{
+			[]string{"set", "-platform", "epic", "-scope", "openid"},
+			"-client-id: svc_invalid_request: A registration needs the client id",
+		},
 		{[]string{"set", "-platform", "epic", "-client-id", "c\n"}, "needs the client id"},
 		{[]string{"set", "-platform", "epic", "-client-id", "c", "-scope", "openid\nfhirUser"}, "no scope has"},
 		{[]string{"set", "-platform", "epic", "-client-id", "c", "-scope", "open\x00id"}, "no scope has"},
 		{[]string{"set", "-platform", "epic", "-client-id", "c", "-client-auth", unknown}, "client create makes one"},
 		{[]string{"set", "-platform", "epic", "-client-id", "c", "-client-auth", own}, "that everybody can use"},
-		{[]string{"set", "-platform", "epic", "-client-id", "c", "-client-auth", own, "-org", id, "-mode", "live"}, "There is no client authentication"},
-		{[]string{"set", "-platform", "epic", "-client-id", "c", "-client-auth", post}, "Epic does not take client_secret_post clients. It takes private_key_jwt, public."},
-		{[]string{"set", "-endpoint", endpoint, "-client-id", "c", "-client-auth", elliptic}, "Epic does not take ES384. It takes RS384."},
+		{
+			[]string{"set", "-platform", "epic", "-client-id", "c", "-client-auth", own, "-org", id, "-mode", "live"},
+			"There is no client authentication",
+		},
+		{
+			[]string{"set", "-platform", "epic", "-client-id", "c", "-client-auth", post},
+			"Epic does not take client_secret_post clients. It takes private_key_jwt, public.",
+		},
+		{
+			[]string{"set", "-endpoint", endpoint, "-client-id", "c", "-client-auth", elliptic},
+			"Epic does not take ES384. It takes RS384.",
+		},
 		{[]string{"set", "-platform", "cigna", "-client-id", "c"}, "does not take public clients"},
 		{[]string{"show", "-platform", "quest"}, "registration set"},
 		{[]string{"show"}, "name one of them"},
@@ -133,8 +173,14 @@ func TestARegistrationThatCannotWorkIsRefusedInWordsToActOn(t *testing.T) {
 			t.Errorf("%q: %v, want %q", test.args, err, test.want)
 		}
 	}
-	create := []string{"endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-again", "-name", "X", "-client-id", "c", "-platform"}
-	for platform, args := range map[string][]string{"cigna": nil, "epic": {"-client-auth", elliptic}, "humana": {"-client-auth", own}, "va": {"-client-auth", ""}} {
+	create := []string{
+		"endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-again", "-name", "X", "-client-id",
+		"c", "-platform",
+	}
+	for platform, args := range map[string][]string{
+		"cigna": nil, "epic": {"-client-auth", elliptic},
+		"humana": {"-client-auth", own}, "va": {"-client-auth", ""},
+	} {
 		if _, err := ctl(t, outputs, append(append(slices.Clone(create), platform), args...)...); err == nil {
 			t.Errorf("an endpoint of %s with %q was accepted", platform, args)
 		}

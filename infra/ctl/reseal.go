@@ -8,7 +8,8 @@ import (
 func resealCommands() []command {
 	return []command{{
 		name: "reseal", flags: "[-apply]", declare: reseal,
-		help: "Seals webhooks' secrets, keys and headers and client secrets anew, so that nothing stands under an old version of SecretsKey",
+		help: "Seals webhooks' secrets, keys and headers and client secrets anew, so that nothing stands under an old " +
+			"version of SecretsKey",
 	}}
 }
 

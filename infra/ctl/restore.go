@@ -13,7 +13,8 @@ import (
 func restoreCommands() []command {
 	return []command{{
 		name: "restore tokens", flags: ofTenant + " -table TABLE -moment TIME [-apply]",
-		help:  "Puts token sets back that were lost, from a table that was restored to a moment, but none that may have been used since",
+		help: "Puts token sets back that were lost, from a table that was restored to a moment, but none that may have " +
+			"been used since",
 		needs: []string{"org", "table", "moment"}, declare: restoreTokens,
 	}}
 }
@@ -38,6 +39,7 @@ func restoreTokens(flags *flag.FlagSet) action {
 
 func restoredShown(done operator.Restored, isMeant bool) map[string]any {
 	return map[string]any{
-		"applied": isMeant, "kept": done.Kept, "restored": append([]string{}, done.Restored...), "ended": append([]string{}, done.Ended...),
+		"applied": isMeant, "kept": done.Kept, "restored": append([]string{}, done.Restored...),
+		"ended": append([]string{}, done.Ended...),
 	}
 }

@@ -18,17 +18,21 @@ import (
 
 // describeStacks answers as CloudFormation does, for the stack ctl with the outputs in a file.
 func describeStacks(w http.ResponseWriter, r *http.Request, file string) {
-	if r.FormValue("Action") != "DescribeStacks" || r.FormValue("Version") != "2010-05-15" || r.FormValue("StackName") != "ctl" {
+	if r.FormValue("Action") != "DescribeStacks" || r.FormValue("Version") != "2010-05-15" ||
+		r.FormValue("StackName") != "ctl" {
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = fmt.Fprintf(w, `<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type>`+
-			`<Code>ValidationError</Code><Message>Stack with id %s does not exist</Message></Error></ErrorResponse>`, r.FormValue("StackName"))
+		_, _ = fmt.Fprintf(w,
+			`<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type>`+
+				`<Code>ValidationError</Code><Message>Stack with id %s does not exist</Message></Error></ErrorResponse>`,
+			r.FormValue("StackName"))
 		return
 	}
 	body, _ := os.ReadFile(file)
 	var outputs map[string]string
 	_ = json.Unmarshal(body, &outputs)
-	_, _ = io.WriteString(w, `<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member>`+
-		`<StackName>ctl</StackName><Outputs>`)
+	_, _ = io.WriteString(w,
+		`<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member>`+
+			`<StackName>ctl</StackName><Outputs>`)
 	for name, value := range outputs {
 		_, _ = fmt.Fprintf(w, `<member><OutputKey>%s</OutputKey><OutputValue>%s</OutputValue></member>`, name, value)
 	}
@@ -57,9 +61,13 @@ func TestALocalRunIsFoundByItself(t *testing.T) {
 	}
 	t.Setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "of another stack")
-	for _, args := range [][]string{{"organisation", "create", "-name", "Alder"}, {"-outputs", localRun, "organisation", "list"}} {
+	for _, args := range [][]string{
+		{"organisation", "create", "-name", "Alder"},
+		{"-outputs", localRun, "organisation", "list"},
+	} {
 		printed, said, err := attempt(t, args...)
-		if want := "ctl: sam local at " + here.EndpointURL + " (.local/run.json)\n"; err != nil || said != want || !strings.Contains(printed, `"name": "Alder"`) {
+		if want := "ctl: sam local at " + here.EndpointURL + " (.local/run.json)\n"; err != nil || said != want ||
+			!strings.Contains(printed, `"name": "Alder"`) {
 			t.Errorf("%q: %v, printed %s, said %q, want %q", args, err, printed, said, want)
 		}
 	}
@@ -68,7 +76,8 @@ func TestALocalRunIsFoundByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, said, err := attempt(t, "organisation", "list")
-	if exitCode(err) != 1 || said != "" || !strings.Contains(err.Error(), ".local/run.json no longer answers at http://127.0.0.1:1: start it again with make run") {
+	if exitCode(err) != 1 || said != "" || !strings.Contains(err.Error(),
+		".local/run.json no longer answers at http://127.0.0.1:1: start it again with make run") {
 		t.Errorf("of a run that has ended: %v, said %q", err, said)
 	}
 }
@@ -80,7 +89,8 @@ func TestAStackIsFoundByItsName(t *testing.T) {
 	if err != nil || said != "ctl: stack ctl in us-east-1\n" || !strings.Contains(printed, `"name": "Alder"`) {
 		t.Errorf("%v, printed %s, said %q", err, printed, said)
 	}
-	if _, said, err = attempt(t, "-outputs", outputs, "organisation", "list"); err != nil || said != "ctl: stack of "+outputs+" in us-east-1\n" {
+	if _, said, err = attempt(t, "-outputs", outputs, "organisation", "list"); err != nil ||
+		said != "ctl: stack of "+outputs+" in us-east-1\n" {
 		t.Errorf("by its outputs: %v, said %q", err, said)
 	}
 	if _, _, err = attempt(t, "-stack", "nowhere", "organisation", "list"); err == nil ||
@@ -101,9 +111,11 @@ func TestAStackIsFoundByItsName(t *testing.T) {
 		t.Errorf("by a list of outputs: %v", err)
 	}
 	for file, want := range map[string]string{
-		writeFile(t, "no JSON"): "holds no outputs", filepath.Join(t.TempDir(), "none"): "-outputs: open", writeFile(t, "{}"): "the stack has no output ControlTable",
+		writeFile(t, "no JSON"): "holds no outputs", filepath.Join(t.TempDir(), "none"): "-outputs: open",
+		writeFile(t, "{}"): "the stack has no output ControlTable",
 	} {
-		if _, _, err := attempt(t, "-outputs", file, "organisation", "list"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := attempt(t, "-outputs", file, "organisation", "list"); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
@@ -117,16 +129,32 @@ func TestWhatIsMissingToSignInIsSaid(t *testing.T) {
 		set  map[string]string
 		want []string
 	}{
-		"half a key":   {map[string]string{"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "a"}, []string{"no AWS credentials were found", "AWS_PROFILE", "(set are AWS_REGION, AWS_ACCESS_KEY_ID)"}},
-		"nothing":      {nil, []string{"the AWS region is missing: set AWS_REGION", "(no variable for it is set)"}},
-		"a region":     {map[string]string{"AWS_REGION": "eu-west-1"}, []string{"no AWS credentials were found: set AWS_PROFILE"}},
-		"a profile":    {map[string]string{"AWS_PROFILE": "there"}, []string{"no AWS credentials were found", "(set are AWS_PROFILE)"}},
-		"no region":    {map[string]string{"AWS_PROFILE": "nowhere"}, []string{"the AWS region is missing"}},
-		"no profile":   {map[string]string{"AWS_PROFILE": "unknown"}, []string{"the AWS configuration cannot be used", "unknown", "(set are AWS_PROFILE)"}},
-		"no such role": {map[string]string{"AWS_REGION": "eu-west-1", "AWS_SECRET_ACCESS_KEY": "private-value"}, []string{"no AWS credentials were found"}},
+		"half a key": {
+			map[string]string{"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "a"},
+			[]string{"no AWS credentials were found", "AWS_PROFILE", "(set are AWS_REGION, AWS_ACCESS_KEY_ID)"},
+		},
+		"nothing": {nil, []string{"the AWS region is missing: set AWS_REGION", "(no variable for it is set)"}},
+		"a region": {
+			map[string]string{"AWS_REGION": "eu-west-1"},
+			[]string{"no AWS credentials were found: set AWS_PROFILE"},
+		},
+		"a profile": {
+			map[string]string{"AWS_PROFILE": "there"},
+			[]string{"no AWS credentials were found", "(set are AWS_PROFILE)"},
+		},
+		"no region": {map[string]string{"AWS_PROFILE": "nowhere"}, []string{"the AWS region is missing"}},
+		"no profile": {
+			map[string]string{"AWS_PROFILE": "unknown"},
+			[]string{"the AWS configuration cannot be used", "unknown", "(set are AWS_PROFILE)"},
+		},
+		"no such role": {
+			map[string]string{"AWS_REGION": "eu-west-1", "AWS_SECRET_ACCESS_KEY": "private-value"},
+			[]string{"no AWS credentials were found"},
+		},
 	} {
 		for _, variable := range []string{
-			"AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL",
+			"AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+			"AWS_ENDPOINT_URL",
 		} {
 			t.Setenv(variable, test.set[variable])
 		}
@@ -135,10 +163,12 @@ func TestWhatIsMissingToSignInIsSaid(t *testing.T) {
 		t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", "http://127.0.0.1:1")
 		t.Setenv("AWS_EC2_METADATA_DISABLED", strconv.FormatBool(name != "half a key")) // whose client tries for some seconds
 		_, _, err := attempt(t, "-stack", "ctl", "organisation", "list")
-		if exitCode(err) != 1 || slices.ContainsFunc(test.want, func(word string) bool { return !strings.Contains(err.Error(), word) }) {
+		if exitCode(err) != 1 || slices.ContainsFunc(test.want,
+			func(word string) bool { return !strings.Contains(err.Error(), word) }) {
 			t.Errorf("%s: %v, want %q", name, err, test.want)
 		}
-		if err != nil && (strings.Contains(strings.ToLower(err.Error()), "imds") || strings.Contains(err.Error(), "private-value")) {
+		if err != nil && (strings.Contains(strings.ToLower(err.Error()), "imds") ||
+			strings.Contains(err.Error(), "private-value")) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -14,7 +14,8 @@ func TestASecretIsShownAlsoWhenWhatFollowsFails(t *testing.T) {
 	outputs := newStack(t)
 	do := doer(t, outputs)
 	org := do("organisation", "create", "-name", "Alder")["id"].(string)
-	public := do("credential", "create", "-org", org, "-mode", "test", "-redirect", "https://app.example/return")["public_id"].(string)
+	public := do("credential", "create", "-org", org, "-mode", "test", "-redirect",
+		"https://app.example/return")["public_id"].(string)
 
 	text, err := os.ReadFile(outputs)
 	if err != nil {
@@ -34,7 +35,8 @@ func TestASecretIsShownAlsoWhenWhatFollowsFails(t *testing.T) {
 	}
 	var out bytes.Buffer
 	err = run(t.Context(), []string{"-outputs", broken, "credential", "add-key", "-public-id", public}, to(&out))
-	if err == nil || !strings.Contains(err.Error(), "was made") || !strings.Contains(out.String(), `"private_key": "private_test_`) {
+	if err == nil || !strings.Contains(err.Error(), "was made") ||
+		!strings.Contains(out.String(), `"private_key": "private_test_`) {
 		t.Errorf("printed %q and failed with %v", out.String(), err)
 	}
 	out.Reset()

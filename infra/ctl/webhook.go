@@ -18,11 +18,18 @@ func webhookCommands() []command {
 	one, moved := []string{"org", "id"}, []string{"org", "id", "url"}
 	return []command{
 		{
-			name: "webhook create", help: "Makes a webhook and prints its secret, once", needs: []string{"org", "url"}, declare: createWebhook,
-			flags: ofTenant + " -url URL [-note TEXT] [-type TYPE ...] [-rate N] [-signing-key] [-header-file FILE|-]",
+			name: "webhook create", help: "Makes a webhook and prints its secret, once", needs: []string{"org", "url"},
+			declare: createWebhook,
+			flags:   ofTenant + " -url URL [-note TEXT] [-type TYPE ...] [-rate N] [-signing-key] [-header-file FILE|-]",
 		},
-		{name: "webhook list", flags: ofTenant, help: "Lists webhooks, with how they fare", needs: one[:1], declare: listWebhooks},
-		{name: "webhook show", flags: ofTenant + " -id ID", help: "Shows a webhook, without its secrets", needs: one, declare: showWebhook},
+		{
+			name: "webhook list", flags: ofTenant, help: "Lists webhooks, with how they fare", needs: one[:1],
+			declare: listWebhooks,
+		},
+		{
+			name: "webhook show", flags: ofTenant + " -id ID", help: "Shows a webhook, without its secrets", needs: one,
+			declare: showWebhook,
+		},
 		{
 			name: "webhook types", flags: ofTenant + " -id ID [-type TYPE ... | -none]", needs: one, declare: webhookTypes,
 			help: "Shows a webhook's event types, replaces the optional ones, or takes those away",
@@ -32,12 +39,22 @@ func webhookCommands() []command {
 			help: "Has a webhook's events sent to another address",
 		},
 		{
-			name: "webhook rotate", flags: ofTenant + " -id ID [-expire-now]", help: "Makes a new signing secret and prints it, once",
+			name: "webhook rotate", flags: ofTenant + " -id ID [-expire-now]",
+			help:  "Makes a new signing secret and prints it, once",
 			needs: one, declare: rotateWebhook,
 		},
-		{name: "webhook disable", flags: ofTenant + " -id ID", help: "Stops everything to a webhook; its events are held", needs: one, declare: disableWebhook},
-		{name: "webhook enable", flags: ofTenant + " -id ID", help: "Enables a disabled webhook and tells what it has missed", needs: one, declare: enableWebhook},
-		{name: "webhook remove", flags: ofTenant + " -id ID", help: "Removes a disabled webhook", needs: one, declare: removeWebhook},
+		{
+			name: "webhook disable", flags: ofTenant + " -id ID", help: "Stops everything to a webhook; its events are held",
+			needs: one, declare: disableWebhook,
+		},
+		{
+			name: "webhook enable", flags: ofTenant + " -id ID", help: "Enables a disabled webhook and tells what it has missed",
+			needs: one, declare: enableWebhook,
+		},
+		{
+			name: "webhook remove", flags: ofTenant + " -id ID", help: "Removes a disabled webhook", needs: one,
+			declare: removeWebhook,
+		},
 	}
 }
 
@@ -123,7 +140,8 @@ func rotateWebhook(flags *flag.FlagSet) action {
 	atOnce := flags.Bool("expire-now", false, "end the old secrets now and not in 24 hours; do so when one has leaked")
 	return forWebhook(flags, func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error) {
 		sub, signing, err := s.Webhooks.Rotate(ctx, tenant, id, *atOnce)
-		return showing(map[string]any{"id": sub.ID, "secret": signing.Reveal(), "old_secrets_end": oldSecretsEnd(sub)}, signing, err)
+		return showing(map[string]any{"id": sub.ID, "secret": signing.Reveal(), "old_secrets_end": oldSecretsEnd(sub)},
+			signing, err)
 	})
 }
 
@@ -147,7 +165,9 @@ func removeWebhook(flags *flag.FlagSet) action {
 }
 
 // forWebhook is an action on a webhook of an organisation in a mode.
-func forWebhook(flags *flag.FlagSet, do func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error)) action {
+func forWebhook(flags *flag.FlagSet, do func(ctx context.Context, s session, tenant org.Tenant, id string) (any,
+	error),
+) action {
 	id := flags.String("id", "", "what webhook create printed as `id`")
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		return do(ctx, s, tenant, *id)
@@ -157,7 +177,8 @@ func forWebhook(flags *flag.FlagSet, do func(ctx context.Context, s session, ten
 // typeFlags adds the flag for optional event types.
 func typeFlags(flags *flag.FlagSet) func() ([]webhook.Type, error) {
 	var names texts
-	flags.Var(&names, "type", fmt.Sprintf("event `type` besides the required ones, may be repeated; required are %v", webhook.Required()))
+	flags.Var(&names, "type", fmt.Sprintf("event `type` besides the required ones, may be repeated; required are %v",
+		webhook.Required()))
 	return func() ([]webhook.Type, error) { return typesOf(names) }
 }
 

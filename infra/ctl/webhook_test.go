@@ -53,7 +53,8 @@ func (s stored) listed(t *testing.T, tenant org.Tenant, list string) []map[strin
 func webhooks(t *testing.T, outputs, organisation string) []map[string]any {
 	t.Helper()
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{"-outputs", outputs, "webhook", "list", "-org", organisation}, to(&out)); err != nil {
+	if err := run(t.Context(), []string{"-outputs", outputs, "webhook", "list", "-org", organisation},
+		to(&out)); err != nil {
 		t.Fatal(err)
 	}
 	var rows []map[string]any
@@ -70,7 +71,8 @@ func TestAWebhookIsMadeListedRotatedAndNarrowed(t *testing.T) {
 	tenant := org.Tenant{Mode: org.Test, OrgID: id}
 	const header = "Bearer value-of-Alder Clinic"
 	made, err := ctlWith(t, outputs, "authorization="+header+"\r\nX-Team=a=b\n", "webhook", "create", "-org", id,
-		"-url", "https://app.example/hook?key=in-the-query", "-type", "patient.connection_success", "-rate", "5", "-signing-key", "-header-file", "-")
+		"-url", "https://app.example/hook?key=in-the-query", "-type", "patient.connection_success", "-rate", "5",
+		"-signing-key", "-header-file", "-")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +93,8 @@ func TestAWebhookIsMadeListedRotatedAndNarrowed(t *testing.T) {
 	if ends, _ := last["old_secrets_end"].([]any); len(ends) != 0 || first == second || second == third {
 		t.Errorf("the second rotation gave %v", last)
 	}
-	if narrowed := done("webhook", "types", "-org", id, "-id", hook, "-type", "patient.authorization_revoked"); fmt.Sprint(narrowed["types"]) !=
+	if narrowed := done("webhook", "types", "-org", id, "-id", hook, "-type",
+		"patient.authorization_revoked"); fmt.Sprint(narrowed["types"]) !=
 		"[patient.ehi_export_success patient.ehi_export_failed webhook.test patient.authorization_revoked]" {
 		t.Errorf("the types are %v", narrowed)
 	}
@@ -111,7 +114,8 @@ func TestAWebhookIsMadeListedRotatedAndNarrowed(t *testing.T) {
 		t.Errorf("with none the types are %v", shown)
 	}
 	want := []string{
-		"webhook.created " + hook, "webhook.rotated " + hook, "webhook.rotated " + hook, "webhook.types_changed " + hook, "webhook.types_changed " + hook,
+		"webhook.created " + hook, "webhook.rotated " + hook, "webhook.rotated " + hook, "webhook.types_changed " + hook,
+		"webhook.types_changed " + hook,
 	}
 	if got := openStored(t, outputs).audited(t, tenant); !slices.Equal(got, want) {
 		t.Errorf("the audit rows are %q, want %q", got, want)
@@ -122,7 +126,8 @@ func TestAnOrganisationWithAddressesIsToldOfWhatIsMade(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "")
 	done := doer(t, outputs)
 	for _, test := range []struct{ emails, want []string }{{}, {[]string{"-email", "ops@app.example"}, []string{
-		"credential_created", "webhook_created", "key_created", "webhook_secret_rotated", "webhook_secret_rotated", "webhook_moved", "webhook_disabled",
+		"credential_created", "webhook_created", "key_created", "webhook_secret_rotated", "webhook_secret_rotated",
+		"webhook_moved", "webhook_disabled",
 	}}} {
 		args := append([]string{"organisation", "create", "-name", "Alder Clinic App"}, test.emails...)
 		id, _ := done(args...)["id"].(string)
@@ -131,7 +136,8 @@ func TestAnOrganisationWithAddressesIsToldOfWhatIsMade(t *testing.T) {
 		added := done("credential", "add-key", "-public-id", fmt.Sprint(credential["public_id"]))
 		done("webhook", "rotate", "-org", id, "-id", fmt.Sprint(hook["id"]))
 		rotated := done("webhook", "rotate", "-org", id, "-id", fmt.Sprint(hook["id"]))
-		done("webhook", "url", "-org", id, "-id", fmt.Sprint(hook["id"]), "-url", "https://app.example/hook-b?key=in-the-query")
+		done("webhook", "url", "-org", id, "-id", fmt.Sprint(hook["id"]), "-url",
+			"https://app.example/hook-b?key=in-the-query")
 		done("webhook", "disable", "-org", id, "-id", fmt.Sprint(hook["id"]))
 		rows := openStored(t, outputs).listed(t, org.Tenant{Mode: org.Test, OrgID: id}, "NOTICE")
 		got := make([]string, 0, len(rows))
@@ -144,7 +150,8 @@ func TestAnOrganisationWithAddressesIsToldOfWhatIsMade(t *testing.T) {
 					t.Errorf("the notice is %s", text)
 				}
 			}
-			if url, ok := row["url"].(*types.AttributeValueMemberS); ok && url.Value != "https://app.example/hook" && url.Value != "https://app.example/hook-b" {
+			if url, ok := row["url"].(*types.AttributeValueMemberS); ok && url.Value != "https://app.example/hook" &&
+				url.Value != "https://app.example/hook-b" {
 				t.Errorf("the notice shows %s", url.Value)
 			}
 		}
@@ -159,7 +166,8 @@ func TestAWebhookHasTheDefaultTypesUnlessItsOwnerChooses(t *testing.T) {
 	done := doer(t, outputs)
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App")["id"].(string)
 	create := func(args ...string) int {
-		types, _ := done(append([]string{"webhook", "create", "-org", id, "-url", "https://app.example/hook"}, args...)...)["types"].([]any)
+		types, _ := done(append([]string{"webhook", "create", "-org", id, "-url", "https://app.example/hook"},
+			args...)...)["types"].([]any)
 		return len(types)
 	}
 	if got, want := create(), len(webhook.Required())+len(webhook.Default()); got != want {
@@ -171,7 +179,9 @@ func TestAWebhookHasTheDefaultTypesUnlessItsOwnerChooses(t *testing.T) {
 }
 
 // deliver stores a delivery that has ended, an hour after the one before.
-func (s stored) deliver(t *testing.T, tenant org.Tenant, hook string, number int, status webhook.DeliveryStatus) string {
+func (s stored) deliver(t *testing.T, tenant org.Tenant, hook string, number int,
+	status webhook.DeliveryStatus,
+) string {
 	t.Helper()
 	at := time.Now().Add(time.Duration(number-100) * time.Hour)
 	event, err := webhook.NewEvent(tenant, webhook.TestEvent, "subject", int64(number), at, nil)
@@ -179,7 +189,8 @@ func (s stored) deliver(t *testing.T, tenant org.Tenant, hook string, number int
 		t.Fatal(err)
 	}
 	d := webhook.Delivery{
-		ID: ids.Derive(hook, event.ID), Tenant: tenant, EventID: event.ID, SubscriptionID: hook, Status: status, Attempt: 1, Fence: 1, CreatedAt: at,
+		ID: ids.Derive(hook, event.ID), Tenant: tenant, EventID: event.ID, SubscriptionID: hook, Status: status, Attempt: 1,
+		Fence: 1, CreatedAt: at,
 	}
 	if err := s.work().CreateEvent(t.Context(), event); err != nil {
 		t.Fatal(err)
@@ -198,7 +209,10 @@ func TestADisabledWebhookIsEnabledAndWhatItMissedIsReplayed(t *testing.T) {
 	tenant := org.Tenant{Mode: org.Test, OrgID: id}
 	hook, _ := done("webhook", "create", "-org", id, "-url", "https://app.example/hook")["id"].(string)
 	other, _ := done("webhook", "create", "-org", id, "-url", "https://app.example/other")["id"].(string)
-	statuses := []webhook.DeliveryStatus{webhook.Exhausted, webhook.Delivered, webhook.Exhausted, webhook.Held, webhook.Scheduled}
+	statuses := []webhook.DeliveryStatus{
+		webhook.Exhausted, webhook.Delivered, webhook.Exhausted, webhook.Held,
+		webhook.Scheduled,
+	}
 	all := make([]string, 0, len(statuses))
 	for i, status := range statuses {
 		all = append(all, found.deliver(t, tenant, hook, i, status))
@@ -225,13 +239,15 @@ func TestADisabledWebhookIsEnabledAndWhatItMissedIsReplayed(t *testing.T) {
 	if got := done(replay...)["replayed"]; got != 2.0 {
 		t.Errorf("%v were replayed, want the one that failed since and the held one", got)
 	}
-	if got := done("webhook", "replay", "-org", id, "-id", hook, "-from", time.Now().Add(-200*time.Hour).Format(time.RFC3339), "-to", since)["replayed"]; got != 1.0 {
+	if got := done("webhook", "replay", "-org", id, "-id", hook, "-from",
+		time.Now().Add(-200*time.Hour).Format(time.RFC3339), "-to", since)["replayed"]; got != 1.0 {
 		t.Errorf("%v were replayed of the range, want the first", got)
 	}
 	if got := done("webhook", "replay", "-org", id, "-delivery", all[1])["replayed"]; got != 1.0 {
 		t.Errorf("%v were replayed, want 1", got)
 	}
-	if _, err := ctl(t, outputs, "webhook", "replay", "-org", id, "-delivery", all[1]); err == nil || !strings.Contains(err.Error(), "under way") {
+	if _, err := ctl(t, outputs, "webhook", "replay", "-org", id, "-delivery", all[1]); err == nil ||
+		!strings.Contains(err.Error(), "under way") {
 		t.Errorf("a replay of what is under way: %v", err)
 	}
 	for i, delivery := range all {
@@ -260,7 +276,8 @@ func TestTheDeliveryLogIsSearchedAndShown(t *testing.T) {
 	if got := rows("-id", hook); len(got) != 2 {
 		t.Fatalf("the log has %v, want two", got)
 	}
-	if newest, _ := rows("-limit", "1")[0].(map[string]any); newest["id"] != kept[1] || newest["type"] != "webhook.test" || newest["next_at"] == nil {
+	if newest, _ := rows("-limit", "1")[0].(map[string]any); newest["id"] != kept[1] || newest["type"] != "webhook.test" ||
+		newest["next_at"] == nil {
 		t.Errorf("the newest is %v", newest)
 	}
 	if got := rows("-status", "delivered"); len(got) != 1 {
@@ -270,7 +287,8 @@ func TestTheDeliveryLogIsSearchedAndShown(t *testing.T) {
 		t.Errorf("in the other mode are %v", got)
 	}
 	shown := done("webhook", "delivery", "-org", id, "-delivery", kept[0])
-	if body, _ := shown["body"].(string); !strings.Contains(body, `"type":"webhook.test"`) || shown["status"] != "delivered" {
+	if body, _ := shown["body"].(string); !strings.Contains(body, `"type":"webhook.test"`) ||
+		shown["status"] != "delivered" {
 		t.Errorf("the delivery is %v", shown)
 	}
 	for _, args := range [][]string{
@@ -293,23 +311,28 @@ func TestASimulatedEventGoesToOneWebhookOrToAll(t *testing.T) {
 	tenant := org.Tenant{Mode: org.Test, OrgID: id}
 	hook, _ := done("webhook", "create", "-org", id, "-url", "https://app.example/hook")["id"].(string)
 	done("webhook", "create", "-org", id, "-url", "https://app.example/other")
-	one, _ := done("webhook", "simulate", "-org", id, "-id", hook, "-type", "patient.ehi_export_success")["event_id"].(string)
+	one, _ := done("webhook", "simulate", "-org", id, "-id", hook, "-type",
+		"patient.ehi_export_success")["event_id"].(string)
 	event, err := found.work().Event(t.Context(), tenant, one)
-	if err != nil || !event.FannedOut || event.Type != webhook.ExportSucceeded || !bytes.Contains(event.Body, []byte("00000000-0000-4000-8000-")) {
+	if err != nil || !event.FannedOut || event.Type != webhook.ExportSucceeded ||
+		!bytes.Contains(event.Body, []byte("00000000-0000-4000-8000-")) {
 		t.Errorf("the event is %s %t %s (%v)", event.Type, event.FannedOut, event.Body, err)
 	}
 	deliveries := found.listed(t, tenant, "DELIV")
 	if len(deliveries) != 1 || len(found.listed(t, tenant, "EVENT")) != 0 {
 		t.Fatalf("%d deliveries, want one, and an event that nobody else finds", len(deliveries))
 	}
-	if to, _ := deliveries[0]["subscription_id"].(*types.AttributeValueMemberS); to.Value != hook || !strings.Contains(sent.all(), `\"kind\":\"delivery\"`) {
+	if to, _ := deliveries[0]["subscription_id"].(*types.AttributeValueMemberS); to.Value != hook ||
+		!strings.Contains(sent.all(), `\"kind\":\"delivery\"`) {
 		t.Errorf("it goes to %s", to.Value)
 	}
-	if again := done("webhook", "simulate", "-org", id, "-id", hook, "-type", "patient.ehi_export_success")["event_id"]; again == one {
+	if again := done("webhook", "simulate", "-org", id, "-id", hook, "-type",
+		"patient.ehi_export_success")["event_id"]; again == one {
 		t.Error("two simulations are one event")
 	}
 	all, _ := done("webhook", "simulate", "-org", id, "-type", "patient.request_support")["event_id"].(string)
-	if event, err = found.work().Event(t.Context(), tenant, all); err != nil || event.FannedOut || len(found.listed(t, tenant, "EVENT")) != 1 {
+	if event, err = found.work().Event(t.Context(), tenant, all); err != nil || event.FannedOut ||
+		len(found.listed(t, tenant, "EVENT")) != 1 {
 		t.Errorf("the event for all is settled: %t (%v)", event.FannedOut, err)
 	}
 }
@@ -342,7 +365,10 @@ func TestWhatCannotBeDoneToAWebhookIsRefusedInWordsToActOn(t *testing.T) {
 		{replay + "-id " + hook, "say what is to be replayed"},
 		{replay + "-id " + hook + " -from 2026-01-01T00:00:00Z", "say what is to be replayed"},
 		{replay + "-id " + hook + " -delivery " + unknown, "say what is to be replayed"},
-		{replay + "-id " + hook + " -failed-since 2026-01-01T00:00:00Z -to 2026-01-01T00:00:00Z", "say what is to be replayed"},
+		{
+			replay + "-id " + hook + " -failed-since 2026-01-01T00:00:00Z -to 2026-01-01T00:00:00Z",
+			"say what is to be replayed",
+		},
 		{replay + "-id " + hook + " -failed-since yesterday", "failed-since"},
 		{replay + "-id " + unknown + " -failed-since 2026-01-01T00:00:00Z", "There is no webhook"},
 		{replay + "-delivery " + unknown, "There is no delivery"},
@@ -354,7 +380,8 @@ func TestWhatCannotBeDoneToAWebhookIsRefusedInWordsToActOn(t *testing.T) {
 		{"webhook simulate -org " + unknown + " -type webhook.test", "There is no organisation"},
 	} {
 		_, err := ctl(t, outputs, strings.Fields(test.args)...)
-		if err == nil || !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(test.want)) || strings.Contains(err.Error(), "secret-") {
+		if err == nil || !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(test.want)) ||
+			strings.Contains(err.Error(), "secret-") {
 			t.Errorf("%s: %v, want %q", test.args, err, test.want)
 		}
 	}

@@ -23,20 +23,25 @@ func TestAWebhookIsChangedAndItsSecretsAreShown(t *testing.T) {
 	if made["note"] != "Intake" || made["public_key"] != nil {
 		t.Errorf("made %v", made)
 	}
-	changed := set("-note", "Front desk", "-rate", "7", "-signing-key", "-header-file", writeFile(t, "X-Team=value-of-the-team"))
-	if changed["note"] != "Front desk" || changed["rate"] != 7.0 || !strings.HasPrefix(fmt.Sprint(changed["public_key"]), "whpk_") || fmt.Sprint(changed["headers"]) != "[X-Team]" {
+	changed := set("-note", "Front desk", "-rate", "7", "-signing-key", "-header-file",
+		writeFile(t, "X-Team=value-of-the-team"))
+	if changed["note"] != "Front desk" || changed["rate"] != 7.0 ||
+		!strings.HasPrefix(fmt.Sprint(changed["public_key"]), "whpk_") || fmt.Sprint(changed["headers"]) != "[X-Team]" {
 		t.Errorf("changed to %v", changed)
 	}
-	if another := set("-signing-key"); another["public_key"] == changed["public_key"] || another["note"] != "Front desk" || another["rate"] != 7.0 {
+	if another := set("-signing-key"); another["public_key"] == changed["public_key"] || another["note"] != "Front desk" ||
+		another["rate"] != 7.0 {
 		t.Errorf("with another key: %v", another)
 	}
-	if bare := set("-note", "", "-rate", "0", "-no-headers", "-no-signing-key"); bare["note"] != nil || bare["rate"] != nil || bare["headers"] != nil || bare["public_key"] != nil {
+	if bare := set("-note", "", "-rate", "0", "-no-headers", "-no-signing-key"); bare["note"] != nil ||
+		bare["rate"] != nil || bare["headers"] != nil || bare["public_key"] != nil {
 		t.Errorf("with nothing of its own: %v", bare)
 	}
 	rotated := do(slices.Concat([]string{"webhook", "rotate"}, of)...)
 	told, err := ctl(t, outputs, slices.Concat([]string{"webhook", "secret"}, of)...)
 	secrets, _ := told["secrets"].([]any)
-	if err != nil || len(secrets) != 2 || secrets[0].(map[string]any)["secret"] != rotated["secret"] || secrets[0].(map[string]any)["ends_at"] != nil ||
+	if err != nil || len(secrets) != 2 || secrets[0].(map[string]any)["secret"] != rotated["secret"] ||
+		secrets[0].(map[string]any)["ends_at"] != nil ||
 		secrets[1].(map[string]any)["secret"] != made["secret"] || secrets[1].(map[string]any)["ends_at"] == nil {
 		t.Errorf("the secrets are %v (%v)", told, err)
 	}
@@ -46,7 +51,10 @@ func TestAWebhookIsChangedAndItsSecretsAreShown(t *testing.T) {
 		}
 	}
 	tail := openStored(t, outputs).audited(t, org.Tenant{Mode: org.Test, OrgID: id})
-	if want := []string{"webhook.changed " + hook, "webhook.changed " + hook, "webhook.changed " + hook, "webhook.rotated " + hook, "webhook.secret_revealed " + hook}; !slices.Equal(tail[len(tail)-5:], want) {
+	if want := []string{
+		"webhook.changed " + hook, "webhook.changed " + hook, "webhook.changed " + hook,
+		"webhook.rotated " + hook, "webhook.secret_revealed " + hook,
+	}; !slices.Equal(tail[len(tail)-5:], want) {
 		t.Errorf("the audit rows end with %q", tail)
 	}
 	tenant := " -org " + id + " -id " + hook

@@ -29,7 +29,8 @@ type Doer interface {
 // Disconnect ends a connection with its tokens and files, as the organisation of a credential. That it had
 // ended already is no error.
 func Disconnect(ctx context.Context, d Doer, baseURL string, of runfile.Organisation, connectionID string) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodDelete, baseURL+"/bridge/org_connection/"+url.PathEscape(connectionID), http.NoBody)
+	r, err := http.NewRequestWithContext(ctx, http.MethodDelete,
+		baseURL+"/bridge/org_connection/"+url.PathEscape(connectionID), http.NoBody)
 	if err != nil {
 		return fmt.Errorf("disconnect: %w", err)
 	}
@@ -46,9 +47,9 @@ func Disconnect(ctx context.Context, d Doer, baseURL string, of runfile.Organisa
 	return nil
 }
 
-// Clear takes away everything that belongs to an organisation that has nothing but what a check made of it, and then the
-// organisation. credentials are its own, of which those in test mode end its connections. left is why it stays, suspended; empty
-// when it is gone. It goes on after an error.
+// Clear takes away everything that belongs to an organisation that has nothing but what a check made of it, and then
+// the organisation. credentials are its own, of which those in test mode end its connections. left is why it stays,
+// suspended; empty when it is gone. It goes on after an error.
 func Clear(
 	ctx context.Context, rules *wiring.Operator, d Doer, baseURL string, credentials []runfile.Organisation,
 ) (left string, err error) {
@@ -116,7 +117,8 @@ func clearCredentials(ctx context.Context, rules *wiring.Operator, of org.Tenant
 	return errors.Join(failed...)
 }
 
-// Sandbox is the id of the endpoint of the stack's own synthetic EHR; empty when it has none that patients can connect to.
+// Sandbox is the id of the endpoint of the stack's own synthetic EHR; empty when it has none that
+// patients can connect to.
 func Sandbox(ctx context.Context, rules *wiring.Operator, baseURL string) (string, error) {
 	all, err := rules.Endpoints.List(ctx)
 	if err != nil {

@@ -40,7 +40,10 @@ func (s *stack) startContainers(ctx context.Context, address string, output *lin
 	if err != nil {
 		return nil, err
 	}
-	c := containers{all: all, observer: s.timeline, log: s.log, template: strings.TrimSuffix(s.runFile, ".json") + ".sam.json"}
+	c := containers{
+		all: all, observer: s.timeline, log: s.log,
+		template: strings.TrimSuffix(s.runFile, ".json") + ".sam.json",
+	}
 	if err = os.MkdirAll(filepath.Dir(c.template), 0o700); err != nil {
 		return nil, fmt.Errorf("template for sam local: %w", err)
 	}

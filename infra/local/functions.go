@@ -57,7 +57,8 @@ func (s *stack) subprocesses(folder, address string, output *lines) *lambda.Subp
 		}
 	}
 	return lambda.New(lambda.Options{
-		Address: address, ObjectsURL: "http://" + s.objects, SecretKey: s.run.AWS.SecretAccessKey, Region: region, Account: account,
+		Address: address, ObjectsURL: "http://" + s.objects, SecretKey: s.run.AWS.SecretAccessKey, Region: region,
+		Account:   account,
 		Functions: list, Line: output.print, Keeps: s.authority.MayLog, Observer: permitted{s.timeline, s.authority},
 	})
 }
@@ -82,7 +83,8 @@ func newTriggers(t *template.Template, cloud *aws.Cloud, invoker functions, log 
 	for _, f := range t.Functions {
 		for _, q := range f.QueueTriggers {
 			o.Sources = append(o.Sources, triggers.Source{
-				Function: f.LogicalID, Queue: sqs.NewFromConfig(cloud.Config(f.LogicalID)), QueueURL: q.QueueURL, QueueARN: q.QueueARN,
+				Function: f.LogicalID, Queue: sqs.NewFromConfig(cloud.Config(f.LogicalID)), QueueURL: q.QueueURL,
+				QueueARN:  q.QueueARN,
 				BatchSize: q.BatchSize, Batches: invoker.Batches(q), PartialFailures: q.PartialFailures,
 			})
 		}

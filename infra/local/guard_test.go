@@ -20,12 +20,15 @@ import (
 // pages are how requests of a web page look, of different origins and browsers. The last looks like a program's.
 func pages() map[string]http.Header {
 	return map[string]http.Header{
-		"a page of another site":           {"Origin": {"https://evil.example"}, "Sec-Fetch-Site": {"cross-site"}},
-		"one in a browser of before 2023":  {"Origin": {"https://evil.example"}},
-		"one in a sandboxed frame":         {"Origin": {"null"}, "Sec-Fetch-Site": {"cross-site"}},
-		"one of another port here":         {"Origin": {"http://127.0.0.1:3000"}, "Sec-Fetch-Site": {"same-site"}},
-		"one under a name that is rebound": {"Host": {"evil.example:4566"}, "Origin": {"http://evil.example:4566"}, "Sec-Fetch-Site": {"same-origin"}},
-		"no page":                          {},
+		"a page of another site":          {"Origin": {"https://evil.example"}, "Sec-Fetch-Site": {"cross-site"}},
+		"one in a browser of before 2023": {"Origin": {"https://evil.example"}},
+		"one in a sandboxed frame":        {"Origin": {"null"}, "Sec-Fetch-Site": {"cross-site"}},
+		"one of another port here":        {"Origin": {"http://127.0.0.1:3000"}, "Sec-Fetch-Site": {"same-site"}},
+		"one under a name that is rebound": {
+			"Host": {"evil.example:4566"}, "Origin": {"http://evil.example:4566"},
+			"Sec-Fetch-Site": {"same-origin"},
+		},
+		"no page": {},
 	}
 }
 
@@ -60,14 +63,16 @@ func refusal(err error) int {
 func mail(ctx context.Context, cfg awssdk.Config) error {
 	text := &types.Content{Data: awssdk.String("text")}
 	_, err := ses.NewFromConfig(cfg).SendEmail(ctx, &ses.SendEmailInput{
-		Source: awssdk.String("notices@localhost.example"), Destination: &types.Destination{ToAddresses: []string{"to@example.com"}},
-		Message: &types.Message{Subject: text, Body: &types.Body{Text: text}},
+		Source:      awssdk.String("notices@localhost.example"),
+		Destination: &types.Destination{ToAddresses: []string{"to@example.com"}},
+		Message:     &types.Message{Subject: text, Body: &types.Body{Text: text}},
 	})
 	return err
 }
 
 func object(ctx context.Context, cfg awssdk.Config) error {
-	_, err := s3.NewFromConfig(cfg).PutObject(ctx, &s3.PutObjectInput{Bucket: awssdk.String("none"), Key: awssdk.String("k"), Body: strings.NewReader("x")})
+	_, err := s3.NewFromConfig(cfg).PutObject(ctx,
+		&s3.PutObjectInput{Bucket: awssdk.String("none"), Key: awssdk.String("k"), Body: strings.NewReader("x")})
 	return err
 }
 
@@ -116,8 +121,10 @@ func TestAPageCannotPostToWhatIsForPrograms(t *testing.T) {
 	}
 	for name, header := range pages() {
 		for _, path := range []string{
-			"/_local/inbox/alder", "/_local/api/functions/WorkerFunction/kill", "/_local/api/faults", "/_local/api/tables/any/damage",
-			"/_runtime/x/2018-06-01/runtime/invocation/1/response", "/", "/v1/echo", "/v1", files + "/bucket/key", files + "/v1/echo",
+			"/_local/inbox/alder", "/_local/api/functions/WorkerFunction/kill", "/_local/api/faults",
+			"/_local/api/tables/any/damage",
+			"/_runtime/x/2018-06-01/runtime/invocation/1/response", "/", "/v1/echo", "/v1", files + "/bucket/key",
+			files + "/v1/echo",
 		} {
 			if !strings.HasPrefix(path, "http") {
 				path = s.url + path
@@ -132,7 +139,8 @@ func TestAPageCannotPostToWhatIsForPrograms(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = answer.Body.Close()
-			refused := answer.StatusCode == http.StatusMisdirectedRequest || answer.StatusCode == http.StatusForbidden && answer.Header.Get("X-Amzn-Requestid") == ""
+			refused := answer.StatusCode == http.StatusMisdirectedRequest || answer.StatusCode == http.StatusForbidden &&
+				answer.Header.Get("X-Amzn-Requestid") == ""
 			want := len(header) > 0 && (!strings.HasPrefix(path, s.url+"/v1") || header.Get("Host") != "")
 			if refused != want {
 				t.Errorf("%s posts to %s: %d, want it refused: %v", name, path, answer.StatusCode, want)

@@ -62,13 +62,14 @@ func (s *stack) files() http.Handler {
 	isHost := func(host string) bool {
 		return s.isHost(host) || s.filesNamed() && strings.EqualFold(host, filehost.Name)
 	}
-	return guard(noAPI, isHost, filehost.Files(s.objects, s.filesURL, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !s.cloud.HandlesObject(r) {
-			http.NotFound(w, r)
-			return
-		}
-		s.cloud.ServeHTTP(w, r)
-	})))
+	return guard(noAPI, isHost, filehost.Files(s.objects, s.filesURL,
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !s.cloud.HandlesObject(r) {
+				http.NotFound(w, r)
+				return
+			}
+			s.cloud.ServeHTTP(w, r)
+		})))
 }
 
 // receiver serves what customers' servers have on a laptop: the inbox of webhooks, and the page where patients return.

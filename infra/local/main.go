@@ -50,7 +50,10 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 		return err
 	}
 	if o.build {
-		if err = build.Functions(ctx, build.Options{Root: ".", Out: where.binaries, Progress: stdout, Platform: where.platform}); err != nil {
+		if err = build.Functions(ctx, build.Options{
+			Root: ".", Out: where.binaries, Progress: stdout,
+			Platform: where.platform,
+		}); err != nil {
 			return err
 		}
 		if err = build.Pages(".", where.binaries, stdout); err != nil {

@@ -35,7 +35,9 @@ func TestMain(m *testing.M) {
 	}
 	switch os.Getenv("AWS_LAMBDA_FUNCTION_NAME") {
 	case "local-EchoFunction":
-		awslambda.Start(func(ctx context.Context, event events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+		awslambda.Start(func(ctx context.Context,
+			event events.APIGatewayProxyRequest,
+		) (events.APIGatewayProxyResponse, error) {
 			answer := events.APIGatewayProxyResponse{
 				StatusCode: 200, Body: os.Getenv("ANSWER") + " " + os.Getenv("RANGES"),
 				Headers: map[string]string{"Files": os.Getenv("AWS_ENDPOINT_URL_S3")},
@@ -132,7 +134,8 @@ type started struct {
 
 func start(t *testing.T, dir string, arguments ...string) started {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), runner, append([]string{"-no-build", "-seed=false", "-addr", "127.0.0.1:0"}, arguments...)...)
+	command := exec.CommandContext(t.Context(), runner,
+		append([]string{"-no-build", "-seed=false", "-addr", "127.0.0.1:0"}, arguments...)...)
 	command.Dir = dir
 	if !slices.Contains(arguments, "-sam") { // which has no use for a folder of this machine
 		command.Env = append(os.Environ(), "SANDBOX_DATA_DIR=bundles")
@@ -230,7 +233,8 @@ func TestEverythingIsServedOnOnePort(t *testing.T) {
 	}
 	s.send(t, "local-WorkQueue", "a message")
 	var batch events.SQSEvent
-	if err := json.Unmarshal([]byte(<-reports), &batch); err != nil || len(batch.Records) != 1 || batch.Records[0].Body != "a message" {
+	if err := json.Unmarshal([]byte(<-reports), &batch); err != nil || len(batch.Records) != 1 ||
+		batch.Records[0].Body != "a message" {
 		t.Errorf("the worker got %+v (%v), want the message", batch, err)
 	}
 	if status, body := s.do(t, "POST", "/_local/api/functions/WorkerFunction/fire", ""); status != http.StatusOK {
@@ -240,8 +244,10 @@ func TestEverythingIsServedOnOnePort(t *testing.T) {
 		t.Errorf("the worker got %s, want a scheduled event", got)
 	}
 	for path, want := range map[string]int{
-		"/": http.StatusOK, "/_local": http.StatusOK, "/_local/api/state": http.StatusOK, "/_local/inbox/alder": http.StatusOK,
-		"/v1/nothing": http.StatusForbidden, "/nothing": http.StatusForbidden, "/_runtime/nobody/2018-06-01/runtime/invocation/next": http.StatusGone,
+		"/": http.StatusOK, "/_local": http.StatusOK, "/_local/api/state": http.StatusOK,
+		"/_local/inbox/alder": http.StatusOK,
+		"/v1/nothing":         http.StatusForbidden, "/nothing": http.StatusForbidden,
+		"/_runtime/nobody/2018-06-01/runtime/invocation/next": http.StatusGone,
 	} {
 		if got, _ := s.do(t, "GET", path, ""); got != want {
 			t.Errorf("GET %s: got %d, want %d", path, got, want)
@@ -320,7 +326,8 @@ func (s started) settled(t *testing.T) []invocationState {
 	for {
 		var list struct{ Invocations []invocationState }
 		s.console(t, "invocations", &list)
-		if !slices.ContainsFunc(list.Invocations, func(i invocationState) bool { return i.State == "running" || i.State == "waiting" }) {
+		if !slices.ContainsFunc(list.Invocations,
+			func(i invocationState) bool { return i.State == "running" || i.State == "waiting" }) {
 			return list.Invocations
 		}
 		select {
@@ -348,7 +355,10 @@ func TestTheConsoleTellsHowTheStackStands(t *testing.T) {
 	}
 	var queues struct{ Queues []queueState }
 	s.console(t, "queues", &queues)
-	if diff := cmp.Diff([]queueState{{Name: "local-DeadLetterQueue", Visible: 1, DeadLetter: true}, {Name: "local-WorkQueue"}}, queues.Queues); diff != "" {
+	if diff := cmp.Diff([]queueState{
+		{Name: "local-DeadLetterQueue", Visible: 1, DeadLetter: true},
+		{Name: "local-WorkQueue"},
+	}, queues.Queues); diff != "" {
 		t.Errorf("queues (-want +got):\n%s", diff)
 	}
 	var inbox struct{ Webhooks []webhookState }

@@ -55,14 +55,17 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.address, "addr", "127.0.0.1:4566", "loopback address to listen at; port 0 takes a free one")
 	flags.StringVar(&o.data, "data", "", "keep the data in this folder (default: in memory)")
-	chaos := flags.String("faults", "", "fail as AWS does on a bad day, by a number that chooses the faults: 42, or 42:harsh")
+	chaos := flags.String("faults", "",
+		"fail as AWS does on a bad day, by a number that chooses the faults: 42, or 42:harsh")
 	flags.BoolVar(&o.sam, "sam", false, "run the functions in containers, through sam local start-lambda")
-	flags.TextVar(&o.host, "container-host", netip.Addr{}, "`address` at which containers reach this machine (default: what the container engine says)")
+	flags.TextVar(&o.host, "container-host", netip.Addr{},
+		"`address` at which containers reach this machine (default: what the container engine says)")
 	flags.StringVar(&o.binaries, "bin", "build", "folder of <function>/bootstrap")
 	flags.StringVar(&o.runFile, "run-file", ".local/run.json", "write there what is running, for other programs")
 	noBuild := flags.Bool("no-build", false, "use the binaries as they are")
 	flags.BoolVar(&o.seed, "seed", true, "create the organisations to try things out with")
-	institutions := "`institutions` to search for in test mode: none, sandbox, or us, a synthetic list as large as the United States' besides (default \"sandbox\")"
+	institutions := "`institutions` to search for in test mode: none, sandbox, or us, a synthetic list as large as the " +
+		"United States' besides (default \"sandbox\")"
 	flags.Func("catalog", institutions, func(text string) (err error) {
 		o.catalog, err = shipped.ParseChoice(text)
 		return err
@@ -89,7 +92,9 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 
 // templateParameters are the parameters that make the template's stack a local one; the command line comes last.
 // Portals, webhooks and the sandbox are on this machine, which containers see at host.
-func (o options) templateParameters(baseURL, dashboardURL, furtherURLs string, host netip.Addr) (map[string]string, error) {
+func (o options) templateParameters(baseURL, dashboardURL, furtherURLs string,
+	host netip.Addr,
+) (map[string]string, error) {
 	ranges := "127.0.0.0/8,::1/128"
 	if host.IsValid() {
 		ranges += "," + netip.PrefixFrom(host, host.BitLen()).String()

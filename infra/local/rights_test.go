@@ -20,7 +20,8 @@ func TestWithoutItsRightsAFunctionLeavesNoLinesAndNoInvocations(t *testing.T) {
 			withoutEchos(t, dir, c.without)
 			s := start(t, dir)
 			s.do(t, "GET", "/v1/echo", "")
-			if lines, invocations := s.echosLines(t, c.lines), len(s.settled(t)); lines != c.lines || invocations != c.invocations {
+			if lines, invocations := s.echosLines(t, c.lines), len(s.settled(t)); lines != c.lines ||
+				invocations != c.invocations {
 				t.Errorf("got %d lines and %d invocations, want %d and %d", lines, invocations, c.lines, c.invocations)
 			}
 		})

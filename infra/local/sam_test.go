@@ -45,34 +45,47 @@ func TestContainersThatCannotStartSayWhatToDo(t *testing.T) {
 		tools map[string]string
 		want  string
 	}{
-		"there is no SAM CLI": {map[string]string{"docker": engine(runtime.GOARCH, "")}, "there is no sam command here: install it (https://"},
-		"there is no Docker":  {map[string]string{"sam": ""}, "there is no docker command here: install Docker (https://"},
+		"there is no SAM CLI": {
+			map[string]string{"docker": engine(runtime.GOARCH, "")},
+			"there is no sam command here: install it (https://",
+		},
+		"there is no Docker": {map[string]string{"sam": ""}, "there is no docker command here: install Docker (https://"},
 		"the engine does not run": {
-			map[string]string{"sam": "", "docker": engine(runtime.GOARCH, `version) echo "Cannot connect to the daemon" >&2; exit 1;;`)},
+			map[string]string{"sam": "", "docker": engine(runtime.GOARCH,
+				`version) echo "Cannot connect to the daemon" >&2; exit 1;;`)},
 			"the container engine does not answer: start it (Cannot connect to the daemon)",
 		},
 		"the image cannot be had": {
 			map[string]string{"sam": "", "docker": engine("amd64", `image|pull) echo "no route to registry" >&2; exit 1;;`)},
-			"the image public.ecr.aws/lambda/provided:al2023-x86_64 is not here and cannot be pulled: `.ci/engine up .local/engine` makes one (no route to registry)",
+			"the image public.ecr.aws/lambda/provided:al2023-x86_64 is not here and cannot be pulled: `.ci/engine up " +
+				".local/engine` makes one (no route to registry)",
 		},
 		"the image is for another architecture": {
 			map[string]string{"sam": "", "docker": engine("arm64", `run) echo "exec format error" >&2; exit 1;;`)},
-			"a container of public.ecr.aws/lambda/provided:al2023-arm64 does not run here: `docker pull --platform linux/arm64 public.ecr.aws/lambda/provided:al2023-arm64`" +
+			"a container of public.ecr.aws/lambda/provided:al2023-arm64 does not run here: `docker pull --platform " +
+				"linux/arm64 public.ecr.aws/lambda/provided:al2023-arm64`" +
 				" gets the one for this machine (exec format error)",
 		},
 		"containers do not see this machine": {
-			map[string]string{"sam": "", "docker": engine(runtime.GOARCH, `run) echo "127.0.0.1 localhost";;`)}, "give it with -container-host",
+			map[string]string{"sam": "", "docker": engine(runtime.GOARCH, `run) echo "127.0.0.1 localhost";;`)},
+			"give it with -container-host",
 		},
 		"the binaries are for another architecture": {
 			map[string]string{"sam": "", "docker": engine(other, "")},
 			"build/" + other + "/echo/bootstrap is not a program for containers here: it is for EM_",
 		},
 		"the CLI ends": {
-			map[string]string{"sam": "echo; echo 'Error: No such option: --add-host'; exit 2", "docker": engine(runtime.GOARCH, "")},
+			map[string]string{
+				"sam":    "echo; echo 'Error: No such option: --add-host'; exit 2",
+				"docker": engine(runtime.GOARCH, ""),
+			},
 			"`sam local start-lambda` has ended: Error: No such option: --add-host",
 		},
 		"the CLI sees neither this machine's AWS account nor a variable of a function": {
-			map[string]string{"sam": `echo "$AWS_PROFILE $AWS_ACCESS_KEY_ID $ANSWER $AWS_CONFIG_FILE $OTHER"`, "docker": engine(runtime.GOARCH, "")},
+			map[string]string{
+				"sam":    `echo "$AWS_PROFILE $AWS_ACCESS_KEY_ID $ANSWER $AWS_CONFIG_FILE $OTHER"`,
+				"docker": engine(runtime.GOARCH, ""),
+			},
 			"has ended: " + os.DevNull + " stays",
 		},
 	} {
@@ -84,13 +97,17 @@ func TestContainersThatCannotStartSayWhatToDo(t *testing.T) {
 			}
 			command := exec.CommandContext(t.Context(), runner, "-no-build", "-seed=false", "-addr", "127.0.0.1:0", "-sam")
 			command.Dir = dir
-			command.Env = []string{"PATH=" + tools(t, test.tools), "AWS_PROFILE=work", "AWS_ACCESS_KEY_ID=real", "ANSWER=shell", "OTHER=stays"}
+			command.Env = []string{
+				"PATH=" + tools(t, test.tools), "AWS_PROFILE=work", "AWS_ACCESS_KEY_ID=real", "ANSWER=shell",
+				"OTHER=stays",
+			}
 			output, err := command.CombinedOutput()
 			if err == nil {
 				t.Error("it started")
 			}
 			last := strings.TrimSpace(string(output))
-			if last = last[strings.LastIndexByte(last, '\n')+1:]; !strings.HasPrefix(last, "local: ") || !strings.Contains(last, test.want) {
+			if last = last[strings.LastIndexByte(last, '\n')+1:]; !strings.HasPrefix(last, "local: ") ||
+				!strings.Contains(last, test.want) {
 				t.Errorf("got %s\nwant a last line with %q", output, test.want)
 			}
 			if _, err := os.Stat(filepath.Join(dir, ".local", "run.sam.json")); !errors.Is(err, fs.ErrNotExist) {
@@ -105,7 +122,8 @@ func contained(t *testing.T) string {
 	t.Helper()
 	dir := project(t)
 	program := filepath.Join(t.TempDir(), "bootstrap")
-	compile := exec.CommandContext(t.Context(), "go", "test", "-c", "-trimpath", "-gcflags", "all=-dwarf=false", "-ldflags", "-s -w",
+	compile := exec.CommandContext(t.Context(), "go", "test", "-c", "-trimpath", "-gcflags", "all=-dwarf=false",
+		"-ldflags", "-s -w",
 		"-tags", "lambda.norpc,grpcnotrace", "-o", program, ".")
 	compile.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux") // the image has no libraries
 	if output, err := compile.CombinedOutput(); err != nil {
@@ -175,7 +193,8 @@ func anotherRunEnds(t *testing.T, dir string) {
 // containersOf are those of the functions of a project, sorted.
 func containersOf(t *testing.T, dir string) []string {
 	t.Helper()
-	output, err := exec.CommandContext(t.Context(), "docker", "ps", "--all", "--quiet", "--filter", "volume="+filepath.Join(dir, "build", "echo"),
+	output, err := exec.CommandContext(t.Context(), "docker", "ps", "--all", "--quiet", "--filter",
+		"volume="+filepath.Join(dir, "build", "echo"),
 		"--filter", "volume="+filepath.Join(dir, "build", "worker")).Output()
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +212,8 @@ func (s started) asContainer(url string) started {
 func (s started) onlyService(t *testing.T) {
 	t.Helper()
 	for path, want := range map[string]int{
-		"/v1/echo": http.StatusOK, "/_local/inbox/alder": http.StatusOK, "/_local": http.StatusNotFound, "/_local/api/state": http.StatusNotFound,
+		"/v1/echo": http.StatusOK, "/_local/inbox/alder": http.StatusOK, "/_local": http.StatusNotFound,
+		"/_local/api/state": http.StatusNotFound,
 	} {
 		if got, _ := s.do(t, http.MethodGet, path, ""); got != want {
 			t.Errorf("GET %s from a container: got %d, want %d", path, got, want)

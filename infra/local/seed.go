@@ -37,7 +37,8 @@ func seeded(ctx context.Context, s *stack, o options, progress io.Writer) (runfi
 			return runfile.Run{}, err
 		}
 	case run.BaseURL != s.run.BaseURL || run.InboxURL != s.run.InboxURL:
-		return runfile.Run{}, fmt.Errorf("the data in %s was made for %s: start with the same -addr, or with an empty folder", o.data, run.BaseURL)
+		return runfile.Run{}, fmt.Errorf("the data in %s was made for %s: start with the same -addr, or with an empty folder",
+			o.data, run.BaseURL)
 	}
 	for _, organisation := range run.Organisations {
 		if organisation.WebhookURL != "" {
@@ -89,7 +90,9 @@ func (s *stack) plant(ctx context.Context, institutions shipped.Choice) (runfile
 		return run, err
 	}
 	cloud, outputs := s.cloud.Config(operatorCaller), s.template.Outputs
-	service := wiring.Members(cloud, outputs, wiring.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "runner"})
+	service := wiring.Members(cloud, outputs,
+		wiring.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "runner"})
 	run.Owner = seed.OwnerEmail
-	return run, seed.Owner(ctx, service, store.Accounts{DB: store.NewClient(cloud), Table: outputs["ControlTable"]}, run.Organisations[0].ID)
+	return run, seed.Owner(ctx, service, store.Accounts{DB: store.NewClient(cloud), Table: outputs["ControlTable"]},
+		run.Organisations[0].ID)
 }

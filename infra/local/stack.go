@@ -72,7 +72,8 @@ func start(ctx context.Context, o options, where place, log *slog.Logger, output
 	}
 	address := at.service.Addr().String()
 	s := &stack{
-		log: log, where: where, url: "http://" + address, public: "http://" + where.public(address), objects: where.inside(at.objects.Addr().String()),
+		log: log, where: where, url: "http://" + address, public: "http://" + where.public(address),
+		objects:  where.inside(at.objects.Addr().String()),
 		customer: "http://" + where.public(at.receiver.Addr().String()),
 		inbox:    inbox.New(inboxPath), timeline: timeline.New(time.Now), byHand: faults.NewByHand(), runFile: o.runFile,
 	}
@@ -117,20 +118,24 @@ func (s *stack) serve(ctx context.Context, listener net.Listener, handler http.H
 
 // prepare makes all that the handler needs. Functions reach it at address.
 func (s *stack) prepare(ctx context.Context, o options, address string, output *lines) error {
-	parameters, err := o.templateParameters(s.public+"/v1", named(s.public)+"/v1/dashboard", s.filesURL+" http://"+s.objects, s.where.host())
+	parameters, err := o.templateParameters(s.public+"/v1", named(s.public)+"/v1/dashboard",
+		s.filesURL+" http://"+s.objects, s.where.host())
 	if err != nil {
 		return err
 	}
-	s.template, err = template.Load("template.yaml", template.Options{Parameters: parameters, BaseURL: s.url, StackName: stackName})
+	s.template, err = template.Load("template.yaml",
+		template.Options{Parameters: parameters, BaseURL: s.url, StackName: stackName})
 	if err != nil {
 		return err
 	}
 	s.run = runfile.Run{
 		Stack:   s.where.name(),
-		BaseURL: s.public + "/" + s.template.API.Stage, DashboardURL: parameters["DashboardUrl"], ConsoleURL: s.public + "/_local", InboxURL: s.customer + inboxPath,
+		BaseURL: s.public + "/" + s.template.API.Stage, DashboardURL: parameters["DashboardUrl"],
+		ConsoleURL: s.public + "/_local", InboxURL: s.customer + inboxPath,
 		AWS: runfile.AWS{
 			// The secret is new with every start, so that no page and no other user of this machine can sign.
-			EndpointURL: s.url, Region: region, AccessKeyID: operatorCaller, SecretAccessKey: rand.Text(), Outputs: s.template.Outputs,
+			EndpointURL: s.url, Region: region, AccessKeyID: operatorCaller, SecretAccessKey: rand.Text(),
+			Outputs: s.template.Outputs,
 		},
 	}
 	if s.cloud, err = s.newCloud(o); err != nil {

@@ -67,7 +67,10 @@ func TestAStartThatCannotSucceedSaysWhatToDo(t *testing.T) {
 		name, want string
 		arguments  []string
 	}{
-		{"the port is taken", taken.Addr().String() + " is in use by another program", []string{"-addr", taken.Addr().String()}},
+		{
+			"the port is taken", taken.Addr().String() + " is in use by another program",
+			[]string{"-addr", taken.Addr().String()},
+		},
 		{"the address is not of this machine only", "want a loopback address", []string{"-addr", "0.0.0.0:0"}},
 		{"the address is no address", "want a loopback address", []string{"-addr", "4566"}},
 		{"the parameter is unknown", "Nonsense", []string{"-addr", "127.0.0.1:0", "-param", "Nonsense=1"}},
@@ -79,7 +82,8 @@ func TestAStartThatCannotSucceedSaysWhatToDo(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			command := exec.CommandContext(t.Context(), runner, append([]string{"-no-build", "-seed=false"}, test.arguments...)...)
+			command := exec.CommandContext(t.Context(), runner,
+				append([]string{"-no-build", "-seed=false"}, test.arguments...)...)
 			command.Dir = dir
 			output, err := command.CombinedOutput()
 			if err == nil {

@@ -17,7 +17,10 @@ type view struct{ stack *stack }
 
 // Links implements console.Stack.
 func (v view) Links() console.Links {
-	return console.Links{Stack: v.stack.run.Stack, BaseURL: v.stack.run.BaseURL, InboxURL: v.stack.run.InboxURL, RunFile: v.stack.runFile}
+	return console.Links{
+		Stack: v.stack.run.Stack, BaseURL: v.stack.run.BaseURL, InboxURL: v.stack.run.InboxURL,
+		RunFile: v.stack.runFile,
+	}
 }
 
 // Fire implements console.Stack.
@@ -54,7 +57,10 @@ func (v view) Mails() []console.Mail {
 	all := newest(v.stack.cloud.SES().Sent())
 	list := make([]console.Mail, len(all))
 	for i, m := range all {
-		list[i] = console.Mail{ID: m.ID, At: m.At, From: m.From, To: m.To, Subject: m.Subject, Text: m.Text, HTML: m.HTML, HasHTML: m.HTML != ""}
+		list[i] = console.Mail{
+			ID: m.ID, At: m.At, From: m.From, To: m.To, Subject: m.Subject, Text: m.Text, HTML: m.HTML,
+			HasHTML: m.HTML != "",
+		}
 	}
 	return list
 }

@@ -40,7 +40,8 @@ func (w *writer) watch() {
 	}
 	w.extend(last+"ErrorsAlarm", sum, "Expression: SUM([$1, "+w.endpoint.Folder+"])", metric("Errors", "Sum"))
 	w.extend(last+"ThrottlesAlarm", sum, "Expression: SUM([$1, "+w.endpoint.Folder+"])", metric("Throttles", "Sum"))
-	w.extend(last+"DurationAlarm", shares, "$1,\n            FILL("+w.endpoint.Folder+", 0) / 10000])", metric("Duration", "Maximum"))
+	w.extend(last+"DurationAlarm", shares, "$1,\n            FILL("+w.endpoint.Folder+", 0) / 10000])",
+		metric("Duration", "Maximum"))
 }
 
 // extend adds a metric to an alarm: to its expression, and behind the other metrics.

@@ -58,7 +58,8 @@ type wanted struct {
 
 func run(ctx context.Context, args []string, getenv func(string) string, out io.Writer) error {
 	w := wanted{credential: runfile.Organisation{
-		PublicID: getenv("SMOKE_PUBLIC_ID"), PrivateKey: getenv("SMOKE_PRIVATE_KEY"), RedirectURI: getenv("SMOKE_REDIRECT_URI"),
+		PublicID: getenv("SMOKE_PUBLIC_ID"), PrivateKey: getenv("SMOKE_PRIVATE_KEY"),
+		RedirectURI:   getenv("SMOKE_REDIRECT_URI"),
 		WebhookSecret: getenv("SMOKE_WEBHOOK_SECRET"),
 	}}
 	flags := flag.NewFlagSet("smoke", flag.ContinueOnError)
@@ -66,7 +67,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	flags.StringVar(&w.stack, "stack", "", "`name` of the stack on AWS, for the operator's rules")
 	flags.StringVar(&w.outputs, "outputs", "", "`file` with the stack's outputs, or what make run wrote, for the same")
 	flags.StringVar(&w.endpoint, "endpoint", "", "`id` of an endpoint of test mode (default: the sandbox's)")
-	flags.StringVar(&w.inbox, "inbox", "", "`address` that receives webhooks as the inbox of make run does (default: that of the stack, if it has one)")
+	flags.StringVar(&w.inbox, "inbox", "",
+		"`address` that receives webhooks as the inbox of make run does (default: that of the stack, if it has one)")
 	if err := flags.Parse(args); err != nil {
 		return &unusableError{err}
 	}
@@ -76,7 +78,10 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	}
 	fmt.Fprintf(out, "smoke: %s (%s)\n", o.BaseURL, name)
 	o.Now, o.Out = time.Now, out
-	o.HTTP = &http.Client{Timeout: requestTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	o.HTTP = &http.Client{
+		Timeout:       requestTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	return check.Run(ctx, o)
 }
 
@@ -85,7 +90,10 @@ const localRun = ".local/run.json"
 
 // options are what is to be looked at, and which stack it is.
 func (w wanted) options(ctx context.Context) (check.Options, string, error) {
-	o := check.Options{BaseURL: strings.TrimRight(w.baseURL, "/"), Credential: w.credential, EndpointID: w.endpoint, InboxURL: w.inbox}
+	o := check.Options{
+		BaseURL: strings.TrimRight(w.baseURL, "/"), Credential: w.credential, EndpointID: w.endpoint,
+		InboxURL: w.inbox,
+	}
 	if o.Credential.PublicID != "" && (o.Credential.PrivateKey == "" || o.Credential.RedirectURI == "") {
 		return o, "", errors.New("SMOKE_PUBLIC_ID needs SMOKE_PRIVATE_KEY and SMOKE_REDIRECT_URI, too")
 	}
@@ -123,7 +131,8 @@ func checkAddress(baseURL string) error {
 
 // running is the stack of make run, if it is the one that is meant.
 func (w wanted) running(ctx context.Context) (target.Stack, error) {
-	const advice = "name the stack (-stack, make smoke STACK=…), or give a credential of test mode (SMOKE_PUBLIC_ID, SMOKE_PRIVATE_KEY, SMOKE_REDIRECT_URI)"
+	const advice = "name the stack (-stack, make smoke STACK=…), or give a credential of test mode (SMOKE_PUBLIC_ID, " +
+		"SMOKE_PRIVATE_KEY, SMOKE_REDIRECT_URI)"
 	if _, err := os.Stat(localRun); err != nil {
 		return target.Stack{}, fmt.Errorf("there is no local run here (%s, which make run writes): %s", localRun, advice)
 	}

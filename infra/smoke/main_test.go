@@ -25,7 +25,10 @@ func (e environment) get(name string) string { return e[name] }
 
 // credential is a whole one with a public id.
 func credential(publicID string) environment {
-	return environment{"SMOKE_PUBLIC_ID": publicID, "SMOKE_PRIVATE_KEY": "secret-of-the-test", "SMOKE_REDIRECT_URI": "https://app.example/return"}
+	return environment{
+		"SMOKE_PUBLIC_ID": publicID, "SMOKE_PRIVATE_KEY": "secret-of-the-test",
+		"SMOKE_REDIRECT_URI": "https://app.example/return",
+	}
 }
 
 func TestWhatCannotBeTriedIsToldWithAnExitCodeOfItsOwn(t *testing.T) {
@@ -43,15 +46,34 @@ func TestWhatCannotBeTriedIsToldWithAnExitCodeOfItsOwn(t *testing.T) {
 		env   environment
 		want  string
 	}{
-		"nothing is named":            {want: "there is no local run here (.local/run.json, which make run writes): name the stack"},
-		"an address alone":            {args: []string{"-base-url", "https://api.example/v1"}, want: "or give a credential of test mode"},
-		"another stack runs here":     {local: "http://127.0.0.1:1/v1", args: []string{"-base-url", "https://api.example/v1"}, want: "the local run is at http://127.0.0.1:1/v1, not at https://api.example/v1"},
-		"half a credential":           {env: environment{"SMOKE_PUBLIC_ID": testID}, want: "SMOKE_PUBLIC_ID needs SMOKE_PRIVATE_KEY and SMOKE_REDIRECT_URI"},
-		"a live credential":           {args: []string{"-base-url", "https://api.example/v1"}, env: credential("public_live_2615ba2b-db36-4f2d-b7bb-e5c2e0997b5a"), want: "not one of test mode"},
-		"what is no address":          {args: []string{"-base-url", "api.example/v1"}, env: credential(testID), want: "is not an address like https://"},
-		"a file that is not there":    {args: []string{"-outputs", "none.json"}, want: "-outputs: open none.json"},
-		"an unknown flag":             {args: []string{"-key", "x"}, want: "-key"},
-		"a stack that has gone since": {args: []string{"-outputs", "gone.json"}, want: "no longer answers at http://127.0.0.1:1"},
+		"nothing is named": {want: "there is no local run here (.local/run.json, which make run writes): name " +
+			"the stack"},
+		"an address alone": {
+			args: []string{"-base-url", "https://api.example/v1"},
+			want: "or give a credential of test mode",
+		},
+		"another stack runs here": {
+			local: "http://127.0.0.1:1/v1", args: []string{"-base-url", "https://api.example/v1"},
+			want: "the local run is at http://127.0.0.1:1/v1, not at https://api.example/v1",
+		},
+		"half a credential": {
+			env:  environment{"SMOKE_PUBLIC_ID": testID},
+			want: "SMOKE_PUBLIC_ID needs SMOKE_PRIVATE_KEY and SMOKE_REDIRECT_URI",
+		},
+		"a live credential": {
+			args: []string{"-base-url", "https://api.example/v1"},
+			env:  credential("public_live_2615ba2b-db36-4f2d-b7bb-e5c2e0997b5a"), want: "not one of test mode",
+		},
+		"what is no address": {
+			args: []string{"-base-url", "api.example/v1"}, env: credential(testID),
+			want: "is not an address like https://",
+		},
+		"a file that is not there": {args: []string{"-outputs", "none.json"}, want: "-outputs: open none.json"},
+		"an unknown flag":          {args: []string{"-key", "x"}, want: "-key"},
+		"a stack that has gone since": {
+			args: []string{"-outputs", "gone.json"},
+			want: "no longer answers at http://127.0.0.1:1",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			write("gone.json", "http://127.0.0.1:1/v1", "http://127.0.0.1:1")
@@ -91,7 +113,8 @@ func TestWhatAServerSaysOfAKeyIsNotPrinted(t *testing.T) {
 	t.Cleanup(server.Close)
 	var out bytes.Buffer
 	err := run(context.WithoutCancel(t.Context()), []string{"-base-url", server.URL + "/v1"}, credential(testID).get, &out)
-	if exitCode(err) != 1 || !strings.Contains(out.String(), "FAILED") || strings.Contains(out.String(), "secret") || strings.Contains(fmt.Sprint(err), "secret") {
+	if exitCode(err) != 1 || !strings.Contains(out.String(), "FAILED") || strings.Contains(out.String(), "secret") ||
+		strings.Contains(fmt.Sprint(err), "secret") {
 		t.Errorf("%v, printed %s", err, out.String())
 	}
 }

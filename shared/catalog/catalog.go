@@ -31,13 +31,15 @@ type Endpoint struct {
 	// Pins hold its authorization server to where an operator has seen it. A zero value, of rows older than pins, trusts
 	// the origin of FHIRBase and what the platform's profile knows, and nothing else (Addresses.Abroad).
 	Pins Pins
-	// Published tells that publishing the catalogue made it and keeps it (shared/catalog/publish); false of an operator's own.
+	// Published tells that publishing the catalogue made it and keeps it (shared/catalog/publish);
+	// false of an operator's own.
 	Published bool
-	// Withdrawn tells that it is suspended because the catalogue has it no more, and not because an operator has said so: it
-	// becomes active when the catalogue has it again.
+	// Withdrawn tells that it is suspended because the catalogue has it no more, and not because an operator has said so:
+	// it becomes active when the catalogue has it again.
 	Withdrawn bool
-	// OwnRegistration tells that only a registration of the endpoint's own is used here: nobody has vouched for its platform
-	// (docs/adr/0041-joining-a-hospital.md). Rows older than the field are covered by their platform's registration.
+	// OwnRegistration tells that only a registration of the endpoint's own is used here: nobody has vouched for
+	// its platform (docs/adr/0041-joining-a-hospital.md). Rows older than the field are covered by their
+	// platform's registration.
 	OwnRegistration bool
 	Rev             int64
 }
@@ -45,7 +47,8 @@ type Endpoint struct {
 // Shared reports whether several institutions have the endpoint: its row names none of them, who connects does.
 func (e Endpoint) Shared() bool { return e.BrandID == "" }
 
-// Registration is how our client is registered at an endpoint, or at all endpoints of a platform (docs/operations.md, "Registering with a health system").
+// Registration is how our client is registered at an endpoint, or at all endpoints of a platform (docs/operations.md,
+// "Registering with a health system").
 type Registration struct {
 	Place    Place
 	ClientID string
@@ -58,22 +61,23 @@ type Registration struct {
 	Rev      int64
 }
 
-// CallbackOf is the Callback of a registration of an owner (an org.Tenant's Key, or "*" for everybody) at a place. It can be
-// told before the registration exists, since health systems want the address first.
+// CallbackOf is the Callback of a registration of an owner (an org.Tenant's Key, or "*" for everybody) at a place. It
+// can be told before the registration exists, since health systems want the address first.
 func CallbackOf(owner string, place Place) string {
 	return ids.Derive("callback", owner, place.EndpointID, place.Mode, place.PlatformType)
 }
 
-// Place is where a Registration is valid: at one endpoint, or with EndpointID empty at every endpoint of a platform in a
-// mode.
+// Place is where a Registration is valid: at one endpoint, or with EndpointID empty at every endpoint
+// of a platform in a mode.
 type Place struct {
 	EndpointID   string
 	Mode         string
 	PlatformType string
 }
 
-// ClientAuth is how one client of ours proves who it is to authorization servers (RFC 6749 section 2.3, SMART App Launch
-// 2.2, "Client authentication"). It outlives the registrations that name it: refresh tokens stay bound to their client.
+// ClientAuth is how one client of ours proves who it is to authorization servers (RFC 6749 section 2.3,
+// SMART App Launch 2.2, "Client authentication"). It outlives the registrations that name it: refresh tokens
+// stay bound to their client.
 type ClientAuth struct {
 	ID        string // UUID
 	Method    AuthMethod

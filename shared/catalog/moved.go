@@ -13,13 +13,15 @@ import (
 const maxNamed = 200
 
 // ReportMove tells the operator, on the log line of the unit of work that ctx belongs to, that a discovery was refused:
-// for which organisation, at which endpoint, and what of it has left where. An alarm counts them (docs/runbooks/portal-moved.md).
+// for which organisation, at which endpoint, and what of it has left where. An alarm counts them
+// (docs/runbooks/portal-moved.md).
 func ReportMove(ctx context.Context, orgID, endpointID string, left []Departure) {
 	told := make([]string, 0, len(left))
 	for _, d := range left {
 		told = append(told, d.Role+" from "+named(d.From)+" to "+named(d.To))
 	}
-	logx.Add(ctx, slog.String("event", "portal_moved"), slog.String("org_id", orgID), slog.String("endpoint_id", endpointID),
+	logx.Add(ctx, slog.String("event", "portal_moved"), slog.String("org_id", orgID),
+		slog.String("endpoint_id", endpointID),
 		slog.String("departures", strings.Join(told, ", ")))
 	logx.Measure(ctx, metric.Count(metric.PortalsMoved, ""))
 }

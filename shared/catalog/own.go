@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// sandboxPath is where the sandbox EHR is, behind the base URL of the API: the only part of our own origin that is a health
-// system.
+// sandboxPath is where the sandbox EHR is, behind the base URL of the API: the only part of our own origin
+// that is a health system.
 const sandboxPath = "/sandbox"
 
-// Ours lists what of an endpoint and its discovery is at this service's own host, whose API is at baseURL: a portal that sends
-// browsers to us opens addresses of ours as if we had (docs/threat-model.md, "The start address of an attempt"). The
-// sandbox may lead to itself, for an endpoint of test mode.
+// Ours lists what of an endpoint and its discovery is at this service's own host, whose API is at baseURL: a portal
+// that sends browsers to us opens addresses of ours as if we had (docs/threat-model.md, "The start address of an
+// attempt"). The sandbox may lead to itself, for an endpoint of test mode.
 func Ours(baseURL string, e Endpoint, named Addresses) []Departure {
 	sandbox := IsSandbox(baseURL, e.Mode, e.FHIRBase)
 	var found []Departure
@@ -50,7 +50,8 @@ func hostOf(u *url.URL) string {
 func isBelow(address, root string) bool {
 	a, errA := url.Parse(address)
 	r, errR := url.Parse(root)
-	if errA != nil || errR != nil || Origin(address) != Origin(root) || a.EscapedPath() != a.Path || strings.Contains(a.Path, `\`) {
+	if errA != nil || errR != nil || Origin(address) != Origin(root) || a.EscapedPath() != a.Path ||
+		strings.Contains(a.Path, `\`) {
 		return false
 	}
 	return path.Clean(a.Path) == strings.TrimSuffix(a.Path, "/") && strings.HasPrefix(a.Path+"/", r.Path+"/")

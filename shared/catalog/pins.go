@@ -16,9 +16,9 @@ type Addresses struct {
 	Introspection string
 }
 
-// Pins are the issuer and the origins (RFC 6454: scheme, host and port) that an endpoint's authorization server had when
-// an operator made the endpoint or approved its move. Codes, verifiers, secrets, assertions and tokens go nowhere else
-// (RFC 9700 section 4.4). An empty origin is a role that the server did not have.
+// Pins are the issuer and the origins (RFC 6454: scheme, host and port) that an endpoint's authorization server had
+// when an operator made the endpoint or approved its move. Codes, verifiers, secrets, assertions and tokens go nowhere
+// else (RFC 9700 section 4.4). An empty origin is a role that the server did not have.
 type Pins struct {
 	Issuer        string // exactly as discovery says it (RFC 9207 section 2.4); empty when it names none
 	Authorization string
@@ -43,8 +43,8 @@ type Departure struct {
 	To   string // named now
 }
 
-// Departures lists what of a discovery has left the pins, in the order of the roles. What it no longer names has not: it
-// is not used then. But for the issuer, whose absence would switch the check of iss off.
+// Departures lists what of a discovery has left the pins, in the order of the roles. What it no longer names has not:
+// it is not used then. But for the issuer, whose absence would switch the check of iss off.
 func (p Pins) Departures(a Addresses) []Departure {
 	var left []Departure
 	if a.Issuer != p.Issuer {
@@ -106,8 +106,8 @@ func (p Pins) origin(role string) string {
 	}[role]
 }
 
-// Origin is the origin of a URL as pins keep it: scheme and host in lower case, without a port that is the scheme's own;
-// empty for what is no absolute http or https URL with a host.
+// Origin is the origin of a URL as pins keep it: scheme and host in lower case, without a port that is the scheme's
+// own; empty for what is no absolute http or https URL with a host.
 func Origin(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Opaque != "" {
@@ -125,6 +125,6 @@ func Origin(address string) string {
 	return scheme + "://" + host
 }
 
-// Host is the origin of a URL as operators and patients read it: the host, with its port unless that is the scheme's own, and with the scheme
-// unless it is https; empty as Origin is.
+// Host is the origin of a URL as operators and patients read it: the host, with its port unless that is the scheme's
+// own, and with the scheme unless it is https; empty as Origin is.
 func Host(address string) string { return strings.TrimPrefix(Origin(address), "https://") }

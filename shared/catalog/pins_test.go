@@ -19,7 +19,8 @@ func hospital() catalog.Addresses {
 func TestADiscoveryThatStaysAtItsOriginsHasNotDeparted(t *testing.T) {
 	t.Parallel()
 	pins, now := catalog.PinsOf(hospital()), hospital()
-	now.Authorization, now.Token = "https://AUTH.hospital.example/v2/authorize?tenant=1", "https://auth.hospital.example/v2/token"
+	now.Authorization, now.Token = "https://AUTH.hospital.example/v2/authorize?tenant=1",
+		"https://auth.hospital.example/v2/token"
 	now.Keys, now.Userinfo, now.Revocation = "", "", ""
 	if left := pins.Departures(now); len(left) != 0 {
 		t.Errorf("got %v", left)
@@ -34,10 +35,19 @@ func TestADiscoveryThatLeavesAnyPinIsNamedByRole(t *testing.T) {
 		from   string
 		to     string
 	}{
-		"issuer":        {func(a *catalog.Addresses) { a.Issuer = evil }, "https://auth.hospital.example", evil},
-		"authorization": {func(a *catalog.Addresses) { a.Authorization = evil + "/a" }, "https://auth.hospital.example", evil},
-		"token":         {func(a *catalog.Addresses) { a.Token = "http://auth.hospital.example/token" }, "https://auth.hospital.example", "http://auth.hospital.example"},
-		"keys":          {func(a *catalog.Addresses) { a.Keys = "https://keys.hospital.example:8443/" }, "https://keys.hospital.example", "https://keys.hospital.example:8443"},
+		"issuer": {func(a *catalog.Addresses) { a.Issuer = evil }, "https://auth.hospital.example", evil},
+		"authorization": {
+			func(a *catalog.Addresses) { a.Authorization = evil + "/a" },
+			"https://auth.hospital.example", evil,
+		},
+		"token": {
+			func(a *catalog.Addresses) { a.Token = "http://auth.hospital.example/token" },
+			"https://auth.hospital.example", "http://auth.hospital.example",
+		},
+		"keys": {
+			func(a *catalog.Addresses) { a.Keys = "https://keys.hospital.example:8443/" },
+			"https://keys.hospital.example", "https://keys.hospital.example:8443",
+		},
 		"userinfo":      {func(a *catalog.Addresses) { a.Userinfo = evil }, "https://auth.hospital.example", evil},
 		"revocation":    {func(a *catalog.Addresses) { a.Revocation = evil }, "https://auth.hospital.example", evil},
 		"introspection": {func(a *catalog.Addresses) { a.Introspection = evil }, "", evil}, // it had none

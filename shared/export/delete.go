@@ -14,8 +14,8 @@ import (
 type Deletions interface {
 	// Task reads a task; fault.NotFound.
 	Task(ctx context.Context, tenant org.Tenant, id string) (Task, error)
-	// ExpireFiles ends the time of a successful task's files at now and has the sweeper look at it at lookAt; fault.Conflict
-	// when that time was over already.
+	// ExpireFiles ends the time of a successful task's files at now and has the sweeper look at it at lookAt;
+	// fault.Conflict when that time was over already.
 	ExpireFiles(ctx context.Context, task Task, now, lookAt time.Time) error
 }
 
@@ -33,8 +33,8 @@ type Deleter struct {
 
 // Delete ends the time of a task's files, so that nobody can download them and no request for an export gets this one
 // again, and then deletes all that its runs have left in the bucket. It returns the task. Repeating it changes nothing
-// more; what a crash leaves is the sweeper's, which looks again when no run can be writing any more. A task that has failed
-// has no time to end, and the sweeper is about to look at it anyway.
+// more; what a crash leaves is the sweeper's, which looks again when no run can be writing any more. A task that has
+// failed has no time to end, and the sweeper is about to look at it anyway.
 //
 // Errors: Missing; fault.Invalid while the export is running, which has no files yet, but soon would.
 func (d Deleter) Delete(ctx context.Context, tenant org.Tenant, id string) (Task, error) {

@@ -64,12 +64,16 @@ func keptTask(status export.Status) export.Task {
 }
 
 func newCupboard(task export.Task) *fakeTasks {
-	return &fakeTasks{task: task, objects: append(task.Objects(), "test/o/other/export-1.ndjson"), failing: map[string]error{}}
+	return &fakeTasks{
+		task: task, objects: append(task.Objects(), "test/o/other/export-1.ndjson"),
+		failing: map[string]error{},
+	}
 }
 
 func (c *fakeTasks) delete(t *testing.T, after time.Duration) (export.Task, error) {
 	t.Helper()
-	return export.Deleter{Tasks: c, Files: c, Now: func() time.Time { return finishedAt().Add(after) }}.Delete(t.Context(), c.task.Tenant, c.task.ID)
+	return export.Deleter{Tasks: c, Files: c, Now: func() time.Time { return finishedAt().Add(after) }}.Delete(t.Context(),
+		c.task.Tenant, c.task.ID)
 }
 
 func TestDeletingEndsTheFilesTimeThenDeletesThisTasksObjects(t *testing.T) {
@@ -123,8 +127,12 @@ func TestOfAnUnknownTaskNothingIsDeleted(t *testing.T) {
 	c := newCupboard(keptTask(export.Success))
 	before := slices.Clone(c.objects)
 	deleter := export.Deleter{Tasks: c, Files: c, Now: finishedAt}
-	for name, tenant := range map[string]org.Tenant{"another organisation": {Mode: org.Test, OrgID: "p"}, "the other mode": {Mode: org.Live, OrgID: "o"}} {
-		if _, err := deleter.Delete(t.Context(), tenant, taskID); fault.Of(err).Public != fault.Of(export.Missing()).Public || !errors.Is(err, fault.NotFound) {
+	for name, tenant := range map[string]org.Tenant{
+		"another organisation": {Mode: org.Test, OrgID: "p"},
+		"the other mode":       {Mode: org.Live, OrgID: "o"},
+	} {
+		if _, err := deleter.Delete(t.Context(), tenant, taskID); fault.Of(err).Public != fault.Of(export.Missing()).Public ||
+			!errors.Is(err, fault.NotFound) {
 			t.Errorf("%s: got %v, want export.Missing", name, err)
 		}
 	}

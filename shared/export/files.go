@@ -54,11 +54,12 @@ type Writer interface {
 	Abort(ctx context.Context)
 }
 
-// objectGrace is how long after its task has failed a run may still be at work and write: longer than a function may run.
+// objectGrace is how long after its task has failed a run may still be at work and write: longer
+// than a function may run.
 const objectGrace = 20 * time.Minute
 
-// SegmentKey names the object with what the task's present run collects. Every object that a run writes is named after its
-// generation, so that no run touches another's; parts of other formats are named after their segment.
+// SegmentKey names the object with what the task's present run collects. Every object that a run writes is named after
+// its generation, so that no run touches another's; parts of other formats are named after their segment.
 func (t Task) SegmentKey() string { return t.generationKey("segment", ".ndjson") }
 
 // CheckpointKey names the object with where the present run has stopped.
@@ -74,7 +75,8 @@ func (t Task) generationKey(name, suffix string) string {
 	return t.objectKey(name + "-" + strconv.FormatInt(t.Generation, 10) + suffix)
 }
 
-// objectKey names an object of the task. The tenant stands in front, so that access can be granted and data deleted by prefix.
+// objectKey names an object of the task. The tenant stands in front, so that access can be granted
+// and data deleted by prefix.
 func (t Task) objectKey(name string) string {
 	return string(t.Tenant.Mode) + "/" + t.Tenant.OrgID + "/" + t.ID + "/" + name
 }

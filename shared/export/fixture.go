@@ -10,8 +10,8 @@ import (
 // fixtures are the synthetic documents whose records are cached beside those of a TEFCA connection in test mode.
 func fixtures() []string { return []string{"alder.xml", "birch.xml"} }
 
-// ParseFixture checks the name of a fixture for a credential's mode: fixtures.tefca_ccda of a request. Errors are fault.Invalid
-// and repeat nothing of what was sent. Whether the connection is a TEFCA one is Register's to tell.
+// ParseFixture checks the name of a fixture for a credential's mode: fixtures.tefca_ccda of a request. Errors are
+// fault.Invalid and repeat nothing of what was sent. Whether the connection is a TEFCA one is Register's to tell.
 func ParseFixture(mode org.Mode, name string) (string, error) {
 	switch {
 	case mode != org.Test:

@@ -37,7 +37,8 @@ func TestAFixtureIsOneOfTwoAndOnlyForTestMode(t *testing.T) {
 	}
 }
 
-// TestAFixtureIsRefusedOnAConnectionThatIsNoTEFCAOne, whatever else would answer: a pending task, or none that could open.
+// TestAFixtureIsRefusedOnAConnectionThatIsNoTEFCAOne, whatever else would answer: a pending task,
+// or none that could open.
 func TestAFixtureIsRefusedOnAConnectionThatIsNoTEFCAOne(t *testing.T) {
 	t.Parallel()
 	for _, status := range []connection.Status{connection.Authorized, connection.Revoked} {
@@ -47,11 +48,13 @@ func TestAFixtureIsRefusedOnAConnectionThatIsNoTEFCAOne(t *testing.T) {
 			l.connection.PlatformType = "epic"
 			l.become(status)
 			_, err := r.Register(t.Context(), tenant, connectionID, export.Options{Fixture: "alder.xml"}, false)
-			if !errors.Is(err, fault.Invalid) || !strings.Contains(fault.Of(err).Public, "only for TEFCA connections in test mode") || l.latest(t) != first.ID {
+			if !errors.Is(err, fault.Invalid) || !strings.Contains(fault.Of(err).Public,
+				"only for TEFCA connections in test mode") || l.latest(t) != first.ID {
 				t.Errorf("%s: %v", status, err)
 			}
 			l.connection.PlatformType = "tefca"
-			if got, err := r.Register(t.Context(), tenant, connectionID, export.Options{Fixture: "alder.xml"}, false); err != nil || got.ID != first.ID {
+			if got, err := r.Register(t.Context(), tenant, connectionID, export.Options{Fixture: "alder.xml"},
+				false); err != nil || got.ID != first.ID {
 				t.Errorf("%s, of TEFCA: %v, want the task that is pending", status, err)
 			}
 		})

@@ -54,9 +54,9 @@ func (l Links) List(task Task) ([]webhook.DownloadLink, error) {
 	return links, nil
 }
 
-// SignLink implements webhook.LinkSigner. The token is for the tenant alone, whatever the address says. A link whose key
-// version is retired gets a token without a signature, which answers fault.Gone. Of a version that is not known yet the
-// error is fault.Unavailable.
+// SignLink implements webhook.LinkSigner. The token is for the tenant alone, whatever the address says. A link whose
+// key version is retired gets a token without a signature, which answers fault.Gone. Of a version that is not known yet
+// the error is fault.Unavailable.
 func (l Links) SignLink(tenant org.Tenant, address string) (string, error) {
 	path, stub, _ := strings.Cut(address, tokenParameter)
 	version, expires, ok := parseStub(stub)
@@ -68,16 +68,21 @@ func (l Links) SignLink(tenant org.Tenant, address string) (string, error) {
 	if err != nil {
 		return "", fault.Of(err)
 	}
-	plain, err := json.Marshal(ticket{Mode: tenant.Mode, OrgID: tenant.OrgID, TaskID: parts[len(parts)-3], File: name, Expires: expires})
+	plain, err := json.Marshal(ticket{
+		Mode: tenant.Mode, OrgID: tenant.OrgID, TaskID: parts[len(parts)-3], File: name,
+		Expires: expires,
+	})
 	if err != nil {
 		return "", fault.Of(err)
 	}
 	body := base64.RawURLEncoding.EncodeToString(plain)
 	mark, ok := l.Keys.SignAs(version, []byte(body))
 	if !ok && !l.Keys.IsRetired(version) {
-		return "", fault.New(fault.Unavailable, fault.CodeUnavailable, "The download links cannot be made right now. Please try again.")
+		return "", fault.New(fault.Unavailable, fault.CodeUnavailable,
+			"The download links cannot be made right now. Please try again.")
 	}
-	return path + tokenParameter + strconv.Itoa(version) + "." + body + "." + base64.RawURLEncoding.EncodeToString(mark.Sum), nil
+	return path + tokenParameter + strconv.Itoa(version) + "." + body + "." +
+		base64.RawURLEncoding.EncodeToString(mark.Sum), nil
 }
 
 // tokenParameter stands in front of the token in a link's address.
@@ -104,7 +109,8 @@ func (l Links) Tenant(token, taskID, fileName string, now time.Time) (org.Tenant
 	if !ok || err != nil || strconv.Itoa(number) != version { // a token has one spelling
 		return org.Tenant{}, refused
 	}
-	gone := fault.New(fault.Gone, fault.CodeExportExpired, "The files of this export have been deleted. Request a new export.")
+	gone := fault.New(fault.Gone, fault.CodeExportExpired,
+		"The files of this export have been deleted. Request a new export.")
 	if l.Keys.IsRetired(number) {
 		return org.Tenant{}, gone
 	}

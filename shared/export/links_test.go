@@ -86,7 +86,8 @@ func TestATamperedTokenIsRefusedWhicheverCharacterWasChanged(t *testing.T) {
 	version, rest, _ := strings.Cut(good, ".")
 	body, sum, _ := strings.Cut(rest, ".")
 	for _, forged := range []string{
-		"", ".", "..", "1..", good + ".", good + "A", good + "=", "2." + rest, "0." + rest, "-1." + rest, "01." + rest, "+1." + rest,
+		"", ".", "..", "1..", good + ".", good + "A", good + "=", "2." + rest, "0." + rest, "-1." + rest, "01." + rest,
+		"+1." + rest,
 		version + "." + sum + "." + body, version + "." + body + "." + body, version + ".." + sum, strings.ToUpper(good),
 	} {
 		wantRefused(t, links, forged, taskID, task.Files[0].Name)
@@ -96,7 +97,8 @@ func TestATamperedTokenIsRefusedWhicheverCharacterWasChanged(t *testing.T) {
 func wantRefused(t *testing.T, links export.Links, token, id, file string) {
 	t.Helper()
 	got, err := links.Tenant(token, id, file, aMoment().Add(-time.Hour))
-	if !errors.Is(err, fault.Unauthenticated) || fault.Of(err).Code != fault.CodeUnauthorizedClient || got != (org.Tenant{}) {
+	if !errors.Is(err, fault.Unauthenticated) || fault.Of(err).Code != fault.CodeUnauthorizedClient ||
+		got != (org.Tenant{}) {
 		t.Errorf("token %q for %s %s: %v, %v", token, id, file, got, err)
 	}
 }
@@ -119,7 +121,8 @@ func TestATokenSurvivesARotationAndEndsWithItsKey(t *testing.T) {
 		t.Errorf("after the rotation: %v", err)
 	}
 	ring := withoutFirst(t)
-	if _, err := (export.Links{Keys: ring}).Tenant(old, taskID, task.Files[0].Name, aMoment().Add(-time.Hour)); !errors.Is(err, fault.Gone) {
+	if _, err := (export.Links{Keys: ring}).Tenant(old, taskID, task.Files[0].Name,
+		aMoment().Add(-time.Hour)); !errors.Is(err, fault.Gone) {
 		t.Errorf("after its key: %v, want gone", err)
 	}
 	wantRefused(t, export.Links{Keys: ring}, "2"+old[1:], taskID, task.Files[0].Name)
@@ -197,7 +200,8 @@ func withoutFirst(t *testing.T) secret.Keyring {
 func successOf(t *testing.T, task export.Task, links []webhook.DownloadLink) webhook.Event {
 	t.Helper()
 	event, err := webhook.NewEvent(task.Tenant, webhook.ExportSucceeded, task.ID, 0, aMoment(), webhook.ExportSuccess{
-		DownloadLinks: links, DownloadLink: &links[0], OrgConnectionID: connectionID, TaskID: task.ID, OrgID: task.Tenant.OrgID,
+		DownloadLinks: links, DownloadLink: &links[0], OrgConnectionID: connectionID, TaskID: task.ID,
+		OrgID: task.Tenant.OrgID,
 		Stats: webhook.Stats{TotalResources: 1, TotalByResourceType: map[string]int{"<a&b>\u2028é?token=1.2": 1}},
 	})
 	if err != nil {
@@ -234,7 +238,8 @@ func TestAnEventIsStoredWithoutTokensAndSentWithTheSameBytesUnderEveryLaterKey(t
 		}
 	}
 	for name, event := range map[string]webhook.Event{"a new row": stored, "an old row": successOf(t, task, whole)} {
-		if shown, err := event.Shown(); err != nil || strings.Count(string(shown), "?token=") != 1 || !strings.Contains(string(shown), task.ID+`.jsonl"`) {
+		if shown, err := event.Shown(); err != nil || strings.Count(string(shown), "?token=") != 1 ||
+			!strings.Contains(string(shown), task.ID+`.jsonl"`) {
 			t.Errorf("of %s is shown (%v) %s", name, err, shown)
 		}
 	}
@@ -249,7 +254,8 @@ func TestALinkIsSignedForTheTenantOfItsRowAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, token, _ := strings.Cut(address, "?token=")
-	if got, err := links.Tenant(token, taskID, task.Files[0].Name, aMoment().Add(-time.Second)); err != nil || got != other {
+	if got, err := links.Tenant(token, taskID, task.Files[0].Name, aMoment().Add(-time.Second)); err != nil ||
+		got != other {
 		t.Errorf("the link is for %v (%v), want %v", got, err, other)
 	}
 }
@@ -265,7 +271,10 @@ func TestAnEventOutlivesTheKeyOfItsLinks(t *testing.T) {
 	}
 	_, rest, _ := strings.Cut(string(sent), "?token=")
 	dead, _, _ := strings.Cut(rest, `"`)
-	for name, links := range map[string]export.Links{"without the key": retired, "with another key of its number": newLinks(t, "2")} {
+	for name, links := range map[string]export.Links{
+		"without the key":                retired,
+		"with another key of its number": newLinks(t, "2"),
+	} {
 		if got, refusal := links.Tenant(dead, taskID, task.Files[0].Name, aMoment().Add(-time.Hour)); refusal == nil {
 			t.Errorf("%s: the link opens the file of %v", name, got)
 		}

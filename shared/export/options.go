@@ -12,10 +12,12 @@ import (
 // Options narrow an export and say in which forms it is delivered: extensions of POST ehi-export. The zero value is the
 // whole record as JSON lines.
 type Options struct {
-	Since   time.Time `json:"since,omitzero"`    // only what has changed since then; zero for all
-	Types   []string  `json:"types,omitempty"`   // resource types that are wanted, sorted; none for all. The Patient always is
-	Formats []Format  `json:"formats,omitempty"` // in the order of formats(); none for JSONLines alone
-	Fixture string    `json:"fixture,omitempty"` // the synthetic record that is delivered in place of the connection's; empty for none
+	Since time.Time `json:"since,omitzero"` // only what has changed since then; zero for all
+	// resource types that are wanted, sorted; none for all. The Patient always is
+	Types   []string `json:"types,omitempty"`
+	Formats []Format `json:"formats,omitempty"` // in the order of formats(); none for JSONLines alone
+	// the synthetic record that is delivered in place of the connection's; empty for none
+	Fixture string `json:"fixture,omitempty"`
 }
 
 // Format is a form that an export is delivered in: export_type of a download link (docs/webhooks.md, "Body").
@@ -46,8 +48,8 @@ func (f Format) Suffix() string {
 	return ".jsonl"
 }
 
-// ContentType is the MIME type of a file of the format with resources of a version of FHIR. What is not told is R4, which
-// the specification writes without a version (FHIR http.html#version-parameter).
+// ContentType is the MIME type of a file of the format with resources of a version of FHIR. What is not told is R4,
+// which the specification writes without a version (FHIR http.html#version-parameter).
 func (f Format) ContentType(fhirVersion string) string {
 	version := ""
 	switch {
@@ -95,7 +97,8 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	}
 	switch {
 	case err != nil || since.Year() < 1900:
-		return time.Time{}, fault.BadRequest("since must be a date such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z.").About("since")
+		return time.Time{},
+			fault.BadRequest("since must be a date such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z.").About("since")
 	case since.After(now):
 		return time.Time{}, fault.BadRequest("since must not be in the future.").About("since")
 	}
@@ -104,7 +107,8 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 
 func parseTypes(list []string) ([]string, error) {
 	if len(list) > maxTypes {
-		return nil, fault.BadRequest(fmt.Sprintf("resource_types must not name more than %d types.", maxTypes)).About("resource_types")
+		return nil,
+			fault.BadRequest(fmt.Sprintf("resource_types must not name more than %d types.", maxTypes)).About("resource_types")
 	}
 	searched := len(list) == 0
 	for i, resourceType := range list {
@@ -112,11 +116,14 @@ func parseTypes(list []string) ([]string, error) {
 		case plan.Searched(resourceType) || resourceType == "Patient":
 			searched = true
 		case !plan.Followed(resourceType):
-			return nil, fault.BadRequest(fmt.Sprintf("resource_types[%d] is not a resource type that can be exported.", i)).About("resource_types")
+			return nil,
+				fault.BadRequest(fmt.Sprintf("resource_types[%d] is not a resource type that can be exported.",
+					i)).About("resource_types")
 		}
 	}
 	if !searched {
-		return nil, fault.BadRequest("resource_types names only types that are fetched when other records refer to them. Name the types that refer to them, too.").About("resource_types")
+		return nil, fault.BadRequest("resource_types names only types that are fetched when other records refer to them. " +
+			"Name the types that refer to them, too.").About("resource_types")
 	}
 	return slices.Compact(slices.Sorted(slices.Values(list))), nil
 }
@@ -124,7 +131,8 @@ func parseTypes(list []string) ([]string, error) {
 func parseFormats(list []string) ([]Format, error) {
 	for i, name := range list {
 		if !slices.Contains(formats(), Format(name)) {
-			return nil, fault.BadRequest(fmt.Sprintf("formats[%d] is not jsonl, jsonl_gz, fhir_bundle or outcome.", i)).About("formats")
+			return nil,
+				fault.BadRequest(fmt.Sprintf("formats[%d] is not jsonl, jsonl_gz, fhir_bundle or outcome.", i)).About("formats")
 		}
 	}
 	chosen := slices.DeleteFunc(formats(), func(f Format) bool { return !slices.Contains(list, string(f)) })
@@ -132,7 +140,9 @@ func parseFormats(list []string) ([]Format, error) {
 	case len(chosen) == 0, len(chosen) == 1 && chosen[0] == JSONLines:
 		return nil, nil
 	case len(chosen) == 1 && chosen[0] == Report:
-		return nil, fault.BadRequest("formats must also name jsonl, jsonl_gz or fhir_bundle; outcome alone holds no records.").About("formats")
+		return nil,
+			fault.BadRequest(
+				"formats must also name jsonl, jsonl_gz or fhir_bundle; outcome alone holds no records.").About("formats")
 	}
 	return chosen, nil
 }
@@ -150,8 +160,8 @@ func (o Options) Wants(resourceType string) bool {
 	return len(o.Types) == 0 || resourceType == "Patient" || slices.Contains(o.Types, resourceType)
 }
 
-// Changed reports whether a resource that was last updated at a time, as it stands in its meta, is exported. One that does
-// not tell is: what is not known to be old is not left out.
+// Changed reports whether a resource that was last updated at a time, as it stands in its meta, is exported. One that
+// does not tell is: what is not known to be old is not left out.
 func (o Options) Changed(lastUpdated string) bool {
 	if o.Since.IsZero() {
 		return true
@@ -162,5 +172,6 @@ func (o Options) Changed(lastUpdated string) bool {
 
 // equal reports whether one export answers requests with either options.
 func (o Options) equal(other Options) bool {
-	return o.Since.Equal(other.Since) && slices.Equal(o.Types, other.Types) && slices.Equal(o.Formats, other.Formats) && o.Fixture == other.Fixture
+	return o.Since.Equal(other.Since) && slices.Equal(o.Types, other.Types) && slices.Equal(o.Formats, other.Formats) &&
+		o.Fixture == other.Fixture
 }

@@ -22,11 +22,17 @@ func TestOptionsAreRead(t *testing.T) {
 		types, formats []string
 		want           export.Options
 	}{
-		"nothing":         {want: export.Options{}},
-		"the default":     {formats: []string{"jsonl", "jsonl"}, want: export.Options{}},
-		"a date":          {since: "2026-01-31", want: export.Options{Since: time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)}},
-		"a time":          {since: "2026-01-31T12:00:00.75+02:00", want: export.Options{Since: time.Date(2026, 1, 31, 10, 0, 0, 0, time.UTC)}},
-		"types":           {types: []string{"Practitioner", "Goal", "Patient", "Goal"}, want: export.Options{Types: []string{"Goal", "Patient", "Practitioner"}}},
+		"nothing":     {want: export.Options{}},
+		"the default": {formats: []string{"jsonl", "jsonl"}, want: export.Options{}},
+		"a date":      {since: "2026-01-31", want: export.Options{Since: time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)}},
+		"a time": {
+			since: "2026-01-31T12:00:00.75+02:00",
+			want:  export.Options{Since: time.Date(2026, 1, 31, 10, 0, 0, 0, time.UTC)},
+		},
+		"types": {
+			types: []string{"Practitioner", "Goal", "Patient", "Goal"},
+			want:  export.Options{Types: []string{"Goal", "Patient", "Practitioner"}},
+		},
 		"a type of DSTU2": {types: []string{"MedicationOrder"}, want: export.Options{Types: []string{"MedicationOrder"}}},
 		"formats": {
 			formats: []string{"outcome", "fhir_bundle", "jsonl_gz"},
@@ -48,20 +54,24 @@ func TestOptionsThatAreNoneAreRefusedWithoutBeingRepeated(t *testing.T) {
 		types, formats []string
 		says           string
 	}{
-		"no time":              {since: "Alder", says: "since must be a date"},
-		"a year":               {since: "2026", says: "since must be a date"},
-		"before everybody":     {since: "0001-01-01", says: "since must be a date"},
-		"the future":           {since: now.Add(time.Hour).Format(time.RFC3339), says: "not be in the future"},
-		"no type":              {types: []string{"Goal", "Alder"}, says: "resource_types[1]"},
-		"an empty type":        {types: []string{""}, says: "resource_types[0]"},
-		"a type in lower":      {types: []string{"goal"}, says: "resource_types[0]"},
-		"only by reference":    {types: []string{"Practitioner", "Binary"}, says: "fetched when other records refer to them"},
-		"too many types":       {types: slices.Repeat([]string{"Goal"}, 101), says: "more than 100"},
-		"no format":            {formats: []string{"jsonl", "Alder"}, says: "formats[1]"},
-		"only what is missing": {formats: []string{"outcome"}, says: "must also name jsonl, jsonl_gz or fhir_bundle; outcome alone"},
+		"no time":           {since: "Alder", says: "since must be a date"},
+		"a year":            {since: "2026", says: "since must be a date"},
+		"before everybody":  {since: "0001-01-01", says: "since must be a date"},
+		"the future":        {since: now.Add(time.Hour).Format(time.RFC3339), says: "not be in the future"},
+		"no type":           {types: []string{"Goal", "Alder"}, says: "resource_types[1]"},
+		"an empty type":     {types: []string{""}, says: "resource_types[0]"},
+		"a type in lower":   {types: []string{"goal"}, says: "resource_types[0]"},
+		"only by reference": {types: []string{"Practitioner", "Binary"}, says: "fetched when other records refer to them"},
+		"too many types":    {types: slices.Repeat([]string{"Goal"}, 101), says: "more than 100"},
+		"no format":         {formats: []string{"jsonl", "Alder"}, says: "formats[1]"},
+		"only what is missing": {
+			formats: []string{"outcome"},
+			says:    "must also name jsonl, jsonl_gz or fhir_bundle; outcome alone",
+		},
 	} {
 		_, err := export.ParseOptions(c.since, c.types, c.formats, now)
-		if !errors.Is(err, fault.Invalid) || !strings.Contains(fault.Of(err).Public, c.says) || strings.Contains(fault.Of(err).Public, "Alder") {
+		if !errors.Is(err, fault.Invalid) || !strings.Contains(fault.Of(err).Public, c.says) ||
+			strings.Contains(fault.Of(err).Public, "Alder") {
 			t.Errorf("%s: got %v, want it to say %q", name, err, c.says)
 		}
 	}
@@ -78,7 +88,8 @@ func TestARequestWithOtherOptionsIsAnotherExport(t *testing.T) {
 				t.Fatal(err)
 			}
 			l.Change(tenant, task.ID, func(done *export.Task) {
-				done.Status, done.FinishedAt, done.SentAt, done.FilesUntil = export.Success, time.Now(), time.Now(), time.Now().Add(reuse)
+				done.Status, done.FinishedAt, done.SentAt, done.FilesUntil = export.Success, time.Now(), time.Now(),
+					time.Now().Add(reuse)
 			})
 			return task.ID
 		}
@@ -89,7 +100,12 @@ func TestARequestWithOtherOptionsIsAnotherExport(t *testing.T) {
 		}
 		seen := map[string]bool{first: true}
 		for _, o := range []export.Options{
-			{}, {Types: []string{"Goal"}}, {Formats: []export.Format{export.Gzipped}}, {Since: aMoment().Add(time.Second)}, {Fixture: "alder.xml"}, {Fixture: "birch.xml"},
+			{},
+			{Types: []string{"Goal"}},
+			{Formats: []export.Format{export.Gzipped}},
+			{Since: aMoment().Add(time.Second)},
+			{Fixture: "alder.xml"},
+			{Fixture: "birch.xml"},
 		} {
 			id := ask(o)
 			if seen[id] {

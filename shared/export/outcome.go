@@ -16,7 +16,8 @@ type TypeOutcome struct {
 	OnlyBy  string  `json:"only_by,omitempty"`     // see plan.Query.OnlyBy
 	Status  int     `json:"http_status,omitempty"` // of the answer that says most about what is missing
 
-	Reason LossReason `json:"reason,omitempty"` // why something is missing, or nothing was asked for; empty when neither is so
+	// why something is missing, or nothing was asked for; empty when neither is so
+	Reason LossReason `json:"reason,omitempty"`
 }
 
 // Outcome classes a TypeOutcome.
@@ -37,26 +38,32 @@ type LossReason string
 
 // The reasons, mildest first. The first two are no loss: what the portal has and the patient shares is there.
 const (
-	LossUnsupported   LossReason = "unsupported"     // the portal offers no search for the type; of documents: their kind is not exported
-	LossNotGranted    LossReason = "not_granted"     // the patient's authorization does not cover it, though it was requested
-	LossConversion    LossReason = "not_converted"   // parts of documents that FHIR has no place for, or that are no valid values
-	LossNotRequested  LossReason = "not_requested"   // our authorization request did not name it
-	LossNotAdvertised LossReason = "not_advertised"  // the portal does not list it, and it could not be tried whether it has it all the same
-	LossElsewhere     LossReason = "other_server"    // the record names it at another server, which is not asked
-	LossNotFound      LossReason = "not_found"       // the record names it, and the portal says that it has no such thing
-	LossRejected      LossReason = "rejected"        // the portal lists it and refuses every way of asking, without saying why
-	LossRefused       LossReason = "refused"         // the portal refuses access
-	LossLimit         LossReason = "limit"           // beyond what one export may hold
-	LossForeignLink   LossReason = "foreign_link"    // the link to the next page leads away from the portal's server
-	LossTooLarge      LossReason = "too_large"       // larger than what is read of one document or attachment
-	LossUnavailable   LossReason = "unavailable"     // errors of the server, rate limits, no answer
-	LossContent       LossReason = "invalid_content" // answers that are no FHIR in JSON, or break off
-	LossOther         LossReason = "other_person"    // documents that are about somebody else, or do not say about whom
+	// the portal offers no search for the type; of documents: their kind is not exported
+	LossUnsupported LossReason = "unsupported"
+	// the patient's authorization does not cover it, though it was requested
+	LossNotGranted LossReason = "not_granted"
+	// parts of documents that FHIR has no place for, or that are no valid values
+	LossConversion   LossReason = "not_converted"
+	LossNotRequested LossReason = "not_requested" // our authorization request did not name it
+	// the portal does not list it, and it could not be tried whether it has it all the same
+	LossNotAdvertised LossReason = "not_advertised"
+	LossElsewhere     LossReason = "other_server" // the record names it at another server, which is not asked
+	LossNotFound      LossReason = "not_found"    // the record names it, and the portal says that it has no such thing
+	// the portal lists it and refuses every way of asking, without saying why
+	LossRejected    LossReason = "rejected"
+	LossRefused     LossReason = "refused"         // the portal refuses access
+	LossLimit       LossReason = "limit"           // beyond what one export may hold
+	LossForeignLink LossReason = "foreign_link"    // the link to the next page leads away from the portal's server
+	LossTooLarge    LossReason = "too_large"       // larger than what is read of one document or attachment
+	LossUnavailable LossReason = "unavailable"     // errors of the server, rate limits, no answer
+	LossContent     LossReason = "invalid_content" // answers that are no FHIR in JSON, or break off
+	LossOther       LossReason = "other_person"    // documents that are about somebody else, or do not say about whom
 )
 
 func lossReasons() []LossReason {
 	return []LossReason{
-		"", LossUnsupported, LossNotGranted, LossConversion, LossNotRequested, LossNotAdvertised, LossElsewhere, LossNotFound, LossRejected, LossRefused,
+		"", LossUnsupported, LossNotGranted, LossConversion, LossNotRequested, LossNotAdvertised, LossElsewhere, LossNotFound,
+		LossRejected, LossRefused,
 		LossLimit, LossForeignLink, LossTooLarge, LossUnavailable, LossContent, LossOther,
 	}
 }

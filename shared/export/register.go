@@ -50,11 +50,13 @@ type Registrar struct {
 	Reuse       time.Duration // for how long a finished export answers an equal request
 }
 
-// Register finds or opens the export of a connection (docs/deviations.md, "Exports"): a pending task is returned as it is; a
-// recent success with equal options is returned too, and its event sent again when the last sending is a while ago, unless
-// refresh asks for a new task; else a new one is opened. Errors: fault.NotFound, fault.Invalid for a fixture on a connection that is
-// no TEFCA one, fault.Conflict (svc_connection_not_exportable).
-func (r Registrar) Register(ctx context.Context, tenant org.Tenant, connectionID string, options Options, refresh bool) (Task, error) {
+// Register finds or opens the export of a connection (docs/deviations.md, "Exports"): a pending task is returned as it
+// is; a recent success with equal options is returned too, and its event sent again when the last sending is a while
+// ago, unless refresh asks for a new task; else a new one is opened. Errors: fault.NotFound, fault.Invalid for a
+// fixture on a connection that is no TEFCA one, fault.Conflict (svc_connection_not_exportable).
+func (r Registrar) Register(ctx context.Context, tenant org.Tenant, connectionID string, options Options,
+	refresh bool,
+) (Task, error) {
 	var task Task
 	err := retry.OnConflict(ctx, retry.Tries, func() (err error) { // the loser of a race finds the winner's task
 		task, err = r.register(ctx, tenant, connectionID, options, refresh)
@@ -63,7 +65,9 @@ func (r Registrar) Register(ctx context.Context, tenant org.Tenant, connectionID
 	return task, err
 }
 
-func (r Registrar) register(ctx context.Context, tenant org.Tenant, connectionID string, options Options, refresh bool) (Task, error) {
+func (r Registrar) register(ctx context.Context, tenant org.Tenant, connectionID string, options Options,
+	refresh bool,
+) (Task, error) {
 	conn, err := r.Connections.Connection(ctx, tenant, connectionID)
 	if errors.Is(err, fault.NotFound) {
 		return Task{}, connection.Missing()
@@ -88,7 +92,8 @@ func (r Registrar) register(ctx context.Context, tenant org.Tenant, connectionID
 		return Task{}, err
 	}
 	task := Task{
-		ID: ids.TaskID(r.NewID()), Tenant: tenant, ConnectionID: connectionID, Status: Pending, Options: options, CreatedAt: r.Now(),
+		ID: ids.TaskID(r.NewID()), Tenant: tenant, ConnectionID: connectionID, Status: Pending, Options: options,
+		CreatedAt: r.Now(),
 	}
 	if err := r.Tasks.OpenTask(ctx, task, latestID); err != nil {
 		return Task{}, fmt.Errorf("open task: %w", err)
@@ -104,9 +109,11 @@ func (r Registrar) reusable(task Task) bool {
 	return task.Status == Success && now.Sub(task.FinishedAt) < r.Reuse && now.Before(task.FilesUntil)
 }
 
-// latest returns the id of the newest task of a connection, empty when there was none, and the task, which is zero once its
-// row has ended: task rows end after 90 days, the pointer to them does not.
-func (r Registrar) latest(ctx context.Context, tenant org.Tenant, connectionID string) (id string, task Task, err error) {
+// latest returns the id of the newest task of a connection, empty when there was none, and the task, which is zero once
+// its row has ended: task rows end after 90 days, the pointer to them does not.
+func (r Registrar) latest(ctx context.Context, tenant org.Tenant,
+	connectionID string,
+) (id string, task Task, err error) {
 	id, err = r.Tasks.LatestTask(ctx, tenant, connectionID)
 	if errors.Is(err, fault.NotFound) {
 		return "", Task{}, nil
@@ -130,7 +137,8 @@ func (r Registrar) resend(ctx context.Context, task Task) error {
 	if now.Sub(task.SentAt) < resendAfter {
 		return nil
 	}
-	sent, err := r.Tasks.Event(ctx, task.Tenant, webhook.EventID(task.Tenant, webhook.ExportSucceeded, task.ID, task.Resends))
+	sent, err := r.Tasks.Event(ctx, task.Tenant,
+		webhook.EventID(task.Tenant, webhook.ExportSucceeded, task.ID, task.Resends))
 	if err != nil {
 		return fmt.Errorf("read success event: %w", err)
 	}

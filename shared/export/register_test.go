@@ -117,7 +117,8 @@ func (l *ledger) end(t *testing.T, status export.Status) export.Task {
 	task := l.Get(tenant, l.latest(t))
 	task.Status, task.FinishedAt, task.FilesUntil = status, time.Now(), time.Now().Add(8*24*time.Hour)
 	if status == export.Success {
-		event, err := webhook.NewEvent(tenant, webhook.ExportSucceeded, task.ID, 0, time.Now(), webhook.ExportSuccess{TaskID: task.ID})
+		event, err := webhook.NewEvent(tenant, webhook.ExportSucceeded, task.ID, 0, time.Now(),
+			webhook.ExportSuccess{TaskID: task.ID})
 		expect.NoError(t, err)
 		expect.NoError(t, l.CreateEvent(t.Context(), event))
 		task.SentAt = event.CreatedAt
@@ -131,7 +132,10 @@ func TestTheFirstRequestOpensATask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, r := newRegistrar(t)
 		got := register(t, r, false)
-		want := export.Task{ID: got.ID, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending, CreatedAt: time.Now()}
+		want := export.Task{
+			ID: got.ID, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending,
+			CreatedAt: time.Now(),
+		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("task (-want +got):\n%s", diff)
 		}

@@ -2,15 +2,16 @@ package export
 
 import "time"
 
-// Result is how a step of an export, or a whole run of it, has ended. The zero value is a step that is done. It is about the
-// other side: what fails on ours is an error.
+// Result is how a step of an export, or a whole run of it, has ended. The zero value is a step that is done. It is
+// about the other side: what fails on ours is an error.
 type Result struct {
 	Kind          Kind
 	Reason        Reason        // of Retryable and Fatal: why the task fails, when it does
 	Wait          time.Duration // of Yield and Retryable: for how long at least the task is left alone
 	Tried         int           // of Yield: how often the request that has to wait was tried
 	TokensRefused bool          // of Fatal: because the tokens are of no use any more
-	Cause         error         // of Yield, Retryable and Fatal: what has happened, for the log; it may tell its fault.Spot
+	// of Yield, Retryable and Fatal: what has happened, for the log; it may tell its fault.Spot
+	Cause error
 }
 
 // Kind classes a Result.

@@ -1,7 +1,7 @@
-// Package export owns the words of the bulk export of one patient's record: the task with its states, options, outcome and
-// failure reasons, how a request finds or opens one, its objects, the download links and the early deletion. How a task is
-// carried out is in the packages below: worker, collect, source, checkpoint, plan and format (docs/architecture.md,
-// "Following an export").
+// Package export owns the words of the bulk export of one patient's record: the task with its states, options, outcome
+// and failure reasons, how a request finds or opens one, its objects, the download links and the early deletion. How a
+// task is carried out is in the packages below: worker, collect, source, checkpoint, plan and format
+// (docs/architecture.md, "Following an export").
 package export
 
 import (
@@ -60,22 +60,23 @@ type Task struct {
 	FilesUntil    time.Time // when the files, and whatever else the runs left, are deleted
 	CreatedAt     time.Time
 	FinishedAt    time.Time
-	SentAt        time.Time     // when the last success event was made
-	Resends       int64         // success events after the first
-	Generation    int64         // one more with every claim: what a worker writes is fenced by it
-	Failures      int           // transient failures in a row
-	LeaseUntil    time.Time     // when it can be claimed at the earliest: its worker's lease ends, or it is no longer put off
-	PutOff        bool          // nobody works on it until LeaseUntil: it is put off, not leased
-	WaitingSince  time.Time     // when it joined its tenant's line (package share); zero while it does not wait there
-	Waited        time.Duration // how long it has waited there before
-	Progress      webhook.Progress
-	ProgressAt    time.Time // when the last progress event was made
-	ProgressSent  int64     // progress events so far
-	Checkpoint    string    // key of the checkpoint object, empty before the first
+	SentAt        time.Time // when the last success event was made
+	Resends       int64     // success events after the first
+	Generation    int64     // one more with every claim: what a worker writes is fenced by it
+	Failures      int       // transient failures in a row
+	// when it can be claimed at the earliest: its worker's lease ends, or it is no longer put off
+	LeaseUntil   time.Time
+	PutOff       bool          // nobody works on it until LeaseUntil: it is put off, not leased
+	WaitingSince time.Time     // when it joined its tenant's line (package share); zero while it does not wait there
+	Waited       time.Duration // how long it has waited there before
+	Progress     webhook.Progress
+	ProgressAt   time.Time // when the last progress event was made
+	ProgressSent int64     // progress events so far
+	Checkpoint   string    // key of the checkpoint object, empty before the first
 }
 
-// Scope is what the patient's authorization was asked for and what it grants, as space-separated scopes. Either is empty
-// when it is not known.
+// Scope is what the patient's authorization was asked for and what it grants, as space-separated scopes. Either is
+// empty when it is not known.
 type Scope struct {
 	Asked   string `json:"asked,omitempty"`
 	Granted string `json:"granted,omitempty"`
@@ -101,7 +102,8 @@ func (t Task) Downloadable(fileName string, now time.Time) (File, error) {
 		return File{}, Missing()
 	}
 	if !now.Before(t.FilesUntil) {
-		return File{}, fault.New(fault.Gone, fault.CodeExportExpired, "The files of this export have been deleted. Request a new export.")
+		return File{}, fault.New(fault.Gone, fault.CodeExportExpired,
+			"The files of this export have been deleted. Request a new export.")
 	}
 	return t.Files[at], nil
 }
@@ -112,8 +114,8 @@ type Enqueuer interface {
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
-// Fail returns the task as it has failed at a time, and the event that tells of it (docs/webhooks.md, "Body"). The error is only
-// that of encoding the event.
+// Fail returns the task as it has failed at a time, and the event that tells of it (docs/webhooks.md, "Body"). The
+// error is only that of encoding the event.
 func (t Task) Fail(reason Reason, at time.Time) (Task, webhook.Event, error) {
 	t.Status, t.FailureReason, t.FinishedAt, t.FilesUntil = Failed, reason, at, at.Add(objectGrace)
 	event, err := webhook.NewEvent(t.Tenant, webhook.ExportFailed, t.ID, 0, at, webhook.ExportFailure{

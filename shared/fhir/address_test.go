@@ -34,8 +34,10 @@ func TestParseBaseRefuses(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"", "ehr.example/fhir", "/fhir", "ftp://ehr.example/fhir", "https://", "https:///fhir", "https://a@ehr.example/fhir",
-		"https://ehr.example/fhir?x=1", "https://ehr.example/fhir?", "https://ehr.example/fhir#x", "https://ehr.example/fhir#",
-		"https://ehr.example/a/../b", "https://ehr.example/%2e%2e/b", "https:ehr.example", "https://ehr.example/a\x00b", "https://ehr.example//a",
+		"https://ehr.example/fhir?x=1", "https://ehr.example/fhir?", "https://ehr.example/fhir#x",
+		"https://ehr.example/fhir#",
+		"https://ehr.example/a/../b", "https://ehr.example/%2e%2e/b", "https:ehr.example", "https://ehr.example/a\x00b",
+		"https://ehr.example//a",
 	} {
 		if got, err := fhir.ParseBase(text); err == nil {
 			t.Errorf("ParseBase(%q) = %q, want an error", text, got)
@@ -45,7 +47,8 @@ func TestParseBaseRefuses(t *testing.T) {
 
 func TestJoinEscapesEveryElement(t *testing.T) {
 	t.Parallel()
-	got, want := base(t, "https://ehr.example/r4").Join("Patient", "a/b?c#d"), "https://ehr.example/r4/Patient/a%2Fb%3Fc%23d"
+	got, want := base(t, "https://ehr.example/r4").Join("Patient", "a/b?c#d"),
+		"https://ehr.example/r4/Patient/a%2Fb%3Fc%23d"
 	if got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

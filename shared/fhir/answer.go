@@ -21,7 +21,8 @@ type Rate struct {
 
 // File is the content of an attachment while it is read. Who gets it closes Body.
 type File struct {
-	Body        io.ReadCloser // ends with a *RequestError when it cannot be read to its end, TooLarge beyond the limit asked for
-	ContentType string        // media type as the server states it; empty when it does not
+	// ends with a *RequestError when it cannot be read to its end, TooLarge beyond the limit asked for
+	Body        io.ReadCloser
+	ContentType string // media type as the server states it; empty when it does not
 	Rate        Rate
 }

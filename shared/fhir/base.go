@@ -9,8 +9,9 @@ import (
 // Base is the address of a FHIR server. A bearer token may be sent to addresses under it and to nothing else
 // (docs/threat-model.md).
 //
-// Behind a gateway, a server can know itself by another address, its own base, and write that into links and references
-// (see Learn). What is under the own base is moved to the same place under the Base; nothing is ever asked of the own base.
+// Behind a gateway, a server can know itself by another address, its own base, and write that into links and
+// references (see Learn). What is under the own base is moved to the same place under the Base; nothing is
+// ever asked of the own base.
 type Base struct {
 	place
 
@@ -54,8 +55,8 @@ func (b Base) Own() string {
 	return b.own.String()
 }
 
-// Knowing returns the base of the same server together with the address by which it knows itself. Whatever is no address of
-// a FHIR server, or none other than b's, changes nothing.
+// Knowing returns the base of the same server together with the address by which it knows itself. Whatever is no
+// address of a FHIR server, or none other than b's, changes nothing.
 func (b Base) Knowing(own string) Base {
 	other, err := ParseBase(own)
 	if err == nil && other.place != b.place {
@@ -65,9 +66,9 @@ func (b Base) Knowing(own string) Base {
 }
 
 // Learn returns the base with the own base that the first page of a search at path tells ("Observation", or
-// "Patient/p1/$everything"): what its self link has in front of the path, and only where there is no such link, what its
-// entries' full URLs have in front of "/Type/id" (FHIR R4 bundle.html#searchset, bundle.html#bundle-unique): a server that
-// knows itself by the Base can have another server's entries.
+// "Patient/p1/$everything"): what its self link has in front of the path, and only where there is no such link, what
+// its entries' full URLs have in front of "/Type/id" (FHIR R4 bundle.html#searchset, bundle.html#bundle-unique): a
+// server that knows itself by the Base can have another server's entries.
 func (b Base) Learn(page Bundle, path string) Base {
 	self, _, _ := strings.Cut(page.Self, "?")
 	if own, found := strings.CutSuffix(strings.ReplaceAll(self, "%24", "$"), "/"+path); found {
@@ -91,9 +92,10 @@ func (b Base) Join(elements ...string) string {
 	return address.String()
 }
 
-// Resolve returns the address that a link of this server means. Relative links are resolved against the base. A link under
-// the server's own base is moved to the base, and so is one to any other host whose path is under the base's path, because
-// proxies leak internal names and schemes into links. ok is false for every other link: it must not be followed.
+// Resolve returns the address that a link of this server means. Relative links are resolved against the base. A
+// link under the server's own base is moved to the base, and so is one to any other host whose path is under
+// the base's path, because proxies leak internal names and schemes into links. ok is false for every other
+// link: it must not be followed.
 func (b Base) Resolve(link string) (address string, ok bool) {
 	target, ok := b.parse(link)
 	if !ok {
@@ -120,8 +122,8 @@ func (b Base) relative(address string) (path string, ok bool) {
 	return strings.TrimPrefix(target.EscapedPath(), b.path+"/"), true
 }
 
-// parse resolves a link against the base, and moves it there from the own base; ok is false when its path is not under the
-// base's path.
+// parse resolves a link against the base, and moves it there from the own base; ok is false when its path is
+// not under the base's path.
 func (b Base) parse(link string) (target *url.URL, ok bool) {
 	root, err := url.Parse(b.String() + "/")
 	if err != nil {
@@ -143,8 +145,8 @@ func (b Base) parse(link string) (target *url.URL, ok bool) {
 	return target, b.covers(target)
 }
 
-// isOwn reports whether an address is under the server's own base. A link that names no host, only a path from the root, can
-// be so too. An address that is under both bases belongs to the one that says more of it.
+// isOwn reports whether an address is under the server's own base. A link that names no host, only a path from the
+// root, can be so too. An address that is under both bases belongs to the one that says more of it.
 func (b Base) isOwn(target *url.URL, hostless bool) bool {
 	if b.own.host == "" || !b.own.covers(target) || hostOf(target) != b.own.host && !hostless {
 		return false

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Batch returns a Bundle of the type batch that makes searches at addresses relative to the base (FHIR R4 http.html#transaction).
+// Batch returns a Bundle of the type batch that makes searches at addresses relative to the base (FHIR
+// R4 http.html#transaction).
 func Batch(addresses []string) ([]byte, error) {
 	type request struct {
 		Method string `json:"method"`
@@ -26,8 +27,9 @@ func Batch(addresses []string) ([]byte, error) {
 	return json.Marshal(made) //nolint:wrapcheck // texts can always be encoded
 }
 
-// ParseBatch returns the pages that answer the searches of a batch, in their order. IsThere is false for a search that failed. It
-// overwrites the answer, as ParseBundle does. The error is ErrInvalid for anything that is not a batch-response.
+// ParseBatch returns the pages that answer the searches of a batch, in their order. IsThere is false for a
+// search that failed. It overwrites the answer, as ParseBundle does. The error is ErrInvalid for anything that
+// is not a batch-response.
 func ParseBatch(answer []byte) ([]BatchPage, error) {
 	reader := batchReader{scanner: scanner{buf: answer}}
 	err := reader.document(func() error { return reader.object(1, reader.member) })

@@ -37,7 +37,10 @@ func TestParseBatchReturnsPageOfEverySearchInOrder(t *testing.T) {
 
 func TestParseBatchRefusesWhatIsNoBatchResponse(t *testing.T) {
 	t.Parallel()
-	for _, raw := range []string{``, `[]`, `{"resourceType":"Bundle","type":"searchset"}`, `{"resourceType":"OperationOutcome","type":"batch-response"}`, `{"resourceType":"Bundle","type":"batch-response"`} {
+	for _, raw := range []string{
+		``, `[]`, `{"resourceType":"Bundle","type":"searchset"}`,
+		`{"resourceType":"OperationOutcome","type":"batch-response"}`, `{"resourceType":"Bundle","type":"batch-response"`,
+	} {
 		if _, err := fhir.ParseBatch([]byte(raw)); !errors.Is(err, fhir.ErrInvalid) {
 			t.Errorf("%q: %v, want ErrInvalid", raw, err)
 		}

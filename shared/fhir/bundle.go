@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Bundle is one page of search results (FHIR R4 http.html#search). Its resources stay in the page and are read one at a time:
-// what is read of them can take more memory than they do.
+// Bundle is one page of search results (FHIR R4 http.html#search). Its resources stay in the page and are read one at a
+// time: what is read of them can take more memory than they do.
 type Bundle struct {
 	Total     int    // the server's count of all matches, -1 when not stated; servers also put the page's count here
 	Self      string // address of this page as it stands; empty when not stated, or longer than MaxAddress
@@ -177,8 +177,8 @@ func (r *bundleReader) entry() error {
 	return nil
 }
 
-// from notes which base the full URL of an entry is under, whose resource has the name "/Type/id". A logical one, such as
-// urn:uuid, tells of none.
+// from notes which base the full URL of an entry is under, whose resource has the name "/Type/id". A logical one, such
+// as urn:uuid, tells of none.
 func (r *bundleReader) from(address, name string) {
 	base, ok := strings.CutSuffix(address, name)
 	if !ok || r.differ || !strings.HasPrefix(base, "http") {

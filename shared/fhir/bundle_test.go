@@ -35,13 +35,16 @@ func TestParseBundleSplitsAPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Total != 3 || got.Self != "https://ehr.example/fhir/Observation" || got.Next != "https://ehr.example/fhir?page=2" || got.NextLost || got.Outcomes != 2 || got.Unusable != 3 || got.Len != 2 {
+	if got.Total != 3 || got.Self != "https://ehr.example/fhir/Observation" ||
+		got.Next != "https://ehr.example/fhir?page=2" || got.NextLost || got.Outcomes != 2 || got.Unusable != 3 ||
+		got.Len != 2 {
 		t.Errorf("ParseBundle = %+v", got)
 	}
 	want := []fhir.Resource{
 		{
-			Type: "Observation", ID: "1", References: []string{"Patient/p"}, Subjects: []fhir.Subject{{Member: 1, Reference: "Patient/p"}},
-			JSON: []byte(`{"resourceType":"Observation","id":"1","subject":{"reference":"Patient/p"}}`),
+			Type: "Observation", ID: "1", References: []string{"Patient/p"},
+			Subjects: []fhir.Subject{{Member: 1, Reference: "Patient/p"}},
+			JSON:     []byte(`{"resourceType":"Observation","id":"1","subject":{"reference":"Patient/p"}}`),
 		},
 		{Type: "Observation", ID: "2", JSON: []byte(`{"resourceType":"Observation","id":"2","note":"b"}`)},
 	}
@@ -161,14 +164,16 @@ func TestParseBundleAgreesWithEncodingJSONOnSyntheaRecords(t *testing.T) {
 	for i, resource := range slices.Collect(got.All()) {
 		var compact bytes.Buffer
 		var decoded map[string]any
-		if err := errors.Join(json.Compact(&compact, want.Entry[i].Resource), json.Unmarshal(want.Entry[i].Resource, &decoded)); err != nil {
+		if err := errors.Join(json.Compact(&compact, want.Entry[i].Resource),
+			json.Unmarshal(want.Entry[i].Resource, &decoded)); err != nil {
 			t.Fatal(err)
 		}
 		counted := map[string]int{}
 		for _, reference := range resource.References {
 			counted[reference]++
 		}
-		if !bytes.Equal(resource.JSON, compact.Bytes()) || resource.Type != decoded["resourceType"] || resource.ID != decoded["id"] {
+		if !bytes.Equal(resource.JSON, compact.Bytes()) || resource.Type != decoded["resourceType"] ||
+			resource.ID != decoded["id"] {
 			t.Errorf("entry %d differs", i)
 		}
 		if diff := cmp.Diff(references(decoded), counted); diff != "" {

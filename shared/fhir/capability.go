@@ -22,8 +22,8 @@ type CapabilityResource struct {
 }
 
 // OAuthURIs are the endpoints that servers without a SMART configuration document state in an extension (SMART App
-// Launch 1.0.0, FHIR authorization endpoint and token exchange endpoint). They may be relative. Introspect and Revoke are
-// empty more often than not.
+// Launch 1.0.0, FHIR authorization endpoint and token exchange endpoint). They may be relative. Introspect and Revoke
+// are empty more often than not.
 type OAuthURIs struct {
 	Authorize  string
 	Token      string

@@ -26,12 +26,16 @@ func TestParseCapabilityReadsTypesParametersAndEndpoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := fhir.Capability{
-		FHIRVersion: "4.0.1", Software: "An EHR", Release: "7", Date: "2026-03-01T10:00:00Z", Batches: true, Formats: []string{"application/fhir+json", "xml"},
+		FHIRVersion: "4.0.1", Software: "An EHR", Release: "7", Date: "2026-03-01T10:00:00Z", Batches: true,
+		Formats: []string{"application/fhir+json", "xml"},
 		Resources: []fhir.CapabilityResource{
 			{Type: "Patient"},
 			{Type: "Observation", SearchParams: []string{"patient", "code"}},
 		},
-		OAuth: fhir.OAuthURIs{Authorize: "https://ehr.example/authorize", Token: "token", Introspect: "introspect", Revoke: "/revoke"},
+		OAuth: fhir.OAuthURIs{
+			Authorize: "https://ehr.example/authorize", Token: "token", Introspect: "introspect",
+			Revoke: "/revoke",
+		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("ParseCapability (-want +got):\n%s", diff)
@@ -40,7 +44,8 @@ func TestParseCapabilityReadsTypesParametersAndEndpoints(t *testing.T) {
 
 func TestParseCapabilityReadsTheConformanceOfDSTU2(t *testing.T) {
 	t.Parallel()
-	got, err := fhir.ParseCapability([]byte(`{"resourceType":"Conformance","fhirVersion":"1.0.2","rest":[{"resource":[{"type":"MedicationOrder"}]}]}`))
+	got, err := fhir.ParseCapability([]byte(
+		`{"resourceType":"Conformance","fhirVersion":"1.0.2","rest":[{"resource":[{"type":"MedicationOrder"}]}]}`))
 	if err != nil || got.FHIRVersion != "1.0.2" || len(got.Resources) != 1 || got.Resources[0].Type != "MedicationOrder" {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -48,7 +53,10 @@ func TestParseCapabilityReadsTheConformanceOfDSTU2(t *testing.T) {
 
 func TestParseCapabilityRefuses(t *testing.T) {
 	t.Parallel()
-	for _, raw := range []string{"", "<html>maple</html>", `{"resourceType":"Bundle"}`, `{"resourceType":"CapabilityStatement","rest":"maple"}`} {
+	for _, raw := range []string{
+		"", "<html>maple</html>", `{"resourceType":"Bundle"}`,
+		`{"resourceType":"CapabilityStatement","rest":"maple"}`,
+	} {
 		_, err := fhir.ParseCapability([]byte(raw))
 		if !errors.Is(err, fhir.ErrInvalid) || strings.Contains(err.Error(), "maple") {
 			t.Errorf("ParseCapability(%q): got %v, want ErrInvalid without a quotation", raw, err)
@@ -86,7 +94,8 @@ func TestScopesAllow(t *testing.T) {
 	} {
 		scopes := fhir.ParseScopes(test.scopes)
 		got := [3]bool{
-			scopes.Allows("Patient", fhir.Read), scopes.Allows("Patient", fhir.Search), scopes.Allows("Observation", fhir.Search),
+			scopes.Allows("Patient", fhir.Read), scopes.Allows("Patient", fhir.Search),
+			scopes.Allows("Observation", fhir.Search),
 		}
 		if want := [3]bool{test.readPatient, test.searchPatient, test.searchOthers}; got != want {
 			t.Errorf("%q allows %v, want %v", test.scopes, got, want)

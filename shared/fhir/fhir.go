@@ -9,7 +9,8 @@ import (
 	"fmt"
 )
 
-// MaxPage is the largest JSON document in bytes that is read from a FHIR server and scanned (docs/architecture.md, "Bounds").
+// MaxPage is the largest JSON document in bytes that is read from a FHIR server and scanned
+// (docs/architecture.md, "Bounds").
 const MaxPage = 32 << 20
 
 // maxDepth bounds the nesting of arrays and objects. Real resources stay below 30; the scanner recurses.
@@ -22,8 +23,8 @@ var ErrInvalid = errors.New("fhir: invalid document")
 // ErrTooMany says that a page has more entries than maxEntries. It is an ErrInvalid, and a smaller page may be none.
 var ErrTooMany = fmt.Errorf("%w: too many entries", ErrInvalid)
 
-// maxEntries bounds the entries of one page, since an entry of a few bytes takes hundreds in memory. A server that ignores
-// _count and returns a whole record at once stays below.
+// maxEntries bounds the entries of one page, since an entry of a few bytes takes hundreds in memory. A server that
+// ignores _count and returns a whole record at once stays below.
 const maxEntries = 50_000
 
 // What is read out of a document is bounded, whatever the document holds (docs/architecture.md, Bounds).

@@ -78,8 +78,9 @@ func TestHostileBundlesAreRefused(t *testing.T) {
 		"NUL in a link":                   "\"link\":[{\"relation\":\"next\",\"url\":\"\x00\"}]",
 		"invalid UTF-8 in a search mode":  "\"entry\":[{\"search\":{\"mode\":\"\xff\"}}]",
 		"100,000 arrays beside the entry": `"x":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000),
-		"100,000 objects in an entry":     `"entry":[{"x":` + strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000) + `}]`,
-		"100,000 lists as an entry":       `"entry":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000),
+		"100,000 objects in an entry": `"entry":[{"x":` + strings.Repeat(`{"a":`, 100_000) + "1" +
+			strings.Repeat("}", 100_000) + `}]`,
+		"100,000 lists as an entry": `"entry":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000),
 	} {
 		if _, err := fhir.ParseBundle([]byte(`{"resourceType":"Bundle",` + members + "}")); !errors.Is(err, fhir.ErrInvalid) {
 			t.Errorf("%s: got %v, want ErrInvalid", name, err)
@@ -110,7 +111,10 @@ func TestHostileDocumentsTakeLittleMemory(t *testing.T) {
 		{"100 MB that are not even UTF-8", strings.Repeat("\xff", 100_000_000), false, 1 << 20},
 		{"one text as long as a page may be", head + `"x":"` + strings.Repeat("a", fhir.MaxPage-100) + `"}`, true, 1 << 20},
 		{"a million arrays", head + `"x":` + strings.Repeat("[", 1_000_000), false, 1 << 20},
-		{"an escaped name of 1 MB on many objects", head + name + "[" + strings.Repeat("{},", 10_000) + "{}]}", true, 32 << 20},
+		{
+			"an escaped name of 1 MB on many objects", head + name + "[" + strings.Repeat("{},", 10_000) + "{}]}",
+			true, 32 << 20,
+		},
 		{"a million texts", head + `"x":[` + strings.Repeat(`"reference",`, 1_000_000) + `""]}`, true, 1 << 20},
 	} {
 		raw := []byte(c.raw)

@@ -168,8 +168,8 @@ func (s *scanner) string() (word, error) {
 	return word{}, errSyntax
 }
 
-// plainSize returns the length of a part of a string, eight bytes at a time, that holds neither its end nor an escape nor a
-// control character. wide has its highest bit set when a byte of it has.
+// plainSize returns the length of a part of a string, eight bytes at a time, that holds neither its end nor an escape
+// nor a control character. wide has its highest bit set when a byte of it has.
 func plainSize(text []byte) (size int, wide byte) {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for ; size+8 <= len(text); size += 8 {

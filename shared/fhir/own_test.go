@@ -18,28 +18,58 @@ func TestAServerTellsItsOwnBaseInItsPages(t *testing.T) {
 		path string
 		want string
 	}{
-		"by the self link":                 {fhir.Bundle{Self: "http://inner:8080/hapi/fhir/Observation?patient=p"}, "Observation", "http://inner:8080/hapi/fhir"},
-		"of a search for all":              {fhir.Bundle{Self: "http://inner/fhir/Goal"}, "Goal", "http://inner/fhir"},
-		"of an operation":                  {fhir.Bundle{Self: "http://inner/fhir/Patient/p1/%24everything?_count=1"}, "Patient/p1/$everything", "http://inner/fhir"},
-		"at the root":                      {fhir.Bundle{Self: "http://inner:80/Observation?x=y"}, "Observation", "http://inner"},
-		"of the same place without TLS":    {fhir.Bundle{Self: "http://ehr.example/r4/Observation"}, "Observation", "http://ehr.example/r4"},
-		"by its entries":                   {fhir.Bundle{EntryBase: "http://inner/fhir"}, "Observation", "http://inner/fhir"},
-		"by the self link before entries":  {fhir.Bundle{Self: "http://one/fhir/Goal", EntryBase: "http://two/fhir"}, "Goal", "http://one/fhir"},
-		"not: it is the same":              {fhir.Bundle{Self: pinned + "/Observation", EntryBase: "HTTPS://EHR.example:443/r4/"}, "Observation", ""},
-		"not: entries of another server":   {fhir.Bundle{Self: pinned + "/Goal", EntryBase: "https://other.example/fhir"}, "Goal", ""},
-		"not: the same, a page of it":      {fhir.Bundle{Self: pinned + "?_getpages=1", EntryBase: "https://other.example/fhir"}, "Goal", ""},
-		"not: another type's page":         {fhir.Bundle{Self: "http://inner/fhir/Observation?x=/Goal"}, "Goal", ""},
-		"not: a page of a session":         {fhir.Bundle{Self: "http://inner/fhir?_getpages=1"}, "Goal", ""},
-		"not: a path":                      {fhir.Bundle{Self: "/fhir/Goal"}, "Goal", ""},
-		"not: with user information":       {fhir.Bundle{Self: "https://ehr.example@evil.example/fhir/Goal"}, "Goal", ""},
-		"not: with dot segments":           {fhir.Bundle{Self: "https://evil.example/../fhir/Goal"}, "Goal", ""},
-		"not: with encoded dots":           {fhir.Bundle{Self: "https://evil.example/%2e%2e/Goal"}, "Goal", ""},
-		"not: with an encoded slash":       {fhir.Bundle{Self: "https://evil.example/a%2Fb/Goal"}, "Goal", ""},
-		"not: with a backslash":            {fhir.Bundle{Self: `https://evil.example/a\b/Goal`}, "Goal", ""},
-		"not: with a fragment":             {fhir.Bundle{Self: "https://evil.example/#/Goal"}, "Goal", ""},
-		"not: another scheme":              {fhir.Bundle{Self: "file:///fhir/Goal"}, "Goal", ""},
-		"not: no address":                  {fhir.Bundle{Self: "\x7f/Goal", EntryBase: "http://"}, "Goal", ""},
-		"by its entries, not by the other": {fhir.Bundle{Self: "https://a@evil.example/Goal", EntryBase: "http://inner/fhir"}, "Goal", "http://inner/fhir"},
+		"by the self link": {
+			fhir.Bundle{Self: "http://inner:8080/hapi/fhir/Observation?patient=p"},
+			"Observation", "http://inner:8080/hapi/fhir",
+		},
+		"of a search for all": {fhir.Bundle{Self: "http://inner/fhir/Goal"}, "Goal", "http://inner/fhir"},
+		"of an operation": {
+			fhir.Bundle{Self: "http://inner/fhir/Patient/p1/%24everything?_count=1"},
+			"Patient/p1/$everything", "http://inner/fhir",
+		},
+		"at the root": {
+			fhir.Bundle{Self: "http://inner:80/Observation?x=y"},
+			"Observation",
+			"http://inner",
+		},
+		"of the same place without TLS": {
+			fhir.Bundle{Self: "http://ehr.example/r4/Observation"},
+			"Observation",
+			"http://ehr.example/r4",
+		},
+		"by its entries": {fhir.Bundle{EntryBase: "http://inner/fhir"}, "Observation", "http://inner/fhir"},
+		"by the self link before entries": {
+			fhir.Bundle{Self: "http://one/fhir/Goal", EntryBase: "http://two/fhir"},
+			"Goal",
+			"http://one/fhir",
+		},
+		"not: it is the same": {fhir.Bundle{
+			Self:      pinned + "/Observation",
+			EntryBase: "HTTPS://EHR.example:443/r4/",
+		}, "Observation", ""},
+		"not: entries of another server": {fhir.Bundle{
+			Self:      pinned + "/Goal",
+			EntryBase: "https://other.example/fhir",
+		}, "Goal", ""},
+		"not: the same, a page of it": {fhir.Bundle{
+			Self:      pinned + "?_getpages=1",
+			EntryBase: "https://other.example/fhir",
+		}, "Goal", ""},
+		"not: another type's page":   {fhir.Bundle{Self: "http://inner/fhir/Observation?x=/Goal"}, "Goal", ""},
+		"not: a page of a session":   {fhir.Bundle{Self: "http://inner/fhir?_getpages=1"}, "Goal", ""},
+		"not: a path":                {fhir.Bundle{Self: "/fhir/Goal"}, "Goal", ""},
+		"not: with user information": {fhir.Bundle{Self: "https://ehr.example@evil.example/fhir/Goal"}, "Goal", ""},
+		"not: with dot segments":     {fhir.Bundle{Self: "https://evil.example/../fhir/Goal"}, "Goal", ""},
+		"not: with encoded dots":     {fhir.Bundle{Self: "https://evil.example/%2e%2e/Goal"}, "Goal", ""},
+		"not: with an encoded slash": {fhir.Bundle{Self: "https://evil.example/a%2Fb/Goal"}, "Goal", ""},
+		"not: with a backslash":      {fhir.Bundle{Self: `https://evil.example/a\b/Goal`}, "Goal", ""},
+		"not: with a fragment":       {fhir.Bundle{Self: "https://evil.example/#/Goal"}, "Goal", ""},
+		"not: another scheme":        {fhir.Bundle{Self: "file:///fhir/Goal"}, "Goal", ""},
+		"not: no address":            {fhir.Bundle{Self: "\x7f/Goal", EntryBase: "http://"}, "Goal", ""},
+		"by its entries, not by the other": {
+			fhir.Bundle{Self: "https://a@evil.example/Goal", EntryBase: "http://inner/fhir"},
+			"Goal", "http://inner/fhir",
+		},
 	} {
 		learned := base(t, pinned).Learn(c.page, c.path)
 		if got := learned.Own(); got != c.want || learned.String() != pinned {
@@ -74,9 +104,12 @@ func TestWhatIsUnderTheOwnBaseIsMovedToTheBase(t *testing.T) {
 	}
 	known := base(t, pinned).Knowing(inner)
 	for _, link := range []string{
-		"http://inner:8080/hapi/fhirx/Goal", "http://inner:8080/hapi", "http://inner:9090/hapi/fhir/Goal", "http://inner/hapi/fhir/Goal",
-		"http://evil.example/hapi/fhir/Goal", "http://a@inner:8080/hapi/fhir/Goal", inner + "/../admin", inner + "/%2e%2e/admin",
-		inner + "/a%2f..%2fadmin", inner + `/..\admin`, inner + "//evil.example/Goal", "//inner:8080/hapi/fhir/../x", "ftp://inner:8080/hapi/fhir/Goal",
+		"http://inner:8080/hapi/fhirx/Goal", "http://inner:8080/hapi", "http://inner:9090/hapi/fhir/Goal",
+		"http://inner/hapi/fhir/Goal",
+		"http://evil.example/hapi/fhir/Goal", "http://a@inner:8080/hapi/fhir/Goal", inner + "/../admin",
+		inner + "/%2e%2e/admin",
+		inner + "/a%2f..%2fadmin", inner + `/..\admin`, inner + "//evil.example/Goal", "//inner:8080/hapi/fhir/../x",
+		"ftp://inner:8080/hapi/fhir/Goal",
 		"http://inner:8080@evil.example/hapi/fhir/Goal",
 	} {
 		if got, ok := known.Resolve(link); ok {
@@ -110,18 +143,23 @@ func TestReferencesUnderTheOwnBaseAreTheServersOwn(t *testing.T) {
 	}
 }
 
-// Whatever a hostile server writes for its own address, its next page and its references, the token goes to the pinned base.
+// Whatever a hostile server writes for its own address, its next page and its references, the token
+// goes to the pinned base.
 func TestNoOwnBaseLeadsAwayFromTheBase(t *testing.T) {
 	t.Parallel()
 	parts := []string{
-		"http", "https", "://", ":", "/", "//", "\\", "@", "ehr.example", "evil.example", "ehr.example.evil.example", ":443", ":8080", "r4", "..", ".", "%2e",
-		"%2E%2e", "%2f", "%5c", "%00", "?", "&", "#", "_getpages=1", "Observation", "Goal", ";", "a", " ", "\x7f", "é", "[", "]",
+		"http", "https", "://", ":", "/", "//", "\\", "@", "ehr.example", "evil.example", "ehr.example.evil.example", ":443",
+		":8080", "r4", "..", ".", "%2e",
+		"%2E%2e", "%2f", "%5c", "%00", "?", "&", "#", "_getpages=1", "Observation", "Goal", ";", "a", " ", "\x7f",
+		"é", "[", "]",
 	}
-	word := rapid.Map(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 12), func(of []string) string { return strings.Join(of, "") })
+	word := rapid.Map(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 12),
+		func(of []string) string { return strings.Join(of, "") })
 	web := rapid.Map(word, func(of string) string { return "https://evil.example/" + of })
 	anything := rapid.OneOf(word, web)
 	rapid.Check(t, func(r *rapid.T) {
-		pinned, err := fhir.ParseBase(rapid.SampledFrom([]string{"https://ehr.example/r4", "https://ehr.example", "https://ehr.example:8443/a/b"}).Draw(r, "base"))
+		pinned, err := fhir.ParseBase(rapid.SampledFrom(
+			[]string{"https://ehr.example/r4", "https://ehr.example", "https://ehr.example:8443/a/b"}).Draw(r, "base"))
 		if err != nil {
 			r.Fatal(err)
 		}

@@ -17,9 +17,9 @@ const (
 	Unclear                // what cannot be told from the text: urn:uuid:…, a search, an id without a type
 )
 
-// NamesPatient reads which Patient a literal reference names, in whatever spelling: relative, absolute at any server, with a
-// version, a query or dot segments (FHIR R4 references.html#literal). What is not spelled as FHIR has it is read as what
-// some reader could take it for.
+// NamesPatient reads which Patient a literal reference names, in whatever spelling: relative, absolute at any server,
+// with a version, a query or dot segments (FHIR R4 references.html#literal). What is not spelled as FHIR has it is read
+// as what some reader could take it for.
 func NamesPatient(reference string) (id string, names Named) {
 	text := strings.ReplaceAll(strings.TrimSpace(reference), `\`, "/")
 	if contained, ok := strings.CutPrefix(text, "#"); ok && contained != "" {

@@ -53,7 +53,8 @@ func TestAReferenceIsReadAsAPatientInWhateverSpelling(t *testing.T) {
 
 func TestAPersonIsReadWithinBounds(t *testing.T) {
 	t.Parallel()
-	patient := scan(t, `{"resourceType":"Patient","id":"p","identifier":[{"system":"urn:mrn","value":"7"},{"system":"urn:none"},7],
+	patient := scan(t,
+		`{"resourceType":"Patient","id":"p","identifier":[{"system":"urn:mrn","value":"7"},{"system":"urn:none"},7],
 		"link":[{"type":"replaces","other":{"reference":"Patient/old"}},{"other":{"display":"x"}},7],
 		"contact":[{"link":{"other":{"reference":"Patient/mother"}}}],"generalPractitioner":[{"reference":"Patient/no"}]}`)
 	want := fhir.Person{Links: []string{"Patient/old"}, Identifiers: []fhir.Identifier{{System: "urn:mrn", Value: "7"}}}
@@ -99,7 +100,8 @@ func TestWhatIsKeptOfAResourceIsBoundedAndTheRestIsCounted(t *testing.T) {
 func TestAStatementIsReadWithinBounds(t *testing.T) {
 	t.Parallel()
 	raw := `{"resourceType":"CapabilityStatement","rest":[{"mode":"server","resource":[` +
-		strings.Repeat(`{"type":"Basic","searchParam":[`+strings.Repeat(`{"name":"patient"},`, 50)+`{"name":"`+strings.Repeat("a", 129)+`"}]},`, 2000) + `{}]}]}`
+		strings.Repeat(`{"type":"Basic","searchParam":[`+strings.Repeat(`{"name":"patient"},`, 50)+`{"name":"`+
+			strings.Repeat("a", 129)+`"}]},`, 2000) + `{}]}]}`
 	got, err := fhir.ParseCapability([]byte(raw))
 	names := 0
 	for _, one := range got.Resources {

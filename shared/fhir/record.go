@@ -15,7 +15,8 @@ const (
 		"Observation DiagnosticReport DocumentReference ServiceRequest"
 
 	// usCoreReferenced lists the types that US Core reads by reference, and Binary, which holds documents.
-	usCoreReferenced = "Binary Practitioner Organization Medication Location Provenance PractitionerRole Specimen Questionnaire Media"
+	usCoreReferenced = "Binary Practitioner Organization Medication Location Provenance PractitionerRole Specimen " +
+		"Questionnaire Media"
 
 	// common lists types of payers and others that many EHRs offer.
 	common = "ExplanationOfBenefit Claim MedicationStatement MedicationAdministration Appointment Account " +

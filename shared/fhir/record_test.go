@@ -25,7 +25,8 @@ func TestNeededTypesListsEveryTypeOnceByNeed(t *testing.T) {
 		}
 	}
 	before := func(one, other string) bool { return slices.Index(needed, one) < slices.Index(needed, other) }
-	if needed[0] != "Patient" || !before("Observation", "Practitioner") || !before("Practitioner", "Claim") || !before("Claim", "AuditEvent") {
+	if needed[0] != "Patient" || !before("Observation", "Practitioner") || !before("Practitioner", "Claim") ||
+		!before("Claim", "AuditEvent") {
 		t.Errorf("the order is %v", needed)
 	}
 }
@@ -33,7 +34,10 @@ func TestNeededTypesListsEveryTypeOnceByNeed(t *testing.T) {
 func TestNeededTypesHasEveryReferencedType(t *testing.T) {
 	t.Parallel()
 	needed := fhir.NeededTypes()
-	for _, name := range []string{"Binary", "Practitioner", "Organization", "Location", "Medication", "ResearchStudy", "Questionnaire", "Media"} {
+	for _, name := range []string{
+		"Binary", "Practitioner", "Organization", "Location", "Medication", "ResearchStudy",
+		"Questionnaire", "Media",
+	} {
 		if !fhir.IsReferenced(name) || !slices.Contains(needed, name) {
 			t.Errorf("%s is referenced and not requested", name)
 		}

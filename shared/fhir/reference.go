@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// ForeignReference reads a literal reference to a resource of another server than the one at base, as far as its address
-// tells a type (FHIR R4 references.html#literal); ok is false for all others.
+// ForeignReference reads a literal reference to a resource of another server than the one at base, as far as its
+// address tells a type (FHIR R4 references.html#literal); ok is false for all others.
 func ForeignReference(reference string, base Base) (resourceType string, ok bool) {
 	if !strings.HasPrefix(reference, "https://") && !strings.HasPrefix(reference, "http://") {
 		return "", false

@@ -97,8 +97,9 @@ func readIssues(body []byte) []issue {
 var (
 	wordsMissing = regexp.MustCompile(`hapi-2001|\bresource \S+ is not known`)
 
-	wordsNoCount = regexp.MustCompile(`(not know|unknown|unsupported|unrecogni[sz]ed|invalid|not support)[^.;\n]*\b_count\b|` +
-		`\b_count\b[^.;\n]*(unknown|unsupported|unrecogni[sz]ed|invalid|not (known|supported|recogni[sz]ed|valid|allowed))`)
+	wordsNoCount = regexp.MustCompile(
+		`(not know|unknown|unsupported|unrecogni[sz]ed|invalid|not support)[^.;\n]*\b_count\b|` +
+			`\b_count\b[^.;\n]*(unknown|unsupported|unrecogni[sz]ed|invalid|not (known|supported|recogni[sz]ed|valid|allowed))`)
 
 	wordsCombination = regexp.MustCompile(`combination|at least one of|not know how to handle`)
 

@@ -44,13 +44,17 @@ func TestParseRefusalReadsWhatServersSay(t *testing.T) {
 
 		{
 			"athenahealth, no intent", "forbidden",
-			"The parameter combination is not valid. Supported: [patient, intent], [patient, intent, status], [_id].", fhir.NeedsMore,
+			"The parameter combination is not valid. Supported: [patient, intent], [patient, intent, status], [_id].",
+			fhir.NeedsMore,
 		},
 		{
 			"athenahealth, no practice", "forbidden",
 			"The parameter combination is not valid. Supported: [ah-practice, patient], [ah-practice, _id].", fhir.NeedsMore,
 		},
-		{"a combination that names _count", "forbidden", "Invalid parameter combination, use [patient, _count]", fhir.NeedsMore},
+		{
+			"a combination that names _count", "forbidden", "Invalid parameter combination, use [patient, _count]",
+			fhir.NeedsMore,
+		},
 		{"Epic", "business-rule", "A required element is missing: category (required).", fhir.NeedsMore},
 		{"Epic, by code alone", "required", "", fhir.NeedsMore},
 		{"a rule by code alone", "business-rule", "", fhir.NeedsMore},
@@ -81,7 +85,10 @@ func TestParseRefusalReadsWhatServersSay(t *testing.T) {
 		{"sandbox, search", "not-supported", "This type is only read by id.", fhir.Unsupported},
 		{"Oracle, read", "not-supported", "Patient is found by _id only.", fhir.Unsupported},
 		{"DrChrono", "exception", "FHIR API Unexpected Error", fhir.Unsupported},
-		{"HAPI, type", "processing", "HAPI-0302: Unknown resource type 'Goal' - Server knows how to handle: [Patient]", fhir.Unsupported},
+		{
+			"HAPI, type", "processing", "HAPI-0302: Unknown resource type 'Goal' - Server knows how to handle: [Patient]",
+			fhir.Unsupported,
+		},
 
 		{"a session that ended", "not-found", "The search session has ended.", fhir.Unexplained},
 		{"a record that is not there", "not-found", "There is no such resource in this patient's record.", fhir.Unexplained},

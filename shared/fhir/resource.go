@@ -7,8 +7,9 @@ import (
 // Resource is what the service reads of one FHIR resource. Everything else stays in JSON, untouched but for white
 // space between tokens.
 type Resource struct {
-	Type        string       // resourceType, always valid (ValidType)
-	ID          string       // as it stands; empty when absent or beyond 512 bytes. Servers break the rules of ids, so it may not be ValidID
+	Type string // resourceType, always valid (ValidType)
+	// as it stands; empty when absent or beyond 512 bytes. Servers break the rules of ids, so it may not be ValidID
+	ID          string
 	JSON        []byte       // compact JSON without line breaks: a part of the scanned buffer
 	References  []string     // every "reference" string in document order, those of contained resources included
 	Attachments []Attachment // the Attachments that have a URL, in document order
@@ -17,7 +18,8 @@ type Resource struct {
 	LastUpdated string       // meta.lastUpdated as it stands; empty when absent
 	Cut         int          // references and attachments beyond what is kept of one resource
 
-	// Questionnaire is the member of that name of a QuestionnaireResponse, when it is a text: a canonical URL as it stands.
+	// Questionnaire is the member of that name of a QuestionnaireResponse, when it is a text: a
+	// canonical URL as it stands.
 	Questionnaire string
 
 	sourceAt int // offset in JSON where meta.source can be put; 0 when it is there already or has no place
@@ -161,7 +163,8 @@ func note(name, value word, attachment *Attachment, found *Resource) {
 			found.References = append(found.References, string(value.upTo(MaxAddress)))
 		}
 	case "type":
-		found.OfAPatient = found.OfAPatient || bytes.HasSuffix(value.text(), []byte("Patient")) // a name, or its canonical URL
+		// a name, or its canonical URL
+		found.OfAPatient = found.OfAPatient || bytes.HasSuffix(value.text(), []byte("Patient"))
 	case "url":
 		if attachment != nil && keeps(found, value) {
 			attachment.URL = string(value.upTo(MaxAddress))

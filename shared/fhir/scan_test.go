@@ -183,10 +183,12 @@ func resourceEqualToEncodingJSON(t interface{ Fatalf(string, ...any) }, raw []by
 
 func FuzzScanAgreesWithEncodingJSON(f *testing.F) {
 	for _, seed := range []string{
-		`1`, `-0`, `01`, `1.`, `.5`, `1e`, `1e+5`, `1e700`, `-`, `true`, `tru`, `null`, `"\u12g4"`, `"\ud800"`, `"\x"`, `"a\\"`,
+		`1`, `-0`, `01`, `1.`, `.5`, `1e`, `1e+5`, `1e700`, `-`, `true`, `tru`, `null`, `"\u12g4"`, `"\ud800"`,
+		`"\x"`, `"a\\"`,
 		`{"a":[1,2,{"reference":"x"}]}`, `[1,]`, `{"a" 1}`, `{,}`, "\"\u2028\"", `"a" , "id" : "b"`, `[}`, ` [ ] `, `1}{`,
 		`{"source":"a"}`, `{"\u0073ource":null,"lastUpdated":"2026"}`, `{ } , "meta" : { } `, `1,"meta":{"a":{"source":1}}`,
-		`[{"reference":"Patient/p"},[{"reference":"x"}]]`, `{"\ud800":"\udc00","":{"a\u0000":[]}}`, `1,"met\u0061":[{}],"id":{}`,
+		`[{"reference":"Patient/p"},[{"reference":"x"}]]`, `{"\ud800":"\udc00","":{"a\u0000":[]}}`,
+		`1,"met\u0061":[{}],"id":{}`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -196,7 +198,8 @@ func FuzzScanAgreesWithEncodingJSON(f *testing.F) {
 func TestScanAgreesWithEncodingJSONOnDamagedDocuments(t *testing.T) {
 	t.Parallel()
 	tokens := []string{
-		`{`, `}`, `[`, `]`, `:`, `,`, `"`, `"a"`, `"id"`, `"reference"`, `\`, `\u00`, `\ud83d`, `0`, `-1`, `2.5e-7`, `.`, `e9`,
+		`{`, `}`, `[`, `]`, `:`, `,`, `"`, `"a"`, `"id"`, `"reference"`, `\`, `\u00`, `\ud83d`, `0`, `-1`,
+		`2.5e-7`, `.`, `e9`,
 		"true", "null", "false", " ", "\n", "\t", "\r", "\x00", "\x1f", "\x7f", "é", "\xe2\x82", "\xff", "\ufeff", "/",
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -214,7 +217,10 @@ func TestScanAgreesWithEncodingJSONOnDamagedDocuments(t *testing.T) {
 func TestWriteLineEndsEveryResourceWithOneLineBreak(t *testing.T) {
 	t.Parallel()
 	var file strings.Builder
-	for _, raw := range []string{"{\n \"resourceType\": \"Basic\",\r\n \"id\": \"1\" }", `{"resourceType":"Basic","id":"2"}`} {
+	for _, raw := range []string{
+		"{\n \"resourceType\": \"Basic\",\r\n \"id\": \"1\" }",
+		`{"resourceType":"Basic","id":"2"}`,
+	} {
 		resource, err := fhir.Scan([]byte(raw))
 		if err != nil {
 			t.Fatal(err)

@@ -6,9 +6,9 @@ import (
 )
 
 // WriteLine writes the resource as one line of NDJSON that says in meta.source where it came from (FHIR R4
-// resource.html#Meta). Nothing else is changed. The resource stays as it is without a source, when it names one of its
-// own, and when its meta stands twice or is no object. It is not copied. It needs JSON as it was scanned. The error is the
-// writer's.
+// resource.html#Meta). Nothing else is changed. The resource stays as it is without a source, when it names one
+// of its own, and when its meta stands twice or is no object. It is not copied. It needs JSON as it was scanned.
+// The error is the writer's.
 func (r Resource) WriteLine(w io.Writer, source string) error {
 	var added []byte
 	if source != "" && r.sourceAt > 0 {

@@ -159,11 +159,17 @@ func sourcedLineEqualsEncodingJSON(tb interface{ Fatalf(string, ...any) }, resou
 
 // jsonText draws a JSON value.
 func jsonText(depth int) *rapid.Generator[string] {
-	scalar := rapid.SampledFrom([]string{`1`, `-2.5e+7`, `true`, `null`, `""`, `"a\"b\\"`, `"\ud83d\ude00 \u0000"`, `"é"`, "{}", "[]"})
+	scalar := rapid.SampledFrom([]string{
+		`1`, `-2.5e+7`, `true`, `null`, `""`, `"a\"b\\"`, `"\ud83d\ude00 \u0000"`,
+		`"é"`, "{}", "[]",
+	})
 	if depth == 0 {
 		return scalar
 	}
-	name := rapid.SampledFrom([]string{`"a"`, `"source"`, `"\u0073ource"`, `"meta"`, `"reference"`, `"lastUpdated"`, `"_source"`})
+	name := rapid.SampledFrom([]string{
+		`"a"`, `"source"`, `"\u0073ource"`, `"meta"`, `"reference"`, `"lastUpdated"`,
+		`"_source"`,
+	})
 	return rapid.OneOf(scalar, rapid.Custom(func(t *rapid.T) string {
 		return "[" + strings.Join(rapid.SliceOfN(jsonText(depth-1), 0, 3).Draw(t, "elements"), " ,") + "\n]"
 	}), rapid.Custom(func(t *rapid.T) string {
@@ -208,11 +214,17 @@ func TestScanReadsWhoseResourceItIs(t *testing.T) {
 	for raw, want := range map[string][]fhir.Subject{
 		`"x":1`:                               nil,
 		`"subject":{"reference":"Patient/p"}`: is("Patient/p"),
-		`"patient":{"display":"x","reference":"Patient\/p"}`:                             is("Patient/p"),
-		`"\u0066or":{"reference":"Patient/p"}`:                                           is("Patient/p"),
-		`"individual":{"reference":"https://ehr.example/Patient/p","type":"Patient"}`:    {{Member: 1, Reference: "https://ehr.example/Patient/p", Type: "Patient"}},
-		`"subject":[{"reference":"Patient/p"},[{"reference":"Patient/q"}]]`:              is("Patient/p", "Patient/q"),
-		`"subject":{"reference":"a"},"beneficiary":{"reference":"b"}`:                    {{Member: 1, Reference: "a"}, {Member: 2, Reference: "b"}},
+		`"patient":{"display":"x","reference":"Patient\/p"}`: is("Patient/p"),
+		`"\u0066or":{"reference":"Patient/p"}`:               is("Patient/p"),
+		`"individual":{"reference":"https://ehr.example/Patient/p","type":"Patient"}`: {{
+			Member:    1,
+			Reference: "https://ehr.example/Patient/p", Type: "Patient",
+		}},
+		`"subject":[{"reference":"Patient/p"},[{"reference":"Patient/q"}]]`: is("Patient/p", "Patient/q"),
+		`"subject":{"reference":"a"},"beneficiary":{"reference":"b"}`: {
+			{Member: 1, Reference: "a"},
+			{Member: 2, Reference: "b"},
+		},
 		`"candidate":{"identifier":{"system":"urn:mrn","value":"7"},"display":"x"}`:      {{Member: 1, Identifier: number}},
 		`"subject":{"identifier":{"assigner":{"reference":"Organization/o"}}}`:           nil,
 		`"subject":{"extension":[{"valueReference":{"reference":"a"}}],"reference":"b"}`: is("b"),
@@ -229,7 +241,8 @@ func TestScanReadsWhoseResourceItIs(t *testing.T) {
 			t.Errorf("subjects of %.200s (-want +got):\n%s", raw, diff)
 		}
 	}
-	many := scan(t, `{"resourceType":"Basic","subject":[`+strings.Repeat(`{"reference":"Patient/p"},`, 200)+`{"reference":"Patient/q"}]}`)
+	many := scan(t, `{"resourceType":"Basic","subject":[`+strings.Repeat(`{"reference":"Patient/p"},`, 200)+
+		`{"reference":"Patient/q"}]}`)
 	if got := len(many.Subjects); got != 100 || !many.Subjects[99].Unreadable {
 		t.Errorf("of 201 subjects %d are kept, and the last is %+v", got, many.Subjects[got-1])
 	}

@@ -7,16 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// Is compares the person with a facility's patient before anything of the patient is taken. Family name, first given name and the whole
-// birth date (YYYY-MM-DD) have to agree (RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.7 (a)). Further
-// given names and sex must not contradict where both sides state them: twins may differ in nothing else. The argument given holds all
-// given names, in order. Case, marks and accents do not count.
+// Is compares the person with a facility's patient before anything of the patient is taken. Family name, first given
+// name and the whole birth date (YYYY-MM-DD) have to agree (RCE, SOP "Exchange Purpose Implementation: Individual
+// Access Services" v3.0, 4.7 (a)). Further given names and sex must not contradict where both sides state them: twins
+// may differ in nothing else. The argument given holds all given names, in order. Case, marks and accents do not count.
 func (p Person) Is(given, family, birthDate, sex string) bool {
 	return p.BirthDate != "" && p.BirthDate == birthDate && sameName(p.Family, family) &&
 		sameGiven(p.Given+" "+p.Middle, given) && !isOtherSex(p.Sex, sex)
 }
 
-// isOtherSex reports whether of two words for a sex one means female and the other male. No other word excludes anybody.
+// isOtherSex reports whether of two words for a sex one means female and the other male. No
+// other word excludes anybody.
 func isOtherSex(a, b string) bool {
 	a, b = sexOf(a), sexOf(b)
 	return a != "" && b != "" && a != b
@@ -33,14 +34,16 @@ func sexOf(word string) string {
 	return ""
 }
 
-// sameGiven reports whether the first given names agree and the others do not contradict. A hyphenated name equals its parts in order.
+// sameGiven reports whether the first given names agree and the others do not contradict. A hyphenated name
+// equals its parts in order.
 func sameGiven(a, b string) bool {
 	if sameName(a, b) {
 		return true
 	}
 	first := max(len(parts(firstWord(a))), len(parts(firstWord(b))))
 	ofA, ofB := parts(a), parts(b)
-	return first > 0 && len(ofA) >= first && len(ofB) >= first && slices.Equal(ofA[:first], ofB[:first]) && isWithin(ofA[first:], ofB[first:])
+	return first > 0 && len(ofA) >= first && len(ofB) >= first && slices.Equal(ofA[:first], ofB[:first]) &&
+		isWithin(ofA[first:], ofB[first:])
 }
 
 func firstWord(name string) string {
@@ -51,7 +54,8 @@ func firstWord(name string) string {
 // parts splits given names at spaces and hyphens, as letters.
 func parts(names string) []string {
 	var list []string
-	for part := range strings.FieldsFuncSeq(names, func(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Pd, r) }) {
+	for part := range strings.FieldsFuncSeq(names,
+		func(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Pd, r) }) {
 		if part = letters(part); part != "" {
 			list = append(list, part)
 		}
@@ -59,8 +63,8 @@ func parts(names string) []string {
 	return list
 }
 
-// isWithin reports whether each name of the shorter list is one of the other, in any order. An initial stands for any name that begins
-// with it.
+// isWithin reports whether each name of the shorter list is one of the other, in any order. An initial stands for any
+// name that begins with it.
 func isWithin(a, b []string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -73,7 +77,8 @@ func isWithin(a, b []string) bool {
 		}
 		return at >= 0
 	}
-	rest := slices.DeleteFunc(slices.Clone(a), func(name string) bool { return take(func(other string) bool { return other == name }) })
+	rest := slices.DeleteFunc(slices.Clone(a),
+		func(name string) bool { return take(func(other string) bool { return other == name }) })
 	for _, name := range rest { // names that are equal are gone
 		if !take(func(other string) bool { return isInitial(name, other) || isInitial(other, name) }) {
 			return false

@@ -35,10 +35,18 @@ func TestAPersonIsThePatientOfTheSameNamesAndBirthDate(t *testing.T) {
 		given, family, born string
 		want                bool
 	}{
-		"another script":        {tefca.Person{Given: "李", Family: "Łuczak", BirthDate: "2000-01-01"}, "李", "Luczak", "2000-01-01", true},
-		"nobody":                {tefca.Person{}, "", "", "", false},
-		"without a birth date":  {tefca.Person{Given: "A", Family: "B"}, "A", "B", "", false},
-		"with signs for a name": {tefca.Person{Given: "--", Family: "B", BirthDate: "2000-01-01"}, "''", "B", "2000-01-01", false},
+		"another script": {
+			tefca.Person{Given: "李", Family: "Łuczak", BirthDate: "2000-01-01"},
+			"李", "Luczak",
+			"2000-01-01", true,
+		},
+		"nobody":               {tefca.Person{}, "", "", "", false},
+		"without a birth date": {tefca.Person{Given: "A", Family: "B"}, "A", "B", "", false},
+		"with signs for a name": {
+			tefca.Person{Given: "--", Family: "B", BirthDate: "2000-01-01"},
+			"''", "B",
+			"2000-01-01", false,
+		},
 	} {
 		if got := test.who.Is(test.given, test.family, test.born, ""); got != test.want {
 			t.Errorf("%s: %v", name, got)

@@ -1,5 +1,5 @@
-// Package tefca owns the words of TEFCA mode (docs/tefca.md): a person whose identity a provider has verified, the facilities of a
-// network that hold the person's records, and what a network is asked. It knows no wire and no store.
+// Package tefca owns the words of TEFCA mode (docs/tefca.md): a person whose identity a provider has verified, the
+// facilities of a network that hold the person's records, and what a network is asked. It knows no wire and no store.
 package tefca
 
 import (
@@ -15,8 +15,8 @@ import (
 // Scope is the scope of every connection made in TEFCA mode (docs/webhooks.md).
 const Scope = "patient/*.read"
 
-// Person is what an identity provider has verified of a person, and nothing else: a network may be asked with no other words
-// (RCE, SOP "Individual Access Services Provider Requirements"). What the token does not say is empty.
+// Person is what an identity provider has verified of a person, and nothing else: a network may be asked with no other
+// words (RCE, SOP "Individual Access Services Provider Requirements"). What the token does not say is empty.
 type Person struct {
 	Given, Middle, Family string
 	BirthDate             string // YYYY-MM-DD
@@ -30,7 +30,8 @@ type Address struct {
 	Street, City, State, PostalCode, Country string
 }
 
-// Assertion is a verified identity, as it is shown to a network. It is never logged, and stored only sealed and until ExpiresAt.
+// Assertion is a verified identity, as it is shown to a network. It is never logged, and stored only
+// sealed and until ExpiresAt.
 type Assertion struct {
 	Provider  string // id of the identity provider in our configuration
 	Issuer    string
@@ -92,19 +93,20 @@ var (
 
 	// ErrDemographics is an ErrIdentity: what the provider has verified is less than a query needs.
 	ErrDemographics = fmt.Errorf("%w: demographics are missing", ErrIdentity)
-	// ErrOtherPerson is an ErrContent: what is told of another person is as little of this person's record as what cannot be read.
+	// ErrOtherPerson is an ErrContent: what is told of another person is as little of this person's
+	// record as what cannot be read.
 	ErrOtherPerson = fmt.Errorf("%w: another person's", ErrContent)
 )
 
-// Network is who is asked for records. Implementations: tefca/sim (simulated), tefca/ihe (XCPD and XCA), tefca/facilitated
-// (FHIR). All methods end with ctx, are safe for concurrent use, and wrap one of the errors above.
+// Network is who is asked for records. Implementations: tefca/sim (simulated), tefca/ihe (XCPD and XCA),
+// tefca/facilitated (FHIR). All methods end with ctx, are safe for concurrent use, and wrap one of the errors above.
 type Network interface {
-	// Locate asks who has records of the person. It tells found of each facility as it answers, one call at a time and in no
-	// order, and at its end of each that has not answered (Unanswered). A facility may be told of more than once: the last
-	// word counts. The error is that of a network that could not be asked at all, or that of found.
+	// Locate asks who has records of the person. It tells found of each facility as it answers, one call at a time and in
+	// no order, and at its end of each that has not answered (Unanswered). A facility may be told of more than once: the
+	// last word counts. The error is that of a network that could not be asked at all, or that of found.
 	Locate(ctx context.Context, who Assertion, found func(Facility) error) error
-	// Documents lists the documents of a facility whose Access is Documents; none is no error. A list that is not whole comes
-	// with an error.
+	// Documents lists the documents of a facility whose Access is Documents; none is no error. A list that is not
+	// whole comes with an error.
 	Documents(ctx context.Context, who Assertion, at Facility) ([]Document, error)
 	// Retrieve reads a document of the list, of at most limit bytes.
 	Retrieve(ctx context.Context, who Assertion, at Facility, document Document, limit int64) ([]byte, error)

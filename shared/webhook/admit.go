@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// admit decides whether the attempt of a delivery in flight may start. One that may not is scheduled for later and keeps
-// its number: neither an open breaker nor the endpoint's rate uses up attempts (docs/webhooks.md, Answering).
+// admit decides whether the attempt of a delivery in flight may start. One that may not is scheduled for later and
+// keeps its number: neither an open breaker nor the endpoint's rate uses up attempts (docs/webhooks.md, Answering).
 func (w Worker) admit(ctx context.Context, d dispatch) (dispatch, error) {
 	now := w.Now()
 	health := d.subscription.Health
@@ -55,7 +55,8 @@ func (w Worker) waitFor(d dispatch, now, open time.Time) dispatch {
 func (w Worker) pace(ctx context.Context, d dispatch, now time.Time) (dispatch, error) {
 	s := d.subscription
 	isSlow := s.Health.isSlow(now)
-	isHis := d.delivery.Paced && (d.delivery.Slowly || !isSlow) // not one of the time before it was slow: there are too many
+	// not one of the time before it was slow: there are too many
+	isHis := d.delivery.Paced && (d.delivery.Slowly || !isSlow)
 	if isHis && now.Sub(d.delivery.NextAt) <= lateBy || !isSlow && w.Pacer.spares(s, now) {
 		return d, nil
 	}
@@ -77,8 +78,9 @@ func (w Worker) pace(ctx context.Context, d dispatch, now time.Time) (dispatch, 
 	return d, nil
 }
 
-// takenAtOnce is how much of an endpoint's rate a process takes with one call: one place, or, where all of it is free, some more
-// for what may come next. What it does not use is lost, but nobody waits for that: the next one takes one place alone.
+// takenAtOnce is how much of an endpoint's rate a process takes with one call: one place, or, where all of it
+// is free, some more for what may come next. What it does not use is lost, but nobody waits for that: the next
+// one takes one place alone.
 func (s Subscription) takenAtOnce(now time.Time) time.Duration {
 	interval := s.interval(now)
 	if s.Health.isSlow(now) || s.Health.NextSlot.After(now) {
@@ -116,8 +118,8 @@ const (
 	pacerLife  = time.Hour   // longer than an allowance is of use
 	burstEvery = time.Second // an endpoint may take the places of a second at once
 	takenAhead = burstEvery / 5
-	// lateBy is how late a place may be used: messages come up to a second late, because their delays are whole seconds, and
-	// wait a little in the queue. Later, after a backlog, so many would come at once that the rate would mean nothing.
+	// lateBy is how late a place may be used: messages come up to a second late, because their delays are whole seconds,
+	// and wait a little in the queue. Later, after a backlog, so many would come at once that the rate would mean nothing.
 	lateBy = 2 * time.Second
 )
 

@@ -62,7 +62,8 @@ func (a Answer) needsRest() bool {
 	return a.Failure == FailedTimeout
 }
 
-// retryAfter reads Retry-After: seconds, or a date in one of HTTP's three forms. A date that has passed asks for no wait.
+// retryAfter reads Retry-After: seconds, or a date in one of HTTP's three forms. A date that has
+// passed asks for no wait.
 func (a Answer) retryAfter(now time.Time) (wait time.Duration, ok bool) {
 	text := strings.TrimSpace(a.RetryAfter)
 	if text == "" {

@@ -22,27 +22,39 @@ func TestAnAnswerMovesTheNextAttempt(t *testing.T) {
 		answer        func() webhook.Answer
 		first, second time.Duration
 	}{
-		"nothing":                 {0.5, status(500, ""), 5 * time.Second, 5 * time.Minute},
-		"nothing, early":          {0, status(503, ""), 4 * time.Second, 4 * time.Minute},
-		"less than the step":      {0, status(503, "1"), 5 * time.Second, 5 * time.Minute},
-		"within two steps":        {0, status(503, "7"), 7 * time.Second, 5 * time.Minute},
-		"minutes":                 {0, status(500, "400"), 10 * time.Second, 400 * time.Second},
-		"more than two steps":     {0, status(400, "86400"), 10 * time.Second, 10 * time.Minute},
-		"more than there is":      {0, status(500, "99999999999999999999"), 10 * time.Second, 10 * time.Minute},
-		"a redirect":              {0, status(302, "8"), 8 * time.Second, 5 * time.Minute},
-		"zero":                    {0, status(503, "0"), 5 * time.Second, 5 * time.Minute},
-		"negative is no number":   {0.5, status(503, "-9"), 5 * time.Second, 5 * time.Minute},
-		"no number":               {0.5, status(503, "soon"), 5 * time.Second, 5 * time.Minute},
-		"a date":                  {0, func() webhook.Answer { return status(503, in(8*time.Second))() }, 8 * time.Second, 5 * time.Minute},
-		"a date far away":         {0, func() webhook.Answer { return status(503, in(time.Hour))() }, 10 * time.Second, 10 * time.Minute},
+		"nothing":               {0.5, status(500, ""), 5 * time.Second, 5 * time.Minute},
+		"nothing, early":        {0, status(503, ""), 4 * time.Second, 4 * time.Minute},
+		"less than the step":    {0, status(503, "1"), 5 * time.Second, 5 * time.Minute},
+		"within two steps":      {0, status(503, "7"), 7 * time.Second, 5 * time.Minute},
+		"minutes":               {0, status(500, "400"), 10 * time.Second, 400 * time.Second},
+		"more than two steps":   {0, status(400, "86400"), 10 * time.Second, 10 * time.Minute},
+		"more than there is":    {0, status(500, "99999999999999999999"), 10 * time.Second, 10 * time.Minute},
+		"a redirect":            {0, status(302, "8"), 8 * time.Second, 5 * time.Minute},
+		"zero":                  {0, status(503, "0"), 5 * time.Second, 5 * time.Minute},
+		"negative is no number": {0.5, status(503, "-9"), 5 * time.Second, 5 * time.Minute},
+		"no number":             {0.5, status(503, "soon"), 5 * time.Second, 5 * time.Minute},
+		"a date": {
+			0, func() webhook.Answer { return status(503, in(8*time.Second))() }, 8 * time.Second,
+			5 * time.Minute,
+		},
+		"a date far away": {
+			0, func() webhook.Answer { return status(503, in(time.Hour))() }, 10 * time.Second,
+			10 * time.Minute,
+		},
 		"a date that has passed":  {0, status(503, "Thu, 01 Jan 1970 00:00:00 GMT"), 5 * time.Second, 5 * time.Minute},
 		"a date of old":           {0, status(503, "Thursday, 01-Jan-70 00:00:00 GMT"), 5 * time.Second, 5 * time.Minute},
 		"too many requests":       {0, status(429, ""), time.Minute, 4 * time.Minute},
 		"too many requests, late": {0.5, status(429, "7"), 66 * time.Second, 5 * time.Minute},
 		"bad gateway":             {0, status(502, ""), time.Minute, 4 * time.Minute},
 		"gateway timeout":         {0, status(504, ""), time.Minute, 4 * time.Minute},
-		"timeout":                 {0, func() webhook.Answer { return webhook.Answer{Failure: webhook.FailedTimeout} }, time.Minute, 4 * time.Minute},
-		"connection refused":      {0, func() webhook.Answer { return webhook.Answer{Failure: webhook.FailedConnect} }, 4 * time.Second, 4 * time.Minute},
+		"timeout": {
+			0, func() webhook.Answer { return webhook.Answer{Failure: webhook.FailedTimeout} },
+			time.Minute, 4 * time.Minute,
+		},
+		"connection refused": {
+			0, func() webhook.Answer { return webhook.Answer{Failure: webhook.FailedConnect} },
+			4 * time.Second, 4 * time.Minute,
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -93,7 +105,8 @@ func TestAReceiverCanEndWebhooksAndDeliveries(t *testing.T) {
 				w.subscribe(t, "s1")
 				expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID))
 				s := w.subscription(t)
-				if s.Disabled != (test.disabled != "") || s.DisabledFor != test.disabled || s.Disabled && !s.DisabledAt.Equal(time.Now()) {
+				if s.Disabled != (test.disabled != "") || s.DisabledFor != test.disabled || s.Disabled &&
+					!s.DisabledAt.Equal(time.Now()) {
 					t.Errorf("disabled: %t for %q at %v, want it for %q", s.Disabled, s.DisabledFor, s.DisabledAt, test.disabled)
 				}
 				if got := len(w.due(t)) == 1; got != test.more {

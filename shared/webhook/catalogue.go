@@ -14,12 +14,13 @@ const (
 
 // Kind is what there is to know about an event type.
 type Kind struct {
-	Type      Type
-	Title     string
-	When      string // a sentence about the fact that the event tells
-	Default   Choice
-	Extension bool // docs/webhooks.md marks it so; always opt-in, so a receiver that was written without it never meets one
-	Example   any  // of the data, see Example
+	Type    Type
+	Title   string
+	When    string // a sentence about the fact that the event tells
+	Default Choice
+	// docs/webhooks.md marks it so; always opt-in, so a receiver that was written without it never meets one
+	Extension bool
+	Example   any // of the data, see Example
 }
 
 // Catalogue lists every event type (docs/webhooks.md, Events), extensions last.
@@ -40,8 +41,8 @@ func Required() []Type { return typesOf(Locked) }
 func Default() []Type { return typesOf(OnByDefault) }
 
 // Example is the data of an event of t as it looks with every member that it has outside TEFCA mode, but for deprecated
-// ones, made up and easy to tell from a real one: for the description of the events, and to try a receiver with. It is nil for a type that does not
-// exist.
+// ones, made up and easy to tell from a real one: for the description of the events, and to try a receiver with. It is
+// nil for a type that does not exist.
 func Example(t Type) any {
 	kind, _ := kindOf(t)
 	return kind.Example
@@ -86,7 +87,8 @@ const (
 
 func exportKinds() []Kind {
 	link := DownloadLink{
-		URL:        "https://api.example.com/v1/bridge/fhir/ehi-export/" + exampleTask + "/download/" + exampleTask + ".jsonl?token=example",
+		URL: "https://api.example.com/v1/bridge/fhir/ehi-export/" + exampleTask + "/download/" + exampleTask +
+			".jsonl?token=example",
 		ExportType: "jsonl", ContentType: "application/fhir+ndjson",
 	}
 	return []Kind{
@@ -102,7 +104,8 @@ func exportKinds() []Kind {
 			Type: ExportFailed, Title: "Export failed", Default: Locked,
 			When: "An export has failed.",
 			Example: ExportFailure{
-				FailureReason: "suppressed_please_contact", OrgConnectionID: exampleConnection, TaskID: exampleTask, OrgID: exampleOrg,
+				FailureReason: "suppressed_please_contact", OrgConnectionID: exampleConnection, TaskID: exampleTask,
+				OrgID: exampleOrg,
 			},
 		},
 		{
@@ -137,13 +140,15 @@ func connectionKinds() []Kind {
 			When: "A patient has connected or reconnected, or has declined at the portal the first time.",
 			Example: ConnectionSuccess{
 				OrgConnectionID: exampleConnection, EndpointID: exampleEndpoint, PortalID: examplePortal, BrandID: exampleBrand,
-				ConnectionStatus: "authorized", PlatformType: examplePlatform, RequestID: exampleRequest, ExternalID: exampleExternalID,
+				ConnectionStatus: "authorized", PlatformType: examplePlatform, RequestID: exampleRequest,
+				ExternalID:    exampleExternalID,
 				ExternalState: exampleState, Scope: "patient/*.read", ConsentExpiresAt: exampleConsentEnd,
 			},
 		},
 		{
 			Type: AuthorizationEnded, Title: "Authorisation ended", Default: OptIn,
-			When: "A portal has refused the refresh token: consent was withdrawn or has ended. Not sent when the organisation gives the connection up.",
+			When: "A portal has refused the refresh token: consent was withdrawn or has ended. Not sent when the organisation " +
+				"gives the connection up.",
 			Example: AuthorizationRevoked{
 				OrgConnectionID: exampleConnection, EndpointID: exampleEndpoint, PortalID: examplePortal, BrandID: exampleBrand,
 				PlatformType: examplePlatform, ConnectionStatus: "revoked",
@@ -159,8 +164,9 @@ func extensions() []Kind {
 			When: "A patient has come back from the portal, and the attempt has failed; not for a patient who declined.",
 			Example: ConnectionFailure{
 				EndpointID: exampleEndpoint, PortalID: examplePortal, BrandID: exampleBrand, PlatformType: examplePlatform,
-				OrgConnectionID: exampleConnection, RequestID: exampleRequest, ExternalID: exampleExternalID, ExternalState: exampleState,
-				Error: "svc_token_exchange", ErrorDescription: "This is an example of an error.", Cause: "no_answer",
+				OrgConnectionID: exampleConnection, RequestID: exampleRequest, ExternalID: exampleExternalID,
+				ExternalState: exampleState,
+				Error:         "svc_token_exchange", ErrorDescription: "This is an example of an error.", Cause: "no_answer",
 				SuggestedAction: exampleAction,
 			},
 		},
@@ -177,7 +183,8 @@ func extensions() []Kind {
 			When: "Consent ends in 7 days, as far as the portal says.",
 			Example: AuthorizationExpiring{
 				OrgConnectionID: exampleConnection, EndpointID: exampleEndpoint, PortalID: examplePortal, BrandID: exampleBrand,
-				PlatformType: examplePlatform, ConsentExpiresAt: exampleConsentEnd, Cause: "consent_expires", SuggestedAction: exampleAction,
+				PlatformType: examplePlatform, ConsentExpiresAt: exampleConsentEnd, Cause: "consent_expires",
+				SuggestedAction: exampleAction,
 			},
 		},
 	}

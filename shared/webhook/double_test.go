@@ -44,7 +44,8 @@ func (s *statuses) over(next webhook.Store) webhook.Store {
 // emitNth stores one of several test events.
 func (w *world) emitNth(t *testing.T, n int) webhook.Event {
 	t.Helper()
-	event, err := webhook.NewEvent(tenant, webhook.TestEvent, "subject"+strconv.Itoa(n), 0, time.Now(), webhook.Test{Hello: "world"})
+	event, err := webhook.NewEvent(tenant, webhook.TestEvent, "subject"+strconv.Itoa(n), 0, time.Now(),
+		webhook.Test{Hello: "world"})
 	expect.NoError(t, err)
 	expect.NoError(t, w.store.CreateEvent(t.Context(), event))
 	return event

@@ -24,8 +24,8 @@ type Vault interface {
 	Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error)
 }
 
-// Editor makes and changes subscriptions; who calls it stores the result. Whatever it changes of what is sealed, it seals
-// everything anew, so that a worker needs one data key for a subscription.
+// Editor makes and changes subscriptions; who calls it stores the result. Whatever it changes of what is sealed, it
+// seals everything anew, so that a worker needs one data key for a subscription.
 type Editor struct {
 	Vault  Vault
 	Reach  Reach
@@ -75,7 +75,8 @@ func (e Editor) Create(ctx context.Context, d Draft) (Subscription, secret.Text,
 		return Subscription{}, secret.Text{}, err
 	}
 	s := Subscription{
-		ID: d.ID, Tenant: d.Tenant, URL: address, Note: d.Note, Rate: d.Rate, HeaderNames: slices.Sorted(maps.Keys(own)), CreatedAt: e.Now(),
+		ID: d.ID, Tenant: d.Tenant, URL: address, Note: d.Note, Rate: d.Rate, HeaderNames: slices.Sorted(maps.Keys(own)),
+		CreatedAt: e.Now(),
 	}
 	s = s.WithTypes(d.Optional)
 	k := keys{private: private{Headers: own}}
@@ -128,7 +129,8 @@ func (e Editor) Rotate(ctx context.Context, s Subscription, atOnce bool) (Subscr
 	return rotated, fresh, err
 }
 
-// Reseal seals all that is sealed of a subscription anew, under the present version of the key, without what has expired.
+// Reseal seals all that is sealed of a subscription anew, under the present version of the key,
+// without what has expired.
 func (e Editor) Reseal(ctx context.Context, s Subscription) (Subscription, error) {
 	now := e.Now()
 	k, err := s.open(ctx, e.Vault, now)
@@ -154,8 +156,8 @@ func (e Editor) WithURL(s Subscription, address string) (Subscription, error) {
 }
 
 // normalURL returns the URL of a webhook as it is registered in mode: https, or http to a loopback address in test mode
-// (docs/deviations.md, Webhooks). URLs of this service and URLs that the worker would refuse to dial are refused; what a name resolves
-// to is checked on delivery.
+// (docs/deviations.md, Webhooks). URLs of this service and URLs that the worker would refuse to dial are refused; what
+// a name resolves to is checked on delivery.
 func (e Editor) normalURL(mode org.Mode, text string) (string, error) {
 	u, err := e.Own.Parse(text)
 	switch {
@@ -164,11 +166,13 @@ func (e Editor) normalURL(mode org.Mode, text string) (string, error) {
 	case err != nil || u.HasFragment():
 		return "", fault.BadRequest("A webhook URL must be absolute, without user information or a fragment.").About("url")
 	case !u.IsSecure() && (mode != org.Test || !u.IsLocalhost()):
-		return "", fault.BadRequest("A webhook URL must use https; http only for a loopback address in test mode.").About("url")
+		return "",
+			fault.BadRequest("A webhook URL must use https; http only for a loopback address in test mode.").About("url")
 	}
 	target, err := url.Parse(u.String())
 	if err != nil || !e.Reach.MayReach(target) {
-		return "", fault.BadRequest("A webhook URL must lead to a public address, at port 443 where it is a number: no private, local or reserved one.").About("url")
+		return "", fault.BadRequest("A webhook URL must lead to a public address, at port 443 where it is a number: no " +
+			"private, local or reserved one.").About("url")
 	}
 	return u.String(), nil
 }
@@ -184,7 +188,8 @@ func (s Subscription) WithTypes(optional []Type) Subscription {
 	return s
 }
 
-// seal seals everything of a subscription; s.Secrets has a place for each secret of k. One that has no log key yet gets it.
+// seal seals everything of a subscription; s.Secrets has a place for each secret of k. One that
+// has no log key yet gets it.
 func (e Editor) seal(ctx context.Context, s Subscription, k keys) (Subscription, error) {
 	if len(k.private.LogKey) == 0 {
 		k.private.LogKey = make([]byte, secretBytes)
@@ -214,8 +219,9 @@ const (
 	maxHeaderValue = 2 << 10
 )
 
-// checkHeaders returns a subscription's own headers by their canonical names. They may carry what a receiver wants to see
-// (Authorization, too), but nothing that is ours to say, or that belongs to the connection (RFC 9110 section 7.6.1).
+// checkHeaders returns a subscription's own headers by their canonical names. They may carry what a
+// receiver wants to see (Authorization, too), but nothing that is ours to say, or that belongs to the
+// connection (RFC 9110 section 7.6.1).
 func checkHeaders(headers map[string]string) (map[string]string, error) {
 	if len(headers) > maxHeaders {
 		return nil, fault.BadRequest("A webhook has at most 20 headers of its own.").About("header-file")
@@ -224,10 +230,12 @@ func checkHeaders(headers map[string]string) (map[string]string, error) {
 	for name, value := range headers {
 		canonical := canonicalHeader(name)
 		if _, twice := checked[canonical]; twice || canonical == "" || isReserved(strings.ToLower(name)) {
-			return nil, fault.BadRequest("A webhook's header has a name that is not allowed or is given twice.").About("header-file")
+			return nil,
+				fault.BadRequest("A webhook's header has a name that is not allowed or is given twice.").About("header-file")
 		}
 		if len(value) > maxHeaderValue || strings.ContainsFunc(value, notPrintable) || strings.TrimSpace(value) != value {
-			return nil, fault.BadRequest("A webhook's header has a value that is too long or not printable ASCII.").About("header-file")
+			return nil,
+				fault.BadRequest("A webhook's header has a value that is too long or not printable ASCII.").About("header-file")
 		}
 		checked[canonical] = value
 	}
@@ -236,8 +244,8 @@ func checkHeaders(headers map[string]string) (map[string]string, error) {
 
 func notPrintable(r rune) bool { return r < ' ' || r > '~' }
 
-// canonicalHeader spells a header's name as Go sends it: Content-Type. It is empty for what is no name (RFC 9110 section
-// 5.6.2).
+// canonicalHeader spells a header's name as Go sends it: Content-Type. It is empty for what is no name
+// (RFC 9110 section 5.6.2).
 func canonicalHeader(name string) string {
 	words := strings.Split(strings.ToLower(name), "-")
 	for i, word := range words {

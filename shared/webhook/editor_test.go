@@ -67,8 +67,10 @@ func TestADraftThatCannotBeIsRefused(t *testing.T) {
 			"two spellings": {Headers: map[string]string{"X-A": "1", "x-a": "2"}},
 		}
 		for _, name := range []string{
-			"", " ", "X A", "X:A", "X\r\nA", "Ä", "webhook-id", "Webhook-Delivery", "Content-Type", "content-length", "Host", "connection",
-			"Keep-Alive", "Proxy-Authorization", "TE", "trailer", "Transfer-Encoding", "Upgrade", "Expect", "User-Agent", "Accept-Encoding",
+			"", " ", "X A", "X:A", "X\r\nA", "Ä", "webhook-id", "Webhook-Delivery", "Content-Type", "content-length", "Host",
+			"connection",
+			"Keep-Alive", "Proxy-Authorization", "TE", "trailer", "Transfer-Encoding", "Upgrade", "Expect", "User-Agent",
+			"Accept-Encoding",
 		} {
 			drafts["header "+name] = webhook.Draft{Headers: map[string]string{name: "v"}}
 		}
@@ -172,14 +174,17 @@ func TestTenOldSecretsAreTheMost(t *testing.T) {
 	})
 }
 
-// Where a webhook leads is told apart by the guard that dials it, in both modes; what it allows beyond the public internet is
-// the stack's own.
+// Where a webhook leads is told apart by the guard that dials it, in both modes; what it allows beyond the public
+// internet is the stack's own.
 func TestAWebhookToAPrivateAddressIsRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		onALaptop := w.editor()
-		onALaptop.Reach = safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}}
+		onALaptop.Reach = safehttp.Options{Allow: []netip.Prefix{
+			netip.MustParsePrefix("127.0.0.0/8"),
+			netip.MustParsePrefix("::1/128"),
+		}}
 		for address, allowed := range map[string][2]bool{ // anywhere, and on a laptop
 			"https://alder.example/hook": {true, true}, "https://8.8.8.8/hook": {true, true},
 			"https://10.0.0.1/": {}, "https://169.254.169.254/": {}, "https://[fd00::1]/": {}, "https://[::ffff:10.0.0.1]/": {},
@@ -188,11 +193,15 @@ func TestAWebhookToAPrivateAddressIsRefused(t *testing.T) {
 		} {
 			for _, mode := range []org.Mode{org.Test, org.Live} {
 				for i, editor := range []webhook.Editor{w.editor(), onALaptop} {
-					_, _, err := editor.Create(t.Context(), webhook.Draft{ID: "s1", Tenant: org.Tenant{Mode: mode, OrgID: tenant.OrgID}, URL: address})
+					_, _, err := editor.Create(t.Context(), webhook.Draft{
+						ID:     "s1",
+						Tenant: org.Tenant{Mode: mode, OrgID: tenant.OrgID}, URL: address,
+					})
 					if isRefused := errors.Is(err, fault.Invalid); isRefused == allowed[i] || !isRefused && err != nil {
 						t.Errorf("%s in %s mode: %v", address, mode, err)
 					}
-					if _, moved := editor.WithURL(webhook.Subscription{Tenant: org.Tenant{Mode: mode}}, address); (moved == nil) != allowed[i] {
+					if _, moved := editor.WithURL(webhook.Subscription{Tenant: org.Tenant{Mode: mode}},
+						address); (moved == nil) != allowed[i] {
 						t.Errorf("moved to %s in %s mode: %v", address, mode, moved)
 					}
 				}

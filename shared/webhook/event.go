@@ -51,7 +51,8 @@ type envelope struct {
 	Data    any      `json:"data"`
 }
 
-// EventID is the id of the event about a fact: UUIDv5 of mode, organisation, type, subject and number (docs/deviations.md, Webhooks).
+// EventID is the id of the event about a fact: UUIDv5 of mode, organisation, type, subject and number
+// (docs/deviations.md, Webhooks).
 func EventID(tenant org.Tenant, t Type, subject string, number int64) string {
 	return ids.Derive("event", tenant.Key(), string(t), subject, strconv.FormatInt(number, 10))
 }
@@ -80,5 +81,6 @@ func (e Event) Subjects() []string {
 	if json.Unmarshal(e.Body, &body) != nil {
 		return nil
 	}
-	return slices.DeleteFunc([]string{body.Data.OrgConnectionID, body.Data.TaskID}, func(id string) bool { return id == "" })
+	return slices.DeleteFunc([]string{body.Data.OrgConnectionID, body.Data.TaskID},
+		func(id string) bool { return id == "" })
 }

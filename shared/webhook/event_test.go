@@ -22,8 +22,8 @@ type fact struct {
 	data any
 }
 
-// facts are an event of every type with all its members, and those of events that can lack some, or have others in TEFCA
-// mode.
+// facts are an event of every type with all its members, and those of events that can lack some, or
+// have others in TEFCA mode.
 func facts() []fact {
 	var all []fact
 	for _, k := range webhook.Catalogue() {
@@ -48,7 +48,10 @@ func facts() []fact {
 		{
 			"patient.ehi_export_success-incomplete", webhook.ExportSucceeded,
 			webhook.ExportSuccess{
-				DownloadLinks:   []webhook.DownloadLink{{URL: "https://api.example/v1/x", ExportType: "jsonl", ContentType: "application/fhir+ndjson"}},
+				DownloadLinks: []webhook.DownloadLink{{
+					URL: "https://api.example/v1/x", ExportType: "jsonl",
+					ContentType: "application/fhir+ndjson",
+				}},
 				OrgConnectionID: connID, TaskID: taskID, OrgID: tenant.OrgID,
 				Stats: webhook.Stats{TotalResources: 1, TotalByResourceType: map[string]int{"Patient": 1}},
 				Shortfall: webhook.Shortfall{
@@ -129,7 +132,8 @@ func TestEachEventHasItsGoldenBody(t *testing.T) {
 			if diff := cmp.Diff(string(want), string(got.Body)+"\n"); diff != "" {
 				t.Errorf("body (-want +got):\n%s", diff)
 			}
-			if got.ID != webhook.EventID(tenant, f.kind, "subject", 0) || got.Type != f.kind || got.Tenant != tenant || !got.CreatedAt.Equal(date) {
+			if got.ID != webhook.EventID(tenant, f.kind, "subject", 0) || got.Type != f.kind || got.Tenant != tenant ||
+				!got.CreatedAt.Equal(date) {
 				t.Errorf("event = %+v", got)
 			}
 		})

@@ -56,8 +56,8 @@ type effect struct {
 	disable bool
 }
 
-// afterFailure says what follows from the failure that h.LastFailure tells of. A probe is the one attempt that an open breaker
-// lets through; the failures of attempts that were under way when it opened say nothing new.
+// afterFailure says what follows from the failure that h.LastFailure tells of. A probe is the one attempt that an open
+// breaker lets through; the failures of attempts that were under way when it opened say nothing new.
 func (h Health) afterFailure(isProbe bool) effect {
 	run := h.LastFailure.Sub(h.FailingSince)
 	e := effect{next: h}
@@ -90,9 +90,10 @@ type HealthStore interface {
 	ClearFailures(ctx context.Context, tenant org.Tenant, subscriptionID string, at time.Time) error
 	// ReserveSlot takes the next free place of those that are an interval apart, at now or later, and returns its time.
 	// Seen is where the caller saw the next free place, as a hint.
-	ReserveSlot(ctx context.Context, tenant org.Tenant, subscriptionID string, seen, now time.Time, interval time.Duration) (time.Time, error)
-	// MarkSlow stores until when a subscription counts as slow and how long it takes to answer; fault.Conflict when it counts so
-	// for longer already.
+	ReserveSlot(ctx context.Context, tenant org.Tenant, subscriptionID string, seen, now time.Time,
+		interval time.Duration) (time.Time, error)
+	// MarkSlow stores until when a subscription counts as slow and how long it takes to answer; fault.Conflict when it
+	// counts so for longer already.
 	MarkSlow(ctx context.Context, tenant org.Tenant, subscriptionID string, until time.Time, answers time.Duration) error
 	// DisableSubscription stops everything; fault.Conflict when it is disabled already.
 	DisableSubscription(ctx context.Context, tenant org.Tenant, subscriptionID string, reason Reason, at time.Time) error

@@ -38,7 +38,8 @@ func TestNothingButFailuresWarnsTwiceAndDisablesAfterFiveDays(t *testing.T) {
 		}
 		got := make([]string, 0, len(w.told))
 		for _, n := range w.told {
-			got = append(got, fmt.Sprintf("%q after %v, warned %d times, %d failures", n.reason, n.at.Sub(started), n.health.Warned, n.health.Failures))
+			got = append(got, fmt.Sprintf("%q after %v, warned %d times, %d failures", n.reason, n.at.Sub(started),
+				n.health.Warned, n.health.Failures))
 		}
 		want := []string{
 			`"" after 24h0m0s, warned 1 times, 7 failures`, `"" after 96h0m0s, warned 2 times, 25 failures`,
@@ -66,7 +67,8 @@ func TestOneSuccessEndsARunOfFailures(t *testing.T) {
 			<-time.After(4 * time.Hour)
 		}
 		// Warned at 24, 96, and, failing since hour 120, at 144 and 216.
-		if s := w.subscription(t); s.Disabled || s.Health.Failures != 30 || len(w.told) != 4 || s.Health.LastSuccess.IsZero() {
+		if s := w.subscription(t); s.Disabled || s.Health.Failures != 30 || len(w.told) != 4 ||
+			s.Health.LastSuccess.IsZero() {
 			t.Errorf("disabled: %t, health %+v, %d notices", s.Disabled, s.Health, len(w.told))
 		}
 		occasions := map[string]bool{} // as package notice tells them apart
@@ -116,7 +118,8 @@ func TestTheScheduleOfOneEventWarnsOnce(t *testing.T) {
 		if got := w.posts[9].at.Sub(started); got != whole || len(w.posts) != 10 {
 			t.Errorf("%d attempts, the last after %v", len(w.posts), got)
 		}
-		if len(w.told) != 1 || w.told[0].at.Sub(started) != 31*time.Hour+35*time.Minute+5*time.Second || w.told[0].health.Failures != 8 {
+		if len(w.told) != 1 || w.told[0].at.Sub(started) != 31*time.Hour+35*time.Minute+5*time.Second ||
+			w.told[0].health.Failures != 8 {
 			t.Errorf("told %+v, want a warning with the eighth attempt", w.told)
 		}
 		if s := w.subscription(t); s.Disabled || s.Health.Failures != 10 || s.Health.Trips != 1 {

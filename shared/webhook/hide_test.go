@@ -16,7 +16,8 @@ func TestAnAnswerIsKeptWithoutTheLinksThatItRepeats(t *testing.T) {
 	const token = "1.dGhlLXRpY2tldC1vZi10aGUtZmlsZQ.c2lnbmF0dXJlLW9mLXRoZS10aWNrZXQ"
 	link := webhook.DownloadLink{URL: "https://api.example/v1/x.jsonl?token=" + token}
 	event, err := webhook.NewEvent(tenant, webhook.ExportSucceeded, "task", 0, time.Time{}, webhook.ExportSuccess{
-		DownloadLinks: []webhook.DownloadLink{{URL: "https://api.example/v1/y.jsonl?token=2.another"}, link}, DownloadLink: &link,
+		DownloadLinks: []webhook.DownloadLink{{URL: "https://api.example/v1/y.jsonl?token=2.another"}, link},
+		DownloadLink:  &link,
 	})
 	expect.NoError(t, err)
 	quoted, err := json.Marshal(map[string]string{"you sent": string(event.Body)})
@@ -29,13 +30,17 @@ func TestAnAnswerIsKeptWithoutTheLinksThatItRepeats(t *testing.T) {
 		"its end":          {token[len(token)-12:] + "!", "[hidden]!"},
 		"too short a part": {token[:11], token[:11]},
 	} {
-		got, failure := event.HideLinks(webhook.Answer{Body: []byte(c.answer), Header: map[string]string{"X-Echo": c.answer}}, event.Body)
+		got, failure := event.HideLinks(webhook.Answer{
+			Body:   []byte(c.answer),
+			Header: map[string]string{"X-Echo": c.answer},
+		}, event.Body)
 		if failure != nil || string(got.Body) != c.want || got.Header["X-Echo"] != c.want {
 			t.Errorf("%s: kept %q and %q (%v), want %q", name, got.Body, got.Header["X-Echo"], failure, c.want)
 		}
 	}
 	got, err := event.HideLinks(webhook.Answer{Body: quoted}, event.Body)
-	if kept := string(got.Body); err != nil || strings.Contains(kept, token[20:32]) || strings.Count(kept, "[hidden]") != 2 || !strings.Contains(kept, "y.jsonl?token=2.another") {
+	if kept := string(got.Body); err != nil || strings.Contains(kept, token[20:32]) ||
+		strings.Count(kept, "[hidden]") != 2 || !strings.Contains(kept, "y.jsonl?token=2.another") {
 		t.Errorf("of the whole body is kept %s (%v)", kept, err)
 	}
 }

@@ -9,10 +9,14 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// tell writes a log line about an attempt that failed, or after which its subscription is disabled; disabled is empty where it is
-// not. d is as it is about to be stored. Of the address nothing but the host is told: customers put secrets in the rest.
+// tell writes a log line about an attempt that failed, or after which its subscription is disabled; disabled is
+// empty where it is not. d is as it is about to be stored. Of the address nothing but the host is told: customers
+// put secrets in the rest.
 func (d dispatch) tell(ctx context.Context, a Attempt, disabled Reason) {
-	spot := fault.Spot{Step: fault.StepNotify, Host: fault.HostOf(d.subscription.URL), Status: a.Status, Class: string(a.Failure)}
+	spot := fault.Spot{
+		Step: fault.StepNotify, Host: fault.HostOf(d.subscription.URL), Status: a.Status,
+		Class: string(a.Failure),
+	}
 	line := append(d.attrs(), slog.Int("attempt", a.Number), slog.String("delivery_status", string(d.delivery.Status)))
 	line = append(line, logx.Spot(spot)...)
 	if d.delivery.Status == Scheduled {
@@ -40,14 +44,16 @@ func (d dispatch) count(ctx context.Context, a Attempt) {
 func (d dispatch) tellHeld(ctx context.Context) {
 	s := d.subscription
 	logx.Note(ctx, "webhookworker.held", append(d.attrs(),
-		slog.String("step", string(fault.StepNotify)), slog.String("host", fault.HostOf(s.URL)), slog.String("disabled", string(s.DisabledFor)))...)
+		slog.String("step", string(fault.StepNotify)), slog.String("host", fault.HostOf(s.URL)),
+		slog.String("disabled", string(s.DisabledFor)))...)
 }
 
 // attrs tell whose delivery it is, of what, and to whom.
 func (d dispatch) attrs() []slog.Attr {
 	return []slog.Attr{
 		logx.Failed(), slog.String("org_id", d.event.Tenant.OrgID), slog.String("mode", string(d.event.Tenant.Mode)),
-		slog.String("event_id", d.event.ID), slog.String("event_type", string(d.event.Type)), slog.String("delivery_id", d.delivery.ID),
+		slog.String("event_id", d.event.ID), slog.String("event_type", string(d.event.Type)),
+		slog.String("delivery_id", d.delivery.ID),
 		slog.String("subscription_id", d.subscription.ID),
 	}
 }

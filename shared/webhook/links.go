@@ -22,13 +22,14 @@ type LinkSigner interface {
 // linkToken stands between the address of a download link and what makes it open the file.
 const linkToken = "?token="
 
-// Wire returns the bytes that tell the event: to a webhook, in each attempt, and in the list of events. Errors are those
-// of links, our own faults.
+// Wire returns the bytes that tell the event: to a webhook, in each attempt, and in the list of events. Errors are
+// those of links, our own faults.
 func (e Event) Wire(links LinkSigner) ([]byte, error) {
 	return e.withLinks(func(address string) (string, error) { return links.SignLink(e.Tenant, address) })
 }
 
-// Shown returns the body as people may see it: of download links it has the addresses alone. The error is our own fault.
+// Shown returns the body as people may see it: of download links it has the addresses alone.
+// The error is our own fault.
 func (e Event) Shown() ([]byte, error) {
 	return e.withLinks(func(address string) (string, error) {
 		address, _, _ = strings.Cut(address, linkToken)
@@ -98,9 +99,9 @@ const (
 	tellingPart = 12
 )
 
-// HideLinks returns an answer to the event as it may be kept and shown: a receiver that repeats what it was sent, repeats
-// download links that open their files. Sent is the body that was sent. What a receiver has encoded in a way of its own is
-// not found. The error is our own fault.
+// HideLinks returns an answer to the event as it may be kept and shown: a receiver that repeats what it was sent,
+// repeats download links that open their files. Sent is the body that was sent. What a receiver has encoded in a way of
+// its own is not found. The error is our own fault.
 func (e Event) HideLinks(a Answer, sent []byte) (Answer, error) {
 	if e.Type != ExportSucceeded || len(sent) == 0 {
 		return a, nil

@@ -108,12 +108,15 @@ func (w *world) TellFailing(_ context.Context, _ webhook.Subscription, h webhook
 }
 
 // TellDisabled implements webhook.Owners.
-func (w *world) TellDisabled(ctx context.Context, s webhook.Subscription, reason webhook.Reason, h webhook.Health, at time.Time) error {
+func (w *world) TellDisabled(ctx context.Context, s webhook.Subscription, reason webhook.Reason, h webhook.Health,
+	at time.Time,
+) error {
 	all, err := w.store.Subscriptions(ctx, s.Tenant)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.told = append(w.told, notice{reason: reason, health: h, at: at})
-	w.late = w.late || slices.ContainsFunc(all, func(has webhook.Subscription) bool { return has.ID == s.ID && has.Disabled })
+	w.late = w.late || slices.ContainsFunc(all,
+		func(has webhook.Subscription) bool { return has.ID == s.ID && has.Disabled })
 	return err
 }
 
@@ -158,7 +161,10 @@ func (w *world) subscribe(t *testing.T, id string, secrets ...signing) webhook.S
 }
 
 func (w *world) editor() webhook.Editor {
-	return webhook.Editor{Own: ownhosts.Own(), Vault: w.sealer, Reach: safehttp.Options{}, Random: rand.Reader, Now: time.Now}
+	return webhook.Editor{
+		Own: ownhosts.Own(), Vault: w.sealer, Reach: safehttp.Options{}, Random: rand.Reader,
+		Now: time.Now,
+	}
 }
 
 // create stores a subscription to all types as operators make it.
@@ -191,7 +197,8 @@ type signing struct {
 // emit stores a test event.
 func (w *world) emit(t *testing.T) webhook.Event {
 	t.Helper()
-	event, err := webhook.NewEvent(tenant, webhook.TestEvent, "subject", 0, time.Now(), webhook.Test{Hello: "world", Random: "1"})
+	event, err := webhook.NewEvent(tenant, webhook.TestEvent, "subject", 0, time.Now(),
+		webhook.Test{Hello: "world", Random: "1"})
 	expect.NoError(t, err)
 	expect.NoError(t, w.store.CreateEvent(t.Context(), event))
 	return event
@@ -202,7 +209,8 @@ func (w *world) due(t *testing.T) []due.Item {
 	t.Helper()
 	all := make([]due.Item, 0, 8)
 	for shard := range store.DueShards {
-		items, err := store.Timers{DB: w.store.Work.DB, Table: w.store.Work.Table}.Due(t.Context(), shard, time.Now().Add(1000*time.Hour))
+		items, err := store.Timers{DB: w.store.Work.DB, Table: w.store.Work.Table}.Due(t.Context(), shard,
+			time.Now().Add(1000*time.Hour))
 		expect.NoError(t, err)
 		all = append(all, slices.DeleteFunc(items, func(i due.Item) bool { return i.Kind == due.Notice })...)
 	}

@@ -23,15 +23,17 @@ type ExportSuccess struct {
 	TaskID          string         `json:"task_id"`
 	OrgID           string         `json:"org_id"`
 	Stats           Stats          `json:"stats"`
-	DownloadLink    *DownloadLink  `json:"download_link,omitempty"` // removed from the specification in June 2026: sent where an operator says so
-	Shortfall                      //nolint:embeddedstructfieldcheck // members are sent in this order
+	// removed from the specification in June 2026: sent where an operator says so
+	DownloadLink *DownloadLink `json:"download_link,omitempty"`
+	Shortfall                  //nolint:embeddedstructfieldcheck // members are sent in this order
 }
 
 // Shortfall tells of a record that is not whole, in members that the specification does not know; the zero value, of a
 // whole record, has none. Complete is never true.
 type Shortfall struct {
-	Complete *bool             `json:"complete,omitempty"`
-	Missing  map[string]string `json:"missing,omitempty"` // by resource type why, in the closed set of words of docs/webhooks.md
+	Complete *bool `json:"complete,omitempty"`
+	// by resource type why, in the closed set of words of docs/webhooks.md
+	Missing map[string]string `json:"missing,omitempty"`
 }
 
 // ExportFailure is the data of patient.ehi_export_failed.
@@ -44,14 +46,16 @@ type ExportFailure struct {
 
 // Progress is how far an export has come.
 type Progress struct {
-	QueriesDone    int   `json:"queries_done"`    // requests for a list, a resource or an attachment that have been answered
-	QueriesPlanned int   `json:"queries_planned"` // those, and what is known to be left; it grows while references are found
+	// requests for a list, a resource or an attachment that have been answered
+	QueriesDone int `json:"queries_done"`
+	// those, and what is known to be left; it grows while references are found
+	QueriesPlanned int   `json:"queries_planned"`
 	Resources      int   `json:"resources"`
 	Bytes          int64 `json:"bytes"`
 }
 
-// ExportProgress is the data of patient.ehi_export_progress, an extension: sent at most every 30 seconds while an export
-// is running. Events may overtake one another; the one of the highest sequence is the latest.
+// ExportProgress is the data of patient.ehi_export_progress, an extension: sent at most every 30 seconds while an
+// export is running. Events may overtake one another; the one of the highest sequence is the latest.
 type ExportProgress struct {
 	OrgConnectionID string `json:"org_connection_id"`
 	TaskID          string `json:"task_id"`
@@ -76,8 +80,8 @@ type ConnectionSuccess struct {
 	TEFCADirectoryID string `json:"tefca_directory_id,omitempty"`
 }
 
-// ConnectionFailure is the data of patient.connection_failed, an extension: the fields of the widget event of that name,
-// and what to do about it. There is none in TEFCA mode.
+// ConnectionFailure is the data of patient.connection_failed, an extension: the fields of the widget event of that
+// name, and what to do about it. There is none in TEFCA mode.
 type ConnectionFailure struct {
 	EndpointID       string `json:"endpoint_id"`
 	PortalID         string `json:"portal_id"`

@@ -36,8 +36,8 @@ func (plainVault) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte)
 	return sealed, nil
 }
 
-// trial is one run of the property test: workers over the tables, a clock, and receivers that do as they like. One call of
-// a worker runs at a time; while a receiver takes its time with a POST, the call is parked and others run.
+// trial is one run of the property test: workers over the tables, a clock, and receivers that do as they like. One call
+// of a worker runs at a time; while a receiver takes its time with a POST, the call is parked and others run.
 type trial struct {
 	*rapid.T
 
@@ -73,9 +73,13 @@ func newTrial(tb testing.TB, t *rapid.T) *trial {
 		Control: store.Control{DB: made.DB, Table: made.Name("ControlTable")},
 	}
 	clock := func() time.Time { return r.now }
-	editor := webhook.Editor{Own: ownhosts.Own(), Vault: plainVault{}, Reach: safehttp.Options{}, Random: rand.Reader, Now: clock}
+	editor := webhook.Editor{
+		Own: ownhosts.Own(), Vault: plainVault{}, Reach: safehttp.Options{},
+		Random: rand.Reader, Now: clock,
+	}
 	// One subscription: what a fan-out posts at the same time would not come out the same for the same draws.
-	s, _, err := editor.Create(context.Background(), webhook.Draft{ID: "s1", Tenant: tenant, URL: "https://s1.example", Rate: 1})
+	s, _, err := editor.Create(context.Background(),
+		webhook.Draft{ID: "s1", Tenant: tenant, URL: "https://s1.example", Rate: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

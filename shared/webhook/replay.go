@@ -16,7 +16,8 @@ type Replays interface {
 	Delivery(ctx context.Context, tenant org.Tenant, id string) (Delivery, error)
 	// DeliveriesMade lists ids of the deliveries that were made from one time up to, and without, another one, oldest
 	// first, at most limit of them, and the time from which on there may be more; zero when there are no more.
-	DeliveriesMade(ctx context.Context, tenant org.Tenant, from, to time.Time, limit int) (ids []string, next time.Time, err error)
+	DeliveriesMade(ctx context.Context, tenant org.Tenant, from, to time.Time, limit int) (ids []string,
+		next time.Time, err error)
 	// RestartDelivery stores d, which is scheduled, over the delivery that is over; fault.Conflict when it is not.
 	RestartDelivery(ctx context.Context, d Delivery) error
 }
@@ -38,7 +39,8 @@ type Replayed struct {
 	Next       time.Time // where another call has to go on from; zero when all is done
 }
 
-// One replays a delivery, whatever has become of it. Errors are fault.NotFound, and fault.Conflict while it is under way.
+// One replays a delivery, whatever has become of it. Errors are fault.NotFound, and
+// fault.Conflict while it is under way.
 func (r Replayer) One(ctx context.Context, tenant org.Tenant, id string) error {
 	d, err := r.Store.Delivery(ctx, tenant, id)
 	if err != nil {
@@ -48,18 +50,24 @@ func (r Replayer) One(ctx context.Context, tenant org.Tenant, id string) error {
 }
 
 // FailedSince replays what was made for a subscription since a time and has failed or is held.
-func (r Replayer) FailedSince(ctx context.Context, tenant org.Tenant, subscriptionID string, since time.Time) (Replayed, error) {
+func (r Replayer) FailedSince(ctx context.Context, tenant org.Tenant, subscriptionID string,
+	since time.Time,
+) (Replayed, error) {
 	return r.each(ctx, tenant, since, r.Now(), func(d Delivery) bool {
 		return d.SubscriptionID == subscriptionID && (d.Status == Exhausted || d.Status == Held)
 	})
 }
 
 // Range replays what was made for a subscription from one time up to, and without, another one, delivered or not.
-func (r Replayer) Range(ctx context.Context, tenant org.Tenant, subscriptionID string, from, to time.Time) (Replayed, error) {
+func (r Replayer) Range(ctx context.Context, tenant org.Tenant, subscriptionID string, from,
+	to time.Time,
+) (Replayed, error) {
 	return r.each(ctx, tenant, from, to, func(d Delivery) bool { return d.SubscriptionID == subscriptionID && d.isOver() })
 }
 
-func (r Replayer) each(ctx context.Context, tenant org.Tenant, from, to time.Time, wanted func(Delivery) bool) (Replayed, error) {
+func (r Replayer) each(ctx context.Context, tenant org.Tenant, from, to time.Time,
+	wanted func(Delivery) bool,
+) (Replayed, error) {
 	ids, next, err := r.Store.DeliveriesMade(ctx, tenant, from, to, replayAtOnce)
 	if err != nil {
 		return Replayed{}, fmt.Errorf("list deliveries: %w", err)

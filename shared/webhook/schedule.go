@@ -2,7 +2,8 @@ package webhook
 
 import "time"
 
-// delays returns the wait before each attempt, counted from the one before: 75 h 35 min in all (docs/deviations.md, Webhooks).
+// delays returns the wait before each attempt, counted from the one before: 75 h 35 min in all
+// (docs/deviations.md, Webhooks).
 func delays() [10]time.Duration {
 	return [10]time.Duration{
 		0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour,
@@ -19,8 +20,8 @@ const (
 	mostAsked = 2
 )
 
-// nextDelay returns the wait before attempt number next after an answer that came at now, spread by jitter in [0, 1); ok is
-// false after the last one. A Retry-After is kept exactly where it is between one and two steps.
+// nextDelay returns the wait before attempt number next after an answer that came at now, spread by jitter in [0, 1);
+// ok is false after the last one. A Retry-After is kept exactly where it is between one and two steps.
 func nextDelay(next int, answer Answer, now time.Time, jitter float64) (wait time.Duration, ok bool) {
 	all := delays()
 	if next > len(all) {

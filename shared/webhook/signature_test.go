@@ -87,7 +87,8 @@ func TestTheLinksOfAnExportAreSentSignedAndNeverKept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		s, text, err := w.editor().Create(t.Context(), webhook.Draft{ID: "s1", Tenant: tenant, URL: "https://s1.example/hook"})
+		s, text, err := w.editor().Create(t.Context(),
+			webhook.Draft{ID: "s1", Tenant: tenant, URL: "https://s1.example/hook"})
 		expect.NoError(t, err)
 		expect.NoError(t, w.store.CreateSubscription(t.Context(), s))
 		event, err := webhook.NewEvent(tenant, webhook.ExportSucceeded, "task", 0, time.Now(), webhook.ExportSuccess{
@@ -96,12 +97,16 @@ func TestTheLinksOfAnExportAreSentSignedAndNeverKept(t *testing.T) {
 		expect.NoError(t, err)
 		expect.NoError(t, w.store.CreateEvent(t.Context(), event))
 		w.answer = func(string, int) (webhook.Answer, error) {
-			return webhook.Answer{Status: 200, Body: []byte(w.posts[0].body), Header: map[string]string{"X-Echo": w.posts[0].body}}, nil
+			return webhook.Answer{
+				Status: 200, Body: []byte(w.posts[0].body),
+				Header: map[string]string{"X-Echo": w.posts[0].body},
+			}, nil
 		}
 		var deliveries []webhook.Delivery
 		var kept []webhook.Attempt
 		worker := w.worker()
-		worker.Store, worker.Links = recorded{Store: w.store, deliveries: &deliveries, attempts: &kept}, tokenLinks{"secret-ticket-of-the-file"}
+		worker.Store, worker.Links = recorded{Store: w.store, deliveries: &deliveries, attempts: &kept},
+			tokenLinks{"secret-ticket-of-the-file"}
 		expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, event.ID))
 		if body := w.posts[0].body; !strings.Contains(body, "x.jsonl?token=secret-ticket-of-the-file") {
 			t.Errorf("sent %s, want a link that opens its file", body)
@@ -216,7 +221,10 @@ func TestAURLThatMustNotBeCalledIsRefused(t *testing.T) {
 	}
 	for _, test := range tests {
 		for mode, want := range map[org.Mode]bool{org.Test: test.test, org.Live: test.live} {
-			reach := safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}}
+			reach := safehttp.Options{Allow: []netip.Prefix{
+				netip.MustParsePrefix("127.0.0.0/8"),
+				netip.MustParsePrefix("::1/128"),
+			}}
 			editor := webhook.Editor{Own: ownhosts.Own(), Vault: plainVault{}, Reach: reach, Random: rand.Reader, Now: time.Now}
 			_, _, err := editor.Create(t.Context(), webhook.Draft{Tenant: org.Tenant{Mode: mode}, URL: test.url})
 			if (err == nil) != want {

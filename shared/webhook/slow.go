@@ -9,10 +9,10 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// A slow webhook is one that was seen not to answer at once. Its attempts get as long as anybody's (docs/webhooks.md, Answering),
-// but only so many are under way at a time: each holds a connection of a worker, and those are all receivers' together
-// (docs/adr/0014-who-waits-works-on.md). Nobody counts them, since a crash would leave a wrong count: they begin so far apart
-// that they cannot be more. A webhook that answers at once costs nothing here.
+// A slow webhook is one that was seen not to answer at once. Its attempts get as long as anybody's (docs/webhooks.md,
+// Answering), but only so many are under way at a time: each holds a connection of a worker, and those are all
+// receivers' together (docs/adr/0014-who-waits-works-on.md). Nobody counts them, since a crash would leave a wrong
+// count: they begin so far apart that they cannot be more. A webhook that answers at once costs nothing here.
 
 const (
 	// answersAtOnce is how long a webhook may take without being a slow one.
@@ -23,7 +23,8 @@ const (
 	slowAtOnce = 50
 	// longestAnswer is what a webhook may take at most, and so what is expected of one that has not answered yet.
 	longestAnswer = 30 * time.Second
-	// slowAhead is how far ahead places are given for a slow webhook, so that little waits long when it is a fast one again.
+	// slowAhead is how far ahead places are given for a slow webhook, so that little waits long
+	// when it is a fast one again.
 	slowAhead = time.Minute
 )
 

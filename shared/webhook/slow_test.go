@@ -107,12 +107,14 @@ func TestASlowWebhookGetsEverythingOnce(t *testing.T) {
 				c.running.Wait()
 				took := time.Since(began)
 				if once, more := c.attempts(); once != events || more != 0 || took > test.within {
-					t.Errorf("%d events arrived once and %d more often, within %v; want %d and within %v", once, more, took, events, test.within)
+					t.Errorf("%d events arrived once and %d more often, within %v; want %d and within %v", once, more, took,
+						events, test.within)
 				}
 				if most := 40 + slowAtOnce + 5; c.most > most { // 40 are there before it is known
 					t.Errorf("%d were under way at once, want at most %d", c.most, most)
 				}
-				if h := c.world.subscription(t).Health; h.SlowUntil.IsZero() == test.isSlow || test.isSlow && h.Answers != test.takes {
+				if h := c.world.subscription(t).Health; h.SlowUntil.IsZero() == test.isSlow || test.isSlow &&
+					h.Answers != test.takes {
 					t.Errorf("health = %+v", h)
 				}
 			})
@@ -120,8 +122,8 @@ func TestASlowWebhookGetsEverythingOnce(t *testing.T) {
 	}
 }
 
-// Who hangs is not sent what got a place in its rate while it worked: 200 events come at once, of which 50 may go, and the others have
-// places in the next three seconds. When it answers again, what waits comes within two minutes.
+// Who hangs is not sent what got a place in its rate while it worked: 200 events come at once, of which 50 may go, and
+// the others have places in the next three seconds. When it answers again, what waits comes within two minutes.
 func TestAWebhookThatBeginsToHangIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

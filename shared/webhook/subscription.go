@@ -58,11 +58,12 @@ func (s Subscription) Directed(event Event, now time.Time) Delivery {
 // has reports whether the subscription is for events of t.
 func (s Subscription) has(t Type) bool { return slices.Contains(s.Types, t) }
 
-// defaultRate is how many attempts a second an endpoint gets that nothing else was agreed for (docs/webhooks.md, Answering).
+// defaultRate is how many attempts a second an endpoint gets that nothing else was agreed for
+// (docs/webhooks.md, Answering).
 const defaultRate = 50
 
-// DeliveryID is the id of an event's delivery to a subscription: always the same, so a fan-out done twice makes the same rows
-// (docs/deviations.md, Webhooks).
+// DeliveryID is the id of an event's delivery to a subscription: always the same, so a fan-out done twice makes the
+// same rows (docs/deviations.md, Webhooks).
 func DeliveryID(eventID, subscriptionID string) string {
 	return ids.Derive("delivery", eventID, subscriptionID)
 }

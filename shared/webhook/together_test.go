@@ -35,7 +35,10 @@ func (w *world) batching(t *testing.T) webhook.Worker {
 // subscribeFor stores a subscription of another tenant.
 func (w *world) subscribeFor(t *testing.T, of org.Tenant, id string) {
 	t.Helper()
-	s := webhook.Subscription{ID: id, Tenant: of, URL: "https://" + id + ".example/hook", Types: webhook.Required(), CreatedAt: time.Now()}
+	s := webhook.Subscription{
+		ID: id, Tenant: of, URL: "https://" + id + ".example/hook", Types: webhook.Required(),
+		CreatedAt: time.Now(),
+	}
 	sealed, err := w.sealer.Seal(t.Context(), of, s.SecretBinding(), []byte(newSecret(t).Reveal()))
 	expect.NoError(t, err)
 	s.Secrets = []webhook.SealedSecret{{Sealed: sealed}}
@@ -47,7 +50,8 @@ func (w *world) emitFor(t *testing.T, of org.Tenant, n int) []webhook.Reference 
 	t.Helper()
 	all := make([]webhook.Reference, 0, n)
 	for i := range n {
-		event, err := webhook.NewEvent(of, webhook.TestEvent, fmt.Sprint("subject", i), 0, time.Now(), webhook.Test{Hello: "world"})
+		event, err := webhook.NewEvent(of, webhook.TestEvent, fmt.Sprint("subject", i), 0, time.Now(),
+			webhook.Test{Hello: "world"})
 		expect.NoError(t, err)
 		expect.NoError(t, w.store.CreateEvent(t.Context(), event))
 		all = append(all, webhook.Reference{Tenant: of, ID: event.ID})
@@ -63,7 +67,9 @@ func planned(t *testing.T, worker webhook.Worker, references []webhook.Reference
 }
 
 // deliver delivers all plans, and what has none by itself.
-func deliver(t *testing.T, worker webhook.Worker, references []webhook.Reference, plans map[webhook.Reference]webhook.Plan) {
+func deliver(t *testing.T, worker webhook.Worker, references []webhook.Reference,
+	plans map[webhook.Reference]webhook.Plan,
+) {
 	t.Helper()
 	for _, r := range references {
 		plan, ok := plans[r]
@@ -117,7 +123,10 @@ func TestPlanTogetherOfOneEventTakesCallsOfDeliverEvent(t *testing.T) {
 		worker := w.batching(t)
 		deliver(t, worker, references, planned(t, worker, references))
 		slices.Sort(w.calls)
-		want := []string{"dynamodb GetItem", "dynamodb Query", "dynamodb TransactWriteItems", "dynamodb TransactWriteItems", "kms Decrypt"}
+		want := []string{
+			"dynamodb GetItem", "dynamodb Query", "dynamodb TransactWriteItems", "dynamodb TransactWriteItems",
+			"kms Decrypt",
+		}
 		if diff := cmp.Diff(want, w.calls); diff != "" || len(w.posts) != 1 {
 			t.Errorf("%d attempts with these calls (-want +got):\n%s", len(w.posts), diff)
 		}
@@ -157,7 +166,9 @@ func (b brokenBatches) FanOutAll(ctx context.Context, all []webhook.FanOut) erro
 	return errors.New("no answer")
 }
 
-func (b brokenBatches) Events(ctx context.Context, references []webhook.Reference) (map[webhook.Reference]webhook.Event, error) {
+func (b brokenBatches) Events(ctx context.Context,
+	references []webhook.Reference,
+) (map[webhook.Reference]webhook.Event, error) {
 	if b.isUnread {
 		return nil, errors.New("no answer")
 	}

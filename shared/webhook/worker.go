@@ -91,11 +91,17 @@ func (w Worker) RetryDelivery(ctx context.Context, tenant org.Tenant, id string)
 	if err != nil {
 		return fmt.Errorf("list subscriptions: %w", err)
 	}
-	i := slices.IndexFunc(subscriptions, func(s Subscription) bool { return s.ID == claimed.SubscriptionID && s.has(event.Type) })
+	i := slices.IndexFunc(subscriptions, func(s Subscription) bool {
+		return s.ID == claimed.SubscriptionID &&
+			s.has(event.Type)
+	})
 	if i < 0 {
 		// The subscription was removed or narrowed since: nobody is to be called any more.
 		claimed.end(Exhausted)
-		return w.record(ctx, claimed, Attempt{Number: claimed.Attempt, Trigger: claimed.Trigger, At: now, Failure: Unsubscribed})
+		return w.record(ctx, claimed, Attempt{
+			Number: claimed.Attempt, Trigger: claimed.Trigger, At: now,
+			Failure: Unsubscribed,
+		})
 	}
 	d := dispatch{event: event, subscription: subscriptions[i], delivery: claimed}
 	if d.subscription.Disabled {

@@ -130,7 +130,8 @@ func TestDuplicatesDeliverOnce(t *testing.T) {
 		}
 		event := w.emit(t)
 		together(t, 8, func() error { return w.worker().DeliverEvent(t.Context(), tenant, event.ID) })
-		if got := w.receivers(); !slices.Equal(got, []string{"https://s1.example/hook", "https://s2.example/hook", "https://s3.example/hook"}) {
+		if got := w.receivers(); !slices.Equal(got,
+			[]string{"https://s1.example/hook", "https://s2.example/hook", "https://s3.example/hook"}) {
 			t.Errorf("first attempts went to %q, want one to each", got)
 		}
 		rows := w.due(t)
@@ -181,9 +182,15 @@ func TestNobodyIsCalledWhoDoesNotWantTheEvent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		narrow := webhook.Subscription{ID: "s1", Tenant: tenant, URL: "https://s1.example", Types: []webhook.Type{webhook.ExportFailed}}
+		narrow := webhook.Subscription{
+			ID: "s1", Tenant: tenant, URL: "https://s1.example",
+			Types: []webhook.Type{webhook.ExportFailed},
+		}
 		expect.NoError(t, w.store.CreateSubscription(t.Context(), narrow))
-		off := webhook.Subscription{ID: "s2", Tenant: tenant, URL: "https://s2.example", Types: webhook.Required(), Disabled: true}
+		off := webhook.Subscription{
+			ID: "s2", Tenant: tenant, URL: "https://s2.example", Types: webhook.Required(),
+			Disabled: true,
+		}
 		expect.NoError(t, w.store.CreateSubscription(t.Context(), off))
 		expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, w.emit(t).ID))
 		if rows := w.due(t); len(w.posts) != 0 || len(rows) != 0 {

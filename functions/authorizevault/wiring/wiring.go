@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the authorizevault function, and no others: what is not wired here is not linked.
-// Production and tests run the same wiring; only the Process around it differs.
+// Package wiring chooses the adapters of the authorizevault function, and no others: what is not wired here is not
+// linked. Production and tests run the same wiring; only the Process around it differs.
 package wiring
 
 import (
@@ -29,7 +29,10 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil {
 		return nil, err
 	}
-	attempts := store.TEFCA{Flow: store.Flow{DB: e.DB, Table: env.FlowTable}, Work: store.Work{DB: e.DB, Table: env.WorkTable}}
+	attempts := store.TEFCA{
+		Flow: store.Flow{DB: e.DB, Table: env.FlowTable},
+		Work: store.Work{DB: e.DB, Table: env.WorkTable},
+	}
 	return lambdarun.HTTP(p.Logger, authorizevault.New(authorizevault.Deps{
 		API: e.API, Auth: e.Auth,
 		Flows: attempt.Chooser{

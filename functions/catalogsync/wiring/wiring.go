@@ -47,11 +47,16 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	rows, control := store.Catalog{DB: db, Table: env.CatalogTable}, store.Control{DB: db, Table: env.ControlTable}
 	lists := intake.Intake{Lists: fetch.Client{HTTP: p.HTTP}, Rows: rows, Objects: files, Now: p.Now, Random: rand.Float64}
 	publisher := publish.Publisher{
-		Ledger: rows, Snapshots: snapshot.Snapshots{Files: files}, Lists: publish.Accepted{Sources: rows, Objects: files, Own: control},
+		Ledger: rows, Snapshots: snapshot.Snapshots{Files: files},
+		Lists:     publish.Accepted{Sources: rows, Objects: files, Own: control},
 		Endpoints: control,
-		Connected: store.ConnectedEndpoints{Control: control, Connections: store.Connections{DB: db, Table: env.ConnectionTable}},
+		Connected: store.ConnectedEndpoints{
+			Control:     control,
+			Connections: store.Connections{DB: db, Table: env.ConnectionTable},
+		},
 		Sightings: store.CatalogHealth{DB: db, Table: env.CatalogTable},
 		Compose:   compose.Compose, Platform: platforms.AtHost, BaseURL: baseURL, Own: own, Now: p.Now,
 	}
-	return lambdarun.Schedule(p.Process, "catalogsync", catalogsync.New(lists, catalogsync.Publishing{Publisher: publisher})), nil
+	return lambdarun.Schedule(p.Process, "catalogsync",
+		catalogsync.New(lists, catalogsync.Publishing{Publisher: publisher})), nil
 }

@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the dashboardconnections function, and no others: what is not wired here is not linked.
-// Production and tests run the same wiring; only the Process around it differs.
+// Package wiring chooses the adapters of the dashboardconnections function, and no others: what is not wired here is
+// not linked. Production and tests run the same wiring; only the Process around it differs.
 package wiring
 
 import (
@@ -41,7 +41,8 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil {
 		return nil, err
 	}
-	work, chains, queues := store.Work{DB: e.DB, Table: env.WorkTable}, store.Audit{DB: e.DB, Table: env.AuditTable}, sqs.NewFromConfig(p.AWS)
+	work, chains, queues := store.Work{DB: e.DB, Table: env.WorkTable}, store.Audit{DB: e.DB, Table: env.AuditTable},
+		sqs.NewFromConfig(p.AWS)
 	disconnector := disconnect.Requester{
 		Store: store.Requests{Connections: connections, Work: work, Chains: chains}, Audit: audit.Log{Rows: chains},
 		Enqueuer: queue.NewDeliveries(queues, env.DeliveryQueueURL), Worker: queue.NewRefreshes(queues, env.RefreshQueueURL),

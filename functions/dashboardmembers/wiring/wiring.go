@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the dashboardmembers function, and no others: what is not wired here is not linked.
-// Production and tests run the same wiring; only the Process around it differs.
+// Package wiring chooses the adapters of the dashboardmembers function, and no others: what is not wired here is not
+// linked. Production and tests run the same wiring; only the Process around it differs.
 package wiring
 
 import (
@@ -30,9 +30,11 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 		return nil, err
 	}
 	service := members.Service{
-		Rows: e.Accounts, Audit: audit.Log{Rows: store.Audit{DB: e.DB, Table: env.AuditTable}}, Mailer: e.Mailer, Dashboard: e.Address,
-		Limits: maillimit.Limiter{Buckets: e.Flow, Keys: e.Limiter.Hashing, Now: p.Now},
-		Random: rand.Reader, NewID: ids.Random, Now: p.Now,
+		Rows: e.Accounts, Audit: audit.Log{Rows: store.Audit{DB: e.DB, Table: env.AuditTable}}, Mailer: e.Mailer,
+		Dashboard: e.Address,
+		Limits:    maillimit.Limiter{Buckets: e.Flow, Keys: e.Limiter.Hashing, Now: p.Now},
+		Random:    rand.Reader, NewID: ids.Random, Now: p.Now,
 	}
-	return lambdarun.HTTP(p.Logger, dashboardmembers.New(dashboardmembers.Deps{API: e.API, Auth: e.Auth, Service: service})), nil
+	return lambdarun.HTTP(p.Logger, dashboardmembers.New(
+		dashboardmembers.Deps{API: e.API, Auth: e.Auth, Service: service})), nil
 }

@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the dashboardsession function, and no others: what is not wired here is not linked.
-// Production and tests run the same wiring; only the Process around it differs.
+// Package wiring chooses the adapters of the dashboardsession function, and no others: what is not wired here is not
+// linked. Production and tests run the same wiring; only the Process around it differs.
 package wiring
 
 import (
@@ -51,9 +51,11 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	keys := e.Limiter.Hashing
 	limits := maillimit.Limiter{Buckets: e.Flow, Keys: keys, Now: p.Now}
 	service := signin.Service{
-		Accounts: e.Accounts, Sessions: e.Flow, Buckets: e.Flow, Passkeys: party, Mailer: e.Mailer, Limits: limits, Dashboard: e.Address,
+		Accounts: e.Accounts, Sessions: e.Flow, Buckets: e.Flow, Passkeys: party, Mailer: e.Mailer, Limits: limits,
+		Dashboard: e.Address,
 		Codes: verification.Sender{
-			Store: e.Flow, Mailer: e.Mailer, Keys: keys, Random: rand.Reader, NewID: ids.Random, Now: p.Now, PerHour: env.CodesPerHour, Limits: limits,
+			Store: e.Flow, Mailer: e.Mailer, Keys: keys, Random: rand.Reader, NewID: ids.Random, Now: p.Now,
+			PerHour: env.CodesPerHour, Limits: limits,
 		},
 		Checker: verification.Checker{Store: e.Flow, Keys: keys, Random: rand.Reader, Now: p.Now},
 		Proofs:  verification.Proofs{Store: e.Flow, Keys: keys, Now: p.Now},
@@ -65,6 +67,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	codes := e.Limiter
 	codes.Limit = ratelimit.Limit{Name: "signin", Quota: env.RequestsPerHour, Window: time.Hour}
 	return lambdarun.HTTP(p.Logger, dashboardsession.New(dashboardsession.Deps{
-		API: e.API, Auth: e.Auth, Arrivals: e.Limiter, Codes: codes, Service: signin.Audited{Service: service, Log: log}, Organisations: e.Control,
+		API: e.API, Auth: e.Auth, Arrivals: e.Limiter, Codes: codes, Service: signin.Audited{Service: service, Log: log},
+		Organisations: e.Control,
 	})), nil
 }

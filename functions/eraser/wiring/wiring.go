@@ -44,7 +44,8 @@ func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.S
 	sets := store.Tokens{DB: db, Table: env.TokensTable}
 	objects := s3.NewFromConfig(p.AWS)
 	cached := blob.Folders{Client: objects, Name: env.DocumentsBucket}
-	files, erasures := blob.Folders{Client: objects, Name: env.ExportsBucket}, store.NewErasures(connections, work, sets, db)
+	files, erasures := blob.Folders{Client: objects, Name: env.ExportsBucket},
+		store.NewErasures(connections, work, sets, db)
 	log := audit.Log{Rows: store.Audit{DB: db, Table: env.AuditTable}}
 	disconnector := disconnect.Disconnector{
 		Store:    store.Disconnections{Connections: connections, Work: work, Sets: sets},

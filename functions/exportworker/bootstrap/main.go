@@ -8,8 +8,9 @@ import (
 	"recordbridge/shared/wiring/outbound"
 )
 
-// memoryLimit is how much memory the Go runtime aims to stay below, in bytes: what an export keeps at most (docs/architecture.md,
-// Bounds) with room for the collector to work in. The function has far more; a record must not need it.
+// memoryLimit is how much memory the Go runtime aims to stay below, in bytes: what an export keeps at most
+// (docs/architecture.md, Bounds) with room for the collector to work in. The function has far more; a
+// record must not need it.
 const memoryLimit = 72 << 20
 
 func main() {

@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the exportworker function, and no others: what is not wired here is not linked.
-// Production and tests run the same wiring; only the Process around it differs.
+// Package wiring chooses the adapters of the exportworker function, and no others: what is not wired here is not
+// linked. Production and tests run the same wiring; only the Process around it differs.
 package wiring
 
 import (
@@ -73,10 +73,12 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	if err != nil {
 		return nil, err
 	}
-	control, connections := store.Control{DB: db, Table: env.ControlTable}, store.Connections{DB: db, Table: env.ConnectionTable}
+	control, connections := store.Control{DB: db, Table: env.ControlTable},
+		store.Connections{DB: db, Table: env.ConnectionTable}
 	keys := awskms.NewFromConfig(p.AWS)
 	portals, queues, objects := portal.New(env.ClientEnv, p, db, keys), sqs.NewFromConfig(p.AWS), s3.NewFromConfig(p.AWS)
-	work, messages := store.Work{DB: db, Table: env.WorkTable}, queue.NewWork(queues, env.ExportQueueURL, env.DeliveryQueueURL)
+	work, messages := store.Work{DB: db, Table: env.WorkTable},
+		queue.NewWork(queues, env.ExportQueueURL, env.DeliveryQueueURL)
 	exports := worker.Worker{
 		Store: work,
 		Share: share.New(work, messages, env.PerOrganisation, env.WorkerLease, p.Now),
@@ -84,7 +86,8 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 			Tokens: tokens.NewManager(
 				store.Tokens{DB: db, Table: env.TokensTable},
 				tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
-				portals, refresh.NewExportLimiter(store.EndpointState{DB: db, Table: env.FlowTable}, maxWait, p.Now, ids.Random), p.Now, ids.Random,
+				portals, refresh.NewExportLimiter(store.EndpointState{DB: db, Table: env.FlowTable}, maxWait, p.Now, ids.Random),
+				p.Now, ids.Random,
 			),
 			Portals:  portals,
 			Profiles: source.Profiles{Connections: connections, Endpoints: control, Platforms: registry},
@@ -92,7 +95,8 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		},
 		Refreshes: refresh.Prompt{Rows: connections, Enqueuer: queue.NewRefreshes(queues, env.RefreshQueueURL)},
 		Cache: records.Reader{
-			Objects: blob.Bucket{Client: objects, Name: env.DocumentsBucket}, Sealer: kms.New(keys, env.TokensKey, records.Purpose, p.Now),
+			Objects: blob.Bucket{Client: objects, Name: env.DocumentsBucket},
+			Sealer:  kms.New(keys, env.TokensKey, records.Purpose, p.Now),
 		},
 		Known:    store.EndpointState{DB: db, Table: env.FlowTable},
 		Files:    blob.Bucket{Client: objects, Name: env.ExportsBucket},

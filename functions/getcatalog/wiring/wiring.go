@@ -44,10 +44,12 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	}
 	objects := blob.Archive{Bucket: blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.CatalogBucket}}
 	pointers := serve.Pointers{
-		Snapshots: store.Catalog{DB: e.DB, Table: env.CatalogTable}, Health: store.CatalogHealth{DB: e.DB, Table: env.CatalogTable},
+		Snapshots: store.Catalog{DB: e.DB, Table: env.CatalogTable},
+		Health:    store.CatalogHealth{DB: e.DB, Table: env.CatalogTable},
 	}
 	return lambdarun.HTTP(p.Logger, getcatalog.New(getcatalog.Deps{
-		API: e.API, Auth: e.Auth, Records: serve.NewRecords(pointers, serve.Files{Objects: objects, Dir: p.Dir}, objects, own, p.Now),
+		API: e.API, Auth: e.Auth, Records: serve.NewRecords(pointers, serve.Files{Objects: objects, Dir: p.Dir},
+			objects, own, p.Now),
 		Facilities: facilities,
 	})), nil
 }

@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the getconnection function, and no others: what is not wired here is not linked.
-// Production and tests run the same wiring; only the Process around it differs.
+// Package wiring chooses the adapters of the getconnection function, and no others: what is not wired here is not
+// linked. Production and tests run the same wiring; only the Process around it differs.
 package wiring
 
 import (
@@ -24,6 +24,9 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil {
 		return nil, err
 	}
-	deps := getconnection.Deps{API: e.API, Auth: e.Auth, Connections: store.Connections{DB: e.DB, Table: env.ConnectionTable}}
+	deps := getconnection.Deps{
+		API: e.API, Auth: e.Auth,
+		Connections: store.Connections{DB: e.DB, Table: env.ConnectionTable},
+	}
 	return lambdarun.HTTP(p.Logger, getconnection.New(deps)), nil
 }

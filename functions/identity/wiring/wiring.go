@@ -35,7 +35,10 @@ type Environment struct {
 
 // Build makes the function. It reads secrets and a parameter, once per cold start.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.HTTPHandler, error) {
-	e, err := edge.NewPublic(ctx, edge.PublicEnv{Env: env.Env, ControlTable: env.ControlTable, LimitSecret: env.LimitSecret}, p.Process, "identity")
+	e, err := edge.NewPublic(ctx, edge.PublicEnv{
+		Env: env.Env, ControlTable: env.ControlTable,
+		LimitSecret: env.LimitSecret,
+	}, p.Process, "identity")
 	if err != nil {
 		return nil, err
 	}
@@ -48,13 +51,18 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		return nil, err
 	}
 	keys, admission := awskms.NewFromConfig(p.AWS), attempt.Admission{Organisations: e.Organisations, Settings: settings}
-	attempts := store.TEFCA{Flow: store.Flow{DB: e.DB, Table: env.FlowTable}, Work: store.Work{DB: e.DB, Table: env.WorkTable}}
+	attempts := store.TEFCA{
+		Flow: store.Flow{DB: e.DB, Table: env.FlowTable},
+		Work: store.Work{DB: e.DB, Table: env.WorkTable},
+	}
 	return lambdarun.HTTP(p.Logger, identity.New(identity.Deps{
 		API: e.API, Auth: e.Auth, Limiter: e.Limiter, BaseURL: baseURL,
 		Flows: attempt.Creator{Admission: admission, Store: attempts, Now: p.Now, NewID: ids.Random, Random: rand.Reader},
 		Windows: attempt.Starter{
-			Admission: admission, Store: attempts, Party: oidc.NewParty(p.HTTP, portal.Clients(env.ClientEnv, p, e.DB, keys), p.Now),
-			Sealer: kms.New(keys, env.SecretsKey, attempt.VerifierPurpose, p.Now), BaseURL: baseURL, Now: p.Now, Random: rand.Reader,
+			Admission: admission, Store: attempts, Party: oidc.NewParty(p.HTTP,
+				portal.Clients(env.ClientEnv, p, e.DB, keys), p.Now),
+			Sealer: kms.New(keys, env.SecretsKey, attempt.VerifierPurpose, p.Now), BaseURL: baseURL, Now: p.Now,
+			Random: rand.Reader,
 		},
 	})), nil
 }

@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the identitycallback function, and no others: what is not wired here is not linked.
-// Production and tests run the same wiring; only the Process around it differs.
+// Package wiring chooses the adapters of the identitycallback function, and no others: what is not wired here is not
+// linked. Production and tests run the same wiring; only the Process around it differs.
 package wiring
 
 import (
@@ -41,7 +41,10 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	return lambdarun.HTTP(p.Logger, identitycallback.New(identitycallback.Deps{
 		API: e.API, Limiter: e.Limiter,
 		Flows: attempt.Completer{
-			Store:      store.TEFCA{Flow: store.Flow{DB: e.DB, Table: env.FlowTable}, Work: store.Work{DB: e.DB, Table: env.WorkTable}},
+			Store: store.TEFCA{
+				Flow: store.Flow{DB: e.DB, Table: env.FlowTable},
+				Work: store.Work{DB: e.DB, Table: env.WorkTable},
+			},
 			Party:      oidc.NewParty(p.HTTP, portal.Clients(env.ClientEnv, p, e.DB, keys), p.Now),
 			Verifiers:  kms.New(keys, env.SecretsKey, attempt.VerifierPurpose, p.Now),
 			Assertions: kms.New(keys, env.TokensKey, attempt.AssertionPurpose, p.Now),

@@ -26,16 +26,19 @@ type nobody struct{}
 // Do answers nothing.
 func (nobody) Do(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 
-// TestReturnsAreLimitedByThemselves: who leaves for a provider takes nothing of what returns have (docs/deviations.md, "HTTP").
+// TestReturnsAreLimitedByThemselves: who leaves for a provider takes nothing of what returns have
+// (docs/deviations.md, "HTTP").
 func TestReturnsAreLimitedByThemselves(t *testing.T) {
 	t.Parallel()
 	made := tables.New(t)
 	name, value := "limits", `{"current":"1","1":"`+strings.Repeat("k", 43)+`"}`
-	_, err := secretsmanager.NewFromConfig(made.Config).CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: &name, SecretString: &value})
+	_, err := secretsmanager.NewFromConfig(made.Config).CreateSecret(t.Context(),
+		&secretsmanager.CreateSecretInput{Name: &name, SecretString: &value})
 	expect.NoError(t, err)
 	env, err := config.LoadFrom[wiring.Environment](func(name string) (string, bool) {
 		value, special := map[string]string{
-			"LIMIT_SECRET": "limits", "REQUESTS_PER_MINUTE": "1", "FLOW_TABLE": made.Name("FlowTable"), "WORK_TABLE": made.Name("WorkTable"),
+			"LIMIT_SECRET": "limits", "REQUESTS_PER_MINUTE": "1", "FLOW_TABLE": made.Name("FlowTable"),
+			"WORK_TABLE":             made.Name("WorkTable"),
 			"ALLOWED_PRIVATE_RANGES": "",
 		}[name]
 		if !special {
@@ -45,7 +48,8 @@ func TestReturnsAreLimitedByThemselves(t *testing.T) {
 	})
 	expect.NoError(t, err)
 	handler, err := wiring.Build(t.Context(), env, outbound.Process{
-		Process: lambdarun.Process{AWS: made.Config, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Dir: "", Root: ""}, HTTP: nobody{},
+		Process: lambdarun.Process{AWS: made.Config, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Dir: "", Root: ""},
+		HTTP:    nobody{},
 	})
 	expect.NoError(t, err)
 	for _, want := range []int{http.StatusBadRequest, http.StatusTooManyRequests} {

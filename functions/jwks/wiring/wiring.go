@@ -22,7 +22,8 @@ type Environment struct {
 	LimitSecret string   `env:"LIMIT_SECRET,required"`
 }
 
-// Build makes the function. It reads secrets, once per cold start; for the keys it asks with the first request, and only then.
+// Build makes the function. It reads secrets, once per cold start; for the keys it asks with the
+// first request, and only then.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.New(ctx, env.Env, p, "jwks", env.LimitSecret)
 	if err != nil {

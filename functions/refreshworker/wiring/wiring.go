@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the refreshworker function, and no others: what is not wired here is not linked.
-// Production and tests run the same wiring; only the Process around it differs.
+// Package wiring chooses the adapters of the refreshworker function, and no others: what is not wired here is not
+// linked. Production and tests run the same wiring; only the Process around it differs.
 package wiring
 
 import (
@@ -53,7 +53,8 @@ func Build(_ context.Context, env Environment, p outbound.Process) (lambdarun.SQ
 		portals, refresh.NewScheduledLimiter(state, maxWait, p.Now, ids.Random), p.Now, ids.Random,
 	)
 	worker := refresh.NewWorker(
-		store.NewRefresh(store.Connections{DB: db, Table: env.ConnectionTable}, rows, store.Work{DB: db, Table: env.WorkTable}),
+		store.NewRefresh(store.Connections{DB: db, Table: env.ConnectionTable}, rows,
+			store.Work{DB: db, Table: env.WorkTable}),
 		manager, state, portals, kms.New(keys, env.TokensKey, refresh.UpstreamPurpose, p.Now),
 		records.Ender{Objects: blob.Folders{Client: s3.NewFromConfig(p.AWS), Name: env.DocumentsBucket}},
 		disconnector.New(env.Env, p.Process, db),

@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the requesthealthsystem function, and no others: what is not wired here is not linked.
-// Production and tests run the same wiring; only the Process around it differs.
+// Package wiring chooses the adapters of the requesthealthsystem function, and no others: what is not wired here is not
+// linked. Production and tests run the same wiring; only the Process around it differs.
 package wiring
 
 import (
@@ -27,5 +27,6 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil {
 		return nil, err
 	}
-	return lambdarun.HTTP(p.Logger, requesthealthsystem.New(requesthealthsystem.Deps{API: e.API, Auth: e.Auth, Inquiries: inquiries})), nil
+	return lambdarun.HTTP(p.Logger, requesthealthsystem.New(
+		requesthealthsystem.Deps{API: e.API, Auth: e.Auth, Inquiries: inquiries})), nil
 }

@@ -42,7 +42,10 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	portal, err := sandbox.New(sandbox.Deps{
 		BaseURL: baseURL + "/sandbox", Personas: personas,
 		Clients: []oauth.Client{
-			{ID: sandbox.DefaultClientID, RedirectURIs: []string{baseURL + flow.CallbackPath, baseURL + flow.CallbackPath + "/*"}},
+			{ID: sandbox.DefaultClientID, RedirectURIs: []string{
+				baseURL + flow.CallbackPath,
+				baseURL + flow.CallbackPath + "/*",
+			}},
 			{ID: identity.SimulatedClient, RedirectURIs: []string{baseURL + identity.CallbackPath + "/*"}},
 		},
 		Store: store.Sandbox{DB: store.NewClient(p.AWS), Table: env.SandboxTable},

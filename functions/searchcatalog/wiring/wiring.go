@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the searchcatalog function, and no others: what is not wired here is not linked.
-// Production and tests run the same wiring; only the Process around it differs.
+// Package wiring chooses the adapters of the searchcatalog function, and no others: what is not wired here is not
+// linked. Production and tests run the same wiring; only the Process around it differs.
 package wiring
 
 import (
@@ -43,11 +43,13 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	}
 	objects := blob.Archive{Bucket: blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.CatalogBucket}}
 	pointers := serve.Pointers{
-		Snapshots: store.Catalog{DB: e.DB, Table: env.CatalogTable}, Health: store.CatalogHealth{DB: e.DB, Table: env.CatalogTable},
+		Snapshots: store.Catalog{DB: e.DB, Table: env.CatalogTable},
+		Health:    store.CatalogHealth{DB: e.DB, Table: env.CatalogTable},
 	}
 	catalogue := serve.NewCatalogue(pointers, serve.Files{Objects: objects, Dir: p.Dir}, p.Now)
 	catalogue.Warm(ctx)
 	return lambdarun.HTTP(p.Logger, searchcatalog.New(searchcatalog.Deps{
-		API: e.API, Auth: e.Auth, Catalogue: catalogue, Cursors: serve.Cursors{Sealer: cursor.Sealer{Keys: sealing}}, Own: own,
+		API: e.API, Auth: e.Auth, Catalogue: catalogue,
+		Cursors: serve.Cursors{Sealer: cursor.Sealer{Keys: sealing}}, Own: own,
 	})), nil
 }

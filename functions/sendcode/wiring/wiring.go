@@ -34,11 +34,13 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	}
 	flow := store.Flow{DB: e.DB, Table: env.FlowTable}
 	sender := verification.Sender{
-		Store: flow, Mailer: nil, Keys: e.Limiter.Hashing, Random: rand.Reader, NewID: ids.Random, Now: p.Now, PerHour: env.CodesPerHour,
-		Limits: maillimit.Limiter{Buckets: flow, Keys: e.Limiter.Hashing, Now: p.Now},
+		Store: flow, Mailer: nil, Keys: e.Limiter.Hashing, Random: rand.Reader, NewID: ids.Random, Now: p.Now,
+		PerHour: env.CodesPerHour,
+		Limits:  maillimit.Limiter{Buckets: flow, Keys: e.Limiter.Hashing, Now: p.Now},
 	}
 	if env.MailFrom != "" {
 		sender.Mailer = mail.Sender{Client: ses.NewFromConfig(p.AWS), From: env.MailFrom}
 	}
-	return lambdarun.HTTP(p.Logger, sendcode.New(sendcode.Deps{API: e.API, Auth: e.Auth, Organisations: e.Organisations, Codes: sender})), nil
+	return lambdarun.HTTP(p.Logger, sendcode.New(
+		sendcode.Deps{API: e.API, Auth: e.Auth, Organisations: e.Organisations, Codes: sender})), nil
 }

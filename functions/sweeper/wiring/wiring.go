@@ -30,7 +30,8 @@ func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.S
 	db := store.NewClient(p.AWS)
 	client := sqs.NewFromConfig(p.AWS)
 	queues := queue.Swept{
-		Work: queue.NewWork(client, env.ExportQueueURL, env.DeliveryQueueURL), Attempts: queue.NewAttempts(client, env.TEFCAQueueURL),
+		Work:     queue.NewWork(client, env.ExportQueueURL, env.DeliveryQueueURL),
+		Attempts: queue.NewAttempts(client, env.TEFCAQueueURL),
 	}
 	sweep := sweeper.New(
 		due.NewSweep(store.Timers{DB: db, Table: env.WorkTable}, queues, store.DueShards, p.Now),

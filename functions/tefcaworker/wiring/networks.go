@@ -22,15 +22,16 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// membership is what makes us a member of a network: our certificate with those above it, its key, and whom the network trusts; all PEM.
+// membership is what makes us a member of a network: our certificate with those above it, its key, and whom the
+// network trusts; all PEM.
 type membership struct {
 	Certificate string `json:"certificate"`
 	Key         string `json:"key"`
 	Anchors     string `json:"anchors"`
 }
 
-// networks makes those of each mode: the configured ones, and the simulated one of test mode where the sandbox is deployed. The
-// secret is read only where there is a configured one. Errors quote nothing of it.
+// networks makes those of each mode: the configured ones, and the simulated one of test mode where the sandbox is
+// deployed. The secret is read only where there is a configured one. Errors quote nothing of it.
 func networks(ctx context.Context, env Environment, p outbound.Process) (map[org.Mode]tefca.Network, error) {
 	members := map[org.Mode][]joint.Member{org.Test: nil, org.Live: nil}
 	if env.EnableSandbox {
@@ -57,14 +58,17 @@ func networks(ctx context.Context, env Environment, p outbound.Process) (map[org
 			continue
 		}
 		made[mode] = joint.Network{Members: of, Trouble: func(ctx context.Context, member string, err error) {
-			logx.Note(ctx, "tefca.network", logx.Failed(), slog.String("network", member), slog.String("class", tefca.ClassOf(err)))
+			logx.Note(ctx, "tefca.network", logx.Failed(), slog.String("network", member),
+				slog.String("class", tefca.ClassOf(err)))
 		}}
 	}
 	return made, nil
 }
 
 // memberships reads the secret, by network.
-func memberships(ctx context.Context, env Environment, p outbound.Process, configured int) (map[string]membership, error) {
+func memberships(ctx context.Context, env Environment, p outbound.Process,
+	configured int,
+) (map[string]membership, error) {
 	if configured == 0 {
 		return nil, nil
 	}
@@ -121,7 +125,8 @@ func servers(c setting.Network, as membership, p outbound.Process) (joint.Member
 	}
 	config.Certificates, config.Anchors = as.Certificate, as.Anchors
 	network, err := facilitated.New(config, secret.New(as.Key), facilitated.Deps{
-		Doer: p.HTTP, Portals: smart.NewPortal(p.HTTP, nil, nil, p.Now), Now: p.Now, NewID: ids.Random, // it refreshes no tokens, and so needs no client
+		// it refreshes no tokens, and so needs no client
+		Doer: p.HTTP, Portals: smart.NewPortal(p.HTTP, nil, nil, p.Now), Now: p.Now, NewID: ids.Random,
 	})
 	if err != nil {
 		return joint.Member{}, err

@@ -42,13 +42,20 @@ func TestANetworkThatIsNotWholeIsAnErrorAtTheStart(t *testing.T) {
 		"no secret":          {`{"networks":{"ihe":{}}}`, "", "", "TEFCA_SECRET"},
 		"an unknown secret":  {`{"networks":{"ihe":{}}}`, "{}", "other", "other"},
 		"another form of it": {`{"networks":{"ihe":{}}}`, `"SENTINEL"`, "held", "held"},
-		"no gateway":         {`{"networks":{"ihe":{"home":"urn:oid:2.999.1","organization":"SENTINEL"}}}`, `{"ihe":{"key":"SENTINEL"}}`, "held", "network ihe"},
-		"of another form":    {`{"networks":{"ihe":{"gateways":"SENTINEL"}}}`, `{}`, "held", "network ihe"},
-		"no certificate":     {`{"networks":{"facilitated":{"client_name":"SENTINEL"}}}`, `{"facilitated":{"key":"SENTINEL"}}`, "held", "network facilitated"},
+		"no gateway": {
+			`{"networks":{"ihe":{"home":"urn:oid:2.999.1","organization":"SENTINEL"}}}`,
+			`{"ihe":{"key":"SENTINEL"}}`, "held", "network ihe",
+		},
+		"of another form": {`{"networks":{"ihe":{"gateways":"SENTINEL"}}}`, `{}`, "held", "network ihe"},
+		"no certificate": {
+			`{"networks":{"facilitated":{"client_name":"SENTINEL"}}}`,
+			`{"facilitated":{"key":"SENTINEL"}}`, "held", "network facilitated",
+		},
 		"another form, FHIR": {`{"networks":{"facilitated":{"facilities":"SENTINEL"}}}`, `{}`, "held", "network facilitated"},
 	} {
 		err := build(t, c.config, c.held, c.secret)
-		if (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "SENTINEL")) {
+		if (err == nil) != (c.want == "") || err != nil &&
+			(!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "SENTINEL")) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -57,14 +64,16 @@ func TestANetworkThatIsNotWholeIsAnErrorAtTheStart(t *testing.T) {
 // text is a member that holds one, or a list of one.
 var text = regexp.MustCompile(`"(\w+)":(\[?)"[^"]*"`)
 
-// TestAnErrorAtTheStartQuotesNoMember that holds a text, whatever stands there: also a key that was put into the wrong document.
+// TestAnErrorAtTheStartQuotesNoMember that holds a text, whatever stands there: also a key that was put
+// into the wrong document.
 func TestAnErrorAtTheStartQuotesNoMember(t *testing.T) {
 	t.Parallel()
 	const (
 		place = `"name":"Example","city":"Madison","state":"WI"`
 		ihe   = `{"networks":{"ihe":{"mode":"live","home":"urn:oid:2.999.1","organization":"Example","gateways":[{"home":"urn:oid:2.999.10",` + place +
 			`,"discovery":"https://a.example/d","query":"https://a.example/q","retrieve":"https://a.example/r","settings":{"id_prefix":"urn"},"communities":[{"home":"urn:oid:2.999.10.1",` + place + `}]}]}}}`
-		facilitated = `{"networks":{"facilitated":{"mode":"live","client_uri":"` + memberURI + `","client_name":"Example","contacts":["mailto:a@b.example"],` +
+		facilitated = `{"networks":{"facilitated":{"mode":"live","client_uri":"` + memberURI +
+			`","client_name":"Example","contacts":["mailto:a@b.example"],` +
 			`"organization_id":"urn:oid:2.999.1","organization_name":"Example","consent_policy":["urn:oid:2.999.2"],"facilities":[{"id":"urn:oid:2.999.7.1",` + place +
 			`,"fhir_base":"https://c.example/r4","sop":"1.0","origins":["https://d.example"]}]}}}`
 	)
@@ -96,15 +105,20 @@ func build(t *testing.T, document, held, secret string) error {
 	expect.NoError(t, err)
 	defer func() { expect.NoError(t, cloud.Close()) }()
 	cfg := cloud.Config("test")
-	for _, kept := range [][2]string{{"held", held}, {"hashing", `{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`}} {
+	for _, kept := range [][2]string{
+		{"held", held},
+		{"hashing", `{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`},
+	} {
 		if kept[1] != "" {
-			_, err = secretsmanager.NewFromConfig(cfg).CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: &kept[0], SecretString: &kept[1]})
+			_, err = secretsmanager.NewFromConfig(cfg).CreateSecret(t.Context(),
+				&secretsmanager.CreateSecretInput{Name: &kept[0], SecretString: &kept[1]})
 			expect.NoError(t, err)
 		}
 	}
 	env, err := config.LoadFrom[wiring.Environment](func(name string) (string, bool) {
 		value, special := map[string]string{
-			"TEFCA_CONFIG": document, "TEFCA_SECRET": secret, "KEY_HASHING_SECRET": "hashing", "ENABLE_SANDBOX": "false", "ALLOWED_PRIVATE_RANGES": "",
+			"TEFCA_CONFIG": document, "TEFCA_SECRET": secret, "KEY_HASHING_SECRET": "hashing", "ENABLE_SANDBOX": "false",
+			"ALLOWED_PRIVATE_RANGES": "",
 		}[name]
 		if !special {
 			value = "x"
@@ -113,7 +127,8 @@ func build(t *testing.T, document, held, secret string) error {
 	})
 	expect.NoError(t, err)
 	_, err = wiring.Build(t.Context(), env, outbound.Process{
-		Process: lambdarun.Process{AWS: cfg, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Dir: "", Root: ""}, HTTP: nobody{},
+		Process: lambdarun.Process{AWS: cfg, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Dir: "", Root: ""},
+		HTTP:    nobody{},
 	})
 	return err
 }
@@ -137,7 +152,10 @@ func membership(t *testing.T) string {
 		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 	}
 	shown := encoded("CERTIFICATE", certificate)
-	held, err := json.Marshal(map[string]any{"facilitated": map[string]string{"certificate": shown, "key": encoded("PRIVATE KEY", own), "anchors": shown}})
+	held, err := json.Marshal(map[string]any{"facilitated": map[string]string{
+		"certificate": shown,
+		"key":         encoded("PRIVATE KEY", own), "anchors": shown,
+	}})
 	expect.NoError(t, err)
 	return string(held)
 }

@@ -41,7 +41,8 @@ type Environment struct {
 	TokensKey        string `env:"TOKENS_KEY,required"`
 	DocumentsBucket  string `env:"DOCUMENTS_BUCKET,required"`
 	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
-	TEFCASecret      string `env:"TEFCA_SECRET"` // keys and certificates of the configured networks; empty where there are none
+	// keys and certificates of the configured networks; empty where there are none
+	TEFCASecret string `env:"TEFCA_SECRET"`
 }
 
 // Build makes the function. It reads secrets, once per cold start.

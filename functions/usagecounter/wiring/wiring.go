@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the usagecounter function, and no others: what is not wired here is not linked.
-// Production and tests run the same wiring; only the Process around it differs.
+// Package wiring chooses the adapters of the usagecounter function, and no others: what is not wired here is not
+// linked. Production and tests run the same wiring; only the Process around it differs.
 package wiring
 
 import (
@@ -24,5 +24,6 @@ func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.S
 		Days: store.Work{DB: db, Table: env.WorkTable}, Events: store.EventLog{DB: db, Table: env.WorkTable},
 		Deliveries: store.DeliveryLog{DB: db, Table: env.WorkTable}, Now: p.Now,
 	}
-	return lambdarun.Schedule(p, "usagecounter", usagecounter.New(meter, store.Control{DB: db, Table: env.ControlTable})), nil
+	return lambdarun.Schedule(p, "usagecounter",
+		usagecounter.New(meter, store.Control{DB: db, Table: env.ControlTable})), nil
 }

@@ -43,7 +43,13 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil {
 		return nil, err
 	}
-	releases := pages.Releases{Files: blob.Archive{Bucket: blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.WidgetBucket}}}
-	deps := web.Deps{API: e.API, Auth: e.Auth, Organisations: e.Organisations, Pages: built, Releases: releases, BaseURL: baseURL, DashboardURL: env.DashboardURL, Own: own}
+	releases := pages.Releases{Files: blob.Archive{Bucket: blob.Bucket{
+		Client: s3.NewFromConfig(p.AWS),
+		Name:   env.WidgetBucket,
+	}}}
+	deps := web.Deps{
+		API: e.API, Auth: e.Auth, Organisations: e.Organisations, Pages: built, Releases: releases,
+		BaseURL: baseURL, DashboardURL: env.DashboardURL, Own: own,
+	}
 	return lambdarun.HTTP(p.Logger, web.New(deps)), nil
 }

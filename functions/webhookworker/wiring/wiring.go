@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the webhookworker function, and no others: what is not wired here is not linked.
-// Production and tests run the same wiring; only the Process around it differs.
+// Package wiring chooses the adapters of the webhookworker function, and no others: what is not wired here is not
+// linked. Production and tests run the same wiring; only the Process around it differs.
 package wiring
 
 import (
@@ -81,7 +81,8 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	}
 	handle := webhookworker.New(worker, mailer)
 	return lambdarun.SQS(p.Process, lambdarun.Worker[due.Item]{
-		Name: "webhookworker", Concurrency: 10, Decode: due.Decode, Handle: handle, Together: webhookworker.Together(worker, handle),
-		Backlog: queue.NewBacklog(messaging, env.DeliveryQueueURL),
+		Name: "webhookworker", Concurrency: 10, Decode: due.Decode, Handle: handle,
+		Together: webhookworker.Together(worker, handle),
+		Backlog:  queue.NewBacklog(messaging, env.DeliveryQueueURL),
 	}), nil
 }

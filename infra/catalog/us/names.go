@@ -99,7 +99,13 @@ func (n inventor) form() string { return n.pick("comma") + n.pick("form") }
 
 // otherwise is a name as another list may write it.
 func (n inventor) otherwise(name string) string {
-	for _, pair := range [][2]string{{"Center", "Ctr"}, {"Associates", "Assoc"}, {" and ", " & "}, {"Saint", "St"}, {"Medical", "Med"}} {
+	for _, pair := range [][2]string{
+		{"Center", "Ctr"},
+		{"Associates", "Assoc"},
+		{" and ", " & "},
+		{"Saint", "St"},
+		{"Medical", "Med"},
+	} {
 		if n.random.IntN(4) == 0 {
 			name = strings.ReplaceAll(name, pair[0], pair[1])
 		}

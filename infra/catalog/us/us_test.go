@@ -148,8 +148,10 @@ func statistics(rows []row) map[string]float64 {
 
 // within is how far the invented list may be from the real one, as a share of what that has.
 var within = map[string]float64{
-	"rows": 0.001, "lists": 0.05, "largest list": 0.01, "servers": 0.03, "largest server": 0.01, "alone at a server": 0.04, "with a ZIP code": 0.05, "with an NPI": 0.2,
-	"in capitals": 0.1, "with a legal form": 0.1, "with a state in front": 0.05, "words": 0.05, "of one or two words": 0.25, "of seven words and more": 0.35,
+	"rows": 0.001, "lists": 0.05, "largest list": 0.01, "servers": 0.03, "largest server": 0.01, "alone at a server": 0.04,
+	"with a ZIP code": 0.05, "with an NPI": 0.2,
+	"in capitals": 0.1, "with a legal form": 0.1, "with a state in front": 0.05, "words": 0.05,
+	"of one or two words": 0.25, "of seven words and more": 0.35,
 	"names": 0.05, "said more than once": 0.1, "names in several states": 0.35,
 }
 
@@ -165,7 +167,8 @@ func TestTheInventedListLooksLikeTheRealOne(t *testing.T) {
 }
 
 // tradeWords are the most frequent ones of real names.
-const tradeWords = "md medical health center llc care family clinic associates medicine group hospital practice healthcare wellness pediatrics services pain specialists " +
+const tradeWords = "md medical health center llc care family clinic associates medicine group hospital practice " +
+	"healthcare wellness pediatrics services pain specialists " +
 	"primary internal institute physicians county"
 
 func TestItsNamesAreMadeOfTheWordsOfTheTrade(t *testing.T) {
@@ -213,7 +216,8 @@ func TestItIsTheSameListEveryTimeAndReadWhole(t *testing.T) {
 	if err != nil || !bytes.Equal(first, second) {
 		t.Errorf("another one came, of %d bytes after %d (%v)", len(second), len(first), err)
 	}
-	report, err := listing.Read(t.Context(), listing.LanternNDJSON, bytes.NewReader(first), func(listing.Listing) error { return nil })
+	report, err := listing.Read(t.Context(), listing.LanternNDJSON, bytes.NewReader(first),
+		func(listing.Listing) error { return nil })
 	twice := report.Entries - report.Listings // of one name at the largest server; the real list has 19
 	if err != nil || twice > 40 || len(report.Problems) != 1 || report.Problems[0].Reason != listing.DuplicateKey {
 		t.Errorf("%+v, %v", report, err)

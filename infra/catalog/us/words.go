@@ -3,17 +3,27 @@ package us
 // tables are what names are made of, by kind: texts with, behind "=", how often each is chosen. Words of patterns that
 // are kinds stand for one of theirs.
 var tables = map[string]string{
-	"names": "First I Surname, Degree=90|First I Surname Degree=30|First Surname, Degree=60|Surname, First Degree=20|Dr First Surname=18|First Surname=42|" +
-		"Proper=62|Proper Field Noun=230|Proper Field=100|Proper Kind Noun=130|Proper Medical Noun=20|Proper Family Medicine=20|Proper Internal Medicine=8|" +
-		"Quality Field Noun of Proper=50|Proper Quality Field and Field Noun=80|Proper County Public=18|Proper Regional Medical Center=10|Proper Memorial Hospital=12|" +
-		"Saint Surname Hospital=9|Proper Community Health Center=12|Proper Field and Field Noun=40|Proper Health System=10|Quality Field of Proper=18|" +
-		"Proper Valley Field Noun=14|The Proper Clinic for Field=14|Proper Foot and Ankle Noun=14|Proper Primary Care Noun=16|Proper Urgent Care=10|" +
-		"Surname and Surname Field=10|Proper Center for Field and Field=40|Proper Field Noun and Quality Field Noun of Proper=45|University of Proper Hospital=6|Surname Family Practice=12",
-	"common": "Proper Family Medical Center=4|Proper Field Noun=6|Proper Regional Medical Center=2|Proper Memorial Hospital=2|Proper Urgent Care=2|Proper Health System=2|" +
+	"names": "First I Surname, Degree=90|First I Surname Degree=30|First Surname, Degree=60|Surname, First Degree=20|Dr " +
+		"First Surname=18|First Surname=42|" +
+		"Proper=62|Proper Field Noun=230|Proper Field=100|Proper Kind Noun=130|Proper Medical Noun=20|Proper Family " +
+		"Medicine=20|Proper Internal Medicine=8|" +
+		"Quality Field Noun of Proper=50|Proper Quality Field and Field Noun=80|Proper County Public=18|Proper Regional " +
+		"Medical Center=10|Proper Memorial Hospital=12|" +
+		"Saint Surname Hospital=9|Proper Community Health Center=12|Proper Field and Field Noun=40|Proper Health " +
+		"System=10|Quality Field of Proper=18|" +
+		"Proper Valley Field Noun=14|The Proper Clinic for Field=14|Proper Foot and Ankle Noun=14|Proper Primary Care " +
+		"Noun=16|Proper Urgent Care=10|" +
+		"Surname and Surname Field=10|Proper Center for Field and Field=40|Proper Field Noun and Quality Field Noun of " +
+		"Proper=45|University of Proper Hospital=6|Surname Family Practice=12",
+	"common": "Proper Family Medical Center=4|Proper Field Noun=6|Proper Regional Medical Center=2|Proper Memorial " +
+		"Hospital=2|Proper Urgent Care=2|Proper Health System=2|" +
 		"Proper Primary Care=2|Proper Family Practice=2",
 	"Field": "Family=30|Pain=16|Pediatric=11|Pediatrics=15|Chiropractic=13|Dermatology=13|Spine=9|Surgery=9|Surgical=9|Eye=10|Heart=8|Cardiology=9|Neurology=9|" +
-		"Vascular=7|Urology=7|Women's=6|Gastroenterology=7|Sports Medicine=6|Podiatry=6|Sleep=5|OB GYN=6|Allergy=5|Orthopedic=10|Nephrology=5|Behavioral Health=6|" +
-		"Counseling=6|Internal Medicine=7|Physical Therapy=5|Oncology=4|Endocrinology=4|Rheumatology=3|Vision=3|Dental=2|Foot and Ankle=3|Medical=20|Health=16|Wellness=4",
+		"Vascular=7|Urology=7|Women's=6|Gastroenterology=7|Sports Medicine=6|Podiatry=6|Sleep=5|OB " +
+		"GYN=6|Allergy=5|Orthopedic=10|Nephrology=5|Behavioral Health=6|" +
+		"Counseling=6|Internal Medicine=7|Physical " +
+		"Therapy=5|Oncology=4|Endocrinology=4|Rheumatology=3|Vision=3|Dental=2|Foot and " +
+		"Ankle=3|Medical=20|Health=16|Wellness=4",
 	"Noun": "Center=72|Clinic=64|Associates=66|Group=36|Specialists=22|Care=34|Institute=18|Services=24|Consultants=14|Physicians=18|Practice=18|Partners=7|" +
 		"Healthcare=14|Centers=5|Assoc=8|Wellness Center=4|Management=7|Medicine=8",
 	"Kind":    "Medical=80|Health=32|Healthcare=18|Wellness=10",

@@ -27,7 +27,8 @@ func TestFactsAreComparedAndNotTheirForm(t *testing.T) {
 			`{"added":[],"removed":[],"changed":[]}`,
 		},
 		"a value": {
-			patient + practitioner + `{"resourceType":"Observation","id":"o","status":"final","code":{"coding":[{"system":"l","code":"8310-5"}]},"effectiveDateTime":"2025-01-01",` +
+			patient + practitioner +
+				`{"resourceType":"Observation","id":"o","status":"final","code":{"coding":[{"system":"l","code":"8310-5"}]},"effectiveDateTime":"2025-01-01",` +
 				`"subject":{"reference":"Patient/p"},"performer":[{"reference":"Practitioner/d"}],"valueQuantity":{"value":38,"unit":"Cel"}}` + order,
 			`{"added":[],"removed":[],"changed":[{"type":"Observation","code":"l|8310-5","time":"2025-01-01","parts":{"valueQuantity.value":{"before":["38.0"],"after":["38"]}}}]}`,
 		},
@@ -35,12 +36,16 @@ func TestFactsAreComparedAndNotTheirForm(t *testing.T) {
 			patient + `{"resourceType":"Practitioner","id":"d","identifier":[{"system":"npi","value":"98"}]}` + fever + order,
 			`{"added":[],"removed":[],"changed":[{"type":"Observation","code":"l|8310-5","time":"2025-01-01","parts":{"performer.reference":{"before":["Practitioner npi|99"],"after":["Practitioner npi|98"]}}}]}`,
 		},
-		"a fact less": {patient + practitioner + order, `{"added":[],"removed":[{"type":"Observation","code":"l|8310-5","time":"2025-01-01"}],"changed":[]}`},
+		"a fact less": {
+			patient + practitioner + order,
+			`{"added":[],"removed":[{"type":"Observation","code":"l|8310-5","time":"2025-01-01"}],"changed":[]}`,
+		},
 		"a fact twice": {
 			before + fever, `{"added":[{"type":"Observation","code":"l|8310-5","time":"2025-01-01"}],"removed":[],"changed":[]}`,
 		},
 		"another product": {
-			patient + practitioner + fever + `{"resourceType":"MedicationRequest","id":"m","status":"active","medicationReference":{"reference":"Medication/x"}}` +
+			patient + practitioner + fever +
+				`{"resourceType":"MedicationRequest","id":"m","status":"active","medicationReference":{"reference":"Medication/x"}}` +
 				`{"resourceType":"Medication","id":"x","code":{"text":"pill"}}`,
 			`{"added":[{"type":"MedicationRequest","code":"pill"}],"removed":[{"type":"MedicationRequest","code":"syrup"}],"changed":[]}`,
 		},

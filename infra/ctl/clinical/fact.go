@@ -26,7 +26,10 @@ type Fact struct {
 
 // asides are types that are no facts themselves: facts that refer to them say who and where, and
 // what they were made from.
-var asides = []string{"Binary", "Composition", "Location", "Medication", "Organization", "Practitioner", "PractitionerRole", "Provenance"}
+var asides = []string{
+	"Binary", "Composition", "Location", "Medication", "Organization", "Practitioner",
+	"PractitionerRole", "Provenance",
+}
 
 // Read lists the facts of resources, one JSON object a line, in order.
 func Read(resources []byte) ([]Fact, error) {
@@ -120,7 +123,10 @@ func subject(resource map[string]any, known map[string]map[string]any) string {
 			return subject(product, known)
 		}
 	}
-	for _, name := range []string{"code", "medicationCodeableConcept", "vaccineCode", "relationship", "description", "type", "category", "scope"} {
+	for _, name := range []string{
+		"code", "medicationCodeableConcept", "vaccineCode", "relationship", "description",
+		"type", "category", "scope",
+	} {
 		if said := concept(resource[name]); said != "" {
 			return said
 		}
@@ -149,7 +155,8 @@ func concept(value any) string {
 // moment is the time of a resource, as the first of its elements says that there is.
 func moment(resource map[string]any) string {
 	for _, name := range []string{
-		"effectiveDateTime", "effectivePeriod", "onsetDateTime", "onsetPeriod", "performedDateTime", "performedPeriod", "occurrenceDateTime",
+		"effectiveDateTime", "effectivePeriod", "onsetDateTime", "onsetPeriod", "performedDateTime", "performedPeriod",
+		"occurrenceDateTime",
 		"occurrencePeriod", "period", "startDate", "authoredOn", "recordedDate", "dateTime", "date",
 	} {
 		switch value := resource[name].(type) {

@@ -48,7 +48,10 @@ func PhysicalID(ctx context.Context, cfg aws.Config, now func() time.Time, stack
 	var described struct {
 		ID string `xml:"DescribeStackResourceResult>StackResourceDetail>PhysicalResourceId"`
 	}
-	err := ask(ctx, cfg, now, url.Values{"Action": {"DescribeStackResource"}, "StackName": {stack}, "LogicalResourceId": {logicalID}}, &described)
+	err := ask(ctx, cfg, now, url.Values{
+		"Action": {"DescribeStackResource"}, "StackName": {stack},
+		"LogicalResourceId": {logicalID},
+	}, &described)
 	return described.ID, err
 }
 

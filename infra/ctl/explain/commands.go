@@ -42,7 +42,10 @@ func (l Line) atEndpoint(endpoint, mode, owner string) []string {
 	}
 	var all []string
 	isOurClient := slices.ContainsFunc([]string{class, l.Fields["ended"]}, func(word string) bool {
-		return slices.Contains([]string{"invalid_client", "unauthorized_client", "client_secret_encoding", "client_unproven"}, word)
+		return slices.Contains([]string{
+			"invalid_client", "unauthorized_client", "client_secret_encoding",
+			"client_unproven",
+		}, word)
 	})
 	if isOurClient || class == "forbidden" || l.Fields["result"] == "partial" {
 		all = append(all, "ctl registration show -endpoint "+endpoint+" -mode "+mode+of)

@@ -22,13 +22,16 @@ func (t Table) Explain(line Line) Explanation {
 	told := Explanation{
 		Means: t.inWords(line),
 		Whose: line.some(
-			"org_id", "mode", "connection_id", "task_id", "subscription_id", "delivery_id", "event_id", "attempt_id", "registration_id", "notice_id",
+			"org_id", "mode", "connection_id", "task_id", "subscription_id", "delivery_id", "event_id", "attempt_id",
+			"registration_id", "notice_id",
 		),
 		Where: line.some(
-			"route", "step", "host", "upstream_status", "endpoint_id", "table", "operation", "row", "attribute", "queue", "unsent_to", "limit", "field",
+			"route", "step", "host", "upstream_status", "endpoint_id", "table", "operation", "row", "attribute", "queue",
+			"unsent_to", "limit", "field",
 		),
 		Why: line.some(
-			"result", "outcome", "class", "unsent_class", "reason", "ended", "disabled", "error", "cause", "departures", "missing_types", "setbacks",
+			"result", "outcome", "class", "unsent_class", "reason", "ended", "disabled", "error", "cause", "departures",
+			"missing_types", "setbacks",
 			"next_at",
 		),
 		Commands: line.commands(),

@@ -24,12 +24,14 @@ func signedIn(ctx context.Context) (aws.Config, error) {
 		return aws.Config{}, fmt.Errorf("the AWS configuration cannot be used: %w (%s)", err, variables())
 	}
 	if cfg.Region == "" {
-		return aws.Config{}, fmt.Errorf("the AWS region is missing: set AWS_REGION, or region in the profile (%s)", variables())
+		return aws.Config{},
+			fmt.Errorf("the AWS region is missing: set AWS_REGION, or region in the profile (%s)", variables())
 	}
 	ctx, cancel := context.WithTimeout(ctx, signInTimeout)
 	defer cancel()
 	if _, err = cfg.Credentials.Retrieve(ctx); err != nil {
-		missing := "no AWS credentials were found: set AWS_PROFILE to a profile that is signed in, or both AWS_ACCESS_KEY_ID and " +
+		missing := "no AWS credentials were found: set AWS_PROFILE to a profile that is signed in, or both " +
+			"AWS_ACCESS_KEY_ID and " +
 			"AWS_SECRET_ACCESS_KEY, and AWS_SESSION_TOKEN where they are temporary (" + variables() + ")"
 		// The last place is the metadata service of a virtual machine, which this need not be.
 		if failed, ok := errors.AsType[*smithy.OperationError](err); ok && failed.ServiceID == "ec2imds" {
@@ -50,7 +52,8 @@ func Reachable(ctx context.Context) error {
 func variables() string {
 	var set []string
 	for _, name := range []string{
-		"AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL",
+		"AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+		"AWS_ENDPOINT_URL",
 	} {
 		if os.Getenv(name) != "" {
 			set = append(set, name)

@@ -80,7 +80,8 @@ func Filed(ctx context.Context, file string) (Stack, error) {
 			Config: aws.Config{
 				Region: here.Region, BaseEndpoint: &here.EndpointURL,
 				Credentials:                credentials.NewStaticCredentialsProvider(here.AccessKeyID, here.SecretAccessKey, ""),
-				RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported, ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported,
+				RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,
+				ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported,
 			},
 		}, answers(ctx, file, here.EndpointURL)
 	}
@@ -103,7 +104,8 @@ func answers(ctx context.Context, file, address string) error {
 	}
 	connection, err := (&net.Dialer{Timeout: answerTimeout}).DialContext(ctx, "tcp", at.Host)
 	if err != nil {
-		return fmt.Errorf("the local run of %s no longer answers at %s: start it again with make run, or name another stack with "+
+		return fmt.Errorf("the local run of %s no longer answers at %s: start it again with make run, or name another "+
+			"stack with "+
 			"-stack or -outputs", file, address)
 	}
 	return connection.Close()

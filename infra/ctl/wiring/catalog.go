@@ -43,7 +43,8 @@ func catalogParts(cfg aws.Config, outputs map[string]string, o Options, own webu
 	return catalogue{
 		rows: rows, health: health, intake: lists,
 		publisher: publish.Publisher{
-			Ledger: rows, Snapshots: snapshot.Snapshots{Files: files}, Lists: publish.Accepted{Sources: rows, Objects: files, Own: control},
+			Ledger: rows, Snapshots: snapshot.Snapshots{Files: files},
+			Lists:     publish.Accepted{Sources: rows, Objects: files, Own: control},
 			Endpoints: control, Connected: store.ConnectedEndpoints{
 				Control: control, Connections: store.Connections{DB: db, Table: outputs["ConnectionTable"]},
 			},

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/connect/platform"
 )
 
-// NewProbe makes what tests endpoints of the stack with these outputs, by the rules that were opened on it. Our client proves
-// who it is as the functions let it (shared/wiring/portal), with the operator's own permissions.
+// NewProbe makes what tests endpoints of the stack with these outputs, by the rules that were opened on it. Our client
+// proves who it is as the functions let it (shared/wiring/portal), with the operator's own permissions.
 func NewProbe(cfg aws.Config, outputs map[string]string, o Options, rules *Operator) (probe.Probe, error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {

@@ -44,7 +44,8 @@ type Options struct {
 // Open makes the operator of the stack with these outputs (see Outputs in template.yaml).
 func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Options) (*Operator, error) {
 	for _, name := range []string{
-		"ControlTable", "WorkTable", "AuditTable", "ConnectionTable", "CatalogTable", "CatalogBucket", "KeyHashingSecret", "SecretsKey", "DeliveryQueueUrl",
+		"ControlTable", "WorkTable", "AuditTable", "ConnectionTable", "CatalogTable", "CatalogBucket", "KeyHashingSecret",
+		"SecretsKey", "DeliveryQueueUrl",
 	} {
 		if outputs[name] == "" {
 			return nil, fmt.Errorf("the stack has no output %s", name)
@@ -74,7 +75,8 @@ func OwnURLs(outputs map[string]string) (weburl.Own, error) { return weburl.NewO
 func Members(cfg aws.Config, outputs map[string]string, o Options) members.Service {
 	made := members.Service{
 		Rows: store.Accounts{DB: store.NewClient(cfg), Table: outputs["ControlTable"]}, Audit: AuditLog(cfg, outputs),
-		Dashboard: cmp.Or(outputs["DashboardUrl"], outputs["BaseUrl"]+"/dashboard"), Random: o.Random, NewID: o.NewID, Now: o.Now,
+		Dashboard: cmp.Or(outputs["DashboardUrl"], outputs["BaseUrl"]+"/dashboard"), Random: o.Random,
+		NewID: o.NewID, Now: o.Now,
 	}
 	if from := outputs["MailFrom"]; from != "" {
 		made.Mailer = mail.Sender{Client: ses.NewFromConfig(cfg), From: from}
@@ -113,7 +115,10 @@ func PrivateRanges(outputs map[string]string) []netip.Prefix {
 
 // get follows no redirect: what is registered at health systems comes from the address that they would ask themselves.
 func get(ctx context.Context, address string) ([]byte, error) {
-	client := http.Client{Timeout: getTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := http.Client{
+		Timeout:       getTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
 		return nil, err

@@ -35,8 +35,8 @@ const (
 type Options struct {
 	URL string // under which the cloud is reached; queue URLs start with it; "" is http://127.0.0.1:4566
 	Dir string // folder of the journal and of S3's objects; "" keeps everything in memory
-	// SecretKey belongs to every access key: whoever holds it may call itself what it likes. "" is local, for tests: what listens at
-	// an address needs one that nobody knows.
+	// SecretKey belongs to every access key: whoever holds it may call itself what it likes. "" is local, for tests: what
+	// listens at an address needs one that nobody knows.
 	SecretKey  string
 	Middleware []wire.Middleware // around every call; the first is outermost
 	// Skew is how far the cloud's clock, that of signatures and of the Date header, is ahead of that of a caller who
@@ -94,7 +94,10 @@ func build(o Options) (*Cloud, error) {
 		return nil, c.abandon(err)
 	}
 	c.dynamodb, c.s3, c.ses, c.sqs = ddb.New(log), buckets, ses.New(log), sqs.New(c.url, log)
-	for _, service := range []wire.Service{c.dynamodb, c.ses, c.sqs, buckets, kms.New(log), secrets.New(log), ssm.New(log)} {
+	for _, service := range []wire.Service{
+		c.dynamodb, c.ses, c.sqs, buckets, kms.New(log), secrets.New(log),
+		ssm.New(log),
+	} {
 		handler := wire.Handler(service.Serve)
 		for _, around := range slices.Backward(o.Middleware) {
 			handler = around(handler)

@@ -64,7 +64,8 @@ func item() map[string]ddbtypes.AttributeValue {
 }
 
 func checkTable(ctx context.Context, cfg awssdk.Config) error {
-	out, err := dynamodb.NewFromConfig(cfg).GetItem(ctx, &dynamodb.GetItemInput{TableName: awssdk.String("items"), Key: item()})
+	out, err := dynamodb.NewFromConfig(cfg).GetItem(ctx,
+		&dynamodb.GetItemInput{TableName: awssdk.String("items"), Key: item()})
 	if err != nil {
 		return err
 	}
@@ -83,7 +84,8 @@ func fillBucket(ctx context.Context, cfg awssdk.Config) error {
 }
 
 func checkBucket(ctx context.Context, cfg awssdk.Config) error {
-	out, err := s3.NewFromConfig(cfg).GetObject(ctx, &s3.GetObjectInput{Bucket: awssdk.String("exports"), Key: awssdk.String("a b/../ü.ndjson")})
+	out, err := s3.NewFromConfig(cfg).GetObject(ctx,
+		&s3.GetObjectInput{Bucket: awssdk.String("exports"), Key: awssdk.String("a b/../ü.ndjson")})
 	if err != nil {
 		return err
 	}
@@ -123,21 +125,29 @@ func fillKey(ctx context.Context, cfg awssdk.Config) error {
 	if err != nil {
 		return err
 	}
-	_, err = client.CreateAlias(ctx, &kms.CreateAliasInput{AliasName: awssdk.String("alias/k"), TargetKeyId: key.KeyMetadata.KeyId})
+	_, err = client.CreateAlias(ctx, &kms.CreateAliasInput{
+		AliasName:   awssdk.String("alias/k"),
+		TargetKeyId: key.KeyMetadata.KeyId,
+	})
 	if err != nil {
 		return err
 	}
-	sealed, err := client.GenerateDataKey(ctx, &kms.GenerateDataKeyInput{KeyId: awssdk.String("alias/k"), KeySpec: kmstypes.DataKeySpecAes256})
+	sealed, err := client.GenerateDataKey(ctx,
+		&kms.GenerateDataKeyInput{KeyId: awssdk.String("alias/k"), KeySpec: kmstypes.DataKeySpecAes256})
 	if err != nil {
 		return err
 	}
 	// Both forms lie in the description of a second key, so that the check needs no memory of its own.
-	note := base64.StdEncoding.EncodeToString(sealed.CiphertextBlob) + " " + base64.StdEncoding.EncodeToString(sealed.Plaintext)
+	note := base64.StdEncoding.EncodeToString(sealed.CiphertextBlob) + " " +
+		base64.StdEncoding.EncodeToString(sealed.Plaintext)
 	described, err := client.CreateKey(ctx, &kms.CreateKeyInput{Description: &note})
 	if err != nil {
 		return err
 	}
-	_, err = client.CreateAlias(ctx, &kms.CreateAliasInput{AliasName: awssdk.String("alias/note"), TargetKeyId: described.KeyMetadata.Arn})
+	_, err = client.CreateAlias(ctx, &kms.CreateAliasInput{
+		AliasName:   awssdk.String("alias/note"),
+		TargetKeyId: described.KeyMetadata.Arn,
+	})
 	return err
 }
 
@@ -161,11 +171,17 @@ func checkKey(ctx context.Context, cfg awssdk.Config) error {
 
 func fillSecret(ctx context.Context, cfg awssdk.Config) error {
 	client := secretsmanager.NewFromConfig(cfg)
-	_, err := client.CreateSecret(ctx, &secretsmanager.CreateSecretInput{Name: awssdk.String("s"), SecretString: awssdk.String("one")})
+	_, err := client.CreateSecret(ctx, &secretsmanager.CreateSecretInput{
+		Name:         awssdk.String("s"),
+		SecretString: awssdk.String("one"),
+	})
 	if err != nil {
 		return err
 	}
-	_, err = client.PutSecretValue(ctx, &secretsmanager.PutSecretValueInput{SecretId: awssdk.String("s"), SecretString: awssdk.String("two")})
+	_, err = client.PutSecretValue(ctx, &secretsmanager.PutSecretValueInput{
+		SecretId:     awssdk.String("s"),
+		SecretString: awssdk.String("two"),
+	})
 	return err
 }
 
@@ -195,7 +211,8 @@ func checkParameter(ctx context.Context, cfg awssdk.Config) error {
 
 func sendMail(ctx context.Context, cfg awssdk.Config) error {
 	_, err := ses.NewFromConfig(cfg).SendEmail(ctx, &ses.SendEmailInput{
-		Source: awssdk.String("no-reply@example.com"), Destination: &sestypes.Destination{ToAddresses: []string{"alder@example.org"}},
+		Source:      awssdk.String("no-reply@example.com"),
+		Destination: &sestypes.Destination{ToAddresses: []string{"alder@example.org"}},
 		Message: &sestypes.Message{
 			Subject: &sestypes.Content{Data: awssdk.String("Hello")},
 			Body:    &sestypes.Body{Text: &sestypes.Content{Data: awssdk.String("Text")}},

@@ -85,7 +85,8 @@ func signedPut(b *testing.B, content []byte) *http.Request {
 	r.Header.Set("Amz-Sdk-Invocation-Id", "00000000-0000-0000-0000-000000000000")
 	r.Header.Set("Accept-Encoding", "identity")
 	who := awssdk.Credentials{AccessKeyID: "ExportWorker", SecretAccessKey: "local"}
-	if err := v4.NewSigner().SignHTTP(b.Context(), who, r, hexSHA256(content), "dynamodb", "us-east-1", time.Now()); err != nil {
+	if err := v4.NewSigner().SignHTTP(b.Context(), who, r, hexSHA256(content), "dynamodb", "us-east-1",
+		time.Now()); err != nil {
 		b.Fatal(err)
 	}
 	r.Host, r.RequestURI = r.URL.Host, "/"

@@ -46,10 +46,13 @@ func (c *counter) middleware(next wire.Handler) wire.Handler {
 func TestMiddlewareSeesServiceOperationAndCaller(t *testing.T) {
 	t.Parallel()
 	want := map[string][]string{
-		"dynamodb":       {"CreateTable", "PutItem", "GetItem"},
-		"s3":             {"CreateBucket", "PutObject", "GetObject"},
-		"sqs":            {"CreateQueue", "SendMessage", "GetQueueUrl", "ReceiveMessage"},
-		"kms":            {"CreateKey", "CreateAlias", "GenerateDataKey", "CreateKey", "CreateAlias", "DescribeKey", "Decrypt"},
+		"dynamodb": {"CreateTable", "PutItem", "GetItem"},
+		"s3":       {"CreateBucket", "PutObject", "GetObject"},
+		"sqs":      {"CreateQueue", "SendMessage", "GetQueueUrl", "ReceiveMessage"},
+		"kms": {
+			"CreateKey", "CreateAlias", "GenerateDataKey", "CreateKey", "CreateAlias",
+			"DescribeKey", "Decrypt",
+		},
 		"secretsmanager": {"CreateSecret", "PutSecretValue", "GetSecretValue"},
 		"ssm":            {"PutParameter", "GetParameter"},
 		"ses":            {"SendEmail"},
@@ -83,7 +86,8 @@ func TestMiddlewareCanRefuseACall(t *testing.T) {
 	cloud := newCloud(t, aws.Options{Middleware: []wire.Middleware{outer.middleware, inner.middleware}})
 	err := fillQueue(t.Context(), cloud.Config("Connect"))
 	failure, ok := errors.AsType[smithy.APIError](err)
-	if !ok || failure.ErrorCode() != "AccessDeniedException" || failure.ErrorMessage() != "Connect may not call SendMessage" {
+	if !ok || failure.ErrorCode() != "AccessDeniedException" ||
+		failure.ErrorMessage() != "Connect may not call SendMessage" {
 		t.Errorf("got %v, want the refusal", err)
 	}
 	if got := cloud.SQS().Snapshot()[0].Visible; got != 0 {
@@ -150,12 +154,27 @@ func TestHandlesTellsAWSFromOtherRoutes(t *testing.T) {
 		status             int
 		answer             string
 	}{
-		"an API route":                 {"/v1/exports", "", "", false, 403, "MissingAuthenticationToken"},
-		"an API route with basic auth": {"/v1/exports", "Authorization", "Basic eDp5", false, 403, "MissingAuthenticationToken"},
-		"a call without signature":     {"/", "X-Amz-Target", "DynamoDB_20120810.ListTables", true, 400, "MissingAuthenticationTokenException"},
-		"an unknown service":           {"/", "Authorization", strings.ReplaceAll(signed, "%s", "sts"), true, 400, "service sts is not part"},
-		"an unknown target":            {"/", "X-Amz-Target", "AWSEvents.PutEvents", true, 400, "service AWSEvents is not part"},
-		"a broken signature header":    {"/", "Authorization", "AWS4-HMAC-SHA256 Credential=Web", false, 403, "MissingAuthenticationToken"},
+		"an API route": {"/v1/exports", "", "", false, 403, "MissingAuthenticationToken"},
+		"an API route with basic auth": {
+			"/v1/exports", "Authorization", "Basic eDp5", false, 403,
+			"MissingAuthenticationToken",
+		},
+		"a call without signature": {
+			"/", "X-Amz-Target", "DynamoDB_20120810.ListTables", true, 400,
+			"MissingAuthenticationTokenException",
+		},
+		"an unknown service": {
+			"/", "Authorization", strings.ReplaceAll(signed, "%s", "sts"), true, 400,
+			"service sts is not part",
+		},
+		"an unknown target": {
+			"/", "X-Amz-Target", "AWSEvents.PutEvents", true, 400,
+			"service AWSEvents is not part",
+		},
+		"a broken signature header": {
+			"/", "Authorization", "AWS4-HMAC-SHA256 Credential=Web", false, 403,
+			"MissingAuthenticationToken",
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -201,14 +220,16 @@ func TestTheInProcessClientMatchesAPort(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			client := s3.NewFromConfig(cfg)
-			head, err := client.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: awssdk.String("exports"), Key: awssdk.String("a b/../ü.ndjson")})
+			head, err := client.HeadObject(t.Context(),
+				&s3.HeadObjectInput{Bucket: awssdk.String("exports"), Key: awssdk.String("a b/../ü.ndjson")})
 			if err != nil || *head.ContentLength != 7 {
 				t.Errorf("HeadObject gave %v, %v", head, err)
 			}
 			if err = checkBucket(t.Context(), cfg); err != nil {
 				t.Error(err)
 			}
-			_, err = client.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: awssdk.String("exports"), Key: awssdk.String("nothing")})
+			_, err = client.DeleteObject(t.Context(),
+				&s3.DeleteObjectInput{Bucket: awssdk.String("exports"), Key: awssdk.String("nothing")})
 			if err != nil {
 				t.Error(err)
 			}
@@ -247,7 +268,8 @@ func TestManyClientsWaitOnOneQueueUnderTheVirtualClock(t *testing.T) {
 		}
 		for range 100 {
 			<-time.After(11 * time.Second)
-			if _, err := client.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: url.QueueUrl, MessageBody: awssdk.String("x")}); err != nil {
+			if _, err := client.SendMessage(t.Context(),
+				&sqs.SendMessageInput{QueueUrl: url.QueueUrl, MessageBody: awssdk.String("x")}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -67,17 +67,23 @@ func TestWhatHasExpiredLeavesTheData(t *testing.T) {
 	}
 	db := dynamodb.NewFromConfig(first.Config("test"))
 	if _, err := db.UpdateTimeToLive(t.Context(), &dynamodb.UpdateTimeToLiveInput{
-		TableName:               awssdk.String("items"),
-		TimeToLiveSpecification: &ddbtypes.TimeToLiveSpecification{AttributeName: awssdk.String("ttl"), Enabled: awssdk.Bool(true)},
+		TableName: awssdk.String("items"),
+		TimeToLiveSpecification: &ddbtypes.TimeToLiveSpecification{
+			AttributeName: awssdk.String("ttl"),
+			Enabled:       awssdk.Bool(true),
+		},
 	}); err != nil {
 		t.Fatal(err)
 	}
 	ends := time.Now().Add(time.Hour)
 	for i, name := range []string{"short-lived", "long-lived"} {
 		ttl := strconv.FormatInt(ends.Add(time.Duration(i)*time.Hour).Unix(), 10)
-		if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: awssdk.String("items"), Item: map[string]ddbtypes.AttributeValue{
-			"pk": &ddbtypes.AttributeValueMemberS{Value: name}, "ttl": &ddbtypes.AttributeValueMemberN{Value: ttl},
-		}}); err != nil {
+		if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{
+			TableName: awssdk.String("items"),
+			Item: map[string]ddbtypes.AttributeValue{
+				"pk": &ddbtypes.AttributeValueMemberS{Value: name}, "ttl": &ddbtypes.AttributeValueMemberN{Value: ttl},
+			},
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -127,8 +133,11 @@ func TestAFolderThatCannotBeReadIsRefused(t *testing.T) {
 	t.Parallel()
 	header := `{"journal":"recordbridge embedded AWS","format":2}` + "\n"
 	tests := map[string]struct{ line, want string }{
-		"a foreign service":                    {`{"service":"lambda","record":{}}`, `no service "lambda"`},
-		"a record that its service cannot use": {`{"service":"sqs","record":{"kind":"purge","queue":"nowhere"}}`, `no queue "nowhere"`},
+		"a foreign service": {`{"service":"lambda","record":{}}`, `no service "lambda"`},
+		"a record that its service cannot use": {
+			`{"service":"sqs","record":{"kind":"purge","queue":"nowhere"}}`,
+			`no queue "nowhere"`,
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -159,7 +168,8 @@ func TestAnObjectWithoutItsFileIsRefused(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(copied, "s3")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := aws.New(aws.Options{Dir: copied}); err == nil || !strings.Contains(err.Error(), filepath.Join(copied, "s3")) {
+	if _, err := aws.New(aws.Options{Dir: copied}); err == nil ||
+		!strings.Contains(err.Error(), filepath.Join(copied, "s3")) {
 		t.Errorf("got %v, want an error that names the file", err)
 	}
 }

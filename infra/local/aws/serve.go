@@ -39,7 +39,8 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	service, handle := c.services[id.service], c.handlers[id.service]
 	switch {
 	case !ok:
-		c.refuse(w, r, id, "MissingAuthenticationToken", "the request is not a call to AWS: it has no X-Amz-Target and no signature")
+		c.refuse(w, r, id, "MissingAuthenticationToken",
+			"the request is not a call to AWS: it has no X-Amz-Target and no signature")
 		return
 	case handle == nil:
 		c.refuse(w, r, id, "UnknownOperationException", "service "+id.service+" is not part of the embedded AWS")

@@ -56,7 +56,10 @@ func callers() map[string]caller {
 		"s3": func(cfg awssdk.Config) func(context.Context) error {
 			client := s3.NewFromConfig(cfg)
 			return func(ctx context.Context) error {
-				_, err := client.PutObject(ctx, &s3.PutObjectInput{Bucket: new("exports"), Key: new("k"), Body: strings.NewReader("body")})
+				_, err := client.PutObject(ctx, &s3.PutObjectInput{
+					Bucket: new("exports"), Key: new("k"),
+					Body: strings.NewReader("body"),
+				})
 				return err
 			}
 		},
@@ -169,20 +172,41 @@ func TestWhatWasNotSignedAsItArrivesIsRefusedByEveryService(t *testing.T) {
 		s3      string
 		noneFor string // the service that has no such thing
 	}{
-		"another body":         {setBody, json, query, sha, ""},
-		"another header":       {func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }, json, query, query, ""},
-		"another path":         {func(r *http.Request) { r.URL.Path, r.URL.RawPath = "/exports/other", "" }, json, query, query, ""},
-		"another query":        {func(r *http.Request) { r.URL.RawQuery += "&x=y" }, json, query, query, ""},
-		"another method":       {func(r *http.Request) { r.Method = http.MethodPatch }, json, query, query, ""},
-		"another host":         {func(r *http.Request) { r.Host = "elsewhere.test" }, json, query, query, ""},
-		"another target":       {func(r *http.Request) { r.Header.Set("X-Amz-Target", r.Header.Get("X-Amz-Target")+"s") }, json, query, "", "s3 ses"},
-		"a header not signed":  {func(r *http.Request) { r.Header.Set("X-Amz-Security-Token", "t") }, json, query, "AccessDenied", ""},
-		"an impossible caller": {inAuthorization("ExportWorker", "Export Worker"), "UnrecognizedClientException", "InvalidClientTokenId", "InvalidAccessKeyId", ""},
-		"another region":       {inAuthorization("us-east-1", "eu-west-1"), json, query, "AuthorizationHeaderMalformed", ""},
-		"another day":          {inAuthorization("/20", "/19"), json, query, "AuthorizationHeaderMalformed", ""},
-		"no signature":         {inAuthorization("Signature=", "Signature=, x="), "IncompleteSignatureException", "IncompleteSignature", "AuthorizationHeaderMalformed", ""},
-		"another service":      {inAuthorization("/aws4_request", "x/aws4_request"), json, query, "", "s3 ses"},
-		"16 minutes later":     {func(*http.Request) { <-time.After(16 * time.Minute) }, json, query, "RequestTimeTooSkewed", ""},
+		"another body": {setBody, json, query, sha, ""},
+		"another header": {
+			func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }, json,
+			query, query, "",
+		},
+		"another path": {
+			func(r *http.Request) { r.URL.Path, r.URL.RawPath = "/exports/other", "" }, json,
+			query, query, "",
+		},
+		"another query":  {func(r *http.Request) { r.URL.RawQuery += "&x=y" }, json, query, query, ""},
+		"another method": {func(r *http.Request) { r.Method = http.MethodPatch }, json, query, query, ""},
+		"another host":   {func(r *http.Request) { r.Host = "elsewhere.test" }, json, query, query, ""},
+		"another target": {
+			func(r *http.Request) { r.Header.Set("X-Amz-Target", r.Header.Get("X-Amz-Target")+"s") },
+			json, query, "", "s3 ses",
+		},
+		"a header not signed": {
+			func(r *http.Request) { r.Header.Set("X-Amz-Security-Token", "t") }, json, query,
+			"AccessDenied", "",
+		},
+		"an impossible caller": {
+			inAuthorization("ExportWorker", "Export Worker"), "UnrecognizedClientException",
+			"InvalidClientTokenId", "InvalidAccessKeyId", "",
+		},
+		"another region": {inAuthorization("us-east-1", "eu-west-1"), json, query, "AuthorizationHeaderMalformed", ""},
+		"another day":    {inAuthorization("/20", "/19"), json, query, "AuthorizationHeaderMalformed", ""},
+		"no signature": {
+			inAuthorization("Signature=", "Signature=, x="), "IncompleteSignatureException",
+			"IncompleteSignature", "AuthorizationHeaderMalformed", "",
+		},
+		"another service": {inAuthorization("/aws4_request", "x/aws4_request"), json, query, "", "s3 ses"},
+		"16 minutes later": {
+			func(*http.Request) { <-time.After(16 * time.Minute) }, json, query,
+			"RequestTimeTooSkewed", "",
+		},
 	}
 	for what, tt := range changes {
 		for _, name := range []string{"dynamodb", "kms", "sqs", "ses", "s3"} {
@@ -240,7 +264,11 @@ func TestAWrongSecretAndAWrongRegionAreRefused(t *testing.T) {
 
 func TestACallWithoutSignatureIsRefused(t *testing.T) {
 	t.Parallel()
-	want := map[string]string{"dynamodb": "MissingAuthenticationTokenException", "kms": "MissingAuthenticationTokenException", "sqs": "MissingAuthenticationToken", "ses": "MissingAuthenticationToken"}
+	want := map[string]string{
+		"dynamodb": "MissingAuthenticationTokenException",
+		"kms":      "MissingAuthenticationTokenException", "sqs": "MissingAuthenticationToken",
+		"ses": "MissingAuthenticationToken",
+	}
 	for name, code := range want {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// publish brings in the lists that a stack begins with, and makes the catalogue of test mode of them. Their institutions of the sandbox are connected
-// under a registration of their platform's.
+// publish brings in the lists that a stack begins with, and makes the catalogue of test mode of them. Their
+// institutions of the sandbox are connected under a registration of their platform's.
 func publish(ctx context.Context, o *wiring.Operator, to Options) error {
 	lists := to.Catalog.Lists(to.BaseURL + "/sandbox")
 	if len(lists) == 0 {
@@ -32,7 +32,8 @@ func publish(ctx context.Context, o *wiring.Operator, to Options) error {
 		}
 	}
 	place := catalog.Place{Mode: string(org.Test), PlatformType: "sandbox"}
-	if _, err := o.Registrations.Set(ctx, org.Tenant{}, place, operator.Change{ClientID: new(sandbox.DefaultClientID), Scope: new(scope)}); err != nil {
+	if _, err := o.Registrations.Set(ctx, org.Tenant{}, place,
+		operator.Change{ClientID: new(sandbox.DefaultClientID), Scope: new(scope)}); err != nil {
 		return fmt.Errorf("seed the registration of the sandbox's institutions: %w", err)
 	}
 	if _, err := o.Catalog.Publish(ctx, place.Mode, false); err != nil {

@@ -50,8 +50,8 @@ func Apply(ctx context.Context, o *wiring.Operator, to Options) (runfile.Run, er
 	return run, err
 }
 
-// Organisations makes the two organisations that a stack is tried out with, the first with live mode and the second without, and returns
-// their credentials. On error it returns those created so far.
+// Organisations makes the two organisations that a stack is tried out with, the first with live mode and the second
+// without, and returns their credentials. On error it returns those created so far.
 func Organisations(ctx context.Context, o *wiring.Operator, to Options) ([]runfile.Organisation, error) {
 	var made []runfile.Organisation
 	first, err := organisation(ctx, o, "Alder Health App", org.Paid, org.LiveGranted, "alder")
@@ -83,7 +83,8 @@ func Organisations(ctx context.Context, o *wiring.Operator, to Options) ([]runfi
 	return made, nil
 }
 
-// AddSandbox makes the sandbox connectable, or one of its portals that misbehave, as an institution with these overrides.
+// AddSandbox makes the sandbox connectable, or one of its portals that misbehave, as an
+// institution with these overrides.
 func AddSandbox(ctx context.Context, o *wiring.Operator, s runfile.Sandbox, overrides string) error {
 	issuer := strings.TrimSuffix(s.FHIRBaseURL, "/fhir")
 	err := o.Endpoints.Add(ctx, catalog.Endpoint{
@@ -94,7 +95,8 @@ func AddSandbox(ctx context.Context, o *wiring.Operator, s runfile.Sandbox, over
 			Issuer: issuer, Authorization: issuer, Token: issuer, Revocation: issuer, Introspection: issuer,
 		}),
 	}, catalog.Registration{
-		ClientID: sandbox.DefaultClientID, Scope: scope, Callback: catalog.CallbackOf("*", catalog.Place{EndpointID: s.EndpointID}),
+		ClientID: sandbox.DefaultClientID, Scope: scope,
+		Callback: catalog.CallbackOf("*", catalog.Place{EndpointID: s.EndpointID}),
 	})
 	if err != nil {
 		return fmt.Errorf("seed the sandbox: %w", err)
@@ -108,7 +110,8 @@ func organisation(
 ) (org.Organisation, error) {
 	site := "https://" + host + ".example"
 	made, err := o.Organisations.Create(ctx, org.Organisation{
-		Name: name, Plan: plan, LiveAccess: live, Emails: []string{"ops@" + host + ".example.org"}, LogoURI: site + "/logo.svg",
+		Name: name, Plan: plan, LiveAccess: live, Emails: []string{"ops@" + host + ".example.org"},
+		LogoURI:          site + "/logo.svg",
 		PrivacyPolicyURI: site + "/privacy", WebsiteURI: site,
 	})
 	if err != nil {
@@ -117,7 +120,8 @@ func organisation(
 	return made, nil
 }
 
-// credential makes a credential and, when an inbox is named, a webhook to it with the event types that are sent when asked for, but for extensions (docs/webhooks.md).
+// credential makes a credential and, when an inbox is named, a webhook to it with the event types that are sent when
+// asked for, but for extensions (docs/webhooks.md).
 func credential(
 	ctx context.Context, o *wiring.Operator, tenant org.Tenant, redirect, inboxURL, inbox string,
 ) (runfile.Organisation, error) {
@@ -133,7 +137,8 @@ func credential(
 	}
 	seeded.WebhookURL = inboxURL + "/" + inbox
 	_, signing, err := o.Webhooks.Create(ctx, webhook.Draft{
-		Tenant: tenant, URL: seeded.WebhookURL, Optional: append(webhook.Default(), webhook.ConnectionSucceeded, webhook.AuthorizationEnded),
+		Tenant: tenant, URL: seeded.WebhookURL, Optional: append(webhook.Default(), webhook.ConnectionSucceeded,
+			webhook.AuthorizationEnded),
 	})
 	if err != nil {
 		return runfile.Organisation{}, fmt.Errorf("seed a webhook: %w", err)

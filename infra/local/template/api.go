@@ -14,7 +14,8 @@ func (b *builder) api(r resource, o *object) {
 	if b.template.API.LogicalID != "" {
 		o.failf(r.line, "a second API is not understood")
 	}
-	o.ignore("EndpointConfiguration", "TracingEnabled", "MethodSettings", "OpenApiVersion", "DisableExecuteApiEndpoint", "AccessLogSetting")
+	o.ignore("EndpointConfiguration", "TracingEnabled", "MethodSettings", "OpenApiVersion", "DisableExecuteApiEndpoint",
+		"AccessLogSetting")
 	api := API{
 		LogicalID:        r.id,
 		Stage:            o.required("StageName"),

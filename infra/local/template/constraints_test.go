@@ -18,9 +18,18 @@ func TestAValueThatCloudFormationWouldRefuseIsRefused(t *testing.T) {
 			start + "  P: {Type: String, Default: a, AllowedPattern: '('}\n",
 			"4: P: AllowedPattern: error parsing regexp: missing closing ): `^(?:()$`",
 		},
-		"a value too long":   {start + "  P: {Type: String, Default: ab, MaxLength: 1}\n", `4: P: the value "ab" is shorter than its MinLength or longer than its MaxLength`},
-		"a number too small": {start + "  P: {Type: Number, Default: 1, MinValue: 2}\n", `4: P: the value "1" is below its MinValue or above its MaxValue`},
-		"a number too large": {start + "  P: {Type: Number, Default: 3, MaxValue: 2}\n", `4: P: the value "3" is below its MinValue or above its MaxValue`},
+		"a value too long": {
+			start + "  P: {Type: String, Default: ab, MaxLength: 1}\n",
+			`4: P: the value "ab" is shorter than its MinLength or longer than its MaxLength`,
+		},
+		"a number too small": {
+			start + "  P: {Type: Number, Default: 1, MinValue: 2}\n",
+			`4: P: the value "1" is below its MinValue or above its MaxValue`,
+		},
+		"a number too large": {
+			start + "  P: {Type: Number, Default: 3, MaxValue: 2}\n",
+			`4: P: the value "3" is below its MinValue or above its MaxValue`,
+		},
 		"a bound that is no number": {
 			start + "  P: {Type: Number, Default: 3, MaxValue: many}\n", `4: P: MinValue and MaxValue are numbers, not "many"`,
 		},

@@ -11,7 +11,8 @@ import (
 func (b *builder) function(r resource, o *object) {
 	// The laptop builds for its own processor, starts the binary itself, and shows traces and logs as they come.
 	// It has no versions of it either: what is started is the newest.
-	o.ignore("Description", "Architectures", "Handler", "CodeUri", "Tracing", "AutoPublishAlias", "AutoPublishCodeSha256", "DeploymentPreference")
+	o.ignore("Description", "Architectures", "Handler", "CodeUri", "Tracing", "AutoPublishAlias", "AutoPublishCodeSha256",
+		"DeploymentPreference")
 	o.oneOf("Runtime", "provided.al2023")
 	folder, named := strings.CutSuffix(r.id, "Function")
 	if !named {

@@ -61,7 +61,8 @@ func (b *builder) checkKeyPolicies() error {
 		for _, r := range b.roles {
 			uses := false
 			for _, s := range r.statements {
-				if !slices.Contains(s.Resources, arn) || !slices.ContainsFunc(s.Actions, func(a string) bool { return slices.Contains(d.actions, a) }) {
+				if !slices.Contains(s.Resources, arn) ||
+					!slices.ContainsFunc(s.Actions, func(a string) bool { return slices.Contains(d.actions, a) }) {
 					continue
 				}
 				uses = true
@@ -70,7 +71,8 @@ func (b *builder) checkKeyPolicies() error {
 				}
 			}
 			if tagged := r.tags[d.tag] == d.want; d.tag != "" && tagged != uses {
-				return in(r.id, refuse(r.line, "the tag %s of %s belongs to the roles that use the key, and to no others", d.tag, d.key))
+				return in(r.id, refuse(r.line, "the tag %s of %s belongs to the roles that use the key, and to no others",
+					d.tag, d.key))
 			}
 		}
 	}

@@ -40,10 +40,21 @@ func TestWhatTheLaptopWouldAllowAndAKeysPolicyDeniesIsRefused(t *testing.T) {
 	const own = "the tag opens of Key belongs to the roles that use the key, and to no others"
 	change := func(old, replacement string) string { return strings.Replace(closed, old, replacement, 1) }
 	expectRefusals(t, map[string]struct{ text, want string }{
-		"a role without the tag":   {change("      Tags: [{Key: opens, Value: s}]\n", ""), "18: R: " + own},
-		"a tag for nothing":        {change("Action: kms:Decrypt, Resource: !GetAtt Key.Arn", "Action: kms:Sign, Resource: !GetAtt Key.Arn"), "18: R: " + own},
-		"files not by S3":          {change(", Condition: {StringEquals: {kms:ViaService: s3}}", ""), "18: R: Read allows what the policy of Files denies: it is not by s3"},
-		"a denial with no end":     {change(", Condition: {StringNotEquals: {kms:ViaService: s3}}", ""), "17: Files: a key's policy can deny to roles without a tag, or what does not come by a service"},
-		"a denial for other roles": {change("StringNotEquals: {kms:ViaService: s3}", "StringNotEquals: {aws:PrincipalArn: x}"), "17: Files: the property KeyPolicy.Statement.Condition.StringNotEquals.aws:PrincipalArn is not understood"},
+		"a role without the tag": {change("      Tags: [{Key: opens, Value: s}]\n", ""), "18: R: " + own},
+		"a tag for nothing": {change("Action: kms:Decrypt, Resource: !GetAtt Key.Arn",
+			"Action: kms:Sign, Resource: !GetAtt Key.Arn"), "18: R: " + own},
+		"files not by S3": {
+			change(", Condition: {StringEquals: {kms:ViaService: s3}}", ""),
+			"18: R: Read allows what the policy of Files denies: it is not by s3",
+		},
+		"a denial with no end": {
+			change(", Condition: {StringNotEquals: {kms:ViaService: s3}}", ""),
+			"17: Files: a key's policy can deny to roles without a tag, or what does not come by a service",
+		},
+		"a denial for other roles": {
+			change("StringNotEquals: {kms:ViaService: s3}",
+				"StringNotEquals: {aws:PrincipalArn: x}"),
+			"17: Files: the property KeyPolicy.Statement.Condition.StringNotEquals.aws:PrincipalArn is not understood",
+		},
 	})
 }

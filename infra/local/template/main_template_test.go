@@ -74,7 +74,8 @@ func TestAWorkersTriggerTimesEnvironmentAndStatementsAreResolved(t *testing.T) {
 		}},
 		Statements: []template.Statement{
 			{
-				Sid: "Control", Actions: []string{"dynamodb:Query", "dynamodb:UpdateItem"}, Resources: []string{tables + "ControlTable"},
+				Sid: "Control", Actions: []string{"dynamodb:Query", "dynamodb:UpdateItem"},
+				Resources: []string{tables + "ControlTable"},
 				Condition: leading("test#*#HOOKS", "live#*#HOOKS"),
 			},
 			{
@@ -83,10 +84,12 @@ func TestAWorkersTriggerTimesEnvironmentAndStatementsAreResolved(t *testing.T) {
 			},
 			{
 				Sid: "Work", Actions: []string{"dynamodb:UpdateItem"}, Resources: []string{tables + "WorkTable"},
-				Condition: leading("test#*#EVENT#*", "live#*#EVENT#*", "test#*#DELIV#*", "live#*#DELIV#*", "test#*#NOTICE#*", "live#*#NOTICE#*"),
+				Condition: leading("test#*#EVENT#*", "live#*#EVENT#*", "test#*#DELIV#*", "live#*#DELIV#*", "test#*#NOTICE#*",
+					"live#*#NOTICE#*"),
 			},
 			{
-				Sid: "Event", Actions: []string{"dynamodb:GetItem", "dynamodb:BatchGetItem"}, Resources: []string{tables + "WorkTable"},
+				Sid: "Event", Actions: []string{"dynamodb:GetItem", "dynamodb:BatchGetItem"},
+				Resources: []string{tables + "WorkTable"},
 				Condition: leading("test#*#EVENT#*", "live#*#EVENT#*"),
 			},
 			{
@@ -115,7 +118,10 @@ func TestAWorkersTriggerTimesEnvironmentAndStatementsAreResolved(t *testing.T) {
 				Actions: []string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}, Resources: []string{queue},
 			},
 			{Sid: "EnqueueDelivery", Actions: []string{"sqs:SendMessage"}, Resources: []string{queue}},
-			{Sid: "SendNotice", Actions: []string{"ses:SendEmail"}, Resources: []string{"arn:aws:ses:us-east-1:000000000000:identity/notices@localhost.example"}},
+			{
+				Sid: "SendNotice", Actions: []string{"ses:SendEmail"},
+				Resources: []string{"arn:aws:ses:us-east-1:000000000000:identity/notices@localhost.example"},
+			},
 			{
 				Sid: "Logs", Actions: []string{"logs:CreateLogStream", "logs:PutLogEvents"},
 				Resources: []string{"arn:aws:logs:us-east-1:000000000000:log-group:/recordbridge/recordbridge/webhookworker:*"},
@@ -157,9 +163,12 @@ func TestGlobalsGiveWhatAFunctionDoesNotSay(t *testing.T) {
 }
 
 // ownURLs lists the URLs of the service's hosts other than the base URL.
-const ownURLs = "https://recordbridge-api.execute-api.us-east-1.amazonaws.com https://recordbridge-exportsbucket.s3.us-east-1.amazonaws.com " +
-	"https://recordbridge-exportsbucket.s3.dualstack.us-east-1.amazonaws.com https://recordbridge-exportsbucket.s3.amazonaws.com " +
-	"https://recordbridge-catalogbucket.s3.us-east-1.amazonaws.com https://recordbridge-widgetbucket.s3.us-east-1.amazonaws.com " +
+const ownURLs = "https://recordbridge-api.execute-api.us-east-1.amazonaws.com " +
+	"https://recordbridge-exportsbucket.s3.us-east-1.amazonaws.com " +
+	"https://recordbridge-exportsbucket.s3.dualstack.us-east-1.amazonaws.com " +
+	"https://recordbridge-exportsbucket.s3.amazonaws.com " +
+	"https://recordbridge-catalogbucket.s3.us-east-1.amazonaws.com " +
+	"https://recordbridge-widgetbucket.s3.us-east-1.amazonaws.com " +
 	"https://recordbridge-documentsbucket.s3.us-east-1.amazonaws.com "
 
 func TestWithoutTheSandboxItsResourcesAreAbsent(t *testing.T) {
@@ -194,7 +203,8 @@ func TestTheBaseURLParameterHoldsThePublicAddress(t *testing.T) {
 	want := []template.Parameter{{
 		LogicalID: "BaseUrlParameter", Name: "/recordbridge/recordbridge/base-url", Value: "http://127.0.0.1:4566/v1",
 	}, {
-		LogicalID: "OwnUrlsParameter", Name: "/recordbridge/recordbridge/own-urls", Value: "http://127.0.0.1:4566/v1 " + ownURLs,
+		LogicalID: "OwnUrlsParameter", Name: "/recordbridge/recordbridge/own-urls",
+		Value: "http://127.0.0.1:4566/v1 " + ownURLs,
 	}}
 	if diff := cmp.Diff(want, tpl.Parameters); diff != "" {
 		t.Errorf("parameters (-want +got):\n%s", diff)
@@ -236,7 +246,10 @@ func TestADeadLetterQueueComesBeforeTheQueueThatNamesIt(t *testing.T) {
 	for _, q := range tpl.Queues {
 		got = append(got, q.LogicalID)
 	}
-	want := []string{"ExportDeadLetterQueue", "ExportQueue", "DeliveryDeadLetterQueue", "DeliveryQueue", "RefreshDeadLetterQueue", "RefreshQueue", "TefcaDeadLetterQueue", "TefcaQueue"}
+	want := []string{
+		"ExportDeadLetterQueue", "ExportQueue", "DeliveryDeadLetterQueue", "DeliveryQueue",
+		"RefreshDeadLetterQueue", "RefreshQueue", "TefcaDeadLetterQueue", "TefcaQueue",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("queues (-want +got):\n%s", diff)
 	}
@@ -324,13 +337,15 @@ func TestNoPrivateAddressIsAllowedByDefault(t *testing.T) {
 		}
 	}
 	if callers != 13 {
-		t.Errorf("%d functions make outbound calls, want 13: connect, reconnect, createattempt, callback, identity, identitycallback, catalogsync, catalogprobe, four workers, and dashboardwebhooks, which judges addresses", callers)
+		t.Errorf("%d functions make outbound calls, want 13: connect, reconnect, createattempt, callback, identity, "+
+			"identitycallback, catalogsync, catalogprobe, four workers, and dashboardwebhooks, which judges addresses", callers)
 	}
 }
 
 func TestADistributionIsThereWhereItIsWanted(t *testing.T) {
 	t.Parallel()
-	if got, want := loadMain(t, map[string]string{"EnableDistribution": "true"}).Outputs["SdkUrl"], "https://ddistribution.cloudfront.net"; got != want {
+	if got, want := loadMain(t, map[string]string{"EnableDistribution": "true"}).Outputs["SdkUrl"],
+		"https://ddistribution.cloudfront.net"; got != want {
 		t.Errorf("the output SdkUrl: got %q, want %q", got, want)
 	}
 	if got, ok := loadMain(t, nil).Outputs["SdkUrl"]; ok {

@@ -6,9 +6,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// standIn replaces the aliases that a template may have. Resources have what the Metadata section anchors as their Metadata,
-// so that a waiver of all functions is written once; paths of an API have what another path anchors, since one function
-// serves both. Aliases are refused everywhere else. SAM writes them out when it builds, since CloudFormation takes none.
+// standIn replaces the aliases that a template may have. Resources have what the Metadata section anchors as their
+// Metadata, so that a waiver of all functions is written once; paths of an API have what another path anchors, since
+// one function serves both. Aliases are refused everywhere else. SAM writes them out when it builds, since
+// CloudFormation takes none.
 func standIn(root *yaml.Node) {
 	for _, section := range entries(root) {
 		switch section.key {
@@ -50,8 +51,8 @@ func follow(n *yaml.Node, keys ...string) *yaml.Node {
 	return n
 }
 
-// metadata reads what stands beside a resource's properties: linters' waivers, which .ci/template judges, and for a function
-// how SAM builds it.
+// metadata reads what stands beside a resource's properties: linters' waivers, which .ci/template judges, and for a
+// function how SAM builds it.
 func metadata(r resource, err *error) {
 	if r.metadata == nil {
 		return

@@ -35,8 +35,8 @@ type Function struct {
 	Schedules     []Schedule
 }
 
-// Route is a method of a path of the API. Method is upper case, ANY for every method without a route of its own; Path is as
-// declared, without the stage: /a/{id}, /sandbox/{proxy+}.
+// Route is a method of a path of the API. Method is upper case, ANY for every method without a route of its own; Path
+// is as declared, without the stage: /a/{id}, /sandbox/{proxy+}.
 type Route struct{ Method, Path string }
 
 // QueueTrigger is an SQS event.

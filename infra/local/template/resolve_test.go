@@ -124,9 +124,12 @@ Resources: {}
 		given map[string]string
 		want  string
 	}{
-		"a value that is not allowed": {map[string]string{"Flag": "maybe"}, `3: Flag: the value "maybe" is not one of its AllowedValues`},
-		"a number that is none":       {map[string]string{"Count": "many"}, `4: Count: the value "many" is not a number`},
-		"no value at all":             {nil, "5: Needed: the parameter has no Default and no value was given"},
+		"a value that is not allowed": {
+			map[string]string{"Flag": "maybe"},
+			`3: Flag: the value "maybe" is not one of its AllowedValues`,
+		},
+		"a number that is none": {map[string]string{"Count": "many"}, `4: Count: the value "many" is not a number`},
+		"no value at all":       {nil, "5: Needed: the parameter has no Default and no value was given"},
 		"a name that is not declared": {
 			map[string]string{"Needed": "x", "Flagg": "true"}, " Flagg: the template has no such parameter",
 		},
@@ -196,7 +199,8 @@ Resources:
 		t.Fatal(err)
 	}
 	plain, rich := tpl.Functions[0], tpl.Functions[1]
-	if diff := cmp.Diff(map[string]string{"SHARED": "global", "OWN": "global", "COMPUTED": "global"}, plain.Environment); diff != "" {
+	if diff := cmp.Diff(map[string]string{"SHARED": "global", "OWN": "global", "COMPUTED": "global"},
+		plain.Environment); diff != "" {
 		t.Errorf("a function that says nothing (-want +got):\n%s", diff)
 	}
 	want := maps.Clone(plain.Environment)
@@ -220,11 +224,23 @@ func TestAConditionThatCannotBeDecidedIsRefused(t *testing.T) {
 			start + "  A: !Not [!Condition B]\n  B: !Not [!Condition A]\n",
 			"6: A: the condition A does not exist or leads back to itself",
 		},
-		"something else":  {start + "  A: !Ref AWS::Region\n", "5: A: this is not a condition"},
-		"a resource":      {start + "  A: !Equals [!Ref B, b]\n", "5: A: Ref to B, which is not in the template or left out by its Condition"},
-		"one to compare":  {start + "  A: !Equals [a]\n", "5: A: Fn::Equals takes a list of two values"},
-		"two to negate":   {start + "  A: !Not [!Equals [a, b], !Equals [a, b]]\n", "5: A: Fn::Not takes a list of one condition"},
-		"one to combine":  {start + "  A: !And [!Equals [a, b]]\n", "5: A: Fn::And and Fn::Or take a list of 2 to 10 conditions"},
-		"a broken member": {start + "  A: !Or [!Equals [a, a], !Condition X]\n", "5: A: the condition X does not exist or leads back to itself"},
+		"something else": {start + "  A: !Ref AWS::Region\n", "5: A: this is not a condition"},
+		"a resource": {
+			start + "  A: !Equals [!Ref B, b]\n",
+			"5: A: Ref to B, which is not in the template or left out by its Condition",
+		},
+		"one to compare": {start + "  A: !Equals [a]\n", "5: A: Fn::Equals takes a list of two values"},
+		"two to negate": {
+			start + "  A: !Not [!Equals [a, b], !Equals [a, b]]\n",
+			"5: A: Fn::Not takes a list of one condition",
+		},
+		"one to combine": {
+			start + "  A: !And [!Equals [a, b]]\n",
+			"5: A: Fn::And and Fn::Or take a list of 2 to 10 conditions",
+		},
+		"a broken member": {
+			start + "  A: !Or [!Equals [a, a], !Condition X]\n",
+			"5: A: the condition X does not exist or leads back to itself",
+		},
 	})
 }

@@ -10,8 +10,9 @@ type role struct {
 	tags       map[string]string
 }
 
-// role reads an AWS::IAM::Role. What functions may do stands in its inline policies; managed policies are refused, since what
-// they allow stands elsewhere and changes. Of other services' roles, only API Gateway's has a meaning on a laptop.
+// role reads an AWS::IAM::Role. What functions may do stands in its inline policies; managed policies are
+// refused, since what they allow stands elsewhere and changes. Of other services' roles, only API Gateway's
+// has a meaning on a laptop.
 func (b *builder) role(r resource, o *object) {
 	o.ignore("Description")
 	trust := o.object("AssumeRolePolicyDocument")
@@ -90,7 +91,8 @@ func (b *builder) permit() error {
 			return in(f.LogicalID, refuse(n.line, "LoggingConfig.LogGroup %q is not a log group of the template", f.LogGroup))
 		}
 		if len(f.Schedules) > 0 && n.retries != 0 {
-			return in(f.LogicalID, refuse(n.line, "EventInvokeConfig.MaximumRetryAttempts is not 0: the runner repeats no scheduled run"))
+			return in(f.LogicalID, refuse(n.line, "EventInvokeConfig.MaximumRetryAttempts is not 0: the runner repeats no "+
+				"scheduled run"))
 		}
 		f.Statements = allowed.statements
 	}

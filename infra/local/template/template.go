@@ -50,7 +50,10 @@ func load(text []byte, o Options) (*Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := builder{values: values, template: &Template{Outputs: map[string]string{}}, roles: map[string]role{}, gateway: map[string]role{}}
+	b := builder{
+		values: values, template: &Template{Outputs: map[string]string{}}, roles: map[string]role{},
+		gateway: map[string]role{},
+	}
 	for _, r := range present {
 		if err := b.add(r); err != nil {
 			return nil, in(r.id, err)

@@ -55,25 +55,47 @@ func fhirTable() []Switch {
 	return []Switch{
 		{OutcomeEntry, "", "Every search bundle carries an OperationOutcome entry with search.mode=outcome.", "Epic"},
 		{SessionNext, "", "The next link is ?sessionID=, works once, and answers 404 afterwards.", "Epic"},
-		{RequireCategory, "", "Observation and CarePlan without category are refused with 400 business-rule.", "Epic, NextGen, eClinicalWorks"},
+		{
+			RequireCategory, "", "Observation and CarePlan without category are refused with 400 business-rule.",
+			"Epic, NextGen, eClinicalWorks",
+		},
 		{CarePlan404, "", "CarePlan without category is refused with 404.", "NextGen"},
 		{Suppressed, text, "A search for this category is refused with 400 suppressed.", "Epic"},
-		{RejectCount, "", "A search with _count is refused with 400: does not know how to handle [patient,_count].", "eClinicalWorks"},
-		{Deny, types, "These types are refused with 403 and an empty body.", "Epic; * is a wrong tenant at Oracle/Cerner; Patient is Blue Button without demographics"},
+		{
+			RejectCount, "", "A search with _count is refused with 400: does not know how to handle [patient,_count].",
+			"eClinicalWorks",
+		},
+		{
+			Deny, types, "These types are refused with 403 and an empty body.",
+			"Epic; * is a wrong tenant at Oracle/Cerner; Patient is Blue Button without demographics",
+		},
 		{DenyUser, types, "These types are refused with 403: Read access is denied by user.", "NextGen"},
 		{Deny500, types, "These types are refused with 500: FHIR API Unexpected Error.", "DrChrono/OnPatient"},
-		{Unsupported500, "", "An unsupported search parameter is answered with 500: FHIR API Unexpected Error.", "DrChrono/OnPatient"},
+		{
+			Unsupported500, "", "An unsupported search parameter is answered with 500: FHIR API Unexpected Error.",
+			"DrChrono/OnPatient",
+		},
 		{Deny401HTML, types, "These types are refused with 401 and a page of HTML.", "healthit.gov sandbox"},
-		{Deny403HTML, types, "These types are refused with 403 and a page of HTML.", "HAPI behind a firewall for web applications"},
-		{Scope401HTML, "", "A type outside the granted scopes is refused with 401 and a page of HTML.", "healthit.gov sandbox"},
+		{
+			Deny403HTML, types, "These types are refused with 403 and a page of HTML.",
+			"HAPI behind a firewall for web applications",
+		},
+		{
+			Scope401HTML, "", "A type outside the granted scopes is refused with 401 and a page of HTML.",
+			"healthit.gov sandbox",
+		},
 		{Unknown404HTML, "", "A type that is not served is answered with 404 and a page of HTML.", "Epic"},
 		{Missing500, "", "Reading what does not exist is answered with 500 HAPI-2001.", "Cigna and others on HAPI"},
 		{RateHeaders, "", "FHIR answers carry RateLimit-* and X-RateLimit-*.", "athenahealth"},
 		{LimitSeconds, number, "Every n-th FHIR request with a token is answered with 429 and Retry-After in seconds.", "VA"},
-		{LimitDate, number, "Every n-th FHIR request with a token is answered with 429 and Retry-After as a date.", "RFC 9110 section 10.2.3"},
+		{
+			LimitDate, number, "Every n-th FHIR request with a token is answered with 429 and Retry-After as a date.",
+			"RFC 9110 section 10.2.3",
+		},
 		{
 			LeaveAlone, duration,
-			"The first search is answered with 429 and Retry-After of so long; a FHIR request that comes earlier is refused as well, and the time begins again.",
+			"The first search is answered with 429 and Retry-After of so long; a FHIR request that comes earlier is refused " +
+				"as well, and the time begins again.",
 			"RFC 6585 section 4",
 		},
 		{Search503, number, "Every n-th search is answered with 503 and Retry-After.", "any"},
@@ -82,7 +104,8 @@ func fhirTable() []Switch {
 		{NextInternal, "", "The next link names an internal host, as behind a proxy that leaks it.", "any"},
 		{NextForeign, "", "The next link names a foreign host and another path.", "any"},
 		{NextRelative, "", "The next link is relative to the FHIR base.", "any"},
-		{Gateway, "", "Every address that the server writes names it as it is behind a gateway: by another host and another path.", "HAPI and others behind a proxy"},
+		{Gateway, "", "Every address that the server writes names it as it is behind a gateway: by another host and " +
+			"another path.", "HAPI and others behind a proxy"},
 		{GetPages, "", "The next link is the FHIR base with ?_getpages=, without a type.", "HAPI"},
 		{Slow, duration, "Every FHIR answer comes late.", "any"},
 		{TruncatedJSON, "", "Search bundles break off in the middle.", "any"},
@@ -92,17 +115,39 @@ func fhirTable() []Switch {
 		{NoTotal, "", "Search bundles have no total.", "athenahealth"},
 		{TotalPage, "", "The total of a bundle counts its page only.", "Epic"},
 		{NoProvenance, "", "Provenance is refused with 400 not implemented.", "NextGen, athenahealth"},
-		{RequireIntent, "", "MedicationRequest without intent is refused with 403 that lists the accepted combinations.", "athenahealth"},
+		{
+			RequireIntent, "", "MedicationRequest without intent is refused with 403 that lists the accepted combinations.",
+			"athenahealth",
+		},
 		{RequireDate, "", "Appointment without date is refused with 400.", "Oracle/Cerner"},
 		{PatientByID, "", "Patient is found by ?_id= only: reading it by id is refused with 404.", "Oracle/Cerner"},
-		{SearchBy, "patient|subject", "Where FHIR has two search parameters for the patient, only this one is known, and what is not known is refused with 400.", "any"},
-		{IDList, "ignored|half|refused", "A search for several ids finds whatever there is of the type; finds half of them; or is refused with 400.", "any"},
-		{AllTypes, "", "Every type of R4's patient compartment is listed and can be searched; most searches find nothing.", "HAPI"},
-		{Batch, "whole|refused|empty|half", "A batch of searches, posted to the base, is answered; is refused with 403 although the statement lists it; finds nothing; or every second search in it is answered with 500.", "HAPI and others"},
-		{Unlisted, types, "The statement leaves these types out, which can be read and searched all the same.", "a server that lists US Core only"},
+		{
+			SearchBy, "patient|subject",
+			"Where FHIR has two search parameters for the patient, only this one is known, and what is not known is refused " +
+				"with 400.", "any",
+		},
+		{
+			IDList, "ignored|half|refused",
+			"A search for several ids finds whatever there is of the type; finds half of them; or is refused with 400.", "any",
+		},
+		{
+			AllTypes, "",
+			"Every type of R4's patient compartment is listed and can be searched; most searches find nothing.", "HAPI",
+		},
+		{
+			Batch, "whole|refused|empty|half",
+			"A batch of searches, posted to the base, is answered; is refused with 403 although the statement lists it; finds " +
+				"nothing; or every second search in it is answered with 500.", "HAPI and others",
+		},
+		{
+			Unlisted, types, "The statement leaves these types out, which can be read and searched all the same.",
+			"a server that lists US Core only",
+		},
 		{UnlistedIncludes, "", "The statement lists no _include and no _revinclude, although searches take them.", "any"},
-		{Practice, "", "The token answer carries ah_practice, and FHIR calls without ah-practice=Organization/{it} are refused with 403.", "athenahealth"},
-		{Chaos, number, "A mixture of 5xx, slow answers and broken bodies; the number is the seed. The same request fails at most three times.", "any"},
+		{Practice, "", "The token answer carries ah_practice, and FHIR calls without ah-practice=Organization/{it} are " +
+			"refused with 403.", "athenahealth"},
+		{Chaos, number, "A mixture of 5xx, slow answers and broken bodies; the number is the seed. The same request fails " +
+			"at most three times.", "any"},
 		{label, text, "Does nothing; keeps the counters of two otherwise equal addresses apart.", "tests"},
 	}
 }

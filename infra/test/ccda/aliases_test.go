@@ -10,8 +10,8 @@ import (
 
 var rootOfTemplate = regexp.MustCompile(`<templateId root="([0-9.]+)"`)
 
-// TestWhateverAliasOfATemplateADocumentHasItsResourcesAreTheSame writes each template as the others of its rule, which older
-// releases of C-CDA have.
+// TestWhateverAliasOfATemplateADocumentHasItsResourcesAreTheSame writes each template as the others of its rule, which
+// older releases of C-CDA have.
 func TestWhateverAliasOfATemplateADocumentHasItsResourcesAreTheSame(t *testing.T) {
 	t.Parallel()
 	rules, ruleOf, most := map[string][]string{}, map[string]string{}, 0

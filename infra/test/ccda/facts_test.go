@@ -23,8 +23,8 @@ func measures() []measure {
 	return []measure{ofCode, ofTime, ofStatus, ofAuthor, ofWriting, ofPerformer, ofValue, ofRange}
 }
 
-// fact is something that a statement of a document says. A code has to be anywhere among the resources; anything else has to be
-// told by a resource that has one of the statement's codes.
+// fact is something that a statement of a document says. A code has to be anywhere among the resources; anything else
+// has to be told by a resource that has one of the statement's codes.
 type fact struct {
 	measure measure
 	about   []coding // codes of the statement; none when it has none
@@ -52,7 +52,8 @@ func factsOf(document *element) []fact {
 	return facts
 }
 
-// factsWithin lists what a statement says and those in it. qualifies tells that it says more of another, as a severity does.
+// factsWithin lists what a statement says and those in it. qualifies tells that it says more of
+// another, as a severity does.
 func factsWithin(s *element, qualifies bool, codes map[coding]bool) []fact {
 	if !slices.Contains(statements(), s.name) {
 		return nil
@@ -82,10 +83,11 @@ func factsWithin(s *element, qualifies bool, codes map[coding]bool) []fact {
 	return facts
 }
 
-// concern tells of an act that only holds others together, such as a problem concern: its status and theirs are told as one,
-// theirs first ("C-CDA on FHIR", Problems).
+// concern tells of an act that only holds others together, such as a problem concern: its status and theirs are told as
+// one, theirs first ("C-CDA on FHIR", Problems).
 func concern(s *element) bool {
-	return s.name == "act" && len(s.all("entryRelationship", "observation"))+len(s.all("entryRelationship", "substanceAdministration"))+
+	return s.name == "act" && len(s.all("entryRelationship", "observation"))+
+		len(s.all("entryRelationship", "substanceAdministration"))+
 		len(s.all("entryRelationship", "act")) > 0
 }
 
@@ -94,8 +96,10 @@ func codingsOf(s *element) []coding {
 	coded := slices.Concat(
 		s.all("code"), s.all("value"), s.all("consumable", "manufacturedProduct", "manufacturedMaterial", "code"),
 		s.all("product", "manufacturedProduct", "manufacturedMaterial", "code"),
-		s.all("participant", "participantRole", "playingEntity", "code"), s.all("participant", "participantRole", "playingDevice", "code"),
-		s.all("routeCode"), s.all("approachSiteCode"), s.all("targetSiteCode"), s.all("methodCode"), s.all("interpretationCode"),
+		s.all("participant", "participantRole", "playingEntity", "code"),
+		s.all("participant", "participantRole", "playingDevice", "code"),
+		s.all("routeCode"), s.all("approachSiteCode"), s.all("targetSiteCode"), s.all("methodCode"),
+		s.all("interpretationCode"),
 		s.all("specimen", "specimenRole", "specimenPlayingEntity", "code"), s.all("precondition", "criterion", "value"),
 	)
 	var all []coding

@@ -20,7 +20,8 @@ func document(body string) string {
 }
 
 func section(code, text, entries string) string {
-	return `<structuredBody><component><section><code code="` + code + `" codeSystem="2.16.840.1.113883.6.1"/><text>` + text + `</text>` +
+	return `<structuredBody><component><section><code code="` + code + `" codeSystem="2.16.840.1.113883.6.1"/><text>` +
+		text + `</text>` +
 		entries + `</section></component></structuredBody>`
 }
 
@@ -56,9 +57,12 @@ func TestEntitiesExpandToNothing(t *testing.T) {
 		fmt.Fprintf(&bomb, `<!ENTITY %c "%s">`, 'b'+level, strings.Repeat(fmt.Sprintf("&%c;", 'a'+level), 10))
 	}
 	for name, text := range map[string]string{
-		"a bomb":          bomb.String() + `]>` + document(section("11450-4", "&j;", problem(`<value><originalText>&j;</originalText></value>`))),
-		"a file":          `<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/passwd">]>` + document(section("11450-4", "&f;", problem(`<value><originalText>&f;</originalText></value>`))),
-		"an external DTD": `<!DOCTYPE ClinicalDocument SYSTEM "http://192.0.2.1/x.dtd">` + document(section("11450-4", "x", "")),
+		"a bomb": bomb.String() + `]>` +
+			document(section("11450-4", "&j;", problem(`<value><originalText>&j;</originalText></value>`))),
+		"a file": `<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/passwd">]>` +
+			document(section("11450-4", "&f;", problem(`<value><originalText>&f;</originalText></value>`))),
+		"an external DTD": `<!DOCTYPE ClinicalDocument SYSTEM "http://192.0.2.1/x.dtd">` +
+			document(section("11450-4", "x", "")),
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -68,7 +72,8 @@ func TestEntitiesExpandToNothing(t *testing.T) {
 		if err != nil && !errors.Is(err, ccda.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if strings.Contains(out.String(), "xxxxx") || strings.Contains(out.String(), "root:") || after.TotalAlloc-before.TotalAlloc > 64<<20 {
+		if strings.Contains(out.String(), "xxxxx") || strings.Contains(out.String(), "root:") ||
+			after.TotalAlloc-before.TotalAlloc > 64<<20 {
 			t.Errorf("%s: expanded to %d bytes, with %d MB", name, out.Len(), (after.TotalAlloc-before.TotalAlloc)>>20)
 		}
 	}
@@ -77,23 +82,66 @@ func TestEntitiesExpandToNothing(t *testing.T) {
 func TestDocumentsOfFewPartsBecomeWhatTheySay(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, want string }{
-		{"150 elements deep", document(section("11450-4", strings.Repeat("<content>", 150)+"deep"+strings.Repeat("</content>", 150), "")), "deep"},
-		{"no patient", strings.NewReplacer("<recordTarget>", "<other>", "</recordTarget>", "</other>").Replace(document(section("11450-4", "x", problem(`<value code="22298006" codeSystem="2.16.840.1.113883.6.96"/>`)))), "22298006"},
+		{
+			"150 elements deep",
+			document(section("11450-4", strings.Repeat("<content>", 150)+"deep"+strings.Repeat("</content>", 150), "")), "deep",
+		},
+		{"no patient", strings.NewReplacer("<recordTarget>", "<other>", "</recordTarget>",
+			"</other>").Replace(document(section("11450-4", "x",
+			problem(`<value code="22298006" codeSystem="2.16.840.1.113883.6.96"/>`)))), "22298006"},
 		{"no body", document(""), `"resourceType":"Patient"`},
-		{"a narrative without entries", document(section("11450-4", "<paragraph>Cough since May</paragraph>", "")), "Cough since May"},
-		{"a section of no code", document(`<structuredBody><component><section><title>Remarks</title><text>Likes tea</text></section></component></structuredBody>`), "Likes tea"},
-		{"an unstructured document", document(`<nonXMLBody><text mediaType="application/pdf" representation="B64">JVBERi0=</text></nonXMLBody>`), "JVBERi0="},
-		{"an unstructured document that is elsewhere", document(`<nonXMLBody><text mediaType="application/pdf"><reference value="https://fir.example.org/a.pdf"/></text></nonXMLBody>`), "https://fir.example.org/a.pdf"},
-		{"an unstructured document of text", document(`<nonXMLBody><text mediaType="text/plain">Feels well</text></nonXMLBody>`), ""},
+		{
+			"a narrative without entries", document(section("11450-4", "<paragraph>Cough since May</paragraph>", "")),
+			"Cough since May",
+		},
+		{
+			"a section of no code",
+			document(
+				`<structuredBody><component><section><title>Remarks</title><text>Likes tea</text></section></component></structuredBody>`), "Likes tea",
+		},
+		{
+			"an unstructured document",
+			document(`<nonXMLBody><text mediaType="application/pdf" representation="B64">JVBERi0=</text></nonXMLBody>`),
+			"JVBERi0=",
+		},
+		{
+			"an unstructured document that is elsewhere",
+			document(
+				`<nonXMLBody><text mediaType="application/pdf"><reference value="https://fir.example.org/a.pdf"/></text></nonXMLBody>`), "https://fir.example.org/a.pdf",
+		},
+		{"an unstructured document of text", document(
+			`<nonXMLBody><text mediaType="text/plain">Feels well</text></nonXMLBody>`), ""},
 		{"a name only", document(section("11450-4", "x", problem(`<value displayName="Gout"/>`))), "Gout"},
 		{"a code of no system", document(section("11450-4", "x", problem(`<value code="G1" displayName="Gout"/>`))), "G1"},
-		{"a text that the narrative has", document(section("11450-4", `<content ID="a">Gout of the toe</content>`, problem(`<value nullFlavor="OTH"><originalText><reference value="#a"/></originalText></value>`))), "Gout of the toe"},
+		{
+			"a text that the narrative has", document(
+				section("11450-4", `<content ID="a">Gout of the toe</content>`,
+					problem(`<value nullFlavor="OTH"><originalText><reference value="#a"/></originalText></value>`))),
+			"Gout of the toe",
+		},
 		{"no value", document(section("11450-4", "x", problem(`<value nullFlavor="UNK"/>`))), `"resourceType":"Condition"`},
-		{"an unknown entry in an unknown section", document(section("99999-9", "x", `<entry><observation classCode="OBS" moodCode="EVN"><templateId root="1.2.3"/>`+
-			`<code code="777-3" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="completed"/><value xsi:type="PQ" value="9.5" unit="10*3/uL"/></observation></entry>`)), `"value":9.5`},
-		{"an entry of nothing", document(section("11450-4", "x", "<entry/><entry><act/></entry><entry><observation><value/></observation></entry>")), `"resourceType":"Patient"`},
-		{"numbers that are none", document(section("30954-2", "x", `<entry><observation><code code="777-3" codeSystem="2.16.840.1.113883.6.1"/><value xsi:type="PQ" value="1,5 or so" unit="x"/></observation></entry>`)), "777-3"},
-		{"a time that is none", document(section("30954-2", "x", `<entry><observation><code code="777-3" codeSystem="2.16.840.1.113883.6.1"/><effectiveTime value="99999999"/></observation></entry>`)), "777-3"},
+		{
+			"an unknown entry in an unknown section",
+			document(section("99999-9", "x", `<entry><observation classCode="OBS" moodCode="EVN"><templateId root="1.2.3"/>`+
+				`<code code="777-3" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="completed"/><value xsi:type="PQ" value="9.5" unit="10*3/uL"/></observation></entry>`)), `"value":9.5`,
+		},
+		{
+			"an entry of nothing",
+			document(section("11450-4", "x", "<entry/><entry><act/></entry><entry><observation><value/></observation></entry>")),
+			`"resourceType":"Patient"`,
+		},
+		{
+			"numbers that are none",
+			document(
+				section("30954-2", "x",
+					`<entry><observation><code code="777-3" codeSystem="2.16.840.1.113883.6.1"/><value xsi:type="PQ" value="1,5 or so" unit="x"/></observation></entry>`)), "777-3",
+		},
+		{
+			"a time that is none",
+			document(
+				section("30954-2", "x",
+					`<entry><observation><code code="777-3" codeSystem="2.16.840.1.113883.6.1"/><effectiveTime value="99999999"/></observation></entry>`)), "777-3",
+		},
 	} {
 		out := string(convert(t, []byte(c.text)))
 		if !strings.Contains(out, c.want) || !strings.Contains(out, `"resourceType":"Patient"`) {

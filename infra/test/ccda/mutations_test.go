@@ -10,8 +10,8 @@ import (
 	"unicode/utf16"
 )
 
-// mutation is another way to write a document, as senders do. Same tells that it says the same, so that its resources have to be the
-// same bytes; the others leave something out.
+// mutation is another way to write a document, as senders do. Same tells that it says the same, so that its resources
+// have to be the same bytes; the others leave something out.
 type mutation struct {
 	name string
 	same bool
@@ -35,7 +35,10 @@ var (
 func mutations() []mutation {
 	return []mutation{
 		{"without templateIds", false, func(d string) []byte { return []byte(templateID.ReplaceAllString(d, "")) }},
-		{"of C-CDA R1.1, whose templates have no version", false, func(d string) []byte { return []byte(version.ReplaceAllString(d, "$1")) }},
+		{
+			"of C-CDA R1.1, whose templates have no version", false,
+			func(d string) []byte { return []byte(version.ReplaceAllString(d, "$1")) },
+		},
 		{"of a version to come", true, func(d string) []byte {
 			return []byte(version.ReplaceAllString(d, `$1 extension="2031-01-01"`))
 		}},
@@ -44,7 +47,8 @@ func mutations() []mutation {
 			return []byte(header + "<structuredBody>" + elementID.ReplaceAllString(body, ""))
 		}},
 		{"with UUIDs in upper case", true, func(d string) []byte {
-			return []byte(uuid.ReplaceAllStringFunc(d, func(root string) string { return `root="` + strings.ToUpper(root[len(`root="`):]) }))
+			return []byte(uuid.ReplaceAllStringFunc(d,
+				func(root string) string { return `root="` + strings.ToUpper(root[len(`root="`):]) }))
 		}},
 		{"with a prefix", true, func(d string) []byte { return []byte(withPrefix(d)) }},
 		{"in UTF-16, little endian", true, func(d string) []byte { return inUTF16(d, binary.LittleEndian, true) }},
@@ -54,11 +58,20 @@ func mutations() []mutation {
 		{"in UTF-8 that says it is UTF-16", true, func(d string) []byte {
 			return []byte(declaration.ReplaceAllString(d, `<?xml version="1.0" encoding="UTF-16"?>`))
 		}},
-		{"without a declaration, behind blank lines", true, func(d string) []byte { return []byte("\n\n  " + declaration.ReplaceAllString(d, "")) }},
+		{
+			"without a declaration, behind blank lines", true,
+			func(d string) []byte { return []byte("\n\n  " + declaration.ReplaceAllString(d, "")) },
+		},
 		{"on one line", false, func(d string) []byte { return []byte(between.ReplaceAllString(d, "><")) }},
 		{"without display names", false, func(d string) []byte { return []byte(displayName.ReplaceAllString(d, "")) }},
-		{"whose sections have no codes", false, func(d string) []byte { return []byte(sectionCode.ReplaceAllString(d, "$1")) }},
-		{"whose sections have no templates", true, func(d string) []byte { return []byte(sectionTemplate.ReplaceAllString(d, "<section>\n")) }},
+		{
+			"whose sections have no codes", false,
+			func(d string) []byte { return []byte(sectionCode.ReplaceAllString(d, "$1")) },
+		},
+		{
+			"whose sections have no templates", true,
+			func(d string) []byte { return []byte(sectionTemplate.ReplaceAllString(d, "<section>\n")) },
+		},
 		{"with entries of no type", true, func(d string) []byte { return []byte(entryType.ReplaceAllString(d, "<entry>")) }},
 	}
 }
@@ -118,7 +131,8 @@ func TestHoweverADocumentIsWrittenItSaysTheSame(t *testing.T) {
 			}
 			theirs := make([]judged, 0, len(public))
 			for _, name := range public {
-				theirs = append(theirs, judged{name, recall(m.facts(t, more[name]), tellings(t, convert(t, m.of(string(more[name])))))})
+				theirs = append(theirs,
+					judged{name, recall(m.facts(t, more[name]), tellings(t, convert(t, m.of(string(more[name])))))})
 			}
 			t.Log(table(slices.Concat(all, theirs)))
 			holds(t, "the public documents", total(theirs))

@@ -276,7 +276,8 @@ func TestConvertKeepsTextOfEverySectionReadable(t *testing.T) {
 	}
 }
 
-// TestHoldsRefusesTextThatIsLostOrChanged checks the judge: a text that is missing, changed, misshapen or active cannot be opened.
+// TestHoldsRefusesTextThatIsLostOrChanged checks the judge: a text that is missing, changed, misshapen or
+// active cannot be opened.
 func TestHoldsRefusesTextThatIsLostOrChanged(t *testing.T) {
 	t.Parallel()
 	source, err := readPassage(`<text>Rest <list><item>one</item><item>two</item></list></text>`)

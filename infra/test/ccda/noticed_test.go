@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestTheJudgeNoticesWhatIsLost takes parts out of what a document is converted to, and wants less to be told of that kind.
+// TestTheJudgeNoticesWhatIsLost takes parts out of what a document is converted to, and wants less
+// to be told of that kind.
 func TestTheJudgeNoticesWhatIsLost(t *testing.T) {
 	t.Parallel()
 	facts, whole := factsOf(readXML(t, read(t, "alder.xml"))), convert(t, read(t, "alder.xml"))

@@ -17,13 +17,17 @@ func timesOf(s *element, about []coding) []fact {
 			if point == when && len(when.all("low"))+len(when.all("high")) > 0 {
 				continue // its bounds tell when it was
 			}
-			if value := point.attrs["value"]; isTime(value) && slices.Contains([]string{"effectiveTime", "low", "high", "center"}, point.name) {
+			if value := point.attrs["value"]; isTime(value) &&
+				slices.Contains([]string{"effectiveTime", "low", "high", "center"}, point.name) {
 				facts = append(facts, fact{measure: ofTime, about: about, want: []string{value}})
 			}
 		}
 		for _, period := range append(when.all("period"), when.all("period", "*")...) {
 			if value := period.attrs["value"]; every(value, "1", period.attrs["unit"]) != "" {
-				facts = append(facts, fact{measure: ofValue, about: about, want: []string{quantity(period), every(value, "1", period.attrs["unit"])}})
+				facts = append(facts, fact{
+					measure: ofValue, about: about,
+					want: []string{quantity(period), every(value, "1", period.attrs["unit"])},
+				})
 			}
 		}
 		if event := when.first("event").attrs["code"]; event != "" {
@@ -51,7 +55,10 @@ func isTime(text string) bool {
 
 // every is how often something is done, in hours: every 12 hours is twice a day.
 func every(period, frequency, unit string) string {
-	hours := map[string]int64{"min": 1, "h": 60, "d": 24 * 60, "wk": 7 * 24 * 60, "mo": 30 * 24 * 60, "a": 365 * 24 * 60}[unit]
+	hours := map[string]int64{
+		"min": 1, "h": 60, "d": 24 * 60, "wk": 7 * 24 * 60, "mo": 30 * 24 * 60,
+		"a": 365 * 24 * 60,
+	}[unit]
 	all, ok := new(big.Rat).SetString(period)
 	times, also := new(big.Rat).SetString(frequency)
 	if !ok || !also || times.Sign() == 0 || hours == 0 {
@@ -63,7 +70,8 @@ func every(period, frequency, unit string) string {
 // valuesOf lists what is measured, given or dispensed, and the ranges that it is compared with.
 func valuesOf(s *element, about []coding) []fact {
 	var facts []fact
-	for _, e := range slices.Concat(s.all("value"), s.all("doseQuantity"), s.all("rateQuantity"), s.all("quantity"), s.all("repeatNumber"), s.all("maxDoseQuantity")) {
+	for _, e := range slices.Concat(s.all("value"), s.all("doseQuantity"), s.all("rateQuantity"), s.all("quantity"),
+		s.all("repeatNumber"), s.all("maxDoseQuantity")) {
 		kind := ofValue
 		if strings.HasSuffix(e.attrs["type"], "TS") {
 			kind = ofTime
@@ -100,7 +108,8 @@ func valuesOf(s *element, about []coding) []fact {
 func amounts(e *element) []string {
 	var all []string
 	switch kind := e.attrs["type"]; {
-	case e.attrs["nullFlavor"] != "" || e.attrs["code"] != "" || strings.HasSuffix(kind, "CD") || strings.HasSuffix(kind, "CE"):
+	case e.attrs["nullFlavor"] != "" || e.attrs["code"] != "" || strings.HasSuffix(kind, "CD") ||
+		strings.HasSuffix(kind, "CE"):
 	case e.attrs["value"] != "":
 		all = append(all, quantity(e))
 	case strings.HasSuffix(kind, "ST") || strings.HasSuffix(kind, "ED"):
@@ -119,7 +128,8 @@ func amounts(e *element) []string {
 
 // quantity is a value with its unit. UCUM's unity is no unit.
 func quantity(e *element) string {
-	return strings.TrimSpace(number(strings.TrimSpace(e.attrs["value"])) + " " + strings.TrimSpace(strings.TrimSuffix(e.attrs["unit"], "1")))
+	return strings.TrimSpace(number(strings.TrimSpace(e.attrs["value"])) + " " +
+		strings.TrimSpace(strings.TrimSuffix(e.attrs["unit"], "1")))
 }
 
 // participationsOf lists who has written or done it, by any name or number, and when it was written.
@@ -150,7 +160,8 @@ func identities(role *element) []string {
 		}
 	}
 	for _, name := range slices.Concat(
-		role.all("assignedPerson", "name", "family"), role.all("representedOrganization", "name"), role.all("assignedAuthoringDevice", "softwareName"),
+		role.all("assignedPerson", "name", "family"), role.all("representedOrganization", "name"),
+		role.all("assignedAuthoringDevice", "softwareName"),
 	) {
 		if text := name.words(); text != "" {
 			all = append(all, text)

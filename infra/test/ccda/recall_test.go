@@ -71,10 +71,11 @@ func recall(facts []fact, told []*telling) map[measure]count {
 	return counts
 }
 
-// isAbout tells whether a resource, or (held) one that it refers to or that refers to it, has one of the codes; where there is
-// none, any resource may be it.
+// isAbout tells whether a resource, or (held) one that it refers to or that refers to it, has one of the codes; where
+// there is none, any resource may be it.
 func (told *telling) isAbout(codes []string, held bool) bool {
-	return len(codes) == 0 || slices.ContainsFunc(codes, func(code string) bool { return told.codes[code] || held && told.nearby[code] })
+	return len(codes) == 0 || slices.ContainsFunc(codes,
+		func(code string) bool { return told.codes[code] || held && told.nearby[code] })
 }
 
 func (told *telling) tells(f fact) bool {
@@ -173,7 +174,8 @@ func eachHolds(t *testing.T, names []string, documents map[string][]byte) {
 	t.Helper()
 	all := make([]judged, 0, len(names))
 	for _, name := range names {
-		all = append(all, judged{name, recall(factsOf(readXML(t, documents[name])), tellings(t, convert(t, documents[name])))})
+		all = append(all,
+			judged{name, recall(factsOf(readXML(t, documents[name])), tellings(t, convert(t, documents[name])))})
 		holds(t, name, all[len(all)-1].counts)
 	}
 	t.Log(table(all))

@@ -5,51 +5,74 @@ import (
 	"strings"
 )
 
-// statuses are what a statement's status (HL7 ActStatus) may become, by the type of the resource ("C-CDA on FHIR", of each type,
-// and the value sets of FHIR R4). A type that is not here may not be told of a status at all.
+// statuses are what a statement's status (HL7 ActStatus) may become, by the type of the resource ("C-CDA on FHIR", of
+// each type, and the value sets of FHIR R4). A type that is not here may not be told of a status at all.
 var statuses = map[string]map[string]string{
 	"Observation": {
-		"completed": "final amended corrected", "active": "registered preliminary", "new": "registered", "held": "registered", "suspended": "registered",
-		"aborted": "cancelled", "cancelled": "cancelled", "nullified": "entered-in-error",
+		"completed": "final amended corrected", "active": "registered preliminary", "new": "registered", "held": "registered",
+		"suspended": "registered",
+		"aborted":   "cancelled", "cancelled": "cancelled", "nullified": "entered-in-error",
 	},
 	"DiagnosticReport": {
-		"completed": "final amended corrected", "active": "registered partial preliminary", "aborted": "cancelled", "cancelled": "cancelled",
+		"completed": "final amended corrected", "active": "registered partial preliminary", "aborted": "cancelled",
+		"cancelled": "cancelled",
 		"nullified": "entered-in-error",
 	},
 	"Procedure": {
-		"completed": "completed not-done", "active": "in-progress not-done", "aborted": "stopped not-done", "cancelled": "not-done", "new": "preparation",
+		"completed": "completed not-done", "active": "in-progress not-done", "aborted": "stopped not-done",
+		"cancelled": "not-done", "new": "preparation",
 		"suspended": "on-hold", "held": "on-hold preparation",
 	},
 	// ConceptMap CF-EncounterStatus; one that was active is judged as of the document's time.
 	"Encounter": {
-		"completed": "finished", "active": "in-progress planned arrived finished unknown", "aborted": "unknown", "cancelled": "cancelled",
-		"new": "unknown planned", "held": "planned", "suspended": "onleave",
+		"completed": "finished", "active": "in-progress planned arrived finished unknown", "aborted": "unknown",
+		"cancelled": "cancelled",
+		"new":       "unknown planned", "held": "planned", "suspended": "onleave",
 	},
-	"Immunization": {"completed": "completed not-done", "active": "completed not-done", "aborted": "not-done", "cancelled": "not-done"},
+	"Immunization": {
+		"completed": "completed not-done", "active": "completed not-done", "aborted": "not-done",
+		"cancelled": "not-done",
+	},
 	// A medication whose act is completed may still be taken: the status is of the act of ordering or telling.
 	"MedicationRequest": {
-		"completed": "completed active", "active": "active completed", "suspended": "on-hold", "held": "on-hold", "aborted": "stopped", "cancelled": "cancelled",
+		"completed": "completed active", "active": "active completed", "suspended": "on-hold", "held": "on-hold",
+		"aborted": "stopped", "cancelled": "cancelled",
 		"new": "draft",
 	},
-	"MedicationAdministration": {"completed": "completed not-done", "active": "in-progress not-done", "aborted": "stopped", "cancelled": "not-done"},
-	"MedicationDispense":       {"completed": "completed", "active": "in-progress preparation", "aborted": "stopped", "cancelled": "cancelled"},
+	"MedicationAdministration": {
+		"completed": "completed not-done", "active": "in-progress not-done", "aborted": "stopped",
+		"cancelled": "not-done",
+	},
+	"MedicationDispense": {
+		"completed": "completed", "active": "in-progress preparation", "aborted": "stopped",
+		"cancelled": "cancelled",
+	},
 	"ServiceRequest": {
-		"completed": "completed", "active": "active", "suspended": "on-hold", "held": "on-hold", "aborted": "revoked", "cancelled": "revoked", "new": "draft active",
+		"completed": "completed", "active": "active", "suspended": "on-hold", "held": "on-hold", "aborted": "revoked",
+		"cancelled": "revoked", "new": "draft active",
 	},
-	"Goal":     {"completed": "completed", "active": "active accepted", "aborted": "cancelled", "cancelled": "cancelled", "suspended": "on-hold"},
+	"Goal": {
+		"completed": "completed", "active": "active accepted", "aborted": "cancelled", "cancelled": "cancelled",
+		"suspended": "on-hold",
+	},
 	"CareTeam": {"completed": "inactive", "active": "active inactive", "suspended": "suspended"},
-	// Of a problem and an allergy the act of observing is completed, whatever became of it: what they are, or how sure it is, is told.
+	// Of a problem and an allergy the act of observing is completed, whatever became of it: what they are, or
+	// how sure it is, is told.
 	"Condition": {
-		"completed": "active resolved inactive recurrence relapse remission confirmed refuted unconfirmed", "active": "active resolved inactive confirmed refuted unconfirmed",
-		"aborted": "inactive resolved confirmed", "suspended": "inactive",
+		"completed": "active resolved inactive recurrence relapse remission confirmed refuted unconfirmed",
+		"active":    "active resolved inactive confirmed refuted unconfirmed",
+		"aborted":   "inactive resolved confirmed", "suspended": "inactive",
 	},
-	"AllergyIntolerance":  {"completed": "active resolved inactive", "active": "active resolved inactive"},
-	"Consent":             {"completed": "active inactive", "active": "active"},
-	"Coverage":            {"completed": "active cancelled", "active": "active cancelled", "cancelled": "cancelled"},
-	"DocumentReference":   {"completed": "current", "active": "current"},
-	"Device":              {"completed": "active inactive", "active": "active"},
-	"DeviceRequest":       {"completed": "completed", "active": "active", "new": "draft active"},
-	"SupplyDelivery":      {"completed": "completed", "active": "in-progress", "aborted": "abandoned", "cancelled": "abandoned"},
+	"AllergyIntolerance": {"completed": "active resolved inactive", "active": "active resolved inactive"},
+	"Consent":            {"completed": "active inactive", "active": "active"},
+	"Coverage":           {"completed": "active cancelled", "active": "active cancelled", "cancelled": "cancelled"},
+	"DocumentReference":  {"completed": "current", "active": "current"},
+	"Device":             {"completed": "active inactive", "active": "active"},
+	"DeviceRequest":      {"completed": "completed", "active": "active", "new": "draft active"},
+	"SupplyDelivery": {
+		"completed": "completed", "active": "in-progress", "aborted": "abandoned",
+		"cancelled": "abandoned",
+	},
 	"ImagingStudy":        {"completed": "available", "active": "registered available"},
 	"Communication":       {"completed": "completed", "active": "in-progress"},
 	"Specimen":            {"completed": "available", "active": "available"},
@@ -62,7 +85,8 @@ const actStatuses = "new active held completed suspended aborted cancelled nulli
 
 // fits tells whether the status of a resource may be that of a statement.
 func fits(kind, status, told string) bool {
-	if status = strings.ToLower(status); !slices.Contains(strings.Fields(actStatuses), status) { // who knows what a sender means by it
+	// who knows what a sender means by it
+	if status = strings.ToLower(status); !slices.Contains(strings.Fields(actStatuses), status) {
 		return told != "entered-in-error"
 	}
 	return slices.Contains(strings.Fields(statuses[kind][status]), told)

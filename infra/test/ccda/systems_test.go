@@ -10,26 +10,37 @@ const (
 	actClass = "2.16.840.1.113883.5.6"
 )
 
-// systems are the URIs that FHIR has for code systems (hl7.org/fhir/R4/terminologies-systems.html, terminology.hl7.org).
+// systems are the URIs that FHIR has for code systems
+// (hl7.org/fhir/R4/terminologies-systems.html, terminology.hl7.org).
 var systems = map[string]string{
 	loinc: "http://loinc.org", snomed: "http://snomed.info/sct",
-	"2.16.840.1.113883.6.88": "http://www.nlm.nih.gov/research/umls/rxnorm", "2.16.840.1.113883.6.90": "http://hl7.org/fhir/sid/icd-10-cm",
-	"2.16.840.1.113883.6.3": "http://hl7.org/fhir/sid/icd-10", "2.16.840.1.113883.6.103": "http://hl7.org/fhir/sid/icd-9-cm",
-	"2.16.840.1.113883.6.104": "http://hl7.org/fhir/sid/icd-9-cm", "2.16.840.1.113883.6.12": "http://www.ama-assn.org/go/cpt",
-	"2.16.840.1.113883.12.292": "http://hl7.org/fhir/sid/cvx", "2.16.840.1.113883.6.59": "http://hl7.org/fhir/sid/cvx", "2.16.840.1.113883.12.227": "http://terminology.hl7.org/CodeSystem/MVX",
-	"2.16.840.1.113883.6.69": "http://hl7.org/fhir/sid/ndc", "2.16.840.1.113883.4.9": "http://fdasis.nlm.nih.gov",
-	"2.16.840.1.113883.3.26.1.1": "http://ncicb.nci.nih.gov/xml/owl/EVS/Thesaurus.owl", "2.16.840.1.113883.6.101": "http://nucc.org/provider-taxonomy",
-	"2.16.840.1.113883.6.259": "https://www.cdc.gov/nhsn/cdaportal/terminology/codesystem/hsloc.html",
-	"2.16.840.1.113883.6.4":   "http://www.cms.gov/Medicare/Coding/ICD10", "2.16.840.1.113883.6.254": "http://hl7.org/fhir/sid/icf",
-	"2.16.840.1.113883.3.221.5": "https://nahdo.org/sopt", "2.16.840.1.113883.6.13": "http://www.ada.org/cdt", "2.16.840.1.113883.6.8": "http://unitsofmeasure.org",
-	"1.2.840.10008.2.16.4": "http://dicom.nema.org/resources/ontology/DCM",
+	"2.16.840.1.113883.6.88":   "http://www.nlm.nih.gov/research/umls/rxnorm",
+	"2.16.840.1.113883.6.90":   "http://hl7.org/fhir/sid/icd-10-cm",
+	"2.16.840.1.113883.6.3":    "http://hl7.org/fhir/sid/icd-10",
+	"2.16.840.1.113883.6.103":  "http://hl7.org/fhir/sid/icd-9-cm",
+	"2.16.840.1.113883.6.104":  "http://hl7.org/fhir/sid/icd-9-cm",
+	"2.16.840.1.113883.6.12":   "http://www.ama-assn.org/go/cpt",
+	"2.16.840.1.113883.12.292": "http://hl7.org/fhir/sid/cvx", "2.16.840.1.113883.6.59": "http://hl7.org/fhir/sid/cvx",
+	"2.16.840.1.113883.12.227": "http://terminology.hl7.org/CodeSystem/MVX",
+	"2.16.840.1.113883.6.69":   "http://hl7.org/fhir/sid/ndc", "2.16.840.1.113883.4.9": "http://fdasis.nlm.nih.gov",
+	"2.16.840.1.113883.3.26.1.1": "http://ncicb.nci.nih.gov/xml/owl/EVS/Thesaurus.owl",
+	"2.16.840.1.113883.6.101":    "http://nucc.org/provider-taxonomy",
+	"2.16.840.1.113883.6.259":    "https://www.cdc.gov/nhsn/cdaportal/terminology/codesystem/hsloc.html",
+	"2.16.840.1.113883.6.4":      "http://www.cms.gov/Medicare/Coding/ICD10",
+	"2.16.840.1.113883.6.254":    "http://hl7.org/fhir/sid/icf",
+	"2.16.840.1.113883.3.221.5":  "https://nahdo.org/sopt", "2.16.840.1.113883.6.13": "http://www.ada.org/cdt",
+	"2.16.840.1.113883.6.8": "http://unitsofmeasure.org",
+	"1.2.840.10008.2.16.4":  "http://dicom.nema.org/resources/ontology/DCM",
 }
 
 // v3Names are the names of HL7's own code systems, below 2.16.840.1.113883.5.
 var v3Names = map[string]string{
-	"1": "AdministrativeGender", "2": "MaritalStatus", "4": "ActCode", "6": "ActClass", "7": "ActPriority", "8": "ActReason", "14": "ActStatus",
-	"60": "LanguageAbilityMode", "61": "LanguageAbilityProficiency", "83": "ObservationInterpretation", "84": "ObservationMethod",
-	"88": "ParticipationFunction", "110": "RoleClass", "111": "RoleCode", "112": "RouteOfAdministration", "129": "SpecimenType", "1063": "ObservationValue",
+	"1": "AdministrativeGender", "2": "MaritalStatus", "4": "ActCode", "6": "ActClass", "7": "ActPriority",
+	"8": "ActReason", "14": "ActStatus",
+	"60": "LanguageAbilityMode", "61": "LanguageAbilityProficiency", "83": "ObservationInterpretation",
+	"84": "ObservationMethod",
+	"88": "ParticipationFunction", "110": "RoleClass", "111": "RoleCode", "112": "RouteOfAdministration",
+	"129": "SpecimenType", "1063": "ObservationValue",
 	"1076": "ReligiousAffiliation",
 }
 
@@ -44,8 +55,8 @@ func systemURI(oid string) string {
 	return "urn:oid:" + oid
 }
 
-// namesOf are the ways in which resources may name a coding: by FHIR's URI, or by the OID. Where a sender has put a name or
-// a value set in the place of a system, the code is enough.
+// namesOf are the ways in which resources may name a coding: by FHIR's URI, or by the OID. Where a sender has put a
+// name or a value set in the place of a system, the code is enough.
 func namesOf(c coding) []string {
 	if strings.Trim(c.system, "0123456789.") != "" || strings.HasPrefix(c.system, "2.16.840.1.113883.1.11.") {
 		return []string{"*|" + c.code}
@@ -58,8 +69,10 @@ func namesOf(c coding) []string {
 var equivalents = map[string][]coding{
 	"severity mild": {{snomed, "255604002"}}, "severity moderate": {{snomed, "6736007"}, {snomed, "371924009"}},
 	"severity severe": {{snomed, "24484000"}, {snomed, "371923003"}, {snomed, "399166001"}},
-	"code active":     {{snomed, "55561003"}}, "code inactive": {{snomed, "73425007"}}, "code resolved": {{snomed, "413322009"}},
-	"criticality high": {{"2.16.840.1.113883.5.1063", "CRITH"}}, "criticality low": {{"2.16.840.1.113883.5.1063", "CRITL"}},
+	"code active":     {{snomed, "55561003"}}, "code inactive": {{snomed, "73425007"}},
+	"code resolved":                {{snomed, "413322009"}},
+	"criticality high":             {{"2.16.840.1.113883.5.1063", "CRITH"}},
+	"criticality low":              {{"2.16.840.1.113883.5.1063", "CRITL"}},
 	"criticality unable-to-assess": {{"2.16.840.1.113883.5.1063", "CRITU"}},
 	"gender female":                {{"2.16.840.1.113883.5.1", "F"}}, "gender male": {{"2.16.840.1.113883.5.1", "M"}},
 	"valueCode F": {{"2.16.840.1.113883.5.1", "F"}}, "valueCode M": {{"2.16.840.1.113883.5.1", "M"}},

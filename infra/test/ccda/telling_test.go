@@ -26,11 +26,14 @@ type telling struct {
 }
 
 func newTelling() *telling {
-	return &telling{codes: map[string]bool{}, nearby: map[string]bool{}, amounts: map[string]bool{}, ranges: map[string]bool{}, names: map[string]bool{}}
+	return &telling{
+		codes: map[string]bool{}, nearby: map[string]bool{}, amounts: map[string]bool{},
+		ranges: map[string]bool{}, names: map[string]bool{},
+	}
 }
 
-// tellings reads resources, one a line, and has each tell what those say that only complete it: the medication, the device, the
-// specimen, the place, and the Provenance that is about it.
+// tellings reads resources, one a line, and has each tell what those say that only complete it: the medication, the
+// device, the specimen, the place, and the Provenance that is about it.
 func tellings(t *testing.T, ndjson []byte) []*telling {
 	t.Helper()
 	byRef := map[string]*telling{}
@@ -130,7 +133,8 @@ func (told *telling) read(name string, value any, within bool) {
 }
 
 // schedule is a note of how often medication was given, for which MedicationAdministration of R4 has no member.
-var schedule = regexp.MustCompile(`^Given (?:(?:(\d+) times )?every ([\d.]+)(?: to ([\d.]+))? (s|min|h|d|wk|mo|a))?(?: ?at ([A-Z, ]+))?`)
+var schedule = regexp.MustCompile(
+	`^Given (?:(?:(\d+) times )?every ([\d.]+)(?: to ([\d.]+))? (s|min|h|d|wk|mo|a))?(?: ?at ([A-Z, ]+))?`)
 
 func (told *telling) readSchedule(text string, within bool) {
 	found := schedule.FindStringSubmatch(text)
@@ -216,7 +220,8 @@ func number(text string) string {
 	return r.FloatString(short)
 }
 
-// sameTime tells whether a FHIR time is that of a document. A time without a zone may have lost its clock or borrowed a zone.
+// sameTime tells whether a FHIR time is that of a document. A time without a zone may have lost its
+// clock or borrowed a zone.
 func sameTime(hl7, fhir string) bool {
 	body, zone := hl7, ""
 	if i := strings.IndexAny(hl7, "+-"); i > 0 {

@@ -74,7 +74,8 @@ func TestTwoRunsGiveTheSameBytes(t *testing.T) {
 	}
 }
 
-// TestWhatTwoFacilitiesTellOfOnePersonBecomesOneSet: the documents share the person, the hospital stay and facts with the same ids.
+// TestWhatTwoFacilitiesTellOfOnePersonBecomesOneSet: the documents share the person, the hospital stay and
+// facts with the same ids.
 func TestWhatTwoFacilitiesTellOfOnePersonBecomesOneSet(t *testing.T) {
 	t.Parallel()
 	out := convert(t, read(t, "alder.xml"), read(t, "birch.xml"))
@@ -108,7 +109,8 @@ func TestWhatTwoFacilitiesTellOfOnePersonBecomesOneSet(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range ofType(all, "Condition") {
-			if id, _ := c["id"].(string); withCode(t, []map[string]any{c}, "Condition", "59621000") == 1 && bytes.Contains(text, []byte(id)) {
+			if id, _ := c["id"].(string); withCode(t, []map[string]any{c}, "Condition", "59621000") == 1 &&
+				bytes.Contains(text, []byte(id)) {
 				sources[p["meta"].(map[string]any)["source"]] = true
 			}
 		}
@@ -141,7 +143,8 @@ func TestAllDocumentsTogetherLoseNothing(t *testing.T) {
 
 func TestSeveralPatientsOfOneAnswerStayApart(t *testing.T) {
 	t.Parallel()
-	other := []byte(strings.NewReplacer("COMMUNITY-77", "COMMUNITY-78", "B-2002", "B-2003").Replace(string(read(t, "birch.xml"))))
+	other := []byte(strings.NewReplacer("COMMUNITY-77", "COMMUNITY-78", "B-2002",
+		"B-2003").Replace(string(read(t, "birch.xml"))))
 	all := resourcesOf(t, convert(t, read(t, "alder.xml"), other))
 	patients := map[any]bool{}
 	for _, p := range ofType(all, "Patient") {
@@ -181,7 +184,8 @@ func TestTheReportCountsWhatLeaves(t *testing.T) {
 			counts, ids := map[string]int{}, map[string]bool{}
 			report, err := ccda.Convert(document, func(r ccda.Resource) error {
 				var read struct{ ResourceType, ID string }
-				if err := json.Unmarshal(r.JSON, &read); err != nil || read.ResourceType != r.Type || read.ID != r.ID || ids[r.Type+r.ID] {
+				if err := json.Unmarshal(r.JSON, &read); err != nil || read.ResourceType != r.Type || read.ID != r.ID ||
+					ids[r.Type+r.ID] {
 					t.Errorf("%s: %s %s is not what it is called: %v", name, r.Type, r.ID, err)
 				}
 				if bytes.ContainsAny(r.JSON, "\n\r") {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// required are the elements that US Core 6.1 has resources have (cardinality from 1) and that there always is something to say in:
-// a code for what the source leaves open, or why it is absent. A name ends in "[x]" where a type follows it.
+// required are the elements that US Core 6.1 has resources have (cardinality from 1) and that there always is something
+// to say in: a code for what the source leaves open, or why it is absent. A name ends in "[x]" where a type follows it.
 var required = map[string][]string{
 	"AllergyIntolerance":  {"code", "patient", "verificationStatus"},
 	"CarePlan":            {"status", "intent", "category", "subject"},
@@ -33,7 +33,8 @@ var required = map[string][]string{
 	"ServiceRequest":      {"status", "intent", "code", "subject"},
 }
 
-// TestResourcesHaveWhatUSCoreRequires looks at the types of every document, and at what there is in each of their resources.
+// TestResourcesHaveWhatUSCoreRequires looks at the types of every document, and at what there is in
+// each of their resources.
 func TestResourcesHaveWhatUSCoreRequires(t *testing.T) {
 	t.Parallel()
 	missing := map[string]int{}

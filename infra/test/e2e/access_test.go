@@ -29,8 +29,8 @@ const (
 	foreign                      // not our API: the sandbox plays somebody else's server
 )
 
-// routeAccess must name every method that a route of the template leads to, so that a new one cannot forget its protection. It
-// omits those of readers.
+// routeAccess must name every method that a route of the template leads to, so that a new one cannot forget its
+// protection. It omits those of readers.
 func routeAccess() map[string]access {
 	return map[string]access{
 		"GET /bridge/connect":                                      page,
@@ -116,7 +116,8 @@ func newFixtureWith(t *testing.T, o options) fixture {
 // as calls a route with a key pair and the ids of the first organisation's test mode.
 func (f finished) as(route template.Route, publicID, privateKey string) answer {
 	f.t.Helper()
-	path := strings.NewReplacer("{taskId}", f.taskID, "{fileName}", f.file, "{orgConnectionId}", f.connectionID).Replace(route.Path)
+	path := strings.NewReplacer("{taskId}", f.taskID, "{fileName}", f.file, "{orgConnectionId}",
+		f.connectionID).Replace(route.Path)
 	var body any
 	if route.Method == http.MethodPost {
 		body = map[string]string{"org_connection_id": f.connectionID, "email": "linden.heath@tefca.example"}
@@ -164,7 +165,8 @@ func TestEveryRouteIsProtectedFromOutside(t *testing.T) {
 				case kind == bearer:
 					f.checkPublicID(t, route, http.StatusUnauthorized, "svc_unauthorized_client")
 					f.checkBearer(t)
-				case kind == page && !strings.HasPrefix(route.Path, "/bridge/callback") && !strings.HasPrefix(route.Path, "/bridge/tefca/identity/"):
+				case kind == page && !strings.HasPrefix(route.Path, "/bridge/callback") &&
+					!strings.HasPrefix(route.Path, "/bridge/tefca/identity/"):
 					f.checkPublicID(t, route, http.StatusBadRequest, "")
 				}
 			}
@@ -196,13 +198,19 @@ func (f finished) methods(t *testing.T, function template.Function, known map[st
 // checkPublicID: an unknown public id is refused without a challenge, which would open a browser's password dialogue.
 func (f finished) checkPublicID(t *testing.T, route template.Route, status int, code string) {
 	t.Helper()
-	for _, publicID := range []string{"", "public_test_" + ids.Random(), "public_live_" + strings.TrimPrefix(f.seeded.Organisations[0].PublicID, "public_test_"), "'\"<script>"} {
-		got := f.call(route.Method, route.Path+"?public_id="+strings.NewReplacer("'", "%27", "\"", "%22", "<", "%3C", ">", "%3E").Replace(publicID), "", "", nil)
+	for _, publicID := range []string{
+		"", "public_test_" + ids.Random(),
+		"public_live_" + strings.TrimPrefix(f.seeded.Organisations[0].PublicID, "public_test_"), "'\"<script>",
+	} {
+		got := f.call(route.Method, route.Path+"?public_id="+
+			strings.NewReplacer("'", "%27", "\"", "%22", "<", "%3C", ">", "%3E").Replace(publicID), "", "", nil)
 		wantStatus, wantCode := status, code
 		if publicID == "" {
-			wantStatus, wantCode = http.StatusBadRequest, strings.Replace(code, "svc_unauthorized_client", "svc_invalid_request", 1)
+			wantStatus, wantCode = http.StatusBadRequest,
+				strings.Replace(code, "svc_unauthorized_client", "svc_invalid_request", 1)
 		}
-		if got.status != wantStatus || got.Error != wantCode || got.header.Get("X-Amzn-Remapped-Www-Authenticate") != "" || got.header.Get("Location") != "" {
+		if got.status != wantStatus || got.Error != wantCode || got.header.Get("X-Amzn-Remapped-Www-Authenticate") != "" ||
+			got.header.Get("Location") != "" {
 			t.Errorf("%s with public id %q: got %d %s %v", route.Path, publicID, got.status, got.Error, got.header)
 		}
 	}
@@ -266,7 +274,8 @@ func (o *outside) checkBearer(t *testing.T, hidden ...string) {
 			t.Errorf("%s: answered %d %s, want as %s", name, got.status, got.raw, unknown.raw)
 		}
 	}
-	basic := o.call(http.MethodGet, "/bridge/attempts/"+first.ID+"?public_id="+own, own, o.seeded.Organisations[0].PrivateKey, nil)
+	basic := o.call(http.MethodGet, "/bridge/attempts/"+first.ID+"?public_id="+own, own,
+		o.seeded.Organisations[0].PrivateKey, nil)
 	if basic.status != unknown.status || basic.Error != unknown.Error {
 		t.Errorf("the organisation's key reads it: %d %s", basic.status, basic.raw)
 	}
@@ -296,8 +305,10 @@ func (f finished) checkOtherMethods(t *testing.T, route template.Route) string {
 	route.Method = http.MethodPut
 	own := f.seeded.Organisations[0]
 	got := f.as(route, own.PublicID, own.PrivateKey)
-	isPage := routeAccess()["POST "+route.Path] == ownForm && strings.HasPrefix(got.header.Get("Content-Type"), "text/html")
-	if got.status != http.StatusMethodNotAllowed || (got.Error != "svc_method_not_allowed" && !isPage) || got.header.Get("Allow") == "" {
+	isPage := routeAccess()["POST "+route.Path] == ownForm &&
+		strings.HasPrefix(got.header.Get("Content-Type"), "text/html")
+	if got.status != http.StatusMethodNotAllowed || (got.Error != "svc_method_not_allowed" && !isPage) ||
+		got.header.Get("Allow") == "" {
 		t.Errorf("PUT %s: got %d %s, Allow %q", route.Path, got.status, got.Error, got.header.Get("Allow"))
 	}
 	return got.header.Get("Allow")
@@ -332,7 +343,10 @@ func TestAnUnknownPathAnswersInTheEnvelope(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		for _, path := range []string{"/", "/bridge", "/bridge/nothing", "/bridge/fhir/ehi-export/a/b/c/d", "/../v1/bridge/org"} {
+		for _, path := range []string{
+			"/", "/bridge", "/bridge/nothing", "/bridge/fhir/ehi-export/a/b/c/d",
+			"/../v1/bridge/org",
+		} {
 			got := s.asOwner(http.MethodGet, path, nil)
 			if got.status != http.StatusNotFound || got.Error != "svc_not_found" || got.Request == "" {
 				t.Errorf("%s: got %d %s", path, got.status, got.Error)

@@ -27,7 +27,8 @@ type expected struct {
 	code   string
 }
 
-// checkKeys: whoever has no key of his own is refused; another organisation's gets what others do, and the own one of live mode what live does.
+// checkKeys: whoever has no key of his own is refused; another organisation's gets what others do, and the own one of
+// live mode what live does.
 func (f finished) checkKeys(t *testing.T, route template.Route, others, live expected) {
 	t.Helper()
 	f.checkRefusals(t, route)
@@ -51,7 +52,8 @@ func (f finished) checkRefusals(t *testing.T, route template.Route) {
 		{"an unknown id", "public_test_" + ids.Random(), own.PrivateKey},
 		{"a mistyped key", own.PublicID, own.PrivateKey[:len(own.PrivateKey)-1] + "!"},
 	} {
-		f.checkKey(t, route, attack.name, attack.publicID, attack.key, expected{http.StatusUnauthorized, "svc_unauthorized_client"})
+		f.checkKey(t, route, attack.name, attack.publicID, attack.key,
+			expected{http.StatusUnauthorized, "svc_unauthorized_client"})
 	}
 }
 
@@ -60,7 +62,8 @@ func (f finished) checkKey(t *testing.T, route template.Route, name, publicID, k
 	t.Helper()
 	got := f.as(route, publicID, key)
 	if got.status != want.status || got.Error != want.code {
-		t.Errorf("%s %s with %s: got %d %s, want %d %s", route.Method, route.Path, name, got.status, got.Error, want.status, want.code)
+		t.Errorf("%s %s with %s: got %d %s, want %d %s", route.Method, route.Path, name, got.status, got.Error,
+			want.status, want.code)
 	}
 	if strings.Contains(string(got.raw), f.connectionID) || strings.Contains(string(got.raw), f.taskID) {
 		t.Errorf("%s %s with %s shows what is not its own: %s", route.Method, route.Path, name, got.raw)
@@ -74,7 +77,8 @@ func (f finished) checkKey(t *testing.T, route template.Route, name, publicID, k
 	}
 }
 
-// checkMode: what belongs to a mode is everybody's who has a key of the mode, and as it is there, or not there, for all of them.
+// checkMode: what belongs to a mode is everybody's who has a key of the mode, and as it is there, or
+// not there, for all of them.
 func (f finished) checkMode(t *testing.T, route template.Route) {
 	t.Helper()
 	var stands [2]expected

@@ -42,40 +42,125 @@ func (f fixture) requests() map[string]request {
 	f.keepReleased(asset, pinned)
 	verified, facilities := f.locateFacilities()
 	all := map[string]request{
-		"GET /bridge/tefca/identity":                               {method: http.MethodGet, path: "/bridge/tefca/identity" + public},
-		"POST /bridge/tefca/identity":                              {method: http.MethodPost, path: "/bridge/tefca/identity" + public, body: `{"provider":"simulated"}`},
-		"POST /bridge/tefca/identity/start":                        {method: http.MethodPost, path: "/bridge/tefca/identity/start", form: starttest.Body(f.beginVerification("").Start)},
-		"GET /bridge/tefca/identity/callback/{provider}":           {method: http.MethodGet, path: "/bridge/tefca/identity/callback/simulated?state=x&code=y"},
-		"GET /bridge/tefca/records/{attemptId}":                    {method: http.MethodGet, path: "/bridge/tefca/records/" + verified.ID + public, authorize: "Bearer " + verified.Token},
-		"POST /bridge/tefca/records/{attemptId}/authorization":     {method: http.MethodPost, path: "/bridge/tefca/records/" + verified.ID + "/authorization" + public, authorize: "Bearer " + verified.Token, body: `{"tefca_directory_ids":["` + facilities[0] + `"]}`},
-		"POST /bridge/vault_connection/revoke":                     {method: http.MethodPost, path: "/bridge/vault_connection/revoke", authorize: key, body: `{"email":"alder.fenn@tefca.example"}`},
-		"GET /bridge/connect":                                      {method: http.MethodGet, path: "/bridge/connect" + public},
-		"POST /bridge/connect":                                     {method: http.MethodPost, path: "/bridge/connect", form: starttest.Body(made.Start)},
-		"GET /bridge/reconnect":                                    {method: http.MethodGet, path: "/bridge/reconnect" + public},
-		"POST /bridge/attempts":                                    {method: http.MethodPost, path: "/bridge/attempts" + public, body: `{"endpoint_id":"` + f.seeded.Sandbox.EndpointID + `"}`},
-		"GET /bridge/attempts/{attemptId}":                         {method: http.MethodGet, path: "/bridge/attempts/" + made.ID + public, authorize: "Bearer " + made.Token},
-		"GET /bridge/callback":                                     {method: http.MethodGet, path: "/bridge/callback?state=x&code=y"},
-		"GET /bridge/callback/{registration}":                      {method: http.MethodGet, path: "/bridge/callback/z?state=x&code=y"},
-		"GET /widget/embed":                                        {method: http.MethodGet, path: "/widget/embed" + public},
-		"GET /widget/connect":                                      {method: http.MethodGet, path: "/widget/connect" + public},
-		"GET /widget/assets/{file}":                                {method: http.MethodGet, path: asset},
-		"GET /sdk/{version}/{file}":                                {method: http.MethodGet, path: pinned},
-		"GET /bridge/org":                                          {method: http.MethodGet, path: "/bridge/org" + public},
-		"POST /bridge/email/codes":                                 {method: http.MethodPost, path: "/bridge/email/codes" + public, body: `{"email":"other@mailbox.example"}`},
-		"POST /bridge/email/verification":                          {method: http.MethodPost, path: "/bridge/email/verification" + public, body: `{"verification_id":"` + sent.ID + `","code":"` + code + `"}`},
-		"POST /support/healthsystem":                               {method: http.MethodPost, path: "/support/healthsystem" + public, body: `{"email":"a@mailbox.example","name":"Alder"}`},
-		"POST /support/request":                                    {method: http.MethodPost, path: "/support/request" + public, body: `{"email":"a@mailbox.example","name":"Ada","subject":"Help","body":"Me"}`},
-		"POST /bridge/catalog/search":                              {method: http.MethodPost, path: "/bridge/catalog/search" + public, body: `{"query":"sandbox"}`},
-		"GET /bridge/catalog":                                      {method: http.MethodGet, path: "/bridge/catalog" + public + "&brand_id=" + f.seeded.Sandbox.BrandID},
-		"GET /bridge/catalog/export":                               {method: http.MethodGet, path: "/bridge/catalog/export", authorize: key},
-		"GET /.well-known/jwks.json":                               {method: http.MethodGet, path: "/.well-known/jwks.json"},
-		"GET /bridge/events":                                       {method: http.MethodGet, path: "/bridge/events", authorize: key},
-		"POST /bridge/fhir/ehi-export":                             {method: http.MethodPost, path: "/bridge/fhir/ehi-export", authorize: key, body: `{"org_connection_id":"` + f.connectionID + `"}`},
-		"GET /bridge/fhir/ehi-export/{taskId}":                     {method: http.MethodGet, path: export, authorize: key},
-		"GET /bridge/fhir/ehi-export/{taskId}/download/{fileName}": {method: http.MethodGet, path: export + "/download/" + f.file, authorize: key},
-		"GET /bridge/org_connection/{orgConnectionId}":             {method: http.MethodGet, path: connection, authorize: key},
-		"DELETE /bridge/fhir/ehi-export/{taskId}/files":            {method: http.MethodDelete, path: export + "/files", authorize: key},
-		"DELETE /bridge/org_connection/{orgConnectionId}":          {method: http.MethodDelete, path: connection, authorize: key},
+		"GET /bridge/tefca/identity": {
+			method: http.MethodGet,
+			path:   "/bridge/tefca/identity" + public,
+		},
+		"POST /bridge/tefca/identity": {
+			method: http.MethodPost,
+			path:   "/bridge/tefca/identity" + public, body: `{"provider":"simulated"}`,
+		},
+		"POST /bridge/tefca/identity/start": {
+			method: http.MethodPost,
+			path:   "/bridge/tefca/identity/start", form: starttest.Body(f.beginVerification("").Start),
+		},
+		"GET /bridge/tefca/identity/callback/{provider}": {
+			method: http.MethodGet,
+			path:   "/bridge/tefca/identity/callback/simulated?state=x&code=y",
+		},
+		"GET /bridge/tefca/records/{attemptId}": {
+			method: http.MethodGet,
+			path:   "/bridge/tefca/records/" + verified.ID + public, authorize: "Bearer " + verified.Token,
+		},
+		"POST /bridge/tefca/records/{attemptId}/authorization": {
+			method: http.MethodPost,
+			path:   "/bridge/tefca/records/" + verified.ID + "/authorization" + public, authorize: "Bearer " + verified.Token,
+			body: `{"tefca_directory_ids":["` + facilities[0] + `"]}`,
+		},
+		"POST /bridge/vault_connection/revoke": {
+			method: http.MethodPost,
+			path:   "/bridge/vault_connection/revoke", authorize: key, body: `{"email":"alder.fenn@tefca.example"}`,
+		},
+		"GET /bridge/connect": {
+			method: http.MethodGet,
+			path:   "/bridge/connect" + public,
+		},
+		"POST /bridge/connect": {
+			method: http.MethodPost, path: "/bridge/connect",
+			form: starttest.Body(made.Start),
+		},
+		"GET /bridge/reconnect": {
+			method: http.MethodGet,
+			path:   "/bridge/reconnect" + public,
+		},
+		"POST /bridge/attempts": {
+			method: http.MethodPost,
+			path:   "/bridge/attempts" + public, body: `{"endpoint_id":"` + f.seeded.Sandbox.EndpointID + `"}`,
+		},
+		"GET /bridge/attempts/{attemptId}": {
+			method: http.MethodGet,
+			path:   "/bridge/attempts/" + made.ID + public, authorize: "Bearer " + made.Token,
+		},
+		"GET /bridge/callback": {
+			method: http.MethodGet,
+			path:   "/bridge/callback?state=x&code=y",
+		},
+		"GET /bridge/callback/{registration}": {
+			method: http.MethodGet,
+			path:   "/bridge/callback/z?state=x&code=y",
+		},
+		"GET /widget/embed": {method: http.MethodGet, path: "/widget/embed" + public},
+		"GET /widget/connect": {
+			method: http.MethodGet,
+			path:   "/widget/connect" + public,
+		},
+		"GET /widget/assets/{file}": {method: http.MethodGet, path: asset},
+		"GET /sdk/{version}/{file}": {method: http.MethodGet, path: pinned},
+		"GET /bridge/org":           {method: http.MethodGet, path: "/bridge/org" + public},
+		"POST /bridge/email/codes": {
+			method: http.MethodPost,
+			path:   "/bridge/email/codes" + public, body: `{"email":"other@mailbox.example"}`,
+		},
+		"POST /bridge/email/verification": {
+			method: http.MethodPost,
+			path:   "/bridge/email/verification" + public, body: `{"verification_id":"` + sent.ID + `","code":"` + code + `"}`,
+		},
+		"POST /support/healthsystem": {
+			method: http.MethodPost,
+			path:   "/support/healthsystem" + public, body: `{"email":"a@mailbox.example","name":"Alder"}`,
+		},
+		"POST /support/request": {
+			method: http.MethodPost,
+			path:   "/support/request" + public, body: `{"email":"a@mailbox.example","name":"Ada","subject":"Help","body":"Me"}`,
+		},
+		"POST /bridge/catalog/search": {
+			method: http.MethodPost,
+			path:   "/bridge/catalog/search" + public, body: `{"query":"sandbox"}`,
+		},
+		"GET /bridge/catalog": {
+			method: http.MethodGet,
+			path:   "/bridge/catalog" + public + "&brand_id=" + f.seeded.Sandbox.BrandID,
+		},
+		"GET /bridge/catalog/export": {
+			method: http.MethodGet, path: "/bridge/catalog/export",
+			authorize: key,
+		},
+		"GET /.well-known/jwks.json": {method: http.MethodGet, path: "/.well-known/jwks.json"},
+		"GET /bridge/events": {
+			method: http.MethodGet, path: "/bridge/events",
+			authorize: key,
+		},
+		"POST /bridge/fhir/ehi-export": {
+			method: http.MethodPost, path: "/bridge/fhir/ehi-export",
+			authorize: key, body: `{"org_connection_id":"` + f.connectionID + `"}`,
+		},
+		"GET /bridge/fhir/ehi-export/{taskId}": {method: http.MethodGet, path: export, authorize: key},
+		"GET /bridge/fhir/ehi-export/{taskId}/download/{fileName}": {
+			method: http.MethodGet,
+			path:   export + "/download/" + f.file, authorize: key,
+		},
+		"GET /bridge/org_connection/{orgConnectionId}": {
+			method: http.MethodGet, path: connection,
+			authorize: key,
+		},
+		"DELETE /bridge/fhir/ehi-export/{taskId}/files": {
+			method: http.MethodDelete, path: export + "/files",
+			authorize: key,
+		},
+		"DELETE /bridge/org_connection/{orgConnectionId}": {
+			method: http.MethodDelete, path: connection,
+			authorize: key,
+		},
 	}
 	leaving := f.newPerson("carol@alder.example")
 	leaving.signIn()
@@ -120,19 +205,26 @@ type wrong struct {
 }
 
 func wrongs() map[string]wrong {
-	isFile := func(operation string) bool { return strings.HasSuffix(operation, "{file}") } // for everybody, whatever is asked with it
+	// for everybody, whatever is asked with it
+	isFile := func(operation string) bool { return strings.HasSuffix(operation, "{file}") }
 	every := func(string, *http.Request) bool { return true }
 	isForm := func(operation string) bool {
 		return strings.HasSuffix(operation, "/start") || operation == "POST /bridge/connect"
 	} // 400 in both cases
 	return map[string]wrong{
-		"a failing service":   {status: http.StatusInternalServerError, rules: all(faults.FailedBefore), change: every},
-		"a silent service":    {status: http.StatusBadGateway, rules: all(faults.TimedOutBefore), change: every},
-		"a function too slow": {status: http.StatusGatewayTimeout, rules: all(faults.TimedOutBefore), slow: true, change: every},
+		"a failing service": {status: http.StatusInternalServerError, rules: all(faults.FailedBefore), change: every},
+		"a silent service":  {status: http.StatusBadGateway, rules: all(faults.TimedOutBefore), change: every},
+		"a function too slow": {
+			status: http.StatusGatewayTimeout, rules: all(faults.TimedOutBefore), slow: true,
+			change: every,
+		},
 		"an unknown method": {status: http.StatusMethodNotAllowed, change: func(operation string, r *http.Request) bool {
 			r.Method = http.MethodPut
 			_, path, _ := strings.Cut(operation, " ") // these have PUT
-			return !slices.Contains([]string{"/dashboard/account/totp", "/dashboard/account/email", "/dashboard/organisations/{orgId}/emails"}, path)
+			return !slices.Contains([]string{
+				"/dashboard/account/totp", "/dashboard/account/email",
+				"/dashboard/organisations/{orgId}/emails",
+			}, path)
 		}},
 		"what cannot be read": {status: http.StatusBadRequest, change: func(operation string, r *http.Request) bool {
 			switch {
@@ -140,7 +232,8 @@ func wrongs() map[string]wrong {
 				return false
 			case r.ContentLength > 0:
 				r.Body = io.NopCloser(strings.NewReader("{"))
-			case strings.Contains(operation, " /dashboard/"), strings.Contains(operation, "{orgConnectionId}"), strings.HasSuffix(operation, "/files"), strings.HasSuffix(operation, "/export"):
+			case strings.Contains(operation, " /dashboard/"), strings.Contains(operation, "{orgConnectionId}"),
+				strings.HasSuffix(operation, "/files"), strings.HasSuffix(operation, "/export"):
 				r.URL.RawQuery = "%zz" // nothing else of such a request can be wrong without being unknown
 			default:
 				r.URL.RawQuery += "&public_id=a&public_id=b&include=a&limit=a&token=a&token=b&kty=a&state=a&state=b"
@@ -151,10 +244,13 @@ func wrongs() map[string]wrong {
 			r.Body = io.NopCloser(bytes.NewReader(make([]byte, 64<<10+1)))
 			return r.ContentLength > 0 && !isForm(operation)
 		}},
-		"a body of another type": {status: http.StatusUnsupportedMediaType, change: func(operation string, r *http.Request) bool {
-			r.Header.Set("Content-Type", "text/plain")
-			return r.ContentLength > 0 && !isForm(operation)
-		}},
+		"a body of another type": {
+			status: http.StatusUnsupportedMediaType,
+			change: func(operation string, r *http.Request) bool {
+				r.Header.Set("Content-Type", "text/plain")
+				return r.ContentLength > 0 && !isForm(operation)
+			},
+		},
 		"too many requests": {status: http.StatusTooManyRequests, change: func(operation string, r *http.Request) bool {
 			if strings.HasSuffix(operation, "/bridge/connect") || strings.HasSuffix(operation, "reconnect") {
 				r.URL.RawQuery += "&redirect_uri=https://elsewhere.example" // what is proven gets a redirect
@@ -164,13 +260,18 @@ func wrongs() map[string]wrong {
 	}
 }
 
-// all are rules for what every operation needs: the tables, the keys where the published key set comes from, and the files of other releases.
+// all are rules for what every operation needs: the tables, the keys where the published key set comes from, and the
+// files of other releases.
 func all(kind faults.Kind) []faults.Rule {
-	return []faults.Rule{{Service: "dynamodb", Kind: kind}, {Caller: "JwksFunction", Service: "kms", Kind: kind}, {Caller: "WebFunction", Service: "s3", Kind: kind}}
+	return []faults.Rule{
+		{Service: "dynamodb", Kind: kind},
+		{Caller: "JwksFunction", Service: "kms", Kind: kind},
+		{Caller: "WebFunction", Service: "s3", Kind: kind},
+	}
 }
 
-// TestEveryOperationAnswersAsDescribedWhateverIsWrong: with the caller's request, or on our side. What an answer looks like is
-// judged where every answer is.
+// TestEveryOperationAnswersAsDescribedWhateverIsWrong: with the caller's request, or on our side. What an answer looks
+// like is judged where every answer is.
 func TestEveryOperationAnswersAsDescribedWhateverIsWrong(t *testing.T) {
 	t.Parallel()
 	isMany(t)
@@ -228,7 +329,8 @@ func TestAPortalThatDoesNotAnswerIsNoFaultOfTheCaller(t *testing.T) {
 			return &http.Response{StatusCode: http.StatusBadGateway, Header: http.Header{}, Body: http.NoBody, Request: r}
 		}
 		own := s.seeded.Organisations[0]
-		got := s.call(http.MethodPost, "/bridge/attempts?public_id="+own.PublicID, "", "", map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID})
+		got := s.call(http.MethodPost, "/bridge/attempts?public_id="+own.PublicID, "", "",
+			map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID})
 		if got.status != http.StatusServiceUnavailable || got.Error != "svc_unavailable" {
 			t.Errorf("answered %d %s", got.status, got.raw)
 		}
@@ -245,7 +347,8 @@ func TestTheEndOfConsentIsToldToAPageOfOursToo(t *testing.T) {
 		made := s.makeAttempt(map[string]string{"endpoint_id": address.Query().Get("endpoint_id")})
 		s.openWindow(made)
 		got := s.watchAttempt(made)
-		if ends, err := time.Parse(time.RFC3339, got.Result.ConsentEnds); err != nil || time.Until(ends).Round(time.Hour) != 240*time.Hour {
+		if ends, err := time.Parse(time.RFC3339, got.Result.ConsentEnds); err != nil ||
+			time.Until(ends).Round(time.Hour) != 240*time.Hour {
 			t.Errorf("the attempt is %+v", got)
 		}
 	})

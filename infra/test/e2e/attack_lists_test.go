@@ -31,9 +31,9 @@ func (m *mixup) imported(id string, priority int, rows ...string) {
 	expect.NoError(m.t, err)
 }
 
-// TestConnectSendsNoCodeToHostOfHostileList: a list of priority 0 names the attacker's server as the hospital's. The hospital's portal sends no iss,
-// and our client is a public one that is registered for the whole platform. Only after an operator has let the host in does the attack work, which shows
-// that it would have.
+// TestConnectSendsNoCodeToHostOfHostileList: a list of priority 0 names the attacker's server as the hospital's. The
+// hospital's portal sends no iss, and our client is a public one that is registered for the whole platform. Only after
+// an operator has let the host in does the attack work, which shows that it would have.
 func TestConnectSendsNoCodeToHostOfHostileList(t *testing.T) {
 	t.Parallel()
 	const npi = "1234567893"
@@ -47,7 +47,8 @@ func TestConnectSendsNoCodeToHostOfHostileList(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := newMixup(t)
 				m.silent = baseURL + "/sandbox/with/iss:missing"
-				_, err := m.operator.Registrations.Set(t.Context(), org.Tenant{}, catalog.Place{Mode: "test", PlatformType: "sandbox"}, operator.Change{ClientID: new(sandbox.DefaultClientID)})
+				_, err := m.operator.Registrations.Set(t.Context(), org.Tenant{},
+					catalog.Place{Mode: "test", PlatformType: "sandbox"}, operator.Change{ClientID: new(sandbox.DefaultClientID)})
 				expect.NoError(t, err)
 				m.imported("vendor", 70, `{"name":"Hazel Hospital","url":"`+m.silent+`/fhir","npi":"`+npi+`","zip":"53703"}`)
 				hazel := m.institution("test", "hazel hosp")

@@ -41,8 +41,8 @@ func hostilities() []hostility {
 	return all
 }
 
-// hostileAs is the stack with a portal that has turned hostile. The client is the same at both hospitals, or the registrations
-// are two.
+// hostileAs is the stack with a portal that has turned hostile. The client is the same at both hospitals, or
+// the registrations are two.
 func hostileAs(t *testing.T, h hostility) *mixup {
 	t.Helper()
 	m := newMixup(t)
@@ -72,23 +72,27 @@ func TestAHostilePortalGetsNoCodeOfAnother(t *testing.T) {
 	}
 }
 
-// TestAHostilePortalGetsNoCodeOfAPortalThatSendsNoIss: the honest one returns to the callback address of its own registration,
-// which is not that of the hostile one's (RFC 9700 section 4.4.2).
+// TestAHostilePortalGetsNoCodeOfAPortalThatSendsNoIss: the honest one returns to the callback address of its own
+// registration, which is not that of the hostile one's (RFC 9700 section 4.4.2).
 func TestAHostilePortalGetsNoCodeOfAPortalThatSendsNoIss(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newMixup(t)
 		m.silent = honestIssuer + "/with/iss:missing"
 		m.callback = baseURL + "/bridge/callback/honest"
-		m.enroll(m.hostile, hostileBase, catalog.Pins{}, catalog.Registration{ClientID: sandbox.DefaultClientID, Callback: "hostile"})
-		m.enroll(m.honest, m.silent+"/fhir", catalog.Pins{}, catalog.Registration{ClientID: sandbox.DefaultClientID, Callback: "honest"})
+		m.enroll(m.hostile, hostileBase, catalog.Pins{},
+			catalog.Registration{ClientID: sandbox.DefaultClientID, Callback: "hostile"})
+		m.enroll(m.honest, m.silent+"/fhir", catalog.Pins{},
+			catalog.Registration{ClientID: sandbox.DefaultClientID, Callback: "honest"})
 		_, last := m.browser().open(m.connectURLTo(m.hostile), crashPersona, "approve")
-		if got := last.Query().Get("error"); got != "svc_invalid_request" || !m.logged("http.request", `"event":"wrong_callback"`) {
+		if got := last.Query().Get("error"); got != "svc_invalid_request" ||
+			!m.logged("http.request", `"event":"wrong_callback"`) {
 			t.Errorf("the application got %v", last.Query())
 		}
 		m.letPass(1)
 		m.checkHarmless(t)
-		if _, last = m.browser().open(m.connectURLTo(m.honest), crashPersona, "approve"); last.Query().Get("connection_status") != "authorized" {
+		if _, last = m.browser().open(m.connectURLTo(m.honest), crashPersona,
+			"approve"); last.Query().Get("connection_status") != "authorized" {
 			t.Errorf("at the honest portal the application got %v", last.Query())
 		}
 	})
@@ -111,7 +115,8 @@ func TestAHostilePortalCannotCollectACodeForAnAttackersAttempt(t *testing.T) {
 				stolen := ""
 				m.redeem = func(form url.Values) []byte { stolen = form.Get("code"); return []byte(`{"error":"invalid_grant"}`) }
 				m.browser().open(m.connectURLTo(m.hostile), crashPersona, "approve")
-				end, err := url.Parse(own.Get("redirect_uri") + "?" + url.Values{"state": {own.Get("state")}, "code": {stolen}, "iss": {honestIssuer}}.Encode())
+				end, err := url.Parse(own.Get("redirect_uri") + "?" +
+					url.Values{"state": {own.Get("state")}, "code": {stolen}, "iss": {honestIssuer}}.Encode())
 				expect.NoError(t, err)
 				attacker.get(end)
 				m.letPass(1)
@@ -121,14 +126,15 @@ func TestAHostilePortalCannotCollectACodeForAnAttackersAttempt(t *testing.T) {
 	}
 }
 
-// TestAHostileFHIRBaseGetsNoBearerTokenOfAnother: the hostile portal names the honest one's servers, and has its own FHIR
-// base be read with the tokens from there.
+// TestAHostileFHIRBaseGetsNoBearerTokenOfAnother: the hostile portal names the honest one's servers, and has its own
+// FHIR base be read with the tokens from there.
 func TestAHostileFHIRBaseGetsNoBearerTokenOfAnother(t *testing.T) {
 	t.Parallel()
 	for _, pinned := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			m := hostileAs(t, hostility{pinned: pinned, says: map[string]any{
-				"issuer": honestIssuer, "authorization_endpoint": hostileHost + "/authorize", "token_endpoint": honestIssuer + "/oauth/token",
+				"issuer": honestIssuer, "authorization_endpoint": hostileHost + "/authorize",
+				"token_endpoint": honestIssuer + "/oauth/token",
 				"authorization_response_iss_parameter_supported": true,
 			}})
 			_, last := m.browser().open(m.connectURLTo(m.hostile), crashPersona, "approve")
@@ -145,7 +151,10 @@ func TestAHostileFHIRBaseGetsNoBearerTokenOfAnother(t *testing.T) {
 func TestAPlatformsSecretIsShownToNoTokenEndpointThatASiteNames(t *testing.T) {
 	t.Parallel()
 	for _, method := range []catalog.AuthMethod{catalog.AuthSecretBasic, catalog.AuthSecretPost} {
-		for name, token := range map[string]string{"its own": hostileHost + "/token", "elsewhere": hostileElsewhere + "/token"} {
+		for name, token := range map[string]string{
+			"its own":   hostileHost + "/token",
+			"elsewhere": hostileElsewhere + "/token",
+		} {
 			t.Run(string(method)+" "+name, func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
@@ -161,7 +170,8 @@ func TestAPlatformsSecretIsShownToNoTokenEndpointThatASiteNames(t *testing.T) {
 					begin, err := url.Parse(m.connectURLTo(m.hostile))
 					expect.NoError(t, err)
 					if left := b.get(begin).location(); left != nil && left.Query().Has("state") {
-						back, err := url.Parse(left.Query().Get("redirect_uri") + "?" + url.Values{"state": {left.Query().Get("state")}, "code": {"any"}}.Encode())
+						back, err := url.Parse(left.Query().Get("redirect_uri") + "?" +
+							url.Values{"state": {left.Query().Get("state")}, "code": {"any"}}.Encode())
 						expect.NoError(t, err)
 						b.get(back)
 					}
@@ -179,14 +189,15 @@ func TestAPlatformsSecretIsShownToNoTokenEndpointThatASiteNames(t *testing.T) {
 	}
 }
 
-// TestATokenEndpointThatMovesIsFollowedOnlyOnceItWasApproved: refreshes and exports keep their refresh token until an operator
-// has approved the place that discovery names.
+// TestATokenEndpointThatMovesIsFollowedOnlyOnceItWasApproved: refreshes and exports keep their refresh token until an
+// operator has approved the place that discovery names.
 func TestATokenEndpointThatMovesIsFollowedOnlyOnceItWasApproved(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newMixup(t)
 		pins := catalog.PinsOf(catalog.Addresses{
-			Issuer: honestIssuer, Authorization: honestIssuer, Token: honestIssuer, Revocation: honestIssuer, Introspection: honestIssuer,
+			Issuer: honestIssuer, Authorization: honestIssuer, Token: honestIssuer, Revocation: honestIssuer,
+			Introspection: honestIssuer,
 		})
 		m.enroll(m.honest, honestBase, pins, catalog.Registration{ClientID: sandbox.DefaultClientID, Callback: "r7"})
 		address := m.browser().returning(m.connectURLTo(m.honest), crashPersona)
@@ -209,7 +220,8 @@ func TestATokenEndpointThatMovesIsFollowedOnlyOnceItWasApproved(t *testing.T) {
 			t.Errorf("the tokens have version %d, and the new server was shown %q", got, m.got)
 		}
 		for _, line := range []string{"refreshworker.message", "exportworker.message"} {
-			if !m.logged(line, `"event":"portal_moved"`, `"endpoint_id":"`+m.honest+`"`, "token from "+honestHost+" to "+hostileHost) {
+			if !m.logged(line, `"event":"portal_moved"`, `"endpoint_id":"`+m.honest+`"`,
+				"token from "+honestHost+" to "+hostileHost) {
 				t.Errorf("no line of %s tells the operator", line)
 			}
 		}

@@ -14,16 +14,21 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestServiceRedirectsToNoStartOfAnAttempt performs the attack by a redirect URI that is the start of an attempt which the attacker made
-// with another organisation: it is not registered, and a row of an earlier release that has one redirects nobody.
+// TestServiceRedirectsToNoStartOfAnAttempt performs the attack by a redirect URI that is the start of an attempt
+// which the attacker made with another organisation: it is not registered, and a row of an earlier release that
+// has one redirects nobody.
 func TestServiceRedirectsToNoStartOfAnAttempt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		attacker := s.tenantOf(1)
 		control := store.Control{DB: s.rows, Table: "test-ControlTable"}
-		for _, start := range []string{baseURL + "/bridge/connect?attempt=x", "http://localhost:4566/v1/bridge/connect?attempt=x", "http://[::1]:4566/v1/bridge/connect?attempt=x"} {
-			_, _, err := s.operator.Credentials.Create(t.Context(), operator.CredentialDraft{Tenant: attacker, Redirects: []string{start}})
+		for _, start := range []string{
+			baseURL + "/bridge/connect?attempt=x",
+			"http://localhost:4566/v1/bridge/connect?attempt=x", "http://[::1]:4566/v1/bridge/connect?attempt=x",
+		} {
+			_, _, err := s.operator.Credentials.Create(t.Context(),
+				operator.CredentialDraft{Tenant: attacker, Redirects: []string{start}})
 			if err == nil {
 				t.Errorf("%s is registered", start)
 			}
@@ -31,7 +36,8 @@ func TestServiceRedirectsToNoStartOfAnAttempt(t *testing.T) {
 			expect.NoError(t, control.CreateCredential(t.Context(), made))
 			for _, path := range []string{"/bridge/reconnect", "/bridge/connect"} {
 				got := s.browser().get(s.at(path, url.Values{
-					"public_id": {made.PublicID()}, "redirect_uri": {start}, "reconnect_org_connection_id": {ids.Random()}, "endpoint_id": {s.seeded.Sandbox.EndpointID},
+					"public_id": {made.PublicID()}, "redirect_uri": {start}, "reconnect_org_connection_id": {ids.Random()},
+					"endpoint_id": {s.seeded.Sandbox.EndpointID},
 				}.Encode()))
 				if got.status != http.StatusBadRequest || got.header.Get("Location") != "" {
 					t.Errorf("%s to %s: %d, Location %q", path, start, got.status, got.header.Get("Location"))
@@ -41,7 +47,8 @@ func TestServiceRedirectsToNoStartOfAnAttempt(t *testing.T) {
 	})
 }
 
-// TestServiceShowsNoLinkToItselfThatOrganisationStored performs the attack by a privacy policy that browsers read as the service's host.
+// TestServiceShowsNoLinkToItselfThatOrganisationStored performs the attack by a privacy policy that browsers
+// read as the service's host.
 func TestServiceShowsNoLinkToItselfThatOrganisationStored(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -51,14 +58,16 @@ func TestServiceShowsNoLinkToItselfThatOrganisationStored(t *testing.T) {
 		stored, err := control.Organisation(t.Context(), tenant)
 		expect.NoError(t, err)
 		policy := "https://\uff11" + "27.0.0.1:4566/v1/bridge/connect?attempt=x"
-		if _, err := s.operator.Organisations.Change(t.Context(), tenant, operator.OrganisationChange{Privacy: &policy}); err == nil {
+		if _, err := s.operator.Organisations.Change(t.Context(), tenant,
+			operator.OrganisationChange{Privacy: &policy}); err == nil {
 			t.Error("the policy is stored")
 		}
 		stored.PrivacyPolicyURI, stored.LogoURI = policy, "https://user@alder.example/logo.svg"
 		expect.NoError(t, control.SaveOrganisation(t.Context(), stored))
 		for _, path := range []string{"/bridge/org", "/widget/embed", "/widget/connect"} {
 			got := s.send(http.MethodGet, path+"?public_id="+own.PublicID, http.Header{}, nil)
-			if got.status != http.StatusOK || strings.Contains(string(got.raw), "attempt=x") || strings.Contains(string(got.raw), "user@alder") {
+			if got.status != http.StatusOK || strings.Contains(string(got.raw), "attempt=x") ||
+				strings.Contains(string(got.raw), "user@alder") {
 				t.Errorf("%s: %d %s", path, got.status, got.raw)
 			}
 		}

@@ -106,7 +106,8 @@ func TestNobodyIsSentWhereNobodyRegistered(t *testing.T) {
 				if got.status != http.StatusBadRequest || got.location() != nil || len(b.cookies) != 0 {
 					t.Errorf("%s, %s: got %d, Location %q", path, trick.name, got.status, got.header.Get("Location"))
 				}
-				if strings.Contains(string(got.body), "evil") || got.header.Get("Refresh") != "" || strings.Contains(string(got.body), "http-equiv") {
+				if strings.Contains(string(got.body), "evil") || got.header.Get("Refresh") != "" ||
+					strings.Contains(string(got.body), "http-equiv") {
 					t.Errorf("%s, %s: the page is %s", path, trick.name, got.body)
 				}
 			}
@@ -139,8 +140,10 @@ func TestWhateverIsAskedTheWayEndsAtTheRegisteredURI(t *testing.T) {
 				"Redirect_URI=https%3A%2F%2Fevil.example%2F",
 				"redirect_uri=" + escaped + "&redirect_uri[]=https%3A%2F%2Fevil.example%2F",
 				"redirect_uri=" + escaped + "&next=https%3A%2F%2Fevil.example%2F&return_to=//evil.example&url=//evil.example",
-				"redirect_uri=" + escaped + "&external_state=" + url.QueryEscape("\"><script>alert(1)</script>&error=x#https://evil.example/"),
-				"redirect_uri=" + escaped + "&external_state=" + url.QueryEscape("//evil.example/?a=b&redirect_uri=https://evil.example"),
+				"redirect_uri=" + escaped + "&external_state=" +
+					url.QueryEscape("\"><script>alert(1)</script>&error=x#https://evil.example/"),
+				"redirect_uri=" + escaped + "&external_state=" +
+					url.QueryEscape("//evil.example/?a=b&redirect_uri=https://evil.example"),
 			} {
 				for _, decision := range []string{"approve", "deny"} {
 					s.checkWay(t, s.at(path, rest+"&"+query), decision)
@@ -161,14 +164,18 @@ func (o *outside) at(path, query string) *url.URL {
 
 // callback is where the seeded sandbox returns.
 func (o *outside) callback() string {
-	return o.seeded.BaseURL + "/bridge/callback/" + catalog.CallbackOf("*", catalog.Place{EndpointID: o.seeded.Sandbox.EndpointID})
+	return o.seeded.BaseURL + "/bridge/callback/" +
+		catalog.CallbackOf("*", catalog.Place{EndpointID: o.seeded.Sandbox.EndpointID})
 }
 
 // checkWay follows a browser from an address of ours: to the portal, to our callback and to the registered URI.
 func (o *outside) checkWay(t *testing.T, address *url.URL, decision string) {
 	t.Helper()
 	b := o.browser()
-	for _, want := range []string{o.seeded.BaseURL + "/sandbox/oauth/authorize", o.callback(), o.seeded.Organisations[0].RedirectURI} {
+	for _, want := range []string{
+		o.seeded.BaseURL + "/sandbox/oauth/authorize", o.callback(),
+		o.seeded.Organisations[0].RedirectURI,
+	} {
 		got := b.get(address).location()
 		if got == nil || got.Scheme+"://"+got.Host+got.Path != want || got.User != nil || got.Fragment != "" {
 			t.Errorf("%s leads to %v, want %s", address, got, want)
@@ -190,7 +197,8 @@ func (o *outside) checkWay(t *testing.T, address *url.URL, decision string) {
 	}
 }
 
-// TestHeadersCannotBeAddedToARedirectFromOutside: line breaks in what is handed through stay in the query or are refused.
+// TestHeadersCannotBeAddedToARedirectFromOutside: line breaks in what is handed through stay in
+// the query or are refused.
 func TestHeadersCannotBeAddedToARedirectFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
@@ -203,7 +211,8 @@ func TestHeadersCannotBeAddedToARedirectFromOutside(t *testing.T) {
 				query.Set(name, "x\r\nSet-Cookie: evil=1\r\n\r\n<script>")
 				got := s.browser().get(s.at(path, query.Encode()))
 				for header, values := range got.header {
-					if all := strings.Join(values, " "); strings.ContainsAny(all, "\r\n") || strings.Contains(all, "evil=1") && header == "Set-Cookie" {
+					if all := strings.Join(values, " "); strings.ContainsAny(all, "\r\n") || strings.Contains(all, "evil=1") &&
+						header == "Set-Cookie" {
 						t.Errorf("%s, %s: %s: %q", path, name, header, values)
 					}
 				}

@@ -125,7 +125,10 @@ func TestAReturnWorksOnce(t *testing.T) {
 		stored := s.snapshot()
 		again := s.browser()
 		again.cookies = before
-		for name, b := range map[string]*browser{"in the same browser": own, "with the cookie": again, "in another browser": s.browser()} {
+		for name, b := range map[string]*browser{
+			"in the same browser": own, "with the cookie": again,
+			"in another browser": s.browser(),
+		} {
 			checkNoReturn(t, b.get(address))
 			s.checkUnchanged(t, stored, name)
 		}
@@ -138,8 +141,8 @@ func TestAReturnWorksOnce(t *testing.T) {
 	})
 }
 
-// TestAReturnNeedsTheBrowserThatLeftFromOutside: an attacker's sign-in cannot be ended by a victim's browser, whatever cookies
-// that one has, and it stays the attacker's to end.
+// TestAReturnNeedsTheBrowserThatLeftFromOutside: an attacker's sign-in cannot be ended by a victim's browser, whatever
+// cookies that one has, and it stays the attacker's to end.
 func TestAReturnNeedsTheBrowserThatLeftFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
@@ -194,8 +197,9 @@ func TestACodeOfAnotherSignInConnectsNobody(t *testing.T) {
 func TestAnAnswerOfAnotherServerConnectsNobody(t *testing.T) {
 	t.Parallel()
 	for name, iss := range map[string]string{
-		"none": "", "another portal's": "https://another-portal.example", "one that begins like it": baseURL + "/sandbox/fhirs",
-		"with a slash": "/",
+		"none": "", "another portal's": "https://another-portal.example",
+		"one that begins like it": baseURL + "/sandbox/fhirs",
+		"with a slash":            "/",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -242,8 +246,8 @@ func TestAPortalCannotAnswerForAnother(t *testing.T) {
 	}
 }
 
-// TestAReturnBelongsToWhoseStateItIsFromOutside: with attempts of two organisations in one browser, the result of each goes to its
-// own redirect URI and webhook, and the stranger's hears nothing.
+// TestAReturnBelongsToWhoseStateItIsFromOutside: with attempts of two organisations in one browser, the result of each
+// goes to its own redirect URI and webhook, and the stranger's hears nothing.
 func TestAReturnBelongsToWhoseStateItIsFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
@@ -255,7 +259,8 @@ func TestAReturnBelongsToWhoseStateItIsFromOutside(t *testing.T) {
 		ours := b.returning(s.connectURL(), crashPersona)
 
 		mixed := b.get(with(theirs, map[string]string{"state": ours.Query().Get("state")}))
-		if got := checkError(t, mixed, "invalid_grant"); got.Get("external_state") != "state-9" || mixed.location().Path != "/_local/return" {
+		if got := checkError(t, mixed, "invalid_grant"); got.Get("external_state") != "state-9" ||
+			mixed.location().Path != "/_local/return" {
 			t.Errorf("the owner got %v at %s", got, mixed.location().Path)
 		}
 		own := b.get(theirs).location() // theirs is still open, and theirs alone
@@ -268,7 +273,8 @@ func TestAReturnBelongsToWhoseStateItIsFromOutside(t *testing.T) {
 		}
 		s.awaitEvents("patient.connection_failed", 1)
 		s.awaitEvents("patient.connection_success", 1)
-		if failed, made := s.events("patient.connection_failed"), s.events("patient.connection_success"); len(failed) != 1 || len(made) != 1 {
+		if failed, made := s.events("patient.connection_failed"), s.events("patient.connection_success"); len(failed) != 1 ||
+			len(made) != 1 {
 			t.Errorf("the owner was told %d failures and %d successes, want one each", len(failed), len(made))
 		}
 		stranger.checkHeardOnly(t, own.Query().Get("org_connection_id"))
@@ -276,7 +282,8 @@ func TestAReturnBelongsToWhoseStateItIsFromOutside(t *testing.T) {
 			done.Query().Get("org_connection_id"): {stranger.publicID, stranger.key},
 			own.Query().Get("org_connection_id"):  {s.seeded.Organisations[0].PublicID, s.seeded.Organisations[0].PrivateKey},
 		} {
-			if got := s.call(http.MethodGet, "/bridge/org_connection/"+id, reader[0], reader[1], nil); got.status != http.StatusNotFound {
+			if got := s.call(http.MethodGet, "/bridge/org_connection/"+id, reader[0], reader[1],
+				nil); got.status != http.StatusNotFound {
 				t.Errorf("one organisation reads the other's connection: %d", got.status)
 			}
 		}

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// TestNobodyReconnectsTheConnectionOfOthers: of another organisation, or with the live credential one of test mode, in a
-// browser and for a widget. The answer is that of an unknown connection.
+// TestNobodyReconnectsTheConnectionOfOthers: of another organisation, or with the live credential one of test mode, in
+// a browser and for a widget. The answer is that of an unknown connection.
 func TestNobodyReconnectsTheConnectionOfOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -25,22 +25,29 @@ func TestNobodyReconnectsTheConnectionOfOthers(t *testing.T) {
 		stranger, live, before := s.newStranger(), s.seeded.Organisations[1], s.snapshot()
 		liveURL := func(id string) string {
 			return baseURL + "/bridge/reconnect?" + url.Values{
-				"public_id": {live.PublicID}, "redirect_uri": {live.RedirectURI}, "reconnect_org_connection_id": {id}, "external_state": {"theirs"},
+				"public_id": {live.PublicID}, "redirect_uri": {live.RedirectURI}, "reconnect_org_connection_id": {id},
+				"external_state": {"theirs"},
 			}.Encode()
 		}
 		for _, asked := range []string{id, strings.ToUpper(id), ids.Random(), "x", s.tenant() + "#CONN#" + id, "../" + id} {
-			for redirect, address := range map[string]string{stranger.redirect: stranger.reconnectURL(asked), live.RedirectURI: liveURL(asked)} {
+			for redirect, address := range map[string]string{
+				stranger.redirect: stranger.reconnectURL(asked),
+				live.RedirectURI:  liveURL(asked),
+			} {
 				target, err := url.Parse(address)
 				expect.NoError(t, err)
 				b := s.browser()
 				got := b.get(target).location()
-				if got == nil || !strings.HasPrefix(got.String(), redirect+"?") || got.Query().Get("error") != "svc_invalid_request" ||
-					got.Query().Get("error_description") != "reconnect_org_connection_id is not known." || got.Query().Get("external_state") != "theirs" || len(b.cookies) != 0 {
+				if got == nil || !strings.HasPrefix(got.String(), redirect+"?") ||
+					got.Query().Get("error") != "svc_invalid_request" ||
+					got.Query().Get("error_description") != "reconnect_org_connection_id is not known." ||
+					got.Query().Get("external_state") != "theirs" || len(b.cookies) != 0 {
 					t.Errorf("%s of %s leads to %v", asked, redirect, got)
 				}
 			}
 			for _, publicID := range []string{stranger.publicID, live.PublicID} {
-				got := s.call(http.MethodPost, "/bridge/attempts?public_id="+publicID, "", "", map[string]string{"reconnect_org_connection_id": asked})
+				got := s.call(http.MethodPost, "/bridge/attempts?public_id="+publicID, "", "",
+					map[string]string{"reconnect_org_connection_id": asked})
 				if got.status != http.StatusBadRequest || got.Error != "svc_invalid_request" {
 					t.Errorf("an attempt of %s answered %d %s", asked, got.status, got.raw)
 				}
@@ -71,7 +78,8 @@ func TestNobodyDisconnectsTheConnectionOfOthers(t *testing.T) {
 			}
 		}
 		for _, who := range [][2]string{{"", ""}, {own.PublicID, stranger.key}, {own.PublicID, ""}} {
-			if got := s.call(http.MethodDelete, "/bridge/org_connection/"+id, who[0], who[1], nil); got.status != http.StatusUnauthorized {
+			if got := s.call(http.MethodDelete, "/bridge/org_connection/"+id, who[0], who[1],
+				nil); got.status != http.StatusUnauthorized {
 				t.Errorf("DELETE without the key answered %d", got.status)
 			}
 		}
@@ -84,7 +92,8 @@ func TestNobodyDisconnectsTheConnectionOfOthers(t *testing.T) {
 	})
 }
 
-// TestStartValueWorksOnceFromOwnPageForHalfHour checks that no link and no form of another site binds a sign-in to an attempt.
+// TestStartValueWorksOnceFromOwnPageForHalfHour checks that no link and no form of another site binds
+// a sign-in to an attempt.
 func TestStartValueWorksOnceFromOwnPageForHalfHour(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -115,7 +124,8 @@ func TestStartValueWorksOnceFromOwnPageForHalfHour(t *testing.T) {
 	})
 }
 
-// checkStartsNowhereElse checks that only a form on one of our pages starts an attempt: no other site's form does, and no URL.
+// checkStartsNowhereElse checks that only a form on one of our pages starts an attempt: no other
+// site's form does, and no URL.
 func (o *outside) checkStartsNowhereElse(t *testing.T, form startForm) {
 	t.Helper()
 	for _, header := range []http.Header{
@@ -156,7 +166,8 @@ func (o *outside) checkStartsNowhereElse(t *testing.T, form startForm) {
 	}
 }
 
-// TestThePublishedKeysArePublicFromOutside: the key set has the members of RFC 7517 and 7518 that describe public keys, no others.
+// TestThePublishedKeysArePublicFromOutside: the key set has the members of RFC 7517 and 7518 that
+// describe public keys, no others.
 func TestThePublishedKeysArePublicFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {

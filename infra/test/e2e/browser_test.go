@@ -63,7 +63,8 @@ type visited struct {
 	body   []byte
 }
 
-// location returns the URL to which the response sends the browser, by a redirect or by the script of the start page, or nil.
+// location returns the URL to which the response sends the browser, by a redirect or by the script
+// of the start page, or nil.
 func (v *visited) location() *url.URL {
 	address := v.header.Get("Location")
 	if found := regexp.MustCompile(` data-portal="([^"]*)"`).FindSubmatch(v.body); found != nil {
@@ -86,7 +87,8 @@ func (b *browser) start(form startForm) *visited {
 	b.t.Helper()
 	target, err := url.Parse(form.url)
 	expect.NoError(b.t, err)
-	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, form.url, strings.NewReader(starttest.Body(form.value)))
+	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, form.url,
+		strings.NewReader(starttest.Body(form.value)))
 	expect.NoError(b.t, err)
 	r.Header = starttest.Header(target.Scheme + "://" + target.Host)
 	return b.send(r)
@@ -179,7 +181,8 @@ func (o *outside) call(method, path, publicID, privateKey string, body any) answ
 func (o *outside) askForAttempt(of attempt, publicID string) answer {
 	o.t.Helper()
 	header := http.Header{"Authorization": {"Bearer " + of.Token}}
-	return o.send(http.MethodGet, "/bridge/attempts/"+url.PathEscape(of.ID)+"?public_id="+url.QueryEscape(publicID), header, nil)
+	return o.send(http.MethodGet, "/bridge/attempts/"+url.PathEscape(of.ID)+"?public_id="+
+		url.QueryEscape(publicID), header, nil)
 }
 
 func (o *outside) send(method, path string, header http.Header, body any) answer {

@@ -46,9 +46,9 @@ func bulkSize() int {
 }
 
 // TestACrowdOfRevocationsDelaysNobodyElse: many events of one customer drain under the rate of its endpoint, each
-// delivered once, while another customer's export event arrives within seconds: the one that comes right behind them and
-// the one that comes while they are on their way. Messages are received in the order in which they were sent, which is the
-// worst for those behind: SQS's fair queues would take theirs first.
+// delivered once, while another customer's export event arrives within seconds: the one that comes right behind them
+// and the one that comes while they are on their way. Messages are received in the order in which they were sent, which
+// is the worst for those behind: SQS's fair queues would take theirs first.
 func TestACrowdOfRevocationsDelaysNobodyElse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -22,21 +22,28 @@ import (
 // institutions is a catalogue with the sandbox and so many others.
 func (s *stack) institutions(others int) record.Catalog {
 	c := record.Catalog{
-		Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{}, Endpoints: map[string]record.Endpoint{}, Successors: map[string]string{},
+		Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{}, Endpoints: map[string]record.Endpoint{},
+		Successors: map[string]string{},
 	}
 	add := func(name, brand, portal, endpoint string) {
 		c.Brands[brand] = record.Brand{
-			ID: brand, LastUpdated: time.Now().UTC(), Name: name, SortName: strings.ToLower(name), PortalIDs: []string{portal}, PlatformType: "sandbox",
-			Aliases: []string{}, Locations: []record.Location{}, BrandIDs: []string{}, NPIs: []string{},
+			ID: brand, LastUpdated: time.Now().UTC(), Name: name, SortName: strings.ToLower(name), PortalIDs: []string{portal},
+			PlatformType: "sandbox",
+			Aliases:      []string{}, Locations: []record.Location{}, BrandIDs: []string{}, NPIs: []string{},
 		}
-		c.Portals[portal] = record.Portal{ID: portal, LastUpdated: time.Now().UTC(), Name: name, EndpointIDs: []string{endpoint}}
+		c.Portals[portal] = record.Portal{
+			ID: portal, LastUpdated: time.Now().UTC(), Name: name,
+			EndpointIDs: []string{endpoint},
+		}
 		c.Endpoints[endpoint] = record.Endpoint{
-			ID: endpoint, LastUpdated: time.Now().UTC(), Status: record.Active, ConnectionType: record.ConnectionType, PlatformType: "sandbox",
-			FHIRVersion: "4.0.1", Name: name, FHIRBase: "https://fhir.example/" + endpoint,
+			ID: endpoint, LastUpdated: time.Now().UTC(), Status: record.Active, ConnectionType: record.ConnectionType,
+			PlatformType: "sandbox",
+			FHIRVersion:  "4.0.1", Name: name, FHIRBase: "https://fhir.example/" + endpoint,
 		}
 	}
 	for i := range others {
-		add(fmt.Sprintf("Maple Clinic %03d", i), ids.Derive("brand", strconv.Itoa(i)), ids.Derive("portal", strconv.Itoa(i)), ids.Derive("endpoint", strconv.Itoa(i)))
+		add(fmt.Sprintf("Maple Clinic %03d", i), ids.Derive("brand", strconv.Itoa(i)), ids.Derive("portal", strconv.Itoa(i)),
+			ids.Derive("endpoint", strconv.Itoa(i)))
 	}
 	c.Successors[ids.Derive("merged")] = s.seeded.Sandbox.BrandID
 	add("Sandbox Hospital", s.seeded.Sandbox.BrandID, s.seeded.Sandbox.PortalID, s.seeded.Sandbox.EndpointID)
@@ -59,12 +66,16 @@ func (s *stack) goLive(mode string, c record.Catalog) {
 	next.Live, next.MovedAt = version, time.Now()
 	expect.NoError(s.t, rows.MovePointer(s.t.Context(), seen, next))
 
-	summary := health.Summarize([]health.Record{{EndpointID: s.seeded.Sandbox.EndpointID, State: health.OK, CheckedAt: time.Now()}})
+	summary := health.Summarize([]health.Record{{
+		EndpointID: s.seeded.Sandbox.EndpointID, State: health.OK,
+		CheckedAt: time.Now(),
+	}})
 	latest := summary.Version(time.Now())
-	expect.NoError(s.t, files.Write(s.t.Context(), health.ObjectName(mode, latest), "application/octet-stream", func(w io.Writer) error {
-		_, failed := w.Write(summary.Bytes())
-		return failed
-	}))
+	expect.NoError(s.t, files.Write(s.t.Context(), health.ObjectName(mode, latest), "application/octet-stream",
+		func(w io.Writer) error {
+			_, failed := w.Write(summary.Bytes())
+			return failed
+		}))
 	pointers := s.healthRows()
 	pointer, err := pointers.Pointer(s.t.Context(), mode)
 	expect.NoError(s.t, err)
@@ -104,7 +115,8 @@ func (s *stack) first(typed string) hit {
 func (s *stack) search(body map[string]any) found {
 	s.t.Helper()
 	var page found
-	got := s.call(http.MethodPost, "/bridge/catalog/search?api_mode=test&public_id="+s.seeded.Organisations[0].PublicID, "", "", body)
+	got := s.call(http.MethodPost, "/bridge/catalog/search?api_mode=test&public_id="+s.seeded.Organisations[0].PublicID,
+		"", "", body)
 	if got.status != http.StatusOK || json.Unmarshal(got.Data, &page) != nil {
 		s.t.Fatalf("the search answered %d %s", got.status, got.raw)
 	}
@@ -134,16 +146,20 @@ func (s *stack) checkRecords(t *testing.T) {
 	t.Helper()
 	public := "?public_id=" + s.seeded.Organisations[0].PublicID
 	for query, want := range map[string]string{
-		"&brand_id=" + s.seeded.Sandbox.BrandID: s.seeded.Sandbox.BrandID, "&brand_id=" + ids.Derive("merged"): s.seeded.Sandbox.BrandID,
-		"&portal_id=" + s.seeded.Sandbox.PortalID: s.seeded.Sandbox.PortalID, "&endpoint_id=" + s.seeded.Sandbox.EndpointID: s.seeded.Sandbox.EndpointID,
+		"&brand_id=" + s.seeded.Sandbox.BrandID:       s.seeded.Sandbox.BrandID,
+		"&brand_id=" + ids.Derive("merged"):           s.seeded.Sandbox.BrandID,
+		"&portal_id=" + s.seeded.Sandbox.PortalID:     s.seeded.Sandbox.PortalID,
+		"&endpoint_id=" + s.seeded.Sandbox.EndpointID: s.seeded.Sandbox.EndpointID,
 	} {
 		got := s.call(http.MethodGet, "/bridge/catalog"+public+query, "", "", nil)
 		var shown struct{ ID string }
-		if got.status != http.StatusOK || json.Unmarshal(got.Data, &shown) != nil || shown.ID != want || strings.Contains(string(got.raw), "fhir.example") {
+		if got.status != http.StatusOK || json.Unmarshal(got.Data, &shown) != nil || shown.ID != want ||
+			strings.Contains(string(got.raw), "fhir.example") {
 			t.Errorf("%s: %d %s", query, got.status, got.raw)
 		}
 	}
-	live := s.call(http.MethodGet, "/bridge/catalog?public_id="+s.seeded.Organisations[1].PublicID+"&brand_id="+ids.Derive("brand", "1"), "", "", nil)
+	live := s.call(http.MethodGet, "/bridge/catalog?public_id="+s.seeded.Organisations[1].PublicID+"&brand_id="+
+		ids.Derive("brand", "1"), "", "", nil)
 	if live.status != http.StatusNotFound {
 		t.Errorf("the other mode's: %d %s", live.status, live.raw)
 	}
@@ -165,7 +181,8 @@ func (s *stack) checkCatalogueFiles(t *testing.T) {
 		expect.NoError(t, err)
 		_ = answer.Body.Close()
 		var records map[string]struct{ ID string }
-		if err := json.Unmarshal(body, &records); err != nil || len(records) != 6 || strings.Contains(string(body), "fhir.example") {
+		if err := json.Unmarshal(body, &records); err != nil || len(records) != 6 ||
+			strings.Contains(string(body), "fhir.example") {
 			t.Errorf("%s: %d %v %s", name, answer.StatusCode, err, body)
 		}
 	}
@@ -175,14 +192,15 @@ func (s *stack) checkCatalogueFiles(t *testing.T) {
 func (s *stack) catalogueFiles() map[string]string {
 	s.t.Helper()
 	files := map[string]string{}
-	if got := s.asOwner(http.MethodGet, "/bridge/catalog/export", nil); got.status != http.StatusOK || json.Unmarshal(got.Data, &files) != nil {
+	if got := s.asOwner(http.MethodGet, "/bridge/catalog/export", nil); got.status != http.StatusOK ||
+		json.Unmarshal(got.Data, &files) != nil {
 		s.t.Fatalf("the export answered %d %s", got.status, got.raw)
 	}
 	return files
 }
 
-// TestPagesOfASearchHaveEachHitOnceWhileCataloguesArePublished through production's wiring, also where an instance has never seen the
-// older one.
+// TestPagesOfASearchHaveEachHitOnceWhileCataloguesArePublished through production's wiring, also where an instance has
+// never seen the older one.
 func TestPagesOfASearchHaveEachHitOnceWhileCataloguesArePublished(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -222,7 +240,10 @@ func runCatalog(s *stack) {
 	if got := s.search(map[string]any{"query": "sandbox"}); got.Hits.Total.Value == 0 {
 		s.t.Error("the sandbox is not found")
 	}
-	for _, query := range []string{"&brand_id=" + s.seeded.Sandbox.BrandID, "&portal_id=" + s.seeded.Sandbox.PortalID, "&endpoint_id=" + s.seeded.Sandbox.EndpointID} {
+	for _, query := range []string{
+		"&brand_id=" + s.seeded.Sandbox.BrandID, "&portal_id=" + s.seeded.Sandbox.PortalID,
+		"&endpoint_id=" + s.seeded.Sandbox.EndpointID,
+	} {
 		s.lookAt(query)
 	}
 	s.follow(s.catalogueFiles())
@@ -231,7 +252,8 @@ func runCatalog(s *stack) {
 // lookAt reads a record.
 func (s *stack) lookAt(query string) {
 	s.t.Helper()
-	if got := s.call(http.MethodGet, "/bridge/catalog?public_id="+s.seeded.Organisations[0].PublicID+query, "", "", nil); got.status != http.StatusOK {
+	if got := s.call(http.MethodGet, "/bridge/catalog?public_id="+s.seeded.Organisations[0].PublicID+query, "", "",
+		nil); got.status != http.StatusOK {
 		s.t.Errorf("%s: %d %s", query, got.status, got.raw)
 	}
 }

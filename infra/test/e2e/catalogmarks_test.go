@@ -15,7 +15,8 @@ import (
 	"recordbridge/shared/catalog/snapshot"
 )
 
-// TestACatalogueTellsWhatItKnowsOfAnInstitution: where it is, whose logo it is, that no list could confirm it, and that it has gone.
+// TestACatalogueTellsWhatItKnowsOfAnInstitution: where it is, whose logo it is, that no list could confirm
+// it, and that it has gone.
 func TestACatalogueTellsWhatItKnowsOfAnInstitution(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -30,14 +31,17 @@ func TestACatalogueTellsWhatItKnowsOfAnInstitution(t *testing.T) {
 			t.Errorf("found %+v", page.Hits.Hits)
 		}
 		for _, id := range []string{s.seeded.Sandbox.BrandID, goneBrand} {
-			got := s.call(http.MethodGet, "/bridge/catalog?public_id="+s.seeded.Organisations[0].PublicID+"&brand_id="+id, "", "", nil)
-			if got.status != http.StatusOK || !strings.Contains(string(got.raw), `_at":"`) && !strings.Contains(string(got.raw), `_since":"`) {
+			got := s.call(http.MethodGet, "/bridge/catalog?public_id="+s.seeded.Organisations[0].PublicID+"&brand_id="+
+				id, "", "", nil)
+			if got.status != http.StatusOK || !strings.Contains(string(got.raw), `_at":"`) &&
+				!strings.Contains(string(got.raw), `_since":"`) {
 				t.Errorf("%s: %d %s", id, got.status, got.raw)
 			}
 		}
 		files := s.catalogueFiles()
 		<-time.After(time.Hour)
-		if got := s.call(http.MethodGet, strings.TrimPrefix(files["brands.json"], baseURL), "", "", nil); got.status != http.StatusGone {
+		if got := s.call(http.MethodGet, strings.TrimPrefix(files["brands.json"], baseURL), "", "",
+			nil); got.status != http.StatusGone {
 			t.Errorf("an hour later: %d %s", got.status, got.raw)
 		}
 	})
@@ -50,7 +54,8 @@ func (s *stack) marked() record.Catalog {
 	c, then := s.institutions(0), time.Now().UTC().Add(-time.Hour)
 	brand, portal := c.Brands[s.seeded.Sandbox.BrandID], c.Portals[s.seeded.Sandbox.PortalID]
 	brand.Locations = []record.Location{{City: "Harbor", State: "WA", PostalCode: "98101", Country: "US"}}
-	brand.LogoURI, brand.LogoLicense, brand.UnconfirmedSince = "https://logos.example/1.svg", "https://logos.example/licence", &then
+	brand.LogoURI, brand.LogoLicense, brand.UnconfirmedSince = "https://logos.example/1.svg",
+		"https://logos.example/licence", &then
 	portal.UnconfirmedSince = &then
 	c.Brands[brand.ID], c.Portals[portal.ID] = brand, portal
 	brand.ID, brand.Name, brand.RemovedAt = goneBrand, "Gone Hospital", &then
@@ -58,7 +63,8 @@ func (s *stack) marked() record.Catalog {
 	return c
 }
 
-// TestACatalogueThatCannotBeReadIsNoEmptyOne: a function that has nothing to answer with says so, and does not say that nothing was found.
+// TestACatalogueThatCannotBeReadIsNoEmptyOne: a function that has nothing to answer with says so, and does not
+// say that nothing was found.
 func TestACatalogueThatCannotBeReadIsNoEmptyOne(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -69,10 +75,11 @@ func TestACatalogueThatCannotBeReadIsNoEmptyOne(t *testing.T) {
 		damaged := seen
 		damaged.Live, damaged.MovedAt = catalogledger.NewVersion(time.Now(), "0102030405060708"), time.Now()
 		for _, file := range []string{snapshot.Index, snapshot.Served, snapshot.Brands, snapshot.Merged} {
-			expect.NoError(t, s.catalogFiles().Write(t.Context(), snapshot.Key("test", damaged.Live, file), "application/octet-stream", func(w io.Writer) error {
-				_, err := w.Write([]byte("what once was"))
-				return err
-			}))
+			expect.NoError(t, s.catalogFiles().Write(t.Context(), snapshot.Key("test", damaged.Live, file),
+				"application/octet-stream", func(w io.Writer) error {
+					_, err := w.Write([]byte("what once was"))
+					return err
+				}))
 		}
 		expect.NoError(t, rows.MovePointer(t.Context(), seen, damaged))
 		public := "?public_id=" + s.seeded.Organisations[0].PublicID

@@ -27,13 +27,18 @@ func TestDownloadLinkWorksWithForeignAuthorizationFromOutside(t *testing.T) {
 		link := o.exportEvent().DownloadLinks[0].URL
 		path := strings.TrimPrefix(link, o.seeded.BaseURL)
 		bare, _, _ := strings.Cut(path, "?")
-		wrong := "Basic " + base64.StdEncoding.EncodeToString([]byte(o.seeded.Organisations[0].PublicID+":private_test_wrong"))
-		for name, header := range map[string]string{"bearer": "Bearer token-of-a-customer", "wrong key": wrong, "malformed": "Basic !!!!", "empty": ""} {
+		wrong := "Basic " + base64.StdEncoding.EncodeToString(
+			[]byte(o.seeded.Organisations[0].PublicID+":private_test_wrong"))
+		for name, header := range map[string]string{
+			"bearer": "Bearer token-of-a-customer", "wrong key": wrong,
+			"malformed": "Basic !!!!", "empty": "",
+		} {
 			got := o.send(http.MethodGet, path, http.Header{"Authorization": {header}}, nil)
 			if got.status != http.StatusFound || got.header.Get("Location") == "" {
 				t.Errorf("%s: the link answered %d %s, want a redirect", name, got.status, got.raw)
 			}
-			if got := o.send(http.MethodGet, bare, http.Header{"Authorization": {header}}, nil); got.status != http.StatusUnauthorized {
+			if got := o.send(http.MethodGet, bare, http.Header{"Authorization": {header}},
+				nil); got.status != http.StatusUnauthorized {
 				t.Errorf("%s: the path without its token answered %d, want 401", name, got.status)
 			}
 		}
@@ -43,13 +48,18 @@ func TestDownloadLinkWorksWithForeignAuthorizationFromOutside(t *testing.T) {
 // operatorsAddress is the SupportMail of the stacks of these tests.
 const operatorsAddress = "support@recordbridge.example"
 
-// A customer's team files a ticket with the four fields of the specification: the organisation and the operator hear of it.
+// A customer's team files a ticket with the four fields of the specification: the organisation and
+// the operator hear of it.
 func TestSupportTicketOfTeamReachesOperatorAndOrganisation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		ticket := map[string]string{"email": "dev@alder.example", "name": "Rowan Dale", "subject": "Webhook deliveries", "body": "Our receiver gets nothing."}
-		if got := s.form("/support/request", ticket); got.status != http.StatusOK || strings.TrimSpace(string(got.raw)) != `{"success":true}` {
+		ticket := map[string]string{
+			"email": "dev@alder.example", "name": "Rowan Dale", "subject": "Webhook deliveries",
+			"body": "Our receiver gets nothing.",
+		}
+		if got := s.form("/support/request", ticket); got.status != http.StatusOK ||
+			strings.TrimSpace(string(got.raw)) != `{"success":true}` {
 			t.Fatalf("the request answered %d %s", got.status, got.raw)
 		}
 		s.letPass(2)
@@ -67,7 +77,8 @@ func TestSupportTicketOfTeamReachesOperatorAndOrganisation(t *testing.T) {
 		}
 		queue, err := s.operator.Inquiries.Queue(t.Context(), operator.InquiryQuery{Status: inquiry.Open})
 		expect.NoError(t, err)
-		if len(queue.Inquiries) != 1 || !strings.Contains(mails[0].Text, queue.Inquiries[0].ID) || queue.Inquiries[0].Subject != ticket["subject"] {
+		if len(queue.Inquiries) != 1 || !strings.Contains(mails[0].Text, queue.Inquiries[0].ID) ||
+			queue.Inquiries[0].Subject != ticket["subject"] {
 			t.Errorf("the queue is %+v", queue)
 		}
 	})

@@ -81,7 +81,8 @@ func text(data map[string]any, names ...string) string {
 	return value
 }
 
-// runDashboard does once what can be done with credentials, webhooks, deliveries, connections, exports and the organisation.
+// runDashboard does once what can be done with credentials, webhooks, deliveries, connections,
+// exports and the organisation.
 func runDashboard(s *stack) {
 	s.t.Helper()
 	c := newConsole(s)
@@ -101,7 +102,8 @@ func runDashboard(s *stack) {
 	c.do(http.MethodGet, "/usage", nil)
 	c.at(http.MethodGet, org+"/audit", nil)
 	c.at(http.MethodGet, org+"/live-access", nil)
-	if file := text(c.at(http.MethodGet, org+"/audit/export", nil), "ndjson"); !strings.Contains(file, account.Actor(c.owner.account)) {
+	if file := text(c.at(http.MethodGet, org+"/audit/export", nil), "ndjson"); !strings.Contains(file,
+		account.Actor(c.owner.account)) {
 		s.t.Errorf("the audit log does not tell who has done it: %s", file)
 	}
 	for _, name := range []string{"Cedar Practice", "Dogwood Practice"} { // the second finds the domain to be its own
@@ -114,7 +116,8 @@ func (c *console) verifyAddress(email string) {
 	c.t.Helper()
 	<-time.After(time.Minute) // another code may have been sent there just now
 	org := "/dashboard/organisations/" + c.own
-	if got := c.at(http.MethodPatch, org, map[string]any{"emails": []string{email}}); fmt.Sprint(got["verified_emails"]) != "[]" {
+	if got := c.at(http.MethodPatch, org,
+		map[string]any{"emails": []string{email}}); fmt.Sprint(got["verified_emails"]) != "[]" {
 		c.t.Errorf("without a code %v are verified", got["verified_emails"])
 	}
 	sent := c.at(http.MethodPost, org+"/emails", map[string]any{"email": email})
@@ -130,7 +133,8 @@ func (c *console) useCredentials() {
 	path := "/credentials/" + text(made, "credential", "public_id")
 	c.do(http.MethodPatch, path, map[string]any{"note": "web"})
 	second := c.do(http.MethodPost, path+"/keys", nil)
-	if got := c.call(http.MethodGet, "/bridge/events", text(made, "credential", "public_id"), text(second, "private_key"), nil); got.status != http.StatusOK {
+	if got := c.call(http.MethodGet, "/bridge/events", text(made, "credential", "public_id"), text(second, "private_key"),
+		nil); got.status != http.StatusOK {
 		c.t.Errorf("the second key is not taken: %d", got.status)
 	}
 	c.pump()
@@ -161,12 +165,16 @@ func (c *console) useWebhooks() {
 		if !strings.HasSuffix(r.URL.Path, "/_local/inbox/moved") {
 			return nil
 		}
-		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("noted")), Request: r}
+		return &http.Response{
+			StatusCode: http.StatusOK, Header: http.Header{},
+			Body: io.NopCloser(strings.NewReader("noted")), Request: r,
+		}
 	}
 	told := c.do(http.MethodPost, path+"/simulate", map[string]any{"type": "webhook.test"})
 	c.letPass(1)
 	delivery := "/deliveries/" + text(told, "delivery_id")
-	if got := c.do(http.MethodGet, delivery, nil); text(got, "status") != "delivered" || !strings.Contains(fmt.Sprint(got), "noted") {
+	if got := c.do(http.MethodGet, delivery, nil); text(got, "status") != "delivered" ||
+		!strings.Contains(fmt.Sprint(got), "noted") {
 		c.t.Errorf("the simulated delivery is %v", got)
 	}
 	c.do(http.MethodGet, "/deliveries?type=webhook.test", nil)
@@ -195,14 +203,17 @@ func (c *console) useConnections() {
 	c.do(http.MethodGet, "/connections/"+id, nil)
 	c.do(http.MethodGet, "/exports", nil)
 	c.do(http.MethodGet, "/exports?connection_id="+id, nil)
-	if got := c.do(http.MethodGet, "/exports/"+done, nil); text(got, "status") != "success" || len(got["deliveries"].([]any)) == 0 {
+	if got := c.do(http.MethodGet, "/exports/"+done, nil); text(got, "status") != "success" ||
+		len(got["deliveries"].([]any)) == 0 {
 		c.t.Errorf("the export is %v", got)
 	}
-	again := c.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true})
+	again := c.asOwner(http.MethodPost, "/bridge/fhir/ehi-export",
+		map[string]any{"org_connection_id": id, "refresh": true})
 	if again.status != http.StatusOK {
 		c.t.Errorf("a new export answered %d", again.status)
 	}
-	if got := c.do(http.MethodPost, "/connections/"+id+"/disconnect", nil); text(got, "status") != "revoked" || text(got, "cause") != "disconnected" {
+	if got := c.do(http.MethodPost, "/connections/"+id+"/disconnect", nil); text(got, "status") != "revoked" ||
+		text(got, "cause") != "disconnected" {
 		c.t.Errorf("the connection is %v", got)
 	}
 	c.letPass(1)

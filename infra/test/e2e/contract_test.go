@@ -50,8 +50,8 @@ func checkEvent(tb testing.TB, header http.Header, body []byte) {
 	}
 }
 
-// TestMain runs the tests and then, when all of them ran, compares what they have seen with what is described: what nobody
-// has seen may be true or not.
+// TestMain runs the tests and then, when all of them ran, compares what they have seen with what is described: what
+// nobody has seen may be true or not.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400) // the stacks are small and short-lived: a collection finds little that is still in use
 	code := m.Run()
@@ -110,30 +110,37 @@ func unseen() []string {
 
 // neverSeen are answers, events and members that no journey comes to, each with its reason.
 func neverSeen() map[string]string {
-	const contended = "a row that others change at the same time again and again, or a link that cannot be signed yet: the domains' tests have those"
+	const contended = "a row that others change at the same time again and again, or a link that cannot be signed yet: " +
+		"the domains' tests have those"
 	const built = "the tests' build has its pages; functions/web has one without"
-	const files = "API Gateway's, where the function gives no answer: its pages have seen that, and these ask nobody for anything"
+	const files = "API Gateway's, where the function gives no answer: its pages have seen that, and these ask nobody " +
+		"for anything"
 	excuses := map[string]string{
-		"DELETE /bridge/fhir/ehi-export/{taskId}/files 503":                             contended,
-		"DELETE /bridge/org_connection/{orgConnectionId} 503":                           contended,
-		"GET /bridge/callback 503":                                                      contended,
-		"GET /bridge/callback/{registration} 503":                                       contended,
-		"GET /bridge/connect 503":                                                       contended,
-		"GET /bridge/events 503":                                                        contended,
-		"GET /bridge/fhir/ehi-export/{taskId} 503":                                      contended,
-		"GET /bridge/fhir/ehi-export/{taskId}/download/{fileName} 503":                  contended,
-		"GET /bridge/reconnect 503":                                                     contended,
-		"GET /bridge/tefca/identity/callback/{provider} 503":                            contended,
-		"POST /bridge/tefca/records/{attemptId}/authorization 503":                      contended,
-		"POST /bridge/vault_connection/revoke 503":                                      contended,
-		"POST /bridge/fhir/ehi-export 503":                                              contended,
-		"GET /bridge/callback/{registration} 302 Location?consent_expires_at":           "as with GET /bridge/callback, which is the same function",
-		"POST /bridge/catalog/search 200 data.hits.hits[]._source.portals[].removed_at": "a portal that has gone is one of no hit",
-		"POST /bridge/connect 503":                                                      contended,
-		"GET /bridge/catalog 200 data.hosts":                                            "a portal that is one of several: shared/catalog/compose and the widget's views have those",
-		"POST /dashboard/organisations/{orgId}/live-access 200 data.decided_at":         "a request is not decided yet: the GET has it",
-		"POST /dashboard/organisations/{orgId}/live-access 200 data.reason":             "as above",
-		"PUT /dashboard/organisations/{orgId}/emails 200 data.accent_contrast":          "an organisation with an accent, as with PATCH /dashboard/organisations/{orgId}",
+		"DELETE /bridge/fhir/ehi-export/{taskId}/files 503":            contended,
+		"DELETE /bridge/org_connection/{orgConnectionId} 503":          contended,
+		"GET /bridge/callback 503":                                     contended,
+		"GET /bridge/callback/{registration} 503":                      contended,
+		"GET /bridge/connect 503":                                      contended,
+		"GET /bridge/events 503":                                       contended,
+		"GET /bridge/fhir/ehi-export/{taskId} 503":                     contended,
+		"GET /bridge/fhir/ehi-export/{taskId}/download/{fileName} 503": contended,
+		"GET /bridge/reconnect 503":                                    contended,
+		"GET /bridge/tefca/identity/callback/{provider} 503":           contended,
+		"POST /bridge/tefca/records/{attemptId}/authorization 503":     contended,
+		"POST /bridge/vault_connection/revoke 503":                     contended,
+		"POST /bridge/fhir/ehi-export 503":                             contended,
+		"GET /bridge/callback/{registration} 302 Location?consent_expires_at": "as with GET /bridge/callback, " +
+			"which is the same function",
+		"POST /bridge/catalog/search 200 data.hits.hits[]._source.portals[].removed_at": "a portal that has gone is one of " +
+			"no hit",
+		"POST /bridge/connect 503": contended,
+		"GET /bridge/catalog 200 data.hosts": "a portal that is one of several: " +
+			"shared/catalog/compose and the widget's views have those",
+		"POST /dashboard/organisations/{orgId}/live-access 200 data.decided_at": "a request is not decided yet: " +
+			"the GET has it",
+		"POST /dashboard/organisations/{orgId}/live-access 200 data.reason": "as above",
+		"PUT /dashboard/organisations/{orgId}/emails 200 data.accent_contrast": "an organisation with an accent, " +
+			"as with PATCH /dashboard/organisations/{orgId}",
 		"GET /demo 502":                 files,
 		"GET /demo 503":                 built,
 		"GET /demo 504":                 files,
@@ -149,11 +156,14 @@ func neverSeen() map[string]string {
 		"GET /widget/embed 503":         built,
 	}
 	for _, operation := range []string{
-		"GET /dashboard/session", "POST /dashboard/session", "POST /dashboard/session/passkey", "POST /dashboard/session/recovery-code",
-		"POST /dashboard/session/totp", "PUT /dashboard/account/email", "PUT /dashboard/account/totp", "DELETE /dashboard/account/totp",
+		"GET /dashboard/session", "POST /dashboard/session", "POST /dashboard/session/passkey",
+		"POST /dashboard/session/recovery-code",
+		"POST /dashboard/session/totp", "PUT /dashboard/account/email", "PUT /dashboard/account/totp",
+		"DELETE /dashboard/account/totp",
 		"DELETE /dashboard/account/passkeys/{passkeyId}",
 	} {
-		excuses[operation+" 200 data.recovery_codes"] = "only the response that sets up an account's first second factor has them, which is a passkey here"
+		excuses[operation+" 200 data.recovery_codes"] = "only the response that sets up an account's first second factor " +
+			"has them, which is a passkey here"
 	}
 	for _, operation := range []string{
 		"POST /dashboard/organisations/{orgId}/deletion", "DELETE /dashboard/organisations/{orgId}/deletion",

@@ -20,7 +20,8 @@ import (
 )
 
 const (
-	// quiet is longer than anything stays in a warm function's memory, so that what is counted is what a call costs that finds nothing there.
+	// quiet is longer than anything stays in a warm function's memory, so that what is counted is what a call costs
+	// that finds nothing there.
 	quiet = 10 * time.Minute
 	// tableOfCalls has the counts that docs/scaling.md states.
 	tableOfCalls = "../../capacity/journey/calls.csv"
@@ -66,8 +67,10 @@ func TestTheTableOfCallsIsWhatTheJourneysCost(t *testing.T) {
 		writeTable(t, known, counted)
 		return
 	}
-	if diff := cmp.Diff(known, counted, cmp.FilterPath(isMeasure, cmp.Options{cmp.Comparer(isNear[int]), cmp.Comparer(isNear[float64])})); diff != "" {
-		t.Errorf("the product's calls are others than those of the table (-table +counted); RECORDBRIDGE_CALLS=write writes it:\n%s", diff)
+	if diff := cmp.Diff(known, counted, cmp.FilterPath(isMeasure,
+		cmp.Options{cmp.Comparer(isNear[int]), cmp.Comparer(isNear[float64])})); diff != "" {
+		t.Errorf("the product's calls are others than those of the table (-table +counted); RECORDBRIDGE_CALLS=write "+
+			"writes it:\n%s", diff)
 	}
 }
 
@@ -84,13 +87,14 @@ func writeTable(t *testing.T, known, table []journey.Cost) {
 		if was := measures[aboutOf(c)]; isNear(was.Bytes, c.Bytes) && isNear(was.Waits, c.Waits) {
 			c.Bytes, c.Waits = was.Bytes, was.Waits
 		}
-		fmt.Fprintf(&out, "%s,%s,%s,%s,%s,%d,%v,%v,%d,%v\n", c.Journey, c.Function, c.Service, c.Operation, c.On, c.Calls, c.Reads, c.Writes, c.Bytes, c.Waits)
+		fmt.Fprintf(&out, "%s,%s,%s,%s,%s,%d,%v,%v,%d,%v\n", c.Journey, c.Function, c.Service, c.Operation, c.On, c.Calls,
+			c.Reads, c.Writes, c.Bytes, c.Waits)
 	}
 	expect.NoError(t, os.WriteFile(tableOfCalls, out.Bytes(), 0o600))
 }
 
-// isMeasure tells the fields that differ a little from run to run: times are written with more or fewer digits, and what is read ahead
-// meets another moment. Calls and units do not.
+// isMeasure tells the fields that differ a little from run to run: times are written with more or fewer digits, and
+// what is read ahead meets another moment. Calls and units do not.
 func isMeasure(p cmp.Path) bool {
 	field := p.Last().String()
 	return field == ".Bytes" || field == ".Waits"
@@ -133,7 +137,8 @@ func (m *meter) coldStarts() []journey.Cost {
 	return m.take("cold start", folders...)
 }
 
-// idleMinute is the journey of the schedules when there is nothing to do. Journeys that begin with a schedule have it taken off.
+// idleMinute is the journey of the schedules when there is nothing to do. Journeys that begin with a
+// schedule have it taken off.
 const idleMinute = "idle minute"
 
 // without takes off what idle has of the same.
@@ -181,7 +186,11 @@ func daysWork(m *meter) []performed {
 	const taskPath = "/bridge/fhir/ehi-export/"
 	return []performed{
 		{"", nil, func() { s.startExport(s.connect(crashPersona, "approve").Get("org_connection_id")); s.letPass(2) }},
-		{"connect", []string{"connect", "callback"}, func() { id = s.connect("cedar-brook", "approve").Get("org_connection_id") }},
+		{
+			"connect",
+			[]string{"connect", "callback"},
+			func() { id = s.connect("cedar-brook", "approve").Get("org_connection_id") },
+		},
 		{"delivery", []string{"webhookworker"}, s.pump},
 		{"", nil, func() { s.connect(crashPersona, "approve"); m.refusals.Store(1) }},
 		{"failed delivery", []string{"webhookworker"}, s.pump},
@@ -189,7 +198,11 @@ func daysWork(m *meter) []performed {
 		{"export request", []string{"createexport"}, request},
 		{"export of 2000", []string{"exportworker"}, s.pump},
 		{"status", []string{"getexport"}, get(func() string { return taskPath + task })},
-		{"download", []string{"downloadexport"}, get(func() string { return taskPath + task + "/download/" + task + ".jsonl" })},
+		{
+			"download",
+			[]string{"downloadexport"},
+			get(func() string { return taskPath + task + "/download/" + task + ".jsonl" }),
+		},
 		{"events", []string{"listevents"}, get(func() string { return "/bridge/events" })},
 		{"connection", []string{"getconnection"}, get(func() string { return "/bridge/org_connection/" + id })},
 		{"", nil, func() { id = s.connect("alder-maple", "approve").Get("org_connection_id"); request() }},
@@ -231,7 +244,11 @@ func weeksWork(m *meter) []performed {
 		{"", nil, m.tick},
 		{idleMinute, []string{"sweeper", "refreshscheduler", "catalogprobe"}, m.tick},
 		{"", nil, func() { <-time.After(11 * 24 * time.Hour) }},
-		{"refresh", []string{"refreshscheduler", "refreshworker"}, func() { m.fire("RefreshSchedulerFunction"); <-time.After(2 * time.Minute); s.pump() }},
+		{
+			"refresh",
+			[]string{"refreshscheduler", "refreshworker"},
+			func() { m.fire("RefreshSchedulerFunction"); <-time.After(2 * time.Minute); s.pump() },
+		},
 		{"expiry", []string{"sweeper"}, func() { m.fire("SweeperFunction") }},
 		{"disconnect", []string{"deleteconnection", "refreshscheduler", "refreshworker"}, func() {
 			s.asOwner(http.MethodDelete, "/bridge/org_connection/"+id, nil)

@@ -63,7 +63,10 @@ func (s *stack) checkConnectionsAreWhole(t *testing.T) {
 // nothing pending, whichever function crashes after whichever call.
 func TestAnExportSurvivesACrashAnywhere(t *testing.T) {
 	t.Parallel()
-	for _, function := range []string{"CreateExportFunction", "ExportWorkerFunction", "WebhookWorkerFunction", "SweeperFunction"} {
+	for _, function := range []string{
+		"CreateExportFunction", "ExportWorkerFunction", "WebhookWorkerFunction",
+		"SweeperFunction",
+	} {
 		t.Run(function, func(t *testing.T) {
 			t.Parallel()
 			sweepCrashes(t, function, func(t *testing.T, s *stack) {
@@ -121,7 +124,10 @@ func (s *stack) checkNothingPending(t *testing.T) {
 // the next request as if nothing had happened.
 func TestReadingSurvivesACrashAnywhere(t *testing.T) {
 	t.Parallel()
-	for _, function := range []string{"GetExportFunction", "DownloadExportFunction", "GetConnectionFunction", "GetOrgFunction"} {
+	for _, function := range []string{
+		"GetExportFunction", "DownloadExportFunction", "GetConnectionFunction",
+		"GetOrgFunction",
+	} {
 		t.Run(function, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {

@@ -39,9 +39,9 @@ type crowd struct {
 	now, max int               // refreshes under way
 }
 
-// TestACrowdThatIsDueAtOnce: three portals with many connections each, all of them due. No portal is asked for more than
-// 4 refreshes at once; who fails loses nobody; who refuses everyone is believed for the first few only, and then when
-// it says so again an hour later; each revocation is told once.
+// TestACrowdThatIsDueAtOnce: three portals with many connections each, all of them due. No portal is asked for more
+// than 4 refreshes at once; who fails loses nobody; who refuses everyone is believed for the first few only, and then
+// when it says so again an hour later; each revocation is told once.
 func TestACrowdThatIsDueAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -72,7 +72,8 @@ func TestACrowdThatIsDueAtOnce(t *testing.T) {
 			s.checkRefreshed(t, id)
 		}
 		for id := range broken.refresh {
-			if got := s.connection(id); got.text("status") != "authorized" || got.text("ended") != "" || s.tokens(id)["sealed"] == nil {
+			if got := s.connection(id); got.text("status") != "authorized" || got.text("ended") != "" ||
+				s.tokens(id)["sealed"] == nil {
 				t.Errorf("at a portal that fails, a connection is %s because of %q", got.text("status"), got.text("ended"))
 			}
 		}
@@ -166,7 +167,8 @@ func (s *stack) checkSurge(t *testing.T, l *ledger, c *crowd) {
 	if held < len(first)/4 || len(told) != len(c.refresh) {
 		t.Errorf("the guard held %d of %d, and %d revocations were told", held, len(first), len(told))
 	}
-	t.Logf("%d refused over %s, %d of them held", len(first), slices.MaxFunc(first, time.Time.Compare).Sub(slices.MinFunc(first, time.Time.Compare)), held)
+	t.Logf("%d refused over %s, %d of them held", len(first),
+		slices.MaxFunc(first, time.Time.Compare).Sub(slices.MinFunc(first, time.Time.Compare)), held)
 }
 
 // revocations are the times of those that the first organisation was told of, by connection.

@@ -96,7 +96,8 @@ func (p *person) signIn() {
 	<-time.After(time.Minute)
 	var sent sentCode
 	p.do(http.MethodPost, "/dashboard/session/codes", map[string]string{"email": p.email}, &sent)
-	p.do(http.MethodPost, "/dashboard/session", map[string]string{"email": p.email, "verification_id": sent.ID, "code": p.mailedCode(p.email)}, nil)
+	p.do(http.MethodPost, "/dashboard/session",
+		map[string]string{"email": p.email, "verification_id": sent.ID, "code": p.mailedCode(p.email)}, nil)
 }
 
 // mailed is what the newest e-mail to an address has behind a mark.
@@ -159,7 +160,8 @@ func (s *stack) runMembers(owner *person) {
 	owner.do(http.MethodPost, invitations, map[string]string{"email": guest.email, "role": "admin"}, nil)
 	guest.accept()
 	guest.do(http.MethodGet, members, nil, nil)
-	if status := guest.ask(http.MethodPatch, members+"/"+guest.id, map[string]string{"role": "owner"}, nil); status != http.StatusForbidden {
+	if status := guest.ask(http.MethodPatch, members+"/"+guest.id, map[string]string{"role": "owner"},
+		nil); status != http.StatusForbidden {
 		s.t.Errorf("an admin became an owner: %d", status)
 	}
 	owner.do(http.MethodPatch, members+"/"+guest.id, map[string]string{"role": "viewer"}, nil)
@@ -187,7 +189,8 @@ func (p *person) newPasskey() *passkeytest.Key {
 	var asked struct{ Options json.RawMessage }
 	p.do(http.MethodPost, "/dashboard/account/passkeys/options", nil, &asked)
 	made := passkeytest.New(p.t, "http://localhost:4566", "localhost")
-	p.do(http.MethodPost, "/dashboard/account/passkeys", map[string]any{"name": "Telephone", "response": json.RawMessage(made.Create(p.t, asked.Options))}, nil)
+	p.do(http.MethodPost, "/dashboard/account/passkeys",
+		map[string]any{"name": "Telephone", "response": json.RawMessage(made.Create(p.t, asked.Options))}, nil)
 	return made
 }
 
@@ -196,7 +199,8 @@ func (p *person) show(key *passkeytest.Key) {
 	p.t.Helper()
 	var asked struct{ Options json.RawMessage }
 	p.do(http.MethodPost, "/dashboard/session/passkey/options", nil, &asked)
-	p.do(http.MethodPost, "/dashboard/session/passkey", map[string]any{"response": json.RawMessage(key.Get(p.t, asked.Options))}, nil)
+	p.do(http.MethodPost, "/dashboard/session/passkey",
+		map[string]any{"response": json.RawMessage(key.Get(p.t, asked.Options))}, nil)
 }
 
 func (s *stack) runFactors(p *person) {
@@ -217,7 +221,8 @@ func (s *stack) runFactors(p *person) {
 	p.do(http.MethodPost, "/dashboard/account/recovery-codes", nil, &made)
 	p.signIn()
 	p.do(http.MethodPost, "/dashboard/session/recovery-code", map[string]string{"code": made.Codes[0]}, nil)
-	if status := p.ask(http.MethodPost, "/dashboard/session/recovery-code", map[string]string{"code": made.Codes[1]}, nil); status != http.StatusBadRequest {
+	if status := p.ask(http.MethodPost, "/dashboard/session/recovery-code", map[string]string{"code": made.Codes[1]},
+		nil); status != http.StatusBadRequest {
 		s.t.Errorf("a recovery code in a session that is complete: %d", status)
 	}
 	p.signIn()
@@ -239,7 +244,8 @@ func (p *person) moveTo(email string) int {
 	p.t.Helper()
 	var sent sentCode
 	p.do(http.MethodPost, "/dashboard/account/email", map[string]string{"email": email}, &sent)
-	return p.ask(http.MethodPut, "/dashboard/account/email", map[string]string{"email": email, "verification_id": sent.ID, "code": p.mailedCode(email)}, nil)
+	return p.ask(http.MethodPut, "/dashboard/account/email",
+		map[string]string{"email": email, "verification_id": sent.ID, "code": p.mailedCode(email)}, nil)
 }
 
 func (s *stack) runAddress(p *person) {
@@ -247,7 +253,8 @@ func (s *stack) runAddress(p *person) {
 	if status := p.moveTo("ada@cedar.example"); status != http.StatusOK {
 		s.t.Errorf("another address: %d", status)
 	}
-	p.do(http.MethodPost, "/dashboard/account/email/restore", map[string]string{"token": s.mailed(p.email, "#/restore/")}, nil)
+	p.do(http.MethodPost, "/dashboard/account/email/restore",
+		map[string]string{"token": s.mailed(p.email, "#/restore/")}, nil)
 }
 
 // TestWhatPeopleGetWrongIsAnsweredAsDescribed: where the answer is judged.
@@ -266,20 +273,25 @@ func TestWhatPeopleGetWrongIsAnsweredAsDescribed(t *testing.T) {
 		const account = "/dashboard/account/"
 		unknown := map[string]string{"email": owner.email, "verification_id": unknownID, "code": "000000"}
 		want("an unknown code", owner.ask(http.MethodPost, "/dashboard/session", unknown, nil), http.StatusNotFound)
-		want("a link of nobody's", owner.ask(http.MethodPost, account+"email/restore", map[string]string{"token": "x"}, nil), http.StatusNotFound)
-		want("an invitation of nobody's", owner.ask(http.MethodPost, "/dashboard/invitations", map[string]string{"token": "x"}, nil), http.StatusNotFound)
+		want("a link of nobody's", owner.ask(http.MethodPost, account+"email/restore", map[string]string{"token": "x"}, nil),
+			http.StatusNotFound)
+		want("an invitation of nobody's", owner.ask(http.MethodPost, "/dashboard/invitations",
+			map[string]string{"token": "x"}, nil), http.StatusNotFound)
 		for _, path := range []string{"totp", "email"} {
 			want("an unknown method of "+path, owner.ask(http.MethodPatch, account+path, nil, nil), http.StatusMethodNotAllowed)
 		}
 		own := "/dashboard/organisations/" + s.seeded.Organisations[0].ID
 		want("an unknown method of emails", owner.ask(http.MethodPatch, own+"/emails", nil, nil), http.StatusMethodNotAllowed)
-		want("the last owner", owner.ask(http.MethodPatch, own+"/members/"+owner.id, map[string]string{"role": "viewer"}, nil), http.StatusConflict)
+		want("the last owner", owner.ask(http.MethodPatch, own+"/members/"+owner.id, map[string]string{"role": "viewer"},
+			nil), http.StatusConflict)
 		want("an address that is taken", owner.moveTo(other.email), http.StatusConflict)
 		const moved = "ada@cedar.example"
 		owner.do(http.MethodPost, own+"/invitations", map[string]string{"email": moved, "role": "viewer"}, nil)
 		want("another address", owner.moveTo(moved), http.StatusOK)
-		want("a member's invitation", owner.ask(http.MethodPost, "/dashboard/invitations", map[string]string{"token": s.mailed(moved, "#/invitation/")}, nil), http.StatusConflict)
-		want("a second change", owner.ask(http.MethodPost, account+"email", map[string]string{"email": "ada@elm.example"}, nil), http.StatusConflict)
+		want("a member's invitation", owner.ask(http.MethodPost, "/dashboard/invitations",
+			map[string]string{"token": s.mailed(moved, "#/invitation/")}, nil), http.StatusConflict)
+		want("a second change", owner.ask(http.MethodPost, account+"email", map[string]string{"email": "ada@elm.example"},
+			nil), http.StatusConflict)
 		var sent sentCode
 		late := s.newPerson(owner.email)
 		late.do(http.MethodPost, "/dashboard/session/codes", map[string]string{"email": late.email}, &sent)
@@ -298,7 +310,10 @@ func TestPeopleOfAnOrganisationKeepTheirLogSecret(t *testing.T) {
 		s := newStack(t, options{})
 		runPeople(s)
 		logs := s.logs.String()
-		for _, secret := range []string{"@alder.example", "@birch.example", "@cedar.example", "#/invitation", "otpauth", "clientDataJSON"} {
+		for _, secret := range []string{
+			"@alder.example", "@birch.example", "@cedar.example", "#/invitation", "otpauth",
+			"clientDataJSON",
+		} {
 			if strings.Contains(logs, secret) {
 				t.Errorf("the log has %q", secret)
 			}

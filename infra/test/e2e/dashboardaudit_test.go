@@ -55,8 +55,9 @@ type auditor struct {
 func (p people) newAuditor(t *testing.T) *auditor {
 	t.Helper()
 	a := &auditor{
-		people: p, log: wiring.AuditLog(p.cloud.Config("reader"), map[string]string{"AuditTable": "test-AuditTable"}), operations: dashboardOperations(t),
-		last: map[string]int64{}, changed: map[string]bool{},
+		people: p, log: wiring.AuditLog(p.cloud.Config("reader"), map[string]string{"AuditTable": "test-AuditTable"}),
+		operations: dashboardOperations(t),
+		last:       map[string]int64{}, changed: map[string]bool{},
 	}
 	served := p.gateway
 	p.gateway = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -120,7 +121,8 @@ func (a *auditor) look(ctx context.Context, method, path, who string, worked boo
 	_, isQuiet := quietOperations()[operation]
 	a.changed[operation] = a.changed[operation] || worked && (isQuiet || len(all) > 0)
 	if told != (worked && !isQuiet) && len(all) > 0 {
-		a.t.Errorf("%s, which worked: %t, and is quiet: %t, is told in the audit log as %s's: %t", operation, worked, isQuiet, who, told)
+		a.t.Errorf("%s, which worked: %t, and is quiet: %t, is told in the audit log as %s's: %t", operation, worked,
+			isQuiet, who, told)
 	}
 }
 
@@ -130,9 +132,9 @@ func isPathOf(declared, path string) bool {
 	return slices.EqualFunc(want, got, func(w, g string) bool { return w == g || strings.HasPrefix(w, "{") })
 }
 
-// TestEveryChangeInTheDashboardIsAudited goes over every operation that docs/openapi.yaml describes below /dashboard and that is no GET: once
-// it has worked there is a row of the member who asked, unless it is one of a few. Afterwards the chain is whole, and nobody can change it
-// unseen.
+// TestEveryChangeInTheDashboardIsAudited goes over every operation that docs/openapi.yaml describes below /dashboard
+// and that is no GET: once it has worked there is a row of the member who asked, unless it is one of a few. Afterwards
+// the chain is whole, and nobody can change it unseen.
 func TestEveryChangeInTheDashboardIsAudited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -196,7 +198,9 @@ func (a *auditor) checkTampering(t *testing.T, orgID string) {
 }
 
 // tamper puts another row in the place of one, or none, and returns what takes that back.
-func (a *auditor) tamper(t *testing.T, orgID string, seq int64, to func(row map[string]types.AttributeValue)) (undo func()) {
+func (a *auditor) tamper(t *testing.T, orgID string, seq int64,
+	to func(row map[string]types.AttributeValue),
+) (undo func()) {
 	t.Helper()
 	table, key := "test-AuditTable", auditKey(orgID, seq)
 	was, err := a.stack.rows.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: key})
@@ -243,6 +247,7 @@ func (a *auditor) copyOf(t *testing.T, orgID string, seq int64) func(row map[str
 // auditKey is where a row stands.
 func auditKey(orgID string, seq int64) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{
-		"pk": &types.AttributeValueMemberS{Value: "ORG#" + orgID}, "sk": &types.AttributeValueMemberS{Value: fmt.Sprintf("ROW#%012d", seq)},
+		"pk": &types.AttributeValueMemberS{Value: "ORG#" + orgID},
+		"sk": &types.AttributeValueMemberS{Value: fmt.Sprintf("ROW#%012d", seq)},
 	}
 }

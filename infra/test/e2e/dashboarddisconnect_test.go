@@ -10,15 +10,17 @@ import (
 	"recordbridge/shared/manage/account"
 )
 
-// TestDashboardDisconnectIsDoneByWorker follows a disconnection from the dashboard: at once the connection exports nothing any more and its
-// file cannot be downloaded; the refresh worker then removes the tokens and has the portal revoke them.
+// TestDashboardDisconnectIsDoneByWorker follows a disconnection from the dashboard: at once the connection
+// exports nothing any more and its file cannot be downloaded; the refresh worker then removes the tokens and
+// has the portal revoke them.
 func TestDashboardDisconnectIsDoneByWorker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
 		l := c.keepLedger()
 		id, link := c.connectAndExport(t)
-		if got := c.do(http.MethodPost, "/connections/"+id+"/disconnect", nil); text(got, "status") != "revoked" || text(got, "cause") != "disconnected" {
+		if got := c.do(http.MethodPost, "/connections/"+id+"/disconnect", nil); text(got, "status") != "revoked" ||
+			text(got, "cause") != "disconnected" {
 			t.Errorf("answered %v", got)
 		}
 		c.checkEnded(t, id, link)
@@ -33,8 +35,8 @@ func TestDashboardDisconnectIsDoneByWorker(t *testing.T) {
 	})
 }
 
-// TestDashboardDisconnectSurvivesCrashAnywhere has the dashboard's function and the worker stop at each of their calls in turn. Whoever asked
-// asks again after an error; every step happens, and is recorded, once.
+// TestDashboardDisconnectSurvivesCrashAnywhere has the dashboard's function and the worker stop at each of their calls
+// in turn. Whoever asked asks again after an error; every step happens, and is recorded, once.
 func TestDashboardDisconnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"DashboardConnectionsFunction", "RefreshWorkerFunction"} {
@@ -75,7 +77,8 @@ func (c *console) connectAndExport(t *testing.T) (id, link string) {
 	c.startExport(id)
 	c.letPass(2)
 	link = c.exportEvent().DownloadLinks[0].URL
-	if got := c.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true}); got.status != http.StatusOK {
+	if got := c.asOwner(http.MethodPost, "/bridge/fhir/ehi-export",
+		map[string]any{"org_connection_id": id, "refresh": true}); got.status != http.StatusOK {
 		t.Fatalf("a new export answered %d", got.status)
 	}
 	return id, link
@@ -85,7 +88,10 @@ func (c *console) connectAndExport(t *testing.T) (id, link string) {
 func (c *console) giveUp(t *testing.T, id string) {
 	t.Helper()
 	for range 60 {
-		got := c.request(c.owner, proofCase{"", http.MethodPost, "/dashboard/organisations/" + c.own + "/test/connections/" + id + "/disconnect", nil})
+		got := c.request(c.owner, proofCase{
+			"", http.MethodPost,
+			"/dashboard/organisations/" + c.own + "/test/connections/" + id + "/disconnect", nil,
+		})
 		if got.status == http.StatusOK && strings.Contains(string(got.Data), `"status":"revoked"`) {
 			return
 		}
@@ -99,7 +105,8 @@ func (c *console) giveUp(t *testing.T, id string) {
 func (c *console) checkEnded(t *testing.T, id, link string) {
 	t.Helper()
 	c.checkStatus(id, "revoked")
-	if got := c.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true}); got.status != http.StatusConflict {
+	if got := c.asOwner(http.MethodPost, "/bridge/fhir/ehi-export",
+		map[string]any{"org_connection_id": id, "refresh": true}); got.status != http.StatusConflict {
 		t.Errorf("a new export answered %d %s", got.status, got.raw)
 	}
 	if got, _ := c.browser().open(link, "", ""); got == nil || got.status != http.StatusGone {

@@ -7,7 +7,8 @@ import (
 	"testing/synctest"
 )
 
-// TestAConnectionIsFoundByTheExternalID: the organisation's own id for the patient, in the mode where the patient connected alone.
+// TestAConnectionIsFoundByTheExternalID: the organisation's own id for the patient, in the mode where the
+// patient connected alone.
 func TestAConnectionIsFoundByTheExternalID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -24,7 +25,8 @@ func TestAConnectionIsFoundByTheExternalID(t *testing.T) {
 			t.Errorf("found %v", found)
 		}
 		c.reconnect(well, crashPersona)
-		if got := of(c.do(http.MethodGet, "/connections?external_id=patient-7&status=authorized", nil), "connections", "org_connection_id", well); got == nil {
+		if got := of(c.do(http.MethodGet, "/connections?external_id=patient-7&status=authorized", nil), "connections",
+			"org_connection_id", well); got == nil {
 			t.Error("it is not found after a reconnect")
 		}
 		for _, other := range []string{"patient", "patient-8"} {
@@ -45,7 +47,8 @@ func (c *console) eraseAndLoseSight(id string) {
 	c.do(http.MethodPost, "/connections/"+id+"/erase", nil)
 	c.letPass(40)
 	c.signInAgain()
-	if got := of(c.do(http.MethodGet, "/connections?external_id=patient-7", nil), "connections", "org_connection_id", id); got != nil {
+	if got := of(c.do(http.MethodGet, "/connections?external_id=patient-7", nil), "connections", "org_connection_id",
+		id); got != nil {
 		c.t.Errorf("found %v after it was erased", got)
 	}
 	for _, row := range c.list("test-ConnectionTable", c.tenant()+"#CONN") {

@@ -14,8 +14,8 @@ import (
 
 func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// TestAPracticeFoundsItsOrganisation: somebody of it signs up, gives it its colour, and has a colleague come, who cannot found another one
-// at their domain. Who is a member or invited is not invited again.
+// TestAPracticeFoundsItsOrganisation: somebody of it signs up, gives it its colour, and has a colleague come, who
+// cannot found another one at their domain. Who is a member or invited is not invited again.
 func TestAPracticeFoundsItsOrganisation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -41,12 +41,14 @@ func TestAPracticeFoundsItsOrganisation(t *testing.T) {
 			t.Errorf("its colour is shown with a contrast of %v", made.Contrast)
 		}
 		colleague.signIn()
-		if status := colleague.ask(http.MethodPost, "/dashboard/organisations", map[string]string{"name": "Cedar too"}, nil); status != http.StatusConflict {
+		if status := colleague.ask(http.MethodPost, "/dashboard/organisations", map[string]string{"name": "Cedar too"},
+			nil); status != http.StatusConflict {
 			t.Errorf("a second organisation at the domain: %d", status)
 		}
 		founder.do(http.MethodPost, own+"/invitations", map[string]string{"email": colleague.email, "role": "developer"}, nil)
 		for _, when := range []string{"invited", "a member"} {
-			if status := founder.ask(http.MethodPost, own+"/invitations", map[string]string{"email": "Bob@Cedar.example", "role": "developer"}, nil); status != http.StatusConflict {
+			if status := founder.ask(http.MethodPost, own+"/invitations",
+				map[string]string{"email": "Bob@Cedar.example", "role": "developer"}, nil); status != http.StatusConflict {
 				t.Errorf("who is %s was invited again: %d", when, status)
 			}
 			if when == "invited" {

@@ -21,27 +21,33 @@ func (s *stack) mailsTo(email string) []ses.Mail {
 	})
 }
 
-// useInbox: a patient asks for help and for a health system; an owner reads it, answers and closes it. It returns the place of the
-// answered one.
+// useInbox: a patient asks for help and for a health system; an owner reads it, answers and closes it. It returns the
+// place of the answered one.
 func (c *console) useInbox() (path string) {
 	c.t.Helper()
 	c.verifyAddress("help@alder.example")
 	c.askSupport("")
 	c.askHealthSystem("")
 	system := of(c.do(http.MethodGet, "/inquiries", nil), "inquiries", "kind", "health_system")
-	one := "/inquiries/" + text(of(c.do(http.MethodGet, "/inquiries?kind=support&status=open", nil), "inquiries", "name", "Juniper Vale"), "inquiry_id")
-	if got := c.do(http.MethodGet, one, nil); text(got, "email") != patientsAddress || !strings.Contains(text(got, "body"), "my cardiologist") || text(got, "health_system") != "Cedar Clinic" || got["email_verified"] != false {
+	one := "/inquiries/" + text(of(c.do(http.MethodGet, "/inquiries?kind=support&status=open", nil), "inquiries", "name",
+		"Juniper Vale"), "inquiry_id")
+	if got := c.do(http.MethodGet, one, nil); text(got, "email") != patientsAddress ||
+		!strings.Contains(text(got, "body"), "my cardiologist") || text(got, "health_system") != "Cedar Clinic" ||
+		got["email_verified"] != false {
 		c.t.Errorf("who needs help is %v", got)
 	}
-	if got := c.do(http.MethodGet, "/inquiries/"+text(system, "inquiry_id"), nil); text(got, "website") != "https://alder.example" || text(got, "street_address") != "1 Elm Street" {
+	if got := c.do(http.MethodGet, "/inquiries/"+text(system, "inquiry_id"), nil); text(got,
+		"website") != "https://alder.example" || text(got, "street_address") != "1 Elm Street" {
 		c.t.Errorf("the health system is %v", got)
 	}
 	got := c.do(http.MethodPost, one+"/answers", inboxAnswer())
 	answer := of(got, "answers", "delivery", "sent")
-	if text(got, "status") != "answered" || text(answer, "by") != account.Actor(c.owner.account) || text(answer, "text") != inboxAnswer()["text"] || text(answer, "at") == "" {
+	if text(got, "status") != "answered" || text(answer, "by") != account.Actor(c.owner.account) ||
+		text(answer, "text") != inboxAnswer()["text"] || text(answer, "at") == "" {
 		c.t.Errorf("answered it is %v", got)
 	}
-	if sent := c.mailsTo(patientsAddress); len(sent) != 1 || sent[0].ReplyTo[0] != "help@alder.example" || sent[0].From != "notices@example.com" || !strings.Contains(sent[0].Text, "new password") {
+	if sent := c.mailsTo(patientsAddress); len(sent) != 1 || sent[0].ReplyTo[0] != "help@alder.example" ||
+		sent[0].From != "notices@example.com" || !strings.Contains(sent[0].Text, "new password") {
 		c.t.Errorf("the patient got %+v", sent)
 	}
 	if got := c.do(http.MethodPatch, one, map[string]any{"status": "closed"}); text(got, "status") != "closed" {
@@ -79,9 +85,11 @@ func TestAPatientIsAnsweredFromTheInbox(t *testing.T) {
 				}
 			}
 		}
-		open := "/inquiries/" + text(of(c.do(http.MethodGet, "/inquiries?status=open", nil), "inquiries", "kind", "health_system"), "inquiry_id")
+		open := "/inquiries/" + text(of(c.do(http.MethodGet, "/inquiries?status=open", nil), "inquiries", "kind",
+			"health_system"), "inquiry_id")
 		reply := map[string]any{"text": "We have asked for it."}
-		if got := c.do(http.MethodPatch, open, map[string]any{"status": "answered"}); text(got, "website") == "" || text(got, "street_address") == "" {
+		if got := c.do(http.MethodPatch, open, map[string]any{"status": "answered"}); text(got, "website") == "" ||
+			text(got, "street_address") == "" {
 			t.Errorf("moved: %v", got)
 		}
 		c.at(http.MethodPatch, "/dashboard/organisations/"+c.own, map[string]any{"emails": []string{}})
@@ -110,11 +118,13 @@ func TestAnAnswerThatDoesNotGoIsAnHonestAnswer(t *testing.T) {
 		c.want(http.MethodPost, one+"/answers", inboxAnswer(), http.StatusServiceUnavailable, "svc_unavailable")
 		plan.Pause(true)
 		c.want(http.MethodPost, one+"/answers", inboxAnswer(), http.StatusServiceUnavailable, "svc_unavailable")
-		if got := c.do(http.MethodGet, one, nil); text(got, "status") != "open" || of(got, "answers", "delivery", "sending") == nil {
+		if got := c.do(http.MethodGet, one, nil); text(got, "status") != "open" ||
+			of(got, "answers", "delivery", "sending") == nil {
 			t.Errorf("meanwhile it is %v", got)
 		}
 		<-time.After(time.Minute)
-		if got := c.do(http.MethodPost, one+"/answers", inboxAnswer()); text(got, "status") != "answered" || len(c.mailsTo(patientsAddress)) != 1 {
+		if got := c.do(http.MethodPost, one+"/answers", inboxAnswer()); text(got, "status") != "answered" ||
+			len(c.mailsTo(patientsAddress)) != 1 {
 			t.Errorf("then it is %v, with %d mails", got, len(c.mailsTo(patientsAddress)))
 		}
 	})

@@ -13,28 +13,30 @@ import (
 // unknownID is nobody's.
 const unknownID = "00000000-0000-4000-8000-000000000000"
 
-// dashboardRequests has a request for each operation of the dashboard, as its page sends it. None of them changes anything that another
-// one needs: leaving is who signs out.
+// dashboardRequests has a request for each operation of the dashboard, as its page sends it. None of them changes
+// anything that another one needs: leaving is who signs out.
 func (s *stack) dashboardRequests(as, leaving *person) map[string]request {
 	const proof = `{"email":"new@alder.example","verification_id":"` + unknownID + `","code":"000000"}`
 	client := base64.RawURLEncoding.EncodeToString([]byte(`{"challenge":"x"}`))
 	answer := `{"clientDataJSON":"` + client + `"}`
 	organisation := "/dashboard/organisations/" + s.seeded.Organisations[0].ID
 	all := map[string]request{
-		"POST /dashboard/session/codes":                                      {body: `{"email":"new@alder.example"}`},
-		"POST /dashboard/session":                                            {body: proof},
-		"GET /dashboard/session":                                             {},
-		"DELETE /dashboard/session":                                          {},
-		"POST /dashboard/session/passkey/options":                            {},
-		"POST /dashboard/session/passkey":                                    {body: `{"response":{"response":` + answer + `}}`},
-		"POST /dashboard/session/totp":                                       {body: `{"code":"000000"}`},
-		"POST /dashboard/session/recovery-code":                              {body: `{"code":"0000-0000-0000-0000"}`},
-		"DELETE /dashboard/sessions":                                         {},
-		"POST /dashboard/account/totp":                                       {},
-		"PUT /dashboard/account/totp":                                        {body: `{"code":"000000"}`},
-		"DELETE /dashboard/account/totp":                                     {},
-		"POST /dashboard/account/passkeys/options":                           {},
-		"POST /dashboard/account/passkeys":                                   {body: `{"name":"n","response":{"response":` + answer + `}}`},
+		"POST /dashboard/session/codes":           {body: `{"email":"new@alder.example"}`},
+		"POST /dashboard/session":                 {body: proof},
+		"GET /dashboard/session":                  {},
+		"DELETE /dashboard/session":               {},
+		"POST /dashboard/session/passkey/options": {},
+		"POST /dashboard/session/passkey": {body: `{"response":{"response":` +
+			answer + `}}`},
+		"POST /dashboard/session/totp":             {body: `{"code":"000000"}`},
+		"POST /dashboard/session/recovery-code":    {body: `{"code":"0000-0000-0000-0000"}`},
+		"DELETE /dashboard/sessions":               {},
+		"POST /dashboard/account/totp":             {},
+		"PUT /dashboard/account/totp":              {body: `{"code":"000000"}`},
+		"DELETE /dashboard/account/totp":           {},
+		"POST /dashboard/account/passkeys/options": {},
+		"POST /dashboard/account/passkeys": {body: `{"name":"n","response":{"response":` +
+			answer + `}}`},
 		"DELETE /dashboard/account/passkeys/{passkeyId}":                     {},
 		"POST /dashboard/account/recovery-codes":                             {},
 		"POST /dashboard/account/email":                                      {body: `{"email":"new@alder.example"}`},
@@ -46,7 +48,8 @@ func (s *stack) dashboardRequests(as, leaving *person) map[string]request {
 		"GET /dashboard/organisations/{orgId}/invitations":                   {},
 		"POST /dashboard/organisations/{orgId}/invitations":                  {body: `{"email":"new@birch.example","role":"viewer"}`},
 		"DELETE /dashboard/organisations/{orgId}/invitations/{invitationId}": {},
-		"POST /dashboard/invitations":                                        {body: `{"token":"` + strings.Repeat("A", 86) + `"}`},
+		"POST /dashboard/invitations": {body: `{"token":"` +
+			strings.Repeat("A", 86) + `"}`},
 	}
 	for operation, hasBody := range dashboardBodies() {
 		if _, known := all[operation]; !known && hasBody {
@@ -55,8 +58,10 @@ func (s *stack) dashboardRequests(as, leaving *person) map[string]request {
 			all[operation] = request{}
 		}
 	}
-	places := strings.NewReplacer("/dashboard/organisations/{orgId}", organisation, "{mode}", string(org.Test), "{accountId}", unknownID, "{invitationId}", unknownID, "{passkeyId}", "k",
-		"{publicId}", unknownID, "{keyId}", unknownID, "{webhookId}", unknownID, "{inquiryId}", unknownID, "{deliveryId}", unknownID, "{connectionId}", unknownID, "{taskId}", unknownID)
+	places := strings.NewReplacer("/dashboard/organisations/{orgId}", organisation, "{mode}", string(org.Test),
+		"{accountId}", unknownID, "{invitationId}", unknownID, "{passkeyId}", "k",
+		"{publicId}", unknownID, "{keyId}", unknownID, "{webhookId}", unknownID, "{inquiryId}", unknownID, "{deliveryId}",
+		unknownID, "{connectionId}", unknownID, "{taskId}", unknownID)
 	for operation, r := range all {
 		method, path, _ := strings.Cut(operation, " ")
 		r.method, r.path, r.as = method, places.Replace(path), as
@@ -68,8 +73,8 @@ func (s *stack) dashboardRequests(as, leaving *person) map[string]request {
 	return all
 }
 
-// dashboardBodies tell of every described operation of the dashboard, by its name, whether it takes a body; none of a document that cannot be
-// read.
+// dashboardBodies tell of every described operation of the dashboard, by its name, whether it takes a body; none of a
+// document that cannot be read.
 func dashboardBodies() map[string]bool {
 	var api struct {
 		Paths map[string]map[string]yaml.Node

@@ -18,30 +18,47 @@ type proofCase struct {
 	body               any
 }
 
-// TestRecordOpeningActionNeedsFreshProof sends everything that opens records, or removes what protects them, with a proof of identity that
-// is too old: it is refused and changes nothing. With a fresh proof the same request succeeds.
+// TestRecordOpeningActionNeedsFreshProof sends everything that opens records, or removes what protects them, with a
+// proof of identity that is too old: it is refused and changes nothing. With a fresh proof the same request succeeds.
 func TestRecordOpeningActionNeedsFreshProof(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
 		own := "/dashboard/organisations/" + c.own
 		live := own + "/" + string(org.Live)
-		made := c.at(http.MethodPost, live+"/credentials", map[string]any{"redirect_uris": []string{"https://app.example/return"}})
-		hook := text(c.at(http.MethodPost, live+"/webhooks", map[string]any{"url": "https://hooks.example/a"}), "webhook", "webhook_id")
+		made := c.at(http.MethodPost, live+"/credentials",
+			map[string]any{"redirect_uris": []string{"https://app.example/return"}})
+		hook := text(c.at(http.MethodPost, live+"/webhooks", map[string]any{"url": "https://hooks.example/a"}), "webhook",
+			"webhook_id")
 		colleague := c.signedIn(c.own, account.Viewer, false)
 		connection := c.connect(crashPersona, "approve").Get("org_connection_id")
 		stale := c.stale(c.owner)
 		for _, p := range []proofCase{
-			{"live credential", http.MethodPost, live + "/credentials", map[string]any{"redirect_uris": []string{"https://app.example/return"}}},
-			{"live key", http.MethodPost, live + "/credentials/" + text(made, "credential", "public_id") + "/keys", map[string]any{}},
+			{
+				"live credential", http.MethodPost, live + "/credentials",
+				map[string]any{"redirect_uris": []string{"https://app.example/return"}},
+			},
+			{
+				"live key", http.MethodPost, live + "/credentials/" + text(made, "credential", "public_id") + "/keys",
+				map[string]any{},
+			},
 			{"live secret", http.MethodPost, live + "/webhooks/" + hook + "/secret/rotate", map[string]any{}},
 			{"live secret shown", http.MethodPost, live + "/webhooks/" + hook + "/secret/reveal", nil},
 			{"live webhook", http.MethodPost, live + "/webhooks", map[string]any{"url": "https://hooks.example/b"}},
-			{"live webhook's URL", http.MethodPatch, live + "/webhooks/" + hook, map[string]any{"url": "https://elsewhere.example/a"}},
+			{
+				"live webhook's URL", http.MethodPatch, live + "/webhooks/" + hook,
+				map[string]any{"url": "https://elsewhere.example/a"},
+			},
 			{"role owner", http.MethodPatch, own + "/members/" + colleague.account, map[string]any{"role": "owner"}},
 			{"role admin", http.MethodPatch, own + "/members/" + colleague.account, map[string]any{"role": "admin"}},
-			{"invited owner", http.MethodPost, own + "/invitations", map[string]any{"email": "ada@alder.example", "role": "owner"}},
-			{"invited admin", http.MethodPost, own + "/invitations", map[string]any{"email": "bob@alder.example", "role": "admin"}},
+			{
+				"invited owner", http.MethodPost, own + "/invitations",
+				map[string]any{"email": "ada@alder.example", "role": "owner"},
+			},
+			{
+				"invited admin", http.MethodPost, own + "/invitations",
+				map[string]any{"email": "bob@alder.example", "role": "admin"},
+			},
 			{"erasing", http.MethodPost, own + "/test/connections/" + connection + "/erase", nil},
 			{"authenticator app", http.MethodPost, "/dashboard/account/totp", nil},
 		} {
@@ -66,12 +83,16 @@ func (c *console) request(by who, p proofCase) answer {
 	}, p.body)
 }
 
-// stored returns what a refused request must not change: the webhooks, credentials, members and audit log of the console's organisation.
+// stored returns what a refused request must not change: the webhooks, credentials, members and audit log of
+// the console's organisation.
 func (c *console) stored(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
 	own := "/dashboard/organisations/" + c.own
-	for _, path := range []string{own + "/live/credentials", own + "/live/webhooks", own + "/members", own + "/invitations", own + "/audit"} {
+	for _, path := range []string{
+		own + "/live/credentials", own + "/live/webhooks", own + "/members",
+		own + "/invitations", own + "/audit",
+	} {
 		shown, err := json.Marshal(c.at(http.MethodGet, path, nil))
 		expect.NoError(t, err)
 		all.Write(shown)
@@ -79,7 +100,8 @@ func (c *console) stored(t *testing.T) string {
 	return all.String()
 }
 
-// TestOwnHeadersStayAtTheirOrigin moves a webhook with headers of its own: below the same origin they are still sent, to another host they are not.
+// TestOwnHeadersStayAtTheirOrigin moves a webhook with headers of its own: below the same origin they are still sent,
+// to another host they are not.
 func TestOwnHeadersStayAtTheirOrigin(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -94,7 +116,8 @@ func TestOwnHeadersStayAtTheirOrigin(t *testing.T) {
 		}
 		first := customer + "/_local/inbox/hazel-"
 		other := strings.Replace(first, "127.0.0.1", "localhost", 1)
-		made := c.do(http.MethodPost, "/webhooks", map[string]any{"url": first + "a", "headers": map[string]string{"X-Receiver-Key": "hush"}})
+		made := c.do(http.MethodPost, "/webhooks",
+			map[string]any{"url": first + "a", "headers": map[string]string{"X-Receiver-Key": "hush"}})
 		hook := "/webhooks/" + text(made, "webhook", "webhook_id")
 		for _, move := range []struct {
 			change map[string]any

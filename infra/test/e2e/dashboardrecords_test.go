@@ -24,8 +24,8 @@ func of(list map[string]any, name, key, id string) map[string]any {
 	return nil
 }
 
-// TestWhatHasHappenedToAConnectionIsShown: one that is well says when consent ends and when it was renewed, and so when it was given up;
-// one that has ended says why, and what helps.
+// TestWhatHasHappenedToAConnectionIsShown: one that is well says when consent ends and when it was renewed, and so when
+// it was given up; one that has ended says why, and what helps.
 func TestWhatHasHappenedToAConnectionIsShown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -33,10 +33,12 @@ func TestWhatHasHappenedToAConnectionIsShown(t *testing.T) {
 		well := c.connectTo(quirk{with: "tell-expiry:authorization_expires_in,refresh:2400h"}).Get("org_connection_id")
 		ended := c.connectTo(quirk{with: "refresh-fails:invalid_grant"}).Get("org_connection_id")
 		c.connect(crashPersona, "deny")
-		if got := of(c.do(http.MethodGet, "/connections", nil), "connections", "org_connection_id", well); text(got, "consent_expires_at") == "" || text(got, "cause") != "" {
+		if got := of(c.do(http.MethodGet, "/connections", nil), "connections", "org_connection_id", well); text(got,
+			"consent_expires_at") == "" || text(got, "cause") != "" {
 			t.Errorf("in the list it is %v", got)
 		}
-		if got := c.do(http.MethodGet, "/connections?status=rejected", nil); text(of(got, "connections", "status", "rejected"), "cause") != "declined" {
+		if got := c.do(http.MethodGet, "/connections?status=rejected",
+			nil); text(of(got, "connections", "status", "rejected"), "cause") != "declined" {
 			t.Errorf("who declined is %v", got)
 		}
 		<-time.After(12 * 24 * time.Hour)
@@ -44,28 +46,33 @@ func TestWhatHasHappenedToAConnectionIsShown(t *testing.T) {
 		c.letPass(10)
 		c.signInAgain()
 		shown := c.do(http.MethodGet, "/connections/"+well, nil)
-		if text(shown, "renewal", "renewed_at") == "" || text(shown, "renewal", "next_at") == "" || text(shown, "consent_expires_at") == "" {
+		if text(shown, "renewal", "renewed_at") == "" || text(shown, "renewal", "next_at") == "" ||
+			text(shown, "consent_expires_at") == "" {
 			t.Errorf("it is %v", shown)
 		}
 		left := c.do(http.MethodPost, "/connections/"+well+"/disconnect", nil)
-		if text(left, "cause") != "disconnected" || text(left, "consent_expires_at") == "" || text(left, "renewal", "next_at") != "" || text(left, "ended_at") == "" {
+		if text(left, "cause") != "disconnected" || text(left, "consent_expires_at") == "" ||
+			text(left, "renewal", "next_at") != "" || text(left, "ended_at") == "" {
 			t.Errorf("given up it is %v", left)
 		}
 		shown = c.do(http.MethodGet, "/connections/"+ended, nil)
-		if text(shown, "cause") != "consent_ended" || text(shown, "ended_at") == "" || text(shown, "suggested_action") != "Ask the patient to reconnect." {
+		if text(shown, "cause") != "consent_ended" || text(shown, "ended_at") == "" ||
+			text(shown, "suggested_action") != "Ask the patient to reconnect." {
 			t.Errorf("what has ended is %v", shown)
 		}
 		if got := of(shown, "exports", "task_id", failed); text(got, "failure_reason") != "token_refresh_failure" {
 			t.Errorf("its exports are %v", shown["exports"])
 		}
-		if got := c.do(http.MethodGet, "/exports/"+failed, nil); text(got, "failure_reason") != "token_refresh_failure" || text(got, "suggested_action") == "" {
+		if got := c.do(http.MethodGet, "/exports/"+failed, nil); text(got, "failure_reason") != "token_refresh_failure" ||
+			text(got, "suggested_action") == "" {
 			t.Errorf("the export is %v", got)
 		}
 		c.eraseAndProve(t, ended)
 	})
 }
 
-// eraseAndProve has a connection erased; what proves it can be asked for afterwards, and so it is when it is asked for again.
+// eraseAndProve has a connection erased; what proves it can be asked for afterwards, and so it is
+// when it is asked for again.
 func (c *console) eraseAndProve(t *testing.T, id string) {
 	t.Helper()
 	begun := c.do(http.MethodPost, "/connections/"+id+"/erase", nil)
@@ -73,10 +80,12 @@ func (c *console) eraseAndProve(t *testing.T, id string) {
 	c.signInAgain() // asking again wants as fresh a proof
 	proof := c.do(http.MethodGet, "/connections/"+id+"/erasure", nil)
 	counts, _ := proof["counts"].(map[string]any)
-	if text(proof, "stage") != "done" || text(proof, "finished_at") == "" || text(proof, "portal") != "nothing_to_revoke" || counts["connections"] != 1.0 || counts["exports"] != 1.0 {
+	if text(proof, "stage") != "done" || text(proof, "finished_at") == "" ||
+		text(proof, "portal") != "nothing_to_revoke" || counts["connections"] != 1.0 || counts["exports"] != 1.0 {
 		t.Errorf("the proof is %v", proof)
 	}
-	if again := c.do(http.MethodPost, "/connections/"+id+"/erase", nil); !cmp.Equal(proof, again) || text(again, "erasure_id") != text(begun, "erasure_id") {
+	if again := c.do(http.MethodPost, "/connections/"+id+"/erase", nil); !cmp.Equal(proof, again) ||
+		text(again, "erasure_id") != text(begun, "erasure_id") {
 		t.Errorf("asked again: %v, want %v", again, proof)
 	}
 	c.want(http.MethodGet, "/connections/"+id, nil, http.StatusNotFound, "svc_not_found")
@@ -87,12 +96,14 @@ func TestWhatIsMissingOfARecordIsShown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
-		id := c.connectTo(quirk{with: "deny:Condition,deny-500:Encounter,require-category,foreign-ref,other-patient"}).Get("org_connection_id")
+		id := c.connectTo(
+			quirk{with: "deny:Condition,deny-500:Encounter,require-category,foreign-ref,other-patient"}).Get("org_connection_id")
 		task := c.startExport(id)
 		c.letPass(5)
 		listed := of(c.do(http.MethodGet, "/exports?status=success", nil), "exports", "task_id", task)
 		shown := c.do(http.MethodGet, "/exports/"+task, nil)
-		if listed["complete"] != false || !cmp.Equal(listed["missing"], shown["missing"]) || text(shown, "missing", "Condition") != "refused" {
+		if listed["complete"] != false || !cmp.Equal(listed["missing"], shown["missing"]) ||
+			text(shown, "missing", "Condition") != "refused" {
 			t.Errorf("missing in the list: %v, of the export: %v", listed["missing"], shown["missing"])
 		}
 		if got := of(shown, "outcome", "type", "Condition"); got["http_status"] != 403.0 || text(got, "result") != "denied" {
@@ -101,7 +112,8 @@ func TestWhatIsMissingOfARecordIsShown(t *testing.T) {
 		if got := of(shown, "outcome", "type", "Observation"); text(got, "only_by") != "category" {
 			t.Errorf("what was asked for by category is %v", got)
 		}
-		if got := of(shown, "outcome", "type", "Practitioner"); got["missing"] == nil || text(got, "reason") != "other_server" {
+		if got := of(shown, "outcome", "type", "Practitioner"); got["missing"] == nil ||
+			text(got, "reason") != "other_server" {
 			t.Errorf("what is elsewhere is %v", got)
 		}
 		if text(shown, "suggested_action") == "" {

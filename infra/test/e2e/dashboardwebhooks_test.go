@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// receiver is a webhook's receiver below the inbox. Its fields are guarded by mu, since deliveries are sent concurrently.
+// receiver is a webhook's receiver below the inbox. Its fields are guarded by mu, since
+// deliveries are sent concurrently.
 type receiver struct {
 	mu     sync.Mutex
 	takes  time.Duration // how long each response takes
@@ -55,12 +56,14 @@ func (r *receiver) requests() int {
 	return r.got
 }
 
-// failing makes a webhook, with a key, that has ten deliveries fail at a slow receiver, and returns its path and the first delivery's.
+// failing makes a webhook, with a key, that has ten deliveries fail at a slow receiver, and returns its path
+// and the first delivery's.
 func (c *console) failing(r *receiver) (hook string, deliveries []string) {
 	c.t.Helper()
 	const address = "/_local/inbox/hazel"
 	r.at(c.stack, address)
-	made := c.do(http.MethodPost, "/webhooks", map[string]any{"url": customer + address, "signing_key": true, "note": "Hazel"})
+	made := c.do(http.MethodPost, "/webhooks",
+		map[string]any{"url": customer + address, "signing_key": true, "note": "Hazel"})
 	hook = "/webhooks/" + text(made, "webhook", "webhook_id")
 	for range 11 {
 		told := c.do(http.MethodPost, hook+"/simulate", map[string]any{"type": "webhook.test"})
@@ -73,8 +76,8 @@ func (c *console) failing(r *receiver) (hook string, deliveries []string) {
 	return hook, deliveries
 }
 
-// TestAReceiverThatFailsIsFoundAndMended: the overview leads to the webhook, that to its deliveries, and those to what the receiver has
-// said. Its people stop it, change it while it is stopped, and have it get what it has missed.
+// TestAReceiverThatFailsIsFoundAndMended: the overview leads to the webhook, that to its deliveries, and those to what
+// the receiver has said. Its people stop it, change it while it is stopped, and have it get what it has missed.
 func TestAReceiverThatFailsIsFoundAndMended(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -89,14 +92,18 @@ func TestAReceiverThatFailsIsFoundAndMended(t *testing.T) {
 		c.want(http.MethodDelete, hook, nil, http.StatusConflict, "svc_conflict")
 		c.do(http.MethodPost, hook+"/disable", nil)
 		since := map[string]any{"since": time.Now().Add(-time.Hour)}
-		for path, body := range map[string]any{"/disable": nil, "/simulate": map[string]any{"type": "webhook.test"}, "/replay": since} {
+		for path, body := range map[string]any{
+			"/disable": nil, "/simulate": map[string]any{"type": "webhook.test"},
+			"/replay": since,
+		} {
 			c.want(http.MethodPost, hook+path, body, http.StatusConflict, "svc_conflict")
 		}
 		c.want(http.MethodPost, delivery+"/replay", nil, http.StatusConflict, "svc_conflict")
 		c.changeDisabled(t, hook, text(seen, "public_key"))
 		r.recover()
 		on := c.do(http.MethodPost, hook+"/enable", map[string]any{"replay_missed": true})
-		if webhook, _ := on["webhook"].(map[string]any); on["replayed"] == 0.0 || webhook["disabled"] != nil || webhook["public_key"] == nil {
+		if webhook, _ := on["webhook"].(map[string]any); on["replayed"] == 0.0 || webhook["disabled"] != nil ||
+			webhook["public_key"] == nil {
 			t.Errorf("enabled: %v", on)
 		}
 		c.want(http.MethodPost, hook+"/enable", map[string]any{}, http.StatusConflict, "svc_conflict")
@@ -105,7 +112,8 @@ func TestAReceiverThatFailsIsFoundAndMended(t *testing.T) {
 			t.Errorf("after that the delivery is %v", got)
 		}
 		before := r.requests()
-		again := c.do(http.MethodPost, hook+"/replay", map[string]any{"from": time.Now().Add(-time.Hour), "to": time.Now().Add(time.Second)})
+		again := c.do(http.MethodPost, hook+"/replay",
+			map[string]any{"from": time.Now().Add(-time.Hour), "to": time.Now().Add(time.Second)})
 		c.letPass(2)
 		if got := r.requests() - before; again["replayed"] != 11.0 || got != 11 {
 			t.Errorf("replayed %v, %d requests arrived, want 11", again, got)
@@ -126,7 +134,8 @@ func (c *console) checkItFails(t *testing.T, hook string, deliveries []string) m
 	c.do(http.MethodGet, "/webhooks", nil)
 	seen := c.do(http.MethodGet, hook, nil)
 	health, _ := seen["health"].(map[string]any)
-	if health["failures"] != 10.0 || health["answer_ms"] != 2000.0 || text(health, "paused_until") == "" || text(health, "failing_since") == "" {
+	if health["failures"] != 10.0 || health["answer_ms"] != 2000.0 || text(health, "paused_until") == "" ||
+		text(health, "failing_since") == "" {
 		t.Errorf("it fares as %v", health)
 	}
 	waiting, _ := c.do(http.MethodGet, "/deliveries?status=scheduled", nil)["deliveries"].([]any)
@@ -140,7 +149,8 @@ func (c *console) checkItFails(t *testing.T, hook string, deliveries []string) m
 		t.Fatalf("the delivery is %v", shown)
 	}
 	said, _ := attempts[0].(map[string]any)
-	if said["status"] != 503.0 || text(said, "failure") != "http_status" || text(said, "response_headers", "X-Trace") != "hazel-7" || text(said, "response") != "no database" {
+	if said["status"] != 503.0 || text(said, "failure") != "http_status" ||
+		text(said, "response_headers", "X-Trace") != "hazel-7" || text(said, "response") != "no database" {
 		t.Errorf("the receiver has said %v", said)
 	}
 	return seen
@@ -162,7 +172,8 @@ func (c *console) changeDisabled(t *testing.T, hook, publicKey string) {
 		}
 		publicKey = text(signing, "public_key")
 	}
-	if now := c.do(http.MethodGet, hook, nil); text(now, "note") != "Hazel, mended" || text(now, "disabled", "reason") != "by_hand" {
+	if now := c.do(http.MethodGet, hook, nil); text(now, "note") != "Hazel, mended" ||
+		text(now, "disabled", "reason") != "by_hand" {
 		t.Errorf("it is %v", now)
 	}
 }
@@ -174,7 +185,8 @@ func TestAWebhookThatMovesIsANewOne(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
 		hook, _ := c.failing(&receiver{status: http.StatusServiceUnavailable})
 		for _, shown := range []map[string]any{
-			c.do(http.MethodPatch, hook, map[string]any{"url": customer + "/_local/inbox/elder"}), c.do(http.MethodGet, hook, nil),
+			c.do(http.MethodPatch, hook, map[string]any{"url": customer + "/_local/inbox/elder"}),
+			c.do(http.MethodGet, hook, nil),
 		} {
 			if health, _ := shown["health"].(map[string]any); health["failures"] != 0.0 || text(health, "paused_until") != "" {
 				t.Errorf("at its new address it fares as %v", health)
@@ -193,7 +205,8 @@ func TestThereIsAnEndToWebhooksAndSecrets(t *testing.T) {
 		for range 25 - len(all) {
 			last = c.do(http.MethodPost, "/webhooks", map[string]any{"url": customer + "/_local/inbox/one"})
 		}
-		c.want(http.MethodPost, "/webhooks", map[string]any{"url": customer + "/_local/inbox/one"}, http.StatusConflict, "svc_conflict")
+		c.want(http.MethodPost, "/webhooks", map[string]any{"url": customer + "/_local/inbox/one"}, http.StatusConflict,
+			"svc_conflict")
 		rotate := "/webhooks/" + text(last, "webhook", "webhook_id") + "/secret/rotate"
 		for range 10 {
 			c.do(http.MethodPost, rotate, map[string]any{})
@@ -228,7 +241,10 @@ func TestAKeyIsRotatedWithoutAGap(t *testing.T) {
 			t.Error("the first key works still, or the second not any more")
 		}
 		c.want(http.MethodDelete, path, nil, http.StatusConflict, "svc_conflict")
-		for _, shown := range []map[string]any{c.do(http.MethodPatch, path, map[string]any{"note": "rotated"}), c.do(http.MethodGet, path, nil)} {
+		for _, shown := range []map[string]any{
+			c.do(http.MethodPatch, path, map[string]any{"note": "rotated"}),
+			c.do(http.MethodGet, path, nil),
+		} {
 			keys, _ := shown["keys"].([]any)
 			first, _ := keys[0].(map[string]any)
 			if text(first, "revoked_at") == "" || text(first, "last_used_at") == "" || text(shown, "note") != "rotated" {

@@ -21,7 +21,8 @@ func runDeleteFiles(s *stack) {
 	s.letPass(2)
 	s.checkDownload(crashPersona)
 	for range 2 { // repeating it changes nothing
-		if got := s.deleteFiles(taskID); got.status != http.StatusOK || string(got.Data) != `{"task_id":"`+taskID+`","status":"success"}` {
+		if got := s.deleteFiles(taskID); got.status != http.StatusOK ||
+			string(got.Data) != `{"task_id":"`+taskID+`","status":"success"}` {
 			s.t.Fatalf("DELETE answered %d %s", got.status, got.raw)
 		}
 		if left := s.objects(); len(left) != 0 {
@@ -44,14 +45,16 @@ func TestFilesThatAreDeletedEarlyAreGoneForEverybody(t *testing.T) {
 		link, byKey := s.exportEvent().DownloadLinks[0].URL, "/bridge/fhir/ehi-export/"+taskID+"/download/"+taskID+".jsonl"
 
 		dashed := strings.Join([]string{taskID[:8], taskID[8:12], taskID[12:16], taskID[16:20], taskID[20:]}, "-")
-		if got := s.deleteFiles(dashed); got.status != http.StatusOK || string(got.Data) != `{"task_id":"`+taskID+`","status":"success"}` {
+		if got := s.deleteFiles(dashed); got.status != http.StatusOK ||
+			string(got.Data) != `{"task_id":"`+taskID+`","status":"success"}` {
 			t.Fatalf("DELETE answered %d %s", got.status, got.raw)
 		}
 		if left := s.objects(); len(left) != 0 {
 			t.Errorf("the bucket still holds %v", left)
 		}
 		s.checkGone(t, link, byKey)
-		if got := s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID, nil); got.status != http.StatusOK || !strings.Contains(string(got.Data), `"success"`) {
+		if got := s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID, nil); got.status != http.StatusOK ||
+			!strings.Contains(string(got.Data), `"success"`) {
 			t.Errorf("the export itself answers %d %s", got.status, got.raw)
 		}
 
@@ -78,7 +81,8 @@ func TestAnAddressThatWasGivenOutEndsWithItsFile(t *testing.T) {
 		s := newStack(t, options{})
 		taskID := s.startExport(s.connect(crashPersona, "approve").Get("org_connection_id"))
 		s.letPass(2)
-		address := s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"/download/"+taskID+".jsonl", nil).header.Get("Location")
+		address := s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"/download/"+taskID+".jsonl",
+			nil).header.Get("Location")
 		if got, _ := s.browser().open(address, "", ""); got == nil || got.status != http.StatusOK {
 			t.Fatalf("before, the address answers %v", got)
 		}
@@ -109,8 +113,8 @@ func (s *stack) checkForgottenFiles(t *testing.T, taskID string) {
 	}
 }
 
-// TestADeletionOfFilesSurvivesACrashAnywhere: once the time of the files is over nobody gets them, and the sweeper deletes
-// what the function did not, whether or not the organisation asks again.
+// TestADeletionOfFilesSurvivesACrashAnywhere: once the time of the files is over nobody gets them, and the sweeper
+// deletes what the function did not, whether or not the organisation asks again.
 func TestADeletionOfFilesSurvivesACrashAnywhere(t *testing.T) {
 	t.Parallel()
 	const function = "DeleteExportFilesFunction"
@@ -123,7 +127,8 @@ func TestADeletionOfFilesSurvivesACrashAnywhere(t *testing.T) {
 		if got.status != http.StatusOK {
 			checkFailure(t, got)
 		}
-		if s.get("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META").text("files_until") > time.Now().UTC().Format(time.RFC3339) {
+		if s.get("test-WorkTable", s.tenant()+"#TASK#"+taskID,
+			"META").text("files_until") > time.Now().UTC().Format(time.RFC3339) {
 			s.disarm(function)
 			if got := s.deleteFiles(taskID); got.status != http.StatusOK {
 				t.Fatalf("asked again: %d %s", got.status, got.raw)

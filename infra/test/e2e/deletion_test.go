@@ -30,7 +30,10 @@ func (s *stack) swap() {
 func (s *stack) runLeaving(owner *person) {
 	s.t.Helper()
 	at := "/dashboard/organisations/" + s.owner().OrgID + "/deletion"
-	for what, body := range map[string]any{"no name": map[string]string{}, "another name": map[string]string{"name": "Another"}} {
+	for what, body := range map[string]any{
+		"no name":      map[string]string{},
+		"another name": map[string]string{"name": "Another"},
+	} {
 		if status := owner.ask(http.MethodPost, at, body, nil); status != http.StatusBadRequest {
 			s.t.Errorf("%s: %d", what, status)
 		}
@@ -60,7 +63,8 @@ func (s *stack) organisationName() string {
 	return found.Name
 }
 
-// leave has the first organisation deleted, with everything that it can have, until the deletion begins. It returns the connections.
+// leave has the first organisation deleted, with everything that it can have, until the deletion begins. It
+// returns the connections.
 func (s *stack) leave() []string {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -77,11 +81,13 @@ func (s *stack) leave() []string {
 	<-time.After(26 * time.Hour)
 	s.countUsage()
 	owner := s.newOwner()
-	owner.do(http.MethodPost, "/dashboard/organisations/"+s.owner().OrgID+"/invitations", map[string]string{"email": "bob@alder.example", "role": "viewer"}, nil)
+	owner.do(http.MethodPost, "/dashboard/organisations/"+s.owner().OrgID+"/invitations",
+		map[string]string{"email": "bob@alder.example", "role": "viewer"}, nil)
 	s.runLeaving(owner)
 	<-time.After(24 * time.Hour) // a deletion is requested once a day
 	owner.signIn()
-	owner.do(http.MethodPost, "/dashboard/organisations/"+s.owner().OrgID+"/deletion", map[string]string{"name": s.organisationName()}, nil)
+	owner.do(http.MethodPost, "/dashboard/organisations/"+s.owner().OrgID+"/deletion",
+		map[string]string{"name": s.organisationName()}, nil)
 	<-time.After(7*24*time.Hour - 5*time.Minute)
 	second := s.connect("alder-maple", "approve").Get("org_connection_id")
 	s.crash("ExportWorkerFunction", 12) // so that this one is under way
@@ -137,9 +143,10 @@ func (s *stack) checkWhatStays(t *testing.T, ids ...string) {
 			text, err := json.Marshal(item)
 			expect.NoError(t, err)
 			row, pk := string(text)+binaries(text), string(item["pk"])
-			passing := table.Name == "test-FlowTable" || slices.ContainsFunc([]string{"#TEFCA#", "#ERASED#", "#NOTICE#", "#ANSWERS", "#DELETION"}, func(kind string) bool {
-				return strings.Contains(pk, kind)
-			})
+			passing := table.Name == "test-FlowTable" ||
+				slices.ContainsFunc([]string{"#TEFCA#", "#ERASED#", "#NOTICE#", "#ANSWERS", "#DELETION"}, func(kind string) bool {
+					return strings.Contains(pk, kind)
+				})
 			if _, ends := item["ttl"]; ends && passing {
 				continue // DynamoDB deletes it
 			}
@@ -227,7 +234,8 @@ func TestDeletedOrganisationLeavesDocumentedRowsOnly(t *testing.T) {
 	})
 }
 
-// TestDeletionSurvivesCrashAnywhere: whichever call the eraser crashes after, the same is left in the end, and it is proven once.
+// TestDeletionSurvivesCrashAnywhere: whichever call the eraser crashes after, the same is left in the
+// end, and it is proven once.
 func TestDeletionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	isMany(t)
@@ -253,7 +261,8 @@ func TestOperatorDeletesOrganisationLikeOwner(t *testing.T) {
 		})
 		expect.NoError(t, err)
 		of := org.Tenant{Mode: org.Live, OrgID: made.ID}
-		_, _, err = s.operator.Credentials.Create(t.Context(), operator.CredentialDraft{Tenant: of, Redirects: []string{"https://app.example/return"}})
+		_, _, err = s.operator.Credentials.Create(t.Context(),
+			operator.CredentialDraft{Tenant: of, Redirects: []string{"https://app.example/return"}})
 		expect.NoError(t, err)
 		if _, err = s.operator.Deletions.Request(t.Context(), of, "cedar practice"); !errors.Is(err, fault.Invalid) {
 			t.Errorf("another name: %v", err)
@@ -264,7 +273,8 @@ func TestOperatorDeletesOrganisationLikeOwner(t *testing.T) {
 			t.Errorf("it begins at %s", d.BeginsAt)
 		}
 		told := s.cloud.SES().Sent()
-		if len(told) == 0 || told[len(told)-1].To[0] != "it@cedar.example" || !strings.Contains(told[len(told)-1].Text, "The deletion begins") {
+		if len(told) == 0 || told[len(told)-1].To[0] != "it@cedar.example" ||
+			!strings.Contains(told[len(told)-1].Text, "The deletion begins") {
 			t.Errorf("told %+v", told)
 		}
 		<-time.After(7*24*time.Hour - time.Minute)

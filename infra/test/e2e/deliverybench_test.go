@@ -66,7 +66,10 @@ type deliveries struct {
 
 func newDeliveries(b *testing.B) *deliveries {
 	b.Helper()
-	d := &deliveries{b: b, stack: newStack(b, options{}), arrived: map[string]time.Time{}, each: make(chan struct{}, benchedBatch)}
+	d := &deliveries{
+		b: b, stack: newStack(b, options{}), arrived: map[string]time.Time{},
+		each: make(chan struct{}, benchedBatch),
+	}
 	d.receiver = httptest.NewServer(http.HandlerFunc(d.receive))
 	b.Cleanup(d.receiver.Close)
 	cfg, outputs := d.stack.cloud.Config("test"), d.stack.template.Outputs
@@ -77,10 +80,15 @@ func newDeliveries(b *testing.B) *deliveries {
 	}
 	d.enqueued = queue.NewDeliveries(sqs.NewFromConfig(cfg), outputs["DeliveryQueueUrl"])
 	vault := kms.New(awskms.NewFromConfig(cfg), outputs["SecretsKey"], webhook.SecretPurpose, time.Now)
-	editor := webhook.Editor{Own: ownhosts.Own(), Vault: vault, Reach: safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, Random: rand.Reader, Now: time.Now}
+	editor := webhook.Editor{
+		Own: ownhosts.Own(), Vault: vault,
+		Reach: safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, Random: rand.Reader,
+		Now: time.Now,
+	}
 	for range benchedTenants {
 		tenant := org.Tenant{Mode: org.Test, OrgID: ids.Random()}
-		subscription, _, err := editor.Create(b.Context(), webhook.Draft{ID: ids.Random(), Tenant: tenant, URL: d.receiver.URL, Rate: benchedRate})
+		subscription, _, err := editor.Create(b.Context(),
+			webhook.Draft{ID: ids.Random(), Tenant: tenant, URL: d.receiver.URL, Rate: benchedRate})
 		expect.NoError(b, err)
 		expect.NoError(b, d.rows.CreateSubscription(b.Context(), subscription))
 		d.tenants = append(d.tenants, tenant)
@@ -161,9 +169,10 @@ func (c counting) Do(r *http.Request) (*http.Response, error) {
 // event makes an event of one of the tenants.
 func (d *deliveries) event(n int) webhook.Event {
 	d.b.Helper()
-	event, err := webhook.NewEvent(d.tenants[n%len(d.tenants)], webhook.ExportSucceeded, ids.Random(), 0, time.Now(), webhook.ExportSuccess{
-		DownloadLinks: []webhook.DownloadLink{{}}, OrgConnectionID: ids.Random(), TaskID: ids.Random(),
-	})
+	event, err := webhook.NewEvent(d.tenants[n%len(d.tenants)], webhook.ExportSucceeded, ids.Random(), 0, time.Now(),
+		webhook.ExportSuccess{
+			DownloadLinks: []webhook.DownloadLink{{}}, OrgConnectionID: ids.Random(), TaskID: ids.Random(),
+		})
 	expect.NoError(d.b, err)
 	return event
 }
@@ -222,8 +231,8 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// BenchmarkDeliveryLatency is the time from a fact to its receipt, with 50 facts a second: the event is stored, the worker
-// enqueued, the webhook signed and posted. An iteration is a second of it.
+// BenchmarkDeliveryLatency is the time from a fact to its receipt, with 50 facts a second: the event is stored, the
+// worker enqueued, the webhook signed and posted. An iteration is a second of it.
 func BenchmarkDeliveryLatency(b *testing.B) {
 	d := newDeliveries(b)
 	d.start()
@@ -259,8 +268,8 @@ func BenchmarkDeliveryLatency(b *testing.B) {
 	b.ReportMetric(float64(d.calls.Load())/float64(len(sent)), "calls/delivery")
 }
 
-// BenchmarkDeliveryCalls is how many calls a second the embedded AWS answers when it does nothing but the five of a first
-// delivery to a busy endpoint, without the worker, the queue and the receiver: what binds deliveries at most.
+// BenchmarkDeliveryCalls is how many calls a second the embedded AWS answers when it does nothing but the five of a
+// first delivery to a busy endpoint, without the worker, the queue and the receiver: what binds deliveries at most.
 func BenchmarkDeliveryCalls(b *testing.B) {
 	d := newDeliveries(b)
 	var made atomic.Int64
@@ -296,8 +305,10 @@ func (d *deliveries) callsOf(ctx context.Context, e webhook.Event) error {
 		return err
 	}
 	delivery := webhook.Delivery{
-		ID: ids.Derive("delivery", e.ID, to.ID), Tenant: e.Tenant, EventID: e.ID, SubscriptionID: to.ID, Status: webhook.InFlight,
-		Attempt: 1, Fence: 1, Trigger: webhook.ByClock, NextAt: now, LeaseUntil: now.Add(time.Minute), DueAt: now.Add(time.Minute), CreatedAt: now,
+		ID: ids.Derive("delivery", e.ID, to.ID), Tenant: e.Tenant, EventID: e.ID, SubscriptionID: to.ID,
+		Status:  webhook.InFlight,
+		Attempt: 1, Fence: 1, Trigger: webhook.ByClock, NextAt: now, LeaseUntil: now.Add(time.Minute),
+		DueAt: now.Add(time.Minute), CreatedAt: now,
 	}
 	if err := d.rows.FanOut(ctx, e, []webhook.Delivery{delivery}); err != nil {
 		return err

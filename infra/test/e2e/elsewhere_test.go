@@ -69,12 +69,16 @@ var elsewhere = sync.OnceValues(func() (*place, error) {
 		return nil, fmt.Errorf("%s is at %s, not at %s", p.stack.Name, own, meant)
 	}
 	p.inboxURL = cmp.Or(os.Getenv("RECORDBRIDGE_INBOX_URL"), p.stack.Run.InboxURL)
-	p.client = &http.Client{Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	p.client = &http.Client{
+		Timeout:       time.Minute,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	if p.operator, err = p.stack.Open(ctx, "e2e"); err != nil {
 		return nil, err
 	}
 	if p.endpoint, err = guest.Sandbox(ctx, p.operator, p.baseURL); err == nil && p.endpoint == "" {
-		err = fmt.Errorf("%s has no endpoint for the sandbox at %s/sandbox/fhir: deploy it with EnableSandbox and make one with ctl endpoint create", p.stack.Name, p.baseURL)
+		err = fmt.Errorf("%s has no endpoint for the sandbox at %s/sandbox/fhir: deploy it with EnableSandbox and make one "+
+			"with ctl endpoint create", p.stack.Name, p.baseURL)
 	}
 	return &p, err
 })
@@ -89,14 +93,18 @@ func newGuest(t *testing.T) *outside {
 	t.Helper()
 	p, err := elsewhere()
 	expect.NoError(t, err)
-	to := seed.Options{BaseURL: p.baseURL, ReturnURL: customer + "/_local/return"} // where nobody goes: the browser stops before
+	// where nobody goes: the browser stops before
+	to := seed.Options{BaseURL: p.baseURL, ReturnURL: customer + "/_local/return"}
 	if p.inboxURL != "" {
 		to.InboxURL = p.inboxURL + "/" + ids.Random()
 	}
 	made, err := seed.Organisations(t.Context(), p.operator, to)
 	t.Cleanup(func() { p.clear(t, made) })
 	expect.NoError(t, err)
-	o := &outside{t: t, operator: p.operator, mostTicks: moments, tick: func() { <-time.After(moment) }, secrets: map[string]string{}}
+	o := &outside{
+		t: t, operator: p.operator, mostTicks: moments, tick: func() { <-time.After(moment) },
+		secrets: map[string]string{},
+	}
 	o.seeded = p.stack.Run
 	o.seeded.BaseURL, o.seeded.InboxURL, o.seeded.Organisations = p.baseURL, to.InboxURL, made
 	o.seeded.Sandbox.EndpointID = p.endpoint
@@ -175,10 +183,12 @@ func tell(out io.Writer) {
 		fmt.Fprintln(out, "e2e:", err)
 		return
 	}
-	fmt.Fprintf(out, "e2e: against %s, API %s\nmade %d organisations and removed %d; %d stay suspended, since what they connected is kept for good: %s\n",
+	fmt.Fprintf(out, "e2e: against %s, API %s\nmade %d organisations and removed %d; %d stay suspended, since what they "+
+		"connected is kept for good: %s\n",
 		p.stack.Name, p.baseURL, p.made, p.made-len(p.left), len(p.left), strings.Join(p.left, ", "))
 	inside := insideTests()
-	fmt.Fprintf(out, "skipped, since they look inside or need hours of virtual time (%d): %s\n", len(inside), strings.Join(inside, ", "))
+	fmt.Fprintf(out, "skipped, since they look inside or need hours of virtual time (%d): %s\n", len(inside),
+		strings.Join(inside, ", "))
 }
 
 // insideTests are the tests of this folder that are not for a running stack.
@@ -187,7 +197,8 @@ func insideTests() []string {
 	var names []string
 	for _, file := range files {
 		text, _ := os.ReadFile(file)
-		for _, found := range regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\)`).FindAllStringSubmatch(string(text), -1) {
+		for _, found := range regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\)`).FindAllStringSubmatch(string(text),
+			-1) {
 			if !strings.HasSuffix(found[1], nameEnd) {
 				names = append(names, found[1])
 			}

@@ -23,8 +23,8 @@ func onlyWithAPatient() []string {
 	}
 }
 
-// TestWhatATestOfAnEndpointSaysIsWhatASignInMeets: where nothing has failed a patient connects, and where something has,
-// none does, or their connection does not last.
+// TestWhatATestOfAnEndpointSaysIsWhatASignInMeets: where nothing has failed a patient connects, and where something
+// has, none does, or their connection does not last.
 func TestWhatATestOfAnEndpointSaysIsWhatASignInMeets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -41,7 +41,8 @@ func TestWhatATestOfAnEndpointSaysIsWhatASignInMeets(t *testing.T) {
 			case refused != "" && len(failed) == 0 && !slices.Contains(onlyWithAPatient(), q.with):
 				t.Errorf("%s: nothing has failed, and a patient meets %s", q.with, refused)
 			case refused == "" && slices.ContainsFunc(failed, func(step smartprobe.Step) bool {
-				return step != smartprobe.Scopes && (!q.later || step != smartprobe.TokenRefresh && step != smartprobe.TokenCode) // with few scopes a patient connects, and exports lack much
+				// with few scopes a patient connects, and exports lack much
+				return step != smartprobe.Scopes && (!q.later || step != smartprobe.TokenRefresh && step != smartprobe.TokenCode)
 			}):
 				t.Errorf("%s: %v have failed, and a patient connects", q.with, failed)
 			}

@@ -15,7 +15,8 @@ import (
 	"recordbridge/shared/manage/erase"
 )
 
-// erased connects a patient with all that a connection can have, has it erased, and returns its id and those of its exports.
+// erased connects a patient with all that a connection can have, has it erased, and returns its id
+// and those of its exports.
 func (s *stack) erased() (id string, exports []string) {
 	s.t.Helper()
 	s.refuseWebhooks(1)
@@ -69,8 +70,8 @@ func (s *stack) checkErased(id string) erase.Erasure {
 	return e
 }
 
-// checkNothingIsLeft looks at every row and object for any of the ids. Rows of attempts, and what keeps those from making a connection
-// anew, end by themselves.
+// checkNothingIsLeft looks at every row and object for any of the ids. Rows of attempts, and what keeps those from
+// making a connection anew, end by themselves.
 func (s *stack) checkNothingIsLeft(t *testing.T, ids ...string) {
 	t.Helper()
 	for _, table := range s.cloud.DynamoDB().Tables() {
@@ -123,7 +124,10 @@ func TestNothingIsLeftOfAnErasedConnection(t *testing.T) {
 		id, exports := s.erased()
 		s.letPass(40)
 		e := s.checkErased(id)
-		want := erase.Counts{Connections: 1, Tokens: 1, Exports: 2, Files: e.Counts.Files, Events: 4, Deliveries: 4, Attempts: 5, Inquiries: 1}
+		want := erase.Counts{
+			Connections: 1, Tokens: 1, Exports: 2, Files: e.Counts.Files, Events: 4, Deliveries: 4,
+			Attempts: 5, Inquiries: 1,
+		}
 		if e.Counts != want || e.Counts.Files == 0 || e.Portal != erase.Asked {
 			t.Errorf("removed %+v, portal %s; want %+v, asked", e.Counts, e.Portal, want)
 		}
@@ -135,7 +139,8 @@ func TestNothingIsLeftOfAnErasedConnection(t *testing.T) {
 		if got := s.asOwner(http.MethodGet, "/bridge/org_connection/"+other, nil); got.status != http.StatusOK {
 			t.Errorf("the other connection answers %d", got.status)
 		}
-		if got := s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+kept+"?include=result", nil); got.status != http.StatusOK || len(s.objects()) != 1 {
+		if got := s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+kept+"?include=result",
+			nil); got.status != http.StatusOK || len(s.objects()) != 1 {
 			t.Errorf("the other export answers %d, the bucket holds %v", got.status, s.objects())
 		}
 		again, err := s.operator.Erasures.Request(t.Context(), s.owner(), id)
@@ -146,7 +151,8 @@ func TestNothingIsLeftOfAnErasedConnection(t *testing.T) {
 	})
 }
 
-// TestAnErasureSurvivesACrashAnywhere: whichever call the eraser crashes after, nothing is left in the end, and it is proven once.
+// TestAnErasureSurvivesACrashAnywhere: whichever call the eraser crashes after, nothing is left in the
+// end, and it is proven once.
 func TestAnErasureSurvivesACrashAnywhere(t *testing.T) {
 	t.Parallel()
 	sweepCrashes(t, "EraserFunction", func(t *testing.T, s *stack) {

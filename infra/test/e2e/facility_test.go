@@ -37,15 +37,20 @@ func facilityRecord() []string {
 	all := make([]string, 0, 1+observations)
 	all = append(all, `{"resourceType":"Patient","id":"`+facilityPatient+`"}`)
 	for n := range observations {
-		all = append(all, fmt.Sprintf(`{"resourceType":"Observation","id":"5f0b2d5e-4a5b-5d8e-9c3f-1%011d","subject":{"reference":"Patient/%s"},"valueString":"%s"}`,
-			n, facilityPatient, strings.Repeat("x", 1<<20)))
+		all = append(all,
+			fmt.Sprintf(
+				`{"resourceType":"Observation","id":"5f0b2d5e-4a5b-5d8e-9c3f-1%011d","subject":{"reference":"Patient/%s"},"valueString":"%s"}`,
+				n, facilityPatient, strings.Repeat("x", 1<<20)))
 	}
 	return all
 }
 
 // documents is the bucket of cached records.
 func (s *stack) documents() blob.Bucket {
-	return blob.Bucket{Client: s3.NewFromConfig(s.cloud.Config("test")), Name: s.functions["ExportWorkerFunction"].declared.Environment["DOCUMENTS_BUCKET"]}
+	return blob.Bucket{
+		Client: s3.NewFromConfig(s.cloud.Config("test")),
+		Name:   s.functions["ExportWorkerFunction"].declared.Environment["DOCUMENTS_BUCKET"],
+	}
 }
 
 // cached lists what is in it.
@@ -59,7 +64,8 @@ func (s *stack) cached() []string {
 
 // seal makes a sealer of what the token key seals.
 func (s *stack) seal(purpose string) *kms.Sealer {
-	return kms.New(awskms.NewFromConfig(s.cloud.Config("test")), s.functions["ExportWorkerFunction"].declared.Environment["TOKENS_KEY"], purpose, time.Now)
+	return kms.New(awskms.NewFromConfig(s.cloud.Config("test")),
+		s.functions["ExportWorkerFunction"].declared.Environment["TOKENS_KEY"], purpose, time.Now)
 }
 
 // connectFacility stores a connection to a facility of TEFCA whose record was fetched just now.
@@ -81,32 +87,41 @@ func (s *stack) connectFacility(resources []string, lost map[string]int) (id str
 	held, err := cache.Write(s.t.Context(), tenant, id, records.Content{
 		Generation: 1, Resources: put(resources...), Documents: 2, Lost: lost,
 		Fixtures: map[string]records.Feed{
-			"alder.xml": put(`{"resourceType":"Patient","id":"alder"}`), "birch.xml": put(`{"resourceType":"Patient","id":"birch"}`),
+			"alder.xml": put(`{"resourceType":"Patient","id":"alder"}`),
+			"birch.xml": put(`{"resourceType":"Patient","id":"birch"}`),
 		},
 	})
 	expect.NoError(s.t, err)
 	set := tokens.Set{Scope: tefca.Scope, ExpiresAt: held.Until, Records: &held}
 	row, err := tokens.Vault{Sealer: s.seal(tokens.Purpose)}.Seal(s.t.Context(), tenant, id, 1, set)
 	expect.NoError(s.t, err)
-	f := vault.Facility{ID: "urn:oid:2.999.1.7", Match: tefca.Found, Outcome: vault.IsConnecting, ExpiresAt: now.Add(binding.Lifetime)}
+	f := vault.Facility{
+		ID: "urn:oid:2.999.1.7", Match: tefca.Found, Outcome: vault.IsConnecting,
+		ExpiresAt: now.Add(binding.Lifetime),
+	}
 	c := connection.Connection{
-		ID: id, Tenant: tenant, Status: connection.Authorized, PlatformType: connection.TEFCAPlatform, DirectoryID: f.ID, Scope: tefca.Scope,
-		Generation: 1, CreatedAt: now, VaultKey: "vault of " + id, PersonKey: "person of " + id, // so that what is named by them can be told
+		ID: id, Tenant: tenant, Status: connection.Authorized, PlatformType: connection.TEFCAPlatform, DirectoryID: f.ID,
+		Scope: tefca.Scope,
+		// so that what is named by them can be told
+		Generation: 1, CreatedAt: now, VaultKey: "vault of " + id, PersonKey: "person of " + id,
 	}.EndingAt(held.Until)
 	table, work := store.Flow{DB: s.rows, Table: "test-FlowTable"}, store.Work{DB: s.rows, Table: "test-WorkTable"}
 	rows := store.TEFCAConnections{TEFCA: store.TEFCA{Flow: table, Work: work}, Ends: store.NewConclusions(
-		table, store.Connections{DB: s.rows, Table: "test-ConnectionTable"}, store.Tokens{DB: s.rows, Table: "test-TokensTable"}, work)}
+		table, store.Connections{DB: s.rows, Table: "test-ConnectionTable"},
+		store.Tokens{DB: s.rows, Table: "test-TokensTable"}, work)}
 	attemptID := ids.Random()
 	expect.NoError(s.t, rows.SaveFacility(s.t.Context(), tenant, attemptID, f))
 	f.Rev, f.Outcome, f.Connected = 1, vault.IsConnected, vault.Connected{ConnectionID: id, ConsentExpiresAt: held.Until}
-	expect.NoError(s.t, rows.Conclude(s.t.Context(), vault.Conclusion{AttemptID: attemptID, Facility: f, Connection: c, Tokens: row}))
+	expect.NoError(s.t, rows.Conclude(s.t.Context(),
+		vault.Conclusion{AttemptID: attemptID, Facility: f, Connection: c, Tokens: row}))
 	return id, held.Until
 }
 
 // checkFacilityRecord: the one success event leads to the whole record.
 func (s *stack) checkFacilityRecord() {
 	s.t.Helper()
-	if found := s.download(s.exportEvent().DownloadLinks[0].URL); found["Patient"][facilityPatient] != 1 || len(found["Observation"]) != 6 {
+	if found := s.download(s.exportEvent().DownloadLinks[0].URL); found["Patient"][facilityPatient] != 1 ||
+		len(found["Observation"]) != 6 {
 		s.t.Errorf("the file holds %v", found)
 	}
 }
@@ -127,13 +142,16 @@ func runFacility(s *stack) {
 	id, _ = s.connectFacility(facilityRecord()[:1], nil)
 	c := newConsole(s)
 	for at, shown := range map[string]map[string]any{
-		"in the list": of(c.do(http.MethodGet, "/connections", nil), "connections", "org_connection_id", id), "alone": c.do(http.MethodGet, "/connections/"+id, nil),
+		"in the list": of(c.do(http.MethodGet, "/connections", nil), "connections", "org_connection_id", id),
+		"alone":       c.do(http.MethodGet, "/connections/"+id, nil),
 	} {
-		if text(shown, "tefca_directory_id") != "urn:oid:2.999.1.7" || text(shown, "platform_type") != "tefca" || shown["endpoint_id"] != nil {
+		if text(shown, "tefca_directory_id") != "urn:oid:2.999.1.7" || text(shown, "platform_type") != "tefca" ||
+			shown["endpoint_id"] != nil {
 			s.t.Errorf("%s it is %v", at, shown)
 		}
 	}
-	if got := c.do(http.MethodPost, "/connections/"+id+"/disconnect", nil); text(got, "tefca_directory_id") != "urn:oid:2.999.1.7" || got["endpoint_id"] != nil {
+	if got := c.do(http.MethodPost, "/connections/"+id+"/disconnect", nil); text(got,
+		"tefca_directory_id") != "urn:oid:2.999.1.7" || got["endpoint_id"] != nil {
 		s.t.Errorf("given up by a member it is %v", got)
 	}
 	id, _ = s.connectFacility(facilityRecord()[:1], nil)
@@ -151,8 +169,8 @@ func runFacility(s *stack) {
 	}
 }
 
-// TestAFacilitysRecordIsExportedUntilItsDayIsOver: its coming end is told at once, then it is revoked, once, without ids that it has
-// not, and its cache is gone.
+// TestAFacilitysRecordIsExportedUntilItsDayIsOver: its coming end is told at once, then it is revoked, once, without
+// ids that it has not, and its cache is gone.
 func TestAFacilitysRecordIsExportedUntilItsDayIsOver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -162,14 +180,16 @@ func TestAFacilitysRecordIsExportedUntilItsDayIsOver(t *testing.T) {
 		s.letPass(3)
 		s.checkWarned(id, ends)
 		shown := s.asOwner(http.MethodGet, "/bridge/org_connection/"+id, nil)
-		if got := string(shown.Data); strings.Contains(got, "catalog_") || !strings.Contains(got, `"tefca_directory_id":"urn:oid:2.999.1.7","platform_type":"tefca"`) {
+		if got := string(shown.Data); strings.Contains(got, "catalog_") ||
+			!strings.Contains(got, `"tefca_directory_id":"urn:oid:2.999.1.7","platform_type":"tefca"`) {
 			t.Errorf("the record of the connection is %s", got)
 		}
 		<-time.After(time.Until(ends) - 5*time.Minute)
 		s.startExport(id)
 		s.letPass(1)
 		s.checkFacilityRecord()
-		if told := s.events("patient.ehi_export_success")[0].Body; !strings.Contains(told, `"complete":false,"missing":{"DocumentReference":"unavailable"}`) {
+		if told := s.events("patient.ehi_export_success")[0].Body; !strings.Contains(told,
+			`"complete":false,"missing":{"DocumentReference":"unavailable"}`) {
 			t.Errorf("told %s", told)
 		}
 		<-time.After(time.Until(ends))
@@ -178,12 +198,14 @@ func TestAFacilitysRecordIsExportedUntilItsDayIsOver(t *testing.T) {
 		if left := s.cached(); len(left) != 0 {
 			t.Errorf("cached are still %v", left)
 		}
-		for _, told := range append(s.events("patient.authorization_revoked"), s.events("patient.authorization_expiring")...) {
+		for _, told := range append(s.events("patient.authorization_revoked"),
+			s.events("patient.authorization_expiring")...) {
 			if strings.Contains(told.Body, "endpoint_id") || !strings.Contains(told.Body, `"platform_type":"tefca"`) {
 				t.Errorf("told %s", told.Body)
 			}
 		}
-		if again := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true}); again.status != http.StatusConflict {
+		if again := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export",
+			map[string]any{"org_connection_id": id, "refresh": true}); again.status != http.StatusConflict {
 			t.Errorf("a later export answered %d", again.status)
 		}
 	})
@@ -206,7 +228,8 @@ func TestAnExportThatFindsTheDayOverHasTheConnectionEnd(t *testing.T) {
 	})
 }
 
-// TestWhatAnExportOfAFacilityComesTo: without documents it fails, with a fixture it has that, and the next request without one has not.
+// TestWhatAnExportOfAFacilityComesTo: without documents it fails, with a fixture it has that, and the next
+// request without one has not.
 func TestWhatAnExportOfAFacilityComesTo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -214,15 +237,18 @@ func TestWhatAnExportOfAFacilityComesTo(t *testing.T) {
 		id, _ := s.connectFacility(nil, nil)
 		first := s.startExport(id)
 		s.letPass(1)
-		if got := s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+first+"?include=result", nil); !strings.Contains(string(got.Data), `"failure_reason":"tefca_no_documents_found"`) {
+		if got := s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+first+"?include=result",
+			nil); !strings.Contains(string(got.Data), `"failure_reason":"tefca_no_documents_found"`) {
 			t.Errorf("without documents: %s", got.raw)
 		}
-		if failed := s.events("patient.ehi_export_failed"); len(failed) != 1 || !strings.Contains(failed[0].Body, "tefca_no_documents_found") {
+		if failed := s.events("patient.ehi_export_failed"); len(failed) != 1 ||
+			!strings.Contains(failed[0].Body, "tefca_no_documents_found") {
 			t.Errorf("told %v", failed)
 		}
 		ask := func(fixture string) (taskID string) {
 			t.Helper()
-			got := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "fixtures": map[string]string{"tefca_ccda": fixture}})
+			got := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export",
+				map[string]any{"org_connection_id": id, "fixtures": map[string]string{"tefca_ccda": fixture}})
 			var task struct {
 				ID string `json:"task_id"`
 			}
@@ -251,8 +277,10 @@ func TestWhatAnExportOfAFacilityComesTo(t *testing.T) {
 			t.Errorf("the files are of %v", held)
 		}
 		other := s.connect(crashPersona, "approve").Get("org_connection_id")
-		refused := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": other, "fixtures": map[string]string{"tefca_ccda": "alder.xml"}})
-		if refused.status != http.StatusBadRequest || !strings.Contains(string(refused.raw), "only for TEFCA connections in test mode") {
+		refused := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export",
+			map[string]any{"org_connection_id": other, "fixtures": map[string]string{"tefca_ccda": "alder.xml"}})
+		if refused.status != http.StatusBadRequest ||
+			!strings.Contains(string(refused.raw), "only for TEFCA connections in test mode") {
 			t.Errorf("on another connection: %d %s", refused.status, refused.raw)
 		}
 	})
@@ -272,8 +300,8 @@ func TestAnExportOfAFacilitySurvivesACrashAnywhere(t *testing.T) {
 	})
 }
 
-// TestGivingAFacilityUpSurvivesACrashAnywhere: asked again, neither tokens nor anything that was cached is left; and so when its day is
-// over, and when it is erased.
+// TestGivingAFacilityUpSurvivesACrashAnywhere: asked again, neither tokens nor anything that was cached is left; and so
+// when its day is over, and when it is erased.
 func TestGivingAFacilityUpSurvivesACrashAnywhere(t *testing.T) {
 	t.Parallel()
 	t.Run("given up", func(t *testing.T) {

@@ -69,7 +69,10 @@ func unsearchable(minutes int) stage {
 			if !isFHIR(r) || strings.Contains(r.URL.Path, "/Patient/") || strings.HasSuffix(r.URL.Path, "/metadata") {
 				return nil
 			}
-			return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: http.NoBody, Request: r}
+			return &http.Response{
+				StatusCode: http.StatusServiceUnavailable, Header: http.Header{},
+				Body: http.NoBody, Request: r,
+			}
 		}
 		s.startExport(id)
 		s.letPass(minutes)

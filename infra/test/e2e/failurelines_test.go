@@ -71,7 +71,8 @@ func (a *amiss) middleware(next wire.Handler) wire.Handler {
 	}
 }
 
-// logger writes lines redacted, as in production, and notes them as they were before: redaction is the last line of defence.
+// logger writes lines redacted, as in production, and notes them as they were before: redaction is
+// the last line of defence.
 func (w *wiretap) logger(out io.Writer) *slog.Logger {
 	return slog.New(slog.NewMultiHandler(logx.New(out).Handler(), slog.NewJSONHandler(noted{w}, nil)))
 }
@@ -95,8 +96,9 @@ func (w *wiretap) reportLogs(t *testing.T, s *stack) {
 	w.report(t, len(s.seeded.Organisations), 1)
 }
 
-// TestTheLineOfEachFailureSaysWhatWhoseWhereAndWhy stages every failure that docs/failures.md lists, and looks for one line
-// with all that is written there, which ctl explains as that failure. What it stages is written there, and what is written there it stages.
+// TestTheLineOfEachFailureSaysWhatWhoseWhereAndWhy stages every failure that docs/failures.md lists, and looks for one
+// line with all that is written there, which ctl explains as that failure. What it stages is written there, and what is
+// written there it stages.
 func TestTheLineOfEachFailureSaysWhatWhoseWhereAndWhy(t *testing.T) {
 	t.Parallel()
 	table, listed := documentedFailures(t)

@@ -33,8 +33,8 @@ func (f *seenFields) note(t *testing.T, lines []string) {
 	}
 }
 
-// checkQueries finds queries of the operator's documents that ask for a field which no line has. Fields with an @ are Logs
-// Insights' own.
+// checkQueries finds queries of the operator's documents that ask for a field which no line has. Fields with an
+// @ are Logs Insights' own.
 func (f *seenFields) checkQueries(t *testing.T) {
 	t.Helper()
 	queries := documentedQueries(t)
@@ -78,7 +78,8 @@ func documentedQueries(t *testing.T) []string {
 	for _, file := range append(files, "../../../docs/operations.md") {
 		text, err := os.ReadFile(file)
 		expect.NoError(t, err)
-		for _, found := range append(block.FindAllStringSubmatch(string(text), -1), inline.FindAllStringSubmatch(string(text), -1)...) {
+		for _, found := range append(block.FindAllStringSubmatch(string(text), -1),
+			inline.FindAllStringSubmatch(string(text), -1)...) {
 			if strings.HasPrefix(found[1], "filter ") || strings.HasPrefix(found[1], "fields ") {
 				queries = append(queries, found[1])
 			}

@@ -28,7 +28,8 @@ type stage func(s *stack, aws *amiss)
 func stagedFailures() map[string]stage {
 	all := map[string]stage{}
 	for _, some := range []map[string]stage{
-		failedDiscoveries(), failedSignIns(), failedReturns(), failedExports(), failedRefreshes(), failedWebhooks(), ownFailures(), refusedRequests(), failedVerifications(),
+		failedDiscoveries(), failedSignIns(), failedReturns(), failedExports(), failedRefreshes(), failedWebhooks(),
+		ownFailures(), refusedRequests(), failedVerifications(),
 	} {
 		maps.Copy(all, some)
 	}
@@ -40,7 +41,10 @@ func (s *stack) answering(status int, media, body string, parts ...string) {
 	s.inPlace = func(r *http.Request) *http.Response {
 		for _, part := range parts {
 			if strings.Contains(r.URL.Path, part) {
-				return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {media}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}
+				return &http.Response{
+					StatusCode: status, Header: http.Header{"Content-Type": {media}},
+					Body: io.NopCloser(strings.NewReader(body)), Request: r,
+				}
 			}
 		}
 		return nil
@@ -82,7 +86,8 @@ func failedDiscoveries() map[string]stage {
 				answer := &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}
 				switch {
 				case strings.Contains(r.URL.Path, statements): // says nothing of a sign-in, as servers do that have none
-					answer.StatusCode, answer.Body = http.StatusOK, io.NopCloser(strings.NewReader(`{"resourceType":"CapabilityStatement"}`))
+					answer.StatusCode, answer.Body = http.StatusOK,
+						io.NopCloser(strings.NewReader(`{"resourceType":"CapabilityStatement"}`))
 				case !strings.Contains(r.URL.Path, wellKnown):
 					return nil
 				}
@@ -113,7 +118,8 @@ func failedSignIns() map[string]stage {
 		"sign-in: no patient named": signIn("patient-unnamed", "approve"),
 		"sign-in: wrong client secret": func(s *stack, _ *amiss) {
 			authID := s.secretClient("wrong")
-			s.browser().open(s.connectURLOf(quirk{with: "client-auth:client_secret_basic,client-secret:right", authID: authID}), crashPersona, "approve")
+			s.browser().open(s.connectURLOf(quirk{with: "client-auth:client_secret_basic,client-secret:right", authID: authID}),
+				crashPersona, "approve")
 		},
 	}
 }
@@ -173,8 +179,12 @@ func refreshed(with string, before func(s *stack)) stage {
 func (s *stack) connectionOfWrongClient() (id string) {
 	s.t.Helper()
 	authID := s.secretClient("right")
-	id = s.connectTo(quirk{with: "client-auth:client_secret_basic,client-secret:right", authID: authID}).Get("org_connection_id")
-	expect.NoError(s.t, s.operator.Clients.Rotate(s.t.Context(), org.Tenant{}, authID, operator.Rotation{Secret: secret.New("wrong")}))
+	id = s.connectTo(quirk{
+		with:   "client-auth:client_secret_basic,client-secret:right",
+		authID: authID,
+	}).Get("org_connection_id")
+	expect.NoError(s.t, s.operator.Clients.Rotate(s.t.Context(), org.Tenant{}, authID,
+		operator.Rotation{Secret: secret.New("wrong")}))
 	return id
 }
 
@@ -200,7 +210,8 @@ func failedRefreshes() map[string]stage {
 		"refresh: a page with 401": refreshed("label:page", func(s *stack) {
 			s.answering(http.StatusUnauthorized, "text/html", maintenance, "/oauth/token")
 		}),
-		"refresh: no answer in time": refreshed("label:slow", func(s *stack) { s.unreachable(safehttp.Timeout, "/oauth/token") }),
+		"refresh: no answer in time": refreshed("label:slow",
+			func(s *stack) { s.unreachable(safehttp.Timeout, "/oauth/token") }),
 		"refresh: wrong client secret": func(s *stack, _ *amiss) {
 			s.connectionOfWrongClient()
 			<-time.After(12 * 24 * time.Hour)
@@ -251,8 +262,11 @@ func failedWebhooks() map[string]stage {
 func (s *stack) damaged(table, pk, sk, attribute string, value types.AttributeValue) {
 	s.t.Helper()
 	_, err := s.rows.UpdateItem(s.t.Context(), &dynamodb.UpdateItemInput{
-		TableName:        &table,
-		Key:              map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: pk}, "sk": &types.AttributeValueMemberS{Value: sk}},
+		TableName: &table,
+		Key: map[string]types.AttributeValue{
+			"pk": &types.AttributeValueMemberS{Value: pk},
+			"sk": &types.AttributeValueMemberS{Value: sk},
+		},
 		UpdateExpression: awssdk.String("SET #a = :a"), ExpressionAttributeNames: map[string]string{"#a": attribute},
 		ExpressionAttributeValues: map[string]types.AttributeValue{":a": value},
 	})
@@ -275,7 +289,8 @@ func ownFailures() map[string]stage {
 	return map[string]stage{
 		"row: damaged task": func(s *stack, _ *amiss) {
 			taskID := s.startExport(s.connect(crashPersona, "approve").Get("org_connection_id"))
-			s.damaged("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META", "options", &types.AttributeValueMemberS{Value: `{"since":`})
+			s.damaged("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META", "options",
+				&types.AttributeValueMemberS{Value: `{"since":`})
 			s.letPass(1)
 		},
 		"row: damaged cached record": func(s *stack, _ *amiss) {
@@ -288,7 +303,8 @@ func ownFailures() map[string]stage {
 		},
 		"row: damaged tokens": func(s *stack, _ *amiss) {
 			id := s.connect(crashPersona, "approve").Get("org_connection_id")
-			s.damaged("test-TokensTable", s.tenant()+"#CONN#"+id, "TOKENS", "sealed", &types.AttributeValueMemberB{Value: []byte("nothing that opens")})
+			s.damaged("test-TokensTable", s.tenant()+"#CONN#"+id, "TOKENS", "sealed",
+				&types.AttributeValueMemberB{Value: []byte("nothing that opens")})
 			s.startExport(id)
 			s.letPass(1)
 		},
@@ -322,7 +338,8 @@ func refusedRequests() map[string]stage {
 			c.send(http.MethodPost, path, c.header(), who)
 		},
 		"request: refused": func(s *stack, _ *amiss) {
-			s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": ids.Random(), "formats": []string{"pdf"}})
+			s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export",
+				map[string]any{"org_connection_id": ids.Random(), "formats": []string{"pdf"}})
 		},
 		"request: record not known": func(s *stack, _ *amiss) {
 			s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": ids.Random()})

@@ -59,7 +59,8 @@ func survive(t *testing.T, o simulation) {
 // hurry gives some export workers so little time that they hand over in the middle of a record.
 func (o simulation) hurry() {
 	if o.random.IntN(3) == 0 {
-		o.functions["ExportWorkerFunction"].declared.Timeout = 76*time.Second + time.Duration(o.random.IntN(8000))*time.Millisecond
+		o.functions["ExportWorkerFunction"].declared.Timeout = 76*time.Second +
+			time.Duration(o.random.IntN(8000))*time.Millisecond
 	}
 	o.pollers = 1 + o.random.IntN(2)*2
 }
@@ -165,7 +166,8 @@ func checkTryAgain(t *testing.T, got *visited) {
 // checkText: what a fault of ours is called outside.
 func checkText(t *testing.T, code, description string) {
 	t.Helper()
-	if (code != "svc_server_error" && code != "svc_unavailable") || !strings.Contains(strings.ToLower(description), "try again") {
+	if (code != "svc_server_error" && code != "svc_unavailable") ||
+		!strings.Contains(strings.ToLower(description), "try again") {
 		t.Errorf("a fault was answered %s: %q", code, description)
 	}
 }
@@ -317,7 +319,10 @@ func TestABusyKMSCostsNoConnection(t *testing.T) {
 	t.Parallel()
 	busy := make([]faults.Rule, 0, 3)
 	for n := range cap(busy) { // all tries that the SDK makes of one call
-		busy = append(busy, faults.Rule{Caller: "ExportWorkerFunction", Operation: "GenerateDataKey", N: n + 1, Kind: faults.Throttled})
+		busy = append(busy, faults.Rule{
+			Caller: "ExportWorkerFunction", Operation: "GenerateDataKey", N: n + 1,
+			Kind: faults.Throttled,
+		})
 	}
 	plan := faults.New(faults.Options{Rules: busy})
 	synctest.Test(t, func(t *testing.T) {

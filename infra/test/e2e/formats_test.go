@@ -16,8 +16,8 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// An organisation asks for all formats of a part of the record, follows every link, and compares what it gets with what it
-// was told.
+// An organisation asks for all formats of a part of the record, follows every link, and compares what it
+// gets with what it was told.
 func TestAnExportInAllFormatsIsOneRecordFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
@@ -56,13 +56,17 @@ func TestAnExportInAllFormatsIsOneRecordFromOutside(t *testing.T) {
 	})
 }
 
-// checkScanned: the expressions that SECURITY.md gives for scanners find every secret that is given out, links to each format too.
+// checkScanned: the expressions that SECURITY.md gives for scanners find every secret that is given out,
+// links to each format too.
 func (o *outside) checkScanned(t *testing.T) {
 	t.Helper()
 	text, err := os.ReadFile("../../../SECURITY.md")
 	expect.NoError(t, err)
 	own := o.seeded.Organisations[0]
-	secrets := map[string][]string{"private API key": {own.PrivateKey}, "webhook signing secret": {own.WebhookSecret}, "download link": nil}
+	secrets := map[string][]string{
+		"private API key": {own.PrivateKey}, "webhook signing secret": {own.WebhookSecret},
+		"download link": nil,
+	}
 	for _, link := range o.exportEvent().DownloadLinks {
 		secrets["download link"] = append(secrets["download link"], link.URL)
 	}
@@ -93,8 +97,8 @@ func (o *outside) requestExport(t *testing.T, body map[string]any) string {
 	return task.ID
 }
 
-// checkFiles downloads the files of a task as its result lists them, compares each with its size and digest, and returns them
-// by export_type. The event has the same links.
+// checkFiles downloads the files of a task as its result lists them, compares each with its size and digest, and
+// returns them by export_type. The event has the same links.
 func (o *outside) checkFiles(t *testing.T, taskID string) map[string][]byte {
 	t.Helper()
 	var result struct {
@@ -109,7 +113,8 @@ func (o *outside) checkFiles(t *testing.T, taskID string) map[string][]byte {
 		}
 		Scope struct{ Asked, Granted string }
 	}
-	expect.NoError(t, json.Unmarshal(o.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"?include=result", nil).Data, &result))
+	expect.NoError(t,
+		json.Unmarshal(o.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"?include=result", nil).Data, &result))
 	if result.Scope.Asked == "" || result.Scope.Granted == "" || len(result.Files) != len(result.Links) {
 		t.Fatalf("the result is %+v", result)
 	}
@@ -121,7 +126,8 @@ func (o *outside) checkFiles(t *testing.T, taskID string) map[string][]byte {
 		}
 		sum := sha256.Sum256(answer.body)
 		file := result.Files[i]
-		if link.URL != result.Links[i].URL || len(answer.body) != file.Bytes || hex.EncodeToString(sum[:]) != file.SHA256 || !strings.Contains(link.URL, file.Name) {
+		if link.URL != result.Links[i].URL || len(answer.body) != file.Bytes || hex.EncodeToString(sum[:]) != file.SHA256 ||
+			!strings.Contains(link.URL, file.Name) {
 			t.Errorf("%s: %d bytes with the digest %x, told were %+v", link.URL, len(answer.body), sum, file)
 		}
 		found[link.ExportType] = answer.body

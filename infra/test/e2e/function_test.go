@@ -326,12 +326,16 @@ func builders() map[string]builder {
 }
 
 // answering adapts the wiring of a function that returns something.
-func answering[E, In, Out any, H ~func(context.Context, In) (Out, error)](build func(context.Context, E, lambdarun.Process) (H, error)) builder {
+func answering[E, In, Out any, H ~func(context.Context, In) (Out, error)](build func(context.Context, E,
+	lambdarun.Process) (H, error),
+) builder {
 	return calling(func(ctx context.Context, env E, p outbound.Process) (H, error) { return build(ctx, env, p.Process) })
 }
 
 // calling adapts the wiring of one that also calls servers outside AWS.
-func calling[E, In, Out any, H ~func(context.Context, In) (Out, error)](build func(context.Context, E, outbound.Process) (H, error)) builder {
+func calling[E, In, Out any, H ~func(context.Context, In) (Out, error)](build func(context.Context, E,
+	outbound.Process) (H, error),
+) builder {
 	return func(ctx context.Context, lookup func(string) (string, bool), p outbound.Process) (invocation, error) {
 		env, err := config.LoadFrom[E](lookup)
 		if err != nil {
@@ -356,7 +360,9 @@ func calling[E, In, Out any, H ~func(context.Context, In) (Out, error)](build fu
 }
 
 // quietly adapts the wiring of one that calls servers outside AWS and only fails or does not.
-func quietly[E, In any, H ~func(context.Context, In) error](build func(context.Context, E, outbound.Process) (H, error)) func(context.Context, E, outbound.Process) (func(context.Context, In) (struct{}, error), error) {
+func quietly[E, In any, H ~func(context.Context, In) error](build func(context.Context, E, outbound.Process) (H,
+	error),
+) func(context.Context, E, outbound.Process) (func(context.Context, In) (struct{}, error), error) {
 	return func(ctx context.Context, env E, p outbound.Process) (func(context.Context, In) (struct{}, error), error) {
 		handler, err := build(ctx, env, p)
 		return func(ctx context.Context, in In) (struct{}, error) { return struct{}{}, handler(ctx, in) }, err
@@ -364,6 +370,12 @@ func quietly[E, In any, H ~func(context.Context, In) error](build func(context.C
 }
 
 // silent adapts the wiring of a function that only fails or does not.
-func silent[E, In any, H ~func(context.Context, In) error](build func(context.Context, E, lambdarun.Process) (H, error)) builder {
-	return calling(quietly(func(ctx context.Context, env E, p outbound.Process) (H, error) { return build(ctx, env, p.Process) }))
+func silent[E, In any, H ~func(context.Context, In) error](build func(context.Context, E, lambdarun.Process) (H,
+	error),
+) builder {
+	return calling(quietly(func(ctx context.Context, env E, p outbound.Process) (H,
+		error,
+	) {
+		return build(ctx, env, p.Process)
+	}))
 }

@@ -47,8 +47,9 @@ type hangs struct {
 	most    int // hanging at the same time
 }
 
-// TestAReceiverThatHangsDelaysNobodyElse: one webhook that gets 20 events a second does not answer. Neither its sibling,
-// another webhook of the same organisation, nor another organisation's is told anything later than within a second.
+// TestAReceiverThatHangsDelaysNobodyElse: one webhook that gets 20 events a second does not answer.
+// Neither its sibling, another webhook of the same organisation, nor another organisation's is told
+// anything later than within a second.
 func TestAReceiverThatHangsDelaysNobodyElse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -76,8 +77,8 @@ func TestAReceiverThatHangsDelaysNobodyElse(t *testing.T) {
 // slowAtOnce is how many attempts at a slow webhook are under way at a time (docs/webhooks.md, Answering).
 const slowAtOnce = 50
 
-// TestTwoHundredReceiversThatHangDelayNobodyElse is the same with as many receivers that hang as there are on a bad day, of one
-// organisation and of many, and as many workers as AWS lets run.
+// TestTwoHundredReceiversThatHangDelayNobodyElse is the same with as many receivers that hang as there are on a bad
+// day, of one organisation and of many, and as many workers as AWS lets run.
 func TestTwoHundredReceiversThatHangDelayNobodyElse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -115,7 +116,8 @@ func TestTwoHundredReceiversThatHangDelayNobodyElse(t *testing.T) {
 func newHangs(t *testing.T) *hangs {
 	t.Helper()
 	h := &hangs{
-		stack: newStack(t, options{}), sent: map[string]time.Time{}, arrived: map[string]map[string]time.Time{}, posts: map[string]int{},
+		stack: newStack(t, options{}), sent: map[string]time.Time{}, arrived: map[string]map[string]time.Time{},
+		posts: map[string]int{},
 	}
 	h.stack.inPlace = h.answer
 	return h
@@ -169,10 +171,14 @@ func (h *hangs) organisation(hosts ...string) org.Tenant {
 	tenant := org.Tenant{Mode: org.Test, OrgID: ids.Random()}
 	vault := kms.New(awskms.NewFromConfig(cfg), outputs["SecretsKey"], webhook.SecretPurpose, time.Now)
 	rows := store.Control{DB: dynamodb.NewFromConfig(cfg), Table: outputs["ControlTable"]}
-	editor := webhook.Editor{Own: ownhosts.Own(), Vault: vault, Reach: safehttp.Options{}, Random: rand.Reader, Now: time.Now}
+	editor := webhook.Editor{
+		Own: ownhosts.Own(), Vault: vault, Reach: safehttp.Options{}, Random: rand.Reader,
+		Now: time.Now,
+	}
 	for _, host := range hosts {
 		address := url.URL{Scheme: "https", Host: host + ".example", Path: "/hook"}
-		subscription, _, err := editor.Create(s.t.Context(), webhook.Draft{ID: ids.Random(), Tenant: tenant, URL: address.String()})
+		subscription, _, err := editor.Create(s.t.Context(),
+			webhook.Draft{ID: ids.Random(), Tenant: tenant, URL: address.String()})
 		expect.NoError(s.t, err)
 		expect.NoError(s.t, rows.CreateSubscription(s.t.Context(), subscription))
 	}
@@ -191,7 +197,8 @@ func (h *hangs) announce(to org.Tenant, n int) {
 // trigger is what template.yaml says of the worker's queue.
 func (h *hangs) trigger() template.QueueTrigger {
 	all := h.stack.template.Functions
-	return all[slices.IndexFunc(all, func(f template.Function) bool { return f.Folder == "webhookworker" })].QueueTriggers[0]
+	return all[slices.IndexFunc(all,
+		func(f template.Function) bool { return f.Folder == "webhookworker" })].QueueTriggers[0]
 }
 
 // start gives the worker its messages as Lambda does, to so many invocations at once.

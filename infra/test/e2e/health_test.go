@@ -20,12 +20,16 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// publish makes a catalogue of test mode live that has the sandbox, and a server of the internet, which nobody asks from here.
+// publish makes a catalogue of test mode live that has the sandbox, and a server of the internet,
+// which nobody asks from here.
 func (s *stack) publish() (sandbox string) {
 	s.t.Helper()
 	outputs := s.template.Outputs
 	sandbox = "e4000000-0000-4000-8000-000000000001"
-	of := record.Endpoint{Status: record.Active, ConnectionType: record.ConnectionType, PlatformType: "sandbox", FHIRVersion: "4.0.1", Name: "Sandbox"}
+	of := record.Endpoint{
+		Status: record.Active, ConnectionType: record.ConnectionType, PlatformType: "sandbox",
+		FHIRVersion: "4.0.1", Name: "Sandbox",
+	}
 	here, abroad := of, of
 	here.ID, here.FHIRBase = sandbox, baseURL+"/sandbox/fhir"
 	abroad.ID, abroad.FHIRBase = "e4000000-0000-4000-8000-000000000002", "https://fhir.hospital.example/r4"
@@ -33,7 +37,8 @@ func (s *stack) publish() (sandbox string) {
 	version, err := snapshot.Snapshots{Files: s.catalogFiles()}.Write(s.t.Context(), "test", made, time.Now())
 	expect.NoError(s.t, err)
 	next := catalogledger.Pointer{Mode: "test", Live: version, MovedAt: time.Now(), Kept: []catalogledger.Version{version}}
-	expect.NoError(s.t, store.Catalog{DB: s.rows, Table: outputs["CatalogTable"]}.MovePointer(s.t.Context(), catalogledger.Pointer{Mode: "test"}, next))
+	expect.NoError(s.t, store.Catalog{DB: s.rows, Table: outputs["CatalogTable"]}.MovePointer(s.t.Context(),
+		catalogledger.Pointer{Mode: "test"}, next))
 	return sandbox
 }
 
@@ -58,7 +63,8 @@ func (s *stack) checkHealth(endpoint string, want health.State) {
 	summary, err := health.ReadSummary(document)
 	expect.NoError(s.t, err)
 	if got := summary.Of(endpoint); got.State != want || got.CheckedAt.IsZero() || summary.Len() != 1 {
-		s.t.Errorf("the endpoint is %s since %v, want %s; the summary knows of %d", got.State, got.CheckedAt, want, summary.Len())
+		s.t.Errorf("the endpoint is %s since %v, want %s; the summary knows of %d", got.State, got.CheckedAt, want,
+			summary.Len())
 	}
 }
 
@@ -66,12 +72,14 @@ func (s *stack) checkHealth(endpoint string, want health.State) {
 func runHealth(s *stack) {
 	s.t.Helper()
 	sandbox := s.publish()
-	expect.NoError(s.t, s.healthRows().SaveRecord(s.t.Context(), health.Record{EndpointID: ids.Derive("gone"), Mode: "test", CheckedAt: time.Now().Add(-31 * 24 * time.Hour)}))
+	expect.NoError(s.t, s.healthRows().SaveRecord(s.t.Context(),
+		health.Record{EndpointID: ids.Derive("gone"), Mode: "test", CheckedAt: time.Now().Add(-31 * 24 * time.Hour)}))
 	s.letPass(2)
 	s.checkHealth(sandbox, health.OK)
 	seen, err := s.healthRows().Sightings(s.t.Context(), "test")
 	expect.NoError(s.t, err)
-	if len(seen) != 1 || seen[0].EndpointID != sandbox || seen[0].Pins.Token != host || seen[0].Pins.Authorization != host || len(seen[0].Abroad) != 0 {
+	if len(seen) != 1 || seen[0].EndpointID != sandbox || seen[0].Pins.Token != host ||
+		seen[0].Pins.Authorization != host || len(seen[0].Abroad) != 0 {
 		s.t.Errorf("its discovery leads to %+v", seen)
 	}
 	known, err := s.healthRows().Records(s.t.Context(), "test")

@@ -34,8 +34,10 @@ func TestAPatientAsksForHelpAndForAHealthSystemFromOutside(t *testing.T) {
 func (o *outside) checkInquiriesTold(t *testing.T) {
 	t.Helper()
 	for eventType, want := range map[string]string{
-		"patient.request_health_system": `{"email":"` + patientsAddress + `","name":"Alder Hospital","website":"https://alder.example","street_address":"1 Elm Street"}`,
-		"patient.request_support":       `{"email":"` + patientsAddress + `","name":"Cedar Clinic","body":"Subject: No sign-in\nFrom: Juniper Vale\n\nThe portal of my cardiologist says ‹no›."}`,
+		"patient.request_health_system": `{"email":"` + patientsAddress +
+			`","name":"Alder Hospital","website":"https://alder.example","street_address":"1 Elm Street"}`,
+		"patient.request_support": `{"email":"` + patientsAddress +
+			`","name":"Cedar Clinic","body":"Subject: No sign-in\nFrom: Juniper Vale\n\nThe portal of my cardiologist says ‹no›."}`,
 	} {
 		o.awaitEvents(eventType, 1)
 		var body struct{ Data json.RawMessage }
@@ -56,7 +58,8 @@ func (o *outside) form(path string, body map[string]string) answer {
 func (o *outside) askHealthSystem(token string) {
 	o.t.Helper()
 	got := o.form("/support/healthsystem", map[string]string{
-		"email": patientsAddress, "name": "Alder Hospital", "website": "alder.example", "street_address": "1 Elm Street", "email_token": token,
+		"email": patientsAddress, "name": "Alder Hospital", "website": "alder.example", "street_address": "1 Elm Street",
+		"email_token": token,
 	})
 	if got.status != http.StatusOK || strings.TrimSpace(string(got.raw)) != `{"success":true}` {
 		o.t.Fatalf("asking for a health system answered %d %s", got.status, got.raw)
@@ -65,15 +68,17 @@ func (o *outside) askHealthSystem(token string) {
 
 func (o *outside) askSupport(token string) {
 	o.t.Helper()
-	if got := o.form("/support/request", supportForm(token)); got.status != http.StatusOK || strings.TrimSpace(string(got.raw)) != `{"success":true}` {
+	if got := o.form("/support/request", supportForm(token)); got.status != http.StatusOK ||
+		strings.TrimSpace(string(got.raw)) != `{"success":true}` {
 		o.t.Fatalf("asking for help answered %d %s", got.status, got.raw)
 	}
 }
 
 func supportForm(token string) map[string]string {
 	return map[string]string{
-		"email": patientsAddress, "name": "Juniper Vale", "subject": "No sign-in", "body": patientsWords, "health_system": "Cedar Clinic",
-		"email_token": token, "request_key": "page-1",
+		"email": patientsAddress, "name": "Juniper Vale", "subject": "No sign-in", "body": patientsWords,
+		"health_system": "Cedar Clinic",
+		"email_token":   token, "request_key": "page-1",
 	}
 }
 
@@ -130,11 +135,14 @@ func otherCode(code string) string {
 	return "000000"
 }
 
-// runForms: a patient shows that an address is theirs, asks for a health system and for help, twice, since the answer got lost.
+// runForms: a patient shows that an address is theirs, asks for a health system and for help, twice,
+// since the answer got lost.
 func runForms(s *stack) {
 	s.t.Helper()
 	sent, code := s.sendCode(patientsAddress)
-	if got := s.form("/bridge/email/codes", map[string]string{"email": patientsAddress}); got.status != http.StatusTooManyRequests || got.header.Get("Retry-After") != "30" {
+	if got := s.form("/bridge/email/codes",
+		map[string]string{"email": patientsAddress}); got.status != http.StatusTooManyRequests ||
+		got.header.Get("Retry-After") != "30" {
 		s.t.Errorf("a second code at once answered %d, Retry-After %s", got.status, got.header.Get("Retry-After"))
 	}
 	if status, _ := s.verify(sent.ID, otherCode(code)); status != http.StatusBadRequest {
@@ -169,7 +177,8 @@ func TestAPatientVerifiesAnAddressAndAsks(t *testing.T) {
 			t.Errorf("%d events can be pulled, want 2", len(pulled.Events))
 		}
 		for _, m := range s.cloud.SES().Sent() {
-			if m.To[0] == patientsAddress && (m.Subject != "Su código para Alder Health App (modo de prueba)" || strings.Contains(m.Text+m.HTML, "://")) {
+			if m.To[0] == patientsAddress && (m.Subject != "Su código para Alder Health App (modo de prueba)" ||
+				strings.Contains(m.Text+m.HTML, "://")) {
 				t.Errorf("the mail is %+v", m)
 			}
 		}
@@ -198,8 +207,10 @@ func TestNobodyUsesTheCodeOrTokenOfOthers(t *testing.T) {
 		sent, code := s.sendCode(patientsAddress)
 		stranger, live := s.newStranger(), s.seeded.Organisations[1]
 		for _, publicID := range []string{stranger.publicID, live.PublicID} {
-			got := s.call(http.MethodPost, "/bridge/email/verification?public_id="+publicID, "", "", map[string]string{"verification_id": sent.ID, "code": code})
-			unknown := s.call(http.MethodPost, "/bridge/email/verification?public_id="+publicID, "", "", map[string]string{"verification_id": requestIDLike, "code": code})
+			got := s.call(http.MethodPost, "/bridge/email/verification?public_id="+publicID, "", "",
+				map[string]string{"verification_id": sent.ID, "code": code})
+			unknown := s.call(http.MethodPost, "/bridge/email/verification?public_id="+publicID, "", "",
+				map[string]string{"verification_id": requestIDLike, "code": code})
 			if got.status != http.StatusNotFound || got.Description != unknown.Description || got.Error != unknown.Error {
 				t.Errorf("another's code answered %d %s, an unknown one %s", got.status, got.raw, unknown.raw)
 			}
@@ -248,11 +259,16 @@ func TestAMailThatDoesNotGoIsAnHonestAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				plan := faults.New(faults.Options{Severity: faults.Severity{Silence: time.Hour}, Rules: []faults.Rule{{Service: "ses", Kind: kind}}})
+				plan := faults.New(faults.Options{
+					Severity: faults.Severity{Silence: time.Hour},
+					Rules:    []faults.Rule{{Service: "ses", Kind: kind}},
+				})
 				s := newStack(t, options{plan: plan})
 				plan.Pause(false)
 				got := s.form("/bridge/email/codes", map[string]string{"email": patientsAddress})
-				if got.status != http.StatusServiceUnavailable || got.Description != "The e-mail could not be sent. Please try again in a minute." || got.header.Get("Retry-After") != "30" {
+				if got.status != http.StatusServiceUnavailable ||
+					got.Description != "The e-mail could not be sent. Please try again in a minute." ||
+					got.header.Get("Retry-After") != "30" {
 					t.Errorf("answered %d %s", got.status, got.raw)
 				}
 				plan.Pause(true)
@@ -266,17 +282,22 @@ func TestAMailThatDoesNotGoIsAnHonestAnswer(t *testing.T) {
 	}
 }
 
-// TestFormsSurviveACrashAnywhere: a patient who does what the page says gets through, and the organisation is told once.
+// TestFormsSurviveACrashAnywhere: a patient who does what the page says gets through, and the
+// organisation is told once.
 func TestFormsSurviveACrashAnywhere(t *testing.T) {
 	t.Parallel()
-	for _, function := range []string{"SendCodeFunction", "VerifyEmailFunction", "RequestHealthSystemFunction", "RequestSupportFunction"} {
+	for _, function := range []string{
+		"SendCodeFunction", "VerifyEmailFunction", "RequestHealthSystemFunction",
+		"RequestSupportFunction",
+	} {
 		t.Run(function, func(t *testing.T) {
 			t.Parallel()
 			sweepCrashes(t, function, func(t *testing.T, s *stack) {
 				t.Helper()
 				token := s.verifyUntilDone(t)
 				health := map[string]string{
-					"email": patientsAddress, "name": "Alder Hospital", "website": "alder.example", "street_address": "1 Elm Street", "email_token": token, "request_key": "page-2",
+					"email": patientsAddress, "name": "Alder Hospital", "website": "alder.example", "street_address": "1 Elm Street",
+					"email_token": token, "request_key": "page-2",
 				}
 				s.formUntilDone(t, "/support/healthsystem", health)
 				s.formUntilDone(t, "/support/request", supportForm(token))

@@ -152,7 +152,8 @@ func recordOf(t *testing.T, p persona.Persona) map[string]map[string]int {
 func checkExport(t *testing.T, s *outside, personaID string, want map[string]map[string]int) {
 	t.Helper()
 	result := s.connect(personaID, "approve")
-	if result.Get("connection_status") != "authorized" || result.Get("external_id") != "patient-7" || result.Get("external_state") != "state-9" {
+	if result.Get("connection_status") != "authorized" || result.Get("external_id") != "patient-7" ||
+		result.Get("external_state") != "state-9" {
 		t.Fatalf("the application got %v", result)
 	}
 	taskID := s.startExport(result.Get("org_connection_id"))
@@ -227,7 +228,8 @@ func TestARefusalLeavesARejectedConnectionFromOutside(t *testing.T) {
 	fromOutside(t, func(t *testing.T, s *outside) {
 		t.Helper()
 		result := s.connect("alder-maple", "deny")
-		if result.Get("error") != "access_denied" || result.Get("request_id") == "" || result.Get("external_state") != "state-9" {
+		if result.Get("error") != "access_denied" || result.Get("request_id") == "" ||
+			result.Get("external_state") != "state-9" {
 			t.Fatalf("the application got %v", result)
 		}
 		s.awaitEvents("patient.connection_success", 1)

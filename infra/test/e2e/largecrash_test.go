@@ -41,9 +41,9 @@ func (s *stack) exportLarge(t *testing.T, who string) [sha256.Size]byte {
 	return sha256.Sum256(answer.body)
 }
 
-// TestALargeExportSurvivesACrashAnywhere: the engine ends after any call to AWS or the portal that it makes for a record of
-// 2,000 resources, which takes it several runs; the bytes are always the same. That is a soak: one of ten minutes takes every
-// call, a shorter one every seventh. Otherwise the record has 900.
+// TestALargeExportSurvivesACrashAnywhere: the engine ends after any call to AWS or the portal that it makes for a
+// record of 2,000 resources, which takes it several runs; the bytes are always the same. That is a soak: one of ten
+// minutes takes every call, a shorter one every seventh. Otherwise the record has 900.
 func TestALargeExportSurvivesACrashAnywhere(t *testing.T) {
 	t.Parallel()
 	who, step := "hazel-fern", 97 // prime to what the engine does in turns, as 31 is
@@ -71,8 +71,8 @@ func TestALargeExportSurvivesACrashAnywhere(t *testing.T) {
 	})
 }
 
-// TestAnOrganisationThatAsksForItIsToldHowFarItsExportIs: the opt-in event comes while the export is running, and the task tells
-// the same.
+// TestAnOrganisationThatAsksForItIsToldHowFarItsExportIs: the opt-in event comes while the export is running, and
+// the task tells the same.
 func TestAnOrganisationThatAsksForItIsToldHowFarItsExportIs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -88,7 +88,8 @@ func TestAnOrganisationThatAsksForItIsToldHowFarItsExportIs(t *testing.T) {
 			Progress webhook.Progress
 		}
 		expect.NoError(t, json.Unmarshal(s.asOwner(http.MethodGet, path, nil).Data, &told))
-		if p := told.Progress; told.Status != "success" && (p.QueriesDone == 0 || p.QueriesDone >= p.QueriesPlanned || p.Resources == 0 || p.Bytes == 0) {
+		if p := told.Progress; told.Status != "success" &&
+			(p.QueriesDone == 0 || p.QueriesDone >= p.QueriesPlanned || p.Resources == 0 || p.Bytes == 0) {
 			t.Errorf("after three minutes: %+v", told)
 		}
 		s.finish(300)

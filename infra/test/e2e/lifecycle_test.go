@@ -38,7 +38,8 @@ func (o *outside) disconnect() (id string) {
 	done := o.startExport(id)
 	o.awaitEvents("patient.ehi_export_success", 1)
 	link := o.exportEvent().DownloadLinks[0].URL
-	pending := o.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true})
+	pending := o.asOwner(http.MethodPost, "/bridge/fhir/ehi-export",
+		map[string]any{"org_connection_id": id, "refresh": true})
 	if pending.status != http.StatusOK {
 		o.t.Fatalf("a new export answered %d", pending.status)
 	}

@@ -15,8 +15,8 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestAddressesCannotBeGuessedFromRateLimits: whoever has a copy of the table tries all addresses, under the names of all limits and
-// with all public ids. Without a key none of it gives a row's name.
+// TestAddressesCannotBeGuessedFromRateLimits: whoever has a copy of the table tries all addresses, under the names of
+// all limits and with all public ids. Without a key none of it gives a row's name.
 func TestAddressesCannotBeGuessedFromRateLimits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -24,8 +24,10 @@ func TestAddressesCannotBeGuessedFromRateLimits(t *testing.T) {
 		own := s.seeded.Organisations[0]
 		classes := []string{"browser", "callback", "connect", "createattempt", "getattempt", "jwks", "keyed", "reconnect"}
 		for _, path := range []string{
-			"/bridge/org", "/bridge/callback", "/bridge/connect", "/bridge/connect?attempt=x", "/bridge/reconnect", "/bridge/attempts/x",
-			"/.well-known/jwks.json", "/bridge/events", "/bridge/org_connection/x", "/bridge/fhir/ehi-export/x", "/bridge/fhir/ehi-export/x/download/y",
+			"/bridge/org", "/bridge/callback", "/bridge/connect", "/bridge/connect?attempt=x", "/bridge/reconnect",
+			"/bridge/attempts/x",
+			"/.well-known/jwks.json", "/bridge/events", "/bridge/org_connection/x", "/bridge/fhir/ehi-export/x",
+			"/bridge/fhir/ehi-export/x/download/y",
 		} {
 			s.asOwner(http.MethodGet, withPublicID(path, own.PublicID), nil)
 		}
@@ -63,7 +65,8 @@ func TestAddressesCannotBeGuessedFromRateLimits(t *testing.T) {
 	})
 }
 
-// TestTheWholeCatalogueIsAskedForTenTimesAnHour by one organisation, whose other requests, and other organisations, it does not concern.
+// TestTheWholeCatalogueIsAskedForTenTimesAnHour by one organisation, whose other requests, and other
+// organisations, it does not concern.
 func TestTheWholeCatalogueIsAskedForTenTimesAnHour(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -76,14 +79,17 @@ func TestTheWholeCatalogueIsAskedForTenTimesAnHour(t *testing.T) {
 				t.Fatalf("request %d: %d %s", n, got.status, got.raw)
 			}
 		}
-		if got := ask(); got.status != http.StatusTooManyRequests || got.Error != "svc_rate_limited" || got.header.Get("Retry-After") != "360" {
+		if got := ask(); got.status != http.StatusTooManyRequests || got.Error != "svc_rate_limited" ||
+			got.header.Get("Retry-After") != "360" {
 			t.Errorf("the eleventh: %d %s %v", got.status, got.raw, got.header)
 		}
 		other := s.seeded.Organisations[1]
-		if got := s.call(http.MethodGet, "/bridge/catalog/export", other.PublicID, other.PrivateKey, nil); got.status == http.StatusTooManyRequests {
+		if got := s.call(http.MethodGet, "/bridge/catalog/export", other.PublicID, other.PrivateKey,
+			nil); got.status == http.StatusTooManyRequests {
 			t.Errorf("another organisation: %d %s", got.status, got.raw)
 		}
-		if got := s.call(http.MethodGet, strings.TrimPrefix(files["brands.json"], baseURL), "", "", nil); got.status != http.StatusFound {
+		if got := s.call(http.MethodGet, strings.TrimPrefix(files["brands.json"], baseURL), "", "",
+			nil); got.status != http.StatusFound {
 			t.Errorf("an address that it has: %d %s", got.status, got.raw)
 		}
 		if got := s.asOwner(http.MethodGet, "/bridge/events", nil); got.status != http.StatusOK {
@@ -103,8 +109,8 @@ func withPublicID(path, publicID string) string {
 	return path + "?public_id=" + publicID
 }
 
-// TestAttemptsWithoutEndDoNotShutABrowserOut: attempts are begun 140 times and left lying. The two that are under way in the last two tabs
-// are completed, in whatever order.
+// TestAttemptsWithoutEndDoNotShutABrowserOut: attempts are begun 140 times and left lying. The two that are under way
+// in the last two tabs are completed, in whatever order.
 func TestAttemptsWithoutEndDoNotShutABrowserOut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -123,7 +129,8 @@ func TestAttemptsWithoutEndDoNotShutABrowserOut(t *testing.T) {
 			<-time.After(time.Second)
 		}
 		for _, portal := range []string{portals[attempts-2], portals[attempts-1]} {
-			if _, last := b.open(portal, crashPersona, "approve"); last == nil || last.Query().Get("connection_status") != "authorized" {
+			if _, last := b.open(portal, crashPersona, "approve"); last == nil ||
+				last.Query().Get("connection_status") != "authorized" {
 				t.Errorf("the attempt ended at %v", last)
 			}
 		}

@@ -22,9 +22,9 @@ import (
 	"recordbridge/shared/webhook/deliverylog"
 )
 
-// runEchoingReceiver: an export is told to a receiver that throws back everything it gets, twice as a failure and then as a
-// success; asked again later, its success is sent again; at last the receiver is gone. It returns the bodies of the success
-// that the receiver got, in order.
+// runEchoingReceiver: an export is told to a receiver that throws back everything it gets, twice as a failure and then
+// as a success; asked again later, its success is sent again; at last the receiver is gone. It returns the bodies of
+// the success that the receiver got, in order.
 func runEchoingReceiver(s *stack) []string {
 	s.t.Helper()
 	var mu sync.Mutex // guards bodies and isGone: deliveries are sent concurrently
@@ -48,7 +48,10 @@ func runEchoingReceiver(s *stack) []string {
 			}
 		}
 		header := http.Header{"X-Echo": {linkIn(string(body))}, "Location": {linkIn(string(body))}}
-		return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(string(body))), Request: r}
+		return &http.Response{
+			StatusCode: status, Header: header,
+			Body: io.NopCloser(strings.NewReader(string(body))), Request: r,
+		}
 	}
 	tenant := s.owner()
 	expect.NoError(s.t, s.operator.Organisations.SetEmails(s.t.Context(), tenant, []string{"ops@alder.example"}))
@@ -111,7 +114,8 @@ func TestNoCopyOfWhatIsStoredOrSaidOpensADownload(t *testing.T) {
 func (s *stack) everythingAtRest(w *wiretap) map[string]string {
 	s.t.Helper()
 	all := map[string]string{
-		"a log": s.logs.String(), "an object's key": strings.Join(s.objects(), "\n"), "a queue": strings.Join(w.said["a queue"], "\n"),
+		"a log": s.logs.String(), "an object's key": strings.Join(s.objects(), "\n"),
+		"a queue": strings.Join(w.said["a queue"], "\n"),
 	}
 	for i, mail := range s.cloud.SES().Sent() {
 		all[fmt.Sprint("mail ", i)] = mail.Subject + mail.Text
@@ -172,7 +176,8 @@ func TestEveryAttemptAndTheListOfEventsHaveTheSameBytes(t *testing.T) {
 			t.Errorf("after a rotation of the key was sent\n%s\nwant\n%s\n%s", strings.Join(again, "\n"), bodies[0], bodies[3])
 		}
 		var list struct{ Events []json.RawMessage }
-		expect.NoError(t, json.Unmarshal(s.asOwner(http.MethodGet, "/bridge/events?types=patient.ehi_export_success", nil).Data, &list))
+		expect.NoError(t,
+			json.Unmarshal(s.asOwner(http.MethodGet, "/bridge/events?types=patient.ehi_export_success", nil).Data, &list))
 		told := make([]string, 0, len(list.Events))
 		for _, event := range list.Events {
 			told = append(told, string(event))
@@ -195,7 +200,8 @@ func (s *stack) rotateDownloadKey() {
 	versions["current"], versions["2"] = "2", strings.Repeat("b", 43)
 	document, err := json.Marshal(versions)
 	expect.NoError(s.t, err)
-	_, err = secrets.PutSecretValue(s.t.Context(), &secretsmanager.PutSecretValueInput{SecretId: &id, SecretString: awssdk.String(string(document))})
+	_, err = secrets.PutSecretValue(s.t.Context(),
+		&secretsmanager.PutSecretValueInput{SecretId: &id, SecretString: awssdk.String(string(document))})
 	expect.NoError(s.t, err)
 	for _, f := range s.functions {
 		if f.life != nil {
@@ -204,8 +210,8 @@ func (s *stack) rotateDownloadKey() {
 	}
 }
 
-// replayed enables the webhook and has everything sent to it again, to a receiver that works, and returns the bodies of the
-// successes, in the order of their facts.
+// replayed enables the webhook and has everything sent to it again, to a receiver that works, and returns the bodies of
+// the successes, in the order of their facts.
 func (s *stack) replayed() []string {
 	s.t.Helper()
 	tenant := s.owner()

@@ -14,12 +14,14 @@ import (
 	"recordbridge/shared/platform/lambdarun"
 )
 
-// runLists: a published list is read, is read again when it has changed, and stays as it was when its server has nothing but a page.
+// runLists: a published list is read, is read again when it has changed, and stays as it was when its
+// server has nothing but a page.
 func runLists(s *stack) {
 	s.t.Helper()
 	rows := store.Catalog{DB: store.NewClient(s.cloud.Config("operator")), Table: s.template.Outputs["CatalogTable"]}
 	_, err := rows.SaveSource(s.t.Context(), intake.Row{Source: intake.Source{
-		ID: "vendor", Name: "A vendor", Mode: "test", URL: "https://lists.example/r4", Format: listing.LanternNDJSON, Every: time.Hour,
+		ID: "vendor", Name: "A vendor", Mode: "test", URL: "https://lists.example/r4", Format: listing.LanternNDJSON,
+		Every: time.Hour,
 	}})
 	expect.NoError(s.t, err)
 	list := `{"name":"Elm Clinic","url":"https://fhir.elm.example/r4"}`

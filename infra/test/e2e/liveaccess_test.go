@@ -59,7 +59,10 @@ func (n newcomer) access() (stage string, open []string) {
 // request asks for live mode and returns the status.
 func (n newcomer) request() int {
 	n.t.Helper()
-	body := map[string]any{"purpose": "Patients of our practice share their records before a visit.", "terms_accepted": true}
+	body := map[string]any{
+		"purpose":        "Patients of our practice share their records before a visit.",
+		"terms_accepted": true,
+	}
 	return n.founder.ask(http.MethodPost, n.own+"/live-access", body, nil)
 }
 
@@ -82,7 +85,8 @@ func (n newcomer) complete() {
 			expect.NoError(n.t, members.SaveAccount(n.t.Context(), owner))
 		},
 		func() {
-			_, _, err := n.operator.Webhooks.Create(n.t.Context(), webhook.Draft{Tenant: testMode, URL: n.seeded.InboxURL + "/cedar"})
+			_, _, err := n.operator.Webhooks.Create(n.t.Context(),
+				webhook.Draft{Tenant: testMode, URL: n.seeded.InboxURL + "/cedar"})
 			expect.NoError(n.t, err)
 			_, err = n.operator.Deliveries.SendTest(n.t.Context(), testMode)
 			expect.NoError(n.t, err)
@@ -101,12 +105,15 @@ func (n newcomer) checkLive(publicID, key string, isOpen bool) {
 	n.t.Helper()
 	query := "?public_id=" + url.QueryEscape(publicID)
 	for path, got := range map[string]answer{
-		"the events":  n.call(http.MethodGet, "/bridge/events", publicID, key, nil),
-		"an export":   n.call(http.MethodPost, "/bridge/fhir/ehi-export", publicID, key, map[string]string{"org_connection_id": unknownID}),
+		"the events": n.call(http.MethodGet, "/bridge/events", publicID, key, nil),
+		"an export": n.call(http.MethodPost, "/bridge/fhir/ehi-export", publicID, key,
+			map[string]string{"org_connection_id": unknownID}),
 		"its own org": n.call(http.MethodGet, "/bridge/org"+query, "", "", nil),
 		"the search":  n.call(http.MethodPost, "/bridge/catalog/search"+query, "", "", map[string]string{"query": "a"}),
-		"an attempt":  n.call(http.MethodPost, "/bridge/attempts"+query, "", "", map[string]string{"endpoint_id": n.seeded.Sandbox.EndpointID}),
-		"a code":      n.call(http.MethodPost, "/bridge/email/codes"+query, "", "", map[string]string{"email": "ada@mail.example"}),
+		"an attempt": n.call(http.MethodPost, "/bridge/attempts"+query, "", "",
+			map[string]string{"endpoint_id": n.seeded.Sandbox.EndpointID}),
+		"a code": n.call(http.MethodPost, "/bridge/email/codes"+query, "", "",
+			map[string]string{"email": "ada@mail.example"}),
 	} {
 		if isClosed := got.status == http.StatusForbidden && got.Error == notGranted; isClosed == isOpen {
 			n.t.Errorf("%s: %d %s, open: %v", path, got.status, got.Error, isOpen)
@@ -116,8 +123,10 @@ func (n newcomer) checkLive(publicID, key string, isOpen bool) {
 		n.checkClosed(publicID, key)
 	}
 	for _, path := range []string{"/bridge/connect", "/bridge/reconnect", "/widget/embed"} {
-		page := n.send(http.MethodGet, path+query+"&redirect_uri="+url.QueryEscape("https://cedar.example/return"), http.Header{}, nil)
-		if isClosed := page.status == http.StatusBadRequest && strings.Contains(string(page.raw), notGranted); isClosed == isOpen {
+		page := n.send(http.MethodGet, path+query+"&redirect_uri="+url.QueryEscape("https://cedar.example/return"),
+			http.Header{}, nil)
+		if isClosed := page.status == http.StatusBadRequest &&
+			strings.Contains(string(page.raw), notGranted); isClosed == isOpen {
 			n.t.Errorf("%s: %d, open: %v", path, page.status, isOpen)
 		}
 	}
@@ -137,10 +146,14 @@ func (n newcomer) checkClosed(publicID, key string) {
 		"GET /bridge/catalog?":                                                 nil,
 		"GET /bridge/attempts/" + unknownID + "?":                              nil,
 		"GET /bridge/tefca/records/" + unknownID + "?":                         nil,
-		"POST /bridge/tefca/records/" + unknownID + "/authorization?":          map[string]any{"tefca_directory_ids": []string{"a"}},
-		"POST /bridge/email/verification?":                                     map[string]string{"verification_id": unknownID, "code": "000000"},
-		"POST /support/healthsystem?":                                          map[string]string{"email": "a@mailbox.example", "name": "Alder"},
-		"POST /support/request?":                                               map[string]string{"email": "a@mailbox.example", "name": "Ada", "subject": "Help", "body": "Me"},
+		"POST /bridge/tefca/records/" + unknownID +
+			"/authorization?": map[string]any{"tefca_directory_ids": []string{"a"}},
+		"POST /bridge/email/verification?": map[string]string{"verification_id": unknownID, "code": "000000"},
+		"POST /support/healthsystem?":      map[string]string{"email": "a@mailbox.example", "name": "Alder"},
+		"POST /support/request?": map[string]string{
+			"email": "a@mailbox.example", "name": "Ada", "subject": "Help",
+			"body": "Me",
+		},
 	} {
 		method, path, _ := strings.Cut(operation, " ")
 		id, secret := publicID, key
@@ -153,7 +166,8 @@ func (n newcomer) checkClosed(publicID, key string) {
 	}
 }
 
-// TestOrganisationWorksInLiveModeOnlyWhileGranted: one that signed up walks the checklist, is approved, works, and is withdrawn.
+// TestOrganisationWorksInLiveModeOnlyWhileGranted: one that signed up walks the checklist, is approved,
+// works, and is withdrawn.
 func TestOrganisationWorksInLiveModeOnlyWhileGranted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -170,23 +184,27 @@ func TestOrganisationWorksInLiveModeOnlyWhileGranted(t *testing.T) {
 		if status := n.request(); status != http.StatusOK {
 			t.Fatalf("the request: %d", status)
 		}
-		if status := n.founder.ask(http.MethodPatch, n.own, map[string]string{"name": "Maple Clinic"}, nil); status != http.StatusConflict {
+		if status := n.founder.ask(http.MethodPatch, n.own, map[string]string{"name": "Maple Clinic"},
+			nil); status != http.StatusConflict {
 			t.Errorf("another name during the review: %d", status)
 		}
 		waiting, err := s.operator.LiveReviews.List(t.Context())
-		if err != nil || len(waiting) != 1 || waiting[0].Organisation.ID != n.live.OrgID || waiting[0].Organisation.LiveReview.RequestedBy == "" {
+		if err != nil || len(waiting) != 1 || waiting[0].Organisation.ID != n.live.OrgID ||
+			waiting[0].Organisation.LiveReview.RequestedBy == "" {
 			t.Errorf("waiting are %+v (%v)", waiting, err)
 		}
 		_, err = s.operator.LiveReviews.Approve(t.Context(), n.live, false)
 		expect.NoError(t, err)
-		credential, key, err := s.operator.Credentials.Create(t.Context(), operator.CredentialDraft{Tenant: n.live, Redirects: []string{"https://cedar.example/return"}})
+		credential, key, err := s.operator.Credentials.Create(t.Context(),
+			operator.CredentialDraft{Tenant: n.live, Redirects: []string{"https://cedar.example/return"}})
 		expect.NoError(t, err)
 		n.checkLive(credential.PublicID(), key.Reveal(), true)
 		_, err = s.operator.LiveReviews.Withdraw(t.Context(), n.live, "Its website is gone.")
 		expect.NoError(t, err)
 		<-time.After(cached)
 		n.checkLive(credential.PublicID(), key.Reveal(), false)
-		if got := n.call(http.MethodGet, "/bridge/events", credential.PublicID(), key.Reveal()+"x", nil); got.status != http.StatusUnauthorized {
+		if got := n.call(http.MethodGet, "/bridge/events", credential.PublicID(), key.Reveal()+"x",
+			nil); got.status != http.StatusUnauthorized {
 			t.Errorf("a wrong key: %d", got.status)
 		}
 		if stage, _ := n.access(); stage != "withdrawn" {

@@ -25,7 +25,8 @@ func TestALossIsToldInTheSameWordsEverywhere(t *testing.T) {
 		s := newStack(t, options{})
 		worker := s.functions["ExportWorkerFunction"]
 		worker.declared.Environment = withValue(worker.declared.Environment, "SEND_DOWNLOAD_LINK", "true")
-		id := s.connectTo(quirk{with: "deny:Condition,deny-500:Encounter,require-category,foreign-ref,other-patient"}).Get("org_connection_id")
+		id := s.connectTo(
+			quirk{with: "deny:Condition,deny-500:Encounter,require-category,foreign-ref,other-patient"}).Get("org_connection_id")
 		taskID := s.requestExport(t, map[string]any{"org_connection_id": id, "formats": []string{"jsonl", "outcome"}})
 		s.letPass(5)
 		events := s.events("patient.ehi_export_success")
@@ -42,7 +43,8 @@ func TestALossIsToldInTheSameWordsEverywhere(t *testing.T) {
 			t.Errorf("the event (-want +got):\n%s", diff)
 		}
 		var asked, file told
-		expect.NoError(t, json.Unmarshal(s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"?include=result", nil).Data, &asked))
+		expect.NoError(t,
+			json.Unmarshal(s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"?include=result", nil).Data, &asked))
 		expect.NoError(t, json.Unmarshal(s.checkFiles(t, taskID)["outcome"], &file))
 		for name, got := range map[string]told{"the export": asked, "the outcome file": file} {
 			if diff := cmp.Diff(event.Data, got); diff != "" {

@@ -9,12 +9,15 @@ import (
 	"time"
 )
 
-// TestAnAnswerThatGotLostIsAskedForOnceMore: a proxy loses the portal's answer to a refresh. That says nothing about the
-// consent; a portal that goes on taking the old refresh token keeps its connection, one that has replaced it ends it,
-// as rotation_lost.
+// TestAnAnswerThatGotLostIsAskedForOnceMore: a proxy loses the portal's answer to a refresh. That says nothing about
+// the consent; a portal that goes on taking the old refresh token keeps its connection, one that has replaced it
+// ends it, as rotation_lost.
 func TestAnAnswerThatGotLostIsAskedForOnceMore(t *testing.T) {
 	t.Parallel()
-	for portal, ended := range map[string]string{"rotation:none": "", "rotation:rolling": "", "rotation:one-time": "rotation_lost"} {
+	for portal, ended := range map[string]string{
+		"rotation:none": "", "rotation:rolling": "",
+		"rotation:one-time": "rotation_lost",
+	} {
 		t.Run(portal, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {

@@ -56,8 +56,8 @@ type who struct {
 	account string
 }
 
-// column is one way to ask every operation of the dashboard: a role, with a proof of identity of some age, in an organisation at a stage of
-// live access. Each is asked in both modes.
+// column is one way to ask every operation of the dashboard: a role, with a proof of identity of some age, in an
+// organisation at a stage of live access. Each is asked in both modes.
 type column struct {
 	role    account.Role
 	isStale bool
@@ -89,8 +89,8 @@ func (c column) refusal(g guarded, mode org.Mode) string {
 	return ""
 }
 
-// createsCredential reports whether an operation creates a credential. Adding a key to one in live mode needs live access as well, but the
-// matrix has no live credential of an organisation without it.
+// createsCredential reports whether an operation creates a credential. Adding a key to one in live mode needs live
+// access as well, but the matrix has no live credential of an organisation without it.
 func (g guarded) createsCredential() bool {
 	return account.Action(g.Proof) == account.CreateKey && !strings.Contains(g.Path, "{publicId}")
 }
@@ -116,7 +116,8 @@ func newMatrix(t *testing.T) *matrix {
 	t.Helper()
 	p, own := newPeople(t)
 	m := &matrix{people: p, orgs: make(map[org.LiveAccess]string), byColumn: map[column]who{}, hooks: map[string]string{}}
-	made, err := p.operator.Organisations.Create(t.Context(), org.Organisation{Name: "Birch Hill Practice", Plan: org.Paid, LiveAccess: org.LiveNone})
+	made, err := p.operator.Organisations.Create(t.Context(),
+		org.Organisation{Name: "Birch Hill Practice", Plan: org.Paid, LiveAccess: org.LiveNone})
 	expect.NoError(t, err)
 	m.orgs[org.LiveGranted], m.orgs[org.LiveNone] = own, made.ID
 	for _, c := range columns() {
@@ -128,7 +129,8 @@ func newMatrix(t *testing.T) *matrix {
 	}
 	for _, id := range m.orgs {
 		for _, mode := range []org.Mode{org.Test, org.Live} {
-			sub, _, err := p.operator.Webhooks.Create(t.Context(), webhook.Draft{Tenant: org.Tenant{Mode: mode, OrgID: id}, URL: "https://hooks.example/"})
+			sub, _, err := p.operator.Webhooks.Create(t.Context(),
+				webhook.Draft{Tenant: org.Tenant{Mode: mode, OrgID: id}, URL: "https://hooks.example/"})
 			expect.NoError(t, err)
 			m.hooks[id+string(mode)] = sub.ID
 		}
@@ -159,9 +161,9 @@ func (m *matrix) check(name string, g guarded, mode org.Mode, got answer, status
 	}
 }
 
-// TestDashboardLetsInWhomItsDescriptionLetsIn asks every operation of the routes that exist, on the real functions behind the gateway, as
-// every column of the matrix, and as everybody who is never let in. What docs/openapi.yaml says of its permission (x-permission) and of the
-// action that needs a proof (x-proof) is what the code asks for.
+// TestDashboardLetsInWhomItsDescriptionLetsIn asks every operation of the routes that exist, on the real functions
+// behind the gateway, as every column of the matrix, and as everybody who is never let in. What docs/openapi.yaml says
+// of its permission (x-permission) and of the action that needs a proof (x-proof) is what the code asks for.
 func TestDashboardLetsInWhomItsDescriptionLetsIn(t *testing.T) {
 	t.Parallel()
 	isMany(t)
@@ -186,7 +188,8 @@ func TestDashboardLetsInWhomItsDescriptionLetsIn(t *testing.T) {
 	})
 }
 
-// operations returns the operations of template.yaml's routes and of the methods that their functions serve. Each must be described.
+// operations returns the operations of template.yaml's routes and of the methods that their functions
+// serve. Each must be described.
 func (m *matrix) operations(t *testing.T) []guarded {
 	t.Helper()
 	described := map[string]guarded{}
@@ -199,7 +202,8 @@ func (m *matrix) operations(t *testing.T) []guarded {
 			if !strings.HasPrefix(route.Path, "/dashboard/") {
 				continue
 			}
-			got := m.send(http.MethodOptions, pathOf(route.Path, m.orgs[org.LiveGranted], org.Test), http.Header{"Sec-Fetch-Site": {"same-origin"}}, nil)
+			got := m.send(http.MethodOptions, pathOf(route.Path, m.orgs[org.LiveGranted], org.Test),
+				http.Header{"Sec-Fetch-Site": {"same-origin"}}, nil)
 			for method := range strings.SplitSeq(got.header.Get("Allow"), ", ") {
 				if method == http.MethodOptions || method == http.MethodHead {
 					continue
@@ -237,7 +241,8 @@ func (m *matrix) askStrangers(g guarded, mode org.Mode) {
 	refused("a guess", who{token: secret.New("guess")}, nil, 401, "svc_session_required")
 	if g.Method != http.MethodGet {
 		refused("no token", owner, func(h http.Header) { h.Del("X-CSRF-Token") }, 403, "svc_forbidden")
-		refused("another's token", owner, func(h http.Header) { h.Set("X-CSRF-Token", account.CSRFToken(m.pending.token)) }, 403, "svc_forbidden")
+		refused("another's token", owner, func(h http.Header) { h.Set("X-CSRF-Token", account.CSRFToken(m.pending.token)) },
+			403, "svc_forbidden")
 	}
 	if g.Permission == "session" {
 		return
@@ -256,13 +261,15 @@ func (m *matrix) askMembers(g guarded, mode org.Mode) {
 	}
 	for _, c := range columns() {
 		got, want := m.ask(g, m.orgs[c.access], mode, m.byColumn[c], nil), c.refusal(g, mode)
-		if isRefused := slices.Contains(refusals(), got.Error); isRefused != (want != "") || isRefused && (got.Error != want || got.status != http.StatusForbidden) {
+		if isRefused := slices.Contains(refusals(), got.Error); isRefused != (want != "") || isRefused &&
+			(got.Error != want || got.status != http.StatusForbidden) {
 			m.t.Errorf("%+v: %s %s in mode %q: %d %s, want %q", c, g.Method, g.Path, mode, got.status, got.raw, want)
 		}
 	}
 }
 
-// askAccount asks for something of an account alone, by accounts of which nothing else is asked: it may end their sessions.
+// askAccount asks for something of an account alone, by accounts of which nothing else is asked:
+// it may end their sessions.
 func (m *matrix) askAccount(g guarded) {
 	m.t.Helper()
 	if strings.Contains(g.Path, "{orgId}") {
@@ -274,20 +281,22 @@ func (m *matrix) askAccount(g guarded) {
 			by = m.stale(by)
 		}
 		got := m.ask(g, "", "", by, nil)
-		if isAsked := got.Error == "svc_proof_required"; isAsked != (isStale && g.Proof != "") || got.Error == "svc_forbidden" {
+		if isAsked := got.Error == "svc_proof_required"; isAsked != (isStale && g.Proof != "") ||
+			got.Error == "svc_forbidden" {
 			m.t.Errorf("stale %t: %s %s: %d %s", isStale, g.Method, g.Path, got.status, got.raw)
 		}
 	}
 }
 
-// TestWhatIsOneModesIsNotInTheOther asks for real rows of an organisation in test mode by every path that names one: they are there,
-// not in live mode, and not for another organisation's owner, below the path of either.
+// TestWhatIsOneModesIsNotInTheOther asks for real rows of an organisation in test mode by every path that names one:
+// they are there, not in live mode, and not for another organisation's owner, below the path of either.
 func TestWhatIsOneModesIsNotInTheOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p, own := newPeople(t)
 		owner := p.signedIn(own, account.Owner, false)
-		stranger, err := p.operator.Organisations.Create(t.Context(), org.Organisation{Name: "Birch Hill Practice", Plan: org.Free})
+		stranger, err := p.operator.Organisations.Create(t.Context(),
+			org.Organisation{Name: "Birch Hill Practice", Plan: org.Free})
 		expect.NoError(t, err)
 		other := p.signedIn(stranger.ID, account.Owner, false)
 		known := p.rows(t, org.Tenant{Mode: org.Test, OrgID: own})
@@ -300,17 +309,21 @@ func TestWhatIsOneModesIsNotInTheOther(t *testing.T) {
 			if !isNamed || !strings.Contains(path, "{mode}") {
 				continue
 			}
-			if got := p.ask(g, pathOf(path, own, org.Test), other, map[string]any{}, nil); got.status != http.StatusNotFound || !strings.Contains(string(got.raw), "There is no such organisation.") {
-				t.Errorf("another organisation's owner, below the path of this one: %s %s: %d %s", g.Method, path, got.status, got.raw)
+			if got := p.ask(g, pathOf(path, own, org.Test), other, map[string]any{}, nil); got.status != http.StatusNotFound ||
+				!strings.Contains(string(got.raw), "There is no such organisation.") {
+				t.Errorf("another organisation's owner, below the path of this one: %s %s: %d %s", g.Method, path,
+					got.status, got.raw)
 			}
 			for name, ask := range map[string]struct {
 				path string
 				by   who
 			}{
-				"in the other mode": {pathOf(path, own, org.Live), owner}, "of another organisation": {pathOf(path, stranger.ID, org.Test), other},
+				"in the other mode":       {pathOf(path, own, org.Live), owner},
+				"of another organisation": {pathOf(path, stranger.ID, org.Test), other},
 			} {
 				// 400 is for a body that is wrong whatever the row: an empty one is sent.
-				if got := p.ask(g, ask.path, ask.by, map[string]any{}, nil); got.status != http.StatusNotFound && got.status != http.StatusBadRequest {
+				if got := p.ask(g, ask.path, ask.by, map[string]any{}, nil); got.status != http.StatusNotFound &&
+					got.status != http.StatusBadRequest {
 					t.Errorf("%s: %s %s: %d %s", name, g.Method, ask.path, got.status, got.raw)
 				}
 			}
@@ -327,7 +340,8 @@ func TestWhatIsOneModesIsNotInTheOther(t *testing.T) {
 func (p people) rows(t *testing.T, tenant org.Tenant) map[string]string {
 	t.Helper()
 	ctx := t.Context()
-	made, _, err := p.operator.Credentials.Create(ctx, operator.CredentialDraft{Tenant: tenant, Redirects: []string{"https://app.example/return"}})
+	made, _, err := p.operator.Credentials.Create(ctx,
+		operator.CredentialDraft{Tenant: tenant, Redirects: []string{"https://app.example/return"}})
 	expect.NoError(t, err)
 	hooks, err := p.operator.Webhooks.List(ctx, tenant)
 	expect.NoError(t, err)
@@ -339,7 +353,8 @@ func (p people) rows(t *testing.T, tenant org.Tenant) map[string]string {
 	_, err = p.operator.Erasures.Request(ctx, tenant, connectionID) // begins with the next tick
 	expect.NoError(t, err)
 	return map[string]string{
-		"{publicId}": made.PublicID(), "{keyId}": made.Keys[0].ID, "{webhookId}": hooks[0].ID, "{connectionId}": connectionID, "{taskId}": taskID,
+		"{publicId}": made.PublicID(), "{keyId}": made.Keys[0].ID, "{webhookId}": hooks[0].ID, "{connectionId}": connectionID,
+		"{taskId}":     taskID,
 		"{deliveryId}": webhook.DeliveryID(event, hooks[0].ID),
 	}
 }
@@ -354,7 +369,8 @@ func modesOf(path string) []org.Mode {
 
 // pathOf fills a path in, with ids of nothing where none was given.
 func pathOf(path, orgID string, mode org.Mode) string {
-	path = strings.NewReplacer("{orgId}", orgID, "{mode}", string(mode), "{taskId}", strings.ReplaceAll(ids.Random(), "-", ""),
+	path = strings.NewReplacer("{orgId}", orgID, "{mode}", string(mode), "{taskId}",
+		strings.ReplaceAll(ids.Random(), "-", ""),
 		"{publicId}", fmt.Sprintf("public_%s_%s", mode, ids.Random())).Replace(path)
 	for {
 		from, to := strings.Index(path, "{"), strings.Index(path, "}")

@@ -41,7 +41,8 @@ func (m *meter) add(c journey.Cost) {
 	defer m.mu.Unlock()
 	about := aboutOf(c)
 	sum := m.rows[about]
-	sum.Calls, sum.Reads, sum.Writes, sum.Bytes, sum.Waits = sum.Calls+c.Calls, sum.Reads+c.Reads, sum.Writes+c.Writes, sum.Bytes+c.Bytes, sum.Waits+c.Waits
+	sum.Calls, sum.Reads, sum.Writes, sum.Bytes, sum.Waits = sum.Calls+c.Calls, sum.Reads+c.Reads, sum.Writes+c.Writes,
+		sum.Bytes+c.Bytes, sum.Waits+c.Waits
 	m.rows[about] = sum
 }
 
@@ -59,12 +60,14 @@ func (m *meter) take(name string, functions ...string) []journey.Cost {
 		if about.Function != "" && !slices.Contains(functions, about.Function) {
 			continue
 		}
-		sum.Journey, sum.Function, sum.Service, sum.Operation, sum.On = name, about.Function, about.Service, about.Operation, about.On
+		sum.Journey, sum.Function, sum.Service, sum.Operation, sum.On = name, about.Function, about.Service,
+			about.Operation, about.On
 		all = append(all, sum)
 	}
 	clear(m.rows)
 	slices.SortFunc(all, func(a, b journey.Cost) int {
-		return cmp.Or(cmp.Compare(a.Function, b.Function), cmp.Compare(a.Service, b.Service), cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.On, b.On))
+		return cmp.Or(cmp.Compare(a.Function, b.Function), cmp.Compare(a.Service, b.Service),
+			cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.On, b.On))
 	})
 	return all
 }
@@ -72,7 +75,10 @@ func (m *meter) take(name string, functions ...string) []journey.Cost {
 // invoked counts an invocation that began at a time.
 func (m *meter) invoked(folder string, began time.Time) {
 	if m != nil {
-		m.add(journey.Cost{Function: folder, Service: journey.Lambda, Operation: "Invoke", Calls: 1, Waits: float64(time.Since(began)) / float64(answersAfter)})
+		m.add(journey.Cost{
+			Function: folder, Service: journey.Lambda, Operation: "Invoke", Calls: 1,
+			Waits: float64(time.Since(began)) / float64(answersAfter),
+		})
 	}
 }
 
@@ -113,8 +119,8 @@ func (m *meter) inPlace(r *http.Request) *http.Response {
 	return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: http.NoBody, Request: r}
 }
 
-// apart spreads the answers to requests of the same moment over a millisecond, in an order that is the same in each run: what an
-// export asks next depends on what was answered before.
+// apart spreads the answers to requests of the same moment over a millisecond, in an order that is the same in each
+// run: what an export asks next depends on what was answered before.
 func apart(r *http.Request) time.Duration {
 	sum := fnv.New32a()
 	_, _ = io.WriteString(sum, r.Method+r.URL.Path+"?"+r.URL.RawQuery)
@@ -161,7 +167,8 @@ type rowCall struct {
 	RequestItems         map[string]struct{ Keys []rowKey }
 }
 
-// serve counts a call to DynamoDB: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
+// serve counts a call to DynamoDB:
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
 func (m *meter) serve(cost journey.Cost, w http.ResponseWriter, r *http.Request, next func(http.ResponseWriter)) {
 	var in rowCall
 	body, _ := wire.Body(r)
@@ -222,8 +229,9 @@ func (m *meter) read(cost journey.Cost, in rowCall, answer []byte) {
 	m.add(cost)
 }
 
-// written counts a row that was written, or was not since a condition did not hold, and the indexes that follow it. One unit is 1 KB
-// of the row as it was or is, whichever is larger; twice that in a transaction, in the indexes, too (DynamoDB Local).
+// written counts a row that was written, or was not since a condition did not hold, and the indexes that follow
+// it. One unit is 1 KB of the row as it was or is, whichever is larger; twice that in a transaction, in the
+// indexes, too (DynamoDB Local).
 func (m *meter) written(cost journey.Cost, q rowCall, before ddb.Row) {
 	key, times := *cmp.Or(q.Key, q.Item), 1.0
 	if cost.Operation == "TransactWriteItems" {
@@ -261,7 +269,8 @@ func (m *meter) browse(table, index string) []ddb.Row {
 	return page.Rows
 }
 
-// stored tells how large what is kept is, by the kind of the rows: all rows of a partition together, and an entry of an index.
+// stored tells how large what is kept is, by the kind of the rows: all rows of a partition together,
+// and an entry of an index.
 func (m *meter) stored() []journey.Cost {
 	sums, rows := map[string]journey.Cost{}, map[string]bool{}
 	count := func(on, name string, row ddb.Row) {
@@ -289,7 +298,10 @@ func (m *meter) stored() []journey.Cost {
 	}
 	all := make([]journey.Cost, 0, len(sums))
 	for _, on := range slices.Sorted(maps.Keys(sums)) {
-		all = append(all, journey.Cost{Journey: "kept", Service: "dynamodb", Operation: "Row", On: on, Calls: 1, Bytes: sums[on].Bytes / sums[on].Calls})
+		all = append(all, journey.Cost{
+			Journey: "kept", Service: "dynamodb", Operation: "Row", On: on, Calls: 1,
+			Bytes: sums[on].Bytes / sums[on].Calls,
+		})
 	}
 	return all
 }

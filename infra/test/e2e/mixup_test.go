@@ -38,13 +38,15 @@ type mixup struct {
 	honest, hostile string // endpoint ids
 
 	mu        sync.Mutex
-	discovery map[string]any               // what the hostile one says of itself
-	silent    string                       // the honest one at another address, where it sends no iss
-	callback  string                       // our redirect URI that the honest one knows; empty for the same as the hostile one's
+	discovery map[string]any // what the hostile one says of itself
+	silent    string         // the honest one at another address, where it sends no iss
+	// our redirect URI that the honest one knows; empty for the same as the hostile one's
+	callback  string
 	challenge string                       // put in place of ours; empty to leave it
 	got       []string                     // what reached the hostile one and must not
 	redeem    func(form url.Values) []byte // answers at its token endpoint; nil: refuses
-	moved     bool                         // the honest one's discovery names the hostile token endpoint, and its own is gone
+	// the honest one's discovery names the hostile token endpoint, and its own is gone
+	moved bool
 }
 
 // ownDiscovery is what the hostile portal says while it behaves.
@@ -74,8 +76,9 @@ func newMixup(t *testing.T) *mixup {
 func (m *mixup) enroll(id, base string, pins catalog.Pins, r catalog.Registration) {
 	m.t.Helper()
 	expect.NoError(m.t, m.operator.Endpoints.Add(m.t.Context(), catalog.Endpoint{
-		ID: id, BrandID: ids.Random(), PortalID: ids.Random(), Name: "Hazel Hospital", FHIRBase: base, PlatformType: "sandbox",
-		FHIRVersion: "4.0.1", Mode: string(org.Test), Pins: pins,
+		ID: id, BrandID: ids.Random(), PortalID: ids.Random(), Name: "Hazel Hospital", FHIRBase: base,
+		PlatformType: "sandbox",
+		FHIRVersion:  "4.0.1", Mode: string(org.Test), Pins: pins,
 	}, r))
 }
 
@@ -93,7 +96,8 @@ func (m *mixup) asSandbox(r *http.Request) *http.Response {
 	sent, err := io.ReadAll(orEmpty(r.Body))
 	expect.NoError(m.t, err)
 	in, out := replacing(honestHost, host), replacing(host, honestHost)
-	forwarded, err := http.NewRequestWithContext(r.Context(), r.Method, in.Replace(r.URL.String()), strings.NewReader(in.Replace(string(sent))))
+	forwarded, err := http.NewRequestWithContext(r.Context(), r.Method, in.Replace(r.URL.String()),
+		strings.NewReader(in.Replace(string(sent))))
 	expect.NoError(m.t, err)
 	forwarded.Header = r.Header.Clone()
 	answer, err := m.Do(forwarded)
@@ -169,7 +173,8 @@ func (m *mixup) toHonest(ours url.Values) string {
 
 func hostileAnswer(r *http.Request, status int, body []byte) *http.Response {
 	return &http.Response{
-		StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body)), Request: r,
+		StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(bytes.NewReader(body)), Request: r,
 	}
 }
 

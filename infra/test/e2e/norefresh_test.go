@@ -19,15 +19,15 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// A portal that gives no refresh token: the connection lives as long as its access token. These are the shortest and the
-// longest that there are.
+// A portal that gives no refresh token: the connection lives as long as its access token. These are the shortest and
+// the longest that there are.
 const (
 	briefly = "no-refresh,access:5m"
 	forYear = "no-refresh,access:8760h"
 )
 
-// TestAConnectionWithoutARefreshTokenEndsWithItsAccessToken: its end is told when it begins, exports work until then, and
-// then it is revoked, once, without anybody asking for an export. A reconnect begins anew.
+// TestAConnectionWithoutARefreshTokenEndsWithItsAccessToken: its end is told when it begins, exports work until then,
+// and then it is revoked, once, without anybody asking for an export. A reconnect begins anew.
 func TestAConnectionWithoutARefreshTokenEndsWithItsAccessToken(t *testing.T) {
 	t.Parallel()
 	for with, life := range map[string]time.Duration{briefly: 5 * time.Minute, forYear: 365 * 24 * time.Hour} {
@@ -92,7 +92,8 @@ func TestAReconnectWithARefreshTokenTakesTheEndAway(t *testing.T) {
 		s.inPlace = s.withhold
 		id, ends := s.connectUntil("access:5m", 5*time.Minute)
 		s.inPlace = nil
-		if got := s.reconnect(id, crashPersona); got.Get("connection_status") != "authorized" || got.Get("consent_expires_at") != "" {
+		if got := s.reconnect(id, crashPersona); got.Get("connection_status") != "authorized" ||
+			got.Get("consent_expires_at") != "" {
 			t.Fatalf("the patient came back with %v", got)
 		}
 		<-time.After(time.Until(ends))
@@ -106,8 +107,8 @@ func TestAReconnectWithARefreshTokenTakesTheEndAway(t *testing.T) {
 	})
 }
 
-// connectUntil takes the patient through the flow at a portal that gives an access token for a while and nothing else. The
-// end is what result, event and record say.
+// connectUntil takes the patient through the flow at a portal that gives an access token for a while and nothing else.
+// The end is what result, event and record say.
 func (s *stack) connectUntil(with string, life time.Duration) (id string, ends time.Time) {
 	s.t.Helper()
 	result := s.connectTo(quirk{with: with})
@@ -121,7 +122,8 @@ func (s *stack) connectUntil(with string, life time.Duration) (id string, ends t
 	if len(connected) != 1 || !strings.Contains(connected[0].Body, `"consent_expires_at":"`+told+`"`) {
 		s.t.Errorf("the connection was told as %v", connected)
 	}
-	if got := s.asOwner(http.MethodGet, "/bridge/org_connection/"+id, nil); !strings.Contains(string(got.Data), `"consent_expires_at":"`+told+`"`) {
+	if got := s.asOwner(http.MethodGet, "/bridge/org_connection/"+id, nil); !strings.Contains(string(got.Data),
+		`"consent_expires_at":"`+told+`"`) {
 		s.t.Errorf("the record is %s", got.Data)
 	}
 	return id, ends
@@ -148,7 +150,8 @@ func (s *stack) checkNextAuthorisation(id string, life time.Duration) {
 func (s *stack) checkWarned(id string, ends time.Time) {
 	s.t.Helper()
 	told := s.events("patient.authorization_expiring")
-	if len(told) != 1 || !strings.Contains(told[0].Body, id) || !strings.Contains(told[0].Body, `"cause":"no_refresh_token"`) ||
+	if len(told) != 1 || !strings.Contains(told[0].Body, id) ||
+		!strings.Contains(told[0].Body, `"cause":"no_refresh_token"`) ||
 		!strings.Contains(told[0].Body, `"consent_expires_at":"`+ends.UTC().Format(time.RFC3339)+`"`) {
 		s.t.Errorf("the coming end was told %d times: %v", len(told), told)
 	}
@@ -160,9 +163,11 @@ func (s *stack) forgetEnd(id string) {
 	_, err := s.rows.UpdateItem(s.t.Context(), &dynamodb.UpdateItemInput{
 		TableName: awssdk.String("test-ConnectionTable"),
 		Key: map[string]types.AttributeValue{
-			"pk": &types.AttributeValueMemberS{Value: s.tenant() + "#CONN#" + id}, "sk": &types.AttributeValueMemberS{Value: "META"},
+			"pk": &types.AttributeValueMemberS{Value: s.tenant() + "#CONN#" + id},
+			"sk": &types.AttributeValueMemberS{Value: "META"},
 		},
-		UpdateExpression: awssdk.String("REMOVE due_at, due_shard, refresh_at, unrenewable, consent_expires_at, consent_fixed, warned"),
+		UpdateExpression: awssdk.String(
+			"REMOVE due_at, due_shard, refresh_at, unrenewable, consent_expires_at, consent_fixed, warned"),
 	})
 	expect.NoError(s.t, err)
 }

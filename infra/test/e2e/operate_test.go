@@ -21,7 +21,8 @@ func traced(ctx context.Context) context.Context {
 	return context.WithValue(ctx, "x-amzn-trace-id", "Root=1-"+id[:8]+"-"+id[8:32]) //nolint:revive,staticcheck // the library's key
 }
 
-// TestOneIDFindsAnExportInTheLogsOfAllFunctions: an operator has the line of a request, and wants to see all that came of it.
+// TestOneIDFindsAnExportInTheLogsOfAllFunctions: an operator has the line of a request, and wants to
+// see all that came of it.
 func TestOneIDFindsAnExportInTheLogsOfAllFunctions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -65,7 +66,8 @@ func TestOneIDFindsAnExportInTheLogsOfAllFunctions(t *testing.T) {
 	})
 }
 
-// TestTheJourneysLeaveTheirMetrics: one patient's record arrives, another's does not, a webhook is gone and somebody asks too much.
+// TestTheJourneysLeaveTheirMetrics: one patient's record arrives, another's does not, a webhook is gone
+// and somebody asks too much.
 func TestTheJourneysLeaveTheirMetrics(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -94,7 +96,8 @@ func TestTheJourneysLeaveTheirMetrics(t *testing.T) {
 		}
 		got = measured.In(t, []byte(strings.Join(s.lines(), "")))
 		for _, name := range []string{
-			"Exports failed", "ExportSeconds failed", "ExportFailures resource_patient_failure", "WebhookAttempts http_status", "WebhooksStopped gone",
+			"Exports failed", "ExportSeconds failed", "ExportFailures resource_patient_failure", "WebhookAttempts http_status",
+			"WebhooksStopped gone",
 			"Revocations disconnected", "Limited browser",
 		} {
 			if got[name] == 0 {

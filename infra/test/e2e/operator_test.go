@@ -22,7 +22,8 @@ func TestTheSeededSandboxIsPinnedToWhatItsDiscoverySaysFromOutside(t *testing.T)
 		if err != nil || seeded.Pins.Token == "" || !strings.HasPrefix(s.seeded.BaseURL, seeded.Pins.Token) {
 			t.Errorf("pinned to %+v (%v)", seeded.Pins, err)
 		}
-		if changes, err := s.operator.Endpoints.Approve(t.Context(), seeded.ID, operator.Approval{}); err != nil || len(changes) > 0 {
+		if changes, err := s.operator.Endpoints.Approve(t.Context(), seeded.ID, operator.Approval{}); err != nil ||
+			len(changes) > 0 {
 			t.Errorf("its discovery says otherwise: %v (%v)", changes, err)
 		}
 	})
@@ -34,8 +35,9 @@ func TestAServerOfNoKnownVendorIsMadeConnectableByItsDiscovery(t *testing.T) {
 		s := newStack(t, options{})
 		made, err := s.operator.Endpoints.Create(t.Context(), operator.NewEndpoint{
 			Endpoint: catalog.Endpoint{
-				Name: "Hazel Hospital", FHIRBase: baseURL + "/sandbox/with/ah-practice,refresh-needs-scope/fhir", PlatformType: "smart",
-				Mode: string(org.Test), BrandID: ids.Random(), PortalID: ids.Random(),
+				Name: "Hazel Hospital", FHIRBase: baseURL + "/sandbox/with/ah-practice,refresh-needs-scope/fhir",
+				PlatformType: "smart",
+				Mode:         string(org.Test), BrandID: ids.Random(), PortalID: ids.Random(),
 			},
 			Registration: catalog.Registration{ClientID: sandbox.DefaultClientID},
 		})

@@ -15,7 +15,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// outside is a stack as those see it who are not inside: its API and portal, a receiver of webhooks, and the operator's rules.
+// outside is a stack as those see it who are not inside: its API and portal, a receiver of webhooks,
+// and the operator's rules.
 type outside struct {
 	t         testing.TB
 	do        func(*http.Request) (*http.Response, error)
@@ -27,8 +28,9 @@ type outside struct {
 	secrets   map[string]string // of webhooks that a test made, by the path of their inbox
 }
 
-// fromOutside performs a journey that needs nothing else: on a stack of its own in this process, under virtual time, or on the
-// running one that is named (elsewhere_test.go). Tests of such journeys have names that end in FromOutside, and no others have.
+// fromOutside performs a journey that needs nothing else: on a stack of its own in this process, under virtual time,
+// or on the running one that is named (elsewhere_test.go). Tests of such journeys have names that end in
+// FromOutside, and no others have.
 func fromOutside(t *testing.T, journey func(t *testing.T, o *outside)) {
 	t.Helper()
 	if name, _, _ := strings.Cut(t.Name(), "/"); !strings.HasSuffix(name, nameEnd) {
@@ -69,7 +71,8 @@ func (o *outside) subscribe(types ...webhook.Type) {
 	o.t.Helper()
 	tenant := o.owner()
 	address := o.seeded.InboxURL + "/" + ids.Random()
-	_, signing, err := o.operator.Webhooks.Create(o.t.Context(), webhook.Draft{Tenant: tenant, URL: address, Optional: types})
+	_, signing, err := o.operator.Webhooks.Create(o.t.Context(),
+		webhook.Draft{Tenant: tenant, URL: address, Optional: types})
 	expect.NoError(o.t, err)
 	o.secrets[address] = signing.Reveal()
 }

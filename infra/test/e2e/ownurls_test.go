@@ -6,9 +6,11 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// withoutOwnURLs is a stack whose upgrade has replaced the functions and has not yet made the parameter of the service's own URLs.
+// withoutOwnURLs is a stack whose upgrade has replaced the functions and has not yet made the parameter
+// of the service's own URLs.
 func withoutOwnURLs(all []template.Parameter) []template.Parameter {
-	return slices.DeleteFunc(slices.Clone(all), func(p template.Parameter) bool { return p.LogicalID == "OwnUrlsParameter" })
+	return slices.DeleteFunc(slices.Clone(all),
+		func(p template.Parameter) bool { return p.LogicalID == "OwnUrlsParameter" })
 }
 
 // runWithoutOwnURLs starts every function that wants to know the service's own URLs.

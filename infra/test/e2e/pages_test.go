@@ -70,12 +70,15 @@ func runPages(s *stack) {
 	runHostedPage(s.outside)
 	public := "?public_id=" + s.seeded.Organisations[0].PublicID
 	frame := s.page("/widget/embed"+public, "Accept-Language", "es")
-	if boot := s.boot(frame); frame.status != http.StatusOK || boot.Shell != "frame" || boot.Org == nil || boot.BaseURL != s.seeded.BaseURL || boot.Mode != "test" {
+	if boot := s.boot(frame); frame.status != http.StatusOK || boot.Shell != "frame" || boot.Org == nil ||
+		boot.BaseURL != s.seeded.BaseURL || boot.Mode != "test" {
 		s.t.Errorf("the frame is %d %+v", frame.status, boot)
 	}
 	for at, want := range map[string]int{
-		"/widget/embed?public_id=public_test_00000000-0000-4000-8000-000000000000": 400, "/widget/connect": 400, "/demo": 200, "/dashboard": 200, "/demo?lang=en&lang=es": 400,
-		"/widget/assets/..%2Fmanifest.json": 404, "/widget/assets/embed-1a2b3c.js.br": 404, "/sdk/4/%2e%2e": 404, "/sdk/..%2F..%2Fpages/embed.en.html": 404,
+		"/widget/embed?public_id=public_test_00000000-0000-4000-8000-000000000000": 400, "/widget/connect": 400, "/demo": 200,
+		"/dashboard": 200, "/demo?lang=en&lang=es": 400,
+		"/widget/assets/..%2Fmanifest.json": 404, "/widget/assets/embed-1a2b3c.js.br": 404, "/sdk/4/%2e%2e": 404,
+		"/sdk/..%2F..%2Fpages/embed.en.html": 404,
 	} {
 		got := s.page(at)
 		if got.status != want || strings.Contains(string(got.raw), s.seeded.Organisations[0].Name) {
@@ -89,18 +92,26 @@ func runPages(s *stack) {
 	others := []string{"/widget/assets/embed-AB12CD34.js", "/sdk/4.0.7/svc-widget.js"}
 	s.keepReleased(others...)
 	for _, at := range others {
-		if got := s.page(at, "Accept-Encoding", "br"); got.status != http.StatusOK || string(got.raw) != "of another release" {
+		if got := s.page(at, "Accept-Encoding", "br"); got.status != http.StatusOK ||
+			string(got.raw) != "of another release" {
 			s.t.Errorf("%s, of another release, answered %d %s", at, got.status, got.raw)
 		}
 	}
-	for _, at := range []string{"/widget/assets/embed-1a2b3c.js", "/sdk/4/svc-widget.js", "/sdk/" + built.Version + "/svc-widget.js", "/sdk/manifest.json"} {
+	for _, at := range []string{
+		"/widget/assets/embed-1a2b3c.js", "/sdk/4/svc-widget.js",
+		"/sdk/" + built.Version + "/svc-widget.js", "/sdk/manifest.json",
+	} {
 		whole := s.page(at, "Accept-Encoding", "identity")
 		again := s.page(at, "Accept-Encoding", "identity", "If-None-Match", whole.header.Get("ETag"))
-		if whole.status != http.StatusOK || len(whole.raw) == 0 || again.status != http.StatusNotModified || len(again.raw) != 0 {
+		if whole.status != http.StatusOK || len(whole.raw) == 0 || again.status != http.StatusNotModified ||
+			len(again.raw) != 0 {
 			s.t.Errorf("%s answered %d, then %d", at, whole.status, again.status)
 		}
 	}
-	for _, at := range []string{"/widget/assets/embed-1a2b3c.js", "/sdk/4/svc-widget.js", "/sdk/manifest.json", "/demo", "/dashboard"} {
+	for _, at := range []string{
+		"/widget/assets/embed-1a2b3c.js", "/sdk/4/svc-widget.js", "/sdk/manifest.json", "/demo",
+		"/dashboard",
+	} {
 		if got := s.send(http.MethodPost, at, http.Header{}, nil); got.status != http.StatusMethodNotAllowed {
 			s.t.Errorf("POST %s answered %d", at, got.status)
 		}
@@ -121,8 +132,8 @@ func TestWhatNoReleaseHasIsNotFound(t *testing.T) {
 	})
 }
 
-// runHostedPage: an application sends its patient without an institution. The page that the patient picks one on comes back with it, and
-// the patient returns to the application.
+// runHostedPage: an application sends its patient without an institution. The page that the patient picks one on comes
+// back with it, and the patient returns to the application.
 func runHostedPage(o *outside) {
 	o.t.Helper()
 	address, err := url.Parse(o.connectURL())
@@ -142,7 +153,8 @@ func runHostedPage(o *outside) {
 		o.t.Skip("the stack was built without pages")
 	}
 	boot := o.boot(shown)
-	if boot.Shell != "page" || boot.Org == nil || boot.Query["redirect_uri"] != query.Get("redirect_uri") || boot.Query["external_state"] != "state-9" {
+	if boot.Shell != "page" || boot.Org == nil || boot.Query["redirect_uri"] != query.Get("redirect_uri") ||
+		boot.Query["external_state"] != "state-9" {
 		o.t.Fatalf("the page is %d %+v", shown.status, boot)
 	}
 	picked := url.Values{"public_id": {boot.PublicID}, "endpoint_id": {endpoint}}
@@ -150,7 +162,8 @@ func runHostedPage(o *outside) {
 		picked.Set(name, value)
 	}
 	_, last := b.open(o.seeded.BaseURL+"/bridge/connect?"+picked.Encode(), crashPersona, "approve")
-	if last == nil || last.Query().Get("connection_status") != "authorized" || last.Query().Get("external_state") != "state-9" {
+	if last == nil || last.Query().Get("connection_status") != "authorized" ||
+		last.Query().Get("external_state") != "state-9" {
 		o.t.Errorf("the patient came back with %v", last)
 	}
 }
@@ -163,8 +176,8 @@ func TestAPatientPicksTheInstitutionOnAPageOfOursFromOutside(t *testing.T) {
 	})
 }
 
-// TestTheElementIsWhatItsManifestSaysFromOutside: who pins a version by its integrity gets just those bytes, and the major version is the
-// same while there is no newer one.
+// TestTheElementIsWhatItsManifestSaysFromOutside: who pins a version by its integrity gets just those bytes, and the
+// major version is the same while there is no newer one.
 func TestTheElementIsWhatItsManifestSaysFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {
@@ -185,7 +198,8 @@ func TestTheElementIsWhatItsManifestSaysFromOutside(t *testing.T) {
 		major, _, _ := strings.Cut(element.Path, ".")
 		floating := o.page("/sdk/"+major+"/svc-widget.js", "Accept-Encoding", "identity")
 		sum := sha512.Sum384(pinned.raw)
-		if "sha384-"+base64.StdEncoding.EncodeToString(sum[:]) != element.Integrity || string(floating.raw) != string(pinned.raw) {
+		if "sha384-"+base64.StdEncoding.EncodeToString(sum[:]) != element.Integrity ||
+			string(floating.raw) != string(pinned.raw) {
 			t.Errorf("%s is not as its integrity says, or the major version is another", element.Path)
 		}
 	})
@@ -222,7 +236,10 @@ func TestAnAttemptOfTheCallersOwnIDIsItsAlone(t *testing.T) {
 				t.Errorf("%s: %d %s", name, got.status, got.raw)
 			}
 		}
-		isTaken("another's token", map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID, "attempt_id": id, "token_hash": hashOf("thief")})
+		isTaken("another's token", map[string]string{
+			"endpoint_id": s.seeded.Sandbox.EndpointID, "attempt_id": id,
+			"token_hash": hashOf("thief"),
+		})
 		s.openWindow(made)
 		isTaken("its own, after the browser has left", own)
 		if got := s.watchAttempt(made); got.Status != "done" || got.Result.ExternalState != "state-9" {
@@ -236,22 +253,26 @@ func TestAnAttemptOfTheCallersOwnIDIsItsAlone(t *testing.T) {
 	})
 }
 
-// TestAFrameIsHeldByRegisteredOriginsAloneAndMayCall: and by our own playground. Our own origin is not registered, and our page calls all the
-// same.
+// TestAFrameIsHeldByRegisteredOriginsAloneAndMayCall: and by our own playground. Our own origin is not registered, and
+// our page calls all the same.
 func TestAFrameIsHeldByRegisteredOriginsAloneAndMayCall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		own := s.seeded.Organisations[0].PublicID
-		_, err := s.operator.Credentials.Change(t.Context(), own, operator.CredentialChange{AddOrigins: []string{"https://app.example"}})
+		_, err := s.operator.Credentials.Change(t.Context(), own,
+			operator.CredentialChange{AddOrigins: []string{"https://app.example"}})
 		expect.NoError(t, err)
 		frame := s.page("/widget/embed?public_id=" + own)
-		if policy := frame.header.Get("Content-Security-Policy"); !strings.HasSuffix(policy, "; frame-ancestors 'self' https://app.example") {
+		if policy := frame.header.Get("Content-Security-Policy"); !strings.HasSuffix(policy,
+			"; frame-ancestors 'self' https://app.example") {
 			t.Errorf("the policy is %q", policy)
 		}
 		ours, err := url.Parse(s.seeded.BaseURL)
 		expect.NoError(t, err)
-		got := s.send(http.MethodPost, "/bridge/attempts?public_id="+own, http.Header{"Origin": {ours.Scheme + "://" + ours.Host}}, map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID})
+		got := s.send(http.MethodPost, "/bridge/attempts?public_id="+own,
+			http.Header{"Origin": {ours.Scheme + "://" + ours.Host}},
+			map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID})
 		if got.status != http.StatusOK {
 			t.Errorf("our own page's call answered %d %s", got.status, got.raw)
 		}

@@ -34,7 +34,10 @@ func (p people) signedIn(of string, role account.Role, isPending bool) who {
 	m := account.Membership{OrgID: of, AccountID: made.ID, Role: account.Owner, Since: now, Rev: 1}
 	if role != "" {
 		m.Role = role
-		invited := account.Invitation{ID: ids.Random(), OrgID: of, Email: made.Email, Role: role, CreatedAt: now, ExpiresAt: now.Add(time.Hour)}
+		invited := account.Invitation{
+			ID: ids.Random(), OrgID: of, Email: made.Email, Role: role, CreatedAt: now,
+			ExpiresAt: now.Add(time.Hour),
+		}
 		expect.NoError(p.t, p.accounts.CreateInvitation(ctx, invited))
 		invited.Rev = 1
 		expect.NoError(p.t, p.accounts.AcceptInvitation(ctx, invited, m, ""))

@@ -16,8 +16,8 @@ import (
 )
 
 // TestEveryPermissionIsUsedAndNeeded performs scenarios that together use every permission of the template, and shows
-// that a permission which is taken away makes the scenario fail that used it: all of them in a long soak, a fifth in a short one, and a
-// fixed sample of those that cost little otherwise.
+// that a permission which is taken away makes the scenario fail that used it: all of them in a long soak, a fifth in a
+// short one, and a fixed sample of those that cost little otherwise.
 func TestEveryPermissionIsUsedAndNeeded(t *testing.T) {
 	t.Parallel()
 	users, unused := performScenarios(t)
@@ -36,7 +36,8 @@ func TestEveryPermissionIsUsedAndNeeded(t *testing.T) {
 	default:
 		maps.DeleteFunc(users, func(_ iam.Grant, e scenario) bool { return e.costly })
 	}
-	order := slices.SortedFunc(maps.Keys(users), func(a, b iam.Grant) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	order := slices.SortedFunc(maps.Keys(users),
+		func(a, b iam.Grant) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 	for i := 0; i < len(order); i += stride {
 		t.Run(fmt.Sprintf("without permission %d", i), func(t *testing.T) {
 			t.Parallel()
@@ -90,23 +91,29 @@ func checkNeeded(t *testing.T, g iam.Grant, e scenario) {
 	})
 }
 
-// TestWithoutItsRightsAFunctionLeavesNoLinesAndNoTraces: Lambda writes both with the function's role, and is silent where it may not.
+// TestWithoutItsRightsAFunctionLeavesNoLinesAndNoTraces: Lambda writes both with the function's role, and is
+// silent where it may not.
 func TestWithoutItsRightsAFunctionLeavesNoLinesAndNoTraces(t *testing.T) {
 	t.Parallel()
-	for sid, want := range map[string]struct{ lines, traces bool }{"": {true, true}, "Logs": {false, true}, "Trace": {true, false}} {
+	for sid, want := range map[string]struct{ lines, traces bool }{
+		"": {true, true}, "Logs": {false, true},
+		"Trace": {true, false},
+	} {
 		t.Run("without "+sid, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := newStack(t, options{grants: func(functions []template.Function) []template.Function {
 					kept := slices.Clone(functions)
 					for i, f := range kept {
-						kept[i].Statements = slices.DeleteFunc(slices.Clone(f.Statements), func(s template.Statement) bool { return s.Sid == sid })
+						kept[i].Statements = slices.DeleteFunc(slices.Clone(f.Statements),
+							func(s template.Statement) bool { return s.Sid == sid })
 					}
 					return kept
 				}})
 				s.expectDenials = true
 				s.connect(crashPersona, "approve")
-				lines, traces := strings.Contains(s.logs.String(), "/bridge/callback"), s.functions["CallbackFunction"].traced.Load() > 0
+				lines, traces := strings.Contains(s.logs.String(), "/bridge/callback"),
+					s.functions["CallbackFunction"].traced.Load() > 0
 				if lines != want.lines || traces != want.traces {
 					t.Errorf("lines: %v, traces: %v; want %v and %v", lines, traces, want.lines, want.traces)
 				}

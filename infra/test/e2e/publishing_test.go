@@ -28,12 +28,13 @@ func TestAPatientConnectsToAnInstitutionOfAPublishedList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { runPublishing(newStack(t, options{})) })
 }
 
-// runPublishing: a list is read and published, a patient connects to what it names, under our registration at its platform; and the endpoint
-// then becomes no other without an operator.
+// runPublishing: a list is read and published, a patient connects to what it names, under our registration at its
+// platform; and the endpoint then becomes no other without an operator.
 func runPublishing(s *stack) {
 	s.t.Helper()
 	ctx := s.t.Context()
-	_, err := s.operator.Registrations.Set(ctx, org.Tenant{}, catalog.Place{Mode: "test", PlatformType: "sandbox"}, operator.Change{ClientID: new(sandbox.DefaultClientID)})
+	_, err := s.operator.Registrations.Set(ctx, org.Tenant{}, catalog.Place{Mode: "test", PlatformType: "sandbox"},
+		operator.Change{ClientID: new(sandbox.DefaultClientID)})
 	expect.NoError(s.t, err)
 	server := baseURL + "/sandbox/with/no-total/fhir"
 	s.published(server, "sandbox", "Elm Clinic")
@@ -50,7 +51,8 @@ func runPublishing(s *stack) {
 	at.Sandbox.EndpointID = elm.endpoint
 	_, last := s.browser().open(connectURL(at), crashPersona, "approve")
 	result := last.Query()
-	if result.Get("brand_id") != elm.brand || result.Get("portal_id") != elm.portal || result.Get("org_connection_id") == "" {
+	if result.Get("brand_id") != elm.brand || result.Get("portal_id") != elm.portal ||
+		result.Get("org_connection_id") == "" {
 		s.t.Fatalf("the application got %v", result)
 	}
 	s.republished(at.Sandbox.EndpointID)
@@ -74,17 +76,20 @@ func (s *stack) institution(mode, typed string) institution {
 	return institution{brand.Brand.ID, portal.Portal.ID, portal.Portal.EndpointIDs[0]}
 }
 
-// TestNobodyIsConnectedAtAnInstitutionThatDoesNotHaveTheEndpoint: two have it, one of them hidden and one with an id that it had before;
-// another's, another mode's and mixed ids are refused by redirect, from connect and from a page of ours.
+// TestNobodyIsConnectedAtAnInstitutionThatDoesNotHaveTheEndpoint: two have it, one of them hidden and one
+// with an id that it had before; another's, another mode's and mixed ids are refused by redirect, from
+// connect and from a page of ours.
 func TestNobodyIsConnectedAtAnInstitutionThatDoesNotHaveTheEndpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		ctx := t.Context()
-		_, err := s.operator.Registrations.Set(ctx, org.Tenant{}, catalog.Place{Mode: "test", PlatformType: "sandbox"}, operator.Change{ClientID: new(sandbox.DefaultClientID)})
+		_, err := s.operator.Registrations.Set(ctx, org.Tenant{}, catalog.Place{Mode: "test", PlatformType: "sandbox"},
+			operator.Change{ClientID: new(sandbox.DefaultClientID)})
 		expect.NoError(t, err)
 		s.published(baseURL+"/sandbox/with/no-total/fhir", "sandbox", "Elm Clinic", "Oak Clinic", "Yew Clinic")
-		elm, oak, yew, ash := s.institution("test", "elm clin"), s.institution("test", "oak clin"), s.institution("test", "yew clin"), s.institution("test", "ash clin")
+		elm, oak, yew, ash := s.institution("test", "elm clin"), s.institution("test", "oak clin"),
+			s.institution("test", "yew clin"), s.institution("test", "ash clin")
 		expect.NoError(t, s.operator.CatalogOverrides.Hide(ctx, "test", oak.brand))
 		expect.NoError(t, s.operator.CatalogOverrides.Merge(ctx, "test", yew.brand, elm.brand))
 		_, err = s.operator.Catalog.Publish(ctx, "test", false)
@@ -102,9 +107,11 @@ func TestNobodyIsConnectedAtAnInstitutionThatDoesNotHaveTheEndpoint(t *testing.T
 			"none, of several":     {},
 			"the endpoint's row's": {brand: "META", portal: elm.portal},
 		} {
-			_, last := s.browser().open(connectURL(at)+"&"+url.Values{"brand_id": {c.brand}, "portal_id": {c.portal}}.Encode(), crashPersona, "approve")
+			_, last := s.browser().open(connectURL(at)+"&"+url.Values{"brand_id": {c.brand}, "portal_id": {c.portal}}.Encode(),
+				crashPersona, "approve")
 			result := last.Query()
-			if result.Get("brand_id") != c.want || (result.Get("org_connection_id") == "") != (c.want == "") || (result.Get("error") == "svc_invalid_request") != (c.want == "") {
+			if result.Get("brand_id") != c.want || (result.Get("org_connection_id") == "") != (c.want == "") ||
+				(result.Get("error") == "svc_invalid_request") != (c.want == "") {
 				t.Errorf("%s: the application got %v", name, result)
 			}
 		}
@@ -140,7 +147,8 @@ func (s *stack) published(server, platform string, names ...string) {
 		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(list))}
 	}
 	_, err := s.operator.CatalogSources.Set(s.t.Context(), "vendor", func(source *intake.Source) {
-		source.Name, source.Mode, source.URL, source.Format, source.Every = "A vendor", "test", "https://lists.example/r4", listing.LanternNDJSON, time.Hour
+		source.Name, source.Mode, source.URL, source.Format, source.Every = "A vendor", "test", "https://lists.example/r4",
+			listing.LanternNDJSON, time.Hour
 		source.Platform = platform
 	})
 	expect.NoError(s.t, err)
@@ -175,7 +183,8 @@ func (s *stack) republished(endpoint string) {
 // wantRow wants an endpoint to lead where it led before.
 func (s *stack) wantRow(ctx context.Context, want catalog.Endpoint) {
 	s.t.Helper()
-	if got, err := s.operator.Endpoints.Show(ctx, want.ID); err != nil || got.FHIRBase != want.FHIRBase || got.PlatformType != want.PlatformType {
+	if got, err := s.operator.Endpoints.Show(ctx, want.ID); err != nil || got.FHIRBase != want.FHIRBase ||
+		got.PlatformType != want.PlatformType {
 		s.t.Errorf("the row is %+v (%v), want %+v", got, err, want)
 	}
 }

@@ -85,8 +85,8 @@ func (s *stack) attachQueues() {
 	}
 }
 
-// isEmpty spares the poll of a queue that has nothing to deliver. Under a plan messages come in their own way, and every poll
-// is made.
+// isEmpty spares the poll of a queue that has nothing to deliver. Under a plan messages come in their own
+// way, and every poll is made.
 func (s *stack) isEmpty(trigger template.QueueTrigger) bool {
 	if s.plan != nil {
 		return false
@@ -133,7 +133,8 @@ func (s *stack) deliver(f template.Function, trigger template.QueueTrigger) bool
 		if failed[m.MessageId] {
 			continue
 		}
-		_, err := queue.DeleteMessage(s.t.Context(), &sqs.DeleteMessageInput{QueueUrl: &trigger.QueueURL, ReceiptHandle: &m.ReceiptHandle})
+		_, err := queue.DeleteMessage(s.t.Context(),
+			&sqs.DeleteMessageInput{QueueUrl: &trigger.QueueURL, ReceiptHandle: &m.ReceiptHandle})
 		expect.NoError(s.t, err)
 	}
 	return true

@@ -125,7 +125,8 @@ func TestPortalsWithQuirksAreConnectedOrRefusedForTheRightReason(t *testing.T) {
 				if q.failed == "" {
 					s.checkDownload(crashPersona)
 				}
-				if got := s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"?include=result", nil); got.status != http.StatusOK {
+				if got := s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"?include=result",
+					nil); got.status != http.StatusOK {
 					t.Errorf("its result answered %d %s", got.status, got.raw)
 				}
 			})
@@ -145,13 +146,14 @@ func (s *stack) connectURLOf(q quirk) string {
 	at.Sandbox.EndpointID = ids.Random()
 	expect.NoError(s.t, s.operator.Endpoints.Add(s.t.Context(), catalog.Endpoint{
 		ID: at.Sandbox.EndpointID, BrandID: ids.Random(), PortalID: ids.Random(), Name: "Hazel Hospital",
-		FHIRBase: baseURL + "/sandbox/with/" + q.with + "/fhir", PlatformType: platform, FHIRVersion: "4.0.1", Mode: string(org.Test), Overrides: q.override,
+		FHIRBase: baseURL + "/sandbox/with/" + q.with + "/fhir", PlatformType: platform, FHIRVersion: "4.0.1",
+		Mode: string(org.Test), Overrides: q.override,
 	}, catalog.Registration{ClientID: sandbox.DefaultClientID, AuthID: q.authID}))
 	return connectURL(at)
 }
 
-// TestAServerThatDoesNotDecodeBasicIsAskedRaw: at the sign-in, a refresh and a revocation; and where nobody has said so, the
-// organisation is told what invalid_client may mean there.
+// TestAServerThatDoesNotDecodeBasicIsAskedRaw: at the sign-in, a refresh and a revocation; and where nobody has said
+// so, the organisation is told what invalid_client may mean there.
 func TestAServerThatDoesNotDecodeBasicIsAskedRaw(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -165,7 +167,8 @@ func TestAServerThatDoesNotDecodeBasicIsAskedRaw(t *testing.T) {
 			t.Errorf("encoded, the application got %v", got)
 		}
 		s.letPass(1)
-		if told := s.events("patient.connection_failed"); len(told) != 1 || !strings.Contains(told[0].Body, `"cause":"client_secret_encoding"`) {
+		if told := s.events("patient.connection_failed"); len(told) != 1 ||
+			!strings.Contains(told[0].Body, `"cause":"client_secret_encoding"`) {
 			t.Errorf("told %v", told)
 		}
 		q.override = "client: {basic: raw}"

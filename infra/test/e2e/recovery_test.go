@@ -86,7 +86,8 @@ func TestSoleOwnerIsRecoveredAfterThreeDays(t *testing.T) {
 				actions = append(actions, row.Actor+" "+row.Action)
 			}
 		}
-		if want := 2; len(actions) != want || !strings.HasSuffix(actions[0], "account.recovery_begun") || actions[1] != account.Actor(owner.id)+" account.recovered" {
+		if want := 2; len(actions) != want || !strings.HasSuffix(actions[0], "account.recovery_begun") ||
+			actions[1] != account.Actor(owner.id)+" account.recovered" {
 			t.Errorf("audited %q", actions)
 		}
 	})

@@ -58,8 +58,9 @@ func runRevocation(s *stack) {
 	s.checkRevoked(id, "invalid_grant")
 }
 
-// runRevocationByExport: an export finds out that consent was withdrawn. That is judged at once, without waiting for the
-// scheduler: no time passes between the export and the revocation but what the answers take, and here they take none.
+// runRevocationByExport: an export finds out that consent was withdrawn. That is judged at once, without
+// waiting for the scheduler: no time passes between the export and the revocation but what the answers take,
+// and here they take none.
 func runRevocationByExport(s *stack) {
 	s.t.Helper()
 	id := s.connectTo(quirk{with: "refresh-fails:invalid_grant"}).Get("org_connection_id")
@@ -87,7 +88,8 @@ func (s *stack) checkRevoked(id, cause string) {
 		s.t.Error("its tokens are still there")
 	}
 	told := s.events("patient.authorization_revoked")
-	if len(told) != 1 || !strings.Contains(told[0].Body, `"org_connection_id":"`+id+`"`) || !strings.Contains(told[0].Body, `"connection_status":"revoked"`) {
+	if len(told) != 1 || !strings.Contains(told[0].Body, `"org_connection_id":"`+id+`"`) ||
+		!strings.Contains(told[0].Body, `"connection_status":"revoked"`) {
 		s.t.Errorf("the revocation was told %d times: %v", len(told), told)
 	}
 	got := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true})
@@ -231,7 +233,8 @@ func (a attempt) form() startForm { return startForm{url: a.URL, value: a.Start}
 
 func (o *outside) makeAttempt(body map[string]string) attempt {
 	o.t.Helper()
-	made := o.call(http.MethodPost, "/bridge/attempts?public_id="+url.QueryEscape(o.seeded.Organisations[0].PublicID), "", "", body)
+	made := o.call(http.MethodPost, "/bridge/attempts?public_id="+url.QueryEscape(o.seeded.Organisations[0].PublicID),
+		"", "", body)
 	if made.status != http.StatusOK {
 		o.t.Fatalf("making an attempt answered %d %s", made.status, made.raw)
 	}
@@ -286,10 +289,22 @@ func runConfidential(s *stack) {
 		auth catalog.ClientAuth
 		with string
 	}{
-		"basic": {catalog.ClientAuth{Method: catalog.AuthSecretBasic, Origins: []string{host}}, "client-auth:client_secret_basic,client-secret:" + password},
-		"post":  {catalog.ClientAuth{Method: catalog.AuthSecretPost, Origins: []string{host}}, "client-auth:client_secret_post,client-secret:" + password},
-		"RS384": {catalog.ClientAuth{Method: catalog.AuthPrivateKey, Algorithm: "RS384"}, "client-auth:private_key_jwt,jwks:" + keys},
-		"ES384": {catalog.ClientAuth{Method: catalog.AuthPrivateKey, Algorithm: "ES384"}, "client-auth:private_key_jwt,jwks:" + keys},
+		"basic": {
+			catalog.ClientAuth{Method: catalog.AuthSecretBasic, Origins: []string{host}},
+			"client-auth:client_secret_basic,client-secret:" + password,
+		},
+		"post": {
+			catalog.ClientAuth{Method: catalog.AuthSecretPost, Origins: []string{host}},
+			"client-auth:client_secret_post,client-secret:" + password,
+		},
+		"RS384": {
+			catalog.ClientAuth{Method: catalog.AuthPrivateKey, Algorithm: "RS384"},
+			"client-auth:private_key_jwt,jwks:" + keys,
+		},
+		"ES384": {
+			catalog.ClientAuth{Method: catalog.AuthPrivateKey, Algorithm: "ES384"},
+			"client-auth:private_key_jwt,jwks:" + keys,
+		},
 	} {
 		plain := secret.Text{}
 		if c.auth.Method != catalog.AuthPrivateKey {

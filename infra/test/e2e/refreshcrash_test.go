@@ -10,12 +10,12 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// firstTick is by which call the scheduler's first run that finds something is over: a look at each shard, a claim and a
-// message. What the worker does takes fewer calls.
+// firstTick is by which call the scheduler's first run that finds something is over: a look at each shard, a claim and
+// a message. What the worker does takes fewer calls.
 const firstTick = store.DueShards + 4
 
-// refreshers are the functions that act on connections. To the scheduler every connection that is due is the same, so that
-// one scenario is enough for it but in a soak.
+// refreshers are the functions that act on connections. To the scheduler every connection that is due is the same, so
+// that one scenario is enough for it but in a soak.
 func refreshers() []string {
 	if !isSoak() {
 		return []string{"RefreshWorkerFunction"}
@@ -53,7 +53,8 @@ func TestKeepingAliveSurvivesACrashAnywhere(t *testing.T) {
 				s.checkStatus(id, "authorized")
 				l.checkUses(t, 1)
 			})
-			if isThere := lost > 0; isThere && !mayLose || !isThere && mayLose && !testing.Short() { // which takes a sample of the crashes only
+			// which takes a sample of the crashes only
+			if isThere := lost > 0; isThere && !mayLose || !isThere && mayLose && !testing.Short() {
 				t.Errorf("%d crashes lost the rotation", lost)
 			}
 		})
@@ -113,8 +114,8 @@ func TestARevocationSurvivesACrashAnywhere(t *testing.T) {
 	}
 }
 
-// TestTheEndOfAnAccessTokenSurvivesACrashAnywhere: in the worker that finds it, and in the export that finds it where the
-// row was never due. The connection is revoked once, and the portal was asked for nothing.
+// TestTheEndOfAnAccessTokenSurvivesACrashAnywhere: in the worker that finds it, and in the export that finds it where
+// the row was never due. The connection is revoked once, and the portal was asked for nothing.
 func TestTheEndOfAnAccessTokenSurvivesACrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range append(refreshers(), "ExportWorkerFunction") {
@@ -175,7 +176,8 @@ func (s *stack) checkForgotten(t *testing.T, id string) {
 	s.checkStatus(id, "revoked")
 	found := s.connection(id)
 	if found.text("ended") != "disconnected" || found.text("upstream_until") != "" || found.text("due_at") != "" {
-		t.Errorf("the connection ended as %q, upstream until %q, due at %q", found.text("ended"), found.text("upstream_until"), found.text("due_at"))
+		t.Errorf("the connection ended as %q, upstream until %q, due at %q", found.text("ended"),
+			found.text("upstream_until"), found.text("due_at"))
 	}
 	if s.tokens(id)["sealed"] != nil {
 		t.Error("the tokens are still in reach")
@@ -197,7 +199,8 @@ func TestADisconnectionSurvivesACrashAnywhere(t *testing.T) {
 		s.startExport(id)
 		s.letPass(2)
 		link := s.exportEvent().DownloadLinks[0].URL
-		if got := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true}); got.status != http.StatusOK {
+		if got := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export",
+			map[string]any{"org_connection_id": id, "refresh": true}); got.status != http.StatusOK {
 			t.Fatalf("a new export answered %d", got.status)
 		}
 		s.disconnectUntilDone(t, id)

@@ -30,13 +30,16 @@ const refusing = "refresh-fails:invalid_grant,fails-first:1"
 // unrenewing portals give access for two days and no refresh token.
 const unrenewing = "no-refresh,access:48h"
 
-// survivePatients is the life of some connections over weeks, of patients and a backend who try again when they are told
-// to: a connection ends only where the portal refused, the organisation asked, a worker died with the new refresh token in
-// its hands or there never was one, each end is told once, nothing is pending and no tokens are left over.
+// survivePatients is the life of some connections over weeks, of patients and a backend who try again when they are
+// told to: a connection ends only where the portal refused, the organisation asked, a worker died with the new refresh
+// token in its hands or there never was one, each end is told once, nothing is pending and no tokens are left over.
 func survivePatients(t *testing.T, o simulation) {
 	t.Helper()
 	o.pollers = 1 + o.random.IntN(2)*2
-	portals := []string{"label:plain", "label:plain", refusing, unrenewing, "refresh-fails:500,fails-first:3", "refresh-fails:html,fails-first:2"}
+	portals := []string{
+		"label:plain", "label:plain", refusing, unrenewing, "refresh-fails:500,fails-first:3",
+		"refresh-fails:html,fails-first:2",
+	}
 	o.begin()
 	patients := make([]*patient, 0, 3)
 	for range 2 + o.random.IntN(2) {
@@ -145,7 +148,8 @@ func (o simulation) checkLife(t *testing.T, p *patient) {
 	case status == "revoked" && ended == "rotation_lost" && died && p.refuses != unrenewing:
 		t.Log("a rotation was lost")
 	default:
-		t.Errorf("the connection at %s is %s because of %q, due at %q (workers died: %v)", p.refuses, status, ended, found.text("due_at"), died)
+		t.Errorf("the connection at %s is %s because of %q, due at %q (workers died: %v)", p.refuses, status, ended,
+			found.text("due_at"), died)
 	}
 	if isHeld := o.tokens(p.id)["sealed"] != nil; isHeld != (status == "authorized") {
 		t.Errorf("the connection is %s, and holds tokens: %v", status, isHeld)

@@ -45,7 +45,8 @@ func TestEveryFunctionIsRefusedWhatItMayNotDo(t *testing.T) {
 					continue
 				}
 				err := p.call(t.Context(), s.cloud.Config(f.LogicalID))
-				if failure, ok := errors.AsType[smithy.APIError](err); !ok || !strings.HasPrefix(failure.ErrorCode(), "AccessDenied") {
+				if failure, ok := errors.AsType[smithy.APIError](err); !ok ||
+					!strings.HasPrefix(failure.ErrorCode(), "AccessDenied") {
 					t.Errorf("%s %s on %s: %v", f.LogicalID, p.action, p.resource, err)
 				}
 				refused++
@@ -80,10 +81,14 @@ func probes(t *template.Template) []probe {
 		all = append(all, keyProbes(key)...)
 	}
 	for _, secret := range t.Secrets {
-		all = append(all, probe{"secretsmanager:GetSecretValue", secret.ARN, func(ctx context.Context, cfg awssdk.Config) error {
-			_, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &secret.ARN})
-			return err
-		}})
+		all = append(all, probe{
+			"secretsmanager:GetSecretValue", secret.ARN,
+			func(ctx context.Context, cfg awssdk.Config) error {
+				_, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(ctx,
+					&secretsmanager.GetSecretValueInput{SecretId: &secret.ARN})
+				return err
+			},
+		})
 	}
 	for _, parameter := range t.Parameters {
 		arn := "arn:aws:ssm:us-east-1:000000000000:parameter" + parameter.Name
@@ -96,7 +101,10 @@ func probes(t *template.Template) []probe {
 }
 
 func tableProbes(table template.Table) []probe {
-	key := map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "NOBODY#1"}, "sk": &types.AttributeValueMemberS{Value: "META"}}
+	key := map[string]types.AttributeValue{
+		"pk": &types.AttributeValueMemberS{Value: "NOBODY#1"},
+		"sk": &types.AttributeValueMemberS{Value: "META"},
+	}
 	of := func(action string, call func(ctx context.Context, db *dynamodb.Client) error) probe {
 		return probe{"dynamodb:" + action, table.ARN, func(ctx context.Context, cfg awssdk.Config) error {
 			return call(ctx, dynamodb.NewFromConfig(cfg))
@@ -137,7 +145,10 @@ func tableProbes(table template.Table) []probe {
 
 func queueProbes(queue template.Queue) []probe {
 	of := func(action string, call func(ctx context.Context, client *sqs.Client) error) probe {
-		return probe{"sqs:" + action, queue.ARN, func(ctx context.Context, cfg awssdk.Config) error { return call(ctx, sqs.NewFromConfig(cfg)) }}
+		return probe{
+			"sqs:" + action, queue.ARN,
+			func(ctx context.Context, cfg awssdk.Config) error { return call(ctx, sqs.NewFromConfig(cfg)) },
+		}
 	}
 	return []probe{
 		of("SendMessage", func(ctx context.Context, client *sqs.Client) error {
@@ -158,7 +169,11 @@ func queueProbes(queue template.Queue) []probe {
 func bucketProbes(bucket template.Bucket) []probe {
 	objects, name := bucket.ARN+"/*", awssdk.String("somebody/else")
 	of := func(action, resource string, call func(ctx context.Context, client *s3.Client) error) probe {
-		return probe{"s3:" + action, resource, func(ctx context.Context, cfg awssdk.Config) error { return call(ctx, s3.NewFromConfig(cfg)) }}
+		return probe{"s3:" + action, resource, func(ctx context.Context,
+			cfg awssdk.Config,
+		) error {
+			return call(ctx, s3.NewFromConfig(cfg))
+		}}
 	}
 	return []probe{
 		of("GetObject", objects, func(ctx context.Context, client *s3.Client) error {

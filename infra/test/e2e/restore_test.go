@@ -21,8 +21,14 @@ func (s *stack) keepTokens(into string, connections ...string) {
 	sort := "sk"
 	_, err := s.rows.CreateTable(s.t.Context(), &dynamodb.CreateTableInput{
 		TableName: &into, BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: &attribute, AttributeType: kind}, {AttributeName: &sort, AttributeType: kind}},
-		KeySchema:            []types.KeySchemaElement{{AttributeName: &attribute, KeyType: types.KeyTypeHash}, {AttributeName: &sort, KeyType: types.KeyTypeRange}},
+		AttributeDefinitions: []types.AttributeDefinition{
+			{AttributeName: &attribute, AttributeType: kind},
+			{AttributeName: &sort, AttributeType: kind},
+		},
+		KeySchema: []types.KeySchemaElement{
+			{AttributeName: &attribute, KeyType: types.KeyTypeHash},
+			{AttributeName: &sort, KeyType: types.KeyTypeRange},
+		},
 	})
 	expect.NoError(s.t, err)
 	from := "test-TokensTable"
@@ -36,7 +42,8 @@ func (s *stack) keepTokens(into string, connections ...string) {
 
 func (s *stack) tokensOf(connectionID string) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{
-		"pk": &types.AttributeValueMemberS{Value: s.tenant() + "#CONN#" + connectionID}, "sk": &types.AttributeValueMemberS{Value: "TOKENS"},
+		"pk": &types.AttributeValueMemberS{Value: s.tenant() + "#CONN#" + connectionID},
+		"sk": &types.AttributeValueMemberS{Value: "TOKENS"},
 	}
 }
 
@@ -50,28 +57,32 @@ func (s *stack) loseTokens(connections ...string) {
 	}
 }
 
-// TestTokensAreRestoredButForThoseThatWereUsedSince: of four patients' tokens that are lost and were restored to an earlier moment, those
-// that nobody has used since work again. The others are never shown to the portal: their connections end.
+// TestTokensAreRestoredButForThoseThatWereUsedSince: of four patients' tokens that are lost and were restored
+// to an earlier moment, those that nobody has used since work again. The others are never shown to the
+// portal: their connections end.
 func TestTokensAreRestoredButForThoseThatWereUsedSince(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		ledger, tenant := s.keepLedger(), s.owner()
 		connect := func(who string) string { return s.connect(who, "approve").Get("org_connection_id") }
-		idle, used, exported, gone := connect("alder-maple"), connect("willow-ash"), connect("hazel-fern"), connect("cedar-brook")
+		idle, used, exported, gone := connect("alder-maple"), connect("willow-ash"), connect("hazel-fern"),
+			connect("cedar-brook")
 		s.letPass(1)
 		s.keepTokens("restored", idle, used, exported, gone)
 		<-time.After(time.Minute)
 		moment := time.Now()
 		<-time.After(2 * time.Hour) // access tokens have ended
-		expect.NoError(t, store.Connections{DB: s.rows, Table: "test-ConnectionTable"}.RefreshDue(t.Context(), tenant, used, time.Now()))
+		expect.NoError(t, store.Connections{DB: s.rows, Table: "test-ConnectionTable"}.RefreshDue(t.Context(), tenant,
+			used, time.Now()))
 		s.startExport(exported)
 		s.asOwner("DELETE", "/bridge/org_connection/"+gone, nil)
 		later := connect("rowan-birch")
 		s.letPass(5)
 		before := ledger.refreshes()
 		s.loseTokens(idle, used, exported, later)
-		expect.NoError(t, store.Connections{DB: s.rows, Table: "test-ConnectionTable"}.RefreshDue(t.Context(), tenant, idle, time.Now()))
+		expect.NoError(t, store.Connections{DB: s.rows, Table: "test-ConnectionTable"}.RefreshDue(t.Context(), tenant,
+			idle, time.Now()))
 		s.letPass(2) // somebody looks, and finds nothing to renew
 
 		outputs := s.template.Outputs
@@ -106,7 +117,8 @@ func TestTokensAreRestoredButForThoseThatWereUsedSince(t *testing.T) {
 		}
 		ledger.checkUses(t, 1)
 		for _, id := range []string{used, later, gone} { // a request after an export gets that one
-			if got := s.asOwner("POST", "/bridge/fhir/ehi-export", map[string]string{"org_connection_id": id}); got.Error != "svc_connection_not_exportable" {
+			if got := s.asOwner("POST", "/bridge/fhir/ehi-export",
+				map[string]string{"org_connection_id": id}); got.Error != "svc_connection_not_exportable" {
 				t.Errorf("an export of %s answered %d %s", id, got.status, got.Error)
 			}
 		}

@@ -101,7 +101,10 @@ func (s *stack) spare(function string) (resume func()) {
 // TestAWidgetsSignInSurvivesACrashAnywhere: whoever is told to try again can, and the attempt tells how it went.
 func TestAWidgetsSignInSurvivesACrashAnywhere(t *testing.T) {
 	t.Parallel()
-	for _, function := range []string{"CreateAttemptFunction", "ConnectFunction", "CallbackFunction", "GetAttemptFunction"} {
+	for _, function := range []string{
+		"CreateAttemptFunction", "ConnectFunction", "CallbackFunction",
+		"GetAttemptFunction",
+	} {
 		t.Run(function, func(t *testing.T) {
 			t.Parallel()
 			sweepCrashes(t, function, func(t *testing.T, s *stack) {
@@ -142,7 +145,10 @@ func (s *stack) signInByWidget(t *testing.T) watched {
 func (s *stack) makeAttemptUntilMade(t *testing.T) attempt {
 	t.Helper()
 	path := "/bridge/attempts?public_id=" + url.QueryEscape(s.seeded.Organisations[0].PublicID)
-	body := map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID, "external_id": "patient-7", "external_state": "state-9"}
+	body := map[string]string{
+		"endpoint_id": s.seeded.Sandbox.EndpointID, "external_id": "patient-7",
+		"external_state": "state-9",
+	}
 	for range 5 {
 		made := s.call(http.MethodPost, path, "", "", body)
 		if made.status == http.StatusOK {

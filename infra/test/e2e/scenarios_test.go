@@ -35,7 +35,10 @@ func scenarios(tb testing.TB) []scenario {
 	}
 	large := largeRecord(tb)
 	return slices.Concat(all, []scenario{
-		{name: "an export that takes longer than a function may", options: options{dataDir: large}, run: runLongExport, costly: true},
+		{
+			name: "an export that takes longer than a function may", options: options{dataDir: large}, run: runLongExport,
+			costly: true,
+		},
 		{name: "an export that loses its portal", options: options{dataDir: large}, run: runBrokenExport, costly: true},
 	})
 }
@@ -67,7 +70,10 @@ func cheapScenarios() []scenario {
 		{name: "an attempt of a page of ours", run: func(s *stack) { runWidget(s.outside); s.letPass(1) }},
 		{name: "our pages", run: runPages},
 		{name: "what patients fill in", run: runForms},
-		{name: "an upgrade that has not told the service its own URLs yet", options: options{made: withoutOwnURLs}, run: runWithoutOwnURLs},
+		{
+			name: "an upgrade that has not told the service its own URLs yet", options: options{made: withoutOwnURLs},
+			run: runWithoutOwnURLs,
+		},
 		{name: "what is used in a day", run: runUsage},
 		{name: "a connection that is erased", run: runErase},
 		{name: "an organisation that is deleted", run: runDeletion},
@@ -97,7 +103,8 @@ func largeRecord(tb testing.TB) string {
 	entries = append(entries, object{"resource": object{"resourceType": "Patient", "id": large}})
 	for i := range largeEntries {
 		entries = append(entries, object{"resource": object{
-			"resourceType": "Observation", "id": fmt.Sprintf("%s-%d", large, i), "status": "final", "code": object{"text": "note"},
+			"resourceType": "Observation", "id": fmt.Sprintf("%s-%d", large, i), "status": "final",
+			"code":    object{"text": "note"},
 			"subject": object{"reference": "Patient/" + large}, "note": []object{{"text": strings.Repeat("x", largeText)}},
 		}})
 	}
@@ -126,7 +133,8 @@ func runMainJob(s *stack) {
 		}
 	}
 	var list struct{ Events []json.RawMessage }
-	if got := s.asOwner(http.MethodGet, "/bridge/events", nil); got.status != http.StatusOK || json.Unmarshal(got.Data, &list) != nil || len(list.Events) != 2 {
+	if got := s.asOwner(http.MethodGet, "/bridge/events", nil); got.status != http.StatusOK ||
+		json.Unmarshal(got.Data, &list) != nil || len(list.Events) != 2 {
 		s.t.Errorf("the events are %d %s, want two", got.status, got.raw)
 	}
 	<-time.After(10 * time.Minute) // asked again, the finished export sends its event again
@@ -214,7 +222,8 @@ func runSlowExport(s *stack) {
 // runWaitingExport: while one export of an organisation goes from run to run, another waits in line.
 func runWaitingExport(s *stack) {
 	s.t.Helper()
-	slow, other := s.connect("alder-maple", "approve").Get("org_connection_id"), s.connect(crashPersona, "approve").Get("org_connection_id")
+	slow, other := s.connect("alder-maple", "approve").Get("org_connection_id"),
+		s.connect(crashPersona, "approve").Get("org_connection_id")
 	s.inPlace = func(r *http.Request) *http.Response {
 		if isFHIR(r) {
 			select {
@@ -267,8 +276,8 @@ func runTogether(s *stack) {
 	}
 }
 
-// runNotices: an organisation is told by e-mail that it has a new credential, although the message gets lost, and that its
-// webhook was disabled.
+// runNotices: an organisation is told by e-mail that it has a new credential, although the message gets lost, and that
+// its webhook was disabled.
 func runNotices(s *stack) {
 	s.t.Helper()
 	tenant := s.owner()
@@ -278,7 +287,8 @@ func runNotices(s *stack) {
 		s.t.Errorf("%d mails told of what was seeded, want 5", seeded)
 	}
 	expect.NoError(s.t, s.operator.Organisations.SetEmails(s.t.Context(), tenant, []string{"ops@alder.example"}))
-	_, _, err := s.operator.Credentials.Create(s.t.Context(), operator.CredentialDraft{Tenant: tenant, Redirects: []string{"https://app.example/return"}})
+	_, _, err := s.operator.Credentials.Create(s.t.Context(),
+		operator.CredentialDraft{Tenant: tenant, Redirects: []string{"https://app.example/return"}})
 	expect.NoError(s.t, err)
 	s.loseMessages()
 	s.letPass(3)
@@ -330,7 +340,8 @@ func runLongExport(s *stack) {
 			return nil
 		}
 		return &http.Response{
-			StatusCode: http.StatusServiceUnavailable, Header: http.Header{"Retry-After": {"120"}}, Body: http.NoBody, Request: r,
+			StatusCode: http.StatusServiceUnavailable, Header: http.Header{"Retry-After": {"120"}},
+			Body: http.NoBody, Request: r,
 		}
 	}
 	s.startExport(connectionID)
@@ -363,7 +374,8 @@ func runBrokenExport(s *stack) {
 	}
 	taskID := s.startExport(connectionID)
 	s.letPass(30)
-	if status := s.get("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META").text("status"); status != string(export.Failed) || pages.Load() != 6 {
+	if status := s.get("test-WorkTable", s.tenant()+"#TASK#"+taskID,
+		"META").text("status"); status != string(export.Failed) || pages.Load() != 6 {
 		s.t.Errorf("the task is %s after %d pages", status, pages.Load())
 	}
 	if got := s.objects(); len(got) != 0 {

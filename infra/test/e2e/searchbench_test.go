@@ -36,8 +36,8 @@ func realCatalogue(b *testing.B) record.Catalog {
 	return c
 }
 
-// BenchmarkSearch is a search of the real list through the gateway, production's wiring and the embedded AWS: cold with the snapshot fetched, cold with
-// it on disk, and warm. It also tells the memory that a function keeps.
+// BenchmarkSearch is a search of the real list through the gateway, production's wiring and the embedded AWS: cold with
+// the snapshot fetched, cold with it on disk, and warm. It also tells the memory that a function keeps.
 func BenchmarkSearch(b *testing.B) {
 	c := realCatalogue(b)
 	s := newStack(b, options{})

@@ -88,7 +88,8 @@ func (w *wiretap) network(r *http.Request, sent []byte, status int, header http.
 	case strings.HasPrefix(path, "/_local/inbox"):
 		w.note("a webhook", string(sent))
 		link := linkIn(string(sent))
-		w.hide("a download link's signature", link[strings.LastIndex(link, ".")+1:], "a webhook", "the answer 200 of /v1/bridge/")
+		w.hide("a download link's signature", link[strings.LastIndex(link, ".")+1:], "a webhook",
+			"the answer 200 of /v1/bridge/")
 	}
 }
 
@@ -134,7 +135,10 @@ func (w *wiretap) hideForm(text string) {
 	if err != nil {
 		return
 	}
-	for _, name := range []string{"code", "code_verifier", "refresh_token", "token", "client_assertion", "error_description"} {
+	for _, name := range []string{
+		"code", "code_verifier", "refresh_token", "token", "client_assertion",
+		"error_description",
+	} {
 		w.hide("the sign-in's "+name, form.Get(name))
 	}
 	w.hide("our client's secret", form.Get("client_secret"), "a row of ", "the redirect of ")
@@ -144,7 +148,8 @@ func (w *wiretap) hideForm(text string) {
 func (w *wiretap) hideLeaves(name string, value any) {
 	private := []string{
 		"access_token", "refresh_token", "id_token", "error_description", "diagnostics",
-		"family", "given", "line", "city", "postalCode", "birthDate", "div", "data", "text", "display", "value", "onsetDateTime",
+		"family", "given", "line", "city", "postalCode", "birthDate", "div", "data", "text", "display", "value",
+		"onsetDateTime",
 	}
 	switch value := value.(type) {
 	case map[string]any:
@@ -206,7 +211,8 @@ func TestSecretsAndRecordsStayWhereTheyBelong(t *testing.T) {
 	}
 }
 
-// runHiddenPerson: of a person whom an identity provider vouches for, and of their record, nobody hears but the network.
+// runHiddenPerson: of a person whom an identity provider vouches for, and of their record,
+// nobody hears but the network.
 func runHiddenPerson(s *stack) {
 	s.t.Helper()
 	patient, ok := synthetic.Named("alder.fenn@tefca.example")
@@ -215,7 +221,8 @@ func runHiddenPerson(s *stack) {
 	}
 	for what, value := range map[string]string{
 		"name": patient.Person.Given + " " + patient.Person.Family, "address": patient.Person.Addresses[0].Street,
-		"birth date": patient.Person.BirthDate, "e-mail address": patient.Person.Email, "postal code": "PostalCode", "id_token": "eyJhbGciOi",
+		"birth date": patient.Person.BirthDate, "e-mail address": patient.Person.Email, "postal code": "PostalCode",
+		"id_token": "eyJhbGciOi",
 	} {
 		s.tap.hide("a person's "+what, value)
 	}
@@ -227,7 +234,8 @@ func runHiddenForms(s *stack) {
 	s.t.Helper()
 	told := []string{"a webhook", "a row of test-WorkTable"}
 	for what, value := range map[string]string{
-		"a patient's address": patientsAddress, "a patient's name": "Juniper Vale", "a patient's words": "cardiologist", "a subject": "No sign-in",
+		"a patient's address": patientsAddress, "a patient's name": "Juniper Vale", "a patient's words": "cardiologist",
+		"a subject": "No sign-in",
 	} {
 		s.tap.hide(what, value, told...)
 	}
@@ -246,7 +254,8 @@ func runGossipingPortal(s *stack) {
 				return nil
 			}
 			said.Add(1)
-			body := `{"resourceType":"OperationOutcome","issue":[{"diagnostics":"` + gossip + `"}],"error":"invalid_grant","error_description":"` + gossip + `"}`
+			body := `{"resourceType":"OperationOutcome","issue":[{"diagnostics":"` + gossip +
+				`"}],"error":"invalid_grant","error_description":"` + gossip + `"}`
 			return &http.Response{
 				StatusCode: http.StatusBadRequest, Header: http.Header{"Content-Type": {"application/json"}},
 				Body: io.NopCloser(strings.NewReader(body)), Request: r,
@@ -265,7 +274,8 @@ func runGossipingPortal(s *stack) {
 	s.startExport(connectionID)
 	s.letPass(400)
 	if said.Load() < 3 || len(s.events("patient.ehi_export_failed")) != 2 {
-		s.t.Errorf("the portal told its gossip %d times, and %d exports failed", said.Load(), len(s.events("patient.ehi_export_failed")))
+		s.t.Errorf("the portal told its gossip %d times, and %d exports failed", said.Load(),
+			len(s.events("patient.ehi_export_failed")))
 	}
 }
 

@@ -40,8 +40,12 @@ func TestAFreshStackHasInstitutionsToFindAndToConnectAt(t *testing.T) {
 				t.Errorf("found %+v, which is hidden", hit)
 			}
 		}
-		for asked, want := range map[string]string{hiddenBrand: "Sandbox Staff Clinic", replacedBrand: "Sandbox General Medical Center"} {
-			got := s.call(http.MethodGet, "/bridge/catalog?public_id="+s.seeded.Organisations[0].PublicID+"&brand_id="+asked, "", "", nil)
+		for asked, want := range map[string]string{
+			hiddenBrand:   "Sandbox Staff Clinic",
+			replacedBrand: "Sandbox General Medical Center",
+		} {
+			got := s.call(http.MethodGet, "/bridge/catalog?public_id="+s.seeded.Organisations[0].PublicID+"&brand_id="+
+				asked, "", "", nil)
 			var brand record.Brand
 			if got.status != http.StatusOK || json.Unmarshal(got.Data, &brand) != nil || brand.Name != want {
 				t.Errorf("%s: %d %s, want %s", asked, got.status, got.raw, want)

@@ -31,7 +31,10 @@ func (s *stack) smoke(change func(o *check.Options)) (string, error) {
 	var out bytes.Buffer
 	o := check.Options{
 		BaseURL: baseURL, Rules: s.operator, InboxURL: customer + "/_local/inbox", Now: time.Now, Out: &out,
-		HTTP: &http.Client{Transport: roundTripper(s.Do), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		HTTP: &http.Client{
+			Transport:     roundTripper(s.Do),
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
 	}
 	change(&o)
 	ended := make(chan struct{})
@@ -65,7 +68,8 @@ func (s *stack) checkSmokeIsGone(t *testing.T, printed string) {
 		if l.Organisation.Name != "Smoke test" || l.Tenant.Mode != org.Test {
 			continue
 		}
-		if l.Organisation.Status != org.Inactive || !strings.Contains(printed, "left              organisation "+l.Organisation.ID+", suspended") {
+		if l.Organisation.Status != org.Inactive ||
+			!strings.Contains(printed, "left              organisation "+l.Organisation.ID+", suspended") {
 			t.Errorf("organisation %s is %s, and told is %s", l.Organisation.ID, l.Organisation.Status, printed)
 		}
 		credentials, err := s.operator.Credentials.List(t.Context(), l.Tenant)
@@ -92,15 +96,22 @@ func TestTheSmokeTestGoesThroughTheMainJobAndCleansUp(t *testing.T) {
 		want   []string
 	}{
 		"with an organisation of its own": {func(*stack, *check.Options) {}, []string{
-			"organisation: made ", "export: the webhook came", "removed the connection's tokens and files, the credential, the webhook\n", "smoke: 14 ok, 0 failed, 0 not checked",
+			"organisation: made ", "export: the webhook came",
+			"removed the connection's tokens and files, the credential, the webhook\n", "smoke: 14 ok, 0 failed, 0 not checked",
 		}},
-		"without an inbox": {func(_ *stack, o *check.Options) { o.InboxURL = "" }, []string{"export: the file is whole (without a webhook", "14 ok"}},
+		"without an inbox": {
+			func(_ *stack, o *check.Options) { o.InboxURL = "" },
+			[]string{"export: the file is whole (without a webhook", "14 ok"},
+		},
 		"as an organisation": {func(s *stack, o *check.Options) {
 			o.Credential, o.EndpointID, o.Rules, o.InboxURL = s.seeded.Organisations[0], s.seeded.Sandbox.EndpointID, nil, ""
 		}, []string{"that of the credential", "the webhook came", "removed the connection's tokens and files\n", "14 ok"}},
 		"as an organisation, where no endpoint is known": {func(s *stack, o *check.Options) {
 			o.Credential, o.Rules = s.seeded.Organisations[0], nil
-		}, []string{"connect: not checked", "sign-in: not checked", "export: not checked", "smoke: 10 ok, 0 failed, 3 not checked"}},
+		}, []string{
+			"connect: not checked", "sign-in: not checked", "export: not checked",
+			"smoke: 10 ok, 0 failed, 3 not checked",
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -131,41 +142,86 @@ type failingStack struct {
 func failingStacks() map[string]failingStack {
 	nothing := func(*stack, *check.Options) {}
 	return map[string]failingStack{
-		"a wrong address":  {change: func(_ *stack, o *check.Options) { o.BaseURL = "http://127.0.0.1:1/v1" }, want: "API: Get \"http://127.0.0.1:1/v1/bridge/org?…\": no such host"},
-		"a failing API":    {change: nothing, path: "/bridge/org", status: http.StatusInternalServerError, want: "API: not as docs/openapi.yaml says (status 500"},
-		"a failing list":   {change: nothing, path: "/bridge/events", status: http.StatusInternalServerError, want: "key: not as docs/openapi.yaml says (status 500"},
-		"no sandbox":       {change: nothing, path: "/sandbox/", status: http.StatusNotFound, want: "connect: svc_"},
-		"no key set":       {change: nothing, path: "/.well-known/jwks.json", status: http.StatusNotFound, want: "JWKS: "},
-		"no webhook comes": {change: nothing, path: "/_local/inbox", status: http.StatusServiceUnavailable, want: "export: webhook: "},
-		"no file":          {change: nothing, path: "/download/", status: http.StatusGone, want: "export: download: the file answered 410"},
-		"an open list": {change: nothing, path: "/bridge/events", want: "CORS: what needs a key is open", alter: func(h http.Header) {
-			h.Set("Access-Control-Allow-Origin", "*")
-		}},
-		"no preflight": {change: nothing, path: "/bridge/attempts", want: "CORS: a preflight allows", alter: func(h http.Header) {
-			h.Del("Access-Control-Allow-Methods")
-		}},
-		"answers to be guessed at": {change: nothing, path: "/bridge/org", want: "headers: X-Content-Type-Options is", alter: func(h http.Header) {
-			h.Del("X-Content-Type-Options")
-		}},
-		"refusals in another form": {change: nothing, path: "/bridge/nothing", want: "unknown path: not as docs/openapi.yaml says", alter: func(h http.Header) {
-			h.Set("Content-Type", "text/html")
-		}},
-		"refusals without an id": {change: nothing, path: "/bridge/fhir/ehi-export", want: "errors: not as docs/openapi.yaml says", alter: func(h http.Header) {
-			h.Del("X-Request-Id")
-		}},
-		"no challenge": {change: nothing, path: "/bridge/events", want: "challenge: not as docs/openapi.yaml says", alter: func(h http.Header) {
-			h.Del("X-Amzn-Remapped-Www-Authenticate")
-		}},
-		"no limit": {change: nothing, path: "/bridge/events", want: "rate limit: ", alter: func(h http.Header) { h.Del("Ratelimit-Policy") }},
-		"an unbound browser": {change: nothing, path: "/bridge/connect", want: "connect: the browser is not bound", alter: func(h http.Header) {
-			h.Del("Set-Cookie")
-		}},
-		"a cookie for scripts": {change: nothing, path: "/bridge/connect", want: "connect: the cookie", alter: func(h http.Header) {
-			h.Set("Set-Cookie", strings.ReplaceAll(h.Get("Set-Cookie"), "HttpOnly", "Httponly2"))
-		}},
-		"a portal without PKCE": {change: nothing, path: "/bridge/connect", want: "connect: the portal is sent code_challenge_method", alter: func(h http.Header) {
-			h.Set("Location", strings.Replace(h.Get("Location"), "S256", "plain", 1))
-		}},
+		"a wrong address": {
+			change: func(_ *stack, o *check.Options) { o.BaseURL = "http://127.0.0.1:1/v1" },
+			want:   "API: Get \"http://127.0.0.1:1/v1/bridge/org?…\": no such host",
+		},
+		"a failing API": {
+			change: nothing, path: "/bridge/org", status: http.StatusInternalServerError,
+			want: "API: not as docs/openapi.yaml says (status 500",
+		},
+		"a failing list": {
+			change: nothing, path: "/bridge/events", status: http.StatusInternalServerError,
+			want: "key: not as docs/openapi.yaml says (status 500",
+		},
+		"no sandbox": {change: nothing, path: "/sandbox/", status: http.StatusNotFound, want: "connect: svc_"},
+		"no key set": {change: nothing, path: "/.well-known/jwks.json", status: http.StatusNotFound, want: "JWKS: "},
+		"no webhook comes": {
+			change: nothing, path: "/_local/inbox", status: http.StatusServiceUnavailable,
+			want: "export: webhook: ",
+		},
+		"no file": {
+			change: nothing, path: "/download/", status: http.StatusGone,
+			want: "export: download: the file answered 410",
+		},
+		"an open list": {
+			change: nothing, path: "/bridge/events", want: "CORS: what needs a key is open",
+			alter: func(h http.Header) {
+				h.Set("Access-Control-Allow-Origin", "*")
+			},
+		},
+		"no preflight": {
+			change: nothing, path: "/bridge/attempts", want: "CORS: a preflight allows",
+			alter: func(h http.Header) {
+				h.Del("Access-Control-Allow-Methods")
+			},
+		},
+		"answers to be guessed at": {
+			change: nothing, path: "/bridge/org", want: "headers: X-Content-Type-Options is",
+			alter: func(h http.Header) {
+				h.Del("X-Content-Type-Options")
+			},
+		},
+		"refusals in another form": {
+			change: nothing, path: "/bridge/nothing",
+			want: "unknown path: not as docs/openapi.yaml says", alter: func(h http.Header) {
+				h.Set("Content-Type", "text/html")
+			},
+		},
+		"refusals without an id": {
+			change: nothing, path: "/bridge/fhir/ehi-export",
+			want: "errors: not as docs/openapi.yaml says", alter: func(h http.Header) {
+				h.Del("X-Request-Id")
+			},
+		},
+		"no challenge": {
+			change: nothing, path: "/bridge/events", want: "challenge: not as docs/openapi.yaml says",
+			alter: func(h http.Header) {
+				h.Del("X-Amzn-Remapped-Www-Authenticate")
+			},
+		},
+		"no limit": {
+			change: nothing, path: "/bridge/events", want: "rate limit: ",
+			alter: func(h http.Header) { h.Del("Ratelimit-Policy") },
+		},
+		"an unbound browser": {
+			change: nothing, path: "/bridge/connect", want: "connect: the browser is not bound",
+			alter: func(h http.Header) {
+				h.Del("Set-Cookie")
+			},
+		},
+		"a cookie for scripts": {
+			change: nothing, path: "/bridge/connect", want: "connect: the cookie",
+			alter: func(h http.Header) {
+				h.Set("Set-Cookie", strings.ReplaceAll(h.Get("Set-Cookie"), "HttpOnly", "Httponly2"))
+			},
+		},
+		"a portal without PKCE": {
+			change: nothing, path: "/bridge/connect",
+			want: "connect: the portal is sent code_challenge_method", alter: func(h http.Header) {
+				h.Set("Location", strings.Replace(h.Get("Location"), "S256", "plain", 1))
+			},
+		},
 		"a stranger's key": {change: func(s *stack, o *check.Options) {
 			o.Credential, o.Rules = s.seeded.Organisations[0], nil
 			o.Credential.PrivateKey = s.seeded.Organisations[2].PrivateKey

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// soakSeeds and soakLives are how many seeds of the main job, and of connections' lives, a soak tries at least; a short one has a tenth.
+// soakSeeds and soakLives are how many seeds of the main job, and of connections' lives, a soak tries at least;
+// a short one has a tenth.
 const soakSeeds, soakLives, shorter = 500, 100, 10
 
 // atLeast is how many of so many seeds have to be tried, whatever the budget.
@@ -44,5 +45,6 @@ func TestSoakRefresh(t *testing.T) {
 		t.Skip("RECORDBRIDGE_SOAK holds no duration: run make soak")
 	}
 	began := time.Now()
-	sweepSeeds(t, 0, func(done int) bool { return done < atLeast(soakLives) || time.Since(began) < budget/4 }, survivePatients)
+	sweepSeeds(t, 0, func(done int) bool { return done < atLeast(soakLives) || time.Since(began) < budget/4 },
+		survivePatients)
 }

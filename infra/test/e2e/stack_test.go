@@ -64,11 +64,13 @@ type stack struct {
 
 	authority     *iam.Authority
 	expectDenials bool
-	tap           *wiretap                             // may be nil
-	inPlace       func(r *http.Request) *http.Response // answers in place of whom a request is for, unless nil or its answer is
-	unreached     func(r *http.Request) error          // why a request of a function to servers outside gets no answer; may be nil
-	log           func(io.Writer) *slog.Logger
-	meter         *meter // counts calls and invocations; may be nil
+	tap           *wiretap // may be nil
+	// answers in place of whom a request is for, unless nil or its answer is
+	inPlace func(r *http.Request) *http.Response
+	// why a request of a function to servers outside gets no answer; may be nil
+	unreached func(r *http.Request) error
+	log       func(io.Writer) *slog.Logger
+	meter     *meter // counts calls and invocations; may be nil
 
 	mu        sync.Mutex
 	functions map[string]*function
@@ -80,9 +82,11 @@ type options struct {
 	grants  func([]template.Function) []template.Function   // what the functions may do; nil is what the template says
 	made    func([]template.Parameter) []template.Parameter // which parameters are there; nil is what the template says
 	tap     *wiretap
-	log     func(io.Writer) *slog.Logger // of the functions; nil is one that redacts nothing, so that a test sees what only redaction hides
-	amiss   wire.Middleware              // stands in front of AWS; may be nil
-	catalog shipped.Choice               // what can be searched from the start; empty is nothing, so that a test says what there is
+	// of the functions; nil is one that redacts nothing, so that a test sees what only redaction hides
+	log   func(io.Writer) *slog.Logger
+	amiss wire.Middleware // stands in front of AWS; may be nil
+	// what can be searched from the start; empty is nothing, so that a test says what there is
+	catalog shipped.Choice
 }
 
 func newStack(tb testing.TB, o options) *stack {
@@ -106,33 +110,41 @@ func newStack(tb testing.TB, o options) *stack {
 	tb.Cleanup(func() { _ = cloud.Close() })
 	expect.NoError(tb, provision.Apply(tb.Context(), cloud.Config("provision"), loaded))
 	s := &stack{
-		outside: &outside{t: tb, secrets: map[string]string{}}, cloud: cloud, authority: authority, tap: o.tap, retryer: production.Retryer, plan: o.plan, template: loaded, inbox: inbox.New("/_local/inbox"), logs: &bytes.Buffer{},
+		outside: &outside{t: tb, secrets: map[string]string{}}, cloud: cloud, authority: authority, tap: o.tap,
+		retryer: production.Retryer, plan: o.plan, template: loaded, inbox: inbox.New("/_local/inbox"), logs: &bytes.Buffer{},
 		functions: map[string]*function{}, log: o.log,
 		rows: dynamodb.NewFromConfig(cloud.Config("test")),
 	}
 	tb.Cleanup(func() { s.checkNothingDenied(tb) })
-	tb.Cleanup(func() { <-time.After(3 * time.Second) }) // what goes on beside a request, also of an instance that has crashed, gives up
+	// what goes on beside a request, also of an instance that has crashed, gives up
+	tb.Cleanup(func() { <-time.After(3 * time.Second) })
 	home := tb.TempDir()
 	beside, err := deployed()
 	expect.NoError(tb, err)
 	for _, declared := range loaded.Functions {
-		s.functions[declared.LogicalID] = &function{stack: s, declared: declared, starting: make(chan struct{}, 1), dir: filepath.Join(home, declared.Folder), root: beside}
+		s.functions[declared.LogicalID] = &function{
+			stack: s, declared: declared, starting: make(chan struct{}, 1),
+			dir: filepath.Join(home, declared.Folder), root: beside,
+		}
 	}
 	s.attachQueues()
 	s.gateway = gateway.New(gateway.Options{
-		API: loaded.API, Functions: loaded.Functions, Invoker: s, Now: time.Now, RequestID: ids.Random, Log: slog.New(slog.DiscardHandler),
+		API: loaded.API, Functions: loaded.Functions, Invoker: s, Now: time.Now, RequestID: ids.Random,
+		Log: slog.New(slog.DiscardHandler),
 	})
 	s.operator, err = wiring.Open(tb.Context(), cloud.Config("operator"), loaded.Outputs,
 		wiring.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "test", HTTP: s})
 	expect.NoError(tb, err)
 	s.seeded, err = seed.Apply(tb.Context(), s.operator, seed.Options{
-		BaseURL: baseURL, ConsoleURL: host + "/_local", ReturnURL: customer + "/_local/return", InboxURL: customer + "/_local/inbox", DataDir: o.dataDir,
+		BaseURL: baseURL, ConsoleURL: host + "/_local", ReturnURL: customer + "/_local/return",
+		InboxURL: customer + "/_local/inbox", DataDir: o.dataDir,
 		Catalog: o.catalog,
 	})
 	expect.NoError(tb, err)
 	key, err := signingKey()
 	expect.NoError(tb, err)
-	_, err = store.Sandbox{DB: s.rows, Table: "test-SandboxTable"}.Swap(tb.Context(), "KEY#id-token", nil, key, time.Now().AddDate(10, 0, 0))
+	_, err = store.Sandbox{DB: s.rows, Table: "test-SandboxTable"}.Swap(tb.Context(), "KEY#id-token", nil, key,
+		time.Now().AddDate(10, 0, 0))
 	expect.NoError(tb, err)
 	s.do, s.received, s.tick, s.mostTicks = s.Do, s.inbox.List, func() { s.letPass(1) }, 15
 	if o.plan != nil {
@@ -142,7 +154,8 @@ func newStack(tb testing.TB, o options) *stack {
 	return s
 }
 
-// signingKey is what the sandbox signs id_tokens with (infra/sandbox/oauth). To make one takes long, so all stacks have the same.
+// signingKey is what the sandbox signs id_tokens with (infra/sandbox/oauth). To make one takes long, so
+// all stacks have the same.
 var signingKey = sync.OnceValues(func() ([]byte, error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -154,12 +167,13 @@ var signingKey = sync.OnceValues(func() ([]byte, error) {
 // usual is the template without bundles for the sandbox. Nobody writes to it, so it is read once for all tests.
 var usual = sync.OnceValues(func() (*template.Template, error) { return load("") })
 
-// load reads the template, and who may do what as SAM leaves it where .ci/run had it transformed. dataDir holds bundles for
-// the sandbox.
+// load reads the template, and who may do what as SAM leaves it where .ci/run had it transformed. dataDir holds
+// bundles for the sandbox.
 func load(dataDir string) (*template.Template, error) {
 	o := template.Options{
 		Parameters: map[string]string{
-			"PublicBaseUrl": baseURL, "EnableSandbox": "true", "AllowedPrivateRanges": "127.0.0.0/8", "EndpointProbes": "private", "SandboxDataDir": dataDir,
+			"PublicBaseUrl": baseURL, "EnableSandbox": "true", "AllowedPrivateRanges": "127.0.0.0/8",
+			"EndpointProbes": "private", "SandboxDataDir": dataDir,
 			"MailFrom":               "notices@example.com",
 			"SupportMail":            operatorsAddress,
 			"DashboardUrl":           "http://localhost:4566/v1/dashboard", // an address without a name has no passkeys
@@ -181,8 +195,8 @@ func load(dataDir string) (*template.Template, error) {
 	return t, err
 }
 
-// deployed is the folder of what is deployed beside every binary: the pages of functions/web. Nobody writes to it, so it is made once for
-// all tests, and removed by TestMain.
+// deployed is the folder of what is deployed beside every binary: the pages of functions/web. Nobody writes to it, so
+// it is made once for all tests, and removed by TestMain.
 var deployed = sync.OnceValues(func() (string, error) {
 	folder, err := os.MkdirTemp("", "recordbridge-e2e-")
 	if err != nil {
@@ -241,7 +255,8 @@ func (s *stack) Do(r *http.Request) (*http.Response, error) {
 	in.Header, in.Host, in.RemoteAddr = r.Header.Clone(), r.URL.Host, "127.0.0.1:40000"
 	out := httptest.NewRecorder()
 	switch {
-	case r.URL.Host != strings.TrimPrefix(host, "http://") && (r.URL.Host != strings.TrimPrefix(customer, "http://") || !strings.HasPrefix(r.URL.Path, "/_local/")):
+	case r.URL.Host != strings.TrimPrefix(host, "http://") &&
+		(r.URL.Host != strings.TrimPrefix(customer, "http://") || !strings.HasPrefix(r.URL.Path, "/_local/")):
 		return nil, errors.New("no such host")
 	case strings.HasPrefix(r.URL.Path, "/_local/inbox"):
 		s.inbox.ServeHTTP(out, in)
@@ -253,7 +268,8 @@ func (s *stack) Do(r *http.Request) (*http.Response, error) {
 		return s.cloud.Do(r)
 	default:
 		s.gateway.ServeHTTP(out, in)
-		checkAnswer(s.t, in.Method, strings.TrimPrefix(in.URL.Path, "/v1"), contract.Answer{Status: out.Code, Header: out.Header(), Body: out.Body.Bytes()})
+		checkAnswer(s.t, in.Method, strings.TrimPrefix(in.URL.Path, "/v1"),
+			contract.Answer{Status: out.Code, Header: out.Header(), Body: out.Body.Bytes()})
 	}
 	if s.tap != nil {
 		s.tap.network(r, sent, out.Code, out.Header(), out.Body.Bytes())

@@ -24,26 +24,33 @@ func (o *outside) newStranger() stranger {
 	o.t.Helper()
 	other := o.seeded.Organisations[2]
 	tenant := org.Tenant{Mode: org.Test, OrgID: other.ID}
-	of := stranger{outside: o, redirect: other.RedirectURI + "/stranger", inboxes: []string{other.WebhookURL, o.seeded.InboxURL + "/stranger"}}
-	made, key, err := o.operator.Credentials.Create(o.t.Context(), operator.CredentialDraft{Tenant: tenant, Redirects: []string{of.redirect}})
+	of := stranger{
+		outside: o, redirect: other.RedirectURI + "/stranger",
+		inboxes: []string{other.WebhookURL, o.seeded.InboxURL + "/stranger"},
+	}
+	made, key, err := o.operator.Credentials.Create(o.t.Context(),
+		operator.CredentialDraft{Tenant: tenant, Redirects: []string{of.redirect}})
 	expect.NoError(o.t, err)
 	of.publicID, of.key = made.PublicID(), key.Reveal()
-	_, _, err = o.operator.Webhooks.Create(o.t.Context(), webhook.Draft{Tenant: tenant, URL: of.inboxes[1], Optional: []webhook.Type{
-		webhook.ConnectionSucceeded, webhook.ConnectionFailed, webhook.AuthorizationEnded, webhook.AuthorizationEnding,
-	}})
+	_, _, err = o.operator.Webhooks.Create(o.t.Context(),
+		webhook.Draft{Tenant: tenant, URL: of.inboxes[1], Optional: []webhook.Type{
+			webhook.ConnectionSucceeded, webhook.ConnectionFailed, webhook.AuthorizationEnded, webhook.AuthorizationEnding,
+		}})
 	expect.NoError(o.t, err)
 	return of
 }
 
 func (o stranger) connectURL() string {
 	return o.seeded.BaseURL + "/bridge/connect?" + url.Values{
-		"public_id": {o.publicID}, "endpoint_id": {o.seeded.Sandbox.EndpointID}, "redirect_uri": {o.redirect}, "external_state": {"theirs"},
+		"public_id": {o.publicID}, "endpoint_id": {o.seeded.Sandbox.EndpointID}, "redirect_uri": {o.redirect},
+		"external_state": {"theirs"},
 	}.Encode()
 }
 
 func (o stranger) reconnectURL(id string) string {
 	return o.seeded.BaseURL + "/bridge/reconnect?" + url.Values{
-		"public_id": {o.publicID}, "redirect_uri": {o.redirect}, "reconnect_org_connection_id": {id}, "external_state": {"theirs"},
+		"public_id": {o.publicID}, "redirect_uri": {o.redirect}, "reconnect_org_connection_id": {id},
+		"external_state": {"theirs"},
 	}.Encode()
 }
 

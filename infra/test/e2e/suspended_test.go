@@ -27,7 +27,8 @@ func TestASuspendedOrganisationCanBeginNothingAndLosesNothing(t *testing.T) {
 		tenant := f.owner()
 		patient := f.browser()
 		callback := patient.returning(f.connectURL(), crashPersona)
-		f.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": f.connectionID, "refresh": true})
+		f.asOwner(http.MethodPost, "/bridge/fhir/ehi-export",
+			map[string]any{"org_connection_id": f.connectionID, "refresh": true})
 		expect.NoError(t, f.operator.Suspensions.Suspend(t.Context(), tenant))
 		<-time.After(cached)
 		f.checkSuspended(t)
@@ -67,23 +68,27 @@ func TestASuspendedOrganisationCanBeginNothingAndLosesNothing(t *testing.T) {
 func (f fixture) checkSuspended(t *testing.T) {
 	t.Helper()
 	live := f.seeded.Organisations[1]
-	if got := f.call(http.MethodGet, "/bridge/events", live.PublicID, live.PrivateKey, nil); got.status != http.StatusUnauthorized {
+	if got := f.call(http.MethodGet, "/bridge/events", live.PublicID, live.PrivateKey,
+		nil); got.status != http.StatusUnauthorized {
 		t.Errorf("the live key answers %d", got.status)
 	}
 	publicID := "?public_id=" + url.QueryEscape(f.seeded.Organisations[0].PublicID)
 	for path, got := range map[string]answer{
-		"the connection":   f.asOwner(http.MethodGet, "/bridge/org_connection/"+f.connectionID, nil),
-		"an export":        f.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]string{"org_connection_id": f.connectionID}),
+		"the connection": f.asOwner(http.MethodGet, "/bridge/org_connection/"+f.connectionID, nil),
+		"an export": f.asOwner(http.MethodPost, "/bridge/fhir/ehi-export",
+			map[string]string{"org_connection_id": f.connectionID}),
 		"the events":       f.asOwner(http.MethodGet, "/bridge/events", nil),
 		"the widget's org": f.call(http.MethodGet, "/bridge/org"+publicID, "", "", nil),
-		"an attempt":       f.call(http.MethodPost, "/bridge/attempts"+publicID, "", "", map[string]string{"endpoint_id": f.seeded.Sandbox.EndpointID}),
+		"an attempt": f.call(http.MethodPost, "/bridge/attempts"+publicID, "", "",
+			map[string]string{"endpoint_id": f.seeded.Sandbox.EndpointID}),
 	} {
 		if got.status != http.StatusUnauthorized || got.Error != "svc_unauthorized_client" {
 			t.Errorf("%s: got %d %s", path, got.status, got.Error)
 		}
 	}
 	for _, address := range []string{f.connectURL(), f.reconnectURL(f.connectionID)} {
-		if page, last := f.browser().open(address, crashPersona, "approve"); page == nil || page.status != http.StatusBadRequest {
+		if page, last := f.browser().open(address, crashPersona, "approve"); page == nil ||
+			page.status != http.StatusBadRequest {
 			t.Errorf("%s ended at %s: %+v", address, last, page)
 		}
 	}
@@ -103,11 +108,13 @@ func TestNobodyBeginsAtADisabledEndpointAndConnectionsGoOn(t *testing.T) {
 		expect.NoError(t, endpoints.Disable(t.Context(), id))
 
 		for _, address := range []string{f.connectURL(), f.reconnectURL(f.connectionID)} {
-			if _, last := f.browser().open(address, crashPersona, "approve"); last.Query().Get("error") != "svc_invalid_request" {
+			if _, last := f.browser().open(address, crashPersona,
+				"approve"); last.Query().Get("error") != "svc_invalid_request" {
 				t.Errorf("%s ended at %s", address, last)
 			}
 		}
-		attempt := f.call(http.MethodPost, "/bridge/attempts?public_id="+url.QueryEscape(f.seeded.Organisations[0].PublicID), "", "", map[string]string{"endpoint_id": id})
+		attempt := f.call(http.MethodPost, "/bridge/attempts?public_id="+url.QueryEscape(f.seeded.Organisations[0].PublicID),
+			"", "", map[string]string{"endpoint_id": id})
 		if attempt.status != http.StatusBadRequest || attempt.Error != "svc_invalid_request" {
 			t.Errorf("an attempt: %d %s", attempt.status, attempt.Error)
 		}
@@ -115,7 +122,8 @@ func TestNobodyBeginsAtADisabledEndpointAndConnectionsGoOn(t *testing.T) {
 			t.Errorf("the sign-in that had begun ended with %s", last.RawQuery)
 		}
 		<-time.After(2 * time.Hour) // so that its tokens are refreshed, too
-		f.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": f.connectionID, "refresh": true})
+		f.asOwner(http.MethodPost, "/bridge/fhir/ehi-export",
+			map[string]any{"org_connection_id": f.connectionID, "refresh": true})
 		f.finish(5)
 		if sent := f.events("patient.ehi_export_success"); len(sent) != 2 {
 			t.Errorf("%d exports were told, want the one of the disabled endpoint, too", len(sent))
@@ -127,7 +135,8 @@ func TestNobodyBeginsAtADisabledEndpointAndConnectionsGoOn(t *testing.T) {
 		}
 		expect.NoError(t, endpoints.Enable(t.Context(), id))
 
-		client, err := f.operator.Clients.Create(t.Context(), org.Tenant{}, catalog.ClientAuth{Method: catalog.AuthPrivateKey, Algorithm: "RS384"}, secret.Text{})
+		client, err := f.operator.Clients.Create(t.Context(), org.Tenant{},
+			catalog.ClientAuth{Method: catalog.AuthPrivateKey, Algorithm: "RS384"}, secret.Text{})
 		expect.NoError(t, err)
 		if err := f.operator.Clients.Remove(t.Context(), org.Tenant{}, client, false); !errors.Is(err, fault.Conflict) {
 			t.Errorf("removing a client that connections may have been made with: %v", err)

@@ -19,12 +19,12 @@ import (
 // aCall is the one after which there is a crash under -short: the race detector sees the same code in each.
 const aCall = 3
 
-// eachOf are the first calls, after each of which there is a crash in a soak; of those that follow, whose kinds repeat, a short one takes
-// one of everyNth.
+// eachOf are the first calls, after each of which there is a crash in a soak; of those that follow, whose kinds repeat,
+// a short one takes one of everyNth.
 const eachOf, everyNth = 16, 8
 
-// sweepCrashes runs scenario once for each call that a function makes, with a crash after that call: all of them in a long
-// soak, most in a short one, otherwise the first of each kind and the last; one of them under -short.
+// sweepCrashes runs scenario once for each call that a function makes, with a crash after that call: all of them in a
+// long soak, most in a short one, otherwise the first of each kind and the last; one of them under -short.
 func sweepCrashes(t *testing.T, function string, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
 	sweepUpTo(t, function, math.MaxInt, scenario)
@@ -98,8 +98,8 @@ func isMany(t *testing.T) {
 	}
 }
 
-// few are one of five under -short, as `make race` runs them: the race detector looks for other things than what one portal does
-// otherwise than another, and sees the same code in each.
+// few are one of five under -short, as `make race` runs them: the race detector looks for other things than what one
+// portal does otherwise than another, and sees the same code in each.
 func few[T any](all []T) []T {
 	if !testing.Short() {
 		return all
@@ -232,8 +232,8 @@ func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario f
 	t.Logf("%d seeds in %s, with these faults: %s", done, time.Since(began).Round(time.Millisecond), &met)
 }
 
-// sweepSample runs scenario under a few seeds from each of the first ones on; under -short, as the race detector sees as much in one,
-// under a single seed.
+// sweepSample runs scenario under a few seeds from each of the first ones on; under -short, as the race detector sees
+// as much in one, under a single seed.
 func sweepSample(t *testing.T, each int, scenario func(t *testing.T, o simulation), firsts ...uint64) {
 	t.Helper()
 	if testing.Short() {

@@ -204,7 +204,8 @@ func runVault(s *stack) {
 	for _, id := range first { // exports that are pending when the patient is disconnected
 		s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true})
 	}
-	got := s.asOwner(http.MethodPost, "/bridge/vault_connection/revoke", map[string]string{"email": "alder.fenn@tefca.example"})
+	got := s.asOwner(http.MethodPost, "/bridge/vault_connection/revoke",
+		map[string]string{"email": "alder.fenn@tefca.example"})
 	if got.status != http.StatusOK || strings.Count(string(got.Data), "-") < 8 {
 		s.t.Errorf("revoking answered %d %s", got.status, got.raw)
 	}
@@ -291,7 +292,8 @@ func TestAVerifiedPatientsFacilitiesBecomeConnections(t *testing.T) {
 			t.Fatalf("located %+v", found)
 		}
 		chosen := found.chosen()
-		if got := s.choose(v, chosen...); got.status != http.StatusOK || !strings.Contains(string(got.Data), `"status":"authorizing"`) {
+		if got := s.choose(v, chosen...); got.status != http.StatusOK ||
+			!strings.Contains(string(got.Data), `"status":"authorizing"`) {
 			t.Fatalf("choosing answered %d %s", got.status, got.raw)
 		}
 		done := s.awaitLocated(v, "located")
@@ -310,12 +312,14 @@ func TestAVerifiedPatientsFacilitiesBecomeConnections(t *testing.T) {
 		}
 		s.startExport(connections[chosen[0]])
 		s.letPass(2)
-		if file := s.download(s.exportEvent().DownloadLinks[0].URL); len(file["Patient"]) != 1 || len(file["Condition"]) == 0 {
+		if file := s.download(s.exportEvent().DownloadLinks[0].URL); len(file["Patient"]) != 1 ||
+			len(file["Condition"]) == 0 {
 			t.Errorf("the file holds %v", file)
 		}
 		<-time.After(16 * time.Minute)
 		s.letPass(3)
-		if row := s.get("test-WorkTable", s.tenant()+"#TEFCA#"+v.ID, "META"); row["assertion"] != nil || row.text("due_at") != "" {
+		if row := s.get("test-WorkTable", s.tenant()+"#TEFCA#"+v.ID, "META"); row["assertion"] != nil ||
+			row.text("due_at") != "" {
 			t.Errorf("the identity has ended and is still there: %v", row)
 		}
 	})

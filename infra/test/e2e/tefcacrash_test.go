@@ -17,11 +17,15 @@ import (
 // twoHospitals is the subject of a synthetic patient with records at two facilities.
 const twoHospitals = "p06"
 
-// TestConnectingFacilitiesSurvivesACrashAnywhere: whoever is told to try again can, and in the end each facility that the patient has
-// chosen has one connection with its tokens, told once for each authorisation, and nothing is left of the identity.
+// TestConnectingFacilitiesSurvivesACrashAnywhere: whoever is told to try again can, and in the end each facility
+// that the patient has chosen has one connection with its tokens, told once for each authorisation, and nothing
+// is left of the identity.
 func TestConnectingFacilitiesSurvivesACrashAnywhere(t *testing.T) {
 	t.Parallel()
-	for _, function := range []string{"IdentityFunction", "IdentityCallbackFunction", "LocateRecordsFunction", "AuthorizeVaultFunction", "TefcaWorkerFunction"} {
+	for _, function := range []string{
+		"IdentityFunction", "IdentityCallbackFunction", "LocateRecordsFunction",
+		"AuthorizeVaultFunction", "TefcaWorkerFunction",
+	} {
 		t.Run(function, func(t *testing.T) {
 			t.Parallel()
 			sweepCrashes(t, function, func(t *testing.T, s *stack) {
@@ -60,7 +64,8 @@ func (s *stack) checkVault(t *testing.T, want int) {
 	for _, row := range s.browse("test-WorkTable") {
 		text, err := json.Marshal(row)
 		expect.NoError(t, err)
-		if strings.Contains(string(text), "#TEFCA#") && (row["assertion"] != nil || row["local"] != nil || row["due_at"] != nil) {
+		if strings.Contains(string(text), "#TEFCA#") &&
+			(row["assertion"] != nil || row["local"] != nil || row["due_at"] != nil) {
 			t.Errorf("what is left of an identity: %s", text)
 		}
 	}
@@ -87,7 +92,8 @@ func (s *stack) beginVerificationUntilBegun(t *testing.T) verification {
 	t.Helper()
 	v := verification{publicID: s.seeded.Organisations[0].PublicID}
 	for range 5 {
-		made := s.call(http.MethodPost, "/bridge/tefca/identity?public_id="+url.QueryEscape(v.publicID), "", "", map[string]string{"provider": "simulated", "external_id": "patient-7"})
+		made := s.call(http.MethodPost, "/bridge/tefca/identity?public_id="+url.QueryEscape(v.publicID), "", "",
+			map[string]string{"provider": "simulated", "external_id": "patient-7"})
 		if made.status == http.StatusOK {
 			expect.NoError(t, json.Unmarshal(made.Data, &v))
 			return v
@@ -98,8 +104,8 @@ func (s *stack) beginVerificationUntilBegun(t *testing.T) verification {
 	return v
 }
 
-// chooseUntilConnected watches an attempt, chooses what is found and what has failed, and returns the connections; nil when the attempt
-// comes to nothing.
+// chooseUntilConnected watches an attempt, chooses what is found and what has failed, and returns the connections; nil
+// when the attempt comes to nothing.
 func (s *stack) chooseUntilConnected(t *testing.T, v verification) map[string]string {
 	t.Helper()
 	for range 12 {
@@ -127,7 +133,8 @@ func (s *stack) chooseUntilConnected(t *testing.T, v verification) map[string]st
 	return nil
 }
 
-// TestOnePatientHasOneConnectionAtAFacilityWhateverHappens: two tabs and two devices at once, another day, another external id.
+// TestOnePatientHasOneConnectionAtAFacilityWhateverHappens: two tabs and two devices at once, another
+// day, another external id.
 func TestOnePatientHasOneConnectionAtAFacilityWhateverHappens(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -46,7 +46,8 @@ func TestExportsOfTwoFacilitiesOfAPatientShareNoResourceID(t *testing.T) {
 // exportedIDs makes a new export of a connection and returns the ids in the file.
 func (s *stack) exportedIDs(connectionID string) map[string]bool {
 	s.t.Helper()
-	begun := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": connectionID, "refresh": true})
+	begun := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export",
+		map[string]any{"org_connection_id": connectionID, "refresh": true})
 	var task struct {
 		ID string `json:"task_id"`
 	}

@@ -61,15 +61,21 @@ func newLive(t *testing.T) *live {
 			allowed[i].Statements = slices.Clone(f.Statements)
 			for j, statement := range allowed[i].Statements {
 				if f.LogicalID == "TefcaWorkerFunction" && statement.Sid == "Secrets" {
-					allowed[i].Statements[j].Resources = append(slices.Clone(statement.Resources), "arn:aws:secretsmanager:us-east-1:000000000000:secret:"+secretOfOwn+"-*")
+					allowed[i].Statements[j].Resources = append(slices.Clone(statement.Resources),
+						"arn:aws:secretsmanager:us-east-1:000000000000:secret:"+secretOfOwn+"-*")
 				}
 			}
 		}
 		return allowed
 	}})
 	handler, err := sandbox.New(sandbox.Deps{
-		BaseURL: networkHost + "/sandbox", Personas: persona.Builtin(), Clients: []oauth.Client{{ID: identity.SimulatedClient, RedirectURIs: []string{baseURL + identity.CallbackPath + "/real"}}},
-		Store: memstore.New(), Now: time.Now, Random: rand.Reader, AccessTokenTTL: time.Hour, CodeTTL: time.Minute, Logger: slog.New(slog.DiscardHandler),
+		BaseURL: networkHost + "/sandbox", Personas: persona.Builtin(),
+		Clients: []oauth.Client{{
+			ID:           identity.SimulatedClient,
+			RedirectURIs: []string{baseURL + identity.CallbackPath + "/real"},
+		}},
+		Store: memstore.New(), Now: time.Now, Random: rand.Reader, AccessTokenTTL: time.Hour, CodeTTL: time.Minute,
+		Logger: slog.New(slog.DiscardHandler),
 	})
 	expect.NoError(t, err)
 	l := &live{stack: s, publicID: s.seeded.Organisations[1].PublicID, handler: handler, documents: []ihe.Document{
@@ -84,7 +90,8 @@ func newLive(t *testing.T) *live {
 		return answer.Result()
 	}
 	plan := string(org.Paid)
-	_, err = s.operator.Organisations.Change(t.Context(), org.Tenant{Mode: org.Live, OrgID: s.seeded.Organisations[1].ID}, operator.OrganisationChange{Plan: &plan})
+	_, err = s.operator.Organisations.Change(t.Context(), org.Tenant{Mode: org.Live, OrgID: s.seeded.Organisations[1].ID},
+		operator.OrganisationChange{Plan: &plan})
 	expect.NoError(t, err)
 	return l
 }
@@ -100,7 +107,8 @@ func (l *live) configure() {
 	expect.NoError(l.t, err)
 	alder, _ := synthetic.Named("alder.fenn@tefca.example")
 	l.gateway, err = ihe.Start(gateways, ihe.Options{
-		Home: withDocuments, Knows: alder.Person, Patient: "1", Clients: clients, Audience: identity.SimulatedAudience, Now: time.Now,
+		Home: withDocuments, Knows: alder.Person, Patient: "1", Clients: clients, Audience: identity.SimulatedAudience,
+		Now:       time.Now,
 		Documents: l.documents,
 	})
 	expect.NoError(l.t, err)
@@ -127,8 +135,12 @@ func (l *live) configure() {
 			},
 			"facilitated": map[string]any{
 				"client_uri": clientURI, "client_name": "Example App", "contacts": []string{"mailto:operations@us.example"},
-				"organization_id": identity.SimulatedAudience, "organization_name": "Example IAS Provider", "consent_policy": []string{"urn:oid:2.999.2"},
-				"facilities": []any{map[string]any{"id": withFHIR, "name": "Example Clinic", "city": "Madison", "state": "WI", "fhir_base": networkHost + "/sandbox/fhir"}},
+				"organization_id": identity.SimulatedAudience, "organization_name": "Example IAS Provider",
+				"consent_policy": []string{"urn:oid:2.999.2"},
+				"facilities": []any{map[string]any{
+					"id": withFHIR, "name": "Example Clinic", "city": "Madison", "state": "WI",
+					"fhir_base": networkHost + "/sandbox/fhir",
+				}},
 			},
 		},
 	})
@@ -140,7 +152,8 @@ func (l *live) keep(held map[string]map[string]string) {
 	text, err := json.Marshal(held)
 	expect.NoError(l.t, err)
 	name, value := secretOfOwn, string(text)
-	_, err = secretsmanager.NewFromConfig(l.cloud.Config("operator")).CreateSecret(l.t.Context(), &secretsmanager.CreateSecretInput{Name: &name, SecretString: &value})
+	_, err = secretsmanager.NewFromConfig(l.cloud.Config("operator")).CreateSecret(l.t.Context(),
+		&secretsmanager.CreateSecretInput{Name: &name, SecretString: &value})
 	expect.NoError(l.t, err)
 }
 
@@ -177,14 +190,16 @@ func (l *live) member() (certificate, key string) {
 func (l *live) fetch(method, path, body string) string {
 	l.t.Helper()
 	answer := httptest.NewRecorder()
-	l.handler.ServeHTTP(answer, httptest.NewRequestWithContext(l.t.Context(), method, networkHost+"/sandbox/udap"+path, strings.NewReader(body)))
+	l.handler.ServeHTTP(answer, httptest.NewRequestWithContext(l.t.Context(), method, networkHost+"/sandbox/udap"+path,
+		strings.NewReader(body)))
 	return answer.Body.String()
 }
 
 // begin makes an attempt of the live organisation.
 func (l *live) begin() verification {
 	l.t.Helper()
-	made := l.call(http.MethodPost, "/bridge/tefca/identity?public_id="+url.QueryEscape(l.publicID), "", "", map[string]string{"provider": "real", "external_id": "patient-7"})
+	made := l.call(http.MethodPost, "/bridge/tefca/identity?public_id="+url.QueryEscape(l.publicID), "", "",
+		map[string]string{"provider": "real", "external_id": "patient-7"})
 	if made.status != http.StatusOK {
 		l.t.Fatalf("an attempt in live mode answered %d %s", made.status, made.raw)
 	}
@@ -193,8 +208,8 @@ func (l *live) begin() verification {
 	return v
 }
 
-// TestALivePatientsRecordsAreLocatedAndConnectedByBothNetworks: by XCPD and XCA over mutual TLS, and by UDAP with FHIR; a gateway that is
-// gone takes nothing from the others.
+// TestALivePatientsRecordsAreLocatedAndConnectedByBothNetworks: by XCPD and XCA over mutual TLS, and by UDAP with FHIR;
+// a gateway that is gone takes nothing from the others.
 func TestALivePatientsRecordsAreLocatedAndConnectedByBothNetworks(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
@@ -204,7 +219,8 @@ func TestALivePatientsRecordsAreLocatedAndConnectedByBothNetworks(t *testing.T) 
 	}
 	l.configure()
 	l.functions["IdentityFunction"].serve = nil // as a deployment would
-	if got := l.call(http.MethodGet, path, "", "", nil); string(got.Data) != `{"providers":[{"id":"real","name":"Example Identity (simulated)"}],"simulated":false}` {
+	if got := l.call(http.MethodGet, path, "", "",
+		nil); string(got.Data) != `{"providers":[{"id":"real","name":"Example Identity (simulated)"}],"simulated":false}` {
 		t.Fatalf("offered is %d %s", got.status, got.raw)
 	}
 	v := l.begin()
@@ -216,7 +232,10 @@ func TestALivePatientsRecordsAreLocatedAndConnectedByBothNetworks(t *testing.T) 
 	for _, f := range l.located(v).Facilities {
 		found[f.ID] = f.Match
 	}
-	if want := map[string]string{withDocuments: "found", withFHIR: "found", goneGateway: "unanswered"}; !maps.Equal(found, want) {
+	if want := map[string]string{
+		withDocuments: "found", withFHIR: "found",
+		goneGateway: "unanswered",
+	}; !maps.Equal(found, want) {
 		t.Fatalf("located %v, want %v; the gateway refused %v", found, want, l.gateway.Refused())
 	}
 	if got := l.choose(v, withDocuments, withFHIR); got.status != http.StatusOK {
@@ -247,7 +266,8 @@ func (l *live) export(connectionID string) {
 		ID     string `json:"task_id"`
 		Status string `json:"status"`
 	}
-	begun := l.call(http.MethodPost, "/bridge/fhir/ehi-export", owner.PublicID, owner.PrivateKey, map[string]any{"org_connection_id": connectionID})
+	begun := l.call(http.MethodPost, "/bridge/fhir/ehi-export", owner.PublicID, owner.PrivateKey,
+		map[string]any{"org_connection_id": connectionID})
 	expect.NoError(l.t, json.Unmarshal(begun.Data, &task))
 	l.pump()
 	ended := l.call(http.MethodGet, "/bridge/fhir/ehi-export/"+task.ID, owner.PublicID, owner.PrivateKey, nil)
@@ -257,7 +277,8 @@ func (l *live) export(connectionID string) {
 	}
 }
 
-// checkSilence: who did not answer is told by its id and a class, and nothing is told of the person, or of what networks have issued.
+// checkSilence: who did not answer is told by its id and a class, and nothing is told of the person, or of
+// what networks have issued.
 func (l *live) checkSilence() {
 	l.t.Helper()
 	lines := l.logs.String()

@@ -24,7 +24,10 @@ func TestOddEntriesOfALiveListCostThemselvesAndAreMissingFromTheExport(t *testin
 	l.documents = []ihe.Document{
 		{ID: "2.999.7.1", Repository: "2.999.8", Content: alder},
 		{ID: "2.999.7.2", Repository: "2.999.8", Content: alder, Spelt: "urn:oid:2.999.7.2"},
-		{ID: "6f9619ff-8b86-4d01-b42d-00c04fc96403", Repository: "2.999.8", Content: alder, Spelt: "URN:UUID:6F9619FF-8B86-4D01-B42D-00C04FC96403"},
+		{
+			ID: "6f9619ff-8b86-4d01-b42d-00c04fc96403", Repository: "2.999.8", Content: alder,
+			Spelt: "URN:UUID:6F9619FF-8B86-4D01-B42D-00C04FC96403",
+		},
 		{ID: "2.999.7.4", Repository: "2.999.8", Content: alder, Home: "2.999.20"},
 		{ID: "2.999.7.5", Repository: "2.999.8", Content: alder, Home: "urn:oid:2.999.20.40"},
 		{ID: "2.999.7.6", Unplaced: true, Content: alder},
@@ -52,12 +55,14 @@ func TestOddEntriesOfALiveListCostThemselvesAndAreMissingFromTheExport(t *testin
 	if at < 0 || told.Outcome[at].Missing != 3 || told.Outcome[at].Reason != export.LossOther {
 		t.Errorf("the outcome is %+v", told.Outcome)
 	}
-	if told.Complete == nil || *told.Complete || !maps.Equal(told.Missing, map[string]string{"DocumentReference": "other_person"}) {
+	if told.Complete == nil || *told.Complete ||
+		!maps.Equal(told.Missing, map[string]string{"DocumentReference": "other_person"}) {
 		t.Errorf("missing is %v", told.Missing)
 	}
 	lines := l.logs.String()
 	for _, want := range []string{
-		`"directory_id":"` + withDocuments + `","class":"content","documents":1,"field":"homeCommunityId"`, `"class":"content","documents":1,"field":"uniqueId"`,
+		`"directory_id":"` + withDocuments + `","class":"content","documents":1,"field":"homeCommunityId"`,
+		`"class":"content","documents":1,"field":"uniqueId"`,
 		`"directory_id":"` + withDocuments + `","class":"other_person","documents":1`,
 	} {
 		if !strings.Contains(lines, want) {
@@ -84,10 +89,12 @@ func (l *live) outcomeOf(connectionID string) outcome {
 	l.t.Helper()
 	owner := l.seeded.Organisations[1]
 	var told outcome
-	begun := l.call(http.MethodPost, "/bridge/fhir/ehi-export", owner.PublicID, owner.PrivateKey, map[string]any{"org_connection_id": connectionID})
+	begun := l.call(http.MethodPost, "/bridge/fhir/ehi-export", owner.PublicID, owner.PrivateKey,
+		map[string]any{"org_connection_id": connectionID})
 	expect.NoError(l.t, json.Unmarshal(begun.Data, &told))
 	l.pump()
-	ended := l.call(http.MethodGet, "/bridge/fhir/ehi-export/"+told.TaskID+"?include=result", owner.PublicID, owner.PrivateKey, nil)
+	ended := l.call(http.MethodGet, "/bridge/fhir/ehi-export/"+told.TaskID+"?include=result", owner.PublicID,
+		owner.PrivateKey, nil)
 	expect.NoError(l.t, json.Unmarshal(ended.Data, &told))
 	return told
 }

@@ -16,7 +16,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestAnAttemptOfTEFCAModeIsItsPagesAlone: without the token, in another organisation or mode, it is as one that does not exist.
+// TestAnAttemptOfTEFCAModeIsItsPagesAlone: without the token, in another organisation or mode, it is as
+// one that does not exist.
 func TestAnAttemptOfTEFCAModeIsItsPagesAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -40,7 +41,10 @@ func TestAnAttemptOfTEFCAModeIsItsPagesAlone(t *testing.T) {
 				}
 			}
 		}
-		for name, ids := range map[string][]string{"nothing": {}, "an unknown facility": {"urn:oid:2.999.9"}, "one that is not of it": {chosen[0], "x"}} {
+		for name, ids := range map[string][]string{
+			"nothing": {}, "an unknown facility": {"urn:oid:2.999.9"},
+			"one that is not of it": {chosen[0], "x"},
+		} {
 			if got := s.choose(v, ids...); got.status != http.StatusBadRequest {
 				t.Errorf("choosing %s answered %d %s", name, got.status, got.raw)
 			}
@@ -69,8 +73,8 @@ func TestOnlyWhoHasFoundThePatientCanBeChosen(t *testing.T) {
 	})
 }
 
-// TestAFacilityThatFailsLeavesTheOthersConnected, says why, and may be chosen again while the identity lives; then it has to be verified
-// anew.
+// TestAFacilityThatFailsLeavesTheOthersConnected, says why, and may be chosen again while the identity lives; then it
+// has to be verified anew.
 func TestAFacilityThatFailsLeavesTheOthersConnected(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -94,7 +98,8 @@ func TestAFacilityThatFailsLeavesTheOthersConnected(t *testing.T) {
 				t.Errorf("choosing a connected one answered %d %s", got.status, got.raw)
 			}
 		}
-		if got := s.choose(v, found.chosen()...); got.status != http.StatusOK || !strings.Contains(string(got.Data), `"outcome":"connecting"`) {
+		if got := s.choose(v, found.chosen()...); got.status != http.StatusOK ||
+			!strings.Contains(string(got.Data), `"outcome":"connecting"`) {
 			t.Errorf("choosing again answered %d %s", got.status, got.raw)
 		}
 		<-time.After(15 * time.Minute)
@@ -109,7 +114,8 @@ func TestAFacilityThatFailsLeavesTheOthersConnected(t *testing.T) {
 	})
 }
 
-// TestAWindowOfTEFCAModeIsTheBrowsersThatLeft: a start value works once and only from our own page, a return only in its browser.
+// TestAWindowOfTEFCAModeIsTheBrowsersThatLeft: a start value works once and only from our own page, a
+// return only in its browser.
 func TestAWindowOfTEFCAModeIsTheBrowsersThatLeft(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -128,7 +134,8 @@ func TestAWindowOfTEFCAModeIsTheBrowsersThatLeft(t *testing.T) {
 		if l := s.located(v); l.Status != "open" {
 			t.Errorf("after the return in another browser it is %s", l.Status)
 		}
-		if page := own.get(back); page.status != http.StatusOK || !strings.Contains(string(page.body), "Your identity is confirmed") || len(own.cookies) != 0 {
+		if page := own.get(back); page.status != http.StatusOK ||
+			!strings.Contains(string(page.body), "Your identity is confirmed") || len(own.cookies) != 0 {
 			t.Errorf("its own browser got %d %s, and has %v", page.status, page.body, own.cookies)
 		}
 		checkNoReturn(t, own.get(back)) // used
@@ -193,7 +200,8 @@ func TestAProviderThatDoesNotAnswerIsNoFaultOfThePatient(t *testing.T) {
 			t.Errorf("afterwards the window got %d %s", page.status, page.body)
 		}
 		body := map[string]string{"provider": "another"}
-		if got := s.call(http.MethodPost, "/bridge/tefca/identity?public_id="+v.publicID, "", "", body); got.status != http.StatusBadRequest {
+		if got := s.call(http.MethodPost, "/bridge/tefca/identity?public_id="+v.publicID, "", "",
+			body); got.status != http.StatusBadRequest {
 			t.Errorf("an unknown provider answered %d %s", got.status, got.raw)
 		}
 	})
@@ -229,13 +237,18 @@ func TestTEFCAModeInLiveModeTakesThePaidPlanAndAProvider(t *testing.T) {
 			code   string
 		}{org.Free: {http.StatusForbidden, "svc_plan_required"}, org.Paid: {http.StatusBadRequest, "svc_invalid_request"}} {
 			s.setPlan(live.ID, plan)
-			for _, got := range []answer{s.call(http.MethodGet, path, "", "", nil), s.call(http.MethodPost, path, "", "", body)} {
+			for _, got := range []answer{
+				s.call(http.MethodGet, path, "", "", nil),
+				s.call(http.MethodPost, path, "", "", body),
+			} {
 				if got.status != want.status || got.Error != want.code {
 					t.Errorf("with the plan %s it answered %d %s", plan, got.status, got.raw)
 				}
 			}
 		}
-		if got := s.call(http.MethodPost, "/bridge/vault_connection/revoke", live.PublicID, live.PrivateKey, map[string]string{"email": "alder.fenn@tefca.example"}); got.status != http.StatusForbidden || got.Error != "svc_forbidden_mode" {
+		if got := s.call(http.MethodPost, "/bridge/vault_connection/revoke", live.PublicID, live.PrivateKey,
+			map[string]string{"email": "alder.fenn@tefca.example"}); got.status != http.StatusForbidden ||
+			got.Error != "svc_forbidden_mode" {
 			t.Errorf("a live key answered %d %s", got.status, got.raw)
 		}
 	})
@@ -258,7 +271,8 @@ func TestASyntheticPatientIsDisconnectedEverywhere(t *testing.T) {
 		}
 		stranger := s.newStranger()
 		for want, got := range map[int]answer{
-			0: s.call(http.MethodPost, "/bridge/vault_connection/revoke", stranger.publicID, stranger.key, map[string]string{"email": "alder.fenn@tefca.example"}),
+			0: s.call(http.MethodPost, "/bridge/vault_connection/revoke", stranger.publicID, stranger.key,
+				map[string]string{"email": "alder.fenn@tefca.example"}),
 			4: revoke("Alder.Fenn@tefca.example"),
 		} {
 			var data struct {
@@ -295,7 +309,8 @@ func TestASyntheticPatientIsDisconnectedEverywhere(t *testing.T) {
 func (s *stack) setPlan(orgID string, plan org.Plan) {
 	s.t.Helper()
 	text := string(plan)
-	_, err := s.operator.Organisations.Change(s.t.Context(), org.Tenant{Mode: org.Live, OrgID: orgID}, operator.OrganisationChange{Plan: &text})
+	_, err := s.operator.Organisations.Change(s.t.Context(), org.Tenant{Mode: org.Live, OrgID: orgID},
+		operator.OrganisationChange{Plan: &text})
 	expect.NoError(s.t, err)
 	<-time.After(time.Minute)
 }

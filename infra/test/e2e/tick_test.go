@@ -33,8 +33,8 @@ func (s *stack) sweep() {
 	}
 }
 
-// isWorthIt spares most of the ticks at which a schedule would look into every shard and find nothing. Until a crash has come,
-// and under a plan, whose faults go by the number of a call, every tick is fired.
+// isWorthIt spares most of the ticks at which a schedule would look into every shard and find nothing. Until a crash
+// has come, and under a plan, whose faults go by the number of a call, every tick is fired.
 func (s *stack) isWorthIt(f template.Function) bool {
 	s.t.Helper()
 	if s.plan != nil || s.functions[f.LogicalID].tick() {

@@ -14,22 +14,30 @@ func TestOneAccidentCostsNothing(t *testing.T) {
 		mishap   mishap
 		times    int // every second request, which follows one that went wrong, does not
 	}{
-		"the Patient ends in the middle":            {"", "Patient/", mishap{garbled: true}, 1},
-		"the Patient breaks off":                    {"", "Patient/", mishap{cut: true}, 1},
-		"the statement ends in the middle":          {"", "metadata", mishap{garbled: true}, 1},
-		"the statement is lost":                     {"", "metadata", mishap{lost: true}, 1},
-		"first pages end in the middle":             {"", "Observation?", mishap{garbled: true}, 1},
-		"references end in the middle":              {"", "Organization/", mishap{garbled: true}, 1},
-		"references are lost":                       {"", "Organization/", mishap{lost: true}, 1},
-		"Binaries end in the middle":                {"", "Binary/", mishap{garbled: true}, 1},
-		"contents end in the middle":                {"attachment-urls", "attachments/", mishap{cut: true}, 1},
-		"contents of Binaries end in the middle":    {"binary-not-json", "Binary/", mishap{cut: true}, 1},
-		"a page that can be asked for once is lost": {"session-next,reject-count", "Observation?sessionID", mishap{lost: true}, 3},
-		"a page that can be asked for once is cut":  {"session-next,reject-count", "Observation?sessionID", mishap{cut: true}, 3},
-		"a search has a 500":                        {"", "Observation?", mishap{status: 500}, 1},
-		"a search has a 408":                        {"", "Observation?", mishap{status: 408}, 1},
-		"a reference has a 500":                     {"", "Organization/", mishap{status: 500}, 1},
-		"nobody answers for half a minute":          {"", "", mishap{late: headerTimeout}, 1},
+		"the Patient ends in the middle":         {"", "Patient/", mishap{garbled: true}, 1},
+		"the Patient breaks off":                 {"", "Patient/", mishap{cut: true}, 1},
+		"the statement ends in the middle":       {"", "metadata", mishap{garbled: true}, 1},
+		"the statement is lost":                  {"", "metadata", mishap{lost: true}, 1},
+		"first pages end in the middle":          {"", "Observation?", mishap{garbled: true}, 1},
+		"references end in the middle":           {"", "Organization/", mishap{garbled: true}, 1},
+		"references are lost":                    {"", "Organization/", mishap{lost: true}, 1},
+		"Binaries end in the middle":             {"", "Binary/", mishap{garbled: true}, 1},
+		"contents end in the middle":             {"attachment-urls", "attachments/", mishap{cut: true}, 1},
+		"contents of Binaries end in the middle": {"binary-not-json", "Binary/", mishap{cut: true}, 1},
+		"a page that can be asked for once is lost": {
+			"session-next,reject-count", "Observation?sessionID",
+			mishap{lost: true},
+			3,
+		},
+		"a page that can be asked for once is cut": {
+			"session-next,reject-count", "Observation?sessionID",
+			mishap{cut: true},
+			3,
+		},
+		"a search has a 500":               {"", "Observation?", mishap{status: 500}, 1},
+		"a search has a 408":               {"", "Observation?", mishap{status: 408}, 1},
+		"a reference has a 500":            {"", "Organization/", mishap{status: 500}, 1},
+		"nobody answers for half a minute": {"", "", mishap{late: headerTimeout}, 1},
 		// One wait after the other: a demand holds for all requests, so at five minutes each the export's time would
 		// not be enough.
 		"every request is refused for two minutes": {"", "", mishap{status: 429, retryAfter: "120"}, 1},
@@ -40,7 +48,8 @@ func TestOneAccidentCostsNothing(t *testing.T) {
 				r := scenario{
 					person: named(t, paged[0]), switches: accident.switches, label: "accident-" + strings.ReplaceAll(name, " ", "-"),
 					mishap: func(address string, nth int) mishap {
-						if isSecondTry := nth%2 == 0; isSecondTry || nth >= 2*accident.times || !strings.HasPrefix(address, accident.begins) {
+						if isSecondTry := nth%2 == 0; isSecondTry || nth >= 2*accident.times ||
+							!strings.HasPrefix(address, accident.begins) {
 							return mishap{}
 						}
 						return accident.mishap
@@ -56,7 +65,8 @@ func TestOneAccidentCostsNothing(t *testing.T) {
 func TestWhereTheStatementCannotBeReadWhatIsMissingIsNamed(t *testing.T) {
 	t.Parallel()
 	for name, accident := range map[string]mishap{
-		"there is none": {status: 404}, "it fails": {status: 500}, "it is no JSON": {garbled: true}, "it is never sent": {lost: true},
+		"there is none": {status: 404}, "it fails": {status: 500}, "it is no JSON": {garbled: true},
+		"it is never sent": {lost: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

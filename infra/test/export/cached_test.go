@@ -55,9 +55,12 @@ func BenchmarkExportOfACachedRecord(b *testing.B) {
 	expect.NoError(b, err)
 	kept, total := drawer{}, 0
 	held, err := records.Cache{Objects: kept, Sealer: sealed{aead}, Now: time.Now, NewID: ids.Random}.Write(
-		b.Context(), tenant, pendingTask().ConnectionID, records.Content{Generation: 1, Documents: 1, Resources: func(put func([]byte) error) error {
+		b.Context(), tenant, pendingTask().ConnectionID,
+		records.Content{Generation: 1, Documents: 1, Resources: func(put func([]byte) error) error {
 			for n := range resources {
-				one := fmt.Sprintf(`{"resourceType":"Observation","id":"o%d","subject":{"reference":"Patient/p"},"valueString":"%s"}`, n, strings.Repeat("x", 900))
+				one := fmt.Sprintf(
+					`{"resourceType":"Observation","id":"o%d","subject":{"reference":"Patient/p"},"valueString":"%s"}`, n,
+					strings.Repeat("x", 900))
 				total += len(one) + 1
 				if failure := put([]byte(one)); failure != nil {
 					return failure

@@ -53,7 +53,10 @@ func chaos(t *testing.T, seed uint64) scenario {
 	for range 1 + dice.IntN(4) {
 		one := chaosSwitches()[dice.IntN(len(chaosSwitches()))]
 		name, _, _ := strings.Cut(one, ":")
-		if !slices.ContainsFunc(chosen, func(c string) bool { return c == one || strings.HasPrefix(c, name+":") || contradict(c, one) }) {
+		if !slices.ContainsFunc(chosen, func(c string) bool {
+			return c == one || strings.HasPrefix(c, name+":") ||
+				contradict(c, one)
+		}) {
 			chosen = append(chosen, one)
 		}
 	}

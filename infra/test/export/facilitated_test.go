@@ -50,7 +50,8 @@ func (p provider) Keys(context.Context, string) (jose.JSONWebKeySet, error) {
 // vouchesFor makes a verified identity of a person.
 func (p provider) vouchesFor(t *testing.T, who tefca.Person) tefca.Assertion {
 	t.Helper()
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: p.key}, (&jose.SignerOptions{}).WithHeader("kid", "1"))
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: p.key},
+		(&jose.SignerOptions{}).WithHeader("kid", "1"))
 	expect.NoError(t, err)
 	ends := time.Now().Add(15 * time.Minute)
 	claims, err := json.Marshal(map[string]any{
@@ -77,11 +78,13 @@ func member(t *testing.T, doer smart.Doer, base string) *facilitated.Network {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	expect.NoError(t, err)
 	network, err := facilitated.New(facilitated.Config{
-		ClientURI: uri, ClientName: "Recordbridge test", Contacts: []string{"mailto:ops@us.example"}, OrganizationID: "urn:oid:2.999.1",
-		ConsentPolicy: []string{"urn:oid:2.999.2"}, Anchors: fromSandbox(t, http.MethodGet, "/udap/anchor", ""),
+		ClientURI: uri, ClientName: "Recordbridge test", Contacts: []string{"mailto:ops@us.example"},
+		OrganizationID: "urn:oid:2.999.1",
+		ConsentPolicy:  []string{"urn:oid:2.999.2"}, Anchors: fromSandbox(t, http.MethodGet, "/udap/anchor", ""),
 		Certificates: fromSandbox(t, http.MethodPost, "/udap/certificate", inPEM("CERTIFICATE REQUEST", request)),
 		Places:       []facilitated.Place{{ID: "urn:oid:2.999.7", Name: "A facility", FHIRBase: base}},
-	}, secret.New(inPEM("PRIVATE KEY", der)), facilitated.Deps{Doer: doer, Portals: portalOf(doer), Now: time.Now, NewID: ids.Random})
+	}, secret.New(inPEM("PRIVATE KEY", der)),
+		facilitated.Deps{Doer: doer, Portals: portalOf(doer), Now: time.Now, NewID: ids.Random})
 	expect.NoError(t, err)
 	return network
 }
@@ -120,7 +123,10 @@ func TestTheFileOfAFacilityThatAnIdentityOpenedIsTheWholeRecord(t *testing.T) {
 		who          tefca.Person
 	}{
 		{"willow-ash", "", tefca.Person{Given: "Willow", Family: "Ash", BirthDate: "1962-08-09"}},
-		{"rowan-birch", "no-patient,outcome-entry,next-relative", tefca.Person{Given: "Rowan", Family: "Birch", BirthDate: "2017-03-21"}},
+		{
+			"rowan-birch", "no-patient,outcome-entry,next-relative",
+			tefca.Person{Given: "Rowan", Family: "Birch", BirthDate: "2017-03-21"},
+		},
 	} {
 		t.Run(one.id, func(t *testing.T) {
 			t.Parallel()

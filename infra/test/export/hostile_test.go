@@ -43,7 +43,8 @@ func (h hostile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	for name, value := range map[string]string{
 		"Content-Type": "application/fhir+json", "Content-Encoding": "gzip", "X-Long": strings.Repeat("h", 20<<10),
-		"RateLimit-Limit": "9223372036854775807", "RateLimit-Remaining": "9223372036854775807", "RateLimit-Reset": "9223372036854775807",
+		"RateLimit-Limit": "9223372036854775807", "RateLimit-Remaining": "9223372036854775807",
+		"RateLimit-Reset": "9223372036854775807",
 	} {
 		w.Header().Set(name, value)
 	}
@@ -62,7 +63,8 @@ func (h hostile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch path {
 	case "metadata":
-		putf(out, `{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","rest":[{"mode":"server","resource":[{"type":"Patient"}`)
+		putf(out,
+			`{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","rest":[{"mode":"server","resource":[{"type":"Patient"}`)
 		for name := range h.pages {
 			putf(out, `,{"type":%q,"searchParam":[{"name":"patient"}]}`, name)
 		}
@@ -108,7 +110,8 @@ func fill(w io.Writer, text string, size int) {
 
 // one writes an entry with a resource of ours, up to the value of its last member.
 func one(w io.Writer, resourceType string, id any, member string) {
-	putf(w, `,{"resource":{"resourceType":%q,"id":"%v","subject":{"reference":"Patient/p1"},"%s":`, resourceType, id, member)
+	putf(w, `,{"resource":{"resourceType":%q,"id":"%v","subject":{"reference":"Patient/p1"},"%s":`,
+		resourceType, id, member)
 }
 
 // contents is where the server has attachments as large as may be read before their turn.
@@ -151,12 +154,24 @@ func attacks() map[string]attack {
 			fill(w, `,{"reference":"ab"}`, large)
 			putf(w, `]}}`)
 		}},
-		"CarePlan":          {want: is(export.OutcomeOK), pages: 4, write: references("CarePlan", "Practitioner/%s-%d"), heavy: true},
-		"CareTeam":          {want: is(export.OutcomeOK), pages: 21, write: references("CareTeam", "https://elsewhere.example/%s/Organization/%d"), heavy: true},
-		"ServiceRequest":    {want: is(export.OutcomeOK), pages: 2, write: references("ServiceRequest", "https://elsewhere.example/%s/Organization/%d")},
+		"CarePlan": {
+			want: is(export.OutcomeOK), pages: 4, write: references("CarePlan", "Practitioner/%s-%d"),
+			heavy: true,
+		},
+		"CareTeam": {
+			want: is(export.OutcomeOK), pages: 21,
+			write: references("CareTeam", "https://elsewhere.example/%s/Organization/%d"), heavy: true,
+		},
+		"ServiceRequest": {
+			want: is(export.OutcomeOK), pages: 2,
+			write: references("ServiceRequest", "https://elsewhere.example/%s/Organization/%d"),
+		},
 		"DocumentReference": {want: cut, pages: 3, write: addresses("DocumentReference", 12, 240<<10)},
-		"DiagnosticReport":  {want: is(export.OutcomeOK), pages: 20, write: addresses("DiagnosticReport", 150, 7<<10), heavy: true},
-		"Observation":       {pages: 2, write: inventedTypes},
+		"DiagnosticReport": {
+			want: is(export.OutcomeOK), pages: 20, write: addresses("DiagnosticReport", 150, 7<<10),
+			heavy: true,
+		},
+		"Observation": {pages: 2, write: inventedTypes},
 		// many attachments to be read ahead
 		"Media": {want: is(export.OutcomeOK), heavy: true, write: func(w io.Writer, _ int) {
 			for i := range 150 {
@@ -164,7 +179,10 @@ func attacks() map[string]attack {
 				putf(w, `{"url":"%s%d"}}}`, contents, i)
 			}
 		}},
-		"MedicationRequest": {want: is(export.OutcomeTruncated), pages: 60, write: manyResources("MedicationRequest"), heavy: true},
+		"MedicationRequest": {
+			want: is(export.OutcomeTruncated), pages: 60, write: manyResources("MedicationRequest"),
+			heavy: true,
+		},
 		"Coverage": {want: is(export.OutcomeOK), pages: 4, heavy: true, write: func(w io.Writer, page int) {
 			for i := range 120 {
 				one(w, "Coverage", page*1000+i, "x")
@@ -257,7 +275,8 @@ func TestAHostileServerCostsTheWorkerABoundedMemoryAndIsToldInTheOutcome(t *test
 	if soaking() {
 		t.Run("many handovers", func(t *testing.T) { // a run hands over 75 seconds before its time is over
 			newProcessWorld(t, 77*time.Second).withstand(t, hostile{pages: map[string]attack{
-				"CarePlan": all["CarePlan"], "CareTeam": all["CareTeam"], "Goal": all["Goal"], "DiagnosticReport": all["DiagnosticReport"],
+				"CarePlan": all["CarePlan"], "CareTeam": all["CareTeam"], "Goal": all["Goal"],
+				"DiagnosticReport": all["DiagnosticReport"],
 			}})
 		})
 		t.Run("a verbose server", func(t *testing.T) {
@@ -268,7 +287,8 @@ func TestAHostileServerCostsTheWorkerABoundedMemoryAndIsToldInTheOutcome(t *test
 	if got := task.Stats.TotalByResourceType["Resource"]; got != 8000 {
 		t.Errorf("%d resources of invented types are counted, want 8,000", got)
 	}
-	rows := slices.DeleteFunc(slices.Clone(task.Outcome), func(o export.TypeOutcome) bool { return o.Reason == export.LossUnsupported })
+	rows := slices.DeleteFunc(slices.Clone(task.Outcome),
+		func(o export.TypeOutcome) bool { return o.Reason == export.LossUnsupported })
 	if len(rows) > len(together.pages)+5 {
 		t.Errorf("the outcome has %d rows", len(rows))
 	}

@@ -75,7 +75,10 @@ func TestExportNeverAsksForMoreAtOnceThanServerHasRefused(t *testing.T) {
 				remembered := newLearned(t)
 				for nth := range 3 {
 					server := &crowd{handler: handler, late: 100 * time.Millisecond, bears: bears}
-					r := scenario{handler: server, person: wide, switches: "all-types,batch:whole", label: fmt.Sprintf("bears-%d-%d", bears, nth), known: remembered}.run(t)
+					r := scenario{
+						handler: server, person: wide, switches: "all-types,batch:whole",
+						label: fmt.Sprintf("bears-%d-%d", bears, nth), known: remembered,
+					}.run(t)
 					checkWhole(t, r)
 					if nth == 0 && server.after > bears {
 						t.Errorf("%d at once after it had refused more than %d", server.after, bears)

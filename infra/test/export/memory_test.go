@@ -47,8 +47,9 @@ func (a *archive) Do(r *http.Request) (*http.Response, error) {
 	path := strings.TrimPrefix(r.URL.Path, "/archive/")
 	switch {
 	case path == "metadata":
-		return a.document(`{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","rest":[{"mode":"server","resource":[` +
-			`{"type":"DocumentReference","searchParam":[{"name":"patient"}]}]}]}`), nil
+		return a.document(
+			`{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","rest":[{"mode":"server","resource":[` +
+				`{"type":"DocumentReference","searchParam":[{"name":"patient"}]}]}]}`), nil
 	case path == "Patient/p1":
 		return a.document(`{"resourceType":"Patient","id":"p1"}`), nil
 	case path == "DocumentReference":
@@ -224,7 +225,8 @@ func TestAnExportOfManyLargeAttachmentsStaysInBoundedMemory(t *testing.T) {
 				if peak > before+heapBound {
 					t.Errorf("the live heap reached %d MB from %d, want at most %d more", peak>>20, before>>20, heapBound>>20)
 				}
-				t.Logf("largest live heap: %.1f MB, %.1f MB before; file of %d MB", float64(peak)/(1<<20), float64(before)/(1<<20), written.bytes>>20)
+				t.Logf("largest live heap: %.1f MB, %.1f MB before; file of %d MB", float64(peak)/(1<<20), float64(before)/(1<<20),
+					written.bytes>>20)
 			})
 		})
 	}

@@ -26,17 +26,20 @@ func (s *scroll) Do(r *http.Request) (*http.Response, error) {
 		for _, name := range s.types {
 			listed = append(listed, `{"type":"`+name+`","searchParam":[{"name":"patient"}]}`)
 		}
-		body = strings.NewReader(`{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","rest":[{"mode":"server","resource":[` +
-			strings.Join(listed, ",") + `]}]}`)
+		body = strings.NewReader(
+			`{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","rest":[{"mode":"server","resource":[` +
+				strings.Join(listed, ",") + `]}]}`)
 	case "Patient/p1":
 		body = strings.NewReader(`{"resourceType":"Patient","id":"p1"}`)
 	default:
-		body = io.MultiReader(strings.NewReader(`{"resourceType":"Bundle","type":"searchset","entry":[{"resource":{"resourceType":"`+path+
-			`","id":"one","text":{"status":"generated","div":"`), io.LimitReader(&scan{measure: s.measure, fill: 'x'}, s.bytes),
+		body = io.MultiReader(strings.NewReader(
+			`{"resourceType":"Bundle","type":"searchset","entry":[{"resource":{"resourceType":"`+path+
+				`","id":"one","text":{"status":"generated","div":"`), io.LimitReader(&scan{measure: s.measure, fill: 'x'}, s.bytes),
 			strings.NewReader(`"}}}]}`))
 	}
 	return &http.Response{
-		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/fhir+json"}}, ContentLength: -1, Body: io.NopCloser(body),
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/fhir+json"}}, ContentLength: -1,
+		Body: io.NopCloser(body),
 	}, nil
 }
 

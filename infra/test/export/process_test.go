@@ -46,7 +46,8 @@ var workerBinary = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	build := exec.Command("go", "build", "-trimpath", "-gcflags", "all=-dwarf=false", "-ldflags", "-s -w", "-tags", "lambda.norpc,grpcnotrace", "-o", file, "./functions/exportworker/bootstrap")
+	build := exec.Command("go", "build", "-trimpath", "-gcflags", "all=-dwarf=false", "-ldflags", "-s -w", "-tags",
+		"lambda.norpc,grpcnotrace", "-o", file, "./functions/exportworker/bootstrap")
 	build.Dir, build.Stderr, build.Env = "../../..", os.Stderr, append(os.Environ(), "CGO_ENABLED=0")
 	return file, build.Run()
 })
@@ -112,7 +113,8 @@ func (y *processWorld) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (y *processWorld) start(t *testing.T, f template.Function, file string) {
 	t.Helper()
 	y.functions = lambda.New(lambda.Options{
-		Address: y.address, Region: "us-east-1", Account: "000000000000", SecretKey: awsSecret, Observer: watch{y}, Line: func(_, line string) {
+		Address: y.address, Region: "us-east-1", Account: "000000000000", SecretKey: awsSecret, Observer: watch{y},
+		Line: func(_, line string) {
 			y.mu.Lock()
 			defer y.mu.Unlock()
 			y.lines = append(y.lines, line)
@@ -130,20 +132,23 @@ func (y *processWorld) connect(t *testing.T, f template.Function) {
 	rows := dynamodb.NewFromConfig(y.cloud.Config("test"))
 	y.workTable = f.Environment["WORK_TABLE"]
 	y.work = store.NewRegister(
-		store.Work{DB: rows, Table: f.Environment["WORK_TABLE"]}, store.Connections{DB: rows, Table: f.Environment["CONNECTION_TABLE"]},
+		store.Work{DB: rows, Table: f.Environment["WORK_TABLE"]},
+		store.Connections{DB: rows, Table: f.Environment["CONNECTION_TABLE"]},
 	)
 	vault := tokens.Vault{
 		Sealer: kms.New(awskms.NewFromConfig(y.cloud.Config("test")), f.Environment["TOKENS_KEY"], tokens.Purpose, time.Now),
 	}
 	sealed, err := vault.Seal(t.Context(), tenant, connectionID, 1, tokens.Set{
-		AccessToken: secret.New("access"), PatientID: secret.New("p1"), Scope: wideScope + " " + strings.Repeat("<", 12<<10-len(wideScope)-1),
+		AccessToken: secret.New("access"), PatientID: secret.New("p1"),
+		Scope:    wideScope + " " + strings.Repeat("<", 12<<10-len(wideScope)-1),
 		FHIRBase: "http://" + y.address + strings.TrimSuffix(hostilePath, "/"), ExpiresAt: time.Now().Add(24 * time.Hour),
 	})
 	expect.NoError(t, err)
 	partition := &types.AttributeValueMemberS{Value: tenant.Key() + "#CONN#" + connectionID}
 	for table, row := range map[string]map[string]types.AttributeValue{
 		f.Environment["CONNECTION_TABLE"]: {
-			"pk": partition, "sk": &types.AttributeValueMemberS{Value: "META"}, "status": &types.AttributeValueMemberS{Value: "authorized"},
+			"pk": partition, "sk": &types.AttributeValueMemberS{Value: "META"},
+			"status": &types.AttributeValueMemberS{Value: "authorized"},
 		},
 		f.Environment["TOKENS_TABLE"]: {
 			"pk": partition, "sk": &types.AttributeValueMemberS{Value: "TOKENS"},
@@ -184,7 +189,8 @@ func (y *processWorld) export(t *testing.T, hostile http.Handler) (task export.T
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	if err != nil || task.Status != export.Success {
-		t.Fatalf("%v; status %s, reason %s:\n%s", err, task.Status, task.FailureReason, strings.Join(y.lines[max(0, len(y.lines)-5):], "\n"))
+		t.Fatalf("%v; status %s, reason %s:\n%s", err, task.Status, task.FailureReason,
+			strings.Join(y.lines[max(0, len(y.lines)-5):], "\n"))
 	}
 	return task, y.peak
 }
@@ -195,7 +201,8 @@ func (y *processWorld) endWait(t *testing.T, taskID string) {
 	_, err := dynamodb.NewFromConfig(y.cloud.Config("test")).UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 		TableName: awssdk.String(y.workTable), UpdateExpression: awssdk.String("REMOVE lease_until"),
 		Key: map[string]types.AttributeValue{
-			"pk": &types.AttributeValueMemberS{Value: tenant.Key() + "#TASK#" + taskID}, "sk": &types.AttributeValueMemberS{Value: "META"},
+			"pk": &types.AttributeValueMemberS{Value: tenant.Key() + "#TASK#" + taskID},
+			"sk": &types.AttributeValueMemberS{Value: "META"},
 		},
 	})
 	expect.NoError(t, err)

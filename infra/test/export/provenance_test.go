@@ -85,7 +85,8 @@ func TestExportTriesRevIncludeOnceWhenServerDoesNotTakeIt(t *testing.T) {
 						attached = countWith(r.requests, "_revinclude")
 					}
 					if attached != want || r.task.Status != export.Success || missingOf(r, "Provenance") != "" {
-						t.Errorf("export %d: %d searches with _revinclude, %s, missing %v", nth, attached, r.task.Status, r.task.Shortfall().Missing)
+						t.Errorf("export %d: %d searches with _revinclude, %s, missing %v", nth, attached, r.task.Status,
+							r.task.Shortfall().Missing)
 					}
 				}
 			})
@@ -95,18 +96,24 @@ func TestExportTriesRevIncludeOnceWhenServerDoesNotTakeIt(t *testing.T) {
 
 func TestProvenanceIsMissingAsNotAdvertisedWhenRevIncludeCouldNotBeTried(t *testing.T) {
 	t.Parallel()
-	for name, failure := range map[string]mishap{"no answer": {refused: true}, "an error": {status: http.StatusInternalServerError}, "no FHIR": {garbled: true}} {
+	for name, failure := range map[string]mishap{
+		"no answer": {refused: true},
+		"an error":  {status: http.StatusInternalServerError}, "no FHIR": {garbled: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				remembered := newLearned(t)
 				label := "open-" + strings.ReplaceAll(name, " ", "-")
-				r, _, _ := attachedExport(t, scenario{label: label + "-1", known: remembered, mishap: func(address string, _ int) mishap {
-					if strings.Contains(address, "_revinclude") {
-						return failure
-					}
-					return mishap{}
-				}}, false)
+				r, _, _ := attachedExport(t, scenario{
+					label: label + "-1", known: remembered,
+					mishap: func(address string, _ int) mishap {
+						if strings.Contains(address, "_revinclude") {
+							return failure
+						}
+						return mishap{}
+					},
+				}, false)
 				checkHonest(t, r)
 				if got := missingOf(r, "Provenance"); got != string(export.LossNotAdvertised) {
 					t.Errorf("Provenance: %q, want not_advertised", got)

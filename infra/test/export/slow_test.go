@@ -19,8 +19,10 @@ import (
 // the export was compared by.
 const (
 	wideResources = 1111
-	wideTypes     = "Observation 438, Procedure 120, Claim 110, ExplanationOfBenefit 110, Encounter 96, DiagnosticReport 90, " +
-		"Condition 42, MedicationRequest 40, DocumentReference 28, Immunization 15, CarePlan 3, CareTeam 3, AllergyIntolerance 2, " +
+	wideTypes     = "Observation 438, Procedure 120, Claim 110, ExplanationOfBenefit 110, Encounter 96, " +
+		"DiagnosticReport 90, " +
+		"Condition 42, MedicationRequest 40, DocumentReference 28, Immunization 15, CarePlan 3, CareTeam 3, " +
+		"AllergyIntolerance 2, " +
 		"Device 2, SupplyDelivery 1"
 )
 
@@ -66,7 +68,10 @@ func wideRecord(tb testing.TB) persona.Persona {
 // belonging is a resource of the patient's, which names a practitioner, or for every fourth an organisation.
 func belonging(resourceType string, i int) map[string]any {
 	patient := map[string]any{"reference": "Patient/wide-record"}
-	body := map[string]any{"text": map[string]any{"status": "generated", "div": "<div>" + strings.Repeat("x", 600) + "</div>"}}
+	body := map[string]any{"text": map[string]any{
+		"status": "generated",
+		"div":    "<div>" + strings.Repeat("x", 600) + "</div>",
+	}}
 	switch resourceType {
 	case "Claim", "ExplanationOfBenefit", "Immunization", "AllergyIntolerance", "Device", "SupplyDelivery":
 		body["patient"] = patient
@@ -103,9 +108,13 @@ func TestExportOf1111ResourcesOver75SearchesEndsSoonAtSlowServer(t *testing.T) {
 				known := newLearned(t)
 				for nth, within := range []time.Duration{c.first, c.next, c.next} {
 					server := &crowd{handler: handler, late: c.late}
-					r := scenario{handler: server, person: person, switches: "all-types," + c.switches, label: fmt.Sprintf("wide-%v-%d", c.late, nth), known: known}.run(t)
+					r := scenario{
+						handler: server, person: person, switches: "all-types," + c.switches,
+						label: fmt.Sprintf("wide-%v-%d", c.late, nth), known: known,
+					}.run(t)
 					checkWhole(t, r)
-					t.Logf("%d resources in %v over %d requests, at most %d at once", r.task.Stats.TotalResources, r.took, server.asked, server.most)
+					t.Logf("%d resources in %v over %d requests, at most %d at once", r.task.Stats.TotalResources, r.took,
+						server.asked, server.most)
 					if r.took > within || server.most > 8 {
 						t.Errorf("export %d: %v and %d at once, want %v and 8", nth, r.took, server.most, within)
 					}

@@ -48,7 +48,8 @@ func TestWhereAVendorsProfileLosesNothingTheGenericOneLosesNothing(t *testing.T)
 			continue
 		}
 		if !slices.ContainsFunc(all, func(one expectation) bool {
-			return one.platform == "" && one.set == vendors.set && one.ending == whole && (one.only == nil || slices.Equal(one.only, vendors.only))
+			return one.platform == "" && one.set == vendors.set && one.ending == whole &&
+				(one.only == nil || slices.Equal(one.only, vendors.only))
 		}) {
 			t.Errorf("%s is expected whole under %s, and not so under the generic platform", vendors.platform, vendors.set)
 		}
@@ -123,7 +124,8 @@ func checkFailed(t *testing.T, r result, reason export.Reason) {
 	t.Helper()
 	checkConduct(t, r)
 	if r.task.Status != export.Failed || r.task.FailureReason != reason || len(r.task.Files) > 0 {
-		t.Errorf("status %s, reason %q, files %+v; want failed with %s", r.task.Status, r.task.FailureReason, r.task.Files, reason)
+		t.Errorf("status %s, reason %q, files %+v; want failed with %s", r.task.Status, r.task.FailureReason,
+			r.task.Files, reason)
 	}
 	if len(r.events) != 1 || r.events[0].Type != "patient.ehi_export_failed" {
 		t.Errorf("%d events: %v", len(r.events), r.events)

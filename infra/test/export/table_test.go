@@ -34,13 +34,16 @@ type expectation struct {
 // infra/test/e2e have them.
 func notSeenHere() []string {
 	return []string{
-		switches.NoPatient, switches.PatientUnnamed, switches.PatientFHIRUser, switches.PatientJWT, switches.PatientUserinfo, switches.ExpiresIn,
+		switches.NoPatient, switches.PatientUnnamed, switches.PatientFHIRUser, switches.PatientJWT, switches.PatientUserinfo,
+		switches.ExpiresIn,
 		switches.RefreshLifetime, switches.RefreshNeedsScope, switches.TellExpiry, switches.DiscoveryRelative,
 		switches.DiscoveryMissing, switches.DiscoveryHTML, switches.DiscoveryNoS256, switches.OmitEndpoint,
 		switches.TokenMoves, switches.Hostile, switches.Aud, switches.NonceRequired, switches.Fragment, switches.Issuer,
-		switches.AuthorizeError, switches.HTTPSRedirect, switches.Scopes, switches.QueryLimit, switches.IDToken, switches.RevokeFails,
+		switches.AuthorizeError, switches.HTTPSRedirect, switches.Scopes, switches.QueryLimit, switches.IDToken,
+		switches.RevokeFails,
 		switches.IntrospectFails, switches.IntrospectBearer, switches.RequireScope, switches.ClientAuth,
-		switches.ClientSecret, switches.BasicRaw, switches.ClientKeys, switches.UDAP, switches.UnknownCode500, switches.Client401,
+		switches.ClientSecret, switches.BasicRaw, switches.ClientKeys, switches.UDAP, switches.UnknownCode500,
+		switches.Client401,
 	}
 }
 
@@ -68,24 +71,25 @@ func plainly(sets ...string) []expectation {
 // survivable are the ways of servers that an export has to cope with.
 func survivable() map[string][]expectation {
 	return map[string][]expectation{
-		switches.OutcomeEntry:     plainly("outcome-entry"),
-		switches.SessionNext:      plainly("session-next"),
-		switches.CarePlan404:      plainly("careplan-404"),
-		switches.Suppressed:       plainly("suppressed-category:laboratory"),
-		switches.RejectCount:      plainly("reject-count"),
-		switches.Unsupported500:   plainly("unsupported-500"),
-		switches.Scope401HTML:     plainly("scope-401-html"),
-		switches.Unknown404HTML:   plainly("unknown-404-html"),
-		switches.Missing500:       plainly("missing-ref-500"),
-		switches.RateHeaders:      plainly("rate-headers"),
-		switches.LimitSeconds:     plainly("limit-seconds:2", "limit-seconds:7"),
-		switches.LimitDate:        plainly("limit-date:2", "limit-date:7"),
-		switches.LeaveAlone:       plainly("leave-alone:20s", "leave-alone:90s", "leave-alone:1h", "leave-alone:4h"),
-		switches.Search503:        plainly("search-503:2", "search-503:3"),
-		switches.AbsoluteOwn:      plainly("absolute-ref"),
-		switches.NextInternal:     plainly("next-internal", "next-internal,session-next"),
-		switches.NextRelative:     plainly("next-relative", "next-relative,session-next"),
-		switches.Gateway:          plainly("gateway", "gateway,session-next", "gateway,absolute-ref", "gateway,attachment-urls"),
+		switches.OutcomeEntry:   plainly("outcome-entry"),
+		switches.SessionNext:    plainly("session-next"),
+		switches.CarePlan404:    plainly("careplan-404"),
+		switches.Suppressed:     plainly("suppressed-category:laboratory"),
+		switches.RejectCount:    plainly("reject-count"),
+		switches.Unsupported500: plainly("unsupported-500"),
+		switches.Scope401HTML:   plainly("scope-401-html"),
+		switches.Unknown404HTML: plainly("unknown-404-html"),
+		switches.Missing500:     plainly("missing-ref-500"),
+		switches.RateHeaders:    plainly("rate-headers"),
+		switches.LimitSeconds:   plainly("limit-seconds:2", "limit-seconds:7"),
+		switches.LimitDate:      plainly("limit-date:2", "limit-date:7"),
+		switches.LeaveAlone:     plainly("leave-alone:20s", "leave-alone:90s", "leave-alone:1h", "leave-alone:4h"),
+		switches.Search503:      plainly("search-503:2", "search-503:3"),
+		switches.AbsoluteOwn:    plainly("absolute-ref"),
+		switches.NextInternal:   plainly("next-internal", "next-internal,session-next"),
+		switches.NextRelative:   plainly("next-relative", "next-relative,session-next"),
+		switches.Gateway: plainly("gateway", "gateway,session-next", "gateway,absolute-ref",
+			"gateway,attachment-urls"),
 		switches.GetPages:         plainly("get-pages", "get-pages,gateway"),
 		switches.SearchBy:         plainly("search-by:patient", "search-by:subject"),
 		switches.Slow:             plainly("slow:2s", "slow:25s"),
@@ -137,19 +141,20 @@ func vendors() map[string][]expectation {
 		return list
 	}
 	return map[string][]expectation{
-		switches.OutcomeEntry:    as("epic", "outcome-entry"),
-		switches.SessionNext:     as("epic", "session-next"),
-		switches.TotalPage:       as("epic", "total-page"),
-		switches.Suppressed:      as("epic", "suppressed-category:laboratory"),
-		switches.RequireCategory: slices.Concat(as("epic", "require-category"), as("nextgen", "require-category"), as("eclinicalworks", "require-category")),
-		switches.CarePlan404:     as("nextgen", "careplan-404"),
-		switches.RejectCount:     as("eclinicalworks", "reject-count"),
-		switches.Unsupported500:  as("drchrono", "unsupported-500"),
-		switches.Scope401HTML:    as("healthit", "scope-401-html"), //nolint:misspell // that is its name
-		switches.Missing500:      as("cigna", "missing-ref-500"),
-		switches.RequireIntent:   as("athena", "require-intent"),
-		switches.NoProvenance:    as("athena", "no-provenance"),
-		switches.RequireDate:     as("cerner", "require-date"),
+		switches.OutcomeEntry: as("epic", "outcome-entry"),
+		switches.SessionNext:  as("epic", "session-next"),
+		switches.TotalPage:    as("epic", "total-page"),
+		switches.Suppressed:   as("epic", "suppressed-category:laboratory"),
+		switches.RequireCategory: slices.Concat(as("epic", "require-category"), as("nextgen", "require-category"),
+			as("eclinicalworks", "require-category")),
+		switches.CarePlan404:    as("nextgen", "careplan-404"),
+		switches.RejectCount:    as("eclinicalworks", "reject-count"),
+		switches.Unsupported500: as("drchrono", "unsupported-500"),
+		switches.Scope401HTML:   as("healthit", "scope-401-html"), //nolint:misspell // that is its name
+		switches.Missing500:     as("cigna", "missing-ref-500"),
+		switches.RequireIntent:  as("athena", "require-intent"),
+		switches.NoProvenance:   as("athena", "no-provenance"),
+		switches.RequireDate:    as("cerner", "require-date"),
 	}
 }
 
@@ -186,11 +191,23 @@ func refusing() map[string][]expectation {
 	all[switches.Suppressed] = []expectation{{
 		set: "suppressed-category:vital-signs,require-category", ending: partly, loses: []string{"Observation"}, only: paged,
 	}}
-	all[switches.LimitSeconds] = []expectation{{set: "limit-seconds:1", ending: fails, reason: export.ResourcePatientFailure, only: small}}
+	all[switches.LimitSeconds] = []expectation{{
+		set: "limit-seconds:1", ending: fails,
+		reason: export.ResourcePatientFailure, only: small,
+	}}
 	// A wait that an export has no time for is kept all the same: it fails.
-	all[switches.LeaveAlone] = []expectation{{set: "leave-alone:7h", ending: fails, reason: export.SuppressedPleaseContact, only: small}}
-	all[switches.Search503] = []expectation{{set: "search-503:1", ending: fails, reason: export.SuppressedPleaseContact, only: small}}
-	all[switches.Slow] = []expectation{{set: "slow:45s", ending: fails, reason: export.ResourcePatientFailure, only: small}}
+	all[switches.LeaveAlone] = []expectation{{
+		set: "leave-alone:7h", ending: fails, reason: export.SuppressedPleaseContact,
+		only: small,
+	}}
+	all[switches.Search503] = []expectation{{
+		set: "search-503:1", ending: fails, reason: export.SuppressedPleaseContact,
+		only: small,
+	}}
+	all[switches.Slow] = []expectation{{
+		set: "slow:45s", ending: fails, reason: export.ResourcePatientFailure,
+		only: small,
+	}}
 	return all
 }
 
@@ -208,12 +225,18 @@ func hurting() map[string][]expectation {
 		switches.TruncatedJSON: {{set: "truncated-json", ending: fails, reason: content}},
 		switches.DeepJSON:      {{set: "deep-json", ending: fails, reason: content}},
 		switches.InvalidUTF8:   {{set: "invalid-utf8", ending: fails, reason: content}},
-		switches.GzipBomb:      {{set: "gzip-bomb,grant-only:Patient+Condition", ending: fails, reason: content, only: small, heavy: true}},
+		switches.GzipBomb: {{
+			set: "gzip-bomb,grant-only:Patient+Condition", ending: fails, reason: content, only: small,
+			heavy: true,
+		}},
 		switches.BrokenJSON: {
 			{set: "broken-json:Observation", ending: partly, loses: []string{"Observation"}, only: paged},
 			{set: "broken-json:*", ending: fails, reason: content, only: paged},
 			{set: "broken-json:Condition,grant-only:Patient+Condition+Encounter", ending: fails, reason: content, only: small},
-			{set: "broken-json:Condition,grant-only:Patient+Condition+Encounter+Goal", ending: partly, loses: []string{"Condition"}, only: small},
+			{
+				set: "broken-json:Condition,grant-only:Patient+Condition+Encounter+Goal", ending: partly,
+				loses: []string{"Condition"}, only: small,
+			},
 		},
 		switches.PatientBroken: {
 			{set: "patient-broken", ending: fails, reason: content, only: small},

@@ -46,7 +46,10 @@ func truthOf(t *testing.T, s scenario) truth {
 	}
 	resources, err := s.person.Load()
 	expect.NoError(t, err)
-	made := truth{content: map[string]map[string]any{}, referrers: map[string][]string{}, searchable: searchable(resources)}
+	made := truth{
+		content: map[string]map[string]any{}, referrers: map[string][]string{},
+		searchable: searchable(resources),
+	}
 	made.sourced, made.bytes = !with.Has(switches.Version), map[string]string{}
 	for _, r := range resources {
 		body := decode(t, r.Body)
@@ -71,7 +74,8 @@ func searchable(resources []persona.Resource) map[string]bool {
 	found := map[string]bool{}
 	for _, r := range resources {
 		switch r.Type {
-		case "Practitioner", "PractitionerRole", "Organization", "Location", "Medication", "Binary", "Questionnaire", "ResearchStudy":
+		case "Practitioner", "PractitionerRole", "Organization", "Location", "Medication", "Binary", "Questionnaire",
+			"ResearchStudy":
 		default:
 			found[r.Type] = true
 		}
@@ -236,7 +240,8 @@ func (m truth) compare(t *testing.T, r result) comparison {
 			v.wrong = append(v.wrong, name+" has changed")
 		}
 	}
-	if len(v.lines) == 0 || !strings.HasPrefix(v.lines[0], `{"`) || nameOf(decode(t, []byte(v.lines[0]))) != "Patient/"+r.scenario.person.PatientID {
+	if len(v.lines) == 0 || !strings.HasPrefix(v.lines[0], `{"`) ||
+		nameOf(decode(t, []byte(v.lines[0]))) != "Patient/"+r.scenario.person.PatientID {
 		v.wrong = append(v.wrong, "the Patient is not the first line")
 	}
 	slices.Sort(v.lines)
@@ -306,7 +311,8 @@ func books(r result, counts map[string]int) (wrong []string) {
 	}
 	if sum := sha256.Sum256(r.file); len(task.Files) != 1 || task.Files[0].Bytes != int64(len(r.file)) ||
 		task.Files[0].SHA256 != hex.EncodeToString(sum[:]) {
-		wrong = append(wrong, fmt.Sprintf("the file has %d bytes of SHA-256 %x, the task tells %+v", len(r.file), sum, task.Files))
+		wrong = append(wrong, fmt.Sprintf("the file has %d bytes of SHA-256 %x, the task tells %+v", len(r.file),
+			sum, task.Files))
 	}
 	told := map[string]bool{}
 	for _, o := range task.Outcome {
@@ -340,7 +346,8 @@ func (r result) shortfall(t *testing.T) map[string]string {
 	if (data.Complete == nil) != (len(data.Missing) == 0) || data.Complete != nil && *data.Complete {
 		t.Errorf("complete %v with %v", data.Complete, data.Missing)
 	}
-	words := strings.Fields("not_advertised other_server not_found rejected refused limit foreign_link too_large unavailable invalid_content")
+	words := strings.Fields("not_advertised other_server not_found rejected refused limit foreign_link too_large " +
+		"unavailable invalid_content")
 	for resourceType, word := range data.Missing {
 		if !slices.Contains(words, word) {
 			t.Errorf("%s is missing for %s", resourceType, word)
@@ -385,7 +392,8 @@ func (m truth) losses(t *testing.T, v *comparison, r result, held map[string]boo
 		}
 		v.missing = append(v.missing, name)
 		resourceType, _, _ := strings.Cut(name, "/")
-		known := m.searchable[resourceType] && resourceType != "Provenance" || m.isAttachable(name, held, owned) || slices.ContainsFunc(m.referrers[name], func(by string) bool { return held[by] })
+		known := m.searchable[resourceType] && resourceType != "Provenance" || m.isAttachable(name, held, owned) ||
+			slices.ContainsFunc(m.referrers[name], func(by string) bool { return held[by] })
 		if known && !owned[resourceType] {
 			v.silent = append(v.silent, name)
 		}

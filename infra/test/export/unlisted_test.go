@@ -60,7 +60,8 @@ func TestTypesThatStatementOmitsAreTriedOnceAndExported(t *testing.T) {
 		remembered := newLearned(t)
 		r, tried := unlistedExport(t, scenario{label: "unlisted-1", known: remembered})
 		checkWhole(t, r)
-		if len(tried) < 20 || !slices.Contains(tried, "Claim") || slices.Contains(tried, "Observation") || r.task.Shortfall().Complete != nil {
+		if len(tried) < 20 || !slices.Contains(tried, "Claim") || slices.Contains(tried, "Observation") ||
+			r.task.Shortfall().Complete != nil {
 			t.Errorf("tried %v, missing %v", tried, r.task.Shortfall().Missing)
 		}
 		r, tried = unlistedExport(t, scenario{label: "unlisted-2", known: remembered})
@@ -97,20 +98,24 @@ func TestTypesThatStatementOmitsAreTriedAgainAtAnotherRelease(t *testing.T) {
 func TestTypeThatCouldNotBeTriedIsMissingAsNotAdvertised(t *testing.T) {
 	t.Parallel()
 	for name, failure := range map[string]mishap{
-		"no answer": {refused: true}, "too many requests": {status: http.StatusTooManyRequests}, "an error": {status: http.StatusInternalServerError},
-		"no FHIR": {garbled: true},
+		"no answer": {refused: true}, "too many requests": {status: http.StatusTooManyRequests},
+		"an error": {status: http.StatusInternalServerError},
+		"no FHIR":  {garbled: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				remembered := newLearned(t)
 				label := strings.ReplaceAll(name, " ", "-")
-				r, _ := unlistedExport(t, scenario{label: label + "-1", known: remembered, mishap: func(address string, _ int) mishap {
-					if strings.HasPrefix(address, "Claim?_count=1&") {
-						return failure
-					}
-					return mishap{}
-				}})
+				r, _ := unlistedExport(t, scenario{
+					label: label + "-1", known: remembered,
+					mishap: func(address string, _ int) mishap {
+						if strings.HasPrefix(address, "Claim?_count=1&") {
+							return failure
+						}
+						return mishap{}
+					},
+				})
 				checkHonest(t, r)
 				if got := missingOf(r, "Claim"); got != string(export.LossNotAdvertised) {
 					t.Errorf("Claim: %q, want not_advertised", got)
@@ -133,15 +138,18 @@ func TestTrialsEndWhenServerIsInTrouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := map[string]bool{}
 		var mu sync.Mutex
-		r, _ := unlistedExport(t, scenario{label: "trouble", known: newLearned(t), mishap: func(address string, _ int) mishap {
-			if !strings.Contains(address, "_count=1&") {
-				return mishap{}
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			asked[address] = true
-			return mishap{status: http.StatusInternalServerError}
-		}})
+		r, _ := unlistedExport(t, scenario{
+			label: "trouble", known: newLearned(t),
+			mishap: func(address string, _ int) mishap {
+				if !strings.Contains(address, "_count=1&") {
+					return mishap{}
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				asked[address] = true
+				return mishap{status: http.StatusInternalServerError}
+			},
+		})
 		checkHonest(t, r)
 		if len(asked) > 3+8 { // those that were under way beside the third
 			t.Errorf("%d types were tried at a server that fails", len(asked))
@@ -162,7 +170,10 @@ func TestTypeOutsideGrantedScopesIsNeitherTriedNorMissing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s := scenario{label: strings.ReplaceAll(name, " ", "-"), known: newLearned(t), switches: unlistedTypes + ",grant-only:Patient+Observation"}
+				s := scenario{
+					label: strings.ReplaceAll(name, " ", "-"), known: newLearned(t),
+					switches: unlistedTypes + ",grant-only:Patient+Observation",
+				}
 				s.opens = func(t *testing.T, doer smart.Doer, _ string) tokens.Set {
 					t.Helper()
 					s.person = named(t, paged[0])
@@ -187,7 +198,8 @@ func TestTypesThatStatementOmitsShareBatchesInLaterExports(t *testing.T) {
 	handler, err := portal()
 	expect.NoError(t, err)
 	rare := []string{
-		"AdverseEvent", "Basic", "ChargeItem", "ClinicalImpression", "Communication", "DetectedIssue", "EpisodeOfCare", "Flag", "Invoice",
+		"AdverseEvent", "Basic", "ChargeItem", "ClinicalImpression", "Communication", "DetectedIssue", "EpisodeOfCare",
+		"Flag", "Invoice",
 		"MeasureReport", "MolecularSequence", "RiskAssessment", "SupplyDelivery", "VisionPrescription",
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -211,7 +223,10 @@ func TestTypesThatStatementOmitsShareBatchesInLaterExports(t *testing.T) {
 func TestServerThatRefusesCountIsTriedWithoutIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r, _ := unlistedExport(t, scenario{label: "uncounted", known: newLearned(t), switches: unlistedTypes + ",reject-count"})
+		r, _ := unlistedExport(t, scenario{
+			label: "uncounted", known: newLearned(t),
+			switches: unlistedTypes + ",reject-count",
+		})
 		checkWhole(t, r)
 	})
 }

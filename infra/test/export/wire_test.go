@@ -137,7 +137,9 @@ func answered(r *http.Request, m mishap) *http.Response {
 }
 
 // serve calls the handler and returns once it has sent its header.
-func serve(ctx context.Context, cancel context.CancelFunc, handler http.Handler, r *http.Request) (*http.Response, error) {
+func serve(ctx context.Context, cancel context.CancelFunc, handler http.Handler,
+	r *http.Request,
+) (*http.Response, error) {
 	body, sink := io.Pipe()
 	writer := &sender{sink: sink, header: http.Header{}, sent: make(chan struct{}), left: -1}
 	asked := r.Clone(ctx)

@@ -168,7 +168,8 @@ func (s scenario) run(t *testing.T) result {
 		file, _ = w.files.Get(task.Files[0].Key)
 	}
 	return result{
-		scenario: s, task: task, events: w.tasks.Told(webhook.ExportSucceeded, webhook.ExportFailed), file: file, keys: w.files.Keys(), runs: runs,
+		scenario: s, task: task, events: w.tasks.Told(webhook.ExportSucceeded, webhook.ExportFailed), file: file,
+		keys: w.files.Keys(), runs: runs,
 		requests: w.wire.asked, foreign: w.wire.foreign, most: w.wire.most, took: time.Since(began),
 	}
 }
@@ -199,7 +200,10 @@ func (s scenario) newWorld(t *testing.T) *world {
 
 // pendingTask is the one task before any worker has claimed it.
 func pendingTask() export.Task {
-	return export.Task{ID: taskID, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending, CreatedAt: time.Now()}
+	return export.Task{
+		ID: taskID, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending,
+		CreatedAt: time.Now(),
+	}
 }
 
 // endpoint is the scenario's server as the catalog has it.
@@ -288,7 +292,8 @@ func (w *world) live(t *testing.T, run int) {
 			Profiles: source.Profiles{Connections: w.grants, Endpoints: w.grants, Platforms: profiles(t)},
 		},
 		Share: share.New(&w.tasks, lasting, 1, lease, time.Now),
-		Known: w.scenario.known, Links: newLinks(t), Now: time.Now, Lease: lease, Retention: 8 * 24 * time.Hour, AddMetaSource: true,
+		Known: w.scenario.known, Links: newLinks(t), Now: time.Now, Lease: lease, Retention: 8 * 24 * time.Hour,
+		AddMetaSource: true,
 	}.Work(ctx, tenant, taskID, deadline)
 	if err != nil && !one.over() {
 		t.Fatalf("run %d: %v", run, err)

@@ -48,7 +48,11 @@ func New(tb testing.TB) *Stack {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	loaded, err := template.Load("../../template.yaml", template.Options{BaseURL: "http://127.0.0.1:4566", StackName: stackName, Parameters: map[string]string{"MailFrom": "notices@recordbridge.example"}})
+	loaded, err := template.Load("../../template.yaml",
+		template.Options{
+			BaseURL: "http://127.0.0.1:4566", StackName: stackName,
+			Parameters: map[string]string{"MailFrom": "notices@recordbridge.example"},
+		})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -68,9 +72,13 @@ func New(tb testing.TB) *Stack {
 		tb.Fatal(err)
 	}
 	s.Audit, s.Mail = wiring.AuditLog(s.AWS, s.Outputs), embedded.SES().Sent
-	for id, name := range map[string]string{membertest.OrgA: "Alder Maple Clinic", membertest.OrgB: "Birch Hill Practice"} {
+	for id, name := range map[string]string{
+		membertest.OrgA: "Alder Maple Clinic",
+		membertest.OrgB: "Birch Hill Practice",
+	} {
 		made := org.Organisation{
-			ID: id, Name: name, Plan: org.Free, Status: org.Active, LiveAccess: org.LiveGranted, Emails: []string{"ops@alder.example.org"},
+			ID: id, Name: name, Plan: org.Free, Status: org.Active, LiveAccess: org.LiveGranted,
+			Emails:         []string{"ops@alder.example.org"},
 			VerifiedEmails: []string{"ops@alder.example.org"}, CreatedAt: keyedtest.Moment().Add(-time.Hour),
 		}
 		if err := s.Control().CreateOrganisation(tb.Context(), made); err != nil {

@@ -20,22 +20,26 @@ func (s *Stack) Connect(tb testing.TB, tenant org.Tenant, change func(*connectio
 	tb.Helper()
 	made := keyedtest.Moment().Add(-time.Hour)
 	c := connection.Connection{
-		ID: ids.Random(), Tenant: tenant, Status: connection.Authorized, EndpointID: "here", PlatformType: "smart", Generation: 1, CreatedAt: made,
+		ID: ids.Random(), Tenant: tenant, Status: connection.Authorized, EndpointID: "here", PlatformType: "smart",
+		Generation: 1, CreatedAt: made,
 	}
 	change(&c)
 	db := store.NewClient(s.AWS)
 	rows := store.NewConclusions(
-		store.Flow{DB: db, Table: stackName + "-FlowTable"}, s.connections(), store.Tokens{DB: db, Table: stackName + "-TokensTable"}, s.work())
+		store.Flow{DB: db, Table: stackName + "-FlowTable"}, s.connections(),
+		store.Tokens{DB: db, Table: stackName + "-TokensTable"}, s.work())
 	attempt := flow.Attempt{
 		ID: ids.Random(), Tenant: tenant, Status: flow.Open, CreatedAt: made,
 		ExpiresAt:   made.Add(time.Hour),
 		Institution: flow.Institution{EndpointID: "here"},
 	}
-	if err := rows.BeginAttempt(tb.Context(), attempt, binding.State{Hash: attempt.ID, Tenant: tenant, AttemptID: attempt.ID, ExpiresAt: made.Add(time.Hour)}); err != nil {
+	if err := rows.BeginAttempt(tb.Context(), attempt,
+		binding.State{Hash: attempt.ID, Tenant: tenant, AttemptID: attempt.ID, ExpiresAt: made.Add(time.Hour)}); err != nil {
 		tb.Fatal(err)
 	}
 	held := tokens.Row{Tenant: tenant, ConnectionID: c.ID, Sealed: []byte("sealed"), Version: 1}
-	if err := rows.ConcludeAttempt(tb.Context(), flow.Conclusion{Attempt: attempt, Connection: c, Tokens: held}); err != nil {
+	if err := rows.ConcludeAttempt(tb.Context(),
+		flow.Conclusion{Attempt: attempt, Connection: c, Tokens: held}); err != nil {
 		tb.Fatal(err)
 	}
 	return c
@@ -46,7 +50,10 @@ func (s *Stack) FailedExport(tb testing.TB, c connection.Connection, reason expo
 	tb.Helper()
 	made := keyedtest.Moment().Add(-time.Minute)
 	rows := store.NewRegister(s.work(), s.connections())
-	task := export.Task{ID: ids.TaskID(ids.Random()), Tenant: c.Tenant, ConnectionID: c.ID, Status: export.Pending, CreatedAt: made}
+	task := export.Task{
+		ID: ids.TaskID(ids.Random()), Tenant: c.Tenant, ConnectionID: c.ID, Status: export.Pending,
+		CreatedAt: made,
+	}
 	if err := rows.OpenTask(tb.Context(), task, ""); err != nil {
 		tb.Fatal(err)
 	}

@@ -44,9 +44,9 @@ func (st statement) forAccount() bool {
 
 // Wildcards finds statements that allow more than they name: an action or a resource with a wildcard, other than the
 // objects of a bucket of the template; everything but what is named; everybody; a service on behalf of any account. A
-// condition excuses none of them. Only a key's policy may delegate everything to the account's own IAM, since without it
-// nobody could ever change the key, and there the resource * is the key itself. Permissions count as well that are not
-// written out in a role's own statements, but for those that let a schedule of the stack start a function.
+// condition excuses none of them. Only a key's policy may delegate everything to the account's own IAM, since without
+// it nobody could ever change the key, and there the resource * is the key itself. Permissions count as well that are
+// not written out in a role's own statements, but for those that let a schedule of the stack start a function.
 func Wildcards(s *Stack) []Finding {
 	var found findings
 	for _, r := range s.Resources {
@@ -93,7 +93,8 @@ func knowNoResource(actions []string) bool {
 
 // starts tells whether a permission lets a schedule start a function for one rule. API Gateway has a role instead.
 func starts(permission Resource) bool {
-	return scalar(permission.Properties["Principal"]) == "events.amazonaws.com" && permission.Properties["SourceArn"] != nil
+	return scalar(permission.Properties["Principal"]) == "events.amazonaws.com" &&
+		permission.Properties["SourceArn"] != nil
 }
 
 // everybody finds a statement of a resource's own policy that lets in more than it means to.
@@ -157,7 +158,8 @@ func (s *Stack) owns(on string) bool {
 func (s *Stack) allowed(r Resource, found *findings) []statement {
 	policies := list(r.Properties["Policies"])
 	documents := make([]any, 0, 3+len(policies))
-	documents = append(documents, r.Properties["PolicyDocument"], r.Properties["KeyPolicy"], r.Properties["ResourcePolicy"])
+	documents = append(documents, r.Properties["PolicyDocument"], r.Properties["KeyPolicy"],
+		r.Properties["ResourcePolicy"])
 	for _, p := range policies {
 		if r.Type != kindRole || at(p, "PolicyDocument", "Statement") == nil {
 			found.addf(r.ID, "has a policy that is not written out: %s", short(p))
@@ -198,7 +200,8 @@ func (s *Stack) isObjects(resource string) bool {
 func Reserved(s *Stack, allowed map[string][]string) []Finding {
 	var found findings
 	for _, id := range slices.Sorted(maps.Keys(allowed)) {
-		if !slices.ContainsFunc(s.Resources, func(r Resource) bool { return r.ID == id }) && !slices.Contains(s.Parameters, id) {
+		if !slices.ContainsFunc(s.Resources, func(r Resource) bool { return r.ID == id }) &&
+			!slices.Contains(s.Parameters, id) {
 			found.addf(id, "is not in the template")
 		}
 		for _, f := range s.functions() {

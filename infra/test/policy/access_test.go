@@ -148,7 +148,8 @@ func TestPermissionsOnWhatIsNotInTheTemplateAreFound(t *testing.T) {
 		"F: Bad allows ${Gone.Arn}, which is nothing of the template",
 		"F: Bad allows ${Hashing.Arn}/index/byDue, which is nothing of the template",
 		"F: Bad allows ${Work.Arn}/index/byOrg, which is nothing of the template",
-		"F: Bad allows arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter/x/${AWS::StackName}/other, which is nothing of the template",
+		"F: Bad allows arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter/x/${AWS::StackName}/other, "+
+			"which is nothing of the template",
 		"F: Bad allows arn:aws:kms:us-east-1:111122223333:key/x, which is nothing of the template",
 	)
 }

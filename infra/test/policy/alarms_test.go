@@ -32,7 +32,8 @@ const soundAlarms = `
       OKActions: [!Ref Topic]
 `
 
-const runbook = "# It failed\n\n## What it means\n\n## How to look\n\n## What to do\n\n## Whom to wake\n\n## Over when\n"
+const runbook = "# It failed\n\n## What it means\n\n## How to look\n\n## What to do\n\n## Whom to wake\n\n## Over " +
+	"when\n"
 
 func TestARunbookThatLeavesAQuestionOpenIsFound(t *testing.T) {
 	t.Parallel()
@@ -48,7 +49,8 @@ func TestAlarmsThatHelpNobodyAreFound(t *testing.T) {
 	rule := func(s *policy.Stack) []policy.Finding { return policy.Alarms(s, tree) }
 	judge(t, soundAlarms, rule, map[string]example{
 		"no runbook": {"Runbook docs/runbooks/plain.md", "", []string{
-			"Plain: its description names 0 runbooks (docs/runbooks/….md), not one", "docs/runbooks/plain.md: is the runbook of no alarm",
+			"Plain: its description names 0 runbooks (docs/runbooks/….md), not one",
+			"docs/runbooks/plain.md: is the runbook of no alarm",
 		}},
 		"two runbooks": {"Runbook docs/runbooks/plain.md", "docs/runbooks/plain.md docs/runbooks/math.md", []string{
 			"Plain: its description names 2 runbooks (docs/runbooks/….md), not one",
@@ -56,7 +58,10 @@ func TestAlarmsThatHelpNobodyAreFound(t *testing.T) {
 		"no such runbook": {"docs/runbooks/plain.md", "docs/runbooks/gone.md", []string{
 			"Plain: there is no runbook docs/runbooks/gone.md", "docs/runbooks/plain.md: is the runbook of no alarm",
 		}},
-		"unused metric":  {"100 * errors / requests", "100 * errors", []string{"Math: no expression uses requests"}},
-		"unknown metric": {"errors / requests", "errors / calls + requests", []string{"Math: an expression uses calls, which is no metric of the alarm"}},
+		"unused metric": {"100 * errors / requests", "100 * errors", []string{"Math: no expression uses requests"}},
+		"unknown metric": {
+			"errors / requests", "errors / calls + requests",
+			[]string{"Math: an expression uses calls, which is no metric of the alarm"},
+		},
 	})
 }

@@ -19,7 +19,8 @@ func TestLargeMissingAndStrangeBinariesAreFound(t *testing.T) {
 	of := func(size int) *fstest.MapFile { return &fstest.MapFile{Data: make([]byte, size)} }
 	got, err := policy.Binaries(fstest.MapFS{
 		"build/arm64/fits/bootstrap": of(policy.MaxBinary), "build/arm64/large/bootstrap": of(policy.MaxBinary + 10_000),
-		"build/arm64/old/bootstrap": of(1), "build/arm64/half/other": of(1), "build/arm64/worker/bootstrap": of(policy.MaxBinary + 1),
+		"build/arm64/old/bootstrap": of(1), "build/arm64/half/other": of(1),
+		"build/arm64/worker/bootstrap": of(policy.MaxBinary + 1),
 	}, []template.Function{answers("fits"), answers("half"), answers("large"), {Folder: "worker"}, answers("unbuilt")})
 	if err != nil {
 		t.Fatal(err)

@@ -75,7 +75,11 @@ func changes(n ast.Node) []ast.Expr {
 			name = f.Name
 		}
 		inPlace := of == "" && slices.Contains([]string{"delete", "clear", "copy"}, name) ||
-			of == "slices" && slices.Contains([]string{"Sort", "SortFunc", "SortStableFunc", "Reverse", "DeleteFunc", "Delete", "Compact"}, name) ||
+			of == "slices" &&
+				slices.Contains([]string{
+					"Sort", "SortFunc", "SortStableFunc", "Reverse", "DeleteFunc", "Delete",
+					"Compact",
+				}, name) ||
 			of == "maps" && name == "Copy"
 		if inPlace && len(n.Args) > 0 {
 			return n.Args[:1]

@@ -88,9 +88,11 @@ func TestAFunctionReadsExactlyWhatTheTemplateSets(t *testing.T) {
 			"\tTable string `env:\"TABLE,required\"`\n\tMissing string `env:\"MISSING\"`\n" +
 			"\tEmpty string `env:\"EMPTY,required\"`\n\tOptional string `env:\"OPTIONAL\"`\n\tOther string `json:\"other\"`\n}\n",
 		"functions/b/wiring/wiring.go": "package wiring\n\nimport parts \"recordbridge/shared/wiring/edge\"\n\n" +
-			"type Environment struct {\n\tparts.Keyed\n\tStray string `env:\"STRAY\"`\n}\n\ntype other struct {\n\tA string `env:\"A\"`\n}\n",
-		"shared/wiring/edge/edge.go":  "package edge\n\ntype Limits struct {\n\tQuota int `env:\"QUOTA,required\"`\n}\n",
-		"shared/wiring/edge/keyed.go": "package edge\n\ntype Keyed struct {\n\tLimits\n\tHashing string `env:\"HASHING\"`\n}\n",
+			"type Environment struct {\n\tparts.Keyed\n\tStray string `env:\"STRAY\"`\n}\n\ntype other struct {\n\tA string " +
+			"`env:\"A\"`\n}\n",
+		"shared/wiring/edge/edge.go": "package edge\n\ntype Limits struct {\n\tQuota int `env:\"QUOTA,required\"`\n}\n",
+		"shared/wiring/edge/keyed.go": "package edge\n\ntype Keyed struct {\n\tLimits\n\tHashing string " +
+			"`env:\"HASHING\"`\n}\n",
 	})
 	got := policy.Environments(tree, []template.Function{
 		{

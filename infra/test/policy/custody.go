@@ -10,7 +10,10 @@ import (
 // custody maps what SECURITY.md says of functions to whether a statement of a role gives it.
 func custody() map[string]func(statement) bool {
 	return map[string]func(statement) bool{
-		"Read or change a row of the Tokens table": func(st statement) bool { return slices.Contains(st.resources, "${TokensTable.Arn}") },
+		"Read or change a row of the Tokens table": func(st statement) bool {
+			return slices.Contains(st.resources,
+				"${TokensTable.Arn}")
+		},
 		"Open patients' tokens": func(st statement) bool {
 			return slices.Contains(st.actions, "kms:Decrypt") && slices.Contains(st.resources, "${TokensKey.Arn}") &&
 				short(at(st.condition, "StringEquals", "kms:EncryptionContext:purpose")) == "tokens"

@@ -23,14 +23,28 @@ const custodyStack = `
 
 func TestCustodyFindsListsThatDifferFromTemplate(t *testing.T) {
 	t.Parallel()
-	document := []byte("| Read or change a row of the Tokens table | `get` |\n| Open patients' tokens | `get` |\n| Sign as our client | `get` |\n")
+	document := []byte("| Read or change a row of the Tokens table | `get` |\n| Open patients' tokens | `get` |\n| Sign " +
+		"as our client | `get` |\n")
 	custody := func(s *policy.Stack) []policy.Finding { return policy.Custody(s, document) }
 	judge(t, custodyStack, custody, map[string]example{
-		"reads no tokens": {"[dynamodb:GetItem], Resource: [!GetAtt TokensTable.Arn]", "[dynamodb:GetItem], Resource: [!GetAtt OtherTable.Arn]", []string{
-			"SECURITY.md: Read or change a row of the Tokens table: lists [get], by the template []",
-		}},
-		"seals only":      {"[kms:Decrypt]", "[kms:GenerateDataKey]", []string{"SECURITY.md: Open patients' tokens: lists [get], by the template []"}},
-		"another purpose": {"purpose\": tokens", "purpose\": upstream", []string{"SECURITY.md: Open patients' tokens: lists [get], by the template []"}},
-		"no signer":       {"kms:Sign", "kms:Verify", []string{"SECURITY.md: Sign as our client: lists [get], by the template []"}},
+		"reads no tokens": {
+			"[dynamodb:GetItem], Resource: [!GetAtt TokensTable.Arn]",
+			"[dynamodb:GetItem], Resource: [!GetAtt OtherTable.Arn]",
+			[]string{
+				"SECURITY.md: Read or change a row of the Tokens table: lists [get], by the template []",
+			},
+		},
+		"seals only": {
+			"[kms:Decrypt]", "[kms:GenerateDataKey]",
+			[]string{"SECURITY.md: Open patients' tokens: lists [get], by the template []"},
+		},
+		"another purpose": {
+			"purpose\": tokens", "purpose\": upstream",
+			[]string{"SECURITY.md: Open patients' tokens: lists [get], by the template []"},
+		},
+		"no signer": {
+			"kms:Sign", "kms:Verify",
+			[]string{"SECURITY.md: Sign as our client: lists [get], by the template []"},
+		},
 	})
 }

@@ -18,10 +18,13 @@ build::
 func TestLinksThatLeadNowhereAreFound(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Links(files(t, map[string]string{
-		"README.md": "# Top\n[a](docs/a.md) [b](docs/a.md#one-two--three \"t\") [c](#top) [d](docs) [e](https://x.example/y)\n" +
+		"README.md": "# Top\n[a](docs/a.md) [b](docs/a.md#one-two--three \"t\") [c](#top) [d](docs) " +
+			"[e](https://x.example/y)\n" +
 			"[f](docs/gone.md) [g](docs/a.md#gone) [h](#gone) [i](../outside.md) [j](/docs/a.md) [k](mailto:a@b.example)\n" +
-			"![l](gone.png) [m](<docs/a.md>)\n`[n](code.md)`\n```\n[o](block.md)\n# no heading\n```\n[p][q]\n\n[q]: gone-too.md\n",
-		"docs/a.md": "## One, `two` & [three](b.json)!\n[back](../README.md) [data](b.json) [again](#same-1) [third](#same-2)\n## Same\n## Same\n", "docs/b.json": "{}",
+			"![l](gone.png) [m](<docs/a.md>)\n`[n](code.md)`\n```\n[o](block.md)\n# no heading\n```\n[p][q]\n\n[q]: " +
+			"gone-too.md\n",
+		"docs/a.md": "## One, `two` & [three](b.json)!\n[back](../README.md) [data](b.json) [again](#same-1) " +
+			"[third](#same-2)\n## Same\n## Same\n", "docs/b.json": "{}",
 	})),
 		"README.md: the link #gone leads nowhere",
 		"README.md: the link ../outside.md leads nowhere",
@@ -39,7 +42,8 @@ func TestCommandsThatCannotRunAreFound(t *testing.T) {
 	finds(t, policy.Commands(files(t, map[string]string{
 		"Makefile": makefile, "infra/ctl/main.go": "package main", "infra/test/e2e/e_test.go": "package e2e_test",
 		"README.md": "```sh\nmake run # make sure\ngo run ./infra/ctl -outputs x list\ngo test ./infra/... ./gone/...\n```\n" +
-			"Type `make test SEED=1` or `make demo`, and make a note. `RECORDBRIDGE=1 make gone` is none; `make build-x` is one. `make build-<name>`.\n",
+			"Type `make test SEED=1` or `make demo`, and make a note. `RECORDBRIDGE=1 make gone` is none; `make build-x` is " +
+			"one. `make build-<name>`.\n",
 		"docs/a.md": "```\ncd x && make build stop\ngo run ./infra/cli list\n```\n",
 	})),
 		"README.md: go test ./infra/... ./gone/...: there is no ./gone",
@@ -68,8 +72,11 @@ func TestDocumentsThatAreNamedButNotThereAreFound(t *testing.T) {
 func TestCitationsFindsDocumentOutsideRepository(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Citations(files(t, map[string]string{
-		"a/a.go": "package a\n\n// See decisions\n// section 6.\nvar _ = \"spec 4.2\"\n\n// As RFC 9700 section 4.1, AWS issue 1556 and docs/architecture.md say.\nvar _ = 1\n",
-		"a/b.go": "package a\n\n// See fhir notes 1.6.\n", "a/c.go": "package a\n\n// Seen (notes on platforms, section 1.6).\n", "Makefile": "# issue 5 item 7\n", "a.py": "# style.md section 7\n", "b.yaml": "# spec section 4.2",
+		"a/a.go": "package a\n\n// See decisions\n// section 6.\nvar _ = \"spec 4.2\"\n\n// As RFC 9700 section 4.1, AWS " +
+			"issue 1556 and docs/architecture.md say.\nvar _ = 1\n",
+		"a/b.go": "package a\n\n// See fhir notes 1.6.\n",
+		"a/c.go": "package a\n\n// Seen (notes on platforms, section 1.6).\n", "Makefile": "# issue 5 item 7\n",
+		"a.py": "# style.md section 7\n", "b.yaml": "# spec section 4.2",
 		"docs/deviations.md": "spec 6.2", "docs/openapi.yaml": "spec 6.2",
 	})),
 		`Makefile: cites "issue 5", which is not in the repository`,

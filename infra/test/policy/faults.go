@@ -16,8 +16,8 @@ var (
 	codeUse  = regexp.MustCompile(`\bsvc_[a-z_]+`)
 )
 
-// ErrorCodes finds codes of shared/words/fault that are malformed, given twice or not in docs/openapi.yaml, and codes in
-// the template's gateway responses or the API's description that shared/words/fault does not have.
+// ErrorCodes finds codes of shared/words/fault that are malformed, given twice or not in docs/openapi.yaml, and codes
+// in the template's gateway responses or the API's description that shared/words/fault does not have.
 func ErrorCodes(t *Tree) []Finding {
 	var found findings
 	description := string(t.Text("docs/openapi.yaml"))

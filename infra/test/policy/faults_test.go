@@ -53,7 +53,8 @@ func f(name string) {
 	_ = errors.New("a cause may say “anything”")
 }
 `,
-		"shared/a/a_test.go":          "package a\n\nimport \"recordbridge/shared/words/fault\"\n\nvar _ = fault.Missing(\"é\")\n",
+		"shared/a/a_test.go": "package a\n\nimport \"recordbridge/shared/words/fault\"\n\nvar _ = " +
+			"fault.Missing(\"é\")\n",
 		"shared/words/fault/fault.go": "package fault\n\nvar _ = New(Internal, CodeServerError, \"line\\nbreak\")\n",
 	})),
 		`shared/a/a.go:7: the public text "Organisation’s" is not ASCII`,

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// mostInvoked is the number of aliases that GatewayRole can name: IAM takes 10,240 characters of inline policies, and the ARN
-// of an alias has up to 119 with its quotes and comma.
+// mostInvoked is the number of aliases that GatewayRole can name: IAM takes 10,240 characters of inline policies, and
+// the ARN of an alias has up to 119 with its quotes and comma.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 const mostInvoked = 85
 

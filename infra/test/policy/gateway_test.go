@@ -42,14 +42,18 @@ func TestGatewayFindsRoleThatAllowsOtherThanRoutes(t *testing.T) {
 		},
 		"the newest version": {
 			`[!Sub "${GetFunction.Arn}:live"`, `[!Sub "${GetFunction.Arn}"`,
-			[]string{"Gate: allows invoking ${GetFunction.Arn}, which has no route", "Gate: does not allow invoking GetFunction, which has a route"},
+			[]string{
+				"Gate: allows invoking ${GetFunction.Arn}, which has no route",
+				"Gate: does not allow invoking GetFunction, which has a route",
+			},
 		},
 		"another action": {
 			"[lambda:InvokeFunction]", "[lambda:InvokeFunction, lambda:UpdateFunctionCode]",
 			[]string{"Gate: lambda:InvokeFunction, lambda:UpdateFunctionCode has no part in invoking functions"},
 		},
 		"a condition that API Gateway does not meet": {
-			"Action: sts:AssumeRole", `Action: sts:AssumeRole, Condition: {StringEquals: {aws:SourceAccount: !Ref "AWS::AccountId"}}`,
+			"Action: sts:AssumeRole",
+			`Action: sts:AssumeRole, Condition: {StringEquals: {aws:SourceAccount: !Ref "AWS::AccountId"}}`,
 			[]string{"Gate: has a condition on who assumes it, which API Gateway does not meet"},
 		},
 	})
@@ -57,7 +61,8 @@ func TestGatewayFindsRoleThatAllowsOtherThanRoutes(t *testing.T) {
 
 func TestBudgetFindsStackOfTooManyResources(t *testing.T) {
 	t.Parallel()
-	const api = "  Api: {Type: AWS::Serverless::Api}\n"                                                                                    // 3
+	// 3
+	const api = "  Api: {Type: AWS::Serverless::Api}\n"
 	const released = "  Visit: {Type: AWS::Serverless::Function, Properties: {DeploymentPreference: {}, Events: {E: {Type: Schedule}}}}\n" // 6, and CodeDeploy's application
 	var text strings.Builder
 	text.WriteString(api + released)

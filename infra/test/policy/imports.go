@@ -84,12 +84,16 @@ func Lambdas(packages []Package) []Finding {
 func Clients(packages []Package, functions []template.Function) []Finding {
 	var found findings
 	for _, f := range functions {
-		at := slices.IndexFunc(packages, func(p Package) bool { return p.ImportPath == module+"functions/"+f.Folder+"/bootstrap" })
+		at := slices.IndexFunc(packages, func(p Package) bool {
+			return p.ImportPath == module+"functions/"+f.Folder+
+				"/bootstrap"
+		})
 		if at < 0 {
 			continue // the folder is missing, which Folders finds
 		}
 		for _, service := range callable() {
-			links := slices.ContainsFunc(clientsOf(service), func(client string) bool { return slices.Contains(packages[at].Deps, client) })
+			links := slices.ContainsFunc(clientsOf(service),
+				func(client string) bool { return slices.Contains(packages[at].Deps, client) })
 			calls := slices.ContainsFunc(f.Statements, func(s template.Statement) bool {
 				return slices.ContainsFunc(s.Actions, func(a string) bool { return strings.HasPrefix(a, service+":") })
 			})

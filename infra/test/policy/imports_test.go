@@ -50,11 +50,16 @@ func TestALambdaLinksTheClientsOfServicesThatItMayCall(t *testing.T) {
 	t.Parallel()
 	const service = "github.com/aws/aws-sdk-go-v2/service/"
 	finds(t, policy.Clients([]policy.Package{
-		imports("recordbridge/functions/a/bootstrap", service+"dynamodb", service+"dynamodb/types", service+"sqs", service+"sts",
+		imports("recordbridge/functions/a/bootstrap", service+"dynamodb", service+"dynamodb/types", service+"sqs",
+			service+"sts",
 			"recordbridge/shared/platform/config/awsparam", "recordbridge/shared/platform/config/awssecret"),
 		imports("recordbridge/functions/a/wiring", service+"kms"),
 	}, []template.Function{
-		{LogicalID: "AFunction", Folder: "a", Statements: []template.Statement{{Actions: []string{"sqs:SendMessage"}}, {Actions: []string{"s3:GetObject"}}, {Actions: []string{"ssm:GetParameter"}}}},
+		{LogicalID: "AFunction", Folder: "a", Statements: []template.Statement{
+			{Actions: []string{"sqs:SendMessage"}},
+			{Actions: []string{"s3:GetObject"}},
+			{Actions: []string{"ssm:GetParameter"}},
+		}},
 		{LogicalID: "GoneFunction", Folder: "gone"},
 	}),
 		"AFunction: links the client of dynamodb, which it may not call",

@@ -19,11 +19,23 @@ type install struct {
 
 var installs = []install{
 	{program: "npm", command: `\s.*\b(install|i|add)\s`, needs: `$^`, why: "installs without a lock: use npm ci"},
-	{program: "npm", command: `\s+ci\b`, needs: `\s--ignore-scripts\b`, why: "runs the scripts of packages: add --ignore-scripts"},
+	{
+		program: "npm", command: `\s+ci\b`, needs: `\s--ignore-scripts\b`,
+		why: "runs the scripts of packages: add --ignore-scripts",
+	},
 	{program: "npx", command: `\s`, needs: `^npx --no\s`, why: "installs what is not there: use npx --no"},
-	{program: "pip", command: `3?\s+install\s`, needs: `\s--require-hashes\s`, why: "installs without hashes: add --require-hashes"},
-	{program: "pip", command: `3?\s+install\s`, needs: `\s--only-binary :all:\s`, why: "builds packages with tools that have no hashes: add --only-binary :all:"},
-	{program: "mvn", command: `\s`, needs: `\bsha256sum --check\b`, inFile: true, why: "installs without hashes: check them by sha256sum --check"},
+	{
+		program: "pip", command: `3?\s+install\s`, needs: `\s--require-hashes\s`,
+		why: "installs without hashes: add --require-hashes",
+	},
+	{
+		program: "pip", command: `3?\s+install\s`, needs: `\s--only-binary :all:\s`,
+		why: "builds packages with tools that have no hashes: add --only-binary :all:",
+	},
+	{
+		program: "mvn", command: `\s`, needs: `\bsha256sum --check\b`, inFile: true,
+		why: "installs without hashes: check them by sha256sum --check",
+	},
 	{program: "go ", command: `(install|run)\s.*\S@`, needs: `\S@(v\d|\$[A-Z])`, why: "installs no fixed version"},
 	{program: "curl", command: `\s.*\|\s*\S*sh\b`, needs: `$^`, why: "runs what it downloads"},
 	{program: "wget", command: `\s.*\|\s*\S*sh\b`, needs: `$^`, why: "runs what it downloads"},
@@ -59,7 +71,8 @@ func commands(f File, program string) iter.Seq[string] {
 		}
 		for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
 			line = strings.TrimSpace(line)
-			if strings.HasPrefix(line, "#") || strings.HasPrefix(line, "//") || f.Go != nil && !strings.Contains(line, "exec.Command") {
+			if strings.HasPrefix(line, "#") || strings.HasPrefix(line, "//") || f.Go != nil &&
+				!strings.Contains(line, "exec.Command") {
 				continue
 			}
 			line = strings.NewReplacer(`", "`, " ", `"`, "").Replace(line) + " "

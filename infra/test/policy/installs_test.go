@@ -9,15 +9,17 @@ import (
 func TestInstallsWithoutLockOrHashesAreFound(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Installs(files(t, map[string]string{
-		"Makefile":          "ui:\n\t@cd ui && { [ -e x ] || npm ci --no-audit; } && node build.mjs\n\t@npx playwright test\n",
-		".ci/latest":        "go install example.org/tool@latest\ncurl -s https://example.org/x | bash\n",
-		".ci/npm":           "npm install --silent \\\n\t--prefix x y@1\n",
-		".ci/pip":           "\"$folder/bin/pip\" install --quiet \"x==1\"\n",
-		".ci/jars":          "mvn --file pom.xml copy\n",
-		"infra/a/npm.go":    "package a\n\nfunc f() { exec.Command(\"npm\", \"ci\", \"--no-audit\") }\n",
-		".ci/good":          "# npm install x\nnpm ci --silent --ignore-scripts --prefix x\nnpx --no playwright test\npip install --require-hashes --only-binary :all: --requirement x\ngo install a/b@v1.2.3\ngo install \"a/b@$B\"\n",
-		".ci/good-jars":     "mvn --file pom.xml copy\nsha256sum --check x\n",
-		"infra/a/good.go":   "package a\n\n// npm install x\nfunc g() { exec.Command(\"npm\", \"ci\", \"--ignore-scripts\") }\n",
+		"Makefile":       "ui:\n\t@cd ui && { [ -e x ] || npm ci --no-audit; } && node build.mjs\n\t@npx playwright test\n",
+		".ci/latest":     "go install example.org/tool@latest\ncurl -s https://example.org/x | bash\n",
+		".ci/npm":        "npm install --silent \\\n\t--prefix x y@1\n",
+		".ci/pip":        "\"$folder/bin/pip\" install --quiet \"x==1\"\n",
+		".ci/jars":       "mvn --file pom.xml copy\n",
+		"infra/a/npm.go": "package a\n\nfunc f() { exec.Command(\"npm\", \"ci\", \"--no-audit\") }\n",
+		".ci/good": "# npm install x\nnpm ci --silent --ignore-scripts --prefix x\nnpx --no playwright test\npip " +
+			"install --require-hashes --only-binary :all: --requirement x\ngo install a/b@v1.2.3\ngo install \"a/b@$B\"\n",
+		".ci/good-jars": "mvn --file pom.xml copy\nsha256sum --check x\n",
+		"infra/a/good.go": "package a\n\n// npm install x\nfunc g() { exec.Command(\"npm\", \"ci\", " +
+			"\"--ignore-scripts\") }\n",
 		"infra/a/a_test.go": "package a\n\nfunc h() { exec.Command(\"npm\", \"ci\") }\n",
 	})),
 		".ci/jars: installs without hashes: check them by sha256sum --check",

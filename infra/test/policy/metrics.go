@@ -14,8 +14,14 @@ import (
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-metrics-and-dimensions.html
 var standard = map[string]kept{
-	"AWS/Lambda":     {[][]string{{"FunctionName"}, {"FunctionName", "Resource"}}, []string{"Errors", "Throttles", "Duration", "Invocations", "ConcurrentExecutions"}},
-	"AWS/SQS":        {[][]string{{"QueueName"}}, []string{"ApproximateAgeOfOldestMessage", "ApproximateNumberOfMessagesVisible"}},
+	"AWS/Lambda": {
+		[][]string{{"FunctionName"}, {"FunctionName", "Resource"}},
+		[]string{"Errors", "Throttles", "Duration", "Invocations", "ConcurrentExecutions"},
+	},
+	"AWS/SQS": {
+		[][]string{{"QueueName"}},
+		[]string{"ApproximateAgeOfOldestMessage", "ApproximateNumberOfMessagesVisible"},
+	},
 	"AWS/ApiGateway": {[][]string{{"ApiName", "Stage"}}, []string{"Count", "4XXError", "5XXError", "Latency"}},
 }
 
@@ -26,7 +32,8 @@ type kept struct {
 }
 
 // searched is a search of the dashboard for all values of one dimension of a metric of ours.
-var searched = regexp.MustCompile(`^SEARCH\('\{Recordbridge,service,(\w+)\} MetricName="(\w+)" service="\$\{AWS::StackName\}"', '(?:Sum|Maximum)', 300\)$`)
+var searched = regexp.MustCompile(
+	`^SEARCH\('\{Recordbridge,service,(\w+)\} MetricName="(\w+)" service="\$\{AWS::StackName\}"', '(?:Sum|Maximum)', 300\)$`)
 
 // Metrics finds what alarms and the dashboard look at although nobody sends it, or that is of other stacks of the
 // account, too; metrics of ours that the dashboard leaves out; and alarms that it does.

@@ -16,7 +16,8 @@ func shownMetrics() string {
 		if of := name.Dimension(); of != "" {
 			dimension = `,"` + of + `","x"`
 		}
-		lines.WriteString(`,["Recordbridge","` + string(name) + `","service","${AWS::StackName}"` + dimension + `,{"stat":"Sum"}]`)
+		lines.WriteString(`,["Recordbridge","` + string(name) + `","service","${AWS::StackName}"` + dimension +
+			`,{"stat":"Sum"}]`)
 	}
 	return `
   Dead: {Type: AWS::SQS::Queue}
@@ -40,16 +41,46 @@ func shownMetrics() string {
 func TestMetricsThatNobodySendsAreFound(t *testing.T) {
 	t.Parallel()
 	judge(t, shownMetrics(), policy.Metrics, map[string]example{
-		"no JSON":        {`{"widgets":`, `{"widgets"`, []string{`Dashboard: its body is no JSON: invalid character '[' after object key`}},
-		"unknown":        {`["Recordbridge","Limited"`, `["Recordbridge","Limits"`, []string{"Dashboard: does not show Limited", "Dashboard: nobody sends the metric Recordbridge Limits by [limit service]"}},
-		"other words":    {`service","${AWS::StackName}","limit"`, `service","${AWS::StackName}","org"`, []string{"Dashboard: nobody sends the metric Recordbridge Limited by [org service]"}},
-		"all stacks":     {`"Limited","service","${AWS::StackName}"`, `"Limited","service","any"`, []string{"Dashboard: Limited is not of this stack alone"}},
-		"a search":       {`MetricName=\"Exports\"`, `MetricName=\"Import\"`, []string{"Dashboard: nobody sends the metric Recordbridge Import by [outcome service]"}},
-		"a wide search":  {` service=\"${AWS::StackName}\"`, ``, []string{"Dashboard: nobody sends the metric   by []"}},
-		"no such alarm":  {`"${Letters.Arn}"`, ``, []string{"Dashboard: does not show Letters"}},
-		"AWS has not":    {"MetricName: ApproximateNumberOfMessagesVisible", "MetricName: NumberOfMessagesLost", []string{"Letters: nobody sends the metric AWS/SQS NumberOfMessagesLost by [QueueName]"}},
-		"not so":         {"Namespace: AWS/SQS", "Namespace: AWS/Lambda", []string{"Letters: nobody sends the metric AWS/Lambda ApproximateNumberOfMessagesVisible by [QueueName]"}},
-		"of all queues":  {"Value: !GetAtt Dead.QueueName", "Value: dead", []string{"Letters: ApproximateNumberOfMessagesVisible is not of this stack alone"}},
-		"no metric more": {"MetricName: OverdueSeconds", "MetricName: Overdue", []string{"Sometimes: nobody sends the metric Recordbridge Overdue by [service]"}},
+		"no JSON": {
+			`{"widgets":`, `{"widgets"`,
+			[]string{`Dashboard: its body is no JSON: invalid character '[' after object key`},
+		},
+		"unknown": {
+			`["Recordbridge","Limited"`, `["Recordbridge","Limits"`,
+			[]string{
+				"Dashboard: does not show Limited",
+				"Dashboard: nobody sends the metric Recordbridge Limits by [limit service]",
+			},
+		},
+		"other words": {
+			`service","${AWS::StackName}","limit"`, `service","${AWS::StackName}","org"`,
+			[]string{"Dashboard: nobody sends the metric Recordbridge Limited by [org service]"},
+		},
+		"all stacks": {
+			`"Limited","service","${AWS::StackName}"`, `"Limited","service","any"`,
+			[]string{"Dashboard: Limited is not of this stack alone"},
+		},
+		"a search": {
+			`MetricName=\"Exports\"`, `MetricName=\"Import\"`,
+			[]string{"Dashboard: nobody sends the metric Recordbridge Import by [outcome service]"},
+		},
+		"a wide search": {` service=\"${AWS::StackName}\"`, ``, []string{"Dashboard: nobody sends the metric   by []"}},
+		"no such alarm": {`"${Letters.Arn}"`, ``, []string{"Dashboard: does not show Letters"}},
+		"AWS has not": {
+			"MetricName: ApproximateNumberOfMessagesVisible", "MetricName: NumberOfMessagesLost",
+			[]string{"Letters: nobody sends the metric AWS/SQS NumberOfMessagesLost by [QueueName]"},
+		},
+		"not so": {
+			"Namespace: AWS/SQS", "Namespace: AWS/Lambda",
+			[]string{"Letters: nobody sends the metric AWS/Lambda ApproximateNumberOfMessagesVisible by [QueueName]"},
+		},
+		"of all queues": {
+			"Value: !GetAtt Dead.QueueName", "Value: dead",
+			[]string{"Letters: ApproximateNumberOfMessagesVisible is not of this stack alone"},
+		},
+		"no metric more": {
+			"MetricName: OverdueSeconds", "MetricName: Overdue",
+			[]string{"Sometimes: nobody sends the metric Recordbridge Overdue by [service]"},
+		},
 	})
 }

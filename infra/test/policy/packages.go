@@ -22,7 +22,8 @@ type Package struct {
 // List asks the go command for every package of the module in root, as the functions are built (docs/architecture.md,
 // "Builds"): another build could link other packages.
 func List(ctx context.Context, root string) ([]Package, error) {
-	list := exec.CommandContext(ctx, "go", "list", "-tags", "lambda.norpc,grpcnotrace", "-json=ImportPath,Imports,Deps", "./...")
+	list := exec.CommandContext(ctx, "go", "list", "-tags", "lambda.norpc,grpcnotrace",
+		"-json=ImportPath,Imports,Deps", "./...")
 	list.Dir = root
 	list.Env = append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0")
 	var complaint bytes.Buffer

@@ -18,7 +18,8 @@ func Releases(s *Stack, patients []string) []Finding {
 	for _, f := range s.of(kindFunction) {
 		p := f.Properties
 		if scalar(p["AutoPublishAlias"]) != alias || short(p["AutoPublishCodeSha256"]) != "${Release}" {
-			found.addf(f.ID, "a release makes no new version of it (AutoPublishAlias: %s, AutoPublishCodeSha256: !Ref Release)", alias)
+			found.addf(f.ID,
+				"a release makes no new version of it (AutoPublishAlias: %s, AutoPublishCodeSha256: !Ref Release)", alias)
 		}
 		gradual := short(at(p, "DeploymentPreference", "Enabled")) == "${GradualDeployment}"
 		if gradual {
@@ -32,7 +33,8 @@ func Releases(s *Stack, patients []string) []Finding {
 			found.addf(f.ID, "has executions kept for it: %v, called by patients' browsers: %v", kept, patient)
 		}
 		once := at(p, "EventInvokeConfig")
-		if scheduled && (scalar(at(once, "MaximumRetryAttempts")) != "0" || scalar(at(once, "MaximumEventAgeInSeconds")) != "60" ||
+		if scheduled && (scalar(at(once, "MaximumRetryAttempts")) != "0" ||
+			scalar(at(once, "MaximumEventAgeInSeconds")) != "60" ||
 			!slices.Contains(shorts(p["ReservedConcurrentExecutions"]), "1")) {
 			found.addf(f.ID, "its scheduled runs pile up: they are repeated, kept, or run side by side")
 		}

@@ -60,12 +60,21 @@ func TestAReleaseThatDoesNotReachAFunctionOrCannotBeTakenBackIsFound(t *testing.
 			"Shifter: may lambda:UpdateAlias of [${Visit.Arn}:live], and has to shift []",
 			"Visit: is deployed gradually: false, called by patients' browsers: true",
 		}},
-		"nothing kept": {"!Ref ReservedConcurrency", "1", []string{"Visit: has executions kept for it: false, called by patients' browsers: true"}},
+		"nothing kept": {
+			"!Ref ReservedConcurrency", "1",
+			[]string{"Visit: has executions kept for it: false, called by patients' browsers: true"},
+		},
 		"repeated":     {"MaximumRetryAttempts: 0", "MaximumRetryAttempts: 1", pile},
 		"old runs":     {"MaximumEventAgeInSeconds: 60", "MaximumEventAgeInSeconds: 90", pile},
 		"side by side": {"!If [Keeps, 1,", "!If [Keeps, 2,", pile},
 		"unwatched":    {"${Visit}:live", "${Get}:live", []string{"Visit: Failures does not watch the errors of its alias"}},
-		"blind":        {"cloudwatch:DescribeAlarms", "cloudwatch:ListMetrics", []string{"Shifter: cannot look at alarms", "Shifter: cloudwatch:ListMetrics has no part in shifting"}},
-		"too much":     {"lambda:GetAlias, ", "lambda:GetAlias, lambda:InvokeFunction, ", []string{"Shifter: lambda:InvokeFunction has no part in shifting"}},
+		"blind": {
+			"cloudwatch:DescribeAlarms", "cloudwatch:ListMetrics",
+			[]string{"Shifter: cannot look at alarms", "Shifter: cloudwatch:ListMetrics has no part in shifting"},
+		},
+		"too much": {
+			"lambda:GetAlias, ", "lambda:GetAlias, lambda:InvokeFunction, ",
+			[]string{"Shifter: lambda:InvokeFunction has no part in shifting"},
+		},
 	})
 }

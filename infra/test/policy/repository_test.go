@@ -24,7 +24,11 @@ var (
 
 	stack = sync.OnceValues(func() (*policy.Stack, error) { return readStack(root + "/template.yaml") })
 
-	resolved = sync.OnceValues(func() (*template.Template, error) { return template.Load(root+"/template.yaml", everything()) })
+	resolved = sync.OnceValues(func() (*template.Template,
+		error,
+	) {
+		return template.Load(root+"/template.yaml", everything())
+	})
 )
 
 func readStack(file string) (*policy.Stack, error) {
@@ -68,9 +72,12 @@ func correspondence(source *policy.Tree, s *policy.Stack, functions []template.F
 	architecture, api := source.Text("docs/architecture.md"), source.Text("docs/openapi.yaml")
 	records := source.Text("shared/ui/dashboard/api/records.ts")
 	return rules{
-		"a function's folder is in the template":  func() []policy.Finding { return policy.Folders(source, functions) },
-		"a function's routes are in the OpenAPI":  func() []policy.Finding { return policy.Routes(functions, api) },
-		"a function's folder is a row in docs":    func() []policy.Finding { return policy.FunctionTable(source.Functions(), architecture) },
+		"a function's folder is in the template": func() []policy.Finding { return policy.Folders(source, functions) },
+		"a function's routes are in the OpenAPI": func() []policy.Finding { return policy.Routes(functions, api) },
+		"a function's folder is a row in docs": func() []policy.Finding {
+			return policy.FunctionTable(source.Functions(),
+				architecture)
+		},
 		"a function's row names its tables":       func() []policy.Finding { return policy.TouchedRows(s, architecture) },
 		"a package is one row in docs":            func() []policy.Finding { return policy.PackageRows(architecture) },
 		"a table is a row in docs":                func() []policy.Finding { return policy.TableRows(s, architecture) },
@@ -113,7 +120,10 @@ func access(s *policy.Stack, source *policy.Tree) rules {
 		"permissions name what they give":          func() []policy.Finding { return policy.Wildcards(s) },
 		"permissions are on the template's things": func() []policy.Finding { return policy.Strangers(s) },
 		"each secret is for its functions":         func() []policy.Finding { return policy.Reserved(s, reserved()) },
-		"SECURITY.md lists who may open what":      func() []policy.Finding { return policy.Custody(s, source.Text("SECURITY.md")) },
+		"SECURITY.md lists who may open what": func() []policy.Finding {
+			return policy.Custody(s,
+				source.Text("SECURITY.md"))
+		},
 	}
 }
 
@@ -124,7 +134,10 @@ func operation(s *policy.Stack, source *policy.Tree) rules {
 		"queues outlast their consumers": func() []policy.Finding { return policy.Queues(s) },
 		"the stack keeps its budget":     func() []policy.Finding { return policy.Budget(s) },
 		"every alarm says what to do":    func() []policy.Finding { return policy.Alarms(s, source) },
-		"every alarm has one row":        func() []policy.Finding { return policy.AlarmRows(s, source.Text("docs/operations.md")) },
+		"every alarm has one row": func() []policy.Finding {
+			return policy.AlarmRows(s,
+				source.Text("docs/operations.md"))
+		},
 		"every metric is sent":           func() []policy.Finding { return policy.Metrics(s) },
 		"everything is watched":          func() []policy.Finding { return policy.Watched(s) },
 		"installs are pinned by content": func() []policy.Finding { return policy.Installs(source) },
@@ -148,7 +161,8 @@ func TestSAMAddsNoPermission(t *testing.T) {
 	t.Parallel()
 	file := os.Getenv(transformed)
 	if file == "" {
-		t.Skip("run .ci/transform template.yaml .ci/template/tested.json, then set " + transformed + " to a file with what it prints: SAM is not needed for the other tests")
+		t.Skip("run .ci/transform template.yaml .ci/template/tested.json, then set " + transformed +
+			" to a file with what it prints: SAM is not needed for the other tests")
 	}
 	s, err := readStack(file)
 	if err != nil {
@@ -203,7 +217,10 @@ func TestNoFunctionsBinaryIsTooLarge(t *testing.T) {
 // patients are the functions that patients' browsers call on their way to a connection: a failure
 // there is a sign-in lost.
 func patients() []string {
-	return []string{"ConnectFunction", "ReconnectFunction", "CreateAttemptFunction", "GetAttemptFunction", "CallbackFunction"}
+	return []string{
+		"ConnectFunction", "ReconnectFunction", "CreateAttemptFunction", "GetAttemptFunction",
+		"CallbackFunction",
+	}
 }
 
 // reserved tells who may touch what patients' tokens are made of, and each key, secret and file (docs/architecture.md,
@@ -213,28 +230,43 @@ func reserved() map[string][]string {
 		"CallbackFunction", "ExportWorkerFunction", "RefreshWorkerFunction", "DeleteConnectionFunction", "EraserFunction",
 		"RevokeVaultFunction", "TefcaWorkerFunction",
 	}
-	signers := []string{"CallbackFunction", "ExportWorkerFunction", "RefreshWorkerFunction", "JwksFunction", "IdentityFunction", "IdentityCallbackFunction"}
+	signers := []string{
+		"CallbackFunction", "ExportWorkerFunction", "RefreshWorkerFunction", "JwksFunction",
+		"IdentityFunction", "IdentityCallbackFunction",
+	}
 	return map[string][]string{
 		"TokensTable": tokens,
 		"TokensKey":   append(slices.Clone(tokens), "IdentityCallbackFunction"), // seals the identity
 		"SecretsKey": {
-			"DashboardDeliveriesFunction", "DashboardWebhooksFunction", "ConnectFunction", "ReconnectFunction", "CallbackFunction", "WebhookWorkerFunction",
+			"DashboardDeliveriesFunction", "DashboardWebhooksFunction", "ConnectFunction", "ReconnectFunction",
+			"CallbackFunction", "WebhookWorkerFunction",
 			"ExportWorkerFunction", "RefreshWorkerFunction", "IdentityFunction", "IdentityCallbackFunction", // client secrets
 			"DashboardSessionFunction", // generators of codes
 		},
 		"ClientKeyRsa1": signers, "ClientKeyEc1": signers, "ClientKeyRsa2": signers, "ClientKeyEc2": signers,
 		"FilesKey": {"ExportWorkerFunction", "DownloadExportFunction", "TefcaWorkerFunction"},
 		"KeyHashingSecret": {
-			"DashboardConnectionsFunction", "DashboardCredentialsFunction", "DashboardSessionFunction", "CallbackFunction", "CreateExportFunction", "GetExportFunction", "DownloadExportFunction", "GetConnectionFunction",
-			"DeleteConnectionFunction", "DeleteExportFilesFunction", "ListEventsFunction", "ExportCatalogFunction", "RevokeVaultFunction", "TefcaWorkerFunction",
+			"DashboardConnectionsFunction", "DashboardCredentialsFunction", "DashboardSessionFunction", "CallbackFunction",
+			"CreateExportFunction", "GetExportFunction", "DownloadExportFunction", "GetConnectionFunction",
+			"DeleteConnectionFunction", "DeleteExportFilesFunction", "ListEventsFunction", "ExportCatalogFunction",
+			"RevokeVaultFunction", "TefcaWorkerFunction",
 		},
-		"CursorSecret":    {"ListEventsFunction", "SearchCatalogFunction"},
-		"TefcaSecretArn":  {"TefcaWorkerFunction"},
-		"DownloadSecret":  {"GetExportFunction", "DownloadExportFunction", "ExportWorkerFunction", "ListEventsFunction", "WebhookWorkerFunction", "ExportCatalogFunction"},
-		"ExportsBucket":   {"ExportWorkerFunction", "DownloadExportFunction", "DeleteExportFilesFunction", "SweeperFunction", "EraserFunction"},
-		"DocumentsBucket": {"ExportWorkerFunction", "DeleteConnectionFunction", "RefreshWorkerFunction", "EraserFunction", "RevokeVaultFunction", "TefcaWorkerFunction"},
-		"WidgetBucket":    {"WebFunction"},
-		"AuditTable":      {"DashboardSessionFunction", "DashboardOrgFunction", "DashboardConnectionsFunction", "DashboardDeliveriesFunction", "DashboardWebhooksFunction", "DashboardCredentialsFunction", "EraserFunction", "DashboardMembersFunction"}, // and the operator's command line
-		"AlarmKey":        nil,
+		"CursorSecret":   {"ListEventsFunction", "SearchCatalogFunction"},
+		"TefcaSecretArn": {"TefcaWorkerFunction"},
+		"DownloadSecret": {
+			"GetExportFunction", "DownloadExportFunction", "ExportWorkerFunction", "ListEventsFunction",
+			"WebhookWorkerFunction", "ExportCatalogFunction",
+		},
+		"ExportsBucket": {
+			"ExportWorkerFunction", "DownloadExportFunction", "DeleteExportFilesFunction", "SweeperFunction",
+			"EraserFunction",
+		},
+		"DocumentsBucket": {
+			"ExportWorkerFunction", "DeleteConnectionFunction", "RefreshWorkerFunction", "EraserFunction",
+			"RevokeVaultFunction", "TefcaWorkerFunction",
+		},
+		"WidgetBucket": {"WebFunction"},
+		"AuditTable":   {"DashboardSessionFunction", "DashboardOrgFunction", "DashboardConnectionsFunction", "DashboardDeliveriesFunction", "DashboardWebhooksFunction", "DashboardCredentialsFunction", "EraserFunction", "DashboardMembersFunction"}, // and the operator's command line
+		"AlarmKey":     nil,
 	}
 }

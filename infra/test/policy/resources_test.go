@@ -35,9 +35,21 @@ func TestQueuesFindsVisibilityShorterThanConsumer(t *testing.T) {
       Events: {Jobs: {Type: SQS, Properties: {Queue: !GetAtt Jobs.Arn}}}
 `
 	judge(t, good, policy.Queues, map[string]example{
-		"collecting": {"{Queue: !GetAtt Jobs.Arn", "{MaximumBatchingWindowInSeconds: 5, Queue: !GetAtt Jobs.Arn", []string{"Jobs: hides messages for 60 s, less than 6 times the timeout of Worker (65 s)"}},
-		"elsewhere":  {"Queue: !GetAtt Jobs.Arn", "Queue: !Ref JobsArn", []string{"Worker: takes messages of a queue that is not in the template"}},
-		"impatient":  {"VisibilityTimeout: 60", "VisibilityTimeout: 59", []string{"Jobs: hides messages for 59 s, less than 6 times the timeout of Worker (60 s)"}},
-		"by default": {"{VisibilityTimeout: 60}", "{}", []string{"Jobs: hides messages for 30 s, less than 6 times the timeout of Worker (60 s)"}},
+		"collecting": {
+			"{Queue: !GetAtt Jobs.Arn", "{MaximumBatchingWindowInSeconds: 5, Queue: !GetAtt Jobs.Arn",
+			[]string{"Jobs: hides messages for 60 s, less than 6 times the timeout of Worker (65 s)"},
+		},
+		"elsewhere": {
+			"Queue: !GetAtt Jobs.Arn", "Queue: !Ref JobsArn",
+			[]string{"Worker: takes messages of a queue that is not in the template"},
+		},
+		"impatient": {
+			"VisibilityTimeout: 60", "VisibilityTimeout: 59",
+			[]string{"Jobs: hides messages for 59 s, less than 6 times the timeout of Worker (60 s)"},
+		},
+		"by default": {
+			"{VisibilityTimeout: 60}", "{}",
+			[]string{"Jobs: hides messages for 30 s, less than 6 times the timeout of Worker (60 s)"},
+		},
 	})
 }

@@ -23,14 +23,15 @@ func trusts(role Resource, service string) bool {
 // also after SAM's transform.
 func (s *Stack) shifts(r Resource) bool {
 	named := func(x Resource) bool {
-		by := append(references(at(x.Properties, "DeploymentPreference", "Role")), references(x.Properties["ServiceRoleArn"])...)
+		by := append(references(at(x.Properties, "DeploymentPreference", "Role")),
+			references(x.Properties["ServiceRoleArn"])...)
 		return slices.Contains(by, r.ID)
 	}
 	return slices.ContainsFunc(s.Resources, named) && trusts(r, "codedeploy.amazonaws.com")
 }
 
-// Roles finds functions that have no role of the template or share one; roles that somebody other than Lambda can take, that
-// exist without their function, or that no function has; but for the ones of CodeDeploy and API Gateway.
+// Roles finds functions that have no role of the template or share one; roles that somebody other than Lambda can take,
+// that exist without their function, or that no function has; but for the ones of CodeDeploy and API Gateway.
 func Roles(s *Stack) []Finding {
 	var found findings
 	users := map[string][]string{}

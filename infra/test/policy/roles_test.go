@@ -21,7 +21,8 @@ func TestARoleThatIsNotOneFunctionsOwnIsFound(t *testing.T) {
 		"another's": {"!GetAtt GetRole.Arn", "arn:aws:iam::1:role/x", []string{
 			"Get: has no role of the template", "GetRole: is the role of 0 functions, not of one: []",
 		}},
-		"shared": {"  GetRole:", "  Put: {Type: AWS::Serverless::Function, Condition: Sometimes, Properties: {Role: !GetAtt GetRole.Arn}}\n  GetRole:", []string{
+		"shared": {"  GetRole:", "  Put: {Type: AWS::Serverless::Function, Condition: Sometimes, Properties: {Role: " +
+			"!GetAtt GetRole.Arn}}\n  GetRole:", []string{
 			"GetRole: is the role of 2 functions, not of one: [Get Put]",
 		}},
 		"condition":       {"    Condition: Sometimes\n", "", []string{"Get: its role GetRole has another condition"}},

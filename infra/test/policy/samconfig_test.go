@@ -9,7 +9,8 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-var overrides = regexp.MustCompile(`(?m)^\[(\w+)\.deploy\.parameters\]\n(?:[^\[\n].*\n)*?parameter_overrides = "([^"]*)"`)
+var overrides = regexp.MustCompile(
+	`(?m)^\[(\w+)\.deploy\.parameters\]\n(?:[^\[\n].*\n)*?parameter_overrides = "([^"]*)"`)
 
 // TestTheTemplateTakesTheParametersOfEveryEnvironment: a name or a value that it refuses would show in
 // the middle of a deployment.
@@ -19,7 +20,8 @@ func TestTheTemplateTakesTheParametersOfEveryEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := map[string]string{"with a domain": "DomainName=api.example.org DomainCertificateArn=arn:aws:acm:eu-west-1:111122223333:certificate/0a"}
+	named := map[string]string{"with a domain": "DomainName=api.example.org " +
+		"DomainCertificateArn=arn:aws:acm:eu-west-1:111122223333:certificate/0a"}
 	for _, m := range overrides.FindAllStringSubmatch(string(config), -1) {
 		named[m[1]] = m[2]
 	}
@@ -29,7 +31,8 @@ func TestTheTemplateTakesTheParametersOfEveryEnvironment(t *testing.T) {
 			name, value, _ := strings.Cut(pair, "=")
 			parameters[name] = value
 		}
-		if _, err := template.Load(root+"/template.yaml", template.Options{Parameters: parameters, BaseURL: "http://127.0.0.1:1", StackName: "s"}); err != nil {
+		if _, err := template.Load(root+"/template.yaml",
+			template.Options{Parameters: parameters, BaseURL: "http://127.0.0.1:1", StackName: "s"}); err != nil {
 			t.Errorf("%s: %v", environment, err)
 		}
 	}

@@ -27,7 +27,8 @@ Resources:
 		{ID: "F", Type: "AWS::Serverless::Function", Condition: "Sometimes", Properties: map[string]any{
 			"Timeout": "20", "MemorySize": "256",
 			"A": map[string]any{"Ref": "T"}, "B": map[string]any{"Fn::GetAtt": "T.Arn"},
-			"C": []any{map[string]any{"Fn::Sub": "${T}/*"}, "plain"}, "D": map[string]any{"Fn::If": []any{"Sometimes", "x", "y"}},
+			"C": []any{map[string]any{"Fn::Sub": "${T}/*"}, "plain"},
+			"D": map[string]any{"Fn::If": []any{"Sometimes", "x", "y"}},
 		}},
 		{ID: "T", Type: "AWS::DynamoDB::Table", Properties: map[string]any{"SSEEnabled": "true"}},
 	}}

@@ -36,10 +36,12 @@ func TestPermissionsThatSAMAddsOrLosesAreFound(t *testing.T) {
 	}
 	finds(t, found)
 	found, err = judgeFile(t, without(t, good, `"sqs:SendMessage"`, `"sqs:SendMessage", "sqs:DeleteMessage"`))
-	if err != nil || len(found) != 1 || !strings.HasPrefix(found[0].String(), "F: may do something else after SAM's transform") {
+	if err != nil || len(found) != 1 || !strings.HasPrefix(found[0].String(),
+		"F: may do something else after SAM's transform") {
 		t.Errorf("an action more: %v, %v", found, err)
 	}
-	found, err = judgeFile(t, without(t, good, `"F": {`, `"G": {"Type": "AWS::Lambda::Function", "Properties": {"Role": {"Fn::GetAtt": ["R", "Arn"]}}}, "F": {`))
+	found, err = judgeFile(t, without(t, good, `"F": {`,
+		`"G": {"Type": "AWS::Lambda::Function", "Properties": {"Role": {"Fn::GetAtt": ["R", "Arn"]}}}, "F": {`))
 	if err != nil {
 		t.Fatal(err)
 	}

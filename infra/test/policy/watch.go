@@ -47,7 +47,8 @@ func Watched(s *Stack) []Finding {
 	for kind, dependency := range map[string]string{kindTable: "DynamoDB", kindKey: "KMS"} {
 		for _, r := range s.of(kind) {
 			for _, name := range []metric.Name{metric.Throttled, metric.Unanswered} {
-				w.want(r, metric.Namespace, string(name), name.Dimension(), dependency, map[string]string{metric.Stack: "${AWS::StackName}"})
+				w.want(r, metric.Namespace, string(name), name.Dimension(), dependency,
+					map[string]string{metric.Stack: "${AWS::StackName}"})
 			}
 		}
 	}

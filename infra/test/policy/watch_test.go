@@ -80,28 +80,100 @@ func TestWhatNoAlarmWatchesIsFound(t *testing.T) {
 	t.Parallel()
 	refused := "{Namespace: AWS/Lambda, MetricName: Throttles, Dimensions: [{Name: FunctionName, Value: !Ref Get}]}"
 	judge(t, watched, policy.Watched, map[string]example{
-		"functions":          {refused, "{Namespace: AWS/Lambda, MetricName: Invocations, Dimensions: [{Name: FunctionName, Value: !Ref Get}]}", []string{"Get: no alarm watches Throttles"}},
-		"namespace":          {refused, "{Namespace: AWS/Kinesis, MetricName: Throttles, Dimensions: [{Name: FunctionName, Value: !Ref Get}]}", []string{"Get: no alarm watches Throttles"}},
-		"other dimension":    {refused, "{Namespace: AWS/Lambda, MetricName: Throttles, Dimensions: [{Name: Resource, Value: !Ref Get}]}", []string{"Get: no alarm watches Throttles"}},
-		"another function":   {refused, "{Namespace: AWS/Lambda, MetricName: Throttles, Dimensions: [{Name: FunctionName, Value: !Ref Sweep}]}", []string{"Get: no alarm watches Throttles"}},
-		"duration":           {"MetricName: Duration, Dimensions: [{Name: FunctionName, Value: !Ref Get}]", "MetricName: Duration", []string{"Get: no alarm watches Duration"}},
-		"another timeout":    {"Timeout: 10}", "Timeout: 28}", []string{"Duration: looks out for runs of Get of 9000 ms; its timeout is at 28000 ms"}},
-		"another divisor":    {"FILL(sweep, 0) / 50000", "FILL(sweep, 0) / 900000", []string{"Duration: looks out for runs of Sweep of 810000 ms; its timeout is at 50000 ms"}},
-		"not in the math":    {", FILL(sweep, 0) / 50000", "", []string{"Duration: looks out for runs of Sweep of 0 ms; its timeout is at 50000 ms"}},
-		"never reached":      {"Threshold: 0.9", "Threshold: 1", []string{"Duration: looks out for runs of Get of 10000 ms; its timeout is at 10000 ms", "Duration: looks out for runs of Sweep of 50000 ms; its timeout is at 50000 ms"}},
-		"in seconds":         {"Threshold: 19000", "Threshold: 19", []string{"Longer: looks out for runs of Sometimes of 19 ms; its timeout is at 20000 ms"}},
-		"other condition":    {"    Condition: WithIt\n    Properties: {Namespace: AWS/Lambda", "    Condition: WithOther\n    Properties: {Namespace: AWS/Lambda", []string{"Sometimes: no alarm watches Duration"}},
-		"silence unheard":    {"TreatMissingData: breaching", "TreatMissingData: notBreaching", []string{"Sweep: no alarm goes off when its schedule stops"}},
-		"silence wanted":     {"LessThanThreshold", "GreaterThanThreshold", []string{"Sweep: no alarm goes off when its schedule stops"}},
-		"age":                {"!GetAtt Jobs.QueueName", "!GetAtt Dead.QueueName", []string{"Jobs: no alarm watches ApproximateAgeOfOldestMessage"}},
-		"dead letters":       {"ApproximateNumberOfMessagesVisible", "NumberOfMessagesSent", []string{"Dead: no alarm watches ApproximateNumberOfMessagesVisible"}},
+		"functions": {
+			refused,
+			"{Namespace: AWS/Lambda, MetricName: Invocations, Dimensions: [{Name: FunctionName, Value: !Ref Get}]}",
+			[]string{"Get: no alarm watches Throttles"},
+		},
+		"namespace": {
+			refused,
+			"{Namespace: AWS/Kinesis, MetricName: Throttles, Dimensions: [{Name: FunctionName, Value: !Ref Get}]}",
+			[]string{"Get: no alarm watches Throttles"},
+		},
+		"other dimension": {
+			refused,
+			"{Namespace: AWS/Lambda, MetricName: Throttles, Dimensions: [{Name: Resource, Value: !Ref Get}]}",
+			[]string{"Get: no alarm watches Throttles"},
+		},
+		"another function": {
+			refused,
+			"{Namespace: AWS/Lambda, MetricName: Throttles, Dimensions: [{Name: FunctionName, Value: !Ref Sweep}]}",
+			[]string{"Get: no alarm watches Throttles"},
+		},
+		"duration": {
+			"MetricName: Duration, Dimensions: [{Name: FunctionName, Value: !Ref Get}]",
+			"MetricName: Duration",
+			[]string{"Get: no alarm watches Duration"},
+		},
+		"another timeout": {
+			"Timeout: 10}", "Timeout: 28}",
+			[]string{"Duration: looks out for runs of Get of 9000 ms; its timeout is at 28000 ms"},
+		},
+		"another divisor": {
+			"FILL(sweep, 0) / 50000", "FILL(sweep, 0) / 900000",
+			[]string{"Duration: looks out for runs of Sweep of 810000 ms; its timeout is at 50000 ms"},
+		},
+		"not in the math": {
+			", FILL(sweep, 0) / 50000", "",
+			[]string{"Duration: looks out for runs of Sweep of 0 ms; its timeout is at 50000 ms"},
+		},
+		"never reached": {
+			"Threshold: 0.9", "Threshold: 1",
+			[]string{
+				"Duration: looks out for runs of Get of 10000 ms; its timeout is at 10000 ms",
+				"Duration: looks out for runs of Sweep of 50000 ms; its timeout is at 50000 ms",
+			},
+		},
+		"in seconds": {
+			"Threshold: 19000", "Threshold: 19",
+			[]string{"Longer: looks out for runs of Sometimes of 19 ms; its timeout is at 20000 ms"},
+		},
+		"other condition": {
+			"    Condition: WithIt\n    Properties: {Namespace: AWS/Lambda",
+			"    Condition: WithOther\n    Properties: {Namespace: AWS/Lambda",
+			[]string{"Sometimes: no alarm watches Duration"},
+		},
+		"silence unheard": {
+			"TreatMissingData: breaching", "TreatMissingData: notBreaching",
+			[]string{"Sweep: no alarm goes off when its schedule stops"},
+		},
+		"silence wanted": {
+			"LessThanThreshold", "GreaterThanThreshold",
+			[]string{"Sweep: no alarm goes off when its schedule stops"},
+		},
+		"age": {
+			"!GetAtt Jobs.QueueName", "!GetAtt Dead.QueueName",
+			[]string{"Jobs: no alarm watches ApproximateAgeOfOldestMessage"},
+		},
+		"dead letters": {
+			"ApproximateNumberOfMessagesVisible", "NumberOfMessagesSent",
+			[]string{"Dead: no alarm watches ApproximateNumberOfMessagesVisible"},
+		},
 		"errors of no stage": {", {Name: Stage, Value: v1}", "", []string{"Api: no alarm watches 5XXError"}},
-		"errors of more":     {"{Name: Stage, Value: v1}", "{Name: Stage, Value: v1}, {Name: Method, Value: GET}", []string{"Api: no alarm watches 5XXError"}},
-		"an API with a name": {"{StageName: v1}", "{StageName: v1, Name: front}", []string{"Api: no alarm watches 5XXError", "Api: no alarm watches Latency"}},
-		"latency":            {"MetricName: Latency", "MetricName: Count", []string{"Api: no alarm watches Latency"}},
-		"tables' throttles":  {"MetricName: Throttled, Dimensions: [{Name: service, Value: !Ref \"AWS::StackName\"}, {Name: dependency, Value: DynamoDB}]", "MetricName: Throttled", []string{"Work: no alarm watches Throttled"}},
-		"another stack's":    {"MetricName: Unanswered, Dimensions: [{Name: service, Value: !Ref \"AWS::StackName\"}, {Name: dependency, Value: KMS}", "MetricName: Unanswered, Dimensions: [{Name: service, Value: other}, {Name: dependency, Value: KMS}", []string{"Key: no alarm watches Unanswered"}},
-		"a new function":     {"  Jobs:", "  New: {Type: AWS::Serverless::Function, Properties: {Timeout: 10}}\n  Jobs:", []string{"New: no alarm watches Duration", "New: no alarm watches Errors", "New: no alarm watches Throttles"}},
-		"a new queue":        {"  Jobs:", "  More: {Type: AWS::SQS::Queue}\n  Jobs:", []string{"More: no alarm watches ApproximateAgeOfOldestMessage"}},
+		"errors of more": {
+			"{Name: Stage, Value: v1}", "{Name: Stage, Value: v1}, {Name: Method, Value: GET}",
+			[]string{"Api: no alarm watches 5XXError"},
+		},
+		"an API with a name": {
+			"{StageName: v1}", "{StageName: v1, Name: front}",
+			[]string{"Api: no alarm watches 5XXError", "Api: no alarm watches Latency"},
+		},
+		"latency": {"MetricName: Latency", "MetricName: Count", []string{"Api: no alarm watches Latency"}},
+		"tables' throttles": {"MetricName: Throttled, Dimensions: [{Name: service, Value: !Ref \"AWS::StackName\"}, " +
+			"{Name: dependency, Value: DynamoDB}]", "MetricName: Throttled", []string{"Work: no alarm watches Throttled"}},
+		"another stack's": {
+			"MetricName: Unanswered, Dimensions: [{Name: service, Value: !Ref \"AWS::StackName\"}, " +
+				"{Name: dependency, Value: KMS}",
+			"MetricName: Unanswered, Dimensions: [{Name: service, Value: other}, {Name: dependency, Value: KMS}",
+			[]string{"Key: no alarm watches Unanswered"},
+		},
+		"a new function": {
+			"  Jobs:", "  New: {Type: AWS::Serverless::Function, Properties: {Timeout: 10}}\n  Jobs:",
+			[]string{"New: no alarm watches Duration", "New: no alarm watches Errors", "New: no alarm watches Throttles"},
+		},
+		"a new queue": {
+			"  Jobs:", "  More: {Type: AWS::SQS::Queue}\n  Jobs:",
+			[]string{"More: no alarm watches ApproximateAgeOfOldestMessage"},
+		},
 	})
 }

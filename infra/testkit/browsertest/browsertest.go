@@ -1,5 +1,5 @@
-// Package browsertest exercises endpoints that pages call with a public id (httpapi.Browser). The callers are those of keyedtest.
-// Only tests link it.
+// Package browsertest exercises endpoints that pages call with a public id (httpapi.Browser). The callers are those of
+// keyedtest. Only tests link it.
 package browsertest
 
 import (
@@ -75,9 +75,12 @@ type Refusal struct {
 	Code   string
 }
 
-// CheckRefusals shows what a route that takes a body refuses: what is given, and what every such route refuses. newHandler makes it over a
-// use case that answers err and counts how often it was asked. No answer has an address, a failure's text or a challenge.
-func CheckRefusals(tb testing.TB, route, taken string, given map[string]Refusal, newHandler func(err error) (handler http.Handler, asked func() int)) {
+// CheckRefusals shows what a route that takes a body refuses: what is given, and what every such route refuses.
+// newHandler makes it over a use case that answers err and counts how often it was asked. No answer has an address, a
+// failure's text or a challenge.
+func CheckRefusals(tb testing.TB, route, taken string, given map[string]Refusal,
+	newHandler func(err error) (handler http.Handler, asked func() int),
+) {
 	tb.Helper()
 	all := map[string]Refusal{
 		"our own failure":      {Err: keyedtest.ErrTrouble, Status: 500, Code: "svc_server_error"},
@@ -93,7 +96,8 @@ func CheckRefusals(tb testing.TB, route, taken string, given map[string]Refusal,
 		}
 		handler, asked := newHandler(c.Err)
 		w := Send(tb, handler, cmp.Or(c.Method, http.MethodPost), route+cmp.Or(c.Query, Page), c.Body)
-		if body := w.Body.String(); w.Code != c.Status || !strings.Contains(body, `"error":"`+c.Code+`"`) || strings.Contains(body, "trouble") || strings.Contains(body, "@") {
+		if body := w.Body.String(); w.Code != c.Status || !strings.Contains(body, `"error":"`+c.Code+`"`) ||
+			strings.Contains(body, "trouble") || strings.Contains(body, "@") {
 			tb.Errorf("%s: got %d %s", name, w.Code, body)
 		}
 		if w.Header().Get("WWW-Authenticate") != "" {

@@ -1,5 +1,5 @@
-// Package built is a small build of the pages, as shared/ui/build.mjs writes one: what tests serve where the real one, which
-// needs Node, is not there. Only tests link it.
+// Package built is a small build of the pages, as shared/ui/build.mjs writes one: what tests serve where the real one,
+// which needs Node, is not there. Only tests link it.
 package built
 
 import (
@@ -52,11 +52,17 @@ func Folder() fstest.MapFS {
 		for _, language := range []string{"en", "es"} {
 			page := name + "." + language
 			pages[page] = fmt.Sprintf(`{"style_hash":%q}`, StyleHash)
-			folder["pages/"+page+".html"] = &fstest.MapFile{Mode: 0o644, Data: fmt.Appendf(nil, `<!doctype html><html lang="%s"><title>{{title}}</title>`+
-				`<style>body{}</style><script id="boot" type="application/json">{{boot}}</script><script type="module" src="assets/%s-1a2b3c.js"></script></html>`, language, name)}
+			folder["pages/"+page+".html"] = &fstest.MapFile{
+				Mode: 0o644,
+				Data: fmt.Appendf(nil, `<!doctype html><html lang="%s"><title>{{title}}</title>`+
+					`<style>body{}</style><script id="boot" type="application/json">{{boot}}</script><script type="module" src="assets/%s-1a2b3c.js"></script></html>`, language, name),
+			}
 		}
 	}
-	folder["manifest.json"] = &fstest.MapFile{Mode: 0o644, Data: fmt.Appendf(nil, `{"version":%q,"files":{%s},"pages":{%s}}`, Version, members(files), members(pages))}
+	folder["manifest.json"] = &fstest.MapFile{
+		Mode: 0o644,
+		Data: fmt.Appendf(nil, `{"version":%q,"files":{%s},"pages":{%s}}`, Version, members(files), members(pages)),
+	}
 	return folder
 }
 

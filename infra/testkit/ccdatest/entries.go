@@ -32,7 +32,8 @@ func PlannedAs(element, class, mood, root, inside string) string {
 	if root != "" {
 		template = `<templateId root="2.16.840.1.113883.10.20.22.4.` + root + `"/>`
 	}
-	return `<entry><` + element + ` classCode="` + class + `" moodCode="` + mood + `">` + template + `<id root="2.16.840.1.113883.19.5" extension="` + element + mood + `"/>` + inside +
+	return `<entry><` + element + ` classCode="` + class + `" moodCode="` + mood + `">` + template +
+		`<id root="2.16.840.1.113883.19.5" extension="` + element + mood + `"/>` + inside +
 		`</` + element + `></entry>`
 }
 
@@ -43,7 +44,8 @@ func NextSection(code string) string {
 
 // MedicationOf returns an entry with a medication activity of a mood.
 func MedicationOf(mood, rest string) string {
-	return `<entry><substanceAdministration classCode="SBADM" moodCode="` + mood + `"><templateId root="2.16.840.1.113883.10.20.22.4.16"/>
+	return `<entry><substanceAdministration classCode="SBADM" moodCode="` + mood +
+		`"><templateId root="2.16.840.1.113883.10.20.22.4.16"/>
 <id root="2.16.840.1.113883.19.5" extension="m1"/><statusCode code="active"/>` + rest + Atenolol + `</substanceAdministration></entry>`
 }
 
@@ -61,7 +63,8 @@ func Concern(status, inner string) string {
 
 // ProblemOf returns a problem observation; attributes are those besides class and mood.
 func ProblemOf(attributes, rest string) string {
-	return `<observation classCode="OBS" moodCode="EVN" ` + attributes + `><templateId root="2.16.840.1.113883.10.20.22.4.4"/><id root="2.16.840.1.113883.19.5" extension="p1"/>
+	return `<observation classCode="OBS" moodCode="EVN" ` + attributes +
+		`><templateId root="2.16.840.1.113883.10.20.22.4.4"/><id root="2.16.840.1.113883.19.5" extension="p1"/>
 <code code="55607006" ` + Snomed + ` displayName="Problem"/><statusCode code="completed"/>` + rest + `</observation>`
 }
 

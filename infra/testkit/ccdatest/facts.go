@@ -1,5 +1,5 @@
-// Package ccdatest helps the tests of C-CDA sections: it converts a document of one section, or whole documents, and looks
-// for resources by their paths and values.
+// Package ccdatest helps the tests of C-CDA sections: it converts a document of one section, or whole documents, and
+// looks for resources by their paths and values.
 package ccdatest
 
 import (

@@ -1,5 +1,5 @@
-// Package expect is what tests of every package expect in the same way: that nothing fails, that something is refused, and
-// how many of many callers win. Only tests link it.
+// Package expect is what tests of every package expect in the same way: that nothing fails, that something is refused,
+// and how many of many callers win. Only tests link it.
 package expect
 
 import (

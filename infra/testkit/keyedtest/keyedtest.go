@@ -128,8 +128,11 @@ func CheckReader(t *testing.T, route, path, refused string, newHandler func() ht
 		"a wrong key": {User: PublicA, Key: "other", Status: 401, Want: Unauthorized},
 		"a stranger":  {User: "public_test_x", Status: 401, Want: Unauthorized},
 		refused:       {Method: refused, User: PublicA, Status: 405, Want: allowed, Header: allow},
-		"HEAD":        {Method: http.MethodHead, User: PublicA, Status: 200, Header: map[string]string{"Content-Type": "application/json"}},
-		"OPTIONS":     {Method: http.MethodOptions, Status: 204, Header: allow},
+		"HEAD": {
+			Method: http.MethodHead, User: PublicA, Status: 200,
+			Header: map[string]string{"Content-Type": "application/json"},
+		},
+		"OPTIONS": {Method: http.MethodOptions, Status: 204, Header: allow},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -141,5 +144,6 @@ func CheckReader(t *testing.T, route, path, refused string, newHandler func() ht
 
 // FailureBody is the error envelope of a failure.
 func FailureBody(code, description string) string {
-	return `{"success":false,"error":"` + code + `","error_description":"` + description + `","request_id":"` + RequestID + `"}`
+	return `{"success":false,"error":"` + code + `","error_description":"` + description + `","request_id":"` +
+		RequestID + `"}`
 }

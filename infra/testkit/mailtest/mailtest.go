@@ -1,5 +1,5 @@
-// Package mailtest owns what holds for every e-mail: it is as its text in testdata, says the same in both of its forms, and loads nothing.
-// Only tests link it.
+// Package mailtest owns what holds for every e-mail: it is as its text in testdata, says the same in both of its forms,
+// and loads nothing. Only tests link it.
 package mailtest
 
 import (
@@ -19,8 +19,8 @@ var (
 	loaded  = regexp.MustCompile(`(?i)<(img|script|style|link|iframe|form|input)\b|\bsrc=|url\(|\son[a-z]+=`)
 )
 
-// Check compares a mail's subject and plain text with testdata/<name>.txt, and its HTML with its text: both say the same, lead to the same
-// place and load nothing.
+// Check compares a mail's subject and plain text with testdata/<name>.txt, and its HTML with its text: both say the
+// same, lead to the same place and load nothing.
 func Check(tb testing.TB, name, subject, text, markup string) {
 	tb.Helper()
 	want, err := fs.ReadFile(os.DirFS("testdata"), name+".txt")
@@ -35,7 +35,8 @@ func Check(tb testing.TB, name, subject, text, markup string) {
 	}
 	shown := html.UnescapeString(tag.ReplaceAllString(markup, "\n"))
 	for line := range strings.SplitSeq(strings.ReplaceAll(text, ": ", "\n"), "\n") {
-		if line = strings.TrimSuffix(line, ":"); !strings.Contains(line, "://") && !strings.Contains(strings.ReplaceAll(shown, ": ", "\n"), line) {
+		if line = strings.TrimSuffix(line, ":"); !strings.Contains(line, "://") &&
+			!strings.Contains(strings.ReplaceAll(shown, ": ", "\n"), line) {
 			tb.Errorf("%s: %q is not in the HTML: %s", name, line, markup)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package measured reads the metrics out of log lines, as CloudWatch does, so that tests compare what a unit of work has counted
-// and not how the lines are written. Only tests link it.
+// Package measured reads the metrics out of log lines, as CloudWatch does, so that tests compare what a unit of work
+// has counted and not how the lines are written. Only tests link it.
 package measured
 
 import (
@@ -24,8 +24,8 @@ type line struct {
 	} `json:"_aws"`
 }
 
-// In returns what the lines of a log have counted, and how often they have measured something, by metric and value of its
-// dimension: "Exports success", "WebhookSeconds". It fails the test for lines that CloudWatch would leave aside.
+// In returns what the lines of a log have counted, and how often they have measured something, by metric and value of
+// its dimension: "Exports success", "WebhookSeconds". It fails the test for lines that CloudWatch would leave aside.
 func In(tb testing.TB, log []byte) map[string]int {
 	tb.Helper()
 	found := map[string]int{}

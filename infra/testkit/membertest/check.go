@@ -10,9 +10,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// CheckMember shows that an endpoint of an organisation lets in whom account's table lets in, and nobody else: e is a request to it for
-// OrgA in test mode that an owner may send, below /dashboard/organisations/{orgId}. It runs its cases as parallel subtests, each on a
-// handler of its own.
+// CheckMember shows that an endpoint of an organisation lets in whom account's table lets in, and nobody else: e is a
+// request to it for OrgA in test mode that an owner may send, below /dashboard/organisations/{orgId}. It runs its cases
+// as parallel subtests, each on a handler of its own.
 func CheckMember(t *testing.T, route string, e Exchange, needed account.Permission, newHandler func() http.Handler) {
 	t.Helper()
 	for name, c := range strangers(e) {
@@ -59,7 +59,8 @@ func strangers(e Exchange) map[string]Exchange {
 		"a page of a neighbour":  refused(Owner, 403, OtherSite, from("same-site")),
 	}
 	if test := OrgA + "/" + string(org.Test); strings.Contains(e.Path, test) {
-		cases["no mode"] = refused(Owner, 404, NoSuchOrg, func(e *Exchange) { e.Path = strings.Replace(e.Path, test, OrgA+"/TEST", 1) })
+		cases["no mode"] = refused(Owner, 404, NoSuchOrg,
+			func(e *Exchange) { e.Path = strings.Replace(e.Path, test, OrgA+"/TEST", 1) })
 	}
 	if e.Method != "" && e.Method != http.MethodGet {
 		cases["without the token"] = refused(Owner, 403, NoToken, func(e *Exchange) { e.NoToken = true })

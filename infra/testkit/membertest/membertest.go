@@ -1,5 +1,5 @@
-// Package membertest exercises endpoints of the dashboard as its members do: sessions of every role, an Exchange that compares the whole
-// answer, and CheckMember, which asks an endpoint as everybody who may not come. Only tests link it.
+// Package membertest exercises endpoints of the dashboard as its members do: sessions of every role, an Exchange that
+// compares the whole answer, and CheckMember, which asks an endpoint as everybody who may not come. Only tests link it.
 package membertest
 
 import (
@@ -72,7 +72,8 @@ func (people) Session(_ context.Context, token secret.Text) (account.Session, er
 	}
 	started := keyedtest.Moment().Add(-time.Minute)
 	found := account.Session{
-		Hash: account.Hash(token), AccountID: AccountOf(who), Pending: who == Pending, ProvenAt: started, StartedAt: started, SeenAt: started,
+		Hash: account.Hash(token), AccountID: AccountOf(who), Pending: who == Pending, ProvenAt: started, StartedAt: started,
+		SeenAt: started,
 	}
 	if who == Stale {
 		found.ProvenAt = keyedtest.Moment().Add(-time.Hour)
@@ -142,7 +143,8 @@ func (e Exchange) Check(tb testing.TB, route string, handler http.Handler) {
 		tb.Errorf("got %d %s\nwant %d %s", w.Code, got, e.Status, e.Want)
 	}
 	want := map[string]string{
-		"Cache-Control": "no-store", "X-Request-Id": keyedtest.RequestID, "Access-Control-Allow-Origin": "", "WWW-Authenticate": "", "Set-Cookie": "",
+		"Cache-Control": "no-store", "X-Request-Id": keyedtest.RequestID, "Access-Control-Allow-Origin": "",
+		"WWW-Authenticate": "", "Set-Cookie": "",
 	}
 	if e.Want != "" {
 		want["Content-Type"] = "application/json"

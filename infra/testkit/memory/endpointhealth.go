@@ -11,7 +11,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// EndpointHealth keeps how the catalogue's endpoints fare, as store.CatalogHealth. The zero value is that of a new stack.
+// EndpointHealth keeps how the catalogue's endpoints fare, as store.CatalogHealth. The zero
+// value is that of a new stack.
 type EndpointHealth struct {
 	mu        sync.Mutex
 	run       int64
@@ -112,7 +113,8 @@ func (h *EndpointHealth) MovePointer(_ context.Context, p health.Pointer) error 
 func (h *EndpointHealth) lock(method string) func() {
 	h.mu.Lock()
 	if h.calls == nil {
-		h.records, h.sightings, h.pointers, h.calls = map[string]health.Record{}, map[string]health.Sighting{}, map[string]health.Pointer{}, map[string]int{}
+		h.records, h.sightings, h.pointers, h.calls = map[string]health.Record{}, map[string]health.Sighting{},
+			map[string]health.Pointer{}, map[string]int{}
 	}
 	h.calls[method]++
 	return h.mu.Unlock

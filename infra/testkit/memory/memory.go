@@ -1,5 +1,6 @@
-// Package memory models stores in maps, for tests that make thousands of worlds or hundreds of thousands of calls. All other
-// tests use the embedded AWS (infra/test/tables). The suites of package storetest run against both. Only tests link it.
+// Package memory models stores in maps, for tests that make thousands of worlds or hundreds of thousands of
+// calls. All other tests use the embedded AWS (infra/test/tables). The suites of package storetest run against
+// both. Only tests link it.
 package memory
 
 import (

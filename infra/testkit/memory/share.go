@@ -40,7 +40,8 @@ func (m *Tasks) TakePlace(ctx context.Context, tenant org.Tenant, seen share.Row
 	return m.changeShare(ctx, "TakePlace", tenant, func(stored *share.Row) error {
 		was, isHeld := stored.Places[place]
 		as, wasHeld := seen.Places[place]
-		if isHeld != wasHeld || was.TaskID != as.TaskID || was.Claim != as.Claim || !was.Until.Equal(as.Until) || !stored.JoinedAt.Equal(seen.JoinedAt) {
+		if isHeld != wasHeld || was.TaskID != as.TaskID || was.Claim != as.Claim || !was.Until.Equal(as.Until) ||
+			!stored.JoinedAt.Equal(seen.JoinedAt) {
 			return fault.Stale()
 		}
 		stored.Places[place] = next
@@ -162,7 +163,9 @@ func (m *Tasks) CallTask(ctx context.Context, task export.Task, dueAt time.Time)
 }
 
 // changeShare changes a tenant's share, or nothing of it.
-func (m *Tasks) changeShare(ctx context.Context, call string, tenant org.Tenant, change func(stored *share.Row) error) error {
+func (m *Tasks) changeShare(ctx context.Context, call string, tenant org.Tenant,
+	change func(stored *share.Row) error,
+) error {
 	return m.do(ctx, call, func() error {
 		stored := m.share(tenant)
 		if stored.Places == nil {

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Tasks keeps export tasks, the newest of each connection, and events. The zero value is empty and ready; it is safe for
-// concurrent use.
+// Tasks keeps export tasks, the newest of each connection, and events. The zero value is empty and ready; it is
+// safe for concurrent use.
 type Tasks struct {
 	Around Hook
 
@@ -161,7 +161,9 @@ func (m *Tasks) CreateEvent(ctx context.Context, event webhook.Event) error {
 }
 
 // ClaimTask implements worker.Store.
-func (m *Tasks) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (task export.Task, err error) {
+func (m *Tasks) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now,
+	leaseUntil time.Time,
+) (task export.Task, err error) {
 	err = m.do(ctx, "ClaimTask", func() error {
 		stored, ok := m.tasks[row{tenant, id}]
 		if !ok || stored.Status != export.Pending || !stored.WaitingSince.IsZero() || !stored.LeaseUntil.Before(now) {
@@ -194,7 +196,9 @@ func (m *Tasks) ReportTask(ctx context.Context, task export.Task, leaseUntil tim
 }
 
 // ContinueTask implements worker.Store.
-func (m *Tasks) ContinueTask(ctx context.Context, task export.Task, leaseUntil time.Time) (onward export.Task, err error) {
+func (m *Tasks) ContinueTask(ctx context.Context, task export.Task,
+	leaseUntil time.Time,
+) (onward export.Task, err error) {
 	err = m.fenced(ctx, "ContinueTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
 		stored.Generation++
 		stored.Checkpoint, stored.Progress, stored.Failures, stored.LeaseUntil = task.Checkpoint, task.Progress, 0, leaseUntil
@@ -220,16 +224,20 @@ func (m *Tasks) YieldTask(ctx context.Context, task export.Task, until, dueAt ti
 // FinishTask implements worker.Store.
 func (m *Tasks) FinishTask(ctx context.Context, task export.Task, event webhook.Event) error {
 	return m.fenced(ctx, "FinishTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
-		stored.Status, stored.FailureReason, stored.FinishedAt, stored.SentAt = task.Status, task.FailureReason, task.FinishedAt, task.FinishedAt
+		stored.Status, stored.FailureReason, stored.FinishedAt, stored.SentAt = task.Status, task.FailureReason,
+			task.FinishedAt, task.FinishedAt
 		stored.Stats, stored.Outcome, stored.Files = task.Stats, task.Outcome, task.Files
-		stored.Scope, stored.Progress, stored.FilesUntil, stored.LeaseUntil = task.Scope, task.Progress, task.FilesUntil, time.Time{}
+		stored.Scope, stored.Progress, stored.FilesUntil, stored.LeaseUntil = task.Scope, task.Progress,
+			task.FilesUntil, time.Time{}
 		stored.PutOff = false
 		return []webhook.Event{event}, task.FilesUntil
 	})
 }
 
 // fenced lets the worker that holds a pending task change it.
-func (m *Tasks) fenced(ctx context.Context, call string, task export.Task, change func(stored *export.Task) ([]webhook.Event, time.Time)) error {
+func (m *Tasks) fenced(ctx context.Context, call string, task export.Task,
+	change func(stored *export.Task) ([]webhook.Event, time.Time),
+) error {
 	return m.do(ctx, call, func() error {
 		stored := m.tasks[row{task.Tenant, task.ID}]
 		if stored.Generation != task.Generation || stored.Status != export.Pending {

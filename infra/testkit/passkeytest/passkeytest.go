@@ -1,5 +1,5 @@
-// Package passkeytest plays a browser with an authenticator: it answers what a relying party asks of it, as honestly or not as a test
-// wants (W3C WebAuthn level 3). Only tests link it.
+// Package passkeytest plays a browser with an authenticator: it answers what a relying party asks of it, as honestly or
+// not as a test wants (W3C WebAuthn level 3). Only tests link it.
 package passkeytest
 
 import (
@@ -90,7 +90,8 @@ func (k *Key) Get(tb testing.TB, options []byte) []byte {
 		tb.Fatal(err)
 	}
 	return answer(tb, k.ID(), map[string]string{
-		"clientDataJSON": encode(client), "authenticatorData": encode(data), "signature": encode(signature), "userHandle": encode(k.handle),
+		"clientDataJSON": encode(client), "authenticatorData": encode(data), "signature": encode(signature),
+		"userHandle": encode(k.handle),
 	})
 }
 
@@ -106,7 +107,10 @@ func (k *Key) authenticatorData(flags byte) []byte {
 
 func (k *Key) clientData(tb testing.TB, kind, challenge string) []byte {
 	tb.Helper()
-	body, err := json.Marshal(map[string]any{"type": kind, "challenge": challenge, "origin": k.Origin, "crossOrigin": false})
+	body, err := json.Marshal(map[string]any{
+		"type": kind, "challenge": challenge, "origin": k.Origin,
+		"crossOrigin": false,
+	})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -1,5 +1,5 @@
-// Package spelling writes one URL in the many ways that browsers read as the same host: case, UTS 46, percent-encoding, slashes, ports,
-// user information, and the forms of IPv4 addresses that inet_aton takes.
+// Package spelling writes one URL in the many ways that browsers read as the same host: case, UTS 46, percent-encoding,
+// slashes, ports, user information, and the forms of IPv4 addresses that inet_aton takes.
 package spelling
 
 import (
@@ -11,8 +11,8 @@ import (
 // Count is the number of spellings that Of returns.
 const Count = 1000
 
-// Of returns Count different URLs with path that browsers take to host, a name or an IPv4 address in ASCII, at port. An empty port is
-// the scheme's. The same arguments give the same URLs.
+// Of returns Count different URLs with path that browsers take to host, a name or an IPv4 address in ASCII, at port. An
+// empty port is the scheme's. The same arguments give the same URLs.
 func Of(host, port, path string) []string {
 	random := rand.New(rand.NewPCG(30, 40)) //nolint:gosec // G404: a test's choices, the same each time
 	hosts := names
@@ -64,7 +64,8 @@ func names(random *rand.Rand, host string) string {
 		case c == '.':
 			text.WriteString(pick(random, ".", "\u3002", "\uff0e", "\uff61", "%2e", "%2E", "%E3%80%82"))
 		case 'a' <= c && c <= 'z':
-			text.WriteString(pick(random, string(c-'a'+'A'), string(c-'a'+'\uff41'), string(c-'a'+'\uff21'), string(c-'a'+'\U0001d41a'),
+			text.WriteString(pick(random, string(c-'a'+'A'), string(c-'a'+'\uff41'), string(c-'a'+'\uff21'),
+				string(c-'a'+'\U0001d41a'),
 				string(c-'a'+'\u24d0'), string(c-'a'+'\u24b6'), fmt.Sprintf("%%%02x", c), fmt.Sprintf("%%%02X", c-'a'+'A')))
 		case '0' <= c && c <= '9':
 			text.WriteString(pick(random, string(c-'0'+'\uff10'), string(c-'0'+'\U0001d7ce'), fmt.Sprintf("%%%02x", c)))

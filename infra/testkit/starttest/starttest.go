@@ -1,5 +1,5 @@
-// Package starttest sends the form with which one of our pages starts an attempt, and requests that only such a page may send. It reads
-// the page that responds to the form.
+// Package starttest sends the form with which one of our pages starts an attempt, and requests that only such a page
+// may send. It reads the page that responds to the form.
 package starttest
 
 import (
@@ -36,18 +36,25 @@ func Request(tb testing.TB, path, body string) *http.Request {
 	return r
 }
 
-// Foreign returns sets of headers that none of our pages on Origin sends. Each differs from Header(Origin) in one header.
+// Foreign returns sets of headers that none of our pages on Origin sends. Each differs from
+// Header(Origin) in one header.
 func Foreign() map[string]http.Header {
 	all := map[string]http.Header{}
 	for name, values := range map[string]map[string][]string{
 		"Sec-Fetch-Site": {
-			"another site": {"cross-site"}, "a neighbour": {"same-site"}, "an address bar": {"none"}, "nothing": nil, "empty": {""},
+			"another site": {"cross-site"}, "a neighbour": {"same-site"}, "an address bar": {"none"}, "nothing": nil,
+			"empty":        {""},
 			"another case": {"Same-Origin"}, "twice": {"same-origin", "same-origin"}, "two values": {"same-origin, cross-site"},
 		},
-		"Sec-Fetch-Mode": {"a script": {"cors"}, "a script without CORS": {"no-cors"}, "nothing": nil, "twice": {"navigate", "navigate"}},
+		"Sec-Fetch-Mode": {
+			"a script": {"cors"}, "a script without CORS": {"no-cors"}, "nothing": nil,
+			"twice": {"navigate", "navigate"},
+		},
 		"Origin": {
-			"another site": {"https://evil.example"}, "a neighbour": {"https://app.api.example"}, "another port": {Origin + ":8443"},
-			"another scheme": {"http://api.example"}, "opaque": {"null"}, "nothing": nil, "empty": {""}, "twice": {Origin, Origin},
+			"another site": {"https://evil.example"}, "a neighbour": {"https://app.api.example"},
+			"another port":   {Origin + ":8443"},
+			"another scheme": {"http://api.example"}, "opaque": {"null"}, "nothing": nil, "empty": {""},
+			"twice":        {Origin, Origin},
 			"another case": {"https://API.example"}, "a path": {Origin + "/"},
 		},
 	} {
@@ -67,7 +74,8 @@ func Destination(tb testing.TB, got *httptest.ResponseRecorder) string {
 	tb.Helper()
 	page := got.Body.String()
 	found := regexp.MustCompile(` data-portal="([^"]*)"`).FindStringSubmatch(page)
-	if got.Code != http.StatusOK || got.Header().Get("Location") != "" || got.Header().Get("Cache-Control") != "no-store" || found == nil {
+	if got.Code != http.StatusOK || got.Header().Get("Location") != "" ||
+		got.Header().Get("Cache-Control") != "no-store" || found == nil {
 		tb.Fatalf("got %d %v, want a page that leads on:\n%s", got.Code, got.Header(), page)
 	}
 	script := expect.OwnPolicy(tb, got.Header().Get("Content-Security-Policy"), strings.Replace(page, found[1], "", 1))

@@ -62,7 +62,10 @@ func recoveryCodesComeBack(c subject[Accounts]) {
 	t, s := c.t, c.store
 	_, err := s.RecoveryCodes(t.Context(), adaID)
 	expect.NotFound(t, "recovery codes that nobody has made", err)
-	codes := account.RecoveryCodes{Marks: []secret.Mark{{Version: 2, Sum: []byte("hash")}, {Version: 3, Sum: []byte("other")}}, MadeAt: now()}
+	codes := account.RecoveryCodes{Marks: []secret.Mark{
+		{Version: 2, Sum: []byte("hash")},
+		{Version: 3, Sum: []byte("other")},
+	}, MadeAt: now()}
 	expect.NoError(t, s.SaveRecoveryCodes(t.Context(), adaID, codes))
 	expect.Conflict(t, "making them twice", s.SaveRecoveryCodes(t.Context(), adaID, codes))
 	for _, marks := range [][]secret.Mark{codes.Marks, codes.Marks[1:], nil} {
@@ -111,7 +114,10 @@ func accountComesBack(c subject[Accounts]) {
 	expect.NotFound(t, "its address", err)
 	a := madeAccount(c, adaID, ada)
 	a.TOTP = account.TOTP{Sealed: []byte("sealed"), Since: now(), Step: 7, Offer: []byte("offer")}
-	a.Passkeys = []account.Passkey{{ID: "k", Name: "Telephone", Credential: []byte(`{"n":1}`), CreatedAt: now(), UsedAt: now()}}
+	a.Passkeys = []account.Passkey{{
+		ID: "k", Name: "Telephone", Credential: []byte(`{"n":1}`), CreatedAt: now(),
+		UsedAt: now(),
+	}}
 	a.Epoch = 3
 	expect.NoError(t, s.SaveAccount(t.Context(), a))
 	expect.Conflict(t, "saving what has changed since", s.SaveAccount(t.Context(), a))
@@ -121,7 +127,8 @@ func accountComesBack(c subject[Accounts]) {
 	if diff := cmp.Diff(a, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	expect.Conflict(t, "saving an account that there is not", s.SaveAccount(t.Context(), account.Account{ID: bobID, Rev: 1}))
+	expect.Conflict(t, "saving an account that there is not",
+		s.SaveAccount(t.Context(), account.Account{ID: bobID, Rev: 1}))
 }
 
 func accountMadeByOne(c subject[Accounts]) {
@@ -179,7 +186,10 @@ func addressNotTaken(c subject[Accounts]) {
 	a := madeAccount(c, adaID, ada)
 	madeAccount(c, bobID, taken)
 	moved := a
-	moved.Email, moved.Former = taken, account.Former{Email: ada, TokenHash: "hash", ChangedAt: now(), Until: now().Add(time.Hour)}
+	moved.Email, moved.Former = taken, account.Former{
+		Email: ada, TokenHash: "hash", ChangedAt: now(),
+		Until: now().Add(time.Hour),
+	}
 	expect.Conflict(t, "moving to another's address", s.MoveAccount(t.Context(), moved))
 	wantAt(c, ada, account.Place{AccountID: adaID})
 	wantAt(c, taken, account.Place{AccountID: bobID})
@@ -203,7 +213,10 @@ func member(id string, role account.Role) account.Membership {
 // joined makes somebody a member by an invitation.
 func joined(c subject[Accounts], id string, role account.Role) error {
 	c.t.Helper()
-	i := account.Invitation{ID: id, OrgID: orgA, Email: id + "@alder.example", Role: role, SecretHash: "hash", CreatedAt: now(), ExpiresAt: now().Add(time.Hour), Rev: 1}
+	i := account.Invitation{
+		ID: id, OrgID: orgA, Email: id + "@alder.example", Role: role, SecretHash: "hash",
+		CreatedAt: now(), ExpiresAt: now().Add(time.Hour), Rev: 1,
+	}
 	expect.NoError(c.t, c.store.CreateInvitation(c.t.Context(), i))
 	return c.store.AcceptInvitation(c.t.Context(), i, member(id, role), "")
 }
@@ -260,7 +273,11 @@ func lastOwnerStays(c subject[Accounts]) {
 	founded(c, "")
 	expect.NoError(t, joined(c, bobID, account.Owner))
 	ids := []string{adaID, bobID}
-	if won := expect.Winners(t, 2, func(ctx context.Context, i int) error { return s.RemoveMembership(ctx, member(ids[i], account.Owner)) }); won != 1 {
+	if won := expect.Winners(t, 2, func(ctx context.Context,
+		i int,
+	) error {
+		return s.RemoveMembership(ctx, member(ids[i], account.Owner))
+	}); won != 1 {
 		t.Errorf("%d of two owners have left", won)
 	}
 	all, err := s.Members(t.Context(), orgA)

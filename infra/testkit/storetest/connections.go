@@ -23,22 +23,24 @@ type Connections interface {
 	Event(ctx context.Context, tenant org.Tenant, id string) (webhook.Event, error)
 }
 
-// Held is what a store of connections holds in the beginning: an authorized connection, the first version of its tokens,
-// and what a connection before it left to be revoked upstream.
+// Held is what a store of connections holds in the beginning: an authorized connection, the first version of its
+// tokens, and what a connection before it left to be revoked upstream.
 type Held struct {
 	Connection connection.Connection
 	Tokens     tokens.Row
 	Upstream   []byte
 }
 
-// Refreshes checks what a refresh.Worker needs: a revision is replaced once, with its events or not at all, and what has
-// ended is not revived.
+// Refreshes checks what a refresh.Worker needs: a revision is replaced once, with its events or not at all, and what
+// has ended is not revived.
 func Refreshes(t *testing.T, open func(testing.TB, Held) Connections) {
 	t.Helper()
 	held := Held{
 		Connection: connection.Connection{
-			ID: connID, Tenant: tenantA(), Status: connection.Authorized, BrandID: "brand", PortalID: "portal", EndpointID: "endpoint",
-			PlatformType: "sandbox", DirectoryID: "urn:oid:2.999.1.7", Scope: "patient/*.read", ConsentExpiresAt: now().Add(time.Hour), Generation: 1, CreatedAt: now(),
+			ID: connID, Tenant: tenantA(), Status: connection.Authorized, BrandID: "brand", PortalID: "portal",
+			EndpointID:   "endpoint",
+			PlatformType: "sandbox", DirectoryID: "urn:oid:2.999.1.7", Scope: "patient/*.read",
+			ConsentExpiresAt: now().Add(time.Hour), Generation: 1, CreatedAt: now(),
 		},
 		Tokens: tokensOf(), Upstream: []byte("sealed rest"),
 	}
@@ -179,7 +181,8 @@ func notRevived(c subject[Connections]) {
 		what := fmt.Sprintf("version %d: ", version)
 		fresh := tokens.Row{Tenant: tenantA(), ConnectionID: connID, Sealed: []byte("sealed two"), Version: version + 1}
 		expect.Conflict(t, what+"rotating", s.RotateTokens(t.Context(), fresh))
-		expect.Conflict(t, what+"leasing", s.LeaseTokens(t.Context(), leased("another", version, time.Time{}), now().Add(time.Hour)))
+		expect.Conflict(t, what+"leasing", s.LeaseTokens(t.Context(), leased("another", version, time.Time{}),
+			now().Add(time.Hour)))
 		expect.Conflict(t, what+"releasing", s.ReleaseTokens(t.Context(), leased("worker", version, time.Time{})))
 		missing(t, s, tenantA(), connID)
 	}

@@ -28,8 +28,8 @@ const (
 	hookID     = "f0000000-0000-4000-8000-000000000001"
 )
 
-// Deliveries checks what a webhook.Worker needs of events, deliveries and attempts: made once, claimed by one, recorded by
-// who holds the claim.
+// Deliveries checks what a webhook.Worker needs of events, deliveries and attempts: made once, claimed by one,
+// recorded by who holds the claim.
 func Deliveries(t *testing.T, open func(testing.TB) Webhooks) {
 	t.Helper()
 	run(t, open, map[string]func(subject[Webhooks]){
@@ -45,7 +45,10 @@ func Deliveries(t *testing.T, open func(testing.TB) Webhooks) {
 }
 
 func eventOf(id string) webhook.Event {
-	return webhook.Event{ID: id, Tenant: tenantA(), Type: webhook.TestEvent, Body: []byte(`{"hello":"world"}`), CreatedAt: now()}
+	return webhook.Event{
+		ID: id, Tenant: tenantA(), Type: webhook.TestEvent, Body: []byte(`{"hello":"world"}`),
+		CreatedAt: now(),
+	}
 }
 
 // deliveryOf is a delivery as a fan-out makes it: in flight for a minute.
@@ -102,7 +105,11 @@ func fanOutOnce(c subject[Webhooks]) {
 	for i := range deliveries {
 		deliveries[i] = deliveryOf(fmt.Sprintf("d0000000-0000-4000-8000-00000000000%d", i))
 	}
-	if won := expect.Winners(t, 10, func(ctx context.Context, _ int) error { return s.FanOut(ctx, event, deliveries) }); won != 1 {
+	if won := expect.Winners(t, 10, func(ctx context.Context,
+		_ int,
+	) error {
+		return s.FanOut(ctx, event, deliveries)
+	}); won != 1 {
 		t.Errorf("%d of 10 fan-outs won, want 1", won)
 	}
 	got, err := s.Event(t.Context(), tenantA(), eventID)
@@ -152,7 +159,8 @@ func claimedWhenDue(c subject[Webhooks]) {
 	_, err := s.ClaimDelivery(t.Context(), tenantA(), deliveryID, next.Add(-time.Microsecond), next.Add(time.Minute))
 	expect.Conflict(t, "a claim before it is due", err)
 	want := d
-	want.Status, want.Fence, want.LeaseUntil, want.DueAt = webhook.InFlight, 2, next.Add(time.Minute), next.Add(time.Minute)
+	want.Status, want.Fence, want.LeaseUntil, want.DueAt = webhook.InFlight, 2, next.Add(time.Minute),
+		next.Add(time.Minute)
 	if won := expect.Winners(t, 10, func(ctx context.Context, _ int) error {
 		got, err := s.ClaimDelivery(ctx, tenantA(), deliveryID, next, next.Add(time.Minute))
 		if err != nil {
@@ -201,7 +209,8 @@ func parked(c subject[Webhooks]) {
 	got, err := s.ClaimDelivery(t.Context(), tenantA(), deliveryID, next, next.Add(time.Minute))
 	expect.NoError(t, err)
 	want := d
-	want.Status, want.Fence, want.LeaseUntil, want.DueAt = webhook.InFlight, 2, next.Add(time.Minute), next.Add(time.Minute)
+	want.Status, want.Fence, want.LeaseUntil, want.DueAt = webhook.InFlight, 2, next.Add(time.Minute),
+		next.Add(time.Minute)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("claimed delivery (-want +got):\n%s", diff)
 	}
@@ -222,7 +231,8 @@ func deliveryOfTenant(c subject[Webhooks]) {
 		expect.Conflict(t, "claiming it as another", err)
 		foreign := d
 		foreign.Tenant, foreign.Status, foreign.DueAt = other, webhook.Delivered, time.Time{}
-		expect.Conflict(t, "recording as another", s.RecordAttempt(t.Context(), foreign, webhook.Attempt{Number: 1, At: later}))
+		expect.Conflict(t, "recording as another",
+			s.RecordAttempt(t.Context(), foreign, webhook.Attempt{Number: 1, At: later}))
 		expect.Conflict(t, "parking as another", s.ParkDelivery(t.Context(), foreign))
 	}
 	wantDelivery(t, s, d)

@@ -62,7 +62,8 @@ func roundsOfOne(c subject[EndpointHealth]) {
 
 func wholeRecord() health.Record {
 	return health.Record{
-		EndpointID: aHealthy, Mode: "live", State: health.Down, Since: now(), CheckedAt: now().Add(time.Second), Cause: "timeout", Failures: 4,
+		EndpointID: aHealthy, Mode: "live", State: health.Down, Since: now(), CheckedAt: now().Add(time.Second),
+		Cause: "timeout", Failures: 4,
 		FailingAt: now().Add(-time.Hour), NextAt: now().Add(time.Hour), Token: "0a1b", Seen: "2c3d",
 	}
 }
@@ -98,7 +99,8 @@ func forgotten(c subject[EndpointHealth]) {
 	t, s := c.t, c.store
 	gone := wholeRecord()
 	expect.NoError(t, s.SaveRecord(t.Context(), gone))
-	expect.NoError(t, s.SaveSighting(t.Context(), health.Sighting{EndpointID: gone.EndpointID, Mode: gone.Mode, SeenAt: now(), Pins: catalog.Pins{Issuer: "i"}}))
+	expect.NoError(t, s.SaveSighting(t.Context(),
+		health.Sighting{EndpointID: gone.EndpointID, Mode: gone.Mode, SeenAt: now(), Pins: catalog.Pins{Issuer: "i"}}))
 	expect.Conflict(t, "another revision", s.Forget(t.Context(), gone))
 	gone.Rev = 1
 	expect.NoError(t, s.Forget(t.Context(), gone))
@@ -117,12 +119,16 @@ func latestSighting(c subject[EndpointHealth]) {
 		Pins:   catalog.Pins{Issuer: "i", Authorization: "https://a.example", Token: "https://a.example", Keys: "https://k.example"}, //nolint:gosec // G101: a pin is an origin, which everybody may know
 		Abroad: []catalog.Departure{{Role: "token", To: "https://t.example"}}, Bundle: "https://a.example/brands.json",
 	}
-	later := health.Sighting{EndpointID: aHealthy, Mode: "live", SeenAt: now().Add(time.Hour), Pins: catalog.Pins{Issuer: "j"}}
+	later := health.Sighting{
+		EndpointID: aHealthy, Mode: "live", SeenAt: now().Add(time.Hour),
+		Pins: catalog.Pins{Issuer: "j"},
+	}
 	for _, want := range []health.Sighting{first, later} {
 		expect.NoError(t, s.SaveSighting(t.Context(), want))
 		all, err := s.Sightings(t.Context(), "live")
 		expect.NoError(t, err)
-		if len(all) != 1 || all[0].Sum() != want.Sum() || !all[0].SeenAt.Equal(want.SeenAt) || len(all[0].Abroad) != len(want.Abroad) {
+		if len(all) != 1 || all[0].Sum() != want.Sum() || !all[0].SeenAt.Equal(want.SeenAt) ||
+			len(all[0].Abroad) != len(want.Abroad) {
 			t.Errorf("got %+v, want %+v", all, want)
 		}
 	}

@@ -64,7 +64,8 @@ func slotsApart(c subject[refresh.EndpointState]) {
 		}
 		expect.Conflict(t, fmt.Sprint("taking slot ", slot), err)
 	}
-	expect.Conflict(t, "the same slot elsewhere", s.TakeSlot(t.Context(), "another", 2, "new", now(), now().Add(time.Minute)))
+	expect.Conflict(t, "the same slot elsewhere",
+		s.TakeSlot(t.Context(), "another", 2, "new", now(), now().Add(time.Minute)))
 }
 
 func slotGivenBack(c subject[refresh.EndpointState]) {
@@ -109,18 +110,24 @@ func breakerAsSeen(c subject[refresh.EndpointState]) {
 	expect.NoError(t, s.TakeSlot(t.Context(), endpoint, 0, "owner", now(), now().Add(time.Minute)))
 	check(closed)
 	for _, step := range []struct{ seen, next refresh.Breaker }{
-		{closed, failing}, {failing, open}, {open, closed}, {closed, open}, {open, refresh.Breaker{OpenUntil: open.OpenUntil}},
+		{closed, failing},
+		{failing, open},
+		{open, closed},
+		{closed, open},
+		{open, refresh.Breaker{OpenUntil: open.OpenUntil}},
 	} {
 		expect.NoError(t, s.SaveBreaker(t.Context(), endpoint, step.seen, step.next))
 		check(step.next)
 		for _, stale := range []refresh.Breaker{closed, failing, open, {Failures: 5}} {
 			if stale != step.next {
-				expect.Conflict(t, fmt.Sprintf("%+v over %+v", stale, step.next), s.SaveBreaker(t.Context(), endpoint, stale, failing))
+				expect.Conflict(t, fmt.Sprintf("%+v over %+v", stale, step.next),
+					s.SaveBreaker(t.Context(), endpoint, stale, failing))
 			}
 		}
 		check(step.next)
 	}
-	expect.Conflict(t, "another owner of the slot", s.TakeSlot(t.Context(), endpoint, 0, "other", now(), now().Add(time.Minute)))
+	expect.Conflict(t, "another owner of the slot",
+		s.TakeSlot(t.Context(), endpoint, 0, "other", now(), now().Add(time.Minute)))
 }
 
 func oneFailure(c subject[refresh.EndpointState]) {
@@ -136,7 +143,8 @@ func oneFailure(c subject[refresh.EndpointState]) {
 
 func answersFromAMinute(c subject[refresh.EndpointState]) {
 	t, s := c.t, c.store
-	expect.NoError(t, s.TakeSlot(t.Context(), endpoint, 0, "owner", now(), now().Add(time.Minute))) // its row is no counter
+	// its row is no counter
+	expect.NoError(t, s.TakeSlot(t.Context(), endpoint, 0, "owner", now(), now().Add(time.Minute)))
 	expect.NoError(t, s.Count(t.Context(), "another", now(), true))
 	check := func(since time.Time, answered, refused int) {
 		t.Helper()

@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// Health checks what a webhook.Worker needs of subscriptions and of how they fare: no failure is lost, each conclusion is
-// drawn once, each place in a rate is given once.
+// Health checks what a webhook.Worker needs of subscriptions and of how they fare: no failure is lost, each conclusion
+// is drawn once, each place in a rate is given once.
 func Health(t *testing.T, open func(testing.TB) Webhooks) {
 	t.Helper()
 	run(t, open, map[string]func(subject[Webhooks]){
@@ -126,7 +126,8 @@ func eachSlotOnce(c subject[Webhooks]) {
 	got := make([]time.Time, 20)
 	expect.Winners(t, len(got), func(ctx context.Context, i int) error {
 		var err error
-		got[i], err = s.ReserveSlot(ctx, tenantA(), hookID, now().Add(time.Duration(i%2)), now(), interval) // half of them guess wrong
+		// half of them guess wrong
+		got[i], err = s.ReserveSlot(ctx, tenantA(), hookID, now().Add(time.Duration(i%2)), now(), interval)
 		return err
 	})
 	slices.SortFunc(got, time.Time.Compare)
@@ -190,7 +191,8 @@ func healthOfTenant(c subject[Webhooks]) {
 		}
 		expect.Conflict(t, "revising as another", s.ReviseHealth(t.Context(), other, hookID, seen, webhook.Health{Warned: 1}))
 		expect.Conflict(t, "clearing as another", s.ClearFailures(t.Context(), other, hookID, now()))
-		expect.Conflict(t, "disabling as another", s.DisableSubscription(t.Context(), other, hookID, webhook.ReasonGone, now()))
+		expect.Conflict(t, "disabling as another",
+			s.DisableSubscription(t.Context(), other, hookID, webhook.ReasonGone, now()))
 	}
 	want.Health = seen
 	wantSubscriptions(t, s, want)

@@ -16,7 +16,8 @@ func invitationOnce(c subject[Accounts]) {
 	t, s := c.t, c.store
 	founded(c, "")
 	want := account.Invitation{
-		ID: bobID, OrgID: orgA, Email: "bob@alder.example", Role: account.Developer, SecretHash: "hash", InvitedBy: adaID, CreatedAt: now(), ExpiresAt: now().Add(time.Hour), Rev: 1,
+		ID: bobID, OrgID: orgA, Email: "bob@alder.example", Role: account.Developer, SecretHash: "hash", InvitedBy: adaID,
+		CreatedAt: now(), ExpiresAt: now().Add(time.Hour), Rev: 1,
 	}
 	expect.NoError(t, s.CreateInvitation(t.Context(), want))
 	expect.Conflict(t, "an invitation of the same id", s.CreateInvitation(t.Context(), want))
@@ -69,6 +70,7 @@ func roomForSoMany(c subject[Accounts]) {
 		expect.NoError(c.t, joined(c, fmt.Sprintf("ac000000-0000-4000-8000-%012d", i), account.Viewer))
 	}
 	expect.Conflict(c.t, "one more than there is room for", joined(c, bobID, account.Viewer))
-	expect.NoError(c.t, c.store.RemoveMembership(c.t.Context(), member("ac000000-0000-4000-8000-000000000000", account.Viewer)))
+	expect.NoError(c.t, c.store.RemoveMembership(c.t.Context(),
+		member("ac000000-0000-4000-8000-000000000000", account.Viewer)))
 	expect.NoError(c.t, joined(c, bobID[:len(bobID)-1]+"c", account.Viewer))
 }

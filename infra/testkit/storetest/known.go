@@ -11,14 +11,16 @@ import (
 	"recordbridge/shared/export/known"
 )
 
-// Known checks what exports have learned of endpoints: each endpoint has its own, of which the last that was saved counts.
+// Known checks what exports have learned of endpoints: each endpoint has its own, of which the
+// last that was saved counts.
 func Known(t *testing.T, open func(testing.TB) collect.Known) {
 	t.Helper()
 	run(t, open, map[string]func(subject[collect.Known]){
 		"what was saved last counts": func(c subject[collect.Known]) {
 			const id = "e0000000-0000-4000-8000-000000000001"
 			learned, _ := known.Server{}.Learn(known.Lesson{
-				Release: "EHR 1", Load: known.Experience{Bears: 8}, Found: []string{"Goal"}, Empty: []string{"Flag"}, Batch: new(true),
+				Release: "EHR 1", Load: known.Experience{Bears: 8}, Found: []string{"Goal"}, Empty: []string{"Flag"},
+				Batch: new(true),
 			}, now())
 			for _, want := range []known.Server{{}, learned, {Release: "EHR 2"}} {
 				if want.Release != "" {
@@ -30,7 +32,8 @@ func Known(t *testing.T, open func(testing.TB) collect.Known) {
 					c.t.Errorf("known (-want +got):\n%s", diff)
 				}
 			}
-			if other, err := c.store.Known(c.t.Context(), "e0000000-0000-4000-8000-000000000002"); err != nil || other.Release != "" {
+			if other, err := c.store.Known(c.t.Context(), "e0000000-0000-4000-8000-000000000002"); err != nil ||
+				other.Release != "" {
 				c.t.Errorf("another endpoint: %+v, %v", other, err)
 			}
 		},

@@ -57,7 +57,10 @@ func pointerMovedAsSeen(c subject[Ledger]) {
 	if diff := cmp.Diff(want, seen); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	next := ledger.Pointer{Mode: "test", Live: nextVersion, MovedAt: now().Add(time.Minute), Kept: []ledger.Version{liveVersion, nextVersion}}
+	next := ledger.Pointer{
+		Mode: "test", Live: nextVersion, MovedAt: now().Add(time.Minute),
+		Kept: []ledger.Version{liveVersion, nextVersion},
+	}
 	expect.Conflict(t, "moving one that has moved", s.MovePointer(t.Context(), first, next))
 	expect.NoError(t, s.MovePointer(t.Context(), seen, next))
 	expect.Conflict(t, "moving it back unseen", s.MovePointer(t.Context(), seen, want))
@@ -71,10 +74,12 @@ func publicationSavedAsSeen(c subject[Ledger]) {
 		t.Errorf("of a new stack (-want +got):\n%s", diff)
 	}
 	want := first
-	want.From, want.To, want.Phase, want.Done, want.Approved, want.Paused = liveVersion, nextVersion, ledger.Rows, 7, "q-7", true
+	want.From, want.To, want.Phase, want.Done, want.Approved, want.Paused = liveVersion, nextVersion, ledger.Rows,
+		7, "q-7", true
 	want.Sighted = now()
 	want.Question = ledger.Question{
-		ID: "q-8", Asked: now(), Whole: true, Because: []string{"too many"}, Held: []ledger.Held{{EndpointID: "e", What: "address"}},
+		ID: "q-8", Asked: now(), Whole: true, Because: []string{"too many"},
+		Held: []ledger.Held{{EndpointID: "e", What: "address"}},
 		Diff: ledger.Diff{Brands: ledger.Changes{Before: 3, After: 1, Removed: 2, Names: []string{"Alder"}}},
 	}
 	saved, err := s.SavePublication(t.Context(), want)
@@ -131,7 +136,8 @@ func overrideInPlace(c subject[Ledger]) {
 		expect.NoError(t, s.PutOverride(t.Context(), "test", o))
 	}
 	wantOverrides(c, "test",
-		ledger.Override{Kind: ledger.Alias, ID: "b", Value: "Alder #1"}, ledger.Override{Kind: ledger.Alias, ID: "b", Value: "The Alder"},
+		ledger.Override{Kind: ledger.Alias, ID: "b", Value: "Alder #1"},
+		ledger.Override{Kind: ledger.Alias, ID: "b", Value: "The Alder"},
 		ledger.Override{Kind: ledger.Hide, ID: "a"}, ledger.Override{Kind: ledger.Name, ID: "b", Value: "Alder Hospital"})
 }
 
@@ -145,7 +151,8 @@ func overrideDroppedOnce(c subject[Ledger]) {
 	t, s := c.t, c.store
 	alias := ledger.Override{Kind: ledger.Alias, ID: "b", Value: "Alder"}
 	expect.NoError(t, s.PutOverride(t.Context(), "test", alias))
-	expect.Conflict(t, "dropping another alias", s.DropOverride(t.Context(), "test", ledger.Override{Kind: ledger.Alias, ID: "b", Value: "Ald"}))
+	expect.Conflict(t, "dropping another alias",
+		s.DropOverride(t.Context(), "test", ledger.Override{Kind: ledger.Alias, ID: "b", Value: "Ald"}))
 	expect.NoError(t, s.DropOverride(t.Context(), "test", alias))
 	expect.Conflict(t, "dropping it again", s.DropOverride(t.Context(), "test", alias))
 	wantOverrides(c, "test")
@@ -153,7 +160,8 @@ func overrideDroppedOnce(c subject[Ledger]) {
 
 func ledgerOfMode(c subject[Ledger]) {
 	t, s := c.t, c.store
-	expect.NoError(t, s.MovePointer(t.Context(), ledger.Pointer{Mode: "test"}, ledger.Pointer{Mode: "test", Live: liveVersion}))
+	expect.NoError(t, s.MovePointer(t.Context(), ledger.Pointer{Mode: "test"},
+		ledger.Pointer{Mode: "test", Live: liveVersion}))
 	expect.NoError(t, s.PutOverride(t.Context(), "test", ledger.Override{Kind: ledger.Hide, ID: "a"}))
 	_, err := s.SavePublication(t.Context(), ledger.Publication{Mode: "test", To: liveVersion})
 	expect.NoError(t, err)

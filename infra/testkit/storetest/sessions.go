@@ -29,7 +29,10 @@ func SessionRows(t *testing.T, open func(testing.TB) Sessions) {
 
 func sessionComesBack(c subject[Sessions]) {
 	t, s := c.t, c.store
-	first := account.Session{Hash: "one", AccountID: adaID, Epoch: 2, Pending: true, ProvenAt: now(), StartedAt: now(), SeenAt: now()}
+	first := account.Session{
+		Hash: "one", AccountID: adaID, Epoch: 2, Pending: true, ProvenAt: now(), StartedAt: now(),
+		SeenAt: now(),
+	}
 	expect.NoError(t, s.StartSession(t.Context(), first, ""))
 	expect.Conflict(t, "a session of the same token", s.StartSession(t.Context(), first, ""))
 	next := account.Session{Hash: "two", AccountID: adaID, Epoch: 2, ProvenAt: now(), StartedAt: now(), SeenAt: now()}

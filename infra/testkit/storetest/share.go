@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Shares checks what a share.Share needs: a place is one task's for as long as its lease, and a task in line is nobody's until it
-// is called.
+// Shares checks what a share.Share needs: a place is one task's for as long as its lease, and a task in line is
+// nobody's until it is called.
 func Shares(t *testing.T, open func(tb testing.TB, of org.Tenant, connectionID string) Tasks) {
 	t.Helper()
 	run(t, connected(open), map[string]func(subject[Tasks]){
@@ -66,13 +66,17 @@ func onePlace(c subject[Tasks]) {
 func placeAsSeen(c subject[Tasks]) {
 	t, s := c.t, c.store
 	seen := share.Row{Places: map[int]share.Holder{0: holding(1, time.Minute)}}
-	expect.Conflict(t, "a place that nobody has, seen as somebody's", s.TakePlace(t.Context(), tenantA(), seen, 0, holding(2, time.Minute)))
+	expect.Conflict(t, "a place that nobody has, seen as somebody's",
+		s.TakePlace(t.Context(), tenantA(), seen, 0, holding(2, time.Minute)))
 	expect.NoError(t, s.TakePlace(t.Context(), tenantA(), share.Row{}, 0, holding(1, time.Minute)))
-	expect.Conflict(t, "a place that was free", s.TakePlace(t.Context(), tenantA(), share.Row{}, 0, holding(2, time.Minute)))
+	expect.Conflict(t, "a place that was free",
+		s.TakePlace(t.Context(), tenantA(), share.Row{}, 0, holding(2, time.Minute)))
 	expect.NoError(t, s.KeepPlace(t.Context(), placeOf(1, 0), now().Add(2*time.Minute)))
-	expect.Conflict(t, "a place that was kept since", s.TakePlace(t.Context(), tenantA(), seen, 0, holding(2, time.Minute)))
+	expect.Conflict(t, "a place that was kept since",
+		s.TakePlace(t.Context(), tenantA(), seen, 0, holding(2, time.Minute)))
 	expect.NoError(t, s.AnnounceLine(t.Context(), tenantA(), now(), now()))
-	expect.Conflict(t, "a place behind a new line", s.TakePlace(t.Context(), tenantA(), share.Row{}, 1, holding(2, time.Minute)))
+	expect.Conflict(t, "a place behind a new line",
+		s.TakePlace(t.Context(), tenantA(), share.Row{}, 1, holding(2, time.Minute)))
 	seen = share.Row{Places: map[int]share.Holder{0: holding(1, 2*time.Minute)}, JoinedAt: now()}
 	wantShare(t, s, seen)
 	expect.NoError(t, s.TakePlace(t.Context(), tenantA(), seen, 0, holding(2, time.Hour)))
@@ -115,7 +119,11 @@ func calledFromLine(c subject[Tasks]) {
 	early.WaitingSince = now()
 	expect.Conflict(t, "calling a task that was seen in line before", s.CallTask(t.Context(), early, later))
 	want.Waited = time.Hour
-	if won := expect.Winners(t, 20, func(ctx context.Context, _ int) error { return s.CallTask(ctx, want, later) }); won != 1 {
+	if won := expect.Winners(t, 20, func(ctx context.Context,
+		_ int,
+	) error {
+		return s.CallTask(ctx, want, later)
+	}); won != 1 {
 		t.Errorf("%d of 20 have called the task, want 1", won)
 	}
 	want.WaitingSince = time.Time{}
@@ -155,7 +163,8 @@ func lineInOrder(c subject[Tasks]) {
 	line, err := s.Line(t.Context(), tenantA(), 2)
 	expect.NoError(t, err)
 	want := []share.Waiting{
-		{TaskID: taskNumber(1), CreatedAt: now().Add(-3 * time.Minute)}, {TaskID: taskNumber(0), CreatedAt: now().Add(-2 * time.Minute)},
+		{TaskID: taskNumber(1), CreatedAt: now().Add(-3 * time.Minute)},
+		{TaskID: taskNumber(0), CreatedAt: now().Add(-2 * time.Minute)},
 	}
 	if diff := cmp.Diff(want, line); diff != "" {
 		t.Errorf("the first two (-want +got):\n%s", diff)

@@ -32,16 +32,21 @@ func SourceRows(t *testing.T, open func(testing.TB) Sources) {
 func sourceRow(id string) intake.Row {
 	version := &intake.Version{
 		Key: "sources/" + id + "/1", Body: "ab", ETag: `"7"`, Modified: "Wed", Timestamp: now(), ReadAt: now(),
-		Report: listing.Report{Listings: 2, Entries: 3, Problems: []listing.Problem{{Reason: listing.NoName, Count: 1, Lost: true, Keys: []string{"k"}}}},
-		Diff:   intake.Diff{Before: 1, After: 2, Added: intake.Changes{Count: 1, Names: []string{"Alder"}}},
+		Report: listing.Report{
+			Listings: 2, Entries: 3,
+			Problems: []listing.Problem{{Reason: listing.NoName, Count: 1, Lost: true, Keys: []string{"k"}}},
+		},
+		Diff: intake.Diff{Before: 1, After: 2, Added: intake.Changes{Count: 1, Names: []string{"Alder"}}},
 	}
 	return intake.Row{
 		Source: intake.Source{
-			ID: id, Name: "Alder's list", Mode: "test", URL: "https://alder.example/list", Format: listing.Brands, Every: time.Hour, Priority: 7,
+			ID: id, Name: "Alder's list", Mode: "test", URL: "https://alder.example/list", Format: listing.Brands,
+			Every: time.Hour, Priority: 7,
 			Brand: &listing.Identifier{System: "urn:ietf:rfc:3986", Value: "https://alder.example"},
 		},
 		State: intake.State{
-			Accepted: version, Pending: version, Guards: []intake.Guard{intake.Shrunk}, Due: now().Add(time.Hour), CheckedAt: now(), Failures: 2,
+			Accepted: version, Pending: version, Guards: []intake.Guard{intake.Shrunk}, Due: now().Add(time.Hour),
+			CheckedAt: now(), Failures: 2,
 			Reason: intake.BadStatus, UnconfirmedSince: now(), Unpublished: true,
 		},
 	}

@@ -1,6 +1,6 @@
-// Package storetest says what a store has to do for its domain, whatever it is made of: one suite for each interface that
-// a domain declares. The suites run against DynamoDB (shared/adapters/store) and against each model of a store that tests use
-// instead (infra/testkit/memory), so that no model allows what DynamoDB refuses. Only tests link it.
+// Package storetest says what a store has to do for its domain, whatever it is made of: one suite for each interface
+// that a domain declares. The suites run against DynamoDB (shared/adapters/store) and against each model of a store
+// that tests use instead (infra/testkit/memory), so that no model allows what DynamoDB refuses. Only tests link it.
 package storetest
 
 import (

@@ -24,8 +24,8 @@ type Tasks interface {
 	CreateEvent(ctx context.Context, event webhook.Event) error
 }
 
-// Registration checks what an export.Registrar needs: of many who ask, one opens a task, and an event is sent again once
-// for each count. Open makes a store that holds one authorized connection.
+// Registration checks what an export.Registrar needs: of many who ask, one opens a task, and an event is sent again
+// once for each count. Open makes a store that holds one authorized connection.
 func Registration(t *testing.T, open func(tb testing.TB, of org.Tenant, connectionID string) Tasks) {
 	t.Helper()
 	run(t, connected(open), map[string]func(subject[Tasks]){
@@ -179,7 +179,11 @@ func oneResend(c subject[Tasks]) {
 	again := eventOf("e0000000-0000-4000-8000-000000000002")
 	again.CreatedAt = now().Add(time.Hour)
 	seen := want
-	if won := expect.Winners(t, 10, func(ctx context.Context, _ int) error { return s.ResendEvent(ctx, seen, again) }); won != 1 {
+	if won := expect.Winners(t, 10, func(ctx context.Context,
+		_ int,
+	) error {
+		return s.ResendEvent(ctx, seen, again)
+	}); won != 1 {
 		t.Errorf("%d of 10 resends won, want 1", won)
 	}
 	expect.Conflict(t, "an old count with another event", s.ResendEvent(t.Context(), seen, eventOf("another")))

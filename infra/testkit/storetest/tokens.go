@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Tokens checks a tokens.Store: one lease at a time, for what was read, and each version stored once. Open makes one that
-// holds the row it is given, a first version that nobody has leased.
+// Tokens checks a tokens.Store: one lease at a time, for what was read, and each version stored once. Open makes one
+// that holds the row it is given, a first version that nobody has leased.
 func Tokens(t *testing.T, open func(testing.TB, tokens.Row) tokens.Store) {
 	t.Helper()
 	begun := func(tb testing.TB) tokens.Store {
@@ -73,7 +73,8 @@ func leaseUntilItsEnd(c subject[tokens.Store]) {
 	}
 	started := now().Add(time.Second)
 	expect.Conflict(t, "a version that is not stored", s.LeaseTokens(t.Context(), leased("first", 2, started), now()))
-	if err := s.LeaseTokens(t.Context(), leased("second", 1, started), now().Add(time.Minute+time.Microsecond)); err != nil {
+	if err := s.LeaseTokens(t.Context(), leased("second", 1, started),
+		now().Add(time.Minute+time.Microsecond)); err != nil {
 		t.Errorf("a second owner after the lease: %v", err)
 	}
 	wantTokens(t, s, leased("second", 1, started))
@@ -85,7 +86,8 @@ func leaseForWhatWasRead(c subject[tokens.Store]) {
 	expect.NoError(t, s.LeaseTokens(t.Context(), leased("first", 1, time.Time{}), now()))
 	expect.NoError(t, s.ReleaseTokens(t.Context(), leased("first", 1, now())))
 	expect.Conflict(t, "not knowing of the use", s.LeaseTokens(t.Context(), leased("second", 1, time.Time{}), now()))
-	expect.Conflict(t, "knowing of another use", s.LeaseTokens(t.Context(), leased("second", 1, now().Add(time.Microsecond)), now().Add(time.Hour)))
+	expect.Conflict(t, "knowing of another use",
+		s.LeaseTokens(t.Context(), leased("second", 1, now().Add(time.Microsecond)), now().Add(time.Hour)))
 	expect.NoError(t, s.LeaseTokens(t.Context(), leased("second", 1, now()), now().Add(time.Second)))
 	wantTokens(t, s, leased("second", 1, now()))
 }
@@ -126,7 +128,8 @@ func versionOnce(c subject[tokens.Store]) {
 		t.Errorf("%d of 10 rotations won, want 1", won)
 	}
 	wantTokens(t, s, next)
-	expect.Conflict(t, "leasing the version before", s.LeaseTokens(t.Context(), leased("third", 1, time.Time{}), later.Add(time.Hour)))
+	expect.Conflict(t, "leasing the version before",
+		s.LeaseTokens(t.Context(), leased("third", 1, time.Time{}), later.Add(time.Hour)))
 	expect.NoError(t, s.LeaseTokens(t.Context(), leased("third", 2, time.Time{}), later))
 }
 

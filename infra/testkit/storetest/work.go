@@ -16,12 +16,17 @@ import (
 func succeeded(task export.Task) export.Task {
 	task.Status = export.Success
 	task.Stats = webhook.Stats{TotalResources: 3, TotalByResourceType: map[string]int{"Patient": 1, "Observation": 2}}
-	task.Outcome = []export.TypeOutcome{{Type: "Patient", Result: export.OutcomeOK, Count: 1}, {Type: "Claim", Result: export.OutcomeDenied, Status: 403}}
+	task.Outcome = []export.TypeOutcome{
+		{Type: "Patient", Result: export.OutcomeOK, Count: 1},
+		{Type: "Claim", Result: export.OutcomeDenied, Status: 403},
+	}
 	task.Files = []export.File{{
-		Format: export.JSONLines, Name: "export.ndjson", Key: "test/a/export.ndjson", ContentType: "application/fhir+ndjson", Bytes: 1 << 33, SHA256: "00",
+		Format: export.JSONLines, Name: "export.ndjson", Key: "test/a/export.ndjson", ContentType: "application/fhir+ndjson",
+		Bytes: 1 << 33, SHA256: "00",
 	}}
 	task.Scope = export.Scope{Asked: "a b", Granted: "a"}
-	task.FinishedAt, task.SentAt, task.FilesUntil = now().Add(time.Minute), now().Add(time.Minute), now().Add(8*24*time.Hour)
+	task.FinishedAt, task.SentAt, task.FilesUntil = now().Add(time.Minute), now().Add(time.Minute),
+		now().Add(8*24*time.Hour)
 	task.LeaseUntil = time.Time{}
 	return task
 }
@@ -102,7 +107,8 @@ func reported(c subject[Tasks]) {
 func continued(c subject[Tasks]) {
 	t, s := c.t, c.store
 	task := claimed(t, s)
-	task.Checkpoint, task.Failures, task.Progress = "test/a/checkpoint", 3, webhook.Progress{QueriesDone: 1, QueriesPlanned: 2}
+	task.Checkpoint, task.Failures, task.Progress = "test/a/checkpoint", 3,
+		webhook.Progress{QueriesDone: 1, QueriesPlanned: 2}
 	got, err := s.ContinueTask(t.Context(), task, now().Add(time.Hour))
 	expect.NoError(t, err)
 	want := task

@@ -23,14 +23,16 @@ func (r guarded) GetObject(context.Context, *s3.GetObjectInput, ...func(*s3.Opti
 	return nil, &smithy.GenericAPIError{Code: r.code, Message: "refused"}
 }
 
-// TestWhoMayNotListAnArchiveIsToldThatNothingIsThere: S3 says to him of what is not there that access is denied. Any other refusal says nothing of that.
+// TestWhoMayNotListAnArchiveIsToldThatNothingIsThere: S3 says to him of what is not there that access is denied. Any
+// other refusal says nothing of that.
 func TestWhoMayNotListAnArchiveIsToldThatNothingIsThere(t *testing.T) {
 	t.Parallel()
 	for code, missing := range map[string]bool{"AccessDenied": true, "SlowDown": false, "InternalError": false} {
 		archive := blob.Archive{Bucket: blob.Bucket{Client: guarded{code: code}, Name: name}}
 		_, err := archive.Open(t.Context(), "key")
 		_, _, rangeErr := archive.Range(t.Context(), "key", 0, 1)
-		if errors.Is(err, fault.NotFound) != missing || errors.Is(rangeErr, fault.NotFound) != missing || err == nil || rangeErr == nil {
+		if errors.Is(err, fault.NotFound) != missing || errors.Is(rangeErr, fault.NotFound) != missing || err == nil ||
+			rangeErr == nil {
 			t.Errorf("%s: Open %v, Range %v", code, err, rangeErr)
 		}
 		if _, err = archive.Bucket.Open(t.Context(), "key"); errors.Is(err, fault.NotFound) {

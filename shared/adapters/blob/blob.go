@@ -25,11 +25,15 @@ type Client interface {
 	GetObject(ctx context.Context, in *s3.GetObjectInput, o ...func(*s3.Options)) (*s3.GetObjectOutput, error)
 	HeadObject(ctx context.Context, in *s3.HeadObjectInput, o ...func(*s3.Options)) (*s3.HeadObjectOutput, error)
 	DeleteObject(ctx context.Context, in *s3.DeleteObjectInput, o ...func(*s3.Options)) (*s3.DeleteObjectOutput, error)
-	CreateMultipartUpload(ctx context.Context, in *s3.CreateMultipartUploadInput, o ...func(*s3.Options)) (*s3.CreateMultipartUploadOutput, error)
+	CreateMultipartUpload(ctx context.Context, in *s3.CreateMultipartUploadInput,
+		o ...func(*s3.Options)) (*s3.CreateMultipartUploadOutput, error)
 	UploadPart(ctx context.Context, in *s3.UploadPartInput, o ...func(*s3.Options)) (*s3.UploadPartOutput, error)
-	UploadPartCopy(ctx context.Context, in *s3.UploadPartCopyInput, o ...func(*s3.Options)) (*s3.UploadPartCopyOutput, error)
-	CompleteMultipartUpload(ctx context.Context, in *s3.CompleteMultipartUploadInput, o ...func(*s3.Options)) (*s3.CompleteMultipartUploadOutput, error)
-	AbortMultipartUpload(ctx context.Context, in *s3.AbortMultipartUploadInput, o ...func(*s3.Options)) (*s3.AbortMultipartUploadOutput, error)
+	UploadPartCopy(ctx context.Context, in *s3.UploadPartCopyInput,
+		o ...func(*s3.Options)) (*s3.UploadPartCopyOutput, error)
+	CompleteMultipartUpload(ctx context.Context, in *s3.CompleteMultipartUploadInput,
+		o ...func(*s3.Options)) (*s3.CompleteMultipartUploadOutput, error)
+	AbortMultipartUpload(ctx context.Context, in *s3.AbortMultipartUploadInput,
+		o ...func(*s3.Options)) (*s3.AbortMultipartUploadOutput, error)
 }
 
 // Bucket is one bucket.
@@ -72,8 +76,10 @@ func (b Bucket) Delete(ctx context.Context, key string) error {
 
 // Presigner is the part of the S3 presign client that is used.
 type Presigner interface {
-	PresignGetObject(ctx context.Context, in *s3.GetObjectInput, o ...func(*s3.PresignOptions)) (*v4.PresignedHTTPRequest, error)
-	PresignHeadObject(ctx context.Context, in *s3.HeadObjectInput, o ...func(*s3.PresignOptions)) (*v4.PresignedHTTPRequest, error)
+	PresignGetObject(ctx context.Context, in *s3.GetObjectInput,
+		o ...func(*s3.PresignOptions)) (*v4.PresignedHTTPRequest, error)
+	PresignHeadObject(ctx context.Context, in *s3.HeadObjectInput,
+		o ...func(*s3.PresignOptions)) (*v4.PresignedHTTPRequest, error)
 }
 
 // Downloads signs addresses of a bucket's objects.
@@ -82,19 +88,23 @@ type Downloads struct {
 	Name      string
 }
 
-// Address returns an address that downloads the object as fileName until life has passed. A signature is good for one method: GET,
-// or HEAD when that is asked for.
-func (d Downloads) Address(ctx context.Context, method, key, fileName, contentType string, life time.Duration) (string, error) {
+// Address returns an address that downloads the object as fileName until life has passed. A signature is good for one
+// method: GET, or HEAD when that is asked for.
+func (d Downloads) Address(ctx context.Context, method, key, fileName, contentType string,
+	life time.Duration,
+) (string, error) {
 	attachment, noStore := aws.String(`attachment; filename="`+fileName+`"`), aws.String("no-store")
 	var signed *v4.PresignedHTTPRequest
 	var err error
 	if method == http.MethodHead {
 		signed, err = d.Presigner.PresignHeadObject(ctx, &s3.HeadObjectInput{
-			Bucket: &d.Name, Key: &key, ResponseContentType: &contentType, ResponseContentDisposition: attachment, ResponseCacheControl: noStore,
+			Bucket: &d.Name, Key: &key, ResponseContentType: &contentType, ResponseContentDisposition: attachment,
+			ResponseCacheControl: noStore,
 		}, s3.WithPresignExpires(life))
 	} else {
 		signed, err = d.Presigner.PresignGetObject(ctx, &s3.GetObjectInput{
-			Bucket: &d.Name, Key: &key, ResponseContentType: &contentType, ResponseContentDisposition: attachment, ResponseCacheControl: noStore,
+			Bucket: &d.Name, Key: &key, ResponseContentType: &contentType, ResponseContentDisposition: attachment,
+			ResponseCacheControl: noStore,
 		}, s3.WithPresignExpires(life))
 	}
 	if err != nil {

@@ -133,7 +133,8 @@ func TestAnObjectComesBackAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	put := []string{"PutObject"}
 	parts := func(n int) []string {
-		return slices.Concat([]string{"CreateMultipartUpload"}, slices.Repeat([]string{"UploadPart"}, n), []string{"CompleteMultipartUpload"})
+		return slices.Concat([]string{"CreateMultipartUpload"}, slices.Repeat([]string{"UploadPart"}, n),
+			[]string{"CompleteMultipartUpload"})
 	}
 	tests := []struct {
 		name  string
@@ -193,7 +194,8 @@ func TestAnAbortedObjectIsNeverMade(t *testing.T) {
 		closeErr := out.Close(t.Context())
 		_, openErr := w.bucket.Open(t.Context(), "key")
 		if writeErr == nil || closeErr == nil || !errors.Is(openErr, fault.NotFound) {
-			t.Errorf("%d bytes: Write, Close and Open = %v, %v, %v; want errors and fault.NotFound", size, writeErr, closeErr, openErr)
+			t.Errorf("%d bytes: Write, Close and Open = %v, %v, %v; want errors and fault.NotFound", size, writeErr,
+				closeErr, openErr)
 		}
 		aborts := 0
 		for _, call := range w.calls {
@@ -216,7 +218,9 @@ type failing struct {
 	abort int
 }
 
-func (f *failing) UploadPart(ctx context.Context, in *s3.UploadPartInput, o ...func(*s3.Options)) (*s3.UploadPartOutput, error) {
+func (f *failing) UploadPart(ctx context.Context, in *s3.UploadPartInput,
+	o ...func(*s3.Options),
+) (*s3.UploadPartOutput, error) {
 	if f.after--; f.after < 0 {
 		return nil, f.err
 	}
@@ -278,7 +282,8 @@ func TestADownloadAddressWorksUntilItExpires(t *testing.T) {
 		expect.NoError(t, err)
 		expect.NoError(t, out.Close(t.Context()))
 		downloads := blob.Downloads{Presigner: s3.NewPresignClient(w.client), Name: name}
-		address, err := downloads.Address(t.Context(), http.MethodGet, "test/a/file.ndjson", "export.ndjson", contentType, 10*time.Minute)
+		address, err := downloads.Address(t.Context(), http.MethodGet, "test/a/file.ndjson", "export.ndjson", contentType,
+			10*time.Minute)
 		expect.NoError(t, err)
 
 		status, header, body := w.download(t, http.MethodGet, address)
@@ -286,7 +291,8 @@ func TestADownloadAddressWorksUntilItExpires(t *testing.T) {
 			t.Errorf("download = %d %s", status, body)
 		}
 		for field, want := range map[string]string{
-			"Content-Type": contentType, "Cache-Control": "no-store", "Content-Disposition": `attachment; filename="export.ndjson"`,
+			"Content-Type": contentType, "Cache-Control": "no-store",
+			"Content-Disposition": `attachment; filename="export.ndjson"`,
 		} {
 			if got := header.Get(field); got != want {
 				t.Errorf("%s = %q, want %q", field, got, want)
@@ -326,7 +332,8 @@ func TestAnAddressIsGoodForItsMethod(t *testing.T) {
 				want = http.StatusOK
 			}
 			status, header, _ := w.download(t, used, address)
-			if status != want || status == http.StatusOK && (header.Get("Content-Type") != contentType || header.Get("Content-Length") != "4") {
+			if status != want || status == http.StatusOK &&
+				(header.Get("Content-Type") != contentType || header.Get("Content-Length") != "4") {
 				t.Errorf("%s of an address for %s: %d %v, want %d", used, method, status, header, want)
 			}
 		}

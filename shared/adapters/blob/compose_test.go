@@ -85,7 +85,8 @@ func TestOnlySmallPartsOfAComposedObjectAreRead(t *testing.T) {
 		{"a rest too small to be copied", []int{10, 2*least - 11}, "head get head get create upload upload complete"},
 	}
 	short := map[string]string{
-		"PutObject": "put", "HeadObject": "head", "GetObject": "get", "CreateMultipartUpload": "create", "UploadPart": "upload",
+		"PutObject": "put", "HeadObject": "head", "GetObject": "get", "CreateMultipartUpload": "create",
+		"UploadPart":     "upload",
 		"UploadPartCopy": "copy", "CompleteMultipartUpload": "complete",
 	}
 	for _, test := range tests {
@@ -164,7 +165,9 @@ type refusing struct {
 	measured  func() // runs after every HeadObject; nil for nothing
 }
 
-func (c *refusing) HeadObject(ctx context.Context, in *s3.HeadObjectInput, o ...func(*s3.Options)) (*s3.HeadObjectOutput, error) {
+func (c *refusing) HeadObject(ctx context.Context, in *s3.HeadObjectInput,
+	o ...func(*s3.Options),
+) (*s3.HeadObjectOutput, error) {
 	out, err := c.Client.HeadObject(ctx, in, o...)
 	if c.measured != nil {
 		c.measured()
@@ -172,7 +175,9 @@ func (c *refusing) HeadObject(ctx context.Context, in *s3.HeadObjectInput, o ...
 	return out, err
 }
 
-func (c *refusing) GetObject(ctx context.Context, in *s3.GetObjectInput, o ...func(*s3.Options)) (*s3.GetObjectOutput, error) {
+func (c *refusing) GetObject(ctx context.Context, in *s3.GetObjectInput,
+	o ...func(*s3.Options),
+) (*s3.GetObjectOutput, error) {
 	if err := c.refuse("GetObject"); err != nil {
 		return nil, err
 	}
@@ -207,7 +212,8 @@ func (c *refusing) refuse(operation string) error {
 func TestAVeryLargeObjectIsCopiedInEqualRanges(t *testing.T) {
 	t.Parallel()
 	client := &vast{}
-	expect.NoError(t, (blob.Bucket{Client: client, Name: name}).Compose(t.Context(), "file", contentType, []string{"2 GiB and a byte", "a byte"}))
+	expect.NoError(t, (blob.Bucket{Client: client, Name: name}).Compose(t.Context(), "file", contentType,
+		[]string{"2 GiB and a byte", "a byte"}))
 	want := []string{"bytes=0-715827882", "bytes=715827883-1431655765", "bytes=1431655766-2147483648"}
 	if !slices.Equal(client.ranges, want) {
 		t.Errorf("ranges = %v, want %v", client.ranges, want)
@@ -225,7 +231,9 @@ type vast struct {
 	listed int
 }
 
-func (*vast) HeadObject(_ context.Context, in *s3.HeadObjectInput, _ ...func(*s3.Options)) (*s3.HeadObjectOutput, error) {
+func (*vast) HeadObject(_ context.Context, in *s3.HeadObjectInput,
+	_ ...func(*s3.Options),
+) (*s3.HeadObjectOutput, error) {
 	size := map[string]int64{"2 GiB and a byte": 2<<30 + 1, "a byte": 1}[*in.Key]
 	return &s3.HeadObjectOutput{ContentLength: &size}, nil
 }

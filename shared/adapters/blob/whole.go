@@ -11,7 +11,10 @@ import (
 
 // Put makes an object of a body.
 func (b Bucket) Put(ctx context.Context, key, contentType string, body []byte) error {
-	_, err := b.Client.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.Name, Key: &key, ContentType: &contentType, Body: bytes.NewReader(body)})
+	_, err := b.Client.PutObject(ctx, &s3.PutObjectInput{
+		Bucket: &b.Name, Key: &key, ContentType: &contentType,
+		Body: bytes.NewReader(body),
+	})
 	if err != nil {
 		return fmt.Errorf("put object: %w", err)
 	}

@@ -1,5 +1,6 @@
-// Package fetch gets public documents, such as lists of institutions, by condition and through a few redirects (RFC 9110, sections 13.1
-// and 15.4). It carries no credentials, so that it may follow where a server sends it; the guard of safehttp judges every step.
+// Package fetch gets public documents, such as lists of institutions, by condition and through a few redirects (RFC
+// 9110, sections 13.1 and 15.4). It carries no credentials, so that it may follow where a server sends it; the guard of
+// safehttp judges every step.
 package fetch
 
 import (
@@ -17,9 +18,10 @@ import (
 
 const (
 	mostMoves = 5
-	accepted  = "application/fhir+json, application/json, text/csv, application/x-ndjson, application/yaml;q=0.9, */*;q=0.5"
-	named     = 256 // bytes of an ETag or a date that are worth keeping
-	whoWeAre  = "Recordbridge-Catalogue/1.0"
+	accepted  = "application/fhir+json, application/json, text/csv, application/x-ndjson, application/yaml;q=0.9, " +
+		"*/*;q=0.5"
+	named    = 256 // bytes of an ETag or a date that are worth keeping
+	whoWeAre = "Recordbridge-Catalogue/1.0"
 )
 
 // Error is an answer that is not the document. It names no address.
@@ -60,7 +62,8 @@ func (c Client) Fetch(ctx context.Context, address string, known intake.Known) (
 		case http.StatusNotModified:
 			_ = response.Body.Close()
 			return intake.Answer{IsUnchanged: true}, nil
-		case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect,
+			http.StatusPermanentRedirect:
 			_ = response.Body.Close()
 			if address, err = moved(address, response.Header.Get("Location")); err != nil {
 				return intake.Answer{}, err
@@ -126,7 +129,8 @@ func (b body) Read(p []byte) (int, error) {
 		return n, err //nolint:wrapcheck // io.EOF as it is
 	case errors.Is(err, context.Canceled):
 		return n, &Error{Reason: intake.Reason(safehttp.Canceled), cause: context.Canceled}
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &network) && network.Timeout():
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &network) &&
+		network.Timeout():
 		return n, &Error{Reason: intake.OutOfTime, cause: context.DeadlineExceeded}
 	}
 	return n, &Error{Reason: intake.Reason(safehttp.BadAnswer)}

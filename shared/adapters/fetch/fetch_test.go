@@ -25,7 +25,8 @@ func serve(t *testing.T, handler http.HandlerFunc) (address string, client fetch
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	server.Start()
 	t.Cleanup(server.Close)
-	return server.URL, fetch.Client{HTTP: safehttp.New(safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})}
+	return server.URL,
+		fetch.Client{HTTP: safehttp.New(safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})}
 }
 
 func TestADocumentIsFetchedWithItsNamesAndUnchangedByThem(t *testing.T) {
@@ -52,7 +53,8 @@ func TestADocumentIsFetchedWithItsNamesAndUnchangedByThem(t *testing.T) {
 	if err != nil || string(body) != "hello" || answer.IsUnchanged || answer.Known.ETag != `W/"1"` {
 		t.Errorf("%q, %+v, %v", body, answer, err)
 	}
-	if answer, err = client.Fetch(t.Context(), address, answer.Known); err != nil || !answer.IsUnchanged || answer.Body != nil {
+	if answer, err = client.Fetch(t.Context(), address, answer.Known); err != nil || !answer.IsUnchanged ||
+		answer.Body != nil {
 		t.Errorf("%+v, %v", answer, err)
 	}
 }
@@ -104,7 +106,10 @@ type redirecting struct{ asked []string }
 
 func (s *redirecting) Do(r *http.Request) (*http.Response, error) {
 	s.asked = append(s.asked, r.URL.String())
-	return &http.Response{StatusCode: http.StatusFound, Header: http.Header{"Location": {"http://lists.example/r4"}}, Body: http.NoBody}, nil
+	return &http.Response{
+		StatusCode: http.StatusFound, Header: http.Header{"Location": {"http://lists.example/r4"}},
+		Body: http.NoBody,
+	}, nil
 }
 
 func TestNothingLeadsFromHTTPSToHTTP(t *testing.T) {
@@ -140,7 +145,8 @@ func TestABodyThatDoesNotComeEndsWithItsTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = io.ReadAll(answer.Body)
-		if failure, ok := errors.AsType[*fetch.Error](err); !ok || failure.Reason != intake.OutOfTime || !errors.Is(err, context.DeadlineExceeded) {
+		if failure, ok := errors.AsType[*fetch.Error](err); !ok || failure.Reason != intake.OutOfTime ||
+			!errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}
 	})

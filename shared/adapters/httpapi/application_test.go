@@ -11,7 +11,9 @@ import (
 )
 
 // open opens an application's page and tells what it was told.
-func open(t *testing.T, known directory, limiter httpapi.Limiter, target string, fails error, languages ...string) (*httptest.ResponseRecorder, httpapi.Visit) {
+func open(t *testing.T, known directory, limiter httpapi.Limiter, target string, fails error,
+	languages ...string,
+) (*httptest.ResponseRecorder, httpapi.Visit) {
 	t.Helper()
 	var visit httpapi.Visit
 	f := func(_ context.Context, v httpapi.Visit, _ visitRequest) (httpapi.Answer, error) {
@@ -37,15 +39,26 @@ func TestAnApplicationIsToldWhatIsWrongWithItsAddress(t *testing.T) {
 		"nothing":              {target: "/frame?public_id=" + publicID, status: 200, org: "org-1"},
 		"no public id":         {target: "/frame", status: 400, code: "svc_invalid_request"},
 		"an unknown public id": {target: "/frame?public_id=x", status: 400, code: "svc_unauthorized_client"},
-		"a parameter twice":    {target: "/frame?public_id=" + publicID + "&endpoint_id=a&endpoint_id=b", status: 400, code: "svc_invalid_request", org: "org-1"},
-		"too often":            {target: "/frame?public_id=" + publicID, limiter: tooMany(), status: 429, code: "svc_rate_limited", org: "org-1"},
-		"our own failure":      {target: "/frame?public_id=" + publicID, known: directory{err: errStoreDown}, status: 500, code: "svc_server_error"},
+		"a parameter twice": {
+			target: "/frame?public_id=" + publicID + "&endpoint_id=a&endpoint_id=b", status: 400,
+			code: "svc_invalid_request", org: "org-1",
+		},
+		"too often": {
+			target: "/frame?public_id=" + publicID, limiter: tooMany(), status: 429,
+			code: "svc_rate_limited", org: "org-1",
+		},
+		"our own failure": {
+			target: "/frame?public_id=" + publicID, known: directory{err: errStoreDown}, status: 500,
+			code: "svc_server_error",
+		},
 	} {
 		w, visit := open(t, c.known, c.limiter, c.target, nil)
-		if w.Code != c.status || w.Body.String() != "<p>en" || visit.Caller.Tenant.OrgID != c.org || (visit.Trouble == nil) != (c.code == "") {
+		if w.Code != c.status || w.Body.String() != "<p>en" || visit.Caller.Tenant.OrgID != c.org ||
+			(visit.Trouble == nil) != (c.code == "") {
 			t.Errorf("%s: %d %s %+v", name, w.Code, w.Body, visit)
 		}
-		if visit.Trouble != nil && (visit.Trouble.Code != c.code || visit.Trouble.RequestID != requestID || visit.Trouble.Description == "") {
+		if visit.Trouble != nil && (visit.Trouble.Code != c.code || visit.Trouble.RequestID != requestID ||
+			visit.Trouble.Description == "") {
 			t.Errorf("%s: told %+v", name, visit.Trouble)
 		}
 		if retry := w.Header().Get("Retry-After"); (retry == "") != (c.status != 429) {
@@ -55,24 +68,29 @@ func TestAnApplicationIsToldWhatIsWrongWithItsAddress(t *testing.T) {
 		wantHeader(t, w, "Cache-Control", "no-store")
 		wantHeader(t, w, "Referrer-Policy", "strict-origin")
 		wantHeader(t, w, "X-Content-Type-Options", "nosniff")
-		wantHeader(t, w, "Permissions-Policy", "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()")
+		wantHeader(t, w, "Permissions-Policy",
+			"camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()")
 		wantHeader(t, w, "WWW-Authenticate", "")
 	}
 }
 
 func TestAnApplicationThatCannotBeDrawnIsAnErrorPage(t *testing.T) {
 	t.Parallel()
-	w, _ := open(t, directory{}, httpapi.Limiter{}, "/frame?public_id="+publicID, fault.New(fault.Unavailable, fault.CodeUnavailable, "No pages."))
+	w, _ := open(t, directory{}, httpapi.Limiter{}, "/frame?public_id="+publicID,
+		fault.New(fault.Unavailable, fault.CodeUnavailable, "No pages."))
 	wantPage(t, w, 503, "No pages.")
 }
 
 func TestAPageSpeaksTheLanguageThatABrowserAsksFor(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[string]string{
-		"": "en", "es": "es", "es-419,en;q=0.5": "es", "en,es": "en", "es,en": "es", "en-US,en;q=0.9,es;q=0.8": "en", "de, es;q=0.1": "es",
-		"fr": "en", "ES-mx": "es", "es;q=0": "en", "es;q=0, en;q=0": "en", "est": "en", "en;q=0.4, es;q=0.6": "es", "*": "en",
+		"": "en", "es": "es", "es-419,en;q=0.5": "es", "en,es": "en", "es,en": "es", "en-US,en;q=0.9,es;q=0.8": "en",
+		"de, es;q=0.1": "es",
+		"fr":           "en", "ES-mx": "es", "es;q=0": "en", "es;q=0, en;q=0": "en", "est": "en",
+		"en;q=0.4, es;q=0.6": "es", "*": "en",
 	} {
-		if w, _ := open(t, directory{}, httpapi.Limiter{}, "/frame?public_id="+publicID, nil, asked); w.Body.String() != "<p>"+want {
+		if w, _ := open(t, directory{}, httpapi.Limiter{}, "/frame?public_id="+publicID, nil,
+			asked); w.Body.String() != "<p>"+want {
 			t.Errorf("%q: %s, want %s", asked, w.Body, want)
 		}
 	}

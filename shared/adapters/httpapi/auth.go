@@ -121,8 +121,8 @@ func publicID(r *http.Request, alias string) (string, error) {
 	return id, err
 }
 
-// admit takes one request from the caller's bucket, or, when the caller is not known or not let in, from that of its address. A caller who
-// comes too often is returned with the error.
+// admit takes one request from the caller's bucket, or, when the caller is not known or not let in, from that of its
+// address. A caller who comes too often is returned with the error.
 func admit(ctx context.Context, c *call, limiter Limiter, caller org.Caller, err error) (org.Caller, error) {
 	switch {
 	case err == nil:

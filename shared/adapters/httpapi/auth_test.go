@@ -65,9 +65,12 @@ func TestAPublicIDIsAskedForOnBrowserEndpoints(t *testing.T) {
 		status int
 		body   string
 	}{
-		"missing":   {"/brand", 400, errorBody("svc_invalid_request", "public_id is required.")},
-		"empty":     {"/brand?public_id=", 400, errorBody("svc_invalid_request", "public_id is required.")},
-		"twice":     {"/brand?public_id=a&public_id=b", 400, errorBody("svc_invalid_request", "public_id must be sent only once.")},
+		"missing": {"/brand", 400, errorBody("svc_invalid_request", "public_id is required.")},
+		"empty":   {"/brand?public_id=", 400, errorBody("svc_invalid_request", "public_id is required.")},
+		"twice": {
+			"/brand?public_id=a&public_id=b", 400,
+			errorBody("svc_invalid_request", "public_id must be sent only once."),
+		},
 		"malformed": {"/brand?public_id=%zz", 400, errorBody("svc_invalid_request", "The query string is malformed.")},
 		"unknown":   {"/brand?public_id=nobody", 401, errorBody("svc_unauthorized_client", "public_id is unknown.")},
 		"known":     {"/brand?public_id=" + publicID, 200, `{"success":true,"data":{"text":"hello"}}`},
@@ -98,7 +101,10 @@ func TestBrowserEndpointReportsMissingLiveAccess(t *testing.T) {
 
 // FuzzBasicHeader looks for a header that panics, gets in, or is answered differently.
 func FuzzBasicHeader(f *testing.F) {
-	for _, seed := range []string{"", "Basic", "Basic :", basic(publicID + ":x"), basic("a:b:c"), "Basic \x00", "basic  ="} {
+	for _, seed := range []string{
+		"", "Basic", "Basic :", basic(publicID + ":x"), basic("a:b:c"), "Basic \x00",
+		"basic  =",
+	} {
 		f.Add(seed)
 	}
 	handler := keyed(newEdge(), nil)

@@ -55,7 +55,10 @@ func TestAFailureOfABareDocumentIsNotKept(t *testing.T) {
 	}{
 		"name=strange":  {http.StatusBadRequest, errorBody("svc_invalid_request", "name is strange.")},
 		"name=a&name=b": {http.StatusBadRequest, errorBody("svc_invalid_request", "name must be sent only once.")},
-		"name=broken":   {http.StatusInternalServerError, errorBody("svc_server_error", "Something went wrong on our side. Please try again.")},
+		"name=broken": {
+			http.StatusInternalServerError,
+			errorBody("svc_server_error", "Something went wrong on our side. Please try again."),
+		},
 	} {
 		w := do(handler, newRequest(http.MethodGet, "/.well-known/x?"+query, ""))
 		wantBody(t, w, want.status, want.body)

@@ -20,8 +20,9 @@ import (
 //	Site         string `header:"Sec-Fetch-Site"`                  // header, sent once at most
 //	Network      string `client:"network"`                         // whom the gateway saw (see clientNetwork)
 //
-// All but json fields are strings. The body is read only if In has a json or form field, and In can't have both. Required
-// fields are named in the error when they are missing or empty. All errors are fault.Invalid, TooLarge or UnsupportedMedia.
+// All but json fields are strings. The body is read only if In has a json or form field, and In can't have
+// both. Required fields are named in the error when they are missing or empty. All errors are fault.Invalid,
+// TooLarge or UnsupportedMedia.
 type binder[In any] struct {
 	fields  []field
 	hasBody bool
@@ -80,7 +81,8 @@ func fieldOf(structField reflect.StructField, index int) (field, error) {
 	}
 	text := structField.Type.Kind() == reflect.String
 	if f.name == "" || !structField.IsExported() || (f.source != fromBody && !text) {
-		return field{}, fmt.Errorf("bind: field %s needs one of the tags json, form (string), query (string), path (string), header (string) and client (string)", structField.Name)
+		return field{}, fmt.Errorf("bind: field %s needs one of the tags json, form (string), query (string), path "+
+			"(string), header (string) and client (string)", structField.Name)
 	}
 	return f, nil
 }
@@ -115,7 +117,8 @@ func (b binder[In]) from(r *http.Request) (In, error) {
 	return in, nil
 }
 
-// fill sets every field but a json one, always, so that a JSON body cannot name it, and checks that a required one is there.
+// fill sets every field but a json one, always, so that a JSON body cannot name it, and checks that
+// a required one is there.
 func (f field) fill(target reflect.Value, r *http.Request, query, form url.Values) error {
 	switch f.source {
 	case fromForm, fromQuery:

@@ -53,7 +53,10 @@ func TestARequestIsBoundFromBodyQueryPathAndClient(t *testing.T) {
 	if w := do(receive(&got), r); w.Code != 200 {
 		t.Fatalf("got %d %s", w.Code, w.Body)
 	}
-	want := exportRequest{ConnectionID: "c-1", Refresh: true, Size: 3, Fixtures: &fixtures{CCDA: "a.xml"}, TaskID: "t-1", Include: "result", Network: "2001:db8::/64"}
+	want := exportRequest{
+		ConnectionID: "c-1", Refresh: true, Size: 3, Fixtures: &fixtures{CCDA: "a.xml"}, TaskID: "t-1",
+		Include: "result", Network: "2001:db8::/64",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("bound (-want +got):\n%s", diff)
 	}
@@ -77,32 +80,62 @@ func TestBadBodiesAreRefusedWithOneSentence(t *testing.T) {
 		status            int
 		code, text        string
 	}{
-		"required missing":  {`{}`, "", 400, "svc_invalid_request", "org_connection_id is required."},
-		"required empty":    {`{"org_connection_id":""}`, "", 400, "svc_invalid_request", "org_connection_id is required."},
-		"required null":     {`{"org_connection_id":null}`, "", 400, "svc_invalid_request", "org_connection_id is required."},
-		"string is number":  {`{"org_connection_id":5}`, "", 400, "svc_invalid_request", "org_connection_id must be a string."},
-		"bool is string":    {object(`,"refresh":"yes"`), "", 400, "svc_invalid_request", "refresh must be true or false."},
-		"int is fraction":   {object(`,"size":1.5`), "", 400, "svc_invalid_request", "size must be a number."},
-		"array is object":   {object(`,"tags":{}`), "", 400, "svc_invalid_request", "tags must be an array."},
-		"object is string":  {object(`,"fixtures":"x"`), "", 400, "svc_invalid_request", "fixtures must be an object."},
-		"nested type":       {object(`,"fixtures":{"tefca_ccda":1}`), "", 400, "svc_invalid_request", "fixtures.tefca_ccda must be a string."},
-		"no object":         {`[]`, "", 400, "svc_invalid_request", "The body must be a JSON object."},
-		"null":              {`null`, "", 400, "svc_invalid_request", "The body must be a JSON object."},
-		"not JSON":          {`{"a":`, "", 400, "svc_invalid_request", "The body is not valid JSON."},
-		"trailing object":   {object("") + `{}`, "", 400, "svc_invalid_request", "The body must be one JSON object with nothing after it."},
-		"trailing garbage":  {object("") + `x`, "", 400, "svc_invalid_request", "The body must be one JSON object with nothing after it."},
-		"duplicate":         {object(`,"org_connection_id":"d"`), "", 400, "svc_invalid_request", "The body has the same member twice."},
-		"duplicate by case": {object(`,"ORG_CONNECTION_ID":"d"`), "", 400, "svc_invalid_request", "The body has the same member twice."},
-		"duplicate inside":  {object(`,"x":[{"a":1,"a":2}]`), "", 400, "svc_invalid_request", "The body has the same member twice."},
-		"deep":              {object(`,"x":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)), "", 400, "svc_invalid_request", "The body is nested too deeply."},
-		"deep and open":     {object(`,"x":` + strings.Repeat(`{"a":`, 10_000)), "", 400, "svc_invalid_request", "The body is nested too deeply."},
-		"not UTF-8":         {object(`,"x":"` + "\xff" + `"`), "", 400, "svc_invalid_request", "The body must be UTF-8."},
-		"byte order mark":   {"\ufeff" + object(""), "", 400, "svc_invalid_request", "The body is not valid JSON."},
-		"white space":       {"  \n", "", 400, "svc_invalid_request", "A JSON body is required."},
-		"huge":              {object(`,"x":"` + strings.Repeat("a", 64<<10) + `"`), "", 413, "svc_payload_too_large", "The body must not be larger than 64 KiB."},
-		"form":              {"a=b", "application/x-www-form-urlencoded", 415, "svc_unsupported_media_type", media},
-		"other charset":     {object(""), "application/json; charset=latin1", 415, "svc_unsupported_media_type", media},
-		"broken type":       {object(""), "application/json; =", 415, "svc_unsupported_media_type", media},
+		"required missing": {`{}`, "", 400, "svc_invalid_request", "org_connection_id is required."},
+		"required empty":   {`{"org_connection_id":""}`, "", 400, "svc_invalid_request", "org_connection_id is required."},
+		"required null":    {`{"org_connection_id":null}`, "", 400, "svc_invalid_request", "org_connection_id is required."},
+		"string is number": {
+			`{"org_connection_id":5}`, "", 400, "svc_invalid_request",
+			"org_connection_id must be a string.",
+		},
+		"bool is string":   {object(`,"refresh":"yes"`), "", 400, "svc_invalid_request", "refresh must be true or false."},
+		"int is fraction":  {object(`,"size":1.5`), "", 400, "svc_invalid_request", "size must be a number."},
+		"array is object":  {object(`,"tags":{}`), "", 400, "svc_invalid_request", "tags must be an array."},
+		"object is string": {object(`,"fixtures":"x"`), "", 400, "svc_invalid_request", "fixtures must be an object."},
+		"nested type": {
+			object(`,"fixtures":{"tefca_ccda":1}`), "", 400, "svc_invalid_request",
+			"fixtures.tefca_ccda must be a string.",
+		},
+		"no object": {`[]`, "", 400, "svc_invalid_request", "The body must be a JSON object."},
+		"null":      {`null`, "", 400, "svc_invalid_request", "The body must be a JSON object."},
+		"not JSON":  {`{"a":`, "", 400, "svc_invalid_request", "The body is not valid JSON."},
+		"trailing object": {
+			object("") + `{}`, "", 400, "svc_invalid_request",
+			"The body must be one JSON object with nothing after it.",
+		},
+		"trailing garbage": {
+			object("") + `x`, "", 400, "svc_invalid_request",
+			"The body must be one JSON object with nothing after it.",
+		},
+		"duplicate": {
+			object(`,"org_connection_id":"d"`), "", 400, "svc_invalid_request",
+			"The body has the same member twice.",
+		},
+		"duplicate by case": {
+			object(`,"ORG_CONNECTION_ID":"d"`), "", 400, "svc_invalid_request",
+			"The body has the same member twice.",
+		},
+		"duplicate inside": {
+			object(`,"x":[{"a":1,"a":2}]`), "", 400, "svc_invalid_request",
+			"The body has the same member twice.",
+		},
+		"deep": {
+			object(`,"x":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)), "", 400,
+			"svc_invalid_request", "The body is nested too deeply.",
+		},
+		"deep and open": {
+			object(`,"x":` + strings.Repeat(`{"a":`, 10_000)), "", 400, "svc_invalid_request",
+			"The body is nested too deeply.",
+		},
+		"not UTF-8":       {object(`,"x":"` + "\xff" + `"`), "", 400, "svc_invalid_request", "The body must be UTF-8."},
+		"byte order mark": {"\ufeff" + object(""), "", 400, "svc_invalid_request", "The body is not valid JSON."},
+		"white space":     {"  \n", "", 400, "svc_invalid_request", "A JSON body is required."},
+		"huge": {
+			object(`,"x":"` + strings.Repeat("a", 64<<10) + `"`), "", 413, "svc_payload_too_large",
+			"The body must not be larger than 64 KiB.",
+		},
+		"form":          {"a=b", "application/x-www-form-urlencoded", 415, "svc_unsupported_media_type", media},
+		"other charset": {object(""), "application/json; charset=latin1", 415, "svc_unsupported_media_type", media},
+		"broken type":   {object(""), "application/json; =", 415, "svc_unsupported_media_type", media},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -186,11 +219,31 @@ func TestAStructThatCannotBeBoundFailsEveryRequest(t *testing.T) {
 	api := newEdge()
 	auth := httpapi.KeyAuth{Keys: directory{}}
 	for name, endpoint := range map[string]httpapi.Endpoint{
-		"untagged":    httpapi.Keyed(auth, func(context.Context, org.Caller, untagged) (nothing, error) { return nothing{}, nil }),
-		"number":      httpapi.Keyed(auth, func(context.Context, org.Caller, number) (nothing, error) { return nothing{}, nil }),
-		"both bodies": httpapi.Keyed(auth, func(context.Context, org.Caller, bothBodies) (nothing, error) { return nothing{}, nil }),
-		"form number": httpapi.Keyed(auth, func(context.Context, org.Caller, formNumber) (nothing, error) { return nothing{}, nil }),
-		"no struct":   httpapi.Keyed(auth, func(context.Context, org.Caller, string) (nothing, error) { return nothing{}, nil }),
+		"untagged": httpapi.Keyed(auth, func(context.Context, org.Caller, untagged) (nothing,
+			error,
+		) {
+			return nothing{}, nil
+		}),
+		"number": httpapi.Keyed(auth, func(context.Context, org.Caller, number) (nothing,
+			error,
+		) {
+			return nothing{}, nil
+		}),
+		"both bodies": httpapi.Keyed(auth, func(context.Context, org.Caller, bothBodies) (nothing,
+			error,
+		) {
+			return nothing{}, nil
+		}),
+		"form number": httpapi.Keyed(auth, func(context.Context, org.Caller, formNumber) (nothing,
+			error,
+		) {
+			return nothing{}, nil
+		}),
+		"no struct": httpapi.Keyed(auth, func(context.Context, org.Caller, string) (nothing,
+			error,
+		) {
+			return nothing{}, nil
+		}),
 	} {
 		handler := api.Serve("/x", httpapi.Methods{"GET": endpoint})
 		if w := do(handler, withKey(newRequest("GET", "/x", ""))); w.Code != 500 {
@@ -204,7 +257,10 @@ func TestAStructThatCannotBeBoundFailsEveryRequest(t *testing.T) {
 
 // FuzzBody looks for a body that panics, or whose answer is no envelope.
 func FuzzBody(f *testing.F) {
-	for _, seed := range []string{``, `{}`, `{"org_connection_id":"c"}`, `{"a":[[{}]]}`, `{"a":1e999}`, "{\"\\ud800\":1}", `{"size":9e99}`} {
+	for _, seed := range []string{
+		``, `{}`, `{"org_connection_id":"c"}`, `{"a":[[{}]]}`, `{"a":1e999}`, "{\"\\ud800\":1}",
+		`{"size":9e99}`,
+	} {
 		f.Add([]byte(seed))
 	}
 	var got exportRequest

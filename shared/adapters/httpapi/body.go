@@ -36,7 +36,8 @@ func decodeBody(r *http.Request, in any) error {
 	}
 	err = json.Unmarshal(body, in)
 	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fault.BadRequest(mismatch.Field + " must be " + jsonName(mismatch.Type) + ".").About(mismatch.Field).Because(err)
+		return fault.BadRequest(mismatch.Field + " must be " + jsonName(mismatch.Type) +
+			".").About(mismatch.Field).Because(err)
 	}
 	if err != nil {
 		return fault.BadRequest("The body is not valid JSON.").Because(err)

@@ -29,7 +29,9 @@ func Browser[In, Out any](auth PublicAuth, f func(context.Context, org.Caller, I
 }
 
 // serveJSON knows the caller first, then reads what it sent, then calls f.
-func serveJSON[Who, In, Out any](know func(context.Context, *call) (Who, error), f func(context.Context, Who, In) (Out, error)) serving {
+func serveJSON[Who, In, Out any](know func(context.Context, *call) (Who, error),
+	f func(context.Context, Who, In) (Out, error),
+) serving {
 	bind := newBinder[In]()
 	return func(ctx context.Context, c *call) (reply, error) {
 		caller, err := know(ctx, c)

@@ -34,7 +34,8 @@ func failPage(ctx context.Context, c *call, err error) reply {
 // never makes a browser ask for a password (docs/deviations.md, "HTTP"). It is 405 for a wrong method.
 func pageStatus(e *fault.Error) int {
 	status := status(e)
-	if status >= http.StatusInternalServerError || status == http.StatusTooManyRequests || status == http.StatusMethodNotAllowed {
+	if status >= http.StatusInternalServerError || status == http.StatusTooManyRequests ||
+		status == http.StatusMethodNotAllowed {
 		return status
 	}
 	return http.StatusBadRequest

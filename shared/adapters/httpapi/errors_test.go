@@ -13,7 +13,8 @@ import (
 )
 
 func errorBody(code, description string) string {
-	return `{"success":false,"error":"` + code + `","error_description":"` + description + `","request_id":"` + requestID + `"}`
+	return `{"success":false,"error":"` + code + `","error_description":"` + description + `","request_id":"` +
+		requestID + `"}`
 }
 
 const generic = "Something went wrong on our side. Please try again."
@@ -83,7 +84,8 @@ func TestOnlyOurOwnCausesAreLogged(t *testing.T) {
 	api := newEdge()
 	err := fault.BadRequest("Not so.").Because(errors.New("SENTINEL patient text"))
 	do(keyed(api, err), withKey(newRequest("GET", "/things/1?token=SENTINEL", "")))
-	if got := api.log.String(); strings.Contains(got, "SENTINEL") || !strings.Contains(got, `"error":"svc_invalid_request"`) {
+	if got := api.log.String(); strings.Contains(got, "SENTINEL") ||
+		!strings.Contains(got, `"error":"svc_invalid_request"`) {
 		t.Errorf("log line: %s", got)
 	}
 }

@@ -16,8 +16,9 @@ type File struct {
 	Anywhere bool   // pages of all origins may load and read it
 }
 
-// Files makes an endpoint for files that everybody may have. find is told which encodings the client takes; its errors are those of a
-// JSON endpoint, which caches do not keep. There is no caller and no limit: a file costs less than a limit's row.
+// Files makes an endpoint for files that everybody may have. find is told which encodings the client takes; its
+// errors are those of a JSON endpoint, which caches do not keep. There is no caller and no limit: a file costs
+// less than a limit's row.
 func Files[In any](find func(ctx context.Context, in In, takes func(encoding string) bool) (File, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {

@@ -20,7 +20,10 @@ func file(anywhere bool, name string, header http.Header) *httptest.ResponseReco
 		if in.Name != "a.js" {
 			return httpapi.File{}, fault.Missing("There is no such file.")
 		}
-		f := httpapi.File{Body: []byte("plain"), Type: "text/javascript", Tag: `"plain"`, Cache: "public, max-age=300", Anywhere: anywhere}
+		f := httpapi.File{
+			Body: []byte("plain"), Type: "text/javascript", Tag: `"plain"`, Cache: "public, max-age=300",
+			Anywhere: anywhere,
+		}
 		for _, encoding := range []string{"br", "gzip"} {
 			if takes(encoding) {
 				f.Body, f.Encoding, f.Tag = []byte(encoding), encoding, `"`+encoding+`"`
@@ -47,7 +50,8 @@ func TestAFileComesInTheShortestFormThatIsTaken(t *testing.T) {
 		if want == "" {
 			tag, body = `"plain"`, "plain"
 		}
-		if w.Code != 200 || w.Body.String() != body || w.Header().Get("Content-Encoding") != want || w.Header().Get("ETag") != tag {
+		if w.Code != 200 || w.Body.String() != body || w.Header().Get("Content-Encoding") != want ||
+			w.Header().Get("ETag") != tag {
 			t.Errorf("%q: %d %q %v", accept, w.Code, w.Body, w.Header())
 		}
 		wantHeader(t, w, "Vary", "Accept-Encoding")
@@ -60,10 +64,12 @@ func TestAFileComesInTheShortestFormThatIsTaken(t *testing.T) {
 func TestAFileThatAClientHasIsNotSentAgain(t *testing.T) {
 	t.Parallel()
 	for held, status := range map[string]int{
-		`"plain"`: 304, `W/"plain"`: 304, `"other", "plain"`: 304, "*": 304, `"br"`: 200, "plain": 200, `"plai"`: 200, "": 200,
+		`"plain"`: 304, `W/"plain"`: 304, `"other", "plain"`: 304, "*": 304, `"br"`: 200, "plain": 200,
+		`"plai"`: 200, "": 200,
 	} {
 		w := file(false, "a.js", http.Header{"If-None-Match": {held}})
-		if w.Code != status || (w.Body.Len() == 0) != (status == 304) || w.Header().Get("ETag") != `"plain"` || w.Header().Get("Cache-Control") == "no-store" {
+		if w.Code != status || (w.Body.Len() == 0) != (status == 304) || w.Header().Get("ETag") != `"plain"` ||
+			w.Header().Get("Cache-Control") == "no-store" {
 			t.Errorf("%s: %d %q %v", held, w.Code, w.Body, w.Header())
 		}
 	}

@@ -20,7 +20,9 @@ type formRequest struct {
 func postForm(t *testing.T, query, body string, header http.Header) (*httptest.ResponseRecorder, *formRequest) {
 	t.Helper()
 	var got *formRequest
-	page := httpapi.Page(httpapi.Limiter{}, func(_ context.Context, _ httpapi.Visit, in formRequest) (httpapi.Answer, error) {
+	page := httpapi.Page(httpapi.Limiter{}, func(_ context.Context, _ httpapi.Visit,
+		in formRequest,
+	) (httpapi.Answer, error) {
 		got = &in
 		return httpapi.Document(httpapi.Sheet{Body: "<h1>Done</h1>"}), nil
 	})
@@ -35,7 +37,10 @@ func formHeader(contentType string) http.Header { return http.Header{"Content-Ty
 
 func TestFormFieldsAreBoundFromBodyAlone(t *testing.T) {
 	t.Parallel()
-	for _, media := range []string{"application/x-www-form-urlencoded", "Application/X-WWW-Form-Urlencoded; charset=UTF-8"} {
+	for _, media := range []string{
+		"application/x-www-form-urlencoded",
+		"Application/X-WWW-Form-Urlencoded; charset=UTF-8",
+	} {
 		w, got := postForm(t, "?start=query&later=query", "start=a+b%26&other=1", formHeader(media))
 		if want := (formRequest{Start: "a b&", Query: "query"}); w.Code != 200 || got == nil || *got != want {
 			t.Errorf("%s: got %d %+v, want %+v", media, w.Code, got, want)
@@ -61,11 +66,14 @@ func TestBadFormsAreRefused(t *testing.T) {
 		"control":          {"start=a%0a", formHeader(form), "start must be text without control characters."},
 		"malformed":        {"start=%4", formHeader(form), "The form is malformed."},
 		"semicolon":        {"start=a;later=b", formHeader(form), "The form is malformed."},
-		"huge":             {"start=" + strings.Repeat("a", 64<<10), formHeader(form), "The body must not be larger than 64 KiB."},
-		"JSON":             {`{"start":"a"}`, formHeader("application/json"), media},
-		"plain text":       {"start=a", formHeader("text/plain"), media},
-		"no type":          {"start=a", http.Header{}, media},
-		"compressed":       {"start=a", packed, media},
+		"huge": {
+			"start=" + strings.Repeat("a", 64<<10), formHeader(form),
+			"The body must not be larger than 64 KiB.",
+		},
+		"JSON":       {`{"start":"a"}`, formHeader("application/json"), media},
+		"plain text": {"start=a", formHeader("text/plain"), media},
+		"no type":    {"start=a", http.Header{}, media},
+		"compressed": {"start=a", packed, media},
 	} {
 		w, got := postForm(t, "?start=query", c.body, c.header)
 		if got != nil {

@@ -21,10 +21,18 @@ func TestAHeaderIsBoundOnce(t *testing.T) {
 		status int
 		want   headerRequest
 	}{
-		"both":                {http.Header{"Sec-Fetch-Site": {"none"}, "Authorization": {"Bearer t"}}, 200, headerRequest{"none", "Bearer t"}},
-		"one left out":        {http.Header{"Authorization": {"Bearer t"}}, 200, headerRequest{"", "Bearer t"}},
-		"a required one":      {http.Header{"Sec-Fetch-Site": {"none"}}, 400, headerRequest{}},
-		"twice":               {http.Header{"Sec-Fetch-Site": {"none", "none"}, "Authorization": {"Bearer t"}}, 400, headerRequest{}},
+		"both": {
+			http.Header{"Sec-Fetch-Site": {"none"}, "Authorization": {"Bearer t"}},
+			200,
+			headerRequest{"none", "Bearer t"},
+		},
+		"one left out":   {http.Header{"Authorization": {"Bearer t"}}, 200, headerRequest{"", "Bearer t"}},
+		"a required one": {http.Header{"Sec-Fetch-Site": {"none"}}, 400, headerRequest{}},
+		"twice": {
+			http.Header{"Sec-Fetch-Site": {"none", "none"}, "Authorization": {"Bearer t"}},
+			400,
+			headerRequest{},
+		},
 		"a control character": {http.Header{"Authorization": {"Bearer \x01"}}, 400, headerRequest{}},
 	} {
 		t.Run(name, func(t *testing.T) {

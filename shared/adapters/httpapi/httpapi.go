@@ -1,6 +1,6 @@
 // Package httpapi is the HTTP edge: typed endpoints, binding, the success and error envelopes, Basic, public-id and
-// session authentication, rate limits, CORS, request ids and the log line of a request (docs/deviations.md, "HTTP"). It knows
-// nothing of Lambda, AWS or any record: a function hands it typed functions and gets an http.Handler.
+// session authentication, rate limits, CORS, request ids and the log line of a request (docs/deviations.md, "HTTP"). It
+// knows nothing of Lambda, AWS or any record: a function hands it typed functions and gets an http.Handler.
 package httpapi
 
 import (
@@ -35,8 +35,8 @@ type API struct {
 // New returns an API.
 func New(options Options) *API { return &API{options: options} }
 
-// Endpoint answers one method of a route. Keyed, KeyOptional, Browser, Page, FormPage, PublicPage and Bare make one, and for the dashboard
-// Member, Account, Pending and Anyone.
+// Endpoint answers one method of a route. Keyed, KeyOptional, Browser, Page, FormPage, PublicPage and Bare make one,
+// and for the dashboard Member, Account, Pending and Anyone.
 type Endpoint struct {
 	serve  serving
 	fail   func(context.Context, *call, error) reply
@@ -48,8 +48,8 @@ type Endpoint struct {
 // Elsewhere is a method of the route that another function answers: it is named among the allowed ones.
 func Elsewhere() Endpoint { return Endpoint{} }
 
-// Methods are the endpoints of one route by HTTP method. HEAD is answered by GET, unless it has an endpoint of its own, OPTIONS by
-// the route itself.
+// Methods are the endpoints of one route by HTTP method. HEAD is answered by GET, unless it has an endpoint of its own,
+// OPTIONS by the route itself.
 type Methods map[string]Endpoint
 
 // Serve returns the handler of a route: request id, panic guard, method dispatch, one log line. route is the pattern

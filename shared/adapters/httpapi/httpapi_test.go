@@ -55,7 +55,8 @@ func TestOtherMethodsAreRefusedWithAllow(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"PUT", "DELETE", "TRACE", "BREW"} {
 		w := do(keyed(newEdge(), nil), newRequest(method, "/things/1", ""))
-		wantBody(t, w, 405, errorBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: GET, HEAD, POST, OPTIONS."))
+		wantBody(t, w, 405, errorBody("svc_method_not_allowed",
+			"This method is not allowed here. Allowed are: GET, HEAD, POST, OPTIONS."))
 		wantHeader(t, w, "Allow", "GET, HEAD, POST, OPTIONS")
 	}
 }

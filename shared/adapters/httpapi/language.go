@@ -35,8 +35,8 @@ type wish struct {
 	weight float64 // 0: not at all
 }
 
-// wishes reads a header of the Accept family (RFC 9110 section 12.4.2). Of equal weights the earlier one counts a trace more, as
-// browsers mean it.
+// wishes reads a header of the Accept family (RFC 9110 section 12.4.2). Of equal weights the earlier one counts a trace
+// more, as browsers mean it.
 func wishes(values []string) []wish {
 	var all []wish
 	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {

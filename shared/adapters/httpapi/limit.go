@@ -55,7 +55,8 @@ func (l Limiter) take(ctx context.Context, c *call, who string) error {
 
 // key is a keyed hash: the store then holds no client address, and nobody who has a copy of it can try all addresses.
 func (l Limiter) key(c *call, who string) string {
-	mark := l.Hashing.Sign([]byte("limit\x00" + l.Limit.Name + "\x00" + who + "\x00" + clientNetwork(c.request.RemoteAddr)))
+	mark := l.Hashing.Sign([]byte("limit\x00" + l.Limit.Name + "\x00" + who + "\x00" +
+		clientNetwork(c.request.RemoteAddr)))
 	return hex.EncodeToString(mark.Sum[:16])
 }
 

@@ -86,7 +86,9 @@ type buckets struct {
 	err  error
 }
 
-func (b *buckets) Take(_ context.Context, key string, limit ratelimit.Limit, now time.Time) (ratelimit.Decision, error) {
+func (b *buckets) Take(_ context.Context, key string, limit ratelimit.Limit,
+	now time.Time,
+) (ratelimit.Decision, error) {
 	b.keys = append(b.keys, key)
 	if b.err != nil {
 		return ratelimit.Decision{}, b.err
@@ -99,10 +101,13 @@ func (b *buckets) Take(_ context.Context, key string, limit ratelimit.Limit, now
 	return decision, nil
 }
 
-func limited(api edge, b *buckets, quota int) func(remote, key string, headers ...string) (int, map[string][]string, string) {
+func limited(api edge, b *buckets,
+	quota int,
+) func(remote, key string, headers ...string) (int, map[string][]string, string) {
 	f := func(context.Context, org.Caller, nothing) (nothing, error) { return nothing{}, nil }
 	limiter := httpapi.Limiter{Buckets: b, Limit: ratelimit.Limit{Name: "api", Quota: quota, Window: time.Minute}}
-	handler := api.Serve("/x", httpapi.Methods{"GET": httpapi.Keyed(httpapi.KeyAuth{Keys: directory{}, Limiter: limiter}, f)})
+	handler := api.Serve("/x",
+		httpapi.Methods{"GET": httpapi.Keyed(httpapi.KeyAuth{Keys: directory{}, Limiter: limiter}, f)})
 	return func(remote, key string, headers ...string) (int, map[string][]string, string) {
 		r := newRequest("GET", "/x", "")
 		r.RemoteAddr = remote
@@ -119,7 +124,8 @@ func TestTooManyRequestsAreRefusedWithHeaders(t *testing.T) {
 	t.Parallel()
 	get := limited(newEdge(), &buckets{}, 2)
 	const client = "192.0.2.1:1"
-	if status, header, _ := get(client, goodKey); status != 200 || header["Ratelimit"][0] != `"api";r=1;t=30` || header["Ratelimit-Policy"][0] != `"api";q=2;w=60` {
+	if status, header, _ := get(client, goodKey); status != 200 || header["Ratelimit"][0] != `"api";r=1;t=30` ||
+		header["Ratelimit-Policy"][0] != `"api";q=2;w=60` {
 		t.Errorf("first: %d %v", status, header)
 	}
 	get(client, goodKey)
@@ -127,7 +133,8 @@ func TestTooManyRequestsAreRefusedWithHeaders(t *testing.T) {
 	if status != 429 || header["Retry-After"][0] != "30" || header["Ratelimit"][0] != `"api";r=0;t=60` {
 		t.Errorf("third: %d %v", status, header)
 	}
-	if want := errorBody("svc_rate_limited", "Too many requests. Please wait before trying again."); strings.TrimSpace(body) != want {
+	if want := errorBody("svc_rate_limited",
+		"Too many requests. Please wait before trying again."); strings.TrimSpace(body) != want {
 		t.Errorf("got %s, want %s", body, want)
 	}
 	if status, _, _ := get("192.0.2.2:1", goodKey); status != 200 {

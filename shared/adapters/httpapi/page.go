@@ -48,11 +48,12 @@ func (v Visit) Cookies() map[string]string {
 	return all
 }
 
-// HostCookie makes a cookie that only this origin's servers see, and that comes back when a page of others sends the browser here.
-// Its name begins with __Host-, so that no neighbouring host can set it (RFC 6265bis section 4.1.3.2).
+// HostCookie makes a cookie that only this origin's servers see, and that comes back when a page of others sends the
+// browser here. Its name begins with __Host-, so that no neighbouring host can set it (RFC 6265bis section 4.1.3.2).
 func HostCookie(name, value string, age time.Duration) *http.Cookie {
 	return &http.Cookie{
-		Name: name, Value: value, Path: "/", MaxAge: int(age.Seconds()), Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Name: name, Value: value, Path: "/", MaxAge: int(age.Seconds()), Secure: true, HttpOnly: true,
+		SameSite: http.SameSiteLaxMode,
 	}
 }
 
@@ -74,10 +75,10 @@ type Answer struct {
 	failure  error
 }
 
-// PublicPage makes an endpoint that a browser navigates to with ?public_id= and redirect_uri. Until both are proven an error
-// ends as an HTML page and never as a redirect; its status is 400 for whatever the visitor's address got wrong, and 429, 500 or 503
-// otherwise. From then on every error goes back by redirect, whoever finds it: the rate limit, the binding of In, or f
-// (docs/deviations.md, "HTTP"; RFC 9700 section 4.11).
+// PublicPage makes an endpoint that a browser navigates to with ?public_id= and redirect_uri. Until both are proven an
+// error ends as an HTML page and never as a redirect; its status is 400 for whatever the visitor's address got wrong,
+// and 429, 500 or 503 otherwise. From then on every error goes back by redirect, whoever finds it: the rate limit, the
+// binding of In, or f (docs/deviations.md, "HTTP"; RFC 9700 section 4.11).
 func PublicPage[In any](auth PublicAuth, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
@@ -103,8 +104,8 @@ func PublicPage[In any](auth PublicAuth, f func(context.Context, Visit, In) (Ans
 }
 
 // Page makes an endpoint for addresses that name no organisation, such as the one where portals return. An error that f
-// returns is a page, as before the proof on a PublicPage; use RedirectError where a redirect was proven before. The limit
-// is per client address.
+// returns is a page, as before the proof on a PublicPage; use RedirectError where a redirect was proven before. The
+// limit is per client address.
 func Page[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
@@ -120,17 +121,18 @@ func Page[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, e
 	return Endpoint{serve: serve, fail: failPage}
 }
 
-// FormPage makes a Page for the POST of a form, on a route without GET. Other methods, such as that of a browser that opens the URL, get
-// the error opened as a page; its Kind should be fault.MethodNotAllowed.
+// FormPage makes a Page for the POST of a form, on a route without GET. Other methods, such as that of a browser that
+// opens the URL, get the error opened as a page; its Kind should be fault.MethodNotAllowed.
 func FormPage[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, error), opened error) Endpoint {
 	endpoint := Page(limiter, f)
 	endpoint.opened = opened
 	return endpoint
 }
 
-// Application makes an endpoint for a page that carries an application, in a frame of others or alone, for the organisation of
-// public_id. What is wrong with its address is no page of its own: f is told (Visit.Trouble) and the application shows it, with the
-// status that an error page would have. The organisation is then nobody's, unless it came too often.
+// Application makes an endpoint for a page that carries an application, in a frame of others or alone, for the
+// organisation of public_id. What is wrong with its address is no page of its own: f is told (Visit.Trouble) and
+// the application shows it, with the status that an error page would have. The organisation is then nobody's,
+// unless it came too often.
 func Application[In any](auth PublicAuth, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
@@ -159,7 +161,9 @@ func Application[In any](auth PublicAuth, f func(context.Context, Visit, In) (An
 	return Endpoint{serve: serve, fail: failPage}
 }
 
-func answerPage[In any](ctx context.Context, c *call, bind binder[In], visit Visit, f func(context.Context, Visit, In) (Answer, error)) (Answer, error) {
+func answerPage[In any](ctx context.Context, c *call, bind binder[In], visit Visit,
+	f func(context.Context, Visit, In) (Answer, error),
+) (Answer, error) {
 	in, err := bind.from(c.request)
 	if err != nil {
 		return Answer{}, err
@@ -210,8 +214,8 @@ func echoOf(r *http.Request) Echo {
 }
 
 // RedirectError sends an error to a proven redirect URI: error, error_description, request_id (this request's, which is
-// what makes it unique per error), and the caller's own fields (docs/openapi.yaml, RedirectError). It also puts the error on
-// the request's log line.
+// what makes it unique per error), and the caller's own fields (docs/openapi.yaml, RedirectError). It also puts the
+// error on the request's log line.
 func RedirectError(ctx context.Context, to org.VerifiedRedirect, echo Echo, err error, cookies ...*http.Cookie) Answer {
 	if to.URI() == "" {
 		return Answer{failure: err}
@@ -243,8 +247,9 @@ func Drawn(html []byte, policy, referrer string) Answer {
 	}}
 }
 
-// Framed is Drawn for a page in a frame of others: one that isolates itself (Cross-Origin-Embedder-Policy, HTML section 7.1.4) holds only what
-// does so, too, and may be held by anybody. Pictures of others, such as logos, come without credentials then, and nothing else changes.
+// Framed is Drawn for a page in a frame of others: one that isolates itself (Cross-Origin-Embedder-Policy, HTML section
+// 7.1.4) holds only what does so, too, and may be held by anybody. Pictures of others, such as logos, come without
+// credentials then, and nothing else changes.
 func Framed(html []byte, policy, referrer string) Answer {
 	drawn := Drawn(html, policy, referrer)
 	return Answer{html: html, headers: func(header http.Header) {

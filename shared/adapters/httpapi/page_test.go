@@ -31,7 +31,8 @@ func visit(api edge, limiter httpapi.Limiter, target string, err error) *httptes
 		return httpapi.Redirect("https://ehr.example.org/authorize"), err
 	}
 	auth := httpapi.PublicAuth{Own: ownhosts.Own(), Public: directory{}, Limiter: limiter}
-	return do(api.Serve("/connect", httpapi.Methods{http.MethodGet: httpapi.PublicPage(auth, f)}), newRequest(http.MethodGet, target, ""))
+	return do(api.Serve("/connect", httpapi.Methods{http.MethodGet: httpapi.PublicPage(auth, f)}),
+		newRequest(http.MethodGet, target, ""))
 }
 
 const connect = "/connect?public_id=" + publicID
@@ -75,12 +76,34 @@ func TestErrorsBeforeAProvenRedirectAreAPage(t *testing.T) {
 		status  int
 		shows   string
 	}{
-		"no public id":               {"/connect?redirect_uri=" + url.QueryEscape(backURI), httpapi.Limiter{}, 400, "public_id is required."},
-		"unknown public id":          {"/connect?public_id=nobody&redirect_uri=" + url.QueryEscape(backURI), httpapi.Limiter{}, 400, "public_id is unknown."},
-		"an unknown one, too often":  {"/connect?public_id=nobody&redirect_uri=" + url.QueryEscape(backURI), tooMany(), 429, "Too many requests."},
-		"another redirect":           {connect + "&redirect_uri=https://evil.example", httpapi.Limiter{}, 400, "redirect_uri is not registered"},
-		"none of several":            {connect, httpapi.Limiter{}, 400, "redirect_uri is required"},
-		"two redirects":              {proven + "&redirect_uri=x", httpapi.Limiter{}, 400, "redirect_uri must be sent only once."},
+		"no public id": {
+			"/connect?redirect_uri=" + url.QueryEscape(backURI),
+			httpapi.Limiter{},
+			400,
+			"public_id is required.",
+		},
+		"unknown public id": {
+			"/connect?public_id=nobody&redirect_uri=" + url.QueryEscape(backURI),
+			httpapi.Limiter{},
+			400, "public_id is unknown.",
+		},
+		"an unknown one, too often": {
+			"/connect?public_id=nobody&redirect_uri=" + url.QueryEscape(backURI), tooMany(), 429,
+			"Too many requests.",
+		},
+		"another redirect": {
+			connect + "&redirect_uri=https://evil.example",
+			httpapi.Limiter{},
+			400,
+			"redirect_uri is not registered",
+		},
+		"none of several": {connect, httpapi.Limiter{}, 400, "redirect_uri is required"},
+		"two redirects": {
+			proven + "&redirect_uri=x",
+			httpapi.Limiter{},
+			400,
+			"redirect_uri must be sent only once.",
+		},
 		"a broken query":             {proven + "&endpoint_id=%zz", httpapi.Limiter{}, 400, "The query string is malformed."},
 		"another redirect too often": {connect + "&redirect_uri=https://evil.example", tooMany(), 429, "Too many requests."},
 	}
@@ -105,7 +128,10 @@ func TestErrorsOfAPageWithoutACallerAreAPage(t *testing.T) {
 		"limited":     {fault.New(fault.Limited, fault.CodeRateLimited, "Slow down.").After(time.Second), 429, "Slow down."},
 		"internal":    {errors.New("SENTINEL"), 500, generic},
 		"unavailable": {fault.Stale(), 503, "Please try again."},
-		"markup":      {fault.BadRequest(`<script>alert("1")</script>{{code}}`), 400, "&lt;script&gt;alert(&#34;1&#34;)&lt;/script&gt;"},
+		"markup": {
+			fault.BadRequest(`<script>alert("1")</script>{{code}}`), 400,
+			"&lt;script&gt;alert(&#34;1&#34;)&lt;/script&gt;",
+		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -154,10 +180,16 @@ func TestErrorsGoToAProvenRedirect(t *testing.T) {
 			given, tooMany(), nil, "svc_server_error", "Too many requests. Please wait before trying again.", "p 7", "s 1",
 		},
 		"a parameter twice": {
-			given + "&endpoint_id=a&endpoint_id=b", httpapi.Limiter{}, nil, "svc_invalid_request", "endpoint_id must be sent only once.", "p 7", "s 1",
+			given + "&endpoint_id=a&endpoint_id=b",
+			httpapi.Limiter{},
+			nil, "svc_invalid_request",
+			"endpoint_id must be sent only once.", "p 7", "s 1",
 		},
 		"the state twice": {
-			given + "&external_state=b", httpapi.Limiter{}, nil, "svc_invalid_request", "external_state must be sent only once.", "p 7", "",
+			given + "&external_state=b",
+			httpapi.Limiter{},
+			nil, "svc_invalid_request",
+			"external_state must be sent only once.", "p 7", "",
 		},
 		"a control character": {
 			given + "&endpoint_id=a%0d%0ab",
@@ -172,7 +204,10 @@ func TestErrorsGoToAProvenRedirect(t *testing.T) {
 			"svc_invalid_request", "external_state must be text without control characters.", "p 7", "",
 		},
 		"too long to return": {
-			proven + "&external_id=" + long + "&external_state=" + long, httpapi.Limiter{}, fault.BadRequest("No."), "svc_invalid_request", "No.", "", "",
+			proven + "&external_id=" + long + "&external_state=" + long,
+			httpapi.Limiter{},
+			fault.BadRequest("No."),
+			"svc_invalid_request", "No.", "", "",
 		},
 	}
 	for name, c := range cases {
@@ -204,12 +239,14 @@ func TestAVisitBringsItsCallerRedirectAndCookies(t *testing.T) {
 	t.Parallel()
 	api := newEdge()
 	f := func(_ context.Context, v httpapi.Visit, _ visitRequest) (httpapi.Answer, error) {
-		if v.Cookie("binding") != "b-1" || v.Cookie("other") != "" || v.Caller.Tenant.OrgID != "org-1" || v.Redirect.URI() != backURI {
+		if v.Cookie("binding") != "b-1" || v.Cookie("other") != "" || v.Caller.Tenant.OrgID != "org-1" ||
+			v.Redirect.URI() != backURI {
 			t.Errorf("visit: %+v", v)
 		}
 		return httpapi.Redirect("https://ehr.example.org/authorize", &http.Cookie{Name: "binding", MaxAge: -1}), nil
 	}
-	handler := api.Serve("/connect", httpapi.Methods{http.MethodGet: httpapi.PublicPage(httpapi.PublicAuth{Own: ownhosts.Own(), Public: directory{}}, f)})
+	handler := api.Serve("/connect",
+		httpapi.Methods{http.MethodGet: httpapi.PublicPage(httpapi.PublicAuth{Own: ownhosts.Own(), Public: directory{}}, f)})
 	r := newRequest(http.MethodGet, proven, "")
 	r.AddCookie(&http.Cookie{Name: "binding", Value: "b-1"})
 	w := do(handler, r)
@@ -222,7 +259,8 @@ func TestARedirectWithoutProofIsAPage(t *testing.T) {
 	f := func(ctx context.Context, _ httpapi.Visit, _ visitRequest) (httpapi.Answer, error) {
 		return httpapi.RedirectError(ctx, org.VerifiedRedirect{}, httpapi.Echo{}, fault.BadRequest("No.")), nil
 	}
-	w := do(newEdge().Serve("/callback", httpapi.Methods{http.MethodGet: httpapi.Page(httpapi.Limiter{}, f)}), newRequest(http.MethodGet, "/callback", ""))
+	w := do(newEdge().Serve("/callback", httpapi.Methods{http.MethodGet: httpapi.Page(httpapi.Limiter{}, f)}),
+		newRequest(http.MethodGet, "/callback", ""))
 	wantPage(t, w, 400, "No.")
 }
 
@@ -230,7 +268,8 @@ func TestARedirectErrorIsOnTheLogLine(t *testing.T) {
 	t.Parallel()
 	api := newEdge()
 	visit(api, httpapi.Limiter{}, proven, fault.BadRequest("No."))
-	if got := api.log.String(); !strings.Contains(got, `"error":"svc_invalid_request"`) || !strings.Contains(got, `"status":302`) {
+	if got := api.log.String(); !strings.Contains(got, `"error":"svc_invalid_request"`) ||
+		!strings.Contains(got, `"status":302`) {
 		t.Errorf("log: %s", got)
 	}
 }
@@ -243,7 +282,10 @@ func TestADocumentRunsOnlyItsOwnScript(t *testing.T) {
 			Values: map[string]string{"name": "{{script}}<b>"},
 		}), nil
 	}
-	limiter := httpapi.Limiter{Buckets: &buckets{}, Limit: ratelimit.Limit{Name: "callback", Quota: 1, Window: time.Minute}}
+	limiter := httpapi.Limiter{
+		Buckets: &buckets{},
+		Limit:   ratelimit.Limit{Name: "callback", Quota: 1, Window: time.Minute},
+	}
 	handler := newEdge().Serve("/callback", httpapi.Methods{"GET": httpapi.Page(limiter, document)})
 	w := do(handler, newRequest("GET", "/callback", ""))
 	page := w.Body.String()

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Sessions finds the session of what a cookie holds, which may be anything that a client sent; fault.Unauthenticated when it is none,
-// or over (account.Sessions).
+// Sessions finds the session of what a cookie holds, which may be anything that a client sent; fault.Unauthenticated
+// when it is none, or over (account.Sessions).
 type Sessions interface {
 	Session(ctx context.Context, token secret.Text) (account.Session, error)
 }
@@ -46,8 +46,9 @@ type Visitor struct {
 	request *http.Request
 }
 
-// Prove checks whether the visitor's last proof of identity is recent enough for an action in the path's mode (account.Action.NeedsProof);
-// fault.Forbidden (svc_proof_required) if it is not. Endpoint.Proving does it for actions that are a whole endpoint.
+// Prove checks whether the visitor's last proof of identity is recent enough for an action in the path's mode
+// (account.Action.NeedsProof); fault.Forbidden (svc_proof_required) if it is not. Endpoint.Proving does it for actions
+// that are a whole endpoint.
 func (v Visitor) Prove(action account.Action) error {
 	if v.isFresh || !action.NeedsProof(v.Tenant.Mode) {
 		return nil
@@ -63,10 +64,12 @@ func (v Visitor) Cookie(name string) string {
 	return ""
 }
 
-// Member makes a JSON endpoint of the dashboard for members of the path's {orgId} whose role may do what is needed, in the path's {mode}
-// where it has one: account.Permission.In says what of it that mode asks. Who is no member, and who names no organisation or mode, gets
-// the 404 of an unknown one.
-func Member[In, Out any](auth SessionAuth, needed account.Permission, f func(context.Context, Visitor, In) (Out, error)) Endpoint {
+// Member makes a JSON endpoint of the dashboard for members of the path's {orgId} whose role may do what is needed, in
+// the path's {mode} where it has one: account.Permission.In says what of it that mode asks. Who is no member, and who
+// names no organisation or mode, gets the 404 of an unknown one.
+func Member[In, Out any](auth SessionAuth, needed account.Permission,
+	f func(context.Context, Visitor, In) (Out, error),
+) Endpoint {
 	know := func(ctx context.Context, c *call) (Visitor, error) {
 		visitor, err := auth.signedIn(ctx, c)
 		if err != nil {
@@ -83,7 +86,8 @@ func Account[In, Out any](auth SessionAuth, f func(context.Context, Visitor, In)
 	return Endpoint{serve: serveJSON(know, f), fail: failJSON}
 }
 
-// Proving returns the endpoint, which Member or Account has made, as one that first checks the visitor's proof of identity for an action.
+// Proving returns the endpoint, which Member or Account has made, as one that first checks the visitor's proof
+// of identity for an action.
 func (e Endpoint) Proving(action account.Action) Endpoint {
 	e.action = action
 	return e
@@ -97,14 +101,14 @@ func (c *call) proven(v Visitor, err error) (Visitor, error) {
 	return v, err
 }
 
-// Pending is Account for what can also be done before the account's second factor is proven: proving it, looking at the session and
-// ending it.
+// Pending is Account for what can also be done before the account's second factor is proven: proving it, looking at
+// the session and ending it.
 func Pending[In, Out any](auth SessionAuth, f func(context.Context, Visitor, In) (Out, error)) Endpoint {
 	return Endpoint{serve: serveJSON(auth.session, f), fail: failJSON}
 }
 
-// Anyone makes a JSON endpoint of the dashboard for those who have no session yet. The limit is per client address. A page of others
-// cannot call it either: it could sign its visitor in as somebody else.
+// Anyone makes a JSON endpoint of the dashboard for those who have no session yet. The limit is per client address. A
+// page of others cannot call it either: it could sign its visitor in as somebody else.
 func Anyone[In, Out any](limiter Limiter, f func(context.Context, Visitor, In) (Out, error)) Endpoint {
 	know := func(ctx context.Context, c *call) (Visitor, error) {
 		if err := limiter.take(ctx, c, ""); err != nil {
@@ -178,8 +182,8 @@ func (a SessionAuth) member(ctx context.Context, c *call, v Visitor, needed acco
 	return v, nil
 }
 
-// ownPage refuses what a page of another site has sent, as its browser says (Fetch Metadata). What says nothing is no browser, or one
-// that is too old, and still has to know the token.
+// ownPage refuses what a page of another site has sent, as its browser says (Fetch Metadata). What says nothing is no
+// browser, or one that is too old, and still has to know the token.
 func ownPage(r *http.Request) error {
 	switch site := r.Header.Get("Sec-Fetch-Site"); {
 	case site == "" || site == "same-origin", site == "none" && safe(r):

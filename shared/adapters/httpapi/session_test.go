@@ -30,7 +30,10 @@ type arrival struct {
 }
 
 func tell(_ context.Context, v httpapi.Visitor, _ nothing) (arrival, error) {
-	return arrival{Account: v.Account, Org: v.Org, Role: string(v.Role), Tenant: v.Tenant.Key(), Fresh: v.Prove(account.Erase) == nil}, nil
+	return arrival{
+		Account: v.Account, Org: v.Org, Role: string(v.Role), Tenant: v.Tenant.Key(),
+		Fresh: v.Prove(account.Erase) == nil,
+	}, nil
 }
 
 func members(route string, needed account.Permission) func() http.Handler {
@@ -46,7 +49,8 @@ func TestEveryPermissionIsAskedOfEveryRole(t *testing.T) {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
 			t.Run(string(needed)+" "+method, func(t *testing.T) {
 				t.Parallel()
-				membertest.CheckMember(t, memberRoute, membertest.Exchange{Method: method, Path: memberPath}, needed, members(memberRoute, needed))
+				membertest.CheckMember(t, memberRoute, membertest.Exchange{Method: method, Path: memberPath}, needed,
+					members(memberRoute, needed))
 			})
 			t.Run(string(needed)+" without a mode "+method, func(t *testing.T) {
 				t.Parallel()
@@ -60,18 +64,31 @@ func TestEveryPermissionIsAskedOfEveryRole(t *testing.T) {
 func TestAnEndpointIsToldWhoCame(t *testing.T) {
 	t.Parallel()
 	body := func(who, role, mode, fresh string) string {
-		return `{"success":true,"data":{"account":"` + membertest.AccountOf(who) + `","org":"` + membertest.OrgA + `","role":"` + role +
+		return `{"success":true,"data":{"account":"` + membertest.AccountOf(who) + `","org":"` + membertest.OrgA +
+			`","role":"` + role +
 			`","tenant":"` + mode + `#` + membertest.OrgA + `","fresh":` + fresh + `}}`
 	}
 	live := "/dashboard/organisations/" + membertest.OrgA + "/live/things"
 	for name, e := range map[string]membertest.Exchange{
-		"an owner":          {Path: memberPath, As: membertest.Owner, Want: body(membertest.Owner, "owner", "test", "true")},
-		"in live mode":      {Path: live, As: membertest.Viewer, Want: body(membertest.Viewer, "viewer", "live", "true")},
-		"proven long ago":   {Path: memberPath, As: membertest.Stale, Want: body(membertest.Stale, "owner", "test", "false")},
-		"no browser":        {Path: memberPath, As: membertest.Owner, Site: "-", Want: body(membertest.Owner, "owner", "test", "true")},
-		"a typed address":   {Path: memberPath, As: membertest.Owner, Site: "none", Want: body(membertest.Owner, "owner", "test", "true")},
-		"a POST":            {Method: http.MethodPost, Path: memberPath, As: membertest.Owner, Want: body(membertest.Owner, "owner", "test", "true")},
-		"a POST of no page": {Method: http.MethodPost, Path: memberPath, As: membertest.Owner, Site: "none", Status: 403, Want: membertest.OtherSite},
+		"an owner":        {Path: memberPath, As: membertest.Owner, Want: body(membertest.Owner, "owner", "test", "true")},
+		"in live mode":    {Path: live, As: membertest.Viewer, Want: body(membertest.Viewer, "viewer", "live", "true")},
+		"proven long ago": {Path: memberPath, As: membertest.Stale, Want: body(membertest.Stale, "owner", "test", "false")},
+		"no browser": {
+			Path: memberPath, As: membertest.Owner, Site: "-",
+			Want: body(membertest.Owner, "owner", "test", "true"),
+		},
+		"a typed address": {
+			Path: memberPath, As: membertest.Owner, Site: "none",
+			Want: body(membertest.Owner, "owner", "test", "true"),
+		},
+		"a POST": {
+			Method: http.MethodPost, Path: memberPath, As: membertest.Owner,
+			Want: body(membertest.Owner, "owner", "test", "true"),
+		},
+		"a POST of no page": {
+			Method: http.MethodPost, Path: memberPath, As: membertest.Owner, Site: "none", Status: 403,
+			Want: membertest.OtherSite,
+		},
 		"an org in upper case": {
 			Path: "/dashboard/organisations/A0000000-0000-4000-8000-000000000001/test/things", As: membertest.Owner,
 			Want: body(membertest.Owner, "owner", "test", "true"),
@@ -87,8 +104,8 @@ func TestAnEndpointIsToldWhoCame(t *testing.T) {
 	}
 }
 
-// TestEndpointNeedsProofForItsAction compares every action with account's table: in each mode, below an organisation without one, and of an
-// account alone.
+// TestEndpointNeedsProofForItsAction compares every action with account's table: in each mode, below an organisation
+// without one, and of an account alone.
 func TestEndpointNeedsProofForItsAction(t *testing.T) {
 	t.Parallel()
 	for _, action := range account.Actions() {
@@ -180,17 +197,28 @@ func TestAnyoneIsStillAPageOfOurs(t *testing.T) {
 	}
 	echoForm := func(_ context.Context, v httpapi.Visitor, in form) (httpapi.WithCookies, error) {
 		cookie := httpapi.StrictCookie(httpapi.SessionCookieName, secret.New("fresh"), time.Hour)
-		return httpapi.WithCookies{Data: form{in.Text + v.Cookie(httpapi.SessionCookieName)}, Cookies: []*http.Cookie{cookie}}, nil
+		return httpapi.WithCookies{
+			Data:    form{in.Text + v.Cookie(httpapi.SessionCookieName)},
+			Cookies: []*http.Cookie{cookie},
+		}, nil
 	}
-	handler := keyedtest.NewAPI().Serve("/x", httpapi.Methods{http.MethodPost: httpapi.Anyone(httpapi.Limiter{}, echoForm)})
+	handler := keyedtest.NewAPI().Serve("/x",
+		httpapi.Methods{http.MethodPost: httpapi.Anyone(httpapi.Limiter{}, echoForm)})
 	set := httpapi.SessionCookieName + "=fresh; Path=/; Max-Age=3600; HttpOnly; Secure; SameSite=Strict"
 	for name, e := range map[string]membertest.Exchange{
-		"our page":      {Status: 200, Want: `{"success":true,"data":{"text":"a"}}`, Header: map[string]string{"Set-Cookie": set}},
-		"with a cookie": {As: "any", NoToken: true, Status: 200, Want: `{"success":true,"data":{"text":"aany"}}`, Header: map[string]string{"Set-Cookie": set}},
-		"another site":  {Site: "cross-site", Status: 403, Want: membertest.OtherSite},
+		"our page": {
+			Status: 200, Want: `{"success":true,"data":{"text":"a"}}`,
+			Header: map[string]string{"Set-Cookie": set},
+		},
+		"with a cookie": {
+			As: "any", NoToken: true, Status: 200, Want: `{"success":true,"data":{"text":"aany"}}`,
+			Header: map[string]string{"Set-Cookie": set},
+		},
+		"another site": {Site: "cross-site", Status: 403, Want: membertest.OtherSite},
 		"a form": {
 			Media: "text/plain", Status: 415,
-			Want: keyedtest.FailureBody("svc_unsupported_media_type", "The body must be sent as application/json in UTF-8, without compression."),
+			Want: keyedtest.FailureBody("svc_unsupported_media_type",
+				"The body must be sent as application/json in UTF-8, without compression."),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

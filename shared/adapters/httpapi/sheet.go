@@ -49,12 +49,13 @@ func (s Sheet) html() string {
 	).Replace(sheetPage)
 }
 
-// headers puts the page's headers. It runs and loads nothing but its own style and script, which stand in the policy by their hashes,
-// and is framed by nobody.
+// headers puts the page's headers. It runs and loads nothing but its own style and script, which stand in the policy by
+// their hashes, and is framed by nobody.
 func (s Sheet) headers(header http.Header) {
 	_, style, _ := strings.Cut(sheetPage, "<style>")
 	style, _, _ = strings.Cut(style, "</style>")
-	policy := "default-src 'none'; style-src " + sourceOf(style) + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	policy := "default-src 'none'; style-src " + sourceOf(style) +
+		"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 	if s.Script != "" {
 		policy += "; script-src " + sourceOf(s.Script)
 	}

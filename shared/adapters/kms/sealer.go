@@ -24,7 +24,8 @@ import (
 
 // Client is the part of the KMS client that is used.
 type Client interface {
-	GenerateDataKey(ctx context.Context, in *kms.GenerateDataKeyInput, o ...func(*kms.Options)) (*kms.GenerateDataKeyOutput, error)
+	GenerateDataKey(ctx context.Context, in *kms.GenerateDataKeyInput,
+		o ...func(*kms.Options)) (*kms.GenerateDataKeyOutput, error)
 	Decrypt(ctx context.Context, in *kms.DecryptInput, o ...func(*kms.Options)) (*kms.DecryptOutput, error)
 }
 

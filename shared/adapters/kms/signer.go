@@ -21,8 +21,8 @@ type SigningClient interface {
 	Sign(ctx context.Context, in *kms.SignInput, o ...func(*kms.Options)) (*kms.SignOutput, error)
 }
 
-// SigningKeys are KMS's own key pairs, named by key id or ARN. The private halves never leave KMS: a signature is a call.
-// It implements clientauth.Vault.
+// SigningKeys are KMS's own key pairs, named by key id or ARN. The private halves never leave KMS: a signature is a
+// call. It implements clientauth.Vault.
 type SigningKeys struct {
 	Client SigningClient
 }
@@ -56,8 +56,9 @@ func (k SigningKeys) Public(ctx context.Context, keyID string) (crypto.PublicKey
 	return public, nil
 }
 
-// Signer returns the private half of the key pair whose public half Public has returned. It signs digests of SHA-384
-// only, RSASSA-PKCS1-v1_5 for RSA and in ASN.1 form for P-384, with calls under ctx, so it is to be used while ctx lives.
+// Signer returns the private half of the key pair whose public half Public has returned. It signs digests
+// of SHA-384 only, RSASSA-PKCS1-v1_5 for RSA and in ASN.1 form for P-384, with calls under ctx, so it is to
+// be used while ctx lives.
 func (k SigningKeys) Signer(ctx context.Context, keyID string, public crypto.PublicKey) crypto.Signer {
 	return signer{public: public, sign: func(digest []byte) ([]byte, error) { return k.sign(ctx, keyID, public, digest) }}
 }

@@ -22,7 +22,8 @@ import (
 // pair makes a key pair in the vault's KMS and reads its public half.
 func (v *vault) pair(t *testing.T, spec types.KeySpec) (name string, public crypto.PublicKey) {
 	t.Helper()
-	created, err := v.client.CreateKey(t.Context(), &awskms.CreateKeyInput{KeySpec: spec, KeyUsage: types.KeyUsageTypeSignVerify})
+	created, err := v.client.CreateKey(t.Context(),
+		&awskms.CreateKeyInput{KeySpec: spec, KeyUsage: types.KeyUsageTypeSignVerify})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,8 @@ func TestASignatureEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	signer := kms.SigningKeys{Client: v.client}.Signer(ctx, name, public)
 	cancel()
-	if _, err := signer.Sign(rand.Reader, make([]byte, crypto.SHA384.Size()), crypto.SHA384); !errors.Is(err, context.Canceled) {
+	if _, err := signer.Sign(rand.Reader, make([]byte, crypto.SHA384.Size()), crypto.SHA384); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("got %v, want context.Canceled", err)
 	}
 }
@@ -121,7 +123,9 @@ func TestADisabledKeyIsAnError(t *testing.T) {
 // answers is a KMS with one key pair of any kind.
 type answers struct{ out awskms.GetPublicKeyOutput }
 
-func (a answers) GetPublicKey(context.Context, *awskms.GetPublicKeyInput, ...func(*awskms.Options)) (*awskms.GetPublicKeyOutput, error) {
+func (a answers) GetPublicKey(context.Context, *awskms.GetPublicKeyInput,
+	...func(*awskms.Options),
+) (*awskms.GetPublicKeyOutput, error) {
 	return &a.out, nil
 }
 
@@ -173,11 +177,15 @@ func TestKeysThatCannotServeAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	keys := kms.SigningKeys{Client: answers{awskms.GetPublicKeyOutput{PublicKey: []byte("no key"), KeyUsage: types.KeyUsageTypeSignVerify}}}
+	keys := kms.SigningKeys{Client: answers{awskms.GetPublicKeyOutput{
+		PublicKey: []byte("no key"),
+		KeyUsage:  types.KeyUsageTypeSignVerify,
+	}}}
 	if _, err := keys.Public(t.Context(), "key"); err == nil {
 		t.Error("what is no public key was read as one")
 	}
-	if _, err := keys.Signer(t.Context(), "key", &p256.PublicKey).Sign(rand.Reader, make([]byte, crypto.SHA384.Size()), crypto.SHA384); err == nil {
+	if _, err := keys.Signer(t.Context(), "key", &p256.PublicKey).Sign(rand.Reader, make([]byte, crypto.SHA384.Size()),
+		crypto.SHA384); err == nil {
 		t.Error("a key on P-256 signs")
 	}
 	symmetric := newVault(t)

@@ -1,5 +1,5 @@
-// Package mail sends e-mails over SES (version 1): plain text, and HTML beside it, from the one address of the operator. What a mail says, to
-// whom it goes and whether it has gone already is its caller's matter.
+// Package mail sends e-mails over SES (version 1): plain text, and HTML beside it, from the one address of the
+// operator. What a mail says, to whom it goes and whether it has gone already is its caller's matter.
 package mail
 
 import (
@@ -27,9 +27,9 @@ type Sender struct {
 	From   string
 }
 
-// Send hands a plain text, and the same as HTML where there is one, to SES, for at most 50 addresses that each see the others. It
-// may be sent twice when an answer is lost: SES knows no idempotency. The error does not repeat what SES says, which names
-// addresses; it is fault.Invalid when SES takes none of them for one.
+// Send hands a plain text, and the same as HTML where there is one, to SES, for at most 50 addresses that each see the
+// others. It may be sent twice when an answer is lost: SES knows no idempotency. The error does not repeat what SES
+// says, which names addresses; it is fault.Invalid when SES takes none of them for one.
 func (s Sender) Send(ctx context.Context, to []string, subject, text, html string) error {
 	return s.SendReplyTo(ctx, to, "", subject, text, html)
 }

@@ -37,7 +37,8 @@ func TestAMessageArrivesAsItIs(t *testing.T) {
 		t.Fatalf("%d mails were sent", len(sent))
 	}
 	got := sent[0]
-	if !slices.Equal(got.To, to) || got.From != sender.From || got.Subject != "Ähnliches: your webhook" || got.Text != "Line 1\nLine 2 – ü\n" || got.HTML != "<p>Line 1" {
+	if !slices.Equal(got.To, to) || got.From != sender.From || got.Subject != "Ähnliches: your webhook" ||
+		got.Text != "Line 1\nLine 2 – ü\n" || got.HTML != "<p>Line 1" {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -75,11 +76,18 @@ func TestARefusalIsToldByItsCode(t *testing.T) {
 		with    error
 		invalid bool // the address is to blame
 	}{
-		"MessageRejected":       {&types.MessageRejected{Message: new("Email address is not verified: a@example.com")}, false},
-		"InvalidParameterValue": {&smithy.GenericAPIError{Code: "InvalidParameterValue", Message: "Illegal address a@example.com"}, true},
+		"MessageRejected": {
+			&types.MessageRejected{Message: new("Email address is not verified: a@example.com")},
+			false,
+		},
+		"InvalidParameterValue": {&smithy.GenericAPIError{
+			Code:    "InvalidParameterValue",
+			Message: "Illegal address a@example.com",
+		}, true},
 	} {
 		err := mail.Sender{Client: refusing{test.with}}.Send(t.Context(), []string{"a@example.com"}, "Alder", "Maple", "")
-		if err == nil || !strings.Contains(err.Error(), code) || strings.Contains(err.Error(), "a@example.com") || errors.Is(err, fault.Invalid) != test.invalid {
+		if err == nil || !strings.Contains(err.Error(), code) || strings.Contains(err.Error(), "a@example.com") ||
+			errors.Is(err, fault.Invalid) != test.invalid {
 			t.Errorf("%s: got %v", code, err)
 		}
 	}

@@ -13,8 +13,10 @@ import (
 
 // Receiver is the part of the SQS client that a Backlog uses.
 type Receiver interface {
-	ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput, o ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error)
-	DeleteMessage(ctx context.Context, in *sqs.DeleteMessageInput, o ...func(*sqs.Options)) (*sqs.DeleteMessageOutput, error)
+	ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput,
+		o ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error)
+	DeleteMessage(ctx context.Context, in *sqs.DeleteMessageInput,
+		o ...func(*sqs.Options)) (*sqs.DeleteMessageOutput, error)
 }
 
 const (

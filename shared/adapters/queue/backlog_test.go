@@ -29,7 +29,8 @@ func TestABacklogIsTakenOutAndHiddenUntilItIsDeleted(t *testing.T) {
 			}
 			counts = append(counts, len(taken))
 			for i, m := range taken {
-				if item, err := due.Decode(m.Body); err != nil || item.ID != id || m.EventSourceARN != "deliveries" || m.MessageId == "" {
+				if item, err := due.Decode(m.Body); err != nil || item.ID != id || m.EventSourceARN != "deliveries" ||
+					m.MessageId == "" {
 					t.Errorf("took %+v, %v", m, err)
 				}
 				if want := map[string]string{"ApproximateReceiveCount": "1"}; !cmp.Equal(m.Attributes, want) {

@@ -1,6 +1,6 @@
-// Package queue sends messages over SQS that tell a worker to look at a row. They carry ids only (package due),
-// so losing, doubling or reading one does no harm; the sweeper makes up for the lost ones. Each destination has a type of its
-// own: a function cannot send to a queue that it was not wired to.
+// Package queue sends messages over SQS that tell a worker to look at a row. They carry ids only (package due), so
+// losing, doubling or reading one does no harm; the sweeper makes up for the lost ones. Each destination has a type of
+// its own: a function cannot send to a queue that it was not wired to.
 package queue
 
 import (
@@ -119,7 +119,8 @@ func (q Work) EnqueueTask(ctx context.Context, tenant org.Tenant, taskID string,
 	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Task, ID: taskID}, delay)
 }
 
-// Send tells the worker in charge of a row that is due: a task, event, delivery, notice or share. Rows of other kinds are refused.
+// Send tells the worker in charge of a row that is due: a task, event, delivery, notice or share. Rows of
+// other kinds are refused.
 func (q Work) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	switch i.Kind {
 	case due.Task, due.Share:
@@ -134,8 +135,9 @@ func (q Work) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 // errKind refuses a row whose worker listens to another queue: sent there, it would be dropped as poison.
 var errKind = errors.New("queue: no worker of this queue looks after rows of this kind")
 
-// group names what a standard queue is fair between: a backlog of one group does not hold up the others
-// (docs/adr/0015-a-share-for-each-organisation.md). Smaller groups, such as webhooks, would each be too quiet to be noticed.
+// group names what a standard queue is fair between: a backlog of one group does not hold up the
+// others (docs/adr/0015-a-share-for-each-organisation.md). Smaller groups, such as webhooks, would
+// each be too quiet to be noticed.
 func group(tenant org.Tenant) string { return string(tenant.Mode) + "-" + tenant.OrgID }
 
 // destination is one queue.
@@ -159,7 +161,8 @@ func (d destination) send(ctx context.Context, i due.Item, delay time.Duration) 
 	})
 	if err != nil {
 		// Who sends often goes on without a message, so the line has to tell.
-		logx.Add(ctx, slog.String("unsent_to", d.url[strings.LastIndexByte(d.url, '/')+1:]), slog.String("unsent_class", classOf(err)))
+		logx.Add(ctx, slog.String("unsent_to", d.url[strings.LastIndexByte(d.url, '/')+1:]),
+			slog.String("unsent_class", classOf(err)))
 		return fmt.Errorf("send message: %w", err)
 	}
 	return nil
@@ -172,7 +175,10 @@ func traced(ctx context.Context) map[string]types.MessageSystemAttributeValue {
 		return nil
 	}
 	return map[string]types.MessageSystemAttributeValue{
-		string(types.MessageSystemAttributeNameForSendsAWSTraceHeader): {DataType: aws.String("String"), StringValue: &header},
+		string(types.MessageSystemAttributeNameForSendsAWSTraceHeader): {
+			DataType:    aws.String("String"),
+			StringValue: &header,
+		},
 	}
 }
 

@@ -77,7 +77,8 @@ func newQueues(t *testing.T) (queues, *recorder) {
 func receive(t *testing.T, client *sqs.Client, url string) []types.Message {
 	t.Helper()
 	out, err := client.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{
-		QueueUrl: &url, MaxNumberOfMessages: 10, MessageSystemAttributeNames: []types.MessageSystemAttributeName{"MessageGroupId"},
+		QueueUrl: &url, MaxNumberOfMessages: 10,
+		MessageSystemAttributeNames: []types.MessageSystemAttributeName{"MessageGroupId"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -106,9 +107,12 @@ func TestEachMessageReachesTheWorkerInCharge(t *testing.T) {
 	}
 	item := func(kind due.Kind, id string) due.Item { return due.Item{Tenant: tenant, Kind: kind, ID: id} }
 	for url, want := range map[string][]due.Item{
-		q.exports:    {item(due.Task, taskID), item(due.Task, taskID), item(due.Share, tenant.OrgID)},
-		q.deliveries: {item(due.Event, id), item(due.Event, id), item(due.Delivery, id), item(due.Notice, id), item(due.Notice, id)},
-		q.refreshes:  {item(due.Connection, id), item(due.Connection, id)},
+		q.exports: {item(due.Task, taskID), item(due.Task, taskID), item(due.Share, tenant.OrgID)},
+		q.deliveries: {
+			item(due.Event, id), item(due.Event, id), item(due.Delivery, id), item(due.Notice, id),
+			item(due.Notice, id),
+		},
+		q.refreshes: {item(due.Connection, id), item(due.Connection, id)},
 	} {
 		got := map[due.Item]int{}
 		for _, m := range receive(t, r.Client, url) {

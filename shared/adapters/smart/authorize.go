@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Authorizer sends patients to health systems: it finds their authorization servers and makes authorization requests. It
-// implements flow.Authorizer, remembers discoveries, and is safe for concurrent use.
+// Authorizer sends patients to health systems: it finds their authorization servers and makes authorization requests.
+// It implements flow.Authorizer, remembers discoveries, and is safe for concurrent use.
 type Authorizer struct {
 	doer   Doer
 	random io.Reader
@@ -86,7 +86,8 @@ func (Authorizer) AuthorizeURL(request flow.Authorization) (string, error) {
 	return target.String(), nil
 }
 
-// NewVerifier implements flow.Authorizer: a verifier of 256 bits and its S256 challenge (RFC 7636 sections 4.1 and 4.2).
+// NewVerifier implements flow.Authorizer: a verifier of 256 bits and its S256 challenge (RFC
+// 7636 sections 4.1 and 4.2).
 func (a Authorizer) NewVerifier() (verifier secret.Text, challenge string, err error) {
 	var bits [32]byte
 	if _, err := io.ReadFull(a.random, bits[:]); err != nil {

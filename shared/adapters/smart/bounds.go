@@ -2,8 +2,8 @@ package smart
 
 import "strings"
 
-// What a portal says of itself and grants is bounded before it is stored (docs/architecture.md, Bounds): each of these ends up
-// in rows of at most 400 KB, and some in addresses and headers.
+// What a portal says of itself and grants is bounded before it is stored (docs/architecture.md, Bounds): each of these
+// ends up in rows of at most 400 KB, and some in addresses and headers.
 const (
 	// maxAddress is the longest endpoint or issuer in bytes.
 	maxAddress = 2 << 10
@@ -15,8 +15,9 @@ const (
 	maxWords = 5000
 )
 
-// boundedScope is a granted scope, of at most maxScope bytes. A longer one keeps whole scopes: first those of all types and the
-// Patient's, without which nothing is exported, then those of single types, then the others, each in the portal's order and once.
+// boundedScope is a granted scope, of at most maxScope bytes. A longer one keeps whole scopes: first those of all types
+// and the Patient's, without which nothing is exported, then those of single types, then the others, each in the
+// portal's order and once.
 func boundedScope(granted string) string {
 	if len(granted) <= maxScope {
 		return granted

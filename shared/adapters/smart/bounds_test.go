@@ -25,7 +25,8 @@ func TestAGrantedScopeHasABoundAndKeepsWholeScopesThoseOfAllTypesFirst(t *testin
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(answer.Scope) > 12<<10 || !strings.HasPrefix(answer.Scope, "patient/Patient.rs patient/*.read patient/Observation.rs launch/x0 launch/x1 ") {
+	if len(answer.Scope) > 12<<10 || !strings.HasPrefix(answer.Scope,
+		"patient/Patient.rs patient/*.read patient/Observation.rs launch/x0 launch/x1 ") {
 		t.Errorf("%d bytes: %.100s", len(answer.Scope), answer.Scope)
 	}
 	for scope := range strings.FieldsSeq(answer.Scope) {
@@ -41,7 +42,8 @@ func TestAGrantedScopeHasABoundAndKeepsWholeScopesThoseOfAllTypesFirst(t *testin
 func TestATokenThatNoHeaderCouldCarryIsNone(t *testing.T) {
 	t.Parallel()
 	exchange := func(access, refresh int) (tokens.Set, error) {
-		body := fmt.Sprintf(`{"access_token":%q,"refresh_token":%q}`, strings.Repeat("<", access), strings.Repeat("<", refresh))
+		body := fmt.Sprintf(`{"access_token":%q,"refresh_token":%q}`, strings.Repeat("<", access),
+			strings.Repeat("<", refresh))
 		return portal(answering{body: body}, noon, public{}).Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{
 			Server: flow.Server{TokenEndpoint: "https://ehr.example/token"}, Client: flow.Client{ClientID: "client"},
 		}})
@@ -61,11 +63,13 @@ func TestEndpointsAndIssuerHaveABound(t *testing.T) {
 	t.Parallel()
 	long := "https://ehr.example/" + strings.Repeat("a", 2<<10)
 	for name, members := range map[string]string{
-		"issuer":        `"issuer":"` + long + `","authorization_endpoint":"https://ehr.example/a","token_endpoint":"https://ehr.example/t"`,
+		"issuer": `"issuer":"` + long +
+			`","authorization_endpoint":"https://ehr.example/a","token_endpoint":"https://ehr.example/t"`,
 		"authorization": `"authorization_endpoint":"` + long + `","token_endpoint":"https://ehr.example/t"`,
 		"token":         `"authorization_endpoint":"https://ehr.example/a","token_endpoint":"` + long + `"`,
 	} {
-		if _, err := smart.Discover(t.Context(), answering{body: "{" + members + "}"}, "https://ehr.example/fhir"); err == nil {
+		if _, err := smart.Discover(t.Context(), answering{body: "{" + members + "}"},
+			"https://ehr.example/fhir"); err == nil {
 			t.Errorf("%s: a longer one is taken", name)
 		}
 	}

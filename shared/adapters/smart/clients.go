@@ -43,12 +43,15 @@ func unproven(cause error) error {
 // useOf is the client that a token set belongs to, on its way to an address of its server.
 func useOf(set tokens.Set, address string) catalog.ClientUse {
 	return catalog.ClientUse{
-		AuthID: set.ClientAuthID, ClientID: set.ClientID, TokenEndpoint: set.TokenEndpoint, Address: address, RawBasic: set.RawBasic,
+		AuthID: set.ClientAuthID, ClientID: set.ClientID, TokenEndpoint: set.TokenEndpoint, Address: address,
+		RawBasic: set.RawBasic,
 	}
 }
 
 // authenticate adds the proof of who speaks. A public client has only its id (RFC 6749 section 3.2.1).
-func (p Portal) authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error {
+func (p Portal) authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values,
+	header http.Header,
+) error {
 	if use.AuthID == "" {
 		form.Set("client_id", use.ClientID)
 		return nil
@@ -60,7 +63,9 @@ func (p Portal) authenticate(ctx context.Context, tenant org.Tenant, use catalog
 }
 
 // post sends a form to an endpoint of an authorization server, with the proof of who our client is.
-func (p Portal) post(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values) (*http.Response, error) {
+func (p Portal) post(ctx context.Context, tenant org.Tenant, use catalog.ClientUse,
+	form url.Values,
+) (*http.Response, error) {
 	header := http.Header{}
 	if err := p.authenticate(ctx, tenant, use, form, header); err != nil {
 		return nil, err
@@ -68,8 +73,8 @@ func (p Portal) post(ctx context.Context, tenant org.Tenant, use catalog.ClientU
 	return p.send(ctx, use.Address, form, header)
 }
 
-// isAmbiguous reports whether credentials in a header are others for a server that decodes them than for one that does not:
-// form encoding leaves nothing as it is but letters, digits and four signs (RFC 6749 appendix B).
+// isAmbiguous reports whether credentials in a header are others for a server that decodes them than for one that does
+// not: form encoding leaves nothing as it is but letters, digits and four signs (RFC 6749 appendix B).
 func isAmbiguous(header http.Header) bool {
 	id, secret, ok := (&http.Request{Header: header}).BasicAuth()
 	return ok && strings.ContainsFunc(id+secret, func(r rune) bool {
@@ -79,7 +84,9 @@ func isAmbiguous(header http.Header) bool {
 }
 
 // send sends a form. A redirect is an answer like any other: following it would carry tokens and proof away.
-func (p Portal) send(ctx context.Context, endpoint string, form url.Values, header http.Header) (*http.Response, error) {
+func (p Portal) send(ctx context.Context, endpoint string, form url.Values,
+	header http.Header,
+) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint, strings.NewReader(form.Encode()))
 	if err != nil {
 		return nil, fmt.Errorf("make request: %w", err)

@@ -37,7 +37,9 @@ type proof struct {
 	Use    catalog.ClientUse
 }
 
-func (p *proving) Authenticate(_ context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error {
+func (p *proving) Authenticate(_ context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values,
+	header http.Header,
+) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.asked = append(p.asked, proof{tenant, use})
@@ -85,7 +87,8 @@ func TestEveryRequestOfAConfidentialClientIsProven(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if set.ClientAuthID != "auth-7" || set.RevocationEndpoint != e.URL+"/revoke" || set.IntrospectionEndpoint != e.URL+"/introspect" {
+	if set.ClientAuthID != "auth-7" || set.RevocationEndpoint != e.URL+"/revoke" ||
+		set.IntrospectionEndpoint != e.URL+"/introspect" {
 		t.Errorf("the set does not remember: %+v", set)
 	}
 	if set, err = portal.Refresh(t.Context(), tenant(), set); err != nil {
@@ -109,7 +112,8 @@ func TestEveryRequestOfAConfidentialClientIsProven(t *testing.T) {
 	}
 	forms := make([]url.Values, 0, len(paths))
 	for _, r := range e.requests() {
-		if r.Header.Get("Authorization") != "Basic proof" || r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" {
+		if r.Header.Get("Authorization") != "Basic proof" ||
+			r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" {
 			t.Errorf("%s was sent %v", r.URL.Path, r.Header)
 		}
 		forms = append(forms, r.PostForm)
@@ -163,7 +167,8 @@ func TestAProofThatCannotBeMadeIsOurFaultAndSpendsNothing(t *testing.T) {
 			if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Conflict) || !errors.Is(err, fault.Unavailable) {
 				t.Errorf("%v is of another kind than unavailable", err)
 			}
-			if err = portal.Revoke(t.Context(), tenant(), e.confidential()); !errors.Is(err, fault.Unavailable) || errors.Is(err, fault.NotFound) {
+			if err = portal.Revoke(t.Context(), tenant(), e.confidential()); !errors.Is(err, fault.Unavailable) ||
+				errors.Is(err, fault.NotFound) {
 				t.Errorf("a revocation: %v", err)
 			}
 			_, err = portal.Exchange(t.Context(), flow.Grant{
@@ -202,7 +207,8 @@ func TestAMovedTokenEndpointBringsItsNeighbours(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.TokenEndpoint != e.URL+"/new" || got.RevocationEndpoint != e.URL+"/new/revoke" || got.IntrospectionEndpoint != e.URL+"/introspect" {
+	if got.TokenEndpoint != e.URL+"/new" || got.RevocationEndpoint != e.URL+"/new/revoke" ||
+		got.IntrospectionEndpoint != e.URL+"/introspect" {
 		t.Errorf("got %s, %s, %s", got.TokenEndpoint, got.RevocationEndpoint, got.IntrospectionEndpoint)
 	}
 }
@@ -216,15 +222,30 @@ func TestAnAnswerThatPassesSaysHowLongToWait(t *testing.T) {
 		wait    time.Duration
 		unspent bool
 	}{
-		"429":                        {reply(http.StatusTooManyRequests, "", "Retry-After", "7"), limited, 7 * time.Second, true},
-		"429 that does not say":      {reply(http.StatusTooManyRequests, ""), limited, 0, true},
-		"503":                        {reply(http.StatusServiceUnavailable, "<html>", "Retry-After", "120"), upstream, 2 * time.Minute, false},
-		"503 with a code":            {reply(http.StatusServiceUnavailable, `{"error":"invalid_client"}`, "Retry-After", "9"), upstream, 9 * time.Second, true},
-		"500":                        {reply(http.StatusInternalServerError, ""), upstream, 0, false},
-		"408":                        {reply(http.StatusRequestTimeout, ""), upstream, 0, false},
-		"400":                        {reply(http.StatusBadRequest, `{"error":"invalid_scope"}`, "Retry-After", "9"), "", 0, true},
-		"a page":                     {reply(http.StatusOK, "<html>"), "", 0, false},
-		"a refusal, whatever status": {reply(http.StatusTooManyRequests, `{"error":"invalid_grant"}`, "Retry-After", "9"), "", 0, false},
+		"429": {
+			reply(http.StatusTooManyRequests, "", "Retry-After", "7"), limited,
+			7 * time.Second, true,
+		},
+		"429 that does not say": {reply(http.StatusTooManyRequests, ""), limited, 0, true},
+		"503": {
+			reply(http.StatusServiceUnavailable, "<html>", "Retry-After", "120"), upstream,
+			2 * time.Minute, false,
+		},
+		"503 with a code": {
+			reply(http.StatusServiceUnavailable, `{"error":"invalid_client"}`, "Retry-After", "9"),
+			upstream, 9 * time.Second, true,
+		},
+		"500": {reply(http.StatusInternalServerError, ""), upstream, 0, false},
+		"408": {reply(http.StatusRequestTimeout, ""), upstream, 0, false},
+		"400": {
+			reply(http.StatusBadRequest, `{"error":"invalid_scope"}`, "Retry-After", "9"),
+			"", 0, true,
+		},
+		"a page": {reply(http.StatusOK, "<html>"), "", 0, false},
+		"a refusal, whatever status": {
+			reply(http.StatusTooManyRequests, `{"error":"invalid_grant"}`, "Retry-After", "9"),
+			"", 0, false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -245,8 +266,8 @@ func TestAnAnswerThatPassesSaysHowLongToWait(t *testing.T) {
 	}
 }
 
-// TestAnInvalidClientMayOnlyMeanThatBasicIsReadOtherwise: said where the encoding of RFC 6749 section 2.3.1 changes what
-// is sent, and where it would.
+// TestAnInvalidClientMayOnlyMeanThatBasicIsReadOtherwise: said where the encoding of RFC 6749 section 2.3.1 changes
+// what is sent, and where it would.
 func TestAnInvalidClientMayOnlyMeanThatBasicIsReadOtherwise(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -277,7 +298,8 @@ func TestAnInvalidClientMayOnlyMeanThatBasicIsReadOtherwise(t *testing.T) {
 			if !ok || refusal.Code != c.code || refusal.AmbiguousBasic != c.want {
 				t.Errorf("got %+v", err)
 			}
-			if told := strings.Contains(line.String(), `"basic_ambiguous":true`); told != c.want || strings.Contains(line.String(), c.secret) {
+			if told := strings.Contains(line.String(), `"basic_ambiguous":true`); told != c.want ||
+				strings.Contains(line.String(), c.secret) {
 				t.Errorf("the log says %s", line.String())
 			}
 		})
@@ -290,7 +312,9 @@ type basic struct {
 	form   bool
 }
 
-func (b basic) Authenticate(_ context.Context, _ org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error {
+func (b basic) Authenticate(_ context.Context, _ org.Tenant, use catalog.ClientUse, form url.Values,
+	header http.Header,
+) error {
 	if b.form {
 		form.Set("client_secret", b.secret)
 		return nil

@@ -25,9 +25,9 @@ const (
 )
 
 // consentTerms and refreshTerms are the members of a token answer that say in how many seconds the consent and the
-// refresh token end, the first that tells. authorization_expires_in (consent) and refresh_token_timeout (a refresh token
-// that nobody uses) are of draft-ietf-oauth-refresh-token-expiration-02 of May 2026. The others are vendors' own, older,
-// and silent on consent, which lasts at least as long as the token that stands for it.
+// refresh token end, the first that tells. authorization_expires_in (consent) and refresh_token_timeout (a refresh
+// token that nobody uses) are of draft-ietf-oauth-refresh-token-expiration-02 of May 2026. The others are vendors' own,
+// older, and silent on consent, which lasts at least as long as the token that stands for it.
 func consentTerms() []string {
 	return []string{"authorization_expires_in", "refresh_token_expires_in", "refresh_expires_in"}
 }
@@ -36,10 +36,13 @@ func refreshTerms() []string {
 	return []string{"refresh_token_timeout", "refresh_token_expires_in", "refresh_expires_in"}
 }
 
-// withEnds adds to a set what is known of the end of consent and of the refresh token, first that tells: the token answer, introspection of the refresh token, the date in a refresh token that is a JWT. The exp of a
-// refresh token is the end of both: it must be used before, and nobody speaks of consent beyond it. What none of them
-// tells stays as it is in the set; a newer word replaces an older one.
-func (p Portal) withEnds(ctx context.Context, tenant org.Tenant, set tokens.Set, answer tokenAnswer, within time.Duration) tokens.Set {
+// withEnds adds to a set what is known of the end of consent and of the refresh token, first that tells: the token
+// answer, introspection of the refresh token, the date in a refresh token that is a JWT. The exp of a refresh token is
+// the end of both: it must be used before, and nobody speaks of consent beyond it. What none of them tells stays as it
+// is in the set; a newer word replaces an older one.
+func (p Portal) withEnds(ctx context.Context, tenant org.Tenant, set tokens.Set, answer tokenAnswer,
+	within time.Duration,
+) tokens.Set {
 	now := p.now()
 	if answer.refreshIn > 0 {
 		set.RefreshExpiresAt = now.Add(answer.refreshIn)
@@ -62,10 +65,10 @@ func (p Portal) withEnds(ctx context.Context, tenant org.Tenant, set tokens.Set,
 	return set
 }
 
-// introspect asks when the refresh token ends (RFC 7662): as the client, or with the access token where the server wants
-// that. A public client has nothing to be let in with (section 2.1) and does not ask. It is zero when there is no good
-// answer, and never an error: this is a date to plan with, no judgement of the token. active:false, too, says nothing,
-// since the token came a moment ago, and servers answer so for whatever they cannot introspect.
+// introspect asks when the refresh token ends (RFC 7662): as the client, or with the access token where the server
+// wants that. A public client has nothing to be let in with (section 2.1) and does not ask. It is zero when there is no
+// good answer, and never an error: this is a date to plan with, no judgement of the token. active:false, too, says
+// nothing, since the token came a moment ago, and servers answer so for whatever they cannot introspect.
 func (p Portal) introspect(ctx context.Context, tenant org.Tenant, set tokens.Set, within time.Duration) time.Time {
 	isProven := set.ClientAuthID != "" || set.IntrospectBearer
 	if set.IntrospectionEndpoint == "" || set.RefreshToken.Empty() || !isProven {
@@ -101,7 +104,8 @@ func (p Portal) endOf(token secret.Text) time.Time {
 	return p.ahead(claims["exp"])
 }
 
-// ahead reads a date in seconds since 1970 (RFC 7519 section 2). It is zero unless the date lies ahead, and not too far.
+// ahead reads a date in seconds since 1970 (RFC 7519 section 2). It is zero unless the date
+// lies ahead, and not too far.
 func (p Portal) ahead(raw json.RawMessage) time.Time {
 	seconds, ok := positive(raw)
 	if !ok || seconds > 1<<40 {

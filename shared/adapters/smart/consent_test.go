@@ -81,7 +81,10 @@ func TestTheEndOfConsentIsToldByTheFirstThatKnows(t *testing.T) {
 	}{
 		"nobody": {terms{}, expects{}, true},
 		"the answer, of consent": {
-			terms{map[string]any{"authorization_expires_in": 86400, "refresh_token_timeout": 3600, "refresh_token_expires_in": 7200}, dated, opinion, 30 * day},
+			terms{map[string]any{
+				"authorization_expires_in": 86400, "refresh_token_timeout": 3600,
+				"refresh_token_expires_in": 7200,
+			}, dated, opinion, 30 * day},
 			expects{day, time.Hour},
 			false,
 		},
@@ -90,15 +93,34 @@ func TestTheEndOfConsentIsToldByTheFirstThatKnows(t *testing.T) {
 			expects{2 * time.Hour, 2 * time.Hour},
 			false,
 		},
-		"the answer, by its third name": {terms{map[string]any{"refresh_expires_in": "3600"}, dated, opinion, 30 * day}, expects{time.Hour, time.Hour}, false},
-		"an idle time is no consent":    {terms{map[string]any{"refresh_token_timeout": 3600}, "", nil, 0}, expects{0, time.Hour}, true},
-		"introspection beside it":       {terms{map[string]any{"refresh_token_timeout": 3600}, "", opinion, 0}, expects{20 * day, time.Hour}, true},
-		"introspection":                 {terms{nil, dated, opinion, 30 * day}, expects{20 * day, 20 * day}, true},
-		"the refresh token itself":      {terms{nil, dated, nil, 30 * day}, expects{10 * day, 10 * day}, true},
-		"the platform":                  {terms{nil, "", nil, 30 * day}, expects{30 * day, 0}, true},
-		"no refresh token to ask about": {terms{map[string]any{"refresh_token": nil}, "", opinion, 30 * day}, expects{30 * day, 0}, false},
+		"the answer, by its third name": {
+			terms{map[string]any{"refresh_expires_in": "3600"}, dated, opinion, 30 * day},
+			expects{time.Hour, time.Hour},
+			false,
+		},
+		"an idle time is no consent": {
+			terms{map[string]any{"refresh_token_timeout": 3600}, "", nil, 0},
+			expects{0, time.Hour},
+			true,
+		},
+		"introspection beside it": {
+			terms{map[string]any{"refresh_token_timeout": 3600}, "", opinion, 0},
+			expects{20 * day, time.Hour},
+			true,
+		},
+		"introspection":            {terms{nil, dated, opinion, 30 * day}, expects{20 * day, 20 * day}, true},
+		"the refresh token itself": {terms{nil, dated, nil, 30 * day}, expects{10 * day, 10 * day}, true},
+		"the platform":             {terms{nil, "", nil, 30 * day}, expects{30 * day, 0}, true},
+		"no refresh token to ask about": {
+			terms{map[string]any{"refresh_token": nil}, "", opinion, 30 * day},
+			expects{30 * day, 0},
+			false,
+		},
 		"the next, where one is absurd": {
-			terms{map[string]any{"authorization_expires_in": 0, "refresh_token_expires_in": -1, "refresh_expires_in": 60}, "", nil, 0},
+			terms{map[string]any{
+				"authorization_expires_in": 0, "refresh_token_expires_in": -1,
+				"refresh_expires_in": 60,
+			}, "", nil, 0},
 			expects{time.Minute, time.Minute},
 			false,
 		},
@@ -132,9 +154,14 @@ func TestTheEndOfConsentIsToldByTheFirstThatKnows(t *testing.T) {
 
 func TestNumbersThatMeanNothingAreNoDates(t *testing.T) {
 	t.Parallel()
-	for _, value := range []any{0, -1, 0.5, "0", "never", "", "NaN", "Inf", 1e300, 51 * 366 * 86400, nil, true, []int{3600}, map[string]int{"seconds": 3600}} {
+	for _, value := range []any{
+		0, -1, 0.5, "0", "never", "", "NaN", "Inf", 1e300, 51 * 366 * 86400, nil, true,
+		[]int{3600},
+		map[string]int{"seconds": 3600},
+	} {
 		e := terms{members: map[string]any{
-			"authorization_expires_in": value, "refresh_token_timeout": value, "refresh_token_expires_in": value, "refresh_expires_in": value,
+			"authorization_expires_in": value, "refresh_token_timeout": value, "refresh_token_expires_in": value,
+			"refresh_expires_in": value,
 		}}.start(t)
 		set, err := e.signIn(t)
 		if err != nil {
@@ -144,7 +171,10 @@ func TestNumbersThatMeanNothingAreNoDates(t *testing.T) {
 			t.Errorf("%v: got %v, %v", value, set.ConsentExpiresAt, set.RefreshExpiresAt)
 		}
 	}
-	for value, want := range map[any]time.Duration{3600: time.Hour, "3600": time.Hour, 59.9: 59 * time.Second, 50 * 366 * 86400: 50 * 366 * day} {
+	for value, want := range map[any]time.Duration{
+		3600: time.Hour, "3600": time.Hour, 59.9: 59 * time.Second,
+		50 * 366 * 86400: 50 * 366 * day,
+	} {
 		e := terms{members: map[string]any{"authorization_expires_in": value}}.start(t)
 		set, err := portal(doer(), noon, public{}).Exchange(
 			t.Context(), flow.Grant{Attempt: flow.Attempt{Server: flow.Server{TokenEndpoint: e.URL + "/token"}}},
@@ -159,8 +189,10 @@ func TestNumbersThatMeanNothingAreNoDates(t *testing.T) {
 func TestAnIntrospectionThatIsOfNoUseSaysNothing(t *testing.T) {
 	t.Parallel()
 	answers := map[string]http.HandlerFunc{
-		"404": nil, "500": reply(http.StatusInternalServerError, `{"active":true,"exp":1}`), "401": reply(http.StatusUnauthorized, `{"error":"invalid_client"}`),
-		"a page": reply(http.StatusOK, "<html>"), "too much": reply(http.StatusOK, "{"+strings.Repeat(" ", 300<<10)+"}"), "a list": reply(http.StatusOK, "[]"),
+		"404": nil, "500": reply(http.StatusInternalServerError, `{"active":true,"exp":1}`),
+		"401":    reply(http.StatusUnauthorized, `{"error":"invalid_client"}`),
+		"a page": reply(http.StatusOK, "<html>"), "too much": reply(http.StatusOK, "{"+strings.Repeat(" ", 300<<10)+"}"),
+		"a list":     reply(http.StatusOK, "[]"),
 		"a redirect": reply(http.StatusTemporaryRedirect, "", "Location", "SELF/elsewhere"),
 	}
 	for name, members := range map[string]map[string]any{
@@ -239,14 +271,30 @@ func TestARefreshMovesOnlyTheDatesThatItTells(t *testing.T) {
 	}{
 		"nothing is told":              {terms{}, before},
 		"the platform's default stays": {terms{consent: 30 * day}, before},
-		"consent":                      {terms{members: map[string]any{"authorization_expires_in": 3600}}, expects{time.Hour, 2 * day}},
-		"an idle time":                 {terms{members: map[string]any{"refresh_token_timeout": 3600}}, expects{5 * day, time.Hour}},
-		"the refresh token":            {terms{members: map[string]any{"refresh_expires_in": 3600}}, expects{time.Hour, time.Hour}},
-		"a rotated token with a date":  {terms{refresh: jwt(t, map[string]any{"exp": at(9 * day)})}, expects{9 * day, 9 * day}},
-		"a rotated token without one":  {terms{refresh: jwt(t, map[string]any{"sub": "x"})}, before},
-		"introspection":                {terms{introspected: introspection(t, map[string]any{"active": true, "exp": at(8 * day)})}, expects{8 * day, 8 * day}},
+		"consent": {
+			terms{members: map[string]any{"authorization_expires_in": 3600}},
+			expects{time.Hour, 2 * day},
+		},
+		"an idle time": {
+			terms{members: map[string]any{"refresh_token_timeout": 3600}},
+			expects{5 * day, time.Hour},
+		},
+		"the refresh token": {
+			terms{members: map[string]any{"refresh_expires_in": 3600}},
+			expects{time.Hour, time.Hour},
+		},
+		"a rotated token with a date": {
+			terms{refresh: jwt(t, map[string]any{"exp": at(9 * day)})},
+			expects{9 * day, 9 * day},
+		},
+		"a rotated token without one": {terms{refresh: jwt(t, map[string]any{"sub": "x"})}, before},
+		"introspection": {terms{introspected: introspection(t,
+			map[string]any{"active": true, "exp": at(8 * day)})}, expects{8 * day, 8 * day}},
 		"introspection of a token that stays": {
-			terms{members: map[string]any{"refresh_token": nil}, introspected: introspection(t, map[string]any{"active": true, "exp": at(8 * day)})},
+			terms{
+				members:      map[string]any{"refresh_token": nil},
+				introspected: introspection(t, map[string]any{"active": true, "exp": at(8 * day)}),
+			},
 			expects{8 * day, 8 * day},
 		},
 	} {
@@ -254,7 +302,8 @@ func TestARefreshMovesOnlyTheDatesThatItTells(t *testing.T) {
 			t.Parallel()
 			e := test.start(t)
 			set, err := portal(doer(), noon, &proving{}).Refresh(t.Context(), tenant(), tokens.Set{
-				TokenEndpoint: e.URL + "/token", IntrospectionEndpoint: e.URL + "/introspect", RefreshToken: secret.New("old"), ClientAuthID: "auth-7",
+				TokenEndpoint: e.URL + "/token", IntrospectionEndpoint: e.URL + "/introspect", RefreshToken: secret.New("old"),
+				ClientAuthID:     "auth-7",
 				ConsentExpiresAt: noon().Add(before.consent), RefreshExpiresAt: noon().Add(before.refresh),
 			})
 			if err != nil {
@@ -278,7 +327,8 @@ func TestIntrospectionShowsTheFreshAccessTokenWhereThePlatformWantsIt(t *testing
 	asked := e.requests()[1]
 	if asked.Header.Get("Authorization") != "Bearer a" || len(clients.asked) != 1 ||
 		asked.PostForm.Encode() != "token=opaque&token_type_hint=refresh_token" {
-		t.Errorf("asked with %q and %q, proven %d times", asked.Header.Get("Authorization"), asked.PostForm.Encode(), len(clients.asked))
+		t.Errorf("asked with %q and %q, proven %d times", asked.Header.Get("Authorization"), asked.PostForm.Encode(),
+			len(clients.asked))
 	}
 }
 
@@ -295,7 +345,8 @@ func TestAPublicClientIntrospectsOnlyWithAnAccessTokenThatThePlatformWants(t *te
 			},
 		})
 		if err != nil || e.paths() != want || set.ConsentExpiresAt.IsZero() == bearer {
-			t.Errorf("with the access token: %v; consent until %v after %s (%v), want %s", bearer, set.ConsentExpiresAt, e.paths(), err, want)
+			t.Errorf("with the access token: %v; consent until %v after %s (%v), want %s", bearer, set.ConsentExpiresAt,
+				e.paths(), err, want)
 		}
 	}
 }
@@ -320,7 +371,10 @@ func (s stuck) Do(r *http.Request) (*http.Response, error) {
 		<-r.Context().Done()
 		return nil, errors.New("gave up")
 	}
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(s.answer))}, nil
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{},
+		Body: io.NopCloser(strings.NewReader(s.answer)),
+	}, nil
 }
 
 func TestIntrospectionKeepsARotatedTokenFromItsStoreForTwoSecondsAtMost(t *testing.T) {
@@ -332,7 +386,8 @@ func TestIntrospectionKeepsARotatedTokenFromItsStoreForTwoSecondsAtMost(t *testi
 		synctest.Test(t, func(t *testing.T) {
 			started := time.Now()
 			set, err := portal(stuck{answer}, time.Now, &proving{}).Refresh(t.Context(), tenant(), tokens.Set{
-				TokenEndpoint: "https://ehr.example/token", IntrospectionEndpoint: "https://ehr.example/introspect", RefreshToken: secret.New("old"), ClientAuthID: "auth-7",
+				TokenEndpoint: "https://ehr.example/token", IntrospectionEndpoint: "https://ehr.example/introspect",
+				RefreshToken: secret.New("old"), ClientAuthID: "auth-7",
 			})
 			if got := time.Since(started); err != nil || set.AccessToken.Reveal() != "a" || got != want {
 				t.Errorf("%s: %v after %v, want tokens after %v", answer, err, got, want)

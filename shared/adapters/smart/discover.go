@@ -75,14 +75,14 @@ func (m misfit) Error() string { return "smart discovery: " + string(m) }
 // Failure tells the class for a log line (fault.Spot).
 func (m misfit) Failure() (class string, status int) { return string(m), 0 }
 
-// Discover reads the SMART configuration of the server at fhirBase. Its addresses are absolute, https (http only where the
-// FHIR base is http, too) and free of user information and fragments. A server without one is asked for its
+// Discover reads the SMART configuration of the server at fhirBase. Its addresses are absolute, https (http only where
+// the FHIR base is http, too) and free of user information and fragments. A server without one is asked for its
 // CapabilityStatement, whose extension names the endpoints (SMART App Launch 1.0). Such a server predates PKCE, and so
-// does, or says nothing of it, one whose configuration lists no code challenge methods. Nothing can be required of them;
-// they get the challenge all the same, and ignore it if they do not know it (RFC 6749 section 3.1, RFC 7636 section 5).
-// So whoever takes S256 off a list on its way to us weakens nothing. A list without S256 is refused: plain protects no
-// code whose request was seen. Errors: fault.Invalid for a malformed base, fault.Unavailable when the server did not
-// answer, fault.Upstream when what it answered is of no use; both tell their fault.Spot.
+// does, or says nothing of it, one whose configuration lists no code challenge methods. Nothing can be required of
+// them; they get the challenge all the same, and ignore it if they do not know it (RFC 6749 section 3.1, RFC 7636
+// section 5). So whoever takes S256 off a list on its way to us weakens nothing. A list without S256 is refused: plain
+// protects no code whose request was seen. Errors: fault.Invalid for a malformed base, fault.Unavailable when the
+// server did not answer, fault.Upstream when what it answered is of no use; both tell their fault.Spot.
 func Discover(ctx context.Context, doer Doer, fhirBase string) (flow.Authority, error) {
 	base, err := fhir.ParseBase(fhirBase)
 	if err != nil {
@@ -100,7 +100,8 @@ func Discover(ctx context.Context, doer Doer, fhirBase string) (flow.Authority, 
 	}
 	found, err = substitute(ctx, doer, base)
 	if err != nil {
-		spot = fault.SpotOf(spot.Failed(missing)) // what is wrong with the configuration says more than what its substitute lacks
+		// what is wrong with the configuration says more than what its substitute lacks
+		spot = fault.SpotOf(spot.Failed(missing))
 		return flow.Authority{}, spot.Failed(err)
 	}
 	found.Substitute = passes(missing)
@@ -143,11 +144,12 @@ func substitute(ctx context.Context, doer Doer, base fhir.Base) (flow.Authority,
 
 // configuration reads the document of the SMART configuration.
 func (f fetcher) configuration(ctx context.Context) ([]byte, error) {
-	return f.get(ctx, f.base.Join(".well-known", "smart-configuration"), "application/json", maxConfiguration, secret.Text{})
+	return f.get(ctx, f.base.Join(".well-known", "smart-configuration"), "application/json", maxConfiguration,
+		secret.Text{})
 }
 
-// Metadata reads the CapabilityStatement of the server at fhirBase, of at most fhir.MaxPage bytes, without a token, since
-// servers publish it to everyone. The error is *fhir.RequestError, or that of a malformed base.
+// Metadata reads the CapabilityStatement of the server at fhirBase, of at most fhir.MaxPage bytes, without a token,
+// since servers publish it to everyone. The error is *fhir.RequestError, or that of a malformed base.
 func Metadata(ctx context.Context, doer Doer, fhirBase string) ([]byte, error) {
 	base, err := fhir.ParseBase(fhirBase)
 	if err != nil {

@@ -77,21 +77,30 @@ func TestDiscoverReadsTheConfiguration(t *testing.T) {
 			},
 		},
 		"with revocation and introspection": {
-			map[string]any{"revocation_endpoint": "/revoke", "introspection_endpoint": "SELF/introspect", "token_endpoint": "SELF/token"},
+			map[string]any{
+				"revocation_endpoint": "/revoke", "introspection_endpoint": "SELF/introspect",
+				"token_endpoint": "SELF/token",
+			},
 			flow.Authority{
 				Issuer: "SELF/r4", AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "SELF/token",
 				Revocation: "SELF/revoke", Introspection: "SELF/introspect",
 			},
 		},
 		"with revocation and introspection elsewhere": {
-			map[string]any{"revocation_endpoint": "SELF/revoke", "introspection_endpoint": "https://login.example:8443/introspect"},
+			map[string]any{
+				"revocation_endpoint":    "SELF/revoke",
+				"introspection_endpoint": "https://login.example:8443/introspect",
+			},
 			flow.Authority{
 				Issuer: "SELF/r4", AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "https://login.example/token",
 			},
 		},
 		"with ways to authenticate": {
 			map[string]any{
-				"token_endpoint_auth_methods_supported":            []string{"tls_client_auth", "client_secret_basic", "private_key_jwt", "none"},
+				"token_endpoint_auth_methods_supported": []string{
+					"tls_client_auth", "client_secret_basic",
+					"private_key_jwt", "none",
+				},
 				"token_endpoint_auth_signing_alg_values_supported": []string{"HS256", "ES384", "RS384"},
 			},
 			flow.Authority{
@@ -105,7 +114,8 @@ func TestDiscoverReadsTheConfiguration(t *testing.T) {
 		}},
 		"lists as text and of other types": {map[string]any{
 			"capabilities": 7, "scopes_supported": "patient/Patient.read patient/Goal.read",
-			"code_challenge_methods_supported": "S256", "authorization_response_iss_parameter_supported": "yes", "Token_Endpoint": "x",
+			"code_challenge_methods_supported": "S256", "authorization_response_iss_parameter_supported": "yes",
+			"Token_Endpoint": "x",
 		}, flow.Authority{
 			Issuer: "SELF/r4", AuthorizationEndpoint: "SELF/authorize?tenant=7", TokenEndpoint: "https://login.example/token",
 			Scope: "patient/Patient.read patient/Goal.read", Access: "read",
@@ -128,7 +138,10 @@ func TestDiscoverReadsTheConfiguration(t *testing.T) {
 				test.want.Scope, test.want.Access = defaultV1, "read"
 			}
 			test.want.S256 = true
-			for _, text := range []*string{&test.want.KeySet, &test.want.Userinfo, &test.want.Revocation, &test.want.Introspection, &test.want.Issuer, &test.want.AuthorizationEndpoint, &test.want.TokenEndpoint} {
+			for _, text := range []*string{
+				&test.want.KeySet, &test.want.Userinfo, &test.want.Revocation,
+				&test.want.Introspection, &test.want.Issuer, &test.want.AuthorizationEndpoint, &test.want.TokenEndpoint,
+			} {
 				*text = strings.ReplaceAll(*text, "SELF", e.URL)
 			}
 			if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty()); diff != "" {
@@ -159,8 +172,9 @@ func TestDiscoverFallsBackToTheCapabilityStatement(t *testing.T) {
 			})
 			got, err := smart.Discover(t.Context(), doer(), e.URL+"/r4")
 			want := flow.Authority{
-				AuthorizationEndpoint: e.URL + "/authorize", TokenEndpoint: e.URL + "/r4/oauth/token", Revocation: e.URL + "/revoke",
-				Scope: defaultV1, Access: "read", Substitute: name == "500", // alone of these it may pass
+				AuthorizationEndpoint: e.URL + "/authorize", TokenEndpoint: e.URL + "/r4/oauth/token",
+				Revocation: e.URL + "/revoke",
+				Scope:      defaultV1, Access: "read", Substitute: name == "500", // alone of these it may pass
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -213,16 +227,34 @@ func TestDiscoverRefuses(t *testing.T) {
 		answers map[string]http.HandlerFunc
 		kind    fault.Kind
 	}{
-		"plain only":                  {configured(map[string]any{"code_challenge_methods_supported": []string{"plain"}}), fault.Upstream},
-		"a challenge of its own":      {configured(map[string]any{"code_challenge_methods_supported": "S512"}), fault.Upstream},
-		"no authorization endpoint":   {configured(map[string]any{"authorization_endpoint": nil}), fault.Upstream},
-		"a user in the endpoint":      {configured(map[string]any{"token_endpoint": "https://a@login.example/"}), fault.Upstream},
-		"a fragment in the endpoint":  {configured(map[string]any{"authorization_endpoint": "https://login.example/#x"}), fault.Upstream},
-		"a script as endpoint":        {configured(map[string]any{"authorization_endpoint": "javascript:alert(1)"}), fault.Upstream},
-		"an endpoint without host":    {configured(map[string]any{"token_endpoint": "https:///token"}), fault.Upstream},
-		"an endpoint that is no URL":  {configured(map[string]any{"token_endpoint": "https://\x7f"}), fault.Upstream},
-		"neither document":            {nil, fault.Upstream},
-		"a statement without OAuth":   {stated(reply(http.StatusOK, `{"resourceType":"CapabilityStatement"}`)), fault.Upstream},
+		"plain only": {
+			configured(map[string]any{"code_challenge_methods_supported": []string{"plain"}}),
+			fault.Upstream,
+		},
+		"a challenge of its own": {
+			configured(map[string]any{"code_challenge_methods_supported": "S512"}),
+			fault.Upstream,
+		},
+		"no authorization endpoint": {configured(map[string]any{"authorization_endpoint": nil}), fault.Upstream},
+		"a user in the endpoint": {
+			configured(map[string]any{"token_endpoint": "https://a@login.example/"}),
+			fault.Upstream,
+		},
+		"a fragment in the endpoint": {
+			configured(map[string]any{"authorization_endpoint": "https://login.example/#x"}),
+			fault.Upstream,
+		},
+		"a script as endpoint": {
+			configured(map[string]any{"authorization_endpoint": "javascript:alert(1)"}),
+			fault.Upstream,
+		},
+		"an endpoint without host":   {configured(map[string]any{"token_endpoint": "https:///token"}), fault.Upstream},
+		"an endpoint that is no URL": {configured(map[string]any{"token_endpoint": "https://\x7f"}), fault.Upstream},
+		"neither document":           {nil, fault.Upstream},
+		"a statement without OAuth": {
+			stated(reply(http.StatusOK, `{"resourceType":"CapabilityStatement"}`)),
+			fault.Upstream,
+		},
 		"a web page for a statement":  {stated(reply(http.StatusOK, `<html></html>`)), fault.Upstream},
 		"a statement of another kind": {stated(reply(http.StatusOK, `{"resourceType":"Bundle"}`)), fault.Upstream},
 		"a statement that fails":      {stated(reply(http.StatusBadGateway, "")), fault.Unavailable},
@@ -241,8 +273,12 @@ func TestDiscoverRefuses(t *testing.T) {
 
 func TestDiscoverRefusesPlainEndpointsBehindASecureBase(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]bool{"http://login.example/token": false, "https://login.example/token": true, "token": true} {
-		canned := answering{body: configuration(t, map[string]any{"token_endpoint": text, "authorization_endpoint": "authorize"})}
+	for text, want := range map[string]bool{
+		"http://login.example/token": false, "https://login.example/token": true,
+		"token": true,
+	} {
+		canned := answering{body: configuration(t,
+			map[string]any{"token_endpoint": text, "authorization_endpoint": "authorize"})}
 		if _, err := smart.Discover(t.Context(), canned, "https://ehr.example/r4"); (err == nil) != want {
 			t.Errorf("token endpoint %q: %v", text, err)
 		}
@@ -253,8 +289,10 @@ func TestDiscoverRefusesHostsThatNoPublicServerHas(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]bool{
 		"login.example": true, "login.example.": true, "93.184.216.34": true, "[2606:2800:21f::1]": true,
-		"localhost": false, "a.localhost": false, "127.0.0.1": false, "10.0.0.7": false, "169.254.169.254": false, "0.0.0.0": false,
-		"[::1]": false, "[fd00::1]": false, "[::ffff:10.0.0.7]": false, "0x7f000001": false, "2130706433": false, "127.1": false,
+		"localhost": false, "a.localhost": false, "127.0.0.1": false, "10.0.0.7": false, "169.254.169.254": false,
+		"0.0.0.0": false,
+		"[::1]":   false, "[fd00::1]": false, "[::ffff:10.0.0.7]": false, "0x7f000001": false, "2130706433": false,
+		"127.1":         false,
 		"löгin.example": false, "login.example:8443": true, "ehr.example": true,
 	} {
 		for _, member := range []string{"authorization_endpoint", "token_endpoint"} {
@@ -267,7 +305,8 @@ func TestDiscoverRefusesHostsThatNoPublicServerHas(t *testing.T) {
 		}
 	}
 	// Where the operator allows the base's own private address, its endpoints may be there, too.
-	canned := answering{body: configuration(t, map[string]any{"authorization_endpoint": "authorize", "token_endpoint": "/token"})}
+	canned := answering{body: configuration(t,
+		map[string]any{"authorization_endpoint": "authorize", "token_endpoint": "/token"})}
 	if _, err := smart.Discover(t.Context(), canned, "https://127.0.0.1:8443/r4"); err != nil {
 		t.Error(err)
 	}

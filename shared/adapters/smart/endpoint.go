@@ -33,7 +33,8 @@ func endpoint(base fhir.Base, text string) (address string, ok bool) {
 // browser has no such guard, and it is what visits the authorization endpoint.
 func publicHost(host string) bool {
 	if address, err := netip.ParseAddr(host); err == nil {
-		return address.Zone() == "" && address.IsGlobalUnicast() && !address.Unmap().IsPrivate() && address.Unmap().IsGlobalUnicast()
+		return address.Zone() == "" && address.IsGlobalUnicast() && !address.Unmap().IsPrivate() &&
+			address.Unmap().IsGlobalUnicast()
 	}
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
 	last := name[strings.LastIndexByte(name, '.')+1:]

@@ -9,7 +9,8 @@ import (
 	"recordbridge/shared/connect/tokens"
 )
 
-// maxField is the largest extra field of a token answer in bytes. What is larger is no id, and every token set carries it.
+// maxField is the largest extra field of a token answer in bytes. What is larger is no id, and
+// every token set carries it.
 const maxField = 512
 
 // extra reads the fields of a token answer that later calls need, by name: strings and numbers of visible ASCII, as ids

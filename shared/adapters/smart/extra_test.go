@@ -45,15 +45,27 @@ func TestOnlyTheFieldsThatAreWantedAreKeptOfATokenAnswer(t *testing.T) {
 		wanted  []string
 		want    map[string]string
 	}{
-		"a string":             {`,"practice":"a-1.195900"`, []string{"practice"}, map[string]string{"practice": "a-1.195900"}},
-		"two":                  {`,"b":"2","c":"3","a":"1"`, []string{"b", "a", "b"}, map[string]string{"a": "1", "b": "2"}},
-		"a number":             {`,"practice":195900`, []string{"practice"}, map[string]string{"practice": "195900"}},
-		"a number beyond 2^53": {`,"practice": -9007199254740993 `, []string{"practice"}, map[string]string{"practice": "-9007199254740993"}},
+		"a string": {
+			`,"practice":"a-1.195900"`,
+			[]string{"practice"},
+			map[string]string{"practice": "a-1.195900"},
+		},
+		"two":      {`,"b":"2","c":"3","a":"1"`, []string{"b", "a", "b"}, map[string]string{"a": "1", "b": "2"}},
+		"a number": {`,"practice":195900`, []string{"practice"}, map[string]string{"practice": "195900"}},
+		"a number beyond 2^53": {
+			`,"practice": -9007199254740993 `,
+			[]string{"practice"},
+			map[string]string{"practice": "-9007199254740993"},
+		},
 		"a number beyond all":  {`,"practice":1e999`, []string{"practice"}, map[string]string{"practice": "1e999"}},
 		"none that is wanted":  {`,"practice":"a-1"`, nil, nil},
 		"one not sent":         {``, []string{"practice"}, map[string]string{"practice": ""}},
 		"one in other letters": {`,"Practice":"a-1"`, []string{"practice"}, map[string]string{"practice": ""}},
-		"the last of two":      {`,"practice":"a-1","practice":"a-2"`, []string{"practice"}, map[string]string{"practice": "a-2"}},
+		"the last of two": {
+			`,"practice":"a-1","practice":"a-2"`,
+			[]string{"practice"},
+			map[string]string{"practice": "a-2"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -85,7 +97,8 @@ func TestAHostileTokenAnswerFillsNoField(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(map[string]string{"practice": ""}, exchangeFor(t, `,"practice":`+value, "practice").Extra); diff != "" {
+			if diff := cmp.Diff(map[string]string{"practice": ""},
+				exchangeFor(t, `,"practice":`+value, "practice").Extra); diff != "" {
 				t.Errorf("extra (-want +got):\n%s", diff)
 			}
 		})
@@ -100,7 +113,8 @@ func TestAnIDTokenUnderAnotherNameFillsNoField(t *testing.T) {
 	t.Parallel()
 	body := "{" + tokensOfAnswer + `,"id_token":"` + anIDToken + `","practice":"` + anIDToken + `"}`
 	set, err := portal(answering{body: body}, noon, public{}).Refresh(t.Context(), tenant(), tokens.Set{
-		TokenEndpoint: "https://ehr.example/token", ClientID: "client", RefreshToken: secret.New("r"), Extra: map[string]string{"practice": ""},
+		TokenEndpoint: "https://ehr.example/token", ClientID: "client", RefreshToken: secret.New("r"),
+		Extra: map[string]string{"practice": ""},
 	})
 	if value, ok := set.Extra["practice"]; err != nil || !ok || value != "" {
 		t.Errorf("kept %q: %v", value, err)
@@ -109,7 +123,8 @@ func TestAnIDTokenUnderAnotherNameFillsNoField(t *testing.T) {
 
 func TestATokenIsNeverKeptAsAField(t *testing.T) {
 	t.Parallel()
-	set := exchangeFor(t, `,"id_token_hint":"h","client_secret":"s"`, "access_token", "refresh_token", "id_token_hint", "client_secret", "")
+	set := exchangeFor(t, `,"id_token_hint":"h","client_secret":"s"`, "access_token", "refresh_token", "id_token_hint",
+		"client_secret", "")
 	if set.Extra != nil {
 		t.Errorf("kept %v, want nothing", slices.Sorted(maps.Keys(set.Extra)))
 	}
@@ -138,20 +153,25 @@ func TestARefreshKeepsTheFieldsThatItDoesNotBring(t *testing.T) {
 		members   string
 		had, want map[string]string
 	}{
-		"none is sent":            {``, map[string]string{"a": "1", "b": "2"}, map[string]string{"a": "1", "b": "2"}},
-		"one is sent":             {`,"b":3`, map[string]string{"a": "1", "b": "2"}, map[string]string{"a": "1", "b": "3"}},
-		"one is sent at last":     {`,"a":"1"`, map[string]string{"a": ""}, map[string]string{"a": "1"}},
-		"one is sent spoiled":     {`,"a":{},"b":null`, map[string]string{"a": "1", "b": "2"}, map[string]string{"a": "1", "b": "2"}},
+		"none is sent":        {``, map[string]string{"a": "1", "b": "2"}, map[string]string{"a": "1", "b": "2"}},
+		"one is sent":         {`,"b":3`, map[string]string{"a": "1", "b": "2"}, map[string]string{"a": "1", "b": "3"}},
+		"one is sent at last": {`,"a":"1"`, map[string]string{"a": ""}, map[string]string{"a": "1"}},
+		"one is sent spoiled": {
+			`,"a":{},"b":null`,
+			map[string]string{"a": "1", "b": "2"},
+			map[string]string{"a": "1", "b": "2"},
+		},
 		"one that nobody wants":   {`,"c":"3"`, map[string]string{"a": "1"}, map[string]string{"a": "1"}},
 		"nothing was ever wanted": {`,"a":"1","access_token_2":"x"`, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			had := maps.Clone(test.had)
-			set, err := portal(answering{body: `{"access_token":"a"` + test.members + `}`}, noon, public{}).Refresh(t.Context(), tenant(), tokens.Set{
-				TokenEndpoint: "https://ehr.example/token", FHIRBase: "https://ehr.example/r4", ClientID: "client",
-				RefreshToken: secret.New("r"), AskedScope: "asked", Extra: had,
-			})
+			set, err := portal(answering{body: `{"access_token":"a"` + test.members + `}`}, noon, public{}).Refresh(t.Context(),
+				tenant(), tokens.Set{
+					TokenEndpoint: "https://ehr.example/token", FHIRBase: "https://ehr.example/r4", ClientID: "client",
+					RefreshToken: secret.New("r"), AskedScope: "asked", Extra: had,
+				})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,7 +187,8 @@ func TestARefreshKeepsTheFieldsThatItDoesNotBring(t *testing.T) {
 
 func TestARefusalKeepsNothingOfItsFields(t *testing.T) {
 	t.Parallel()
-	_, err := portal(answering{status: http.StatusBadRequest, body: `{"error":"invalid_grant","practice":"alder"}`}, noon, public{}).
+	_, err := portal(answering{status: http.StatusBadRequest, body: `{"error":"invalid_grant","practice":"alder"}`},
+		noon, public{}).
 		Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{
 			Server:     flow.Server{TokenEndpoint: "https://ehr.example/token"},
 			Client:     flow.Client{ClientID: "client"},

@@ -45,7 +45,9 @@ func (f fetcher) get(ctx context.Context, address, accept string, limit int64, t
 }
 
 // document reads the JSON document at address, of at most limit bytes. The rest is as with open.
-func (f fetcher) document(ctx context.Context, address, accept string, limit int64, token secret.Text) (fhir.Answer, error) {
+func (f fetcher) document(ctx context.Context, address, accept string, limit int64,
+	token secret.Text,
+) (fhir.Answer, error) {
 	response, err := f.open(ctx, address, accept, token) //nolint:bodyclose // document closes it
 	if err != nil {
 		return fhir.Answer{}, err
@@ -58,8 +60,8 @@ func (f fetcher) document(ctx context.Context, address, accept string, limit int
 }
 
 // open asks for what is at address and returns an answer that is 2xx, whose body is open. address must be under the
-// base: Base.Join or Base.Resolve made it. An empty token is not sent. Redirects are followed by hand, because only here
-// it is known that they must stay under the base. The error is *fhir.RequestError.
+// base: Base.Join or Base.Resolve made it. An empty token is not sent. Redirects are followed by hand, because only
+// here it is known that they must stay under the base. The error is *fhir.RequestError.
 func (f fetcher) open(ctx context.Context, address, accept string, token secret.Text) (*http.Response, error) {
 	address = f.polite(address)
 	for redirects := 0; ; redirects++ {
@@ -86,8 +88,8 @@ func (f fetcher) open(ctx context.Context, address, accept string, token secret.
 	}
 }
 
-// batch posts a batch of searches to the base and reads its answer, of at most limit bytes. The rest is as with document, but no
-// redirect is followed.
+// batch posts a batch of searches to the base and reads its answer, of at most limit bytes. The rest is as with
+// document, but no redirect is followed.
 func (f fetcher) batch(ctx context.Context, body []byte, limit int64, token secret.Text) (fhir.Answer, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, f.base.String(), bytes.NewReader(body))
 	if err != nil {
@@ -184,7 +186,8 @@ func document(response *http.Response, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, unanswered(err)
 	}
-	body = bytes.TrimPrefix(body, []byte(byteOrderMark)) // some servers send a byte order mark, which RFC 8259 lets readers drop
+	// some servers send a byte order mark, which RFC 8259 lets readers drop
+	body = bytes.TrimPrefix(body, []byte(byteOrderMark))
 	if !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) {
 		return nil, &fhir.RequestError{Class: fhir.Content, Status: response.StatusCode}
 	}

@@ -31,7 +31,8 @@ func TestAttachmentIsReadAsItIs(t *testing.T) {
 	t.Parallel()
 	const content = "\x89PNG\r\n\x1a\n\x00"
 	e := newEHR(t, map[string]http.HandlerFunc{
-		"/r4/Binary/1": reply(http.StatusOK, content, "Content-Type", "Image/PNG; a=b", "RateLimit-Limit", "10", "RateLimit-Remaining", "3"),
+		"/r4/Binary/1": reply(http.StatusOK, content, "Content-Type", "Image/PNG; a=b", "RateLimit-Limit", "10",
+			"RateLimit-Remaining", "3"),
 	})
 	for _, address := range []string{e.URL + "/r4/Binary/1", "Binary/1", "/r4/Binary/1"} {
 		got, err := reader(t, e.URL+"/r4").Attachment(t.Context(), address, int64(len(content)))
@@ -98,11 +99,14 @@ func TestAttachmentGivesNoMoreThanItsLimit(t *testing.T) {
 		"nothing, of nothing":  {reply(200, ""), 0, 0, ""},
 		"one byte, of nothing": {reply(200, "x"), 0, 0, fhir.TooLarge},
 		"a negative limit":     {chunked, -7, 0, fhir.TooLarge},
-		"stated too large":     {reply(200, strings.Repeat("x", limit+1), "Content-Length", strconv.Itoa(limit+1)), limit, 0, fhir.TooLarge},
-		"one byte too large":   {chunked, limit, limit, fhir.TooLarge},
-		"bomb":                 {bomb(200, 8), limit, limit, fhir.TooLarge},
-		"cut off":              {reply(200, "xx", "Content-Length", "10"), limit, 2, fhir.Network},
-		"fake gzip":            {reply(200, "xx", "Content-Encoding", "gzip"), limit, 0, fhir.Network},
+		"stated too large": {
+			reply(200, strings.Repeat("x", limit+1), "Content-Length", strconv.Itoa(limit+1)), limit, 0,
+			fhir.TooLarge,
+		},
+		"one byte too large": {chunked, limit, limit, fhir.TooLarge},
+		"bomb":               {bomb(200, 8), limit, limit, fhir.TooLarge},
+		"cut off":            {reply(200, "xx", "Content-Length", "10"), limit, 2, fhir.Network},
+		"fake gzip":          {reply(200, "xx", "Content-Encoding", "gzip"), limit, 0, fhir.Network},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -199,7 +199,8 @@ func TestAProfileChangesNeitherTheTokenNorTheHost(t *testing.T) {
 	t.Parallel()
 	w := &wiretap{answer: func(*http.Request) (int, string) { return http.StatusOK, "" }}
 	r := readerOf(t, w, honestBase, plan.Profile{Headers: map[string]string{
-		"authorization": "Basic birch", "HOST": "evil.example", "accept-encoding": "br", "Accept": "text/html", "x-own": "yes",
+		"authorization": "Basic birch", "HOST": "evil.example", "accept-encoding": "br", "Accept": "text/html",
+		"x-own": "yes",
 	}}, bearer)
 	for name, call := range calls(t.Context(), r) {
 		w.sent = nil
@@ -239,7 +240,8 @@ func TestAProfileAddsItsParametersToEveryRequest(t *testing.T) {
 		redirected = true
 		return http.StatusFound, "elsewhere"
 	}}
-	r := readerOf(t, w, honestBase, plan.Profile{Query: map[string]string{"practice": "Organization/a&b", "_format": "json"}}, bearer)
+	r := readerOf(t, w, honestBase,
+		plan.Profile{Query: map[string]string{"practice": "Organization/a&b", "_format": "json"}}, bearer)
 	const both = "_format=json&practice=Organization%2Fa%26b"
 	_, failures := r.Metadata(t.Context())
 	for _, ask := range []func() error{

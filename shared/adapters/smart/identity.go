@@ -37,10 +37,9 @@ type identity struct {
 	subject string
 }
 
-// patient finds the patient whose records were shared, in this order: the token answer, the
-// id_token, the access token, userinfo, and a search for the only Patient that the token opens. It is empty when none of
-// them tells. The error means that the id_token is forged or belongs to another sign-in: then nothing of the answer may
-// be used.
+// patient finds the patient whose records were shared, in this order: the token answer, the id_token, the access token,
+// userinfo, and a search for the only Patient that the token opens. It is empty when none of them tells. The error
+// means that the id_token is forged or belongs to another sign-in: then nothing of the answer may be used.
 func (p Portal) patient(ctx context.Context, a flow.Attempt, answer tokenAnswer) (string, error) {
 	known, err := p.identify(ctx, a, answer.idToken)
 	if err != nil {
@@ -57,9 +56,9 @@ func (p Portal) patient(ctx context.Context, a flow.Attempt, answer tokenAnswer)
 	return p.onlyPatient(ctx, a.FHIRBase, answer.access), nil
 }
 
-// onlyPatient asks the FHIR server for the patients that the access token opens (OnPatient names its patient in no other
-// way). One is the patient. Of several, or of one where more may follow, none is: a parent's token may open a child's
-// record, and a guess would export the wrong person's.
+// onlyPatient asks the FHIR server for the patients that the access token opens (OnPatient names its patient in no
+// other way). One is the patient. Of several, or of one where more may follow, none is: a parent's token may open a
+// child's record, and a guess would export the wrong person's.
 func (p Portal) onlyPatient(ctx context.Context, fhirBase string, token secret.Text) string {
 	base, err := fhir.ParseBase(fhirBase)
 	if err != nil {
@@ -88,8 +87,8 @@ func (p Portal) onlyPatient(ctx context.Context, fhirBase string, token secret.T
 }
 
 // identify verifies an id_token (OpenID Connect Core 1.0 section 3.1.3.7). One that is missing, that cannot be checked
-// because no keys are at hand or it is encrypted, or that was made for somebody else or has expired says nothing, and the
-// connection goes on without it.
+// because no keys are at hand or it is encrypted, or that was made for somebody else or has expired says nothing, and
+// the connection goes on without it.
 func (p Portal) identify(ctx context.Context, a flow.Attempt, token secret.Text) (identity, error) {
 	claims, err := p.verified(ctx, a.KeySet, token)
 	if err != nil || claims == nil {
@@ -105,12 +104,16 @@ func (p Portal) identify(ctx context.Context, a flow.Attempt, token secret.Text)
 	return identity{patient: patientOf(claims), subject: claims.text("sub")}, nil
 }
 
-// verified returns the claims of an id_token signed by a key of the set at keySet, or nil for a token that cannot be checked.
+// verified returns the claims of an id_token signed by a key of the set at keySet, or nil for a
+// token that cannot be checked.
 func (p Portal) verified(ctx context.Context, keySet string, token secret.Text) (answer, error) {
 	if token.Empty() {
 		return nil, nil
 	}
-	accepted := jws.Verifier{Algorithms: []jose.SignatureAlgorithm{jose.RS256, jose.RS384, jose.ES256, jose.ES384}, MaxBytes: maxSigned}
+	accepted := jws.Verifier{
+		Algorithms: []jose.SignatureAlgorithm{jose.RS256, jose.RS384, jose.ES256, jose.ES384},
+		MaxBytes:   maxSigned,
+	}
 	signed, err := accepted.Parse(token)
 	if errors.Is(err, jws.ErrEncrypted) { // some servers encrypt it even if the client has published no key for that
 		return nil, nil
@@ -140,8 +143,8 @@ func (p Portal) verified(ctx context.Context, keySet string, token secret.Text) 
 	return claims, nil
 }
 
-// addressed reports whether an id_token came from the pinned issuer and is for our client. Where discovery names no issuer,
-// there is none that it could come from.
+// addressed reports whether an id_token came from the pinned issuer and is for our client. Where discovery names no
+// issuer, there is none that it could come from.
 func addressed(claims answer, a flow.Attempt) bool {
 	if a.Issuer == "" || claims.text("iss") != a.Issuer {
 		return false

@@ -202,13 +202,18 @@ func TestAForgedIDTokenFailsTheConnection(t *testing.T) {
 		"an EC algorithm, an RSA key":  encode([]byte(`{"alg":"RS256","kid":"p256"}`)) + "." + parts[1] + "." + parts[2],
 		"a curve of another algorithm": sign(t, "p256", map[string]any{"alg": "ES384", "kid": "p256"}, claims(nil)),
 		"PSS":                          good(map[string]any{"alg": "PS256", "kid": "rsa"}),
-		"a critical header":            good(map[string]any{"alg": "RS256", "kid": "rsa", "crit": []string{"b64"}, "b64": false}),
-		"a kid that is not there":      good(map[string]any{"alg": "RS256", "kid": "rotated away"}),
-		"another key's kid":            good(map[string]any{"alg": "RS256", "kid": "short"}),
-		"a stranger's key":             sign(t, "other", map[string]any{"alg": "RS256", "kid": "rsa"}, claims(nil)),
-		"a key of its own":             sign(t, "other", map[string]any{"alg": "RS256", "kid": "other", "jwk": signers()["other"].jwk}, claims(nil)),
-		"a short key":                  sign(t, "short", map[string]any{"alg": "RS256", "kid": "short"}, claims(nil)),
-		"other claims":                 parts[0] + "." + encode([]byte(marshal(t, claims(map[string]any{"sub": "x"})))) + "." + parts[2],
+		"a critical header": good(map[string]any{
+			"alg": "RS256", "kid": "rsa", "crit": []string{"b64"},
+			"b64": false,
+		}),
+		"a kid that is not there": good(map[string]any{"alg": "RS256", "kid": "rotated away"}),
+		"another key's kid":       good(map[string]any{"alg": "RS256", "kid": "short"}),
+		"a stranger's key":        sign(t, "other", map[string]any{"alg": "RS256", "kid": "rsa"}, claims(nil)),
+		"a key of its own": sign(t, "other",
+			map[string]any{"alg": "RS256", "kid": "other", "jwk": signers()["other"].jwk}, claims(nil)),
+		"a short key": sign(t, "short", map[string]any{"alg": "RS256", "kid": "short"}, claims(nil)),
+		"other claims": parts[0] + "." + encode([]byte(marshal(t, claims(map[string]any{"sub": "x"})))) +
+			"." + parts[2],
 		"a signature with padding":     good(header) + "=",
 		"a signature with a line feed": good(header) + "\n",
 		"two parts":                    parts[0] + "." + parts[1],
@@ -252,8 +257,9 @@ func TestAnIDTokenThatProvesNothingIsLeftAside(t *testing.T) {
 	nameless := signed(nil)
 	nameless.nameless = true
 	for name, i := range map[string]identification{
-		"none":                {},
-		"encrypted":           {members: map[string]any{"id_token": encode([]byte(`{"alg":"dir","enc":"A128CBC-HS256"}`)) + "..a.b.c"}},
+		"none": {},
+		"encrypted": {members: map[string]any{"id_token": encode(
+			[]byte(`{"alg":"dir","enc":"A128CBC-HS256"}`)) + "..a.b.c"}},
 		"of another type":     {members: map[string]any{"id_token": 7}},
 		"another issuer":      signed(map[string]any{"iss": "https://ehr.example/"}),
 		"another client":      signed(map[string]any{"aud": "client2"}),
@@ -298,20 +304,40 @@ func TestThePatientIsTakenFromTheFirstThatTells(t *testing.T) {
 		want  string
 		asked bool // userinfo
 	}{
-		"the answer first":            {identification{members: full, access: access(`{"patient":"of-access"}`), userinfo: userinfo}, "of-answer", false},
-		"then the id_token":           {identification{members: identified, access: access(`{"patient":"of-access"}`), userinfo: userinfo}, "of-id-token", false},
+		"the answer first": {identification{
+			members: full, access: access(`{"patient":"of-access"}`),
+			userinfo: userinfo,
+		}, "of-answer", false},
+		"then the id_token": {identification{
+			members: identified, access: access(`{"patient":"of-access"}`),
+			userinfo: userinfo,
+		}, "of-id-token", false},
 		"its patient before fhirUser": {identification{members: map[string]any{"id_token": identity(map[string]any{"patient": "of-claim"})}}, "of-claim", false},
 		"a relative fhirUser":         {identification{members: map[string]any{"id_token": identity(map[string]any{"fhirUser": "Patient/7"})}}, "7", false},
-		"a list of audiences":         {identification{members: map[string]any{"id_token": identity(map[string]any{"aud": []string{"b", "client"}})}}, "of-id-token", false},
-		"expired a moment ago":        {identification{members: map[string]any{"id_token": identity(map[string]any{"exp": time.Now().Add(-10 * time.Second).Unix()})}}, "of-id-token", false},
-		"then the access token":       {identification{members: practitioner, access: access(`{"patient":"of-access"}`), userinfo: userinfo}, "of-access", false},
-		"as Veradigm names it":        {identification{access: access(`{"local_patient_id":"local-7"}`)}, "local-7", false},
-		"then userinfo":               {identification{members: practitioner, access: access(`[]`), userinfo: userinfo}, "of-userinfo", true},
-		"userinfo without id_token":   {identification{userinfo: `{"fhirUser":"https://x.example/Patient/8"}`}, "8", true},
-		"of another subject":          {identification{members: practitioner, userinfo: `{"sub":"user-2","patient":"of-userinfo"}`}, "", true},
-		"no valid ids anywhere":       {identification{members: map[string]any{"patient": "../x"}, access: access(`{"patient":"a b"}`), userinfo: `{"fhirUser":"xPatient/7"}`}, "", true},
-		"a page for userinfo":         {identification{userinfo: `<html></html>`}, "", true},
-		"nobody tells":                {identification{}, "", false},
+		"a list of audiences": {identification{members: map[string]any{"id_token": identity(
+			map[string]any{"aud": []string{"b", "client"}})}}, "of-id-token", false},
+		"expired a moment ago": {identification{members: map[string]any{"id_token": identity(
+			map[string]any{"exp": time.Now().Add(-10 * time.Second).Unix()})}}, "of-id-token", false},
+		"then the access token": {identification{
+			members: practitioner, access: access(`{"patient":"of-access"}`),
+			userinfo: userinfo,
+		}, "of-access", false},
+		"as Veradigm names it": {identification{access: access(`{"local_patient_id":"local-7"}`)}, "local-7", false},
+		"then userinfo": {
+			identification{members: practitioner, access: access(`[]`), userinfo: userinfo},
+			"of-userinfo", true,
+		},
+		"userinfo without id_token": {identification{userinfo: `{"fhirUser":"https://x.example/Patient/8"}`}, "8", true},
+		"of another subject": {identification{
+			members:  practitioner,
+			userinfo: `{"sub":"user-2","patient":"of-userinfo"}`,
+		}, "", true},
+		"no valid ids anywhere": {identification{
+			members: map[string]any{"patient": "../x"},
+			access:  access(`{"patient":"a b"}`), userinfo: `{"fhirUser":"xPatient/7"}`,
+		}, "", true},
+		"a page for userinfo": {identification{userinfo: `<html></html>`}, "", true},
+		"nobody tells":        {identification{}, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -46,19 +46,37 @@ func TestAKeyVerifiesOnlyWhatItIsFor(t *testing.T) {
 		"RSA that calls itself EC":           {"RS256", "rsa", rsa(map[string]any{"kty": "EC"}), false},
 		"an even exponent":                   {"RS256", "rsa", rsa(map[string]any{"e": encode([]byte{2})}), false},
 		"the exponent one":                   {"RS256", "rsa", rsa(map[string]any{"e": encode([]byte{1})}), false},
-		"a large exponent":                   {"RS256", "rsa", rsa(map[string]any{"e": encode(bytes.Repeat([]byte{0xff}, 9))}), false},
-		"no exponent":                        {"RS256", "rsa", rsa(map[string]any{"e": ""}), false},
-		"an even modulus":                    {"RS256", "rsa", rsa(map[string]any{"n": encode(append(bytes.Repeat([]byte{0xff}, 255), 0xfe))}), false},
-		"a huge modulus":                     {"RS256", "rsa", rsa(map[string]any{"n": encode(bytes.Repeat([]byte{0xff}, 1025))}), false},
-		"a modulus that is no number":        {"RS256", "rsa", rsa(map[string]any{"n": "%%%"}), false},
-		"EC":                                 {"ES256", "p256", ec(nil), true},
-		"EC with a zero before x":            {"ES256", "p256", ec(map[string]any{"x": zeroBefore(signers()["p256"].jwk["x"])}), true},
-		"EC of another curve":                {"ES256", "p256", ec(map[string]any{"crv": "P-384"}), false},
-		"EC beside the curve":                {"ES256", "p256", ec(map[string]any{"x": encode(bytes.Repeat([]byte{1}, 32))}), false},
-		"EC at infinity":                     {"ES256", "p256", ec(map[string]any{"x": "", "y": ""}), false},
-		"EC with too long a coordinate":      {"ES256", "p256", ec(map[string]any{"x": encode(bytes.Repeat([]byte{1}, 33))}), false},
-		"EC without a coordinate":            {"ES256", "p256", ec(map[string]any{"y": nil}), false},
-		"EC of a coordinate in other form":   {"ES256", "p256", ec(map[string]any{"y": 7}), false},
+		"a large exponent": {
+			"RS256", "rsa",
+			rsa(map[string]any{"e": encode(bytes.Repeat([]byte{0xff}, 9))}), false,
+		},
+		"no exponent": {"RS256", "rsa", rsa(map[string]any{"e": ""}), false},
+		"an even modulus": {
+			"RS256", "rsa",
+			rsa(map[string]any{"n": encode(append(bytes.Repeat([]byte{0xff}, 255), 0xfe))}), false,
+		},
+		"a huge modulus": {
+			"RS256", "rsa",
+			rsa(map[string]any{"n": encode(bytes.Repeat([]byte{0xff}, 1025))}), false,
+		},
+		"a modulus that is no number": {"RS256", "rsa", rsa(map[string]any{"n": "%%%"}), false},
+		"EC":                          {"ES256", "p256", ec(nil), true},
+		"EC with a zero before x": {
+			"ES256", "p256",
+			ec(map[string]any{"x": zeroBefore(signers()["p256"].jwk["x"])}), true,
+		},
+		"EC of another curve": {"ES256", "p256", ec(map[string]any{"crv": "P-384"}), false},
+		"EC beside the curve": {
+			"ES256", "p256",
+			ec(map[string]any{"x": encode(bytes.Repeat([]byte{1}, 32))}), false,
+		},
+		"EC at infinity": {"ES256", "p256", ec(map[string]any{"x": "", "y": ""}), false},
+		"EC with too long a coordinate": {
+			"ES256", "p256",
+			ec(map[string]any{"x": encode(bytes.Repeat([]byte{1}, 33))}), false,
+		},
+		"EC without a coordinate":          {"ES256", "p256", ec(map[string]any{"y": nil}), false},
+		"EC of a coordinate in other form": {"ES256", "p256", ec(map[string]any{"y": 7}), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -84,7 +102,9 @@ func zeroBefore(number any) string {
 }
 
 // signedBy makes an id_token by go-jose and has it checked with the keys.
-func signedBy(t *testing.T, algorithm jose.SignatureAlgorithm, key any, keys map[string]any, change func(token string) string) error {
+func signedBy(t *testing.T, algorithm jose.SignatureAlgorithm, key any, keys map[string]any,
+	change func(token string) string,
+) error {
 	t.Helper()
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: algorithm, Key: key}, nil)
 	if err != nil {
@@ -205,7 +225,10 @@ func (h hanging) Do(r *http.Request) (*http.Response, error) {
 		<-r.Context().Done()
 		return nil, errors.New("gave up")
 	}
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(h.granted))}, nil
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{},
+		Body: io.NopCloser(strings.NewReader(h.granted)),
+	}, nil
 }
 
 func TestWhateverElseHangsCostsFiveSecondsEachAndNoConnection(t *testing.T) {

@@ -19,9 +19,9 @@ type Endpoints interface {
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
 }
 
-// moved asks the FHIR server, the one that the tokens are for, where its token endpoint is now, and returns the set as it
-// belongs there. ok is false when that is not known, nothing has changed, or nobody has approved the new place: a refresh
-// token and our client's proof go where the endpoint's pins are and nowhere else.
+// moved asks the FHIR server, the one that the tokens are for, where its token endpoint is now, and returns the set as
+// it belongs there. ok is false when that is not known, nothing has changed, or nobody has approved the new place: a
+// refresh token and our client's proof go where the endpoint's pins are and nowhere else.
 func (p Portal) moved(ctx context.Context, tenant org.Tenant, old tokens.Set) (set tokens.Set, ok bool) {
 	server, err := Discover(ctx, p.doer, old.FHIRBase)
 	if err != nil || server.TokenEndpoint == old.TokenEndpoint {
@@ -41,8 +41,8 @@ func (p Portal) moved(ctx context.Context, tenant org.Tenant, old tokens.Set) (s
 	return old, true
 }
 
-// departed lists what of a new discovery is not where the tokens of a set may go: at the pins of its endpoint; where there
-// are none, at the origin of the token endpoint that has them already.
+// departed lists what of a new discovery is not where the tokens of a set may go: at the pins of its endpoint; where
+// there are none, at the origin of the token endpoint that has them already.
 func (p Portal) departed(ctx context.Context, old tokens.Set, server flow.Authority) ([]catalog.Departure, error) {
 	var e catalog.Endpoint
 	if old.EndpointID != "" {
@@ -53,10 +53,14 @@ func (p Portal) departed(ctx context.Context, old tokens.Set, server flow.Author
 	}
 	switch {
 	case e.ID != "" && e.FHIRBase != old.FHIRBase:
-		return []catalog.Departure{{Role: "FHIR base", From: catalog.Origin(e.FHIRBase), To: catalog.Origin(old.FHIRBase)}}, nil
+		return []catalog.Departure{{Role: "FHIR base", From: catalog.Origin(e.FHIRBase), To: catalog.Origin(old.FHIRBase)}},
+			nil
 	case e.Pins != (catalog.Pins{}):
 		return e.Pins.Departures(server.Addresses()), nil
 	}
-	shown := catalog.Addresses{Token: server.TokenEndpoint, Revocation: server.Revocation, Introspection: server.Introspection}
+	shown := catalog.Addresses{
+		Token: server.TokenEndpoint, Revocation: server.Revocation,
+		Introspection: server.Introspection,
+	}
 	return shown.Abroad(old.TokenEndpoint, nil), nil
 }

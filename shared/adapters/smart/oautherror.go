@@ -21,8 +21,8 @@ type OAuthError struct {
 	Status int
 	// RetryAfter is how long the server wants to be left alone; zero when it does not say.
 	RetryAfter time.Duration
-	// AmbiguousBasic says that an invalid_client may only mean that the server reads HTTP Basic in the other way: decoded as
-	// RFC 6749 section 2.3.1 has it, or as it is. Client id and secret are not the same in both.
+	// AmbiguousBasic says that an invalid_client may only mean that the server reads HTTP Basic in the other way: decoded
+	// as RFC 6749 section 2.3.1 has it, or as it is. Client id and secret are not the same in both.
 	AmbiguousBasic bool
 
 	textLength int    // of error_description
@@ -61,7 +61,8 @@ func (e *OAuthError) LogValue() slog.Value {
 	)
 }
 
-// Failure tells for a log line (fault.Spot) the code, or what a FHIR server's answer with the same status would be called.
+// Failure tells for a log line (fault.Spot) the code, or what a FHIR server's answer with the
+// same status would be called.
 func (e *OAuthError) Failure() (class string, status int) {
 	switch {
 	case e.Code != "":
@@ -72,7 +73,8 @@ func (e *OAuthError) Failure() (class string, status int) {
 	return string(classOf(e.Status)), e.Status
 }
 
-// stale reports whether the answer may mean that the token endpoint has moved since its address was stored: nothing is there any more, or something is that does not know us. In neither case was the grant used.
+// stale reports whether the answer may mean that the token endpoint has moved since its address was stored: nothing is
+// there any more, or something is that does not know us. In neither case was the grant used.
 func (e *OAuthError) stale() bool {
 	return e.Code == codeClient || e.Code == "" && e.Status == http.StatusNotFound
 }

@@ -83,9 +83,12 @@ func TestAPatientThatIsKnownIsNotSearchedFor(t *testing.T) {
 
 func TestASearchForThePatientIsNotLedAway(t *testing.T) {
 	t.Parallel()
-	evil := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusOK, `{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Patient","id":"7"}}]}`)})
+	evil := newEHR(t,
+		map[string]http.HandlerFunc{"": reply(http.StatusOK,
+			`{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Patient","id":"7"}}]}`)})
 	e := newEHR(t, map[string]http.HandlerFunc{
-		"/token": reply(http.StatusOK, `{"access_token":"a"}`), "/r4/Patient": reply(http.StatusFound, "", "Location", evil.URL+"/r4/Patient"),
+		"/token":      reply(http.StatusOK, `{"access_token":"a"}`),
+		"/r4/Patient": reply(http.StatusFound, "", "Location", evil.URL+"/r4/Patient"),
 	})
 	set, err := e.signIn(t)
 	if err != nil || !set.PatientID.Empty() || len(evil.requests()) != 0 {

@@ -29,13 +29,15 @@ type Portal struct {
 	now       func() time.Time
 }
 
-// NewPortal makes a Portal; all of it is needed. endpoints says where Refresh may follow a token endpoint that has moved.
+// NewPortal makes a Portal; all of it is needed. endpoints says where Refresh may follow a token
+// endpoint that has moved.
 func NewPortal(doer Doer, clients Clients, endpoints Endpoints, now func() time.Time) Portal {
 	return Portal{doer: doer, clients: clients, endpoints: endpoints, now: now}
 }
 
-// Exchange implements flow.Exchanger. The code goes to the token endpoint that was pinned when the attempt began, and to
-// no other (RFC 9700 section 4.4). When consent ends is asked of whoever may know, and last of the platform's profile.
+// Exchange implements flow.Exchanger. The code goes to the token endpoint that was pinned when the attempt
+// began, and to no other (RFC 9700 section 4.4). When consent ends is asked of whoever may know, and last
+// of the platform's profile.
 func (p Portal) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, error) {
 	a := grant.Attempt
 	form := url.Values{"grant_type": {"authorization_code"}, "code": {grant.Code.Reveal()}, "redirect_uri": {a.Callback}}
@@ -50,14 +52,18 @@ func (p Portal) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, err
 	}
 	answer, err := p.token(ctx, a.Tenant, useOf(set, a.TokenEndpoint), wanted{a.Scope, a.Extra}, form)
 	if refusal, ok := errors.AsType[*OAuthError](err); ok && refusal.Code != "" {
-		return tokens.Set{}, fault.SpotOf(err).Failed(&flow.PortalError{Code: refusal.Code, AmbiguousBasic: refusal.AmbiguousBasic})
+		return tokens.Set{}, fault.SpotOf(err).Failed(
+			&flow.PortalError{Code: refusal.Code, AmbiguousBasic: refusal.AmbiguousBasic})
 	}
 	if err != nil {
 		return tokens.Set{}, err
 	}
 	patient, err := p.patient(ctx, a, answer)
 	if err != nil {
-		return tokens.Set{}, fault.Spot{Step: fault.StepIdentity, Host: fault.HostOf(a.TokenEndpoint), Class: "id_token"}.Failed(err)
+		return tokens.Set{}, fault.Spot{
+			Step: fault.StepIdentity, Host: fault.HostOf(a.TokenEndpoint),
+			Class: "id_token",
+		}.Failed(err)
 	}
 	set.AccessToken, set.RefreshToken, set.PatientID = answer.access, answer.refresh, secret.New(patient)
 	set.Scope, set.ExpiresAt, set.Extra = answer.scope, p.now().Add(answer.expiresIn), answer.extra
@@ -68,10 +74,10 @@ func (p Portal) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, err
 	return set, nil
 }
 
-// Refresh implements tokens.Refresher. What the answer leaves out stays as it was (RFC 6749 section 6). Where the
-// token endpoint has moved, the new one is asked once and belongs to the answer. Errors, besides the refusal: fault.Limited
-// for 429 and fault.Upstream for 408 and 5xx, both with the server's RetryAfter; fault.Unavailable when our client could
-// not prove who it is; *OAuthError for any other answer that is no token, and the wrapped error of the Doer.
+// Refresh implements tokens.Refresher. What the answer leaves out stays as it was (RFC 6749 section 6). Where the token
+// endpoint has moved, the new one is asked once and belongs to the answer. Errors, besides the refusal: fault.Limited
+// for 429 and fault.Upstream for 408 and 5xx, both with the server's RetryAfter; fault.Unavailable when our client
+// could not prove who it is; *OAuthError for any other answer that is no token, and the wrapped error of the Doer.
 func (p Portal) Refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) (tokens.Set, error) {
 	answer, err := p.refresh(ctx, tenant, old)
 	if refusal, ok := errors.AsType[*OAuthError](err); ok && refusal.stale() {
@@ -101,7 +107,9 @@ func (p Portal) Refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) 
 }
 
 // Open implements source.Portals. The error is that of a malformed base.
-func (p Portal) Open(base string, profile plan.Profile, token func(context.Context) (secret.Text, error)) (source.Server, error) {
+func (p Portal) Open(base string, profile plan.Profile,
+	token func(context.Context) (secret.Text, error),
+) (source.Server, error) {
 	parsed, err := fhir.ParseBase(base)
 	if err != nil {
 		return nil, err
@@ -126,5 +134,6 @@ func passing(refusal *OAuthError, cause error) error {
 	if refusal.Status == http.StatusTooManyRequests {
 		kind, code = fault.Limited, fault.CodeRateLimited
 	}
-	return fault.New(kind, code, "The health system is busy. Please try again later.").After(refusal.RetryAfter).Because(cause)
+	return fault.New(kind, code,
+		"The health system is busy. Please try again later.").After(refusal.RetryAfter).Because(cause)
 }

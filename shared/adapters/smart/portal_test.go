@@ -53,7 +53,8 @@ func TestADiscoveryIsRememberedForMinutes(t *testing.T) {
 		now = now.Add(step.wait)
 		authority, err := authorizer.Discover(t.Context(), step.base)
 		if err != nil || authority.AuthorizationEndpoint != step.base+"/authorize" || calls.Load() != step.want {
-			t.Errorf("after %v: %s after %d requests, want %d: %v", step.wait, authority.AuthorizationEndpoint, calls.Load(), step.want, err)
+			t.Errorf("after %v: %s after %d requests, want %d: %v", step.wait, authority.AuthorizationEndpoint, calls.Load(),
+				step.want, err)
 		}
 	}
 }
@@ -63,7 +64,8 @@ func TestTheMemoryForDiscoveriesIsBounded(t *testing.T) {
 	var calls atomic.Int64
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	canned := answering{body: configuration(t, map[string]any{"authorization_endpoint": "authorize"})}
-	authorizer := smart.NewAuthorizer(counting{canned, &calls}, rand.Reader, func() time.Time { now = now.Add(time.Millisecond); return now })
+	authorizer := smart.NewAuthorizer(counting{canned, &calls}, rand.Reader,
+		func() time.Time { now = now.Add(time.Millisecond); return now })
 	asked := func(i int) bool {
 		before := calls.Load()
 		if _, err := authorizer.Discover(t.Context(), fmt.Sprintf("https://h%d.example", i)); err != nil {
@@ -84,7 +86,8 @@ func TestAFailedDiscoveryIsNotRemembered(t *testing.T) {
 	var calls atomic.Int64
 	authorizer := smart.NewAuthorizer(counting{answering{status: http.StatusBadGateway}, &calls}, rand.Reader, time.Now)
 	for want := int64(2); want <= 4; want += 2 {
-		if _, err := authorizer.Discover(t.Context(), "https://a.example"); !errors.Is(err, fault.Unavailable) || calls.Load() != want {
+		if _, err := authorizer.Discover(t.Context(), "https://a.example"); !errors.Is(err, fault.Unavailable) ||
+			calls.Load() != want {
 			t.Errorf("%v after %d requests, want %d", err, calls.Load(), want)
 		}
 	}
@@ -94,9 +97,10 @@ func TestAFailedDiscoveryIsNotRemembered(t *testing.T) {
 func moved(t *testing.T, status int, old, current string) *ehr {
 	t.Helper()
 	return newEHR(t, map[string]http.HandlerFunc{
-		"/old":                                reply(status, old),
-		"/new":                                reply(http.StatusOK, current),
-		"/r4/.well-known/smart-configuration": reply(http.StatusOK, configuration(t, map[string]any{"token_endpoint": "SELF/new"})),
+		"/old": reply(status, old),
+		"/new": reply(http.StatusOK, current),
+		"/r4/.well-known/smart-configuration": reply(http.StatusOK,
+			configuration(t, map[string]any{"token_endpoint": "SELF/new"})),
 	})
 }
 
@@ -160,9 +164,11 @@ func TestATokenEndpointThatHasNotMovedIsNotAskedTwice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := newEHR(t, map[string]http.HandlerFunc{
-				"/old": reply(http.StatusUnauthorized, `{"error":"invalid_client"}`), "/r4/.well-known/smart-configuration": configured,
+				"/old":                                reply(http.StatusUnauthorized, `{"error":"invalid_client"}`),
+				"/r4/.well-known/smart-configuration": configured,
 			})
-			if _, err := e.refresh(t, "/old"); err == nil || errors.Is(err, tokens.ErrRefused) || strings.Count(e.paths(), "/old") != 1 {
+			if _, err := e.refresh(t, "/old"); err == nil || errors.Is(err, tokens.ErrRefused) ||
+				strings.Count(e.paths(), "/old") != 1 {
 				t.Errorf("%v after %s", err, e.paths())
 			}
 		})
@@ -182,7 +188,8 @@ func (p pinned) Endpoint(_ context.Context, id string) (catalog.Endpoint, error)
 	return catalog.Endpoint(p), nil
 }
 
-// TestATokenEndpointIsFollowedWhereItsPinsAre: a discovery names another server for the tokens than the one that has them.
+// TestATokenEndpointIsFollowedWhereItsPinsAre: a discovery names another server for the tokens
+// than the one that has them.
 func TestATokenEndpointIsFollowedWhereItsPinsAre(t *testing.T) {
 	t.Parallel()
 	type world struct {
@@ -211,18 +218,21 @@ func TestATokenEndpointIsFollowedWhereItsPinsAre(t *testing.T) {
 			gone := reply(http.StatusNotFound, "")
 			away := newEHR(t, map[string]http.HandlerFunc{"/new": reply(http.StatusOK, `{"access_token":"a"}`), "/old": gone})
 			e := newEHR(t, map[string]http.HandlerFunc{
-				"/old":                                gone,
-				"/r4/.well-known/smart-configuration": reply(http.StatusOK, configuration(t, map[string]any{"token_endpoint": away.URL + "/new"})),
+				"/old": gone,
+				"/r4/.well-known/smart-configuration": reply(http.StatusOK,
+					configuration(t, map[string]any{"token_endpoint": away.URL + "/new"})),
 			})
 			server, err := smart.Discover(t.Context(), doer(), e.URL+"/r4")
 			if err != nil {
 				t.Fatal(err)
 			}
 			endpoint := pinned{ID: "endpoint-7", FHIRBase: e.URL + "/r4", Pins: catalog.Pins{
-				Issuer: server.Issuer, Authorization: catalog.Origin(server.AuthorizationEndpoint), Token: away.URL, Keys: catalog.Origin(server.KeySet),
+				Issuer: server.Issuer, Authorization: catalog.Origin(server.AuthorizationEndpoint), Token: away.URL,
+				Keys: catalog.Origin(server.KeySet),
 			}}
 			set := tokens.Set{
-				EndpointID: "endpoint-7", TokenEndpoint: e.URL + "/old", FHIRBase: e.URL + "/r4", ClientID: "client", RefreshToken: secret.New("r"),
+				EndpointID: "endpoint-7", TokenEndpoint: e.URL + "/old", FHIRBase: e.URL + "/r4", ClientID: "client",
+				RefreshToken: secret.New("r"),
 			}
 			c.prepare(world{&set, &endpoint, e.URL, away.URL})
 			var line strings.Builder

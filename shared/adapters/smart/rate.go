@@ -15,8 +15,9 @@ const maxQuota = 1 << 40
 // firstUnixTime is the number from which a reset is no longer seconds to wait, but a Unix time.
 const firstUnixTime = 1_000_000_000
 
-// rate reads what an answer tells of the server's limits: the fields of draft-ietf-httpapi-ratelimit-headers before they
-// became one, or their elder siblings with X-. It is known where limit and remaining are there and nothing is malformed.
+// rate reads what an answer tells of the server's limits: the fields of draft-ietf-httpapi-ratelimit-headers
+// before they became one, or their elder siblings with X-. It is known where limit and remaining are there
+// and nothing is malformed.
 func rate(header http.Header) fhir.Rate {
 	for _, prefix := range [...]string{"RateLimit-", "X-RateLimit-"} {
 		limit, limitOK := quota(header, prefix+"Limit")

@@ -11,15 +11,15 @@ import (
 )
 
 // reader reads one FHIR server with a bearer token, which it sends to addresses under the base and to nothing else
-// (SMART App Launch 2.2, "Access FHIR API"). It asks once per call; who may try again knows how
-// much time is left. It implements source.Server, and is safe for concurrent use if token, which is asked before every request, is.
+// (SMART App Launch 2.2, "Access FHIR API"). It asks once per call; who may try again knows how much time is left. It
+// implements source.Server, and is safe for concurrent use if token, which is asked before every request, is.
 type reader struct {
 	fetcher fetcher
 	token   func(ctx context.Context) (secret.Text, error)
 }
 
-// Metadata reads the server's CapabilityStatement, of at most fhir.MaxPage bytes, without a token, since servers publish
-// it to everyone. Errors are those of Read.
+// Metadata reads the server's CapabilityStatement, of at most fhir.MaxPage bytes, without a token, since servers
+// publish it to everyone. Errors are those of Read.
 func (r *reader) Metadata(ctx context.Context) (fhir.Answer, error) {
 	return r.fetcher.document(ctx, r.fetcher.base.Join("metadata"), acceptFHIR, fhir.MaxPage, secret.Text{})
 }

@@ -23,16 +23,31 @@ func TestReaderAsksForFHIRWithTheToken(t *testing.T) {
 		name, want string
 		call       func() (fhir.Answer, error)
 	}{
-		{"read", "/r4/Patient/a.1-B", func() (fhir.Answer, error) { return r.Read(t.Context(), "Patient", "a.1-B", fhir.MaxPage) }},
+		{"read", "/r4/Patient/a.1-B", func() (fhir.Answer,
+			error,
+		) {
+			return r.Read(t.Context(), "Patient", "a.1-B", fhir.MaxPage)
+		}},
 		{"search", "/r4/Observation?_count=100&patient=p%2F1", func() (fhir.Answer, error) {
 			return r.Search(t.Context(), "Observation", query("patient", "p/1", "_count", "100"), fhir.MaxPage)
 		}},
-		{"search for all", "/r4/Observation", func() (fhir.Answer, error) { return r.Search(t.Context(), "Observation", nil, fhir.MaxPage) }},
+		{"search for all", "/r4/Observation", func() (fhir.Answer,
+			error,
+		) {
+			return r.Search(t.Context(), "Observation", nil, fhir.MaxPage)
+		}},
 		{"search for a whole record", "/r4/Patient/p1/$everything?_count=100", func() (fhir.Answer, error) {
 			return r.Search(t.Context(), "Patient/p1/$everything", query("_count", "100"), fhir.MaxPage)
 		}},
-		{"page", "/r4?_getpages=x%20y", func() (fhir.Answer, error) { return r.Page(t.Context(), e.URL+"/r4?_getpages=x%20y", fhir.MaxPage) }},
-		{"relative page", "/r4/Observation?page=2", func() (fhir.Answer, error) { return r.Page(t.Context(), "Observation?page=2", fhir.MaxPage) }},
+		{"page", "/r4?_getpages=x%20y", func() (fhir.Answer,
+			error,
+		) {
+			return r.Page(t.Context(), e.URL+"/r4?_getpages=x%20y", fhir.MaxPage)
+		}},
+		{
+			"relative page", "/r4/Observation?page=2",
+			func() (fhir.Answer, error) { return r.Page(t.Context(), "Observation?page=2", fhir.MaxPage) },
+		},
 		{"page of a leaked name", "/r4/Observation?page=3", func() (fhir.Answer, error) {
 			return r.Page(t.Context(), "http://fhir-internal:8080/r4/Observation?page=3", fhir.MaxPage)
 		}},
@@ -201,7 +216,8 @@ func TestReaderReportsRetryAfter(t *testing.T) {
 		"Fri, 20 Nov 2026 11:00:00 GMT": 0,
 		"Fri, 20 Nov 2099 11:00:00 GMT": 24 * time.Hour,
 	} {
-		e := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusTooManyRequests, "", "Retry-After", text, "Date", date)})
+		e := newEHR(t,
+			map[string]http.HandlerFunc{"": reply(http.StatusTooManyRequests, "", "Retry-After", text, "Date", date)})
 		_, err := reader(t, e.URL).Read(t.Context(), "Patient", "1", fhir.MaxPage)
 		if failure := wantFailure(t, err, fhir.Limited); failure.RetryAfter != want {
 			t.Errorf("Retry-After %q became %s, want %s", text, failure.RetryAfter, want)
@@ -213,13 +229,20 @@ func TestReaderRefusesMalformedTypesAndIDsWithoutARequest(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, nil)
 	r := reader(t, e.URL+"/r4")
-	for _, name := range [][2]string{{"Patient", ""}, {"Patient", ".."}, {"Patient", "1/../2"}, {"patient", "1"}, {"..", "1"}} {
+	for _, name := range [][2]string{
+		{"Patient", ""},
+		{"Patient", ".."},
+		{"Patient", "1/../2"},
+		{"patient", "1"},
+		{"..", "1"},
+	} {
 		_, err := r.Read(t.Context(), name[0], name[1], fhir.MaxPage)
 		wantFailure(t, err, fhir.Rejected)
 	}
 	for _, path := range []string{
 		"", "../admin", "/Patient", "Patient/", "Patient//$everything", "Patient/../$everything", "Patient/p%2f1/$everything",
-		"Patient/p1/$export", "$everything", "Patient/$everything/p1", "Patient/p1/$everything/more", "Patient/p1?x=y", "patient",
+		"Patient/p1/$export", "$everything", "Patient/$everything/p1", "Patient/p1/$everything/more",
+		"Patient/p1?x=y", "patient",
 	} {
 		_, err := r.Search(t.Context(), path, nil, fhir.MaxPage)
 		wantFailure(t, err, fhir.Rejected)
@@ -249,7 +272,8 @@ func TestReaderSendsNothingWithoutAToken(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, nil)
 	revoked := errors.New("revoked")
-	r := readerOf(t, doer(), e.URL, plan.Profile{}, func(context.Context) (secret.Text, error) { return secret.Text{}, revoked })
+	r := readerOf(t, doer(), e.URL, plan.Profile{},
+		func(context.Context) (secret.Text, error) { return secret.Text{}, revoked })
 	if _, err := r.Read(t.Context(), "Patient", "1", fhir.MaxPage); !errors.Is(err, revoked) {
 		t.Errorf("got %v, want the error of the token", err)
 	}

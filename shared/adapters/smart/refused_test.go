@@ -19,7 +19,8 @@ func politeReader(t *testing.T, base string, profile plan.Profile) source.Server
 }
 
 func outcome(code, text string) string {
-	return fmt.Sprintf(`{"resourceType":"OperationOutcome","issue":[{"severity":"error","code":%q,"diagnostics":%q}]}`, code, text)
+	return fmt.Sprintf(`{"resourceType":"OperationOutcome","issue":[{"severity":"error","code":%q,"diagnostics":%q}]}`,
+		code, text)
 }
 
 func TestARefusedAnswerTellsWhy(t *testing.T) {
@@ -33,27 +34,46 @@ func TestARefusedAnswerTellsWhy(t *testing.T) {
 		denials []plan.Denial
 		want    fhir.Refusal
 	}{
-		"no body":                               {403, "", nil, fhir.Unexplained},
-		"a web page":                            {403, "<html>maple</html>", nil, fhir.Unexplained},
-		"needs more":                            {400, needs, nil, fhir.NeedsMore},
-		"after a byte order mark":               {400, "\ufeff" + needs, nil, fhir.NeedsMore},
-		"no _count":                             {400, noCount, nil, fhir.NoCount},
-		"missing":                               {500, missing, nil, fhir.Missing},
-		"denied by the body":                    {400, suppressed, nil, fhir.Denied},
-		"denied whatever the body":              {403, "<html>maple</html>", []plan.Denial{anyOf}, fhir.Denied},
-		"denied without a body":                 {403, "", []plan.Denial{anyOf}, fhir.Denied},
-		"denied by a part":                      {403, "<html>maple leaf</html>", []plan.Denial{some}, fhir.Denied},
-		"another part":                          {403, "<html>maple</html>", []plan.Denial{some}, fhir.Unexplained},
-		"another status":                        {404, "<html>maple leaf</html>", []plan.Denial{some, anyOf}, fhir.Unexplained},
-		"the second denial":                     {403, "", []plan.Denial{some, anyOf}, fhir.Denied},
-		"needs more, whatever denies":           {403, needs, []plan.Denial{anyOf}, fhir.NeedsMore},
-		"no _count, whatever denies":            {403, noCount, []plan.Denial{anyOf}, fhir.NoCount},
-		"missing, whatever denies":              {403, missing, []plan.Denial{anyOf}, fhir.Missing},
-		"unsupported, but denied":               {403, outcome("not-supported", ""), []plan.Denial{anyOf}, fhir.Denied},
-		"needs more, but a part denies":         {403, outcome("required", "maple leaf"), []plan.Denial{anyOf, some}, fhir.Denied},
-		"a part beyond what is read":            {403, strings.Repeat(" ", 64<<10) + "maple leaf", []plan.Denial{some}, fhir.Unexplained},
-		"a part within what is read":            {403, "maple leaf" + strings.Repeat(" ", 1<<20), []plan.Denial{some}, fhir.Denied},
-		"an outcome of more than what is read":  {400, strings.TrimSuffix(needs, "}") + strings.Repeat(" ", 64<<10) + "}", nil, fhir.Unexplained},
+		"no body":                  {403, "", nil, fhir.Unexplained},
+		"a web page":               {403, "<html>maple</html>", nil, fhir.Unexplained},
+		"needs more":               {400, needs, nil, fhir.NeedsMore},
+		"after a byte order mark":  {400, "\ufeff" + needs, nil, fhir.NeedsMore},
+		"no _count":                {400, noCount, nil, fhir.NoCount},
+		"missing":                  {500, missing, nil, fhir.Missing},
+		"denied by the body":       {400, suppressed, nil, fhir.Denied},
+		"denied whatever the body": {403, "<html>maple</html>", []plan.Denial{anyOf}, fhir.Denied},
+		"denied without a body":    {403, "", []plan.Denial{anyOf}, fhir.Denied},
+		"denied by a part":         {403, "<html>maple leaf</html>", []plan.Denial{some}, fhir.Denied},
+		"another part":             {403, "<html>maple</html>", []plan.Denial{some}, fhir.Unexplained},
+		"another status": {
+			404, "<html>maple leaf</html>",
+			[]plan.Denial{some, anyOf},
+			fhir.Unexplained,
+		},
+		"the second denial":           {403, "", []plan.Denial{some, anyOf}, fhir.Denied},
+		"needs more, whatever denies": {403, needs, []plan.Denial{anyOf}, fhir.NeedsMore},
+		"no _count, whatever denies":  {403, noCount, []plan.Denial{anyOf}, fhir.NoCount},
+		"missing, whatever denies":    {403, missing, []plan.Denial{anyOf}, fhir.Missing},
+		"unsupported, but denied":     {403, outcome("not-supported", ""), []plan.Denial{anyOf}, fhir.Denied},
+		"needs more, but a part denies": {
+			403, outcome("required", "maple leaf"),
+			[]plan.Denial{anyOf, some},
+			fhir.Denied,
+		},
+		"a part beyond what is read": {
+			403, strings.Repeat(" ", 64<<10) + "maple leaf",
+			[]plan.Denial{some},
+			fhir.Unexplained,
+		},
+		"a part within what is read": {
+			403, "maple leaf" + strings.Repeat(" ", 1<<20),
+			[]plan.Denial{some},
+			fhir.Denied,
+		},
+		"an outcome of more than what is read": {
+			400, strings.TrimSuffix(needs, "}") + strings.Repeat(" ", 64<<10) + "}",
+			nil, fhir.Unexplained,
+		},
 		"not modified, though denials say so":   {304, "", []plan.Denial{{Status: 304}}, fhir.Unexplained},
 		"an expired token, where 401 is denial": {401, "<html>maple</html>", []plan.Denial{{Status: 401}}, fhir.Denied},
 	} {
@@ -65,7 +85,8 @@ func TestARefusedAnswerTellsWhy(t *testing.T) {
 			_, fileErr := r.Attachment(t.Context(), "Binary/1", 100)
 			for _, err := range []error{err, fileErr} {
 				class := map[int]fhir.Class{
-					304: fhir.Rejected, 400: fhir.Rejected, 401: fhir.Unauthorized, 403: fhir.Forbidden, 404: fhir.NotFound, 500: fhir.ServerFault,
+					304: fhir.Rejected, 400: fhir.Rejected, 401: fhir.Unauthorized, 403: fhir.Forbidden, 404: fhir.NotFound,
+					500: fhir.ServerFault,
 				}[test.status]
 				failure := wantFailure(t, err, class)
 				if failure.Refusal != test.want || failure.Status != test.status {

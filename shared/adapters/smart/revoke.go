@@ -14,8 +14,8 @@ import (
 )
 
 // Revoke implements refresh.Revoker (RFC 7009): it takes the refresh token back, with which most servers end the access
-// tokens, too; without one, the access token. Nothing is asked where there is no endpoint. A server that refuses has been
-// asked: it does not know the token, or cannot do better, and asking again would change nothing. An error is
+// tokens, too; without one, the access token. Nothing is asked where there is no endpoint. A server that refuses has
+// been asked: it does not know the token, or cannot do better, and asking again would change nothing. An error is
 // fault.Unavailable: there was no answer, one that passes, or one that says that our own registration is broken; its
 // RetryAfter is the server's.
 func (p Portal) Revoke(ctx context.Context, tenant org.Tenant, set tokens.Set) error {
@@ -44,7 +44,8 @@ func revoked(response *http.Response) error {
 	}
 	refusal := newOAuthError(response.StatusCode, read.text("error"), read.text("error_description"))
 	refusal.RetryAfter = retryAfter(response.Header)
-	asked := response.StatusCode/100 == 2 || response.StatusCode/100 == 4 && !refusal.passes() && refusal.Code != codeClient
+	asked := response.StatusCode/100 == 2 || response.StatusCode/100 == 4 && !refusal.passes() &&
+		refusal.Code != codeClient
 	if asked {
 		return nil
 	}

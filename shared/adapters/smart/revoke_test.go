@@ -31,14 +31,15 @@ func TestAServerThatHasBeenAskedToRevokeIsNotAskedAgain(t *testing.T) {
 		"401 without a code":       {reply(http.StatusUnauthorized, "<html>"), true, 0},
 		"403 that names no client": {reply(http.StatusForbidden, `{"error":"access_denied"}`), true, 0},
 		"404":                      {reply(http.StatusNotFound, ""), true, 0},
-		"an unknown client":        {reply(http.StatusUnauthorized, `{"error":"invalid_client","error_description":"Maple"}`), false, 0},
-		"a forbidden client":       {reply(http.StatusForbidden, `{"error":"invalid_client"}`), false, 0},
-		"408":                      {reply(http.StatusRequestTimeout, ""), false, 0},
-		"429":                      {reply(http.StatusTooManyRequests, "", "Retry-After", "30"), false, 30 * time.Second},
-		"500":                      {reply(http.StatusInternalServerError, "Maple"), false, 0},
-		"503":                      {reply(http.StatusServiceUnavailable, "", "Retry-After", "3600"), false, time.Hour},
-		"too large a failure":      {reply(http.StatusBadGateway, strings.Repeat("Maple ", 100<<10)), false, 0},
-		"too large a refusal":      {reply(http.StatusBadRequest, strings.Repeat("Maple ", 100<<10)), true, 0},
+		"an unknown client": {reply(http.StatusUnauthorized,
+			`{"error":"invalid_client","error_description":"Maple"}`), false, 0},
+		"a forbidden client":  {reply(http.StatusForbidden, `{"error":"invalid_client"}`), false, 0},
+		"408":                 {reply(http.StatusRequestTimeout, ""), false, 0},
+		"429":                 {reply(http.StatusTooManyRequests, "", "Retry-After", "30"), false, 30 * time.Second},
+		"500":                 {reply(http.StatusInternalServerError, "Maple"), false, 0},
+		"503":                 {reply(http.StatusServiceUnavailable, "", "Retry-After", "3600"), false, time.Hour},
+		"too large a failure": {reply(http.StatusBadGateway, strings.Repeat("Maple ", 100<<10)), false, 0},
+		"too large a refusal": {reply(http.StatusBadRequest, strings.Repeat("Maple ", 100<<10)), true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -47,7 +48,8 @@ func TestAServerThatHasBeenAskedToRevokeIsNotAskedAgain(t *testing.T) {
 			set.ClientAuthID = ""
 			var revoker refresh.Revoker = portal(doer(), time.Now, public{})
 			err := revoker.Revoke(t.Context(), tenant(), set)
-			if (err == nil) != test.asked || err != nil && (!errors.Is(err, fault.Unavailable) || fault.Of(err).RetryAfter != test.wait) {
+			if (err == nil) != test.asked || err != nil &&
+				(!errors.Is(err, fault.Unavailable) || fault.Of(err).RetryAfter != test.wait) {
 				t.Errorf("got %v, want it settled: %t", err, test.asked)
 			}
 			if err != nil && (strings.Contains(err.Error(), "aple") || strings.Contains(err.Error(), "127.0.0.1")) {

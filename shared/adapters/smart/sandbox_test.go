@@ -58,7 +58,9 @@ func newSandbox(t *testing.T, switches string) sandboxServer {
 // sandboxClients proves the client in one way (RFC 6749 section 2.3.1).
 type sandboxClients string
 
-func (way sandboxClients) Authenticate(_ context.Context, _ org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error {
+func (way sandboxClients) Authenticate(_ context.Context, _ org.Tenant, use catalog.ClientUse, form url.Values,
+	header http.Header,
+) error {
 	if way == "client_secret_post" {
 		form.Set("client_id", use.ClientID)
 		form.Set("client_secret", sandboxSecret)
@@ -100,7 +102,8 @@ func (s sandboxServer) signIn(t *testing.T, portal client, platformType, authID 
 	if err != nil {
 		t.Fatal(err)
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+"&persona=juniper-vale&decision=approve", http.NoBody)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+		address+"&persona=juniper-vale&decision=approve", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,13 +161,15 @@ func TestTheSandboxTellsWhenConsentEnds(t *testing.T) {
 		platform         string
 		consent, refresh time.Duration
 	}{
-		"refresh:48h":                                               {"sandbox", 48 * time.Hour, 48 * time.Hour},
-		"refresh:48h,introspect-bearer":                             {"epic", 48 * time.Hour, 48 * time.Hour},
-		"refresh:48h,introspect-bearer,access:1h":                   {"sandbox", 0, 0}, // the client's own proof is not what it wants
-		"refresh:48h,omit-endpoint:introspection":                   {"sandbox", 0, 0},
-		"refresh:48h,omit-endpoint:introspection,access:2h":         {"medicare", 395 * day, 0},
-		"refresh:48h,tell-expiry:authorization_expires_in":          {"medicare", 48 * time.Hour, 0},
-		"refresh:48h,tell-expiry:refresh_token_timeout":             {"sandbox", 48 * time.Hour, 48 * time.Hour}, // and introspection
+		"refresh:48h":                   {"sandbox", 48 * time.Hour, 48 * time.Hour},
+		"refresh:48h,introspect-bearer": {"epic", 48 * time.Hour, 48 * time.Hour},
+		// the client's own proof is not what it wants
+		"refresh:48h,introspect-bearer,access:1h":           {"sandbox", 0, 0},
+		"refresh:48h,omit-endpoint:introspection":           {"sandbox", 0, 0},
+		"refresh:48h,omit-endpoint:introspection,access:2h": {"medicare", 395 * day, 0},
+		"refresh:48h,tell-expiry:authorization_expires_in":  {"medicare", 48 * time.Hour, 0},
+		// and introspection
+		"refresh:48h,tell-expiry:refresh_token_timeout":             {"sandbox", 48 * time.Hour, 48 * time.Hour},
 		"refresh:48h,tell-expiry:refresh_token_expires_in":          {"sandbox", 48 * time.Hour, 48 * time.Hour},
 		"refresh:48h,tell-expiry:refresh_expires_in":                {"sandbox", 48 * time.Hour, 48 * time.Hour},
 		"refresh:48h,introspect-fails:500":                          {"sandbox", 0, 0},
@@ -209,7 +214,8 @@ func TestTheSandboxTakesTokensBack(t *testing.T) {
 			t.Parallel()
 			portal := sandboxPortal()
 			set := newSandbox(t, switches).signIn(t, portal, "sandbox", "")
-			if err := portal.Revoke(t.Context(), tenant(), set); (err == nil) != test.asked || err != nil && !errors.Is(err, fault.Unavailable) {
+			if err := portal.Revoke(t.Context(), tenant(), set); (err == nil) != test.asked || err != nil &&
+				!errors.Is(err, fault.Unavailable) {
 				t.Errorf("revocation: %v, want it settled: %t", err, test.asked)
 			}
 			if _, err := portal.Refresh(t.Context(), tenant(), set); errors.Is(err, tokens.ErrRefused) != test.gone {

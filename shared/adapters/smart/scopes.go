@@ -130,6 +130,7 @@ func servedOnly(scope string, capability fhir.Capability) string {
 	}
 	return strings.Join(slices.DeleteFunc(strings.Fields(scope), func(one string) bool {
 		name, _, _ := strings.Cut(strings.TrimPrefix(one, "patient/"), ".")
-		return name != "Patient" && !slices.ContainsFunc(capability.Resources, func(r fhir.CapabilityResource) bool { return r.Type == name })
+		return name != "Patient" && !slices.ContainsFunc(capability.Resources,
+			func(r fhir.CapabilityResource) bool { return r.Type == name })
 	}), " ")
 }

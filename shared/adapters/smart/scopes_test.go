@@ -30,25 +30,62 @@ func TestDiscoverRequestsListedTypesByNeed(t *testing.T) {
 		"a wider wildcard of version 1": {nil, []string{"patient/*.*"}, "patient/*.read"},
 		"only the other version's":      {v2, []string{"patient/*.read"}, "patient/*.read"},
 		"only version 2 in the list":    {nil, []string{"patient/*.rs"}, "patient/*.rs"},
-		"types":                         {v1, []string{"openid", "patient/Observation.read", "patient/Goal.read", "patient/Goal.*"}, "patient/Goal.read patient/Observation.read"},
-		"types of version 2":            {v2, []string{"patient/Observation.rs", "patient/Goal.cruds", "patient/Goal.read"}, "patient/Goal.rs patient/Observation.rs"},
-		"types of the other version":    {v2, []string{"patient/Goal.read"}, "patient/Goal.read"},
-		"what cannot be searched":       {v2, []string{"patient/Goal.r", "patient/Goal.cud", "patient/Goal.write"}, "patient/*.rs"},
-		"a part of a type":              {v2, []string{"patient/Observation.rs?category=laboratory"}, "patient/*.rs"},
-		"another person's":              {v2, []string{"user/*.rs", "system/*.rs"}, "patient/*.rs"},
-		"what would spoil the address":  {v1, []string{"patient/Goal&x=.read", "patient/.read", "patient/Go al.read", "patient/Goal"}, "patient/*.read"},
+		"types": {v1, []string{
+			"openid", "patient/Observation.read", "patient/Goal.read",
+			"patient/Goal.*",
+		}, "patient/Goal.read patient/Observation.read"},
+		"types of version 2": {
+			v2,
+			[]string{"patient/Observation.rs", "patient/Goal.cruds", "patient/Goal.read"},
+			"patient/Goal.rs patient/Observation.rs",
+		},
+		"types of the other version": {v2, []string{"patient/Goal.read"}, "patient/Goal.read"},
+		"what cannot be searched": {
+			v2,
+			[]string{"patient/Goal.r", "patient/Goal.cud", "patient/Goal.write"},
+			"patient/*.rs",
+		},
+		"a part of a type": {v2, []string{"patient/Observation.rs?category=laboratory"}, "patient/*.rs"},
+		"another person's": {v2, []string{"user/*.rs", "system/*.rs"}, "patient/*.rs"},
+		"what would spoil the address": {v1, []string{
+			"patient/Goal&x=.read", "patient/.read", "patient/Go al.read",
+			"patient/Goal",
+		}, "patient/*.read"},
 		"the Patient first": {
 			v2,
-			[]string{"patient/Account.rs", "patient/Location.rs", "patient/Observation.rs", "patient/Patient.rs", "patient/Slot.rs"},
+			[]string{
+				"patient/Account.rs", "patient/Location.rs", "patient/Observation.rs", "patient/Patient.rs",
+				"patient/Slot.rs",
+			},
 			"patient/Patient.rs patient/Observation.rs patient/Location.rs patient/Account.rs",
 		},
-		"nothing that an export needs":   {v2, []string{"patient/Slot.rs", "patient/Measure.rs"}, "patient/*.rs"},
-		"what is read by reference":      {v2, []string{"patient/Patient.rs", "patient/Practitioner.r"}, "patient/Patient.rs patient/Practitioner.r"},
-		"reading and searching apart":    {v2, []string{"patient/Patient.rs", "patient/Goal.s", "patient/Goal.r"}, "patient/Patient.rs patient/Goal.r patient/Goal.s"},
-		"the version with more types":    {v2, []string{"patient/Goal.rs", "patient/Patient.read", "patient/Goal.read"}, "patient/Patient.read patient/Goal.read"},
-		"a type of the other version":    {v2, []string{"patient/Patient.rs", "patient/Goal.rs", "patient/Device.read"}, "patient/Patient.rs patient/Device.read patient/Goal.rs"},
-		"the Patient after 400 other":    {v1, append(unknown(400), "patient/Patient.read"), "patient/Patient.read"},
-		"a type of STU3, after R4's own": {v1, []string{"patient/MedicationOrder.read", "patient/Patient.read"}, "patient/Patient.read patient/MedicationOrder.read"},
+		"nothing that an export needs": {v2, []string{"patient/Slot.rs", "patient/Measure.rs"}, "patient/*.rs"},
+		"what is read by reference": {
+			v2,
+			[]string{"patient/Patient.rs", "patient/Practitioner.r"},
+			"patient/Patient.rs patient/Practitioner.r",
+		},
+		"reading and searching apart": {
+			v2,
+			[]string{"patient/Patient.rs", "patient/Goal.s", "patient/Goal.r"},
+			"patient/Patient.rs patient/Goal.r patient/Goal.s",
+		},
+		"the version with more types": {
+			v2,
+			[]string{"patient/Goal.rs", "patient/Patient.read", "patient/Goal.read"},
+			"patient/Patient.read patient/Goal.read",
+		},
+		"a type of the other version": {
+			v2,
+			[]string{"patient/Patient.rs", "patient/Goal.rs", "patient/Device.read"},
+			"patient/Patient.rs patient/Device.read patient/Goal.rs",
+		},
+		"the Patient after 400 other": {v1, append(unknown(400), "patient/Patient.read"), "patient/Patient.read"},
+		"a type of STU3, after R4's own": {
+			v1,
+			[]string{"patient/MedicationOrder.read", "patient/Patient.read"},
+			"patient/Patient.read patient/MedicationOrder.read",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -92,7 +129,10 @@ func (l *listing) Do(r *http.Request) (*http.Response, error) {
 			status = http.StatusServiceUnavailable
 		}
 	}
-	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+	return &http.Response{
+		StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)),
+		Request: r,
+	}, nil
 }
 
 func TestAuthorizerComparesLongListWithCapabilityStatement(t *testing.T) {
@@ -112,7 +152,11 @@ func TestAuthorizerComparesLongListWithCapabilityStatement(t *testing.T) {
 		"a long list":                  {every, statement, "patient/Patient.rs patient/Observation.rs patient/Binary.rs", 2},
 		"a statement that says little": {every, `{"resourceType":"CapabilityStatement"}`, "", 2},
 		"no statement, which may pass": {every, "", "", 4},
-		"a short list":                 {[]string{"patient/Patient.rs", "patient/Goal.rs"}, statement, "patient/Patient.rs patient/Goal.rs", 1},
+		"a short list": {
+			[]string{"patient/Patient.rs", "patient/Goal.rs"},
+			statement,
+			"patient/Patient.rs patient/Goal.rs", 1,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

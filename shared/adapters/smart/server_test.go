@@ -91,7 +91,9 @@ func reader(t *testing.T, base string) source.Server {
 }
 
 // readerOf is a reader of the server at base, as a Portal opens it.
-func readerOf(t *testing.T, doer smart.Doer, base string, profile plan.Profile, token func(context.Context) (secret.Text, error)) source.Server {
+func readerOf(t *testing.T, doer smart.Doer, base string, profile plan.Profile,
+	token func(context.Context) (secret.Text, error),
+) source.Server {
 	t.Helper()
 	source, err := portal(doer, time.Now, public{}).Open(base, profile, token)
 	if err != nil {

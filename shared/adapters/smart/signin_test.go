@@ -40,7 +40,8 @@ func newFakePortal(t *testing.T) *fakePortal {
 	h := &fakePortal{codes: map[string]url.Values{}}
 	h.ehr = newEHR(t, map[string]http.HandlerFunc{
 		"/r4/.well-known/smart-configuration": reply(http.StatusOK, configuration(t, map[string]any{
-			"issuer": "SELF", "authorization_endpoint": "SELF/authorize", "token_endpoint": "SELF/token", "jwks_uri": "SELF/keys",
+			"issuer": "SELF", "authorization_endpoint": "SELF/authorize", "token_endpoint": "SELF/token",
+			"jwks_uri": "SELF/keys",
 			"authorization_response_iss_parameter_supported": true, "capabilities": []string{"permission-v2"},
 		})),
 		"/keys":  reply(http.StatusOK, keySet(t)),
@@ -75,7 +76,8 @@ func (h *fakePortal) answer(t *testing.T, w http.ResponseWriter, r *http.Request
 	delete(h.codes, r.PostForm.Get("code"))
 	if !ok || asked.Get("code_challenge") != challengeOf(r.PostForm.Get("code_verifier")) ||
 		asked.Get("redirect_uri") != r.PostForm.Get("redirect_uri") || asked.Get("client_id") != r.PostForm.Get("client_id") {
-		reply(http.StatusBadRequest, `{"error":"invalid_grant","error_description":"Alder Maple, code of somebody else"}`)(w, r)
+		reply(http.StatusBadRequest,
+			`{"error":"invalid_grant","error_description":"Alder Maple, code of somebody else"}`)(w, r)
 		return
 	}
 	told := asked.Get("nonce")
@@ -83,8 +85,10 @@ func (h *fakePortal) answer(t *testing.T, w http.ResponseWriter, r *http.Request
 		told = h.nonce
 	}
 	reply(http.StatusOK, marshal(t, map[string]any{
-		"access_token": "access", "refresh_token": "refresh", "token_type": "Bearer", "expires_in": "3600", "scope": asked.Get("scope"),
-		"id_token": sign(t, "p256", map[string]any{"alg": "ES256", "kid": "p256"}, claims(map[string]any{"iss": h.URL, "nonce": told})),
+		"access_token": "access", "refresh_token": "refresh", "token_type": "Bearer", "expires_in": "3600",
+		"scope": asked.Get("scope"),
+		"id_token": sign(t, "p256", map[string]any{"alg": "ES256", "kid": "p256"},
+			claims(map[string]any{"iss": h.URL, "nonce": told})),
 	}))(w, r)
 }
 
@@ -149,7 +153,8 @@ func (d *ourSide) ConcludeAttempt(_ context.Context, c flow.Conclusion) error {
 
 func (d *ourSide) Endpoint(_ context.Context, id string) (catalog.Endpoint, error) {
 	return catalog.Endpoint{
-		ID: id, BrandID: ids.Derive("brand"), PortalID: ids.Derive("portal"), FHIRBase: d.base, PlatformType: "sandbox", Mode: "test", Status: catalog.EndpointActive,
+		ID: id, BrandID: ids.Derive("brand"), PortalID: ids.Derive("portal"), FHIRBase: d.base, PlatformType: "sandbox",
+		Mode: "test", Status: catalog.EndpointActive,
 	}, nil
 }
 
@@ -195,7 +200,8 @@ func (d *ourSide) connect(t *testing.T) visitor {
 		},
 		Store: d, Sealer: d,
 	}.Start(t.Context(), flow.Request{
-		Caller: org.Caller{Tenant: org.Tenant{Mode: org.Test, OrgID: ids.Random()}}, Redirect: redirect, EndpointID: ids.Random(),
+		Caller: org.Caller{Tenant: org.Tenant{Mode: org.Test, OrgID: ids.Random()}}, Redirect: redirect,
+		EndpointID: ids.Random(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -204,7 +210,10 @@ func (d *ourSide) connect(t *testing.T) visitor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return visitor{portal: started.URL, state: address.Query().Get("state"), cookie: started.CookieName, value: started.CookieValue.Reveal()}
+	return visitor{
+		portal: started.URL, state: address.Query().Get("state"), cookie: started.CookieName,
+		value: started.CookieValue.Reveal(),
+	}
 }
 
 // comeBack completes the visitor's attempt with what the address of the return says.
@@ -216,7 +225,8 @@ func (d *ourSide) comeBack(t *testing.T, v visitor, code, iss string) (flow.Comp
 	}
 	return flow.Completer{
 		Own:   ownhosts.Own(),
-		Store: d, Connections: flow.NoConnections{}, Portal: portal(doer(), time.Now, public{}), Sealer: d, Vault: tokens.Vault{Sealer: d}, Hashing: ring, Enqueuer: d,
+		Store: d, Connections: flow.NoConnections{}, Portal: portal(doer(), time.Now, public{}), Sealer: d,
+		Vault: tokens.Vault{Sealer: d}, Hashing: ring, Enqueuer: d,
 		BaseURL: "https://us.example", Now: time.Now, NewID: ids.Random,
 	}.Complete(t.Context(), flow.Return{
 		State: v.state, Code: secret.New(code), Issuer: iss, Cookie: func(name string) string {
@@ -258,12 +268,14 @@ func TestTheWholeSignInWithAnExactServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	set, err := tokens.Vault{Sealer: d}.Open(t.Context(), d.concluded[0].Tokens)
-	if err != nil || set.PatientID.Reveal() != "of-id-token" || d.concluded[0].Connection.Scope != "openid fhirUser launch/patient offline_access patient/*.rs" {
+	if err != nil || set.PatientID.Reveal() != "of-id-token" ||
+		d.concluded[0].Connection.Scope != "openid fhirUser launch/patient offline_access patient/*.rs" {
 		t.Errorf("patient %q, scope %q, %v", set.PatientID.Reveal(), d.concluded[0].Connection.Scope, err)
 	}
 	// The state again, by the same browser and with a fresh code.
 	before := h.exchanges()
-	if _, err := d.comeBack(t, v, h.signIn(t, v.portal), h.URL); fault.Of(err).Code != fault.CodeInvalidRequest || h.exchanges() != before {
+	if _, err := d.comeBack(t, v, h.signIn(t, v.portal), h.URL); fault.Of(err).Code != fault.CodeInvalidRequest ||
+		h.exchanges() != before {
 		t.Errorf("a replayed state: %v after %d more exchanges", err, h.exchanges()-before)
 	}
 }
@@ -307,7 +319,10 @@ func TestAnIDTokenOfAnotherSignInFailsTheConnection(t *testing.T) {
 func TestServersCannotBeMixedUp(t *testing.T) {
 	t.Parallel()
 	h, evil := newFakePortal(t), newFakePortal(t)
-	for name, iss := range map[string]string{"the other's iss": evil.URL, "no iss": "", "nearly the right one": h.URL + "/"} {
+	for name, iss := range map[string]string{
+		"the other's iss": evil.URL, "no iss": "",
+		"nearly the right one": h.URL + "/",
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newOurSide(h)
@@ -327,18 +342,33 @@ func TestAnExchangeThatGoesWrongIsOursToExplain(t *testing.T) {
 		token http.HandlerFunc
 		code  fault.Code
 	}{
-		"a web page":              {reply(http.StatusOK, "<html>Alder Maple</html>"), fault.CodeTokenExchange},
-		"a web page that fails":   {reply(http.StatusBadGateway, "<html>Alder Maple</html>"), fault.CodeTokenExchange},
-		"no token":                {reply(http.StatusOK, `{"hint":"Alder Maple"}`), fault.CodeTokenExchange},
-		"a redirect":              {reply(http.StatusTemporaryRedirect, "", "Location", "SELF/keys?Maple"), fault.CodeTokenExchange},
-		"too much":                {reply(http.StatusOK, strings.Repeat("Maple ", 100<<10)), fault.CodeTokenExchange},
-		"404":                     {reply(http.StatusNotFound, "Maple"), fault.CodeTokenExchange},
-		"an error of its own":     {reply(http.StatusBadRequest, `{"error":"Alder Maple is unknown"}`), fault.CodeTokenExchange},
-		"a malformed request":     {reply(http.StatusBadRequest, `{"error":"invalid_request","error_description":"Maple"}`), fault.CodeTokenExchange},
-		"an unknown client":       {reply(http.StatusUnauthorized, `{"error":"invalid_client","error_description":"Maple"}`), "invalid_client"},
+		"a web page":            {reply(http.StatusOK, "<html>Alder Maple</html>"), fault.CodeTokenExchange},
+		"a web page that fails": {reply(http.StatusBadGateway, "<html>Alder Maple</html>"), fault.CodeTokenExchange},
+		"no token":              {reply(http.StatusOK, `{"hint":"Alder Maple"}`), fault.CodeTokenExchange},
+		"a redirect": {
+			reply(http.StatusTemporaryRedirect, "", "Location", "SELF/keys?Maple"),
+			fault.CodeTokenExchange,
+		},
+		"too much": {reply(http.StatusOK, strings.Repeat("Maple ", 100<<10)), fault.CodeTokenExchange},
+		"404":      {reply(http.StatusNotFound, "Maple"), fault.CodeTokenExchange},
+		"an error of its own": {
+			reply(http.StatusBadRequest, `{"error":"Alder Maple is unknown"}`),
+			fault.CodeTokenExchange,
+		},
+		"a malformed request": {
+			reply(http.StatusBadRequest, `{"error":"invalid_request","error_description":"Maple"}`),
+			fault.CodeTokenExchange,
+		},
+		"an unknown client": {
+			reply(http.StatusUnauthorized, `{"error":"invalid_client","error_description":"Maple"}`),
+			"invalid_client",
+		},
 		"a client that may not":   {reply(http.StatusBadRequest, `{"error":"unauthorized_client"}`), "unauthorized_client"},
 		"a scope that is refused": {reply(http.StatusBadRequest, `{"error":"invalid_scope"}`), "invalid_scope"},
-		"another grant":           {reply(http.StatusBadRequest, `{"error":"unsupported_grant_type"}`), "unsupported_grant_type"},
+		"another grant": {
+			reply(http.StatusBadRequest, `{"error":"unsupported_grant_type"}`),
+			"unsupported_grant_type",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

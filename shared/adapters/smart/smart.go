@@ -1,7 +1,7 @@
-// Package smart speaks SMART App Launch as a client: an Authorizer finds a health system's authorization server and builds
-// the address that the patient is sent to, a Portal gets and refreshes tokens and reads FHIR with them. It owns what is sent to
-// whom, above all that a bearer token reaches nothing but the FHIR base it was issued for and
-// the server that issued it. It stores nothing, retries nothing and decides no connection's fate; stores, leases and work
+// Package smart speaks SMART App Launch as a client: an Authorizer finds a health system's authorization server and
+// builds the address that the patient is sent to, a Portal gets and refreshes tokens and reads FHIR with them. It owns
+// what is sent to whom, above all that a bearer token reaches nothing but the FHIR base it was issued for and the
+// server that issued it. It stores nothing, retries nothing and decides no connection's fate; stores, leases and work
 // plans are the domain packages', and how a client of ours proves who it is belongs to whoever implements Clients.
 package smart
 

@@ -8,14 +8,14 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Stated is what a server's SMART configuration says of itself, as it stands there, for an operator who compares it with what
-// we need. What of it is used, Discover decides.
+// Stated is what a server's SMART configuration says of itself, as it stands there, for an operator who compares it
+// with what we need. What of it is used, Discover decides.
 type Stated struct {
-	// Absent are the members without which SMART App Launch 2.2 (conformance, "Metadata") has no server that patients sign in
-	// at, and that are missing or empty.
+	// Absent are the members without which SMART App Launch 2.2 (conformance, "Metadata") has no server that patients sign
+	// in at, and that are missing or empty.
 	Absent []string
-	// Unused are those whose addresses Discover passes over: malformed, not https, private, or, of what is shown tokens, at
-	// another origin than the token endpoint's.
+	// Unused are those whose addresses Discover passes over: malformed, not https, private, or, of what is shown tokens,
+	// at another origin than the token endpoint's.
 	Unused           []string
 	Issuer           string
 	IssParameter     bool // authorization answers carry iss (RFC 9207 section 3)
@@ -49,8 +49,9 @@ func ReadStated(ctx context.Context, doer Doer, fhirBase string) (Stated, error)
 // stated compares what a configuration says with what is used of it.
 func (c configuration) stated(used flow.Authority) Stated {
 	said := Stated{
-		Issuer: c.issuer, IssParameter: c.issParameter, Methods: c.methods, Algorithms: c.algorithms, ChallengeMethods: c.challengeMethods,
-		Capabilities: c.capabilities, Grants: c.grants, Scopes: c.scopes,
+		Issuer: c.issuer, IssParameter: c.issParameter, Methods: c.methods, Algorithms: c.algorithms,
+		ChallengeMethods: c.challengeMethods,
+		Capabilities:     c.capabilities, Grants: c.grants, Scopes: c.scopes,
 	}
 	for _, member := range []struct {
 		name  string

@@ -47,15 +47,20 @@ type wanted struct {
 	extra []string
 }
 
-// token posts a grant (RFC 6749 sections 4.1.3 and 6). The error tells its fault.Spot; it is *OAuthError for every answer that is no
-// token, one with Unspent() true when our client could not prove who it is, else the wrapped error of the Doer.
-func (p Portal) token(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, want wanted, form url.Values) (tokenAnswer, error) {
+// token posts a grant (RFC 6749 sections 4.1.3 and 6). The error tells its fault.Spot; it is *OAuthError for
+// every answer that is no token, one with Unspent() true when our client could not prove who it is, else the
+// wrapped error of the Doer.
+func (p Portal) token(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, want wanted,
+	form url.Values,
+) (tokenAnswer, error) {
 	granted, err := p.ask(ctx, tenant, use, want, form)
 	return granted, fault.Spot{Step: fault.StepToken, Host: fault.HostOf(use.Address)}.Failed(err)
 }
 
 // ask is token without the spot.
-func (p Portal) ask(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, want wanted, form url.Values) (tokenAnswer, error) {
+func (p Portal) ask(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, want wanted,
+	form url.Values,
+) (tokenAnswer, error) {
 	header := http.Header{}
 	if err := p.authenticate(ctx, tenant, use, form, header); err != nil {
 		return tokenAnswer{}, fmt.Errorf("token request: %w", err)

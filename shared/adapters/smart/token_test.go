@@ -38,7 +38,10 @@ type granted struct {
 }
 
 func opened(set tokens.Set) granted {
-	return granted{set.AccessToken.Reveal(), set.RefreshToken.Reveal(), set.ExpiresAt.Sub(noon()), set.Scope, set.PatientID.Reveal()}
+	return granted{
+		set.AccessToken.Reveal(), set.RefreshToken.Reveal(), set.ExpiresAt.Sub(noon()), set.Scope,
+		set.PatientID.Reveal(),
+	}
 }
 
 func TestExchangeSendsTheCodeAsAPublicClient(t *testing.T) {
@@ -60,11 +63,13 @@ func TestExchangeSendsTheCodeAsAPublicClient(t *testing.T) {
 		t.Errorf("answer (-want +got):\n%s", diff)
 	}
 	sent := e.requests()[0]
-	if diff := cmp.Diff(query("grant_type", "authorization_code", "code", "c&d", "redirect_uri", "https://us.example/callback",
+	if diff := cmp.Diff(query("grant_type", "authorization_code", "code", "c&d", "redirect_uri",
+		"https://us.example/callback",
 		"code_verifier", "v", "client_id", "client"), sent.PostForm); diff != "" {
 		t.Errorf("form (-want +got):\n%s", diff)
 	}
-	if sent.Header.Get("Authorization") != "" || sent.Header.Get("Accept") != "application/json" || sent.URL.RawQuery != "tenant=7" {
+	if sent.Header.Get("Authorization") != "" || sent.Header.Get("Accept") != "application/json" ||
+		sent.URL.RawQuery != "tenant=7" {
 		t.Errorf("sent %s %v", sent.URL, sent.Header)
 	}
 }
@@ -96,12 +101,13 @@ func TestTokenAnswersAreReadLeniently(t *testing.T) {
 		return changed
 	}
 	for body, want := range map[string]granted{
-		`{"access_token":"a"}`:                                   plain,
-		`{"access_token":"a","token_type":"bearer"}`:             plain,
-		`{"access_token":"a","error":null}`:                      plain,
-		`{"access_token":"a","expires_in":"3600"}`:               with(func(g *granted) { g.ExpiresIn = time.Hour }),
-		`{"access_token":"a","expires_in":59.9}`:                 with(func(g *granted) { g.ExpiresIn = 59 * time.Second }),
-		`{"access_token":"a","expires_in":1e300}`:                with(func(g *granted) { g.ExpiresIn = 366 * 24 * time.Hour }),
+		`{"access_token":"a"}`:                       plain,
+		`{"access_token":"a","token_type":"bearer"}`: plain,
+		`{"access_token":"a","error":null}`:          plain,
+		`{"access_token":"a","expires_in":"3600"}`:   with(func(g *granted) { g.ExpiresIn = time.Hour }),
+		`{"access_token":"a","expires_in":59.9}`:     with(func(g *granted) { g.ExpiresIn = 59 * time.Second }),
+		`{"access_token":"a","expires_in":1e300}`: with(
+			func(g *granted) { g.ExpiresIn = 366 * 24 * time.Hour }),
 		`{"access_token":"a","expires_in":0}`:                    plain,
 		`{"access_token":"a","expires_in":-1}`:                   plain,
 		`{"access_token":"a","expires_in":"NaN"}`:                plain,
@@ -165,7 +171,8 @@ func TestRefusedTokensAreClassifiedByTheBody(t *testing.T) {
 		{200, `{"access_token":"a","token_type":"mac"}`, "", false, "transient"},
 		{200, `<html></html>`, "", false, "transient"},
 	} {
-		_, err := portal(answering{test.status, test.body}, noon, public{}).Refresh(t.Context(), tenant(), tokens.Set{TokenEndpoint: "https://login.example"})
+		_, err := portal(answering{test.status, test.body}, noon, public{}).Refresh(t.Context(), tenant(),
+			tokens.Set{TokenEndpoint: "https://login.example"})
 		refusal, ok := errors.AsType[*smart.OAuthError](err)
 		if !ok || refusal.Code != test.code || refusal.Status != test.status || refusal.Definite() != test.definite {
 			t.Errorf("%d %s: got %#v", test.status, test.body, err)
@@ -186,7 +193,8 @@ func TestAGrantIsNotCarriedAwayByARedirect(t *testing.T) {
 	t.Parallel()
 	evil := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusOK, `{"access_token":"a"}`)})
 	e := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusTemporaryRedirect, "", "Location", evil.URL)})
-	_, err := portal(doer(), noon, public{}).Refresh(t.Context(), tenant(), tokens.Set{TokenEndpoint: e.URL, RefreshToken: secret.New("r")})
+	_, err := portal(doer(), noon, public{}).Refresh(t.Context(), tenant(),
+		tokens.Set{TokenEndpoint: e.URL, RefreshToken: secret.New("r")})
 	refusal, ok := errors.AsType[*smart.OAuthError](err)
 	if !ok || refusal.Status != http.StatusTemporaryRedirect || refusal.Definite() {
 		t.Errorf("got %v", err)

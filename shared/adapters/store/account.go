@@ -62,7 +62,8 @@ func (s Accounts) MoveAccount(ctx context.Context, a account.Account) error {
 	former := newItem(addressKey(a.Former.Email))
 	former.setText("account_id", a.ID)
 	former.setTime("former_until", a.Former.Until)
-	return transact(ctx, s.DB, putOver(s.Table, row, a.Rev), s.occupy(a.Email, a.ID, a.Former.ChangedAt), s.held(former, a.ID))
+	return transact(ctx, s.DB, putOver(s.Table, row, a.Rev), s.occupy(a.Email, a.ID, a.Former.ChangedAt),
+		s.held(former, a.ID))
 }
 
 // MoveAccountBack implements signin.Accounts.
@@ -120,9 +121,13 @@ func accountItem(a account.Account) (item, error) {
 func accountOf(id string, row item) (account.Account, error) {
 	a := account.Account{
 		ID: id, Email: row.text("email"), Epoch: row.int("epoch"), CreatedAt: row.time("created_at"), Rev: row.int("rev"),
-		TOTP: account.TOTP{Sealed: row.bytes("totp_sealed"), Since: row.time("totp_since"), Step: row.int("totp_step"), Offer: row.bytes("totp_offer")},
+		TOTP: account.TOTP{
+			Sealed: row.bytes("totp_sealed"), Since: row.time("totp_since"), Step: row.int("totp_step"),
+			Offer: row.bytes("totp_offer"),
+		},
 		Former: account.Former{
-			Email: row.text("former_email"), TokenHash: row.text("former_token"), ChangedAt: row.time("former_changed_at"), Until: row.time("former_until"),
+			Email: row.text("former_email"), TokenHash: row.text("former_token"), ChangedAt: row.time("former_changed_at"),
+			Until: row.time("former_until"),
 		},
 	}
 	return a, row.json("passkeys", &a.Passkeys)

@@ -103,7 +103,9 @@ func (s Accounts) RemoveInvitation(ctx context.Context, i account.Invitation) er
 }
 
 // AcceptInvitation implements members.Rows.
-func (s Accounts) AcceptInvitation(ctx context.Context, i account.Invitation, m account.Membership, domain string) error {
+func (s Accounts) AcceptInvitation(ctx context.Context, i account.Invitation, m account.Membership,
+	domain string,
+) error {
 	writes := append(s.join(m), removal(s.Table, invitationKey(i.OrgID, i.ID), i.Rev))
 	if domain != "" {
 		writes = append(writes, s.claim(domain, m.OrgID))
@@ -187,13 +189,16 @@ func membershipItem(k key, m account.Membership) item {
 
 func membershipOf(orgID, accountID string, row item) account.Membership {
 	return account.Membership{
-		OrgID: orgID, AccountID: accountID, Role: account.Role(row.text("role")), Since: row.time("since"), Rev: row.int("rev"),
+		OrgID: orgID, AccountID: accountID, Role: account.Role(row.text("role")), Since: row.time("since"),
+		Rev: row.int("rev"),
 	}
 }
 
 func invitationOf(orgID, id string, row item) account.Invitation {
 	return account.Invitation{
-		ID: id, OrgID: orgID, Email: row.text("email"), Role: account.Role(row.text("role")), SecretHash: row.text("secret_hash"),
-		InvitedBy: row.text("invited_by"), CreatedAt: row.time("created_at"), ExpiresAt: row.time("expires_at"), Rev: row.int("rev"),
+		ID: id, OrgID: orgID, Email: row.text("email"), Role: account.Role(row.text("role")),
+		SecretHash: row.text("secret_hash"),
+		InvitedBy:  row.text("invited_by"), CreatedAt: row.time("created_at"), ExpiresAt: row.time("expires_at"),
+		Rev: row.int("rev"),
 	}
 }

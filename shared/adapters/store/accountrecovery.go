@@ -60,8 +60,9 @@ func (s Accounts) Recovery(ctx context.Context, accountID string) (account.Recov
 		return account.Recovery{}, err
 	}
 	return account.Recovery{
-		AccountID: accountID, Actor: row.text("actor"), RequestedAt: row.time("requested_at"), AppliesAt: row.time("applies_at"),
-		EndedAt: row.time("ended_at"), Rev: row.int("rev"),
+		AccountID: accountID, Actor: row.text("actor"), RequestedAt: row.time("requested_at"),
+		AppliesAt: row.time("applies_at"),
+		EndedAt:   row.time("ended_at"), Rev: row.int("rev"),
 	}, nil
 }
 

@@ -24,7 +24,8 @@ func (s Flow) Session(ctx context.Context, hash string) (account.Session, error)
 // SeeSession implements account.SessionRows.
 func (s Flow) SeeSession(ctx context.Context, hash string, at time.Time) error {
 	_, err := update(ctx, s.DB, change{
-		table: s.Table, key: sessionKey(hash), set: "SET seen_at = :at", when: "attribute_exists(pk)", values: item{":at": moment(at)},
+		table: s.Table, key: sessionKey(hash), set: "SET seen_at = :at", when: "attribute_exists(pk)",
+		values: item{":at": moment(at)},
 	})
 	return err
 }
@@ -50,12 +51,14 @@ func (s Flow) EndSession(ctx context.Context, hash string) error {
 	return s.spend(ctx, sessionKey(hash))
 }
 
-// KnowDevice implements signin.Sessions. One that is known for longer already stays so: two functions may have clocks that differ.
+// KnowDevice implements signin.Sessions. One that is known for longer already stays so: two functions may
+// have clocks that differ.
 func (s Flow) KnowDevice(ctx context.Context, hash string, until time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: deviceKey(hash), set: "SET expires_at = :until, #ttl = :ttl",
-		when:  "attribute_not_exists(expires_at) OR expires_at <= :until",
-		names: map[string]string{"#ttl": "ttl"}, values: item{":until": moment(until), ":ttl": number(until.Add(ttlGrace).Unix())},
+		when:   "attribute_not_exists(expires_at) OR expires_at <= :until",
+		names:  map[string]string{"#ttl": "ttl"},
+		values: item{":until": moment(until), ":ttl": number(until.Add(ttlGrace).Unix())},
 	})
 	if errors.Is(err, fault.Conflict) {
 		return nil
@@ -90,7 +93,10 @@ func (s Flow) TakeCeremony(ctx context.Context, hash string, now time.Time) (acc
 	if errors.Is(err, fault.Conflict) {
 		return account.Ceremony{}, fault.Missing("There is no such record.").Because(err)
 	}
-	return account.Ceremony{AccountID: row.text("account_id"), State: row.bytes("state"), ExpiresAt: row.time("expires_at")}, err
+	return account.Ceremony{
+		AccountID: row.text("account_id"), State: row.bytes("state"),
+		ExpiresAt: row.time("expires_at"),
+	}, err
 }
 
 // spend deletes a row that may be gone already.

@@ -18,7 +18,8 @@ import (
 func (s Flow) CreateAttempt(ctx context.Context, a flow.Attempt, ticket binding.Ticket) error {
 	a.Status = flow.Created
 	attempt := types.TransactWriteItem{Put: &types.Put{
-		TableName: &s.Table, Item: attemptItem(a), ConditionExpression: aws.String(absent + " OR (#status = :created AND token_hash = :token)"),
+		TableName: &s.Table, Item: attemptItem(a),
+		ConditionExpression:       aws.String(absent + " OR (#status = :created AND token_hash = :token)"),
 		ExpressionAttributeNames:  map[string]string{"#status": "status"},
 		ExpressionAttributeValues: item{":created": text(string(flow.Created)), ":token": text(a.TokenHash)},
 	}}
@@ -41,7 +42,8 @@ func (s Flow) OpenAttempt(ctx context.Context, ticket binding.Ticket, a flow.Att
 			":verifier": &types.AttributeValueMemberB{Value: a.Verifier},
 		},
 	}
-	return transact(ctx, s.DB, usingUp(s.Table, ticketKey(ticket.Hash)), open.write(), putNew(s.Table, stateItem(stateKey(state.Hash), state)))
+	return transact(ctx, s.DB, usingUp(s.Table, ticketKey(ticket.Hash)), open.write(),
+		putNew(s.Table, stateItem(stateKey(state.Hash), state)))
 }
 
 // Attempt implements flow.Attempts.

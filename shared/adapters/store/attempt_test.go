@@ -20,7 +20,10 @@ func createdOf(of org.Tenant) flow.Attempt {
 }
 
 func ticketOf(of org.Tenant) binding.Ticket {
-	return binding.Ticket{Hash: "start of " + of.Key(), Tenant: of, AttemptID: attemptOf(of).ID, ExpiresAt: now.Add(30 * time.Minute)}
+	return binding.Ticket{
+		Hash: "start of " + of.Key(), Tenant: of, AttemptID: attemptOf(of).ID,
+		ExpiresAt: now.Add(30 * time.Minute),
+	}
 }
 
 // opened is the created attempt with what is made when its browser leaves.

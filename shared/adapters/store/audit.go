@@ -49,8 +49,8 @@ func (s Audit) Before(ctx context.Context, orgID string, seq int64, limit int) (
 	return s.between(ctx, auditKey(orgID, 1), auditKey(orgID, seq-1), false, limit)
 }
 
-// extending adds a row behind the end of its chain. A row that is there, or an end that has moved, fails the transaction: nothing is ever
-// replaced but the end.
+// extending adds a row behind the end of its chain. A row that is there, or an end that has moved, fails the
+// transaction: nothing is ever replaced but the end.
 func (s Audit) extending(before audit.Head, r audit.Row) []types.TransactWriteItem {
 	row := newItem(auditKey(r.Tenant.OrgID, r.Seq))
 	row.setTime("at", r.At)
@@ -98,8 +98,10 @@ func (s Audit) between(ctx context.Context, from, to key, isForward bool, limit 
 			return nil, fmt.Errorf("read number: %w", err)
 		}
 		rows = append(rows, audit.Row{
-			Seq: seq, At: row.time("at"), ID: row.text("id"), Tenant: org.Tenant{Mode: org.Mode(row.text("mode")), OrgID: row.text("org_id")},
-			Actor: row.text("actor"), Action: row.text("action"), Target: row.text("target"), Prev: row.text("prev"), Hash: row.text("hash"),
+			Seq: seq, At: row.time("at"), ID: row.text("id"),
+			Tenant: org.Tenant{Mode: org.Mode(row.text("mode")), OrgID: row.text("org_id")},
+			Actor:  row.text("actor"), Action: row.text("action"), Target: row.text("target"), Prev: row.text("prev"),
+			Hash: row.text("hash"),
 		})
 	}
 	return rows, nil

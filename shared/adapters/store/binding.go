@@ -41,7 +41,10 @@ func (s Flow) ticket(ctx context.Context, k key, hash string, now time.Time) (bi
 
 // usingUp deletes a ticket, which must be there.
 func usingUp(table string, k key) types.TransactWriteItem {
-	return types.TransactWriteItem{Delete: &types.Delete{TableName: &table, Key: k.attributes(), ConditionExpression: aws.String("attribute_exists(pk)")}}
+	return types.TransactWriteItem{Delete: &types.Delete{
+		TableName: &table, Key: k.attributes(),
+		ConditionExpression: aws.String("attribute_exists(pk)"),
+	}}
 }
 
 func stateItem(k key, state binding.State) item {
@@ -80,7 +83,8 @@ func stateOf(row item, hash string) binding.State {
 		return binding.State{}
 	}
 	return binding.State{
-		Hash: hash, BindingHash: row.text("binding"), Tenant: org.Tenant{Mode: org.Mode(row.text("mode")), OrgID: row.text("org_id")},
+		Hash: hash, BindingHash: row.text("binding"),
+		Tenant:    org.Tenant{Mode: org.Mode(row.text("mode")), OrgID: row.text("org_id")},
 		AttemptID: row.text("attempt_id"), ExpiresAt: row.time("expires_at"),
 	}
 }

@@ -25,7 +25,8 @@ func (s Control) Endpoint(ctx context.Context, id string) (catalog.Endpoint, err
 			Issuer: row.text("pin_issuer"), Authorization: row.text("pin_authorization"), Token: row.text("pin_token"),
 			Keys: row.text("pin_keys"), Revocation: row.text("pin_revocation"), Introspection: row.text("pin_introspection"),
 		},
-		Published: row.flag("published"), Withdrawn: row.flag("withdrawn"), OwnRegistration: row.flag("own_registration"), Rev: row.int("rev"),
+		Published: row.flag("published"), Withdrawn: row.flag("withdrawn"), OwnRegistration: row.flag("own_registration"),
+		Rev: row.int("rev"),
 	}, nil
 }
 
@@ -44,7 +45,9 @@ func (s Control) Endpoints(ctx context.Context) ([]string, error) {
 
 // Registration implements flow.Catalog: the tenant's own registration wins over the one for everybody, and among
 // those the endpoint's over the platform's, which is not used where e.OwnRegistration says so.
-func (s Control) Registration(ctx context.Context, tenant org.Tenant, e catalog.Endpoint) (catalog.Registration, error) {
+func (s Control) Registration(ctx context.Context, tenant org.Tenant,
+	e catalog.Endpoint,
+) (catalog.Registration, error) {
 	places := []catalog.Place{{EndpointID: e.ID}}
 	if !e.OwnRegistration {
 		places = append(places, catalog.Place{Mode: e.Mode, PlatformType: e.PlatformType})
@@ -62,14 +65,17 @@ func (s Control) Registration(ctx context.Context, tenant org.Tenant, e catalog.
 
 // RegistrationAt reads the registration at exactly this place and of exactly this owner, for all with a zero tenant, as
 // SaveRegistration wrote it; fault.NotFound. Who asks what is used at an endpoint asks Registration.
-func (s Control) RegistrationAt(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Registration, error) {
+func (s Control) RegistrationAt(ctx context.Context, owner org.Tenant,
+	place catalog.Place,
+) (catalog.Registration, error) {
 	row, err := get(ctx, s.DB, s.Table, registrationKey(place, ownerKey(owner)))
 	if err != nil {
 		return catalog.Registration{}, err
 	}
 	return catalog.Registration{
-		Place: place, ClientID: row.text("client_id"), AuthID: row.text("auth_id"), Scope: row.text("scope"), Callback: row.text("callback"),
-		Rev: row.int("rev"),
+		Place: place, ClientID: row.text("client_id"), AuthID: row.text("auth_id"), Scope: row.text("scope"),
+		Callback: row.text("callback"),
+		Rev:      row.int("rev"),
 	}, nil
 }
 
@@ -82,8 +88,8 @@ func (s Control) ClientAuth(ctx context.Context, tenant org.Tenant, id string) (
 	return own, err
 }
 
-// ClientAuthOf reads a client's authentication of exactly this owner, for all with a zero tenant, as SaveClientAuth wrote
-// it; fault.NotFound.
+// ClientAuthOf reads a client's authentication of exactly this owner, for all with a zero tenant, as SaveClientAuth
+// wrote it; fault.NotFound.
 func (s Control) ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
 	row, err := get(ctx, s.DB, s.Table, clientAuthKey(id, ownerKey(owner)))
 	if err != nil {
@@ -106,8 +112,8 @@ func (s Control) SaveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 	return transact(ctx, s.DB, putNew(s.Table, row), putNew(s.Table, newItem(key{endpointsPartition, e.ID})))
 }
 
-// CreateEndpoints stores up to 100 new endpoints, all or none; fault.Conflict when one of them is there. The operator's list, one
-// partition, does not have them: the catalogue that they are of does.
+// CreateEndpoints stores up to 100 new endpoints, all or none; fault.Conflict when one of them is there. The operator's
+// list, one partition, does not have them: the catalogue that they are of does.
 func (s Control) CreateEndpoints(ctx context.Context, all []catalog.Endpoint) error {
 	writes := make([]types.TransactWriteItem, 0, len(all))
 	for _, e := range all {
@@ -155,7 +161,8 @@ func (s Control) SaveRegistration(ctx context.Context, tenant org.Tenant, r cata
 // RemoveRegistration removes revision r.Rev of a registration of exactly this owner; fault.Conflict.
 func (s Control) RemoveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error {
 	return transact(ctx, s.DB,
-		removal(s.Table, registrationKey(r.Place, ownerKey(owner)), r.Rev), unlist(s.Table, registrationListedKey(owner, r.Place)))
+		removal(s.Table, registrationKey(r.Place, ownerKey(owner)), r.Rev),
+		unlist(s.Table, registrationListedKey(owner, r.Place)))
 }
 
 // RemoveEndpoint removes revision e.Rev of an endpoint; fault.Conflict.
@@ -165,7 +172,8 @@ func (s Control) RemoveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 
 // RemoveClientAuth removes revision a.Rev of a client's authentication of exactly this owner; fault.Conflict.
 func (s Control) RemoveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error {
-	return transact(ctx, s.DB, removal(s.Table, clientAuthKey(a.ID, ownerKey(owner)), a.Rev), unlist(s.Table, clientListedKey(owner, a.ID)))
+	return transact(ctx, s.DB, removal(s.Table, clientAuthKey(a.ID, ownerKey(owner)), a.Rev),
+		unlist(s.Table, clientListedKey(owner, a.ID)))
 }
 
 // SaveClientAuth stores a client's authentication, for one tenant or with a zero tenant for all. With a.Rev 0 it must

@@ -48,7 +48,10 @@ func TestARegistrationIsReadOfExactlyItsOwnerAndPlace(t *testing.T) {
 func TestAClientsAuthenticationIsReadOfExactlyItsOwner(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	want := catalog.ClientAuth{ID: "shared", Method: catalog.AuthSecretPost, Secret: []byte("sealed"), Origins: []string{"https://auth.example"}}
+	want := catalog.ClientAuth{
+		ID: "shared", Method: catalog.AuthSecretPost, Secret: []byte("sealed"),
+		Origins: []string{"https://auth.example"},
+	}
 	expect.NoError(t, s.control.SaveClientAuth(t.Context(), org.Tenant{}, want))
 	_, err := s.control.ClientAuthOf(t.Context(), tenant, want.ID)
 	expect.NotFound(t, "everybody's as the tenant's own", err)
@@ -69,9 +72,11 @@ func TestAnEndpointIsReadWithItsPins(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := catalog.Endpoint{
-		ID: "pinned", FHIRBase: "https://fhir.example/r4", Mode: "test", Status: catalog.EndpointActive, OwnRegistration: true,
+		ID: "pinned", FHIRBase: "https://fhir.example/r4", Mode: "test", Status: catalog.EndpointActive,
+		OwnRegistration: true,
 		Pins: catalog.Pins{
-			Issuer: "https://auth.example/i", Authorization: "https://a.example", Token: "https://t.example", Keys: "https://k.example",
+			Issuer: "https://auth.example/i", Authorization: "https://a.example", Token: "https://t.example",
+			Keys:       "https://k.example",
 			Revocation: "https://r.example", Introspection: "https://n.example",
 		},
 	}
@@ -93,7 +98,10 @@ func TestAnEndpointIsReadWithItsPins(t *testing.T) {
 func TestControlRegistrationOfPlatformCoversNoEndpointOnItsOwn(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	for _, r := range []catalog.Registration{{Place: catalog.Place{Mode: "test", PlatformType: "smart"}, ClientID: "all"}, {Place: catalog.Place{EndpointID: "own"}, ClientID: "own"}} {
+	for _, r := range []catalog.Registration{
+		{Place: catalog.Place{Mode: "test", PlatformType: "smart"}, ClientID: "all"},
+		{Place: catalog.Place{EndpointID: "own"}, ClientID: "own"},
+	} {
 		expect.NoError(t, s.control.SaveRegistration(t.Context(), org.Tenant{}, r))
 	}
 	covered := catalog.Endpoint{ID: "covered", Mode: "test", PlatformType: "smart"}
@@ -113,8 +121,14 @@ func TestControlRegistrationOfPlatformCoversNoEndpointOnItsOwn(t *testing.T) {
 func TestAWayIsWrittenOverByNoPublisherThatComesLate(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	way := catalog.Way{EndpointID: "endpoint", Asked: "former", BrandID: "brand", Portals: map[string]string{"old": "portal", "portal": "portal"}}
-	other := catalog.Way{EndpointID: "endpoint", Asked: "brand", BrandID: "brand", Portals: map[string]string{"portal": "portal"}}
+	way := catalog.Way{
+		EndpointID: "endpoint", Asked: "former", BrandID: "brand",
+		Portals: map[string]string{"old": "portal", "portal": "portal"},
+	}
+	other := catalog.Way{
+		EndpointID: "endpoint", Asked: "brand", BrandID: "brand",
+		Portals: map[string]string{"portal": "portal"},
+	}
 	expect.NoError(t, s.control.SaveWays(t.Context(), 7, []catalog.Way{way, other}))
 	ended := way
 	ended.Portals = nil

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// CatalogHealth keeps how the catalogue's endpoints fare: a record of each that was probed, where its discovery leads, which summary is
-// in use, and who makes the rounds.
+// CatalogHealth keeps how the catalogue's endpoints fare: a record of each that was probed, where its discovery leads,
+// which summary is in use, and who makes the rounds.
 type CatalogHealth struct {
 	DB    DB
 	Table string // Catalog
@@ -36,9 +36,11 @@ func (s CatalogHealth) Records(ctx context.Context, mode string) ([]health.Recor
 	all := make([]health.Record, 0, len(rows))
 	for _, row := range rows {
 		all = append(all, health.Record{
-			EndpointID: row.text("sk"), Mode: mode, State: health.State(row.text("state")), Since: row.time("since"), CheckedAt: row.time("checked_at"),
-			Cause: row.text("class"), Failures: int(row.int("failures")), FailingAt: row.time("failing_at"), NextAt: row.time("next_at"),
-			Token: row.text("token_endpoint"), Seen: row.text("seen"), Rev: row.int("rev"),
+			EndpointID: row.text("sk"), Mode: mode, State: health.State(row.text("state")), Since: row.time("since"),
+			CheckedAt: row.time("checked_at"),
+			Cause:     row.text("class"), Failures: int(row.int("failures")), FailingAt: row.time("failing_at"),
+			NextAt: row.time("next_at"),
+			Token:  row.text("token_endpoint"), Seen: row.text("seen"), Rev: row.int("rev"),
 		})
 	}
 	return all, nil
@@ -73,7 +75,10 @@ func (s CatalogHealth) Sightings(ctx context.Context, mode string) ([]health.Sig
 	}
 	all := make([]health.Sighting, 0, len(rows))
 	for _, row := range rows {
-		seen := health.Sighting{EndpointID: row.text("sk"), Mode: mode, SeenAt: row.time("seen_at"), Bundle: row.text("bundle")}
+		seen := health.Sighting{
+			EndpointID: row.text("sk"), Mode: mode, SeenAt: row.time("seen_at"),
+			Bundle: row.text("bundle"),
+		}
 		if err := errors.Join(row.json("pins", &seen.Pins), row.json("abroad", &seen.Abroad)); err != nil {
 			return nil, err
 		}
@@ -92,9 +97,13 @@ func (s CatalogHealth) SaveSighting(ctx context.Context, seen health.Sighting) e
 		return err
 	}
 	_, err := update(ctx, s.DB, change{
-		table: s.Table, key: sightingKey(seen.Mode, seen.EndpointID), set: "SET pins = :pins, abroad = :abroad, bundle = :bundle, seen_at = :at",
-		when:   "attribute_not_exists(seen_at) OR seen_at <= :at",
-		values: item{":pins": values["pins"], ":abroad": values["abroad"], ":bundle": text(seen.Bundle), ":at": moment(seen.SeenAt)},
+		table: s.Table, key: sightingKey(seen.Mode, seen.EndpointID),
+		set:  "SET pins = :pins, abroad = :abroad, bundle = :bundle, seen_at = :at",
+		when: "attribute_not_exists(seen_at) OR seen_at <= :at",
+		values: item{
+			":pins": values["pins"], ":abroad": values["abroad"], ":bundle": text(seen.Bundle),
+			":at": moment(seen.SeenAt),
+		},
 	})
 	return err
 }
@@ -108,7 +117,10 @@ func (s CatalogHealth) Pointer(ctx context.Context, mode string) (health.Pointer
 	if err != nil {
 		return health.Pointer{}, err
 	}
-	return health.Pointer{Mode: mode, Version: row.text("version"), States: row.text("states"), MadeAt: row.time("made_at"), Rev: row.int("rev")}, nil
+	return health.Pointer{
+		Mode: mode, Version: row.text("version"), States: row.text("states"),
+		MadeAt: row.time("made_at"), Rev: row.int("rev"),
+	}, nil
 }
 
 // MovePointer implements rounds.Records.
@@ -120,9 +132,11 @@ func (s CatalogHealth) MovePointer(ctx context.Context, p health.Pointer) error 
 	return Catalog(s).saveOver(ctx, row, p.Rev)
 }
 
-// list reads a partition, not consistently: it may be large, and nothing is decided by it that a condition does not check.
+// list reads a partition, not consistently: it may be large, and nothing is decided by it that a
+// condition does not check.
 func (s CatalogHealth) list(ctx context.Context, partition string) ([]item, error) {
 	return queryAll(ctx, s.DB, &dynamodb.QueryInput{
-		TableName: &s.Table, KeyConditionExpression: aws.String("pk = :pk"), ExpressionAttributeValues: item{":pk": text(partition)},
+		TableName: &s.Table, KeyConditionExpression: aws.String("pk = :pk"),
+		ExpressionAttributeValues: item{":pk": text(partition)},
 	})
 }

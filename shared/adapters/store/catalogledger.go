@@ -9,8 +9,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Catalog keeps what is known of the catalogue beside its snapshots: which version is live, how a publication stands, the operator's
-// overrides, the sources and how they stand.
+// Catalog keeps what is known of the catalogue beside its snapshots: which version is live, how a publication stands,
+// the operator's overrides, the sources and how they stand.
 type Catalog struct {
 	DB    DB
 	Table string
@@ -25,7 +25,10 @@ func (s Catalog) Pointer(ctx context.Context, mode string) (ledger.Pointer, erro
 	if err != nil {
 		return ledger.Pointer{}, err
 	}
-	p := ledger.Pointer{Mode: mode, Live: ledger.Version(row.text("live")), MovedAt: row.time("moved_at"), Rev: row.int("rev")}
+	p := ledger.Pointer{
+		Mode: mode, Live: ledger.Version(row.text("live")), MovedAt: row.time("moved_at"),
+		Rev: row.int("rev"),
+	}
 	return p, row.json("kept", &p.Kept)
 }
 
@@ -50,8 +53,10 @@ func (s Catalog) Publication(ctx context.Context, mode string) (ledger.Publicati
 		return ledger.Publication{}, err
 	}
 	p := ledger.Publication{
-		Mode: mode, From: ledger.Version(row.text("from_version")), To: ledger.Version(row.text("to_version")), Phase: ledger.Phase(row.text("phase")),
-		Done: int(row.int("done")), Approved: row.text("approved"), Paused: row.flag("paused"), Sighted: row.time("sighted"), Rev: row.int("rev"),
+		Mode: mode, From: ledger.Version(row.text("from_version")), To: ledger.Version(row.text("to_version")),
+		Phase: ledger.Phase(row.text("phase")),
+		Done:  int(row.int("done")), Approved: row.text("approved"), Paused: row.flag("paused"), Sighted: row.time("sighted"),
+		Rev: row.int("rev"),
 	}
 	return p, errors.Join(row.json("question", &p.Question), row.json("waits", &p.Waits))
 }
@@ -97,12 +102,13 @@ func (s Catalog) Overrides(ctx context.Context, mode string) ([]ledger.Override,
 	return all, nil
 }
 
-// PutOverride stores an override, in place of one of the same kind for the same record; of aliases a record has many. fault.Conflict
-// when the same has been said already.
+// PutOverride stores an override, in place of one of the same kind for the same record; of aliases a record has many.
+// fault.Conflict when the same has been said already.
 func (s Catalog) PutOverride(ctx context.Context, mode string, o ledger.Override) error {
 	values := item{":id": text(o.ID), ":value": text(o.Value)}
 	_, err := update(ctx, s.DB, change{
-		table: s.Table, key: overrideKey(mode, o), set: "SET id = :id, #value = :value", when: absent + " OR #value <> :value",
+		table: s.Table, key: overrideKey(mode, o), set: "SET id = :id, #value = :value",
+		when:  absent + " OR #value <> :value",
 		names: map[string]string{"#value": "value"}, values: values,
 	})
 	return err

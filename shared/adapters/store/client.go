@@ -16,15 +16,17 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// NewClient makes a DynamoDB client whose errors tell which table and operation they are about (fault.Spot), and AWS's own word for
-// them: the SDK's text names no table.
+// NewClient makes a DynamoDB client whose errors tell which table and operation they are about (fault.Spot), and AWS's
+// own word for them: the SDK's text names no table.
 func NewClient(cfg aws.Config) *dynamodb.Client {
 	return dynamodb.NewFromConfig(cfg, dynamodb.WithAPIOptions(func(stack *middleware.Stack) error {
 		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Spot", locate), middleware.Before)
 	}))
 }
 
-func locate(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+func locate(ctx context.Context, in middleware.InitializeInput,
+	next middleware.InitializeHandler,
+) (middleware.InitializeOutput, middleware.Metadata, error) {
 	out, metadata, err := next.HandleInitialize(ctx, in)
 	if err == nil {
 		return out, metadata, nil
@@ -42,12 +44,15 @@ func locate(ctx context.Context, in middleware.InitializeInput, next middleware.
 		}
 	}
 	slices.Sort(named)
-	spot := fault.Spot{Table: strings.Join(slices.Compact(named), ","), Operation: awsmiddleware.GetOperationName(ctx), Class: class}
+	spot := fault.Spot{
+		Table: strings.Join(slices.Compact(named), ","), Operation: awsmiddleware.GetOperationName(ctx),
+		Class: class,
+	}
 	return out, metadata, spot.Failed(err)
 }
 
-// tablesOf are the tables that a request names, of a transaction one for each write. Of BatchGetItem the operation says enough: it reads events in Work alone, and
-// naming its type here would link it into every function.
+// tablesOf are the tables that a request names, of a transaction one for each write. Of BatchGetItem the operation says
+// enough: it reads events in Work alone, and naming its type here would link it into every function.
 func tablesOf(request any) []string {
 	switch in := request.(type) {
 	case *dynamodb.GetItemInput:

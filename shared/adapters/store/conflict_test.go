@@ -82,7 +82,12 @@ func TestAWriteThatMeetsATransactionIsTriedAgain(t *testing.T) {
 		{"a transaction that meets one", repeated(conflict, 1), 2, nil, 10 * time.Millisecond},
 		{"a transaction that meets five", repeated(conflict, 5), 6, nil, 310 * time.Millisecond},
 		{"a transaction that always meets one", repeated(conflict, 9), 6, fault.Conflict, 310 * time.Millisecond},
-		{"a condition that fails too", []error{cancelled("ConditionalCheckFailed", "TransactionConflict")}, 1, fault.Conflict, 0},
+		{
+			"a condition that fails too",
+			[]error{cancelled("ConditionalCheckFailed", "TransactionConflict")},
+			1,
+			fault.Conflict, 0,
+		},
 		{"a throttled transaction", []error{throttled}, 1, throttled, 0},
 		{"another failure", []error{other}, 1, other, 0},
 	}

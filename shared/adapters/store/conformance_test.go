@@ -70,7 +70,10 @@ func TestRefreshesConform(t *testing.T) {
 	storetest.Refreshes(t, func(tb testing.TB, held storetest.Held) storetest.Connections {
 		tb.Helper()
 		s := newStores(tb)
-		s.conclude(tb, flow.Conclusion{Attempt: attemptOf(held.Tokens.Tenant), Connection: held.Connection, Tokens: held.Tokens})
+		s.conclude(tb, flow.Conclusion{
+			Attempt: attemptOf(held.Tokens.Tenant), Connection: held.Connection,
+			Tokens: held.Tokens,
+		})
 		s.upstream(tb, held.Tokens.Tenant, string(held.Upstream))
 		return refreshes{Refresh: s.refresh, Store: s.tokens, work: s.work.Work}
 	})

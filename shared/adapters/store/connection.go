@@ -30,14 +30,16 @@ func connectionOf(row item, tenant org.Tenant, id string) connection.Connection 
 	return connection.Connection{
 		ID: id, Tenant: tenant, Status: connection.Status(row.text("status")),
 		BrandID: row.text("brand_id"), PortalID: row.text("portal_id"), EndpointID: row.text("endpoint_id"),
-		PlatformType: row.text("platform_type"), DirectoryID: row.text("directory_id"), Scope: row.text("scope"), ConsentExpiresAt: row.time("consent_expires_at"),
-		Patient:  secret.Mark{Version: int(row.int("patient_version")), Sum: row.bytes("patient_hash")},
-		External: row.mark("external"),
-		VaultKey: row.text("vault_key"), PersonKey: row.text("person_key"),
+		PlatformType: row.text("platform_type"), DirectoryID: row.text("directory_id"), Scope: row.text("scope"),
+		ConsentExpiresAt: row.time("consent_expires_at"),
+		Patient:          secret.Mark{Version: int(row.int("patient_version")), Sum: row.bytes("patient_hash")},
+		External:         row.mark("external"),
+		VaultKey:         row.text("vault_key"), PersonKey: row.text("person_key"),
 		Generation: row.int("generation"), CreatedAt: row.time("created_at"), Rev: row.int("rev"),
 		Refresh: connection.RefreshState{
 			RefreshAt: row.time("refresh_at"), Unrenewable: row.flag("unrenewable"), Failures: int(row.int("setbacks")),
-			RefusedAt: row.time("refused_at"), RefusedVersion: row.int("refused_version"), ConsentFixed: row.flag("consent_fixed"), Warned: row.flag("warned"),
+			RefusedAt: row.time("refused_at"), RefusedVersion: row.int("refused_version"),
+			ConsentFixed: row.flag("consent_fixed"), Warned: row.flag("warned"),
 			FailureClass: row.text("failure_class"), RenewedAt: row.time("renewed_at"), EndedAt: row.time("ended_at"),
 			Ended: row.text("ended"), UpstreamUntil: row.time("upstream_until"),
 		},
@@ -53,7 +55,8 @@ func (s Connections) RefreshDue(ctx context.Context, tenant org.Tenant, id strin
 		set:  "SET refresh_at = :now, due_at = :now, due_shard = :shard, rev = rev + :one",
 		when: "#status = :authorized", names: map[string]string{"#status": "status"},
 		values: item{
-			":now": due["due_at"], ":shard": due["due_shard"], ":one": number(1), ":authorized": text(string(connection.Authorized)),
+			":now": due["due_at"], ":shard": due["due_shard"], ":one": number(1),
+			":authorized": text(string(connection.Authorized)),
 		},
 	})
 	return err

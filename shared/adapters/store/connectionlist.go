@@ -31,7 +31,9 @@ type ConnectedEndpoints struct {
 }
 
 // ConnectedAt implements publish.Connected. It reads the mode's connections once, however many endpoints are asked for.
-func (s ConnectedEndpoints) ConnectedAt(ctx context.Context, mode string, endpoints map[string]bool) (map[string]bool, error) {
+func (s ConnectedEndpoints) ConnectedAt(ctx context.Context, mode string,
+	endpoints map[string]bool,
+) (map[string]bool, error) {
 	tenants, err := s.Control.Tenants(ctx)
 	if err != nil {
 		return nil, err
@@ -76,10 +78,13 @@ func (s Connections) connectedAt(ctx context.Context, tenant org.Tenant, endpoin
 const connectionPage = 200
 
 // page lists some of a tenant's connections.
-func (s Connections) page(ctx context.Context, tenant org.Tenant, limit int32, after item) (*dynamodb.QueryOutput, error) {
+func (s Connections) page(ctx context.Context, tenant org.Tenant, limit int32,
+	after item,
+) (*dynamodb.QueryOutput, error) {
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.Table, IndexName: aws.String("byOrg"), KeyConditionExpression: aws.String("org_list = :list"),
-		ExpressionAttributeValues: item{":list": text(listKey(tenant, "CONN"))}, Limit: aws.Int32(limit), ExclusiveStartKey: after,
+		ExpressionAttributeValues: item{":list": text(listKey(tenant, "CONN"))}, Limit: aws.Int32(limit),
+		ExclusiveStartKey: after,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list connections: %w", err)

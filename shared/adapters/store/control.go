@@ -57,7 +57,8 @@ func (s Control) Credentials(ctx context.Context, tenant org.Tenant) ([]org.Cred
 
 func credentialOf(tenant org.Tenant, id string, row item) (org.Credential, error) {
 	c := org.Credential{
-		ID: id, Tenant: tenant, Note: row.text("note"), RevokedAt: row.time("revoked_at"), CreatedAt: row.time("created_at"), Rev: row.int("rev"),
+		ID: id, Tenant: tenant, Note: row.text("note"), RevokedAt: row.time("revoked_at"), CreatedAt: row.time("created_at"),
+		Rev: row.int("rev"),
 	}
 	if err := row.json("keys", &c.Keys); err != nil {
 		return org.Credential{}, err
@@ -140,10 +141,12 @@ func organisationItem(tenant org.Tenant, o org.Organisation) (item, error) {
 	row.setText("accent", o.Accent)
 	row.setText("plan", string(o.Plan))
 	row.setText("status", string(o.Status))
-	row.setText("live_access", string(cmp.Or(o.LiveAccess, org.LiveNone))) // never a row without one, which would be granted
+	// never a row without one, which would be granted
+	row.setText("live_access", string(cmp.Or(o.LiveAccess, org.LiveNone)))
 	row.setText("founded_by", o.FoundedBy)
 	row.setTime("created_at", o.CreatedAt)
-	return row, errors.Join(row.setJSON("live_review", o.LiveReview), row.setJSON("emails", o.Emails), row.setJSON("verified_emails", o.VerifiedEmails))
+	return row, errors.Join(row.setJSON("live_review", o.LiveReview), row.setJSON("emails", o.Emails),
+		row.setJSON("verified_emails", o.VerifiedEmails))
 }
 
 // Tenants lists every organisation's tenants, for operators.

@@ -52,7 +52,8 @@ func TestAnOrganisationIsStoredInBothModesAndListed(t *testing.T) {
 	}
 	expect.Conflict(t, "creating it again", s.control.CreateOrganisation(t.Context(), want))
 
-	want.Emails, want.Status, want.LiveAccess = []string{"ops@alder.example", "new@alder.example"}, org.Inactive, org.LiveGranted
+	want.Emails, want.Status, want.LiveAccess = []string{"ops@alder.example", "new@alder.example"}, org.Inactive,
+		org.LiveGranted
 	want.VerifiedEmails = []string{"ops@alder.example"}
 	expect.NoError(t, s.control.SaveOrganisation(t.Context(), want))
 	expect.Conflict(t, "saving over the same revision again", s.control.SaveOrganisation(t.Context(), want))
@@ -250,10 +251,12 @@ func TestTheNearestRegistrationIsFound(t *testing.T) {
 	find(other, endpoint, "everybody's here")
 	find(other, elsewhere, "everybody's at the platform")
 	find(tenant, elsewhere, "own at the platform")
-	_, err = s.control.Registration(t.Context(), tenant, catalog.Endpoint{ID: "elsewhere", PlatformType: "epic", Mode: "live"})
+	_, err = s.control.Registration(t.Context(), tenant,
+		catalog.Endpoint{ID: "elsewhere", PlatformType: "epic", Mode: "live"})
 	expect.NotFound(t, "a registration of the other mode", err)
 
-	expect.NoError(t, s.control.SaveRegistration(t.Context(), tenant, catalog.Registration{Place: at, ClientID: "replaced", AuthID: "auth", Rev: 1}))
+	expect.NoError(t, s.control.SaveRegistration(t.Context(), tenant,
+		catalog.Registration{Place: at, ClientID: "replaced", AuthID: "auth", Rev: 1}))
 	got, err := s.control.Registration(t.Context(), tenant, endpoint)
 	expect.NoError(t, err)
 	if diff := cmp.Diff(catalog.Registration{Place: at, ClientID: "replaced", AuthID: "auth", Rev: 2}, got); diff != "" {

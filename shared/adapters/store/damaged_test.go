@@ -57,18 +57,25 @@ func TestAnErrorOfATableTellsWhichAndWhatFor(t *testing.T) {
 	client := store.NewClient(made.Config)
 	work, conns := store.Work{DB: client, Table: "none"}, store.Connections{DB: client, Table: "neither"}
 	_, err := work.Task(t.Context(), tenant, taskID)
-	if got, want := fault.SpotOf(err), (fault.Spot{Table: "none", Operation: "GetItem", Class: "ResourceNotFoundException"}); got != want {
+	if got, want := fault.SpotOf(err),
+		(fault.Spot{Table: "none", Operation: "GetItem", Class: "ResourceNotFoundException"}); got != want {
 		t.Errorf("reading: %+v, want %+v", got, want)
 	}
 	refresh := store.NewRefresh(conns, store.Tokens{DB: client, Table: "none"}, work)
 	err = refresh.SaveConnection(t.Context(), connectionOf(tenant), eventOf(tenant, eventID))
-	if got, want := fault.SpotOf(err), (fault.Spot{Table: "neither,none", Operation: "TransactWriteItems", Class: "ResourceNotFoundException"}); got != want {
+	if got, want := fault.SpotOf(err),
+		(fault.Spot{
+			Table: "neither,none", Operation: "TransactWriteItems",
+			Class: "ResourceNotFoundException",
+		}); got != want {
 		t.Errorf("writing: %+v, want %+v", got, want)
 	}
 	flows := store.Flow{DB: client, Table: made.Names()["FlowTable"]}
 	expect.NoError(t, flows.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
-	err = flows.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)) // a transaction tells its reason, and the table of the write that has it
-	if got, want := fault.SpotOf(err), (fault.Spot{Table: flows.Table, Operation: "TransactWriteItems", Class: "ConditionalCheckFailed"}); got != want {
+	// a transaction tells its reason, and the table of the write that has it
+	err = flows.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant))
+	if got, want := fault.SpotOf(err),
+		(fault.Spot{Table: flows.Table, Operation: "TransactWriteItems", Class: "ConditionalCheckFailed"}); got != want {
 		t.Errorf("writing again: %+v, want %+v", got, want)
 	}
 }

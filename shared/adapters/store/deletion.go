@@ -23,9 +23,11 @@ func (s Work) Deletion(ctx context.Context, orgID string) (deletion.Deletion, er
 		return deletion.Deletion{}, err
 	}
 	d := deletion.Deletion{
-		OrgID: orgID, Stage: deletion.Stage(row.text("stage")), Actor: row.text("actor"), RequestedAt: row.time("requested_at"),
-		BeginsAt: row.time("begins_at"), StoppedAt: row.time("stopped_at"), FinishedAt: row.time("finished_at"),
-		Claims: strings.Fields(row.text("claims")), Mode: org.Mode(row.text("mode")), At: row.text("place"), Held: strings.Fields(row.text("held")),
+		OrgID: orgID, Stage: deletion.Stage(row.text("stage")), Actor: row.text("actor"),
+		RequestedAt: row.time("requested_at"),
+		BeginsAt:    row.time("begins_at"), StoppedAt: row.time("stopped_at"), FinishedAt: row.time("finished_at"),
+		Claims: strings.Fields(row.text("claims")), Mode: org.Mode(row.text("mode")), At: row.text("place"),
+		Held:  strings.Fields(row.text("held")),
 		Found: row.flag("found"), DueAt: row.time("due_at"), Rev: row.int("rev"),
 	}
 	return d, row.json("counts", &d.Counts)
@@ -107,7 +109,8 @@ func (s Deletions) SaveOrganisation(ctx context.Context, o org.Organisation) err
 func (s Deletions) ForgetOrganisation(ctx context.Context, o org.Organisation) error {
 	writes := make([]types.TransactWriteItem, 0, 5)
 	for _, tenant := range o.Tenants() {
-		writes = append(writes, removal(s.Control.Table, organisationKey(tenant), o.Rev), unlist(s.Control.Table, directoryKey(tenant)))
+		writes = append(writes, removal(s.Control.Table, organisationKey(tenant), o.Rev),
+			unlist(s.Control.Table, directoryKey(tenant)))
 	}
 	return transact(ctx, s.Control.DB, append(writes, unlist(s.Control.Table, membersKey(o.ID)))...)
 }

@@ -16,8 +16,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Places implements deletion.Store. Rows of Control stand at their sort keys, those of an index at their creation and id.
-func (s Deletions) Places(ctx context.Context, of deletion.Stage, tenant org.Tenant, behind string, limit int) ([]string, error) {
+// Places implements deletion.Store. Rows of Control stand at their sort keys, those of an index
+// at their creation and id.
+func (s Deletions) Places(ctx context.Context, of deletion.Stage, tenant org.Tenant, behind string,
+	limit int,
+) ([]string, error) {
 	switch of {
 	case deletion.Credentials:
 		return s.controlPlaces(ctx, tenant.Key(), credentialPrefix, behind, limit)
@@ -38,7 +41,8 @@ func (s Deletions) Places(ctx context.Context, of deletion.Stage, tenant org.Ten
 		return s.workPlaces(ctx, tenant, kindName(due.Event), behind, limit)
 	case deletion.Inquiries:
 		return s.workPlaces(ctx, tenant, inquiryList, behind, limit)
-	case deletion.Waiting, deletion.Stopping, deletion.Draining, deletion.Counters, deletion.Files, deletion.Domains, deletion.Looking, deletion.Done,
+	case deletion.Waiting, deletion.Stopping, deletion.Draining, deletion.Counters, deletion.Files, deletion.Domains,
+		deletion.Looking, deletion.Done,
 		deletion.Cancelled:
 	}
 	return nil, fmt.Errorf("no rows of stage %s", of)
@@ -86,14 +90,18 @@ func (s Deletions) webhookPlaces(ctx context.Context, tenant org.Tenant, behind 
 	return places, nil
 }
 
-// Remove implements deletion.Store. What a row is found by goes after what only it names, so that a crash leaves nothing that nobody finds.
-func (s Deletions) Remove(ctx context.Context, of deletion.Stage, tenant org.Tenant, place string, now time.Time) error {
+// Remove implements deletion.Store. What a row is found by goes after what only it names, so that a crash leaves
+// nothing that nobody finds.
+func (s Deletions) Remove(ctx context.Context, of deletion.Stage, tenant org.Tenant, place string,
+	now time.Time,
+) error {
 	_, id, _ := strings.Cut(place, "#")
 	switch of {
 	case deletion.Credentials:
 		return s.dropControl(ctx, publicIDKey(id), key{tenant.Key(), place})
 	case deletion.Webhooks:
-		return s.dropControl(ctx, key{subscriptionsPartition(tenant), place + healthSuffix}, key{subscriptionsPartition(tenant), place})
+		return s.dropControl(ctx, key{subscriptionsPartition(tenant), place + healthSuffix},
+			key{subscriptionsPartition(tenant), place})
 	case deletion.Members:
 		return s.dropControl(ctx, membershipKey(id, tenant.OrgID), key{membersPartition(tenant.OrgID), place})
 	case deletion.Invitations:
@@ -111,7 +119,8 @@ func (s Deletions) Remove(ctx context.Context, of deletion.Stage, tenant org.Ten
 		return s.RemoveEvent(ctx, tenant, id)
 	case deletion.Inquiries:
 		return s.RemoveInquiry(ctx, tenant, id)
-	case deletion.Waiting, deletion.Stopping, deletion.Disconnecting, deletion.Draining, deletion.Counters, deletion.Files, deletion.Domains,
+	case deletion.Waiting, deletion.Stopping, deletion.Disconnecting, deletion.Draining, deletion.Counters, deletion.Files,
+		deletion.Domains,
 		deletion.Looking, deletion.Done, deletion.Cancelled:
 	}
 	return fmt.Errorf("no rows of stage %s", of)
@@ -126,7 +135,8 @@ func (s Deletions) dropDelivery(ctx context.Context, tenant org.Tenant, id strin
 	if err != nil {
 		return err
 	}
-	if event, err := get(ctx, s.Work.DB, s.Work.Table, eventKey(tenant, row.text("event_id"))); err == nil && event.text("org_list") == "" {
+	if event, err := get(ctx, s.Work.DB, s.Work.Table, eventKey(tenant, row.text("event_id"))); err == nil &&
+		event.text("org_list") == "" {
 		if err := s.RemoveEvent(ctx, tenant, row.text("event_id")); err != nil {
 			return err
 		}

@@ -93,7 +93,9 @@ func (s DeliveryLog) Events(ctx context.Context, tenant org.Tenant, ids []string
 }
 
 // Attempts implements deliverylog.Rows.
-func (s DeliveryLog) Attempts(ctx context.Context, tenant org.Tenant, deliveryID string, limit int) ([]webhook.Attempt, error) {
+func (s DeliveryLog) Attempts(ctx context.Context, tenant org.Tenant, deliveryID string,
+	limit int,
+) ([]webhook.Attempt, error) {
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.Table, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(false),
 		Limit:                     aws.Int32(int32(limit)), //nolint:gosec // G115: limits are small
@@ -116,7 +118,9 @@ func (s DeliveryLog) Attempts(ctx context.Context, tenant org.Tenant, deliveryID
 }
 
 // rows reads rows by partition key. No key may be asked for twice.
-func (s DeliveryLog) rows(ctx context.Context, tenant org.Tenant, kind due.Kind, ids []string) (map[string]item, error) {
+func (s DeliveryLog) rows(ctx context.Context, tenant org.Tenant, kind due.Kind,
+	ids []string,
+) (map[string]item, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}

@@ -40,17 +40,21 @@ func TestDeliveriesAreListedNewestFirstUpToAPlace(t *testing.T) {
 		want   []deliverylog.Place
 		more   bool
 	}{
-		"all":                      {end, now, 10, want, false},
-		"nearly all":               {end, now, 9, want[:9], true},
-		"the first":                {end, now, 1, want[:1], true},
-		"behind one":               {want[3], now, 3, want[4:7], true},
-		"behind one, to the end":   {want[3], now, 6, want[4:], false},
-		"behind the last":          {want[9], now, 3, nil, false},
-		"behind one that has gone": {deliverylog.Place{MadeAt: want[3].MadeAt, ID: want[3].ID + "-"}, now, 2, want[3:5], true},
-		"of a time and before":     {deliverylog.Place{MadeAt: want[3].MadeAt}, now, 2, want[4:6], true},
-		"since a time":             {end, want[5].MadeAt, 10, want[:6], false},
-		"since a time behind it":   {want[5], want[3].MadeAt, 10, nil, false},
-		"since the same time":      {deliverylog.Place{MadeAt: now}, now, 10, nil, false},
+		"all":                    {end, now, 10, want, false},
+		"nearly all":             {end, now, 9, want[:9], true},
+		"the first":              {end, now, 1, want[:1], true},
+		"behind one":             {want[3], now, 3, want[4:7], true},
+		"behind one, to the end": {want[3], now, 6, want[4:], false},
+		"behind the last":        {want[9], now, 3, nil, false},
+		"behind one that has gone": {
+			deliverylog.Place{MadeAt: want[3].MadeAt, ID: want[3].ID + "-"},
+			now, 2,
+			want[3:5], true,
+		},
+		"of a time and before":   {deliverylog.Place{MadeAt: want[3].MadeAt}, now, 2, want[4:6], true},
+		"since a time":           {end, want[5].MadeAt, 10, want[:6], false},
+		"since a time behind it": {want[5], want[3].MadeAt, 10, nil, false},
+		"since the same time":    {deliverylog.Place{MadeAt: now}, now, 10, nil, false},
 	} {
 		got, more, err := s.deliveryLog().DeliveriesBefore(t.Context(), tenant, c.before, c.from, c.limit)
 		expect.NoError(t, err)
@@ -59,7 +63,8 @@ func TestDeliveriesAreListedNewestFirstUpToAPlace(t *testing.T) {
 		}
 	}
 	for name, foreign := range foreignTenants() {
-		if got, more, err := s.deliveryLog().DeliveriesBefore(t.Context(), foreign, end, now, 10); err != nil || more || len(got) != 0 {
+		if got, more, err := s.deliveryLog().DeliveriesBefore(t.Context(), foreign, end, now, 10); err != nil || more ||
+			len(got) != 0 {
 			t.Errorf("%s lists %v, %v", name, got, err)
 		}
 	}
@@ -72,8 +77,10 @@ func TestADeliveryIsReadBackWithItsEventAndItsAttempts(t *testing.T) {
 	want := make([]webhook.Attempt, 0, 3)
 	for i := range 3 {
 		attempt := webhook.Attempt{
-			Number: i + 1, Trigger: webhook.ByClock, At: d.NextAt, Latency: 1234 * time.Millisecond, Status: 200 + i, Failure: webhook.FailedStatus,
-			RequestHeader: map[string]string{"Webhook-Id": "e"}, ResponseHeader: map[string]string{"Server": "s"}, SealedBody: []byte{byte(i)},
+			Number: i + 1, Trigger: webhook.ByClock, At: d.NextAt, Latency: 1234 * time.Millisecond, Status: 200 + i,
+			Failure:       webhook.FailedStatus,
+			RequestHeader: map[string]string{"Webhook-Id": "e"}, ResponseHeader: map[string]string{"Server": "s"},
+			SealedBody: []byte{byte(i)},
 		}
 		d.Status, d.Attempt, d.LeaseUntil = webhook.Scheduled, i+2, time.Time{}
 		d.NextAt = d.NextAt.Add(time.Minute)
@@ -141,14 +148,18 @@ func TestALogThatCannotBeReadIsAFailureOfOurOwn(t *testing.T) {
 	_, reading := broken.Deliveries(t.Context(), tenant, []string{d.ID})
 	_, readingEvents := broken.Events(t.Context(), tenant, []string{eventID})
 	_, attempts := broken.Attempts(t.Context(), tenant, d.ID, 1)
-	for what, err := range map[string]error{"listing": listing, "deliveries": reading, "events": readingEvents, "attempts": attempts} {
+	for what, err := range map[string]error{
+		"listing": listing, "deliveries": reading, "events": readingEvents,
+		"attempts": attempts,
+	} {
 		if !errors.Is(err, trouble) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	for _, name := range []string{"request_header", "response_header"} {
 		row := map[string]types.AttributeValue{
-			"pk": &types.AttributeValueMemberS{Value: tenant.Key() + "#DELIV#" + delivID}, "sk": &types.AttributeValueMemberS{Value: "ATT#000001"},
+			"pk": &types.AttributeValueMemberS{Value: tenant.Key() + "#DELIV#" + delivID},
+			"sk": &types.AttributeValueMemberS{Value: "ATT#000001"},
 			name: &types.AttributeValueMemberS{Value: "{"},
 		}
 		_, err := s.db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: new(s.names["WorkTable"]), Item: row})

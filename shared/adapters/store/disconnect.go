@@ -42,13 +42,15 @@ func (s Disconnections) EndConnection(ctx context.Context, e disconnect.Ending) 
 	if len(e.Upstream) > 0 {
 		row := newItem(upstreamKey(c.Tenant, c.ID))
 		row.setBytes("sealed", e.Upstream)
-		// The connection's revision guards it. One that is there would be of an earlier authorization, which this one replaced.
+		// The connection's revision guards it. One that is there would be of an earlier authorization,
+		// which this one replaced.
 		writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: &s.Sets.Table, Item: row}})
 	}
 	return transact(ctx, s.Work.DB, writes...)
 }
 
-// Requests keeps what ends at once when an organisation gives a connection up and a worker does the rest (disconnect.RequestStore).
+// Requests keeps what ends at once when an organisation gives a connection up and a worker does the rest
+// (disconnect.RequestStore).
 type Requests struct {
 	Connections
 	Work
@@ -63,11 +65,12 @@ func (s Requests) EndFile(ctx context.Context, task export.Task, now time.Time) 
 
 // RequestEnd implements disconnect.RequestStore.
 func (s Requests) RequestEnd(ctx context.Context, e disconnect.Ending, head audit.Head, row audit.Row) error {
-	return transact(ctx, s.Work.DB, append(ending(s.Connections.Table, s.Work.Table, e), s.Chains.extending(head, row)...)...)
+	return transact(ctx, s.Work.DB, append(ending(s.Connections.Table, s.Work.Table, e),
+		s.Chains.extending(head, row)...)...)
 }
 
-// ending changes a connection, and fails its pending task. That the newest task is still the one that was read keeps a task from opening in
-// between: OpenTask checks the connection, this checks the tasks, and whichever is second loses.
+// ending changes a connection, and fails its pending task. That the newest task is still the one that was read keeps a
+// task from opening in between: OpenTask checks the connection, this checks the tasks, and whichever is second loses.
 func ending(connections, work string, e disconnect.Ending) []types.TransactWriteItem {
 	c := e.Connection
 	newest := &types.ConditionCheck{

@@ -83,7 +83,8 @@ func TestAnExportThatEndsInLineIsOutOfItAndDueForItsFiles(t *testing.T) {
 	}
 	task, err := s.work.Task(t.Context(), tenant, taskID)
 	expect.NoError(t, err)
-	isDue := slices.ContainsFunc(s.allDue(t, e.Failed.FilesUntil.Add(time.Hour)), func(i due.Item) bool { return i.Kind == due.Task && i.ID == taskID })
+	isDue := slices.ContainsFunc(s.allDue(t, e.Failed.FilesUntil.Add(time.Hour)),
+		func(i due.Item) bool { return i.Kind == due.Task && i.ID == taskID })
 	if !task.WaitingSince.IsZero() || !isDue {
 		t.Errorf("the task is %+v, and not due", task)
 	}
@@ -153,7 +154,8 @@ func TestTheTimeOfAFileEndsOnce(t *testing.T) {
 		t.Error("the sweeper does not find the task")
 	}
 	expect.Conflict(t, "ending it again", s.disconnections().EndFile(t.Context(), done, at))
-	expect.Conflict(t, "a task that is gone", s.disconnections().EndFile(t.Context(), export.Task{ID: taskNumber(9), Tenant: tenant}, at))
+	expect.Conflict(t, "a task that is gone",
+		s.disconnections().EndFile(t.Context(), export.Task{ID: taskNumber(9), Tenant: tenant}, at))
 }
 
 func TestNoEndingReachesARowOfAnotherTenant(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 // duePage bounds what one look at a shard returns; the rest is for the next minute.
 const duePage = 200
 
-// Timers are the rows of one table that somebody has to look at: tasks, events, deliveries and notices in Work, connections in
-// Connection.
+// Timers are the rows of one table that somebody has to look at: tasks, events, deliveries and notices in Work,
+// connections in Connection.
 type Timers struct {
 	DB    DB
 	Table string

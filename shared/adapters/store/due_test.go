@@ -57,7 +57,10 @@ func TestARowIsDueWhenItsNextStepIs(t *testing.T) {
 			t.Errorf("due after %s (-want +got):\n%s", after, diff)
 		}
 	}
-	connected := due.Item{Tenant: tenant, Kind: due.Event, ID: conclusionOf(tenant).Events[0].ID, At: now.Add(30 * time.Second)}
+	connected := due.Item{
+		Tenant: tenant, Kind: due.Event, ID: conclusionOf(tenant).Events[0].ID,
+		At: now.Add(30 * time.Second),
+	}
 	task := due.Item{Tenant: tenant, Kind: due.Task, ID: taskID}
 	delivery := due.Item{Tenant: tenant, Kind: due.Delivery, ID: delivID, At: minute}
 	at := func(i due.Item, at time.Time) due.Item { i.At = at; return i }
@@ -212,9 +215,11 @@ func TestAConnectionIsDueWhenItsTokensAre(t *testing.T) {
 	c.Refresh = connection.RefreshState{RefreshAt: now.Add(100 * time.Hour), Warned: true}
 	save(c)
 	check("a refresh", at(now.Add(100*time.Hour)))
-	expect.Conflict(t, "postponing what was refreshed since", timers.Postpone(t.Context(), at(now.Add(10*time.Minute)), far))
+	expect.Conflict(t, "postponing what was refreshed since",
+		timers.Postpone(t.Context(), at(now.Add(10*time.Minute)), far))
 	c = s.connection(t)
-	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{RefreshAt: now.Add(time.Hour), UpstreamUntil: now.Add(24 * time.Hour)}
+	c.Status, c.Refresh = connection.Revoked,
+		connection.RefreshState{RefreshAt: now.Add(time.Hour), UpstreamUntil: now.Add(24 * time.Hour)}
 	save(c)
 	check("disconnecting", at(now.Add(time.Hour)))
 	c = s.connection(t)

@@ -13,8 +13,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// EndpointState keeps what all functions know together about a token endpoint: one row with its slots and its breaker, and one
-// row with counters for each minute. Slots end when their time has passed, whether or not somebody has deleted them.
+// EndpointState keeps what all functions know together about a token endpoint: one row with its slots and its
+// breaker, and one row with counters for each minute. Slots end when their time has passed, whether or not
+// somebody has deleted them.
 type EndpointState struct {
 	DB    DB
 	Table string // Flow
@@ -37,7 +38,9 @@ func minuteKey(endpoint string, at time.Time) key {
 const lastMinute = "M#~"
 
 // TakeSlot implements refresh.EndpointState.
-func (s EndpointState) TakeSlot(ctx context.Context, endpoint string, slot int, owner string, now, until time.Time) error {
+func (s EndpointState) TakeSlot(ctx context.Context, endpoint string, slot int, owner string, now,
+	until time.Time,
+) error {
 	_, err := update(ctx, s.DB, slotLease(slot).take(change{
 		table: s.Table, key: endpointStateKey(endpoint), set: ", #ttl = :ttl", names: map[string]string{"#ttl": "ttl"},
 		values: item{":ttl": number(now.Add(endpointIdle).Unix())},
@@ -110,7 +113,9 @@ func (s EndpointState) Count(ctx context.Context, endpoint string, at time.Time,
 }
 
 // Counts implements refresh.EndpointState.
-func (s EndpointState) Counts(ctx context.Context, endpoint string, since time.Time) (answered, refused int, err error) {
+func (s EndpointState) Counts(ctx context.Context, endpoint string,
+	since time.Time,
+) (answered, refused int, err error) {
 	from := minuteKey(endpoint, since)
 	rows, err := queryAll(ctx, s.DB, &dynamodb.QueryInput{
 		TableName: &s.Table, ConsistentRead: aws.Bool(true),

@@ -54,7 +54,10 @@ func erasureItem(e erase.Erasure) (item, error) {
 	row.setText("place_id", e.At.ID)
 	row.setFlag("more_events", e.MoreEvents)
 	row.setFlag("more_deliveries", e.MoreDeliveries)
-	for name, list := range map[string][]string{"tasks": e.Tasks, "events": e.EventIDs, "deliveries": e.DeliveryIDs, "inquiries": e.InquiryIDs} {
+	for name, list := range map[string][]string{
+		"tasks": e.Tasks, "events": e.EventIDs, "deliveries": e.DeliveryIDs,
+		"inquiries": e.InquiryIDs,
+	} {
 		row.setText(name, strings.Join(list, " "))
 	}
 	if !e.DueAt.IsZero() {
@@ -73,12 +76,16 @@ func (s Work) Erasure(ctx context.Context, tenant org.Tenant, id string) (erase.
 		return erase.Erasure{}, err
 	}
 	e := erase.Erasure{
-		ID: id, Tenant: tenant, Stage: erase.Stage(row.text("stage")), Actor: row.text("actor"), Portal: erase.Portal(row.text("portal")),
-		RequestedAt: row.time("requested_at"), FinishedAt: row.time("finished_at"), ConnectionID: row.text("connection_id"), Since: row.time("since"),
-		At: erase.Place{MadeAt: row.time("place_at"), ID: row.text("place_id")}, MoreEvents: row.flag("more_events"), MoreDeliveries: row.flag("more_deliveries"),
-		Tasks: strings.Fields(row.text("tasks")), EventIDs: strings.Fields(row.text("events")), DeliveryIDs: strings.Fields(row.text("deliveries")),
-		InquiryIDs: strings.Fields(row.text("inquiries")),
-		DueAt:      row.time("due_at"), Rev: row.int("rev"),
+		ID: id, Tenant: tenant, Stage: erase.Stage(row.text("stage")), Actor: row.text("actor"),
+		Portal:      erase.Portal(row.text("portal")),
+		RequestedAt: row.time("requested_at"), FinishedAt: row.time("finished_at"), ConnectionID: row.text("connection_id"),
+		Since: row.time("since"),
+		At:    erase.Place{MadeAt: row.time("place_at"), ID: row.text("place_id")}, MoreEvents: row.flag("more_events"),
+		MoreDeliveries: row.flag("more_deliveries"),
+		Tasks:          strings.Fields(row.text("tasks")), EventIDs: strings.Fields(row.text("events")),
+		DeliveryIDs: strings.Fields(row.text("deliveries")),
+		InquiryIDs:  strings.Fields(row.text("inquiries")),
+		DueAt:       row.time("due_at"), Rev: row.int("rev"),
 	}
 	return e, row.json("counts", &e.Counts)
 }
@@ -157,18 +164,20 @@ func (s Erasures) TokenRows(ctx context.Context, tenant org.Tenant, connectionID
 	return count, nil
 }
 
-// RemoveConnection implements erase.Store, in one transaction: a patient who comes back has tokens and connection, or neither. What
-// names a TEFCA connection by its person goes with it, and a row that ends by itself keeps those attempts from making it anew whose
-// patient had signed in before.
+// RemoveConnection implements erase.Store, in one transaction: a patient who comes back has tokens and connection, or
+// neither. What names a TEFCA connection by its person goes with it, and a row that ends by itself keeps those attempts
+// from making it anew whose patient had signed in before.
 func (s Erasures) RemoveConnection(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error {
 	k := connectionKey(tenant, connectionID)
 	gone := types.TransactWriteItem{Delete: &types.Delete{
-		TableName: &s.Connections.Table, Key: k.attributes(), ConditionExpression: aws.String("attribute_not_exists(pk) OR #status <> :authorized"),
+		TableName: &s.Connections.Table, Key: k.attributes(),
+		ConditionExpression:       aws.String("attribute_not_exists(pk) OR #status <> :authorized"),
 		ExpressionAttributeNames:  map[string]string{"#status": "status"},
 		ExpressionAttributeValues: item{":authorized": text(string(connection.Authorized))},
 	}}
 	writes := []types.TransactWriteItem{
-		unlist(s.Tokens.Table, tokensKey(tenant, connectionID)), unlist(s.Tokens.Table, upstreamKey(tenant, connectionID)), gone,
+		unlist(s.Tokens.Table, tokensKey(tenant, connectionID)),
+		unlist(s.Tokens.Table, upstreamKey(tenant, connectionID)), gone,
 	}
 	c, err := s.Connection(ctx, tenant, connectionID)
 	if err != nil && !errors.Is(err, fault.NotFound) {

@@ -37,8 +37,10 @@ func (s stores) rows(t *testing.T, table, pk string) int {
 
 func erasureOf(of org.Tenant) erase.Erasure {
 	return erase.Erasure{
-		ID: eventID, Tenant: of, Stage: erase.Events, Actor: "member:m", RequestedAt: now, Portal: erase.Asked, Counts: erase.Counts{Connections: 1, Files: 7},
-		ConnectionID: connID, Tasks: []string{taskID, taskNumber(1)}, EventIDs: []string{eventID}, DeliveryIDs: []string{delivID}, InquiryIDs: []string{eventID}, Since: now.Add(-time.Hour),
+		ID: eventID, Tenant: of, Stage: erase.Events, Actor: "member:m", RequestedAt: now, Portal: erase.Asked,
+		Counts:       erase.Counts{Connections: 1, Files: 7},
+		ConnectionID: connID, Tasks: []string{taskID, taskNumber(1)}, EventIDs: []string{eventID},
+		DeliveryIDs: []string{delivID}, InquiryIDs: []string{eventID}, Since: now.Add(-time.Hour),
 		At: erase.Place{MadeAt: now, ID: eventID}, MoreEvents: true, DueAt: now.Add(time.Minute),
 	}
 }
@@ -79,7 +81,8 @@ func TestAnErasureIsKeptAsItIsAndFoundWhenItIsDue(t *testing.T) {
 	expect.NotFound(t, "the other mode's", err)
 }
 
-// Whoever was at work with a connection when it was erased finds that its rows are not there any more, and stores nothing.
+// Whoever was at work with a connection when it was erased finds that its rows are not there any
+// more, and stores nothing.
 func TestNothingOfAnErasedConnectionComesBack(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -88,7 +91,8 @@ func TestNothingOfAnErasedConnectionComesBack(t *testing.T) {
 	expect.NoError(t, err)
 	later := eventOf(tenant, "e0000000-0000-4000-8000-000000000002")
 	expect.NoError(t, s.work.CreateEvent(t.Context(), later))
-	expect.NoError(t, s.work.TakePlace(t.Context(), tenant, share.Row{}, 3, share.Holder{TaskID: taskID, Claim: 1, Until: now}))
+	expect.NoError(t, s.work.TakePlace(t.Context(), tenant, share.Row{}, 3,
+		share.Holder{TaskID: taskID, Claim: 1, Until: now}))
 
 	all, ctx := s.erasures(), t.Context()
 	expect.Conflict(t, "removing what is authorized", all.RemoveConnection(ctx, tenant, connID, now))
@@ -122,17 +126,21 @@ func TestNothingOfAnErasedConnectionComesBack(t *testing.T) {
 			_, err := s.work.ContinueTask(ctx, task, now)
 			return err
 		},
-		"an export's result":         func() error { return s.work.FinishTask(ctx, failed, event) },
-		"a result told again":        func() error { return s.work.ResendEvent(ctx, task, event) },
-		"deliveries":                 func() error { return s.work.FanOut(ctx, later, []webhook.Delivery{delivery}) },
-		"an attempt":                 func() error { return s.work.RecordAttempt(ctx, delivery, webhook.Attempt{Number: 1, At: now}) },
+		"an export's result":  func() error { return s.work.FinishTask(ctx, failed, event) },
+		"a result told again": func() error { return s.work.ResendEvent(ctx, task, event) },
+		"deliveries":          func() error { return s.work.FanOut(ctx, later, []webhook.Delivery{delivery}) },
+		"an attempt": func() error {
+			return s.work.RecordAttempt(ctx, delivery,
+				webhook.Attempt{Number: 1, At: now})
+		},
 		"a delivery that is put off": func() error { return s.work.ParkDelivery(ctx, delivery) },
 		"a patient's return":         func() error { return s.flow.ConcludeAttempt(ctx, back) },
 	} {
 		expect.Conflict(t, what, write())
 	}
 	for pk, table := range map[string]string{
-		"CONN#" + connID: "ConnectionTable", "TASK#" + taskID: "WorkTable", "LATEST#" + connID: "WorkTable", "EVENT#" + eventID: "WorkTable",
+		"CONN#" + connID: "ConnectionTable", "TASK#" + taskID: "WorkTable", "LATEST#" + connID: "WorkTable",
+		"EVENT#" + eventID:  "WorkTable",
 		"EVENT#" + event.ID: "WorkTable", "EVENT#" + later.ID: "WorkTable", "DELIV#" + delivID: "WorkTable",
 	} {
 		if n := s.rows(t, table, tenant.Key()+"#"+pk); n != 0 {

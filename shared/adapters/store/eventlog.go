@@ -20,7 +20,8 @@ import (
 // EventDB is the part of the DynamoDB client that reads the list of events.
 type EventDB interface {
 	Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
-	BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
+	BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput,
+		o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
 }
 
 // EventLog lists the events of a tenant, in the order of their creation.
@@ -41,7 +42,9 @@ const (
 // comes into the index some moments after its row, in any order, so a list is complete only for what is old enough. It
 // lists limit events, at most 100; fewer, but at least one, when there are more and some have gone meanwhile.
 // fault.Unavailable when DynamoDB is too busy.
-func (s EventLog) EventsAfter(ctx context.Context, last webhook.Event, before time.Time, limit int) ([]webhook.Event, bool, error) {
+func (s EventLog) EventsAfter(ctx context.Context, last webhook.Event, before time.Time,
+	limit int,
+) ([]webhook.Event, bool, error) {
 	from, to := item{}, item{}
 	from.listed(last.Tenant, kindName(due.Event), last.ID, last.CreatedAt)
 	to.listed(last.Tenant, kindName(due.Event), "", before)
@@ -67,7 +70,8 @@ func (s EventLog) entries(ctx context.Context, list, after, before string, limit
 		Limit:                  aws.Int32(int32(limit) + 1), //nolint:gosec // G115: at most maxBatch. One more tells whether there are more.
 		KeyConditionExpression: aws.String("org_list = :list AND org_order BETWEEN :from AND :to"),
 		ExpressionAttributeValues: item{
-			":list": text(list), ":from": text(after + "\x00"), ":to": text(before), // no text is between a and a\x00, and no entry ends in #
+			// no text is between a and a\x00, and no entry ends in #
+			":list": text(list), ":from": text(after + "\x00"), ":to": text(before),
 		},
 	})
 	if err != nil {

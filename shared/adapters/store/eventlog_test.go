@@ -35,7 +35,8 @@ func numbered(of org.Tenant, n int, created time.Time) webhook.Event {
 	}
 }
 
-// addEvents stores n events of a tenant, four at each time, and returns them in the list's order. They are stored in another.
+// addEvents stores n events of a tenant, four at each time, and returns them in the list's order.
+// They are stored in another.
 func (s stores) addEvents(t *testing.T, of org.Tenant, n int, from time.Time) []webhook.Event {
 	t.Helper()
 	events := make([]webhook.Event, n)
@@ -52,7 +53,9 @@ func (s stores) addEvents(t *testing.T, of org.Tenant, n int, from time.Time) []
 func beginning(of org.Tenant) webhook.Event { return webhook.Event{Tenant: of} }
 
 // follow reads behind last in pages, to the end. between is called after every page.
-func follow(t *testing.T, log store.EventLog, last webhook.Event, before time.Time, limit int, between func()) []webhook.Event {
+func follow(t *testing.T, log store.EventLog, last webhook.Event, before time.Time, limit int,
+	between func(),
+) []webhook.Event {
 	t.Helper()
 	var all []webhook.Event
 	for range 1000 {
@@ -105,7 +108,8 @@ func TestTheListOfEventsIsReadPageByPageInOrderAndOnce(t *testing.T) {
 	}
 	got := follow(t, s.eventLog(), want[499], now.Add(time.Hour), 100, nothing)
 	wantEvents(t, "behind an event in the middle", got, want[500:])
-	got = follow(t, s.eventLog(), webhook.Event{Tenant: tenant, CreatedAt: want[400].CreatedAt}, want[500].CreatedAt, 100, nothing)
+	got = follow(t, s.eventLog(), webhook.Event{Tenant: tenant, CreatedAt: want[400].CreatedAt}, want[500].CreatedAt,
+		100, nothing)
 	wantEvents(t, "behind a time, before another", got, want[400:500])
 	events, more, err := s.eventLog().EventsAfter(t.Context(), beginning(tenant), now.Add(time.Hour), 400)
 	if err != nil || len(events) != 100 || !more {
@@ -195,22 +199,27 @@ func TestAnEventThatHasGoneIsPassedOver(t *testing.T) {
 		lag = time.Hour
 		table := s.names["WorkTable"]
 		for _, e := range events[5:26] {
-			_, err := s.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &table, Key: map[string]types.AttributeValue{
-				"pk": &types.AttributeValueMemberS{Value: tenant.Key() + "#EVENT#" + e.ID}, "sk": &types.AttributeValueMemberS{Value: "META"},
-			}})
+			_, err := s.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{
+				TableName: &table,
+				Key: map[string]types.AttributeValue{
+					"pk": &types.AttributeValueMemberS{Value: tenant.Key() + "#EVENT#" + e.ID},
+					"sk": &types.AttributeValueMemberS{Value: "META"},
+				},
+			})
 			expect.NoError(t, err)
 		}
 		want := slices.Concat(events[:5], events[26:])
 		wantEvents(t, "small pages", follow(t, s.eventLog(), beginning(tenant), now.Add(time.Hour), 4, nothing), want)
 		wantEvents(t, "one page", follow(t, s.eventLog(), beginning(tenant), now.Add(time.Hour), 100, nothing), want)
-		if got, more, err := s.eventLog().EventsAfter(t.Context(), events[4], events[26].CreatedAt, 100); err != nil || more || len(got) != 0 {
+		if got, more, err := s.eventLog().EventsAfter(t.Context(), events[4], events[26].CreatedAt, 100); err != nil ||
+			more || len(got) != 0 {
 			t.Errorf("only events that have gone: %v, %v, %v", got, more, err)
 		}
 	})
 }
 
-// Writers store events all the time, each up to 1.5 seconds after its time, the index shows it up to 13 seconds later, and a
-// reader polls what is 15 seconds old: it gets every event, once and in order.
+// Writers store events all the time, each up to 1.5 seconds after its time, the index shows it up to 13 seconds later,
+// and a reader polls what is 15 seconds old: it gets every event, once and in order.
 func TestAReaderBesideWritersGetsEveryEventOnceAndInOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -263,17 +272,22 @@ type meddled struct {
 	*dynamodb.Client
 
 	query error
-	batch func(in *dynamodb.BatchGetItemInput, next func() (*dynamodb.BatchGetItemOutput, error)) (*dynamodb.BatchGetItemOutput, error)
+	batch func(in *dynamodb.BatchGetItemInput,
+		next func() (*dynamodb.BatchGetItemOutput, error)) (*dynamodb.BatchGetItemOutput, error)
 }
 
-func (m meddled) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+func (m meddled) Query(ctx context.Context, in *dynamodb.QueryInput,
+	o ...func(*dynamodb.Options),
+) (*dynamodb.QueryOutput, error) {
 	if m.query != nil {
 		return nil, m.query
 	}
 	return m.Client.Query(ctx, in, o...)
 }
 
-func (m meddled) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+func (m meddled) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput,
+	o ...func(*dynamodb.Options),
+) (*dynamodb.BatchGetItemOutput, error) {
 	return m.batch(in, func() (*dynamodb.BatchGetItemOutput, error) { return m.Client.BatchGetItem(ctx, in, o...) })
 }
 
@@ -338,7 +352,8 @@ func checkUnreadable(t *testing.T, s stores) {
 		"no rows":    {meddled{Client: s.db, batch: broken}, trouble},
 		"never free": {meddled{Client: s.db, batch: busy}, fault.Unavailable},
 	} {
-		events, more, err := store.EventLog{DB: c.db, Table: table}.EventsAfter(t.Context(), beginning(tenant), now.Add(time.Hour), 10)
+		events, more, err := store.EventLog{DB: c.db, Table: table}.EventsAfter(t.Context(), beginning(tenant),
+			now.Add(time.Hour), 10)
 		if !errors.Is(err, c.want) || errors.Is(err, fault.NotFound) || len(events) != 0 {
 			t.Errorf("%s: %v, %v, %v, want %v", name, events, more, err, c.want)
 		}
@@ -351,7 +366,8 @@ func checkUnreadable(t *testing.T, s stores) {
 		cancel()
 		return busy(in, next)
 	}
-	_, _, err := store.EventLog{DB: meddled{Client: s.db, batch: givesUp}, Table: table}.EventsAfter(ctx, beginning(tenant), now.Add(time.Hour), 10)
+	_, _, err := store.EventLog{DB: meddled{Client: s.db, batch: givesUp}, Table: table}.EventsAfter(ctx,
+		beginning(tenant), now.Add(time.Hour), 10)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("a caller who has left: %v, want context.Canceled", err)
 	}

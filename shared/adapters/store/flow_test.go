@@ -52,7 +52,8 @@ func attemptOf(of org.Tenant) flow.Attempt {
 
 func stateOf(of org.Tenant) binding.State {
 	return binding.State{
-		Hash: "hash of " + of.Key(), BindingHash: "binding", Tenant: of, AttemptID: attemptOf(of).ID, ExpiresAt: now.Add(30 * time.Minute),
+		Hash: "hash of " + of.Key(), BindingHash: "binding", Tenant: of, AttemptID: attemptOf(of).ID,
+		ExpiresAt: now.Add(30 * time.Minute),
 	}
 }
 
@@ -183,7 +184,8 @@ func TestAnAttemptConcludesOnce(t *testing.T) {
 func TestAConclusionThatCannotStoreOneRowStoresNone(t *testing.T) {
 	t.Parallel()
 	taken := flow.Conclusion{
-		Attempt: attemptOf(tenant), Connection: connectionOf(tenant), Tokens: tokensOf(tenant), Events: conclusionOf(tenant).Events,
+		Attempt: attemptOf(tenant), Connection: connectionOf(tenant), Tokens: tokensOf(tenant),
+		Events: conclusionOf(tenant).Events,
 	}
 	tests := []struct {
 		name    string
@@ -236,12 +238,17 @@ func TestAFailedAttemptStoresItsErrorAlone(t *testing.T) {
 func TestAnAttemptKeepsWhatItCameTo(t *testing.T) {
 	t.Parallel()
 	granted := flow.Ending{
-		ConnectionID: connID, ConnectionStatus: connection.Authorized, Scope: "patient/*.read", ConsentExpiresAt: now.Add(time.Hour),
+		ConnectionID: connID, ConnectionStatus: connection.Authorized, Scope: "patient/*.read",
+		ConsentExpiresAt: now.Add(time.Hour),
 	}
 	failed := flow.Conclusion{
-		Attempt: attemptOf(tenant), Error: "invalid_scope", Description: "The portal refused.", Cause: "invalid_scope", RequestID: "req-2",
+		Attempt: attemptOf(tenant), Error: "invalid_scope", Description: "The portal refused.", Cause: "invalid_scope",
+		RequestID: "req-2",
 	}
-	refusal := flow.Ending{Error: "invalid_scope", Description: "The portal refused.", Cause: "invalid_scope", RequestID: "req-2"}
+	refusal := flow.Ending{
+		Error: "invalid_scope", Description: "The portal refused.", Cause: "invalid_scope",
+		RequestID: "req-2",
+	}
 	for name, test := range map[string]struct {
 		end    flow.Conclusion
 		status flow.Status

@@ -21,7 +21,9 @@ const (
 )
 
 // CreateInquiry implements inquiry.Store. Its row outlives the event's: it is for people, who look in now and then.
-func (s Work) CreateInquiry(ctx context.Context, i inquiry.Inquiry, event webhook.Event, notices ...notice.Notice) error {
+func (s Work) CreateInquiry(ctx context.Context, i inquiry.Inquiry, event webhook.Event,
+	notices ...notice.Notice,
+) error {
 	row := newItem(inquiryKey(i.Tenant, i.ID))
 	row.setText("type", string(i.Type))
 	row.setText("email", i.Email)
@@ -44,7 +46,9 @@ func (s Work) CreateInquiry(ctx context.Context, i inquiry.Inquiry, event webhoo
 }
 
 // InquiriesBefore implements operator.InquiryRows.
-func (s Work) InquiriesBefore(ctx context.Context, tenant org.Tenant, before string, limit int) ([]string, bool, error) {
+func (s Work) InquiriesBefore(ctx context.Context, tenant org.Tenant, before string,
+	limit int,
+) ([]string, bool, error) {
 	return placesBefore(ctx, s.DB, s.Table, listKey(tenant, inquiryList), before, limit)
 }
 
@@ -55,9 +59,11 @@ func (s Work) Inquiry(ctx context.Context, tenant org.Tenant, id string) (inquir
 		return inquiry.Inquiry{}, err
 	}
 	i := inquiry.Inquiry{
-		ID: id, Tenant: tenant, Type: webhook.Type(row.text("type")), Email: row.text("email"), EmailVerified: row.flag("email_verified"),
-		Name: row.text("name"), Subject: row.text("subject"), Body: row.text("body"), HealthSystem: row.text("health_system"),
-		Website: row.text("website"), StreetAddress: row.text("street_address"), CreatedAt: row.time("created_at"),
+		ID: id, Tenant: tenant, Type: webhook.Type(row.text("type")), Email: row.text("email"),
+		EmailVerified: row.flag("email_verified"),
+		Name:          row.text("name"), Subject: row.text("subject"), Body: row.text("body"),
+		HealthSystem: row.text("health_system"),
+		Website:      row.text("website"), StreetAddress: row.text("street_address"), CreatedAt: row.time("created_at"),
 		Status: inquiry.Status(cmp.Or(row.text("status"), string(inquiry.Open))), Rev: row.int("rev"),
 	}
 	return i, row.json("answers", &i.Answers)
@@ -71,8 +77,12 @@ func (s Work) SaveInquiry(ctx context.Context, i inquiry.Inquiry) error {
 	}
 	changed := change{
 		table: s.Table, key: inquiryKey(i.Tenant, i.ID),
-		set: "SET #status = :status, answers = :answers, rev = :next", when: "rev = :rev", names: map[string]string{"#status": "status"},
-		values: item{":status": text(string(i.Status)), ":answers": answers[":answers"], ":next": number(i.Rev + 1), ":rev": number(i.Rev)},
+		set: "SET #status = :status, answers = :answers, rev = :next", when: "rev = :rev",
+		names: map[string]string{"#status": "status"},
+		values: item{
+			":status": text(string(i.Status)), ":answers": answers[":answers"], ":next": number(i.Rev + 1),
+			":rev": number(i.Rev),
+		},
 	}
 	if i.Rev == 0 {
 		changed.when = "attribute_exists(pk) AND attribute_not_exists(rev)"
@@ -85,8 +95,10 @@ func (s Work) SaveInquiry(ctx context.Context, i inquiry.Inquiry) error {
 // CountAnswer implements inquiry.InboxRows.
 func (s Work) CountAnswer(ctx context.Context, tenant org.Tenant, day time.Time, most int64) error {
 	_, err := update(ctx, s.DB, change{
-		table: s.Table, key: answersKey(tenant, day), set: "ADD sent :one SET #ttl = :ttl", when: "attribute_not_exists(sent) OR sent < :most",
-		names: map[string]string{"#ttl": "ttl"}, values: item{":one": number(1), ":most": number(most), ":ttl": number(day.Add(keepAnswered).Unix())},
+		table: s.Table, key: answersKey(tenant, day), set: "ADD sent :one SET #ttl = :ttl",
+		when:   "attribute_not_exists(sent) OR sent < :most",
+		names:  map[string]string{"#ttl": "ttl"},
+		values: item{":one": number(1), ":most": number(most), ":ttl": number(day.Add(keepAnswered).Unix())},
 	})
 	return err
 }

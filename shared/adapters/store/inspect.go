@@ -18,26 +18,34 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// What operators see of rows (package operator). They read rows that nobody else can read any more, too, and are told which
-// attributes those are.
+// What operators see of rows (package operator). They read rows that nobody else can read any more, too, and are told
+// which attributes those are.
 
 // ConnectionsBefore implements operator.ConnectionRows.
-func (s Connections) ConnectionsBefore(ctx context.Context, tenant org.Tenant, before string, limit int) ([]string, bool, error) {
+func (s Connections) ConnectionsBefore(ctx context.Context, tenant org.Tenant, before string,
+	limit int,
+) ([]string, bool, error) {
 	return placesBefore(ctx, s.DB, s.Table, listKey(tenant, kindName(due.Connection)), before, limit)
 }
 
 // ConnectionsOfBefore implements operator.ConnectionRows.
-func (s Connections) ConnectionsOfBefore(ctx context.Context, tenant org.Tenant, external secret.Mark, before string, limit int) ([]string, bool, error) {
-	return placesIn(ctx, s.DB, index{s.Table, "byExternal", "external_list"}, externalList(tenant, external), before, limit)
+func (s Connections) ConnectionsOfBefore(ctx context.Context, tenant org.Tenant, external secret.Mark, before string,
+	limit int,
+) ([]string, bool, error) {
+	return placesIn(ctx, s.DB, index{s.Table, "byExternal", "external_list"}, externalList(tenant, external),
+		before, limit)
 }
 
 // InspectConnection implements operator.ConnectionRows.
-func (s Connections) InspectConnection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, []fault.Spot, error) {
+func (s Connections) InspectConnection(ctx context.Context, tenant org.Tenant,
+	id string,
+) (connection.Connection, []fault.Spot, error) {
 	row, err := get(ctx, s.DB, s.Table, connectionKey(tenant, id))
 	if err != nil {
 		return connection.Connection{}, nil, err
 	}
-	damaged := row.unreadable("status", "endpoint_id", "created_at", "consent_expires_at", "refresh_at", "refused_at", "renewed_at", "ended_at",
+	damaged := row.unreadable("status", "endpoint_id", "created_at", "consent_expires_at", "refresh_at", "refused_at",
+		"renewed_at", "ended_at",
 		"upstream_until", "due_at")
 	return connectionOf(row, tenant, id), damaged, nil
 }
@@ -48,12 +56,15 @@ func (s Work) TasksBefore(ctx context.Context, tenant org.Tenant, before string,
 }
 
 // InspectTask implements operator.ExportRows.
-func (s Work) InspectTask(ctx context.Context, tenant org.Tenant, id string) (export.Task, time.Time, []fault.Spot, error) {
+func (s Work) InspectTask(ctx context.Context, tenant org.Tenant,
+	id string,
+) (export.Task, time.Time, []fault.Spot, error) {
 	row, err := get(ctx, s.DB, s.Table, taskKey(tenant, id))
 	if err != nil {
 		return export.Task{}, time.Time{}, nil, err
 	}
-	damaged := row.unreadable("status", "connection_id", "created_at", "finished_at", "files_until", "lease_until", "due_at", "waiting_since")
+	damaged := row.unreadable("status", "connection_id", "created_at", "finished_at", "files_until", "lease_until",
+		"due_at", "waiting_since")
 	task, failures := readTask(row, tenant, id)
 	for _, failure := range failures {
 		damaged = append(damaged, fault.SpotOf(failure))
@@ -79,16 +90,20 @@ func (r item) unreadable(names ...string) []fault.Spot {
 }
 
 // placesBefore is placesIn of the index byOrg.
-func placesBefore(ctx context.Context, db DB, table, list, before string, limit int) (places []string, more bool, err error) {
+func placesBefore(ctx context.Context, db DB, table, list, before string,
+	limit int,
+) (places []string, more bool, err error) {
 	return placesIn(ctx, db, index{table, "byOrg", "org_list"}, list, before, limit)
 }
 
 // index is one of a table, whose lists are in the order of org_order.
 type index struct{ table, name, list string }
 
-// placesIn lists where the rows of a list of an index stand, newest first: their creation and id, as org_order has them. before is
-// the place that they stand behind, empty for the first. The index is eventually consistent.
-func placesIn(ctx context.Context, db DB, of index, list, before string, limit int) (places []string, more bool, err error) {
+// placesIn lists where the rows of a list of an index stand, newest first: their creation and id, as org_order has
+// them. before is the place that they stand behind, empty for the first. The index is eventually consistent.
+func placesIn(ctx context.Context, db DB, of index, list, before string,
+	limit int,
+) (places []string, more bool, err error) {
 	in := &dynamodb.QueryInput{
 		TableName: &of.table, IndexName: &of.name, ScanIndexForward: aws.Bool(false),
 		Limit:                     aws.Int32(int32(limit) + 1), //nolint:gosec // G115: limits are small. One more tells whether there are more.

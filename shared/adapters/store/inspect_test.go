@@ -41,16 +41,21 @@ func TestWhatCanBeReadOfADamagedRowIsInspected(t *testing.T) {
 		t.Fatalf("a whole connection (-want +got):\n%s(%v, %v)", diff, damaged, err)
 	}
 	task, dueAt, damaged, err := s.work.InspectTask(t.Context(), tenant, taskID)
-	if diff := cmp.Diff(pendingTask(tenant), task); err != nil || diff != "" || len(damaged) > 0 || !dueAt.Equal(now.Add(30*time.Second)) {
+	if diff := cmp.Diff(pendingTask(tenant), task); err != nil || diff != "" || len(damaged) > 0 ||
+		!dueAt.Equal(now.Add(30*time.Second)) {
 		t.Fatalf("a whole task (-want +got):\n%s(%v, %v, due at %v)", diff, damaged, err, dueAt)
 	}
 	broken := &types.AttributeValueMemberS{Value: `{"since":5374`}
 	s.damage(t, "ConnectionTable", tenant.Key()+"#CONN#"+connID, map[string]types.AttributeValue{
 		"status": &types.AttributeValueMemberN{Value: "5374"}, "refresh_at": broken,
 	})
-	s.damage(t, "WorkTable", tenant.Key()+"#TASK#"+taskID, map[string]types.AttributeValue{"options": broken, "outcome": broken, "due_at": broken})
+	s.damage(t, "WorkTable", tenant.Key()+"#TASK#"+taskID,
+		map[string]types.AttributeValue{"options": broken, "outcome": broken, "due_at": broken})
 	c, damaged, err = s.conns.InspectConnection(t.Context(), tenant, connID)
-	spots := []fault.Spot{{Operation: "decode", Row: "CONN", Attribute: "status"}, {Operation: "decode", Row: "CONN", Attribute: "refresh_at"}}
+	spots := []fault.Spot{
+		{Operation: "decode", Row: "CONN", Attribute: "status"},
+		{Operation: "decode", Row: "CONN", Attribute: "refresh_at"},
+	}
 	if err != nil || c.EndpointID != "endpoint" || !slices.Equal(damaged, spots) {
 		t.Errorf("the connection: %+v, damaged %+v (%v)", c, damaged, err)
 	}
@@ -82,7 +87,10 @@ func TestRowsAreListedNewestFirstBehindAPlace(t *testing.T) {
 		places = append(places, found...)
 		after, isMore = places[len(places)-1], more
 	}
-	want := []string{"2026-03-04T05:06:09.123456Z#" + taskNumber(3), "2026-03-04T05:06:08.123456Z#" + taskNumber(2), "2026-03-04T05:06:07.123456Z#" + taskID}
+	want := []string{
+		"2026-03-04T05:06:09.123456Z#" + taskNumber(3), "2026-03-04T05:06:08.123456Z#" + taskNumber(2),
+		"2026-03-04T05:06:07.123456Z#" + taskID,
+	}
 	if !slices.Equal(places, want) {
 		t.Errorf("listed %q, want %q", places, want)
 	}

@@ -45,11 +45,13 @@ func inFlight(t *testing.T, s stores, n int) []webhook.Delivery {
 	all := make([]webhook.Delivery, n)
 	for i := range all {
 		e := webhook.Event{
-			ID: fmt.Sprintf("e0000000-0000-4000-8000-%012d", i), Tenant: tenant, Type: webhook.TestEvent, Body: []byte(`{}`), CreatedAt: now,
+			ID: fmt.Sprintf("e0000000-0000-4000-8000-%012d", i), Tenant: tenant, Type: webhook.TestEvent, Body: []byte(`{}`),
+			CreatedAt: now,
 		}
 		expect.NoError(t, s.work.CreateEvent(t.Context(), e))
 		all[i] = webhook.Delivery{
-			ID: webhook.DeliveryID(e.ID, hookID), Tenant: tenant, EventID: e.ID, SubscriptionID: hookID, Status: webhook.InFlight,
+			ID: webhook.DeliveryID(e.ID, hookID), Tenant: tenant, EventID: e.ID, SubscriptionID: hookID,
+			Status:  webhook.InFlight,
 			Attempt: 1, Fence: 1, Trigger: webhook.ByClock, NextAt: now, LeaseUntil: now, DueAt: now, CreatedAt: now,
 		}
 		expect.NoError(t, s.work.FanOut(t.Context(), e, all[i:i+1]))

@@ -30,7 +30,8 @@ const meta = "META"
 func organisationKey(t org.Tenant) key          { return key{t.Key(), meta} }
 func credentialKey(t org.Tenant, id string) key { return key{t.Key(), credentialPrefix + id} }
 
-// keyUseKey is of when a private key was last used. Functions that take keys may write there and nowhere else of this table.
+// keyUseKey is of when a private key was last used. Functions that take keys may write there and
+// nowhere else of this table.
 func keyUseKey(t org.Tenant, id string) key { return key{keyUsesPartition(t), id} }
 func keyUsesPartition(t org.Tenant) string  { return t.Key() + "#KEYUSE" }
 
@@ -47,7 +48,8 @@ func healthKey(t org.Tenant, id string) key {
 func publicIDKey(id string) key { return key{"PUB#" + id, meta} }
 func endpointKey(id string) key { return key{"ENDP#" + id, meta} }
 
-// wayKey is of a brand's way to an endpoint. Each has a partition of its own, since thousands of brands share one server.
+// wayKey is of a brand's way to an endpoint. Each has a partition of its own, since thousands of
+// brands share one server.
 func wayKey(endpoint, brand string) key  { return key{"ENDP#" + endpoint + "#" + brand, meta} }
 func clientAuthKey(id, owner string) key { return key{"CLIENT#" + id, owner} }
 func directoryKey(t org.Tenant) key      { return key{directoryPartition, t.Key()} }
@@ -60,12 +62,12 @@ func registrationKey(place catalog.Place, owner string) key {
 	return key{"REG#" + place.Mode + "#" + strings.ToLower(place.PlatformType), owner}
 }
 
-// Accounts are nobody's: a person may be a member of several organisations. A membership stands at its account, whose partition every
-// request of the dashboard reads, and at its organisation, which lists its members.
+// Accounts are nobody's: a person may be a member of several organisations. A membership stands at its account, whose
+// partition every request of the dashboard reads, and at its organisation, which lists its members.
 func accountKey(id string) key { return key{accountPartition(id), meta} }
 
-// recoveryCodesKey is of an account's recovery codes: a row of their own, so that releases without them, which write whole accounts, keep
-// them.
+// recoveryCodesKey is of an account's recovery codes: a row of their own, so that releases without them, which write
+// whole accounts, keep them.
 func recoveryCodesKey(account string) key { return key{accountPartition(account), "RECOVERYCODES"} }
 
 // recoveryKey is of an account's recovery, in a partition of its own: who may stop one may not change the account.
@@ -125,8 +127,8 @@ func parseTenant(text string) (org.Tenant, bool) {
 func connectionKey(t org.Tenant, id string) key { return rowKey(t, due.Connection, id) }
 func tokensKey(t org.Tenant, id string) key     { return key{t.Key() + "#CONN#" + id, "TOKENS"} }
 
-// upstreamKey is of what is left of a disconnected connection's tokens until the health system has revoked them. It has a
-// partition of its own, so that permissions can tell it from tokens in use.
+// upstreamKey is of what is left of a disconnected connection's tokens until the health system has revoked them. It has
+// a partition of its own, so that permissions can tell it from tokens in use.
 func upstreamKey(t org.Tenant, id string) key { return key{t.Key() + "#UPSTREAM#" + id, meta} }
 
 // vaultKey names the connection that a person has at a facility, for one external id, and personKey each of a person's.
@@ -140,7 +142,8 @@ func personPartition(t org.Tenant, hash string) string { return t.Key() + "#PERS
 func stateKey(hash string) key  { return key{"STATE#" + hash, meta} }
 func ticketKey(hash string) key { return key{"START#" + hash, meta} }
 
-// identityStateKey and identityTicketKey are of sign-ins at identity providers: a state of one kind is none of the other.
+// identityStateKey and identityTicketKey are of sign-ins at identity providers: a state of one
+// kind is none of the other.
 func identityStateKey(hash string) key  { return key{"IDSTATE#" + hash, meta} }
 func identityTicketKey(hash string) key { return key{"IDSTART#" + hash, meta} }
 
@@ -180,7 +183,8 @@ func answersKey(t org.Tenant, day time.Time) key {
 // shareKey is of a tenant's share of the export workers.
 func shareKey(t org.Tenant) key { return rowKey(t, due.Share, t.OrgID) }
 
-// lineShard is where the index byDue lists the tasks that wait for a place of a tenant's share. The sweeper does not look there.
+// lineShard is where the index byDue lists the tasks that wait for a place of a tenant's share. The
+// sweeper does not look there.
 func lineShard(t org.Tenant) string { return t.Key() + "#LINE" }
 
 // erasureKey is of the request to erase a connection, by an id that does not tell which.
@@ -321,7 +325,10 @@ func parseRowKey(pk string) (due.Item, bool) {
 	if !ok {
 		return due.Item{}, false
 	}
-	for _, kind := range []due.Kind{due.Task, due.Event, due.Delivery, due.Connection, due.Notice, due.Share, due.Attempt} {
+	for _, kind := range []due.Kind{
+		due.Task, due.Event, due.Delivery, due.Connection, due.Notice, due.Share,
+		due.Attempt,
+	} {
 		if kindName(kind) == parts[2] {
 			return due.Item{Tenant: org.Tenant{Mode: mode, OrgID: parts[1]}, Kind: kind, ID: parts[3]}, true
 		}
@@ -353,7 +360,8 @@ func (r item) listed(t org.Tenant, kind, id string, created time.Time) {
 // listKey is the key of a tenant's list of a kind in the index byOrg.
 func listKey(t org.Tenant, kind string) string { return t.Key() + "#" + kind }
 
-// externalList is where the index byExternal lists a tenant's connections of an external id; empty for a connection that has none.
+// externalList is where the index byExternal lists a tenant's connections of an external id; empty for a
+// connection that has none.
 func externalList(t org.Tenant, external secret.Mark) string {
 	if len(external.Sum) == 0 {
 		return ""

@@ -13,7 +13,8 @@ import (
 func (s Control) UseKey(ctx context.Context, tenant org.Tenant, keyID string, hour time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: keyUseKey(tenant, keyID),
-		set: "SET used_at = :hour", when: "attribute_not_exists(used_at) OR used_at < :hour", values: item{":hour": moment(hour)},
+		set: "SET used_at = :hour", when: "attribute_not_exists(used_at) OR used_at < :hour",
+		values: item{":hour": moment(hour)},
 	})
 	if errors.Is(err, fault.Conflict) {
 		return nil

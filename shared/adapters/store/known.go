@@ -35,7 +35,8 @@ func (s EndpointState) SaveKnown(ctx context.Context, endpointID string, server 
 	}
 	return persist(ctx, func() error {
 		_, err := s.DB.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName: &s.Table, Key: knownKey(endpointID).attributes(), UpdateExpression: aws.String("SET known = :known, #ttl = :ttl"),
+			TableName: &s.Table, Key: knownKey(endpointID).attributes(),
+			UpdateExpression:         aws.String("SET known = :known, #ttl = :ttl"),
 			ExpressionAttributeNames: map[string]string{"#ttl": "ttl"}, ExpressionAttributeValues: values,
 		})
 		return err

@@ -29,8 +29,8 @@ func (sealing) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte) ([
 	return sealed[512:], nil
 }
 
-// TestRowsHoldTheLargestOfEverything: the bounds of docs/architecture.md, all reached at once, stay below what DynamoDB takes
-// for an item, which the embedded one enforces.
+// TestRowsHoldTheLargestOfEverything: the bounds of docs/architecture.md, all reached at once, stay below what DynamoDB
+// takes for an item, which the embedded one enforces.
 func TestRowsHoldTheLargestOfEverything(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -44,7 +44,8 @@ func TestRowsHoldTheLargestOfEverything(t *testing.T) {
 
 	set := tokens.Set{
 		AccessToken: secret.New(long(token)), RefreshToken: secret.New(long(token)), PatientID: secret.New(long(64)),
-		Scope: long(scope), AskedScope: long(4 << 10), FHIRBase: long(address), TokenEndpoint: long(address), ClientID: long(512),
+		Scope: long(scope), AskedScope: long(4 << 10), FHIRBase: long(address), TokenEndpoint: long(address),
+		ClientID:           long(512),
 		RevocationEndpoint: long(address), IntrospectionEndpoint: long(address), Extra: map[string]string{},
 	}
 	for i := range tokens.MaxExtra {
@@ -55,13 +56,18 @@ func TestRowsHoldTheLargestOfEverything(t *testing.T) {
 	conn := connectionOf(tenant)
 	conn.Scope = set.Scope
 	granted, err := webhook.NewEvent(tenant, webhook.ConnectionSucceeded, connID, 0, now, webhook.ConnectionSuccess{
-		OrgConnectionID: connID, Scope: set.Scope, ExternalID: attempt.ExternalID, ExternalState: attempt.ExternalState, RequestID: attempt.RequestID,
+		OrgConnectionID: connID, Scope: set.Scope, ExternalID: attempt.ExternalID, ExternalState: attempt.ExternalState,
+		RequestID: attempt.RequestID,
 	})
 	expect.NoError(t, err)
-	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(), flow.Conclusion{Attempt: attempt, Connection: conn, Tokens: row, Events: []webhook.Event{granted}}))
+	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(),
+		flow.Conclusion{Attempt: attempt, Connection: conn, Tokens: row, Events: []webhook.Event{granted}}))
 
 	task := pendingTask(tenant)
-	task.Options = export.Options{Formats: []export.Format{export.JSONLines, export.Gzipped, export.OneBundle, export.Report}}
+	task.Options = export.Options{Formats: []export.Format{
+		export.JSONLines, export.Gzipped, export.OneBundle,
+		export.Report,
+	}}
 	for range 100 {
 		task.Options.Types = append(task.Options.Types, long(64))
 	}
@@ -74,12 +80,16 @@ func TestRowsHoldTheLargestOfEverything(t *testing.T) {
 		name := fmt.Sprintf("%s%03d", strings.Repeat("T", 40), i)
 		task.Stats.TotalByResourceType[name] = 1 << 62
 		task.Outcome = append(task.Outcome, export.TypeOutcome{
-			Type: name, Result: export.OutcomeTruncated, Count: 1 << 62, Missing: 1 << 62, LeftOut: 1 << 62, OnlyBy: long(64), Status: 599,
+			Type: name, Result: export.OutcomeTruncated, Count: 1 << 62, Missing: 1 << 62, LeftOut: 1 << 62,
+			OnlyBy: long(64), Status: 599,
 		})
 	}
 	links := make([]webhook.DownloadLink, 4)
 	for i := range links {
-		task.Files = append(task.Files, export.File{Name: long(100), Key: long(200), ContentType: long(100), SHA256: long(64), Bytes: 1 << 62})
+		task.Files = append(task.Files, export.File{
+			Name: long(100), Key: long(200), ContentType: long(100), SHA256: long(64),
+			Bytes: 1 << 62,
+		})
 		links[i] = webhook.DownloadLink{URL: long(1 << 10), ExportType: long(20), ContentType: long(100)}
 	}
 	done, err := webhook.NewEvent(tenant, webhook.ExportSucceeded, taskID, 0, now, webhook.ExportSuccess{

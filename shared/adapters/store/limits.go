@@ -17,7 +17,9 @@ import (
 // bucket that has not. A refused request writes nothing. A try that loses against others has the bucket's time from
 // the failed condition instead of a read (package retry), and each winner has used some of the limit up, which bounds
 // the tries.
-func (s Flow) Take(ctx context.Context, bucket string, limit ratelimit.Limit, now time.Time) (ratelimit.Decision, error) {
+func (s Flow) Take(ctx context.Context, bucket string, limit ratelimit.Limit,
+	now time.Time,
+) (ratelimit.Decision, error) {
 	var stored int64 // the bucket's time as the last try met it, 0 before the first and without a row
 	for {
 		next, decision := ratelimit.GCRA(time.UnixMicro(stored), now, limit)

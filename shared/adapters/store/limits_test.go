@@ -152,7 +152,8 @@ func TestABucketGoesAnHourAfterItIsFullAgain(t *testing.T) {
 	expect.NoError(t, err)
 	full := now.Add(30 * time.Second)
 	want := map[string]any{
-		"pk": "RL#bucket", "sk": "META", "tat": fmt.Sprint("number ", full.UnixMicro()), "ttl": fmt.Sprint("number ", full.Add(time.Hour).Unix()),
+		"pk": "RL#bucket", "sk": "META", "tat": fmt.Sprint("number ", full.UnixMicro()),
+		"ttl": fmt.Sprint("number ", full.Add(time.Hour).Unix()),
 	}
 	if diff := cmp.Diff(want, plain(out.Item)); diff != "" {
 		t.Errorf("bucket (-want +got):\n%s", diff)

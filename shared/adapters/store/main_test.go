@@ -108,9 +108,11 @@ func pendingTask(of org.Tenant) export.Task {
 func connectionOf(of org.Tenant) connection.Connection {
 	c := connection.Connection{
 		ID: connID, Tenant: of, Status: connection.Authorized, BrandID: "brand", PortalID: "portal", EndpointID: "endpoint",
-		PlatformType: "sandbox", DirectoryID: "urn:oid:2.999.1.7", Scope: "patient/*.read", ConsentExpiresAt: now.Add(time.Hour), Generation: 1, CreatedAt: now,
+		PlatformType: "sandbox", DirectoryID: "urn:oid:2.999.1.7", Scope: "patient/*.read",
+		ConsentExpiresAt: now.Add(time.Hour), Generation: 1, CreatedAt: now,
 		Refresh: connection.RefreshState{
-			RefreshAt: now.Add(time.Minute), Unrenewable: true, Failures: 2, RefusedAt: now.Add(-time.Minute), RefusedVersion: 7, ConsentFixed: true, Warned: true,
+			RefreshAt: now.Add(time.Minute), Unrenewable: true, Failures: 2, RefusedAt: now.Add(-time.Minute), RefusedVersion: 7,
+			ConsentFixed: true, Warned: true,
 			FailureClass: "server_fault", RenewedAt: now.Add(-time.Hour), EndedAt: now.Add(-time.Minute),
 			Ended: "invalid_grant", UpstreamUntil: now.Add(time.Hour),
 		},

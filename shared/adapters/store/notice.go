@@ -43,7 +43,9 @@ func noticeItem(n notice.Notice) item {
 
 // ClaimNotice gives a notice that is to be sent to the caller until leaseUntil; fault.Conflict when there is none, or
 // somebody else has it, or its time has not come.
-func (s Work) ClaimNotice(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (notice.Notice, error) {
+func (s Work) ClaimNotice(ctx context.Context, tenant org.Tenant, id string, now,
+	leaseUntil time.Time,
+) (notice.Notice, error) {
 	row, err := update(ctx, s.DB, leaseOf("fence").claim(change{
 		table: s.Table, key: noticeKey(tenant, id), set: ", due_at = :until",
 		when: "attribute_exists(due_at) AND next_at <= :now",
@@ -53,12 +55,15 @@ func (s Work) ClaimNotice(ctx context.Context, tenant org.Tenant, id string, now
 	}
 	return notice.Notice{
 		ID: id, Tenant: tenant, Kind: notice.Kind(row.text("kind")), SubscriptionID: row.text("subscription_id"),
-		URL: row.text("url"), Rev: row.int("of_rev"), PublicID: row.text("public_id"), InquiryID: row.text("inquiry_id"), Reason: webhook.Reason(row.text("reason")),
-		Failures: int(row.int("failures")), FailingSince: row.time("failing_since"), At: row.time("created_at"), Fence: row.int("fence"),
+		URL: row.text("url"), Rev: row.int("of_rev"), PublicID: row.text("public_id"), InquiryID: row.text("inquiry_id"),
+		Reason:   webhook.Reason(row.text("reason")),
+		Failures: int(row.int("failures")), FailingSince: row.time("failing_since"), At: row.time("created_at"),
+		Fence: row.int("fence"),
 	}, nil
 }
 
-// FinishNotice stores what has become of the notice that the caller has claimed, which nobody looks at any more; fault.Conflict when another claim has taken over.
+// FinishNotice stores what has become of the notice that the caller has claimed, which nobody looks at any more;
+// fault.Conflict when another claim has taken over.
 func (s Work) FinishNotice(ctx context.Context, n notice.Notice, outcome notice.Outcome, at time.Time) error {
 	c := s.unclaimNotice(n, change{
 		set:    "SET outcome = :outcome, settled_at = :at",
@@ -69,8 +74,8 @@ func (s Work) FinishNotice(ctx context.Context, n notice.Notice, outcome notice.
 	return err
 }
 
-// PostponeNotice gives the notice that the caller has claimed back, to be sent at a later time; fault.Conflict when another
-// claim has taken over.
+// PostponeNotice gives the notice that the caller has claimed back, to be sent at a later time; fault.Conflict when
+// another claim has taken over.
 func (s Work) PostponeNotice(ctx context.Context, n notice.Notice, until time.Time) error {
 	_, err := update(ctx, s.DB, s.unclaimNotice(n, change{
 		set: "SET next_at = :next, due_at = :next", values: item{":next": moment(until)},

@@ -19,7 +19,8 @@ const noticeID = "90000000-0000-4000-8000-000000000001"
 
 func noticeOf(of org.Tenant) notice.Notice {
 	return notice.Notice{
-		ID: noticeID, Tenant: of, Kind: notice.KindDisabled, SubscriptionID: hookID, URL: "https://alder.example/hook", Rev: 3,
+		ID: noticeID, Tenant: of, Kind: notice.KindDisabled, SubscriptionID: hookID,
+		URL: "https://alder.example/hook", Rev: 3,
 		PublicID: "public_test_1", Reason: webhook.ReasonFailing, Failures: 9, FailingSince: now.Add(-time.Hour), At: now,
 	}
 }

@@ -19,12 +19,17 @@ func TestOrganisationOfEarlierReleaseKeepsItsNoticeAddresses(t *testing.T) {
 	made.Emails, made.FoundedBy = []string{"ops@alder.example", "new@alder.example"}, "ac"
 	expect.NoError(t, s.control.CreateOrganisation(t.Context(), made))
 	for _, of := range made.Tenants() {
-		if got, err := s.control.Organisation(t.Context(), of); err != nil || len(got.VerifiedEmails) != 0 || got.FoundedBy != "ac" {
+		if got, err := s.control.Organisation(t.Context(), of); err != nil || len(got.VerifiedEmails) != 0 ||
+			got.FoundedBy != "ac" {
 			t.Errorf("without a verified address: %+v (%v)", got, err)
 		}
 		_, err := s.db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-			TableName: &s.control.Table, UpdateExpression: aws.String("REMOVE verified_emails"), ConditionExpression: aws.String("attribute_exists(pk)"),
-			Key: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: of.Key()}, "sk": &types.AttributeValueMemberS{Value: "META"}},
+			TableName: &s.control.Table, UpdateExpression: aws.String("REMOVE verified_emails"),
+			ConditionExpression: aws.String("attribute_exists(pk)"),
+			Key: map[string]types.AttributeValue{
+				"pk": &types.AttributeValueMemberS{Value: of.Key()},
+				"sk": &types.AttributeValueMemberS{Value: "META"},
+			},
 		})
 		expect.NoError(t, err)
 		if got, err := s.control.Organisation(t.Context(), of); err != nil || !slices.Equal(got.VerifiedEmails, made.Emails) {

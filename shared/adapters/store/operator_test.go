@@ -18,12 +18,18 @@ func TestAnOperatorsListsHoldWhatThereIs(t *testing.T) {
 	s := newStores(t)
 	clients := []catalog.OwnedClient{
 		{Auth: catalog.ClientAuth{ID: "a", Method: catalog.AuthPrivateKey}},
-		{Owner: tenant, Auth: catalog.ClientAuth{ID: "b", Method: catalog.AuthSecretPost, Secret: []byte("sealed"), Origins: []string{"https://a.example"}}},
+		{Owner: tenant, Auth: catalog.ClientAuth{
+			ID: "b", Method: catalog.AuthSecretPost, Secret: []byte("sealed"),
+			Origins: []string{"https://a.example"},
+		}},
 	}
 	places := []catalog.OwnedRegistration{
 		{Registration: catalog.Registration{Place: catalog.Place{EndpointID: "endpoint"}, ClientID: "one"}},
 		{Owner: tenant, Registration: catalog.Registration{Place: catalog.Place{EndpointID: "endpoint"}, ClientID: "two"}},
-		{Owner: tenant, Registration: catalog.Registration{Place: catalog.Place{Mode: "test", PlatformType: "epic"}, ClientID: "three"}},
+		{Owner: tenant, Registration: catalog.Registration{
+			Place:    catalog.Place{Mode: "test", PlatformType: "epic"},
+			ClientID: "three",
+		}},
 	}
 	for i, c := range clients {
 		expect.NoError(t, s.control.SaveClientAuth(t.Context(), c.Owner, c.Auth))
@@ -47,7 +53,8 @@ func TestAnOperatorsListsHoldWhatThereIs(t *testing.T) {
 	expect.NoError(t, s.control.SaveClientAuth(t.Context(), tenant, clients[1].Auth)) // by somebody else
 	expect.Conflict(t, "removing what was changed", s.control.RemoveClientAuth(t.Context(), tenant, clients[1].Auth))
 	expect.Conflict(t, "removing another owner's", s.control.RemoveClientAuth(t.Context(), tenant, clients[0].Auth))
-	expect.Conflict(t, "removing at another place", s.control.RemoveRegistration(t.Context(), org.Tenant{}, places[2].Registration))
+	expect.Conflict(t, "removing at another place",
+		s.control.RemoveRegistration(t.Context(), org.Tenant{}, places[2].Registration))
 	expect.NoError(t, s.control.RemoveClientAuth(t.Context(), org.Tenant{}, clients[0].Auth))
 	expect.NoError(t, s.control.RemoveRegistration(t.Context(), tenant, places[1].Registration))
 	clients[1].Auth.Rev++
@@ -79,7 +86,10 @@ func TestCredentialsAreListedByTenantAndRemovedAsTheyWereRead(t *testing.T) {
 func TestAMovedOrRemovedWebhookForgetsHowItFared(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	sub := webhook.Subscription{ID: hookID, Tenant: tenant, URL: "https://app.example/hook", Types: []webhook.Type{webhook.TestEvent}, CreatedAt: now, Rev: 1}
+	sub := webhook.Subscription{
+		ID: hookID, Tenant: tenant, URL: "https://app.example/hook",
+		Types: []webhook.Type{webhook.TestEvent}, CreatedAt: now, Rev: 1,
+	}
 	expect.NoError(t, s.control.CreateSubscription(t.Context(), sub))
 	_, err := s.control.CountFailure(t.Context(), tenant, sub.ID, now)
 	expect.NoError(t, err)
@@ -96,7 +106,8 @@ func TestAMovedOrRemovedWebhookForgetsHowItFared(t *testing.T) {
 	expect.Conflict(t, "removing it as it was", s.control.RemoveSubscription(t.Context(), sub))
 	expect.NoError(t, s.control.RemoveSubscription(t.Context(), got[0]))
 	expect.NoError(t, s.control.CreateSubscription(t.Context(), sub))
-	if got, err = s.control.Subscriptions(t.Context(), tenant); err != nil || len(got) != 1 || got[0].Health.Failures != 0 {
+	if got, err = s.control.Subscriptions(t.Context(), tenant); err != nil || len(got) != 1 ||
+		got[0].Health.Failures != 0 {
 		t.Errorf("one with the same id, after the removal: %+v (%v)", got, err)
 	}
 }

@@ -26,7 +26,8 @@ func (s stores) reconnecting(t *testing.T, id string, rev, version int64) flow.C
 	conn.Rev, conn.Generation, conn.Refresh = rev, 2, connection.RefreshState{RefreshAt: now.Add(time.Hour)}
 	row.Sealed, row.Version = []byte("sealed anew"), version
 	return flow.Conclusion{
-		Attempt: attempt, Connection: conn, Tokens: row, Events: []webhook.Event{eventOf(tenant, "e0000000-0000-4000-8000-0000000000"+id[34:])},
+		Attempt: attempt, Connection: conn, Tokens: row,
+		Events: []webhook.Event{eventOf(tenant, "e0000000-0000-4000-8000-0000000000"+id[34:])},
 	}
 }
 
@@ -62,7 +63,8 @@ func TestAReconnectGoesOnFromATombstoneAndForgetsTheOldGrant(t *testing.T) {
 	conn, err := s.conns.Connection(t.Context(), tenant, connID)
 	expect.NoError(t, err)
 	conn.Status = connection.Revoked
-	expect.NoError(t, s.refresh.RevokeConnection(t.Context(), conn, 1, eventOf(tenant, "e0000000-0000-4000-8000-0000000000aa")))
+	expect.NoError(t, s.refresh.RevokeConnection(t.Context(), conn, 1,
+		eventOf(tenant, "e0000000-0000-4000-8000-0000000000aa")))
 	ended, err := s.flow.TokenVersion(t.Context(), tenant, connID)
 	expect.NoError(t, err)
 	s.upstream(t, tenant, "sealed rest")
@@ -83,7 +85,8 @@ func TestTheFirstTokensOfARejectedConnectionAreVersionOne(t *testing.T) {
 	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
 	rejected := connectionOf(tenant)
 	rejected.Status = connection.Rejected
-	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(), flow.Conclusion{Attempt: attemptOf(tenant), Error: "access_denied", Connection: rejected}))
+	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(),
+		flow.Conclusion{Attempt: attemptOf(tenant), Error: "access_denied", Connection: rejected}))
 	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(), s.reconnecting(t, secondAttempt, 1, 1)))
 }
 
@@ -130,7 +133,10 @@ func TestOfARefreshAndAReconnectOneWins(t *testing.T) {
 		if i == 0 {
 			return s.flow.ConcludeAttempt(ctx, end)
 		}
-		return s.tokens.RotateTokens(ctx, tokens.Row{Tenant: tenant, ConnectionID: connID, Sealed: []byte("rotated"), Version: 2})
+		return s.tokens.RotateTokens(ctx, tokens.Row{
+			Tenant: tenant, ConnectionID: connID,
+			Sealed: []byte("rotated"), Version: 2,
+		})
 	})
 	if won != 1 {
 		t.Errorf("%d of two stored version 2", won)
@@ -153,7 +159,8 @@ func TestTheVersionOfTokensGoesOnAfterTheirEnd(t *testing.T) {
 	want(tenant, 1)
 	conn, err := s.conns.Connection(t.Context(), tenant, connID)
 	expect.NoError(t, err)
-	expect.NoError(t, s.refresh.RevokeConnection(t.Context(), conn, 1, eventOf(tenant, "e0000000-0000-4000-8000-0000000000aa")))
+	expect.NoError(t, s.refresh.RevokeConnection(t.Context(), conn, 1,
+		eventOf(tenant, "e0000000-0000-4000-8000-0000000000aa")))
 	want(tenant, 2)
 	for _, foreign := range foreignTenants() {
 		want(foreign, 0)

@@ -38,7 +38,9 @@ func (s Refresh) SaveConnection(ctx context.Context, c connection.Connection, ev
 }
 
 // RevokeConnection implements refresh.Store.
-func (s Refresh) RevokeConnection(ctx context.Context, c connection.Connection, version int64, event webhook.Event) error {
+func (s Refresh) RevokeConnection(ctx context.Context, c connection.Connection, version int64,
+	event webhook.Event,
+) error {
 	end := endTokens(s.tokens.Table, c.Tenant, c.ID, version)
 	return transact(ctx, s.connections.DB, append(s.saving(c, event), end.write())...)
 }
@@ -56,7 +58,10 @@ func (s Refresh) Upstream(ctx context.Context, tenant org.Tenant, id string) ([]
 func (s Refresh) ForgetUpstream(ctx context.Context, tenant org.Tenant, id string, sealed []byte) error {
 	values := item{}
 	values.setBytes(":sealed", sealed)
-	_, err := remove(ctx, s.connections.DB, change{table: s.tokens.Table, key: upstreamKey(tenant, id), when: "sealed = :sealed", values: values})
+	_, err := remove(ctx, s.connections.DB, change{
+		table: s.tokens.Table, key: upstreamKey(tenant, id),
+		when: "sealed = :sealed", values: values,
+	})
 	if errors.Is(err, fault.Conflict) {
 		return nil
 	}

@@ -47,7 +47,10 @@ func (s stores) raw(t *testing.T, table, pk, sk string) map[string]any {
 	t.Helper()
 	out, err := s.db.GetItem(t.Context(), &dynamodb.GetItemInput{
 		TableName: aws.String(s.names[table]), ConsistentRead: aws.Bool(true),
-		Key: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: pk}, "sk": &types.AttributeValueMemberS{Value: sk}},
+		Key: map[string]types.AttributeValue{
+			"pk": &types.AttributeValueMemberS{Value: pk},
+			"sk": &types.AttributeValueMemberS{Value: sk},
+		},
 	})
 	expect.NoError(t, err)
 	return plain(out.Item)
@@ -106,7 +109,8 @@ func (s stores) upstream(tb testing.TB, of org.Tenant, sealed string) {
 	_, err := s.db.PutItem(tb.Context(), &dynamodb.PutItemInput{
 		TableName: aws.String(s.names["TokensTable"]),
 		Item: map[string]types.AttributeValue{
-			"pk": &types.AttributeValueMemberS{Value: of.Key() + "#UPSTREAM#" + connID}, "sk": &types.AttributeValueMemberS{Value: "META"},
+			"pk":     &types.AttributeValueMemberS{Value: of.Key() + "#UPSTREAM#" + connID},
+			"sk":     &types.AttributeValueMemberS{Value: "META"},
 			"sealed": &types.AttributeValueMemberB{Value: []byte(sealed)},
 		},
 	})

@@ -48,7 +48,8 @@ func (s Register) OpenTask(ctx context.Context, task export.Task, previous strin
 	}
 	authorized := &types.ConditionCheck{
 		TableName: &s.connections.Table, Key: connectionKey(task.Tenant, task.ConnectionID).attributes(),
-		ConditionExpression: aws.String("#status = :authorized"), ExpressionAttributeNames: map[string]string{"#status": "status"},
+		ConditionExpression:       aws.String("#status = :authorized"),
+		ExpressionAttributeNames:  map[string]string{"#status": "status"},
 		ExpressionAttributeValues: item{":authorized": text(string(connection.Authorized))},
 	}
 	return transact(ctx, s.DB,

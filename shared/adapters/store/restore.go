@@ -11,7 +11,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Restore puts token sets back that were lost, out of a table that was restored to an earlier moment (operator.TokenRows).
+// Restore puts token sets back that were lost, out of a table that was restored to an earlier
+// moment (operator.TokenRows).
 type Restore struct {
 	Connections
 
@@ -40,7 +41,8 @@ func (s Restore) PutBack(ctx context.Context, r tokens.Row) error {
 	return create(ctx, s.Tokens.DB, s.Tokens.Table, row)
 }
 
-// EndConnection stores a connection that has ended, with its event; fault.Conflict when it was changed since it was read.
+// EndConnection stores a connection that has ended, with its event; fault.Conflict when it was
+// changed since it was read.
 func (s Restore) EndConnection(ctx context.Context, c connection.Connection, event webhook.Event) error {
 	return NewRefresh(s.Connections, s.Tokens, s.Work).SaveConnection(ctx, c, event)
 }

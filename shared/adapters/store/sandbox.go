@@ -20,7 +20,10 @@ type Sandbox struct {
 
 // Put implements oauth.Store of the sandbox. These rows have no invariant that two writers could break.
 func (s Sandbox) Put(ctx context.Context, name string, value []byte, expires time.Time) error {
-	if _, err := s.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.Table, Item: sandboxItem(name, value, expires)}); err != nil {
+	if _, err := s.DB.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: &s.Table,
+		Item:      sandboxItem(name, value, expires),
+	}); err != nil {
 		return fmt.Errorf("put record: %w", err)
 	}
 	return nil

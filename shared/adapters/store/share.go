@@ -59,15 +59,18 @@ func placeNames(number int) map[string]string {
 func (s Work) TakePlace(ctx context.Context, tenant org.Tenant, seen share.Row, place int, next share.Holder) error {
 	c := change{
 		table: s.Table, key: shareKey(tenant),
-		set: "SET #task = :task, #claim = :claim, #until = :until, #ttl = :ttl", when: "attribute_not_exists(#task)", names: placeNames(place),
+		set: "SET #task = :task, #claim = :claim, #until = :until, #ttl = :ttl", when: "attribute_not_exists(#task)",
+		names: placeNames(place),
 		values: item{
-			":task": text(next.TaskID), ":claim": number(next.Claim), ":until": moment(next.Until), ":ttl": number(next.Until.Add(keepShares).Unix()),
+			":task": text(next.TaskID), ":claim": number(next.Claim), ":until": moment(next.Until),
+			":ttl": number(next.Until.Add(keepShares).Unix()),
 		},
 	}
 	c.names["#ttl"] = "ttl"
 	if holder, isHeld := seen.Places[place]; isHeld {
 		c.when = "#task = :seen AND #claim = :seen_claim AND #until = :seen_until"
-		c.values[":seen"], c.values[":seen_claim"], c.values[":seen_until"] = text(holder.TaskID), number(holder.Claim), moment(holder.Until)
+		c.values[":seen"], c.values[":seen_claim"], c.values[":seen_until"] = text(holder.TaskID), number(holder.Claim),
+			moment(holder.Until)
 	}
 	if seen.JoinedAt.IsZero() {
 		c.when += " AND attribute_not_exists(joined_at)"
@@ -111,7 +114,8 @@ func placeLease(number int) lease {
 	return lease{until: names["#until"], holder: names["#claim"]}
 }
 
-// AnnounceLine implements share.Rows. That somebody waits is true whatever the row is, so there is nothing to be conditional on.
+// AnnounceLine implements share.Rows. That somebody waits is true whatever the row is, so there is
+// nothing to be conditional on.
 func (s Work) AnnounceLine(ctx context.Context, tenant org.Tenant, joinedAt, dueAt time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: shareKey(tenant),

@@ -22,10 +22,13 @@ import (
 type DB interface {
 	GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
-	UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
-	DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, o ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+	UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput,
+		o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput,
+		o ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 	Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
-	TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+	TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
+		o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 }
 
 // firstPause is the wait after a write that met a transaction on the same row, whose end it outlasts by then; it grows.
@@ -33,7 +36,10 @@ const firstPause = 10 * time.Millisecond
 
 // get reads one row, consistently; fault.NotFound.
 func get(ctx context.Context, db DB, table string, k key) (item, error) {
-	out, err := db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: k.attributes(), ConsistentRead: aws.Bool(true)})
+	out, err := db.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &table, Key: k.attributes(),
+		ConsistentRead: aws.Bool(true),
+	})
 	if err != nil {
 		return nil, fmt.Errorf("get item: %w", err)
 	}
@@ -46,7 +52,10 @@ func get(ctx context.Context, db DB, table string, k key) (item, error) {
 // create writes a row that must not exist yet; fault.Conflict when it does.
 func create(ctx context.Context, db DB, table string, row item) error {
 	return persist(ctx, func() error {
-		_, err := db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &table, Item: row, ConditionExpression: aws.String(absent)})
+		_, err := db.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: &table, Item: row,
+			ConditionExpression: aws.String(absent),
+		})
 		return err
 	})
 }
@@ -79,8 +88,8 @@ func update(ctx context.Context, db DB, u change) (item, error) {
 	return row, failure
 }
 
-// remove deletes the row of u; fault.Conflict when its condition does not hold, with the row in types.ConditionalCheckFailedException.
-// It returns the row as it was.
+// remove deletes the row of u; fault.Conflict when its condition does not hold, with the row in
+// types.ConditionalCheckFailedException. It returns the row as it was.
 func remove(ctx context.Context, db DB, u change) (item, error) {
 	var row item
 	failure := persist(ctx, func() error {
@@ -125,14 +134,16 @@ func putNew(table string, row item) types.TransactWriteItem {
 func putOver(table string, row item, rev int64) types.TransactWriteItem {
 	row.setInt("rev", rev+1)
 	return types.TransactWriteItem{Put: &types.Put{
-		TableName: &table, Item: row, ConditionExpression: aws.String("rev = :rev"), ExpressionAttributeValues: item{":rev": number(rev)},
+		TableName: &table, Item: row, ConditionExpression: aws.String("rev = :rev"),
+		ExpressionAttributeValues: item{":rev": number(rev)},
 	}}
 }
 
 // removal deletes revision rev of a row.
 func removal(table string, k key, rev int64) types.TransactWriteItem {
 	return types.TransactWriteItem{Delete: &types.Delete{
-		TableName: &table, Key: k.attributes(), ConditionExpression: aws.String("rev = :rev"), ExpressionAttributeValues: item{":rev": number(rev)},
+		TableName: &table, Key: k.attributes(), ConditionExpression: aws.String("rev = :rev"),
+		ExpressionAttributeValues: item{":rev": number(rev)},
 	}}
 }
 

@@ -82,7 +82,8 @@ func readTask(row item, tenant org.Tenant, id string) (task export.Task, damaged
 // isPutOff reports whether lease_until is the time that the task is put off to. put_off names the generation that
 // YieldTask has made, so that any later claim ends it, also one by a release that does not know the attribute.
 func isPutOff(row item) bool {
-	return row.text("status") == string(export.Pending) && row.int("put_off") > 0 && row.int("put_off") == row.int("generation")
+	return row.text("status") == string(export.Pending) && row.int("put_off") > 0 &&
+		row.int("put_off") == row.int("generation")
 }
 
 // ResendEvent implements export.TaskStore.
@@ -97,7 +98,9 @@ func (s Work) ResendEvent(ctx context.Context, task export.Task, event webhook.E
 
 // ClaimTask implements worker.Store. lease_until alone says from when on a task can be claimed, be it leased or put
 // off: a message that comes earlier, from whomever, finds nothing.
-func (s Work) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (export.Task, error) {
+func (s Work) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now,
+	leaseUntil time.Time,
+) (export.Task, error) {
 	row, err := update(ctx, s.DB, leaseOf("generation").claim(change{
 		table: s.Table, key: taskKey(tenant, id), set: ", due_at = :until",
 		when:  "#status = :pending AND attribute_not_exists(waiting_since)",
@@ -151,7 +154,8 @@ func (s Work) ContinueTask(ctx context.Context, task export.Task, leaseUntil tim
 // YieldTask implements worker.Store. The generation rises, so that a write of the run that comes late, such as that
 // of its heartbeat, shortens no wait.
 func (s Work) YieldTask(ctx context.Context, task export.Task, until, dueAt time.Time) error {
-	set := "SET generation = generation + :one, setbacks = :setbacks, checkpoint = :checkpoint, progress = :progress, due_at = :due"
+	set := "SET generation = generation + :one, setbacks = :setbacks, checkpoint = :checkpoint, progress = :progress, " +
+		"due_at = :due"
 	if until.IsZero() {
 		set += " REMOVE lease_until"
 	} else {
@@ -177,13 +181,15 @@ func (s Work) YieldTask(ctx context.Context, task export.Task, until, dueAt time
 func (s Work) FinishTask(ctx context.Context, task export.Task, event webhook.Event) error {
 	result := item{}
 	for name, value := range map[string]any{
-		":stats": task.Stats, ":outcome": task.Outcome, ":files": task.Files, ":scope": task.Scope, ":progress": task.Progress,
+		":stats": task.Stats, ":outcome": task.Outcome, ":files": task.Files, ":scope": task.Scope,
+		":progress": task.Progress,
 	} {
 		if err := result.setJSON(name, value); err != nil {
 			return err
 		}
 	}
-	c := s.fenced(task, "SET #status = :status, finished_at = :finished, stats = :stats, outcome = :outcome, files = :files, #scope = :scope, "+
+	c := s.fenced(task, "SET #status = :status, finished_at = :finished, stats = :stats, outcome = :outcome, files = "+
+		":files, #scope = :scope, "+
 		"progress = :progress, failure_reason = :reason, sent_at = :finished, files_until = :kept")
 	c.names["#scope"] = "scope"
 	maps.Copy(c.values, result)
@@ -202,7 +208,8 @@ func (s Work) ExpireFiles(ctx context.Context, task export.Task, now, lookAt tim
 		set:  "SET files_until = :now, due_shard = :shard, due_at = :look",
 		when: "#status = :success AND files_until > :now", names: map[string]string{"#status": "status"},
 		values: item{
-			":now": moment(now), ":look": moment(lookAt), ":shard": text(shardOf(task.ID)), ":success": text(string(export.Success)),
+			":now": moment(now), ":look": moment(lookAt), ":shard": text(shardOf(task.ID)),
+			":success": text(string(export.Success)),
 		},
 	})
 	return err

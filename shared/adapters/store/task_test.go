@@ -23,7 +23,8 @@ func TestATaskOpensOnAnAuthorizedConnectionOnly(t *testing.T) {
 	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
 	rejected := connectionOf(tenant)
 	rejected.Status = connection.Rejected
-	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(), flow.Conclusion{Attempt: attemptOf(tenant), Error: "access_denied", Connection: rejected}))
+	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(),
+		flow.Conclusion{Attempt: attemptOf(tenant), Error: "access_denied", Connection: rejected}))
 	expect.Conflict(t, "on a rejected connection", s.work.OpenTask(t.Context(), pendingTask(tenant), ""))
 	_, err := s.work.Task(t.Context(), tenant, taskID)
 	expect.NotFound(t, "the task", err)
@@ -32,9 +33,13 @@ func TestATaskOpensOnAnAuthorizedConnectionOnly(t *testing.T) {
 func succeeded(task export.Task) export.Task {
 	task.Status = export.Success
 	task.Stats = webhook.Stats{TotalResources: 3, TotalByResourceType: map[string]int{"Patient": 1, "Observation": 2}}
-	task.Outcome = []export.TypeOutcome{{Type: "Patient", Result: export.OutcomeOK, Count: 1}, {Type: "Claim", Result: export.OutcomeDenied, Status: 403}}
+	task.Outcome = []export.TypeOutcome{
+		{Type: "Patient", Result: export.OutcomeOK, Count: 1},
+		{Type: "Claim", Result: export.OutcomeDenied, Status: 403},
+	}
 	task.Files = []export.File{{
-		Format: export.JSONLines, Name: "export.ndjson", Key: "test/a/export.ndjson", ContentType: "application/fhir+ndjson", Bytes: 1 << 33, SHA256: "00",
+		Format: export.JSONLines, Name: "export.ndjson", Key: "test/a/export.ndjson", ContentType: "application/fhir+ndjson",
+		Bytes: 1 << 33, SHA256: "00",
 	}}
 	task.Scope = export.Scope{Asked: "a b", Granted: "a"}
 	task.FinishedAt, task.SentAt, task.FilesUntil = now.Add(time.Minute), now.Add(time.Minute), now.Add(8*24*time.Hour)
@@ -50,10 +55,15 @@ func TestExpiringFilesEndsTheirTimeOnceAndLeavesTheRowDue(t *testing.T) {
 	expect.Conflict(t, "the files of a pending task", s.work.ExpireFiles(t.Context(), task, at, look))
 	task = succeeded(task)
 	expect.NoError(t, s.work.FinishTask(t.Context(), task, eventOf(tenant, eventID)))
-	expect.Conflict(t, "another tenant's", s.work.ExpireFiles(t.Context(), export.Task{ID: taskID, Tenant: org.Tenant{Mode: org.Live, OrgID: orgA}}, at, look))
+	expect.Conflict(t, "another tenant's", s.work.ExpireFiles(t.Context(),
+		export.Task{ID: taskID, Tenant: org.Tenant{Mode: org.Live, OrgID: orgA}}, at, look))
 	expect.Conflict(t, "when their time is over", s.work.ExpireFiles(t.Context(), task, task.FilesUntil, look))
 
-	if won := expect.Winners(t, 10, func(ctx context.Context, _ int) error { return s.work.ExpireFiles(ctx, task, at, look) }); won != 1 {
+	if won := expect.Winners(t, 10, func(ctx context.Context,
+		_ int,
+	) error {
+		return s.work.ExpireFiles(ctx, task, at, look)
+	}); won != 1 {
 		t.Errorf("%d of 10 requests ended their time, want 1", won)
 	}
 	want := task

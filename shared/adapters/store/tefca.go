@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TEFCA keeps attempts of TEFCA mode in Work, where the sweeper finds them, and what binds their browsers in Flow. A facility that an
-// attempt has located is a row of its own, so that those which are read at the same time do not meet.
+// TEFCA keeps attempts of TEFCA mode in Work, where the sweeper finds them, and what binds their browsers in Flow. A
+// facility that an attempt has located is a row of its own, so that those which are read at the same time do not meet.
 type TEFCA struct {
 	Flow Flow
 	Work Work
@@ -28,7 +28,8 @@ func (s TEFCA) CreateAttempt(ctx context.Context, a attempt.Attempt, ticket bind
 	if err != nil {
 		return err
 	}
-	return transact(ctx, s.Flow.DB, putNew(s.Work.Table, row), putNew(s.Flow.Table, ticketItem(identityTicketKey(ticket.Hash), ticket)))
+	return transact(ctx, s.Flow.DB, putNew(s.Work.Table, row),
+		putNew(s.Flow.Table, ticketItem(identityTicketKey(ticket.Hash), ticket)))
 }
 
 // Ticket implements attempt.StartStore.
@@ -42,7 +43,8 @@ func (s TEFCA) OpenAttempt(ctx context.Context, ticket binding.Ticket, a attempt
 	if err != nil {
 		return err
 	}
-	return transact(ctx, s.Flow.DB, usingUp(s.Flow.Table, identityTicketKey(ticket.Hash)), putOver(s.Work.Table, row, a.Rev),
+	return transact(ctx, s.Flow.DB, usingUp(s.Flow.Table, identityTicketKey(ticket.Hash)),
+		putOver(s.Work.Table, row, a.Rev),
 		putNew(s.Flow.Table, stateItem(identityStateKey(state.Hash), state)))
 }
 
@@ -58,13 +60,15 @@ func (s TEFCA) Attempt(ctx context.Context, tenant org.Tenant, id string) (attem
 		return attempt.Attempt{}, err
 	}
 	a := attempt.Attempt{
-		ID: id, Tenant: tenant, Status: attempt.Status(row.text("status")), TokenHash: row.text("token_hash"), Provider: row.text("provider"),
+		ID: id, Tenant: tenant, Status: attempt.Status(row.text("status")), TokenHash: row.text("token_hash"),
+		Provider:   row.text("provider"),
 		ExternalID: row.text("external_id"), ExternalState: row.text("external_state"), RequestID: row.text("request_id"),
 		CreatedAt: row.time("created_at"), ExpiresAt: row.time("expires_at"),
 		NonceHash: row.text("nonce_hash"), Verifier: row.bytes("verifier"),
 		Assertion: row.bytes("assertion"), IdentityEnds: row.time("identity_ends"),
 		Ending: attempt.Ending{
-			Error: row.text("error_code"), Description: row.text("error_description"), Cause: row.text("error_cause"), RequestID: row.text("error_request_id"),
+			Error: row.text("error_code"), Description: row.text("error_description"), Cause: row.text("error_cause"),
+			RequestID: row.text("error_request_id"),
 		},
 		LeaseUntil: row.time("lease_until"), DueAt: row.time("due_at"), Rev: row.int("rev"),
 	}
@@ -113,8 +117,10 @@ func (s TEFCA) Facilities(ctx context.Context, tenant org.Tenant, attemptID stri
 	var after map[string]types.AttributeValue
 	for {
 		page, err := s.Work.DB.Query(ctx, &dynamodb.QueryInput{
-			TableName: &s.Work.Table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("pk = :attempt AND begins_with(sk, :facility)"),
-			ExpressionAttributeValues: item{":attempt": text(tefcaKey(tenant, attemptID).pk), ":facility": text(facilityPrefix)}, ExclusiveStartKey: after,
+			TableName: &s.Work.Table, ConsistentRead: aws.Bool(true),
+			KeyConditionExpression:    aws.String("pk = :attempt AND begins_with(sk, :facility)"),
+			ExpressionAttributeValues: item{":attempt": text(tefcaKey(tenant, attemptID).pk), ":facility": text(facilityPrefix)},
+			ExclusiveStartKey:         after,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("query facilities: %w", err)
@@ -175,7 +181,10 @@ func facilityOf(row item) attempt.Facility {
 		ID: row.text("directory_id"), Name: row.text("name"), City: row.text("city"), State: row.text("state"),
 		Match: tefca.Match(row.text("match")), Access: tefca.Access(row.text("access")), Local: row.bytes("local"),
 		Outcome: attempt.Outcome(row.text("outcome")), Reason: attempt.Reason(row.text("reason")),
-		Connected:  attempt.Connected{ConnectionID: row.text("connection_id"), ConsentExpiresAt: row.time("consent_expires_at")},
+		Connected: attempt.Connected{
+			ConnectionID:     row.text("connection_id"),
+			ConsentExpiresAt: row.time("consent_expires_at"),
+		},
 		LeaseUntil: row.time("lease_until"), ExpiresAt: row.time("expires_at"), Rev: row.int("rev"),
 	}
 }

@@ -34,26 +34,37 @@ func (s stores) tefca() store.TEFCAConnections {
 // verificationOf has every field that a row keeps.
 func verificationOf(of org.Tenant) attempt.Attempt {
 	return attempt.Attempt{
-		ID: verificationID, Tenant: of, Status: attempt.Created, TokenHash: "token hash", Provider: "simulated", ExternalID: "x", ExternalState: "s",
+		ID: verificationID, Tenant: of, Status: attempt.Created, TokenHash: "token hash", Provider: "simulated",
+		ExternalID: "x", ExternalState: "s",
 		RequestID: "r", CreatedAt: now, ExpiresAt: now.Add(30 * time.Minute),
 		Authority: identity.Authority{
-			Provider: identity.Provider{ID: "simulated", Issuer: "https://id.example", Audiences: []string{"urn:oid:2.999.1"}}, RedirectURI: "https://api.example/back",
+			Provider: identity.Provider{
+				ID: "simulated", Issuer: "https://id.example",
+				Audiences: []string{"urn:oid:2.999.1"},
+			},
+			RedirectURI:   "https://api.example/back",
 			TokenEndpoint: "https://id.example/token", KeySet: "https://id.example/jwks", IssRequired: true,
 		},
-		NonceHash: "nonce hash", Verifier: []byte("verifier"), Assertion: []byte("assertion"), IdentityEnds: now.Add(15 * time.Minute),
-		Ending:     attempt.Ending{Error: "e", Description: "d", Cause: "c", RequestID: "q"},
-		LeaseUntil: now.Add(time.Minute), DueAt: now.Add(2 * time.Minute),
+		NonceHash: "nonce hash", Verifier: []byte("verifier"), Assertion: []byte("assertion"),
+		IdentityEnds: now.Add(15 * time.Minute),
+		Ending:       attempt.Ending{Error: "e", Description: "d", Cause: "c", RequestID: "q"},
+		LeaseUntil:   now.Add(time.Minute), DueAt: now.Add(2 * time.Minute),
 	}
 }
 
 func verificationTicket(of org.Tenant) binding.Ticket {
-	return binding.Ticket{Hash: "start of " + of.Key(), Tenant: of, AttemptID: verificationID, ExpiresAt: now.Add(30 * time.Minute)}
+	return binding.Ticket{
+		Hash: "start of " + of.Key(), Tenant: of, AttemptID: verificationID,
+		ExpiresAt: now.Add(30 * time.Minute),
+	}
 }
 
 func located(id string) attempt.Facility {
 	return attempt.Facility{
-		ID: id, Name: "n", City: "c", State: "WI", Match: tefca.Found, Access: tefca.Documents, Local: []byte("local"), Outcome: attempt.IsConnecting, Reason: "r",
-		Connected: attempt.Connected{ConnectionID: "k", ConsentExpiresAt: now}, LeaseUntil: now, ExpiresAt: now.Add(30 * time.Minute),
+		ID: id, Name: "n", City: "c", State: "WI", Match: tefca.Found, Access: tefca.Documents, Local: []byte("local"),
+		Outcome: attempt.IsConnecting, Reason: "r",
+		Connected: attempt.Connected{ConnectionID: "k", ConsentExpiresAt: now}, LeaseUntil: now,
+		ExpiresAt: now.Add(30 * time.Minute),
 	}
 }
 
@@ -100,7 +111,11 @@ func TestAStartAddressOfAnIdentityProviderIsNoneOfAPortal(t *testing.T) {
 	s := newStores(t)
 	rows, a, ticket := s.tefca(), verificationOf(tenant), verificationTicket(tenant)
 	expect.NoError(t, rows.CreateAttempt(t.Context(), a, ticket))
-	expect.Conflict(t, "an id that is there", rows.CreateAttempt(t.Context(), a, binding.Ticket{Hash: "once more", Tenant: tenant, AttemptID: a.ID, ExpiresAt: a.ExpiresAt}))
+	expect.Conflict(t, "an id that is there",
+		rows.CreateAttempt(t.Context(), a, binding.Ticket{
+			Hash: "once more", Tenant: tenant, AttemptID: a.ID,
+			ExpiresAt: a.ExpiresAt,
+		}))
 	_, err := s.flow.Ticket(t.Context(), ticket.Hash, now)
 	expect.NotFound(t, "the start value at a portal", err)
 	a.Rev, a.Status = 1, attempt.Open
@@ -164,7 +179,8 @@ func TestOfAnErasedConnectionItsNamesGo(t *testing.T) {
 	c.Status = connection.Revoked
 	expect.NoError(t, s.refresh.SaveConnection(t.Context(), c))
 	for range 2 {
-		expect.NoError(t, store.NewErasures(s.conns, s.work.Work, s.tokens, s.db).RemoveConnection(t.Context(), tenant, connID, now))
+		expect.NoError(t, store.NewErasures(s.conns, s.work.Work, s.tokens, s.db).RemoveConnection(t.Context(), tenant,
+			connID, now))
 	}
 	known, erased, err := rows.Known(t.Context(), tenant, "vault", "f")
 	expect.NoError(t, err)
@@ -179,17 +195,28 @@ func TestOfAnErasedConnectionItsNamesGo(t *testing.T) {
 	}
 	next := end("c0000000-0000-4000-8000-000000000002")
 	next.Facility.Rev = 2
-	for what, read := range map[string]attempt.Conclusion{"named": {Known: connID}, "not there": {}, "erased before": {Erased: now.Add(-time.Second)}} {
+	for what, read := range map[string]attempt.Conclusion{
+		"named": {Known: connID}, "not there": {},
+		"erased before": {Erased: now.Add(-time.Second)},
+	} {
 		next.Known, next.Erased = read.Known, read.Erased
 		expect.Conflict(t, "one that was "+what+" when it was looked for", rows.Conclude(t.Context(), next))
 	}
 	next.Erased = erased
 	expect.NoError(t, rows.Conclude(t.Context(), next))
-	rest, err := s.db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(s.names["WorkTable"]), Key: map[string]types.AttributeValue{
-		"pk": &types.AttributeValueMemberS{Value: tenant.Key() + "#ERASED#vault"}, "sk": &types.AttributeValueMemberS{Value: "f"},
-	}})
+	rest, err := s.db.GetItem(t.Context(), &dynamodb.GetItemInput{
+		TableName: aws.String(s.names["WorkTable"]),
+		Key: map[string]types.AttributeValue{
+			"pk": &types.AttributeValueMemberS{Value: tenant.Key() + "#ERASED#vault"},
+			"sk": &types.AttributeValueMemberS{Value: "f"},
+		},
+	})
 	expect.NoError(t, err)
-	want := map[string]any{"pk": tenant.Key() + "#ERASED#vault", "sk": "f", "erased_at": now.UTC().Format("2006-01-02T15:04:05.000000Z"), "ttl": fmt.Sprint("number ", now.Add(90*time.Minute).Unix())}
+	want := map[string]any{
+		"pk": tenant.Key() + "#ERASED#vault", "sk": "f",
+		"erased_at": now.UTC().Format("2006-01-02T15:04:05.000000Z"),
+		"ttl":       fmt.Sprint("number ", now.Add(90*time.Minute).Unix()),
+	}
 	if diff := cmp.Diff(want, plain(rest.Item)); diff != "" {
 		t.Errorf("what remembers it (-want +got):\n%s", diff)
 	}
@@ -205,6 +232,9 @@ func (s stores) concluding(t *testing.T) func(id string) attempt.Conclusion {
 		f.Rev, f.Outcome = 1, attempt.IsConnected
 		c.ID, c.Rev, c.DirectoryID, c.VaultKey, c.PersonKey = id, 0, "f", "vault", "person"
 		set.ConnectionID, set.Version = id, 1
-		return attempt.Conclusion{AttemptID: verificationID, Facility: f, Connection: c, Tokens: set, Events: []webhook.Event{eventOf(tenant, id)}}
+		return attempt.Conclusion{
+			AttemptID: verificationID, Facility: f, Connection: c, Tokens: set,
+			Events: []webhook.Event{eventOf(tenant, id)},
+		}
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TEFCAConnections keeps what the worker makes of attempts of TEFCA mode: connections, with their tokens, events and names. It
-// takes their rows from Conclusions, so that a connection is the same however it was made.
+// TEFCAConnections keeps what the worker makes of attempts of TEFCA mode: connections, with their tokens, events and
+// names. It takes their rows from Conclusions, so that a connection is the same however it was made.
 type TEFCAConnections struct {
 	TEFCA
 
@@ -35,7 +35,9 @@ func (s TEFCAConnections) TokenVersion(ctx context.Context, tenant org.Tenant, c
 }
 
 // Known implements attempt.WorkStore.
-func (s TEFCAConnections) Known(ctx context.Context, tenant org.Tenant, vault, facilityID string) (id string, erased time.Time, err error) {
+func (s TEFCAConnections) Known(ctx context.Context, tenant org.Tenant, vault,
+	facilityID string,
+) (id string, erased time.Time, err error) {
 	row, err := get(ctx, s.Ends.connections.DB, s.Ends.connections.Table, vaultKey(tenant, vault, facilityID))
 	if err == nil || !errors.Is(err, fault.NotFound) {
 		return row.text("connection_id"), time.Time{}, err
@@ -47,8 +49,9 @@ func (s TEFCAConnections) Known(ctx context.Context, tenant org.Tenant, vault, f
 	return "", row.time("erased_at"), err
 }
 
-// Conclude implements attempt.WorkStore. The name of the connection is written with it, so that of two who connect the same person at the
-// same facility at once one is refused; so is who would make one that was erased since it was looked for.
+// Conclude implements attempt.WorkStore. The name of the connection is written with it, so that of two who
+// connect the same person at the same facility at once one is refused; so is who would make one that was erased
+// since it was looked for.
 func (s TEFCAConnections) Conclude(ctx context.Context, c attempt.Conclusion) error {
 	conn := c.Connection
 	writes := []types.TransactWriteItem{
@@ -69,7 +72,8 @@ func (s TEFCAConnections) Conclude(ctx context.Context, c attempt.Conclusion) er
 		}
 		writes = append(writes, name, types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
 			TableName: &s.Work.Table, Key: erasedKey(conn.Tenant, conn.VaultKey, conn.DirectoryID).attributes(),
-			ConditionExpression: aws.String(absent + " OR erased_at <= :erased"), ExpressionAttributeValues: item{":erased": moment(c.Erased)},
+			ConditionExpression:       aws.String(absent + " OR erased_at <= :erased"),
+			ExpressionAttributeValues: item{":erased": moment(c.Erased)},
 		}}, putNew(s.Ends.connections.Table, newItem(personKey(conn.Tenant, conn.PersonKey, conn.ID))))
 	}
 	for _, event := range c.Events {

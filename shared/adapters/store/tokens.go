@@ -9,8 +9,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Tokens keeps sealed token sets. A row without one is the tombstone of a set that was ended; it only keeps the version,
-// so that nothing from before the end is ever stored again.
+// Tokens keeps sealed token sets. A row without one is the tombstone of a set that was ended; it only keeps the
+// version, so that nothing from before the end is ever stored again.
 type Tokens struct {
 	DB    DB
 	Table string
@@ -27,7 +27,8 @@ func (s Tokens) Tokens(ctx context.Context, tenant org.Tenant, connectionID stri
 	}
 	return tokens.Row{
 		Tenant: tenant, ConnectionID: connectionID, Sealed: row.bytes("sealed"), Version: row.int("version"),
-		LeaseOwner: row.text("lease_owner"), LeaseUntil: row.time("lease_until"), RefreshStartedAt: row.time("refresh_started_at"),
+		LeaseOwner: row.text("lease_owner"), LeaseUntil: row.time("lease_until"),
+		RefreshStartedAt: row.time("refresh_started_at"),
 	}, nil
 }
 

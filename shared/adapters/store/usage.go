@@ -32,7 +32,8 @@ func (s Work) SaveUsage(ctx context.Context, tenant org.Tenant, day string, c us
 // Usage implements usage.Days. Two months of rows are far below what one query reads.
 func (s Work) Usage(ctx context.Context, tenant org.Tenant, from, to string) (map[string]usage.Counts, error) {
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
-		TableName: &s.Table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("pk = :pk AND sk BETWEEN :from AND :to"),
+		TableName: &s.Table, ConsistentRead: aws.Bool(true),
+		KeyConditionExpression:    aws.String("pk = :pk AND sk BETWEEN :from AND :to"),
 		ExpressionAttributeValues: item{":pk": text(usageKey(tenant, "").pk), ":from": text(from), ":to": text(to)},
 	})
 	if err != nil {

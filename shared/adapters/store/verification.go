@@ -69,8 +69,11 @@ func (s Flow) CreateCode(ctx context.Context, c verification.Code, sent verifica
 	return transact(ctx, s.DB, putNew(s.Table, row), written)
 }
 
-// TryCode implements verification.CheckStore with one conditional update, so that of tries at the same time each counts.
-func (s Flow) TryCode(ctx context.Context, tenant org.Tenant, id string, now time.Time, most int) (verification.Code, error) {
+// TryCode implements verification.CheckStore with one conditional update, so that of tries at
+// the same time each counts.
+func (s Flow) TryCode(ctx context.Context, tenant org.Tenant, id string, now time.Time,
+	most int,
+) (verification.Code, error) {
 	row, err := update(ctx, s.DB, change{
 		table: s.Table, key: codeKey(tenant, id),
 		set: "SET tries = tries + :one", when: "tries < :most AND expires_at > :now",
@@ -80,7 +83,8 @@ func (s Flow) TryCode(ctx context.Context, tenant org.Tenant, id string, now tim
 		return verification.Code{}, err
 	}
 	return verification.Code{
-		ID: id, Tenant: tenant, Mark: row.mark("code"), Address: row.mark("address"), Tries: int(row.int("tries")), ExpiresAt: row.time("expires_at"),
+		ID: id, Tenant: tenant, Mark: row.mark("code"), Address: row.mark("address"), Tries: int(row.int("tries")),
+		ExpiresAt: row.time("expires_at"),
 	}, nil
 }
 
@@ -91,7 +95,8 @@ func (s Flow) ExchangeCode(ctx context.Context, c verification.Code, t verificat
 	row.setTime("expires_at", t.ExpiresAt)
 	row.setInt("ttl", t.ExpiresAt.Add(ttlGrace).Unix())
 	use := types.TransactWriteItem{Delete: &types.Delete{
-		TableName: &s.Table, Key: codeKey(c.Tenant, c.ID).attributes(), ConditionExpression: aws.String("attribute_exists(pk)"),
+		TableName: &s.Table, Key: codeKey(c.Tenant, c.ID).attributes(),
+		ConditionExpression: aws.String("attribute_exists(pk)"),
 	}}
 	return transact(ctx, s.DB, use, putNew(s.Table, row))
 }
@@ -102,7 +107,10 @@ func (s Flow) EmailToken(ctx context.Context, tenant org.Tenant, hash string) (v
 	if err != nil {
 		return verification.Token{}, err
 	}
-	return verification.Token{Hash: hash, Tenant: tenant, Address: row.mark("address"), ExpiresAt: row.time("expires_at")}, nil
+	return verification.Token{
+		Hash: hash, Tenant: tenant, Address: row.mark("address"),
+		ExpiresAt: row.time("expires_at"),
+	}, nil
 }
 
 // setMark keeps a keyed hash as two attributes.

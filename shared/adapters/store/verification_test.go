@@ -114,7 +114,10 @@ func TestSendingsAreCountedOneAfterAnother(t *testing.T) {
 func TestAnInquiryIsStoredOnceWithItsEvent(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	asked := inquiry.Inquiry{ID: eventID, Tenant: tenant, Type: webhook.SupportRequested, Email: "a@example.com", Body: "Help", CreatedAt: now}
+	asked := inquiry.Inquiry{
+		ID: eventID, Tenant: tenant, Type: webhook.SupportRequested, Email: "a@example.com",
+		Body: "Help", CreatedAt: now,
+	}
 	expect.NoError(t, s.work.CreateInquiry(t.Context(), asked, eventOf(tenant, eventID)))
 	expect.Conflict(t, "the same again", s.work.CreateInquiry(t.Context(), asked, eventOf(tenant, eventID)))
 	_, err := s.work.Event(t.Context(), tenant, eventID)

@@ -89,7 +89,9 @@ func deliveryItem(d webhook.Delivery) item {
 }
 
 // ClaimDelivery implements webhook.Store.
-func (s Work) ClaimDelivery(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (webhook.Delivery, error) {
+func (s Work) ClaimDelivery(ctx context.Context, tenant org.Tenant, id string, now,
+	leaseUntil time.Time,
+) (webhook.Delivery, error) {
 	row, err := update(ctx, s.DB, leaseOf("fence").claim(change{
 		table: s.Table, key: deliveryKey(tenant, id), set: ", #status = :inflight, due_at = :until",
 		when:   "(#status = :inflight OR #status = :scheduled AND next_at <= :now)",
@@ -107,7 +109,8 @@ func deliveryOf(tenant org.Tenant, id string, row item) webhook.Delivery {
 		ID: id, Tenant: tenant, EventID: row.text("event_id"), SubscriptionID: row.text("subscription_id"),
 		Status: webhook.DeliveryStatus(row.text("status")), Attempt: int(row.int("attempt")), Fence: row.int("fence"),
 		Trigger: webhook.Trigger(row.text("attempt_trigger")), NextAt: row.time("next_at"), Paced: row.flag("paced"),
-		Slowly: row.flag("slowly"), LeaseUntil: row.time("lease_until"), DueAt: row.time("due_at"), CreatedAt: row.time("created_at"),
+		Slowly: row.flag("slowly"), LeaseUntil: row.time("lease_until"), DueAt: row.time("due_at"),
+		CreatedAt: row.time("created_at"),
 	}
 }
 
@@ -156,7 +159,8 @@ func (s Work) ParkDelivery(ctx context.Context, d webhook.Delivery) error {
 func (s Work) unclaim(d webhook.Delivery) change {
 	c := leaseOf("fence").held(change{
 		table: s.Table, key: deliveryKey(d.Tenant, d.ID),
-		set:  "SET #status = :status, attempt = :attempt, next_at = :next, attempt_trigger = :trigger, paced = :paced, slowly = :slowly",
+		set: "SET #status = :status, attempt = :attempt, next_at = :next, attempt_trigger = :trigger, paced = :paced, " +
+			"slowly = :slowly",
 		when: "#status = :inflight", names: map[string]string{"#status": "status"},
 		values: item{
 			":status": text(string(d.Status)), ":attempt": number(int64(d.Attempt)), ":next": moment(d.NextAt),

@@ -15,7 +15,9 @@ type EventBatches struct {
 }
 
 // Events implements webhook.BatchStore.
-func (s EventBatches) Events(ctx context.Context, references []webhook.Reference) (map[webhook.Reference]webhook.Event, error) {
+func (s EventBatches) Events(ctx context.Context,
+	references []webhook.Reference,
+) (map[webhook.Reference]webhook.Event, error) {
 	keys := make([]item, len(references))
 	for i, r := range references {
 		keys[i] = newItem(eventKey(r.Tenant, r.ID))

@@ -24,7 +24,10 @@ func TestEventsReadsEachEventAsItsTenant(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	other := org.Tenant{Mode: org.Live, OrgID: tenant.OrgID}
-	stored := webhook.Event{ID: "e0000000-0000-4000-8000-000000000001", Tenant: tenant, Type: webhook.TestEvent, Body: []byte(`{}`), CreatedAt: now}
+	stored := webhook.Event{
+		ID: "e0000000-0000-4000-8000-000000000001", Tenant: tenant, Type: webhook.TestEvent,
+		Body: []byte(`{}`), CreatedAt: now,
+	}
 	expect.NoError(t, s.work.CreateEvent(t.Context(), stored))
 	own := webhook.Reference{Tenant: tenant, ID: stored.ID}
 	foreign := webhook.Reference{Tenant: other, ID: stored.ID}

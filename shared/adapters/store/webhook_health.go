@@ -26,8 +26,11 @@ func healthOf(row item) webhook.Health {
 	return h
 }
 
-// CountFailure implements webhook.HealthStore. A counter has nothing to be conditional on; a lost answer may count twice.
-func (s Control) CountFailure(ctx context.Context, tenant org.Tenant, subscriptionID string, at time.Time) (webhook.Health, error) {
+// CountFailure implements webhook.HealthStore. A counter has nothing to be conditional on; a
+// lost answer may count twice.
+func (s Control) CountFailure(ctx context.Context, tenant org.Tenant, subscriptionID string,
+	at time.Time,
+) (webhook.Health, error) {
 	var h webhook.Health
 	err := persist(ctx, func() error {
 		out, err := s.DB.UpdateItem(ctx, &dynamodb.UpdateItemInput{
@@ -46,7 +49,9 @@ func (s Control) CountFailure(ctx context.Context, tenant org.Tenant, subscripti
 }
 
 // ReviseHealth implements webhook.HealthStore.
-func (s Control) ReviseHealth(ctx context.Context, tenant org.Tenant, subscriptionID string, seen, next webhook.Health) error {
+func (s Control) ReviseHealth(ctx context.Context, tenant org.Tenant, subscriptionID string, seen,
+	next webhook.Health,
+) error {
 	c := change{
 		table: s.Table, key: healthKey(tenant, subscriptionID),
 		set:  "SET warned = :warned, trips = :trips, open_until = :open",
@@ -89,8 +94,8 @@ func (s Control) ClearFailures(ctx context.Context, tenant org.Tenant, subscript
 	return err
 }
 
-// ReserveSlot implements webhook.HealthStore. Times are numbers of microseconds, so that moving the next place on needs to
-// know nothing: however many ask at once, each takes one call, or two if the endpoint was idle until now.
+// ReserveSlot implements webhook.HealthStore. Times are numbers of microseconds, so that moving the next place on needs
+// to know nothing: however many ask at once, each takes one call, or two if the endpoint was idle until now.
 func (s Control) ReserveSlot(
 	ctx context.Context, tenant org.Tenant, subscriptionID string, seen, now time.Time, interval time.Duration,
 ) (time.Time, error) {
@@ -117,17 +122,20 @@ func (s Control) ReserveSlot(
 }
 
 // MarkSlow implements webhook.HealthStore.
-func (s Control) MarkSlow(ctx context.Context, tenant org.Tenant, subscriptionID string, until time.Time, answers time.Duration) error {
+func (s Control) MarkSlow(ctx context.Context, tenant org.Tenant, subscriptionID string, until time.Time,
+	answers time.Duration,
+) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: healthKey(tenant, subscriptionID),
-		set: "SET slow_until = :until, answers_ms = :answers", when: "attribute_not_exists(slow_until) OR slow_until <= :until",
+		set:    "SET slow_until = :until, answers_ms = :answers",
+		when:   "attribute_not_exists(slow_until) OR slow_until <= :until",
 		values: item{":until": moment(until), ":answers": number(answers.Milliseconds())},
 	})
 	return err
 }
 
-// DisableSubscription implements webhook.HealthStore. It counts as a change, so that nobody who has read it before makes
-// it unhappen.
+// DisableSubscription implements webhook.HealthStore. It counts as a change, so that nobody who has read it
+// before makes it unhappen.
 func (s Control) DisableSubscription(
 	ctx context.Context, tenant org.Tenant, subscriptionID string, reason webhook.Reason, at time.Time,
 ) error {
@@ -141,7 +149,8 @@ func (s Control) disable(tenant org.Tenant, subscriptionID string, reason webhoo
 		set:  "SET disabled = :yes, disabled_at = :at, disabled_for = :reason, rev = rev + :one",
 		when: "attribute_exists(pk) AND attribute_not_exists(disabled)",
 		values: item{
-			":yes": &types.AttributeValueMemberBOOL{Value: true}, ":at": moment(at), ":reason": text(string(reason)), ":one": number(1),
+			":yes": &types.AttributeValueMemberBOOL{Value: true}, ":at": moment(at), ":reason": text(string(reason)),
+			":one": number(1),
 		},
 	}
 }

@@ -22,7 +22,9 @@ func (s Work) Delivery(ctx context.Context, tenant org.Tenant, id string) (webho
 }
 
 // DeliveriesMade implements webhook.Replays. The index is eventually consistent.
-func (s Work) DeliveriesMade(ctx context.Context, tenant org.Tenant, from, to time.Time, limit int) ([]string, time.Time, error) {
+func (s Work) DeliveriesMade(ctx context.Context, tenant org.Tenant, from, to time.Time,
+	limit int,
+) ([]string, time.Time, error) {
 	// Rows are in order of creation and id. A page that breaks off within a moment is gone on with from that moment.
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.Table, IndexName: aws.String("byOrg"), Limit: aws.Int32(int32(limit)), //nolint:gosec // limits are small
@@ -60,8 +62,9 @@ func (s Work) RestartDelivery(ctx context.Context, d webhook.Delivery) error {
 		when:  "fence = :fence AND (#status = :delivered OR #status = :exhausted OR #status = :held)",
 		names: map[string]string{"#status": "status", "#ttl": "ttl"},
 		values: item{
-			":ttl": ttl, ":scheduled": text(string(d.Status)), ":attempt": number(int64(d.Attempt)), ":trigger": text(string(d.Trigger)),
-			":next": moment(d.NextAt), ":due": moment(d.DueAt), ":shard": text(shardOf(d.ID)), ":fence": number(d.Fence),
+			":ttl": ttl, ":scheduled": text(string(d.Status)), ":attempt": number(int64(d.Attempt)),
+			":trigger": text(string(d.Trigger)),
+			":next":    moment(d.NextAt), ":due": moment(d.DueAt), ":shard": text(shardOf(d.ID)), ":fence": number(d.Fence),
 			":delivered": text(string(webhook.Delivered)), ":exhausted": text(string(webhook.Exhausted)),
 			":held": text(string(webhook.Held)),
 		},

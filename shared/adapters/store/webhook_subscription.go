@@ -39,8 +39,9 @@ func subscriptionOf(tenant org.Tenant, row item) (webhook.Subscription, error) {
 	sub := webhook.Subscription{
 		ID: row.text("id"), Tenant: tenant, URL: row.text("url"), Note: row.text("note"), Private: row.bytes("private"),
 		PublicKey: row.text("public_key"), Rate: int(row.int("rate")),
-		Disabled: row.flag("disabled"), DisabledAt: row.time("disabled_at"), DisabledFor: webhook.Reason(row.text("disabled_for")),
-		CreatedAt: row.time("created_at"), Rev: row.int("rev"),
+		Disabled: row.flag("disabled"), DisabledAt: row.time("disabled_at"),
+		DisabledFor: webhook.Reason(row.text("disabled_for")),
+		CreatedAt:   row.time("created_at"), Rev: row.int("rev"),
 	}
 	if err := row.json("types", &sub.Types); err != nil {
 		return webhook.Subscription{}, err
@@ -93,7 +94,8 @@ func (s Control) MoveSubscription(ctx context.Context, sub webhook.Subscription)
 
 // RemoveSubscription removes a subscription with its health; fault.Conflict when it was changed since it was read.
 func (s Control) RemoveSubscription(ctx context.Context, sub webhook.Subscription) error {
-	return transact(ctx, s.DB, removal(s.Table, subscriptionKey(sub.Tenant, sub.ID), sub.Rev), unlist(s.Table, healthKey(sub.Tenant, sub.ID)))
+	return transact(ctx, s.DB, removal(s.Table, subscriptionKey(sub.Tenant, sub.ID), sub.Rev),
+		unlist(s.Table, healthKey(sub.Tenant, sub.ID)))
 }
 
 func subscriptionItem(sub webhook.Subscription) (item, error) {

@@ -28,7 +28,8 @@ func TestAnAttemptIsALineOfTheDeliveryLog(t *testing.T) {
 	}
 	current.Status, current.DueAt = webhook.Delivered, time.Time{}
 	attempt := webhook.Attempt{
-		Number: 1, Trigger: webhook.ByHand, At: later, Latency: 120 * time.Millisecond, Status: 200, SealedBody: []byte("sealed"),
+		Number: 1, Trigger: webhook.ByHand, At: later, Latency: 120 * time.Millisecond, Status: 200,
+		SealedBody:    []byte("sealed"),
 		RequestHeader: map[string]string{"Webhook-Id": "e"}, ResponseHeader: map[string]string{"Server": "s"},
 	}
 	expect.NoError(t, s.work.RecordAttempt(t.Context(), current, attempt))
@@ -43,7 +44,8 @@ func TestAnAttemptIsALineOfTheDeliveryLog(t *testing.T) {
 	})
 	expect.NoError(t, err)
 	want := []map[string]any{{
-		"pk": tenant.Key() + "#DELIV#" + delivID, "sk": "ATT#000002", "attempt": "number 1", "at": "2026-03-04T05:07:08.123456Z",
+		"pk": tenant.Key() + "#DELIV#" + delivID, "sk": "ATT#000002", "attempt": "number 1",
+		"at":         "2026-03-04T05:07:08.123456Z",
 		"latency_ms": "number 120", "http_status": "number 200", "response": []byte("sealed"), "ttl": "number 1773896828",
 		"attempt_trigger": "manual", "request_header": `{"Webhook-Id":"e"}`, "response_header": `{"Server":"s"}`,
 	}}

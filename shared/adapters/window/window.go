@@ -1,5 +1,5 @@
-// Package window serves the windows that our own pages open for a sign-in. A browser leaves once, with a start value that a page of
-// ours posts, and ends on a page that wakes the one which opened it.
+// Package window serves the windows that our own pages open for a sign-in. A browser leaves once, with a start value
+// that a page of ours posts, and ends on a page that wakes the one which opened it.
 package window
 
 import (
@@ -28,12 +28,14 @@ type Leaver interface {
 	Leave(ctx context.Context, start secret.Text) (binding.Started, error)
 }
 
-// Leave starts an attempt if one of our pages, on the origin of baseURL, posts the start value. A form of any other site is refused: it
-// could bind one person's sign-in to another's attempt (docs/threat-model.md).
+// Leave starts an attempt if one of our pages, on the origin of baseURL, posts the start value. A form of any other
+// site is refused: it could bind one person's sign-in to another's attempt (docs/threat-model.md).
 //
-// The response is a page that leads to the portal, rather than a redirect: Chromium applies the posting page's form-action policy to
-// every redirect after the form, the portal's included.
-func Leave(ctx context.Context, visit httpapi.Visit, in Prepared, baseURL string, flows Leaver) (httpapi.Answer, error) {
+// The response is a page that leads to the portal, rather than a redirect: Chromium applies the posting page's
+// form-action policy to every redirect after the form, the portal's included.
+func Leave(ctx context.Context, visit httpapi.Visit, in Prepared, baseURL string,
+	flows Leaver,
+) (httpapi.Answer, error) {
 	own := catalog.Origin(baseURL)
 	if own == "" || in.Origin != own || in.Site != "same-origin" || in.Mode != "navigate" {
 		return httpapi.Answer{}, astray()
@@ -97,9 +99,9 @@ func Sheet(visit httpapi.Visit, name string, mood httpapi.Mood, scripts ...strin
 	return made, err //nolint:wrapcheck // what is embedded is there
 }
 
-// End is what a person sees in the window at last: that it is done, by the sheet of that name, or what has failed, while the page
-// that opened it learns the same from the attempt, for which the window nudges it. Nothing that the server of others sent is on it. A
-// window that tells of a failure stays: its reference is to be read.
+// End is what a person sees in the window at last: that it is done, by the sheet of that name, or what has failed,
+// while the page that opened it learns the same from the attempt, for which the window nudges it. Nothing that the
+// server of others sent is on it. A window that tells of a failure stays: its reference is to be read.
 func End(ctx context.Context, visit httpapi.Visit, done string, failure error, state string) (httpapi.Answer, error) {
 	if failure == nil {
 		s, err := Sheet(visit, done, httpapi.Good, "nudge", "close")

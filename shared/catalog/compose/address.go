@@ -24,7 +24,8 @@ type server struct {
 	isOpen  bool   // it can be reached from outside, and safely enough for the mode
 }
 
-// readServer reads an address; ok is false for what is no address of a FHIR server (docs/architecture.md, "Connecting").
+// readServer reads an address; ok is false for what is no address of a FHIR server
+// (docs/architecture.md, "Connecting").
 func readServer(mode, address string) (s server, ok bool) {
 	address = strings.TrimSpace(address)
 	if scheme, rest, found := strings.Cut(address, "://"); found {
@@ -56,7 +57,8 @@ func (s *server) readPath(path string) {
 	for written := range strings.SplitSeq(path, "/") {
 		part := strings.ToLower(written)
 		release, isRelease := map[string]string{
-			"dstu2": releaseDSTU2, "r2": releaseDSTU2, "stu3": releaseSTU3, "dstu3": releaseSTU3, "r3": releaseSTU3, "r4": releaseR4, "r4b": "4.3.0", "r5": "5.0.0",
+			"dstu2": releaseDSTU2, "r2": releaseDSTU2, "stu3": releaseSTU3, "dstu3": releaseSTU3, "r3": releaseSTU3,
+			"r4": releaseR4, "r4b": "4.3.0", "r5": "5.0.0",
 		}[part]
 		switch {
 		case isRelease:
@@ -85,7 +87,8 @@ const minNumber = 12
 // isCommonPart reports whether a part of a path is one that many servers have, and that tells none from another.
 func isCommonPart(part string) bool {
 	switch part {
-	case "", "api", "fhir", "fhirroute", "open", "v1", "v2", "v3", "v4", "argonaut", "uscore", "rest", "baser4", "metadata", "public", "patient", "prod", "fhirserver":
+	case "", "api", "fhir", "fhirroute", "open", "v1", "v2", "v3", "v4", "argonaut", "uscore", "rest", "baser4",
+		"metadata", "public", "patient", "prod", "fhirserver":
 		return true
 	}
 	return false

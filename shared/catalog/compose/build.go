@@ -62,7 +62,8 @@ func (s *since) state() record.State {
 // build makes the records.
 func (c *composer) build(groups []*group, servers map[string]*facts) *making {
 	made := &making{record.Catalog{
-		Brands: make(map[string]record.Brand, len(groups)), Portals: map[string]record.Portal{}, Endpoints: map[string]record.Endpoint{}, Successors: map[string]string{},
+		Brands: make(map[string]record.Brand, len(groups)), Portals: map[string]record.Portal{},
+		Endpoints: map[string]record.Endpoint{}, Successors: map[string]string{},
 	}}
 	portals := map[string]*madePortal{}
 	for _, g := range groups {
@@ -130,14 +131,16 @@ func (c *composer) learn(f *facts, e endpoint, r *row, chosen map[string]string)
 			f.said, f.saidBy = said, r
 		}
 	}
-	if name := strings.Join(strings.Fields(e.said.Name), " "); name != "" && len(f.names) < 2 && !slices.Contains(f.names, name) {
+	if name := strings.Join(strings.Fields(e.said.Name), " "); name != "" && len(f.names) < 2 &&
+		!slices.Contains(f.names, name) {
 		f.names = append(f.names, name)
 	}
 	id, ok := ids.ParseUUID(e.said.ID)
 	if !ok || f.id == id {
 		return
 	}
-	if other, taken := chosen[id]; f.id != "" || taken && other != e.server.base || !r.list.Trusted && c.isOfAnother(id, e.server) {
+	if other, taken := chosen[id]; f.id != "" || taken && other != e.server.base || !r.list.Trusted &&
+		c.isOfAnother(id, e.server) {
 		c.report.conflict(conflictID, r.list.Source+" "+r.listing.Key)
 		return
 	}
@@ -146,7 +149,8 @@ func (c *composer) learn(f *facts, e endpoint, r *row, chosen map[string]string)
 
 func (f *facts) record() record.Endpoint {
 	e := record.Endpoint{
-		ID: f.id, Status: record.Suspended, ConnectionType: record.ConnectionType, PlatformType: f.platform, FHIRVersion: f.release, Name: f.portal, FHIRBase: f.server.base,
+		ID: f.id, Status: record.Suspended, ConnectionType: record.ConnectionType, PlatformType: f.platform,
+		FHIRVersion: f.release, Name: f.portal, FHIRBase: f.server.base,
 		State: f.unconfirmed.state(),
 	}
 	if f.isUsable() {
@@ -158,7 +162,8 @@ func (f *facts) record() record.Endpoint {
 	return e
 }
 
-// brand makes the record of a brand, but for its portals: of each field what the best source says, and of names and places what all of them say.
+// brand makes the record of a brand, but for its portals: of each field what the best source says, and of names and
+// places what all of them say.
 func (g *group) brand() record.Brand {
 	b := record.Brand{ID: g.id, Hidden: g.rows[0].listing.Hidden, Name: g.name()}
 	var aliases []string
@@ -166,7 +171,8 @@ func (g *group) brand() record.Brand {
 	var state since
 	for _, r := range g.rows {
 		l := r.listing
-		b.BrandWebsite, b.Description, b.Category = cmp.Or(b.BrandWebsite, l.Website), cmp.Or(b.Description, l.Description), cmp.Or(b.Category, l.Category)
+		b.BrandWebsite, b.Description, b.Category = cmp.Or(b.BrandWebsite, l.Website), cmp.Or(b.Description, l.Description),
+			cmp.Or(b.Category, l.Category)
 		if b.LogoURI == "" && l.LogoURI != "" {
 			b.LogoURI, b.LogoLicense = l.LogoURI, l.LogoLicense
 		}
@@ -209,22 +215,26 @@ func aliasesOf(name string, all []string) []string {
 	return kept
 }
 
-// placesOf are places, each once and as exactly as it is known: a state of which a town or a ZIP code is known is not listed besides.
+// placesOf are places, each once and as exactly as it is known: a state of which a town or a ZIP code is
+// known is not listed besides.
 func placesOf(all []record.Location) []record.Location {
 	slices.SortFunc(all, func(a, b record.Location) int {
-		return cmp.Or(cmp.Compare(a.Country, b.Country), cmp.Compare(a.State, b.State), -cmp.Compare(a.PostalCode, b.PostalCode), -cmp.Compare(a.City, b.City))
+		return cmp.Or(cmp.Compare(a.Country, b.Country), cmp.Compare(a.State, b.State),
+			-cmp.Compare(a.PostalCode, b.PostalCode), -cmp.Compare(a.City, b.City))
 	})
 	kept := []record.Location{}
 	for _, l := range all {
 		isSaid := slices.ContainsFunc(kept, func(k record.Location) bool {
-			return k.Country == l.Country && k.State == l.State && (l.PostalCode == "" || k.PostalCode == l.PostalCode) && (l.City == "" || strings.EqualFold(k.City, l.City))
+			return k.Country == l.Country && k.State == l.State && (l.PostalCode == "" || k.PostalCode == l.PostalCode) &&
+				(l.City == "" || strings.EqualFold(k.City, l.City))
 		})
 		if !isSaid && l != (record.Location{}) {
 			kept = append(kept, l)
 		}
 	}
 	slices.SortFunc(kept, func(a, b record.Location) int {
-		return cmp.Or(cmp.Compare(a.Country, b.Country), cmp.Compare(a.State, b.State), cmp.Compare(a.City, b.City), cmp.Compare(a.PostalCode, b.PostalCode))
+		return cmp.Or(cmp.Compare(a.Country, b.Country), cmp.Compare(a.State, b.State), cmp.Compare(a.City, b.City),
+			cmp.Compare(a.PostalCode, b.PostalCode))
 	})
 	return kept
 }

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// mergeByHand makes brands one that an operator, or a hand-kept list, says are one. What is said first of a brand counts: operators go before lists.
+// mergeByHand makes brands one that an operator, or a hand-kept list, says are one. What is said first of a brand
+// counts: operators go before lists.
 func (c *composer) mergeByHand(groups []*group) []*group {
 	byID := make(map[string]*group, len(groups))
 	for _, g := range groups {
@@ -66,8 +67,8 @@ func (c *composer) merges(groups []*group) []Override {
 	return all
 }
 
-// mayMerge reports whether a row of a list may merge a brand: one that the same list makes, or one of lesser lists. One that no list has any more it may
-// merge if that had no servers but at the row's own hosts.
+// mayMerge reports whether a row of a list may merge a brand: one that the same list makes, or one of lesser lists. One
+// that no list has any more it may merge if that had no servers but at the row's own hosts.
 func (c *composer) mayMerge(r *row, id string, from *group) bool {
 	if from != nil {
 		return r.list.Trusted || !slices.ContainsFunc(from.rows, func(other *row) bool {

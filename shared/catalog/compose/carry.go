@@ -10,8 +10,9 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// carryOver keeps what was published and is not made any more: ids that were merged lead to where they do, and the others become tombstones. While a list is
-// missing of which nothing was ever accepted, or is left, nobody knows what is gone: then records stay, and are marked.
+// carryOver keeps what was published and is not made any more: ids that were merged lead to where they do, and the
+// others become tombstones. While a list is missing of which nothing was ever accepted, or is left, nobody knows what
+// is gone: then records stay, and are marked.
 //
 // What would be gone because its listings wait for an operator stays as it was published.
 func (c *composer) carryOver(made *making) {
@@ -60,7 +61,8 @@ func (c *composer) keep(b record.Brand, stays map[string]bool) {
 	for _, portal := range b.PortalIDs {
 		stays[portal] = !c.in.Before.Portals[portal].Gone()
 		for _, endpoint := range c.in.Before.Portals[portal].EndpointIDs {
-			stays[endpoint] = stays[endpoint] || stays[portal] && !c.said.refused[catalog.Host(c.in.Before.Endpoints[endpoint].FHIRBase)]
+			stays[endpoint] = stays[endpoint] || stays[portal] &&
+				!c.said.refused[catalog.Host(c.in.Before.Endpoints[endpoint].FHIRBase)]
 		}
 	}
 }
@@ -200,7 +202,10 @@ func redate(made, before record.Catalog) {
 
 // undated is all that a catalogue says, but for when its records changed and went.
 func undated(of record.Catalog) string {
-	plain := record.Catalog{Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{}, Endpoints: map[string]record.Endpoint{}, Successors: of.Successors}
+	plain := record.Catalog{
+		Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{},
+		Endpoints: map[string]record.Endpoint{}, Successors: of.Successors,
+	}
 	bases := map[string]string{}
 	for id, b := range of.Brands {
 		b.LastUpdated, b.State = time.Time{}, undatedState(b.State)

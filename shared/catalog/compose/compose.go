@@ -1,6 +1,7 @@
-// Package compose owns how a catalogue is made of lists (docs/adr/0023-the-catalogue.md, docs/adr/0027-names-and-duplicates.md): which listings
-// are one institution, which of its sources is believed, which ids records keep, and what becomes of those that are in no list any more. It
-// is pure: the same input makes the same catalogue, byte for byte, in whichever order lists and listings come.
+// Package compose owns how a catalogue is made of lists (docs/adr/0023-the-catalogue.md,
+// docs/adr/0027-names-and-duplicates.md): which listings are one institution, which of its sources is believed, which
+// ids records keep, and what becomes of those that are in no list any more. It is pure: the same input makes the same
+// catalogue, byte for byte, in whichever order lists and listings come.
 package compose
 
 import (
@@ -17,7 +18,8 @@ type List struct {
 	Source   string // its id
 	Priority int    // of two sources that differ, the greater is believed
 	Platform string // of servers of which the list does not say it itself; empty where it cannot be told
-	// UnconfirmedSince is since when the source could not be read; zero for one that could. Listings are the last that were accepted.
+	// UnconfirmedSince is since when the source could not be read; zero for one that could. Listings are the
+	// last that were accepted.
 	UnconfirmedSince time.Time
 	Listings         []listing.Listing
 	// Trusted marks the institutions that operators have made themselves: what it says is an operator's word.
@@ -26,9 +28,11 @@ type List struct {
 
 // Override is an operator's decision about a brand or a host. It takes precedence over every list.
 type Override struct {
-	Kind  OverrideKind
-	ID    string // of the brand, or one that was merged into it; of Serves and Refuse: the host (catalog.Host)
-	Value string // of Merge: the id of the brand that takes its place; of Alias and Name: the text; of Portal: the host; of Serves: the platform
+	Kind OverrideKind
+	ID   string // of the brand, or one that was merged into it; of Serves and Refuse: the host (catalog.Host)
+	// of Merge: the id of the brand that takes its place; of Alias and Name: the text; of Portal: the
+	// host; of Serves: the platform
+	Value string
 }
 
 // OverrideKind is what is decided.
@@ -58,15 +62,17 @@ type Input struct {
 	Before    record.Catalog // as it was published last; zero before the first
 	Lists     []List
 	Overrides []Override
-	Platform  func(base string) string // returns the platform whose profile knows the host of a FHIR base; empty, or nil, if none does
-	Now       time.Time
+	// returns the platform whose profile knows the host of a FHIR base; empty, or nil, if none does
+	Platform func(base string) string
+	Now      time.Time
 }
 
 // Generic is the platform type of servers of which nobody knows it (platform.Generic).
 const Generic = "smart"
 
-// Compose makes the catalogue. What is in Before and in no list any more is kept with RemovedAt; what is in lists that could not be read is kept with
-// UnconfirmedSince. Composing the result again with the same lists gives the same bytes, whenever it is done.
+// Compose makes the catalogue. What is in Before and in no list any more is kept with RemovedAt; what is in lists that
+// could not be read is kept with UnconfirmedSince. Composing the result again with the same lists gives the same
+// bytes, whenever it is done.
 func Compose(in Input) (record.Catalog, Report) {
 	made, report := compose(in)
 	if !in.isByHand() && !report.hasSetAside() {
@@ -82,8 +88,8 @@ type state struct {
 	key    string // of all that it says but for when
 }
 
-// settled composes a catalogue of itself until it is one that it was before: then it is at rest, or goes round in a circle, of which it is always the
-// same one that counts.
+// settled composes a catalogue of itself until it is one that it was before: then it is at rest, or goes round in a
+// circle, of which it is always the same one that counts.
 func (in Input) settled(made record.Catalog, report Report) (record.Catalog, Report) {
 	first := in.Before
 	seen := []state{{made: made, report: report, key: undated(made)}}
@@ -102,15 +108,16 @@ func (in Input) settled(made record.Catalog, report Report) (record.Catalog, Rep
 	return made, report
 }
 
-// settling limits the rounds of composing until the result no longer changes. Ids chosen or merged by hand can contradict what was published,
-// and what waits depends on what was published, so that one round may not be enough.
+// settling limits the rounds of composing until the result no longer changes. Ids chosen or merged by hand can
+// contradict what was published, and what waits depends on what was published, so that one round may not be enough.
 const settling = 32
 
 // isByHand reports whether ids are chosen or merged by hand.
 func (in Input) isByHand() bool {
-	return slices.ContainsFunc(in.Overrides, func(o Override) bool { return o.Kind == Merge }) || slices.ContainsFunc(in.Lists, func(of List) bool {
-		return slices.ContainsFunc(of.Listings, func(l listing.Listing) bool { return l.ID != "" || len(l.Merged) > 0 })
-	})
+	return slices.ContainsFunc(in.Overrides, func(o Override) bool { return o.Kind == Merge }) ||
+		slices.ContainsFunc(in.Lists, func(of List) bool {
+			return slices.ContainsFunc(of.Listings, func(l listing.Listing) bool { return l.ID != "" || len(l.Merged) > 0 })
+		})
 }
 
 func compose(in Input) (record.Catalog, Report) {

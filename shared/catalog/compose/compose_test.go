@@ -22,7 +22,10 @@ var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 const shared = "https://api.ehr.example/fhir/r4"
 
 func at(name, address string, places ...record.Location) listing.Listing {
-	return listing.Listing{Key: name + address + fmt.Sprint(places), Name: name, Locations: places, Portals: []listing.Portal{{Endpoints: []listing.Endpoint{{Address: address}}}}}
+	return listing.Listing{
+		Key: name + address + fmt.Sprint(places), Name: name, Locations: places,
+		Portals: []listing.Portal{{Endpoints: []listing.Endpoint{{Address: address}}}},
+	}
 }
 
 func zip(code string) record.Location { return record.Location{PostalCode: code} }
@@ -51,7 +54,10 @@ func letting(in compose.Input) compose.Input {
 		for _, of := range l.Listings {
 			for _, p := range of.Portals {
 				for _, e := range p.Endpoints {
-					in.Overrides = append(in.Overrides, compose.Override{Kind: compose.Portal, ID: compose.EveryBrand, Value: catalog.Host(e.Address)})
+					in.Overrides = append(in.Overrides, compose.Override{
+						Kind: compose.Portal, ID: compose.EveryBrand,
+						Value: catalog.Host(e.Address),
+					})
 				}
 			}
 		}
@@ -150,26 +156,32 @@ func endpointsOf(c record.Catalog, b record.Brand) []record.Endpoint {
 func TestAnOldSideOfAServerIsNoEndpointBesideItsR4Side(t *testing.T) {
 	t.Parallel()
 	c, report := made(t, input(
-		list("one", at("St. Odo Hospital", "https://fhir.odo.example/arr/api/FHIR/DSTU2/"), at("Crane Clinic", "https://old.crane.example/fhir/dstu2")),
-		list("two", at("Saint Odo Hosp", "https://FHIR.odo.example:443/arr//api/FHIR/R4/"), at("Lone Vela Clinic", "http://fhir.vela.example/r4")),
+		list("one", at("St. Odo Hospital", "https://fhir.odo.example/arr/api/FHIR/DSTU2/"),
+			at("Crane Clinic", "https://old.crane.example/fhir/dstu2")),
+		list("two", at("Saint Odo Hosp", "https://FHIR.odo.example:443/arr//api/FHIR/R4/"),
+			at("Lone Vela Clinic", "http://fhir.vela.example/r4")),
 	))
 	odo := only(t, c, "Saint Odo Hosp")
 	all := endpointsOf(c, odo)
-	if len(c.Brands) != 3 || len(odo.PortalIDs) != 1 || len(all) != 1 || all[0].Status != record.Active || all[0].FHIRVersion != "4.0.1" {
+	if len(c.Brands) != 3 || len(odo.PortalIDs) != 1 || len(all) != 1 || all[0].Status != record.Active ||
+		all[0].FHIRVersion != "4.0.1" {
 		t.Errorf("%d brands; St. Odo has %+v", len(c.Brands), all)
 	}
-	if want, _ := operator.EndpointID("live", "https://fhir.odo.example/arr/api/FHIR/R4"); all[0].ID != want || all[0].FHIRBase != "https://fhir.odo.example/arr/api/FHIR/R4" {
+	if want, _ := operator.EndpointID("live", "https://fhir.odo.example/arr/api/FHIR/R4"); all[0].ID != want ||
+		all[0].FHIRBase != "https://fhir.odo.example/arr/api/FHIR/R4" {
 		t.Errorf("its endpoint is %s at %s, want %s", all[0].ID, all[0].FHIRBase, want)
 	}
 	if diff := cmp.Diff([]string{"St. Odo Hospital"}, odo.Aliases); diff != "" {
 		t.Errorf("aliases (-want +got):\n%s", diff)
 	}
 	for name, release := range map[string]string{"Crane Clinic": "1.0.2", "Lone Vela Clinic": "4.0.1"} {
-		if all := endpointsOf(c, only(t, c, name)); len(all) != 1 || all[0].Status != record.Suspended || all[0].FHIRVersion != release {
+		if all := endpointsOf(c, only(t, c, name)); len(all) != 1 || all[0].Status != record.Suspended ||
+			all[0].FHIRVersion != release {
 			t.Errorf("%s has %+v", name, all)
 		}
 	}
-	if report.Dropped["old"].Count != 1 || report.Joined[compose.RuleNameTenant] != 1 || report.Suspended != 2 || report.Duplicates != 1 || report.Extra != 1 {
+	if report.Dropped["old"].Count != 1 || report.Joined[compose.RuleNameTenant] != 1 || report.Suspended != 2 ||
+		report.Duplicates != 1 || report.Extra != 1 {
 		t.Errorf("report %+v", report)
 	}
 }
@@ -177,18 +189,22 @@ func TestAnOldSideOfAServerIsNoEndpointBesideItsR4Side(t *testing.T) {
 func TestOnlyWhatCanBeReachedFromOutsideIsActive(t *testing.T) {
 	t.Parallel()
 	for address, live := range map[string]string{
-		"https://fhir.odo.example/r4": record.Active, "http://fhir.odo.example/r4": record.Suspended, "https://10.0.0.7/fhir": record.Suspended, "https://odo/fhir": record.Suspended,
-		"https://fhir.odo.local/r4": record.Suspended, "https://fhir.odo.example/stu3": record.Suspended, "api/odo/R4": "", "https://fhir.odo.example/r4?site=7": "",
-		"https://key@fhir.odo.example/r4": "", "javascript:alert(7)": "", "": "",
+		"https://fhir.odo.example/r4": record.Active, "http://fhir.odo.example/r4": record.Suspended,
+		"https://10.0.0.7/fhir": record.Suspended, "https://odo/fhir": record.Suspended,
+		"https://fhir.odo.local/r4": record.Suspended, "https://fhir.odo.example/stu3": record.Suspended, "api/odo/R4": "",
+		"https://fhir.odo.example/r4?site=7": "",
+		"https://key@fhir.odo.example/r4":    "", "javascript:alert(7)": "", "": "",
 	} {
 		in := input(list("one", at("Odo Clinic", address)))
 		c, report := made(t, in)
 		all := endpointsOf(c, only(t, c, "Odo Clinic"))
-		if live == "" && (len(all) != 0 || report.Dropped["address"].Count != 1) || live != "" && (len(all) != 1 || all[0].Status != live) {
+		if live == "" && (len(all) != 0 || report.Dropped["address"].Count != 1) || live != "" &&
+			(len(all) != 1 || all[0].Status != live) {
 			t.Errorf("%q: %+v", address, all)
 		}
 		in.Mode = "test"
-		if c, _ = made(t, in); live == record.Suspended && address != "https://fhir.odo.example/stu3" && endpointsOf(c, only(t, c, "Odo Clinic"))[0].Status != record.Active {
+		if c, _ = made(t, in); live == record.Suspended && address != "https://fhir.odo.example/stu3" &&
+			endpointsOf(c, only(t, c, "Odo Clinic"))[0].Status != record.Active {
 			t.Errorf("%q is not active in test mode", address)
 		}
 	}
@@ -197,10 +213,14 @@ func TestOnlyWhatCanBeReachedFromOutsideIsActive(t *testing.T) {
 func TestTwoOfTheSameNameInDifferentPlacesStayTwo(t *testing.T) {
 	t.Parallel()
 	c, _ := made(t, input(crowd(),
-		list("one", at("Family Medical Center", "https://one.ehr.example/t/4711", zip("02134")), at("Family Medical Center", "https://one.ehr.example/t/4712", zip("10001"))),
-		list("two", at("TX - Family Medical Center", shared), at("FL - Family Medical Center", shared), at("Family Medical Center", shared)),
-		list("far", at("Harrow Eye Care", "https://api2.ehr.example/OKDIAB", zip("75201")), at("Harrow Eye Care", "https://api3.ehr.example/OKDIAB", zip("79901"))),
-		list("six", at("Harrow Vein Care", "https://api2.ehr.example/a/88127", zip("02134")), at("Harrow Vein Care", "https://api3.ehr.example/a/99127", zip("10001"))),
+		list("one", at("Family Medical Center", "https://one.ehr.example/t/4711", zip("02134")),
+			at("Family Medical Center", "https://one.ehr.example/t/4712", zip("10001"))),
+		list("two", at("TX - Family Medical Center", shared), at("FL - Family Medical Center", shared),
+			at("Family Medical Center", shared)),
+		list("far", at("Harrow Eye Care", "https://api2.ehr.example/OKDIAB", zip("75201")),
+			at("Harrow Eye Care", "https://api3.ehr.example/OKDIAB", zip("79901"))),
+		list("six", at("Harrow Vein Care", "https://api2.ehr.example/a/88127", zip("02134")),
+			at("Harrow Vein Care", "https://api3.ehr.example/a/99127", zip("10001"))),
 	))
 	// One at each place, and one of which nobody knows where it is.
 	if found := named(c, "Family Medical Center"); len(found) != 5 {
@@ -232,11 +252,21 @@ func TestWhatIsOnlyKnownToBeSomewhereIsNotTakenForAnother(t *testing.T) {
 		"a common name in one state": {"Family Medical Center", []listing.Listing{
 			at("MA - Family Medical Center", shared), at("Family Medical Center", "https://b.example/r4", zip("02134")),
 		}},
-		"a common name at one server": {"Family Medical Center", []listing.Listing{at("Family Medical Center", shared), at("MA - Family Medical Center", shared)}},
+		"a common name at one server": {
+			"Family Medical Center",
+			[]listing.Listing{at("Family Medical Center", shared), at("MA - Family Medical Center", shared)},
+		},
 		"a rare name of two places": {"Zorvath Vein Clinic", []listing.Listing{
-			at("MA - Zorvath Vein Clinic", shared), at("Zorvath Vein Clinic", "https://b.example/r4", zip("02134")), at("Zorvath Vein Clinic", "https://c.example/r4", zip("01001")),
+			at("MA - Zorvath Vein Clinic", shared), at("Zorvath Vein Clinic", "https://b.example/r4", zip("02134")),
+			at("Zorvath Vein Clinic", "https://c.example/r4", zip("01001")),
 		}},
-		"a rare name without a place at two servers": {"Zorvath Vein Clinic", []listing.Listing{at("Zorvath Vein Clinic", "https://b.example/r4"), at("Zorvath Vein Clinic", "https://c.example/r4")}},
+		"a rare name without a place at two servers": {
+			"Zorvath Vein Clinic",
+			[]listing.Listing{
+				at("Zorvath Vein Clinic", "https://b.example/r4"),
+				at("Zorvath Vein Clinic", "https://c.example/r4"),
+			},
+		},
 	} {
 		c, _ := made(t, input(crowd(), list("one", test.listings...)))
 		if found := named(c, test.brand); len(found) != len(test.listings) {
@@ -255,25 +285,31 @@ func TestOneInstitutionIsFoundAcrossLists(t *testing.T) {
 		rule  compose.Rule
 	}{
 		"by an identifier": {[]compose.List{
-			list("one", withID(at("Odo Health", "https://a.example/r4", zip("02134")))), list("two", withID(at("Odo Health North", "https://b.example/r4", zip("10001")))),
+			list("one", withID(at("Odo Health", "https://a.example/r4", zip("02134")))),
+			list("two", withID(at("Odo Health North", "https://b.example/r4", zip("10001")))),
 		}, compose.RuleIdentifier},
 		"by its NPI": {[]compose.List{
-			list("one", withNPI(at("Odo Health", "https://a.example/r4"), "1234567893")), list("two", withNPI(at("Odo Medical Center", "https://b.example/r4"), "1234567893")),
+			list("one", withNPI(at("Odo Health", "https://a.example/r4"), "1234567893")),
+			list("two", withNPI(at("Odo Medical Center", "https://b.example/r4"), "1234567893")),
 		}, compose.RuleNPI},
 		"by name and ZIP code": {[]compose.List{
-			list("one", at("ODO MED. CTR, LLC", "https://a.example/r4", zip("02134"))), list("two", at("Odo Medical Center", "https://b.example/r4", zip("02134-1234"))),
+			list("one", at("ODO MED. CTR, LLC", "https://a.example/r4", zip("02134"))),
+			list("two", at("Odo Medical Center", "https://b.example/r4", zip("02134-1234"))),
 		}, compose.RuleNameZIP},
 		"by name and a customer's number": {[]compose.List{
-			list("one", at("Odo Clinic", "https://api.one.example/fhir/r4/v1/OKDIAB")), list("two", at("The Odo Clinic", "https://api.two.example/r4/OKDIAB")),
+			list("one", at("Odo Clinic", "https://api.one.example/fhir/r4/v1/OKDIAB")),
+			list("two", at("The Odo Clinic", "https://api.two.example/r4/OKDIAB")),
 		}, compose.RuleNameTenant},
 		"by a customer's number, near each other": {[]compose.List{
-			list("one", at("Family Clinic", "https://api.one.example/fhir/r4/OKDIAB", zip("02134"))), list("two", at("Family Clinic", "https://api.two.example/r4/OKDIAB", zip("01801"))),
+			list("one", at("Family Clinic", "https://api.one.example/fhir/r4/OKDIAB", zip("02134"))),
+			list("two", at("Family Clinic", "https://api.two.example/r4/OKDIAB", zip("01801"))),
 		}, compose.RuleNameTenant},
 		"at a server that many share": {[]compose.List{
 			crowd(), list("one", at("Zorvath Clinic", shared)), list("two", at("Zorvath Clinic", shared, zip("02134"))),
 		}, compose.RuleNameServer},
 		"by a rare name and its state": {[]compose.List{
-			crowd(), list("one", at("MA - Zorvath Vein Clinic", shared)), list("two", at("Zorvath Vein Clinic", "https://b.example/r4", zip("02134"))),
+			crowd(), list("one", at("MA - Zorvath Vein Clinic", shared)),
+			list("two", at("Zorvath Vein Clinic", "https://b.example/r4", zip("02134"))),
 		}, compose.RuleNameState},
 	} {
 		c, report := made(t, letting(input(test.lists...)))
@@ -296,7 +332,8 @@ func TestAnNPIOfSeveralNamesIsOfNone(t *testing.T) {
 		l.NPIs = []string{"1234567893"}
 		return l
 	}
-	c, _ := made(t, input(list("one", of("Odo North", "https://a.example/r4"), of("Odo South", "https://b.example/r4")), list("two", of("Odo Health", "https://c.example/r4"))))
+	c, _ := made(t, input(list("one", of("Odo North", "https://a.example/r4"), of("Odo South", "https://b.example/r4")),
+		list("two", of("Odo Health", "https://c.example/r4"))))
 	if len(c.Brands) != 3 {
 		t.Errorf("%d brands", len(c.Brands))
 	}
@@ -305,38 +342,56 @@ func TestAnNPIOfSeveralNamesIsOfNone(t *testing.T) {
 func TestTheBetterSourceIsBelieved(t *testing.T) {
 	t.Parallel()
 	vendor := at("ODO HOSPITAL", "https://fhir.odo.example/r4", zip("02134"))
-	vendor.Website, vendor.Description, vendor.Aliases = "https://vendor.example/odo", "as the vendor says", []string{"Odo General"}
-	own := at("Odo Hospital", "https://fhir.odo.example/r4", record.Location{City: "Boston", PostalCode: "02134"}, zip("02139"))
-	own.Website, own.LogoURI, own.LogoLicense, own.Aliases = "https://odo.example", "https://odo.example/logo.svg", "https://odo.example/licence", []string{"Old Odo"}
+	vendor.Website, vendor.Description, vendor.Aliases = "https://vendor.example/odo", "as the vendor says",
+		[]string{"Odo General"}
+	own := at("Odo Hospital", "https://fhir.odo.example/r4", record.Location{City: "Boston", PostalCode: "02134"},
+		zip("02139"))
+	own.Website, own.LogoURI, own.LogoLicense, own.Aliases = "https://odo.example", "https://odo.example/logo.svg",
+		"https://odo.example/licence", []string{"Old Odo"}
 	own.Portals[0].Name, own.Portals[0].Endpoints[0].Platform = "MyOdo", "Epic"
-	lists := []compose.List{{Source: "vendor", Platform: "cerner", Listings: []listing.Listing{vendor}}, {Source: "zz-own", Priority: 7, Listings: []listing.Listing{own}}}
+	lists := []compose.List{
+		{Source: "vendor", Platform: "cerner", Listings: []listing.Listing{vendor}},
+		{Source: "zz-own", Priority: 7, Listings: []listing.Listing{own}},
+	}
 	in := input(lists...)
 	in.Overrides = []compose.Override{{Kind: compose.Serves, ID: "fhir.odo.example", Value: "epic"}}
 	c, report := made(t, in)
 	b := only(t, c, "Odo Hospital")
 	want := record.Brand{
-		ID: b.ID, LastUpdated: noon, Name: "Odo Hospital", BrandWebsite: "https://odo.example", LogoURI: "https://odo.example/logo.svg", LogoLicense: "https://odo.example/licence",
-		Aliases: []string{"Odo General", "Old Odo"}, Description: "as the vendor says", PortalIDs: b.PortalIDs, BrandIDs: []string{}, NPIs: []string{}, SortName: "odo hospital", PlatformType: "epic",
-		Locations: []record.Location{{State: "MA", PostalCode: "02139", Country: "US"}, {City: "Boston", State: "MA", PostalCode: "02134", Country: "US"}},
+		ID: b.ID, LastUpdated: noon, Name: "Odo Hospital", BrandWebsite: "https://odo.example",
+		LogoURI: "https://odo.example/logo.svg", LogoLicense: "https://odo.example/licence",
+		Aliases: []string{"Odo General", "Old Odo"}, Description: "as the vendor says", PortalIDs: b.PortalIDs,
+		BrandIDs: []string{}, NPIs: []string{}, SortName: "odo hospital", PlatformType: "epic",
+		Locations: []record.Location{
+			{State: "MA", PostalCode: "02139", Country: "US"},
+			{City: "Boston", State: "MA", PostalCode: "02134", Country: "US"},
+		},
 	}
 	if diff := cmp.Diff(want, b); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	e := endpointsOf(c, b)[0]
-	if p := c.Portals[b.PortalIDs[0]]; p.Name != "MyOdo" || e.PlatformType != "epic" || report.Conflicts["platform"].Count != 1 {
+	if p := c.Portals[b.PortalIDs[0]]; p.Name != "MyOdo" || e.PlatformType != "epic" ||
+		report.Conflicts["platform"].Count != 1 {
 		t.Errorf("portal %+v, endpoint %+v, conflicts %v", p, e, report.Conflicts)
 	}
 }
 
 func TestComposeReadsPlatformFromAddress(t *testing.T) {
 	t.Parallel()
-	in := input(compose.List{Source: "one", Platform: "epic", Listings: []listing.Listing{at("Odo Clinic", "https://a.cerner.example/r4")}},
+	in := input(compose.List{
+		Source: "one", Platform: "epic",
+		Listings: []listing.Listing{at("Odo Clinic", "https://a.cerner.example/r4")},
+	},
 		list("two", at("Vela Clinic", "https://b.cerner.example/r4"), at("Crane Clinic", "https://c.example/r4")))
 	in.Platform = func(base string) string {
 		return map[string]string{"https://a.cerner.example/r4": "cerner", "https://b.cerner.example/r4": "cerner"}[base]
 	}
 	c, _ := made(t, in)
-	for name, want := range map[string]string{"Odo Clinic": "cerner", "Vela Clinic": "cerner", "Crane Clinic": compose.Generic} {
+	for name, want := range map[string]string{
+		"Odo Clinic": "cerner", "Vela Clinic": "cerner",
+		"Crane Clinic": compose.Generic,
+	} {
 		if b := only(t, c, name); b.PlatformType != want || endpointsOf(c, b)[0].PlatformType != want {
 			t.Errorf("%s is of %s, want %s", name, b.PlatformType, want)
 		}

@@ -34,8 +34,9 @@ func (c *composer) groups() []*group {
 	return groups
 }
 
-// identify gives each brand its id: one that a hand-kept list has chosen; else the one it was published with, found by what it is known by now; else
-// the one of a brand that is gone and can only be this one; else a new one, made of what it is known by.
+// identify gives each brand its id: one that a hand-kept list has chosen; else the one it was published with,
+// found by what it is known by now; else the one of a brand that is gone and can only be this one; else a new one,
+// made of what it is known by.
 func (c *composer) identify(groups []*group, servers map[string]*facts) {
 	c.name(groups, servers)
 	taken := map[string]*group{}
@@ -49,7 +50,8 @@ func (c *composer) identify(groups []*group, servers map[string]*facts) {
 	c.renamed(groups, taken)
 	for _, g := range groups {
 		for i := 0; g.id == ""; i++ {
-			id := c.derive("row", g.rows[0].list.Source, bytesOf(g.rows[0].listing), strconv.Itoa(i)) // if lists have chosen all others
+			// if lists have chosen all others
+			id := c.derive("row", g.rows[0].list.Source, bytesOf(g.rows[0].listing), strconv.Itoa(i))
 			if i < len(g.candidates) {
 				id = g.candidates[i]
 			}
@@ -77,7 +79,8 @@ func (c *composer) name(groups []*group, servers map[string]*facts) {
 	}
 	c.inheritApart(groups, servers)
 	for i, g := range groups {
-		g.candidates = slices.DeleteFunc(g.candidates, func(id string) bool { return shared[id] || c.aside.apart[id] && c.heirs[id] != g })
+		g.candidates = slices.DeleteFunc(g.candidates,
+			func(id string) bool { return shared[id] || c.aside.apart[id] && c.heirs[id] != g })
 		if first := g.rows[0]; len(g.candidates) == 0 { // two brands of which lists say nothing but one name
 			g.candidates = []string{c.derive("listing", first.list.Source, first.listing.Key, bytesOf(first.listing))}
 			if owner := owners[g.candidates[0]]; owner != nil {
@@ -92,7 +95,8 @@ func (c *composer) derive(parts ...string) string {
 	return ids.Derive(append([]string{"brand", c.in.Mode}, parts...)...)
 }
 
-// candidates are the ids made of a business identifier, of the name with a ZIP code, of the name with a server, and of the name with its key in a list.
+// candidates are the ids made of a business identifier, of the name with a ZIP code, of the name with a server, and of
+// the name with its key in a list.
 func (c *composer) candidates(g *group, mixed map[string]bool) []string {
 	var classes [5][]string
 	for _, r := range g.rows {
@@ -159,8 +163,10 @@ type claim struct {
 	class int  // index of the candidate
 }
 
-// published gives brands the ids that they had. Where two of the published ones have become one brand, it keeps the id of the one that the best sources have at a host that it had, and
-// of several of the one that has been as it is for longest; the other's leads to it from now on. Where one has become two, that which the id was made of keeps it, and the other gets back what was merged.
+// published gives brands the ids that they had. Where two of the published ones have become one brand, it keeps the id
+// of the one that the best sources have at a host that it had, and of several of the one that has been as it is for
+// longest; the other's leads to it from now on. Where one has become two, that which the id was made of keeps it, and
+// the other gets back what was merged.
 func (c *composer) published(groups []*group, taken map[string]*group) {
 	claims := c.claims(groups)
 	won := map[*group][]string{}
@@ -202,7 +208,8 @@ func (c *composer) claims(groups []*group) map[string]claim {
 	return claims
 }
 
-// chosenByLesser are the published brands whose ids rows of a group have chosen, although it is a better list's: they become one with it.
+// chosenByLesser are the published brands whose ids rows of a group have chosen, although it is a better list's:
+// they become one with it.
 func (c *composer) chosenByLesser(g *group) []string {
 	best, _ := (&unit{rows: g.rows}).best()
 	var all []string

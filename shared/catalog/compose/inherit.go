@@ -1,7 +1,7 @@
 package compose
 
-// inherit gives a brand that has no portal those of the brand that it is part of (SMART App Launch 2.2, section 8: an affiliated brand), and
-// lists the servers of each row.
+// inherit gives a brand that has no portal those of the brand that it is part of (SMART App Launch 2.2, section 8: an
+// affiliated brand), and lists the servers of each row.
 func (c *composer) inherit() {
 	above := make(map[inList]*row, len(c.rows))
 	for _, r := range c.rows {
@@ -28,7 +28,8 @@ func (c *composer) inherit() {
 // inList is a listing by its source and its key.
 type inList struct{ source, key string }
 
-// portalOwner is the row whose portals are those of r: itself, or the nearest above it that has any; nil where none is known.
+// portalOwner is the row whose portals are those of r: itself, or the nearest above it that has any;
+// nil where none is known.
 func (c *composer) portalOwner(r *row, own [][]*portal, above map[inList]*row) *row {
 	seen := map[*row]bool{}
 	of := r

@@ -13,16 +13,19 @@ type Rule string
 
 // The rules, the surest first.
 const (
-	RuleIdentifier Rule = "identifier"  // a business identifier of both
-	RuleNPI        Rule = "npi"         // one NPI, which no list gives to several names
-	RuleNameZIP    Rule = "name_zip"    // one name, one ZIP code
-	RuleNameTenant Rule = "name_tenant" // one name, and a vendor's number of its customer; or at an institution's own server, and no two places
+	RuleIdentifier Rule = "identifier" // a business identifier of both
+	RuleNPI        Rule = "npi"        // one NPI, which no list gives to several names
+	RuleNameZIP    Rule = "name_zip"   // one name, one ZIP code
+	// one name, and a vendor's number of its customer; or at an institution's own server, and no two places
+	RuleNameTenant Rule = "name_tenant"
 	RuleNameServer Rule = "name_server" // one name at a server that many share, and no two places
-	RuleNameState  Rule = "name_state"  // a name that no other institution has, in one state, where one side knows no more than that
+	// a name that no other institution has, in one state, where one side knows no more than that
+	RuleNameState Rule = "name_state"
 )
 
 const (
-	// fewNames is how many names an institution's own server has at most: hospitals list their departments and former names.
+	// fewNames is how many names an institution's own server has at most: hospitals list their
+	// departments and former names.
 	fewNames = 8
 	// minCode is how long a customer's number at its vendor is at least, and codeNames how many names one has.
 	minCode   = 6
@@ -33,7 +36,8 @@ const (
 	wholeNames = 2 // words: one alone is too little to be told by
 )
 
-// join finds the rows that are one institution. Two of the same name in different places are only joined by an identifier, or by their number at a vendor.
+// join finds the rows that are one institution. Two of the same name in different places are only joined by an
+// identifier, or by their number at a vendor.
 func (c *composer) join() {
 	c.joined = newForest(len(c.rows))
 	c.joinIdentified()
@@ -55,7 +59,8 @@ func (c *composer) join() {
 // joinServed joins rows of one name by their servers.
 func (c *composer) joinServed() {
 	own := c.ownServers()
-	byNumber, coded, owned, many := map[string]int{}, map[string][]int{}, map[string][]int{}, map[string][]int{} // rows by name and server
+	// rows by name and server
+	byNumber, coded, owned, many := map[string]int{}, map[string][]int{}, map[string][]int{}, map[string][]int{}
 	for i, r := range c.rows {
 		for _, s := range r.servers {
 			switch mark := r.key + "|#" + s.code; {
@@ -124,7 +129,8 @@ func (c *composer) joinIdentified() {
 	}
 }
 
-// mixedNPIs are those that one list gives to several names: they are of an organisation above these, and tell none from another.
+// mixedNPIs are those that one list gives to several names: they are of an organisation above these,
+// and tell none from another.
 func (c *composer) mixedNPIs() map[string]bool {
 	type place struct{ source, npi string }
 	names, mixed := map[place]string{}, map[string]bool{}
@@ -205,8 +211,9 @@ func (c *composer) roots(rows []int) []set {
 	return sets
 }
 
-// joinPlaced joins sets of one name, as far as they are not in different places: those of a state of which no more is known with each other and with
-// the one place that is known there, and those of which nothing is known with each other and, where isTold, with the only one there is.
+// joinPlaced joins sets of one name, as far as they are not in different places: those of a state of which no more is
+// known with each other and with the one place that is known there, and those of which nothing is known with each other
+// and, where isTold, with the only one there is.
 func (c *composer) joinPlaced(sets []set, rule Rule, isTold bool) {
 	c.joinInStates(sets, rule)
 	var nowhere, somewhere []int
@@ -226,7 +233,8 @@ func (c *composer) joinPlaced(sets []set, rule Rule, isTold bool) {
 	}
 }
 
-// joinNear joins rows of one name and one customer's number whose places are near each other: lists have another site, or another office, of it.
+// joinNear joins rows of one name and one customer's number whose places are near each other: lists have another site,
+// or another office, of it.
 func (c *composer) joinNear(rows []int) {
 	for k, i := range rows {
 		for _, j := range rows[:k] {

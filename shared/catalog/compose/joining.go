@@ -35,7 +35,8 @@ type doubt struct {
 	isNew bool // patients do not reach the server yet
 }
 
-// doubts lists the claims that need an operator's decision: of brands, and of portals, which rows of several brands can name.
+// doubts lists the claims that need an operator's decision: of brands, and of portals, which rows of
+// several brands can name.
 func (c *composer) doubts(groups []*group, servers map[string]*facts) []doubt {
 	var all []doubt
 	reached := c.reachedBefore()
@@ -134,7 +135,9 @@ func (c *composer) judge(u *unit, reached map[string]bool) []doubt {
 }
 
 // doubtful reports whether a host needs an operator's word to be of a unit, and why.
-func (c *composer) doubtful(u *unit, host string, claims []serverClaim, leading map[string]bool, settled bool, reached map[string]bool) (Why, bool) {
+func (c *composer) doubtful(u *unit, host string, claims []serverClaim, leading map[string]bool, settled bool,
+	reached map[string]bool,
+) (Why, bool) {
 	best, _ := u.best()
 	has := func(is func(serverClaim) bool) bool { return slices.ContainsFunc(claims, is) }
 	isKnown := !has(func(s serverClaim) bool { return s.server.known == "" })
@@ -203,7 +206,8 @@ func (c *composer) wait(d doubt) {
 		delete(present, d.server.origin)
 	}
 	c.aside.waits = append(c.aside.waits, Wait{
-		Host: d.server.origin, Why: d.why, Source: d.row.list.Source, Listing: d.row.name.Display, BrandID: d.unit.group.id, Brand: d.unit.group.name(),
+		Host: d.server.origin, Why: d.why, Source: d.row.list.Source, Listing: d.row.name.Display, BrandID: d.unit.group.id,
+		Brand:   d.unit.group.name(),
 		Present: slices.Sorted(maps.Keys(present)), IsKnown: d.server.known != "",
 	})
 }
@@ -211,12 +215,14 @@ func (c *composer) wait(d doubt) {
 // mayAdd reports whether a row may add a portal without servers to a brand.
 func (c *composer) mayAdd(g *group, r *row, portal string) bool {
 	best, isBest := (&unit{rows: g.rows}).best()
-	return !isBest || r.list.Trusted || r.list.Priority == best || slices.Contains(c.in.Before.Brands[g.id].PortalIDs, portal)
+	return !isBest || r.list.Trusted || r.list.Priority == best ||
+		slices.Contains(c.in.Before.Brands[g.id].PortalIDs, portal)
 }
 
-// hostsBefore returns the hosts with which a brand was published, and those of brands that an operator has merged into it. If several
-// published brands become one, a host that only some of them had counts only if the best sources name it (ADR 41): otherwise a list
-// could publish a brand at the hospital's host and at one of its own, and then join the hospital.
+// hostsBefore returns the hosts with which a brand was published, and those of brands that an operator has merged
+// into it. If several published brands become one, a host that only some of them had counts only if the best
+// sources name it (ADR 41): otherwise a list could publish a brand at the hospital's host and at one of its own,
+// and then join the hospital.
 func (c *composer) hostsBefore(g *group) (before map[string]bool, isNew bool) {
 	hosts := c.hostsOf(c.in.Before.Brands[g.id])
 	for _, o := range c.in.Overrides {
@@ -238,7 +244,8 @@ func (c *composer) hostsBefore(g *group) (before map[string]bool, isNew bool) {
 }
 
 func (c *composer) isMergedByHand(g *group, id string) bool {
-	return slices.ContainsFunc(c.in.Overrides, func(o Override) bool { return o.Kind == Merge && o.ID == id && c.is(g, o.Value) })
+	return slices.ContainsFunc(c.in.Overrides,
+		func(o Override) bool { return o.Kind == Merge && o.ID == id && c.is(g, o.Value) })
 }
 
 // isAt reports whether a source of a priority, or a better one, has the brand at a host.
@@ -248,7 +255,8 @@ func (g *group) isAt(host string, priority int) bool {
 	})
 }
 
-// hostsOf are the hosts of the servers that a published brand leads to, or has led to if it is gone: its id comes back with no others.
+// hostsOf are the hosts of the servers that a published brand leads to, or has led to if it is gone: its id
+// comes back with no others.
 func (c *composer) hostsOf(b record.Brand) map[string]bool {
 	hosts := map[string]bool{}
 	for _, portal := range b.PortalIDs {
@@ -280,8 +288,8 @@ func (c *composer) reachedBefore() map[string]bool {
 	return bases
 }
 
-// showHosts notes the hosts of the portals of brands that have several, so that patients can tell them apart by what no list can make up: where a
-// server is.
+// showHosts notes the hosts of the portals of brands that have several, so that patients can tell them apart by what no
+// list can make up: where a server is.
 func (c *composer) showHosts(made *making) {
 	shown := map[string]bool{}
 	for _, b := range made.Brands {

@@ -53,9 +53,12 @@ func reached(c record.Catalog, brand string) []string {
 // joinings are the ways in which one row of a list can try to join the hospital.
 func joinings(hospital record.Brand, endpoint record.Endpoint) map[string]func(*listing.Listing) {
 	return map[string]func(*listing.Listing){
-		"by its NPI":              func(l *listing.Listing) { l.NPIs = []string{hospitalNPI} },
-		"by its NPI and name":     func(l *listing.Listing) { l.Name, l.NPIs = "Odo Hospital", []string{hospitalNPI} },
-		"by its name and ZIP":     func(l *listing.Listing) { l.Name, l.Locations = "Odo Hospital", []record.Location{zip("02134")} },
+		"by its NPI":          func(l *listing.Listing) { l.NPIs = []string{hospitalNPI} },
+		"by its NPI and name": func(l *listing.Listing) { l.Name, l.NPIs = "Odo Hospital", []string{hospitalNPI} },
+		"by its name and ZIP": func(l *listing.Listing) {
+			l.Name, l.Locations = "Odo Hospital",
+				[]record.Location{zip("02134")}
+		},
 		"by its portal's key":     func(l *listing.Listing) { l.Portals[0].Key = "my-odo" },
 		"by its portal's id":      func(l *listing.Listing) { l.Portals[0].ID = hospital.PortalIDs[0] },
 		"by its brand's id":       func(l *listing.Listing) { l.ID = hospital.ID },
@@ -82,7 +85,8 @@ func TestComposeKeepsUnknownHostOutOfHospital(t *testing.T) {
 				if got := reached(c, hospital.ID); !slices.Equal(got, []string{hospitalURL}) {
 					t.Errorf("%s, hospital %s, hostile list %s: patients of the hospital reach %v", name, when, order, got)
 				}
-				if got := c.Endpoints[endpointsOf(honest, hospital)[0].ID]; got.FHIRBase != hospitalURL || got.Status != record.Active {
+				if got := c.Endpoints[endpointsOf(honest, hospital)[0].ID]; got.FHIRBase != hospitalURL ||
+					got.Status != record.Active {
 					t.Errorf("%s, hospital %s: its endpoint is %+v", name, when, got)
 				}
 			}
@@ -90,7 +94,8 @@ func TestComposeKeepsUnknownHostOutOfHospital(t *testing.T) {
 	}
 }
 
-// TestComposeKeepsPublishedHospitalWhenRowChanges covers edits of rows that were published: the hospital's own and the attacker's.
+// TestComposeKeepsPublishedHospitalWhenRowChanges covers edits of rows that were published: the
+// hospital's own and the attacker's.
 func TestComposeKeepsPublishedHospitalWhenRowChanges(t *testing.T) {
 	t.Parallel()
 	edited, added := hospitalList(), hospitalList()
@@ -99,10 +104,16 @@ func TestComposeKeepsPublishedHospitalWhenRowChanges(t *testing.T) {
 	plain := hostile(func(*listing.Listing) {})
 	npi := func(l *listing.Listing) { l.NPIs = []string{hospitalNPI} }
 	for name, c := range map[string]struct{ before, after []compose.List }{
-		"its row names another host":         {[]compose.List{hospitalList()}, []compose.List{edited}},
-		"its row names one host more":        {[]compose.List{hospitalList()}, []compose.List{added}},
-		"a published row takes its NPI":      {[]compose.List{hospitalList(), plain}, []compose.List{hospitalList(), hostile(npi)}},
-		"a published row merges it":          {[]compose.List{hospitalList(), plain}, []compose.List{hospitalList(), hostile(func(l *listing.Listing) { l.Merged = []string{"hospital"} })}},
+		"its row names another host":  {[]compose.List{hospitalList()}, []compose.List{edited}},
+		"its row names one host more": {[]compose.List{hospitalList()}, []compose.List{added}},
+		"a published row takes its NPI": {
+			[]compose.List{hospitalList(), plain},
+			[]compose.List{hospitalList(), hostile(npi)},
+		},
+		"a published row merges it": {
+			[]compose.List{hospitalList(), plain},
+			[]compose.List{hospitalList(), hostile(func(l *listing.Listing) { l.Merged = []string{"hospital"} })},
+		},
 		"a published row had its NPI before": {[]compose.List{hostile(npi)}, []compose.List{hostile(npi), hospitalList()}},
 	} {
 		before, _ := made(t, input(c.before...))
@@ -128,7 +139,8 @@ func TestComposeKeepsPublishedHospitalWhenRowChanges(t *testing.T) {
 	}
 }
 
-// TestComposeIgnoresIDThatLesserListChooses covers a lesser list's row that joins the hospital and chooses an id for it.
+// TestComposeIgnoresIDThatLesserListChooses covers a lesser list's row that joins the hospital
+// and chooses an id for it.
 func TestComposeIgnoresIDThatLesserListChooses(t *testing.T) {
 	t.Parallel()
 	chosen := hostile(func(l *listing.Listing) { l.ID = nobody })
@@ -140,13 +152,15 @@ func TestComposeIgnoresIDThatLesserListChooses(t *testing.T) {
 	hospital := only(t, before, "Odo Hospital")
 	for name, was := range map[string]record.Catalog{"both published": before, "nothing published": {}} {
 		after, _ := next(t, was, hospitalList(), joined)
-		if got := only(t, after, "Odo Hospital"); got.ID != hospital.ID || !slices.Equal(reached(after, got.ID), []string{hospitalURL}) {
+		if got := only(t, after, "Odo Hospital"); got.ID != hospital.ID ||
+			!slices.Equal(reached(after, got.ID), []string{hospitalURL}) {
 			t.Errorf("%s: the hospital is %s, not %s, and reaches %v", name, got.ID, hospital.ID, reached(after, got.ID))
 		}
 	}
 }
 
-// TestComposeKeepsHostOfOlderBrandOutOfHospitalThatItJoins covers a row that was published at the hospital's host and at one of its own, and takes the hospital's NPI.
+// TestComposeKeepsHostOfOlderBrandOutOfHospitalThatItJoins covers a row that was published at the hospital's host and
+// at one of its own, and takes the hospital's NPI.
 func TestComposeKeepsHostOfOlderBrandOutOfHospitalThatItJoins(t *testing.T) {
 	t.Parallel()
 	both := func(l *listing.Listing) { withServer(l, hospitalURL) }
@@ -170,12 +184,21 @@ func TestComposeBelievesPlatformOnlyOfKnownHost(t *testing.T) {
 	said := at("Said Clinic", evil)
 	said.Portals[0].Endpoints[0].Platform = "epic"
 	in := input(
-		compose.List{Source: "list", Platform: "epic", Listings: []listing.Listing{at("Known Clinic", "https://fhir.epic.example/r4"), at("Unknown Clinic", "https://fhir.evil2.example/r4")}},
+		compose.List{
+			Source: "list", Platform: "epic",
+			Listings: []listing.Listing{
+				at("Known Clinic", "https://fhir.epic.example/r4"),
+				at("Unknown Clinic", "https://fhir.evil2.example/r4"),
+			},
+		},
 		list("row", said),
 	)
 	in.Platform = knownHosts
 	c, _ := made(t, in)
-	for name, want := range map[string]string{"Known Clinic": "epic", "Unknown Clinic": compose.Generic, "Said Clinic": compose.Generic} {
+	for name, want := range map[string]string{
+		"Known Clinic": "epic", "Unknown Clinic": compose.Generic,
+		"Said Clinic": compose.Generic,
+	} {
 		b := only(t, c, name)
 		if got := endpointsOf(c, b)[0].PlatformType; got != want || b.PlatformType != want {
 			t.Errorf("%s is of platform %s (its brand of %s), want %s", name, got, b.PlatformType, want)
@@ -185,7 +208,10 @@ func TestComposeBelievesPlatformOnlyOfKnownHost(t *testing.T) {
 
 // knownHosts returns the platform whose profile, in these tests, lists the host.
 func knownHosts(base string) string {
-	for host, platform := range map[string]string{"https://fhir.epic.example/": "epic", "https://fhir.cerner.example/": "cerner"} {
+	for host, platform := range map[string]string{
+		"https://fhir.epic.example/":   "epic",
+		"https://fhir.cerner.example/": "cerner",
+	} {
 		if strings.HasPrefix(base, host) {
 			return platform
 		}

@@ -29,15 +29,58 @@ func TestComposeReportsWhyHostWaits(t *testing.T) {
 		want          compose.Why
 		reaches       []string
 	}{
-		"new host of the list itself":         {[]compose.List{clinicList("a", 70, hospitalURL)}, []compose.List{clinicList("a", 70, other)}, compose.NewHost, []string{hospitalURL}},
-		"known host of the list itself":       {[]compose.List{clinicList("a", 70, hospitalURL)}, []compose.List{clinicList("a", 70, known)}, "", []string{known}},
-		"new host of a better list":           {[]compose.List{clinicList("a", 70, hospitalURL)}, []compose.List{clinicList("a", 70, hospitalURL), clinicList("b", 80, other)}, compose.NewHost, []string{hospitalURL}},
-		"known host of an equal list":         {[]compose.List{clinicList("a", 70, hospitalURL)}, []compose.List{clinicList("a", 70, hospitalURL), clinicList("b", 70, known)}, "", []string{known, hospitalURL}},
-		"known host of a lesser list":         {[]compose.List{clinicList("a", 70, hospitalURL)}, []compose.List{clinicList("a", 70, hospitalURL), clinicList("b", 10, known)}, compose.LowerPriority, []string{hospitalURL}},
-		"the same host of a lesser list":      {[]compose.List{clinicList("a", 70, hospitalURL)}, []compose.List{clinicList("a", 70, hospitalURL), clinicList("b", 10, hospitalURL+"/b")}, "", []string{hospitalURL, hospitalURL + "/b"}},
-		"two equal lists, nothing published":  {nil, []compose.List{clinicList("a", 70, hospitalURL), clinicList("b", 70, other)}, compose.Rivals, nil},
-		"two unequal, nothing published":      {nil, []compose.List{clinicList("a", 70, hospitalURL), clinicList("b", 10, other)}, compose.LowerPriority, []string{hospitalURL}},
-		"a published one, a better known one": {[]compose.List{clinicList("a", 10, other)}, []compose.List{clinicList("a", 10, other), clinicList("b", 70, known)}, compose.Apart, nil},
+		"new host of the list itself": {
+			[]compose.List{clinicList("a", 70, hospitalURL)},
+			[]compose.List{clinicList("a", 70, other)},
+			compose.NewHost,
+			[]string{hospitalURL},
+		},
+		"known host of the list itself": {
+			[]compose.List{clinicList("a", 70, hospitalURL)},
+			[]compose.List{clinicList("a", 70, known)},
+			"",
+			[]string{known},
+		},
+		"new host of a better list": {
+			[]compose.List{clinicList("a", 70, hospitalURL)},
+			[]compose.List{clinicList("a", 70, hospitalURL), clinicList("b", 80, other)},
+			compose.NewHost,
+			[]string{hospitalURL},
+		},
+		"known host of an equal list": {
+			[]compose.List{clinicList("a", 70, hospitalURL)},
+			[]compose.List{clinicList("a", 70, hospitalURL), clinicList("b", 70, known)},
+			"",
+			[]string{known, hospitalURL},
+		},
+		"known host of a lesser list": {
+			[]compose.List{clinicList("a", 70, hospitalURL)},
+			[]compose.List{clinicList("a", 70, hospitalURL), clinicList("b", 10, known)},
+			compose.LowerPriority,
+			[]string{hospitalURL},
+		},
+		"the same host of a lesser list": {
+			[]compose.List{clinicList("a", 70, hospitalURL)},
+			[]compose.List{clinicList("a", 70, hospitalURL), clinicList("b", 10, hospitalURL+"/b")},
+			"",
+			[]string{hospitalURL, hospitalURL + "/b"},
+		},
+		"two equal lists, nothing published": {
+			nil,
+			[]compose.List{clinicList("a", 70, hospitalURL), clinicList("b", 70, other)},
+			compose.Rivals, nil,
+		},
+		"two unequal, nothing published": {
+			nil,
+			[]compose.List{clinicList("a", 70, hospitalURL), clinicList("b", 10, other)},
+			compose.LowerPriority,
+			[]string{hospitalURL},
+		},
+		"a published one, a better known one": {
+			[]compose.List{clinicList("a", 10, other)},
+			[]compose.List{clinicList("a", 10, other), clinicList("b", 70, known)},
+			compose.Apart, nil,
+		},
 	} {
 		before := record.Catalog{}
 		if len(c.before) > 0 {
@@ -75,11 +118,26 @@ func TestComposeTakesOperatorsWordForHost(t *testing.T) {
 		word compose.Override
 		want []string
 	}{
-		"for the hospital":        {compose.Override{Kind: compose.Portal, ID: id, Value: "zz.evil.example"}, []string{hospitalURL, evil}},
-		"for every brand":         {compose.Override{Kind: compose.Portal, ID: compose.EveryBrand, Value: "zz.evil.example"}, []string{hospitalURL, evil}},
-		"for another brand":       {compose.Override{Kind: compose.Portal, ID: nobody, Value: "zz.evil.example"}, []string{hospitalURL}},
-		"for another host":        {compose.Override{Kind: compose.Portal, ID: id, Value: "evil.example"}, []string{hospitalURL}},
-		"for a platform":          {compose.Override{Kind: compose.Serves, ID: "zz.evil.example", Value: "epic"}, []string{hospitalURL}},
+		"for the hospital": {
+			compose.Override{Kind: compose.Portal, ID: id, Value: "zz.evil.example"},
+			[]string{hospitalURL, evil},
+		},
+		"for every brand": {
+			compose.Override{Kind: compose.Portal, ID: compose.EveryBrand, Value: "zz.evil.example"},
+			[]string{hospitalURL, evil},
+		},
+		"for another brand": {
+			compose.Override{Kind: compose.Portal, ID: nobody, Value: "zz.evil.example"},
+			[]string{hospitalURL},
+		},
+		"for another host": {
+			compose.Override{Kind: compose.Portal, ID: id, Value: "evil.example"},
+			[]string{hospitalURL},
+		},
+		"for a platform": {
+			compose.Override{Kind: compose.Serves, ID: "zz.evil.example", Value: "epic"},
+			[]string{hospitalURL},
+		},
 		"refuses the new host":    {compose.Override{Kind: compose.Refuse, ID: "zz.evil.example"}, []string{hospitalURL}},
 		"refuses the first there": {compose.Override{Kind: compose.Refuse, ID: "fhir.hospital.example"}, nil},
 	} {
@@ -89,7 +147,8 @@ func TestComposeTakesOperatorsWordForHost(t *testing.T) {
 		if got := reached(after, id); !slices.Equal(got, c.want) {
 			t.Errorf("%s: the hospital reaches %v, want %v", name, got, c.want)
 		}
-		if c.word.Kind == compose.Refuse && slices.ContainsFunc(report.Waiting, func(w compose.Wait) bool { return w.Host == c.word.ID }) {
+		if c.word.Kind == compose.Refuse && slices.ContainsFunc(report.Waiting,
+			func(w compose.Wait) bool { return w.Host == c.word.ID }) {
 			t.Errorf("%s: %+v", name, report.Waiting)
 		}
 	}
@@ -118,7 +177,8 @@ func TestComposeShowsHostsOnlyOfSeveralPortals(t *testing.T) {
 	}
 }
 
-// TestComposeKeepsWhatWasPublishedBefore covers an upgrade: servers that the previous release published without a decision stay, and none waits.
+// TestComposeKeepsWhatWasPublishedBefore covers an upgrade: servers that the previous release published without a
+// decision stay, and none waits.
 func TestComposeKeepsWhatWasPublishedBefore(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -128,7 +188,10 @@ func TestComposeKeepsWhatWasPublishedBefore(t *testing.T) {
 				for _, p := range of.Portals {
 					for _, e := range p.Endpoints {
 						if e.Platform != "" {
-							in.Overrides = append(in.Overrides, compose.Override{Kind: compose.Serves, ID: catalog.Host(e.Address), Value: e.Platform})
+							in.Overrides = append(in.Overrides, compose.Override{
+								Kind: compose.Serves, ID: catalog.Host(e.Address),
+								Value: e.Platform,
+							})
 						}
 					}
 				}
@@ -150,15 +213,16 @@ func TestComposeKeepsWhatWasPublishedBefore(t *testing.T) {
 	})
 }
 
-// TestComposeKeepsUnknownHostsOfLesserListsOut: whatever lists of lesser priority say, and in whichever steps, no brand of a better list and no
-// platform gets a server at a host that nobody has vouched for.
+// TestComposeKeepsUnknownHostsOfLesserListsOut: whatever lists of lesser priority say, and in whichever steps, no brand
+// of a better list and no platform gets a server at a host that nobody has vouched for.
 func TestComposeKeepsUnknownHostsOfLesserListsOut(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		honest := rapid.SliceOfN(rapid.Custom(anyListing), 1, 5).Draw(t, "honest")
 		for i := range honest {
 			honest[i].ID, honest[i].Merged = "", nil
-			if slices.ContainsFunc(honest[i].Portals, func(p listing.Portal) bool { return p.Endpoints[0].Address != "nowhere" }) {
+			if slices.ContainsFunc(honest[i].Portals,
+				func(p listing.Portal) bool { return p.Endpoints[0].Address != "nowhere" }) {
 				honest[i].Description = "honest"
 			}
 		}
@@ -172,13 +236,15 @@ func TestComposeKeepsUnknownHostsOfLesserListsOut(t *testing.T) {
 			for _, source := range []string{"attacker", "zz-attacker"} {
 				in.Lists = append(in.Lists, compose.List{
 					Source: source, Priority: rapid.IntRange(0, 69).Draw(t, "priority"), Platform: "epic",
-					Listings: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) listing.Listing { return anyHostile(t, ours) }), 0, 4).Draw(t, "hostile"),
+					Listings: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) listing.Listing { return anyHostile(t, ours) }), 0,
+						4).Draw(t, "hostile"),
 				})
 			}
 			in.Lists, in.Now = shuffled(t, in.Lists), in.Now.Add(time.Hour)
 			in.Before, _ = compose.Compose(in)
 			for id, b := range in.Before.Brands {
-				if _, isOurs := ours.Brands[id]; (isOurs || b.Description == "honest") && slices.ContainsFunc(reached(in.Before, id), isEvil) {
+				if _, isOurs := ours.Brands[id]; (isOurs || b.Description == "honest") &&
+					slices.ContainsFunc(reached(in.Before, id), isEvil) {
 					t.Fatalf("patients of %s %s reach %v", b.Name, id, reached(in.Before, id))
 				}
 			}
@@ -213,7 +279,8 @@ func anyHostile(t *rapid.T, ours record.Catalog) listing.Listing {
 		l.ID, l.Merged = "", nil
 	}
 	l.Portals = append(l.Portals, listing.Portal{ID: pick("portal id"), Endpoints: []listing.Endpoint{{
-		Address: rapid.SampledFrom([]string{"https://zz.evil.example/r4", "https://aa.evil.example/r4"}).Draw(t, "evil"), ID: pick("endpoint"), Platform: "cerner",
+		Address: rapid.SampledFrom([]string{"https://zz.evil.example/r4", "https://aa.evil.example/r4"}).Draw(t, "evil"),
+		ID:      pick("endpoint"), Platform: "cerner",
 	}}})
 	return l
 }

@@ -44,17 +44,20 @@ func TestWhatIsInNoListAnyMoreIsATombstoneUntilItIsBack(t *testing.T) {
 	without, report := next(t, first, list("one", vela))
 	id := only(t, first, "Odo Clinic").ID
 	gone := without.Brands[id]
-	if gone.RemovedAt == nil || !gone.RemovedAt.Equal(noon.Add(time.Hour)) || report.Brands != (compose.Count{Live: 1, Removed: 1}) {
+	if gone.RemovedAt == nil || !gone.RemovedAt.Equal(noon.Add(time.Hour)) ||
+		report.Brands != (compose.Count{Live: 1, Removed: 1}) {
 		t.Fatalf("gone %+v, %+v", gone, report.Brands)
 	}
-	if e := endpointsOf(without, gone)[0]; e.RemovedAt == nil || e.Status != record.Suspended || e.FHIRBase != "https://odo.example/r4" {
+	if e := endpointsOf(without, gone)[0]; e.RemovedAt == nil || e.Status != record.Suspended ||
+		e.FHIRBase != "https://odo.example/r4" {
 		t.Errorf("its endpoint is %+v", e)
 	}
 	still, _ := next(t, without, list("one", vela))
 	if diff := cmp.Diff(bytesOf(t, without), bytesOf(t, still)); diff != "" {
 		t.Errorf("a tombstone changes (-want +got):\n%s", diff)
 	}
-	if back, _ := next(t, still, list("one", odo, vela)); only(t, back, "Odo Clinic").ID != id || endpointsOf(back, back.Brands[id])[0].Status != record.Active {
+	if back, _ := next(t, still, list("one", odo, vela)); only(t, back, "Odo Clinic").ID != id ||
+		endpointsOf(back, back.Brands[id])[0].Status != record.Active {
 		t.Errorf("back it is %+v", back.Brands[id])
 	}
 }
@@ -76,14 +79,19 @@ func TestAFailingSourceRemovesNothing(t *testing.T) {
 				t.Errorf("%s: its %s is %+v", name, what, state)
 			}
 		}
-		if e.Status != record.Active || report.Brands != (compose.Count{Live: 2, Unconfirmed: 1}) || only(t, after, "Vela Clinic").UnconfirmedSince != nil {
+		if e.Status != record.Active || report.Brands != (compose.Count{Live: 2, Unconfirmed: 1}) ||
+			only(t, after, "Vela Clinic").UnconfirmedSince != nil {
 			t.Errorf("%s: endpoint %+v, %+v", name, e, report.Brands)
 		}
-		if back, _ := next(t, after, list("one", odo), list("two", vela)); only(t, back, "Odo Clinic").UnconfirmedSince != nil {
+		if back, _ := next(t, after, list("one", odo), list("two", vela)); only(t, back,
+			"Odo Clinic").UnconfirmedSince != nil {
 			t.Errorf("%s: it stays marked", name)
 		}
 	}
-	confirmed, _ := next(t, first, compose.List{Source: "one", UnconfirmedSince: yesterday, Listings: []listing.Listing{odo}}, list("two", odo, vela))
+	confirmed, _ := next(t, first, compose.List{
+		Source: "one", UnconfirmedSince: yesterday,
+		Listings: []listing.Listing{odo},
+	}, list("two", odo, vela))
 	if only(t, confirmed, "Odo Clinic").UnconfirmedSince != nil {
 		t.Error("another source says it, and it is marked")
 	}
@@ -126,16 +134,19 @@ func TestAnIDIsNotGuessedWhereTwoCouldHaveIt(t *testing.T) {
 	t.Parallel()
 	first, _ := made(t, input(list("one", at("Zorvath Clinic", "https://ehr.odo.example/r4"))))
 	id := only(t, first, "Zorvath Clinic").ID
-	second, _ := next(t, first, list("one", at("Odo Family Practice", "https://ehr.odo.example/r4"), at("Odo Eye Care", "https://ehr.odo.example/r4")))
+	second, _ := next(t, first, list("one", at("Odo Family Practice", "https://ehr.odo.example/r4"),
+		at("Odo Eye Care", "https://ehr.odo.example/r4")))
 	if second.Brands[id].RemovedAt == nil {
 		t.Errorf("one of two new brands at its server is it: %+v", second.Brands[id])
 	}
 }
 
-// TestListingsOfWhichNothingIsKnownButOneNameStayApart: their ids are made of all that is said, since nothing less tells them apart.
+// TestListingsOfWhichNothingIsKnownButOneNameStayApart: their ids are made of all that is said, since
+// nothing less tells them apart.
 func TestListingsOfWhichNothingIsKnownButOneNameStayApart(t *testing.T) {
 	t.Parallel()
-	one, two := listing.Listing{Key: "7", Name: "Odo Clinic", Description: "one"}, listing.Listing{Key: "7", Name: "Odo Clinic", Description: "two"}
+	one, two := listing.Listing{Key: "7", Name: "Odo Clinic", Description: "one"},
+		listing.Listing{Key: "7", Name: "Odo Clinic", Description: "two"}
 	first, _ := made(t, input(list("one", one, two)))
 	again, _ := next(t, first, list("one", two, one))
 	if len(first.Brands) != 2 || bytesOf(t, first) != bytesOf(t, again) {

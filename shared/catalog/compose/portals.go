@@ -18,9 +18,11 @@ type madePortal struct {
 	unconfirmed since
 }
 
-// portals makes the portals of a brand, and tells the brand's platform: that of the first server that patients can be sent to. A brand with such a server has no
-// others: what nobody can be sent to is of no use beside it.
-func (c *composer) portals(g *group, b record.Brand, servers map[string]*facts, made map[string]*madePortal) (portalIDs []string, platform string) {
+// portals makes the portals of a brand, and tells the brand's platform: that of the first server that patients can be
+// sent to. A brand with such a server has no others: what nobody can be sent to is of no use beside it.
+func (c *composer) portals(g *group, b record.Brand, servers map[string]*facts,
+	made map[string]*madePortal,
+) (portalIDs []string, platform string) {
 	isUsable := g.isUsable(servers)
 	for _, r := range g.rows {
 		for _, p := range r.portals {
@@ -63,10 +65,12 @@ func (c *composer) kept(p *portal, r *row, isUsable bool, servers map[string]*fa
 	return sorted(bases)
 }
 
-// isKept reports whether a brand has the server as an endpoint; isUsable tells whether patients can be sent to any of its servers.
+// isKept reports whether a brand has the server as an endpoint; isUsable tells whether patients can be
+// sent to any of its servers.
 func (f *facts) isKept(isUsable bool) bool { return !isUsable || f.isUsable() || f.isOff }
 
-// portalID is the id that a list has chosen, or one made of the portal's key, or of its endpoints, or of its address; empty for one of which none is known.
+// portalID is the id that a list has chosen, or one made of the portal's key, or of its endpoints, or of its address;
+// empty for one of which none is known.
 func (c *composer) portalID(p *portal, bases []string, servers map[string]*facts) string {
 	derive := func(parts ...string) string { return ids.Derive(append([]string{"portal", c.in.Mode}, parts...)...) }
 	if id, ok := ids.ParseUUID(p.said.ID); ok {
@@ -108,7 +112,8 @@ func (c *composer) merge(made map[string]*madePortal, id string, p *portal, r *r
 	}
 }
 
-// record is the portal: of each field what the best source says. One without a name has that of its only brand, or a common one: addresses are told to nobody.
+// record is the portal: of each field what the best source says. One without a name has that of its only brand, or a
+// common one: addresses are told to nobody.
 func (m *madePortal) record(id string, servers map[string]*facts) record.Portal {
 	p := record.Portal{ID: id}
 	slices.SortFunc(m.said, func(a, b saidPortal) int { return cmp.Compare(a.order, b.order) })

@@ -18,14 +18,23 @@ import (
 // anyListing has few names, places and servers, so that many are the same, and nearly the same.
 func anyListing(t *rapid.T) listing.Listing {
 	pick := func(what string, of ...string) string { return rapid.SampledFrom(of).Draw(t, what) }
-	name := pick("prefix", "", "", "TX - ", "MA - ") + pick("name", "Odo Clinic", "ODO CLINIC LLC", "Family Medical Center", "Zorvath Vein Center", "St. Odo Hosp", "Saint Odo Hospital")
-	l := listing.Listing{Key: pick("key", "a", "b", "c", "d", "e", "f"), Name: name, PartOf: pick("part of", "", "", "", "a", "b", "c")}
+	name := pick("prefix", "", "", "TX - ", "MA - ") +
+		pick("name", "Odo Clinic", "ODO CLINIC LLC", "Family Medical Center", "Zorvath Vein Center", "St. Odo Hosp",
+			"Saint Odo Hospital")
+	l := listing.Listing{
+		Key: pick("key", "a", "b", "c", "d", "e", "f"), Name: name,
+		PartOf: pick("part of", "", "", "", "a", "b", "c"),
+	}
 	if code := pick("zip", "", "02134", "10001", "77001"); code != "" {
 		l.Locations = []record.Location{zip(code)}
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "servers") {
-		address := pick("server", shared, "https://odo.example/r4", "https://odo.example/dstu2", "http://vela.example", "https://v.example/r4/8842719930021", "https://w.example/r4/8842719930021", "nowhere")
-		l.Portals = append(l.Portals, listing.Portal{Key: pick("portal", "", "", "my"), Endpoints: []listing.Endpoint{{Address: address, Platform: pick("platform", "", "epic")}}})
+		address := pick("server", shared, "https://odo.example/r4", "https://odo.example/dstu2", "http://vela.example",
+			"https://v.example/r4/8842719930021", "https://w.example/r4/8842719930021", "nowhere")
+		l.Portals = append(l.Portals, listing.Portal{
+			Key:       pick("portal", "", "", "my"),
+			Endpoints: []listing.Endpoint{{Address: address, Platform: pick("platform", "", "epic")}},
+		})
 	}
 	if rapid.IntRange(0, 9).Draw(t, "identified") == 0 {
 		l.NPIs = []string{"1234567893"}
@@ -57,8 +66,11 @@ func anyOverrides(t *rapid.T) []compose.Override {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) compose.Override {
 		ids := rapid.SampledFrom([]string{chosenA, chosenB, chosenC, nobody})
 		return compose.Override{
-			Kind: rapid.SampledFrom([]compose.OverrideKind{compose.Merge, compose.Hide, compose.Show, compose.Alias, compose.Named}).Draw(t, "kind"),
-			ID:   ids.Draw(t, "id"), Value: ids.Draw(t, "value"),
+			Kind: rapid.SampledFrom([]compose.OverrideKind{
+				compose.Merge, compose.Hide, compose.Show, compose.Alias,
+				compose.Named,
+			}).Draw(t, "kind"),
+			ID: ids.Draw(t, "id"), Value: ids.Draw(t, "value"),
 		}
 	}), 0, 4).Draw(t, "overrides")
 }
@@ -126,7 +138,8 @@ func TestNothingPublishedIsEverLost(t *testing.T) {
 	})
 }
 
-// TestNamesAloneNeverJoinTwoPlaces: by name, state, ZIP code and servers that are not one customer's alone, a brand is in one place.
+// TestNamesAloneNeverJoinTwoPlaces: by name, state, ZIP code and servers that are not one customer's alone,
+// a brand is in one place.
 func TestNamesAloneNeverJoinTwoPlaces(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -136,10 +149,12 @@ func TestNamesAloneNeverJoinTwoPlaces(t *testing.T) {
 				of := &l.Listings[i]
 				of.NPIs, of.Identifiers, of.ID, of.Merged, of.PartOf, of.Key = nil, nil, "", nil, "", strconv.Itoa(i)
 				if len(of.Portals) > 0 {
-					of.Portals = []listing.Portal{{Endpoints: []listing.Endpoint{{Address: rapid.SampledFrom([]string{shared, "https://odo.example/r4", "http://vela.example"}).Draw(t, "server")}}}}
+					of.Portals = []listing.Portal{{Endpoints: []listing.Endpoint{{Address: rapid.SampledFrom(
+						[]string{shared, "https://odo.example/r4", "http://vela.example"}).Draw(t, "server")}}}}
 				}
 				if len(of.Locations) > 0 {
-					of.Name = of.Name[max(0, len(of.Name)-len("Odo Clinic")):] // a name with a state in front of it can be in that, too
+					// a name with a state in front of it can be in that, too
+					of.Name = of.Name[max(0, len(of.Name)-len("Odo Clinic")):]
 				}
 			}
 		}

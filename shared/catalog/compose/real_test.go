@@ -66,10 +66,14 @@ func published(tb testing.TB) compose.Input {
 		}
 		return known[origin]
 	}
-	return compose.Input{Mode: "live", Lists: []compose.List{{Source: "lantern", Listings: all}}, Platform: byHost, Now: noon}
+	return compose.Input{
+		Mode: "live", Lists: []compose.List{{Source: "lantern", Listings: all}},
+		Platform: byHost, Now: noon,
+	}
 }
 
-// TestTheRealListMakesTheSameCatalogueAgain: 47,653 rows, the duplicates among them, and not one id another at the next import.
+// TestTheRealListMakesTheSameCatalogueAgain: 47,653 rows, the duplicates among them, and not one id
+// another at the next import.
 func TestTheRealListMakesTheSameCatalogueAgain(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -80,7 +84,8 @@ func TestTheRealListMakesTheSameCatalogueAgain(t *testing.T) {
 	check(t, first)
 	isMuch := report.Brands.Live >= 35000/nth && report.Brands.Live <= 42000 && report.Endpoints.Live >= 25000/nth
 	if !isMuch || report.Duplicates < 5000 && isSoak() { // rows that say the same twice are rarely both in a sample
-		t.Errorf("%d brands of %d listings, %d with duplicates, %d endpoints", report.Brands.Live, report.Listings, report.Duplicates, report.Endpoints.Live)
+		t.Errorf("%d brands of %d listings, %d with duplicates, %d endpoints", report.Brands.Live, report.Listings,
+			report.Duplicates, report.Endpoints.Live)
 	}
 	slices.Reverse(in.Lists[0].Listings)
 	in.Before, in.Now = first, noon.Add(time.Hour)

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/connect/platform"
 )
 
-// TestComposePublicDataWaitsAtFewHosts counts the public data's servers that wait, and their hosts: in a first publication, and as a
-// collector's list beside vendors' lists.
+// TestComposePublicDataWaitsAtFewHosts counts the public data's servers that wait, and their hosts: in a first
+// publication, and as a collector's list beside vendors' lists.
 func TestComposePublicDataWaitsAtFewHosts(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -31,7 +31,8 @@ func TestComposePublicDataWaitsAtFewHosts(t *testing.T) {
 	in.Lists = vendors
 	in.Before, report = compose.Compose(in)
 	counts(t, "first publication of vendors' lists alone", report)
-	in.Lists, in.Now = slices.Concat(vendors, []compose.List{{Source: "lantern", Priority: 10, Listings: all}}), noon.Add(time.Hour)
+	in.Lists, in.Now = slices.Concat(vendors, []compose.List{{Source: "lantern", Priority: 10, Listings: all}}),
+		noon.Add(time.Hour)
 	_, report = compose.Compose(in)
 	counts(t, "a collector's list over vendors' lists", report)
 	if hosts := hostsOf(report); hosts == 0 || hosts > 50 {
@@ -39,7 +40,8 @@ func TestComposePublicDataWaitsAtFewHosts(t *testing.T) {
 	}
 }
 
-// ofVendors are the rows of the data at hosts that profiles know, as a list of each platform, and those of the largest other server as one.
+// ofVendors are the rows of the data at hosts that profiles know, as a list of each platform, and those of the
+// largest other server as one.
 func ofVendors(t *testing.T, all []listing.Listing) []compose.List {
 	t.Helper()
 	platforms, err := platform.NewRegistry()
@@ -81,7 +83,8 @@ func counts(t *testing.T, what string, r compose.Report) {
 		top = append(top, host)
 	}
 	slices.SortFunc(top, func(a, b string) int { return cmp.Or(cmp.Compare(by[b], by[a]), strings.Compare(a, b)) })
-	t.Logf("%s: %d brands of %d listings; %d servers wait at %d hosts: %v, most at %v", what, r.Brands.Live, r.Listings, len(r.Waiting), len(by), why, top[:min(5, len(top))])
+	t.Logf("%s: %d brands of %d listings; %d servers wait at %d hosts: %v, most at %v", what, r.Brands.Live, r.Listings,
+		len(r.Waiting), len(by), why, top[:min(5, len(top))])
 	if _, isURL := by[catalog.Origin("")]; isURL {
 		t.Errorf("%s: something waits at no host", what)
 	}

@@ -6,9 +6,9 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// renamed finds brands that are known by something else than when they were published: the only one at a server that was the only one there, under
-// another name, and the only one of a rare name, at another server. Each keeps its id, and the id that would be its own now leads to it, so that it is found
-// by that at the next time.
+// renamed finds brands that are known by something else than when they were published: the only one at a server that
+// was the only one there, under another name, and the only one of a rare name, at another server. Each keeps its id,
+// and the id that would be its own now leads to it, so that it is found by that at the next time.
 func (c *composer) renamed(groups []*group, taken map[string]*group) {
 	gone := map[string]record.Brand{}
 	for id, b := range c.in.Before.Brands {
@@ -37,7 +37,9 @@ func (c *composer) renamed(groups []*group, taken map[string]*group) {
 }
 
 // keepBy gives brands without an id the published one that has the same mark, where each is the only one with it.
-func (c *composer) keepBy(groups []*group, taken map[string]*group, gone map[string]record.Brand, before map[string][]string, marks func(*group) []string) {
+func (c *composer) keepBy(groups []*group, taken map[string]*group, gone map[string]record.Brand,
+	before map[string][]string, marks func(*group) []string,
+) {
 	now := map[string][]*group{}
 	for _, g := range groups {
 		for _, mark := range marks(g) {
@@ -66,7 +68,8 @@ func (g *group) canBe(b record.Brand) bool {
 	for _, r := range g.rows {
 		states = append(states, r.states...)
 	}
-	return len(states) == 0 || slices.ContainsFunc(b.Locations, func(l record.Location) bool { return l.State == "" || slices.Contains(states, l.State) })
+	return len(states) == 0 || slices.ContainsFunc(b.Locations,
+		func(l record.Location) bool { return l.State == "" || slices.Contains(states, l.State) })
 }
 
 // endpointsBefore are the published brands by their endpoints.

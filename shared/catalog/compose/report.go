@@ -15,7 +15,8 @@ type Report struct {
 	Endpoints Count `json:"endpoints"`
 	Suspended int   `json:"suspended"` // endpoints that nobody can be sent to
 
-	// Duplicates are brands of which there is more than one listing; Extra are the listings beyond the first of each, and Joined how many of these each rule has found.
+	// Duplicates are brands of which there is more than one listing; Extra are the listings beyond the first of each, and
+	// Joined how many of these each rule has found.
 	Duplicates int          `json:"duplicates"`
 	Extra      int          `json:"extra"`
 	Joined     map[Rule]int `json:"joined"`
@@ -55,10 +56,12 @@ type Conflict string
 type Drop string
 
 const (
-	conflictKey      Conflict = "key"      // two listings of one list have one key, and say different things: both are kept
-	conflictPartOf   Conflict = "part_of"  // a brand is part of itself, or of what is not there
-	conflictID       Conflict = "id"       // two have chosen one id, or an id is none: the first keeps it
-	conflictPlatform Conflict = "platform" // two lists say different platforms of one server: the better source is believed
+	// two listings of one list have one key, and say different things: both are kept
+	conflictKey    Conflict = "key"
+	conflictPartOf Conflict = "part_of" // a brand is part of itself, or of what is not there
+	conflictID     Conflict = "id"      // two have chosen one id, or an id is none: the first keeps it
+	// two lists say different platforms of one server: the better source is believed
+	conflictPlatform Conflict = "platform"
 	conflictRelease  Conflict = "release"  // likewise of its release of FHIR
 	conflictOverride Conflict = "override" // it names no brand, or leads in a circle
 
@@ -78,7 +81,10 @@ const (
 type reporter struct{ Report }
 
 func newReporter() *reporter {
-	return &reporter{Report{Joined: make(map[Rule]int), Biggest: []Cluster{}, Conflicts: make(map[Conflict]Seen), Dropped: make(map[Drop]Seen)}}
+	return &reporter{Report{
+		Joined: make(map[Rule]int), Biggest: []Cluster{}, Conflicts: make(map[Conflict]Seen),
+		Dropped: make(map[Drop]Seen),
+	}}
 }
 
 func (r *reporter) joined(rule Rule) { r.Joined[rule]++ }
@@ -125,7 +131,8 @@ func (c *composer) summed(made record.Catalog) Report {
 			r.Suspended++
 		}
 	}
-	slices.SortFunc(r.Biggest, func(a, b Cluster) int { return cmp.Or(cmp.Compare(b.Listings, a.Listings), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(r.Biggest,
+		func(a, b Cluster) int { return cmp.Or(cmp.Compare(b.Listings, a.Listings), cmp.Compare(a.ID, b.ID)) })
 	r.Biggest = r.Biggest[:min(biggest, len(r.Biggest))]
 	return r
 }

@@ -36,8 +36,9 @@ type composer struct {
 
 func newComposer(in Input) *composer {
 	return &composer{
-		in: in, now: in.Now.UTC().Round(0), report: newReporter(), reader: names.NewReader(), servers: map[string]*server{}, brands: map[string]string{},
-		said: saidOf(in.Overrides), aside: newAside(),
+		in: in, now: in.Now.UTC().Round(0), report: newReporter(), reader: names.NewReader(), servers: map[string]*server{},
+		brands: map[string]string{},
+		said:   saidOf(in.Overrides), aside: newAside(),
 	}
 }
 
@@ -81,7 +82,8 @@ func (c *composer) readRows(lists []List) []*row {
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b *row) int {
-		if order := cmp.Or(-cmp.Compare(a.list.Priority, b.list.Priority), cmp.Compare(a.list.Source, b.list.Source), cmp.Compare(a.listing.Key, b.listing.Key)); order != 0 {
+		if order := cmp.Or(-cmp.Compare(a.list.Priority, b.list.Priority), cmp.Compare(a.list.Source, b.list.Source),
+			cmp.Compare(a.listing.Key, b.listing.Key)); order != 0 {
 			return order
 		}
 		return cmp.Compare(bytesOf(a.listing), bytesOf(b.listing))
@@ -155,7 +157,8 @@ func (c *composer) read(r *row) {
 // location reads a place; its state is that of its ZIP code where the list does not say it.
 func (c *composer) location(said record.Location) record.Location {
 	l := record.Location{
-		City: strings.Join(strings.Fields(said.City), " "), State: strings.ToUpper(strings.TrimSpace(said.State)), Country: strings.ToUpper(strings.TrimSpace(said.Country)),
+		City: strings.Join(strings.Fields(said.City), " "), State: strings.ToUpper(strings.TrimSpace(said.State)),
+		Country:    strings.ToUpper(strings.TrimSpace(said.Country)),
 		PostalCode: strings.TrimSpace(said.PostalCode),
 	}
 	if l.Country != "" && l.Country != "US" && l.Country != "USA" {
@@ -173,7 +176,8 @@ func (c *composer) location(said record.Location) record.Location {
 
 // locate adds what the name says of the place, and lists where the row is.
 func (r *row) locate() {
-	if r.name.State != "" && !slices.ContainsFunc(r.locations, func(l record.Location) bool { return l.State == r.name.State }) {
+	if r.name.State != "" && !slices.ContainsFunc(r.locations,
+		func(l record.Location) bool { return l.State == r.name.State }) {
 		r.locations = append(r.locations, record.Location{State: r.name.State, Country: "US"})
 	}
 	for i, l := range r.locations {

@@ -45,8 +45,9 @@ func (c *composer) is(g *group, id string) bool {
 	return id == g.id || c.in.Before.Resolve(id) == g.id || c.brands[id] == g.id || slices.Contains(g.candidates, id)
 }
 
-// platformOf returns the platform of a server. What lists say of it counts if the platform's profile knows the host, if it was published so, or if
-// an operator has said the same: a registration that covers a platform covers all its servers.
+// platformOf returns the platform of a server. What lists say of it counts if the platform's profile knows
+// the host, if it was published so, or if an operator has said the same: a registration that covers a
+// platform covers all its servers.
 func (c *composer) platformOf(f *facts) string {
 	known, before := f.server.known, c.in.Before.Endpoints[f.id]
 	wasSo := !before.Gone() && before.FHIRBase == f.server.base && before.PlatformType == f.said
@@ -65,8 +66,8 @@ func (c *composer) platformOf(f *facts) string {
 	return Generic
 }
 
-// isOfAnother reports whether an id that a list chooses for a server's endpoint is another server's: by its address, or because it was
-// published with another host.
+// isOfAnother reports whether an id that a list chooses for a server's endpoint is another server's: by its address, or
+// because it was published with another host.
 func (c *composer) isOfAnother(id string, s *server) bool {
 	if base, isDerived := c.derived[id]; isDerived && base != s.base {
 		return true

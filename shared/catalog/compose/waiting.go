@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// Wait is a server that lists have and the catalogue has not, or whose platform is not believed, until an operator lets it
-// (docs/adr/0041-joining-a-hospital.md).
+// Wait is a server that lists have and the catalogue has not, or whose platform is not believed, until an operator lets
+// it (docs/adr/0041-joining-a-hospital.md).
 type Wait struct {
 	Host     string
 	Why      Why
@@ -29,9 +29,10 @@ type Why string
 const (
 	NewHost       Why = "new_host"       // the brand was published without it, and no platform's profile knows it
 	LowerPriority Why = "lower_priority" // the brand is a better source's
-	Rivals        Why = "rivals"         // sources of one priority have the brand at different hosts, and it was not published yet
-	Apart         Why = "apart"          // it was published of a brand that would become one with a better source's
-	OfPlatform    Why = "platform"       // the source says its platform, whose profile does not know the host
+	// sources of one priority have the brand at different hosts, and it was not published yet
+	Rivals     Why = "rivals"
+	Apart      Why = "apart"    // it was published of a brand that would become one with a better source's
+	OfPlatform Why = "platform" // the source says its platform, whose profile does not know the host
 )
 
 // aside collects the listings that stay out of the catalogue until an operator allows their hosts.
@@ -51,7 +52,8 @@ func newAside() *aside {
 func (c *composer) remaining() *composer {
 	next := *c
 	next.report = &reporter{c.report.Report}
-	next.report.Joined, next.report.Conflicts, next.report.Dropped = maps.Clone(c.report.Joined), maps.Clone(c.report.Conflicts), maps.Clone(c.report.Dropped)
+	next.report.Joined, next.report.Conflicts, next.report.Dropped = maps.Clone(c.report.Joined),
+		maps.Clone(c.report.Conflicts), maps.Clone(c.report.Dropped)
 	next.brands, next.rows = map[string]string{}, make([]*row, 0, len(c.rows))
 	for _, r := range c.rows {
 		if left := c.aside.left(r); left != nil {
@@ -85,8 +87,9 @@ func (a *aside) left(r *row) *row {
 	return &left
 }
 
-// inheritApart finds, for published brands that are apart, the group that has all portals that the brand was published with, without what is set aside: for its patients nothing changes if
-// it keeps its id. Otherwise each composition would leave the brand as it was, and publish another one beside it.
+// inheritApart finds, for published brands that are apart, the group that has all portals that the brand was published
+// with, without what is set aside: for its patients nothing changes if it keeps its id. Otherwise each composition
+// would leave the brand as it was, and publish another one beside it.
 func (c *composer) inheritApart(groups []*group, servers map[string]*facts) {
 	c.heirs = map[string]*group{}
 	if len(c.aside.apart) == 0 {
@@ -145,17 +148,18 @@ func (c *composer) couldBe(g *group) []string {
 	return sorted(all)
 }
 
-// setAside removes servers that need an operator's decision from the rows. It reports whether there were any, in which case the caller composes
-// again without them.
-// First go those that were never published; only if there are none, published ones whose brand would become another's, the worst
-// sources first. So a published brand is not blamed for a newcomer.
+// setAside removes servers that need an operator's decision from the rows. It reports whether there were any,
+// in which case the caller composes again without them. First go those that were never published; only if there
+// are none, published ones whose brand would become another's, the worst sources first. So a published brand is
+// not blamed for a newcomer.
 func (c *composer) setAside(groups []*group, servers map[string]*facts) bool {
 	doubts := c.doubts(groups, servers)
 	if len(doubts) == 0 {
 		return false
 	}
 	isNew := slices.ContainsFunc(doubts, func(d doubt) bool { return d.isNew })
-	least := slices.MinFunc(doubts, func(a, b doubt) int { return cmp.Compare(a.row.list.Priority, b.row.list.Priority) }).row.list.Priority
+	least := slices.MinFunc(doubts,
+		func(a, b doubt) int { return cmp.Compare(a.row.list.Priority, b.row.list.Priority) }).row.list.Priority
 	for _, d := range doubts {
 		if d.isNew || !isNew && d.row.list.Priority == least {
 			c.wait(d)
@@ -169,7 +173,8 @@ func (c *composer) waiting() []Wait {
 	all := slices.Concat(c.aside.waits, c.doubted)
 	slices.SortFunc(all, func(a, b Wait) int {
 		return cmp.Or(
-			cmp.Compare(a.Host, b.Host), cmp.Compare(a.BrandID, b.BrandID), cmp.Compare(a.Why, b.Why), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Listing, b.Listing),
+			cmp.Compare(a.Host, b.Host), cmp.Compare(a.BrandID, b.BrandID), cmp.Compare(a.Why, b.Why),
+			cmp.Compare(a.Source, b.Source), cmp.Compare(a.Listing, b.Listing),
 		)
 	})
 	return all
@@ -179,7 +184,8 @@ func (c *composer) waiting() []Wait {
 func (c *composer) doubt(f *facts) {
 	if f.isDoubted {
 		c.doubted = append(c.doubted, Wait{
-			Host: f.server.origin, Why: OfPlatform, Source: f.saidBy.list.Source, Listing: f.saidBy.name.Display, Platform: f.said, Present: []string{},
+			Host: f.server.origin, Why: OfPlatform, Source: f.saidBy.list.Source, Listing: f.saidBy.name.Display,
+			Platform: f.said, Present: []string{},
 		})
 	}
 }

@@ -1,5 +1,6 @@
-// Package geo owns what is known of places in the United States without asking anybody: the state of a ZIP code, the names of states, and
-// roughly how far two ZIP codes are from each other (docs/adr/0027-names-and-duplicates.md). It knows no towns: those come from lists.
+// Package geo owns what is known of places in the United States without asking anybody: the state of a ZIP code, the
+// names of states, and roughly how far two ZIP codes are from each other (docs/adr/0027-names-and-duplicates.md). It
+// knows no towns: those come from lists.
 package geo
 
 import (
@@ -9,9 +10,10 @@ import (
 	"strings"
 )
 
-// prefixes has a line for each of the thousand first three digits of ZIP codes: the digits, the state, and the latitude and longitude of
-// about the middle of the area in degrees. Lines of one width are found without reading the others. It is a table of this project's own,
-// by areas of the postal service; prefixes that are not in use, and those of the military, have no state.
+// prefixes has a line for each of the thousand first three digits of ZIP codes: the digits, the state, and the latitude
+// and longitude of about the middle of the area in degrees. Lines of one width are found without reading the others. It
+// is a table of this project's own, by areas of the postal service; prefixes that are not in use, and those of the
+// military, have no state.
 //
 //go:embed prefixes.txt
 var prefixes string
@@ -21,12 +23,14 @@ const (
 	noState   = "--"
 
 	earthRadius = 6371 // km
-	// What two ZIP codes are taken to be apart, in km, that differ in their last digit only, and that differ in their last two.
+	// What two ZIP codes are taken to be apart, in km, that differ in their last digit only, and that
+	// differ in their last two.
 	sameFour   = 6.0
 	samePrefix = 20.0
 )
 
-// ZIP is the five digits of a ZIP code, which may have four more ("01234-5678", "012345678"); ok is false for anything else.
+// ZIP is the five digits of a ZIP code, which may have four more ("01234-5678", "012345678"); ok is
+// false for anything else.
 func ZIP(text string) (zip string, ok bool) {
 	zip = strings.TrimSpace(text)
 	if len(zip) == 10 && zip[5] == '-' {
@@ -45,8 +49,9 @@ func State(zip string) string {
 	return area.state
 }
 
-// Distance is about how far two ZIP codes are from each other, in km: from the middle of one area of the first three digits to that of the
-// other. Half of all ZIP codes are less than 30 km from that middle, nine of ten less than 75 km. ok is false when one of them is not known.
+// Distance is about how far two ZIP codes are from each other, in km: from the middle of one area of the first three
+// digits to that of the other. Half of all ZIP codes are less than 30 km from that middle, nine of ten less than 75 km.
+// ok is false when one of them is not known.
 func Distance(a, b string) (km float64, ok bool) {
 	a, from, okFrom := find(a)
 	b, to, okTo := find(b)
@@ -88,6 +93,7 @@ func find(text string) (zip string, found area, ok bool) {
 func (a area) to(b area) float64 {
 	const degree = math.Pi / 180
 	half := func(x, y float64) float64 { s := math.Sin((y - x) * degree / 2); return s * s }
-	h := half(a.latitude, b.latitude) + math.Cos(a.latitude*degree)*math.Cos(b.latitude*degree)*half(a.longitude, b.longitude)
+	h := half(a.latitude, b.latitude) +
+		math.Cos(a.latitude*degree)*math.Cos(b.latitude*degree)*half(a.longitude, b.longitude)
 	return 2 * earthRadius * math.Asin(math.Sqrt(min(1, h)))
 }

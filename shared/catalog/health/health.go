@@ -1,6 +1,7 @@
-// Package health owns what is known of how an endpoint of the catalogue fares (docs/adr/0030-health-of-endpoints.md): its state, since
-// when and why, made of two witnesses, a daily probe of its discovery and the token requests of real connections, and the
-// summary of a mode that searching reads. It knows no store, no HTTP and no clock. Nothing in it is an endpoint's content: a cause is a class.
+// Package health owns what is known of how an endpoint of the catalogue fares (docs/adr/0030-health-of-endpoints.md):
+// its state, since when and why, made of two witnesses, a daily probe of its discovery and the token requests of real
+// connections, and the summary of a mode that searching reads. It knows no store, no HTTP and no clock. Nothing in it
+// is an endpoint's content: a cause is a class.
 package health
 
 import (
@@ -31,7 +32,8 @@ type Endpoint struct {
 	Platform string // platform type
 }
 
-// Record is what is remembered of an endpoint between its probes. One that was never probed has the zero value but for its id and mode.
+// Record is what is remembered of an endpoint between its probes. One that was never probed has the zero value
+// but for its id and mode.
 type Record struct {
 	EndpointID string
 	Mode       string
@@ -69,8 +71,8 @@ type Sighting struct {
 	Mode       string
 	SeenAt     time.Time
 	Pins       catalog.Pins
-	// Abroad is what of it is neither at the origin of the FHIR base nor at one that the platform has for all: nobody but an
-	// operator can say that it is the institution's. Where there is any, the pins may not be taken over.
+	// Abroad is what of it is neither at the origin of the FHIR base nor at one that the platform has for all: nobody but
+	// an operator can say that it is the institution's. Where there is any, the pins may not be taken over.
 	Abroad []catalog.Departure
 	// Bundle is where its institutions publish a list of themselves, as it says; for an operator to make a source of.
 	Bundle string `json:",omitempty"`

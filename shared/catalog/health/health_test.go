@@ -29,12 +29,27 @@ func TestAStateIsMadeOfBothWitnesses(t *testing.T) {
 	works, fails := health.Observed{Answered: 3}, health.Observed{Failing: true}
 	none := health.Observed{}
 	for name, steps := range map[string][]step{
-		"a success":                             {{0, "", none, health.OK, ""}},
-		"one failure of what was well":          {{0, "", none, health.OK, ""}, {quarter, "timeout", none, health.OK, "timeout"}},
-		"one failure of what nobody knows":      {{0, "dns", none, health.Unknown, "dns"}},
-		"two failures":                          {{0, "", none, health.OK, ""}, {quarter, "dns", none, health.OK, "dns"}, {quarter, "dns", none, health.Degraded, "dns"}},
-		"several failures over half an hour":    {{0, "tls", none, health.Unknown, "tls"}, {quarter, "tls", none, health.Degraded, "tls"}, {quarter, "tls", none, health.Down, "tls"}},
-		"several failures within a few minutes": {{0, "tls", none, health.Unknown, "tls"}, {time.Minute, "tls", none, health.Degraded, "tls"}, {time.Minute, "tls", none, health.Degraded, "tls"}},
+		"a success": {{0, "", none, health.OK, ""}},
+		"one failure of what was well": {
+			{0, "", none, health.OK, ""},
+			{quarter, "timeout", none, health.OK, "timeout"},
+		},
+		"one failure of what nobody knows": {{0, "dns", none, health.Unknown, "dns"}},
+		"two failures": {
+			{0, "", none, health.OK, ""},
+			{quarter, "dns", none, health.OK, "dns"},
+			{quarter, "dns", none, health.Degraded, "dns"},
+		},
+		"several failures over half an hour": {
+			{0, "tls", none, health.Unknown, "tls"},
+			{quarter, "tls", none, health.Degraded, "tls"},
+			{quarter, "tls", none, health.Down, "tls"},
+		},
+		"several failures within a few minutes": {
+			{0, "tls", none, health.Unknown, "tls"},
+			{time.Minute, "tls", none, health.Degraded, "tls"},
+			{time.Minute, "tls", none, health.Degraded, "tls"},
+		},
 		"recovery": {
 			{0, "tls", none, health.Unknown, "tls"},
 			{quarter, "tls", none, health.Degraded, "tls"},
@@ -78,7 +93,8 @@ func TestAStateIsMadeOfBothWitnesses(t *testing.T) {
 					since, before = at, s.want
 				}
 				if r.State != s.want || r.Cause != s.wantFor || !r.Since.Equal(since) || !r.CheckedAt.Equal(at) {
-					t.Fatalf("after probe %d: %s because of %q since %v, want %s because of %q since %v", i, r.State, r.Cause, r.Since, s.want, s.wantFor, since)
+					t.Fatalf("after probe %d: %s because of %q since %v, want %s because of %q since %v", i, r.State, r.Cause, r.Since,
+						s.want, s.wantFor, since)
 				}
 			}
 		})
@@ -89,11 +105,14 @@ func TestAStateIsMadeOfBothWitnesses(t *testing.T) {
 func TestABusyServerIsLeftAloneAndNothingIsSaidOfIt(t *testing.T) {
 	t.Parallel()
 	well := health.Record{EndpointID: endpointID}.After(health.Finding{Token: "t"}, health.Observed{}, noon)
-	busy := well.After(health.Finding{Cause: "limited", Busy: true, Wait: 5 * time.Hour}, health.Observed{}, noon.Add(time.Hour))
-	if busy.State != health.OK || busy.Failures != 0 || !busy.CheckedAt.Equal(noon) || busy.NextAt.Sub(noon) != 6*time.Hour {
+	busy := well.After(health.Finding{Cause: "limited", Busy: true, Wait: 5 * time.Hour}, health.Observed{},
+		noon.Add(time.Hour))
+	if busy.State != health.OK || busy.Failures != 0 || !busy.CheckedAt.Equal(noon) ||
+		busy.NextAt.Sub(noon) != 6*time.Hour {
 		t.Errorf("got %+v", busy)
 	}
-	if longest := well.After(health.Finding{Busy: true, Wait: 1000 * time.Hour}, health.Observed{}, noon); longest.NextAt.Sub(noon) != 24*time.Hour {
+	if longest := well.After(health.Finding{Busy: true, Wait: 1000 * time.Hour}, health.Observed{},
+		noon); longest.NextAt.Sub(noon) != 24*time.Hour {
 		t.Errorf("a server that asks for 1,000 hours is probed again after %v", longest.NextAt.Sub(noon))
 	}
 }
@@ -123,7 +142,8 @@ func TestWhatIsWellIsProbedOnceADayAtItsOwnTime(t *testing.T) {
 	t.Parallel()
 	var hours [24]int
 	for n := range 24_000 {
-		r := health.Record{EndpointID: fmt.Sprintf("0e000000-0000-4000-8000-%012d", n)}.After(health.Finding{}, health.Observed{}, noon)
+		r := health.Record{EndpointID: fmt.Sprintf("0e000000-0000-4000-8000-%012d", n)}.After(health.Finding{},
+			health.Observed{}, noon)
 		if first := r.NextAt.Sub(noon); first < 12*time.Hour || first > 38*time.Hour {
 			t.Fatalf("the second probe comes after %v", first)
 		}

@@ -16,9 +16,9 @@ const (
 	busyCause = "limited"
 )
 
-// After is the record once a probe has found something, at now. Observed is what connections have met since the first failure
-// in a row, of the last hour at most. One failed probe is not down; what real connections are answered beats a probe that fails; down needs
-// several failures over a time; a success recovers at once.
+// After is the record once a probe has found something, at now. Observed is what connections have met since the first
+// failure in a row, of the last hour at most. One failed probe is not down; what real connections are answered beats a
+// probe that fails; down needs several failures over a time; a success recovers at once.
 func (r Record) After(f Finding, o Observed, now time.Time) Record {
 	next := r
 	next.State = r.state()

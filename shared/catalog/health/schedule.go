@@ -7,11 +7,13 @@ import (
 
 const (
 	day = 24 * time.Hour
-	// wander is by how much an endpoint's time of the day moves from day to day, so that no nightly maintenance is met every night.
+	// wander is by how much an endpoint's time of the day moves from day to day, so that no nightly
+	// maintenance is met every night.
 	wander = 2 * time.Hour
 	// firstProbes is the time that probing all endpoints of a new catalogue takes for each of them, a day at most.
 	firstProbes = 3 * time.Second
-	// retryFirst is when an endpoint that failed is probed again, and then after twice as long each time, up to retryLongest.
+	// retryFirst is when an endpoint that failed is probed again, and then after twice as long each
+	// time, up to retryLongest.
 	retryFirst   = 15 * time.Minute
 	retryLongest = 3 * day
 )
@@ -26,8 +28,8 @@ func DueAt(r Record, published time.Time, endpoints int) time.Time {
 	return published.Add(share(over, "first", r.EndpointID))
 }
 
-// nextDaily is the endpoint's moment of the next day (UTC): by a hash of its id, moved a little by one of the date. It is
-// 22 to 26 hours after the one before, and never sooner than half a day from now.
+// nextDaily is the endpoint's moment of the next day (UTC): by a hash of its id, moved a little by one of the date. It
+// is 22 to 26 hours after the one before, and never sooner than half a day from now.
 func nextDaily(id string, now time.Time) time.Time {
 	for midnight := now.UTC().Truncate(day); ; midnight = midnight.Add(day) {
 		at := midnight.Add(share(day, "daily", id) + share(wander, midnight.Format(time.DateOnly), id))

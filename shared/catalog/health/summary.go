@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// The form of a summary: the magic, and for each endpoint that was ever probed, in the order of their ids, the 16 bytes of its id, one
-// of its state and four of the minute it was checked in (since 1970, big-endian). It is read where it lies, since a search must not wait for it.
+// The form of a summary: the magic, and for each endpoint that was ever probed, in the order of their ids, the 16 bytes
+// of its id, one of its state and four of the minute it was checked in (since 1970, big-endian). It is read where it
+// lies, since a search must not wait for it.
 const (
 	magic    = "rbhealth1\n"
 	idBytes  = 16
@@ -60,7 +61,8 @@ func ReadSummary(document []byte) (Summary, error) {
 		return Summary{}, errors.New("not a summary of health")
 	}
 	for at := 0; at < len(entries); at += entry {
-		if int(entries[at+idBytes]) >= len(states()) || at > 0 && bytes.Compare(entries[at-entry:at-entry+idBytes], entries[at:at+idBytes]) >= 0 {
+		if int(entries[at+idBytes]) >= len(states()) || at > 0 &&
+			bytes.Compare(entries[at-entry:at-entry+idBytes], entries[at:at+idBytes]) >= 0 {
 			return Summary{}, errors.New("damaged summary of health")
 		}
 	}
@@ -95,8 +97,8 @@ func (s Summary) Of(endpointID string) Status {
 	return Status{State: states()[found[0]], CheckedAt: time.Unix(minute*secondsOfAMinute, 0).UTC()}
 }
 
-// Best is the best state of several endpoints, such as those of a brand: one that works is enough to connect at. Unknown is better
-// than Degraded, which is better than Down; of none it is Unknown.
+// Best is the best state of several endpoints, such as those of a brand: one that works is enough to connect at.
+// Unknown is better than Degraded, which is better than Down; of none it is Unknown.
 func (s Summary) Best(endpointIDs []string) State {
 	best := Down
 	order := []State{OK, Unknown, Degraded, Down}
@@ -139,7 +141,8 @@ func (s Summary) Version(at time.Time) string {
 // versionTime is how the time in a version is written, as in those of snapshots.
 const versionTime = "20060102T150405Z"
 
-// ParseVersion tells whether a text, such as a part of a cursor, has the form of a version: it becomes part of an object's name.
+// ParseVersion tells whether a text, such as a part of a cursor, has the form of a version: it becomes
+// part of an object's name.
 func ParseVersion(text string) (version string, ok bool) {
 	if len(text) != len(versionTime)+1+2*sumBytes || text[len(versionTime)] != '-' {
 		return "", false

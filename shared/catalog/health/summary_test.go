@@ -39,7 +39,10 @@ func TestASummaryTellsHowEachEndpointFares(t *testing.T) {
 
 func TestABrandFaresAsTheBestOfItsEndpoints(t *testing.T) {
 	t.Parallel()
-	s := health.Summarize([]health.Record{recorded(1, health.OK, noon), recorded(2, health.Degraded, noon), recorded(3, health.Down, noon)})
+	s := health.Summarize([]health.Record{
+		recorded(1, health.OK, noon), recorded(2, health.Degraded, noon),
+		recorded(3, health.Down, noon),
+	})
 	of := func(numbers ...int) health.State {
 		endpoints := make([]string, 0, len(numbers))
 		for _, n := range numbers {
@@ -47,7 +50,10 @@ func TestABrandFaresAsTheBestOfItsEndpoints(t *testing.T) {
 		}
 		return s.Best(endpoints)
 	}
-	for want, got := range map[health.State]health.State{health.OK: of(3, 2, 9, 1), health.Unknown: of(3, 9, 2), health.Degraded: of(3, 2), health.Down: of(3)} {
+	for want, got := range map[health.State]health.State{
+		health.OK: of(3, 2, 9, 1), health.Unknown: of(3, 9, 2),
+		health.Degraded: of(3, 2), health.Down: of(3),
+	} {
 		if got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
@@ -62,13 +68,18 @@ func TestAVersionChangesWithWhatASummarySays(t *testing.T) {
 	one := health.Summarize([]health.Record{recorded(1, health.OK, noon)})
 	later := health.Summarize([]health.Record{recorded(1, health.OK, noon.Add(time.Hour))})
 	down := health.Summarize([]health.Record{recorded(1, health.Down, noon)})
-	if one.States() != later.States() || one.States() == down.States() || one.Version(noon) == later.Version(noon) || one.Version(noon) == down.Version(noon) {
-		t.Errorf("states %s, %s, %s; versions %s, %s, %s", one.States(), later.States(), down.States(), one.Version(noon), later.Version(noon), down.Version(noon))
+	if one.States() != later.States() || one.States() == down.States() || one.Version(noon) == later.Version(noon) ||
+		one.Version(noon) == down.Version(noon) {
+		t.Errorf("states %s, %s, %s; versions %s, %s, %s", one.States(), later.States(), down.States(), one.Version(noon),
+			later.Version(noon), down.Version(noon))
 	}
 	if _, ok := health.ParseVersion(one.Version(noon)); !ok {
 		t.Errorf("%s is no version", one.Version(noon))
 	}
-	for _, other := range []string{"", "../../sources/x", one.Version(noon) + "x", "20260304T120000Z-0123456789abcdeg", "20261304T120000Z-0123456789abcdef"} {
+	for _, other := range []string{
+		"", "../../sources/x", one.Version(noon) + "x", "20260304T120000Z-0123456789abcdeg",
+		"20261304T120000Z-0123456789abcdef",
+	} {
 		if _, ok := health.ParseVersion(other); ok {
 			t.Errorf("%q is a version", other)
 		}

@@ -12,8 +12,8 @@ func (s *State) replace(old, next *Version) {
 	}
 }
 
-// clean deletes what was replaced, a reading later than that, when nobody who has read the row before is likely to open it any more. The row as it
-// is saved next names it no longer; without that the deletion comes again.
+// clean deletes what was replaced, a reading later than that, when nobody who has read the row before is likely to open
+// it any more. The row as it is saved next names it no longer; without that the deletion comes again.
 func (i Intake) clean(ctx context.Context, s *State) error {
 	for _, key := range s.Replaced {
 		if err := i.Objects.Delete(ctx, key); err != nil {

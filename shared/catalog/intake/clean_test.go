@@ -42,7 +42,8 @@ func TestWhatWasReplacedIsDeletedAtTheNextReading(t *testing.T) {
 	if state := read(rows(0, 11)); len(state.Replaced) != 1 || len(w.objects) != 2 {
 		t.Errorf("replaced: %+v, %d objects", state, len(w.objects))
 	}
-	if state := read(rows(0, 10)); w.names(t, state.Accepted) == "" || len(w.objects) != 2 { // what was there before, once more
+	// what was there before, once more
+	if state := read(rows(0, 10)); w.names(t, state.Accepted) == "" || len(w.objects) != 2 {
 		t.Errorf("back: %+v, %d objects", state, len(w.objects))
 	}
 	read(rows(0, 2)) // waits
@@ -72,7 +73,8 @@ func TestWhatCouldNotBeDeletedIsDeletedLater(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	w.stuck, w.clash = nil, true
-	if _, _, err := w.intake().Refresh(t.Context(), w.rows["vendor"]); err == nil || len(w.rows["vendor"].State.Replaced) != 1 {
+	if _, _, err := w.intake().Refresh(t.Context(), w.rows["vendor"]); err == nil ||
+		len(w.rows["vendor"].State.Replaced) != 1 {
 		t.Errorf("the row that was not saved: %+v, %v", w.rows["vendor"].State, err)
 	}
 	w.clash = false

@@ -39,7 +39,8 @@ func guards(read *listing.Report, kept int, accepted *Version) []Guard {
 	return speak
 }
 
-// Reason says in one word why a source could not be read: a listing.Reason, a class of package safehttp, or one of these.
+// Reason says in one word why a source could not be read: a listing.Reason, a class of package
+// safehttp, or one of these.
 type Reason string
 
 // The reasons that intake has of its own.

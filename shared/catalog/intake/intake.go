@@ -1,6 +1,6 @@
-// Package intake owns how published lists come in (docs/adr/0023-the-catalogue.md): which sources there are, when each is fetched, and whether
-// what it says now takes the place of what it said before. A list that looks wrong waits for an operator, and one that cannot be read leaves
-// everything as it was.
+// Package intake owns how published lists come in (docs/adr/0023-the-catalogue.md): which sources there are, when each
+// is fetched, and whether what it says now takes the place of what it said before. A list that looks wrong waits for an
+// operator, and one that cannot be read leaves everything as it was.
 package intake
 
 import (
@@ -38,7 +38,8 @@ type State struct {
 
 // Version is a list as it was read once.
 type Version struct {
-	Key       string         `json:"key"`                // of the object with its listings (listing.Stored), which no later reading has
+	// of the object with its listings (listing.Stored), which no later reading has
+	Key       string         `json:"key"`
 	Body      string         `json:"body"`               // SHA-256 of the bytes that came, in hex
 	ETag      string         `json:"etag,omitempty"`     // as the server named them
 	Modified  string         `json:"modified,omitempty"` // Last-Modified, as it stood
@@ -54,8 +55,8 @@ type Rows interface {
 	Sources(ctx context.Context) ([]Row, error)
 	// Source is one; fault.NotFound.
 	Source(ctx context.Context, id string) (Row, error)
-	// SaveSource writes a row whose Rev is the one that was read, or 0 for one that must not be there yet, and returns it with its new Rev;
-	// fault.Conflict when another was faster.
+	// SaveSource writes a row whose Rev is the one that was read, or 0 for one that must not be there yet, and returns it
+	// with its new Rev; fault.Conflict when another was faster.
 	SaveSource(ctx context.Context, row Row) (Row, error)
 }
 
@@ -78,7 +79,8 @@ type Answer struct {
 	Known       Known         // of the Body
 }
 
-// Lists fetches lists (fetch.Client). An error tells its reason by Failure() (class string, status int), as those of package safehttp do.
+// Lists fetches lists (fetch.Client). An error tells its reason by Failure() (class string, status int), as
+// those of package safehttp do.
 type Lists interface {
 	Fetch(ctx context.Context, address string, known Known) (Answer, error)
 }

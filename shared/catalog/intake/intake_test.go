@@ -22,7 +22,8 @@ func TestTheFirstReadingIsAcceptedAndWaitsForAPublication(t *testing.T) {
 	w := newWorld(source())
 	w.body, w.known = rows(0, 10), intake.Known{ETag: `W/"1"`, Modified: "Wed, 04 Mar 2026 05:00:00 GMT"}
 	state, outcome := w.refresh(t)
-	if outcome != intake.Accepted || !state.Unpublished || state.Accepted.ETag != `W/"1"` || state.Accepted.Modified != w.known.Modified ||
+	if outcome != intake.Accepted || !state.Unpublished || state.Accepted.ETag != `W/"1"` ||
+		state.Accepted.Modified != w.known.Modified ||
 		state.Due != w.now.Add(24*time.Hour) || state.CheckedAt != w.now || w.names(t, state.Accepted) == "" {
 		t.Errorf("%s: %+v", outcome, state)
 	}
@@ -43,7 +44,8 @@ func TestAnUnchangedListWritesNothingButItsRowsTimes(t *testing.T) {
 		puts := w.put
 		w.now = w.now.Add(24 * time.Hour)
 		state, outcome := w.refresh(t)
-		if outcome != intake.Unchanged || w.put != puts || state.Unpublished || !cmp.Equal(state.Accepted, before.Accepted) || state.Due != w.now.Add(24*time.Hour) {
+		if outcome != intake.Unchanged || w.put != puts || state.Unpublished || !cmp.Equal(state.Accepted, before.Accepted) ||
+			state.Due != w.now.Add(24*time.Hour) {
 			t.Errorf("%s: %s, %d objects, %+v", name, outcome, w.put-puts, state)
 		}
 		if got := w.asked[1].ETag; got != etag {
@@ -60,8 +62,10 @@ func TestADiffTellsWhatWasAddedRemovedAndChanged(t *testing.T) {
 	w.body = strings.Replace(rows(5, 130), `"name":"Clinic7"`, `"name":"Clinic7","fhir_version":"4.0.1"`, 1)
 	state, outcome := w.refresh(t)
 	d := state.Accepted.Diff
-	if outcome != intake.Accepted || d.Before != 100 || d.After != 125 || d.Added.Count != 30 || len(d.Added.Names) != 20 || d.Added.Names[0] != "Clinic100" ||
-		d.Removed.Count != 5 || strings.Join(d.Removed.Names, " ") != "Clinic0 Clinic1 Clinic2 Clinic3 Clinic4" || d.Changed.Count != 1 || d.Changed.Names[0] != "Clinic7" {
+	if outcome != intake.Accepted || d.Before != 100 || d.After != 125 || d.Added.Count != 30 ||
+		len(d.Added.Names) != 20 || d.Added.Names[0] != "Clinic100" ||
+		d.Removed.Count != 5 || strings.Join(d.Removed.Names, " ") != "Clinic0 Clinic1 Clinic2 Clinic3 Clinic4" ||
+		d.Changed.Count != 1 || d.Changed.Names[0] != "Clinic7" {
 		t.Errorf("%s: %+v", outcome, d)
 	}
 }
@@ -79,8 +83,11 @@ func TestAListThatLooksWrongWaitsWhileWhatWasThereStays(t *testing.T) {
 		"a hundred times as many":      {rows(0, 10), rows(0, 1000), []intake.Guard{intake.Grew}},
 		"a twentieth is unreadable":    {rows(0, 100), rows(0, 114) + broken, nil},
 		"more than that is unreadable": {rows(0, 100), rows(0, 113) + broken, []intake.Guard{intake.Unreadable}},
-		"everything is unreadable":     {rows(0, 100), broken, []intake.Guard{intake.Lapsed, intake.Shrunk, intake.Unreadable}},
-		"unreadable at first":          {"", broken + rows(0, 6), []intake.Guard{intake.Unreadable}},
+		"everything is unreadable": {
+			rows(0, 100), broken,
+			[]intake.Guard{intake.Lapsed, intake.Shrunk, intake.Unreadable},
+		},
+		"unreadable at first": {"", broken + rows(0, 6), []intake.Guard{intake.Unreadable}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -99,15 +106,18 @@ func TestAListThatLooksWrongWaitsWhileWhatWasThereStays(t *testing.T) {
 			if c.want == nil {
 				return
 			}
-			if got := w.names(t, state.Accepted); got != accepted || state.Pending == nil || state.UnconfirmedSince.IsZero() != (c.before == "") {
+			if got := w.names(t, state.Accepted); got != accepted || state.Pending == nil ||
+				state.UnconfirmedSince.IsZero() != (c.before == "") {
 				t.Errorf("%q is accepted, since %v", got, state.UnconfirmedSince)
 			}
 			again, outcome := w.refresh(t)
-			if outcome != intake.Waiting || !cmp.Equal(again.Pending, state.Pending) || again.UnconfirmedSince != state.UnconfirmedSince {
+			if outcome != intake.Waiting || !cmp.Equal(again.Pending, state.Pending) ||
+				again.UnconfirmedSince != state.UnconfirmedSince {
 				t.Errorf("the same once more: %s, %+v", outcome, again)
 			}
 			row, err := w.intake().Approve(t.Context(), w.rows["vendor"])
-			if s := row.State; err != nil || s.Pending != nil || s.Guards != nil || !s.Unpublished || !s.UnconfirmedSince.IsZero() || w.names(t, s.Accepted) != w.names(t, state.Pending) {
+			if s := row.State; err != nil || s.Pending != nil || s.Guards != nil || !s.Unpublished ||
+				!s.UnconfirmedSince.IsZero() || w.names(t, s.Accepted) != w.names(t, state.Pending) {
 				t.Errorf("approved: %+v, %v", s, err)
 			}
 			if _, err := w.intake().Approve(t.Context(), row); !errors.Is(err, fault.NotFound) {
@@ -163,17 +173,21 @@ func TestASourceThatCannotBeReadKeepsWhatItHadAndNamesItsReason(t *testing.T) {
 			w.failure, w.body = c.failure, c.body
 			began := w.now
 			state, outcome := w.refresh(t)
-			if outcome != intake.Failed || state.Reason != c.want || state.UnconfirmedSince != began || !state.Unpublished || !cmp.Equal(state.Accepted, before.Accepted) {
+			if outcome != intake.Failed || state.Reason != c.want || state.UnconfirmedSince != began || !state.Unpublished ||
+				!cmp.Equal(state.Accepted, before.Accepted) {
 				t.Fatalf("%s: %+v", outcome, state)
 			}
 			for _, minutes := range []int{30, 60, 120, 240, 480, 960, 1440, 1440} {
 				w.now = w.now.Add(time.Hour)
-				if state, _ = w.refresh(t); state.Due != w.now.Add(time.Duration(minutes)*time.Minute) || state.UnconfirmedSince != began {
-					t.Fatalf("after %d failures it is due in %v, unconfirmed since %v", state.Failures, state.Due.Sub(w.now), state.UnconfirmedSince)
+				if state, _ = w.refresh(t); state.Due != w.now.Add(time.Duration(minutes)*time.Minute) ||
+					state.UnconfirmedSince != began {
+					t.Fatalf("after %d failures it is due in %v, unconfirmed since %v", state.Failures, state.Due.Sub(w.now),
+						state.UnconfirmedSince)
 				}
 			}
 			w.failure, w.body = nil, dated("2026-01-01T00:00:00Z", "A")
-			if state, outcome = w.refresh(t); outcome != intake.Unchanged || state.Reason != "" || state.Failures != 0 || !state.UnconfirmedSince.IsZero() || !state.Unpublished {
+			if state, outcome = w.refresh(t); outcome != intake.Unchanged || state.Reason != "" || state.Failures != 0 ||
+				!state.UnconfirmedSince.IsZero() || !state.Unpublished {
 				t.Errorf("afterwards %s: %+v", outcome, state)
 			}
 		})
@@ -184,14 +198,19 @@ func TestASourceThatCannotBeReadKeepsWhatItHadAndNamesItsReason(t *testing.T) {
 func dated(at string, names ...string) string {
 	entries := make([]string, 0, len(names))
 	for _, name := range names {
-		entries = append(entries, fmt.Sprintf(`{"resource":{"resourceType":"Endpoint","id":%q,"name":%q,"address":"https://fhir.example/%s"}}`, name, name, name))
+		entries = append(entries,
+			fmt.Sprintf(`{"resource":{"resourceType":"Endpoint","id":%q,"name":%q,"address":"https://fhir.example/%s"}}`,
+				name, name, name))
 	}
 	return `{"resourceType":"Bundle","timestamp":"` + at + `","entry":[` + strings.Join(entries, ",") + `]}`
 }
 
 func TestWaitsAreSpread(t *testing.T) {
 	t.Parallel()
-	for random, want := range map[float64]time.Duration{0: 216 * time.Minute / 10 * 60, 0.999999: 264 * time.Minute / 10 * 60} {
+	for random, want := range map[float64]time.Duration{
+		0:        216 * time.Minute / 10 * 60,
+		0.999999: 264 * time.Minute / 10 * 60,
+	} {
 		w := newWorld(source())
 		w.body = rows(0, 1)
 		in := w.intake()
@@ -211,11 +230,13 @@ func TestWhatIsOursToMendIsAnErrorAndChangesNothing(t *testing.T) {
 	saved := w.saved
 	w.body = rows(0, 11)
 	clear(w.objects) // the bucket has lost what the row names
-	if _, _, err := w.intake().Refresh(t.Context(), w.rows["vendor"]); !errors.Is(err, fault.NotFound) || w.saved != saved {
+	if _, _, err := w.intake().Refresh(t.Context(), w.rows["vendor"]); !errors.Is(err, fault.NotFound) ||
+		w.saved != saved {
 		t.Errorf("%v", err)
 	}
 	w.failure = fmt.Errorf("stopped: %w", context.Canceled)
-	if _, _, err := w.intake().Refresh(t.Context(), w.rows["vendor"]); !errors.Is(err, context.Canceled) || w.saved != saved {
+	if _, _, err := w.intake().Refresh(t.Context(), w.rows["vendor"]); !errors.Is(err, context.Canceled) ||
+		w.saved != saved {
 		t.Errorf("%v", err)
 	}
 	fresh := newWorld(source())
@@ -229,7 +250,8 @@ func TestAFileIsTakenInAsWhatIsFetched(t *testing.T) {
 	t.Parallel()
 	w := newWorld(source())
 	row, outcome, err := w.intake().Take(t.Context(), w.rows["vendor"], strings.NewReader(rows(0, 3)))
-	if err != nil || outcome != intake.Accepted || w.names(t, row.State.Accepted) != "Clinic0 Clinic1 Clinic2" || len(w.asked) != 0 {
+	if err != nil || outcome != intake.Accepted || w.names(t, row.State.Accepted) != "Clinic0 Clinic1 Clinic2" ||
+		len(w.asked) != 0 {
 		t.Errorf("%s: %+v, %v", outcome, row.State, err)
 	}
 	_, _, err = w.intake().Take(t.Context(), row, brokenReader{})
@@ -252,11 +274,13 @@ func TestABrandsOwnListSpeaksForThatBrandAlone(t *testing.T) {
 	s.Format, s.Brand = listing.Brands, &listing.Identifier{System: "urn:ietf:rfc:3986", Value: "https://elm.example"}
 	w := newWorld(s)
 	organization := func(id, name, website, partOf string) string {
-		return fmt.Sprintf(`{"resource":{"resourceType":"Organization","id":%q,"name":%q,"identifier":[{"system":"urn:ietf:rfc:3986","value":%q}],"partOf":{"reference":"Organization/%s"},"endpoint":[{"reference":"Endpoint/e"}]}}`,
+		return fmt.Sprintf(
+			`{"resource":{"resourceType":"Organization","id":%q,"name":%q,"identifier":[{"system":"urn:ietf:rfc:3986","value":%q}],"partOf":{"reference":"Organization/%s"},"endpoint":[{"reference":"Endpoint/e"}]}}`,
 			id, name, website, partOf)
 	}
 	w.body = `{"resourceType":"Bundle","entry":[` + strings.Join([]string{
-		organization("ward", "Ward", "https://ward.example", "kids"), organization("elm", "Elm", "https://www.elm.example", "x"),
+		organization("ward", "Ward", "https://ward.example", "kids"),
+		organization("elm", "Elm", "https://www.elm.example", "x"),
 		organization("kids", "Kids", "https://kids.example", "elm"), organization("oak", "Oak", "https://oak.example", "x"),
 		`{"resource":{"resourceType":"Endpoint","id":"e","address":"https://fhir.elm.example"}}`,
 	}, ",") + `]}`
@@ -293,7 +317,10 @@ func TestSourcesAreCheckedAndTakenInTurn(t *testing.T) {
 		s.ID, s.URL = id, url
 		return intake.Row{Source: s, State: intake.State{Due: time.Unix(0, 0).Add(due)}}
 	}
-	due := intake.Due([]intake.Row{at("late", 2, "u"), at("not-yet", 11, "u"), at("first", 1, "u"), at("by-hand", 0, ""), at("now", 10, "u")}, time.Unix(0, 10))
+	due := intake.Due([]intake.Row{
+		at("late", 2, "u"), at("not-yet", 11, "u"), at("first", 1, "u"), at("by-hand", 0, ""),
+		at("now", 10, "u"),
+	}, time.Unix(0, 10))
 	ids := make([]string, 0, len(due))
 	for _, row := range due {
 		ids = append(ids, row.Source.ID)
@@ -308,10 +335,13 @@ func hostile() string {
 	long := strings.Repeat("\\u0026", 290)
 	entries := make([]string, 0, 200)
 	for i := range 100 {
-		entries = append(entries, fmt.Sprintf(`{"resource":{"resourceType":"Organization","id":"%03d%s","name":"%d %s","endpoint":[{"reference":"Endpoint/e"},{"reference":"Endpoint/x"}],
+		entries = append(entries,
+			fmt.Sprintf(
+				`{"resource":{"resourceType":"Organization","id":"%03d%s","name":"%d %s","endpoint":[{"reference":"Endpoint/e"},{"reference":"Endpoint/x"}],
 			"identifier":[{"system":"http://hl7.org/fhir/sid/us-npi","value":"1"}],"alias":["\u0000"],"telecom":[{"system":"url","value":"javascript:1"}],"partOf":{"reference":"Organization/y"},
 			"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/organization-brand","extension":[{"url":"brandBundle","valueUrl":"https://own.example/?%s"}]}]}}`,
-			i, long, i, long, strings.Repeat("\\u0026", 470)), `{"resource":{"resourceType":"Organization","id":"n`+long+`","name":""}}`)
+				i, long, i, long, strings.Repeat("\\u0026", 470)),
+			`{"resource":{"resourceType":"Organization","id":"n`+long+`","name":""}}`)
 	}
 	return `{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Endpoint","id":"e","address":"https://fhir.example"}},` + strings.Join(entries, ",") + `]}`
 }
@@ -325,7 +355,8 @@ func TestWhatIsKeptOfAListFitsIntoARow(t *testing.T) {
 	state, outcome := w.refresh(t)
 	text, err := json.Marshal(state)
 	const halfARow = 200_000 // accepted and pending are both in it
-	if err != nil || outcome != intake.Waiting || len(state.Pending.Report.Problems) < 5 || len(state.Pending.Report.OwnLists) != 20 || len(text) > halfARow {
+	if err != nil || outcome != intake.Waiting || len(state.Pending.Report.Problems) < 5 ||
+		len(state.Pending.Report.OwnLists) != 20 || len(text) > halfARow {
 		t.Errorf("%s: %d bytes, %+v, %v", outcome, len(text), state.Pending.Report.Problems, err)
 	}
 }

@@ -32,7 +32,10 @@ type world struct {
 }
 
 func newWorld(source intake.Source) *world {
-	w := &world{now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), rows: map[string]intake.Row{}, objects: map[string][]byte{}}
+	w := &world{
+		now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), rows: map[string]intake.Row{},
+		objects: map[string][]byte{},
+	}
 	w.rows[source.ID] = intake.Row{Source: source, Rev: 1}
 	return w
 }
@@ -85,7 +88,10 @@ func (w *world) Open(_ context.Context, key string) (io.ReadCloser, error) {
 }
 
 func (w *world) intake() intake.Intake {
-	return intake.Intake{Lists: w, Rows: w, Objects: w, Now: func() time.Time { return w.now }, Random: func() float64 { return 0.5 }}
+	return intake.Intake{
+		Lists: w, Rows: w, Objects: w, Now: func() time.Time { return w.now },
+		Random: func() float64 { return 0.5 },
+	}
 }
 
 // refresh fetches the one source and gives what came of it.
@@ -120,7 +126,10 @@ func (w *world) names(t *testing.T, version *intake.Version) string {
 }
 
 func source() intake.Source {
-	return intake.Source{ID: "vendor", Name: "A vendor", Mode: "live", URL: "https://lists.example/r4", Format: listing.LanternNDJSON, Every: 24 * time.Hour}
+	return intake.Source{
+		ID: "vendor", Name: "A vendor", Mode: "live", URL: "https://lists.example/r4",
+		Format: listing.LanternNDJSON, Every: 24 * time.Hour,
+	}
 }
 
 // rows are clinics with numbers.

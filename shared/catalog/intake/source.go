@@ -13,27 +13,31 @@ import (
 
 // Source is a published list, as an operator has set it.
 type Source struct {
-	ID       string         `json:"id" yaml:"id"`     // lower case letters, digits and hyphens
-	Name     string         `json:"name" yaml:"name"` // for people
-	Mode     string         `json:"mode" yaml:"mode"` // "test" or "live": of everything that is made of it
-	URL      string         `json:"url,omitempty" yaml:"url"`
-	Format   listing.Format `json:"format" yaml:"format"`
-	Every    time.Duration  `json:"every,omitempty" yaml:"every"`       // how often it is fetched; with 0, or without a URL, only when an operator says so
-	Platform string         `json:"platform,omitempty" yaml:"platform"` // of endpoints of which the list does not say it itself
-	Priority int            `json:"priority,omitempty" yaml:"priority"` // of two sources that differ, the greater is believed
-	License  string         `json:"license,omitempty" yaml:"license"`   // under which the list may be used, as far as its publisher says
-	Note     string         `json:"note,omitempty" yaml:"note"`         // for operators
+	ID     string         `json:"id" yaml:"id"`     // lower case letters, digits and hyphens
+	Name   string         `json:"name" yaml:"name"` // for people
+	Mode   string         `json:"mode" yaml:"mode"` // "test" or "live": of everything that is made of it
+	URL    string         `json:"url,omitempty" yaml:"url"`
+	Format listing.Format `json:"format" yaml:"format"`
+	// how often it is fetched; with 0, or without a URL, only when an operator says so
+	Every time.Duration `json:"every,omitempty" yaml:"every"`
+	// of endpoints of which the list does not say it itself
+	Platform string `json:"platform,omitempty" yaml:"platform"`
+	// of two sources that differ, the greater is believed
+	Priority int `json:"priority,omitempty" yaml:"priority"`
+	// under which the list may be used, as far as its publisher says
+	License string `json:"license,omitempty" yaml:"license"`
+	Note    string `json:"note,omitempty" yaml:"note"` // for operators
 
-	// Brand is set for a list that an institution publishes of itself (SMART App Launch 2.2, section 8: brandBundle, user_access_brand_identifier).
-	// Nothing is taken from it but that brand and what is part of it.
+	// Brand is set for a list that an institution publishes of itself (SMART App Launch 2.2, section 8: brandBundle,
+	// user_access_brand_identifier). Nothing is taken from it but that brand and what is part of it.
 	Brand *listing.Identifier `json:"brand,omitempty" yaml:"brand"`
 }
 
 // ownFirst is above every priority that an operator gives.
 const ownFirst = 1000
 
-// Rank is the Priority, or above all of them for what an institution says of itself: apps have to believe that before a vendor's list (SMART
-// App Launch 2.2, section 8).
+// Rank is the Priority, or above all of them for what an institution says of itself: apps have to believe that before a
+// vendor's list (SMART App Launch 2.2, section 8).
 func (s Source) Rank() int {
 	if s.Brand != nil {
 		return ownFirst + s.Priority
@@ -63,7 +67,8 @@ func (s Source) Check() error {
 		return wrong("mode", "A source is of mode test or live.")
 	case !slices.Contains(listing.Formats(), s.Format):
 		return wrong("format", "There is no such format.")
-	case s.URL != "" && (err != nil || address.Host == "" || address.User != nil || address.Fragment != "" || address.Scheme != "https" && s.Mode == "live"):
+	case s.URL != "" && (err != nil || address.Host == "" || address.User != nil || address.Fragment != "" ||
+		address.Scheme != "https" && s.Mode == "live"):
 		return wrong("url", "A list is fetched from an https address without user information.")
 	case s.Every != 0 && (s.Every < oftenest || s.Every > seldomest):
 		return wrong("every", "A list is fetched between once an hour and once in 90 days.")
@@ -80,7 +85,8 @@ func (s Source) isFetched() bool { return s.URL != "" && s.Every > 0 }
 
 // Due are the sources whose time has come, those that have waited longest first.
 func Due(rows []Row, now time.Time) []Row {
-	due := slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return !r.Source.isFetched() || r.State.Due.After(now) })
+	due := slices.DeleteFunc(slices.Clone(rows),
+		func(r Row) bool { return !r.Source.isFetched() || r.State.Due.After(now) })
 	slices.SortStableFunc(due, func(a, b Row) int {
 		return cmp.Or(a.State.Due.Compare(b.State.Due), cmp.Compare(a.Source.ID, b.Source.ID))
 	})

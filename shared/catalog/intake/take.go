@@ -26,8 +26,8 @@ const (
 	Failed    Outcome = "failed" // the Reason is in the row
 )
 
-// Refresh fetches a source and takes in what it says. What is the list's or its server's fault is an Outcome; an error is a failure of ours,
-// among them fault.Conflict when somebody else has changed the row meanwhile.
+// Refresh fetches a source and takes in what it says. What is the list's or its server's fault is an Outcome; an error
+// is a failure of ours, among them fault.Conflict when somebody else has changed the row meanwhile.
 func (i Intake) Refresh(ctx context.Context, row Row) (Row, Outcome, error) {
 	if err := i.clean(ctx, &row.State); err != nil {
 		return row, Failed, err
@@ -85,7 +85,8 @@ func (s *State) accept(version *Version) {
 	s.confirm()
 }
 
-// confirm notes that what is accepted is what the list says. Patients see that a record is unconfirmed, so that its end is published.
+// confirm notes that what is accepted is what the list says. Patients see that a record is unconfirmed, so
+// that its end is published.
 func (s *State) confirm() {
 	s.Failures, s.Reason = 0, ""
 	s.Unpublished = s.Unpublished || !s.UnconfirmedSince.IsZero()
@@ -174,7 +175,8 @@ func (i Intake) keep(ctx context.Context, source Source, version *Version, listi
 		return err
 	}
 	sum := sha256.Sum256(packed.Bytes())
-	version.Key = "sources/" + source.ID + "/" + version.ReadAt.Format("20060102T150405Z") + "-" + hex.EncodeToString(sum[:]) + ".ndjson.gz"
+	version.Key = "sources/" + source.ID + "/" + version.ReadAt.Format("20060102T150405Z") + "-" +
+		hex.EncodeToString(sum[:]) + ".ndjson.gz"
 	if err := i.Objects.Put(ctx, version.Key, "application/gzip", packed.Bytes()); err != nil {
 		return fmt.Errorf("store listings: %w", err)
 	}

@@ -1,6 +1,6 @@
-// Package ledger owns what is written down of the catalogue beside its snapshots (docs/adr/0023-the-catalogue.md): which version
-// of a mode is live, how a publication stands, and what an operator has said against the lists. It knows no store: these are the rows
-// that publishing and serving agree on.
+// Package ledger owns what is written down of the catalogue beside its snapshots (docs/adr/0023-the-catalogue.md):
+// which version of a mode is live, how a publication stands, and what an operator has said against the lists. It knows
+// no store: these are the rows that publishing and serving agree on.
 package ledger
 
 import (
@@ -63,7 +63,8 @@ type Pointer struct {
 // Phase is how far a publication has come.
 type Phase string
 
-// The phases, in their order. An endpoint's row is there before patients find it, and suspended after they no longer do.
+// The phases, in their order. An endpoint's row is there before patients find it, and suspended
+// after they no longer do.
 const (
 	Writing    Phase = "writing"    // the snapshot's objects
 	Rows       Phase = "rows"       // of endpoints that patients may connect to
@@ -80,7 +81,8 @@ type Publication struct {
 	Question Question
 	Waits    Waits  // what lists say and no question is about: it is let in by host
 	Approved string // the Question.ID that an operator has said yes to
-	// Paused keeps what is live as it is after a rollback, until an operator resumes: the lists still say what was taken back.
+	// Paused keeps what is live as it is after a rollback, until an operator resumes: the lists still
+	// say what was taken back.
 	Paused bool
 	// Sighted is when the latest sighting was made that endpoints were pinned by (health.Sighting).
 	Sighted time.Time
@@ -134,9 +136,10 @@ type Changes struct {
 
 // Override is an operator's decision about what lists contain. It outlives every import.
 type Override struct {
-	Kind  Kind
-	ID    string // of the brand, portal or endpoint it is about; of Platform and Refuse: the host
-	Value string // of merge: the id that it is merged into; of alias and name: the text; of Portal: the host; of Platform: the platform
+	Kind Kind
+	ID   string // of the brand, portal or endpoint it is about; of Platform and Refuse: the host
+	// of merge: the id that it is merged into; of alias and name: the text; of Portal: the host; of Platform: the platform
+	Value string
 }
 
 // Kind is what an Override does.
@@ -150,7 +153,8 @@ const (
 	Alias Kind = "alias" // one more; a record has as many as were said
 	Name  Kind = "name"
 
-	Portal   Kind = "portal"   // a brand, or with the id EveryBrand all, may have servers at a host; a brand has as many as were said
+	// a brand, or with the id EveryBrand all, may have servers at a host; a brand has as many as were said
+	Portal   Kind = "portal"
 	Platform Kind = "platform" // of a host's servers
 	Refuse   Kind = "refuse"   // no server at a host is in the catalogue
 )

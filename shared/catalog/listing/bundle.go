@@ -14,8 +14,8 @@ func readBrands(ctx context.Context, list *bufio.Reader, out *output) error {
 	return readBundle(ctx, list, out, false)
 }
 
-// readEndpoints reads a vendor's bundle: a listing for each Organization with endpoints, and one for each Endpoint that belongs to none of them, by
-// what it says of who manages it, or by its own name.
+// readEndpoints reads a vendor's bundle: a listing for each Organization with endpoints, and one for each Endpoint that
+// belongs to none of them, by what it says of who manages it, or by its own name.
 func readEndpoints(ctx context.Context, list *bufio.Reader, out *output) error {
 	return readBundle(ctx, list, out, true)
 }
@@ -23,13 +23,14 @@ func readEndpoints(ctx context.Context, list *bufio.Reader, out *output) error {
 func readBundle(ctx context.Context, list *bufio.Reader, out *output, alone bool) error {
 	b := bundle{out: out, organizations: make(map[string]*institution), endpoints: make(map[string]*node)}
 	scan := scanner{from: list}
-	err := scan.entries(func(name string) bool { return name == "entry" }, b.member, func(raw []byte, reason Reason) error {
-		if err := out.entry(ctx); err != nil {
-			return err
-		}
-		b.entry(raw, reason)
-		return nil
-	})
+	err := scan.entries(func(name string) bool { return name == "entry" }, b.member,
+		func(raw []byte, reason Reason) error {
+			if err := out.entry(ctx); err != nil {
+				return err
+			}
+			b.entry(raw, reason)
+			return nil
+		})
 	if err != nil {
 		return err
 	}
@@ -39,7 +40,8 @@ func readBundle(ctx context.Context, list *bufio.Reader, out *output, alone bool
 	return b.give(ctx, alone)
 }
 
-// bundle is what of a Bundle is in memory: no more than what listings are made of. References go both ways, forwards as well.
+// bundle is what of a Bundle is in memory: no more than what listings are made of. References go
+// both ways, forwards as well.
 type bundle struct {
 	out           *output
 	kind          string                  // resourceType

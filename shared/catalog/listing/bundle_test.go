@@ -47,7 +47,8 @@ func bundle(resources ...string) string {
 	for _, r := range resources {
 		entries = append(entries, `{"resource":`+r+`}`)
 	}
-	return `{"resourceType":"Bundle","type":"collection","timestamp":"2026-03-04T05:06:07+01:00","entry":[` + strings.Join(entries, ",") + `]}`
+	return `{"resourceType":"Bundle","type":"collection","timestamp":"2026-03-04T05:06:07+01:00","entry":[` +
+		strings.Join(entries, ",") + `]}`
 }
 
 const (
@@ -74,8 +75,9 @@ func harborServer() listing.Endpoint {
 
 func myHarbor() []listing.Portal {
 	return []listing.Portal{{
-		Name: "MyHarbor", Website: "https://my.harbor.example", LogoURI: "https://my.harbor.example/logo.png", Description: "For patients",
-		Endpoints: []listing.Endpoint{harborServer()},
+		Name: "MyHarbor", Website: "https://my.harbor.example", LogoURI: "https://my.harbor.example/logo.png",
+		Description: "For patients",
+		Endpoints:   []listing.Endpoint{harborServer()},
 	}}
 }
 
@@ -83,11 +85,21 @@ func TestABrandIsReadWithAllThatSMARTSaysOfIt(t *testing.T) {
 	t.Parallel()
 	want := []listing.Listing{{
 		Key: "harbor-health", Name: "Harbor Health", Aliases: []string{"Harbour"}, NPIs: []string{"1234567893"},
-		Identifiers: []listing.Identifier{{System: "urn:ietf:rfc:3986", Value: "https://harbor.example"}, {System: "urn:oid:2.999.1", Value: "77"}},
-		Website:     "https://harbor.example/patients", LogoURI: "https://harbor.example/logo.svg", LogoLicense: "https://harbor.example/logo-terms",
-		Category: "clinical", Locations: []record.Location{{City: "Portvale", State: "OR", PostalCode: "97999"}, {PostalCode: "97998"}}, Portals: myHarbor(),
+		Identifiers: []listing.Identifier{
+			{System: "urn:ietf:rfc:3986", Value: "https://harbor.example"},
+			{System: "urn:oid:2.999.1", Value: "77"},
+		},
+		Website: "https://harbor.example/patients", LogoURI: "https://harbor.example/logo.svg",
+		LogoLicense: "https://harbor.example/logo-terms",
+		Category:    "clinical", Locations: []record.Location{
+			{City: "Portvale", State: "OR", PostalCode: "97999"},
+			{PostalCode: "97998"},
+		}, Portals: myHarbor(),
 	}}
-	for name, list := range map[string]string{"the endpoint after it": bundle(harborBrand, harborR4), "the endpoint before it": bundle(harborR4, harborBrand)} {
+	for name, list := range map[string]string{
+		"the endpoint after it":  bundle(harborBrand, harborR4),
+		"the endpoint before it": bundle(harborR4, harborBrand),
+	} {
 		found, report := mustRead(t, listing.Brands, list)
 		if diff := cmp.Diff(want, found); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -95,7 +107,8 @@ func TestABrandIsReadWithAllThatSMARTSaysOfIt(t *testing.T) {
 		if got := problems(report); got != "bad_number 1 false harbor-health" {
 			t.Errorf("%s: %s", name, got)
 		}
-		if report.Timestamp.Format("2006-01-02T15:04:05Z") != "2026-03-04T04:06:07Z" || len(report.OwnLists) != 1 || report.OwnLists[0].URL != "https://harbor.example/brands.json" {
+		if report.Timestamp.Format("2006-01-02T15:04:05Z") != "2026-03-04T04:06:07Z" || len(report.OwnLists) != 1 ||
+			report.OwnLists[0].URL != "https://harbor.example/brands.json" {
 			t.Errorf("%s: %+v", name, report)
 		}
 	}
@@ -116,7 +129,8 @@ func TestABrandWithoutAPortalHasThatOfWhatItIsPartOf(t *testing.T) {
 func TestWhatIsWrongWithABundlesEntriesIsToldAndCostsNoOther(t *testing.T) {
 	t.Parallel()
 	reaching := func(id, more string) string {
-		return `{"resourceType":"Organization","id":"` + id + `","name":"` + id + `","endpoint":[{"reference":"Endpoint/harbor"}]` + more + `}`
+		return `{"resourceType":"Organization","id":"` + id + `","name":"` + id +
+			`","endpoint":[{"reference":"Endpoint/harbor"}]` + more + `}`
 	}
 	server := func(id, address string) string {
 		return `{"resourceType":"Endpoint","id":"` + id + `","address":"` + address + `"}`
@@ -127,34 +141,82 @@ func TestWhatIsWrongWithABundlesEntriesIsToldAndCostsNoOther(t *testing.T) {
 		want   string // problem
 		names  string // of the listings beside Harbor Health
 	}{
-		"part of itself":                {reaching("a", `,"partOf":{"reference":"Organization/a"}`), listing.Brands, "circle 1 false a", "a"},
-		"part of its own part":          {reaching("a", `,"partOf":{"reference":"Organization/b"}`) + `},{"resource":` + reaching("b", `,"partOf":{"reference":"Organization/a"}`), listing.Brands, "circle 2 false a|b", "a b"},
-		"part of nothing there":         {reaching("a", `,"partOf":{"reference":"Organization/x"}`), listing.Brands, "no_such 1 false a", "a"},
-		"an endpoint that is not there": {reaching("a", `,"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/organization-portal","extension":[{"url":"portalEndpoint","valueReference":{"reference":"Endpoint/x"}}]}]`), listing.Brands, "no_such 1 false a", "a"},
-		"no endpoint at all":            {`{"resourceType":"Organization","id":"a","name":"A"}`, listing.Brands, "no_endpoint 1 true a", ""},
+		"part of itself": {
+			reaching("a", `,"partOf":{"reference":"Organization/a"}`), listing.Brands,
+			"circle 1 false a", "a",
+		},
+		"part of its own part": {reaching("a", `,"partOf":{"reference":"Organization/b"}`) + `},{"resource":` +
+			reaching("b", `,"partOf":{"reference":"Organization/a"}`), listing.Brands, "circle 2 false a|b", "a b"},
+		"part of nothing there": {
+			reaching("a", `,"partOf":{"reference":"Organization/x"}`), listing.Brands,
+			"no_such 1 false a", "a",
+		},
+		"an endpoint that is not there": {reaching("a",
+			`,"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/organization-portal","extension":[{"url":"portalEndpoint","valueReference":{"reference":"Endpoint/x"}}]}]`), listing.Brands, "no_such 1 false a", "a"},
+		"no endpoint at all": {
+			`{"resourceType":"Organization","id":"a","name":"A"}`, listing.Brands,
+			"no_endpoint 1 true a", "",
+		},
 		"one known not to be there": {`{"resourceType":"Organization","id":"a","name":"A","extension":[{"url":"http://hl7.org/fhir/StructureDefinition/organization-portal","extension":[
 			{"url":"portalEndpoint","valueReference":{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/data-absent-reason","valueCode":"asked-declined"}]}}]}]}`, listing.Brands, "", "A"},
-		"a website known not to be there": {reaching("a", `,"telecom":[{"system":"url","_value":{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/data-absent-reason","valueCode":"asked-unknown"}]}}]`), listing.Brands, "", "a"},
-		"an id twice":                     {reaching("a", "") + `},{"resource":` + reaching("a", ""), listing.Brands, "duplicate_key 1 true a", "a"},
-		"an endpoint's id twice":          {server("harbor", "https://other.example/r4"), listing.Brands, "duplicate_key 1 true harbor", ""},
-		"a member twice":                  {`{"resourceType":"Organization","id":"a","name":"A","name":"B"}`, listing.Brands, "two_values 1 true entry 3", ""},
-		"no name":                         {`{"resourceType":"Organization","id":"a","name":" \t"}`, listing.Brands, "no_name 1 true a", ""},
-		"a name of 1 MB":                  {`{"resourceType":"Organization","id":"a","name":"` + strings.Repeat("a", 900_000) + `"}`, listing.Brands, "too_long 1 false a\nno_name 1 true a", ""},
-		"an entry of 2 MB":                {`{"resourceType":"Organization","id":"a","name":"` + strings.Repeat("a", 2<<20) + `"}`, listing.Brands, "too_large 1 true entry 3", ""},
-		"nested too deep":                 {strings.Repeat(`{"contained":[`, 5000) + strings.Repeat(`]}`, 5000), listing.Brands, "too_deep 1 true entry 3", ""},
-		"no UTF-8":                        {"{\"resourceType\":\"Organization\",\"id\":\"a\",\"name\":\"Cl\xednica\"}", listing.Brands, "bad_text 1 true entry 3", ""},
-		"control characters":              {reaching("a", `,"alias":["b\u0000c\u202ed"]`), listing.Brands, "bad_text 1 false a", "a"},
-		"an array for a name":             {`{"resourceType":"Organization","id":"a","name":["A"]}`, listing.Brands, "bad_type 1 false a\nno_name 1 true a", ""},
-		"a broken entry":                  {`{"resourceType":"Organization","id":a}`, listing.Brands, "not_format 1 true entry 3", ""},
-		"an entry that is a number":       {`1`, listing.Brands, "bad_type 1 false entry 3\nnot_format 1 true entry 3", ""},
-		"an address with a password":      {server("a", "https://u:p@a.example/r4"), listing.Brands, "bad_address 1 true a", ""},
-		"an address that is a program":    {server("a", "javascript:alert(1)"), listing.Brands, "bad_address 1 true a", ""},
-		"a website that is a program":     {reaching("a", `,"telecom":[{"system":"url","value":"javascript:alert(1)"}]`), listing.Brands, "bad_link 1 false a", "a"},
-		"a picture in the list itself":    {reaching("a", `,"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/organization-brand","extension":[{"url":"brandLogo","valueUrl":"data:image/png;base64,AA"}]}]`), listing.Brands, "", "a"},
-		"a brand's endpoint of nobody":    {server("a", "https://a.example/r4"), listing.Brands, "no_name 1 true a", ""},
-		"a direct address":                {`{"resourceType":"Endpoint","id":"a","name":"A","address":"https://a.example","connectionType":{"code":"direct-project"}}`, listing.Endpoints, "not_rest 1 true a", ""},
-		"a closed institution":            {reaching("a", `,"active":false`), listing.Brands, "", ""},
-		"another kind of resource":        {`{"resourceType":"Location","id":"a"}`, listing.Brands, "", ""},
+		"a website known not to be there": {reaching("a",
+			`,"telecom":[{"system":"url","_value":{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/data-absent-reason","valueCode":"asked-unknown"}]}}]`), listing.Brands, "", "a"},
+		"an id twice": {
+			reaching("a", "") + `},{"resource":` + reaching("a", ""), listing.Brands,
+			"duplicate_key 1 true a", "a",
+		},
+		"an endpoint's id twice": {
+			server("harbor", "https://other.example/r4"), listing.Brands,
+			"duplicate_key 1 true harbor", "",
+		},
+		"a member twice": {
+			`{"resourceType":"Organization","id":"a","name":"A","name":"B"}`, listing.Brands,
+			"two_values 1 true entry 3", "",
+		},
+		"no name": {
+			`{"resourceType":"Organization","id":"a","name":" \t"}`, listing.Brands,
+			"no_name 1 true a", "",
+		},
+		"a name of 1 MB": {`{"resourceType":"Organization","id":"a","name":"` +
+			strings.Repeat("a", 900_000) + `"}`, listing.Brands, "too_long 1 false a\nno_name 1 true a", ""},
+		"an entry of 2 MB": {`{"resourceType":"Organization","id":"a","name":"` + strings.Repeat("a", 2<<20) +
+			`"}`, listing.Brands, "too_large 1 true entry 3", ""},
+		"nested too deep": {
+			strings.Repeat(`{"contained":[`, 5000) + strings.Repeat(`]}`, 5000),
+			listing.Brands, "too_deep 1 true entry 3", "",
+		},
+		"no UTF-8": {
+			"{\"resourceType\":\"Organization\",\"id\":\"a\",\"name\":\"Cl\xednica\"}",
+			listing.Brands, "bad_text 1 true entry 3", "",
+		},
+		"control characters": {
+			reaching("a", `,"alias":["b\u0000c\u202ed"]`), listing.Brands,
+			"bad_text 1 false a", "a",
+		},
+		"an array for a name": {
+			`{"resourceType":"Organization","id":"a","name":["A"]}`, listing.Brands,
+			"bad_type 1 false a\nno_name 1 true a", "",
+		},
+		"a broken entry": {
+			`{"resourceType":"Organization","id":a}`, listing.Brands,
+			"not_format 1 true entry 3", "",
+		},
+		"an entry that is a number": {`1`, listing.Brands, "bad_type 1 false entry 3\nnot_format 1 true entry 3", ""},
+		"an address with a password": {
+			server("a", "https://u:p@a.example/r4"), listing.Brands,
+			"bad_address 1 true a", "",
+		},
+		"an address that is a program": {server("a", "javascript:alert(1)"), listing.Brands, "bad_address 1 true a", ""},
+		"a website that is a program": {
+			reaching("a", `,"telecom":[{"system":"url","value":"javascript:alert(1)"}]`),
+			listing.Brands, "bad_link 1 false a", "a",
+		},
+		"a picture in the list itself": {reaching("a",
+			`,"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/organization-brand","extension":[{"url":"brandLogo","valueUrl":"data:image/png;base64,AA"}]}]`), listing.Brands, "", "a"},
+		"a brand's endpoint of nobody": {server("a", "https://a.example/r4"), listing.Brands, "no_name 1 true a", ""},
+		"a direct address":             {`{"resourceType":"Endpoint","id":"a","name":"A","address":"https://a.example","connectionType":{"code":"direct-project"}}`, listing.Endpoints, "not_rest 1 true a", ""},
+		"a closed institution":         {reaching("a", `,"active":false`), listing.Brands, "", ""},
+		"another kind of resource":     {`{"resourceType":"Location","id":"a"}`, listing.Brands, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -164,7 +226,8 @@ func TestWhatIsWrongWithABundlesEntriesIsToldAndCostsNoOther(t *testing.T) {
 			for _, l := range found[1:] {
 				names = append(names, l.Name)
 			}
-			if got := problems(report); got != c.want || found[0].Name != "Harbor Health" || strings.Join(names, " ") != c.names {
+			if got := problems(report); got != c.want || found[0].Name != "Harbor Health" ||
+				strings.Join(names, " ") != c.names {
 				t.Errorf("got %q and %q", got, names)
 			}
 		})
@@ -175,17 +238,22 @@ func TestReferencesLeadByFullURLByTypeAndIDAndIntoTheirOwnEntry(t *testing.T) {
 	t.Parallel()
 	list := func(fullURL, reference string) string {
 		return `{"resourceType":"Bundle","entry":[{"fullUrl":"https://ehr.example/fhir/Organization/a","resource":{"resourceType":"Organization","id":"a","name":"A","endpoint":[{"reference":"` +
-			reference + `"}]}},{"fullUrl":"` + fullURL + `","resource":{"resourceType":"Endpoint","id":"e","address":"https://right.example/r4"}},
+			reference + `"}]}},{"fullUrl":"` + fullURL +
+			`","resource":{"resourceType":"Endpoint","id":"e","address":"https://right.example/r4"}},
 			{"fullUrl":"https://other.example/fhir/Endpoint/f","resource":{"resourceType":"Endpoint","id":"f","address":"https://wrong.example/r4"}}]}`
 	}
 	for name, c := range map[string][2]string{
-		"relative":         {"https://ehr.example/fhir/Endpoint/e", "Endpoint/e"},
-		"absolute":         {"https://ehr.example/fhir/Endpoint/e", "https://ehr.example/fhir/Endpoint/e"},
-		"urn":              {"urn:uuid:2f5c0a52-8c4e-4f7b-9d11-0e6c1b2a3d4e", "urn:uuid:2f5c0a52-8c4e-4f7b-9d11-0e6c1b2a3d4e"},
+		"relative": {"https://ehr.example/fhir/Endpoint/e", "Endpoint/e"},
+		"absolute": {"https://ehr.example/fhir/Endpoint/e", "https://ehr.example/fhir/Endpoint/e"},
+		"urn": {
+			"urn:uuid:2f5c0a52-8c4e-4f7b-9d11-0e6c1b2a3d4e",
+			"urn:uuid:2f5c0a52-8c4e-4f7b-9d11-0e6c1b2a3d4e",
+		},
 		"without full URL": {"", "https://ehr.example/fhir/Endpoint/e"},
 	} {
 		found, _ := mustRead(t, listing.Brands, list(c[0], c[1]))
-		if len(found) != 1 || len(found[0].Portals) != 1 || found[0].Portals[0].Endpoints[0].Address != "https://right.example/r4" {
+		if len(found) != 1 || len(found[0].Portals) != 1 ||
+			found[0].Portals[0].Endpoints[0].Address != "https://right.example/r4" {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}
@@ -210,20 +278,31 @@ func TestVendorsBundlesAreReadWithAndWithoutOrganizations(t *testing.T) {
 		list string
 		want []string // key, name, address, off
 	}{
-		"contained": {bundle(`{"resourceType":"Endpoint","id":"e1","status":"active","name":"R4 of A","address":"https://a.example/r4","managingOrganization":{"reference":"#o"},
+		"contained": {bundle(
+			`{"resourceType":"Endpoint","id":"e1","status":"active","name":"R4 of A","address":"https://a.example/r4","managingOrganization":{"reference":"#o"},
 			"contained":[{"resourceType":"Organization","id":"o","name":"Hospital A"}]}`), []string{"e1, Hospital A, https://a.example/r4, false"}},
 		"displayed": {
-			bundle(`{"resourceType":"Endpoint","id":"e1","status":"off","name":"R4 of A","address":"https://a.example/r4","managingOrganization":{"display":"Hospital A"}}`),
+			bundle(
+				`{"resourceType":"Endpoint","id":"e1","status":"off","name":"R4 of A","address":"https://a.example/r4","managingOrganization":{"display":"Hospital A"}}`),
 			[]string{"e1, Hospital A, https://a.example/r4, true"},
 		},
-		"only named": {bundle(`{"resourceType":"Endpoint","name":"Hospital A","address":"https://a.example/r4"}`), []string{"entry 1, Hospital A, https://a.example/r4, false"}},
-		"an organization that refers": {bundle(`{"resourceType":"Organization","id":"o","name":"Hospital A","endpoint":[{"reference":"Endpoint/e1"}]}`,
+		"only named": {
+			bundle(`{"resourceType":"Endpoint","name":"Hospital A","address":"https://a.example/r4"}`),
+			[]string{"entry 1, Hospital A, https://a.example/r4, false"},
+		},
+		"an organization that refers": {bundle(
+			`{"resourceType":"Organization","id":"o","name":"Hospital A","endpoint":[{"reference":"Endpoint/e1"}]}`,
 			`{"resourceType":"Endpoint","id":"e1","name":"x","address":"https://a.example/r4","managingOrganization":{"reference":"Organization/o"}}`), []string{"o, Hospital A, https://a.example/r4, false"}},
-		"an organization that is referred to": {bundle(`{"resourceType":"Endpoint","id":"e1","address":"https://a.example/r4","managingOrganization":{"reference":"Organization/o"}}`,
-			`{"resourceType":"Organization","id":"o","name":"Hospital A"}`), []string{"o, Hospital A, https://a.example/r4, false"}},
+		"an organization that is referred to": {
+			bundle(
+				`{"resourceType":"Endpoint","id":"e1","address":"https://a.example/r4","managingOrganization":{"reference":"Organization/o"}}`,
+				`{"resourceType":"Organization","id":"o","name":"Hospital A"}`),
+			[]string{"o, Hospital A, https://a.example/r4, false"},
+		},
 		"some of each": {
 			bundle(`{"resourceType":"Organization","id":"o","name":"Hospital A","endpoint":[{"reference":"Endpoint/e1"}]}`,
-				`{"resourceType":"Endpoint","id":"e1","address":"https://a.example/r4"}`, `{"resourceType":"Endpoint","id":"e2","name":"Hospital B","address":"https://b.example/r4"}`),
+				`{"resourceType":"Endpoint","id":"e1","address":"https://a.example/r4"}`,
+				`{"resourceType":"Endpoint","id":"e2","name":"Hospital B","address":"https://b.example/r4"}`),
 			[]string{"o, Hospital A, https://a.example/r4, false", "e2, Hospital B, https://b.example/r4, false"},
 		},
 	} {
@@ -243,7 +322,8 @@ func TestVendorsBundlesAreReadWithAndWithoutOrganizations(t *testing.T) {
 func TestListsOfWhichNothingCanBeTakenAreRefused(t *testing.T) {
 	t.Parallel()
 	for list, want := range map[string]listing.Reason{
-		"": listing.Empty, "  \n": listing.Empty, "<!DOCTYPE html><p>Down": listing.IsPage, "\n<HTML>": listing.IsPage, "[]": listing.NotFormat, "7": listing.NotFormat,
+		"": listing.Empty, "  \n": listing.Empty, "<!DOCTYPE html><p>Down": listing.IsPage, "\n<HTML>": listing.IsPage,
+		"[]": listing.NotFormat, "7": listing.NotFormat,
 		`{"resourceType":"Bundle","entry":[]}`:                            listing.Empty,
 		`{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"`: listing.Cut,
 		`{"resourceType":"Bundle","entry":[{}`:                            listing.Cut,

@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// byHand is a brand of a hand-kept list. Portals and endpoints stand in lists of their own and are named by their keys, so that several brands
-// have one portal, and several portals one endpoint (infra/catalog/example.yaml).
+// byHand is a brand of a hand-kept list. Portals and endpoints stand in lists of their own and are named by their keys,
+// so that several brands have one portal, and several portals one endpoint (infra/catalog/example.yaml).
 type byHand struct {
 	ID          string           `yaml:"id"`
 	Name        string           `yaml:"name"`
@@ -80,7 +80,8 @@ func (h handList) decode(node *yaml.Node, name string, into any, words ...string
 	return true
 }
 
-// unknown is the line of the first word of an entry that its form does not have; 0 without. Words of what is nested are the form's, too.
+// unknown is the line of the first word of an entry that its form does not have; 0 without. Words of what is
+// nested are the form's, too.
 func unknown(node *yaml.Node, words []string) int {
 	for i := 0; node.Kind == yaml.MappingNode && i+1 < len(node.Content); i += 2 {
 		if !slices.Contains(words, node.Content[i].Value) {
@@ -124,8 +125,9 @@ func (h handList) endpoint(key string, node *yaml.Node) error {
 		return nil
 	}
 	h.endpoints[key] = Endpoint{
-		ID: h.id(place, e.ID), Address: address, Name: report.text(place, e.Name, maxName), FHIRVersion: version(e.FHIRVersion),
-		Platform: report.text(place, e.Platform, maxName), Off: e.Off,
+		ID: h.id(place, e.ID), Address: address, Name: report.text(place, e.Name, maxName),
+		FHIRVersion: version(e.FHIRVersion),
+		Platform:    report.text(place, e.Platform, maxName), Off: e.Off,
 	}
 	return nil
 }
@@ -138,15 +140,18 @@ func (h handList) portal(key string, node *yaml.Node) error {
 	report, place := &h.out.report, at(node.Line, key)
 	h.portals[key] = Portal{
 		Key: key, ID: h.id(place, p.ID), Name: report.text(place, p.Name, maxName), Website: report.link(place, p.Website),
-		LogoURI: report.link(place, p.Logo), Description: report.text(place, p.Description, maxDescription), Endpoints: h.servers(place, p.Endpoints),
+		LogoURI: report.link(place, p.Logo), Description: report.text(place, p.Description, maxDescription),
+		Endpoints: h.servers(place, p.Endpoints),
 	}
 	return nil
 }
 
 func (h handList) brand(key string, node *yaml.Node) error {
 	var b byHand
-	if !h.decode(node, key, &b, "id", "name", "aliases", "identifiers", "npis", "website", "logo", "logo_license", "description", "category",
-		"part_of", "hidden", "merged", "locations", "portals", "endpoints", "system", "value", "city", "state", "postal_code", "country") {
+	if !h.decode(node, key, &b, "id", "name", "aliases", "identifiers", "npis", "website", "logo", "logo_license",
+		"description", "category",
+		"part_of", "hidden", "merged", "locations", "portals", "endpoints", "system", "value", "city", "state",
+		"postal_code", "country") {
 		return nil
 	}
 	report, place := &h.out.report, at(node.Line, key)
@@ -164,7 +169,8 @@ func (h handList) brand(key string, node *yaml.Node) error {
 		l.Aliases = appendNew(l.Aliases, report.text(place, alias, maxName))
 	}
 	for _, id := range limited(report, place, b.Identifiers, maxIdentifiers) {
-		l.Identifiers = appendNew(l.Identifiers, Identifier{report.text(place, id.System, maxAddress), report.text(place, id.Value, maxAddress)})
+		l.Identifiers = appendNew(l.Identifiers,
+			Identifier{report.text(place, id.System, maxAddress), report.text(place, id.Value, maxAddress)})
 	}
 	for _, npi := range limited(report, place, b.NPIs, maxNPIs) {
 		if !isNPI(npi) {

@@ -85,7 +85,8 @@ func refusedLine(err error, line int) error {
 	return err
 }
 
-// window lets a reader have so many bytes before it is opened again: a quote that is never closed would otherwise have the rest of a list in memory.
+// window lets a reader have so many bytes before it is opened again: a quote that is never closed would otherwise have
+// the rest of a list in memory.
 type window struct {
 	from io.Reader
 	left int

@@ -145,7 +145,8 @@ func (o organization) category() string {
 	return ""
 }
 
-// unmarshal reads an entry of a list. What has the wrong type is left out and told, the rest is there; a reason is why nothing is.
+// unmarshal reads an entry of a list. What has the wrong type is left out and told, the rest is there; a
+// reason is why nothing is.
 func (r *Report) unmarshal(raw []byte, key string, into any) Reason {
 	if !utf8.Valid(raw) {
 		return BadText

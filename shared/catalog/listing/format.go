@@ -30,14 +30,16 @@ type importer func(ctx context.Context, list *bufio.Reader, out *output) error
 
 func importerOf(format Format) (importer, bool) {
 	read, known := map[Format]importer{
-		Brands: readBrands, Endpoints: readEndpoints, LanternCSV: readCSV, LanternJSON: readRows, LanternNDJSON: readLines, YAML: readYAML,
+		Brands: readBrands, Endpoints: readEndpoints, LanternCSV: readCSV, LanternJSON: readRows, LanternNDJSON: readLines,
+		YAML: readYAML,
 	}[format]
 	return read, known
 }
 
-// Read gives each listing of a list to each, in the order of the list. What is wrong with an entry is in the Report and costs no other entry.
-// Bundles refer forwards and are in memory as far as they are needed, at about a tenth of their length; of everything else there is one
-// entry. An error is one of the whole list (*Refused), of the reader, of ctx, or each's own.
+// Read gives each listing of a list to each, in the order of the list. What is wrong with an entry is in the
+// Report and costs no other entry. Bundles refer forwards and are in memory as far as they are needed, at about a
+// tenth of their length; of everything else there is one entry. An error is one of the whole list (*Refused), of
+// the reader, of ctx, or each's own.
 func Read(ctx context.Context, format Format, list io.Reader, each func(Listing) error) (Report, error) {
 	read, known := importerOf(format)
 	if !known {

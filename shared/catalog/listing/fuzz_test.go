@@ -11,7 +11,8 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// fuzz checks of any bytes that they are read or refused, and that what is taken of them is fit for people and for the service.
+// fuzz checks of any bytes that they are read or refused, and that what is taken of them is fit for
+// people and for the service.
 func fuzz(f *testing.F, format listing.Format, seeds ...string) {
 	f.Helper()
 	for _, seed := range append(seeds, "", "<html>", "\x1f\x8b", "null", `{"a":{}}`, "[[", "\xff\xfe") {
@@ -35,7 +36,9 @@ func fuzz(f *testing.F, format listing.Format, seeds ...string) {
 			}
 			for _, p := range l.Portals {
 				for _, e := range p.Endpoints {
-					if lower := strings.ToLower(e.Address); !strings.HasPrefix(lower, "http://") && !strings.HasPrefix(lower, "https://") || strings.Contains(e.Address, "@") && !strings.Contains(e.Address[8:], "/") {
+					if lower := strings.ToLower(e.Address); !strings.HasPrefix(lower, "http://") &&
+						!strings.HasPrefix(lower, "https://") || strings.Contains(e.Address, "@") &&
+						!strings.Contains(e.Address[8:], "/") {
 						t.Errorf("took the address %q", e.Address)
 					}
 				}
@@ -52,19 +55,24 @@ func fuzz(f *testing.F, format listing.Format, seeds ...string) {
 }
 
 func FuzzBrands(f *testing.F) {
-	fuzz(f, listing.Brands, bundle(harborBrand, harborR4), bundle(`{"resourceType":"Organization","id":"a","name":"A","partOf":{"reference":"Organization/a"}}`))
+	fuzz(f, listing.Brands, bundle(harborBrand, harborR4),
+		bundle(`{"resourceType":"Organization","id":"a","name":"A","partOf":{"reference":"Organization/a"}}`))
 }
 
 func FuzzEndpoints(f *testing.F) {
-	fuzz(f, listing.Endpoints, bundle(harborR4), bundle(`{"resourceType":"Endpoint","id":"e","address":"https://a.example","contained":[{"resourceType":"Organization","id":"o","name":"O"}],"managingOrganization":{"reference":"#o"}}`))
+	fuzz(f, listing.Endpoints, bundle(harborR4),
+		bundle(
+			`{"resourceType":"Endpoint","id":"e","address":"https://a.example","contained":[{"resourceType":"Organization","id":"o","name":"O"}],"managingOrganization":{"reference":"#o"}}`))
 }
 
 func FuzzLanternCSV(f *testing.F) {
-	fuzz(f, listing.LanternCSV, "url,name,npi,zip\nhttps://a.example,Elm,1234567893,97999\n", "url,name\n\"https://a.example\",\"El\"\"m\"\n\"")
+	fuzz(f, listing.LanternCSV, "url,name,npi,zip\nhttps://a.example,Elm,1234567893,97999\n",
+		"url,name\n\"https://a.example\",\"El\"\"m\"\n\"")
 }
 
 func FuzzLanternJSON(f *testing.F) {
-	fuzz(f, listing.LanternJSON, `[{"url":"https://a.example","name":"Elm"}]`, `{"Endpoints":[{"URL":"https://a.example","OrganizationName":"Elm"}]}`)
+	fuzz(f, listing.LanternJSON, `[{"url":"https://a.example","name":"Elm"}]`,
+		`{"Endpoints":[{"URL":"https://a.example","OrganizationName":"Elm"}]}`)
 }
 
 func FuzzLanternNDJSON(f *testing.F) {

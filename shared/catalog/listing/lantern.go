@@ -30,7 +30,8 @@ const (
 	columns
 )
 
-// columnOf reads the name of a column or of a member: of Lantern's exports, of its interface and of the lists in its repository.
+// columnOf reads the name of a column or of a member: of Lantern's exports, of its interface and of the
+// lists in its repository.
 func columnOf(name string) column {
 	switch strings.ToLower(name) {
 	case "list", "list_source", "certified_api_developer_name", "vendor_name":

@@ -10,7 +10,8 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// manyBrands is a bundle of brands as large vendors publish it, made while it is read: servers at the end, places that are part of brands.
+// manyBrands is a bundle of brands as large vendors publish it, made while it is read: servers at the end, places
+// that are part of brands.
 type manyBrands struct {
 	places, padding int
 	left            strings.Reader
@@ -35,7 +36,8 @@ func (m *manyBrands) next() string {
 	case m.places + 1:
 		var servers strings.Builder
 		for i := range 800 {
-			fmt.Fprintf(&servers, `{"fullUrl":"urn:uuid:server-%d","resource":{"resourceType":"Endpoint","id":"server-%d","status":"active","name":"Server %d","address":"https://fhir%d.example/r4"}},`, i, i, i, i)
+			fmt.Fprintf(&servers,
+				`{"fullUrl":"urn:uuid:server-%d","resource":{"resourceType":"Endpoint","id":"server-%d","status":"active","name":"Server %d","address":"https://fhir%d.example/r4"}},`, i, i, i, i)
 		}
 		return servers.String() + `{}]}`
 	}
@@ -43,8 +45,9 @@ func (m *manyBrands) next() string {
 	if m.at < 800 {
 		partOf, server = "", fmt.Sprintf(`"endpoint":[{"reference":"urn:uuid:server-%d"}],`, m.at)
 	}
-	return fmt.Sprintf(`{"fullUrl":"urn:uuid:place-%d","resource":{"resourceType":"Organization","id":"place-%d",%s%s"active":true,"name":"Clinic number %d",`+
-		`"text":{"div":"%s"},"identifier":[{"system":"urn:oid:2.999","value":"%d"}],"address":[{"line":["%d Main Street"],"city":"Elmton","state":"OR","postalCode":"%05d"}]}},`,
+	return fmt.Sprintf(
+		`{"fullUrl":"urn:uuid:place-%d","resource":{"resourceType":"Organization","id":"place-%d",%s%s"active":true,"name":"Clinic number %d",`+
+			`"text":{"div":"%s"},"identifier":[{"system":"urn:oid:2.999","value":"%d"}],"address":[{"line":["%d Main Street"],"city":"Elmton","state":"OR","postalCode":"%05d"}]}},`,
 		m.at, m.at, partOf, server, m.at, strings.Repeat("x", m.padding), m.at, m.at, m.at)
 }
 
@@ -52,10 +55,11 @@ func (m *manyBrands) next() string {
 func TestABundleIsReadInMemoryForWhatIsTakenOfIt(t *testing.T) { //nolint:paralleltest // measures the heap
 	before := heap()
 	var kept []listing.Listing
-	report, err := listing.Read(t.Context(), listing.Brands, &manyBrands{places: 1000, padding: 20_000}, func(l listing.Listing) error {
-		kept = append(kept, l)
-		return nil
-	})
+	report, err := listing.Read(t.Context(), listing.Brands, &manyBrands{places: 1000, padding: 20_000},
+		func(l listing.Listing) error {
+			kept = append(kept, l)
+			return nil
+		})
 	grown := heap() - before
 	if err != nil || report.Listings != 999 || grown > 4<<20 { // place 800 is part of place 0, which is none
 		t.Errorf("%d listings of 20 MB, %d bytes more in memory, %v, %+v", report.Listings, grown, err, report.Problems)
@@ -74,14 +78,15 @@ func BenchmarkABundleLikeTheLargest(b *testing.B) {
 	var most uint64
 	for b.Loop() {
 		n := 0
-		_, err := listing.Read(b.Context(), listing.Brands, &manyBrands{places: 95_000, padding: 600}, func(listing.Listing) error {
-			if n++; n%20_000 == 0 {
-				var m runtime.MemStats
-				runtime.ReadMemStats(&m)
-				most = max(most, m.HeapAlloc)
-			}
-			return nil
-		})
+		_, err := listing.Read(b.Context(), listing.Brands, &manyBrands{places: 95_000, padding: 600},
+			func(listing.Listing) error {
+				if n++; n%20_000 == 0 {
+					var m runtime.MemStats
+					runtime.ReadMemStats(&m)
+					most = max(most, m.HeapAlloc)
+				}
+				return nil
+			})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package listing
 
-// What is read of one list. The largest that is published, Epic's brands, has some 95 MB and 100,000 institutions; its entries have about 1 KiB.
+// What is read of one list. The largest that is published, Epic's brands, has some 95 MB and 100,000 institutions; its
+// entries have about 1 KiB.
 const (
 	maxBytes   = 256 << 20 // of a list, unpacked
 	maxEntries = 400_000

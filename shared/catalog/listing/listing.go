@@ -1,6 +1,6 @@
 // Package listing owns what published lists say of institutions, before the catalogue makes records of it
-// (docs/adr/0023-the-catalogue.md): one form for the User-access Brands bundle (SMART App Launch 2.2, section 8), vendors' R4 Endpoint
-// bundles, Lantern's lists and hand-kept YAML, and the importers that read them in bounded memory.
+// (docs/adr/0023-the-catalogue.md): one form for the User-access Brands bundle (SMART App Launch 2.2, section 8),
+// vendors' R4 Endpoint bundles, Lantern's lists and hand-kept YAML, and the importers that read them in bounded memory.
 package listing
 
 import "recordbridge/shared/catalog/record"

@@ -10,7 +10,10 @@ import (
 // organization takes an Organization in.
 func (b *bundle) organization(o organization, who identity, isContained bool) {
 	report, key := &b.out.report, who.key
-	found := &institution{scope: who.scope, above: o.PartOf, Listing: Listing{Key: key, Name: report.text(key, o.Name, maxName), Category: o.category()}}
+	found := &institution{
+		scope: who.scope, above: o.PartOf,
+		Listing: Listing{Key: key, Name: report.text(key, o.Name, maxName), Category: o.category()},
+	}
 	if found.Name == "" {
 		if !isContained { // otherwise the endpoint has a name
 			report.lost(NoName, key)
@@ -92,7 +95,8 @@ func (i *institution) brand(report *Report, parts []extension) {
 	}
 }
 
-// portal reads an extension organization-portal. A portal's logo with a licence of its own is left out: nobody would be shown the licence.
+// portal reads an extension organization-portal. A portal's logo with a licence of its own is left out: nobody
+// would be shown the licence.
 func (i *institution) portal(report *Report, parts []extension) portal {
 	p := portal{Portal: Portal{
 		Name:        report.text(i.Key, first(parts, "portalName"), maxName),

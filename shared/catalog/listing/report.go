@@ -30,8 +30,8 @@ type Problem struct {
 	Keys   []string `json:"keys"`           // of the first of them; their places in the list where they have no key
 }
 
-// OwnList is a list that an institution publishes of itself (brandBundle of SMART App Launch 2.2, section 8). It is told to an operator, who
-// may make a source of it: nothing is fetched because a list says so.
+// OwnList is a list that an institution publishes of itself (brandBundle of SMART App Launch 2.2, section 8). It is
+// told to an operator, who may make a source of it: nothing is fetched because a list says so.
 type OwnList struct {
 	Key string `json:"key"`
 	URL string `json:"url"`

@@ -122,7 +122,8 @@ func (b *bundle) above(i *institution) *institution {
 	return above
 }
 
-// inherited are the portals of the next institution above that has some: one without its own gives access through what it is part of.
+// inherited are the portals of the next institution above that has some: one without its own gives access
+// through what it is part of.
 func (b *bundle) inherited(i *institution) []Portal {
 	for range maxAbove {
 		above, ok := find(b.organizations, i.above, i.scope, "Organization")
@@ -137,8 +138,8 @@ func (b *bundle) inherited(i *institution) []Portal {
 	return nil
 }
 
-// giveAlone makes a listing of an endpoint that belongs to no entry of the bundle. In a bundle of brands it belongs to nobody whom a
-// patient could look for.
+// giveAlone makes a listing of an endpoint that belongs to no entry of the bundle. In a bundle of brands it belongs to
+// nobody whom a patient could look for.
 func (b *bundle) giveAlone(n *node, alone bool) error {
 	l := Listing{Key: n.key, Name: b.out.report.text(n.key, n.manager.Display, maxName)}
 	if manager, ok := find(b.organizations, n.manager, n.scope, "Organization"); ok { // one that the endpoint contains

@@ -25,7 +25,8 @@ func said(found []listing.Listing) string {
 			zip = l.Locations[0].PostalCode
 		}
 		e := l.Portals[0].Endpoints[0]
-		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s %s%s %s", l.Name, e.Address, strings.Join(l.NPIs, ","), zip, e.FHIRVersion)))
+		lines = append(lines, strings.TrimSpace(
+			fmt.Sprintf("%s %s %s%s %s", l.Name, e.Address, strings.Join(l.NPIs, ","), zip, e.FHIRVersion)))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -48,16 +49,37 @@ func TestLanternsListsAreReadInEachOfTheirForms(t *testing.T) {
 		format listing.Format
 		list   string
 	}{
-		"lines": {listing.LanternNDJSON, `{"list":"V","name":"Elm Clinic","url":"https://a.example/r4","npi":"1234567893","zip":"97999","fhir_version":"4.0.1"}` + "\r\n\n" +
-			`{"list":"V","name":"Oak Clinic","url":"https://b.example/r4","npi":"","zip":""}`},
-		"an array": {listing.LanternJSON, `[{"api_information_source_name":"Elm Clinic","url":"https://a.example/r4","npi_id":1234567893,"zip_code":"97999","capability_fhir_version":"4.0.1"},
-			{"organization_name":"Oak Clinic","url":"https://b.example/r4","npi_id":null}]`},
-		"its repository's": {listing.LanternJSON, `{"Endpoints":[{"URL":"https://a.example/r4","OrganizationName":"Elm Clinic","NPIID":"1234567893","OrganizationZipCode":"97999","fhir_version":"4.0.1"},
-			{"URL":"https://b.example/r4","OrganizationName":"Oak Clinic","NPIID":"","OrganizationZipCode":""}]}`},
-		"its export": {listing.LanternCSV, "\ufeffurl,api_information_source_name,certified_api_developer_name,fhir_version,npi,zip\n" +
-			"https://a.example/r4,Elm Clinic,Vendor,4.0.1,1234567893,97999\n\"https://b.example/r4\",\"Oak Clinic\",Vendor,No Cap Stat,,\n"},
-		"its export by server": {listing.LanternCSV, "endpoint_names,url,vendor_name,npi,zip,fhir_version\nElm Clinic,https://a.example/r4,V,1234567893,97999,4.0.1\n;Oak Clinic; ,https://b.example/r4,V\n"},
-		"the rows we have":     {listing.LanternCSV, "list,name,url,npi,zip,fhir_version\nV,Elm Clinic,https://a.example/r4,1234567893,97999,4.0.1\nV,Oak Clinic,https://b.example/r4,,,\n"},
+		"lines": {
+			listing.LanternNDJSON,
+			`{"list":"V","name":"Elm Clinic","url":"https://a.example/r4","npi":"1234567893","zip":"97999","fhir_version":"4.0.1"}` + "\r\n\n" +
+				`{"list":"V","name":"Oak Clinic","url":"https://b.example/r4","npi":"","zip":""}`,
+		},
+		"an array": {
+			listing.LanternJSON,
+			`[{"api_information_source_name":"Elm Clinic","url":"https://a.example/r4","npi_id":1234567893,"zip_code":"97999","capability_fhir_version":"4.0.1"},
+			{"organization_name":"Oak Clinic","url":"https://b.example/r4","npi_id":null}]`,
+		},
+		"its repository's": {
+			listing.LanternJSON,
+			`{"Endpoints":[{"URL":"https://a.example/r4","OrganizationName":"Elm Clinic","NPIID":"1234567893","OrganizationZipCode":"97999","fhir_version":"4.0.1"},
+			{"URL":"https://b.example/r4","OrganizationName":"Oak Clinic","NPIID":"","OrganizationZipCode":""}]}`,
+		},
+		"its export": {
+			listing.LanternCSV,
+			"\ufeffurl,api_information_source_name,certified_api_developer_name,fhir_version,npi,zip\n" +
+				"https://a.example/r4,Elm Clinic,Vendor,4.0.1,1234567893,97999\n\"https://b.example/r4\",\"Oak Clinic\",Vendor,No " +
+				"Cap Stat,,\n",
+		},
+		"its export by server": {
+			listing.LanternCSV,
+			"endpoint_names,url,vendor_name,npi,zip,fhir_version\nElm " +
+				"Clinic,https://a.example/r4,V,1234567893,97999,4.0.1\n;Oak Clinic; ,https://b.example/r4,V\n",
+		},
+		"the rows we have": {
+			listing.LanternCSV,
+			"list,name,url,npi,zip,fhir_version\nV,Elm Clinic,https://a.example/r4,1234567893,97999,4.0.1\nV,Oak " +
+				"Clinic,https://b.example/r4,,,\n",
+		},
 	} {
 		for _, list := range []string{c.list, packed(t, c.list)} {
 			found, report := mustRead(t, c.format, list)
@@ -87,25 +109,70 @@ func TestWhatIsWrongWithARowIsToldAndCostsNoOther(t *testing.T) {
 		format     listing.Format
 		list, want string
 	}{
-		"no JSON":           {listing.LanternNDJSON, "oops\n" + row("Elm", "https://a.example", ""), "not_format 1 true line 1"},
-		"a page in between": {listing.LanternNDJSON, "<p>\n" + row("Elm", "https://a.example", ""), "not_format 1 true line 1"},
-		"a list for a row":  {listing.LanternNDJSON, "[]\n" + row("Elm", "https://a.example", ""), "bad_type 1 false line 1\nbad_type 1 true line 1"},
-		"a member twice":    {listing.LanternNDJSON, row("Oak", "https://b.example", `,"URL":"https://c.example"`) + "\n" + row("Elm", "https://a.example", ""), "two_values 1 true line 1"},
-		"10,000 members":    {listing.LanternNDJSON, row("Oak", "https://b.example", manyMembers()) + "\n" + row("Elm", "https://a.example", ""), "too_many 1 true line 1"},
-		"a list for a zip":  {listing.LanternNDJSON, row("Elm", "https://a.example", `,"zip":["97999"]`), "bad_type 1 false line 1"},
-		"a line of 2 MB":    {listing.LanternNDJSON, strings.Repeat("x", 2<<20) + "\n" + row("Elm", "https://a.example", ""), "too_large 1 true line 1"},
-		"the same twice":    {listing.LanternNDJSON, row("Elm", "https://a.example", "") + "\n" + row("Elm", "https://a.example", ""), "duplicate_key 1 true "},
-		"no address":        {listing.LanternJSON, "[" + row("Oak", "fhir/r4", "") + "," + row("Elm", "https://a.example", "") + "]", "bad_address 1 true entry 1"},
-		"no name":           {listing.LanternJSON, "[" + row("", "https://b.example", "") + "," + row("Elm", "https://a.example", "") + "]", "no_name 1 true entry 1"},
-		"no UTF-8":          {listing.LanternCSV, "name,url\nO\xe9k,https://b.example\nElm,https://a.example\n", "bad_text 1 true line 2"},
-		"a bare quote":      {listing.LanternCSV, "name,url\nO\"k,https://b.example\nElm,https://a.example\n", "not_format 1 true line 2"},
-		"too many columns":  {listing.LanternCSV, "name,url\nOak,https://b.example,x\nElm,https://a.example\n", "not_format 1 true line 2"},
-		"nine digits":       {listing.LanternCSV, "name,url,npi\nElm,https://a.example,123456789\n", "bad_number 1 false line 2"},
+		"no JSON": {
+			listing.LanternNDJSON, "oops\n" + row("Elm", "https://a.example", ""),
+			"not_format 1 true line 1",
+		},
+		"a page in between": {
+			listing.LanternNDJSON, "<p>\n" + row("Elm", "https://a.example", ""),
+			"not_format 1 true line 1",
+		},
+		"a list for a row": {
+			listing.LanternNDJSON, "[]\n" + row("Elm", "https://a.example", ""),
+			"bad_type 1 false line 1\nbad_type 1 true line 1",
+		},
+		"a member twice": {
+			listing.LanternNDJSON,
+			row("Oak", "https://b.example", `,"URL":"https://c.example"`) + "\n" + row("Elm", "https://a.example", ""),
+			"two_values 1 true line 1",
+		},
+		"10,000 members": {
+			listing.LanternNDJSON,
+			row("Oak", "https://b.example", manyMembers()) + "\n" + row("Elm", "https://a.example", ""),
+			"too_many 1 true line 1",
+		},
+		"a list for a zip": {
+			listing.LanternNDJSON, row("Elm", "https://a.example", `,"zip":["97999"]`),
+			"bad_type 1 false line 1",
+		},
+		"a line of 2 MB": {
+			listing.LanternNDJSON, strings.Repeat("x", 2<<20) + "\n" + row("Elm", "https://a.example", ""),
+			"too_large 1 true line 1",
+		},
+		"the same twice": {
+			listing.LanternNDJSON,
+			row("Elm", "https://a.example", "") + "\n" + row("Elm", "https://a.example", ""), "duplicate_key 1 true ",
+		},
+		"no address": {
+			listing.LanternJSON,
+			"[" + row("Oak", "fhir/r4", "") + "," + row("Elm", "https://a.example", "") + "]", "bad_address 1 true entry 1",
+		},
+		"no name": {
+			listing.LanternJSON,
+			"[" + row("", "https://b.example", "") + "," + row("Elm", "https://a.example", "") + "]", "no_name 1 true entry 1",
+		},
+		"no UTF-8": {
+			listing.LanternCSV, "name,url\nO\xe9k,https://b.example\nElm,https://a.example\n",
+			"bad_text 1 true line 2",
+		},
+		"a bare quote": {
+			listing.LanternCSV, "name,url\nO\"k,https://b.example\nElm,https://a.example\n",
+			"not_format 1 true line 2",
+		},
+		"too many columns": {
+			listing.LanternCSV, "name,url\nOak,https://b.example,x\nElm,https://a.example\n",
+			"not_format 1 true line 2",
+		},
+		"nine digits": {
+			listing.LanternCSV, "name,url,npi\nElm,https://a.example,123456789\n",
+			"bad_number 1 false line 2",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			found, report := mustRead(t, c.format, c.list)
-			if got := problems(report); !strings.HasPrefix(got, c.want) || strings.Count(got, "\n") != strings.Count(c.want, "\n") || len(found) != 1 || found[0].Name != "Elm" {
+			if got := problems(report); !strings.HasPrefix(got, c.want) ||
+				strings.Count(got, "\n") != strings.Count(c.want, "\n") || len(found) != 1 || found[0].Name != "Elm" {
 				t.Errorf("%q, %+v", got, found)
 			}
 			if isRepeated := c.want == "duplicate_key 1 true "; isRepeated && report.Unreadable() != 0 {
@@ -161,7 +228,11 @@ func TestAListWithoutEndIsRefusedInBoundedMemory(t *testing.T) {
 		list   endless
 		want   listing.Reason
 	}{
-		"of one text":  {listing.Brands, endless{`{"resourceType":"Bundle","entry":[{"a":"`, "xxxxxxxxxxxxxxxx"}, listing.TooLarge},
+		"of one text": {
+			listing.Brands,
+			endless{`{"resourceType":"Bundle","entry":[{"a":"`, "xxxxxxxxxxxxxxxx"},
+			listing.TooLarge,
+		},
 		"of entries":   {listing.Brands, endless{`{"resourceType":"Bundle","entry":[1`, ",1"}, listing.TooMany},
 		"of one quote": {listing.LanternCSV, endless{"name,url\n", `"x`}, listing.TooLarge},
 		"of YAML":      {listing.YAML, endless{"brands:\n", "  # x\n"}, listing.TooLarge},
@@ -186,7 +257,8 @@ func TestReadingEndsWithTheContextAndWithItsTaker(t *testing.T) {
 	if _, err := listing.Read(ctx, listing.LanternJSON, strings.NewReader(list), nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if _, err := listing.Read(t.Context(), listing.LanternJSON, strings.NewReader(list), func(listing.Listing) error { return errStop }); !errors.Is(err, errStop) {
+	if _, err := listing.Read(t.Context(), listing.LanternJSON, strings.NewReader(list),
+		func(listing.Listing) error { return errStop }); !errors.Is(err, errStop) {
 		t.Error(err)
 	}
 	if _, err := listing.Read(t.Context(), "xml", strings.NewReader(list), nil); err == nil {
@@ -198,7 +270,8 @@ func TestStoredListingsComeBackAsTheyWere(t *testing.T) {
 	t.Parallel()
 	found, _ := mustRead(t, listing.Brands, bundle(harborR4, harborBrand))
 	var one, two bytes.Buffer
-	if err := errors.Join(listing.Write(&one, slices.Values(found)), listing.Write(&two, slices.Values(found))); err != nil || !bytes.Equal(one.Bytes(), two.Bytes()) {
+	if err := errors.Join(listing.Write(&one, slices.Values(found)),
+		listing.Write(&two, slices.Values(found))); err != nil || !bytes.Equal(one.Bytes(), two.Bytes()) {
 		t.Fatal("the same listings are not the same bytes", err)
 	}
 	var back []listing.Listing
@@ -209,7 +282,8 @@ func TestStoredListingsComeBackAsTheyWere(t *testing.T) {
 	if diff := cmp.Diff(found, back); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	if err := listing.Stored(bytes.NewReader(two.Bytes()[:two.Len()/2]), func(listing.Listing) error { return nil }); err == nil {
+	if err := listing.Stored(bytes.NewReader(two.Bytes()[:two.Len()/2]),
+		func(listing.Listing) error { return nil }); err == nil {
 		t.Error("half an object was read as whole")
 	}
 }

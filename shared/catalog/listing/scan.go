@@ -8,16 +8,19 @@ import (
 	"slices"
 )
 
-// scanner cuts a JSON text into its entries without looking into them, so that a long or broken one is passed over in bounded memory and
-// the next is found. What is cut out is not known to be JSON yet.
+// scanner cuts a JSON text into its entries without looking into them, so that a long or broken one is passed over in
+// bounded memory and the next is found. What is cut out is not known to be JSON yet.
 type scanner struct {
 	from  *bufio.Reader
 	value []byte
 }
 
-// entries calls entry for each element of the top-level array, or of the array members of the top-level object that isList names, and member
-// for the short members beside them. reason is set instead of raw where an entry is too large or too deep.
-func (s *scanner) entries(isList func(name string) bool, member func(name string, raw []byte), entry func(raw []byte, reason Reason) error) error {
+// entries calls entry for each element of the top-level array, or of the array members of the top-level object
+// that isList names, and member for the short members beside them. reason is set instead of raw where an entry
+// is too large or too deep.
+func (s *scanner) entries(isList func(name string) bool, member func(name string, raw []byte),
+	entry func(raw []byte, reason Reason) error,
+) error {
 	switch first, err := s.token(); {
 	case err != nil:
 		return err
@@ -42,7 +45,9 @@ func (s *scanner) entries(isList func(name string) bool, member func(name string
 	return nil
 }
 
-func (s *scanner) object(isList func(string) bool, member func(string, []byte), entry func([]byte, Reason) error) error {
+func (s *scanner) object(isList func(string) bool, member func(string, []byte),
+	entry func([]byte, Reason) error,
+) error {
 	wasList := false
 	for isFirst := true; ; isFirst = false {
 		name, c, err := s.name(isFirst)
@@ -205,8 +210,8 @@ func cut(err error) error {
 // mostMembers is of one object of an entry; FHIR's have two dozen.
 const mostMembers = 200
 
-// ambiguous says why the objects of a JSON text cannot be read in one way only: a member stands twice, and which of the two is meant depends
-// on who reads (RFC 8259, section 4). It is empty for others, and for what is no JSON.
+// ambiguous says why the objects of a JSON text cannot be read in one way only: a member stands twice, and which of the
+// two is meant depends on who reads (RFC 8259, section 4). It is empty for others, and for what is no JSON.
 func ambiguous(raw []byte) Reason {
 	type level struct {
 		isObject bool

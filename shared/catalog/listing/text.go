@@ -7,15 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// plain is a text on one line: UTF-8, single blanks, without control characters and without those that turn the direction of what follows
-// (Unicode TR 36, section 2.5). It reports whether any had to go.
+// plain is a text on one line: UTF-8, single blanks, without control characters and without those that turn the
+// direction of what follows (Unicode TR 36, section 2.5). It reports whether any had to go.
 func plain(text string) (_ string, isWhole bool) {
 	isWhole = utf8.ValidString(text)
 	clean := strings.Map(func(c rune) rune {
 		switch {
 		case c == '\n', c == '\r', c == '\t', unicode.IsSpace(c):
 			return ' '
-		case c == utf8.RuneError, unicode.IsControl(c), c >= 0x202a && c <= 0x202e, c >= 0x2066 && c <= 0x2069, c == 0x200e, c == 0x200f, c == 0xfeff:
+		case c == utf8.RuneError, unicode.IsControl(c), c >= 0x202a && c <= 0x202e, c >= 0x2066 && c <= 0x2069, c == 0x200e,
+			c == 0x200f, c == 0xfeff:
 			isWhole = isWhole && c == 0xfeff
 			return -1
 		}
@@ -41,7 +42,8 @@ func (r *Report) text(key, value string, longest int) string {
 	return clean
 }
 
-// link is an address for people; empty when it is none. Pictures that stand in the list itself (data:) are not kept, and no mistake.
+// link is an address for people; empty when it is none. Pictures that stand in the list itself (data:) are
+// not kept, and no mistake.
 func (r *Report) link(key, value string) string {
 	value = strings.TrimSpace(value)
 	if value == "" || strings.HasPrefix(value, "data:") {
@@ -56,7 +58,8 @@ func (r *Report) link(key, value string) string {
 
 // isWeb tells an absolute http or https address without user information, which a person or the service can open.
 func isWeb(address string, mayAsk bool) bool {
-	if len(address) > maxAddress || strings.ContainsFunc(address, func(c rune) bool { return c <= ' ' || c == 0x7f || c == utf8.RuneError }) {
+	if len(address) > maxAddress || strings.ContainsFunc(address,
+		func(c rune) bool { return c <= ' ' || c == 0x7f || c == utf8.RuneError }) {
 		return false
 	}
 	u, err := url.Parse(address)
@@ -72,8 +75,8 @@ func server(value string) (string, bool) {
 	return value, isWeb(value, false)
 }
 
-// website is the identifier of urn:ietf:rfc:3986 as SMART recommends it, so far as that takes nothing away that tells two institutions apart:
-// without "www." and a last slash, but with its path.
+// website is the identifier of urn:ietf:rfc:3986 as SMART recommends it, so far as that takes nothing away that tells
+// two institutions apart: without "www." and a last slash, but with its path.
 func website(value string) string {
 	u, err := url.Parse(value)
 	if err != nil || !isWeb(value, true) {

@@ -40,15 +40,27 @@ brands:
 
 func TestAHandKeptListJoinsBrandsPortalsAndEndpointsByTheirKeys(t *testing.T) {
 	t.Parallel()
-	main := listing.Endpoint{Address: "https://fhir.elm.example/r4", ID: "0b5e4a86-6f43-4a0e-9a57-6f1f7b1d0001", Name: "Main", FHIRVersion: "4.0.1", Platform: "epic"}
-	chart := listing.Portal{Key: "chart", Name: "ElmChart", Website: "https://chart.elm.example", Endpoints: []listing.Endpoint{main, {Address: "https://old.elm.example/dstu2", Off: true}}}
+	main := listing.Endpoint{
+		Address: "https://fhir.elm.example/r4", ID: "0b5e4a86-6f43-4a0e-9a57-6f1f7b1d0001",
+		Name: "Main", FHIRVersion: "4.0.1", Platform: "epic",
+	}
+	chart := listing.Portal{
+		Key: "chart", Name: "ElmChart", Website: "https://chart.elm.example",
+		Endpoints: []listing.Endpoint{main, {Address: "https://old.elm.example/dstu2", Off: true}},
+	}
 	want := []listing.Listing{{
 		Key: "elm", Name: "Elm Health", Aliases: []string{"Elm", "Elm Health System"}, NPIs: []string{"1234567893"},
-		Identifiers: []listing.Identifier{{System: "urn:ietf:rfc:3986", Value: "https://elm.example"}}, Website: "https://elm.example",
-		LogoURI: "https://elm.example/logo.svg", LogoLicense: "https://elm.example/terms", Description: "For all of Elm", Category: "clinical",
-		Merged: []string{"0b5e4a86-6f43-4a0e-9a57-6f1f7b1d0002"}, Locations: []record.Location{{City: "Elmton", State: "OR", PostalCode: "97999", Country: "US"}},
-		Portals: []listing.Portal{chart},
-	}, {Key: "elm-kids", Name: "Elm Children's", PartOf: "elm", Hidden: true, Portals: []listing.Portal{chart, {Endpoints: []listing.Endpoint{main}}}}}
+		Identifiers: []listing.Identifier{{System: "urn:ietf:rfc:3986", Value: "https://elm.example"}},
+		Website:     "https://elm.example",
+		LogoURI:     "https://elm.example/logo.svg", LogoLicense: "https://elm.example/terms", Description: "For all of Elm",
+		Category:  "clinical",
+		Merged:    []string{"0b5e4a86-6f43-4a0e-9a57-6f1f7b1d0002"},
+		Locations: []record.Location{{City: "Elmton", State: "OR", PostalCode: "97999", Country: "US"}},
+		Portals:   []listing.Portal{chart},
+	}, {
+		Key: "elm-kids", Name: "Elm Children's", PartOf: "elm", Hidden: true,
+		Portals: []listing.Portal{chart, {Endpoints: []listing.Endpoint{main}}},
+	}}
 	found, report := mustRead(t, listing.YAML, byHand)
 	if diff := cmp.Diff(want, found); diff != "" || len(report.Problems) > 0 {
 		t.Errorf("%s (-want +got):\n%s", problems(report), diff)
@@ -58,14 +70,23 @@ func TestAHandKeptListJoinsBrandsPortalsAndEndpointsByTheirKeys(t *testing.T) {
 func TestWhatIsWrongInAHandKeptListIsToldWithItsLine(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ from, to, want string }{
-		"an unknown word":         {"category: clinical", "colour: green", "unknown 1 true line 16: elm"},
-		"an unknown word below":   {"{city: Elmton", "{town: Elmton", "unknown 1 true line 18: elm"},
-		"a list for a text":       {"    name: Elm Health\n", "    name: [Elm Health]\n", "bad_type 1 true line 8: elm"},
-		"a key twice":             {"elm-kids:", "elm:", "duplicate_key 1 true line 20: elm"},
-		"a portal that is none":   {"hidden: true\n    portals: [chart]", "hidden: true\n    portals: [charts]", "no_such 1 false line 21: elm-kids"},
-		"no portal":               {"portals: [chart]\n  elm-kids", "hidden: true\n  elm-kids", "no_endpoint 1 true line 8: elm"},
-		"an address that is none": {"https://old.elm.example/dstu2", "ftp://old.elm.example", "bad_address 1 true line 3: old\nno_such 1 false line 5: chart"},
-		"an id that is no UUID":   {"0B5E4A86-6F43-4A0E-9A57-6F1F7B1D0002", "7", "bad_type 1 false line 8: elm"},
+		"an unknown word":       {"category: clinical", "colour: green", "unknown 1 true line 16: elm"},
+		"an unknown word below": {"{city: Elmton", "{town: Elmton", "unknown 1 true line 18: elm"},
+		"a list for a text":     {"    name: Elm Health\n", "    name: [Elm Health]\n", "bad_type 1 true line 8: elm"},
+		"a key twice":           {"elm-kids:", "elm:", "duplicate_key 1 true line 20: elm"},
+		"a portal that is none": {
+			"hidden: true\n    portals: [chart]", "hidden: true\n    portals: [charts]",
+			"no_such 1 false line 21: elm-kids",
+		},
+		"no portal": {
+			"portals: [chart]\n  elm-kids", "hidden: true\n  elm-kids",
+			"no_endpoint 1 true line 8: elm",
+		},
+		"an address that is none": {
+			"https://old.elm.example/dstu2", "ftp://old.elm.example",
+			"bad_address 1 true line 3: old\nno_such 1 false line 5: chart",
+		},
+		"an id that is no UUID": {"0B5E4A86-6F43-4A0E-9A57-6F1F7B1D0002", "7", "bad_type 1 false line 8: elm"},
 	} {
 		list := strings.Replace(byHand, c.from, c.to, 1)
 		if list == byHand {

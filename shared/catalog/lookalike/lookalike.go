@@ -1,5 +1,6 @@
-// Package lookalike finds names and addresses that a person can take for one another: by the skeletons of Unicode Technical Standard 39, and
-// without what tells no two institutions apart, such as case, punctuation and legal forms. It compares only; nothing it computes is shown.
+// Package lookalike finds names and addresses that a person can take for one another: by the skeletons of Unicode
+// Technical Standard 39, and without what tells no two institutions apart, such as case, punctuation and legal forms.
+// It compares only; nothing it computes is shown.
 package lookalike
 
 import (
@@ -78,7 +79,8 @@ func hosts(f Face) []string {
 	return all
 }
 
-// skeleton is a text as it looks in lower case. Legal forms and abbreviations stay readable: "rn", which the standard makes of m, is m.
+// skeleton is a text as it looks in lower case. Legal forms and abbreviations stay readable: "rn", which the
+// standard makes of m, is m.
 func skeleton(text string) string {
 	lower := strings.ToLower(norm.NFKC.String(text))
 	return strings.ReplaceAll(strings.ToLower(confusable.Skeleton(lower)), "rn", "m")

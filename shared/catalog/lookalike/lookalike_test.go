@@ -48,7 +48,10 @@ func TestComparerFindsNamesThatLookAlike(t *testing.T) {
 
 func TestComparerFindsHostsAndLogosThatLookAlike(t *testing.T) {
 	t.Parallel()
-	alder := lookalike.NewComparer(lookalike.Face{Site: "https://www.alder.example", Logo: "https://cdn.alder.example/logo.svg"})
+	alder := lookalike.NewComparer(lookalike.Face{
+		Site: "https://www.alder.example",
+		Logo: "https://cdn.alder.example/logo.svg",
+	})
 	for site, isAlike := range map[string]bool{
 		"https://alder.example/about":     true,
 		"https://ALDER.example.":          true,
@@ -65,7 +68,8 @@ func TestComparerFindsHostsAndLogosThatLookAlike(t *testing.T) {
 			t.Errorf("%s: %q", site, got)
 		}
 	}
-	if got := alder.Alike(lookalike.Face{Logo: "https://cdn.alder.example/logo.svg"}); !slices.Equal(got, []string{"host", "logo"}) {
+	if got := alder.Alike(lookalike.Face{Logo: "https://cdn.alder.example/logo.svg"}); !slices.Equal(got,
+		[]string{"host", "logo"}) {
 		t.Errorf("the same logo: %q", got)
 	}
 	if got := lookalike.NewComparer(lookalike.Face{}).Alike(lookalike.Face{Names: []string{""}}); len(got) != 0 {

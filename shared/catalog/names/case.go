@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// cased is a name in readable case: one that is all in capitals, or all in small letters, Like This, with legal forms and degrees as they are
-// written. The case of other names is believed but for these.
+// cased is a name in readable case: one that is all in capitals, or all in small letters, Like This, with legal forms
+// and degrees as they are written. The case of other names is believed but for these.
 func (r *Reader) cased(name string) string {
 	hasLow, hasCapital := hasLower(strings.ReplaceAll(name, "'s", "")), strings.IndexFunc(name, unicode.IsUpper) >= 0
 	words := strings.Fields(name)
@@ -23,10 +23,12 @@ func (r *Reader) cased(name string) string {
 	return strings.Join(words, " ")
 }
 
-// isForm reports whether a word is to be written as the table has it; in a name whose case is believed only one that is no other word.
+// isForm reports whether a word is to be written as the table has it; in a name whose case is believed only
+// one that is no other word.
 func (r *Reader) isForm(word string, believed bool) bool {
 	form, known := r.forms[strings.ToLower(word)]
-	return known && (!believed || form != word && r.suffixes[strings.ToLower(word)] && word != strings.ToUpper(word) && word != strings.ToLower(word))
+	return known && (!believed || form != word && r.suffixes[strings.ToLower(word)] && word != strings.ToUpper(word) &&
+		word != strings.ToLower(word))
 }
 
 func (r *Reader) capitalised(word string, isFirst bool) string {
@@ -35,7 +37,8 @@ func (r *Reader) capitalised(word string, isFirst bool) string {
 	case !isFirst && r.small[low]:
 		return low
 	case strings.ContainsAny(word, "0123456789"):
-		if strings.HasSuffix(low, "st") || strings.HasSuffix(low, "nd") || strings.HasSuffix(low, "rd") || strings.HasSuffix(low, "th") {
+		if strings.HasSuffix(low, "st") || strings.HasSuffix(low, "nd") || strings.HasSuffix(low, "rd") ||
+			strings.HasSuffix(low, "th") {
 			return low
 		}
 		return word

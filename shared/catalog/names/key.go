@@ -15,8 +15,9 @@ type Reader struct {
 	common    map[string]bool // what institutions of a kind have in common
 }
 
-// Key is what the spellings of one name have in common: its words without legal forms, degrees, titles and fillers, with abbreviations
-// written out. Two names with the same key are the same name; whether they are the same institution, the key does not know.
+// Key is what the spellings of one name have in common: its words without legal forms, degrees, titles and fillers,
+// with abbreviations written out. Two names with the same key are the same name; whether they are the same
+// institution, the key does not know.
 func (r *Reader) Key(name string) string {
 	all := Words(name)
 	words := r.meant(r.bare(all))
@@ -26,7 +27,8 @@ func (r *Reader) Key(name string) string {
 	return strings.Join(words, " ")
 }
 
-// IsCommon reports whether a word of a key is one of the language that names of institutions are written in, and tells none from another.
+// IsCommon reports whether a word of a key is one of the language that names of institutions are written in, and
+// tells none from another.
 func (r *Reader) IsCommon(word string) bool { return r.common[word] }
 
 // bare leaves legal forms, degrees and titles out. The last ones of a name may be spelt with blanks ("p c").

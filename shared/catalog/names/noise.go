@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// withoutNoise drops what vendors note behind a customer's name: which of its servers it is, who hosts it, and numbers of theirs. A name that would have
-// nothing left keeps it.
+// withoutNoise drops what vendors note behind a customer's name: which of its servers it is, who hosts it, and numbers
+// of theirs. A name that would have nothing left keeps it.
 func (r *Reader) withoutNoise(text string) string {
 	rest := r.withoutBrackets(strings.ReplaceAll(strings.ReplaceAll(text, "*", " "), "\"", " "))
 	for {
@@ -79,7 +79,8 @@ func (r *Reader) withoutLast(text string) string {
 	}
 	before, last := strings.TrimSpace(text[:blank]), text[blank+1:]
 	switch {
-	case strings.EqualFold(last, "expanse") || last == "C/S" || last == "PROD" || last == "Prod" || last == "MAGIC" || last == "Trdl" || last == "TERMED":
+	case strings.EqualFold(last, "expanse") || last == "C/S" || last == "PROD" || last == "Prod" || last == "MAGIC" ||
+		last == "Trdl" || last == "TERMED":
 		return before
 	case isNumber(last) && len(last) >= 4 && !strings.HasSuffix(before, "#"):
 		return before
@@ -95,7 +96,8 @@ func (r *Reader) withoutLast(text string) string {
 // isNoise reports whether nothing in a text is of the name.
 func (r *Reader) isNoise(text string) bool {
 	words := strings.Fields(strings.ToLower(text))
-	if len(words) > 0 && (strings.HasPrefix(words[0], "hosted") || strings.HasPrefix(words[len(words)-1], "hosted") || words[len(words)-1] == "hosting") {
+	if len(words) > 0 && (strings.HasPrefix(words[0], "hosted") || strings.HasPrefix(words[len(words)-1], "hosted") ||
+		words[len(words)-1] == "hosting") {
 		return true
 	}
 	for _, w := range words {

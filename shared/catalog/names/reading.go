@@ -9,17 +9,20 @@ import (
 
 // Name is what a list's text says of an institution's name.
 type Name struct {
-	Display string   // as people are shown it
-	Aliases []string // what else was said: the text itself where it has other words, and the name behind "DBA", or in front of it
-	State   string   // that the text names beside the name ("TN - Harrogate Clinic", "Harrogate Clinic HARROGATE TN"); empty for none
-	City    string   // likewise
+	Display string // as people are shown it
+	// what else was said: the text itself where it has other words, and the name behind "DBA", or in front of it
+	Aliases []string
+	// that the text names beside the name ("TN - Harrogate Clinic", "Harrogate Clinic HARROGATE TN"); empty for none
+	State string
+	City  string // likewise
 }
 
 // maxName is how long a name that is shown may be, in letters.
 const maxName = 200
 
-// Read tells a name from what lists write around it: states in front, towns behind, and what their vendors note of a customer's server. The
-// state is where the institution is known to be, or empty: it tells a state behind the name from a degree.
+// Read tells a name from what lists write around it: states in front, towns behind, and what their vendors
+// note of a customer's server. The state is where the institution is known to be, or empty: it tells a state
+// behind the name from a degree.
 func (r *Reader) Read(text, state string) Name {
 	said := plain(text)
 	name := Name{}
@@ -42,7 +45,8 @@ func (r *Reader) Read(text, state string) Name {
 	return name
 }
 
-// cutAt is the length, in letters, at which widespread lists cut texts off; what stands at their end there is no whole name.
+// cutAt is the length, in letters, at which widespread lists cut texts off; what stands at their
+// end there is no whole name.
 const cutAt = 39
 
 // uncut drops words that no name ends with, before which a list has cut it off: "Harrogate Foot and".
@@ -96,8 +100,8 @@ func (r *Reader) withoutStateInFront(text string) (rest, state string) {
 	}
 }
 
-// withoutPlaceBehind drops a town in capitals with its state from behind a name that is not in capitals, and a state behind a legal form, or behind a town that the name
-// begins with. known is the state that the institution is in.
+// withoutPlaceBehind drops a town in capitals with its state from behind a name that is not in capitals, and a state
+// behind a legal form, or behind a town that the name begins with. known is the state that the institution is in.
 func (r *Reader) withoutPlaceBehind(text, said, known string) (rest, city, state string) {
 	words := strings.Fields(text)
 	last := len(words) - 1
@@ -130,15 +134,17 @@ func (r *Reader) town(name string) string {
 	return strings.Join(words, " ")
 }
 
-// isTown reports whether a word is in capitals, and long enough that it is no abbreviation ("EL PASO" is not seen whole).
+// isTown reports whether a word is in capitals, and long enough that it is no abbreviation ("EL
+// PASO" is not seen whole).
 func isTown(word string) bool {
-	return len(word) >= 3 && strings.ToUpper(word) == word && !strings.ContainsAny(word, "0123456789&/.,()-") || word == "ST." || word == "FT."
+	return len(word) >= 3 && strings.ToUpper(word) == word && !strings.ContainsAny(word, "0123456789&/.,()-") ||
+		word == "ST." || word == "FT."
 }
 
 func hasLower(text string) bool { return strings.IndexFunc(text, unicode.IsLower) >= 0 }
 
-// asKnown is a name in front of "DBA" ("doing business as") and the name behind it, which is empty where there is none, or where the list has
-// cut it off.
+// asKnown is a name in front of "DBA" ("doing business as") and the name behind it, which is empty where there is none,
+// or where the list has cut it off.
 func (r *Reader) asKnown(text string, isCut bool) (legal, known string) {
 	words := strings.Fields(text)
 	for i, w := range words {

@@ -14,36 +14,39 @@ func TestNamesAreToldFromWhatListsWriteAroundThem(t *testing.T) {
 	t.Parallel()
 	r := names.NewReader()
 	for text, want := range map[string]names.Name{
-		"Odo Clinic":                                {Display: "Odo Clinic"},
-		"TN - Harrow Hills Clinic":                  {Display: "Harrow Hills Clinic", State: "TN"},
-		"TX - TX - Vela / Crane":                    {Display: "Vela / Crane", State: "TX"},
-		"XQ - Vela Crane":                           {Display: "XQ - Vela Crane"},
-		"Odo Memorial Hospital - ODO_PROD":          {Display: "Odo Memorial Hospital"},
-		"Odo Memorial Hospital - OD01":              {Display: "Odo Memorial Hospital"},
-		"Odo Reg Med Ctr - C/S (MASTER)":            {Display: "Odo Reg Med Ctr"},
-		"Odo Mem Hosp 6.1 Trdl (Hosted XYZ)":        {Display: "Odo Mem Hosp"},
-		"Odo Health MaaS Pod 003 07":                {Display: "Odo Health"},
-		"Odo Health Expanse  (Hosted by XY)":        {Display: "Odo Health"},
-		"Odo Urology, PA - 42926":                   {Display: "Odo Urology, PA"},
-		"Odo Urology 1285 - 5634":                   {Display: "Odo Urology"},
-		"Odo Kidney Institute_8972":                 {Display: "Odo Kidney Institute"},
-		"***ODO*** Health (TERMED)":                 {Display: "ODO Health"},
-		"CC034_HARROW WOMENS CARE LLC":              {Display: "Harrow Womens Care LLC"},
-		"Clinic 365":                                {Display: "Clinic 365"},
-		"Odo &amp; Crane   Eye\u00a0Care\n":         {Display: "Odo & Crane Eye Care"},
-		"Odo (Northern) Clinic":                     {Display: "Odo (Northern) Clinic"},
-		"(TEST) 4711":                               {Display: "(TEST)"},
-		"Odo Pain Clinic SALT HARBOR TX":            {Display: "Odo Pain Clinic", City: "Salt Harbor", State: "TX"},
-		"Odo Pediatrics PLLC TN":                    {Display: "Odo Pediatrics PLLC", State: "TN"},
-		"Odo Urgent Care Harrow TX":                 {Display: "Odo Urgent Care Harrow TX", State: "TX"},
-		"Jane Crane MD PA":                          {Display: "Jane Crane MD PA"},
-		"ODO WOMEN'S CENTER OF THE NORTH":           {Display: "Odo Women's Center of the North"},
-		"MCHARROW & O'DELL OB/GYN, M.D.":            {Display: "McHarrow & O'Dell OB/GYN, M.D."},
-		"Jane Crane Md Pllc":                        {Display: "Jane Crane MD PLLC"},
-		"odo health":                                {Display: "Odo Health"},
-		"ODOHC":                                     {Display: "ODOHC"},
-		"DR CRANE 2ND CLINIC":                       {Display: "Dr Crane 2nd Clinic"},
-		"Crane LLC dba Harbor Eye Care":             {Display: "Harbor Eye Care", Aliases: []string{"Crane LLC", "Crane LLC dba Harbor Eye Care"}},
+		"Odo Clinic":                         {Display: "Odo Clinic"},
+		"TN - Harrow Hills Clinic":           {Display: "Harrow Hills Clinic", State: "TN"},
+		"TX - TX - Vela / Crane":             {Display: "Vela / Crane", State: "TX"},
+		"XQ - Vela Crane":                    {Display: "XQ - Vela Crane"},
+		"Odo Memorial Hospital - ODO_PROD":   {Display: "Odo Memorial Hospital"},
+		"Odo Memorial Hospital - OD01":       {Display: "Odo Memorial Hospital"},
+		"Odo Reg Med Ctr - C/S (MASTER)":     {Display: "Odo Reg Med Ctr"},
+		"Odo Mem Hosp 6.1 Trdl (Hosted XYZ)": {Display: "Odo Mem Hosp"},
+		"Odo Health MaaS Pod 003 07":         {Display: "Odo Health"},
+		"Odo Health Expanse  (Hosted by XY)": {Display: "Odo Health"},
+		"Odo Urology, PA - 42926":            {Display: "Odo Urology, PA"},
+		"Odo Urology 1285 - 5634":            {Display: "Odo Urology"},
+		"Odo Kidney Institute_8972":          {Display: "Odo Kidney Institute"},
+		"***ODO*** Health (TERMED)":          {Display: "ODO Health"},
+		"CC034_HARROW WOMENS CARE LLC":       {Display: "Harrow Womens Care LLC"},
+		"Clinic 365":                         {Display: "Clinic 365"},
+		"Odo &amp; Crane   Eye\u00a0Care\n":  {Display: "Odo & Crane Eye Care"},
+		"Odo (Northern) Clinic":              {Display: "Odo (Northern) Clinic"},
+		"(TEST) 4711":                        {Display: "(TEST)"},
+		"Odo Pain Clinic SALT HARBOR TX":     {Display: "Odo Pain Clinic", City: "Salt Harbor", State: "TX"},
+		"Odo Pediatrics PLLC TN":             {Display: "Odo Pediatrics PLLC", State: "TN"},
+		"Odo Urgent Care Harrow TX":          {Display: "Odo Urgent Care Harrow TX", State: "TX"},
+		"Jane Crane MD PA":                   {Display: "Jane Crane MD PA"},
+		"ODO WOMEN'S CENTER OF THE NORTH":    {Display: "Odo Women's Center of the North"},
+		"MCHARROW & O'DELL OB/GYN, M.D.":     {Display: "McHarrow & O'Dell OB/GYN, M.D."},
+		"Jane Crane Md Pllc":                 {Display: "Jane Crane MD PLLC"},
+		"odo health":                         {Display: "Odo Health"},
+		"ODOHC":                              {Display: "ODOHC"},
+		"DR CRANE 2ND CLINIC":                {Display: "Dr Crane 2nd Clinic"},
+		"Crane LLC dba Harbor Eye Care": {
+			Display: "Harbor Eye Care",
+			Aliases: []string{"Crane LLC", "Crane LLC dba Harbor Eye Care"},
+		},
 		"Crane LLC d/b/a: Harbor":                   {Display: "Crane LLC"},
 		"DBA Harbor Eye Care":                       {Display: "Harbor Eye Care"},
 		"TX - Jane Q. Crane MD, PA DBA Harbor Eye":  {Display: "Jane Q. Crane MD, PA", State: "TX"}, // cut off
@@ -70,7 +73,10 @@ func TestSpellingsOfOneNameHaveOneKey(t *testing.T) {
 	t.Parallel()
 	r := names.NewReader()
 	for _, spellings := range [][]string{
-		{"St. Odo Med. Ctr., LLC", "SAINT ODO MEDICAL CENTER", "The St Odo Medical Centre, Inc.", "Saint Odo Medical Center P. C."},
+		{
+			"St. Odo Med. Ctr., LLC", "SAINT ODO MEDICAL CENTER", "The St Odo Medical Centre, Inc.",
+			"Saint Odo Medical Center P. C.",
+		},
 		{"Odo OB/GYN", "Odo OBGYN, PA", "Odo Obstetrics & Gynecology", "odo obstetrics and gynecology"},
 		{"Dr. Jane Crane", "Jane Crane, M.D.", "Jane Crane MD PLLC", "JANE CRANE MD FACOG LLC"},
 		{"Harrow Women’s Healthcare", "Harrow Womens Health Care"},
@@ -82,7 +88,12 @@ func TestSpellingsOfOneNameHaveOneKey(t *testing.T) {
 			}
 		}
 	}
-	for _, pair := range [][2]string{{"Odo North", "Odo South"}, {"Odo Clinic", "Odo Hospital"}, {"Odo Clinic 1", "Odo Clinic 2"}, {"MD Eye Care", "Eye Care"}} {
+	for _, pair := range [][2]string{
+		{"Odo North", "Odo South"},
+		{"Odo Clinic", "Odo Hospital"},
+		{"Odo Clinic 1", "Odo Clinic 2"},
+		{"MD Eye Care", "Eye Care"},
+	} {
 		if r.Key(pair[0]) == r.Key(pair[1]) {
 			t.Errorf("%q and %q have one key", pair[0], pair[1])
 		}
@@ -108,7 +119,9 @@ func FuzzRead(f *testing.F) {
 		if !utf8.ValidString(name.Display) || len(name.Display) > 4*200+3*len(text) {
 			t.Errorf("%q is shown as %q", text, name.Display)
 		}
-		if len(names.Words(text)) > 0 && strings.TrimSpace(name.Display) == "" && strings.IndexFunc(text, func(c rune) bool { return 'a' <= c && c <= 'z' }) >= 0 && utf8.ValidString(text) && !strings.Contains(text, "&") {
+		if len(names.Words(text)) > 0 && strings.TrimSpace(name.Display) == "" &&
+			strings.IndexFunc(text, func(c rune) bool { return 'a' <= c && c <= 'z' }) >= 0 && utf8.ValidString(text) &&
+			!strings.Contains(text, "&") {
 			t.Errorf("%q is shown as nothing", text)
 		}
 		r.Key(text)

@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// Words are the words of a text as names and searches are compared by them: in lower case, without diacritics, split at whatever
-// is neither a letter nor a digit. "&" and "+" are the word "and". An apostrophe leaves no trace ("women's" is "womens"), nor do
-// dots between single letters ("M.D." is "md").
+// Words are the words of a text as names and searches are compared by them: in lower case, without diacritics, split at
+// whatever is neither a letter nor a digit. "&" and "+" are the word "and". An apostrophe leaves no trace ("women's" is
+// "womens"), nor do dots between single letters ("M.D." is "md").
 func Words(text string) []string {
 	r := reader{words: make([]string, 0, 8)}
 	for _, c := range text {
@@ -33,7 +33,8 @@ func (r *reader) take(c rune) {
 		r.size++
 		r.last = c
 		r.word.WriteByte(byte(c))
-	case c == '\'' || c == '’' || c == '‘' || c == '`' || unicode.Is(unicode.Mn, c): // an apostrophe, or a diacritic of its own
+	case c == '\'' || c == '’' || c == '‘' || c == '`' || unicode.Is(unicode.Mn, c):
+		// an apostrophe, or a diacritic of its own
 	case unicode.IsLetter(c) || unicode.IsDigit(c):
 		if r.dot {
 			r.join()
@@ -51,7 +52,8 @@ func (r *reader) take(c rune) {
 	}
 }
 
-// join ends a word that is one letter with a dot, to which another letter follows at once: they are letters of one abbreviation.
+// join ends a word that is one letter with a dot, to which another letter follows at once: they are
+// letters of one abbreviation.
 func (r *reader) join() {
 	initial := r.word.String()
 	r.word.Reset()
@@ -78,8 +80,8 @@ func (r *reader) end() {
 	r.size, r.dotted, r.dot = 0, 0, false
 }
 
-// writeFolded writes a letter in lower case and without its diacritic, where it is one of the Latin letters that Western European
-// names have; other letters stay as they are.
+// writeFolded writes a letter in lower case and without its diacritic, where it is one of the Latin letters that
+// Western European names have; other letters stay as they are.
 func writeFolded(b *strings.Builder, c rune) {
 	c = unicode.ToLower(c)
 	if c < 0x80 {

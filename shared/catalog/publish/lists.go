@@ -52,7 +52,8 @@ func (a Accepted) Lists(ctx context.Context, mode string) ([]compose.List, error
 			continue
 		}
 		read := compose.List{
-			Source: row.Source.ID, Priority: row.Source.Rank(), Platform: row.Source.Platform, UnconfirmedSince: row.State.UnconfirmedSince,
+			Source: row.Source.ID, Priority: row.Source.Rank(), Platform: row.Source.Platform,
+			UnconfirmedSince: row.State.UnconfirmedSince,
 		}
 		if read.Listings, err = a.listings(ctx, row.State.Accepted.Key); err != nil {
 			return nil, fmt.Errorf("listings of source %s: %w", row.Source.ID, err)
@@ -94,7 +95,8 @@ func (a Accepted) own(ctx context.Context, mode string) (compose.List, error) {
 		made.Listings = append(made.Listings, listing.Listing{
 			Key: e.ID, ID: e.BrandID, Name: e.Name,
 			Portals: []listing.Portal{{Key: e.PortalID, ID: e.PortalID, Name: e.Name, Endpoints: []listing.Endpoint{{
-				Address: e.FHIRBase, ID: e.ID, Name: e.Name, FHIRVersion: e.FHIRVersion, Platform: e.PlatformType, Off: e.Status != catalog.EndpointActive,
+				Address: e.FHIRBase, ID: e.ID, Name: e.Name, FHIRVersion: e.FHIRVersion, Platform: e.PlatformType,
+				Off: e.Status != catalog.EndpointActive,
 			}}}},
 		})
 	}

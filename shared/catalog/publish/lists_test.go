@@ -29,7 +29,8 @@ func (r ownRows) Endpoint(_ context.Context, id string) (catalog.Endpoint, error
 	return r[slices.IndexFunc(r, func(e catalog.Endpoint) bool { return e.ID == id })], nil
 }
 
-// TestACatalogueIsMadeOfTheListsOfItsModeAlone: a sandbox is never offered to live credentials, nor a hospital to test ones.
+// TestACatalogueIsMadeOfTheListsOfItsModeAlone: a sandbox is never offered to live credentials, nor
+// a hospital to test ones.
 func TestACatalogueIsMadeOfTheListsOfItsModeAlone(t *testing.T) {
 	t.Parallel()
 	rows := newWorld(t).ledger

@@ -23,8 +23,9 @@ type Sightings interface {
 // sightedLate is how much later than it was made a sighting may come to be listed.
 const sightedLate = time.Hour
 
-// pin holds endpoints that have no pins yet to where their discovery leads, if all of that is their own origin or their platform's: it was
-// trusted before (docs/adr/0012-pinned-portals.md), so that this only narrows. Pins that a row has are never changed, whatever is seen.
+// pin holds endpoints that have no pins yet to where their discovery leads, if all of that is their own origin or their
+// platform's: it was trusted before (docs/adr/0012-pinned-portals.md), so that this only narrows. Pins that a row has
+// are never changed, whatever is seen.
 func (p Publisher) pin(ctx context.Context, state ledger.Publication) (ledger.Publication, int, error) {
 	all, err := p.Sightings.Sightings(ctx, state.Mode)
 	if err != nil {
@@ -69,7 +70,8 @@ func (p Publisher) pin(ctx context.Context, state ledger.Publication) (ledger.Pu
 // pinOne pins one endpoint. One that somebody changes at the same time waits for the next run.
 func (p Publisher) pinOne(ctx context.Context, seen health.Sighting) (bool, error) {
 	row, err := p.Endpoints.Endpoint(ctx, seen.EndpointID)
-	if errors.Is(err, fault.NotFound) || err == nil && (!row.Published || row.Mode != seen.Mode || row.Pins != catalog.Pins{}) {
+	if errors.Is(err, fault.NotFound) || err == nil &&
+		(!row.Published || row.Mode != seen.Mode || row.Pins != catalog.Pins{}) {
 		return false, nil
 	}
 	if err != nil {

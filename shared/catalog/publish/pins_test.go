@@ -24,19 +24,27 @@ func TestARowWithoutPinsTakesWhatTheProbeSawAtHomeAndNeverMore(t *testing.T) {
 		w.seen = append(w.seen, health.Sighting{EndpointID: server(i), Mode: "test", SeenAt: noon, Pins: home})
 	}
 	w.seen[1].Abroad = []catalog.Departure{{Role: "token", To: "https://abroad.example"}}
-	w.seen = append(w.seen, health.Sighting{EndpointID: server(99), Mode: "test", SeenAt: noon, Pins: catalog.Pins{Token: "https://gone.example"}})
+	w.seen = append(w.seen, health.Sighting{
+		EndpointID: server(99), Mode: "test", SeenAt: noon,
+		Pins: catalog.Pins{Token: "https://gone.example"},
+	})
 	for i := range 4 { // what is seen of the other mode's is not of this one's rows
-		w.seen = append(w.seen, health.Sighting{EndpointID: server(i), Mode: "live", SeenAt: noon, Pins: catalog.Pins{Token: "https://live.example"}})
+		w.seen = append(w.seen, health.Sighting{
+			EndpointID: server(i), Mode: "live", SeenAt: noon,
+			Pins: catalog.Pins{Token: "https://live.example"},
+		})
 	}
 	if out := w.publish(t); out.Pinned != 1 || w.rows[server(0)].Pins.Token != "https://fhir0.example" {
 		t.Errorf("pinned %d: %+v", out.Pinned, w.rows[server(0)])
 	}
-	if w.rows[server(1)].Pins != (catalog.Pins{}) || w.rows[server(2)].Pins != approved.Pins || w.rows[server(3)].Pins != (catalog.Pins{}) {
+	if w.rows[server(1)].Pins != (catalog.Pins{}) || w.rows[server(2)].Pins != approved.Pins ||
+		w.rows[server(3)].Pins != (catalog.Pins{}) {
 		t.Errorf("rows %+v", w.rows)
 	}
 	before := w.writes
 	w.seen[0].Pins.Token = "https://moved.example"
-	if again := w.publish(t); again.Pinned != 0 || w.writes != before || w.rows[server(0)].Pins.Token != "https://fhir0.example" {
+	if again := w.publish(t); again.Pinned != 0 || w.writes != before ||
+		w.rows[server(0)].Pins.Token != "https://fhir0.example" {
 		t.Errorf("again: %d writes, row %+v", w.writes-before, w.rows[server(0)])
 	}
 }

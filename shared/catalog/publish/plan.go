@@ -10,19 +10,20 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// change is what two versions say of one endpoint's row, or of one way. Of a row there is only what publishing decides: no pins, no overrides.
+// change is what two versions say of one endpoint's row, or of one way. Of a row there is only what publishing
+// decides: no pins, no overrides.
 type change struct {
 	from *catalog.Endpoint // nil where the version before had no row
 	to   catalog.Endpoint
 	way  *catalog.Way // as it is to be; nil for a row
 }
 
-// rowPlan are the changes of a publication: before the pointer moves, and after. Ways go before rows, so that none is missing to an endpoint
-// that comes to be shared.
+// rowPlan are the changes of a publication: before the pointer moves, and after. Ways go before rows, so that none is
+// missing to an endpoint that comes to be shared.
 type rowPlan struct{ offered, gone []change }
 
-// planOf finds the rows that differ between two versions. Two runs of one publication find the same, so that the second goes on where the
-// first broke off.
+// planOf finds the rows that differ between two versions. Two runs of one publication find the same, so that the second
+// goes on where the first broke off.
 func planOf(mode string, before, next record.Catalog) rowPlan {
 	var plan rowPlan
 	was, is := rowsOf(mode, before), rowsOf(mode, next)
@@ -92,11 +93,13 @@ func note(by map[string]string, endpoint, id string) {
 	by[endpoint] = id
 }
 
-// merged is a row with what has changed between the two versions. What an operator has made of it since the version before stays.
+// merged is a row with what has changed between the two versions. What an operator has made of it since
+// the version before stays.
 func (c change) merged(row catalog.Endpoint) catalog.Endpoint {
 	from := c.from
 	if from == nil {
-		from = &row // one that a run before has made, or that has been there before: everything is ours but an operator's suspension
+		// one that a run before has made, or that has been there before: everything is ours but an operator's suspension
+		from = &row
 	}
 	take(&row.BrandID, from.BrandID, c.to.BrandID)
 	take(&row.PortalID, from.PortalID, c.to.PortalID)

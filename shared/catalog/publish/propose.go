@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// More than one of goneShare of the brands or endpoints, and at least goneLeast of them, do not go without an operator.
+	// More than one of goneShare of the brands or endpoints, and at least goneLeast of them, do
+	// not go without an operator.
 	goneShare, goneLeast = 5, 10
 	// mostHeld is how many held endpoints a question names.
 	mostHeld = 50
@@ -32,8 +33,8 @@ type proposal struct {
 	waits        bool // nothing of it may be published before the question is answered
 }
 
-// propose composes what is accepted now. Of endpoints that patients are connected at and that would become others, next has what was before,
-// until an operator has approved of them.
+// propose composes what is accepted now. Of endpoints that patients are connected at and that would become others, next
+// has what was before, until an operator has approved of them.
 func (p Publisher) propose(ctx context.Context, state ledger.Publication, now time.Time) (proposal, error) {
 	pointer, err := p.Ledger.Pointer(ctx, state.Mode)
 	if err != nil {
@@ -56,7 +57,8 @@ func (p Publisher) propose(ctx context.Context, state ledger.Publication, now ti
 		overrides = append(overrides, compose.Override{Kind: compose.OverrideKind(o.Kind), ID: o.ID, Value: o.Value})
 	}
 	out.next, out.report = p.Compose(compose.Input{
-		Mode: state.Mode, Before: out.before, Lists: elsewhere(p.Own, lists), Overrides: overrides, Platform: p.knows(state.Mode), Now: now,
+		Mode: state.Mode, Before: out.before, Lists: elsewhere(p.Own, lists), Overrides: overrides,
+		Platform: p.knows(state.Mode), Now: now,
 	})
 	out.hosts = waitsOf(out.report.Waiting, state.Waits, now)
 	held, err := p.held(ctx, state.Mode, out.before, out.next)
@@ -80,7 +82,8 @@ func (p Publisher) propose(ctx context.Context, state ledger.Publication, now ti
 	return out, nil
 }
 
-// held finds the endpoints of patients' connections that would become others: tokens would go to another server, or be used in another way.
+// held finds the endpoints of patients' connections that would become others: tokens would go to another server,
+// or be used in another way.
 func (p Publisher) held(ctx context.Context, mode string, before, next record.Catalog) ([]ledger.Held, error) {
 	moved := map[string]bool{}
 	var all []ledger.Held
@@ -93,7 +96,10 @@ func (p Publisher) held(ctx context.Context, mode string, before, next record.Ca
 		case was.FHIRBase != is.FHIRBase:
 			all = append(all, ledger.Held{EndpointID: id, Name: is.Name, What: "address", From: was.FHIRBase, To: is.FHIRBase})
 		case was.PlatformType != is.PlatformType:
-			all = append(all, ledger.Held{EndpointID: id, Name: is.Name, What: "platform_type", From: was.PlatformType, To: is.PlatformType})
+			all = append(all, ledger.Held{
+				EndpointID: id, Name: is.Name, What: "platform_type", From: was.PlatformType,
+				To: is.PlatformType,
+			})
 		default:
 			continue
 		}
@@ -109,9 +115,13 @@ func (p Publisher) held(ctx context.Context, mode string, before, next record.Ca
 	return slices.DeleteFunc(all, func(h ledger.Held) bool { return !connected[h.EndpointID] }), nil
 }
 
-// questionOf is what an operator has to be asked; without an ID nothing. The ID is made of what would go and become another, not of when.
+// questionOf is what an operator has to be asked; without an ID nothing. The ID is made of what would go and
+// become another, not of when.
 func questionOf(out proposal, held []ledger.Held, now time.Time) ledger.Question {
-	q := ledger.Question{Asked: now, Diff: out.diff, Held: held[:min(len(held), mostHeld)], More: max(0, len(held)-mostHeld)}
+	q := ledger.Question{
+		Asked: now, Diff: out.diff, Held: held[:min(len(held), mostHeld)],
+		More: max(0, len(held)-mostHeld),
+	}
 	sum := sha256.New()
 	for _, kind := range []struct {
 		name    string

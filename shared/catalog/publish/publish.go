@@ -1,6 +1,7 @@
-// Package publish owns how a catalogue becomes the one that patients find (docs/adr/0023-the-catalogue.md): it composes the accepted lists, asks an
-// operator where too much would go, writes the snapshot, brings the endpoints' rows up to date, moves the pointer, and suspends what has gone.
-// Whatever breaks it off, the next run goes on; what has not changed is not written again.
+// Package publish owns how a catalogue becomes the one that patients find (docs/adr/0023-the-catalogue.md): it composes
+// the accepted lists, asks an operator where too much would go, writes the snapshot, brings the endpoints' rows up to
+// date, moves the pointer, and suspends what has gone. Whatever breaks it off, the next run goes on; what has not
+// changed is not written again.
 package publish
 
 import (
@@ -49,7 +50,8 @@ type Lists interface {
 
 // Connected tells where patients are connected.
 type Connected interface {
-	// ConnectedAt tells which of some endpoints of a mode have a connection, in whatever state. It may read all connections of the mode.
+	// ConnectedAt tells which of some endpoints of a mode have a connection, in whatever state. It may read all
+	// connections of the mode.
 	ConnectedAt(ctx context.Context, mode string, endpoints map[string]bool) (map[string]bool, error)
 }
 
@@ -65,8 +67,9 @@ type Outcome struct {
 	Composed  compose.Report
 }
 
-// Publish makes the catalogue of a mode from what is accepted now and publishes it, when it is another one than is live. First it ends a
-// publication that broke off. Errors are fault.Conflict when another one publishes, and those of what it works with; the next run goes on.
+// Publish makes the catalogue of a mode from what is accepted now and publishes it, when it is another one than is
+// live. First it ends a publication that broke off. Errors are fault.Conflict when another one publishes, and those of
+// what it works with; the next run goes on.
 func (p Publisher) Publish(ctx context.Context, mode string) (Outcome, error) {
 	state, out, err := p.finish(ctx, mode)
 	if err != nil || state.Paused {
@@ -112,11 +115,15 @@ func (p Publisher) Preview(ctx context.Context, mode string) (Outcome, error) {
 		return Outcome{}, fmt.Errorf("read publication: %w", err)
 	}
 	proposed, err := p.propose(ctx, state, p.Now().UTC().Truncate(time.Second))
-	return Outcome{Live: proposed.pointer.Live, Diff: proposed.diff, Question: proposed.question, Composed: proposed.report, Paused: state.Paused}, err
+	return Outcome{
+		Live: proposed.pointer.Live, Diff: proposed.diff, Question: proposed.question,
+		Composed: proposed.report, Paused: state.Paused,
+	}, err
 }
 
-// Rollback makes a version live again that was so before, with the endpoints' rows of that version, and pauses publishing until an operator
-// resumes it: the lists have not changed by that. Errors are fault.NotFound for a version whose objects are gone, fault.Conflict.
+// Rollback makes a version live again that was so before, with the endpoints' rows of that version, and pauses
+// publishing until an operator resumes it: the lists have not changed by that. Errors are fault.NotFound for a version
+// whose objects are gone, fault.Conflict.
 func (p Publisher) Rollback(ctx context.Context, mode string, to ledger.Version) (Outcome, error) {
 	state, out, err := p.finish(ctx, mode)
 	if err != nil {

@@ -28,8 +28,9 @@ func TestACatalogueIsPublishedOnce(t *testing.T) {
 	}
 	row := w.rows[server(7)]
 	want := catalog.Endpoint{
-		ID: server(7), BrandID: brand(7), PortalID: portal(7), Name: "Hospital 7", FHIRBase: "https://fhir7.example/r4", PlatformType: "smart",
-		FHIRVersion: "4.0.1", Mode: "test", Status: catalog.EndpointActive, Published: true, OwnRegistration: true, Rev: 1,
+		ID: server(7), BrandID: brand(7), PortalID: portal(7), Name: "Hospital 7", FHIRBase: "https://fhir7.example/r4",
+		PlatformType: "smart",
+		FHIRVersion:  "4.0.1", Mode: "test", Status: catalog.EndpointActive, Published: true, OwnRegistration: true, Rev: 1,
 	}
 	if diff := cmp.Diff(want, row); diff != "" {
 		t.Errorf("a row (-want +got):\n%s", diff)
@@ -49,7 +50,10 @@ func TestRowsComeBeforeThePointerAndGoBehindIt(t *testing.T) {
 	w.told = nil
 	w.next = institutions(4, removed(0, 1))
 	w.publish(t)
-	order := slices.DeleteFunc(w.told, func(what string) bool { return what == "file" || strings.HasPrefix(what, "publication") })
+	order := slices.DeleteFunc(w.told, func(what string) bool {
+		return what == "file" ||
+			strings.HasPrefix(what, "publication")
+	})
 	if want := []string{"rows", "pointer", "row " + server(0)}; !slices.Equal(order, want) {
 		t.Errorf("in the order %q, want %q", order, want)
 	}
@@ -69,7 +73,8 @@ func TestTooMuchDoesNotGoWithoutAnOperator(t *testing.T) {
 	}
 	w.next = institutions(60, removed(0, 36))
 	waits := w.publish(t)
-	if waits.Published || !waits.Question.Whole || waits.Diff.Brands.Removed != 24 || len(waits.Diff.Brands.Names) != 20 || waits.Live == first.Live || len(w.active()) != 48 {
+	if waits.Published || !waits.Question.Whole || waits.Diff.Brands.Removed != 24 || len(waits.Diff.Brands.Names) != 20 ||
+		waits.Live == first.Live || len(w.active()) != 48 {
 		t.Errorf("half: %+v", waits)
 	}
 	before := w.writes
@@ -86,7 +91,8 @@ func TestTooMuchDoesNotGoWithoutAnOperator(t *testing.T) {
 	if out := w.publish(t); !out.Published || len(w.active()) != 24 {
 		t.Errorf("approved: %+v", out)
 	}
-	if left, err := w.ledger.Publication(t.Context(), "test"); err != nil || left.Question.ID != "" || left.Approved != "" {
+	if left, err := w.ledger.Publication(t.Context(), "test"); err != nil || left.Question.ID != "" ||
+		left.Approved != "" {
 		t.Errorf("left over: %+v (%v)", left, err)
 	}
 }
@@ -124,7 +130,8 @@ func TestAnEndpointWithConnectionsBecomesNoOtherWithoutAnOperator(t *testing.T) 
 			w.next = institutions(3, moved)
 			was := w.rows[server(0)]
 			out := w.publish(t)
-			if !out.Published || len(out.Question.Held) != 1 || out.Question.Held[0].EndpointID != server(0) || out.Question.Held[0].What != name {
+			if !out.Published || len(out.Question.Held) != 1 || out.Question.Held[0].EndpointID != server(0) ||
+				out.Question.Held[0].What != name {
 				t.Errorf("asked %+v", out.Question)
 			}
 			if w.rows[server(0)] != was || w.rows[server(1)].Rev != 2 || w.rows[server(2)].Name != "Cedar" || w.asked != 1 {
@@ -145,14 +152,18 @@ func TestAnEndpointWithConnectionsBecomesNoOtherWithoutAnOperator(t *testing.T) 
 func TestWhatAnOperatorHasMadeOfARowStays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	own := catalog.Endpoint{ID: server(0), BrandID: brand(9), Name: "By hand", FHIRBase: "https://own.example", Mode: "test", Status: catalog.EndpointSuspended, Rev: 7}
+	own := catalog.Endpoint{
+		ID: server(0), BrandID: brand(9), Name: "By hand", FHIRBase: "https://own.example",
+		Mode: "test", Status: catalog.EndpointSuspended, Rev: 7,
+	}
 	w.rows[server(0)] = own
 	w.next = institutions(3, nil)
 	if out := w.publish(t); out.Rows.Operators != 1 || out.Rows.Created != 2 {
 		t.Errorf("%+v", out.Rows)
 	}
 	touched := w.rows[server(1)]
-	touched.Name, touched.Pins.Token, touched.Overrides, touched.Status = "Renamed", "https://auth.example", "scope: {}", catalog.EndpointSuspended
+	touched.Name, touched.Pins.Token, touched.Overrides, touched.Status = "Renamed", "https://auth.example", "scope: {}",
+		catalog.EndpointSuspended
 	w.rows[server(1)] = touched
 	w.next = institutions(3, func(c *record.Catalog) {
 		for i := range 3 {
@@ -160,7 +171,8 @@ func TestWhatAnOperatorHasMadeOfARowStays(t *testing.T) {
 		}
 	})
 	w.publish(t)
-	if got := w.rows[server(1)]; got.Name != "Renamed" || got.FHIRVersion != "4.0.0" || got.Pins != touched.Pins || got.Overrides != touched.Overrides || got.Status != touched.Status {
+	if got := w.rows[server(1)]; got.Name != "Renamed" || got.FHIRVersion != "4.0.0" || got.Pins != touched.Pins ||
+		got.Overrides != touched.Overrides || got.Status != touched.Status {
 		t.Errorf("row %+v", got)
 	}
 	if w.rows[server(0)] != own || w.rows[server(2)].Name != "From the list" {
@@ -168,7 +180,8 @@ func TestWhatAnOperatorHasMadeOfARowStays(t *testing.T) {
 	}
 }
 
-// TestWhatAnOperatorHasDisabledStaysSo, also when its list loses it and has it again; what only its list has lost comes back.
+// TestWhatAnOperatorHasDisabledStaysSo, also when its list loses it and has it again; what only its
+// list has lost comes back.
 func TestWhatAnOperatorHasDisabledStaysSo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -238,7 +251,8 @@ func TestARollbackTakesTheRowsAlongAndKeepsThingsAsTheyAre(t *testing.T) {
 	if !errors.Is(err, fault.NotFound) {
 		t.Errorf("a version that there never was: %v", err)
 	}
-	if forth, err := w.publisher().Rollback(t.Context(), "test", bad); err != nil || forth.Live != bad || len(w.active()) != 5 || w.rows[server(3)].Name != "Wrong" {
+	if forth, err := w.publisher().Rollback(t.Context(), "test", bad); err != nil || forth.Live != bad ||
+		len(w.active()) != 5 || w.rows[server(3)].Name != "Wrong" {
 		t.Errorf("forth: %+v (%v), rows %v", forth, err, w.active())
 	}
 }
@@ -314,7 +328,8 @@ func (w *world) settled(t *testing.T, n int) {
 	p, err := w.ledger.Pointer(t.Context(), "test")
 	expect.NoError(t, err)
 	if state.To != "" || len(w.files.Keys()) != files*len(p.Kept) || len(w.active()) != 63 {
-		t.Errorf("write %d: under way %+v, %d objects of %d versions, %d rows", n, state, len(w.files.Keys()), len(p.Kept), len(w.active()))
+		t.Errorf("write %d: under way %+v, %d objects of %d versions, %d rows", n, state, len(w.files.Keys()), len(p.Kept),
+			len(w.active()))
 	}
 	live, err := w.publisher().Snapshots.Catalog(t.Context(), "test", p.Live)
 	expect.NoError(t, err)
@@ -332,12 +347,16 @@ func TestRowsGoOnFromTheirCheckpoint(t *testing.T) {
 	w.next = institutions(4500, func(c *record.Catalog) { c.Brands, c.Portals = nil, nil })
 	// 1 begins, the files, 1 rows, then 20 transactions before the checkpoint and as many behind it
 	w.crashAt = 1 + files + 1 + 20 + 1 + 10
-	if _, err := w.publisher().Publish(t.Context(), "test"); !errors.Is(err, errCrash) || len(w.rows) < 2000 || len(w.rows) > 3000 {
+	if _, err := w.publisher().Publish(t.Context(), "test"); !errors.Is(err, errCrash) || len(w.rows) < 2000 ||
+		len(w.rows) > 3000 {
 		t.Fatalf("%d rows: %v", len(w.rows), err)
 	}
 	w.told, w.crashAt = nil, 0
 	out := w.publish(t)
-	again := slices.DeleteFunc(w.told, func(what string) bool { return what != "rows" && !strings.HasPrefix(what, "row ") })
+	again := slices.DeleteFunc(w.told, func(what string) bool {
+		return what != "rows" &&
+			!strings.HasPrefix(what, "row ")
+	})
 	if !out.Published || len(w.rows) != 4500 || out.Rows.Created > 2500 || len(again) > 25 {
 		t.Errorf("%d rows with %d writes: %+v", len(w.rows), len(again), out)
 	}

@@ -24,8 +24,8 @@ type EndpointRows interface {
 	SaveEndpoint(ctx context.Context, e catalog.Endpoint) error
 	// CreateEndpoints stores up to 100 new ones, all or none; fault.Conflict when one of them is there.
 	CreateEndpoints(ctx context.Context, all []catalog.Endpoint) error
-	// SaveWays stores up to 100 ways, all or none, in place of those that are there; fault.Conflict when one of them was stored under a
-	// greater fence.
+	// SaveWays stores up to 100 ways, all or none, in place of those that are there; fault.Conflict when one of them was
+	// stored under a greater fence.
 	SaveWays(ctx context.Context, fence int64, ways []catalog.Way) error
 }
 
@@ -44,7 +44,8 @@ const (
 	batch = 100
 	// atOnce is how many transactions, or single rows, are under way at a time.
 	atOnce = 8
-	// stride is how many rows lie between two checkpoints. A run that broke off repeats no more than that, and a repetition writes nothing.
+	// stride is how many rows lie between two checkpoints. A run that broke off repeats no more than that, and a
+	// repetition writes nothing.
 	stride = 2000
 )
 
@@ -118,7 +119,8 @@ func (w *rowWriter) block(ctx context.Context, changes []change) error {
 	return nil
 }
 
-// ways writes ways. The publication's revision, which grows with every checkpoint, keeps a publisher that comes late from writing over them.
+// ways writes ways. The publication's revision, which grows with every checkpoint, keeps a publisher that comes
+// late from writing over them.
 func (w *rowWriter) ways(ctx context.Context, ways []catalog.Way) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)

@@ -22,10 +22,14 @@ func TestPublisherTakesNoURLOfServiceInAnySpelling(t *testing.T) {
 	t.Parallel()
 	const honest, kept = "https://b\u00fccher.example/", "https://xn--bcher-kva.example/"
 	var lists given
-	for _, all := range [][]string{spelling.Of("api.recordbridge.example", "", "/v1"), spelling.Of("127.0.0.1", "4566", "/v1")} {
+	for _, all := range [][]string{
+		spelling.Of("api.recordbridge.example", "", "/v1"),
+		spelling.Of("127.0.0.1", "4566", "/v1"),
+	} {
 		for _, text := range all {
 			lists = append(lists, listing.Listing{
-				Key: text, Website: text, LogoURI: text, LogoLicense: text, Portals: []listing.Portal{{Website: text, LogoURI: text}, {Website: honest, LogoURI: honest}},
+				Key: text, Website: text, LogoURI: text, LogoLicense: text,
+				Portals: []listing.Portal{{Website: text, LogoURI: text}, {Website: honest, LogoURI: honest}},
 			})
 		}
 	}
@@ -36,7 +40,8 @@ func TestPublisherTakesNoURLOfServiceInAnySpelling(t *testing.T) {
 		for _, l := range in.Lists[0].Listings {
 			composed++
 			first, second := l.Portals[0], l.Portals[1]
-			if l.Website+l.LogoURI+l.LogoLicense+first.Website+first.LogoURI != "" || second.Website != kept || second.LogoURI != kept {
+			if l.Website+l.LogoURI+l.LogoLicense+first.Website+first.LogoURI != "" || second.Website != kept ||
+				second.LogoURI != kept {
 				t.Errorf("composed of %+v", l)
 			}
 		}

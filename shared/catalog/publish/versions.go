@@ -8,13 +8,14 @@ import (
 )
 
 const (
-	// keepVersions is how many versions stay to go back to, and keepFor how long all of them do: cursors of searches name them for a day.
+	// keepVersions is how many versions stay to go back to, and keepFor how long all of them do: cursors of
+	// searches name them for a day.
 	keepVersions = 20
 	keepFor      = 7 * 24 * time.Hour
 )
 
-// advance makes a version live, and tells which ones are kept no longer: those that are neither among the last, of which
-// the one that was live until now is the last but one, nor young.
+// advance makes a version live, and tells which ones are kept no longer: those that are neither among the last, of
+// which the one that was live until now is the last but one, nor young.
 func advance(seen ledger.Pointer, to ledger.Version, now time.Time) (next ledger.Pointer, old []ledger.Version) {
 	all := append(slices.DeleteFunc(slices.Clone(seen.Kept), func(v ledger.Version) bool { return v == to }), to)
 	next = ledger.Pointer{Mode: seen.Mode, Live: to, MovedAt: now}

@@ -16,7 +16,8 @@ import (
 // sandboxPlatform is the platform of the stack's own sandbox.
 const sandboxPlatform = "sandbox"
 
-// knows returns the function that tells which platform's profile knows the host of a FHIR base. The sandbox's host is the stack's own.
+// knows returns the function that tells which platform's profile knows the host of a FHIR base. The sandbox's
+// host is the stack's own.
 func (p Publisher) knows(mode string) func(base string) string {
 	return func(base string) string {
 		switch {
@@ -42,7 +43,10 @@ func waitsOf(waiting []compose.Wait, before ledger.Waits, now time.Time) ledger.
 	if before.ID != "" {
 		now = before.Since
 	}
-	return ledger.Waits{ID: hex.EncodeToString(sum.Sum(nil)[:8]), Since: now, Hosts: len(ByHost(waiting)), Servers: len(waiting)}
+	return ledger.Waits{
+		ID: hex.EncodeToString(sum.Sum(nil)[:8]), Since: now, Hosts: len(ByHost(waiting)),
+		Servers: len(waiting),
+	}
 }
 
 // Host is a host whose servers wait for an operator, as catalog diff shows it.
@@ -89,7 +93,8 @@ func ByHost(waiting []compose.Wait) []Host {
 			h.First = append(h.First, Joining{w.Listing, w.Brand, w.BrandID, w.Present})
 		}
 	}
-	slices.SortStableFunc(hosts, func(a, b Host) int { return cmp.Or(cmp.Compare(b.Servers, a.Servers), cmp.Compare(a.Host, b.Host)) })
+	slices.SortStableFunc(hosts,
+		func(a, b Host) int { return cmp.Or(cmp.Compare(b.Servers, a.Servers), cmp.Compare(a.Host, b.Host)) })
 	return hosts
 }
 

@@ -58,7 +58,10 @@ func (l *lists) publish(t *testing.T) publish.Outcome {
 }
 
 func clinic(name, address string) listing.Listing {
-	return listing.Listing{Key: name, Name: name, Portals: []listing.Portal{{Endpoints: []listing.Endpoint{{Address: address}}}}}
+	return listing.Listing{
+		Key: name, Name: name,
+		Portals: []listing.Portal{{Endpoints: []listing.Endpoint{{Address: address}}}},
+	}
 }
 
 // rowAt returns the row of the endpoint at a FHIR base.
@@ -86,7 +89,10 @@ func TestPublishMakesNoRowForUnknownHostUnderPublishedHospital(t *testing.T) {
 	}
 	id, err := operator.EndpointID("test", evil)
 	expect.NoError(t, err)
-	l.seen = []health.Sighting{{EndpointID: id, Mode: "test", SeenAt: l.now, Pins: catalog.Pins{Token: "https://fhir.evil.example"}}}
+	l.seen = []health.Sighting{{
+		EndpointID: id, Mode: "test", SeenAt: l.now,
+		Pins: catalog.Pins{Token: "https://fhir.evil.example"},
+	}}
 	l.publish(t)
 	if got := l.rowAt(evil); got.ID != "" {
 		t.Fatalf("the hostile server has the row %+v", got)
@@ -101,7 +107,8 @@ func TestPublishMakesNoRowForUnknownHostUnderPublishedHospital(t *testing.T) {
 	if again := l.publish(t); again.Published || l.writes != before || len(again.Composed.Waiting) != 1 {
 		t.Errorf("again %d writes: %+v", l.writes-before, again.Composed.Waiting)
 	}
-	expect.NoError(t, l.ledger.PutOverride(t.Context(), "test", ledger.Override{Kind: ledger.Portal, ID: brand, Value: "fhir.evil.example"}))
+	expect.NoError(t, l.ledger.PutOverride(t.Context(), "test",
+		ledger.Override{Kind: ledger.Portal, ID: brand, Value: "fhir.evil.example"}))
 	l.publish(t)
 	if got := l.rowAt(evil); got.BrandID != brand || got.PlatformType != "smart" || !got.OwnRegistration {
 		t.Errorf("let in, its row is %+v", got)
@@ -111,12 +118,14 @@ func TestPublishMakesNoRowForUnknownHostUnderPublishedHospital(t *testing.T) {
 	if state.Waits.Hosts != 1 { // its platform still does
 		t.Errorf("waits %+v", state.Waits)
 	}
-	expect.NoError(t, l.ledger.PutOverride(t.Context(), "test", ledger.Override{Kind: ledger.Platform, ID: "fhir.evil.example", Value: "epic"}))
+	expect.NoError(t, l.ledger.PutOverride(t.Context(), "test",
+		ledger.Override{Kind: ledger.Platform, ID: "fhir.evil.example", Value: "epic"}))
 	l.publish(t)
 	if got := l.rowAt(evil); got.PlatformType != "epic" || got.OwnRegistration {
 		t.Errorf("of platform epic by an operator's word, its row is %+v", got)
 	}
-	expect.NoError(t, l.ledger.PutOverride(t.Context(), "test", ledger.Override{Kind: ledger.Refuse, ID: "fhir.evil.example"}))
+	expect.NoError(t, l.ledger.PutOverride(t.Context(), "test",
+		ledger.Override{Kind: ledger.Refuse, ID: "fhir.evil.example"}))
 	l.publish(t)
 	if got := l.rowAt(evil); got.Status != catalog.EndpointSuspended {
 		t.Errorf("refused, its row is %+v", got)
@@ -127,12 +136,15 @@ func TestPublishGivesPlatformOnlyToKnownHost(t *testing.T) {
 	t.Parallel()
 	l := &lists{world: newWorld(t)}
 	l.accept(t, intake.Source{ID: "vendor", Priority: 70, Platform: "epic"},
-		clinic("Known Clinic", "https://fhir.epic.example/known"), clinic("Evil Clinic", "https://fhir.evil.example/r4"), clinic("Odd Clinic", "http://fhir.epic.example/odd"))
-	l.accept(t, intake.Source{ID: "sandbox", Platform: "sandbox"}, clinic("Own Clinic", baseURL+"/sandbox/fhir"), clinic("Not ours", "https://sandbox.example/sandbox/fhir"))
+		clinic("Known Clinic", "https://fhir.epic.example/known"), clinic("Evil Clinic", "https://fhir.evil.example/r4"),
+		clinic("Odd Clinic", "http://fhir.epic.example/odd"))
+	l.accept(t, intake.Source{ID: "sandbox", Platform: "sandbox"}, clinic("Own Clinic", baseURL+"/sandbox/fhir"),
+		clinic("Not ours", "https://sandbox.example/sandbox/fhir"))
 	l.publish(t)
 	for base, want := range map[string]string{
-		"https://fhir.epic.example/known": "epic", "https://fhir.evil.example/r4": "smart", "http://fhir.epic.example/odd": "smart",
-		baseURL + "/sandbox/fhir": "sandbox", "https://sandbox.example/sandbox/fhir": "smart",
+		"https://fhir.epic.example/known": "epic", "https://fhir.evil.example/r4": "smart",
+		"http://fhir.epic.example/odd": "smart",
+		baseURL + "/sandbox/fhir":      "sandbox", "https://sandbox.example/sandbox/fhir": "smart",
 	} {
 		if got := l.rowAt(base); got.PlatformType != want || got.OwnRegistration != (want == "smart") {
 			t.Errorf("%s is of %q, registered alone: %v; want %s", base, got.PlatformType, got.OwnRegistration, want)
@@ -159,14 +171,19 @@ func TestPublishLeavesOlderRowsUnderTheirRegistration(t *testing.T) {
 func TestByHostGroupsAndSorts(t *testing.T) {
 	t.Parallel()
 	waiting := make([]compose.Wait, 0, 9)
-	waiting = append(waiting, compose.Wait{Host: "a.example", Why: compose.NewHost, Source: "one", Brand: "Odo", BrandID: "id", Present: []string{"odo.example"}})
+	waiting = append(waiting, compose.Wait{
+		Host: "a.example", Why: compose.NewHost, Source: "one", Brand: "Odo",
+		BrandID: "id", Present: []string{"odo.example"},
+	})
 	for range 7 {
 		waiting = append(waiting, compose.Wait{Host: "b.example", Why: compose.OfPlatform, Source: "two", Platform: "epic"})
 	}
 	waiting = append(waiting, compose.Wait{Host: "b.example", Why: compose.LowerPriority, Source: "one", IsKnown: true})
 	got := publish.ByHost(waiting)
-	if len(got) != 2 || got[0].Host != "b.example" || got[0].Servers != 8 || got[0].Because[compose.OfPlatform] != 7 || len(got[0].First) != 5 ||
-		!slices.Equal(got[0].Sources, []string{"one", "two"}) || !slices.Equal(got[0].Platforms, []string{"epic"}) || got[1].First[0].Present[0] != "odo.example" {
+	if len(got) != 2 || got[0].Host != "b.example" || got[0].Servers != 8 || got[0].Because[compose.OfPlatform] != 7 ||
+		len(got[0].First) != 5 ||
+		!slices.Equal(got[0].Sources, []string{"one", "two"}) || !slices.Equal(got[0].Platforms, []string{"epic"}) ||
+		got[1].First[0].Present[0] != "odo.example" {
 		t.Errorf("%+v", got)
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// waysOf are the ways of a version that the rows of its endpoints do not tell, by endpoint and the brand's id as it is asked for.
+// waysOf are the ways of a version that the rows of its endpoints do not tell, by endpoint and the
+// brand's id as it is asked for.
 func waysOf(c record.Catalog, rows map[string]catalog.Endpoint) map[[2]string]catalog.Way {
 	former := map[string][]string{} // ids that were merged into another, by that
 	for id, successor := range c.Successors {

@@ -11,7 +11,8 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// sharing has the second institution at the first one's portal, a hidden third and a removed fourth, too; the fifth was another once.
+// sharing has the second institution at the first one's portal, a hidden third and a removed fourth, too;
+// the fifth was another once.
 func sharing(c *record.Catalog) {
 	for i := 1; i < 4; i++ {
 		b := c.Brands[brand(i)]

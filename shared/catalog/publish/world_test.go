@@ -54,7 +54,10 @@ type world struct {
 func newWorld(tb testing.TB) *world {
 	tb.Helper()
 	made := tables.New(tb)
-	return &world{ledger: store.Catalog{DB: made.DB, Table: made.Name("CatalogTable")}, now: noon, rows: map[string]catalog.Endpoint{}, ways: map[string]catalog.Way{}, connected: map[string]bool{}}
+	return &world{
+		ledger: store.Catalog{DB: made.DB, Table: made.Name("CatalogTable")}, now: noon,
+		rows: map[string]catalog.Endpoint{}, ways: map[string]catalog.Way{}, connected: map[string]bool{},
+	}
 }
 
 func (w *world) Lists(context.Context, string) ([]compose.List, error) { return nil, nil }
@@ -135,7 +138,8 @@ func (w *world) SaveWays(_ context.Context, fence int64, ways []catalog.Way) err
 func (w *world) publisher() publish.Publisher {
 	return publish.Publisher{
 		Own:    ownhosts.Own(),
-		Ledger: ledgerOf{w.ledger, w}, Snapshots: snapshot.Snapshots{Files: filesOf{w}}, Lists: w, Endpoints: w, Connected: w, Sightings: w,
+		Ledger: ledgerOf{w.ledger, w}, Snapshots: snapshot.Snapshots{Files: filesOf{w}}, Lists: w, Endpoints: w, Connected: w,
+		Sightings: w,
 		Compose: func(in compose.Input) (record.Catalog, compose.Report) {
 			return w.next(in.Before, in.Now), compose.Report{}
 		},
@@ -199,7 +203,8 @@ func (f filesOf) Delete(ctx context.Context, key string) error {
 func institutions(n int, change func(*record.Catalog)) func(record.Catalog, time.Time) record.Catalog {
 	return func(record.Catalog, time.Time) record.Catalog {
 		c := record.Catalog{
-			Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{}, Endpoints: map[string]record.Endpoint{}, Successors: map[string]string{},
+			Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{}, Endpoints: map[string]record.Endpoint{},
+			Successors: map[string]string{},
 		}
 		for i := range n {
 			name := fmt.Sprintf("Hospital %d", i)

@@ -1,6 +1,7 @@
-// Package record owns what the catalogue says of institutions, as files and answers have it (docs/adr/0023-the-catalogue.md): brands,
-// their portals, the portals' endpoints, and what became of records that were merged or have gone. A catalogue is of one mode. Addresses of FHIR
-// servers are in it for publishing (Endpoint.FHIRBase) and in no public answer.
+// Package record owns what the catalogue says of institutions, as files and answers have it
+// (docs/adr/0023-the-catalogue.md): brands, their portals, the portals' endpoints, and what became of records that were
+// merged or have gone. A catalogue is of one mode. Addresses of FHIR servers are in it for publishing
+// (Endpoint.FHIRBase) and in no public answer.
 package record
 
 import "time"
@@ -38,7 +39,8 @@ type Portal struct {
 	LogoURI       string    `json:"logo_uri"`
 	Description   string    `json:"description"`
 	EndpointIDs   []string  `json:"endpoint_ids"`
-	// Hosts lists the hosts of its endpoints' FHIR servers (catalog.Host), sorted, if the brand has several portals: patients tell portals apart by them.
+	// Hosts lists the hosts of its endpoints' FHIR servers (catalog.Host), sorted, if the brand has several portals:
+	// patients tell portals apart by them.
 	Hosts []string `json:"hosts,omitempty"`
 }
 
@@ -57,7 +59,8 @@ type Endpoint struct {
 	FHIRBase string `json:"-"` // absolute URL without a trailing slash
 }
 
-// The statuses of an endpoint, and the code of its connection type (http://terminology.hl7.org/CodeSystem/endpoint-connection-type).
+// The statuses of an endpoint, and the code of its connection type
+// (http://terminology.hl7.org/CodeSystem/endpoint-connection-type).
 const (
 	Active         = "active"
 	Suspended      = "suspended"
@@ -72,11 +75,14 @@ type Location struct {
 	Country    string `json:"country"` // ISO 3166-1 alpha-2
 }
 
-// State is how a record stands with the lists that it came from. The zero value is one that a list has, as of its last reading.
+// State is how a record stands with the lists that it came from. The zero value is one that a list
+// has, as of its last reading.
 type State struct {
-	// UnconfirmedSince is since when none of its lists could be read, or all of them were refused: what is said of it was true then.
+	// UnconfirmedSince is since when none of its lists could be read, or all of them were refused: what is
+	// said of it was true then.
 	UnconfirmedSince *time.Time `json:"unconfirmed_since,omitempty"`
-	// RemovedAt is when the last of its lists left it out: a tombstone, which is not found by searching and not connected to anew.
+	// RemovedAt is when the last of its lists left it out: a tombstone, which is not found by searching
+	// and not connected to anew.
 	RemovedAt *time.Time `json:"removed_at,omitempty"`
 }
 
@@ -88,7 +94,8 @@ type Catalog struct {
 	Brands    map[string]Brand
 	Portals   map[string]Portal
 	Endpoints map[string]Endpoint
-	// Successors are the ids of records that were merged into another, by id: a brand's by a brand, and so on. No successor has one itself.
+	// Successors are the ids of records that were merged into another, by id: a brand's by a brand, and so on. No
+	// successor has one itself.
 	Successors map[string]string
 }
 

@@ -13,8 +13,9 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// Build makes the index of brands, in whichever order they come: those of one mode that can be found (Entries). The same brands make the
-// same bytes. The error is of a source that cannot be told in JSON, of two brands with one id, or of more brands than an index can have.
+// Build makes the index of brands, in whichever order they come: those of one mode that can be found (Entries). The
+// same brands make the same bytes. The error is of a source that cannot be told in JSON, of two brands with one id, or
+// of more brands than an index can have.
 func Build(entries []Entry) (*Index, error) {
 	entries = slices.SortedFunc(slices.Values(entries), func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(a.Brand.SortName, b.Brand.SortName), cmp.Compare(a.Brand.ID, b.Brand.ID))

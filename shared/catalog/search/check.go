@@ -2,7 +2,8 @@ package search
 
 import "fmt"
 
-// check finds what of an index points outside, or is out of order: nothing of it is looked at again when it is searched.
+// check finds what of an index points outside, or is out of order: nothing of it is looked at
+// again when it is searched.
 func (x *Index) check() error {
 	brands, words := x.ids.len(), x.words.len()
 	if brands >= maxBrands {

@@ -56,7 +56,8 @@ func score(t *testing.T, x *search.Index, questions []question) map[string]*figu
 }
 
 func (f figures) String() string {
-	return fmt.Sprintf("%4d queries, MRR %.3f, recall@10 %.3f", f.questions, f.rank/float64(f.questions), f.recall/float64(f.questions))
+	return fmt.Sprintf("%4d queries, MRR %.3f, recall@10 %.3f", f.questions, f.rank/float64(f.questions),
+		f.recall/float64(f.questions))
 }
 
 // leastRecall is what the share of answers among the first ten hits has to be, by kind; for the others it is usual.
@@ -87,11 +88,16 @@ func judge(t *testing.T, x *search.Index, entries []search.Entry) {
 func hostile() []string {
 	repeat := func(word string) string { return strings.Repeat(word+" ", 200) }
 	return []string{
-		"a b c d e f g h i j k l m", repeat("a"), repeat("m"), repeat("s"), "st dr md me mc ma mo mi mu my sa se si", repeat("medical"), repeat("st"),
-		"medical center health clinic family care associates group practice hospital medicine wellness", strings.Repeat("st", 500), strings.Repeat("e", 40),
-		repeat("medicalcenterhealth"), repeat("associatesassociates"), repeat("aeiouaeiou"), "pediatricx cardiologyx associatex healthcarex medicinexx wellnessx hospitalxx therapyxx specialistx",
-		strings.Repeat("(a+)+$", 60), strings.Repeat("\x00\u200b\u0301", 5000), strings.Repeat("é", 100_000), strings.Repeat("x ", 500_000), "\xff\xfe\xfd clinic",
-		"1 2 3 4 5 6 7 8 9 0 1 2", repeat("ear nose throat"), "new york north carolina south dakota west virginia rhode island",
+		"a b c d e f g h i j k l m", repeat("a"), repeat("m"), repeat("s"), "st dr md me mc ma mo mi mu my sa se si",
+		repeat("medical"), repeat("st"),
+		"medical center health clinic family care associates group practice hospital medicine wellness",
+		strings.Repeat("st", 500), strings.Repeat("e", 40),
+		repeat("medicalcenterhealth"), repeat("associatesassociates"), repeat("aeiouaeiou"),
+		"pediatricx cardiologyx associatex healthcarex medicinexx wellnessx hospitalxx therapyxx specialistx",
+		strings.Repeat("(a+)+$", 60), strings.Repeat("\x00\u200b\u0301", 5000), strings.Repeat("é", 100_000),
+		strings.Repeat("x ", 500_000), "\xff\xfe\xfd clinic",
+		"1 2 3 4 5 6 7 8 9 0 1 2", repeat("ear nose throat"),
+		"new york north carolina south dakota west virginia rhode island",
 	}
 }
 
@@ -107,7 +113,10 @@ func boundHostile(t *testing.T, x *search.Index) {
 		const times = 10 // the clock ticks in milliseconds
 		began := worked(t)
 		for range times {
-			if _, err := x.Search(search.Query{Text: text, Size: search.MaxSize, ByLocation: true, ZIPs: []string{"44101", "75001"}}); err != nil {
+			if _, err := x.Search(search.Query{
+				Text: text, Size: search.MaxSize, ByLocation: true,
+				ZIPs: []string{"44101", "75001"},
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}

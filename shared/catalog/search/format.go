@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// The form of an index: magic, the size of what follows the checksum, that checksum (CRC-32C), and the parts of Index.parts, each with its
-// size in front. All numbers are of 32 bits, the low byte first. Everything is used where it lies: reading an index is one look through
-// it, which shows that nothing in it points outside.
+// The form of an index: magic, the size of what follows the checksum, that checksum (CRC-32C), and the parts of
+// Index.parts, each with its size in front. All numbers are of 32 bits, the low byte first. Everything is used where it
+// lies: reading an index is one look through it, which shows that nothing in it points outside.
 const (
 	magic     = "rb-catalog-index 1\n" // ends in the form's version
 	headSize  = len(magic) + 8
@@ -107,7 +107,8 @@ func sizeOf(part string) []byte {
 	return binary.LittleEndian.AppendUint32(nil, uint32(len(part))) //nolint:gosec // G115: maxSize
 }
 
-// Read reads what Write wrote, and no further. The error says that the bytes are something else, are damaged, or could not be read.
+// Read reads what Write wrote, and no further. The error says that the bytes are something else, are
+// damaged, or could not be read.
 func Read(r io.Reader) (*Index, error) {
 	head := make([]byte, headSize)
 	if _, err := io.ReadFull(r, head); err != nil {

@@ -32,7 +32,8 @@ func TestAnIndexIsReadAsItWasWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(found(t, indexOf(t, entries), search.Query{Text: "harbor clinc"}), found(t, x, search.Query{Text: "harbor clinc"})); diff != "" || x.Len() != len(entries) {
+		if diff := cmp.Diff(found(t, indexOf(t, entries), search.Query{Text: "harbor clinc"}),
+			found(t, x, search.Query{Text: "harbor clinc"})); diff != "" || x.Len() != len(entries) {
 			t.Errorf("%d brands (-built +read):\n%s", x.Len(), diff)
 		}
 	}
@@ -97,7 +98,10 @@ func readAndSearch(t *testing.T, body []byte) {
 	if err != nil {
 		return
 	}
-	for _, text := range []string{"", "velamar clnic", "velamarclinic st odo", "stodo", "hosp e", "ear nose throat", "chm 44101 oh"} {
+	for _, text := range []string{
+		"", "velamar clnic", "velamarclinic st odo", "stodo", "hosp e", "ear nose throat",
+		"chm 44101 oh",
+	} {
 		page, err := x.Search(search.Query{Text: text, Size: 3, ByLocation: len(text) > 10, ZIPs: []string{"44101"}})
 		if err == nil && (len(page.Hits) > page.Total || page.Total > x.Len()) {
 			t.Errorf("%q: %d hits of %d in %d brands", text, len(page.Hits), page.Total, x.Len())

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Index is what is searched. Brands are numbers in the order of their sort names and ids, so that brands of the same score are in order by
-// their numbers. Words are numbers in their order as bytes.
+// Index is what is searched. Brands are numbers in the order of their sort names and ids, so that brands of the same
+// score are in order by their numbers. Words are numbers in their order as bytes.
 type Index struct {
 	ids       texts // by brand, as sortNames and sources
 	sortNames texts
@@ -30,7 +30,8 @@ type Index struct {
 	readers  sync.Pool // of sources
 }
 
-// place is where a word stands: the number of a brand, and in the low byte the position in its names, or one of the following.
+// place is where a word stands: the number of a brand, and in the low byte the position in its names,
+// or one of the following.
 type place uint32
 
 const (
@@ -52,8 +53,10 @@ func (x *Index) Len() int { return int(x.ids.len()) }
 // parts are what the form has, in its order.
 func (x *Index) parts() []*string {
 	return []*string{
-		&x.ids.ends, &x.ids.bytes, &x.sortNames.ends, &x.sortNames.bytes, &x.sources.ends, &x.sources.bytes, &x.preset.ends, &x.preset.bytes,
-		&x.words.ends, &x.words.bytes, &x.platforms.ends, &x.platforms.bytes, &x.states.ends, &x.states.bytes, &x.zips.ends, &x.zips.bytes,
+		&x.ids.ends, &x.ids.bytes, &x.sortNames.ends, &x.sortNames.bytes, &x.sources.ends, &x.sources.bytes, &x.preset.ends,
+		&x.preset.bytes,
+		&x.words.ends, &x.words.bytes, &x.platforms.ends, &x.platforms.bytes, &x.states.ends, &x.states.bytes, &x.zips.ends,
+		&x.zips.bytes,
 		&x.places.ends, &x.places.values, &x.names.ends, &x.names.values,
 		&x.ofPlatform.ends, &x.ofPlatform.values, &x.inState.ends, &x.inState.values, &x.atZIP.ends, &x.atZIP.values,
 	}

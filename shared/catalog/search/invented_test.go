@@ -8,7 +8,8 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
-// invented are brands of the synthetic list: so many of every tenth row of it, from one of the first ten on. Its rows stand vendor by vendor.
+// invented are brands of the synthetic list: so many of every tenth row of it, from one of the first ten on. Its
+// rows stand vendor by vendor.
 func invented(tb testing.TB, n, from int) []search.Entry {
 	tb.Helper()
 	const step = 10

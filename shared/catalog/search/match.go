@@ -2,8 +2,8 @@ package search
 
 import "strings"
 
-// How well a word that was typed agrees with one that stands in a name. What is whole is better than what is begun, that better than what is
-// misspelled, and that better than what is in the middle of a word.
+// How well a word that was typed agrees with one that stands in a name. What is whole is better than what is begun,
+// that better than what is misspelled, and that better than what is in the middle of a word.
 const (
 	whole                   = 1.0
 	plural                  = 0.95       // but for an s at its end
@@ -201,7 +201,8 @@ func (s search) split(i int, word string, last bool) {
 	}
 }
 
-// pairs takes brands where behind the word first stands one of those from from and below to, of which so many letters were typed.
+// pairs takes brands where behind the word first stands one of those from from and below to, of which so
+// many letters were typed.
 func (s search) pairs(i int, first, from, to uint32, typed int) {
 	x := s.index
 	for v := range x.places.at(first).all {
@@ -271,7 +272,8 @@ func (s search) joined() {
 	}
 }
 
-// oneWord takes a word that the typed ones from i and below j are together, or the beginning of where they are the last.
+// oneWord takes a word that the typed ones from i and below j are together, or the beginning of
+// where they are the last.
 func (s search) oneWord(i, j int, word string) {
 	from, to := s.index.beginning(word)
 	for w := from; w < to; w++ {

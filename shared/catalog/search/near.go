@@ -6,7 +6,8 @@ import (
 	"recordbridge/shared/catalog/geo"
 )
 
-// What a score is when hits are in order of their distance: whole numbers for the distance in km, and the score within it for what follows the point.
+// What a score is when hits are in order of their distance: whole numbers for the distance in km, and the score within
+// it for what follows the point.
 const (
 	farthest  = 20_000 // km: no two places are farther from each other
 	nextScore = 1.0 / 256

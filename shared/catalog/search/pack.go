@@ -10,14 +10,16 @@ import (
 )
 
 const (
-	// presetSize is how much of other sources each is compressed with. More makes an index a little smaller and each hit slower.
+	// presetSize is how much of other sources each is compressed with. More makes an index a little
+	// smaller and each hit slower.
 	presetSize = 8 << 10
 	samples    = 64
 	// maxSource bounds a source: a damaged one could be of any size.
 	maxSource = 4 << 20
 )
 
-// pack compresses sources one by one, so that a hit reads no other. Most of a source stands in all others; samples of those make the preset.
+// pack compresses sources one by one, so that a hit reads no other. Most of a source stands in all others; samples
+// of those make the preset.
 func (x *Index) pack(sources []string) error {
 	preset := ""
 	for i := 0; i < len(sources) && len(preset) < presetSize; i += 1 + len(sources)/samples {

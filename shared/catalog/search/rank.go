@@ -12,8 +12,8 @@ type ranked struct {
 	score float64
 }
 
-// What the parts of a score weigh. Most is how much of what was typed a brand has, by how much each word says; the rest decides
-// between brands that have the same of it.
+// What the parts of a score weigh. Most is how much of what was typed a brand has, by how much each word says; the rest
+// decides between brands that have the same of it.
 const (
 	perQuery    = 100.0 // all words that were typed, whole
 	perName     = 8.0   // all words of the name were typed: short names first
@@ -75,7 +75,8 @@ func (x *Index) rank(q Query) []ranked {
 func (x *Index) filter(q Query) func(brand uint32) bool {
 	platforms, states := marked(&x.platforms, q.Platforms), marked(&x.states, q.States)
 	return func(brand uint32) bool {
-		return (len(q.Platforms) == 0 || anyOf(x.ofPlatform.at(brand), platforms)) && (len(q.States) == 0 || anyOf(x.inState.at(brand), states))
+		return (len(q.Platforms) == 0 || anyOf(x.ofPlatform.at(brand), platforms)) &&
+			(len(q.States) == 0 || anyOf(x.inState.at(brand), states))
 	}
 }
 
@@ -234,7 +235,8 @@ func (n *seen) value(words []string) float64 {
 	return value
 }
 
-// states marks those that a query names, nil for none. A code that is also another word is none here: nothing is known by it alone.
+// states marks those that a query names, nil for none. A code that is also another word is none here:
+// nothing is known by it alone.
 func (s search) states() []bool {
 	var said []string
 	for i := range s.words {

@@ -64,8 +64,8 @@ var readReal = sync.OnceValues(func() (published, error) {
 	return r, err
 })
 
-// skipInShort skips what the race detector makes many times as long, and has nothing to find in: what goroutines share is judged by
-// TestOneIndexServesManyAtOnce.
+// skipInShort skips what the race detector makes many times as long, and has nothing to find in: what goroutines share
+// is judged by TestOneIndexServesManyAtOnce.
 func skipInShort(tb testing.TB) {
 	tb.Helper()
 	if testing.Short() {
@@ -89,8 +89,8 @@ var (
 	stateLast  = regexp.MustCompile(`^.+ ([A-Z]{2})$`)
 )
 
-// entryOf makes a brand of a row: rows of one name and ZIP are one, else those of one name and address. It is simpler than
-// what composes the catalogue, and keeps more of what lists repeat.
+// entryOf makes a brand of a row: rows of one name and ZIP are one, else those of one name and address. It is simpler
+// than what composes the catalogue, and keeps more of what lists repeat.
 func entryOf(r row) search.Entry {
 	name, state := r.Name, geo.State(r.ZIP)
 	if m := stateFirst.FindStringSubmatch(name); m != nil && geo.StateName(m[1]) != "" {
@@ -100,7 +100,10 @@ func entryOf(r row) search.Entry {
 	}
 	e := brand(name + "|")
 	e.Brand.ID = ids.Derive("brand", keyOf(name), state, cmp.Or(r.ZIP, r.URL))
-	portal := record.Portal{ID: ids.Derive("portal", r.URL), Name: name, EndpointIDs: []string{ids.Derive("endpoint", r.URL)}, LastUpdated: e.Brand.LastUpdated}
+	portal := record.Portal{
+		ID: ids.Derive("portal", r.URL), Name: name,
+		EndpointIDs: []string{ids.Derive("endpoint", r.URL)}, LastUpdated: e.Brand.LastUpdated,
+	}
 	e.Portals, e.Brand.PortalIDs = []record.Portal{portal}, []string{portal.ID}
 	if state != "" || r.ZIP != "" {
 		e.Brand.Locations = []record.Location{{State: state, PostalCode: r.ZIP, Country: "US"}}

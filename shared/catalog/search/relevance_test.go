@@ -11,7 +11,8 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
-// The seeds of the relevance set. The weights of a score were tuned with the first; nobody looks at what the second asks.
+// The seeds of the relevance set. The weights of a score were tuned with the first; nobody looks
+// at what the second asks.
 const (
 	tuned   = 17
 	heldOut = 71
@@ -35,7 +36,10 @@ type asker struct {
 }
 
 func newAsker(entries []search.Entry, seed uint64) asker {
-	a := asker{random: rand.New(rand.NewPCG(seed, seed)), entries: entries, byKey: map[string][]int{}, rare: map[string]int{}, shorts: map[string][]string{}}
+	a := asker{
+		random: rand.New(rand.NewPCG(seed, seed)), entries: entries, byKey: map[string][]int{},
+		rare: map[string]int{}, shorts: map[string][]string{},
+	}
 	for i, e := range entries {
 		key := keyOf(e.Brand.Name)
 		a.byKey[key] = append(a.byKey[key], i)
@@ -182,7 +186,8 @@ func (a asker) telling(words []string) string {
 	if len(words) < 3 {
 		return ""
 	}
-	sorted := slices.SortedStableFunc(slices.Values(words), func(v, w string) int { return cmp.Compare(a.rare[v], a.rare[w]) })
+	sorted := slices.SortedStableFunc(slices.Values(words),
+		func(v, w string) int { return cmp.Compare(a.rare[v], a.rare[w]) })
 	if len(sorted[0])+len(sorted[1]) < 8 || a.rare[sorted[0]] > 8 {
 		return ""
 	}

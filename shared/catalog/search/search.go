@@ -1,6 +1,6 @@
-// Package search owns finding institutions by what a person types: an index of one mode's brands that is built once for each
-// snapshot, is read in milliseconds, and never changes (docs/adr/0025-a-search-index-of-our-own.md). An Index may be used by any number of
-// goroutines at once.
+// Package search owns finding institutions by what a person types: an index of one mode's brands that is built once for
+// each snapshot, is read in milliseconds, and never changes (docs/adr/0025-a-search-index-of-our-own.md). An Index may
+// be used by any number of goroutines at once.
 package search
 
 import (
@@ -15,8 +15,8 @@ const MaxSize = 100
 
 // Query is what somebody looks for.
 type Query struct {
-	// Text is what was typed: words in any order, the last one perhaps not finished. What is beyond 300 runes or 12 words is not looked at.
-	// A text without a word lists everything by name.
+	// Text is what was typed: words in any order, the last one perhaps not finished. What is beyond 300 runes or 12 words
+	// is not looked at. A text without a word lists everything by name.
 	Text       string
 	Platforms  []string // platform types; of any of them, unless empty
 	States     []string // codes of two letters; with a location in any of them, unless empty
@@ -37,7 +37,8 @@ const (
 	Down
 )
 
-// Position is the place of a hit in the total order of a search: by score, the highest first, then by SortName and ID as bytes.
+// Position is the place of a hit in the total order of a search: by score, the highest first, then by
+// SortName and ID as bytes.
 type Position struct {
 	Score    float64
 	SortName string
@@ -58,8 +59,8 @@ type Hit struct {
 	Source   json.RawMessage // what an answer says of it (Source in source.go)
 }
 
-// Search finds a page of brands. The same query finds the same in the same order, so that pages after one another have each hit once. The
-// error is fault.Invalid for a size or a position that cannot be.
+// Search finds a page of brands. The same query finds the same in the same order, so that pages after one another have
+// each hit once. The error is fault.Invalid for a size or a position that cannot be.
 func (x *Index) Search(q Query) (Page, error) {
 	if q.Size < 1 || q.Size > MaxSize {
 		return Page{}, fault.BadRequest("size has to be between 1 and 100.").About("size")

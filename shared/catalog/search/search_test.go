@@ -23,7 +23,8 @@ import (
 func brand(text string, aliases ...string) search.Entry {
 	name, where, _ := strings.Cut(text, "|")
 	b := record.Brand{
-		ID: ids.Derive("brand", text), LastUpdated: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), Name: name, Aliases: aliases,
+		ID: ids.Derive("brand", text), LastUpdated: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), Name: name,
+		Aliases:  aliases,
 		SortName: strings.Join(names.Words(name), " "), PlatformType: "smart",
 	}
 	if fields := strings.Fields(where); len(fields) > 0 {
@@ -94,7 +95,8 @@ func found(t *testing.T, x *search.Index, q search.Query) []string {
 	hits := make([]string, 0, len(page.Hits))
 	for _, hit := range page.Hits {
 		var source search.Source
-		if err := json.Unmarshal(hit.Source, &source); err != nil || source.ID != hit.ID || source.SortName != hit.Position.SortName {
+		if err := json.Unmarshal(hit.Source, &source); err != nil || source.ID != hit.ID ||
+			source.SortName != hit.Position.SortName {
 			t.Fatalf("the source of %+v: %v", hit, err)
 		}
 		where := ""
@@ -173,11 +175,20 @@ func TestFiltersAreExact(t *testing.T) {
 		query search.Query
 		want  []string
 	}{
-		{search.Query{Text: "velamar", Platforms: []string{"epic"}}, []string{"Velamar Clinic", "Velamar Clinic of the Coast"}},
+		{
+			search.Query{Text: "velamar", Platforms: []string{"epic"}},
+			[]string{"Velamar Clinic", "Velamar Clinic of the Coast"},
+		},
 		{search.Query{Text: "velamar", Platforms: []string{"cerner", "none"}}, []string{"Velamar Clinic of the Coast"}},
 		{search.Query{Text: "velamar", Platforms: []string{"none"}}, []string{}},
 		{search.Query{Text: "harbor", States: []string{"tx"}}, []string{"Harbor Family Clinic|Westmere TX 75001"}},
-		{search.Query{States: []string{"OH", "VT"}}, []string{"Harbor Family Clinic|Eastmere OH 44101", "Larkspur Clinic|OH 44101", "Orla Nightingale, M.D., P.A.|Eastmere OH 44102", "St. Odo's Hospital|Quarrytown VT"}},
+		{
+			search.Query{States: []string{"OH", "VT"}},
+			[]string{
+				"Harbor Family Clinic|Eastmere OH 44101", "Larkspur Clinic|OH 44101",
+				"Orla Nightingale, M.D., P.A.|Eastmere OH 44102", "St. Odo's Hospital|Quarrytown VT",
+			},
+		},
 		{search.Query{Text: "harbor", States: []string{"OH"}, Platforms: []string{"epic"}}, []string{}},
 	} {
 		if diff := cmp.Diff(c.want, found(t, x, c.query)); diff != "" {
@@ -194,7 +205,11 @@ func TestNothingTypedListsEverythingByName(t *testing.T) {
 		if err != nil || page.Total != len(town()) || len(page.Hits) != page.Total {
 			t.Fatalf("%q: %d of %d, %v", query, len(page.Hits), page.Total, err)
 		}
-		if !slices.IsSortedFunc(page.Hits, func(a, b search.Hit) int { return strings.Compare(a.Position.SortName, b.Position.SortName) }) {
+		if !slices.IsSortedFunc(page.Hits, func(a,
+			b search.Hit,
+		) int {
+			return strings.Compare(a.Position.SortName, b.Position.SortName)
+		}) {
 			t.Errorf("%q is not in order", query)
 		}
 	}
@@ -203,7 +218,8 @@ func TestNothingTypedListsEverythingByName(t *testing.T) {
 func TestTheNearestComeFirst(t *testing.T) {
 	t.Parallel()
 	entries := []search.Entry{
-		brand("Lantern Care|Hoboken NJ 07030"), brand("Lantern Care|Albany NY 12207"), brand("Lantern Care|Reno NV 89501"), brand("Lantern Care"),
+		brand("Lantern Care|Hoboken NJ 07030"), brand("Lantern Care|Albany NY 12207"), brand("Lantern Care|Reno NV 89501"),
+		brand("Lantern Care"),
 		brand("A Lantern Care Center|Hoboken NJ 07030-1234"),
 	}
 	entries[2].Brand.Locations = append(entries[2].Brand.Locations, record.Location{PostalCode: "10001"})
@@ -214,7 +230,10 @@ func TestTheNearestComeFirst(t *testing.T) {
 	}{
 		{[]string{"07030"}, []string{"Hoboken NJ 07030", "Hoboken NJ 07030-1234", "10001", "Albany NY 12207", ""}},
 		{[]string{"12208"}, []string{"Albany NY 12207", "10001", "Hoboken NJ 07030", "Hoboken NJ 07030-1234", ""}},
-		{[]string{"12208-0001", "07030"}, []string{"Hoboken NJ 07030", "Hoboken NJ 07030-1234", "Albany NY 12207", "10001", ""}},
+		{[]string{"12208-0001", "07030"}, []string{
+			"Hoboken NJ 07030", "Hoboken NJ 07030-1234", "Albany NY 12207",
+			"10001", "",
+		}},
 	} {
 		var got []string
 		for _, hit := range found(t, x, search.Query{Text: "lantern care", ByLocation: true, ZIPs: c.zips}) {
@@ -230,8 +249,14 @@ func TestTheNearestComeFirst(t *testing.T) {
 // TestWhatIsDownComesLater: behind what agrees as well, and before what does not.
 func TestWhatIsDownComesLater(t *testing.T) {
 	t.Parallel()
-	x := indexOf(t, []search.Entry{brand("Harbor Clinic|OH"), brand("Harbor Clinic|TX"), brand("Harbor Clinic|VT"), brand("Harbinger Dental")})
-	states := map[string]search.Demotion{ids.Derive("brand", "Harbor Clinic|OH"): search.Down, ids.Derive("brand", "Harbor Clinic|TX"): search.Degraded}
+	x := indexOf(t, []search.Entry{
+		brand("Harbor Clinic|OH"), brand("Harbor Clinic|TX"), brand("Harbor Clinic|VT"),
+		brand("Harbinger Dental"),
+	})
+	states := map[string]search.Demotion{
+		ids.Derive("brand", "Harbor Clinic|OH"): search.Down,
+		ids.Derive("brand", "Harbor Clinic|TX"): search.Degraded,
+	}
 	got := found(t, x, search.Query{Text: "harbor clinic", Demote: func(id string) search.Demotion { return states[id] }})
 	if diff := cmp.Diff([]string{"Harbor Clinic|VT", "Harbor Clinic|TX", "Harbor Clinic|OH"}, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -265,7 +290,8 @@ func TestPagesHaveEachHitOnce(t *testing.T) {
 				total = page.Total
 				for _, hit := range page.Hits {
 					p := hit.Position
-					if seen[hit.ID] || p.Score > last.Score || p.Score == last.Score && (p.SortName < last.SortName || p.SortName == last.SortName && p.ID <= last.ID) {
+					if seen[hit.ID] || p.Score > last.Score || p.Score == last.Score &&
+						(p.SortName < last.SortName || p.SortName == last.SortName && p.ID <= last.ID) {
 						t.Fatalf("%+v: %+v after %+v", q, p, last)
 					}
 					seen[hit.ID], last = true, p
@@ -298,7 +324,12 @@ func TestAPositionNeedsNoHit(t *testing.T) {
 func TestWhatCannotBeAskedIsRefused(t *testing.T) {
 	t.Parallel()
 	x := indexOf(t, town())
-	for _, q := range []search.Query{{}, {Size: -1}, {Size: search.MaxSize + 1}, {Size: 1, After: &search.Position{Score: math.NaN()}}} {
+	for _, q := range []search.Query{
+		{},
+		{Size: -1},
+		{Size: search.MaxSize + 1},
+		{Size: 1, After: &search.Position{Score: math.NaN()}},
+	} {
 		if _, err := x.Search(q); !errors.Is(err, fault.Invalid) {
 			t.Errorf("%+v: %v", q, err)
 		}
@@ -310,13 +341,19 @@ func TestEntriesAreWhatCanBeFound(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 2, 3, 4, 5, 0, time.UTC)
 	brands := map[string]record.Brand{
-		"a": {ID: "a", Name: "Velamar Clinic", SortName: "velamar clinic", PortalIDs: []string{"p", "gone", "none"}, State: record.State{UnconfirmedSince: &at}},
+		"a": {
+			ID: "a", Name: "Velamar Clinic", SortName: "velamar clinic", PortalIDs: []string{"p", "gone", "none"},
+			State: record.State{UnconfirmedSince: &at},
+		},
 		"b": {ID: "b", Name: "Hidden Velamar", Hidden: true},
 		"c": {ID: "c", Name: "Past Velamar", State: record.State{RemovedAt: &at}},
 	}
 	x := indexOf(t, search.Entries(record.Catalog{
-		Brands:    brands,
-		Portals:   map[string]record.Portal{"p": {ID: "p", Name: "Velamar Portal", EndpointIDs: []string{"e", "f"}}, "gone": {ID: "gone", State: record.State{RemovedAt: &at}}},
+		Brands: brands,
+		Portals: map[string]record.Portal{
+			"p":    {ID: "p", Name: "Velamar Portal", EndpointIDs: []string{"e", "f"}},
+			"gone": {ID: "gone", State: record.State{RemovedAt: &at}},
+		},
 		Endpoints: map[string]record.Endpoint{"e": {ID: "e", PlatformType: "epic"}},
 	}))
 	page, err := x.Search(search.Query{Text: "velamar", Size: 10})

@@ -64,7 +64,8 @@ func sourceOf(e Entry) Source {
 	return Source{
 		ID: b.ID, LastUpdated: b.LastUpdated, Name: b.Name, BrandWebsite: b.BrandWebsite, LogoURI: b.LogoURI,
 		Aliases: list(b.Aliases), Description: b.Description, Locations: list(b.Locations), PortalIDs: list(b.PortalIDs),
-		Portals: list(e.Portals), BrandIDs: list(b.BrandIDs), SortName: b.SortName, Hidden: b.Hidden, PlatformType: b.PlatformType,
+		Portals: list(e.Portals), BrandIDs: list(b.BrandIDs), SortName: b.SortName, Hidden: b.Hidden,
+		PlatformType:     b.PlatformType,
 		UnconfirmedSince: b.UnconfirmedSince,
 	}
 }

@@ -45,11 +45,13 @@ func wordsOf(text string) []string {
 
 func clipped(word string) string { return word[:min(len(word), maxLetters)] }
 
-// isFiller reports whether a word says next to nothing about which institution is meant: people leave it out or add it as they like.
+// isFiller reports whether a word says next to nothing about which institution is meant: people leave it
+// out or add it as they like.
 func isFiller(word string) bool {
 	switch word {
 	case "a", "an", "and", "at", "by", "for", "in", "of", "on", "the", "to",
-		"co", "corp", "corporation", "dba", "inc", "incorporated", "llc", "llp", "lp", "ltd", "pa", "pc", "pllc", "plc", "psc", "sc",
+		"co", "corp", "corporation", "dba", "inc", "incorporated", "llc", "llp", "lp", "ltd", "pa", "pc", "pllc",
+		"plc", "psc", "sc",
 		"do", "dpm", "dr", "md", "mdpa", "mdpc", "od":
 		return true
 	}

@@ -1,12 +1,13 @@
 package search
 
-// typos is a walk over all words of the index at once: words that begin alike share what has been computed of them. An edit is a letter
-// more, less or another, or two neighbours exchanged (optimal string alignment), of bytes: words are folded to ASCII where they can be.
+// typos is a walk over all words of the index at once: words that begin alike share what has been computed of them. An
+// edit is a letter more, less or another, or two neighbours exchanged (optimal string alignment), of bytes: words are
+// folded to ASCII where they can be.
 type typos struct {
 	word  string
 	limit int // edits
-	// rows are, by how many letters of an indexed word and by how many of word, the edits between them: those where the numbers differ by
-	// no more than limit, and one beside them that is more.
+	// rows are, by how many letters of an indexed word and by how many of word, the edits between them: those where the
+	// numbers differ by no more than limit, and one beside them that is more.
 	rows  [maxLetters + 1][maxLetters + 2]byte
 	least [maxLetters + 1]byte // of a row
 	begun [maxLetters + 1]byte // of the whole of word up to a row
@@ -32,8 +33,8 @@ func editsFor(word string) int {
 	}
 }
 
-// typos calls each for every word that is a typed one but for as many edits as it may have, or one whose beginning is: whole and begun are
-// the edits of both, or more than that. Words without any edit are among them.
+// typos calls each for every word that is a typed one but for as many edits as it may have, or one whose beginning is:
+// whole and begun are the edits of both, or more than that. Words without any edit are among them.
 func (x *Index) typos(word string, isTyping bool, each func(indexed uint32, whole, begun byte)) {
 	limit := editsFor(word)
 	if limit == 0 {
@@ -69,8 +70,8 @@ func (t *typos) whole(indexed string, end int) byte {
 	return t.rows[len(indexed)][len(t.word)]
 }
 
-// read goes on with an indexed word of which so many letters are read. It gives how many were read when the others made no difference any
-// more, and more than maxLetters if they all do.
+// read goes on with an indexed word of which so many letters are read. It gives how many were read when the others made
+// no difference any more, and more than maxLetters if they all do.
 func (t *typos) read(indexed string, from int, isTyping bool) int {
 	for n := from + 1; n <= len(indexed); n++ {
 		t.step(indexed, n)

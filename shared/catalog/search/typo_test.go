@@ -65,11 +65,13 @@ func TestTyposAreThoseOfTheDefinition(t *testing.T) {
 		if best > may {
 			continue
 		}
-		if len(hits) == 0 || edits(typed, hits[0]) > may && !strings.HasPrefix(hits[0], typed) && !strings.Contains(hits[0], typed) {
+		if len(hits) == 0 || edits(typed, hits[0]) > may && !strings.HasPrefix(hits[0], typed) &&
+			!strings.Contains(hits[0], typed) {
 			t.Errorf("%q finds %q; the nearest have %d edits", typed, hits, best)
 		}
 		for _, hit := range hits {
-			if n := edits(typed, hit); n > may && !strings.Contains(hit, typed) && !strings.Contains(typed, strings.TrimSuffix(hit, "s")) {
+			if n := edits(typed, hit); n > may && !strings.Contains(hit, typed) &&
+				!strings.Contains(typed, strings.TrimSuffix(hit, "s")) {
 				t.Errorf("%q finds %q with %d edits", typed, hit, n)
 			}
 		}

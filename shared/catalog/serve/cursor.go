@@ -17,8 +17,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Cursors make the sort values of hits, and read them back from searchAfter: score, sort name, id, and a seal, which holds the
-// Edition that was searched and is good for this place in this search of this tenant alone.
+// Cursors make the sort values of hits, and read them back from searchAfter: score, sort name, id, and a seal, which
+// holds the Edition that was searched and is good for this place in this search of this tenant alone.
 type Cursors struct {
 	Sealer cursor.Sealer
 }
@@ -31,13 +31,16 @@ const cursorUse = "catalog search"
 
 // Seal makes the Sort of a hit. asked names the search: cursors of another one are refused.
 func (c Cursors) Seal(tenant org.Tenant, asked string, e Edition, at search.Position) (Sort, error) {
-	seal, err := c.Sealer.Seal(tenant, cursorUse, strings.Join([]string{string(e.Version), e.Health, place(asked, at)}, " "))
+	seal, err := c.Sealer.Seal(tenant, cursorUse,
+		strings.Join([]string{string(e.Version), e.Health, place(asked, at)}, " "))
 	return Sort{at.Score, at.SortName, at.ID, seal}, err
 }
 
-// Open reads what a client sends back: numbers may have become texts. Whatever Seal has not made for the same is fault.Invalid.
+// Open reads what a client sends back: numbers may have become texts. Whatever Seal has not made for
+// the same is fault.Invalid.
 func (c Cursors) Open(tenant org.Tenant, asked string, sent []json.RawMessage) (Edition, search.Position, error) {
-	refused := fault.BadRequest("searchAfter must be the sort values of a hit of the same search, as they were.").About("searchAfter")
+	refused := fault.BadRequest(
+		"searchAfter must be the sort values of a hit of the same search, as they were.").About("searchAfter")
 	if len(sent) != len(Sort{}) {
 		return Edition{}, search.Position{}, refused
 	}

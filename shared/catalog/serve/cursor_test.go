@@ -81,7 +81,8 @@ func TestACursorIsGoodForItsPlaceInItsSearchAlone(t *testing.T) {
 		"another organisation":      {org.Tenant{Mode: org.Test, OrgID: "b"}, "asked", sent},
 		"the other mode":            {org.Tenant{Mode: org.Live, OrgID: "a"}, "asked", sent},
 	} {
-		if _, _, err := cursors.Open(c.tenant, c.asked, c.sent); !errors.Is(err, fault.Invalid) || !strings.Contains(fault.Of(err).Public, "searchAfter") {
+		if _, _, err := cursors.Open(c.tenant, c.asked, c.sent); !errors.Is(err, fault.Invalid) ||
+			!strings.Contains(fault.Of(err).Public, "searchAfter") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -89,7 +90,8 @@ func TestACursorIsGoodForItsPlaceInItsSearchAlone(t *testing.T) {
 
 func TestALinkOpensItsFileForAnHour(t *testing.T) {
 	t.Parallel()
-	links, now := serve.Links{Sealer: sealer(t), BaseURL: "https://api.example/v1"}, time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	links, now := serve.Links{Sealer: sealer(t), BaseURL: "https://api.example/v1"},
+		time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	all, err := links.List(org.Live, "v1", now)
 	if err != nil || len(all) != 3 {
 		t.Fatal(all, err)
@@ -101,7 +103,8 @@ func TestALinkOpensItsFileForAnHour(t *testing.T) {
 			t.Fatal(address)
 		}
 		tokens[name] = token
-		if key, err := links.Key(token, name, now.Add(time.Hour-time.Second)); err != nil || key != "snapshots/live/v1/"+name {
+		if key, err := links.Key(token, name, now.Add(time.Hour-time.Second)); err != nil ||
+			key != "snapshots/live/v1/"+name {
 			t.Errorf("%s: %s, %v", name, key, err)
 		}
 		if _, err := links.Key(token, name, now.Add(time.Hour)); !errors.Is(err, fault.Gone) {
@@ -109,7 +112,8 @@ func TestALinkOpensItsFileForAnHour(t *testing.T) {
 		}
 	}
 	for name, token := range map[string]string{
-		"portals.json": tokens["brands.json"], "bases.json": tokens["brands.json"], "brands.json": "", "endpoints.json": tokens["endpoints.json"] + "A",
+		"portals.json": tokens["brands.json"], "bases.json": tokens["brands.json"], "brands.json": "",
+		"endpoints.json": tokens["endpoints.json"] + "A",
 	} {
 		if _, err := links.Key(token, name, now); !errors.Is(err, fault.Unauthenticated) {
 			t.Errorf("%s with another token: %v", name, err)

@@ -25,8 +25,8 @@ func demotions(brands served.Map, summary health.Summary) func(brandID string) s
 	return func(brandID string) search.Demotion { return demoted[brandID] }
 }
 
-// Tell adds to the source of a hit how its endpoints fare: the best of them, since one that works is enough to connect at. Websites and
-// logos that lead to this service are left out.
+// Tell adds to the source of a hit how its endpoints fare: the best of them, since one that works is enough to connect
+// at. Websites and logos that lead to this service are left out.
 func (s Searchable) Tell(own weburl.Own, source json.RawMessage) (json.RawMessage, error) {
 	var said search.Source
 	if err := json.Unmarshal(source, &said); err != nil {

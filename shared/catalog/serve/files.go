@@ -16,17 +16,19 @@ import (
 	"recordbridge/shared/catalog/health"
 )
 
-// maxFiles is how many objects of a kind Files keeps: the live ones of both modes, and some that pages of searches may still ask for.
+// maxFiles is how many objects of a kind Files keeps: the live ones of both modes, and some that pages of
+// searches may still ask for.
 const maxFiles = 5
 
-// Files keeps objects on disk that never change, so that what is in them is read twice without asking for it twice. What goes wrong on
-// disk costs time, and nothing else.
+// Files keeps objects on disk that never change, so that what is in them is read twice without asking for it twice.
+// What goes wrong on disk costs time, and nothing else.
 type Files struct {
 	Objects Objects
 	Dir     string // of this process's alone; made when it is not there
 }
 
-// Read gives an object of a kind to read, from disk if it is there. The error is that of read, or of opening the object: fault.NotFound.
+// Read gives an object of a kind to read, from disk if it is there. The error is that of read, or of opening
+// the object: fault.NotFound.
 func (f Files) Read(ctx context.Context, kind, key string, read func(io.Reader) error) error {
 	path := f.path(kind, key)
 	if file, err := os.Open(path); err == nil { //nolint:gosec // G304: the name is a hash

@@ -14,15 +14,15 @@ import (
 const (
 	// askEvery is how long what is live is taken for granted.
 	askEvery = 10 * time.Second
-	// sleptAfter is how long a load may be under way beside requests. Lambda freezes a process between its requests: a load that is not
-	// through by then has slept, perhaps with a connection that is dead by now.
+	// sleptAfter is how long a load may be under way beside requests. Lambda freezes a process between its requests: a
+	// load that is not through by then has slept, perhaps with a connection that is dead by now.
 	sleptAfter = 2 * time.Second
 	// loadTime bounds a load beside requests.
 	loadTime = 30 * time.Second
 )
 
-// holder holds what is live of each mode, and exchanges it for what is newer while requests are answered from what is there. Make one
-// with newHolder.
+// holder holds what is live of each mode, and exchanges it for what is newer while requests are answered from what is
+// there. Make one with newHolder.
 type holder[T any] struct {
 	pointers Pointers
 	load     func(ctx context.Context, mode string, e Edition) (T, error)
@@ -55,15 +55,17 @@ type loaded[T any] struct {
 	err   error
 }
 
-// newHolder makes a holder of what load makes of an Edition that is not the zero one. load may be called while what it made before is
-// in use; it is called for a mode once at a time.
-func newHolder[T any](pointers Pointers, now func() time.Time, load func(ctx context.Context, mode string, e Edition) (T, error)) *holder[T] {
+// newHolder makes a holder of what load makes of an Edition that is not the zero one. load may be called while what it
+// made before is in use; it is called for a mode once at a time.
+func newHolder[T any](pointers Pointers, now func() time.Time,
+	load func(ctx context.Context, mode string, e Edition) (T, error),
+) *holder[T] {
 	return &holder[T]{pointers: pointers, load: load, now: now, modes: map[string]*held[T]{}}
 }
 
-// Live is what is live of a mode; a zero Edition and value before the first publication. The first call for a mode waits for its load,
-// and so does one that finds a load which has slept. What cannot be renewed stays, and the request's log line says so; where there
-// is nothing yet, the error is fault.Unavailable.
+// Live is what is live of a mode; a zero Edition and value before the first publication. The first call for a mode
+// waits for its load, and so does one that finds a load which has slept. What cannot be renewed stays, and the
+// request's log line says so; where there is nothing yet, the error is fault.Unavailable.
 func (h *holder[T]) Live(ctx context.Context, mode string) (Edition, T, error) {
 	m := h.of(mode)
 	m.lock.Lock()
@@ -77,7 +79,8 @@ func (h *holder[T]) Live(ctx context.Context, mode string) (Edition, T, error) {
 		if !m.there {
 			var none T
 			logx.Measure(ctx, metric.Count(metric.StaleCatalogues, ""))
-			return Edition{}, none, fault.New(fault.Unavailable, fault.CodeUnavailable, "The catalogue cannot be read right now. Please try again.").Because(err)
+			return Edition{}, none, fault.New(fault.Unavailable, fault.CodeUnavailable,
+				"The catalogue cannot be read right now. Please try again.").Because(err)
 		}
 		report(ctx, err)
 	}
@@ -93,8 +96,8 @@ func (h *holder[T]) of(mode string) *held[T] {
 	return h.modes[mode]
 }
 
-// renew asks what is live, and loads it if it is something else: beside requests, or at once when there is nothing to answer from, or when
-// a load has slept. It is asked again after askEvery, however it ends.
+// renew asks what is live, and loads it if it is something else: beside requests, or at once when there is nothing to
+// answer from, or when a load has slept. It is asked again after askEvery, however it ends.
 func (h *holder[T]) renew(ctx context.Context, mode string, m *held[T], slept bool) error {
 	m.giveUp()
 	m.askedAt = h.now()
@@ -157,7 +160,8 @@ func (m *held[T]) giveUp() {
 	}
 }
 
-// report says on the request's log line that what is served was not renewed, and counts it: an alarm does, too (docs/runbooks/catalogue-stale.md).
+// report says on the request's log line that what is served was not renewed, and counts it: an alarm does, too
+// (docs/runbooks/catalogue-stale.md).
 func report(ctx context.Context, err error) {
 	logx.Add(ctx, slog.Bool("catalog_stale", true), slog.String("catalog_failure", fault.ClassOf(err)))
 	logx.Measure(ctx, metric.Count(metric.StaleCatalogues, ""))

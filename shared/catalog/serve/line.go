@@ -7,10 +7,11 @@ import (
 	"strconv"
 )
 
-// A file of a snapshot is a JSON object with a record on each line, in the order of their ids (package snapshot). Ids are hashes and lie
-// evenly between the first and the last, so that the place of a record can be guessed well.
+// A file of a snapshot is a JSON object with a record on each line, in the order of their ids (package snapshot). Ids
+// are hashes and lie evenly between the first and the last, so that the place of a record can be guessed well.
 const (
-	// span is how much of a file is read at once, in bytes: among 40,000 records of 600 bytes a guess is seldom further off.
+	// span is how much of a file is read at once, in bytes: among 40,000 records of 600 bytes a
+	// guess is seldom further off.
 	span = 256 << 10
 	// maxSpan bounds a line.
 	maxSpan = 16 << 20

@@ -51,8 +51,8 @@ func (l Links) List(mode org.Mode, v ledger.Version, now time.Time) (map[string]
 	return addresses, nil
 }
 
-// Key is the key of the object that an address leads to. A token that is false or of another file is fault.Unauthenticated, one past
-// its time fault.Gone.
+// Key is the key of the object that an address leads to. A token that is false or of another file is
+// fault.Unauthenticated, one past its time fault.Gone.
 func (l Links) Key(token, name string, now time.Time) (string, error) {
 	refused := fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient, "The download link is not valid.")
 	document, err := l.Sealer.Open(org.Tenant{}, linkUse(name), token)

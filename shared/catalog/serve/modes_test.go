@@ -30,7 +30,8 @@ func (w *world) publishAs(t *testing.T, v ledger.Version, name string) {
 	})
 }
 
-// TestEachModeIsAnsweredFromItsOwn, although versions, and so editions, may have one name: new searches, pages of older ones, and records.
+// TestEachModeIsAnsweredFromItsOwn, although versions, and so editions, may have one name: new searches, pages of
+// older ones, and records.
 func TestEachModeIsAnsweredFromItsOwn(t *testing.T) {
 	t.Parallel()
 	dir, recordsDir := t.TempDir(), t.TempDir()

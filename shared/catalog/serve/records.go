@@ -15,14 +15,14 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Ranges reads parts of objects (blob.Bucket): what there is of an object from an offset on, up to a length, and the size of the whole;
-// fault.NotFound.
+// Ranges reads parts of objects (blob.Bucket): what there is of an object from an offset on, up to a length, and the
+// size of the whole; fault.NotFound.
 type Ranges interface {
 	Range(ctx context.Context, key string, from, length int64) (part []byte, size int64, err error)
 }
 
-// Records are single records of what is live. A record is read out of its file where it lies, so that no function has to hold a
-// catalogue of which it is asked for one record. Make one with NewRecords.
+// Records are single records of what is live. A record is read out of its file where it lies, so that no function has
+// to hold a catalogue of which it is asked for one record. Make one with NewRecords.
 type Records struct {
 	ranges Ranges
 	files  Files
@@ -62,7 +62,8 @@ func NewRecords(pointers Pointers, files Files, ranges Ranges, own weburl.Own, n
 func (r *Records) Brand(ctx context.Context, mode, id string) (record.Brand, error) {
 	b, err := find[record.Brand](ctx, r, mode, snapshot.Brands, id)
 	show(r.own, &b.BrandWebsite, &b.LogoURI, &b.LogoLicense)
-	b.Aliases, b.Locations, b.PortalIDs, b.BrandIDs, b.NPIs = list(b.Aliases), list(b.Locations), list(b.PortalIDs), list(b.BrandIDs), list(b.NPIs)
+	b.Aliases, b.Locations, b.PortalIDs, b.BrandIDs, b.NPIs = list(b.Aliases), list(b.Locations), list(b.PortalIDs),
+		list(b.BrandIDs), list(b.NPIs)
 	return b, err
 }
 
@@ -74,7 +75,8 @@ func (r *Records) Portal(ctx context.Context, mode, id string) (record.Portal, e
 	return p, err
 }
 
-// Endpoint is the endpoint of an id of a mode, or the one that it was merged into, without its address, and how it fares; fault.NotFound.
+// Endpoint is the endpoint of an id of a mode, or the one that it was merged into, without its address, and how
+// it fares; fault.NotFound.
 func (r *Records) Endpoint(ctx context.Context, mode, id string) (record.Endpoint, health.Status, error) {
 	e, err := find[record.Endpoint](ctx, r, mode, snapshot.Endpoints, id)
 	if err != nil {

@@ -36,7 +36,10 @@ func TestEachRecordIsReadOutOfItsFileInFewParts(t *testing.T) {
 	if average := float64(w.ranges) / float64(lookups); average > 1.5 {
 		t.Errorf("%.1f parts for a record", average)
 	}
-	for _, unknown := range []string{id("no", 1), "00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff", id("portal", 1)} {
+	for _, unknown := range []string{
+		id("no", 1), "00000000-0000-0000-0000-000000000000",
+		"ffffffff-ffff-ffff-ffff-ffffffffffff", id("portal", 1),
+	} {
 		if _, err := r.Brand(t.Context(), "test", unknown); !errors.Is(err, fault.NotFound) {
 			t.Errorf("%s: %v", unknown, err)
 		}
@@ -77,7 +80,8 @@ func TestAMergedIDIsThatOfItsSuccessorAndAnEndpointTellsItsHealthAndNoAddress(t 
 	w.fares(t, map[string]health.State{id("endpoint", 2): health.Degraded})
 	r := w.records(t)
 	e, fares, err := r.Endpoint(t.Context(), "test", "11111111-1111-4111-8111-111111111111")
-	if err != nil || e.ID != id("endpoint", 2) || fares.State != health.Degraded || fares.CheckedAt.IsZero() || e.FHIRBase != "" {
+	if err != nil || e.ID != id("endpoint", 2) || fares.State != health.Degraded || fares.CheckedAt.IsZero() ||
+		e.FHIRBase != "" {
 		t.Errorf("got %+v, %+v, %v", e, fares, err)
 	}
 	for key, object := range w.objects {

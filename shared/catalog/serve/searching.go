@@ -28,7 +28,8 @@ type Searchable struct {
 	Demote func(brandID string) search.Demotion
 }
 
-// Catalogue is what searches are made in: the live Edition of each mode, and those that cursors name. Make one with NewCatalogue.
+// Catalogue is what searches are made in: the live Edition of each mode, and those that cursors name.
+// Make one with NewCatalogue.
 type Catalogue struct {
 	files Files
 	live  *holder[Searchable]
@@ -56,8 +57,8 @@ func NewCatalogue(pointers Pointers, files Files, now func() time.Time) *Catalog
 // warmTime bounds Warm.
 const warmTime = 5 * time.Second
 
-// Warm loads what is live of both modes while the function starts, when Lambda gives it more of a processor than later. What cannot be
-// loaded now, a request tries again.
+// Warm loads what is live of both modes while the function starts, when Lambda gives it more of a processor than later.
+// What cannot be loaded now, a request tries again.
 func (c *Catalogue) Warm(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, warmTime)
 	defer cancel()
@@ -96,7 +97,8 @@ func (c *Catalogue) At(ctx context.Context, mode string, e Edition) (Searchable,
 	return value, err
 }
 
-// load makes an Edition of a mode. An index that is in memory is not read again: the health of endpoints changes far more often.
+// load makes an Edition of a mode. An index that is in memory is not read again: the health of
+// endpoints changes far more often.
 func (c *Catalogue) load(ctx context.Context, mode string, e Edition) (Searchable, error) {
 	key := snapshot.Key(mode, e.Version, snapshot.Index)
 	value := Searchable{Index: c.known(key)}

@@ -109,7 +109,8 @@ func TestWhatCannotBeRenewedStays(t *testing.T) {
 			synctest.Wait()
 			event.Emit(ctx, logx.New(&log), "test")
 		}
-		if counted := measured.In(t, log.Bytes())["StaleCatalogues"]; counted != 4 { // each begins a load, and is told what came of the one before
+		// each begins a load, and is told what came of the one before
+		if counted := measured.In(t, log.Bytes())["StaleCatalogues"]; counted != 4 {
 			t.Errorf("%d of 4 failures were counted: %s", counted, log.String())
 		}
 		w.set(func() { w.failing, w.rowsFail = false, true })
@@ -148,7 +149,8 @@ func TestWithoutAnythingToAnswerFromTheCatalogueIsUnavailable(t *testing.T) {
 	if counted := measured.In(t, log.Bytes())["StaleCatalogues"]; counted != 1 {
 		t.Errorf("counted %d times: %s", counted, log.String())
 	}
-	if edition, found, err := c.Live(t.Context(), "live"); err != nil || edition != (serve.Edition{}) || found.Index != nil {
+	if edition, found, err := c.Live(t.Context(), "live"); err != nil || edition != (serve.Edition{}) ||
+		found.Index != nil {
 		t.Errorf("a mode that nothing was published of: %v, %v", edition, err)
 	}
 	w.failing = false

@@ -1,7 +1,7 @@
-// Package serve owns how the catalogue's functions hold what they answer from (docs/adr/0029-serving-the-catalogue.md): the live
-// snapshot of each mode with how its endpoints fare, older ones for the pages of a search, single records, and the addresses of the
-// whole files. It asks for the live version seldom, never lets a request wait for a newer one, and keeps objects on disk while a
-// process lives.
+// Package serve owns how the catalogue's functions hold what they answer from (docs/adr/0029-serving-the-catalogue.md):
+// the live snapshot of each mode with how its endpoints fare, older ones for the pages of a search, single records, and
+// the addresses of the whole files. It asks for the live version seldom, never lets a request wait for a newer one, and
+// keeps objects on disk while a process lives.
 package serve
 
 import (
@@ -12,7 +12,8 @@ import (
 	"recordbridge/shared/catalog/ledger"
 )
 
-// Edition is what an answer is made of: a snapshot, and the summary of how endpoints fared. The zero Edition is nothing at all.
+// Edition is what an answer is made of: a snapshot, and the summary of how endpoints fared. The zero
+// Edition is nothing at all.
 type Edition struct {
 	Version ledger.Version
 	Health  string // version of the summary; empty: nothing is known

@@ -16,13 +16,20 @@ import (
 // Snapshots that an earlier release has published hold whatever lists said.
 func TestSearchShowsNoURLOfServiceInAnySpelling(t *testing.T) {
 	t.Parallel()
-	for _, all := range [][]string{spelling.Of("api.recordbridge.example", "", "/v1/x"), spelling.Of("127.0.0.1", "4566", "/v1/x")} {
+	for _, all := range [][]string{
+		spelling.Of("api.recordbridge.example", "", "/v1/x"),
+		spelling.Of("127.0.0.1", "4566", "/v1/x"),
+	} {
 		for _, text := range all {
-			source, err := json.Marshal(search.Source{ID: "b1", Name: "Cedar", BrandWebsite: text, LogoURI: text, Portals: []record.Portal{{ID: "p1", PortalWebsite: text, LogoURI: text}}})
+			source, err := json.Marshal(search.Source{
+				ID: "b1", Name: "Cedar", BrandWebsite: text, LogoURI: text,
+				Portals: []record.Portal{{ID: "p1", PortalWebsite: text, LogoURI: text}},
+			})
 			expect.NoError(t, err)
 			told, err := serve.Searchable{}.Tell(ownhosts.Own(), source)
 			expect.NoError(t, err)
-			if strings.Contains(string(told), "/v1/x") || !strings.Contains(string(told), `"name":"Cedar"`) || !strings.HasSuffix(string(told), `,"health":{"state":"unknown"}}`) {
+			if strings.Contains(string(told), "/v1/x") || !strings.Contains(string(told), `"name":"Cedar"`) ||
+				!strings.HasSuffix(string(told), `,"health":{"state":"unknown"}}`) {
 				t.Errorf("%q is shown: %s", text, told)
 			}
 		}

@@ -159,15 +159,20 @@ func (w *world) fares(t *testing.T, states map[string]health.State) {
 // institutions is a catalogue of so many brands, each with a portal and an endpoint of its own.
 func institutions(count int, name string) record.Catalog {
 	c := record.Catalog{
-		Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{}, Endpoints: map[string]record.Endpoint{}, Successors: map[string]string{},
+		Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{}, Endpoints: map[string]record.Endpoint{},
+		Successors: map[string]string{},
 	}
 	for i := range count {
 		brand, portal, endpoint := id("brand", i), id("portal", i), id("endpoint", i)
 		c.Brands[brand] = record.Brand{
-			ID: brand, Name: fmt.Sprintf("%s %d", name, i), SortName: fmt.Sprintf("%s %06d", name, i), PortalIDs: []string{portal}, PlatformType: "smart",
+			ID: brand, Name: fmt.Sprintf("%s %d", name, i), SortName: fmt.Sprintf("%s %06d", name, i),
+			PortalIDs: []string{portal}, PlatformType: "smart",
 		}
 		c.Portals[portal] = record.Portal{ID: portal, Name: "Portal", EndpointIDs: []string{endpoint}}
-		c.Endpoints[endpoint] = record.Endpoint{ID: endpoint, Status: record.Active, Name: "FHIR", FHIRBase: "https://fhir.example/secret-base"}
+		c.Endpoints[endpoint] = record.Endpoint{
+			ID: endpoint, Status: record.Active, Name: "FHIR",
+			FHIRBase: "https://fhir.example/secret-base",
+		}
 	}
 	return c
 }

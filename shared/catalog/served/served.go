@@ -1,5 +1,5 @@
-// Package served owns which endpoints serve the patients of which brand, in a form that is read where it lies: a search puts behind others
-// the brands whose endpoints are down, and must not read a whole catalogue for it.
+// Package served owns which endpoints serve the patients of which brand, in a form that is read where it lies: a search
+// puts behind others the brands whose endpoints are down, and must not read a whole catalogue for it.
 package served
 
 import (
@@ -17,8 +17,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// The form: magic, and for each brand that can be found, in the order of their ids, the 16 bytes of its id, the number of its endpoints
-// in 32 bits (low byte first), and the 16 bytes of each one's id. Ids that are no UUIDs are left out.
+// The form: magic, and for each brand that can be found, in the order of their ids, the 16 bytes of its id, the number
+// of its endpoints in 32 bits (low byte first), and the 16 bytes of each one's id. Ids that are no UUIDs are left out.
 const (
 	magic   = "rb-served 1\n"
 	idBytes = 16

@@ -26,8 +26,9 @@ func written(tb testing.TB) []byte {
 	var out bytes.Buffer
 	err := served.Of(record.Catalog{
 		Brands: map[string]record.Brand{
-			alder: {ID: alder, PortalIDs: []string{"p", "q"}}, birch: {ID: birch, PortalIDs: []string{"none"}}, cedar: {ID: cedar, Hidden: true},
-			one: {ID: one, State: record.State{RemovedAt: &gone}}, "chosen": {ID: "chosen"},
+			alder: {ID: alder, PortalIDs: []string{"p", "q"}}, birch: {ID: birch, PortalIDs: []string{"none"}},
+			cedar: {ID: cedar, Hidden: true},
+			one:   {ID: one, State: record.State{RemovedAt: &gone}}, "chosen": {ID: "chosen"},
 		},
 		Portals: map[string]record.Portal{"p": {EndpointIDs: []string{one, "chosen"}}, "q": {EndpointIDs: []string{two}}},
 	}).Write(&out)

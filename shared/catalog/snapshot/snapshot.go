@@ -1,5 +1,6 @@
-// Package snapshot owns the catalogue's files (docs/adr/0023-the-catalogue.md): the objects of a version, which are written once and never
-// change, what is in them byte by byte, and how a version is named. Which version is live is ledger.Pointer's.
+// Package snapshot owns the catalogue's files (docs/adr/0023-the-catalogue.md): the objects of a version, which
+// are written once and never change, what is in them byte by byte, and how a version is named. Which version is
+// live is ledger.Pointer's.
 package snapshot
 
 import (
@@ -27,7 +28,8 @@ type Files interface {
 	Delete(ctx context.Context, key string) error
 }
 
-// The files of a version. The first three are what organisations get: a JSON object each, from id to record, a record a line.
+// The files of a version. The first three are what organisations get: a JSON object each, from id to
+// record, a record a line.
 const (
 	Brands    = "brands.json"
 	Portals   = "portals.json"

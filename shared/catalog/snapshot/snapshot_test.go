@@ -34,13 +34,24 @@ func catalogOf() record.Catalog {
 	return record.Catalog{
 		Brands: map[string]record.Brand{
 			alder: {
-				ID: alder, LastUpdated: noon, Name: "Alder \"A\" <Hospital>\n", SortName: "alder", Aliases: []string{"Ålder"}, PortalIDs: []string{portal},
-				BrandIDs: []string{former}, Locations: []record.Location{{City: "Ames", State: "IA", PostalCode: "50010", Country: "US"}},
+				ID: alder, LastUpdated: noon, Name: "Alder \"A\" <Hospital>\n", SortName: "alder", Aliases: []string{"Ålder"},
+				PortalIDs: []string{portal},
+				BrandIDs:  []string{former},
+				Locations: []record.Location{{City: "Ames", State: "IA", PostalCode: "50010", Country: "US"}},
 			},
-			birch: {ID: birch, LastUpdated: noon, Name: "Birch", SortName: "birch", State: record.State{UnconfirmedSince: &since, RemovedAt: &since}},
+			birch: {
+				ID: birch, LastUpdated: noon, Name: "Birch", SortName: "birch",
+				State: record.State{UnconfirmedSince: &since, RemovedAt: &since},
+			},
 		},
-		Portals:    map[string]record.Portal{portal: {ID: portal, LastUpdated: noon, Name: "Alder", EndpointIDs: []string{server}}},
-		Endpoints:  map[string]record.Endpoint{server: {ID: server, LastUpdated: noon, Status: record.Active, Name: "Alder", FHIRBase: "https://alder.example/r4"}},
+		Portals: map[string]record.Portal{portal: {
+			ID: portal, LastUpdated: noon, Name: "Alder",
+			EndpointIDs: []string{server},
+		}},
+		Endpoints: map[string]record.Endpoint{server: {
+			ID: server, LastUpdated: noon, Status: record.Active, Name: "Alder",
+			FHIRBase: "https://alder.example/r4",
+		}},
 		Successors: map[string]string{former: alder},
 	}
 }

@@ -1,6 +1,7 @@
-// Package binding owns what ties an attempt to those who may go on with it: the start value that a browser leaves one of our pages
-// with, the state and the cookie that its return has to show, and the token that the page which made the attempt asks with. An
-// attempt is a sign-in at a patient portal (package flow) or at an identity provider (package tefca/attempt).
+// Package binding owns what ties an attempt to those who may go on with it: the start value that a browser leaves
+// one of our pages with, the state and the cookie that its return has to show, and the token that the page which
+// made the attempt asks with. An attempt is a sign-in at a patient portal (package flow) or at an identity provider
+// (package tefca/attempt).
 package binding
 
 import (
@@ -23,7 +24,8 @@ import (
 // Lifetime of an attempt (docs/deviations.md).
 const Lifetime = 30 * time.Minute
 
-// Ticket is what a browser begins an attempt with that a page of ours has made: the hash of the start value, usable once.
+// Ticket is what a browser begins an attempt with that a page of ours has made: the hash of the
+// start value, usable once.
 type Ticket struct {
 	Hash      string // SHA-256 of the start value, hex
 	Tenant    org.Tenant
@@ -48,8 +50,8 @@ type Started struct {
 	CookieAge   time.Duration
 }
 
-// Failure is what a page of ours shows, or tells the page that it is on, of an attempt that failed. It has the error fields of a redirect,
-// and what to do about it, by the names of docs/openapi.yaml.
+// Failure is what a page of ours shows, or tells the page that it is on, of an attempt that failed. It has the error
+// fields of a redirect, and what to do about it, by the names of docs/openapi.yaml.
 type Failure struct {
 	Error           string `json:"error"`
 	Description     string `json:"error_description"`
@@ -80,9 +82,11 @@ func (m Maker) Ticket(tenant org.Tenant, attemptID string, expiresAt time.Time) 
 	return Ticket{Hash: Hash(start), Tenant: tenant, AttemptID: attemptID, ExpiresAt: expiresAt}, secret.New(start), err
 }
 
-// Bind makes the state value of a browser that is about to leave, and the cookie that has to come back with it. Where the browser
-// goes its caller adds.
-func (m Maker) Bind(tenant org.Tenant, attemptID string, expiresAt time.Time) (value string, state State, started Started, err error) {
+// Bind makes the state value of a browser that is about to leave, and the cookie that has to come back with it. Where
+// the browser goes its caller adds.
+func (m Maker) Bind(tenant org.Tenant, attemptID string,
+	expiresAt time.Time,
+) (value string, state State, started Started, err error) {
 	if value, err = m.Secret(); err != nil {
 		return "", State{}, Started{}, err
 	}
@@ -93,7 +97,10 @@ func (m Maker) Bind(tenant org.Tenant, attemptID string, expiresAt time.Time) (v
 	now := m.Now()
 	cookie := cookieValue(random, now)
 	state = State{Hash: Hash(value), BindingHash: Hash(cookie), Tenant: tenant, AttemptID: attemptID, ExpiresAt: expiresAt}
-	return value, state, Started{CookieName: CookieName(value), CookieValue: secret.New(cookie), CookieAge: expiresAt.Sub(now)}, nil
+	return value, state, Started{
+		CookieName: CookieName(value), CookieValue: secret.New(cookie),
+		CookieAge: expiresAt.Sub(now),
+	}, nil
 }
 
 // Hash is how the values are kept that only a browser knows: SHA-256, hex.
@@ -102,28 +109,32 @@ func Hash(value string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Own is the id that a widget has chosen for its attempt itself, as ids are written; empty when it has not. It chooses the token, too,
-// of which it says the hash, or neither.
+// Own is the id that a widget has chosen for its attempt itself, as ids are written; empty when it has not. It chooses
+// the token, too, of which it says the hash, or neither.
 func Own(attemptID, tokenHash string) (id string, err error) {
 	if attemptID == "" && tokenHash == "" {
 		return "", nil
 	}
 	id, ok := ids.ParseRandom(attemptID)
 	if !ok {
-		return "", fault.BadRequest("attempt_id must be a random UUID (version 4), and goes with token_hash.").About("attempt_id")
+		return "",
+			fault.BadRequest("attempt_id must be a random UUID (version 4), and goes with token_hash.").About("attempt_id")
 	}
 	if len(tokenHash) != 2*sha256.Size || strings.Trim(tokenHash, "0123456789abcdef") != "" || tokenHash == Hash("") {
-		return "", fault.BadRequest("token_hash must be the SHA-256 of the attempt token in 64 lower-case hex digits, and goes with attempt_id.").About("token_hash")
+		return "", fault.BadRequest("token_hash must be the SHA-256 of the attempt token in 64 lower-case hex digits, and " +
+			"goes with attempt_id.").About("token_hash")
 	}
 	return id, nil
 }
 
 // Taken tells whoever has chosen an id that it is another attempt's.
 func Taken(err error) error {
-	return fault.New(fault.Conflict, fault.CodeInvalidRequest, "This attempt_id cannot be used. Make a new one.").About("attempt_id").Because(err)
+	return fault.New(fault.Conflict, fault.CodeInvalidRequest,
+		"This attempt_id cannot be used. Make a new one.").About("attempt_id").Because(err)
 }
 
-// Holds reports whether token is the attempt token of which the hash is kept. Nobody has that of an attempt without one.
+// Holds reports whether token is the attempt token of which the hash is kept. Nobody has that
+// of an attempt without one.
 func Holds(tokenHash string, token secret.Text) bool {
 	return tokenHash != "" && subtle.ConstantTimeCompare([]byte(Hash(token.Reveal())), []byte(tokenHash)) == 1
 }
@@ -134,7 +145,8 @@ func Missing() error { return fault.Missing("There is no such attempt.") }
 // Spent tells a start value that does not work from a failure of our own.
 func Spent(err error) error {
 	if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Conflict) {
-		return fault.BadRequest("This sign-in was opened before or has expired. Return to the application and try again.").Because(err)
+		return fault.BadRequest(
+			"This sign-in was opened before or has expired. Return to the application and try again.").Because(err)
 	}
 	return fmt.Errorf("use start value: %w", err)
 }

@@ -12,12 +12,13 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestABrowserHasABoundedNumberOfAttemptsUnderWay: whoever begins one after the other keeps the newest twenty, and nothing else that the
-// browser holds is touched.
+// TestABrowserHasABoundedNumberOfAttemptsUnderWay: whoever begins one after the other keeps the newest twenty, and
+// nothing else that the browser holds is touched.
 func TestABrowserHasABoundedNumberOfAttemptsUnderWay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		maker, held := binding.Maker{Random: rand.Reader, Now: time.Now}, map[string]string{"session": "of somebody else", "__Host-other": "x"}
+		maker, held := binding.Maker{Random: rand.Reader, Now: time.Now},
+			map[string]string{"session": "of somebody else", "__Host-other": "x"}
 		const attempts = 140
 		begun := make([]string, 0, attempts)
 		for range attempts {
@@ -43,8 +44,8 @@ func TestABrowserHasABoundedNumberOfAttemptsUnderWay(t *testing.T) {
 	})
 }
 
-// TestABrowserThatHoldsTooMuchRecovers: cookies without a time are those of before there was one, so they are the oldest. One
-// answer takes away no more than its header bears.
+// TestABrowserThatHoldsTooMuchRecovers: cookies without a time are those of before there was one, so they are the
+// oldest. One answer takes away no more than its header bears.
 func TestABrowserThatHoldsTooMuchRecovers(t *testing.T) {
 	t.Parallel()
 	held := map[string]string{"__Host-attempt-newest": "t8mps0.x"}

@@ -6,8 +6,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// How long the values may be that a caller gives to have them returned, in bytes. An address that returns all of them, with
-// every byte percent-encoded, still fits what gateways and servers take (8 KiB).
+// How long the values may be that a caller gives to have them returned, in bytes. An address that returns all of them,
+// with every byte percent-encoded, still fits what gateways and servers take (8 KiB).
 const (
 	maxExternalID    = 512
 	maxExternalState = 1024
@@ -25,7 +25,8 @@ func CheckLengths(externalID, externalState, requestID string) error {
 		{"request_id", requestID, maxRequestID},
 	} {
 		if len(given.value) > given.limit {
-			return fault.BadRequest(fmt.Sprintf("%s must not be longer than %d bytes.", given.name, given.limit)).About(given.name)
+			return fault.BadRequest(fmt.Sprintf("%s must not be longer than %d bytes.", given.name,
+				given.limit)).About(given.name)
 		}
 	}
 	return nil

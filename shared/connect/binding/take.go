@@ -18,13 +18,14 @@ type States interface {
 	TakeState(ctx context.Context, hash, bindingHash string, now time.Time) (State, error)
 }
 
-// Take finds the state that a return brings, once and only for the browser that it was given to. Of one that does not work, the log line
-// tells why; strayed puts on it whose sign-in it would have ended, as far as that is known.
+// Take finds the state that a return brings, once and only for the browser that it was given to. Of one that does not
+// work, the log line tells why; strayed puts on it whose sign-in it would have ended, as far as that is known.
 func Take(
 	ctx context.Context, states States, value string, cookie func(name string) string, now time.Time, strayed func(State),
 ) (State, error) {
 	if value == "" {
-		return State{}, fault.BadRequest("This address is not complete. Return to the application and try again.").About("state")
+		return State{},
+			fault.BadRequest("This address is not complete. Return to the application and try again.").About("state")
 	}
 	state, err := states.TakeState(ctx, Hash(value), Hash(cookie(CookieName(value))), now)
 	if err == nil {
@@ -45,5 +46,6 @@ func Take(
 	}
 	logx.Add(ctx, slog.String("ended", why))
 	return State{}, fault.BadRequest("This sign-in was used before, has expired, or was begun in another browser. " +
-		"Return to the application and try again.").About("state").Because(fault.Spot{Step: fault.StepCallback, Class: why}.Failed(err))
+		"Return to the application and try again.").About("state").Because(
+		fault.Spot{Step: fault.StepCallback, Class: why}.Failed(err))
 }

@@ -25,24 +25,30 @@ const TEFCAPlatform = "tefca"
 
 // Connection links one patient at one endpoint with one organisation.
 type Connection struct {
-	ID               string // org_connection_id, UUID
-	Tenant           org.Tenant
-	Status           Status
-	BrandID          string
-	PortalID         string
-	EndpointID       string
-	PlatformType     string
-	DirectoryID      string      // of the facility in the network's directory (tefca_directory_id); of a TEFCA connection, which has none of the three ids
-	Scope            string      // granted scopes, space-separated: those asked for when the EHR did not say (RFC 6749 section 5.1)
+	ID           string // org_connection_id, UUID
+	Tenant       org.Tenant
+	Status       Status
+	BrandID      string
+	PortalID     string
+	EndpointID   string
+	PlatformType string
+	// of the facility in the network's directory (tefca_directory_id); of a TEFCA connection, which
+	// has none of the three ids
+	DirectoryID string
+	// granted scopes, space-separated: those asked for when the EHR did not say (RFC 6749 section 5.1)
+	Scope            string
 	ConsentExpiresAt time.Time   // zero when unknown
 	Patient          secret.Mark // keyed hash of issuer and patient id, for "same patient" on reconnect
-	External         secret.Mark // keyed hash of the organisation's own id for the patient, to search by; zero when none was given
-	VaultKey         string      // names the person and external id of a TEFCA connection, as a hash (package tefca/attempt): each facility has one connection of it
-	PersonKey        string      // names the person of a TEFCA connection, as a hash
-	Generation       int64       // counts authorisations: one more with every reconnect
-	CreatedAt        time.Time
-	Refresh          RefreshState
-	Rev              int64 // one more with every change; who changes it names the one that was read
+	// keyed hash of the organisation's own id for the patient, to search by; zero when none was given
+	External secret.Mark
+	// names the person and external id of a TEFCA connection, as a hash (package tefca/attempt): each facility
+	// has one connection of it
+	VaultKey   string
+	PersonKey  string // names the person of a TEFCA connection, as a hash
+	Generation int64  // counts authorisations: one more with every reconnect
+	CreatedAt  time.Time
+	Refresh    RefreshState
+	Rev        int64 // one more with every change; who changes it names the one that was read
 }
 
 // IsUnnamed reports whether a connection was made without knowing its patient, by a release that allowed it. No
@@ -79,7 +85,8 @@ type RefreshState struct {
 	ConsentFixed bool
 	// Warned says that the coming end of consent has been told, for ConsentExpiresAt and Generation as they are.
 	Warned bool
-	// Ended says why the connection was revoked: "invalid_grant", "rotation_lost", AccessEnded or Disconnected; empty else.
+	// Ended says why the connection was revoked: "invalid_grant", "rotation_lost", AccessEnded or
+	// Disconnected; empty else.
 	Ended string
 	// EndedAt is the time of the end; zero for a connection that has not ended.
 	EndedAt time.Time
@@ -107,8 +114,9 @@ const (
 	AccessEnded  = "access_expired" // its access token has ended, and there never was a refresh token
 )
 
-// EndingAt returns the connection, which is authorized without a refresh token, as one that ends with its access token, and
-// is due then. Consent is not said to last longer than that, since nothing can be read after it (docs/deviations.md).
+// EndingAt returns the connection, which is authorized without a refresh token, as one that ends with its
+// access token, and is due then. Consent is not said to last longer than that, since nothing can be read after
+// it (docs/deviations.md).
 func (c Connection) EndingAt(accessEnds time.Time) Connection {
 	c.Refresh.RefreshAt, c.Refresh.Unrenewable = accessEnds, true
 	if c.ConsentExpiresAt.IsZero() || c.ConsentExpiresAt.After(accessEnds) {

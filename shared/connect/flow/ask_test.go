@@ -66,7 +66,10 @@ func TestANonceIsSentAndItsHashIsPinnedWhereOpenIDIsAskedFor(t *testing.T) {
 
 func TestTheRegistrationsScopeWinsOverThePlatforms(t *testing.T) {
 	t.Parallel()
-	for registered, want := range map[string]string{"patient/Patient.read": "patient/Patient.read", "": "openid patient/*.rs"} {
+	for registered, want := range map[string]string{
+		"patient/Patient.read": "patient/Patient.read",
+		"":                     "openid patient/*.rs",
+	} {
 		w := newWorld()
 		w.scope, w.profile.Scope = registered, "openid patient/*.rs"
 		b := w.start(t, request(t))
@@ -110,7 +113,10 @@ func TestWhatAServerSaysOfItselfWinsOverItsPlatform(t *testing.T) {
 		IntrospectBearer: true, Consent: 90 * 24 * time.Hour,
 	}
 	for name, c := range map[string]struct{ revocation, introspection, wantRevocation, wantIntrospection string }{
-		"both said":    {"https://ehr.example/revoke", "https://ehr.example/introspect", "https://ehr.example/revoke", "https://ehr.example/introspect"},
+		"both said": {
+			"https://ehr.example/revoke", "https://ehr.example/introspect", "https://ehr.example/revoke",
+			"https://ehr.example/introspect",
+		},
 		"neither said": {"", "", known.Revocation, known.Introspection},
 		"one said":     {"https://ehr.example/revoke", "", "https://ehr.example/revoke", known.Introspection},
 	} {

@@ -49,7 +49,8 @@ type Return struct {
 	RequestID    string                   // of this request, which an error of it is found by
 }
 
-// Completed is where the browser goes next and with what: the result fields of docs/openapi.yaml, or an error of the attempt.
+// Completed is where the browser goes next and with what: the result fields of docs/openapi.yaml, or
+// an error of the attempt.
 type Completed struct {
 	Redirect      org.VerifiedRedirect
 	InWidget      bool // a widget waits for the result: the browser gets a page, and no redirect

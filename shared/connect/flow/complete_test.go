@@ -38,7 +38,8 @@ func wantNoConnection(t *testing.T, w *world) {
 	told := 0
 	for _, c := range w.concluded {
 		if c.Connection.ID != "" || len(c.Tokens.Sealed) != 0 || c.Error == "" {
-			t.Errorf("a failed attempt left the connection %q, %d bytes of tokens, error %q", c.Connection.ID, len(c.Tokens.Sealed), c.Error)
+			t.Errorf("a failed attempt left the connection %q, %d bytes of tokens, error %q", c.Connection.ID,
+				len(c.Tokens.Sealed), c.Error)
 		}
 		for _, event := range c.Events {
 			told++
@@ -67,8 +68,9 @@ func TestCompleteAnswersWithExactlyTheResultFields(t *testing.T) {
 			}
 			want := url.Values{
 				"org_connection_id": {conclusionOf(t, w).Connection.ID}, "endpoint_id": {endpointID}, "portal_id": {portalID},
-				"brand_id": {brandID}, "connection_status": {"authorized"}, "platform_type": {"sandbox"}, "request_id": {"request-1"},
-				"scope": {"patient/*.read"},
+				"brand_id": {brandID}, "connection_status": {"authorized"}, "platform_type": {"sandbox"},
+				"request_id": {"request-1"},
+				"scope":      {"patient/*.read"},
 			}
 			if external {
 				want["external_id"], want["external_state"] = []string{"patient-7"}, []string{"visit-9"}
@@ -102,11 +104,13 @@ func TestCompleteStoresAWholeConnection(t *testing.T) {
 		if diff := cmp.Diff(want, c.Connection); diff != "" {
 			t.Errorf("connection (-want +got):\n%s", diff)
 		}
-		if c.Error != "" || c.Attempt.RequestID != "request-1" || c.Tokens.Version != 1 || c.Tokens.ConnectionID != want.ID || c.Tokens.Tenant != tenant {
+		if c.Error != "" || c.Attempt.RequestID != "request-1" || c.Tokens.Version != 1 || c.Tokens.ConnectionID != want.ID ||
+			c.Tokens.Tenant != tenant {
 			t.Errorf("conclusion %+v", c)
 		}
 		set, err := tokens.Vault{Sealer: w}.Open(t.Context(), c.Tokens)
-		if err != nil || set.AccessToken.Reveal() != "access" || set.RefreshToken.Reveal() != "refresh" || set.PatientID.Reveal() != "p1" {
+		if err != nil || set.AccessToken.Reveal() != "access" || set.RefreshToken.Reveal() != "refresh" ||
+			set.PatientID.Reveal() != "p1" {
 			t.Errorf("sealed tokens: %v", err)
 		}
 		wantConnectionEvent(t, w, map[string]any{
@@ -146,8 +150,10 @@ func TestTheCodeGoesOnlyWhereTheAttemptWasPinnedTo(t *testing.T) {
 	if _, err := w.completer(t).Complete(t.Context(), b.back()); err != nil {
 		t.Fatal(err)
 	}
-	if pinned.TokenEndpoint != "https://ehr.example/token" || pinned.Issuer != issuer || !pinned.RawBasic || !slices.Equal(pinned.Extra, []string{"practice"}) ||
-		pinned.Callback != callbackURI || pinned.FHIRBase != fhirBase || pinned.ClientID != "client" || pinned.EndpointID != endpointID {
+	if pinned.TokenEndpoint != "https://ehr.example/token" || pinned.Issuer != issuer || !pinned.RawBasic ||
+		!slices.Equal(pinned.Extra, []string{"practice"}) ||
+		pinned.Callback != callbackURI || pinned.FHIRBase != fhirBase || pinned.ClientID != "client" ||
+		pinned.EndpointID != endpointID {
 		t.Errorf("pinned %+v", pinned)
 	}
 	want := []flow.Grant{{Attempt: pinned, Code: secret.New("code"), Verifier: secret.New(verifier)}}
@@ -176,10 +182,13 @@ func TestTheSamePatientIsKnownAgainAndAnotherIsNot(t *testing.T) {
 func TestCompleteFailsWhenPortalNamesNoPatient(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]func(*connection.Connection){
-		"a first sign-in":           nil,
-		"a reconnect":               func(*connection.Connection) {},
-		"of one without a patient":  func(c *connection.Connection) { c.Patient = secret.Mark{} },
-		"of one that was rejected":  func(c *connection.Connection) { c.Status, c.Patient = connection.Rejected, secret.Mark{} },
+		"a first sign-in":          nil,
+		"a reconnect":              func(*connection.Connection) {},
+		"of one without a patient": func(c *connection.Connection) { c.Patient = secret.Mark{} },
+		"of one that was rejected": func(c *connection.Connection) {
+			c.Status, c.Patient = connection.Rejected,
+				secret.Mark{}
+		},
 		"of one still in good use":  func(c *connection.Connection) { c.Status = connection.Authorized },
 		"of one that was given up ": func(c *connection.Connection) { c.Refresh.Ended = connection.Disconnected },
 	} {
@@ -199,7 +208,8 @@ func TestCompleteFailsWhenPortalNamesNoPatient(t *testing.T) {
 			if diff := cmp.Diff(conn, w.conns[connID]) + cmp.Diff(row, w.rows[connID]); diff != "" || done.Result != nil {
 				t.Errorf("the connection or its tokens changed:\n%s", diff)
 			}
-			if data := wantTold(t, w, err, "no_patient"); !strings.Contains(fmt.Sprint(data["suggested_action"]), "launch/patient") {
+			if data := wantTold(t, w, err, "no_patient"); !strings.Contains(fmt.Sprint(data["suggested_action"]),
+				"launch/patient") {
 				t.Errorf("told %v", data)
 			}
 			if at := fault.SpotOf(err); at.Step != fault.StepIdentity || at.Class != "no_patient" || at.Host != "ehr.example" {
@@ -216,10 +226,13 @@ func TestAReturnThatProvesNothingIsRefusedWithoutARedirect(t *testing.T) {
 		wait   time.Duration
 		keeps  bool // the state still works for the right browser
 	}{
-		"no state":              {change: func(r *flow.Return) { r.State = "" }, keeps: true},
-		"unknown state":         {change: func(r *flow.Return) { r.State = "made up" }, keeps: true},
-		"no cookie":             {change: func(r *flow.Return) { r.Cookie = func(string) string { return "" } }, keeps: true},
-		"another's cookie":      {change: func(r *flow.Return) { r.Cookie = func(string) string { return "x" } }, keeps: true},
+		"no state":      {change: func(r *flow.Return) { r.State = "" }, keeps: true},
+		"unknown state": {change: func(r *flow.Return) { r.State = "made up" }, keeps: true},
+		"no cookie":     {change: func(r *flow.Return) { r.Cookie = func(string) string { return "" } }, keeps: true},
+		"another's cookie": {
+			change: func(r *flow.Return) { r.Cookie = func(string) string { return "x" } },
+			keeps:  true,
+		},
 		"the hash as cookie":    {change: func(r *flow.Return) { r.Cookie = hash }, keeps: true},
 		"expired":               {change: func(*flow.Return) {}, wait: lifetime},
 		"an error, but expired": {change: func(r *flow.Return) { r.Error = "access_denied" }, wait: lifetime},

@@ -59,9 +59,11 @@ func patientText(attempt Attempt, set tokens.Set) []byte {
 	return []byte("patient|" + attempt.FHIRBase + "|" + set.PatientID.Reveal())
 }
 
-// conclude stores an authorised connection with its tokens, and tells of it, and at once of an end that is less than the
-// usual notice away; fault.Conflict as Store.ConcludeAttempt.
-func (c Completer) conclude(ctx context.Context, attempt Attempt, conn connection.Connection, set tokens.Set, version int64) error {
+// conclude stores an authorised connection with its tokens, and tells of it, and at once of an end that is less than
+// the usual notice away; fault.Conflict as Store.ConcludeAttempt.
+func (c Completer) conclude(ctx context.Context, attempt Attempt, conn connection.Connection, set tokens.Set,
+	version int64,
+) error {
 	row, err := c.Vault.Seal(ctx, attempt.Tenant, conn.ID, version, set)
 	if err != nil {
 		return err
@@ -94,11 +96,14 @@ func note(ctx context.Context, attempt Attempt) {
 	}
 }
 
-// recordFailure stores that an attempt has ended in an error, and tells of it: a refusal leaves a rejected connection unless
-// there is one already, anything else the opt-in event. The browser is told the error whether that works or not.
+// recordFailure stores that an attempt has ended in an error, and tells of it: a refusal leaves a rejected connection
+// unless there is one already, anything else the opt-in event. The browser is told the error whether that works or not.
 func (c Completer) recordFailure(ctx context.Context, attempt Attempt, r Return, err error) {
 	shown, now := fault.Of(err), c.Now()
-	end := Conclusion{Attempt: attempt, Error: string(shown.Code.InBrowser()), Description: shown.Public, Cause: causeOf(err), RequestID: r.RequestID}
+	end := Conclusion{
+		Attempt: attempt, Error: string(shown.Code.InBrowser()), Description: shown.Public,
+		Cause: causeOf(err), RequestID: r.RequestID,
+	}
 	if shown.Kind == fault.Internal {
 		end.Error, end.Description = string(fault.CodeServerError), fault.Of(nil).Public
 	}
@@ -139,15 +144,18 @@ func (c Completer) enqueue(ctx context.Context, events []webhook.Event) {
 }
 
 // connectionEvent tells of an authorisation, or of its refusal. Its number is the connection's generation, so that a
-// reconnect is a fact of its own. requestID is the one that the redirect of the same outcome carries: of an authorisation the
-// caller's, of a refusal that of the error, which is unique (docs/openapi.yaml).
-func connectionEvent(attempt Attempt, conn connection.Connection, requestID string, now time.Time) (webhook.Event, error) {
-	return webhook.NewEvent(conn.Tenant, webhook.ConnectionSucceeded, conn.ID, conn.Generation, now, webhook.ConnectionSuccess{
-		OrgConnectionID: conn.ID, EndpointID: conn.EndpointID, PortalID: conn.PortalID, BrandID: conn.BrandID,
-		ConnectionStatus: string(conn.Status), PlatformType: conn.PlatformType, RequestID: requestID,
-		ExternalID: attempt.ExternalID, ExternalState: attempt.ExternalState, Scope: conn.Scope,
-		ConsentExpiresAt: timestamp.Of(conn.ConsentExpiresAt),
-	})
+// reconnect is a fact of its own. requestID is the one that the redirect of the same outcome carries: of an
+// authorisation the caller's, of a refusal that of the error, which is unique (docs/openapi.yaml).
+func connectionEvent(attempt Attempt, conn connection.Connection, requestID string,
+	now time.Time,
+) (webhook.Event, error) {
+	return webhook.NewEvent(conn.Tenant, webhook.ConnectionSucceeded, conn.ID, conn.Generation, now,
+		webhook.ConnectionSuccess{
+			OrgConnectionID: conn.ID, EndpointID: conn.EndpointID, PortalID: conn.PortalID, BrandID: conn.BrandID,
+			ConnectionStatus: string(conn.Status), PlatformType: conn.PlatformType, RequestID: requestID,
+			ExternalID: attempt.ExternalID, ExternalState: attempt.ExternalState, Scope: conn.Scope,
+			ConsentExpiresAt: timestamp.Of(conn.ConsentExpiresAt),
+		})
 }
 
 // failureEvent tells of an attempt that ended in an error. Its request id is that of the error, which the browser is
@@ -155,8 +163,11 @@ func connectionEvent(attempt Attempt, conn connection.Connection, requestID stri
 func failureEvent(end Conclusion, now time.Time) (webhook.Event, error) {
 	attempt := end.Attempt
 	return webhook.NewEvent(attempt.Tenant, webhook.ConnectionFailed, attempt.ID, 0, now, webhook.ConnectionFailure{
-		EndpointID: attempt.EndpointID, PortalID: attempt.PortalID, BrandID: attempt.BrandID, PlatformType: attempt.PlatformType,
-		OrgConnectionID: attempt.Reconnect, RequestID: end.RequestID, ExternalID: attempt.ExternalID, ExternalState: attempt.ExternalState,
-		Error: end.Error, ErrorDescription: end.Description, Cause: end.Cause, SuggestedAction: causes()[end.Cause].Action,
+		EndpointID: attempt.EndpointID, PortalID: attempt.PortalID, BrandID: attempt.BrandID,
+		PlatformType:    attempt.PlatformType,
+		OrgConnectionID: attempt.Reconnect, RequestID: end.RequestID, ExternalID: attempt.ExternalID,
+		ExternalState: attempt.ExternalState,
+		Error:         end.Error, ErrorDescription: end.Description, Cause: end.Cause,
+		SuggestedAction: causes()[end.Cause].Action,
 	})
 }

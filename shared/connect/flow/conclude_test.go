@@ -47,13 +47,18 @@ func TestAnAuthorisationWithoutARefreshTokenSaysWhenItEnds(t *testing.T) {
 				}
 				c := conclusionOf(t, w)
 				ends := time.Now().Add(test.want)
-				want := connection.RefreshState{RefreshAt: w.set.ExpiresAt, Unrenewable: true, ConsentFixed: true, Warned: test.isWarned}
+				want := connection.RefreshState{
+					RefreshAt: w.set.ExpiresAt, Unrenewable: true, ConsentFixed: true,
+					Warned: test.isWarned,
+				}
 				if diff := cmp.Diff(want, c.Connection.Refresh); diff != "" || !c.Connection.ConsentExpiresAt.Equal(ends) {
 					t.Errorf("consent until %v, care (-want +got):\n%s", c.Connection.ConsentExpiresAt, diff)
 				}
 				told := ends.UTC().Format(time.RFC3339)
-				if data := dataOf(t, flow.Conclusion{Events: c.Events[:1]}, webhook.ConnectionSucceeded); done.Result.Get("consent_expires_at") != told || data["consent_expires_at"] != told {
-					t.Errorf("the result says %q, the event %q, want %q", done.Result.Get("consent_expires_at"), data["consent_expires_at"], told)
+				if data := dataOf(t, flow.Conclusion{Events: c.Events[:1]},
+					webhook.ConnectionSucceeded); done.Result.Get("consent_expires_at") != told || data["consent_expires_at"] != told {
+					t.Errorf("the result says %q, the event %q, want %q", done.Result.Get("consent_expires_at"),
+						data["consent_expires_at"], told)
 				}
 				if isWarned := len(c.Events) == 2; isWarned != test.isWarned || len(w.enqueued) != len(c.Events) {
 					t.Fatalf("%d events, of which %d were sent on", len(c.Events), len(w.enqueued))
@@ -72,8 +77,11 @@ func TestAnAuthorisationWithoutARefreshTokenSaysWhenItEnds(t *testing.T) {
 func TestTheLineOfAReturnSaysWhoseItWas(t *testing.T) {
 	t.Parallel()
 	for failure, want := range map[error]map[string]any{
-		nil:                            {"org_id": tenant.OrgID, "mode": "test", "endpoint_id": endpointID},
-		errors.New("an HTML document"): {"org_id": tenant.OrgID, "mode": "test", "endpoint_id": endpointID, "ended": "token_exchange"},
+		nil: {"org_id": tenant.OrgID, "mode": "test", "endpoint_id": endpointID},
+		errors.New("an HTML document"): {
+			"org_id": tenant.OrgID, "mode": "test", "endpoint_id": endpointID,
+			"ended": "token_exchange",
+		},
 	} {
 		w := newWorld()
 		if failure != nil {

@@ -38,11 +38,14 @@ func dataOf(t *testing.T, c flow.Conclusion, want webhook.Type) map[string]any {
 func wantTold(t *testing.T, w *world, err error, cause string) map[string]any {
 	t.Helper()
 	c, shown := conclusionOf(t, w), fault.Of(err)
-	if c.Error != string(shown.Code.InBrowser()) || c.Description != shown.Public || c.Cause != cause || c.RequestID != "return-1" {
-		t.Errorf("kept %q %q %q %q, the browser was told %q %q", c.Error, c.Description, c.Cause, c.RequestID, shown.Code, shown.Public)
+	if c.Error != string(shown.Code.InBrowser()) || c.Description != shown.Public || c.Cause != cause ||
+		c.RequestID != "return-1" {
+		t.Errorf("kept %q %q %q %q, the browser was told %q %q", c.Error, c.Description, c.Cause, c.RequestID, shown.Code,
+			shown.Public)
 	}
 	data := dataOf(t, c, webhook.ConnectionFailed)
-	if data["cause"] != cause || data["error"] != c.Error || data["error_description"] != c.Description || data["request_id"] != "return-1" {
+	if data["cause"] != cause || data["error"] != c.Error || data["error_description"] != c.Description ||
+		data["request_id"] != "return-1" {
 		t.Errorf("told %v, want the cause %s", data, cause)
 	}
 	if action, _ := data["suggested_action"].(string); len(action) < 20 {
@@ -58,7 +61,8 @@ func wantTold(t *testing.T, w *world, err error, cause string) map[string]any {
 	if len(c.Description) > 200 {
 		t.Errorf("the description has %d characters", len(c.Description))
 	}
-	if len(w.enqueued) != 1 || w.enqueued[0] != c.Events[0].ID || c.Events[0].ID != webhook.EventID(tenant, webhook.ConnectionFailed, c.Attempt.ID, 0) {
+	if len(w.enqueued) != 1 || w.enqueued[0] != c.Events[0].ID ||
+		c.Events[0].ID != webhook.EventID(tenant, webhook.ConnectionFailed, c.Attempt.ID, 0) {
 		t.Errorf("enqueued %v, event %s", w.enqueued, c.Events[0].ID)
 	}
 	return data
@@ -119,8 +123,9 @@ func TestOnlyWhatMayPassIsToBeTriedAgain(t *testing.T) {
 	t.Parallel()
 	for sent, want := range map[string]bool{
 		"server_error": true, "temporarily_unavailable": true,
-		"auth_invalid_redirect_uri": false, "redirect_uri_mismatch": false, "invalid_request": false, "unsupported_response_type": false,
-		"invalid_scope": false, "unauthorized_client": false, "their own": false,
+		"auth_invalid_redirect_uri": false, "redirect_uri_mismatch": false, "invalid_request": false,
+		"unsupported_response_type": false,
+		"invalid_scope":             false, "unauthorized_client": false, "their own": false,
 	} {
 		w := newWorld()
 		r := w.start(t, request(t)).back()
@@ -150,7 +155,10 @@ func TestARefusalByThePatientIsNoFailureToTellOf(t *testing.T) {
 
 func TestWhatTheBrowserIsToldDoesNotHangOnTheStore(t *testing.T) {
 	t.Parallel()
-	for sent, want := range map[string]fault.Code{"access_denied": "access_denied", "invalid_scope": "invalid_scope", "odd": fault.CodeTokenExchange} {
+	for sent, want := range map[string]fault.Code{
+		"access_denied": "access_denied", "invalid_scope": "invalid_scope",
+		"odd": fault.CodeTokenExchange,
+	} {
 		w := newWorld()
 		r := w.start(t, request(t)).back()
 		r.Error, w.broken = sent, "ConcludeAttempt"
@@ -172,7 +180,8 @@ func TestWhatWasGrantedIsRecordedAndTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := conclusionOf(t, w)
-		if c.Connection.Status != "authorized" || c.Connection.Scope != w.set.Scope || !c.Connection.ConsentExpiresAt.Equal(w.set.ConsentExpiresAt) {
+		if c.Connection.Status != "authorized" || c.Connection.Scope != w.set.Scope ||
+			!c.Connection.ConsentExpiresAt.Equal(w.set.ConsentExpiresAt) {
 			t.Errorf("connection %s with %q until %v", c.Connection.Status, c.Connection.Scope, c.Connection.ConsentExpiresAt)
 		}
 		ends := w.set.ConsentExpiresAt.UTC().Format(time.RFC3339)

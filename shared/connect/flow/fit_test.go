@@ -68,7 +68,10 @@ func TestStartNeverDropsPatientOrRefreshTokens(t *testing.T) {
 	w := newWorld()
 	base := "https://ehr.example/authorize?"
 	w.authority.AuthorizationEndpoint = base + strings.Repeat("x", flow.MaxQuery)
-	w.scope, w.profile = "", flow.Profile{Aud: fhirBase, Scope: "openid patient/Patient.rs patient/Goal.rs patient/Device.rs", Listed: true}
+	w.scope, w.profile = "", flow.Profile{
+		Aud:   fhirBase,
+		Scope: "openid patient/Patient.rs patient/Goal.rs patient/Device.rs", Listed: true,
+	}
 	w.start(t, request(t))
 	if w.asked.Scope != "openid patient/Patient.rs" {
 		t.Errorf("asked for %q", w.asked.Scope)

@@ -167,8 +167,8 @@ type StartStore interface {
 
 // CreateStore keeps attempts whose browser leaves later.
 type CreateStore interface {
-	// CreateAttempt stores a widget's attempt, created, and its ticket in one transaction, also in place of one of the same id and
-	// token hash that nobody has left with; fault.Conflict when there is another of its id.
+	// CreateAttempt stores a widget's attempt, created, and its ticket in one transaction, also in place of one of the
+	// same id and token hash that nobody has left with; fault.Conflict when there is another of its id.
 	CreateAttempt(ctx context.Context, attempt Attempt, ticket binding.Ticket) error
 }
 
@@ -223,9 +223,10 @@ type Authority struct {
 	Userinfo      string
 	Revocation    string
 	Introspection string
-	Scope         string // what to ask for of the patient's data where nothing else says so, space-separated, the most needed first
-	Access        string // how scopes say "read and search" there: "read" (version 1) or "rs" (version 2)
-	S256          bool   // it says that it checks PKCE's S256 challenges; where it does not, they are sent all the same
+	// what to ask for of the patient's data where nothing else says so, space-separated, the most needed first
+	Scope  string
+	Access string // how scopes say "read and search" there: "read" (version 1) or "rs" (version 2)
+	S256   bool   // it says that it checks PKCE's S256 challenges; where it does not, they are sent all the same
 	// Methods are those ways of client authentication that the server lists and that we know, and Algorithms those of
 	// private_key_jwt. Servers are wrong about them often enough: they are for who registers a client to compare with.
 	Methods    []string
@@ -267,8 +268,8 @@ type Upstream struct {
 	Consent time.Duration
 }
 
-// Platforms knows the platforms' profiles, and what an endpoint has of its own. One that is not known gets what SMART App
-// Launch 2.2 has for everyone. An error is a defect of the endpoint's overrides.
+// Platforms knows the platforms' profiles, and what an endpoint has of its own. One that is not known gets what SMART
+// App Launch 2.2 has for everyone. An error is a defect of the endpoint's overrides.
 type Platforms interface {
 	Profile(endpoint catalog.Endpoint, authority Authority) (Profile, error)
 }

@@ -20,7 +20,8 @@ func (s Server) returned(iss string) bool {
 	return isBelow(iss, s.AuthorizationEndpoint) && isBelow(iss, s.TokenEndpoint)
 }
 
-// isBelow reports whether an address that discovery has checked begins with an issuer's, in the same spelling, and stays below it.
+// isBelow reports whether an address that discovery has checked begins with an issuer's, in the same
+// spelling, and stays below it.
 func isBelow(issuer, address string) bool {
 	root, err := url.Parse(issuer)
 	if err != nil || root.Host == "" {

@@ -6,8 +6,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// A portal that names no issuer may be a hostile one that brings us a code of another: that one's iss gives it away. An honest one's
-// own iss stands above both its addresses.
+// A portal that names no issuer may be a hostile one that brings us a code of another: that one's iss gives it away. An
+// honest one's own iss stands above both its addresses.
 func TestAnUnnamedIssuerIsOneThatGetsTheCodeItself(t *testing.T) {
 	t.Parallel()
 	const honest = "https://sso.example/realms/alder"
@@ -21,20 +21,32 @@ func TestAnUnnamedIssuerIsOneThatGetsTheCodeItself(t *testing.T) {
 		"sent on from a hostile sign-in":     {"https://evil.example/auth", "https://evil.example/token", honest, false},
 		"its sign-in named by a hostile one": {honest + "/auth", "https://evil.example/token", honest, false},
 		"its tokens named by a hostile one":  {"https://evil.example/auth", honest + "/token", honest, false},
-		"a neighbour at its host":            {"https://sso.example/realms/evil/auth", "https://sso.example/realms/evil/token", honest, false},
-		"a neighbour that begins alike":      {honest + "2/auth", honest + "2/token", honest, false},
-		"a neighbour by dots":                {honest + "/%2e./evil/auth", honest + "/%2e%2E/evil/token", honest, false},
-		"a longer host":                      {"https://sso.example.evil.example/auth", "https://sso.example.evil.example/token", "https://sso.example", false},
-		"a user before the host":             {"https://sso.example@evil.example/auth", "https://sso.example@evil.example/token", "https://sso.example", false},
-		"no host":                            {honest + "/auth", honest + "/token", "https:/", false},
-		"nothing like one":                   {honest + "/auth", honest + "/token", "%", false},
+		"a neighbour at its host": {
+			"https://sso.example/realms/evil/auth",
+			"https://sso.example/realms/evil/token", honest, false,
+		},
+		"a neighbour that begins alike": {honest + "2/auth", honest + "2/token", honest, false},
+		"a neighbour by dots":           {honest + "/%2e./evil/auth", honest + "/%2e%2E/evil/token", honest, false},
+		"a longer host": {
+			"https://sso.example.evil.example/auth",
+			"https://sso.example.evil.example/token", "https://sso.example", false,
+		},
+		"a user before the host": {
+			"https://sso.example@evil.example/auth",
+			"https://sso.example@evil.example/token", "https://sso.example", false,
+		},
+		"no host":          {honest + "/auth", honest + "/token", "https:/", false},
+		"nothing like one": {honest + "/auth", honest + "/token", "%", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld()
 			w.base = honest + "/fhir"
 			w.authority.Issuer, w.authority.AuthorizationEndpoint, w.authority.TokenEndpoint = "", c.authorize, c.token
-			w.profile.Known = []string{"https://evil.example", "https://sso.example", "https://sso.example.evil.example", "https://sso.example@evil.example"}
+			w.profile.Known = []string{
+				"https://evil.example", "https://sso.example", "https://sso.example.evil.example",
+				"https://sso.example@evil.example",
+			}
 			r := w.start(t, request(t)).back()
 			r.Issuer = c.iss
 			_, err := w.completer(t).Complete(t.Context(), r)

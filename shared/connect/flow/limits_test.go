@@ -35,8 +35,9 @@ func TestWhatIsToBeReturnedHasABoundedLength(t *testing.T) {
 	}
 }
 
-// TestTheAddressOfAResultIsBoundedWhateverThePortalGrants: the longest that a caller can ask to have returned, and scopes without
-// end. A scope that fits is returned; one that does not is left out, and stands in the record and in the event.
+// TestTheAddressOfAResultIsBoundedWhateverThePortalGrants: the longest that a caller can ask to have returned,
+// and scopes without end. A scope that fits is returned; one that does not is left out, and stands in the
+// record and in the event.
 func TestTheAddressOfAResultIsBoundedWhateverThePortalGrants(t *testing.T) {
 	t.Parallel()
 	const most = 8192
@@ -50,7 +51,8 @@ func TestTheAddressOfAResultIsBoundedWhateverThePortalGrants(t *testing.T) {
 		"a usual one, and odd own ones": {60, "\xff", false},
 	} {
 		w, r := newWorld(), request(t)
-		r.ExternalID, r.ExternalState, r.RequestID = strings.Repeat(c.external, 512), strings.Repeat(c.external, 1024), strings.Repeat(c.external, 128)
+		r.ExternalID, r.ExternalState, r.RequestID = strings.Repeat(c.external, 512), strings.Repeat(c.external, 1024),
+			strings.Repeat(c.external, 128)
 		w.set.Scope = strings.TrimSpace(strings.Repeat("patient/Patient.rs ", c.scopes))
 		done, err := w.completer(t).Complete(t.Context(), w.start(t, r).back())
 		if err != nil {

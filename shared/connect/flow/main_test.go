@@ -159,7 +159,8 @@ func (w *world) Way(_ context.Context, endpoint, brand string) (catalog.Way, err
 		return catalog.Way{}, fault.Missing("no way")
 	}
 	return catalog.Way{
-		EndpointID: endpoint, Asked: brand, BrandID: is, Portals: map[string]string{portalID: portalID, formerID: portalID, secondID: secondID},
+		EndpointID: endpoint, Asked: brand, BrandID: is,
+		Portals: map[string]string{portalID: portalID, formerID: portalID, secondID: secondID},
 	}, w.fails("Way")
 }
 
@@ -167,7 +168,10 @@ func (w *world) Registration(_ context.Context, owner org.Tenant, e catalog.Endp
 	if owner.OrgID != tenant.OrgID || e.ID == strangerID {
 		return catalog.Registration{}, fault.Missing("no registration")
 	}
-	return catalog.Registration{Place: catalog.Place{EndpointID: e.ID}, ClientID: "client", Scope: w.scope, Callback: w.callback}, w.fails("Registration")
+	return catalog.Registration{
+		Place: catalog.Place{EndpointID: e.ID}, ClientID: "client", Scope: w.scope,
+		Callback: w.callback,
+	}, w.fails("Registration")
 }
 
 func (w *world) Discover(_ context.Context, base string) (flow.Authority, error) {
@@ -188,7 +192,10 @@ func (w *world) AuthorizeURL(r flow.Authorization) (string, error) {
 	w.asked = r
 	query := url.Values{"state": {r.State}}
 	if w.profile.Listed {
-		query = url.Values{"state": {r.State}, "scope": {r.Scope}, "nonce": {r.Nonce}, "code_challenge": {r.Challenge}, "redirect_uri": {r.RedirectURI}}
+		query = url.Values{
+			"state": {r.State}, "scope": {r.Scope}, "nonce": {r.Nonce}, "code_challenge": {r.Challenge},
+			"redirect_uri": {r.RedirectURI},
+		}
 	}
 	return r.Endpoint + "?" + query.Encode(), w.fails("AuthorizeURL")
 }
@@ -237,7 +244,8 @@ func (w *world) fails(method string) error {
 
 func (w *world) preparation() flow.Preparation {
 	return flow.Preparation{
-		Catalog: w, Connections: w, Portal: w, Platforms: w, BaseURL: baseURL, Now: time.Now, NewID: ids.Random, Random: rand.Reader,
+		Catalog: w, Connections: w, Portal: w, Platforms: w, BaseURL: baseURL, Now: time.Now, NewID: ids.Random,
+		Random: rand.Reader,
 	}
 }
 

@@ -24,7 +24,8 @@ func logged(t *testing.T, run func(ctx context.Context)) string {
 // everywhere is a discovery that names an address of each kind, all at one origin.
 func everywhere(origin string) flow.Authority {
 	return flow.Authority{
-		Issuer: origin, AuthorizationEndpoint: origin + "/authorize", TokenEndpoint: origin + "/token", KeySet: origin + "/keys",
+		Issuer: origin, AuthorizationEndpoint: origin + "/authorize", TokenEndpoint: origin + "/token",
+		KeySet:   origin + "/keys",
 		Userinfo: origin + "/userinfo", Revocation: origin + "/revoke", Introspection: origin + "/introspect",
 	}
 }
@@ -49,7 +50,10 @@ func wantMoved(t *testing.T, w *world, told string) {
 	if len(w.attempts)+len(w.states)+len(w.tickets) != 0 || w.asked.State != "" {
 		t.Errorf("%d attempts, %d states and %d start values were made", len(w.attempts), len(w.states), len(w.tickets))
 	}
-	for _, want := range []string{`"event":"portal_moved"`, `"endpoint_id":"` + endpointID + `"`, `"org_id":"` + tenant.OrgID + `"`, told} {
+	for _, want := range []string{
+		`"event":"portal_moved"`, `"endpoint_id":"` + endpointID + `"`,
+		`"org_id":"` + tenant.OrgID + `"`, told,
+	} {
 		if !strings.Contains(line, want) {
 			t.Errorf("the log says %s, want %s", line, want)
 		}
@@ -119,8 +123,9 @@ func TestADiscoveryWherePinsOrProfileHaveItIsUsed(t *testing.T) {
 func TestOurOwnHostIsNoPortal(t *testing.T) {
 	t.Parallel()
 	for name, address := range map[string]string{
-		"as it is": baseURL + "/bridge/connect?attempt=theirs", "in capitals": "https://API.example/x", "with its port": "https://api.example:443/x",
-		"with a dot": "https://api.example./x", "in another scheme": "http://api.example:443/x",
+		"as it is": baseURL + "/bridge/connect?attempt=theirs", "in capitals": "https://API.example/x",
+		"with its port": "https://api.example:443/x",
+		"with a dot":    "https://api.example./x", "in another scheme": "http://api.example:443/x",
 	} {
 		authority := everywhere("https://ehr.example")
 		for role := range names(&authority) {
@@ -154,8 +159,10 @@ func TestOnlyTheSandboxIsAtOurOwnHostAndOnlyInTestMode(t *testing.T) {
 	w.start(t, request(t))
 	for name, address := range map[string]string{
 		"beside it": baseURL + "/bridge/connect?attempt=theirs", "a way up": baseURL + "/sandbox/../bridge/connect",
-		"an escaped way up": baseURL + "/sandbox/%2e%2e/bridge/connect", "a name that begins so": baseURL + "/sandboxes/authorize",
-		"an escaped slash": baseURL + "/sandbox/..%2fbridge/connect", "a backslash": baseURL + `/sandbox/..\bridge/connect`,
+		"an escaped way up":     baseURL + "/sandbox/%2e%2e/bridge/connect",
+		"a name that begins so": baseURL + "/sandboxes/authorize",
+		"an escaped slash":      baseURL + "/sandbox/..%2fbridge/connect",
+		"a backslash":           baseURL + `/sandbox/..\bridge/connect`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

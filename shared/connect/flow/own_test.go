@@ -38,7 +38,8 @@ func TestAnAttemptOfTheWidgetsOwnIDIsWatchedWithItsOwnToken(t *testing.T) {
 			t.Fatal(err)
 		}
 		watch := flow.Watcher{Attempts: w, Now: time.Now}
-		if got, err := watch.Progress(t.Context(), tenant, ownID, secret.New(ownToken)); err != nil || got.Status != flow.Done {
+		if got, err := watch.Progress(t.Context(), tenant, ownID, secret.New(ownToken)); err != nil ||
+			got.Status != flow.Done {
 			t.Errorf("the opener sees %+v, %v", got, err)
 		}
 		other := tenant
@@ -47,9 +48,11 @@ func TestAnAttemptOfTheWidgetsOwnIDIsWatchedWithItsOwnToken(t *testing.T) {
 			of    org.Tenant
 			token string
 		}{
-			"no token": {tenant, ""}, "the hash": {tenant, hash(ownToken)}, "another": {tenant, ownToken[1:]}, "another organisation": {other, ownToken},
+			"no token": {tenant, ""}, "the hash": {tenant, hash(ownToken)}, "another": {tenant, ownToken[1:]},
+			"another organisation": {other, ownToken},
 		} {
-			if _, err := watch.Progress(t.Context(), c.of, ownID, secret.New(c.token)); fault.Of(err).Public != "There is no such attempt." {
+			if _, err := watch.Progress(t.Context(), c.of, ownID,
+				secret.New(c.token)); fault.Of(err).Public != "There is no such attempt." {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -67,7 +70,9 @@ func TestAnAttemptsIDIsNobodyElses(t *testing.T) {
 		change(&r)
 		got, err := w.creator().Create(t.Context(), r)
 		wantFault(t, err, fault.Conflict, fault.CodeInvalidRequest)
-		if got.AttemptID != "" || got.Start.Reveal() != "" || fault.Of(err).Public != "This attempt_id cannot be used. Make a new one." || w.attempts[ownID].TokenHash != before.TokenHash {
+		if got.AttemptID != "" || got.Start.Reveal() != "" ||
+			fault.Of(err).Public != "This attempt_id cannot be used. Make a new one." ||
+			w.attempts[ownID].TokenHash != before.TokenHash {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
 	}

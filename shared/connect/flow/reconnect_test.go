@@ -28,8 +28,12 @@ func (w *world) connected(t *testing.T) connection.Connection {
 	conn := connection.Connection{
 		ID: connID, Tenant: tenant, Status: connection.Revoked, BrandID: brandID, PortalID: portalID, EndpointID: endpointID,
 		PlatformType: "sandbox", Scope: "patient/*.read offline_access", ConsentExpiresAt: time.Now().Add(-time.Hour),
-		Patient: newKeyring(t).Sign([]byte("patient|" + fhirBase + "|p1")), Generation: 3, CreatedAt: time.Now().Add(-time.Hour), Rev: 9,
-		Refresh: connection.RefreshState{Failures: 2, Ended: "invalid_grant", Warned: true, UpstreamUntil: time.Now().Add(time.Hour)},
+		Patient: newKeyring(t).Sign([]byte("patient|" + fhirBase + "|p1")), Generation: 3,
+		CreatedAt: time.Now().Add(-time.Hour), Rev: 9,
+		Refresh: connection.RefreshState{
+			Failures: 2, Ended: "invalid_grant", Warned: true,
+			UpstreamUntil: time.Now().Add(time.Hour),
+		},
 	}
 	w.conns[connID] = conn
 	w.rows[connID] = tokens.Row{Tenant: tenant, ConnectionID: connID, Version: 5, LeaseOwner: "somebody"}
@@ -69,13 +73,15 @@ func TestAReconnectRenewsTheConnectionUnderItsID(t *testing.T) {
 		if err != nil || set.RefreshToken.Reveal() != "refresh" {
 			t.Errorf("the sealed tokens do not open as version 6: %v", err)
 		}
-		if done.Result.Get("org_connection_id") != connID || done.Result.Get("endpoint_id") != endpointID || done.Result.Get("connection_status") != "authorized" {
+		if done.Result.Get("org_connection_id") != connID || done.Result.Get("endpoint_id") != endpointID ||
+			done.Result.Get("connection_status") != "authorized" {
 			t.Errorf("result %v", done.Result)
 		}
 		if got := c.Events[0].ID; got != webhook.EventID(tenant, webhook.ConnectionSucceeded, connID, 4) {
 			t.Errorf("event %s is not that of generation 4", got)
 		}
-		if data := dataOf(t, c, webhook.ConnectionSucceeded); data["org_connection_id"] != connID || data["external_state"] != "visit-9" {
+		if data := dataOf(t, c, webhook.ConnectionSucceeded); data["org_connection_id"] != connID ||
+			data["external_state"] != "visit-9" {
 			t.Errorf("told %v", data)
 		}
 	})
@@ -91,19 +97,24 @@ func TestAReconnectStartsAtTheConnectionsOwnEndpoint(t *testing.T) {
 	r.Reconnect, r.EndpointID = strings.ToUpper(connID), strings.ToUpper(endpointID)
 	b := w.start(t, r)
 	attempt := w.attempts[w.states[hash(b.state)].AttemptID]
-	if attempt.Reconnect != connID || attempt.EndpointID != endpointID || attempt.BrandID != conn.BrandID || attempt.FHIRBase != fhirBase {
+	if attempt.Reconnect != connID || attempt.EndpointID != endpointID || attempt.BrandID != conn.BrandID ||
+		attempt.FHIRBase != fhirBase {
 		t.Errorf("pinned %+v", attempt)
 	}
 }
 
-// An application may have kept an id that was merged since, or have read the one that stays; the connection keeps those that it was made with.
+// An application may have kept an id that was merged since, or have read the one that stays; the connection keeps
+// those that it was made with.
 func TestAReconnectKnowsItsInstitutionByAllItsIDs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		hasBrand, hasPortal, brand, portal string
 		several, refused                   bool
 	}{
-		"the one that stays":        {hasBrand: mergedID, hasPortal: formerID, brand: strings.ToUpper(brandID), portal: portalID},
+		"the one that stays": {
+			hasBrand: mergedID, hasPortal: formerID, brand: strings.ToUpper(brandID),
+			portal: portalID,
+		},
 		"its brand alone":           {hasBrand: mergedID, hasPortal: formerID, brand: brandID},
 		"its portal alone":          {hasBrand: mergedID, hasPortal: formerID, portal: portalID},
 		"of several":                {hasBrand: mergedID, hasPortal: formerID, brand: brandID, several: true},
@@ -111,9 +122,15 @@ func TestAReconnectKnowsItsInstitutionByAllItsIDs(t *testing.T) {
 		"its own, which has gone":   {hasBrand: foreignID, hasPortal: formerID, brand: foreignID, portal: formerID},
 		"another's at the endpoint": {hasBrand: brandID, hasPortal: portalID, brand: nextID, refused: true},
 		"merged into another":       {hasBrand: nextID, hasPortal: portalID, brand: mergedID, refused: true},
-		"another portal of it":      {hasBrand: mergedID, hasPortal: formerID, brand: brandID, portal: secondID, refused: true},
-		"no way there":              {hasBrand: brandID, hasPortal: portalID, brand: foreignID, refused: true},
-		"none since it has gone":    {hasBrand: foreignID, hasPortal: formerID, brand: brandID, portal: portalID, refused: true},
+		"another portal of it": {
+			hasBrand: mergedID, hasPortal: formerID, brand: brandID, portal: secondID,
+			refused: true,
+		},
+		"no way there": {hasBrand: brandID, hasPortal: portalID, brand: foreignID, refused: true},
+		"none since it has gone": {
+			hasBrand: foreignID, hasPortal: formerID, brand: brandID, portal: portalID,
+			refused: true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -196,8 +213,12 @@ func TestOnlyTheSamePatientReconnects(t *testing.T) {
 		change func(*world, *connection.Connection)
 		good   bool
 	}{
-		"the same":                  {func(*world, *connection.Connection) {}, true},
-		"still authorised":          {func(_ *world, conn *connection.Connection) { conn.Status = connection.Authorized }, true},
+		"the same": {func(*world, *connection.Connection) {}, true},
+		"still authorised": {func(_ *world,
+			conn *connection.Connection,
+		) {
+			conn.Status = connection.Authorized
+		}, true},
 		"another":                   {func(w *world, _ *connection.Connection) { w.set.PatientID = secret.New("p2") }, false},
 		"nobody then":               {func(_ *world, conn *connection.Connection) { conn.Patient = secret.Mark{} }, false},
 		"a key that is gone":        {func(_ *world, conn *connection.Connection) { conn.Patient.Version = 7 }, false},
@@ -229,7 +250,8 @@ func TestOnlyTheSamePatientReconnects(t *testing.T) {
 			if data := wantTold(t, w, err, "wrong_patient"); data["org_connection_id"] != connID {
 				t.Errorf("told %v", data)
 			}
-			if text := fault.Of(err).Public; strings.Contains(text, "p1") || strings.Contains(text, "p2") || strings.Contains(text, "atient") {
+			if text := fault.Of(err).Public; strings.Contains(text, "p1") || strings.Contains(text, "p2") ||
+				strings.Contains(text, "atient") {
 				t.Errorf("the text says something of a patient: %s", text)
 			}
 		})
@@ -246,7 +268,8 @@ func TestARejectedConnectionGetsItsPatientWithTheReconnect(t *testing.T) {
 	if _, err := w.completer(t).Complete(t.Context(), w.start(t, reconnectRequest(t)).back()); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.conns[connID].Patient; !newKeyring(t).Check([]byte("patient|"+fhirBase+"|p1"), got) || w.rows[connID].Version != 1 {
+	if got := w.conns[connID].Patient; !newKeyring(t).Check([]byte("patient|"+fhirBase+"|p1"), got) ||
+		w.rows[connID].Version != 1 {
 		t.Errorf("mark %v, tokens of version %d", got, w.rows[connID].Version)
 	}
 	w.set.PatientID = secret.New("p2")
@@ -263,7 +286,8 @@ func TestARefusalOfAReconnectLeavesTheConnectionAsItIs(t *testing.T) {
 	done, err := w.completer(t).Complete(t.Context(), r)
 	wantFault(t, err, fault.Upstream, "access_denied")
 	c := conclusionOf(t, w)
-	if diff := cmp.Diff(map[string]connection.Connection{connID: before}, w.conns); diff != "" || len(c.Events)+len(w.enqueued) != 0 {
+	if diff := cmp.Diff(map[string]connection.Connection{connID: before}, w.conns); diff != "" ||
+		len(c.Events)+len(w.enqueued) != 0 {
 		t.Errorf("%d events, connections (-want +got):\n%s", len(c.Events), diff)
 	}
 	if done.Redirect.URI() != redirectURI || c.Error != "access_denied" || c.Cause != "declined" {
@@ -319,7 +343,8 @@ func TestAPatientWhoAppearsMeanwhileCounts(t *testing.T) {
 	b := w.start(t, reconnectRequest(t))
 	w.meddle = func() { // another patient's reconnect of the same rejected connection is faster
 		other := conn
-		other.Status, other.Rev, other.Patient = connection.Authorized, conn.Rev+1, newKeyring(t).Sign([]byte("patient|"+fhirBase+"|p2"))
+		other.Status, other.Rev, other.Patient = connection.Authorized, conn.Rev+1,
+			newKeyring(t).Sign([]byte("patient|"+fhirBase+"|p2"))
 		w.conns[connID], w.meddle = other, nil
 	}
 	_, err := w.completer(t).Complete(t.Context(), b.back())

@@ -20,7 +20,8 @@ func codes() map[string]fault.Code {
 	return map[string]fault.Code{
 		"invalid_client": "invalid_client", "invalid_grant": "invalid_grant", "unauthorized_client": "unauthorized_client",
 		"unsupported_grant_type": "unsupported_grant_type", "invalid_scope": "invalid_scope",
-		"invalid_request": fault.CodeTokenExchange, "server_error": fault.CodeTokenExchange, "temporarily_unavailable": fault.CodeTokenExchange,
+		"invalid_request": fault.CodeTokenExchange, "server_error": fault.CodeTokenExchange,
+		"temporarily_unavailable":   fault.CodeTokenExchange,
 		"unsupported_response_type": fault.CodeTokenExchange, "INVALID_GRANT": fault.CodeTokenExchange,
 		"<script>alert(1)</script>": fault.CodeTokenExchange, "svc_server_error": fault.CodeTokenExchange,
 	}
@@ -60,7 +61,8 @@ func wantFailedAttempt(t *testing.T, w *world, r flow.Return, want fault.Code) {
 	done, err := w.completer(t).Complete(t.Context(), r)
 	wantFault(t, err, fault.Upstream, want)
 	wantNoConnection(t, w)
-	if done.Redirect.URI() != redirectURI || done.ExternalID != "patient-7" || done.ExternalState != "visit-9" || done.Result != nil {
+	if done.Redirect.URI() != redirectURI || done.ExternalID != "patient-7" || done.ExternalState != "visit-9" ||
+		done.Result != nil {
 		t.Errorf("completed %+v", done)
 	}
 	if got := conclusionOf(t, w); got.Error != string(want) || got.Attempt.RequestID != "request-1" {
@@ -85,7 +87,8 @@ func TestAPatientsRefusalLeavesARejectedConnection(t *testing.T) {
 		c := conclusionOf(t, w)
 		want := connection.Connection{
 			ID: c.Connection.ID, Tenant: tenant, Status: connection.Rejected, BrandID: brandID, PortalID: portalID,
-			EndpointID: endpointID, PlatformType: "sandbox", Generation: 1, CreatedAt: time.Now(), External: external(t, "patient-7"),
+			EndpointID: endpointID, PlatformType: "sandbox", Generation: 1, CreatedAt: time.Now(),
+			External: external(t, "patient-7"),
 		}
 		if diff := cmp.Diff(want, c.Connection); diff != "" || len(c.Tokens.Sealed) != 0 {
 			t.Errorf("%d bytes of tokens, connection (-want +got):\n%s", len(c.Tokens.Sealed), diff)

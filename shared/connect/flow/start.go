@@ -165,7 +165,8 @@ func (s Starter) bind(ctx context.Context, attempt *Attempt) (binding.State, bin
 	if attempt.NoChallenge {
 		verifier, challenge = secret.Text{}, ""
 	}
-	if attempt.Verifier, err = s.Sealer.Seal(ctx, attempt.Tenant, verifierBinding(*attempt), []byte(verifier.Reveal())); err != nil {
+	if attempt.Verifier, err = s.Sealer.Seal(ctx, attempt.Tenant, verifierBinding(*attempt),
+		[]byte(verifier.Reveal())); err != nil {
 		return binding.State{}, binding.Started{}, fmt.Errorf("seal verifier: %w", err)
 	}
 	value, state, started, err := s.maker().Bind(attempt.Tenant, attempt.ID, attempt.ExpiresAt)
@@ -186,8 +187,8 @@ func (s Starter) bind(ctx context.Context, attempt *Attempt) (binding.State, bin
 	return state, started, nil
 }
 
-// callbackURI is our redirect URI of a registration: an address of its own, so that what comes back there was meant for no
-// other (RFC 9700 section 4.4.2), or for registrations that have none the plain one.
+// callbackURI is our redirect URI of a registration: an address of its own, so that what comes back there was meant for
+// no other (RFC 9700 section 4.4.2), or for registrations that have none the plain one.
 func callbackURI(baseURL, registration string) string {
 	if registration == "" {
 		return baseURL + CallbackPath

@@ -74,8 +74,12 @@ func TestWhatIsStoredNamesNeitherStateNorCookieNorVerifier(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored := cmp.Diff(w.attempts, nil) + cmp.Diff(w.states, nil) + string(w.attempts[w.states[hash(w.asked.State)].AttemptID].Verifier)
-	for name, text := range map[string]string{"state": w.asked.State, "cookie": started.CookieValue.Reveal(), "verifier": verifier} {
+	stored := cmp.Diff(w.attempts, nil) + cmp.Diff(w.states, nil) +
+		string(w.attempts[w.states[hash(w.asked.State)].AttemptID].Verifier)
+	for name, text := range map[string]string{
+		"state": w.asked.State, "cookie": started.CookieValue.Reveal(),
+		"verifier": verifier,
+	} {
 		if text == "" || strings.Contains(stored, text) {
 			t.Errorf("the %s stands in the store in the clear", name)
 		}
@@ -152,7 +156,8 @@ func TestIDsAreTakenInEitherCaseAndBrandAndPortalMayBeLeftOut(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*flow.Request){
 		"upper case": func(r *flow.Request) {
-			r.EndpointID, r.BrandID, r.PortalID = strings.ToUpper(endpointID), strings.ToUpper(brandID), strings.ToUpper(portalID)
+			r.EndpointID, r.BrandID, r.PortalID = strings.ToUpper(endpointID), strings.ToUpper(brandID),
+				strings.ToUpper(portalID)
 		},
 		"left out": func(r *flow.Request) { r.BrandID, r.PortalID = "", "" },
 	} {
@@ -212,7 +217,10 @@ func TestAnInstitutionIsOneThatTheCatalogueSaysHasTheEndpoint(t *testing.T) {
 
 func TestAStartThatFailsStoresNothing(t *testing.T) {
 	t.Parallel()
-	for _, broken := range []string{"Endpoint", "Registration", "Profile", "NewVerifier", "Seal", "AuthorizeURL", "BeginAttempt"} {
+	for _, broken := range []string{
+		"Endpoint", "Registration", "Profile", "NewVerifier", "Seal", "AuthorizeURL",
+		"BeginAttempt",
+	} {
 		t.Run(broken, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld()
@@ -229,7 +237,8 @@ func TestAStartThatFailsStoresNothing(t *testing.T) {
 		w := newWorld()
 		starter := w.starter()
 		starter.Random = iotest.ErrReader(errTrouble)
-		if _, err := starter.Start(t.Context(), request(t)); !errors.Is(err, errTrouble) || len(w.attempts)+len(w.states) != 0 {
+		if _, err := starter.Start(t.Context(), request(t)); !errors.Is(err, errTrouble) ||
+			len(w.attempts)+len(w.states) != 0 {
 			t.Errorf("got %v", err)
 		}
 	})

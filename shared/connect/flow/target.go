@@ -38,7 +38,9 @@ func (s Preparation) target(ctx context.Context, r Request) (target, error) {
 	}
 	endpoint, err := s.offered(ctx, conn.Tenant, conn.EndpointID)
 	if errors.Is(err, fault.Invalid) {
-		return target{}, fault.BadRequest("The institution of this connection cannot be connected at present.").About("reconnect_org_connection_id").Because(err)
+		return target{},
+			fault.BadRequest(
+				"The institution of this connection cannot be connected at present.").About("reconnect_org_connection_id").Because(err)
 	}
 	if err != nil {
 		return target{}, err
@@ -92,12 +94,16 @@ func (s Preparation) offered(ctx context.Context, tenant org.Tenant, asked strin
 	return endpoint, nil
 }
 
-// chosen is an endpoint as that of the institution which the patient has chosen: the one of its row, or another that the catalogue says
-// has it. Ids that were merged become those that stay.
-func (s Preparation) chosen(ctx context.Context, endpoint catalog.Endpoint, brandID, portalID string) (catalog.Endpoint, error) {
-	brand, portal := cmp.Or(strings.ToLower(brandID), endpoint.BrandID), cmp.Or(strings.ToLower(portalID), endpoint.PortalID)
+// chosen is an endpoint as that of the institution which the patient has chosen: the one of its row, or another that
+// the catalogue says has it. Ids that were merged become those that stay.
+func (s Preparation) chosen(ctx context.Context, endpoint catalog.Endpoint, brandID,
+	portalID string,
+) (catalog.Endpoint, error) {
+	brand, portal := cmp.Or(strings.ToLower(brandID), endpoint.BrandID),
+		cmp.Or(strings.ToLower(portalID), endpoint.PortalID)
 	if brand == "" || portal == "" {
-		return endpoint, fault.BadRequest("Several institutions share this endpoint: brand_id and portal_id are required.").About("brand_id")
+		return endpoint,
+			fault.BadRequest("Several institutions share this endpoint: brand_id and portal_id are required.").About("brand_id")
 	}
 	if brand == endpoint.BrandID && portal == endpoint.PortalID {
 		return endpoint, nil
@@ -124,9 +130,11 @@ func foreign() error {
 	return fault.BadRequest("brand_id or portal_id does not belong to endpoint_id.").About("brand_id")
 }
 
-// matches checks that the ids of a request are those of its connection, or are the same institution's by now, since either may have been
-// merged after the other was written down.
-func (s Preparation) matches(ctx context.Context, r Request, conn connection.Connection, endpoint catalog.Endpoint) error {
+// matches checks that the ids of a request are those of its connection, or are the same institution's by now, since
+// either may have been merged after the other was written down.
+func (s Preparation) matches(ctx context.Context, r Request, conn connection.Connection,
+	endpoint catalog.Endpoint,
+) error {
 	if !isOrNone(r.EndpointID, conn.EndpointID) {
 		return fault.BadRequest("endpoint_id does not belong to reconnect_org_connection_id.").About("endpoint_id")
 	}

@@ -35,8 +35,9 @@ type Creator struct {
 }
 
 // Create makes an attempt whose browser leaves later. Everything that can be wrong with its configuration is found out
-// here, before any window opens. Errors are those of Starter.Start; fault.Conflict for an id of the widget's choice that is taken. Whoever
-// brings id and token hash again, as a window does that has lost the answer, has the same attempt until a browser leaves with it.
+// here, before any window opens. Errors are those of Starter.Start; fault.Conflict for an id of the widget's choice
+// that is taken. Whoever brings id and token hash again, as a window does that has lost the answer, has the same
+// attempt until a browser leaves with it.
 func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	own, err := binding.Own(r.AttemptID, r.TokenHash)
 	if err != nil {
@@ -108,8 +109,8 @@ type Progress struct {
 	Failure   *binding.Failure // of a failed one
 }
 
-// Progress tells how the attempt of a widget stands to whoever brings its token. An attempt that is unknown, another's or
-// in redirect mode, and a wrong token, answer alike: fault.NotFound.
+// Progress tells how the attempt of a widget stands to whoever brings its token. An attempt that is unknown, another's
+// or in redirect mode, and a wrong token, answer alike: fault.NotFound.
 func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, token secret.Text) (Progress, error) {
 	id, ok := ids.ParseUUID(asked)
 	if !ok {

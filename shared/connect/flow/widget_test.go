@@ -68,10 +68,12 @@ func TestAWidgetsAttemptGoesItsWay(t *testing.T) {
 			t.Errorf("after leaving: %+v", got)
 		}
 		attempt := w.attempts[p.AttemptID]
-		if p.EndpointID != attempt.EndpointID || p.PortalID != attempt.PortalID || p.BrandID != attempt.BrandID || p.BrandID == "" {
+		if p.EndpointID != attempt.EndpointID || p.PortalID != attempt.PortalID || p.BrandID != attempt.BrandID ||
+			p.BrandID == "" {
 			t.Errorf("the widget is told that it leads to %+v", p)
 		}
-		if state := w.states[hash(b.state)]; state.ExpiresAt != p.ExpiresAt || attempt.NonceHash != hash(w.asked.Nonce) || w.asked.Nonce == "" {
+		if state := w.states[hash(b.state)]; state.ExpiresAt != p.ExpiresAt || attempt.NonceHash != hash(w.asked.Nonce) ||
+			w.asked.Nonce == "" {
 			t.Errorf("state until %v, nonce %q pinned as %q", state.ExpiresAt, w.asked.Nonce, attempt.NonceHash)
 		}
 		done, err := w.completer(t).Complete(t.Context(), b.back())
@@ -178,7 +180,10 @@ func TestWhatIsPinnedAtCreationIsWhatTheBrowserLeavesWith(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	p := w.create(t, widgetRequest(t))
-	w.authority = flow.Authority{AuthorizationEndpoint: "https://evil.example/authorize", TokenEndpoint: "https://evil.example/token"}
+	w.authority = flow.Authority{
+		AuthorizationEndpoint: "https://evil.example/authorize",
+		TokenEndpoint:         "https://evil.example/token",
+	}
 	w.profile, w.scope = flow.Profile{Aud: "https://evil.example"}, "everything"
 	b := w.leave(t, p.Start)
 	want := flow.Authorization{

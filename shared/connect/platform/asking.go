@@ -17,7 +17,8 @@ func (r Registry) Asking(endpoint catalog.Endpoint) (plan.Profile, error) {
 	}
 	asked := profile.FHIR
 	asking := plan.Profile{
-		Everything: asked.Everything, NoCount: slices.Clone(asked.NoCount), Needs: maps.Clone(asked.Needs), Ways: maps.Clone(asked.Ways),
+		Everything: asked.Everything, NoCount: slices.Clone(asked.NoCount), Needs: maps.Clone(asked.Needs),
+		Ways:     maps.Clone(asked.Ways),
 		OnceNext: asked.OnceNext, Query: maps.Clone(asked.Query), Headers: maps.Clone(asked.Headers),
 		InFlight: asked.Rate.InFlight, PageSize: asked.PageSize, ByID: slices.Clone(asked.ByID),
 	}

@@ -26,7 +26,8 @@ func TestPlaceholdersStayInTheProfileAndNameWhatIsKept(t *testing.T) {
 	}{
 		"of the platform": {"athena", "", map[string]string{"ah-practice": practice}, []string{"ah_practice"}},
 		"of the endpoint besides": {
-			"Athena", "tokens: {extra: [ah_practice, site, unused]}\nfhir: {query: {where: '{site}:{site}/{ah_practice}', plain: all}}",
+			"Athena", "tokens: {extra: [ah_practice, site, unused]}\nfhir: {query: {where: '{site}:{site}/{ah_practice}', " +
+				"plain: all}}",
 			map[string]string{"ah-practice": practice, "where": "{site}:{site}/{ah_practice}", "plain": "all"},
 			[]string{"ah_practice", "site"},
 		},
@@ -35,15 +36,24 @@ func TestPlaceholdersStayInTheProfileAndNameWhatIsKept(t *testing.T) {
 			map[string]string{"at": "Location/{clinic}"},
 			[]string{"clinic"},
 		},
-		"listed, but named by no placeholder": {"sandbox", "tokens: {extra: [clinic]}\nfhir: {query: {at: clinic}}", map[string]string{"at": "clinic"}, nil},
-		"none":                                {"epic", "", nil, nil},
+		"listed, but named by no placeholder": {
+			"sandbox", "tokens: {extra: [clinic]}\nfhir: {query: {at: clinic}}",
+			map[string]string{"at": "clinic"},
+			nil,
+		},
+		"none": {"epic", "", nil, nil},
 		"an unknown platform": {
-			"nobody's", "tokens: {extra: [clinic]}\nfhir: {query: {ah-practice: '{clinic}'}}", map[string]string{"ah-practice": "{clinic}"}, []string{"clinic"},
+			"nobody's", "tokens: {extra: [clinic]}\nfhir: {query: {ah-practice: '{clinic}'}}",
+			map[string]string{"ah-practice": "{clinic}"},
+			[]string{"clinic"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			endpoint := catalog.Endpoint{PlatformType: test.platform, FHIRBase: "https://ehr.example/r4", Overrides: test.overrides}
+			endpoint := catalog.Endpoint{
+				PlatformType: test.platform, FHIRBase: "https://ehr.example/r4",
+				Overrides: test.overrides,
+			}
 			asking, err := platforms.Asking(endpoint)
 			if err != nil {
 				t.Fatal(err)
@@ -65,7 +75,11 @@ func TestAskingHasTheWholeOfAProfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := platforms.Asking(catalog.Endpoint{PlatformType: "epic", Overrides: "fhir: {headers: {X-Own: yes}, no_count: [Goal], page_size: 250, by_id: [Location], rate: {in_flight: 2}}"})
+	got, err := platforms.Asking(catalog.Endpoint{
+		PlatformType: "epic",
+		Overrides: "fhir: {headers: {X-Own: yes}, no_count: [Goal], page_size: 250, by_id: [Location], rate: " +
+			"{in_flight: 2}}",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

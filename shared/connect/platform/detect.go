@@ -34,8 +34,8 @@ func (r Registry) Detect(seen Seen) (found Profile, because string) {
 	return r.profiles[Generic], "neither its hosts nor its software are those of a known platform"
 }
 
-// Origins are those that the vendor has for all its customers, where the FHIR base itself is at one of them. Whoever has
-// the base elsewhere has an institution's own server, and no right to a vendor's tokens.
+// Origins are those that the vendor has for all its customers, where the FHIR base itself is at one of them. Whoever
+// has the base elsewhere has an institution's own server, and no right to a vendor's tokens.
 func (p Profile) Origins(fhirBase string) []string {
 	var origins []string
 	for _, host := range p.Hosts {
@@ -49,8 +49,8 @@ func (p Profile) Origins(fhirBase string) []string {
 	return origins
 }
 
-// AtHost returns the platform whose profile knows the host of a FHIR base; empty if none does, and for a base without TLS, which anybody on the
-// way could answer for.
+// AtHost returns the platform whose profile knows the host of a FHIR base; empty if none does, and for a base without
+// TLS, which anybody on the way could answer for.
 func (r Registry) AtHost(fhirBase string) string {
 	host := hostOf(fhirBase)
 	if !strings.HasPrefix(strings.ToLower(fhirBase), "https://") {

@@ -21,19 +21,39 @@ func TestAServersPlatformIsToldBySoftwareThenByItsHosts(t *testing.T) {
 		want, because string
 	}{
 		"software": {
-			platform.Seen{FHIRBase: "https://fhir.hospital.example/api/FHIR/R4", Software: "epic"}, "epic", `its software is "epic"`,
+			platform.Seen{FHIRBase: "https://fhir.hospital.example/api/FHIR/R4", Software: "epic"},
+			"epic",
+			`its software is "epic"`,
 		},
-		"software before hosts": {platform.Seen{FHIRBase: "https://fhir.humana.com/r4", Software: "Epic"}, "epic", "software"},
+		"software before hosts": {
+			platform.Seen{FHIRBase: "https://fhir.humana.com/r4", Software: "Epic"},
+			"epic", "software",
+		},
 		"a host that is named whole": {
-			platform.Seen{FHIRBase: "https://FHIR-myrecord.cerner.com/r4/tenant"}, "cerner", "fhir-myrecord.cerner.com is a host of Oracle Health",
+			platform.Seen{FHIRBase: "https://FHIR-myrecord.cerner.com/r4/tenant"},
+			"cerner",
+			"fhir-myrecord.cerner.com is a host of Oracle Health",
 		},
-		"a host below one": {platform.Seen{FHIRBase: "https://oakapi.meditech.cloud:8443/v2"}, "meditech", "oakapi.meditech.cloud"},
+		"a host below one": {
+			platform.Seen{FHIRBase: "https://oakapi.meditech.cloud:8443/v2"},
+			"meditech",
+			"oakapi.meditech.cloud",
+		},
 		"a host of the authorization server": {
-			platform.Seen{FHIRBase: "https://fhir.hospital.example/r4", Addresses: []string{"", "https://authorization.cerner.com/token"}}, "cerner", "authorization.cerner.com",
+			platform.Seen{
+				FHIRBase:  "https://fhir.hospital.example/r4",
+				Addresses: []string{"", "https://authorization.cerner.com/token"},
+			}, "cerner", "authorization.cerner.com",
 		},
 		"a name that only ends alike": {platform.Seen{FHIRBase: "https://notcerner.com/r4"}, platform.Generic, "neither"},
-		"a name that only begins so":  {platform.Seen{FHIRBase: "https://fhir.epic.com.hospital.example/r4"}, platform.Generic, "neither"},
-		"nothing known":               {platform.Seen{FHIRBase: "https://fhir.hospital.example/r4", Software: "HAPI FHIR Server"}, platform.Generic, "neither"},
+		"a name that only begins so": {
+			platform.Seen{FHIRBase: "https://fhir.epic.com.hospital.example/r4"},
+			platform.Generic, "neither",
+		},
+		"nothing known": {platform.Seen{
+			FHIRBase: "https://fhir.hospital.example/r4",
+			Software: "HAPI FHIR Server",
+		}, platform.Generic, "neither"},
 	} {
 		found, because := platforms.Detect(test.seen)
 		if found.ID != test.want || !strings.Contains(because, test.because) {
@@ -53,7 +73,8 @@ func TestAVendorsOwnHostsAreRightOnlyForAServerThatIsThere(t *testing.T) {
 		t.Errorf("at a host of the vendor (-want +got):\n%s", diff)
 	}
 	for _, base := range []string{
-		"https://fhir.hospital.example/r4", "https://tenant.cerner.com/r4", "http://fhir-myrecord.cerner.com/r4", "https://fhir-myrecord.cerner.com:8443/r4",
+		"https://fhir.hospital.example/r4", "https://tenant.cerner.com/r4", "http://fhir-myrecord.cerner.com/r4",
+		"https://fhir-myrecord.cerner.com:8443/r4",
 	} {
 		if known := cerner.Origins(base); len(known) > 0 {
 			t.Errorf("%s: %v are trusted", base, known)
@@ -71,7 +92,8 @@ func TestTheGenericPlatformTakesTheMethodsThatDiscoveryLists(t *testing.T) {
 	if diff := cmp.Diff([]string{"client_secret_post", "public"}, got.Methods); diff != "" || len(got.Algorithms) != 2 {
 		t.Errorf("methods (-want +got):\n%s; algorithms %v", diff, got.Algorithms)
 	}
-	if got := generic.Listed([]string{"private_key_jwt"}, []string{"ES384"}).Client.Algorithms; !slices.Equal(got, []string{"ES384"}) {
+	if got := generic.Listed([]string{"private_key_jwt"}, []string{"ES384"}).Client.Algorithms; !slices.Equal(got,
+		[]string{"ES384"}) {
 		t.Errorf("algorithms %v", got)
 	}
 	if got := generic.Listed(nil, nil).Client.Methods; len(got) != 4 {
@@ -85,7 +107,8 @@ func TestTheGenericPlatformTakesTheMethodsThatDiscoveryLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := epic.Listed([]string{"client_secret_basic"}, nil).Client.Methods; slices.Contains(got, "client_secret_basic") {
+	if got := epic.Listed([]string{"client_secret_basic"}, nil).Client.Methods; slices.Contains(got,
+		"client_secret_basic") {
 		t.Errorf("a profile that knows better became %v", got)
 	}
 }

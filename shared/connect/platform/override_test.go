@@ -34,7 +34,8 @@ func TestAnEndpointsOverridesStandAboveItsPlatform(t *testing.T) {
 		if got.Tokens.Consent != 48*time.Hour || got.FHIR.Headers["X-Own"] != "yes" || got.FHIR.Rate.PerSecond != 3 {
 			t.Errorf("%s: %+v %+v", profile.ID, got.Tokens, got.FHIR)
 		}
-		got.Tokens.Consent, got.FHIR.Headers, got.FHIR.Rate.PerSecond = profile.Tokens.Consent, profile.FHIR.Headers, profile.FHIR.Rate.PerSecond
+		got.Tokens.Consent, got.FHIR.Headers, got.FHIR.Rate.PerSecond = profile.Tokens.Consent, profile.FHIR.Headers,
+			profile.FHIR.Rate.PerSecond
 		if diff := cmp.Diff(profile, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s: something else changed (-want +got):\n%s", profile.ID, diff)
 		}
@@ -48,7 +49,8 @@ func TestOverridesReachTheAuthorizationRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := catalog.Endpoint{PlatformType: "cerner", FHIRBase: "https://ehr.example/r4/"}
-	e.Overrides = "authorize: {aud: trimmed, nonce: true, types: [Patient], scopes: [openid]}\ntokens: {consent: 720h, introspection: bearer}\nclient: {basic: raw}"
+	e.Overrides = "authorize: {aud: trimmed, nonce: true, types: [Patient], scopes: [openid]}\ntokens: {consent: 720h, " +
+		"introspection: bearer}\nclient: {basic: raw}"
 	got, err := platforms.Profile(e, flow.Authority{Access: "rs"})
 	if err != nil {
 		t.Fatal(err)

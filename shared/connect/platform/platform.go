@@ -47,9 +47,12 @@ type Client struct {
 	// "client_secret_post", "public".
 	Methods    []string `yaml:"methods" json:"methods"`
 	Algorithms []string `yaml:"algorithms" json:"algorithms,omitempty"` // of private_key_jwt: RS384, ES384
-	AsListed   bool     `yaml:"as_listed" json:"as_listed,omitempty"`   // what discovery lists of both stands above them (Listed)
-	JWKS       string   `yaml:"jwks" json:"jwks,omitempty"`             // how it gets our keys: "url", or "inline" at registration
-	Basic      string   `yaml:"basic" json:"basic,omitempty"`           // "raw" where it does not form-decode client_secret_basic (RFC 6749 section 2.3.1)
+	// what discovery lists of both stands above them (Listed)
+	AsListed bool `yaml:"as_listed" json:"as_listed,omitempty"`
+	// how it gets our keys: "url", or "inline" at registration
+	JWKS string `yaml:"jwks" json:"jwks,omitempty"`
+	// "raw" where it does not form-decode client_secret_basic (RFC 6749 section 2.3.1)
+	Basic string `yaml:"basic" json:"basic,omitempty"`
 	// RedirectHTTPS says that it registers no http address, not even one of a loopback interface.
 	RedirectHTTPS bool   `yaml:"redirect_https" json:"redirect_https,omitempty"`
 	Note          string `yaml:"note" json:"note,omitempty"` // for who registers
@@ -57,13 +60,15 @@ type Client struct {
 
 // Authorize is what the authorization request has to look like.
 type Authorize struct {
-	Aud      string   `yaml:"aud" json:"aud"`                     // "base", "trimmed" (without a trailing slash) or "none"
-	PKCE     string   `yaml:"pkce" json:"pkce"`                   // "S256", also where it is only ignored; "none" where it is refused
-	Nonce    bool     `yaml:"nonce" json:"nonce,omitempty"`       // required, also without openid
-	Fragment bool     `yaml:"fragment" json:"fragment,omitempty"` // it may answer behind a #
-	Scopes   []string `yaml:"scopes" json:"scopes"`               // to ask for; <access> stands for read or rs, by what it speaks
-	Wildcard bool     `yaml:"wildcard" json:"wildcard"`           // patient/*.<access> is granted; else Types are named
-	Types    []string `yaml:"types" json:"types,omitempty"`       // asked for as patient/Type.<access>
+	Aud string `yaml:"aud" json:"aud"` // "base", "trimmed" (without a trailing slash) or "none"
+	// "S256", also where it is only ignored; "none" where it is refused
+	PKCE     string `yaml:"pkce" json:"pkce"`
+	Nonce    bool   `yaml:"nonce" json:"nonce,omitempty"`       // required, also without openid
+	Fragment bool   `yaml:"fragment" json:"fragment,omitempty"` // it may answer behind a #
+	// to ask for; <access> stands for read or rs, by what it speaks
+	Scopes   []string `yaml:"scopes" json:"scopes"`
+	Wildcard bool     `yaml:"wildcard" json:"wildcard"`     // patient/*.<access> is granted; else Types are named
+	Types    []string `yaml:"types" json:"types,omitempty"` // asked for as patient/Type.<access>
 	// Registered says that what may be read is chosen at registration and not asked for.
 	Registered bool `yaml:"at_registration" json:"at_registration,omitempty"`
 	Refresh    bool `yaml:"refresh_scope" json:"refresh_scope,omitempty"` // a refresh has to repeat the scope
@@ -71,30 +76,40 @@ type Authorize struct {
 
 // Tokens is how its tokens live.
 type Tokens struct {
-	Rotation string `yaml:"rotation" json:"rotation"` // of refresh tokens: "none", "rolling", "one-time", "absent", "unknown"
+	// of refresh tokens: "none", "rolling", "one-time", "absent", "unknown"
+	Rotation string `yaml:"rotation" json:"rotation"`
 	// Patient lists where the patient's id is found, first that answers: "token", "id_token", "access_token", "userinfo",
 	// "search".
-	Patient       []string      `yaml:"patient" json:"patient"`
-	Consent       time.Duration `yaml:"consent" json:"consent_ns,omitempty"`               // how long consent lasts when nobody says; 0 for unknown
-	Introspection string        `yaml:"introspection" json:"introspection,omitempty"`      // "client" authentication, "bearer" token, or none
-	Introspect    string        `yaml:"introspection_url" json:"introspect_url,omitempty"` // where discovery does not say
-	Extra         []string      `yaml:"extra" json:"extra,omitempty"`                      // fields of the answer that placeholders may name; at most 8
+	Patient []string `yaml:"patient" json:"patient"`
+	// how long consent lasts when nobody says; 0 for unknown
+	Consent time.Duration `yaml:"consent" json:"consent_ns,omitempty"`
+	// "client" authentication, "bearer" token, or none
+	Introspection string `yaml:"introspection" json:"introspection,omitempty"`
+	Introspect    string `yaml:"introspection_url" json:"introspect_url,omitempty"` // where discovery does not say
+	// fields of the answer that placeholders may name; at most 8
+	Extra []string `yaml:"extra" json:"extra,omitempty"`
 }
 
 // FHIR is how its FHIR server wants to be asked.
 type FHIR struct {
-	Query      map[string]string   `yaml:"query" json:"query,omitempty"`     // on every call; {name} in a value is a field of Tokens.Extra
-	Headers    map[string]string   `yaml:"headers" json:"headers,omitempty"` // on every call
-	Everything bool                `yaml:"everything" json:"everything,omitempty"`
-	NoCount    []string            `yaml:"no_count" json:"no_count,omitempty"`     // types that refuse _count
-	Needs      map[string][]string `yaml:"needs" json:"needs,omitempty"`           // parameters without which a type is refused
-	Ways       map[string][]string `yaml:"ways" json:"ways,omitempty"`             // queries of a type, instead of the usual one
-	OnceNext   bool                `yaml:"once_next" json:"once_next,omitempty"`   // a next link works once: resuming starts the query anew
-	PageTotal  bool                `yaml:"page_total" json:"page_total,omitempty"` // total counts the page
-	Denials    []Denial            `yaml:"denials" json:"denials,omitempty"`       // answers that mean: not for you
-	PageSize   int                 `yaml:"page_size" json:"page_size,omitempty"`   // _count to begin with; 0 for the usual 100
-	ByID       []string            `yaml:"by_id" json:"by_id,omitempty"`           // types found by a list in _id that its statement does not say so of
-	Rate       Rate                `yaml:"rate" json:"rate"`
+	// on every call; {name} in a value is a field of Tokens.Extra
+	Query      map[string]string `yaml:"query" json:"query,omitempty"`
+	Headers    map[string]string `yaml:"headers" json:"headers,omitempty"` // on every call
+	Everything bool              `yaml:"everything" json:"everything,omitempty"`
+	NoCount    []string          `yaml:"no_count" json:"no_count,omitempty"` // types that refuse _count
+	// parameters without which a type is refused
+	Needs map[string][]string `yaml:"needs" json:"needs,omitempty"`
+	// queries of a type, instead of the usual one
+	Ways map[string][]string `yaml:"ways" json:"ways,omitempty"`
+	// a next link works once: resuming starts the query anew
+	OnceNext  bool     `yaml:"once_next" json:"once_next,omitempty"`
+	PageTotal bool     `yaml:"page_total" json:"page_total,omitempty"` // total counts the page
+	Denials   []Denial `yaml:"denials" json:"denials,omitempty"`       // answers that mean: not for you
+	// _count to begin with; 0 for the usual 100
+	PageSize int `yaml:"page_size" json:"page_size,omitempty"`
+	// types found by a list in _id that its statement does not say so of
+	ByID []string `yaml:"by_id" json:"by_id,omitempty"`
+	Rate Rate     `yaml:"rate" json:"rate"`
 }
 
 // Denial is an answer by which the platform says that a type is refused for good.
@@ -120,8 +135,8 @@ type Sandbox struct {
 // builtIn holds the profiles, which are part of the binary, so that nobody parses them twice.
 var builtIn = sync.OnceValues(func() ([]Profile, error) { return load(files) }) //nolint:gochecknoglobals // nobody writes to it
 
-// All returns every profile, sorted by ID. Callers share what the profiles refer to and must not change it. An error is a defect of a file
-// and names it.
+// All returns every profile, sorted by ID. Callers share what the profiles refer to and must not change it. An error is
+// a defect of a file and names it.
 func All() ([]Profile, error) {
 	all, err := builtIn()
 	return slices.Clone(all), err
@@ -155,8 +170,8 @@ func (p Profile) Scope(access string) string {
 	return strings.ReplaceAll(strings.Join(scopes, " "), "<access>", access)
 }
 
-// Listed returns the profile as it is where discovery lists these methods and algorithms of client authentication
-// (RFC 8414 section 2); it is p where the profile knows better, or nothing is listed. Nobody lists public clients, which
+// Listed returns the profile as it is where discovery lists these methods and algorithms of client authentication (RFC
+// 8414 section 2); it is p where the profile knows better, or nothing is listed. Nobody lists public clients, which
 // prove nothing, so they stay.
 func (p Profile) Listed(methods, algorithms []string) Profile {
 	if !p.Client.AsListed || len(methods) == 0 {

@@ -44,7 +44,8 @@ func TestTheScopeIsWrittenInThePlatformsVersion(t *testing.T) {
 	tests := []struct{ id, access, want string }{
 		{"sandbox", "read", "openid fhirUser launch/patient offline_access patient/*.read"},
 		{"sandbox", "rs", "openid fhirUser launch/patient offline_access patient/*.rs"},
-		{"quest", "rs", "openid fhirUser launch/patient offline_access patient/Patient.rs patient/Observation.rs patient/DiagnosticReport.rs"},
+		{"quest", "rs", "openid fhirUser launch/patient offline_access patient/Patient.rs patient/Observation.rs " +
+			"patient/DiagnosticReport.rs"},
 		{"epic", "read", "openid fhirUser"},
 	}
 	for _, tt := range tests {

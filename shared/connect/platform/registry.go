@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/connect/flow"
 )
 
-// Generic is the platform type of a server that is none of a known vendor: a standard SMART server, which is taken at its
-// own word.
+// Generic is the platform type of a server that is none of a known vendor: a standard SMART server, which
+// is taken at its own word.
 const Generic = "smart"
 
 // Registry holds the profiles by platform type, in either case of letters. It implements flow.Platforms.
@@ -47,10 +47,10 @@ func (r Registry) Of(endpoint catalog.Endpoint) Profile {
 	return r.profiles[Generic]
 }
 
-// Profile implements flow.Platforms. Where a platform grants a wildcard, discovery has the last word on it: a server of
-// that platform may list its types one by one. So it has on where introspection is, and on PKCE: what a server says that
-// it checks is sent, also where the profile knows the platform to refuse it. The endpoint's own overrides stand above the
-// profile.
+// Profile implements flow.Platforms. Where a platform grants a wildcard, discovery has the last word on it: a server
+// of that platform may list its types one by one. So it has on where introspection is, and on PKCE: what a server
+// says that it checks is sent, also where the profile knows the platform to refuse it. The endpoint's own overrides
+// stand above the profile.
 func (r Registry) Profile(endpoint catalog.Endpoint, authority flow.Authority) (flow.Profile, error) {
 	upstream := flow.Upstream{Revocation: authority.Revocation, Introspection: authority.Introspection}
 	profile, err := r.Of(endpoint).With(endpoint.Overrides)

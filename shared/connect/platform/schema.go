@@ -45,8 +45,12 @@ func (p Profile) problems() []error {
 	}
 	c.fields(p)
 	c.asking(p.FHIR)
-	for name, address := range map[string]string{"sandbox.fhir_base": p.Sandbox.FHIRBase, "tokens.introspection_url": p.Tokens.Introspect} {
-		if u, err := url.Parse(address); address != "" && (err != nil || u.Scheme != "https" || strings.HasSuffix(address, "/")) {
+	for name, address := range map[string]string{
+		"sandbox.fhir_base":        p.Sandbox.FHIRBase,
+		"tokens.introspection_url": p.Tokens.Introspect,
+	} {
+		if u, err := url.Parse(address); address != "" &&
+			(err != nil || u.Scheme != "https" || strings.HasSuffix(address, "/")) {
 			c.failf("%s: want an https URL without a trailing slash", name)
 		}
 	}

@@ -33,8 +33,8 @@ func (l Limiter) breaker(ctx context.Context, endpoint string) (Breaker, error) 
 	return b, nil
 }
 
-// admit lets a call through to the endpoint. Exports always pass: a patient waits. Of scheduled work one call passes when
-// the breaker's time is over, and tells by its outcome how to go on.
+// admit lets a call through to the endpoint. Exports always pass: a patient waits. Of scheduled work one call passes
+// when the breaker's time is over, and tells by its outcome how to go on.
 func (l Limiter) admit(ctx context.Context, endpoint string) (isProbe bool, err error) {
 	if !l.scheduled {
 		return false, nil

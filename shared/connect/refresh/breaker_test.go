@@ -98,7 +98,11 @@ func TestTheBreakerOpensForTwiceAsLongEachTime(t *testing.T) {
 
 func TestTheBreakerStaysOpenAsLongAsTheEndpointAsks(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ asked, want time.Duration }{{time.Second, time.Minute}, {time.Hour, time.Hour}, {1000 * time.Hour, day}} {
+	for _, test := range []struct{ asked, want time.Duration }{
+		{time.Second, time.Minute},
+		{time.Hour, time.Hour},
+		{1000 * time.Hour, day},
+	} {
 		asked, want := test.asked, test.want
 		synctest.Test(t, func(t *testing.T) {
 			d := newEndpoint()

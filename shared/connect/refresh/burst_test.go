@@ -82,14 +82,17 @@ func newBurst(t *testing.T, many int) *burst {
 		expect.NoError(t, err)
 		s.rows[id] = row
 		s.connections[id] = connection.Connection{
-			ID: id, Tenant: tenant, Status: connection.Authorized, Generation: 1, Refresh: connection.RefreshState{RefreshAt: time.Now()},
+			ID: id, Tenant: tenant, Status: connection.Authorized, Generation: 1,
+			Refresh: connection.RefreshState{RefreshAt: time.Now()},
 		}
 	}
 	return s
 }
 
 // RevokeConnection notes which connections are revoked at the first refusal.
-func (s *burst) RevokeConnection(ctx context.Context, c connection.Connection, version int64, event webhook.Event) error {
+func (s *burst) RevokeConnection(ctx context.Context, c connection.Connection, version int64,
+	event webhook.Event,
+) error {
 	before, err := s.Connection(ctx, tenant, c.ID)
 	if err != nil {
 		return err
@@ -173,7 +176,8 @@ func (l line) enter(here *system, by int) {
 }
 
 func (s *burst) manager(isScheduled bool) tokens.Manager {
-	return tokens.NewManager(s, tokens.Vault{Sealer: plainSealer{}}, line{s, isScheduled}, limiter(s.state, isScheduled, 10*time.Second, s.newID), time.Now, s.newID)
+	return tokens.NewManager(s, tokens.Vault{Sealer: plainSealer{}}, line{s, isScheduled},
+		limiter(s.state, isScheduled, 10*time.Second, s.newID), time.Now, s.newID)
 }
 
 // work runs workers until the queue closes.
@@ -294,7 +298,8 @@ func (s *burst) check(t *testing.T) {
 		}
 	}
 	if len(events) != revoked[surging]+revoked[someWithdrawn] || len(events) != len(s.events) {
-		t.Errorf("%d events of %d revocations, %d in all", len(events), revoked[surging]+revoked[someWithdrawn], len(s.events))
+		t.Errorf("%d events of %d revocations, %d in all", len(events), revoked[surging]+revoked[someWithdrawn],
+			len(s.events))
 	}
 	if early[surging] == 0 || early[surging] >= 50 {
 		t.Errorf("%d connections were revoked before the guard had 50 answers", early[surging])
@@ -309,7 +314,8 @@ func (s *burst) check(t *testing.T) {
 		if len(here.answered) == 0 && here.calls > 60 {
 			t.Errorf("%s was called %d times in 3 hours although it failed each time", url, here.calls)
 		}
-		t.Logf("%-36s %5d calls, at most %d at once (%d scheduled), %4d revoked, %2d of them at once", url, here.calls, here.most, here.mostScheduled, revoked[url], early[url])
+		t.Logf("%-36s %5d calls, at most %d at once (%d scheduled), %4d revoked, %2d of them at once", url, here.calls,
+			here.most, here.mostScheduled, revoked[url], early[url])
 	}
 }
 

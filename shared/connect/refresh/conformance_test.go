@@ -71,9 +71,11 @@ func tokensTable(t *testing.T) store.Tokens {
 	rows := store.Tokens{DB: made.DB, Table: made.Name("TokensTable")}
 	row, err := tokens.Vault{Sealer: plainSealer{}}.Seal(t.Context(), tenant, connID, 1, setOf("refresh 1"))
 	expect.NoError(t, err)
-	attempts := store.NewConclusions(store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, store.Connections{}, rows, store.Work{})
+	attempts := store.NewConclusions(store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, store.Connections{}, rows,
+		store.Work{})
 	attempt := flow.Attempt{ID: "attempt", Tenant: tenant, ExpiresAt: start}
-	expect.NoError(t, attempts.BeginAttempt(t.Context(), attempt, binding.State{Hash: "hash", Tenant: tenant, ExpiresAt: start}))
+	expect.NoError(t, attempts.BeginAttempt(t.Context(), attempt,
+		binding.State{Hash: "hash", Tenant: tenant, ExpiresAt: start}))
 	expect.NoError(t, attempts.ConcludeAttempt(t.Context(), flow.Conclusion{Attempt: attempt, Tokens: row}))
 	return rows
 }

@@ -30,9 +30,12 @@ func TestAConnectionWithoutARefreshTokenIsDueWhenItsAccessTokenEnds(t *testing.T
 		want          time.Duration // the end of consent that is told
 		events        int           // warnings in the looks that follow
 	}{
-		"nobody spoke of consent":                {left: 8 * day, want: 8 * day},
-		"consent lasts longer":                   {left: 8 * day, consent: 90 * day, want: 8 * day},
-		"consent lasts longer, and was told":     {left: 5 * time.Minute, consent: 6 * day, warned: true, want: 5 * time.Minute, events: 1},
+		"nobody spoke of consent": {left: 8 * day, want: 8 * day},
+		"consent lasts longer":    {left: 8 * day, consent: 90 * day, want: 8 * day},
+		"consent lasts longer, and was told": {
+			left: 5 * time.Minute, consent: 6 * day, warned: true,
+			want: 5 * time.Minute, events: 1,
+		},
 		"consent ends before":                    {left: 365 * day, consent: 90 * day, want: 90 * day},
 		"consent ends before, soon":              {left: 365 * day, consent: day, want: day, events: 1},
 		"consent ends before, and that was told": {left: 365 * day, consent: day, warned: true, want: day},
@@ -48,7 +51,8 @@ func TestAConnectionWithoutARefreshTokenIsDueWhenItsAccessTokenEnds(t *testing.T
 				}
 			})
 			got := b.look(t)
-			if !got.Refresh.RefreshAt.Equal(start.Add(test.left)) || !got.ConsentExpiresAt.Equal(start.Add(test.want)) || got.Status != connection.Authorized {
+			if !got.Refresh.RefreshAt.Equal(start.Add(test.left)) || !got.ConsentExpiresAt.Equal(start.Add(test.want)) ||
+				got.Status != connection.Authorized {
 				t.Errorf("%s, due at %v, consent ends at %v", got.Status, got.Refresh.RefreshAt, got.ConsentExpiresAt)
 			}
 			for range 2 {
@@ -72,13 +76,15 @@ func TestAConnectionWithoutARefreshTokenEndsWithItsAccessToken(t *testing.T) {
 	}
 }
 
-// TestWhatIsCachedOfARecordEndsBeforeItsConnection: of this authorisation and those before it, and of TEFCA connections alone.
+// TestWhatIsCachedOfARecordEndsBeforeItsConnection: of this authorisation and those before it, and of
+// TEFCA connections alone.
 func TestWhatIsCachedOfARecordEndsBeforeItsConnection(t *testing.T) {
 	t.Parallel()
 	b := unrenewable(0)
 	b.change(func(c *connection.Connection) { c.PlatformType = connection.TEFCAPlatform })
 	b.unended = errOurs
-	if err := b.worker().Look(t.Context(), tenant, connID); !errors.Is(err, errOurs) || b.now().Status != connection.Authorized {
+	if err := b.worker().Look(t.Context(), tenant, connID); !errors.Is(err, errOurs) ||
+		b.now().Status != connection.Authorized {
 		t.Errorf("with a record that cannot be removed it is %s, %v", b.now().Status, err)
 	}
 	b.look(t)

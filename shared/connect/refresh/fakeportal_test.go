@@ -37,8 +37,8 @@ func (h *fakePortal) takes(k token) bool {
 	return !g.withdrawn && g.current == k.n
 }
 
-// use spends a refresh token. A token that was rotated out may come again once for every use of it whose end the workers
-// do not know, and when one that was told of the refusal makes sure.
+// use spends a refresh token. A token that was rotated out may come again once for every use of it whose end the
+// workers do not know, and when one that was told of the refusal makes sure.
 func (h *fakePortal) use(k token) (tokens.Set, error) {
 	g := h.grants[k.generation]
 	if g == nil || g.isBare() {
@@ -95,7 +95,8 @@ func read(set tokens.Set) (k token) {
 type actorState struct{ *actor }
 
 func (g actorState) TakeSlot(ctx context.Context, endpoint string, slot int, owner string, now, until time.Time) error {
-	return g.perform(ctx, "EndpointState", func() error { return g.state.TakeSlot(ctx, endpoint, slot, owner, now, until) })
+	return g.perform(ctx, "EndpointState",
+		func() error { return g.state.TakeSlot(ctx, endpoint, slot, owner, now, until) })
 }
 
 func (g actorState) ReleaseSlot(ctx context.Context, endpoint string, slot int, owner string) error {
@@ -116,6 +117,10 @@ func (g actorState) Count(ctx context.Context, endpoint string, at time.Time, re
 }
 
 func (g actorState) Counts(ctx context.Context, endpoint string, since time.Time) (answered, refused int, err error) {
-	err = g.perform(ctx, "EndpointState", func() error { answered, refused, err = g.state.Counts(ctx, endpoint, since); return err })
+	err = g.perform(ctx, "EndpointState", func() error {
+		answered, refused,
+			err = g.state.Counts(ctx, endpoint, since)
+		return err
+	})
 	return answered, refused, err
 }

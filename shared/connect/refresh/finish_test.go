@@ -8,7 +8,8 @@ import (
 	"recordbridge/shared/connect/connection"
 )
 
-// requested puts a connection in the state after a request to disconnect: it has tokens, and a time at which the scheduler sends it again.
+// requested puts a connection in the state after a request to disconnect: it has tokens, and a time at which the
+// scheduler sends it again.
 func requested(c *connection.Connection) {
 	disconnect(c)
 	c.Refresh.RefreshAt = start.Add(15 * time.Minute)
@@ -22,7 +23,8 @@ func TestWorkerFinishesRequestedDisconnectionBeforeItIsDue(t *testing.T) {
 		b.leave(t, setOf("refresh 1")) // due at once
 		return nil
 	}
-	if got := b.look(t); b.finished != 1 || len(b.revoked) != 1 || got.Refresh.Ended != connection.Disconnected || !got.DueAt().IsZero() {
+	if got := b.look(t); b.finished != 1 || len(b.revoked) != 1 || got.Refresh.Ended != connection.Disconnected ||
+		!got.DueAt().IsZero() {
 		t.Errorf("finished %d times, revoked %d sets, due at %v", b.finished, len(b.revoked), got.DueAt())
 	}
 	if b.asked != 0 || len(b.store.events) != 0 || len(b.store.upstream) != 0 {

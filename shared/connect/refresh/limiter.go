@@ -26,10 +26,10 @@ const (
 	longestAsked = 24 * time.Hour
 )
 
-// Limiter is a tokens.Limiter. It lets at most 4 refreshes at a token endpoint happen at once in all functions together,
-// of which at most 3 are scheduled work, so that an export of a patient who waits has a place of its own; it keeps
-// scheduled work away from an endpoint that fails, by a breaker; and it counts answers for the surge guard (revoke.go).
-// What goes wrong with the state never stops an export.
+// Limiter is a tokens.Limiter. It lets at most 4 refreshes at a token endpoint happen at once in all functions
+// together, of which at most 3 are scheduled work, so that an export of a patient who waits has a place of its own; it
+// keeps scheduled work away from an endpoint that fails, by a breaker; and it counts answers for the surge guard
+// (revoke.go). What goes wrong with the state never stops an export.
 type Limiter struct {
 	state     EndpointState
 	now       func() time.Time
@@ -38,8 +38,8 @@ type Limiter struct {
 	maxWait   time.Duration
 }
 
-// NewExportLimiter makes the Limiter of exports. maxWait is how long to wait for a slot, a part of the 45 seconds that a
-// refresh has; newID names the owners of slots.
+// NewExportLimiter makes the Limiter of exports. maxWait is how long to wait for a slot, a part of the 45 seconds that
+// a refresh has; newID names the owners of slots.
 func NewExportLimiter(state EndpointState, maxWait time.Duration, now func() time.Time, newID ids.Source) Limiter {
 	return Limiter{state: state, now: now, newID: newID, maxWait: maxWait}
 }

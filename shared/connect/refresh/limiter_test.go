@@ -204,7 +204,8 @@ func TestASlotComesBackByItself(t *testing.T) {
 		began := time.Now()
 		for range 3 {
 			group.Go(func() {
-				if err := d.scheduled(t.Context()); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 45*time.Second {
+				if err := d.scheduled(t.Context()); !errors.Is(err, context.DeadlineExceeded) ||
+					time.Since(began) != 45*time.Second {
 					t.Errorf("after %v: %v, want the end of the call after 45 s", time.Since(began), err)
 				}
 			})
@@ -278,7 +279,10 @@ func TestAnswersAreCountedAndFailuresAreNot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newEndpoint()
-		for _, err := range []error{nil, tokens.ErrRefused, errTheir, fmt.Errorf("%w: 401", tokens.ErrRefused), nil, nil, context.DeadlineExceeded} {
+		for _, err := range []error{
+			nil, tokens.ErrRefused, errTheir, fmt.Errorf("%w: 401", tokens.ErrRefused), nil, nil,
+			context.DeadlineExceeded,
+		} {
 			d.ehr.err = err
 			if got := d.scheduled(t.Context()); !errors.Is(got, err) {
 				t.Errorf("error = %v, want %v", got, err)
@@ -380,7 +384,8 @@ func TestNothingComesBetweenAGoodAnswerAndItsStorage(t *testing.T) {
 		manager := tokens.NewManager(store, vault, d.ehr, limiter(d.state, true, 0, d.newID), time.Now, d.newID)
 		got, err := manager.Refresh(t.Context(), tenant, connID)
 		if expect.NoError(t, err); got.Version != 2 || answers() != 1 || d.state.taken(name) != 0 {
-			t.Errorf("version %d, %d answers and %d slots taken after it, want 2, 1 and 0", got.Version, answers(), d.state.taken(name))
+			t.Errorf("version %d, %d answers and %d slots taken after it, want 2, 1 and 0", got.Version, answers(),
+				d.state.taken(name))
 		}
 	})
 }

@@ -39,18 +39,27 @@ func TestAFailureIsOnTheLogWithWhatAnOperatorLooksFor(t *testing.T) {
 		want     map[string]any
 	}{
 		"an answer, the first time": {fmt.Errorf("refresh tokens: %w", refusing{}), 0, map[string]any{
-			"result": "failed", "refresh": "failed", "cause": "refresh tokens: token endpoint: invalid_client (status 401), with Bearer [redacted]", "setbacks": 1.0,
+			"result": "failed", "refresh": "failed",
+			"cause": "refresh tokens: token endpoint: invalid_client (status 401), with Bearer [redacted]", "setbacks": 1.0,
 			"answer": map[string]any{"class": "registration", "status": 401.0},
 		}},
-		"an answer of a server that is busy": {fault.New(fault.Upstream, fault.CodeUnavailable, "Later.").Because(refusing{}), 11, map[string]any{
-			"result": "failed", "refresh": "failed", "cause": "svc_unavailable: token endpoint: invalid_client (status 401), with Bearer [redacted]", "setbacks": 12.0,
-			"answer": map[string]any{"class": "registration", "status": 401.0},
-		}},
+		"an answer of a server that is busy": {
+			fault.New(fault.Upstream, fault.CodeUnavailable, "Later.").Because(refusing{}),
+			11,
+			map[string]any{
+				"result": "failed", "refresh": "failed",
+				"cause": "svc_unavailable: token endpoint: invalid_client (status 401), with Bearer [redacted]", "setbacks": 12.0,
+				"answer": map[string]any{"class": "registration", "status": 401.0},
+			},
+		},
 		"no answer": {errors.New("token request: dial tcp: refused"), 0, map[string]any{
 			"result": "failed", "refresh": "failed", "cause": "token request: dial tcp: refused", "setbacks": 1.0,
 		}},
 		"a refresh": {nil, 0, map[string]any{"refresh": "renewed"}},
-		"an end":    {&tokens.UnrenewableError{Version: 7}, 0, map[string]any{"result": "failed", "refresh": "revoked", "ended": "access_expired"}},
+		"an end": {
+			&tokens.UnrenewableError{Version: 7}, 0,
+			map[string]any{"result": "failed", "refresh": "revoked", "ended": "access_expired"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

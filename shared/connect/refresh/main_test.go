@@ -76,7 +76,9 @@ func (m *memory) SaveConnection(_ context.Context, c connection.Connection, even
 	return m.lose("SaveConnection")
 }
 
-func (m *memory) RevokeConnection(_ context.Context, c connection.Connection, version int64, event webhook.Event) error {
+func (m *memory) RevokeConnection(_ context.Context, c connection.Connection, version int64,
+	event webhook.Event,
+) error {
 	m.interrupt()
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -164,7 +166,10 @@ func (m *memory) RotateTokens(_ context.Context, r tokens.Row) error {
 	if !ok || r.Tenant != tenant || row.Version != r.Version-1 {
 		return fault.Stale()
 	}
-	m.rows[r.ConnectionID] = tokens.Row{Tenant: r.Tenant, ConnectionID: r.ConnectionID, Sealed: r.Sealed, Version: r.Version}
+	m.rows[r.ConnectionID] = tokens.Row{
+		Tenant: r.Tenant, ConnectionID: r.ConnectionID, Sealed: r.Sealed,
+		Version: r.Version,
+	}
 	return nil
 }
 
@@ -258,7 +263,9 @@ func newEndpointState() *endpointState {
 	}
 }
 
-func (f *endpointState) TakeSlot(ctx context.Context, endpoint string, slot int, owner string, now, until time.Time) error {
+func (f *endpointState) TakeSlot(ctx context.Context, endpoint string, slot int, owner string, now,
+	until time.Time,
+) error {
 	if err := f.enter(ctx, "TakeSlot"); err != nil {
 		return err
 	}
@@ -303,7 +310,8 @@ func (f *endpointState) SaveBreaker(ctx context.Context, endpoint string, seen, 
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if has := f.breakers[endpoint]; has.Failures != seen.Failures || !has.OpenUntil.Equal(seen.OpenUntil) || f.collisions > 0 {
+	if has := f.breakers[endpoint]; has.Failures != seen.Failures || !has.OpenUntil.Equal(seen.OpenUntil) ||
+		f.collisions > 0 {
 		f.collisions--
 		return fault.Stale()
 	}
@@ -323,7 +331,9 @@ func (f *endpointState) Count(ctx context.Context, endpoint string, at time.Time
 	return nil
 }
 
-func (f *endpointState) Counts(ctx context.Context, endpoint string, since time.Time) (answered, refused int, err error) {
+func (f *endpointState) Counts(ctx context.Context, endpoint string,
+	since time.Time,
+) (answered, refused int, err error) {
 	if err := f.enter(ctx, "Counts"); err != nil {
 		return 0, 0, err
 	}

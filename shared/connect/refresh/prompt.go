@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Prompt makes the tokens of a connection due, and has the worker look at them at once instead of at the scheduler's next
-// run. An export asks for that when it meets a refusal: it decides nothing itself. It implements worker.Refreshes.
+// Prompt makes the tokens of a connection due, and has the worker look at them at once instead of at the scheduler's
+// next run. An export asks for that when it meets a refusal: it decides nothing itself. It implements worker.Refreshes.
 type Prompt struct {
 	Rows     Rows
 	Enqueuer ConnectionEnqueuer
@@ -21,8 +21,8 @@ type Rows interface {
 	RefreshDue(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
 }
 
-// ConnectionEnqueuer tells the refresh worker to look at a connection (queue.Queue). A lost message is made up for by the
-// scheduler.
+// ConnectionEnqueuer tells the refresh worker to look at a connection (queue.Queue). A lost message is made
+// up for by the scheduler.
 type ConnectionEnqueuer interface {
 	EnqueueConnection(ctx context.Context, tenant org.Tenant, connectionID string) error
 }

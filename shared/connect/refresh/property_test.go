@@ -14,8 +14,9 @@ import (
 
 // TestNoInterleavingLosesOrRevokesAConnectionWrongly: whatever order messages, exports and reconnects come in, wherever
 // workers crash, whatever fails and however late, what docs/architecture.md ("The life of a connection") promises holds
-// for one connection. Each step either starts a worker, lets one that waits at a call go on in some way, changes something outside, or lets time pass. What
-// holds is checked where it would first break: in the health system on every use, in the store on every write.
+// for one connection. Each step either starts a worker, lets one that waits at a call go on in some way, changes
+// something outside, or lets time pass. What holds is checked where it would first break: in the health system on every
+// use, in the store on every write.
 func TestNoInterleavingLosesOrRevokesAConnectionWrongly(t *testing.T) {
 	t.Parallel()
 	script := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, 359), 3, 3), 60, 240)
@@ -63,7 +64,8 @@ func (w *simulation) step(kind, which, how int) {
 		}
 	case "outside":
 		w.outside(pick(which, []string{
-			"due", "due", "due", "due", "due", "withdrawn", "reconnected", "without a refresh token", "without one, as once", "surge", "surge", "warned",
+			"due", "due", "due", "due", "due", "withdrawn", "reconnected", "without a refresh token", "without one, as once",
+			"surge", "surge", "warned",
 		}), how)
 	case "call":
 		actor := pick(which, waiting)
@@ -136,8 +138,8 @@ func (w *simulation) check() {
 	w.actors = slices.DeleteFunc(w.actors, func(a *actor) bool { return a.checked || a.dead })
 }
 
-// finish lets everything under way come to its end without further faults, then has the connection looked at as often as
-// it takes: it works if the health system still takes what is stored, and else is revoked.
+// finish lets everything under way come to its end without further faults, then has the connection looked at as often
+// as it takes: it works if the health system still takes what is stored, and else is revoked.
 func (w *simulation) finish() {
 	w.drain()
 	for range 4 { // the breaker may be open, a lease may have to end, a second refusal may have to come

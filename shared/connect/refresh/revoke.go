@@ -60,7 +60,9 @@ func firstRefusal(c connection.Connection, refusal *tokens.RefusalError) time.Ti
 }
 
 // awaitSecond keeps the connection authorized until the refusal since then may be repeated.
-func (w Worker) awaitSecond(ctx context.Context, seen connection.Connection, refusal *tokens.RefusalError, since time.Time) error {
+func (w Worker) awaitSecond(ctx context.Context, seen connection.Connection, refusal *tokens.RefusalError,
+	since time.Time,
+) error {
 	tell(ctx, "refusal_held")
 	logx.Add(ctx, slog.String("result", "put_off"))
 	return w.amend(ctx, seen, news, func(c *connection.Connection) {
@@ -81,16 +83,17 @@ func (w Worker) surges(ctx context.Context, endpoint string) bool {
 // End is a connection as it is once it was revoked at a time for a cause, and the event that tells of it.
 func End(c connection.Connection, cause string, at time.Time) (connection.Connection, webhook.Event, error) {
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: cause, EndedAt: at}
-	event, err := webhook.NewEvent(c.Tenant, webhook.AuthorizationEnded, c.ID, c.Generation, at, webhook.AuthorizationRevoked{
-		OrgConnectionID: c.ID, EndpointID: c.EndpointID, PortalID: c.PortalID, BrandID: c.BrandID,
-		PlatformType: c.PlatformType, ConnectionStatus: string(c.Status),
-	})
+	event, err := webhook.NewEvent(c.Tenant, webhook.AuthorizationEnded, c.ID, c.Generation, at,
+		webhook.AuthorizationRevoked{
+			OrgConnectionID: c.ID, EndpointID: c.EndpointID, PortalID: c.PortalID, BrandID: c.BrandID,
+			PlatformType: c.PlatformType, ConnectionStatus: string(c.Status),
+		})
 	return c, event, err
 }
 
-// revoke ends the connection, whose tokens are of the given version, and tells the organisation, once, in one transaction.
-// fault.Conflict when the connection or its tokens have changed since; then the cause may be that of something that is
-// gone. What is cached of its record goes first, so that none is left of a connection that has ended.
+// revoke ends the connection, whose tokens are of the given version, and tells the organisation, once, in one
+// transaction. fault.Conflict when the connection or its tokens have changed since; then the cause may be that of
+// something that is gone. What is cached of its record goes first, so that none is left of a connection that has ended.
 func (w Worker) revoke(ctx context.Context, c connection.Connection, cause string, version int64) error {
 	if c.PlatformType == connection.TEFCAPlatform {
 		if err := w.records.DeleteUntil(ctx, c.Tenant, c.ID, c.Generation); err != nil {

@@ -35,21 +35,36 @@ func TestARefusalRevokesUnlessTooManyAreRefused(t *testing.T) {
 		revoked           bool
 		from, to          time.Duration // when it is due again, if it is not revoked
 	}{
-		"a single one":                         {answered: 1, refused: 1, revoked: true},
-		"49 of 49":                             {answered: 49, refused: 49, revoked: true},
-		"50 of 50":                             {answered: 50, refused: 50, from: time.Hour, to: 70 * time.Minute},
-		"a fifth of 50":                        {answered: 50, refused: 10, revoked: true},
-		"more than a fifth of 50":              {answered: 50, refused: 11, from: time.Hour, to: 70 * time.Minute},
-		"a fifth of 1,000":                     {answered: 1000, refused: 200, revoked: true},
-		"more than a fifth of 1,000":           {answered: 1000, refused: 201, from: time.Hour, to: 70 * time.Minute},
-		"50 of 50, but 17 minutes ago":         {answered: 50, refused: 50, age: 17 * time.Minute, revoked: true},
-		"50 of 50, 14 minutes ago":             {answered: 50, refused: 50, age: 14 * time.Minute, from: time.Hour, to: 70 * time.Minute},
-		"nobody knows how many":                {countErr: errOurs, from: time.Hour, to: 70 * time.Minute},
-		"the second after an hour":             {answered: 900, refused: 900, refusedAgo: time.Hour, refusedVersion: 7, revoked: true},
-		"the second after a day":               {countErr: errOurs, refusedAgo: day, refusedVersion: 7, revoked: true},
-		"the second too early":                 {answered: 900, refused: 900, refusedAgo: 59 * time.Minute, refusedVersion: 7, from: time.Minute, to: 11 * time.Minute},
-		"the second too early, the surge over": {answered: 1, refused: 1, refusedAgo: 30 * time.Minute, refusedVersion: 7, from: 30 * time.Minute, to: 40 * time.Minute},
-		"another set was refused before":       {answered: 50, refused: 50, refusedAgo: 2 * time.Hour, refusedVersion: 6, from: time.Hour, to: 70 * time.Minute},
+		"a single one":                 {answered: 1, refused: 1, revoked: true},
+		"49 of 49":                     {answered: 49, refused: 49, revoked: true},
+		"50 of 50":                     {answered: 50, refused: 50, from: time.Hour, to: 70 * time.Minute},
+		"a fifth of 50":                {answered: 50, refused: 10, revoked: true},
+		"more than a fifth of 50":      {answered: 50, refused: 11, from: time.Hour, to: 70 * time.Minute},
+		"a fifth of 1,000":             {answered: 1000, refused: 200, revoked: true},
+		"more than a fifth of 1,000":   {answered: 1000, refused: 201, from: time.Hour, to: 70 * time.Minute},
+		"50 of 50, but 17 minutes ago": {answered: 50, refused: 50, age: 17 * time.Minute, revoked: true},
+		"50 of 50, 14 minutes ago": {
+			answered: 50, refused: 50, age: 14 * time.Minute, from: time.Hour,
+			to: 70 * time.Minute,
+		},
+		"nobody knows how many": {countErr: errOurs, from: time.Hour, to: 70 * time.Minute},
+		"the second after an hour": {
+			answered: 900, refused: 900, refusedAgo: time.Hour, refusedVersion: 7,
+			revoked: true,
+		},
+		"the second after a day": {countErr: errOurs, refusedAgo: day, refusedVersion: 7, revoked: true},
+		"the second too early": {
+			answered: 900, refused: 900, refusedAgo: 59 * time.Minute, refusedVersion: 7,
+			from: time.Minute, to: 11 * time.Minute,
+		},
+		"the second too early, the surge over": {
+			answered: 1, refused: 1, refusedAgo: 30 * time.Minute, refusedVersion: 7,
+			from: 30 * time.Minute, to: 40 * time.Minute,
+		},
+		"another set was refused before": {
+			answered: 50, refused: 50, refusedAgo: 2 * time.Hour, refusedVersion: 6,
+			from: time.Hour, to: 70 * time.Minute,
+		},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()

@@ -12,8 +12,8 @@ const (
 	keepAlive = 7 * 24 * time.Hour
 	// afterConsent spreads the refreshes that find out whether a consent whose date has passed has really ended.
 	afterConsent = time.Hour
-	// tooShort is how little life of a refresh token is not worth a refresh of its own: one whose end no refresh moves would
-	// be refreshed ever more often as it comes.
+	// tooShort is how little life of a refresh token is not worth a refresh of its own: one whose end no refresh moves
+	// would be refreshed ever more often as it comes.
 	tooShort = 10 * time.Minute
 	// firstRetry is the wait after the first of several failures in a row; each one doubles it, up to longestRetry.
 	firstRetry   = 5 * time.Minute

@@ -18,9 +18,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// simulation is one connection, its health system, and workers that stop at every call until the scheduler lets them go
-// on. All of it runs in a synctest bubble. Actors that time wakes run beside the scheduler, so all that changes is under
-// mu.
+// simulation is one connection, its health system, and workers that stop at every call until the scheduler
+// lets them go on. All of it runs in a synctest bubble. Actors that time wakes run beside the scheduler, so
+// all that changes is under mu.
 type simulation struct {
 	mu     sync.Mutex
 	ctx    context.Context //nolint:containedctx // a test's, for the actors that it starts
@@ -53,8 +53,10 @@ func (k token) String() string { return fmt.Sprint(k.generation, " ", k.n) }
 
 func newSimulation(ctx context.Context) *simulation {
 	w := &simulation{
-		ctx: ctx, store: newMemory(), state: newEndpointState(), endpoint: refresh.EndpointName(endpointURL), written: map[int64]token{},
-		revoked: map[int64]bool{}, loose: map[token]int{}, unfinished: map[token]int{}, unknown: map[token]int{}, told: map[token]int{},
+		ctx: ctx, store: newMemory(), state: newEndpointState(), endpoint: refresh.EndpointName(endpointURL),
+		written: map[int64]token{},
+		revoked: map[int64]bool{}, loose: map[token]int{}, unfinished: map[token]int{}, unknown: map[token]int{},
+		told: map[token]int{},
 	}
 	w.portal = fakePortal{simulation: w, grants: map[int64]*grant{}, reused: map[token]int{}, refused: map[token]int{}}
 	w.store.connections[connID] = connection.Connection{ID: connID, Tenant: tenant}
@@ -173,7 +175,8 @@ func (w *simulation) start(what string) *actor {
 	w.seen++
 	a := &actor{simulation: w, name: what + " " + strconv.Itoa(w.seen), turn: make(chan fate)}
 	newID := func() string { return a.name }
-	manager := tokens.NewManager(a, tokens.Vault{Sealer: plainSealer{}}, a, limiter(actorState{a}, what == look, time.Second, newID), time.Now, newID)
+	manager := tokens.NewManager(a, tokens.Vault{Sealer: plainSealer{}}, a,
+		limiter(actorState{a}, what == look, time.Second, newID), time.Now, newID)
 	worker := refresh.NewWorker(a, telling{a, manager}, actorState{a}, quiet{}, plainSealer{}, nil, nil, quiet{}, time.Now)
 	began := time.Now()
 	w.mu.Lock()
@@ -286,7 +289,9 @@ func (a *actor) SaveConnection(ctx context.Context, c connection.Connection, eve
 	return a.perform(ctx, "SaveConnection", func() error { return a.store.SaveConnection(ctx, c, events...) })
 }
 
-func (a *actor) RevokeConnection(ctx context.Context, c connection.Connection, version int64, event webhook.Event) error {
+func (a *actor) RevokeConnection(ctx context.Context, c connection.Connection, version int64,
+	event webhook.Event,
+) error {
 	return a.perform(ctx, "RevokeConnection", func() error {
 		before := a.store.connections[connID]
 		err := a.store.RevokeConnection(ctx, c, version, event)

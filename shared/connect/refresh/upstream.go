@@ -36,8 +36,8 @@ func UpstreamBinding(tenant org.Tenant, connectionID string) string {
 }
 
 // EncodeUpstream writes the document that is sealed for Store.Upstream: the refresh token of set, or its access token
-// when there is none, with what it takes to revoke it (RFC 7009). Who stores it sets Refresh.UpstreamUntil, and RefreshAt to
-// the first try.
+// when there is none, with what it takes to revoke it (RFC 7009). Who stores it sets Refresh.UpstreamUntil, and
+// RefreshAt to the first try.
 func EncodeUpstream(set tokens.Set) []byte {
 	left := remains{
 		RefreshToken: set.RefreshToken.Reveal(), RevocationEndpoint: set.RevocationEndpoint, TokenEndpoint: set.TokenEndpoint,
@@ -102,8 +102,8 @@ func (w Worker) takeBack(ctx context.Context, seen connection.Connection) error 
 	return w.takenBack(ctx, seen, outcome)
 }
 
-// finish does the rest of a disconnection that was requested, and returns the connection as it is then with what is kept of its tokens;
-// fault.NotFound if there is nothing to revoke.
+// finish does the rest of a disconnection that was requested, and returns the connection as it is then with what is
+// kept of its tokens; fault.NotFound if there is nothing to revoke.
 func (w Worker) finish(ctx context.Context, seen connection.Connection) (connection.Connection, []byte, error) {
 	if _, err := w.ender.Finish(ctx, seen.Tenant, seen.ID); err != nil {
 		return seen, nil, fmt.Errorf("finish disconnection: %w", err)

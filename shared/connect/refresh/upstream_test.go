@@ -25,7 +25,8 @@ func disconnect(c *connection.Connection) {
 func (b *bench) leave(t *testing.T, set tokens.Set) {
 	t.Helper()
 	b.change(disconnect)
-	sealed, err := plainSealer{}.Seal(t.Context(), tenant, refresh.UpstreamBinding(tenant, connID), refresh.EncodeUpstream(set))
+	sealed, err := plainSealer{}.Seal(t.Context(), tenant, refresh.UpstreamBinding(tenant, connID),
+		refresh.EncodeUpstream(set))
 	expect.NoError(t, err)
 	b.store.upstream[connID] = sealed
 }
@@ -39,7 +40,8 @@ func TestADisconnectedConnectionsTokensAreRevokedUpstreamAndForgotten(t *testing
 		ClientID: full.ClientID, ClientAuthID: full.ClientAuthID,
 	}
 	onlyRefresh, onlyAccess, noRefresh := bare, bare, full
-	onlyRefresh.RefreshToken, onlyAccess.AccessToken, noRefresh.RefreshToken = full.RefreshToken, full.AccessToken, secret.Text{}
+	onlyRefresh.RefreshToken, onlyAccess.AccessToken, noRefresh.RefreshToken = full.RefreshToken, full.AccessToken,
+		secret.Text{}
 	for name, test := range map[string]struct{ had, want tokens.Set }{
 		"by its refresh token":                            {full, onlyRefresh},
 		"by its access token where there is nothing else": {noRefresh, onlyAccess},
@@ -84,8 +86,10 @@ func TestAFailedRevocationIsTriedAgainUntilItsTimeIsOver(t *testing.T) {
 	if diff := cmp.Diff(want, waits[:4]); diff != "" {
 		t.Errorf("waits (-want +got):\n%s", diff)
 	}
-	if !b.at.Equal(start.Add(day)) || len(b.store.upstream) != 0 || len(b.revoked) != len(waits) || !b.now().DueAt().IsZero() {
-		t.Errorf("ended at %v after %d tries, %d rows left, due at %v", b.at, len(b.revoked), len(b.store.upstream), b.now().DueAt())
+	if !b.at.Equal(start.Add(day)) || len(b.store.upstream) != 0 || len(b.revoked) != len(waits) ||
+		!b.now().DueAt().IsZero() {
+		t.Errorf("ended at %v after %d tries, %d rows left, due at %v", b.at, len(b.revoked), len(b.store.upstream),
+			b.now().DueAt())
 	}
 }
 
@@ -109,10 +113,13 @@ func TestWhateverFailsOnTheWayUpstreamIsTriedAgain(t *testing.T) {
 		how     func(*bench)
 		isError bool
 	}{
-		"the row cannot be read":      {func(b *bench) { b.store.fails["Upstream"] = errOurs }, false},
-		"the row cannot be opened":    {func(b *bench) { b.opener.err = errOurs }, false},
-		"the row was moved":           {func(b *bench) { b.store.upstream[connID] = []byte("elsewhere\n{}") }, false},
-		"the row is no document":      {func(b *bench) { b.store.upstream[connID] = []byte(refresh.UpstreamBinding(tenant, connID) + "\nx") }, false},
+		"the row cannot be read":   {func(b *bench) { b.store.fails["Upstream"] = errOurs }, false},
+		"the row cannot be opened": {func(b *bench) { b.opener.err = errOurs }, false},
+		"the row was moved":        {func(b *bench) { b.store.upstream[connID] = []byte("elsewhere\n{}") }, false},
+		"the row is no document": {func(b *bench) {
+			b.store.upstream[connID] = []byte(
+				refresh.UpstreamBinding(tenant, connID) + "\nx")
+		}, false},
 		"the row cannot be forgotten": {func(b *bench) { b.store.fails["ForgetUpstream"] = errOurs }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -151,7 +158,8 @@ func TestAReconnectMeanwhileIsNotTakenBack(t *testing.T) {
 	b.leave(t, setOf("refresh 1"))
 	b.store.meanwhile = func() {
 		b.change(func(c *connection.Connection) {
-			c.Status, c.Generation, c.Refresh = connection.Authorized, c.Generation+1, connection.RefreshState{RefreshAt: start.Add(7 * day)}
+			c.Status, c.Generation, c.Refresh = connection.Authorized, c.Generation+1,
+				connection.RefreshState{RefreshAt: start.Add(7 * day)}
 		})
 	}
 	if got := b.look(t); got.Status != connection.Authorized || !got.Refresh.RefreshAt.Equal(start.Add(7*day)) {

@@ -48,8 +48,8 @@ func (w Worker) warnings(c connection.Connection, told bool) ([]webhook.Event, e
 	return []webhook.Event{event}, err
 }
 
-// WarnAtOnce has the event that tells of the end of an authorisation that has just been made, where that is less than the usual notice
-// away, and notes in c that it is told; none else.
+// WarnAtOnce has the event that tells of the end of an authorisation that has just been made, where that is less than
+// the usual notice away, and notes in c that it is told; none else.
 func WarnAtOnce(c *connection.Connection, now time.Time) ([]webhook.Event, error) {
 	if at := c.WarnAt(); at.IsZero() || now.Before(at) || !now.Before(c.ConsentExpiresAt) {
 		return nil, nil
@@ -62,19 +62,22 @@ func WarnAtOnce(c *connection.Connection, now time.Time) ([]webhook.Event, error
 	return []webhook.Event{event}, nil
 }
 
-// warning is the event that tells at now of the coming end of a connection, whose WarnAt has come. The error is only that
-// of encoding it.
+// warning is the event that tells at now of the coming end of a connection, whose WarnAt has come. The error is
+// only that of encoding it.
 func warning(c connection.Connection, now time.Time) (webhook.Event, error) {
 	ends := c.ConsentExpiresAt.UTC()
 	cause, action := "consent_expires", "Ask the patient to reconnect before this date."
 	if c.Refresh.Unrenewable {
-		cause, action = "no_refresh_token", "The health system gave access until then and no way to renew it. Export the record "+
-			"before; for a later export ask the patient to reconnect."
+		cause, action = "no_refresh_token",
+			"The health system gave access until then and no way to renew it. Export the record "+
+				"before; for a later export ask the patient to reconnect."
 	}
-	return webhook.NewEvent(c.Tenant, webhook.AuthorizationEnding, c.ID, warningNumber(c.Generation, ends), now, webhook.AuthorizationExpiring{
-		OrgConnectionID: c.ID, EndpointID: c.EndpointID, PortalID: c.PortalID, BrandID: c.BrandID, PlatformType: c.PlatformType,
-		ConsentExpiresAt: timestamp.Of(ends), Cause: cause, SuggestedAction: action,
-	})
+	return webhook.NewEvent(c.Tenant, webhook.AuthorizationEnding, c.ID, warningNumber(c.Generation, ends), now,
+		webhook.AuthorizationExpiring{
+			OrgConnectionID: c.ID, EndpointID: c.EndpointID, PortalID: c.PortalID, BrandID: c.BrandID,
+			PlatformType:     c.PlatformType,
+			ConsentExpiresAt: timestamp.Of(ends), Cause: cause, SuggestedAction: action,
+		})
 }
 
 // warningNumber tells the warnings about one connection apart: by the day on which consent ends, and by authorisation.

@@ -121,13 +121,22 @@ func TestAWarningMeetsOthers(t *testing.T) {
 		how    func(*bench)
 		events int
 	}{
-		"another worker has warned": {func(b *bench) { b.change(func(c *connection.Connection) { c.Refresh.Warned = true }) }, 0},
+		"another worker has warned": {
+			func(b *bench) { b.change(func(c *connection.Connection) { c.Refresh.Warned = true }) },
+			0,
+		},
 		"reconnected, without an end of consent": {func(b *bench) {
 			b.change(func(c *connection.Connection) { c.Generation++; c.ConsentExpiresAt = time.Time{} })
 		}, 0},
-		"revoked":             {func(b *bench) { b.change(func(c *connection.Connection) { c.Status = connection.Revoked }) }, 0},
-		"gone":                {func(b *bench) { delete(b.store.connections, connID) }, 0},
-		"due at another time": {func(b *bench) { b.change(func(c *connection.Connection) { c.Refresh.RefreshAt = start.Add(day) }) }, 1},
+		"revoked": {
+			func(b *bench) { b.change(func(c *connection.Connection) { c.Status = connection.Revoked }) },
+			0,
+		},
+		"gone": {func(b *bench) { delete(b.store.connections, connID) }, 0},
+		"due at another time": {func(b *bench) {
+			b.change(
+				func(c *connection.Connection) { c.Refresh.RefreshAt = start.Add(day) })
+		}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -156,7 +165,8 @@ func TestAWarningMeetsOthers(t *testing.T) {
 	}
 }
 
-// A refresh token that lives on with each refresh has an end that is always near: nobody is to be told that consent ends.
+// A refresh token that lives on with each refresh has an end that is always near: nobody is to
+// be told that consent ends.
 func TestAnEndThatMovesWithEachRefreshIsNeverWarnedOf(t *testing.T) {
 	t.Parallel()
 	for _, life := range []time.Duration{30 * time.Minute, 3 * day, 10 * day} {

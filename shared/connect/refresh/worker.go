@@ -50,15 +50,16 @@ type Worker struct {
 	now      func() time.Time
 }
 
-// Ender finishes disconnections that were requested: tokens then are gone but for what is kept for the revocation upstream. It leaves
-// authorized connections alone, and may be repeated (disconnect.Disconnector).
+// Ender finishes disconnections that were requested: tokens then are gone but for what is kept for the revocation
+// upstream. It leaves authorized connections alone, and may be repeated (disconnect.Disconnector).
 type Ender interface {
 	Finish(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
 // NewWorker makes a Worker; all of it is needed. opener opens what is sealed under UpstreamPurpose.
 func NewWorker(
-	store Store, refresher Tokens, state EndpointState, revoker Revoker, opener Opener, records Records, ender Ender, enqueuer Enqueuer,
+	store Store, refresher Tokens, state EndpointState, revoker Revoker, opener Opener, records Records, ender Ender,
+	enqueuer Enqueuer,
 	now func() time.Time,
 ) Worker {
 	return Worker{
@@ -68,8 +69,9 @@ func NewWorker(
 }
 
 // Look does the one thing that a connection is due for, if any: a try to take its tokens back upstream, a refresh, or
-// the warning that consent is about to end. A requested disconnection is finished whenever it is looked at. The connection is saved in any case, so that the due index, which the
-// scheduler has moved ahead, says again when it is next due. The error is our own fault, and the call can be repeated.
+// the warning that consent is about to end. A requested disconnection is finished whenever it is looked at. The
+// connection is saved in any case, so that the due index, which the scheduler has moved ahead, says again when it is
+// next due. The error is our own fault, and the call can be repeated.
 func (w Worker) Look(ctx context.Context, tenant org.Tenant, connectionID string) error {
 	c, err := w.store.Connection(ctx, tenant, connectionID)
 	if errors.Is(err, fault.NotFound) {
@@ -78,7 +80,8 @@ func (w Worker) Look(ctx context.Context, tenant org.Tenant, connectionID string
 	if err != nil {
 		return fmt.Errorf("read connection: %w", err)
 	}
-	logx.Add(ctx, slog.String("connection_id", c.ID), slog.String("org_id", tenant.OrgID), slog.String("mode", string(tenant.Mode)),
+	logx.Add(ctx, slog.String("connection_id", c.ID), slog.String("org_id", tenant.OrgID),
+		slog.String("mode", string(tenant.Mode)),
 		slog.String("endpoint_id", c.EndpointID))
 	now := w.now()
 	switch authorized := c.Status == connection.Authorized; {
@@ -154,8 +157,8 @@ func renew(c *connection.Connection, set tokens.Set, now time.Time) {
 	c.Refresh.RefusedAt, c.Refresh.RefusedVersion = time.Time{}, 0
 }
 
-// outlast waits for the end of an access token that nothing follows, and then ends the connection. That is no judgement of
-// the token endpoint, so the surge guard has no part in it: our own clock says it.
+// outlast waits for the end of an access token that nothing follows, and then ends the connection. That is no judgement
+// of the token endpoint, so the surge guard has no part in it: our own clock says it.
 func (w Worker) outlast(ctx context.Context, seen connection.Connection, last *tokens.UnrenewableError) error {
 	if w.now().Before(last.ExpiresAt) {
 		tell(ctx, "nothing_to_renew")
@@ -212,7 +215,9 @@ const (
 
 // amend changes the connection as it was seen, and else as others have left it, provided that it is still the same
 // authorisation in the same state. A change without news yields to anybody who has set another time meanwhile.
-func (w Worker) amend(ctx context.Context, seen connection.Connection, hasNews bool, change func(*connection.Connection)) error {
+func (w Worker) amend(ctx context.Context, seen connection.Connection, hasNews bool,
+	change func(*connection.Connection),
+) error {
 	isOver := func(_, now connection.Connection) (bool, error) {
 		return movedOn(seen, now) || !hasNews && !now.Refresh.RefreshAt.Equal(seen.Refresh.RefreshAt), nil
 	}

@@ -42,7 +42,8 @@ type bench struct {
 func newBench() *bench {
 	b := &bench{store: newMemory(), state: newEndpointState(), at: start, set: setOf("refresh 2")}
 	b.store.connections[connID] = connection.Connection{
-		ID: connID, Tenant: tenant, Status: connection.Authorized, BrandID: "brand", PortalID: "portal", EndpointID: "endpoint",
+		ID: connID, Tenant: tenant, Status: connection.Authorized, BrandID: "brand", PortalID: "portal",
+		EndpointID:   "endpoint",
 		PlatformType: "sandbox", Scope: "patient/*.read", Generation: 2, CreatedAt: start.Add(-30 * day), Rev: 4,
 		Refresh: connection.RefreshState{RefreshAt: start.Add(-time.Minute)},
 	}
@@ -117,7 +118,10 @@ func TestARefreshKeepsWhatItsAnswerSays(t *testing.T) {
 		want func(*connection.Connection)
 	}{
 		"nothing new": {},
-		"a scope":     {set: func(s *tokens.Set) { s.Scope = "patient/Patient.read" }, want: func(c *connection.Connection) { c.Scope = "patient/Patient.read" }},
+		"a scope": {
+			set:  func(s *tokens.Set) { s.Scope = "patient/Patient.read" },
+			want: func(c *connection.Connection) { c.Scope = "patient/Patient.read" },
+		},
 		"the end of consent": {
 			set:  func(s *tokens.Set) { s.ConsentExpiresAt = ends },
 			want: func(c *connection.Connection) { c.ConsentExpiresAt = ends },
@@ -200,15 +204,24 @@ func TestAFailureOnlyPostpones(t *testing.T) {
 		from, to time.Duration
 		counted  bool
 	}{
-		"the first failure":           {errTheir, 0, 225 * time.Second, 5 * time.Minute, true},
-		"the second":                  {errTheir, 1, 450 * time.Second, 10 * time.Minute, true},
-		"the eighth":                  {errTheir, 7, 480 * time.Minute, 640 * time.Minute, true},
-		"the thousandth":              {errTheir, 999, 9 * time.Hour, 12 * time.Hour, true},
-		"a wait that was asked for":   {fmt.Errorf("refresh tokens: %w", asked), 0, 2 * time.Hour, 130 * time.Minute, true},
-		"an absurd wait":              {asked.After(1e6 * time.Hour), 0, day, day + 10*time.Minute, true},
-		"a fault of ours":             {fault.New(fault.Unavailable, fault.CodeUnavailable, "Later."), 0, 225 * time.Second, 5 * time.Minute, true},
-		"another worker refreshes":    {fmt.Errorf("lease tokens: %w", fault.Stale()), 3, 2 * time.Minute, 2 * time.Minute, false},
-		"the endpoint is not asked":   {fmt.Errorf("refresh tokens: %w", &refresh.BusyError{RetryAt: start.Add(time.Hour)}), 3, time.Hour, 70 * time.Minute, false},
+		"the first failure":         {errTheir, 0, 225 * time.Second, 5 * time.Minute, true},
+		"the second":                {errTheir, 1, 450 * time.Second, 10 * time.Minute, true},
+		"the eighth":                {errTheir, 7, 480 * time.Minute, 640 * time.Minute, true},
+		"the thousandth":            {errTheir, 999, 9 * time.Hour, 12 * time.Hour, true},
+		"a wait that was asked for": {fmt.Errorf("refresh tokens: %w", asked), 0, 2 * time.Hour, 130 * time.Minute, true},
+		"an absurd wait":            {asked.After(1e6 * time.Hour), 0, day, day + 10*time.Minute, true},
+		"a fault of ours": {
+			fault.New(fault.Unavailable, fault.CodeUnavailable, "Later."), 0, 225 * time.Second,
+			5 * time.Minute, true,
+		},
+		"another worker refreshes": {
+			fmt.Errorf("lease tokens: %w", fault.Stale()), 3, 2 * time.Minute,
+			2 * time.Minute, false,
+		},
+		"the endpoint is not asked": {
+			fmt.Errorf("refresh tokens: %w", &refresh.BusyError{RetryAt: start.Add(time.Hour)}),
+			3, time.Hour, 70 * time.Minute, false,
+		},
 		"a refusal without a version": {tokens.ErrRefused, 0, 225 * time.Second, 5 * time.Minute, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -279,11 +292,14 @@ func TestConnectionsThatFailTogetherComeAgainApart(t *testing.T) {
 func TestWhereNothingIsDueTheConnectionIsPutBackAsItIs(t *testing.T) {
 	t.Parallel()
 	for name, how := range map[string]func(*connection.Connection){
-		"due later":                         func(c *connection.Connection) { c.Refresh.RefreshAt = start.Add(time.Second) },
-		"never due":                         func(c *connection.Connection) { c.Refresh.RefreshAt = time.Time{} },
-		"revoked":                           func(c *connection.Connection) { c.Status = connection.Revoked },
-		"rejected":                          func(c *connection.Connection) { c.Status = connection.Rejected },
-		"revoked, with a consent that ends": func(c *connection.Connection) { c.Status, c.ConsentExpiresAt = connection.Revoked, start.Add(day) },
+		"due later": func(c *connection.Connection) { c.Refresh.RefreshAt = start.Add(time.Second) },
+		"never due": func(c *connection.Connection) { c.Refresh.RefreshAt = time.Time{} },
+		"revoked":   func(c *connection.Connection) { c.Status = connection.Revoked },
+		"rejected":  func(c *connection.Connection) { c.Status = connection.Rejected },
+		"revoked, with a consent that ends": func(c *connection.Connection) {
+			c.Status,
+				c.ConsentExpiresAt = connection.Revoked, start.Add(day)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -322,12 +338,18 @@ func TestAChangeMeanwhileIsNotOverwritten(t *testing.T) {
 		"reconnected, while the old tokens were renewed": {
 			meanwhile: func(c *connection.Connection) { c.Generation++; reschedule(c) },
 		},
-		"reconnected, while the old tokens failed": {meanwhile: func(c *connection.Connection) { c.Generation++ }, err: errTheir},
-		"disconnected":                             {meanwhile: disconnect},
-		"renewed by another, failed here":          {meanwhile: reschedule, err: errTheir},
-		"renewed by another, who held the lease":   {meanwhile: reschedule, err: fault.Stale()},
-		"renewed by another, busy here":            {meanwhile: reschedule, err: &refresh.BusyError{RetryAt: start}},
-		"renewed by another, and nothing to renew": {meanwhile: reschedule, err: &tokens.UnrenewableError{Version: 7, ExpiresAt: start.Add(time.Hour)}},
+		"reconnected, while the old tokens failed": {
+			meanwhile: func(c *connection.Connection) { c.Generation++ },
+			err:       errTheir,
+		},
+		"disconnected":                           {meanwhile: disconnect},
+		"renewed by another, failed here":        {meanwhile: reschedule, err: errTheir},
+		"renewed by another, who held the lease": {meanwhile: reschedule, err: fault.Stale()},
+		"renewed by another, busy here":          {meanwhile: reschedule, err: &refresh.BusyError{RetryAt: start}},
+		"renewed by another, and nothing to renew": {
+			meanwhile: reschedule,
+			err:       &tokens.UnrenewableError{Version: 7, ExpiresAt: start.Add(time.Hour)},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -372,7 +394,8 @@ func TestWhatCameOfARefreshIsKeptAlsoAfterTheDeadline(t *testing.T) {
 	b := newBench()
 	ctx, cancel := context.WithCancel(t.Context())
 	refresher := refreshFunc(func() (tokens.Usable, error) { cancel(); return tokens.Usable{Set: b.set, Version: 8}, nil })
-	worker := refresh.NewWorker(untilCancelled{b.store}, refresher, b.state, b, b.opener, b, b, b, func() time.Time { return b.at })
+	worker := refresh.NewWorker(untilCancelled{b.store}, refresher, b.state, b, b.opener, b, b, b,
+		func() time.Time { return b.at })
 	expect.NoError(t, worker.Look(ctx, tenant, connID))
 	if got := b.now().Refresh.RefreshAt; !got.After(start) {
 		t.Errorf("still due at %v", got)

@@ -8,10 +8,11 @@ const MaxExtra = 8
 // maxExtraName is how long the name of one may be, in bytes.
 const maxExtraName = 64
 
-// MayBeExtra reports whether a field of a token answer may be kept in Set.Extra by its name: letters, digits, "_" and "-",
-// and none that speaks of a token or a secret, since what is kept there ends up in addresses.
+// MayBeExtra reports whether a field of a token answer may be kept in Set.Extra by its name: letters, digits, "_" and
+// "-", and none that speaks of a token or a secret, since what is kept there ends up in addresses.
 func MayBeExtra(name string) bool {
 	lower := strings.ToLower(name)
 	plain := strings.Trim(lower, "abcdefghijklmnopqrstuvwxyz0123456789_-") == ""
-	return plain && name != "" && len(name) <= maxExtraName && !strings.Contains(lower, "token") && !strings.Contains(lower, "secret")
+	return plain && name != "" && len(name) <= maxExtraName && !strings.Contains(lower, "token") &&
+		!strings.Contains(lower, "secret")
 }

@@ -132,7 +132,8 @@ func newWorldUnder(t *testing.T, expiresIn time.Duration, plan *faults.Plan) *wo
 
 	w := &world{at: start}
 	w.rows = store.Tokens{DB: db, Table: made.Name("TokensTable")}
-	w.flow = store.NewConclusions(store.Flow{DB: db, Table: made.Name("FlowTable")}, store.Connections{}, w.rows, store.Work{})
+	w.flow = store.NewConclusions(store.Flow{DB: db, Table: made.Name("FlowTable")}, store.Connections{}, w.rows,
+		store.Work{})
 	w.vault = tokens.Vault{Sealer: kms.New(keys, key, tokens.Purpose, w.now)}
 	w.ehr = &ehr{valid: "refresh 1", now: w.now, life: time.Hour}
 	w.store, w.refresher, w.slots.now = w.rows, w.ehr, w.now
@@ -151,7 +152,8 @@ func (w *world) put(t *testing.T, set tokens.Set) {
 	row, err := w.vault.Seal(t.Context(), tenant, connID, 1, set)
 	expect.NoError(t, err)
 	attempt := flow.Attempt{ID: "attempt", Tenant: tenant, ExpiresAt: start}
-	expect.NoError(t, w.flow.BeginAttempt(t.Context(), attempt, binding.State{Hash: "hash", Tenant: tenant, ExpiresAt: start}))
+	expect.NoError(t, w.flow.BeginAttempt(t.Context(), attempt,
+		binding.State{Hash: "hash", Tenant: tenant, ExpiresAt: start}))
 	expect.NoError(t, w.flow.ConcludeAttempt(t.Context(), flow.Conclusion{Attempt: attempt, Tokens: row}))
 }
 
@@ -164,8 +166,9 @@ func setOf(expires time.Time) tokens.Set {
 	return tokens.Set{
 		AccessToken: secret.New("access 1"), RefreshToken: secret.New("refresh 1"), PatientID: secret.New("patient 1"),
 		Scope: "patient/*.read", AskedScope: "openid patient/*.read", FHIRBase: "https://fhir.example/r4",
-		TokenEndpoint: "https://fhir.example/token", ClientID: "client", ExpiresAt: expires, EndpointID: "endpoint", RawBasic: true,
-		Extra: map[string]string{"practice": "a-1", "site": ""},
+		TokenEndpoint: "https://fhir.example/token", ClientID: "client", ExpiresAt: expires, EndpointID: "endpoint",
+		RawBasic: true,
+		Extra:    map[string]string{"practice": "a-1", "site": ""},
 	}
 }
 

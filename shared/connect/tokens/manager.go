@@ -25,7 +25,9 @@ type Manager struct {
 }
 
 // NewManager makes a Manager; all of it is needed. newID names the owners of leases.
-func NewManager(store Store, vault Vault, refresher Refresher, limiter Limiter, now func() time.Time, newID ids.Source) Manager {
+func NewManager(store Store, vault Vault, refresher Refresher, limiter Limiter, now func() time.Time,
+	newID ids.Source,
+) Manager {
 	return Manager{store: store, vault: vault, refresher: refresher, limiter: limiter, now: now, newID: newID}
 }
 
@@ -38,9 +40,9 @@ type Usable struct {
 }
 
 // Current returns a token set whose access token lives long enough, refreshing it first when it does not. Where that
-// fails for now and the stored access token has not expired, it is handed out as Overdue.
-// Errors: fault.NotFound without tokens, *RefusalError, *UnrenewableError once an access token without a refresh token has
-// expired, fault.Conflict while another worker refreshes, else transient.
+// fails for now and the stored access token has not expired, it is handed out as Overdue. Errors: fault.NotFound
+// without tokens, *RefusalError, *UnrenewableError once an access token without a refresh token has expired,
+// fault.Conflict while another worker refreshes, else transient.
 func (m Manager) Current(ctx context.Context, tenant org.Tenant, connectionID string) (Usable, error) {
 	row, set, err := m.read(ctx, tenant, connectionID)
 	if err != nil {
@@ -63,9 +65,9 @@ func (m Manager) Renew(ctx context.Context, tenant org.Tenant, connectionID stri
 	return m.refresh(ctx, row, set)
 }
 
-// Refresh replaces a token set whatever its age, so that a refresh token that must not lie idle is used. Errors are those
-// of Renew, but *UnrenewableError comes also while the access token lasts; here fault.Conflict says that another worker is
-// refreshing, or has just refreshed, the set.
+// Refresh replaces a token set whatever its age, so that a refresh token that must not lie idle is used. Errors are
+// those of Renew, but *UnrenewableError comes also while the access token lasts; here fault.Conflict says that another
+// worker is refreshing, or has just refreshed, the set.
 func (m Manager) Refresh(ctx context.Context, tenant org.Tenant, connectionID string) (Usable, error) {
 	row, set, err := m.read(ctx, tenant, connectionID)
 	if err != nil {

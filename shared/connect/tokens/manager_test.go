@@ -91,7 +91,8 @@ func TestRenewRefreshesWhatHasNotExpired(t *testing.T) {
 	set, version = usable.Set, usable.Version
 	expect.NoError(t, err)
 	if set.AccessToken.Reveal() != "access 2" || version != 2 || len(w.ehr.spent) != 1 {
-		t.Errorf("got %q as version %d after %d refreshes, want the stored ones", set.AccessToken.Reveal(), version, len(w.ehr.spent))
+		t.Errorf("got %q as version %d after %d refreshes, want the stored ones", set.AccessToken.Reveal(), version,
+			len(w.ehr.spent))
 	}
 }
 
@@ -192,7 +193,8 @@ func TestAnAccessTokenThatStillHoldsIsHandedOutWhenItsRefreshFails(t *testing.T)
 			usable, err := w.manager("a").Current(t.Context(), tenant, connID)
 			set, version := usable.Set, usable.Version
 			if err != nil || version != 1 || set.AccessToken.Reveal() != "access 1" || !errors.Is(usable.Overdue, want) {
-				t.Errorf("got version %d, overdue for %v, error %v; want version 1, overdue for %v", version, usable.Overdue, err, want)
+				t.Errorf("got version %d, overdue for %v, error %v; want version 1, overdue for %v", version,
+					usable.Overdue, err, want)
 			}
 			if _, err := w.manager("a").Renew(t.Context(), tenant, connID, 1); !errors.Is(err, want) {
 				t.Errorf("Renew = %v, want %v: the EHR takes the stored one no more", err, want)
@@ -210,11 +212,13 @@ func TestARefusedOrRemovedSetIsNotHandedOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Minute)
 	w.ehr.valid = "revoked by the patient"
-	if got, err := w.manager("a").Current(t.Context(), tenant, connID); !errors.Is(err, tokens.ErrRefused) || !got.Set.AccessToken.Empty() {
+	if got, err := w.manager("a").Current(t.Context(), tenant, connID); !errors.Is(err, tokens.ErrRefused) ||
+		!got.Set.AccessToken.Empty() {
 		t.Errorf("error = %v, want ErrRefused alone", err)
 	}
 	w.store = &flaky{Store: w.rows, lease: fault.Missing("disconnected")}
-	if got, err := w.manager("a").Current(t.Context(), tenant, connID); !errors.Is(err, fault.NotFound) || !got.Set.AccessToken.Empty() {
+	if got, err := w.manager("a").Current(t.Context(), tenant, connID); !errors.Is(err, fault.NotFound) ||
+		!got.Set.AccessToken.Empty() {
 		t.Errorf("error = %v, want fault.NotFound alone", err)
 	}
 }

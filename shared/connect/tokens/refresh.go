@@ -66,8 +66,8 @@ func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) 
 	return Usable{}, err
 }
 
-// exchange asks the EHR from a slot at its token endpoint and stores what it answers. The slot is given back after that:
-// until a rotated refresh token is stored a crash can lose it, so nothing that can wait comes before.
+// exchange asks the EHR from a slot at its token endpoint and stores what it answers. The slot is given back after
+// that: until a rotated refresh token is stored a crash can lose it, so nothing that can wait comes before.
 func (m Manager) exchange(ctx context.Context, leased Row, old Set) (fresh Set, version int64, err error) {
 	asking, cancel := context.WithTimeout(ctx, leased.LeaseUntil.Sub(m.now())-storeWithin)
 	defer cancel()
@@ -135,9 +135,9 @@ func (m Manager) release(ctx context.Context, leased Row) {
 	_ = m.store.ReleaseTokens(ctx, leased)
 }
 
-// refused returns the refusal, which says nothing once another worker has stored a newer set, or has the lease: that one may
-// have spent the refresh token and be about to store its successor. What was unknown about the token's use before,
-// stays so: a later refusal has the same cause.
+// refused returns the refusal, which says nothing once another worker has stored a newer set, or has the lease: that
+// one may have spent the refresh token and be about to store its successor. What was unknown about the token's use
+// before, stays so: a later refusal has the same cause.
 func (m Manager) refused(ctx context.Context, before, leased Row, refusal error) (Usable, error) {
 	newer, err := m.newerThan(ctx, leased, refusal)
 	leased.RefreshStartedAt = before.RefreshStartedAt
@@ -160,8 +160,8 @@ func (m Manager) newerThan(ctx context.Context, old Row, failure error) (Usable,
 	return Usable{}, failure
 }
 
-// keep seals and stores a refreshed set as the version after the leased one, and returns that version. Errors are those of
-// rotate, or that it could not be sealed.
+// keep seals and stores a refreshed set as the version after the leased one, and returns that version. Errors are those
+// of rotate, or that it could not be sealed.
 func (m Manager) keep(ctx context.Context, leased Row, fresh Set) (version int64, err error) {
 	var next Row
 	err = persist(ctx, func(ctx context.Context) (bool, error) {

@@ -42,7 +42,10 @@ func TestAFailedWriteOfRotatedTokensIsTriedAgain(t *testing.T) {
 		"a lost answer":                    {rotate: []failure{{err: errLost, done: true}}},
 		"a lost answer after two failures": {rotate: []failure{{err: errLost}, {err: errLost}, {err: errLost, done: true}}},
 		"a collision":                      {rotate: []failure{{err: fault.Stale()}, {err: fault.Stale()}}},
-		"a lost answer, and no reading":    {rotate: []failure{{err: errLost, done: true}}, reads: []error{nil, unread, unread}},
+		"a lost answer, and no reading": {
+			rotate: []failure{{err: errLost, done: true}},
+			reads:  []error{nil, unread, unread},
+		},
 	}
 	for name, store := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -95,8 +98,10 @@ func TestAnAnswerThatOutlivesItsLeaseIsStored(t *testing.T) {
 	}
 	usable, err := w.manager("a").Current(t.Context(), tenant, connID)
 	version := usable.Version
-	if set, row := w.stored(t); err != nil || version != 2 || row.Version != 2 || set.RefreshToken.Reveal() != "refresh 2" {
-		t.Errorf("version %d (%v), stored %d with %q; want the new refresh token", version, err, row.Version, set.RefreshToken.Reveal())
+	if set, row := w.stored(t); err != nil || version != 2 || row.Version != 2 ||
+		set.RefreshToken.Reveal() != "refresh 2" {
+		t.Errorf("version %d (%v), stored %d with %q; want the new refresh token", version, err, row.Version,
+			set.RefreshToken.Reveal())
 	}
 }
 
@@ -106,7 +111,8 @@ func TestAnAnswerReplacesWhatItBringsAndKeepsTheRest(t *testing.T) {
 	whole := tokens.Set{
 		AccessToken: secret.New("access 2"), RefreshToken: secret.New("refresh 2"), PatientID: secret.New("patient 2"),
 		Scope: "patient/Patient.read", AskedScope: setOf(end).AskedScope, FHIRBase: "https://fhir.example/r4",
-		TokenEndpoint: "https://fhir.example/token", ClientID: "client", ExpiresAt: end, Extra: map[string]string{"practice": "a-2"},
+		TokenEndpoint: "https://fhir.example/token", ClientID: "client", ExpiresAt: end,
+		Extra:      map[string]string{"practice": "a-2"},
 		EndpointID: "endpoint", RawBasic: true,
 	}
 	bare := whole

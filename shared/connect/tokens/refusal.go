@@ -13,12 +13,12 @@ import (
 // Manager's refusals are of type *RefusalError, which says more.
 var ErrRefused = errors.New("the refresh token was refused")
 
-// ErrNothingToRenew says that the EHR gave no refresh token. It is no refusal: no answer of the EHR says that the consent
-// has ended. A Manager's are of type *UnrenewableError, which says more.
+// ErrNothingToRenew says that the EHR gave no refresh token. It is no refusal: no answer of the EHR says that the
+// consent has ended. A Manager's are of type *UnrenewableError, which says more.
 var ErrNothingToRenew = errors.New("there is no refresh token")
 
-// UnrenewableError says that one version of a token set has no refresh token, so that nothing follows its access token. It
-// stands for that version alone, as a RefusalError does.
+// UnrenewableError says that one version of a token set has no refresh token, so that nothing follows its access token.
+// It stands for that version alone, as a RefusalError does.
 type UnrenewableError struct {
 	Version   int64
 	ExpiresAt time.Time // of the access token; it may lie ahead
@@ -43,9 +43,9 @@ const (
 	CauseRotationLost Cause = "rotation_lost"
 )
 
-// RefusalError is the EHR's definite refusal of the refresh token of one version of a token set. It stands for that version
-// alone: who revokes because of it makes the write conditional on the version, since the set may have been replaced
-// by a reconnect or by a worker that was slow. It holds nothing of the EHR's answer.
+// RefusalError is the EHR's definite refusal of the refresh token of one version of a token set. It stands for that
+// version alone: who revokes because of it makes the write conditional on the version, since the set may have been
+// replaced by a reconnect or by a worker that was slow. It holds nothing of the EHR's answer.
 type RefusalError struct {
 	Cause         Cause
 	Version       int64
@@ -78,8 +78,8 @@ func isUnspent(err error) bool {
 	return ok && failure.Unspent()
 }
 
-// opaque keeps a failure on the way to the EHR from passing for an answer that a Manager gives about the tokens: that a key
-// of our client is missing must not look as if the tokens were.
+// opaque keeps a failure on the way to the EHR from passing for an answer that a Manager gives about the tokens: that a
+// key of our client is missing must not look as if the tokens were.
 func opaque(err error) error {
 	for _, mistakable := range []error{fault.NotFound, fault.Conflict, ErrNothingToRenew} {
 		if errors.Is(err, mistakable) && !errors.Is(err, ErrRefused) {

@@ -17,7 +17,8 @@ import (
 func wantRefusal(t *testing.T, err error, cause tokens.Cause) {
 	t.Helper()
 	refusal, ok := errors.AsType[*tokens.RefusalError](err)
-	if !ok || !errors.Is(err, tokens.ErrRefused) || *refusal != (tokens.RefusalError{Cause: cause, Version: 1, TokenEndpoint: "https://fhir.example/token"}) {
+	if !ok || !errors.Is(err, tokens.ErrRefused) ||
+		*refusal != (tokens.RefusalError{Cause: cause, Version: 1, TokenEndpoint: "https://fhir.example/token"}) {
 		t.Errorf("error = %v, want the refusal of version 1: %s", err, cause)
 	}
 }
@@ -48,7 +49,8 @@ func TestATokenIsTriedOnceMoreAfterACrash(t *testing.T) {
 			w := newWorld(t, 0)
 			w.lease(t, "crashed")
 			w.ehr.valid = test.valid
-			if _, err := w.manager("a").Current(t.Context(), tenant, connID); !errors.Is(err, fault.Conflict) || len(w.ehr.spent) > 0 {
+			if _, err := w.manager("a").Current(t.Context(), tenant, connID); !errors.Is(err, fault.Conflict) ||
+				len(w.ehr.spent) > 0 {
 				t.Errorf("under the lease: %v after %d uses, want fault.Conflict and none", err, len(w.ehr.spent))
 			}
 			w.at = w.at.Add(time.Minute + time.Microsecond)
@@ -75,15 +77,19 @@ func TestTheCauseOfARefusalDependsOnHowTheLastRefreshEnded(t *testing.T) {
 		failure error
 		want    tokens.Cause
 	}{
-		"an answer that was lost":         {errLost, tokens.CauseRotationLost},
-		"an answer that used no token":    {fmt.Errorf("token endpoint: %w", answered{unspent: true}), tokens.CauseInvalidGrant},
+		"an answer that was lost": {errLost, tokens.CauseRotationLost},
+		"an answer that used no token": {
+			fmt.Errorf("token endpoint: %w", answered{unspent: true}),
+			tokens.CauseInvalidGrant,
+		},
 		"an answer that may have used it": {answered{}, tokens.CauseRotationLost},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, 0)
 			w.ehr.answer = func() error { return test.failure }
-			if _, err := w.manager("a").Current(t.Context(), tenant, connID); !errors.Is(err, test.failure) || errors.Is(err, tokens.ErrRefused) {
+			if _, err := w.manager("a").Current(t.Context(), tenant, connID); !errors.Is(err, test.failure) ||
+				errors.Is(err, tokens.ErrRefused) {
 				t.Errorf("error = %v, want %v", err, test.failure)
 			}
 			w.wantFree(t)

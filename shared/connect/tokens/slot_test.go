@@ -34,7 +34,8 @@ func TestASlotIsGivenBackOnceWithHowTheCallEnded(t *testing.T) {
 			c.given(w)
 			_, _ = w.manager("a").Current(t.Context(), tenant, connID)
 			if w.slots.taken != 0 || len(w.slots.outcomes) != 1 || !errors.Is(w.slots.outcomes[0], c.want) {
-				t.Errorf("%d slots are taken after calls that ended as %v, want none after one: %v", w.slots.taken, w.slots.outcomes, c.want)
+				t.Errorf("%d slots are taken after calls that ended as %v, want none after one: %v", w.slots.taken,
+					w.slots.outcomes, c.want)
 			}
 		})
 	}
@@ -77,7 +78,8 @@ func TestWithoutASlotNothingIsUsed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	w.slots.refuse = answered{unspent: true}
-	if _, err := w.manager("a").Current(t.Context(), tenant, connID); !errors.Is(err, w.slots.refuse) || len(w.ehr.spent) > 0 {
+	if _, err := w.manager("a").Current(t.Context(), tenant, connID); !errors.Is(err, w.slots.refuse) ||
+		len(w.ehr.spent) > 0 {
 		t.Errorf("error = %v after %d uses, want the limiter's and none", err, len(w.ehr.spent))
 	}
 	w.wantFree(t)

@@ -1,7 +1,8 @@
-// Package tokens owns a connection's token set: how it is sealed and bound to its row, who may refresh it and when, and
-// what a refusal means. It never logs; it knows no EHR, no AWS and no HTTP, and it revokes nothing. A refresh is a lease,
-// a mark that outlives a crash, and a compare-and-swap: a rotating refresh token is used by one worker at a time, once
-// more after a use whose end is unknown, and its successor is stored before anything uses it (RFC 9700 section 4.14).
+// Package tokens owns a connection's token set: how it is sealed and bound to its row, who may refresh it and
+// when, and what a refusal means. It never logs; it knows no EHR, no AWS and no HTTP, and it revokes nothing. A
+// refresh is a lease, a mark that outlives a crash, and a compare-and-swap: a rotating refresh token is used by
+// one worker at a time, once more after a use whose end is unknown, and its successor is stored before anything
+// uses it (RFC 9700 section 4.14).
 package tokens
 
 import (
@@ -31,8 +32,9 @@ type Set struct {
 	RawBasic      bool      // client id and secret stand in HTTP Basic as they are (catalog.ClientUse)
 	ExpiresAt     time.Time // of the access token
 
-	// RevocationEndpoint takes the refresh token back (RFC 7009), IntrospectionEndpoint tells when it ends (RFC 7662); each
-	// is empty when there is none. IntrospectBearer asks with the access token instead of the client's authentication.
+	// RevocationEndpoint takes the refresh token back (RFC 7009), IntrospectionEndpoint tells when it ends (RFC
+	// 7662); each is empty when there is none. IntrospectBearer asks with the access token instead of the
+	// client's authentication.
 	RevocationEndpoint    string
 	IntrospectionEndpoint string
 	IntrospectBearer      bool
@@ -40,15 +42,15 @@ type Set struct {
 	// RefreshExpiresAt when an unused refresh token does; zero when unknown.
 	ConsentExpiresAt time.Time
 	RefreshExpiresAt time.Time
-	// ConsentStated says that ConsentExpiresAt was said of the consent itself. Else it is the end of a refresh token, which
-	// may move with every refresh.
+	// ConsentStated says that ConsentExpiresAt was said of the consent itself. Else it is the end of a refresh token,
+	// which may move with every refresh.
 	ConsentStated bool
-	// Extra are fields of the token answer that the platform needs on later calls, by name; "" for one that the EHR has not
-	// sent yet. There are at most MaxExtra, of names that MayBeExtra. They are no secrets, but may tell which practice a
-	// patient goes to: they are sealed and never logged.
+	// Extra are fields of the token answer that the platform needs on later calls, by name; "" for one that the EHR has
+	// not sent yet. There are at most MaxExtra, of names that MayBeExtra. They are no secrets, but may tell which practice
+	// a patient goes to: they are sealed and never logged.
 	Extra map[string]string
-	// Records tells where the record is cached, of a TEFCA connection whose facility has documents; nil for every other. Where
-	// FHIRBase is empty there is no server to ask.
+	// Records tells where the record is cached, of a TEFCA connection whose facility has documents; nil for every other.
+	// Where FHIRBase is empty there is no server to ask.
 	Records *Records
 }
 
@@ -83,8 +85,8 @@ type Store interface {
 
 // Refresher asks the EHR for a new token set (RFC 6749 section 6). A refresh token, patient id, scope or extra fields
 // that the answer leaves empty stay as they were, and so does what the patient was asked for. A definite refusal is
-// ErrRefused; everything else is transient. A transient error with a method Unspent() bool that returns true says that the
-// refresh token was not used. No error may hold token material.
+// ErrRefused; everything else is transient. A transient error with a method Unspent() bool that returns true says that
+// the refresh token was not used. No error may hold token material.
 type Refresher interface {
 	Refresh(ctx context.Context, tenant org.Tenant, old Set) (Set, error)
 }
@@ -100,7 +102,7 @@ type Limiter interface {
 type Slot interface {
 	// Until is when the call has to have ended.
 	Until() time.Time
-	// Release gives the slot back, and tells how the call ended: with the Refresher's error, or with an answer. It may take
-	// its time, so after an answer it comes when the new set is stored or could not be.
+	// Release gives the slot back, and tells how the call ended: with the Refresher's error, or with an answer. It may
+	// take its time, so after an answer it comes when the new set is stored or could not be.
 	Release(ctx context.Context, outcome error)
 }

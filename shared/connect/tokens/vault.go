@@ -54,8 +54,10 @@ type Vault struct {
 func (v Vault) Seal(ctx context.Context, tenant org.Tenant, connectionID string, version int64, set Set) (Row, error) {
 	plain, err := json.Marshal(document{
 		AccessToken: set.AccessToken.Reveal(), RefreshToken: set.RefreshToken.Reveal(), PatientID: set.PatientID.Reveal(),
-		Scope: set.Scope, AskedScope: set.AskedScope, RepeatScope: set.RepeatScope, FHIRBase: set.FHIRBase, TokenEndpoint: set.TokenEndpoint,
-		ClientID: set.ClientID, ClientAuthID: set.ClientAuthID, ExpiresAt: set.ExpiresAt, RevocationEndpoint: set.RevocationEndpoint,
+		Scope: set.Scope, AskedScope: set.AskedScope, RepeatScope: set.RepeatScope, FHIRBase: set.FHIRBase,
+		TokenEndpoint: set.TokenEndpoint,
+		ClientID:      set.ClientID, ClientAuthID: set.ClientAuthID, ExpiresAt: set.ExpiresAt,
+		RevocationEndpoint:    set.RevocationEndpoint,
 		IntrospectionEndpoint: set.IntrospectionEndpoint, IntrospectBearer: set.IntrospectBearer,
 		ConsentExpiresAt: set.ConsentExpiresAt, RefreshExpiresAt: set.RefreshExpiresAt, ConsentStated: set.ConsentStated,
 		Extra: set.Extra, EndpointID: set.EndpointID, RawBasic: set.RawBasic, Records: set.Records,
@@ -82,12 +84,16 @@ func (v Vault) Open(ctx context.Context, row Row) (Set, error) {
 		return Set{}, damaged.Failed(fmt.Errorf("decode tokens of version %d", row.Version))
 	}
 	return Set{
-		AccessToken: secret.New(stored.AccessToken), RefreshToken: secret.New(stored.RefreshToken), PatientID: secret.New(stored.PatientID),
-		Scope: stored.Scope, AskedScope: stored.AskedScope, RepeatScope: stored.RepeatScope, FHIRBase: stored.FHIRBase, TokenEndpoint: stored.TokenEndpoint,
-		ClientID: stored.ClientID, ClientAuthID: stored.ClientAuthID, ExpiresAt: stored.ExpiresAt, RevocationEndpoint: stored.RevocationEndpoint,
+		AccessToken: secret.New(stored.AccessToken), RefreshToken: secret.New(stored.RefreshToken),
+		PatientID: secret.New(stored.PatientID),
+		Scope:     stored.Scope, AskedScope: stored.AskedScope, RepeatScope: stored.RepeatScope, FHIRBase: stored.FHIRBase,
+		TokenEndpoint: stored.TokenEndpoint,
+		ClientID:      stored.ClientID, ClientAuthID: stored.ClientAuthID, ExpiresAt: stored.ExpiresAt,
+		RevocationEndpoint:    stored.RevocationEndpoint,
 		IntrospectionEndpoint: stored.IntrospectionEndpoint, IntrospectBearer: stored.IntrospectBearer,
-		ConsentExpiresAt: stored.ConsentExpiresAt, RefreshExpiresAt: stored.RefreshExpiresAt, ConsentStated: stored.ConsentStated,
-		Extra: stored.Extra, EndpointID: stored.EndpointID, RawBasic: stored.RawBasic, Records: stored.Records,
+		ConsentExpiresAt: stored.ConsentExpiresAt, RefreshExpiresAt: stored.RefreshExpiresAt,
+		ConsentStated: stored.ConsentStated,
+		Extra:         stored.Extra, EndpointID: stored.EndpointID, RawBasic: stored.RawBasic, Records: stored.Records,
 	}, nil
 }
 

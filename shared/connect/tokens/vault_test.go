@@ -30,7 +30,8 @@ func TestATokenSetComesBackFromItsRow(t *testing.T) {
 		t.Error("a set without a refresh token came back with one")
 	}
 	cached := tokens.Set{Scope: "patient/*.read", ExpiresAt: start, Records: &tokens.Records{
-		Generation: 2, Batch: "batch", Chunks: 3, Documents: 4, Lost: map[string]int{"unavailable": 1}, Fixtures: map[string]int{"alder.xml": 1}, Until: start,
+		Generation: 2, Batch: "batch", Chunks: 3, Documents: 4, Lost: map[string]int{"unavailable": 1},
+		Fixtures: map[string]int{"alder.xml": 1}, Until: start,
 	}}
 	sealed, err = w.vault.Seal(t.Context(), tenant, connID, 3, cached)
 	expect.NoError(t, err)

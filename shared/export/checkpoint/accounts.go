@@ -30,8 +30,8 @@ type Account struct {
 	Status   int               `json:"status,omitempty"` // that goes with Worst
 }
 
-// Of finds the account of a type, or opens it. All types that FHIR does not know have one together, so that their number is
-// bounded whatever a server invents.
+// Of finds the account of a type, or opens it. All types that FHIR does not know have one together, so that their
+// number is bounded whatever a server invents.
 func (a *Accounts) Of(resourceType string) *Account {
 	resourceType = fhir.TypeName(resourceType)
 	at := slices.IndexFunc(a.List, func(one *Account) bool { return one.Type == resourceType })
@@ -78,7 +78,10 @@ func (a *Accounts) Outcome() []export.TypeOutcome {
 
 // Fail notes a failure; the worst stays.
 func (a *Account) Fail(result export.Outcome, reason export.LossReason, status int) {
-	order := []export.Outcome{"", export.OutcomeUnsupported, export.OutcomeDenied, export.OutcomeFailed, export.OutcomeTruncated}
+	order := []export.Outcome{
+		"", export.OutcomeUnsupported, export.OutcomeDenied, export.OutcomeFailed,
+		export.OutcomeTruncated,
+	}
 	worse := slices.Index(order, result) - slices.Index(order, a.Worst)
 	if worse > 0 || worse == 0 && (reason.Worse(a.Reason) || reason == a.Reason && a.Status == 0) {
 		a.Worst, a.Reason, a.Status = result, reason, status
@@ -108,7 +111,8 @@ func (a *Account) Answer(onlyBy string) {
 // the questions was answered, whatever failed makes it truncated.
 func (a *Account) outcome(count int) export.TypeOutcome {
 	sum := export.TypeOutcome{
-		Type: a.Type, Result: a.Worst, Count: count, Missing: a.Missing, LeftOut: a.LeftOut, OnlyBy: a.OnlyBy, Reason: a.Reason, Status: a.Status,
+		Type: a.Type, Result: a.Worst, Count: count, Missing: a.Missing, LeftOut: a.LeftOut, OnlyBy: a.OnlyBy,
+		Reason: a.Reason, Status: a.Status,
 	}
 	switch {
 	case a.Worst != "" && (count > 0 || a.Answered > 0):

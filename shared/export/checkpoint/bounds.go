@@ -2,16 +2,16 @@ package checkpoint
 
 import "errors"
 
-// What an export keeps while it collects is bounded, whatever a server sends (docs/architecture.md, "Bounds"). What is beyond
-// a bound is counted in the outcome and not kept.
+// What an export keeps while it collects is bounded, whatever a server sends (docs/architecture.md, "Bounds"). What is
+// beyond a bound is counted in the outcome and not kept.
 const (
 	// MaxPages bounds one search, so that a server whose pages never end cannot hold a worker.
 	MaxPages = 2000
 	// MaxOversize is how many documents that are too large are asked for again in smaller pages: a server that answers
 	// nothing else, such as with gzip bombs, is not asked for each type at each size.
 	MaxOversize = 40
-	// maxResources bounds the resources of a record that are told apart, so that one whose searches never end cannot fill the
-	// memory. The largest real ones that were reported have a tenth of that.
+	// maxResources bounds the resources of a record that are told apart, so that one whose searches never end cannot fill
+	// the memory. The largest real ones that were reported have a tenth of that.
 	maxResources = 500_000
 	// maxWaiting and maxWaitingBytes bound the references and attachments that wait to be read, and the text of their
 	// addresses in one run, since a hostile resource can name thousands.

@@ -31,7 +31,8 @@ func TestWhatWaitsAlreadyIsNotMissingWhenThereIsNoMoreRoom(t *testing.T) {
 		t.Errorf("%d wait, %+v", len(state.Work.Refs), got)
 	}
 	state.AddReference(checkpoint.Reference{Type: "Device", ID: "new"})
-	if got := state.Accounts.Of("Device"); len(state.Work.Refs) != room || got.Missing != 1 || got.Reason != export.LossLimit {
+	if got := state.Accounts.Of("Device"); len(state.Work.Refs) != room || got.Missing != 1 ||
+		got.Reason != export.LossLimit {
 		t.Errorf("%d wait, %+v", len(state.Work.Refs), got)
 	}
 }

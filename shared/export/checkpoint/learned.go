@@ -11,8 +11,9 @@ import (
 
 // Learned is how the server has shown that it is asked best. The zero value is that of one that nothing is known of.
 type Learned struct {
-	InFlight int      `json:"in_flight,omitempty"` // requests at once that it bears; 0 where it has shown no limit
-	PageSize int      `json:"page_size,omitempty"` // to begin a query with, plan.AnySize for none; 0 where nothing is learned
+	InFlight int `json:"in_flight,omitempty"` // requests at once that it bears; 0 where it has shown no limit
+	// to begin a query with, plan.AnySize for none; 0 where nothing is learned
+	PageSize int      `json:"page_size,omitempty"`
 	MaxSize  int      `json:"max_size,omitempty"`  // of a page, beyond which nothing is gained; 0 where that is not known
 	TooLarge []string `json:"too_large,omitempty"` // types whose pages of the usual size were too large
 	NoCount  []string `json:"no_count,omitempty"`  // types that refuse a page size
@@ -25,7 +26,8 @@ type Learned struct {
 	Batches bool             `json:"batches,omitempty"` // those types may be asked for together
 	Batched *bool            `json:"batched,omitempty"` // whether that has worked; nil if it was not tried
 	Control *Control         `json:"control,omitempty"`
-	Trials  map[string]bool  `json:"trials,omitempty"` // types that the statement does not list, by whether the server has answered
+	// types that the statement does not list, by whether the server has answered
+	Trials map[string]bool `json:"trials,omitempty"`
 
 	MayAttach bool  `json:"may_attach,omitempty"` // _revinclude of Provenance is still to be tried
 	Attached  *bool `json:"attached,omitempty"`   // whether it has worked; nil if it was not tried
@@ -39,8 +41,8 @@ func (l *Learned) Tried(resourceType string, answered bool) {
 	l.Trials[resourceType] = answered
 }
 
-// Control is a search that found resources. Each batch repeats it: if the repetition finds a different number, the whole batch is
-// discarded.
+// Control is a search that found resources. Each batch repeats it: if the repetition finds a different number, the
+// whole batch is discarded.
 type Control struct {
 	Query plan.Query `json:"query"`
 	Hits  int        `json:"hits"`
@@ -65,8 +67,8 @@ func (l *Learned) Begins() int {
 const (
 	// severalTypes is of how many types something is taken to be the server's way.
 	severalTypes = 2
-	// quickPage is how long the page takes at most, and smallPage how many bytes a larger one would have at most, after which
-	// larger pages are asked for.
+	// quickPage is how long the page takes at most, and smallPage how many bytes a larger one would have at most, after
+	// which larger pages are asked for.
 	quickPage = 3 * time.Second
 	smallPage = 1 << 20
 )

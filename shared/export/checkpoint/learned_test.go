@@ -27,30 +27,66 @@ func TestThePageSizeThatAServerTakesBestIsLearned(t *testing.T) {
 	fails := func(resourceType string, count int, failed fhir.RequestError) met {
 		return met{resourceType: resourceType, count: count, failed: &failed}
 	}
-	tooLarge, noCount := fhir.RequestError{Class: fhir.TooLarge}, fhir.RequestError{Class: fhir.Rejected, Refusal: fhir.NoCount}
+	tooLarge, noCount := fhir.RequestError{Class: fhir.TooLarge},
+		fhir.RequestError{Class: fhir.Rejected, Refusal: fhir.NoCount}
 	for name, c := range map[string]struct {
 		met      []met
 		profiled int
 		want     int // page size of the next query, 0 for no _count
 	}{
-		"nothing is known":                       {want: 100},
-		"the profile knows":                      {profiled: 250, want: 250},
-		"full pages, quickly":                    {met: []met{full(100)}, want: 300},
-		"full pages, slowly":                     {met: []met{{count: 100, got: 100, bytes: 200_000, took: 4 * time.Second}}, want: 100},
-		"full pages, and large":                  {met: []met{{count: 100, got: 100, bytes: 500_000, took: time.Second}}, want: 100},
-		"a full page that is all":                {met: []met{{count: 100, got: 100, bytes: 200_000, last: true}}, want: 100},
-		"it gives no more than 200":              {met: []met{full(100), {count: 300, got: 200, bytes: 400_000}}, want: 200},
-		"and that is where it stays":             {met: []met{full(100), {count: 300, got: 200, bytes: 400_000}, full(100), full(200)}, want: 200},
-		"it gives fewer than asked for":          {met: []met{{count: 100, got: 50, bytes: 50_000}, full(100)}, want: 100},
-		"larger pages are too large":             {met: []met{full(100), fails("Claim", 300, tooLarge), full(100)}, want: 100},
-		"larger pages take too long":             {met: []met{full(100), fails("Claim", 300, fhir.RequestError{Class: fhir.Network}), full(100)}, want: 100},
-		"larger pages are not understood":        {met: []met{full(100), fails("Claim", 300, fhir.RequestError{Class: fhir.Rejected, Status: 400})}, want: 100},
-		"a type is refused, whatever the size":   {met: []met{full(100), fails("Claim", 300, fhir.RequestError{Class: fhir.Forbidden, Status: 403})}, want: 300},
-		"pages of one type are too large":        {met: []met{fails("Claim", 100, tooLarge), fails("Claim", 100, tooLarge)}, want: 100},
-		"pages of two types are too large":       {met: []met{fails("Claim", 100, tooLarge), fails("Account", 100, tooLarge), {count: 25, got: 25, bytes: 100}}, want: 25},
-		"one type knows no size":                 {met: []met{fails("Claim", 100, noCount)}, want: 100},
-		"two types know no size":                 {met: []met{fails("Claim", 100, noCount), fails("Account", 100, noCount), {got: 20, bytes: 100}}, want: 0},
-		"larger pages, and two types of no size": {met: []met{full(100), fails("Claim", 300, noCount), fails("Account", 300, noCount)}, want: 0},
+		"nothing is known":    {want: 100},
+		"the profile knows":   {profiled: 250, want: 250},
+		"full pages, quickly": {met: []met{full(100)}, want: 300},
+		"full pages, slowly": {
+			met:  []met{{count: 100, got: 100, bytes: 200_000, took: 4 * time.Second}},
+			want: 100,
+		},
+		"full pages, and large": {
+			met:  []met{{count: 100, got: 100, bytes: 500_000, took: time.Second}},
+			want: 100,
+		},
+		"a full page that is all":   {met: []met{{count: 100, got: 100, bytes: 200_000, last: true}}, want: 100},
+		"it gives no more than 200": {met: []met{full(100), {count: 300, got: 200, bytes: 400_000}}, want: 200},
+		"and that is where it stays": {met: []met{
+			full(100),
+			{count: 300, got: 200, bytes: 400_000},
+			full(100),
+			full(200),
+		}, want: 200},
+		"it gives fewer than asked for": {met: []met{{count: 100, got: 50, bytes: 50_000}, full(100)}, want: 100},
+		"larger pages are too large": {met: []met{
+			full(100), fails("Claim", 300, tooLarge),
+			full(100),
+		}, want: 100},
+		"larger pages take too long": {met: []met{
+			full(100),
+			fails("Claim", 300, fhir.RequestError{Class: fhir.Network}), full(100),
+		}, want: 100},
+		"larger pages are not understood": {met: []met{
+			full(100),
+			fails("Claim", 300, fhir.RequestError{Class: fhir.Rejected, Status: 400}),
+		}, want: 100},
+		"a type is refused, whatever the size": {met: []met{
+			full(100),
+			fails("Claim", 300, fhir.RequestError{Class: fhir.Forbidden, Status: 403}),
+		}, want: 300},
+		"pages of one type are too large": {met: []met{
+			fails("Claim", 100, tooLarge),
+			fails("Claim", 100, tooLarge),
+		}, want: 100},
+		"pages of two types are too large": {met: []met{
+			fails("Claim", 100, tooLarge), fails("Account", 100, tooLarge),
+			{count: 25, got: 25, bytes: 100},
+		}, want: 25},
+		"one type knows no size": {met: []met{fails("Claim", 100, noCount)}, want: 100},
+		"two types know no size": {met: []met{
+			fails("Claim", 100, noCount), fails("Account", 100, noCount),
+			{got: 20, bytes: 100},
+		}, want: 0},
+		"larger pages, and two types of no size": {met: []met{
+			full(100), fails("Claim", 300, noCount),
+			fails("Account", 300, noCount),
+		}, want: 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -18,8 +18,8 @@ func (s *State) IsWritten(mark uint64) bool { return s.seen.written.has(mark) }
 // SetWritten notes that what has the mark is in the segments, or left out.
 func (s *State) SetWritten(mark uint64) { s.seen.written.add(mark) }
 
-// IsNew notes something that the record refers to, whose address has weight bytes. It is false for what was noted or written
-// before, and for what there is no room for, which is missing then.
+// IsNew notes something that the record refers to, whose address has weight bytes. It is false for what was noted or
+// written before, and for what there is no room for, which is missing then.
 func (s *State) IsNew(resourceType, name string, weight int) bool {
 	mark := MarkOf(name)
 	if s.seen.noted.has(mark) || s.seen.written.has(mark) {

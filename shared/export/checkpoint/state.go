@@ -1,6 +1,7 @@
-// Package checkpoint owns what an export has done and what it has left to do, as data: the queries, references and attachments
-// that wait, what is written already, what the server is known by, and the account of what could not be read. It saves all
-// that between two runs, and keeps it within the bounds of docs/architecture.md ("Bounds"). It asks no server.
+// Package checkpoint owns what an export has done and what it has left to do, as data: the queries, references
+// and attachments that wait, what is written already, what the server is known by, and the account of what could
+// not be read. It saves all that between two runs, and keeps it within the bounds of docs/architecture.md
+// ("Bounds"). It asks no server.
 package checkpoint
 
 import (
@@ -8,8 +9,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// State is all that a later run needs to go on where this one stopped. It holds ids of resources, so it is stored with the
-// files, not in a table.
+// State is all that a later run needs to go on where this one stopped. It holds ids of resources, so it is stored with
+// the files, not in a table.
 type State struct {
 	Server   Server
 	Patient  Patient
@@ -60,7 +61,8 @@ type Segment struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// Rendering is the record in another format than JSON lines: one part for each segment, made after all of them are there.
+// Rendering is the record in another format than JSON lines: one part for each segment, made
+// after all of them are there.
 type Rendering struct {
 	Format export.Format `json:"format"`
 	Parts  []Segment     `json:"parts"`

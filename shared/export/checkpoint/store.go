@@ -42,11 +42,14 @@ const (
 )
 
 func (s *State) document() document {
-	return document{Server: &s.Server, Patient: &s.Patient, Work: &s.Work, Accounts: &s.Accounts, Output: &s.Output, Spent: s.Spent}
+	return document{
+		Server: &s.Server, Patient: &s.Patient, Work: &s.Work, Accounts: &s.Accounts, Output: &s.Output,
+		Spent: s.Spent,
+	}
 }
 
-// Load reads the State at a key, which is a sequence of JSON documents, so that neither writing nor reading takes more memory
-// than the lists themselves. An empty key is that of an export that begins.
+// Load reads the State at a key, which is a sequence of JSON documents, so that neither writing nor reading takes more
+// memory than the lists themselves. An empty key is that of an export that begins.
 func Load(ctx context.Context, files export.Files, key string) (*State, error) {
 	state := &State{Accounts: Accounts{Counts: map[string]int{}}, seen: seen{written: marks{}, noted: marks{}}}
 	if key == "" {

@@ -43,8 +43,8 @@ func documents(t *testing.T, body []byte) []map[string]any {
 	}
 }
 
-// The first file was written by the first version of this format, with a value for every field, the second by one that learns of
-// the server: exports are under way whenever a version is deployed.
+// The first file was written by the first version of this format, with a value for every field, the second by one that
+// learns of the server: exports are under way whenever a version is deployed.
 func TestAStoredCheckpointIsReadAndWrittenAgainAsItWas(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"checkpoint.json", "checkpoint_learned.json"} {
@@ -69,7 +69,8 @@ func TestAStoredCheckpointIsReadAndWrittenAgainAsItWas(t *testing.T) {
 			if diff := cmp.Diff(want, documents(t, again)); diff != "" {
 				t.Errorf("stored again (-want +got):\n%s", diff)
 			}
-			if !state.IsWritten(checkpoint.MarkOf("Patient/p1")) || state.IsNew("Organization", "Organization/o1", 1) || !state.IsNew("Organization", "Organization/o2", 1) {
+			if !state.IsWritten(checkpoint.MarkOf("Patient/p1")) || state.IsNew("Organization", "Organization/o1", 1) ||
+				!state.IsNew("Organization", "Organization/o2", 1) {
 				t.Error("what was come across is not known any more")
 			}
 		})

@@ -6,8 +6,8 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Unsure is what the Patient names by whole addresses: it is read before a search has told by which address the server knows
-// itself, which says whose they are.
+// Unsure is what the Patient names by whole addresses: it is read before a search has told by which address the server
+// knows itself, which says whose they are.
 type Unsure struct {
 	Links       []string          `json:"links,omitempty"` // the same person's other records
 	References  []string          `json:"references,omitempty"`

@@ -11,14 +11,15 @@ import (
 type Work struct {
 	Position
 
-	Queries  []plan.Query `json:"queries"`              // not begun, or under way when first
-	Tried    int          `json:"tried"`                // how often the request that comes next was tried
-	Ended    int          `json:"done"`                 // queries, reads and attachments that have ended
-	Oversize int          `json:"oversize"`             // documents that were too large
-	Round    int          `json:"round"`                // how often what is put off has been tried again
-	Down     bool         `json:"down"`                 // the server has answered nothing of late
-	OneByOne bool         `json:"one_by_one,omitempty"` // the server has demanded to be left alone: see source.Session.OneByOne
-	Cached   Cached       `json:"cached,omitzero"`
+	Queries  []plan.Query `json:"queries"`  // not begun, or under way when first
+	Tried    int          `json:"tried"`    // how often the request that comes next was tried
+	Ended    int          `json:"done"`     // queries, reads and attachments that have ended
+	Oversize int          `json:"oversize"` // documents that were too large
+	Round    int          `json:"round"`    // how often what is put off has been tried again
+	Down     bool         `json:"down"`     // the server has answered nothing of late
+	// the server has demanded to be left alone: see source.Session.OneByOne
+	OneByOne bool   `json:"one_by_one,omitempty"`
+	Cached   Cached `json:"cached,omitzero"`
 
 	Refs        []Reference  `json:"-"` // to be read
 	Binaries    []Reference  `json:"-"` // to be read after all others

@@ -18,8 +18,8 @@ import (
 // maxAttachment is the largest attachment that is exported, in bytes.
 const maxAttachment = 25 << 20
 
-// attacher copies attachments. While one is written the next ones are read: small ones are there in their turn, larger ones are
-// not held but streamed then.
+// attacher copies attachments. While one is written the next ones are read: small ones are there in their turn, larger
+// ones are not held but streamed then.
 type attacher struct {
 	session *source.Session
 	state   *checkpoint.State

@@ -17,8 +17,8 @@ const (
 	maxControlBytes = 64 << 10
 )
 
-// batches combines searches for types that patients rarely have (docs/deviations.md, "Exports"). Each counts as if it had been made
-// alone; one that fails in a batch is repeated alone.
+// batches combines searches for types that patients rarely have (docs/deviations.md, "Exports"). Each counts as if it
+// had been made alone; one that fails in a batch is repeated alone.
 type batches struct {
 	work     *checkpoint.Work
 	learned  *checkpoint.Learned
@@ -120,8 +120,10 @@ func (b *batches) take(q plan.Query) (source.Page, bool) {
 // control remembers a search that has ended with its first page, if its page is the smallest so far.
 func (b *batches) note(q plan.Query, found source.Page) {
 	learned := b.learned
-	isFit := found.Next == "" && !found.NextLost && found.Unusable == 0 && found.Len > 0 && found.Len <= maxControlHits && found.Bytes <= maxControlBytes
-	if isFit && q.Type != "" && !q.IsDefinition() && !q.IsAttaching() && (learned.Control == nil || found.Len < learned.Control.Hits) {
+	isFit := found.Next == "" && !found.NextLost && found.Unusable == 0 && found.Len > 0 && found.Len <= maxControlHits &&
+		found.Bytes <= maxControlBytes
+	if isFit && q.Type != "" && !q.IsDefinition() && !q.IsAttaching() &&
+		(learned.Control == nil || found.Len < learned.Control.Hits) {
 		learned.Control = &checkpoint.Control{Query: q, Hits: found.Len}
 	}
 }

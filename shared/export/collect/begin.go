@@ -25,7 +25,8 @@ type beginner struct {
 	writer  *writer
 }
 
-// all reads the Patient, which decides whether there is anything to export, and makes the plan, unless a run before has.
+// all reads the Patient, which decides whether there is anything to export, and makes the plan,
+// unless a run before has.
 func (b beginner) all(ctx context.Context) (export.Result, error) {
 	if b.state.Server.Planned {
 		return export.Result{}, nil
@@ -78,7 +79,8 @@ func (b beginner) begin(facts plan.Facts, queries []plan.Query) {
 	learned.MayAttach = !b.memory.isNone() && !isKnown && plan.MayAttach(facts)
 }
 
-// capability reads what the server says it can do. One that is not sent for long is as good as none: everything is asked then.
+// capability reads what the server says it can do. One that is not sent for long is as good as none:
+// everything is asked then.
 func (b beginner) capability(ctx context.Context) (fhir.Capability, export.Result, error) {
 	capability, answer, err := b.session.Capability(ctx)
 	failed := answer.Failed
@@ -113,11 +115,13 @@ func (b beginner) readPatient(ctx context.Context, tried int) (fhir.Resource, ex
 	for patient := range found.All() {
 		return patient, export.Result{}, nil
 	}
-	return fhir.Resource{}, export.Result{Kind: export.Fatal, Reason: export.ResourceInvalidContent}, nil // not reached: both ways have found one
+	// not reached: both ways have found one
+	return fhir.Resource{}, export.Result{Kind: export.Fatal, Reason: export.ResourceInvalidContent}, nil
 }
 
-// findPatient searches for the Patient where reading it was refused: some servers do no more than that (docs/deviations.md,
-// "Exports"). What reading has come to stands when it is not found; an answer that cannot be read is another matter.
+// findPatient searches for the Patient where reading it was refused: some servers do no more than that
+// (docs/deviations.md, "Exports"). What reading has come to stands when it is not found; an answer that cannot
+// be read is another matter.
 func (b beginner) findPatient(ctx context.Context, unread source.Page) (source.Page, error) {
 	search := b.session.Search(
 		plan.Query{Type: "Patient", Params: url.Values{"_id": {b.record.patient}}.Encode()}, b.record.base,

@@ -17,7 +17,8 @@ import (
 // Cache reads what is cached of the records of TEFCA connections, chunk by chunk (records.Reader). The resources may be
 // overwritten. The error is a failure on our side.
 type Cache interface {
-	Read(ctx context.Context, tenant org.Tenant, connectionID string, held tokens.Records, fixture string, chunk int) (iter.Seq[[]byte], error)
+	Read(ctx context.Context, tenant org.Tenant, connectionID string, held tokens.Records, fixture string,
+		chunk int) (iter.Seq[[]byte], error)
 }
 
 // cachedVersion is the release of FHIR that cached resources are of.
@@ -26,12 +27,13 @@ const cachedVersion = "4.0.1"
 // What ends an export of cached records.
 var (
 	errNoDocuments = fault.Spot{Class: "no_documents"}.Failed(errors.New("the facility had no documents"))
-	errNoneRead    = fault.Spot{Class: "documents_lost"}.Failed(errors.New("none of the facility's documents could be read"))
-	errNoFixture   = fault.Spot{Class: "no_fixture"}.Failed(errors.New("there is no such fixture beside the record"))
+	errNoneRead    = fault.Spot{Class: "documents_lost"}.Failed(
+		errors.New("none of the facility's documents could be read"))
+	errNoFixture = fault.Spot{Class: "no_fixture"}.Failed(errors.New("there is no such fixture beside the record"))
 )
 
-// cached is the one stage of a record that is not asked for, but cached: all of it is the connection's own. Where it comes from
-// has no address, and nothing that it refers to is read.
+// cached is the one stage of a record that is not asked for, but cached: all of it is the connection's own. Where it
+// comes from has no address, and nothing that it refers to is read.
 type cached struct {
 	task    export.Task
 	held    tokens.Records

@@ -1,6 +1,7 @@
-// Package collect carries one run of an export: it goes from the task's checkpoint through the stages patient, searches,
-// references and attachments, or that of a cached record, writes each resource once, in the order of the plan, and either saves a
-// checkpoint or makes the files. Requests are made ahead and side by side, but one goroutine decides and writes.
+// Package collect carries one run of an export: it goes from the task's checkpoint through the stages patient,
+// searches, references and attachments, or that of a cached record, writes each resource once, in the order of the
+// plan, and either saves a checkpoint or makes the files. Requests are made ahead and side by side, but one
+// goroutine decides and writes.
 package collect
 
 import (
@@ -28,7 +29,8 @@ type Collector struct {
 	AddMetaSource bool // say in meta.source where a resource comes from, where the server does not
 }
 
-// Known keeps what exports have learned of the servers of endpoints. An endpoint that it does not know has the zero value.
+// Known keeps what exports have learned of the servers of endpoints. An endpoint that it does not
+// know has the zero value.
 type Known interface {
 	Known(ctx context.Context, endpointID string) (known.Server, error)
 	// SaveKnown replaces it. Of exports that end at the same time, what one has learned may be lost.
@@ -57,9 +59,11 @@ type run struct {
 	report   func(webhook.Progress)
 }
 
-// Run collects from the task's checkpoint on, until the record is done or something ends the run, at the latest shortly before
-// deadline, unless that is zero. report is told how far it is. The error is a failure on our side.
-func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time, report func(webhook.Progress)) (End, error) {
+// Run collects from the task's checkpoint on, until the record is done or something ends the run, at the latest shortly
+// before deadline, unless that is zero. report is told how far it is. The error is a failure on our side.
+func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time,
+	report func(webhook.Progress),
+) (End, error) {
 	times := newSchedule(c.Now, deadline)
 	session, stop, err := c.Source.Open(ctx, task.Tenant, task.ConnectionID, times.pauseBy, task.Checkpoint == "")
 	if err != nil || stop.Stops() {
@@ -129,7 +133,8 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 		return export.Result{}, err
 	}
 	r.outage = &outage{work: &r.state.Work, now: r.schedule.now, began: r.task.Began()}
-	if r.session.Profile().OnceNext { // the next link has been used: the query begins again, what is written stays written once
+	// the next link has been used: the query begins again, what is written stays written once
+	if r.session.Profile().OnceNext {
 		r.state.Work.Restart()
 	}
 	r.record.base = r.record.base.Knowing(r.state.Server.Own)
@@ -177,8 +182,8 @@ func (r *run) toTheEnd(ctx context.Context, with Collector) (End, error) {
 	return end, err
 }
 
-// collect goes through the stages: the patient, the searches of the plan, what the record refers to, and last what may be
-// large. A cached record has a stage of its own.
+// collect goes through the stages: the patient, the searches of the plan, what the record refers to, and last what may
+// be large. A cached record has a stage of its own.
 func (r *run) collect(ctx context.Context, with Collector) (export.Result, error) {
 	ctx, leave := r.schedule.untilPause(ctx)
 	defer leave()
@@ -199,7 +204,10 @@ func (r *run) collect(ctx context.Context, with Collector) (export.Result, error
 	defer follows.streams.Close()
 	defer attachments.streams.Close()
 	step := fault.StepPatient
-	for _, stage := range []func(context.Context) (export.Result, error){first.all, searches.all, follows.all, attachments.all} {
+	for _, stage := range []func(context.Context) (export.Result, error){
+		first.all, searches.all, follows.all,
+		attachments.all,
+	} {
 		stop, err := stage(ctx)
 		if errors.Is(err, errPause) {
 			return export.Result{Kind: export.Yield}, nil

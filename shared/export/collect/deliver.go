@@ -96,8 +96,8 @@ func (d delivery) convert(dst io.Writer, src io.Reader, f export.Format, part fo
 	return format.Bundle(dst, src, d.session.Tokens().FHIRBase, part)
 }
 
-// outcome lists how far every type came that was asked for or found, in the order of the plan, and then the other types of the
-// patient compartment, so that what was not asked for is told as well.
+// outcome lists how far every type came that was asked for or found, in the order of the plan, and then the other types
+// of the patient compartment, so that what was not asked for is told as well.
 func (d delivery) outcome() []export.TypeOutcome {
 	list := d.state.Accounts.Outcome()
 	if d.session.Tokens().Records != nil { // there is nothing that was not asked for
@@ -135,7 +135,9 @@ func (d delivery) file(ctx context.Context, task export.Task, f export.Format) (
 }
 
 // assemble joins the parts of a file and describes it.
-func (d delivery) assemble(ctx context.Context, f export.Format, parts []checkpoint.Segment, digest []byte) (export.File, error) {
+func (d delivery) assemble(ctx context.Context, f export.Format, parts []checkpoint.Segment,
+	digest []byte,
+) (export.File, error) {
 	file := d.describe(f)
 	keys := make([]string, 0, len(parts))
 	for _, part := range parts {

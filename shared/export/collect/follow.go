@@ -124,8 +124,8 @@ func (f *follower) end(r checkpoint.Reference, found source.Page) error {
 	return nil
 }
 
-// readAhead starts to read the first references that are not there yet, several of a type with one search where the server
-// takes that.
+// readAhead starts to read the first references that are not there yet, several of a type with one search
+// where the server takes that.
 func (f *follower) readAhead(ctx context.Context) {
 	work := &f.state.Work
 	left := lookAhead

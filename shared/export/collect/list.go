@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// listSize is how many ids one search names at most, and listBytes how long they are together: servers refuse addresses
-	// beyond 2,000 bytes.
+	// listSize is how many ids one search names at most, and listBytes how long they are together: servers refuse
+	// addresses beyond 2,000 bytes.
 	listSize  = 50
 	listBytes = 1500
 	// maxLists bounds the lists of which something is not written yet.
 	maxLists = 8
 )
 
-// lists are searches for what the record refers to, by the ids of several resources of one type. What such a search finds counts
-// as if it had been read, and nothing else of its answer does: what it leaves out is read by itself, and a server that answers
-// with what was not asked for is not asked so again.
+// lists are searches for what the record refers to, by the ids of several resources of one type. What such a search
+// finds counts as if it had been read, and nothing else of its answer does: what it leaves out is read by itself, and a
+// server that answers with what was not asked for is not asked so again.
 type lists struct {
 	learned *checkpoint.Learned
 	of      map[checkpoint.Reference]*list // by member
@@ -46,8 +46,8 @@ func idsOf(refs []checkpoint.Reference) []string {
 	return ids
 }
 
-// begin opens a list for the first of the references that wait, and for others of its type that nothing is asked for yet. It
-// returns nil where there is to be none.
+// begin opens a list for the first of the references that wait, and for others of its type that nothing is asked for
+// yet. It returns nil where there is to be none.
 func (l *lists) begin(waiting []checkpoint.Reference, isAsked func(checkpoint.Reference) bool) []checkpoint.Reference {
 	first, learned := waiting[0], l.learned
 	if l.open >= maxLists || l.isAlone(first) || !slices.Contains(learned.ByID, first.Type) {
@@ -107,11 +107,15 @@ func (l *lists) receive(list *list, answer source.Page) {
 	}
 }
 
-// fill keeps what the answer brings; it is false, and nothing is kept, where there is something that was not asked for, or twice.
+// fill keeps what the answer brings; it is false, and nothing is kept, where there is something that was
+// not asked for, or twice.
 func (l *list) fill(answer fhir.Bundle) bool {
 	for one := range answer.All() {
 		_, isTwice := l.found[one.ID]
-		isAsked := slices.ContainsFunc(l.refs, func(r checkpoint.Reference) bool { return r.Type == one.Type && r.ID == one.ID })
+		isAsked := slices.ContainsFunc(l.refs, func(r checkpoint.Reference) bool {
+			return r.Type == one.Type &&
+				r.ID == one.ID
+		})
 		if isTwice || !isAsked {
 			clear(l.found)
 			return false
@@ -143,8 +147,8 @@ func (l *lists) remove(r checkpoint.Reference) (isOver bool) {
 	return list.left == 0
 }
 
-// readAlone learns from what was read of a reference by itself: a server that has it, and has left it out of a list with room
-// for it, is not asked for lists of its type again.
+// readAlone learns from what was read of a reference by itself: a server that has it, and has left it out of a list
+// with room for it, is not asked for lists of its type again.
 func (l *lists) readAlone(r checkpoint.Reference, found source.Page) {
 	if l.alone[r] && found.Failed == nil {
 		l.learned.IgnoresIDs(r.Type)

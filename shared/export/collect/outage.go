@@ -10,17 +10,20 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// What fails for a reason that may pass is put off until all else is done, and then tried again in rounds, so that a server
-// that is down for an hour costs an hour and no records (docs/deviations.md, "Exports").
+// What fails for a reason that may pass is put off until all else is done, and then tried again in rounds, so that a
+// server that is down for an hour costs an hour and no records (docs/deviations.md, "Exports").
 const (
-	// fewRounds is how often what was put off is tried again at a server that answers other requests: for six minutes in all.
+	// fewRounds is how often what was put off is tried again at a server that answers other
+	// requests: for six minutes in all.
 	fewRounds = 2
 	// allRounds is how often at a server that answers nothing: for 80 minutes in all.
 	allRounds = 7
-	// lastRounds is how long after its request an export still tries anything again, so that what it has is delivered before
-	// its time is over. A server that demands to be left alone until after that is given up (source.Session.GiveUpBy).
+	// lastRounds is how long after its request an export still tries anything again, so that what it has is delivered
+	// before its time is over. A server that demands to be left alone until after that is given up
+	// (source.Session.GiveUpBy).
 	lastRounds = export.Budget - time.Hour
-	// downAfter is after how many such failures in a row, each of several tries, a server is left alone until the next round.
+	// downAfter is after how many such failures in a row, each of several tries, a server is left
+	// alone until the next round.
 	downAfter = 3
 )
 
@@ -43,8 +46,8 @@ type outage struct {
 	failures int       // in a row, of what was put off
 }
 
-// mayPass reports whether a failure is worth another round. Some servers answer 500, or a page of HTML, to what they will
-// never answer: that is tried in one more round only, so that the other records do not wait for it long.
+// mayPass reports whether a failure is worth another round. Some servers answer 500, or a page of HTML, to what they
+// will never answer: that is tried in one more round only, so that the other records do not wait for it long.
 func (o *outage) mayPass(failed *fhir.RequestError) bool {
 	rounds := fewRounds
 	if o.work.Down {
@@ -69,8 +72,8 @@ func (o *outage) mayPass(failed *fhir.RequestError) bool {
 // recordAnswer notes that the server is there.
 func (o *outage) recordAnswer() { o.failures, o.work.Down = 0, false }
 
-// recordFailure notes that the server has not answered something that was put off. One that does not answer anything is left
-// alone: all that is left is put off, too, and what is asked ahead is of no use.
+// recordFailure notes that the server has not answered something that was put off. One that does not answer anything is
+// left alone: all that is left is put off, too, and what is asked ahead is of no use.
 func (o *outage) recordFailure() (isDown bool) {
 	if o.failures++; o.failures < downAfter {
 		return false

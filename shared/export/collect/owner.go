@@ -27,8 +27,8 @@ func identifierMark(one fhir.Identifier) uint64 {
 	return checkpoint.MarkOf(one.System + "\n" + one.Value)
 }
 
-// of decides whose a resource is (docs/deviations.md, Whose a resource is). Each of its own members that says so must name
-// our patient, or no patient at all. Where none does, all that it refers to decides.
+// of decides whose a resource is (docs/deviations.md, Whose a resource is). Each of its own members that says so must
+// name our patient, or no patient at all. Where none does, all that it refers to decides.
 func (o owner) of(resource fhir.Resource) whose {
 	says := contained{owner: o, outer: resource}
 	answer := nobodys
@@ -141,9 +141,10 @@ func (c *contained) reference(text string, unclear whose) whose {
 	return unclear
 }
 
-// anywhere decides by everything that the resource refers to: one reference to our patient is enough, but for a Group, which
-// must not say who else is in it, and where there are only others the resource is not ours. What cannot be told is taken for another patient where a type has its patient among its
-// participants, and for somebody else where patients stand in members of their own.
+// anywhere decides by everything that the resource refers to: one reference to our patient is enough, but for a Group,
+// which must not say who else is in it, and where there are only others the resource is not ours. What cannot be told
+// is taken for another patient where a type has its patient among its participants, and for somebody else where
+// patients stand in members of their own.
 func (c *contained) anywhere() whose {
 	unclear := nobodys
 	switch c.outer.Type {

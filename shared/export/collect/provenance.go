@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// attach plans to try _revinclude of Provenance, which the server's statement does not list: by repeating the search that has
-// found the fewest resources. It reports whether there is such a search, once all others have ended.
+// attach plans to try _revinclude of Provenance, which the server's statement does not list: by repeating the search
+// that has found the fewest resources. It reports whether there is such a search, once all others have ended.
 func (s *searcher) attach() bool {
 	state := s.state
 	if !state.Server.Learned.MayAttach || state.Work.Later.Any() || state.Full() {
@@ -39,8 +39,8 @@ func (s *searcher) attachable() []string {
 	return types
 }
 
-// attached reports whether a page of q is to be written. The first page of all decides whether the searches for the other types are
-// repeated too.
+// attached reports whether a page of q is to be written. The first page of all decides whether the searches for the
+// other types are repeated too.
 func (s *searcher) attached(q plan.Query, page fhir.Bundle) bool {
 	state := s.state
 	if state.Server.Learned.Attached != nil {
@@ -62,7 +62,8 @@ func (s *searcher) attached(q plan.Query, page fhir.Bundle) bool {
 func (s *searcher) unattached(q plan.Query, failed *fhir.RequestError) {
 	state := s.state
 	isTrial := state.Server.Learned.Attached == nil
-	if failed.Refusal == fhir.NeedsMore || failed.Refusal == fhir.NoCount || failed.Class == fhir.TooLarge { // it is not about _revinclude
+	// it is not about _revinclude
+	if failed.Refusal == fhir.NeedsMore || failed.Refusal == fhir.NoCount || failed.Class == fhir.TooLarge {
 		if instead := q.Instead(failed); instead != nil {
 			s.restart(q)
 			state.Work.Queries = append(instead, state.Work.Queries[1:]...)
@@ -80,7 +81,8 @@ func (s *searcher) unattached(q plan.Query, failed *fhir.RequestError) {
 	s.leave(q)
 }
 
-// endAttaching records how a search for Provenance ended that has begun. Entries that were lost of the type itself are counted already.
+// endAttaching records how a search for Provenance ended that has begun. Entries that were lost of the type
+// itself are counted already.
 func (s *searcher) endAttaching(q plan.Query, failed *fhir.RequestError, lost int) {
 	account := s.state.Accounts.Of("Provenance")
 	lost -= s.state.Accounts.Of(q.Type).Missing

@@ -68,8 +68,8 @@ func (n refers) foreign(resourceType, address string) {
 	}
 }
 
-// attachment keeps the address of an attachment to be read. Nothing is asked of another server than the patient's; that such
-// content is not in the file is told in the outcome.
+// attachment keeps the address of an attachment to be read. Nothing is asked of another server than the patient's; that
+// such content is not in the file is told in the outcome.
 func (n refers) attachment(a fhir.Attachment, round int) {
 	if !n.options.Wants("Binary") || n.state.Server.KeepAttachment(a) {
 		return
@@ -92,8 +92,9 @@ func attachmentID(address string) string {
 	return "b-" + hex.EncodeToString(sum[:])[:60]
 }
 
-// questionnaire keeps the Questionnaire to be read that a response answers. R4 names it by a canonical URL, which is that of a
-// resource of this server, or else a name to search this server for: nothing is asked of the server in the URL.
+// questionnaire keeps the Questionnaire to be read that a response answers. R4 names it by a canonical
+// URL, which is that of a resource of this server, or else a name to search this server for: nothing is
+// asked of the server in the URL.
 func (n refers) questionnaire(canonical string, round int) {
 	address, _, _ := strings.Cut(canonical, "|")
 	address, _, _ = strings.Cut(address, "#")

@@ -13,7 +13,8 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// memory reads and stores the hints about one endpoint's server (package known). An export without it takes longer and finds the same.
+// memory reads and stores the hints about one endpoint's server (package known). An export without it takes
+// longer and finds the same.
 type memory struct {
 	rows     Known
 	endpoint string // empty for a server that is not in the catalogue, of which nothing is kept
@@ -58,7 +59,8 @@ func (m *memory) expect(ctx context.Context) (begin, limit int) {
 	return m.server.InFlight(m.now())
 }
 
-// last moves the searches to the end that find nothing in most records, so that those with many pages and references begin sooner.
+// last moves the searches to the end that find nothing in most records, so that those with many pages and
+// references begin sooner.
 func (m *memory) last(queries []plan.Query, mayBatch bool) (ordered []plan.Query, last []string) {
 	now := m.now()
 	isRare := func(resourceType string) bool {

@@ -38,8 +38,8 @@ func newSchedule(now func() time.Time, deadline time.Time) schedule {
 	return s
 }
 
-// check is Yield when the deadline is near, and Save when the last checkpoint was a while ago. The middle of a query is a worse
-// place to save than its end, since some servers forget their pages.
+// check is Yield when the deadline is near, and Save when the last checkpoint was a while ago. The middle of a query is
+// a worse place to save than its end, since some servers forget their pages.
 func (s schedule) check(isBetween bool) export.Result {
 	now := s.now()
 	if !s.pauseBy.IsZero() && now.After(s.pauseBy) {
@@ -51,8 +51,8 @@ func (s schedule) check(isBetween bool) export.Result {
 	return export.Result{}
 }
 
-// untilPause is a context that ends with errPause soon after pauseBy: a server that is slow to answer must not take the time
-// that saving needs.
+// untilPause is a context that ends with errPause soon after pauseBy: a server that is slow to answer must not take
+// the time that saving needs.
 func (s schedule) untilPause(ctx context.Context) (context.Context, context.CancelFunc) {
 	if s.pauseBy.IsZero() {
 		return context.WithCancel(ctx)

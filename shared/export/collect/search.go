@@ -25,8 +25,8 @@ type searcher struct {
 	forgotten map[plan.Query]int // how often the server has forgotten a query's pages in this run
 }
 
-// maxForgotten is how often a query begins again in a run because the server has forgotten its pages. Where a page can be asked
-// for once, each answer that is lost on the way is one such time.
+// maxForgotten is how often a query begins again in a run because the server has forgotten its pages. Where a page can
+// be asked for once, each answer that is lost on the way is one such time.
 const maxForgotten = 3
 
 func newSearcher(
@@ -124,8 +124,8 @@ func (s *searcher) receive(ctx context.Context, batch *batch) (export.Result, er
 	return export.Result{}, nil
 }
 
-// readAhead starts the first queries that are not under way. Behind one for the whole record no other is asked, since it may be
-// all that is needed.
+// readAhead starts the first queries that are not under way. Behind one for the whole record no other is asked, since
+// it may be all that is needed.
 func (s *searcher) readAhead(ctx context.Context) {
 	work, learned := &s.state.Work, &s.state.Server.Learned
 	for i, q := range s.upcoming() {
@@ -157,8 +157,8 @@ func (s *searcher) readAhead(ctx context.Context) {
 // isAsked reports whether nothing more has to be asked for a query.
 func (s *searcher) isAsked(q plan.Query) bool { return s.streams.Has(q) || s.batches.has(q) }
 
-// isForgotten reports whether a server says of a later page that it is not there, and whether that may be told by asking for
-// the first page again.
+// isForgotten reports whether a server says of a later page that it is not there, and whether that may be told by
+// asking for the first page again.
 func (s *searcher) isForgotten(q plan.Query, failed *fhir.RequestError) bool {
 	isGone := failed.Class == fhir.NotFound || failed.Class == fhir.Gone || failed.Class == fhir.Rejected
 	if !isGone || s.state.Work.Pages == 0 || s.forgotten[q] >= maxForgotten {
@@ -199,8 +199,8 @@ func (s *searcher) page(q plan.Query, found fhir.Bundle) error {
 }
 
 // refused asks for something else in place of a query that failed, or records how it ended. A query that has begun is
-// left where it is, unless its pages are too large, or the way to the next one leads elsewhere: then it begins again with
-// smaller or larger ones.
+// left where it is, unless its pages are too large, or the way to the next one leads elsewhere: then it begins again
+// with smaller or larger ones.
 func (s *searcher) refused(q plan.Query, failed *fhir.RequestError) {
 	work := &s.state.Work
 	s.state.Server.Learned.Refused(q, failed)
@@ -276,8 +276,8 @@ func (s *searcher) end(q plan.Query, failed *fhir.RequestError) {
 	}
 }
 
-// endEverything ends the query for the whole record at once. Where it brought more than the Patient, the queries for its
-// parts are not needed: what a server sends of a record at once is all that it has.
+// endEverything ends the query for the whole record at once. Where it brought more than the Patient, the queries for
+// its parts are not needed: what a server sends of a record at once is all that it has.
 func (s *searcher) endEverything(failed *fhir.RequestError, lost int) {
 	work, accounts := &s.state.Work, &s.state.Accounts
 	if failed != nil || lost > 0 || len(accounts.Counts) < 2 {

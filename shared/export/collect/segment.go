@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/export/checkpoint"
 )
 
-// segmentWriter writes one object of a file that is written in segments, one run after the other: it counts the bytes and goes
-// on with the SHA-256 of the whole file.
+// segmentWriter writes one object of a file that is written in segments, one run after the other: it counts the bytes
+// and goes on with the SHA-256 of the whole file.
 type segmentWriter struct {
 	object export.Writer
 	made   checkpoint.Segment
@@ -25,7 +25,9 @@ type segmentWriter struct {
 }
 
 // newSegment begins an object. digest is the state of the segments before it; nil where it is the first.
-func newSegment(ctx context.Context, files export.Files, key, contentType string, digest []byte) (*segmentWriter, error) {
+func newSegment(ctx context.Context, files export.Files, key, contentType string,
+	digest []byte,
+) (*segmentWriter, error) {
 	restored, err := restoreDigest(digest)
 	if err != nil {
 		return nil, err

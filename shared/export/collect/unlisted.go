@@ -27,9 +27,9 @@ func (s *searcher) upcoming() []plan.Query {
 	return queries
 }
 
-// unlisted returns the searches for types that the server's statement does not list: whole ones for those that it has answered
-// before, and trials for those of which that is not known. A type that the granted scopes do not cover is not tried: the server
-// offers it neither in its statement nor to this patient's authorization.
+// unlisted returns the searches for types that the server's statement does not list: whole ones for those that it has
+// answered before, and trials for those of which that is not known. A type that the granted scopes do not cover is not
+// tried: the server offers it neither in its statement nor to this patient's authorization.
 func (b beginner) unlisted(facts plan.Facts) (answered, trials []plan.Query) {
 	if b.memory.isNone() { // each export would have to try them
 		return nil, nil
@@ -59,7 +59,8 @@ func (s *searcher) tried(q plan.Query, found source.Page) {
 	s.instead(q, q.Whole())
 }
 
-// untried ends a trial that the server has not answered. That the server does not have the type is learned if it says so.
+// untried ends a trial that the server has not answered. That the server does not have the type
+// is learned if it says so.
 func (s *searcher) untried(q plan.Query, failed *fhir.RequestError) {
 	switch {
 	case failed.Refusal == fhir.NoCount && q.Count > 0:

@@ -34,8 +34,8 @@ func newWriter(
 	}
 }
 
-// write appends a resource to the segment, once, and notes what it refers to. It was found after some rounds of following
-// references, 0 for what a search has found.
+// write appends a resource to the segment, once, and notes what it refers to. It was found after some rounds of
+// following references, 0 for what a search has found.
 func (w *writer) write(resource fhir.Resource, round int) error {
 	if !w.isNew(resource) || !w.belongs(resource) {
 		return nil
@@ -103,8 +103,8 @@ func (w *writer) isWanted(resource fhir.Resource) bool {
 	return resource.Type == "Patient" || w.options.Wants(resource.Type) && w.options.Changed(resource.LastUpdated)
 }
 
-// isSourced reports whether resources get a meta.source where they have none: R4 and later know it. A server that does not
-// tell its version is taken for one of R4.
+// isSourced reports whether resources get a meta.source where they have none: R4 and later know it. A server that does
+// not tell its version is taken for one of R4.
 func (w *writer) isSourced() bool {
 	version := w.state.Server.Version
 	return w.addMetaSource && (version == "" || version[0] >= '4')

@@ -21,13 +21,17 @@ var uuid = regexp.MustCompile("^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 
 var errLine = errors.New("a line is no JSON object")
 
-// Bundle writes a part of one FHIR Bundle of type collection (bundle.html) with the resources of src, one a line, in their
-// order and byte for byte. There is at least one resource in every part. An entry's fullUrl is the resource's address below
-// base, the address of a FHIR server. If base is empty, it is the resource's id as a URN, if that id is a UUID
-// (bundle.html#bundle-unique). It is left out when no valid type and id stand in the first 64 KiB of the line. A line that does not begin and end as an object does is an error; what stands between was checked when
-// the line was written.
+// Bundle writes a part of one FHIR Bundle of type collection (bundle.html) with the resources of src, one a line,
+// in their order and byte for byte. There is at least one resource in every part. An entry's fullUrl is the
+// resource's address below base, the address of a FHIR server. If base is empty, it is the resource's id as a URN,
+// if that id is a UUID (bundle.html#bundle-unique). It is left out when no valid type and id stand in the first 64
+// KiB of the line. A line that does not begin and end as an object does is an error; what stands between was
+// checked when the line was written.
 func Bundle(dst io.Writer, src io.Reader, base string, part Part) error {
-	b := bundle{in: bufio.NewReaderSize(src, window), out: bufio.NewWriterSize(dst, window), base: strings.TrimRight(base, "/")}
+	b := bundle{
+		in: bufio.NewReaderSize(src, window), out: bufio.NewWriterSize(dst, window),
+		base: strings.TrimRight(base, "/"),
+	}
 	before := ","
 	if part.First {
 		before = `{"resourceType":"Bundle","type":"collection","entry":[`

@@ -1,6 +1,7 @@
-// Package format turns the NDJSON of an export into the other forms that an organisation can ask for: the same compressed
-// with gzip, and one FHIR Bundle. It reads and writes in bounded memory, however long a line is, and one part of a file
-// after the other. Which forms are made, where they are stored and what they are called is its caller's matter.
+// Package format turns the NDJSON of an export into the other forms that an organisation can ask for: the
+// same compressed with gzip, and one FHIR Bundle. It reads and writes in bounded memory, however long a line
+// is, and one part of a file after the other. Which forms are made, where they are stored and what they are
+// called is its caller's matter.
 package format
 
 import (

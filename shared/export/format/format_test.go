@@ -50,7 +50,8 @@ func TestABundleHoldsEveryLineAsAnEntry(t *testing.T) {
 		name, lines, base, want string
 	}{
 		{
-			"two resources", `{"resourceType":"Patient","id":"p1"}` + "\n" + `{"id":"o.1","status":"final","resourceType":"Observation"}` + "\n", base,
+			"two resources", `{"resourceType":"Patient","id":"p1"}` + "\n" +
+				`{"id":"o.1","status":"final","resourceType":"Observation"}` + "\n", base,
 			`,"entry":[{"fullUrl":"https://fhir.example.org/r4/Patient/p1","resource":{"resourceType":"Patient","id":"p1"}},` +
 				`{"fullUrl":"https://fhir.example.org/r4/Observation/o.1","resource":{"id":"o.1","status":"final","resourceType":"Observation"}}]`,
 		},
@@ -63,15 +64,18 @@ func TestABundleHoldsEveryLineAsAnEntry(t *testing.T) {
 			`,"entry":[{"resource":{"resourceType":"Patient","id":"p1"}}]`,
 		},
 		{
-			"no base, and ids that are UUIDs", `{"resourceType":"Patient","id":"1b4e28ba-2fa1-51d2-883f-0016d3cca427"}` + "\n", "",
+			"no base, and ids that are UUIDs",
+			`{"resourceType":"Patient","id":"1b4e28ba-2fa1-51d2-883f-0016d3cca427"}` + "\n", "",
 			`,"entry":[{"fullUrl":"urn:uuid:1b4e28ba-2fa1-51d2-883f-0016d3cca427","resource":{"resourceType":"Patient","id":"1b4e28ba-2fa1-51d2-883f-0016d3cca427"}}]`,
 		},
 		{
-			"ids that are not the resource's", `{"contained":[{"resourceType":"Group","id":"c"}],"meta":{"id":"m"},"resourceType":"List"}` + "\n", base,
+			"ids that are not the resource's",
+			`{"contained":[{"resourceType":"Group","id":"c"}],"meta":{"id":"m"},"resourceType":"List"}` + "\n", base,
 			`,"entry":[{"resource":{"contained":[{"resourceType":"Group","id":"c"}],"meta":{"id":"m"},"resourceType":"List"}}]`,
 		},
 		{
-			"an id after what is contained", `{"contained":[{"resourceType":"Group","id":"c"}],"resourceType":"List","id":"l"}` + "\n", base,
+			"an id after what is contained",
+			`{"contained":[{"resourceType":"Group","id":"c"}],"resourceType":"List","id":"l"}` + "\n", base,
 			`,"entry":[{"fullUrl":"https://fhir.example.org/r4/List/l","resource":{"contained":[{"resourceType":"Group","id":"c"}],"resourceType":"List","id":"l"}}]`,
 		},
 		{
@@ -203,7 +207,8 @@ type attachment struct {
 
 func newAttachment() *attachment {
 	return &attachment{
-		left: 50_000_000, head: strings.NewReader(`{"resourceType":"Binary","id":"b","data":"`), tail: strings.NewReader("\"}\n"),
+		left: 50_000_000, head: strings.NewReader(`{"resourceType":"Binary","id":"b","data":"`),
+		tail: strings.NewReader("\"}\n"),
 	}
 }
 
@@ -247,7 +252,8 @@ func TestALongLineTakesLittleMemory(t *testing.T) {
 }
 
 func BenchmarkBundle(b *testing.B) {
-	line := `{"resourceType":"Observation","id":"o1","meta":{"versionId":"1"},"valueString":"` + strings.Repeat("x", 900) + `"}` + "\n"
+	line := `{"resourceType":"Observation","id":"o1","meta":{"versionId":"1"},"valueString":"` +
+		strings.Repeat("x", 900) + `"}` + "\n"
 	lines := strings.Repeat(line, 1000)
 	b.SetBytes(int64(len(lines)))
 	b.ReportAllocs()

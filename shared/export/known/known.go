@@ -1,6 +1,6 @@
-// Package known holds hints about the FHIR server behind an endpoint, which exports learn and later exports begin with: concurrency,
-// page size, batches, and the order of searches. No hint omits a search for a type that the server lists. Of the types that it does not
-// list, those that it has refused are not tried again before the hint expires.
+// Package known holds hints about the FHIR server behind an endpoint, which exports learn and later exports begin with:
+// concurrency, page size, batches, and the order of searches. No hint omits a search for a type that the server lists.
+// Of the types that it does not list, those that it has refused are not tried again before the hint expires.
 package known
 
 import (
@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// loadLife is how long a server is taken to bear what it has borne, and limitLife how long to refuse what it has refused: a
-	// limit of its rate looks the same to an export.
+	// loadLife is how long a server is taken to bear what it has borne, and limitLife how long to refuse what it has
+	// refused: a limit of its rate looks the same to an export.
 	loadLife  = 7 * 24 * time.Hour
 	limitLife = 24 * time.Hour
 	// typeLife is for how long a type of which some patient had something is not taken to be empty.
@@ -37,8 +37,10 @@ type Server struct {
 	Batch   Trial           `json:"batch,omitzero"`  // whether it answers batches of searches
 	Pages   Pages           `json:"pages,omitzero"`
 
-	Unlisted map[string]Trial `json:"unlisted,omitempty"` // types that its statement does not list, by whether it answers a search for them
-	Attaches Trial            `json:"attaches,omitzero"`  // whether it takes _revinclude=Provenance:target, which its statement does not list
+	// types that its statement does not list, by whether it answers a search for them
+	Unlisted map[string]Trial `json:"unlisted,omitempty"`
+	// whether it takes _revinclude=Provenance:target, which its statement does not list
+	Attaches Trial `json:"attaches,omitzero"`
 }
 
 // Pages holds the page sizes that work best.
@@ -48,14 +50,15 @@ type Pages struct {
 	At   time.Time `json:"at,omitzero"`
 }
 
-// Answers reports whether the server answers searches for a type that it does not list; isKnown is false if that has to be tried.
+// Answers reports whether the server answers searches for a type that it does not list; isKnown is false
+// if that has to be tried.
 func (s Server) Answers(resourceType string, now time.Time) (answers, isKnown bool) {
 	trial := s.Unlisted[resourceType]
 	return trial.Works, trial.Counts(now, trialLife)
 }
 
-// AttachesProvenance reports whether the server takes a _revinclude of Provenance that it does not list; isKnown is false if that has
-// to be tried.
+// AttachesProvenance reports whether the server takes a _revinclude of Provenance that it does not list; isKnown is
+// false if that has to be tried.
 func (s Server) AttachesProvenance(now time.Time) (attaches, isKnown bool) {
 	return s.Attaches.Works, s.Attaches.Counts(now, trialLife)
 }
@@ -93,7 +96,8 @@ func (t Trial) after(worked *bool, now time.Time) (next Trial, isNew bool) {
 	return Trial{Works: *worked, At: now}, true
 }
 
-// InFlight returns how many requests at once an export begins with, and which number it does not pass; 0 if that is not known.
+// InFlight returns how many requests at once an export begins with, and which number it does not
+// pass; 0 if that is not known.
 func (s Server) InFlight(now time.Time) (begin, limit int) {
 	if now.Sub(s.Load.At) < loadLife {
 		begin = s.Load.Bears
@@ -163,7 +167,8 @@ func (s Server) Learn(lesson Lesson, now time.Time) (next Server, isNew bool) {
 	if next.Unlisted, more = learnUnlisted(next.Unlisted, lesson.Unlisted, now); more {
 		isNew = true
 	}
-	if lesson.Pages != (Pages{}) && (lesson.Pages.Size != next.Pages.Size || lesson.Pages.Most != next.Pages.Most || isOld(next.Pages.At, now)) {
+	if lesson.Pages != (Pages{}) && (lesson.Pages.Size != next.Pages.Size || lesson.Pages.Most != next.Pages.Most ||
+		isOld(next.Pages.At, now)) {
 		lesson.Pages.At = now
 		next.Pages, isNew = lesson.Pages, true
 	}
@@ -178,8 +183,8 @@ func (s Server) PageSize(now time.Time) (size, most int) {
 	return s.Pages.Size, s.Pages.Most
 }
 
-// after is the load after an export. A limit is believed for as long as limitLife from its refusal, so that a server that has
-// grown is asked for more one day.
+// after is the load after an export. A limit is believed for as long as limitLife from its refusal, so that a server
+// that has grown is asked for more one day.
 func (l Load) after(met Experience, now time.Time, wasNew bool) (next Load, isNew bool) {
 	isNew = wasNew
 	if met.Limit > 0 {
@@ -233,8 +238,8 @@ func isOld(at, now time.Time) bool { return now.Sub(at) >= renewAfter }
 // maxName bounds what is kept of a name, in bytes.
 const maxName = 100
 
-// ReleaseOf names the release of a server's software by what its CapabilityStatement says of it. Of a server that states no
-// version the date counts, without its time, which some servers take from their clock.
+// ReleaseOf names the release of a server's software by what its CapabilityStatement says of it. Of a server that
+// states no version the date counts, without its time, which some servers take from their clock.
 func ReleaseOf(software, version, date string) string {
 	if version == "" {
 		version = date[:min(len(date), len("2006-01-02"))]

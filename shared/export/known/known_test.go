@@ -25,7 +25,10 @@ func after(t *testing.T, lessons map[int]known.Lesson, days ...int) known.Server
 
 func TestServerIsEmptyOfTypeUntilSomebodyHasIt(t *testing.T) {
 	t.Parallel()
-	lessons := map[int]known.Lesson{0: {Empty: []string{"Flag"}, Found: []string{"Goal"}}, 1: {Found: []string{"Flag"}}, 2: {Empty: []string{"Flag", "Goal"}}}
+	lessons := map[int]known.Lesson{
+		0: {Empty: []string{"Flag"}, Found: []string{"Goal"}}, 1: {Found: []string{"Flag"}},
+		2: {Empty: []string{"Flag", "Goal"}},
+	}
 	for _, c := range []struct {
 		days       []int
 		at         int
@@ -52,7 +55,8 @@ func TestServerIsEmptyOfTypeUntilSomebodyHasIt(t *testing.T) {
 func TestServerBeginsWithWhatItHasBorneAndForgetsItsLimit(t *testing.T) {
 	t.Parallel()
 	lessons := map[int]known.Lesson{
-		0: {Load: known.Experience{Bears: 8}}, 1: {Load: known.Experience{Trouble: true, Limit: 3}}, 2: {Load: known.Experience{Bears: 0}},
+		0: {Load: known.Experience{Bears: 8}}, 1: {Load: known.Experience{Trouble: true, Limit: 3}},
+		2: {Load: known.Experience{Bears: 0}},
 		3: {Load: known.Experience{Trouble: true}},
 	}
 	for name, c := range map[string]struct {
@@ -81,7 +85,8 @@ func TestServerBeginsWithWhatItHasBorneAndForgetsItsLimit(t *testing.T) {
 
 func TestServerForgetsItsWaysAfterReleaseOrMonth(t *testing.T) {
 	t.Parallel()
-	refused := after(t, map[int]known.Lesson{0: {Release: "EHR 1", Batch: new(false), Attaches: new(true), Pages: known.Pages{Size: 300}}}, 0)
+	refused := after(t,
+		map[int]known.Lesson{0: {Release: "EHR 1", Batch: new(false), Attaches: new(true), Pages: known.Pages{Size: 300}}}, 0)
 	size := func(s known.Server, at time.Time) int { size, _ := s.PageSize(at); return size }
 	if refused.Batches(now.Add(29*day)) || !refused.Batches(now.Add(30*day)) {
 		t.Error("a refused batch does not count for 30 days")
@@ -109,7 +114,8 @@ func TestServerForgetsItsWaysAfterReleaseOrMonth(t *testing.T) {
 func TestLearnIsNewOnceADay(t *testing.T) {
 	t.Parallel()
 	lesson := known.Lesson{
-		Release: "EHR 1", Load: known.Experience{Bears: 8}, Found: []string{"Goal"}, Empty: []string{"Flag"}, Batch: new(true), Pages: known.Pages{Size: 300},
+		Release: "EHR 1", Load: known.Experience{Bears: 8}, Found: []string{"Goal"}, Empty: []string{"Flag"},
+		Batch: new(true), Pages: known.Pages{Size: 300},
 	}
 	server, isNew := known.Server{}.Learn(lesson, now)
 	if !isNew {
@@ -122,7 +128,8 @@ func TestLearnIsNewOnceADay(t *testing.T) {
 		t.Error("the same a day later is not stored, and would end")
 	}
 	for name, other := range map[string]known.Lesson{
-		"release": {Release: "EHR 2"}, "trouble": {Release: "EHR 1", Load: known.Experience{Trouble: true}}, "type": {Release: "EHR 1", Found: []string{"Flag"}},
+		"release": {Release: "EHR 2"}, "trouble": {Release: "EHR 1", Load: known.Experience{Trouble: true}},
+		"type":  {Release: "EHR 1", Found: []string{"Flag"}},
 		"batch": {Release: "EHR 1", Batch: new(false)}, "pages": {Release: "EHR 1", Pages: known.Pages{Size: 100, Most: 100}},
 	} {
 		if _, isNew = server.Learn(other, now); !isNew {
@@ -134,7 +141,10 @@ func TestLearnIsNewOnceADay(t *testing.T) {
 func TestReleaseOfIsVersionOrDay(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][4]string{
-		{"EHR", "7", "2026-03-01", "EHR 7"}, {"EHR", "", "2026-03-01T10:00:00Z", "EHR 2026-03-01"}, {"", "", "2026", " 2026"}, {"", "", "", " "},
+		{"EHR", "7", "2026-03-01", "EHR 7"},
+		{"EHR", "", "2026-03-01T10:00:00Z", "EHR 2026-03-01"},
+		{"", "", "2026", " 2026"},
+		{"", "", "", " "},
 	} {
 		if got := known.ReleaseOf(c[0], c[1], c[2]); got != c[3] {
 			t.Errorf("%v: %q", c, got)

@@ -11,7 +11,8 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// Admit gives the places of a tenant that are free to the first in line. It is safe to repeat, and does nothing where nobody waits.
+// Admit gives the places of a tenant that are free to the first in line. It is safe to repeat, and does
+// nothing where nobody waits.
 func (s Share) Admit(ctx context.Context, tenant org.Tenant) error {
 	err := retry.OnConflict(ctx, s.size+moreTries, func() error {
 		row, err := s.rows.Share(ctx, tenant)
@@ -58,9 +59,11 @@ func (s Share) admit(ctx context.Context, tenant org.Tenant, row Row) error {
 	return nil
 }
 
-// call gives a free place to a task in line, takes the task out of the line, and sends its message. A crash in between leaves a
-// place that is free again soon, or a task that is due.
-func (s Share) call(ctx context.Context, tenant org.Tenant, row Row, number int, taskID string) (called bool, err error) {
+// call gives a free place to a task in line, takes the task out of the line, and sends its message. A crash in between
+// leaves a place that is free again soon, or a task that is due.
+func (s Share) call(ctx context.Context, tenant org.Tenant, row Row, number int,
+	taskID string,
+) (called bool, err error) {
 	task, err := s.rows.Task(ctx, tenant, taskID)
 	if errors.Is(err, fault.NotFound) || err == nil && (task.Status != export.Pending || task.WaitingSince.IsZero()) {
 		return false, nil // the index is behind

@@ -19,7 +19,8 @@ type Row struct {
 	JoinedAt time.Time
 }
 
-// of lists the places that a task has, or had and nobody has taken since: two, where two workers have called it at once.
+// of lists the places that a task has, or had and nobody has taken since: two, where two
+// workers have called it at once.
 func (r Row) of(taskID string) []int {
 	var found []int
 	for number, holder := range r.Places {
@@ -30,8 +31,8 @@ func (r Row) of(taskID string) []int {
 	return found
 }
 
-// free lists the places, of so many, that nobody has at a time. The first is another one for each task, so that tasks that come at
-// once do not all try to take the same.
+// free lists the places, of so many, that nobody has at a time. The first is another one for each task, so that tasks
+// that come at once do not all try to take the same.
 func (r Row) free(size int, now time.Time, taskID string) []int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(taskID))

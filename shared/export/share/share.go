@@ -1,8 +1,8 @@
-// Package share bounds how many exports of one tenant run at the same time, so that one organisation's flood leaves workers to
-// the others (docs/adr/0015-a-share-for-each-organisation.md). An export runs in one of its tenant's places, under a lease that is
-// renewed with the task's own. One that finds no place waits in line, in the order in which exports were asked for, and who leaves
-// a place gives it to the first. Nothing is counted: places are conditional writes to one row of the tenant, so that a crash
-// leaves none taken for longer than its lease.
+// Package share bounds how many exports of one tenant run at the same time, so that one organisation's flood leaves
+// workers to the others (docs/adr/0015-a-share-for-each-organisation.md). An export runs in one of its tenant's places,
+// under a lease that is renewed with the task's own. One that finds no place waits in line, in the order in which
+// exports were asked for, and who leaves a place gives it to the first. Nothing is counted: places are conditional
+// writes to one row of the tenant, so that a crash leaves none taken for longer than its lease.
 package share
 
 import (
@@ -18,12 +18,13 @@ import (
 )
 
 const (
-	// calledFor is for how long a place is kept for a task that was called out of the line: a lost message is made up for before.
+	// calledFor is for how long a place is kept for a task that was called out of the line: a lost
+	// message is made up for before.
 	calledFor = 2 * time.Minute
 	// lookAfter is when the sweeper looks at a share that has a line, or at a called task, at the earliest.
 	lookAfter = 30 * time.Second
-	// announceEvery is after how long the line is announced again by who joins it, and announcedFor how long that holds: longer by
-	// far than the line's index is behind.
+	// announceEvery is after how long the line is announced again by who joins it, and announcedFor how long that holds:
+	// longer by far than the line's index is behind.
 	announceEvery = 10 * time.Minute
 	announcedFor  = time.Hour
 	// moreTries is the number of tries beyond one for each place. All workers of a tenant write the same row, and a try
@@ -51,8 +52,8 @@ type Rows interface {
 	Line(ctx context.Context, tenant org.Tenant, limit int) ([]Waiting, error)
 	// Task reads a task; fault.NotFound.
 	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
-	// CallTask takes a task, as it was read, out of the line and stores Waited; fault.Conflict when it does not wait any more. It
-	// is due at a time.
+	// CallTask takes a task, as it was read, out of the line and stores Waited; fault.Conflict when it does not wait any
+	// more. It is due at a time.
 	CallTask(ctx context.Context, task export.Task, dueAt time.Time) error
 }
 
@@ -89,8 +90,9 @@ func New(rows Rows, enqueuer Enqueuer, size int, lease time.Duration, now func()
 	return Share{rows: rows, enqueuer: enqueuer, size: max(size, 1), lease: lease, now: now}
 }
 
-// Enter finds a place for a task that its worker has just claimed: the one that it was called to or had before, or a free one when
-// nobody who came before waits for it. Where there is none, the task waits in line and is not its worker's any more.
+// Enter finds a place for a task that its worker has just claimed: the one that it was called to or had before,
+// or a free one when nobody who came before waits for it. Where there is none, the task waits in line and is
+// not its worker's any more.
 func (s Share) Enter(ctx context.Context, task export.Task) (place Place, isIn bool, err error) {
 	var row Row
 	err = retry.OnConflict(ctx, s.size+moreTries, func() (err error) {
@@ -126,8 +128,8 @@ func (s Share) Keep(ctx context.Context, place Place) error {
 	return nil
 }
 
-// Leave frees a place and gives it to the first in line. It works also when the run's time has just ended. What fails is made up
-// for when the lease ends, and by the sweeper.
+// Leave frees a place and gives it to the first in line. It works also when the run's time has just ended. What fails
+// is made up for when the lease ends, and by the sweeper.
 func (s Share) Leave(ctx context.Context, place Place) {
 	ctx = context.WithoutCancel(ctx)
 	row, err := s.rows.LeavePlace(ctx, place)
@@ -149,7 +151,9 @@ func (s Share) leaveOthers(ctx context.Context, task export.Task, row Row, enter
 }
 
 // choose finds the place that a task can take.
-func (s Share) choose(ctx context.Context, task export.Task, row Row, now time.Time) (number int, found bool, err error) {
+func (s Share) choose(ctx context.Context, task export.Task, row Row,
+	now time.Time,
+) (number int, found bool, err error) {
 	if own := row.of(task.ID); len(own) > 0 {
 		return own[0], true, nil
 	}
@@ -169,8 +173,8 @@ func (s Share) choose(ctx context.Context, task export.Task, row Row, now time.T
 	return free[0], true, nil
 }
 
-// join puts a task into the line, which is announced before: a crash in between announces a line that is not there. Who left a
-// place meanwhile has not seen the task, so the places are looked at once more.
+// join puts a task into the line, which is announced before: a crash in between announces a line that is not there. Who
+// left a place meanwhile has not seen the task, so the places are looked at once more.
 func (s Share) join(ctx context.Context, task export.Task, row Row) error {
 	now := s.now()
 	if now.Sub(row.JoinedAt) >= announceEvery {

@@ -35,7 +35,8 @@ func TestExportsBeyondTheShareRunInTheOrderInWhichTheyWereAskedFor(t *testing.T)
 				t.Errorf("export %d has waited %v, want %v, and has failed %d times", number, task.Waited, want, task.Failures)
 			}
 		}
-		// To join, to be called (two), to enter and to leave; a place is kept every 20 seconds. The line is announced once in ten minutes.
+		// To join, to be called (two), to enter and to leave; a place is kept every 20 seconds. The line is
+		// announced once in ten minutes.
 		if most := many*(5+int(w.takes/(20*time.Second))) + 20; *writes > most {
 			t.Errorf("%d writes for %d exports, want at most %d", *writes, many, most)
 		}
@@ -43,8 +44,8 @@ func TestExportsBeyondTheShareRunInTheOrderInWhichTheyWereAskedFor(t *testing.T)
 	})
 }
 
-// TestNoPlaceIsLostAndNoneIsGivenTwice: workers die at any call, before or after its effect; runs are broken off for a while or
-// go on in a next one.
+// TestNoPlaceIsLostAndNoneIsGivenTwice: workers die at any call, before or after its effect; runs are broken off for a
+// while or go on in a next one.
 func TestNoPlaceIsLostAndNoneIsGivenTwice(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(150) {
@@ -139,7 +140,8 @@ func TestATaskThatHasEndedInLineCostsNobodyAPlace(t *testing.T) {
 		synctest.Wait() // the first is in
 		w.ask(t.Context(), 1, 3)
 		<-time.After(time.Second)
-		w.tasks.Change(tenant, taskNumber(1), func(task *export.Task) { task.Status = export.Failed }) // its connection was given up
+		// its connection was given up
+		w.tasks.Change(tenant, taskNumber(1), func(task *export.Task) { task.Status = export.Failed })
 		w.sweep(t.Context(), time.Hour)
 		if got := len(w.began); got != 2 {
 			t.Errorf("%d exports began, want 2", got)
@@ -174,8 +176,8 @@ func TestAPlaceForATaskThatEndsMeanwhileIsTheNextOnesAtOnce(t *testing.T) {
 	})
 }
 
-// TestWhoIsCalledTwiceKeepsWhereItIs: two workers call the same task, each to another place. The one that was late gives its
-// place back, unless the task is in there already.
+// TestWhoIsCalledTwiceKeepsWhereItIs: two workers call the same task, each to another place. The one that was late
+// gives its place back, unless the task is in there already.
 func TestWhoIsCalledTwiceKeepsWhereItIs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -126,7 +126,8 @@ func (w *world) ask(ctx context.Context, from, to int) {
 
 func pendingTask(number int) export.Task {
 	return export.Task{
-		ID: taskNumber(number), Tenant: tenant, Status: export.Pending, CreatedAt: time.Now().Add(time.Duration(number) * time.Microsecond),
+		ID: taskNumber(number), Tenant: tenant, Status: export.Pending,
+		CreatedAt: time.Now().Add(time.Duration(number) * time.Microsecond),
 	}
 }
 

@@ -14,8 +14,8 @@ func (s *Session) Attachment(ctx context.Context, address string, limit int64) (
 	return s.server.Attachment(ctx, address, limit)
 }
 
-// Content reads what is at an attachment's address before its turn. What is too large for that is left to be read by Attachment
-// in its turn: the page has no Content then.
+// Content reads what is at an attachment's address before its turn. What is too large for that is left to be read by
+// Attachment in its turn: the page has no Content then.
 func (s *Session) Content(address string) Fetch {
 	return func(ctx context.Context, wanted Wanted) (Page, error) {
 		var content Content

@@ -10,8 +10,9 @@ import (
 // batchLimit is the largest answer to a batch, in bytes: it is held until the last of its pages is written.
 const batchLimit = 1 << 20
 
-// Batch makes searches of a server at base with one request. Page.Parts has their first pages in order; those that failed have
-// none. An answer that is too large, or not one to this batch, is a refusal: the searches can be made one by one.
+// Batch makes searches of a server at base with one request. Page.Parts has their first pages in order;
+// those that failed have none. An answer that is too large, or not one to this batch, is a refusal: the
+// searches can be made one by one.
 func (s *Session) Batch(queries []plan.Query, base fhir.Base) Fetch {
 	addresses := make([]string, 0, len(queries))
 	for _, q := range queries {

@@ -31,7 +31,8 @@ func (f *Flight) OneByOne(count int) {
 	}
 }
 
-// Together lets as many requests leave as may, and then lands them, each as answer says of how many were under way when it left.
+// Together lets as many requests leave as may, and then lands them, each as answer says of how many
+// were under way when it left.
 func (f *Flight) Together(answer func(beside int) (sign string, took time.Duration)) {
 	signs := map[string]sign{"calm": calm, "nothing": nothing, "strain": strain, "refusal": refusal}
 	var all []landing

@@ -12,13 +12,13 @@ const (
 	firstInFlight = 4
 	// mostInFlight is how many there are at most, at a server that bears them with ease.
 	mostInFlight = 8
-	// lateTimes is how many times as long as usual, and lateBy how much longer besides, an answer takes that comes late. One
-	// that takes twice as long again is a sign of strain where it takes longer than veryLate.
+	// lateTimes is how many times as long as usual, and lateBy how much longer besides, an answer takes that comes late.
+	// One that takes twice as long again is a sign of strain where it takes longer than veryLate.
 	lateTimes = 2
 	lateBy    = 100 * time.Millisecond
 	veryLate  = 2 * time.Second
-	// provenBy is how many calm answers to as many requests at once show that a refusal is not for their number. A few show
-	// nothing: some of the others may just have been answered.
+	// provenBy is how many calm answers to as many requests at once show that a refusal is not for their number. A few
+	// show nothing: some of the others may just have been answered.
 	provenBy = 24
 )
 
@@ -41,10 +41,10 @@ type landing struct {
 }
 
 // flight decides how many requests are under way at one server at once: one more after as many calm answers as there
-// are requests, half as many at a sign of strain or a refusal (additive increase, multiplicative decrease; RFC 5681 section 3.1),
-// one less where answers come much later than usual. A refusal of more requests at once than the server has proven to bear shows
-// a limit, which is not tried again, unless a request that is alone is refused, too: then it is a rate that is limited. It is for
-// one goroutine at a time.
+// are requests, half as many at a sign of strain or a refusal (additive increase, multiplicative decrease; RFC 5681
+// section 3.1), one less where answers come much later than usual. A refusal of more requests at once than the server
+// has proven to bear shows a limit, which is not tried again, unless a request that is alone is refused, too: then it
+// is a rate that is limited. It is for one goroutine at a time.
 type flight struct {
 	limit    int                   // requests at once, now
 	ceiling  int                   // that limit does not pass
@@ -56,7 +56,8 @@ type flight struct {
 	left     int                   // requests that have left
 	troubled bool                  // there was strain or a refusal
 	refused  bool                  // ceiling was lowered by a refusal
-	turned   int                   // requests that had left when the limit was last lowered: what comes of them says nothing new
+	// requests that had left when the limit was last lowered: what comes of them says nothing new
+	turned int
 }
 
 // newFlight begins at a server that is to be asked for most at once, 0 where nobody says.

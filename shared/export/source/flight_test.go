@@ -53,12 +53,24 @@ func TestHowManyRequestsAreMadeAtOnceFollowsWhatTheServerBears(t *testing.T) {
 		"it bears one":                           {answer: atMost(1), want: []int{4, 1, 1, 1, 1}, shown: 1},
 		"it bears three":                         {answer: atMost(3), want: []int{4, 2, 3, 3, 3, 3}, shown: 3},
 		"it bears six":                           {answer: atMost(6), want: []int{4, 5, 6, 7, 3, 4, 5, 6, 6, 6}, shown: 6},
-		"half as many under strain, once for all that were under way": {answer: once(4, "strain", time.Second), want: []int{4, 5, 6, 7, 8, 4, 5, 6}},
-		"a refusal of what was often borne before shows no limit":     {answer: once(30, "refusal", 0), from: 29, want: []int{8, 8, 4, 5, 6, 7, 8}},
-		"it limits a rate":                        {answer: eachSeventh(), from: 30, want: []int{1}},
-		"one fewer where answers come much later": {answer: once(4, "calm", 9*time.Second), want: []int{4, 5, 6, 7, 8, 7, 8, 8}},
-		"no more where they come later":           {answer: once(2, "calm", 2500*time.Millisecond), want: []int{4, 5, 6, 6, 7, 8}},
-		"what fails by itself says nothing":       {answer: once(2, "nothing", time.Second), want: []int{4, 5, 6, 6, 7, 8}},
+		"half as many under strain, once for all that were under way": {
+			answer: once(4, "strain", time.Second),
+			want:   []int{4, 5, 6, 7, 8, 4, 5, 6},
+		},
+		"a refusal of what was often borne before shows no limit": {
+			answer: once(30, "refusal", 0), from: 29,
+			want: []int{8, 8, 4, 5, 6, 7, 8},
+		},
+		"it limits a rate": {answer: eachSeventh(), from: 30, want: []int{1}},
+		"one fewer where answers come much later": {
+			answer: once(4, "calm", 9*time.Second),
+			want:   []int{4, 5, 6, 7, 8, 7, 8, 8},
+		},
+		"no more where they come later": {
+			answer: once(2, "calm", 2500*time.Millisecond),
+			want:   []int{4, 5, 6, 6, 7, 8},
+		},
+		"what fails by itself says nothing": {answer: once(2, "nothing", time.Second), want: []int{4, 5, 6, 6, 7, 8}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -128,11 +140,14 @@ func TestFlightTellsHowServerHasBorneIt(t *testing.T) {
 		rounds int
 		want   known.Experience
 	}{
-		"too few requests to tell":      {answer: refusing(9), rounds: 1},
-		"eight with ease":               {answer: refusing(9), rounds: 20, want: known.Experience{Bears: 8}},
-		"three":                         {answer: refusing(3), rounds: 6, want: known.Experience{Limit: 3, Trouble: true}},
-		"not even one: a rate":          {answer: refusing(0), rounds: 6, want: known.Experience{Trouble: true}},
-		"strain, without any limit yet": {answer: func(int) (string, time.Duration) { return "strain", 0 }, rounds: 6, want: known.Experience{Trouble: true}},
+		"too few requests to tell": {answer: refusing(9), rounds: 1},
+		"eight with ease":          {answer: refusing(9), rounds: 20, want: known.Experience{Bears: 8}},
+		"three":                    {answer: refusing(3), rounds: 6, want: known.Experience{Limit: 3, Trouble: true}},
+		"not even one: a rate":     {answer: refusing(0), rounds: 6, want: known.Experience{Trouble: true}},
+		"strain, without any limit yet": {
+			answer: func(int) (string, time.Duration) { return "strain", 0 }, rounds: 6,
+			want: known.Experience{Trouble: true},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

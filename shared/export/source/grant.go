@@ -39,9 +39,9 @@ func (g *grant) now() (set tokens.Set, version int64) {
 	return g.current, g.version
 }
 
-// renew gets another token after a 401 to a request with the token of version used. isNew is false where the token still reads
-// the Patient: the 401 stands then, since it was for what was asked, and nothing is rotated for it (docs/deviations.md,
-// "Exports").
+// renew gets another token after a 401 to a request with the token of version used. isNew is false where the token
+// still reads the Patient: the 401 stands then, since it was for what was asked, and nothing is rotated for it
+// (docs/deviations.md, "Exports").
 func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop export.Result, err error) {
 	g := &s.grant
 	select {
@@ -69,8 +69,8 @@ func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop expor
 	return true, export.Result{}, nil
 }
 
-// readsPatient reports whether the token still reads the Patient. A server that has too much to do, or fails, is asked again: that says
-// nothing of the token, and must not cost one of the few attempts that a task has to get one.
+// readsPatient reports whether the token still reads the Patient. A server that has too much to do, or fails, is asked
+// again: that says nothing of the token, and must not cost one of the few attempts that a task has to get one.
 func (s *Session) readsPatient(ctx context.Context, id string) (reads bool, stop export.Result, err error) {
 	for try := 1; ; try++ {
 		_, _, stop, unread := s.placed(ctx, nil, func(ctx context.Context) (fhir.Answer, error) {
@@ -100,11 +100,14 @@ func (s *Session) readsPatient(ctx context.Context, id string) (reads bool, stop
 	}
 }
 
-// tokenFailure says what to do without a token. A token endpoint that is not asked for now, because others are at it, is no
-// failure: the task comes again.
+// tokenFailure says what to do without a token. A token endpoint that is not asked for now, because others are at it,
+// is no failure: the task comes again.
 func tokenFailure(err error, now time.Time) export.Result {
 	if busy, ok := errors.AsType[*refresh.BusyError](err); ok {
-		return export.Result{Kind: export.Yield, Wait: busy.RetryAt.Sub(now), Cause: fault.Spot{Step: fault.StepToken, Class: "busy"}.Failed(err)}
+		return export.Result{
+			Kind: export.Yield, Wait: busy.RetryAt.Sub(now),
+			Cause: fault.Spot{Step: fault.StepToken, Class: "busy"}.Failed(err),
+		}
 	}
 	isRefused := errors.Is(err, tokens.ErrRefused) || errors.Is(err, tokens.ErrNothingToRenew)
 	if isRefused || errors.Is(err, fault.NotFound) {

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// aheadLimit is the largest document that is read before its turn to be written, in bytes. A larger one is asked for again
-	// when it is the next, so that only one such is held at a time.
+	// aheadLimit is the largest document that is read before its turn to be written, in bytes. A larger one is asked for
+	// again when it is the next, so that only one such is held at a time.
 	aheadLimit = 2 << 20
 	// aheadRoom is how many bytes all documents together may have that are read before their turn.
 	aheadRoom = 16 << 20
 )
 
-// turn is where who reads one document after the other stands in the line of those whose documents are written. Its fields
-// belong to the limiter.
+// turn is where who reads one document after the other stands in the line of those whose documents are written. Its
+// fields belong to the limiter.
 type turn struct {
 	isNext bool  // it is its turn: nothing is written before its next document is there
 	ahead  int   // documents that were read and are not taken

@@ -122,8 +122,8 @@ func (p *pace) isTooLong(wait time.Duration) bool {
 	return wait > longestWait || !p.pauseBy.IsZero() && p.now().Add(wait).After(p.pauseBy)
 }
 
-// backOff lets time pass after a try that failed. What the server asked for holds for all requests. A wait that is too long for
-// a running function stops the run.
+// backOff lets time pass after a try that failed. What the server asked for holds for all requests. A wait that is too
+// long for a running function stops the run.
 func (p *pace) backOff(ctx context.Context, failed *fhir.RequestError, try int) (export.Result, error) {
 	wait := max(failed.RetryAfter, firstWait<<(try-1))
 	if p.isTooLong(wait) {

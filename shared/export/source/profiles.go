@@ -36,8 +36,8 @@ type Profiles struct {
 	Platforms   Platforms
 }
 
-// Of returns the profile of the platform at a connection's endpoint. A server that the catalog does not know any more is asked
-// as any other is.
+// Of returns the profile of the platform at a connection's endpoint. A server that the catalog does not know any more
+// is asked as any other is.
 func (p Profiles) Of(ctx context.Context, tenant org.Tenant, connectionID string) (plan.Profile, error) {
 	conn, err := p.Connections.Connection(ctx, tenant, connectionID)
 	if errors.Is(err, fault.NotFound) {

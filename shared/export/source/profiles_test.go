@@ -39,7 +39,11 @@ func TestAServerIsAskedAsItsPlatformWants(t *testing.T) {
 		want      plan.Profile
 		err       error
 	}{
-		"known":                         {directory{}, plan.Profile{Everything: true, Endpoint: "e", Base: "https://e.example"}, nil},
+		"known": {
+			directory{},
+			plan.Profile{Everything: true, Endpoint: "e", Base: "https://e.example"},
+			nil,
+		},
 		"a connection that has gone":    {directory{connection: fault.Missing("gone")}, plan.Profile{}, nil},
 		"an endpoint that has gone":     {directory{endpoint: fault.Missing("gone")}, plan.Profile{}, nil},
 		"connections cannot be read":    {directory{connection: errTrouble}, plan.Profile{}, errTrouble},

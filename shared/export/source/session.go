@@ -56,13 +56,18 @@ type Wanted struct {
 	turn   *turn // nil for what is not read before its turn
 }
 
-// Ask makes one request, again when that may help: with a new token after a 401, after a wait on what passes. It was tried some
-// times before, in earlier runs. Errors are ours: those of request that are no *fhir.RequestError, and the cause of ctx.
-func (s *Session) Ask(ctx context.Context, tried int, request func(context.Context) (fhir.Answer, error)) (Answer, error) {
+// Ask makes one request, again when that may help: with a new token after a 401, after a wait on what passes. It
+// was tried some times before, in earlier runs. Errors are ours: those of request that are no
+// *fhir.RequestError, and the cause of ctx.
+func (s *Session) Ask(ctx context.Context, tried int,
+	request func(context.Context) (fhir.Answer, error),
+) (Answer, error) {
 	return s.ask(ctx, Wanted{Tried: tried}, request)
 }
 
-func (s *Session) ask(ctx context.Context, wanted Wanted, request func(context.Context) (fhir.Answer, error)) (Answer, error) {
+func (s *Session) ask(ctx context.Context, wanted Wanted,
+	request func(context.Context) (fhir.Answer, error),
+) (Answer, error) {
 	renewed := false
 	for try := wanted.Tried + 1; ; try++ {
 		if refused, isGivenUp := s.pace.givenUp(); isGivenUp {
@@ -197,7 +202,8 @@ func (s *Session) Read(resourceType, id string) Fetch {
 
 // page asks for what parse can read. What it cannot is asked for twice.
 func (s *Session) page(
-	ctx context.Context, wanted Wanted, request func(context.Context) (fhir.Answer, error), parse func([]byte) (fhir.Bundle, error),
+	ctx context.Context, wanted Wanted, request func(context.Context) (fhir.Answer, error),
+	parse func([]byte) (fhir.Bundle, error),
 ) (Page, error) {
 	for again := false; ; again = true {
 		answer, err := s.ask(ctx, wanted, request)

@@ -1,6 +1,7 @@
-// Package source asks one patient's FHIR server for an export: with usable tokens, no more than a few requests at a time, again
-// where that may help, as slowly as the server wants, and ahead of who needs the answers. It knows neither what is asked for
-// nor what becomes of it; it tells apart what the server refused, what ends the run, and what fails on our side.
+// Package source asks one patient's FHIR server for an export: with usable tokens, no more than a few requests at
+// a time, again where that may help, as slowly as the server wants, and ahead of who needs the answers. It knows
+// neither what is asked for nor what becomes of it; it tells apart what the server refused, what ends the run,
+// and what fails on our side.
 package source
 
 import (
@@ -65,10 +66,12 @@ type Session struct {
 	statement *statement // nil until it is asked for
 }
 
-// Open gets usable tokens and opens the FHIR server that they belong to. No wait reaches beyond pauseBy, unless that is zero. Where
-// a run begins that will need the server's statement, it is asked for while the tokens are looked at. There is no session when the
-// Result stops, and no server in one whose record is cached.
-func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string, pauseBy time.Time, begins bool) (*Session, export.Result, error) {
+// Open gets usable tokens and opens the FHIR server that they belong to. No wait reaches beyond pauseBy, unless that is
+// zero. Where a run begins that will need the server's statement, it is asked for while the tokens are looked at. There
+// is no session when the Result stops, and no server in one whose record is cached.
+func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string, pauseBy time.Time,
+	begins bool,
+) (*Session, export.Result, error) {
 	profile, err := o.Profiles.Of(ctx, tenant, connectionID) // first, since it puts the endpoint on the log line
 	if err != nil {
 		return nil, export.Result{}, err
@@ -93,7 +96,9 @@ func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string
 func noToken(context.Context) (secret.Text, error) { return secret.Text{}, nil }
 
 // open completes a session with tokens and the server that they are for.
-func (o Opener) open(ctx context.Context, s *Session, profile plan.Profile, tenant org.Tenant, connectionID string) export.Result {
+func (o Opener) open(ctx context.Context, s *Session, profile plan.Profile, tenant org.Tenant,
+	connectionID string,
+) export.Result {
 	usable, err := o.Tokens.Current(ctx, tenant, connectionID)
 	if err != nil {
 		return tokenFailure(err, o.Now())
@@ -103,7 +108,8 @@ func (o Opener) open(ctx context.Context, s *Session, profile plan.Profile, tena
 	}
 	set := usable.Set
 	otherBase := fault.Spot{Step: fault.StepToken, Host: fault.HostOf(profile.Base), Class: "other_base"}
-	if profile.Base != "" && profile.Base != set.FHIRBase { // the patient's consent was for the server that issued the tokens
+	// the patient's consent was for the server that issued the tokens
+	if profile.Base != "" && profile.Base != set.FHIRBase {
 		return export.Result{Kind: export.Fatal, Reason: export.TokenRefreshFailure, Cause: otherBase.Failed(errOtherBase)}
 	}
 	s.grant.begin(o.Tokens, tenant, connectionID, usable)

@@ -50,7 +50,8 @@ func (*office) Metadata(ctx context.Context) (fhir.Answer, error) {
 
 func (o *office) open(ctx context.Context) (*source.Session, bool) {
 	session, stop, err := source.Opener{
-		Tokens: o, Portals: o, Profiles: source.Profiles{Connections: directory{}, Endpoints: o, Platforms: directory{}}, Now: time.Now,
+		Tokens: o, Portals: o, Profiles: source.Profiles{Connections: directory{}, Endpoints: o, Platforms: directory{}},
+		Now: time.Now,
 	}.Open(ctx, org.Tenant{}, "c", time.Time{}, true)
 	return session, err == nil && !stop.Stops()
 }

@@ -9,9 +9,9 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Streams read what queries or references ask for, page by page, ahead of who writes it, each under its key. They run side by
-// side and are taken from one after the other, so that the order of the file depends on the plan alone. Streams itself is for
-// one goroutine.
+// Streams read what queries or references ask for, page by page, ahead of who writes it, each under its key. They run
+// side by side and are taken from one after the other, so that the order of the file depends on the plan alone. Streams
+// itself is for one goroutine.
 type Streams[K comparable] struct {
 	limiter *Limiter
 	open    map[K]*stream
@@ -23,8 +23,8 @@ type Streams[K comparable] struct {
 const (
 	// maxStreams limits the streams that are open at once.
 	maxStreams = 32
-	// maxAhead is how many pages of a stream are read before the first of them is taken, so that the pages of a long search, of
-	// which each names the next, need not all be waited for in its turn.
+	// maxAhead is how many pages of a stream are read before the first of them is taken, so that the pages of a long
+	// search, of which each names the next, need not all be waited for in its turn.
 	maxAhead = 8
 )
 
@@ -55,18 +55,19 @@ type step struct {
 // Has reports whether there is a stream under a key.
 func (s *Streams[K]) Has(key K) bool { return s.open[key] != nil }
 
-// Full reports whether a further stream would only wait: as many ask already as the server bears, or as many have something to
-// be taken as may, or nothing is read ahead (Session.OneByOne).
+// Full reports whether a further stream would only wait: as many ask already as the server bears, or as many have
+// something to be taken as may, or nothing is read ahead (Session.OneByOne).
 func (s *Streams[K]) Full() bool {
 	return s.limiter.IsOneByOne() || len(s.open) >= maxStreams || s.asking.Load() >= int64(s.limiter.limit())
 }
 
-// Start begins to read what is wanted and all pages after it, some of which are there before they are taken. It ends with ctx,
-// with Drop, and after a page without a next one.
+// Start begins to read what is wanted and all pages after it, some of which are there before they are taken. It ends
+// with ctx, with Drop, and after a page without a next one.
 func (s *Streams[K]) Start(ctx context.Context, key K, wanted Wanted, read Fetch) {
 	ctx, stop := context.WithCancel(ctx)
 	one := &stream{
-		pages: make(chan step, maxAhead-1), large: make(chan struct{}), stop: stop, begin: func() { s.asking.Add(1) }, done: s.done,
+		pages: make(chan step, maxAhead-1), large: make(chan struct{}), stop: stop, begin: func() { s.asking.Add(1) },
+		done: s.done,
 	}
 	one.keep = func() { s.limiter.keep(&one.turn) }
 	wanted.turn = &one.turn
@@ -90,8 +91,8 @@ func (s *Streams[K]) done() {
 	}
 }
 
-// Take returns the next page under a key. It is called when it is that stream's turn. While it waits it calls more whenever there
-// may be a place for further streams.
+// Take returns the next page under a key. It is called when it is that stream's turn. While it waits it calls more
+// whenever there may be a place for further streams.
 func (s *Streams[K]) Take(ctx context.Context, key K, more func()) (Page, error) {
 	one := s.open[key]
 	s.limiter.hurry(&one.turn)

@@ -84,7 +84,8 @@ func (s *shelf) Read(ctx context.Context, resourceType, id string, _ int64) (fhi
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.given = append(s.given, id)
-	return fhir.Answer{Body: fmt.Appendf(nil, `{"resourceType":%q,"id":%q,"x":%q}`, resourceType, id, strings.Repeat("x", s.bytes))}, nil
+	return fhir.Answer{Body: fmt.Appendf(nil, `{"resourceType":%q,"id":%q,"x":%q}`, resourceType, id,
+		strings.Repeat("x", s.bytes))}, nil
 }
 
 func (s *shelf) sent() int {
@@ -97,7 +98,8 @@ func (s *shelf) session(t *testing.T) *source.Session {
 	t.Helper()
 	nowhere := directory{endpoint: fault.Missing("no endpoint")}
 	session, stop, err := source.Opener{
-		Tokens: s, Portals: s, Profiles: source.Profiles{Connections: nowhere, Endpoints: nowhere, Platforms: nowhere}, Now: time.Now,
+		Tokens: s, Portals: s, Profiles: source.Profiles{Connections: nowhere, Endpoints: nowhere, Platforms: nowhere},
+		Now: time.Now,
 	}.Open(t.Context(), org.Tenant{}, "c", time.Time{}, false)
 	if err != nil || stop.Stops() {
 		t.Fatal(err, stop)
@@ -156,7 +158,8 @@ func TestWhatIsReadAheadHasBoundedRoomAndWhoseTurnItIsNeedsNone(t *testing.T) {
 				if got := server.sent(); got != c.ahead {
 					t.Errorf("%d documents were read ahead, want %d", got, c.ahead)
 				}
-				for _, key := range slices.Backward(slices.Clone(keys)) { // the last waits for room, where there is not enough for all
+				// the last waits for room, where there is not enough for all
+				for _, key := range slices.Backward(slices.Clone(keys)) {
 					if got, err := streams.Take(t.Context(), key, func() {}); err != nil || got.Len != 1 {
 						t.Fatalf("%s: %v, %+v", key, err, got.Failed)
 					}

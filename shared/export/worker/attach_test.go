@@ -56,7 +56,8 @@ func TestContentAtAnAddressBecomesABinary(t *testing.T) {
 			}
 			meta, _ := resource["meta"].(map[string]any)
 			want := base64.StdEncoding.EncodeToString([]byte("%PDF-1.7 synthetic"))
-			if len(id) != 62 || resource["data"] != want || resource["contentType"] != "application/pdf" || meta["source"] != base+"/documents/7" {
+			if len(id) != 62 || resource["data"] != want || resource["contentType"] != "application/pdf" ||
+				meta["source"] != base+"/documents/7" {
 				t.Errorf("binary %v", resource)
 			}
 		}
@@ -100,7 +101,10 @@ func TestAnAttachmentThatCannotBeReadIsNamedAndLeavesNoBrokenLine(t *testing.T) 
 				if found := binaries(t, b.file(t)); len(found) != 1 || found["b1"] == nil {
 					t.Errorf("%d binaries, want b1 alone", len(found))
 				}
-				want := export.TypeOutcome{Type: "Binary", Result: export.OutcomeTruncated, Count: 1, Missing: 1, Status: c.status, Reason: c.reason}
+				want := export.TypeOutcome{
+					Type: "Binary", Result: export.OutcomeTruncated, Count: 1, Missing: 1, Status: c.status,
+					Reason: c.reason,
+				}
 				if got := outcomeOf(t, b.task(), "Binary"); got != want {
 					t.Errorf("got %+v, want %+v", got, want)
 				}
@@ -129,13 +133,14 @@ func TestAHandOverBetweenAttachmentsChangesNothing(t *testing.T) {
 	})
 }
 
-// withManyAttachments has a note with content at twelve addresses of the server: the third is larger than what is read before its
-// turn, the fifth is not there.
+// withManyAttachments has a note with content at twelve addresses of the server: the third is larger than what is read
+// before its turn, the fifth is not there.
 func withManyAttachments(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t)
 	b.server.latency = time.Second
-	b.server.types, b.server.pages = []string{"Patient:_id", "DocumentReference:subject"}, map[string][]string{"DocumentReference": {"n1"}}
+	b.server.types, b.server.pages = []string{"Patient:_id", "DocumentReference:subject"},
+		map[string][]string{"DocumentReference": {"n1"}}
 	all := make([]string, 0, 12)
 	for i := range cap(all) {
 		path := fmt.Sprintf("documents/%d", i)
@@ -144,7 +149,8 @@ func withManyAttachments(t *testing.T) *bench {
 	}
 	b.server.resources["documents/2"] = strings.Repeat("large ", 500<<10)
 	delete(b.server.resources, "documents/4")
-	b.server.add(t, `{"resourceType":"Patient","id":"p1"}`, `{"resourceType":"DocumentReference","id":"n1","content":[`+strings.Join(all, ",")+`]}`)
+	b.server.add(t, `{"resourceType":"Patient","id":"p1"}`,
+		`{"resourceType":"DocumentReference","id":"n1","content":[`+strings.Join(all, ",")+`]}`)
 	return b
 }
 
@@ -154,7 +160,8 @@ func TestAttachmentsAreReadSideBySideAndWrittenInTheirOrder(t *testing.T) {
 		b := withManyAttachments(t)
 		began := time.Now()
 		b.work(t, 0)
-		if took := time.Since(began); took > 8*time.Second { // patient, statement, search; then twelve, and the large one once more
+		// patient, statement, search; then twelve, and the large one once more
+		if took := time.Since(began); took > 8*time.Second {
 			t.Errorf("the export took %v", took)
 		}
 		var got []string

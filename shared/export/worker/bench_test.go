@@ -204,7 +204,10 @@ func newBench(t *testing.T) *bench {
 		enqueued: &enqueued{},
 	}
 	b.store.Around = b.store.around
-	b.store.Put(export.Task{ID: taskID, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending, CreatedAt: time.Now()})
+	b.store.Put(export.Task{
+		ID: taskID, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending,
+		CreatedAt: time.Now(),
+	})
 	b.worker = worker.Worker{
 		Store: b.store, Refreshes: b.tokens, Files: b.files, Enqueuer: b.enqueued, Links: newLinks(t, "1"), Now: time.Now,
 		Source: source.Opener{
@@ -305,7 +308,8 @@ func names(t *testing.T, file []byte) []string {
 
 // asked are the outcomes of a task but for the types that the server does not offer.
 func asked(task export.Task) []export.TypeOutcome {
-	return slices.DeleteFunc(slices.Clone(task.Outcome), func(o export.TypeOutcome) bool { return o.Reason == export.LossUnsupported })
+	return slices.DeleteFunc(slices.Clone(task.Outcome),
+		func(o export.TypeOutcome) bool { return o.Reason == export.LossUnsupported })
 }
 
 // outcomeOf finds the outcome of a type.

@@ -50,24 +50,32 @@ func (c *cache) Read(
 func newCachedBench(t *testing.T, chunks ...[]string) (*bench, *cache) {
 	t.Helper()
 	b, c := newBench(t), &cache{chunks: map[string][][]string{"one": chunks}}
-	b.tokens.set = tokens.Set{Scope: "patient/*.read", Records: &tokens.Records{Generation: 1, Batch: "one", Chunks: len(chunks), Documents: 2}}
+	b.tokens.set = tokens.Set{
+		Scope:   "patient/*.read",
+		Records: &tokens.Records{Generation: 1, Batch: "one", Chunks: len(chunks), Documents: 2},
+	}
 	b.worker.Cache = c
 	return b, c
 }
 
-// cachedRecord is what documents were converted to: a Patient, who does not have to be the one of the tokens, and what is said of it.
+// cachedRecord is what documents were converted to: a Patient, who does not have to be the one of the
+// tokens, and what is said of it.
 func cachedRecord() []string {
 	all := []string{`{"resourceType":"Patient","id":"p","link":[{"other":{"reference":"Patient/other"},"type":"seealso"}]}`}
 	for n := range 20 {
-		all = append(all, fmt.Sprintf(`{"resourceType":"Observation","id":"o%d","subject":{"reference":"Patient/p"},"performer":[{"reference":"Practitioner/d1"}]}`, n))
+		all = append(all,
+			fmt.Sprintf(
+				`{"resourceType":"Observation","id":"o%d","subject":{"reference":"Patient/p"},"performer":[{"reference":"Practitioner/d1"}]}`, n))
 	}
-	return append(all, `{"resourceType":"Practitioner","id":"d1"}`, `{"resourceType":"DocumentReference","id":"r1","meta":{"lastUpdated":"2020-01-01T00:00:00Z"},"content":[{"attachment":{"url":"https://elsewhere.example/x"}}]}`)
+	return append(all, `{"resourceType":"Practitioner","id":"d1"}`,
+		`{"resourceType":"DocumentReference","id":"r1","meta":{"lastUpdated":"2020-01-01T00:00:00Z"},"content":[{"attachment":{"url":"https://elsewhere.example/x"}}]}`)
 }
 
 // lines is the file that a record has to become.
 func lines(record []string) string { return strings.Join(record, "\n") + "\n" }
 
-// TestACachedRecordIsWrittenOnceAndNobodyIsAsked: what it refers to is not read, and where it comes from has no address.
+// TestACachedRecordIsWrittenOnceAndNobodyIsAsked: what it refers to is not read, and where it
+// comes from has no address.
 func TestACachedRecordIsWrittenOnceAndNobodyIsAsked(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -93,7 +101,8 @@ func TestACachedRecordIsWrittenOnceAndNobodyIsAsked(t *testing.T) {
 		if diff := cmp.Diff(want, got.Outcome); diff != "" {
 			t.Errorf("outcome (-want +got):\n%s", diff)
 		}
-		if got.Stats.TotalResources != len(record) || got.Scope.Granted != "patient/*.read" || got.Shortfall().Complete != nil {
+		if got.Stats.TotalResources != len(record) || got.Scope.Granted != "patient/*.read" ||
+			got.Shortfall().Complete != nil {
 			t.Errorf("stats %+v, scope %+v, shortfall %+v", got.Stats, got.Scope, got.Shortfall())
 		}
 		if p := got.Progress; p.QueriesDone != 3 || p.QueriesPlanned != 3 {
@@ -104,7 +113,8 @@ func TestACachedRecordIsWrittenOnceAndNobodyIsAsked(t *testing.T) {
 				FullURL string
 			}
 		}
-		if err := json.Unmarshal(b.object(t, got.Files[2].Key), &collection); err != nil || len(collection.Entry) != len(record) || collection.Entry[0].FullURL != "" {
+		if err := json.Unmarshal(b.object(t, got.Files[2].Key), &collection); err != nil ||
+			len(collection.Entry) != len(record) || collection.Entry[0].FullURL != "" {
 			t.Errorf("the Bundle has %d entries, %v", len(collection.Entry), err)
 		}
 		if report := string(b.object(t, got.Files[3].Key)); !strings.Contains(report, `"fhir_version":"4.0.1"`) {
@@ -113,8 +123,8 @@ func TestACachedRecordIsWrittenOnceAndNobodyIsAsked(t *testing.T) {
 	})
 }
 
-// TestAnyChunksAndAnyHandOversMakeTheSameFile: wherever chunks end, whichever of them are read in one run, and though one cannot be
-// read for a while.
+// TestAnyChunksAndAnyHandOversMakeTheSameFile: wherever chunks end, whichever of them are read in one run, and though
+// one cannot be read for a while.
 func TestAnyChunksAndAnyHandOversMakeTheSameFile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -131,7 +141,8 @@ func TestAnyChunksAndAnyHandOversMakeTheSameFile(t *testing.T) {
 			step := time.Duration(1+random.IntN(4)) * time.Second
 			for runs := 0; b.task().Status == export.Pending; runs++ {
 				if c.fails = random.IntN(2); c.fails > 0 {
-					if err := b.worker.Work(t.Context(), tenant, taskID, time.Now().Add(time.Hour)); err == nil || b.task().Status != export.Pending {
+					if err := b.worker.Work(t.Context(), tenant, taskID, time.Now().Add(time.Hour)); err == nil ||
+						b.task().Status != export.Pending {
 						t.Fatalf("a chunk that cannot be read ended in %v, status %s", err, b.task().Status)
 					}
 					<-time.After(lease + time.Second)
@@ -153,7 +164,8 @@ func TestOptionsNarrowACachedRecord(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		record := cachedRecord()
-		record[0] = `{"resourceType":"Patient","id":"p","meta":{"lastUpdated":"2020-01-01T00:00:00Z"}}` // is wanted, however old
+		// is wanted, however old
+		record[0] = `{"resourceType":"Patient","id":"p","meta":{"lastUpdated":"2020-01-01T00:00:00Z"}}`
 		b, _ := newCachedBench(t, record)
 		b.change(func(task *export.Task) {
 			task.Options.Types = []string{"DocumentReference", "Goal", "Practitioner"}
@@ -195,7 +207,8 @@ func TestDocumentsThatWereLostAreToldWithTheRecord(t *testing.T) {
 				if got.Result == export.OutcomeOK || got.Missing != 3 || got.Reason != export.LossUnavailable {
 					t.Errorf("outcome %+v", got)
 				}
-				if body := string(b.results()[0].Body); !strings.Contains(body, `"complete":false,"missing":{"DocumentReference":"unavailable"}`) {
+				if body := string(b.results()[0].Body); !strings.Contains(body,
+					`"complete":false,"missing":{"DocumentReference":"unavailable"}`) {
 					t.Errorf("told %s", body)
 				}
 			})
@@ -250,7 +263,10 @@ func TestAFixtureIsDeliveredInPlaceOfTheRecord(t *testing.T) {
 // TestAFixtureThatIsNotCachedFailsTheExport: no other record is delivered in its place, and no server asked for one.
 func TestAFixtureThatIsNotCachedFailsTheExport(t *testing.T) {
 	t.Parallel()
-	for name, record := range map[string]*tokens.Records{"beside others": {Batch: "one", Chunks: 1, Fixtures: map[string]int{"alder.xml": 1}}, "of a server's record": nil} {
+	for name, record := range map[string]*tokens.Records{"beside others": {
+		Batch: "one", Chunks: 1,
+		Fixtures: map[string]int{"alder.xml": 1},
+	}, "of a server's record": nil} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -260,7 +276,8 @@ func TestAFixtureThatIsNotCachedFailsTheExport(t *testing.T) {
 				}
 				b.change(func(task *export.Task) { task.Options.Fixture = "birch.xml" })
 				b.work(t, 0)
-				if got := b.task(); got.Status != export.Failed || got.FailureReason != export.SuppressedPleaseContact || len(b.server.asked) != 0 {
+				if got := b.task(); got.Status != export.Failed || got.FailureReason != export.SuppressedPleaseContact ||
+					len(b.server.asked) != 0 {
 					t.Errorf("status %s because of %q, asked for %v", got.Status, got.FailureReason, b.server.asked)
 				}
 			})
@@ -268,7 +285,8 @@ func TestAFixtureThatIsNotCachedFailsTheExport(t *testing.T) {
 	}
 }
 
-// TestARecordThatIsCachedAgainInBetweenIsReadFromItsBeginning: the patient has authorised again, and no resource is there twice.
+// TestARecordThatIsCachedAgainInBetweenIsReadFromItsBeginning: the patient has authorised again, and no
+// resource is there twice.
 func TestARecordThatIsCachedAgainInBetweenIsReadFromItsBeginning(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -297,7 +315,8 @@ func TestACachedRecordThatHasEndedMakesTheConnectionDue(t *testing.T) {
 		b, _ := newCachedBench(t, cachedRecord())
 		b.tokens.current = &tokens.UnrenewableError{Version: 1, ExpiresAt: time.Now()}
 		b.work(t, 0)
-		if got := b.task(); got.FailureReason != export.TokenRefreshFailure || !slices.Equal(b.tokens.dues, []string{connectionID}) {
+		if got := b.task(); got.FailureReason != export.TokenRefreshFailure ||
+			!slices.Equal(b.tokens.dues, []string{connectionID}) {
 			t.Errorf("status %s because of %q, due are %v", got.Status, got.FailureReason, b.tokens.dues)
 		}
 	})

@@ -54,7 +54,8 @@ func TestEveryResourceIsWrittenOnceAndInAStableOrder(t *testing.T) {
 		if diff := cmp.Diff(wantFiles, got.Files); diff != "" {
 			t.Errorf("files (-want +got):\n%s", diff)
 		}
-		if !got.FilesUntil.Equal(time.Now().Add(8*24*time.Hour)) || !got.SentAt.Equal(time.Now()) || !got.FinishedAt.Equal(time.Now()) {
+		if !got.FilesUntil.Equal(time.Now().Add(8*24*time.Hour)) || !got.SentAt.Equal(time.Now()) ||
+			!got.FinishedAt.Equal(time.Now()) {
 			t.Errorf("times: until %v, sent %v, finished %v", got.FilesUntil, got.SentAt, got.FinishedAt)
 		}
 	})
@@ -64,9 +65,11 @@ func TestResourcesAreWrittenAsTheyCame(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.server.resources["Condition/c3"] = "{\n \"id\" : \"c3\",\r\n \"resourceType\":\"Condition\", \"onsetAge\":{\"value\":1.50},\"note\":[{\"text\":\"a\\nb ü\"}]}"
+		b.server.resources["Condition/c3"] = "{\n \"id\" : \"c3\",\r\n \"resourceType\":\"Condition\", " +
+			"\"onsetAge\":{\"value\":1.50},\"note\":[{\"text\":\"a\\nb ü\"}]}"
 		b.work(t, 0)
-		want := `{"id":"c3","resourceType":"Condition","meta":{"source":"` + base + `/Condition/c3"},"onsetAge":{"value":1.50},"note":[{"text":"a\nb ü"}]}`
+		want := `{"id":"c3","resourceType":"Condition","meta":{"source":"` + base +
+			`/Condition/c3"},"onsetAge":{"value":1.50},"note":[{"text":"a\nb ü"}]}`
 		if lines := strings.Split(string(b.file(t)), "\n"); !slices.Contains(lines, want) {
 			t.Errorf("no line %s in %q", want, lines)
 		}
@@ -79,7 +82,8 @@ func TestResourcesCanBeLeftWithoutASource(t *testing.T) {
 		b := newBench(t)
 		b.worker.AddMetaSource = false
 		b.work(t, 0)
-		if file := string(b.file(t)); strings.Contains(file, `"source"`) || !strings.Contains(file, `{"resourceType":"Specimen","id":"s1"}`+"\n") {
+		if file := string(b.file(t)); strings.Contains(file, `"source"`) ||
+			!strings.Contains(file, `{"resourceType":"Specimen","id":"s1"}`+"\n") {
 			t.Errorf("file %s", file)
 		}
 	})
@@ -92,8 +96,10 @@ func TestOnlyTheServerItselfIsAskedAndOnlyForWhatIsNeeded(t *testing.T) {
 		b.work(t, 0)
 		want := []string{
 			"Patient/p1", "metadata", findConditions, "Condition?_count=100&page=1&patient=p1", findObservations, observations2,
-			"Observation?_count=100&page=2&patient=p1", findNotes, "Goal?_count=100&patient=p1", "MedicationRequest?_count=100&patient=p1",
-			"Practitioner/d1", "Organization/g1", "Practitioner/d2", "Binary/b1", "Organization/g2", "Organization/g3", "Specimen/s1",
+			"Observation?_count=100&page=2&patient=p1", findNotes, "Goal?_count=100&patient=p1",
+			"MedicationRequest?_count=100&patient=p1",
+			"Practitioner/d1", "Organization/g1", "Practitioner/d2", "Binary/b1", "Organization/g2", "Organization/g3",
+			"Specimen/s1",
 		}
 		slices.Sort(want)
 		slices.Sort(b.server.asked)
@@ -135,7 +141,8 @@ func TestTheSuccessEventTellsWhatTheSpecificationLists(t *testing.T) {
 					data["download_link"] = link
 				}
 				want := map[string]any{
-					"api_mode": "test", "date": "2000-01-01T00:00:00Z", "id": event.ID, "type": "patient.ehi_export_success", "data": data,
+					"api_mode": "test", "date": "2000-01-01T00:00:00Z", "id": event.ID, "type": "patient.ehi_export_success",
+					"data": data,
 				}
 				sent, err := event.Wire(b.worker.Links)
 				if err != nil {
@@ -166,7 +173,8 @@ func TestTypesOutsideTheGrantedScopesAreDeniedWithoutARequest(t *testing.T) {
 				b.tokens.set.Scope = scope
 				b.work(t, 0)
 				for _, denied := range []string{"Observation", "DocumentReference", "Goal", "MedicationRequest"} {
-					if got, want := outcomeOf(t, b.task(), denied), (export.TypeOutcome{Type: denied, Result: export.OutcomeDenied, Reason: export.LossNotGranted}); got != want {
+					if got, want := outcomeOf(t, b.task(), denied),
+						(export.TypeOutcome{Type: denied, Result: export.OutcomeDenied, Reason: export.LossNotGranted}); got != want {
 						t.Errorf("got %+v, want %+v", got, want)
 					}
 				}
@@ -209,7 +217,8 @@ func TestResourcesWithoutAnIDAreToldApartByTheirContent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		one, other := `{"resourceType":"Condition","code":{"text":"a"}}`, `{"resourceType":"Condition","code":{"text":"b"}}`
-		page := `{"resourceType":"Bundle","entry":[{"resource":` + one + `},{"resource":` + other + `},{"resource":` + one + `}]}`
+		page := `{"resourceType":"Bundle","entry":[{"resource":` + one + `},{"resource":` + other +
+			`},{"resource":` + one + `}]}`
 		b.server.script(findConditions, answer{status: 200, body: page})
 		b.work(t, 0)
 		if got := b.task().Stats.TotalByResourceType["Condition"]; got != 2 {
@@ -294,12 +303,17 @@ func TestATypeThatAnswers401IsDeniedAndNothingIsRenewed(t *testing.T) {
 		if diff := cmp.Diff(want, names(t, b.file(t))); diff != "" {
 			t.Errorf("file (-want +got):\n%s", diff)
 		}
-		denied := export.TypeOutcome{Type: "Observation", Result: export.OutcomeDenied, Status: 401, Reason: export.LossRefused}
+		denied := export.TypeOutcome{
+			Type: "Observation", Result: export.OutcomeDenied, Status: 401,
+			Reason: export.LossRefused,
+		}
 		if diff := cmp.Diff(denied, outcomeOf(t, b.task(), "Observation")); diff != "" {
 			t.Errorf("outcome (-want +got):\n%s", diff)
 		}
-		if asked, read := b.server.times(findObservations), b.server.times(readPatient); asked != 1 || read != 2 || b.tokens.renewed != 0 {
-			t.Errorf("asked for the type %d times and for the Patient %d times, %d renewals; want 1, 2 and 0", asked, read, b.tokens.renewed)
+		if asked, read := b.server.times(findObservations), b.server.times(readPatient); asked != 1 || read != 2 ||
+			b.tokens.renewed != 0 {
+			t.Errorf("asked for the type %d times and for the Patient %d times, %d renewals; want 1, 2 and 0", asked, read,
+				b.tokens.renewed)
 		}
 	})
 }
@@ -310,10 +324,34 @@ func TestAFailedReferenceIsRecordedAndTheRestGoesOn(t *testing.T) {
 		answer answer
 		want   export.TypeOutcome
 	}{
-		"gone":               {answer{status: 410}, export.TypeOutcome{Type: "Binary", Result: export.OutcomeUnsupported, Missing: 2, Status: 410, Reason: export.LossNotFound}},
-		"forbidden":          {answer{status: 403}, export.TypeOutcome{Type: "Binary", Result: export.OutcomeDenied, Missing: 2, Status: 403, Reason: export.LossRefused}},
-		"another resource":   {answer{status: 200, body: `{"resourceType":"Binary","id":"b9"}`}, export.TypeOutcome{Type: "Binary", Result: export.OutcomeFailed, Missing: 2, Status: 200, Reason: export.LossContent}},
-		"fails on their end": {answer{status: 500}, export.TypeOutcome{Type: "Binary", Result: export.OutcomeFailed, Missing: 2, Status: 500, Reason: export.LossUnavailable}},
+		"gone": {
+			answer{status: 410},
+			export.TypeOutcome{
+				Type: "Binary", Result: export.OutcomeUnsupported, Missing: 2, Status: 410,
+				Reason: export.LossNotFound,
+			},
+		},
+		"forbidden": {
+			answer{status: 403},
+			export.TypeOutcome{
+				Type: "Binary", Result: export.OutcomeDenied, Missing: 2, Status: 403,
+				Reason: export.LossRefused,
+			},
+		},
+		"another resource": {
+			answer{status: 200, body: `{"resourceType":"Binary","id":"b9"}`},
+			export.TypeOutcome{
+				Type: "Binary", Result: export.OutcomeFailed, Missing: 2, Status: 200,
+				Reason: export.LossContent,
+			},
+		},
+		"fails on their end": {
+			answer{status: 500},
+			export.TypeOutcome{
+				Type: "Binary", Result: export.OutcomeFailed, Missing: 2, Status: 500,
+				Reason: export.LossUnavailable,
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -343,7 +381,8 @@ func TestLinksToOtherServersAreNeverFollowed(t *testing.T) {
 		if got := b.server.times("elsewhere.example"); got != 0 {
 			t.Errorf("another server was asked %d times", got)
 		}
-		if o := outcomeOf(t, b.task(), "Condition"); o.Result != export.OutcomeTruncated || o.Reason != export.LossForeignLink {
+		if o := outcomeOf(t, b.task(), "Condition"); o.Result != export.OutcomeTruncated ||
+			o.Reason != export.LossForeignLink {
 			t.Errorf("outcome %+v, want truncated", o)
 		}
 		if got := b.server.times("Condition?*"); got != 2 {
@@ -355,7 +394,8 @@ func TestLinksToOtherServersAreNeverFollowed(t *testing.T) {
 func TestAServerWithoutAReadableStatementIsAskedForEverything(t *testing.T) {
 	t.Parallel()
 	for name, unreadable := range map[string]answer{
-		"404": {status: 404}, "HTML": {status: 200, body: "<html>"}, "something else": {status: 200, body: `{"resourceType":"Bundle"}`},
+		"404": {status: 404}, "HTML": {status: 200, body: "<html>"},
+		"something else": {status: 200, body: `{"resourceType":"Bundle"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

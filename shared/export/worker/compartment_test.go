@@ -11,13 +11,19 @@ import (
 	"recordbridge/shared/export"
 )
 
-// patientCompartment are the types of FHIR R4 compartmentdefinition-patient.html that a patient's data is found in by a search.
-const patientCompartment = "Account AdverseEvent AllergyIntolerance Appointment AppointmentResponse AuditEvent Basic BodyStructure " +
-	"CarePlan CareTeam ChargeItem Claim ClaimResponse ClinicalImpression Communication CommunicationRequest Composition Condition " +
-	"Consent Coverage CoverageEligibilityRequest CoverageEligibilityResponse DetectedIssue DeviceRequest DeviceUseStatement " +
+// patientCompartment are the types of FHIR R4 compartmentdefinition-patient.html that a patient's data
+// is found in by a search.
+const patientCompartment = "Account AdverseEvent AllergyIntolerance Appointment AppointmentResponse AuditEvent Basic " +
+	"BodyStructure " +
+	"CarePlan CareTeam ChargeItem Claim ClaimResponse ClinicalImpression Communication CommunicationRequest Composition " +
+	"Condition " +
+	"Consent Coverage CoverageEligibilityRequest CoverageEligibilityResponse DetectedIssue DeviceRequest " +
+	"DeviceUseStatement " +
 	"DiagnosticReport DocumentManifest DocumentReference Encounter EnrollmentRequest EpisodeOfCare ExplanationOfBenefit " +
-	"FamilyMemberHistory Flag Goal Group ImagingStudy Immunization ImmunizationEvaluation ImmunizationRecommendation Invoice List " +
-	"MeasureReport Media MedicationAdministration MedicationDispense MedicationRequest MedicationStatement MolecularSequence " +
+	"FamilyMemberHistory Flag Goal Group ImagingStudy Immunization ImmunizationEvaluation ImmunizationRecommendation " +
+	"Invoice List " +
+	"MeasureReport Media MedicationAdministration MedicationDispense MedicationRequest MedicationStatement " +
+	"MolecularSequence " +
 	"NutritionOrder Observation Patient Person Procedure Provenance QuestionnaireResponse RelatedPerson RequestGroup " +
 	"ResearchSubject RiskAssessment Schedule ServiceRequest Specimen SupplyDelivery SupplyRequest VisionPrescription"
 
@@ -28,7 +34,10 @@ func TestEveryTypeOfThePatientCompartmentHasARow(t *testing.T) {
 		row    export.TypeOutcome // of a type that is not asked for
 	}{
 		"that the server lists or not": {
-			func(*bench) {}, export.TypeOutcome{Type: "Schedule", Result: export.OutcomeUnsupported, Reason: export.LossUnsupported},
+			func(*bench) {}, export.TypeOutcome{
+				Type: "Schedule", Result: export.OutcomeUnsupported,
+				Reason: export.LossUnsupported,
+			},
 		},
 		"without a statement": {
 			func(b *bench) { b.server.script("metadata", answer{status: 404, always: true}) },
@@ -115,7 +124,8 @@ func TestGroupsAndSchedulesAreFoundByTheirMembersAndActors(t *testing.T) {
 		if diff := cmp.Diff(want, outcomeOf(t, b.task(), "Group")); diff != "" || slices.Contains(got, "Group/shared") {
 			t.Errorf("a group with others is in the file, or the outcome is wrong (-want +got):\n%s", diff)
 		}
-		if b.server.times("Group?_count=100&member=Patient%2Fp1") != 1 || b.server.times("Schedule?_count=100&actor=Patient%2Fp1") != 1 {
+		if b.server.times("Group?_count=100&member=Patient%2Fp1") != 1 ||
+			b.server.times("Schedule?_count=100&actor=Patient%2Fp1") != 1 {
 			t.Errorf("asked for %v", b.server.asked)
 		}
 	})
@@ -130,8 +140,10 @@ func questionnaireBench(t *testing.T, canonical string) *bench {
 	b.server.pages["Questionnaire"] = []string{"q1"}
 	b.server.add(
 		t,
-		`{"resourceType":"QuestionnaireResponse","id":"a","questionnaire":"`+canonical+`","subject":{"reference":"Patient/p1"}}`,
-		`{"resourceType":"QuestionnaireResponse","id":"b","questionnaire":"`+canonical+`","item":[{"questionnaire":"https://elsewhere.example/Questionnaire/no"}]}`,
+		`{"resourceType":"QuestionnaireResponse","id":"a","questionnaire":"`+canonical+
+			`","subject":{"reference":"Patient/p1"}}`,
+		`{"resourceType":"QuestionnaireResponse","id":"b","questionnaire":"`+canonical+
+			`","item":[{"questionnaire":"https://elsewhere.example/Questionnaire/no"}]}`,
 		`{"resourceType":"Questionnaire","id":"q1","url":"https://forms.example/phq"}`,
 	)
 	return b
@@ -146,12 +158,30 @@ func TestAQuestionnaireIsFoundByItsCanonicalURL(t *testing.T) {
 		asked     string // once
 		want      export.TypeOutcome
 	}{
-		"of this server":            {base + "/Questionnaire/q1", nil, "Questionnaire/q1", export.TypeOutcome{Result: export.OutcomeOK, Count: 1}},
-		"of this server, a version": {base + "/Questionnaire/q1|2.0", nil, "Questionnaire/q1", export.TypeOutcome{Result: export.OutcomeOK, Count: 1}},
-		"relative":                  {"Questionnaire/q1", nil, "Questionnaire/q1", export.TypeOutcome{Result: export.OutcomeOK, Count: 1}},
-		"by its URL":                {"https://forms.example/phq", nil, byURL, export.TypeOutcome{Result: export.OutcomeOK, Count: 1}},
-		"by its URL, a version":     {"https://forms.example/phq|2.0", nil, byURL, export.TypeOutcome{Result: export.OutcomeOK, Count: 1}},
-		"by a URN":                  {"urn:oid:1.2.3", nil, "Questionnaire?_count=100&url=urn%3Aoid%3A1.2.3", export.TypeOutcome{Result: export.OutcomeOK, Count: 1}},
+		"of this server": {
+			base + "/Questionnaire/q1", nil, "Questionnaire/q1",
+			export.TypeOutcome{Result: export.OutcomeOK, Count: 1},
+		},
+		"of this server, a version": {
+			base + "/Questionnaire/q1|2.0", nil, "Questionnaire/q1",
+			export.TypeOutcome{Result: export.OutcomeOK, Count: 1},
+		},
+		"relative": {
+			"Questionnaire/q1", nil, "Questionnaire/q1",
+			export.TypeOutcome{Result: export.OutcomeOK, Count: 1},
+		},
+		"by its URL": {
+			"https://forms.example/phq", nil, byURL,
+			export.TypeOutcome{Result: export.OutcomeOK, Count: 1},
+		},
+		"by its URL, a version": {
+			"https://forms.example/phq|2.0", nil, byURL,
+			export.TypeOutcome{Result: export.OutcomeOK, Count: 1},
+		},
+		"by a URN": {
+			"urn:oid:1.2.3", nil, "Questionnaire?_count=100&url=urn%3Aoid%3A1.2.3",
+			export.TypeOutcome{Result: export.OutcomeOK, Count: 1},
+		},
 		"of a server behind a gateway": {
 			base + "/Questionnaire/q1", func(b *bench) { b.server.own = "http://inner:8080/fhir" }, "Questionnaire/q1",
 			export.TypeOutcome{Result: export.OutcomeOK, Count: 1},
@@ -161,7 +191,8 @@ func TestAQuestionnaireIsFoundByItsCanonicalURL(t *testing.T) {
 			export.TypeOutcome{Result: export.OutcomeUnsupported, Missing: 1, Reason: export.LossNotFound},
 		},
 		"the search is refused": {
-			"https://forms.example/phq", func(b *bench) { b.server.script("Questionnaire?*", answer{status: 403, always: true}) }, byURL,
+			"https://forms.example/phq",
+			func(b *bench) { b.server.script("Questionnaire?*", answer{status: 403, always: true}) }, byURL,
 			export.TypeOutcome{Result: export.OutcomeDenied, Missing: 1, Reason: export.LossRefused, Status: 403},
 		},
 		"there is no such search": {
@@ -169,7 +200,8 @@ func TestAQuestionnaireIsFoundByItsCanonicalURL(t *testing.T) {
 			export.TypeOutcome{Result: export.OutcomeUnsupported, Missing: 1, Reason: export.LossNotFound},
 		},
 		"it is not granted": {
-			"https://forms.example/phq", func(b *bench) { b.tokens.set.Scope = "patient/Patient.rs patient/QuestionnaireResponse.rs" }, "",
+			"https://forms.example/phq",
+			func(b *bench) { b.tokens.set.Scope = "patient/Patient.rs patient/QuestionnaireResponse.rs" }, "",
 			export.TypeOutcome{Result: export.OutcomeDenied, Missing: 1, Reason: export.LossNotGranted},
 		},
 	} {

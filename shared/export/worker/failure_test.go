@@ -31,34 +31,77 @@ func always(request string, a answer) func(*bench) {
 
 func failureCases() map[string]failureCase {
 	return map[string]failureCase{
-		"Patient: 401":               {always(readPatient, answer{status: 401}), 1, export.ResourcePatientFailure},
-		"Patient: 403":               {always(readPatient, answer{status: 403}), 1, export.ResourcePatientFailure},
-		"Patient: 404":               {always(readPatient, answer{status: 404}), 1, export.ResourcePatientFailure},
-		"Patient: 410":               {always(readPatient, answer{status: 410}), 1, export.ResourcePatientFailure},
-		"Patient: 400":               {always(readPatient, answer{status: 400}), 1, export.ResourcePatientFailure},
-		"Patient: 500":               {always(readPatient, answer{status: 500}), 5, export.ResourcePatientFailure},
-		"Patient: 503":               {always(readPatient, answer{status: 503}), 5, export.ResourcePatientFailure},
-		"Patient: 429":               {always(readPatient, answer{status: 429, retryAfter: 2}), 5, export.ResourcePatientFailure},
-		"Patient: 429 for long":      {always(readPatient, answer{status: 429, retryAfter: 120}), 9, export.ResourcePatientFailure},
-		"Patient: no connection":     {always(readPatient, answer{}), 5, export.ResourcePatientFailure},
-		"Patient: HTML":              {always(readPatient, answer{status: 200, body: "<html>"}), 1, export.ResourceInvalidContent},
-		"Patient: broken JSON":       {always(readPatient, answer{status: 200, body: `{"resourceType":"Patient"`}), 1, export.ResourceInvalidContent},
-		"Patient: another patient":   {always(readPatient, answer{status: 200, body: `{"resourceType":"Patient","id":"p2"}`}), 1, export.ResourceInvalidContent},
-		"Patient: something else":    {always(readPatient, answer{status: 200, body: `{"resourceType":"Person","id":"p1"}`}), 1, export.ResourceInvalidContent},
-		"no patient in the token":    {func(b *bench) { b.tokens.set.PatientID = secret.Text{} }, 1, export.ResourcePatientFailure},
-		"scope without Patient":      {func(b *bench) { b.tokens.set.Scope = "openid patient/Condition.read" }, 1, export.ScopePatientMissing},
-		"scope 2 without Patient":    {func(b *bench) { b.tokens.set.Scope = "patient/Patient.s patient/Condition.rs" }, 1, export.ScopePatientMissing},
-		"another server since":       {func(b *bench) { b.tokens.catalogued = "https://other.example/r4" }, 1, export.TokenRefreshFailure},
-		"no FHIR address":            {func(b *bench) { b.tokens.set.FHIRBase = "ftp://ehr.example" }, 1, export.SuppressedPleaseContact},
-		"refresh refused":            {func(b *bench) { b.tokens.current = tokens.ErrRefused }, 1, export.TokenRefreshFailure},
-		"no tokens":                  {func(b *bench) { b.tokens.current = fault.Missing("none") }, 1, export.TokenRefreshFailure},
+		"Patient: 401": {always(readPatient, answer{status: 401}), 1, export.ResourcePatientFailure},
+		"Patient: 403": {always(readPatient, answer{status: 403}), 1, export.ResourcePatientFailure},
+		"Patient: 404": {always(readPatient, answer{status: 404}), 1, export.ResourcePatientFailure},
+		"Patient: 410": {always(readPatient, answer{status: 410}), 1, export.ResourcePatientFailure},
+		"Patient: 400": {always(readPatient, answer{status: 400}), 1, export.ResourcePatientFailure},
+		"Patient: 500": {always(readPatient, answer{status: 500}), 5, export.ResourcePatientFailure},
+		"Patient: 503": {always(readPatient, answer{status: 503}), 5, export.ResourcePatientFailure},
+		"Patient: 429": {
+			always(readPatient, answer{status: 429, retryAfter: 2}), 5,
+			export.ResourcePatientFailure,
+		},
+		"Patient: 429 for long": {
+			always(readPatient, answer{status: 429, retryAfter: 120}), 9,
+			export.ResourcePatientFailure,
+		},
+		"Patient: no connection": {always(readPatient, answer{}), 5, export.ResourcePatientFailure},
+		"Patient: HTML": {
+			always(readPatient, answer{status: 200, body: "<html>"}), 1,
+			export.ResourceInvalidContent,
+		},
+		"Patient: broken JSON": {
+			always(readPatient, answer{status: 200, body: `{"resourceType":"Patient"`}), 1,
+			export.ResourceInvalidContent,
+		},
+		"Patient: another patient": {
+			always(readPatient, answer{status: 200, body: `{"resourceType":"Patient","id":"p2"}`}),
+			1, export.ResourceInvalidContent,
+		},
+		"Patient: something else": {
+			always(readPatient, answer{status: 200, body: `{"resourceType":"Person","id":"p1"}`}),
+			1, export.ResourceInvalidContent,
+		},
+		"no patient in the token": {
+			func(b *bench) { b.tokens.set.PatientID = secret.Text{} }, 1,
+			export.ResourcePatientFailure,
+		},
+		"scope without Patient": {
+			func(b *bench) { b.tokens.set.Scope = "openid patient/Condition.read" }, 1,
+			export.ScopePatientMissing,
+		},
+		"scope 2 without Patient": {
+			func(b *bench) { b.tokens.set.Scope = "patient/Patient.s patient/Condition.rs" }, 1,
+			export.ScopePatientMissing,
+		},
+		"another server since": {
+			func(b *bench) { b.tokens.catalogued = "https://other.example/r4" }, 1,
+			export.TokenRefreshFailure,
+		},
+		"no FHIR address": {
+			func(b *bench) { b.tokens.set.FHIRBase = "ftp://ehr.example" }, 1,
+			export.SuppressedPleaseContact,
+		},
+		"refresh refused": {
+			func(b *bench) { b.tokens.current = tokens.ErrRefused }, 1,
+			export.TokenRefreshFailure,
+		},
+		"no tokens": {
+			func(b *bench) { b.tokens.current = fault.Missing("none") }, 1,
+			export.TokenRefreshFailure,
+		},
 		"refresh does not get on":    {func(b *bench) { b.tokens.current = errTrouble }, 5, export.TokenRefreshFailure},
 		"refresh by another worker":  {func(b *bench) { b.tokens.current = fault.Stale() }, 5, export.TokenRefreshFailure},
 		"refresh refused on the way": {refusedOnTheWay(tokens.ErrRefused), 1, export.TokenRefreshFailure},
-		"expired, cannot be renewed": {func(b *bench) { b.tokens.current = tokens.ErrNothingToRenew }, 1, export.TokenRefreshFailure},
+		"expired, cannot be renewed": {
+			func(b *bench) { b.tokens.current = tokens.ErrNothingToRenew }, 1,
+			export.TokenRefreshFailure,
+		},
 		"ended, cannot be renewed": {func(b *bench) {
 			refusedOnTheWay(tokens.ErrNothingToRenew)(b)
-			b.server.script(readPatient, answer{status: 200, body: b.server.resources[readPatient]}, answer{status: 401, always: true})
+			b.server.script(readPatient, answer{status: 200, body: b.server.resources[readPatient]},
+				answer{status: 401, always: true})
 		}, 1, export.TokenRefreshFailure},
 		"unknown whether it ended": {func(b *bench) {
 			refusedOnTheWay(tokens.ErrNothingToRenew)(b)
@@ -92,7 +135,8 @@ func TestAnExportFailsWithTheReasonOfTheSpecification(t *testing.T) {
 				if runs := b.finish(t); runs != c.runs {
 					t.Errorf("%d runs, want %d", runs, c.runs)
 				}
-				if got := b.task(); got.Status != export.Failed || got.FailureReason != c.want || !got.FinishedAt.Equal(time.Now()) {
+				if got := b.task(); got.Status != export.Failed || got.FailureReason != c.want ||
+					!got.FinishedAt.Equal(time.Now()) {
 					t.Errorf("got %s %s at %v, want failed %s now", got.Status, got.FailureReason, got.FinishedAt, c.want)
 				}
 				wantFailureEvent(t, b, c.want)

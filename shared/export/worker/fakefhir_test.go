@@ -24,8 +24,9 @@ const (
 
 // fakeFHIR is a FHIR server without a socket, so that it runs in virtual time: it is the Doer of the real reader.
 type fakeFHIR struct {
-	version   string              // of FHIR
-	types     []string            // of the CapabilityStatement, "Type:search parameter:another"; the first finds the patient's
+	version string // of FHIR
+	// of the CapabilityStatement, "Type:search parameter:another"; the first finds the patient's
+	types     []string
 	resources map[string]string   // bodies by "Type/id"
 	pages     map[string][]string // by type: "c1 c2" are the ids of one page
 	latency   time.Duration
@@ -34,7 +35,9 @@ type fakeFHIR struct {
 	own       string // what it writes for base, as a server behind a gateway does; empty for base
 	selfless  bool   // pages have no self link
 	getPages  bool   // next links are base?_getpages=
-	lists     string // which of the ids in a list are found: "all", "half" of them, "one" page of two, or "ignored" for whatever there is of the type; empty where lists are not offered
+	// which of the ids in a list are found: "all", "half" of them, "one" page of two, or "ignored" for whatever there is
+	// of the type; empty where lists are not offered
+	lists string
 
 	mu      sync.Mutex
 	scripts map[string][]answer // by request, before the normal answer
@@ -191,7 +194,8 @@ func (h *fakeFHIR) statement() string {
 		params := strings.Join(names[1:], `"},{"name":"`)
 		resources = append(resources, fmt.Sprintf(`{"type":%q,"searchParam":[{"name":"%s"}]}`, names[0], params))
 	}
-	return `{"resourceType":"CapabilityStatement","fhirVersion":"` + h.version + `","rest":[{"mode":"server","resource":[` +
+	return `{"resourceType":"CapabilityStatement","fhirVersion":"` + h.version +
+		`","rest":[{"mode":"server","resource":[` +
 		strings.Join(resources, ",") + `]}]}`
 }
 
@@ -218,7 +222,8 @@ func (h *fakeFHIR) listed(resourceType string, ids []string) string {
 			entries = append(entries, `{"resource":`+body+`,"search":{"mode":"match"}}`)
 		}
 	}
-	return `{"resourceType":"Bundle","type":"searchset","entry":[` + strings.Join(entries, ",") + `],"link":[` + links + `]}`
+	return `{"resourceType":"Bundle","type":"searchset","entry":[` + strings.Join(entries, ",") +
+		`],"link":[` + links + `]}`
 }
 
 func (h *fakeFHIR) bundle(resourceType string, r *http.Request) string {
@@ -230,7 +235,8 @@ func (h *fakeFHIR) bundle(resourceType string, r *http.Request) string {
 		if !strings.Contains(id, "/") {
 			name = resourceType + "/" + id
 		}
-		entries = append(entries, `{"fullUrl":"`+base+"/"+name+`","resource":`+h.resources[name]+`,"search":{"mode":"match"}}`)
+		entries = append(entries, `{"fullUrl":"`+base+"/"+name+`","resource":`+h.resources[name]+
+			`,"search":{"mode":"match"}}`)
 	}
 	var links []string
 	if !h.selfless {
@@ -245,7 +251,8 @@ func (h *fakeFHIR) bundle(resourceType string, r *http.Request) string {
 		}
 		links = append(links, `{"relation":"next","url":"`+base+path+"?"+query.Encode()+`"}`)
 	}
-	return `{"resourceType":"Bundle","type":"searchset","entry":[` + strings.Join(entries, ",") + `],"link":[` + strings.Join(links, ",") + `]}`
+	return `{"resourceType":"Bundle","type":"searchset","entry":[` + strings.Join(entries, ",") + `],"link":[` +
+		strings.Join(links, ",") + `]}`
 }
 
 // script makes the server answer a request so, before it answers normally again.
@@ -327,7 +334,8 @@ func newFakeFHIR(t *testing.T) *fakeFHIR {
 	h.add(t,
 		`{"resourceType":"Patient","id":"p1","link":[{"other":{"reference":"Patient/p0"},"type":"replaces"}],"generalPractitioner":[{"reference":"Practitioner/d1"}],"managingOrganization":{"reference":"Organization/g1"}}`,
 		`{"resourceType":"Patient","id":"p2"}`,
-		`{"resourceType":"Condition","id":"c1","subject":{"reference":"Patient/p1"},"asserter":{"reference":"`+base+`/Practitioner/d1"}}`,
+		`{"resourceType":"Condition","id":"c1","subject":{"reference":"Patient/p1"},"asserter":{"reference":"`+base+
+			`/Practitioner/d1"}}`,
 		`{"resourceType":"Condition","id":"c2","subject":{"reference":"Patient/p1"},"recorder":{"reference":"Practitioner/d2/_history/3"}}`,
 		`{"resourceType":"Condition","id":"c3","subject":{"reference":"Patient/p0"}}`, // the same person's earlier record
 		`{"resourceType":"Condition","id":"c4","subject":{"reference":"Patient/p2"},"recorder":{"reference":"Practitioner/d9"}}`,
@@ -335,7 +343,8 @@ func newFakeFHIR(t *testing.T) *fakeFHIR {
 		`{"resourceType":"Observation","id":"o2","performer":[{"reference":"urn:uuid:1b4e28ba-2fa1-41d2-883f-0016d3cca427"}]}`,
 		`{"resourceType":"Observation","id":"o3","performer":[{"reference":"https://elsewhere.example/fhir/r4/Practitioner/x1"}]}`,
 		`{"resourceType":"Observation","id":"o4","specimen":{"reference":"Specimen/s1"},"device":{"reference":"Practitioner?name=any"}}`,
-		`{"resourceType":"DocumentReference","id":"n1","content":[{"attachment":{"url":"Binary/b1"}},{"attachment":{"url":"`+base+`/Binary/b1"}},`+
+		`{"resourceType":"DocumentReference","id":"n1","content":[{"attachment":{"url":"Binary/b1"}},{"attachment":{"url":"`+
+			base+`/Binary/b1"}},`+
 			`{"attachment":{"url":"https://elsewhere.example/Binary/b2"}}],"custodian":{"reference":"Organization/g1"}}`,
 		`{"resourceType":"MedicationRequest","id":"r1","medicationReference":{"reference":"Medication/m1"}}`,
 		`{"resourceType":"Medication","id":"m1","manufacturer":{"reference":"Organization/g2"}}`,

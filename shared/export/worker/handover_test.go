@@ -69,7 +69,8 @@ func TestAHandOverAfterEveryStepChangesNothingInTheFile(t *testing.T) {
 	})
 }
 
-// TestAHeartbeatThatFindsTheTaskFinishedLeavesNothingBehind: it cancels the run, whose leftovers have to go all the same.
+// TestAHeartbeatThatFindsTheTaskFinishedLeavesNothingBehind: it cancels the run, whose leftovers
+// have to go all the same.
 func TestAHeartbeatThatFindsTheTaskFinishedLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -112,7 +113,8 @@ func wantSameExport(t *testing.T, b *bench, file []byte, whole export.Task) {
 func TestALongRetryAfterIsSpentInTheQueue(t *testing.T) {
 	t.Parallel()
 	for name, request := range map[string]string{
-		"the patient": readPatient, "the statement": "metadata", "a first page": findObservations, "a later page": observations2, "a reference": "Binary/b1",
+		"the patient": readPatient, "the statement": "metadata", "a first page": findObservations,
+		"a later page": observations2, "a reference": "Binary/b1",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -153,7 +155,10 @@ func TestWorkerGivesUpTypeAfterFiveTriesInEachOfThreeRoundsWhenServerAlwaysAsksT
 		if runs != tries+1 {
 			t.Errorf("%d runs of %d tries, want one more", runs, tries)
 		}
-		want := export.TypeOutcome{Type: "Observation", Result: export.OutcomeFailed, Status: 429, Reason: export.LossUnavailable}
+		want := export.TypeOutcome{
+			Type: "Observation", Result: export.OutcomeFailed, Status: 429,
+			Reason: export.LossUnavailable,
+		}
 		if got := outcomeOf(t, b.task(), "Observation"); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
@@ -337,7 +342,8 @@ func TestACheckpointHoldsNoContent(t *testing.T) {
 		b.server.add(t, `{"resourceType":"Condition","id":"c1","code":{"text":"a secret of the patient"}}`)
 		b.server.script(findObservations, answer{status: 503, retryAfter: 60})
 		b.work(t, 0)
-		if body := string(b.object(t, b.task().Checkpoint)); body == "" || strings.Contains(body, "secret") || strings.Contains(body, "first") {
+		if body := string(b.object(t, b.task().Checkpoint)); body == "" || strings.Contains(body, "secret") ||
+			strings.Contains(body, "first") {
 			t.Errorf("checkpoint %q", body)
 		}
 	})

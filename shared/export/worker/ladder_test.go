@@ -13,7 +13,8 @@ import (
 )
 
 func outcomeBody(code, diagnostics string) string {
-	return `{"resourceType":"OperationOutcome","issue":[{"severity":"error","code":"` + code + `","diagnostics":"` + diagnostics + `"}]}`
+	return `{"resourceType":"OperationOutcome","issue":[{"severity":"error","code":"` + code + `","diagnostics":"` +
+		diagnostics + `"}]}`
 }
 
 func TestARefusedSearchIsAskedInAnotherWayAndNothingIsMissing(t *testing.T) {
@@ -67,9 +68,15 @@ func TestAWholeRecordAtOnceIsEnoughOrElseAskedForInParts(t *testing.T) {
 		answer   answer
 		searched int
 	}{
-		"it works":                   {answer{status: 200, body: `{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Condition","id":"c1"}}]}`}, 0},
-		"it fails":                   {answer{status: 404}, 1},
-		"it knows the Patient alone": {answer{status: 200, body: `{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Patient","id":"p1"}}]}`}, 1},
+		"it works": {answer{
+			status: 200,
+			body:   `{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Condition","id":"c1"}}]}`,
+		}, 0},
+		"it fails": {answer{status: 404}, 1},
+		"it knows the Patient alone": {answer{
+			status: 200,
+			body:   `{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Patient","id":"p1"}}]}`,
+		}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

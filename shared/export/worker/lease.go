@@ -13,11 +13,12 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// progressEvery is how far apart the progress events of a task are at least. They are off unless a subscription asks for them
-// (docs/deviations.md, "Exports").
+// progressEvery is how far apart the progress events of a task are at least. They are off unless a subscription asks
+// for them (docs/deviations.md, "Exports").
 const progressEvery = 30 * time.Second
 
-// errSuperseded is why the context of a run ends whose task another worker has claimed, or whose place another task has.
+// errSuperseded is why the context of a run ends whose task another worker has claimed, or
+// whose place another task has.
 var errSuperseded = errors.New("another worker has taken the task or its place over")
 
 // progress is how far a task has come while this worker has it: the run sets it, the heartbeat stores it.
@@ -38,8 +39,8 @@ func (p *progress) get() webhook.Progress {
 	return p.now
 }
 
-// heartbeat extends the lease of task and place at a third of its length, stores how far the run is, and cancels the run once either
-// is another's. The returned channel closes when it has ended.
+// heartbeat extends the lease of task and place at a third of its length, stores how far the run is, and cancels the
+// run once either is another's. The returned channel closes when it has ended.
 func (w Worker) heartbeat(
 	ctx context.Context, place share.Place, task export.Task, reached *progress, stop context.CancelCauseFunc,
 ) <-chan struct{} {
@@ -67,8 +68,8 @@ func (w Worker) heartbeat(
 	return ended
 }
 
-// beat extends the lease once. It makes a progress event when there is something new to tell and the last one was a while
-// ago. One that fails is made up for by the next.
+// beat extends the lease once. It makes a progress event when there is something new to tell and the last one was a
+// while ago. One that fails is made up for by the next.
 func (w Worker) beat(ctx context.Context, task *export.Task, reached webhook.Progress) error {
 	now := w.Now()
 	isNew := reached != task.Progress
@@ -81,9 +82,11 @@ func (w Worker) beat(ctx context.Context, task *export.Task, reached webhook.Pro
 		return nil
 	}
 	next.ProgressAt, next.ProgressSent = now, task.ProgressSent+1
-	event, err := webhook.NewEvent(task.Tenant, webhook.ExportProgressed, task.ID, next.ProgressSent, now, webhook.ExportProgress{
-		OrgConnectionID: task.ConnectionID, TaskID: task.ID, OrgID: task.Tenant.OrgID, Sequence: next.ProgressSent, Progress: reached,
-	})
+	event, err := webhook.NewEvent(task.Tenant, webhook.ExportProgressed, task.ID, next.ProgressSent, now,
+		webhook.ExportProgress{
+			OrgConnectionID: task.ConnectionID, TaskID: task.ID, OrgID: task.Tenant.OrgID, Sequence: next.ProgressSent,
+			Progress: reached,
+		})
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,8 @@ func TestARecordThatNeverEndsIsEndedAndSaysSo(t *testing.T) {
 			return append(all, map[string]any{"written": marks})
 		})
 		b.finish(t)
-		if got := outcomeOf(t, b.task(), "Observation").Result; got != export.OutcomeFailed && got != export.OutcomeTruncated {
+		if got := outcomeOf(t, b.task(), "Observation").Result; got != export.OutcomeFailed &&
+			got != export.OutcomeTruncated {
 			t.Errorf("a type that was not read: %s", got)
 		}
 		if slices.Contains(names(t, b.file(t)), "Observation/o4") {
@@ -82,7 +83,8 @@ func TestOnlySoMuchCanWaitToBeReadAndTheRestIsCounted(t *testing.T) {
 			return strings.Join(references, ",")
 		}
 		for i, id := range []string{"c1", "c2", "c3"} {
-			b.server.resources["Condition/"+id] = `{"resourceType":"Condition","id":"` + id + `","evidence":[` + many(40_000*i) + `]}`
+			b.server.resources["Condition/"+id] = `{"resourceType":"Condition","id":"` + id + `","evidence":[` +
+				many(40_000*i) + `]}`
 		}
 		b.work(t, 79*time.Second)
 		waiting := 0
@@ -103,7 +105,8 @@ func TestOnlySoMuchCanWaitToBeReadAndTheRestIsCounted(t *testing.T) {
 	})
 }
 
-// TestACheckpointOfTheVersionBeforeIsRead: it was one document with all lists in it, and its marks did not tell what waits.
+// TestACheckpointOfTheVersionBeforeIsRead: it was one document with all lists in it, and its marks
+// did not tell what waits.
 func TestACheckpointOfTheVersionBeforeIsRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -50,7 +50,8 @@ func tellSkipped(ctx context.Context) {
 	logx.Add(ctx, slog.String("result", "skipped"))
 }
 
-// tellWaiting puts on the log line that the task waits in line, where it costs nothing, until others of its tenant have ended.
+// tellWaiting puts on the log line that the task waits in line, where it costs nothing, until others
+// of its tenant have ended.
 func tellWaiting(ctx context.Context) {
 	logx.Add(ctx, slog.String("result", "in_line"))
 }

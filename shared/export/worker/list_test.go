@@ -16,13 +16,16 @@ const (
 	aDoctorList   = "Practitioner?*"
 )
 
-// withDoctors has a Condition that refers to nine Practitioners, one of whom is not there, one of whom refers to two Organizations, and
-// to an Observation that is another patient's; lists is how the server takes ids (fakeFHIR).
+// withDoctors has a Condition that refers to nine Practitioners, one of whom is not there, one of whom refers to two
+// Organizations, and to an Observation that is another patient's; lists is how the server takes ids (fakeFHIR).
 func withDoctors(t *testing.T, lists string) *bench {
 	t.Helper()
 	b := newBench(t)
 	b.server.lists = lists
-	b.server.types = []string{"Patient:_id", "Condition:patient", "Practitioner:name", "Observation:code", "Organization:name"}
+	b.server.types = []string{
+		"Patient:_id", "Condition:patient", "Practitioner:name", "Observation:code",
+		"Organization:name",
+	}
 	references := make([]string, 0, listedDoctors)
 	for i := range listedDoctors {
 		references = append(references, fmt.Sprintf(`{"reference":"Practitioner/e%d"}`, i))
@@ -49,20 +52,48 @@ func TestReferencesOfATypeAreReadByOneSearchAndNothingIsLostWhereThatFails(t *te
 		search int // for Practitioners by their ids
 		read   int // of Practitioners
 	}{
-		"by one search":                         {lists: "all", search: 1, read: 1}, // who is not there is asked for once more
-		"not offered":                           {read: listedDoctors},
-		"offered by the profile alone":          {change: func(b *bench) { b.tokens.profile.ByID = []string{"Practitioner"} }, search: 1, read: listedDoctors},
-		"some are left out":                     {lists: "half", search: 1, read: 6},
-		"one page of a few":                     {lists: "one", search: 1, read: 8},
-		"the ids are ignored":                   {lists: "ignored", search: 1, read: listedDoctors},
-		"the search is refused":                 {lists: "all", change: refuse(answer{status: 400, always: true}), search: 1, read: listedDoctors},
-		"the search is not granted":             {lists: "all", change: func(b *bench) { b.tokens.set.Scope = "patient/*.r patient/Condition.rs" }, read: listedDoctors},
-		"the search is broken":                  {lists: "all", change: refuse(answer{status: 200, body: "<html>", always: true}), search: 2, read: listedDoctors},
-		"the search brings too much":            {lists: "all", change: refuse(answer{status: 200, body: large(`{"resourceType":"Practitioner","id":"e1"}`), always: true}), search: 1, read: listedDoctors},
-		"the search brings something else":      {lists: "all", change: refuse(answer{status: 200, body: bundleOf(`{"resourceType":"Practitioner","id":"d1"}`)}), search: 1, read: listedDoctors},
-		"the search brings one twice":           {lists: "all", change: refuse(answer{status: 200, body: bundleOf(`{"resourceType":"Practitioner","id":"e1"}`, `{"resourceType":"Practitioner","id":"e1","active":false}`)}), search: 1, read: listedDoctors},
-		"the server is down for a moment":       {lists: "all", change: refuse(answer{status: 503}), search: 2, read: 1},
-		"the search fails as long as it lasted": {lists: "all", change: refuse(answer{status: 503, always: true}), search: 5, read: listedDoctors},
+		// who is not there is asked for once more
+		"by one search": {lists: "all", search: 1, read: 1},
+		"not offered":   {read: listedDoctors},
+		"offered by the profile alone": {
+			change: func(b *bench) { b.tokens.profile.ByID = []string{"Practitioner"} },
+			search: 1, read: listedDoctors,
+		},
+		"some are left out":   {lists: "half", search: 1, read: 6},
+		"one page of a few":   {lists: "one", search: 1, read: 8},
+		"the ids are ignored": {lists: "ignored", search: 1, read: listedDoctors},
+		"the search is refused": {
+			lists: "all", change: refuse(answer{status: 400, always: true}), search: 1,
+			read: listedDoctors,
+		},
+		"the search is not granted": {
+			lists:  "all",
+			change: func(b *bench) { b.tokens.set.Scope = "patient/*.r patient/Condition.rs" }, read: listedDoctors,
+		},
+		"the search is broken": {
+			lists:  "all",
+			change: refuse(answer{status: 200, body: "<html>", always: true}), search: 2, read: listedDoctors,
+		},
+		"the search brings too much": {
+			lists:  "all",
+			change: refuse(answer{status: 200, body: large(`{"resourceType":"Practitioner","id":"e1"}`), always: true}),
+			search: 1, read: listedDoctors,
+		},
+		"the search brings something else": {
+			lists:  "all",
+			change: refuse(answer{status: 200, body: bundleOf(`{"resourceType":"Practitioner","id":"d1"}`)}), search: 1,
+			read: listedDoctors,
+		},
+		"the search brings one twice": {
+			lists: "all",
+			change: refuse(answer{status: 200, body: bundleOf(`{"resourceType":"Practitioner","id":"e1"}`,
+				`{"resourceType":"Practitioner","id":"e1","active":false}`)}), search: 1, read: listedDoctors,
+		},
+		"the server is down for a moment": {lists: "all", change: refuse(answer{status: 503}), search: 2, read: 1},
+		"the search fails as long as it lasted": {
+			lists: "all", change: refuse(answer{status: 503, always: true}), search: 5,
+			read: listedDoctors,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -83,7 +114,10 @@ func TestReferencesOfATypeAreReadByOneSearchAndNothingIsLostWhereThatFails(t *te
 				if got := b.server.times("Organization?*"); c.lists == "ignored" && got > 0 {
 					t.Errorf("%d lists of another type, after the server has ignored the ids of one", got)
 				}
-				want := export.TypeOutcome{Type: "Practitioner", Result: export.OutcomeTruncated, Count: 8, Missing: 1, Reason: export.LossNotFound, Status: 404}
+				want := export.TypeOutcome{
+					Type: "Practitioner", Result: export.OutcomeTruncated, Count: 8, Missing: 1,
+					Reason: export.LossNotFound, Status: 404,
+				}
 				if got := outcomeOf(t, b.task(), "Practitioner"); got != want {
 					t.Errorf("outcome %+v, want %+v", got, want)
 				}
@@ -106,7 +140,8 @@ func bundleOf(resources ...string) string {
 
 // large is a Bundle with a resource that is larger than the answer to a search by ids may be.
 func large(resource string) string {
-	return strings.Replace(bundleOf(resource), `{"resourceType":"Bundle"`, `{"resourceType":"Bundle","language":"`+strings.Repeat("x", 600<<10)+`"`, 1)
+	return strings.Replace(bundleOf(resource), `{"resourceType":"Bundle"`,
+		`{"resourceType":"Bundle","language":"`+strings.Repeat("x", 600<<10)+`"`, 1)
 }
 
 func TestAListNamesSoManyIdsThatItsAddressIsNotTooLong(t *testing.T) {
@@ -124,7 +159,8 @@ func TestAListNamesSoManyIdsThatItsAddressIsNotTooLong(t *testing.T) {
 			b.server.add(t, fmt.Sprintf(`{"resourceType":"Practitioner","id":%q}`, id))
 			references = append(references, fmt.Sprintf(`{"reference":"Practitioner/%s"}`, id))
 		}
-		b.server.add(t, `{"resourceType":"Patient","id":"p1"}`, `{"resourceType":"Condition","id":"c1","x":[`+strings.Join(references, ",")+`]}`)
+		b.server.add(t, `{"resourceType":"Patient","id":"p1"}`,
+			`{"resourceType":"Condition","id":"c1","x":[`+strings.Join(references, ",")+`]}`)
 		b.server.pages = map[string][]string{"Condition": {"c1"}}
 		b.work(t, 0)
 		if got := b.task().Stats.TotalByResourceType["Practitioner"]; got != 150 {

@@ -30,7 +30,8 @@ const (
 // lossBench has a server with one type for each of the ways, and a Patient who refers to nothing.
 func lossBench(t *testing.T, ways ...string) *bench {
 	t.Helper()
-	all := strings.Fields("AllergyIntolerance Encounter Goal Immunization Procedure Condition Observation ServiceRequest Coverage Device")
+	all := strings.Fields("AllergyIntolerance Encounter Goal Immunization Procedure Condition Observation " +
+		"ServiceRequest Coverage Device")
 	b := newBench(t)
 	b.server.types, b.server.pages = []string{"Patient:_id"}, map[string][]string{}
 	b.server.add(t, `{"resourceType":"Patient","id":"p1"}`)
@@ -70,7 +71,8 @@ func lossBench(t *testing.T, ways ...string) *bench {
 
 func TestALossOfHalfTheReadableTypesFailsTheExportWithTheReasonThatIsTrue(t *testing.T) {
 	t.Parallel()
-	const content, contact, scope = export.ResourceInvalidContent, export.SuppressedPleaseContact, export.ScopePatientMissing
+	const content, contact, scope = export.ResourceInvalidContent, export.SuppressedPleaseContact,
+		export.ScopePatientMissing
 	for ways, want := range map[string]export.Reason{
 		"cut":                                    content,
 		"cut full":                               content,
@@ -107,7 +109,8 @@ func TestALossOfHalfTheReadableTypesFailsTheExportWithTheReasonThatIsTrue(t *tes
 					b.file(t)
 					return
 				}
-				if got := b.task(); got.Status != export.Failed || got.FailureReason != want || len(got.Outcome) <= len(strings.Fields(ways)) {
+				if got := b.task(); got.Status != export.Failed || got.FailureReason != want ||
+					len(got.Outcome) <= len(strings.Fields(ways)) {
 					t.Errorf("got %s %s with %d outcomes, want failed %s", got.Status, got.FailureReason, len(got.Outcome), want)
 				}
 				wantFailureEvent(t, b, want)
@@ -203,7 +206,10 @@ func TestTheEventOfARecordThatIsNotWholeNamesWhatIsMissing(t *testing.T) {
 			b.server.script("Encounter?*", answer{normal: true}, answer{status: 500, always: true})
 		},
 		`"Encounter":"foreign_link"`: func(b *bench) {
-			b.server.script("Encounter?*", answer{status: 200, always: true, body: `{"resourceType":"Bundle","link":[{"relation":"next","url":"https://elsewhere.example/2"}]}`})
+			b.server.script("Encounter?*", answer{
+				status: 200, always: true,
+				body: `{"resourceType":"Bundle","link":[{"relation":"next","url":"https://elsewhere.example/2"}]}`,
+			})
 		},
 		`"Encounter":"refused"`: func(b *bench) {
 			b.server.script("Encounter?*", answer{status: 403, always: true})
@@ -238,7 +244,10 @@ func TestWhatThePatientHasNotGrantedIsNotMissing(t *testing.T) {
 		if got := successData(t, b); strings.Contains(got, "complete") {
 			t.Errorf("got %s", got)
 		}
-		want := export.TypeOutcome{Type: "Encounter", Result: export.OutcomeDenied, Missing: 1, Reason: export.LossNotGranted, Status: 403}
+		want := export.TypeOutcome{
+			Type: "Encounter", Result: export.OutcomeDenied, Missing: 1,
+			Reason: export.LossNotGranted, Status: 403,
+		}
 		if diff := cmp.Diff(want, outcomeOf(t, b.task(), "Encounter")); diff != "" {
 			t.Errorf("outcome (-want +got):\n%s", diff)
 		}

@@ -62,7 +62,8 @@ func (e *endless) Page(_ context.Context, next string, _ int64) (fhir.Answer, er
 	e.measure(first)
 	page := []byte(`{"resourceType":"Bundle","entry":[`)
 	for id := first; id < first+pageResources; id++ {
-		page = fmt.Appendf(page, `{"resource":{"resourceType":"Observation","id":"%d","note":[{"text":%q}]}},`, id, strings.Repeat("x", 1000))
+		page = fmt.Appendf(page, `{"resource":{"resourceType":"Observation","id":"%d","note":[{"text":%q}]}},`, id,
+			strings.Repeat("x", 1000))
 	}
 	page = append(page[:len(page)-1], ']')
 	if last := first + pageResources; last < manyResources {
@@ -93,11 +94,16 @@ func (*nowhere) Open(context.Context, string) (io.ReadCloser, error)            
 
 func (*nowhere) Compose(context.Context, string, string, []string) error { return errTrouble }
 func (*nowhere) Delete(context.Context, string) error                    { return nil }
-func (n *nowhere) Write(p []byte) (int, error)                           { n.bytes += int64(len(p)); return len(p), nil }
-func (*nowhere) Mark()                                                   {}
-func (*nowhere) Rewind(context.Context) error                            { return nil }
-func (*nowhere) Close(context.Context) error                             { return nil }
-func (*nowhere) Abort(context.Context)                                   {}
+func (n *nowhere) Write(p []byte) (int,
+	error,
+) {
+	n.bytes += int64(len(p))
+	return len(p), nil
+}
+func (*nowhere) Mark()                        {}
+func (*nowhere) Rewind(context.Context) error { return nil }
+func (*nowhere) Close(context.Context) error  { return nil }
+func (*nowhere) Abort(context.Context)        {}
 
 // It measures the heap of the process, so it runs alone.
 func TestALargeRecordIsExportedInBoundedMemory(t *testing.T) {

@@ -31,8 +31,10 @@ func TestWhateverTheRunsOfATaskLeaveIsAmongItsObjects(t *testing.T) {
 				t.Errorf("nobody will delete %s", key)
 			}
 		}
-		if len(left) == 0 || b.task().Status != export.Failed || b.task().FilesUntil.Sub(b.task().FinishedAt) < 15*time.Minute {
-			t.Errorf("%d objects were left, %s, deleted %v after it ended", len(left), b.task().Status, b.task().FilesUntil.Sub(b.task().FinishedAt))
+		if len(left) == 0 || b.task().Status != export.Failed ||
+			b.task().FilesUntil.Sub(b.task().FinishedAt) < 15*time.Minute {
+			t.Errorf("%d objects were left, %s, deleted %v after it ended", len(left), b.task().Status,
+				b.task().FilesUntil.Sub(b.task().FinishedAt))
 		}
 	})
 }

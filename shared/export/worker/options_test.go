@@ -30,7 +30,8 @@ func TestOnlyTheTypesThatAreWantedAreAskedForAndWritten(t *testing.T) {
 		if diff := cmp.Diff(want, names(t, b.file(t))); diff != "" {
 			t.Errorf("file (-want +got):\n%s", diff)
 		}
-		if b.server.times(findConditions)+b.server.times(anyObservations)+b.server.times("Binary/b1")+b.server.times("Organization/g1") > 0 {
+		if b.server.times(findConditions)+b.server.times(anyObservations)+b.server.times("Binary/b1")+
+			b.server.times("Organization/g1") > 0 {
 			t.Errorf("asked for %v", b.server.asked)
 		}
 		if got := outcomeOf(t, b.task(), "Claim").Result; got != export.OutcomeUnsupported {
@@ -46,14 +47,22 @@ func TestOnlyWhatHasChangedSinceIsWritten(t *testing.T) {
 		b.server.types = []string{"Condition:patient:_lastUpdated", "Observation:patient", "MedicationRequest:patient"}
 		since := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		b.change(func(task *export.Task) { task.Options = export.Options{Since: since} })
-		for id, at := range map[string]string{"o1": "2026-03-01T11:59:59Z", "o2": "2026-03-01T14:00:00+02:00", "o3": "soon", "o4": "2026-03-02T00:00:00Z"} {
-			b.server.resources["Observation/"+id] = `{"resourceType":"Observation","id":"` + id + `","meta":{"lastUpdated":"` + at + `"},"performer":[{"reference":"Practitioner/of-` + id + `"}]}`
-			b.server.resources["Practitioner/of-"+id] = `{"resourceType":"Practitioner","id":"of-` + id + `","meta":{"lastUpdated":"2026-04-01T00:00:00Z"}}`
+		for id, at := range map[string]string{
+			"o1": "2026-03-01T11:59:59Z", "o2": "2026-03-01T14:00:00+02:00", "o3": "soon",
+			"o4": "2026-03-02T00:00:00Z",
+		} {
+			b.server.resources["Observation/"+id] = `{"resourceType":"Observation","id":"` + id + `","meta":{"lastUpdated":"` +
+				at + `"},"performer":[{"reference":"Practitioner/of-` + id + `"}]}`
+			b.server.resources["Practitioner/of-"+id] = `{"resourceType":"Practitioner","id":"of-` + id +
+				`","meta":{"lastUpdated":"2026-04-01T00:00:00Z"}}`
 		}
 		b.server.resources["Practitioner/of-o2"] = `{"resourceType":"Practitioner","id":"of-o2","meta":{"lastUpdated":"2020-01-01T00:00:00Z"}}`
 		b.work(t, 0)
 		got := names(t, b.file(t))
-		for _, name := range []string{"Patient/p1", "Condition/c1", "Observation/o2", "Observation/o3", "Observation/o4", "Practitioner/of-o3", "Practitioner/of-o4"} {
+		for _, name := range []string{
+			"Patient/p1", "Condition/c1", "Observation/o2", "Observation/o3", "Observation/o4",
+			"Practitioner/of-o3", "Practitioner/of-o4",
+		} {
 			if !slices.Contains(got, name) {
 				t.Errorf("no %s in %v", name, got)
 			}
@@ -73,7 +82,10 @@ func TestOnlyWhatHasChangedSinceIsWritten(t *testing.T) {
 func formatted(t *testing.T, b *bench, runFor time.Duration) map[export.Format][]byte {
 	t.Helper()
 	b.change(func(task *export.Task) {
-		task.Options = export.Options{Formats: []export.Format{export.JSONLines, export.Gzipped, export.OneBundle, export.Report}}
+		task.Options = export.Options{Formats: []export.Format{
+			export.JSONLines, export.Gzipped, export.OneBundle,
+			export.Report,
+		}}
 	})
 	for runs := 0; b.task().Status == export.Pending; runs++ {
 		if runs > 100 {
@@ -170,7 +182,8 @@ func TestTheOutcomeFileTellsWhatWasAskedAndWhatIsMissing(t *testing.T) {
 		if err := json.Unmarshal(found[export.Report], &got); err != nil {
 			t.Fatal(err)
 		}
-		if got.TaskID != taskID || got.Scope != (export.Scope{Asked: wideScope + " offline_access", Granted: wideScope}) || len(got.Options.Formats) != 4 {
+		if got.TaskID != taskID || got.Scope != (export.Scope{Asked: wideScope + " offline_access", Granted: wideScope}) ||
+			len(got.Options.Formats) != 4 {
 			t.Errorf("got %+v", got)
 		}
 		if diff := cmp.Diff(b.task().Outcome, got.Outcome); diff != "" {
@@ -190,7 +203,10 @@ func TestTheOutcomeFileTellsWhatWasAskedAndWhatIsMissing(t *testing.T) {
 
 func TestLinksNameTheFormatAndTheVersionOfFHIR(t *testing.T) {
 	t.Parallel()
-	for version, suffix := range map[string]string{"4.0.1": "", "": "", "3.0.2": "; fhirVersion=3.0", "1.0.2": "; fhirVersion=1.0"} {
+	for version, suffix := range map[string]string{
+		"4.0.1": "", "": "", "3.0.2": "; fhirVersion=3.0",
+		"1.0.2": "; fhirVersion=1.0",
+	} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -206,7 +222,8 @@ func TestLinksNameTheFormatAndTheVersionOfFHIR(t *testing.T) {
 					got = append(got, link.ExportType+" "+link.ContentType)
 				}
 				want := []string{
-					"jsonl application/fhir+ndjson" + suffix, "jsonl_gz application/gzip", "fhir_bundle application/fhir+json" + suffix,
+					"jsonl application/fhir+ndjson" + suffix, "jsonl_gz application/gzip",
+					"fhir_bundle application/fhir+json" + suffix,
 					"outcome application/json",
 				}
 				if diff := cmp.Diff(want, got); diff != "" {

@@ -184,7 +184,10 @@ func TestAnEntryThatIsNoResourceIsNotSilent(t *testing.T) {
 		b.server.script(findObservations, answer{status: 200, body: `{"resourceType":"Bundle","type":"searchset","entry":[` +
 			`{"resource":{"resourceType":"Observation","id":"good"}},{"resource":{"id":"without-a-type"}}]}`})
 		b.finish(t)
-		want := export.TypeOutcome{Type: "Observation", Result: export.OutcomeTruncated, Count: 1, Missing: 1, Reason: export.LossContent}
+		want := export.TypeOutcome{
+			Type: "Observation", Result: export.OutcomeTruncated, Count: 1, Missing: 1,
+			Reason: export.LossContent,
+		}
 		if diff := cmp.Diff(want, outcomeOf(t, b.task(), "Observation")); diff != "" {
 			t.Errorf("outcome (-want +got):\n%s", diff)
 		}

@@ -15,7 +15,8 @@ func gatewayBench(t *testing.T, own string) *bench {
 	t.Helper()
 	b := newBench(t)
 	b.server.own = own
-	b.server.add(t, `{"resourceType":"Patient","id":"p1","link":[{"other":{"reference":"`+base+`/Patient/p0"},"type":"replaces"}],`+
+	b.server.add(t, `{"resourceType":"Patient","id":"p1","link":[{"other":{"reference":"`+base+
+		`/Patient/p0"},"type":"replaces"}],`+
 		`"photo":[{"url":"`+base+`/Binary/b1"}],"generalPractitioner":[{"reference":"`+base+`/Practitioner/d1"}],`+
 		`"managingOrganization":{"reference":"`+base+`/Organization/g1"}}`)
 	b.server.add(t, `{"resourceType":"Condition","id":"c4","subject":{"reference":"`+base+`/Patient/p2"}}`)
@@ -28,16 +29,19 @@ func TestAServerThatKnowsItselfByAnotherAddressLosesNothing(t *testing.T) {
 		own    string
 		change func(*fakeFHIR)
 	}{
-		"another host and path":      {"http://inner:8080/hapi/fhir", func(*fakeFHIR) {}},
-		"another path":               {"https://ehr.example/internal/r4", func(*fakeFHIR) {}},
-		"a longer path":              {base + "/tenant", func(*fakeFHIR) {}},
-		"a shorter path":             {"https://ehr.example/fhir", func(*fakeFHIR) {}},
-		"the root of another host":   {"http://inner", func(*fakeFHIR) {}},
-		"without TLS":                {"http://ehr.example/fhir/r4", func(*fakeFHIR) {}},
-		"pages at the base":          {"http://inner:8080/hapi/fhir", func(h *fakeFHIR) { h.getPages = true }},
-		"no self link":               {"http://inner:8080/hapi/fhir", func(h *fakeFHIR) { h.selfless = true }},
-		"neither, pages at the base": {"http://inner:8080/hapi/fhir", func(h *fakeFHIR) { h.selfless, h.getPages = true, true }},
-		"addresses without a host":   {"/hapi/fhir", func(*fakeFHIR) {}},
+		"another host and path":    {"http://inner:8080/hapi/fhir", func(*fakeFHIR) {}},
+		"another path":             {"https://ehr.example/internal/r4", func(*fakeFHIR) {}},
+		"a longer path":            {base + "/tenant", func(*fakeFHIR) {}},
+		"a shorter path":           {"https://ehr.example/fhir", func(*fakeFHIR) {}},
+		"the root of another host": {"http://inner", func(*fakeFHIR) {}},
+		"without TLS":              {"http://ehr.example/fhir/r4", func(*fakeFHIR) {}},
+		"pages at the base":        {"http://inner:8080/hapi/fhir", func(h *fakeFHIR) { h.getPages = true }},
+		"no self link":             {"http://inner:8080/hapi/fhir", func(h *fakeFHIR) { h.selfless = true }},
+		"neither, pages at the base": {
+			"http://inner:8080/hapi/fhir",
+			func(h *fakeFHIR) { h.selfless, h.getPages = true, true },
+		},
+		"addresses without a host": {"/hapi/fhir", func(*fakeFHIR) {}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,7 +59,8 @@ func TestAServerThatKnowsItselfByAnotherAddressLosesNothing(t *testing.T) {
 				if diff := cmp.Diff(wholeRecord(), got); diff != "" {
 					t.Errorf("file (-want +got):\n%s", diff)
 				}
-				want := `"complete":false,"missing":{"Binary":"other_server","Practitioner":"other_server"}}` // as without a gateway
+				// as without a gateway
+				want := `"complete":false,"missing":{"Binary":"other_server","Practitioner":"other_server"}}`
 				if data := successData(t, b); !strings.HasSuffix(data, want) {
 					t.Errorf("data %s", data)
 				}
@@ -99,7 +104,8 @@ func TestAHandOverBehindAGatewayChangesNothing(t *testing.T) {
 func TestWhereOnlyTheFirstPageCanBeHadALargerOneIsAskedFor(t *testing.T) {
 	t.Parallel()
 	const wide = "Observation?_count=1000&patient=p1"
-	elsewhere := `"link":[{"relation":"self","url":"` + base + `/Observation"},{"relation":"next","url":"https://elsewhere.example/pages/2"}]`
+	elsewhere := `"link":[{"relation":"self","url":"` + base +
+		`/Observation"},{"relation":"next","url":"https://elsewhere.example/pages/2"}]`
 	page := func(h *fakeFHIR, rest string, ids ...string) string {
 		entries := make([]string, 0, len(ids))
 		for _, id := range ids {
@@ -111,10 +117,19 @@ func TestWhereOnlyTheFirstPageCanBeHadALargerOneIsAskedFor(t *testing.T) {
 		larger answer // to the larger search; the zero value is the whole
 		want   export.TypeOutcome
 	}{
-		"it has all":              {answer{}, export.TypeOutcome{Result: export.OutcomeOK, Count: 4}},
-		"it is refused":           {answer{status: 400}, export.TypeOutcome{Result: export.OutcomeTruncated, Count: 2, Reason: export.LossForeignLink, Status: 400}},
-		"it is HTML":              {answer{status: 200, body: "<html>"}, export.TypeOutcome{Result: export.OutcomeTruncated, Count: 2, Reason: export.LossForeignLink, Status: 200}},
-		"it leads elsewhere, too": {answer{status: 200, body: "more"}, export.TypeOutcome{Result: export.OutcomeTruncated, Count: 3, Reason: export.LossForeignLink}},
+		"it has all": {answer{}, export.TypeOutcome{Result: export.OutcomeOK, Count: 4}},
+		"it is refused": {
+			answer{status: 400},
+			export.TypeOutcome{Result: export.OutcomeTruncated, Count: 2, Reason: export.LossForeignLink, Status: 400},
+		},
+		"it is HTML": {
+			answer{status: 200, body: "<html>"},
+			export.TypeOutcome{Result: export.OutcomeTruncated, Count: 2, Reason: export.LossForeignLink, Status: 200},
+		},
+		"it leads elsewhere, too": {
+			answer{status: 200, body: "more"},
+			export.TypeOutcome{Result: export.OutcomeTruncated, Count: 3, Reason: export.LossForeignLink},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -144,14 +159,17 @@ func TestAHostileAddressOfItsOwnLeadsTheTokenNowhere(t *testing.T) {
 	t.Parallel()
 	const evil = "https://evil.example/x"
 	for name, c := range map[string]struct{ self, next string }{
-		"its own host":            {evil + "/Observation", evil + "/Observation?page=2"},
-		"pages at its own base":   {evil + "/Observation", evil + "?_getpages=2"},
-		"a way up":                {evil + "/Observation", evil + "/../../admin?page=2"},
-		"an encoded way up":       {evil + "/Observation", evil + "/%2e%2e/%2e%2e/admin"},
-		"an encoded slash":        {evil + "/Observation", evil + "/..%2f..%2fadmin"},
-		"a backslash":             {evil + "/Observation", evil + `/..\\..\\admin`},
-		"user information":        {evil + "/Observation", "https://ehr.example@evil.example/x/Observation?page=2"},
-		"user information inside": {"https://evil.example@ehr.example/fhir/r4/Observation", "https://evil.example@ehr.example/fhir/r4/Observation?page=2"},
+		"its own host":          {evil + "/Observation", evil + "/Observation?page=2"},
+		"pages at its own base": {evil + "/Observation", evil + "?_getpages=2"},
+		"a way up":              {evil + "/Observation", evil + "/../../admin?page=2"},
+		"an encoded way up":     {evil + "/Observation", evil + "/%2e%2e/%2e%2e/admin"},
+		"an encoded slash":      {evil + "/Observation", evil + "/..%2f..%2fadmin"},
+		"a backslash":           {evil + "/Observation", evil + `/..\\..\\admin`},
+		"user information":      {evil + "/Observation", "https://ehr.example@evil.example/x/Observation?page=2"},
+		"user information inside": {
+			"https://evil.example@ehr.example/fhir/r4/Observation",
+			"https://evil.example@ehr.example/fhir/r4/Observation?page=2",
+		},
 		"a way up in its own":     {"https://evil.example/../Observation", "https://evil.example/../Observation?page=2"},
 		"another host's page":     {base + "/Observation", evil + "/Observation?page=2"},
 		"a path of the same host": {"https://ehr.example/Observation", "https://ehr.example/admin/tokens"},
@@ -160,8 +178,12 @@ func TestAHostileAddressOfItsOwnLeadsTheTokenNowhere(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
-				page := answer{status: 200, always: true, body: `{"resourceType":"Bundle","entry":[{"fullUrl":"` + evil + `/Observation/o1","resource":` + b.server.resources["Observation/o1"] +
-					`}],"link":[{"relation":"self","url":"` + c.self + `"},{"relation":"next","url":"` + c.next + `"}]}`}
+				page := answer{
+					status: 200, always: true,
+					body: `{"resourceType":"Bundle","entry":[{"fullUrl":"` + evil + `/Observation/o1","resource":` +
+						b.server.resources["Observation/o1"] +
+						`}],"link":[{"relation":"self","url":"` + c.self + `"},{"relation":"next","url":"` + c.next + `"}]}`,
+				}
 				b.server.script("Observation?*", page)
 				b.finish(t)
 				b.file(t)

@@ -19,7 +19,8 @@ func TestAServerThatIsSlowToAnswerIsNotWaitedForUntilTheDeadline(t *testing.T) {
 		if took, want := time.Since(began), 2*time.Minute-margin+45*time.Second; took != want {
 			t.Errorf("the run took %v, want %v", took, want)
 		}
-		if got := b.task(); got.Status != export.Pending || got.Checkpoint == "" || got.Failures != 0 || len(b.enqueued.tasks) != 1 {
+		if got := b.task(); got.Status != export.Pending || got.Checkpoint == "" || got.Failures != 0 ||
+			len(b.enqueued.tasks) != 1 {
 			t.Errorf("enqueued %v, task %+v", b.enqueued.tasks, got)
 		}
 	})

@@ -30,19 +30,22 @@ func TestProgressIsToldAtMostEveryHalfMinute(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := body.Data
-			if body.Type != webhook.ExportProgressed || got.Sequence != int64(i+1) || got.TaskID != taskID || got.OrgConnectionID != connectionID || got.OrgID != tenant.OrgID {
+			if body.Type != webhook.ExportProgressed || got.Sequence != int64(i+1) || got.TaskID != taskID ||
+				got.OrgConnectionID != connectionID || got.OrgID != tenant.OrgID {
 				t.Errorf("event %d: %+v", i, body)
 			}
 			if event.CreatedAt.Sub(last) < 30*time.Second {
 				t.Errorf("event %d came %v after the one before", i, event.CreatedAt.Sub(last))
 			}
-			if got.QueriesDone > got.QueriesPlanned || got.QueriesDone < before.QueriesDone || got.Resources < before.Resources || got.Bytes < before.Bytes || got.Progress == before.Progress {
+			if got.QueriesDone > got.QueriesPlanned || got.QueriesDone < before.QueriesDone ||
+				got.Resources < before.Resources || got.Bytes < before.Bytes || got.Progress == before.Progress {
 				t.Errorf("event %d: %+v after %+v", i, got, before)
 			}
 			last, before = event.CreatedAt, got
 		}
 		end := b.task().Progress
-		if end.QueriesDone != end.QueriesPlanned || end.Resources != len(wholeRecord()) || end.Bytes != int64(len(b.file(t))) {
+		if end.QueriesDone != end.QueriesPlanned || end.Resources != len(wholeRecord()) ||
+			end.Bytes != int64(len(b.file(t))) {
 			t.Errorf("at the end: %+v", end)
 		}
 	})
@@ -53,7 +56,8 @@ func TestNothingNewIsNoEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.server.latency = 15 * time.Second
-		b.server.script(findConditions, answer{status: 429, retryAfter: 29}, answer{status: 429, retryAfter: 29}, answer{status: 429, retryAfter: 29})
+		b.server.script(findConditions, answer{status: 429, retryAfter: 29}, answer{status: 429, retryAfter: 29},
+			answer{status: 429, retryAfter: 29})
 		b.work(t, 0)
 		var before string
 		for _, event := range b.store.Told(webhook.ExportProgressed) {

@@ -44,8 +44,8 @@ func (w Worker) record(ctx context.Context, end collect.End) error {
 	return w.fail(ctx, task, result)
 }
 
-// succeed stores a task whose files are there, and its event, and then deletes what the files have replaced. What a crash leaves
-// behind goes with the files, when their time is over.
+// succeed stores a task whose files are there, and its event, and then deletes what the files have replaced. What a
+// crash leaves behind goes with the files, when their time is over.
 func (w Worker) succeed(ctx context.Context, end collect.End) (collect.End, error) {
 	task, now := end.Task, w.Now()
 	task.Status, task.FinishedAt, task.SentAt, task.FilesUntil = export.Success, now, now, now.Add(w.Retention)
@@ -103,8 +103,8 @@ func (w Worker) finish(ctx context.Context, task export.Task, event webhook.Even
 	return nil
 }
 
-// refused fails a task whose refresh token was refused, or that never had one. What that means for the connection is not
-// decided here: its tokens become due, before the task fails, so that a crash in between loses nothing.
+// refused fails a task whose refresh token was refused, or that never had one. What that means for the connection is
+// not decided here: its tokens become due, before the task fails, so that a crash in between loses nothing.
 func (w Worker) refused(ctx context.Context, task export.Task, result export.Result) error {
 	err := w.Refreshes.RefreshDue(ctx, task.Tenant, task.ConnectionID, w.Now())
 	if err != nil && !errors.Is(err, fault.Conflict) {

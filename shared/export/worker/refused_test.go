@@ -20,9 +20,15 @@ func TestARefusalOrAnEndMakesTheTokensDueAndNothingElseDoes(t *testing.T) {
 		given func(*bench)
 		due   bool
 	}{
-		"refused":                {func(b *bench) { b.tokens.current = &tokens.RefusalError{Cause: tokens.CauseInvalidGrant} }, true},
-		"refused on the way":     {refusedOnTheWay(tokens.ErrRefused), true},
-		"revoked meanwhile":      {func(b *bench) { b.tokens.current, b.tokens.due = tokens.ErrRefused, fault.Stale() }, true},
+		"refused": {
+			func(b *bench) { b.tokens.current = &tokens.RefusalError{Cause: tokens.CauseInvalidGrant} },
+			true,
+		},
+		"refused on the way": {refusedOnTheWay(tokens.ErrRefused), true},
+		"revoked meanwhile": {func(b *bench) {
+			b.tokens.current, b.tokens.due = tokens.ErrRefused,
+				fault.Stale()
+		}, true},
 		"no tokens":              {func(b *bench) { b.tokens.current = fault.Missing("none") }, false},
 		"nothing to renew":       {func(b *bench) { b.tokens.current = tokens.ErrNothingToRenew }, true},
 		"none on the way":        {refusedOnTheWay(tokens.ErrNothingToRenew), true},
@@ -47,11 +53,14 @@ func TestARefusalOrAnEndMakesTheTokensDueAndNothingElseDoes(t *testing.T) {
 	}
 }
 
-// TestAServerThatIsBusyCostsNoAttemptAtATokenThatHasEnded: it is asked again whether the token has, more often than a failure would be
-// taken.
+// TestAServerThatIsBusyCostsNoAttemptAtATokenThatHasEnded: it is asked again whether the token has, more often than
+// a failure would be taken.
 func TestAServerThatIsBusyCostsNoAttemptAtATokenThatHasEnded(t *testing.T) {
 	t.Parallel()
-	for name, busy := range map[string]answer{"waited for": {status: 429, retryAfter: 7}, "put off": {status: 429, retryAfter: 120}} {
+	for name, busy := range map[string]answer{
+		"waited for": {status: 429, retryAfter: 7},
+		"put off":    {status: 429, retryAfter: 120},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -78,7 +87,8 @@ func TestATokenEndpointThatIsBusyIsNoFailure(t *testing.T) {
 		for range 10 { // twice as often as a failure would be taken
 			b.tokens.current = fmt.Errorf("refresh: %w", &refresh.BusyError{RetryAt: time.Now().Add(2 * time.Minute)})
 			b.work(t, 0)
-			if wait := b.enqueued.tasks[len(b.enqueued.tasks)-1]; wait != 2*time.Minute+afterWait || b.task().Status != export.Pending {
+			if wait := b.enqueued.tasks[len(b.enqueued.tasks)-1]; wait != 2*time.Minute+afterWait ||
+				b.task().Status != export.Pending {
 				t.Fatalf("waits %v, status %s", wait, b.task().Status)
 			}
 			<-time.After(2*time.Minute + afterWait)
@@ -96,7 +106,8 @@ func TestATaskWhoseRefusalCannotBeNotedIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.tokens.current, b.tokens.due = tokens.ErrRefused, errTrouble
-		if err := b.worker.Work(t.Context(), tenant, taskID, time.Time{}); !errors.Is(err, errTrouble) || b.task().Status != export.Pending {
+		if err := b.worker.Work(t.Context(), tenant, taskID, time.Time{}); !errors.Is(err, errTrouble) ||
+			b.task().Status != export.Pending {
 			t.Fatalf("got %v, status %s", err, b.task().Status)
 		}
 		b.tokens.due = nil

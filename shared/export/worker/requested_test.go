@@ -42,7 +42,8 @@ func TestTypeOutsideScopeIsNotRequestedWhenNobodyAskedForIt(t *testing.T) {
 					}
 				}
 				isLoss := test.reason == export.LossNotRequested
-				if got := successData(t, b); strings.Contains(got, `"complete":false`) != isLoss || strings.Contains(got, `"Encounter":"not_requested"`) != isLoss {
+				if got := successData(t, b); strings.Contains(got, `"complete":false`) != isLoss ||
+					strings.Contains(got, `"Encounter":"not_requested"`) != isLoss {
 					t.Errorf("got %s", got)
 				}
 			})
@@ -55,7 +56,8 @@ func TestUnlistedTypeIsNotRequestedWhenServerHasNoStatement(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.server.script("metadata", answer{status: 404, always: true})
-		b.tokens.set.Scope, b.tokens.set.AskedScope = "patient/Patient.rs patient/Condition.rs", "patient/Patient.rs patient/Condition.rs"
+		b.tokens.set.Scope, b.tokens.set.AskedScope = "patient/Patient.rs patient/Condition.rs",
+			"patient/Patient.rs patient/Condition.rs"
 		b.finish(t)
 		want := export.TypeOutcome{Type: "Schedule", Result: export.OutcomeDenied, Reason: export.LossNotRequested}
 		if diff := cmp.Diff(want, outcomeOf(t, b.task(), "Schedule")); diff != "" {

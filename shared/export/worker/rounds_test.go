@@ -43,7 +43,8 @@ func TestAServerThatIsDownForAWhileCostsTimeAndNoRecords(t *testing.T) {
 					t.Errorf("file (-want +got):\n%s", diff)
 				}
 				for _, o := range asked(b.task()) {
-					if o.Type != "Binary" && o.Type != "Practitioner" && o.Result != export.OutcomeOK && o.Result != export.OutcomeEmpty {
+					if o.Type != "Binary" && o.Type != "Practitioner" && o.Result != export.OutcomeOK &&
+						o.Result != export.OutcomeEmpty {
 						t.Errorf("outcome %+v", o)
 					}
 				}
@@ -69,7 +70,10 @@ func TestAServerThatIsDownIsLeftAloneAndAtLastWhatThereIsIsDelivered(t *testing.
 		if got := names(t, b.file(t)); !slices.Contains(got, "Condition/c1") || slices.Contains(got, "Organization/g1") {
 			t.Errorf("file %v", got)
 		}
-		want := export.TypeOutcome{Type: "Practitioner", Result: export.OutcomeFailed, Missing: 2, Status: 503, Reason: export.LossUnavailable}
+		want := export.TypeOutcome{
+			Type: "Practitioner", Result: export.OutcomeFailed, Missing: 2, Status: 503,
+			Reason: export.LossUnavailable,
+		}
 		if got := outcomeOf(t, b.task(), "Practitioner"); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}

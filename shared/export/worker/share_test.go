@@ -54,7 +54,8 @@ func TestAnExportWithoutAPlaceWaitsAndIsAsIfItHadBeenAskedForLater(t *testing.T)
 			b.work(t, 0)
 			<-time.After(export.Budget)
 		}
-		if got := b.task(); len(b.server.asked) != 0 || len(b.enqueued.tasks) != 0 || got.Failures != 0 || got.Generation != 1 {
+		if got := b.task(); len(b.server.asked) != 0 || len(b.enqueued.tasks) != 0 || got.Failures != 0 ||
+			got.Generation != 1 {
 			t.Fatalf("asked %v, enqueued %v, task %+v", b.server.asked, b.enqueued.tasks, got)
 		}
 		if err := b.worker.Admit(t.Context(), tenant); err != nil {

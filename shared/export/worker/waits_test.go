@@ -112,7 +112,10 @@ func TestWorkerKeepsLimitOfServerThatRefusesWhatGoesBeyondIt(t *testing.T) {
 // TestWorkerKeepsWaitWhicheverMessageComes: a duplicate, or the sweeper's, of each half minute.
 func TestWorkerKeepsWaitWhicheverMessageComes(t *testing.T) {
 	t.Parallel()
-	for _, wait := range []time.Duration{time.Minute, 14 * time.Minute, 15 * time.Minute, time.Hour, 5*time.Hour - time.Minute} {
+	for _, wait := range []time.Duration{
+		time.Minute, 14 * time.Minute, 15 * time.Minute, time.Hour,
+		5*time.Hour - time.Minute,
+	} {
 		t.Run(wait.String(), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -129,7 +132,8 @@ func TestWorkerKeepsWaitWhicheverMessageComes(t *testing.T) {
 					sent, look = nil, until
 				}
 				if diff := cmp.Diff(sent, b.enqueued.tasks); diff != "" || !b.store.LookAt(tenant, taskID).Equal(look) {
-					t.Errorf("the sweeper looks at %v, want %v; enqueued (-want +got):\n%s", b.store.LookAt(tenant, taskID), look, diff)
+					t.Errorf("the sweeper looks at %v, want %v; enqueued (-want +got):\n%s",
+						b.store.LookAt(tenant, taskID), look, diff)
 				}
 				asked := len(b.server.asked)
 				for ; time.Now().Before(until); <-time.After(30 * time.Second) {
@@ -180,7 +184,8 @@ func TestWorkerFailsTaskAtOnceWhenWaitOutlastsItsTime(t *testing.T) {
 			}
 		},
 		"of the token endpoint": func(b *bench) {
-			b.tokens.current = fault.Spot{Step: fault.StepToken}.Failed(fault.New(fault.Limited, fault.CodeRateLimited, "busy").After(7 * time.Hour))
+			b.tokens.current = fault.Spot{Step: fault.StepToken}.Failed(
+				fault.New(fault.Limited, fault.CodeRateLimited, "busy").After(7 * time.Hour))
 		},
 		"of an hour, at the end": func(b *bench) {
 			b.change(func(task *export.Task) { task.CreatedAt = time.Now().Add(-export.Budget + 59*time.Minute) })

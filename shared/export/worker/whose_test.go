@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ownPatient is the patient of newFakeFHIR with an earlier id and with identifiers, and with another patient where there is no
-// link.
+// ownPatient is the patient of newFakeFHIR with an earlier id and with identifiers, and with another
+// patient where there is no link.
 const ownPatient = `{"resourceType":"Patient","id":"p1","identifier":[{"system":"urn:mrn","value":"7"}],` +
 	`"link":[{"other":{"reference":"Patient/p0"},"type":"replaces"}],"contact":[{"extension":[{"valueReference":{"reference":"Patient/mother"}}]}]}`
 
@@ -20,7 +20,8 @@ const ownPatient = `{"resourceType":"Patient","id":"p1","identifier":[{"system":
 func otherSpellings(id string) []string {
 	return []string{
 		"Patient/" + id, "/Patient/" + id, "./Patient/" + id, `Patient\\` + id, "patient/" + id, "Patient/" + id + "?x=1",
-		"Patient/" + id + "/_history/1", "Patient/" + id + "#a", base + "/Patient/" + id, "https://other-host.example/fhir/r4/Patient/" + id,
+		"Patient/" + id + "/_history/1", "Patient/" + id + "#a", base + "/Patient/" + id,
+		"https://other-host.example/fhir/r4/Patient/" + id,
 		"http://other-host.example/Patient/" + id + "/_history/2?a=b",
 	}
 }
@@ -32,10 +33,12 @@ func whose() map[string]bool {
 		cases[`{"resourceType":"Observation","subject":{"reference":"`+text+`"}`] = true
 	}
 	members := map[string]string{
-		"Observation": "subject", "Immunization": "patient", "Coverage": "beneficiary", "Task": "for", "ResearchSubject": "individual",
+		"Observation": "subject", "Immunization": "patient", "Coverage": "beneficiary", "Task": "for",
+		"ResearchSubject":   "individual",
 		"EnrollmentRequest": "candidate", "Device": "patient", "Invented": "subject",
 	}
-	for _, text := range append(otherSpellings("p2"), "urn:uuid:1b4e28ba-2fa1-41d2-883f-0016d3cca427", "Patient?identifier=urn:mrn|8", "p2", "#inner") {
+	for _, text := range append(otherSpellings("p2"), "urn:uuid:1b4e28ba-2fa1-41d2-883f-0016d3cca427",
+		"Patient?identifier=urn:mrn|8", "p2", "#inner") {
 		for resourceType, member := range members {
 			cases[fmt.Sprintf(`{"resourceType":%q,%q:{"reference":%q}`, resourceType, member, text)] = false
 		}
@@ -46,7 +49,8 @@ func whose() map[string]bool {
 		cases[`{"resourceType":"Appointment","participant":[{"actor":{"reference":"`+text+`"}},{"actor":{"reference":"Patient/p1"}}]`] = true
 	}
 	for text, belongs := range map[string]bool{
-		`"Observation","subject":{"reference":"Patient/p0"}`:                                                            true, // an earlier id
+		// an earlier id
+		`"Observation","subject":{"reference":"Patient/p0"}`:                                                            true,
 		`"Observation","subject":{"reference":"Patient/mother"}`:                                                        false,
 		`"Observation","subject":{"identifier":{"system":"urn:mrn","value":"7"}}`:                                       true,
 		`"Observation","subject":{"identifier":{"system":"urn:mrn","value":"8"}}`:                                       false,
@@ -142,7 +146,10 @@ func exported(t *testing.T, b *bench, run func(), resources []string) []bool {
 		page = append(page, fmt.Sprintf(`{"resource":%s,"id":"case-%d"}}`, text, i))
 	}
 	b.server.resources[readPatient] = ownPatient
-	b.server.script(findConditions, answer{status: 200, body: `{"resourceType":"Bundle","entry":[` + strings.Join(page, ",") + `]}`})
+	b.server.script(findConditions, answer{
+		status: 200,
+		body:   `{"resourceType":"Bundle","entry":[` + strings.Join(page, ",") + `]}`,
+	})
 	run()
 	file := string(b.object(t, b.task().Files[0].Key))
 	kept, left := make([]bool, len(resources)), 0
@@ -186,12 +193,22 @@ func TestNothingThatNamesOnlyAnotherPatientReachesTheFile(t *testing.T) {
 		for i := range resources {
 			reference := fmt.Sprintf(`{"reference":%q}`, rapid.SampledFrom(otherSpellings("p2")).Draw(r, "spelling"))
 			for range rapid.IntRange(0, 3).Draw(r, "depth") {
-				reference = rapid.SampledFrom([]string{`[%s]`, `{"actor":%s}`, `[{"entity":%s}]`, `{"extension":[{"url":"a","valueReference":%s}]}`}).Draw(r, "around")
-				reference = fmt.Sprintf(reference, fmt.Sprintf(`{"reference":%q}`, rapid.SampledFrom(otherSpellings("p2")).Draw(r, "inner")))
+				reference = rapid.SampledFrom([]string{
+					`[%s]`, `{"actor":%s}`, `[{"entity":%s}]`,
+					`{"extension":[{"url":"a","valueReference":%s}]}`,
+				}).Draw(r, "around")
+				reference = fmt.Sprintf(reference, fmt.Sprintf(`{"reference":%q}`,
+					rapid.SampledFrom(otherSpellings("p2")).Draw(r, "inner")))
 			}
 			resources[i] = fmt.Sprintf(`{"resourceType":%q,%q:%s`,
-				rapid.SampledFrom([]string{"Observation", "Appointment", "Task", "Provenance", "Practitioner", "Invented", "Basic", "List"}).Draw(r, "type"),
-				rapid.SampledFrom([]string{"subject", "patient", "performer", "participant", "for", "x", "author", "member"}).Draw(r, "member"), reference)
+				rapid.SampledFrom([]string{
+					"Observation", "Appointment", "Task", "Provenance", "Practitioner", "Invented", "Basic",
+					"List",
+				}).Draw(r, "type"),
+				rapid.SampledFrom([]string{
+					"subject", "patient", "performer", "participant", "for", "x", "author",
+					"member",
+				}).Draw(r, "member"), reference)
 		}
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t)

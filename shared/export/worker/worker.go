@@ -1,6 +1,6 @@
-// Package worker carries exports out: it claims a task under a lease, lets package collect work on it in runs, and records the
-// one result of each in the task's row. A task that another worker has claimed is left alone: every write is fenced by the
-// task's generation.
+// Package worker carries exports out: it claims a task under a lease, lets package collect work on it in runs, and
+// records the one result of each in the task's row. A task that another worker has claimed is left alone: every write
+// is fenced by the task's generation.
 package worker
 
 import (
@@ -21,8 +21,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Store keeps a task while it is worked on. Every write but ClaimTask is fenced by task.Generation and answers fault.Conflict
-// when another worker has taken over.
+// Store keeps a task while it is worked on. Every write but ClaimTask is fenced by task.Generation and answers
+// fault.Conflict when another worker has taken over.
 type Store interface {
 	// ClaimTask leases a pending task that is not in line, is not leased, and is not put off, raising its generation; else
 	// fault.Conflict.
@@ -42,8 +42,8 @@ type Store interface {
 
 // Refreshes looks after tokens between exports (package refresh).
 type Refreshes interface {
-	// RefreshDue makes the tokens of an authorized connection due at now, and has them looked at; fault.Conflict when it is
-	// not authorized.
+	// RefreshDue makes the tokens of an authorized connection due at now, and has them looked at; fault.Conflict
+	// when it is not authorized.
 	RefreshDue(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
 }
 
@@ -71,8 +71,9 @@ const firstClaim = 1
 // errTooLong ends a task that was pending for longer than export.Budget.
 var errTooLong = fault.Spot{Class: "over_time"}.Failed(errors.New("the export was pending for too long"))
 
-// Work runs a task until it is finished, has failed, has to wait in its tenant's line, or the deadline is near; then it hands over
-// to a next call through the queue. The error is our own fault: the task stays pending and the sweeper tries again.
+// Work runs a task until it is finished, has failed, has to wait in its tenant's line, or the deadline is near;
+// then it hands over to a next call through the queue. The error is our own fault: the task stays pending and
+// the sweeper tries again.
 func (w Worker) Work(ctx context.Context, tenant org.Tenant, taskID string, deadline time.Time) error {
 	now := w.Now()
 	task, err := w.Store.ClaimTask(ctx, tenant, taskID, now, now.Add(w.Lease))
@@ -109,8 +110,8 @@ func (w Worker) Admit(ctx context.Context, tenant org.Tenant) error {
 	return nil
 }
 
-// workIn works on a task in its place, which a task that goes on at once keeps for its next run. A failure on our side leaves the
-// place to its lease, as the task.
+// workIn works on a task in its place, which a task that goes on at once keeps for its next run. A failure on our side
+// leaves the place to its lease, as the task.
 func (w Worker) workIn(ctx context.Context, place share.Place, task export.Task, deadline time.Time) error {
 	for {
 		end, err := w.runOnce(ctx, place, task, deadline)
@@ -136,13 +137,19 @@ func (w Worker) workIn(ctx context.Context, place share.Place, task export.Task,
 	}
 }
 
-// runOnce works on the task from its checkpoint to its end or to its next checkpoint, and keeps lease and place meanwhile.
-func (w Worker) runOnce(ctx context.Context, place share.Place, task export.Task, deadline time.Time) (collect.End, error) {
+// runOnce works on the task from its checkpoint to its end or to its next checkpoint, and keeps
+// lease and place meanwhile.
+func (w Worker) runOnce(ctx context.Context, place share.Place, task export.Task,
+	deadline time.Time,
+) (collect.End, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	reached := &progress{now: task.Progress}
 	beats := w.heartbeat(ctx, place, task, reached, stop)
-	collector := collect.Collector{Source: w.Source, Cache: w.Cache, Files: w.Files, Known: w.Known, Now: w.Now, AddMetaSource: w.AddMetaSource}
+	collector := collect.Collector{
+		Source: w.Source, Cache: w.Cache, Files: w.Files, Known: w.Known, Now: w.Now,
+		AddMetaSource: w.AddMetaSource,
+	}
 	end, err := collector.Run(ctx, task, deadline, reached.set)
 	if err == nil && end.Result.Kind == export.Done {
 		end, err = w.succeed(ctx, end)

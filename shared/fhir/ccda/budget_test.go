@@ -39,7 +39,8 @@ const numbered = `<entry><observation classCode="OBS" moodCode="EVN"><id root="2
 type piece struct{ id, header, sections string }
 
 func sectionWith(title, text, entries string) string {
-	return `<component><section><code code="30954-2" codeSystem="2.16.840.1.113883.6.1"/><title>` + title + `</title><text>` + text + `</text>` + entries + `</section></component>`
+	return `<component><section><code code="30954-2" codeSystem="2.16.840.1.113883.6.1"/><title>` + title +
+		`</title><text>` + text + `</text>` + entries + `</section></component>`
 }
 
 const someAuthor = `<author><time value="2024"/><assignedAuthor><id root="2.16.840.1.113883.19.4" extension="#"/><assignedPerson><name><family>#</family></name></assignedPerson></assignedAuthor></author>`
@@ -52,63 +53,118 @@ func amplifiers(size int) map[string]piece {
 	by := `<author><time value="2024"/><assignedAuthor><id root="2.16.840.1.113883.19.4" extension="long"/></assignedAuthor></author>`
 	deep := min(many, 200)
 	return map[string]piece{
-		"references to the narrative": {sections: sectionWith("", `<content ID="t">`+long(size/2)+`</content>`, repeatedly(many, numbered+toNarrative+`</observation></entry>`))},
-		"references to nested narrative": {sections: sectionWith("", repeatedly(deep, `<content ID="n#">`)+long(size/2)+strings.Repeat(`</content>`, deep),
+		"references to the narrative": {sections: sectionWith("", `<content ID="t">`+long(size/2)+`</content>`,
+			repeatedly(many, numbered+toNarrative+`</observation></entry>`))},
+		"references to nested narrative": {sections: sectionWith("",
+			repeatedly(deep, `<content ID="n#">`)+long(size/2)+strings.Repeat(`</content>`, deep),
 			repeatedly(deep, numbered+`<text><reference value="n#"/></text></observation></entry>`))},
 		"values that refer to the narrative": {sections: sectionWith("", `<content ID="t">`+long(size/2)+`</content>`,
-			`<entry><observation>`+repeatedly(many, `<value xsi:type="ST"><reference value="t"/></value>`)+`</observation></entry>`)},
+			`<entry><observation>`+repeatedly(many, `<value xsi:type="ST"><reference value="t"/></value>`)+
+				`</observation></entry>`)},
 		"notes of the narrative": {sections: sectionWith("", `<content ID="t">`+long(size/2)+`</content>`,
-			repeatedly(many, `<entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.202"/><id root="2.16.840.1.113883.19.6" extension="#"/><text><reference value="#t"/></text></act></entry>`))},
-		"a long title of a section": {sections: sectionWith(long(size/2), "", repeatedly(many, numbered+`<code code="#" codeSystem="2.999"/></observation></entry>`))},
+			repeatedly(many,
+				`<entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.202"/><id root="2.16.840.1.113883.19.6" extension="#"/><text><reference value="#t"/></text></act></entry>`))},
+		"a long title of a section": {sections: sectionWith(long(size/2), "",
+			repeatedly(many, numbered+`<code code="#" codeSystem="2.999"/></observation></entry>`))},
 		"a long name of an author": {
-			header:   `<author><assignedAuthor><id root="2.16.840.1.113883.19.4" extension="long"/><assignedPerson><name><family>` + long(size/2) + `</family></name></assignedPerson></assignedAuthor></author>`,
-			sections: sectionWith("", "", repeatedly(many, numbered+by+`<code code="#" codeSystem="2.999"/></observation></entry>`)),
+			header: `<author><assignedAuthor><id root="2.16.840.1.113883.19.4" extension="long"/><assignedPerson><name><family>` + long(size/2) + `</family></name></assignedPerson></assignedAuthor></author>`,
+			sections: sectionWith("", "", repeatedly(many,
+				numbered+by+`<code code="#" codeSystem="2.999"/></observation></entry>`)),
 		},
-		"a long code of many values": {sections: sectionWith("", "", `<entry><observation><code code="1" codeSystem="2.999" displayName="`+long(size/2)+`"/>`+
-			repeatedly(many, `<value xsi:type="INT" value="#"/>`)+`</observation></entry>`)},
-		"many translations of many values": {sections: sectionWith("", "", `<entry><observation><code code="1" codeSystem="2.999">`+
-			repeatedly(many/2, `<translation code="t#" codeSystem="2.999"/>`)+`</code>`+repeatedly(many, `<value xsi:type="INT" value="#"/>`)+`</observation></entry>`)},
+		"a long code of many values": {sections: sectionWith("", "",
+			`<entry><observation><code code="1" codeSystem="2.999" displayName="`+long(size/2)+`"/>`+
+				repeatedly(many, `<value xsi:type="INT" value="#"/>`)+`</observation></entry>`)},
+		"many translations of many values": {sections: sectionWith("", "",
+			`<entry><observation><code code="1" codeSystem="2.999">`+
+				repeatedly(many/2, `<translation code="t#" codeSystem="2.999"/>`)+`</code>`+
+				repeatedly(many, `<value xsi:type="INT" value="#"/>`)+`</observation></entry>`)},
 		"concerns with evidence": {sections: `<component><section><code code="75310-3" codeSystem="2.16.840.1.113883.6.1"/><entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.132"/>` +
-			repeatedly(many/2, `<entryRelationship typeCode="REFR"><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.4"/><id root="2.16.840.1.113883.19.6" extension="p#"/><value code="#" codeSystem="2.16.840.1.113883.6.96"/></observation></entryRelationship>`) +
-			repeatedly(many/2, `<entryRelationship typeCode="SPRT"><observation classCode="OBS" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="s#"/><code code="s#" codeSystem="2.999"/></observation></entryRelationship>`) + `</act></entry></section></component>`},
-		"empty sections":             {sections: strings.Repeat(`<component><section/></component>`, min(size/33, 1900))},
-		"empty sections in sections": {sections: strings.Repeat(`<component><section>`+strings.Repeat(`<component><section/></component>`, 300)+`</section></component>`, size/10_000)},
-		"authors of entries":         {sections: sectionWith("", "", repeatedly(max(1, many/30), numbered+`<code code="#" codeSystem="2.999"/>`+repeatedly(100, `<author><time value="20240101#"/></author>`)+`</observation></entry>`))},
+			repeatedly(many/2,
+				`<entryRelationship typeCode="REFR"><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.4"/><id root="2.16.840.1.113883.19.6" extension="p#"/><value code="#" codeSystem="2.16.840.1.113883.6.96"/></observation></entryRelationship>`) +
+			repeatedly(many/2,
+				`<entryRelationship typeCode="SPRT"><observation classCode="OBS" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="s#"/><code code="s#" codeSystem="2.999"/></observation></entryRelationship>`) + `</act></entry></section></component>`},
+		"empty sections": {sections: strings.Repeat(`<component><section/></component>`, min(size/33, 1900))},
+		"empty sections in sections": {sections: strings.Repeat(`<component><section>`+
+			strings.Repeat(`<component><section/></component>`, 300)+`</section></component>`, size/10_000)},
+		"authors of entries": {sections: sectionWith("", "",
+			repeatedly(max(1, many/30), numbered+`<code code="#" codeSystem="2.999"/>`+
+				repeatedly(100, `<author><time value="20240101#"/></author>`)+`</observation></entry>`))},
 		"performers of a panel": {sections: sectionWith("", "", `<entry><organizer classCode="CLUSTER" moodCode="EVN">`+
-			repeatedly(many/2, `<performer><assignedEntity><id root="2.16.840.1.113883.19.4" extension="#"/></assignedEntity></performer>`)+
-			repeatedly(many/2, `<component><observation classCode="OBS" moodCode="EVN"><code code="#" codeSystem="2.999"/></observation></component>`)+`</organizer></entry>`)},
-		"statements in values": {sections: sectionWith("", "", repeatedly(min(many, 60), numbered+`<value xsi:type="ST">`)+long(size/2)+strings.Repeat(`</value></observation></entry>`, min(many, 60)))},
-		"quotes":               {sections: sectionWith("", strings.Repeat(`"`, size), "")},
-		"a long header": {header: repeatedly(many/4, `<author><assignedAuthor><id root="2.16.840.1.113883.19.4" extension="#"/></assignedAuthor></author>`) +
-			repeatedly(many/4, `<authenticator><time value="2024"/><assignedEntity><id root="2.16.840.1.113883.19.4" extension="#"/></assignedEntity></authenticator>`) +
+			repeatedly(many/2,
+				`<performer><assignedEntity><id root="2.16.840.1.113883.19.4" extension="#"/></assignedEntity></performer>`)+
+			repeatedly(many/2,
+				`<component><observation classCode="OBS" moodCode="EVN"><code code="#" codeSystem="2.999"/></observation></component>`)+`</organizer></entry>`)},
+		"statements in values": {sections: sectionWith("", "",
+			repeatedly(min(many, 60), numbered+`<value xsi:type="ST">`)+long(size/2)+
+				strings.Repeat(`</value></observation></entry>`, min(many, 60)))},
+		"quotes": {sections: sectionWith("", strings.Repeat(`"`, size), "")},
+		"a long header": {header: repeatedly(many/4,
+			`<author><assignedAuthor><id root="2.16.840.1.113883.19.4" extension="#"/></assignedAuthor></author>`) +
+			repeatedly(many/4,
+				`<authenticator><time value="2024"/><assignedEntity><id root="2.16.840.1.113883.19.4" extension="#"/></assignedEntity></authenticator>`) +
 			repeatedly(many/4, `<documentationOf><serviceEvent classCode="A#"/></documentationOf>`) +
-			repeatedly(many/4, `<relatedDocument typeCode="APND"><parentDocument><id root="2.999" extension="#"/></parentDocument></relatedDocument>`)},
-		"a long patient": {header: `<recordTarget><patientRole>` + repeatedly(many/4, `<id root="2.999" extension="#"/>`) + repeatedly(many/4, `<telecom value="tel:#"/>`) + repeatedly(many/4, `<addr use="H"/>`) +
-			`<patient>` + repeatedly(many/4, `<raceCode code="#"/>`) + repeatedly(many/4, `<ethnicGroupCode code="#"/>`) + repeatedly(many/4, `<languageCommunication><languageCode code="en"/></languageCommunication>`) + `</patient></patientRole></recordTarget>`},
+			repeatedly(many/4,
+				`<relatedDocument typeCode="APND"><parentDocument><id root="2.999" extension="#"/></parentDocument></relatedDocument>`)},
+		"a long patient": {header: `<recordTarget><patientRole>` + repeatedly(many/4, `<id root="2.999" extension="#"/>`) +
+			repeatedly(many/4, `<telecom value="tel:#"/>`) + repeatedly(many/4, `<addr use="H"/>`) +
+			`<patient>` + repeatedly(many/4, `<raceCode code="#"/>`) + repeatedly(many/4, `<ethnicGroupCode code="#"/>`) +
+			repeatedly(many/4, `<languageCommunication><languageCode code="en"/></languageCommunication>`) +
+			`</patient></patientRole></recordTarget>`},
 		"authors of a section of notes": {sections: `<component><section><code code="34109-9" codeSystem="2.16.840.1.113883.6.1"/><text>x</text>` + repeatedly(many/2, someAuthor) +
-			repeatedly(many/2, `<entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.202"/><id root="2.16.840.1.113883.19.6" extension="#"/><text>note #</text></act></entry>`) + `</section></component>`},
-		"authors of a document of notes": {header: repeatedly(many/2, someAuthor), sections: repeatedly(many/2, `<component><section><code code="34109-9" codeSystem="2.16.840.1.113883.6.1"/><title>#</title><text>note #</text></section></component>`)},
-		"authors of a document of facts": {header: repeatedly(many/2, someAuthor), sections: sectionWith("", "", repeatedly(many/2, numbered+`<code code="#" codeSystem="2.999"/></observation></entry>`))},
-		"authors of a panel": {sections: sectionWith("", "", `<entry><organizer classCode="BATTERY" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.1"/>`+repeatedly(many/2, someAuthor)+
-			repeatedly(many/2, `<component><observation classCode="OBS" moodCode="EVN"><code code="#" codeSystem="2.999"/><value xsi:type="INT" value="#"/></observation></component>`)+`</organizer></entry>`)},
-		"specimens of a panel": {sections: sectionWith("", "", `<entry><organizer classCode="BATTERY" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.1"/>`+
-			repeatedly(many/2, `<specimen><specimenRole><id root="2.16.840.1.113883.19.7" extension="#"/><specimenPlayingEntity><code code="#" codeSystem="2.999"/></specimenPlayingEntity></specimenRole></specimen>`)+
-			repeatedly(many/2, `<component><observation classCode="OBS" moodCode="EVN"><code code="#" codeSystem="2.999"/><value xsi:type="INT" value="#"/></observation></component>`)+`</organizer></entry>`)},
-		"references to one list of facts": {sections: sectionWith("", "", `<entry><organizer classCode="CLUSTER" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="all"/>`+
-			repeatedly(many/3, `<component><observation classCode="OBS" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="same"/><code code="#" codeSystem="2.999"/></observation></component>`)+`</organizer></entry>`+
-			repeatedly(many/3, `<entry><procedure classCode="PROC" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="p#"/><code code="#" codeSystem="2.999"/>`+
-				`<entryRelationship typeCode="RSON"><act classCode="ACT" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="same"/></act></entryRelationship></procedure></entry>`))},
-		"references to a long reason": {sections: sectionWith("", "", numbered+`<id root="2.16.840.1.113883.19.6" extension="r"/><code code="r" codeSystem="2.999"/><value xsi:type="CD" code="1" codeSystem="2.999" displayName="`+long(size/2)+`"/></observation></entry>`+
-			repeatedly(many/2, `<entry><procedure classCode="PROC" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="p#"/><code code="#" codeSystem="2.999"/>`+
-				`<entryRelationship typeCode="RSON"><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.19"/><id root="2.16.840.1.113883.19.6" extension="0"/></observation></entryRelationship></procedure></entry>`))},
-		"a long product of many doses": {sections: sectionWith("", "", `<entry><substanceAdministration classCode="SBADM" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="m"/><consumable><manufacturedProduct><manufacturedMaterial><code code="1" codeSystem="2.999" displayName="`+long(size/2)+`"/></manufacturedMaterial></manufacturedProduct></consumable>`+
-			repeatedly(many/2, `<entryRelationship typeCode="REFR"><supply classCode="SPLY" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="s#"/><quantity value="#"/></supply></entryRelationship>`)+`</substanceAdministration></entry>`)},
-		"encounters with diagnoses": {
-			header:   `<componentOf><encompassingEncounter><id root="2.16.840.1.113883.19.6" extension="e"/><effectiveTime value="2024"/>` + repeatedly(many/3, `<encounterParticipant typeCode="ATND"><assignedEntity><id root="2.16.840.1.113883.19.4" extension="#"/></assignedEntity></encounterParticipant>`) + `</encompassingEncounter></componentOf>`,
-			sections: sectionWith("", "", repeatedly(many/3, `<entry><encounter classCode="ENC" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="e"/><code code="#" codeSystem="2.999"/></encounter></entry>`)),
+			repeatedly(many/2,
+				`<entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.202"/><id root="2.16.840.1.113883.19.6" extension="#"/><text>note #</text></act></entry>`) + `</section></component>`},
+		"authors of a document of notes": {
+			header: repeatedly(many/2, someAuthor),
+			sections: repeatedly(many/2,
+				`<component><section><code code="34109-9" codeSystem="2.16.840.1.113883.6.1"/><title>#</title><text>note #</text></section></component>`),
 		},
-		"a long schedule of a drug": {sections: sectionWith("", "", `<entry><substanceAdministration classCode="SBADM" moodCode="INT">`+repeatedly(many, `<effectiveTime xsi:type="PIVL_TS"><period value="#" unit="sometimes"/></effectiveTime>`)+`</substanceAdministration></entry>`)},
-		"a long id of the document": {id: long(size / 2), sections: sectionWith("", "", repeatedly(many, numbered+`<code code="#" codeSystem="2.999"/></observation></entry>`))},
+		"authors of a document of facts": {
+			header: repeatedly(many/2, someAuthor),
+			sections: sectionWith("", "", repeatedly(many/2,
+				numbered+`<code code="#" codeSystem="2.999"/></observation></entry>`)),
+		},
+		"authors of a panel": {sections: sectionWith("", "",
+			`<entry><organizer classCode="BATTERY" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.1"/>`+
+				repeatedly(many/2, someAuthor)+
+				repeatedly(many/2,
+					`<component><observation classCode="OBS" moodCode="EVN"><code code="#" codeSystem="2.999"/><value xsi:type="INT" value="#"/></observation></component>`)+`</organizer></entry>`)},
+		"specimens of a panel": {sections: sectionWith("", "",
+			`<entry><organizer classCode="BATTERY" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.1"/>`+
+				repeatedly(many/2,
+					`<specimen><specimenRole><id root="2.16.840.1.113883.19.7" extension="#"/><specimenPlayingEntity><code code="#" codeSystem="2.999"/></specimenPlayingEntity></specimenRole></specimen>`)+
+				repeatedly(many/2,
+					`<component><observation classCode="OBS" moodCode="EVN"><code code="#" codeSystem="2.999"/><value xsi:type="INT" value="#"/></observation></component>`)+`</organizer></entry>`)},
+		"references to one list of facts": {sections: sectionWith("", "",
+			`<entry><organizer classCode="CLUSTER" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="all"/>`+
+				repeatedly(many/3,
+					`<component><observation classCode="OBS" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="same"/><code code="#" codeSystem="2.999"/></observation></component>`)+`</organizer></entry>`+
+				repeatedly(many/3,
+					`<entry><procedure classCode="PROC" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="p#"/><code code="#" codeSystem="2.999"/>`+
+						`<entryRelationship typeCode="RSON"><act classCode="ACT" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="same"/></act></entryRelationship></procedure></entry>`))},
+		"references to a long reason": {sections: sectionWith("", "",
+			numbered+
+				`<id root="2.16.840.1.113883.19.6" extension="r"/><code code="r" codeSystem="2.999"/><value xsi:type="CD" code="1" codeSystem="2.999" displayName="`+long(size/2)+`"/></observation></entry>`+
+				repeatedly(many/2,
+					`<entry><procedure classCode="PROC" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="p#"/><code code="#" codeSystem="2.999"/>`+
+						`<entryRelationship typeCode="RSON"><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.19"/><id root="2.16.840.1.113883.19.6" extension="0"/></observation></entryRelationship></procedure></entry>`))},
+		"a long product of many doses": {sections: sectionWith("", "",
+			`<entry><substanceAdministration classCode="SBADM" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="m"/><consumable><manufacturedProduct><manufacturedMaterial><code code="1" codeSystem="2.999" displayName="`+long(size/2)+`"/></manufacturedMaterial></manufacturedProduct></consumable>`+
+				repeatedly(many/2,
+					`<entryRelationship typeCode="REFR"><supply classCode="SPLY" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="s#"/><quantity value="#"/></supply></entryRelationship>`)+`</substanceAdministration></entry>`)},
+		"encounters with diagnoses": {
+			header: `<componentOf><encompassingEncounter><id root="2.16.840.1.113883.19.6" extension="e"/><effectiveTime value="2024"/>` + repeatedly(many/3, `<encounterParticipant typeCode="ATND"><assignedEntity><id root="2.16.840.1.113883.19.4" extension="#"/></assignedEntity></encounterParticipant>`) + `</encompassingEncounter></componentOf>`,
+			sections: sectionWith("", "", repeatedly(many/3,
+				`<entry><encounter classCode="ENC" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="e"/><code code="#" codeSystem="2.999"/></encounter></entry>`)),
+		},
+		"a long schedule of a drug": {sections: sectionWith("", "",
+			`<entry><substanceAdministration classCode="SBADM" moodCode="INT">`+
+				repeatedly(many, `<effectiveTime xsi:type="PIVL_TS"><period value="#" unit="sometimes"/></effectiveTime>`)+
+				`</substanceAdministration></entry>`)},
+		"a long id of the document": {
+			id: long(size / 2),
+			sections: sectionWith("", "", repeatedly(many,
+				numbered+`<code code="#" codeSystem="2.999"/></observation></entry>`)),
+		},
 	}
 }
 
@@ -121,7 +177,8 @@ func amplified(pieces ...piece) []byte {
 		header.WriteString(p.header)
 		sections.WriteString(p.sections)
 	}
-	text := ccdatest.Document(header.String()+ccdatest.SomePatient, `<structuredBody>`+sections.String()+`</structuredBody>`)
+	text := ccdatest.Document(header.String()+ccdatest.SomePatient,
+		`<structuredBody>`+sections.String()+`</structuredBody>`)
 	return []byte(strings.Replace(text, `extension="d 1"`, `extension="`+id.String()+`"`, 1))
 }
 
@@ -152,7 +209,8 @@ func TestConversionKeepsToBudgetWhateverMultiplies(t *testing.T) {
 			if report.IsCut() != bytes.Contains(out, []byte(`"code":"SUBSETTED"`)) {
 				t.Errorf("cut: %v, and the record says otherwise: %v", report.IsCut(), report.Dropped)
 			}
-			t.Logf("%d bytes became %d (%.1f), %v", len(document), len(out), float64(len(out))/float64(len(document)), report.Dropped)
+			t.Logf("%d bytes became %d (%.1f), %v", len(document), len(out), float64(len(out))/float64(len(document)),
+				report.Dropped)
 		})
 	}
 }
@@ -177,12 +235,14 @@ func TestConversionKeepsToBudgetForRandomDocuments(t *testing.T) {
 // (docs/ccda.md).
 func TestConversionDropsReferencesToNarrativeOverBudget(t *testing.T) { //nolint:paralleltest // measures what is allocated
 	entry := numbered + `<code><originalText><reference value="t"/></originalText></code></observation></entry>`
-	attack := amplified(piece{sections: sectionWith("", `<content ID="t">`+long(1<<20)+`</content>`, repeatedly(800, entry))})
+	attack := amplified(piece{sections: sectionWith("", `<content ID="t">`+long(1<<20)+`</content>`,
+		repeatedly(800, entry))})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	out, report := converted(t, "attack", attack)
 	runtime.ReadMemStats(&after)
-	if allocated := int(after.TotalAlloc - before.TotalAlloc); allocated > 150<<20 { // of which the test decodes the output
+	// of which the test decodes the output
+	if allocated := int(after.TotalAlloc - before.TotalAlloc); allocated > 150<<20 {
 		t.Errorf("%d MB were allocated for a document of %d bytes", allocated>>20, len(attack))
 	}
 	dropped := 0
@@ -194,7 +254,8 @@ func TestConversionDropsReferencesToNarrativeOverBudget(t *testing.T) { //nolint
 	}
 	composition := slices.Collect(bytes.Lines(out))
 	kept := slices.ContainsFunc(composition, func(line []byte) bool {
-		return bytes.Contains(line, []byte(`"resourceType":"Composition"`)) && bytes.Contains(line, []byte(long(1<<20))) && bytes.Contains(line, []byte("SUBSETTED"))
+		return bytes.Contains(line, []byte(`"resourceType":"Composition"`)) && bytes.Contains(line, []byte(long(1<<20))) &&
+			bytes.Contains(line, []byte("SUBSETTED"))
 	})
 	if !kept {
 		t.Error("the narrative is not in the Composition, or no tag says that part of the document was dropped")
@@ -207,7 +268,8 @@ func TestConversionStaysBelowBudgetForRealDocuments(t *testing.T) {
 	for name, document := range honestDocuments(t) {
 		out, report := converted(t, name, document)
 		if share := float64(len(out)) / float64(outputLimit(document)); report.IsCut() || share > 0.35 {
-			t.Errorf("%s: %d bytes became %d, %.0f %% of its budget; %v", name, len(document), len(out), 100*share, report.Dropped)
+			t.Errorf("%s: %d bytes became %d, %.0f %% of its budget; %v", name, len(document), len(out), 100*share,
+				report.Dropped)
 		}
 	}
 }

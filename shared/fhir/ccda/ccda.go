@@ -19,8 +19,8 @@
 //   - anything without a real II by its document, its type, the fact that it is part of, and its content, but never by
 //     its place in the document.
 //
-// If two facts of one document get the same id and contradict each other, both stay: the id of the second is derived from
-// its content.
+// If two facts of one document get the same id and contradict each other, both stay: the id of the second is
+// derived from its content.
 package ccda
 
 import "recordbridge/shared/fhir/ccda/cda"

@@ -101,7 +101,10 @@ func enlarged(document []byte, size int) []byte {
 
 func BenchmarkConvert(b *testing.B) {
 	document := publicDocuments(b)["transfer-summary"]
-	for name, document := range map[string][]byte{"249KB": document, "2.5MB": enlarged(document, 2500<<10), "16MB": enlarged(document, 16<<20)} {
+	for name, document := range map[string][]byte{
+		"249KB": document, "2.5MB": enlarged(document, 2500<<10),
+		"16MB": enlarged(document, 16<<20),
+	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(document)))
 			b.ReportAllocs()

@@ -24,7 +24,8 @@ import (
 // familyIn is a document of a patient with a family name, which declares an encoding.
 func familyIn(declared, family string) string {
 	return `<?xml version="1.0" encoding="` + declared + `"?>` + strings.TrimPrefix(
-		ccdatest.Document(`<recordTarget><patientRole><patient><name><family>`+family+`</family></name></patient></patientRole></recordTarget>`, ""), `<?xml version="1.0"?>`)
+		ccdatest.Document(`<recordTarget><patientRole><patient><name><family>`+family+
+			`</family></name></patient></patientRole></recordTarget>`, ""), `<?xml version="1.0"?>`)
 }
 
 func TestSetReadsDeclaredEncoding(t *testing.T) {
@@ -72,7 +73,8 @@ func TestEastAsianTextIsReadByDeclarationWhenItIsUTF8ByChance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, _ := ccdatest.Lines(t, []byte(familyIn("gb18030", bytesOf))); !bytes.Contains(out, []byte(`"family":"`+want+`"`)) {
+	if out, _ := ccdatest.Lines(t, []byte(familyIn("gb18030", bytesOf))); !bytes.Contains(out,
+		[]byte(`"family":"`+want+`"`)) {
 		t.Errorf("no %s in %.300s", want, out)
 	}
 }
@@ -81,9 +83,12 @@ func TestUndecodableCharactersAreCounted(t *testing.T) {
 	t.Parallel()
 	const guessed, replaced = "not in the declared encoding; read as windows-1252", "not one of the document's encoding"
 	for name, c := range map[string]struct{ document, family, reason string }{
-		"Shift_JIS with a byte of none":     {familyIn("Shift_JIS", "\x8eR\xff"), "\u5c71\uFFFD", replaced},
-		"UTF-8 with bytes of windows-1252":  {familyIn("UTF-8", "M\xfcller"), "M\u00fcller", guessed},
-		"no declaration, not UTF-8":         {strings.Replace(familyIn("", "M\xfcller"), ` encoding=""`, "", 1), "M\u00fcller", guessed},
+		"Shift_JIS with a byte of none":    {familyIn("Shift_JIS", "\x8eR\xff"), "\u5c71\uFFFD", replaced},
+		"UTF-8 with bytes of windows-1252": {familyIn("UTF-8", "M\xfcller"), "M\u00fcller", guessed},
+		"no declaration, not UTF-8": {
+			strings.Replace(familyIn("", "M\xfcller"), ` encoding=""`, "", 1),
+			"M\u00fcller", guessed,
+		},
 		"UTF-8 mark, bytes of windows-1252": {"\xEF\xBB\xBF" + familyIn("GB18030", "M\xfcller"), "M\u00fcller", guessed},
 		"UTF-16 declared in ASCII":          {familyIn("UTF-16", "M\xfcller"), "M\u00fcller", guessed},
 	} {

@@ -15,7 +15,8 @@ func mentions(count int) []byte {
 	var entries strings.Builder
 	for i := range count {
 		n := strconv.Itoa(i)
-		entries.WriteString(`<entry><observation classCode="OBS" moodCode="EVN"><id root="107c2dc0-67a5-11db-bd13-0800200c9a66"/><id root="2.16.840.1.113883.19.1" extension="` + n + `"/>
+		entries.WriteString(
+			`<entry><observation classCode="OBS" moodCode="EVN"><id root="107c2dc0-67a5-11db-bd13-0800200c9a66"/><id root="2.16.840.1.113883.19.1" extension="` + n + `"/>
 <code code="30313-1" codeSystem="2.16.840.1.113883.6.1"><translation code="` + n + `" codeSystem="2.16.840.1.113883.6.1"/></code><text>note ` + n + `</text><effectiveTime value="2000"/>
 <interpretationCode code="N" codeSystem="2.16.840.1.113883.5.83"/>
 <author><time value="2020"/><assignedAuthor><id root="2.16.840.1.113883.4.6" extension="9900001234"/><assignedPerson><name><given>Fir` + n + `</given><family>Sample</family></name></assignedPerson></assignedAuthor></author>
@@ -44,7 +45,8 @@ func TestFactHasEachPartOnceWhenRepeated(t *testing.T) {
 	t.Parallel()
 	const count = 300
 	twice := append(mentions(count), []byte{}...)
-	earlier := []byte(strings.NewReplacer(`extension="d1"`, `extension="d0"`, "20190601", "20180601", `extension="7"`, `extension="new"`).Replace(string(mentions(count))))
+	earlier := []byte(strings.NewReplacer(`extension="d1"`, `extension="d0"`, "20190601", "20180601", `extension="7"`,
+		`extension="new"`).Replace(string(mentions(count))))
 	var set ccda.Set
 	for _, document := range [][]byte{mentions(count), twice, earlier} {
 		if err := set.Add(document); err != nil {
@@ -69,13 +71,15 @@ func TestFactHasEachPartOnceWhenRepeated(t *testing.T) {
 			}
 		}
 	}
-	if strings.Count(fact, `"value":"new"`) != 1 || strings.Index(fact, `"value":"new"`) < strings.Index(fact, `"value":"299"`) {
+	if strings.Count(fact, `"value":"new"`) != 1 ||
+		strings.Index(fact, `"value":"new"`) < strings.Index(fact, `"value":"299"`) {
 		t.Error("what the earlier document adds does not stand behind")
 	}
 	if names := strings.Count(told["Practitioner"][0], `"family"`); names != 100 {
 		t.Errorf("%d names of one person", names)
 	}
-	if codes := strings.Count(fact[strings.Index(fact, `"code":{`):strings.Index(fact, `"subject"`)], `"code":"`); codes != 100 {
+	if codes := strings.Count(fact[strings.Index(fact, `"code":{`):strings.Index(fact, `"subject"`)],
+		`"code":"`); codes != 100 {
 		t.Errorf("%d codes for one thing", codes)
 	}
 }

@@ -25,13 +25,19 @@ func patientID(extension string) string {
 func TestSetMergesFactOfTwoDocumentsAsLaterStatesIt(t *testing.T) {
 	t.Parallel()
 	onset := `<effectiveTime><low value="2019"/></effectiveTime>`
-	first := telling("d1", "20190601", patientID("a"), "11450-4", ccdatest.Concern("active", ccdatest.ProblemOf("", onset+ccdatest.Pneumonia+`<targetSiteCode code="39607008" `+ccdatest.Snomed+`/>`)))
-	second := telling("d2", "20200601", patientID("b")+patientID("a"), "11450-4", ccdatest.Concern("completed", ccdatest.ProblemOf("", onset+ccdatest.Pneumonia)))
+	first := telling("d1", "20190601", patientID("a"), "11450-4",
+		ccdatest.Concern("active", ccdatest.ProblemOf("",
+			onset+ccdatest.Pneumonia+`<targetSiteCode code="39607008" `+ccdatest.Snomed+`/>`)))
+	second := telling("d2", "20200601", patientID("b")+patientID("a"), "11450-4",
+		ccdatest.Concern("completed", ccdatest.ProblemOf("", onset+ccdatest.Pneumonia)))
 	resources := ccdatest.DocumentFacts(t, second, first)
-	ccdatest.Wants(t, resources, "Condition | clinicalStatus.coding.code=inactive | bodySite.coding.code=39607008 | meta.source=urn:uuid:f8725765-47c3-5445-a5c2-55315fa996b8",
+	ccdatest.Wants(t, resources, "Condition | clinicalStatus.coding.code=inactive | bodySite.coding.code=39607008 | "+
+		"meta.source=urn:uuid:f8725765-47c3-5445-a5c2-55315fa996b8",
 		"Patient | identifier.value=a | identifier.value=b")
-	if ccdatest.Count(resources, "Condition") != 1 || ccdatest.Count(resources, "Patient") != 1 || ccdatest.Count(resources, "Composition") != 2 {
-		t.Errorf("%d Conditions, %d Patients, %d Compositions", ccdatest.Count(resources, "Condition"), ccdatest.Count(resources, "Patient"), ccdatest.Count(resources, "Composition"))
+	if ccdatest.Count(resources, "Condition") != 1 || ccdatest.Count(resources, "Patient") != 1 ||
+		ccdatest.Count(resources, "Composition") != 2 {
+		t.Errorf("%d Conditions, %d Patients, %d Compositions", ccdatest.Count(resources, "Condition"),
+			ccdatest.Count(resources, "Patient"), ccdatest.Count(resources, "Composition"))
 	}
 	var condition string
 	for _, r := range resources {
@@ -56,7 +62,10 @@ func TestSetMergesReportedMedicationOfTwoDocuments(t *testing.T) {
 	const told = `<informant><relatedEntity classCode="PRS"><relatedPerson><name><family>Mother</family></name></relatedPerson></relatedEntity></informant>`
 	informed := telling("d1", "20190601", patientID("a"), "10160-0", ccdatest.MedicationOf("EVN", told))
 	silent := telling("d2", "20200601", patientID("a"), "10160-0", ccdatest.MedicationOf("EVN", ""))
-	for name, documents := range map[string][]string{"informed first": {informed, silent}, "silent first": {silent, informed}} {
+	for name, documents := range map[string][]string{
+		"informed first": {informed, silent},
+		"silent first":   {silent, informed},
+	} {
 		resources := ccdatest.DocumentFacts(t, documents...)
 		ccdatest.Wants(t, resources, "MedicationRequest | intent=plan | reportedReference.display=Mother | !reportedBoolean")
 		if n := ccdatest.Count(resources, "MedicationRequest"); n != 1 {
@@ -68,15 +77,19 @@ func TestSetMergesReportedMedicationOfTwoDocuments(t *testing.T) {
 func TestSetDropsEndOfProblemWhenLaterDocumentSaysActive(t *testing.T) {
 	t.Parallel()
 	ended := `<effectiveTime><low value="2019"/><high value="201902"/></effectiveTime>`
-	resources := ccdatest.DocumentFacts(t, telling("d1", "20190601", patientID("a"), "11450-4", ccdatest.Concern("completed", ccdatest.ProblemOf("", ended+ccdatest.Pneumonia))),
-		telling("d2", "20200601", patientID("a"), "11450-4", ccdatest.Concern("active", ccdatest.ProblemOf("", `<effectiveTime><low value="2019"/></effectiveTime>`+ccdatest.Pneumonia))))
+	resources := ccdatest.DocumentFacts(t, telling("d1", "20190601", patientID("a"), "11450-4",
+		ccdatest.Concern("completed", ccdatest.ProblemOf("", ended+ccdatest.Pneumonia))),
+		telling("d2", "20200601", patientID("a"), "11450-4",
+			ccdatest.Concern("active", ccdatest.ProblemOf("",
+				`<effectiveTime><low value="2019"/></effectiveTime>`+ccdatest.Pneumonia))))
 	ccdatest.Wants(t, resources, "Condition | clinicalStatus.coding.code=active | !abatementDateTime")
 }
 
 func TestSetKeepsFactsOfTwoPatientsApartWhenIDsAreEqual(t *testing.T) {
 	t.Parallel()
 	entries := ccdatest.Concern("active", ccdatest.ProblemOf("", ccdatest.Pneumonia))
-	resources := ccdatest.DocumentFacts(t, telling("d1", "20190601", patientID("a"), "11450-4", entries), telling("d2", "20190602", patientID("b"), "11450-4", entries))
+	resources := ccdatest.DocumentFacts(t, telling("d1", "20190601", patientID("a"), "11450-4", entries),
+		telling("d2", "20190602", patientID("b"), "11450-4", entries))
 	if ccdatest.Count(resources, "Patient") != 2 || ccdatest.Count(resources, "Condition") != 2 {
 		t.Errorf("%d Conditions of %d Patients", ccdatest.Count(resources, "Condition"), ccdatest.Count(resources, "Patient"))
 	}
@@ -114,7 +127,8 @@ func TestSetEmitsSameResourcesInAnyOrderOfDocuments(t *testing.T) {
 	t.Parallel()
 	documents := make([][]byte, 3)
 	for i, id := range []string{"d1", "d2", "d3"} {
-		documents[i] = []byte(telling(id, "2019060"+string(rune('1'+i)), patientID("a"), "11450-4", ccdatest.Concern("active", ccdatest.ProblemOf("", ccdatest.Pneumonia))))
+		documents[i] = []byte(telling(id, "2019060"+string(rune('1'+i)), patientID("a"), "11450-4",
+			ccdatest.Concern("active", ccdatest.ProblemOf("", ccdatest.Pneumonia))))
 	}
 	forwards, _ := ccdatest.Lines(t, documents...)
 	backwards, _ := ccdatest.Lines(t, documents[2], documents[0], documents[1], documents[0])
@@ -126,10 +140,12 @@ func TestSetEmitsSameResourcesInAnyOrderOfDocuments(t *testing.T) {
 func TestConvertKeepsIDsInNextVersionOfDocument(t *testing.T) {
 	t.Parallel()
 	version := func(id, n string) string {
-		return strings.Replace(telling(id, "2019060"+n, patientID("a"), "11450-4", `<entry><observation><value xsi:type="CD" code="1"/></observation></entry>`), "<recordTarget>",
+		return strings.Replace(telling(id, "2019060"+n, patientID("a"), "11450-4",
+			`<entry><observation><value xsi:type="CD" code="1"/></observation></entry>`), "<recordTarget>",
 			`<setId root="2.16.840.1.113883.19.9" extension="set"/><versionNumber value="`+n+`"/><recordTarget>`, 1)
 	}
-	if resources := ccdatest.DocumentFacts(t, version("d1", "1"), version("d2", "2")); ccdatest.Count(resources, "Condition") != 1 {
+	if resources := ccdatest.DocumentFacts(t, version("d1", "1"), version("d2", "2")); ccdatest.Count(resources,
+		"Condition") != 1 {
 		t.Errorf("%d Conditions of one without an id, in two versions of a document", ccdatest.Count(resources, "Condition"))
 	}
 }
@@ -157,11 +173,16 @@ func TestSetKeepsOtherDocumentsWhenOneIsRefused(t *testing.T) {
 
 func TestReportCountsResourcesTemplatesAndDroppedParts(t *testing.T) {
 	t.Parallel()
-	_, report := ccdatest.Lines(t, []byte(telling("d1", "20190601", patientID("a"), "11450-4", ccdatest.Concern("active", ccdatest.ProblemOf("", `<effectiveTime><low value="soon"/></effectiveTime>`+ccdatest.Pneumonia))+
-		`<entry><observation><templateId root="2.16.840.1.113883.19.77"/><code code="x"/></observation></entry>`)))
+	_, report := ccdatest.Lines(t,
+		[]byte(telling("d1", "20190601", patientID("a"), "11450-4",
+			ccdatest.Concern("active", ccdatest.ProblemOf("",
+				`<effectiveTime><low value="soon"/></effectiveTime>`+ccdatest.Pneumonia))+
+				`<entry><observation><templateId root="2.16.840.1.113883.19.77"/><code code="x"/></observation></entry>`)))
 	d := report.Documents[0]
-	if d.Source != "urn:uuid:7a46ac9d-4704-5c38-88cf-9abe17b618e5" || d.Templates["2.16.840.1.113883.10.20.22.4.3"] != 1 || d.Unknown["2.16.840.1.113883.19.77"] != 1 || report.Resources["Condition"] != 2 ||
-		len(d.Sections) != 1 || d.Sections[0] != (emit.SectionReport{Code: "11450-4", Rule: "Problems", Entries: 2}) || len(d.Dropped) != 1 || d.Dropped[0].Reason != "no time that exists" {
+	if d.Source != "urn:uuid:7a46ac9d-4704-5c38-88cf-9abe17b618e5" || d.Templates["2.16.840.1.113883.10.20.22.4.3"] != 1 ||
+		d.Unknown["2.16.840.1.113883.19.77"] != 1 || report.Resources["Condition"] != 2 ||
+		len(d.Sections) != 1 || d.Sections[0] != (emit.SectionReport{Code: "11450-4", Rule: "Problems", Entries: 2}) ||
+		len(d.Dropped) != 1 || d.Dropped[0].Reason != "no time that exists" {
 		t.Errorf("%+v", report)
 	}
 }

@@ -16,7 +16,8 @@ func TestSetRefusesDocumentAboutAnotherPerson(t *testing.T) {
 		stranger = `<name><given>Sorrel</given><family>Birch</family></name>`
 	)
 	target := func(patient string) string {
-		return `<recordTarget><patientRole><id root="2.16.840.1.113883.19.1" extension="a"/><patient>` + patient + `</patient></patientRole></recordTarget>`
+		return `<recordTarget><patientRole><id root="2.16.840.1.113883.19.1" extension="a"/><patient>` + patient +
+			`</patient></patientRole></recordTarget>`
 	}
 	for name, c := range map[string]struct {
 		targets string
@@ -36,13 +37,16 @@ func TestSetRefusesDocumentAboutAnotherPerson(t *testing.T) {
 		"a birth time that is unknown": {target(own + `<birthTime nullFlavor="UNK"/>`), false},
 		"no name":                      {target(born), false},
 		"a name in one piece":          {target(`<name>Maple Aster</name>` + born), false},
-		"parts of two names":           {target(`<name><given>Maple</given></name><name><family>Aster</family></name>` + born), false},
+		"parts of two names": {target(`<name><given>Maple</given></name><name><family>Aster</family></name>` +
+			born), false},
 		"somebody else as well":        {target(own+born) + target(stranger+born), false},
 		"somebody without a name, too": {target(own+born) + `<recordTarget><patientRole/></recordTarget>`, false},
 		"no record target":             {``, false},
-		"a guardian who is the person": {target(stranger + born + `<guardian><guardianPerson>` + own + `</guardianPerson></guardian>`), false},
-		"an author who is the person":  {target(stranger+born) + `<author><assignedAuthor><assignedPerson>` + own + `</assignedPerson></assignedAuthor></author>`, false},
-		"another one in front of it":   {target(stranger+born) + target(own+born), false},
+		"a guardian who is the person": {target(stranger + born + `<guardian><guardianPerson>` + own +
+			`</guardianPerson></guardian>`), false},
+		"an author who is the person": {target(stranger+born) + `<author><assignedAuthor><assignedPerson>` + own +
+			`</assignedPerson></assignedAuthor></author>`, false},
+		"another one in front of it": {target(stranger+born) + target(own+born), false},
 	} {
 		set := ccda.Set{Is: func(given, family, birthDate, sex string) bool {
 			return given == "Maple Ann" && sex != "M" && family == "Aster" && birthDate == "1984-03-12"

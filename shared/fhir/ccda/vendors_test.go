@@ -20,16 +20,19 @@ func TestConvertReadsDeviationsOfVendors(t *testing.T) {
 	)
 	ccdatest.Run(t, []ccdatest.Case{
 		{
-			Name: "no information on the end of what is active is no end", Section: "11450-4", Entries: ccdatest.Concern("active", ccdatest.ProblemOf("", ongoing+ccdatest.Pneumonia+active)),
-			Want: []string{"Condition | clinicalStatus.coding.code=active | !_abatementDateTime"},
+			Name: "no information on the end of what is active is no end", Section: "11450-4",
+			Entries: ccdatest.Concern("active", ccdatest.ProblemOf("", ongoing+ccdatest.Pneumonia+active)),
+			Want:    []string{"Condition | clinicalStatus.coding.code=active | !_abatementDateTime"},
 		},
 		{
-			Name: "what the status is called otherwise stays as a tag", Section: "11450-4", Entries: ccdatest.Concern("active", ccdatest.ProblemOf("", ongoing+ccdatest.Pneumonia+active)),
-			Want: []string{"Condition | meta.tag.code=A"},
+			Name: "what the status is called otherwise stays as a tag", Section: "11450-4",
+			Entries: ccdatest.Concern("active", ccdatest.ProblemOf("", ongoing+ccdatest.Pneumonia+active)),
+			Want:    []string{"Condition | meta.tag.code=A"},
 		},
 		{
-			Name: "so does a status that does not agree with the end", Section: "11450-4", Entries: ccdatest.Concern("active", ccdatest.ProblemOf("", ended+ccdatest.Pneumonia+active)),
-			Want: []string{"Condition | clinicalStatus.coding.code=inactive | meta.tag.code=55561003"},
+			Name: "so does a status that does not agree with the end", Section: "11450-4",
+			Entries: ccdatest.Concern("active", ccdatest.ProblemOf("", ended+ccdatest.Pneumonia+active)),
+			Want:    []string{"Condition | clinicalStatus.coding.code=inactive | meta.tag.code=55561003"},
 		},
 		{
 			Name: "a severity with an interpretation", Section: "48765-2",
@@ -54,44 +57,56 @@ func TestConvertReadsDeviationsOfVendors(t *testing.T) {
 		},
 		{
 			Name: "encounters of one id on several days", Section: "46240-8",
-			Entries: ccdatest.PlannedAs("encounter", "ENC", "EVN", "49", `<code code="99213" codeSystem="2.16.840.1.113883.6.12"/><effectiveTime value="20100414"/>`) +
-				ccdatest.PlannedAs("encounter", "ENC", "EVN", "49", `<code code="99213" codeSystem="2.16.840.1.113883.6.12"/><effectiveTime value="20101215"/>`),
+			Entries: ccdatest.PlannedAs("encounter", "ENC", "EVN", "49",
+				`<code code="99213" codeSystem="2.16.840.1.113883.6.12"/><effectiveTime value="20100414"/>`) +
+				ccdatest.PlannedAs("encounter", "ENC", "EVN", "49",
+					`<code code="99213" codeSystem="2.16.840.1.113883.6.12"/><effectiveTime value="20101215"/>`),
 			Want: []string{"Encounter | period.start=2010-04-14 | period.end=2010-04-14", "Encounter | period.start=2010-12-15"},
 		},
 		{
 			Name: "a number of times that is none says nothing", Section: "10160-0",
-			Entries: ccdatest.PlannedAs("substanceAdministration", "SBADM", "EVN", "16", `<statusCode code="active"/><repeatNumber value="0"/>`+drug),
-			Want:    []string{"MedicationRequest | status=active | !dosageInstruction"},
+			Entries: ccdatest.PlannedAs("substanceAdministration", "SBADM", "EVN", "16",
+				`<statusCode code="active"/><repeatNumber value="0"/>`+drug),
+			Want: []string{"MedicationRequest | status=active | !dosageInstruction"},
 		},
 		{
 			Name: "how often it has been taken", Section: "10160-0",
-			Entries: ccdatest.PlannedAs("substanceAdministration", "SBADM", "EVN", "16", `<statusCode code="completed"/><repeatNumber value="3"/>`+drug),
-			Want:    []string{"MedicationRequest | dosageInstruction.timing.repeat.count=3"},
+			Entries: ccdatest.PlannedAs("substanceAdministration", "SBADM", "EVN", "16",
+				`<statusCode code="completed"/><repeatNumber value="3"/>`+drug),
+			Want: []string{"MedicationRequest | dosageInstruction.timing.repeat.count=3"},
 		},
 		{
 			Name: "for how long it is taken", Section: "10160-0",
-			Entries: ccdatest.PlannedAs("substanceAdministration", "SBADM", "INT", "16", `<effectiveTime xsi:type="IVL_TS"><low value="20250226"/><width value="4" unit="d"/></effectiveTime>`+drug) +
-				ccdatest.PlannedAs("substanceAdministration", "SBADM", "RQO", "16", `<effectiveTime xsi:type="IVL_TS"><low value="20250226"/><width value="2" unit="mo"/></effectiveTime>`+drug) +
-				ccdatest.PlannedAs("substanceAdministration", "SBADM", "PRP", "16", `<effectiveTime xsi:type="IVL_TS"><low value="2025"/><width value="1" unit="a"/></effectiveTime>`+drug),
+			Entries: ccdatest.PlannedAs("substanceAdministration", "SBADM", "INT", "16",
+				`<effectiveTime xsi:type="IVL_TS"><low value="20250226"/><width value="4" unit="d"/></effectiveTime>`+drug) +
+				ccdatest.PlannedAs("substanceAdministration", "SBADM", "RQO", "16",
+					`<effectiveTime xsi:type="IVL_TS"><low value="20250226"/><width value="2" unit="mo"/></effectiveTime>`+drug) +
+				ccdatest.PlannedAs("substanceAdministration", "SBADM", "PRP", "16",
+					`<effectiveTime xsi:type="IVL_TS"><low value="2025"/><width value="1" unit="a"/></effectiveTime>`+drug),
 			Want: []string{
-				"MedicationRequest | dosageInstruction.timing.repeat.boundsPeriod.end=2025-03-02", "MedicationRequest | dosageInstruction.timing.repeat.boundsPeriod.end=2025-04-26",
-				"MedicationRequest | dosageInstruction.timing.repeat.boundsPeriod.start=2025 | !dosageInstruction.timing.repeat.boundsPeriod.end",
+				"MedicationRequest | dosageInstruction.timing.repeat.boundsPeriod.end=2025-03-02",
+				"MedicationRequest | dosageInstruction.timing.repeat.boundsPeriod.end=2025-04-26",
+				"MedicationRequest | dosageInstruction.timing.repeat.boundsPeriod.start=2025 | " +
+					"!dosageInstruction.timing.repeat.boundsPeriod.end",
 			},
 		},
 		{
 			Name: "an order without repeats, of a status that is none", Section: "10160-0",
-			Entries: ccdatest.PlannedAs("supply", "SPLY", "INT", "17", `<statusCode code="ordered"/><repeatNumber value="0"/>`+pill),
-			Want:    []string{"MedicationRequest | status=active | dispenseRequest.numberOfRepeatsAllowed=0"},
+			Entries: ccdatest.PlannedAs("supply", "SPLY", "INT", "17",
+				`<statusCode code="ordered"/><repeatNumber value="0"/>`+pill),
+			Want: []string{"MedicationRequest | status=active | dispenseRequest.numberOfRepeatsAllowed=0"},
 		},
 		{
 			Name: "when nobody who is named has written it", Section: "47519-4",
-			Entries: ccdatest.PlannedAs("procedure", "PROC", "EVN", "14", `<code code="29303009" `+ccdatest.Snomed+`/><statusCode code="completed"/>
+			Entries: ccdatest.PlannedAs("procedure", "PROC", "EVN", "14",
+				`<code code="29303009" `+ccdatest.Snomed+`/><statusCode code="completed"/>
 <author><time value="201307102214-0500"/><assignedAuthor><id nullFlavor="NI"/></assignedAuthor></author>`),
 			Want: []string{"Provenance | occurredDateTime=2013-07-10T22:14:00-05:00 | agent.who.display=Unknown"},
 		},
 		{
 			Name: "what a policy authorizes is paid for by it", Section: "48768-6",
-			Entries: ccdatest.PlannedAs("act", "ACT", "EVN", "61", `<code code="81" codeSystem="2.16.840.1.113883.3.221.5"/><entryRelationship typeCode="REFR"><act classCode="ACT" moodCode="EVN">
+			Entries: ccdatest.PlannedAs("act", "ACT", "EVN", "61",
+				`<code code="81" codeSystem="2.16.840.1.113883.3.221.5"/><entryRelationship typeCode="REFR"><act classCode="ACT" moodCode="EVN">
 <templateId root="2.16.840.1.113883.10.20.1.19"/><entryRelationship typeCode="SUBJ"><procedure classCode="PROC" moodCode="PRMS"><code code="73761001" `+ccdatest.Snomed+`/></procedure></entryRelationship></act></entryRelationship>`),
 			Want: []string{"ServiceRequest | code.coding.code=73761001 | insurance"},
 		},

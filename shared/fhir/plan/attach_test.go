@@ -24,10 +24,13 @@ func TestMayAttachUnlessProvenanceComesAlready(t *testing.T) {
 		"the statement lists it": {plan.Facts{Capability: stated("4.0.1", goal, listing)}, false},
 		"it is learned":          {plan.Facts{Capability: stated("4.0.1", goal), Attaches: true}, false},
 		"STU3":                   {plan.Facts{Capability: stated("3.0.2", goal)}, false},
-		"$everything":            {plan.Facts{Capability: stated("4.0.1", goal), Profile: plan.Profile{Everything: true}}, false},
-		"not wanted":             {plan.Facts{Capability: stated("4.0.1", goal), Types: []string{"Goal"}}, false},
-		"not granted":            {plan.Facts{Capability: stated("4.0.1", goal), Granted: "patient/Goal.rs"}, false},
-		"granted":                {plan.Facts{Capability: stated("4.0.1", goal), Granted: "patient/*.rs"}, true},
+		"$everything": {plan.Facts{
+			Capability: stated("4.0.1", goal),
+			Profile:    plan.Profile{Everything: true},
+		}, false},
+		"not wanted":  {plan.Facts{Capability: stated("4.0.1", goal), Types: []string{"Goal"}}, false},
+		"not granted": {plan.Facts{Capability: stated("4.0.1", goal), Granted: "patient/Goal.rs"}, false},
+		"granted":     {plan.Facts{Capability: stated("4.0.1", goal), Granted: "patient/*.rs"}, true},
 	} {
 		if got := plan.MayAttach(c.facts); got != c.want {
 			t.Errorf("%s: %t", name, got)

@@ -20,8 +20,8 @@ const questionnaire = "Questionnaire"
 // The types are those of US Core, then those of payers and other extras, then those only the platform's profile names
 // (by name), then the others of the statement that belong to the patient compartment and declare a search by patient
 // (in its order); each only when the statement lists it, and the granted scopes allow to search it. Without a statement
-// every type of the compartment is asked for. Patient is none of them: it is read before everything else. A plan for a platform with $everything
-// begins with that, and the searches after it are for the case that it fails.
+// every type of the compartment is asked for. Patient is none of them: it is read before everything else. A plan for a
+// platform with $everything begins with that, and the searches after it are for the case that it fails.
 //
 // The statement is used to drop types, never to add parameters: servers declare more than they do.
 func Build(f Facts) Plan {
@@ -178,8 +178,8 @@ func (b builder) definitions() bool {
 		isListed && (len(listed.SearchParams) == 0 || slices.Contains(listed.SearchParams, "url")))
 }
 
-// byID are the followed types that the statement or the profile says are found by their ids, several at once, sorted. A Binary may be
-// too large to come with others.
+// byID are the followed types that the statement or the profile says are found by their ids, several at once, sorted. A
+// Binary may be too large to come with others.
 func (b builder) byID() []string {
 	found := slices.Clone(b.facts.Profile.ByID)
 	for resourceType, resource := range b.listed {

@@ -106,9 +106,12 @@ func TestAPlanFollowsTheProfile(t *testing.T) {
 			want: []string{"MedicationRequest?patient=p", "Appointment?date=ge1900-01-01&patient=p"},
 		},
 		"Quest: its categories only, though the statement is silent about patients": {
-			stated:  server("DiagnosticReport:category", "Observation", "Goal:_id"),
-			profile: plan.Profile{Ways: map[string][]string{"Observation": {"category=laboratory"}, "DiagnosticReport": {"category=LAB"}}},
-			want:    []string{"Observation?category=laboratory&patient=p", "DiagnosticReport?category=LAB&patient=p"},
+			stated: server("DiagnosticReport:category", "Observation", "Goal:_id"),
+			profile: plan.Profile{Ways: map[string][]string{
+				"Observation":      {"category=laboratory"},
+				"DiagnosticReport": {"category=LAB"},
+			}},
+			want: []string{"Observation?category=laboratory&patient=p", "DiagnosticReport?category=LAB&patient=p"},
 		},
 		"a payer with $everything: the searches follow": {
 			stated:  server("Coverage:patient", "ExplanationOfBenefit:patient"),
@@ -188,7 +191,8 @@ func TestAPlanTakesFromTheStatementOnlyWhatItDeclares(t *testing.T) {
 func TestAServerWithoutAStatementIsAskedForAllKnownTypes(t *testing.T) {
 	t.Parallel()
 	made := build(plan.Facts{Profile: plan.Profile{Ways: map[string][]string{"AdverseEvent": {"x=1"}}}})
-	check(t, made.Queries[:29], "AllergyIntolerance?patient=p", "Coverage?patient=p", "Device?patient=p", "Encounter?patient=p",
+	check(t, made.Queries[:29], "AllergyIntolerance?patient=p", "Coverage?patient=p", "Device?patient=p",
+		"Encounter?patient=p",
 		"FamilyMemberHistory?patient=p", "Goal?patient=p", "Immunization?patient=p", "Procedure?patient=p",
 		"QuestionnaireResponse?patient=p", "RelatedPerson?patient=p", "Condition?patient=p", "CarePlan?patient=p",
 		"CareTeam?patient=p", "MedicationRequest?patient=p", "MedicationDispense?patient=p", "Observation?patient=p",
@@ -359,7 +363,10 @@ func TestOlderReleasesHaveTheirOwnTypes(t *testing.T) {
 
 func TestOlderServersWithoutTypesAreAskedForThoseOfTheirRelease(t *testing.T) {
 	t.Parallel()
-	for version, want := range map[string]string{"1.0.2": "MedicationOrder", "0.5.0": "MedicationOrder", "3.0.2": "ProcedureRequest"} {
+	for version, want := range map[string]string{
+		"1.0.2": "MedicationOrder", "0.5.0": "MedicationOrder",
+		"3.0.2": "ProcedureRequest",
+	} {
 		lines := strings.Join(asked(build(plan.Facts{Capability: fhir.Capability{FHIRVersion: version}}).Queries), " ")
 		if !strings.Contains(lines, want+"?") || strings.Contains(lines, "ServiceRequest?") {
 			t.Error(version, lines)

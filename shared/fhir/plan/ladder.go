@@ -46,10 +46,11 @@ func (q Query) Values() url.Values {
 }
 
 // Instead lists what to ask in place of q, whose first page was refused, or whose next link leads to another server
-// (fhir.ForeignLink); nil when that is final. The ladder has four directions: without _count or with a smaller one; once with
-// a larger one, where only the first page can be had; without _include, _revinclude and _lastUpdated, which are a
-// convenience; and in parts, by category or what else the type has for that. Every step leads further down, so that it
-// always ends; a page beyond the usual size is asked for in the usual one first. Failures that asking otherwise cannot mend have none: the server's faults, rate limits, tokens, and a plain no.
+// (fhir.ForeignLink); nil when that is final. The ladder has four directions: without _count or with a smaller one;
+// once with a larger one, where only the first page can be had; without _include, _revinclude and _lastUpdated, which
+// are a convenience; and in parts, by category or what else the type has for that. Every step leads further down, so
+// that it always ends; a page beyond the usual size is asked for in the usual one first. Failures that asking otherwise
+// cannot mend have none: the server's faults, rate limits, tokens, and a plain no.
 func (q Query) Instead(failed *fhir.RequestError) []Query {
 	switch {
 	case q.Widened() && failed.Class != fhir.ForeignLink:
@@ -94,7 +95,8 @@ func (q Query) Instead(failed *fhir.RequestError) []Query {
 // the whole type; empty when it is asked whole. Resources with other values are not found then.
 func (q Query) OnlyBy() string {
 	param := narrowing(q.Type)
-	if param == "" || param == "date" || q.Step&stepPart == 0 || !q.params().Has(param) { // dates begin before anybody's birth
+	// dates begin before anybody's birth
+	if param == "" || param == "date" || q.Step&stepPart == 0 || !q.params().Has(param) {
 		return ""
 	}
 	return param
@@ -142,8 +144,8 @@ func (q Query) wider() []Query {
 	return []Query{q}
 }
 
-// Widened reports whether q asks for a large first page, because the way to the pages after the usual first one, which has
-// been read, leads to another server.
+// Widened reports whether q asks for a large first page, because the way to the pages after the usual first one, which
+// has been read, leads to another server.
 func (q Query) Widened() bool { return q.Step&stepWide != 0 }
 
 // bare is q without its conveniences, or nil when it has none.

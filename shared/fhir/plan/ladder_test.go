@@ -46,9 +46,17 @@ func TestTheLadder(t *testing.T) {
 		"_count is blamed without being there": {
 			uncounted, []fhir.RequestError{count}, []string{"CareTeam?patient=p&status=active"},
 		},
-		"too large":                        {plain("Goal"), []fhir.RequestError{large}, []string{"Goal?_count=25&patient=p"}},
-		"too large: 2":                     {plain("Goal"), []fhir.RequestError{large, large}, []string{"Goal?_count=6&patient=p"}},
-		"too large: 3":                     {plain("Goal"), []fhir.RequestError{large, large, large}, []string{"Goal?_count=1&patient=p"}},
+		"too large": {plain("Goal"), []fhir.RequestError{large}, []string{"Goal?_count=25&patient=p"}},
+		"too large: 2": {
+			plain("Goal"),
+			[]fhir.RequestError{large, large},
+			[]string{"Goal?_count=6&patient=p"},
+		},
+		"too large: 3": {
+			plain("Goal"),
+			[]fhir.RequestError{large, large, large},
+			[]string{"Goal?_count=1&patient=p"},
+		},
 		"too large: 4":                     {plain("Goal"), []fhir.RequestError{large, large, large, large}, nil},
 		"too large without _count":         {uncounted, []fhir.RequestError{large}, []string{"CareTeam?_count=25&patient=p"}},
 		"too large, and _count is refused": {uncounted, []fhir.RequestError{large, count}, nil},
@@ -87,14 +95,34 @@ func TestTheLadder(t *testing.T) {
 		"unexplained without conveniences: a _count may help again": {
 			laden("Goal"), []fhir.RequestError{count, forbidden, large}, []string{"Goal?_count=25&patient=p"},
 		},
-		"unexplained: a part is given up":    {plain("Condition"), []fhir.RequestError{needs, forbidden}, nil},
-		"a part is too large":                {plain("CareTeam"), []fhir.RequestError{needs, large}, []string{"CareTeam?_count=25&patient=p&status=active"}},
-		"the next link leads elsewhere":      {laden("Goal"), []fhir.RequestError{elsewhere}, []string{"Goal?_count=1000&" + extras + "patient=p"}},
-		"so much is too much":                {plain("Goal"), []fhir.RequestError{elsewhere, {Class: fhir.Network}}, []string{"Goal?_count=300&patient=p"}},
-		"less is so, too":                    {plain("Goal"), []fhir.RequestError{elsewhere, large, {Class: fhir.Rejected}}, nil},
+		"unexplained: a part is given up": {plain("Condition"), []fhir.RequestError{needs, forbidden}, nil},
+		"a part is too large": {
+			plain("CareTeam"),
+			[]fhir.RequestError{needs, large},
+			[]string{"CareTeam?_count=25&patient=p&status=active"},
+		},
+		"the next link leads elsewhere": {
+			laden("Goal"),
+			[]fhir.RequestError{elsewhere},
+			[]string{"Goal?_count=1000&" + extras + "patient=p"},
+		},
+		"so much is too much": {
+			plain("Goal"),
+			[]fhir.RequestError{elsewhere, {Class: fhir.Network}},
+			[]string{"Goal?_count=300&patient=p"},
+		},
+		"less is so, too": {
+			plain("Goal"),
+			[]fhir.RequestError{elsewhere, large, {Class: fhir.Rejected}},
+			nil,
+		},
 		"there is more, and it is elsewhere": {plain("Goal"), []fhir.RequestError{elsewhere, elsewhere}, nil},
 		"elsewhere, and no _count":           {plain("Goal"), []fhir.RequestError{count, elsewhere}, nil},
-		"a part knows no _count":             {plain("CareTeam"), []fhir.RequestError{needs, count}, []string{"CareTeam?patient=p&status=active"}},
+		"a part knows no _count": {
+			plain("CareTeam"),
+			[]fhir.RequestError{needs, count},
+			[]string{"CareTeam?patient=p&status=active"},
+		},
 		"unexplained: nothing is narrower":   {plain("Goal"), []fhir.RequestError{forbidden}, nil},
 		"a type without parts, conveniences": {laden("Goal"), []fhir.RequestError{needs}, []string{"Goal?patient=p"}},
 	}

@@ -38,15 +38,25 @@ func TestAPageBeyondTheUsualSizeThatFailsIsAskedForInTheUsualSizeFirst(t *testin
 
 func TestWhatCanBeFoundByAListOfIdsIsWhatTheStatementOrTheProfileSays(t *testing.T) {
 	t.Parallel()
-	stated := server("Observation:patient,_id", "Practitioner:_id", "Organization:name", "Binary:_id", "Patient:_id", "Basic:_id")
+	stated := server("Observation:patient,_id", "Practitioner:_id", "Organization:name", "Binary:_id",
+		"Patient:_id", "Basic:_id")
 	for name, c := range map[string]struct {
 		facts plan.Facts
 		want  []string
 	}{
-		"by the statement":     {plan.Facts{Capability: stated}, []string{"Observation", "Practitioner"}},
-		"by the profile, too":  {plan.Facts{Capability: stated, Profile: plan.Profile{ByID: []string{"Organization", "Practitioner"}}}, []string{"Observation", "Organization", "Practitioner"}},
-		"as far as is granted": {plan.Facts{Capability: stated, Granted: "patient/Observation.rs patient/Practitioner.r"}, []string{"Observation"}},
-		"without a statement":  {plan.Facts{}, nil},
+		"by the statement": {plan.Facts{Capability: stated}, []string{"Observation", "Practitioner"}},
+		"by the profile, too": {
+			plan.Facts{
+				Capability: stated,
+				Profile:    plan.Profile{ByID: []string{"Organization", "Practitioner"}},
+			},
+			[]string{"Observation", "Organization", "Practitioner"},
+		},
+		"as far as is granted": {
+			plan.Facts{Capability: stated, Granted: "patient/Observation.rs patient/Practitioner.r"},
+			[]string{"Observation"},
+		},
+		"without a statement": {plan.Facts{}, nil},
 	} {
 		if got := build(c.facts).ByID; !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %v, want %v", name, got, c.want)

@@ -64,8 +64,8 @@ func inCompartment(resourceType string) bool {
 	return slices.Contains(fhir.CompartmentTypes(), resourceType) || slices.Contains(fhir.OlderTypes(), resourceType)
 }
 
-// Compartment lists the types that belong to a patient and are found by a search, at a server of the version; none before R4,
-// of which every server is taken to have a part only.
+// Compartment lists the types that belong to a patient and are found by a search, at a server of the version; none
+// before R4, of which every server is taken to have a part only.
 func Compartment(fhirVersion string) []string {
 	if releaseOf(fhirVersion) != r4 {
 		return nil

@@ -6,9 +6,11 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Common reports whether patients usually have resources of the type, if nothing is known of the server: US Core or payers name it.
+// Common reports whether patients usually have resources of the type, if nothing is known of the server:
+// US Core or payers name it.
 func Common(resourceType string) bool {
-	return slices.ContainsFunc([]release{r4, stu3, dstu2}, func(r release) bool { return slices.Contains(table(r), resourceType) })
+	return slices.ContainsFunc([]release{r4, stu3, dstu2},
+		func(r release) bool { return slices.Contains(table(r), resourceType) })
 }
 
 // brings reports whether Provenance comes with searches, and may.
@@ -16,9 +18,9 @@ func (b builder) brings() bool {
 	return b.attached(provenance) && b.wanted(provenance) && b.granted(provenance)
 }
 
-// Unlisted returns the whole searches for those types that the server's statement does not list, in the order of their names: R4's
-// patient compartment, and Device, which US Core searches by patient. There are none if the statement lists nothing, or is of
-// another release.
+// Unlisted returns the whole searches for those types that the server's statement does not list, in the order of their
+// names: R4's patient compartment, and Device, which US Core searches by patient. There are none if the statement lists
+// nothing, or is of another release.
 func Unlisted(f Facts) []Query {
 	b := builder{facts: f, scopes: fhir.ParseScopes(f.Granted)}
 	if len(f.Capability.Resources) == 0 {
@@ -31,7 +33,8 @@ func Unlisted(f Facts) []Query {
 		slices.Sort(types)
 	}
 	for _, resourceType := range slices.Compact(types) {
-		isListed := slices.ContainsFunc(f.Capability.Resources, func(r fhir.CapabilityResource) bool { return r.Type == resourceType })
+		isListed := slices.ContainsFunc(f.Capability.Resources,
+			func(r fhir.CapabilityResource) bool { return r.Type == resourceType })
 		if isListed || !b.wanted(resourceType) {
 			continue
 		}

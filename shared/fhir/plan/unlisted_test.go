@@ -22,10 +22,16 @@ func TestUnlistedAreTypesOfCompartmentThatStatementOmits(t *testing.T) {
 		has, lack []string
 		none      bool
 	}{
-		"of R4":             {facts: plan.Facts{Capability: stated("4.0.1", "Patient", "Condition")}, has: []string{"Claim", "Device", "Group"}, lack: []string{"Condition", "Patient", "Practitioner"}},
-		"no statement":      {facts: plan.Facts{}, none: true},
-		"of STU3":           {facts: plan.Facts{Capability: stated("3.0.2", "Patient")}, none: true},
-		"other types asked": {facts: plan.Facts{Capability: stated("4.0.1", "Patient"), Types: []string{"Claim"}}, has: []string{"Claim"}, lack: []string{"Group"}},
+		"of R4": {
+			facts: plan.Facts{Capability: stated("4.0.1", "Patient", "Condition")},
+			has:   []string{"Claim", "Device", "Group"}, lack: []string{"Condition", "Patient", "Practitioner"},
+		},
+		"no statement": {facts: plan.Facts{}, none: true},
+		"of STU3":      {facts: plan.Facts{Capability: stated("3.0.2", "Patient")}, none: true},
+		"other types asked": {
+			facts: plan.Facts{Capability: stated("4.0.1", "Patient"), Types: []string{"Claim"}},
+			has:   []string{"Claim"}, lack: []string{"Group"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -74,9 +80,13 @@ func TestTrialAsksForOneResourceAndWholeForAll(t *testing.T) {
 
 func TestTrialHasNoRevInclude(t *testing.T) {
 	t.Parallel()
-	queries := plan.Unlisted(plan.Facts{PatientID: "p1", Types: []string{"Claim", "Provenance"}, Capability: fhir.Capability{
-		FHIRVersion: "4.0.1", Resources: []fhir.CapabilityResource{{Type: "Goal", RevIncludes: []string{"Provenance:target"}}},
-	}})
+	queries := plan.Unlisted(plan.Facts{
+		PatientID: "p1", Types: []string{"Claim", "Provenance"},
+		Capability: fhir.Capability{
+			FHIRVersion: "4.0.1",
+			Resources:   []fhir.CapabilityResource{{Type: "Goal", RevIncludes: []string{"Provenance:target"}}},
+		},
+	})
 	if got := queries[0].Trial().Values().Encode(); got != "_count=1&patient=p1" {
 		t.Errorf("the trial is %s", got)
 	}

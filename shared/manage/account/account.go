@@ -1,6 +1,6 @@
-// Package account owns the people who use the dashboard: their accounts and sessions, which organisations they are members of, as
-// what, and what that allows (docs/adr/0036-the-dashboard.md). An account belongs to no organisation. It knows no HTTP, no AWS and no
-// store; signing in is account/signin's, changing members account/members'.
+// Package account owns the people who use the dashboard: their accounts and sessions, which organisations they are
+// members of, as what, and what that allows (docs/adr/0036-the-dashboard.md). An account belongs to no organisation. It
+// knows no HTTP, no AWS and no store; signing in is account/signin's, changing members account/members'.
 package account
 
 import (
@@ -30,7 +30,8 @@ type TOTP struct {
 	Offer  []byte    // a secret, sealed, of which no code was seen yet
 }
 
-// Passkey is a key pair of a person's device or password manager, of which the public half is here (W3C WebAuthn level 3).
+// Passkey is a key pair of a person's device or password manager, of which the public half is
+// here (W3C WebAuthn level 3).
 type Passkey struct {
 	ID         string // of the credential, base64url
 	Name       string // that its owner has given it
@@ -110,8 +111,9 @@ func Fold(address string) string { return strings.ToLower(address) }
 // Actor is how audit rows name an account.
 func Actor(accountID string) string { return "member:" + accountID }
 
-// ProofRequired says that what was asked for takes a proof of who asks that is not older than Fresh, or the second factor of an
-// account that has one.
+// ProofRequired says that what was asked for takes a proof of who asks that is not older than Fresh, or the second
+// factor of an account that has one.
 func ProofRequired() error {
-	return fault.New(fault.Forbidden, fault.CodeProofRequired, "Prove again that it is you, by your passkey, a code of your generator or a code by e-mail.")
+	return fault.New(fault.Forbidden, fault.CodeProofRequired,
+		"Prove again that it is you, by your passkey, a code of your generator or a code by e-mail.")
 }

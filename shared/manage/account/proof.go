@@ -33,11 +33,14 @@ const (
 
 // Actions returns all actions, in the order of their table (docs/adr/0036-the-dashboard.md).
 func Actions() []Action {
-	return []Action{CreateKey, RevealSecret, RotateSecret, AddWebhook, MoveWebhook, ChangeMembers, ChangeFactors, ChangeAddress, Erase}
+	return []Action{
+		CreateKey, RevealSecret, RotateSecret, AddWebhook, MoveWebhook, ChangeMembers, ChangeFactors,
+		ChangeAddress, Erase,
+	}
 }
 
-// NeedsProof reports whether an action in a mode needs a proof of identity that is at most 15 minutes old. The empty mode is that of paths
-// without one. It is the only table of it: what it does not list needs a proof.
+// NeedsProof reports whether an action in a mode needs a proof of identity that is at most 15 minutes old. The empty
+// mode is that of paths without one. It is the only table of it: what it does not list needs a proof.
 func (a Action) NeedsProof(mode org.Mode) bool {
 	if !slices.Contains(Actions(), a) {
 		return true

@@ -49,8 +49,8 @@ func Permissions() []Permission {
 	return []Permission{View, Inspect, Develop, Operate, Manage, Own}
 }
 
-// In is what an endpoint asks in a mode: what developers may do in test mode they may not do to patients. The empty mode is that of
-// endpoints that belong to neither.
+// In is what an endpoint asks in a mode: what developers may do in test mode they may not do to patients. The empty
+// mode is that of endpoints that belong to neither.
 func (p Permission) In(mode org.Mode) Permission {
 	if p == Develop && mode == org.Live {
 		return Operate

@@ -70,8 +70,8 @@ func Hash(token secret.Text) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// CSRFToken is what a page that may read a session's answers knows of it, and a page of others does not. The session's own token is the
-// key, so that nothing is stored for it and it ends with the session.
+// CSRFToken is what a page that may read a session's answers knows of it, and a page of others does not. The session's
+// own token is the key, so that nothing is stored for it and it ends with the session.
 func CSRFToken(session secret.Text) string {
 	mac := hmac.New(sha256.New, []byte(session.Reveal()))
 	mac.Write([]byte("recordbridge csrf"))
@@ -101,7 +101,8 @@ type Sessions struct {
 	Now      func() time.Time
 }
 
-// Session finds the session of a token, which may be anything that a client sent. fault.Unauthenticated when it is none or is over.
+// Session finds the session of a token, which may be anything that a client sent. fault.Unauthenticated
+// when it is none or is over.
 func (s Sessions) Session(ctx context.Context, token secret.Text) (Session, error) {
 	found, err := s.Rows.Session(ctx, Hash(token))
 	if err != nil {

@@ -57,7 +57,8 @@ func newRows() *rows {
 	return &rows{
 		owner: account.Account{ID: "ac-1", Epoch: 3},
 		session: account.Session{
-			Hash: account.Hash(secret.New("token")), AccountID: "ac-1", Epoch: 3, ProvenAt: began, StartedAt: began, SeenAt: began,
+			Hash: account.Hash(secret.New("token")), AccountID: "ac-1", Epoch: 3, ProvenAt: began, StartedAt: began,
+			SeenAt: began,
 		},
 	}
 }
@@ -76,17 +77,23 @@ func TestASessionEnds(t *testing.T) {
 		after  time.Duration
 		over   bool
 	}{
-		"it goes on":                  {},
-		"just before it is idle":      {after: 2*time.Hour - time.Microsecond},
-		"idle for two hours":          {after: 2 * time.Hour, over: true},
-		"used until the twelfth hour": {after: 12*time.Hour - time.Microsecond, change: func(r *rows) { r.session.SeenAt = began.Add(11 * time.Hour) }},
-		"the twelfth hour":            {after: 12 * time.Hour, over: true, change: func(r *rows) { r.session.SeenAt = began.Add(11 * time.Hour) }},
-		"signed out everywhere":       {over: true, change: func(r *rows) { r.owner.Epoch++ }},
-		"an earlier epoch again":      {over: true, change: func(r *rows) { r.owner.Epoch-- }},
-		"its account is gone":         {over: true, change: func(r *rows) { r.owner.ID = "ac-2" }},
-		"another token":               {over: true, token: "Token"},
-		"the hash for the token":      {over: true, token: account.Hash(secret.New("token"))},
-		"no token":                    {over: true, token: "-"},
+		"it goes on":             {},
+		"just before it is idle": {after: 2*time.Hour - time.Microsecond},
+		"idle for two hours":     {after: 2 * time.Hour, over: true},
+		"used until the twelfth hour": {
+			after:  12*time.Hour - time.Microsecond,
+			change: func(r *rows) { r.session.SeenAt = began.Add(11 * time.Hour) },
+		},
+		"the twelfth hour": {
+			after: 12 * time.Hour, over: true,
+			change: func(r *rows) { r.session.SeenAt = began.Add(11 * time.Hour) },
+		},
+		"signed out everywhere":  {over: true, change: func(r *rows) { r.owner.Epoch++ }},
+		"an earlier epoch again": {over: true, change: func(r *rows) { r.owner.Epoch-- }},
+		"its account is gone":    {over: true, change: func(r *rows) { r.owner.ID = "ac-2" }},
+		"another token":          {over: true, token: "Token"},
+		"the hash for the token": {over: true, token: account.Hash(secret.New("token"))},
+		"no token":               {over: true, token: "-"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -118,7 +125,10 @@ func TestAFailingStoreEndsNoSession(t *testing.T) {
 func TestRequestsAreWrittenDownEveryFiveMinutes(t *testing.T) {
 	t.Parallel()
 	r := newRows()
-	for _, after := range []time.Duration{time.Minute, 4 * time.Minute, 5 * time.Minute, 9 * time.Minute, 10 * time.Minute} {
+	for _, after := range []time.Duration{
+		time.Minute, 4 * time.Minute, 5 * time.Minute, 9 * time.Minute,
+		10 * time.Minute,
+	} {
 		if _, err := find(t, r, "token", began.Add(after)); err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +147,8 @@ func TestTokensAreLongAndTellNothingOfEachOther(t *testing.T) {
 	if len(one.Reveal()) != 43 || one.Equal(other) {
 		t.Errorf("tokens of %d characters", len(one.Reveal()))
 	}
-	if csrf := account.CSRFToken(one); csrf == account.CSRFToken(other) || csrf == one.Reveal() || csrf == account.Hash(one) {
+	if csrf := account.CSRFToken(one); csrf == account.CSRFToken(other) || csrf == one.Reveal() ||
+		csrf == account.Hash(one) {
 		t.Error("the token against forgeries is none of its session's own")
 	}
 	if _, err := account.NewToken(broken{}); err == nil {

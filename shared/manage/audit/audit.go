@@ -1,6 +1,7 @@
-// Package audit owns who changed what, as a chain that tells whether it was tampered with (docs/adr/0036-the-dashboard.md): each
-// row has a number and the hash of the row before it, and the head of a chain has the last of both. An organisation has one chain for both modes;
-// what is everybody's has one of its own. Rows hold names and ids, never content. It knows no AWS.
+// Package audit owns who changed what, as a chain that tells whether it was tampered with
+// (docs/adr/0036-the-dashboard.md): each row has a number and the hash of the row before it, and the head of a chain
+// has the last of both. An organisation has one chain for both modes; what is everybody's has one of its own. Rows hold
+// names and ids, never content. It knows no AWS.
 package audit
 
 import (
@@ -58,9 +59,9 @@ type Log struct{ Rows Rows }
 // what has happened must be recorded: in each round another one of them succeeds.
 const appendTries = 50
 
-// Append adds a row to an organisation's chain, or with a zero tenant to that of what is everybody's. Adding the last row again
-// changes nothing. Control characters and line separators of texts become spaces, so that all JSON writers spell them alike.
-// Errors are fault.Conflict when others kept adding.
+// Append adds a row to an organisation's chain, or with a zero tenant to that of what is everybody's. Adding the last
+// row again changes nothing. Control characters and line separators of texts become spaces, so that all JSON writers
+// spell them alike. Errors are fault.Conflict when others kept adding.
 func (l Log) Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error {
 	return retry.OnConflict(ctx, appendTries, func() error {
 		head, row, err := l.Next(ctx, tenant, at, id, actor, action, target)
@@ -71,10 +72,15 @@ func (l Log) Append(ctx context.Context, tenant org.Tenant, at time.Time, id, ac
 	})
 }
 
-// Next returns the end of a chain and the row that Append would add to it, for a store that adds the row in one transaction with what it
-// records. The transaction's condition is that head is still the end.
-func (l Log) Next(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) (head Head, row Row, err error) {
-	row = Row{At: at.UTC().Truncate(time.Microsecond), ID: plain(id), Tenant: tenant, Actor: plain(actor), Action: plain(action), Target: plain(target)}
+// Next returns the end of a chain and the row that Append would add to it, for a store that adds the row in one
+// transaction with what it records. The transaction's condition is that head is still the end.
+func (l Log) Next(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action,
+	target string,
+) (head Head, row Row, err error) {
+	row = Row{
+		At: at.UTC().Truncate(time.Microsecond), ID: plain(id), Tenant: tenant, Actor: plain(actor),
+		Action: plain(action), Target: plain(target),
+	}
 	if head, err = l.Rows.Head(ctx, tenant.OrgID); err != nil {
 		return Head{}, Row{}, fmt.Errorf("read head: %w", err)
 	}
@@ -86,8 +92,8 @@ func (l Log) Next(ctx context.Context, tenant org.Tenant, at time.Time, id, acto
 // maxPage bounds a page of a list.
 const maxPage = 100
 
-// List lists a chain's rows, newest first. before is the number that they stand in front of, 0 for the newest; next is the one to
-// go on with, 0 when there are no more. limit is brought between 1 and 100.
+// List lists a chain's rows, newest first. before is the number that they stand in front of, 0 for the newest; next is
+// the one to go on with, 0 when there are no more. limit is brought between 1 and 100.
 func (l Log) List(ctx context.Context, orgID string, before int64, limit int) (rows []Row, next int64, err error) {
 	limit = max(1, min(limit, maxPage))
 	if rows, err = l.Rows.Before(ctx, orgID, before, limit); err != nil {
@@ -124,7 +130,8 @@ func (l Log) Has(ctx context.Context, orgID, id string, since time.Time) (bool, 
 // stamp is how times are written in what is hashed.
 const stamp = "2006-01-02T15:04:05.000000Z"
 
-// line is a row as it is exported. Names are in order, and nothing is left out, as RFC 8785 (JSON Canonicalization Scheme) has it.
+// line is a row as it is exported. Names are in order, and nothing is left out, as RFC 8785 (JSON
+// Canonicalization Scheme) has it.
 type line struct {
 	Action string `json:"action"`
 	Actor  string `json:"actor"`
@@ -140,8 +147,9 @@ type line struct {
 
 func (r Row) line() line {
 	return line{
-		Action: r.Action, Actor: r.Actor, At: r.At.UTC().Format(stamp), Hash: r.Hash, ID: r.ID, Mode: string(r.Tenant.Mode), OrgID: r.Tenant.OrgID,
-		Prev: r.Prev, Seq: r.Seq, Target: r.Target,
+		Action: r.Action, Actor: r.Actor, At: r.At.UTC().Format(stamp), Hash: r.Hash, ID: r.ID, Mode: string(r.Tenant.Mode),
+		OrgID: r.Tenant.OrgID,
+		Prev:  r.Prev, Seq: r.Seq, Target: r.Target,
 	}
 }
 
@@ -152,7 +160,8 @@ func (l line) row() Row {
 		at = time.Time{}
 	}
 	return Row{
-		Seq: l.Seq, At: at, ID: l.ID, Tenant: org.Tenant{Mode: org.Mode(l.Mode), OrgID: l.OrgID}, Actor: l.Actor, Action: l.Action, Target: l.Target,
+		Seq: l.Seq, At: at, ID: l.ID, Tenant: org.Tenant{Mode: org.Mode(l.Mode), OrgID: l.OrgID}, Actor: l.Actor,
+		Action: l.Action, Target: l.Target,
 		Prev: l.Prev, Hash: l.Hash,
 	}
 }

@@ -50,7 +50,8 @@ func newFixture(t *testing.T, rows int) fixture {
 func (b fixture) add(t *testing.T, of org.Tenant, n int) {
 	t.Helper()
 	at := noon.Add(time.Duration(n) * 3 * time.Second)
-	expect.NoError(t, b.log.Append(t.Context(), of, at, fmt.Sprintf("id-%d", n), "operator", "credential.created", fmt.Sprintf("target-%d", n)))
+	expect.NoError(t, b.log.Append(t.Context(), of, at, fmt.Sprintf("id-%d", n), "operator", "credential.created",
+		fmt.Sprintf("target-%d", n)))
 }
 
 func (b fixture) verify(t *testing.T, known ...audit.Head) []audit.Break {
@@ -74,7 +75,8 @@ func rowAt(seq int) string { return fmt.Sprintf("ROW#%012d", seq) }
 // read and put are of somebody who may write to the table as they like.
 func (b fixture) read(t *testing.T, sort string) item {
 	t.Helper()
-	out, err := b.made.DB.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(b.made.Name("AuditTable")), Key: key(sort)})
+	out, err := b.made.DB.GetItem(t.Context(),
+		&dynamodb.GetItemInput{TableName: aws.String(b.made.Name("AuditTable")), Key: key(sort)})
 	expect.NoError(t, err)
 	return out.Item
 }
@@ -82,13 +84,15 @@ func (b fixture) read(t *testing.T, sort string) item {
 func (b fixture) put(t *testing.T, sort string, row item) {
 	t.Helper()
 	row["sk"] = key(sort)["sk"]
-	_, err := b.made.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(b.made.Name("AuditTable")), Item: row})
+	_, err := b.made.DB.PutItem(t.Context(),
+		&dynamodb.PutItemInput{TableName: aws.String(b.made.Name("AuditTable")), Item: row})
 	expect.NoError(t, err)
 }
 
 func (b fixture) remove(t *testing.T, sort string) {
 	t.Helper()
-	_, err := b.made.DB.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(b.made.Name("AuditTable")), Key: key(sort)})
+	_, err := b.made.DB.DeleteItem(t.Context(),
+		&dynamodb.DeleteItemInput{TableName: aws.String(b.made.Name("AuditTable")), Key: key(sort)})
 	expect.NoError(t, err)
 }
 
@@ -124,7 +128,10 @@ func TestTamperingShows(t *testing.T) {
 		tamper func(t *testing.T, b fixture)
 		want   []audit.Break
 	}{
-		"a row is gone": {func(t *testing.T, b fixture) { t.Helper(); b.remove(t, rowAt(3)) }, []audit.Break{{Seq: 3, What: audit.Missing}}},
+		"a row is gone": {
+			func(t *testing.T, b fixture) { t.Helper(); b.remove(t, rowAt(3)) },
+			[]audit.Break{{Seq: 3, What: audit.Missing}},
+		},
 		"the first is gone": {
 			func(t *testing.T, b fixture) { t.Helper(); b.remove(t, rowAt(1)) }, []audit.Break{{Seq: 1, What: audit.Missing}},
 		},
@@ -153,7 +160,11 @@ func TestTamperingShows(t *testing.T) {
 			b.put(t, rowAt(3), fourth)
 			b.put(t, rowAt(4), third)
 		}, []audit.Break{
-			{Seq: 3, What: audit.Unlinked}, {Seq: 3, What: audit.Changed}, {Seq: 4, What: audit.Unlinked}, {Seq: 4, What: audit.Changed}, {Seq: 5, What: audit.Unlinked},
+			{Seq: 3, What: audit.Unlinked},
+			{Seq: 3, What: audit.Changed},
+			{Seq: 4, What: audit.Unlinked},
+			{Seq: 4, What: audit.Changed},
+			{Seq: 5, What: audit.Unlinked},
 		}},
 		"the end is cut off": {func(t *testing.T, b fixture) {
 			t.Helper()
@@ -174,7 +185,10 @@ func TestTamperingShows(t *testing.T) {
 			},
 			[]audit.Break{{Seq: 5, What: audit.Rewritten}},
 		},
-		"the head is gone": {func(t *testing.T, b fixture) { t.Helper(); b.remove(t, "HEAD") }, []audit.Break{{Seq: 1, What: audit.Added}}},
+		"the head is gone": {
+			func(t *testing.T, b fixture) { t.Helper(); b.remove(t, "HEAD") },
+			[]audit.Break{{Seq: 1, What: audit.Added}},
+		},
 		"all is gone but the head": {func(t *testing.T, b fixture) {
 			t.Helper()
 			for seq := range 5 {
@@ -266,7 +280,8 @@ func TestAnExportIsVerifiedByWhoeverHasIt(t *testing.T) {
 		}
 	}
 	for name, bad := range map[string][]string{
-		"cut off": lines[:101], "something behind the head": append(slices.Clone(lines), lines[0]), "no row": {"{", lines[101]}, "nothing": nil,
+		"cut off": lines[:101], "something behind the head": append(slices.Clone(lines), lines[0]),
+		"no row": {"{", lines[101]}, "nothing": nil,
 	} {
 		if _, err := check(bad); err == nil {
 			t.Errorf("%s: no error", name)
@@ -274,11 +289,13 @@ func TestAnExportIsVerifiedByWhoeverHasIt(t *testing.T) {
 	}
 }
 
-// What is hashed is written down for others (docs/operations.md), so it must never change: the sum is of Python's json and hashlib.
+// What is hashed is written down for others (docs/operations.md), so it must never change: the sum is of
+// Python's json and hashlib.
 func TestTheHashIsOfTheDocumentedText(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 0)
-	expect.NoError(t, b.log.Append(t.Context(), tenant, noon.Add(1234567*time.Nanosecond), "1", "member:é", "a<b>&\"c\"\\u2028", "tab\tand line\u2028separator"))
+	expect.NoError(t, b.log.Append(t.Context(), tenant, noon.Add(1234567*time.Nanosecond), "1", "member:é",
+		"a<b>&\"c\"\\u2028", "tab\tand line\u2028separator"))
 	rows, _, err := b.log.List(t.Context(), orgID, 0, 1)
 	expect.NoError(t, err)
 	if want := "e67b08fed1e3b8c2e420824f7769d8be398378ebef98a677ffc2705a418db182"; len(rows) != 1 || rows[0].Hash != want {
@@ -297,21 +314,25 @@ func TestRowsAreListedNewestFirstPageByPage(t *testing.T) {
 		rows, next, err := b.log.List(t.Context(), orgID, before, 3)
 		expect.NoError(t, err)
 		for _, row := range rows {
-			got = append(got, fmt.Sprintf("%d %s %s %s %s", row.Seq, row.Tenant.Mode, row.At.Format("01-02 15:04:05"), row.Action, row.Target))
+			got = append(got, fmt.Sprintf("%d %s %s %s %s", row.Seq, row.Tenant.Mode, row.At.Format("01-02 15:04:05"),
+				row.Action, row.Target))
 		}
 		if before = next; next == 0 {
 			break
 		}
 	}
 	want := []string{
-		"8 live 04-01 00:00:14 credential.created target-8", "7 test 04-01 00:00:11 credential.created target-7", "6 test 04-01 00:00:08 credential.created target-6",
-		"5 test 04-01 00:00:05 credential.created target-5", "4 test 04-01 00:00:02 credential.created target-4", "3 test 03-31 23:59:59 credential.created target-3",
+		"8 live 04-01 00:00:14 credential.created target-8", "7 test 04-01 00:00:11 credential.created target-7",
+		"6 test 04-01 00:00:08 credential.created target-6",
+		"5 test 04-01 00:00:05 credential.created target-5", "4 test 04-01 00:00:02 credential.created target-4",
+		"3 test 03-31 23:59:59 credential.created target-3",
 		"2 test 03-31 23:59:56 credential.created target-2", "1 test 03-31 23:59:53 credential.created target-1",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
-	if rows, next, err := b.log.List(t.Context(), "", 0, 500); err != nil || len(rows) != 1 || next != 0 || rows[0].Tenant != (org.Tenant{}) {
+	if rows, next, err := b.log.List(t.Context(), "", 0, 500); err != nil || len(rows) != 1 || next != 0 ||
+		rows[0].Tenant != (org.Tenant{}) {
 		t.Errorf("everybody's: %v %d %v", rows, next, err)
 	}
 	if rows, _, err := b.log.List(t.Context(), "nobody", 0, 0); err != nil || len(rows) != 0 {
@@ -387,7 +408,10 @@ func TestWhatCannotBeReadIsNoResult(t *testing.T) {
 	_, exported := log.Export(t.Context(), orgID, &bytes.Buffer{})
 	_, written := newFixture(t, 1).log.Export(t.Context(), orgID, broken{})
 	appended := log.Append(t.Context(), tenant, noon, "id", "operator", "x", "y")
-	for name, err := range map[string]error{"verify": verified, "list": listed, "export": exported, "write": written, "append": appended} {
+	for name, err := range map[string]error{
+		"verify": verified, "list": listed, "export": exported, "write": written,
+		"append": appended,
+	} {
 		if !errors.Is(err, errTrouble) {
 			t.Errorf("%s: %v, want the trouble", name, err)
 		}

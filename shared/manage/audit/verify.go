@@ -127,8 +127,8 @@ func (c *checker) end(head Head) Report {
 	return c.report
 }
 
-// Verify looks at a whole chain, and whether the rows that known heads tell of are still in it: a chain that was written anew from
-// some row on, with its head, is whole in itself. It may be added to meanwhile.
+// Verify looks at a whole chain, and whether the rows that known heads tell of are still in it: a chain that was
+// written anew from some row on, with its head, is whole in itself. It may be added to meanwhile.
 func (l Log) Verify(ctx context.Context, orgID string, known ...Head) (Report, error) {
 	before, err := l.Rows.Head(ctx, orgID)
 	if err != nil {
@@ -173,8 +173,8 @@ type headLine struct {
 	Head Head `json:"head"`
 }
 
-// Export writes a chain as lines of JSON, oldest first, each with its hash, and its head as the last, which whoever gets the file can
-// keep. docs/operations.md says how others verify it. It returns the head.
+// Export writes a chain as lines of JSON, oldest first, each with its hash, and its head as the last, which whoever
+// gets the file can keep. docs/operations.md says how others verify it. It returns the head.
 func (l Log) Export(ctx context.Context, orgID string, to io.Writer) (Head, error) {
 	var head Head
 	err := l.each(ctx, orgID, func(row Row) error {

@@ -1,6 +1,6 @@
-// Package deletion deletes organisations: it lets owners cancel a request for a week, then removes everything in a fixed order and proves
-// it with an audit row (docs/adr/0044-recovery-and-leaving.md). A request is a row that a worker takes from stage to stage, so that a crash
-// loses nothing. The package knows no AWS.
+// Package deletion deletes organisations: it lets owners cancel a request for a week, then removes everything in a
+// fixed order and proves it with an audit row (docs/adr/0044-recovery-and-leaving.md). A request is a row that a worker
+// takes from stage to stage, so that a crash loses nothing. The package knows no AWS.
 package deletion
 
 import (
@@ -43,7 +43,8 @@ const (
 const (
 	// wait is how long owners have to cancel a deletion.
 	wait = 7 * 24 * time.Hour
-	// pause is the least time between two requests. Each one mails all members and verified notice addresses, and so does its cancellation.
+	// pause is the least time between two requests. Each one mails all members and verified notice addresses, and
+	// so does its cancellation.
 	pause = 24 * time.Hour
 )
 
@@ -62,7 +63,8 @@ type Counts struct {
 	Domains     int64 `json:"domains"`
 }
 
-// Deletion is a request to delete an organisation and how far it is. Once it is done it names nobody but the organisation's id.
+// Deletion is a request to delete an organisation and how far it is. Once it is done it names nobody
+// but the organisation's id.
 type Deletion struct {
 	OrgID       string
 	Stage       Stage
@@ -106,10 +108,13 @@ type Requests struct {
 	Now  func() time.Time
 }
 
-// Request schedules an organisation's deletion and returns it, or the deletion that is already under way. announce is called with a new
-// deletion before it is stored: a deletion that nobody was told of must not begin. claims are the mail domains of its members and notice
-// addresses. Errors are those of announce, and fault.Limited if one was requested less than a day ago and cancelled.
-func (r Requests) Request(ctx context.Context, orgID, actor string, claims []string, announce func(Deletion) error) (Deletion, error) {
+// Request schedules an organisation's deletion and returns it, or the deletion that is already under way. announce is
+// called with a new deletion before it is stored: a deletion that nobody was told of must not begin. claims are the
+// mail domains of its members and notice addresses. Errors are those of announce, and fault.Limited if one was
+// requested less than a day ago and cancelled.
+func (r Requests) Request(ctx context.Context, orgID, actor string, claims []string,
+	announce func(Deletion) error,
+) (Deletion, error) {
 	found, err := r.Rows.Deletion(ctx, orgID)
 	if err != nil && !errors.Is(err, fault.NotFound) {
 		return Deletion{}, fmt.Errorf("read deletion: %w", err)
@@ -123,7 +128,8 @@ func (r Requests) Request(ctx context.Context, orgID, actor string, claims []str
 			"A deletion was requested and cancelled less than a day ago. Try again later.").After(next.Sub(now))
 	}
 	d := Deletion{
-		OrgID: orgID, Stage: Waiting, Actor: actor, RequestedAt: now, BeginsAt: now.Add(wait), Claims: claims, DueAt: now.Add(wait), Rev: found.Rev,
+		OrgID: orgID, Stage: Waiting, Actor: actor, RequestedAt: now, BeginsAt: now.Add(wait), Claims: claims,
+		DueAt: now.Add(wait), Rev: found.Rev,
 	}
 	if err := announce(d); err != nil {
 		return Deletion{}, err
@@ -134,7 +140,8 @@ func (r Requests) Request(ctx context.Context, orgID, actor string, claims []str
 	return d, nil
 }
 
-// Cancel ends a deletion that has not begun. It returns fault.NotFound if there is none, and fault.Conflict if it has begun.
+// Cancel ends a deletion that has not begun. It returns fault.NotFound if there is none, and
+// fault.Conflict if it has begun.
 func (r Requests) Cancel(ctx context.Context, orgID string) (Deletion, error) {
 	d, err := r.Show(ctx, orgID)
 	if err != nil {
@@ -150,7 +157,8 @@ func (r Requests) Cancel(ctx context.Context, orgID string) (Deletion, error) {
 	return d, nil
 }
 
-// Show reads an organisation's deletion, for 90 days after its end. It returns fault.NotFound if there is none or it was cancelled.
+// Show reads an organisation's deletion, for 90 days after its end. It returns fault.NotFound if there is
+// none or it was cancelled.
 func (r Requests) Show(ctx context.Context, orgID string) (Deletion, error) {
 	missing := fault.Missing("No deletion of this organisation was requested, or it was cancelled.")
 	d, err := r.Rows.Deletion(ctx, orgID)

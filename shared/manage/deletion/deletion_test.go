@@ -43,12 +43,16 @@ type world struct {
 
 func newWorld(connections int) *world {
 	w := &world{
-		now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), org: org.Organisation{ID: orgID, Name: "Alder", Status: org.Active}, isThere: true,
-		rows: make(map[deletion.Stage]map[org.Mode][]string), objects: map[string]bool{"test/" + orgID + "/t/1": true, "live/" + orgID + "/t/1": true, "test/other/t/1": true},
-		domains: map[string]string{"alder.example": orgID, "birch.example": "other"}, ended: map[string]int{}, proofIDs: map[string]bool{},
+		now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), org: org.Organisation{ID: orgID, Name: "Alder", Status: org.Active},
+		isThere: true,
+		rows:    make(map[deletion.Stage]map[org.Mode][]string),
+		objects: map[string]bool{"test/" + orgID + "/t/1": true, "live/" + orgID + "/t/1": true, "test/other/t/1": true},
+		domains: map[string]string{"alder.example": orgID, "birch.example": "other"}, ended: map[string]int{},
+		proofIDs: map[string]bool{},
 	}
 	for _, stage := range []deletion.Stage{
-		deletion.Credentials, deletion.Webhooks, deletion.Connections, deletion.Exports, deletion.Deliveries, deletion.Events, deletion.Inquiries,
+		deletion.Credentials, deletion.Webhooks, deletion.Connections, deletion.Exports, deletion.Deliveries, deletion.Events,
+		deletion.Inquiries,
 		deletion.Invitations, deletion.Members,
 	} {
 		n := 3
@@ -91,7 +95,9 @@ func (w *world) DueDeletions(context.Context, time.Time) ([]string, error) {
 	return []string{orgID}, nil
 }
 
-func (w *world) Places(_ context.Context, of deletion.Stage, tenant org.Tenant, behind string, limit int) ([]string, error) {
+func (w *world) Places(_ context.Context, of deletion.Stage, tenant org.Tenant, behind string,
+	limit int,
+) ([]string, error) {
 	if of == deletion.Disconnecting {
 		of = deletion.Connections
 	}
@@ -156,7 +162,8 @@ func (w *world) ForgetOrganisation(context.Context, org.Organisation) error {
 }
 
 func (w *world) List(_ context.Context, prefix string) ([]string, error) {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(w.objects)), func(k string) bool { return !strings.HasPrefix(k, prefix) }), w.call()
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(w.objects)),
+		func(k string) bool { return !strings.HasPrefix(k, prefix) }), w.call()
 }
 
 func (w *world) Delete(_ context.Context, key string) error {
@@ -192,7 +199,10 @@ func (w *world) requests() deletion.Requests {
 // run plays the schedule for a while.
 func (w *world) run(t *testing.T, hours int) {
 	t.Helper()
-	worker := deletion.Worker{Store: w, Files: w, Records: noObjects{}, Disconnector: w, Audit: w, Now: func() time.Time { return w.now }}
+	worker := deletion.Worker{
+		Store: w, Files: w, Records: noObjects{}, Disconnector: w, Audit: w,
+		Now: func() time.Time { return w.now },
+	}
 	for end := w.now.Add(time.Duration(hours) * time.Hour); w.now.Before(end); w.now = w.now.Add(time.Minute) {
 		if err := worker.Run(t.Context()); err != nil && !errors.Is(err, errCrash) {
 			t.Fatal(err)
@@ -208,10 +218,11 @@ func (noObjects) Delete(context.Context, string) error           { return nil }
 func (w *world) request(t *testing.T) {
 	t.Helper()
 	announced := 0
-	_, err := w.requests().Request(t.Context(), orgID, "member:ada", []string{"alder.example", "birch.example"}, func(deletion.Deletion) error {
-		announced++
-		return nil
-	})
+	_, err := w.requests().Request(t.Context(), orgID, "member:ada", []string{"alder.example", "birch.example"},
+		func(deletion.Deletion) error {
+			announced++
+			return nil
+		})
 	expect.NoError(t, err)
 	if announced != 1 {
 		t.Errorf("announced %d times", announced)
@@ -227,7 +238,8 @@ func unannounced(t *testing.T) func(deletion.Deletion) error {
 	}
 }
 
-const proof = "organisation.deleted " + orgID + " credentials=4 webhooks=4 connections=%d exports=4 files=2 events=4 deliveries=4 inquiries=4 members=3 invitations=3 domains=1"
+const proof = "organisation.deleted " + orgID +
+	" credentials=4 webhooks=4 connections=%d exports=4 files=2 events=4 deliveries=4 inquiries=4 members=3 invitations=3 domains=1"
 
 // check reports what is left of the organisation.
 func (w *world) check(t *testing.T, connections int) {
@@ -237,7 +249,8 @@ func (w *world) check(t *testing.T, connections int) {
 			t.Errorf("%d rows of %s are left", left, stage)
 		}
 	}
-	if len(w.objects) != 1 || !w.objects["test/other/t/1"] || len(w.domains) != 1 || w.domains["birch.example"] != "other" || w.isThere {
+	if len(w.objects) != 1 || !w.objects["test/other/t/1"] || len(w.domains) != 1 ||
+		w.domains["birch.example"] != "other" || w.isThere {
 		t.Errorf("objects %v, domains %v, organisation %v", w.objects, w.domains, w.isThere)
 	}
 	if want := fmt.Sprintf(proof, connections+1); len(w.proofs) != 1 || w.proofs[0] != want {
@@ -258,11 +271,15 @@ func TestWorkerDeletesEverythingInOrderAfterWaitingTime(t *testing.T) {
 	}
 	w.run(t, 2)
 	if w.org.Status != org.Inactive || len(w.ended) != 121 || slices.Contains(w.done, "connections") {
-		t.Errorf("an hour after it began: %s, %d disconnected, removed %v", w.org.Status, len(w.ended), slices.Compact(slices.Clone(w.done)))
+		t.Errorf("an hour after it began: %s, %d disconnected, removed %v", w.org.Status, len(w.ended),
+			slices.Compact(slices.Clone(w.done)))
 	}
 	w.run(t, 3)
 	w.check(t, 120)
-	want := []string{"credentials", "webhooks", "connections", "exports", "deliveries", "events", "inquiries", "invitations", "members"}
+	want := []string{
+		"credentials", "webhooks", "connections", "exports", "deliveries", "events", "inquiries",
+		"invitations", "members",
+	}
 	if got := slices.Compact(w.done); !slices.Equal(got, want) || w.counters != 2 {
 		t.Errorf("removed in the order %v, want %v", got, want)
 	}
@@ -312,7 +329,8 @@ func TestWorkerRemovesRowsThatComeMeanwhile(t *testing.T) {
 	w.rows[deletion.Connections][org.Test] = append(w.rows[deletion.Connections][org.Test], "999999#late")
 	w.rows[deletion.Credentials][org.Test] = append(w.rows[deletion.Credentials][org.Test], "999999#late")
 	w.run(t, 3)
-	if len(w.rows[deletion.Connections][org.Test]) > 0 || len(w.rows[deletion.Credentials][org.Test]) > 0 || w.row.Stage != deletion.Done {
+	if len(w.rows[deletion.Connections][org.Test]) > 0 || len(w.rows[deletion.Credentials][org.Test]) > 0 ||
+		w.row.Stage != deletion.Done {
 		t.Errorf("left %v, stage %s", w.rows, w.row.Stage)
 	}
 }
@@ -324,7 +342,8 @@ func TestRequestIsLimitedToOncePerDay(t *testing.T) {
 	_, err := w.requests().Cancel(t.Context(), orgID)
 	expect.NoError(t, err)
 	w.now = w.now.Add(24*time.Hour - time.Second)
-	if _, err = w.requests().Request(t.Context(), orgID, "member:ada", nil, unannounced(t)); !errors.Is(err, fault.Limited) || fault.Of(err).RetryAfter != time.Second {
+	if _, err = w.requests().Request(t.Context(), orgID, "member:ada", nil, unannounced(t)); !errors.Is(err,
+		fault.Limited) || fault.Of(err).RetryAfter != time.Second {
 		t.Errorf("requesting again within a day: %v", err)
 	}
 	w.now = w.now.Add(time.Second)

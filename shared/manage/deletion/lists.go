@@ -15,7 +15,8 @@ import (
 // order is that of the stages.
 func order() []Stage {
 	return []Stage{
-		Waiting, Stopping, Credentials, Webhooks, Disconnecting, Draining, Connections, Exports, Deliveries, Events, Inquiries, Counters, Files,
+		Waiting, Stopping, Credentials, Webhooks, Disconnecting, Draining, Connections, Exports, Deliveries, Events,
+		Inquiries, Counters, Files,
 		Invitations, Domains, Members, Looking, Done,
 	}
 }
@@ -35,8 +36,8 @@ func (s Stage) isIndexed() bool {
 	return slices.Contains([]Stage{Connections, Exports, Deliveries, Events, Inquiries}, s)
 }
 
-// list removes the rows of a stage, one mode after the other, until a pass finds none. One step records and counts the rows of a page, and
-// the next removes them, so that a crash makes no count wrong.
+// list removes the rows of a stage, one mode after the other, until a pass finds none. One step records and counts the
+// rows of a page, and the next removes them, so that a crash makes no count wrong.
 func (w Worker) list(ctx context.Context, d *Deletion) (time.Duration, error) {
 	all := tenants(d.OrgID)
 	at := max(0, slices.IndexFunc(all, func(t org.Tenant) bool { return t.Mode == d.Mode }))
@@ -176,7 +177,10 @@ func (w Worker) domains(ctx context.Context, d *Deletion) error {
 // look starts over if any row is left. Otherwise it writes the audit row and removes the organisation itself.
 func (w Worker) look(ctx context.Context, d *Deletion) error {
 	for _, tenant := range tenants(d.OrgID) {
-		for _, stage := range []Stage{Credentials, Webhooks, Connections, Exports, Deliveries, Events, Inquiries, Invitations, Members} {
+		for _, stage := range []Stage{
+			Credentials, Webhooks, Connections, Exports, Deliveries, Events, Inquiries,
+			Invitations, Members,
+		} {
 			places, err := w.Store.Places(ctx, stage, tenant, "", 1)
 			if err != nil {
 				return fmt.Errorf("look for rows: %w", err)
@@ -211,9 +215,12 @@ func (w Worker) prove(ctx context.Context, d Deletion) error {
 		return err
 	}
 	c := d.Counts
-	target := fmt.Sprintf("%s credentials=%d webhooks=%d connections=%d exports=%d files=%d events=%d deliveries=%d inquiries=%d members=%d invitations=%d domains=%d",
-		d.OrgID, c.Credentials, c.Webhooks, c.Connections, c.Exports, c.Files, c.Events, c.Deliveries, c.Inquiries, c.Members, c.Invitations, c.Domains)
-	if err := w.Audit.Append(ctx, asWhole(d.OrgID), w.Now(), d.ID(), "eraser", "organisation.deleted", target); err != nil {
+	target := fmt.Sprintf("%s credentials=%d webhooks=%d connections=%d exports=%d files=%d events=%d deliveries=%d "+
+		"inquiries=%d members=%d invitations=%d domains=%d",
+		d.OrgID, c.Credentials, c.Webhooks, c.Connections, c.Exports, c.Files, c.Events, c.Deliveries, c.Inquiries, c.Members,
+		c.Invitations, c.Domains)
+	if err := w.Audit.Append(ctx, asWhole(d.OrgID), w.Now(), d.ID(), "eraser", "organisation.deleted",
+		target); err != nil {
 		return fmt.Errorf("write audit row: %w", err)
 	}
 	return nil

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// drain is longer than an attempt that began before the organisation was suspended, a run of an export, and the time that health systems
-	// have to revoke a grant.
+	// drain is longer than an attempt that began before the organisation was suspended, a run of an export, and the time
+	// that health systems have to revoke a grant.
 	drain = 2 * time.Hour
 	// indexTime is how long after a change an index shows it.
 	indexTime = 20 * time.Second
@@ -34,7 +34,8 @@ type Store interface {
 	DueDeletions(ctx context.Context, now time.Time) ([]string, error)
 	// Places lists where rows of a stage stand behind a place, at most limit; none at the end.
 	Places(ctx context.Context, of Stage, tenant org.Tenant, behind string, limit int) ([]string, error)
-	// Remove removes the row at a place of a stage with everything that hangs on it; fault.Conflict for a connection that is authorized.
+	// Remove removes the row at a place of a stage with everything that hangs on it; fault.Conflict for a
+	// connection that is authorized.
 	Remove(ctx context.Context, of Stage, tenant org.Tenant, place string, now time.Time) error
 	// RemoveCounters removes what counts a tenant's uses.
 	RemoveCounters(ctx context.Context, tenant org.Tenant) error
@@ -90,7 +91,8 @@ func (w Worker) Run(ctx context.Context) error {
 			break
 		}
 		if stage, err := w.delete(ctx, orgID); err != nil {
-			logx.Note(ctx, "eraser.deletion", logx.Failed(), slog.String("org_id", orgID), slog.String("stage", string(stage)), slog.Any("cause", err))
+			logx.Note(ctx, "eraser.deletion", logx.Failed(), slog.String("org_id", orgID), slog.String("stage", string(stage)),
+				slog.Any("cause", err))
 			failures = append(failures, fmt.Errorf("deletion of %s: %w", orgID, err))
 		}
 	}
@@ -128,7 +130,8 @@ func (w Worker) save(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// step performs one repeatable step of a stage. Its caller saves d afterwards. It returns how long to wait before the next step.
+// step performs one repeatable step of a stage. Its caller saves d afterwards. It returns how long to
+// wait before the next step.
 func (w Worker) step(ctx context.Context, d *Deletion) (time.Duration, error) {
 	switch d.Stage {
 	case Waiting:

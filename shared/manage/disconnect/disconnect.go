@@ -82,10 +82,10 @@ type Disconnector struct {
 }
 
 // Disconnect ends a connection and returns it as it is then: it is revoked, its tokens are gone but for what the health
-// system is asked to revoke, a pending export has failed, and the time of its files is over. The files and cached records end
-// first and the status changes last, so that a connection which was given up has none of them left, whatever crashed; doing it
-// again finishes the rest. Of one that a Requester has ended, tokens and cached records go; another that ended earlier stays as it is, and only
-// its exports end.
+// system is asked to revoke, a pending export has failed, and the time of its files is over. The files and cached
+// records end first and the status changes last, so that a connection which was given up has none of them left,
+// whatever crashed; doing it again finishes the rest. Of one that a Requester has ended, tokens and cached records go;
+// another that ended earlier stays as it is, and only its exports end.
 //
 // It sends no patient.authorization_revoked: that event tells an organisation what it could not know,
 // and here it asked itself. Errors: fault.NotFound, fault.Conflict when others kept changing the connection.
@@ -93,13 +93,15 @@ func (d Disconnector) Disconnect(ctx context.Context, tenant org.Tenant, id stri
 	return d.persist(ctx, tenant, id, false)
 }
 
-// Finish does the rest of a disconnection that a Requester has begun. It leaves a connection alone that is authorized: its patient has come
-// back. Errors are those of Disconnect.
+// Finish does the rest of a disconnection that a Requester has begun. It leaves a connection alone that is authorized:
+// its patient has come back. Errors are those of Disconnect.
 func (d Disconnector) Finish(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
 	return d.persist(ctx, tenant, id, true)
 }
 
-func (d Disconnector) persist(ctx context.Context, tenant org.Tenant, id string, isRest bool) (connection.Connection, error) {
+func (d Disconnector) persist(ctx context.Context, tenant org.Tenant, id string,
+	isRest bool,
+) (connection.Connection, error) {
 	var ended connection.Connection
 	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {
 		ended, err = d.disconnect(ctx, tenant, id, isRest)
@@ -108,7 +110,9 @@ func (d Disconnector) persist(ctx context.Context, tenant org.Tenant, id string,
 	return ended, err
 }
 
-func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id string, isRest bool) (connection.Connection, error) {
+func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id string,
+	isRest bool,
+) (connection.Connection, error) {
 	c, err := d.Store.Connection(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
 		return connection.Connection{}, connection.Missing()
@@ -153,8 +157,8 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 	return end.Connection, nil
 }
 
-// revoke removes what is cached of the connection, makes it a disconnected one, and seals what is left to do upstream. It reports whether
-// that changes the connection: one that is disconnected stays as it is once it holds no tokens.
+// revoke removes what is cached of the connection, makes it a disconnected one, and seals what is left to do upstream.
+// It reports whether that changes the connection: one that is disconnected stays as it is once it holds no tokens.
 func (d Disconnector) revoke(ctx context.Context, end *Ending, now time.Time) (isChange bool, err error) {
 	c := &end.Connection
 	isRequested := c.Status != connection.Authorized

@@ -71,7 +71,10 @@ func (w *world) due(t *testing.T, kind due.Kind, within time.Duration) []string 
 func disconnected() connection.Connection {
 	c := authorized()
 	c.Status = connection.Revoked
-	c.Refresh = connection.RefreshState{Ended: "disconnected", EndedAt: asked, RefreshAt: asked, UpstreamUntil: asked.Add(24 * time.Hour)}
+	c.Refresh = connection.RefreshState{
+		Ended: "disconnected", EndedAt: asked, RefreshAt: asked,
+		UpstreamUntil: asked.Add(24 * time.Hour),
+	}
 	return c
 }
 
@@ -93,7 +96,8 @@ func TestADisconnectedConnectionHoldsNothingButWhatIsToBeRevokedUpstream(t *test
 	}
 	plain, err := plainSealer{}.Open(t.Context(), tenant, refresh.UpstreamBinding(tenant, connID), w.upstream(t))
 	expect.NoError(t, err)
-	if got := string(plain); !strings.Contains(got, refreshToken(1)) || !strings.Contains(got, "https://ehr.example/revoke") || strings.Contains(got, "access 1") {
+	if got := string(plain); !strings.Contains(got, refreshToken(1)) ||
+		!strings.Contains(got, "https://ehr.example/revoke") || strings.Contains(got, "access 1") {
 		t.Errorf("kept for upstream: %s, want the refresh token and where it is revoked, and no access token", got)
 	}
 	if got := w.due(t, due.Event, 1000*time.Hour); got != nil || w.enqueued != nil {
@@ -165,7 +169,10 @@ func TestAPendingExportFailsWithItsEvent(t *testing.T) {
 		Data webhook.ExportFailure `json:"data"`
 	}
 	expect.NoError(t, json.Unmarshal(event.Body, &body))
-	told := webhook.ExportFailure{FailureReason: "token_refresh_failure", OrgConnectionID: connID, TaskID: task.ID, OrgID: tenant.OrgID}
+	told := webhook.ExportFailure{
+		FailureReason: "token_refresh_failure", OrgConnectionID: connID, TaskID: task.ID,
+		OrgID: tenant.OrgID,
+	}
 	if diff := cmp.Diff(told, body.Data); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
 	}
@@ -173,7 +180,8 @@ func TestAPendingExportFailsWithItsEvent(t *testing.T) {
 		t.Errorf("enqueued (-want +got):\n%s", diff)
 	}
 	// What its runs have left is deleted when none of them can still be at work.
-	if soon, then := w.due(t, due.Task, 19*time.Minute), w.due(t, due.Task, 20*time.Minute); soon != nil || !slices.Equal(then, []string{task.ID}) {
+	if soon, then := w.due(t, due.Task, 19*time.Minute), w.due(t, due.Task, 20*time.Minute); soon != nil ||
+		!slices.Equal(then, []string{task.ID}) {
 		t.Errorf("due after 19 minutes: %v, after 20: %v, want nothing, then the task", soon, then)
 	}
 	if err := w.store.ExtendTask(t.Context(), task, asked.Add(time.Hour)); !errors.Is(err, fault.Conflict) {
@@ -233,7 +241,8 @@ func TestTheWalkThroughEarlierExportsEnds(t *testing.T) {
 
 	gone := newWorld(t)
 	gone.connect(t)
-	gone.put(t, "WorkTable", keyOf(tenant.Key()+"#LATEST#"+connID, "META"), map[string]types.AttributeValue{"task_id": text(taskOf(8).ID)})
+	gone.put(t, "WorkTable", keyOf(tenant.Key()+"#LATEST#"+connID, "META"),
+		map[string]types.AttributeValue{"task_id": text(taskOf(8).ID)})
 	gone.export(t, 9, taskOf(8).ID) // whose row has ended
 	gone.disconnect(t)
 	if diff := cmp.Diff([]string{taskOf(9).ID}, gone.due(t, due.Task, time.Minute)); diff != "" {

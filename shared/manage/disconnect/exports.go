@@ -56,9 +56,11 @@ func newestTask(ctx context.Context, rows Reader, tenant org.Tenant, connectionI
 	return latest, nil
 }
 
-// findExports walks from the connection's newest task to those before. Only the newest can be pending: the next one opens when
-// it is not any more.
-func findExports(ctx context.Context, rows Reader, tenant org.Tenant, connectionID string, now time.Time) (exports, error) {
+// findExports walks from the connection's newest task to those before. Only the newest can be pending: the next one
+// opens when it is not any more.
+func findExports(ctx context.Context, rows Reader, tenant org.Tenant, connectionID string,
+	now time.Time,
+) (exports, error) {
 	latest, err := newestTask(ctx, rows, tenant, connectionID)
 	if err != nil {
 		return exports{}, err

@@ -53,7 +53,10 @@ func newWorld(t *testing.T) *world {
 		Work:        store.Work{DB: w.tables.DB, Table: w.tables.Name("WorkTable")},
 		Sets:        store.Tokens{DB: w.tables.DB, Table: w.tables.Name("TokensTable")},
 	}}
-	w.d = disconnect.Disconnector{Store: w.store, Vault: w.vault, Sealer: plainSealer{}, Enqueuer: w, Now: func() time.Time { return asked }}
+	w.d = disconnect.Disconnector{
+		Store: w.store, Vault: w.vault, Sealer: plainSealer{}, Enqueuer: w,
+		Now: func() time.Time { return asked },
+	}
 	return w
 }
 
@@ -104,10 +107,12 @@ func (w *world) register() store.Register {
 
 func authorized() connection.Connection {
 	return connection.Connection{
-		ID: connID, Tenant: tenant, Status: connection.Authorized, BrandID: "brand", PortalID: "portal", EndpointID: "endpoint",
-		PlatformType: "sandbox", Scope: "patient/*.read", ConsentExpiresAt: start.Add(1000 * time.Hour), Generation: 1, CreatedAt: start,
-		Patient: secret.Mark{Version: 1, Sum: []byte("keyed hash")},
-		Refresh: connection.RefreshState{RefreshAt: start.Add(100 * time.Hour), Failures: 2, Warned: true},
+		ID: connID, Tenant: tenant, Status: connection.Authorized, BrandID: "brand", PortalID: "portal",
+		EndpointID:   "endpoint",
+		PlatformType: "sandbox", Scope: "patient/*.read", ConsentExpiresAt: start.Add(1000 * time.Hour), Generation: 1,
+		CreatedAt: start,
+		Patient:   secret.Mark{Version: 1, Sum: []byte("keyed hash")},
+		Refresh:   connection.RefreshState{RefreshAt: start.Add(100 * time.Hour), Failures: 2, Warned: true},
 	}
 }
 
@@ -148,7 +153,8 @@ func (w *world) export(t *testing.T, number int, previous string) export.Task {
 
 func taskOf(number int) export.Task {
 	return export.Task{
-		ID: fmt.Sprintf("7a0000000000400080000000%08d", number), Tenant: tenant, ConnectionID: connID, Status: export.Pending, CreatedAt: start,
+		ID: fmt.Sprintf("7a0000000000400080000000%08d", number), Tenant: tenant, ConnectionID: connID, Status: export.Pending,
+		CreatedAt: start,
 	}
 }
 
@@ -239,5 +245,8 @@ func (plainSealer) Open(_ context.Context, of org.Tenant, boundTo string, sealed
 
 // sealedAs is a row of tokens of the first version with something sealed.
 func sealedAs(text string) map[string]types.AttributeValue {
-	return map[string]types.AttributeValue{"sealed": &types.AttributeValueMemberB{Value: []byte(text)}, "version": number(1)}
+	return map[string]types.AttributeValue{
+		"sealed":  &types.AttributeValueMemberB{Value: []byte(text)},
+		"version": number(1),
+	}
 }

@@ -100,7 +100,10 @@ func others() map[string]func(*testing.T, *world) error {
 		},
 		"a refresh begins": func(t *testing.T, w *world) error {
 			t.Helper()
-			row := tokens.Row{Tenant: tenant, ConnectionID: connID, Version: 1, LeaseOwner: "worker", LeaseUntil: asked.Add(time.Minute)}
+			row := tokens.Row{
+				Tenant: tenant, ConnectionID: connID, Version: 1, LeaseOwner: "worker",
+				LeaseUntil: asked.Add(time.Minute),
+			}
 			return w.store.Sets.LeaseTokens(t.Context(), row, asked)
 		},
 		"a refresh ends": func(t *testing.T, w *world) error {
@@ -160,7 +163,8 @@ func TestWhoeverComesBetweenADisconnectionEndsEverything(t *testing.T) {
 					t.Fatal("the moment never came")
 				}
 				after := point == "after EndConnection"
-				if after && !lost && other != "the patient reconnects" && other != "the health system refuses" && other != "another disconnection" {
+				if after && !lost && other != "the patient reconnects" && other != "the health system refuses" &&
+					other != "another disconnection" {
 					t.Error("it happened although the connection had ended")
 				}
 				if other == "the patient reconnects" && after {

@@ -71,11 +71,14 @@ func (c *cabinet) wantOthers(t *testing.T) {
 	}
 }
 
-// TestWhatIsCachedOfTheRecordGoesWithTheConnection, by whichever writing, before that has ended: a crash in between is made up for by
-// doing it again.
+// TestWhatIsCachedOfTheRecordGoesWithTheConnection, by whichever writing, before that has ended: a crash in between is
+// made up for by doing it again.
 func TestWhatIsCachedOfTheRecordGoesWithTheConnection(t *testing.T) {
 	t.Parallel()
-	for name, point := range map[string]string{"at once": "", "after a crash": "before EndConnection", "after a crash behind": "after EndConnection"} {
+	for name, point := range map[string]string{
+		"at once": "", "after a crash": "before EndConnection",
+		"after a crash behind": "after EndConnection",
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
@@ -102,10 +105,12 @@ func TestARecordThatCannotBeRemovedKeepsTheConnection(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.cached(t).act = func() error { return errTrouble }
-	if _, err := w.d.Disconnect(t.Context(), tenant, connID); !errors.Is(err, errTrouble) || errors.Is(err, fault.Conflict) {
+	if _, err := w.d.Disconnect(t.Context(), tenant, connID); !errors.Is(err, errTrouble) ||
+		errors.Is(err, fault.Conflict) {
 		t.Errorf("%v, want the trouble", err)
 	}
-	if c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID); err != nil || c.Status != connection.Authorized {
+	if c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID); err != nil ||
+		c.Status != connection.Authorized {
 		t.Errorf("%s, %v", c.Status, err)
 	}
 }
@@ -127,7 +132,8 @@ func TestARecordThatIsCachedAgainMeanwhileGoesToo(t *testing.T) {
 	kept.wantOthers(t)
 }
 
-// If the patient authorises the connection again between the request and its end, the new authorisation's cached records stay.
+// If the patient authorises the connection again between the request and its end, the new
+// authorisation's cached records stay.
 func TestFinishLeavesRecordsOfLaterAuthorisation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

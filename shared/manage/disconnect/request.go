@@ -17,25 +17,27 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// remindAfter is the time from a request to disconnect until the scheduler sends it to the worker again. It exceeds the gradual rollout
-// of a release: the previous release's worker can't finish a disconnection, and skips a row that isn't due.
+// remindAfter is the time from a request to disconnect until the scheduler sends it to the worker again. It
+// exceeds the gradual rollout of a release: the previous release's worker can't finish a disconnection, and
+// skips a row that isn't due.
 const remindAfter = 15 * time.Minute
 
 // RequestStore keeps what ends at once when a disconnection is requested.
 type RequestStore interface {
 	Reader
-	// RequestEnd stores the ending, which has no tokens, and the audit row behind head in one transaction; fault.Conflict when anything that
-	// they were made from has changed since.
+	// RequestEnd stores the ending, which has no tokens, and the audit row behind head in one transaction; fault.Conflict
+	// when anything that they were made from has changed since.
 	RequestEnd(ctx context.Context, e Ending, head audit.Head, row audit.Row) error
 }
 
 // Chain makes the next audit row of an organisation (audit.Log).
 type Chain interface {
-	Next(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) (audit.Head, audit.Row, error)
+	Next(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) (audit.Head,
+		audit.Row, error)
 }
 
-// Requester gives connections up without access to tokens or cached records, for functions that browsers reach. What remains, it leaves to
-// the refresh worker, which finds it by the connection's row.
+// Requester gives connections up without access to tokens or cached records, for functions that browsers reach. What
+// remains, it leaves to the refresh worker, which finds it by the connection's row.
 type Requester struct {
 	Store    RequestStore
 	Audit    Chain
@@ -45,10 +47,11 @@ type Requester struct {
 	Now      func() time.Time
 }
 
-// Disconnect ends a connection for its organisation and returns it as it is then: it is revoked, so that no refresh and no new export uses
-// its tokens; a pending export has failed, and the time of its files is over. The audit row is stored in the same transaction. The refresh worker then
-// removes tokens and cached records, and has the health system revoke the tokens. A connection that ended earlier stays as it is, and only its exports
-// end. Errors: fault.NotFound, fault.Conflict when others kept changing the connection.
+// Disconnect ends a connection for its organisation and returns it as it is then: it is revoked, so that no refresh and
+// no new export uses its tokens; a pending export has failed, and the time of its files is over. The audit row is
+// stored in the same transaction. The refresh worker then removes tokens and cached records, and has the health system
+// revoke the tokens. A connection that ended earlier stays as it is, and only its exports end. Errors: fault.NotFound,
+// fault.Conflict when others kept changing the connection.
 func (r Requester) Disconnect(ctx context.Context, tenant org.Tenant, id, actor string) (connection.Connection, error) {
 	var ended connection.Connection
 	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {

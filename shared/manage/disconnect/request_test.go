@@ -36,7 +36,8 @@ func (w *world) chain() audit.Log {
 func (w *world) requester(n *enqueued) disconnect.Requester {
 	return disconnect.Requester{
 		Store: store.Requests{
-			Connections: w.store.Connections, Work: w.store.Work, Chains: store.Audit{DB: w.tables.DB, Table: w.tables.Name("AuditTable")},
+			Connections: w.store.Connections, Work: w.store.Work,
+			Chains: store.Audit{DB: w.tables.DB, Table: w.tables.Name("AuditTable")},
 		},
 		Audit: w.chain(), Enqueuer: w, Worker: n, NewID: ids.Random, Now: func() time.Time { return asked },
 	}
@@ -101,13 +102,15 @@ func TestRequestedDisconnectionIsDueUntilItIsFinished(t *testing.T) {
 	found := func() []due.Item {
 		var all []due.Item
 		for shard := range store.DueShards {
-			items, err := store.Timers{DB: w.tables.DB, Table: w.tables.Name("ConnectionTable")}.Due(t.Context(), shard, asked.Add(16*time.Minute))
+			items, err := store.Timers{DB: w.tables.DB, Table: w.tables.Name("ConnectionTable")}.Due(t.Context(), shard,
+				asked.Add(16*time.Minute))
 			expect.NoError(t, err)
 			all = append(all, items...)
 		}
 		return all
 	}
-	if got := found(); len(got) != 1 || got[0].ID != connID || got[0].Kind != due.Connection || got[0].At.Before(asked.Add(10*time.Minute)) {
+	if got := found(); len(got) != 1 || got[0].ID != connID || got[0].Kind != due.Connection ||
+		got[0].At.Before(asked.Add(10*time.Minute)) {
 		t.Errorf("due: %v, want the connection, and not while a release is rolled out", got)
 	}
 	for range 2 { // a duplicate finds it done
@@ -141,7 +144,8 @@ func TestFinishLeavesReconnectedConnectionAlone(t *testing.T) {
 	w.reconnect(t)
 	c, err := w.d.Finish(t.Context(), tenant, connID)
 	expect.NoError(t, err)
-	if _, err := w.store.Disconnections.Tokens(t.Context(), tenant, connID); err != nil || c.Status != connection.Authorized {
+	if _, err := w.store.Disconnections.Tokens(t.Context(), tenant, connID); err != nil ||
+		c.Status != connection.Authorized {
 		t.Errorf("%s, tokens: %v", c.Status, err)
 	}
 }
@@ -178,12 +182,14 @@ func TestRequestForEndedConnectionRecordsNothing(t *testing.T) {
 	if got := w.audited(t); len(got)+len(n.told) != 0 {
 		t.Errorf("audited %q, told %v", got, n.told)
 	}
-	if _, err = w.requester(n).Disconnect(t.Context(), tenant, "c0000000-0000-4000-8000-0000000000ff", actor); !errors.Is(err, fault.NotFound) {
+	if _, err = w.requester(n).Disconnect(t.Context(), tenant, "c0000000-0000-4000-8000-0000000000ff",
+		actor); !errors.Is(err, fault.NotFound) {
 		t.Errorf("a connection that is not there: %v", err)
 	}
 }
 
-// Somebody else records something between the reads and the write: the request is made again, and the chain stays whole.
+// Somebody else records something between the reads and the write: the request is made again,
+// and the chain stays whole.
 func TestRequestOvertakenInAuditLogIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -208,7 +214,9 @@ type overtaken struct {
 }
 
 // Next implements disconnect.Chain.
-func (o overtaken) Next(ctx context.Context, of org.Tenant, at time.Time, id, by, action, target string) (audit.Head, audit.Row, error) {
+func (o overtaken) Next(ctx context.Context, of org.Tenant, at time.Time, id, by, action,
+	target string,
+) (audit.Head, audit.Row, error) {
 	head, row, err := o.Log.Next(ctx, of, at, id, by, action, target)
 	if *o.count++; *o.count == 1 {
 		o.overtake()

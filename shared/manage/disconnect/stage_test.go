@@ -46,7 +46,11 @@ func perform[T any](s *stage, name string, call func() (T, error)) (T, error) {
 }
 
 func (s *stage) Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
-	return perform(s, "Connection", func() (connection.Connection, error) { return s.Disconnections.Connection(ctx, tenant, id) })
+	return perform(s, "Connection", func() (connection.Connection,
+		error,
+	) {
+		return s.Disconnections.Connection(ctx, tenant, id)
+	})
 }
 
 func (s *stage) Tokens(ctx context.Context, tenant org.Tenant, id string) (tokens.Row, error) {
@@ -62,12 +66,18 @@ func (s *stage) Task(ctx context.Context, tenant org.Tenant, id string) (export.
 }
 
 func (s *stage) EndFile(ctx context.Context, task export.Task, now time.Time) error {
-	_, err := perform(s, "EndFile", func() (struct{}, error) { return struct{}{}, s.Disconnections.EndFile(ctx, task, now) })
+	_, err := perform(s, "EndFile", func() (struct{}, error) {
+		return struct{}{},
+			s.Disconnections.EndFile(ctx, task, now)
+	})
 	return err
 }
 
 func (s *stage) EndConnection(ctx context.Context, e disconnect.Ending) error {
-	_, err := perform(s, "EndConnection", func() (struct{}, error) { return struct{}{}, s.Disconnections.EndConnection(ctx, e) })
+	_, err := perform(s, "EndConnection", func() (struct{}, error) {
+		return struct{}{},
+			s.Disconnections.EndConnection(ctx, e)
+	})
 	return err
 }
 

@@ -10,8 +10,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// findInquiries looks through a page of what patients have asked of the tenant, newest first, for what names the connection. No inquiry is
-// of a connection; but patients, and who answers them, write ids into their texts. One row holds a question with its answers.
+// findInquiries looks through a page of what patients have asked of the tenant, newest first, for what names the
+// connection. No inquiry is of a connection; but patients, and who answers them, write ids into their texts. One row
+// holds a question with its answers.
 func (w Worker) findInquiries(ctx context.Context, e *Erasure) error {
 	found, last, more, err := w.inquiriesOf(ctx, e, e.At)
 	if err != nil {
@@ -30,8 +31,11 @@ func (w Worker) findInquiries(ctx context.Context, e *Erasure) error {
 	return nil
 }
 
-// inquiriesOf reads a page of the tenant's inquiries in front of a place, which has the time in its id. None is older than the connection.
-func (w Worker) inquiriesOf(ctx context.Context, e *Erasure, before Place) (found []string, last Place, more bool, err error) {
+// inquiriesOf reads a page of the tenant's inquiries in front of a place, which has the time in its id. None is
+// older than the connection.
+func (w Worker) inquiriesOf(ctx context.Context, e *Erasure,
+	before Place,
+) (found []string, last Place, more bool, err error) {
 	places, more, err := w.Store.InquiriesBefore(ctx, e.Tenant, before.ID, page)
 	if err != nil {
 		return nil, before, false, fmt.Errorf("list inquiries: %w", err)

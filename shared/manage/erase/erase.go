@@ -1,6 +1,6 @@
-// Package erase owns how a connection is erased: what of it is removed in which order, how nothing comes back, and what proves it
-// (docs/adr/0036-the-dashboard.md). A request is a row, which a worker takes from stage to stage; whoever crashes goes on
-// where the row says. It knows no AWS.
+// Package erase owns how a connection is erased: what of it is removed in which order, how nothing comes back, and what
+// proves it (docs/adr/0036-the-dashboard.md). A request is a row, which a worker takes from stage to stage; whoever
+// crashes goes on where the row says. It knows no AWS.
 package erase
 
 import (
@@ -71,7 +71,8 @@ type Erasure struct {
 	InquiryIDs   []string
 	Since        time.Time // nothing of the connection is older
 	At           Place     // how far the search of a stage is
-	// MoreEvents and MoreDeliveries: there were more than the row has place for, and the search begins again once these are gone.
+	// MoreEvents and MoreDeliveries: there were more than the row has place for, and the search begins
+	// again once these are gone.
 	MoreEvents, MoreDeliveries bool
 	DueAt                      time.Time // when it goes on; zero once done
 	Rev                        int64
@@ -109,8 +110,11 @@ type Requests struct {
 	Now         func() time.Time
 }
 
-// Request has a connection erased, and returns how that stands; isNew tells whether nobody had asked before. fault.NotFound.
-func (r Requests) Request(ctx context.Context, tenant org.Tenant, connectionID, actor string) (e Erasure, isNew bool, err error) {
+// Request has a connection erased, and returns how that stands; isNew tells whether nobody had
+// asked before. fault.NotFound.
+func (r Requests) Request(ctx context.Context, tenant org.Tenant, connectionID,
+	actor string,
+) (e Erasure, isNew bool, err error) {
 	if e, err = r.Show(ctx, tenant, connectionID); !errors.Is(err, fault.NotFound) {
 		return e, false, err
 	}
@@ -127,7 +131,8 @@ func (r Requests) Request(ctx context.Context, tenant org.Tenant, connectionID, 
 	}
 	now := r.Now()
 	e = Erasure{
-		ID: idOf(tenant, parsed), Tenant: tenant, Stage: Finding, Actor: actor, RequestedAt: now, ConnectionID: parsed, DueAt: now,
+		ID: idOf(tenant, parsed), Tenant: tenant, Stage: Finding, Actor: actor, RequestedAt: now,
+		ConnectionID: parsed, DueAt: now,
 		Since: c.CreatedAt,
 	}
 	if err = r.Rows.CreateErasure(ctx, e); errors.Is(err, fault.Conflict) {
@@ -142,7 +147,8 @@ func (r Requests) Request(ctx context.Context, tenant org.Tenant, connectionID, 
 
 // Show reads a connection's erasure, for 90 days after its end. fault.NotFound when nobody has asked for one.
 func (r Requests) Show(ctx context.Context, tenant org.Tenant, connectionID string) (Erasure, error) {
-	missing := fault.Missing("Nobody has asked to erase this connection, or it was erased more than 90 days ago.").About("connection")
+	missing := fault.Missing(
+		"Nobody has asked to erase this connection, or it was erased more than 90 days ago.").About("connection")
 	parsed, ok := ids.ParseUUID(connectionID)
 	if !ok {
 		return Erasure{}, missing

@@ -13,7 +13,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// findEvents looks through a page of the tenant's events for those that tell of the connection. They get no further delivery.
+// findEvents looks through a page of the tenant's events for those that tell of the connection. They
+// get no further delivery.
 func (w Worker) findEvents(ctx context.Context, e *Erasure) error {
 	found, last, more, err := w.eventsOf(ctx, e, e.At)
 	if err != nil {
@@ -36,8 +37,11 @@ func (w Worker) findEvents(ctx context.Context, e *Erasure) error {
 }
 
 // eventsOf reads a page of the tenant's events behind a place.
-func (w Worker) eventsOf(ctx context.Context, e *Erasure, from Place) (found []webhook.Event, last Place, more bool, err error) {
-	events, more, err := w.Store.EventsAfter(ctx, webhook.Event{Tenant: e.Tenant, CreatedAt: from.MadeAt, ID: from.ID}, w.Now(), page)
+func (w Worker) eventsOf(ctx context.Context, e *Erasure,
+	from Place,
+) (found []webhook.Event, last Place, more bool, err error) {
+	events, more, err := w.Store.EventsAfter(ctx, webhook.Event{Tenant: e.Tenant, CreatedAt: from.MadeAt, ID: from.ID},
+		w.Now(), page)
 	if err != nil {
 		return nil, from, false, fmt.Errorf("read events: %w", err)
 	}
@@ -79,7 +83,9 @@ func (w Worker) findDeliveries(ctx context.Context, e *Erasure) error {
 }
 
 // deliveriesOf reads a page of the tenant's deliveries in front of a place.
-func (w Worker) deliveriesOf(ctx context.Context, e *Erasure, before Place) (found []string, last Place, more bool, err error) {
+func (w Worker) deliveriesOf(ctx context.Context, e *Erasure,
+	before Place,
+) (found []string, last Place, more bool, err error) {
 	places, more, err := w.Store.DeliveriesBefore(ctx, e.Tenant, deliverylog.Place(before), e.Since, page)
 	if err != nil {
 		return nil, before, false, fmt.Errorf("list deliveries: %w", err)
@@ -130,8 +136,8 @@ func (w Worker) clear(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return quiet, nil
 }
 
-// look finds out whether anything is left, or has come since. If so it goes, and another look follows; else it is over, which the audit row
-// proves.
+// look finds out whether anything is left, or has come since. If so it goes, and another look follows; else it is over,
+// which the audit row proves.
 func (w Worker) look(ctx context.Context, e *Erasure) (time.Duration, error) {
 	left, err := w.removeFiles(ctx, e)
 	if err != nil {
@@ -199,8 +205,10 @@ func (w Worker) prove(ctx context.Context, e Erasure) error {
 		return err
 	}
 	c := e.Counts
-	target := fmt.Sprintf("%s portal=%s connections=%d tokens=%d exports=%d files=%d events=%d deliveries=%d attempts=%d inquiries=%d",
-		e.ConnectionID, e.Portal, c.Connections, c.Tokens, c.Exports, c.Files, c.Events, c.Deliveries, c.Attempts, c.Inquiries)
+	target := fmt.Sprintf("%s portal=%s connections=%d tokens=%d exports=%d files=%d events=%d deliveries=%d "+
+		"attempts=%d inquiries=%d",
+		e.ConnectionID, e.Portal, c.Connections, c.Tokens, c.Exports, c.Files, c.Events, c.Deliveries,
+		c.Attempts, c.Inquiries)
 	if err := w.Audit.Append(ctx, e.Tenant, w.Now(), e.ID, "eraser", "connection.erased", target); err != nil {
 		return fmt.Errorf("write audit row: %w", err)
 	}

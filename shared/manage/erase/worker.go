@@ -25,7 +25,8 @@ const (
 	askAgain = time.Minute
 	// indexTime is how long after the last event was made it is in the index.
 	indexTime = 20 * time.Second
-	// quiet is how long after an export has lost its row a run may still write to the bucket: longer than a function may run.
+	// quiet is how long after an export has lost its row a run may still write to the bucket: longer
+	// than a function may run.
 	quiet = 20 * time.Minute
 	// margin is what is left of a run's time when it begins no further step.
 	margin = 30 * time.Second
@@ -48,15 +49,16 @@ type Store interface {
 	Exports(ctx context.Context, tenant org.Tenant, connectionID string) ([]string, error)
 	// TokenRows counts what the Tokens table has of a connection.
 	TokenRows(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
-	// RemoveConnection removes tokens and connection at once; fault.Conflict when that is authorized again. Attempts of TEFCA mode that are
-	// older than now do not make it anew.
+	// RemoveConnection removes tokens and connection at once; fault.Conflict when that is authorized again. Attempts of
+	// TEFCA mode that are older than now do not make it anew.
 	RemoveConnection(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
 	// RemoveExports removes exports, their places, and what points to the newest.
 	RemoveExports(ctx context.Context, tenant org.Tenant, connectionID string, tasks []string) error
 
 	// EventsAfter and DeliveriesBefore list as those of store.EventLog and store.DeliveryLog.
 	EventsAfter(ctx context.Context, last webhook.Event, before time.Time, limit int) ([]webhook.Event, bool, error)
-	DeliveriesBefore(ctx context.Context, tenant org.Tenant, before deliverylog.Place, from time.Time, limit int) ([]deliverylog.Place, bool, error)
+	DeliveriesBefore(ctx context.Context, tenant org.Tenant, before deliverylog.Place, from time.Time,
+		limit int) ([]deliverylog.Place, bool, error)
 	Deliveries(ctx context.Context, tenant org.Tenant, ids []string) ([]webhook.Delivery, error)
 	// FanOut says of an event that it needs no further delivery; fault.Conflict when that was said.
 	FanOut(ctx context.Context, event webhook.Event, deliveries []webhook.Delivery) error
@@ -157,8 +159,8 @@ func (w Worker) save(ctx context.Context, e *Erasure) error {
 	return nil
 }
 
-// step does a part of a stage. What it changes of e is saved behind it, so that it may happen again; it returns how long the next
-// step has to wait.
+// step does a part of a stage. What it changes of e is saved behind it, so that it may happen again; it returns how
+// long the next step has to wait.
 func (w Worker) step(ctx context.Context, e *Erasure) (time.Duration, error) {
 	switch e.Stage {
 	case Finding:
@@ -243,8 +245,8 @@ func (w Worker) find(ctx context.Context, e *Erasure) error {
 	return nil
 }
 
-// remove removes what could make something new. A patient who has come back meanwhile made the connection authorized again, and it
-// has to end again.
+// remove removes what could make something new. A patient who has come back meanwhile made the connection authorized
+// again, and it has to end again.
 func (w Worker) remove(ctx context.Context, e *Erasure) (time.Duration, error) {
 	err := w.Store.RemoveConnection(ctx, e.Tenant, e.ConnectionID, w.Now())
 	if errors.Is(err, fault.Conflict) {

@@ -55,21 +55,30 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	made := tables.New(t)
-	connections, work := store.Connections{DB: made.DB, Table: made.Name("ConnectionTable")}, store.Work{DB: made.DB, Table: made.Name("WorkTable")}
+	connections, work := store.Connections{DB: made.DB, Table: made.Name("ConnectionTable")},
+		store.Work{DB: made.DB, Table: made.Name("WorkTable")}
 	sets := store.Tokens{DB: made.DB, Table: made.Name("TokensTable")}
 	f := &fixture{
-		store: store.NewErasures(connections, work, sets, made.DB), refresh: store.NewRefresh(connections, sets, work), at: noon, objects: bucket{}, cached: bucket{},
+		store: store.NewErasures(connections, work, sets, made.DB), refresh: store.NewRefresh(connections, sets, work),
+		at: noon, objects: bucket{}, cached: bucket{},
 		log: audit.Log{Rows: store.Audit{DB: made.DB, Table: made.Name("AuditTable")}},
 	}
 	f.ask = erase.Requests{Rows: work, Connections: connections, Now: f.now}
 	f.worker = erase.Worker{Store: f.store, Files: f.objects, Records: f.cached, Disconnector: f, Audit: f.log, Now: f.now}
 	flows := store.NewConclusions(store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, connections, sets, work)
-	attempt := flow.Attempt{ID: "a0000000-0000-4000-8000-000000000001", Tenant: tenant, Status: flow.Open, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}
-	expect.NoError(t, flows.BeginAttempt(t.Context(), attempt, binding.State{Hash: "h", Tenant: tenant, AttemptID: attempt.ID, ExpiresAt: noon.Add(time.Hour)}))
+	attempt := flow.Attempt{
+		ID: "a0000000-0000-4000-8000-000000000001", Tenant: tenant, Status: flow.Open, CreatedAt: noon,
+		ExpiresAt: noon.Add(time.Hour),
+	}
+	expect.NoError(t, flows.BeginAttempt(t.Context(), attempt,
+		binding.State{Hash: "h", Tenant: tenant, AttemptID: attempt.ID, ExpiresAt: noon.Add(time.Hour)}))
 	expect.NoError(t, flows.ConcludeAttempt(t.Context(), flow.Conclusion{
-		Attempt:    attempt,
-		Connection: connection.Connection{ID: connID, Tenant: tenant, Status: connection.Authorized, Generation: 1, CreatedAt: noon},
-		Tokens:     tokens.Row{Tenant: tenant, ConnectionID: connID, Sealed: []byte("sealed"), Version: 1},
+		Attempt: attempt,
+		Connection: connection.Connection{
+			ID: connID, Tenant: tenant, Status: connection.Authorized, Generation: 1,
+			CreatedAt: noon,
+		},
+		Tokens: tokens.Row{Tenant: tenant, ConnectionID: connID, Sealed: []byte("sealed"), Version: 1},
 	}))
 	return f
 }
@@ -115,7 +124,10 @@ func (f *fixture) now() time.Time { return f.at }
 // save stores a connection, with an event that tells nothing of it.
 func (f *fixture) save(ctx context.Context, c connection.Connection) error {
 	f.saved++
-	return f.refresh.SaveConnection(ctx, c, webhook.Event{ID: fmt.Sprintf("e0000000-0000-4000-8000-%012d", f.saved), Tenant: tenant, Type: webhook.TestEvent, CreatedAt: f.at})
+	return f.refresh.SaveConnection(ctx, c, webhook.Event{
+		ID:     fmt.Sprintf("e0000000-0000-4000-8000-%012d", f.saved),
+		Tenant: tenant, Type: webhook.TestEvent, CreatedAt: f.at,
+	})
 }
 
 func (f *fixture) request(t *testing.T) {
@@ -140,11 +152,13 @@ func (f *fixture) pass(t *testing.T, d time.Duration) erase.Erasure {
 // tell stores an event about the connection.
 func (f *fixture) tell(t *testing.T, n int) {
 	t.Helper()
-	event, err := webhook.NewEvent(tenant, webhook.AuthorizationEnding, connID, int64(n), f.at, webhook.AuthorizationExpiring{OrgConnectionID: connID})
+	event, err := webhook.NewEvent(tenant, webhook.AuthorizationEnding, connID, int64(n), f.at,
+		webhook.AuthorizationExpiring{OrgConnectionID: connID})
 	expect.NoError(t, err)
 	expect.NoError(t, f.store.CreateEvent(t.Context(), event))
 	expect.NoError(t, f.store.FanOut(t.Context(), event, []webhook.Delivery{{
-		ID: fmt.Sprintf("d0000000-0000-4000-8000-%012d", n), Tenant: tenant, EventID: event.ID, SubscriptionID: "s", Status: webhook.Scheduled, CreatedAt: f.at,
+		ID: fmt.Sprintf("d0000000-0000-4000-8000-%012d", n), Tenant: tenant, EventID: event.ID, SubscriptionID: "s",
+		Status: webhook.Scheduled, CreatedAt: f.at,
 	}}))
 }
 
@@ -180,7 +194,8 @@ func TestAnErasureTakesItsStagesAndWaitsForWhoeverIsAtWork(t *testing.T) {
 	for _, d := range waits {
 		stages = append(stages, f.pass(t, d).Stage)
 	}
-	if diff := cmp.Diff([]erase.Stage{erase.Events, erase.Events, erase.Looking, erase.Looking, erase.Done, erase.Done}, stages); diff != "" {
+	if diff := cmp.Diff([]erase.Stage{erase.Events, erase.Events, erase.Looking, erase.Looking, erase.Done, erase.Done},
+		stages); diff != "" {
 		t.Errorf("stages (-want +got):\n%s", diff)
 	}
 	f.wantDone(t, f.pass(t, 0), erase.NothingToRevoke, erase.Counts{Connections: 1, Tokens: 1, Events: 1, Deliveries: 1})
@@ -223,10 +238,12 @@ func TestWhatComesLateGoesToo(t *testing.T) {
 	}
 	f.pass(t, time.Minute)
 	f.pass(t, time.Minute)
-	f.wantDone(t, f.pass(t, 21*time.Minute), erase.NothingToRevoke, erase.Counts{Connections: 1, Tokens: 1, Exports: 1, Files: 3, Events: 1, Deliveries: 1})
+	f.wantDone(t, f.pass(t, 21*time.Minute), erase.NothingToRevoke,
+		erase.Counts{Connections: 1, Tokens: 1, Exports: 1, Files: 3, Events: 1, Deliveries: 1})
 }
 
-// What was fetched of a TEFCA connection's record, by whichever writing, and one that was under way when the row was gone.
+// What was fetched of a TEFCA connection's record, by whichever writing, and one that was under
+// way when the row was gone.
 func TestWhatIsCachedOfARecordGoesToo(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -293,7 +310,8 @@ func TestMoreEventsThanTheRowHasPlaceForGoInTurns(t *testing.T) {
 	f.request(t)
 	f.pass(t, 0)
 	f.pass(t, time.Minute)
-	f.wantDone(t, f.pass(t, 21*time.Minute), erase.NothingToRevoke, erase.Counts{Connections: 1, Tokens: 1, Events: 1110, Deliveries: 1110})
+	f.wantDone(t, f.pass(t, 21*time.Minute), erase.NothingToRevoke,
+		erase.Counts{Connections: 1, Tokens: 1, Events: 1110, Deliveries: 1110})
 }
 
 // inquire stores what a patient has asked, with an answer to it.
@@ -322,8 +340,9 @@ func TestWhatAPatientAskedOfTheConnectionGoes(t *testing.T) {
 	other := org.Tenant{Mode: org.Live, OrgID: tenant.OrgID}
 	kept := map[string]org.Tenant{
 		f.inquire(t, 3, tenant, inquiry.Inquiry{CreatedAt: later, Body: "c0000000-0000-4000-8000-000000000002"}): tenant,
-		f.inquire(t, 4, tenant, inquiry.Inquiry{CreatedAt: noon.Add(-time.Second), Body: connID}):                tenant, // nobody could know it then
-		f.inquire(t, 5, other, inquiry.Inquiry{CreatedAt: later, Body: connID}):                                  other,
+		// nobody could know it then
+		f.inquire(t, 4, tenant, inquiry.Inquiry{CreatedAt: noon.Add(-time.Second), Body: connID}): tenant,
+		f.inquire(t, 5, other, inquiry.Inquiry{CreatedAt: later, Body: connID}):                   other,
 	}
 	f.at = noon.Add(time.Minute)
 	f.request(t)

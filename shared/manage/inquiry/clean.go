@@ -28,8 +28,8 @@ const (
 	optional presence = false
 )
 
-// reader reads what a patient has written, as plain text: what others make of it must not become markup, another line or
-// another order of letters. It keeps the first error.
+// reader reads what a patient has written, as plain text: what others make of it must not become markup, another line
+// or another order of letters. It keeps the first error.
 type reader struct{ err error }
 
 // line reads a text of one line.
@@ -60,7 +60,8 @@ func (r *reader) paragraphs(field, text string) string {
 	return text
 }
 
-// website reads an optional address, which people write without its scheme. Nothing asks for it; but whoever reads it may follow it, so that it never leads to this service.
+// website reads an optional address, which people write without its scheme. Nothing asks for it; but whoever reads it
+// may follow it, so that it never leads to this service.
 func (r *reader) website(own weburl.Own, text string) string {
 	text = r.line("website", text, maxWebsite, optional)
 	if text == "" {
@@ -83,8 +84,9 @@ func (r *reader) refuse(field, public string) {
 	}
 }
 
-// visible makes spaces of control characters, but for ends of lines, and of all that is no letter to see: marks that turn the
-// direction of writing, that join or divide letters. Angle brackets become quotation marks, so that no text can be a tag.
+// visible makes spaces of control characters, but for ends of lines, and of all that is no letter to see: marks
+// that turn the direction of writing, that join or divide letters. Angle brackets become quotation marks, so
+// that no text can be a tag.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -40,7 +40,8 @@ func TestALineIsOneLine(t *testing.T) {
 	s := help()
 	s.Name, s.Subject = "Ada\r\n\r\nBody: forged", "Help\n\nFrom: eve"
 	expect.NoError(t, o.recorder.AskSupport(t.Context(), inquiry.From{Tenant: alder, Email: address}, s))
-	if got, _ := o.data()["body"].(string); !strings.HasPrefix(got, "Subject: Help From: eve\nFrom: Ada Body: forged\n\nIt says no.") {
+	if got, _ := o.data()["body"].(string); !strings.HasPrefix(got,
+		"Subject: Help From: eve\nFrom: Ada Body: forged\n\nIt says no.") {
 		t.Errorf("got %q", got)
 	}
 }
@@ -65,17 +66,23 @@ func TestWhatIsMissingOrTooMuchIsRefused(t *testing.T) {
 		err   error
 		field string
 	}{
-		"no name":                   {support(func(s *inquiry.Support) { s.Name = " \u202e\x00" }), "name"},
-		"no subject":                {support(func(s *inquiry.Support) { s.Subject = "" }), "subject"},
-		"no body":                   {support(func(s *inquiry.Support) { s.Body = "\n \n" }), "body"},
-		"a long name":               {support(func(s *inquiry.Support) { s.Name = strings.Repeat("é", 201) }), "name"},
-		"a long subject":            {support(func(s *inquiry.Support) { s.Subject = strings.Repeat("x", 201) }), "subject"},
-		"a long body":               {support(func(s *inquiry.Support) { s.Body = strings.Repeat("x", 10<<10+1) }), "body"},
-		"a long health system":      {support(func(s *inquiry.Support) { s.HealthSystem = strings.Repeat("x", 201) }), "health_system"},
-		"an address of two":         {from(inquiry.From{Email: "a@example.com,b@example.com"}), "email"},
-		"a long key":                {from(inquiry.From{Email: address, RequestKey: strings.Repeat("x", 65)}), "request_key"},
-		"no health system":          {system(inquiry.HealthSystem{}), "name"},
-		"a long street":             {system(inquiry.HealthSystem{Name: "Alder", StreetAddress: strings.Repeat("x", 501)}), "street_address"},
+		"no name":        {support(func(s *inquiry.Support) { s.Name = " \u202e\x00" }), "name"},
+		"no subject":     {support(func(s *inquiry.Support) { s.Subject = "" }), "subject"},
+		"no body":        {support(func(s *inquiry.Support) { s.Body = "\n \n" }), "body"},
+		"a long name":    {support(func(s *inquiry.Support) { s.Name = strings.Repeat("é", 201) }), "name"},
+		"a long subject": {support(func(s *inquiry.Support) { s.Subject = strings.Repeat("x", 201) }), "subject"},
+		"a long body":    {support(func(s *inquiry.Support) { s.Body = strings.Repeat("x", 10<<10+1) }), "body"},
+		"a long health system": {
+			support(func(s *inquiry.Support) { s.HealthSystem = strings.Repeat("x", 201) }),
+			"health_system",
+		},
+		"an address of two": {from(inquiry.From{Email: "a@example.com,b@example.com"}), "email"},
+		"a long key":        {from(inquiry.From{Email: address, RequestKey: strings.Repeat("x", 65)}), "request_key"},
+		"no health system":  {system(inquiry.HealthSystem{}), "name"},
+		"a long street": {
+			system(inquiry.HealthSystem{Name: "Alder", StreetAddress: strings.Repeat("x", 501)}),
+			"street_address",
+		},
 		"a script for a website":    {site("javascript:alert(1)"), "website"},
 		"a script with slashes":     {site("javascript://alder.example/%0aalert(1)"), "website"},
 		"data":                      {site("data:text/html,x"), "website"},
@@ -95,6 +102,7 @@ func TestWhatIsMissingOrTooMuchIsRefused(t *testing.T) {
 		t.Errorf("%d events or messages came of them", got)
 	}
 	expect.NoError(t, support(func(s *inquiry.Support) {
-		s.Name, s.Subject, s.Body, s.HealthSystem = strings.Repeat("é", 200), strings.Repeat("é", 200), strings.Repeat("x", 10<<10), strings.Repeat("é", 200)
+		s.Name, s.Subject, s.Body, s.HealthSystem = strings.Repeat("é", 200), strings.Repeat("é", 200),
+			strings.Repeat("x", 10<<10), strings.Repeat("é", 200)
 	}))
 }

@@ -59,7 +59,10 @@ func (i Inquiry) Kind() Kind {
 // Names tells whether a text of it, or of an answer to it, has an id, in whatever case it is written.
 func (i Inquiry) Names(id string) bool {
 	has := func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(id)) }
-	return slices.ContainsFunc([]string{i.Email, i.Name, i.Subject, i.Body, i.HealthSystem, i.Website, i.StreetAddress}, has) ||
+	return slices.ContainsFunc([]string{
+		i.Email, i.Name, i.Subject, i.Body, i.HealthSystem, i.Website,
+		i.StreetAddress,
+	}, has) ||
 		slices.ContainsFunc(i.Answers, func(a Answer) bool { return has(a.Text) })
 }
 
@@ -101,8 +104,8 @@ type InboxRows interface {
 	CountAnswer(ctx context.Context, tenant org.Tenant, day time.Time, most int64) error
 }
 
-// Mailer sends a mail in both forms, to which the reader answers at another address (mail.Sender). fault.Invalid when nobody can be
-// reached at such an address.
+// Mailer sends a mail in both forms, to which the reader answers at another address (mail.Sender). fault.Invalid when
+// nobody can be reached at such an address.
 type Mailer interface {
 	SendReplyTo(ctx context.Context, to []string, replyTo, subject, text, html string) error
 }
@@ -161,10 +164,12 @@ func (d Inbox) Move(ctx context.Context, tenant org.Tenant, id string, to Status
 	return i, isMoved, err
 }
 
-// Answer sends what an organisation or the operator answers to whoever asked, and tells whether it has gone now: what was sent is not sent again, however often
-// it is asked for. Errors are fault.Invalid, fault.NotFound, fault.Conflict when it cannot be answered, fault.Limited, and
-// fault.Unavailable when nobody knows whether the e-mail has gone.
-func (d Inbox) Answer(ctx context.Context, from Author, tenant org.Tenant, id, text string) (i Inquiry, isSent bool, err error) {
+// Answer sends what an organisation or the operator answers to whoever asked, and tells whether it has gone now: what
+// was sent is not sent again, however often it is asked for. Errors are fault.Invalid, fault.NotFound, fault.Conflict
+// when it cannot be answered, fault.Limited, and fault.Unavailable when nobody knows whether the e-mail has gone.
+func (d Inbox) Answer(ctx context.Context, from Author, tenant org.Tenant, id,
+	text string,
+) (i Inquiry, isSent bool, err error) {
 	var r reader
 	if text = r.paragraphs("text", text); r.err != nil {
 		return Inquiry{}, false, r.err
@@ -208,7 +213,8 @@ func (d Inbox) begin(ctx context.Context, from Author, i Inquiry, a Answer) (Inq
 	}
 	if err := d.Rows.CountAnswer(ctx, i.Tenant, a.At, mostSent); err != nil {
 		if errors.Is(err, fault.Conflict) {
-			return i, limited(fmt.Sprintf("An organisation can send %d answers a day. Try again tomorrow.", mostSent), time.Hour).Because(err)
+			return i, limited(fmt.Sprintf("An organisation can send %d answers a day. Try again tomorrow.", mostSent),
+				time.Hour).Because(err)
 		}
 		return i, fmt.Errorf("count answer: %w", err)
 	}

@@ -45,12 +45,16 @@ func (c *counter) SendReplyTo(ctx context.Context, to []string, replyTo, subject
 	if c.trouble != nil {
 		return c.trouble
 	}
-	return mail.Sender{Client: ses.NewFromConfig(c.tables.Config), From: "notices@recordbridge.example"}.SendReplyTo(ctx, to, replyTo, subject, text, html)
+	return mail.Sender{Client: ses.NewFromConfig(c.tables.Config), From: "notices@recordbridge.example"}.SendReplyTo(ctx,
+		to, replyTo, subject, text, html)
 }
 
 func newCounter(t *testing.T) *counter {
 	t.Helper()
-	c := &counter{office: newOffice(t), host: org.Organisation{ID: alder.OrgID, Name: "Alder\r\nBcc: eve@example.com", VerifiedEmails: []string{"help@alder.example"}}}
+	c := &counter{office: newOffice(t), host: org.Organisation{
+		ID: alder.OrgID, Name: "Alder\r\nBcc: eve@example.com",
+		VerifiedEmails: []string{"help@alder.example"},
+	}}
 	rows, isWork := c.recorder.Store.(store.Work)
 	if !isWork {
 		t.Fatal("the store is another one")
@@ -103,11 +107,15 @@ func TestAnAnswerGoesToThePatientAndRepliesToTheOrganisation(t *testing.T) {
 			t.Fatalf("%d mails", len(sent))
 		}
 		got := sent[0]
-		if fmt.Sprint(got.To, got.ReplyTo) != "["+address+"] [help@alder.example]" || got.From != "notices@recordbridge.example" || got.Subject != "An answer from Alder Bcc: eve@example.com (test mode)" {
+		if fmt.Sprint(got.To, got.ReplyTo) != "["+address+"] [help@alder.example]" ||
+			got.From != "notices@recordbridge.example" ||
+			got.Subject != "An answer from Alder Bcc: eve@example.com (test mode)" {
 			t.Errorf("%v, reply to %v, from %q: %q", got.To, got.ReplyTo, got.From, got.Subject)
 		}
-		if wantText := "Alder Bcc: eve@example.com (test mode) answers what you asked while you connected your health records:\n\n" +
-			"Please ask your portal for a new password.\n\nWe call you tomorrow.\n\nReply to this e-mail to write to Alder Bcc: eve@example.com.\n\n" +
+		if wantText := "Alder Bcc: eve@example.com (test mode) answers what you asked while you connected your health " +
+			"records:\n\n" +
+			"Please ask your portal for a new password.\n\nWe call you tomorrow.\n\nReply to this e-mail to write to Alder " +
+			"Bcc: eve@example.com.\n\n" +
 			"If you did not ask anything, you need not do anything.\n"; got.Text != wantText {
 			t.Errorf("text %q", got.Text)
 		}
@@ -115,7 +123,8 @@ func TestAnAnswerGoesToThePatientAndRepliesToTheOrganisation(t *testing.T) {
 			t.Errorf("HTML %s", got.HTML)
 		}
 		kept, err := c.inbox.Show(t.Context(), alder, strings.ToUpper(c.id))
-		if err != nil || kept.Status != inquiry.Answered || len(kept.Answers) != 1 || !kept.Answers[0].At.Equal(time.Now()) || kept.Email != address || kept.Kind() != inquiry.KindHelp {
+		if err != nil || kept.Status != inquiry.Answered || len(kept.Answers) != 1 || !kept.Answers[0].At.Equal(time.Now()) ||
+			kept.Email != address || kept.Kind() != inquiry.KindHelp {
 			t.Errorf("kept %+v (%v)", kept, err)
 		}
 	})
@@ -129,7 +138,8 @@ func TestAnAnswerIsPlainText(t *testing.T) {
 		_, _, err := c.answer("<a href=\"https://evil.example\">x</a>\r\nBcc: eve@example.com\x00")
 		expect.NoError(t, err)
 		got := c.tables.Cloud.SES().Sent()[0]
-		if strings.Contains(got.HTML, "evil.example\">") || !strings.Contains(got.Text, "‹a href") || len(got.To) != 1 || strings.Contains(got.Text, "\x00") {
+		if strings.Contains(got.HTML, "evil.example\">") || !strings.Contains(got.Text, "‹a href") || len(got.To) != 1 ||
+			strings.Contains(got.Text, "\x00") {
 			t.Errorf("%v %s", got.To, got.HTML)
 		}
 		for _, text := range []string{"", " \n ", strings.Repeat("x", 10<<10+1)} {
@@ -172,7 +182,8 @@ func TestAnAnswerThatIsOnItsWayIsNotSentAgain(t *testing.T) {
 			}
 		}
 		i, isSent, err := c.answer(reply)
-		if err != nil || !isSent || len(i.Answers) != 2 || i.Answers[0].Delivery != inquiry.Sent || i.Answers[1].Delivery != inquiry.Sent || i.Status != inquiry.Answered {
+		if err != nil || !isSent || len(i.Answers) != 2 || i.Answers[0].Delivery != inquiry.Sent ||
+			i.Answers[1].Delivery != inquiry.Sent || i.Status != inquiry.Answered {
 			t.Errorf("sent %t, %+v (%v)", isSent, i, err)
 		}
 		if sent := c.sent(); len(sent) != 2 {
@@ -208,7 +219,8 @@ func TestAnInquiryIsAnsweredWhereThatIsPossible(t *testing.T) {
 		c.trouble = fault.BadRequest("No e-mail can be sent to this address.")
 		_, _, err := c.answer(reply)
 		c.wantRefused("an address that SES refuses", err, fault.Conflict, "No e-mail")
-		if i, failure := c.inbox.Show(t.Context(), alder, c.id); failure != nil || i.Status != inquiry.Open || len(i.Answers) != 1 || i.Answers[0].Delivery != inquiry.Refused {
+		if i, failure := c.inbox.Show(t.Context(), alder, c.id); failure != nil || i.Status != inquiry.Open ||
+			len(i.Answers) != 1 || i.Answers[0].Delivery != inquiry.Refused {
 			t.Errorf("kept %+v (%v)", i, failure)
 		}
 		c.trouble = nil

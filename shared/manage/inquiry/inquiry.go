@@ -1,5 +1,6 @@
-// Package inquiry owns what patients ask of an organisation while they connect: help, or a health system that is missing. Each is
-// an event for the organisation's webhooks, and is kept for those who read it later, and answer it. It knows no HTTP and no AWS.
+// Package inquiry owns what patients ask of an organisation while they connect: help, or a health system that is
+// missing. Each is an event for the organisation's webhooks, and is kept for those who read it later, and answer it. It
+// knows no HTTP and no AWS.
 package inquiry
 
 import (
@@ -43,7 +44,8 @@ type From struct {
 	Tenant org.Tenant
 	Email  string
 	Token  secret.Text // of the address's verification; empty when there was none
-	// RequestKey names one sending of one form, which counts once however often it arrives. Without one, the same words count once a day.
+	// RequestKey names one sending of one form, which counts once however often it arrives. Without one, the
+	// same words count once a day.
 	RequestKey string
 }
 
@@ -89,7 +91,8 @@ type Recorder struct {
 	Now      func() time.Time
 }
 
-// AskSupport tells the organisation, and the operator, that a patient or one of the organisation's team needs help. fault.Invalid for what cannot be taken; what was taken before is taken again.
+// AskSupport tells the organisation, and the operator, that a patient or one of the organisation's team needs help.
+// fault.Invalid for what cannot be taken; what was taken before is taken again.
 func (c Recorder) AskSupport(ctx context.Context, from From, s Support) error {
 	i, err := c.begin(ctx, from, webhook.SupportRequested)
 	var r reader
@@ -169,7 +172,10 @@ func (c Recorder) subject(from From, i Inquiry) string {
 	if from.RequestKey == "" {
 		occasion = "day\x00" + i.CreatedAt.UTC().Format(time.DateOnly)
 	}
-	parts := []string{"inquiry", occasion, i.Tenant.Key(), string(i.Type), i.Email, i.Name, i.Subject, i.Body, i.HealthSystem, i.Website, i.StreetAddress}
+	parts := []string{
+		"inquiry", occasion, i.Tenant.Key(), string(i.Type), i.Email, i.Name, i.Subject, i.Body,
+		i.HealthSystem, i.Website, i.StreetAddress,
+	}
 	return hex.EncodeToString(c.Keys.Sign([]byte(strings.Join(parts, "\x00"))).Sum)
 }
 

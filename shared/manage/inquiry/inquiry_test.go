@@ -123,13 +123,17 @@ func TestARequestForHelpIsAnEventAndIsKept(t *testing.T) {
 		s := help()
 		s.HealthSystem = "Alder Hospital"
 		expect.NoError(t, o.recorder.AskSupport(t.Context(), inquiry.From{Tenant: alder, Email: " " + address}, s))
-		want := map[string]any{"email": address, "name": "Alder Hospital", "body": "Subject: Cannot sign in\nFrom: Ada Maple\n\nIt says no.\nWhy?"}
+		want := map[string]any{
+			"email": address, "name": "Alder Hospital",
+			"body": "Subject: Cannot sign in\nFrom: Ada Maple\n\nIt says no.\nWhy?",
+		}
 		if diff := cmp.Diff(want, o.data()); diff != "" {
 			t.Errorf("data (-want +got):\n%s", diff)
 		}
 		kept := o.rows("INQUIRY")
 		until := fmt.Sprintf(`"ttl":{"N":"%d"}`, time.Now().Add(90*24*time.Hour).Unix())
-		if len(kept) != 1 || !strings.Contains(kept[0], `"Cannot sign in"`) || !strings.Contains(kept[0], until) || strings.Contains(kept[0], "email_verified") {
+		if len(kept) != 1 || !strings.Contains(kept[0], `"Cannot sign in"`) || !strings.Contains(kept[0], until) ||
+			strings.Contains(kept[0], "email_verified") {
 			t.Errorf("kept is %s", kept)
 		}
 	})
@@ -141,9 +145,24 @@ func TestARequestForAHealthSystemHasWhatWasGiven(t *testing.T) {
 		given inquiry.HealthSystem
 		want  map[string]any
 	}{
-		"all":                          {inquiry.HealthSystem{Name: "Alder Hospital", Website: "https://alder.example/x?y=1", StreetAddress: "1 Elm St\nSpringfield"}, map[string]any{"email": address, "name": "Alder Hospital", "website": "https://alder.example/x?y=1", "street_address": "1 Elm St Springfield"}},
-		"a name alone":                 {inquiry.HealthSystem{Name: "Alder Hospital"}, map[string]any{"email": address, "name": "Alder Hospital"}},
-		"a website as people write it": {inquiry.HealthSystem{Name: "Alder", Website: " alder.example "}, map[string]any{"email": address, "name": "Alder", "website": "https://alder.example"}},
+		"all": {
+			inquiry.HealthSystem{
+				Name: "Alder Hospital", Website: "https://alder.example/x?y=1",
+				StreetAddress: "1 Elm St\nSpringfield",
+			},
+			map[string]any{
+				"email": address, "name": "Alder Hospital", "website": "https://alder.example/x?y=1",
+				"street_address": "1 Elm St Springfield",
+			},
+		},
+		"a name alone": {
+			inquiry.HealthSystem{Name: "Alder Hospital"},
+			map[string]any{"email": address, "name": "Alder Hospital"},
+		},
+		"a website as people write it": {
+			inquiry.HealthSystem{Name: "Alder", Website: " alder.example "},
+			map[string]any{"email": address, "name": "Alder", "website": "https://alder.example"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -167,7 +186,8 @@ func TestTheSameRequestAgainChangesNothing(t *testing.T) {
 		want := func(what string, events int) {
 			t.Helper()
 			if len(o.queue.told) != events || len(o.rows("EVENT")) != events || len(o.rows("INQUIRY")) != events {
-				t.Fatalf("%s: %d messages, %d events, %d rows, want %d", what, len(o.queue.told), len(o.rows("EVENT")), len(o.rows("INQUIRY")), events)
+				t.Fatalf("%s: %d messages, %d events, %d rows, want %d", what, len(o.queue.told), len(o.rows("EVENT")),
+					len(o.rows("INQUIRY")), events)
 			}
 		}
 		ask(alder, "page-1", help())
@@ -202,7 +222,8 @@ func TestAskSupportNotifiesOperatorOnceWithoutTheTicketsText(t *testing.T) {
 	}
 	expect.NoError(t, o.recorder.AskHealthSystem(t.Context(), from, inquiry.HealthSystem{Name: "Alder"}))
 	stored := o.rows("NOTICE")
-	if len(o.queue.notices) != 1 || len(stored) != 1 || !strings.Contains(stored[0], o.queue.notices[0]) || !strings.Contains(stored[0], o.queue.told[0]) {
+	if len(o.queue.notices) != 1 || len(stored) != 1 || !strings.Contains(stored[0], o.queue.notices[0]) ||
+		!strings.Contains(stored[0], o.queue.told[0]) {
 		t.Fatalf("%d messages, notices %v", len(o.queue.notices), stored)
 	}
 	for _, text := range []string{address, help().Name, help().Subject, help().Body} {
@@ -212,7 +233,8 @@ func TestAskSupportNotifiesOperatorOnceWithoutTheTicketsText(t *testing.T) {
 	}
 }
 
-// The event's id stands in queues and logs: nobody who can guess the words finds out with it whether somebody has sent them.
+// The event's id stands in queues and logs: nobody who can guess the words finds out with it
+// whether somebody has sent them.
 func TestAnEventsIDTellsNothing(t *testing.T) {
 	t.Parallel()
 	first, second := newOffice(t), newOffice(t)
@@ -220,7 +242,8 @@ func TestAnEventsIDTellsNothing(t *testing.T) {
 	expect.NoError(t, err)
 	second.recorder.Keys = keys
 	for _, o := range []*office{first, second} {
-		expect.NoError(t, o.recorder.AskSupport(t.Context(), inquiry.From{Tenant: alder, Email: address, RequestKey: "1"}, help()))
+		expect.NoError(t, o.recorder.AskSupport(t.Context(),
+			inquiry.From{Tenant: alder, Email: address, RequestKey: "1"}, help()))
 	}
 	if first.queue.told[0] == second.queue.told[0] {
 		t.Error("the id needs no key")
@@ -253,7 +276,8 @@ func TestAnAddressIsVerifiedByItsOwnTokenAlone(t *testing.T) {
 				t.Errorf("%s: %v, %d events", name, err, len(o.queue.told))
 			}
 		}
-		expect.NoError(t, o.recorder.AskHealthSystem(t.Context(), inquiry.From{Tenant: alder, Email: address, Token: token}, inquiry.HealthSystem{Name: "Alder"}))
+		expect.NoError(t, o.recorder.AskHealthSystem(t.Context(), inquiry.From{Tenant: alder, Email: address, Token: token},
+			inquiry.HealthSystem{Name: "Alder"}))
 		if kept := o.rows("INQUIRY"); len(kept) != 1 || !strings.Contains(kept[0], `"email_verified":{"BOOL":true}`) {
 			t.Errorf("kept is %s", kept)
 		}
@@ -273,12 +297,16 @@ func (o *office) verify(email string) secret.Text {
 	o.t.Helper()
 	var mail posted
 	sent, err := verification.Sender{
-		Store: o.flow(), Mailer: &mail, Keys: o.recorder.Keys, Random: rand.Reader, NewID: ids.Random, Now: time.Now, PerHour: 5,
+		Store: o.flow(), Mailer: &mail, Keys: o.recorder.Keys, Random: rand.Reader, NewID: ids.Random,
+		Now: time.Now, PerHour: 5,
 		Limits: maillimit.Limiter{Buckets: o.flow(), Keys: o.recorder.Keys, Now: time.Now},
 	}.Send(o.t.Context(), verification.Request{Tenant: alder, Email: email})
 	expect.NoError(o.t, err)
 	_, rest, _ := strings.Cut(mail.text, "code: ")
-	verified, err := verification.Checker{Store: o.flow(), Keys: o.recorder.Keys, Random: rand.Reader, Now: time.Now}.Check(o.t.Context(), alder, sent.ID, rest[:6])
+	verified, err := verification.Checker{
+		Store: o.flow(), Keys: o.recorder.Keys, Random: rand.Reader,
+		Now: time.Now,
+	}.Check(o.t.Context(), alder, sent.ID, rest[:6])
 	expect.NoError(o.t, err)
 	return verified.Token
 }

@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// written is an answer as the patient reads it. It does not repeat what was asked: nobody may have shown that the address is the patient's,
-// and a stranger's words must not reach another person from our address.
+// written is an answer as the patient reads it. It does not repeat what was asked: nobody may have shown that the
+// address is the patient's, and a stranger's words must not reach another person from our address.
 func written(host string, mode org.Mode, text string) mailtext.Message {
 	name := mailtext.Plain(host)
 	shown := name

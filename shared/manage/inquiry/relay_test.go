@@ -55,9 +55,13 @@ func TestAnswersStayPossibleBesideHostileAccount(t *testing.T) {
 			Mailer: post, Limits: maillimit.Limiter{Buckets: &memory.Buckets{}, Keys: keys, Now: time.Now}, Now: time.Now,
 		}
 		answer := func(orgID, member string, n int) bool {
-			host := org.Organisation{ID: orgID, Name: "Birch", VerifiedEmails: []string{"help@birch.example"}, LiveAccess: org.LiveNone}
+			host := org.Organisation{
+				ID: orgID, Name: "Birch", VerifiedEmails: []string{"help@birch.example"},
+				LiveAccess: org.LiveNone,
+			}
 			tenant := org.Tenant{Mode: org.Live, OrgID: orgID}
-			_, isSent, err := inbox.Answer(t.Context(), inquiry.Author{Host: host, By: member}, tenant, fmt.Sprintf("00000000-0000-4000-8000-%012d", n), reply)
+			_, isSent, err := inbox.Answer(t.Context(), inquiry.Author{Host: host, By: member}, tenant,
+				fmt.Sprintf("00000000-0000-4000-8000-%012d", n), reply)
 			if err != nil && (!errors.Is(err, fault.Limited) || strings.Contains(err.Error(), "cedar")) {
 				t.Fatal(err)
 			}

@@ -26,26 +26,55 @@ func TestWhatHelpsAConnectionIsSaidWithItsCommand(t *testing.T) {
 		set  func(c *operator.Connection)
 		want string
 	}{
-		"well":        {func(*operator.Connection) {}, "Nothing."},
-		"unnamed":     {func(c *operator.Connection) { c.Patient = secret.Mark{} }, "return patient in its token answers"},
-		"unnamed end": {func(c *operator.Connection) { c.Status, c.Patient = connection.Revoked, secret.Mark{} }, "the patient connects again: ctl endpoint show -id ENDPOINT"},
-		"declined":    {func(c *operator.Connection) { c.Status = connection.Rejected }, "connects again"},
-		"withdrawn":   {func(c *operator.Connection) { c.Status, c.Refresh.Ended = connection.Revoked, "invalid_grant" }, "has to reconnect; whether the organisation was told: ctl webhook log " + ofOwner + " -type patient.authorization_revoked"},
-		"given up":    {func(c *operator.Connection) { c.Status, c.Refresh.Ended = connection.Revoked, connection.Disconnected }, "Its organisation gave it up"},
-		"no status":   {func(c *operator.Connection) { c.Status = "" }, "restore the row"},
-		"held":        {func(c *operator.Connection) { c.Refresh.RefusedAt = noon }, "after 2026-03-04T13:00:00Z: " + probing},
-		"never due":   {func(c *operator.Connection) { c.Refresh.RefreshAt, c.Refresh.Failures = time.Time{}, 1 }, "nothing that is ever renewed"},
-		"failing":     {func(c *operator.Connection) { c.Refresh.Failures, c.Refresh.FailureClass = 3, "server_fault" }, "tried again at 2026-03-04T13:00:00Z, and revokes nothing: " + probing},
-		"broken seal": {func(c *operator.Connection) { c.Refresh.Failures, c.Refresh.FailureClass = 3, "TOKENS.sealed" }, "row TOKENS cannot be read at sealed"},
-		"overdue":     {func(c *operator.Connection) { c.Refresh.RefreshAt = noon.Add(-2 * time.Hour) }, "docs/runbooks/refreshscheduler-silent.md"},
+		"well":    {func(*operator.Connection) {}, "Nothing."},
+		"unnamed": {func(c *operator.Connection) { c.Patient = secret.Mark{} }, "return patient in its token answers"},
+		"unnamed end": {
+			func(c *operator.Connection) { c.Status, c.Patient = connection.Revoked, secret.Mark{} },
+			"the patient connects again: ctl endpoint show -id ENDPOINT",
+		},
+		"declined": {func(c *operator.Connection) { c.Status = connection.Rejected }, "connects again"},
+		"withdrawn": {
+			func(c *operator.Connection) { c.Status, c.Refresh.Ended = connection.Revoked, "invalid_grant" },
+			"has to reconnect; whether the organisation was told: ctl webhook log " + ofOwner +
+				" -type patient.authorization_revoked",
+		},
+		"given up": {func(c *operator.Connection) {
+			c.Status, c.Refresh.Ended = connection.Revoked,
+				connection.Disconnected
+		}, "Its organisation gave it up"},
+		"no status": {func(c *operator.Connection) { c.Status = "" }, "restore the row"},
+		"held": {
+			func(c *operator.Connection) { c.Refresh.RefusedAt = noon },
+			"after 2026-03-04T13:00:00Z: " + probing,
+		},
+		"never due": {
+			func(c *operator.Connection) { c.Refresh.RefreshAt, c.Refresh.Failures = time.Time{}, 1 },
+			"nothing that is ever renewed",
+		},
+		"failing": {
+			func(c *operator.Connection) { c.Refresh.Failures, c.Refresh.FailureClass = 3, "server_fault" },
+			"tried again at 2026-03-04T13:00:00Z, and revokes nothing: " + probing,
+		},
+		"broken seal": {
+			func(c *operator.Connection) { c.Refresh.Failures, c.Refresh.FailureClass = 3, "TOKENS.sealed" },
+			"row TOKENS cannot be read at sealed",
+		},
+		"overdue": {
+			func(c *operator.Connection) { c.Refresh.RefreshAt = noon.Add(-2 * time.Hour) },
+			"docs/runbooks/refreshscheduler-silent.md",
+		},
 		"unrenewable": {func(c *operator.Connection) { c.Refresh.Unrenewable = true }, "ends at 2026-03-04T13:00:00Z"},
-		"damaged":     {func(c *operator.Connection) { c.Damaged = []fault.Spot{{Row: "CONN", Attribute: "status"}} }, "Row CONN cannot be read at status"},
+		"damaged": {
+			func(c *operator.Connection) { c.Damaged = []fault.Spot{{Row: "CONN", Attribute: "status"}} },
+			"Row CONN cannot be read at status",
+		},
 		"lost exports": {func(c *operator.Connection) {
 			c.Exports = []operator.Export{{Task: export.Task{ID: "TASK", Status: export.Failed}}}
 		}, "ctl export show " + ofOwner + " -id TASK"},
 	} {
 		c := operator.Connection{Connection: connection.Connection{
-			ID: "CONN", Tenant: owner, Status: connection.Authorized, EndpointID: "ENDPOINT", Patient: secret.Mark{Version: 1, Sum: []byte("p")}, Refresh: connection.RefreshState{RefreshAt: later},
+			ID: "CONN", Tenant: owner, Status: connection.Authorized, EndpointID: "ENDPOINT",
+			Patient: secret.Mark{Version: 1, Sum: []byte("p")}, Refresh: connection.RefreshState{RefreshAt: later},
 		}}
 		test.set(&c)
 		if got := operator.AdviseConnection(c, noon); !strings.Contains(got, test.want) {
@@ -63,27 +92,46 @@ func TestWhatHelpsAnExportIsSaidWithItsCommand(t *testing.T) {
 		set  func(e *operator.Export)
 		want string
 	}{
-		"whole":         {func(*operator.Export) {}, "Nothing."},
-		"waiting":       {func(e *operator.Export) { e.Status = export.Pending }, "goes on by itself"},
-		"put off":       {func(e *operator.Export) { e.Status, e.Failures, e.NextAt = export.Pending, 1, noon.Add(time.Minute) }, "by itself at 2026-03-04T12:01:00Z, and fails after five in a row: " + probing},
-		"at work again": {func(e *operator.Export) { e.Status, e.Failures, e.Generation = export.Pending, 1, 2 }, "Nothing; it goes on by itself."},
-		"untaken":       {func(e *operator.Export) { e.Status, e.CreatedAt = export.Pending, noon.Add(-10*time.Minute) }, "No worker has taken it up"},
+		"whole":   {func(*operator.Export) {}, "Nothing."},
+		"waiting": {func(e *operator.Export) { e.Status = export.Pending }, "goes on by itself"},
+		"put off": {func(e *operator.Export) {
+			e.Status, e.Failures, e.NextAt = export.Pending, 1,
+				noon.Add(time.Minute)
+		}, "by itself at 2026-03-04T12:01:00Z, and fails after five in a row: " + probing},
+		"at work again": {
+			func(e *operator.Export) { e.Status, e.Failures, e.Generation = export.Pending, 1, 2 },
+			"Nothing; it goes on by itself.",
+		},
+		"untaken": {
+			func(e *operator.Export) { e.Status, e.CreatedAt = export.Pending, noon.Add(-10*time.Minute) },
+			"No worker has taken it up",
+		},
 		"in line": {func(e *operator.Export) {
-			e.Status, e.CreatedAt, e.WaitingSince, e.Generation = export.Pending, noon.Add(-7*time.Hour), noon.Add(-7*time.Hour), 1
+			e.Status, e.CreatedAt, e.WaitingSince, e.Generation = export.Pending, noon.Add(-7*time.Hour),
+				noon.Add(-7*time.Hour), 1
 		}, "It waits in line"},
 		"long in line before": {func(e *operator.Export) {
 			e.Status, e.CreatedAt, e.Waited, e.Generation = export.Pending, noon.Add(-7*time.Hour), 6*time.Hour, 1
 		}, "Nothing; it goes on by itself."},
-		"too long": {func(e *operator.Export) { e.Status, e.CreatedAt = export.Pending, noon.Add(-7*time.Hour) }, "longer than an export may be"},
-		"tokens":   {failed(export.TokenRefreshFailure), "ctl connection show " + ofOwner + " -id CONN"},
-		"scope":    {failed(export.ScopePatientMissing), "reconnects and allows"},
-		"patient":  {failed(export.ResourcePatientFailure), "did not give the Patient; see what our registration has there: " + probing},
-		"content":  {failed(export.ResourceInvalidContent), "Tell the institution"},
+		"too long": {
+			func(e *operator.Export) { e.Status, e.CreatedAt = export.Pending, noon.Add(-7*time.Hour) },
+			"longer than an export may be",
+		},
+		"tokens": {failed(export.TokenRefreshFailure), "ctl connection show " + ofOwner + " -id CONN"},
+		"scope":  {failed(export.ScopePatientMissing), "reconnects and allows"},
+		"patient": {
+			failed(export.ResourcePatientFailure),
+			"did not give the Patient; see what our registration has there: " + probing,
+		},
+		"content": {failed(export.ResourceInvalidContent), "Tell the institution"},
 		"server": {func(e *operator.Export) {
 			failed(export.SuppressedPleaseContact)(e)
 			e.Outcome = []export.TypeOutcome{{Type: "Observation", Reason: export.LossUnavailable}}
 		}, "the organisation asks again: " + probing},
-		"server, from the start": {failed(export.SuppressedPleaseContact), "demanded a longer wait than the export had time for; its log line has the class: " + probing},
+		"server, from the start": {
+			failed(export.SuppressedPleaseContact),
+			"demanded a longer wait than the export had time for; its log line has the class: " + probing,
+		},
 		"left alone": {func(e *operator.Export) {
 			e.Status, e.PutOff, e.NextAt, e.Generation = export.Pending, true, noon.Add(time.Minute), 2
 		}, "It is put off, usually because its server demands a wait; it continues at 2026-03-04T12:01:00Z."},
@@ -100,7 +148,10 @@ func TestWhatHelpsAnExportIsSaidWithItsCommand(t *testing.T) {
 			e.Scope = export.Scope{Asked: "patient/*.rs", Granted: "patient/*.rs"}
 		}, "grants the Patient and refuses all else"},
 		"not requested": {func(e *operator.Export) {
-			e.Outcome = []export.TypeOutcome{{Type: "Account", Reason: export.LossNotRequested}, {Type: "Claim", Reason: export.LossNotRequested}}
+			e.Outcome = []export.TypeOutcome{
+				{Type: "Account", Reason: export.LossNotRequested},
+				{Type: "Claim", Reason: export.LossNotRequested},
+			}
 		}, "did not name Account, Claim: add"},
 		"no reason": {failed("other"), "Its reason is none that there is"},
 		"no status": {func(e *operator.Export) { e.Status = "" }, "restore the row"},
@@ -114,14 +165,19 @@ func TestWhatHelpsAnExportIsSaidWithItsCommand(t *testing.T) {
 		"untold": {func(e *operator.Export) {
 			e.Deliveries = []deliverylog.Entry{{Delivery: webhook.Delivery{Status: webhook.Exhausted}}}
 		}, "ctl webhook log " + ofOwner + " -delivery EVENT"},
-		"damaged": {func(e *operator.Export) { e.Damaged = []fault.Spot{{Row: "TASK", Attribute: "options"}} }, "Row TASK cannot be read at options"},
+		"damaged": {
+			func(e *operator.Export) { e.Damaged = []fault.Spot{{Row: "TASK", Attribute: "options"}} },
+			"Row TASK cannot be read at options",
+		},
 	} {
 		e := operator.Export{EventID: "EVENT", Task: export.Task{
-			ID: "TASK", Tenant: owner, ConnectionID: "CONN", Status: export.Success, CreatedAt: noon, FilesUntil: noon.Add(time.Hour),
+			ID: "TASK", Tenant: owner, ConnectionID: "CONN", Status: export.Success, CreatedAt: noon,
+			FilesUntil: noon.Add(time.Hour),
 		}}
 		test.set(&e)
 		of := operator.Connection{Connection: connection.Connection{
-			ID: "CONN", Tenant: owner, Status: connection.Authorized, EndpointID: "ENDPOINT", Patient: secret.Mark{Version: 1, Sum: []byte("p")},
+			ID: "CONN", Tenant: owner, Status: connection.Authorized, EndpointID: "ENDPOINT",
+			Patient: secret.Mark{Version: 1, Sum: []byte("p")},
 		}}
 		if got := operator.AdviseExport(e, of, noon); !strings.Contains(got, test.want) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
@@ -169,27 +225,51 @@ func TestExportBlamesPartyThatCausedIt(t *testing.T) {
 		"a Patient not registered":  {scope("openid fhirUser", "patient/Goal.read"), operator.BlameRegistration},
 		"a grant that opens none":   {scope("patient/*.rs", "patient/*.rs"), operator.BlamePortal},
 		"a task without its scopes": {scope("", ""), operator.BlamePatient},
-		"consent withdrawn":         {tokens(func(r *connection.RefreshState) { r.Ended = "invalid_grant" }), operator.BlamePatient},
-		"a wrong secret":            {tokens(func(r *connection.RefreshState) { r.Failures, r.FailureClass = 1, "invalid_client" }), operator.BlameRegistration},
-		"no refresh tokens":         {tokens(func(r *connection.RefreshState) { r.Ended = connection.AccessEnded }), operator.BlameRegistration},
-		"a token endpoint down":     {tokens(func(r *connection.RefreshState) { r.Failures, r.FailureClass = 1, "server_fault" }), operator.BlamePortal},
-		"a seal that is broken":     {tokens(func(r *connection.RefreshState) { r.Failures, r.FailureClass = 1, "TOKENS.sealed" }), operator.BlameService},
-		"a refresh that worked":     {tokens(func(*connection.RefreshState) {}), ""},
-		"no patient named":          {failed(export.ResourcePatientFailure), operator.BlamePortal},
-		"a broken Patient":          {failed(export.ResourceInvalidContent), operator.BlamePortal},
-		"no documents":              {failed(export.TEFCANoDocumentsFound), ""},
-		"out of time":               {failed(export.SuppressedPleaseContact), operator.BlameService},
-		"still running":             {func(e *operator.Export, _ *operator.Connection) { e.Status = export.Pending }, ""},
+		"consent withdrawn": {
+			tokens(func(r *connection.RefreshState) { r.Ended = "invalid_grant" }),
+			operator.BlamePatient,
+		},
+		"a wrong secret": {tokens(func(r *connection.RefreshState) {
+			r.Failures, r.FailureClass = 1,
+				"invalid_client"
+		}), operator.BlameRegistration},
+		"no refresh tokens": {
+			tokens(func(r *connection.RefreshState) { r.Ended = connection.AccessEnded }),
+			operator.BlameRegistration,
+		},
+		"a token endpoint down": {tokens(func(r *connection.RefreshState) {
+			r.Failures, r.FailureClass = 1,
+				"server_fault"
+		}), operator.BlamePortal},
+		"a seal that is broken": {tokens(func(r *connection.RefreshState) {
+			r.Failures, r.FailureClass = 1,
+				"TOKENS.sealed"
+		}), operator.BlameService},
+		"a refresh that worked": {tokens(func(*connection.RefreshState) {}), ""},
+		"no patient named":      {failed(export.ResourcePatientFailure), operator.BlamePortal},
+		"a broken Patient":      {failed(export.ResourceInvalidContent), operator.BlamePortal},
+		"no documents":          {failed(export.TEFCANoDocumentsFound), ""},
+		"out of time":           {failed(export.SuppressedPleaseContact), operator.BlameService},
+		"still running":         {func(e *operator.Export, _ *operator.Connection) { e.Status = export.Pending }, ""},
 	} {
 		e := operator.Export{Task: export.Task{ID: "TASK", Tenant: owner, Status: export.Failed}}
-		c := operator.Connection{Connection: connection.Connection{ID: "CONN", Tenant: owner, Status: connection.Authorized, EndpointID: "ENDPOINT"}}
+		c := operator.Connection{Connection: connection.Connection{
+			ID: "CONN", Tenant: owner, Status: connection.Authorized,
+			EndpointID: "ENDPOINT",
+		}}
 		test.set(&e, &c)
 		if got := operator.BlameFor(e, c); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
-	unnamed := operator.Connection{Connection: connection.Connection{ID: "CONN", Tenant: owner, Status: connection.Authorized, EndpointID: "ENDPOINT"}}
-	e := operator.Export{Task: export.Task{ID: "TASK", Tenant: owner, ConnectionID: "CONN", Status: export.Failed, FailureReason: export.ResourcePatientFailure}}
+	unnamed := operator.Connection{Connection: connection.Connection{
+		ID: "CONN", Tenant: owner,
+		Status: connection.Authorized, EndpointID: "ENDPOINT",
+	}}
+	e := operator.Export{Task: export.Task{
+		ID: "TASK", Tenant: owner, ConnectionID: "CONN", Status: export.Failed,
+		FailureReason: export.ResourcePatientFailure,
+	}}
 	if got := operator.AdviseExport(e, unnamed, noon); !strings.Contains(got, "launch/patient") {
 		t.Errorf("of a connection without a patient: %q", got)
 	}

@@ -9,10 +9,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Approve discovers an endpoint's server again and pins its present addresses, if the operator has named all of it that
-// has changed; one that was never pinned only what is neither at its FHIR base's origin nor the vendor's own. It returns
-// what has changed, which is nothing when all is as it was. Errors are fault.Invalid, with what has not been named;
-// fault.NotFound; fault.Conflict; fault.Upstream and fault.Unavailable for a server that does not answer as it should.
+// Approve discovers an endpoint's server again and pins its present addresses, if the operator has named all of
+// it that has changed; one that was never pinned only what is neither at its FHIR base's origin nor the vendor's
+// own. It returns what has changed, which is nothing when all is as it was. Errors are fault.Invalid, with what
+// has not been named; fault.NotFound; fault.Conflict; fault.Upstream and fault.Unavailable for a server that does
+// not answer as it should.
 func (o Endpoints) Approve(ctx context.Context, id string, approved Approval) ([]catalog.Departure, error) {
 	if err := approved.check(); err != nil {
 		return nil, err

@@ -41,7 +41,8 @@ func TestAMoveIsApprovedOnlyAsTheOperatorHasSeenIt(t *testing.T) {
 	if err != nil || kept.Pins != made.Endpoint.Pins {
 		t.Errorf("the pins are %+v (%v) though nothing was approved", kept.Pins, err)
 	}
-	changes, err := r.operator.Endpoints.Approve(t.Context(), id, operator.Approval{Origins: []string{login}, Issuer: &issuer})
+	changes, err := r.operator.Endpoints.Approve(t.Context(), id,
+		operator.Approval{Origins: []string{login}, Issuer: &issuer})
 	const origin = "https://fhir.hospital.example"
 	want := []catalog.Departure{
 		{Role: "issuer", From: base, To: issuer},
@@ -52,12 +53,14 @@ func TestAMoveIsApprovedOnlyAsTheOperatorHasSeenIt(t *testing.T) {
 	if diff := cmp.Diff(want, changes); err != nil || diff != "" {
 		t.Errorf("%v, changes (-want +got):\n%s", err, diff)
 	}
-	if e, err := r.operator.Endpoints.Show(t.Context(), id); err != nil || e.Pins != (catalog.Pins{Issuer: issuer, Authorization: login, Token: login}) {
+	if e, err := r.operator.Endpoints.Show(t.Context(), id); err != nil ||
+		e.Pins != (catalog.Pins{Issuer: issuer, Authorization: login, Token: login}) {
 		t.Errorf("pinned to %+v (%v)", e.Pins, err)
 	}
 	rows := []string{
 		"registration.set " + id, "endpoint.created " + id, "endpoint.approved " + id + " issuer " + issuer,
-		"endpoint.approved " + id + " authorization " + login, "endpoint.approved " + id + " token " + login, "endpoint.approved " + id + " revocation ",
+		"endpoint.approved " + id + " authorization " + login, "endpoint.approved " + id + " token " + login,
+		"endpoint.approved " + id + " revocation ",
 	}
 	if got := r.audited(); !same(got, rows) {
 		t.Errorf("the audit rows are %q, want %q", got, rows)
@@ -75,7 +78,8 @@ func TestAServerThatStopsNamingItsIssuerIsNotApprovedBySilence(t *testing.T) {
 	r.servers.at(t, base, "", map[string]any{"issuer": ""})
 	_, err = r.operator.Endpoints.Approve(t.Context(), made.Endpoint.ID, operator.Approval{Origins: []string{base}})
 	says(t, err, `-issuer ""`)
-	if _, err = r.operator.Endpoints.Approve(t.Context(), made.Endpoint.ID, operator.Approval{Issuer: new("")}); err != nil {
+	if _, err = r.operator.Endpoints.Approve(t.Context(), made.Endpoint.ID,
+		operator.Approval{Issuer: new("")}); err != nil {
 		t.Error(err)
 	}
 }

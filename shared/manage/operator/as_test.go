@@ -23,7 +23,10 @@ func TestAuditRowNamesActor(t *testing.T) {
 	for _, row := range slices.Backward(rows) {
 		got = append(got, row.Actor+" "+row.Action)
 	}
-	if want := []string{"first organisation.created", "member:m1 organisation.emails_changed", "first organisation.suspended"}; !slices.Equal(got, want) {
+	if want := []string{
+		"first organisation.created", "member:m1 organisation.emails_changed",
+		"first organisation.suspended",
+	}; !slices.Equal(got, want) {
 		t.Errorf("the audit rows are %q, want %q", got, want)
 	}
 }

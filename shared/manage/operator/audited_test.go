@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/manage/operator"
 )
 
-// calls tells which names each function of the package calls, by its name; exported methods with their type. What a local variable is
-// asked is told with its name, which is followed nowhere.
+// calls tells which names each function of the package calls, by its name; exported methods with their type. What a
+// local variable is asked is told with its name, which is followed nowhere.
 func calls(t *testing.T) map[string][]string {
 	t.Helper()
 	packages, err := parser.ParseDir(token.NewFileSet(), ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0) //nolint:staticcheck // no build tags here
@@ -85,7 +85,8 @@ func reached(all map[string][]string, from string) map[string]bool {
 var constructors = map[string]any{
 	"NewCatalog": operator.NewCatalog, "NewCatalogOverrides": operator.NewCatalogOverrides,
 	"NewCatalogSources": operator.NewCatalogSources,
-	"NewClientKeys":     operator.NewClientKeys, "NewClients": operator.NewClients, "NewConnections": operator.NewConnections,
+	"NewClientKeys":     operator.NewClientKeys, "NewClients": operator.NewClients,
+	"NewConnections": operator.NewConnections,
 	"NewCredentials": operator.NewCredentials, "NewDeletions": operator.NewDeletions,
 	"NewDeliveries":     operator.NewDeliveries,
 	"NewEndpointHealth": operator.NewEndpointHealth, "NewEndpoints": operator.NewEndpoints,

@@ -43,7 +43,8 @@ func (o Catalog) Preview(ctx context.Context, mode string) (publish.Outcome, err
 	return o.publisher.Preview(ctx, mode)
 }
 
-// Publish publishes what is accepted; with resume also where a rollback has paused that. Errors are fault.Invalid and fault.Conflict.
+// Publish publishes what is accepted; with resume also where a rollback has paused that. Errors are
+// fault.Invalid and fault.Conflict.
 func (o Catalog) Publish(ctx context.Context, mode string, resume bool) (publish.Outcome, error) {
 	if err := checkMode(mode); err != nil {
 		return publish.Outcome{}, err
@@ -70,8 +71,8 @@ func (o Catalog) Publish(ctx context.Context, mode string, resume bool) (publish
 	return out, o.by.record(ctx, org.Tenant{}, "catalog.published", mode+" "+string(out.Live))
 }
 
-// Approve says yes to the question that a mode waits with. Publishing it is another step. Errors are fault.Invalid; fault.NotFound when
-// nothing is asked; fault.Conflict.
+// Approve says yes to the question that a mode waits with. Publishing it is another step. Errors are fault.Invalid;
+// fault.NotFound when nothing is asked; fault.Conflict.
 func (o Catalog) Approve(ctx context.Context, mode string) (ledger.Question, error) {
 	if err := checkMode(mode); err != nil {
 		return ledger.Question{}, err
@@ -86,15 +87,16 @@ func (o Catalog) Approve(ctx context.Context, mode string) (ledger.Question, err
 	})
 }
 
-// Rollback makes an earlier version live, and pauses publishing. Errors are fault.Invalid; fault.NotFound for a version that is not kept;
-// fault.Conflict.
+// Rollback makes an earlier version live, and pauses publishing. Errors are fault.Invalid; fault.NotFound for a version
+// that is not kept; fault.Conflict.
 func (o Catalog) Rollback(ctx context.Context, mode, version string) (publish.Outcome, error) {
 	if err := checkMode(mode); err != nil {
 		return publish.Outcome{}, err
 	}
 	to, ok := ledger.ParseVersion(version)
 	if !ok {
-		return publish.Outcome{}, fault.BadRequest("That is not a version; catalog report lists those that are kept.").About("version")
+		return publish.Outcome{}, fault.BadRequest(
+			"That is not a version; catalog report lists those that are kept.").About("version")
 	}
 	out, err := o.publisher.Rollback(ctx, mode, to)
 	if err != nil {
@@ -146,7 +148,8 @@ type CatalogRecord struct {
 	FHIRBase string           `json:"fhir_base,omitempty"` // of the endpoint
 }
 
-// Show finds a record by its id, or by that of one that was merged into it. Errors are fault.Invalid and fault.NotFound.
+// Show finds a record by its id, or by that of one that was merged into it. Errors are
+// fault.Invalid and fault.NotFound.
 func (o Catalog) Show(ctx context.Context, mode, id string) (CatalogRecord, error) {
 	parsed, ok := ids.ParseUUID(id)
 	if !ok {
@@ -188,7 +191,8 @@ func (o Catalog) live(ctx context.Context, mode string) (ledger.Version, error) 
 		return "", fmt.Errorf("read pointer: %w", err)
 	}
 	if p.Live == "" {
-		return "", fault.Missing(fmt.Sprintf("Nothing has been published in %s mode yet: catalog import, then catalog publish.", mode)).About("mode")
+		return "", fault.Missing(fmt.Sprintf("Nothing has been published in %s mode yet: catalog import, then catalog "+
+			"publish.", mode)).About("mode")
 	}
 	return p.Live, nil
 }

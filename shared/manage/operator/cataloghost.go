@@ -14,7 +14,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// HostChoice names hosts at which servers wait: one, all that a source names, or with both the one as the source names it.
+// HostChoice names hosts at which servers wait: one, all that a source names, or with both the
+// one as the source names it.
 type HostChoice struct{ Host, Source string }
 
 // Has reports whether a server waits at one of the hosts.
@@ -27,8 +28,9 @@ func (c HostChoice) subject(mode string) string {
 	return strings.Join(strings.Fields(mode+" "+c.Host+" "+c.Source), " ")
 }
 
-// AllowHosts lets in what waits now at the chosen hosts: to the brands, and of the platforms, for which it waits. What lists say of the hosts later
-// waits again. It returns the hosts. Errors are fault.Invalid; fault.NotFound when nothing waits there.
+// AllowHosts lets in what waits now at the chosen hosts: to the brands, and of the platforms, for which it waits.
+// What lists say of the hosts later waits again. It returns the hosts. Errors are fault.Invalid; fault.NotFound
+// when nothing waits there.
 func (o CatalogOverrides) AllowHosts(ctx context.Context, mode string, choice HostChoice) ([]string, error) {
 	return o.decide(ctx, mode, choice, "catalog.hosts_allowed", func(w compose.Wait) ledger.Override {
 		if w.Why == compose.OfPlatform {
@@ -38,17 +40,21 @@ func (o CatalogOverrides) AllowHosts(ctx context.Context, mode string, choice Ho
 	})
 }
 
-// AllowEveryBrand lets all brands have servers at a host, now and later: that of a vendor with many institutions. Errors are fault.Invalid and
-// fault.Conflict.
+// AllowEveryBrand lets all brands have servers at a host, now and later: that of a vendor with many institutions.
+// Errors are fault.Invalid and fault.Conflict.
 func (o CatalogOverrides) AllowEveryBrand(ctx context.Context, mode, host string) error {
-	if err := o.put(ctx, mode, host, ledger.Override{Kind: ledger.Portal, ID: ledger.EveryBrand, Value: host}); err != nil {
+	if err := o.put(ctx, mode, host, ledger.Override{
+		Kind: ledger.Portal, ID: ledger.EveryBrand,
+		Value: host,
+	}); err != nil {
 		return err
 	}
 	return o.by.record(ctx, org.Tenant{}, "catalog.host_allowed", mode+" "+host)
 }
 
-// RefuseHosts keeps the chosen hosts out of the catalogue: what waits there waits no longer, and what was published goes with the next
-// publication. A host need not wait to be refused. It returns the hosts. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// RefuseHosts keeps the chosen hosts out of the catalogue: what waits there waits no longer, and what was published
+// goes with the next publication. A host need not wait to be refused. It returns the hosts. Errors are fault.Invalid,
+// fault.NotFound and fault.Conflict.
 func (o CatalogOverrides) RefuseHosts(ctx context.Context, mode string, choice HostChoice) ([]string, error) {
 	if choice.Host != "" && choice.Source == "" {
 		if err := o.put(ctx, mode, choice.Host, ledger.Override{Kind: ledger.Refuse, ID: choice.Host}); err != nil {
@@ -61,7 +67,8 @@ func (o CatalogOverrides) RefuseHosts(ctx context.Context, mode string, choice H
 	})
 }
 
-// ForgetHost takes back all that was said of a host. What was published with it stays. Errors are fault.Invalid; fault.NotFound when nothing was.
+// ForgetHost takes back all that was said of a host. What was published with it stays. Errors are fault.Invalid;
+// fault.NotFound when nothing was.
 func (o CatalogOverrides) ForgetHost(ctx context.Context, mode, host string) error {
 	if err := checkMode(mode); err != nil {
 		return err
@@ -132,7 +139,8 @@ func (o CatalogOverrides) put(ctx context.Context, mode, host string, said ledge
 	if err := checkMode(mode); err != nil {
 		return err
 	}
-	if address := "https://" + strings.TrimPrefix(host, "http://"); host == "" || strings.TrimPrefix(host, "http://") != catalog.Host(address) {
+	if address := "https://" + strings.TrimPrefix(host, "http://"); host == "" ||
+		strings.TrimPrefix(host, "http://") != catalog.Host(address) {
 		return fault.BadRequest("A host is written as catalog diff shows it, without a path.").About("host")
 	}
 	err := o.rows.PutOverride(ctx, mode, said)

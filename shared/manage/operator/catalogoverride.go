@@ -35,7 +35,8 @@ func NewCatalogOverrides(rows OverrideRows, of Catalog, by Journal) CatalogOverr
 	return CatalogOverrides{rows: rows, catalog: of, by: by}
 }
 
-// Hide keeps an institution from being found; its id still answers. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// Hide keeps an institution from being found; its id still answers. Errors are fault.Invalid,
+// fault.NotFound and fault.Conflict.
 func (o CatalogOverrides) Hide(ctx context.Context, mode, brand string) error {
 	if err := o.drop(ctx, mode, ledger.Override{Kind: ledger.Show, ID: brand}); err != nil {
 		return err
@@ -87,7 +88,8 @@ func (o CatalogOverrides) AddAlias(ctx context.Context, mode, brand, alias strin
 
 // RemoveAlias takes an AddAlias back. Errors as of Hide.
 func (o CatalogOverrides) RemoveAlias(ctx context.Context, mode, brand, alias string) error {
-	return o.unsay(ctx, mode, ledger.Override{Kind: ledger.Alias, ID: brand, Value: strings.TrimSpace(alias)}, "catalog.alias_removed")
+	return o.unsay(ctx, mode, ledger.Override{Kind: ledger.Alias, ID: brand, Value: strings.TrimSpace(alias)},
+		"catalog.alias_removed")
 }
 
 // Rename gives an institution another name than its lists do; an empty one takes that back. Errors as of Hide.
@@ -115,7 +117,8 @@ func (o CatalogOverrides) say(ctx context.Context, mode string, override ledger.
 		return err
 	}
 	if found.Brand == nil || !strings.EqualFold(found.Brand.ID, override.ID) {
-		return fault.BadRequest("That is not the id of an institution (a brand) as it is now; catalog search finds those.").About("id")
+		return fault.BadRequest(
+			"That is not the id of an institution (a brand) as it is now; catalog search finds those.").About("id")
 	}
 	override.ID = found.Brand.ID
 	err = o.rows.PutOverride(ctx, mode, override)

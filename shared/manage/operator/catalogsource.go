@@ -97,8 +97,8 @@ func (o CatalogSources) Remove(ctx context.Context, id string) error {
 	return o.by.record(ctx, org.Tenant{}, "catalog.source_removed", id)
 }
 
-// Import reads a source now: its list, or with nil what it publishes. Errors are fault.Invalid for a source that has no address,
-// fault.NotFound and fault.Conflict. A list that cannot be used is no error: the row tells.
+// Import reads a source now: its list, or with nil what it publishes. Errors are fault.Invalid for a source that has no
+// address, fault.NotFound and fault.Conflict. A list that cannot be used is no error: the row tells.
 func (o CatalogSources) Import(ctx context.Context, id string, list io.Reader) (intake.Row, intake.Outcome, error) {
 	row, err := o.Show(ctx, id)
 	if err != nil {

@@ -37,7 +37,8 @@ type ClientRows interface {
 	RemoveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error
 }
 
-// Sealer seals client secrets: a kms.Sealer of catalog.ClientSecretPurpose. What is everybody's is sealed for the zero tenant.
+// Sealer seals client secrets: a kms.Sealer of catalog.ClientSecretPurpose. What is everybody's is
+// sealed for the zero tenant.
 type Sealer interface {
 	Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error)
 	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
@@ -51,7 +52,9 @@ func NewClients(rows ClientRows, connections ConnectionCheck, sealer Sealer, by 
 // Create stores how a client of ours proves who it is, for one organisation or with a zero owner for everybody.
 // Plain is the secret of a method that has one, else empty; only its sealed form is kept. The id is chosen here and
 // returned. Errors are fault.Invalid and fault.NotFound.
-func (o Clients) Create(ctx context.Context, owner org.Tenant, made catalog.ClientAuth, plain secret.Text) (string, error) {
+func (o Clients) Create(ctx context.Context, owner org.Tenant, made catalog.ClientAuth,
+	plain secret.Text,
+) (string, error) {
 	if err := checkClient(made, plain); err != nil {
 		return "", err
 	}
@@ -116,11 +119,13 @@ func (o Clients) Rotate(ctx context.Context, owner org.Tenant, id string, change
 	}
 	if change.KeyID != nil {
 		if found.Method != catalog.AuthPrivateKey {
-			return fault.BadRequest(fmt.Sprintf("The client authenticates with %s and has no key id. Rotate its secret: -secret-file.", found.Method)).About("key-id")
+			return fault.BadRequest(fmt.Sprintf("The client authenticates with %s and has no key id. Rotate its secret: "+
+				"-secret-file.", found.Method)).About("key-id")
 		}
 		found.KeyID = *change.KeyID
 	} else if found.Method == catalog.AuthPrivateKey && change.Secret.Empty() {
-		return fault.BadRequest("The client authenticates with private_key_jwt: say which key signs from now on.").About("key-id")
+		return fault.BadRequest(
+			"The client authenticates with private_key_jwt: say which key signs from now on.").About("key-id")
 	}
 	if err := checkClient(found, change.Secret); err != nil {
 		return err
@@ -145,7 +150,8 @@ func (o Clients) Remove(ctx context.Context, owner org.Tenant, id string, abando
 	}
 	for _, r := range registered {
 		if r.Registration.AuthID == id {
-			return refused(fmt.Sprintf("The registration %s of %s names the client. Change or remove that first.", r.Registration.ClientID, ownerName(r.Owner)))
+			return refused(fmt.Sprintf("The registration %s of %s names the client. Change or remove that first.",
+				r.Registration.ClientID, ownerName(r.Owner)))
 		}
 	}
 	if !abandon {
@@ -174,8 +180,9 @@ func (o Clients) checkUnused(ctx context.Context, owner org.Tenant) error {
 			return fmt.Errorf("look for connections: %w", err)
 		}
 		if connected {
-			return fault.New(fault.Conflict, fault.CodeConflict, fmt.Sprintf("There are connections of %s. Those that were made with this client "+
-				"could never be refreshed again.", ownerName(tenant))).About("abandon")
+			return fault.New(fault.Conflict, fault.CodeConflict,
+				fmt.Sprintf("There are connections of %s. Those that were made with this client "+
+					"could never be refreshed again.", ownerName(tenant))).About("abandon")
 		}
 	}
 	return nil
@@ -187,18 +194,22 @@ const maxSecret = 4096
 // checkOrigins wants at least one origin for a secret, and writes all of them in the one way.
 func (o Clients) checkOrigins(method catalog.AuthMethod, named []string) ([]string, error) {
 	if method != catalog.AuthPrivateKey && len(named) == 0 {
-		return nil, fault.BadRequest("A client secret needs the origins it may be shown to, those of the token endpoints it is for, such as " +
+		return nil, fault.BadRequest("A client secret needs the origins it may be shown to, those of the token endpoints " +
+			"it is for, such as " +
 			"https://auth.hospital.example.").About("origin")
 	}
 	var origins []string
 	for _, text := range named {
 		origin := catalog.Origin(text)
 		u, err := url.Parse(text)
-		if err != nil || origin == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-			return nil, fault.BadRequest(fmt.Sprintf("%q is not an origin, such as https://auth.hospital.example: a scheme, a host, and no path.", text)).About("origin")
+		if err != nil || origin == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" ||
+			u.Fragment != "" {
+			return nil, fault.BadRequest(fmt.Sprintf("%q is not an origin, such as https://auth.hospital.example: a scheme, a "+
+				"host, and no path.", text)).About("origin")
 		}
 		if u.Scheme != "https" && !loopback(u) {
-			return nil, fault.BadRequest(fmt.Sprintf("%q is not https; http is possible on this machine only.", text)).About("origin")
+			return nil,
+				fault.BadRequest(fmt.Sprintf("%q is not https; http is possible on this machine only.", text)).About("origin")
 		}
 		if !slices.Contains(origins, origin) {
 			origins = append(origins, origin)
@@ -211,7 +222,8 @@ func (o Clients) checkOrigins(method catalog.AuthMethod, named []string) ([]stri
 func (o Clients) own(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
 	found, err := o.rows.ClientAuthOf(ctx, owner, id)
 	if errors.Is(err, fault.NotFound) {
-		return catalog.ClientAuth{}, fault.Missing(fmt.Sprintf("There is no client authentication %q of %s.", id, ownerName(owner))).About("client-auth")
+		return catalog.ClientAuth{}, fault.Missing(
+			fmt.Sprintf("There is no client authentication %q of %s.", id, ownerName(owner))).About("client-auth")
 	}
 	if err != nil {
 		return catalog.ClientAuth{}, fmt.Errorf("read client authentication: %w", err)
@@ -244,10 +256,12 @@ func checkClient(a catalog.ClientAuth, plain secret.Text) error {
 			}
 		}
 		if plain.Empty() {
-			return fault.BadRequest(fmt.Sprintf("%s needs a client secret, and none or an empty one was given.", a.Method)).About("secret-file")
+			return fault.BadRequest(fmt.Sprintf("%s needs a client secret, and none or an empty one was given.",
+				a.Method)).About("secret-file")
 		}
 		if len(plain.Reveal()) > maxSecret || !visible(plain.Reveal()) {
-			return fault.BadRequest("The client secret is longer than 4096 bytes or holds characters that no client secret has, such as a " +
+			return fault.BadRequest("The client secret is longer than 4096 bytes or holds characters that no client secret " +
+				"has, such as a " +
 				"line break (RFC 6749, appendix A.2). Is it the right file?").About("secret-file")
 		}
 	case catalog.AuthPrivateKey:
@@ -258,10 +272,12 @@ func checkClient(a catalog.ClientAuth, plain secret.Text) error {
 			return fault.BadRequest("The algorithm of private_key_jwt must be RS384 or ES384.").About("algorithm")
 		}
 		if !visible(a.KeyID) || strings.Contains(a.KeyID, " ") {
-			return fault.BadRequest("The key id holds characters that none of our key ids has. The command keys jwks shows ours as kid.").About("key-id")
+			return fault.BadRequest("The key id holds characters that none of our key ids has. The command keys jwks shows " +
+				"ours as kid.").About("key-id")
 		}
 	default:
-		return fault.BadRequest("The method must be client_secret_basic, client_secret_post or private_key_jwt. A public client needs no " +
+		return fault.BadRequest("The method must be client_secret_basic, client_secret_post or private_key_jwt. A public " +
+			"client needs no " +
 			"authentication: make its registration without one.").About("method")
 	}
 	return nil

@@ -41,7 +41,8 @@ func newFixture(t *testing.T) *fixture {
 	r := &fixture{servers: fakeServers{}}
 	cloud, err := aws.New(aws.Options{Middleware: []wire.Middleware{func(next wire.Handler) wire.Handler {
 		return func(w http.ResponseWriter, request *http.Request, c wire.Call) {
-			if first := r.meanwhile; first != nil && slices.Contains([]string{"PutItem", "TransactWriteItems"}, c.Operation) && c.Caller == "first" {
+			if first := r.meanwhile; first != nil && slices.Contains([]string{"PutItem", "TransactWriteItems"}, c.Operation) &&
+				c.Caller == "first" {
 				r.meanwhile = nil
 				first()
 			}
@@ -51,7 +52,8 @@ func newFixture(t *testing.T) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loaded, err := template.Load("../../../template.yaml", template.Options{BaseURL: "http://127.0.0.1:4566", StackName: "ctl"})
+	loaded, err := template.Load("../../../template.yaml",
+		template.Options{BaseURL: "http://127.0.0.1:4566", StackName: "ctl"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +61,8 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	r.operator, err = wiring.Open(t.Context(), cloud.Config("first"), loaded.Outputs, wiring.Options{
-		Now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }, NewID: ids.Random, Random: rand.Reader, Actor: "first", HTTP: r.servers,
+		Now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }, NewID: ids.Random, Random: rand.Reader,
+		Actor: "first", HTTP: r.servers,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +83,8 @@ func wantConflict(t *testing.T, err error) {
 func TestOfTwoRotationsAtTheSameTimeTheLaterOneIsToldSo(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
-	id, err := r.operator.Clients.Create(t.Context(), org.Tenant{}, catalog.ClientAuth{Method: catalog.AuthSecretBasic, Origins: []string{"https://auth.example"}}, secret.New("first"))
+	id, err := r.operator.Clients.Create(t.Context(), org.Tenant{},
+		catalog.ClientAuth{Method: catalog.AuthSecretBasic, Origins: []string{"https://auth.example"}}, secret.New("first"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +94,8 @@ func TestOfTwoRotationsAtTheSameTimeTheLaterOneIsToldSo(t *testing.T) {
 			t.Error(saving)
 		}
 	}
-	wantConflict(t, r.operator.Clients.Rotate(t.Context(), org.Tenant{}, id, operator.Rotation{Secret: secret.New("second")}))
+	wantConflict(t, r.operator.Clients.Rotate(t.Context(), org.Tenant{}, id,
+		operator.Rotation{Secret: secret.New("second")}))
 	kept, err := r.control.ClientAuthOf(t.Context(), org.Tenant{}, id)
 	if err != nil || kept.Method != theirs.Method || kept.Rev != 2 {
 		t.Errorf("kept %+v (%v), want what the other one wrote", kept, err)
@@ -102,7 +107,8 @@ func TestOfTwoRegistrationsAtTheSameTimeTheLaterOneIsToldSo(t *testing.T) {
 	r := newFixture(t)
 	place := catalog.Place{Mode: "test", PlatformType: "epic"}
 	r.meanwhile = func() {
-		if err := r.control.SaveRegistration(t.Context(), org.Tenant{}, catalog.Registration{Place: place, ClientID: "theirs"}); err != nil {
+		if err := r.control.SaveRegistration(t.Context(), org.Tenant{},
+			catalog.Registration{Place: place, ClientID: "theirs"}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -118,10 +124,12 @@ func TestARegistrationOfAClientThatIsGoneSaysSo(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	place := catalog.Place{Mode: "test", PlatformType: "epic"}
-	if err := r.control.SaveRegistration(t.Context(), org.Tenant{}, catalog.Registration{Place: place, ClientID: "ours", AuthID: "gone"}); err != nil {
+	if err := r.control.SaveRegistration(t.Context(), org.Tenant{},
+		catalog.Registration{Place: place, ClientID: "ours", AuthID: "gone"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.operator.Registrations.InEffect(t.Context(), org.Tenant{}, place); !errors.Is(err, fault.NotFound) || !strings.Contains(err.Error(), `"gone"`) {
+	if _, err := r.operator.Registrations.InEffect(t.Context(), org.Tenant{}, place); !errors.Is(err, fault.NotFound) ||
+		!strings.Contains(err.Error(), `"gone"`) {
 		t.Errorf("the registration: %v, want fault.NotFound that names the client", err)
 	}
 }

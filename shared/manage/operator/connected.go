@@ -14,7 +14,8 @@ import (
 type ConnectionRows interface {
 	ConnectionLister
 	// ConnectionsOfBefore lists those whose mark of an external id is this one.
-	ConnectionsOfBefore(ctx context.Context, tenant org.Tenant, external secret.Mark, before string, limit int) (found []string, more bool, err error)
+	ConnectionsOfBefore(ctx context.Context, tenant org.Tenant, external secret.Mark, before string,
+		limit int) (found []string, more bool, err error)
 }
 
 // ConnectionLister lists and reads connections.
@@ -32,8 +33,8 @@ type ConnectionReader interface {
 	InspectConnection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, []fault.Spot, error)
 }
 
-// listed lists where a tenant's connections stand, of an external id if one is named: under each version of the key that marks are made
-// with, as long as it is there.
+// listed lists where a tenant's connections stand, of an external id if one is named: under each version of the key
+// that marks are made with, as long as it is there.
 func (o Connections) listed(ctx context.Context, tenant org.Tenant, externalID string) places {
 	rows := o.rows
 	if externalID == "" {

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// Connections shows connections and how their tokens fare, as far as rows outside the seal tell, ends them, and has them erased. It
-// never shows a token or who the patient is.
+// Connections shows connections and how their tokens fare, as far as rows outside the seal tell, ends them, and has
+// them erased. It never shows a token or who the patient is.
 type Connections struct {
 	service connectionNames
 	rows    ConnectionRows
@@ -61,8 +61,8 @@ type ConnectionQuery struct {
 	Status     connection.Status
 }
 
-// ConnectionPage is a part of a list. Next is the position to go on after, empty when there are no more; it may follow a page that
-// is short, or empty, because the search for one page has an end.
+// ConnectionPage is a part of a list. Next is the position to go on after, empty when there are no more; it may follow
+// a page that is short, or empty, because the search for one page has an end.
 type ConnectionPage struct {
 	Connections []Connection
 	Next        string
@@ -90,14 +90,16 @@ func (o Connections) List(ctx context.Context, tenant org.Tenant, q ConnectionQu
 	}
 	names := map[string]string{}
 	var page ConnectionPage
-	page.Connections, page.Next, err = collect(p, o.listed(ctx, tenant, q.ExternalID), func(id string) (c Connection, isWanted bool, err error) {
-		c, err = readConnection(ctx, o.service, o.rows, tenant, id, names)
-		if errors.Is(err, fault.NotFound) {
-			return c, false, nil
-		}
-		c.Organisation, c.Do = owner.Name, adviseConnection(c, o.now())
-		return c, o.isOf(c, q.ExternalID) && (q.EndpointID == "" || c.EndpointID == q.EndpointID) && (q.Status == "" || c.Status == q.Status), err
-	})
+	page.Connections, page.Next, err = collect(p, o.listed(ctx, tenant, q.ExternalID),
+		func(id string) (c Connection, isWanted bool, err error) {
+			c, err = readConnection(ctx, o.service, o.rows, tenant, id, names)
+			if errors.Is(err, fault.NotFound) {
+				return c, false, nil
+			}
+			c.Organisation, c.Do = owner.Name, adviseConnection(c, o.now())
+			return c, o.isOf(c, q.ExternalID) && (q.EndpointID == "" || c.EndpointID == q.EndpointID) &&
+				(q.Status == "" || c.Status == q.Status), err
+		})
 	if err != nil {
 		return ConnectionPage{}, fmt.Errorf("list connections: %w", err)
 	}
@@ -160,8 +162,8 @@ func readConnection(
 	return Connection{Connection: row, Endpoint: name, Damaged: damaged}, nil
 }
 
-// overdueAfter is how long a connection may be due without being looked at: the scheduler runs every few minutes, and spreads
-// what it sends.
+// overdueAfter is how long a connection may be due without being looked at: the scheduler runs every few minutes,
+// and spreads what it sends.
 const overdueAfter = time.Hour
 
 // adviseConnection says what helps a connection at a time, in one sentence.
@@ -171,13 +173,15 @@ func adviseConnection(c Connection, now time.Time) string {
 	case len(c.Damaged) > 0:
 		return adviseDamaged(c.Damaged)
 	case c.Status == connection.Rejected:
-		return "The patient declined at the portal, and no tokens were ever held: the patient connects again and allows access."
+		return "The patient declined at the portal, and no tokens were ever held: the patient connects again and allows " +
+			"access."
 	case c.Status == connection.Revoked && c.Refresh.Ended == connection.Disconnected:
 		return "Its organisation gave it up; whoever wants it again has the patient reconnect."
 	case c.IsUnnamed():
 		return adviseUnnamed(c)
 	case c.Status == connection.Revoked:
-		return fmt.Sprintf("The patient has to reconnect; whether the organisation was told: ctl webhook log %s -type patient.authorization_revoked.", of)
+		return fmt.Sprintf("The patient has to reconnect; whether the organisation was told: ctl webhook log %s -type "+
+			"patient.authorization_revoked.", of)
 	case c.Status != connection.Authorized:
 		return "Its status is none that there is: restore the row from the table's backup."
 	}
@@ -186,8 +190,10 @@ func adviseConnection(c Connection, now time.Time) string {
 
 // adviseUnnamed says what helps a connection whose portal named no patient.
 func adviseUnnamed(c Connection) string {
-	return fmt.Sprintf("The portal never said whose record it shares, so that no export can succeed and no reconnect either. Ask the institution to return "+
-		"patient in its token answers to our client (launch/patient, context-standalone-patient); then the organisation deletes the connection and the "+
+	return fmt.Sprintf("The portal never said whose record it shares, so that no export can succeed and no reconnect "+
+		"either. Ask the institution to return "+
+		"patient in its token answers to our client (launch/patient, context-standalone-patient); then the organisation "+
+		"deletes the connection and the "+
 		"patient connects again: ctl endpoint show -id %s.", c.EndpointID)
 }
 
@@ -195,19 +201,25 @@ func adviseAuthorized(c Connection, of string, now time.Time) string {
 	probe := fmt.Sprintf("ctl endpoint test -id %s %s -token-request", c.EndpointID, of)
 	switch r := c.Refresh; {
 	case !r.RefusedAt.IsZero():
-		return fmt.Sprintf("The portal refused it while it refused many, which is believed when it comes again after %s: %s.", timestamp.Of(r.RefreshAt), probe)
+		return fmt.Sprintf("The portal refused it while it refused many, which is believed when it comes again after %s: %s.",
+			timestamp.Of(r.RefreshAt), probe)
 	case r.RefreshAt.IsZero():
-		return "It holds nothing that is ever renewed; when its exports fail with token_refresh_failure, the patient has to reconnect."
+		return "It holds nothing that is ever renewed; when its exports fail with token_refresh_failure, the patient has " +
+			"to reconnect."
 	case r.FailureClass == damagedTokens:
-		return "Its row TOKENS cannot be read at sealed: see that TokensKey is enabled; of this connection alone, the patient has to reconnect."
+		return "Its row TOKENS cannot be read at sealed: see that TokensKey is enabled; of this connection alone, the " +
+			"patient has to reconnect."
 	case r.Failures > 0:
-		return fmt.Sprintf("Its refresh fails, is tried again at %s, and revokes nothing: %s.", timestamp.Of(r.RefreshAt), probe)
+		return fmt.Sprintf("Its refresh fails, is tried again at %s, and revokes nothing: %s.",
+			timestamp.Of(r.RefreshAt), probe)
 	}
 	if due := c.DueAt(); !due.IsZero() && now.Sub(due) > overdueAfter {
-		return fmt.Sprintf("Nobody has looked at it since it was due at %s: docs/runbooks/refreshscheduler-silent.md.", timestamp.Of(due))
+		return fmt.Sprintf("Nobody has looked at it since it was due at %s: docs/runbooks/refreshscheduler-silent.md.",
+			timestamp.Of(due))
 	}
 	if c.Refresh.Unrenewable {
-		return fmt.Sprintf("The portal gave no refresh token, so that it ends at %s, and the patient reconnects then.", timestamp.Of(c.Refresh.RefreshAt))
+		return fmt.Sprintf("The portal gave no refresh token, so that it ends at %s, and the patient reconnects then.",
+			timestamp.Of(c.Refresh.RefreshAt))
 	}
 	if len(c.Exports) > 0 && (c.Exports[0].Status == export.Failed || len(c.Exports[0].Damaged) > 0) {
 		return fmt.Sprintf("Nothing for the connection; of its last export: ctl export show %s -id %s.", of, c.Exports[0].ID)
@@ -220,5 +232,6 @@ const damagedTokens = "TOKENS.sealed"
 
 // adviseDamaged says what helps a row of which something cannot be read.
 func adviseDamaged(at []fault.Spot) string {
-	return fmt.Sprintf("Row %s cannot be read at %s: repair that attribute, or restore the row from the table's backup.", at[0].Row, at[0].Attribute)
+	return fmt.Sprintf("Row %s cannot be read at %s: repair that attribute, or restore the row from the table's backup.",
+		at[0].Row, at[0].Attribute)
 }

@@ -52,9 +52,11 @@ func newShelf(t *testing.T) *shelf {
 	control := store.Control{DB: made.DB, Table: made.Name("ControlTable")}
 	links := store.Connections{DB: made.DB, Table: made.Name("ConnectionTable")}
 	work := store.Work{DB: made.DB, Table: made.Name("WorkTable")}
-	expect.NoError(t, control.CreateOrganisation(t.Context(), org.Organisation{ID: owner.OrgID, Name: "Alder Clinic App", Status: org.Active, CreatedAt: noon}))
+	expect.NoError(t, control.CreateOrganisation(t.Context(),
+		org.Organisation{ID: owner.OrgID, Name: "Alder Clinic App", Status: org.Active, CreatedAt: noon}))
 	for _, id := range []string{"here", "there", "nowhere"} {
-		expect.NoError(t, control.SaveEndpoint(t.Context(), catalog.Endpoint{ID: id, Name: "Hospital " + id, Mode: "test", Status: catalog.EndpointActive}))
+		expect.NoError(t, control.SaveEndpoint(t.Context(),
+			catalog.Endpoint{ID: id, Name: "Hospital " + id, Mode: "test", Status: catalog.EndpointActive}))
 	}
 	clock := func() time.Time { return noon }
 	log := deliverylog.Log{
@@ -63,7 +65,8 @@ func newShelf(t *testing.T) *shelf {
 	return &shelf{
 		connections: operator.NewConnections(control, links, work, secret.Keyring{}, clock),
 		exports:     operator.NewExports(control, links, work, log, clock), made: made, control: control,
-		flow: store.NewConclusions(store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, links, store.Tokens{DB: made.DB, Table: made.Name("TokensTable")}, work),
+		flow: store.NewConclusions(store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, links,
+			store.Tokens{DB: made.DB, Table: made.Name("TokensTable")}, work),
 		work: store.NewRegister(work, links),
 	}
 }
@@ -75,17 +78,23 @@ func (s *shelf) connect(t *testing.T, endpoint string) connection.Connection {
 	number := fmt.Sprintf("0000-4000-8000-%012d", s.links)
 	c := connection.Connection{
 		Patient: secret.Mark{Version: 1, Sum: []byte("a-patient")},
-		ID:      "c0000000-" + number, Tenant: owner, Status: connection.Authorized, EndpointID: endpoint, PlatformType: "smart", Generation: 1, External: s.external,
-		CreatedAt: noon.Add(time.Duration(s.links) * time.Minute), Refresh: connection.RefreshState{RefreshAt: noon.Add(24 * time.Hour)},
+		ID:      "c0000000-" + number, Tenant: owner, Status: connection.Authorized, EndpointID: endpoint,
+		PlatformType: "smart", Generation: 1, External: s.external,
+		CreatedAt: noon.Add(time.Duration(s.links) * time.Minute),
+		Refresh:   connection.RefreshState{RefreshAt: noon.Add(24 * time.Hour)},
 	}
 	attempt := flow.Attempt{
 		ID: "a0000000-" + number, Tenant: owner, Status: flow.Open, CreatedAt: noon,
 		ExpiresAt:   noon.Add(time.Hour),
 		Institution: flow.Institution{EndpointID: endpoint},
 	}
-	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attempt, binding.State{Hash: number, Tenant: owner, AttemptID: attempt.ID, ExpiresAt: noon.Add(time.Hour)}))
+	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attempt,
+		binding.State{Hash: number, Tenant: owner, AttemptID: attempt.ID, ExpiresAt: noon.Add(time.Hour)}))
 	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(), flow.Conclusion{
-		Attempt: attempt, Connection: c, Tokens: tokens.Row{Tenant: owner, ConnectionID: c.ID, Sealed: []byte("sealed"), Version: 1},
+		Attempt: attempt, Connection: c, Tokens: tokens.Row{
+			Tenant: owner, ConnectionID: c.ID,
+			Sealed: []byte("sealed"), Version: 1,
+		},
 	}))
 	return c
 }
@@ -94,7 +103,10 @@ func (s *shelf) connect(t *testing.T, endpoint string) connection.Connection {
 func (s *shelf) export(t *testing.T, c connection.Connection, previous string) string {
 	t.Helper()
 	s.links++
-	task := export.Task{ID: fmt.Sprintf("7a%030d", s.links), Tenant: owner, ConnectionID: c.ID, Status: export.Pending, CreatedAt: noon.Add(time.Duration(s.links) * time.Minute)}
+	task := export.Task{
+		ID: fmt.Sprintf("7a%030d", s.links), Tenant: owner, ConnectionID: c.ID, Status: export.Pending,
+		CreatedAt: noon.Add(time.Duration(s.links) * time.Minute),
+	}
 	expect.NoError(t, s.work.OpenTask(t.Context(), task, previous))
 	claimed, err := s.work.ClaimTask(t.Context(), owner, task.ID, task.CreatedAt, task.CreatedAt.Add(time.Minute))
 	expect.NoError(t, err)
@@ -108,8 +120,12 @@ func (s *shelf) export(t *testing.T, c connection.Connection, previous string) s
 func (s *shelf) damage(t *testing.T, table, pk, attribute string) {
 	t.Helper()
 	_, err := s.made.DB.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-		TableName: aws.String(s.made.Name(table)), UpdateExpression: aws.String("SET #a = :broken"), ExpressionAttributeNames: map[string]string{"#a": attribute},
-		Key:                       map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: pk}, "sk": &types.AttributeValueMemberS{Value: "META"}},
+		TableName: aws.String(s.made.Name(table)), UpdateExpression: aws.String("SET #a = :broken"),
+		ExpressionAttributeNames: map[string]string{"#a": attribute},
+		Key: map[string]types.AttributeValue{
+			"pk": &types.AttributeValueMemberS{Value: pk},
+			"sk": &types.AttributeValueMemberS{Value: "META"},
+		},
 		ExpressionAttributeValues: map[string]types.AttributeValue{":broken": &types.AttributeValueMemberS{Value: `{"since":`}},
 	})
 	expect.NoError(t, err)
@@ -127,7 +143,10 @@ func TestConnectionsAreListedByWhatTheyArePageByPage(t *testing.T) {
 		}
 	}
 	for endpoint, want := range map[string][]string{"here": here, "there": there, "nowhere": {}} {
-		got, q := []string{}, operator.ConnectionQuery{Paging: operator.Paging{Limit: 1}, EndpointID: endpoint, Status: connection.Authorized}
+		got, q := []string{}, operator.ConnectionQuery{
+			Paging: operator.Paging{Limit: 1}, EndpointID: endpoint,
+			Status: connection.Authorized,
+		}
 		for range 10 {
 			page, err := s.connections.List(t.Context(), owner, q)
 			expect.NoError(t, err)
@@ -151,7 +170,8 @@ func TestConnectionsAreListedByWhatTheyArePageByPage(t *testing.T) {
 		t.Errorf("revoked ones: %+v (%v)", page, err)
 	}
 	for field, q := range map[string]operator.ConnectionQuery{
-		"limit": {Paging: operator.Paging{Limit: 101}}, "after": {Paging: operator.Paging{After: "yesterday"}}, "status": {Status: "active"},
+		"limit": {Paging: operator.Paging{Limit: 101}}, "after": {Paging: operator.Paging{After: "yesterday"}},
+		"status": {Status: "active"},
 	} {
 		_, err := s.connections.List(t.Context(), owner, q)
 		if !errors.Is(err, fault.Invalid) || fault.Of(err).Field != field {
@@ -164,18 +184,21 @@ func TestConnectionsAreListedByWhatTheyArePageByPage(t *testing.T) {
 	}
 }
 
-// By its external id a connection is found under each key that marks were made with, in its own organisation and mode alone.
+// By its external id a connection is found under each key that marks were made with, in its own
+// organisation and mode alone.
 func TestConnectionsAreFoundByTheExternalID(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	keys := func(current int) secret.Keyring {
-		ring, err := secret.ParseKeyring(secret.New(fmt.Sprintf(`{"current":"%d","1":"%s","2":"%s"}`, current, strings.Repeat("a", 43), strings.Repeat("b", 43))))
+		ring, err := secret.ParseKeyring(secret.New(
+			fmt.Sprintf(`{"current":"%d","1":"%s","2":"%s"}`, current, strings.Repeat("a", 43), strings.Repeat("b", 43))))
 		expect.NoError(t, err)
 		return ring
 	}
 	var want []string
 	for n, made := range []int{1, 2, 1, 2, 2, 1} {
-		s.external = keys(made).Sign(connection.ExternalText(owner, []string{"chart 7", "chart 7", "chart 7", "chart 8", "chart 7", "chart 7"}[n]))
+		s.external = keys(made).Sign(connection.ExternalText(owner,
+			[]string{"chart 7", "chart 7", "chart 7", "chart 8", "chart 7", "chart 7"}[n]))
 		if c := s.connect(t, "here"); n != 3 {
 			want = append([]string{c.ID}, want...)
 		}
@@ -231,11 +254,13 @@ func TestAConnectionIsShownWithItsLatestExportsThoughOneIsDamaged(t *testing.T) 
 	got := make([]string, 0, len(shown.Exports))
 	for i, e := range shown.Exports {
 		got = append(got, e.ID)
-		if isDamaged := len(e.Damaged) == 1 && e.Damaged[0].Attribute == "options"; isDamaged != (i == 2) || e.Status != export.Failed {
+		if isDamaged := len(e.Damaged) == 1 && e.Damaged[0].Attribute == "options"; isDamaged != (i == 2) ||
+			e.Status != export.Failed {
 			t.Errorf("export %d: %+v", i, e)
 		}
 	}
-	if !slices.Equal(got, all[:5]) || shown.Organisation != "Alder Clinic App" || shown.Endpoint != "Hospital here" || !strings.Contains(shown.Do, "ctl export show -org "+owner.OrgID+" -mode test -id "+all[0]) {
+	if !slices.Equal(got, all[:5]) || shown.Organisation != "Alder Clinic App" || shown.Endpoint != "Hospital here" ||
+		!strings.Contains(shown.Do, "ctl export show -org "+owner.OrgID+" -mode test -id "+all[0]) {
 		t.Errorf("shown %q of %q, to do %q", got, all, shown.Do)
 	}
 	page, err := s.exports.List(
@@ -254,7 +279,8 @@ func TestAConnectionIsShownWithItsLatestExportsThoughOneIsDamaged(t *testing.T) 
 		t.Errorf("a position of another connection's list: %v", err)
 	}
 	everybodys, err := s.exports.List(t.Context(), owner, operator.ExportQuery{})
-	if err != nil || len(everybodys.Exports) != 8 || everybodys.Exports[0].EventID != webhook.EventID(owner, webhook.ExportFailed, all[0], 0) {
+	if err != nil || len(everybodys.Exports) != 8 ||
+		everybodys.Exports[0].EventID != webhook.EventID(owner, webhook.ExportFailed, all[0], 0) {
 		t.Errorf("all: %d, %+v (%v)", len(everybodys.Exports), everybodys.Exports[0], err)
 	}
 }

@@ -78,9 +78,9 @@ type CredentialDraft struct {
 	Origins   []string
 }
 
-// Create makes a credential with its first private key, which is returned here and can never be shown
-// again, and has its organisation told by e-mail. Errors are fault.Invalid, fault.NotFound, and fault.Forbidden for a live
-// credential of an organisation without live access.
+// Create makes a credential with its first private key, which is returned here and can never be shown again, and has
+// its organisation told by e-mail. Errors are fault.Invalid, fault.NotFound, and fault.Forbidden for a live credential
+// of an organisation without live access.
 func (o Credentials) Create(ctx context.Context, d CredentialDraft) (org.Credential, secret.Text, error) {
 	redirects, wrongRedirect := o.checkedRedirects(d.Tenant.Mode, d.Redirects, "redirect")
 	origins, wrongOrigin := o.checkedOrigins(d.Origins, "origin")
@@ -181,7 +181,8 @@ func (o Credentials) RevokeKeys(ctx context.Context, publicID string, all bool) 
 	})
 }
 
-// RevokeKey revokes one live key of a credential. It stops working within 30 seconds. Errors are fault.NotFound and fault.Conflict.
+// RevokeKey revokes one live key of a credential. It stops working within 30 seconds. Errors are
+// fault.NotFound and fault.Conflict.
 func (o Credentials) RevokeKey(ctx context.Context, publicID, keyID string) error {
 	const none = "The credential has no such live key."
 	return o.revoke(ctx, publicID, none, func(k org.Key) bool { return k.ID == keyID })
@@ -203,8 +204,9 @@ func (o Credentials) Change(ctx context.Context, publicID string, change Credent
 	return found, o.by.record(ctx, found.Tenant, "credential.changed", found.ID)
 }
 
-// Remove removes a credential that has no live key, and its public id, which stops working in browsers within 30 seconds;
-// sign-ins that have begun end as they would have. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// Remove removes a credential that has no live key, and its public id, which stops working in browsers
+// within 30 seconds; sign-ins that have begun end as they would have. Errors are fault.Invalid,
+// fault.NotFound and fault.Conflict.
 func (o Credentials) Remove(ctx context.Context, publicID string) error {
 	found, err := o.credential(ctx, publicID)
 	if err != nil {
@@ -244,7 +246,8 @@ func (o Credentials) revoke(ctx context.Context, publicID, none string, isChosen
 func (o Credentials) credential(ctx context.Context, publicID string) (org.Credential, error) {
 	id, mode, ok := org.ParsePublicID(publicID)
 	if !ok {
-		return org.Credential{}, fault.BadRequest("A public id looks like public_test_<uuid> or public_live_<uuid>.").About("public-id")
+		return org.Credential{}, fault.BadRequest(
+			"A public id looks like public_test_<uuid> or public_live_<uuid>.").About("public-id")
 	}
 	tenant, err := o.rows.TenantOf(ctx, id)
 	var found org.Credential

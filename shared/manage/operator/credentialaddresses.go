@@ -35,7 +35,8 @@ type CredentialChange struct {
 	AnyOrigin       bool // it has no origins any more: pages of any may use the public id
 }
 
-// changedCredential returns a credential after a change. Lists of URLs that the change leaves alone are not checked again.
+// changedCredential returns a credential after a change. Lists of URLs that the change leaves
+// alone are not checked again.
 func (o Credentials) changedCredential(found org.Credential, change CredentialChange) (org.Credential, error) {
 	if change.Note != nil {
 		found.Note = *change.Note
@@ -65,7 +66,8 @@ func (o Credentials) changedRedirects(found org.Credential, change CredentialCha
 		return nil, err
 	}
 	if len(list) == 0 {
-		return nil, fault.BadRequest("A credential needs a redirect URI. Add another one at the same time.").About("remove-redirect")
+		return nil,
+			fault.BadRequest("A credential needs a redirect URI. Add another one at the same time.").About("remove-redirect")
 	}
 	if change.Redirects == nil && len(change.AddRedirects) == 0 {
 		return list, nil
@@ -96,7 +98,9 @@ func (o Credentials) changedOrigins(before []string, change CredentialChange) ([
 	case change.AnyOrigin:
 		return nil, nil
 	case had > 0 && len(list) == 0:
-		return nil, fault.BadRequest("Without an origin, pages of any may use the public id: -any-origin, if that is meant.").About("remove-origin")
+		return nil,
+			fault.BadRequest(
+				"Without an origin, pages of any may use the public id: -any-origin, if that is meant.").About("remove-origin")
 	}
 	return list, nil
 }
@@ -107,7 +111,9 @@ func edited(list, add, remove []string, field string) ([]string, error) {
 	for _, text := range remove {
 		i := slices.Index(list, text)
 		if i < 0 {
-			return nil, fault.BadRequest(fmt.Sprintf("%q is not there. It has to be written exactly as credential show does.", text)).About(field)
+			return nil,
+				fault.BadRequest(fmt.Sprintf("%q is not there. It has to be written exactly as credential show does.",
+					text)).About(field)
 		}
 		list = slices.Delete(list, i, i+1)
 	}

@@ -33,7 +33,8 @@ type DeletionMembers interface {
 type DeletionRequests interface {
 	DeletionReader
 	// Request has an organisation deleted after a waiting time. It calls announce with a new deletion before it stores it.
-	Request(ctx context.Context, orgID, actor string, claims []string, announce func(deletion.Deletion) error) (deletion.Deletion, error)
+	Request(ctx context.Context, orgID, actor string, claims []string,
+		announce func(deletion.Deletion) error) (deletion.Deletion, error)
 	// Cancel ends a deletion that has not begun; fault.NotFound and fault.Conflict.
 	Cancel(ctx context.Context, orgID string) (deletion.Deletion, error)
 }
@@ -92,7 +93,8 @@ func (o Deletions) Show(ctx context.Context, tenant org.Tenant) (deletion.Deleti
 	return o.requests.Show(ctx, tenant.OrgID)
 }
 
-// claims returns the mail domains that an organisation may have claimed: those of its members and of its addresses for notices.
+// claims returns the mail domains that an organisation may have claimed: those of its members and of
+// its addresses for notices.
 func (o Deletions) claims(ctx context.Context, of org.Organisation) ([]string, error) {
 	all, err := o.members.List(ctx, of.ID)
 	if err != nil {
@@ -116,10 +118,15 @@ const whoMayDelete = "This goes to all members of the organisation and to its ve
 func deletionRequested(name string, begins time.Time) mailtext.Message {
 	return mailtext.Message{
 		Language: "en", Subject: "Recordbridge: your organisation will be deleted",
-		Opening: []string{"An owner of your organisation, or whoever runs Recordbridge for you, asked to delete it. Until the deletion begins, everything keeps working and any owner can cancel it in the dashboard, under Branding."},
-		Facts:   []mailtext.Fact{{Name: "Organisation", Value: mailtext.Plain(name)}, {Name: "The deletion begins", Value: begins.UTC().Format("2006-01-02 15:04 UTC")}},
+		Opening: []string{"An owner of your organisation, or whoever runs Recordbridge for you, asked to delete it. Until " +
+			"the deletion begins, everything keeps working and any owner can cancel it in the dashboard, under Branding."},
+		Facts: []mailtext.Fact{
+			{Name: "Organisation", Value: mailtext.Plain(name)},
+			{Name: "The deletion begins", Value: begins.UTC().Format("2006-01-02 15:04 UTC")},
+		},
 		Closing: []string{
-			"Then its API keys and webhooks stop, all patients are disconnected, and its connections, exports, files, events and members are deleted. This can't be undone. The audit log is kept.",
+			"Then its API keys and webhooks stop, all patients are disconnected, and its connections, exports, files, events " +
+				"and members are deleted. This can't be undone. The audit log is kept.",
 			"If nobody in your organisation asked for this, have an owner cancel it, end all sessions and look at the audit log.",
 		},
 		Reason: whoMayDelete,

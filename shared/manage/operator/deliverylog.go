@@ -41,7 +41,8 @@ func (o Log) Search(ctx context.Context, tenant org.Tenant, q deliverylog.Query)
 func (o Log) Show(ctx context.Context, tenant org.Tenant, id string) (deliverylog.Detail, error) {
 	detail, err := o.rows.Show(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
-		return deliverylog.Detail{}, fault.Missing(fmt.Sprintf("There is no delivery %q of %s.", id, ownerName(tenant))).About("delivery")
+		return deliverylog.Detail{}, fault.Missing(
+			fmt.Sprintf("There is no delivery %q of %s.", id, ownerName(tenant))).About("delivery")
 	}
 	if err != nil {
 		return deliverylog.Detail{}, fmt.Errorf("read delivery: %w", err)

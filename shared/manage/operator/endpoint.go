@@ -77,7 +77,9 @@ type MadeEndpoint struct {
 func EndpointID(mode, base string) (string, error) {
 	parsed, err := fhir.ParseBase(base)
 	if err != nil {
-		return "", fault.BadRequest("The FHIR base URL is not valid. A valid one looks like https://fhir.hospital.example/r4.").About("fhir-base")
+		return "",
+			fault.BadRequest(
+				"The FHIR base URL is not valid. A valid one looks like https://fhir.hospital.example/r4.").About("fhir-base")
 	}
 	return ids.Derive("endpoint", mode, parsed.String()), nil
 }
@@ -89,10 +91,10 @@ func NewEndpoints(
 	return Endpoints{rows: rows, connections: connections, servers: servers, baseURL: baseURL, by: by}
 }
 
-// Create makes an institution's endpoint connectable for everybody, with how our client is registered there, or
-// with a zero registration under that of its platform, which has to exist. It reads the server's discovery, pins what it
-// says, and tells its platform by it (docs/operations.md). Errors are fault.Invalid; fault.Conflict for a FHIR base that
-// has an endpoint; fault.Upstream and fault.Unavailable for a server that does not answer as it should.
+// Create makes an institution's endpoint connectable for everybody, with how our client is registered there, or with a
+// zero registration under that of its platform, which has to exist. It reads the server's discovery, pins what it says,
+// and tells its platform by it (docs/operations.md). Errors are fault.Invalid; fault.Conflict for a FHIR base that has
+// an endpoint; fault.Upstream and fault.Unavailable for a server that does not answer as it should.
 func (o Endpoints) Create(ctx context.Context, wanted NewEndpoint) (MadeEndpoint, error) {
 	e, r := wanted.Endpoint, wanted.Registration
 	err := o.checkNew(wanted)
@@ -104,8 +106,10 @@ func (o Endpoints) Create(ctx context.Context, wanted NewEndpoint) (MadeEndpoint
 	}
 	seen, err := look(ctx, o.servers, e.FHIRBase)
 	if err != nil && !wanted.Unpinned {
-		return MadeEndpoint{}, fmt.Errorf("%w\nThe server's discovery is needed, so that nobody is ever sent elsewhere unseen. With -unpinned the endpoint "+
-			"is made all the same, and only what is at the origin of its FHIR base is trusted, until endpoint approve has seen more", err)
+		return MadeEndpoint{}, fmt.Errorf("%w\nThe server's discovery is needed, so that nobody is ever sent elsewhere "+
+			"unseen. With -unpinned the endpoint "+
+			"is made all the same, and only what is at the origin of its FHIR base is trusted, until endpoint approve has "+
+			"seen more", err)
 	}
 	profile, because, note, err := platformOf(e.FHIRBase, e.PlatformType, seen)
 	if err != nil {
@@ -200,12 +204,16 @@ func (o Endpoints) newID(ctx context.Context, e catalog.Endpoint, again bool) (s
 		return o.by.newID(), nil
 	}
 	return "", fault.New(fault.Conflict, fault.CodeConflict,
-		fmt.Sprintf("There is already an endpoint with this FHIR base in %s mode: %s. With -again there will be a second one.", e.Mode, id)).About("fhir-base")
+		fmt.Sprintf(
+			"There is already an endpoint with this FHIR base in %s mode: %s. With -again there will be a second one.", e.Mode,
+			id)).About("fhir-base")
 }
 
-// pinsOf pins what a server says, when all of it is at the FHIR base's origin, the vendor's own, or named by the operator.
-// Without a survey there is nothing to pin.
-func (o Endpoints) pinsOf(e catalog.Endpoint, profile platform.Profile, seen Survey, approved Approval) (catalog.Pins, error) {
+// pinsOf pins what a server says, when all of it is at the FHIR base's origin, the vendor's own, or named by the
+// operator. Without a survey there is nothing to pin.
+func (o Endpoints) pinsOf(e catalog.Endpoint, profile platform.Profile, seen Survey,
+	approved Approval,
+) (catalog.Pins, error) {
 	if err := o.checkForeign(e, seen.Addresses); err != nil {
 		return catalog.Pins{}, err
 	}
@@ -227,16 +235,19 @@ func withAccess(profile platform.Profile, r catalog.Registration, access string)
 	return r, nil
 }
 
-// usable checks what a new endpoint is connected to with: its own registration, which it returns as it is to be stored, or
-// where r names no client, its platform's.
-func (o Endpoints) usable(ctx context.Context, e catalog.Endpoint, r catalog.Registration, profile platform.Profile) (catalog.Registration, error) {
+// usable checks what a new endpoint is connected to with: its own registration, which it returns as it is to be stored,
+// or where r names no client, its platform's.
+func (o Endpoints) usable(ctx context.Context, e catalog.Endpoint, r catalog.Registration,
+	profile platform.Profile,
+) (catalog.Registration, error) {
 	if r.ClientID == "" {
 		if r.AuthID != "" || r.Scope != "" {
 			return r, fault.BadRequest("-client-auth, -scope and -access belong to a client id: -client-id.")
 		}
 		shared, err := o.rows.RegistrationAt(ctx, org.Tenant{}, catalog.Place{Mode: e.Mode, PlatformType: e.PlatformType})
 		if errors.Is(err, fault.NotFound) {
-			return r, fault.BadRequest(fmt.Sprintf("Our client is not registered at platform %q in %s mode yet: give the endpoint a client id, "+
+			return r, fault.BadRequest(fmt.Sprintf("Our client is not registered at platform %q in %s mode yet: give the "+
+				"endpoint a client id, "+
 				"or make the platform's registration with registration set first.", e.PlatformType, e.Mode)).About("client-id")
 		}
 		if err != nil {
@@ -289,8 +300,8 @@ func findEndpoint(ctx context.Context, rows EndpointReader, id string) (catalog.
 	return e, nil
 }
 
-// profileOf is how an endpoint is spoken to: its platform's profile, with what its discovery lists where the profile leaves
-// that open, and its own overrides above both. A server that does not answer now lists nothing.
+// profileOf is how an endpoint is spoken to: its platform's profile, with what its discovery lists where the profile
+// leaves that open, and its own overrides above both. A server that does not answer now lists nothing.
 func profileOf(ctx context.Context, servers Servers, e catalog.Endpoint) (platform.Profile, error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {

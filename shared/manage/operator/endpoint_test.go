@@ -31,11 +31,13 @@ func TestAnEndpointIsPinnedToWhatItsDiscoverySays(t *testing.T) {
 	const origin = "https://fhir.hospital.example"
 	stored, err := r.control.Endpoint(t.Context(), id)
 	want := catalog.Pins{Issuer: base, Authorization: origin, Token: origin}
-	if diff := cmp.Diff(want, stored.Pins); err != nil || diff != "" || stored.PlatformType != "smart" || stored.Status != catalog.EndpointActive {
+	if diff := cmp.Diff(want, stored.Pins); err != nil || diff != "" || stored.PlatformType != "smart" ||
+		stored.Status != catalog.EndpointActive {
 		t.Errorf("stored %+v (%v); pins (-want +got):\n%s", stored, err, diff)
 	}
 	registered, err := r.control.RegistrationAt(t.Context(), org.Tenant{}, catalog.Place{EndpointID: id})
-	if address := us + "/bridge/callback/" + registered.Callback; err != nil || registered.Callback == "" || made.Callback != address {
+	if address := us + "/bridge/callback/" + registered.Callback; err != nil || registered.Callback == "" ||
+		made.Callback != address {
 		t.Errorf("patients return to %s, and %+v (%v)", made.Callback, registered, err)
 	}
 	if got, want := r.audited(), []string{"registration.set " + id, "endpoint.created " + id}; !same(got, want) {
@@ -66,7 +68,8 @@ func TestWhatDiscoveryNamesElsewhereIsRefusedUntilTheOperatorNamesIt(t *testing.
 	}
 	wanted.Approved.Origins = []string{login + "/"}
 	made, err := r.operator.Endpoints.Create(t.Context(), wanted)
-	if want := (catalog.Pins{Issuer: login + "/i", Authorization: login, Token: login, Keys: login}); err != nil || made.Endpoint.Pins != want {
+	if want := (catalog.Pins{Issuer: login + "/i", Authorization: login, Token: login, Keys: login}); err != nil ||
+		made.Endpoint.Pins != want {
 		t.Errorf("named, it is pinned to %+v (%v)", made.Endpoint.Pins, err)
 	}
 }
@@ -161,7 +164,8 @@ func TestAServerThatDoesNotAnswerIsPinnedLater(t *testing.T) {
 	says(t, err, "-unpinned")
 	wanted.Unpinned = true
 	made, err := r.operator.Endpoints.Create(t.Context(), wanted)
-	if err != nil || made.Endpoint.Pins != (catalog.Pins{}) || !strings.Contains(made.Note, "none of its addresses is pinned") {
+	if err != nil || made.Endpoint.Pins != (catalog.Pins{}) ||
+		!strings.Contains(made.Note, "none of its addresses is pinned") {
 		t.Fatalf("made %+v (%v)", made, err)
 	}
 	id := made.Endpoint.ID
@@ -187,7 +191,8 @@ func TestAPlatformIsToldByTheServerUnlessTheOperatorNamesOne(t *testing.T) {
 	wanted := institution(base)
 	wanted.Endpoint.PlatformType, wanted.Again = "NextGen", true
 	made, err = r.operator.Endpoints.Create(t.Context(), wanted)
-	if err != nil || made.Endpoint.PlatformType != "nextgen" || !strings.Contains(made.Note, "without that it would be epic") {
+	if err != nil || made.Endpoint.PlatformType != "nextgen" ||
+		!strings.Contains(made.Note, "without that it would be epic") {
 		t.Errorf("made %+v (%v)", made, err)
 	}
 	wanted.Endpoint.PlatformType = "epc"
@@ -195,8 +200,8 @@ func TestAPlatformIsToldByTheServerUnlessTheOperatorNamesOne(t *testing.T) {
 	says(t, err, "there are athena")
 }
 
-// What an operator says of an endpoint that a publication has suspended counts from then on: disabled, it stays so when its list has it
-// again; enabled, it is active although no list has it.
+// What an operator says of an endpoint that a publication has suspended counts from then on: disabled, it stays so when
+// its list has it again; enabled, it is active although no list has it.
 func TestAnOperatorTakesAnEndpointBackFromItsList(t *testing.T) {
 	t.Parallel()
 	for status, say := range map[catalog.EndpointStatus]func(operator.Endpoints, context.Context, string) error{

@@ -29,8 +29,8 @@ func (o Endpoints) Rename(ctx context.Context, id, name string) (catalog.Endpoin
 	})
 }
 
-// Disable lets no patient begin at an endpoint, be it to reconnect; who has begun ends, and connections go on. Errors are
-// fault.NotFound and fault.Conflict.
+// Disable lets no patient begin at an endpoint, be it to reconnect; who has begun ends, and connections go on. Errors
+// are fault.NotFound and fault.Conflict.
 func (o Endpoints) Disable(ctx context.Context, id string) error {
 	return o.setStatus(ctx, id, catalog.EndpointSuspended, "endpoint.disabled")
 }
@@ -48,7 +48,8 @@ func (o Endpoints) Remove(ctx context.Context, id string) error {
 		return err
 	}
 	if e.Status != catalog.EndpointSuspended {
-		return refused("The endpoint is not disabled. Disable it first, and wait an hour, so that nobody is signing in there: endpoint disable.")
+		return refused("The endpoint is not disabled. Disable it first, and wait an hour, so that nobody is signing in " +
+			"there: endpoint disable.")
 	}
 	registered, err := o.rows.Registrations(ctx)
 	if err != nil {
@@ -56,7 +57,8 @@ func (o Endpoints) Remove(ctx context.Context, id string) error {
 	}
 	for _, r := range registered {
 		if r.Registration.Place.EndpointID == id {
-			return refused(fmt.Sprintf("The endpoint has a registration of %s. Remove that first: registration remove.", ownerName(r.Owner)))
+			return refused(fmt.Sprintf("The endpoint has a registration of %s. Remove that first: registration remove.",
+				ownerName(r.Owner)))
 		}
 	}
 	tenants, err := o.rows.Tenants(ctx)
@@ -72,7 +74,8 @@ func (o Endpoints) Remove(ctx context.Context, id string) error {
 			return fmt.Errorf("look for connections: %w", err)
 		}
 		if connected {
-			return refused(fmt.Sprintf("The endpoint has connections of %s, so it has to stay. While it is disabled, nobody connects there.", ownerName(tenant)))
+			return refused(fmt.Sprintf("The endpoint has connections of %s, so it has to stay. While it is disabled, nobody "+
+				"connects there.", ownerName(tenant)))
 		}
 	}
 	if err := o.rows.RemoveEndpoint(ctx, e); err != nil {
@@ -93,7 +96,9 @@ func (o Endpoints) setStatus(ctx context.Context, id string, status catalog.Endp
 }
 
 // save changes an endpoint as it was read, and records the action.
-func (o Endpoints) save(ctx context.Context, id, action string, change func(*catalog.Endpoint) error) (catalog.Endpoint, error) {
+func (o Endpoints) save(ctx context.Context, id, action string,
+	change func(*catalog.Endpoint) error,
+) (catalog.Endpoint, error) {
 	e, err := findEndpoint(ctx, o.rows, id)
 	if err != nil {
 		return catalog.Endpoint{}, err

@@ -88,7 +88,8 @@ func (o EndpointHealth) Report(ctx context.Context, mode string, q HealthQuestio
 	if _, ok := org.ParseMode(mode); !ok {
 		return HealthReport{}, fault.BadRequest("mode must be test or live.").About("mode")
 	}
-	if q.State != "" && !slices.Contains([]health.State{health.OK, health.Degraded, health.Down, health.Unknown}, q.State) {
+	if q.State != "" &&
+		!slices.Contains([]health.State{health.OK, health.Degraded, health.Down, health.Unknown}, q.State) {
 		return HealthReport{}, fault.BadRequest("state must be ok, degraded, down or unknown.").About("state")
 	}
 	live, err := o.catalog.Pointer(ctx, mode)
@@ -154,7 +155,9 @@ func (r *HealthReport) add(endpoints map[string]record.Endpoint, records []healt
 }
 
 // strayed lists the endpoints whose discovery leads abroad, but for those whose rows an operator has pinned to it.
-func (o EndpointHealth) strayed(ctx context.Context, seen []health.Sighting, endpoints map[string]record.Endpoint) ([]Strayed, error) {
+func (o EndpointHealth) strayed(ctx context.Context, seen []health.Sighting,
+	endpoints map[string]record.Endpoint,
+) ([]Strayed, error) {
 	var found []Strayed
 	for _, s := range seen {
 		e, isThere := endpoints[s.EndpointID]
@@ -176,7 +179,9 @@ func (o EndpointHealth) strayed(ctx context.Context, seen []health.Sighting, end
 }
 
 // bundles lists what institutions publish of themselves and no source fetches, those that most endpoints name first.
-func (o EndpointHealth) bundles(ctx context.Context, seen []health.Sighting, endpoints map[string]record.Endpoint) ([]Bundle, error) {
+func (o EndpointHealth) bundles(ctx context.Context, seen []health.Sighting,
+	endpoints map[string]record.Endpoint,
+) ([]Bundle, error) {
 	sources, err := o.catalog.Sources(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list sources: %w", err)

@@ -27,8 +27,8 @@ type Exports struct {
 
 // TaskLister lists tasks. Lists go by an index that is some moments behind.
 type TaskLister interface {
-	// TasksBefore lists where a tenant's tasks stand behind a place, newest first, and whether there are more. A place is the
-	// creation of a row, a # and its id; empty stands before all.
+	// TasksBefore lists where a tenant's tasks stand behind a place, newest first, and whether there are more. A place is
+	// the creation of a row, a # and its id; empty stands before all.
 	TasksBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (found []string, more bool, err error)
 }
 
@@ -40,8 +40,10 @@ type ExportRows interface {
 
 // ExportTasks reads the tasks of connections.
 type ExportTasks interface {
-	// InspectTask reads what can be read of a task, when somebody looks at it next, and what cannot be read; fault.NotFound.
-	InspectTask(ctx context.Context, tenant org.Tenant, id string) (task export.Task, dueAt time.Time, damaged []fault.Spot, err error)
+	// InspectTask reads what can be read of a task, when somebody looks at it next, and what cannot
+	// be read; fault.NotFound.
+	InspectTask(ctx context.Context, tenant org.Tenant, id string) (task export.Task, dueAt time.Time,
+		damaged []fault.Spot, err error)
 	// LatestTask is the id of a connection's latest task; fault.NotFound.
 	LatestTask(ctx context.Context, tenant org.Tenant, connectionID string) (string, error)
 }
@@ -50,9 +52,10 @@ type ExportTasks interface {
 type Export struct {
 	export.Task
 
-	NextAt     time.Time    // of a pending one that no worker has and that is not in line: when one takes it up; else zero
-	Damaged    []fault.Spot // what of its row, or of the webhooks that it was told to, cannot be read, and is left out here
-	EventID    string       // of the event that told how it ended; empty while it is pending
+	NextAt time.Time // of a pending one that no worker has and that is not in line: when one takes it up; else zero
+	// what of its row, or of the webhooks that it was told to, cannot be read, and is left out here
+	Damaged    []fault.Spot
+	EventID    string // of the event that told how it ended; empty while it is pending
 	Deliveries []deliverylog.Entry
 	Blame      Blame  // who caused its failure or gaps; only of one that is shown alone, as Deliveries
 	Do         string // what helps, with the command for it; as Blame
@@ -79,7 +82,8 @@ func NewExports(
 	return Exports{service: service, connections: connections, rows: rows, tasks: exportReader{rows}, log: log, now: now}
 }
 
-// List lists a tenant's exports, newest first, of one connection along the tasks themselves. Errors are fault.Invalid and fault.NotFound.
+// List lists a tenant's exports, newest first, of one connection along the tasks themselves. Errors are
+// fault.Invalid and fault.NotFound.
 func (o Exports) List(ctx context.Context, tenant org.Tenant, q ExportQuery) (ExportPage, error) {
 	p, err := q.checked()
 	if err != nil {

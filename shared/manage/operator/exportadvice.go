@@ -16,7 +16,8 @@ import (
 // maxNamed limits the resource types that a sentence names.
 const maxNamed = 12
 
-// untakenAfter is how long a pending export may wait for its first worker: a lost message is made up for within a minute.
+// untakenAfter is how long a pending export may wait for its first worker: a lost message is
+// made up for within a minute.
 const untakenAfter = 5 * time.Minute
 
 // adviseExport says what helps an export at a time, in one sentence. c is its connection, which is zero if it has gone.
@@ -42,7 +43,8 @@ func adviseExport(e Export, c Connection, now time.Time) string {
 	case len(notRequested(e)) > 0:
 		return adviseRequest(notRequested(e), probe)
 	case slices.ContainsFunc(e.Outcome, func(t export.TypeOutcome) bool { return t.Reason == export.LossRefused }):
-		return fmt.Sprintf("The portal refuses types that the patient has granted; see which our registration has there: %s.", probe)
+		return fmt.Sprintf("The portal refuses types that the patient has granted; see which our registration has there: %s.",
+			probe)
 	case !now.Before(e.FilesUntil):
 		return "Its files have been deleted; the organisation asks for a new export."
 	case e.Shortfall().Complete != nil:
@@ -58,13 +60,16 @@ func undelivered(d deliverylog.Entry) bool {
 func advisePending(e Export, probe string, now time.Time) string {
 	switch {
 	case !e.WaitingSince.IsZero():
-		return "It waits in line, since its organisation has as many exports under way as one may have; it goes on by itself when its turn comes."
+		return "It waits in line, since its organisation has as many exports under way as one may have; it goes on by " +
+			"itself when its turn comes."
 	case now.Sub(e.Began()) > export.Budget:
 		return "It is pending for longer than an export may be; does exportworker run: docs/runbooks/export-queue-age.md."
 	case e.Failures > 0 && !e.NextAt.IsZero():
-		return fmt.Sprintf("Its last try failed; it goes on by itself at %s, and fails after five in a row: %s.", timestamp.Of(e.NextAt), probe)
+		return fmt.Sprintf("Its last try failed; it goes on by itself at %s, and fails after five in a row: %s.",
+			timestamp.Of(e.NextAt), probe)
 	case e.PutOff && e.NextAt.After(now):
-		return fmt.Sprintf("It is put off, usually because its server demands a wait; it continues at %s.", timestamp.Of(e.NextAt))
+		return fmt.Sprintf("It is put off, usually because its server demands a wait; it continues at %s.",
+			timestamp.Of(e.NextAt))
 	case e.Generation == 0 && now.Sub(e.CreatedAt) > untakenAfter:
 		return "No worker has taken it up yet: docs/runbooks/export-queue-age.md."
 	}
@@ -78,8 +83,10 @@ func adviseRequest(types []string, probe string) string {
 	if more := len(types) - len(shown); more > 0 {
 		names = fmt.Sprintf("%s and %d more", names, more)
 	}
-	return fmt.Sprintf("Our authorization request did not name %s: add what the portal offers of it by registration set … -scope, or "+
-		"endpoint override … 'authorize: {wildcard: false, types: […]}', and have the patient reconnect; what would be requested now: %s.", names, probe)
+	return fmt.Sprintf("Our authorization request did not name %s: add what the portal offers of it by registration set "+
+		"… -scope, or "+
+		"endpoint override … 'authorize: {wildcard: false, types: […]}', and have the patient reconnect; what would be "+
+		"requested now: %s.", names, probe)
 }
 
 func adviseFailed(e Export, c Connection, probe, link string) string {
@@ -91,9 +98,11 @@ func adviseFailed(e Export, c Connection, probe, link string) string {
 		case blameForScope(e) == BlameRegistration && fhir.ParseScopes(e.Scope.Asked).Any():
 			return adviseRequest([]string{"Patient"}, probe)
 		case blameForScope(e) == BlameRegistration:
-			return fmt.Sprintf("What may be read is chosen at registration there, and lacks the Patient: add it, and have the patient reconnect: %s.", probe)
+			return fmt.Sprintf("What may be read is chosen at registration there, and lacks the Patient: add it, and have the "+
+				"patient reconnect: %s.", probe)
 		case blameForScope(e) == BlamePortal:
-			return fmt.Sprintf("The portal grants the Patient and refuses all else; see what our registration has there: %s.", probe)
+			return fmt.Sprintf("The portal grants the Patient and refuses all else; see what our registration has there: %s.",
+				probe)
 		}
 		return fmt.Sprintf("The patient reconnects and allows the demographics, without which nothing is exported: %s.", link)
 	case export.ResourcePatientFailure:
@@ -107,9 +116,11 @@ func adviseFailed(e Export, c Connection, probe, link string) string {
 		return "Nothing: the facility had no documents of the patient when the connection was made."
 	case export.SuppressedPleaseContact:
 		if len(e.Outcome) == 0 {
-			return fmt.Sprintf("Nothing could be read: the server failed, or demanded a longer wait than the export had time for; its log line has the class: %s.", probe)
+			return fmt.Sprintf("Nothing could be read: the server failed, or demanded a longer wait than the export had time "+
+				"for; its log line has the class: %s.", probe)
 		}
-		return fmt.Sprintf("Too little of the record could be read, for the reasons in outcome; when the server is well again, the organisation asks again: %s.", probe)
+		return fmt.Sprintf("Too little of the record could be read, for the reasons in outcome; when the server is well "+
+			"again, the organisation asks again: %s.", probe)
 	}
 	return fmt.Sprintf("Its reason is none that there is; look at the connection: %s.", link)
 }

@@ -61,7 +61,10 @@ func blameForScope(e Export) Blame {
 }
 
 func blameForTokens(c Connection) Blame {
-	registration := []string{"invalid_client", "client_secret_encoding", "client_unproven", "unauthorized_client", "invalid_scope", "invalid_request"}
+	registration := []string{
+		"invalid_client", "client_secret_encoding", "client_unproven", "unauthorized_client",
+		"invalid_scope", "invalid_request",
+	}
 	switch r := c.Refresh; {
 	case c.Status == "":
 		return ""

@@ -33,7 +33,8 @@ func (o Inquiries) As(actor string) Inquiries {
 // InquiryRows lists inquiries.
 type InquiryRows interface {
 	// InquiriesBefore lists where a tenant's inquiries stand, as ExportRows.TasksBefore.
-	InquiriesBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (found []string, more bool, err error)
+	InquiriesBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (found []string,
+		more bool, err error)
 }
 
 // InquiryQuery selects inquiries that match every field.
@@ -68,7 +69,8 @@ type InquiryQueue struct {
 	Cut       []org.Tenant      // those that have more than were asked for
 }
 
-// Queue lists the inquiries of every organisation in both modes, at most the query's limit of each. Errors are fault.Invalid.
+// Queue lists the inquiries of every organisation in both modes, at most the query's limit of each.
+// Errors are fault.Invalid.
 func (o Inquiries) Queue(ctx context.Context, q InquiryQuery) (InquiryQueue, error) {
 	p, err := q.checkedInquiries()
 	if err != nil {
@@ -129,7 +131,8 @@ func (o Inquiries) Move(ctx context.Context, tenant org.Tenant, id, status strin
 	return i, o.by.record(ctx, tenant, "inquiry.moved", i.ID+" "+string(to))
 }
 
-// Answer has a patient answered by e-mail, once however often the same text is sent. Errors are those of inquiry.Inbox.Answer.
+// Answer has a patient answered by e-mail, once however often the same text is sent. Errors are those
+// of inquiry.Inbox.Answer.
 func (o Inquiries) Answer(ctx context.Context, tenant org.Tenant, id, text string) (inquiry.Inquiry, error) {
 	return o.answer(ctx, tenant, id, text, false)
 }
@@ -139,7 +142,9 @@ func (o Inquiries) AnswerAsOperator(ctx context.Context, tenant org.Tenant, id, 
 	return o.answer(ctx, tenant, id, text, true)
 }
 
-func (o Inquiries) list(ctx context.Context, tenant org.Tenant, q InquiryQuery, p Paging) (page InquiryPage, err error) {
+func (o Inquiries) list(ctx context.Context, tenant org.Tenant, q InquiryQuery,
+	p Paging,
+) (page InquiryPage, err error) {
 	page.Inquiries, page.Next, err = collect(p, func(after string, limit int) ([]string, bool, error) {
 		return o.rows.InquiriesBefore(ctx, tenant, after, limit)
 	}, func(id string) (i inquiry.Inquiry, isWanted bool, err error) {
@@ -155,7 +160,9 @@ func (o Inquiries) list(ctx context.Context, tenant org.Tenant, q InquiryQuery, 
 	return page, nil
 }
 
-func (o Inquiries) answer(ctx context.Context, tenant org.Tenant, id, text string, asOperator bool) (inquiry.Inquiry, error) {
+func (o Inquiries) answer(ctx context.Context, tenant org.Tenant, id, text string,
+	asOperator bool,
+) (inquiry.Inquiry, error) {
 	host, err := findOrganisation(ctx, o.service, tenant)
 	if err != nil {
 		return inquiry.Inquiry{}, err

@@ -40,7 +40,8 @@ func (o ClientKeys) PublicKeys(ctx context.Context, onlyRSA bool) (KeySet, error
 	}
 	var set KeySet
 	if json.Unmarshal(body, &set) != nil || len(set.Keys) == 0 {
-		return KeySet{}, fmt.Errorf("%s answered with no key; does the stack have client keys (parameter ClientKeys)?", address)
+		return KeySet{},
+			fmt.Errorf("%s answered with no key; does the stack have client keys (parameter ClientKeys)?", address)
 	}
 	for _, key := range set.Keys {
 		if err := checkPublic(key, onlyRSA); err != nil {
@@ -66,8 +67,8 @@ func loopback(u *url.URL) bool {
 	return u.Scheme == "http" && slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname())
 }
 
-// checkPublic wants a public RSA or EC key with a kid, by which health systems choose, and none of the members that hold
-// private parts (RFC 7518, sections 6.2.2, 6.3.2 and 6.4). Its errors name members and never their values.
+// checkPublic wants a public RSA or EC key with a kid, by which health systems choose, and none of the members that
+// hold private parts (RFC 7518, sections 6.2.2, 6.3.2 and 6.4). Its errors name members and never their values.
 func checkPublic(key map[string]json.RawMessage, onlyRSA bool) error {
 	for _, name := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"} {
 		if _, found := key[name]; found {

@@ -18,7 +18,8 @@ const redirect = "https://app.example/return"
 // organisation makes one and returns its tenant of live mode.
 func (r *fixture) organisation(t *testing.T) org.Tenant {
 	t.Helper()
-	made, err := r.operator.Organisations.Create(t.Context(), org.Organisation{Name: "Alder Clinic App", Plan: org.Free, LiveAccess: org.LiveGranted})
+	made, err := r.operator.Organisations.Create(t.Context(),
+		org.Organisation{Name: "Alder Clinic App", Plan: org.Free, LiveAccess: org.LiveGranted})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,8 @@ func TestAnOrganisationHas25WebhooksAtMost(t *testing.T) {
 func TestACredentialHasTwoLiveKeysAtMost(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
-	made, _, err := r.operator.Credentials.Create(t.Context(), operator.CredentialDraft{Tenant: r.organisation(t), Redirects: []string{redirect}})
+	made, _, err := r.operator.Credentials.Create(t.Context(),
+		operator.CredentialDraft{Tenant: r.organisation(t), Redirects: []string{redirect}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +63,8 @@ func TestACredentialHasTwoLiveKeysAtMost(t *testing.T) {
 		if _, second, err := r.operator.Credentials.AddKey(t.Context(), public); err != nil || second.Empty() {
 			t.Fatal(err)
 		}
-		if _, third, err := r.operator.Credentials.AddKey(t.Context(), public); !errors.Is(err, fault.Conflict) || !third.Empty() {
+		if _, third, err := r.operator.Credentials.AddKey(t.Context(), public); !errors.Is(err, fault.Conflict) ||
+			!third.Empty() {
 			t.Errorf("beside two live keys: %v, want fault.Conflict", err)
 		}
 		if err := r.operator.Credentials.RevokeKeys(t.Context(), public, false); err != nil {
@@ -81,11 +84,13 @@ func TestWhatNoOrganisationMayHaveIsRefused(t *testing.T) {
 	r := newFixture(t)
 	tenant := r.organisation(t)
 	for _, redirects := range [][]string{nil, slices.Repeat([]string{redirect}, 26), {"http://app.example/return"}} {
-		if _, private, err := r.operator.Credentials.Create(t.Context(), operator.CredentialDraft{Tenant: tenant, Redirects: redirects}); !errors.Is(err, fault.Invalid) || !private.Empty() {
+		if _, private, err := r.operator.Credentials.Create(t.Context(),
+			operator.CredentialDraft{Tenant: tenant, Redirects: redirects}); !errors.Is(err, fault.Invalid) || !private.Empty() {
 			t.Errorf("%d redirect URIs: %v", len(redirects), err)
 		}
 	}
-	if _, _, err := r.operator.Credentials.Create(t.Context(), operator.CredentialDraft{Tenant: tenant, Redirects: slices.Repeat([]string{redirect}, 25)}); err != nil {
+	if _, _, err := r.operator.Credentials.Create(t.Context(),
+		operator.CredentialDraft{Tenant: tenant, Redirects: slices.Repeat([]string{redirect}, 25)}); err != nil {
 		t.Error(err)
 	}
 	addresses := slices.Repeat([]string{"ops@alder.example.org"}, 10)
@@ -93,17 +98,23 @@ func TestWhatNoOrganisationMayHaveIsRefused(t *testing.T) {
 		t.Error(err)
 	}
 	for _, emails := range [][]string{
-		append(addresses, addresses[0]), {"Alder <ops@alder.example.org>"}, {"alder"}, {strings.Repeat("a", 243) + "@example.org"},
+		append(addresses, addresses[0]),
+		{"Alder <ops@alder.example.org>"},
+		{"alder"},
+		{strings.Repeat("a", 243) + "@example.org"},
 	} {
 		if err := r.operator.Organisations.SetEmails(t.Context(), tenant, emails); !errors.Is(err, fault.Invalid) {
 			t.Errorf("%d addresses: %v", len(emails), err)
 		}
 	}
-	if kept, err := r.operator.Organisations.Show(t.Context(), tenant); err != nil || !slices.Equal(kept.Emails, addresses) {
+	if kept, err := r.operator.Organisations.Show(t.Context(), tenant); err != nil ||
+		!slices.Equal(kept.Emails, addresses) {
 		t.Errorf("kept %v (%v)", kept.Emails, err)
 	}
 	for _, wrong := range []org.Organisation{
-		{Name: " ", Plan: org.Free}, {Name: "Alder", Plan: "gold"}, {Name: "Alder", Plan: org.Paid, WebsiteURI: "http://alder.example"},
+		{Name: " ", Plan: org.Free},
+		{Name: "Alder", Plan: "gold"},
+		{Name: "Alder", Plan: org.Paid, WebsiteURI: "http://alder.example"},
 	} {
 		if _, err := r.operator.Organisations.Create(t.Context(), wrong); !errors.Is(err, fault.Invalid) {
 			t.Errorf("%+v: %v", wrong, err)

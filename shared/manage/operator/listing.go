@@ -35,7 +35,9 @@ func (p Paging) checked() (Paging, error) {
 	}
 	at, id, _ := strings.Cut(p.After, "#")
 	if _, err := time.Parse(stamp, at); p.After != "" && (err != nil || id == "") {
-		return p, fault.BadRequest("The position is not one of this list. Give the next that the page before ended with.").About("after")
+		return p,
+			fault.BadRequest(
+				"The position is not one of this list. Give the next that the page before ended with.").About("after")
 	}
 	return p, nil
 }
@@ -43,9 +45,12 @@ func (p Paging) checked() (Paging, error) {
 // places lists where rows stand behind a place, newest first: their creation, a # and their id.
 type places func(after string, limit int) (found []string, more bool, err error)
 
-// collect reads rows at places until a page is full or too many were read for it. It returns those that are wanted and the
-// position to go on after, which is empty when there are no more. read reports whether a row, which may have gone, is wanted.
-func collect[T any](p Paging, list places, read func(id string) (row T, isWanted bool, err error)) (rows []T, next string, err error) {
+// collect reads rows at places until a page is full or too many were read for it. It returns those that are
+// wanted and the position to go on after, which is empty when there are no more. read reports whether a row,
+// which may have gone, is wanted.
+func collect[T any](p Paging, list places,
+	read func(id string) (row T, isWanted bool, err error),
+) (rows []T, next string, err error) {
 	rows, next = []T{}, p.After
 	for count := 0; count < mostRead; {
 		found, more, err := list(next, p.Limit)

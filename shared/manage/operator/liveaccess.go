@@ -89,7 +89,8 @@ func (o LiveAccess) Request(
 ) (org.Organisation, error) {
 	purpose = oneLine(purpose)
 	if n := utf8.RuneCountInString(purpose); n < minPurpose || n > maxPurpose {
-		return org.Organisation{}, fault.BadRequest(fmt.Sprintf("Describe the purpose in %d to %d characters.", minPurpose, maxPurpose)).About("purpose")
+		return org.Organisation{}, fault.BadRequest(
+			fmt.Sprintf("Describe the purpose in %d to %d characters.", minPurpose, maxPurpose)).About("purpose")
 	}
 	return o.save(ctx, tenant, "live_access.requested", func(found *org.Organisation) error {
 		if found.LiveAccess == org.LiveGranted || found.LiveAccess == org.LiveRequested {

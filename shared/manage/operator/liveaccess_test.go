@@ -15,7 +15,8 @@ import (
 func (r *fixture) newcomer(t *testing.T, name string, stage org.LiveAccess) org.Tenant {
 	t.Helper()
 	made, err := r.operator.Organisations.Create(t.Context(), org.Organisation{
-		Name: name, Plan: org.Free, LiveAccess: stage, PrivacyPolicyURI: "https://alder.example/privacy", WebsiteURI: "https://alder.example",
+		Name: name, Plan: org.Free, LiveAccess: stage, PrivacyPolicyURI: "https://alder.example/privacy",
+		WebsiteURI: "https://alder.example",
 	})
 	expect.NoError(t, err)
 	return org.Tenant{Mode: org.Live, OrgID: made.ID}
@@ -25,21 +26,25 @@ func TestCredentialsRefuseLiveKeysUntilGranted(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	live := r.newcomer(t, "Alder", org.LiveGranted)
-	made, _, err := r.operator.Credentials.Create(t.Context(), operator.CredentialDraft{Tenant: live, Redirects: []string{redirect}})
+	made, _, err := r.operator.Credentials.Create(t.Context(),
+		operator.CredentialDraft{Tenant: live, Redirects: []string{redirect}})
 	expect.NoError(t, err)
 	_, err = r.operator.LiveReviews.Withdraw(t.Context(), live, "Its website is gone.")
 	expect.NoError(t, err)
-	_, _, created := r.operator.Credentials.Create(t.Context(), operator.CredentialDraft{Tenant: live, Redirects: []string{redirect}})
+	_, _, created := r.operator.Credentials.Create(t.Context(),
+		operator.CredentialDraft{Tenant: live, Redirects: []string{redirect}})
 	_, _, added := r.operator.Credentials.AddKey(t.Context(), made.PublicID())
 	fresh := r.newcomer(t, "Birch", "")
-	_, _, first := r.operator.Credentials.Create(t.Context(), operator.CredentialDraft{Tenant: fresh, Redirects: []string{redirect}})
+	_, _, first := r.operator.Credentials.Create(t.Context(),
+		operator.CredentialDraft{Tenant: fresh, Redirects: []string{redirect}})
 	for what, err := range map[string]error{"a credential": created, "a key": added, "a newcomer's credential": first} {
 		if !errors.Is(err, fault.Forbidden) || fault.Of(err).Code != fault.CodeLiveAccessRequired {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	fresh.Mode = org.Test
-	_, _, err = r.operator.Credentials.Create(t.Context(), operator.CredentialDraft{Tenant: fresh, Redirects: []string{redirect}})
+	_, _, err = r.operator.Credentials.Create(t.Context(),
+		operator.CredentialDraft{Tenant: fresh, Redirects: []string{redirect}})
 	expect.NoError(t, err)
 }
 
@@ -70,7 +75,8 @@ func TestLiveAccessIsDecidedOncePerStage(t *testing.T) {
 		if step.want == "" && errors.Is(err, fault.Conflict) {
 			continue
 		}
-		if err != nil || got.LiveAccess != step.want || got.LiveReview.Reason != step.reason || got.LiveReview.DecidedAt.IsZero() {
+		if err != nil || got.LiveAccess != step.want || got.LiveReview.Reason != step.reason ||
+			got.LiveReview.DecidedAt.IsZero() {
 			t.Errorf("%s: %+v (%v)", step.action, got, err)
 		}
 	}
@@ -112,9 +118,11 @@ func TestChangeOwnKeepsWhatWasReviewed(t *testing.T) {
 				t.Errorf("at stage %s a member's change of the %s: %v", stage, what, err)
 			}
 		}
-		_, err := r.operator.Organisations.ChangeOwn(t.Context(), live, operator.OrganisationChange{Accent: new("#1a5fb4"), Privacy: new("https://alder.example/new")})
+		_, err := r.operator.Organisations.ChangeOwn(t.Context(), live,
+			operator.OrganisationChange{Accent: new("#1a5fb4"), Privacy: new("https://alder.example/new")})
 		expect.NoError(t, err)
-		_, err = r.operator.Organisations.Change(t.Context(), live, operator.OrganisationChange{Name: new("Alder by its operator")})
+		_, err = r.operator.Organisations.Change(t.Context(), live,
+			operator.OrganisationChange{Name: new("Alder by its operator")})
 		expect.NoError(t, err)
 	}
 }
@@ -123,13 +131,16 @@ func TestChangeOwnTakesOtherSpellingOfReviewedURL(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	live := r.newcomer(t, "Alder", org.LiveGranted)
-	_, err := r.operator.Organisations.Change(t.Context(), live, operator.OrganisationChange{Website: new("https://alder.example/about")})
+	_, err := r.operator.Organisations.Change(t.Context(), live,
+		operator.OrganisationChange{Website: new("https://alder.example/about")})
 	expect.NoError(t, err)
 	for _, website := range []string{"HTTPS://Alder.Example:443/about", "https://alder.example/about"} {
-		_, err = r.operator.Organisations.ChangeOwn(t.Context(), live, operator.OrganisationChange{Accent: new("#1a5fb4"), Website: &website})
+		_, err = r.operator.Organisations.ChangeOwn(t.Context(), live,
+			operator.OrganisationChange{Accent: new("#1a5fb4"), Website: &website})
 		expect.NoError(t, err)
 	}
-	if _, err = r.operator.Organisations.ChangeOwn(t.Context(), live, operator.OrganisationChange{Website: new("https://alder.example/")}); !errors.Is(err, fault.Conflict) {
+	if _, err = r.operator.Organisations.ChangeOwn(t.Context(), live,
+		operator.OrganisationChange{Website: new("https://alder.example/")}); !errors.Is(err, fault.Conflict) {
 		t.Errorf("another website: %v", err)
 	}
 }

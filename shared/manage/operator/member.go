@@ -32,8 +32,8 @@ func NewMembers(rows OrganisationReader, membership Membership, actor string) Me
 	return Members{rows: rows, membership: membership, actor: actor}
 }
 
-// InviteOwner invites an organisation's first owner, or another one, by e-mail; what makes the invitation work is in that alone. Errors
-// are fault.Invalid, fault.NotFound, fault.Conflict and fault.Unavailable.
+// InviteOwner invites an organisation's first owner, or another one, by e-mail; what makes the invitation work is in
+// that alone. Errors are fault.Invalid, fault.NotFound, fault.Conflict and fault.Unavailable.
 func (o Members) InviteOwner(ctx context.Context, tenant org.Tenant, email string) (account.Invitation, error) {
 	if err := checkOwner(ctx, o.rows, tenant); err != nil {
 		return account.Invitation{}, err
@@ -41,8 +41,8 @@ func (o Members) InviteOwner(ctx context.Context, tenant org.Tenant, email strin
 	return o.membership.Invite(ctx, members.Operator(o.actor), tenant.OrgID, email, account.Owner)
 }
 
-// Recover begins the recovery of an owner's account that has lost its second factors: they go three days later, unless the account or
-// another owner stops it. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// Recover begins the recovery of an owner's account that has lost its second factors: they go three days later, unless
+// the account or another owner stops it. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
 func (o Members) Recover(ctx context.Context, tenant org.Tenant, email, reason string) (account.Recovery, error) {
 	if err := checkOwner(ctx, o.rows, tenant); err != nil {
 		return account.Recovery{}, err

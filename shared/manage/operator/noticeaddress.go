@@ -43,7 +43,8 @@ type NoticeCode struct {
 	Network   string // where the request comes from
 }
 
-// codesOf returns the tenant under which the codes of an organisation's notice addresses are stored, apart from all other codes.
+// codesOf returns the tenant under which the codes of an organisation's notice addresses are stored,
+// apart from all other codes.
 func codesOf(orgID string) org.Tenant { return org.Tenant{Mode: "notices", OrgID: orgID} }
 
 // Send sends a code to an unverified notice address. Errors are fault.Invalid, fault.NotFound if it is not one of the
@@ -58,7 +59,8 @@ func (o NoticeAddresses) Send(ctx context.Context, tenant org.Tenant, asked Noti
 		return verification.Sent{}, err
 	}
 	sent, err := o.sender.Send(ctx, verification.Request{
-		Tenant: codesOf(tenant.OrgID), From: maillimit.From{Account: asked.AccountID, Organisation: found.MailSender()}, Email: email,
+		Tenant: codesOf(tenant.OrgID), From: maillimit.From{Account: asked.AccountID, Organisation: found.MailSender()},
+		Email:    email,
 		Occasion: verification.NoticeAddress, Network: asked.Network,
 	})
 	if err != nil {
@@ -114,8 +116,8 @@ func unverified(o org.Organisation, email string) (string, error) {
 	return o.Emails[at], nil
 }
 
-// setEmails replaces an organisation's notice addresses. Those that were verified stay so, and own is verified, the address of the account
-// that makes the change. Errors are fault.Invalid.
+// setEmails replaces an organisation's notice addresses. Those that were verified stay so, and own is verified, the
+// address of the account that makes the change. Errors are fault.Invalid.
 func setEmails(o *org.Organisation, emails []string, own string) error {
 	if err := checkEmails(emails, o.Emails); err != nil {
 		return err
@@ -127,10 +129,12 @@ func setEmails(o *org.Organisation, emails []string, own string) error {
 	return nil
 }
 
-// checkEmails takes as many addresses as one e-mail has room for. New ones have to be addresses that a code can be sent to.
+// checkEmails takes as many addresses as one e-mail has room for. New ones have to be addresses
+// that a code can be sent to.
 func checkEmails(emails, known []string) error {
 	if len(emails) > maxEmails {
-		return fault.BadRequest(fmt.Sprintf("An organisation can have at most %d e-mail addresses.", maxEmails)).About("email")
+		return fault.BadRequest(fmt.Sprintf("An organisation can have at most %d e-mail addresses.",
+			maxEmails)).About("email")
 	}
 	for _, text := range emails {
 		at, err := verification.ParseAddress(text)

@@ -41,14 +41,17 @@ func (o Organisations) As(actor string) Organisations {
 	return o
 }
 
-// Create makes an active organisation in both modes; its id is chosen here. It has live mode if its stage says so, which is the operator's
-// decision. Errors are fault.Invalid.
+// Create makes an active organisation in both modes; its id is chosen here. It has live mode if its stage says so,
+// which is the operator's decision. Errors are fault.Invalid.
 func (o Organisations) Create(ctx context.Context, made org.Organisation) (org.Organisation, error) {
 	var err error
 	if made.Name, err = org.ParseName(made.Name); err != nil {
 		return org.Organisation{}, err
 	}
-	urls := OrganisationChange{Website: &made.WebsiteURI, Privacy: &made.PrivacyPolicyURI, Terms: &made.TermsURI, Logo: &made.LogoURI}
+	urls := OrganisationChange{
+		Website: &made.WebsiteURI, Privacy: &made.PrivacyPolicyURI, Terms: &made.TermsURI,
+		Logo: &made.LogoURI,
+	}
 	if err := errors.Join(normalURLs(o.own, &made, urls), checkOrganisation(made)); err != nil {
 		return org.Organisation{}, err
 	}
@@ -101,11 +104,14 @@ type OrganisationChange struct {
 
 // Change changes what is named of an organisation, in both modes. Errors are fault.Invalid, fault.NotFound and
 // fault.Conflict.
-func (o Organisations) Change(ctx context.Context, tenant org.Tenant, change OrganisationChange) (org.Organisation, error) {
+func (o Organisations) Change(ctx context.Context, tenant org.Tenant,
+	change OrganisationChange,
+) (org.Organisation, error) {
 	return o.change(ctx, tenant, change)
 }
 
-// SetEmails changes where an organisation's notices go, for an operator, who vouches for the addresses. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// SetEmails changes where an organisation's notices go, for an operator, who vouches for the addresses. Errors are
+// fault.Invalid, fault.NotFound and fault.Conflict.
 func (o Organisations) SetEmails(ctx context.Context, tenant org.Tenant, emails []string) error {
 	_, err := o.save(ctx, tenant, "organisation.emails_changed", func(found *org.Organisation) error {
 		err := checkEmails(emails, found.Emails)

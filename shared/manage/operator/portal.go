@@ -25,8 +25,8 @@ type Survey struct {
 
 // Servers asks health systems' servers what they say of themselves (survey.Servers).
 type Servers interface {
-	// Survey reads the discovery of the server with this FHIR base, without which it fails, and what its software is. Errors
-	// are fault.Upstream and fault.Unavailable.
+	// Survey reads the discovery of the server with this FHIR base, without which it fails, and what its software is.
+	// Errors are fault.Upstream and fault.Unavailable.
 	Survey(ctx context.Context, base string) (Survey, error)
 }
 
@@ -57,7 +57,10 @@ func platformOf(base, named string, seen Survey) (profile platform.Profile, beca
 		return platform.Profile{}, "", "", err
 	}
 	a := seen.Addresses
-	shown, because := platforms.Detect(platform.Seen{FHIRBase: base, Addresses: []string{a.Authorization, a.Token, a.Issuer}, Software: seen.Software})
+	shown, because := platforms.Detect(platform.Seen{
+		FHIRBase:  base,
+		Addresses: []string{a.Authorization, a.Token, a.Issuer}, Software: seen.Software,
+	})
 	if named == "" {
 		return shown, because, "", nil
 	}
@@ -78,21 +81,26 @@ func CheckBase(service, base, mode string) error {
 	case base == "":
 		return fault.BadRequest("An endpoint needs a FHIR base URL.").About("fhir-base")
 	case err != nil || u.Host == "":
-		return fault.BadRequest("The FHIR base must be an absolute URL, such as https://fhir.hospital.example/r4.").About("fhir-base")
+		return fault.BadRequest(
+			"The FHIR base must be an absolute URL, such as https://fhir.hospital.example/r4.").About("fhir-base")
 	case u.Scheme != "https" && u.Scheme != "http":
-		return fault.BadRequest(fmt.Sprintf("The FHIR base has the scheme %q; it must be https.", u.Scheme)).About("fhir-base")
+		return fault.BadRequest(fmt.Sprintf("The FHIR base has the scheme %q; it must be https.",
+			u.Scheme)).About("fhir-base")
 	case u.User != nil:
 		return fault.BadRequest("The FHIR base holds a user name or a password; leave them out.").About("fhir-base")
 	case u.RawQuery != "" || u.ForceQuery || strings.Contains(base, "#"):
-		return fault.BadRequest("The FHIR base has a query or a fragment; leave out everything from the ? or # on.").About("fhir-base")
+		return fault.BadRequest(
+			"The FHIR base has a query or a fragment; leave out everything from the ? or # on.").About("fhir-base")
 	case u.Scheme == "http" && mode == string(org.Live):
 		return fault.BadRequest("The FHIR base is an http address; in live mode it must be https.").About("fhir-base")
 	}
 	if _, err := fhir.ParseBase(base); err != nil {
-		return fault.BadRequest("The FHIR base has a path that not all servers read in the same way. Leave out //, ., .. and encoded characters.").About("fhir-base")
+		return fault.BadRequest("The FHIR base has a path that not all servers read in the same way. Leave out //, ., .. " +
+			"and encoded characters.").About("fhir-base")
 	}
 	if len(catalog.Ours(service, catalog.Endpoint{FHIRBase: base, Mode: mode}, catalog.Addresses{})) > 0 {
-		return fault.BadRequest("The FHIR base is an address of this service itself. Only its sandbox can be an endpoint, in test mode.").About("fhir-base")
+		return fault.BadRequest("The FHIR base is an address of this service itself. Only its sandbox can be an endpoint, " +
+			"in test mode.").About("fhir-base")
 	}
 	return nil
 }
@@ -101,7 +109,8 @@ func CheckBase(service, base, mode string) error {
 func (o Endpoints) checkForeign(e catalog.Endpoint, named catalog.Addresses) error {
 	for _, d := range catalog.Ours(o.baseURL, e, named) {
 		return fault.New(fault.Upstream, fault.CodeInvalidRequest,
-			fmt.Sprintf("Discovery names an address of this service itself, %s for %s; no health system has a reason to do so.", d.To, d.Role))
+			fmt.Sprintf("Discovery names an address of this service itself, %s for %s; no health system has a reason to do so.",
+				d.To, d.Role))
 	}
 	return nil
 }
@@ -116,14 +125,15 @@ type Approval struct {
 func (a Approval) check() error {
 	for _, named := range a.Origins {
 		if catalog.Origin(named) == "" {
-			return fault.BadRequest(fmt.Sprintf("%q is not an origin, such as https://login.hospital.example.", named)).About("origin")
+			return fault.BadRequest(fmt.Sprintf("%q is not an origin, such as https://login.hospital.example.",
+				named)).About("origin")
 		}
 	}
 	return nil
 }
 
-// unnamed are those that the operator has not named. An issuer that is pinned for the first time is named by its origin,
-// too; one that replaces another is not.
+// unnamed are those that the operator has not named. An issuer that is pinned for the first time is named by its
+// origin, too; one that replaces another is not.
 func (a Approval) unnamed(all []catalog.Departure) []catalog.Departure {
 	return slices.DeleteFunc(slices.Clone(all), func(d catalog.Departure) bool {
 		if d.Role == "issuer" && (d.From != "" || d.To == "") {

@@ -30,7 +30,8 @@ func (f fakeServers) Do(r *http.Request) (*http.Response, error) {
 		status = http.StatusNotFound
 	}
 	return &http.Response{
-		StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r,
+		StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(strings.NewReader(body)), Request: r,
 	}, nil
 }
 
@@ -57,13 +58,17 @@ func (f fakeServers) at(t *testing.T, base, software string, changes map[string]
 
 // elsewhere is a discovery whose authorization server is at the origin.
 func elsewhere(origin string) map[string]any {
-	return map[string]any{"issuer": origin + "/i", "authorization_endpoint": origin + "/authorize", "token_endpoint": origin + "/token", "jwks_uri": origin + "/keys"}
+	return map[string]any{
+		"issuer": origin + "/i", "authorization_endpoint": origin + "/authorize",
+		"token_endpoint": origin + "/token", "jwks_uri": origin + "/keys",
+	}
 }
 
 // institution is what an operator says of an endpoint of test mode with a public client.
 func institution(at string) operator.NewEndpoint {
 	return operator.NewEndpoint{
-		Endpoint: catalog.Endpoint{FHIRBase: at, Mode: "test", Name: "Maple Hospital"}, Registration: catalog.Registration{ClientID: "ours"},
+		Endpoint:     catalog.Endpoint{FHIRBase: at, Mode: "test", Name: "Maple Hospital"},
+		Registration: catalog.Registration{ClientID: "ours"},
 	}
 }
 

@@ -87,9 +87,11 @@ type Change struct {
 }
 
 // Set makes or changes how our client is registered at a place, for one organisation or with a zero owner for
-// everybody. Place.Mode has to be the endpoint's where an endpoint is named. Connections that exist keep the client they
-// were made with. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
-func (o Registrations) Set(ctx context.Context, owner org.Tenant, place catalog.Place, change Change) (Registered, error) {
+// everybody. Place.Mode has to be the endpoint's where an endpoint is named. Connections that exist keep the client
+// they were made with. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+func (o Registrations) Set(ctx context.Context, owner org.Tenant, place catalog.Place,
+	change Change,
+) (Registered, error) {
 	at, err := o.locate(ctx, owner, place)
 	if err != nil {
 		return Registered{}, err
@@ -133,7 +135,9 @@ func (c Change) of(r catalog.Registration) catalog.Registration {
 // Callback is the callback address of a registration of exactly this owner at a place, which need not exist yet: health
 // systems want the address before they give out a client id. registered tells whether there is one. Errors are
 // fault.Invalid and fault.NotFound.
-func (o Registrations) Callback(ctx context.Context, owner org.Tenant, place catalog.Place) (address string, registered bool, err error) {
+func (o Registrations) Callback(ctx context.Context, owner org.Tenant,
+	place catalog.Place,
+) (address string, registered bool, err error) {
 	if (place.EndpointID == "") == (place.PlatformType == "") {
 		return "", false, errOnePlace()
 	}
@@ -146,7 +150,10 @@ func (o Registrations) Callback(ctx context.Context, owner org.Tenant, place cat
 	if _, err = platform.Find(strings.ToLower(place.PlatformType)); place.PlatformType != "" && err != nil {
 		return "", false, fault.BadRequest(err.Error()).About("platform")
 	}
-	stored := storedPlace(catalog.Endpoint{ID: place.EndpointID, Mode: place.Mode, PlatformType: strings.ToLower(place.PlatformType)})
+	stored := storedPlace(catalog.Endpoint{
+		ID: place.EndpointID, Mode: place.Mode,
+		PlatformType: strings.ToLower(place.PlatformType),
+	})
 	found, err := o.rows.RegistrationAt(ctx, owner, stored)
 	switch {
 	case errors.Is(err, fault.NotFound):
@@ -166,8 +173,9 @@ func callbackAddress(baseURL, callback string) string {
 	return address + "/" + callback
 }
 
-// InEffect is what connections of an organisation at a place are made with, whoever's and wherever that registration
-// is; with a zero tenant, those of an organisation that has none of its own. Errors are fault.Invalid and fault.NotFound.
+// InEffect is what connections of an organisation at a place are made with, whoever's and wherever that
+// registration is; with a zero tenant, those of an organisation that has none of its own. Errors are
+// fault.Invalid and fault.NotFound.
 func (o Registrations) InEffect(ctx context.Context, tenant org.Tenant, place catalog.Place) (Registered, error) {
 	at, err := o.locate(ctx, tenant, place)
 	if err != nil {
@@ -176,7 +184,8 @@ func (o Registrations) InEffect(ctx context.Context, tenant org.Tenant, place ca
 	used := Registered{Owner: tenant}
 	used.Registration, err = o.rows.Registration(ctx, tenant, at)
 	if errors.Is(err, fault.NotFound) {
-		return Registered{}, fault.Missing("Our client is not registered there, so nobody can connect. The command registration set registers it.").About(fieldOf(place))
+		return Registered{}, fault.Missing("Our client is not registered there, so nobody can connect. The command " +
+			"registration set registers it.").About(fieldOf(place))
 	}
 	if err != nil {
 		return Registered{}, fmt.Errorf("read registration: %w", err)
@@ -207,16 +216,19 @@ func (o Registrations) List(ctx context.Context) ([]catalog.OwnedRegistration, e
 }
 
 // Remove removes the registration at exactly this place and of exactly this owner, and returns it as it was. Patients
-// connect under the next one that there is, if any; sign-ins that have begun, and connections, keep the client they have.
-// Errors are fault.Invalid, fault.NotFound and fault.Conflict.
-func (o Registrations) Remove(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Registration, error) {
+// connect under the next one that there is, if any; sign-ins that have begun, and connections, keep the client they
+// have. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+func (o Registrations) Remove(ctx context.Context, owner org.Tenant,
+	place catalog.Place,
+) (catalog.Registration, error) {
 	at, err := o.locate(ctx, owner, place)
 	if err != nil {
 		return catalog.Registration{}, err
 	}
 	found, err := o.rows.RegistrationAt(ctx, owner, storedPlace(at))
 	if errors.Is(err, fault.NotFound) {
-		return catalog.Registration{}, fault.Missing(fmt.Sprintf("There is no registration of %s at exactly this place.", ownerName(owner))).About(fieldOf(place))
+		return catalog.Registration{}, fault.Missing(
+			fmt.Sprintf("There is no registration of %s at exactly this place.", ownerName(owner))).About(fieldOf(place))
 	}
 	if err != nil {
 		return catalog.Registration{}, fmt.Errorf("read registration: %w", err)
@@ -236,7 +248,8 @@ func fieldOf(place catalog.Place) string {
 }
 
 func errOnePlace() error {
-	return fault.BadRequest("A registration is at an endpoint or at a platform: name one of them, -endpoint or -platform.").About("endpoint")
+	return fault.BadRequest(
+		"A registration is at an endpoint or at a platform: name one of them, -endpoint or -platform.").About("endpoint")
 }
 
 // locate finds what a place means to its owner: the endpoint, or for a platform all that its endpoints have in common.
@@ -259,7 +272,8 @@ func (o Registrations) locate(ctx context.Context, owner org.Tenant, place catal
 	}
 	found, err := findEndpoint(ctx, o.rows, place.EndpointID)
 	if err == nil && found.Mode != place.Mode {
-		err = fault.BadRequest(fmt.Sprintf("The endpoint is in %s mode, not in %s mode.", found.Mode, place.Mode)).About("mode")
+		err = fault.BadRequest(fmt.Sprintf("The endpoint is in %s mode, not in %s mode.", found.Mode,
+			place.Mode)).About("mode")
 	}
 	return found, err
 }
@@ -272,8 +286,8 @@ func storedPlace(at catalog.Endpoint) catalog.Place {
 	return catalog.Place{Mode: at.Mode, PlatformType: at.PlatformType}
 }
 
-// checkMethod wants a client authentication that the owner can use, that the endpoint, or the platform where it has no id,
-// takes, and whose secret may be shown there; no id stands for a public client.
+// checkMethod wants a client authentication that the owner can use, that the endpoint, or the platform where it has no
+// id, takes, and whose secret may be shown there; no id stands for a public client.
 func checkMethod(
 	ctx context.Context, rows ClientReader, owner org.Tenant, profile platform.Profile, at catalog.Endpoint, authID string,
 ) (catalog.ClientAuth, error) {
@@ -312,16 +326,19 @@ func CheckMethod(profile platform.Profile, auth catalog.ClientAuth) error {
 func CheckShown(auth catalog.ClientAuth, at catalog.Endpoint) error {
 	hasSecret := auth.Method == catalog.AuthSecretBasic || auth.Method == catalog.AuthSecretPost
 	if hasSecret && len(auth.Origins) == 0 {
-		return fault.BadRequest(fmt.Sprintf("Nobody has said which origins the secret of client %s may be shown to, so it is shown to none. Name them with "+
+		return fault.BadRequest(fmt.Sprintf("Nobody has said which origins the secret of client %s may be shown to, so it "+
+			"is shown to none. Name them with "+
 			"client origins -id %s -origin https://the-token-endpoint.example.", auth.ID, auth.ID)).About("client-auth")
 	}
 	token := at.Pins.Token
 	if len(auth.Origins) == 0 || token == "" || slices.Contains(auth.Origins, token) {
 		return nil
 	}
-	return fault.BadRequest(fmt.Sprintf("The endpoint's token endpoint is at %s, and client %s may be shown to %s only. If it is right there, too, add it with "+
+	return fault.BadRequest(fmt.Sprintf("The endpoint's token endpoint is at %s, and client %s may be shown to %s only. "+
+		"If it is right there, too, add it with "+
 		"client origins -id %s -origin %s -origin %s.",
-		token, auth.ID, strings.Join(auth.Origins, ", "), auth.ID, strings.Join(auth.Origins, " -origin "), token)).About("client-auth")
+		token, auth.ID, strings.Join(auth.Origins, ", "), auth.ID, strings.Join(auth.Origins, " -origin "),
+		token)).About("client-auth")
 }
 
 // findClient reads a client's authentication as a connection of the tenant would: its own, else everybody's.
@@ -329,7 +346,8 @@ func findClient(ctx context.Context, rows ClientReader, tenant org.Tenant, id st
 	found, err := rows.ClientAuth(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
 		return catalog.ClientAuth{}, fault.Missing(fmt.Sprintf(
-			"There is no client authentication %q that %s can use. The command client create makes one.", id, ownerName(tenant))).About("client-auth")
+			"There is no client authentication %q that %s can use. The command client create makes one.", id,
+			ownerName(tenant))).About("client-auth")
 	}
 	if err != nil {
 		return catalog.ClientAuth{}, fmt.Errorf("read client authentication: %w", err)
@@ -341,10 +359,12 @@ func findClient(ctx context.Context, rows ClientReader, tenant org.Tenant, id st
 // (RFC 6749, section 3.3 and appendix A).
 func checked(r catalog.Registration) (catalog.Registration, error) {
 	if r.ClientID == "" || !visible(r.ClientID) || strings.TrimSpace(r.ClientID) != r.ClientID {
-		return catalog.Registration{}, fault.BadRequest("A registration needs the client id that the health system gave out, without spaces around it.").About("client-id")
+		return catalog.Registration{}, fault.BadRequest(
+			"A registration needs the client id that the health system gave out, without spaces around it.").About("client-id")
 	}
 	if !visible(r.Scope) || strings.ContainsAny(r.Scope, `"\`) {
-		return catalog.Registration{}, fault.BadRequest("The scope holds characters that no scope has (RFC 6749, section 3.3).").About("scope")
+		return catalog.Registration{}, fault.BadRequest(
+			"The scope holds characters that no scope has (RFC 6749, section 3.3).").About("scope")
 	}
 	r.Scope = strings.Join(strings.Fields(r.Scope), " ")
 	return r, nil

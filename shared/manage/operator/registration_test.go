@@ -25,7 +25,8 @@ func (r *fixture) client(t *testing.T, method catalog.AuthMethod, origins ...str
 
 func (r *fixture) register(t *testing.T, place catalog.Place, authID string) error {
 	t.Helper()
-	_, err := r.operator.Registrations.Set(t.Context(), org.Tenant{}, place, operator.Change{ClientID: new("ours"), AuthID: &authID})
+	_, err := r.operator.Registrations.Set(t.Context(), org.Tenant{}, place,
+		operator.Change{ClientID: new("ours"), AuthID: &authID})
 	return err
 }
 
@@ -46,7 +47,8 @@ func TestAGenericServerTakesTheMethodsThatItListsOrThatItsOverridesName(t *testi
 	}
 	place := catalog.Place{EndpointID: made.Endpoint.ID, Mode: "test"}
 	says(t, r.register(t, place, key), "does not take private_key_jwt")
-	if err = r.operator.Endpoints.Override(t.Context(), made.Endpoint.ID, "client: {methods: [private_key_jwt]}"); err != nil {
+	if err = r.operator.Endpoints.Override(t.Context(), made.Endpoint.ID,
+		"client: {methods: [private_key_jwt]}"); err != nil {
 		t.Fatal(err)
 	}
 	says(t, r.register(t, place, post), "does not take client_secret_post clients. It takes private_key_jwt.")
@@ -67,7 +69,8 @@ func TestASecretIsRegisteredOnlyWhereItMayBeShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	says(t, r.register(t, everywhere, old.ID), "client origins -id old")
-	if _, err := r.operator.Clients.SetOrigins(t.Context(), org.Tenant{}, old.ID, []string{"https://Other.example:443/"}); err != nil {
+	if _, err := r.operator.Clients.SetOrigins(t.Context(), org.Tenant{}, old.ID,
+		[]string{"https://Other.example:443/"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.register(t, everywhere, old.ID); err != nil {
@@ -81,7 +84,8 @@ func TestASecretIsRegisteredOnlyWhereItMayBeShown(t *testing.T) {
 	wanted.Registration = catalog.Registration{ClientID: "its own", AuthID: old.ID}
 	_, err = r.operator.Endpoints.Create(t.Context(), wanted)
 	says(t, err, "may be shown to https://other.example only")
-	if _, err = r.operator.Clients.SetOrigins(t.Context(), org.Tenant{}, old.ID, []string{"https://other.example", "https://fhir.hospital.example"}); err != nil {
+	if _, err = r.operator.Clients.SetOrigins(t.Context(), org.Tenant{}, old.ID,
+		[]string{"https://other.example", "https://fhir.hospital.example"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err = r.operator.Endpoints.Create(t.Context(), wanted); err != nil {
@@ -93,7 +97,8 @@ func TestASecretIsRegisteredOnlyWhereItMayBeShown(t *testing.T) {
 	if err != nil || len(kept.Origins) != 2 || string(kept.Secret) != "sealed" {
 		t.Errorf("kept %+v (%v)", kept, err)
 	}
-	if rows := r.audited(); !slices.Contains(rows, "client.origins_set old") || !slices.Contains(rows, "registration.set medicare") {
+	if rows := r.audited(); !slices.Contains(rows, "client.origins_set old") ||
+		!slices.Contains(rows, "registration.set medicare") {
 		t.Errorf("the audit rows are %q", rows)
 	}
 }
@@ -102,12 +107,14 @@ func TestARegistrationOfBeforeKeepsItsCallbackAddressUntilItGoesOver(t *testing.
 	t.Parallel()
 	r := newFixture(t)
 	place := catalog.Place{PlatformType: "epic", Mode: "test"}
-	if err := r.control.SaveRegistration(t.Context(), org.Tenant{}, catalog.Registration{Place: place, ClientID: "old", Scope: "openid"}); err != nil {
+	if err := r.control.SaveRegistration(t.Context(), org.Tenant{},
+		catalog.Registration{Place: place, ClientID: "old", Scope: "openid"}); err != nil {
 		t.Fatal(err)
 	}
 	const plain = us + "/bridge/callback"
 	set, err := r.operator.Registrations.Set(t.Context(), org.Tenant{}, place, operator.Change{ClientID: new("new")})
-	if err != nil || set.CallbackAddress != plain || set.Registration.Scope != "openid" || set.Registration.ClientID != "new" {
+	if err != nil || set.CallbackAddress != plain || set.Registration.Scope != "openid" ||
+		set.Registration.ClientID != "new" {
 		t.Errorf("changed to %+v (%v), want the plain address and the scope of before", set, err)
 	}
 	address, registered, err := r.operator.Registrations.Callback(t.Context(), org.Tenant{}, place)
@@ -115,7 +122,8 @@ func TestARegistrationOfBeforeKeepsItsCallbackAddressUntilItGoesOver(t *testing.
 		t.Errorf("told %s, %v (%v)", address, registered, err)
 	}
 	own := plain + "/" + catalog.CallbackOf("*", place)
-	if set, err = r.operator.Registrations.Set(t.Context(), org.Tenant{}, place, operator.Change{OwnCallback: true}); err != nil || set.CallbackAddress != own {
+	if set, err = r.operator.Registrations.Set(t.Context(), org.Tenant{}, place,
+		operator.Change{OwnCallback: true}); err != nil || set.CallbackAddress != own {
 		t.Errorf("gone over to %s (%v), want %s", set.CallbackAddress, err, own)
 	}
 	kept, err := r.control.RegistrationAt(t.Context(), org.Tenant{}, place)

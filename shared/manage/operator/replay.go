@@ -78,17 +78,17 @@ func (o Deliveries) ReplayFailed(ctx context.Context, tenant org.Tenant, id stri
 	})
 }
 
-// ReplayRange delivers again what was made for a webhook from one time up to, and without, another one, delivered or not,
-// and returns how many that is. Errors are those of ReplayFailed.
+// ReplayRange delivers again what was made for a webhook from one time up to, and without, another one, delivered or
+// not, and returns how many that is. Errors are those of ReplayFailed.
 func (o Deliveries) ReplayRange(ctx context.Context, tenant org.Tenant, id string, from, to time.Time) (int, error) {
 	return o.replay(ctx, tenant, id, from, func(from time.Time) (webhook.Replayed, error) {
 		return o.replayer().Range(ctx, tenant, id, from, to)
 	})
 }
 
-// Simulate sends an event with made-up data to the webhook with this id or, with an empty one, to all of a tenant's that
-// are for its type, and returns the event's id. Errors are fault.NotFound, and fault.Conflict when no such webhook works
-// or is for the type.
+// Simulate sends an event with made-up data to the webhook with this id or, with an empty one, to all of a tenant's
+// that are for its type, and returns the event's id. Errors are fault.NotFound, and fault.Conflict when no such webhook
+// works or is for the type.
 func (o Deliveries) Simulate(ctx context.Context, tenant org.Tenant, id string, t webhook.Type) (string, error) {
 	now, data := o.by.now(), webhook.Example(t)
 	if t == webhook.TestEvent {
@@ -108,8 +108,12 @@ func (o Deliveries) Simulate(ctx context.Context, tenant org.Tenant, id string, 
 		if failure != nil {
 			return "", failure
 		}
-		if !slices.ContainsFunc(all, func(s webhook.Subscription) bool { return !s.Disabled && slices.Contains(s.Types, t) }) {
-			return "", fault.New(fault.Conflict, fault.CodeConflict, "No enabled webhook is subscribed to this event type.").About("type")
+		if !slices.ContainsFunc(all, func(s webhook.Subscription) bool {
+			return !s.Disabled &&
+				slices.Contains(s.Types, t)
+		}) {
+			return "", fault.New(fault.Conflict, fault.CodeConflict,
+				"No enabled webhook is subscribed to this event type.").About("type")
 		}
 		return event.ID, errors.Join(o.emit(ctx, event), o.by.record(ctx, tenant, "webhook.simulated", event.ID))
 	}
@@ -118,7 +122,8 @@ func (o Deliveries) Simulate(ctx context.Context, tenant org.Tenant, id string, 
 		return "", err
 	}
 	if !slices.Contains(sub.Types, t) {
-		return "", fault.New(fault.Conflict, fault.CodeConflict, "The webhook is not subscribed to this event type.").About("type")
+		return "", fault.New(fault.Conflict, fault.CodeConflict,
+			"The webhook is not subscribed to this event type.").About("type")
 	}
 	d := sub.Directed(event, now)
 	if err := o.work.CreateDirectedEvent(ctx, event, d); err != nil {
@@ -171,7 +176,8 @@ func (o Deliveries) replay(
 			return count, o.by.record(ctx, tenant, "webhook.replayed", id)
 		}
 		if !done.Next.After(from) {
-			return count, fmt.Errorf("replay, after %d deliveries: too many were made at %s to get past it", count, from.Format(time.RFC3339Nano))
+			return count, fmt.Errorf("replay, after %d deliveries: too many were made at %s to get past it", count,
+				from.Format(time.RFC3339Nano))
 		}
 		from = done.Next
 	}

@@ -17,9 +17,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Restores puts token sets back that were lost. A refresh token that was used since the moment to which a table was restored is
-// spent where the portal rotates them, and using it again may end all that the patient has granted (RFC 9700 section 4.14): such a
-// set is not put back, and its connection ends, so that the organisation hears of it and the patient can reconnect.
+// Restores puts token sets back that were lost. A refresh token that was used since the moment to which a table was
+// restored is spent where the portal rotates them, and using it again may end all that the patient has granted (RFC
+// 9700 section 4.14): such a set is not put back, and its connection ends, so that the organisation hears of it and
+// the patient can reconnect.
 type Restores struct {
 	service     OrganisationReader
 	connections ConnectionLister
@@ -49,9 +50,12 @@ type Restored struct {
 	Ended    []string // have to reconnect
 }
 
-// Tokens restores the token sets of a tenant's connections that have lost them, to what they were at a moment. Only with
-// isMeant it changes anything. It can be repeated: what was put back or has ended is kept. An error leaves the rest as it was.
-func (o Restores) Tokens(ctx context.Context, rows TokenRows, tenant org.Tenant, moment time.Time, isMeant bool) (Restored, error) {
+// Tokens restores the token sets of a tenant's connections that have lost them, to what they were at a moment.
+// Only with isMeant it changes anything. It can be repeated: what was put back or has ended is kept. An error
+// leaves the rest as it was.
+func (o Restores) Tokens(ctx context.Context, rows TokenRows, tenant org.Tenant, moment time.Time,
+	isMeant bool,
+) (Restored, error) {
 	if _, err := findOrganisation(ctx, o.service, tenant); err != nil {
 		return Restored{}, err
 	}
@@ -116,10 +120,12 @@ func (o Restores) restore(
 	return o.by.record(ctx, tenant, "tokens.restored", id)
 }
 
-// unspent is the token set that a connection had at a moment; fault.NotFound when it had none, or may have used it since. It is
-// marked as one of whose use nobody knows: should it be refused, the organisation hears that it was lost, not that the
-// patient has ended it.
-func (o Restores) unspent(ctx context.Context, rows TokenRows, c connection.Connection, moment time.Time) (tokens.Row, error) {
+// unspent is the token set that a connection had at a moment; fault.NotFound when it had none, or may have used it
+// since. It is marked as one of whose use nobody knows: should it be refused, the organisation hears that it was lost,
+// not that the patient has ended it.
+func (o Restores) unspent(ctx context.Context, rows TokenRows, c connection.Connection,
+	moment time.Time,
+) (tokens.Row, error) {
 	spent := fault.Missing("The tokens of that moment may have been used since.")
 	if isRenewed := !c.Refresh.RenewedAt.Before(moment); isRenewed || !c.CreatedAt.Before(moment) {
 		return tokens.Row{}, spent

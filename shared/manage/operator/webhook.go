@@ -39,7 +39,8 @@ type WebhookRows interface {
 	WebhookReader
 	// CreateSubscription stores a new one.
 	CreateSubscription(ctx context.Context, sub webhook.Subscription) error
-	// SaveSubscription, DisableSubscription and EnableSubscription change one; fault.Conflict when it was changed meanwhile.
+	// SaveSubscription, DisableSubscription and EnableSubscription change one; fault.Conflict when
+	// it was changed meanwhile.
 	SaveSubscription(ctx context.Context, sub webhook.Subscription) error
 	DisableSubscription(ctx context.Context, tenant org.Tenant, id string, reason webhook.Reason, at time.Time) error
 	EnableSubscription(ctx context.Context, sub webhook.Subscription) error
@@ -80,7 +81,8 @@ func (o Webhooks) Create(ctx context.Context, d webhook.Draft) (webhook.Subscrip
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("list webhooks: %w", err)
 	}
 	if len(known) >= maxSubscriptions {
-		return webhook.Subscription{}, secret.Text{}, refused("The organisation has 25 webhooks already, and can have no more.")
+		return webhook.Subscription{}, secret.Text{},
+			refused("The organisation has 25 webhooks already, and can have no more.")
 	}
 	if err = o.rows.CreateSubscription(ctx, sub); err != nil {
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("create webhook: %w", err)
@@ -99,7 +101,9 @@ func (o Webhooks) List(ctx context.Context, tenant org.Tenant) ([]webhook.Subscr
 // Rotate gives a webhook a new signing secret, which is returned here and can never be shown again, and has its
 // organisation told by e-mail. The former one
 // signs for another 24 hours; with atOnce it ends now. Errors are fault.NotFound and fault.Conflict.
-func (o Webhooks) Rotate(ctx context.Context, tenant org.Tenant, id string, atOnce bool) (webhook.Subscription, secret.Text, error) {
+func (o Webhooks) Rotate(ctx context.Context, tenant org.Tenant, id string,
+	atOnce bool,
+) (webhook.Subscription, secret.Text, error) {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
 		return webhook.Subscription{}, secret.Text{}, err
@@ -122,7 +126,9 @@ func (o Webhooks) Rotate(ctx context.Context, tenant org.Tenant, id string, atOn
 
 // SetTypes makes a webhook be for the required event types and those of optional, and no other. Errors are
 // fault.NotFound and fault.Conflict.
-func (o Webhooks) SetTypes(ctx context.Context, tenant org.Tenant, id string, optional []webhook.Type) (webhook.Subscription, error) {
+func (o Webhooks) SetTypes(ctx context.Context, tenant org.Tenant, id string,
+	optional []webhook.Type,
+) (webhook.Subscription, error) {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
 		return webhook.Subscription{}, err
@@ -170,7 +176,9 @@ func (o Webhooks) Disable(ctx context.Context, tenant org.Tenant, id string) err
 // Enable makes a disabled webhook work again and returns it as it was, and since when there are events that it has
 // missed, up to 15 days ago: those that have failed or are held wait for a replay. Errors are fault.NotFound and
 // fault.Conflict.
-func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant, id string) (was webhook.Subscription, missedSince time.Time, err error) {
+func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant,
+	id string,
+) (was webhook.Subscription, missedSince time.Time, err error) {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
 		return webhook.Subscription{}, time.Time{}, err
@@ -188,8 +196,8 @@ func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant, id string) (was
 	return sub, missedSince, o.by.record(ctx, tenant, "webhook.enabled", id)
 }
 
-// Remove removes a disabled webhook. What was held for it stays in the delivery log until it expires, and can be sent to
-// nobody. Errors are fault.NotFound, and fault.Conflict for one that is not disabled.
+// Remove removes a disabled webhook. What was held for it stays in the delivery log until it expires, and can be sent
+// to nobody. Errors are fault.NotFound, and fault.Conflict for one that is not disabled.
 func (o Webhooks) Remove(ctx context.Context, tenant org.Tenant, id string) error {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
@@ -249,7 +257,8 @@ func findWebhook(ctx context.Context, rows WebhookReader, tenant org.Tenant, id 
 	}
 	i := slices.IndexFunc(all, func(s webhook.Subscription) bool { return s.ID == id })
 	if i < 0 {
-		return webhook.Subscription{}, fault.Missing(fmt.Sprintf("There is no webhook %q of %s.", id, ownerName(tenant))).About("id")
+		return webhook.Subscription{}, fault.Missing(
+			fmt.Sprintf("There is no webhook %q of %s.", id, ownerName(tenant))).About("id")
 	}
 	return all[i], nil
 }

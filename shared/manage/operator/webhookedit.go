@@ -17,10 +17,12 @@ type WebhookChange struct {
 	Edit     webhook.Edit
 }
 
-// Change applies change to a webhook in one write. If the URL changes, the organisation is notified by e-mail, and due attempts go to the
-// new URL. If the origin changes, the webhook keeps only the headers in change: the former ones were meant for the former receiver.
-// Errors are fault.Invalid, fault.NotFound and fault.Conflict.
-func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string, change WebhookChange) (webhook.Subscription, error) {
+// Change applies change to a webhook in one write. If the URL changes, the organisation is notified by e-mail, and due
+// attempts go to the new URL. If the origin changes, the webhook keeps only the headers in change: the former ones were
+// meant for the former receiver. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string,
+	change WebhookChange,
+) (webhook.Subscription, error) {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
 		return webhook.Subscription{}, err

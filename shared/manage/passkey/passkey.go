@@ -1,5 +1,6 @@
-// Package passkey owns the two ceremonies of passkeys (W3C WebAuthn level 3), for one relying party: what a browser is asked, and what
-// its answer proves. It keeps nothing: who asks holds what finishes a ceremony, and lets it be used once.
+// Package passkey owns the two ceremonies of passkeys (W3C WebAuthn level 3), for one relying party: what a
+// browser is asked, and what its answer proves. It keeps nothing: who asks holds what finishes a ceremony,
+// and lets it be used once.
 package passkey
 
 import (
@@ -23,7 +24,8 @@ type Party struct {
 	rules *webauthn.WebAuthn // nil where there can be no passkeys
 }
 
-// New makes the relying party of the dashboard's address. An IP address can have no passkeys (section 5.1.2), so there are none then.
+// New makes the relying party of the dashboard's address. An IP address can have no passkeys (section
+// 5.1.2), so there are none then.
 func New(dashboard, name string) (Party, error) {
 	at, err := url.Parse(dashboard)
 	if err != nil || at.Hostname() == "" {
@@ -37,7 +39,8 @@ func New(dashboard, name string) (Party, error) {
 		RPID: at.Hostname(), RPDisplayName: name, RPOrigins: []string{at.Scheme + "://" + at.Host},
 		AttestationPreference: protocol.PreferNoAttestation,
 		AuthenticatorSelection: protocol.AuthenticatorSelection{
-			RequireResidentKey: &resident, ResidentKey: protocol.ResidentKeyRequirementRequired, UserVerification: protocol.VerificationRequired,
+			RequireResidentKey: &resident, ResidentKey: protocol.ResidentKeyRequirementRequired,
+			UserVerification: protocol.VerificationRequired,
 		},
 	})
 	if err != nil {
@@ -55,7 +58,8 @@ func (p Party) Register(a account.Account) (account.Begun, error) {
 	if err != nil {
 		return account.Begun{}, err
 	}
-	options, state, err := p.rules.BeginRegistration(owner, webauthn.WithExclusions(webauthn.Credentials(owner.keys).CredentialDescriptors()))
+	options, state, err := p.rules.BeginRegistration(owner,
+		webauthn.WithExclusions(webauthn.Credentials(owner.keys).CredentialDescriptors()))
 	if err != nil {
 		return account.Begun{}, fmt.Errorf("begin a registration: %w", err)
 	}
@@ -118,8 +122,9 @@ func (Party) Claim(answer []byte) (account.Claim, error) {
 	return account.Claim{Challenge: client.Challenge, AccountID: string(said.Response.UserHandle)}, nil
 }
 
-// Prove checks an answer to Ask against the account that it names, and returns the passkey as its next use is to be checked. fault.Invalid
-// when it proves nothing, also of a passkey whose counter went back: there is a copy of it (section 6.1.1).
+// Prove checks an answer to Ask against the account that it names, and returns the passkey as its next use is
+// to be checked. fault.Invalid when it proves nothing, also of a passkey whose counter went back: there is a
+// copy of it (section 6.1.1).
 func (p Party) Prove(a account.Account, state, answer []byte) (account.Passkey, error) {
 	data, err := p.stateOf(state)
 	if err != nil {
@@ -205,9 +210,11 @@ func stored(key *webauthn.Credential) (account.Passkey, error) {
 }
 
 func unproven(cause error) error {
-	return fault.BadRequest("The passkey proves nothing. Try again, or sign in in another way.").About("response").Because(cause)
+	return fault.BadRequest(
+		"The passkey proves nothing. Try again, or sign in in another way.").About("response").Because(cause)
 }
 
 func unavailable() error {
-	return fault.New(fault.Unavailable, fault.CodeUnavailable, "Passkeys need a host name. Open the dashboard at one, such as localhost.")
+	return fault.New(fault.Unavailable, fault.CodeUnavailable,
+		"Passkeys need a host name. Open the dashboard at one, such as localhost.")
 }

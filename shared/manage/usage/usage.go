@@ -1,5 +1,5 @@
-// Package usage owns what organisations use of the service, in numbers: how events become counts, which days are counted when, and
-// what a month sums up to (docs/adr/0036-the-dashboard.md). It knows no AWS.
+// Package usage owns what organisations use of the service, in numbers: how events become counts, which days are
+// counted when, and what a month sums up to (docs/adr/0036-the-dashboard.md). It knows no AWS.
 package usage
 
 import (
@@ -42,7 +42,8 @@ const (
 	months = "2006-01"
 	// settled is how long after its end a day is counted: an event comes into the index some moments after its row.
 	settled = time.Hour
-	// catchUp is how many days back a day can be made up for: events are kept for 15 days, so that the first of an older day may have gone.
+	// catchUp is how many days back a day can be made up for: events are kept for 15 days, so that the first of an
+	// older day may have gone.
 	catchUp = 14
 	// page is how much of a list is read at once, at most 100.
 	page = 100
@@ -63,7 +64,8 @@ type Events interface {
 
 // Deliveries lists where a tenant's deliveries stand, newest first (store.DeliveryLog).
 type Deliveries interface {
-	DeliveriesBefore(ctx context.Context, tenant org.Tenant, before deliverylog.Place, from time.Time, limit int) ([]deliverylog.Place, bool, error)
+	DeliveriesBefore(ctx context.Context, tenant org.Tenant, before deliverylog.Place, from time.Time,
+		limit int) ([]deliverylog.Place, bool, error)
 }
 
 // Tenants lists all tenants (store.Control).
@@ -104,8 +106,8 @@ func (m Meter) Month(ctx context.Context, tenant org.Tenant, month string) (Mont
 	return sum, nil
 }
 
-// Run counts the days of all tenants that are over and not counted yet. It ends by itself before the deadline of ctx, and what is
-// left is for the next run. One tenant's failure stops no other.
+// Run counts the days of all tenants that are over and not counted yet. It ends by itself before the deadline of ctx,
+// and what is left is for the next run. One tenant's failure stops no other.
 func (m Meter) Run(ctx context.Context, tenants Tenants) error {
 	all, err := tenants.Tenants(ctx)
 	if err != nil {
@@ -150,7 +152,8 @@ func (m Meter) finish(ctx context.Context, tenant org.Tenant) (int, error) {
 			return counted, err
 		}
 		// A day is written once: events of a connection that was erased since would be missing from a later count.
-		if err = m.Days.SaveUsage(ctx, tenant, date.Format(day), c, date.AddDate(0, 0, 1)); err != nil && !errors.Is(err, fault.Conflict) {
+		if err = m.Days.SaveUsage(ctx, tenant, date.Format(day), c, date.AddDate(0, 0, 1)); err != nil &&
+			!errors.Is(err, fault.Conflict) {
 			return counted, fmt.Errorf("save usage: %w", err)
 		}
 		counted++
@@ -203,7 +206,8 @@ func (c *Counts) addEvent(e webhook.Event) {
 		Status string `json:"connection_status"`
 	}
 	madeUp, err := json.Marshal(webhook.Example(e.Type))
-	if err != nil || json.Unmarshal(e.Body, &told) != nil || bytes.Equal(told.Data, madeUp) || json.Unmarshal(told.Data, &data) != nil {
+	if err != nil || json.Unmarshal(e.Body, &told) != nil || bytes.Equal(told.Data, madeUp) ||
+		json.Unmarshal(told.Data, &data) != nil {
 		return
 	}
 	switch e.Type {

@@ -41,8 +41,9 @@ func newFixture(t *testing.T) *fixture {
 	name := made.Name("WorkTable")
 	f := &fixture{work: store.Work{DB: made.DB, Table: name}, at: now}
 	f.meter = usage.Meter{
-		Days: f.work, Events: store.EventLog{DB: made.DB, Table: name}, Deliveries: store.DeliveryLog{DB: made.DB, Table: name},
-		Now: func() time.Time { return f.at },
+		Days: f.work, Events: store.EventLog{DB: made.DB, Table: name},
+		Deliveries: store.DeliveryLog{DB: made.DB, Table: name},
+		Now:        func() time.Time { return f.at },
 	}
 	return f
 }
@@ -59,14 +60,17 @@ func (f *fixture) tell(t *testing.T, of org.Tenant, at time.Time, kind webhook.T
 	f.store(t, of, at, kind, fmt.Sprint("subject ", f.made), 0, data)
 }
 
-func (f *fixture) store(t *testing.T, of org.Tenant, at time.Time, kind webhook.Type, subject string, number int64, data any) {
+func (f *fixture) store(t *testing.T, of org.Tenant, at time.Time, kind webhook.Type, subject string,
+	number int64, data any,
+) {
 	t.Helper()
 	event, err := webhook.NewEvent(of, kind, subject, number, at, data)
 	expect.NoError(t, err)
 	expect.NoError(t, f.work.CreateEvent(t.Context(), event))
 	f.made++
 	expect.NoError(t, f.work.FanOut(t.Context(), event, []webhook.Delivery{{
-		ID: fmt.Sprintf("d0000000-0000-4000-8000-%012d", f.made), Tenant: of, EventID: event.ID, SubscriptionID: "s", Status: webhook.Scheduled, CreatedAt: at,
+		ID: fmt.Sprintf("d0000000-0000-4000-8000-%012d", f.made), Tenant: of, EventID: event.ID, SubscriptionID: "s",
+		Status: webhook.Scheduled, CreatedAt: at,
 	}}))
 }
 
@@ -109,13 +113,17 @@ func (f *fixture) tellAll(t *testing.T, at time.Time) {
 
 // ofOne is what one tellAll counts as.
 func ofOne() usage.Counts {
-	return usage.Counts{Connections: 1, Rejections: 1, Revocations: 1, ExportsSucceeded: 1, ExportsFailed: 1, Inquiries: 2, Deliveries: 11}
+	return usage.Counts{
+		Connections: 1, Rejections: 1, Revocations: 1, ExportsSucceeded: 1, ExportsFailed: 1, Inquiries: 2,
+		Deliveries: 11,
+	}
 }
 
 func times(n int64, c usage.Counts) usage.Counts {
 	return usage.Counts{
-		Connections: n * c.Connections, Rejections: n * c.Rejections, Revocations: n * c.Revocations, ExportsSucceeded: n * c.ExportsSucceeded,
-		ExportsFailed: n * c.ExportsFailed, Inquiries: n * c.Inquiries, Deliveries: n * c.Deliveries,
+		Connections: n * c.Connections, Rejections: n * c.Rejections, Revocations: n * c.Revocations,
+		ExportsSucceeded: n * c.ExportsSucceeded,
+		ExportsFailed:    n * c.ExportsFailed, Inquiries: n * c.Inquiries, Deliveries: n * c.Deliveries,
 	}
 }
 
@@ -123,7 +131,10 @@ func TestAMonthIsWhatItsDaysHaveTodayIncluded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	midnight := now.Truncate(24 * time.Hour)
-	for _, at := range []time.Time{now, midnight, midnight.Add(-time.Microsecond), midnight.AddDate(0, 0, -2), midnight.AddDate(0, 0, -2).Add(-time.Second)} {
+	for _, at := range []time.Time{
+		now, midnight, midnight.Add(-time.Microsecond), midnight.AddDate(0, 0, -2),
+		midnight.AddDate(0, 0, -2).Add(-time.Second),
+	} {
 		f.tellAll(t, at)
 	}
 	for _, counted := range []bool{false, true, true} { // a second run changes nothing
@@ -162,7 +173,8 @@ func TestADayOfManyPagesIsCountedWhole(t *testing.T) {
 	}
 }
 
-// A day is counted once, when its last events are in the index; those that were missed are made up for as long as events are kept.
+// A day is counted once, when its last events are in the index; those that were missed are made up for as
+// long as events are kept.
 func TestDaysAreCountedOnceAndMadeUpFor(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -227,7 +239,9 @@ func (*nothing) EventsAfter(context.Context, webhook.Event, time.Time, int) ([]w
 	return nil, false, nil
 }
 
-func (*nothing) DeliveriesBefore(context.Context, org.Tenant, deliverylog.Place, time.Time, int) ([]deliverylog.Place, bool, error) {
+func (*nothing) DeliveriesBefore(context.Context, org.Tenant, deliverylog.Place, time.Time,
+	int,
+) ([]deliverylog.Place, bool, error) {
 	return nil, false, nil
 }
 

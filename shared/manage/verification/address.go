@@ -13,8 +13,8 @@ const (
 	maxLabel   = 63  // RFC 1035 section 2.3.4
 )
 
-// Address is an e-mail address that is fit to be sent to: one mailbox in ASCII, without a display name, quotes or comments, so
-// that nothing in it can be a second recipient or a header.
+// Address is an e-mail address that is fit to be sent to: one mailbox in ASCII, without a display name, quotes or
+// comments, so that nothing in it can be a second recipient or a header.
 type Address struct {
 	local  string // as it was given: only its own server knows whether case counts
 	domain string // in lower case
@@ -26,7 +26,8 @@ func ParseAddress(text string) (Address, error) {
 	local, domain, _ := strings.Cut(text, "@")
 	a := Address{local: local, domain: strings.ToLower(domain)}
 	if len(text) > maxAddress || !isLocal(local) || !isDomain(a.domain) {
-		return Address{}, fault.BadRequest("email must be an address such as name@example.com, in ASCII letters.").About("email")
+		return Address{},
+			fault.BadRequest("email must be an address such as name@example.com, in ASCII letters.").About("email")
 	}
 	return a, nil
 }
@@ -48,14 +49,16 @@ func isLocal(text string) bool {
 		return false
 	}
 	for atom := range strings.SplitSeq(text, ".") {
-		if atom == "" || strings.ContainsFunc(atom, func(r rune) bool { return !isAlphanumeric(r) && !strings.ContainsRune("!#$%&'*+-/=?^_`{|}~", r) }) {
+		if atom == "" || strings.ContainsFunc(atom,
+			func(r rune) bool { return !isAlphanumeric(r) && !strings.ContainsRune("!#$%&'*+-/=?^_`{|}~", r) }) {
 			return false
 		}
 	}
 	return true
 }
 
-// isDomain takes a host name of at least two labels, of which the last is no number: an address of a network is not one.
+// isDomain takes a host name of at least two labels, of which the last is no number: an address
+// of a network is not one.
 func isDomain(text string) bool {
 	labels := strings.Split(text, ".")
 	for _, label := range labels {

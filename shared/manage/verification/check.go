@@ -29,8 +29,9 @@ type Verified struct {
 	ExpiresAt time.Time
 }
 
-// Check takes the digits that a patient has typed. fault.Invalid when they are wrong and another try is left; fault.NotFound when a
-// new code is needed: it was used, has ended, was tried too often, is another tenant's or was never sent, all alike.
+// Check takes the digits that a patient has typed. fault.Invalid when they are wrong and another try is left;
+// fault.NotFound when a new code is needed: it was used, has ended, was tried too often, is another tenant's or
+// was never sent, all alike.
 func (c Checker) Check(ctx context.Context, tenant org.Tenant, asked, typed string) (Verified, error) {
 	digits := strings.Join(strings.Fields(typed), "")
 	if len(digits) != 6 || strings.ContainsFunc(digits, func(r rune) bool { return !isDigit(r) }) {

@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Whoever asks for code after code to guess at each gets few of them, also with other spellings of the address, from other networks and
-// at the same time.
+// Whoever asks for code after code to guess at each gets few of them, also with other spellings of the address, from
+// other networks and at the same time.
 func TestAMailboxGetsFiveCodesAnHour(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -59,8 +59,8 @@ func wantWait(t *testing.T, what string, err error, want time.Duration) {
 	}
 }
 
-// A patient who needs several codes a day gets ten from one network. After ten, wherever they were asked for, one works at the first try
-// alone: until the first of them is a day old.
+// A patient who needs several codes a day gets ten from one network. After ten, wherever they were asked for, one works
+// at the first try alone: until the first of them is a day old.
 func TestADaysLaterCodesHaveOneTry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -106,14 +106,15 @@ func (o *office) tries(sent verification.Sent, code string) int {
 	}
 }
 
-// A stranger with one network guesses for a day, as often as the limits let one, and keeps nobody out: the patient asks for a code every
-// three hours, and types it right.
+// A stranger with one network guesses for a day, as often as the limits let one, and keeps nobody out: the patient asks
+// for a code every three hours, and types it right.
 func TestAStrangerKeepsNobodyOut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
 		guesses := 0
-		for began, next := time.Now(), time.Now().Add(3*time.Hour); time.Since(began) < 24*time.Hour; <-time.After(30 * time.Second) {
+		for began, next := time.Now(),
+			time.Now().Add(3*time.Hour); time.Since(began) < 24*time.Hour; <-time.After(30 * time.Second) {
 			o.network = "198.51.100.7"
 			guesses += o.guess()
 			if time.Now().Before(next) {
@@ -158,7 +159,8 @@ func TestSendingsAreKeptForADay(t *testing.T) {
 		expect.NoError(t, err)
 		text, err := json.Marshal(page.Rows)
 		expect.NoError(t, err)
-		if want := fmt.Sprintf(`"ttl":{"N":"%d"}`, time.Now().Add(25*time.Hour).Unix()); !strings.Contains(string(text), want) {
+		if want := fmt.Sprintf(`"ttl":{"N":"%d"}`,
+			time.Now().Add(25*time.Hour).Unix()); !strings.Contains(string(text), want) {
 			t.Errorf("no %s in %s", want, text)
 		}
 	})

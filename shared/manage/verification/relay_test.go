@@ -58,8 +58,9 @@ func (o *office) hostile(occasion verification.Occasion, account string) (sent i
 			to = fmt.Sprintf("victim%d@cedar.example", n)
 		}
 		if o.attempt(verification.Request{
-			Tenant: org.Tenant{Mode: org.Test, OrgID: fmt.Sprintf("hostile-%d", n%8)}, From: maillimit.From{Account: account, Organisation: "hostile"},
-			Email: to, Network: fmt.Sprintf("198.51.100.%d", n%256), Occasion: occasion,
+			Tenant: org.Tenant{Mode: org.Test, OrgID: fmt.Sprintf("hostile-%d", n%8)},
+			From:   maillimit.From{Account: account, Organisation: "hostile"},
+			Email:  to, Network: fmt.Sprintf("198.51.100.%d", n%256), Occasion: occasion,
 		}) {
 			sent++
 		}
@@ -71,12 +72,19 @@ func TestPatientCodesStayPossibleBesideHostileAccount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
-		o.sender.Store, o.sender.Limits = noSendings{}, maillimit.Limiter{Buckets: &memory.Buckets{}, Keys: o.sender.Keys, Now: time.Now}
+		o.sender.Store, o.sender.Limits = noSendings{},
+			maillimit.Limiter{Buckets: &memory.Buckets{}, Keys: o.sender.Keys, Now: time.Now}
 		if sent := o.hostile(verification.Form, ""); sent != patientCodesPerSender {
 			t.Errorf("of 10,000 codes %d were sent, want %d", sent, patientCodesPerSender)
 		}
-		approved := verification.Request{Tenant: alder, Organisation: "Alder App", From: maillimit.From{Organisation: alder.OrgID}, Email: "victim@cedar.example"}
-		waiting := verification.Request{Tenant: birch, From: maillimit.From{Organisation: birch.OrgID}, Email: "victim@cedar.example"}
+		approved := verification.Request{
+			Tenant: alder, Organisation: "Alder App",
+			From: maillimit.From{Organisation: alder.OrgID}, Email: "victim@cedar.example",
+		}
+		waiting := verification.Request{
+			Tenant: birch, From: maillimit.From{Organisation: birch.OrgID},
+			Email: "victim@cedar.example",
+		}
 		for n := range patientCodesPerMailbox {
 			if !o.attempt(approved) || !o.attempt(waiting) {
 				t.Errorf("honest code %d to the same mailbox was refused", n)
@@ -92,12 +100,14 @@ func TestNoticeAddressCodesStayPossibleBesideHostileAccount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
-		o.sender.Store, o.sender.Limits = noSendings{}, maillimit.Limiter{Buckets: &memory.Buckets{}, Keys: o.sender.Keys, Now: time.Now}
+		o.sender.Store, o.sender.Limits = noSendings{},
+			maillimit.Limiter{Buckets: &memory.Buckets{}, Keys: o.sender.Keys, Now: time.Now}
 		if sent := o.hostile(verification.NoticeAddress, "eve"); sent != noticeCodesPerSender {
 			t.Errorf("of 10,000 codes %d were sent, want %d", sent, noticeCodesPerSender)
 		}
 		honest := verification.Request{
-			Tenant: alder, From: maillimit.From{Account: "ada", Organisation: alder.OrgID}, Email: "victim@cedar.example", Occasion: verification.NoticeAddress,
+			Tenant: alder, From: maillimit.From{Account: "ada", Organisation: alder.OrgID}, Email: "victim@cedar.example",
+			Occasion: verification.NoticeAddress,
 		}
 		for n := range noticeCodesPerMailbox {
 			if !o.attempt(honest) {
@@ -112,7 +122,10 @@ func TestRefusedCodeLeavesMailboxBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
-		hostile := verification.Request{Tenant: alder, From: maillimit.From{Organisation: alder.OrgID}, Email: "victim@cedar.example"}
+		hostile := verification.Request{
+			Tenant: alder, From: maillimit.From{Organisation: alder.OrgID},
+			Email: "victim@cedar.example",
+		}
 		if !o.attempt(hostile) {
 			t.Fatal("the first code was refused")
 		}
@@ -132,9 +145,11 @@ func TestMailNamesServiceWhenOrganisationIsNotApproved(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	for language, want := range map[string]string{
-		"en": "Recordbridge asks whether this e-mail address is yours.", "es": "Recordbridge pregunta si esta dirección de correo electrónico es suya.",
+		"en": "Recordbridge asks whether this e-mail address is yours.",
+		"es": "Recordbridge pregunta si esta dirección de correo electrónico es suya.",
 	} {
-		if m := o.mailIn(language, "", org.Live); !strings.HasPrefix(m.text, want) || !strings.HasSuffix(m.subject, " Recordbridge") {
+		if m := o.mailIn(language, "", org.Live); !strings.HasPrefix(m.text, want) ||
+			!strings.HasSuffix(m.subject, " Recordbridge") {
 			t.Errorf("in %q: subject %q, text %q", language, m.subject, m.text)
 		}
 	}
@@ -144,13 +159,15 @@ func TestNoticeAddressMailHasNoWordOfOrganisation(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	if !o.attempt(verification.Request{
-		Tenant: org.Tenant{Mode: "notices", OrgID: alder.OrgID}, Email: "ops@cedar.example", Occasion: verification.NoticeAddress,
+		Tenant: org.Tenant{Mode: "notices", OrgID: alder.OrgID}, Email: "ops@cedar.example",
+		Occasion: verification.NoticeAddress,
 	}) {
 		t.Fatal("no code was sent")
 	}
 	m := o.post.sent[0]
 	if m.subject != "Confirm this address for notices from Recordbridge" || strings.Contains(m.text+m.html, "://") ||
-		!strings.Contains(m.text, "Someone wants an organisation's notices from Recordbridge to be sent to this e-mail address.") {
+		!strings.Contains(m.text, "Someone wants an organisation's notices from Recordbridge to be sent to this e-mail "+
+			"address.") {
 		t.Errorf("subject %q, text %q", m.subject, m.text)
 	}
 }

@@ -25,7 +25,8 @@ const (
 	mailTime = 6 * time.Second
 )
 
-// Mailer sends a mail in both forms to one address each (mail.Sender). fault.Invalid when nobody can be reached at such an address.
+// Mailer sends a mail in both forms to one address each (mail.Sender). fault.Invalid when nobody can be
+// reached at such an address.
 type Mailer interface {
 	Send(ctx context.Context, to []string, subject, text, html string) error
 }
@@ -50,16 +51,16 @@ type Sender struct {
 // Request asks for a code.
 type Request struct {
 	Tenant org.Tenant
-	// Organisation is the name that a patient's mail shows. It is empty for an organisation that is not approved for live mode: its mails
-	// name the service, and fewer of them can be sent.
+	// Organisation is the name that a patient's mail shows. It is empty for an organisation that is not approved for live
+	// mode: its mails name the service, and fewer of them can be sent.
 	Organisation string
 	From         maillimit.From // who has the code sent
 	Email        string
 	Language     string // BCP 47; English where it is none that there are texts in
 	Network      string // where the request comes from
 	Occasion     Occasion
-	// Device is what the browser of a mailbox's owner is known by, whose codes are then counted apart: strangers cannot use up what the
-	// owner may have. Empty for a browser that nobody knows.
+	// Device is what the browser of a mailbox's owner is known by, whose codes are then counted apart: strangers cannot
+	// use up what the owner may have. Empty for a browser that nobody knows.
 	Device string
 }
 
@@ -81,8 +82,8 @@ type Sent struct {
 	ResendAfter time.Time
 }
 
-// Send sends a code, and answers alike whoever the address belongs to. fault.Limited when there were too many, fault.Unavailable
-// when the mail cannot be sent; the code then counts as sent, since it may have been.
+// Send sends a code, and answers alike whoever the address belongs to. fault.Limited when there were too many,
+// fault.Unavailable when the mail cannot be sent; the code then counts as sent, since it may have been.
 func (s Sender) Send(ctx context.Context, r Request) (Sent, error) {
 	to, err := ParseAddress(r.Email)
 	if err != nil {
@@ -96,7 +97,10 @@ func (s Sender) Send(ctx context.Context, r Request) (Sent, error) {
 		return Sent{}, err
 	}
 	now := s.Now()
-	code := Code{ID: s.NewID(), Tenant: r.Tenant, Address: s.Keys.Sign(addressText(r.Tenant, to)), ExpiresAt: now.Add(codeLife)}
+	code := Code{
+		ID: s.NewID(), Tenant: r.Tenant, Address: s.Keys.Sign(addressText(r.Tenant, to)),
+		ExpiresAt: now.Add(codeLife),
+	}
 	code.Mark = s.Keys.Sign(codeText(r.Tenant, code.ID, digits))
 	if err := s.store(ctx, code, r, to); err != nil {
 		return Sent{}, err
@@ -170,12 +174,13 @@ func (s Sender) count(ctx context.Context, r Request, to Address) error {
 	return nil
 }
 
-// perDay is how many codes to one mailbox have all their tries, and how many one network may ask for, within a day. So guesses are few,
-// and yet strangers keep nobody out: what they use up is tries, while one who has the mail needs a single one
-// (docs/threat-model.md, "Guessing codes").
+// perDay is how many codes to one mailbox have all their tries, and how many one network may ask for, within a day. So
+// guesses are few, and yet strangers keep nobody out: what they use up is tries, while one who has the mail needs a
+// single one (docs/threat-model.md, "Guessing codes").
 func (s Sender) perDay() int { return 2 * s.PerHour }
 
-// wait is how long it takes until another code may follow those that went to its mailbox. One of an hour's is left to other networks.
+// wait is how long it takes until another code may follow those that went to its mailbox. One of an hour's
+// is left to other networks.
 func (s Sender) wait(sent []Sending, next Sending) time.Duration {
 	own := slices.DeleteFunc(slices.Clone(sent), func(one Sending) bool { return one.Network != next.Network })
 	return max(
@@ -199,6 +204,7 @@ func unsent(err error) error {
 	if errors.Is(err, fault.Invalid) {
 		return fault.BadRequest("No e-mail can be sent to this address. Check how it is written.").About("email").Because(err)
 	}
-	return fault.New(fault.Unavailable, fault.CodeUnavailable, "The e-mail could not be sent. Please try again in a minute.").
+	return fault.New(fault.Unavailable, fault.CodeUnavailable,
+		"The e-mail could not be sent. Please try again in a minute.").
 		After(resendAfter).Because(err)
 }

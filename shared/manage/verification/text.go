@@ -12,8 +12,8 @@ import (
 // service is the name that a mail shows if it shows no organisation's.
 const service = "Recordbridge"
 
-// wording are the sentences of a mail in a language. Each %s is the organisation's name. A mail with a code has no link, so that nobody
-// learns to follow one.
+// wording are the sentences of a mail in a language. Each %s is the organisation's name. A mail with a code has no
+// link, so that nobody learns to follow one.
 type wording struct {
 	lang    string
 	subject string
@@ -30,9 +30,10 @@ func english() wording {
 		subject: "Your code for %s",
 		asks:    "%s asks whether this e-mail address is yours.",
 		code:    "Your code:",
-		advice:  "It works once, for 5 minutes. Type it where you asked for it, and give it to nobody: nobody will ever ask you for it.",
-		ignore:  "If you did not ask for a code, you need not do anything.",
-		test:    "test mode",
+		advice: "It works once, for 5 minutes. Type it where you asked for it, and give it to nobody: nobody will ever " +
+			"ask you for it.",
+		ignore: "If you did not ask for a code, you need not do anything.",
+		test:   "test mode",
 	}
 }
 
@@ -42,9 +43,10 @@ func spanish() wording {
 		subject: "Su código para %s",
 		asks:    "%s pregunta si esta dirección de correo electrónico es suya.",
 		code:    "Su código:",
-		advice:  "Funciona una sola vez, durante 5 minutos. Escríbalo donde lo pidió y no se lo dé a nadie: nadie se lo pedirá nunca.",
-		ignore:  "Si no ha pedido ningún código, no tiene que hacer nada.",
-		test:    "modo de prueba",
+		advice: "Funciona una sola vez, durante 5 minutos. Escríbalo donde lo pidió y no se lo dé a nadie: nadie se lo " +
+			"pedirá nunca.",
+		ignore: "Si no ha pedido ningún código, no tiene que hacer nada.",
+		test:   "modo de prueba",
 	}
 }
 
@@ -57,26 +59,28 @@ func in(language string) wording {
 	return english()
 }
 
-// signIn is the wording for who signs in to the dashboard, and newAddress for who gives an account another address. Both are in English,
-// as the dashboard is.
+// signIn is the wording for who signs in to the dashboard, and newAddress for who gives an account another address.
+// Both are in English, as the dashboard is.
 func signIn() wording {
 	return wording{
 		lang:    "en",
 		subject: "Your code to sign in to %s",
 		asks:    "Somebody, most likely you, signs in to the dashboard of %s with this e-mail address.",
 		code:    "Your code:",
-		advice:  "It works once, for 5 minutes. Type it where you asked for it. Do not forward this e-mail, and tell nobody the code: nobody will ever ask you for it.",
-		ignore:  "If it was not you, you need not do anything: without the code nobody gets in.",
+		advice: "It works once, for 5 minutes. Type it where you asked for it. Do not forward this e-mail, and tell " +
+			"nobody the code: nobody will ever ask you for it.",
+		ignore: "If it was not you, you need not do anything: without the code nobody gets in.",
 	}
 }
 
-// noticeAddress is the wording for whoever reads an address that an organisation wants its notices sent to. It has no word of that
-// organisation's.
+// noticeAddress is the wording for whoever reads an address that an organisation wants its notices sent to. It has no
+// word of that organisation's.
 func noticeAddress() wording {
 	w := signIn()
 	w.subject = "Confirm this address for notices from %s"
 	w.asks = "Someone wants an organisation's notices from %s to be sent to this e-mail address."
-	w.advice = "The code works once, for 5 minutes. If you expected this e-mail, give the code to the colleague who manages your organisation's settings."
+	w.advice = "The code works once, for 5 minutes. If you expected this e-mail, give the code to the colleague who " +
+		"manages your organisation's settings."
 	w.ignore = "If you did not expect this e-mail, ignore it. Without the code, no notices are sent to you."
 	return w
 }

@@ -1,6 +1,6 @@
-// Package verification owns how a patient shows that an e-mail address is theirs: six digits go there, whoever types them gets a
-// token, and that token vouches for the address for an hour, to one organisation in one mode. It keeps neither addresses nor
-// codes, only keyed hashes of them. It knows no HTTP and no AWS.
+// Package verification owns how a patient shows that an e-mail address is theirs: six digits go there, whoever types
+// them gets a token, and that token vouches for the address for an hour, to one organisation in one mode. It keeps
+// neither addresses nor codes, only keyed hashes of them. It knows no HTTP and no AWS.
 package verification
 
 import (
@@ -61,14 +61,15 @@ type Token struct {
 type SendStore interface {
 	// Sendings reads what is known of a mailbox, which is nothing at first.
 	Sendings(ctx context.Context, tenant org.Tenant, mailbox string) (Sendings, error)
-	// CreateCode stores a code together with its sending; fault.Conflict when the sendings have changed since they were read.
+	// CreateCode stores a code together with its sending; fault.Conflict when the sendings have
+	// changed since they were read.
 	CreateCode(ctx context.Context, c Code, s Sendings) error
 }
 
 // CheckStore lets codes be tried (store.Flow).
 type CheckStore interface {
-	// TryCode counts a try and returns the code with it; fault.Conflict when there is no such code, it has ended or all of most
-	// tries were made.
+	// TryCode counts a try and returns the code with it; fault.Conflict when there is no such code, it has ended or all
+	// of most tries were made.
 	TryCode(ctx context.Context, tenant org.Tenant, id string, now time.Time, most int) (Code, error)
 	// ExchangeCode replaces a code by a token; fault.Conflict when another has done so.
 	ExchangeCode(ctx context.Context, c Code, t Token) error
@@ -87,14 +88,16 @@ type Proofs struct {
 	Now   func() time.Time
 }
 
-// Check is fault.Invalid when the token does not vouch for the address to this tenant: it is unknown, another tenant's, another address's or has ended.
+// Check is fault.Invalid when the token does not vouch for the address to this tenant: it is unknown, another tenant's,
+// another address's or has ended.
 func (p Proofs) Check(ctx context.Context, tenant org.Tenant, token secret.Text, a Address) error {
 	found, err := p.Store.EmailToken(ctx, tenant, hash(token.Reveal()))
 	if err != nil && !errors.Is(err, fault.NotFound) {
 		return fmt.Errorf("read e-mail token: %w", err)
 	}
 	if err != nil || !p.Now().Before(found.ExpiresAt) || !p.Keys.Check(addressText(tenant, a), found.Address) {
-		return fault.BadRequest("email_token is not, or no longer, good for this email. Verify the address again.").About("email_token").Because(err)
+		return fault.BadRequest(
+			"email_token is not, or no longer, good for this email. Verify the address again.").About("email_token").Because(err)
 	}
 	return nil
 }

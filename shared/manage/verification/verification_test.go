@@ -75,7 +75,10 @@ func newOffice(t *testing.T) *office {
 	keys, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
 	expect.NoError(t, err)
 	o := &office{t: t, tables: made, post: &post{}}
-	o.sender = verification.Sender{Store: rows, Mailer: o.post, Keys: keys, Random: rand.Reader, NewID: ids.Random, Now: time.Now, PerHour: 5}
+	o.sender = verification.Sender{
+		Store: rows, Mailer: o.post, Keys: keys, Random: rand.Reader, NewID: ids.Random,
+		Now: time.Now, PerHour: 5,
+	}
 	o.sender.Limits = maillimit.Limiter{Buckets: rows, Keys: keys, Now: time.Now}
 	o.checker = verification.Checker{Store: rows, Keys: keys, Random: rand.Reader, Now: time.Now}
 	o.proofs = verification.Proofs{Store: rows, Keys: keys, Now: time.Now}
@@ -83,7 +86,10 @@ func newOffice(t *testing.T) *office {
 }
 
 func (o *office) ask(of org.Tenant, email string) (verification.Sent, error) {
-	return o.sender.Send(o.t.Context(), verification.Request{Tenant: of, Organisation: "Alder App", Email: email, Network: o.network})
+	return o.sender.Send(o.t.Context(), verification.Request{
+		Tenant: of, Organisation: "Alder App", Email: email,
+		Network: o.network,
+	})
 }
 
 // send sends a code and returns it with what the page knows.
@@ -139,9 +145,11 @@ func TestARightCodeVouchesForItsAddress(t *testing.T) {
 		expect.NoError(t, o.prove(alder, verified.Token, address))
 		expect.NoError(t, o.prove(alder, verified.Token, "ada.maple@EXAMPLE.com"))
 		wantKind(t, "another address", o.prove(alder, verified.Token, "b"+address), fault.Invalid)
-		wantKind(t, "what is behind a plus is another address", o.prove(alder, verified.Token, "Ada.Maple+x@example.com"), fault.Invalid)
+		wantKind(t, "what is behind a plus is another address", o.prove(alder, verified.Token, "Ada.Maple+x@example.com"),
+			fault.Invalid)
 		wantKind(t, "another organisation", o.prove(birch, verified.Token, address), fault.Invalid)
-		wantKind(t, "the other mode", o.prove(org.Tenant{Mode: org.Live, OrgID: alder.OrgID}, verified.Token, address), fault.Invalid)
+		wantKind(t, "the other mode", o.prove(org.Tenant{Mode: org.Live, OrgID: alder.OrgID}, verified.Token, address),
+			fault.Invalid)
 		wantKind(t, "another token", o.prove(alder, secret.New(strings.Repeat("x", 43)), address), fault.Invalid)
 		<-time.After(time.Hour - time.Microsecond)
 		expect.NoError(t, o.prove(alder, verified.Token, address))
@@ -155,7 +163,10 @@ func TestACodeWorksOnceForFiveMinutesAndItsOrganisation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
 		sent, code := o.send(address)
-		for name, of := range map[string]org.Tenant{"another organisation": birch, "the other mode": {Mode: org.Live, OrgID: alder.OrgID}} {
+		for name, of := range map[string]org.Tenant{
+			"another organisation": birch,
+			"the other mode":       {Mode: org.Live, OrgID: alder.OrgID},
+		} {
 			_, err := o.check(of, sent.ID, code)
 			wantKind(t, name, err, fault.NotFound)
 		}
@@ -238,7 +249,8 @@ func succeeding(n int, call func() error) int {
 func TestCodesAtTheSameTimeAreCounted(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	if won := succeeding(10, func() error { _, err := o.ask(alder, address); return err }); won != 1 || len(o.post.sent) != 1 {
+	if won := succeeding(10, func() error { _, err := o.ask(alder, address); return err }); won != 1 ||
+		len(o.post.sent) != 1 {
 		t.Errorf("%d calls got a code, %d mails", won, len(o.post.sent))
 	}
 }
@@ -266,7 +278,8 @@ func TestAMailThatDoesNotGoIsToldSo(t *testing.T) {
 	})
 }
 
-// Neither addresses nor codes nor tokens stand in the table, nor anything that could be compared with guesses without the key.
+// Neither addresses nor codes nor tokens stand in the table, nor anything that could be compared with
+// guesses without the key.
 func TestRowsTellNobodyWho(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -280,7 +293,10 @@ func TestRowsTellNobodyWho(t *testing.T) {
 	text, err := json.Marshal(page.Rows)
 	expect.NoError(t, err)
 	rows := string(text)
-	for _, told := range []string{"maple", "Maple", "example.com", o.network, `"` + second + `"`, verified.Token.Reveal()} {
+	for _, told := range []string{
+		"maple", "Maple", "example.com", o.network, `"` + second + `"`,
+		verified.Token.Reveal(),
+	} {
 		if strings.Contains(rows, told) {
 			t.Errorf("%q stands in the table", told)
 		}

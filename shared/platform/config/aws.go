@@ -29,8 +29,9 @@ const (
 
 // AWS returns the configuration that every SDK client of a function is made from; call it once, so that they share
 // their connections. It reads what Lambda sets (region, credentials of the role) and AWS_ENDPOINT_URL with its siblings
-// for one service, which alone decide where calls go (docs/adr/0009-environment-instead-of-the-sdks-loader.md). The SDK's own loader would also look for profiles, single sign-on
-// and instance metadata, none of which is in a function, and links four more service clients: 1.2 to 1.5 MB.
+// for one service, which alone decide where calls go (docs/adr/0009-environment-instead-of-the-sdks-loader.md). The
+// SDK's own loader would also look for profiles, single sign-on and instance metadata, none of which is in a function,
+// and links four more service clients: 1.2 to 1.5 MB.
 func AWS() (aws.Config, error) {
 	env, err := Load[environment]()
 	if err != nil {
@@ -76,7 +77,9 @@ type environment struct {
 type serviceEndpoints struct{}
 
 // GetServiceBaseEndpoint has the name that the SDK looks for in ConfigSources.
-func (serviceEndpoints) GetServiceBaseEndpoint(_ context.Context, sdkID string) (endpoint string, found bool, err error) {
+func (serviceEndpoints) GetServiceBaseEndpoint(_ context.Context,
+	sdkID string,
+) (endpoint string, found bool, err error) {
 	endpoint = os.Getenv("AWS_ENDPOINT_URL_" + strings.ReplaceAll(strings.ToUpper(sdkID), " ", "_")) //nolint:forbidigo // this package is the one reader
 	return endpoint, endpoint != "", nil
 }

@@ -62,10 +62,12 @@ func TestTheEnvironmentDecidesWhoCallsAndWhere(t *testing.T) {
 				t.Fatal(err)
 			}
 			client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.DisableValidateResponseChecksum = true })
-			if _, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("work"), Key: key}); err != nil {
+			if _, err := client.GetItem(t.Context(),
+				&dynamodb.GetItemInput{TableName: aws.String("work"), Key: key}); err != nil {
 				t.Fatal(err)
 			}
-			if sent := got.Get("Authorization"); !strings.Contains(sent, "AKIDEXAMPLE/") || !strings.Contains(sent, "/eu-central-1/dynamodb/") {
+			if sent := got.Get("Authorization"); !strings.Contains(sent, "AKIDEXAMPLE/") ||
+				!strings.Contains(sent, "/eu-central-1/dynamodb/") {
 				t.Errorf("signed as %q", sent)
 			}
 			if sent := got.Get("X-Amz-Security-Token"); sent != "session" {
@@ -98,7 +100,8 @@ func TestTheBodyHandedToNetHTTPIsNoWriterTo(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	var used atomic.Bool
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, writerTo{bytes.NewReader([]byte("payload")), &used})
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL,
+		writerTo{bytes.NewReader([]byte("payload")), &used})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +122,8 @@ func TestTheBodyHandedToNetHTTPIsNoWriterTo(t *testing.T) {
 func TestNoBodyStaysNoBody(t *testing.T) {
 	t.Parallel()
 	var length atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { length.Store(r.ContentLength) }))
+	server := httptest.NewServer(http.HandlerFunc(
+		func(_ http.ResponseWriter, r *http.Request) { length.Store(r.ContentLength) }))
 	t.Cleanup(server.Close)
 	for _, body := range []io.Reader{nil, http.NoBody} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, server.URL, body)
@@ -208,7 +212,8 @@ func TestAnAddressThatDoesNotAnswerIsGivenUpSoon(t *testing.T) {
 	address := listener.Addr().String()
 	_ = listener.Close() // refused at once: three attempts, at most 500 ms apart
 	started := time.Now()
-	_, err = dynamodb.NewFromConfig(loaded(t, "http://"+address)).ListTables(context.Background(), &dynamodb.ListTablesInput{})
+	_, err = dynamodb.NewFromConfig(loaded(t, "http://"+address)).ListTables(context.Background(),
+		&dynamodb.ListTablesInput{})
 	if err == nil || !strings.Contains(err.Error(), "exceeded maximum number of attempts, 3") {
 		t.Errorf("got %v", err)
 	}

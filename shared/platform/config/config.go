@@ -22,9 +22,9 @@ import (
 //	FileLife  time.Duration `env:"FILE_LIFE"`           // as time.ParseDuration reads it
 //	Allowed   []netip.Prefix `env:"ALLOWED_RANGES"`     // lists are separated by commas
 //
-// Types are string, int, bool, time.Duration, []string and []netip.Prefix. An embedded struct adds its own fields, so that
-// functions can share a part of their environment. A variable that is empty counts as missing; a missing one leaves the
-// zero value. The error names every fault of the struct and the environment.
+// Types are string, int, bool, time.Duration, []string and []netip.Prefix. An embedded struct adds its own fields, so
+// that functions can share a part of their environment. A variable that is empty counts as missing; a missing one
+// leaves the zero value. The error names every fault of the struct and the environment.
 func Load[T any]() (T, error) {
 	return LoadFrom[T](os.LookupEnv) //nolint:forbidigo // this is the one reader
 }

@@ -47,7 +47,8 @@ func TestAStructIsFilledFromTheEnvironment(t *testing.T) {
 
 func TestWhatIsNotRequiredMayBeMissingOrEmpty(t *testing.T) {
 	t.Parallel()
-	got, err := config.LoadFrom[settings](from(map[string]string{"WORK_TABLE": "w", "FILE_LIFE": "1h", "ALLOWED_RANGES": "", "QUOTA": " "}))
+	got, err := config.LoadFrom[settings](from(
+		map[string]string{"WORK_TABLE": "w", "FILE_LIFE": "1h", "ALLOWED_RANGES": "", "QUOTA": " "}))
 	if err != nil || got.Ranges != nil || got.Quota != 0 || got.Origins != nil {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -73,12 +74,14 @@ func TestAnEmbeddedPartIsFilledToo(t *testing.T) {
 
 		Table string `env:"TABLE,required"`
 	}
-	got, err := config.LoadFrom[environment](from(map[string]string{"TABLE": "t", "SECRET": "s", "FLOW_TABLE": "f", "QUOTA": "3"}))
+	got, err := config.LoadFrom[environment](from(
+		map[string]string{"TABLE": "t", "SECRET": "s", "FLOW_TABLE": "f", "QUOTA": "3"}))
 	if want := (environment{Keyed{Limits{"f", 3}, "s"}, "t"}); err != nil || got != want {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	_, err = config.LoadFrom[environment](from(nil))
-	if err == nil || !strings.Contains(err.Error(), "FLOW_TABLE is required") || !strings.Contains(err.Error(), "SECRET is required") {
+	if err == nil || !strings.Contains(err.Error(), "FLOW_TABLE is required") ||
+		!strings.Contains(err.Error(), "SECRET is required") {
 		t.Errorf("without any variable: %v", err)
 	}
 }
@@ -86,7 +89,8 @@ func TestAnEmbeddedPartIsFilledToo(t *testing.T) {
 func TestOneErrorNamesEverythingAndNoValue(t *testing.T) {
 	t.Parallel()
 	_, err := config.LoadFrom[settings](from(map[string]string{
-		"WORK_TABLE": "", "QUOTA": "SENTINEL", "DEPRECATE": "SENTINEL", "FILE_LIFE": "8 SENTINEL days", "ALLOWED_RANGES": "127.0.0.0/8,SENTINEL",
+		"WORK_TABLE": "", "QUOTA": "SENTINEL", "DEPRECATE": "SENTINEL", "FILE_LIFE": "8 SENTINEL days",
+		"ALLOWED_RANGES": "127.0.0.0/8,SENTINEL",
 	}))
 	if err == nil {
 		t.Fatal("no error")

@@ -14,9 +14,9 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// countRefusals has every client count what a service of AWS refused because of the number of calls, or failed at. It looks at each try
-// of a call: those after which another one worked are the first sign, and nobody else tells of them. AWS itself counts some
-// of it only for the account as a whole.
+// countRefusals has every client count what a service of AWS refused because of the number of calls, or failed at. It
+// looks at each try of a call: those after which another one worked are the first sign, and nobody else tells of them.
+// AWS itself counts some of it only for the account as a whole.
 func countRefusals(stack *middleware.Stack) error {
 	if _, tried := stack.Finalize.Get((*retry.Attempt)(nil).ID()); !tried {
 		return nil // an address that is only signed, and asked for by somebody else
@@ -40,7 +40,8 @@ func (counting) HandleFinalize(
 	return out, metadata, err //nolint:wrapcheck // the SDK reads the error's type to decide on a retry
 }
 
-// refusal is the metric that counts a failure, if there is one: what we asked wrongly, or gave up ourselves, is no failure of AWS.
+// refusal is the metric that counts a failure, if there is one: what we asked wrongly, or gave up
+// ourselves, is no failure of AWS.
 func refusal(ctx context.Context, err error) (metric.Name, bool) {
 	if err == nil || ctx.Err() != nil {
 		return "", false

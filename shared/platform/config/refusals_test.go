@@ -48,10 +48,16 @@ func TestWhatAWSRefusesIsCountedTryByTry(t *testing.T) {
 		answers []string
 		want    map[string]int
 	}{
-		"it works":                   {[]string{""}, map[string]int{}},
-		"once too many":              {[]string{"ThrottlingException", ""}, map[string]int{"Throttled DynamoDB": 1}},
-		"always too many":            {[]string{"ProvisionedThroughputExceededException"}, map[string]int{"Throttled DynamoDB": 3}},
-		"it fails, and is too many":  {[]string{"500", "ThrottlingException", ""}, map[string]int{"Unanswered DynamoDB": 1, "Throttled DynamoDB": 1}},
+		"it works":      {[]string{""}, map[string]int{}},
+		"once too many": {[]string{"ThrottlingException", ""}, map[string]int{"Throttled DynamoDB": 1}},
+		"always too many": {
+			[]string{"ProvisionedThroughputExceededException"},
+			map[string]int{"Throttled DynamoDB": 3},
+		},
+		"it fails, and is too many": {
+			[]string{"500", "ThrottlingException", ""},
+			map[string]int{"Unanswered DynamoDB": 1, "Throttled DynamoDB": 1},
+		},
 		"asked wrongly":              {[]string{"ValidationException"}, map[string]int{}},
 		"a condition that is not so": {[]string{"ConditionalCheckFailedException"}, map[string]int{}},
 	} {
@@ -98,7 +104,8 @@ func TestAnAddressIsSignedWithoutATry(t *testing.T) {
 		t.Fatal(err)
 	}
 	bucket, key := "bucket", "key"
-	signed, err := s3.NewPresignClient(s3.NewFromConfig(cfg)).PresignGetObject(t.Context(), &s3.GetObjectInput{Bucket: &bucket, Key: &key})
+	signed, err := s3.NewPresignClient(s3.NewFromConfig(cfg)).PresignGetObject(t.Context(),
+		&s3.GetObjectInput{Bucket: &bucket, Key: &key})
 	if err != nil || signed.Method != http.MethodGet {
 		t.Errorf("got %v, %v, want an address", signed, err)
 	}

@@ -1,6 +1,6 @@
 // Package due owns the reference to a row that somebody has to act on, what a queue message carries, and the sweep that
-// finds such rows. A row is its own timer and outbox (docs/architecture.md, "Data"); a message is only a hint to look at
-// it, so it may be lost, late, doubled or forged without harm. It holds ids, never content.
+// finds such rows. A row is its own timer and outbox (docs/architecture.md, "Data"); a message is only a hint to look
+// at it, so it may be lost, late, doubled or forged without harm. It holds ids, never content.
 package due
 
 import (
@@ -29,7 +29,8 @@ const (
 	Connection Kind = "connection"
 	// Notice: an e-mail to an organisation is to be sent.
 	Notice Kind = "notice"
-	// Share: places of a tenant's share of the export workers may be free for exports in line. Its id is the organisation's.
+	// Share: places of a tenant's share of the export workers may be free for exports in line. Its
+	// id is the organisation's.
 	Share Kind = "share"
 	// Attempt: an attempt of TEFCA mode goes on, or its identity is to be forgotten.
 	Attempt Kind = "tefca"
@@ -77,7 +78,8 @@ func Decode(body string) (Item, error) {
 // LogAttrs tell on a log line whose row it is, and which.
 func (i Item) LogAttrs() []slog.Attr {
 	return []slog.Attr{
-		slog.String("org_id", i.Tenant.OrgID), slog.String("mode", string(i.Tenant.Mode)), slog.String(string(i.Kind)+"_id", i.ID),
+		slog.String("org_id", i.Tenant.OrgID), slog.String("mode", string(i.Tenant.Mode)),
+		slog.String(string(i.Kind)+"_id", i.ID),
 	}
 }
 

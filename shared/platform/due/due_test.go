@@ -58,7 +58,8 @@ func TestTheFormOfAMessageStays(t *testing.T) {
 
 func TestIDsAreReadInTheSpellingOfTheirRows(t *testing.T) {
 	t.Parallel()
-	got, err := due.Decode(`{"mode":"live","org":"` + strings.ToUpper(orgID) + `","kind":"event","id":"` + strings.ToUpper(uuidID) + `"}`)
+	got, err := due.Decode(`{"mode":"live","org":"` + strings.ToUpper(orgID) + `","kind":"event","id":"` +
+		strings.ToUpper(uuidID) + `"}`)
 	if err != nil || got != items()[1] {
 		t.Errorf("item = %v (%v), want %v", got, err, items()[1])
 	}
@@ -71,11 +72,13 @@ func garbage() []string {
 	return []string{
 		"", " ", "null", "[]", `"x"`, "12", "{", "{}", "\x00", `{"mode":1}`,
 		message("", orgID, "event", uuidID), message("prod", orgID, "event", uuidID), message("TEST", orgID, "event", uuidID),
-		message("test", "", "event", uuidID), message("test", "other", "event", uuidID), message("test", orgID+"#x", "event", uuidID),
+		message("test", "", "event", uuidID), message("test", "other", "event", uuidID),
+		message("test", orgID+"#x", "event", uuidID),
 		message("test", orgID, "", uuidID), message("test", orgID, "secret", uuidID), message("test", orgID, "TASK", taskID),
 		message("test", orgID, "event", ""), message("test", orgID, "event", "../x"), message("test", orgID, "event", taskID),
 		message("test", orgID, "delivery", uuidID+"#META"), message("test", orgID, "task", taskID+"0"),
-		message("test", orgID, "event", uuidID) + "x", message("test", orgID, "event", uuidID) + message("test", orgID, "event", uuidID),
+		message("test", orgID, "event", uuidID) + "x",
+		message("test", orgID, "event", uuidID) + message("test", orgID, "event", uuidID),
 	}
 }
 

@@ -65,11 +65,13 @@ func (p Place) Of(span time.Duration) time.Duration {
 	return span * time.Duration(p.Index) / time.Duration(p.Total)
 }
 
-// Run has act deal with every row that is due before a time, several at once. The rows of a shard come oldest first, and all
-// shards in turn, so that a run that is cut short has served each of them. act reports whether it sent a message. One row's
-// failure stops no other; the error tells the first of them, the log line counts them. A run ends by itself, and without an
-// error, before the deadline of ctx.
-func (s Sweep) Run(ctx context.Context, before time.Time, act func(ctx context.Context, i Item, place Place) (sent bool, err error)) error {
+// Run has act deal with every row that is due before a time, several at once. The rows of a shard come oldest first,
+// and all shards in turn, so that a run that is cut short has served each of them. act reports whether it sent a
+// message. One row's failure stops no other; the error tells the first of them, the log line counts them. A run ends by
+// itself, and without an error, before the deadline of ctx.
+func (s Sweep) Run(ctx context.Context, before time.Time,
+	act func(ctx context.Context, i Item, place Place) (sent bool, err error),
+) error {
 	started := s.now()
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
@@ -100,8 +102,8 @@ func (s Sweep) Run(ctx context.Context, before time.Time, act func(ctx context.C
 	return errors.Join(r.failures...)
 }
 
-// Send claims a row until a later time and tells its worker of it. A row that somebody else has claimed or dealt with is
-// left, and one that is claimed but was not sent is due again at that time.
+// Send claims a row until a later time and tells its worker of it. A row that somebody else has claimed or dealt with
+// is left, and one that is claimed but was not sent is due again at that time.
 func (s Sweep) Send(ctx context.Context, i Item, until time.Time, delay time.Duration) (sent bool, err error) {
 	err = s.rows.Postpone(ctx, i, until)
 	if errors.Is(err, fault.Conflict) {

@@ -102,15 +102,16 @@ func (w *world) sweep(t *testing.T, timeout time.Duration) (map[string]any, erro
 	defer cancel()
 	ctx, line := logx.Begin(ctx)
 	s := due.NewSweep(w, w, len(w.rows), time.Now)
-	err := s.Run(ctx, time.Now().Add(90*time.Second), func(ctx context.Context, i due.Item, place due.Place) (bool, error) {
-		sent, err := s.Send(ctx, i, time.Now().Add(time.Hour), 3*time.Second)
-		if sent {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			w.sent[i.ID] = place
-		}
-		return sent, err
-	})
+	err := s.Run(ctx, time.Now().Add(90*time.Second),
+		func(ctx context.Context, i due.Item, place due.Place) (bool, error) {
+			sent, err := s.Send(ctx, i, time.Now().Add(time.Hour), 3*time.Second)
+			if sent {
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				w.sent[i.ID] = place
+			}
+			return sent, err
+		})
 	var log bytes.Buffer
 	line.Emit(ctx, logx.New(&log), "test")
 	w.measured = measured.In(t, log.Bytes())
@@ -134,7 +135,10 @@ func (w *world) sweep(t *testing.T, timeout time.Duration) (map[string]any, erro
 
 // row is due a while after the start of the run; before it when negative. sweep adds the start.
 func row(id string, after time.Duration) due.Item {
-	return due.Item{Tenant: org.Tenant{Mode: org.Test, OrgID: orgID}, Kind: due.Connection, ID: id, At: time.Time{}.Add(after)}
+	return due.Item{
+		Tenant: org.Tenant{Mode: org.Test, OrgID: orgID}, Kind: due.Connection, ID: id,
+		At: time.Time{}.Add(after),
+	}
 }
 
 // full is a number of shards with as many rows each.
@@ -150,8 +154,14 @@ func full(shards, rows int) [][]due.Item {
 
 func wantLine(t *testing.T, line map[string]any, sent, failed int, oldest time.Duration, cutShort bool) {
 	t.Helper()
-	got := map[string]any{"sent": line["sent"], "failed": line["failed"], "oldest_ms": line["oldest_ms"], "cut_short": line["cut_short"]}
-	want := map[string]any{"sent": float64(sent), "failed": float64(failed), "oldest_ms": float64(oldest.Milliseconds()), "cut_short": cutShort}
+	got := map[string]any{
+		"sent": line["sent"], "failed": line["failed"], "oldest_ms": line["oldest_ms"],
+		"cut_short": line["cut_short"],
+	}
+	want := map[string]any{
+		"sent": float64(sent), "failed": float64(failed), "oldest_ms": float64(oldest.Milliseconds()),
+		"cut_short": cutShort,
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("log line (-want +got):\n%s", diff)
 	}
@@ -160,18 +170,27 @@ func wantLine(t *testing.T, line map[string]any, sent, failed int, oldest time.D
 func TestEveryRowThatIsDueIsClaimedAndSentTheShardsInTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := world{rows: [][]due.Item{{row("a", -3*time.Hour), row("b", -time.Minute), row("c", time.Minute)}, nil, {row("d", 0)}}}
+		w := world{rows: [][]due.Item{
+			{row("a", -3*time.Hour), row("b", -time.Minute), row("c", time.Minute)},
+			nil,
+			{row("d", 0)},
+		}}
 		line, err := w.sweep(t, 55*time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(map[string]int{"0 before 1m30s": 1, "1 before 1m30s": 1, "2 before 1m30s": 1}, w.asked); diff != "" {
+		if diff := cmp.Diff(map[string]int{"0 before 1m30s": 1, "1 before 1m30s": 1, "2 before 1m30s": 1},
+			w.asked); diff != "" {
 			t.Errorf("asked (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff(map[string]time.Duration{"a": time.Hour, "b": time.Hour, "c": time.Hour, "d": time.Hour}, w.claimed); diff != "" {
+		if diff := cmp.Diff(map[string]time.Duration{"a": time.Hour, "b": time.Hour, "c": time.Hour, "d": time.Hour},
+			w.claimed); diff != "" {
 			t.Errorf("claimed (-want +got):\n%s", diff)
 		}
-		want := map[string]due.Place{"a": {Index: 0, Total: 4}, "d": {Index: 1, Total: 4}, "b": {Index: 2, Total: 4}, "c": {Index: 3, Total: 4}}
+		want := map[string]due.Place{
+			"a": {Index: 0, Total: 4}, "d": {Index: 1, Total: 4}, "b": {Index: 2, Total: 4},
+			"c": {Index: 3, Total: 4},
+		}
 		if diff := cmp.Diff(want, w.sent); diff != "" {
 			t.Errorf("sent (-want +got):\n%s", diff)
 		}
@@ -201,7 +220,8 @@ func TestShardsAndRowsAreDealtWithAtTheSameTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantLine(t, line, 3200, 0, time.Second, false)
-		if diff := cmp.Diff(map[string]int{"Due": 8, "Send": 8}, map[string]int{"Due": w.together["Due"], "Send": w.together["Send"]}); diff != "" {
+		if diff := cmp.Diff(map[string]int{"Due": 8, "Send": 8},
+			map[string]int{"Due": w.together["Due"], "Send": w.together["Send"]}); diff != "" {
 			t.Errorf("at once (-want +got):\n%s", diff)
 		}
 		if took := time.Since(w.start); took != 42*time.Second {
@@ -304,7 +324,8 @@ func TestOneFailureStopsNoOtherRow(t *testing.T) {
 					t.Errorf("got %v and %v failed, want the trouble once", err, line["failed"])
 				}
 				isRow := failing != "Due 1"
-				if isRow != (len(w.told) == 1) || isRow && (w.told[0]["connection_id"] != "bad" || w.told[0]["org_id"] != orgID || w.told[0]["result"] != "failed") {
+				if isRow != (len(w.told) == 1) || isRow &&
+					(w.told[0]["connection_id"] != "bad" || w.told[0]["org_id"] != orgID || w.told[0]["result"] != "failed") {
 					t.Errorf("lines about rows: %v", w.told)
 				}
 				for _, id := range []string{"first", "second", "third"} {

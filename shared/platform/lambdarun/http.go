@@ -80,8 +80,9 @@ func requestOf(ctx context.Context, event events.APIGatewayProxyRequest) (*http.
 	return request, nil
 }
 
-// pathOf is the path as the client wrote it, stage included: a custom domain changes the event's other path. That is the one to take
-// where an emulator has put the pattern of the declared resource in the place of the first, as sam local start-api does.
+// pathOf is the path as the client wrote it, stage included: a custom domain changes the event's other path. That
+// is the one to take where an emulator has put the pattern of the declared resource in the place of the first, as
+// sam local start-api does.
 func pathOf(event events.APIGatewayProxyRequest) string {
 	path := event.RequestContext.Path
 	if path == "" || strings.Contains(event.Resource, "{") && strings.HasSuffix(path, event.Resource) {
@@ -144,8 +145,8 @@ func (w *recorder) Write(data []byte) (int, error) {
 	return w.body.Write(data) //nolint:wrapcheck // a bytes.Buffer does not fail
 }
 
-// response gives text as it is and everything else as base64. The API declares all media types as binary, by which API Gateway decodes
-// what says that it is base64, and passes on the rest; emulators do not all decode.
+// response gives text as it is and everything else as base64. The API declares all media types as binary, by which API
+// Gateway decodes what says that it is base64, and passes on the rest; emulators do not all decode.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/lambda-proxy-binary-media.html
 func (w *recorder) response(method string) events.APIGatewayProxyResponse {
 	w.WriteHeader(http.StatusOK)

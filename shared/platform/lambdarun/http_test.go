@@ -56,7 +56,8 @@ func TestAProxyEventBecomesARequest(t *testing.T) {
 		RequestURI: "/v1/sandbox/s%201/fhir/Patient?_id=a&_id=b&name=A+B%26C",
 		Query:      map[string][]string{"_id": {"a", "b"}, "name": {"A B&C"}},
 		Header: map[string][]string{
-			"Host": {"api.example.org"}, "Content-Type": {"text/plain"}, "Accept": {"a/b", "c/d"}, "X-Forwarded-For": {"203.0.113.9"},
+			"Host": {"api.example.org"}, "Content-Type": {"text/plain"}, "Accept": {"a/b", "c/d"},
+			"X-Forwarded-For": {"203.0.113.9"},
 		},
 		Length: 11,
 	}

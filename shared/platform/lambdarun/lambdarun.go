@@ -1,7 +1,7 @@
-// Package lambdarun is the one adapter between AWS Lambda and our code: it is the main of every function (Run); REST proxy
-// events become requests of an http.Handler, SQS batches become single messages with a result each, schedules become calls.
-// It guards all three against panics. It knows no business rule and writes no error envelope: an event that it cannot serve
-// fails the invocation, and API Gateway's gateway response carries the envelope then.
+// Package lambdarun is the one adapter between AWS Lambda and our code: it is the main of every function (Run); REST
+// proxy events become requests of an http.Handler, SQS batches become single messages with a result each, schedules
+// become calls. It guards all three against panics. It knows no business rule and writes no error envelope: an event
+// that it cannot serve fails the invocation, and API Gateway's gateway response carries the envelope then.
 package lambdarun
 
 import (

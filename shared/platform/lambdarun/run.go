@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// Process is what a function is wired to: production's is made by Run, a test's by the test, and everything in between is
-// the same code.
+// Process is what a function is wired to: production's is made by Run, a test's by the test, and everything in
+// between is the same code.
 type Process struct {
 	AWS    aws.Config // for every client of the SDK
 	Logger *slog.Logger
@@ -31,9 +31,9 @@ type Handler interface {
 	HTTPHandler | SQSHandler | ScheduleHandler
 }
 
-// Run is the main of a function, and does not return: it fills the function's environment, builds it and serves its events.
-// build runs once per cold start; when it fails, the process logs why and ends, and Lambda tries again with a new one.
-// Only bootstrap/main.go calls it, or what stands between (package outbound).
+// Run is the main of a function, and does not return: it fills the function's environment, builds it and serves its
+// events. build runs once per cold start; when it fails, the process logs why and ends, and Lambda tries again with a
+// new one. Only bootstrap/main.go calls it, or what stands between (package outbound).
 func Run[E any, H Handler](build func(context.Context, E, Process) (H, error)) {
 	ctx, logger := context.Background(), logx.New(os.Stdout)
 	if own, err := config.Load[environment](); err == nil { // start reads it again and tells what is wrong with it
@@ -52,7 +52,9 @@ type environment struct {
 	Service string `env:"SERVICE,required"`
 }
 
-func start[E any, H Handler](ctx context.Context, logger *slog.Logger, build func(context.Context, E, Process) (H, error)) (H, error) {
+func start[E any, H Handler](ctx context.Context, logger *slog.Logger,
+	build func(context.Context, E, Process) (H, error),
+) (H, error) {
 	env, err := config.Load[E]()
 	if err != nil {
 		return nil, err
@@ -66,7 +68,8 @@ func start[E any, H Handler](ctx context.Context, logger *slog.Logger, build fun
 		return nil, fmt.Errorf("find the binary: %w", err)
 	}
 	return build(ctx, env, Process{ //nolint:forbidigo // every function's clock
-		AWS: cfg, Logger: logger, Now: time.Now, Dir: filepath.Join(os.TempDir(), fmt.Sprintf("recordbridge-%d", os.Getuid())),
+		AWS: cfg, Logger: logger, Now: time.Now,
+		Dir:  filepath.Join(os.TempDir(), fmt.Sprintf("recordbridge-%d", os.Getuid())),
 		Root: filepath.Dir(binary),
 	})
 }

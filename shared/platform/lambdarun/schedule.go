@@ -19,8 +19,8 @@ type Tick struct {
 // ScheduleHandler serves the events of a schedule.
 type ScheduleHandler func(context.Context, Tick) error
 
-// Schedule adapts a scheduled function; its log lines are "<name>.run". It passes the time that the run was scheduled for, or
-// the present one when the event has none. An error or a panic fails the invocation.
+// Schedule adapts a scheduled function; its log lines are "<name>.run". It passes the time that the run was scheduled
+// for, or the present one when the event has none. An error or a panic fails the invocation.
 func Schedule(p Process, name string, handle func(context.Context, time.Time) error) ScheduleHandler {
 	return func(ctx context.Context, tick Tick) error {
 		started := p.Now()

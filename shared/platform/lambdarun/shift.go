@@ -12,9 +12,10 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// Lambda gives an invocation no further messages before the last one of its batch is done. A message that waits, such as for
-// a receiver that does not answer, would so hold a whole invocation, and as many of them as there may be would hold up
-// everyone (docs/adr/0014-who-waits-works-on.md). So an invocation that waits takes messages out of the queue by itself.
+// Lambda gives an invocation no further messages before the last one of its batch is done. A message that waits,
+// such as for a receiver that does not answer, would so hold a whole invocation, and as many of them as there
+// may be would hold up everyone (docs/adr/0014-who-waits-works-on.md). So an invocation that waits takes
+// messages out of the queue by itself.
 
 // Backlog is the queue of a worker, as an invocation that waits reads it.
 type Backlog interface {
@@ -30,9 +31,11 @@ const (
 	// mostHeld bounds the messages of an invocation, waiting ones included: each may have a connection open, of which a
 	// process of Lambda can have 1,024.
 	mostHeld = 500
-	// longestMessage is what has to be left of an invocation's time for a message to be begun: twice what a receiver may take.
+	// longestMessage is what has to be left of an invocation's time for a message to be begun: twice
+	// what a receiver may take.
 	longestMessage = time.Minute
-	// stopsWithin is how far apart invocations stop taking that began together: those that do so at once would leave nobody to take.
+	// stopsWithin is how far apart invocations stop taking that began together: those that do so at once
+	// would leave nobody to take.
 	stopsWithin = 2 * time.Minute
 	// afterTrouble is how long a queue that could not be read is left alone.
 	afterTrouble = time.Second
@@ -49,7 +52,8 @@ type shift struct {
 
 func newShift(concurrency int) *shift {
 	return &shift{
-		slots: make(chan struct{}, max(concurrency, 1)), places: make(chan struct{}, mostHeld), changed: make(chan struct{}, 1),
+		slots: make(chan struct{}, max(concurrency, 1)), places: make(chan struct{}, mostHeld),
+		changed: make(chan struct{}, 1),
 	}
 }
 
@@ -81,8 +85,9 @@ func (s *shift) begin(ctx context.Context, work func(context.Context)) {
 
 type shiftKey struct{}
 
-// Waits tells that the message of ctx waits for somebody outside until stop is called. When that takes long, its invocation works
-// on others meanwhile, if it has a Backlog. What is merely slow, on a busy machine, makes no room: more of it would be slower still.
+// Waits tells that the message of ctx waits for somebody outside until stop is called. When that takes long, its
+// invocation works on others meanwhile, if it has a Backlog. What is merely slow, on a busy machine, makes no room:
+// more of it would be slower still.
 func Waits(ctx context.Context) (stop func()) {
 	makeRoom, ok := ctx.Value(shiftKey{}).(func())
 	if !ok {
@@ -110,8 +115,8 @@ func (s *shift) someoneWaits() bool {
 	return false
 }
 
-// takeMore works on what else is in the queue for as long as messages of the batch that begins with first wait. No poll is broken
-// off: what SQS had handed to it would be hidden for a time.
+// takeMore works on what else is in the queue for as long as messages of the batch that begins with first wait. No poll
+// is broken off: what SQS had handed to it would be hidden for a time.
 func takeMore[M any](ctx context.Context, p Process, w Worker[M], s *shift, first events.SQSMessage) {
 	taking, cancel := untilLate(ctx, first.MessageId)
 	defer cancel()
@@ -136,7 +141,8 @@ func takeMore[M any](ctx context.Context, p Process, w Worker[M], s *shift, firs
 	}
 }
 
-// untilLate ends when an invocation has to stop taking. Ids of messages are random, and so is what they put it forward by.
+// untilLate ends when an invocation has to stop taking. Ids of messages are random, and so is
+// what they put it forward by.
 func untilLate(ctx context.Context, id string) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {

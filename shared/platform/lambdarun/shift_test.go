@@ -53,8 +53,13 @@ func (b *backlog) Delete(_ context.Context, message events.SQSMessage) error {
 }
 
 // patient is a worker with a backlog.
-func patient(log *bytes.Buffer, concurrency int, b *backlog, handle func(context.Context, string) error) lambdarun.SQSHandler {
-	return lambdarun.SQS(process(log), lambdarun.Worker[string]{Name: "webhook", Concurrency: concurrency, Decode: decode, Handle: handle, Backlog: b})
+func patient(log *bytes.Buffer, concurrency int, b *backlog,
+	handle func(context.Context, string) error,
+) lambdarun.SQSHandler {
+	return lambdarun.SQS(process(log), lambdarun.Worker[string]{
+		Name: "webhook", Concurrency: concurrency, Decode: decode,
+		Handle: handle, Backlog: b,
+	})
 }
 
 func wait(ctx context.Context, d time.Duration) {
@@ -63,8 +68,8 @@ func wait(ctx context.Context, d time.Duration) {
 	<-time.After(d)
 }
 
-// A message that waits for half a minute holds up nothing: the invocation takes what else is in its queue, and answers for it
-// there; of its own batch it tells Lambda.
+// A message that waits for half a minute holds up nothing: the invocation takes what else is in its queue, and answers
+// for it there; of its own batch it tells Lambda.
 func TestAnInvocationThatWaitsTakesMore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -84,7 +89,8 @@ func TestAnInvocationThatWaitsTakesMore(t *testing.T) {
 			return nil
 		}
 		b := &backlog{next: func(nth int) ([]string, error) {
-			return map[int][]string{1: {"one", "fails", "poison", "undeleted"}, 11: {"two"}}[nth], map[int]error{6: errors.New("no queue")}[nth]
+			return map[int][]string{1: {"one", "fails", "poison", "undeleted"}, 11: {"two"}}[nth],
+				map[int]error{6: errors.New("no queue")}[nth]
 		}}
 		response, err := patient(&log, 1, b, handle)(t.Context(), batch("waits", "quick"))
 		if err != nil || len(response.BatchItemFailures) != 0 {
@@ -100,7 +106,10 @@ func TestAnInvocationThatWaitsTakesMore(t *testing.T) {
 		if took := time.Since(began); took < 30*time.Second || took > 31*time.Second {
 			t.Errorf("the invocation took %v", took)
 		}
-		for _, want := range []string{`"msg":"webhook.receive"`, `"cause":"no queue"`, `"msg":"webhook.delete"`, `"cause":"no connection"`} {
+		for _, want := range []string{
+			`"msg":"webhook.receive"`, `"cause":"no queue"`, `"msg":"webhook.delete"`,
+			`"cause":"no connection"`,
+		} {
 			if strings.Count(log.String(), want) != 1 {
 				t.Errorf("the log lacks %s: %s", want, &log)
 			}
@@ -188,7 +197,8 @@ func TestInvocationsStopTakingInTimeAndOneByOne(t *testing.T) {
 		}
 		invocations.Wait()
 		slices.Sort(stops)
-		if stops[0] < 2*time.Minute-2*time.Second || stops[3] > timeout-2*longest || stops[3]-stops[0] < longest || time.Since(began) > timeout*95/100 {
+		if stops[0] < 2*time.Minute-2*time.Second || stops[3] > timeout-2*longest || stops[3]-stops[0] < longest ||
+			time.Since(began) > timeout*95/100 {
 			t.Errorf("the last messages began after %v, and the last invocation ended after %v", stops, time.Since(began))
 		}
 	})

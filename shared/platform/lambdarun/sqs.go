@@ -51,7 +51,8 @@ func SQS[M any](p Process, w Worker[M]) SQSHandler {
 		response := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
 		for i, record := range batch.Records {
 			if failed[i] {
-				response.BatchItemFailures = append(response.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: record.MessageId})
+				response.BatchItemFailures = append(response.BatchItemFailures,
+					events.SQSBatchItemFailure{ItemIdentifier: record.MessageId})
 			}
 		}
 		return response, nil
@@ -90,7 +91,8 @@ func process[M any](ctx context.Context, p Process, w Worker[M], record events.S
 	ctx = trace.With(ctx, record.Attributes["AWSTraceHeader"]) // that of the request which the message goes back to
 	ctx, line := logx.Begin(logx.WithRequestID(ctx, record.MessageId))
 	receives, _ := strconv.Atoi(record.Attributes["ApproximateReceiveCount"])
-	logx.Add(ctx, slog.String("queue", record.EventSourceARN[strings.LastIndex(record.EventSourceARN, ":")+1:]), slog.Int("receives", receives))
+	logx.Add(ctx, slog.String("queue", record.EventSourceARN[strings.LastIndex(record.EventSourceARN, ":")+1:]),
+		slog.Int("receives", receives))
 
 	outcome := "done"
 	err := guarded(ctx, func(ctx context.Context) error {

@@ -28,7 +28,10 @@ func process(log *bytes.Buffer) lambdarun.Process {
 }
 
 func serve(log *bytes.Buffer, concurrency int, handle func(context.Context, string) error) lambdarun.SQSHandler {
-	return lambdarun.SQS(process(log), lambdarun.Worker[string]{Name: "webhook", Concurrency: concurrency, Decode: decode, Handle: handle})
+	return lambdarun.SQS(process(log), lambdarun.Worker[string]{
+		Name: "webhook", Concurrency: concurrency, Decode: decode,
+		Handle: handle,
+	})
 }
 
 func batch(bodies ...string) events.SQSEvent {
@@ -165,7 +168,8 @@ func TestAScheduleGivesItsTime(t *testing.T) {
 			if err := serve(ctx, lambdarun.Tick{ID: "tick-1", Time: c.sent}); err != nil || !got.Equal(c.want) {
 				t.Errorf("got %v, %v; want %v", got, err, c.want)
 			}
-			if !strings.Contains(log.String(), `"msg":"webhook.run"`) || !strings.Contains(log.String(), `"request_id":"invocation-1"`) {
+			if !strings.Contains(log.String(), `"msg":"webhook.run"`) ||
+				!strings.Contains(log.String(), `"request_id":"invocation-1"`) {
 				t.Errorf("log: %s", &log)
 			}
 		})
@@ -182,7 +186,8 @@ func TestAFailedScheduleFailsTheInvocation(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var log bytes.Buffer
-			if err := lambdarun.Schedule(process(&log), "webhook", handle)(t.Context(), lambdarun.Tick{ID: "tick-1"}); err == nil {
+			if err := lambdarun.Schedule(process(&log), "webhook", handle)(t.Context(),
+				lambdarun.Tick{ID: "tick-1"}); err == nil {
 				t.Error("no error")
 			}
 			if !strings.Contains(log.String(), `"level":"ERROR"`) || !strings.Contains(log.String(), `"request_id":"tick-1"`) {

@@ -1,5 +1,6 @@
-// Package maillimit owns how many e-mails leave the service: by who causes them, by the mailbox they go to over all organisations, and by
-// day (docs/adr/0042-mail-is-not-a-relay.md). It keeps only keyed hashes of addresses, and depends on no HTTP, AWS or store.
+// Package maillimit owns how many e-mails leave the service: by who causes them, by the mailbox they go to over all
+// organisations, and by day (docs/adr/0042-mail-is-not-a-relay.md). It keeps only keyed hashes of addresses, and
+// depends on no HTTP, AWS or store.
 package maillimit
 
 import (
@@ -42,8 +43,8 @@ type Mail struct {
 	To      string
 }
 
-// Take counts an e-mail against its limits; fault.Limited if one of them is reached. The mailbox's own limit comes last, so that an e-mail
-// refused for its sender leaves the mailbox's budget to others.
+// Take counts an e-mail against its limits; fault.Limited if one of them is reached. The mailbox's own limit comes
+// last, so that an e-mail refused for its sender leaves the mailbox's budget to others.
 func (l Limiter) Take(ctx context.Context, m Mail) error {
 	limits, mailbox := m.Purpose.limits(), Mailbox(m.To)
 	senders := m.From.senders()
@@ -93,8 +94,8 @@ func (l Limiter) take(ctx context.Context, p Purpose, perDay int, sender, mailbo
 	return fault.New(fault.Limited, fault.CodeRateLimited, public).After(decision.RetryAfter)
 }
 
-// Mailbox returns a text that is equal for all addresses whose mail arrives in one mailbox, as far as an address shows it: case does not
-// count, nor does what follows a plus (RFC 5233).
+// Mailbox returns a text that is equal for all addresses whose mail arrives in one mailbox, as far as an address shows
+// it: case does not count, nor does what follows a plus (RFC 5233).
 func Mailbox(address string) string {
 	address = strings.ToLower(address)
 	at := strings.LastIndexByte(address, '@')

@@ -28,7 +28,8 @@ const victim = "victim@cedar.example"
 
 func purposes() []maillimit.Purpose {
 	return []maillimit.Purpose{
-		maillimit.Invitation, maillimit.Notice, maillimit.Answer, maillimit.NoticeAddress, maillimit.AccountAddress, maillimit.Account,
+		maillimit.Invitation, maillimit.Notice, maillimit.Answer, maillimit.NoticeAddress, maillimit.AccountAddress,
+		maillimit.Account,
 		maillimit.PatientCode, maillimit.ApprovedCode, maillimit.SupportTicket,
 	}
 }
@@ -55,7 +56,8 @@ func admitted(t *testing.T, l maillimit.Limiter, n int, mail func(n int) maillim
 	return sent
 }
 
-// TestTakeBoundsEachPurpose compares each purpose with its row of docs/adr/0042-mail-is-not-a-relay.md. Zero is no limit.
+// TestTakeBoundsEachPurpose compares each purpose with its row of
+// docs/adr/0042-mail-is-not-a-relay.md. Zero is no limit.
 func TestTakeBoundsEachPurpose(t *testing.T) {
 	t.Parallel()
 	for purpose, want := range map[maillimit.Purpose]struct{ sender, share, mailbox int }{
@@ -114,19 +116,28 @@ func TestTakeCountsAccountAndOrganisation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimiter(t, &memory.Buckets{})
 		if got := admitted(t, l, 100, func(i int) maillimit.Mail {
-			return maillimit.Mail{Purpose: maillimit.Invitation, From: maillimit.From{Account: fmt.Sprint("member", i), Organisation: "birch"}, To: victim}
+			return maillimit.Mail{
+				Purpose: maillimit.Invitation,
+				From:    maillimit.From{Account: fmt.Sprint("member", i), Organisation: "birch"}, To: victim,
+			}
 		}); got != 3 {
 			t.Errorf("many members of one organisation: %d, want 3", got)
 		}
 		l = newLimiter(t, &memory.Buckets{})
 		if got := admitted(t, l, 100, func(i int) maillimit.Mail {
-			return maillimit.Mail{Purpose: maillimit.Invitation, From: maillimit.From{Account: "eve", Organisation: fmt.Sprint("birch", i)}, To: victim}
+			return maillimit.Mail{
+				Purpose: maillimit.Invitation,
+				From:    maillimit.From{Account: "eve", Organisation: fmt.Sprint("birch", i)}, To: victim,
+			}
 		}); got != 3 {
 			t.Errorf("one member of many organisations: %d, want 3", got)
 		}
 		l = newLimiter(t, &memory.Buckets{})
 		if got := admitted(t, l, 100, func(int) maillimit.Mail {
-			return maillimit.Mail{Purpose: maillimit.Invitation, From: maillimit.From{Account: "eve", Organisation: "eve"}, To: victim}
+			return maillimit.Mail{
+				Purpose: maillimit.Invitation,
+				From:    maillimit.From{Account: "eve", Organisation: "eve"}, To: victim,
+			}
 		}); got != 3 {
 			t.Errorf("a founder in its own organisation: %d, want 3", got)
 		}
@@ -146,7 +157,8 @@ func TestTakeKeepsPurposesApart(t *testing.T) {
 	})
 }
 
-// However an attacker spreads e-mails over addresses and times, an honest sender that stays within its share loses none.
+// However an attacker spreads e-mails over addresses and times, an honest sender that stays
+// within its share loses none.
 func TestTakeNeverRefusesHonestSenderBesideHostileOne(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -154,15 +166,19 @@ func TestTakeNeverRefusesHonestSenderBesideHostileOne(t *testing.T) {
 			l, random := newLimiter(t, &memory.Buckets{}), rand.New(rand.NewPCG(seed, 42))
 			hostile := func(int) maillimit.Mail {
 				return maillimit.Mail{
-					Purpose: purposes()[random.IntN(len(purposes()))], From: maillimit.From{Account: "eve", Organisation: strconv.Itoa(random.IntN(20))},
-					To: fmt.Sprintf("Victim+%d@cedar.example", random.IntN(1000)),
+					Purpose: purposes()[random.IntN(len(purposes()))],
+					From:    maillimit.From{Account: "eve", Organisation: strconv.Itoa(random.IntN(20))},
+					To:      fmt.Sprintf("Victim+%d@cedar.example", random.IntN(1000)),
 				}
 			}
 			for range 3 {
 				admitted(t, l, 500, hostile)
 				<-time.After(time.Duration(random.IntN(12)) * time.Hour)
 			}
-			for _, purpose := range []maillimit.Purpose{maillimit.Invitation, maillimit.Notice, maillimit.Answer, maillimit.NoticeAddress, maillimit.PatientCode} {
+			for _, purpose := range []maillimit.Purpose{
+				maillimit.Invitation, maillimit.Notice, maillimit.Answer,
+				maillimit.NoticeAddress, maillimit.PatientCode,
+			} {
 				honest := maillimit.Mail{Purpose: purpose, From: maillimit.From{Account: "ada", Organisation: "alder"}, To: victim}
 				if got := admitted(t, l, 3, func(int) maillimit.Mail { return honest }); got != 3 {
 					t.Errorf("seed %d, %s: %d of 3 honest e-mails were sent", seed, purpose, got)
@@ -176,11 +192,16 @@ func TestTakeStoresKeyedHashesOnly(t *testing.T) {
 	t.Parallel()
 	made := tables.New(t)
 	l := newLimiter(t, store.Flow{DB: made.DB, Table: made.Name("FlowTable")})
-	expect.NoError(t, l.Take(t.Context(), maillimit.Mail{Purpose: maillimit.Invitation, From: maillimit.From{Account: "eve", Organisation: "birch"}, To: victim}))
+	expect.NoError(t,
+		l.Take(t.Context(), maillimit.Mail{
+			Purpose: maillimit.Invitation,
+			From:    maillimit.From{Account: "eve", Organisation: "birch"}, To: victim,
+		}))
 	page, err := made.Cloud.DynamoDB().Browse(ddb.Position{Table: made.Name("FlowTable"), Limit: 100})
 	expect.NoError(t, err)
 	for _, row := range page.Rows {
-		if text := fmt.Sprintf("%s", row.Item); strings.Contains(text, "victim") || strings.Contains(text, "eve") || !strings.Contains(text, "RL#mail-") {
+		if text := fmt.Sprintf("%s", row.Item); strings.Contains(text, "victim") || strings.Contains(text, "eve") ||
+			!strings.Contains(text, "RL#mail-") {
 			t.Errorf("stored %s", text)
 		}
 	}
@@ -197,7 +218,10 @@ func TestTakeAdmitsNoMoreWhenManyAskAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
-			mail := maillimit.Mail{Purpose: maillimit.Invitation, From: maillimit.From{Account: "eve", Organisation: "birch"}, To: victim}
+			mail := maillimit.Mail{
+				Purpose: maillimit.Invitation,
+				From:    maillimit.From{Account: "eve", Organisation: "birch"}, To: victim,
+			}
 			if err := l.Take(t.Context(), mail); err == nil {
 				sent.Add(1)
 			} else if !errors.Is(err, fault.Limited) {
@@ -220,7 +244,8 @@ func (broken) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelim
 
 func TestTakeFailsWhenItsTableDoes(t *testing.T) {
 	t.Parallel()
-	err := newLimiter(t, broken{}).Take(t.Context(), maillimit.Mail{Purpose: maillimit.Invitation, From: maillimit.From{Account: "eve", Organisation: ""}, To: victim})
+	err := newLimiter(t, broken{}).Take(t.Context(),
+		maillimit.Mail{Purpose: maillimit.Invitation, From: maillimit.From{Account: "eve", Organisation: ""}, To: victim})
 	if err == nil || errors.Is(err, fault.Limited) || strings.Contains(err.Error(), "cedar") {
 		t.Errorf("got %v", err)
 	}
@@ -228,7 +253,10 @@ func TestTakeFailsWhenItsTableDoes(t *testing.T) {
 
 func TestMailboxIsEqualForSpellingsOfOneMailbox(t *testing.T) {
 	t.Parallel()
-	for _, spelling := range []string{"victim@cedar.example", "Victim@Cedar.Example", "victim+1@cedar.example", "VICTIM+a+b@cedar.example"} {
+	for _, spelling := range []string{
+		"victim@cedar.example", "Victim@Cedar.Example", "victim+1@cedar.example",
+		"VICTIM+a+b@cedar.example",
+	} {
 		if got := maillimit.Mailbox(spelling); got != victim {
 			t.Errorf("%s: %s", spelling, got)
 		}

@@ -20,14 +20,16 @@ const (
 	SupportTicket  Purpose = "support_ticket"  // to the operator
 )
 
-// limits are e-mails a day. That many can leave at once; after that, each becomes possible again after its part of a day. Zero is no limit.
+// limits are e-mails a day. That many can leave at once; after that, each becomes possible again after its part of
+// a day. Zero is no limit.
 type limits struct {
 	sender  int // of one account, and of one organisation
 	share   int // of one sender to one mailbox
 	mailbox int // to one mailbox from all senders
 }
 
-// limits returns the purpose's row of the table in docs/adr/0042-mail-is-not-a-relay.md. An unknown purpose has the tightest limits.
+// limits returns the purpose's row of the table in docs/adr/0042-mail-is-not-a-relay.md. An unknown purpose
+// has the tightest limits.
 func (p Purpose) limits() limits {
 	switch p {
 	case Invitation:

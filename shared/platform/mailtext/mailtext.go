@@ -1,5 +1,5 @@
-// Package mailtext owns how the service's e-mails look: one form, as plain text and as HTML, in which nothing that others have named
-// becomes markup. What a mail says and to whom it goes is its caller's matter.
+// Package mailtext owns how the service's e-mails look: one form, as plain text and as HTML, in which nothing that
+// others have named becomes markup. What a mail says and to whom it goes is its caller's matter.
 package mailtext
 
 import (
@@ -61,32 +61,38 @@ func (l Message) Text() string {
 	return strings.Join(parts, "\n\n") + "\n"
 }
 
-// HTML is the mail for readers that show it: at most 600 pixels wide, and readable at 375. Styles stand at the elements, since many
-// drop a sheet. No colours but the link's are set, so that a dark reader turns the others by itself; nothing is loaded from anywhere.
+// HTML is the mail for readers that show it: at most 600 pixels wide, and readable at 375. Styles stand at the
+// elements, since many drop a sheet. No colours but the link's are set, so that a dark reader turns the others by
+// itself; nothing is loaded from anywhere.
 func (l Message) HTML() string {
 	var b strings.Builder
 	title := html.EscapeString(l.Subject)
 	b.WriteString(`<!doctype html><html lang="` + html.EscapeString(l.Language) + `"><head><meta charset="utf-8">` +
-		`<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>` + title + `</title></head>` +
+		`<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>` + title +
+		`</title></head>` +
 		`<body style="margin:0"><div style="font:16px/1.5 system-ui,sans-serif;max-width:600px;margin:0 auto;padding:24px;box-sizing:border-box;overflow-wrap:anywhere">`)
 	paragraphs(&b, l.Opening)
 	if l.Code.Digits != "" {
-		b.WriteString(`<p>` + html.EscapeString(l.Code.Label) + `<br><strong style="font-size:32px;letter-spacing:4px">` + html.EscapeString(l.Code.Digits) + `</strong></p>`)
+		b.WriteString(`<p>` + html.EscapeString(l.Code.Label) + `<br><strong style="font-size:32px;letter-spacing:4px">` +
+			html.EscapeString(l.Code.Digits) + `</strong></p>`)
 	}
 	if len(l.Facts) > 0 {
 		b.WriteString(`<dl style="margin:0">`)
 		for _, f := range l.Facts {
-			b.WriteString(`<dt style="font-size:14px">` + html.EscapeString(f.Name) + `</dt><dd style="margin:0 0 8px"><strong>` + html.EscapeString(f.Value) + `</strong></dd>`)
+			b.WriteString(`<dt style="font-size:14px">` + html.EscapeString(f.Name) +
+				`</dt><dd style="margin:0 0 8px"><strong>` + html.EscapeString(f.Value) + `</strong></dd>`)
 		}
 		b.WriteString(`</dl>`)
 	}
 	if l.Link.Address != "" {
-		b.WriteString(`<p><a href="` + html.EscapeString(l.Link.Address) + `" style="display:inline-block;padding:10px 18px;border-radius:6px;background:#1a5fb4;color:#fff;text-decoration:none">` +
+		b.WriteString(`<p><a href="` + html.EscapeString(l.Link.Address) +
+			`" style="display:inline-block;padding:10px 18px;border-radius:6px;background:#1a5fb4;color:#fff;text-decoration:none">` +
 			html.EscapeString(l.Link.Label) + `</a></p>`)
 	}
 	paragraphs(&b, l.Closing)
 	if l.Reason != "" {
-		b.WriteString(`<p style="font-size:14px;border-top:1px solid;padding-top:12px;margin-top:24px">` + html.EscapeString(l.Reason) + `</p>`)
+		b.WriteString(`<p style="font-size:14px;border-top:1px solid;padding-top:12px;margin-top:24px">` +
+			html.EscapeString(l.Reason) + `</p>`)
 	}
 	b.WriteString(`</div></body></html>`)
 	return b.String()
@@ -100,5 +106,6 @@ func paragraphs(b *strings.Builder, texts []string) {
 
 // Plain keeps a name that others have chosen on one line.
 func Plain(name string) string {
-	return strings.Join(strings.FieldsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	return strings.Join(strings.FieldsFunc(name,
+		func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }

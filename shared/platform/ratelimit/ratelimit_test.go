@@ -43,7 +43,13 @@ func TestABucketTellsWhatIsLeftAndWhenToComeBack(t *testing.T) {
 
 func TestALimitOfNothingIsNoLimit(t *testing.T) {
 	t.Parallel()
-	for _, limit := range []ratelimit.Limit{{}, {Quota: 5}, {Window: time.Minute}, {Quota: -1, Window: time.Minute}, {Quota: 5, Window: -1}} {
+	for _, limit := range []ratelimit.Limit{
+		{},
+		{Quota: 5},
+		{Window: time.Minute},
+		{Quota: -1, Window: time.Minute},
+		{Quota: 5, Window: -1},
+	} {
 		if !limit.Unlimited() {
 			t.Errorf("%+v limits", limit)
 		}

@@ -25,7 +25,8 @@ func shown(t *testing.T, name string) *tls.Certificate {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter:    time.Now().Add(time.Hour),
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
@@ -38,11 +39,12 @@ func shown(t *testing.T, name string) *tls.Certificate {
 // asking starts a server that asks for a certificate and answers with whose it was shown.
 func asking(t *testing.T, need tls.ClientAuthType) (*httptest.Server, *x509.CertPool) {
 	t.Helper()
-	s := server(t, func(s *httptest.Server) { s.TLS = &tls.Config{ClientAuth: need}; s.StartTLS() }, func(w http.ResponseWriter, r *http.Request) {
-		for _, c := range r.TLS.PeerCertificates {
-			_, _ = io.WriteString(w, c.Subject.CommonName)
-		}
-	})
+	s := server(t, func(s *httptest.Server) { s.TLS = &tls.Config{ClientAuth: need}; s.StartTLS() },
+		func(w http.ResponseWriter, r *http.Request) {
+			for _, c := range r.TLS.PeerCertificates {
+				_, _ = io.WriteString(w, c.Subject.CommonName)
+			}
+		})
 	roots := x509.NewCertPool()
 	roots.AddCert(s.Certificate())
 	return s, roots
@@ -92,7 +94,10 @@ func TestACertificateOpensNoOtherAddresses(t *testing.T) {
 	t.Parallel()
 	s, roots := asking(t, tls.RequestClientCert)
 	client := safehttp.New(safehttp.Options{Certificate: shown(t, "ours"), Roots: roots})
-	for _, address := range []string{s.URL, "https://169.254.169.254/", "https://10.0.0.1/", "http://8.8.8.8/", "https://8.8.8.8:8443/"} {
+	for _, address := range []string{
+		s.URL, "https://169.254.169.254/", "https://10.0.0.1/", "http://8.8.8.8/",
+		"https://8.8.8.8:8443/",
+	} {
 		_, _, err := get(t, client, address, 100)
 		wantClass(t, err, safehttp.BlockedAddress)
 	}

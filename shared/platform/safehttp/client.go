@@ -1,7 +1,7 @@
 // Package safehttp is the only HTTP client that leaves the service, for webhooks (addresses from customers) and health
 // systems (addresses from a catalog and from their own answers). It owns where a request may go, how long it may take
-// and how much may come back. It owns no retries, no credentials but a client certificate that it is given, and no redirects: who may follow one knows what it
-// carries, and asks again.
+// and how much may come back. It owns no retries, no credentials but a client certificate that it is given, and no
+// redirects: who may follow one knows what it carries, and asks again.
 package safehttp
 
 import (
@@ -37,18 +37,19 @@ type Options struct {
 	// Allow lists address ranges that may be reached besides public ones, at any port and without TLS. It is empty in
 	// production; the local runner sets loopback.
 	Allow []netip.Prefix
-	// Within is how long a whole exchange may take; a minute when it is zero. Lists of all institutions of a vendor need more.
+	// Within is how long a whole exchange may take; a minute when it is zero. Lists of all
+	// institutions of a vendor need more.
 	Within time.Duration
-	// Certificate is what the client shows a server that asks for one, over TLS only; it shows none when it is nil. Who sets it keeps
-	// the Client for the servers that may know it.
+	// Certificate is what the client shows a server that asks for one, over TLS only; it shows none when it is nil. Who
+	// sets it keeps the Client for the servers that may know it.
 	Certificate *tls.Certificate
 	// Roots are the authorities by which servers are believed instead of the system's; nil means the system's.
 	Roots *x509.CertPool
 }
 
 // Client sends requests to public addresses at port 443 over TLS 1.2 or later, and to the allowed ranges. It uses no
-// proxy, since a proxy would resolve names behind the guard's back. A whole exchange ends after Options.Within, sooner if the
-// request's context does. It is safe for concurrent use.
+// proxy, since a proxy would resolve names behind the guard's back. A whole exchange ends after Options.Within, sooner
+// if the request's context does. It is safe for concurrent use.
 type Client struct {
 	secure *http.Client
 	plain  *http.Client // for http URLs: reaches the allowed ranges only, so nothing at all in production
@@ -146,8 +147,8 @@ func ReadAll(response *http.Response, limit int64) ([]byte, error) {
 	return whole, nil
 }
 
-// largeBody is the length from which on a body gets all the room that it may take at once: a buffer that doubles would hold
-// three times as much for a moment.
+// largeBody is the length from which on a body gets all the room that it may take at once: a buffer that doubles would
+// hold three times as much for a moment.
 const largeBody = 8 << 20
 
 // readLarge reads the rest of a body that begins with head.

@@ -70,7 +70,8 @@ func wantClass(t *testing.T, err error, class safehttp.Class) {
 
 func TestAllowedRangesAreReachedWithoutTLSAtAnyPort(t *testing.T) {
 	t.Parallel()
-	s := server(t, (*httptest.Server).Start, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") })
+	s := server(t, (*httptest.Server).Start,
+		func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") })
 	status, body, err := get(t, safehttp.New(loopback()), s.URL, 100)
 	if status != http.StatusOK || body != "hello" || err != nil {
 		t.Errorf("got %d, %q, %v", status, body, err)
@@ -88,7 +89,8 @@ func TestNothingOnThisMachineIsReachedByDefault(t *testing.T) {
 		plain.URL + "/?code=secret", secure.URL, "http://localhost:" + port, "http://[::ffff:127.0.0.1]:" + port,
 		"https://[::ffff:127.0.0.1]", "https://[::1]", "https://[fd00:ec2::254]/latest/meta-data", "https://169.254.169.254/",
 		"http://169.254.169.254/latest/meta-data", "http://127.0.0.1:9001/2018-06-01/runtime/invocation/next",
-		"https://[64:ff9b::7f00:1]/", "https://0.0.0.0/", "http://[::]:" + port, "https://10.0.0.1/", "http://8.8.8.8/", "http://8.8.8.8:443/", "https://8.8.8.8:8443/",
+		"https://[64:ff9b::7f00:1]/", "https://0.0.0.0/", "http://[::]:" + port, "https://10.0.0.1/", "http://8.8.8.8/",
+		"http://8.8.8.8:443/", "https://8.8.8.8:8443/",
 	} {
 		_, _, err := get(t, client, address, 100)
 		wantClass(t, err, safehttp.BlockedAddress)
@@ -104,7 +106,8 @@ func TestMisleadingURLsAreRefused(t *testing.T) {
 	for _, address := range []string{
 		"https://user:pass@ehr.example/", "https://user@ehr.example/", "https://ehr.example/#fragment", "ftp://ehr.example/",
 		"file:///etc/passwd", "https:///path", "https:opaque", "https://münchen.example/", "https://ehr.example\u3002evil/",
-		"https://0x7f000001/", "https://2130706433/", "https://127.1/", "https://0/", "https://0177.0.0.1/", "https://127.0.0.0x1/",
+		"https://0x7f000001/", "https://2130706433/", "https://127.1/", "https://0/", "https://0177.0.0.1/",
+		"https://127.0.0.0x1/",
 		"https://127.1./", "https://[fe80::1%25eth0]/", "//ehr.example/", "/path",
 	} {
 		target, err := url.Parse(address)
@@ -112,7 +115,10 @@ func TestMisleadingURLsAreRefused(t *testing.T) {
 			t.Fatalf("%q: %v", address, err)
 		}
 		body := &closing{Reader: strings.NewReader("x")}
-		request := (&http.Request{Method: http.MethodPost, URL: target, Header: http.Header{}, Body: body}).WithContext(t.Context())
+		request := (&http.Request{
+			Method: http.MethodPost, URL: target, Header: http.Header{},
+			Body: body,
+		}).WithContext(t.Context())
 		_, _, err = send(client, request, 100)
 		wantClass(t, err, safehttp.BadURL)
 		if !body.closed {
@@ -134,7 +140,8 @@ func (c *closing) Close() error {
 
 func TestANameThatMovesToAForbiddenAddressIsRefused(t *testing.T) {
 	t.Parallel()
-	s := server(t, (*httptest.Server).Start, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") })
+	s := server(t, (*httptest.Server).Start,
+		func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") })
 	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
 	var lookups atomic.Int32
 	resolver := fakeDNS(func(string) net.IP {
@@ -219,9 +226,10 @@ func TestTheCallersContextEndsARequest(t *testing.T) {
 
 func TestATrustedServerIsReachedOverTLS(t *testing.T) {
 	t.Parallel()
-	s := server(t, func(s *httptest.Server) { s.EnableHTTP2 = true; s.StartTLS() }, func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.WriteString(w, r.Proto)
-	})
+	s := server(t, func(s *httptest.Server) { s.EnableHTTP2 = true; s.StartTLS() },
+		func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, r.Proto)
+		})
 	roots := x509.NewCertPool()
 	roots.AddCert(s.Certificate())
 	status, body, err := get(t, safehttp.NewWith(loopback(), nil, roots, time.Minute), s.URL, 100)
@@ -245,7 +253,8 @@ func TestRedirectsAreAnswers(t *testing.T) {
 
 func TestReadAllStopsAtItsLimit(t *testing.T) {
 	t.Parallel()
-	s := server(t, (*httptest.Server).Start, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "12345") })
+	s := server(t, (*httptest.Server).Start,
+		func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "12345") })
 	client := safehttp.New(loopback())
 	if _, body, err := get(t, client, s.URL, 5); body != "12345" || err != nil {
 		t.Errorf("at the limit: %q, %v", body, err)
@@ -280,7 +289,8 @@ func TestReadAllCountsAGzipBombAfterDecompression(t *testing.T) {
 func TestReadAllClassifiesABrokenBody(t *testing.T) {
 	t.Parallel()
 	short := server(t, (*httptest.Server).Start, hijack("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nsecret"))
-	noGzip := server(t, (*httptest.Server).Start, hijack("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 6\r\n\r\nsecret"))
+	noGzip := server(t, (*httptest.Server).Start,
+		hijack("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 6\r\n\r\nsecret"))
 	drip := server(t, (*httptest.Server).Start, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "x")
 		_ = http.NewResponseController(w).Flush()
@@ -377,12 +387,14 @@ func TestABodyIsReadWholeWhateverItsSize(t *testing.T) {
 			body := strings.Repeat("x", size)
 			got, err := safehttp.ReadAll(&http.Response{Body: io.NopCloser(strings.NewReader(body)), ContentLength: -1}, limit)
 			failure, isFailure := errors.AsType[*safehttp.Error](err)
-			if tooLarge := int64(size) > limit; tooLarge != (isFailure && failure.Class == safehttp.TooLarge) || int64(len(got)) != min(int64(size), limit) {
+			if tooLarge := int64(size) > limit; tooLarge != (isFailure && failure.Class == safehttp.TooLarge) ||
+				int64(len(got)) != min(int64(size), limit) {
 				t.Errorf("%d bytes under a limit of %d: %d bytes and %v", size, limit, len(got), err)
 			}
 		}
 		if size > 0 {
-			if got, err := safehttp.ReadAll(&http.Response{Body: &broken{left: size}, ContentLength: -1}, 3*large); err == nil || got != nil {
+			if got, err := safehttp.ReadAll(&http.Response{Body: &broken{left: size}, ContentLength: -1},
+				3*large); err == nil || got != nil {
 				t.Errorf("a body that ends after %d bytes was read as whole: %d bytes", size, len(got))
 			}
 		}

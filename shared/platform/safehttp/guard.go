@@ -50,8 +50,8 @@ func (g *guard) permits(target netip.AddrPort) bool {
 	return within(g.allow, address) || g.public && target.Port() == 443 && g.isPublic(address)
 }
 
-// MayReach reports whether a client with these options would try target: it is one that Do takes, and an address in it is one that
-// the guard permits. A name is judged whenever it has been looked up, so nothing is said of it here.
+// MayReach reports whether a client with these options would try target: it is one that Do takes, and an address in it
+// is one that the guard permits. A name is judged whenever it has been looked up, so nothing is said of it here.
 func (o Options) MayReach(target *url.URL) bool {
 	if !acceptable(target) {
 		return false

@@ -121,7 +121,10 @@ func TestGuardPermitsPublicAddressesOnlyAtPort443OverTLS(t *testing.T) {
 // What a guard refuses to dial is refused beforehand, however it is written; of a name nothing is known yet.
 func TestAnAddressThatNobodyMayDialIsKnownBeforehand(t *testing.T) {
 	t.Parallel()
-	local := safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}}
+	local := safehttp.Options{Allow: []netip.Prefix{
+		netip.MustParsePrefix("127.0.0.0/8"),
+		netip.MustParsePrefix("::1/128"),
+	}}
 	for address, want := range map[string]struct{ anywhere, onALaptop bool }{
 		"https://hooks.example/in":        {true, true},
 		"https://hooks.example:8443/in":   {true, true}, // the guard sees the port only when it dials

@@ -14,7 +14,8 @@ type Organisations interface {
 	Organisation(ctx context.Context, publicID string) (org.Organisation, error)
 }
 
-// Setting is what there is for a mode: who verifies identities, and whether the network, and with it all records, is simulated.
+// Setting is what there is for a mode: who verifies identities, and whether the network, and with it
+// all records, is simulated.
 type Setting struct {
 	Providers []identity.Provider
 	Simulated bool
@@ -26,8 +27,8 @@ type Admission struct {
 	Settings      map[org.Mode]Setting // none for a mode without a network
 }
 
-// Offer tells the setting of the mode of a public id. The error is fault.Forbidden where the plan does not include it, and
-// fault.Invalid where there is nothing to verify or ask with.
+// Offer tells the setting of the mode of a public id. The error is fault.Forbidden where the plan does not include it,
+// and fault.Invalid where there is nothing to verify or ask with.
 func (d Admission) Offer(ctx context.Context, mode org.Mode, publicID string) (Setting, error) {
 	if mode == org.Live {
 		o, err := d.Organisations.Organisation(ctx, publicID)
@@ -35,7 +36,8 @@ func (d Admission) Offer(ctx context.Context, mode org.Mode, publicID string) (S
 			return Setting{}, err
 		}
 		if o.Plan != org.Paid {
-			return Setting{}, fault.New(fault.Forbidden, fault.CodePlanRequired, "TEFCA mode is part of the paid plan. Test mode is open to everybody.")
+			return Setting{}, fault.New(fault.Forbidden, fault.CodePlanRequired,
+				"TEFCA mode is part of the paid plan. Test mode is open to everybody.")
 		}
 	}
 	setting := d.Settings[mode]

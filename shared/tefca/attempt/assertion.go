@@ -80,7 +80,8 @@ func located(ctx context.Context, sealer tokens.Sealer, a Attempt, f Facility) (
 		}
 	}
 	return tefca.Facility{
-		ID: f.ID, Name: f.Name, City: f.City, State: f.State, Match: f.Match, Access: f.Access, Local: secret.New(string(local)),
+		ID: f.ID, Name: f.Name, City: f.City, State: f.State, Match: f.Match, Access: f.Access,
+		Local: secret.New(string(local)),
 	}, nil
 }
 

@@ -1,7 +1,8 @@
-// Package attempt owns one attempt of TEFCA mode (docs/tefca.md): a person leaves for an identity provider, the network is asked with
-// the identity that comes back, and each facility that the person chooses becomes a connection. What has to outlive a crash stands in
-// the attempt's row and in one row for each facility; the worker does what is due, however often and by however many it is told. It
-// speaks to providers and networks through interfaces, and knows no HTTP and no AWS. Nothing of the person is logged, queued or told.
+// Package attempt owns one attempt of TEFCA mode (docs/tefca.md): a person leaves for an identity provider, the network
+// is asked with the identity that comes back, and each facility that the person chooses becomes a connection. What has
+// to outlive a crash stands in the attempt's row and in one row for each facility; the worker does what is due, however
+// often and by however many it is told. It speaks to providers and networks through interfaces, and knows no HTTP and
+// no AWS. Nothing of the person is logged, queued or told.
 package attempt
 
 import (
@@ -45,8 +46,8 @@ type Attempt struct {
 	NonceHash string
 	Verifier  []byte // PKCE verifier, sealed
 
-	// Assertion is what the network is asked with, sealed; it goes at IdentityEnds, which is the end of the token or that of the
-	// attempt, whichever is sooner.
+	// Assertion is what the network is asked with, sealed; it goes at IdentityEnds, which is the end of the token or that
+	// of the attempt, whichever is sooner.
 	Assertion    []byte
 	IdentityEnds time.Time
 
@@ -59,8 +60,8 @@ type Attempt struct {
 // Status is how far an attempt is.
 type Status string
 
-// The statuses. Authorizing and Expired are decided on reading and never stored: while a chosen facility is not connected yet, and
-// when the time of the attempt has passed.
+// The statuses. Authorizing and Expired are decided on reading and never stored: while a chosen facility is not
+// connected yet, and when the time of the attempt has passed.
 const (
 	Created     Status = "created"  // its browser has not left yet
 	Open        Status = "open"     // the browser is at the provider
@@ -115,9 +116,10 @@ type Connected struct {
 
 // Conclusion is everything that connecting a facility stores, in one transaction.
 type Conclusion struct {
-	AttemptID  string
-	Facility   Facility              // as it becomes; Rev is the one that was read
-	Known      string                // connection that the connection's VaultKey has named for the facility so far; empty for none
+	AttemptID string
+	Facility  Facility // as it becomes; Rev is the one that was read
+	// connection that the connection's VaultKey has named for the facility so far; empty for none
+	Known      string
 	Erased     time.Time             // when such a one was erased last, as it was read
 	Connection connection.Connection // one with a revision replaces it
 	Tokens     tokens.Row
@@ -155,7 +157,8 @@ type Party interface {
 	Begin(ctx context.Context, provider identity.Provider, request identity.Request) (string, identity.Authority, error)
 }
 
-// Exchanger gets the identity that a return stands for (oidc.Party). Its errors are package identity's. A code works once.
+// Exchanger gets the identity that a return stands for (oidc.Party). Its errors are package
+// identity's. A code works once.
 type Exchanger interface {
 	Exchange(ctx context.Context, pinned identity.Authority, back identity.Return) (tefca.Assertion, error)
 }
@@ -163,9 +166,9 @@ type Exchanger interface {
 // verifierBinding is what a sealed verifier is bound to.
 func verifierBinding(a Attempt) string { return "identity-verifier|" + a.Tenant.Key() + "|" + a.ID }
 
-// vaultKey names an assertion's person together with the organisation's own id: each facility has one connection of it. It is no keyed
-// hash, whose keys rotate: the same person has to come to the same name for years, and issuer and subject cannot be guessed by who
-// knows neither.
+// vaultKey names an assertion's person together with the organisation's own id: each facility has one connection of it.
+// It is no keyed hash, whose keys rotate: the same person has to come to the same name for years, and issuer and
+// subject cannot be guessed by who knows neither.
 func vaultKey(who tefca.Assertion, externalID string) string {
 	return binding.Hash(personKey(who.Issuer, who.Subject) + "|" + externalID)
 }

@@ -21,7 +21,8 @@ import (
 
 // CreateStore keeps attempts that are made.
 type CreateStore interface {
-	// CreateAttempt stores an attempt, created, and its ticket in one transaction; fault.Conflict when there is one of its id.
+	// CreateAttempt stores an attempt, created, and its ticket in one transaction; fault.Conflict
+	// when there is one of its id.
 	CreateAttempt(ctx context.Context, a Attempt, ticket binding.Ticket) error
 }
 
@@ -72,7 +73,8 @@ func (c Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	}
 	a := Attempt{
 		ID: c.NewID(), Tenant: r.Tenant, Status: Created, TokenHash: binding.Hash(token), Provider: r.Provider,
-		ExternalID: r.ExternalID, ExternalState: r.ExternalState, RequestID: r.RequestID, CreatedAt: now, ExpiresAt: now.Add(binding.Lifetime),
+		ExternalID: r.ExternalID, ExternalState: r.ExternalState, RequestID: r.RequestID, CreatedAt: now,
+		ExpiresAt: now.Add(binding.Lifetime),
 	}
 	ticket, start, err := maker.Ticket(a.Tenant, a.ID, a.ExpiresAt)
 	if err != nil {
@@ -90,8 +92,8 @@ type StartStore interface {
 	Attempts
 	// Ticket reads a ticket that is not expired at now, consistently; fault.NotFound.
 	Ticket(ctx context.Context, hash string, now time.Time) (binding.Ticket, error)
-	// OpenAttempt uses a ticket up, replaces revision a.Rev of its attempt and creates the state, in one transaction; fault.Conflict
-	// when the ticket is gone or the attempt has changed.
+	// OpenAttempt uses a ticket up, replaces revision a.Rev of its attempt and creates the state, in one transaction;
+	// fault.Conflict when the ticket is gone or the attempt has changed.
 	OpenAttempt(ctx context.Context, ticket binding.Ticket, a Attempt, state binding.State) error
 }
 
@@ -107,9 +109,10 @@ type Starter struct {
 	Random  io.Reader
 }
 
-// Leave sends the browser that brings a start value to the identity provider. The value works once, and stays good when Leave
-// fails. The error is fault.Invalid for one that is unknown, used or expired, or package identity's. Who calls it has made sure that
-// the browser comes from our own page, since whoever leaves is the one that the callback will believe.
+// Leave sends the browser that brings a start value to the identity provider. The value works once, and stays
+// good when Leave fails. The error is fault.Invalid for one that is unknown, used or expired, or package
+// identity's. Who calls it has made sure that the browser comes from our own page, since whoever leaves is the
+// one that the callback will believe.
 func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started, error) {
 	ticket, err := s.Store.Ticket(ctx, binding.Hash(start.Reveal()), s.Now())
 	if err != nil {
@@ -145,7 +148,8 @@ func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started,
 	}
 	challenge := sha256.Sum256([]byte(verifier))
 	started.URL, a.Authority, err = s.Party.Begin(ctx, provider, identity.Request{
-		RedirectURI: provider.Callback(s.BaseURL), State: value, Nonce: nonce, Challenge: base64.RawURLEncoding.EncodeToString(challenge[:]),
+		RedirectURI: provider.Callback(s.BaseURL), State: value, Nonce: nonce,
+		Challenge: base64.RawURLEncoding.EncodeToString(challenge[:]),
 	})
 	if err != nil {
 		return binding.Started{}, fmt.Errorf("begin at the identity provider: %w", err)
@@ -159,5 +163,6 @@ func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started,
 
 // note puts on the log line whose attempt it is.
 func note(ctx context.Context, a Attempt) {
-	logx.Add(ctx, slog.String("org_id", a.Tenant.OrgID), slog.String("mode", string(a.Tenant.Mode)), slog.String("attempt_id", a.ID))
+	logx.Add(ctx, slog.String("org_id", a.Tenant.OrgID), slog.String("mode", string(a.Tenant.Mode)),
+		slog.String("attempt_id", a.ID))
 }

@@ -34,11 +34,20 @@ func TestWhoMayNotUseTheModeOrAsksForWhatIsNotThereGetsNoAttempt(t *testing.T) {
 		kind   fault.Kind
 		field  string
 	}{
-		"live mode on the free plan":   {func(r *attempt.Request) { r.Tenant.Mode = org.Live }, fault.Forbidden, ""},
-		"live mode of nobody":          {func(r *attempt.Request) { r.Tenant.Mode, r.PublicID = org.Live, "x" }, fault.NotFound, ""},
-		"live mode without a provider": {func(r *attempt.Request) { r.Tenant.Mode, r.PublicID = org.Live, "paid" }, fault.Invalid, "public_id"},
-		"an unknown provider":          {func(r *attempt.Request) { r.Provider = "x" }, fault.Invalid, "provider"},
-		"too long an external id":      {func(r *attempt.Request) { r.ExternalID = strings.Repeat("x", 513) }, fault.Invalid, "external_id"},
+		"live mode on the free plan": {func(r *attempt.Request) { r.Tenant.Mode = org.Live }, fault.Forbidden, ""},
+		"live mode of nobody": {
+			func(r *attempt.Request) { r.Tenant.Mode, r.PublicID = org.Live, "x" },
+			fault.NotFound, "",
+		},
+		"live mode without a provider": {
+			func(r *attempt.Request) { r.Tenant.Mode, r.PublicID = org.Live, "paid" },
+			fault.Invalid, "public_id",
+		},
+		"an unknown provider": {func(r *attempt.Request) { r.Provider = "x" }, fault.Invalid, "provider"},
+		"too long an external id": {
+			func(r *attempt.Request) { r.ExternalID = strings.Repeat("x", 513) }, fault.Invalid,
+			"external_id",
+		},
 	} {
 		r := wanted("x")
 		c.change(&r)
@@ -54,7 +63,8 @@ func TestAnAttemptIsKeptAsItWasAskedForUnderAnIDAndATokenOfItsOwn(t *testing.T) 
 	expect.NoError(t, err)
 	_, err = w.watcher().Progress(t.Context(), tenant, made.AttemptID, made.Token)
 	expect.NoError(t, err)
-	if a := w.attempt(t, attemptID); made.AttemptID != attemptID || made.Token.Reveal() != pageToken().Reveal() || !made.ExpiresAt.Equal(start.Add(30*time.Minute)) || !made.ExpiresAt.Equal(a.ExpiresAt) ||
+	if a := w.attempt(t, attemptID); made.AttemptID != attemptID || made.Token.Reveal() != pageToken().Reveal() ||
+		!made.ExpiresAt.Equal(start.Add(30*time.Minute)) || !made.ExpiresAt.Equal(a.ExpiresAt) ||
 		a.CreatedAt != start || a.ExternalID != "x" || a.ExternalState != "visit-9" || a.RequestID != "request-1" {
 		t.Errorf("it is %+v, stored as %+v", made, a)
 	}
@@ -76,7 +86,8 @@ func TestAStartValueWorksOnceForAnAttemptThatCanBegin(t *testing.T) {
 	started, err := w.starter().Leave(t.Context(), made.Start)
 	expect.NoError(t, err)
 	a := w.attempt(t, attemptID)
-	if a.Status != attempt.Open || a.Authority.Provider.ID != "simulated" || started.URL != "https://id.example/authorize" || started.CookieAge != 30*time.Minute {
+	if a.Status != attempt.Open || a.Authority.Provider.ID != "simulated" ||
+		started.URL != "https://id.example/authorize" || started.CookieAge != 30*time.Minute {
 		t.Errorf("it is %+v, started as %+v", a, started)
 	}
 	_, err = w.starter().Leave(t.Context(), made.Start)
@@ -105,7 +116,9 @@ type between struct {
 }
 
 // Begin implements attempt.Party.
-func (b between) Begin(ctx context.Context, provider identity.Provider, request identity.Request) (string, identity.Authority, error) {
+func (b between) Begin(ctx context.Context, provider identity.Provider,
+	request identity.Request,
+) (string, identity.Authority, error) {
 	b.act()
 	return b.Party.Begin(ctx, provider, request)
 }
@@ -127,14 +140,30 @@ func TestWhatAReturnFailsOfEndsTheAttempt(t *testing.T) {
 		cause    string
 		action   string // or a part of it
 	}{
-		"the patient declines":   {exchange: declined, code: "access_denied", cause: "declined", action: "choose another provider"},
-		"it is down":             {exchange: func(context.Context, identity.Return) error { return identity.Unavailable(nil) }, code: fault.CodeServerError, cause: "provider_unavailable", action: "did not answer"},
-		"the identity has ended": {passes: 15 * time.Minute, code: fault.CodeTokenExchange, cause: "identity_expired", action: "verify again"},
+		"the patient declines": {
+			exchange: declined, code: "access_denied", cause: "declined",
+			action: "choose another provider",
+		},
+		"it is down": {exchange: func(context.Context,
+			identity.Return,
+		) error {
+			return identity.Unavailable(nil)
+		}, code: fault.CodeServerError, cause: "provider_unavailable", action: "did not answer"},
+		"the identity has ended": {
+			passes: 15 * time.Minute, code: fault.CodeTokenExchange, cause: "identity_expired",
+			action: "verify again",
+		},
 		"we fail": {exchange: func(context.Context, identity.Return) error {
 			return fault.New(fault.Internal, "svc_odd", "SECRET").Because(errTrouble)
 		}, code: fault.CodeServerError, cause: "internal", action: "request id"},
-		"the seal does not open": {broken: func(c *attempt.Completer) { c.Verifiers = brokenSealer{err: errTrouble} }, code: fault.CodeServerError, cause: "internal", action: "request id"},
-		"nothing can be sealed":  {broken: func(c *attempt.Completer) { c.Assertions = brokenSealer{err: busy} }, code: fault.CodeServerError, cause: "internal", action: "request id"},
+		"the seal does not open": {
+			broken: func(c *attempt.Completer) { c.Verifiers = brokenSealer{err: errTrouble} },
+			code:   fault.CodeServerError, cause: "internal", action: "request id",
+		},
+		"nothing can be sealed": {
+			broken: func(c *attempt.Completer) { c.Assertions = brokenSealer{err: busy} },
+			code:   fault.CodeServerError, cause: "internal", action: "request id",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -149,14 +178,17 @@ func TestWhatAReturnFailsOfEndsTheAttempt(t *testing.T) {
 			}
 			known, err := completer.Complete(t.Context(), back)
 			a := w.attempt(t, attemptID)
-			if !known || err == nil || a.Status != attempt.Failed || len(a.Verifier)+len(a.Assertion) != 0 || !a.DueAt.IsZero() || len(w.enqueued) != 0 {
+			if !known || err == nil || a.Status != attempt.Failed || len(a.Verifier)+len(a.Assertion) != 0 ||
+				!a.DueAt.IsZero() || len(w.enqueued) != 0 {
 				t.Errorf("known: %t, %v; the attempt is %+v", known, err, a)
 			}
 			w.pass(time.Hour) // what has failed does not expire
 			p, err := w.watcher().Progress(t.Context(), tenant, attemptID, pageToken())
 			expect.NoError(t, err)
-			if f := p.Failure; p.Status != attempt.Failed || f == nil || f.Error != string(c.code) || f.Cause != c.cause || f.RequestID != "return-1" ||
-				f.ExternalState != "visit-9" || !strings.Contains(f.SuggestedAction, c.action) || f.Description == "" || strings.Contains(f.Description, "SECRET") {
+			if f := p.Failure; p.Status != attempt.Failed || f == nil || f.Error != string(c.code) || f.Cause != c.cause ||
+				f.RequestID != "return-1" ||
+				f.ExternalState != "visit-9" || !strings.Contains(f.SuggestedAction, c.action) || f.Description == "" ||
+				strings.Contains(f.Description, "SECRET") {
 				t.Errorf("the page is told %+v: %+v", p, f)
 			}
 		})
@@ -166,7 +198,10 @@ func TestWhatAReturnFailsOfEndsTheAttempt(t *testing.T) {
 // TestAnIdentityIsKeptForAsLongAsItsTokenAndItsAttempt, sealed for that attempt, and the network is asked at once.
 func TestAnIdentityIsKeptForAsLongAsItsTokenAndItsAttempt(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ lasts, ends time.Duration }{{15 * time.Minute, 15 * time.Minute}, {24 * time.Hour, 30 * time.Minute}} {
+	for _, c := range []struct{ lasts, ends time.Duration }{
+		{15 * time.Minute, 15 * time.Minute},
+		{24 * time.Hour, 30 * time.Minute},
+	} {
 		w := newWorld(t)
 		w.lasts = c.lasts
 		w.exchange = func(ctx context.Context, _ identity.Return) error {
@@ -180,7 +215,8 @@ func TestAnIdentityIsKeptForAsLongAsItsTokenAndItsAttempt(t *testing.T) {
 		_, err := w.completer().Complete(t.Context(), back)
 		expect.NoError(t, err)
 		a := w.attempt(t, attemptID)
-		if a.Status != attempt.Locating || !a.IdentityEnds.Equal(start.Add(c.ends)) || !a.DueAt.Equal(w.time()) || len(a.Verifier) != 0 || fmt.Sprint(w.enqueued) != "["+attemptID+"]" {
+		if a.Status != attempt.Locating || !a.IdentityEnds.Equal(start.Add(c.ends)) || !a.DueAt.Equal(w.time()) ||
+			len(a.Verifier) != 0 || fmt.Sprint(w.enqueued) != "["+attemptID+"]" {
 			t.Errorf("it is %+v; enqueued are %v", a, w.enqueued)
 		}
 		_, err = plainSealer{}.Open(t.Context(), tenant, "identity-assertion|"+tenant.Key()+"|"+attemptID, a.Assertion)

@@ -20,11 +20,16 @@ const (
 func causes() fault.Causes {
 	return fault.Causes{
 		causeRefused: {
-			Shown:  fault.New(fault.Upstream, fault.CodeTokenExchange, "The health information network did not accept the identity check. Nothing was shared; please verify your identity once more."),
-			Action: "Let the patient verify again. If it happens again, ask the operator whether the network accepts this identity provider.",
+			Shown: fault.New(fault.Upstream, fault.CodeTokenExchange,
+				"The health information network did not accept the identity check. Nothing was shared; please verify your "+
+					"identity once more."),
+			Action: "Let the patient verify again. If it happens again, ask the operator whether the network accepts this " +
+				"identity provider.",
 		},
 		causeNetwork: {
-			Shown:  fault.New(fault.Unavailable, fault.CodeUnavailable, "The health information network does not answer at the moment. Nothing was shared; please try again in some minutes."),
+			Shown: fault.New(fault.Unavailable, fault.CodeUnavailable,
+				"The health information network does not answer at the moment. Nothing was shared; please try again in some "+
+					"minutes."),
 			Action: "The network did not answer, or failed. Let the patient try again later.",
 		},
 		causeInternal: {
@@ -59,7 +64,8 @@ const (
 	ReasonInternal    Reason = "internal"
 )
 
-// reasonOf reads what a network, or a facility of it, has answered with. Only what passes may be our own failure: known is false then.
+// reasonOf reads what a network, or a facility of it, has answered with. Only what passes may be our own
+// failure: known is false then.
 func reasonOf(err error) (reason Reason, known bool) {
 	for _, of := range []struct {
 		err    error

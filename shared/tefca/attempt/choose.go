@@ -19,8 +19,8 @@ const maxChosen = 50
 // ChoiceStore keeps what is chosen.
 type ChoiceStore interface {
 	Facilities
-	// Choose replaces revision a.Rev of an attempt, and the revisions of the facilities, in one transaction; fault.Conflict when one of
-	// them has changed.
+	// Choose replaces revision a.Rev of an attempt, and the revisions of the facilities, in one transaction;
+	// fault.Conflict when one of them has changed.
 	Choose(ctx context.Context, a Attempt, chosen []Facility) error
 }
 
@@ -32,12 +32,17 @@ type Chooser struct {
 	Enqueuer Enqueuer
 }
 
-// Choose has facilities connected and tells how the attempt stands then. Those that are being connected, or are connected, stay as they
-// are, so that it may be repeated. Errors are those of Progress, fault.Invalid for what cannot be chosen, and fault.Conflict when the
-// attempt takes no choice, because nothing is located yet or the identity has run out.
-func (c Chooser) Choose(ctx context.Context, tenant org.Tenant, asked string, token secret.Text, wanted []string) (Progress, error) {
+// Choose has facilities connected and tells how the attempt stands then. Those that are being connected, or
+// are connected, stay as they are, so that it may be repeated. Errors are those of Progress, fault.Invalid for
+// what cannot be chosen, and fault.Conflict when the attempt takes no choice, because nothing is located yet
+// or the identity has run out.
+func (c Chooser) Choose(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
+	wanted []string,
+) (Progress, error) {
 	if len(wanted) == 0 || len(wanted) > maxChosen {
-		return Progress{}, fault.BadRequest(fmt.Sprintf("tefca_directory_ids must have from 1 to %d ids.", maxChosen)).About("tefca_directory_ids")
+		return Progress{},
+			fault.BadRequest(fmt.Sprintf("tefca_directory_ids must have from 1 to %d ids.",
+				maxChosen)).About("tefca_directory_ids")
 	}
 	err := retry.OnConflict(ctx, retry.Tries, func() error { return c.choose(ctx, tenant, asked, token, wanted) })
 	if err != nil {
@@ -47,14 +52,17 @@ func (c Chooser) Choose(ctx context.Context, tenant org.Tenant, asked string, to
 }
 
 // choose is one try of Choose.
-func (c Chooser) choose(ctx context.Context, tenant org.Tenant, asked string, token secret.Text, wanted []string) error {
+func (c Chooser) choose(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
+	wanted []string,
+) error {
 	a, err := find(ctx, c.Store, tenant, asked, token)
 	if err != nil {
 		return err
 	}
 	now := c.Now()
 	if a.Status != Located {
-		return fault.New(fault.Conflict, fault.CodeConflict, "Facilities of this attempt cannot be chosen, or not yet.").About("attempt_id")
+		return fault.New(fault.Conflict, fault.CodeConflict,
+			"Facilities of this attempt cannot be chosen, or not yet.").About("attempt_id")
 	}
 	if !a.isVerified(now) {
 		return fault.New(fault.Conflict, fault.CodeConflict, fault.Of(identity.Expired()).Public).About("attempt_id")

@@ -37,7 +37,8 @@ func TestOnlyWhatMayBeConnectedCanBeChosen(t *testing.T) {
 		before := w.facilities(t, attemptID)
 		_, err := w.chooser().Choose(t.Context(), tenant, attemptID, token, wanted)
 		refused(t, what, err, kind, field)
-		if !strings.Contains(fault.Of(err).Public, public) || fmt.Sprint(before) != fmt.Sprint(w.facilities(t, attemptID)) || len(w.enqueued) != 1 {
+		if !strings.Contains(fault.Of(err).Public, public) || fmt.Sprint(before) != fmt.Sprint(w.facilities(t, attemptID)) ||
+			len(w.enqueued) != 1 {
 			t.Errorf("%s: %v; enqueued are %v", what, err, w.enqueued)
 		}
 	}
@@ -84,7 +85,8 @@ func TestAChoiceIsTakenOnce(t *testing.T) {
 	}
 	w.choose(t, attemptID, wanted...)
 	after := w.facilities(t, attemptID)
-	if f := after["failed"]; f.Outcome != attempt.IsConnecting || f.Reason != "" || after["connected"].Rev != before["connected"].Rev || after["connecting"].Rev != before["connecting"].Rev {
+	if f := after["failed"]; f.Outcome != attempt.IsConnecting || f.Reason != "" ||
+		after["connected"].Rev != before["connected"].Rev || after["connecting"].Rev != before["connecting"].Rev {
 		t.Errorf("it was %+v, and is %+v", before, after)
 	}
 	if wanted[0] != "connected" || wanted[1] != "failed" {
@@ -133,14 +135,16 @@ func TestAChoiceThatLosesARaceIsMadeAgainAFewTimes(t *testing.T) {
 	} {
 		store, chooser := &racing{ChoiceStore: w.rows, err: c.err, lost: c.lost}, w.chooser()
 		chooser.Store = store
-		if _, err := chooser.Choose(t.Context(), tenant, attemptID, pageToken(), []string{"a"}); (err == nil) != c.works || store.tries != c.tries {
+		if _, err := chooser.Choose(t.Context(), tenant, attemptID, pageToken(), []string{"a"}); (err == nil) != c.works ||
+			store.tries != c.tries {
 			t.Errorf("after %d tries: %v; want %+v", store.tries, err, c)
 		}
 	}
 	w.pass(15 * time.Minute)
 	store, chooser := &racing{ChoiceStore: w.rows}, w.chooser()
 	chooser.Store = store
-	if _, err := chooser.Choose(t.Context(), tenant, attemptID, pageToken(), []string{"a"}); !errors.Is(err, fault.Conflict) || store.reads != 1 {
+	if _, err := chooser.Choose(t.Context(), tenant, attemptID, pageToken(), []string{"a"}); !errors.Is(err,
+		fault.Conflict) || store.reads != 1 {
 		t.Errorf("a choice that cannot be made is tried %d times: %v", store.reads, err)
 	}
 }
@@ -162,7 +166,10 @@ func TestAPageIsToldOfItsOwnAttemptWhatCanBeDoneFirst(t *testing.T) {
 	for name, c := range map[string]struct {
 		id    string
 		token secret.Text
-	}{"no id": {"x", token}, "another id": {"4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32", token}, "another token": {attemptID, secret.New("another")}} {
+	}{
+		"no id": {"x", token}, "another id": {"4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32", token},
+		"another token": {attemptID, secret.New("another")},
+	} {
 		_, err := w.watcher().Progress(t.Context(), tenant, c.id, c.token)
 		if refused(t, name, err, fault.NotFound, ""); fault.Of(err).Public != "There is no such attempt." {
 			t.Errorf("%s: %v tells them apart", name, err)
@@ -179,7 +186,8 @@ func TestAPageIsToldOfItsOwnAttemptWhatCanBeDoneFirst(t *testing.T) {
 		return p.Facilities
 	}
 	names := map[string]tefca.Facility{
-		"d": {ID: "d", Name: "Aspen", Match: tefca.Found}, "c": {ID: "c", Name: "Birch", Match: tefca.Found}, "e": {ID: "e", Name: "Birch", Match: tefca.Found},
+		"d": {ID: "d", Name: "Aspen", Match: tefca.Found}, "c": {ID: "c", Name: "Birch", Match: tefca.Found},
+		"e": {ID: "e", Name: "Birch", Match: tefca.Found},
 		"b": {ID: "b", Name: "Aspen", Match: tefca.Ambiguous}, "a": {ID: "a", Name: "Aspen", Match: tefca.Unanswered},
 	}
 	w.locate = func(_ context.Context, found func(tefca.Facility) error) error {
@@ -208,7 +216,8 @@ func TestAPageIsToldOfItsOwnAttemptWhatCanBeDoneFirst(t *testing.T) {
 	if listed := status(attempt.Expired); listed[1].Reason != attempt.ReasonIdentity || len(w.asked) != 0 {
 		t.Errorf("after the identity has ended it is told of %+v; asked are %v", listed, w.asked)
 	}
-	if p, err := w.watcher().Progress(t.Context(), tenant, attemptID, token); err != nil || p.Status != attempt.Expired || len(p.Facilities) != 0 {
+	if p, err := w.watcher().Progress(t.Context(), tenant, attemptID, token); err != nil || p.Status != attempt.Expired ||
+		len(p.Facilities) != 0 {
 		t.Errorf("one that never came back is %+v, %v", p, err)
 	}
 }

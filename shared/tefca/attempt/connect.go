@@ -25,14 +25,16 @@ import (
 )
 
 const (
-	// facilityTime is what a facility gets to hand over a record, keepTime what converting, sealing and storing it may take, and
-	// facilityLease how long nobody else asks for the same: a record whose keeping outlived its lease would be read over and over.
+	// facilityTime is what a facility gets to hand over a record, keepTime what converting, sealing and storing it
+	// may take, and facilityLease how long nobody else asks for the same: a record whose keeping outlived its lease
+	// would be read over and over.
 	facilityTime  = 2 * time.Minute
 	keepTime      = time.Minute
 	facilityLease = facilityTime + keepTime
 )
 
-// authorize reads the records of the chosen facilities, a few at the same time. What fails with one changes nothing for the others.
+// authorize reads the records of the chosen facilities, a few at the same time. What fails with one
+// changes nothing for the others.
 func (w Worker) authorize(ctx context.Context, a Attempt) error {
 	known, err := w.Store.Facilities(ctx, a.Tenant, a.ID)
 	if err != nil {
@@ -70,8 +72,8 @@ func (w Worker) isLate(ctx context.Context) bool {
 	return ok && deadline.Sub(w.Now()) < facilityLease
 }
 
-// connect reads one facility's record and makes a connection of it, unless somebody else does. The error is our own failure; then the
-// person is told that it was.
+// connect reads one facility's record and makes a connection of it, unless somebody else does. The error is our own
+// failure; then the person is told that it was.
 func (w Worker) connect(ctx context.Context, a Attempt, f Facility) error {
 	began := w.Now()
 	f.LeaseUntil = began.Add(facilityLease)
@@ -102,7 +104,8 @@ func (w Worker) connect(ctx context.Context, a Attempt, f Facility) error {
 	}
 	line := []slog.Attr{
 		slog.String("org_id", a.Tenant.OrgID), slog.String("mode", string(a.Tenant.Mode)), slog.String("attempt_id", a.ID),
-		slog.String("directory_id", f.ID), slog.String("outcome", string(f.Outcome)), slog.Int("documents", content.Documents),
+		slog.String("directory_id", f.ID), slog.String("outcome", string(f.Outcome)),
+		slog.Int("documents", content.Documents),
 		slog.Int64("ms", w.Now().Sub(began).Milliseconds()),
 	}
 	if f.Outcome == HasFailed {
@@ -164,8 +167,8 @@ func (w Worker) read(ctx context.Context, a Attempt, f *Facility) (source, error
 // errTaken says that somebody else has dealt with a facility.
 var errTaken = errors.New("the facility was dealt with")
 
-// conclude makes the connection. Whoever else connects the same person at the same facility meanwhile has made the one that is then
-// authorised again.
+// conclude makes the connection. Whoever else connects the same person at the same facility meanwhile has made the one
+// that is then authorised again.
 func (w Worker) conclude(ctx context.Context, a Attempt, f *Facility, from source) error {
 	isAgain := false
 	return retry.OnConflict(ctx, retry.Tries, func() error {
@@ -195,7 +198,8 @@ func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from s
 	if err != nil {
 		return err
 	}
-	if erased.After(a.CreatedAt) || conn.Refresh.Ended == connection.Disconnected && conn.Refresh.EndedAt.After(a.CreatedAt) {
+	if erased.After(a.CreatedAt) || conn.Refresh.Ended == connection.Disconnected &&
+		conn.Refresh.EndedAt.After(a.CreatedAt) {
 		f.Outcome, f.Reason = HasFailed, ReasonRefused // what the organisation has ended or erased since, stays so
 		return nil
 	}
@@ -210,7 +214,8 @@ func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from s
 	}
 	if err != nil {
 		if held != nil {
-			_ = w.Remover.Delete(context.WithoutCancel(ctx), conn.Tenant, conn.ID, *held) // what is left goes with the connection, or by the bucket's rule
+			// what is left goes with the connection, or by the bucket's rule
+			_ = w.Remover.Delete(context.WithoutCancel(ctx), conn.Tenant, conn.ID, *held)
 		}
 		return fmt.Errorf("conclude: %w", err)
 	}
@@ -223,7 +228,9 @@ func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from s
 }
 
 // connectionOf is the connection that is authorised, new or once more, and the version of its tokens.
-func (w Worker) connectionOf(ctx context.Context, a Attempt, f Facility, known string) (connection.Connection, int64, error) {
+func (w Worker) connectionOf(ctx context.Context, a Attempt, f Facility,
+	known string,
+) (connection.Connection, int64, error) {
 	fresh := connection.Connection{
 		ID: w.NewID(), Tenant: a.Tenant, PlatformType: connection.TEFCAPlatform, DirectoryID: f.ID, CreatedAt: w.Now(),
 	}
@@ -245,7 +252,9 @@ func (w Worker) connectionOf(ctx context.Context, a Attempt, f Facility, known s
 }
 
 // keep makes the token set of a connection, with the record behind it.
-func (w Worker) keep(ctx context.Context, conn connection.Connection, from source) (tokens.Set, *tokens.Records, error) {
+func (w Worker) keep(ctx context.Context, conn connection.Connection,
+	from source,
+) (tokens.Set, *tokens.Records, error) {
 	if !from.set.ExpiresAt.IsZero() {
 		return from.set, nil, nil
 	}
@@ -262,9 +271,12 @@ func (w Worker) keep(ctx context.Context, conn connection.Connection, from sourc
 }
 
 // complete fills what is stored of an authorisation.
-func (w Worker) complete(ctx context.Context, a Attempt, f Facility, end *Conclusion, conn connection.Connection, set tokens.Set, version int64) error {
+func (w Worker) complete(ctx context.Context, a Attempt, f Facility, end *Conclusion, conn connection.Connection,
+	set tokens.Set, version int64,
+) error {
 	now := w.Now()
-	conn.Status, conn.Scope, conn.ConsentExpiresAt, conn.Refresh = connection.Authorized, tefca.Scope, time.Time{}, connection.RefreshState{}
+	conn.Status, conn.Scope, conn.ConsentExpiresAt, conn.Refresh = connection.Authorized, tefca.Scope, time.Time{},
+		connection.RefreshState{}
 	conn = conn.EndingAt(set.ExpiresAt)
 	if a.ExternalID != "" {
 		conn.External = w.Hashing.Sign(connection.ExternalText(a.Tenant, a.ExternalID))
@@ -273,11 +285,13 @@ func (w Worker) complete(ctx context.Context, a Attempt, f Facility, end *Conclu
 	if end.Tokens, err = w.Vault.Seal(ctx, a.Tenant, conn.ID, version+1, set); err != nil {
 		return fmt.Errorf("seal tokens: %w", err)
 	}
-	event, err := webhook.NewEvent(conn.Tenant, webhook.ConnectionSucceeded, conn.ID, conn.Generation, now, webhook.ConnectionSuccess{
-		OrgConnectionID: conn.ID, ConnectionStatus: string(conn.Status), PlatformType: conn.PlatformType, RequestID: a.RequestID,
-		ExternalID: a.ExternalID, ExternalState: a.ExternalState, Scope: conn.Scope,
-		ConsentExpiresAt: timestamp.Of(conn.ConsentExpiresAt), TEFCADirectoryID: f.ID,
-	})
+	event, err := webhook.NewEvent(conn.Tenant, webhook.ConnectionSucceeded, conn.ID, conn.Generation, now,
+		webhook.ConnectionSuccess{
+			OrgConnectionID: conn.ID, ConnectionStatus: string(conn.Status), PlatformType: conn.PlatformType,
+			RequestID:  a.RequestID,
+			ExternalID: a.ExternalID, ExternalState: a.ExternalState, Scope: conn.Scope,
+			ConsentExpiresAt: timestamp.Of(conn.ConsentExpiresAt), TEFCADirectoryID: f.ID,
+		})
 	if err != nil {
 		return fmt.Errorf("make event: %w", err)
 	}

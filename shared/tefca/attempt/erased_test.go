@@ -24,7 +24,8 @@ func (w *world) erase(t *testing.T, id string) {
 	expect.NoError(t, erasures.RemoveConnection(t.Context(), tenant, id, w.time()))
 }
 
-// TestWhatTheOrganisationHasErasedMeanwhileStaysErased, whether that was before a worker looks, or while it keeps the record.
+// TestWhatTheOrganisationHasErasedMeanwhileStaysErased, whether that was before a worker looks, or
+// while it keeps the record.
 func TestWhatTheOrganisationHasErasedMeanwhileStaysErased(t *testing.T) {
 	t.Parallel()
 	for name, isLate := range map[string]bool{"before": false, "while": true} {
@@ -46,7 +47,8 @@ func TestWhatTheOrganisationHasErasedMeanwhileStaysErased(t *testing.T) {
 			}
 			told := len(w.told)
 			w.look(t, next)
-			if f := w.facilities(t, next)["a"]; f.Outcome != attempt.HasFailed || f.Reason != attempt.ReasonRefused || f.Connected.ConnectionID != "" || len(w.told) != told {
+			if f := w.facilities(t, next)["a"]; f.Outcome != attempt.HasFailed || f.Reason != attempt.ReasonRefused ||
+				f.Connected.ConnectionID != "" || len(w.told) != told {
 				t.Errorf("it is %+v", f)
 			}
 			w.pass(time.Second)
@@ -68,7 +70,9 @@ type meanwhile struct {
 }
 
 // Write implements attempt.Cache.
-func (m *meanwhile) Write(ctx context.Context, of org.Tenant, id string, content records.Content) (tokens.Records, error) {
+func (m *meanwhile) Write(ctx context.Context, of org.Tenant, id string,
+	content records.Content,
+) (tokens.Records, error) {
 	if act := m.act; act != nil {
 		m.act = nil
 		act()

@@ -14,7 +14,8 @@ import (
 	"recordbridge/shared/tefca/records"
 )
 
-// TestWhoIsSilentIsNotWaitedForLongerThanTheirTime: who is asked knows when it is over, and what it then says of itself does not count.
+// TestWhoIsSilentIsNotWaitedForLongerThanTheirTime: who is asked knows when it is over, and what it then says
+// of itself does not count.
 func TestWhoIsSilentIsNotWaitedForLongerThanTheirTime(t *testing.T) {
 	t.Parallel()
 	silent := func(ctx context.Context) error {
@@ -96,7 +97,8 @@ func TestFourFacilitiesAreReadSideBySide(t *testing.T) {
 	})
 }
 
-// TestARecordThatIsLongInComingAndInKeepingIsReadOnce: whoever looks meanwhile, as the sweeper's next worker does, leaves it alone.
+// TestARecordThatIsLongInComingAndInKeepingIsReadOnce: whoever looks meanwhile, as the sweeper's next
+// worker does, leaves it alone.
 func TestARecordThatIsLongInComingAndInKeepingIsReadOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

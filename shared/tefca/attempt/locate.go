@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// locateTime is what the network gets to say who has records. Facilities that have not answered by then are told as such.
+	// locateTime is what the network gets to say who has records. Facilities that have not answered
+	// by then are told as such.
 	locateTime = 75 * time.Second
 	// locateLease is how long nobody else asks: longer than the network gets.
 	locateLease = 90 * time.Second
@@ -108,8 +109,8 @@ func (w Worker) ask(ctx context.Context, a Attempt) (failure, err error) {
 	return failed(causeNetwork, err), nil
 }
 
-// found stores what the network tells of a facility. The last word counts, but that of one that has answered in an earlier run, or in
-// this one, it is not forgotten that it has.
+// found stores what the network tells of a facility. The last word counts, but that of one that has answered in an
+// earlier run, or in this one, it is not forgotten that it has.
 func (l *locating) found(ctx context.Context, f tefca.Facility) error {
 	was, isKnown := l.known[f.ID]
 	if isKnown && f.Match == tefca.Unanswered {
@@ -124,7 +125,8 @@ func (l *locating) found(ctx context.Context, f tefca.Facility) error {
 		return err
 	}
 	next := Facility{
-		ID: f.ID, Name: f.Name, City: f.City, State: f.State, Match: f.Match, Access: f.Access, Local: local, ExpiresAt: l.attempt.ExpiresAt, Rev: was.Rev,
+		ID: f.ID, Name: f.Name, City: f.City, State: f.State, Match: f.Match, Access: f.Access, Local: local,
+		ExpiresAt: l.attempt.ExpiresAt, Rev: was.Rev,
 	}
 	if err := l.worker.Store.SaveFacility(ctx, l.attempt.Tenant, l.attempt.ID, next); err != nil {
 		return fmt.Errorf("store a facility: %w", err)

@@ -32,10 +32,17 @@ func TestEachStepOfAnAttemptIsFoundInTheLog(t *testing.T) {
 		act   func(ctx context.Context) error
 		lines []string // parts of what is told beside whose attempt it is
 	}{
-		{"create", func(ctx context.Context) (err error) { made, err = w.create(ctx, attemptID, wanted("x")); return err }, nil},
+		{"create", func(ctx context.Context) (err error) {
+			made,
+				err = w.create(ctx, attemptID, wanted("x"))
+			return err
+		}, nil},
 		{"leave", func(ctx context.Context) error {
 			started, err := w.starter().Leave(ctx, made.Start)
-			back = attempt.Return{Provider: "simulated", State: w.request.State, Code: secret.New("code"), Cookie: func(string) string { return started.CookieValue.Reveal() }}
+			back = attempt.Return{
+				Provider: "simulated", State: w.request.State, Code: secret.New("code"),
+				Cookie: func(string) string { return started.CookieValue.Reveal() },
+			}
 			return err
 		}, nil},
 		{"return elsewhere", func(ctx context.Context) error {
@@ -45,20 +52,25 @@ func TestEachStepOfAnAttemptIsFoundInTheLog(t *testing.T) {
 			return nil
 		}, []string{`"ended":"other_browser"`}},
 		{"return", func(ctx context.Context) error { _, err := w.completer().Complete(ctx, back); return err }, nil},
-		{"locate", func(ctx context.Context) error { return w.worker.Look(ctx, tenant, attemptID) }, []string{`"facilities":3`, `"its id is of no use"`}},
+		{
+			"locate", func(ctx context.Context) error { return w.worker.Look(ctx, tenant, attemptID) },
+			[]string{`"facilities":3`, `"its id is of no use"`},
+		},
 		{"choose", func(ctx context.Context) error {
 			_, err := w.chooser().Choose(ctx, tenant, attemptID, token, []string{"good", "bad"})
 			return err
 		}, nil},
 		{"connect", func(ctx context.Context) error { return w.worker.Look(ctx, tenant, attemptID) }, []string{
-			`"outcome":"connected"`, `"documents":1`, `"outcome":"failed"`, `"reason":"refused"`, `"directory_id":"good"`, `"connection_id"`,
+			`"outcome":"connected"`, `"documents":1`, `"outcome":"failed"`, `"reason":"refused"`, `"directory_id":"good"`,
+			`"connection_id"`,
 		}},
 	} {
 		var log bytes.Buffer
 		ctx, event := logx.Begin(t.Context())
 		expect.NoError(t, step.act(ctx))
 		event.Emit(ctx, logx.New(&log), "step")
-		for _, part := range append(step.lines, `"attempt_id":"`+attemptID+`"`, `"org_id":"`+tenant.OrgID+`"`, `"mode":"test"`) {
+		for _, part := range append(step.lines, `"attempt_id":"`+attemptID+`"`, `"org_id":"`+tenant.OrgID+`"`,
+			`"mode":"test"`) {
 			if !strings.Contains(log.String(), part) {
 				t.Errorf("%s does not tell %s: %s", step.name, part, log.String())
 			}

@@ -66,8 +66,12 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	made := tables.New(t)
-	flow, work := store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, store.Work{DB: made.DB, Table: made.Name("WorkTable")}
-	w := &world{now: start, lasts: 15 * time.Minute, read: map[string]func() (records.Content, error){}, kept: map[string]records.Content{}}
+	flow, work := store.Flow{DB: made.DB, Table: made.Name("FlowTable")},
+		store.Work{DB: made.DB, Table: made.Name("WorkTable")}
+	w := &world{
+		now: start, lasts: 15 * time.Minute, read: map[string]func() (records.Content, error){},
+		kept: map[string]records.Content{},
+	}
 	w.conns = store.Connections{DB: made.DB, Table: made.Name("ConnectionTable")}
 	w.tokens = store.Tokens{DB: made.DB, Table: made.Name("TokensTable")}
 	w.rows = store.TEFCAConnections{
@@ -79,27 +83,34 @@ func newWorld(t *testing.T) *world {
 	w.worker = attempt.Worker{
 		Store: w.rows, Networks: map[org.Mode]tefca.Network{org.Test: w, org.Live: nil}, Reader: w, Cache: w, Remover: w,
 		Fixtures: map[string]records.Feed{"alder.xml": func(func([]byte) error) error { return nil }},
-		Sealer:   plainSealer{}, Vault: tokens.Vault{Sealer: plainSealer{}}, Hashing: ring, Events: w, Now: w.time, NewID: ids.Random,
+		Sealer:   plainSealer{}, Vault: tokens.Vault{Sealer: plainSealer{}}, Hashing: ring, Events: w, Now: w.time,
+		NewID: ids.Random,
 	}
 	return w
 }
 
 // Begin implements attempt.Party.
-func (w *world) Begin(_ context.Context, provider identity.Provider, request identity.Request) (string, identity.Authority, error) {
+func (w *world) Begin(_ context.Context, provider identity.Provider,
+	request identity.Request,
+) (string, identity.Authority, error) {
 	w.request = request
 	return "https://id.example/authorize", identity.Authority{Provider: provider, RedirectURI: request.RedirectURI}, nil
 }
 
 // Exchange implements attempt.Exchanger: as a provider that checks what a browser left with.
-func (w *world) Exchange(ctx context.Context, pinned identity.Authority, back identity.Return) (tefca.Assertion, error) {
+func (w *world) Exchange(ctx context.Context, pinned identity.Authority,
+	back identity.Return,
+) (tefca.Assertion, error) {
 	if w.exchange != nil {
 		if err := w.exchange(ctx, back); err != nil {
 			return tefca.Assertion{}, err
 		}
 	}
 	challenge := sha256.Sum256([]byte(back.Verifier.Reveal()))
-	if back.Code.Reveal() != "code" || base64.RawURLEncoding.EncodeToString(challenge[:]) != w.request.Challenge || back.NonceHash != binding.Hash(w.request.Nonce) ||
-		w.request.Nonce == w.request.State || w.request.Nonce == back.Verifier.Reveal() || back.Provider != "simulated" || pinned.RedirectURI != "https://api.example/bridge/tefca/identity/callback/simulated" {
+	if back.Code.Reveal() != "code" || base64.RawURLEncoding.EncodeToString(challenge[:]) != w.request.Challenge ||
+		back.NonceHash != binding.Hash(w.request.Nonce) ||
+		w.request.Nonce == w.request.State || w.request.Nonce == back.Verifier.Reveal() || back.Provider != "simulated" ||
+		pinned.RedirectURI != "https://api.example/bridge/tefca/identity/callback/simulated" {
 		return tefca.Assertion{}, errTrouble
 	}
 	return w.assertion(), nil
@@ -129,7 +140,9 @@ func (w *world) Open(context.Context, tefca.Assertion, tefca.Facility) (tokens.S
 }
 
 // Read implements attempt.Reader.
-func (w *world) Read(ctx context.Context, _ tefca.Network, who tefca.Assertion, at tefca.Facility) (records.Content, error) {
+func (w *world) Read(ctx context.Context, _ tefca.Network, who tefca.Assertion,
+	at tefca.Facility,
+) (records.Content, error) {
 	w.mu.Lock()
 	w.asked = append(w.asked, at.ID)
 	read := w.read[at.ID]
@@ -153,7 +166,10 @@ func (w *world) Write(_ context.Context, _ org.Tenant, _ string, content records
 	w.batches++
 	batch := strings.Repeat("b", w.batches)
 	w.kept[batch] = content
-	return tokens.Records{Generation: content.Generation, Batch: batch, Documents: content.Documents, Lost: content.Lost, Until: w.now.Add(24 * time.Hour)}, nil
+	return tokens.Records{
+		Generation: content.Generation, Batch: batch, Documents: content.Documents, Lost: content.Lost,
+		Until: w.now.Add(24 * time.Hour),
+	}, nil
 }
 
 // Delete implements attempt.Remover.
@@ -184,8 +200,9 @@ func (w *world) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error {
 
 func (w *world) assertion() tefca.Assertion {
 	return tefca.Assertion{
-		Provider: "simulated", Issuer: "https://id.example", Subject: "p01", Level: 2, Person: tefca.Person{Given: "Maple", Family: "Aster"},
-		Token: secret.New("id-token"), IssuedAt: start, ExpiresAt: start.Add(w.lasts),
+		Provider: "simulated", Issuer: "https://id.example", Subject: "p01", Level: 2,
+		Person: tefca.Person{Given: "Maple", Family: "Aster"},
+		Token:  secret.New("id-token"), IssuedAt: start, ExpiresAt: start.Add(w.lasts),
 	}
 }
 
@@ -203,9 +220,12 @@ func (w *world) pass(d time.Duration) {
 
 // admission is that of test mode, and of live mode to who has paid and has a network.
 func admission() attempt.Admission {
-	return attempt.Admission{Organisations: plans{"free": org.Free, "paid": org.Paid}, Settings: map[org.Mode]attempt.Setting{
-		org.Test: {Providers: []identity.Provider{{ID: "other"}, {ID: "simulated"}}, Simulated: true}, org.Live: {},
-	}}
+	return attempt.Admission{
+		Organisations: plans{"free": org.Free, "paid": org.Paid},
+		Settings: map[org.Mode]attempt.Setting{
+			org.Test: {Providers: []identity.Provider{{ID: "other"}, {ID: "simulated"}}, Simulated: true}, org.Live: {},
+		},
+	}
 }
 
 // plans are those of organisations, by public id.
@@ -222,7 +242,8 @@ func (p plans) Organisation(_ context.Context, publicID string) (org.Organisatio
 
 func wanted(externalID string) attempt.Request {
 	return attempt.Request{
-		Tenant: tenant, PublicID: "free", Provider: "simulated", ExternalID: externalID, ExternalState: "visit-9", RequestID: "request-1",
+		Tenant: tenant, PublicID: "free", Provider: "simulated", ExternalID: externalID, ExternalState: "visit-9",
+		RequestID: "request-1",
 	}
 }
 
@@ -235,13 +256,15 @@ func pageToken() secret.Text {
 
 func (w *world) create(ctx context.Context, id string, r attempt.Request) (attempt.Prepared, error) {
 	return attempt.Creator{
-		Admission: admission(), Store: w.rows, Now: w.time, NewID: func() string { return id }, Random: io.MultiReader(strings.NewReader(thirtyTwo), rand.Reader),
+		Admission: admission(), Store: w.rows, Now: w.time, NewID: func() string { return id },
+		Random: io.MultiReader(strings.NewReader(thirtyTwo), rand.Reader),
 	}.Create(ctx, r)
 }
 
 func (w *world) starter() attempt.Starter {
 	return attempt.Starter{
-		Admission: admission(), Store: w.rows, Party: w, Sealer: plainSealer{}, BaseURL: "https://api.example", Now: w.time, Random: rand.Reader,
+		Admission: admission(), Store: w.rows, Party: w, Sealer: plainSealer{}, BaseURL: "https://api.example", Now: w.time,
+		Random: rand.Reader,
 	}
 }
 
@@ -252,7 +275,10 @@ func (w *world) chooser() attempt.Chooser {
 }
 
 func (w *world) completer() attempt.Completer {
-	return attempt.Completer{Store: w.rows, Party: w, Verifiers: plainSealer{}, Assertions: plainSealer{}, Enqueuer: w, Now: w.time}
+	return attempt.Completer{
+		Store: w.rows, Party: w, Verifiers: plainSealer{}, Assertions: plainSealer{},
+		Enqueuer: w, Now: w.time,
+	}
 }
 
 // left makes an attempt whose browser has left, and returns what it brings back.
@@ -264,8 +290,9 @@ func (w *world) left(t *testing.T, id, externalID string) attempt.Return {
 	expect.NoError(t, err)
 	cookies := map[string]string{started.CookieName: started.CookieValue.Reveal()}
 	return attempt.Return{
-		Provider: "simulated", State: w.request.State, Code: secret.New("code"), Issuer: "https://id.example", RequestID: "return-1",
-		Cookie: func(name string) string { return cookies[name] },
+		Provider: "simulated", State: w.request.State, Code: secret.New("code"), Issuer: "https://id.example",
+		RequestID: "return-1",
+		Cookie:    func(name string) string { return cookies[name] },
 	}
 }
 
@@ -297,7 +324,10 @@ func (w *world) located(t *testing.T, id, externalID string, facilities ...strin
 }
 
 func facility(id string, match tefca.Match) tefca.Facility {
-	return tefca.Facility{ID: id, Name: "Facility " + id, City: "Madison", State: "WI", Match: match, Local: secret.New("local of " + id), Access: tefca.Documents}
+	return tefca.Facility{
+		ID: id, Name: "Facility " + id, City: "Madison", State: "WI", Match: match,
+		Local: secret.New("local of " + id), Access: tefca.Documents,
+	}
 }
 
 func (w *world) attempt(t *testing.T, id string) attempt.Attempt {

@@ -84,7 +84,8 @@ func TestAPersonHasOneConnectionAtAFacility(t *testing.T) {
 		w.look(t, id)
 		return w.facilities(t, id)["a"].Connected.ConnectionID
 	}
-	const second, third, fourth = "4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32", "5c3f7eb2-4d90-4e31-8c74-9f201b8d6e43", "6d408fc3-5ea1-4f42-8d85-a0312c9e7f54"
+	const second, third, fourth = "4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32", "5c3f7eb2-4d90-4e31-8c74-9f201b8d6e43",
+		"6d408fc3-5ea1-4f42-8d85-a0312c9e7f54"
 	one, none, again := connect(attemptID, "x"), connect(second, ""), connect(third, "x")
 	if one == none || one != again {
 		t.Errorf("with an external id it is %s, without %s, then %s", one, none, again)
@@ -112,8 +113,8 @@ func TestWhatIsKeptOfARecordGoesWithTheRun(t *testing.T) {
 	}
 }
 
-// TestAWorkerThatLosesARaceLeavesItToTheOther, and tries again where it has something to add; any other trouble is our own failure, and
-// whoever chose the facility is told that it failed.
+// TestAWorkerThatLosesARaceLeavesItToTheOther, and tries again where it has something to add; any other trouble is our
+// own failure, and whoever chose the facility is told that it failed.
 func TestAWorkerThatLosesARaceLeavesItToTheOther(t *testing.T) {
 	t.Parallel()
 	most := retry.Tries
@@ -125,16 +126,56 @@ func TestAWorkerThatLosesARaceLeavesItToTheOther(t *testing.T) {
 		reason  attempt.Reason
 		asked   int
 	}{
-		"the facility is somebody's":         {failing{write: "facility", times: 1, err: fault.Stale()}, false, nil, attempt.IsConnecting, "", 0},
-		"the facility cannot be claimed":     {failing{write: "facility", times: 1, err: errTrouble}, false, errTrouble, attempt.IsConnecting, "", 0},
-		"a refusal comes too late":           {failing{write: "facility", skip: 1, times: 1, err: fault.Stale()}, true, nil, attempt.IsConnecting, "", 1},
-		"a refusal cannot be stored":         {failing{write: "facility", skip: 1, times: 1, err: errTrouble}, true, errTrouble, attempt.IsConnecting, "", 1},
-		"others connect the person, too":     {failing{write: "conclude", times: most - 1, err: fault.Stale()}, false, nil, attempt.IsConnected, "", 1},
-		"others do nothing else":             {failing{write: "conclude", times: most, err: fault.Stale()}, false, fault.Conflict, attempt.HasFailed, attempt.ReasonInternal, 1},
-		"the connection cannot be stored":    {failing{write: "conclude", times: 1, err: errTrouble}, false, errTrouble, attempt.HasFailed, attempt.ReasonInternal, 1},
-		"the person goes on choosing":        {failing{write: "attempt", times: most - 1, err: fault.Stale()}, false, nil, attempt.IsConnected, "", 1},
-		"the person does nothing else":       {failing{write: "attempt", times: most, err: fault.Stale()}, false, fault.Conflict, attempt.IsConnected, "", 1},
-		"when to look next cannot be stored": {failing{write: "attempt", times: 1, err: errTrouble}, false, errTrouble, attempt.IsConnected, "", 1},
+		"the facility is somebody's": {
+			failing{write: "facility", times: 1, err: fault.Stale()},
+			false, nil,
+			attempt.IsConnecting, "", 0,
+		},
+		"the facility cannot be claimed": {
+			failing{write: "facility", times: 1, err: errTrouble},
+			false, errTrouble,
+			attempt.IsConnecting, "", 0,
+		},
+		"a refusal comes too late": {
+			failing{write: "facility", skip: 1, times: 1, err: fault.Stale()},
+			true, nil,
+			attempt.IsConnecting, "", 1,
+		},
+		"a refusal cannot be stored": {
+			failing{write: "facility", skip: 1, times: 1, err: errTrouble},
+			true,
+			errTrouble, attempt.IsConnecting, "", 1,
+		},
+		"others connect the person, too": {
+			failing{write: "conclude", times: most - 1, err: fault.Stale()},
+			false, nil,
+			attempt.IsConnected, "", 1,
+		},
+		"others do nothing else": {
+			failing{write: "conclude", times: most, err: fault.Stale()},
+			false,
+			fault.Conflict, attempt.HasFailed, attempt.ReasonInternal, 1,
+		},
+		"the connection cannot be stored": {
+			failing{write: "conclude", times: 1, err: errTrouble},
+			false, errTrouble,
+			attempt.HasFailed, attempt.ReasonInternal, 1,
+		},
+		"the person goes on choosing": {
+			failing{write: "attempt", times: most - 1, err: fault.Stale()},
+			false, nil,
+			attempt.IsConnected, "", 1,
+		},
+		"the person does nothing else": {
+			failing{write: "attempt", times: most, err: fault.Stale()},
+			false,
+			fault.Conflict, attempt.IsConnected, "", 1,
+		},
+		"when to look next cannot be stored": {
+			failing{write: "attempt", times: 1, err: errTrouble},
+			false, errTrouble,
+			attempt.IsConnected, "", 1,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -188,12 +229,14 @@ func TestOfTwoRunsOneAsksTheNetwork(t *testing.T) {
 			c.broken.WorkStore = w.worker.Store
 			w.worker.Store = &c.broken
 			err := w.worker.Look(t.Context(), tenant, attemptID)
-			if a := w.attempt(t, attemptID); !errors.Is(err, c.err) || c.err == nil && err != nil || asked != c.asked || stopped != (c.broken.write == "facility") || a.Status != attempt.Locating {
+			if a := w.attempt(t, attemptID); !errors.Is(err, c.err) || c.err == nil && err != nil || asked != c.asked ||
+				stopped != (c.broken.write == "facility") || a.Status != attempt.Locating {
 				t.Errorf("the run ends with %v; the network was asked: %t; the attempt is %s", err, asked, a.Status)
 			}
 			w.pass(90 * time.Second) // then the sweeper has it done
 			w.look(t, attemptID)
-			if a := w.attempt(t, attemptID); a.Status != attempt.Located || !a.LeaseUntil.IsZero() || len(w.facilities(t, attemptID)) != 1 {
+			if a := w.attempt(t, attemptID); a.Status != attempt.Located || !a.LeaseUntil.IsZero() ||
+				len(w.facilities(t, attemptID)) != 1 {
 				t.Errorf("afterwards it is %+v", a)
 			}
 		})
@@ -217,7 +260,8 @@ func TestWhatIsSealedOpensNowhereElse(t *testing.T) {
 		expect.NoError(t, w.rows.SaveFacility(t.Context(), tenant, attemptID, f))
 		w.choose(t, attemptID, "a")
 		err := w.worker.Look(t.Context(), tenant, attemptID)
-		if at := fault.SpotOf(err); at.Attribute != attribute || at.Row != "TEFCA" || at.Operation != "open" || len(w.asked) != 0 {
+		if at := fault.SpotOf(err); at.Attribute != attribute || at.Row != "TEFCA" || at.Operation != "open" ||
+			len(w.asked) != 0 {
 			t.Errorf("%s: %v at %+v; asked are %v", what, err, at, w.asked)
 		}
 	}
@@ -238,7 +282,8 @@ func TestWhatIsSealedOpensNowhereElse(t *testing.T) {
 	exchanged := false
 	w.exchange = func(context.Context, identity.Return) error { exchanged = true; return nil }
 	_, err := w.completer().Complete(t.Context(), back)
-	if p, unread := w.watcher().Progress(t.Context(), tenant, fourth, pageToken()); err == nil || exchanged || unread != nil || p.Failure == nil || p.Failure.Cause != "internal" {
+	if p, unread := w.watcher().Progress(t.Context(), tenant, fourth, pageToken()); err == nil || exchanged ||
+		unread != nil || p.Failure == nil || p.Failure.Cause != "internal" {
 		t.Errorf("with another's verifier: %v; the attempt is %+v", err, p)
 	}
 }

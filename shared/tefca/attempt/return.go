@@ -44,8 +44,8 @@ type Return struct {
 	RequestID string                   // of this request, which an error of it is found by
 }
 
-// Complete verifies the identity that a browser brings back, and has the network asked with it. known says that the attempt was
-// found, and knows of an error; else the error is for a page.
+// Complete verifies the identity that a browser brings back, and has the network asked with it. known says that the
+// attempt was found, and knows of an error; else the error is for a page.
 func (c Completer) Complete(ctx context.Context, r Return) (known bool, err error) {
 	state, err := binding.Take(ctx, c.Store, r.State, r.Cookie, c.Now(), func(there binding.State) {
 		if strayed, unread := c.Store.Attempt(ctx, there.Tenant, there.AttemptID); unread == nil {
@@ -86,7 +86,8 @@ func (c Completer) verify(ctx context.Context, a Attempt, done *Attempt, r Retur
 	asking, cancel := context.WithTimeout(ctx, exchangeTime)
 	defer cancel()
 	who, err := c.Party.Exchange(asking, a.Authority, identity.Return{
-		Provider: r.Provider, Code: r.Code, Issuer: r.Issuer, Error: r.Error, Verifier: secret.New(string(verifier)), NonceHash: a.NonceHash,
+		Provider: r.Provider, Code: r.Code, Issuer: r.Issuer, Error: r.Error, Verifier: secret.New(string(verifier)),
+		NonceHash: a.NonceHash,
 	})
 	if err != nil {
 		return fmt.Errorf("verify the identity: %w", err)
@@ -107,9 +108,15 @@ func (c Completer) verify(ctx context.Context, a Attempt, done *Attempt, r Retur
 func endingOf(err error, requestID string) Ending {
 	shown := fault.Of(err)
 	if shown.Kind == fault.Internal {
-		return Ending{Error: string(fault.CodeServerError), Description: fault.Of(nil).Public, Cause: causeInternal, RequestID: requestID}
+		return Ending{
+			Error: string(fault.CodeServerError), Description: fault.Of(nil).Public, Cause: causeInternal,
+			RequestID: requestID,
+		}
 	}
-	return Ending{Error: string(shown.Code.InBrowser()), Description: shown.Public, Cause: causeOf(err), RequestID: requestID}
+	return Ending{
+		Error: string(shown.Code.InBrowser()), Description: shown.Public, Cause: causeOf(err),
+		RequestID: requestID,
+	}
 }
 
 func earlier(a, b time.Time) time.Time {

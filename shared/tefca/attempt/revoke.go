@@ -32,15 +32,17 @@ type Revoker struct {
 	Issuer       string // of the simulated identity provider
 }
 
-// Revoke ends all current connections that a tenant has of the synthetic patient of an e-mail address, whatever their external ids, and
-// returns their ids in order. The error is fault.Forbidden in live mode, and fault.Invalid for an address of nobody.
+// Revoke ends all current connections that a tenant has of the synthetic patient of an e-mail address, whatever
+// their external ids, and returns their ids in order. The error is fault.Forbidden in live mode, and fault.Invalid
+// for an address of nobody.
 func (r Revoker) Revoke(ctx context.Context, tenant org.Tenant, email string) ([]string, error) {
 	if tenant.Mode != org.Test {
 		return nil, fault.New(fault.Forbidden, fault.CodeForbiddenMode, "This works with test credentials only.")
 	}
 	patient, ok := people.Named(email)
 	if !ok {
-		return nil, fault.BadRequest("email must be the address of one of the synthetic patients of TEFCA mode.").About("email")
+		return nil,
+			fault.BadRequest("email must be the address of one of the synthetic patients of TEFCA mode.").About("email")
 	}
 	all, err := r.Persons.PersonsConnections(ctx, tenant, personKey(r.Issuer, patient.Subject))
 	if err != nil {

@@ -69,7 +69,8 @@ func TestWhatIsCurrentOfASyntheticPatientIsEnded(t *testing.T) {
 	refused(t, "live mode", err, fault.Forbidden, "")
 	_, err = revoker.Revoke(t.Context(), tenant, "nobody@tefca.example")
 	refused(t, "nobody", err, fault.Invalid, "email")
-	if nobody, err := revoker.Revoke(t.Context(), tenant, "sorrel.birch@tefca.example"); err != nil || nobody == nil || len(nobody) != 0 {
+	if nobody, err := revoker.Revoke(t.Context(), tenant, "sorrel.birch@tefca.example"); err != nil || nobody == nil ||
+		len(nobody) != 0 {
 		t.Errorf("of somebody without connections %v are revoked, %v", nobody, err)
 	}
 	revoker.Issuer = "https://other.example"

@@ -30,8 +30,8 @@ type Progress struct {
 	Failure    *binding.Failure // of a failed one
 }
 
-// Progress tells how an attempt stands to whoever brings its token. An attempt that is unknown or another's and a wrong token answer
-// alike: fault.NotFound.
+// Progress tells how an attempt stands to whoever brings its token. An attempt that is unknown or another's and a wrong
+// token answer alike: fault.NotFound.
 func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, token secret.Text) (Progress, error) {
 	a, err := find(ctx, w.Store, tenant, asked, token)
 	if err != nil {
@@ -48,8 +48,9 @@ func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, 
 		}
 	case Failed:
 		p.Failure = &binding.Failure{
-			Error: a.Ending.Error, Description: a.Ending.Description, RequestID: a.Ending.RequestID, ExternalState: a.ExternalState,
-			Cause: a.Ending.Cause, SuggestedAction: actionOf(a.Ending.Cause),
+			Error: a.Ending.Error, Description: a.Ending.Description, RequestID: a.Ending.RequestID,
+			ExternalState: a.ExternalState,
+			Cause:         a.Ending.Cause, SuggestedAction: actionOf(a.Ending.Cause),
 		}
 	case Created, Open, Authorizing, Expired:
 	}

@@ -26,21 +26,25 @@ type WorkStore interface {
 	Facilities
 	Saver
 
-	// SaveFacility creates a facility of an attempt, or replaces revision f.Rev; fault.Conflict when there is one, or it has changed.
+	// SaveFacility creates a facility of an attempt, or replaces revision f.Rev; fault.Conflict when there
+	// is one, or it has changed.
 	SaveFacility(ctx context.Context, tenant org.Tenant, attemptID string, f Facility) error
-	// Known is the connection that a vault key has named for a facility; empty for none. Then erased is when one was erased, if that is
-	// less than the life of an attempt ago.
-	Known(ctx context.Context, tenant org.Tenant, vaultKey, facilityID string) (connectionID string, erased time.Time, err error)
+	// Known is the connection that a vault key has named for a facility; empty for none. Then erased is when one was
+	// erased, if that is less than the life of an attempt ago.
+	Known(ctx context.Context, tenant org.Tenant, vaultKey, facilityID string) (connectionID string,
+		erased time.Time, err error)
 	// Connection reads a connection, consistently; fault.NotFound.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
-	// TokenVersion reads the version of a connection's token set, also of one that was ended, consistently; 0 when it never had any.
+	// TokenVersion reads the version of a connection's token set, also of one that was ended, consistently;
+	// 0 when it never had any.
 	TokenVersion(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
-	// Conclude stores a conclusion in one transaction; fault.Conflict when a row that it replaces has changed since it was read, or the
-	// person has got a connection at the facility since.
+	// Conclude stores a conclusion in one transaction; fault.Conflict when a row that it replaces has changed since it was
+	// read, or the person has got a connection at the facility since.
 	Conclude(ctx context.Context, c Conclusion) error
 }
 
-// Reader reads what a facility has of a person (fetch.Reader). An error is the network's, or of another kind where it is ours.
+// Reader reads what a facility has of a person (fetch.Reader). An error is the network's, or of
+// another kind where it is ours.
 type Reader interface {
 	Read(ctx context.Context, network tefca.Network, who tefca.Assertion, at tefca.Facility) (records.Content, error)
 }
@@ -76,8 +80,9 @@ type Worker struct {
 	NewID    ids.Source
 }
 
-// Look does what is due of an attempt: it asks the network who has records, reads those of the facilities that were chosen, and removes
-// the identity when it has ended. Any number of workers may look at once. An error is our own failure, and says nothing of the person.
+// Look does what is due of an attempt: it asks the network who has records, reads those of the facilities that were
+// chosen, and removes the identity when it has ended. Any number of workers may look at once. An error is our own
+// failure, and says nothing of the person.
 func (w Worker) Look(ctx context.Context, tenant org.Tenant, id string) error {
 	a, err := w.Store.Attempt(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -98,8 +103,8 @@ func (w Worker) Look(ctx context.Context, tenant org.Tenant, id string) error {
 	return nil
 }
 
-// reschedule writes down when somebody has to look at an attempt again: as soon as a chosen facility is nobody's, else when the identity
-// ends; then it removes the identity. The sweeper looks every minute.
+// reschedule writes down when somebody has to look at an attempt again: as soon as a chosen facility is nobody's, else
+// when the identity ends; then it removes the identity. The sweeper looks every minute.
 func (w Worker) reschedule(ctx context.Context, tenant org.Tenant, id string) error {
 	return retry.OnConflict(ctx, retry.Tries, func() error {
 		a, err := w.Store.Attempt(ctx, tenant, id)

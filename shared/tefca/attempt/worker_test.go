@@ -29,7 +29,10 @@ func TestTheLastWordOfAFacilityCountsButThatItIsSilent(t *testing.T) {
 	w := newWorld(t)
 	w.verified(t, attemptID, "")
 	w.locate = func(_ context.Context, found func(tefca.Facility) error) error {
-		for _, f := range []tefca.Facility{facility("a", tefca.Found), facility("b", tefca.Unanswered), facility("b", tefca.Ambiguous), facility("c", tefca.Found), facility("d", tefca.Found)} {
+		for _, f := range []tefca.Facility{
+			facility("a", tefca.Found), facility("b", tefca.Unanswered),
+			facility("b", tefca.Ambiguous), facility("c", tefca.Found), facility("d", tefca.Found),
+		} {
 			if err := found(f); err != nil {
 				return err
 			}
@@ -47,7 +50,10 @@ func TestTheLastWordOfAFacilityCountsButThatItIsSilent(t *testing.T) {
 	}
 	w.pass(15 * time.Second)
 	w.locate = func(_ context.Context, found func(tefca.Facility) error) error {
-		for _, f := range []tefca.Facility{facility("a", tefca.Unanswered), facility("b", tefca.Found), facility("c", tefca.Ambiguous), facility("", tefca.Found)} {
+		for _, f := range []tefca.Facility{
+			facility("a", tefca.Unanswered), facility("b", tefca.Found),
+			facility("c", tefca.Ambiguous), facility("", tefca.Found),
+		} {
 			if err := found(f); err != nil {
 				return err
 			}
@@ -56,7 +62,10 @@ func TestTheLastWordOfAFacilityCountsButThatItIsSilent(t *testing.T) {
 	}
 	w.look(t, attemptID)
 	found := w.facilities(t, attemptID)
-	for id, want := range map[string]tefca.Match{"a": tefca.Found, "b": tefca.Found, "c": tefca.Ambiguous, "d": tefca.Found} {
+	for id, want := range map[string]tefca.Match{
+		"a": tefca.Found, "b": tefca.Found, "c": tefca.Ambiguous,
+		"d": tefca.Found,
+	} {
 		if found[id].Match != want || !found[id].ExpiresAt.Equal(start.Add(30*time.Minute)) {
 			t.Errorf("facility %s is %q, want %q", id, found[id].Match, want)
 		}
@@ -79,13 +88,31 @@ func TestANetworkThatCannotBeAskedEndsTheAttempt(t *testing.T) {
 		code   fault.Code
 		action string // or a part of it
 	}{
-		"it does not answer":               {err: tefca.ErrUnavailable, status: attempt.Failed, cause: "network_unavailable", code: fault.CodeServerError, action: "The network did not answer"},
-		"it is configured no more":         {gone: true, status: attempt.Failed, cause: "network_unavailable", code: fault.CodeServerError},
-		"it breaks off":                    {err: tefca.ErrUnavailable, told: true, status: attempt.Located},
-		"it does not accept the identity":  {err: fmt.Errorf("no: %w", tefca.ErrIdentity), status: attempt.Failed, cause: "identity_refused", code: fault.CodeTokenExchange, action: "ask the operator whether"},
-		"nor after it has told something":  {err: tefca.ErrIdentity, told: true, status: attempt.Failed, cause: "identity_refused", code: fault.CodeTokenExchange, action: "ask the operator whether"},
-		"it wants more of the person":      {err: tefca.ErrDemographics, status: attempt.Failed, cause: "demographics_missing", code: fault.CodeTokenExchange, action: "complete the profile"},
-		"the identity has ended meanwhile": {passes: 15 * time.Minute, status: attempt.Failed, cause: "identity_expired", code: fault.CodeTokenExchange},
+		"it does not answer": {
+			err: tefca.ErrUnavailable, status: attempt.Failed, cause: "network_unavailable",
+			code: fault.CodeServerError, action: "The network did not answer",
+		},
+		"it is configured no more": {
+			gone: true, status: attempt.Failed, cause: "network_unavailable",
+			code: fault.CodeServerError,
+		},
+		"it breaks off": {err: tefca.ErrUnavailable, told: true, status: attempt.Located},
+		"it does not accept the identity": {
+			err: fmt.Errorf("no: %w", tefca.ErrIdentity), status: attempt.Failed,
+			cause: "identity_refused", code: fault.CodeTokenExchange, action: "ask the operator whether",
+		},
+		"nor after it has told something": {
+			err: tefca.ErrIdentity, told: true, status: attempt.Failed,
+			cause: "identity_refused", code: fault.CodeTokenExchange, action: "ask the operator whether",
+		},
+		"it wants more of the person": {
+			err: tefca.ErrDemographics, status: attempt.Failed,
+			cause: "demographics_missing", code: fault.CodeTokenExchange, action: "complete the profile",
+		},
+		"the identity has ended meanwhile": {
+			passes: 15 * time.Minute, status: attempt.Failed, cause: "identity_expired",
+			code: fault.CodeTokenExchange,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -105,13 +132,15 @@ func TestANetworkThatCannotBeAskedEndsTheAttempt(t *testing.T) {
 			a := w.attempt(t, attemptID)
 			p, err := w.watcher().Progress(t.Context(), tenant, attemptID, pageToken())
 			expect.NoError(t, err)
-			if p.Failure != nil && (!strings.Contains(p.Failure.SuggestedAction, c.action) || p.Failure.Error != string(c.code) || p.Failure.RequestID != "request-1") {
+			if p.Failure != nil && (!strings.Contains(p.Failure.SuggestedAction, c.action) ||
+				p.Failure.Error != string(c.code) || p.Failure.RequestID != "request-1") {
 				t.Errorf("the page is told %+v", p.Failure)
 			}
 			if a.Status != c.status || a.Ending.Cause != c.cause {
 				t.Errorf("the attempt is %s, cause %q", a.Status, a.Ending.Cause)
 			}
-			if a.Status == attempt.Failed && (len(a.Assertion) != 0 || !a.DueAt.IsZero() || len(w.facilities(t, attemptID)["a"].Local) != 0) {
+			if a.Status == attempt.Failed && (len(a.Assertion) != 0 || !a.DueAt.IsZero() ||
+				len(w.facilities(t, attemptID)["a"].Local) != 0) {
 				t.Errorf("the identity is still there: %+v, %+v", a, w.facilities(t, attemptID))
 			}
 		})
@@ -122,7 +151,8 @@ func TestWhyAFacilityFailsIsToldByAWord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	reasons := map[string]error{
-		"refused": tefca.ErrRefused, "unavailable": tefca.ErrUnavailable, "too_large": tefca.ErrTooLarge, "invalid_content": tefca.ErrContent,
+		"refused": tefca.ErrRefused, "unavailable": tefca.ErrUnavailable, "too_large": tefca.ErrTooLarge,
+		"invalid_content":  tefca.ErrContent,
 		"other_person":     tefca.ErrOtherPerson,
 		"identity_expired": tefca.ErrIdentity, "internal": errTrouble, "not there": tefca.ErrNotFound,
 	}
@@ -143,7 +173,8 @@ func TestWhyAFacilityFailsIsToldByAWord(t *testing.T) {
 			t.Errorf("%s: %+v", id, f)
 		}
 	}
-	if f := found["good"]; f.Outcome != attempt.IsConnected || w.connection(t, f.Connected.ConnectionID).DirectoryID != "good" {
+	if f := found["good"]; f.Outcome != attempt.IsConnected ||
+		w.connection(t, f.Connected.ConnectionID).DirectoryID != "good" {
 		t.Errorf("the good one is %+v", f)
 	}
 	delete(w.read, "refused")
@@ -167,7 +198,8 @@ func TestAWorkerThatIsLateStoresNothing(t *testing.T) {
 		w.mu.Unlock()
 		w.pass(2 * time.Minute)
 		w.look(t, attemptID) // while the facility may still answer, a second message changes nothing
-		if f, a := w.facilities(t, attemptID)["a"], w.attempt(t, attemptID); f.Outcome != attempt.IsConnecting || !a.DueAt.Equal(f.LeaseUntil) {
+		if f, a := w.facilities(t, attemptID)["a"], w.attempt(t, attemptID); f.Outcome != attempt.IsConnecting ||
+			!a.DueAt.Equal(f.LeaseUntil) {
 			t.Errorf("it is %+v, of %+v", f, a)
 		}
 		w.pass(time.Minute)
@@ -177,7 +209,8 @@ func TestAWorkerThatIsLateStoresNothing(t *testing.T) {
 	w.look(t, attemptID)
 	f := w.facilities(t, attemptID)["a"]
 	c := w.connection(t, f.Connected.ConnectionID)
-	if a := w.attempt(t, attemptID); f.Outcome != attempt.IsConnected || c.Generation != 1 || len(w.asked) != 2 || !a.DueAt.Equal(a.IdentityEnds) {
+	if a := w.attempt(t, attemptID); f.Outcome != attempt.IsConnected || c.Generation != 1 || len(w.asked) != 2 ||
+		!a.DueAt.Equal(a.IdentityEnds) {
 		t.Errorf("it is %+v, connected as %+v, after %v", f, c, w.asked)
 	}
 	if len(w.kept) != 1 || w.kept[w.batchNames()[0]].Documents != 1 {
@@ -217,7 +250,9 @@ type meddling struct {
 }
 
 // Write implements attempt.Cache.
-func (m *meddling) Write(ctx context.Context, of org.Tenant, id string, content records.Content) (tokens.Records, error) {
+func (m *meddling) Write(ctx context.Context, of org.Tenant, id string,
+	content records.Content,
+) (tokens.Records, error) {
 	if m.told != nil {
 		m.told(ctx)
 	}
@@ -243,16 +278,22 @@ func TestAConnectionEndsWithWhatIsKeptOfTheRecord(t *testing.T) {
 		t.Errorf("the facility is %+v", f)
 	}
 	set, err := w.worker.Vault.Open(t.Context(), store.end.Tokens)
-	if expect.NoError(t, err); set.Scope != "patient/*.read" || set.AskedScope != set.Scope || set.Records == nil || set.Records.Batch != "b" || !set.ExpiresAt.Equal(ends) {
+	if expect.NoError(t, err); set.Scope != "patient/*.read" || set.AskedScope != set.Scope || set.Records == nil ||
+		set.Records.Batch != "b" || !set.ExpiresAt.Equal(ends) {
 		t.Errorf("the tokens are %+v", set)
 	}
-	for _, part := range []string{`"request_id":"request-1"`, `"external_id":"x"`, `"external_state":"visit-9"`, `"tefca_directory_id":"a"`, c.ID} {
+	for _, part := range []string{
+		`"request_id":"request-1"`, `"external_id":"x"`, `"external_state":"visit-9"`,
+		`"tefca_directory_id":"a"`, c.ID,
+	} {
 		if body := string(store.end.Events[0].Body); !strings.Contains(body, part) {
 			t.Errorf("the event does not tell %s: %s", part, body)
 		}
 	}
-	if c.Status != connection.Authorized || c.Scope != "patient/*.read" || c.PlatformType != "tefca" || c.EndpointID != "" || !c.CreatedAt.Equal(start) || !c.ConsentExpiresAt.Equal(ends) ||
-		!c.Refresh.RefreshAt.Equal(ends) || !c.Refresh.Unrenewable || !c.Refresh.Warned || len(c.External.Sum) == 0 || len(w.told) != 2 {
+	if c.Status != connection.Authorized || c.Scope != "patient/*.read" || c.PlatformType != "tefca" ||
+		c.EndpointID != "" || !c.CreatedAt.Equal(start) || !c.ConsentExpiresAt.Equal(ends) ||
+		!c.Refresh.RefreshAt.Equal(ends) || !c.Refresh.Unrenewable || !c.Refresh.Warned || len(c.External.Sum) == 0 ||
+		len(w.told) != 2 {
 		t.Errorf("the connection is %+v; told were %v", c, w.told)
 	}
 	if content := w.kept["b"]; content.Generation != 1 || content.Fixtures["alder.xml"] == nil {
@@ -289,7 +330,8 @@ func TestWhatTheOrganisationHasEndedMeanwhileStaysEnded(t *testing.T) {
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: connection.Disconnected, EndedAt: w.time()}
 	expect.NoError(t, w.save(t, c))
 	w.look(t, next)
-	if f := w.facilities(t, next)["a"]; f.Outcome != attempt.HasFailed || f.Reason != attempt.ReasonRefused || w.connection(t, id).Status != connection.Revoked {
+	if f := w.facilities(t, next)["a"]; f.Outcome != attempt.HasFailed || f.Reason != attempt.ReasonRefused ||
+		w.connection(t, id).Status != connection.Revoked {
 		t.Errorf("it is %+v", f)
 	}
 	w.located(t, last, "x", "a") // who signs in afterwards means it
@@ -323,7 +365,8 @@ func TestWhatWasBegunInTimeIsNotDisturbedByTheEndOfTheIdentity(t *testing.T) {
 		return records.Content{}, nil
 	}
 	w.look(t, attemptID)
-	if f, a := w.facilities(t, attemptID)["a"], w.attempt(t, attemptID); f.Outcome != attempt.IsConnected || len(a.Assertion) != 0 {
+	if f, a := w.facilities(t, attemptID)["a"], w.attempt(t, attemptID); f.Outcome != attempt.IsConnected ||
+		len(a.Assertion) != 0 {
 		t.Errorf("it is %+v, of %+v", f, a)
 	}
 }
@@ -376,7 +419,8 @@ func TestAFacilityWithAServerOfItsOwnNeedsNoCache(t *testing.T) {
 	w.choose(t, attemptID, "a")
 	w.look(t, attemptID)
 	f := w.facilities(t, attemptID)["a"]
-	if c := w.connection(t, f.Connected.ConnectionID); !c.ConsentExpiresAt.Equal(start.Add(time.Hour)) || len(w.kept) != 0 || len(w.asked) != 0 {
+	if c := w.connection(t, f.Connected.ConnectionID); !c.ConsentExpiresAt.Equal(start.Add(time.Hour)) ||
+		len(w.kept) != 0 || len(w.asked) != 0 {
 		t.Errorf("the connection is %+v; kept is %v, read were %v", c, w.kept, w.asked)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/tefca/facilitated/udap"
 )
 
-// believed is how long what a facility's metadata says is taken for true, if it does not end sooner. A facility whose keys have been
-// stolen is asked no longer than that.
+// believed is how long what a facility's metadata says is taken for true, if it does not end sooner. A facility whose
+// keys have been stolen is asked no longer than that.
 const believed = time.Hour
 
 // Scopes, in the words of SMART App Launch 1 and 2. To locate, the Patient is enough.
@@ -41,8 +41,8 @@ type registration struct {
 	until    time.Time
 }
 
-// registered returns our registration at a facility, and registers where there is none, or not any more. refused is one that the
-// facility has just not accepted.
+// registered returns our registration at a facility, and registers where there is none, or not any more. refused is one
+// that the facility has just not accepted.
 func (n *Network) registered(ctx context.Context, f *facility, refused registration) (registration, error) {
 	select {
 	case f.turn <- struct{}{}:
@@ -79,8 +79,11 @@ func (n *Network) registered(ctx context.Context, f *facility, refused registrat
 	return f.known, nil
 }
 
-// token gets an access token of a facility for a person. A client that the facility does not know any more registers once more.
-func (n *Network) token(ctx context.Context, f *facility, who tefca.Assertion, toLocate bool) (udap.Granted, registration, error) {
+// token gets an access token of a facility for a person. A client that the facility does not know any
+// more registers once more.
+func (n *Network) token(ctx context.Context, f *facility, who tefca.Assertion,
+	toLocate bool,
+) (udap.Granted, registration, error) {
 	var with registration
 	for try := 1; ; try++ {
 		if !n.now().Before(who.ExpiresAt) {
@@ -103,8 +106,8 @@ func (n *Network) token(ctx context.Context, f *facility, who tefca.Assertion, t
 	}
 }
 
-// scopes are what is asked for of what a server says that it knows: a wildcard only where it has one (the guide, "Scope negotiation"),
-// and where it says nothing, what TEFCA mode grants. whole is empty where it knows nothing of use.
+// scopes are what is asked for of what a server says that it knows: a wildcard only where it has one (the guide, "Scope
+// negotiation"), and where it says nothing, what TEFCA mode grants. whole is empty where it knows nothing of use.
 func scopes(known []string) (whole, patient string) {
 	switch {
 	case len(known) == 0, slices.Contains(known, wholeRecord):

@@ -23,12 +23,14 @@ const (
 	sop2 = "2.0"
 )
 
-// errExtensions says that a facility does not know tefca_ias, so that nobody's identity is shown to it, or wants what we do not have.
+// errExtensions says that a facility does not know tefca_ias, so that nobody's identity is shown to it, or
+// wants what we do not have.
 var errExtensions = fmt.Errorf("facilitated: not the authorization extensions that can be given: %w", tefca.ErrRefused)
 
 // satisfies reports whether a server can be given what it wants.
 func (*Network) satisfies(server udap.Server) bool {
-	others := slices.ContainsFunc(server.Required, func(name string) bool { return name != extensionB2B && name != extensionIAS })
+	others := slices.ContainsFunc(server.Required,
+		func(name string) bool { return name != extensionB2B && name != extensionIAS })
 	return slices.Contains(server.Extensions, extensionIAS) && !others
 }
 
@@ -50,8 +52,8 @@ type ias struct {
 	IDToken       string        `json:"id_token"`
 }
 
-// extensions say for whom and for what a token is asked: the identity as its provider has signed it, and the same person in words of
-// FHIR. hl7-b2b is left out only where the server does not know it.
+// extensions say for whom and for what a token is asked: the identity as its provider has signed it, and the same
+// person in words of FHIR. hl7-b2b is left out only where the server does not know it.
 func (n *Network) extensions(at Place, server udap.Server, who tefca.Assertion) map[string]any {
 	stated := ""
 	if at.SOP == sop1 {

@@ -20,7 +20,8 @@ import (
 // everybody has all that an identity provider may say.
 func everybody() tefca.Person {
 	return tefca.Person{
-		Given: "Maple", Middle: "Ann Bee", Family: "Aster", BirthDate: "1984-03-12", Sex: "F", Phone: "+15550100", Email: "maple.aster@tefca.example",
+		Given: "Maple", Middle: "Ann Bee", Family: "Aster", BirthDate: "1984-03-12", Sex: "F", Phone: "+15550100",
+		Email: "maple.aster@tefca.example",
 		Addresses: []tefca.Address{
 			{Street: "1 Example Street", City: "Madison", State: "WI", PostalCode: "53703", Country: "US"},
 			{City: "Portland", State: "OR"},
@@ -104,8 +105,13 @@ func TestNobodysIdentityIsShownToWhoDoesNotKnowTheExtensionOrWantsAnother(t *tes
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for name, change := range map[string]func(map[string]any){
-			"not known":          func(m map[string]any) { m["udap_authorization_extensions_supported"] = []string{"hl7-b2b"} },
-			"another is wanted":  func(m map[string]any) { m["udap_authorization_extensions_required"] = []string{"hl7-b2b", "other"} },
+			"not known": func(m map[string]any) { m["udap_authorization_extensions_supported"] = []string{"hl7-b2b"} },
+			"another is wanted": func(m map[string]any) {
+				m["udap_authorization_extensions_required"] = []string{
+					"hl7-b2b",
+					"other",
+				}
+			},
 			"no scope of a kind": func(m map[string]any) { m["scopes_supported"] = []string{"system/*.read", "launch"} },
 		} {
 			w := newWorld(t, "")
@@ -128,7 +134,10 @@ func TestScopesAreThoseThatAFacilityKnows(t *testing.T) {
 		}{
 			"it does not say": {nil, "patient/*.read"}, "both": {[]string{"patient/*.rs", "patient/*.read"}, "patient/*.read"},
 			"version 2": {[]string{"openid", "patient/*.rs"}, "patient/*.rs"},
-			"single":    {[]string{"patient/Patient.read", "system/Patient.read", "patient/Observation.rs"}, "patient/Patient.read patient/Observation.rs"},
+			"single": {
+				[]string{"patient/Patient.read", "system/Patient.read", "patient/Observation.rs"},
+				"patient/Patient.read patient/Observation.rs",
+			},
 		} {
 			w := newWorld(t, "")
 			w.wire.instead["/.well-known/udap"] = w.altered(func(m map[string]any) { m["scopes_supported"] = test.known })
@@ -173,22 +182,36 @@ func TestAConfigurationIsWholeOrRefused(t *testing.T) {
 				c.Places = []facilitated.Place{{ID: "1", Name: "A", FHIRBase: "https://a.example"}}
 			},
 			"an origin with a path": func(c *facilitated.Config) {
-				c.Places = []facilitated.Place{{ID: "urn:oid:2.999", Name: "A", FHIRBase: "https://a.example", Origins: []string{"https://auth.example/"}}}
+				c.Places = []facilitated.Place{{
+					ID: "urn:oid:2.999", Name: "A", FHIRBase: "https://a.example",
+					Origins: []string{"https://auth.example/"},
+				}}
 			},
 			"an origin of no host": func(c *facilitated.Config) {
-				c.Places = []facilitated.Place{{ID: "urn:oid:2.999", Name: "A", FHIRBase: "https://a.example", Origins: []string{"https://"}}}
+				c.Places = []facilitated.Place{{
+					ID: "urn:oid:2.999", Name: "A", FHIRBase: "https://a.example",
+					Origins: []string{"https://"},
+				}}
 			},
 			"an unknown SOP": func(c *facilitated.Config) {
 				c.Places = []facilitated.Place{{ID: "urn:oid:2.999", Name: "A", FHIRBase: "https://a.example", SOP: "3.0"}}
 			},
-			"a facility of no base": func(c *facilitated.Config) { c.Places = []facilitated.Place{{ID: "urn:oid:2.999", Name: "A"}} },
+			"a facility of no base": func(c *facilitated.Config) {
+				c.Places = []facilitated.Place{{
+					ID:   "urn:oid:2.999",
+					Name: "A",
+				}}
+			},
 		} {
 			if _, err := w.network(t, change); err == nil {
 				t.Errorf("%s: taken", name)
 			}
 		}
 		_, err := w.network(t, func(c *facilitated.Config) {
-			c.Places = []facilitated.Place{{ID: "urn:oid:2.999", Name: "A", FHIRBase: "https://a.example", Origins: []string{"https://auth.example:8443"}}}
+			c.Places = []facilitated.Place{{
+				ID: "urn:oid:2.999", Name: "A", FHIRBase: "https://a.example",
+				Origins: []string{"https://auth.example:8443"},
+			}}
 		})
 		expect.NoError(t, err)
 		if _, err := facilitated.New(facilitated.Config{}, secret.Text{}, facilitated.Deps{}); err == nil {

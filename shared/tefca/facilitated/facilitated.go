@@ -1,12 +1,14 @@
-// Package facilitated is a network whose facilities answer with FHIR (docs/tefca.md, "Facilitated FHIR"): each lets us in by UDAP with
-// the person's verified identity, and its FHIR server is then read by the export engine. It owns who is asked with what, what of an
-// answer is believed, and the tokens.Set of a facility; how UDAP is spoken belongs to package udap.
+// Package facilitated is a network whose facilities answer with FHIR (docs/tefca.md, "Facilitated FHIR"): each lets
+// us in by UDAP with the person's verified identity, and its FHIR server is then read by the export engine. It owns
+// who is asked with what, what of an answer is believed, and the tokens.Set of a facility; how UDAP is spoken
+// belongs to package udap.
 //
-// What is standard: UDAP (HL7 Security for Scalable Registration, Authentication, and Authorization STU2). What is draft: the extension
-// tefca_ias (RCE, SOP "Facilitated FHIR Implementation" 2.0, draft of February 2026), and above all how a facility says that it knows
-// nobody, or several; there is no standard for it, and ours is in Locate. There is no standard way to ask a record locator for FHIR
-// endpoints either (the operation $rls of networks aligned with CMS has no agreed shape), so that the facilities are a list in the
-// configuration. None of it has been tried with a facility of others.
+// What is standard: UDAP (HL7 Security for Scalable Registration, Authentication, and Authorization STU2). What is
+// draft: the extension tefca_ias (RCE, SOP "Facilitated FHIR Implementation" 2.0, draft of February 2026), and above
+// all how a facility says that it knows nobody, or several; there is no standard for it, and ours is in Locate.
+// There is no standard way to ask a record locator for FHIR endpoints either (the operation $rls of networks aligned
+// with CMS has no agreed shape), so that the facilities are a list in the configuration. None of it has been tried
+// with a facility of others.
 package facilitated
 
 import (
@@ -68,8 +70,9 @@ type Network struct {
 }
 
 var (
-	errConfig     = errors.New("facilitated: the configuration lacks what it must have")
-	errPlace      = errors.New("facilitated: a facility needs an id (urn:…) of its own, a name and an address, and its origins are such alone")
+	errConfig = errors.New("facilitated: the configuration lacks what it must have")
+	errPlace  = errors.New("facilitated: a facility needs an id (urn:…) of its own, a name and an address, and its " +
+		"origins are such alone")
 	errSOP        = errors.New("facilitated: the sop of a facility is none of 2.0, 1.0")
 	errAnchors    = errors.New("facilitated: no anchor in PEM")
 	errElsewhere  = fmt.Errorf("facilitated: not a facility of this network: %w", tefca.ErrRefused)
@@ -79,7 +82,8 @@ var (
 // New makes a Network. The key belongs to the first certificate (PKCS #8 in PEM).
 func New(config Config, key secret.Text, deps Deps) (*Network, error) {
 	mail := slices.ContainsFunc(config.Contacts, func(c string) bool { return strings.HasPrefix(c, "mailto:") })
-	if !mail || config.ClientName == "" || !isURI(config.OrganizationID) || len(config.ConsentPolicy) == 0 || !allURIs(config.ConsentPolicy) {
+	if !mail || config.ClientName == "" || !isURI(config.OrganizationID) || len(config.ConsentPolicy) == 0 ||
+		!allURIs(config.ConsentPolicy) {
 		return nil, errConfig
 	}
 	member, err := udap.NewMember(config.ClientURI, config.Certificates, key)
@@ -96,7 +100,8 @@ func New(config Config, key secret.Text, deps Deps) (*Network, error) {
 	}
 	for _, place := range config.Places {
 		_, err := fhir.ParseBase(place.FHIRBase)
-		if err != nil || !strings.HasPrefix(place.ID, "urn:") || place.Name == "" || n.known[place.ID] != nil || !allOrigins(place.Origins) {
+		if err != nil || !strings.HasPrefix(place.ID, "urn:") || place.Name == "" || n.known[place.ID] != nil ||
+			!allOrigins(place.Origins) {
 			return nil, errPlace
 		}
 		if place.SOP != "" && place.SOP != sop1 && place.SOP != sop2 {

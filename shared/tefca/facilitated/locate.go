@@ -19,10 +19,11 @@ const (
 	maxWait = 20 * time.Second
 )
 
-// Locate implements tefca.Network: every facility of the directory is asked for a token of the person's Patient, which is then read and
-// forgotten. A facility whose token opens no Patient knows nobody, and is not told of; one whose token opens several is ambiguous. All
-// else that is no Patient is Unanswered, invalid_grant among it: servers answer so to a provider that they do not trust, to a token that
-// has ended, to a consent that they miss, and nothing that is written down says by which word they would tell that they know nobody.
+// Locate implements tefca.Network: every facility of the directory is asked for a token of the person's Patient, which
+// is then read and forgotten. A facility whose token opens no Patient knows nobody, and is not told of; one whose token
+// opens several is ambiguous. All else that is no Patient is Unanswered, invalid_grant among it: servers answer so to a
+// provider that they do not trust, to a token that has ended, to a consent that they miss, and nothing that is written
+// down says by which word they would tell that they know nobody.
 func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	if !n.now().Before(who.ExpiresAt) {
 		return tefca.ErrIdentity

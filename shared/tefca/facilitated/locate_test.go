@@ -23,7 +23,8 @@ func TestAFacilityThatKnowsThePersonIsFound(t *testing.T) {
 		told := w.located(t, t.Context(), identityProvider().assertion(t, maple(t)))
 		for _, name := range []string{"Facility 1", "Facility 2"} { // the second names the patient in no token answer
 			f := told[name]
-			if f.Match != tefca.Found || f.Access != tefca.FHIR || f.Local.Reveal() != "patient-tefca-p01" || f.City != "Madison" {
+			if f.Match != tefca.Found || f.Access != tefca.FHIR || f.Local.Reveal() != "patient-tefca-p01" ||
+				f.City != "Madison" {
 				t.Errorf("%s: %+v, locally %q", name, f, f.Local.Reveal())
 			}
 		}
@@ -41,7 +42,8 @@ func TestWhoIsKnownNowhereIsToldOfNowhere(t *testing.T) {
 	})
 }
 
-// TestWhoRefusesTheIdentityIsToldAndLogged: of a refusal nobody knows whether the person is unknown, or we are not trusted.
+// TestWhoRefusesTheIdentityIsToldAndLogged: of a refusal nobody knows whether the person is
+// unknown, or we are not trusted.
 func TestWhoRefusesTheIdentityIsToldAndLogged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -53,8 +55,12 @@ func TestWhoRefusesTheIdentityIsToldAndLogged(t *testing.T) {
 		}{
 			"as the sandbox says it": {nil, http.StatusBadRequest},
 			"without a description":  {refusing(http.StatusUnauthorized, `{"error":"invalid_grant"}`), http.StatusUnauthorized},
-			"with one":               {refusing(http.StatusBadRequest, `{"error":"invalid_grant","error_description":"No match for Maple Aster"}`), http.StatusBadRequest},
-			"of a server in trouble": {refusing(http.StatusServiceUnavailable, `{"error":"invalid_grant"}`), http.StatusServiceUnavailable},
+			"with one": {refusing(http.StatusBadRequest,
+				`{"error":"invalid_grant","error_description":"No match for Maple Aster"}`), http.StatusBadRequest},
+			"of a server in trouble": {
+				refusing(http.StatusServiceUnavailable, `{"error":"invalid_grant"}`),
+				http.StatusServiceUnavailable,
+			},
 		} {
 			w := newWorld(t, "")
 			if test.instead != nil {
@@ -111,13 +117,16 @@ func TestOfSeveralPatientsNoneIsTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const one = `{"resource":{"resourceType":"Patient","id":"a"}}`
 		for name, body := range map[string]string{
-			"two":         `{"resourceType":"Bundle","type":"searchset","entry":[` + one + `,{"resource":{"resourceType":"Patient","id":"b"}}]}`,
+			"two": `{"resourceType":"Bundle","type":"searchset","entry":[` + one +
+				`,{"resource":{"resourceType":"Patient","id":"b"}}]}`,
 			"one of many": `{"resourceType":"Bundle","type":"searchset","total":3,"entry":[` + one + `]}`,
-			"and more":    `{"resourceType":"Bundle","type":"searchset","link":[{"relation":"next","url":"?page=2"}],"entry":[` + one + `]}`,
+			"and more": `{"resourceType":"Bundle","type":"searchset","link":[{"relation":"next","url":"?page=2"}],"entry":[` +
+				one + `]}`,
 		} {
 			w := newWorld(t, "no-patient")
 			w.wire.instead["/fhir/Patient"] = answering(body)
-			if told := w.located(t, t.Context(), identityProvider().assertion(t, maple(t))); told["Facility 1"].Match != tefca.Ambiguous {
+			if told := w.located(t, t.Context(), identityProvider().assertion(t,
+				maple(t))); told["Facility 1"].Match != tefca.Ambiguous {
 				t.Errorf("%s: %+v", name, told)
 			}
 		}
@@ -128,7 +137,8 @@ func TestAFacilityThatDoesNotAnswerIsNeverDropped(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		bad := []string{
-			"udap:unsigned", "udap:slow", "udap:refuses", "udap:redirect", "udap:other-patient", "expires-in:text,deny:Patient", "udap:other-authority",
+			"udap:unsigned", "udap:slow", "udap:refuses", "udap:redirect", "udap:other-patient", "expires-in:text,deny:Patient",
+			"udap:other-authority",
 		}
 		w := newWorld(t, slices.Concat(bad, []string{""})...)
 		began := time.Now()
@@ -155,15 +165,17 @@ func TestLocatingEndsWithItsContextAndWithItsCaller(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()
-		if told := w.located(t, ctx, identityProvider().assertion(t, maple(t))); len(told) != 20 || time.Since(began) > time.Second {
+		if told := w.located(t, ctx, identityProvider().assertion(t, maple(t))); len(told) != 20 ||
+			time.Since(began) > time.Second {
 			t.Errorf("told of %d facilities after %v", len(told), time.Since(began))
 		}
 		enough, calls := errors.New("enough"), 0
 		began = time.Now()
-		err := newWorld(t, slices.Concat([]string{""}, portals)...).Locate(t.Context(), identityProvider().assertion(t, maple(t)), func(tefca.Facility) error {
-			calls++
-			return enough
-		})
+		err := newWorld(t, slices.Concat([]string{""}, portals)...).Locate(t.Context(),
+			identityProvider().assertion(t, maple(t)), func(tefca.Facility) error {
+				calls++
+				return enough
+			})
 		if !errors.Is(err, enough) || calls != 1 || time.Since(began) > time.Second {
 			t.Errorf("%v after %d calls and %v", err, calls, time.Since(began))
 		}

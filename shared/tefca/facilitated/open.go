@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Open implements tefca.FHIRNetwork. The token was given by the endpoint that the facility's signed metadata names, and is for its FHIR
-// base alone. The patient has to be the one that the facility was located with.
+// Open implements tefca.FHIRNetwork. The token was given by the endpoint that the facility's signed metadata names, and
+// is for its FHIR base alone. The patient has to be the one that the facility was located with.
 func (n *Network) Open(ctx context.Context, who tefca.Assertion, at tefca.Facility) (tokens.Set, error) {
 	f := n.known[at.ID]
 	if f == nil {
@@ -29,7 +29,8 @@ func (n *Network) Open(ctx context.Context, who tefca.Assertion, at tefca.Facili
 		return tokens.Set{}, errOther
 	}
 	return tokens.Set{
-		AccessToken: granted.Access, PatientID: secret.New(patient), Scope: granted.Scope, AskedScope: asked, FHIRBase: f.place.FHIRBase,
+		AccessToken: granted.Access, PatientID: secret.New(patient), Scope: granted.Scope, AskedScope: asked,
+		FHIRBase:      f.place.FHIRBase,
 		TokenEndpoint: with.server.Token, ClientID: with.clientID, ExpiresAt: ends,
 	}, nil
 }

@@ -28,10 +28,12 @@ func TestAFacilityThatIsOpenedGivesTokensOfThePatient(t *testing.T) {
 		told := w.located(t, t.Context(), who)
 		set, err := w.Open(t.Context(), who, told["Facility 1"])
 		base := w.places[0].FHIRBase
-		if err != nil || set.AccessToken.Empty() || !set.RefreshToken.Empty() || set.PatientID.Reveal() != "patient-tefca-p01" {
+		if err != nil || set.AccessToken.Empty() || !set.RefreshToken.Empty() ||
+			set.PatientID.Reveal() != "patient-tefca-p01" {
 			t.Fatalf("%+v, %v", set, err)
 		}
-		if set.Scope != "patient/*.read" || set.FHIRBase != base || set.TokenEndpoint != strings.TrimSuffix(base, "/fhir")+"/udap/token" ||
+		if set.Scope != "patient/*.read" || set.FHIRBase != base ||
+			set.TokenEndpoint != strings.TrimSuffix(base, "/fhir")+"/udap/token" ||
 			set.ClientID == "" || !set.ExpiresAt.Equal(time.Now().Add(time.Hour)) {
 			t.Errorf("%+v", set)
 		}
@@ -39,7 +41,8 @@ func TestAFacilityThatIsOpenedGivesTokensOfThePatient(t *testing.T) {
 			t.Error("the facility's metadata and our registration are not remembered")
 		}
 		<-time.After(time.Hour + time.Minute)
-		if _, err = w.Open(t.Context(), identityProvider().assertion(t, maple(t)), told["Facility 1"]); err != nil || w.wire.count("/.well-known/udap") != 2 {
+		if _, err = w.Open(t.Context(), identityProvider().assertion(t, maple(t)), told["Facility 1"]); err != nil ||
+			w.wire.count("/.well-known/udap") != 2 {
 			t.Errorf("%v; what a facility has said of itself is believed for ever", err)
 		}
 	})
@@ -84,7 +87,8 @@ func TestAnotherPersonsRecordIsNotOpened(t *testing.T) {
 		strange := w.facility(1)
 		strange.ID = "urn:oid:2.999.7.99"
 		for name, at := range map[string]tefca.Facility{
-			"a facility that takes one for another": w.facility(0), "and does not say so": w.facility(2), "who is not the one that was found": located,
+			"a facility that takes one for another": w.facility(0), "and does not say so": w.facility(2),
+			"who is not the one that was found": located,
 		} {
 			if set, err := w.Open(t.Context(), who, at); !errors.Is(err, tefca.ErrOtherPerson) || !set.AccessToken.Empty() {
 				t.Errorf("%s: %v", name, err)
@@ -141,7 +145,8 @@ func TestAClientThatIsNotKnownAnyMoreRegistersOnceMore(t *testing.T) {
 			t.Errorf("%v after %d registrations", err, w.wire.count("/udap/register"))
 		}
 		refusals = 100
-		if _, err := w.Open(t.Context(), who, w.facility(0)); !errors.Is(err, tefca.ErrRefused) || w.wire.count("/udap/register") != 3 {
+		if _, err := w.Open(t.Context(), who, w.facility(0)); !errors.Is(err, tefca.ErrRefused) ||
+			w.wire.count("/udap/register") != 3 {
 			t.Errorf("%v after %d registrations", err, w.wire.count("/udap/register"))
 		}
 	})
@@ -190,7 +195,8 @@ func TestNothingOfThePersonIsInErrorsAndLogs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		who := identityProvider().assertion(t, maple(t))
-		w := newWorld(t, "udap:slow", "udap:other-patient", "udap:redirect", "udap:refuses", "udap:wrong-san", "", "no-patient")
+		w := newWorld(t, "udap:slow", "udap:other-patient", "udap:redirect", "udap:refuses", "udap:wrong-san", "",
+			"no-patient")
 		secretive := func(out http.ResponseWriter, r *http.Request) { // tells all that it has been told
 			_ = r.ParseForm()
 			out.WriteHeader(http.StatusBadRequest)
@@ -215,7 +221,10 @@ func TestNothingOfThePersonIsInErrorsAndLogs(t *testing.T) {
 		}
 		event.Emit(ctx, logged, "done")
 		text := lines.String() + fmt.Sprintf("%+v", errors.Join(errs...))
-		for _, word := range []string{"Aster", "Maple", "1984", "sentinel-subject", who.Token.Reveal(), "patient-tefca", "client_assertion", "Example Street"} {
+		for _, word := range []string{
+			"Aster", "Maple", "1984", "sentinel-subject", who.Token.Reveal(), "patient-tefca",
+			"client_assertion", "Example Street",
+		} {
 			if strings.Contains(text, word) {
 				t.Errorf("%q is told: %s", word, text)
 			}

@@ -6,8 +6,8 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// demographics are the members that a Patient and a RelatedPerson have in common (FHIR R4), with nothing but what the identity provider
-// has verified.
+// demographics are the members that a Patient and a RelatedPerson have in common (FHIR R4), with nothing but what the
+// identity provider has verified.
 type demographics struct {
 	Name      []name    `json:"name"`
 	Telecom   []telecom `json:"telecom,omitempty"`
@@ -71,7 +71,8 @@ type (
 // patientOf is the person as the patient, known by the subject at the identity provider.
 func patientOf(who tefca.Assertion) patient {
 	return patient{
-		Type: "Patient", Identifier: []identifier{{System: who.Issuer, Value: who.Subject}}, demographics: demographicsOf(who.Person),
+		Type: "Patient", Identifier: []identifier{{System: who.Issuer, Value: who.Subject}},
+		demographics: demographicsOf(who.Person),
 	}
 }
 
@@ -79,7 +80,10 @@ func patientOf(who tefca.Assertion) patient {
 func userOf(who tefca.Person) relatedPerson {
 	return relatedPerson{
 		Type: "RelatedPerson", Patient: reference{Type: "Patient", Display: fullName(who)}, demographics: demographicsOf(who),
-		Relationship: []concept{{Coding: []coding{{System: "http://terminology.hl7.org/CodeSystem/v3-RoleCode", Code: "ONESELF"}}}},
+		Relationship: []concept{{Coding: []coding{{
+			System: "http://terminology.hl7.org/CodeSystem/v3-RoleCode",
+			Code:   "ONESELF",
+		}}}},
 	}
 }
 

@@ -26,11 +26,14 @@ var (
 	errRecord  = fmt.Errorf("facilitated: the Patient cannot be read: %w", tefca.ErrContent)
 )
 
-// recognised finds the patient whose record a token opens, and looks whether it is who has been asked for, before anything else of the
-// record is read. Of several patients none is taken, and neither is one who is not the person (tefca.Person.Is): a facility's mistake
-// would give away another's record.
-func (n *Network) recognised(ctx context.Context, base string, granted udap.Granted, who tefca.Person) (id string, err error) {
-	server, err := n.portals.Open(base, plan.Profile{}, func(context.Context) (secret.Text, error) { return granted.Access, nil })
+// recognised finds the patient whose record a token opens, and looks whether it is who has been asked for, before
+// anything else of the record is read. Of several patients none is taken, and neither is one who is not the person
+// (tefca.Person.Is): a facility's mistake would give away another's record.
+func (n *Network) recognised(ctx context.Context, base string, granted udap.Granted,
+	who tefca.Person,
+) (id string, err error) {
+	server, err := n.portals.Open(base, plan.Profile{},
+		func(context.Context) (secret.Text, error) { return granted.Access, nil })
 	if err != nil {
 		return "", fmt.Errorf("open the FHIR server: %w", err)
 	}
@@ -95,7 +98,8 @@ func isPerson(ctx context.Context, server source.Server, id string, who tefca.Pe
 	return errOther
 }
 
-// unread makes the error of a Patient that could not be read: a server that shows nobody by this id has said another id before.
+// unread makes the error of a Patient that could not be read: a server that shows nobody by this id
+// has said another id before.
 func unread(err error) error {
 	failed, ok := errors.AsType[*fhir.RequestError](err)
 	switch {

@@ -67,11 +67,13 @@ func (p provider) Keys(_ context.Context, of string) (jose.JSONWebKeySet, error)
 // assertion is a verified identity of a person, for a quarter of an hour.
 func (p provider) assertion(t *testing.T, who tefca.Person) tefca.Assertion {
 	t.Helper()
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: p.key}, (&jose.SignerOptions{}).WithHeader("kid", "1"))
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: p.key},
+		(&jose.SignerOptions{}).WithHeader("kid", "1"))
 	expect.NoError(t, err)
 	ends := time.Now().Add(15 * time.Minute)
 	claims, err := json.Marshal(map[string]any{
-		"iss": issuer, "sub": "sentinel-subject", "exp": ends.Unix(), "given_name": who.Given, "family_name": who.Family, "birthdate": who.BirthDate,
+		"iss": issuer, "sub": "sentinel-subject", "exp": ends.Unix(), "given_name": who.Given, "family_name": who.Family,
+		"birthdate": who.BirthDate,
 	})
 	expect.NoError(t, err)
 	signed, err := signer.Sign(claims)
@@ -79,7 +81,8 @@ func (p provider) assertion(t *testing.T, who tefca.Person) tefca.Assertion {
 	token, err := signed.CompactSerialize()
 	expect.NoError(t, err)
 	return tefca.Assertion{
-		Provider: "p", Issuer: issuer, Subject: "sentinel-subject", Level: 2, Person: who, Token: secret.New(token), IssuedAt: time.Now(), ExpiresAt: ends,
+		Provider: "p", Issuer: issuer, Subject: "sentinel-subject", Level: 2, Person: who, Token: secret.New(token),
+		IssuedAt: time.Now(), ExpiresAt: ends,
 	}
 }
 
@@ -93,12 +96,13 @@ func maple(t *testing.T) tefca.Person {
 	return found.Person
 }
 
-// ehr is the sandbox, the same for all tests: each has a label of its own in the addresses that it asks. It is made in a bubble of
-// synctest, all of which begin at the same time.
+// ehr is the sandbox, the same for all tests: each has a label of its own in the addresses that it asks. It is made in
+// a bubble of synctest, all of which begin at the same time.
 var ehr = sync.OnceValues(func() (http.Handler, error) {
 	return sandbox.New(sandbox.Deps{
-		BaseURL: mount, Personas: persona.Builtin(), Clients: []oauth.Client{{ID: sandbox.DefaultClientID, RedirectURIs: []string{"https://us.example/callback"}}},
-		Store: memstore.New(), Now: time.Now, Random: rand.Reader, AccessTokenTTL: time.Hour, CodeTTL: time.Minute,
+		BaseURL: mount, Personas: persona.Builtin(),
+		Clients: []oauth.Client{{ID: sandbox.DefaultClientID, RedirectURIs: []string{"https://us.example/callback"}}},
+		Store:   memstore.New(), Now: time.Now, Random: rand.Reader, AccessTokenTTL: time.Hour, CodeTTL: time.Minute,
 		Logger: slog.New(slog.DiscardHandler), Identities: identityProvider(),
 	})
 })
@@ -231,13 +235,15 @@ func (w *world) certificate(t *testing.T, key *ecdsa.PrivateKey) string {
 	expect.NoError(t, err)
 	request, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{URIs: []*url.URL{uri}}, key)
 	expect.NoError(t, err)
-	return w.fetch(t, http.MethodPost, "/udap/certificate", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: request}))
+	return w.fetch(t, http.MethodPost, "/udap/certificate",
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: request}))
 }
 
 func (w *world) fetch(t *testing.T, method, path string, body []byte) string {
 	t.Helper()
 	answer := httptest.NewRecorder()
-	w.wire.handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), method, mount+path, bytes.NewReader(body)))
+	w.wire.handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), method, mount+path,
+		bytes.NewReader(body)))
 	if answer.Code != http.StatusOK {
 		t.Fatalf("%s: %d %s", path, answer.Code, answer.Body)
 	}

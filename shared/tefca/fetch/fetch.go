@@ -1,5 +1,5 @@
-// Package fetch reads what a facility of a network has of a person while the person's assertion lives: it lists and retrieves the
-// documents, and converts them into one record in which no fact stands twice. It keeps nothing.
+// Package fetch reads what a facility of a network has of a person while the person's assertion lives: it lists and
+// retrieves the documents, and converts them into one record in which no fact stands twice. It keeps nothing.
 package fetch
 
 import (
@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// maxDocuments and maxBytes bound what is had of one facility, retrieved or on its way: what the worker's memory bears of several
-	// facilities at once. The newest documents are read first.
+	// maxDocuments and maxBytes bound what is had of one facility, retrieved or on its way: what the worker's memory bears
+	// of several facilities at once. The newest documents are read first.
 	maxDocuments = 200
 	maxBytes     = 48 << 20
 	// maxDocument is the largest document in bytes.
@@ -28,10 +28,13 @@ const (
 // Reader reads facilities that have documents.
 type Reader struct{}
 
-// Read makes a record of a facility's documents, of those that are about the person. What cannot be had is counted by reason
-// (export.LossReason); where none can, or they cannot be listed, the error is the network's, or tefca.ErrOtherPerson. None at all is
-// no error, nor are documents that are no CDA by their list: they are left alone, and counted as what cannot be exported.
-func (Reader) Read(ctx context.Context, network tefca.Network, who tefca.Assertion, at tefca.Facility) (records.Content, error) {
+// Read makes a record of a facility's documents, of those that are about the person. What cannot be had is counted by
+// reason (export.LossReason); where none can, or they cannot be listed, the error is the network's, or
+// tefca.ErrOtherPerson. None at all is no error, nor are documents that are no CDA by their list: they are left alone,
+// and counted as what cannot be exported.
+func (Reader) Read(ctx context.Context, network tefca.Network, who tefca.Assertion,
+	at tefca.Facility,
+) (records.Content, error) {
 	listed, err := network.Documents(ctx, who, at)
 	r := newReading(who.Person, at.ID)
 	if err != nil {
@@ -68,8 +71,8 @@ func (Reader) Read(ctx context.Context, network tefca.Network, who tefca.Asserti
 	return records.Content{Resources: r.feed(), Documents: r.taken, Lost: r.lost}, nil
 }
 
-// feed hands out the resources of the documents. It converts them when it is first called, and then counts as lost those of which
-// parts were left out.
+// feed hands out the resources of the documents. It converts them when it is first called, and then counts as lost
+// those of which parts were left out.
 func (r *reading) feed() records.Feed {
 	var converted *ccda.Converted
 	var own names

@@ -38,7 +38,9 @@ func (n network) Documents(context.Context, tefca.Assertion, tefca.Facility) ([]
 	return n.listed, n.err
 }
 
-func (n network) Retrieve(_ context.Context, _ tefca.Assertion, _ tefca.Facility, of tefca.Document, _ int64) ([]byte, error) {
+func (n network) Retrieve(_ context.Context, _ tefca.Assertion, _ tefca.Facility, of tefca.Document,
+	_ int64,
+) ([]byte, error) {
 	switch body := n.bodies[of.ID].(type) {
 	case []byte:
 		return body, nil
@@ -73,7 +75,8 @@ func birch() []byte { return sim.Fixtures()["birch.xml"] }
 func TestWhatCannotBeHadIsCountedByReason(t *testing.T) {
 	t.Parallel()
 	n := of(map[string]any{
-		"good": alder(), "twice": alder(), "no XML": []byte("<html"), "gone": tefca.ErrNotFound, "refused": tefca.ErrRefused, "large": tefca.ErrTooLarge,
+		"good": alder(), "twice": alder(), "no XML": []byte("<html"), "gone": tefca.ErrNotFound, "refused": tefca.ErrRefused,
+		"large":  tefca.ErrTooLarge,
 		"broken": tefca.ErrContent, "silent": tefca.ErrUnavailable, "late": tefca.ErrIdentity, "another person's": birch(),
 	})
 	n.listed = append(n.listed, tefca.Document{ID: "a scan", Type: "application/pdf"})
@@ -82,10 +85,14 @@ func TestWhatCannotBeHadIsCountedByReason(t *testing.T) {
 	expect.NoError(t, err)
 	var log bytes.Buffer
 	line.Emit(ctx, logx.New(&log), "test")
-	if lines := log.String(); strings.Count(lines, `"directory_id":"urn:oid:2.999.1","class":"other_person","documents":1}`) != 1 || strings.Contains(lines, "Birch") {
+	if lines := log.String(); strings.Count(lines,
+		`"directory_id":"urn:oid:2.999.1","class":"other_person","documents":1}`) != 1 || strings.Contains(lines, "Birch") {
 		t.Errorf("logged is %s", lines)
 	}
-	want := map[string]int{"invalid_content": 2, "not_found": 1, "refused": 1, "too_large": 1, "unavailable": 2, "other_person": 1, "unsupported": 1}
+	want := map[string]int{
+		"invalid_content": 2, "not_found": 1, "refused": 1, "too_large": 1, "unavailable": 2,
+		"other_person": 1, "unsupported": 1,
+	}
 	if got.Documents != 2 || !maps.Equal(got.Lost, want) {
 		t.Errorf("%d documents, lost %v, want %v", got.Documents, got.Lost, want)
 	}
@@ -107,9 +114,11 @@ func TestWhatCannotBeHadIsCountedByReason(t *testing.T) {
 func TestDocumentOverItsBudgetIsCountedAsLost(t *testing.T) {
 	t.Parallel()
 	entry := `<entry><observation><value><originalText><reference value="all"/></originalText></value></observation></entry>`
-	section := `<component><section><text><content ID="all">` + strings.Repeat("x", 100_000) + `</content></text>` + strings.Repeat(entry, 100) + `</section></component>`
+	section := `<component><section><text><content ID="all">` + strings.Repeat("x", 100_000) + `</content></text>` +
+		strings.Repeat(entry, 100) + `</section></component>`
 	attack := bytes.Replace(alder(), []byte("<structuredBody>"), []byte("<structuredBody>"+section), 1)
-	got, err := fetch.Reader{}.Read(t.Context(), of(map[string]any{"good": birch(), "attack": attack}), fenn(t), tefca.Facility{})
+	got, err := fetch.Reader{}.Read(t.Context(), of(map[string]any{"good": birch(), "attack": attack}), fenn(t),
+		tefca.Facility{})
 	expect.NoError(t, err)
 	for range 2 {
 		size := 0
@@ -172,7 +181,8 @@ func TestAFacilityOfWhichNothingCanBeHadHasFailed(t *testing.T) {
 	}
 	whole := of(map[string]any{"a": alder()})
 	whole.err = tefca.ErrUnavailable
-	if got, err := (fetch.Reader{}).Read(t.Context(), whole, fenn(t), tefca.Facility{}); err != nil || got.Documents != 1 || got.Lost["unavailable"] != 1 {
+	if got, err := (fetch.Reader{}).Read(t.Context(), whole, fenn(t), tefca.Facility{}); err != nil ||
+		got.Documents != 1 || got.Lost["unavailable"] != 1 {
 		t.Errorf("a list that is not whole: %+v, %v", got, err)
 	}
 }
@@ -212,7 +222,9 @@ type crowded struct {
 }
 
 // Retrieve hands out the same document each time.
-func (c *crowded) Retrieve(_ context.Context, _ tefca.Assertion, _ tefca.Facility, _ tefca.Document, limit int64) ([]byte, error) {
+func (c *crowded) Retrieve(_ context.Context, _ tefca.Assertion, _ tefca.Facility, _ tefca.Document,
+	limit int64,
+) ([]byte, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now, c.atOnce = c.now+limit, c.atOnce+1
@@ -246,7 +258,8 @@ func TestWhatIsOnItsWayHasItsRoom(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c.of.listed = slices.Repeat([]tefca.Document{c.listed}, 7)
 			got, err := fetch.Reader{}.Read(t.Context(), c.of, fenn(t), tefca.Facility{})
-			if err != nil || got.Documents != c.documents || got.Lost["limit"] != c.limited || c.of.most.bytes > 48<<20 || c.of.most.atOnce != c.atOnce {
+			if err != nil || got.Documents != c.documents || got.Lost["limit"] != c.limited || c.of.most.bytes > 48<<20 ||
+				c.of.most.atOnce != c.atOnce {
 				t.Errorf("%s: %d documents, lost %v, %+v, %v", name, got.Documents, got.Lost, c.of.most, err)
 			}
 		})
@@ -319,7 +332,8 @@ func TestReaderChangesIDsAndReferencesAlone(t *testing.T) {
 		return nil
 	})
 	expect.NoError(t, err)
-	content, err := fetch.Reader{}.Read(t.Context(), of(map[string]any{"a": alder()}), fenn(t), tefca.Facility{ID: "urn:oid:2.999.1"})
+	content, err := fetch.Reader{}.Read(t.Context(), of(map[string]any{"a": alder()}), fenn(t),
+		tefca.Facility{ID: "urn:oid:2.999.1"})
 	expect.NoError(t, err)
 	var read strings.Builder
 	var back []string
@@ -336,7 +350,8 @@ func TestReaderChangesIDsAndReferencesAlone(t *testing.T) {
 			t.Errorf("%s is still there", id)
 		}
 	}
-	if got := strings.NewReplacer(back...).Replace(read.String()); len(back) < 80 || got == read.String() || got != converted.String() {
+	if got := strings.NewReplacer(back...).Replace(read.String()); len(back) < 80 || got == read.String() ||
+		got != converted.String() {
 		t.Errorf("of %d resources more than the ids differs, or nothing", len(back)/2)
 	}
 }

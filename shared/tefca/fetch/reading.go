@@ -34,8 +34,8 @@ func newReading(who tefca.Person, facility string) *reading {
 	return r
 }
 
-// convertible leaves out the documents that are no CDA by what the facility says, and counts them: a list has scans and pictures as
-// well, and asking for one can make the facility write it.
+// convertible leaves out the documents that are no CDA by what the facility says, and counts them: a list has scans and
+// pictures as well, and asking for one can make the facility write it.
 func (r *reading) convertible(listed []tefca.Document) []tefca.Document {
 	return slices.DeleteFunc(listed, func(d tefca.Document) bool {
 		kind := strings.ToLower(d.Type)
@@ -47,8 +47,8 @@ func (r *reading) convertible(listed []tefca.Document) []tefca.Document {
 	})
 }
 
-// reserve waits until there is room for a document of a listed size, and says how large it may be; nothing where it cannot fit, which
-// is counted.
+// reserve waits until there is room for a document of a listed size, and says how large it may be; nothing where it
+// cannot fit, which is counted.
 func (r *reading) reserve(listed int64) (room int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,14 +14,15 @@ import (
 const (
 	// skew is how far apart the clocks may be.
 	skew = time.Minute
-	// maxLife is the longest that a token may last. Providers let them last for minutes; one of a month is no proof of today.
+	// maxLife is the longest that a token may last. Providers let them last for minutes; one of a
+	// month is no proof of today.
 	maxLife = 24 * time.Hour
 	// maxSubject is the longest sub (OpenID Connect Core 1.0 section 2).
 	maxSubject = 255
 )
 
-// claims are the members of a JSON object. They are read one by one: one of another type than it has to have is as if it were not
-// there.
+// claims are the members of a JSON object. They are read one by one: one of another type than it has to have is
+// as if it were not there.
 type claims map[string]any
 
 func (c claims) has(name string) bool { _, there := c[name]; return there }
@@ -76,8 +77,8 @@ func (c claims) date(name string) (time.Time, bool) {
 	return time.Unix(int64(whole), int64(part*float64(time.Second))).UTC(), true
 }
 
-// Assert checks an id_token (OpenID Connect Core 1.0 section 3.1.3.7) with the keys of the pinned issuer, and returns whom it
-// vouches for, at identity assurance level 2 or more.
+// Assert checks an id_token (OpenID Connect Core 1.0 section 3.1.3.7) with the keys of the pinned issuer, and returns
+// whom it vouches for, at identity assurance level 2 or more.
 func (a Authority) Assert(token Token, keys jws.Keys, nonceHash string, now time.Time) (tefca.Assertion, error) {
 	said, err := token.verify(keys)
 	if err != nil {
@@ -86,7 +87,10 @@ func (a Authority) Assert(token Token, keys jws.Keys, nonceHash string, now time
 	if check := a.Provider.mismatch(said, nonceHash); check != "" {
 		return tefca.Assertion{}, invalid(check)
 	}
-	made := tefca.Assertion{Provider: a.Provider.ID, Issuer: a.Provider.Issuer, Subject: said.text("sub"), Token: token.text}
+	made := tefca.Assertion{
+		Provider: a.Provider.ID, Issuer: a.Provider.Issuer, Subject: said.text("sub"),
+		Token: token.text,
+	}
 	if made.IssuedAt, made.ExpiresAt, err = lifetime(said, now); err != nil {
 		return tefca.Assertion{}, err
 	}
@@ -120,15 +124,17 @@ func (p Provider) mismatch(said claims, nonceHash string) string {
 	return ""
 }
 
-// addressed reports whether a token is for us. One that is for others besides has to say that it was we who asked for it.
+// addressed reports whether a token is for us. One that is for others besides has to say that it
+// was we who asked for it.
 func (p Provider) addressed(said claims) bool {
 	named := said.texts("aud")
 	ours := slices.DeleteFunc(slices.Clone(named), func(one string) bool { return !slices.Contains(p.Audiences, one) })
 	return len(ours) > 0 && (len(ours) == len(named) || said.text("azp") == p.ClientID)
 }
 
-// signedIn reports whether the person has signed in after the browser left, or not longer before than was asked for. Who has been asked
-// for max_age has to say when (OpenID Connect Core 1.0 section 2, auth_time), and not every provider does what it is asked for.
+// signedIn reports whether the person has signed in after the browser left, or not longer before than was asked for.
+// Who has been asked for max_age has to say when (OpenID Connect Core 1.0 section 2, auth_time), and not every provider
+// does what it is asked for.
 func (a Authority) signedIn(said claims, now time.Time) bool {
 	oldest := a.AskedAt.Add(-time.Duration(a.Provider.MaximumAge()) * time.Second)
 	at, ok := said.date("auth_time")

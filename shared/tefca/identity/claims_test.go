@@ -139,8 +139,8 @@ func TestTimesAreBelievedToTheSecond(t *testing.T) {
 	}
 }
 
-// TestASignInIsNoOlderThanWasAskedFor has each limit, and a second on both sides of it. The browser may be away for long: that is no
-// age of the sign-in.
+// TestASignInIsNoOlderThanWasAskedFor has each limit, and a second on both sides of it. The browser may be away for
+// long: that is no age of the sign-in.
 func TestASignInIsNoOlderThanWasAskedFor(t *testing.T) {
 	t.Parallel()
 	const minute = time.Minute

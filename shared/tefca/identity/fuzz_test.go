@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// FuzzClaims has the issuer sign anything: whatever is believed of it meets every condition of an assertion, and all else is a
-// failure with a cause.
+// FuzzClaims has the issuer sign anything: whatever is believed of it meets every condition of an assertion, and all
+// else is a failure with a cause.
 func FuzzClaims(f *testing.F) {
 	for _, said := range shapes() {
 		raw, err := json.Marshal(said)
@@ -20,7 +20,10 @@ func FuzzClaims(f *testing.F) {
 		}
 		f.Add(string(raw))
 	}
-	for _, payload := range []string{"", "{}", "[]", "null", `{"a":` + strings.Repeat("[", 5000), "{\"\xff\":1}", `{"exp":1e308,"iat":-0}`} {
+	for _, payload := range []string{
+		"", "{}", "[]", "null", `{"a":` + strings.Repeat("[", 5000), "{\"\xff\":1}",
+		`{"exp":1e308,"iat":-0}`,
+	} {
 		f.Add(payload)
 	}
 	f.Fuzz(func(t *testing.T, payload string) {
@@ -36,7 +39,8 @@ func FuzzClaims(f *testing.F) {
 			return
 		}
 		p := made.Person
-		if made.Level < 2 || made.Subject == "" || made.Issuer != issuer || p.Given == "" || p.Family == "" || len(p.BirthDate) != 10 ||
+		if made.Level < 2 || made.Subject == "" || made.Issuer != issuer || p.Given == "" || p.Family == "" ||
+			len(p.BirthDate) != 10 ||
 			len(p.Addresses) == 0 || p.Addresses[0].State+p.Addresses[0].PostalCode == "" {
 			t.Errorf("believed: %+v", p)
 		}
@@ -56,7 +60,8 @@ func FuzzToken(f *testing.F) {
 		if _, err := identity.Parse(secret.New(text)); err != nil && identity.CauseOf(err) != "token_invalid" {
 			t.Errorf("%v", err)
 		}
-		if _, err := assert(authority(), text, now); err == nil && !strings.HasPrefix(text, good[:strings.LastIndexByte(good, '.')]) {
+		if _, err := assert(authority(), text, now); err == nil &&
+			!strings.HasPrefix(text, good[:strings.LastIndexByte(good, '.')]) {
 			t.Error("believed")
 		}
 	})

@@ -38,8 +38,9 @@ type object = map[string]any
 // authority is pinned of a provider whose tokens state their level, all but those of the SOP's form.
 func authority() identity.Authority {
 	return identity.Authority{Provider: identity.Provider{
-		ID: "example", Name: "Example", Mode: org.Live, Issuer: issuer, ClientID: clientID, Audiences: []string{audience, clientID},
-		Scope: "openid", Assurance: identity.Assurance{Implied: true},
+		ID: "example", Name: "Example", Mode: org.Live, Issuer: issuer, ClientID: clientID,
+		Audiences: []string{audience, clientID},
+		Scope:     "openid", Assurance: identity.Assurance{Implied: true},
 	}, AskedAt: now}
 }
 
@@ -135,16 +136,21 @@ func assert(a identity.Authority, text string, at time.Time) (tefca.Assertion, e
 // about are the claims about the token itself, which lasts a quarter of an hour, with others.
 func about(others object) object {
 	said := object{
-		"iss": issuer, "sub": "subject-1", "aud": audience, "nonce": nonce, "iat": now.Unix(), "exp": now.Add(15 * time.Minute).Unix(),
+		"iss": issuer, "sub": "subject-1", "aud": audience, "nonce": nonce, "iat": now.Unix(),
+		"exp":       now.Add(15 * time.Minute).Unix(),
 		"auth_time": now.Unix(),
 	}
 	maps.Copy(said, others)
 	return said
 }
 
-// shapes are the forms that tokens have, each with all that it can say of a person, and that is the same in all of them.
+// shapes are the forms that tokens have, each with all that it can say of a person, and that is
+// the same in all of them.
 func shapes() map[string]object {
-	home := object{"street_address": "1 Example Street\nApt 2", "locality": "Madison", "region": "WI", "postal_code": "53703", "country": "US"}
+	home := object{
+		"street_address": "1 Example Street\nApt 2", "locality": "Madison", "region": "WI",
+		"postal_code": "53703", "country": "US",
+	}
 	former := object{"street_address": "9 Old Road", "locality": "Tucson", "region": "AZ", "postal_code": "85701"}
 	person := func() object {
 		return object{
@@ -153,11 +159,17 @@ func shapes() map[string]object {
 		}
 	}
 	cms, sop, ida := person(), person(), person()
-	maps.Copy(cms, object{"identity_assurance_level": 2, "address": home, "historical_address": former, "email_verified": true, "phone_number_verified": true})
+	maps.Copy(cms, object{
+		"identity_assurance_level": 2, "address": home, "historical_address": former,
+		"email_verified": true, "phone_number_verified": true,
+	})
 	aliased := maps.Clone(home)
 	aliased["regionality"] = aliased["region"]
 	delete(aliased, "region")
-	maps.Copy(sop, object{"address": aliased, "historical_address": []any{former}, "email_verified": "true", "phone_number_verified": "true"})
+	maps.Copy(sop, object{
+		"address": aliased, "historical_address": []any{former}, "email_verified": "true",
+		"phone_number_verified": "true",
+	})
 	maps.Copy(ida, object{"address": []any{home, former}})
 	return map[string]object{
 		"CMS-aligned": about(cms), "SOP": about(sop),
@@ -200,7 +212,8 @@ func refused(tb testing.TB, err error, cause, check string) {
 	if check != "" {
 		class = "id_token_" + check
 	}
-	if got := fault.SpotOf(fault.Spot{Step: fault.StepIdentity}.Failed(err)).Class; identity.CauseOf(err) != cause || got != class {
+	if got := fault.SpotOf(fault.Spot{Step: fault.StepIdentity}.Failed(err)).Class; identity.CauseOf(err) != cause ||
+		got != class {
 		tb.Errorf("got %s (%s), want %s (%s)", identity.CauseOf(err), got, cause, class)
 	}
 }

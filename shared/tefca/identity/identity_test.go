@@ -20,8 +20,11 @@ func TestAConfigurationThatBelievesTooMuchIsRefused(t *testing.T) {
 		change func(p *identity.Provider)
 		member string // "" for one that is good
 	}{
-		"as it is":            {func(*identity.Provider) {}, ""},
-		"http in test mode":   {func(p *identity.Provider) { p.Mode, p.Issuer = org.Test, "http://127.0.0.1:1/identity" }, ""},
+		"as it is": {func(*identity.Provider) {}, ""},
+		"http in test mode": {func(p *identity.Provider) {
+			p.Mode, p.Issuer = org.Test,
+				"http://127.0.0.1:1/identity"
+		}, ""},
 		"an issuer's path":    {func(p *identity.Provider) { p.Issuer = "https://id.example/a/" }, ""},
 		"no id":               {func(p *identity.Provider) { p.ID = "" }, "id"},
 		"an id with a space":  {func(p *identity.Provider) { p.ID = "a b" }, "id"},
@@ -60,7 +63,8 @@ func TestAConfigurationThatBelievesTooMuchIsRefused(t *testing.T) {
 func TestAnIssuersEndpointsAreAsSafeAsItself(t *testing.T) {
 	t.Parallel()
 	for address, good := range map[string]bool{
-		"https://id.example/a?b=c": true, "https://other.example/": true, "http://id.example/a": false, "": false, "/a": false,
+		"https://id.example/a?b=c": true, "https://other.example/": true, "http://id.example/a": false,
+		"": false, "/a": false,
 		"https://a@id.example/": false, "https://id.example/#a": false, "javascript:alert(1)": false, "https:a": false,
 		"https://id.example/" + strings.Repeat("x", 2<<10): false,
 	} {
@@ -68,7 +72,8 @@ func TestAnIssuersEndpointsAreAsSafeAsItself(t *testing.T) {
 			t.Errorf("%.60q: want %t", address, good)
 		}
 	}
-	if plain := identity.Simulated("http://127.0.0.1:1"); !plain.Endpoint("http://127.0.0.1:1/a") || !plain.Endpoint("https://id.example/") {
+	if plain := identity.Simulated("http://127.0.0.1:1"); !plain.Endpoint("http://127.0.0.1:1/a") ||
+		!plain.Endpoint("https://id.example/") {
 		t.Error("behind http neither is taken")
 	}
 }
@@ -76,7 +81,8 @@ func TestAnIssuersEndpointsAreAsSafeAsItself(t *testing.T) {
 func TestWhatIsPinnedCanBeKept(t *testing.T) {
 	t.Parallel()
 	pinned := authority()
-	pinned.RedirectURI, pinned.TokenEndpoint, pinned.KeySet, pinned.IssRequired = "https://a", "https://b", "https://c", true
+	pinned.RedirectURI, pinned.TokenEndpoint, pinned.KeySet, pinned.IssRequired = "https://a", "https://b",
+		"https://c", true
 	pinned.Provider.MaxAge = 60
 	kept, err := json.Marshal(pinned)
 	if err != nil {
@@ -96,18 +102,38 @@ func TestAReturnIsTheProvidersOwn(t *testing.T) {
 		required bool
 		cause    string
 	}{
-		"a code":                             {identity.Return{Code: code}, false, ""},
-		"a code of the issuer":               {identity.Return{Code: code, Issuer: issuer}, true, ""},
-		"a code of another issuer":           {identity.Return{Code: code, Issuer: "https://evil.example"}, false, "issuer_mismatch"},
-		"a code of nobody who has to say":    {identity.Return{Code: code}, true, "issuer_mismatch"},
-		"a code at another's address":        {identity.Return{Code: code, Issuer: issuer, Provider: "another"}, true, "issuer_mismatch"},
-		"an error of another issuer":         {identity.Return{Error: "access_denied", Issuer: "https://evil.example"}, false, "issuer_mismatch"},
+		"a code":               {identity.Return{Code: code}, false, ""},
+		"a code of the issuer": {identity.Return{Code: code, Issuer: issuer}, true, ""},
+		"a code of another issuer": {
+			identity.Return{Code: code, Issuer: "https://evil.example"},
+			false,
+			"issuer_mismatch",
+		},
+		"a code of nobody who has to say": {identity.Return{Code: code}, true, "issuer_mismatch"},
+		"a code at another's address": {
+			identity.Return{Code: code, Issuer: issuer, Provider: "another"},
+			true,
+			"issuer_mismatch",
+		},
+		"an error of another issuer": {
+			identity.Return{Error: "access_denied", Issuer: "https://evil.example"},
+			false,
+			"issuer_mismatch",
+		},
 		"neither code nor error":             {identity.Return{Issuer: issuer}, true, "no_code"},
 		"declined":                           {identity.Return{Error: "access_denied"}, false, "declined"},
 		"declined, with a code all the same": {identity.Return{Error: "access_denied", Code: code}, false, "declined"},
-		"busy":                               {identity.Return{Error: "temporarily_unavailable"}, false, "provider_unavailable"},
-		"broken":                             {identity.Return{Error: "server_error"}, false, "provider_unavailable"},
-		"an error of its own":                {identity.Return{Error: "maple.aster@tefca.example"}, false, "provider_refused"},
+		"busy": {
+			identity.Return{Error: "temporarily_unavailable"},
+			false,
+			"provider_unavailable",
+		},
+		"broken": {identity.Return{Error: "server_error"}, false, "provider_unavailable"},
+		"an error of its own": {
+			identity.Return{Error: "maple.aster@tefca.example"},
+			false,
+			"provider_refused",
+		},
 	} {
 		a := authority()
 		a.IssRequired, test.back.Provider = test.required, cmp.Or(test.back.Provider, a.Provider.ID)
@@ -121,14 +147,16 @@ func TestAReturnIsTheProvidersOwn(t *testing.T) {
 	}
 }
 
-// TestEveryCauseIsToldToAPerson: in one or two sentences without a word of the trade, and to who looks after the integration.
+// TestEveryCauseIsToldToAPerson: in one or two sentences without a word of the trade, and to who
+// looks after the integration.
 func TestEveryCauseIsToldToAPerson(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{
 		identity.Refused("access_denied", nil), identity.Refused("server_error", nil), identity.Refused("invalid_grant", nil),
 		identity.Refused("invalid_client", nil), identity.Unavailable(nil), identity.Unproven(nil), identity.NoToken(),
 		authority().Check(identity.Return{}), authority().Check(identity.Return{Issuer: "x"}),
-		second(assert(authority(), token(t, about(nil)), now)), second(assert(authority(), token(t, about(object{"exp": now.Unix() - 60, "iat": now.Unix() - 90})), now)),
+		second(assert(authority(), token(t, about(nil)), now)),
+		second(assert(authority(), token(t, about(object{"exp": now.Unix() - 60, "iat": now.Unix() - 90})), now)),
 		second(assert(authority(), token(t, about(object{"identity_assurance_level": 1})), now)),
 	} {
 		shown := fault.Of(err)
@@ -140,7 +168,8 @@ func TestEveryCauseIsToldToAPerson(t *testing.T) {
 		if shown.Public == "" || shown.Kind == fault.Internal || identity.ActionOf(identity.CauseOf(err)) == "" {
 			t.Errorf("%v: %q (%s), action %q", err, shown.Public, shown.Kind, identity.ActionOf(identity.CauseOf(err)))
 		}
-		if shown.Kind != fault.Invalid && !strings.Contains(shown.Public, "try again") && !strings.Contains(shown.Public, "please") &&
+		if shown.Kind != fault.Invalid && !strings.Contains(shown.Public, "try again") &&
+			!strings.Contains(shown.Public, "please") &&
 			!strings.Contains(shown.Public, "Please") && !strings.Contains(shown.Public, "needed") {
 			t.Errorf("%s: does not say what to do", identity.CauseOf(err))
 		}

@@ -6,19 +6,21 @@ import (
 	"strings"
 )
 
-// requiredLevel is what TEFCA's Individual Access Services take (RCE, SOP "Individual Access Services Provider Requirements").
+// requiredLevel is what TEFCA's Individual Access Services take (RCE, SOP "Individual Access Services
+// Provider Requirements").
 const requiredLevel = 2
 
-// nist is the trust framework of NIST SP 800-63A (OpenID Connect for Identity Assurance 1.0, predefined values), whose level stands
-// beside it or, with ial, behind it. Case does not count.
+// nist is the trust framework of NIST SP 800-63A (OpenID Connect for Identity Assurance 1.0, predefined values), whose
+// level stands beside it or, with ial, behind it. Case does not count.
 const (
 	nist = "nist_800_63a"
 	ial  = nist + "_ial_"
 )
 
-// verified returns the claims that a token vouches for and at which level. Where there are verified_claims the others are the
-// person's own word, and nothing of them is used. Of several elements of verified_claims each vouches for its own claims alone: the
-// first that reaches the required level counts, and nothing of the others, so that a low one takes nothing from it and adds nothing.
+// verified returns the claims that a token vouches for and at which level. Where there are verified_claims the others
+// are the person's own word, and nothing of them is used. Of several elements of verified_claims each vouches for its
+// own claims alone: the first that reaches the required level counts, and nothing of the others, so that a low one
+// takes nothing from it and adds nothing.
 func (a Assurance) verified(said claims) (vouched claims, level int) {
 	stated, isStated := a.stated(said)
 	if !said.has("verified_claims") {
@@ -49,8 +51,8 @@ func (a Assurance) stated(said claims) (level int, ok bool) {
 	return levelOf(said[name]), said.has(name)
 }
 
-// framework returns the level of a verification: what it states, in the framework that has such levels, or what the framework is
-// configured to mean.
+// framework returns the level of a verification: what it states, in the framework that has such levels, or what the
+// framework is configured to mean.
 func (a Assurance) framework(verification claims) int {
 	trust := verification.text("trust_framework")
 	lower, hasLevel := strings.ToLower(trust), verification.has("assurance_level")
@@ -68,8 +70,8 @@ func (a Assurance) framework(verification claims) int {
 	return 0
 }
 
-// levelOf reads a level in the spellings that providers have: 2, "2", and in either case "IAL2", "IAL-2", "IAL_2", "IAL 2". Anything
-// else is level 0.
+// levelOf reads a level in the spellings that providers have: 2, "2", and in either case "IAL2", "IAL-2", "IAL_2", "IAL
+// 2". Anything else is level 0.
 func levelOf(value any) int {
 	switch value := value.(type) {
 	case float64:

@@ -19,9 +19,10 @@ const (
 	oldest = 1850
 )
 
-// person reads the demographics that a network is asked with. Three forms of claims are known, whose members have the same names
-// but for a few: the flat ones of CMS-aligned networks and of the RCE's SOP, and those inside verified_claims (docs/tefca.md). isVouched
-// says that an e-mail address and a telephone number are verified though no claim beside them says so.
+// person reads the demographics that a network is asked with. Three forms of claims are known, whose members have the
+// same names but for a few: the flat ones of CMS-aligned networks and of the RCE's SOP, and those inside
+// verified_claims (docs/tefca.md). isVouched says that an e-mail address and a telephone number are verified though no
+// claim beside them says so.
 func person(said claims, isVouched bool, now time.Time) (tefca.Person, error) {
 	found := tefca.Person{
 		Given: said.clean("given_name"), Middle: said.clean("middle_name"), Family: said.clean("family_name"),
@@ -44,8 +45,8 @@ func (c claims) clean(name string) string {
 	return text
 }
 
-// contact returns a way to reach the person that is verified: all else is the person's own word, and a network may not be asked with it.
-// Some providers write true as a text.
+// contact returns a way to reach the person that is verified: all else is the person's own word, and a network may not
+// be asked with it. Some providers write true as a text.
 func (c claims) contact(name string, isVouched bool) string {
 	if flag := name + "_verified"; c.has(flag) {
 		isVouched = c[flag] == true || c[flag] == "true"
@@ -56,8 +57,8 @@ func (c claims) contact(name string, isVouched bool) string {
 	return c.clean(name)
 }
 
-// birthDate returns a whole date of birth. OpenID Connect lets providers leave the year out, or all but the year; nobody can be
-// found by that.
+// birthDate returns a whole date of birth. OpenID Connect lets providers leave the year out, or all but the year;
+// nobody can be found by that.
 func birthDate(said claims, now time.Time) string {
 	text := said.clean("birthdate")
 	born, err := time.Parse(time.DateOnly, text)
@@ -67,7 +68,8 @@ func birthDate(said claims, now time.Time) string {
 	return text
 }
 
-// addresses returns the current address and the former ones; none when the current one says neither state nor postal code.
+// addresses returns the current address and the former ones; none when the current one says
+// neither state nor postal code.
 func addresses(said claims) []tefca.Address {
 	current := said.objects("address")
 	if len(current) == 0 || !isPlace(address(current[0])) {
@@ -85,11 +87,13 @@ func addresses(said claims) []tefca.Address {
 
 func isPlace(a tefca.Address) bool { return a.State != "" || a.PostalCode != "" }
 
-// address reads an address (OpenID Connect Core 1.0 section 5.1.1). The table of the RCE's SOP has region, its example regionality.
+// address reads an address (OpenID Connect Core 1.0 section 5.1.1). The table of the RCE's SOP has region,
+// its example regionality.
 func address(said claims) tefca.Address {
 	street := strings.NewReplacer("\r\n", ", ", "\n", ", ").Replace(strings.TrimSpace(said.text("street_address")))
 	return tefca.Address{
-		Street: claims{"street": street}.clean("street"), City: said.clean("locality"), State: said.first("region", "regionality"),
+		Street: claims{"street": street}.clean("street"), City: said.clean("locality"),
+		State:      said.first("region", "regionality"),
 		PostalCode: said.clean("postal_code"), Country: said.clean("country"),
 	}
 }

@@ -36,7 +36,8 @@ func TestEveryShapeTellsTheSame(t *testing.T) {
 	}
 }
 
-// members are those of a person, by where they stand in what a shape says of one, with what is left when they say nothing.
+// members are those of a person, by where they stand in what a shape says of one, with what is
+// left when they say nothing.
 func members() []struct {
 	path     string
 	required bool
@@ -67,7 +68,12 @@ func members() []struct {
 // odd are values that no member may have. What is absent is among them.
 func odd() []any {
 	return []any{
-		absent{}, nil, 42, 4.5, true, "", "  ", "\a", "a\x00b", "\ufffd", strings.Repeat("x", 201), []any{}, []any{"text"}, object{}, object{"region": 7},
+		absent{},
+		nil, 42, 4.5, true, "", "  ", "\a", "a\x00b", "\ufffd", strings.Repeat("x", 201),
+		[]any{},
+		[]any{"text"},
+		object{},
+		object{"region": 7},
 	}
 }
 
@@ -142,7 +148,8 @@ func change(t *testing.T, said object, path string, value any) {
 func TestABirthDateIsAWholeOneOfThePast(t *testing.T) {
 	t.Parallel()
 	for text, good := range map[string]bool{
-		"1984-03-12": true, "1988-02-29": true, "1850-01-01": true, "2026-03-01": true, "2026-03-02": true, "2026-03-03": false,
+		"1984-03-12": true, "1988-02-29": true, "1850-01-01": true, "2026-03-01": true, "2026-03-02": true,
+		"2026-03-03": false,
 		"1849-12-31": false, "1989-02-29": false, "0000-03-12": false, "1984": false, "1984-03": false, "12.03.1984": false,
 		"1984-3-12": false, "1984-03-12T00:00:00Z": false, "19840312": false, "１９84-03-12": false,
 	} {
@@ -201,7 +208,8 @@ func TestFormerAddressesComeByBothNames(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatIsVerifiedReachesANetwork: a claim that says so decides; where there is none, verified_claims do, or the contract.
+// TestOnlyWhatIsVerifiedReachesANetwork: a claim that says so decides; where there is none,
+// verified_claims do, or the contract.
 func TestOnlyWhatIsVerifiedReachesANetwork(t *testing.T) {
 	t.Parallel()
 	contract := authority()
@@ -226,7 +234,8 @@ func TestOnlyWhatIsVerifiedReachesANetwork(t *testing.T) {
 			shape string
 			used  bool
 		}{
-			"flat": {authority(), "CMS-aligned", test.flat}, "by contract": {contract, "SOP", test.byContract}, "nested": {authority(), "OIDC4IDA", test.nested},
+			"flat": {authority(), "CMS-aligned", test.flat}, "by contract": {contract, "SOP", test.byContract},
+			"nested": {authority(), "OIDC4IDA", test.nested},
 		} {
 			for _, contact := range []string{"email", "phone_number"} {
 				said := cloned(t, shapes()[c.shape])

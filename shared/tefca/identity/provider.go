@@ -15,7 +15,8 @@ const (
 	maxMaxAge  = 3600 // seconds
 )
 
-// Check refuses a configuration that cannot work or that would believe too much. The error is fault.Invalid and names the member.
+// Check refuses a configuration that cannot work or that would believe too much. The error is
+// fault.Invalid and names the member.
 func (p Provider) Check() error {
 	for _, member := range []struct {
 		name string
@@ -38,8 +39,8 @@ func (p Provider) Check() error {
 	return nil
 }
 
-// hasIssuer reports whether the issuer is one (OpenID Connect Core 1.0 section 2, "iss"): an https address of scheme, host and path.
-// It may be http in test mode, where the guard of the outbound client decides alone.
+// hasIssuer reports whether the issuer is one (OpenID Connect Core 1.0 section 2, "iss"): an https address of scheme,
+// host and path. It may be http in test mode, where the guard of the outbound client decides alone.
 func (p Provider) hasIssuer() bool {
 	address, ok := parse(p.Issuer)
 	return ok && address.RawQuery == "" && !strings.HasSuffix(p.Issuer, "?") &&

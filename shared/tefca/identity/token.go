@@ -27,8 +27,8 @@ type Token struct {
 	signed jws.Token
 }
 
-// Parse parses an id_token. It refuses a token that no key could verify before any key is fetched, and a token that brings its own
-// key (RFC 8725 section 3.10).
+// Parse parses an id_token. It refuses a token that no key could verify before any key is fetched, and a token that
+// brings its own key (RFC 8725 section 3.10).
 func Parse(token secret.Text) (Token, error) {
 	signed, err := verifier().Parse(token)
 	if err != nil {
@@ -44,9 +44,11 @@ func Parse(token secret.Text) (Token, error) {
 func checkHeader(token jws.Token) string {
 	header := claims(token.Header)
 	switch {
-	case slices.ContainsFunc([]string{"jwk", "jku", "x5u", "x5c"}, header.has): // keys are the pinned issuer's, and nobody else's
+	case slices.ContainsFunc([]string{"jwk", "jku", "x5u", "x5c"}, header.has):
+		// keys are the pinned issuer's, and nobody else's
 		return "own_key"
-	case header.has("typ") && !strings.EqualFold(header.text("typ"), "JWT"): // such as at+jwt, of the same keys (RFC 8725 section 3.11)
+	case header.has("typ") && !strings.EqualFold(header.text("typ"), "JWT"):
+		// such as at+jwt, of the same keys (RFC 8725 section 3.11)
 		return "type"
 	case token.KeyID == "":
 		return string(jws.ErrUnknownKey)

@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// maxParts bounds an MTOM answer: the message, and the one document that was asked for. Some gateways add an empty part.
+// maxParts bounds an MTOM answer: the message, and the one document that was asked for. Some
+// gateways add an empty part.
 const maxParts = 4
 
 var (
@@ -77,7 +78,8 @@ func faulty(e *element) fault {
 	return fault{sender: strings.HasSuffix(code.perhaps(soapSpace, "Value").words(), "Sender"), security: security[sub]}
 }
 
-// unpack gives the message and its attachments, from a plain answer or an MTOM package (IHE ITI TF-2, Appendix V.3.6: both are to be read).
+// unpack gives the message and its attachments, from a plain answer or an MTOM package (IHE ITI TF-2, Appendix
+// V.3.6: both are to be read).
 func unpack(contentType string, content []byte) (root []byte, attachments map[string][]byte, err error) {
 	media, parameters, err := mime.ParseMediaType(contentType)
 	switch {
@@ -141,8 +143,8 @@ func decoded(part io.Reader, header textproto.MIMEHeader) ([]byte, error) {
 	return data, nil
 }
 
-// binary is the content of an element: base64, or an attachment that it includes (W3C, XOP, 2.1). An include of anything that did not come along
-// is refused.
+// binary is the content of an element: base64, or an attachment that it includes (W3C, XOP, 2.1). An include of
+// anything that did not come along is refused.
 func (a answer) binary(e *element) ([]byte, error) {
 	if include := e.perhaps(xopSpace, "Include"); include != nil {
 		escaped, isAttached := strings.CutPrefix(include.attribute("href"), "cid:")

@@ -73,12 +73,16 @@ func TestListLosesAtMostTheEntryAtFault(t *testing.T) {
 func TestDocumentIsReadWhenItsIDsAreSpeltOtherwise(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ media, repository, document string }{
-		"document-ids-with-scheme.xml":       {soap, "2.999.8", "2.999.7.2^SUMMARY"},
-		"document-package-without-type.mime": {`multipart/related; start="<root@example>"; boundary=b`, "urn:oid:2.999.8", "6f9619ff-8b86-4d01-b42d-00c04fc96400"},
+		"document-ids-with-scheme.xml": {soap, "2.999.8", "2.999.7.2^SUMMARY"},
+		"document-package-without-type.mime": {
+			`multipart/related; start="<root@example>"; boundary=b`, "urn:oid:2.999.8",
+			"6f9619ff-8b86-4d01-b42d-00c04fc96400",
+		},
 	} {
 		content := answerOf(t, name)
 		for _, repository := range []string{c.repository, ""} { // the list may have named none
-			if data, err := ihe.RetrievedAs(c.media, content, message, home, repository, c.document, 100); string(data) != "content" || err != nil {
+			if data, err := ihe.RetrievedAs(c.media, content, message, home, repository, c.document,
+				100); string(data) != "content" || err != nil {
 				t.Errorf("%s, repository %q: %q, %v", name, repository, data, err)
 			}
 		}
@@ -88,7 +92,8 @@ func TestDocumentIsReadWhenItsIDsAreSpeltOtherwise(t *testing.T) {
 			"another document":   {home, c.repository, c.document + "1"},
 			"another extension":  {home, c.repository, "2.999.7.2^summary"},
 		} {
-			if data, err := ihe.RetrievedAs(c.media, content, message, of[0], of[1], of[2], 100); data != nil || !errors.Is(err, tefca.ErrContent) {
+			if data, err := ihe.RetrievedAs(c.media, content, message, of[0], of[1], of[2], 100); data != nil ||
+				!errors.Is(err, tefca.ErrContent) {
 				t.Errorf("%s, %s: %q, %v", name, what, data, err)
 			}
 		}
@@ -106,7 +111,8 @@ func TestDiscoveryLosesAtMostTheRecordAtFault(t *testing.T) {
 	for _, f := range facilities {
 		matches[f.ID] = f.Match
 	}
-	if len(facilities) != 2 || matches[home] != tefca.Found || matches[other] != tefca.Unanswered || len(doubts) != 1 || !errors.Is(doubts[other], tefca.ErrContent) {
+	if len(facilities) != 2 || matches[home] != tefca.Found || matches[other] != tefca.Unanswered || len(doubts) != 1 ||
+		!errors.Is(doubts[other], tefca.ErrContent) {
 		t.Errorf("told %v, doubts %v", matches, doubts)
 	}
 }
@@ -124,17 +130,35 @@ func TestCommunityWithAnUnreadableRecordIsUnanswered(t *testing.T) {
 		want   map[string]tefca.Match
 		doubt  string // whose word is doubted
 	}{
-		"beside its own":          {subject("", "2", "2.999.3"), map[string]tefca.Match{home: tefca.Found, other: tefca.Unanswered}, other},
-		"beside the gateway's":    {subject("", "2", "2.999.2"), map[string]tefca.Match{home: tefca.Unanswered, other: tefca.Found}, home},
-		"of an unknown community": {subject("", "2", "2.999.666"), map[string]tefca.Match{home: tefca.Found, other: tefca.Found}, home},
-		"of no community":         {subject("", "2", "x"), map[string]tefca.Match{home: tefca.Found, other: tefca.Found}, home},
+		"beside its own": {
+			subject("", "2", "2.999.3"),
+			map[string]tefca.Match{home: tefca.Found, other: tefca.Unanswered},
+			other,
+		},
+		"beside the gateway's": {
+			subject("", "2", "2.999.2"),
+			map[string]tefca.Match{home: tefca.Unanswered, other: tefca.Found},
+			home,
+		},
+		"of an unknown community": {
+			subject("", "2", "2.999.666"),
+			map[string]tefca.Match{home: tefca.Found, other: tefca.Found},
+			home,
+		},
+		"of no community": {
+			subject("", "2", "x"),
+			map[string]tefca.Match{home: tefca.Found, other: tefca.Found},
+			home,
+		},
 	} {
-		facilities, doubts, err := n.Heard(soap, []byte(envelope(message, answered(message, "AA", "OK", good+c.record))), message, from, maple(t))
+		facilities, doubts, err := n.Heard(soap, []byte(envelope(message, answered(message, "AA", "OK", good+c.record))),
+			message, from, maple(t))
 		matches := map[string]tefca.Match{}
 		for _, f := range facilities {
 			matches[f.ID] = f.Match
 		}
-		if err != nil || !maps.Equal(matches, c.want) || len(facilities) != 2 || len(doubts) != 1 || !errors.Is(doubts[c.doubt], tefca.ErrContent) {
+		if err != nil || !maps.Equal(matches, c.want) || len(facilities) != 2 || len(doubts) != 1 ||
+			!errors.Is(doubts[c.doubt], tefca.ErrContent) {
 			t.Errorf("%s: told %v, doubts %v, %v", name, matches, doubts, err)
 		}
 	}
@@ -148,17 +172,27 @@ func TestListCountsEntriesAtFaultByAttribute(t *testing.T) {
 		old, new, attribute string
 		reason              error
 	}{
-		"no home":            {`home="urn:oid:2.999.2"`, ``, "homeCommunityId", tefca.ErrContent},
-		"another community":  {`home="urn:oid:2.999.2"`, `home="urn:oid:2.999.21"`, "homeCommunityId", tefca.ErrContent},
-		"another type":       {`7edca82f`, `00000000`, "objectType", tefca.ErrContent},
-		"another patient":    {`"1^^^&amp;2.999.2&amp;ISO"`, `"2^^^&amp;2.999.2&amp;ISO^PI"`, "patientId", tefca.ErrOtherPerson},
+		"no home":           {`home="urn:oid:2.999.2"`, ``, "homeCommunityId", tefca.ErrContent},
+		"another community": {`home="urn:oid:2.999.2"`, `home="urn:oid:2.999.21"`, "homeCommunityId", tefca.ErrContent},
+		"another type":      {`7edca82f`, `00000000`, "objectType", tefca.ErrContent},
+		"another patient": {
+			`"1^^^&amp;2.999.2&amp;ISO"`, `"2^^^&amp;2.999.2&amp;ISO^PI"`, "patientId",
+			tefca.ErrOtherPerson,
+		},
 		"another authority":  {`"1^^^&amp;2.999.2&amp;ISO"`, `"1^^^&amp;2.999.3&amp;ISO"`, "patientId", tefca.ErrOtherPerson},
 		"an escaped patient": {`"1^^^&amp;2.999.2&amp;ISO"`, `"1\S\2^^^&amp;2.999.2&amp;ISO"`, "patientId", tefca.ErrContent},
 		"no patient":         {`58a6f841`, `00000000`, "patientId", tefca.ErrContent},
-		"two patients":       {`</ExtrinsicObject>`, `<ExternalIdentifier identificationScheme="urn:uuid:58a6f841-87b3-4a3e-92fd-a8ffeff98427" value="6"/></ExtrinsicObject>`, "patientId", tefca.ErrContent},
-		"an empty id":        {`value="6"`, `value=""`, "uniqueId", tefca.ErrContent},
-		"two repositories":   {`</ExtrinsicObject>`, `<Slot name="repositoryUniqueId"><ValueList><Value>9</Value></ValueList></Slot></ExtrinsicObject>`, "repositoryUniqueId", tefca.ErrContent},
-		"another place":      {`value="6"`, `value="urn:oid:2.999.5"`, "uniqueId", tefca.ErrContent},
+		"two patients": {
+			`</ExtrinsicObject>`,
+			`<ExternalIdentifier identificationScheme="urn:uuid:58a6f841-87b3-4a3e-92fd-a8ffeff98427" value="6"/></ExtrinsicObject>`, "patientId", tefca.ErrContent,
+		},
+		"an empty id": {`value="6"`, `value=""`, "uniqueId", tefca.ErrContent},
+		"two repositories": {
+			`</ExtrinsicObject>`,
+			`<Slot name="repositoryUniqueId"><ValueList><Value>9</Value></ValueList></Slot></ExtrinsicObject>`,
+			"repositoryUniqueId", tefca.ErrContent,
+		},
+		"another place": {`value="6"`, `value="urn:oid:2.999.5"`, "uniqueId", tefca.ErrContent},
 	} {
 		entry := strings.ReplaceAll(odd, c.old, c.new)
 		if name == "another place" {
@@ -166,12 +200,14 @@ func TestListCountsEntriesAtFaultByAttribute(t *testing.T) {
 		}
 		documents, err := ihe.Listed([]byte(listing(listedEntry("2.999.5")+entry)), message, home)
 		incomplete, ok := errors.AsType[*tefca.ListError](err)
-		if !ok || len(documents) != 1 || !slices.Equal(incomplete.Lost, []tefca.Loss{{Err: c.reason, Attribute: c.attribute, Count: 1}}) {
+		if !ok || len(documents) != 1 || !slices.Equal(incomplete.Lost,
+			[]tefca.Loss{{Err: c.reason, Attribute: c.attribute, Count: 1}}) {
 			t.Errorf("%s: %d documents, %+v", name, len(documents), err)
 		}
 	}
 	same := strings.NewReplacer(`value="6"`, `value="URN:OID:2.999.5"`, "2.999.8", "urn:oid:2.999.8").Replace(odd)
-	if documents, err := ihe.Listed([]byte(listing(listedEntry("2.999.5")+same)), message, home); len(documents) != 1 || err != nil {
+	if documents, err := ihe.Listed([]byte(listing(listedEntry("2.999.5")+same)), message,
+		home); len(documents) != 1 || err != nil {
 		t.Errorf("one entry in two spellings: %d documents, %v", len(documents), err)
 	}
 }

@@ -7,16 +7,18 @@ import (
 	"regexp"
 )
 
-// Config says which gateways there are and who we are to them. It is part of what TEFCA mode is configured with (docs/tefca.md): without it there is no
-// live network.
+// Config says which gateways there are and who we are to them. It is part of what TEFCA mode is configured with
+// (docs/tefca.md): without it there is no live network.
 type Config struct {
-	Home         string    `json:"home"`         // our home community id (HCID): urn:oid:…
-	Organization string    `json:"organization"` // our name in the network's directory
-	Anchors      string    `json:"-"`            // PEM certificates of the authorities that gateways are believed by; no others. From the secret
-	Gateways     []Gateway `json:"gateways"`
+	Home         string `json:"home"`         // our home community id (HCID): urn:oid:…
+	Organization string `json:"organization"` // our name in the network's directory
+	// PEM certificates of the authorities that gateways are believed by; no others. From the secret
+	Anchors  string    `json:"-"`
+	Gateways []Gateway `json:"gateways"`
 }
 
-// Gateway is a Responding Gateway (IHE ITI TF-1, 18.1 and 27.1): that of one community, or of a QHIN with many behind it.
+// Gateway is a Responding Gateway (IHE ITI TF-1, 18.1 and 27.1): that of one community, or of a
+// QHIN with many behind it.
 type Gateway struct {
 	Community
 
@@ -40,8 +42,8 @@ type Community struct {
 // homeID is a home community id (IHE ITI TF-3, 4.2.3.2: homeCommunityId, an OID as an URN).
 var homeID = regexp.MustCompile(`^urn:oid:[0-2](\.(0|[1-9][0-9]*)){2,30}$`)
 
-// check gives the communities by their ids. No two gateways may answer for one: a facility would be whose word comes last. An error names
-// the member that is wrong and quotes none.
+// check gives the communities by their ids. No two gateways may answer for one: a facility would be whose word comes
+// last. An error names the member that is wrong and quotes none.
 func (c Config) check() (map[string]place, error) {
 	if !homeID.MatchString(c.Home) {
 		return nil, errors.New("ihe: home, our own, is no home community id")
@@ -85,7 +87,8 @@ func (c Community) check(at string) error {
 
 func (g Gateway) checkAddresses(at string) error {
 	for _, address := range [][2]string{{"discovery", g.Discovery}, {"query", g.Query}, {"retrieve", g.Retrieve}} {
-		if u, err := url.Parse(address[1]); err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.Fragment != "" {
+		if u, err := url.Parse(address[1]); err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil ||
+			u.Fragment != "" {
 			return fmt.Errorf("ihe: %s.%s is no https address", at, address[0])
 		}
 	}

@@ -8,8 +8,9 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// discoverBody asks a gateway whether it knows a person (IHE ITI TF-2, 3.55.4.1.2: demographic query only mode). All that the identity
-// provider has verified is told, and nothing else (RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.4 (e)).
+// discoverBody asks a gateway whether it knows a person (IHE ITI TF-2, 3.55.4.1.2: demographic query only mode). All
+// that the identity provider has verified is told, and nothing else (RCE, SOP "Exchange Purpose Implementation:
+// Individual Access Services" v3.0, 4.4 (e)).
 func (n *Network) discoverBody(message string, who tefca.Person, to place) *etree.Element {
 	ours := to.manner.root(id(n.config.Home))
 	root := etree.NewElement(discoverMessage)
@@ -54,7 +55,8 @@ func demographics(list *etree.Element, who tefca.Person) {
 			v.CreateAttr("codeSystem", genders)
 		})
 	}
-	parameter("livingSubjectBirthTime", "LivingSubject.birthTime", func(v *etree.Element) { v.CreateAttr("value", digits(who.BirthDate)) })
+	parameter("livingSubjectBirthTime", "LivingSubject.birthTime",
+		func(v *etree.Element) { v.CreateAttr("value", digits(who.BirthDate)) })
 	parameter("livingSubjectName", "LivingSubject.name", func(v *etree.Element) {
 		put(v, "family", plain(who.Family))
 		put(v, "given", plain(who.Given))
@@ -66,7 +68,11 @@ func demographics(list *etree.Element, who tefca.Person) {
 	for _, a := range who.Addresses {
 		addresses = append(addresses, func(v *etree.Element) {
 			for _, part := range [][2]string{
-				{"streetAddressLine", a.Street}, {"city", a.City}, {"state", a.State}, {"postalCode", a.PostalCode}, {"country", a.Country},
+				{"streetAddressLine", a.Street},
+				{"city", a.City},
+				{"state", a.State},
+				{"postalCode", a.PostalCode},
+				{"country", a.Country},
 			} {
 				if part[1] != "" {
 					put(v, part[0], plain(part[1]))
@@ -97,7 +103,8 @@ func with(parent *etree.Element, tag string, attributes ...string) *etree.Elemen
 func device(parent *etree.Element, tag, kind, community, name string) {
 	d := with(with(parent, tag, "typeCode", kind), "device", "classCode", "DEV", "determinerCode", "INSTANCE")
 	with(d, "id", "root", community)
-	represented := with(with(d, "asAgent", "classCode", "AGNT"), "representedOrganization", "classCode", "ORG", "determinerCode", "INSTANCE")
+	represented := with(with(d, "asAgent", "classCode", "AGNT"), "representedOrganization", "classCode", "ORG",
+		"determinerCode", "INSTANCE")
 	with(represented, "id", "root", community)
 	if name != "" {
 		put(represented, "name", plain(name))

@@ -45,7 +45,8 @@ func discovered(got answer, ours string) (discovery, error) {
 	acknowledged := act.only(hl7Space, "queryAck")
 	query := acknowledged.only(hl7Space, "queryId")
 	target := told.perhaps(hl7Space, "targetMessage").perhaps(hl7Space, "id")
-	accepted, code := told.only(hl7Space, "typeCode").attribute("code"), acknowledged.only(hl7Space, "queryResponseCode").attribute("code")
+	accepted, code := told.only(hl7Space, "typeCode").attribute("code"),
+		acknowledged.only(hl7Space, "queryResponseCode").attribute("code")
 	if err := root.wellShaped(); err != nil {
 		return discovery{}, err
 	}
@@ -80,7 +81,8 @@ func discovered(got answer, ours string) (discovery, error) {
 func wantsMore(act *element) bool {
 	for _, reason := range act.all(hl7Space, "reasonOf") {
 		for _, trigger := range reason.perhaps(hl7Space, "detectedIssueEvent").all(hl7Space, "triggerFor") {
-			if trigger.perhaps(hl7Space, "actOrderRequired").perhaps(hl7Space, "code").attribute("codeSystem") == moreAttributes {
+			if trigger.perhaps(hl7Space, "actOrderRequired").perhaps(hl7Space,
+				"code").attribute("codeSystem") == moreAttributes {
 				return true
 			}
 		}
@@ -126,7 +128,9 @@ type doubt struct {
 // community is among them without a record of its own if the gateway wants more attributes, speaks for a community that
 // it does not stand for, or sends an unreadable record of no known community. A community with an unreadable record is
 // Unanswered, since either of its records could be the person's.
-func (n *Network) believe(said discovery, from Gateway, who tefca.Person) (facilities []tefca.Facility, doubts []doubt) {
+func (n *Network) believe(said discovery, from Gateway,
+	who tefca.Person,
+) (facilities []tefca.Facility, doubts []doubt) {
 	byHome, unreadable := map[string][]match{}, map[string]bool{}
 	strange := map[error]bool{}
 	for _, home := range said.unreadable {

@@ -103,7 +103,8 @@ func TestADocumentIsReadUpToItsLimit(t *testing.T) {
 		if data, err := n.Retrieve(t.Context(), asserted(t), found, listed, size); int64(len(data)) != size || err != nil {
 			t.Errorf("%q at the limit: %d bytes, %v", as, len(data), err)
 		}
-		if data, err := n.Retrieve(t.Context(), asserted(t), found, listed, size-1); data != nil || !errors.Is(err, tefca.ErrTooLarge) {
+		if data, err := n.Retrieve(t.Context(), asserted(t), found, listed, size-1); data != nil ||
+			!errors.Is(err, tefca.ErrTooLarge) {
 			t.Errorf("%q over the limit: %d bytes, %v", as, len(data), err)
 		}
 	}
@@ -145,11 +146,13 @@ func TestADocumentOfOneFacilityIsNoOthers(t *testing.T) {
 		d.document.ID = other.document.ID
 		before := a.Seen(peer.Retrieve) + b.Seen(peer.Retrieve)
 		data, err := n.Retrieve(t.Context(), who, at, d.document, 1000)
-		whole := local == at.ID && d.at == at.ID && d.document.Locator.Reveal() != "" && sameDocument(d.document, other.document)
+		whole := local == at.ID && d.at == at.ID && d.document.Locator.Reveal() != "" &&
+			sameDocument(d.document, other.document)
 		if whole != (err == nil) || whole != (len(data) > 0) {
 			r.Fatalf("local of %s, asked at %s, document of %s: %d bytes, %v", local, at.ID, d.at, len(data), err)
 		}
-		if sent := a.Seen(peer.Retrieve) + b.Seen(peer.Retrieve) - before; !whole && (sent > 0 || !errors.Is(err, tefca.ErrRefused)) {
+		if sent := a.Seen(peer.Retrieve) + b.Seen(peer.Retrieve) - before; !whole &&
+			(sent > 0 || !errors.Is(err, tefca.ErrRefused)) {
 			r.Fatalf("%d requests were sent, %v", sent, err)
 		}
 	})
@@ -195,7 +198,8 @@ func TestAForgedLocatorIsNotSent(t *testing.T) {
 			t.Fatalf("%s: nothing was changed", name)
 		}
 		listed.Locator = secret.New(forged)
-		if data, err := n.Retrieve(t.Context(), asserted(t), found, listed, 1000); !errors.Is(err, tefca.ErrRefused) || data != nil {
+		if data, err := n.Retrieve(t.Context(), asserted(t), found, listed, 1000); !errors.Is(err, tefca.ErrRefused) ||
+			data != nil {
 			t.Errorf("%s: %d bytes, %v", name, len(data), err)
 		}
 	}
@@ -208,7 +212,8 @@ func TestAPersonWhomTheFacilityForgetsIsRefused(t *testing.T) {
 	t.Parallel()
 	n, _, found, _ := ready(t)
 	found.Local = secret.New(`{"home":"urn:oid:2.999.2","root":"2.999.2","extension":"gone"}`)
-	if documents, err := n.Documents(t.Context(), asserted(t), found); !errors.Is(err, tefca.ErrRefused) || documents != nil {
+	if documents, err := n.Documents(t.Context(), asserted(t), found); !errors.Is(err, tefca.ErrRefused) ||
+		documents != nil {
 		t.Errorf("%v, %v", documents, err)
 	}
 }

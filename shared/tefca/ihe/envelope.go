@@ -20,7 +20,8 @@ type call struct {
 	body            func(messageID string) *etree.Element
 	packaged        bool  // as MTOM, which ITI-39 asks for (IHE ITI TF-2, 3.39 and Appendix V.3.6)
 	limit           int64 // bytes of the answer
-	repeatable      bool  // asking twice changes nothing at the other side, so that it may be asked again whatever became of the first time
+	// asking twice changes nothing at the other side, so that it may be asked again whatever became of the first time
+	repeatable bool
 }
 
 // envelope is a message that is ready to be sent.
@@ -30,11 +31,14 @@ type envelope struct {
 	media   string // Content-Type
 }
 
-// seal makes the message of a call. Each try has ids and signatures of its own: a gateway may refuse what it has seen before
-// (WS-Addressing 1.0 Core, 3.1).
+// seal makes the message of a call. Each try has ids and signatures of its own: a gateway may refuse what it has seen
+// before (WS-Addressing 1.0 Core, 3.1).
 func (n *Network) seal(who tefca.Assertion, c call) (envelope, error) {
 	made := envelope{id: n.deps.NewID(), content: nil, media: ""}
-	says := claims{id: "_" + n.deps.NewID(), who: who, config: n.config, manner: c.manner, audience: c.address, at: n.deps.Now()}
+	says := claims{
+		id: "_" + n.deps.NewID(), who: who, config: n.config, manner: c.manner, audience: c.address,
+		at: n.deps.Now(),
+	}
 	assertion, err := n.signer.assertion(says)
 	if err != nil {
 		return envelope{}, err

@@ -11,9 +11,9 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// ask makes a call and reads its answer. It is made once more where that is safe: the three transactions only read, but a
-// document on demand is made at each retrieval (IHE ITI TF-1, 10: On-Demand Documents), so that one is only repeated if it cannot have arrived. Errors wrap
-// those of tefca, and say nothing of what was sent or came.
+// ask makes a call and reads its answer. It is made once more where that is safe: the three transactions only read, but
+// a document on demand is made at each retrieval (IHE ITI TF-1, 10: On-Demand Documents), so that one is only repeated
+// if it cannot have arrived. Errors wrap those of tefca, and say nothing of what was sent or came.
 func (n *Network) ask(ctx context.Context, who tefca.Assertion, c call) (answer, error) {
 	if err := n.usable(who); err != nil {
 		return answer{}, err
@@ -50,7 +50,8 @@ func (n *Network) try(ctx context.Context, who tefca.Assertion, c call) (got ans
 	if err == nil && status == http.StatusOK {
 		return got, false, nil
 	}
-	busy := status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
+	busy := status == http.StatusBadGateway || status == http.StatusServiceUnavailable ||
+		status == http.StatusGatewayTimeout
 	return answer{}, busy && c.repeatable, judged(status, err)
 }
 

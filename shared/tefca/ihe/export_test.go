@@ -52,12 +52,17 @@ func Retrieved(media string, content []byte, message, home string, limit int64) 
 }
 
 // RetrievedAs is Retrieved for a document that the list has named so.
-func RetrievedAs(media string, content []byte, message, home, repository, document string, limit int64) ([]byte, error) {
+func RetrievedAs(media string, content []byte, message, home, repository, document string,
+	limit int64,
+) ([]byte, error) {
 	got, err := open(media, content, message)
 	if err != nil {
 		return nil, err
 	}
-	return leading(home).retrieved(got, locator{Home: home, Patient: "", Repository: id(repository), Document: id(document)}, limit)
+	return leading(home).retrieved(got, locator{
+		Home: home, Patient: "", Repository: id(repository),
+		Document: id(document),
+	}, limit)
 }
 
 // Moment is moment.
@@ -82,7 +87,9 @@ func PatientOne(cx string) string {
 func (n *Network) IsWithin(home, community string) bool { return n.isWithin(id(home), community) }
 
 // Heard reads an answer to a discovery by a gateway, and says what is believed of it and why the rest is not.
-func (n *Network) Heard(media string, content []byte, message string, from Gateway, who tefca.Person) ([]tefca.Facility, map[string]error, error) {
+func (n *Network) Heard(media string, content []byte, message string, from Gateway,
+	who tefca.Person,
+) ([]tefca.Facility, map[string]error, error) {
 	got, err := open(media, content, message)
 	if err != nil {
 		return nil, nil, err
@@ -105,13 +112,16 @@ func SamePerson(given, family, born, sex string, who tefca.Person) bool {
 	return match{names: []name{{given: given, family: family}}, born: born, sex: sex}.is(who)
 }
 
-// Believe says what is believed of an answer that has one record of each of some communities, by the family name there, and why
-// the rest is not.
-func (n *Network) Believe(from Gateway, who tefca.Person, more bool, families map[string]string) ([]tefca.Facility, map[string]error) {
+// Believe says what is believed of an answer that has one record of each of some communities, by the family name there,
+// and why the rest is not.
+func (n *Network) Believe(from Gateway, who tefca.Person, more bool,
+	families map[string]string,
+) ([]tefca.Facility, map[string]error) {
 	said := discovery{more: more}
 	for home, family := range families {
 		said.matches = append(said.matches, match{
-			home: home, local: local{Home: home, Root: id(home).oid(), Extension: "1"}, names: []name{{given: who.Given, family: family}}, born: digits(who.BirthDate),
+			home: home, local: local{Home: home, Root: id(home).oid(), Extension: "1"},
+			names: []name{{given: who.Given, family: family}}, born: digits(who.BirthDate),
 		})
 	}
 	facilities, doubts := n.believe(said, from, who)

@@ -44,7 +44,10 @@ func (c *crowd) Do(request *http.Request) (*http.Response, error) {
 	}
 	_, id, _ := strings.Cut(string(body), "<wsa:MessageID>urn:uuid:")
 	id, _, _ = strings.Cut(id, "<")
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {soap}}, Body: io.NopCloser(bytes.NewReader(noMatch(id)))}, nil
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {soap}},
+		Body: io.NopCloser(bytes.NewReader(noMatch(id))),
+	}, nil
 }
 
 func twenty() []ihe.Gateway {
@@ -62,7 +65,11 @@ func TestTheSlowestGatewayEndsAtTheLimit(t *testing.T) {
 		silent, atOnce int
 		ends           time.Duration
 	}{
-		{0, 16, 2 * time.Second}, {5, 16, 30 * time.Second}, {5, 8, 30 * time.Second}, {20, 16, 60 * time.Second}, {20, 1, 600 * time.Second},
+		{0, 16, 2 * time.Second},
+		{5, 16, 30 * time.Second},
+		{5, 8, 30 * time.Second},
+		{20, 16, 60 * time.Second},
+		{20, 1, 600 * time.Second},
 	} {
 		n, heard := network(t, twenty()...)
 		synctest.Test(t, func(t *testing.T) {
@@ -82,8 +89,10 @@ func TestTheSlowestGatewayEndsAtTheLimit(t *testing.T) {
 				}
 				return nil
 			})
-			if took := time.Since(began); took != test.ends || unanswered != test.silent || len(heard.all) != test.silent || err != nil {
-				t.Errorf("%d silent, %d at once: %s, %d unanswered, %v; want %s", test.silent, test.atOnce, took, unanswered, err, test.ends)
+			if took := time.Since(began); took != test.ends || unanswered != test.silent ||
+				len(heard.all) != test.silent || err != nil {
+				t.Errorf("%d silent, %d at once: %s, %d unanswered, %v; want %s", test.silent, test.atOnce, took, unanswered,
+					err, test.ends)
 			}
 			if int(c.atMost.Load()) > test.atOnce || c.asked.Load() != 20 {
 				t.Errorf("%d asked, %d at once", c.asked.Load(), c.atMost.Load())

@@ -10,7 +10,10 @@ import (
 // What comes from a gateway never panics, and never becomes more than it may.
 
 func FuzzXML(f *testing.F) {
-	for _, seed := range []string{`<a b="1">x</a>`, `<!DOCTYPE a><a/>`, `<a><b/></a>`, string(noMatch(message)), documentOf("eA=="), listing(listedEntry("5"))} {
+	for _, seed := range []string{
+		`<a b="1">x</a>`, `<!DOCTYPE a><a/>`, `<a><b/></a>`, string(noMatch(message)),
+		documentOf("eA=="), listing(listedEntry("5")),
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(_ *testing.T, document []byte) { _ = ihe.Parse(document) })
@@ -19,7 +22,8 @@ func FuzzXML(f *testing.F) {
 func FuzzDiscovery(f *testing.F) {
 	for _, seed := range []string{
 		envelope(message, answered(message, "AA", "OK", subject("2.999.2", "1", "2.999.2"))), string(noMatch(message)),
-		envelope(message, answered(message, "AA", "OK", `<reasonOf><detectedIssueEvent><triggerFor><actOrderRequired><code codeSystem="1.3.6.1.4.1.19376.1.2.27.1"/></actOrderRequired></triggerFor></detectedIssueEvent></reasonOf>`)),
+		envelope(message, answered(message, "AA", "OK",
+			`<reasonOf><detectedIssueEvent><triggerFor><actOrderRequired><code codeSystem="1.3.6.1.4.1.19376.1.2.27.1"/></actOrderRequired></triggerFor></detectedIssueEvent></reasonOf>`)),
 		envelope(message, `<s:Fault><s:Code><s:Value>s:Sender</s:Value></s:Code></s:Fault>`),
 	} {
 		f.Add([]byte(seed))
@@ -34,7 +38,10 @@ func FuzzDiscovery(f *testing.F) {
 
 func FuzzList(f *testing.F) {
 	f.Add([]byte(listing(listedEntry("5") + listedEntry("6"))))
-	f.Add([]byte(envelope(message, `<AdhocQueryResponse xmlns="urn:oasis:names:tc:ebxml-regrep:xsd:query:3.0" status="urn:oasis:names:tc:ebxml-regrep:ResponseStatusType:Failure"/>`)))
+	f.Add(
+		[]byte(
+			envelope(message,
+				`<AdhocQueryResponse xmlns="urn:oasis:names:tc:ebxml-regrep:xsd:query:3.0" status="urn:oasis:names:tc:ebxml-regrep:ResponseStatusType:Failure"/>`)))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		documents, _ := ihe.Listed(content, message, home)
 		seen := map[string]bool{}

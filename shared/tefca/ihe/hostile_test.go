@@ -24,15 +24,18 @@ func envelope(relates, body string) string {
 
 // answered is an answer to a discovery.
 func answered(id, accepted, code, inner string) string {
-	return `<PRPA_IN201306UV02 xmlns="urn:hl7-org:v3"><acknowledgement><typeCode code="` + accepted + `"/></acknowledgement><controlActProcess>` + inner +
-		`<queryAck><queryId root="2.999.1" extension="` + id + `"/><queryResponseCode code="` + code + `"/></queryAck></controlActProcess></PRPA_IN201306UV02>`
+	return `<PRPA_IN201306UV02 xmlns="urn:hl7-org:v3"><acknowledgement><typeCode code="` + accepted +
+		`"/></acknowledgement><controlActProcess>` + inner +
+		`<queryAck><queryId root="2.999.1" extension="` + id + `"/><queryResponseCode code="` + code +
+		`"/></queryAck></controlActProcess></PRPA_IN201306UV02>`
 }
 
 func noMatch(id string) []byte { return []byte(envelope(id, answered(id, "AA", "NF", ""))) }
 
 // subject is a record in an answer to a discovery.
 func subject(root, extension, custodian string) string {
-	return `<subject><registrationEvent><subject1><patient><id root="` + root + `" extension="` + extension + `"/><patientPerson><name><given>Maple</given>` +
+	return `<subject><registrationEvent><subject1><patient><id root="` + root + `" extension="` + extension +
+		`"/><patientPerson><name><given>Maple</given>` +
 		`<family>Aster</family></name><birthTime value="19840312"/></patientPerson></patient></subject1><custodian><assignedEntity><id root="` + custodian +
 		`"/></assignedEntity></custodian></registrationEvent></subject>`
 }
@@ -87,33 +90,42 @@ func TestXMLThatIsNotRead(t *testing.T) {
 func TestDiscoveriesThatAreNotRead(t *testing.T) {
 	t.Parallel()
 	good := subject("2.999.2", "1", "2.999.2")
-	if records, _, _, err := ihe.Discovered(soap, []byte(envelope(message, answered(message, "AA", "OK", good))), message, ours); records != 1 || err != nil {
+	if records, _, _, err := ihe.Discovered(soap, []byte(envelope(message, answered(message, "AA", "OK", good))), message,
+		ours); records != 1 || err != nil {
 		t.Fatalf("a good one: %d records, %v", records, err)
 	}
 	other := strings.Replace(message, "6f", "00", 1)
 	whole := envelope(message, answered(message, "AA", "OK", good))
 	for name, test := range map[string]struct{ media, content string }{
-		"another message":          {soap, envelope(other, answered(message, "AA", "OK", good))},
-		"another query":            {soap, envelope(message, answered(other, "AA", "OK", good))},
-		"another's query":          {soap, strings.Replace(whole, `root="2.999.1"`, `root="2.999.9"`, 1)},
-		"another target":           {soap, strings.Replace(whole, `<typeCode code="AA"/>`, `<typeCode code="AA"/><targetMessage><id root="2.999.1" extension="x"/></targetMessage>`, 1)},
-		"related twice":            {soap, strings.Replace(whole, `</s:Header>`, `<a:RelatesTo xmlns:a="http://www.w3.org/2005/08/addressing">x</a:RelatesTo></s:Header>`, 1)},
-		"related in another space": {soap, strings.Replace(whole, `xmlns:a="http://www.w3.org/2005/08/addressing"`, `xmlns:a="urn:other"`, 1)},
-		"no relation":              {soap, strings.Replace(whole, "RelatesTo", "RelatesNot", 2)},
-		"two bodies":               {soap, strings.Replace(whole, `</s:Envelope>`, `<s:Body/></s:Envelope>`, 1)},
-		"two answers":              {soap, strings.Replace(whole, `</s:Body>`, answered(message, "AA", "NF", "")+`</s:Body>`, 1)},
-		"two acknowledgements":     {soap, strings.Replace(whole, `<controlActProcess>`, `<acknowledgement><typeCode code="AA"/></acknowledgement><controlActProcess>`, 1)},
-		"another space":            {soap, strings.Replace(whole, "urn:hl7-org:v3", "urn:hl7-org:v4", 1)},
-		"SOAP 1.1":                 {soap, strings.Replace(whole, "http://www.w3.org/2003/05/soap-envelope", "http://schemas.xmlsoap.org/soap/envelope/", 1)},
-		"found, and nobody":        {soap, envelope(message, answered(message, "AA", "OK", ""))},
-		"not found, and somebody":  {soap, envelope(message, answered(message, "AA", "NF", good))},
-		"an error, and somebody":   {soap, envelope(message, answered(message, "AE", "OK", good))},
-		"a query error":            {soap, envelope(message, answered(message, "AA", "QE", good))},
-		"a fault":                  {soap, envelope(message, `<s:Fault><s:Code><s:Value>s:Receiver</s:Value></s:Code></s:Fault>`)},
-		"no envelope":              {soap, strings.NewReplacer("<s:Envelope", "<s:Other", "</s:Envelope", "</s:Other").Replace(whole)},
-		"a page":                   {"text/html", whole},
-		"no media type":            {"", whole},
-		"a document type":          {soap, `<!DOCTYPE x>` + whole},
+		"another message": {soap, envelope(other, answered(message, "AA", "OK", good))},
+		"another query":   {soap, envelope(message, answered(other, "AA", "OK", good))},
+		"another's query": {soap, strings.Replace(whole, `root="2.999.1"`, `root="2.999.9"`, 1)},
+		"another target": {soap, strings.Replace(whole, `<typeCode code="AA"/>`,
+			`<typeCode code="AA"/><targetMessage><id root="2.999.1" extension="x"/></targetMessage>`, 1)},
+		"related twice": {soap, strings.Replace(whole, `</s:Header>`,
+			`<a:RelatesTo xmlns:a="http://www.w3.org/2005/08/addressing">x</a:RelatesTo></s:Header>`, 1)},
+		"related in another space": {soap, strings.Replace(whole, `xmlns:a="http://www.w3.org/2005/08/addressing"`,
+			`xmlns:a="urn:other"`, 1)},
+		"no relation": {soap, strings.Replace(whole, "RelatesTo", "RelatesNot", 2)},
+		"two bodies":  {soap, strings.Replace(whole, `</s:Envelope>`, `<s:Body/></s:Envelope>`, 1)},
+		"two answers": {soap, strings.Replace(whole, `</s:Body>`,
+			answered(message, "AA", "NF", "")+`</s:Body>`, 1)},
+		"two acknowledgements": {soap, strings.Replace(whole, `<controlActProcess>`,
+			`<acknowledgement><typeCode code="AA"/></acknowledgement><controlActProcess>`, 1)},
+		"another space": {soap, strings.Replace(whole, "urn:hl7-org:v3", "urn:hl7-org:v4", 1)},
+		"SOAP 1.1": {soap, strings.Replace(whole, "http://www.w3.org/2003/05/soap-envelope",
+			"http://schemas.xmlsoap.org/soap/envelope/", 1)},
+		"found, and nobody":       {soap, envelope(message, answered(message, "AA", "OK", ""))},
+		"not found, and somebody": {soap, envelope(message, answered(message, "AA", "NF", good))},
+		"an error, and somebody":  {soap, envelope(message, answered(message, "AE", "OK", good))},
+		"a query error":           {soap, envelope(message, answered(message, "AA", "QE", good))},
+		"a fault": {soap, envelope(message,
+			`<s:Fault><s:Code><s:Value>s:Receiver</s:Value></s:Code></s:Fault>`)},
+		"no envelope": {soap, strings.NewReplacer("<s:Envelope", "<s:Other", "</s:Envelope",
+			"</s:Other").Replace(whole)},
+		"a page":          {"text/html", whole},
+		"no media type":   {"", whole},
+		"a document type": {soap, `<!DOCTYPE x>` + whole},
 	} {
 		if records, unreadable, more, err := ihe.Discovered(test.media, []byte(test.content), message, ours); err == nil {
 			t.Errorf("%s: %d records, %d unreadable, more %t", name, records, unreadable, more)
@@ -126,8 +138,10 @@ func TestDiscoveryRecordThatCannotBeReadCostsItselfAlone(t *testing.T) {
 	t.Parallel()
 	good := subject("2.999.2", "1", "2.999.2")
 	for name, odd := range map[string]string{
-		"an id twice":                strings.Replace(good, `<patientPerson>`, `<id root="2.999.2" extension="2"/><patientPerson>`, 1),
-		"a custodian twice":          strings.Replace(good, `</registrationEvent>`, `<custodian><assignedEntity><id root="2.999.3"/></assignedEntity></custodian></registrationEvent>`, 1),
+		"an id twice": strings.Replace(good, `<patientPerson>`,
+			`<id root="2.999.2" extension="2"/><patientPerson>`, 1),
+		"a custodian twice": strings.Replace(good, `</registrationEvent>`,
+			`<custodian><assignedEntity><id root="2.999.3"/></assignedEntity></custodian></registrationEvent>`, 1),
 		"no custodian":               strings.ReplaceAll(good, "custodian", "nobody"),
 		"no event":                   `<subject/>`,
 		"an id that escapes its CX":  subject("2.999.2", "1^^^&amp;2.999.9&amp;ISO", "2.999.2"),
@@ -137,7 +151,8 @@ func TestDiscoveryRecordThatCannotBeReadCostsItselfAlone(t *testing.T) {
 		"a community that is none":   subject("2.999.2", "1", "x"),
 	} {
 		for records, all := range []string{odd, odd + subject("2.999.3", "1", "2.999.3")} {
-			got, unreadable, _, err := ihe.Discovered(soap, []byte(envelope(message, answered(message, "AA", "OK", all))), message, ours)
+			got, unreadable, _, err := ihe.Discovered(soap, []byte(envelope(message, answered(message, "AA", "OK", all))),
+				message, ours)
 			if got != records || unreadable != 1 || err != nil {
 				t.Errorf("%s: %d records, %d unreadable, %v", name, got, unreadable, err)
 			}
@@ -147,8 +162,10 @@ func TestDiscoveryRecordThatCannotBeReadCostsItselfAlone(t *testing.T) {
 
 // listing is a list of entries.
 func listing(inner string) string {
-	return envelope(message, `<q:AdhocQueryResponse xmlns:q="urn:oasis:names:tc:ebxml-regrep:xsd:query:3.0" xmlns="urn:oasis:names:tc:ebxml-regrep:xsd:rim:3.0" `+
-		`status="urn:oasis:names:tc:ebxml-regrep:ResponseStatusType:Success"><RegistryObjectList>`+inner+`</RegistryObjectList></q:AdhocQueryResponse>`)
+	return envelope(message,
+		`<q:AdhocQueryResponse xmlns:q="urn:oasis:names:tc:ebxml-regrep:xsd:query:3.0" xmlns="urn:oasis:names:tc:ebxml-regrep:xsd:rim:3.0" `+
+			`status="urn:oasis:names:tc:ebxml-regrep:ResponseStatusType:Success"><RegistryObjectList>`+inner+
+			`</RegistryObjectList></q:AdhocQueryResponse>`)
 }
 
 func listedEntry(id string) string {
@@ -156,7 +173,8 @@ func listedEntry(id string) string {
 		`<Slot name="repositoryUniqueId"><ValueList><Value>2.999.8</Value></ValueList></Slot><Slot name="size"><ValueList><Value>-5</Value></ValueList></Slot>` +
 		`<Name><LocalizedString value="in one language"/><LocalizedString xml:lang="es" value="and in another"/></Name>` +
 		`<ExternalIdentifier identificationScheme="urn:uuid:58a6f841-87b3-4a3e-92fd-a8ffeff98427" value="1^^^&amp;2.999.2&amp;ISO"/>` +
-		`<ExternalIdentifier identificationScheme="urn:uuid:2e82c1f6-a085-4c72-9da3-8640a32e42ab" value="` + id + `"/></ExtrinsicObject>`
+		`<ExternalIdentifier identificationScheme="urn:uuid:2e82c1f6-a085-4c72-9da3-8640a32e42ab" value="` + id +
+		`"/></ExtrinsicObject>`
 }
 
 func TestListsAreReadWithinBounds(t *testing.T) {
@@ -176,12 +194,21 @@ func TestListsAreReadWithinBounds(t *testing.T) {
 		t.Errorf("%d documents, %v", len(documents), err)
 	}
 	for name, change := range map[string][2]string{
-		"no home":            {`home="urn:oid:2.999.2"`, ``},
-		"another patient":    {`"1^^^&amp;2.999.2&amp;ISO"`, `"2^^^&amp;2.999.2&amp;ISO"`},
-		"another authority":  {`"1^^^&amp;2.999.2&amp;ISO"`, `"1^^^&amp;2.999.3&amp;ISO"`},
-		"two unique ids":     {`</ExtrinsicObject>`, `<ExternalIdentifier identificationScheme="urn:uuid:2e82c1f6-a085-4c72-9da3-8640a32e42ab" value="6"/></ExtrinsicObject>`},
-		"two patients":       {`</ExtrinsicObject>`, `<ExternalIdentifier identificationScheme="urn:uuid:58a6f841-87b3-4a3e-92fd-a8ffeff98427" value="6"/></ExtrinsicObject>`},
-		"two repositories":   {`</ExtrinsicObject>`, `<Slot name="repositoryUniqueId"><ValueList><Value>9</Value></ValueList></Slot></ExtrinsicObject>`},
+		"no home":           {`home="urn:oid:2.999.2"`, ``},
+		"another patient":   {`"1^^^&amp;2.999.2&amp;ISO"`, `"2^^^&amp;2.999.2&amp;ISO"`},
+		"another authority": {`"1^^^&amp;2.999.2&amp;ISO"`, `"1^^^&amp;2.999.3&amp;ISO"`},
+		"two unique ids": {
+			`</ExtrinsicObject>`,
+			`<ExternalIdentifier identificationScheme="urn:uuid:2e82c1f6-a085-4c72-9da3-8640a32e42ab" value="6"/></ExtrinsicObject>`,
+		},
+		"two patients": {
+			`</ExtrinsicObject>`,
+			`<ExternalIdentifier identificationScheme="urn:uuid:58a6f841-87b3-4a3e-92fd-a8ffeff98427" value="6"/></ExtrinsicObject>`,
+		},
+		"two repositories": {
+			`</ExtrinsicObject>`,
+			`<Slot name="repositoryUniqueId"><ValueList><Value>9</Value></ValueList></Slot></ExtrinsicObject>`,
+		},
 		"another type":       {`7edca82f`, `00000000`},
 		"an empty id":        {`value="5"`, `value=""`},
 		"two lists":          {`</q:AdhocQueryResponse>`, `<RegistryObjectList/></q:AdhocQueryResponse>`},
@@ -190,7 +217,8 @@ func TestListsAreReadWithinBounds(t *testing.T) {
 		"an unprintable id":  {`value="5"`, `value="5&#x202e;"`},
 		"a query of nothing": {`AdhocQueryResponse`, `AdhocQueryRequest`},
 	} {
-		documents, err := ihe.Listed([]byte(strings.ReplaceAll(listing(listedEntry("5")), change[0], change[1])), message, home)
+		documents, err := ihe.Listed([]byte(strings.ReplaceAll(listing(listedEntry("5")), change[0], change[1])),
+			message, home)
 		if err == nil && (name != "another space" || len(documents) > 0) {
 			t.Errorf("%s: %d documents", name, len(documents))
 		}
@@ -201,15 +229,18 @@ func TestListsAreReadWithinBounds(t *testing.T) {
 func packaged(parts ...[2]string) []byte {
 	var all strings.Builder
 	for _, part := range parts {
-		all.WriteString("--b\r\nContent-Type: application/xop+xml\r\nContent-ID: <" + part[0] + ">\r\n\r\n" + part[1] + "\r\n")
+		all.WriteString("--b\r\nContent-Type: application/xop+xml\r\nContent-ID: <" + part[0] + ">\r\n\r\n" +
+			part[1] + "\r\n")
 	}
 	return []byte(all.String() + "--b--\r\n")
 }
 
 func documentOf(content string) string {
-	return envelope(message, `<RetrieveDocumentSetResponse xmlns="urn:ihe:iti:xds-b:2007"><r:RegistryResponse xmlns:r="urn:oasis:names:tc:ebxml-regrep:xsd:rs:3.0" `+
-		`status="urn:oasis:names:tc:ebxml-regrep:ResponseStatusType:Success"/><DocumentResponse><HomeCommunityId>urn:oid:2.999.2</HomeCommunityId><RepositoryUniqueId>2</RepositoryUniqueId>`+
-		`<DocumentUniqueId>1</DocumentUniqueId><mimeType>text/xml</mimeType><Document>`+content+`</Document></DocumentResponse></RetrieveDocumentSetResponse>`)
+	return envelope(message,
+		`<RetrieveDocumentSetResponse xmlns="urn:ihe:iti:xds-b:2007"><r:RegistryResponse xmlns:r="urn:oasis:names:tc:ebxml-regrep:xsd:rs:3.0" `+
+			`status="urn:oasis:names:tc:ebxml-regrep:ResponseStatusType:Success"/><DocumentResponse><HomeCommunityId>urn:oid:2.999.2</HomeCommunityId><RepositoryUniqueId>2</RepositoryUniqueId>`+
+			`<DocumentUniqueId>1</DocumentUniqueId><mimeType>text/xml</mimeType><Document>`+content+
+			`</Document></DocumentResponse></RetrieveDocumentSetResponse>`)
 }
 
 func include(href string) string {
@@ -225,32 +256,56 @@ func TestPackagesThatAreNotRead(t *testing.T) {
 		content []byte
 		read    bool
 	}{
-		"an attachment":              {mtom, packaged([2]string{"root", documentOf(include("cid:d%40x"))}, attached), true},
-		"the message second":         {mtom, packaged(attached, [2]string{"root", documentOf(include("cid:d@x"))}), true},
-		"no start, message first":    {strings.Replace(mtom, `start="<root>"; `, "", 1), packaged([2]string{"root", documentOf(include("cid:d@x"))}, attached), true},
-		"base64":                     {soap, []byte(documentOf("Y29u\n dGVudA==")), true},
-		"an address":                 {mtom, packaged([2]string{"root", documentOf(include("https://example.org/"))}, attached), false},
-		"a file":                     {mtom, packaged([2]string{"root", documentOf(include("file:///etc/passwd"))}, attached), false},
+		"an attachment":      {mtom, packaged([2]string{"root", documentOf(include("cid:d%40x"))}, attached), true},
+		"the message second": {mtom, packaged(attached, [2]string{"root", documentOf(include("cid:d@x"))}), true},
+		"no start, message first": {
+			strings.Replace(mtom, `start="<root>"; `, "", 1),
+			packaged([2]string{"root", documentOf(include("cid:d@x"))}, attached), true,
+		},
+		"base64": {soap, []byte(documentOf("Y29u\n dGVudA==")), true},
+		"an address": {mtom, packaged([2]string{"root", documentOf(include("https://example.org/"))},
+			attached), false},
+		"a file": {mtom, packaged([2]string{"root", documentOf(include("file:///etc/passwd"))},
+			attached), false},
 		"an attachment that is none": {mtom, packaged([2]string{"root", documentOf(include("cid:e@x"))}, attached), false},
 		"the message itself":         {mtom, packaged([2]string{"root", documentOf(include("cid:root"))}, attached), false},
-		"two includes":               {mtom, packaged([2]string{"root", documentOf(include("cid:d@x") + include("cid:d@x"))}, attached), false},
-		"an include and text":        {mtom, packaged([2]string{"root", documentOf("Y29u" + include("cid:d@x"))}, attached), false},
-		"an include and an element":  {mtom, packaged([2]string{"root", documentOf("<a/>" + include("cid:d@x"))}, attached), false},
-		"two messages":               {mtom, packaged([2]string{"root", documentOf(include("cid:d@x"))}, [2]string{"root", documentOf("eA==")}, attached), false},
-		"two of one id":              {mtom, packaged([2]string{"root", documentOf(include("cid:d@x"))}, attached, attached), false},
-		"many parts":                 {mtom, packaged([2]string{"root", documentOf(include("cid:d@x"))}, attached, [2]string{"2", ""}, [2]string{"3", ""}, [2]string{"4", ""}), false},
-		"no message":                 {mtom, packaged(attached), false},
-		"no end":                     {mtom, []byte("--b\r\nContent-ID: <root>\r\n\r\n" + documentOf("eA==")), false},
-		"no boundary":                {strings.Replace(mtom, "; boundary=b", "", 1), packaged([2]string{"root", documentOf(include("cid:d@x"))}, attached), false},
-		"another kind of package":    {strings.Replace(mtom, "application/xop+xml", "text/xml", 1), packaged([2]string{"root", documentOf(include("cid:d@x"))}, attached), false},
-		"no base64":                  {soap, []byte(documentOf("<b/>")), false},
-		"half base64":                {soap, []byte(documentOf("Y29udGVud")), false},
-		"nothing":                    {soap, []byte(documentOf("")), false},
-		"two documents":              {soap, []byte(strings.Replace(documentOf("eA=="), "</RetrieveDocumentSetResponse>", "<DocumentResponse/></RetrieveDocumentSetResponse>", 1)), false},
-		"no status":                  {soap, []byte(regexp.MustCompile(`<r:RegistryResponse [^>]*/>`).ReplaceAllString(documentOf("Y29udGVudA=="), "")), false},
-		"an id twice":                {soap, []byte(strings.Replace(documentOf("eA=="), "<mimeType>", "<DocumentUniqueId>1</DocumentUniqueId><mimeType>", 1)), false},
-		"another repository":         {soap, []byte(strings.Replace(documentOf("eA=="), "<RepositoryUniqueId>2", "<RepositoryUniqueId>3", 1)), false},
-		"quoted-printable":           {mtom, []byte(strings.Replace(string(packaged([2]string{"root", documentOf("eA==")})), "Content-ID", "Content-Transfer-Encoding: quoted-printable\r\nContent-ID", 1)), false},
+		"two includes": {mtom, packaged([2]string{"root", documentOf(include("cid:d@x") + include("cid:d@x"))},
+			attached), false},
+		"an include and text": {mtom, packaged([2]string{"root", documentOf("Y29u" + include("cid:d@x"))},
+			attached), false},
+		"an include and an element": {mtom, packaged([2]string{"root", documentOf("<a/>" + include("cid:d@x"))},
+			attached), false},
+		"two messages": {mtom, packaged([2]string{"root", documentOf(include("cid:d@x"))},
+			[2]string{"root", documentOf("eA==")}, attached), false},
+		"two of one id": {mtom, packaged([2]string{"root", documentOf(include("cid:d@x"))}, attached,
+			attached), false},
+		"many parts": {mtom, packaged([2]string{"root", documentOf(include("cid:d@x"))}, attached,
+			[2]string{"2", ""}, [2]string{"3", ""}, [2]string{"4", ""}), false},
+		"no message": {mtom, packaged(attached), false},
+		"no end":     {mtom, []byte("--b\r\nContent-ID: <root>\r\n\r\n" + documentOf("eA==")), false},
+		"no boundary": {
+			strings.Replace(mtom, "; boundary=b", "", 1),
+			packaged([2]string{"root", documentOf(include("cid:d@x"))}, attached), false,
+		},
+		"another kind of package": {
+			strings.Replace(mtom, "application/xop+xml", "text/xml", 1),
+			packaged([2]string{"root", documentOf(include("cid:d@x"))}, attached), false,
+		},
+		"no base64":   {soap, []byte(documentOf("<b/>")), false},
+		"half base64": {soap, []byte(documentOf("Y29udGVud")), false},
+		"nothing":     {soap, []byte(documentOf("")), false},
+		"two documents": {soap, []byte(
+			strings.Replace(documentOf("eA=="), "</RetrieveDocumentSetResponse>",
+				"<DocumentResponse/></RetrieveDocumentSetResponse>", 1)), false},
+		"no status": {soap, []byte(
+			regexp.MustCompile(`<r:RegistryResponse [^>]*/>`).ReplaceAllString(documentOf("Y29udGVudA=="), "")), false},
+		"an id twice": {soap, []byte(
+			strings.Replace(documentOf("eA=="), "<mimeType>", "<DocumentUniqueId>1</DocumentUniqueId><mimeType>", 1)), false},
+		"another repository": {soap, []byte(
+			strings.Replace(documentOf("eA=="), "<RepositoryUniqueId>2", "<RepositoryUniqueId>3", 1)), false},
+		"quoted-printable": {mtom, []byte(
+			strings.Replace(string(packaged([2]string{"root", documentOf("eA==")})), "Content-ID",
+				"Content-Transfer-Encoding: quoted-printable\r\nContent-ID", 1)), false},
 	} {
 		data, err := ihe.Retrieved(test.media, test.content, message, home, 100)
 		if (err == nil) != test.read || test.read && string(data) != "content" {

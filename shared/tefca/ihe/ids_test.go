@@ -105,10 +105,12 @@ func TestPatientIDIsComparedByIDAndAuthority(t *testing.T) {
 func TestEntryBelongsToTheClosestConfiguredCommunityAboveIt(t *testing.T) {
 	t.Parallel()
 	const gateway, asked, beside = "urn:oid:2.999.10", "urn:oid:2.999.10.1", "urn:oid:2.999.10.1.5"
-	n, _ := network(t, leads(gateway, "https://gateway.example", ihe.Community{Home: asked, Name: "A"}, ihe.Community{Home: beside, Name: "B"}))
+	n, _ := network(t, leads(gateway, "https://gateway.example", ihe.Community{Home: asked, Name: "A"},
+		ihe.Community{Home: beside, Name: "B"}))
 	own := configured(leads(gateway, "https://gateway.example"))
 	own.Home = "urn:oid:2.999.10.3" // we are below the gateway ourselves
-	below, err := ihe.New(own, ihe.Identity{Certificate: keys().certificate, Key: secret.New(keys().key)}, ihe.Deps{Now: time.Now, NewID: ids.Random})
+	below, err := ihe.New(own, ihe.Identity{Certificate: keys().certificate, Key: secret.New(keys().key)},
+		ihe.Deps{Now: time.Now, NewID: ids.Random})
 	expect.NoError(t, err)
 	if below.IsWithin("urn:oid:2.999.10.3.1", gateway) || !below.IsWithin("urn:oid:2.999.10.4", gateway) {
 		t.Error("what is below us is taken for the gateway's")
@@ -117,7 +119,8 @@ func TestEntryBelongsToTheClosestConfiguredCommunityAboveIt(t *testing.T) {
 		"2.999.10.1": asked, "URN:OID:2.999.10.1": asked, "urn:oid:2.999.10.1.7": asked, "urn:oid:2.999.10.1.50.2": asked,
 		"urn:oid:2.999.10.1.5": beside, "urn:oid:2.999.10.1.5.1": beside,
 		"urn:oid:2.999.10": gateway, "urn:oid:2.999.10.2": gateway, "urn:oid:2.999.10.11": gateway,
-		"urn:oid:2.999": "", "urn:oid:2.999.1": "", "urn:oid:2.999.1.1": "", "urn:oid:2.999.11": "", "": "", "x": "", "urn:oid:": "",
+		"urn:oid:2.999": "", "urn:oid:2.999.1": "", "urn:oid:2.999.1.1": "", "urn:oid:2.999.11": "", "": "", "x": "",
+		"urn:oid:": "",
 	} {
 		for _, community := range []string{gateway, asked, beside} {
 			if got := n.IsWithin(entry, community); got != (owner == community) {
@@ -131,10 +134,13 @@ func TestMomentsOfHL7AndISOAreRead(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2024, 1, 2, 3, 4, 5, 0, time.UTC)
 	for text, want := range map[string]time.Time{
-		"20240102030405": at, "20240102030405.000": at, "20240102030405Z": at, "20240101220405-0500": at, "20240101220405.0000-0500": at,
-		"2024-01-02T03:04:05Z": at, "2024-01-02T03:04:05.000Z": at, "2024-01-01T22:04:05-05:00": at, "2024-01-01T22:04:05-0500": at,
-		"2024-01-02T03:04:05": at, "202401020304": at.Add(-5 * time.Second), "2024-01-02T03:04Z": at.Add(-5 * time.Second),
-		"20240102": at.Truncate(24 * time.Hour), "2024-01-02": at.Truncate(24 * time.Hour),
+		"20240102030405": at, "20240102030405.000": at, "20240102030405Z": at, "20240101220405-0500": at,
+		"20240101220405.0000-0500": at,
+		"2024-01-02T03:04:05Z":     at, "2024-01-02T03:04:05.000Z": at, "2024-01-01T22:04:05-05:00": at,
+		"2024-01-01T22:04:05-0500": at,
+		"2024-01-02T03:04:05":      at, "202401020304": at.Add(-5 * time.Second),
+		"2024-01-02T03:04Z": at.Add(-5 * time.Second),
+		"20240102":          at.Truncate(24 * time.Hour), "2024-01-02": at.Truncate(24 * time.Hour),
 		"": {}, "2024": {}, "20241302": {}, "2024-1-2": {}, "yesterday": {},
 	} {
 		if got := ihe.Moment(text); !got.Equal(want) {

@@ -1,8 +1,10 @@
-// Package ihe asks a live network for records: XCPD patient discovery (ITI-55) and XCA query and retrieve (ITI-38, ITI-39) over
-// SOAP 1.2 with WS-Addressing, a signed SAML 2.0 assertion and mutual TLS, as the QHIN Technical Framework has it. It owns the messages,
-// who is asked with which words, how long, and what of an answer is believed. It stores nothing.
+// Package ihe asks a live network for records: XCPD patient discovery (ITI-55) and XCA query and retrieve (ITI-38,
+// ITI-39) over SOAP 1.2 with WS-Addressing, a signed SAML 2.0 assertion and mutual TLS, as the QHIN Technical
+// Framework has it. It owns the messages, who is asked with which words, how long, and what of an answer is
+// believed. It stores nothing.
 //
-// It has been tested against a peer of this repository (infra/test/ihe) and against no QHIN: docs/tefca.md, "A live network (XCPD and XCA)".
+// It has been tested against a peer of this repository (infra/test/ihe) and against no QHIN: docs/tefca.md, "A live
+// network (XCPD and XCA)".
 package ihe
 
 import (
@@ -41,8 +43,9 @@ type Deps struct {
 	Allow []netip.Prefix // ranges that may be reached besides public addresses (safehttp.Options)
 	Now   func() time.Time
 	NewID func() string // a random UUID
-	// Unanswered is told of each gateway that has not answered a discovery, or not so that it can be believed, by its home community id;
-	// where a community behind it has named another person, by that community's. The error tells nothing of the person.
+	// Unanswered is told of each gateway that has not answered a discovery, or not so that it can be believed, by
+	// its home community id; where a community behind it has named another person, by that community's. The error
+	// tells nothing of the person.
 	Unanswered func(ctx context.Context, home string, err error)
 }
 
@@ -111,8 +114,8 @@ func (n *Network) at(facility tefca.Facility) (place, error) {
 	return found, nil
 }
 
-// usable tells whether a network may be asked with an assertion (RCE, SOP "Exchange Purpose Implementation: Individual Access Services"
-// v3.0, 4.3 (a) and 4.4 (d): IAL2, and the demographics without which a query is not valid).
+// usable tells whether a network may be asked with an assertion (RCE, SOP "Exchange Purpose Implementation: Individual
+// Access Services" v3.0, 4.3 (a) and 4.4 (d): IAL2, and the demographics without which a query is not valid).
 func (n *Network) usable(who tefca.Assertion) error {
 	p := who.Person
 	switch {

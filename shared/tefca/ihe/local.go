@@ -27,12 +27,12 @@ type locator struct {
 	Document   id     `json:"document"`
 }
 
-// maxID bounds the ids that others choose, in bytes. Those of documents and repositories are OIDs, some with an extension (IHE ITI TF-3, 4.2.3.2:
-// uniqueId, repositoryUniqueId).
+// maxID bounds the ids that others choose, in bytes. Those of documents and repositories are OIDs, some with an
+// extension (IHE ITI TF-3, 4.2.3.2: uniqueId, repositoryUniqueId).
 const maxID = 256
 
-// valid refuses ids that would mean something else inside the CX and the quotes of a stored query (IHE ITI TF-3, table 4.2.3.1.7-2; TF-2,
-// 3.18.4.1.2.3.5).
+// valid refuses ids that would mean something else inside the CX and the quotes of a stored query (IHE ITI TF-3, table
+// 4.2.3.1.7-2; TF-2, 3.18.4.1.2.3.5).
 func (l local) valid() bool {
 	return oid.MatchString(l.Root) && printable(l.Extension) && !strings.ContainsAny(l.Extension, `^&~\|'`)
 }

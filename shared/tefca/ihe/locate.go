@@ -12,11 +12,13 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// maxDiscovery bounds the answer to a discovery, in bytes: a record takes about 5 KB, and a QHIN answers for many communities.
+// maxDiscovery bounds the answer to a discovery, in bytes: a record takes about 5 KB, and a QHIN
+// answers for many communities.
 const maxDiscovery = 4 << 20
 
-// Locate implements tefca.Network: it asks all gateways, some at once, each for a limited time. A gateway that does not answer, or not so that it can
-// be believed, is told of as Unanswered; when it stands for a QHIN, under the QHIN's name.
+// Locate implements tefca.Network: it asks all gateways, some at once, each for a limited time. A gateway
+// that does not answer, or not so that it can be believed, is told of as Unanswered; when it stands for a
+// QHIN, under the QHIN's name.
 func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	if err := n.usable(who); err != nil {
 		return err

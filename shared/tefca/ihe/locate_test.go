@@ -21,7 +21,8 @@ func TestAPersonIsFoundListedAndRead(t *testing.T) {
 	p := gateway(t, home)
 	n, _ := network(t, leads(home, p.URL))
 	found := located(t, n)[home]
-	if found.Match != tefca.Found || found.Access != tefca.Documents || found.Name != "Facility "+home || found.City != "Madison" || found.Local.Empty() {
+	if found.Match != tefca.Found || found.Access != tefca.Documents || found.Name != "Facility "+home ||
+		found.City != "Madison" || found.Local.Empty() {
 		t.Fatalf("found %+v", found)
 	}
 	documents, err := n.Documents(t.Context(), asserted(t), found)
@@ -103,7 +104,8 @@ func TestWhichCommunityHasNamedAnotherPersonIsTold(t *testing.T) {
 	p.Switch(peer.Discovery, peer.OtherPerson)
 	n, heard := network(t, leads(qhin, p.URL, ihe.Community{Home: behind, Name: "Behind"}))
 	all := located(t, n)
-	if err := heard.of(behind); all[behind].Match != tefca.Unanswered || tefca.ClassOf(err) != "other_person" || heard.of(qhin) != nil {
+	if err := heard.of(behind); all[behind].Match != tefca.Unanswered || tefca.ClassOf(err) != "other_person" ||
+		heard.of(qhin) != nil {
 		t.Errorf("told %+v, doubt %v", all, heard.all)
 	}
 }
@@ -112,7 +114,8 @@ func TestWhichCommunityHasNamedAnotherPersonIsTold(t *testing.T) {
 func TestEachCommunityOfAnAnswerIsJudgedByItself(t *testing.T) {
 	t.Parallel()
 	const qhin, one, two = "urn:oid:2.999.30", "urn:oid:2.999.30.1", "urn:oid:2.999.30.2"
-	from := leads(qhin, "https://qhin.example", ihe.Community{Home: one, Name: "One"}, ihe.Community{Home: two, Name: "Two"})
+	from := leads(qhin, "https://qhin.example", ihe.Community{Home: one, Name: "One"},
+		ihe.Community{Home: two, Name: "Two"})
 	n, _ := network(t, from)
 	for name, c := range map[string]struct {
 		more     bool
@@ -120,9 +123,19 @@ func TestEachCommunityOfAnAnswerIsJudgedByItself(t *testing.T) {
 		want     map[string]tefca.Match
 		doubts   map[string]string // classes
 	}{
-		"one is sure, one wants more": {true, map[string]string{one: "Aster"}, map[string]tefca.Match{one: tefca.Found, qhin: tefca.Ambiguous}, map[string]string{}},
-		"its own, and one wants more": {true, map[string]string{qhin: "Aster"}, map[string]tefca.Match{qhin: tefca.Found}, map[string]string{}},
-		"one wants more":              {true, nil, map[string]tefca.Match{qhin: tefca.Ambiguous}, map[string]string{}},
+		"one is sure, one wants more": {
+			true,
+			map[string]string{one: "Aster"},
+			map[string]tefca.Match{one: tefca.Found, qhin: tefca.Ambiguous},
+			map[string]string{},
+		},
+		"its own, and one wants more": {
+			true,
+			map[string]string{qhin: "Aster"},
+			map[string]tefca.Match{qhin: tefca.Found},
+			map[string]string{},
+		},
+		"one wants more": {true, nil, map[string]tefca.Match{qhin: tefca.Ambiguous}, map[string]string{}},
 		"two name another person": {
 			false,
 			map[string]string{one: "Birch", two: "Calder"},
@@ -193,7 +206,8 @@ func TestAQHINAnswersForItsCommunitiesAndNoOthers(t *testing.T) {
 	const qhin, other = "urn:oid:2.999.10", "urn:oid:2.999.11"
 	behind, elsewhere := gateway(t, home), gateway(t, home)
 	elsewhere.Switch(peer.Discovery, peer.Foreign)
-	n, heard := network(t, leads(qhin, behind.URL, ihe.Community{Home: home, Name: "Behind", City: "Austin", State: "TX"}), leads(other, elsewhere.URL))
+	n, heard := network(t, leads(qhin, behind.URL, ihe.Community{Home: home, Name: "Behind", City: "Austin", State: "TX"}),
+		leads(other, elsewhere.URL))
 	all := located(t, n)
 	if f := all[home]; f.Match != tefca.Found || f.Name != "Behind" || f.State != "TX" {
 		t.Errorf("behind the QHIN: %+v", f)
@@ -253,7 +267,8 @@ func TestOnlyAUsableAssertionIsSent(t *testing.T) {
 		err := n.Locate(t.Context(), who, func(tefca.Facility) error { return errors.New("told") })
 		_, err2 := n.Documents(t.Context(), who, found)
 		isLess := !reflect.DeepEqual(who.Person, asserted(t).Person)
-		if !errors.Is(err, tefca.ErrIdentity) || !errors.Is(err2, tefca.ErrIdentity) || isLess != errors.Is(err, tefca.ErrDemographics) {
+		if !errors.Is(err, tefca.ErrIdentity) || !errors.Is(err2, tefca.ErrIdentity) ||
+			isLess != errors.Is(err, tefca.ErrDemographics) {
 			t.Errorf("%s: %v, %v", name, err, err2)
 		}
 	}

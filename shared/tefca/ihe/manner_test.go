@@ -33,8 +33,10 @@ func sent(t *testing.T, settings, community ihe.Settings) requests {
 		found.ID, found.Local = home, secret.New(`{"home":"`+home+`","root":"2.999.2","extension":"1"}`)
 	}
 	_, _ = n.Documents(t.Context(), asserted(t), found)
-	_, _ = n.Retrieve(t.Context(), asserted(t), found, tefca.Document{ID: "urn:uuid:6F9619FF-8B86-4D01-B42D-00C04FC964FF", Locator: secret.New(
-		`{"home":"` + home + `","patient":"` + patientOf(found) + `","repository":"urn:oid:2.999.8","document":"urn:uuid:6F9619FF-8B86-4D01-B42D-00C04FC964FF"}`)}, 10)
+	_, _ = n.Retrieve(t.Context(), asserted(t), found,
+		tefca.Document{ID: "urn:uuid:6F9619FF-8B86-4D01-B42D-00C04FC964FF", Locator: secret.New(
+			`{"home":"` + home + `","patient":"` + patientOf(found) +
+				`","repository":"urn:oid:2.999.8","document":"urn:uuid:6F9619FF-8B86-4D01-B42D-00C04FC964FF"}`)}, 10)
 	last := func(of peer.Transaction) []string {
 		body, _ := p.Last(of)
 		return []string{string(body)}
@@ -56,8 +58,11 @@ func TestRequestsFollowTheSettingsOfAGateway(t *testing.T) {
 		ias   = `code="T-IAS" codeSystem="2.16.840.1.113883.3.7204.1.5.2.1" codeSystemName="TEFCA Exchange Purposes"`
 	)
 	usual := requests{
-		discovery: []string{uri, ias, `<device classCode="DEV" determinerCode="INSTANCE"><id root="2.999.2"/>`, `<queryId root="2.999.1"`, `codeSystemName="SNOMED_CT"`},
-		query:     []string{uri, ias, `home="urn:oid:2.999.2"`},
+		discovery: []string{
+			uri, ias, `<device classCode="DEV" determinerCode="INSTANCE"><id root="2.999.2"/>`,
+			`<queryId root="2.999.1"`, `codeSystemName="SNOMED_CT"`,
+		},
+		query: []string{uri, ias, `home="urn:oid:2.999.2"`},
 		retrieve: []string{
 			uri, ias, `<HomeCommunityId>urn:oid:2.999.2<`, `<RepositoryUniqueId>urn:oid:2.999.8<`,
 			`<DocumentUniqueId>urn:uuid:6F9619FF-8B86-4D01-B42D-00C04FC964FF<`,
@@ -68,20 +73,36 @@ func TestRequestsFollowTheSettingsOfAGateway(t *testing.T) {
 		want               requests
 		never              string
 	}{
-		"none":           {nil, nil, usual, "TimeFrom"},
-		"the defaults":   {ihe.Settings{"id_prefix": "usual", "date_range": "none", "purpose_of_use": "T-IAS"}, nil, usual, "TimeFrom"},
-		"format of name": {ihe.Settings{"attribute_name_format": "basic"}, nil, requests{discovery: []string{basic}, query: []string{basic}, retrieve: []string{basic}}, uri},
+		"none": {nil, nil, usual, "TimeFrom"},
+		"the defaults": {
+			ihe.Settings{"id_prefix": "usual", "date_range": "none", "purpose_of_use": "T-IAS"},
+			nil,
+			usual, "TimeFrom",
+		},
+		"format of name": {
+			ihe.Settings{"attribute_name_format": "basic"},
+			nil,
+			requests{discovery: []string{basic}, query: []string{basic}, retrieve: []string{basic}},
+			uri,
+		},
 		"ids as URNs": {ihe.Settings{"id_prefix": "urn", "document_id_prefix": "urn"}, nil, requests{
 			discovery: []string{`INSTANCE"><id root="urn:oid:2.999.2"/>`, `<queryId root="urn:oid:2.999.1"`},
 			query:     []string{`home="urn:oid:2.999.2"`, `^^^&amp;2.999.2&amp;ISO`},
-			retrieve:  []string{`<HomeCommunityId>urn:oid:2.999.2<`, `<RepositoryUniqueId>urn:oid:2.999.8<`, `<DocumentUniqueId>urn:uuid:6f9619ff-8b86-4d01-b42d-00c04fc964ff<`},
+			retrieve: []string{
+				`<HomeCommunityId>urn:oid:2.999.2<`, `<RepositoryUniqueId>urn:oid:2.999.8<`,
+				`<DocumentUniqueId>urn:uuid:6f9619ff-8b86-4d01-b42d-00c04fc964ff<`,
+			},
 		}, ""},
 		"bare ids": {ihe.Settings{"id_prefix": "none", "document_id_prefix": "none"}, nil, requests{
 			discovery: []string{`INSTANCE"><id root="2.999.2"/>`}, query: []string{`home="2.999.2"`},
-			retrieve: []string{`<HomeCommunityId>2.999.2<`, `<RepositoryUniqueId>2.999.8<`, `<DocumentUniqueId>6f9619ff-8b86-4d01-b42d-00c04fc964ff<`},
+			retrieve: []string{
+				`<HomeCommunityId>2.999.2<`, `<RepositoryUniqueId>2.999.8<`,
+				`<DocumentUniqueId>6f9619ff-8b86-4d01-b42d-00c04fc964ff<`,
+			},
 		}, ""},
 		"a range": {ihe.Settings{"date_range": "service_start_time"}, nil, requests{query: []string{
-			`<rim:Slot name="$XDSDocumentEntryServiceStartTimeFrom"><rim:ValueList><rim:Value>19830312000000<`, `name="$XDSDocumentEntryServiceStartTimeTo"`,
+			`<rim:Slot name="$XDSDocumentEntryServiceStartTimeFrom"><rim:ValueList><rim:Value>19830312000000<`,
+			`name="$XDSDocumentEntryServiceStartTimeTo"`,
 		}}, "CreationTime"},
 		"purpose of NHIN": {ihe.Settings{"purpose_of_use": "REQUEST"}, nil, requests{
 			query: []string{`code="REQUEST" codeSystem="2.16.840.1.113883.3.18.7.1" codeSystemName="nhin-purpose"`},
@@ -94,7 +115,8 @@ func TestRequestsFollowTheSettingsOfAGateway(t *testing.T) {
 			ihe.Settings{"id_prefix": "none"},
 			requests{
 				discovery: []string{`INSTANCE"><id root="urn:oid:2.999.9"/>`},
-				query:     []string{`home="2.999.2"`, `$XDSDocumentEntryCreationTimeFrom`}, retrieve: []string{`<HomeCommunityId>2.999.2<`},
+				query:     []string{`home="2.999.2"`, `$XDSDocumentEntryCreationTimeFrom`},
+				retrieve:  []string{`<HomeCommunityId>2.999.2<`},
 			},
 			"",
 		},
@@ -132,11 +154,13 @@ func TestSettingsOfNoMeaningAreErrorsAtTheStart(t *testing.T) {
 		alone := leads(home, "https://a.example")
 		alone.Settings = settings
 		for at, config := range map[string]ihe.Config{
-			"gateways[0].settings":                configured(alone),
-			"gateways[0].communities[0].settings": configured(leads("urn:oid:2.999.9", "https://a.example", ihe.Community{Home: home, Name: "A", Settings: settings})),
+			"gateways[0].settings": configured(alone),
+			"gateways[0].communities[0].settings": configured(
+				leads("urn:oid:2.999.9", "https://a.example", ihe.Community{Home: home, Name: "A", Settings: settings})),
 		} {
 			_, err := ihe.New(config, own, deps)
-			if err == nil || !strings.Contains(err.Error(), at) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "SENTINEL") {
+			if err == nil || !strings.Contains(err.Error(), at) || !strings.Contains(err.Error(), want) ||
+				strings.Contains(err.Error(), "SENTINEL") {
 				t.Errorf("%s: %v", want, err)
 			}
 		}

@@ -18,7 +18,8 @@ const (
 
 var errFailed = errors.New("the query has failed")
 
-// Documents implements tefca.Network with the stored query FindDocuments: stable documents and those that are made on demand.
+// Documents implements tefca.Network with the stored query FindDocuments: stable documents and those
+// that are made on demand.
 func (n *Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.Facility) ([]tefca.Document, error) {
 	to, err := n.at(at)
 	if err != nil {

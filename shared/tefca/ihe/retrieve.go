@@ -21,7 +21,9 @@ var (
 )
 
 // Retrieve implements tefca.Network.
-func (n *Network) Retrieve(ctx context.Context, who tefca.Assertion, at tefca.Facility, listed tefca.Document, limit int64) ([]byte, error) {
+func (n *Network) Retrieve(ctx context.Context, who tefca.Assertion, at tefca.Facility, listed tefca.Document,
+	limit int64,
+) ([]byte, error) {
 	to, err := n.at(at)
 	if err != nil {
 		return nil, err
@@ -34,8 +36,9 @@ func (n *Network) Retrieve(ctx context.Context, who tefca.Assertion, at tefca.Fa
 	defer cancel()
 	got, err := n.ask(limited, who, call{
 		action: actRetrieve, manner: to.manner, address: to.gateway.Retrieve,
-		body:     func(string) *etree.Element { return retrieveBody(wanted, to.manner) },
-		packaged: true, limit: limit + limit/2 + maxAround, repeatable: false, // as base64 a document takes a third more, with lines
+		body: func(string) *etree.Element { return retrieveBody(wanted, to.manner) },
+		// as base64 a document takes a third more, with lines
+		packaged: true, limit: limit + limit/2 + maxAround, repeatable: false,
 	})
 	if err != nil {
 		return nil, err
@@ -57,8 +60,9 @@ func retrieveBody(wanted locator, as manner) *etree.Element {
 	return root
 }
 
-// retrieved reads the answer, which has to be of just the document that was asked for (IHE ITI TF-2, 3.39.4.2.2 and 3.43.4.2.2). A document on
-// demand comes under the id that was asked for, beside its new one. Any repository counts if the list named none.
+// retrieved reads the answer, which has to be of just the document that was asked for (IHE ITI TF-2, 3.39.4.2.2 and
+// 3.43.4.2.2). A document on demand comes under the id that was asked for, beside its new one. Any repository
+// counts if the list named none.
 func (n *Network) retrieved(got answer, wanted locator, limit int64) ([]byte, error) {
 	if !got.body.is(sharing, "RetrieveDocumentSetResponse") {
 		return nil, content(errShape)

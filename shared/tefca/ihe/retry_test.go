@@ -27,13 +27,14 @@ func (b *broken) Do(request *http.Request) (*http.Response, error) {
 	return nil, &safehttp.Error{Class: b.class}
 }
 
-// A request that cannot have arrived is sent again; one that may have is sent again only if it changes nothing. Whatever took its time, or was
-// refused by us, is not.
+// A request that cannot have arrived is sent again; one that may have is sent again only if it changes nothing.
+// Whatever took its time, or was refused by us, is not.
 func TestWhichFailuresAreTriedAgain(t *testing.T) {
 	t.Parallel()
 	n, _ := network(t, leads(home, "https://gateway.example"))
 	at := tefca.Facility{ID: home, Local: secret.New(`{"home":"` + home + `","root":"2.999.2","extension":"1"}`)}
-	listed := tefca.Document{ID: "9", Locator: secret.New(`{"home":"` + home + `","patient":"1^^^&2.999.2&ISO","repository":"2.999.8","document":"9"}`)}
+	listed := tefca.Document{ID: "9", Locator: secret.New(`{"home":"` + home +
+		`","patient":"1^^^&2.999.2&ISO","repository":"2.999.8","document":"9"}`)}
 	for _, test := range []struct {
 		class           safehttp.Class
 		query, retrieve int
@@ -86,8 +87,10 @@ func TestWhatAStatusMeans(t *testing.T) {
 	n, _ := network(t, leads(home, "https://gateway.example"))
 	at := tefca.Facility{ID: home, Local: secret.New(`{"home":"` + home + `","root":"2.999.2","extension":"1"}`)}
 	for code, want := range map[status]error{
-		http.StatusOK: tefca.ErrContent, http.StatusMovedPermanently: tefca.ErrRefused, http.StatusBadRequest: tefca.ErrRefused,
-		http.StatusUnauthorized: tefca.ErrIdentity, http.StatusForbidden: tefca.ErrRefused, http.StatusTooManyRequests: tefca.ErrUnavailable,
+		http.StatusOK: tefca.ErrContent, http.StatusMovedPermanently: tefca.ErrRefused,
+		http.StatusBadRequest:   tefca.ErrRefused,
+		http.StatusUnauthorized: tefca.ErrIdentity, http.StatusForbidden: tefca.ErrRefused,
+		http.StatusTooManyRequests:     tefca.ErrUnavailable,
 		http.StatusInternalServerError: tefca.ErrUnavailable, http.StatusServiceUnavailable: tefca.ErrUnavailable,
 	} {
 		n.Through(code)

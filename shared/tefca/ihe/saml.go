@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"github.com/beevik/etree"
-	dsig "github.com/russellhaering/goxmldsig" // exclusive canonicalisation and its signatures are easier broken than written
+	// exclusive canonicalisation and its signatures are easier broken than written
+	dsig "github.com/russellhaering/goxmldsig"
 
 	"recordbridge/shared/tefca"
 )
 
-// How long what we sign is valid (IHE ITI TF-2, 3.40.4.1.2 leaves it to the network): long enough for clocks that differ by two minutes.
+// How long what we sign is valid (IHE ITI TF-2, 3.40.4.1.2 leaves it to the network): long enough for clocks
+// that differ by two minutes.
 const (
 	validFor  = 5 * time.Minute
 	skew      = 2 * time.Minute
@@ -65,8 +67,8 @@ func (c claims) window() (from, until time.Time) {
 	return c.at.Add(-skew), until
 }
 
-// assertion makes the signed SAML assertion, of which we prove to hold the key (IHE ITI TF-2, 3.40.4.1.2; holder-of-key: OASIS, SAML V2.0
-// Profiles, 3.1).
+// assertion makes the signed SAML assertion, of which we prove to hold the key (IHE ITI TF-2, 3.40.4.1.2;
+// holder-of-key: OASIS, SAML V2.0 Profiles, 3.1).
 func (s signer) assertion(c claims) (*etree.Element, error) {
 	root := etree.NewElement("saml2:Assertion")
 	root.CreateAttr("xmlns:saml2", samlSpace)
@@ -119,8 +121,8 @@ func (s signer) person(root *etree.Element) {
 	s.keyValue(key)
 }
 
-// message signs a timestamp with the key that the assertion names, which ties the assertion to this message (OASIS, WSS SAML Token Profile 1.1.1,
-// 3.5.1). Both elements go into the security header.
+// message signs a timestamp with the key that the assertion names, which ties the assertion to this message (OASIS, WSS
+// SAML Token Profile 1.1.1, 3.5.1). Both elements go into the security header.
 func (s signer) message(c claims, id string) (stamp, signature *etree.Element, err error) {
 	_, until := c.window()
 	stamp = etree.NewElement("wsu:Timestamp")
@@ -162,7 +164,8 @@ func coded(attribute *etree.Element, tag string, is coding) {
 	value.CreateAttr("displayName", is.name)
 }
 
-// keyValue adds our public key beside the certificate: some gateways verify with it alone (W3C, XML Signature, 4.4.2.2).
+// keyValue adds our public key beside the certificate: some gateways verify with it alone (W3C,
+// XML Signature, 4.4.2.2).
 func (s signer) keyValue(info *etree.Element) {
 	value := etree.NewElement("ds:KeyValue")
 	key := value.CreateElement("ds:RSAKeyValue")

@@ -22,7 +22,8 @@ func leak(t *testing.T, text string) string {
 	p := maple(t)
 	key, _ := pem.Decode([]byte(keys().key))
 	for _, word := range []string{
-		token, identity, p.Given, p.Family, p.BirthDate, strings.ReplaceAll(p.BirthDate, "-", ""), p.Email, p.Addresses[0].Street, "quoted", "<",
+		token, identity, p.Given, p.Family, p.BirthDate, strings.ReplaceAll(p.BirthDate, "-", ""), p.Email,
+		p.Addresses[0].Street, "quoted", "<",
 		string(key.Bytes[:16]), "PRIVATE", "2.999.7.1",
 	} {
 		if strings.Contains(strings.ToLower(text), strings.ToLower(word)) {
@@ -32,7 +33,8 @@ func leak(t *testing.T, text string) string {
 	return ""
 }
 
-// Whatever goes wrong, and whatever the other side quotes: an error tells nothing of the person, the token or the message.
+// Whatever goes wrong, and whatever the other side quotes: an error tells nothing of the person,
+// the token or the message.
 func TestErrorsTellNothing(t *testing.T) {
 	t.Parallel()
 	p := gateway(t, home)
@@ -53,7 +55,8 @@ func TestErrorsTellNothing(t *testing.T) {
 		}
 	}
 	for _, s := range []peer.Switch{
-		peer.Ambiguous, peer.Denied, peer.Mixed, peer.Cut, peer.Failing, peer.Fault, peer.Partial, peer.Slow, peer.Malformed, peer.Unrelated, peer.Foreign, peer.OtherPerson, peer.OtherThing,
+		peer.Ambiguous, peer.Denied, peer.Mixed, peer.Cut, peer.Failing, peer.Fault, peer.Partial, peer.Slow, peer.Malformed,
+		peer.Unrelated, peer.Foreign, peer.OtherPerson, peer.OtherThing,
 		peer.Twice, peer.Large, peer.Missing, peer.AlwaysBusy,
 	} {
 		for _, transaction := range []peer.Transaction{peer.Discovery, peer.Query, peer.Retrieve} {
@@ -120,22 +123,33 @@ func TestConfigurationsThatAreNone(t *testing.T) {
 		spoil    func(*ihe.Config)
 		identity ihe.Identity
 	}{
-		"no home":                      {func(c *ihe.Config) { c.Home = "" }, own},
-		"a home that is no URN":        {func(c *ihe.Config) { c.Home = "2.999.1" }, own},
-		"no organisation":              {func(c *ihe.Config) { c.Organization = "" }, own},
-		"no gateway":                   {func(c *ihe.Config) { c.Gateways = nil }, own},
-		"an anchor that is none":       {func(c *ihe.Config) { c.Anchors = "x" }, own},
-		"no anchors":                   {func(c *ihe.Config) { c.Anchors = "" }, own},
-		"a gateway without a home":     {func(c *ihe.Config) { c.Gateways[0].Home = "" }, own},
-		"a gateway without a name":     {func(c *ihe.Config) { c.Gateways[0].Name = "" }, own},
-		"our own community":            {func(c *ihe.Config) { c.Gateways[0].Home = ours }, own},
-		"one community twice":          {func(c *ihe.Config) { c.Gateways = append(c.Gateways, c.Gateways[0]) }, own},
-		"a community without a home":   {func(c *ihe.Config) { c.Gateways[0].Communities = []ihe.Community{{Home: "SENTINEL", Name: "SENTINEL"}} }, own},
-		"one behind two":               {func(c *ihe.Config) { c.Gateways[0].Communities = []ihe.Community{c.Gateways[0].Community} }, own},
-		"discovery without TLS":        {func(c *ihe.Config) { c.Gateways[0].Discovery = "http://gateway.example/" }, own},
-		"no address for queries":       {func(c *ihe.Config) { c.Gateways[0].Query = "" }, own},
-		"an address with a password":   {func(c *ihe.Config) { c.Gateways[0].Retrieve = "https://a:b@gateway.example/" }, own},
-		"another's key":                {func(*ihe.Config) {}, ihe.Identity{Certificate: keys().certificate, Key: secret.New(other)}},
+		"no home":                  {func(c *ihe.Config) { c.Home = "" }, own},
+		"a home that is no URN":    {func(c *ihe.Config) { c.Home = "2.999.1" }, own},
+		"no organisation":          {func(c *ihe.Config) { c.Organization = "" }, own},
+		"no gateway":               {func(c *ihe.Config) { c.Gateways = nil }, own},
+		"an anchor that is none":   {func(c *ihe.Config) { c.Anchors = "x" }, own},
+		"no anchors":               {func(c *ihe.Config) { c.Anchors = "" }, own},
+		"a gateway without a home": {func(c *ihe.Config) { c.Gateways[0].Home = "" }, own},
+		"a gateway without a name": {func(c *ihe.Config) { c.Gateways[0].Name = "" }, own},
+		"our own community":        {func(c *ihe.Config) { c.Gateways[0].Home = ours }, own},
+		"one community twice":      {func(c *ihe.Config) { c.Gateways = append(c.Gateways, c.Gateways[0]) }, own},
+		"a community without a home": {func(c *ihe.Config) {
+			c.Gateways[0].Communities = []ihe.Community{{
+				Home: "SENTINEL",
+				Name: "SENTINEL",
+			}}
+		}, own},
+		"one behind two":         {func(c *ihe.Config) { c.Gateways[0].Communities = []ihe.Community{c.Gateways[0].Community} }, own},
+		"discovery without TLS":  {func(c *ihe.Config) { c.Gateways[0].Discovery = "http://gateway.example/" }, own},
+		"no address for queries": {func(c *ihe.Config) { c.Gateways[0].Query = "" }, own},
+		"an address with a password": {
+			func(c *ihe.Config) { c.Gateways[0].Retrieve = "https://a:b@gateway.example/" },
+			own,
+		},
+		"another's key": {
+			func(*ihe.Config) {},
+			ihe.Identity{Certificate: keys().certificate, Key: secret.New(other)},
+		},
 		"no key":                       {func(*ihe.Config) {}, ihe.Identity{Certificate: keys().certificate}},
 		"a certificate that is no PEM": {func(*ihe.Config) {}, ihe.Identity{Certificate: "x", Key: secret.New(keys().key)}},
 	} {
@@ -160,13 +174,15 @@ func TestTheGuardStandsBeforeAGateway(t *testing.T) {
 	t.Parallel()
 	p := gateway(t, home)
 	heard := &doubts{all: map[string]error{}}
-	n, err := ihe.New(configured(leads(home, p.URL)), ihe.Identity{Certificate: keys().certificate, Key: secret.New(keys().key)}, ihe.Deps{
-		Allow: nil, Now: time.Now, NewID: ids.Random, Unanswered: heard.add,
-	})
+	n, err := ihe.New(configured(leads(home, p.URL)),
+		ihe.Identity{Certificate: keys().certificate, Key: secret.New(keys().key)}, ihe.Deps{
+			Allow: nil, Now: time.Now, NewID: ids.Random, Unanswered: heard.add,
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := located(t, n)[home]; f.Match != tefca.Unanswered || p.Seen(peer.Discovery) > 0 || !strings.Contains(heard.of(home).Error(), "blocked_address") {
+	if f := located(t, n)[home]; f.Match != tefca.Unanswered || p.Seen(peer.Discovery) > 0 ||
+		!strings.Contains(heard.of(home).Error(), "blocked_address") {
 		t.Errorf("%+v, %v", f, heard.of(home))
 	}
 }

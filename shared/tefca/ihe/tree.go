@@ -21,7 +21,8 @@ var (
 	errShape = errors.New("an element is missing, or is there more than once")
 )
 
-// element is an XML element with its name in its namespace. All methods work on nil, which is an element that is not there.
+// element is an XML element with its name in its namespace. All methods work on nil, which is an
+// element that is not there.
 type element struct {
 	name       xml.Name
 	attributes []xml.Attr
@@ -30,8 +31,8 @@ type element struct {
 	shape      *bool // of the whole document: whether something was not there exactly once
 }
 
-// parse reads a document. Document types are refused, so that no entity is ever declared; of entities there are the five of XML.
-// Text other than UTF-8 is refused.
+// parse reads a document. Document types are refused, so that no entity is ever declared; of entities there are the
+// five of XML. Text other than UTF-8 is refused.
 func parse(document []byte) (*element, error) {
 	decoder := xml.NewDecoder(bytes.NewReader(document))
 	broken := false
@@ -85,8 +86,8 @@ func sound(attributes []xml.Attr) bool {
 	return true
 }
 
-// apart gives an element and its descendants a shape of their own, so that a flaw within leaves the rest of the document
-// readable.
+// apart gives an element and its descendants a shape of their own, so that a flaw within leaves the rest
+// of the document readable.
 func (e *element) apart() *element {
 	e.share(new(bool))
 	return e
@@ -112,8 +113,8 @@ func (e *element) all(space, name string) []*element {
 	return slices.DeleteFunc(slices.Clone(e.children), func(c *element) bool { return !c.is(space, name) })
 }
 
-// perhaps is the child of a name, nil if there is none. With two of them the document is out of shape: whoever else reads it
-// could mean the other.
+// perhaps is the child of a name, nil if there is none. With two of them the document is out of shape: whoever else
+// reads it could mean the other.
 func (e *element) perhaps(space, name string) *element {
 	found := e.all(space, name)
 	if len(found) > 1 {

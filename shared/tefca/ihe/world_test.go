@@ -62,8 +62,14 @@ func asserted(t *testing.T) tefca.Assertion {
 
 func papers() []peer.Document {
 	return []peer.Document{
-		{ID: "2.999.7.1", Repository: "2.999.8", Title: "Summary", Content: []byte("<ClinicalDocument>alder</ClinicalDocument>")},
-		{ID: "2.999.7.2", Repository: "2.999.8", Title: "On demand", Content: []byte("<ClinicalDocument>birch</ClinicalDocument>"), OnDemand: true},
+		{
+			ID: "2.999.7.1", Repository: "2.999.8", Title: "Summary",
+			Content: []byte("<ClinicalDocument>alder</ClinicalDocument>"),
+		},
+		{
+			ID: "2.999.7.2", Repository: "2.999.8", Title: "On demand",
+			Content: []byte("<ClinicalDocument>birch</ClinicalDocument>"), OnDemand: true,
+		},
 	}
 }
 
@@ -76,7 +82,8 @@ func gateway(t *testing.T, home string) *peer.Peer {
 func started(t *testing.T, issuer *peer.Authority, home string) *peer.Peer {
 	t.Helper()
 	p, err := peer.Start(issuer, peer.Options{
-		Home: home, Knows: maple(t), Patient: identity, Clients: keys().clients, Audience: ours, Documents: papers(), Now: time.Now,
+		Home: home, Knows: maple(t), Patient: identity, Clients: keys().clients, Audience: ours, Documents: papers(),
+		Now: time.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +114,8 @@ func (d *doubts) of(home string) error {
 func leads(home, to string, behind ...ihe.Community) ihe.Gateway {
 	return ihe.Gateway{
 		Community: ihe.Community{Home: home, Name: "Facility " + home, City: "Madison", State: "WI"},
-		Discovery: to + string(peer.Discovery), Query: to + string(peer.Query), Retrieve: to + string(peer.Retrieve), Communities: behind,
+		Discovery: to + string(peer.Discovery), Query: to + string(peer.Query), Retrieve: to + string(peer.Retrieve),
+		Communities: behind,
 	}
 }
 
@@ -118,9 +126,10 @@ func configured(gateways ...ihe.Gateway) ihe.Config {
 func network(t *testing.T, gateways ...ihe.Gateway) (*ihe.Network, *doubts) {
 	t.Helper()
 	heard := &doubts{all: map[string]error{}}
-	n, err := ihe.New(configured(gateways...), ihe.Identity{Certificate: keys().certificate, Key: secret.New(keys().key)}, ihe.Deps{
-		Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Now: time.Now, NewID: ids.Random, Unanswered: heard.add,
-	})
+	n, err := ihe.New(configured(gateways...),
+		ihe.Identity{Certificate: keys().certificate, Key: secret.New(keys().key)}, ihe.Deps{
+			Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Now: time.Now, NewID: ids.Random, Unanswered: heard.add,
+		})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,6 @@
-// Package joint asks several networks as if they were one. It owns which network a facility is of, which word counts where two
-// networks tell of the same facility, and what becomes of a network that cannot be asked. It asks nobody itself and keeps nothing.
+// Package joint asks several networks as if they were one. It owns which network a facility is of, which word counts
+// where two networks tell of the same facility, and what becomes of a network that cannot be asked. It asks nobody
+// itself and keeps nothing.
 package joint
 
 import (
@@ -16,8 +17,8 @@ import (
 
 // Member is one of the networks.
 type Member struct {
-	// Name is a word of ours, without a separator. It stands in front of how the member's facilities know the person, so that the
-	// member is found again after the search; another name makes what was located of no use.
+	// Name is a word of ours, without a separator. It stands in front of how the member's facilities know the person, so
+	// that the member is found again after the search; another name makes what was located of no use.
 	Name    string
 	Network tefca.Network
 	// Places are the facilities that the member leads to: where it cannot be asked, they are told as Unanswered.
@@ -27,8 +28,9 @@ type Member struct {
 // Place is a facility, as tefca.Facility has it.
 type Place struct{ ID, Name, City, State string }
 
-// Network is a tefca.FHIRNetwork of its members. Trouble is told of each member that could not be asked, by its name; the error tells
-// nothing of the person. Members may be asked in any order: only where two have found the same facility, the first of them counts.
+// Network is a tefca.FHIRNetwork of its members. Trouble is told of each member that could not be asked, by its name;
+// the error tells nothing of the person. Members may be asked in any order: only where two have found the same
+// facility, the first of them counts.
 type Network struct {
 	Members []Member
 	Trouble func(ctx context.Context, member string, err error)
@@ -39,8 +41,8 @@ var _ tefca.FHIRNetwork = Network{}
 // separator ends a member's name.
 const separator = "|"
 
-// Locate implements tefca.Network: all members are asked at once. It fails where all have failed: as one that does not accept the
-// identity if that is so of all of them, for another may do better later.
+// Locate implements tefca.Network: all members are asked at once. It fails where all have failed: as one that does not
+// accept the identity if that is so of all of them, for another may do better later.
 func (n Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -156,7 +158,9 @@ func (n Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.Fa
 }
 
 // Retrieve implements tefca.Network.
-func (n Network) Retrieve(ctx context.Context, who tefca.Assertion, at tefca.Facility, document tefca.Document, limit int64) ([]byte, error) {
+func (n Network) Retrieve(ctx context.Context, who tefca.Assertion, at tefca.Facility, document tefca.Document,
+	limit int64,
+) ([]byte, error) {
 	network, at, err := n.of(at)
 	if err != nil {
 		return nil, err

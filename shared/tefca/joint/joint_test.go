@@ -58,7 +58,9 @@ func (n network) Documents(_ context.Context, _ tefca.Assertion, at tefca.Facili
 }
 
 // Retrieve implements tefca.Network.
-func (n network) Retrieve(_ context.Context, _ tefca.Assertion, at tefca.Facility, d tefca.Document, limit int64) ([]byte, error) {
+func (n network) Retrieve(_ context.Context, _ tefca.Assertion, at tefca.Facility, d tefca.Document,
+	limit int64,
+) ([]byte, error) {
 	*n.asked = append(*n.asked, fmt.Sprintf("read %s of %s by %s, %d", d.ID, at.ID, at.Local.Reveal(), limit))
 	return nil, nil
 }
@@ -111,13 +113,26 @@ func (s search) words() []string {
 func TestWhatTwoNetworksSayIsTheSameInAnyOrder(t *testing.T) {
 	t.Parallel()
 	want := []string{
-		"a found one|1", "b found two|2", "both found one|3", "changed ambiguous", "doubt ambiguous", "silent unanswered", "withdrawn ambiguous",
+		"a found one|1", "b found two|2", "both found one|3", "changed ambiguous", "doubt ambiguous", "silent unanswered",
+		"withdrawn ambiguous",
 	}
 	for _, delay := range []time.Duration{0, 90 * time.Millisecond, 10 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			got, err := locate(t, all,
-				joint.Member{Name: "one", Network: network{delay: delay, words: []string{"a found 1", "both found 3", "silent unanswered", "changed found 9", "changed ambiguous", "doubt ambiguous", "withdrawn found 5", "withdrawn unanswered"}}},
-				joint.Member{Name: "two", Network: network{delay: time.Millisecond, words: []string{"doubt unanswered", "both found 4", "b found 2", "a ambiguous", "silent unanswered", "changed unanswered", "withdrawn ambiguous"}}},
+				joint.Member{Name: "one", Network: network{
+					delay: delay,
+					words: []string{
+						"a found 1", "both found 3", "silent unanswered", "changed found 9", "changed ambiguous",
+						"doubt ambiguous", "withdrawn found 5", "withdrawn unanswered",
+					},
+				}},
+				joint.Member{Name: "two", Network: network{
+					delay: time.Millisecond,
+					words: []string{
+						"doubt unanswered", "both found 4", "b found 2", "a ambiguous", "silent unanswered",
+						"changed unanswered", "withdrawn ambiguous",
+					},
+				}},
 			)
 			if diff := cmp.Diff(want, got.words()); diff != "" || err != nil || got.trouble != nil {
 				t.Errorf("after %v: %v, %v (-want +got):\n%s", delay, err, got.trouble, diff)
@@ -150,7 +165,8 @@ func TestOfANetworkThatFailsTheOthersAreAskedAndItsFacilitiesAreUnanswered(t *te
 	for _, members := range [][]joint.Member{{failing, other}, {other, failing}} {
 		got, err := locate(t, all, members...)
 		want := []string{"a found one|1", "b unanswered", "c found two|2"}
-		if diff := cmp.Diff(want, got.words()); diff != "" || err != nil || got.last["b"].Name != "B" || got.last["b"].City+got.last["b"].State != "MadisonWI" {
+		if diff := cmp.Diff(want, got.words()); diff != "" || err != nil || got.last["b"].Name != "B" ||
+			got.last["b"].City+got.last["b"].State != "MadisonWI" {
 			t.Errorf("%v, %+v (-want +got):\n%s", err, got.last["b"], diff)
 		}
 		if len(got.trouble) != 1 || got.trouble[0] != "one: unavailable" {
@@ -168,7 +184,8 @@ func TestASearchFailsWhereAllNetworksDo(t *testing.T) {
 		"none accepts":            {tefca.ErrIdentity, tefca.ErrIdentity, tefca.ErrIdentity},
 		"one does, and finds all": {tefca.ErrIdentity, nil, nil},
 	} {
-		_, err := locate(t, all, joint.Member{Name: "one", Network: network{fails: c.one}}, joint.Member{Name: "two", Network: network{fails: c.two}})
+		_, err := locate(t, all, joint.Member{Name: "one", Network: network{fails: c.one}},
+			joint.Member{Name: "two", Network: network{fails: c.two}})
 		if !errors.Is(err, c.want) || errors.Is(err, tefca.ErrIdentity) != errors.Is(c.want, tefca.ErrIdentity) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -192,18 +209,25 @@ func TestWhoIsToldAndFailsEndsTheSearch(t *testing.T) {
 func TestAFacilityIsReadByTheNetworkThatHasFoundIt(t *testing.T) {
 	t.Parallel()
 	var one, two []string
-	n := joint.Network{Members: []joint.Member{{Name: "one", Network: network{asked: &one}}, {Name: "two", Network: server{network{asked: &two}}}}}
+	n := joint.Network{Members: []joint.Member{
+		{Name: "one", Network: network{asked: &one}},
+		{Name: "two", Network: server{network{asked: &two}}},
+	}}
 	at := func(local string) tefca.Facility { return tefca.Facility{ID: "f", Local: secret.New(local)} }
 	for _, local := range []string{"one|1", "two|2|3", "three|4", "one", ""} {
 		_, listed := n.Documents(t.Context(), tefca.Assertion{}, at(local))
 		_, read := n.Retrieve(t.Context(), tefca.Assertion{}, at(local), tefca.Document{ID: "d"}, 9)
 		_, opened := n.Open(t.Context(), tefca.Assertion{}, at(local))
 		known := strings.HasPrefix(local, "one|") || strings.HasPrefix(local, "two|")
-		if errors.Is(listed, tefca.ErrRefused) == known || errors.Is(read, tefca.ErrRefused) == known || (opened == nil) != strings.HasPrefix(local, "two|") {
+		if errors.Is(listed, tefca.ErrRefused) == known || errors.Is(read, tefca.ErrRefused) == known ||
+			(opened == nil) != strings.HasPrefix(local, "two|") {
 			t.Errorf("%q: %v, %v, %v", local, listed, read, opened)
 		}
 	}
-	if diff := cmp.Diff([][]string{{"list f by 1", "read d of f by 1, 9"}, {"list f by 2|3", "read d of f by 2|3, 9", "open f by 2|3"}}, [][]string{one, two}); diff != "" {
+	if diff := cmp.Diff([][]string{
+		{"list f by 1", "read d of f by 1, 9"},
+		{"list f by 2|3", "read d of f by 2|3, 9", "open f by 2|3"},
+	}, [][]string{one, two}); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

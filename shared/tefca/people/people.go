@@ -1,6 +1,6 @@
-// Package people has the synthetic patients of TEFCA mode (docs/tefca.md, "Patients"): who the simulated identity provider
-// vouches for, whose records the simulated network has, and whom POST /bridge/vault_connection/revoke resets. None of them is a
-// real person; their addresses are at a domain that is reserved for examples (RFC 6761 section 6.5).
+// Package people has the synthetic patients of TEFCA mode (docs/tefca.md, "Patients"): who the simulated identity
+// provider vouches for, whose records the simulated network has, and whom POST /bridge/vault_connection/revoke resets.
+// None of them is a real person; their addresses are at a domain that is reserved for examples (RFC 6761 section 6.5).
 package people
 
 import (
@@ -33,20 +33,34 @@ func Named(email string) (Patient, bool) {
 // All are the patients.
 func All() []Patient {
 	return []Patient{
-		patient("p01", "Maple", "Aster", "1984-03-12", "female", "Records at several hospitals", home("Madison", "WI", "53703")),
-		patient("p02", "Sorrel", "Birch", "1951-11-02", "male", "A long history at one hospital", home("Portland", "OR", "97205")),
-		patient("p03", "Willow", "Calder", "1990-07-24", "female", "One facility wants to know more (ambiguous)", home("Austin", "TX", "78701")),
-		patient("p04", "Rowan", "Dell", "1977-01-30", "male", "Some facilities do not answer in time", home("Denver", "CO", "80202")),
-		patient("p05", "Hazel", "Ember", "2001-05-05", "female", "A facility lists nothing (no documents)", home("Boston", "MA", "02108")),
-		patient("p06", "Alder", "Fenn", "1966-09-17", "male", "The same facts in documents of two hospitals", home("Seattle", "WA", "98101")),
-		patient("p07", "Juniper", "Gale", "1939-12-08", "female", "A document that cannot be retrieved", home("Tucson", "AZ", "85701")),
-		patient("p08", "Linden", "Heath", "1995-10-21", "male", "No facility knows this patient", home("Atlanta", "GA", "30303")),
-		patient("p09", "Laurel", "Iverbrook", "1988-02-29", "female", "Has moved: found by a former address", home("Chicago", "IL", "60601"), home("Springfield", "IL", "62702")),
-		patient("p10", "Cedar", "Jessamine", "1972-06-14", "male", "Two facilities answer slowly", home("Nashville", "TN", "37201")),
-		patient("p11", "Briar", "Kestlewood", "1958-08-19", "female", "One document is too large, and one is no document", home("San Diego", "CA", "92101")),
-		patient("p12", "Aspen", "Larkmoor", "1981-04-27", "male", "Facilities that refuse, fail or want a new identity check", home("Columbus", "OH", "43201")),
-		patient("p13", "Holly Ann", "Maywood", "2003-03-03", "female", "One of twins: the sister's records are not found", home("Helena", "MT", "59601")),
-		patient("p14", "Holly Beth", "Maywood", "2003-03-03", "female", "The other twin, who has records at another hospital", home("Helena", "MT", "59601")),
+		patient("p01", "Maple", "Aster", "1984-03-12", "female", "Records at several hospitals",
+			home("Madison", "WI", "53703")),
+		patient("p02", "Sorrel", "Birch", "1951-11-02", "male", "A long history at one hospital",
+			home("Portland", "OR", "97205")),
+		patient("p03", "Willow", "Calder", "1990-07-24", "female", "One facility wants to know more (ambiguous)",
+			home("Austin", "TX", "78701")),
+		patient("p04", "Rowan", "Dell", "1977-01-30", "male", "Some facilities do not answer in time",
+			home("Denver", "CO", "80202")),
+		patient("p05", "Hazel", "Ember", "2001-05-05", "female", "A facility lists nothing (no documents)",
+			home("Boston", "MA", "02108")),
+		patient("p06", "Alder", "Fenn", "1966-09-17", "male", "The same facts in documents of two hospitals",
+			home("Seattle", "WA", "98101")),
+		patient("p07", "Juniper", "Gale", "1939-12-08", "female", "A document that cannot be retrieved",
+			home("Tucson", "AZ", "85701")),
+		patient("p08", "Linden", "Heath", "1995-10-21", "male", "No facility knows this patient",
+			home("Atlanta", "GA", "30303")),
+		patient("p09", "Laurel", "Iverbrook", "1988-02-29", "female", "Has moved: found by a former address",
+			home("Chicago", "IL", "60601"), home("Springfield", "IL", "62702")),
+		patient("p10", "Cedar", "Jessamine", "1972-06-14", "male", "Two facilities answer slowly",
+			home("Nashville", "TN", "37201")),
+		patient("p11", "Briar", "Kestlewood", "1958-08-19", "female", "One document is too large, and one is no document",
+			home("San Diego", "CA", "92101")),
+		patient("p12", "Aspen", "Larkmoor", "1981-04-27", "male", "Facilities that refuse, fail or want a new identity check",
+			home("Columbus", "OH", "43201")),
+		patient("p13", "Holly Ann", "Maywood", "2003-03-03", "female", "One of twins: the sister's records are not found",
+			home("Helena", "MT", "59601")),
+		patient("p14", "Holly Beth", "Maywood", "2003-03-03", "female", "The other twin, who has records at another hospital",
+			home("Helena", "MT", "59601")),
 	}
 }
 

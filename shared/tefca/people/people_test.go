@@ -24,7 +24,8 @@ func TestTheDocumentHasThePatients(t *testing.T) {
 	}
 	_, section, found := strings.Cut(string(text), "\n## Patients\n")
 	section, _, _ = strings.Cut(section, "\n## ")
-	if _, rows, begins := strings.Cut(section, "| E-mail "); !found || !begins || strings.TrimSpace("| E-mail "+rows) != strings.TrimSpace(table.String()) {
+	if _, rows, begins := strings.Cut(section, "| E-mail "); !found || !begins ||
+		strings.TrimSpace("| E-mail "+rows) != strings.TrimSpace(table.String()) {
 		t.Errorf("the table of patients is not\n%s", table.String())
 	}
 }
@@ -38,7 +39,8 @@ func TestPatientsAreFoundByTheirAddress(t *testing.T) {
 				t.Errorf("%s is %q", spelt, got.Subject)
 			}
 		}
-		if _, err := time.Parse(time.DateOnly, p.Person.BirthDate); err != nil || subjects[p.Subject] || stories[p.Story] || len(p.Person.Addresses) == 0 {
+		if _, err := time.Parse(time.DateOnly, p.Person.BirthDate); err != nil || subjects[p.Subject] || stories[p.Story] ||
+			len(p.Person.Addresses) == 0 {
 			t.Errorf("%+v", p)
 		}
 		if !strings.HasSuffix(p.Person.Email, "@tefca.example") {

@@ -17,7 +17,8 @@ type Folders interface {
 	List(ctx context.Context, prefix string) ([]string, error)
 }
 
-// Ender removes what is cached of connections that end: by their names, since a token set knows nothing of the writings before its own.
+// Ender removes what is cached of connections that end: by their names, since a token set knows nothing of the
+// writings before its own.
 type Ender struct {
 	Objects Folders
 }
@@ -27,7 +28,8 @@ func (e Ender) DeleteAll(ctx context.Context, tenant org.Tenant, connectionID st
 	return e.DeleteUntil(ctx, tenant, connectionID, math.MaxInt64)
 }
 
-// DeleteUntil removes what is cached of a connection's authorizations up to a generation. What its patient authorises meanwhile stays.
+// DeleteUntil removes what is cached of a connection's authorizations up to a generation. What its patient
+// authorises meanwhile stays.
 func (e Ender) DeleteUntil(ctx context.Context, tenant org.Tenant, connectionID string, generation int64) error {
 	folder := folderOf(tenant, connectionID)
 	keys, err := e.Objects.List(ctx, folder)

@@ -23,12 +23,13 @@ type Reader struct {
 	Sealer  tokens.Sealer // of Purpose
 }
 
-// Read reads a chunk, counted from 0, of the record that held tells of, or of one of its fixtures. The receiver may overwrite
-// the resources. Any failure is ours: what was kept is to be read, whole, until held.Until.
+// Read reads a chunk, counted from 0, of the record that held tells of, or of one of its fixtures. The receiver may
+// overwrite the resources. Any failure is ours: what was kept is to be read, whole, until held.Until.
 func (r Reader) Read(
 	ctx context.Context, tenant org.Tenant, connectionID string, held tokens.Records, fixture string, chunk int,
 ) (iter.Seq[[]byte], error) {
-	key, damaged := place{tenant, connectionID, held, fixture}.key(chunk), fault.Spot{Operation: "open", Row: "RECORDS", Attribute: "sealed"}
+	key, damaged := place{tenant, connectionID, held, fixture}.key(chunk),
+		fault.Spot{Operation: "open", Row: "RECORDS", Attribute: "sealed"}
 	body, err := r.Objects.Open(ctx, key)
 	if err != nil {
 		return nil, damaged.Failed(fmt.Errorf("get records: %w", err))

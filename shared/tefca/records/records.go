@@ -1,6 +1,6 @@
 // Package records owns the cache of what was fetched of a TEFCA connection's record while the patient's assertion lived
-// (docs/tefca.md): resources that are converted already, sealed, in chunks, for a day. An export reads them in place of a
-// server. It knows neither documents nor how they are converted, and nothing of it is logged.
+// (docs/tefca.md): resources that are converted already, sealed, in chunks, for a day. An export reads them in place of
+// a server. It knows neither documents nor how they are converted, and nothing of it is logged.
 package records
 
 import (
@@ -48,16 +48,19 @@ type Feed func(put func(resource []byte) error) error
 type Content struct {
 	Generation int64 // of the connection
 	Resources  Feed
-	Documents  int             // that the resources are made of
-	Lost       map[string]int  // documents that are not wholly in them, by reason (export.LossReason); Resources may add to it
-	Fixtures   map[string]Feed // synthetic records that an export may ask for instead, by name; in test mode only
+	Documents  int // that the resources are made of
+	// documents that are not wholly in them, by reason (export.LossReason); Resources may add to it
+	Lost     map[string]int
+	Fixtures map[string]Feed // synthetic records that an export may ask for instead, by name; in test mode only
 }
 
 // errLine refuses what would be read as two resources.
 var errLine = errors.New("a resource has a line break")
 
 // Write keeps content for a connection and returns what its token set has to know. Nothing is kept when it fails.
-func (c Cache) Write(ctx context.Context, tenant org.Tenant, connectionID string, content Content) (tokens.Records, error) {
+func (c Cache) Write(ctx context.Context, tenant org.Tenant, connectionID string,
+	content Content,
+) (tokens.Records, error) {
 	held := tokens.Records{
 		Generation: content.Generation, Batch: c.NewID(), Documents: content.Documents, Lost: content.Lost,
 		Fixtures: make(map[string]int, len(content.Fixtures)), Until: c.Now().Add(life),

@@ -157,7 +157,8 @@ func resource(id, size int) string {
 	return head + strings.Repeat("x", max(0, size-len(head)-2)) + `"}`
 }
 
-// TestARecordComesBackAsItWasWritten, whatever its sizes, in chunks that are no larger than a full one and one resource more.
+// TestARecordComesBackAsItWasWritten, whatever its sizes, in chunks that are no larger than a full
+// one and one resource more.
 func TestARecordComesBackAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	const full, largest = 4 << 20, 3 << 20
@@ -168,8 +169,12 @@ func TestARecordComesBackAsItWasWritten(t *testing.T) {
 		for i := range sent {
 			sent[i] = resource(i, []int{1, 2 << 10, full / 2, largest}[random.IntN(4)])
 		}
-		held := w.write(t, records.Content{Generation: 3, Resources: feed(sent), Documents: 2, Lost: map[string]int{"unavailable": 1}})
-		if diff := cmp.Diff(sent, w.read(t, held, ""), cmp.Transformer("none", func(list []string) []string { return append([]string{}, list...) })); diff != "" {
+		held := w.write(t, records.Content{
+			Generation: 3, Resources: feed(sent), Documents: 2,
+			Lost: map[string]int{"unavailable": 1},
+		})
+		if diff := cmp.Diff(sent, w.read(t, held, ""),
+			cmp.Transformer("none", func(list []string) []string { return append([]string{}, list...) })); diff != "" {
 			t.Fatalf("round %d (-want +got):\n%.2000s", round, diff)
 		}
 		for key, body := range w.objects.kept {
@@ -202,10 +207,16 @@ func TestWriteKeepsLossFoundWhileResourcesAreRead(t *testing.T) {
 func TestFixturesStandBesideTheRecordUnderTheirNames(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
-	held := w.write(t, records.Content{Generation: 1, Resources: feed([]string{`{"a":1}`}), Fixtures: map[string]records.Feed{
-		"alder.xml": feed([]string{`{"b":1}`, `{"b":2}`}), "birch.xml": feed(nil),
-	}})
-	for fixture, want := range map[string][]string{"": {`{"a":1}`}, "alder.xml": {`{"b":1}`, `{"b":2}`}, "birch.xml": nil} {
+	held := w.write(t, records.Content{
+		Generation: 1, Resources: feed([]string{`{"a":1}`}),
+		Fixtures: map[string]records.Feed{
+			"alder.xml": feed([]string{`{"b":1}`, `{"b":2}`}), "birch.xml": feed(nil),
+		},
+	})
+	for fixture, want := range map[string][]string{
+		"": {`{"a":1}`}, "alder.xml": {`{"b":1}`, `{"b":2}`},
+		"birch.xml": nil,
+	} {
 		if got := w.read(t, held, fixture); !slices.Equal(got, want) {
 			t.Errorf("%q holds %v, want %v", fixture, got, want)
 		}
@@ -214,7 +225,8 @@ func TestFixturesStandBesideTheRecordUnderTheirNames(t *testing.T) {
 		t.Error("an unknown fixture is held")
 	}
 	folder := "test/" + tenant.OrgID + "/" + connID + "/1/batch-1/"
-	if got, want := slices.Sorted(maps.Keys(w.objects.kept)), []string{folder + "0", folder + "alder.xml/0"}; !slices.Equal(got, want) {
+	if got, want := slices.Sorted(maps.Keys(w.objects.kept)),
+		[]string{folder + "0", folder + "alder.xml/0"}; !slices.Equal(got, want) {
 		t.Errorf("kept under %v, want %v", got, want)
 	}
 	for key, body := range w.objects.kept {
@@ -253,7 +265,8 @@ func TestAChunkThatWasMovedDoesNotOpen(t *testing.T) {
 		move(&there)
 		key := keyOf(there.tenant, there.connection, there.held, there.fixture, there.chunk)
 		w.objects.kept[key] = body
-		if _, err := w.reader.Read(t.Context(), there.tenant, there.connection, there.held, there.fixture, there.chunk); err == nil || errors.Is(err, fault.NotFound) {
+		if _, err := w.reader.Read(t.Context(), there.tenant, there.connection, there.held, there.fixture,
+			there.chunk); err == nil || errors.Is(err, fault.NotFound) {
 			t.Errorf("to %s: %v", name, err)
 		}
 	}
@@ -261,7 +274,10 @@ func TestAChunkThatWasMovedDoesNotOpen(t *testing.T) {
 
 // keyOf is the documented name of a chunk (docs/architecture.md, "Data").
 func keyOf(of org.Tenant, connection string, held tokens.Records, fixture string, chunk int) string {
-	parts := []string{string(of.Mode), of.OrgID, connection, strconv.FormatInt(held.Generation, 10), held.Batch, fixture, strconv.Itoa(chunk)}
+	parts := []string{
+		string(of.Mode), of.OrgID, connection, strconv.FormatInt(held.Generation, 10), held.Batch, fixture,
+		strconv.Itoa(chunk),
+	}
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "/")
 }
 
@@ -277,13 +293,15 @@ func TestWhatCannotBeReadIsAnError(t *testing.T) {
 		held := w.write(t, records.Content{Generation: 1, Resources: feed([]string{`{"a":1}`})})
 		damage(w.objects.kept, keyOf(tenant, connID, held, "", 0))
 		_, err := w.reader.Read(t.Context(), tenant, connID, held, "", 0)
-		if want := (fault.Spot{Operation: "open", Row: "RECORDS", Attribute: "sealed"}); err == nil || fault.SpotOf(err) != want {
+		if want := (fault.Spot{Operation: "open", Row: "RECORDS", Attribute: "sealed"}); err == nil ||
+			fault.SpotOf(err) != want {
 			t.Errorf("%s: %v at %+v", name, err, fault.SpotOf(err))
 		}
 	}
 }
 
-// TestNothingIsKeptOfARecordThatCannotBeWritten: neither of one that breaks off, nor of one that would be read as another.
+// TestNothingIsKeptOfARecordThatCannotBeWritten: neither of one that breaks off, nor of one that
+// would be read as another.
 func TestNothingIsKeptOfARecordThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	large := []string{resource(1, 4<<20), resource(2, 4<<20), resource(3, 10)}
@@ -295,8 +313,11 @@ func TestNothingIsKeptOfARecordThatCannotBeWritten(t *testing.T) {
 		content records.Content
 		accept  int
 	}{
-		"a put fails":         {records.Content{Resources: feed(large)}, 2},
-		"a fixture's fails":   {records.Content{Resources: feed(large), Fixtures: map[string]records.Feed{"alder.xml": feed(large)}}, 4},
+		"a put fails": {records.Content{Resources: feed(large)}, 2},
+		"a fixture's fails": {records.Content{
+			Resources: feed(large),
+			Fixtures:  map[string]records.Feed{"alder.xml": feed(large)},
+		}, 4},
 		"the feed breaks off": {records.Content{Resources: breaks}, -1},
 		"a line break":        {records.Content{Resources: feed(append(large, "{\n}"))}, -1},
 	} {
@@ -333,7 +354,10 @@ func TestWhatEndsTakesAllWritingsButThoseOfALaterAuthorization(t *testing.T) {
 	w := newWorld()
 	ender := records.Ender{Objects: w.objects}
 	one := func(generation int64) records.Content {
-		return records.Content{Generation: generation, Resources: feed([]string{resource(1, 1)}), Fixtures: map[string]records.Feed{"alder.xml": feed([]string{"{}"})}}
+		return records.Content{
+			Generation: generation, Resources: feed([]string{resource(1, 1)}),
+			Fixtures: map[string]records.Feed{"alder.xml": feed([]string{"{}"})},
+		}
 	}
 	for _, generation := range []int64{9, 10, 10, 11} {
 		w.write(t, one(generation))

@@ -43,20 +43,28 @@ func (c chart) until(last visit) []visit {
 func (c chart) document(v visit) document.Document {
 	stay := c.visit(v)
 	d := document.Document{
-		ID: document.ID{Root: c.place.oid() + ".9", Extension: c.name(v)}, Kind: v.kind(), Made: moment(v.end(), "1730", c.place.offset),
+		ID: document.ID{Root: c.place.oid() + ".9", Extension: c.name(v)}, Kind: v.kind(),
+		Made:    moment(v.end(), "1730", c.place.offset),
 		Patient: c.person(v), Facility: c.place.facility(), Author: c.place.clinician(), Visit: stay,
 		Problems: c.problems(v), Allergies: c.allergies(v), Medications: c.medications(v), Smoking: c.smoking(),
-		Note: document.Note{ID: c.id("note", v.from), Words: v.words(stay.Reason.Name), Noted: document.Noted{By: stay.By, At: stay.To}},
+		Note: document.Note{
+			ID: c.id("note", v.from), Words: v.words(stay.Reason.Name),
+			Noted: document.Noted{By: stay.By, At: stay.To},
+		},
 	}
 	known := c.until(v)
 	for i, k := range known {
 		at := document.Noted{By: placeOf(k.at).clinician(), At: moment(k.from, k.hour()+"15", placeOf(k.at).offset)}
 		d.Visits = append(d.Visits, c.visit(k))
 		for _, name := range k.vaccines {
-			d.Immunizations = append(d.Immunizations, document.Immunization{ID: c.id("vaccine", name, k.from), Vaccine: vaccines()[name], Noted: at})
+			d.Immunizations = append(d.Immunizations,
+				document.Immunization{ID: c.id("vaccine", name, k.from), Vaccine: vaccines()[name], Noted: at})
 		}
 		for _, name := range k.done {
-			d.Procedures = append(d.Procedures, document.Procedure{ID: c.id("procedure", name, k.from), Code: procedures()[name], Noted: at})
+			d.Procedures = append(d.Procedures, document.Procedure{
+				ID:   c.id("procedure", name, k.from),
+				Code: procedures()[name], Noted: at,
+			})
 		}
 		if i >= len(known)-recent {
 			d.Vitals = append(d.Vitals, vitals(c.has("hypertension", k)).take(c.measured(k), at))
@@ -76,7 +84,8 @@ func (c chart) laboratory(v visit, at document.Noted) []document.Panel {
 	var reports []document.Panel
 	for _, e := range c.known.episodes {
 		p := diagnoses()[e.condition].laboratory
-		if len(p.measures) == 0 || !c.has(e.condition, v) || slices.ContainsFunc(reports, func(r document.Panel) bool { return r.Code == p.code }) {
+		if len(p.measures) == 0 || !c.has(e.condition, v) ||
+			slices.ContainsFunc(reports, func(r document.Panel) bool { return r.Code == p.code }) {
 			continue
 		}
 		reports = append(reports, p.take(c.measured(v), at))
@@ -98,7 +107,8 @@ func (c chart) problems(v visit) []document.Problem {
 	for _, e := range begun {
 		is := diagnoses()[e.condition]
 		list = append(list, document.Problem{
-			ID: c.id("problem", e.condition), Code: is.code, Billing: is.billing, From: e.from, To: e.to, Noted: placeOf(e.at).noted(e.from),
+			ID: c.id("problem", e.condition), Code: is.code, Billing: is.billing, From: e.from, To: e.to,
+			Noted: placeOf(e.at).noted(e.from),
 		})
 	}
 	return list
@@ -114,7 +124,8 @@ func (c chart) medications(v visit) []document.Medication {
 			continue
 		}
 		m := document.Medication{
-			ID: c.id("medication", e.condition), Drug: is.drug.code, Words: is.drug.words, Dose: is.drug.dose, Unit: is.drug.unit,
+			ID: c.id("medication", e.condition), Drug: is.drug.code, Words: is.drug.words, Dose: is.drug.dose,
+			Unit:       is.drug.unit,
 			EveryHours: is.drug.hours, Route: oral, Reason: is.code, From: e.from, To: e.to, Noted: placeOf(e.at).noted(e.from),
 		}
 		if is.drug.unit != "{tbl}" {
@@ -145,7 +156,8 @@ func (c chart) allergies(v visit) []document.Allergy {
 	for _, a := range c.known.allergies {
 		if is := allergens()[a.allergen]; a.from <= v.end() {
 			list = append(list, document.Allergy{
-				ID: c.id("allergy", a.allergen), Nothing: a.allergen == "", Kind: is.kind, Substance: is.substance, Reaction: is.reaction,
+				ID: c.id("allergy", a.allergen), Nothing: a.allergen == "", Kind: is.kind, Substance: is.substance,
+				Reaction: is.reaction,
 				Severity: is.severity, From: a.from, Noted: placeOf(a.at).noted(a.from),
 			})
 		}
@@ -156,7 +168,10 @@ func (c chart) allergies(v visit) []document.Allergy {
 // smoking is as the first visit of all has found it.
 func (c chart) smoking() []document.Smoking {
 	first := c.known.visits[0]
-	return []document.Smoking{{ID: c.id("smoking"), Code: smoking()[c.known.smoking], Noted: placeOf(first.at).noted(first.from)}}
+	return []document.Smoking{{
+		ID: c.id("smoking"), Code: smoking()[c.known.smoking],
+		Noted: placeOf(first.at).noted(first.from),
+	}}
 }
 
 func (c chart) person(v visit) document.Patient {
@@ -167,7 +182,10 @@ func (c chart) person(v visit) document.Patient {
 		person.IDs = append(person.IDs, document.ID{Root: "2.999.0", Extension: "C" + digits(c.patient.Subject)})
 	}
 	a := p.Addresses[c.address]
-	person.Addresses = []document.Address{{Street: a.Street, City: a.City, State: a.State, PostalCode: a.PostalCode, Country: a.Country}}
+	person.Addresses = []document.Address{{
+		Street: a.Street, City: a.City, State: a.State, PostalCode: a.PostalCode,
+		Country: a.Country,
+	}}
 	return person
 }
 

@@ -15,7 +15,8 @@ import (
 
 const mediaType = "text/xml"
 
-// Documents implements tefca.Network. A facility lists what it has under the local ids that it was located with, by date.
+// Documents implements tefca.Network. A facility lists what it has under the local ids that it
+// was located with, by date.
 func (n Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.Facility) ([]tefca.Document, error) {
 	h, err := n.ask(ctx, who, at)
 	if err != nil {
@@ -42,7 +43,9 @@ func (n Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.Fa
 }
 
 // Retrieve implements tefca.Network.
-func (n Network) Retrieve(ctx context.Context, who tefca.Assertion, at tefca.Facility, listed tefca.Document, limit int64) ([]byte, error) {
+func (n Network) Retrieve(ctx context.Context, who tefca.Assertion, at tefca.Facility, listed tefca.Document,
+	limit int64,
+) ([]byte, error) {
 	h, err := n.ask(ctx, who, at)
 	if err != nil {
 		return nil, err
@@ -62,8 +65,8 @@ func (n Network) Retrieve(ctx context.Context, who tefca.Assertion, at tefca.Fac
 	return nil, fmt.Errorf("the simulated network: %w", tefca.ErrNotFound)
 }
 
-// Fixtures are the documents that an export in test mode can be asked to have in place of a facility's (fixtures.tefca_ccda of
-// docs/openapi.yaml), by name: the newest of two of the patients.
+// Fixtures are the documents that an export in test mode can be asked to have in place of a facility's
+// (fixtures.tefca_ccda of docs/openapi.yaml), by name: the newest of two of the patients.
 func Fixtures() map[string][]byte {
 	made := map[string][]byte{}
 	for _, h := range holdings() {
@@ -94,7 +97,8 @@ func (n Network) ask(ctx context.Context, who tefca.Assertion, at tefca.Facility
 	if err := n.accept(who); err != nil {
 		return holding{}, err
 	}
-	if err := n.pass(ctx, taking(200*time.Millisecond, 1500*time.Millisecond, who.Person.Family, who.Person.Given, at.ID)); err != nil {
+	if err := n.pass(ctx, taking(200*time.Millisecond, 1500*time.Millisecond, who.Person.Family, who.Person.Given,
+		at.ID)); err != nil {
 		return holding{}, err
 	}
 	for _, h := range heldOf(who.Person) {
@@ -112,5 +116,6 @@ func (n Network) ask(ctx context.Context, who tefca.Assertion, at tefca.Facility
 // isCalled tells whether all of some local ids are the patient's.
 func (h holding) isCalled(locals []string) bool {
 	known := h.chart().locals
-	return len(locals) > 0 && !slices.ContainsFunc(locals, func(local string) bool { return !slices.Contains(known, local) })
+	return len(locals) > 0 && !slices.ContainsFunc(locals,
+		func(local string) bool { return !slices.Contains(known, local) })
 }

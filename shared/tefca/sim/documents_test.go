@@ -29,7 +29,8 @@ func everyFacility(t *testing.T, each func(p people.Patient, at tefca.Facility, 
 	}
 }
 
-// TestEveryDocumentIsConvertedWithoutALeftover: the converter has a rule for each section and each entry, and drops nothing.
+// TestEveryDocumentIsConvertedWithoutALeftover: the converter has a rule for each section and each
+// entry, and drops nothing.
 func TestEveryDocumentIsConvertedWithoutALeftover(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]int{}
@@ -55,13 +56,15 @@ func TestEveryDocumentIsConvertedWithoutALeftover(t *testing.T) {
 	}
 }
 
-// TestEachStatementBecomesOneResource counts what the documents of a facility state, by another reading of the XML, and what
-// becomes of it: a fact that several of them tell is one.
+// TestEachStatementBecomesOneResource counts what the documents of a facility state, by another reading of the XML, and
+// what becomes of it: a fact that several of them tell is one.
 func TestEachStatementBecomesOneResource(t *testing.T) {
 	t.Parallel()
 	become := map[string][]string{ // by type, the entry templates of which each statement is one
-		"Condition": {"4.4"}, "AllergyIntolerance": {"4.7"}, "MedicationRequest": {"4.16"}, "Immunization": {"4.52"}, "Procedure": {"4.14"},
-		"DiagnosticReport": {"4.1"}, "Observation": {"4.2", "4.27", "4.78"}, // two pressures are one, and the panel around them another
+		"Condition": {"4.4"}, "AllergyIntolerance": {"4.7"}, "MedicationRequest": {"4.16"}, "Immunization": {"4.52"},
+		"Procedure": {"4.14"},
+		// two pressures are one, and the panel around them another
+		"DiagnosticReport": {"4.1"}, "Observation": {"4.2", "4.27", "4.78"},
 	}
 	told, owner := 0, map[string]string{}
 	everyFacility(t, func(p people.Patient, at tefca.Facility, documents [][]byte) {
@@ -76,7 +79,8 @@ func TestEachStatementBecomesOneResource(t *testing.T) {
 						stated[id] = map[string]bool{}
 					}
 					stated[id][e.id()] = true
-					if whose, known := owner[e.id()]; known && whose != p.Subject && e.id() != "" && id != "4.32" { // a place is everybody's
+					// a place is everybody's
+					if whose, known := owner[e.id()]; known && whose != p.Subject && e.id() != "" && id != "4.32" {
 						t.Errorf("%s has a fact of %s", p.Subject, whose)
 					}
 					owner[e.id()] = p.Subject
@@ -129,12 +133,15 @@ func TestTheDocumentsAreAboutThePatient(t *testing.T) {
 		switch {
 		case err != nil:
 			t.Error(err)
-		case len(patient.Name) != 1 || patient.Name[0].Family != p.Person.Family || patient.Name[0].Given[0] != p.Person.Given,
-			patient.BirthDate != p.Person.BirthDate, patient.Gender != p.Person.Sex, len(patient.Address) != 1 || patient.Address[0].PostalCode != home.PostalCode:
+		case len(patient.Name) != 1 || patient.Name[0].Family != p.Person.Family ||
+			patient.Name[0].Given[0] != p.Person.Given,
+			patient.BirthDate != p.Person.BirthDate, patient.Gender != p.Person.Sex, len(patient.Address) != 1 ||
+				patient.Address[0].PostalCode != home.PostalCode:
 			t.Errorf("%s at %s is %+v", p.Person.Given, number(at), patient)
 		}
 		custodian := read(t, documents[0]).first("representedCustodianOrganization")
-		if !slices.ContainsFunc(custodian.Children, func(e *element) bool { return "urn:oid:"+e.attribute("root") == at.ID }) {
+		if !slices.ContainsFunc(custodian.Children,
+			func(e *element) bool { return "urn:oid:"+e.attribute("root") == at.ID }) {
 			t.Errorf("%s is not the custodian", at.ID)
 		}
 	})
@@ -149,7 +156,8 @@ func TestNoDocumentKnowsTheFuture(t *testing.T) {
 			made := root.first("effectiveTime").attribute("value")[:len("20060102")]
 			root.first("structuredBody").walk(func(e *element) {
 				value := e.attribute("value")
-				if !slices.Contains([]string{"effectiveTime", "low", "high", "time"}, e.XMLName.Local) || e.attribute("unit") != "" || value == "" {
+				if !slices.Contains([]string{"effectiveTime", "low", "high", "time"}, e.XMLName.Local) ||
+					e.attribute("unit") != "" || value == "" {
 					return
 				}
 				times++
@@ -187,10 +195,12 @@ func TestWhatIsListedIsWhatIsRetrieved(t *testing.T) {
 	}
 	unknown := list[0]
 	unknown.Locator = list[1].Locator
-	if content, err := n.Retrieve(t.Context(), who, last["4"], unknown, limit); err != nil || int64(len(content)) != list[1].Size {
+	if content, err := n.Retrieve(t.Context(), who, last["4"], unknown, limit); err != nil ||
+		int64(len(content)) != list[1].Size {
 		t.Errorf("the locator is what counts: %v", err)
 	}
-	if _, err := n.Retrieve(t.Context(), who, last["4"], tefca.Document{ID: list[0].ID}, limit); !errors.Is(err, tefca.ErrNotFound) {
+	if _, err := n.Retrieve(t.Context(), who, last["4"], tefca.Document{ID: list[0].ID}, limit); !errors.Is(err,
+		tefca.ErrNotFound) {
 		t.Errorf("without a locator: %v", err)
 	}
 }
@@ -260,7 +270,8 @@ func (e *element) attribute(name string) string {
 func (e *element) templates() []string {
 	var all []string
 	for _, child := range e.Children {
-		if rest, ok := bytes.CutPrefix([]byte(child.attribute("root")), []byte("2.16.840.1.113883.10.20.22.")); ok && child.XMLName.Local == "templateId" {
+		if rest, ok := bytes.CutPrefix([]byte(child.attribute("root")), []byte("2.16.840.1.113883.10.20.22.")); ok &&
+			child.XMLName.Local == "templateId" {
 			all = append(all, string(rest))
 		}
 	}

@@ -50,7 +50,10 @@ func places() []place {
 func Facilities() []tefca.Facility {
 	listed := make([]tefca.Facility, 0, len(places()))
 	for _, p := range places() {
-		listed = append(listed, tefca.Facility{ID: p.id(), Name: p.name, City: p.city, State: p.state, Access: tefca.Documents})
+		listed = append(listed, tefca.Facility{
+			ID: p.id(), Name: p.name, City: p.city, State: p.state,
+			Access: tefca.Documents,
+		})
 	}
 	return listed
 }
@@ -83,8 +86,12 @@ func (p place) facility() document.Facility {
 		ward = document.Code{System: hsloc, Code: "1060-3", Name: "Medical Ward"}
 	}
 	return document.Facility{
-		OID: p.oid(), NPI: fmt.Sprintf("99000010%02d", p.number), Name: p.name, Phone: fmt.Sprintf("+1-555-010-01%02d", p.number), Ward: ward,
-		Address: document.Address{Street: strconv.Itoa(100+p.number) + " Example Avenue", City: p.city, State: p.state, PostalCode: p.postalCode, Country: "US"},
+		OID: p.oid(), NPI: fmt.Sprintf("99000010%02d", p.number), Name: p.name,
+		Phone: fmt.Sprintf("+1-555-010-01%02d", p.number), Ward: ward,
+		Address: document.Address{
+			Street: strconv.Itoa(100+p.number) + " Example Avenue", City: p.city, State: p.state,
+			PostalCode: p.postalCode, Country: "US",
+		},
 	}
 }
 

@@ -1,7 +1,8 @@
 package sim
 
-// history is all that is known of a patient, whoever has written it. Long-term facts (episodes, allergies, smoking) are told by
-// all facilities of the patient; what was done at a visit by the facility of the visit, and of a shared one by all.
+// history is all that is known of a patient, whoever has written it. Long-term facts (episodes, allergies,
+// smoking) are told by all facilities of the patient; what was done at a visit by the facility of the visit,
+// and of a shared one by all.
 type history struct {
 	smoking   string
 	community bool // all documents have one more identifier of the patient, whatever the local one
@@ -49,7 +50,9 @@ func maple() history {
 		smoking:   "never",
 		allergies: []allergy{{"amoxicillin", "1999-06-01", 1}},
 		episodes: []episode{
-			{"asthma", "2015-04-10", "", 1}, {"hypertension", "2021-09-14", "", 2}, {"appendicitis", "2022-11-03", "2022-11-20", 1},
+			{"asthma", "2015-04-10", "", 1},
+			{"hypertension", "2021-09-14", "", 2},
+			{"appendicitis", "2022-11-03", "2022-11-20", 1},
 		},
 		visits: []visit{
 			{at: 1, from: "2019-05-21", reason: "asthma", done: []string{"spirometry"}},
@@ -128,7 +131,9 @@ func alder() history {
 		smoking: "former", community: true,
 		allergies: []allergy{{"amoxicillin", "2001-07-07", 11}},
 		episodes: []episode{
-			{"hypertension", "2017-04-25", "", 12}, {"diabetes", "2019-09-03", "", 12}, {"pneumonia", "2023-01-18", "2023-02-10", 11},
+			{"hypertension", "2017-04-25", "", 12},
+			{"diabetes", "2019-09-03", "", 12},
+			{"pneumonia", "2023-01-18", "2023-02-10", 11},
 		},
 		visits: []visit{
 			{at: 12, from: "2019-09-03", reason: "diabetes"},
@@ -145,7 +150,11 @@ func juniper() history {
 	return history{
 		smoking:   "never",
 		allergies: []allergy{{"codeine", "1975-01-01", 13}},
-		episodes:  []episode{{"osteoarthritis", "2004-10-11", "", 13}, {"hypothyroidism", "2011-05-17", "", 13}, {"hypertension", "2013-02-26", "", 13}},
+		episodes: []episode{
+			{"osteoarthritis", "2004-10-11", "", 13},
+			{"hypothyroidism", "2011-05-17", "", 13},
+			{"hypertension", "2013-02-26", "", 13},
+		},
 		visits: []visit{
 			{at: 13, from: "2020-02-18", reason: "hypothyroidism"},
 			{at: 13, from: "2022-05-10", reason: "hypertension", vaccines: []string{"zoster"}},
@@ -171,7 +180,11 @@ func cedar() history {
 	return history{
 		smoking:   "former",
 		allergies: []allergy{{"", "2015-05-05", 17}},
-		episodes:  []episode{{"diabetes", "2015-05-05", "", 17}, {"hyperlipidemia", "2018-03-13", "", 18}, {"reflux", "2022-07-26", "", 14}},
+		episodes: []episode{
+			{"diabetes", "2015-05-05", "", 17},
+			{"hyperlipidemia", "2018-03-13", "", 18},
+			{"reflux", "2022-07-26", "", 14},
+		},
 		visits: []visit{
 			{at: 17, from: "2019-05-14", reason: "diabetes"},
 			{at: 18, from: "2021-03-23", reason: "hyperlipidemia"},

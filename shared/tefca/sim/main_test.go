@@ -42,8 +42,9 @@ func vouched(t *testing.T, given string) tefca.Assertion {
 
 func assertion(p people.Patient) tefca.Assertion {
 	return tefca.Assertion{
-		Provider: "simulated", Issuer: "https://sandbox.example" + people.Issuer, Subject: p.Subject, Level: 2, Person: p.Person,
-		Token: secret.New("header.claims.signature"), IssuedAt: start(), ExpiresAt: start().Add(15 * time.Minute),
+		Provider: "simulated", Issuer: "https://sandbox.example" + people.Issuer, Subject: p.Subject, Level: 2,
+		Person: p.Person,
+		Token:  secret.New("header.claims.signature"), IssuedAt: start(), ExpiresAt: start().Add(15 * time.Minute),
 	}
 }
 
@@ -100,7 +101,8 @@ func held(t *testing.T, who tefca.Assertion, at tefca.Facility) (documents [][]b
 	return documents, failed
 }
 
-// TestTheDocumentsAreWritten is for other judges (.ci/ccda): RECORDBRIDGE_SIMULATED names the folder that they are written to.
+// TestTheDocumentsAreWritten is for other judges (.ci/ccda): RECORDBRIDGE_SIMULATED names the folder
+// that they are written to.
 func TestTheDocumentsAreWritten(t *testing.T) {
 	t.Parallel()
 	folder := os.Getenv("RECORDBRIDGE_SIMULATED")

@@ -7,15 +7,16 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// fits reports whether a person, as verified, is the one that a facility knows at an address: by names, date of birth and sex
-// (tefca.Person.Is), and one of the addresses, be it a former one. What identifies a person to us, such as the subject or the
-// e-mail address, is nothing that a facility knows.
+// fits reports whether a person, as verified, is the one that a facility knows at an address: by names, date of birth
+// and sex (tefca.Person.Is), and one of the addresses, be it a former one. What identifies a person to us, such as the
+// subject or the e-mail address, is nothing that a facility knows.
 func fits(who, known tefca.Person, at tefca.Address) bool {
-	return who.Is(known.Given+" "+known.Middle, known.Family, known.BirthDate, known.Sex) && slices.ContainsFunc(who.Addresses, func(a tefca.Address) bool { return isAt(a, at) })
+	return who.Is(known.Given+" "+known.Middle, known.Family, known.BirthDate, known.Sex) &&
+		slices.ContainsFunc(who.Addresses, func(a tefca.Address) bool { return isAt(a, at) })
 }
 
-// isAt compares addresses by what tells them apart, as far as it is known: the street, with the first five digits of the postal
-// code or the city and state.
+// isAt compares addresses by what tells them apart, as far as it is known: the street, with the first five digits of
+// the postal code or the city and state.
 func isAt(a, at tefca.Address) bool {
 	if a.Street != "" && !same(a.Street, at.Street) {
 		return false

@@ -15,8 +15,8 @@ type panel struct {
 	measures []measure
 }
 
-// measure is one value: where its values begin, how far apart they are and how many there are, and the range in which they
-// are usual.
+// measure is one value: where its values begin, how far apart they are and how many there are, and the range
+// in which they are usual.
 type measure struct {
 	code, name, unit string
 	from, step       float64
@@ -66,22 +66,28 @@ func vitals(hypertension bool) panel {
 	if hypertension {
 		systolic.from = 128
 	}
-	return panel{loinc("74728-7", "Vital signs, weight, height, head circumference, oxygen saturation and BMI panel"), []measure{
-		systolic,
-		{"8462-4", "Diastolic blood pressure", "mm[Hg]", 66, 1, 18, "60", "80"},
-		{"8867-4", "Heart rate", "/min", 58, 1, 28, "60", "100"},
-		{"9279-1", "Respiratory rate", "/min", 12, 1, 7, "12", "20"},
-		{"8310-5", "Body temperature", "Cel", 36.3, 0.1, 9, "", ""},
-		{"59408-5", "Oxygen saturation in Arterial blood by Pulse oximetry", "%", 94, 1, 6, "95", ""},
-		{"29463-7", "Body weight", "kg", 62, 0.5, 30, "", ""},
-	}}
+	return panel{
+		loinc("74728-7", "Vital signs, weight, height, head circumference, oxygen saturation and BMI panel"),
+		[]measure{
+			systolic,
+			{"8462-4", "Diastolic blood pressure", "mm[Hg]", 66, 1, 18, "60", "80"},
+			{"8867-4", "Heart rate", "/min", 58, 1, 28, "60", "100"},
+			{"9279-1", "Respiratory rate", "/min", 12, 1, 7, "12", "20"},
+			{"8310-5", "Body temperature", "Cel", 36.3, 0.1, 9, "", ""},
+			{"59408-5", "Oxygen saturation in Arterial blood by Pulse oximetry", "%", 94, 1, 6, "95", ""},
+			{"29463-7", "Body weight", "kg", 62, 0.5, 30, "", ""},
+		},
+	}
 }
 
 // take measures: the same every time for the same panel of the same visit.
 func (p panel) take(id func(...string) document.ID, noted document.Noted) document.Panel {
 	taken := document.Panel{ID: id(p.code.Code), Code: p.code, Noted: noted}
 	for _, m := range p.measures {
-		one := document.Measured{ID: id(p.code.Code, m.code), Code: loinc(m.code, m.name), Unit: m.unit, Low: m.low, High: m.high}
+		one := document.Measured{
+			ID: id(p.code.Code, m.code), Code: loinc(m.code, m.name), Unit: m.unit, Low: m.low,
+			High: m.high,
+		}
 		value := m.from + m.step*float64(draw(m.steps, one.ID.Root))
 		one.Value = strings.TrimSuffix(strconv.FormatFloat(value, 'f', 1, 64), ".0")
 		one.Usual = usual(one.Value, m.low, m.high)

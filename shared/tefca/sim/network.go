@@ -1,6 +1,6 @@
-// Package sim is a simulated network (docs/tefca.md, "What is simulated"): about twenty facilities that do not exist, which hold
-// records of the patients of tefca/people and behave as facilities do. It owns the facilities, the records and the behaviour, is
-// the same whenever and in whatever order it is asked, and asks nobody.
+// Package sim is a simulated network (docs/tefca.md, "What is simulated"): about twenty facilities that do not exist,
+// which hold records of the patients of tefca/people and behave as facilities do. It owns the facilities, the records
+// and the behaviour, is the same whenever and in whatever order it is asked, and asks nobody.
 package sim
 
 import (
@@ -22,8 +22,8 @@ type Network struct {
 	Wait func(ctx context.Context, d time.Duration) error // lets time pass; its error is that ctx has ended
 }
 
-// maxWait is how long a facility that does not answer is waited for. The wait holds a worker that others wait for, too, so that it is no
-// longer than what shows a tester how it looks.
+// maxWait is how long a facility that does not answer is waited for. The wait holds a worker that others wait for, too,
+// so that it is no longer than what shows a tester how it looks.
 const maxWait = 12 * time.Second
 
 // Pass lets real time pass.
@@ -46,8 +46,8 @@ type reply struct {
 	local string
 }
 
-// Locate implements tefca.Network. Facilities answer 0.2 to 6 seconds after they are asked, but for those that are slow or
-// silent by their story. Answers are told as they come, by the goroutine that asks.
+// Locate implements tefca.Network. Facilities answer 0.2 to 6 seconds after they are asked, but for those that are slow
+// or silent by their story. Answers are told as they come, by the goroutine that asks.
 func (n Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	if err := n.accept(who); err != nil {
 		return err
@@ -113,8 +113,8 @@ func (h holding) replies(r reply) []reply {
 	return []reply{r}
 }
 
-// accept refuses an assertion that a network would not take: without the token that others could check, of a low level, or one
-// that has expired.
+// accept refuses an assertion that a network would not take: without the token that others could check, of a low level,
+// or one that has expired.
 func (n Network) accept(who tefca.Assertion) error {
 	if who.Token.Empty() || who.Level < 2 || !n.Now().Before(who.ExpiresAt) {
 		return fmt.Errorf("the simulated network: %w", tefca.ErrIdentity)

@@ -32,20 +32,35 @@ func TestOnlyWhatIsVerifiedFindsAPerson(t *testing.T) {
 		"other contacts": {func(a *tefca.Assertion) {
 			a.Person.Email, a.Person.Phone = "x@tefca.example", "1"
 		}, known},
-		"other letters":            {func(a *tefca.Assertion) { a.Person.Given, a.Person.Family = "LAUREL", "iverbrook " }, known},
-		"a second given name":      {func(a *tefca.Assertion) { a.Person.Given, a.Person.Middle = "Laurel Ann", "Ann" }, known},
+		"other letters": {func(a *tefca.Assertion) {
+			a.Person.Given, a.Person.Family = "LAUREL",
+				"iverbrook "
+		}, known},
+		"a second given name": {func(a *tefca.Assertion) {
+			a.Person.Given, a.Person.Middle = "Laurel Ann",
+				"Ann"
+		}, known},
 		"a nine-digit postal code": {func(a *tefca.Assertion) { a.Person.Addresses[0].PostalCode += "-1234" }, known},
-		"no postal codes":          {func(a *tefca.Assertion) { a.Person.Addresses[0].PostalCode, a.Person.Addresses[1].PostalCode = "", "" }, known},
-		"no streets":               {func(a *tefca.Assertion) { a.Person.Addresses[0].Street, a.Person.Addresses[1].Street = "", "" }, known},
-		"no former address":        {func(a *tefca.Assertion) { a.Person.Addresses = a.Person.Addresses[:1] }, "3 found"},
-		"only the former address":  {func(a *tefca.Assertion) { a.Person.Addresses = a.Person.Addresses[1:] }, "16 found"},
-		"another street":           {func(a *tefca.Assertion) { a.Person.Addresses[0].Street = "2 Example Street" }, "16 found"},
-		"a short postal code":      {func(a *tefca.Assertion) { a.Person.Addresses[0].PostalCode = "606" }, "16 found"},
-		"no address":               {func(a *tefca.Assertion) { a.Person.Addresses = nil }, ""},
-		"another date of birth":    {func(a *tefca.Assertion) { a.Person.BirthDate = "1988-02-28" }, ""},
-		"another family name":      {func(a *tefca.Assertion) { a.Person.Family = "Iverbrooke" }, ""},
-		"another given name":       {func(a *tefca.Assertion) { a.Person.Given = "Laura" }, ""},
-		"only the subject":         {func(a *tefca.Assertion) { a.Person = tefca.Person{Email: a.Person.Email} }, ""},
+		"no postal codes": {func(a *tefca.Assertion) {
+			a.Person.Addresses[0].PostalCode,
+				a.Person.Addresses[1].PostalCode = "", ""
+		}, known},
+		"no streets": {func(a *tefca.Assertion) {
+			a.Person.Addresses[0].Street,
+				a.Person.Addresses[1].Street = "", ""
+		}, known},
+		"no former address":       {func(a *tefca.Assertion) { a.Person.Addresses = a.Person.Addresses[:1] }, "3 found"},
+		"only the former address": {func(a *tefca.Assertion) { a.Person.Addresses = a.Person.Addresses[1:] }, "16 found"},
+		"another street": {
+			func(a *tefca.Assertion) { a.Person.Addresses[0].Street = "2 Example Street" },
+			"16 found",
+		},
+		"a short postal code":   {func(a *tefca.Assertion) { a.Person.Addresses[0].PostalCode = "606" }, "16 found"},
+		"no address":            {func(a *tefca.Assertion) { a.Person.Addresses = nil }, ""},
+		"another date of birth": {func(a *tefca.Assertion) { a.Person.BirthDate = "1988-02-28" }, ""},
+		"another family name":   {func(a *tefca.Assertion) { a.Person.Family = "Iverbrooke" }, ""},
+		"another given name":    {func(a *tefca.Assertion) { a.Person.Given = "Laura" }, ""},
+		"only the subject":      {func(a *tefca.Assertion) { a.Person = tefca.Person{Email: a.Person.Email} }, ""},
 	} {
 		who := vouched(t, "Laurel")
 		change.to(&who)
@@ -90,7 +105,8 @@ func TestAnAssertionThatIsNotAcceptedGetsNothing(t *testing.T) {
 	} {
 		who := good
 		change(&who)
-		located := instant().Locate(t.Context(), who, func(tefca.Facility) error { t.Errorf("%s: somebody is found", name); return nil })
+		located := instant().Locate(t.Context(), who,
+			func(tefca.Facility) error { t.Errorf("%s: somebody is found", name); return nil })
 		_, listed := instant().Documents(t.Context(), who, last["4"])
 		_, retrieved := instant().Retrieve(t.Context(), who, last["4"], list[0], limit)
 		for _, err := range []error{located, listed, retrieved} {
@@ -121,7 +137,10 @@ func TestNobodyGetsTheRecordsOfAnother(t *testing.T) {
 	both.Local = secret.New(both.Local.Reveal() + " " + ofMaple["3"].Local.Reveal())
 	nameless := ofLaurel["3"]
 	nameless.Local = secret.Text{}
-	for name, at := range map[string]tefca.Facility{"another's": ofMaple["3"], "one's own and another's": both, "no local id": nameless, "where one is not known": ofMaple["1"], "no facility": {ID: "urn:oid:2.999.1.99"}} {
+	for name, at := range map[string]tefca.Facility{
+		"another's": ofMaple["3"], "one's own and another's": both,
+		"no local id": nameless, "where one is not known": ofMaple["1"], "no facility": {ID: "urn:oid:2.999.1.99"},
+	} {
 		if _, err := n.Documents(t.Context(), laurel, at); !errors.Is(err, tefca.ErrRefused) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -134,7 +153,8 @@ func TestNobodyGetsTheRecordsOfAnother(t *testing.T) {
 	}
 	willow := vouched(t, "Willow")
 	unclear, _ := located(t, t.Context(), n, willow)
-	if _, err := n.Documents(t.Context(), willow, unclear["6"]); !errors.Is(err, tefca.ErrRefused) || !unclear["6"].Local.Empty() {
+	if _, err := n.Documents(t.Context(), willow, unclear["6"]); !errors.Is(err, tefca.ErrRefused) ||
+		!unclear["6"].Local.Empty() {
 		t.Errorf("where the patient is one of two: %v", err)
 	}
 }
@@ -230,7 +250,8 @@ func TestNoFacilityIsLeftOut(t *testing.T) {
 					t.Errorf("%s: %d have not answered after %s, %d before", p.Person.Given, silent, after, before)
 				}
 				for i, word := range words { // who has answered has answered
-					if at, _, _ := strings.Cut(word, " "); strings.Contains(word, "unanswered") && slices.ContainsFunc(words[:i], func(w string) bool { return strings.HasPrefix(w, at+" ") }) {
+					if at, _, _ := strings.Cut(word, " "); strings.Contains(word, "unanswered") &&
+						slices.ContainsFunc(words[:i], func(w string) bool { return strings.HasPrefix(w, at+" ") }) {
 						t.Errorf("%s: %s after an answer", p.Person.Given, word)
 					}
 				}
@@ -259,7 +280,8 @@ func TestTheDirectoryHasTwentyFacilities(t *testing.T) {
 	}
 	names := map[string]bool{}
 	for _, f := range all {
-		if names[f.Name] || f.Name == "" || f.City == "" || len(f.State) != 2 || f.Access != tefca.Documents || !strings.HasPrefix(f.ID, "urn:oid:2.999.") {
+		if names[f.Name] || f.Name == "" || f.City == "" || len(f.State) != 2 || f.Access != tefca.Documents ||
+			!strings.HasPrefix(f.ID, "urn:oid:2.999.") {
 			t.Errorf("%+v", f)
 		}
 		names[f.Name] = true

@@ -17,8 +17,8 @@ import (
 	"recordbridge/shared/tefca/sim"
 )
 
-// TestTheSameQuestionHasTheSameAnswer asks everything, in any order and all at once, at any time of the day, and compares what is
-// said, when it is said and every byte of what is retrieved.
+// TestTheSameQuestionHasTheSameAnswer asks everything, in any order and all at once, at any time of the day, and
+// compares what is said, when it is said and every byte of what is retrieved.
 func TestTheSameQuestionHasTheSameAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

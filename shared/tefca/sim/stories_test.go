@@ -14,25 +14,26 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestEveryStoryIsTrue tells each patient's story as what a person who connects gets to see: which facilities answer how, and what
-// can be had of each that is found: the number of documents, or what goes wrong.
+// TestEveryStoryIsTrue tells each patient's story as what a person who connects gets to see: which facilities answer
+// how, and what can be had of each that is found: the number of documents, or what goes wrong.
 func TestEveryStoryIsTrue(t *testing.T) {
 	t.Parallel()
 	stories := map[string]string{
-		"Records at several hospitals":                              "1 found: 4; 2 found: 3; 3 found: 2",
-		"A long history at one hospital":                            "4 found: 6",
-		"One facility wants to know more (ambiguous)":               "5 found: 2; 6 ambiguous",
-		"Some facilities do not answer in time":                     "7 found: 2; 8 unanswered; 20 unanswered",
-		"A facility lists nothing (no documents)":                   "9 found: 0; 10 found: 1",
-		"The same facts in documents of two hospitals":              "11 found: 2; 12 found: 4",
-		"A document that cannot be retrieved":                       "13 found: 2, not found",
-		"No facility knows this patient":                            "",
-		"Has moved: found by a former address":                      "3 found: 1; 16 found: 2",
-		"Two facilities answer slowly":                              "14 found: 1; 17 found: 2; 18 found: 1",
-		"One document is too large, and one is no document":         "20 found: 2, too large, invalid content",
-		"Facilities that refuse, fail or want a new identity check": "7 found: 0, unavailable; 14 found: 0, refused; 15 found: 0, identity; 19 found: 2",
-		"One of twins: the sister's records are not found":          "13 found: 1",
-		"The other twin, who has records at another hospital":       "19 found: 1",
+		"Records at several hospitals":                      "1 found: 4; 2 found: 3; 3 found: 2",
+		"A long history at one hospital":                    "4 found: 6",
+		"One facility wants to know more (ambiguous)":       "5 found: 2; 6 ambiguous",
+		"Some facilities do not answer in time":             "7 found: 2; 8 unanswered; 20 unanswered",
+		"A facility lists nothing (no documents)":           "9 found: 0; 10 found: 1",
+		"The same facts in documents of two hospitals":      "11 found: 2; 12 found: 4",
+		"A document that cannot be retrieved":               "13 found: 2, not found",
+		"No facility knows this patient":                    "",
+		"Has moved: found by a former address":              "3 found: 1; 16 found: 2",
+		"Two facilities answer slowly":                      "14 found: 1; 17 found: 2; 18 found: 1",
+		"One document is too large, and one is no document": "20 found: 2, too large, invalid content",
+		"Facilities that refuse, fail or want a new identity check": "7 found: 0, unavailable; 14 found: 0, refused; 15 " +
+			"found: 0, identity; 19 found: 2",
+		"One of twins: the sister's records are not found":    "13 found: 1",
+		"The other twin, who has records at another hospital": "19 found: 1",
 	}
 	for _, p := range people.All() {
 		want, told := stories[p.Story]
@@ -156,8 +157,10 @@ func TestWhatTwoFacilitiesTellIsOneFact(t *testing.T) {
 		}
 	}
 	// Both tell of the stay, and each of its own visits.
-	if report.Merged == 0 || len(all["Encounter"]) != 6 || len(atHere["Encounter"]) != 2 || len(atThere["Encounter"]) != 5 {
-		t.Errorf("%d facts are merged; there are %d visits: %d and %d", report.Merged, len(all["Encounter"]), len(atHere["Encounter"]), len(atThere["Encounter"]))
+	if report.Merged == 0 || len(all["Encounter"]) != 6 || len(atHere["Encounter"]) != 2 ||
+		len(atThere["Encounter"]) != 5 {
+		t.Errorf("%d facts are merged; there are %d visits: %d and %d", report.Merged, len(all["Encounter"]),
+			len(atHere["Encounter"]), len(atThere["Encounter"]))
 	}
 }
 

@@ -8,18 +8,19 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Boot is what a page knows from its first moment on, so that its first paint needs no second request. It stands in the page as
-// application/json and is no secret.
+// Boot is what a page knows from its first moment on, so that its first paint needs no second request. It stands in the
+// page as application/json and is no secret.
 type Boot struct {
 	Shell          Shell             `json:"shell"`
 	BaseURL        string            `json:"base_url"` // of the API, with the version
 	Mode           org.Mode          `json:"api_mode"`
 	PublicID       string            `json:"public_id"`
-	Organisation   *Branding         `json:"org"`                     // nil where there is none, or none that may be told
-	AllowedOrigins []string          `json:"allowed_origins"`         // whose pages may hold a frame; none: any
-	Error          *Failure          `json:"error"`                   // why the page cannot begin
-	Query          map[string]string `json:"query"`                   // the page's own parameters that were given
-	DashboardURL   string            `json:"dashboard_url,omitempty"` // where the dashboard's one address is, if not below BaseURL
+	Organisation   *Branding         `json:"org"`             // nil where there is none, or none that may be told
+	AllowedOrigins []string          `json:"allowed_origins"` // whose pages may hold a frame; none: any
+	Error          *Failure          `json:"error"`           // why the page cannot begin
+	Query          map[string]string `json:"query"`           // the page's own parameters that were given
+	// where the dashboard's one address is, if not below BaseURL
+	DashboardURL string `json:"dashboard_url,omitempty"`
 
 	Own weburl.Own `json:"-"` // which registered origins are left out
 }
@@ -60,8 +61,8 @@ func BrandingOf(o org.Organisation, own weburl.Own) *Branding {
 	}
 }
 
-// script writes the boot as the text of a script element. encoding/json escapes what could end the element or begin a comment
-// in it (<, >, &) and the two line ends that JSON has and scripts did not (U+2028, U+2029).
+// script writes the boot as the text of a script element. encoding/json escapes what could end the element or begin a
+// comment in it (<, >, &) and the two line ends that JSON has and scripts did not (U+2028, U+2029).
 func (b Boot) script() (string, error) {
 	if b.AllowedOrigins == nil {
 		b.AllowedOrigins = []string{}

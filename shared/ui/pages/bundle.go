@@ -1,6 +1,7 @@
-// Package pages owns what browsers get of the widget and of our own pages: the files that shared/ui builds, as they were
-// written beside the function (docs/adr/0035-the-widget.md), and the pages that are made of them for one organisation. It
-// knows no HTTP and reads a folder once; nothing that the folder's manifest does not name is ever opened.
+// Package pages owns what browsers get of the widget and of our own pages: the files that shared/ui builds,
+// as they were written beside the function (docs/adr/0035-the-widget.md), and the pages that are made of
+// them for one organisation. It knows no HTTP and reads a folder once; nothing that the folder's manifest
+// does not name is ever opened.
 package pages
 
 import (
@@ -37,8 +38,8 @@ type manifest struct {
 	} `json:"pages"` // by name and language
 }
 
-// Load reads the folder of a build. The error is fs.ErrNotExist where there is no manifest, which is how a service without
-// pages is told from a damaged one.
+// Load reads the folder of a build. The error is fs.ErrNotExist where there is no manifest, which is how a service
+// without pages is told from a damaged one.
 func Load(folder fs.FS) (*Bundle, error) {
 	text, err := fs.ReadFile(folder, "manifest.json")
 	if err != nil {
@@ -81,8 +82,8 @@ func (b *Bundle) File(at string) (f File, ok bool) {
 	return f, ok
 }
 
-// place puts a file under its own address, which always has the same bytes, and one of the SDK also under that of its major
-// version, which gets later ones.
+// place puts a file under its own address, which always has the same bytes, and one of the SDK also under that of its
+// major version, which gets later ones.
 func (b *Bundle) place(at string, f File, version string) error {
 	f.Life = Forever
 	switch {
@@ -172,7 +173,8 @@ func formOf(encoding string, body []byte) Form {
 	return Form{Encoding: encoding, Tag: `"` + base64.RawURLEncoding.EncodeToString(sum[:18]) + `"`, Body: body}
 }
 
-// read reads a file and the encodings of it that lie beside it. A path that leads elsewhere is refused by the folder (fs.ValidPath).
+// read reads a file and the encodings of it that lie beside it. A path that leads elsewhere is refused by
+// the folder (fs.ValidPath).
 func read(folder fs.FS, at, mediaType string) (File, error) {
 	if mediaType == "" {
 		return File{}, fmt.Errorf("%q has no media type", at)

@@ -51,8 +51,10 @@ func TestABuildIsServedByItsManifestAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{
-		"widget/assets/left-over.js", "secret", "manifest.json", "pages/embed.en.html", "", "/", ".", "widget/assets/", "widget/assets/../../secret",
-		"widget/assets/embed-1a2b3c.js.gz", "widget/assets/..%2f..%2fsecret", "sdk/4.1.2/../../secret", "/widget/assets/embed-1a2b3c.js", "sdk/3/svc-widget.js",
+		"widget/assets/left-over.js", "secret", "manifest.json", "pages/embed.en.html", "", "/", ".", "widget/assets/",
+		"widget/assets/../../secret",
+		"widget/assets/embed-1a2b3c.js.gz", "widget/assets/..%2f..%2fsecret", "sdk/4.1.2/../../secret",
+		"/widget/assets/embed-1a2b3c.js", "sdk/3/svc-widget.js",
 	} {
 		if f, ok := b.File(name); ok {
 			t.Errorf("%q is served: %+v", name, f)
@@ -92,7 +94,8 @@ func TestAFileHasItsFormsAndItsLife(t *testing.T) {
 		t.Errorf("got %s", floating.In(only("")).Body)
 	}
 	text := string(released.In(only("br")).Body) // it has no such form
-	if !strings.HasPrefix(text, `{"version":"4.1.2","files":{"svc-widget.js":{"path":"4.1.2/svc-widget.js","integrity":"sha384-`) {
+	if !strings.HasPrefix(text,
+		`{"version":"4.1.2","files":{"svc-widget.js":{"path":"4.1.2/svc-widget.js","integrity":"sha384-`) {
 		t.Errorf("the SDK's manifest is %s", text)
 	}
 }
@@ -103,18 +106,27 @@ func TestAServiceWithoutPagesIsToldFromADamagedOne(t *testing.T) {
 		t.Errorf("no folder: %v", err)
 	}
 	for name, damage := range map[string]func(fstest.MapFS){
-		"no JSON":               func(f fstest.MapFS) { f["manifest.json"].Data = []byte("{") },
-		"a missing file":        func(f fstest.MapFS) { delete(f, "widget/assets/embed-1a2b3c.js") },
-		"a missing page":        func(f fstest.MapFS) { delete(f, "pages/embed.en.html") },
-		"a page without boot":   func(f fstest.MapFS) { f["pages/embed.en.html"].Data = []byte("{{title}}") },
-		"a style, no hash":      func(f fstest.MapFS) { replace(f, built.StyleHash, "") },
-		"a hash that is none":   func(f fstest.MapFS) { replace(f, built.StyleHash, "sha256-x'; script-src *") },
-		"a way out":             func(f fstest.MapFS) { replace(f, "widget/assets/embed-1a2b3c.js", "widget/assets/../../../etc/passwd") },
-		"another place":         func(f fstest.MapFS) { replace(f, "widget/assets/embed-1a2b3c.js", "pages/embed.en.html") },
-		"another version":       func(f fstest.MapFS) { replace(f, `"version":"4.1.2"`, `"version":"4.1.3"`) },
-		"a file without type":   func(f fstest.MapFS) { replace(f, `"type":"text/css"`, `"type":""`) },
-		"an absolute path":      func(f fstest.MapFS) { replace(f, "widget/assets/embed-1a2b3c.js", "/widget/assets/embed-1a2b3c.js") },
-		"a path that is not so": func(f fstest.MapFS) { replace(f, "widget/assets/embed-1a2b3c.js", "widget/assets//embed-1a2b3c.js") },
+		"no JSON":             func(f fstest.MapFS) { f["manifest.json"].Data = []byte("{") },
+		"a missing file":      func(f fstest.MapFS) { delete(f, "widget/assets/embed-1a2b3c.js") },
+		"a missing page":      func(f fstest.MapFS) { delete(f, "pages/embed.en.html") },
+		"a page without boot": func(f fstest.MapFS) { f["pages/embed.en.html"].Data = []byte("{{title}}") },
+		"a style, no hash":    func(f fstest.MapFS) { replace(f, built.StyleHash, "") },
+		"a hash that is none": func(f fstest.MapFS) { replace(f, built.StyleHash, "sha256-x'; script-src *") },
+		"a way out": func(f fstest.MapFS) {
+			replace(f, "widget/assets/embed-1a2b3c.js",
+				"widget/assets/../../../etc/passwd")
+		},
+		"another place":       func(f fstest.MapFS) { replace(f, "widget/assets/embed-1a2b3c.js", "pages/embed.en.html") },
+		"another version":     func(f fstest.MapFS) { replace(f, `"version":"4.1.2"`, `"version":"4.1.3"`) },
+		"a file without type": func(f fstest.MapFS) { replace(f, `"type":"text/css"`, `"type":""`) },
+		"an absolute path": func(f fstest.MapFS) {
+			replace(f, "widget/assets/embed-1a2b3c.js",
+				"/widget/assets/embed-1a2b3c.js")
+		},
+		"a path that is not so": func(f fstest.MapFS) {
+			replace(f, "widget/assets/embed-1a2b3c.js",
+				"widget/assets//embed-1a2b3c.js")
+		},
 	} {
 		folder := built.Folder()
 		damage(folder)

@@ -62,7 +62,8 @@ func (b *Bundle) Draw(name, language, title string, boot Boot) (Drawn, error) {
 	text := strings.NewReplacer("{{title}}", html.EscapeString(title), "{{boot}}", script).Replace(p.text)
 	drawn := Drawn{HTML: []byte(text), Policy: p.policy(name, boot), Referrer: "no-referrer"}
 	if startsAttempts(name) {
-		// With "no-referrer" a browser sends "null" as the Origin of a form (Fetch, section 3.2), and the start of an attempt is refused.
+		// With "no-referrer" a browser sends "null" as the Origin of a form (Fetch, section 3.2), and the start
+		// of an attempt is refused.
 		drawn.Referrer = "strict-origin"
 	}
 	return drawn, nil
@@ -81,9 +82,11 @@ func (p page) policy(name string, boot Boot) string {
 	if startsAttempts(name) {
 		action = "'self'"
 	}
-	policy := "default-src 'none'; script-src 'self'; style-src " + style + "; connect-src 'self'; img-src https: data:; base-uri 'none'; form-action " + action
+	policy := "default-src 'none'; script-src 'self'; style-src " + style +
+		"; connect-src 'self'; img-src https: data:; base-uri 'none'; form-action " + action
 	switch {
-	case name == Dashboard: // nothing of it becomes markup but by nodes: what a page makes of text would be a script's way in
+	case name == Dashboard:
+		// nothing of it becomes markup but by nodes: what a page makes of text would be a script's way in
 		return policy + "; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 	case name == Demo:
 		return policy + "; frame-src 'self'; frame-ancestors 'none'"
@@ -95,8 +98,8 @@ func (p page) policy(name string, boot Boot) string {
 	return policy + "; frame-ancestors " + ancestors(boot.Own, boot.AllowedOrigins)
 }
 
-// ancestors returns the registered origins as sources of a policy, and our own, which the playground has. An origin that is not as
-// browsers send it is left out: what it holds must not become a directive of its own.
+// ancestors returns the registered origins as sources of a policy, and our own, which the playground has. An origin
+// that is not as browsers send it is left out: what it holds must not become a directive of its own.
 func ancestors(own weburl.Own, origins []string) string {
 	sources := []string{"'self'"}
 	for _, origin := range origins {

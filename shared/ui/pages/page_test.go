@@ -18,7 +18,8 @@ func TestNothingInABootEndsItsScript(t *testing.T) {
 	evil := "</script><script>alert(1)</script><!-- <script> ]]> \u2028\u2029 {{title}} {{lang}} & ' \" \\"
 	boot := pages.Boot{
 		Shell: pages.Page, BaseURL: "https://api.example/v1", Mode: org.Test, PublicID: evil,
-		Organisation: &pages.Branding{Name: evil}, AllowedOrigins: []string{evil}, Query: map[string]string{"external_id": evil},
+		Organisation: &pages.Branding{Name: evil}, AllowedOrigins: []string{evil},
+		Query: map[string]string{"external_id": evil},
 		Error: &pages.Failure{Error: evil, Description: evil, RequestID: evil},
 	}
 	drawn, err := loaded(t).Draw(pages.Connect, "en", evil, boot)
@@ -41,12 +42,14 @@ func TestNothingInABootEndsItsScript(t *testing.T) {
 
 func TestABootHasAllItsFields(t *testing.T) {
 	t.Parallel()
-	drawn, err := loaded(t).Draw(pages.Embed, "es", "T", pages.Boot{Shell: pages.Frame, BaseURL: "https://api.example/v1", Mode: org.Live, PublicID: "p"})
+	drawn, err := loaded(t).Draw(pages.Embed, "es", "T",
+		pages.Boot{Shell: pages.Frame, BaseURL: "https://api.example/v1", Mode: org.Live, PublicID: "p"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := `{"shell":"frame","base_url":"https://api.example/v1","api_mode":"live","public_id":"p","org":null,"allowed_origins":[],"error":null,"query":{}}`
-	if page := string(drawn.HTML); !strings.Contains(page, ">"+want+"<") || !strings.Contains(page, `<html lang="es"><title>T</title>`) {
+	if page := string(drawn.HTML); !strings.Contains(page, ">"+want+"<") ||
+		!strings.Contains(page, `<html lang="es"><title>T</title>`) {
 		t.Errorf("got %s", page)
 	}
 	if _, err := loaded(t).Draw("other", "en", "T", pages.Boot{}); err == nil {
@@ -57,7 +60,8 @@ func TestABootHasAllItsFields(t *testing.T) {
 func TestPageSendsOriginOnlyIfItStartsAttempts(t *testing.T) {
 	t.Parallel()
 	for page, want := range map[string]string{
-		pages.Embed: "strict-origin", pages.Connect: "strict-origin", pages.Demo: "no-referrer", pages.Dashboard: "no-referrer",
+		pages.Embed: "strict-origin", pages.Connect: "strict-origin", pages.Demo: "no-referrer",
+		pages.Dashboard: "no-referrer",
 	} {
 		drawn, err := loaded(t).Draw(page, "en", "T", pages.Boot{})
 		if err != nil || drawn.Referrer != want {
@@ -68,7 +72,8 @@ func TestPageSendsOriginOnlyIfItStartsAttempts(t *testing.T) {
 
 func TestAPagesPolicySaysWhoMayHoldIt(t *testing.T) {
 	t.Parallel()
-	const all = "default-src 'none'; script-src 'self'; style-src 'self' '" + built.StyleHash + "'; connect-src 'self'; img-src https: data:; base-uri 'none'; form-action "
+	const all = "default-src 'none'; script-src 'self'; style-src 'self' '" + built.StyleHash +
+		"'; connect-src 'self'; img-src https: data:; base-uri 'none'; form-action "
 	const posts, own = all + "'self'", all + "'none'" // where forms may go
 	for _, c := range []struct {
 		page    string
@@ -76,14 +81,33 @@ func TestAPagesPolicySaysWhoMayHoldIt(t *testing.T) {
 		want    string
 	}{
 		{pages.Embed, nil, posts},
-		{pages.Embed, []string{"https://app.example", "https://b.example:8443"}, posts + "; frame-ancestors 'self' https://app.example https://b.example:8443"},
-		{pages.Embed, []string{"capacitor://localhost", "http://[::1]:3000"}, posts + "; frame-ancestors 'self' capacitor://localhost http://[::1]:3000"},
-		{pages.Embed, []string{"https://a.example;script-src", "https://app.example"}, posts + "; frame-ancestors 'self' https://app.example"},
+		{
+			pages.Embed,
+			[]string{"https://app.example", "https://b.example:8443"},
+			posts + "; frame-ancestors 'self' https://app.example https://b.example:8443",
+		},
+		{
+			pages.Embed,
+			[]string{"capacitor://localhost", "http://[::1]:3000"},
+			posts + "; frame-ancestors 'self' capacitor://localhost http://[::1]:3000",
+		},
+		{
+			pages.Embed,
+			[]string{"https://a.example;script-src", "https://app.example"},
+			posts + "; frame-ancestors 'self' https://app.example",
+		},
 		{pages.Embed, []string{"https://a.example; script-src *"}, posts + "; frame-ancestors 'self'"},
-		{pages.Embed, []string{"*", "https://*.example", "'self'", "https://a,b", "https://A.example", "https://a.example/x", "https://api.example", "https://API.example:444"}, posts + "; frame-ancestors 'self'"},
+		{pages.Embed, []string{
+			"*", "https://*.example", "'self'", "https://a,b", "https://A.example", "https://a.example/x",
+			"https://api.example", "https://API.example:444",
+		}, posts + "; frame-ancestors 'self'"},
 		{pages.Connect, []string{"https://app.example"}, posts + "; frame-ancestors 'none'"},
 		{pages.Demo, nil, own + "; frame-src 'self'; frame-ancestors 'none'"},
-		{pages.Dashboard, []string{"https://app.example"}, own + "; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"},
+		{
+			pages.Dashboard,
+			[]string{"https://app.example"},
+			own + "; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+		},
 	} {
 		drawn, err := loaded(t).Draw(c.page, "en", "T", pages.Boot{AllowedOrigins: c.origins, Own: ownhosts.Own()})
 		if err != nil || drawn.Policy != c.want {
@@ -95,8 +119,9 @@ func TestAPagesPolicySaysWhoMayHoldIt(t *testing.T) {
 func TestABrandingLeadsToNoAddressOfOurOwn(t *testing.T) {
 	t.Parallel()
 	got := pages.BrandingOf(org.Organisation{
-		Name: "Alder", Accent: "#1a5fb4", LogoURI: "https://api.example/v1/bridge/connect?attempt=x", PrivacyPolicyURI: "https://app.example/privacy",
-		TermsURI: "https://API.example:444/", WebsiteURI: "",
+		Name: "Alder", Accent: "#1a5fb4", LogoURI: "https://api.example/v1/bridge/connect?attempt=x",
+		PrivacyPolicyURI: "https://app.example/privacy",
+		TermsURI:         "https://API.example:444/", WebsiteURI: "",
 	}, ownhosts.Own())
 	want := pages.Branding{Name: "Alder", Accent: "#1a5fb4", PrivacyPolicyURI: "https://app.example/privacy"}
 	if *got != want {

@@ -14,8 +14,8 @@ import (
 // maxFile is in bytes. The budgets of shared/ui are far below.
 const maxFile = 1 << 20
 
-// Releases are the immutable files of every release that was deployed, as infra/deploy keeps them: what a page asks for that another
-// release has made, and customers who pin a version (docs/adr/0035-the-widget.md).
+// Releases are the immutable files of every release that was deployed, as infra/deploy keeps them: what a page asks for
+// that another release has made, and customers who pin a version (docs/adr/0035-the-widget.md).
 type Releases struct{ Files Files }
 
 // Files keeps them by their paths below the base URL, each encoding under a name of its own; fault.NotFound.
@@ -23,8 +23,8 @@ type Files interface {
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 }
 
-// File reads a file in the shortest form that a client takes; fault.NotFound where no release has it. Nothing is looked for but what has
-// the address of an asset or of a version of the SDK.
+// File reads a file in the shortest form that a client takes; fault.NotFound where no release has it. Nothing is looked
+// for but what has the address of an asset or of a version of the SDK.
 func (r Releases) File(ctx context.Context, at string, takes func(encoding string) bool) (File, error) {
 	if !immutable().MatchString(at) {
 		return File{}, fault.Missing("There is no such file.")
@@ -52,7 +52,8 @@ func (r Releases) File(ctx context.Context, at string, takes func(encoding strin
 
 // immutable is what shared/ui/build.mjs calls files that never change.
 func immutable() *regexp.Regexp {
-	return regexp.MustCompile(`^(widget/assets/[a-z][a-z0-9-]{0,40}-[A-Z0-9]{8}\.(js|css)|sdk/[0-9]{1,5}\.[0-9]{1,5}\.[0-9]{1,5}/[a-z-]{1,40}\.js)$`)
+	return regexp.MustCompile(
+		`^(widget/assets/[a-z][a-z0-9-]{0,40}-[A-Z0-9]{8}\.(js|css)|sdk/[0-9]{1,5}\.[0-9]{1,5}\.[0-9]{1,5}/[a-z-]{1,40}\.js)$`)
 }
 
 func (r Releases) read(ctx context.Context, key string) ([]byte, error) {

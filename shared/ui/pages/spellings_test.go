@@ -13,9 +13,13 @@ import (
 // Rows that an earlier release has stored hold whatever that took.
 func TestBrandingShowsNoURLOfServiceInAnySpelling(t *testing.T) {
 	t.Parallel()
-	for _, all := range [][]string{spelling.Of("api.recordbridge.example", "", "/v1"), spelling.Of("127.0.0.1", "4566", "/v1")} {
+	for _, all := range [][]string{
+		spelling.Of("api.recordbridge.example", "", "/v1"),
+		spelling.Of("127.0.0.1", "4566", "/v1"),
+	} {
 		for _, text := range all {
-			got := pages.BrandingOf(org.Organisation{WebsiteURI: text, PrivacyPolicyURI: text, TermsURI: text, LogoURI: text}, ownhosts.Own())
+			got := pages.BrandingOf(org.Organisation{WebsiteURI: text, PrivacyPolicyURI: text, TermsURI: text, LogoURI: text},
+				ownhosts.Own())
 			if *got != (pages.Branding{}) {
 				t.Errorf("%q is shown: %+v", text, got)
 			}

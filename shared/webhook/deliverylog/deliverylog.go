@@ -38,7 +38,8 @@ type Log struct {
 type Rows interface {
 	// DeliveriesBefore lists where the deliveries stand that were made at from or later and stand before a place, newest
 	// first, at most limit of them, and whether there are more. What was made in the last moments may be missing.
-	DeliveriesBefore(ctx context.Context, tenant org.Tenant, before Place, from time.Time, limit int) (found []Place, more bool, err error)
+	DeliveriesBefore(ctx context.Context, tenant org.Tenant, before Place, from time.Time, limit int) (found []Place,
+		more bool, err error)
 	// Deliveries reads deliveries, consistently, in the order of ids, at most 100; those that are not there are left out.
 	Deliveries(ctx context.Context, tenant org.Tenant, ids []string) ([]webhook.Delivery, error)
 	// Events reads events by id, consistently, at most 100; those that are not there are left out.
@@ -69,7 +70,8 @@ func parsePlace(position string) (Place, error) {
 	at, id, _ := strings.Cut(position, "#")
 	made, err := time.Parse(stamp, at)
 	if err != nil || id == "" {
-		return Place{}, fault.BadRequest("The position is not one of this list. Give the next that the page before ended with.").About("after")
+		return Place{}, fault.BadRequest("The position is not one of this list. Give the next that the page before ended " +
+			"with.").About("after")
 	}
 	return Place{MadeAt: made, ID: id}, nil
 }
@@ -82,7 +84,9 @@ type Entry struct {
 }
 
 // types reads the types of the events of deliveries, and the events, by id.
-func (l Log) types(ctx context.Context, tenant org.Tenant, deliveries []webhook.Delivery) ([]Entry, map[string]webhook.Event, error) {
+func (l Log) types(ctx context.Context, tenant org.Tenant,
+	deliveries []webhook.Delivery,
+) ([]Entry, map[string]webhook.Event, error) {
 	ids := make([]string, 0, len(deliveries))
 	known := make(map[string]bool, len(deliveries))
 	for _, d := range deliveries {

@@ -95,7 +95,10 @@ func (w *world) worker() webhook.Worker {
 // subscribe makes a webhook for all types that the tests use.
 func (w *world) subscribe(t *testing.T, of org.Tenant) webhook.Subscription {
 	t.Helper()
-	editor := webhook.Editor{Own: ownhosts.Own(), Vault: w.sealer, Reach: safehttp.Options{}, Random: rand.Reader, Now: w.log.Now}
+	editor := webhook.Editor{
+		Own: ownhosts.Own(), Vault: w.sealer, Reach: safehttp.Options{}, Random: rand.Reader,
+		Now: w.log.Now,
+	}
 	s, _, err := editor.Create(t.Context(), webhook.Draft{
 		ID: ids.Random(), Tenant: of, URL: "https://hooks.example/in", Optional: []webhook.Type{webhook.AuthorizationEnded},
 	})
@@ -116,7 +119,10 @@ func (w *world) emit(t *testing.T, of org.Tenant, what webhook.Type) webhook.Eve
 
 // put stores a delivery as it is, with an event of its own.
 func (w *world) put(ctx context.Context, d webhook.Delivery, what webhook.Type) error {
-	event := webhook.Event{ID: ids.Derive("event", d.ID), Tenant: d.Tenant, Type: what, Body: []byte(`{}`), CreatedAt: d.CreatedAt}
+	event := webhook.Event{
+		ID: ids.Derive("event", d.ID), Tenant: d.Tenant, Type: what, Body: []byte(`{}`),
+		CreatedAt: d.CreatedAt,
+	}
 	if err := w.rows.CreateEvent(ctx, event); err != nil {
 		return err
 	}

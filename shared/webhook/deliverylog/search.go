@@ -127,12 +127,14 @@ func (l Log) wanted(ctx context.Context, tenant org.Tenant, at []Place, q Query)
 		return nil, fmt.Errorf("read deliveries: %w", err)
 	}
 	// What a row says is compared before anything is read of events, which are larger.
-	entries, events, err := l.types(ctx, tenant, slices.DeleteFunc(deliveries, func(d webhook.Delivery) bool { return !l.matches(d, q) }))
+	entries, events, err := l.types(ctx, tenant,
+		slices.DeleteFunc(deliveries, func(d webhook.Delivery) bool { return !l.matches(d, q) }))
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(entries, func(e Entry) bool {
-		return q.Type != "" && e.Type != q.Type || q.Subject != "" && !slices.Contains(events[e.EventID].Subjects(), q.Subject)
+		return q.Type != "" && e.Type != q.Type || q.Subject != "" &&
+			!slices.Contains(events[e.EventID].Subjects(), q.Subject)
 	}), nil
 }
 
@@ -144,8 +146,8 @@ func (l Log) matches(d webhook.Delivery, q Query) bool {
 		!d.CreatedAt.Before(q.From) && (q.To.IsZero() || d.CreatedAt.Before(q.To))
 }
 
-// byID finds a delivery by its id, and those of an event by the ids that they must have: an event is not looked for in a
-// list. There are so few that they are one page.
+// byID finds a delivery by its id, and those of an event by the ids that they must have: an event is not looked for in
+// a list. There are so few that they are one page.
 func (l Log) byID(ctx context.Context, tenant org.Tenant, q Query) (Page, error) {
 	id, ok := ids.ParseUUID(q.ID)
 	if !ok {

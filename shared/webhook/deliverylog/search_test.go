@@ -68,14 +68,18 @@ func TestDeliveriesAreFoundByWhatTheyAre(t *testing.T) {
 		"an event and another type":    {deliverylog.Query{ID: failed.ID, Type: webhook.AuthorizationEnded}, 0},
 		"an event and another time":    {deliverylog.Query{ID: failed.ID, To: noon}, 0},
 		"no id":                        {deliverylog.Query{ID: "x#y"}, 0},
-		"all of it":                    {deliverylog.Query{SubscriptionID: first.ID, Type: webhook.TestEvent, Status: webhook.Scheduled, From: noon}, 1},
+		"all of it": {deliverylog.Query{
+			SubscriptionID: first.ID, Type: webhook.TestEvent,
+			Status: webhook.Scheduled, From: noon,
+		}, 1},
 	} {
 		got := w.follow(t, tenant, c.query, nothing)
 		if len(got) != c.want {
 			t.Errorf("%s: %d deliveries, want %d", name, len(got), c.want)
 		}
 		for _, e := range got {
-			if byID := w.search(t, tenant, deliverylog.Query{ID: e.ID}); len(byID.Entries) != 1 || !cmp.Equal(byID.Entries[0], e) {
+			if byID := w.search(t, tenant, deliverylog.Query{ID: e.ID}); len(byID.Entries) != 1 ||
+				!cmp.Equal(byID.Entries[0], e) {
 				t.Errorf("%s: the delivery's own id finds %v, want %v", name, byID.Entries, e)
 			}
 		}
@@ -111,7 +115,12 @@ func TestNobodySeesDeliveriesOfOthers(t *testing.T) {
 	for name, of := range foreign() {
 		w.subscribe(t, of) // so that ids of deliveries are derived at all
 		for _, q := range []deliverylog.Query{
-			{}, {ID: event.ID}, {ID: own.Entries[0].ID}, {SubscriptionID: own.Entries[0].SubscriptionID}, {Status: webhook.Delivered}, {After: place},
+			{},
+			{ID: event.ID},
+			{ID: own.Entries[0].ID},
+			{SubscriptionID: own.Entries[0].SubscriptionID},
+			{Status: webhook.Delivered},
+			{After: place},
 		} {
 			if got := w.search(t, of, q); len(got.Entries) != 0 || got.Next != "" {
 				t.Errorf("%s sees %+v with %+v", name, got, q)
@@ -133,7 +142,13 @@ func TestWhatIsOlderThanFifteenDaysIsNotShown(t *testing.T) {
 		want int
 	}{{15*day - time.Microsecond, 1}, {15 * day, 0}} {
 		w.now = noon.Add(c.age)
-		for _, q := range []deliverylog.Query{{}, {ID: event.ID}, {ID: own[0].ID}, {Status: webhook.Delivered}, {From: noon.Add(-day)}} {
+		for _, q := range []deliverylog.Query{
+			{},
+			{ID: event.ID},
+			{ID: own[0].ID},
+			{Status: webhook.Delivered},
+			{From: noon.Add(-day)},
+		} {
 			if got := w.search(t, tenant, q); len(got.Entries) != c.want || got.Next != "" {
 				t.Errorf("after %s, %+v finds %d, want %d", c.age, q, len(got.Entries), c.want)
 			}
@@ -173,13 +188,14 @@ func TestAPageHasAnEndEvenWhenNothingMatches(t *testing.T) {
 // numbered is a delivery that was made at a time. Neighbours have ids in no order.
 func numbered(i int, at time.Time) webhook.Delivery {
 	return webhook.Delivery{
-		ID: ids.Derive("numbered", strconv.Itoa(i)), Tenant: tenant, SubscriptionID: "s" + strconv.Itoa(i%3), Status: webhook.Delivered,
+		ID: ids.Derive("numbered", strconv.Itoa(i)), Tenant: tenant, SubscriptionID: "s" + strconv.Itoa(i%3),
+		Status:  webhook.Delivered,
 		Attempt: 1, Fence: 1, Trigger: webhook.ByClock, NextAt: at, CreatedAt: at,
 	}
 }
 
-// While somebody turns pages, deliveries are made, at the same time as older ones too: everything that was there before is
-// shown once, nothing is shown twice, and the order holds.
+// While somebody turns pages, deliveries are made, at the same time as older ones too: everything that was there before
+// is shown once, nothing is shown twice, and the order holds.
 func TestPagesShowEachDeliveryOnceWhileOthersAreMade(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -279,7 +295,9 @@ type failing struct {
 
 var errTrouble = errors.New("trouble")
 
-func (f failing) DeliveriesBefore(ctx context.Context, of org.Tenant, before deliverylog.Place, from time.Time, limit int) ([]deliverylog.Place, bool, error) {
+func (f failing) DeliveriesBefore(ctx context.Context, of org.Tenant, before deliverylog.Place, from time.Time,
+	limit int,
+) ([]deliverylog.Place, bool, error) {
 	if f.what == "places" {
 		return nil, false, errTrouble
 	}

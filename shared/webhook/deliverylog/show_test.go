@@ -19,7 +19,8 @@ import (
 
 func wantMissing(t *testing.T, what string, w *world, of org.Tenant, id string) {
 	t.Helper()
-	if got, err := w.log.Show(t.Context(), of, id); !errors.Is(err, fault.NotFound) || len(got.Body) != 0 || len(got.Attempts) != 0 {
+	if got, err := w.log.Show(t.Context(), of, id); !errors.Is(err, fault.NotFound) || len(got.Body) != 0 ||
+		len(got.Attempts) != 0 {
 		t.Errorf("Show of %s = %+v, %v, want fault.NotFound", what, got, err)
 	}
 }
@@ -46,13 +47,17 @@ func TestADeliveryIsShownWithEveryRequestAndAnswer(t *testing.T) {
 
 	got, err := w.log.Show(t.Context(), tenant, strings.ToUpper(found[0].ID))
 	expect.NoError(t, err)
-	if got.ID != found[0].ID || got.Status != webhook.Scheduled || got.Type != webhook.TestEvent || string(got.Body) != string(event.Body) {
+	if got.ID != found[0].ID || got.Status != webhook.Scheduled || got.Type != webhook.TestEvent ||
+		string(got.Body) != string(event.Body) {
 		t.Errorf("shown: %+v", got)
 	}
 	want := []deliverylog.Attempt{
 		{
-			Attempt: webhook.Attempt{Number: 1, Trigger: webhook.ByClock, At: noon, Status: 503, Failure: webhook.FailedStatus, ResponseHeader: map[string]string{"Server": "birch"}},
-			Answer:  []byte("busy <é>"),
+			Attempt: webhook.Attempt{
+				Number: 1, Trigger: webhook.ByClock, At: noon, Status: 503, Failure: webhook.FailedStatus,
+				ResponseHeader: map[string]string{"Server": "birch"},
+			},
+			Answer: []byte("busy <é>"),
 		},
 		{Attempt: webhook.Attempt{Number: 2, Trigger: webhook.ByClock, At: found[0].NextAt, Status: 204}},
 		{Attempt: webhook.Attempt{Number: 1, Trigger: webhook.ByHand, At: w.now, Failure: webhook.FailedTLS}},
@@ -112,7 +117,8 @@ func TestAnswersEndWithTheirWebhook(t *testing.T) {
 	without := w.log
 	without.Subscriptions = none{}
 	got, err := without.Show(t.Context(), tenant, id)
-	if err != nil || len(got.Attempts) != 1 || len(got.Attempts[0].Answer) != 0 || len(got.Attempts[0].SealedBody) != 0 || got.Attempts[0].Status != 200 {
+	if err != nil || len(got.Attempts) != 1 || len(got.Attempts[0].Answer) != 0 || len(got.Attempts[0].SealedBody) != 0 ||
+		got.Attempts[0].Status != 200 {
 		t.Errorf("got %+v, %v, want the attempt without its answer", got.Attempts, err)
 	}
 	without.Subscriptions = unreadable{}

@@ -14,8 +14,8 @@ const (
 	settled = 15 * time.Second
 	// kept is how long events stay in the list. Their rows go some time later, so this is compared here.
 	kept = 15 * 24 * time.Hour
-	// maxBytes bounds the events of an answer: an answer travels as base64, and Lambda's end at 6 MB. The largest event is a
-	// row of 400 KB, so one always has room.
+	// maxBytes bounds the events of an answer: an answer travels as base64, and Lambda's end at 6 MB. The largest event is
+	// a row of 400 KB, so one always has room.
 	maxBytes = 4_000_000
 	// maxLooked bounds how many events one request reads for those that it asks for.
 	maxLooked = 1000
@@ -32,8 +32,9 @@ type collected struct {
 	more   bool
 }
 
-// collect reads the events behind start that are wanted, until there are as many as asked for, the answer is full, or enough
-// was looked at for one request. A start that is older than the events are kept is moved to the oldest that is left.
+// collect reads the events behind start that are wanted, until there are as many as asked for, the answer is
+// full, or enough was looked at for one request. A start that is older than the events are kept is moved to
+// the oldest that is left.
 func (r Reader) collect(ctx context.Context, start webhook.Event, q Query) (collected, error) {
 	c := collected{events: []json.RawMessage{}, last: start, more: true}
 	from, now, types := start, r.Now(), q.types()
@@ -41,7 +42,8 @@ func (r Reader) collect(ctx context.Context, start webhook.Event, q Query) (coll
 		from = webhook.Event{Tenant: start.Tenant, CreatedAt: oldest}
 	}
 	for looked := 0; c.more && looked < maxLooked && len(c.events) < q.Limit; {
-		found, more, err := r.Log.EventsAfter(ctx, from, now.Add(-settled), min(max(q.Limit-len(c.events), minBatch), maxBatch))
+		found, more, err := r.Log.EventsAfter(ctx, from, now.Add(-settled),
+			min(max(q.Limit-len(c.events), minBatch), maxBatch))
 		if err != nil {
 			return collected{}, err
 		}

@@ -1,14 +1,15 @@
-// Package eventlog owns how an organisation reads its events (docs/webhooks.md, "Reading events"): those of the last 15 days,
-// oldest first, each as the envelope that its webhooks get, byte for byte. No event is taken away by being read.
+// Package eventlog owns how an organisation reads its events (docs/webhooks.md, "Reading events"): those of the last 15
+// days, oldest first, each as the envelope that its webhooks get, byte for byte. No event is taken away by being read.
 //
-// Only events older than 15 seconds are served. The list is read through an index that shows a new entry some moments
-// after its row, each at its own pace; and a row is stored some moments after the time of its fact. So an event can
-// appear before one that a reader has had already, and its cursor would pass over it for good. 15 seconds are many times
-// what both take together, and who needs an event sooner has the webhook. Events at one same time are told apart by id.
+// Only events older than 15 seconds are served. The list is read through an index that shows a new entry some
+// moments after its row, each at its own pace; and a row is stored some moments after the time of its fact. So an
+// event can appear before one that a reader has had already, and its cursor would pass over it for good. 15
+// seconds are many times what both take together, and who needs an event sooner has the webhook. Events at one
+// same time are told apart by id.
 //
-// The extensions (patient.connection_failed, patient.authorization_expiring, patient.ehi_export_progress) are served only
-// to who names them, as webhooks have them only when asked to: a reader that was written for the specification never meets
-// one.
+// The extensions (patient.connection_failed, patient.authorization_expiring, patient.ehi_export_progress) are
+// served only to who names them, as webhooks have them only when asked to: a reader that was written for the
+// specification never meets one.
 package eventlog
 
 import (
@@ -31,10 +32,11 @@ type Reader struct {
 	Now     func() time.Time
 }
 
-// Log lists events behind last, of which only tenant, time and id count, that were created before a time: oldest first by
-// (created, id), limit at most, and whether there are more; none only when there are no more (store.EventLog).
+// Log lists events behind last, of which only tenant, time and id count, that were created before a time: oldest first
+// by (created, id), limit at most, and whether there are more; none only when there are no more (store.EventLog).
 type Log interface {
-	EventsAfter(ctx context.Context, last webhook.Event, before time.Time, limit int) (events []webhook.Event, more bool, err error)
+	EventsAfter(ctx context.Context, last webhook.Event, before time.Time, limit int) (events []webhook.Event,
+		more bool, err error)
 }
 
 // Cursors seals positions for a tenant and a use; fault.Invalid for what it has not sealed (cursor.Sealer).

@@ -26,7 +26,8 @@ const (
 type Store interface {
 	// ClaimNotice gives a notice that is to be sent to the caller until leaseUntil; fault.Conflict when there is none now.
 	ClaimNotice(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (Notice, error)
-	// FinishNotice stores what has become of a claimed notice, which nobody looks at any more; fault.Conflict when another claim has taken over.
+	// FinishNotice stores what has become of a claimed notice, which nobody looks at any more; fault.Conflict when
+	// another claim has taken over.
 	FinishNotice(ctx context.Context, n Notice, outcome Outcome, at time.Time) error
 	// PostponeNotice gives a claimed notice back until later; fault.Conflict when another claim has taken over.
 	PostponeNotice(ctx context.Context, n Notice, until time.Time) error
@@ -108,7 +109,10 @@ func (m Mailer) mail(ctx context.Context, n Notice) (Outcome, error) {
 	if len(addresses) == 0 {
 		return NoAddresses, nil
 	}
-	to, err := m.admitted(ctx, addresses, maillimit.Mail{Purpose: purpose, From: maillimit.From{Account: "", Organisation: told.MailSender()}, To: ""})
+	to, err := m.admitted(ctx, addresses, maillimit.Mail{
+		Purpose: purpose,
+		From:    maillimit.From{Account: "", Organisation: told.MailSender()}, To: "",
+	})
 	if err != nil {
 		return "", err
 	}

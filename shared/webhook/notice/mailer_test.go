@@ -62,13 +62,16 @@ func newOffice(t *testing.T, emails ...string) *office {
 	keys, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
 	expect.NoError(t, err)
 	p := &office{t: t, keys: keys, id: noticeID, cloud: made.Cloud, rows: store.Webhooks{
-		Work: store.Work{DB: made.DB, Table: made.Name("WorkTable")}, Control: store.Control{DB: made.DB, Table: made.Name("ControlTable")},
+		Work:    store.Work{DB: made.DB, Table: made.Name("WorkTable")},
+		Control: store.Control{DB: made.DB, Table: made.Name("ControlTable")},
 	}}
 	p.mailer = notice.Mailer{
-		Store: p.rows, Sender: mail.Sender{Client: ses.NewFromConfig(made.Config), From: "notices@example.com"}, Dashboard: "https://dash.example/dashboard", Support: operators,
+		Store: p.rows, Sender: mail.Sender{Client: ses.NewFromConfig(made.Config), From: "notices@example.com"},
+		Dashboard: "https://dash.example/dashboard", Support: operators,
 		Limits: maillimit.Limiter{Buckets: &memory.Buckets{}, Keys: keys, Now: time.Now}, Now: time.Now, Lease: lease,
 	}
-	expect.NoError(t, p.rows.CreateOrganisation(t.Context(), org.Organisation{ID: tenant.OrgID, Name: "Alder App", Emails: emails, VerifiedEmails: emails, CreatedAt: time.Now()}))
+	expect.NoError(t, p.rows.CreateOrganisation(t.Context(),
+		org.Organisation{ID: tenant.OrgID, Name: "Alder App", Emails: emails, VerifiedEmails: emails, CreatedAt: time.Now()}))
 	return p
 }
 
@@ -99,7 +102,8 @@ func (p *office) due() []time.Time {
 	p.t.Helper()
 	var all []time.Time
 	for shard := range store.DueShards {
-		items, err := store.Timers{DB: p.rows.Work.DB, Table: p.rows.Work.Table}.Due(p.t.Context(), shard, time.Now().Add(1000*time.Hour))
+		items, err := store.Timers{DB: p.rows.Work.DB, Table: p.rows.Work.Table}.Due(p.t.Context(), shard,
+			time.Now().Add(1000*time.Hour))
 		expect.NoError(p.t, err)
 		for _, i := range items {
 			if i.Kind != due.Notice || i.ID != p.id || i.Tenant != tenant {
@@ -120,7 +124,8 @@ func (p *office) wantDone(mails int, outcome notice.Outcome) {
 	if left := p.due(); len(left) != 0 {
 		p.t.Errorf("the notice is due at %v", left)
 	}
-	if line := p.log.String(); !strings.Contains(line, `"notice_outcome":"`+string(outcome)+`"`) || strings.Contains(line, address) {
+	if line := p.log.String(); !strings.Contains(line, `"notice_outcome":"`+string(outcome)+`"`) ||
+		strings.Contains(line, address) {
 		p.t.Errorf("logged %s, want %s", line, outcome)
 	}
 }
@@ -316,10 +321,12 @@ func TestWhatANoticeSaysIsDisabledEndsDisabled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newOffice(t, address)
-		expect.NoError(t, p.rows.CreateSubscription(t.Context(), webhook.Subscription{ID: hookID, Tenant: tenant, URL: "https://alder.example/hook"}))
+		expect.NoError(t, p.rows.CreateSubscription(t.Context(),
+			webhook.Subscription{ID: hookID, Tenant: tenant, URL: "https://alder.example/hook"}))
 		// The worker has stored the notice and crashed.
 		expect.NoError(t, p.rows.Notify(t.Context(), notice.Notice{
-			ID: noticeID, Tenant: tenant, Kind: notice.KindDisabled, SubscriptionID: hookID, Rev: 1, Reason: webhook.ReasonGone, At: time.Now(),
+			ID: noticeID, Tenant: tenant, Kind: notice.KindDisabled, SubscriptionID: hookID, Rev: 1, Reason: webhook.ReasonGone,
+			At: time.Now(),
 		}))
 		works := p.mailer.Sender
 		p.mailer.Sender = &failing{}

@@ -1,6 +1,6 @@
-// Package notice owns what an organisation is told by e-mail of its webhooks and credentials, and the operator of support
-// tickets: when it is told, in which words, and for how long an e-mail that cannot be sent is tried again. A notice is a row first, so that none is forgotten
-// (ADR 4); the webhook worker sends it. It knows no SES and no table.
+// Package notice owns what an organisation is told by e-mail of its webhooks and credentials, and the operator of
+// support tickets: when it is told, in which words, and for how long an e-mail that cannot be sent is tried again. A
+// notice is a row first, so that none is forgotten (ADR 4); the webhook worker sends it. It knows no SES and no table.
 package notice
 
 import (
@@ -34,8 +34,8 @@ const (
 	KindSupport Kind = "support_requested"
 )
 
-// Notice is an e-mail to an organisation about one of its webhooks or credentials, or its live mode, or one to the operator about a support
-// ticket. It holds no content of events and no secret.
+// Notice is an e-mail to an organisation about one of its webhooks or credentials, or its live mode, or one to the
+// operator about a support ticket. It holds no content of events and no secret.
 type Notice struct {
 	ID             string // the same for the same occasion
 	Tenant         org.Tenant
@@ -72,8 +72,8 @@ func WebhookCreated(s webhook.Subscription) Notice {
 	return n
 }
 
-// WebhookMoved tells that a subscription has another address, which is that of s. Its revision, as it was before, counts the
-// occasions.
+// WebhookMoved tells that a subscription has another address, which is that of s. Its revision, as it was
+// before, counts the occasions.
 func WebhookMoved(s webhook.Subscription, at time.Time) Notice {
 	n := about(s, KindWebhookMoved, at)
 	n.ID = ids.Derive("notice", s.ID, string(n.Kind), strconv.FormatInt(s.Rev, 10))
@@ -123,7 +123,10 @@ func decided(o org.Organisation, kind Kind, at time.Time) Notice {
 
 // SupportRequested tells the operator that a support ticket was filed. What it says stays in the inquiry.
 func SupportRequested(tenant org.Tenant, inquiryID string, at time.Time) Notice {
-	return Notice{ID: ids.Derive("notice", inquiryID, string(KindSupport)), Tenant: tenant, Kind: KindSupport, InquiryID: inquiryID, At: at}
+	return Notice{
+		ID: ids.Derive("notice", inquiryID, string(KindSupport)), Tenant: tenant, Kind: KindSupport,
+		InquiryID: inquiryID, At: at,
+	}
 }
 
 // DisabledByHand tells that an operator has disabled a subscription, which was s before.
@@ -134,7 +137,8 @@ func DisabledByHand(s webhook.Subscription, at time.Time) Notice {
 // failing is the warning about a run of failures, the one that h counts last.
 func failing(s webhook.Subscription, h webhook.Health) Notice {
 	n := about(s, KindFailing, h.LastFailure)
-	n.ID = ids.Derive("notice", s.ID, string(n.Kind), h.FailingSince.UTC().Format(time.RFC3339Nano), strconv.Itoa(h.Warned))
+	n.ID = ids.Derive("notice", s.ID, string(n.Kind), h.FailingSince.UTC().Format(time.RFC3339Nano),
+		strconv.Itoa(h.Warned))
 	n.Failures, n.FailingSince = h.Failures, h.FailingSince
 	return n
 }
@@ -142,7 +146,8 @@ func failing(s webhook.Subscription, h webhook.Health) Notice {
 // disabled tells that a subscription was disabled. A subscription has a new revision whenever it is enabled again.
 func disabled(s webhook.Subscription, reason webhook.Reason, h webhook.Health, at time.Time) Notice {
 	n := about(s, KindDisabled, at)
-	n.ID = ids.Derive("notice", s.ID, string(n.Kind), s.CreatedAt.UTC().Format(time.RFC3339Nano), strconv.FormatInt(s.Rev, 10))
+	n.ID = ids.Derive("notice", s.ID, string(n.Kind), s.CreatedAt.UTC().Format(time.RFC3339Nano),
+		strconv.FormatInt(s.Rev, 10))
 	n.Rev, n.Reason, n.Failures, n.FailingSince = s.Rev, reason, h.Failures, h.FailingSince
 	return n
 }

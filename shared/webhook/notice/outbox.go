@@ -61,7 +61,9 @@ func (o Owners) TellFailing(ctx context.Context, s webhook.Subscription, h webho
 
 // TellDisabled implements webhook.Owners. The e-mail goes before it returns, so that it comes before the change
 // (docs/deviations.md, Webhooks). One that cannot be sent stops nobody: it is tried again later.
-func (o Owners) TellDisabled(ctx context.Context, s webhook.Subscription, reason webhook.Reason, h webhook.Health, at time.Time) error {
+func (o Owners) TellDisabled(ctx context.Context, s webhook.Subscription, reason webhook.Reason, h webhook.Health,
+	at time.Time,
+) error {
 	n := disabled(s, reason, h, at)
 	if err := o.Outbox.store(ctx, n); err != nil {
 		return err

@@ -37,12 +37,14 @@ func TestTheMailThatAWebhookIsDisabledGoesFirstAndHoldsNothingUp(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				p := newOffice(t, address)
-				expect.NoError(t, p.rows.CreateSubscription(t.Context(), webhook.Subscription{ID: hookID, Tenant: tenant, URL: "https://alder.example/hook"}))
+				expect.NoError(t, p.rows.CreateSubscription(t.Context(),
+					webhook.Subscription{ID: hookID, Tenant: tenant, URL: "https://alder.example/hook"}))
 				sender := &looking{office: p, err: trouble}
 				p.mailer.Sender = sender
 				p.id = notice.DisabledByHand(p.subscription(), time.Now()).ID // one disabling is one occasion
 				owners := notice.Owners{Outbox: notice.Outbox{Rows: p.rows}, Mailer: p.mailer}
-				expect.NoError(t, owners.TellDisabled(t.Context(), p.subscription(), webhook.ReasonGone, webhook.Health{}, time.Now()))
+				expect.NoError(t, owners.TellDisabled(t.Context(), p.subscription(), webhook.ReasonGone,
+					webhook.Health{}, time.Now()))
 				if !slices.Equal(sender.disabled, []bool{false}) || !p.subscription().Disabled {
 					t.Errorf("when the mail went, disabled was %v; afterwards it is %v", sender.disabled, p.subscription().Disabled)
 				}
@@ -107,7 +109,8 @@ func (*told) EnqueueNotice(context.Context, org.Tenant, string) error { return n
 func TestANoticeIsKnownByItsOccasion(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	first, second := webhook.Subscription{ID: hookID, Tenant: tenant, CreatedAt: at, Rev: 1}, webhook.Subscription{ID: hookID, Tenant: tenant, CreatedAt: at, Rev: 2}
+	first, second := webhook.Subscription{ID: hookID, Tenant: tenant, CreatedAt: at, Rev: 1},
+		webhook.Subscription{ID: hookID, Tenant: tenant, CreatedAt: at, Rev: 2}
 	other := webhook.Subscription{ID: "f0000000-0000-4000-8000-000000000002", Tenant: tenant, CreatedAt: at, Rev: 1}
 	rows := &told{ids: map[string]int{}}
 	outbox := notice.Outbox{Rows: rows, Queue: rows}

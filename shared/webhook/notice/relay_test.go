@@ -28,8 +28,13 @@ type endless struct {
 	postponed     int
 }
 
-func (e *endless) ClaimNotice(_ context.Context, tenant org.Tenant, id string, now, _ time.Time) (notice.Notice, error) {
-	return notice.Notice{ID: id, Tenant: tenant, Kind: notice.KindCredentialCreated, PublicID: "public_test_1", At: now, Fence: 1}, nil
+func (e *endless) ClaimNotice(_ context.Context, tenant org.Tenant, id string, now,
+	_ time.Time,
+) (notice.Notice, error) {
+	return notice.Notice{
+		ID: id, Tenant: tenant, Kind: notice.KindCredentialCreated, PublicID: "public_test_1", At: now,
+		Fence: 1,
+	}, nil
 }
 
 func (e *endless) Organisation(_ context.Context, tenant org.Tenant) (org.Organisation, error) {
@@ -59,10 +64,16 @@ func TestNoticesStayPossibleBesideHostileAccount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p, sent := newOffice(t), counting{}
-		store := &endless{organisations: map[string]org.Organisation{"honest": {ID: "honest", LiveAccess: org.LiveGranted, VerifiedEmails: []string{address}}}}
+		store := &endless{organisations: map[string]org.Organisation{"honest": {
+			ID: "honest", LiveAccess: org.LiveGranted,
+			VerifiedEmails: []string{address},
+		}}}
 		for n := range 8 {
 			id := fmt.Sprintf("hostile-%d", n)
-			store.organisations[id] = org.Organisation{ID: id, LiveAccess: org.LiveNone, FoundedBy: "eve", VerifiedEmails: []string{"Ops+x@alder.example"}}
+			store.organisations[id] = org.Organisation{
+				ID: id, LiveAccess: org.LiveNone, FoundedBy: "eve",
+				VerifiedEmails: []string{"Ops+x@alder.example"},
+			}
 		}
 		p.mailer.Store, p.mailer.Sender = store, sent
 		p.mailer.Limits = maillimit.Limiter{Buckets: &memory.Buckets{}, Keys: p.keys, Now: time.Now}
@@ -129,7 +140,8 @@ func TestNoticeWaitsWhenItsLimitIsReached(t *testing.T) {
 	})
 }
 
-// Anyone who knows a public id can file tickets: the operator's mailbox is not theirs to fill, and no ticket's notice is lost.
+// Anyone who knows a public id can file tickets: the operator's mailbox is not theirs to fill, and no
+// ticket's notice is lost.
 func TestSupportTicketsReachOperatorWithinLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

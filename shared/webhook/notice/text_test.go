@@ -28,10 +28,14 @@ func mailed(t *testing.T, n notice.Notice) (subject, text, markup string) {
 func TestEachKindHasItsMailWithoutASecret(t *testing.T) {
 	t.Parallel()
 	sub := webhook.Subscription{
-		ID: hookID, Tenant: tenant, URL: "https://user:unsaid@alder.example/hook?key=unsaid#unsaid", Private: []byte("unsaid"),
+		ID: hookID, Tenant: tenant, URL: "https://user:unsaid@alder.example/hook?key=unsaid#unsaid",
+		Private: []byte("unsaid"),
 		Secrets: []webhook.SealedSecret{{Sealed: []byte("unsaid")}}, PublicKey: "whpk_unsaid",
 	}
-	credential := org.Credential{ID: "c0000000-0000-4000-8000-000000000001", Tenant: tenant, Keys: []org.Key{{Hash: []byte("unsaid")}}}
+	credential := org.Credential{
+		ID: "c0000000-0000-4000-8000-000000000001", Tenant: tenant,
+		Keys: []org.Key{{Hash: []byte("unsaid")}},
+	}
 	since := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	disabled := func(why webhook.Reason, failures int) notice.Notice {
 		n := notice.DisabledByHand(sub, since)
@@ -83,7 +87,8 @@ func TestAnOrganisationsNameMakesNoHeaderLineOrMarkup(t *testing.T) {
 		expect.NoError(t, p.send())
 		got := p.cloud.SES().Sent()[0]
 		const name = `Alder Bcc: eve@evil.example <a href="https://evil.example">App</a> (test mode)`
-		if got.Subject != "Recordbridge: A webhook keeps failing: "+name || len(got.To) != 1 || !strings.Contains(got.Text, "\nOrganisation: "+name+"\n") {
+		if got.Subject != "Recordbridge: A webhook keeps failing: "+name || len(got.To) != 1 ||
+			!strings.Contains(got.Text, "\nOrganisation: "+name+"\n") {
 			t.Errorf("the name makes a line: %q to %q: %s", got.Subject, got.To, got.Text)
 		}
 		if strings.Count(got.HTML, "<a ") != 1 || !strings.Contains(got.HTML, "&lt;a href=") {

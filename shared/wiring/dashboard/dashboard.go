@@ -1,5 +1,6 @@
-// Package dashboard wires what the functions of the dashboard have in common that write to people: e-mails, and links in them to the
-// dashboard. It links SES and the Parameter Store, which the dashboard's other functions do without (ADR 7).
+// Package dashboard wires what the functions of the dashboard have in common that write to people: e-mails,
+// and links in them to the dashboard. It links SES and the Parameter Store, which the dashboard's other
+// functions do without (ADR 7).
 package dashboard
 
 import (

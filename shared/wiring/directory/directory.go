@@ -19,7 +19,8 @@ import (
 // Facilities holds the facilities of each mode by their directory ids.
 type Facilities map[org.Mode]map[string]tefca.Facility
 
-// New lists the configured facilities and, if the sandbox is enabled, the simulated ones in test mode. The configuration's words win.
+// New lists the configured facilities and, if the sandbox is enabled, the simulated ones in test mode. The
+// configuration's words win.
 func New(env setting.TEFCAEnv) (Facilities, error) {
 	all := Facilities{org.Test: {}, org.Live: {}}
 	if env.EnableSandbox {

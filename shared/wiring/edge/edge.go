@@ -1,6 +1,6 @@
-// Package edge wires what the endpoints of the API have in common: their rate limit, and how they know their caller. Each
-// kind of endpoint has its part of the environment, which a function's Environment embeds, and a constructor that reads the
-// kind's secret. Of the SDK's clients it links DynamoDB's, which every endpoint uses, and no other (ADR 7).
+// Package edge wires what the endpoints of the API have in common: their rate limit, and how they know their caller.
+// Each kind of endpoint has its part of the environment, which a function's Environment embeds, and a constructor that
+// reads the kind's secret. Of the SDK's clients it links DynamoDB's, which every endpoint uses, and no other (ADR 7).
 package edge
 
 import (
@@ -33,8 +33,8 @@ type Edge struct {
 	process lambdarun.Process
 }
 
-// New makes the edge of endpoints that share one limit, named as clients see it in RateLimit-Policy. hashing is the ARN of the
-// secret with the keys that callers' addresses are hashed under.
+// New makes the edge of endpoints that share one limit, named as clients see it in RateLimit-Policy. hashing is the ARN
+// of the secret with the keys that callers' addresses are hashed under.
 func New(ctx context.Context, env Env, p lambdarun.Process, limit, hashing string) (Edge, error) {
 	db := store.NewClient(p.AWS)
 	keys, err := awssecret.Keyring(ctx, p.AWS, p.Now, hashing)

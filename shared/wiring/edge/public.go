@@ -54,7 +54,8 @@ type HourlyEnv struct {
 // NewHourly is NewPublic for such an endpoint.
 func NewHourly(ctx context.Context, env HourlyEnv, p lambdarun.Process, limit string) (Public, error) {
 	e, err := NewPublic(ctx, PublicEnv{
-		Env: Env{FlowTable: env.FlowTable, RequestsPerMinute: 0}, ControlTable: env.ControlTable, LimitSecret: env.LimitSecret,
+		Env: Env{FlowTable: env.FlowTable, RequestsPerMinute: 0}, ControlTable: env.ControlTable,
+		LimitSecret: env.LimitSecret,
 	}, p, limit)
 	e.Limiter.Limit = ratelimit.Limit{Name: limit, Quota: env.RequestsPerHour, Window: time.Hour}
 	e.Auth.Limiter = e.Limiter

@@ -1,5 +1,5 @@
-// Package outbound runs the functions that call servers outside AWS: portals and webhooks. They are the only ones with an
-// HTTP client, so what is wired to one cannot be run without the guard of safehttp, and the others do not link it.
+// Package outbound runs the functions that call servers outside AWS: portals and webhooks. They are the only ones with
+// an HTTP client, so what is wired to one cannot be run without the guard of safehttp, and the others do not link it.
 package outbound
 
 import (
@@ -30,13 +30,19 @@ type Process struct {
 }
 
 // Run is lambdarun.Run for them. E embeds Env.
-func Run[E interface{ Allowed() []netip.Prefix }, H lambdarun.Handler](build func(context.Context, E, Process) (H, error)) {
+func Run[E interface{ Allowed() []netip.Prefix },
+	H lambdarun.Handler](build func(context.Context, E, Process) (H, error)) {
 	RunWithin(0, build)
 }
 
 // RunWithin is Run with how long an exchange may take (safehttp.Options).
-func RunWithin[E interface{ Allowed() []netip.Prefix }, H lambdarun.Handler](within time.Duration, build func(context.Context, E, Process) (H, error)) {
+func RunWithin[E interface{ Allowed() []netip.Prefix }, H lambdarun.Handler](within time.Duration,
+	build func(context.Context, E, Process) (H, error),
+) {
 	lambdarun.Run(func(ctx context.Context, env E, p lambdarun.Process) (H, error) {
-		return build(ctx, env, Process{Process: p, HTTP: safehttp.New(safehttp.Options{Allow: env.Allowed(), Within: within, Certificate: nil, Roots: nil})})
+		return build(ctx, env, Process{
+			Process: p,
+			HTTP:    safehttp.New(safehttp.Options{Allow: env.Allowed(), Within: within, Certificate: nil, Roots: nil}),
+		})
 	})
 }

@@ -1,5 +1,6 @@
-// Package ownurls tells a function which URLs lead to the service (docs/adr/0040-no-address-of-ours.md). They are in one parameter, since
-// a function's environment cannot hold the API's own id without a cycle. It links the Parameter Store (ADR 7).
+// Package ownurls tells a function which URLs lead to the service (docs/adr/0040-no-address-of-ours.md). They are
+// in one parameter, since a function's environment cannot hold the API's own id without a cycle. It links the
+// Parameter Store (ADR 7).
 package ownurls
 
 import (
@@ -17,9 +18,9 @@ type URLEnv struct {
 	OwnURLsParameter string `env:"OWN_URLS_PARAMETER,required"`
 }
 
-// Read returns the API's base URL and the service's own hosts, by one call. While a stack is upgraded from a release without the second
-// parameter, CloudFormation replaces functions before it makes that one: Read then takes the base URL from the first, and knows no other
-// host.
+// Read returns the API's base URL and the service's own hosts, by one call. While a stack is upgraded from a release
+// without the second parameter, CloudFormation replaces functions before it makes that one: Read then takes the base
+// URL from the first, and knows no other host.
 func Read(ctx context.Context, p lambdarun.Process, env URLEnv) (baseURL string, own weburl.Own, err error) {
 	urls, err := awsparam.Read(ctx, p.AWS, p.Now, env.OwnURLsParameter)
 	if awsparam.IsMissing(err) {

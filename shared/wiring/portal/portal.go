@@ -1,5 +1,6 @@
-// Package portal wires the client that functions speak to health systems' token endpoints with, and how it proves who it is.
-// It links KMS: our client's secrets are sealed under one of its keys, and its assertions are signed there (ADR 7, ADR 11).
+// Package portal wires the client that functions speak to health systems' token endpoints with, and how it
+// proves who it is. It links KMS: our client's secrets are sealed under one of its keys, and its assertions are
+// signed there (ADR 7, ADR 11).
 package portal
 
 import (

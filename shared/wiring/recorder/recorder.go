@@ -1,5 +1,5 @@
-// Package recorder wires what the functions have in common that take inquiries of patients: an edge whose limit counts by the
-// hour, and the recorder that makes events of them.
+// Package recorder wires what the functions have in common that take inquiries of patients: an edge whose limit counts
+// by the hour, and the recorder that makes events of them.
 package recorder
 
 import (

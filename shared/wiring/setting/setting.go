@@ -1,5 +1,6 @@
-// Package setting reads what an operator has set up of TEFCA mode: the identity providers and networks of the configuration, and in
-// test mode the simulated ones where the sandbox is deployed. It links no network: who asks one makes it of its part of the document.
+// Package setting reads what an operator has set up of TEFCA mode: the identity providers and networks of the
+// configuration, and in test mode the simulated ones where the sandbox is deployed. It links no network: who asks one
+// makes it of its part of the document.
 package setting
 
 import (
@@ -47,8 +48,8 @@ var (
 	errMode = errors.New("TEFCA_CONFIG: providers: mode: it has no network")
 )
 
-// Settings are those of the modes that have a network. baseURL is our own, which the simulated provider is behind. A provider that could
-// not be chosen, for its id or its mode, is an error: nobody would miss it until a patient does.
+// Settings are those of the modes that have a network. baseURL is our own, which the simulated provider is behind. A
+// provider that could not be chosen, for its id or its mode, is an error: nobody would miss it until a patient does.
 func (e TEFCAEnv) Settings(baseURL string) (map[org.Mode]attempt.Setting, error) {
 	c, networks, err := e.parse()
 	if err != nil {
@@ -58,7 +59,8 @@ func (e TEFCAEnv) Settings(baseURL string) (map[org.Mode]attempt.Setting, error)
 	settings := map[org.Mode]attempt.Setting{org.Test: none, org.Live: none}
 	isAsked := map[org.Mode]bool{org.Test: e.EnableSandbox, org.Live: false}
 	simulated := identity.Simulated(baseURL)
-	taken := map[string]bool{simulated.ID: true} // everywhere: one name is one provider, wherever a log line or a page has it
+	// everywhere: one name is one provider, wherever a log line or a page has it
+	taken := map[string]bool{simulated.ID: true}
 	if e.EnableSandbox {
 		settings[org.Test] = attempt.Setting{Providers: []identity.Provider{simulated}, Simulated: true}
 	}

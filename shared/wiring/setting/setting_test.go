@@ -26,14 +26,19 @@ func TestAModeIsOfferedWhereItHasAProviderAndANetwork(t *testing.T) {
 		env  setting.TEFCAEnv
 		want string // providers of test mode and live mode, with ! where all is simulated
 	}{
-		"nothing":                    {env(false, ""), "/"},
-		"the sandbox":                {env(true, ""), "simulated!/"},
-		"a provider of the sandbox":  {env(true, `{"providers":[`+forTest+`]}`), "simulated,tests!/"},
-		"one of each mode":           {env(true, `{"providers":[`+own+`,`+forTest+`],"networks":{"ihe":{}}}`), "simulated,tests!/own"},
-		"a network alone":            {env(false, `{"networks":{"ihe":{}}}`), "/"},
-		"both, in live mode":         {env(true, `{"providers":[`+own+`],"networks":{"ihe":{}}}`), "simulated!/own"},
-		"FHIR, in live mode":         {env(false, `{"providers":[`+own+`],"networks":{"facilitated":{"mode":"live"}}}`), "/own"},
-		"a network of test mode":     {env(false, `{"providers":[`+forTest+`],"networks":{"ihe":{"mode":"test"}}}`), "tests/"},
+		"nothing":                   {env(false, ""), "/"},
+		"the sandbox":               {env(true, ""), "simulated!/"},
+		"a provider of the sandbox": {env(true, `{"providers":[`+forTest+`]}`), "simulated,tests!/"},
+		"one of each mode": {
+			env(true, `{"providers":[`+own+`,`+forTest+`],"networks":{"ihe":{}}}`),
+			"simulated,tests!/own",
+		},
+		"a network alone":    {env(false, `{"networks":{"ihe":{}}}`), "/"},
+		"both, in live mode": {env(true, `{"providers":[`+own+`],"networks":{"ihe":{}}}`), "simulated!/own"},
+		"FHIR, in live mode": {env(false,
+			`{"providers":[`+own+`],"networks":{"facilitated":{"mode":"live"}}}`), "/own"},
+		"a network of test mode": {env(false,
+			`{"providers":[`+forTest+`],"networks":{"ihe":{"mode":"test"}}}`), "tests/"},
 		"beside the simulated there": {env(true, `{"networks":{"ihe":{"mode":"test"}}}`), "simulated/"},
 	} {
 		settings, err := c.env.Settings("https://us.example")
@@ -58,7 +63,8 @@ func TestAModeIsOfferedWhereItHasAProviderAndANetwork(t *testing.T) {
 func TestNetworksAreListedByName(t *testing.T) {
 	t.Parallel()
 	networks, err := env(false, `{"networks":{"ihe":{"mode":"test","home":"h"},"facilitated":{}}}`).Networks()
-	if err != nil || len(networks) != 2 || networks[0].Name != setting.Facilitated || networks[0].Mode != org.Live || networks[1].Name != setting.IHE || networks[1].Mode != org.Test {
+	if err != nil || len(networks) != 2 || networks[0].Name != setting.Facilitated || networks[0].Mode != org.Live ||
+		networks[1].Name != setting.IHE || networks[1].Mode != org.Test {
 		t.Errorf("%+v, %v", networks, err)
 	}
 }
@@ -67,7 +73,8 @@ func TestNetworksAreListedByName(t *testing.T) {
 func TestAConfigurationOfAnotherFormIsRefusedUnquoted(t *testing.T) {
 	t.Parallel()
 	for _, config := range []string{
-		"SENTINEL", `{"networks":["SENTINEL"]}`, `{"networks":{"SENTINEL":{}}}`, `{"networks":{"ihe":"SENTINEL"}}`, `{"networks":{"ihe":{"mode":"SENTINEL"}}}`,
+		"SENTINEL", `{"networks":["SENTINEL"]}`, `{"networks":{"SENTINEL":{}}}`, `{"networks":{"ihe":"SENTINEL"}}`,
+		`{"networks":{"ihe":{"mode":"SENTINEL"}}}`,
 		`{"networks":{"ihe":{"mode":""}}}`,
 	} {
 		e := env(true, config)
@@ -89,18 +96,22 @@ func TestAProviderThatCouldNotBeChosenIsAnErrorAtTheStart(t *testing.T) {
 		config      string
 		member      string
 	}{
-		"two of one id":              {false, `{"providers":[` + own + `,` + own + `],` + both + `}`, "id"},
-		"two of one id in two modes": {false, `{"providers":[` + renamed(own, "tests") + `,` + forTest + `],` + both + `}`, "id"},
-		"the simulated one's":        {true, `{"providers":[` + renamed(strings.Replace(own, "live", "test", 1), "simulated") + `]}`, "id"},
+		"two of one id": {false, `{"providers":[` + own + `,` + own + `],` + both + `}`, "id"},
+		"two of one id in two modes": {false, `{"providers":[` + renamed(own, "tests") + `,` + forTest + `],` +
+			both + `}`, "id"},
+		"the simulated one's": {true, `{"providers":[` +
+			renamed(strings.Replace(own, "live", "test", 1), "simulated") + `]}`, "id"},
 		"its id without the sandbox": {false, `{"providers":[` + renamed(own, "simulated") + `],` + both + `}`, "id"},
 		"no network":                 {false, `{"providers":[` + forTest + `]}`, "mode"},
 		"no network but simulated":   {true, `{"providers":[` + own + `]}`, "mode"},
 		"a network of the other":     {false, `{"providers":[` + own + `],"networks":{"ihe":{"mode":"test"}}}`, "mode"},
-		"one that believes too much": {false, `{"providers":[` + strings.Replace(own, "https", "http", 1) + `],` + both + `}`, "issuer"},
-		"one that cannot be named":   {false, `{"providers":[` + renamed(own, "SENTINEL") + `],` + both + `}`, "id"},
+		"one that believes too much": {false, `{"providers":[` + strings.Replace(own, "https", "http", 1) + `],` + both +
+			`}`, "issuer"},
+		"one that cannot be named": {false, `{"providers":[` + renamed(own, "SENTINEL") + `],` + both + `}`, "id"},
 	} {
 		settings, err := env(c.withSandbox, c.config).Settings("https://us.example")
-		if err == nil || settings != nil || !strings.HasPrefix(err.Error(), "TEFCA_CONFIG: providers: "+c.member+":") || strings.Contains(err.Error(), "SENTINEL") {
+		if err == nil || settings != nil || !strings.HasPrefix(err.Error(), "TEFCA_CONFIG: providers: "+c.member+":") ||
+			strings.Contains(err.Error(), "SENTINEL") {
 			t.Errorf("%s: %v, %v", name, settings, err)
 		}
 	}

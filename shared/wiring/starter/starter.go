@@ -1,5 +1,6 @@
-// Package starter wires what connect, reconnect and createattempt have in common: they begin an attempt for an organisation
-// that a public id names, at a portal whose discovery they read. It links the Parameter Store, for our own base URL (ADR 7).
+// Package starter wires what connect, reconnect and createattempt have in common: they begin an attempt for an
+// organisation that a public id names, at a portal whose discovery they read. It links the Parameter Store, for
+// our own base URL (ADR 7).
 package starter
 
 import (
@@ -22,9 +23,11 @@ type Env struct {
 	ownurls.URLEnv
 }
 
-// New makes what the attempts of a function with that edge are prepared with, and has e redirect nobody to the service itself. connections
-// are those that reconnects begin for.
-func New(ctx context.Context, env Env, p outbound.Process, e *edge.Public, connections flow.Connections) (flow.Preparation, error) {
+// New makes what the attempts of a function with that edge are prepared with, and has e redirect nobody to the service
+// itself. connections are those that reconnects begin for.
+func New(ctx context.Context, env Env, p outbound.Process, e *edge.Public,
+	connections flow.Connections,
+) (flow.Preparation, error) {
 	baseURL, own, err := ownurls.Read(ctx, p.Process, env.URLEnv)
 	if err != nil {
 		return flow.Preparation{}, err

@@ -1,5 +1,5 @@
-// Package cache keeps in memory what a warm function has read, bounded in number and age. It knows no errors and no store: a
-// value that is missing or too old is read again by its user.
+// Package cache keeps in memory what a warm function has read, bounded in number and age. It knows no errors and no
+// store: a value that is missing or too old is read again by its user.
 package cache
 
 import (

@@ -17,15 +17,15 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Sealer seals and opens cursors (AES-256-GCM). Its keyring is for cursors alone. A cursor is good as long as the version
-// of the key that sealed it is in the ring.
+// Sealer seals and opens cursors (AES-256-GCM). Its keyring is for cursors alone. A cursor is good as long as the
+// version of the key that sealed it is in the ring.
 type Sealer struct {
 	Keys secret.Keyring
 }
 
-// Seal makes the cursor of a position in the list named use, for a tenant. The cursor is "<key version>.<base64url>", in
-// characters that a query string takes as they are, and longer than the position by a third and some 40 characters; the
-// same position gets another text each time. The error is a failure of our own.
+// Seal makes the cursor of a position in the list named use, for a tenant. The cursor is "<key version>.<base64url>",
+// in characters that a query string takes as they are, and longer than the position by a third and some 40 characters;
+// the same position gets another text each time. The error is a failure of our own.
 func (s Sealer) Seal(tenant org.Tenant, use, position string) (string, error) {
 	aead, version, err := s.cipher(0)
 	if err != nil {
@@ -35,8 +35,8 @@ func (s Sealer) Seal(tenant org.Tenant, use, position string) (string, error) {
 	return strconv.Itoa(version) + "." + encoding().EncodeToString(sealed), nil
 }
 
-// Open returns the position of a cursor that Seal made for the same tenant and use. Any other text is fault.Invalid, and
-// the error does not say what is wrong with it; a list tells its client which parameter it was.
+// Open returns the position of a cursor that Seal made for the same tenant and use. Any other text is fault.Invalid,
+// and the error does not say what is wrong with it; a list tells its client which parameter it was.
 func (s Sealer) Open(tenant org.Tenant, use, text string) (string, error) {
 	refused := fault.BadRequest("This is not a cursor of this list.")
 	number, body, _ := strings.Cut(text, ".")

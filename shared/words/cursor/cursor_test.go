@@ -110,8 +110,10 @@ func TestACursorHasOneSpelling(t *testing.T) {
 		body := strings.TrimPrefix(good, "1.")
 		last := strings.IndexByte(alphabet, body[len(body)-1])
 		for _, text := range []string{
-			"", ".", "1", "1.", body, "." + body, "01." + body, "+1." + body, "-1." + body, " 1." + body, "1 ." + body, "1.0." + body, "0." + body,
-			"2." + body, "99999999999999999999." + body, good + ".", good + "=", good + "==", good + "A", good + "AAAA", good + "\n", good + "\r\n",
+			"", ".", "1", "1.", body, "." + body, "01." + body, "+1." + body, "-1." + body, " 1." + body, "1 ." + body,
+			"1.0." + body, "0." + body,
+			"2." + body, "99999999999999999999." + body, good + ".", good + "=", good + "==", good + "A", good + "AAAA",
+			good + "\n", good + "\r\n",
 			"\n" + good, "1.\n" + body, good[:9] + "\n" + good[9:], good + "\x00", good + " ", strings.ToUpper(good) + "x",
 			good + "." + body, "1." + body + body,
 		} {

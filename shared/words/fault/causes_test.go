@@ -9,7 +9,8 @@ import (
 )
 
 func causes() fault.Causes {
-	return fault.Causes{"late": {Shown: fault.New(fault.Upstream, fault.CodeUnavailable, "It took too long.").About("code"), Action: "Try again."}}
+	return fault.Causes{"late": {Shown: fault.New(fault.Upstream, fault.CodeUnavailable,
+		"It took too long.").About("code"), Action: "Try again."}}
 }
 
 func TestAFailureOfACauseIsToldAsTheTableSays(t *testing.T) {
@@ -17,7 +18,8 @@ func TestAFailureOfACauseIsToldAsTheTableSays(t *testing.T) {
 	because := errors.New("x")
 	err := fmt.Errorf("exchange: %w", causes().Failed("late", because))
 	shown := fault.Of(err)
-	if shown.Cause != "late" || shown.Code != fault.CodeUnavailable || shown.Public != "It took too long." || shown.Field != "code" ||
+	if shown.Cause != "late" || shown.Code != fault.CodeUnavailable || shown.Public != "It took too long." ||
+		shown.Field != "code" ||
 		!errors.Is(err, fault.Upstream) || !errors.Is(err, because) || err.Error() != "exchange: late: svc_unavailable: x" {
 		t.Errorf("it is told as %v: %+v", err, shown)
 	}

@@ -61,8 +61,8 @@ const (
 	CodeUnavailable             Code = "svc_unavailable"
 )
 
-// InBrowser is the code as redirects, widgets and their events carry it: what is not ours to say there (docs/deviations.md,
-// "Connecting", lists what is) becomes the general failure. Codes of health systems pass.
+// InBrowser is the code as redirects, widgets and their events carry it: what is not ours to say there
+// (docs/deviations.md, "Connecting", lists what is) becomes the general failure. Codes of health systems pass.
 func (c Code) InBrowser() Code {
 	if c == CodeUnavailable || c == CodeRateLimited {
 		return CodeServerError
@@ -100,7 +100,8 @@ func (e *Error) After(wait time.Duration) *Error {
 	return &waiting
 }
 
-// About returns a copy of e that is about one of the values that were given. Its name is ours, never the client's: it is logged.
+// About returns a copy of e that is about one of the values that were given. Its name is ours, never
+// the client's: it is logged.
 func (e *Error) About(field string) *Error {
 	about := *e
 	about.Field = field
@@ -139,7 +140,8 @@ func Of(err error) *Error {
 // BadRequest makes the Invalid error that most validations need.
 func BadRequest(public string) *Error { return New(Invalid, CodeInvalidRequest, public) }
 
-// Missing makes the NotFound error. Things of another organisation or mode answer exactly so, too (docs/openapi.yaml, info).
+// Missing makes the NotFound error. Things of another organisation or mode answer exactly so, too
+// (docs/openapi.yaml, info).
 func Missing(public string) *Error { return New(NotFound, CodeNotFound, public) }
 
 // Stale is returned by a store whose compare-and-swap lost against another writer.

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Step is what was asked of a server of others when it failed, as log lines name it (docs/operations.md, "What is going on").
+// Step is what was asked of a server of others when it failed, as log lines name it
+// (docs/operations.md, "What is going on").
 type Step string
 
 // The steps.
@@ -23,8 +24,8 @@ const (
 	StepNotify     Step = "notify"     // a webhook
 )
 
-// Spot is where a failure happened, as its log line tells it: at a server of others, or in a table of ours. It never holds a path, a
-// query, an id of a patient, or anything of an answer or a row.
+// Spot is where a failure happened, as its log line tells it: at a server of others, or in a table of ours. It never
+// holds a path, a query, an id of a patient, or anything of an answer or a row.
 type Spot struct {
 	Step   Step
 	Host   string // with its port, if it names one
@@ -43,8 +44,8 @@ type telling interface {
 	Failure() (class string, status int)
 }
 
-// Failed returns cause as a failure at this spot. A class and status that the spot leaves out are the cause's, if it tells, or its word
-// (Causes). A zero Spot changes nothing.
+// Failed returns cause as a failure at this spot. A class and status that the spot leaves out are the cause's, if it
+// tells, or its word (Causes). A zero Spot changes nothing.
 func (s Spot) Failed(cause error) error {
 	if s == (Spot{}) || cause == nil {
 		return cause

@@ -22,12 +22,24 @@ func TestAFailureTellsWhereItHappened(t *testing.T) {
 		err  error
 		want fault.Spot
 	}{
-		"nowhere":           {errors.New("x"), fault.Spot{}},
-		"with its answer":   {token.Failed(fmt.Errorf("read: %w", answered{})), fault.Spot{Step: fault.StepToken, Host: "ehr.example", Class: "limited", Status: 429}},
-		"deeper":            {fault.BadRequest("x").Because(fmt.Errorf("y: %w", token.Failed(errors.New("x")))), token},
-		"in time":           {token.Failed(context.DeadlineExceeded), fault.Spot{Step: fault.StepToken, Host: "ehr.example", Class: "timeout"}},
-		"with its cause":    {token.Failed(causes().Failed("late", context.DeadlineExceeded)), fault.Spot{Step: fault.StepToken, Host: "ehr.example", Class: "late"}},
-		"with both":         {token.Failed(causes().Failed("late", answered{})), fault.Spot{Step: fault.StepToken, Host: "ehr.example", Class: "limited", Status: 429}},
+		"nowhere": {errors.New("x"), fault.Spot{}},
+		"with its answer": {
+			token.Failed(fmt.Errorf("read: %w", answered{})),
+			fault.Spot{Step: fault.StepToken, Host: "ehr.example", Class: "limited", Status: 429},
+		},
+		"deeper": {fault.BadRequest("x").Because(fmt.Errorf("y: %w", token.Failed(errors.New("x")))), token},
+		"in time": {
+			token.Failed(context.DeadlineExceeded),
+			fault.Spot{Step: fault.StepToken, Host: "ehr.example", Class: "timeout"},
+		},
+		"with its cause": {
+			token.Failed(causes().Failed("late", context.DeadlineExceeded)),
+			fault.Spot{Step: fault.StepToken, Host: "ehr.example", Class: "late"},
+		},
+		"with both": {
+			token.Failed(causes().Failed("late", answered{})),
+			fault.Spot{Step: fault.StepToken, Host: "ehr.example", Class: "limited", Status: 429},
+		},
 		"with its own word": {fault.Spot{Class: "busy"}.Failed(answered{}), fault.Spot{Class: "busy"}},
 		"not at all":        {token.Failed(nil), fault.Spot{}},
 		"at a zero spot":    {fault.Spot{}.Failed(answered{}), fault.Spot{}},

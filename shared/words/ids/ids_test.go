@@ -15,7 +15,19 @@ func TestDerivedIDsAreTheSameForTheSameParts(t *testing.T) {
 	if got, want := ids.Derive("event", "test#org", "subject", "0"), "6b4a1c0c-19fa-52e9-a894-f75be29cd944"; got != want {
 		t.Errorf("Derive = %s, want %s", got, want)
 	}
-	lists := [][]string{{}, {""}, {"", ""}, {"a"}, {"ab"}, {"a", "b"}, {"", "ab"}, {"a", "", "b"}, {"b", "a"}, {"0001a"}, {"a0001b"}}
+	lists := [][]string{
+		{},
+		{""},
+		{"", ""},
+		{"a"},
+		{"ab"},
+		{"a", "b"},
+		{"", "ab"},
+		{"a", "", "b"},
+		{"b", "a"},
+		{"0001a"},
+		{"a0001b"},
+	}
 	seen := map[string][]string{}
 	for _, parts := range lists {
 		id := ids.Derive(parts...)
@@ -68,7 +80,10 @@ func TestOnlyADashedUUIDIsOne(t *testing.T) {
 	if got, ok := ids.ParseUUID(strings.ToUpper(dashed)); !ok || got != dashed {
 		t.Errorf("ParseUUID of upper case = %q, %v; want %q", got, ok, dashed)
 	}
-	for _, text := range []string{"", ids.TaskID(dashed), dashed + " ", "{" + dashed + "}", dashed[:35] + "#", dashed[1:] + "-"} {
+	for _, text := range []string{
+		"", ids.TaskID(dashed), dashed + " ", "{" + dashed + "}", dashed[:35] + "#",
+		dashed[1:] + "-",
+	} {
 		if got, ok := ids.ParseUUID(text); ok {
 			t.Errorf("ParseUUID(%q) = %q, want it refused", text, got)
 		}
@@ -86,7 +101,8 @@ func TestOnlyARandomUUIDIsTakenForOne(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"", "00000000-0000-0000-0000-000000000000", "3a1d5c90-2b7e-1c1f-8a52-7d0e9f6b4c21", "3a1d5c90-2b7e-4c1f-ca52-7d0e9f6b4c21",
+		"", "00000000-0000-0000-0000-000000000000", "3a1d5c90-2b7e-1c1f-8a52-7d0e9f6b4c21",
+		"3a1d5c90-2b7e-4c1f-ca52-7d0e9f6b4c21",
 		"3a1d5c902b7e4c1f8a527d0e9f6b4c21", "{3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21}", ids.Derive("a"),
 	} {
 		if id, ok := ids.ParseRandom(text); ok {

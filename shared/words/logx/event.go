@@ -49,8 +49,8 @@ func Add(ctx context.Context, attrs ...slog.Attr) {
 	}
 }
 
-// Note writes a line about a part of the unit of work that ctx belongs to, such as one of several deliveries, when the unit's own
-// line is written; it says whose it is as that does, unless attrs say otherwise. message is a constant.
+// Note writes a line about a part of the unit of work that ctx belongs to, such as one of several deliveries, when the
+// unit's own line is written; it says whose it is as that does, unless attrs say otherwise. message is a constant.
 func Note(ctx context.Context, message string, attrs ...slog.Attr) {
 	event, ok := ctx.Value(eventKey{}).(*Event)
 	if !ok {
@@ -72,8 +72,9 @@ func Measure(ctx context.Context, samples ...metric.Sample) {
 	event.measured = event.measured.Add(samples...)
 }
 
-// Fail records that and why the unit of work failed: the code, the field and the spot always, the cause only where it is our own
-// (Internal and Unavailable), since the text of other causes may repeat what a client or a health system sent.
+// Fail records that and why the unit of work failed: the code, the field and the spot always, the cause
+// only where it is our own (Internal and Unavailable), since the text of other causes may repeat what a
+// client or a health system sent.
 func Fail(ctx context.Context, err error) {
 	failure := fault.Of(err)
 	Add(ctx, Failed(), slog.String("error", string(failure.Code)), slog.String("error_kind", string(failure.Kind)))
@@ -130,8 +131,8 @@ func belonging(ctx context.Context) []slog.Attr {
 	return attrs
 }
 
-// whose are what the unit of work tells of whom it is for, as far as the note does not: a part of it is found as the whole is
-// (docs/operations.md, "What is going on").
+// whose are what the unit of work tells of whom it is for, as far as the note does not: a part of it is found as the
+// whole is (docs/operations.md, "What is going on").
 func (e *Event) whose(n note) []slog.Attr {
 	var attrs []slog.Attr
 	for _, attr := range e.attrs {

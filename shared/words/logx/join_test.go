@@ -29,7 +29,8 @@ func TestEmitWritesLinesOfUnitOfWorkAtOnce(t *testing.T) {
 	logger := logx.New(&log).With(slog.String("service", "test"))
 	ctx, event := logx.Begin(t.Context())
 	logx.Note(ctx, "part")
-	logx.Measure(ctx, metric.Count(metric.WebhookAttempts, "delivered"), metric.Seconds(metric.WebhookSeconds, "", time.Second))
+	logx.Measure(ctx, metric.Count(metric.WebhookAttempts, "delivered"),
+		metric.Seconds(metric.WebhookSeconds, "", time.Second))
 	event.Emit(ctx, logger, "unit.done")
 	if lines := strings.Count(log.String(), "\n"); lines != 4 || log.count != 1 {
 		t.Errorf("%d lines in %d writes, want 4 in 1:\n%s", lines, log.count, &log.Buffer)

@@ -31,7 +31,10 @@ func lineOf(t *testing.T, log *bytes.Buffer) map[string]any {
 
 func TestNoSecretReachesTheLog(t *testing.T) {
 	t.Parallel()
-	failed := &url.Error{Op: "Get", URL: "https://ehr.example.org/token?code=SENTINEL&x=1#SENTINEL", Err: errors.New("refused")}
+	failed := &url.Error{
+		Op: "Get", URL: "https://ehr.example.org/token?code=SENTINEL&x=1#SENTINEL",
+		Err: errors.New("refused"),
+	}
 	type patient struct{ Name string }
 	attrs := map[string]slog.Attr{
 		"secret text":          slog.Any("value", secret.New("SENTINEL")),
@@ -65,7 +68,8 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 		"group with an error":  slog.Group("outer", slog.Any("cause", failed)),
 		"value of a LogValuer": slog.Any("code", secret.New("SENTINEL")),
 	}
-	for _, key := range []string{"Authorization", "Set-Cookie", "client-secret", "X-Api-Key", "E-Mail"} { // as headers spell them
+	// as headers spell them
+	for _, key := range []string{"Authorization", "Set-Cookie", "client-secret", "X-Api-Key", "E-Mail"} {
 		attrs[key] = slog.String(key, "SENTINEL")
 	}
 	for name, attr := range attrs {
@@ -121,9 +125,12 @@ func TestOnlyOurOwnFailuresShowTheirCause(t *testing.T) {
 		shown bool
 	}{
 		"plain error": {cause, "ERROR", "svc_server_error", true},
-		"unavailable": {fault.New(fault.Unavailable, fault.CodeUnavailable, "x").Because(cause), "ERROR", "svc_unavailable", true},
-		"upstream":    {fault.New(fault.Upstream, "invalid_grant", "x").Because(cause), "INFO", "invalid_grant", false},
-		"invalid":     {fault.BadRequest("x").Because(cause), "INFO", "svc_invalid_request", false},
+		"unavailable": {
+			fault.New(fault.Unavailable, fault.CodeUnavailable, "x").Because(cause), "ERROR",
+			"svc_unavailable", true,
+		},
+		"upstream": {fault.New(fault.Upstream, "invalid_grant", "x").Because(cause), "INFO", "invalid_grant", false},
+		"invalid":  {fault.BadRequest("x").Because(cause), "INFO", "svc_invalid_request", false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -152,8 +159,9 @@ func TestAFailureTellsItsFieldAndItsSpot(t *testing.T) {
 	logx.Fail(ctx, fault.BadRequest("x").About("formats").Because(spot.Failed(errors.New("CAUSE"))))
 	event.Emit(ctx, logx.New(&log), "unit.done")
 	want := map[string]any{
-		"level": "INFO", "msg": "unit.done", "result": "failed", "error": "svc_invalid_request", "error_kind": "invalid", "field": "formats",
-		"step": "search", "host": "ehr.example", "upstream_status": 404.0, "class": "not_found",
+		"level": "INFO", "msg": "unit.done", "result": "failed", "error": "svc_invalid_request", "error_kind": "invalid",
+		"field": "formats",
+		"step":  "search", "host": "ehr.example", "upstream_status": 404.0, "class": "not_found",
 		"table": "Work", "operation": "GetItem", "row": "TASK", "attribute": "options",
 	}
 	if diff := cmp.Diff(want, lineOf(t, &log)); diff != "" {
@@ -169,7 +177,10 @@ func TestAPartOfAUnitOfWorkHasALineOfItsOwn(t *testing.T) {
 	logx.Note(ctx, "part.done", slog.String("event_id", "e1"), slog.String("mode", "live"))
 	event.Emit(ctx, logx.New(&log), "unit.done")
 	_, second, _ := bytes.Cut(log.Bytes(), []byte("\n"))
-	want := map[string]any{"level": "INFO", "msg": "part.done", "event_id": "e1", "request_id": "req-1", "org_id": "o1", "mode": "live"}
+	want := map[string]any{
+		"level": "INFO", "msg": "part.done", "event_id": "e1", "request_id": "req-1", "org_id": "o1",
+		"mode": "live",
+	}
 	if diff := cmp.Diff(want, lineOf(t, bytes.NewBuffer(second))); diff != "" {
 		t.Errorf("line (-want +got):\n%s", diff)
 	}

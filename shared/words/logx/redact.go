@@ -77,7 +77,10 @@ func sensitive(name string) bool {
 		"external_id", "external_state", "patient", "patient_id", "client_address":
 		return true
 	}
-	for _, part := range []string{"token", "secret", "password", "authorization", "cookie", "email", "e_mail", "verifier"} {
+	for _, part := range []string{
+		"token", "secret", "password", "authorization", "cookie", "email", "e_mail",
+		"verifier",
+	} {
 		if strings.Contains(name, part) {
 			return true
 		}

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// mostValues is how many values of one metric CloudWatch takes in one line; a unit of work that measures more tells the first.
+// mostValues is how many values of one metric CloudWatch takes in one line; a unit of work that
+// measures more tells the first.
 const mostValues = 100
 
 // Sample is what one unit of work has counted or measured of a metric.

@@ -18,7 +18,8 @@ func TestAMetricLineIsReadByCloudWatch(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	ctx, unit := logx.Begin(t.Context())
-	logx.Measure(ctx, metric.Count(metric.Exports, "failed"), metric.Seconds(metric.ExportSeconds, "failed", 90*time.Second))
+	logx.Measure(ctx, metric.Count(metric.Exports, "failed"),
+		metric.Seconds(metric.ExportSeconds, "failed", 90*time.Second))
 	logx.Measure(ctx, metric.Count(metric.ExportFailures, "token_refresh_failure"))
 	unit.Emit(ctx, logx.New(&log).With(slog.String(metric.Stack, "hospital")), "unit.done")
 	_, lines, _ := bytes.Cut(log.Bytes(), []byte("\n"))
@@ -38,7 +39,8 @@ func TestAMetricLineIsReadByCloudWatch(t *testing.T) {
 		}
 	}
 	want := map[string]any{
-		"time": got["time"], "level": "INFO", "msg": "metric", "service": "hospital", "outcome": "failed", "Exports": 1.0, "ExportSeconds": 90.0,
+		"time": got["time"], "level": "INFO", "msg": "metric", "service": "hospital", "outcome": "failed", "Exports": 1.0,
+		"ExportSeconds": 90.0,
 		"_aws": map[string]any{
 			"Timestamp":         float64(written.UnixMilli()),
 			"CloudWatchMetrics": []any{of("Exports", "Count"), of("ExportSeconds", "Seconds")},
@@ -56,14 +58,19 @@ func TestAUnitOfWorkTellsEachMetricOnce(t *testing.T) {
 	t.Parallel()
 	var all metric.Samples
 	for range 250 {
-		all = all.Add(metric.Count(metric.WebhookAttempts, "delivered"), metric.Seconds(metric.WebhookSeconds, "", -time.Second))
+		all = all.Add(metric.Count(metric.WebhookAttempts, "delivered"),
+			metric.Seconds(metric.WebhookSeconds, "", -time.Second))
 	}
-	all = all.Add(metric.Count(metric.WebhookAttempts, "timeout"), metric.Seconds(metric.OverdueSeconds, "task", time.Second))
+	all = all.Add(metric.Count(metric.WebhookAttempts, "timeout"),
+		metric.Seconds(metric.OverdueSeconds, "task", time.Second))
 	var log bytes.Buffer
 	for _, line := range all.Lines() {
 		logx.New(&log).LogAttrs(t.Context(), slog.LevelInfo, "metric", line...)
 	}
-	want := map[string]int{"WebhookAttempts delivered": 250, "WebhookAttempts timeout": 1, "WebhookSeconds": 100, "OverdueSeconds task": 1}
+	want := map[string]int{
+		"WebhookAttempts delivered": 250, "WebhookAttempts timeout": 1, "WebhookSeconds": 100,
+		"OverdueSeconds task": 1,
+	}
 	if diff := cmp.Diff(want, measured.In(t, log.Bytes())); diff != "" {
 		t.Errorf("metrics (-want +got):\n%s", diff)
 	}

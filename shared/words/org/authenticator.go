@@ -35,8 +35,9 @@ func NewAuthenticator(store KeyStore, hashing secret.Keyring, now func() time.Ti
 	}
 }
 
-// Authenticate proves a caller by public id and private key. Whatever is wrong answers alike, with fault.Unauthenticated,
-// after the same work. A live key of an organisation without live access returns fault.Forbidden once the key is proven.
+// Authenticate proves a caller by public id and private key. Whatever is wrong answers alike, with
+// fault.Unauthenticated, after the same work. A live key of an organisation without live access returns
+// fault.Forbidden once the key is proven.
 func (a *Authenticator) Authenticate(ctx context.Context, publicID string, privateKey secret.Text) (Caller, error) {
 	mode, ok := ParsePrivateKey(privateKey.Reveal())
 	if !ok {
@@ -61,8 +62,9 @@ func (a *Authenticator) Authenticate(ctx context.Context, publicID string, priva
 // useTime bounds a note of a use.
 const useTime = 2 * time.Second
 
-// noteUse notes that a key is used, once an hour. Nobody waits for it and nothing fails with it: it tells a key that can be revoked
-// from one that cannot. An instance that is frozen before the note is made goes on with it, or another one makes it.
+// noteUse notes that a key is used, once an hour. Nobody waits for it and nothing fails with it: it tells a key
+// that can be revoked from one that cannot. An instance that is frozen before the note is made goes on with it,
+// or another one makes it.
 func (a *Authenticator) noteUse(ctx context.Context, tenant Tenant, keyID string) {
 	hour := a.now().UTC().Truncate(time.Hour)
 	if noted, _ := a.uses.Get(keyID); noted.Equal(hour) {

@@ -60,8 +60,8 @@ func (d *Directory) Organisation(ctx context.Context, publicID string) (Organisa
 	return found.organisation, nil
 }
 
-// find returns the credential of a public id with its organisation. With fault.Forbidden the entry is set as well, so that an
-// Authenticator can prove the key before it reports why the mode is closed.
+// find returns the credential of a public id with its organisation. With fault.Forbidden the entry is set as well, so
+// that an Authenticator can prove the key before it reports why the mode is closed.
 func (d *Directory) find(ctx context.Context, publicID string) (entry, error) {
 	id, mode, ok := ParsePublicID(publicID)
 	if !ok {

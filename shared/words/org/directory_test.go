@@ -91,7 +91,8 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{at: start}
 	var err error
-	w.ring, err = secret.ParseKeyring(secret.New(`{"current":"2","1":"` + strings.Repeat("1", 32) + `","2":"` + strings.Repeat("2", 32) + `"}`))
+	w.ring, err = secret.ParseKeyring(secret.New(`{"current":"2","1":"` + strings.Repeat("1", 32) + `","2":"` +
+		strings.Repeat("2", 32) + `"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +123,8 @@ func TestACallerIsProvenByPublicIDAndKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	want := org.Caller{
-		Tenant: tenant, CredentialID: credential, RedirectURIs: []string{"https://a.example"}, AllowedOrigins: []string{"https://a.example"},
+		Tenant: tenant, CredentialID: credential, RedirectURIs: []string{"https://a.example"},
+		AllowedOrigins: []string{"https://a.example"},
 	}
 	for _, publicID := range []string{"public_test_" + credential, credential, strings.ToUpper(credential)} {
 		got, err := w.directory.Authenticate(t.Context(), publicID, w.key)
@@ -154,7 +156,11 @@ func TestWhateverIsWrongAnswersAlike(t *testing.T) {
 		{name: "another key", change: func(t *testing.T, w *world) { t.Helper(); w.key = secret.New(newKey(t, org.Test)) }},
 		{name: "a damaged key", change: func(_ *testing.T, w *world) { w.key = secret.New(w.key.Reveal()[1:]) }},
 		{name: "an empty key", change: func(_ *testing.T, w *world) { w.key = secret.Text{} }},
-		{name: "the public id as key", change: func(_ *testing.T, w *world) { w.key = secret.New("public_test_" + credential) }},
+		{name: "the public id as key", change: func(_ *testing.T,
+			w *world,
+		) {
+			w.key = secret.New("public_test_" + credential)
+		}},
 		{name: "a live key that the test credential lists", change: func(t *testing.T, w *world) {
 			t.Helper()
 			w.key = secret.New(newKey(t, org.Live))
@@ -163,8 +169,14 @@ func TestWhateverIsWrongAnswersAlike(t *testing.T) {
 		{name: "a hash without a version", change: func(_ *testing.T, w *world) { w.credential.Keys[0].HashVersion = 0 }},
 		{name: "an empty hash", change: func(_ *testing.T, w *world) { w.credential.Keys[0].Hash = nil }},
 		{name: "a revoked credential", byID: true, change: func(_ *testing.T, w *world) { w.credential.RevokedAt = start }},
-		{name: "an inactive organisation", byID: true, change: func(_ *testing.T, w *world) { w.organisation.Status = org.Inactive }},
-		{name: "an organisation of unknown status", byID: true, change: func(_ *testing.T, w *world) { w.organisation.Status = "" }},
+		{
+			name: "an inactive organisation", byID: true,
+			change: func(_ *testing.T, w *world) { w.organisation.Status = org.Inactive },
+		},
+		{
+			name: "an organisation of unknown status", byID: true,
+			change: func(_ *testing.T, w *world) { w.organisation.Status = "" },
+		},
 		{name: "an organisation that is gone", byID: true, change: func(_ *testing.T, w *world) { w.organisation.ID = "0b" }},
 		{name: "an unknown public id", byID: true, change: func(_ *testing.T, w *world) { w.credential.ID = "other" }},
 		{name: "the other mode's public id", byID: true, publicID: "public_live_" + credential},
@@ -192,7 +204,8 @@ func TestWhateverIsWrongAnswersAlike(t *testing.T) {
 			if _, err := w.directory.ByPublicID(t.Context(), publicID); errors.Is(err, fault.Unauthenticated) != test.byID {
 				t.Errorf("ByPublicID = %v, want a refusal: %v", err, test.byID)
 			}
-			if organisation, err := w.directory.Organisation(t.Context(), publicID); test.byID && (err == nil || organisation.Name != "") {
+			if organisation, err := w.directory.Organisation(t.Context(), publicID); test.byID &&
+				(err == nil || organisation.Name != "") {
 				t.Errorf("Organisation = %+v, %v", organisation, err)
 			}
 		})
@@ -297,7 +310,10 @@ func TestADirectoryServesManyCallersAtOnce(t *testing.T) {
 
 func TestModesAndTenantsAreWrittenAsKeys(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]bool{"test": true, "live": true, "": false, "TEST": false, "prod": false, "test#": false} {
+	for text, want := range map[string]bool{
+		"test": true, "live": true, "": false, "TEST": false, "prod": false,
+		"test#": false,
+	} {
 		if _, ok := org.ParseMode(text); ok != want {
 			t.Errorf("ParseMode(%q) = %v, want %v", text, ok, want)
 		}

@@ -11,24 +11,28 @@ import (
 
 const maxName = 100 // characters
 
-// ParseName returns an organisation's name without surrounding space. A name stands in e-mails and on patients' pages, where it must not lead
-// anywhere or hide anything: fault.Invalid if it holds an e-mail address, a domain, a URL or a character that has no width of its own.
+// ParseName returns an organisation's name without surrounding space. A name stands in e-mails and on patients' pages,
+// where it must not lead anywhere or hide anything: fault.Invalid if it holds an e-mail address, a domain, a URL or a
+// character that has no width of its own.
 func ParseName(text string) (string, error) {
 	name := strings.TrimSpace(text)
 	switch {
 	case name == "" || utf8.RuneCountInString(name) > maxName:
-		return "", fault.BadRequest(fmt.Sprintf("An organisation has a name of at most %d characters.", maxName)).About("name")
+		return "",
+			fault.BadRequest(fmt.Sprintf("An organisation has a name of at most %d characters.", maxName)).About("name")
 	case !utf8.ValidString(name) || hidesCharacter(name):
-		return "", fault.BadRequest("A name can't contain control characters, line breaks or invisible characters.").About("name")
+		return "",
+			fault.BadRequest("A name can't contain control characters, line breaks or invisible characters.").About("name")
 	case hasAddress(name):
-		return "", fault.BadRequest("A name can't contain a web or e-mail address. Put a space after a dot that isn't part of one.").About("name")
+		return "", fault.BadRequest("A name can't contain a web or e-mail address. Put a space after a dot that isn't part " +
+			"of one.").About("name")
 	}
 	return name, nil
 }
 
-// hidesCharacter reports whether a name has a rune that is not seen: controls, format characters such as bidirectional marks (UAX 9), line
-// and paragraph separators, fillers, variation selectors, and code points without an agreed meaning. Persian and Indic names need joiners
-// between letters of their scripts.
+// hidesCharacter reports whether a name has a rune that is not seen: controls, format characters such as bidirectional
+// marks (UAX 9), line and paragraph separators, fillers, variation selectors, and code points without an agreed
+// meaning. Persian and Indic names need joiners between letters of their scripts.
 func hidesCharacter(name string) bool {
 	runes := []rune(name)
 	for i, r := range runes {
@@ -38,7 +42,8 @@ func hidesCharacter(name string) bool {
 			}
 			continue
 		}
-		if !unicode.IsGraphic(r) || r == '\u2800' || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
+		if !unicode.IsGraphic(r) || r == '\u2800' ||
+			unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
 			return true
 		}
 	}
@@ -47,11 +52,12 @@ func hidesCharacter(name string) bool {
 
 // joins reports whether a joiner beside a rune changes how the rune is written.
 func joins(r rune) bool {
-	return (unicode.IsLetter(r) || unicode.IsMark(r)) && !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Han)
+	return (unicode.IsLetter(r) || unicode.IsMark(r)) &&
+		!unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Han)
 }
 
-// hasAddress reports whether a reader's mail program could make a link of a part of a name, in any of the spellings that browsers take for
-// a dot or an at sign (UTS 46).
+// hasAddress reports whether a reader's mail program could make a link of a part of a name, in any of the spellings
+// that browsers take for a dot or an at sign (UTS 46).
 func hasAddress(name string) bool {
 	name = strings.Map(func(r rune) rune {
 		switch {

@@ -101,8 +101,8 @@ func (o Organisation) CheckMode(mode Mode) error {
 		"This organisation does not have access to live mode. An owner can request it in the dashboard.")
 }
 
-// MailSender returns the id under which e-mails that the organisation causes are counted. Until it is approved for live mode, that is its
-// founder's, so that an account gets no further budget with each organisation.
+// MailSender returns the id under which e-mails that the organisation causes are counted. Until it is approved for live
+// mode, that is its founder's, so that an account gets no further budget with each organisation.
 func (o Organisation) MailSender() string {
 	if o.LiveAccess == LiveGranted {
 		return o.ID

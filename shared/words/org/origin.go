@@ -13,8 +13,8 @@ import (
 // appOrigin matches the origin of a web view with a scheme of its own, such as capacitor://localhost.
 var appOrigin = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://[a-z0-9._-]+(:[0-9]+)?$`)
 
-// NewOrigin returns an allowed origin as browsers send it (RFC 6454): https, http on this machine, or the scheme of an app's web view;
-// no path, no wildcard, and no host of this service. The error is fault.Invalid.
+// NewOrigin returns an allowed origin as browsers send it (RFC 6454): https, http on this machine, or the scheme of an
+// app's web view; no path, no wildcard, and no host of this service. The error is fault.Invalid.
 func NewOrigin(own weburl.Own, text string) (string, error) {
 	if appOrigin.MatchString(text) && !strings.HasPrefix(text, "http:") && !strings.HasPrefix(text, "https:") {
 		return text, nil
@@ -24,7 +24,8 @@ func NewOrigin(own weburl.Own, text string) (string, error) {
 	case err != nil:
 		return "", fault.BadRequest("An origin" + refusal(err))
 	case u.String() != u.Origin(), u.Origin() != text && isASCII(text):
-		return "", fault.BadRequest("An origin must be written as browsers send it, such as https://app.example: a scheme, a host in lower case, and no path.")
+		return "", fault.BadRequest("An origin must be written as browsers send it, such as https://app.example: a scheme, " +
+			"a host in lower case, and no path.")
 	case !u.IsSecure() && !u.IsLocalhost():
 		return "", fault.BadRequest("An origin must use https; http only for localhost.")
 	}

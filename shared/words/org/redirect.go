@@ -10,33 +10,36 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// VerifiedRedirect is a redirect URI that is proven to be registered and to lead elsewhere. Only MatchRedirect and RestoreRedirect make
-// one, so an error cannot be sent to an unproven address (RFC 9700 section 4.1).
+// VerifiedRedirect is a redirect URI that is proven to be registered and to lead elsewhere. Only MatchRedirect and
+// RestoreRedirect make one, so an error cannot be sent to an unproven address (RFC 9700 section 4.1).
 type VerifiedRedirect struct {
 	uri    string
 	target string // uri as browsers are sent to it
 }
 
-// MatchRedirect proves that asked is registered, by exact comparison. An empty asked is allowed when exactly one
-// URI is registered. A URI that was registered although it leads to the service itself is refused. The error is fault.Invalid.
+// MatchRedirect proves that asked is registered, by exact comparison. An empty asked is allowed when exactly one URI is
+// registered. A URI that was registered although it leads to the service itself is refused. The error is fault.Invalid.
 func MatchRedirect(own weburl.Own, registered []string, asked string) (VerifiedRedirect, error) {
 	switch {
 	case asked == "" && len(registered) == 1:
 		asked = registered[0]
 	case asked == "":
-		return VerifiedRedirect{}, fault.BadRequest("redirect_uri is required when several redirect URIs are registered.").About("redirect_uri")
+		return VerifiedRedirect{}, fault.BadRequest(
+			"redirect_uri is required when several redirect URIs are registered.").About("redirect_uri")
 	case !slices.Contains(registered, asked):
-		return VerifiedRedirect{}, fault.BadRequest("redirect_uri is not registered for this public_id.").About("redirect_uri")
+		return VerifiedRedirect{}, fault.BadRequest(
+			"redirect_uri is not registered for this public_id.").About("redirect_uri")
 	}
 	matched := RestoreRedirect(own, asked)
 	if matched.uri == "" {
-		return VerifiedRedirect{}, fault.BadRequest("redirect_uri can no longer be used: it leads to this service, or browsers read it differently.").About("redirect_uri")
+		return VerifiedRedirect{}, fault.BadRequest(
+			"redirect_uri can no longer be used: it leads to this service, or browsers read it differently.").About("redirect_uri")
 	}
 	return matched, nil
 }
 
-// RestoreRedirect returns the redirect that an earlier MatchRedirect proved and that a store kept since. It is zero for a URI that leads
-// to the service itself.
+// RestoreRedirect returns the redirect that an earlier MatchRedirect proved and that a store kept since. It is zero for
+// a URI that leads to the service itself.
 func RestoreRedirect(own weburl.Own, stored string) VerifiedRedirect {
 	target, err := redirectTarget(own, stored)
 	if err != nil {
@@ -61,11 +64,12 @@ func (v VerifiedRedirect) With(params url.Values) string {
 }
 
 // NewRedirectURI returns a redirect URI as it is registered in mode: https, or a custom scheme of a native app, or http
-// to a loopback address in test mode; no fragment, no wildcard, no user information (RFC 9700 section 2.1), and no host of this
-// service. The error is fault.Invalid.
+// to a loopback address in test mode; no fragment, no wildcard, no user information (RFC 9700 section 2.1), and no host
+// of this service. The error is fault.Invalid.
 func NewRedirectURI(own weburl.Own, mode Mode, text string) (string, error) {
 	if strings.ContainsAny(text, "*#") {
-		return "", fault.BadRequest("A redirect URI must be an absolute URI without a wildcard, a fragment or user information.")
+		return "", fault.BadRequest("A redirect URI must be an absolute URI without a wildcard, a fragment or user " +
+			"information.")
 	}
 	uri, err := redirectTarget(own, text)
 	if err != nil {
@@ -81,7 +85,8 @@ func NewRedirectURI(own weburl.Own, mode Mode, text string) (string, error) {
 func redirectTarget(own weburl.Own, text string) (string, error) {
 	target, err := url.Parse(text)
 	if err != nil || target.Scheme == "" || strings.ContainsAny(text, "\r\n\t ") || target.User != nil {
-		return "", fault.BadRequest("A redirect URI must be an absolute URI without a wildcard, a fragment or user information.")
+		return "", fault.BadRequest("A redirect URI must be an absolute URI without a wildcard, a fragment or user " +
+			"information.")
 	}
 	switch {
 	case target.Scheme == "https" || target.Scheme == "http":
@@ -91,7 +96,8 @@ func redirectTarget(own weburl.Own, text string) (string, error) {
 		}
 		return u.String(), nil
 	case !strings.Contains(target.Scheme, "."):
-		return "", fault.BadRequest("A custom scheme must be a reversed domain name, such as com.example.app (RFC 8252 section 7.1).")
+		return "", fault.BadRequest("A custom scheme must be a reversed domain name, such as com.example.app (RFC 8252 " +
+			"section 7.1).")
 	}
 	return text, nil
 }

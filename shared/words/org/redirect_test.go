@@ -77,7 +77,8 @@ func TestParametersJoinTheQueryOfTheRedirect(t *testing.T) {
 	}
 	// No value can leave the query.
 	hostile := url.Values{"error": {"\r\nSet-Cookie: a=b", "https://evil.example", "\x00"}}
-	if got := org.RestoreRedirect(ownhosts.Own(), "https://a.example/back").With(hostile); strings.ContainsAny(got, "\r\n\x00 ") || !strings.HasPrefix(got, "https://a.example/back?") {
+	if got := org.RestoreRedirect(ownhosts.Own(), "https://a.example/back").With(hostile); strings.ContainsAny(got,
+		"\r\n\x00 ") || !strings.HasPrefix(got, "https://a.example/back?") {
 		t.Errorf("With = %q", got)
 	}
 }

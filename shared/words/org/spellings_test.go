@@ -14,7 +14,8 @@ func TestRedirectNeverLeadsToServiceInAnySpelling(t *testing.T) {
 	t.Parallel()
 	own := ownhosts.Own()
 	for _, all := range [][]string{
-		spelling.Of("api.recordbridge.example", "", "/v1/bridge/connect?attempt=x"), spelling.Of("127.0.0.1", "4566", "/v1/bridge/connect?attempt=x"),
+		spelling.Of("api.recordbridge.example", "", "/v1/bridge/connect?attempt=x"),
+		spelling.Of("127.0.0.1", "4566", "/v1/bridge/connect?attempt=x"),
 	} {
 		for _, text := range all {
 			for _, asked := range []string{text, ""} {
@@ -34,12 +35,16 @@ func TestRedirectNeverLeadsToServiceInAnySpelling(t *testing.T) {
 
 func TestRedirectOfApplicationOnDevelopersMachineStaysPossible(t *testing.T) {
 	t.Parallel()
-	for _, uri := range []string{"http://localhost:3000/callback", "http://127.0.0.1:3000/callback", "com.alder.app:/back", "https://b\u00fccher.example/back"} {
+	for _, uri := range []string{
+		"http://localhost:3000/callback", "http://127.0.0.1:3000/callback", "com.alder.app:/back",
+		"https://b\u00fccher.example/back",
+	} {
 		registered, err := org.NewRedirectURI(ownhosts.Own(), org.Test, uri)
 		if err != nil {
 			t.Errorf("%s: %v", uri, err)
 		}
-		if got, err := org.MatchRedirect(ownhosts.Own(), []string{registered}, registered); err != nil || got.URI() != registered {
+		if got, err := org.MatchRedirect(ownhosts.Own(), []string{registered}, registered); err != nil ||
+			got.URI() != registered {
 			t.Errorf("%s: matched %q: %v", uri, got.URI(), err)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"strconv"
 )
 
-// Keyring holds the numbered versions of one purpose's key (key hashing, cursors, download tokens). The version
-// stands beside whatever it made, so old marks stay checkable after a rotation (docs/architecture.md, "Keys and secrets").
+// Keyring holds the numbered versions of one purpose's key (key hashing, cursors, download tokens). The version stands
+// beside whatever it made, so old marks stay checkable after a rotation (docs/architecture.md, "Keys and secrets").
 type Keyring struct {
 	current int
 	keys    map[int]Text

@@ -39,10 +39,14 @@ func TestASecretIsNeverPrinted(t *testing.T) {
 	things := map[string]any{
 		"text": text, "pointer": &text, "slice": []secret.Text{text}, "map": map[string]secret.Text{"a": text},
 		"exported field": exported{Token: text}, "pointer to a structure": &exported{Token: text},
-		"unexported field": hidden{token: text, ring: ring}, "pointer to an unexported field": &hidden{token: text, ring: ring},
-		"keyring": ring, "pointer to a keyring": &ring, "error": fmt.Errorf("refused %v", text),
+		"unexported field":               hidden{token: text, ring: ring},
+		"pointer to an unexported field": &hidden{token: text, ring: ring},
+		"keyring":                        ring, "pointer to a keyring": &ring, "error": fmt.Errorf("refused %v", text),
 	}
-	verbs := []string{"v", "+v", "#v", "s", "q", "x", "X", "# x", "d", "c", "b", "o", "O", "U", "#U", "e", "g", "t", "p", "T", "10s", ".3s"}
+	verbs := []string{
+		"v", "+v", "#v", "s", "q", "x", "X", "# x", "d", "c", "b", "o", "O", "U", "#U", "e", "g", "t", "p",
+		"T", "10s", ".3s",
+	}
 	for name, thing := range things {
 		for _, verb := range verbs {
 			if got := fmt.Sprintf("%"+verb, thing); leaks(got) {
@@ -64,7 +68,8 @@ func TestASecretIsNeverPrinted(t *testing.T) {
 		}
 	}
 	for _, verb := range verbs {
-		if got := fmt.Sprintf("%"+verb, text); got != "[redacted]" && verb != "T" && verb != "p" { // fmt asks nobody for these
+		// fmt asks nobody for these
+		if got := fmt.Sprintf("%"+verb, text); got != "[redacted]" && verb != "T" && verb != "p" {
 			t.Errorf("%%%s = %q, want it redacted", verb, got)
 		}
 	}

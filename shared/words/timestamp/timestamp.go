@@ -1,5 +1,5 @@
-// Package timestamp writes times for API responses, pages and messages. Rows and the bodies of events keep more digits, and
-// write times themselves.
+// Package timestamp writes times for API responses, pages and messages. Rows and the bodies of events keep more digits,
+// and write times themselves.
 package timestamp
 
 import "time"

@@ -1,6 +1,6 @@
-// Package trace owns the id that everything has in common which one request sets off, in whichever function: the root of the trace
-// header of AWS X-Ray. Lambda gives every invocation a header, and a queue message carries its sender's on to its worker.
-// https://docs.aws.amazon.com/xray/latest/devguide/xray-concepts.html#xray-concepts-tracingheader
+// Package trace owns the id that everything has in common which one request sets off, in whichever function: the root
+// of the trace header of AWS X-Ray. Lambda gives every invocation a header, and a queue message carries its sender's on
+// to its worker. https://docs.aws.amazon.com/xray/latest/devguide/xray-concepts.html#xray-concepts-tracingheader
 package trace
 
 import (
@@ -19,8 +19,8 @@ var (
 
 type headerKey struct{}
 
-// With puts a trace header into ctx, in place of the one before. One that is not as X-Ray writes them changes nothing: API Gateway
-// takes the ids of traces from its callers.
+// With puts a trace header into ctx, in place of the one before. One that is not as X-Ray writes them changes nothing:
+// API Gateway takes the ids of traces from its callers.
 func With(ctx context.Context, header string) context.Context {
 	if rootOf(header) == "" {
 		return ctx

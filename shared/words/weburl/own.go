@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Own holds the hosts that lead to this service. The zero value counts every host as its own, so that a function that was not told the
-// hosts refuses all URLs.
+// Own holds the hosts that lead to this service. The zero value counts every host as its own, so that a function that
+// was not told the hosts refuses all URLs.
 type Own struct {
 	known bool
 	hosts map[string]bool // of the internet, whatever the port

@@ -1,6 +1,6 @@
-// Package weburl parses the http and https URLs that organisations, published lists and patients give the service, and recognises
-// those that lead to the service itself (docs/adr/0040-no-address-of-ours.md). A URL that Go and browsers (WHATWG URL Standard) could
-// read differently is refused. The package reads no environment and opens no connection.
+// Package weburl parses the http and https URLs that organisations, published lists and patients give the service, and
+// recognises those that lead to the service itself (docs/adr/0040-no-address-of-ours.md). A URL that Go and browsers
+// (WHATWG URL Standard) could read differently is refused. The package reads no environment and opens no connection.
 package weburl
 
 import (
@@ -17,14 +17,15 @@ import (
 // maxLength limits a URL in bytes. Browsers and servers take no longer ones reliably.
 const maxLength = 8 << 10
 
-// ErrOwn is Parse's error for a URL that leads to this service. It does not quote the URL; nor does the error for anything else.
+// ErrOwn is Parse's error for a URL that leads to this service. It does not quote the URL; nor does the
+// error for anything else.
 var ErrOwn = errors.New("the URL leads to this service")
 
 var errForm = errors.New("not an absolute http or https URL that every parser reads alike")
 
-// URL is an absolute http or https URL in a form that every parser reads alike: ASCII only, the host in lower case without a trailing
-// dot, internationalised names as A-labels (UTS 46), no default port, no user information. Path, query and fragment are as given,
-// with non-ASCII characters percent-encoded.
+// URL is an absolute http or https URL in a form that every parser reads alike: ASCII only, the host in lower case
+// without a trailing dot, internationalised names as A-labels (UTS 46), no default port, no user information. Path,
+// query and fragment are as given, with non-ASCII characters percent-encoded.
 type URL struct {
 	scheme string
 	host   string // IPv6 without brackets
@@ -56,13 +57,14 @@ func (u URL) HasFragment() bool { return strings.Contains(u.rest, "#") }
 // Host returns the host without a port and, for IPv6, without brackets.
 func (u URL) Host() string { return u.host }
 
-// IsLocalhost reports whether the URL names this machine in one of the spellings for which http is allowed in test mode.
+// IsLocalhost reports whether the URL names this machine in one of the spellings for which http
+// is allowed in test mode.
 func (u URL) IsLocalhost() bool {
 	return u.host == "localhost" || u.host == "127.0.0.1" || u.host == "::1"
 }
 
-// isLoopback reports whether the host is one that a browser looks for on its own machine: localhost, a name below it, a loopback
-// address, or an unspecified address, which connects there, too.
+// isLoopback reports whether the host is one that a browser looks for on its own machine: localhost, a name below it, a
+// loopback address, or an unspecified address, which connects there, too.
 func (u URL) isLoopback() bool {
 	if address, err := netip.ParseAddr(u.host); err == nil {
 		return address.IsLoopback() || address.IsUnspecified()
@@ -105,7 +107,8 @@ func parse(text string) (URL, error) {
 		u.port = ""
 	}
 	// The last word is Go's: an escape that it refuses would be refused wherever the URL is used.
-	if read, err := url.Parse(u.String()); err != nil || read.Hostname() != u.host || read.Port() != u.port || read.User != nil {
+	if read, err := url.Parse(u.String()); err != nil || read.Hostname() != u.host || read.Port() != u.port ||
+		read.User != nil {
 		return URL{}, errForm
 	}
 	return u, nil
@@ -134,15 +137,17 @@ func splitPort(authority string) (host, port string, ok bool) {
 	host = authority
 	if at := strings.LastIndexByte(authority, ':'); at > strings.LastIndexByte(authority, ']') {
 		host, port = authority[:at], authority[at+1:]
-		if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 || strconv.FormatUint(number, 10) != port {
+		if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 ||
+			strconv.FormatUint(number, 10) != port {
 			return "", "", false
 		}
 	}
 	return host, port, true
 }
 
-// normalHost returns a host's only spelling: an address as netip writes it, or a name's A-labels in lower case. IPv4 addresses have to
-// be given as four decimal numbers, since inet_aton's other forms mean different things to different parsers.
+// normalHost returns a host's only spelling: an address as netip writes it, or a name's A-labels in lower
+// case. IPv4 addresses have to be given as four decimal numbers, since inet_aton's other forms mean different
+// things to different parsers.
 func normalHost(given string) (string, bool) {
 	if opened, found := strings.CutPrefix(given, "["); found {
 		inside, closed := strings.CutSuffix(opened, "]")
@@ -165,13 +170,14 @@ func normalHost(given string) (string, bool) {
 // profile maps host names as browsers do (WHATWG URL Standard, "domain to ASCII"), and checks lengths besides.
 func profile() *idna.Profile {
 	return idna.New(
-		idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.CheckHyphens(false), idna.BidiRule(), idna.VerifyDNSLength(true),
+		idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.CheckHyphens(false),
+		idna.BidiRule(), idna.VerifyDNSLength(true),
 	)
 }
 
-// IsPlainHost reports whether host means the same to every client: an IP address without a zone, or an ASCII name that does not end
-// in a number. Libraries read 0x7f000001, 2130706433 and 127.1 as IPv4 addresses, each in its own way (WHATWG URL Standard, "ends in
-// a number checker").
+// IsPlainHost reports whether host means the same to every client: an IP address without a zone, or an ASCII name that
+// does not end in a number. Libraries read 0x7f000001, 2130706433 and 127.1 as IPv4 addresses, each in its own way
+// (WHATWG URL Standard, "ends in a number checker").
 func IsPlainHost(host string) bool {
 	if address, err := netip.ParseAddr(host); err == nil {
 		return address.Zone() == ""

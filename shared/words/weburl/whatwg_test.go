@@ -16,7 +16,8 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// table holds how Node reads URLs, which testdata/whatwg.mjs wrote: the URL, and its protocol, host and port if it is one.
+// table holds how Node reads URLs, which testdata/whatwg.mjs wrote: the URL, and its protocol,
+// host and port if it is one.
 //
 //go:embed testdata/whatwg.json
 var table []byte
@@ -24,8 +25,8 @@ var table []byte
 // reading holds the parts that a browser parses from a URL. It is zero for text that is not a URL with a host.
 type reading struct{ scheme, host, port string }
 
-// browser reads an http or https URL as browsers do (WHATWG URL Standard, "basic URL parser" without a base URL). It shares no code
-// with package weburl.
+// browser reads an http or https URL as browsers do (WHATWG URL Standard, "basic URL parser" without a base URL). It
+// shares no code with package weburl.
 func browser(text string) reading {
 	text = strings.Map(func(r rune) rune {
 		if r == '\t' || r == '\n' || r == '\r' {
@@ -50,7 +51,8 @@ func browser(text string) reading {
 		if port == "" && rest[at+1:] != "" {
 			port = "0"
 		}
-		if number, err := strconv.ParseUint(port, 10, 16); port != "" && (err != nil || strconv.FormatUint(number, 10) != port) {
+		if number, err := strconv.ParseUint(port, 10, 16); port != "" &&
+			(err != nil || strconv.FormatUint(number, 10) != port) {
 			return reading{}
 		}
 	}
@@ -150,8 +152,8 @@ func rows(tb testing.TB) [][]string {
 	return all
 }
 
-// The reader that judges the fuzz target has to be right itself. Parsers differ in which malformed A-labels they refuse: such a URL
-// leads nowhere or to a host of that spelling.
+// The reader that judges the fuzz target has to be right itself. Parsers differ in which malformed A-labels they
+// refuse: such a URL leads nowhere or to a host of that spelling.
 func TestReaderOfFuzzTargetAgreesWithNode(t *testing.T) {
 	t.Parallel()
 	for _, row := range rows(t) {
@@ -160,7 +162,8 @@ func TestReaderOfFuzzTargetAgreesWithNode(t *testing.T) {
 			want = reading{strings.TrimSuffix(row[1], ":"), row[2], row[3]}
 		}
 		got := browser(row[0])
-		if malformed := strings.Contains(row[0], "xn--") && (got == reading{} || want == reading{}); got != want && !malformed {
+		if malformed := strings.Contains(row[0], "xn--") &&
+			(got == reading{} || want == reading{}); got != want && !malformed {
 			t.Errorf("%q: got %+v, node %+v", row[0], got, want)
 		}
 	}
@@ -205,10 +208,12 @@ func TestParseRefusesEverySpellingOfOwnHosts(t *testing.T) {
 	t.Parallel()
 	own := elsewhere(t)
 	for _, all := range [][]string{
-		spelling.Of("api.recordbridge.example", "", "/v1/bridge/connect?attempt=x"), spelling.Of("127.0.0.1", "4566", "/v1/bridge/connect?attempt=x"),
+		spelling.Of("api.recordbridge.example", "", "/v1/bridge/connect?attempt=x"),
+		spelling.Of("127.0.0.1", "4566", "/v1/bridge/connect?attempt=x"),
 	} {
 		for _, text := range all {
-			if read := browser(text); read.host != "api.recordbridge.example" && read.host != "api.recordbridge.example." && read.host != "127.0.0.1" {
+			if read := browser(text); read.host != "api.recordbridge.example" && read.host != "api.recordbridge.example." &&
+				read.host != "127.0.0.1" {
 				t.Errorf("%q leads browsers to %q: not a spelling", text, read.host)
 			}
 			if u, err := own.Parse(text); err == nil {
@@ -221,7 +226,8 @@ func TestParseRefusesEverySpellingOfOwnHosts(t *testing.T) {
 	}
 }
 
-// FuzzParse shows that what is taken leads browsers to the host that Parse has read and never to this service, in one spelling.
+// FuzzParse shows that what is taken leads browsers to the host that Parse has read and never to this
+// service, in one spelling.
 func FuzzParse(f *testing.F) {
 	for _, row := range rows(f)[:150] {
 		f.Add(row[0])
@@ -244,7 +250,8 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%q leads home", text)
 		}
 		shown := u.String()
-		if again, err := own.Parse(shown); err != nil || again != u || browser(shown).host != bare || strings.ContainsFunc(shown, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		if again, err := own.Parse(shown); err != nil || again != u || browser(shown).host != bare ||
+			strings.ContainsFunc(shown, func(r rune) bool { return r >= utf8.RuneSelf }) {
 			t.Fatalf("%q is shown as %q, which is read as %s (%v)", text, shown, again, err)
 		}
 	})

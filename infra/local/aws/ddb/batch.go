@@ -37,7 +37,8 @@ func (s *Server) batchGetItem(in *batchGetInput) (any, error) {
 		count += len(request.Keys)
 	}
 	if count == 0 || count > maxBatchReads {
-		return nil, invalidf("Too many items requested for the BatchGetItem call: between 1 and %d are allowed", maxBatchReads)
+		return nil, invalidf("Too many items requested for the BatchGetItem call: between 1 and %d are allowed",
+			maxBatchReads)
 	}
 	if err := absent(map[string]bool{"ReturnConsumedCapacity": isAsked(in.ReturnConsumedCapacity)}); err != nil {
 		return nil, err

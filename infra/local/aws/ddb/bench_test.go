@@ -19,8 +19,10 @@ import (
 // task is a row of the size and shape of the service's own.
 func task(i int) item {
 	return item{
-		"pk": str("T#TASK#" + strconv.Itoa(i)), "sk": str("META"), "org": str("o" + strconv.Itoa(i%100)), "created": str(strconv.Itoa(i)),
-		"shard": str(strconv.Itoa(i % 16)), "due": num(strconv.Itoa(i)), "rev": num("1"), "state_name": str("queued"), "body": str(longText(300)),
+		"pk": str("T#TASK#" + strconv.Itoa(i)), "sk": str("META"), "org": str("o" + strconv.Itoa(i%100)),
+		"created": str(strconv.Itoa(i)),
+		"shard":   str(strconv.Itoa(i % 16)), "due": num(strconv.Itoa(i)), "rev": num("1"), "state_name": str("queued"),
+		"body": str(longText(300)),
 	}
 }
 
@@ -47,7 +49,8 @@ func BenchmarkServePutItem(b *testing.B) {
 	const body = `{"TableName":"Work","Item":{"pk":{"S":"T#TASK#%d"},"sk":{"S":"META"},"org":{"S":"o"},"created":{"S":"%d"},"rev":{"N":"1"},"body":{"S":"%s"}}}`
 	text := longText(300)
 	for i := 0; b.Loop(); i++ {
-		r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/", strings.NewReader(fmt.Sprintf(body, i, i, text)))
+		r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/",
+			strings.NewReader(fmt.Sprintf(body, i, i, text)))
 		r.Header.Set("X-Amz-Target", "DynamoDB_20120810.PutItem")
 		w := httptest.NewRecorder()
 		server.Serve(w, r, wire.Call{})

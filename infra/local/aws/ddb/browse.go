@@ -152,7 +152,8 @@ func (s *Server) browse(p Position, from rowKey) (Page, error) {
 	return page, nil
 }
 
-// partitionsFrom returns in order the partitions from first on whose key, the attribute of that name, begins with prefix.
+// partitionsFrom returns in order the partitions from first on whose key, the attribute of that
+// name, begins with prefix.
 func (t *tree) partitionsFrom(first, prefix, attribute string) []string {
 	var names []string
 	for name, rows := range t.partitions {

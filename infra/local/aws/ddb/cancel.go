@@ -50,8 +50,9 @@ func cancelled(reasons []cancellationReason) error {
 		return nil
 	}
 	return &wire.Error{
-		Code:    "TransactionCanceledException",
-		Message: "Transaction cancelled, please refer cancellation reasons for specific reasons [" + strings.Join(codes, ", ") + "]",
-		Fields:  map[string]any{"CancellationReasons": reasons},
+		Code: "TransactionCanceledException",
+		Message: "Transaction cancelled, please refer cancellation reasons for specific reasons [" +
+			strings.Join(codes, ", ") + "]",
+		Fields: map[string]any{"CancellationReasons": reasons},
 	}
 }

@@ -88,5 +88,6 @@ func (c call) holds(it item) bool {
 		return !exists
 	}
 	prefix, ok := c.args[1].value(it)
-	return exists && ok && of.kind == prefix.kind && of.kind != typeNumber && of.isScalar() && strings.HasPrefix(of.text, prefix.text)
+	return exists && ok && of.kind == prefix.kind && of.kind != typeNumber && of.isScalar() &&
+		strings.HasPrefix(of.text, prefix.text)
 }

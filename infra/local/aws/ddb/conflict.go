@@ -9,8 +9,8 @@ import (
 
 // HoldTransactions keeps every write transaction in flight for longer: hold is called when the transaction has claimed
 // its items, with the table of each, and the transaction goes on after the time that hold gives. Meanwhile other
-// transactions on one of the items are cancelled and single writes to it fail, as on AWS; reads see it as it was, but for
-// TransactGetItems, which is cancelled, too. hold is called without a lock, so it may as well block. nil, as in the
+// transactions on one of the items are cancelled and single writes to it fail, as on AWS; reads see it as it was, but
+// for TransactGetItems, which is cancelled, too. hold is called without a lock, so it may as well block. nil, as in the
 // beginning, holds nothing: then only calls that overlap by themselves meet.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-conflict-handling
 func (s *Server) HoldTransactions(hold func(tables []string) time.Duration) {
@@ -103,5 +103,6 @@ func (s *Server) keepInFlight(plans []*plan) {
 }
 
 func errInProgress() error {
-	return wire.Fail("TransactionInProgressException", "The transaction with the given request token is already in progress")
+	return wire.Fail("TransactionInProgressException",
+		"The transaction with the given request token is already in progress")
 }

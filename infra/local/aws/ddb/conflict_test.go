@@ -37,7 +37,8 @@ func holding(t *testing.T) (*ddb.Server, *dynamodb.Client) {
 	return server, client
 }
 
-// inFlight starts a transaction and gives its outcome, when it comes, on a channel. It returns when the items are claimed.
+// inFlight starts a transaction and gives its outcome, when it comes, on a channel. It returns
+// when the items are claimed.
 func inFlight(t *testing.T, client *dynamodb.Client, token string, items ...types.TransactWriteItem) <-chan error {
 	t.Helper()
 	outcome := make(chan error, 1)
@@ -146,7 +147,8 @@ func TestACancelledTransactionLetsItsItemsGo(t *testing.T) {
 		outcome := inFlight(t, client, "token", txPut(key("a", "1"), "attribute_not_exists(pk)"))
 		wantReasons(t, <-outcome, "ConditionalCheckFailed")
 		put(t, client, key("a", "1"))
-		wantReasons(t, transact(t, client, "token", txPut(key("a", "1"), "attribute_not_exists(pk)")), "ConditionalCheckFailed")
+		wantReasons(t, transact(t, client, "token", txPut(key("a", "1"), "attribute_not_exists(pk)")),
+			"ConditionalCheckFailed")
 	})
 }
 

@@ -101,7 +101,8 @@ func (t *table) describe() tableDescription {
 	}
 	for _, x := range t.indexes {
 		out.GlobalSecondaryIndexes = append(out.GlobalSecondaryIndexes, indexDescription{
-			indexSpec: x.spec, IndexStatus: "ACTIVE", IndexArn: out.TableArn + "/index/" + x.spec.IndexName, ItemCount: x.rows.count,
+			indexSpec: x.spec, IndexStatus: "ACTIVE", IndexArn: out.TableArn + "/index/" + x.spec.IndexName,
+			ItemCount: x.rows.count,
 		})
 	}
 	return out
@@ -178,10 +179,12 @@ func (s *Server) table(name string) (*table, error) {
 		return t, nil
 	}
 	if name == "" {
-		return nil, invalidf("1 validation error detected: Value null at 'tableName' failed to satisfy constraint: Member must not be null")
+		return nil, invalidf("1 validation error detected: Value null at 'tableName' failed to satisfy constraint: Member " +
+			"must not be null")
 	}
 	if !tablePattern.MatchString(bare) {
-		return nil, invalidf("1 validation error detected: Value '%s' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+", name)
+		return nil, invalidf("1 validation error detected: Value '%s' at 'tableName' failed to satisfy constraint: Member "+
+			"must satisfy regular expression pattern: [a-zA-Z0-9_.-]+", name)
 	}
 	return nil, wire.Fail(codeNoTable, "Requested resource not found")
 }

@@ -2,9 +2,9 @@ package ddb
 
 import "slices"
 
-// Damage spoils an attribute of a row, as a mistake or a broken disk would, for people who want to see what comes of it: of a binary
-// value the last bit, anything else becomes the text "damaged". The errors are those of Row; ok is false when there is no such
-// attribute, or it is part of a key, so that the row would be another one.
+// Damage spoils an attribute of a row, as a mistake or a broken disk would, for people who want to see what comes of
+// it: of a binary value the last bit, anything else becomes the text "damaged". The errors are those of Row; ok is
+// false when there is no such attribute, or it is part of a key, so that the row would be another one.
 func (s *Server) Damage(table, id, attribute string) (ok bool, err error) {
 	at, err := parsePosition(id)
 	if err != nil {

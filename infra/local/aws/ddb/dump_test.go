@@ -20,7 +20,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// restarted is a new server after two starts: one that reads what was appended, and one that reads what the first dumps.
+// restarted is a new server after two starts: one that reads what was appended, and one that
+// reads what the first dumps.
 func restarted(t *rapid.T, journal *memoryJournal) *ddb.Server {
 	t.Helper()
 	first, second := ddb.New(wire.Discard{}), ddb.New(wire.Discard{})
@@ -50,7 +51,8 @@ func someValue(t *rapid.T, depth int) types.AttributeValue {
 	}
 	switch rapid.IntRange(0, kinds).Draw(t, "kind") {
 	case 0:
-		return num(strconv.Itoa(rapid.IntRange(-99, 99).Draw(t, "n")) + "." + strconv.Itoa(rapid.IntRange(0, 99).Draw(t, "fraction")))
+		return num(strconv.Itoa(rapid.IntRange(-99, 99).Draw(t, "n")) + "." +
+			strconv.Itoa(rapid.IntRange(0, 99).Draw(t, "fraction")))
 	case 1:
 		return blob(rapid.StringN(1, 4, 4).Draw(t, "b"))
 	case 2:
@@ -100,9 +102,12 @@ func act(t *rapid.T, client *dynamodb.Client) {
 		_ = transaction(t, client, rapid.IntRange(0, 2).Draw(t, "token"))
 		<-time.After(time.Duration(rapid.IntRange(0, 6).Draw(t, "minutes")) * time.Minute)
 	default:
-		_, _ = client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{TableName: name, TimeToLiveSpecification: &types.TimeToLiveSpecification{
-			AttributeName: aws.String("due"), Enabled: aws.Bool(rapid.Bool().Draw(t, "ttl")),
-		}})
+		_, _ = client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
+			TableName: name,
+			TimeToLiveSpecification: &types.TimeToLiveSpecification{
+				AttributeName: aws.String("due"), Enabled: aws.Bool(rapid.Bool().Draw(t, "ttl")),
+			},
+		})
 	}
 }
 

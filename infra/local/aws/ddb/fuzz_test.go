@@ -13,7 +13,8 @@ import (
 func FuzzExpressions(f *testing.F) {
 	for _, seed := range []string{
 		"pk = :v AND begins_with(sk, :v)", "attribute_exists(pk) AND NOT (n BETWEEN :n AND :n OR size(#a) IN (:n))",
-		"SET #a = if_not_exists(m.l[0], :n) + :n, l = list_append(l, :v) REMOVE l[1] ADD n :n DELETE ss :v", "a, b[0].c", "((((((", "", "#", ":v", "l[99999999999999999999]",
+		"SET #a = if_not_exists(m.l[0], :n) + :n, l = list_append(l, :v) REMOVE l[1] ADD n :n DELETE ss :v", "a, b[0].c",
+		"((((((", "", "#", ":v", "l[99999999999999999999]",
 	} {
 		f.Add(seed)
 	}
@@ -38,7 +39,8 @@ func FuzzExpressions(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if status, answer := call(t, server, operation, string(body)); status != http.StatusOK && status != http.StatusBadRequest {
+			if status, answer := call(t, server, operation, string(body)); status != http.StatusOK &&
+				status != http.StatusBadRequest {
 				t.Errorf("got %d %v for %s %q", status, answer, parameter, expression)
 			}
 		}

@@ -89,7 +89,10 @@ func workTable() *dynamodb.CreateTableInput {
 		AttributeDefinitions: attributes("pk", "S", "sk", "S", "shard", "S", "due", "N", "org", "S", "created", "S"),
 		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{
 			gsi("byDue", "shard", "due", &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly}),
-			gsi("byOrg", "org", "created", &types.Projection{ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: []string{"note"}}),
+			gsi("byOrg", "org", "created", &types.Projection{
+				ProjectionType:   types.ProjectionTypeInclude,
+				NonKeyAttributes: []string{"note"},
+			}),
 			gsi("whole", "org", "", &types.Projection{ProjectionType: types.ProjectionTypeAll}),
 		},
 	}
@@ -125,7 +128,8 @@ func put(tb testing.TB, client *dynamodb.Client, it item) {
 
 func get(tb testing.TB, client *dynamodb.Client, k item) item {
 	tb.Helper()
-	out, err := client.GetItem(tb.Context(), &dynamodb.GetItemInput{TableName: aws.String(table), Key: k, ConsistentRead: aws.Bool(true)})
+	out, err := client.GetItem(tb.Context(),
+		&dynamodb.GetItemInput{TableName: aws.String(table), Key: k, ConsistentRead: aws.Bool(true)})
 	if err != nil {
 		tb.Fatal(err)
 	}

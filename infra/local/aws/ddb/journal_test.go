@@ -60,8 +60,10 @@ func TestATransactionIsOneRecordAndARefusedWriteIsNone(t *testing.T) {
 		t.Errorf("got %d records for a transaction, want 1", got)
 	}
 	before = len(journal.records)
-	wantRefusal(t, transact(t, client, "", txPut(key("a", "3"), ""), txPut(key("a", "1"), "attribute_not_exists(pk)")), "TransactionCanceledException", "")
-	if _, err := client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(table), Key: key("a", "none")}); err != nil {
+	wantRefusal(t, transact(t, client, "", txPut(key("a", "3"), ""), txPut(key("a", "1"), "attribute_not_exists(pk)")),
+		"TransactionCanceledException", "")
+	if _, err := client.DeleteItem(t.Context(),
+		&dynamodb.DeleteItemInput{TableName: aws.String(table), Key: key("a", "none")}); err != nil {
 		t.Fatal(err)
 	}
 	if got := len(journal.records) - before; got != 0 {
@@ -84,7 +86,10 @@ func TestAWriteThatTheJournalRefusesIsNotVisible(t *testing.T) {
 
 func TestAForeignRecordIsRefused(t *testing.T) {
 	t.Parallel()
-	for _, record := range []string{`[]`, `{"items":[{"table":"None","put":{"pk":{"S":"a"}}}]}`, `{"ttl":{"table":"None"}}`} {
+	for _, record := range []string{
+		`[]`, `{"items":[{"table":"None","put":{"pk":{"S":"a"}}}]}`,
+		`{"ttl":{"table":"None"}}`,
+	} {
 		if err := ddb.New(&memoryJournal{}).Replay(json.RawMessage(record)); err == nil {
 			t.Errorf("got no error for record %s", record)
 		}

@@ -133,7 +133,8 @@ func (q *queryPlan) keyBound(name string, o operand) (string, error) {
 	case bound.of.kind != q.table.types[name]:
 		return "", invalidf("One or more parameter values were invalid: Condition parameter type does not match schema type")
 	case bound.of.text == "":
-		return "", invalidf("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s",
+		return "", invalidf("One or more parameter values are not valid. The AttributeValue for a key attribute cannot "+
+			"contain an empty %s value. Key: %s",
 			strings.ToLower(operandName(bound.of.kind)), name)
 	}
 	return bound.of.sortKey(), nil

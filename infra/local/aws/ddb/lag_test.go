@@ -75,7 +75,8 @@ func TestAnIndexShowsAWriteAfterItsLag(t *testing.T) {
 		<-time.After(10 * time.Second)
 		wantIndexed(t, client, "whole", "changed")
 
-		if _, err := client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(table), Key: key("a", "1")}); err != nil {
+		if _, err := client.DeleteItem(t.Context(),
+			&dynamodb.DeleteItemInput{TableName: aws.String(table), Key: key("a", "1")}); err != nil {
 			t.Fatal(err)
 		}
 		wantIndexed(t, client, "whole", "changed")

@@ -28,7 +28,8 @@ func lex(what, source string) ([]token, error) {
 		}
 		kind, length := nextToken(source[i:])
 		if length == 0 {
-			return nil, invalidf("Invalid %s: Syntax error; token: %q, near: %q", what, source[i:i+1], source[max(0, i-5):min(len(source), i+5)])
+			return nil, invalidf("Invalid %s: Syntax error; token: %q, near: %q", what, source[i:i+1],
+				source[max(0, i-5):min(len(source), i+5)])
 		}
 		tokens = append(tokens, token{kind, source[i : i+length]})
 		i += length

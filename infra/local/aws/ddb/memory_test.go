@@ -13,8 +13,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// TestARowTakesLittleMoreMemoryThanItsContents: what was delivered stays until its time to live is over, 15 days, and a laptop has to
-// hold it; what has expired gives its memory back.
+// TestARowTakesLittleMoreMemoryThanItsContents: what was delivered stays until its time to live is over, 15 days, and a
+// laptop has to hold it; what has expired gives its memory back.
 func TestARowTakesLittleMoreMemoryThanItsContents(t *testing.T) { //nolint:paralleltest // other tests would use memory meanwhile
 	const rows = 3000
 	server := ddb.New(wire.Discard{})
@@ -28,8 +28,10 @@ func TestARowTakesLittleMoreMemoryThanItsContents(t *testing.T) { //nolint:paral
 		id := strconv.Itoa(i)
 		put(t, client, with(key("event-"+id, "meta"), item{
 			"expires": num(strconv.FormatInt(time.Now().Add(time.Hour).Unix(), 10)), "org": str("org-" + id), "created": str(id),
-			"body": str(longText(300)), "status": str("delivered"), "attempt": num("1"), "fence": num("1"), "event": str(longText(36)),
-			"to": str(longText(36)), "trigger": str("clock"), "paced": yes(false), "lease": num("1795359600000"), "next": num("1795359600000"),
+			"body": str(longText(300)), "status": str("delivered"), "attempt": num("1"), "fence": num("1"),
+			"event": str(longText(36)),
+			"to":    str(longText(36)), "trigger": str("clock"), "paced": yes(false), "lease": num("1795359600000"),
+			"next": num("1795359600000"),
 		}))
 	}
 	for i := range rows { // what was there before is not kept

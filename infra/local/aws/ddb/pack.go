@@ -2,9 +2,9 @@ package ddb
 
 import "encoding/binary"
 
-// packed is an item as rows keep it: in order of name, each attribute with its value, and in front of whatever has no length of
-// its own its length. A map of the same item takes five times the memory, which counts for what stays until its time to live is
-// over, and is looked through by the garbage collector. What is taken out shares its texts.
+// packed is an item as rows keep it: in order of name, each attribute with its value, and in front of whatever has no
+// length of its own its length. A map of the same item takes five times the memory, which counts for what stays until
+// its time to live is over, and is looked through by the garbage collector. What is taken out shares its texts.
 type packed string
 
 func pack(it item) packed {

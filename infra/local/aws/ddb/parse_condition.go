@@ -36,7 +36,9 @@ func (p *parser) both() (phrase, error) {
 	return p.chain("AND", p.comparison, func(left, right condition) condition { return conjunction{left, right} })
 }
 
-func (p *parser) chain(keyword string, next func() (phrase, error), join func(left, right condition) condition) (phrase, error) {
+func (p *parser) chain(keyword string, next func() (phrase, error),
+	join func(left, right condition) condition,
+) (phrase, error) {
 	left, err := next()
 	for err == nil && p.is(keyword) {
 		if left.condition == nil {
@@ -103,7 +105,8 @@ func (p *parser) compare(left operand, operator string) (condition, error) {
 func (p *parser) checkOrdered(operator string, operands ...operand) error {
 	for _, o := range operands {
 		if l, ok := o.(literal); ok && !l.of.isScalar() {
-			return p.errorf("Incorrect operand type for operator or function; operator or function: %s, operand type: %s", operator, l.of.kind)
+			return p.errorf("Incorrect operand type for operator or function; operator or function: %s, operand type: %s",
+				operator, l.of.kind)
 		}
 	}
 	return nil
@@ -116,7 +119,8 @@ func (p *parser) checkDistinct(operator string, first operand, rest ...operand) 
 	}
 	for _, other := range rest {
 		if b, same := other.(attribute); same && a == b {
-			return p.errorf("The first operand must be distinct from the remaining operands for this operator or function; operator: %s, first operand: [%s]", operator, a.name)
+			return p.errorf("The first operand must be distinct from the remaining operands for this operator or function; "+
+				"operator: %s, first operand: [%s]", operator, a.name)
 		}
 	}
 	return nil
@@ -145,13 +149,15 @@ func (p *parser) between(of operand) (condition, error) {
 	if !okLow || !okHigh {
 		return between{of, low, high}, nil
 	}
-	bounds := fmt.Sprintf("lower bound operand: AttributeValue: {%s:%s}, upper bound operand: AttributeValue: {%s:%s}", a.of.kind, a.of.text, b.of.kind, b.of.text)
+	bounds := fmt.Sprintf("lower bound operand: AttributeValue: {%s:%s}, upper bound operand: AttributeValue: {%s:%s}",
+		a.of.kind, a.of.text, b.of.kind, b.of.text)
 	order, ordered := compare(a.of, b.of)
 	if !ordered {
 		return nil, p.errorf("The BETWEEN operator requires same data type for lower and upper bounds; %s", bounds)
 	}
 	if order > 0 {
-		return nil, p.errorf("The BETWEEN operator requires upper bound to be greater than or equal to lower bound; %s", bounds)
+		return nil,
+			p.errorf("The BETWEEN operator requires upper bound to be greater than or equal to lower bound; %s", bounds)
 	}
 	return between{of, low, high}, nil
 }
@@ -228,7 +234,8 @@ func (p *parser) call() (phrase, error) {
 		return phrase{}, err
 	}
 	if len(args) != wanted {
-		return phrase{}, p.errorf("Incorrect number of operands for operator or function; operator or function: %s, number of operands: %d", function, len(args))
+		return phrase{}, p.errorf("Incorrect number of operands for operator or function; operator or function: %s, number "+
+			"of operands: %d", function, len(args))
 	}
 	if err = p.checkArguments(function, args); err != nil {
 		return phrase{}, err
@@ -245,7 +252,8 @@ func (p *parser) checkArguments(function string, args []operand) error {
 	}
 	for _, arg := range args {
 		if l, ok := arg.(literal); ok && l.of.kind != typeString && l.of.kind != typeBinary {
-			return p.errorf("Incorrect operand type for operator or function; operator or function: %s, operand type: %s", function, l.of.kind)
+			return p.errorf("Incorrect operand type for operator or function; operator or function: %s, operand type: %s",
+				function, l.of.kind)
 		}
 	}
 	return p.checkDistinct(function, args[0], args[1])

@@ -102,7 +102,8 @@ func (p *parser) addend() (value, error) {
 	case v.isSet():
 		return value{}, p.leftOut("ADD of a set")
 	case v.kind != typeNumber:
-		return value{}, p.errorf("Incorrect operand type for operator or function; operator: ADD, operand type: %s, typeSet: ALLOWED_FOR_ADD_OPERAND", operandName(v.kind))
+		return value{}, p.errorf("Incorrect operand type for operator or function; operator: ADD, operand type: %s, "+
+			"typeSet: ALLOWED_FOR_ADD_OPERAND", operandName(v.kind))
 	default:
 		return v, nil
 	}
@@ -125,7 +126,8 @@ func (p *parser) setExpression() (setExpression, error) {
 	for _, term := range []setExpression{left, right} {
 		if l, ok := term.(operandTerm); ok {
 			if v, isLiteral := l.of.(literal); isLiteral && v.of.kind != typeNumber {
-				return nil, p.errorf("Incorrect operand type for operator or function; operator or function: %s, operand type: %s", operator, v.of.kind)
+				return nil, p.errorf("Incorrect operand type for operator or function; operator or function: %s, operand type: %s",
+					operator, v.of.kind)
 			}
 		}
 	}

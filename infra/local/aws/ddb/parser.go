@@ -89,7 +89,8 @@ func (p *parser) value() (literal, error) {
 	name := p.peek().text
 	v, ok := p.scope.values[name]
 	if !ok {
-		return literal{}, p.errorf("An expression attribute value used in expression is not defined; attribute value: %s", name)
+		return literal{},
+			p.errorf("An expression attribute value used in expression is not defined; attribute value: %s", name)
 	}
 	p.at++
 	p.scope.used[name] = true
@@ -121,7 +122,8 @@ func (p *parser) attributeName() (string, error) {
 	case t.kind == nameRef:
 		name, ok := p.scope.names[t.text]
 		if !ok {
-			return "", p.errorf("An expression attribute name used in the document path is not defined; attribute name: %s", t.text)
+			return "",
+				p.errorf("An expression attribute name used in the document path is not defined; attribute name: %s", t.text)
 		}
 		p.at++
 		p.scope.used[t.text] = true
@@ -135,5 +137,6 @@ func (p *parser) checkApart(a, b string) error {
 	if a != b {
 		return nil
 	}
-	return p.errorf("Two document paths overlap with each other; must remove or rewrite one of these paths; path one: [%s], path two: [%s]", a, b)
+	return p.errorf("Two document paths overlap with each other; must remove or rewrite one of these paths; path one: "+
+		"[%s], path two: [%s]", a, b)
 }

@@ -122,7 +122,8 @@ func (in *queryInput) check() error {
 		return invalidf("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
 	}
 	if in.Limit != nil && *in.Limit < 1 {
-		return invalidf("1 validation error detected: Value '%d' at 'limit' failed to satisfy constraint: Member must have value greater than or equal to 1", *in.Limit)
+		return invalidf("1 validation error detected: Value '%d' at 'limit' failed to satisfy constraint: Member must have "+
+			"value greater than or equal to 1", *in.Limit)
 	}
 	return nil
 }

@@ -10,11 +10,17 @@ import (
 )
 
 func queryInput(condition string, values item) *dynamodb.QueryInput {
-	return &dynamodb.QueryInput{TableName: aws.String(table), KeyConditionExpression: &condition, ExpressionAttributeValues: values}
+	return &dynamodb.QueryInput{
+		TableName: aws.String(table), KeyConditionExpression: &condition,
+		ExpressionAttributeValues: values,
+	}
 }
 
 func txPut(it item, condition string) types.TransactWriteItem {
-	put := &types.Put{TableName: aws.String(table), Item: it, ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}
+	put := &types.Put{
+		TableName: aws.String(table), Item: it,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
 	if condition != "" {
 		put.ConditionExpression = &condition
 	}
@@ -22,11 +28,17 @@ func txPut(it item, condition string) types.TransactWriteItem {
 }
 
 func txUpdate(k item, expression string, values item) types.TransactWriteItem {
-	return types.TransactWriteItem{Update: &types.Update{TableName: aws.String(table), Key: k, UpdateExpression: &expression, ExpressionAttributeValues: values}}
+	return types.TransactWriteItem{Update: &types.Update{
+		TableName: aws.String(table), Key: k,
+		UpdateExpression: &expression, ExpressionAttributeValues: values,
+	}}
 }
 
 func txCheck(k item, condition string) types.TransactWriteItem {
-	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: aws.String(table), Key: k, ConditionExpression: &condition}}
+	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+		TableName: aws.String(table), Key: k,
+		ConditionExpression: &condition,
+	}}
 }
 
 func transact(tb testing.TB, client *dynamodb.Client, token string, items ...types.TransactWriteItem) error {

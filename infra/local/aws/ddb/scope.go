@@ -45,7 +45,8 @@ func (c *choice) UnmarshalJSON(raw []byte) error {
 		return err
 	}
 	if *c == "" && string(raw) != "null" {
-		return invalidf("1 validation error detected: Value '' failed to satisfy constraint: Member must satisfy enum value set")
+		return invalidf("1 validation error detected: Value '' failed to satisfy constraint: Member must satisfy enum " +
+			"value set")
 	}
 	return nil
 }
@@ -58,7 +59,8 @@ func (s *Server) scope(in expressionAttributes, expressions ...expression) (*sco
 			return nil, invalidf("ExpressionAttributeNames can only be specified when using expressions")
 		}
 		if values != nil {
-			return nil, invalidf("ExpressionAttributeValues can only be specified when using expressions: the expressions are null")
+			return nil, invalidf("ExpressionAttributeValues can only be specified when using expressions: the expressions are " +
+				"null")
 		}
 		return &scope{reserved: s.reserved}, nil
 	}
@@ -73,7 +75,8 @@ func (s *Server) scope(in expressionAttributes, expressions ...expression) (*sco
 			return nil, invalidf("ExpressionAttributeNames contains invalid key: Syntax error; key: %q", name)
 		}
 		if attribute == "" {
-			return nil, invalidf("ExpressionAttributeNames contains invalid value: Empty string is not a valid attribute name; key: %q", name)
+			return nil, invalidf("ExpressionAttributeNames contains invalid value: Empty string is not a valid attribute "+
+				"name; key: %q", name)
 		}
 	}
 	for name := range values {
@@ -81,7 +84,10 @@ func (s *Server) scope(in expressionAttributes, expressions ...expression) (*sco
 			return nil, invalidf("ExpressionAttributeValues contains invalid key: Syntax error; key: %q", name)
 		}
 	}
-	return &scope{names: names, values: values, reserved: s.reserved, used: make(map[string]bool, len(names)+len(values))}, nil
+	return &scope{
+		names: names, values: values, reserved: s.reserved,
+		used: make(map[string]bool, len(names)+len(values)),
+	}, nil
 }
 
 func isPlaceholder(name string, sigil byte) bool {

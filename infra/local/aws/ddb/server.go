@@ -2,8 +2,9 @@
 // live, in memory, behind the JSON protocol that the real SDK speaks. It is strict: it refuses what AWS refuses.
 //
 // It does not own persistence (a wire.Journal does) or identity, faults and call counting (package aws puts those
-// around it), and it leaves out what Recordbridge never calls: Scan, PartiQL, Streams, local secondary indexes, filters,
-// projections, document paths, provisioned and consumed capacity, legacy parameters. Indexes are late, and transactions slow, when LagIndexes and HoldTransactions say so.
+// around it), and it leaves out what Recordbridge never calls: Scan, PartiQL, Streams, local secondary indexes,
+// filters, projections, document paths, provisioned and consumed capacity, legacy parameters. Indexes are late, and
+// transactions slow, when LagIndexes and HoldTransactions say so.
 package ddb
 
 import (

@@ -85,7 +85,10 @@ type table struct {
 }
 
 func newTable(spec tableSpec, created time.Time) *table {
-	t := &table{spec: spec, created: created, types: map[string]string{}, key: keyNamesOf(spec.KeySchema), rows: newTree(nil)}
+	t := &table{
+		spec: spec, created: created, types: map[string]string{}, key: keyNamesOf(spec.KeySchema),
+		rows: newTree(nil),
+	}
 	for _, attribute := range spec.AttributeDefinitions {
 		t.types[attribute.AttributeName] = attribute.AttributeType
 	}
@@ -121,7 +124,8 @@ func (t *table) keyOfItem(it item) (rowKey, error) {
 			return rowKey{}, mismatchf("One or more parameter values were invalid: Missing the key %s in the item", name)
 		}
 		if want := t.types[name]; v.kind != want {
-			return rowKey{}, mismatchf("One or more parameter values were invalid: Type mismatch for key %s expected: %s actual: %s", name, want, v.kind)
+			return rowKey{}, mismatchf("One or more parameter values were invalid: Type mismatch for key %s expected: %s "+
+				"actual: %s", name, want, v.kind)
 		}
 	}
 	return t.place(it)
@@ -144,15 +148,18 @@ func (t *table) keyOf(key item) (rowKey, error) {
 func (t *table) place(it item) (rowKey, error) {
 	for _, name := range t.key.list() {
 		if v := it[name]; v.text == "" {
-			return rowKey{}, invalidf("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s",
+			return rowKey{}, invalidf("One or more parameter values are not valid. The AttributeValue for a key attribute "+
+				"cannot contain an empty %s value. Key: %s",
 				strings.ToLower(operandName(v.kind)), name)
 		}
 	}
 	if len(it[t.key.partition].text) > maxPartitionKeyBytes {
-		return rowKey{}, invalidf("One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of%d bytes", maxPartitionKeyBytes)
+		return rowKey{}, invalidf("One or more parameter values were invalid: Size of hashkey has exceeded the maximum "+
+			"size limit of%d bytes", maxPartitionKeyBytes)
 	}
 	if len(it[t.key.sort].text) > maxSortKeyBytes {
-		return rowKey{}, invalidf("One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of %d bytes", maxSortKeyBytes)
+		return rowKey{}, invalidf("One or more parameter values were invalid: Aggregated size of all range keys has "+
+			"exceeded the size limit of %d bytes", maxSortKeyBytes)
 	}
 	return t.key.rowKey(it), nil
 }
@@ -171,16 +178,19 @@ func (t *table) checkIndexKeys(it item) error {
 				continue
 			}
 			if want := t.types[name]; v.kind != want {
-				return invalidf("One or more parameter values were invalid: Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s",
+				return invalidf("One or more parameter values were invalid: Type mismatch for Index Key %s Expected: %s Actual: "+
+					"%s IndexName: %s",
 					name, want, v.kind, x.spec.IndexName)
 			}
 			if v.text == "" {
-				return invalidf("One or more parameter values are not valid. A value specified for a secondary index key is not supported. "+
+				return invalidf("One or more parameter values are not valid. A value specified for a secondary index key is not "+
+					"supported. "+
 					"The AttributeValue for a key attribute cannot contain an empty %s value. IndexName: %s, IndexKey: %s",
 					strings.ToLower(operandName(v.kind)), x.spec.IndexName, name)
 			}
 			if limit := []int{maxPartitionKeyBytes, maxSortKeyBytes}[i]; len(v.text) > limit {
-				return invalidf("One or more parameter values were invalid: Size of index key %s has exceeded the maximum size limit of %d bytes", name, limit)
+				return invalidf("One or more parameter values were invalid: Size of index key %s has exceeded the maximum size "+
+					"limit of %d bytes", name, limit)
 			}
 		}
 	}

@@ -68,10 +68,12 @@ func (s *Server) transactWriteItems(in *transactWriteInput) (any, error) {
 
 func (s *Server) parseTransaction(in *transactWriteInput) ([]write, error) {
 	if n := len(in.TransactItems); n == 0 || n > maxTransactionItems {
-		return nil, invalidf("1 validation error detected: Value at 'transactItems' failed to satisfy constraint: Member must have length between 1 and %d", maxTransactionItems)
+		return nil, invalidf("1 validation error detected: Value at 'transactItems' failed to satisfy constraint: Member "+
+			"must have length between 1 and %d", maxTransactionItems)
 	}
 	if len(in.ClientRequestToken) > maxTokenLength {
-		return nil, invalidf("1 validation error detected: Value at 'clientRequestToken' failed to satisfy constraint: Member must have length less than or equal to %d", maxTokenLength)
+		return nil, invalidf("1 validation error detected: Value at 'clientRequestToken' failed to satisfy constraint: "+
+			"Member must have length less than or equal to %d", maxTokenLength)
 	}
 	if err := absent(map[string]bool{
 		"ReturnConsumedCapacity":      isAsked(in.ReturnConsumedCapacity),
@@ -99,7 +101,8 @@ func (s *Server) parseElement(element map[string]*writeInput) (write, error) {
 		case in == nil || kind != writePut && kind != writeUpdate && kind != writeDelete && kind != writeCheck:
 			return write{}, invalidf("TransactItems can only contain one of Check, Put, Update or Delete")
 		case kind == writePut && in.Item == nil, kind != writePut && in.Key == nil:
-			return write{}, invalidf("1 validation error detected: a member of %s failed to satisfy constraint: Member must not be null", kind)
+			return write{}, invalidf("1 validation error detected: a member of %s failed to satisfy constraint: Member must "+
+				"not be null", kind)
 		case kind == writeCheck && in.ConditionExpression == "":
 			return write{}, invalidf("ConditionCheck needs a ConditionExpression")
 		case kind == writeUpdate && in.UpdateExpression == "":
@@ -125,7 +128,8 @@ func newToken(in *transactWriteInput) *tokenRecord {
 // appendPacked writes what of a write a transaction can have.
 func (in *writeInput) appendPacked(to []byte) []byte {
 	for _, text := range []string{
-		in.TableName, string(in.ConditionExpression), string(in.UpdateExpression), string(in.ReturnValuesOnConditionCheckFailure),
+		in.TableName, string(in.ConditionExpression), string(in.UpdateExpression),
+		string(in.ReturnValuesOnConditionCheckFailure),
 	} {
 		to = appendText(to, text)
 	}
@@ -152,7 +156,8 @@ func (s *Server) isRepeat(token *tokenRecord) (bool, error) {
 		return false, nil
 	}
 	if use.request != [sha256.Size]byte(token.Request) {
-		return false, wire.Fail("IdempotentParameterMismatchException", "The request uses the same client token as a previous, but non-identical request.")
+		return false, wire.Fail("IdempotentParameterMismatchException",
+			"The request uses the same client token as a previous, but non-identical request.")
 	}
 	return true, nil
 }

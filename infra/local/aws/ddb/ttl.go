@@ -11,7 +11,8 @@ import (
 const ttlHorizon = 5 * 365 * 24 * time.Hour
 
 // Expire removes the rows whose time to live has passed at now and returns how many. It is lazy as AWS is: rows stay
-// until the caller decides to call, and those that a transaction holds until a later call. When the journal fails nothing is removed, and a later call tries again.
+// until the caller decides to call, and those that a transaction holds until a later call. When the journal fails
+// nothing is removed, and a later call tries again.
 func (s *Server) Expire(now time.Time) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -20,7 +20,10 @@ func TestExpireRemovesRowsWhoseTimeHasPassed(t *testing.T) {
 			t.Fatal(err)
 		}
 		epoch := func(after time.Duration) item {
-			return item{"expires": num(strconv.FormatInt(time.Now().Add(after).Unix(), 10)), "org": str("o"), "created": str("c")}
+			return item{
+				"expires": num(strconv.FormatInt(time.Now().Add(after).Unix(), 10)), "org": str("o"),
+				"created": str("c"),
+			}
 		}
 		put(t, client, with(key("a", "minute"), epoch(time.Minute)))
 		put(t, client, with(key("a", "hour"), epoch(time.Hour)))

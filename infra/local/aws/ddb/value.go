@@ -72,7 +72,8 @@ func (v *value) UnmarshalJSON(raw []byte) error {
 		return invalidf("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes")
 	}
 	if tags > 1 {
-		return invalidf("Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes")
+		return invalidf("Supplied AttributeValue has more than one datatypes set, must contain exactly one of the " +
+			"supported datatypes")
 	}
 	var err error
 	*v, err = found.normalised()
@@ -178,7 +179,8 @@ func (v value) normalised() (_ value, err error) {
 		v.text, err = parseNumber(v.text)
 		return v, err
 	case v.kind == typeNull && !v.truth:
-		return v, invalidf("One or more parameter values were invalid: Null attribute value types must have the value of true")
+		return v,
+			invalidf("One or more parameter values were invalid: Null attribute value types must have the value of true")
 	case v.isSet():
 		v.set, err = v.normalisedMembers()
 		return v, err
@@ -199,7 +201,8 @@ func (v value) normalisedMembers() (members []string, err error) {
 			}
 		}
 		if seen[member] {
-			return nil, invalidf("One or more parameter values were invalid: Input collection [%s] contains duplicates.", strings.Join(v.set, ", "))
+			return nil, invalidf("One or more parameter values were invalid: Input collection [%s] contains duplicates.",
+				strings.Join(v.set, ", "))
 		}
 		seen[member] = true
 		members = append(members, member)

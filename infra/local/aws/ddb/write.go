@@ -136,7 +136,8 @@ func (s *Server) parseWrite(kind string, in *writeInput) (write, error) {
 
 func (in *writeInput) checkParameters() error {
 	if on := in.ReturnValuesOnConditionCheckFailure; on != "" && on != returnNone && on != returnAllOld {
-		return invalidf("1 validation error detected: Value '%s' at 'returnValuesOnConditionCheckFailure' failed to satisfy constraint: Member must satisfy enum value set: [ALL_OLD, NONE]", on)
+		return invalidf("1 validation error detected: Value '%s' at 'returnValuesOnConditionCheckFailure' failed to "+
+			"satisfy constraint: Member must satisfy enum value set: [ALL_OLD, NONE]", on)
 	}
 	return absent(map[string]bool{
 		"ReturnConsumedCapacity":      isAsked(in.ReturnConsumedCapacity),
@@ -166,7 +167,8 @@ func (s *Server) plan(w write) (*plan, error) {
 	}
 	for _, a := range w.actions {
 		if p.table.key.has(a.attribute) {
-			return nil, mismatchf("One or more parameter values were invalid: Cannot update attribute %s. This attribute is part of the key", a.attribute)
+			return nil, mismatchf("One or more parameter values were invalid: Cannot update attribute %s. This attribute is "+
+				"part of the key", a.attribute)
 		}
 	}
 	p.old = p.table.rows.get(p.key)

@@ -1,13 +1,14 @@
-// Package itemjson cuts the JSON of DynamoDB's items into attributes where they lie, without decoding what nobody asks for: items are
-// most of what the embedded AWS reads, and encoding/json reads each of them once more for every level of types that decode
-// themselves. It knows the form that the SDKs write; whatever is written in another way, with spaces or escapes, is left to
-// encoding/json, which decides what is an error.
+// Package itemjson cuts the JSON of DynamoDB's items into attributes where they lie, without decoding what nobody asks
+// for: items are most of what the embedded AWS reads, and encoding/json reads each of them once more for every level of
+// types that decode themselves. It knows the form that the SDKs write; whatever is written in another way, with spaces
+// or escapes, is left to encoding/json, which decides what is an error.
 package itemjson
 
 import "bytes"
 
-// Each calls f with the name and the JSON of each member of an object, in their order, and reports whether it could: the names have
-// to be plain and nothing may stand between the parts. f may have been called before that shows. The slices are parts of object.
+// Each calls f with the name and the JSON of each member of an object, in their order, and reports whether it could:
+// the names have to be plain and nothing may stand between the parts. f may have been called before that shows. The
+// slices are parts of object.
 func Each(object []byte, f func(name, content []byte)) bool {
 	rest, ok := bytes.CutPrefix(object, []byte("{"))
 	if !ok {
@@ -33,8 +34,8 @@ func Each(object []byte, f func(name, content []byte)) bool {
 	}
 }
 
-// Scalar reads a value of the one member that scalars have: {"S":"text"}, and {"BOOL":true} as the content true. ok is false
-// for everything else, and for texts with escapes or beyond ASCII.
+// Scalar reads a value of the one member that scalars have: {"S":"text"}, and {"BOOL":true} as the content true. ok is
+// false for everything else, and for texts with escapes or beyond ASCII.
 func Scalar(value []byte) (kind, content []byte, ok bool) {
 	members := 0
 	ok = Each(value, func(name, of []byte) {

@@ -12,8 +12,10 @@ import (
 // FuzzEachAgreesWithEncodingJSON: of valid JSON, what is cut is what encoding/json finds, the last one of a name.
 func FuzzEachAgreesWithEncodingJSON(f *testing.F) {
 	for _, seed := range []string{
-		`{}`, `{"pk":{"S":"a"}}`, `{"pk":{"S":"a}"},"n":{"N":"1"},"pk":{"S":"b,"}}`, `{"m":{"M":{"a":{"L":[{"S":"\"]"},{"BOOL":true}]}}},"b":{"BOOL":false}}`,
-		`{ "pk": {"S":"a"}}`, `{"p\u006b":{"S":"a"}}`, `{"pk":null}`, `[]`, `{"S":"a","N":"1"}`, `{"é":{"S":"é"}}`, `{"a":1}`, `{"a":"\\"}`,
+		`{}`, `{"pk":{"S":"a"}}`, `{"pk":{"S":"a}"},"n":{"N":"1"},"pk":{"S":"b,"}}`,
+		`{"m":{"M":{"a":{"L":[{"S":"\"]"},{"BOOL":true}]}}},"b":{"BOOL":false}}`,
+		`{ "pk": {"S":"a"}}`, `{"p\u006b":{"S":"a"}}`, `{"pk":null}`, `[]`, `{"S":"a","N":"1"}`, `{"é":{"S":"é"}}`, `{"a":1}`,
+		`{"a":"\\"}`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -50,11 +52,13 @@ func FuzzEachAgreesWithEncodingJSON(f *testing.F) {
 func TestTheFormThatSDKsWriteIsCut(t *testing.T) {
 	t.Parallel()
 	var names []string
-	ok := itemjson.Each([]byte(`{"pk":{"S":"a"},"m":{"M":{"x":{"N":"1"}}}}`), func(name, _ []byte) { names = append(names, string(name)) })
+	ok := itemjson.Each([]byte(`{"pk":{"S":"a"},"m":{"M":{"x":{"N":"1"}}}}`),
+		func(name, _ []byte) { names = append(names, string(name)) })
 	if !ok || !slices.Equal(names, []string{"pk", "m"}) {
 		t.Errorf("got %v %v, want both attributes", names, ok)
 	}
-	if kind, content, ok := itemjson.Scalar([]byte(`{"S":"a b"}`)); !ok || string(kind) != "S" || string(content) != "a b" {
+	if kind, content, ok := itemjson.Scalar([]byte(`{"S":"a b"}`)); !ok || string(kind) != "S" ||
+		string(content) != "a b" {
 		t.Errorf("got %s %s %v, want the text", kind, content, ok)
 	}
 }

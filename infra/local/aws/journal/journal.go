@@ -28,8 +28,8 @@ type Log struct {
 	failed error    // of an append, after which the file may end in half a line
 }
 
-// Open takes dir, which is made when it is missing, until Close or the end of the process. The file in it may hold key material and
-// mail, so only its owner can read it. Call Restore before the first Append.
+// Open takes dir, which is made when it is missing, until Close or the end of the process. The file in it may hold key
+// material and mail, so only its owner can read it. Call Restore before the first Append.
 func Open(dir string) (*Log, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("journal: data folder: %w", err)
@@ -41,9 +41,9 @@ func Open(dir string) (*Log, error) {
 	return &Log{path: filepath.Join(dir, fileName), lock: held}, nil
 }
 
-// Restore gives apply every record that is in the file, oldest first, and then replaces the file by the records that dump emits. A
-// last line without its end is dropped; anything else that cannot be read, and a record that apply refuses, is an
-// error that names file and line and leaves the file as it is.
+// Restore gives apply every record that is in the file, oldest first, and then replaces the file by the records that
+// dump emits. A last line without its end is dropped; anything else that cannot be read, and a record that apply
+// refuses, is an error that names file and line and leaves the file as it is.
 func (l *Log) Restore(
 	apply func(service string, record json.RawMessage) error, dump func(emit func(service string, record any) error) error,
 ) error {
@@ -62,8 +62,8 @@ func (l *Log) Restore(
 	return nil
 }
 
-// Append implements wire.Journal. The record is in the operating system's hands when it returns nil, so it survives the end of
-// the process by any signal. After a failure nothing is appended any more: the file may end in half a line.
+// Append implements wire.Journal. The record is in the operating system's hands when it returns nil, so it survives the
+// end of the process by any signal. After a failure nothing is appended any more: the file may end in half a line.
 func (l *Log) Append(service string, record any) error {
 	line, err := encode(service, record)
 	if err != nil {

@@ -17,7 +17,8 @@ func lock(dir string) (*os.File, error) {
 	}
 	err = syscall.Flock(int(held.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, errors.Join(fmt.Errorf("journal: another process%s uses the data folder %s: stop it, or start with another -data folder",
+		return nil, errors.Join(fmt.Errorf("journal: another process%s uses the data folder %s: stop it, or start with "+
+			"another -data folder",
 			owner(held), dir), held.Close())
 	}
 	if err != nil {

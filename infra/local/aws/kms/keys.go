@@ -115,7 +115,8 @@ type keyMetadataOutput struct {
 func (k *key) describe() keyMetadataOutput {
 	m := metadata{
 		AWSAccountID: account, KeyID: k.ID, ARN: k.arn(), CreationDate: k.Created.Unix(), Description: k.Description,
-		Enabled: !k.Disabled, KeyManager: "CUSTOMER", KeySpec: k.Spec, KeyState: "Enabled", KeyUsage: k.Usage, Origin: "AWS_KMS",
+		Enabled: !k.Disabled, KeyManager: "CUSTOMER", KeySpec: k.Spec, KeyState: "Enabled", KeyUsage: k.Usage,
+		Origin:            "AWS_KMS",
 		SigningAlgorithms: signingAlgorithms(k.Spec),
 	}
 	if k.Disabled {
@@ -139,7 +140,8 @@ func (s *Server) createKey(_ context.Context, in *createKeyInput) (any, error) {
 		return nil, invalid("description", "Member must have length less than or equal to %d", maxDescription)
 	}
 	if (spec == specSymmetric) != (usage == useEncrypt) {
-		return nil, wire.Fail("ValidationException", "KeyUsage %s is not compatible with KeySpec %s in the embedded AWS", usage, spec)
+		return nil, wire.Fail("ValidationException",
+			"KeyUsage %s is not compatible with KeySpec %s in the embedded AWS", usage, spec)
 	}
 	stored := storedKey{ID: uuid.NewString(), Spec: spec, Usage: usage, Description: in.Description, Created: time.Now()}
 	switch {
@@ -192,7 +194,8 @@ type createAliasInput struct {
 
 func (s *Server) createAlias(_ context.Context, in *createAliasInput) (any, error) {
 	if !aliasName.MatchString(in.AliasName) {
-		return nil, wire.Fail("ValidationException", "Alias must start with the prefix \"alias/\" and may hold letters, digits, /, _ and -")
+		return nil, wire.Fail("ValidationException",
+			"Alias must start with the prefix \"alias/\" and may hold letters, digits, /, _ and -")
 	}
 	if strings.HasPrefix(in.AliasName, "alias/aws/") {
 		return nil, wire.Fail("NotAuthorizedException", "Aliases that start with alias/aws/ are AWS's own")

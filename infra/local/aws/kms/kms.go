@@ -143,5 +143,6 @@ func (s *Server) usable(keyID string) (*key, error) {
 
 // invalid refuses what is wrong whatever keys there are.
 func invalid(member, format string, args ...any) error {
-	return wire.Fail("ValidationException", "1 validation error detected: Value at '%s' failed to satisfy constraint: %s", member, fmt.Sprintf(format, args...))
+	return wire.Fail("ValidationException", "1 validation error detected: Value at '%s' failed to satisfy constraint: %s",
+		member, fmt.Sprintf(format, args...))
 }

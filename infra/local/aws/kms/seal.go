@@ -38,7 +38,8 @@ func (s *Server) decrypt(_ context.Context, in *decryptInput) (any, error) {
 		return nil, invalid("ciphertextBlob", "Member must have length between 1 and %d", maxCiphertext)
 	}
 	if in.EncryptionAlgorithm != "" && in.EncryptionAlgorithm != algorithmName {
-		return nil, wire.Fail("InvalidKeyUsageException", "Algorithm %s is incompatible with key spec %s.", in.EncryptionAlgorithm, specSymmetric)
+		return nil, wire.Fail("InvalidKeyUsageException", "Algorithm %s is incompatible with key spec %s.",
+			in.EncryptionAlgorithm, specSymmetric)
 	}
 	var named *key
 	if in.KeyID != "" {
@@ -59,7 +60,8 @@ func (s *Server) decrypt(_ context.Context, in *decryptInput) (any, error) {
 		return nil, err
 	}
 	if named != nil && named.ID != k.ID {
-		return nil, wire.Fail("IncorrectKeyException", "The key ID in the request does not identify a CMK that can perform this operation.")
+		return nil, wire.Fail("IncorrectKeyException",
+			"The key ID in the request does not identify a CMK that can perform this operation.")
 	}
 	plaintext, err := k.open(in.CiphertextBlob, in.EncryptionContext)
 	return decryptOutput{Plaintext: plaintext, KeyID: k.arn(), EncryptionAlgorithm: algorithmName}, err
@@ -95,7 +97,8 @@ func (s *Server) generateDataKey(_ context.Context, in *generateDataKeyInput) (a
 func (s *Server) findSealing(keyID string) (*key, error) {
 	k, err := s.usable(keyID)
 	if err == nil && k.sealer == nil {
-		return nil, wire.Fail("InvalidKeyUsageException", "%s key usage is %s which is not valid for this operation.", k.arn(), k.Usage)
+		return nil, wire.Fail("InvalidKeyUsageException", "%s key usage is %s which is not valid for this operation.",
+			k.arn(), k.Usage)
 	}
 	return k, err
 }

@@ -31,7 +31,8 @@ func (s *Server) getPublicKey(_ context.Context, in *getPublicKeyInput) (any, er
 		return nil, err
 	}
 	if k.Usage != useSign {
-		return nil, wire.Fail("UnsupportedOperationException", "%s key spec is %s which is not valid for this operation.", k.arn(), k.Spec)
+		return nil, wire.Fail("UnsupportedOperationException", "%s key spec is %s which is not valid for this operation.",
+			k.arn(), k.Spec)
 	}
 	if k, err = s.ready(k); err != nil {
 		return nil, err
@@ -40,7 +41,10 @@ func (s *Server) getPublicKey(_ context.Context, in *getPublicKeyInput) (any, er
 	if err != nil {
 		return nil, fmt.Errorf("kms: public key: %w", err)
 	}
-	return getPublicKeyOutput{KeyID: k.arn(), PublicKey: der, KeySpec: k.Spec, KeyUsage: k.Usage, SigningAlgorithms: signingAlgorithms(k.Spec)}, nil
+	return getPublicKeyOutput{
+		KeyID: k.arn(), PublicKey: der, KeySpec: k.Spec, KeyUsage: k.Usage,
+		SigningAlgorithms: signingAlgorithms(k.Spec),
+	}, nil
 }
 
 type signInput struct {
@@ -64,14 +68,16 @@ func (s *Server) sign(_ context.Context, in *signInput) (any, error) {
 	case in.MessageType != "" && in.MessageType != messageRaw && in.MessageType != messageDigest:
 		return nil, invalid("messageType", "Member must satisfy enum value set: [%s, %s]", messageDigest, messageRaw)
 	case !known:
-		return nil, invalid("signingAlgorithm", "Member must satisfy enum value set: [%s]", strings.Join(slices.Sorted(maps.Keys(algorithms())), ", "))
+		return nil, invalid("signingAlgorithm", "Member must satisfy enum value set: [%s]",
+			strings.Join(slices.Sorted(maps.Keys(algorithms())), ", "))
 	}
 	k, err := s.findSigning(in.KeyID)
 	if err != nil {
 		return nil, err
 	}
 	if !slices.Contains(signingAlgorithms(k.Spec), in.SigningAlgorithm) {
-		return nil, wire.Fail("InvalidKeyUsageException", "Algorithm %s is incompatible with key spec %s.", in.SigningAlgorithm, k.Spec)
+		return nil, wire.Fail("InvalidKeyUsageException", "Algorithm %s is incompatible with key spec %s.",
+			in.SigningAlgorithm, k.Spec)
 	}
 	digest := in.Message
 	if in.MessageType != messageDigest {
@@ -95,7 +101,8 @@ func (s *Server) sign(_ context.Context, in *signInput) (any, error) {
 func (s *Server) findSigning(keyID string) (*key, error) {
 	k, err := s.usable(keyID)
 	if err == nil && k.Usage != useSign {
-		return nil, wire.Fail("InvalidKeyUsageException", "%s key usage is %s which is not valid for this operation.", k.arn(), k.Usage)
+		return nil, wire.Fail("InvalidKeyUsageException", "%s key usage is %s which is not valid for this operation.",
+			k.arn(), k.Usage)
 	}
 	return k, err
 }

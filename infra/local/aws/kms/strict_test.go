@@ -22,7 +22,8 @@ func TestKMSRefusesMalformedRequests(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
 	id := newKey(t, client, &sdk.CreateKeyInput{})
-	sealed, err := client.GenerateDataKey(t.Context(), &sdk.GenerateDataKeyInput{KeyId: &id, KeySpec: types.DataKeySpecAes256})
+	sealed, err := client.GenerateDataKey(t.Context(),
+		&sdk.GenerateDataKeyInput{KeyId: &id, KeySpec: types.DataKeySpecAes256})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,13 +61,22 @@ func TestKMSRefusesMalformedRequests(t *testing.T) {
 		"a key ARN without its kind": {describe("arn:aws:kms:us-east-1:000000000000:" + id), "NotFoundException"},
 		"an ARN of another region":   {describe("arn:aws:kms:eu-west-1:000000000000:key/" + id), "NotFoundException"},
 		"an ARN of another account":  {describe("arn:aws:kms:us-east-1:111111111111:key/" + id), "NotFoundException"},
-		"so many bytes":              {dataKey(sdk.GenerateDataKeyInput{NumberOfBytes: awssdk.Int32(32)}), "ValidationException"},
-		"a small data key":           {dataKey(sdk.GenerateDataKeyInput{KeySpec: types.DataKeySpecAes128}), "ValidationException"},
+		"so many bytes": {
+			dataKey(sdk.GenerateDataKeyInput{NumberOfBytes: awssdk.Int32(32)}),
+			"ValidationException",
+		},
+		"a small data key": {
+			dataKey(sdk.GenerateDataKeyInput{KeySpec: types.DataKeySpecAes128}),
+			"ValidationException",
+		},
 		"a damaged ciphertext":       {decrypt(sdk.DecryptInput{CiphertextBlob: damaged}), "InvalidCiphertextException"},
 		"half a ciphertext":          {decrypt(sdk.DecryptInput{CiphertextBlob: damaged[:20]}), "InvalidCiphertextException"},
 		"a ciphertext of 6145 bytes": {decrypt(sdk.DecryptInput{CiphertextBlob: make([]byte, 6145)}), "ValidationException"},
 		"an asymmetric algorithm": {
-			decrypt(sdk.DecryptInput{CiphertextBlob: sealed.CiphertextBlob, EncryptionAlgorithm: types.EncryptionAlgorithmSpecRsaesOaepSha256}), "InvalidKeyUsageException",
+			decrypt(sdk.DecryptInput{
+				CiphertextBlob:      sealed.CiphertextBlob,
+				EncryptionAlgorithm: types.EncryptionAlgorithmSpecRsaesOaepSha256,
+			}), "InvalidKeyUsageException",
 		},
 		"a curve left out":  {create(types.KeySpecEccSecgP256k1), "UnsupportedOperationException"},
 		"a length left out": {create(types.KeySpecRsa4096), "UnsupportedOperationException"},
@@ -85,7 +95,10 @@ func TestADisabledKeyDoesNothing(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
 	id := newKey(t, client, &sdk.CreateKeyInput{})
-	signing := newKey(t, client, &sdk.CreateKeyInput{KeySpec: types.KeySpecEccNistP384, KeyUsage: types.KeyUsageTypeSignVerify})
+	signing := newKey(t, client, &sdk.CreateKeyInput{
+		KeySpec:  types.KeySpecEccNistP384,
+		KeyUsage: types.KeyUsageTypeSignVerify,
+	})
 	calls := callsWith(t, client, id, signing)
 	for _, key := range []string{id, signing} {
 		if _, err := client.DisableKey(t.Context(), &sdk.DisableKeyInput{KeyId: &key}); err != nil {
@@ -106,7 +119,8 @@ func TestADisabledKeyDoesNothing(t *testing.T) {
 // callsWith are all calls that use a key, one that seals or one that signs.
 func callsWith(t *testing.T, client *sdk.Client, id, signing string) map[string]func() error {
 	t.Helper()
-	sealed, failure := client.GenerateDataKey(t.Context(), &sdk.GenerateDataKeyInput{KeyId: &id, KeySpec: types.DataKeySpecAes256})
+	sealed, failure := client.GenerateDataKey(t.Context(),
+		&sdk.GenerateDataKeyInput{KeyId: &id, KeySpec: types.DataKeySpecAes256})
 	if failure != nil {
 		t.Fatal(failure)
 	}
@@ -116,11 +130,15 @@ func callsWith(t *testing.T, client *sdk.Client, id, signing string) map[string]
 			return err
 		},
 		"GenerateDataKey": func() error {
-			_, err := client.GenerateDataKey(t.Context(), &sdk.GenerateDataKeyInput{KeyId: &id, KeySpec: types.DataKeySpecAes256})
+			_, err := client.GenerateDataKey(t.Context(),
+				&sdk.GenerateDataKeyInput{KeyId: &id, KeySpec: types.DataKeySpecAes256})
 			return err
 		},
 		"Sign": func() error {
-			_, err := client.Sign(t.Context(), &sdk.SignInput{KeyId: &signing, Message: []byte("x"), SigningAlgorithm: types.SigningAlgorithmSpecEcdsaSha384})
+			_, err := client.Sign(t.Context(), &sdk.SignInput{
+				KeyId: &signing, Message: []byte("x"),
+				SigningAlgorithm: types.SigningAlgorithmSpecEcdsaSha384,
+			})
 			return err
 		},
 		"GetPublicKey": func() error {

@@ -57,7 +57,8 @@ func declaredCRC(h http.Header) (crc, error) {
 		return "", err
 	}
 	if announced != "" && value == "" {
-		return "", refuse("InvalidRequest", "x-amz-sdk-checksum-algorithm specified, but no corresponding x-amz-checksum-* headers were found")
+		return "", refuse("InvalidRequest", "x-amz-sdk-checksum-algorithm specified, but no corresponding x-amz-checksum-* "+
+			"headers were found")
 	}
 	return crc(value), nil
 }

@@ -180,7 +180,8 @@ type raw struct {
 
 func (q raw) send(t *testing.T, client inProcess) (status int, body string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), q.method, "http://127.0.0.1:4566"+q.target, strings.NewReader(q.body))
+	r, err := http.NewRequestWithContext(t.Context(), q.method, "http://127.0.0.1:4566"+q.target,
+		strings.NewReader(q.body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +191,8 @@ func (q raw) send(t *testing.T, client inProcess) (status int, body string) {
 	}
 	signer := v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true })
 	signed := aws.Credentials{AccessKeyID: "Test", SecretAccessKey: "local"}
-	if err = signer.SignHTTP(t.Context(), signed, r, r.Header.Get("X-Amz-Content-Sha256"), "s3", "us-east-1", time.Now()); err != nil {
+	if err = signer.SignHTTP(t.Context(), signed, r, r.Header.Get("X-Amz-Content-Sha256"), "s3", "us-east-1",
+		time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	got := client.ask(r)

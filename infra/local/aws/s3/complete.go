@@ -109,13 +109,15 @@ func (u *upload) choose(listed []completedPart) ([]content, error) {
 		}
 		if u.Checked && *l.PartNumber != i+1 {
 			// "Checking object integrity for data uploads" announces exactly this answer.
-			return nil, refuse("InternalError", "the part numbers of an upload with composite checksums must be consecutive and begin with 1")
+			return nil, refuse("InternalError", "the part numbers of an upload with composite checksums must be consecutive "+
+				"and begin with 1")
 		}
 	}
 	for i, part := range parts[:len(parts)-1] {
 		if part.Size < minPartSize {
 			return nil, refuse("EntityTooSmall", "your proposed upload is smaller than the minimum allowed size").
-				with("ProposedSize", part.Size).with("MinSizeAllowed", minPartSize).with("PartNumber", *listed[i].PartNumber).with("ETag", part.ETag)
+				with("ProposedSize", part.Size).with("MinSizeAllowed", minPartSize).with("PartNumber",
+				*listed[i].PartNumber).with("ETag", part.ETag)
 		}
 	}
 	return parts, nil
@@ -140,12 +142,14 @@ func (u *upload) part(l completedPart) (content, error) {
 	number := *l.PartNumber
 	part, ok := u.parts[number]
 	if !ok || !sameETag(part.ETag, l.ETag) {
-		return content{}, refuse("InvalidPart", "one or more of the specified parts could not be found, or their entity tags did not match").
+		return content{}, refuse("InvalidPart", "one or more of the specified parts could not be found, or their entity "+
+			"tags did not match").
 			with("PartNumber", number).with("ETag", l.ETag)
 	}
 	if u.Checked && l.ChecksumCRC32 == "" {
-		return content{}, refuse("InvalidRequest", "the upload was created using a crc32 checksum: the complete request must include "+
-			"the checksum for each part; it was missing for part %d", number)
+		return content{}, refuse("InvalidRequest",
+			"the upload was created using a crc32 checksum: the complete request must include "+
+				"the checksum for each part; it was missing for part %d", number)
 	}
 	if l.ChecksumCRC32 != "" && part.CRC != "" && l.ChecksumCRC32 != part.CRC {
 		return content{}, refuse("InvalidPart", "the checksum of part %d did not match", number).with("PartNumber", number)

@@ -83,7 +83,8 @@ func copyRange(header string, size int64) (byteRange, error) {
 		return byteRange{length: size}, nil
 	}
 	if !copySpan.MatchString(header) {
-		return byteRange{}, refuse("InvalidArgument", "the x-amz-copy-source-range value must be of the form bytes=first-last").
+		return byteRange{}, refuse("InvalidArgument",
+			"the x-amz-copy-source-range value must be of the form bytes=first-last").
 			with("ArgumentName", "x-amz-copy-source-range").with("ArgumentValue", header)
 	}
 	span, partial, err := parseRange(header, size)

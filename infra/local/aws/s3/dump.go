@@ -6,14 +6,15 @@ import (
 	"slices"
 )
 
-// Dump implements wire.Service: the buckets, their objects, and the uploads in progress. The bodies stay where they are; one that
-// is not there is an error that names its file.
+// Dump implements wire.Service: the buckets, their objects, and the uploads in progress. The bodies stay where they
+// are; one that is not there is an error that names its file.
 func (s *Server) Dump(emit func(record any) error) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for id, owner := range s.state.blobs() {
 		if place, err := s.blobs.find(id); err != nil {
-			return fmt.Errorf("s3: the content of %s is not at %s (%w): put it back, or start with another -data folder", owner, place, err)
+			return fmt.Errorf("s3: the content of %s is not at %s (%w): put it back, or start with another -data folder",
+				owner, place, err)
 		}
 	}
 	for _, c := range s.state.changes() {

@@ -33,7 +33,8 @@ func (e *apiError) with(name string, value any) *apiError {
 }
 
 func errMalformedXML() *apiError {
-	return refuse("MalformedXML", "the XML you provided was not well-formed or did not validate against our published schema")
+	return refuse("MalformedXML",
+		"the XML you provided was not well-formed or did not validate against our published schema")
 }
 
 func errNoSuchKey(key string) *apiError {
@@ -45,7 +46,8 @@ func errKeyTooLong(size int) *apiError {
 }
 
 func errPrecondition(condition string) *apiError {
-	return refuse("PreconditionFailed", "at least one of the preconditions you specified did not hold").with("Condition", condition)
+	return refuse("PreconditionFailed",
+		"at least one of the preconditions you specified did not hold").with("Condition", condition)
 }
 
 // status gives the HTTP status of an error code, from the list "Error responses" of the S3 API reference.
@@ -87,7 +89,10 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 		Details   []detail
 		Resource  string
 		RequestID string `xml:"RequestId"`
-	}{Code: failure.code, Message: failure.message, Details: failure.details, Resource: r.URL.Path, RequestID: w.Header().Get("X-Amz-Request-Id")}
+	}{
+		Code: failure.code, Message: failure.message, Details: failure.details, Resource: r.URL.Path,
+		RequestID: w.Header().Get("X-Amz-Request-Id"),
+	}
 	if r.Method == http.MethodHead {
 		w.WriteHeader(status(failure.code)) // it has no body: the SDK goes by the status
 		return

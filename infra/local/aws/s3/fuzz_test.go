@@ -27,7 +27,8 @@ func FuzzASignedRequestOfAnyShapeIsAnswered(f *testing.F) {
 		put(t, connect(server), "k", "body")
 		for _, hash := range []string{"UNSIGNED-PAYLOAD", "STREAMING-UNSIGNED-PAYLOAD-TRAILER", header} {
 			status, answer := raw{method, target, body, map[string]string{
-				"X-Amz-Content-Sha256": hash, "Range": header, "X-Amz-Copy-Source": header, "X-Amz-Trailer": header, "If-None-Match": header,
+				"X-Amz-Content-Sha256": hash, "Range": header, "X-Amz-Copy-Source": header, "X-Amz-Trailer": header,
+				"If-None-Match":                header,
 				"X-Amz-Decoded-Content-Length": "4",
 			}}.send(t, inProcess{server})
 			if status < 200 || status == http.StatusInternalServerError || status > 501 {

@@ -53,16 +53,19 @@ func overrideHeader(parameter string) (header string, ok bool) {
 	}
 }
 
-// refuseUnknownFeatures keeps a caller from believing in something that would not happen. A condition of a write is
-// such a thing, too, but for the one that an object is put under when there is none yet ("Conditional writes" of the S3 user guide).
+// refuseUnknownFeatures keeps a caller from believing in something that would not happen. A condition of a
+// write is such a thing, too, but for the one that an object is put under when there is none yet ("Conditional
+// writes" of the S3 user guide).
 func (s *Server) refuseUnknownFeatures(r *http.Request) error {
 	for name := range r.Header {
 		for _, prefix := range []string{
 			"X-Amz-Tagging", "X-Amz-Object-Lock-", "X-Amz-Grant-", "X-Amz-Acl", "X-Amz-Website-", "X-Amz-Write-Offset-Bytes",
-			"X-Amz-Bucket-Object-Lock-", encryption, "X-Amz-Storage-Class", "X-Amz-Expected-Bucket-Owner", "X-Amz-Mp-Object-Size",
+			"X-Amz-Bucket-Object-Lock-", encryption, "X-Amz-Storage-Class", "X-Amz-Expected-Bucket-Owner",
+			"X-Amz-Mp-Object-Size",
 			"X-Amz-Source-Expected-Bucket-Owner", "X-Amz-If-Match-", "If-Modified-Since", "If-Unmodified-Since",
 			copySource + "-If-None-Match", copySource + "-If-Modified-Since", copySource + "-If-Unmodified-Since",
-			copySource + "-Server-Side-Encryption", "X-Amz-Checksum-Crc32c", "X-Amz-Checksum-Crc64nvme", "X-Amz-Checksum-Sha", "X-Amz-Trailer",
+			copySource + "-Server-Side-Encryption", "X-Amz-Checksum-Crc32c", "X-Amz-Checksum-Crc64nvme", "X-Amz-Checksum-Sha",
+			"X-Amz-Trailer",
 		} {
 			if strings.HasPrefix(name, prefix) {
 				return notImplemented(name)
@@ -79,5 +82,6 @@ func (s *Server) refuseUnknownFeatures(r *http.Request) error {
 }
 
 func notImplemented(header string) error {
-	return refuse("NotImplemented", "the header %s asks for something the embedded S3 does not do", header).with("Header", header)
+	return refuse("NotImplemented", "the header %s asks for something the embedded S3 does not do",
+		header).with("Header", header)
 }

@@ -21,11 +21,12 @@ import (
 	"recordbridge/infra/local/aws/s3"
 )
 
-// restart gives a new server on the folder after two starts: one that has read the journal of the old one, and one that has read
-// what the first dumps.
+// restart gives a new server on the folder after two starts: one that has read the journal of the old one, and one that
+// has read what the first dumps.
 func restart(t *testing.T, dir string, journal *memoryJournal) *awss3.Client {
 	t.Helper()
-	first, second := newServer(t, s3.Options{Dir: dir, Journal: journal}), newServer(t, s3.Options{Dir: dir, Journal: journal})
+	first, second := newServer(t, s3.Options{Dir: dir, Journal: journal}),
+		newServer(t, s3.Options{Dir: dir, Journal: journal})
 	for _, record := range journal.records {
 		if err := first.Replay(record); err != nil {
 			t.Fatalf("replay %s: %v", record, err)
@@ -63,7 +64,8 @@ func TestObjectsAndUploadsSurviveARestart(t *testing.T) {
 	put(t, client, "gone", "gone")
 	put(t, client, "kept", "old")
 	put(t, client, "kept", "new")
-	if _, err := client.DeleteObject(t.Context(), &awss3.DeleteObjectInput{Bucket: aws.String(bucketName), Key: aws.String("gone")}); err != nil {
+	if _, err := client.DeleteObject(t.Context(),
+		&awss3.DeleteObjectInput{Bucket: aws.String(bucketName), Key: aws.String("gone")}); err != nil {
 		t.Fatal(err)
 	}
 	finished, aborted, resumed := begin(t, client), begin(t, client), begin(t, client)
@@ -71,7 +73,11 @@ func TestObjectsAndUploadsSurviveARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	aborted.part(t, 1, []byte("aborted"))
-	if _, err := client.AbortMultipartUpload(t.Context(), &awss3.AbortMultipartUploadInput{Bucket: aws.String(bucketName), Key: aws.String("k"), UploadId: aborted.id}); err != nil {
+	if _, err := client.AbortMultipartUpload(t.Context(),
+		&awss3.AbortMultipartUploadInput{
+			Bucket: aws.String(bucketName), Key: aws.String("k"),
+			UploadId: aborted.id,
+		}); err != nil {
 		t.Fatal(err)
 	}
 	first := resumed.part(t, 1, filler('a', 5*mib))
@@ -91,7 +97,8 @@ func TestObjectsAndUploadsSurviveARestart(t *testing.T) {
 	if got := read(t, client, "k"); !bytes.Equal(got, append(filler('a', 5*mib), "end"...)) {
 		t.Errorf("got %d bytes, want both parts", len(got))
 	}
-	keys := listAll(t, restart(t, dir, journal), &awss3.ListObjectsV2Input{Bucket: aws.String(bucketName), MaxKeys: aws.Int32(9)})
+	keys := listAll(t, restart(t, dir, journal),
+		&awss3.ListObjectsV2Input{Bucket: aws.String(bucketName), MaxKeys: aws.Int32(9)})
 	if diff := cmp.Diff([]string{"k", "kept"}, keys); diff != "" {
 		t.Errorf("after a third start (-want +got):\n%s", diff)
 	}
@@ -106,14 +113,19 @@ func TestHeadersSurviveARestart(t *testing.T) {
 	client := restart(t, dir, journal)
 	createBucket(t, client)
 	_, err := client.PutObject(t.Context(), &awss3.PutObjectInput{
-		Bucket: aws.String(bucketName), Key: aws.String("k"), Body: strings.NewReader("m"), ContentType: aws.String("text/plain"),
-		Metadata: map[string]string{"task": "t<1>"},
+		Bucket: aws.String(bucketName), Key: aws.String("k"), Body: strings.NewReader("m"),
+		ContentType: aws.String("text/plain"),
+		Metadata:    map[string]string{"task": "t<1>"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	head := func(client *awss3.Client) []any {
-		out, err := client.HeadObject(t.Context(), &awss3.HeadObjectInput{Bucket: aws.String(bucketName), Key: aws.String("k"), ChecksumMode: types.ChecksumModeEnabled})
+		out, err := client.HeadObject(t.Context(),
+			&awss3.HeadObjectInput{
+				Bucket: aws.String(bucketName), Key: aws.String("k"),
+				ChecksumMode: types.ChecksumModeEnabled,
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,11 +165,18 @@ func TestAChangeThatCannotBeJournalledDoesNotHappen(t *testing.T) {
 	u := begin(t, client)
 	before := files(t, dir)
 	journal.failing = true
-	_, err := client.PutObject(t.Context(), &awss3.PutObjectInput{Bucket: aws.String(bucketName), Key: aws.String("k"), Body: strings.NewReader("new")})
+	_, err := client.PutObject(t.Context(), &awss3.PutObjectInput{
+		Bucket: aws.String(bucketName), Key: aws.String("k"),
+		Body: strings.NewReader("new"),
+	})
 	wantCode(t, err, "InternalError")
-	_, err = client.UploadPart(t.Context(), &awss3.UploadPartInput{Bucket: aws.String(bucketName), Key: aws.String("k"), UploadId: u.id, PartNumber: aws.Int32(1), Body: strings.NewReader("x")})
+	_, err = client.UploadPart(t.Context(), &awss3.UploadPartInput{
+		Bucket: aws.String(bucketName), Key: aws.String("k"),
+		UploadId: u.id, PartNumber: aws.Int32(1), Body: strings.NewReader("x"),
+	})
 	wantCode(t, err, "InternalError")
-	_, err = client.DeleteObject(t.Context(), &awss3.DeleteObjectInput{Bucket: aws.String(bucketName), Key: aws.String("k")})
+	_, err = client.DeleteObject(t.Context(),
+		&awss3.DeleteObjectInput{Bucket: aws.String(bucketName), Key: aws.String("k")})
 	wantCode(t, err, "InternalError")
 	if got := string(read(t, client, "k")); got != "old" {
 		t.Errorf("got %q, want old", got)
@@ -173,7 +192,8 @@ func TestABodyThatIsRefusedLeavesNoFile(t *testing.T) {
 	client := connect(newServer(t, s3.Options{Dir: dir}))
 	createBucket(t, client)
 	_, err := client.PutObject(t.Context(), &awss3.PutObjectInput{
-		Bucket: aws.String(bucketName), Key: aws.String("k"), Body: strings.NewReader("x"), ChecksumCRC32: aws.String("AAAAAA=="),
+		Bucket: aws.String(bucketName), Key: aws.String("k"), Body: strings.NewReader("x"),
+		ChecksumCRC32: aws.String("AAAAAA=="),
 	})
 	wantCode(t, err, "BadDigest")
 	if got := files(t, dir); len(got) != 0 {
@@ -185,7 +205,8 @@ func TestReplayRefusesWhatItDidNotWrite(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, s3.Options{})
 	for _, record := range []string{
-		`?`, `{}`, `{"kind":"other"}`, `{"kind":"object_put","bucket":"none"}`, `{"kind":"part_stored","upload_id":"none"}`, `{"kind":"upload_created","upload_id":"u"}`,
+		`?`, `{}`, `{"kind":"other"}`, `{"kind":"object_put","bucket":"none"}`, `{"kind":"part_stored","upload_id":"none"}`,
+		`{"kind":"upload_created","upload_id":"u"}`,
 	} {
 		if err := server.Replay(json.RawMessage(record)); err == nil {
 			t.Errorf("%s was accepted", record)
@@ -224,7 +245,8 @@ func TestALargeBodyIsStreamedToTheFolder(t *testing.T) {
 	server := newServer(t, s3.Options{Dir: t.TempDir()})
 	client := connect(server)
 	createBucket(t, client)
-	presigned, err := awss3.NewPresignClient(client).PresignPutObject(t.Context(), &awss3.PutObjectInput{Bucket: aws.String(bucketName), Key: aws.String("k")})
+	presigned, err := awss3.NewPresignClient(client).PresignPutObject(t.Context(),
+		&awss3.PutObjectInput{Bucket: aws.String(bucketName), Key: aws.String("k")})
 	if err != nil {
 		t.Fatal(err)
 	}

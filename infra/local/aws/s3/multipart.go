@@ -50,7 +50,8 @@ func (s *Server) uploadPart(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	if u.Checked && r.Header.Get(crcHeader) == "" {
-		return refuse("InvalidRequest", "checksum type mismatch occurred, expected checksum type: crc32, actual checksum type: null")
+		return refuse("InvalidRequest",
+			"checksum type mismatch occurred, expected checksum type: crc32, actual checksum type: null")
 	}
 	part, err := s.receive(r)
 	if err != nil {

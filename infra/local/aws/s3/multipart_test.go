@@ -37,7 +37,8 @@ func begin(t *testing.T, client *awss3.Client) upload {
 func (u upload) part(t *testing.T, number int32, body []byte) types.CompletedPart {
 	t.Helper()
 	out, err := u.client.UploadPart(t.Context(), &awss3.UploadPartInput{
-		Bucket: aws.String(bucketName), Key: aws.String("k"), UploadId: u.id, PartNumber: aws.Int32(number), Body: bytes.NewReader(body),
+		Bucket: aws.String(bucketName), Key: aws.String("k"), UploadId: u.id, PartNumber: aws.Int32(number),
+		Body: bytes.NewReader(body),
 	})
 	if err != nil {
 		t.Fatalf("part %d: %v", number, err)
@@ -48,7 +49,8 @@ func (u upload) part(t *testing.T, number int32, body []byte) types.CompletedPar
 func (u upload) complete(t *testing.T, parts ...types.CompletedPart) (*awss3.CompleteMultipartUploadOutput, error) {
 	t.Helper()
 	return u.client.CompleteMultipartUpload(t.Context(), &awss3.CompleteMultipartUploadInput{
-		Bucket: aws.String(bucketName), Key: aws.String("k"), UploadId: u.id, MultipartUpload: &types.CompletedMultipartUpload{Parts: parts},
+		Bucket: aws.String(bucketName), Key: aws.String("k"), UploadId: u.id,
+		MultipartUpload: &types.CompletedMultipartUpload{Parts: parts},
 	})
 }
 

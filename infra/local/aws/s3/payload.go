@@ -43,7 +43,8 @@ func openPayload(r *request) (*payload, error) {
 		return nil, refuse("MissingContentLength", "you must provide the Content-Length HTTP header")
 	}
 	if p.size > maxBody {
-		return nil, refuse("EntityTooLarge", "your proposed upload exceeds the maximum allowed size of %d bytes", int64(maxBody))
+		return nil, refuse("EntityTooLarge", "your proposed upload exceeds the maximum allowed size of %d bytes",
+			int64(maxBody))
 	}
 	if values, sent := r.Header["Content-Md5"]; sent {
 		p.wantMD5 = strings.Join(values, ",")
@@ -90,7 +91,8 @@ func (p *payload) copyTo(dst io.Writer) error {
 
 func (p *payload) verify() error {
 	if p.wantSHA256 != "" && hex.EncodeToString(p.sha256.Sum(nil)) != p.wantSHA256 {
-		return refuse("XAmzContentSHA256Mismatch", "the provided 'x-amz-content-sha256' header does not match what was computed")
+		return refuse("XAmzContentSHA256Mismatch",
+			"the provided 'x-amz-content-sha256' header does not match what was computed")
 	}
 	if p.wantMD5 != "" && encodeSum(p.md5) != p.wantMD5 {
 		return refuse("BadDigest", "the Content-MD5 you specified did not match what we received").

@@ -39,7 +39,8 @@ func parseRange(header string, size int64) (part byteRange, partial bool, err er
 	first, firstErr := parseOffset(from)
 	last, lastErr := parseOffset(to)
 	switch {
-	case firstErr != nil && from != "", lastErr != nil && to != "", from == "" && to == "", from != "" && to != "" && last < first:
+	case firstErr != nil && from != "", lastErr != nil && to != "", from == "" && to == "", from != "" && to != "" &&
+		last < first:
 		return whole, false, nil
 	case from == "":
 		first, last = max(0, size-last), size-1

@@ -8,8 +8,8 @@ import (
 	"recordbridge/infra/local/aws/s3"
 )
 
-// TestWhatIsLeftOutIsRefused: features of S3 that the emulator does not have must not be ignored. What S3 itself refuses
-// is in the scripts of infra/test/conformance.
+// TestWhatIsLeftOutIsRefused: features of S3 that the emulator does not have must not be ignored. What S3 itself
+// refuses is in the scripts of infra/test/conformance.
 func TestWhatIsLeftOutIsRefused(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, s3.Options{})
@@ -49,19 +49,26 @@ func TestHeadersOfWhatIsLeftOutAreRefused(t *testing.T) {
 	createBucket(t, connect(server))
 	put(t, connect(server), "k", "body")
 	for header, method := range map[string]string{
-		"X-Amz-Storage-Class: GLACIER": http.MethodPut, "X-Amz-Acl: public-read": http.MethodPut, "X-Amz-Tagging: a=b": http.MethodPut,
-		"X-Amz-Server-Side-Encryption: aws:kms": http.MethodPut, "X-Amz-Server-Side-Encryption-Customer-Key: a": http.MethodGet,
-		"X-Amz-Expected-Bucket-Owner: 999999999999": http.MethodGet, "X-Amz-If-Match-Size: 4": http.MethodDelete,
-		"If-Match: *": http.MethodDelete, "If-None-Match: *": http.MethodGet, `If-None-Match: "5d41402abc4b2a76b9719d911017c592"`: http.MethodPut,
-		"If-Modified-Since: Mon, 01 Jan 1996 00:00:00 GMT": http.MethodGet, "If-Unmodified-Since: Mon, 01 Jan 1996 00:00:00 GMT": http.MethodHead,
-		"X-Amz-Checksum-Crc32c: mnG7TA==": http.MethodPut, "X-Amz-Checksum-Sha256: a": http.MethodPut, "X-Amz-Checksum-Crc64nvme: a": http.MethodPut,
+		"X-Amz-Storage-Class: GLACIER": http.MethodPut, "X-Amz-Acl: public-read": http.MethodPut,
+		"X-Amz-Tagging: a=b":                           http.MethodPut,
+		"X-Amz-Server-Side-Encryption: aws:kms":        http.MethodPut,
+		"X-Amz-Server-Side-Encryption-Customer-Key: a": http.MethodGet,
+		"X-Amz-Expected-Bucket-Owner: 999999999999":    http.MethodGet, "X-Amz-If-Match-Size: 4": http.MethodDelete,
+		"If-Match: *": http.MethodDelete, "If-None-Match: *": http.MethodGet,
+		`If-None-Match: "5d41402abc4b2a76b9719d911017c592"`:  http.MethodPut,
+		"If-Modified-Since: Mon, 01 Jan 1996 00:00:00 GMT":   http.MethodGet,
+		"If-Unmodified-Since: Mon, 01 Jan 1996 00:00:00 GMT": http.MethodHead,
+		"X-Amz-Checksum-Crc32c: mnG7TA==":                    http.MethodPut, "X-Amz-Checksum-Sha256: a": http.MethodPut,
+		"X-Amz-Checksum-Crc64nvme: a":         http.MethodPut,
 		"X-Amz-Trailer: x-amz-checksum-crc32": http.MethodPut, "X-Amz-Copy-Source: /exports/k": http.MethodPut,
-		"X-Amz-Content-Sha256: STREAMING-UNSIGNED-PAYLOAD-TRAILER": http.MethodPut, "X-Amz-Sdk-Checksum-Algorithm: SHA1": http.MethodPut,
+		"X-Amz-Content-Sha256: STREAMING-UNSIGNED-PAYLOAD-TRAILER": http.MethodPut,
+		"X-Amz-Sdk-Checksum-Algorithm: SHA1":                       http.MethodPut,
 	} {
 		t.Run(header, func(t *testing.T) {
 			t.Parallel()
 			name, value, _ := strings.Cut(header, ": ")
-			expect(t, server, raw{method, "/exports/k", "", map[string]string{name: value}}, http.StatusNotImplemented, "NotImplemented")
+			expect(t, server, raw{method, "/exports/k", "", map[string]string{name: value}}, http.StatusNotImplemented,
+				"NotImplemented")
 		})
 	}
 }
@@ -83,14 +90,36 @@ func TestRequestsThatNoClientSendsAreRefused(t *testing.T) {
 		"no list of buckets":       {raw{method: http.MethodDelete, target: "/"}, 405, "MethodNotAllowed"},
 		"a form post of an object": {raw{method: http.MethodPost, target: "/exports/k"}, 405, "MethodNotAllowed"},
 		"keys are UTF-8":           {raw{method: http.MethodPut, target: "/exports/%FF"}, 400, "InvalidURI"},
-		"metadata is UTF-8":        {raw{http.MethodPut, "/exports/k", "body", map[string]string{"X-Amz-Meta-A": "\xff"}}, 400, "InvalidArgument"},
-		"a huge document":          {raw{method: http.MethodPost, target: upload, body: strings.Repeat(" ", 5<<20)}, 400, "MaxMessageLengthExceeded"},
-		"another document":         {raw{method: http.MethodPost, target: upload, body: "<Other/>"}, 400, "MalformedXML"},
-		"a part that is no number": {raw{method: http.MethodPost, target: upload, body: "<CompleteMultipartUpload><Part><PartNumber>x</PartNumber></Part></CompleteMultipartUpload>"}, 400, "MalformedXML"},
-		"a configured bucket":      {raw{method: http.MethodPut, target: "/other", body: "<CreateBucketConfiguration/>"}, 501, "NotImplemented"},
-		"a claim about the object": {raw{http.MethodPost, upload, "", map[string]string{"X-Amz-Checksum-Crc32": "AAAAAA=="}}, 501, "NotImplemented"},
+		"metadata is UTF-8": {
+			raw{http.MethodPut, "/exports/k", "body", map[string]string{"X-Amz-Meta-A": "\xff"}},
+			400, "InvalidArgument",
+		},
+		"a huge document": {
+			raw{method: http.MethodPost, target: upload, body: strings.Repeat(" ", 5<<20)},
+			400,
+			"MaxMessageLengthExceeded",
+		},
+		"another document": {raw{method: http.MethodPost, target: upload, body: "<Other/>"}, 400, "MalformedXML"},
+		"a part that is no number": {
+			raw{
+				method: http.MethodPost, target: upload,
+				body: "<CompleteMultipartUpload><Part><PartNumber>x</PartNumber></Part></CompleteMultipartUpload>",
+			},
+			400,
+			"MalformedXML",
+		},
+		"a configured bucket": {
+			raw{method: http.MethodPut, target: "/other", body: "<CreateBucketConfiguration/>"},
+			501,
+			"NotImplemented",
+		},
+		"a claim about the object": {
+			raw{http.MethodPost, upload, "", map[string]string{"X-Amz-Checksum-Crc32": "AAAAAA=="}},
+			501, "NotImplemented",
+		},
 		"a copy of a version": {
-			raw{http.MethodPut, upload + "&partNumber=1", "", map[string]string{"X-Amz-Copy-Source": "/exports/k?versionId=1"}}, 501, "NotImplemented",
+			raw{http.MethodPut, upload + "&partNumber=1", "", map[string]string{"X-Amz-Copy-Source": "/exports/k?versionId=1"}},
+			501, "NotImplemented",
 		},
 	}
 	for name, tt := range tests {

@@ -1,9 +1,9 @@
-// Package s3 is the embedded AWS's object store: the S3 operations that our functions and the console call, with
-// S3's own checksum, multipart and precondition rules, in memory or in a directory. Whoever routes requests here has
-// verified their signatures.
-// It leaves out versioning, tagging, access control lists, lifecycles, copies of whole objects, conditions of writes and
-// every checksum but CRC32, and answers what it does not know with NotImplemented instead of ignoring it. Buckets are addressed by path
-// ("/bucket/key"); whoever routes requests here must not clean the path, because keys may hold "//" and "..".
+// Package s3 is the embedded AWS's object store: the S3 operations that our functions and the console call, with S3's
+// own checksum, multipart and precondition rules, in memory or in a directory. Whoever routes requests here has
+// verified their signatures. It leaves out versioning, tagging, access control lists, lifecycles, copies of whole
+// objects, conditions of writes and every checksum but CRC32, and answers what it does not know with NotImplemented
+// instead of ignoring it. Buckets are addressed by path ("/bucket/key"); whoever routes requests here must not clean
+// the path, because keys may hold "//" and "..".
 package s3
 
 import (
@@ -103,7 +103,8 @@ func (s *Server) Replay(record json.RawMessage) error {
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, operation string) error {
 	handle, ok := s.handlers[operation]
 	if !ok && operation == "" && notAllowed(r) {
-		return refuse("MethodNotAllowed", "the specified method is not allowed against this resource").with("Method", r.Method)
+		return refuse("MethodNotAllowed",
+			"the specified method is not allowed against this resource").with("Method", r.Method)
 	}
 	if !ok {
 		return refuse("NotImplemented", "the embedded S3 does not know this operation (%q)", operation)

@@ -169,7 +169,8 @@ func (s state) upload(r *request) (*upload, error) {
 	id := r.query.Get("uploadId")
 	u, ok := s.uploads[id]
 	if !ok || u.Bucket != r.bucket || u.Key != r.key {
-		return nil, refuse("NoSuchUpload", "the upload does not exist: it may have been aborted or completed").with("UploadId", id)
+		return nil,
+			refuse("NoSuchUpload", "the upload does not exist: it may have been aborted or completed").with("UploadId", id)
 	}
 	return u, nil
 }

@@ -29,14 +29,18 @@ type value struct {
 }
 
 func (v value) check() error {
-	if token := len(v.ClientRequestToken); v.ClientRequestToken != "" && (token < minTokenLength || token > maxTokenLength) {
-		return wire.Fail("InvalidParameterException", "ClientRequestToken must be %d-%d characters long.", minTokenLength, maxTokenLength)
+	if token := len(v.ClientRequestToken); v.ClientRequestToken != "" &&
+		(token < minTokenLength || token > maxTokenLength) {
+		return wire.Fail("InvalidParameterException", "ClientRequestToken must be %d-%d characters long.", minTokenLength,
+			maxTokenLength)
 	}
 	if v.SecretString == nil || len(v.SecretBinary) > 0 || len(v.VersionStages) > 0 {
 		return unsupported("a secret that is no text, or has stages of its own")
 	}
 	if len(*v.SecretString) > maxValueBytes {
-		return wire.Fail("ValidationException", "1 validation error detected: Value at 'secretString' failed to satisfy constraint: Member must have length less than or equal to %d", maxValueBytes)
+		return wire.Fail("ValidationException",
+			"1 validation error detected: Value at 'secretString' failed to satisfy constraint: Member must have length less "+
+				"than or equal to %d", maxValueBytes)
 	}
 	return nil
 }
@@ -69,7 +73,8 @@ type versionOutput struct {
 
 func (s *Server) createSecret(_ context.Context, in *createSecretInput) (any, error) {
 	if !secretName.MatchString(in.Name) {
-		return nil, wire.Fail("ValidationException", "Invalid name. Must be a valid name containing alphanumeric characters, or any of the following: -/_+=.@!")
+		return nil, wire.Fail("ValidationException",
+			"Invalid name. Must be a valid name containing alphanumeric characters, or any of the following: -/_+=.@!")
 	}
 	if err := in.check(); err != nil {
 		return nil, err
@@ -78,9 +83,11 @@ func (s *Server) createSecret(_ context.Context, in *createSecretInput) (any, er
 	defer s.mu.Unlock()
 	if taken, ok := s.secrets[in.Name]; ok {
 		if v := taken.Current; v.ID == in.ClientRequestToken && v.Text == *in.SecretString {
-			return versionOutput{ARN: taken.ARN, Name: taken.Name, VersionID: v.ID}, nil // the repetition of a request whose answer was lost
+			// the repetition of a request whose answer was lost
+			return versionOutput{ARN: taken.ARN, Name: taken.Name, VersionID: v.ID}, nil
 		}
-		return nil, wire.Fail("ResourceExistsException", "The operation failed because the secret %s already exists.", in.Name)
+		return nil, wire.Fail("ResourceExistsException",
+			"The operation failed because the secret %s already exists.", in.Name)
 	}
 	next := secret{Name: in.Name, ARN: arnPrefix + in.Name + "-" + rand.Text()[:6], Current: in.version(time.Now())}
 	return versionOutput{ARN: next.ARN, Name: next.Name, VersionID: next.Current.ID}, s.commit(next)
@@ -108,7 +115,9 @@ func (s *Server) putSecretValue(_ context.Context, in *putSecretValueInput) (any
 	case found.Current.ID != next.Current.ID:
 		return out, s.commit(next)
 	case found.Current.Text != next.Current.Text:
-		return nil, wire.Fail("ResourceExistsException", "You can't use ClientRequestToken %s because that value is already in use for a version of secret %s.", next.Current.ID, found.ARN)
+		return nil, wire.Fail("ResourceExistsException",
+			"You can't use ClientRequestToken %s because that value is already in use for a version of secret %s.",
+			next.Current.ID, found.ARN)
 	default:
 		return out, nil // the repetition of a request whose answer was lost
 	}

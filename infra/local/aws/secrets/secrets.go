@@ -1,7 +1,7 @@
 // Package secrets owns the embedded Secrets Manager: texts under a name, each with its current version, spoken in AWS
-// JSON 1.1. It has no earlier versions, staging labels, rotation, deletion, replication or resource policies; who starts
-// the embedded AWS generates the values that a template asks for with GenerateSecretString. Values lie in the clear in
-// memory and in the journal.
+// JSON 1.1. It has no earlier versions, staging labels, rotation, deletion, replication or resource policies; who
+// starts the embedded AWS generates the values that a template asks for with GenerateSecretString. Values lie in the
+// clear in memory and in the journal.
 //
 // Rules without a source of their own follow the AWS Secrets Manager API reference.
 package secrets

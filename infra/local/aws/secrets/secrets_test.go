@@ -37,7 +37,10 @@ func TestCreateSecretIsIdempotentByItsToken(t *testing.T) {
 	client := newClient(t)
 	token := "0c6a2b1e-1111-4222-8333-444455556666"
 	again := func(value string) (*sdk.CreateSecretOutput, error) {
-		return client.CreateSecret(t.Context(), &sdk.CreateSecretInput{Name: awssdk.String("keys"), SecretString: &value, ClientRequestToken: &token})
+		return client.CreateSecret(t.Context(), &sdk.CreateSecretInput{
+			Name: awssdk.String("keys"), SecretString: &value,
+			ClientRequestToken: &token,
+		})
 	}
 	first, err := again("one")
 	if err != nil {
@@ -75,12 +78,24 @@ func TestWhatIsLeftOutIsRefused(t *testing.T) {
 		call func() error
 		want string
 	}{
-		"bytes":                {put(sdk.PutSecretValueInput{SecretBinary: []byte("x")}), "InvalidParameterException"},
-		"stages":               {put(sdk.PutSecretValueInput{SecretString: awssdk.String("x"), VersionStages: []string{"AWSPENDING"}}), "InvalidParameterException"},
-		"a value above 64 KiB": {put(sdk.PutSecretValueInput{SecretString: awssdk.String(strings.Repeat("x", 64<<10+1))}), "ValidationException"},
-		"a stage":              {get(sdk.GetSecretValueInput{SecretId: keys.Name, VersionStage: awssdk.String("AWSPREVIOUS")}), "InvalidParameterException"},
-		"a version":            {get(sdk.GetSecretValueInput{SecretId: keys.Name, VersionId: keys.VersionId}), "InvalidParameterException"},
-		"an empty id":          {get(sdk.GetSecretValueInput{SecretId: awssdk.String("")}), "InvalidParameterException"},
+		"bytes": {put(sdk.PutSecretValueInput{SecretBinary: []byte("x")}), "InvalidParameterException"},
+		"stages": {put(sdk.PutSecretValueInput{
+			SecretString:  awssdk.String("x"),
+			VersionStages: []string{"AWSPENDING"},
+		}), "InvalidParameterException"},
+		"a value above 64 KiB": {
+			put(sdk.PutSecretValueInput{SecretString: awssdk.String(strings.Repeat("x", 64<<10+1))}),
+			"ValidationException",
+		},
+		"a stage": {get(sdk.GetSecretValueInput{
+			SecretId:     keys.Name,
+			VersionStage: awssdk.String("AWSPREVIOUS"),
+		}), "InvalidParameterException"},
+		"a version": {
+			get(sdk.GetSecretValueInput{SecretId: keys.Name, VersionId: keys.VersionId}),
+			"InvalidParameterException",
+		},
+		"an empty id": {get(sdk.GetSecretValueInput{SecretId: awssdk.String("")}), "InvalidParameterException"},
 		"a secret without a value": {func() error {
 			_, err := client.CreateSecret(t.Context(), &sdk.CreateSecretInput{Name: awssdk.String("empty")})
 			return err

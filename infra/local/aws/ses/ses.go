@@ -119,7 +119,10 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, _ wire.Call) {
 		return
 	}
 	got.XMLName = xml.Name{Local: operation + "Result"}
-	writeXML(w, http.StatusOK, response{XMLName: xml.Name{Space: namespace, Local: operation + "Response"}, Result: got, Request: uuid.NewString()})
+	writeXML(w, http.StatusOK, response{
+		XMLName: xml.Name{Space: namespace, Local: operation + "Response"}, Result: got,
+		Request: uuid.NewString(),
+	})
 }
 
 func (s *Server) send(form url.Values) (result, error) {

@@ -49,16 +49,28 @@ func TestSESRefusesWhatAWSRefuses(t *testing.T) {
 		change func(*sdk.SendEmailInput)
 		want   string
 	}{
-		"no body":                  {func(in *sdk.SendEmailInput) { in.Message.Body.Text = nil }, "InvalidParameterValue"},
-		"a recipient beyond ASCII": {func(in *sdk.SendEmailInput) { in.Destination.ToAddresses[0] = "ahörn@example.org" }, "InvalidParameterValue"},
-		"a domain beyond ASCII":    {func(in *sdk.SendEmailInput) { in.Destination.ToAddresses[0] = "alder@exämple.org" }, "InvalidParameterValue"},
+		"no body": {func(in *sdk.SendEmailInput) { in.Message.Body.Text = nil }, "InvalidParameterValue"},
+		"a recipient beyond ASCII": {
+			func(in *sdk.SendEmailInput) { in.Destination.ToAddresses[0] = "ahörn@example.org" },
+			"InvalidParameterValue",
+		},
+		"a domain beyond ASCII": {
+			func(in *sdk.SendEmailInput) { in.Destination.ToAddresses[0] = "alder@exämple.org" },
+			"InvalidParameterValue",
+		},
 		"a source of 330 letters": {func(in *sdk.SendEmailInput) {
 			in.Source = awssdk.String(strings.Repeat("a", 318) + "@example.org")
 		}, "InvalidParameterValue"},
-		"an answer to nobody":    {func(in *sdk.SendEmailInput) { in.ReplyToAddresses = []string{"help"} }, "InvalidParameterValue"},
+		"an answer to nobody": {
+			func(in *sdk.SendEmailInput) { in.ReplyToAddresses = []string{"help"} },
+			"InvalidParameterValue",
+		},
 		"a subject of two lines": {func(in *sdk.SendEmailInput) { in.Message.Subject.Data = awssdk.String("a\r\nBcc: b@example.org") }, "InvalidParameterValue"},
 		"a body of 11 MB":        {func(in *sdk.SendEmailInput) { in.Message.Body.Text.Data = awssdk.String(strings.Repeat("x", 11<<20)) }, "InvalidParameterValue"},
-		"a configuration set":    {func(in *sdk.SendEmailInput) { in.ConfigurationSetName = awssdk.String("none") }, "ConfigurationSetDoesNotExist"},
+		"a configuration set": {
+			func(in *sdk.SendEmailInput) { in.ConfigurationSetName = awssdk.String("none") },
+			"ConfigurationSetDoesNotExist",
+		},
 		"51 recipients": {func(in *sdk.SendEmailInput) {
 			in.Destination.ToAddresses = strings.Split(strings.Repeat("a@example.org,", 50)+"a@example.org", ",")
 		}, "InvalidParameterValue"},

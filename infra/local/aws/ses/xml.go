@@ -34,10 +34,12 @@ type errorResponse struct {
 func writeError(w http.ResponseWriter, err error) {
 	failure, ok := errors.AsType[*wire.Error](err)
 	if !ok {
-		writeXML(w, http.StatusInternalServerError, errorResponse{Type: "Receiver", Code: "InternalFailure", Message: err.Error()})
+		writeXML(w, http.StatusInternalServerError,
+			errorResponse{Type: "Receiver", Code: "InternalFailure", Message: err.Error()})
 		return
 	}
-	writeXML(w, max(failure.Status, http.StatusBadRequest), errorResponse{Type: "Sender", Code: failure.Code, Message: failure.Message})
+	writeXML(w, max(failure.Status, http.StatusBadRequest),
+		errorResponse{Type: "Sender", Code: failure.Code, Message: failure.Message})
 }
 
 func writeXML(w http.ResponseWriter, status int, value any) {

@@ -26,7 +26,8 @@ func (s *signature) checkScope(region string) *Error {
 	}
 	parts := strings.Split(s.scope, "/")
 	if date, _, _ := strings.Cut(s.date, "T"); parts[0] != date {
-		return refuse(s.service, p, "Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date from HTTP.")
+		return refuse(s.service, p, "Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date from "+
+			"HTTP.")
 	}
 	if parts[1] != region {
 		return refuse(s.service, p, "Credential should be scoped to a valid region; expecting '%s'.", region)

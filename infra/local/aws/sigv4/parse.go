@@ -59,10 +59,12 @@ func parseHeader(r *http.Request, authorization, service string) (*signature, *E
 		}
 	}
 	if sig.value == "" || sig.signedHeaders == nil {
-		return nil, refuse(service, malformedHeader, "Authorization header requires 'Credential', 'SignedHeaders' and 'Signature'.")
+		return nil, refuse(service, malformedHeader,
+			"Authorization header requires 'Credential', 'SignedHeaders' and 'Signature'.")
 	}
 	if !sig.setCredential(credential) {
-		return nil, refuse(service, malformedHeader, "the credential must have the form access key/date/region/service/aws4_request")
+		return nil, refuse(service, malformedHeader,
+			"the credential must have the form access key/date/region/service/aws4_request")
 	}
 	if !sig.setDate() {
 		return nil, refuse(service, noDate, "Authorization header requires existence of a valid 'X-Amz-Date' header.")
@@ -105,7 +107,8 @@ func parseQuery(r *http.Request, query url.Values, service string) (*signature, 
 		return nil, refuse(service, malformedQuery, "X-Amz-Expires must be at most a week (604800 seconds)")
 	}
 	if !sig.setCredential(query.Get("X-Amz-Credential")) {
-		return nil, refuse(service, malformedQuery, "the credential must have the form access key/date/region/service/aws4_request")
+		return nil, refuse(service, malformedQuery,
+			"the credential must have the form access key/date/region/service/aws4_request")
 	}
 	return sig, nil
 }

@@ -33,7 +33,8 @@ func serviceSigned(t *testing.T, url, service string, at time.Time) *http.Reques
 	r := send(t, http.MethodPost, url, content)
 	r.Header.Set("Content-Type", "application/x-amz-json-1.0")
 	r.Header.Set("X-Amz-Target", "DynamoDB_20120810.DescribeTable")
-	if err := v4.NewSigner().SignHTTP(t.Context(), credentials("Worker"), r, hashOf(content), service, "us-east-1", at); err != nil {
+	if err := v4.NewSigner().SignHTTP(t.Context(), credentials("Worker"), r, hashOf(content), service, "us-east-1",
+		at); err != nil {
 		t.Fatal(err)
 	}
 	r.Host = r.URL.Host
@@ -45,7 +46,8 @@ func servicePresigned(t *testing.T, service string) *http.Request {
 	t.Helper()
 	r := send(t, http.MethodPost, servicePath, content)
 	setQuery(r, "X-Amz-Expires", "60")
-	signed, _, err := v4.NewSigner().PresignHTTP(t.Context(), credentials("Worker"), r, hashOf(content), service, "us-east-1", signedAt)
+	signed, _, err := v4.NewSigner().PresignHTTP(t.Context(), credentials("Worker"), r, hashOf(content), service,
+		"us-east-1", signedAt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,21 +102,51 @@ func TestEachFamilyOfServicesHasItsOwnCodes(t *testing.T) {
 		json, mail string
 		message    string
 	}{
-		"body":             {func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader("{}")) }, 0, invalid, "SignatureDoesNotMatch", "does not match"},
-		"target":           {func(r *http.Request) { r.Header.Set("X-Amz-Target", "DynamoDB_20120810.DeleteTable") }, 0, invalid, "SignatureDoesNotMatch", "does not match"},
-		"path":             {func(r *http.Request) { r.URL.RawPath = "" }, 0, invalid, "SignatureDoesNotMatch", "does not match"},
-		"5 minutes later":  {func(*http.Request) {}, 5*time.Minute + time.Second, invalid, "SignatureDoesNotMatch", "Signature expired: 20261121T100000Z is now earlier than 20261121T100001Z (20261121T100501Z - 5 min.)"},
-		"5 minutes before": {func(*http.Request) {}, -5*time.Minute - time.Second, invalid, "SignatureDoesNotMatch", "Signature not yet current: 20261121T100000Z is still later than 20261121T095959Z (20261121T095459Z + 5 min.)"},
-		"region":           {swap("us-east-1", "eu-west-1"), 0, invalid, "SignatureDoesNotMatch", "expecting 'us-east-1'"},
-		"service":          {swap("/us-east-1/", "/us-east-1/x"), 0, invalid, "SignatureDoesNotMatch", "correct service: '"},
-		"terminator":       {swap("aws4_request", "aws4"), 0, invalid, "SignatureDoesNotMatch", "aws4_request"},
-		"unsigned header":  {func(r *http.Request) { r.Header.Set("X-Amz-Extra", "x") }, 0, invalid, "SignatureDoesNotMatch", "'X-Amz-Extra' must be a 'SignedHeader'"},
-		"access key":       {swap("Worker", "Nobody"), 0, "UnrecognizedClientException", "InvalidClientTokenId", "security token"},
-		"no signature":     {swap("Signature=", "Signature=,x="), 0, incomplete, "IncompleteSignature", "unknown member"},
-		"empty signature":  {cutSignature, 0, incomplete, "IncompleteSignature", "'Signature'"},
-		"no date":          {func(r *http.Request) { r.Header.Del("X-Amz-Date") }, 0, incomplete, "IncompleteSignature", "'X-Amz-Date'"},
-		"other mechanism":  {func(r *http.Request) { r.SetBasicAuth("a", "b") }, 0, incomplete, "IncompleteSignature", "unsupported"},
-		"nothing":          {func(r *http.Request) { r.Header.Del("Authorization") }, 0, "MissingAuthenticationTokenException", "MissingAuthenticationToken", "missing"},
+		"body": {
+			func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader("{}")) }, 0, invalid,
+			"SignatureDoesNotMatch", "does not match",
+		},
+		"target": {
+			func(r *http.Request) { r.Header.Set("X-Amz-Target", "DynamoDB_20120810.DeleteTable") }, 0,
+			invalid, "SignatureDoesNotMatch", "does not match",
+		},
+		"path": {
+			func(r *http.Request) { r.URL.RawPath = "" }, 0, invalid, "SignatureDoesNotMatch",
+			"does not match",
+		},
+		"5 minutes later": {
+			func(*http.Request) {}, 5*time.Minute + time.Second, invalid, "SignatureDoesNotMatch",
+			"Signature expired: 20261121T100000Z is now earlier than 20261121T100001Z (20261121T100501Z - 5 min.)",
+		},
+		"5 minutes before": {
+			func(*http.Request) {}, -5*time.Minute - time.Second, invalid, "SignatureDoesNotMatch",
+			"Signature not yet current: 20261121T100000Z is still later than 20261121T095959Z (20261121T095459Z + 5 min.)",
+		},
+		"region":     {swap("us-east-1", "eu-west-1"), 0, invalid, "SignatureDoesNotMatch", "expecting 'us-east-1'"},
+		"service":    {swap("/us-east-1/", "/us-east-1/x"), 0, invalid, "SignatureDoesNotMatch", "correct service: '"},
+		"terminator": {swap("aws4_request", "aws4"), 0, invalid, "SignatureDoesNotMatch", "aws4_request"},
+		"unsigned header": {
+			func(r *http.Request) { r.Header.Set("X-Amz-Extra", "x") }, 0, invalid, "SignatureDoesNotMatch",
+			"'X-Amz-Extra' must be a 'SignedHeader'",
+		},
+		"access key": {
+			swap("Worker", "Nobody"), 0, "UnrecognizedClientException", "InvalidClientTokenId",
+			"security token",
+		},
+		"no signature":    {swap("Signature=", "Signature=,x="), 0, incomplete, "IncompleteSignature", "unknown member"},
+		"empty signature": {cutSignature, 0, incomplete, "IncompleteSignature", "'Signature'"},
+		"no date": {
+			func(r *http.Request) { r.Header.Del("X-Amz-Date") }, 0, incomplete, "IncompleteSignature",
+			"'X-Amz-Date'",
+		},
+		"other mechanism": {
+			func(r *http.Request) { r.SetBasicAuth("a", "b") }, 0, incomplete, "IncompleteSignature",
+			"unsupported",
+		},
+		"nothing": {
+			func(r *http.Request) { r.Header.Del("Authorization") }, 0,
+			"MissingAuthenticationTokenException", "MissingAuthenticationToken", "missing",
+		},
 	}
 	for name, tt := range tests {
 		for service, want := range map[string]string{"dynamodb": tt.json, "sqs": tt.json, "ses": tt.mail} {
@@ -134,7 +166,8 @@ func TestEachFamilyOfServicesHasItsOwnCodes(t *testing.T) {
 
 func TestAPresignedCallToAnotherServiceExpires(t *testing.T) {
 	t.Parallel()
-	_, err := sigv4.New("us-east-1", secrets).Verify(servicePresigned(t, "dynamodb"), "dynamodb", signedAt.Add(61*time.Second))
+	_, err := sigv4.New("us-east-1", secrets).Verify(servicePresigned(t, "dynamodb"), "dynamodb",
+		signedAt.Add(61*time.Second))
 	if refusal, ok := errors.AsType[*sigv4.Error](err); !ok || refusal.Code != "InvalidSignatureException" {
 		t.Errorf("got %v, want InvalidSignatureException", err)
 	}

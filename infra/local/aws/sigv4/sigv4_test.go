@@ -41,7 +41,8 @@ func headerSigned(t *testing.T, accessKey string) *http.Request {
 	r := request(t)
 	hash := strings.Repeat("ab", 32)
 	r.Header.Set("X-Amz-Content-Sha256", hash)
-	if err := v4.NewSigner().SignHTTP(t.Context(), credentials(accessKey), r, hash, "s3", "us-east-1", signedAt, s3Rules); err != nil {
+	if err := v4.NewSigner().SignHTTP(t.Context(), credentials(accessKey), r, hash, "s3", "us-east-1", signedAt,
+		s3Rules); err != nil {
 		t.Fatal(err)
 	}
 	r.Host = r.URL.Host
@@ -53,7 +54,8 @@ func presigned(t *testing.T, accessKey, expires string) *http.Request {
 	t.Helper()
 	r := send(t, http.MethodGet, path, "")
 	setQuery(r, "X-Amz-Expires", expires)
-	signed, _, err := v4.NewSigner().PresignHTTP(t.Context(), credentials(accessKey), r, "UNSIGNED-PAYLOAD", "s3", "us-east-1", signedAt, s3Rules)
+	signed, _, err := v4.NewSigner().PresignHTTP(t.Context(), credentials(accessKey), r, "UNSIGNED-PAYLOAD", "s3",
+		"us-east-1", signedAt, s3Rules)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,15 +118,18 @@ func TestVerifyRefusesAnyTamperedPartOfAHeaderSignedRequest(t *testing.T) {
 		tamper func(*http.Request)
 		want   string
 	}{
-		"method":              {func(r *http.Request) { r.Method = http.MethodDelete }, "SignatureDoesNotMatch"},
-		"host":                {func(r *http.Request) { r.Host = "other.test" }, "SignatureDoesNotMatch"},
-		"path":                {func(r *http.Request) { r.URL.Path += "x"; r.URL.RawPath = "" }, "SignatureDoesNotMatch"},
-		"query value":         {func(r *http.Request) { setQuery(r, "prefix", "other") }, "SignatureDoesNotMatch"},
-		"added query":         {func(r *http.Request) { setQuery(r, "acl", "") }, "SignatureDoesNotMatch"},
-		"broken query":        {func(r *http.Request) { r.URL.RawQuery += "&%zz" }, "InvalidURI"},
-		"signed header":       {swap("Content-Type", "plain", "html"), "SignatureDoesNotMatch"},
-		"user metadata":       {swap("X-Amz-Meta-Note", "two", "one"), "SignatureDoesNotMatch"},
-		"content length":      {func(r *http.Request) { r.Header.Del("Content-Length"); r.ContentLength = 9 }, "SignatureDoesNotMatch"},
+		"method":        {func(r *http.Request) { r.Method = http.MethodDelete }, "SignatureDoesNotMatch"},
+		"host":          {func(r *http.Request) { r.Host = "other.test" }, "SignatureDoesNotMatch"},
+		"path":          {func(r *http.Request) { r.URL.Path += "x"; r.URL.RawPath = "" }, "SignatureDoesNotMatch"},
+		"query value":   {func(r *http.Request) { setQuery(r, "prefix", "other") }, "SignatureDoesNotMatch"},
+		"added query":   {func(r *http.Request) { setQuery(r, "acl", "") }, "SignatureDoesNotMatch"},
+		"broken query":  {func(r *http.Request) { r.URL.RawQuery += "&%zz" }, "InvalidURI"},
+		"signed header": {swap("Content-Type", "plain", "html"), "SignatureDoesNotMatch"},
+		"user metadata": {swap("X-Amz-Meta-Note", "two", "one"), "SignatureDoesNotMatch"},
+		"content length": {
+			func(r *http.Request) { r.Header.Del("Content-Length"); r.ContentLength = 9 },
+			"SignatureDoesNotMatch",
+		},
 		"payload hash":        {swap("X-Amz-Content-Sha256", "ab", "cd"), "SignatureDoesNotMatch"},
 		"no payload hash":     {func(r *http.Request) { r.Header.Del("X-Amz-Content-Sha256") }, "InvalidRequest"},
 		"unsigned amz header": {func(r *http.Request) { r.Header.Set("X-Amz-Copy-Source", "/b/k") }, "AccessDenied"},
@@ -142,7 +147,10 @@ func TestVerifyRefusesAnyTamperedPartOfAHeaderSignedRequest(t *testing.T) {
 		"basic authorization": {func(r *http.Request) { r.SetBasicAuth("a", "b") }, "InvalidArgument"},
 		"no authorization":    {func(r *http.Request) { r.Header.Del("Authorization") }, "AccessDenied"},
 		"two ways of signing": {func(r *http.Request) { setQuery(r, "X-Amz-Signature", "0") }, "InvalidArgument"},
-		"no members":          {func(r *http.Request) { r.Header.Set("Authorization", "AWS4-HMAC-SHA256 ") }, "AuthorizationHeaderMalformed"},
+		"no members": {
+			func(r *http.Request) { r.Header.Set("Authorization", "AWS4-HMAC-SHA256 ") },
+			"AuthorizationHeaderMalformed",
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -169,9 +177,12 @@ func TestVerifyRefusesAnyTamperedPartOfAPresignedURL(t *testing.T) {
 		tamper func(*http.Request)
 		want   string
 	}{
-		"method":            {func(r *http.Request) { r.Method = http.MethodDelete }, "SignatureDoesNotMatch"},
-		"host":              {func(r *http.Request) { r.Host = "other.test" }, "SignatureDoesNotMatch"},
-		"path":              {func(r *http.Request) { r.URL.Path = "/exports/other"; r.URL.RawPath = "" }, "SignatureDoesNotMatch"},
+		"method": {func(r *http.Request) { r.Method = http.MethodDelete }, "SignatureDoesNotMatch"},
+		"host":   {func(r *http.Request) { r.Host = "other.test" }, "SignatureDoesNotMatch"},
+		"path": {
+			func(r *http.Request) { r.URL.Path = "/exports/other"; r.URL.RawPath = "" },
+			"SignatureDoesNotMatch",
+		},
 		"longer life":       {set("X-Amz-Expires", "6000"), "SignatureDoesNotMatch"},
 		"life over a week":  {set("X-Amz-Expires", "604801"), malformed},
 		"negative life":     {set("X-Amz-Expires", "-1"), malformed},
@@ -211,14 +222,39 @@ func TestVerifyHoldsTheClock(t *testing.T) {
 		after time.Duration
 		want  string
 	}{
-		"header within the skew":      {func(t *testing.T) *http.Request { t.Helper(); return headerSigned(t, "Worker") }, 15 * time.Minute, ""},
-		"header too old":              {func(t *testing.T) *http.Request { t.Helper(); return headerSigned(t, "Worker") }, 15*time.Minute + time.Second, "RequestTimeTooSkewed"},
-		"header from the future":      {func(t *testing.T) *http.Request { t.Helper(); return headerSigned(t, "Worker") }, -16 * time.Minute, "RequestTimeTooSkewed"},
-		"presigned at its last":       {func(t *testing.T) *http.Request { t.Helper(); return presigned(t, "Worker", "600") }, 10 * time.Minute, ""},
-		"presigned and expired":       {func(t *testing.T) *http.Request { t.Helper(); return presigned(t, "Worker", "600") }, 10*time.Minute + time.Second, "AccessDenied"},
-		"presigned in the future":     {func(t *testing.T) *http.Request { t.Helper(); return presigned(t, "Worker", "600") }, -16 * time.Minute, "AccessDenied"},
-		"presigned for a whole week":  {func(t *testing.T) *http.Request { t.Helper(); return presigned(t, "Worker", "604800") }, 167 * time.Hour, ""},
-		"presigned with a clock skew": {func(t *testing.T) *http.Request { t.Helper(); return presigned(t, "Worker", "600") }, -14 * time.Minute, ""},
+		"header within the skew": {
+			func(t *testing.T) *http.Request { t.Helper(); return headerSigned(t, "Worker") },
+			15 * time.Minute, "",
+		},
+		"header too old": {
+			func(t *testing.T) *http.Request { t.Helper(); return headerSigned(t, "Worker") },
+			15*time.Minute + time.Second, "RequestTimeTooSkewed",
+		},
+		"header from the future": {
+			func(t *testing.T) *http.Request { t.Helper(); return headerSigned(t, "Worker") },
+			-16 * time.Minute, "RequestTimeTooSkewed",
+		},
+		"presigned at its last": {
+			func(t *testing.T) *http.Request { t.Helper(); return presigned(t, "Worker", "600") },
+			10 * time.Minute, "",
+		},
+		"presigned and expired": {
+			func(t *testing.T) *http.Request { t.Helper(); return presigned(t, "Worker", "600") },
+			10*time.Minute + time.Second, "AccessDenied",
+		},
+		"presigned in the future": {
+			func(t *testing.T) *http.Request { t.Helper(); return presigned(t, "Worker", "600") },
+			-16 * time.Minute, "AccessDenied",
+		},
+		"presigned for a whole week": {func(t *testing.T) *http.Request {
+			t.Helper()
+			return presigned(t, "Worker",
+				"604800")
+		}, 167 * time.Hour, ""},
+		"presigned with a clock skew": {
+			func(t *testing.T) *http.Request { t.Helper(); return presigned(t, "Worker", "600") },
+			-14 * time.Minute, "",
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -234,7 +270,8 @@ func TestVerifySignsThePayloadHashOfAPresignedUploadThatPinsIt(t *testing.T) {
 	hash := strings.Repeat("ab", 32)
 	r.Header.Set("X-Amz-Content-Sha256", hash)
 	setQuery(r, "X-Amz-Expires", "60")
-	signed, headers, err := v4.NewSigner().PresignHTTP(t.Context(), credentials("Worker"), r, hash, "s3", "us-east-1", signedAt, s3Rules)
+	signed, headers, err := v4.NewSigner().PresignHTTP(t.Context(), credentials("Worker"), r, hash, "s3", "us-east-1",
+		signedAt, s3Rules)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,9 +287,13 @@ func TestVerifySignsThePayloadHashOfAPresignedUploadThatPinsIt(t *testing.T) {
 
 func FuzzVerifyNeverAcceptsOrPanicsOnGarbage(f *testing.F) {
 	f.Add("X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Signature=0", "AWS4-HMAC-SHA256 Credential=/", "20261121T100000Z")
-	f.Add("", "AWS4-HMAC-SHA256 Credential=Worker/20261121/us-east-1/s3/aws4_request,SignedHeaders=host,Signature=", "20261121T100000Z")
+	f.Add("", "AWS4-HMAC-SHA256 Credential=Worker/20261121/us-east-1/s3/aws4_request,SignedHeaders=host,Signature=",
+		"20261121T100000Z")
 	f.Fuzz(func(t *testing.T, query, authorization, date string) {
-		r := &http.Request{Method: http.MethodGet, Host: "s3.test", URL: &url.URL{Path: "/b/%zz", RawQuery: query}, Header: http.Header{}}
+		r := &http.Request{
+			Method: http.MethodGet, Host: "s3.test", URL: &url.URL{Path: "/b/%zz", RawQuery: query},
+			Header: http.Header{},
+		}
 		r.Header["Authorization"] = []string{authorization}
 		r.Header["X-Amz-Date"] = []string{date}
 		r.Header["X-Amz-Content-Sha256"] = []string{"UNSIGNED-PAYLOAD"}

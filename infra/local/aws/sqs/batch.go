@@ -30,13 +30,16 @@ func batch[E any](entries []E, id func(E) string, one func(E) (any, error)) (any
 		return nil, wire.Fail("EmptyBatchRequest", "There should be at least one entry in the request.")
 	}
 	if len(entries) > maxBatchEntries {
-		return nil, wire.Fail("TooManyEntriesInBatchRequest", "Maximum number of entries per request are %d. You have sent %d.", maxBatchEntries, len(entries))
+		return nil, wire.Fail("TooManyEntriesInBatchRequest",
+			"Maximum number of entries per request are %d. You have sent %d.", maxBatchEntries, len(entries))
 	}
 	seen := map[string]bool{}
 	for _, entry := range entries {
 		switch name := id(entry); {
 		case !entryID.MatchString(name):
-			return nil, wire.Fail("InvalidBatchEntryId", "A batch entry id can only contain alphanumeric characters, hyphens and underscores. It can be at most 80 letters long.")
+			return nil, wire.Fail("InvalidBatchEntryId",
+				"A batch entry id can only contain alphanumeric characters, hyphens and underscores. It can be at most 80 "+
+					"letters long.")
 		case seen[name]:
 			return nil, wire.Fail("BatchEntryIdsNotDistinct", "Id %s repeated.", name)
 		default:
@@ -47,7 +50,10 @@ func batch[E any](entries []E, id func(E) string, one func(E) (any, error)) (any
 	for _, entry := range entries {
 		result, err := one(entry)
 		if failure, ok := errors.AsType[*wire.Error](err); ok {
-			out.Failed = append(out.Failed, failedEntry{ID: id(entry), Code: failure.Code, Message: failure.Message, SenderFault: true})
+			out.Failed = append(out.Failed, failedEntry{
+				ID: id(entry), Code: failure.Code, Message: failure.Message,
+				SenderFault: true,
+			})
 			continue
 		}
 		if err != nil {

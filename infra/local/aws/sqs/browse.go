@@ -78,7 +78,8 @@ func (s *Server) Peek(queue string, limit int) (messages []Peeked, ok bool) {
 			state = "delayed"
 		}
 		messages = append(messages, Peeked{
-			ID: m.ID, Body: m.Body, Sent: m.Sent, VisibleAt: m.VisibleAt, Receives: m.Receives, State: state, Source: m.SourceARN,
+			ID: m.ID, Body: m.Body, Sent: m.Sent, VisibleAt: m.VisibleAt, Receives: m.Receives, State: state,
+			Source: m.SourceARN,
 		})
 	}
 	slices.SortFunc(messages, func(a, b Peeked) int { return cmp.Or(a.Sent.Compare(b.Sent), cmp.Compare(a.ID, b.ID)) })

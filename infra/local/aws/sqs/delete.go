@@ -77,7 +77,8 @@ func (s *Server) purgeQueue(_ context.Context, in *purgeQueueInput) (any, error)
 	}
 	now := time.Now()
 	if !q.purged.IsZero() && now.Sub(q.purged) < purgePause {
-		return nil, exceeded("PurgeQueueInProgress", "Only one PurgeQueue operation on "+q.name+" is allowed every 60 seconds.")
+		return nil, exceeded("PurgeQueueInProgress",
+			"Only one PurgeQueue operation on "+q.name+" is allowed every 60 seconds.")
 	}
 	return nil, s.commit(record{Kind: kindPurge, Queue: q.name, At: now})
 }

@@ -71,7 +71,8 @@ func TestAMessageThatIsDeliveredTwiceHasTwoValidHandles(t *testing.T) {
 				b.cloud.SQS().Disturb((&scripted{answers: []answer{{twice: true}}}).draw)
 				first, second := b.one(url), b.one(url)
 				if *first.MessageId != *second.MessageId || *first.ReceiptHandle == *second.ReceiptHandle {
-					t.Errorf("got messages %s and %s with handles %s and %s", *first.MessageId, *second.MessageId, *first.ReceiptHandle, *second.ReceiptHandle)
+					t.Errorf("got messages %s and %s with handles %s and %s", *first.MessageId, *second.MessageId,
+						*first.ReceiptHandle, *second.ReceiptHandle)
 				}
 				if got := second.Attributes["ApproximateReceiveCount"]; got != "2" {
 					t.Errorf("ApproximateReceiveCount is %q, want 2", got)
@@ -183,7 +184,8 @@ func TestBothHandlesOfADoubledMessageSurviveARestart(t *testing.T) {
 	var first struct {
 		Messages []struct{ ReceiptHandle string }
 	}
-	if err := json.Unmarshal([]byte(call(t, before, "ReceiveMessage", `{`+url+`}`, http.StatusOK)), &first); err != nil || len(first.Messages) != 1 {
+	if err := json.Unmarshal([]byte(call(t, before, "ReceiveMessage", `{`+url+`}`, http.StatusOK)), &first); err != nil ||
+		len(first.Messages) != 1 {
 		t.Fatal(first, err)
 	}
 

@@ -19,7 +19,8 @@ import (
 // twin is a server and one that was started twice on what the first appended. Both get the same calls.
 type twin struct{ before, after *sqs.Server }
 
-// restarted is a new server after two starts: one that reads what was appended, and one that reads what the first dumps.
+// restarted is a new server after two starts: one that reads what was appended, and one that
+// reads what the first dumps.
 func restarted(t *rapid.T, journal *kept) *sqs.Server {
 	first, second := sqs.New("http://127.0.0.1:4566", wire.Discard{}), sqs.New("http://127.0.0.1:4566", wire.Discard{})
 	for _, record := range journal.records {
@@ -115,7 +116,8 @@ func (w twin) goOn(t *rapid.T, handles []string) {
 		for _, name := range []string{"live", "dead"} {
 			queue := fmt.Sprintf(queueURL, name)
 			w.same(t, "GetQueueAttributes", `{`+queue+`,"AttributeNames":["All"]}`)
-			w.same(t, "ReceiveMessage", `{`+queue+`,"MaxNumberOfMessages":2,"VisibilityTimeout":300,"MessageSystemAttributeNames":["All"]}`)
+			w.same(t, "ReceiveMessage",
+				`{`+queue+`,"MaxNumberOfMessages":2,"VisibilityTimeout":300,"MessageSystemAttributeNames":["All"]}`)
 		}
 		if diff := cmp.Diff(w.before.Snapshot(), w.after.Snapshot()); diff != "" {
 			t.Fatalf("queues after two starts (-before +after):\n%s", diff)
@@ -132,7 +134,8 @@ func TestAllThatConsumersCanSeeSurvivesTwoStarts(t *testing.T) {
 			journal := &kept{}
 			server := sqs.New("http://127.0.0.1:4566", journal)
 			ask(t, server, "CreateQueue", `{"QueueName":"dead"}`)
-			ask(t, server, "CreateQueue", `{"QueueName":"live","Attributes":{"RedrivePolicy":"{\"deadLetterTargetArn\":\"arn:aws:sqs:us-east-1:000000000000:dead\",\"maxReceiveCount\":2}"}}`)
+			ask(t, server, "CreateQueue",
+				`{"QueueName":"live","Attributes":{"RedrivePolicy":"{\"deadLetterTargetArn\":\"arn:aws:sqs:us-east-1:000000000000:dead\",\"maxReceiveCount\":2}"}}`)
 			if rapid.Bool().Draw(t, "disturbed") {
 				calls := 0
 				server.Disturb(func(_ string, candidates int) (int, bool) {

@@ -37,7 +37,8 @@ func exceeded(code, message string) error {
 }
 
 func outOfRange(parameter string, value, low, high int) error {
-	return wire.Fail("InvalidParameterValue", "Value %d for parameter %s is invalid. Reason: Must be between %d and %d, if provided.",
+	return wire.Fail("InvalidParameterValue",
+		"Value %d for parameter %s is invalid. Reason: Must be between %d and %d, if provided.",
 		value, parameter, low, high)
 }
 

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A group is a noisy neighbour from so many messages in flight on, when they are more than a tenth of the queue's (developer guide,
-// "How Amazon SQS fair queues work"). SQS also judges by the time that consumers spend on a group, which is left out here: what
-// the laptop shows of fairness is the less that SQS does.
+// A group is a noisy neighbour from so many messages in flight on, when they are more than a tenth of the queue's
+// (developer guide, "How Amazon SQS fair queues work"). SQS also judges by the time that consumers spend on a group,
+// which is left out here: what the laptop shows of fairness is the less that SQS does.
 const (
 	noisyFrom  = 30
 	noisyTenth = 10
@@ -87,7 +87,8 @@ func (f *flights) settle(now time.Time) {
 	}
 }
 
-// noise is how many messages of a noisy group are in flight, 0 of a quiet one. Messages without a group are each a group of its own.
+// noise is how many messages of a noisy group are in flight, 0 of a quiet one. Messages without a group are
+// each a group of its own.
 func (f *flights) noise(group string) int {
 	n := f.groups[group]
 	if group == "" || n < noisyFrom || n*noisyTenth <= f.total {
@@ -96,8 +97,8 @@ func (f *flights) noise(group string) int {
 	return n
 }
 
-// compare orders two messages as a receive takes them: those of quiet groups before those of noisy ones, of noisy groups the one with
-// the fewest in flight, and then by how long they have been visible.
+// compare orders two messages as a receive takes them: those of quiet groups before those of noisy ones, of noisy
+// groups the one with the fewest in flight, and then by how long they have been visible.
 func (f *flights) compare(a, b *message) int {
 	return cmp.Or(cmp.Compare(f.noise(a.GroupID), f.noise(b.GroupID)), a.compare(b))
 }

@@ -50,7 +50,8 @@ func TestNothingChangesWhenTheJournalFails(t *testing.T) {
 			t.Errorf("after a failed %s (-want +got):\n%s", c.operation, diff)
 		}
 	}
-	answer := call(t, server, "ReceiveMessage", `{"QueueUrl":"http://x/000000000000/live","MaxNumberOfMessages":10}`, http.StatusOK)
+	answer := call(t, server, "ReceiveMessage", `{"QueueUrl":"http://x/000000000000/live","MaxNumberOfMessages":10}`,
+		http.StatusOK)
 	if got := strings.Count(answer, `"old"`); got != 3 {
 		t.Errorf("received %d of the 3 messages afterwards", got)
 	}

@@ -32,10 +32,12 @@ func crowded(t *testing.T, n int) *sqs.Server {
 	sent, until := now.Format(time.RFC3339), now.Add(time.Hour).Format(time.RFC3339)
 	replay(`{"kind":"create","queue":"jobs","attributes":{},"at":"` + sent + `"}`)
 	for i := range n {
-		replay(`{"kind":"send","queue":"jobs","message":{"id":"m` + strconv.Itoa(i) + `","body":"x","sent":"` + sent + `","receives":1,"visible_at":"` + until + `"}}`)
+		replay(`{"kind":"send","queue":"jobs","message":{"id":"m` + strconv.Itoa(i) + `","body":"x","sent":"` + sent +
+			`","receives":1,"visible_at":"` + until + `"}}`)
 	}
 	for _, id := range []string{"first", "second"} {
-		replay(`{"kind":"send","queue":"jobs","message":{"id":"` + id + `","body":"` + id + `","sent":"` + sent + `","visible_at":"` + sent + `"}}`)
+		replay(`{"kind":"send","queue":"jobs","message":{"id":"` + id + `","body":"` + id + `","sent":"` + sent +
+			`","visible_at":"` + sent + `"}}`)
 	}
 	return server
 }
@@ -50,20 +52,24 @@ func TestTooManyMessagesInFlight(t *testing.T) {
 			longPoll  = `{"QueueUrl":"http://x/000000000000/jobs","WaitTimeSeconds":20}`
 			deletion  = `{"QueueUrl":"http://x/000000000000/jobs","ReceiptHandle":"bTEjMQ"}` // of m1, delivered once
 		)
-		if answer := call(t, server, "ReceiveMessage", shortPoll, http.StatusOK); !strings.Contains(answer, `"first"`) || strings.Contains(answer, `"second"`) {
+		if answer := call(t, server, "ReceiveMessage", shortPoll, http.StatusOK); !strings.Contains(answer, `"first"`) ||
+			strings.Contains(answer, `"second"`) {
 			t.Errorf("a poll for two took %s, want the first only: one place was left", answer)
 		}
-		if answer := call(t, server, "ReceiveMessage", shortPoll, http.StatusForbidden); !strings.Contains(answer, `"OverLimit"`) {
+		if answer := call(t, server, "ReceiveMessage", shortPoll, http.StatusForbidden); !strings.Contains(answer,
+			`"OverLimit"`) {
 			t.Errorf("a short poll got %s, want OverLimit", answer)
 		}
 		start := time.Now()
-		if answer := call(t, server, "ReceiveMessage", longPoll, http.StatusOK); answer != "{}" || time.Since(start) != 20*time.Second {
+		if answer := call(t, server, "ReceiveMessage", longPoll, http.StatusOK); answer != "{}" ||
+			time.Since(start) != 20*time.Second {
 			t.Errorf("a long poll got %s after %v, want nothing after 20s", answer, time.Since(start))
 		}
 		start = time.Now()
 		time.AfterFunc(5*time.Second, func() { call(t, server, "DeleteMessage", deletion, http.StatusOK) })
 		answer := call(t, server, "ReceiveMessage", longPoll, http.StatusOK)
-		if waited := time.Since(start); !strings.Contains(answer, `"second"`) || waited < 5*time.Second || waited > 6*time.Second {
+		if waited := time.Since(start); !strings.Contains(answer, `"second"`) || waited < 5*time.Second ||
+			waited > 6*time.Second {
 			t.Errorf("a long poll got %s after %v, want the second when a place is free after 5s", answer, waited)
 		}
 	})
@@ -97,7 +103,8 @@ func TestAShorterRetentionTakesOldMessagesAway(t *testing.T) {
 		b.send(url, "old", 0)
 		<-time.After(time.Hour)
 		b.send(url, "new", 0)
-		_, err := b.SetQueueAttributes(t.Context(), &sdk.SetQueueAttributesInput{QueueUrl: url, Attributes: map[string]string{"MessageRetentionPeriod": "60"}})
+		_, err := b.SetQueueAttributes(t.Context(),
+			&sdk.SetQueueAttributesInput{QueueUrl: url, Attributes: map[string]string{"MessageRetentionPeriod": "60"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +138,8 @@ func TestAChangeOfAttributesIsDated(t *testing.T) {
 			t.Errorf("a new queue (-want +got):\n%s", diff)
 		}
 		<-time.After(time.Hour)
-		_, err := b.SetQueueAttributes(t.Context(), &sdk.SetQueueAttributesInput{QueueUrl: url, Attributes: map[string]string{"VisibilityTimeout": "1"}})
+		_, err := b.SetQueueAttributes(t.Context(),
+			&sdk.SetQueueAttributesInput{QueueUrl: url, Attributes: map[string]string{"VisibilityTimeout": "1"}})
 		if err != nil {
 			t.Fatal(err)
 		}

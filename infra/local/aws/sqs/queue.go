@@ -89,7 +89,10 @@ type queue struct {
 }
 
 func newQueue(name string, created time.Time) *queue {
-	return &queue{name: name, created: created, modified: created, messages: map[string]*message{}, groups: map[string]*schedule{}, wake: make(chan struct{})}
+	return &queue{
+		name: name, created: created, modified: created, messages: map[string]*message{},
+		groups: map[string]*schedule{}, wake: make(chan struct{}),
+	}
 }
 
 // received returns the message of a receipt, nil when it is gone or was delivered again since.
@@ -134,8 +137,9 @@ func (q *queue) clear(at time.Time) {
 	q.messages, q.groups, q.flights, q.purged = map[string]*message{}, map[string]*schedule{}, flights{}, at
 }
 
-// next removes a message from its schedule and returns it, nil when none is visible: of the groups in their fair order, the one
-// that has been visible longest. Messages past the retention period vanish here, as they do in SQS without anyone asking.
+// next removes a message from its schedule and returns it, nil when none is visible: of the groups in their fair
+// order, the one that has been visible longest. Messages past the retention period vanish here, as they do in
+// SQS without anyone asking.
 func (q *queue) next(now time.Time) *message {
 	q.flights.settle(now)
 	var first *message

@@ -28,14 +28,16 @@ func (s *Server) createQueue(_ context.Context, in *createQueueInput) (any, erro
 		return nil, missing("QueueName")
 	}
 	if !queueName.MatchString(in.QueueName) {
-		return nil, wire.Fail("InvalidParameterValue", "Can only include alphanumeric characters, hyphens, or underscores. 1 to 80 in length")
+		return nil, wire.Fail("InvalidParameterValue",
+			"Can only include alphanumeric characters, hyphens, or underscores. 1 to 80 in length")
 	}
 	if err := s.checkAttributes(in.QueueName, in.Attributes); err != nil {
 		return nil, err
 	}
 	if q, ok := s.queues[in.QueueName]; ok {
 		if name := q.differs(in.Attributes); name != "" {
-			return nil, wire.Fail("QueueNameExists", "A queue already exists with the same name and a different value for attribute %s", name)
+			return nil, wire.Fail("QueueNameExists",
+				"A queue already exists with the same name and a different value for attribute %s", name)
 		}
 		return queueURLOutput{QueueURL: s.urlOf(in.QueueName)}, nil
 	}
@@ -43,7 +45,8 @@ func (s *Server) createQueue(_ context.Context, in *createQueueInput) (any, erro
 	return queueURLOutput{QueueURL: s.urlOf(in.QueueName)}, err
 }
 
-// checkAttributes refuses what parseSettings refuses, and a dead-letter queue that does not exist yet or is the queue itself.
+// checkAttributes refuses what parseSettings refuses, and a dead-letter queue that does not exist
+// yet or is the queue itself.
 func (s *Server) checkAttributes(name string, attributes map[string]string) error {
 	parsed, err := parseSettings(attributes)
 	if err != nil || parsed.deadLetterARN == "" {

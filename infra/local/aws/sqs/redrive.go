@@ -58,7 +58,10 @@ func (s *Server) startMessageMoveTask(_ context.Context, in *startMessageMoveTas
 			stay = append(stay, m)
 			continue
 		}
-		if err := s.commit(record{Kind: kindRevive, Queue: source.name, ID: m.ID, At: now, Target: target.name, NewID: uuid.NewString()}); err != nil {
+		if err := s.commit(record{
+			Kind: kindRevive, Queue: source.name, ID: m.ID, At: now, Target: target.name,
+			NewID: uuid.NewString(),
+		}); err != nil {
 			stay = append(stay, m)
 			return nil, err
 		}
@@ -88,7 +91,8 @@ func parseRedrive(text string) (deadLetterARN string, maxReceives int, err error
 		return "", 0, badRedrive(text, "Redrive policy is not a valid JSON map.")
 	}
 	if policy.DeadLetterTargetARN == "" || len(policy.MaxReceiveCount) == 0 {
-		return "", 0, badRedrive(text, "Redrive policy does not contain mandatory attributes deadLetterTargetArn and maxReceiveCount.")
+		return "", 0, badRedrive(text, "Redrive policy does not contain mandatory attributes deadLetterTargetArn and "+
+			"maxReceiveCount.")
 	}
 	count, err := strconv.Atoi(strings.Trim(string(policy.MaxReceiveCount), `"`))
 	if err != nil || count < 1 || count > 1000 {

@@ -12,7 +12,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-const invalidCharacters = "Invalid characters found. Valid unicode characters are #x9 | #xA | #xD | #x20 to #xD7FF | #xE000 to #xFFFD | #x10000 to #x10FFFF"
+const invalidCharacters = "Invalid characters found. Valid unicode characters are #x9 | #xA | #xD | #x20 to #xD7FF | " +
+	"#xE000 to #xFFFD | #x10000 to #x10FFFF"
 
 // groupID: API reference, SendMessage.
 var groupID = regexp.MustCompile("^[!-~]{1,128}$")
@@ -52,12 +53,16 @@ func (s *Server) sendMessage(_ context.Context, in *sendMessageInput) (any, erro
 	now := time.Now()
 	m := &message{
 		ID: uuid.NewString(), Body: in.MessageBody, GroupID: in.group(),
-		Trace: in.MessageSystemAttributes[traceHeader].StringValue, Sent: now, VisibleAt: now.Add(time.Duration(delay) * time.Second),
+		Trace: in.MessageSystemAttributes[traceHeader].StringValue, Sent: now,
+		VisibleAt: now.Add(time.Duration(delay) * time.Second),
 	}
 	if err := s.commit(record{Kind: kindSend, Queue: q.name, Message: m}); err != nil {
 		return nil, err
 	}
-	return sent{MessageID: m.ID, MD5OfMessageBody: hexMD5([]byte(m.Body)), MD5OfMessageSystemAttributes: in.hashOfTrace()}, nil
+	return sent{
+		MessageID: m.ID, MD5OfMessageBody: hexMD5([]byte(m.Body)),
+		MD5OfMessageSystemAttributes: in.hashOfTrace(),
+	}, nil
 }
 
 func (in *sendMessageInput) group() string {
@@ -72,16 +77,21 @@ func (in *sendMessageInput) check() error {
 		return missing("MessageBody")
 	}
 	if len(in.MessageBody) > maxMessageBytes {
-		return wire.Fail("InvalidParameterValue", "One or more parameters are invalid. Reason: Message must be shorter than %d bytes.", maxMessageBytes)
+		return wire.Fail("InvalidParameterValue",
+			"One or more parameters are invalid. Reason: Message must be shorter than %d bytes.", maxMessageBytes)
 	}
 	if strings.ContainsFunc(in.MessageBody, forbidden) {
 		return wire.Fail("InvalidMessageContents", "%s", invalidCharacters)
 	}
 	if in.MessageGroupID != nil && !groupID.MatchString(*in.MessageGroupID) {
-		return wire.Fail("InvalidParameterValue", "Value %s for parameter MessageGroupId is invalid. Reason: MessageGroupId can only include alphanumeric and punctuation characters. 1 to 128 in length.", *in.MessageGroupID)
+		return wire.Fail("InvalidParameterValue",
+			"Value %s for parameter MessageGroupId is invalid. Reason: MessageGroupId can only include alphanumeric and "+
+				"punctuation characters. 1 to 128 in length.", *in.MessageGroupID)
 	}
 	if in.MessageDeduplicationID != nil {
-		return wire.Fail("InvalidParameterValue", "Value %s for parameter MessageDeduplicationId is invalid. Reason: The request include parameter that is not valid for this queue type.", *in.MessageDeduplicationID)
+		return wire.Fail("InvalidParameterValue",
+			"Value %s for parameter MessageDeduplicationId is invalid. Reason: The request include parameter that is not "+
+				"valid for this queue type.", *in.MessageDeduplicationID)
 	}
 	if len(in.MessageAttributes) > 0 {
 		return unsupported("attributes of messages")

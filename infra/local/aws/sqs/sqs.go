@@ -1,7 +1,7 @@
-// Package sqs owns the embedded SQS: standard queues with delay, visibility timeout, long polling, dead-letter queues
-// and their redrive, spoken in AWS JSON 1.0. It has no FIFO queues, no queue policies, no deletion of queues and no
-// real distribution: a message is delivered twice, or out of order, only when its visibility timeout runs out or Disturb
-// has it so.
+// Package sqs owns the embedded SQS: standard queues with delay, visibility timeout, long polling, dead-letter
+// queues and their redrive, spoken in AWS JSON 1.0. It has no FIFO queues, no queue policies, no deletion of queues
+// and no real distribution: a message is delivered twice, or out of order, only when its visibility timeout runs
+// out or Disturb has it so.
 //
 // Times come from package time alone, so the whole service runs under the virtual clock of testing/synctest.
 // Rules without a source of their own follow the Amazon SQS API reference and developer guide.

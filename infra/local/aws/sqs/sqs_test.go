@@ -82,7 +82,8 @@ func (b bench) one(url *string) types.Message {
 
 func (b bench) deleteMessage(url, handle *string) {
 	b.t.Helper()
-	if _, err := b.DeleteMessage(b.t.Context(), &sdk.DeleteMessageInput{QueueUrl: url, ReceiptHandle: handle}); err != nil {
+	if _, err := b.DeleteMessage(b.t.Context(),
+		&sdk.DeleteMessageInput{QueueUrl: url, ReceiptHandle: handle}); err != nil {
 		b.t.Fatal(err)
 	}
 }

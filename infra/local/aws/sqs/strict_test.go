@@ -48,7 +48,8 @@ func TestWhatIsLeftOutIsRefused(t *testing.T) {
 		`{` + source + `,"DestinationArn":"arn:aws:sqs:us-east-1:000000000000:jobs"}`: "StartMessageMoveTask",
 		`{` + source + `,"MaxNumberOfMessagesPerSecond":1}`:                           "StartMessageMoveTask",
 	} {
-		if answer := call(t, server, operation, body, http.StatusBadRequest); !strings.Contains(answer, "UnsupportedOperation") && !strings.Contains(body, ".fifo") {
+		if answer := call(t, server, operation, body, http.StatusBadRequest); !strings.Contains(answer,
+			"UnsupportedOperation") && !strings.Contains(body, ".fifo") {
 			t.Errorf("%s %s: got %s", operation, body, answer)
 		}
 	}

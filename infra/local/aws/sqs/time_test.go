@@ -134,7 +134,8 @@ func TestDeadLettersGoBackAsNewMessages(t *testing.T) {
 			t.Fatal(err)
 		}
 		revived := b.one(live)
-		if *revived.Body != "task" || *revived.MessageId == *failed.MessageId || revived.Attributes["ApproximateReceiveCount"] != "1" {
+		if *revived.Body != "task" || *revived.MessageId == *failed.MessageId ||
+			revived.Attributes["ApproximateReceiveCount"] != "1" {
 			t.Errorf("got %q with id %q (was %q), received %s times", *revived.Body, *revived.MessageId, *failed.MessageId,
 				revived.Attributes["ApproximateReceiveCount"])
 		}

@@ -19,7 +19,8 @@ func (in *sendMessageInput) checkTrace() error {
 		case name != traceHeader:
 			return wire.Fail("InvalidParameterValue", "Message system attribute name '%s' is invalid.", name)
 		case value.DataType != "String" || value.StringValue == "":
-			return wire.Fail("InvalidParameterValue", "The message system attribute '%s' must be a String that is not empty.", name)
+			return wire.Fail("InvalidParameterValue",
+				"The message system attribute '%s' must be a String that is not empty.", name)
 		}
 	}
 	return nil

@@ -39,13 +39,15 @@ func (s *Server) putParameter(_ context.Context, in *putParameterInput) (any, er
 		return nil, err
 	}
 	if in.Value == "" || len(in.Value) > maxValueBytes {
-		return nil, wire.Fail("ValidationException", "Standard tier parameters support a maximum parameter value of %d characters and no empty one.", maxValueBytes)
+		return nil, wire.Fail("ValidationException",
+			"Standard tier parameters support a maximum parameter value of %d characters and no empty one.", maxValueBytes)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old, exists := s.parameters[in.Name]
 	if exists && !in.Overwrite {
-		return nil, wire.Fail("ParameterAlreadyExists", "The parameter already exists. To overwrite this value, set the overwrite option in the request to true.")
+		return nil, wire.Fail("ParameterAlreadyExists",
+			"The parameter already exists. To overwrite this value, set the overwrite option in the request to true.")
 	}
 	kind := in.Type
 	if kind == "" {
@@ -70,17 +72,20 @@ func checkName(name string) error {
 	levels := strings.Count(strings.TrimPrefix(name, "/"), "/") + 1
 	switch {
 	case len(name) > maxNameBytes || !parameterName.MatchString(name):
-		return wire.Fail("ValidationException", "Parameter name: only letters, digits and _.-/ are allowed, %d at most.", maxNameBytes)
+		return wire.Fail("ValidationException", "Parameter name: only letters, digits and _.-/ are allowed, %d at most.",
+			maxNameBytes)
 	case awsPath.MatchString(name):
 		return wire.Fail("AccessDeniedException", "No access to reserved parameter name: %s.", name)
 	case reservedName.MatchString(name):
-		return wire.Fail("ValidationException", "Parameter name: can't be prefixed with \"aws\" or \"ssm\" (case-insensitive).")
+		return wire.Fail("ValidationException",
+			"Parameter name: can't be prefixed with \"aws\" or \"ssm\" (case-insensitive).")
 	case levels > 1 && !strings.HasPrefix(name, "/"):
 		return wire.Fail("ValidationException", "Parameter name must be a fully qualified name.")
 	case strings.Contains(name, "//") || strings.HasSuffix(name, "/"):
 		return wire.Fail("ValidationException", "Parameter name: sub-paths divided by slash must not be empty.")
 	case levels > maxLevels:
-		return wire.Fail("HierarchyLevelLimitExceededException", "Parameter name: a hierarchy can have at most %d levels.", maxLevels)
+		return wire.Fail("HierarchyLevelLimitExceededException",
+			"Parameter name: a hierarchy can have at most %d levels.", maxLevels)
 	}
 	return nil
 }

@@ -17,7 +17,10 @@ func TestAParameterIsFoundByItsARN(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
 	for _, name := range []string{"plain", "/path/name", strings.Repeat("/b", 15)} {
-		put(t, client, &sdk.PutParameterInput{Name: &name, Type: types.ParameterTypeString, Value: awssdk.String("of " + name)})
+		put(t, client, &sdk.PutParameterInput{
+			Name: &name, Type: types.ParameterTypeString,
+			Value: awssdk.String("of " + name),
+		})
 		arn := "arn:aws:ssm:us-east-1:000000000000:parameter/" + strings.TrimPrefix(name, "/")
 		out, err := client.GetParameter(t.Context(), &sdk.GetParameterInput{Name: &arn})
 		if err != nil || *out.Parameter.Value != "of "+name || *out.Parameter.Name != name {

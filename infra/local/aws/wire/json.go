@@ -65,8 +65,8 @@ func Typed[In any](f func(ctx context.Context, in *In) (any, error)) Operation {
 	}
 }
 
-// Body returns the body of r, which can be read again afterwards. Package sigv4 has read it before and left one that knows its
-// bytes, so that the middleware, which looks into it several times, copies nothing.
+// Body returns the body of r, which can be read again afterwards. Package sigv4 has read it before and left one that
+// knows its bytes, so that the middleware, which looks into it several times, copies nothing.
 func Body(r *http.Request) ([]byte, error) {
 	if kept, ok := r.Body.(interface{ Bytes() []byte }); ok {
 		return kept.Bytes(), nil
@@ -97,7 +97,8 @@ func ServeJSON(w http.ResponseWriter, r *http.Request, version string, ops map[s
 	}
 	op, ok := ops[Target(r)]
 	if !ok {
-		WriteJSONError(w, version, Fail("UnknownOperationException", "operation %q is not part of the embedded AWS", Target(r)))
+		WriteJSONError(w, version, Fail("UnknownOperationException",
+			"operation %q is not part of the embedded AWS", Target(r)))
 		return
 	}
 	out, err := op(r.Context(), body)

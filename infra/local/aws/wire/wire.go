@@ -31,8 +31,8 @@ type Service interface {
 	Serve(w http.ResponseWriter, r *http.Request, c Call)
 	// Replay applies one record that the service appended to its Journal in an earlier life.
 	Replay(record json.RawMessage) error
-	// Dump gives emit the whole state as records that lead Replay from nothing to it, and returns emit's first error. It is
-	// called at a start, before the first call is served.
+	// Dump gives emit the whole state as records that lead Replay from nothing to it, and returns emit's first error. It
+	// is called at a start, before the first call is served.
 	Dump(emit func(record any) error) error
 }
 

@@ -75,7 +75,8 @@ func keyring(t *testing.T) *clientauth.Keyring {
 	specs := []types.KeySpec{types.KeySpecRsa2048, types.KeySpecEccNistP384}
 	names := make([]string, 0, len(specs))
 	for _, spec := range specs {
-		created, err := vault.CreateKey(t.Context(), &awskms.CreateKeyInput{KeySpec: spec, KeyUsage: types.KeyUsageTypeSignVerify})
+		created, err := vault.CreateKey(t.Context(),
+			&awskms.CreateKeyInput{KeySpec: spec, KeyUsage: types.KeyUsageTypeSignVerify})
 		expect.NoError(t, err)
 		names = append(names, *created.KeyMetadata.Arn)
 	}
@@ -120,8 +121,10 @@ func TestAConfidentialClientConnectsRefreshesAndRevokes(t *testing.T) {
 			}
 			set, err = p.Refresh(t.Context(), tenant, set)
 			expect.NoError(t, err)
-			if left := time.Until(set.RefreshExpiresAt); left < 59*time.Minute || left > time.Hour || !set.ConsentExpiresAt.Equal(set.RefreshExpiresAt) {
-				t.Errorf("the refresh token ends at %v and the consent at %v, want the judge's hour", set.RefreshExpiresAt, set.ConsentExpiresAt)
+			if left := time.Until(set.RefreshExpiresAt); left < 59*time.Minute || left > time.Hour ||
+				!set.ConsentExpiresAt.Equal(set.RefreshExpiresAt) {
+				t.Errorf("the refresh token ends at %v and the consent at %v, want the judge's hour", set.RefreshExpiresAt,
+					set.ConsentExpiresAt)
 			}
 			if !j.active(t, p, set, set.RefreshToken) || !j.active(t, p, set, set.AccessToken) {
 				t.Error("the tokens are not active")
@@ -216,7 +219,10 @@ func TestAnAssertionWorksOnce(t *testing.T) {
 
 // useOf is a call by the client of a set.
 func useOf(set tokens.Set) catalog.ClientUse {
-	return catalog.ClientUse{AuthID: set.ClientAuthID, ClientID: set.ClientID, TokenEndpoint: set.TokenEndpoint, Address: set.TokenEndpoint}
+	return catalog.ClientUse{
+		AuthID: set.ClientAuthID, ClientID: set.ClientID, TokenEndpoint: set.TokenEndpoint,
+		Address: set.TokenEndpoint,
+	}
 }
 
 // proof is a form with an assertion of the set's client that was not used yet.

@@ -64,7 +64,8 @@ func TestACodeOfAnotherSignInIsRefused(t *testing.T) {
 // the attempt was at another.
 func TestAnAnswerOfAnotherServerIsRefused(t *testing.T) {
 	t.Parallel()
-	d, other := newService(start(t, registered("public", "none"))), newService(start(t, registered("public", "none"), registered("another judge's", "none")))
+	d, other := newService(start(t, registered("public", "none"))),
+		newService(start(t, registered("public", "none"), registered("another judge's", "none")))
 	left, elsewhere := d.leave(t), other.leave(t)
 	told := browse(t, elsewhere.URL)
 	told.Set("state", address(t, left).Get("state"))

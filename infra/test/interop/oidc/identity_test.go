@@ -31,8 +31,9 @@ func (j judge) verify(t *testing.T, clients oidc.Clients, c client) *verificatio
 	t.Helper()
 	v := &verification{Party: oidc.NewParty(doer(), clients, time.Now)}
 	provider := identity.Provider{
-		ID: "judge", Name: "Judge", Mode: org.Test, Issuer: j.Issuer, ClientID: c.id, ClientAuthID: c.authID, Audiences: []string{c.id},
-		Scope: "openid profile address",
+		ID: "judge", Name: "Judge", Mode: org.Test, Issuer: j.Issuer, ClientID: c.id, ClientAuthID: c.authID,
+		Audiences: []string{c.id},
+		Scope:     "openid profile address",
 	}
 	expect.NoError(t, provider.Check())
 	verifier, challenge, err := portal().NewVerifier()
@@ -82,7 +83,8 @@ func TestTheJudgeVouchesForAPatient(t *testing.T) {
 			v := j.verify(t, registry, c.client)
 			who, err := v.end(t)
 			expect.NoError(t, err)
-			if who.Person.Given != "Maple" || who.Person.Addresses[0].State != "WI" || who.Level != 2 || who.Subject == "" || !v.pinned.IssRequired {
+			if who.Person.Given != "Maple" || who.Person.Addresses[0].State != "WI" || who.Level != 2 || who.Subject == "" ||
+				!v.pinned.IssRequired {
 				t.Errorf("%+v of %+v", who, v.pinned)
 			}
 			if _, err = v.Exchange(t.Context(), v.pinned, v.back); identity.CauseOf(err) != "code_refused" {

@@ -161,7 +161,10 @@ type ourSide struct {
 func portal() ourSide { return portalWith(noClients{}) }
 
 func portalWith(clients smart.Clients) ourSide {
-	return ourSide{smart.NewAuthorizer(doer(), rand.Reader, time.Now), smart.NewPortal(doer(), clients, noEndpoints{}, time.Now), clients}
+	return ourSide{
+		smart.NewAuthorizer(doer(), rand.Reader, time.Now),
+		smart.NewPortal(doer(), clients, noEndpoints{}, time.Now), clients,
+	}
 }
 
 type noClients struct{}

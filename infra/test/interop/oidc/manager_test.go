@@ -87,7 +87,8 @@ func (s *table) Tokens(context.Context, org.Tenant, string) (tokens.Row, error) 
 func (s *table) LeaseTokens(_ context.Context, row tokens.Row, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.row.Version != row.Version || !s.row.RefreshStartedAt.Equal(row.RefreshStartedAt) || now.Before(s.row.LeaseUntil) {
+	if s.row.Version != row.Version || !s.row.RefreshStartedAt.Equal(row.RefreshStartedAt) ||
+		now.Before(s.row.LeaseUntil) {
 		return fault.Stale()
 	}
 	s.row.LeaseOwner, s.row.LeaseUntil = row.LeaseOwner, row.LeaseUntil

@@ -53,15 +53,18 @@ func walk(t *testing.T, address, decision string) url.Values {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	expect.NoError(t, err)
-	browser := http.Client{Jar: jar, Timeout: 30 * time.Second, CheckRedirect: func(next *http.Request, _ []*http.Request) error {
-		if strings.HasPrefix(next.URL.String(), callback) {
-			return http.ErrUseLastResponse
-		}
-		if strings.HasPrefix(next.URL.Path, "/interaction/") {
-			next.URL.RawQuery = decision
-		}
-		return nil
-	}}
+	browser := http.Client{
+		Jar: jar, Timeout: 30 * time.Second,
+		CheckRedirect: func(next *http.Request, _ []*http.Request) error {
+			if strings.HasPrefix(next.URL.String(), callback) {
+				return http.ErrUseLastResponse
+			}
+			if strings.HasPrefix(next.URL.Path, "/interaction/") {
+				next.URL.RawQuery = decision
+			}
+			return nil
+		},
+	}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
 	expect.NoError(t, err)
 	answer, err := browser.Do(request)
@@ -106,8 +109,9 @@ func (j judge) begin(t *testing.T, p ourSide, c client) attempt {
 func (a attempt) address(t *testing.T, p ourSide, fhirBase string) string {
 	t.Helper()
 	address, err := p.AuthorizeURL(flow.Authorization{
-		Endpoint: a.authority.AuthorizationEndpoint, ClientID: a.client.id, RedirectURI: callback, Scope: scope, State: a.state,
-		Aud: fhirBase, Challenge: a.challenge, Nonce: a.nonce,
+		Endpoint: a.authority.AuthorizationEndpoint, ClientID: a.client.id, RedirectURI: callback, Scope: scope,
+		State: a.state,
+		Aud:   fhirBase, Challenge: a.challenge, Nonce: a.nonce,
 	})
 	expect.NoError(t, err)
 	return address
@@ -137,7 +141,8 @@ func (j judge) signIn(t *testing.T, p ourSide, c client) flow.Grant {
 	a := j.begin(t, p, c)
 	told := browse(t, a.address(t, p, j.FHIRBase))
 	if told.Get("state") != a.state || told.Get("iss") != a.authority.Issuer || told.Get("code") == "" {
-		t.Fatalf("the patient came back with error %q, iss %q and %d other members", told.Get("error"), told.Get("iss"), len(told))
+		t.Fatalf("the patient came back with error %q, iss %q and %d other members", told.Get("error"),
+			told.Get("iss"), len(told))
 	}
 	return a.grant(j.FHIRBase, told.Get("code"))
 }

@@ -28,7 +28,8 @@ func TestDiscoveryReadsTheJudgesOwn(t *testing.T) {
 		KeySet: j.Issuer + "/jwks", Userinfo: j.Issuer + "/me",
 		Revocation: j.Issuer + "/token/revocation", Introspection: j.Issuer + "/token/introspection",
 		Scope: "patient/*.rs", Access: "rs", S256: true,
-		Methods: []string{"private_key_jwt", "client_secret_basic", "client_secret_post", "none"}, Algorithms: []string{"RS384", "ES384"},
+		Methods:    []string{"private_key_jwt", "client_secret_basic", "client_secret_post", "none"},
+		Algorithms: []string{"RS384", "ES384"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("discovered (-want +got):\n%s", diff)

@@ -58,8 +58,11 @@ func TestARefusalThatIsNotOfTheGrantLeavesTheRefreshTokenGood(t *testing.T) {
 		spoil func(*tokens.Set)
 		code  string
 	}{
-		"a scope that was never granted": {func(s *tokens.Set) { s.RepeatScope, s.Scope = true, s.Scope+" patient/Claim.rs" }, "invalid_scope"},
-		"a client that nobody knows":     {func(s *tokens.Set) { s.ClientID = "unregistered" }, "invalid_client"},
+		"a scope that was never granted": {
+			func(s *tokens.Set) { s.RepeatScope, s.Scope = true, s.Scope+" patient/Claim.rs" },
+			"invalid_scope",
+		},
+		"a client that nobody knows": {func(s *tokens.Set) { s.ClientID = "unregistered" }, "invalid_client"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -69,7 +69,8 @@ func (d *service) ConcludeAttempt(_ context.Context, end flow.Conclusion) error 
 
 func (d *service) Endpoint(_ context.Context, id string) (catalog.Endpoint, error) {
 	return catalog.Endpoint{
-		ID: id, BrandID: ids.Derive("brand"), PortalID: ids.Derive("portal"), FHIRBase: d.judge.FHIRBase, PlatformType: "unheard-of", Mode: string(tenant.Mode), Status: catalog.EndpointActive,
+		ID: id, BrandID: ids.Derive("brand"), PortalID: ids.Derive("portal"), FHIRBase: d.judge.FHIRBase,
+		PlatformType: "unheard-of", Mode: string(tenant.Mode), Status: catalog.EndpointActive,
 	}, nil
 }
 
@@ -118,7 +119,8 @@ func (d *service) comeBack(t *testing.T, left binding.Started, told url.Values) 
 	expect.NoError(t, err)
 	return flow.Completer{
 		Own:   ownhosts.Own(),
-		Store: d, Connections: flow.NoConnections{}, Portal: portal(), Sealer: glass{}, Vault: tokens.Vault{Sealer: glass{}}, Hashing: ring, Enqueuer: d,
+		Store: d, Connections: flow.NoConnections{}, Portal: portal(), Sealer: glass{}, Vault: tokens.Vault{Sealer: glass{}},
+		Hashing: ring, Enqueuer: d,
 		BaseURL: ours, Now: time.Now, NewID: ids.Random,
 	}.Complete(t.Context(), flow.Return{
 		State: told.Get("state"), Code: secret.New(told.Get("code")), Issuer: told.Get("iss"), Error: told.Get("error"),

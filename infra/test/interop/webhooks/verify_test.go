@@ -96,7 +96,8 @@ func TestNodeVerifiesEveryTypeOfEvent(t *testing.T) {
 			t.Errorf("%s has no v1a: %s", kind.Type, p.header["Webhook-Signature"])
 		}
 		name := string(kind.Type)
-		claims = append(claims, p.with(name+" by its secret", text.Reveal(), true), p.with(name+" by its public key", sub.PublicKey, true))
+		claims = append(claims, p.with(name+" by its secret", text.Reveal(), true),
+			p.with(name+" by its public key", sub.PublicKey, true))
 	}
 	judge(t, claims)
 }
@@ -115,7 +116,10 @@ func TestWhileASecretRotatesNodeVerifiesBoth(t *testing.T) {
 
 	sub, third := w.rotate(t, sub, time.Now())
 	during = w.deliver(t, webhook.ExportFailed)
-	for name, text := range map[string]secret.Text{"the newest of three": third, "the second of three": second, "the oldest of three": first} {
+	for name, text := range map[string]secret.Text{
+		"the newest of three": third, "the second of three": second,
+		"the oldest of three": first,
+	} {
 		claims = append(claims, during.with(name, text.Reveal(), true))
 	}
 	judge(t, append(claims, during.with("the public key after two rotations", sub.PublicKey, true)))

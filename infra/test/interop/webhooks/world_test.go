@@ -76,7 +76,10 @@ func (*world) EnqueueDelivery(context.Context, org.Tenant, string, time.Duration
 }
 
 func (w *world) editor(now time.Time) webhook.Editor {
-	return webhook.Editor{Own: ownhosts.Own(), Vault: w.sealer, Reach: safehttp.Options{}, Random: rand.Reader, Now: func() time.Time { return now }}
+	return webhook.Editor{
+		Own: ownhosts.Own(), Vault: w.sealer, Reach: safehttp.Options{}, Random: rand.Reader,
+		Now: func() time.Time { return now },
+	}
 }
 
 // subscribe makes the one subscription, to every type, with both kinds of key.

@@ -17,8 +17,8 @@ const (
 	assertionLife = 4 * time.Minute
 )
 
-// claims say that the client speaks for itself (RFC 7523 section 3). There is no nbf: a server whose clock is behind ours
-// would refuse it.
+// claims say that the client speaks for itself (RFC 7523 section 3). There is no nbf: a server whose clock is
+// behind ours would refuse it.
 type claims struct {
 	Issuer   string `json:"iss"`
 	Subject  string `json:"sub"`
@@ -28,7 +28,8 @@ type claims struct {
 	Expires  int64  `json:"exp"`
 }
 
-// sign makes a JWT as SMART App Launch 2.2 requires. A jku is left out: it is optional, and servers fetch the set they have on file.
+// sign makes a JWT as SMART App Launch 2.2 requires. A jku is left out: it is optional, and servers fetch
+// the set they have on file.
 func (k *Keyring) sign(ctx context.Context, algorithm, keyID string, said claims) (string, error) {
 	with, err := k.find(ctx, algorithm, keyID)
 	if err != nil {

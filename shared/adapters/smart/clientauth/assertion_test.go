@@ -89,10 +89,12 @@ func TestTheFirstKeyOfAnAlgorithmSigns(t *testing.T) {
 		{"rsa2 ec2", "rsa2", "ec2"},
 	} {
 		d := newFixture(t, strings.Fields(c.slots)...)
-		if got := d.assert(t, "RS384", ""); got.header["kid"] != d.keyID(t, c.rsa) || !got.verifies(d.vault.keys[c.rsa].Public()) {
+		if got := d.assert(t, "RS384", ""); got.header["kid"] != d.keyID(t, c.rsa) ||
+			!got.verifies(d.vault.keys[c.rsa].Public()) {
 			t.Errorf("%s: RS384 is not signed by %s", c.slots, c.rsa)
 		}
-		if got := d.assert(t, "ES384", ""); got.header["kid"] != d.keyID(t, c.ec) || !got.verifies(d.vault.keys[c.ec].Public()) {
+		if got := d.assert(t, "ES384", ""); got.header["kid"] != d.keyID(t, c.ec) ||
+			!got.verifies(d.vault.keys[c.ec].Public()) {
 			t.Errorf("%s: ES384 is not signed by %s", c.slots, c.ec)
 		}
 	}
@@ -118,7 +120,10 @@ func TestAKeyThatIsNotThereIsNamedInTheError(t *testing.T) {
 		"an algorithm of no key":     {"HS256", "", `"HS256"`},
 		"no algorithm":               {"", "", `""`},
 	} {
-		d.rows.add(tenant, catalog.ClientAuth{ID: name, Method: catalog.AuthPrivateKey, Algorithm: c.algorithm, KeyID: c.keyID})
+		d.rows.add(tenant, catalog.ClientAuth{
+			ID: name, Method: catalog.AuthPrivateKey, Algorithm: c.algorithm,
+			KeyID: c.keyID,
+		})
 		d.refuses(t, name, c.says)
 	}
 }

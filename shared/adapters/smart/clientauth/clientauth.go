@@ -43,8 +43,8 @@ type Deps struct {
 	NewID  ids.Source // of the jti of assertions
 }
 
-// Registry authenticates our clients. It implements smart.Clients, is safe for concurrent use, and keeps what it read for a
-// minute, secrets as they are sealed.
+// Registry authenticates our clients. It implements smart.Clients, is safe for concurrent use, and keeps what it read
+// for a minute, secrets as they are sealed.
 type Registry struct {
 	deps  Deps
 	known *cache.Cache[place, entry]
@@ -81,11 +81,13 @@ var (
 )
 
 // Authenticate adds to form and header what proves that use.ClientID is the client of use.AuthID, the tenant's own or
-// everybody's; a public client is only named. It is the last to decide whether a secret goes out: to no address but one at
-// an origin that the operator has allowed, whatever a discovery, an attempt or a token set says (RFC 9700 section 4.4).
-// Assertions are for the token endpoint (RFC 7523 section 3). Errors show no secret and no assertion, form and header are
-// unchanged then, and none is a fault of the request that is served.
-func (r *Registry) Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error {
+// everybody's; a public client is only named. It is the last to decide whether a secret goes out: to no address but one
+// at an origin that the operator has allowed, whatever a discovery, an attempt or a token set says (RFC 9700 section
+// 4.4). Assertions are for the token endpoint (RFC 7523 section 3). Errors show no secret and no assertion, form and
+// header are unchanged then, and none is a fault of the request that is served.
+func (r *Registry) Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values,
+	header http.Header,
+) error {
 	if use.AuthID == "" {
 		form.Set("client_id", use.ClientID) // RFC 6749 section 3.2.1
 		return nil
@@ -115,13 +117,16 @@ func (r *Registry) Authenticate(ctx context.Context, tenant org.Tenant, use cata
 // assertion is of use at its audience alone, and is held back only where origins are given.
 func mayBeShown(auth catalog.ClientAuth, address string) error {
 	origin := catalog.Origin(address)
-	if origin != "" && slices.Contains(auth.Origins, origin) || auth.Method == catalog.AuthPrivateKey && len(auth.Origins) == 0 {
+	if origin != "" && slices.Contains(auth.Origins, origin) || auth.Method == catalog.AuthPrivateKey &&
+		len(auth.Origins) == 0 {
 		return nil
 	}
 	return fmt.Errorf("%q %w", origin, errOrigin)
 }
 
-func (r *Registry) bySecret(ctx context.Context, found entry, use catalog.ClientUse, form url.Values, header http.Header) error {
+func (r *Registry) bySecret(ctx context.Context, found entry, use catalog.ClientUse, form url.Values,
+	header http.Header,
+) error {
 	secret, err := r.deps.Opener.Open(ctx, found.owner, found.auth.SecretBinding(), found.auth.Secret)
 	if err != nil {
 		return fmt.Errorf("client secret: %w", err)
@@ -134,9 +139,9 @@ func (r *Registry) bySecret(ctx context.Context, found entry, use catalog.Client
 		form.Set("client_secret", string(secret))
 		return nil
 	}
-	// Both are form-encoded first (RFC 6749 section 2.3.1, appendix B), so a colon in the id does not end it, but for servers
-	// that are known not to decode them. The id is not said again in the form: some servers take that for a second way of
-	// authenticating.
+	// Both are form-encoded first (RFC 6749 section 2.3.1, appendix B), so a colon in the id does not end it, but for
+	// servers that are known not to decode them. The id is not said again in the form: some servers take that for a
+	// second way of authenticating.
 	form.Del("client_id")
 	pair := url.QueryEscape(use.ClientID) + ":" + url.QueryEscape(string(secret))
 	if use.RawBasic {
@@ -146,7 +151,9 @@ func (r *Registry) bySecret(ctx context.Context, found entry, use catalog.Client
 	return nil
 }
 
-func (r *Registry) byAssertion(ctx context.Context, auth catalog.ClientAuth, use catalog.ClientUse, form url.Values) error {
+func (r *Registry) byAssertion(ctx context.Context, auth catalog.ClientAuth, use catalog.ClientUse,
+	form url.Values,
+) error {
 	now := r.deps.Now()
 	assertion, err := r.deps.Keys.sign(ctx, auth.Algorithm, auth.KeyID, claims{
 		Issuer: use.ClientID, Subject: use.ClientID, Audience: use.TokenEndpoint, ID: r.deps.NewID(),

@@ -33,7 +33,8 @@ func (d *fixture) authenticate(t *testing.T, who org.Tenant, authID string) (url
 	return form, header
 }
 
-// refuses wants an error that says something, shows no secret, is no fault of a request, and leaves the request as it was.
+// refuses wants an error that says something, shows no secret, is no fault of a request, and
+// leaves the request as it was.
 func (d *fixture) refuses(t *testing.T, authID, says string) {
 	t.Helper()
 	form, header := url.Values{"grant_type": {"refresh_token"}, "client_id": {"before"}}, http.Header{}
@@ -82,7 +83,9 @@ func TestBasicCredentialsAreFormEncodedFirst(t *testing.T) {
 		d := newFixture(t)
 		d.withSecret(tenant, "basic", catalog.AuthSecretBasic, c.secret)
 		form, header := url.Values{"client_id": {c.id}, "grant_type": {"refresh_token"}}, http.Header{}
-		if err := d.Authenticate(t.Context(), tenant, catalog.ClientUse{AuthID: "basic", ClientID: c.id, TokenEndpoint: endpoint, Address: endpoint}, form, header); err != nil {
+		if err := d.Authenticate(t.Context(), tenant,
+			catalog.ClientUse{AuthID: "basic", ClientID: c.id, TokenEndpoint: endpoint, Address: endpoint}, form,
+			header); err != nil {
 			t.Fatal(err)
 		}
 		want := http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte(c.want))}}
@@ -103,7 +106,10 @@ func TestATenantsOwnClientWinsOverEverybodys(t *testing.T) {
 	d := newFixture(t)
 	d.withSecret(org.Tenant{}, "both", catalog.AuthSecretPost, "everybody's")
 	d.withSecret(tenant, "both", catalog.AuthSecretPost, "own")
-	for who, want := range map[org.Tenant]string{tenant: "own", other: "everybody's", {Mode: org.Test, OrgID: tenant.OrgID}: "everybody's"} {
+	for who, want := range map[org.Tenant]string{
+		tenant: "own", other: "everybody's",
+		{Mode: org.Test, OrgID: tenant.OrgID}: "everybody's",
+	} {
 		for range 2 { // from the store, and as it was kept
 			if form, _ := d.authenticate(t, who, "both"); form.Get("client_secret") != want {
 				t.Errorf("%v: got %q, want %q", who, form.Get("client_secret"), want)
@@ -120,7 +126,10 @@ func TestWhatCannotBeUsedIsAnErrorThatShowsNothing(t *testing.T) {
 	moved := catalog.ClientAuth{ID: "moved", Method: catalog.AuthSecretBasic, Origins: origins()}
 	moved.Secret = sealFor(other, moved, "hush")
 	d.rows.add(tenant, moved)
-	d.rows.add(tenant, catalog.ClientAuth{ID: "damaged", Method: catalog.AuthSecretBasic, Origins: origins(), Secret: []byte("hush")})
+	d.rows.add(tenant, catalog.ClientAuth{
+		ID: "damaged", Method: catalog.AuthSecretBasic, Origins: origins(),
+		Secret: []byte("hush"),
+	})
 	d.withSecret(tenant, "empty", catalog.AuthSecretBasic, "")
 	d.withSecret(tenant, "empty in the form", catalog.AuthSecretPost, "")
 	d.withSecret(tenant, "unknown method", "client_secret_jwt", "hush")
@@ -195,7 +204,10 @@ func TestNothingThatIsPrintedShowsASecret(t *testing.T) {
 	assertion := d.assert(t, "RS384", "")
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
 		printed := fmt.Sprintf(verb+verb, d.Registry, d.rows.clients)
-		for _, hidden := range []string{hush, url.QueryEscape(hush), strings.TrimPrefix(header.Get("Authorization"), "Basic "), assertion.signed} {
+		for _, hidden := range []string{
+			hush, url.QueryEscape(hush),
+			strings.TrimPrefix(header.Get("Authorization"), "Basic "), assertion.signed,
+		} {
 			if strings.Contains(printed, hidden) {
 				t.Errorf("%s shows %q", verb, hidden)
 			}
@@ -225,7 +237,10 @@ func TestASecretIsShownWhereTheOperatorLetIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newFixture(t, "ec1")
-			for _, method := range []catalog.AuthMethod{catalog.AuthSecretBasic, catalog.AuthSecretPost, catalog.AuthPrivateKey} {
+			for _, method := range []catalog.AuthMethod{
+				catalog.AuthSecretBasic, catalog.AuthSecretPost,
+				catalog.AuthPrivateKey,
+			} {
 				a := catalog.ClientAuth{ID: string(method), Method: method, Origins: c.origins}
 				if method == catalog.AuthPrivateKey {
 					a.Algorithm = "ES384"
@@ -240,7 +255,8 @@ func TestASecretIsShownWhereTheOperatorLetIt(t *testing.T) {
 				if shown := err == nil; shown != (c.shown || unheld) {
 					t.Errorf("%s: got %v, want it shown: %t", method, err, c.shown)
 				}
-				if err != nil && (len(form)+len(header) != 0 || fault.Of(err).Kind != fault.Internal || !strings.Contains(err.Error(), "ctl client origins")) {
+				if err != nil && (len(form)+len(header) != 0 || fault.Of(err).Kind != fault.Internal ||
+					!strings.Contains(err.Error(), "ctl client origins")) {
 					t.Errorf("%s: got %v and %v %v", method, err, form, header)
 				}
 			}

@@ -192,7 +192,8 @@ func takeApart(t *testing.T, assertion string) token {
 		t.Fatalf("no compact JWS: %q", assertion)
 	}
 	taken := token{signed: parts[0] + "." + parts[1], signature: decode(t, parts[2])}
-	if err := errors.Join(json.Unmarshal(decode(t, parts[0]), &taken.header), json.Unmarshal(decode(t, parts[1]), &taken.claims)); err != nil {
+	if err := errors.Join(json.Unmarshal(decode(t, parts[0]), &taken.header),
+		json.Unmarshal(decode(t, parts[1]), &taken.claims)); err != nil {
 		t.Fatal(err)
 	}
 	return taken
@@ -209,7 +210,8 @@ func decode(t *testing.T, text string) []byte {
 
 // verifies tells whether the key has signed the token, by the judgement of go-jose, which has not made it.
 func (k token) verifies(public crypto.PublicKey) bool {
-	parsed, err := jose.ParseSignedCompact(k.signed+"."+base64.RawURLEncoding.EncodeToString(k.signature), []jose.SignatureAlgorithm{jose.RS384, jose.ES384})
+	parsed, err := jose.ParseSignedCompact(k.signed+"."+base64.RawURLEncoding.EncodeToString(k.signature),
+		[]jose.SignatureAlgorithm{jose.RS384, jose.ES384})
 	if err != nil {
 		return false
 	}

@@ -31,8 +31,8 @@ type KeySet struct {
 	Keys []jwk `json:"keys"`
 }
 
-// jwk is a public key as RFC 7517 section 4 and RFC 7518 section 6 write it. It says what it is for in both ways, use and
-// key_ops, since servers look at one or the other.
+// jwk is a public key as RFC 7517 section 4 and RFC 7518 section 6 write it. It says what it is for in both ways, use
+// and key_ops, since servers look at one or the other.
 type jwk struct {
 	Type       string   `json:"kty"`
 	KeyID      string   `json:"kid"`
@@ -46,8 +46,8 @@ type jwk struct {
 	Y          string   `json:"y,omitempty"`
 }
 
-// JWKS returns the public keys of one type ("RSA" or "EC"), or of all with an empty keyType: RSA first, since some servers
-// take the first key whatever it is. An RSA-only set is for sites that refuse elliptic keys.
+// JWKS returns the public keys of one type ("RSA" or "EC"), or of all with an empty keyType: RSA first, since some
+// servers take the first key whatever it is. An RSA-only set is for sites that refuse elliptic keys.
 func (k *Keyring) JWKS(ctx context.Context, keyType string) (KeySet, error) {
 	all, err := k.keys(ctx)
 	if err != nil {

@@ -86,7 +86,8 @@ func TestCoordinatesHaveTheirFullLength(t *testing.T) {
 				got := published(t, clientauth.NewKeyring(holder{&key.PublicKey}, []string{"k"}), "")[0]
 				x, _ := got["x"].(string)
 				y, _ := got["y"].(string)
-				if diff := cmp.Diff(point[1:], append(decode(t, x), decode(t, y)...)); diff != "" || got["crv"] != "P-384" || got["alg"] != "ES384" {
+				if diff := cmp.Diff(point[1:], append(decode(t, x), decode(t, y)...)); diff != "" || got["crv"] != "P-384" ||
+					got["alg"] != "ES384" {
 					t.Errorf("key %v (-want +got):\n%s", got, diff)
 				}
 			}
@@ -124,7 +125,8 @@ func TestTheSetHoldsRSAKeysFirst(t *testing.T) {
 	}
 	all := published(t, keys, "")
 	swapped := published(t, clientauth.NewKeyring(newVault(t), []string{"ec1", "rsa1", "ec2", "rsa2"}), "")
-	if diff := cmp.Diff([]any{all[1], all[0], all[2], all[3]}, []any{swapped[0], swapped[1], swapped[2], swapped[3]}); diff != "" {
+	if diff := cmp.Diff([]any{all[1], all[0], all[2], all[3]},
+		[]any{swapped[0], swapped[1], swapped[2], swapped[3]}); diff != "" {
 		t.Errorf("keys after swapping (-want +got):\n%s", diff)
 	}
 }

@@ -15,13 +15,15 @@ type Vault interface {
 	Signer(ctx context.Context, name string, public crypto.PublicKey) crypto.Signer
 }
 
-// Keyring holds the signing keys of the service. It asks the vault for the public halves when it first needs them and
-// keeps them for the life of the process; a call that failed is made again the next time. It is safe for concurrent use.
+// Keyring holds the signing keys of the service. It asks the vault for the public halves when it first needs
+// them and keeps them for the life of the process; a call that failed is made again the next time. It is
+// safe for concurrent use.
 type Keyring struct {
 	vault Vault
 	names []string
 
-	turn chan struct{} // holds a value while somebody works on loaded: unlike for a mutex, waiting for it ends with a context
+	// holds a value while somebody works on loaded: unlike for a mutex, waiting for it ends with a context
+	turn chan struct{}
 	// loaded are the keys of names, in that order, as far as they are known.
 	loaded []key
 }
@@ -33,14 +35,15 @@ type key struct {
 	jwk    jwk
 }
 
-// NewKeyring makes a Keyring of the vault's keys of these names. All are published; the first of an algorithm signs, and
-// those behind it sign only for registrations that name them. To rotate, put the new key behind the old one, wait until
-// every server has fetched the set, swap the two, and later leave the old one out.
+// NewKeyring makes a Keyring of the vault's keys of these names. All are published; the first of an algorithm signs,
+// and those behind it sign only for registrations that name them. To rotate, put the new key behind the old one, wait
+// until every server has fetched the set, swap the two, and later leave the old one out.
 func NewKeyring(vault Vault, names []string) *Keyring {
 	return &Keyring{vault: vault, names: names, turn: make(chan struct{}, 1)}
 }
 
-// keys returns all keys. One that cannot be loaded fails the call: what signs must not depend on which key answers today.
+// keys returns all keys. One that cannot be loaded fails the call: what signs must not depend on
+// which key answers today.
 func (k *Keyring) keys(ctx context.Context) ([]key, error) {
 	select {
 	case k.turn <- struct{}{}:

@@ -61,11 +61,15 @@ func newPortal(t *testing.T) *portal {
 	}
 	now := func() time.Time { return start }
 	h := &portal{
-		rows:  &rows{clients: map[org.Tenant]map[string]catalog.ClientAuth{}},
-		keys:  clientauth.NewKeyring(kms.SigningKeys{Client: vault}, []string{signing(types.KeySpecRsa2048), signing(types.KeySpecEccNistP384)}),
+		rows: &rows{clients: map[org.Tenant]map[string]catalog.ClientAuth{}},
+		keys: clientauth.NewKeyring(kms.SigningKeys{Client: vault},
+			[]string{signing(types.KeySpecRsa2048), signing(types.KeySpecEccNistP384)}),
 		seals: kms.New(vault, newKey(t, vault, &awskms.CreateKeyInput{}), catalog.ClientSecretPurpose, now),
 	}
-	h.registry = clientauth.NewRegistry(clientauth.Deps{Store: h.rows, Opener: h.seals, Keys: h.keys, Now: now, NewID: ids.Random})
+	h.registry = clientauth.NewRegistry(clientauth.Deps{
+		Store: h.rows, Opener: h.seals, Keys: h.keys, Now: now,
+		NewID: ids.Random,
+	})
 
 	set, err := h.keys.JWKS(t.Context(), "")
 	if err != nil {
@@ -104,10 +108,13 @@ func newPortal(t *testing.T) *portal {
 func (h *portal) request(t *testing.T, authID, clientID, tokenEndpoint, audience string) string {
 	t.Helper()
 	form, header := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"none"}}, http.Header{}
-	if err := h.registry.Authenticate(t.Context(), tenant, catalog.ClientUse{AuthID: authID, ClientID: clientID, TokenEndpoint: audience, Address: tokenEndpoint}, form, header); err != nil {
+	if err := h.registry.Authenticate(t.Context(), tenant,
+		catalog.ClientUse{AuthID: authID, ClientID: clientID, TokenEndpoint: audience, Address: tokenEndpoint}, form,
+		header); err != nil {
 		t.Fatal(err)
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, tokenEndpoint, strings.NewReader(form.Encode()))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, tokenEndpoint,
+		strings.NewReader(form.Encode()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +163,10 @@ func TestTheSandboxKnowsOurClientByEveryMethod(t *testing.T) {
 			t.Errorf("%q: got %s, want invalid_grant", authID, got)
 		}
 	}
-	for authID, clientID := range map[string]string{"": client, "basic": "keyed", "post": "keyed", "RSA": client, "EC": "unknown"} {
+	for authID, clientID := range map[string]string{
+		"": client, "basic": "keyed", "post": "keyed", "RSA": client,
+		"EC": "unknown",
+	} {
 		if got := h.request(t, authID, clientID, token, token); got != "invalid_client" {
 			t.Errorf("%q as %s: got %s, want invalid_client", authID, clientID, got)
 		}
@@ -200,7 +210,8 @@ func TestASiteThatTakesRSAKeysInlineKnowsUs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token := h.base + "/with/client-auth:private_key_jwt,jwks:" + base64.RawURLEncoding.EncodeToString(document) + "/oauth/token"
+	token := h.base + "/with/client-auth:private_key_jwt,jwks:" + base64.RawURLEncoding.EncodeToString(document) +
+		"/oauth/token"
 	for authID, want := range map[string]string{"RSA": "invalid_grant", "EC": "invalid_client"} {
 		if got := h.request(t, authID, "public", token, token); got != want {
 			t.Errorf("%s: got %s, want %s", authID, got, want)

@@ -32,25 +32,30 @@ func (t *test) askToSignIn(ctx context.Context) error {
 		return err
 	}
 	discard(response)
-	unregistered := "Ask the health system whether " + plain(t.attempt.Callback) + " is registered as redirect URI of client " + plain(t.attempt.ClientID) + ", exactly so."
+	unregistered := "Ask the health system whether " + plain(t.attempt.Callback) +
+		" is registered as redirect URI of client " + plain(t.attempt.ClientID) + ", exactly so."
 	switch {
 	case seen.status/100 == 3:
 		t.judgeRedirect(seen, response)
 	case seen.status/100 == 2:
-		t.add(Authorize, OK, seen, "A page is shown. Whether it is one to sign in, or tells of a mistake, only a person can say.", "")
+		t.add(Authorize, OK, seen, "A page is shown. Whether it is one to sign in, or tells of a mistake, only a person "+
+			"can say.", "")
 	case seen.status == http.StatusTooManyRequests || seen.status >= http.StatusInternalServerError:
-		t.add(Authorize, Failed, seen, "The authorization endpoint answers with "+described(seen)+".", "Try again later; if it stays, ask the health system. "+unregistered)
+		t.add(Authorize, Failed, seen, "The authorization endpoint answers with "+described(seen)+".",
+			"Try again later; if it stays, ask the health system. "+unregistered)
 	case seen.status == http.StatusNotFound:
-		t.add(Authorize, Failed, seen, "There is nothing at the authorization endpoint that discovery names (404).", "Ask the health system where patients sign in.")
+		t.add(Authorize, Failed, seen, "There is nothing at the authorization endpoint that discovery names (404).",
+			"Ask the health system where patients sign in.")
 	default:
-		t.add(Authorize, Warning, seen, "The authorization endpoint answers with "+described(seen)+": probably it does not know the client id or the redirect URI "+
+		t.add(Authorize, Warning, seen, "The authorization endpoint answers with "+described(seen)+
+			": probably it does not know the client id or the redirect URI "+
 			plain(t.attempt.Callback)+", or refuses programs.", unregistered)
 	}
 	return nil
 }
 
-// judgeRedirect tells a way to a page from an answer that is an error already (RFC 6749 section 4.1.2.1). Of the latter only
-// a code that is known is told.
+// judgeRedirect tells a way to a page from an answer that is an error already (RFC 6749 section 4.1.2.1). Of the latter
+// only a code that is known is told.
 func (t *test) judgeRedirect(seen exchange, response *http.Response) {
 	to, err := response.Location()
 	if err != nil {
@@ -58,7 +63,8 @@ func (t *test) judgeRedirect(seen exchange, response *http.Response) {
 		return
 	}
 	if !t.isCallback(to) {
-		t.add(Authorize, OK, seen, "It redirects to "+plain(catalog.Origin(to.String()))+", as to a page to sign in. Nobody went there.", "")
+		t.add(Authorize, OK, seen, "It redirects to "+plain(catalog.Origin(to.String()))+
+			", as to a page to sign in. Nobody went there.", "")
 		return
 	}
 	answer := to.Query()
@@ -66,15 +72,18 @@ func (t *test) judgeRedirect(seen exchange, response *http.Response) {
 		answer = fragment
 	}
 	known := []string{
-		"invalid_request", "unauthorized_client", "access_denied", "unsupported_response_type", "invalid_scope", "server_error", "temporarily_unavailable",
+		"invalid_request", "unauthorized_client", "access_denied", "unsupported_response_type", "invalid_scope",
+		"server_error", "temporarily_unavailable",
 		"login_required", "consent_required", "interaction_required",
 	}
 	code := answer.Get("error")
 	switch {
 	case !slices.Contains(known, code):
-		t.add(Authorize, Warning, seen, "It sends the patient straight back, without a page to sign in.", "Ask the health system.")
+		t.add(Authorize, Warning, seen, "It sends the patient straight back, without a page to sign in.",
+			"Ask the health system.")
 	default:
-		t.add(Authorize, Failed, seen, fmt.Sprintf("It knows client and redirect URI, and refuses the request: %s.", code), refusedRequest(code))
+		t.add(Authorize, Failed, seen, fmt.Sprintf("It knows client and redirect URI, and refuses the request: %s.", code),
+			refusedRequest(code))
 	}
 }
 
@@ -91,7 +100,8 @@ func refusedRequest(code string) string {
 	case "unauthorized_client":
 		return "Ask the health system to switch our app on."
 	case "invalid_request", "unsupported_response_type":
-		return "Something is sent that this server refuses, such as aud: compare with its documents, then endpoint override ('authorize: {aud: none}')."
+		return "Something is sent that this server refuses, such as aud: compare with its documents, then endpoint " +
+			"override ('authorize: {aud: none}')."
 	}
 	return "Try again later; if it stays, ask the health system."
 }

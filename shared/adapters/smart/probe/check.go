@@ -32,7 +32,8 @@ const (
 
 func steps() []Step {
 	return []Step{
-		Address, Discovery, PKCE, GrantTypes, Capabilities, Issuer, Pins, CapabilityStatement, ResourceTypes, Searches, Registration,
+		Address, Discovery, PKCE, GrantTypes, Capabilities, Issuer, Pins, CapabilityStatement, ResourceTypes, Searches,
+		Registration,
 		Scopes, Client, ClientKeys, TokenEndpoint, TokenRefresh, TokenCode, Authorize,
 	}
 }
@@ -65,7 +66,10 @@ func (r *report) add(step Step, result Result, seen exchange, found, do string) 
 	if seen.said != "" {
 		found += " The server says: \"" + seen.said + "\"."
 	}
-	r.checks = append(r.checks, Check{Step: step, Result: result, Asked: seen.asked, Status: seen.status, Found: found, Do: do})
+	r.checks = append(r.checks, Check{
+		Step: step, Result: result, Asked: seen.asked, Status: seen.status,
+		Found: found, Do: do,
+	})
 }
 
 func (r *report) skip(step Step, why string) { r.add(step, Skipped, exchange{}, why, "") }

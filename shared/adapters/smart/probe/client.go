@@ -21,10 +21,12 @@ func (t *test) findRegistration(ctx context.Context) error {
 	used, err := t.Registrations.InEffect(ctx, t.subject.Tenant, t.placeOf())
 	switch {
 	case errors.Is(err, fault.NotFound) && t.subject.Stored:
-		t.add(Registration, Failed, exchange{}, kind+" "+fault.Of(err).Public, "registration callback, then registration set -endpoint "+t.endpoint.ID+" …")
+		t.add(Registration, Failed, exchange{}, kind+" "+fault.Of(err).Public,
+			"registration callback, then registration set -endpoint "+t.endpoint.ID+" …")
 		return nil
 	case errors.Is(err, fault.NotFound):
-		t.add(Registration, Warning, exchange{}, kind+" "+fault.Of(err).Public, "endpoint create … -client-id ID, or registration set -platform "+t.endpoint.PlatformType+" …")
+		t.add(Registration, Warning, exchange{}, kind+" "+fault.Of(err).Public,
+			"endpoint create … -client-id ID, or registration set -platform "+t.endpoint.PlatformType+" …")
 		return nil
 	case errors.Is(err, fault.Invalid):
 		t.add(Registration, Failed, exchange{}, kind+" "+fault.Of(err).Public, "")
@@ -40,9 +42,11 @@ func (t *test) findRegistration(ctx context.Context) error {
 	if used.Registration.Place.EndpointID != "" {
 		where = "of the endpoint"
 	}
-	found := fmt.Sprintf("%s The registration is %s, %s: client id %s, %s.", kind, whose, where, plain(used.Registration.ClientID), used.Method())
+	found := fmt.Sprintf("%s The registration is %s, %s: client id %s, %s.", kind, whose, where,
+		plain(used.Registration.ClientID), used.Method())
 	if used.Registration.Callback == "" {
-		t.add(Registration, Warning, exchange{}, found+" Its callback address is shared with others, which tells returns apart less well.",
+		t.add(Registration, Warning, exchange{},
+			found+" Its callback address is shared with others, which tells returns apart less well.",
 			"Have the health system register an address of its own: registration set … -own-callback.")
 		return nil
 	}
@@ -67,14 +71,17 @@ func (t *test) checkScopes() {
 	}
 	if len(unknown) > 0 {
 		t.add(Scopes, Warning, exchange{}, "These would be asked for and are not listed by the server: "+listed(unknown)+".",
-			"Some servers list too few; others refuse what they do not list. Choose what to ask for with registration set … -scope.")
+			"Some servers list too few; others refuse what they do not list. Choose what to ask for with registration set … "+
+				"-scope.")
 		return
 	}
-	t.add(Scopes, OK, exchange{}, "All that would be asked for is listed: "+listed(strings.Fields(t.attempt.Scope))+".", "")
+	t.add(Scopes, OK, exchange{}, "All that would be asked for is listed: "+
+		listed(strings.Fields(t.attempt.Scope))+".", "")
 }
 
-// checkClient checks by the rules of registration set whether our client may prove itself at the token endpoint, and whether it
-// is of a kind that platform and discovery know of. About the kind both are wrong often enough: a token request tells.
+// checkClient checks by the rules of registration set whether our client may prove itself at the token
+// endpoint, and whether it is of a kind that platform and discovery know of. About the kind both are wrong
+// often enough: a token request tells.
 func (t *test) checkClient() {
 	if !t.registered {
 		t.skip(Client, "There is no registration.")
@@ -91,19 +98,23 @@ func (t *test) checkClient() {
 		err = operator.CheckMethod(profile, auth)
 	}
 	if err != nil {
-		t.add(Client, Warning, exchange{}, fault.Of(err).Public, "client create with what is taken, and registration set … -client-auth. If the server takes ours after all: "+t.methodOverride()+".")
+		t.add(Client, Warning, exchange{}, fault.Of(err).Public,
+			"client create with what is taken, and registration set … -client-auth. If the server takes ours after all: "+
+				t.methodOverride()+".")
 		return
 	}
 	if profile.Client.RedirectHTTPS && strings.HasPrefix(t.used.CallbackAddress, "http:") {
 		t.add(Client, Warning, exchange{}, profile.Name+" registers https callback addresses only.", "")
 	}
 	if odd := t.unlisted(); odd != "" {
-		t.add(Client, Warning, exchange{}, odd, "Ask the health system; if it insists, client create with what is on its list, and registration set … -client-auth.")
+		t.add(Client, Warning, exchange{}, odd,
+			"Ask the health system; if it insists, client create with what is on its list, and registration set … -client-auth.")
 		return
 	}
 	found := "Nothing speaks against a public client."
 	if auth.ID != "" {
-		found = fmt.Sprintf("Nothing speaks against %s, and our client may prove itself so at the token endpoint.", auth.Method)
+		found = fmt.Sprintf("Nothing speaks against %s, and our client may prove itself so at the token endpoint.",
+			auth.Method)
 	}
 	t.add(Client, OK, exchange{}, found, "")
 }
@@ -119,10 +130,12 @@ func (t *test) methodOverride() string {
 	if t.used.Auth.Method == catalog.AuthPrivateKey {
 		override = "client: {methods: [" + method + "], algorithms: [" + t.used.Auth.Algorithm + "]}"
 	}
-	return "endpoint override -endpoint " + t.endpoint.ID + " -override '" + override + "' (together with what is said there already)"
+	return "endpoint override -endpoint " + t.endpoint.ID + " -override '" + override +
+		"' (together with what is said there already)"
 }
 
-// unlisted says what of our client discovery does not list, where it lists anything. A public client is none of the methods.
+// unlisted says what of our client discovery does not list, where it lists anything. A public
+// client is none of the methods.
 func (t *test) unlisted() string {
 	auth, said := t.used.Auth, t.stated
 	isPublic := slices.Contains(said.Methods, "none") || slices.Contains(said.Capabilities, "client-public")
@@ -133,7 +146,8 @@ func (t *test) unlisted() string {
 		return fmt.Sprintf("Our client is public, and discovery lists %s only.", listed(said.Methods))
 	case auth.ID != "" && !slices.Contains(said.Methods, string(auth.Method)):
 		return fmt.Sprintf("Our client uses %s, and discovery lists %s only.", auth.Method, listed(said.Methods))
-	case auth.Method == catalog.AuthPrivateKey && len(said.Algorithms) > 0 && !slices.Contains(said.Algorithms, auth.Algorithm):
+	case auth.Method == catalog.AuthPrivateKey && len(said.Algorithms) > 0 &&
+		!slices.Contains(said.Algorithms, auth.Algorithm):
 		return fmt.Sprintf("Our client signs with %s, and discovery lists %s only.", auth.Algorithm, listed(said.Algorithms))
 	}
 	return ""
@@ -148,7 +162,8 @@ func (t *test) checkKeys(ctx context.Context) {
 	}
 	set, err := t.Keys.PublicKeys(ctx, false)
 	if err != nil {
-		t.add(ClientKeys, Failed, exchange{}, err.Error(), "Look whether the service runs at its base URL, and whether the stack has client keys (parameter ClientKeys).")
+		t.add(ClientKeys, Failed, exchange{}, err.Error(),
+			"Look whether the service runs at its base URL, and whether the stack has client keys (parameter ClientKeys).")
 		return
 	}
 	inline := t.Platforms.Of(t.endpoint).Client.JWKS == "inline"
@@ -158,14 +173,18 @@ func (t *test) checkKeys(ctx context.Context) {
 		}
 		found := fmt.Sprintf("The service publishes the %s key that signs, %s.", auth.Algorithm, plain(member(key["kid"])))
 		if inline {
-			t.add(ClientKeys, OK, exchange{}, found+" This platform takes keys at registration and may never fetch them.", "Register what keys jwks prints, again after each rotation.")
+			t.add(ClientKeys, OK, exchange{}, found+" This platform takes keys at registration and may never fetch them.",
+				"Register what keys jwks prints, again after each rotation.")
 			return
 		}
 		t.add(ClientKeys, OK, exchange{}, found, "")
 		return
 	}
-	t.add(ClientKeys, Failed, exchange{}, fmt.Sprintf("Among the %d keys that the service publishes there is none for %s with the id %s, so that no assertion can be checked.",
-		len(set.Keys), auth.Algorithm, plain(auth.KeyID)), "client rotate -id "+auth.ID+` -key-id "" signs with the present key.`)
+	t.add(ClientKeys, Failed, exchange{}, fmt.Sprintf(
+		"Among the %d keys that the service publishes there is none for %s with the id %s, so that no assertion can be "+
+			"checked.",
+		len(set.Keys), auth.Algorithm, plain(auth.KeyID)),
+		"client rotate -id "+auth.ID+` -key-id "" signs with the present key.`)
 }
 
 func member(raw json.RawMessage) string {

@@ -11,22 +11,31 @@ import (
 
 func TestScopesFailWhenRequestLacksPatientOrThirdOfUSCore(t *testing.T) {
 	t.Parallel()
-	const most = "patient/AllergyIntolerance.rs patient/Coverage.rs patient/Device.rs patient/Encounter.rs patient/FamilyMemberHistory.rs patient/Goal.rs " +
-		"patient/Immunization.rs patient/Procedure.rs patient/RelatedPerson.rs patient/Condition.rs patient/CarePlan.rs patient/CareTeam.rs " +
+	const most = "patient/AllergyIntolerance.rs patient/Coverage.rs patient/Device.rs patient/Encounter.rs " +
+		"patient/FamilyMemberHistory.rs patient/Goal.rs " +
+		"patient/Immunization.rs patient/Procedure.rs patient/RelatedPerson.rs patient/Condition.rs patient/CarePlan.rs " +
+		"patient/CareTeam.rs " +
 		"patient/MedicationRequest.rs patient/MedicationDispense.rs patient/DiagnosticReport.rs patient/DocumentReference.rs"
 	for name, test := range map[string]struct {
 		scope string
 		want  told
 	}{
-		"no Patient":             {"openid patient/Goal.rs", told{"scopes": {probe.Failed, "Patient is not covered"}}},
-		"a Patient to be found":  {"patient/Patient.s " + most, told{"scopes": {probe.Failed, "Patient is not covered"}}},
-		"one type of US Core":    {"patient/Patient.r patient/Observation.rs", told{"scopes": {probe.Failed, "AllergyIntolerance, "}}},
-		"read, but not searched": {"patient/Patient.rs patient/*.r patient/Goal.rs", told{"scopes": {probe.Failed, "Observation"}}},
+		"no Patient":            {"openid patient/Goal.rs", told{"scopes": {probe.Failed, "Patient is not covered"}}},
+		"a Patient to be found": {"patient/Patient.s " + most, told{"scopes": {probe.Failed, "Patient is not covered"}}},
+		"one type of US Core": {
+			"patient/Patient.r patient/Observation.rs",
+			told{"scopes": {probe.Failed, "AllergyIntolerance, "}},
+		},
+		"read, but not searched": {
+			"patient/Patient.rs patient/*.r patient/Goal.rs",
+			told{"scopes": {probe.Failed, "Observation"}},
+		},
 		"most of US Core":        {"patient/Patient.rs " + most, told{"resource_types": {probe.Warning, "Observation"}}},
 		"all":                    {"patient/*.rs", told{"resource_types": {probe.OK, ""}}},
 		"chosen at registration": {"openid fhirUser", told{"scopes": {probe.Warning, "openid"}}},
 		"a very long request": {
-			"patient/*.rs " + strings.Repeat("patient/Observation.rs?category=laboratory ", 40), told{"scopes": {probe.Warning, "some servers refuse more than 2048"}},
+			"patient/*.rs " + strings.Repeat("patient/Observation.rs?category=laboratory ", 40),
+			told{"scopes": {probe.Warning, "some servers refuse more than 2048"}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -53,10 +62,12 @@ func TestScopesWarnOfTypesDroppedWhenServerListsTooManyForOneRequest(t *testing.
 	}
 	w.instead = answer{
 		method: "GET", suffix: "/metadata", status: 200, mediaType: "application/fhir+json",
-		body: `{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","format":["json"],"rest":[{"resource":[` + strings.Join(resources, ",") + `]}]}`,
+		body: `{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","format":["json"],"rest":[{"resource":[` +
+			strings.Join(resources, ",") + `]}]}`,
 	}
 	got, _ := w.run(t, probe.Subject{Endpoint: w.endpoint("scopes:types-v2", "sandbox"), Stored: true})
-	at := slices.IndexFunc(got["scopes"], func(s probe.Check) bool { return strings.Contains(s.Found, "would be longer than 2048 bytes") })
+	at := slices.IndexFunc(got["scopes"],
+		func(s probe.Check) bool { return strings.Contains(s.Found, "would be longer than 2048 bytes") })
 	if at < 0 {
 		t.Fatalf("got %+v", got["scopes"])
 	}
@@ -64,7 +75,8 @@ func TestScopesWarnOfTypesDroppedWhenServerListsTooManyForOneRequest(t *testing.
 	if step.Result != probe.Warning || !strings.Contains(step.Found, "Exports will lack their types") {
 		t.Errorf("got %+v", step)
 	}
-	if n := strings.Count(step.Do, "patient/"); n < 50 || !strings.Contains(step.Do, "registration set … -scope 'openid ") {
+	if n := strings.Count(step.Do, "patient/"); n < 50 ||
+		!strings.Contains(step.Do, "registration set … -scope 'openid ") {
 		t.Errorf("%d types in %s", n, step.Do)
 	}
 }
@@ -94,7 +106,8 @@ func TestServersTextIsWithheldWhenItRepeatsSecret(t *testing.T) {
 		w.instead = answer{method: "POST", suffix: "/oauth/token", status: 400, mediaType: "application/json", body: body}
 		got, text := w.run(t, probe.Subject{Endpoint: w.endpoint("", "sandbox"), Stored: true, TokenRequest: true})
 		for _, step := range []string{"token_refresh", "token_code"} {
-			if found := got[step][0].Found; strings.Contains(found, "The server says: ") != shown || strings.Contains(found, "\n") {
+			if found := got[step][0].Found; strings.Contains(found, "The server says: ") != shown ||
+				strings.Contains(found, "\n") {
 				t.Errorf("%q: %s", said, found)
 			}
 		}

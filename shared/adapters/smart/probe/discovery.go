@@ -17,11 +17,13 @@ import (
 func (t *test) reach(ctx context.Context) bool {
 	e := t.endpoint
 	if err := operator.CheckBase(t.BaseURL, e.FHIRBase, e.Mode); err != nil {
-		t.add(Address, Failed, exchange{}, fault.Of(err).Public, "Ask the health system for the address of its FHIR R4 server.")
+		t.add(Address, Failed, exchange{}, fault.Of(err).Public,
+			"Ask the health system for the address of its FHIR R4 server.")
 		return false
 	}
 	if e.Status != catalog.EndpointActive {
-		t.add(Address, Warning, exchange{}, "The endpoint is not active: no patient can start here, whatever else is found.", "")
+		t.add(Address, Warning, exchange{},
+			"The endpoint is not active: no patient can start here, whatever else is found.", "")
 	}
 	stated, err := smart.ReadStated(ctx, t.web, e.FHIRBase)
 	t.asked, t.stated, t.isStated = t.web.last, stated, err == nil
@@ -33,7 +35,8 @@ func (t *test) reach(ctx context.Context) bool {
 	return true
 }
 
-// discover finds the authorization server as a sign-in does, and checks what discovery says. It reports whether there is one.
+// discover finds the authorization server as a sign-in does, and checks what discovery says. It
+// reports whether there is one.
 func (t *test) discover(ctx context.Context) bool {
 	var err error
 	t.authority, err = t.authorizer.Discover(ctx, t.endpoint.FHIRBase)
@@ -44,16 +47,21 @@ func (t *test) discover(ctx context.Context) bool {
 		t.checkPKCE()
 		return false
 	case t.isStated && err != nil:
-		t.add(Discovery, Failed, asked, "The SMART configuration names no authorization or token endpoint that can be used. "+t.flaws(),
+		t.add(Discovery, Failed, asked,
+			"The SMART configuration names no authorization or token endpoint that can be used. "+t.flaws(),
 			"Ask the health system to name both by public https addresses.")
 		return false
 	case err != nil:
-		t.add(Discovery, Failed, asked, "There is no SMART configuration: "+described(asked)+". The CapabilityStatement names no endpoints either.",
-			"Ask the health system for the FHIR base below which .well-known/smart-configuration is, or whether its server supports SMART App Launch.")
+		t.add(Discovery, Failed, asked, "There is no SMART configuration: "+described(asked)+
+			". The CapabilityStatement names no endpoints either.",
+			"Ask the health system for the FHIR base below which .well-known/smart-configuration is, or whether its server "+
+				"supports SMART App Launch.")
 		return false
 	case !t.isStated:
-		t.add(Discovery, Warning, asked, "There is no SMART configuration: "+described(asked)+". The CapabilityStatement names the endpoints instead, and says less.",
-			"Patients can connect, without iss, keys of id_tokens and a list of scopes. Ask the health system for a SMART configuration.")
+		t.add(Discovery, Warning, asked, "There is no SMART configuration: "+described(asked)+
+			". The CapabilityStatement names the endpoints instead, and says less.",
+			"Patients can connect, without iss, keys of id_tokens and a list of scopes. Ask the health system for a SMART "+
+				"configuration.")
 	default:
 		t.checkConfiguration(asked)
 	}
@@ -68,7 +76,8 @@ func (t *test) checkConfiguration(asked exchange) {
 	kind, _, err := mime.ParseMediaType(asked.mediaType)
 	isJSON := err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json"))
 	if !isJSON {
-		t.add(Discovery, Warning, asked, fmt.Sprintf("The SMART configuration is not sent as JSON, but as %s; it is read all the same.", plain(asked.mediaType)),
+		t.add(Discovery, Warning, asked, fmt.Sprintf(
+			"The SMART configuration is not sent as JSON, but as %s; it is read all the same.", plain(asked.mediaType)),
 			"Tell the health system: other apps may not read it.")
 	}
 	if flaws := t.flaws(); flaws != "" {
@@ -86,7 +95,8 @@ func (t *test) flaws() string {
 		said = append(said, "Missing: "+listed(t.stated.Absent)+".")
 	}
 	if len(t.stated.Unused) > 0 {
-		said = append(said, "Named, but not used, since the address is malformed, not https, not public, or would be shown tokens at an origin "+
+		said = append(said, "Named, but not used, since the address is malformed, not https, not public, or would be shown "+
+			"tokens at an origin "+
 			"other than the token endpoint's: "+listed(t.stated.Unused)+".")
 	}
 	return strings.Join(said, " ")
@@ -99,10 +109,13 @@ func refusesS256(s smart.Stated) bool {
 func (t *test) checkPKCE() {
 	switch {
 	case refusesS256(t.stated):
-		t.add(PKCE, Failed, exchange{}, "Discovery lists the challenge methods "+listed(t.stated.ChallengeMethods)+", and not S256. Nobody is sent to such a server.",
+		t.add(PKCE, Failed, exchange{}, "Discovery lists the challenge methods "+listed(t.stated.ChallengeMethods)+
+			", and not S256. Nobody is sent to such a server.",
 			"Ask the health system to support S256 (SMART App Launch 2.2 requires it).")
 	case len(t.stated.ChallengeMethods) == 0:
-		t.add(PKCE, Warning, exchange{}, "Discovery does not say that challenges (PKCE) are checked. One is sent all the same, unless the platform's profile knows that it is refused.", "")
+		t.add(PKCE, Warning, exchange{},
+			"Discovery does not say that challenges (PKCE) are checked. One is sent all the same, unless the platform's "+
+				"profile knows that it is refused.", "")
 	default:
 		t.add(PKCE, OK, exchange{}, "S256 challenges are checked.", "")
 	}
@@ -113,7 +126,8 @@ func (t *test) checkGrants() {
 	case len(t.stated.Grants) == 0:
 		t.skip(GrantTypes, "Discovery lists no grant types.")
 	case !slices.Contains(t.stated.Grants, "authorization_code"):
-		t.add(GrantTypes, Warning, exchange{}, "Discovery lists the grant types "+listed(t.stated.Grants)+", and not authorization_code, by which patients sign in.",
+		t.add(GrantTypes, Warning, exchange{}, "Discovery lists the grant types "+listed(t.stated.Grants)+
+			", and not authorization_code, by which patients sign in.",
 			"Ask the health system whether this server is the one for patients' apps.")
 	default:
 		t.add(GrantTypes, OK, exchange{}, "Discovery lists "+listed(t.stated.Grants)+".", "")

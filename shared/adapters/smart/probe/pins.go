@@ -14,19 +14,26 @@ func (t *test) checkIssuer() {
 	a := t.authority
 	switch {
 	case t.stated.IssParameter && a.Issuer == "":
-		t.add(Issuer, Warning, exchange{}, "Discovery promises iss on every return, but names no issuer: what sign-in and tokens lie below is taken for it.",
+		t.add(Issuer, Warning, exchange{},
+			"Discovery promises iss on every return, but names no issuer: what sign-in and tokens lie below is taken for it.",
 			"Ask the health system to name its issuer.")
 	case a.Issuer == "":
-		t.add(Issuer, Warning, exchange{}, "Discovery names no issuer. That a return is this server's is told by the callback address, and by iss if there is one: what sign-in and tokens lie below.", "")
+		t.add(Issuer, Warning, exchange{},
+			"Discovery names no issuer. That a return is this server's is told by the callback address, and by iss if there "+
+				"is one: what sign-in and tokens lie below.", "")
 	case a.IssRequired:
-		t.add(Issuer, OK, exchange{}, fmt.Sprintf("The issuer is %q. Discovery promises iss on every return: one without it, or with another, is refused.", plain(a.Issuer)), "")
+		t.add(Issuer, OK, exchange{}, fmt.Sprintf(
+			"The issuer is %q. Discovery promises iss on every return: one without it, or with another, is refused.",
+			plain(a.Issuer)), "")
 	default:
-		t.add(Issuer, OK, exchange{}, fmt.Sprintf("The issuer is %q. Discovery promises no iss on returns: one that has it must be this.", plain(a.Issuer)), "")
+		t.add(Issuer, OK, exchange{}, fmt.Sprintf(
+			"The issuer is %q. Discovery promises no iss on returns: one that has it must be this.", plain(a.Issuer)), "")
 	}
 }
 
-// checkPins compares what discovery says with where our client may go, as a sign-in does. For what follows the endpoint is as
-// it would be if the operator approved it, so that the rest can be told, too; trusted keeps it from being shown anything.
+// checkPins compares what discovery says with where our client may go, as a sign-in does. For what follows the
+// endpoint is as it would be if the operator approved it, so that the rest can be told, too; trusted keeps it
+// from being shown anything.
 func (t *test) checkPins() {
 	e, named := t.endpoint, t.authority.Addresses()
 	ours := catalog.Ours(t.BaseURL, e, named)
@@ -37,18 +44,24 @@ func (t *test) checkPins() {
 	t.trusted = len(ours) == 0 && len(left) == 0
 	switch {
 	case len(ours) > 0:
-		t.add(Pins, Failed, exchange{}, "Discovery names an address of this service itself: "+departed(ours)+".", "No health system has a reason to do so. Do not go on.")
+		t.add(Pins, Failed, exchange{}, "Discovery names an address of this service itself: "+departed(ours)+".",
+			"No health system has a reason to do so. Do not go on.")
 	case len(left) > 0 && t.authority.Substitute:
-		t.add(Pins, Failed, exchange{}, "The server does not say now what it said when its pins were approved ("+departed(left)+"), since its SMART configuration "+
+		t.add(Pins, Failed, exchange{}, "The server does not say now what it said when its pins were approved ("+
+			departed(left)+"), since its SMART configuration "+
 			"cannot be had at the moment.", "Try again later.")
 	case len(left) > 0 && t.subject.Stored:
-		t.add(Pins, Failed, exchange{}, "Discovery names what nobody has approved, so nobody is sent there: "+departed(left)+".",
+		t.add(Pins, Failed, exchange{}, "Discovery names what nobody has approved, so nobody is sent there: "+
+			departed(left)+".",
 			"Ask the institution whether that is theirs; then: endpoint approve -id "+e.ID+approval(left))
 	case len(left) > 0:
-		t.add(Pins, Warning, exchange{}, "Discovery names what is neither at the FHIR base nor the vendor's own: "+departed(left)+". Nothing was sent there.",
+		t.add(Pins, Warning, exchange{}, "Discovery names what is neither at the FHIR base nor the vendor's own: "+
+			departed(left)+". Nothing was sent there.",
 			"Ask the institution whether that is theirs; then: endpoint create …"+approval(left))
 	case t.subject.Stored && e.Pins == (catalog.Pins{}):
-		t.add(Pins, Warning, exchange{}, "The endpoint has no pins, so that only its FHIR base's origin and the vendor's own are trusted. All that discovery names is there.",
+		t.add(Pins, Warning, exchange{},
+			"The endpoint has no pins, so that only its FHIR base's origin and the vendor's own are trusted. All that "+
+				"discovery names is there.",
 			"endpoint approve -id "+e.ID)
 	case t.subject.Stored:
 		t.add(Pins, OK, exchange{}, "Discovery names nothing but what is pinned.", "")
@@ -64,7 +77,8 @@ func (t *test) checkPins() {
 func departed(left []catalog.Departure) string {
 	told := make([]string, 0, len(left))
 	for _, d := range left {
-		told = append(told, fmt.Sprintf("%s from %s to %s", d.Role, plain(cmp.Or(d.From, "none")), plain(cmp.Or(d.To, "none"))))
+		told = append(told, fmt.Sprintf("%s from %s to %s", d.Role, plain(cmp.Or(d.From, "none")),
+			plain(cmp.Or(d.To, "none"))))
 	}
 	return strings.Join(told, ", ")
 }

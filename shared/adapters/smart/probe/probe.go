@@ -1,8 +1,9 @@
-// Package probe tests an endpoint for the operator before a patient meets it: everything that a sign-in and an export need,
-// short of a patient (docs/operations.md, "Testing an endpoint"). It looks through the code that patients' sign-ins run, so
-// that what passes here passes there: discovery and token requests are package smart's, the authorization request is
-// package flow's, what a client may be is package operator's. It owns what is compared and how it is told. It stores nothing
-// and changes nothing; what it tells holds no secret, no token and no query of an address.
+// Package probe tests an endpoint for the operator before a patient meets it: everything that a sign-in and an
+// export need, short of a patient (docs/operations.md, "Testing an endpoint"). It looks through the code that
+// patients' sign-ins run, so that what passes here passes there: discovery and token requests are package
+// smart's, the authorization request is package flow's, what a client may be is package operator's. It owns what
+// is compared and how it is told. It stores nothing and changes nothing; what it tells holds no secret, no token
+// and no query of an address.
 package probe
 
 import (
@@ -63,8 +64,8 @@ type Subject struct {
 	TokenRequest bool
 }
 
-// Run tests one endpoint. It returns a check or more for each step, in the order of the steps. The error is trouble of our
-// own, which says nothing of the endpoint.
+// Run tests one endpoint. It returns a check or more for each step, in the order of the steps. The error is trouble of
+// our own, which says nothing of the endpoint.
 func (p Probe) Run(ctx context.Context, s Subject) ([]Check, error) {
 	web := &witness{doer: p.deps.HTTP}
 	t := &test{

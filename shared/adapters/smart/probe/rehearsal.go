@@ -11,8 +11,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// rehearsal is what a sign-in is begun on that nobody will make: it finds the endpoint and the registration that are tested,
-// and keeps nothing but the attempt. It implements flow.Catalog, flow.StartStore, tokens.Sealer and smart.Endpoints.
+// rehearsal is what a sign-in is begun on that nobody will make: it finds the endpoint and the registration
+// that are tested, and keeps nothing but the attempt. It implements flow.Catalog, flow.StartStore,
+// tokens.Sealer and smart.Endpoints.
 type rehearsal struct {
 	endpoint     catalog.Endpoint
 	registration catalog.Registration
@@ -81,7 +82,8 @@ func (t *test) rehearse(ctx context.Context) bool {
 	tenant := org.Tenant{Mode: org.Mode(endpoint.Mode), OrgID: t.subject.Tenant.OrgID}
 	started, err := starter.Start(ctx, flow.Request{Caller: org.Caller{Tenant: tenant}, EndpointID: endpoint.ID})
 	if err != nil {
-		t.add(Authorize, Failed, exchange{}, "A sign-in cannot begin: "+fault.Of(err).Public, "Look at the steps above, and at endpoint show.")
+		t.add(Authorize, Failed, exchange{}, "A sign-in cannot begin: "+fault.Of(err).Public,
+			"Look at the steps above, and at endpoint show.")
 		return false
 	}
 	t.attempt, t.address = stage.begun, started.URL

@@ -32,7 +32,8 @@ func (t *test) readStatement(ctx context.Context) {
 	if !strings.HasPrefix(c.FHIRVersion, "4.") {
 		odd = append(odd, fmt.Sprintf("Its FHIR version is %s, not R4 (4.0.1).", plain(c.FHIRVersion)))
 	}
-	speaksJSON := slices.ContainsFunc(c.Formats, func(format string) bool { return strings.Contains(strings.ToLower(format), "json") })
+	speaksJSON := slices.ContainsFunc(c.Formats,
+		func(format string) bool { return strings.Contains(strings.ToLower(format), "json") })
 	if len(c.Formats) > 0 && !speaksJSON {
 		odd = append(odd, "It lists the formats "+listed(c.Formats)+", and no JSON.")
 	}
@@ -40,14 +41,16 @@ func (t *test) readStatement(ctx context.Context) {
 		odd = append(odd, "It lists no Patient, without which no record is exported.")
 	}
 	if len(odd) > 0 {
-		t.add(CapabilityStatement, Warning, seen, strings.Join(odd, " "), "Ask the health system whether this is the FHIR base for patients' apps, and the one of R4.")
+		t.add(CapabilityStatement, Warning, seen, strings.Join(odd, " "),
+			"Ask the health system whether this is the FHIR base for patients' apps, and the one of R4.")
 		return
 	}
 	security := "It names no OAuth endpoints of its own."
 	if c.OAuth.Token != "" {
 		security = "It names OAuth endpoints (rest.security), too."
 	}
-	t.add(CapabilityStatement, OK, seen, fmt.Sprintf("FHIR %s, %d resource types. %s", plain(c.FHIRVersion), len(c.Resources), security), "")
+	t.add(CapabilityStatement, OK, seen, fmt.Sprintf("FHIR %s, %d resource types. %s", plain(c.FHIRVersion),
+		len(c.Resources), security), "")
 }
 
 // findPlatform tells the platform of an endpoint that names none.
@@ -57,7 +60,8 @@ func (t *test) findPlatform() string {
 	}
 	a := t.authority
 	shown, because := t.Platforms.Detect(platform.Seen{
-		FHIRBase: t.endpoint.FHIRBase, Addresses: []string{a.AuthorizationEndpoint, a.TokenEndpoint, a.Issuer}, Software: t.capability.Software,
+		FHIRBase: t.endpoint.FHIRBase, Addresses: []string{a.AuthorizationEndpoint, a.TokenEndpoint, a.Issuer},
+		Software: t.capability.Software,
 	})
 	t.endpoint.PlatformType = shown.ID
 	return "It would be of the platform " + shown.ID + ": " + plain(because) + "."
@@ -72,7 +76,8 @@ func (t *test) checkPlan() {
 		return
 	}
 	facts := plan.Facts{Capability: t.capability, Profile: asking, PatientID: "example"}
-	if strings.Contains(t.attempt.Scope, "patient/") || strings.Contains(t.attempt.Scope, "user/") { // else it is chosen at registration
+	// else it is chosen at registration
+	if strings.Contains(t.attempt.Scope, "patient/") || strings.Contains(t.attempt.Scope, "user/") {
 		facts.Granted = t.attempt.Scope
 	}
 	facts.Attaches, _ = t.known.AttachesProvenance(t.Now())
@@ -99,12 +104,16 @@ func (t *test) checkTypes(made plan.Plan) {
 		}
 	}
 	found := fmt.Sprintf("An export searches %d types: %s.", len(searched), listed(searched)) +
-		leftOut("listed, but with no search by patient", unsearched) + leftOut("not listed by the server", missing) + t.tried(missing)
+		leftOut("listed, but with no search by patient", unsearched) + leftOut("not listed by the server", missing) +
+		t.tried(missing)
 	switch {
 	case len(searched) == 0:
-		t.add(ResourceTypes, Failed, exchange{}, "An export would search no type at all. "+found, "Ask the health system what a patient's app may search.")
+		t.add(ResourceTypes, Failed, exchange{}, "An export would search no type at all. "+found,
+			"Ask the health system what a patient's app may search.")
 	case len(made.Denied) > 0:
-		t.add(ResourceTypes, Warning, exchange{}, found+" Not covered by the scopes that are asked for: "+listed(made.Denied)+".", "Name them in the scopes: registration set -scope …")
+		t.add(ResourceTypes, Warning, exchange{},
+			found+" Not covered by the scopes that are asked for: "+listed(made.Denied)+".",
+			"Name them in the scopes: registration set -scope …")
 	default:
 		t.add(ResourceTypes, OK, exchange{}, found, "")
 	}
@@ -118,7 +127,8 @@ func leftOut(why string, names []string) string {
 	return fmt.Sprintf(" Left out, %s: %s.", why, listed(names))
 }
 
-// checkSearches tells by which parameters the plan asks. attached tells what is known of Provenance beyond the statement.
+// checkSearches tells by which parameters the plan asks. attached tells what is known of
+// Provenance beyond the statement.
 func (t *test) checkSearches(made plan.Plan, attached string) {
 	by, included, provenance := map[string]int{}, []string{}, 0
 	for _, q := range made.Queries {
@@ -133,7 +143,8 @@ func (t *test) checkSearches(made plan.Plan, attached string) {
 			provenance++
 		}
 	}
-	found := fmt.Sprintf("%d searches by patient, %d by subject, %d by another parameter.", by["patient"], by["subject"], by["member"]+by["actor"])
+	found := fmt.Sprintf("%d searches by patient, %d by subject, %d by another parameter.", by["patient"], by["subject"],
+		by["member"]+by["actor"])
 	if len(included) > 0 {
 		found += " Included in them: " + listed(included) + "."
 	}
@@ -141,11 +152,13 @@ func (t *test) checkSearches(made plan.Plan, attached string) {
 		found += fmt.Sprintf(" Provenance comes along with %d of them.", provenance)
 	}
 	found += attached
-	patient := slices.IndexFunc(t.capability.Resources, func(r fhir.CapabilityResource) bool { return r.Type == "Patient" })
+	patient := slices.IndexFunc(t.capability.Resources,
+		func(r fhir.CapabilityResource) bool { return r.Type == "Patient" })
 	if patient >= 0 {
 		params := t.capability.Resources[patient].SearchParams
 		if len(params) > 0 && !slices.Contains(params, "_id") {
-			t.add(Searches, Warning, exchange{}, found+" Patient has no search by _id: where reading it by its id is refused, there is no other way.", "")
+			t.add(Searches, Warning, exchange{}, found+
+				" Patient has no search by _id: where reading it by its id is refused, there is no other way.", "")
 			return
 		}
 	}

@@ -33,7 +33,8 @@ func (t *test) checkTokenEndpoint(ctx context.Context) {
 		return
 	}
 	discard(response)
-	isOdd := seen.status == http.StatusNotFound || seen.status >= http.StatusInternalServerError && seen.status != http.StatusNotImplemented
+	isOdd := seen.status == http.StatusNotFound || seen.status >= http.StatusInternalServerError &&
+		seen.status != http.StatusNotImplemented
 	answered := "A GET, which token endpoints do not take, is answered with " + described(seen) + "."
 	switch {
 	case isOdd && t.noTokenRequest() == "": // some servers route a POST only (RFC 6749 section 3.2)
@@ -41,12 +42,13 @@ func (t *test) checkTokenEndpoint(ctx context.Context) {
 	case isOdd:
 		t.add(TokenEndpoint, Warning, seen, answered, "-token-request tells how it answers a POST.")
 	default:
-		t.add(TokenEndpoint, OK, seen, fmt.Sprintf("Somebody answers there, to a GET, which token endpoints do not take, with status %d.", seen.status), "")
+		t.add(TokenEndpoint, OK, seen, fmt.Sprintf(
+			"Somebody answers there, to a GET, which token endpoints do not take, with status %d.", seen.status), "")
 	}
 }
 
-// requestTokens asks for tokens by grants that cannot be good, as a refresh and a return would: what the refusal is about
-// tells whether our client was accepted. The error is that of our own randomness.
+// requestTokens asks for tokens by grants that cannot be good, as a refresh and a return would: what the refusal is
+// about tells whether our client was accepted. The error is that of our own randomness.
 func (t *test) requestTokens(ctx context.Context) error {
 	if why := t.noTokenRequest(); why != "" {
 		t.skip(TokenRefresh, why)
@@ -62,8 +64,9 @@ func (t *test) requestTokens(ctx context.Context) error {
 	a := t.attempt
 	t.web.forget()
 	_, err = portal.Refresh(ctx, a.Tenant, tokens.Set{
-		RefreshToken: random, Scope: a.Scope, RepeatScope: a.RepeatScope, EndpointID: a.EndpointID, FHIRBase: a.FHIRBase, TokenEndpoint: a.TokenEndpoint,
-		ClientID: a.ClientID, ClientAuthID: a.ClientAuthID, RawBasic: a.RawBasic,
+		RefreshToken: random, Scope: a.Scope, RepeatScope: a.RepeatScope, EndpointID: a.EndpointID, FHIRBase: a.FHIRBase,
+		TokenEndpoint: a.TokenEndpoint,
+		ClientID:      a.ClientID, ClientAuthID: a.ClientAuthID, RawBasic: a.RawBasic,
 	})
 	if refused := t.judge(TokenRefresh, "refresh_token", err); refused {
 		t.skip(TokenCode, "The client was not accepted, and a second failed request would be counted, too.")
@@ -89,9 +92,11 @@ func (t *test) requestTokens(ctx context.Context) error {
 func (t *test) noTokenRequest() string {
 	switch {
 	case !t.subject.TokenRequest:
-		return "No token request was made: it must fail, and some health systems count failed ones or lock the client. -token-request makes it."
+		return "No token request was made: it must fail, and some health systems count failed ones or lock the client. " +
+			"-token-request makes it."
 	case !t.trusted:
-		return "No token request was made: nobody has approved where the token endpoint is, and nothing of our client is shown there."
+		return "No token request was made: nobody has approved where the token endpoint is, and nothing of our client is " +
+			"shown there."
 	case !t.registered:
 		return "No token request was made: there is no registration."
 	}
@@ -105,29 +110,37 @@ func (t *test) judge(step Step, grant string, err error) (refused bool) {
 	found, do, isUnanswered := unanswered(err)
 	switch {
 	case err == nil:
-		t.add(step, Failed, seen, "The server gave tokens for a made-up "+grant+". They were thrown away.", "Tell the health system at once; do not go on.")
+		t.add(step, Failed, seen, "The server gave tokens for a made-up "+grant+". They were thrown away.",
+			"Tell the health system at once; do not go on.")
 	case said.code != "":
 		return t.judgeCode(step, grant, said)
 	case isUnanswered:
 		t.add(step, Failed, seen, found, do)
 	case seen.asked == "":
-		t.add(step, Failed, seen, "Nothing was sent, since our client cannot prove who it is: "+err.Error()+".", "client origins, client rotate, or the permissions of who runs this command (kms:Decrypt, kms:Sign).")
+		t.add(step, Failed, seen, "Nothing was sent, since our client cannot prove who it is: "+err.Error()+".",
+			"client origins, client rotate, or the permissions of who runs this command (kms:Decrypt, kms:Sign).")
 		return true
 	case seen.status == http.StatusTooManyRequests:
-		t.add(step, Warning, seen, "The token endpoint wants fewer requests (429), and has not looked at our client.", "Try again later.")
+		t.add(step, Warning, seen, "The token endpoint wants fewer requests (429), and has not looked at our client.",
+			"Try again later.")
 	case seen.status >= http.StatusInternalServerError && step == TokenCode && t.accepted:
-		t.add(step, Warning, seen, "The token endpoint answers a made-up code with "+described(seen)+". Our client was accepted there a moment before, so that it may exchange a real code all the same.",
+		t.add(step, Warning, seen, "The token endpoint answers a made-up code with "+described(seen)+
+			". Our client was accepted there a moment before, so that it may exchange a real code all the same.",
 			"Only a sign-in will tell. Tell the health system: an unknown code is invalid_grant (RFC 6749 section 5.2).")
 	case seen.status >= http.StatusInternalServerError:
-		t.add(step, Failed, seen, "The token endpoint answers with "+described(seen)+".", "Try again later; if it stays, ask the health system.")
+		t.add(step, Failed, seen, "The token endpoint answers with "+described(seen)+".",
+			"Try again later; if it stays, ask the health system.")
 	case seen.status == http.StatusNotFound:
-		t.add(step, Failed, seen, "There is nothing at the token endpoint that discovery names (404).", "Ask the health system where its token endpoint is.")
+		t.add(step, Failed, seen, "There is nothing at the token endpoint that discovery names (404).",
+			"Ask the health system where its token endpoint is.")
 	case seen.status == http.StatusUnauthorized || seen.status == http.StatusForbidden:
-		t.add(step, Failed, seen, "The token endpoint answers with "+described(seen)+", and no OAuth error: a gateway before it, or a client that it does not know.",
+		t.add(step, Failed, seen, "The token endpoint answers with "+described(seen)+
+			", and no OAuth error: a gateway before it, or a client that it does not know.",
 			"Ask the health system to let token requests of ours through, and whether our client id is active.")
 		return true
 	default:
-		t.add(step, Failed, seen, "The token endpoint answers with "+described(seen)+", and neither a token nor an OAuth error.", "Ask the health system what answers there.")
+		t.add(step, Failed, seen, "The token endpoint answers with "+described(seen)+
+			", and neither a token nor an OAuth error.", "Ask the health system what answers there.")
 	}
 	return false
 }
@@ -161,11 +174,13 @@ func (t *test) judgeCode(step Step, grant string, said refusal) (refused bool) {
 	case "unauthorized_client", "unsupported_grant_type":
 		result, do := Failed, "Ask the health system to allow our client the authorization code grant."
 		if step == TokenRefresh {
-			result, do = Warning, "Ask the health system for offline access (refresh tokens); without it a connection ends with its access token."
+			result, do = Warning, "Ask the health system for offline access (refresh tokens); without it a connection ends "+
+				"with its access token."
 		}
 		t.add(step, result, seen, "Our client may not use the grant "+grant+" ("+said.code+").", do)
 	default:
-		t.add(step, Warning, seen, "The request was refused before anything was said of our client ("+said.code+").", "Only a sign-in will tell. Compare what the platform's profile sends with the health system's documents.")
+		t.add(step, Warning, seen, "The request was refused before anything was said of our client ("+said.code+").",
+			"Only a sign-in will tell. Compare what the platform's profile sends with the health system's documents.")
 	}
 	return false
 }
@@ -175,20 +190,26 @@ func (t *test) unknownClient(said refusal) (found, do string) {
 	auth := t.used.Auth
 	switch {
 	case said.ambiguous && t.attempt.RawBasic:
-		return "Our client was not accepted (invalid_client): the client id or the secret is wrong or not active yet; or the server does decode HTTP Basic, while the endpoint says that it does not.",
+		return "Our client was not accepted (invalid_client): the client id or the secret is wrong or not active yet; or " +
+				"the server does decode HTTP Basic, while the endpoint says that it does not.",
 			"Compare id and secret; else take client: {basic: raw} back (endpoint override)."
 	case said.ambiguous:
-		return "Our client was not accepted (invalid_client): the client id or the secret is wrong or not active yet; or the server does not decode HTTP Basic, " +
+		return "Our client was not accepted (invalid_client): the client id or the secret is wrong or not active yet; or " +
+				"the server does not decode HTTP Basic, " +
 				"as many do not: the secret has characters that look different then.",
-			"Compare id and secret; else: endpoint override -endpoint " + t.endpoint.ID + " -override 'client: {basic: raw}' (together with what is said there already)."
+			"Compare id and secret; else: endpoint override -endpoint " + t.endpoint.ID +
+				" -override 'client: {basic: raw}' (together with what is said there already)."
 	case auth.ID == "":
-		return "Our client was not accepted (invalid_client): the client id is unknown or not active yet, or public clients have to prove who they are here.",
+		return "Our client was not accepted (invalid_client): the client id is unknown or not active yet, or public " +
+				"clients have to prove who they are here.",
 			"Compare the client id; ask the health system whether it is registered as a public client."
 	case auth.Method == catalog.AuthPrivateKey:
-		return "Our client was not accepted (invalid_client): the client id is unknown or not active yet, or the server does not have our key (fetching or taking it over can take a day).",
+		return "Our client was not accepted (invalid_client): the client id is unknown or not active yet, or the server " +
+				"does not have our key (fetching or taking it over can take a day).",
 			"Compare the client id; give the health system the keys inline (keys jwks)."
 	}
-	return "Our client was not accepted (invalid_client): the client id or the secret is wrong or not active yet.", "Compare both; client rotate -id " + auth.ID + " -secret-file FILE."
+	return "Our client was not accepted (invalid_client): the client id or the secret is wrong or not active yet.",
+		"Compare both; client rotate -id " + auth.ID + " -secret-file FILE."
 }
 
 // get sends a request without anything of ours but what the address holds.

@@ -7,7 +7,8 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// Known reads what exports have learned of an endpoint's server (store.EndpointState); the zero value if there were none.
+// Known reads what exports have learned of an endpoint's server (store.EndpointState); the zero
+// value if there were none.
 type Known interface {
 	Known(ctx context.Context, endpointID string) (known.Server, error)
 }
@@ -43,7 +44,8 @@ func (t *test) tried(unlisted []string) string {
 			untried = append(untried, name)
 		}
 	}
-	return leftOutBut("Answered all the same, and exported", answered) + leftOutBut("Refused when an export tried them", refused) +
+	return leftOutBut("Answered all the same, and exported", answered) +
+		leftOutBut("Refused when an export tried them", refused) +
 		leftOutBut("Not tried yet at this release, which the next export does as far as the scopes cover them", untried)
 }
 

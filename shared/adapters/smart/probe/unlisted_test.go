@@ -12,7 +12,8 @@ import (
 func TestTypesThatServerDoesNotListAreToldByWhatExportsLearned(t *testing.T) {
 	t.Parallel()
 	learned, _ := known.Server{}.Learn(known.Lesson{
-		Release: known.ReleaseOf("Recordbridge sandbox EHR", "", "2026-03-01"), Unlisted: map[string]bool{"Claim": true, "Flag": false},
+		Release:  known.ReleaseOf("Recordbridge sandbox EHR", "", "2026-03-01"),
+		Unlisted: map[string]bool{"Claim": true, "Flag": false},
 	}, time.Now())
 	for name, c := range map[string]struct {
 		learned known.Server
@@ -20,11 +21,21 @@ func TestTypesThatServerDoesNotListAreToldByWhatExportsLearned(t *testing.T) {
 		stored  bool
 		want    string
 	}{
-		"answered":                {learned, nil, true, "Answered all the same, and exported: Claim."},
-		"refused":                 {learned, nil, true, "Refused when an export tried them: Flag."},
-		"not tried":               {learned, nil, true, "Not tried yet at this release, which the next export does as far as the scopes cover them: QuestionnaireResponse, "},
-		"at another release":      {learned.Of("another"), nil, true, "scopes cover them: QuestionnaireResponse, MedicationDispense, Claim, "},
-		"it cannot be read":       {known.Server{}, errors.New("no table"), true, "Whether exports have tried them cannot be read."},
+		"answered": {learned, nil, true, "Answered all the same, and exported: Claim."},
+		"refused":  {learned, nil, true, "Refused when an export tried them: Flag."},
+		"not tried": {
+			learned, nil, true,
+			"Not tried yet at this release, which the next export does as far as the scopes cover them: QuestionnaireResponse, ",
+		},
+		"at another release": {
+			learned.Of("another"), nil, true,
+			"scopes cover them: QuestionnaireResponse, MedicationDispense, Claim, ",
+		},
+		"it cannot be read": {
+			known.Server{},
+			errors.New("no table"), true,
+			"Whether exports have tried them cannot be read.",
+		},
 		"an address, no endpoint": {known.Server{}, nil, false, "not listed by the server: "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -41,7 +52,10 @@ func TestTypesThatServerDoesNotListAreToldByWhatExportsLearned(t *testing.T) {
 func TestSearchesTellWhetherRevIncludeWorksWhenStatementOmitsIt(t *testing.T) {
 	t.Parallel()
 	learned := func(works bool) known.Server {
-		server, _ := known.Server{}.Learn(known.Lesson{Release: known.ReleaseOf("Recordbridge sandbox EHR", "", "2026-03-01"), Attaches: &works}, time.Now())
+		server, _ := known.Server{}.Learn(known.Lesson{
+			Release:  known.ReleaseOf("Recordbridge sandbox EHR", "", "2026-03-01"),
+			Attaches: &works,
+		}, time.Now())
 		return server
 	}
 	for name, c := range map[string]struct {

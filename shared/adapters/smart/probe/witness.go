@@ -19,8 +19,8 @@ type exchange struct {
 	said      string // error_description of a refused POST, as a terminal may show it
 }
 
-// witness sends the requests of one test, one after the other, and remembers the last, and the last that was a POST: a refresh
-// that is refused may look for a token endpoint that has moved.
+// witness sends the requests of one test, one after the other, and remembers the last, and the last that was a POST: a
+// refresh that is refused may look for a token endpoint that has moved.
 type witness struct {
 	doer   smart.Doer
 	last   exchange
@@ -59,19 +59,24 @@ func unanswered(err error) (found, do string, ok bool) {
 	}
 	switch failure.Class {
 	case safehttp.DNS:
-		return "The name of the host has no address.", "Look for a mistake in the name; ask the health system for the public one.", true
+		return "The name of the host has no address.",
+			"Look for a mistake in the name; ask the health system for the public one.", true
 	case safehttp.Connect:
-		return "The host does not take the connection.", "Ask the health system whether its server is up and open to the internet.", true
+		return "The host does not take the connection.",
+			"Ask the health system whether its server is up and open to the internet.", true
 	case safehttp.TLS:
-		return "No secure connection comes about: the certificate is not one that everybody trusts and of this host, or TLS is older than 1.2.",
+		return "No secure connection comes about: the certificate is not one that everybody trusts and of this host, or " +
+				"TLS is older than 1.2.",
 			"Ask the health system to repair its certificate; an intermediate one is often missing.", true
 	case safehttp.Timeout:
 		return "No answer came in time.", "Try again; ask the health system whether a firewall drops us.", true
 	case safehttp.BlockedAddress:
-		return "The host is at a private or otherwise forbidden address, or a port other than 443, and this service never goes there.",
+		return "The host is at a private or otherwise forbidden address, or a port other than 443, and this service never " +
+				"goes there.",
 			"Use the address that the health system has on the internet, at port 443.", true
 	case safehttp.BadURL:
-		return "The address does not mean the same to all programs, and nothing was sent.", "Ask the health system for a plain https address.", true
+		return "The address does not mean the same to all programs, and nothing was sent.",
+			"Ask the health system for a plain https address.", true
 	case safehttp.BadAnswer:
 		return "The connection broke, or what came was no HTTP.", "Ask the health system what answers at this address.", true
 	case safehttp.TooLarge:

@@ -67,9 +67,12 @@ const endpointID = "0b7ad1c6-6b1e-4c0f-8c3e-2d9f2f4a7e11"
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{client: safehttp.New(safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}), used: operator.Registered{Registration: catalog.Registration{
-		Place: catalog.Place{EndpointID: endpointID}, ClientID: sandbox.DefaultClientID, Callback: "of-this-registration",
-	}}}
+	w := &world{
+		client: safehttp.New(safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}),
+		used: operator.Registered{Registration: catalog.Registration{
+			Place: catalog.Place{EndpointID: endpointID}, ClientID: sandbox.DefaultClientID, Callback: "of-this-registration",
+		}},
+	}
 	server := httptest.NewUnstartedServer(nil)
 	w.service = "http://" + server.Listener.Addr().String() + "/v1"
 	w.used.CallbackAddress = w.service + "/bridge/callback/of-this-registration"
@@ -171,7 +174,10 @@ func (w *world) wantNothingShown(t *testing.T, text string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		names := []string{"client_secret", "client_assertion", "refresh_token", "code", "code_verifier", "code_challenge", "state", "nonce"}
+		names := []string{
+			"client_secret", "client_assertion", "refresh_token", "code", "code_verifier", "code_challenge",
+			"state", "nonce",
+		}
 		shown := append(make([]string, 0, len(names)+3), parts[0], parts[len(parts)-2], w.secret)
 		for _, name := range names {
 			shown = append(shown, values.Get(name))
@@ -191,8 +197,9 @@ func (w *world) endpoint(switches, platformType string) catalog.Endpoint {
 		site += "/with/" + switches
 	}
 	return catalog.Endpoint{
-		ID: endpointID, FHIRBase: site + "/fhir", Mode: "test", Status: catalog.EndpointActive, PlatformType: platformType, FHIRVersion: "4.0.1",
-		Pins: catalog.Pins{Issuer: site, Authorization: at, Token: at, Keys: at, Revocation: at, Introspection: at},
+		ID: endpointID, FHIRBase: site + "/fhir", Mode: "test", Status: catalog.EndpointActive, PlatformType: platformType,
+		FHIRVersion: "4.0.1",
+		Pins:        catalog.Pins{Issuer: site, Authorization: at, Token: at, Keys: at, Revocation: at, Introspection: at},
 	}
 }
 
@@ -231,9 +238,13 @@ func (w *world) run(t *testing.T, s probe.Subject) (map[string][]probe.Check, st
 		t.Fatal(err)
 	}
 	p := probe.New(probe.Deps{
-		HTTP:          w,
-		Clients:       clientauth.NewRegistry(clientauth.Deps{Store: w, Opener: w, Keys: w.keyring(), Now: time.Now, NewID: ids.Random}),
-		Registrations: w, Keys: w, Platforms: platforms, Known: w, BaseURL: w.service, Now: time.Now, NewID: ids.Random, Random: rand.Reader,
+		HTTP: w,
+		Clients: clientauth.NewRegistry(clientauth.Deps{
+			Store: w, Opener: w, Keys: w.keyring(), Now: time.Now,
+			NewID: ids.Random,
+		}),
+		Registrations: w, Keys: w, Platforms: platforms, Known: w, BaseURL: w.service, Now: time.Now, NewID: ids.Random,
+		Random: rand.Reader,
 	})
 	checks, err := p.Run(t.Context(), s)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package pulse asks an endpoint's server whether patients could sign in there, for the rounds of the catalogue's health
-// (docs/adr/0030-health-of-endpoints.md). It makes the discovery that a sign-in begins with, says who asks, and reads little: it knows neither
-// what the answer means for the endpoint's state nor what is done with where it leads.
+// Package pulse asks an endpoint's server whether patients could sign in there, for the rounds of the catalogue's
+// health (docs/adr/0030-health-of-endpoints.md). It makes the discovery that a sign-in begins with, says who asks, and
+// reads little: it knows neither what the answer means for the endpoint's state nor what is done with where it leads.
 package pulse
 
 import (
@@ -21,7 +21,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// maxAnswer is how much is read of one answer. A CapabilityStatement of a large server, which stands in for a discovery document, has two MiB.
+// maxAnswer is how much is read of one answer. A CapabilityStatement of a large server, which stands in for a
+// discovery document, has two MiB.
 const maxAnswer = 4 << 20
 
 // Prober implements rounds.Prober.
@@ -32,9 +33,13 @@ type Prober struct {
 	now       func() time.Time
 }
 
-// New makes a Prober over a client that has the guard of the functions. The public base URL of the service is named to whoever is asked.
+// New makes a Prober over a client that has the guard of the functions. The public base URL of the service is
+// named to whoever is asked.
 func New(client smart.Doer, platforms platform.Registry, baseURL string, now func() time.Time) Prober {
-	return Prober{http: polite{client: client, agent: "Recordbridge (endpoint health; +" + baseURL + ")"}, platforms: platforms, baseURL: baseURL, now: now}
+	return Prober{
+		http:      polite{client: client, agent: "Recordbridge (endpoint health; +" + baseURL + ")"},
+		platforms: platforms, baseURL: baseURL, now: now,
+	}
 }
 
 // Probe implements rounds.Prober.

@@ -78,7 +78,8 @@ func probe(t *testing.T, base string, within time.Duration) health.Finding {
 }
 
 func stated(authorize, token string) string {
-	return fmt.Sprintf(`{"authorization_endpoint":%q,"token_endpoint":%q,"code_challenge_methods_supported":["S256"]}`, authorize, token)
+	return fmt.Sprintf(`{"authorization_endpoint":%q,"token_endpoint":%q,"code_challenge_methods_supported":["S256"]}`,
+		authorize, token)
 }
 
 func TestAServerThatPatientsCanSignInAtIsWell(t *testing.T) {
@@ -93,7 +94,8 @@ func TestAServerThatPatientsCanSignInAtIsWell(t *testing.T) {
 	want := health.Finding{
 		Token: refresh.EndpointName(s.URL + "/token"),
 		Sighting: health.Sighting{
-			EndpointID: "e1", Mode: "live", SeenAt: noon, Pins: catalog.Pins{Authorization: s.URL, Token: s.URL}, Bundle: s.URL + "/brands.json",
+			EndpointID: "e1", Mode: "live", SeenAt: noon, Pins: catalog.Pins{Authorization: s.URL, Token: s.URL},
+			Bundle: s.URL + "/brands.json",
 		},
 	}
 	if diff := cmp.Diff(want, probe(t, s.URL, time.Minute)); diff != "" {
@@ -106,7 +108,10 @@ func TestADiscoveryThatLeadsElsewhereIsTold(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, stated("http://127.0.0.1:1/authorize", "http://127.0.0.1:1/token"))
 	})
-	want := []catalog.Departure{{Role: "authorization", To: "http://127.0.0.1:1"}, {Role: "token", To: "http://127.0.0.1:1"}}
+	want := []catalog.Departure{
+		{Role: "authorization", To: "http://127.0.0.1:1"},
+		{Role: "token", To: "http://127.0.0.1:1"},
+	}
 	if diff := cmp.Diff(want, probe(t, s.URL, time.Minute).Sighting.Abroad); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -118,7 +123,8 @@ func TestADiscoveryThatLeadsElsewhereIsTold(t *testing.T) {
 	}
 }
 
-// Without a configuration the CapabilityStatement is asked. Where the configuration may come back, what stands in for it is nothing to pin.
+// Without a configuration the CapabilityStatement is asked. Where the configuration may come back, what stands in
+// for it is nothing to pin.
 func TestTheStatementStandsInForAConfiguration(t *testing.T) {
 	t.Parallel()
 	for status, handedOn := range map[int]bool{http.StatusNotFound: true, http.StatusServiceUnavailable: false} {
@@ -128,8 +134,9 @@ func TestTheStatementStandsInForAConfiguration(t *testing.T) {
 				w.WriteHeader(status)
 				return
 			}
-			_, _ = fmt.Fprintf(w, `{"resourceType":"CapabilityStatement","rest":[{"mode":"server","security":{"extension":[{"url":"http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris","extension":[`+
-				`{"url":"authorize","valueUri":"%s/authorize"},{"url":"token","valueUri":"%s/token"}]}]}}]}`, s.URL, s.URL)
+			_, _ = fmt.Fprintf(w,
+				`{"resourceType":"CapabilityStatement","rest":[{"mode":"server","security":{"extension":[{"url":"http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris","extension":[`+
+					`{"url":"authorize","valueUri":"%s/authorize"},{"url":"token","valueUri":"%s/token"}]}]}}]}`, s.URL, s.URL)
 		})
 		if got := probe(t, s.URL, time.Minute); got.Cause != "" || (got.Sighting.EndpointID != "") != handedOn {
 			t.Errorf("after %d: %+v", status, got)
@@ -149,19 +156,27 @@ func TestAFailureIsAClassAndNothingElse(t *testing.T) {
 		handle http.HandlerFunc
 		want   health.Finding
 	}{
-		"a page":           {answer(200, "<html>Jane Doe</html>"), health.Finding{Cause: "content"}},
-		"no addresses":     {answer(200, "{}"), health.Finding{Cause: "no_endpoint"}},
-		"no SMART server":  {answer(404, ""), health.Finding{Cause: "not_found"}},
-		"trouble":          {answer(500, ""), health.Finding{Cause: "server_fault"}},
-		"plain challenges": {answer(200, `{"token_endpoint":"https://a.example","code_challenge_methods_supported":["plain"]}`), health.Finding{Cause: "no_s256"}},
-		"deep nesting":     {answer(200, strings.Repeat(`{"a":`, 200_000)), health.Finding{Cause: "no_endpoint"}},
+		"a page":          {answer(200, "<html>Jane Doe</html>"), health.Finding{Cause: "content"}},
+		"no addresses":    {answer(200, "{}"), health.Finding{Cause: "no_endpoint"}},
+		"no SMART server": {answer(404, ""), health.Finding{Cause: "not_found"}},
+		"trouble":         {answer(500, ""), health.Finding{Cause: "server_fault"}},
+		"plain challenges": {
+			answer(200,
+				`{"token_endpoint":"https://a.example","code_challenge_methods_supported":["plain"]}`),
+			health.Finding{Cause: "no_s256"},
+		},
+		"deep nesting": {answer(200, strings.Repeat(`{"a":`, 200_000)), health.Finding{Cause: "no_endpoint"}},
 		"a redirect abroad": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://other.example/", http.StatusFound)
 		}, health.Finding{Cause: "foreign_link"}},
 		"a redirect inside": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://169.254.169.254/latest", http.StatusFound)
 		}, health.Finding{Cause: "foreign_link"}},
-		"an endless redirect": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path+"/x", http.StatusFound) }, health.Finding{Cause: "rejected"}},
+		"an endless redirect": {func(w http.ResponseWriter,
+			r *http.Request,
+		) {
+			http.Redirect(w, r, r.URL.Path+"/x", http.StatusFound)
+		}, health.Finding{Cause: "rejected"}},
 		"busy": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "600")
 			w.WriteHeader(http.StatusTooManyRequests)

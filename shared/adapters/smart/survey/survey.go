@@ -1,5 +1,6 @@
-// Package survey asks a health system's server what it says of itself, for the operator who is to pin it (shared/manage/operator).
-// It believes nothing, keeps nothing, and is linked where operators work, in no function that serves patients.
+// Package survey asks a health system's server what it says of itself, for the operator who is to pin it
+// (shared/manage/operator). It believes nothing, keeps nothing, and is linked where operators work, in no
+// function that serves patients.
 package survey
 
 import (
@@ -15,8 +16,8 @@ type Servers struct {
 	HTTP smart.Doer // with the guard that the functions have
 }
 
-// Survey implements operator.Servers. A server without a CapabilityStatement that can be read has a survey all the same:
-// it is asked for again whenever somebody exports.
+// Survey implements operator.Servers. A server without a CapabilityStatement that can be read has a survey all the
+// same: it is asked for again whenever somebody exports.
 func (s Servers) Survey(ctx context.Context, base string) (operator.Survey, error) {
 	found, err := smart.Discover(ctx, s.HTTP, base)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// mostProbes is how many endpoints one run asks, and mostOfHost how many of them at one host: of those that have failed,
-	// mostRetries. What is beyond is as due a minute later.
+	// mostProbes is how many endpoints one run asks, and mostOfHost how many of them at one host: of those that have
+	// failed, mostRetries. What is beyond is as due a minute later.
 	mostProbes  = 240
 	mostOfHost  = 6
 	mostRetries = 1

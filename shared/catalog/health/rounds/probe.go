@@ -36,7 +36,8 @@ func (r *Rounds) probeDue(ctx context.Context, now, until time.Time) error {
 	hosts, due := r.due(now)
 	results := r.visitHosts(ctx, hosts, until)
 	believed := r.believes(ctx, results, now)
-	logx.Add(ctx, slog.Int("due", due), slog.Int("probed", len(results)), slog.Int("hosts", len(hosts)), slog.Bool("believed", believed))
+	logx.Add(ctx, slog.Int("due", due), slog.Int("probed", len(results)), slog.Int("hosts", len(hosts)),
+		slog.Bool("believed", believed))
 	if !believed {
 		return nil // all of it is as due a minute later
 	}
@@ -109,8 +110,9 @@ func pause(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// believes reports whether what a run has found is the servers' doing. Where none of them has said anything, one that was well when it was
-// last asked tells whether we have a network at all; where all of those were asked, several of them going silent at once is our own doing.
+// believes reports whether what a run has found is the servers' doing. Where none of them has said anything, one that
+// was well when it was last asked tells whether we have a network at all; where all of those were asked, several of
+// them going silent at once is our own doing.
 func (r *Rounds) believes(ctx context.Context, results []result, now time.Time) bool {
 	asked, wereWell := map[string]bool{}, map[string]bool{}
 	for _, one := range results {

@@ -1,6 +1,7 @@
-// Package rounds probes the endpoints of the live catalogue that are due, a part of them in every run, and keeps what it finds
-// (docs/adr/0030-health-of-endpoints.md). It owns which endpoint is asked when, how many at once and that no host is asked by two at a time; what a finding means
-// is package health's, how a server is asked package smart's. Losing a run loses nothing but its findings: what was due still is.
+// Package rounds probes the endpoints of the live catalogue that are due, a part of them in every run, and keeps what
+// it finds (docs/adr/0030-health-of-endpoints.md). It owns which endpoint is asked when, how many at once and that no
+// host is asked by two at a time; what a finding means is package health's, how a server is asked package smart's.
+// Losing a run loses nothing but its findings: what was due still is.
 package rounds
 
 import (
@@ -20,8 +21,8 @@ import (
 
 // Catalogs knows what is live.
 type Catalogs interface {
-	// Live is the live catalogue of a mode; the zero Catalog before anything is published. Where known is its version, it may leave out
-	// the endpoints.
+	// Live is the live catalogue of a mode; the zero Catalog before anything is published. Where known is its version, it
+	// may leave out the endpoints.
 	Live(ctx context.Context, mode, known string) (Catalog, error)
 }
 
@@ -76,8 +77,8 @@ type Deps struct {
 	Now    func() time.Time
 }
 
-// Rounds remember, between runs of a process, what they have read. Whether somebody else has been at work since, the number of the
-// run tells.
+// Rounds remember, between runs of a process, what they have read. Whether somebody else has been at work since, the
+// number of the run tells.
 type Rounds struct {
 	Deps
 
@@ -110,8 +111,8 @@ func New(d Deps) *Rounds {
 // longest is a run without a deadline.
 const longest = 50 * time.Second
 
-// Run probes what is due and is over before the deadline of ctx. What it did, it tells on the log line of ctx. The error is trouble
-// of ours, of which an endpoint hears nothing.
+// Run probes what is due and is over before the deadline of ctx. What it did, it tells on the log line of ctx. The
+// error is trouble of ours, of which an endpoint hears nothing.
 func (r *Rounds) Run(ctx context.Context) error {
 	if !r.mu.TryLock() {
 		return nil // this process is at it

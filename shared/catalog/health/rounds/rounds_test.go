@@ -78,8 +78,10 @@ func TestADayWithACountrysEndpoints(t *testing.T) {
 			t.Errorf("the records were read %d times as a whole, %d summaries a day", loads, w.summaries)
 		}
 		reads, writes := w.rows()
-		t.Logf("a day: %d probes, of which %v endpoints that are down so often; %d reads and %d writes of rows, %d summaries of %d bytes, at most %d at once",
-			probes, down, reads-readBefore, writes-writtenBefore, w.summaries, len(w.objects[health.ObjectName("live", w.pointer(t).Version)]), w.most)
+		t.Logf("a day: %d probes, of which %v endpoints that are down so often; %d reads and %d writes of rows, %d "+
+			"summaries of %d bytes, at most %d at once",
+			probes, down, reads-readBefore, writes-writtenBefore, w.summaries,
+			len(w.objects[health.ObjectName("live", w.pointer(t).Version)]), w.most)
 	})
 }
 
@@ -179,7 +181,8 @@ func TestTwoProcessesTakeTurns(t *testing.T) {
 	})
 }
 
-// A host that is silent is left after two of its endpoints, so that hundreds of tenants do not wait for it one after the other.
+// A host that is silent is left after two of its endpoints, so that hundreds of tenants do not wait
+// for it one after the other.
 func TestASilentHostLosesItsTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -243,7 +246,8 @@ func TestConnectionsThatWorkKeepAnEndpointFromBeingDown(t *testing.T) {
 		}
 		w.findings, w.failing["token of h2.example"] = map[string]health.Finding{}, true
 		w.pass(t, r, 72*time.Hour)
-		if here, there := w.record(t, e), w.record(t, other); here.State != health.OK || there.State != health.Degraded || there.Cause != "token_endpoint" {
+		if here, there := w.record(t, e), w.record(t, other); here.State != health.OK || there.State != health.Degraded ||
+			there.Cause != "token_endpoint" {
 			t.Errorf("the one is %s, the one whose token endpoint fails %s because of %s", here.State, there.State, there.Cause)
 		}
 	})
@@ -254,14 +258,18 @@ func TestWhereDiscoveryLeadsIsHandedOnOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := endpoint(1, 1)
 		w := newWorld(e)
-		found := health.Finding{Token: "t", Sighting: health.Sighting{EndpointID: e.ID, Mode: e.Mode, SeenAt: time.Now(), Pins: catalog.Pins{Issuer: "https://h1.example"}}}
+		found := health.Finding{Token: "t", Sighting: health.Sighting{
+			EndpointID: e.ID, Mode: e.Mode, SeenAt: time.Now(),
+			Pins: catalog.Pins{Issuer: "https://h1.example"},
+		}}
 		w.findings[e.ID] = found
 		r := w.rounds()
 		w.pass(t, r, 3*24*time.Hour)
 		w.pass(t, r, 3*24*time.Hour)
 		handed, err := w.Sightings(t.Context(), "live")
 		expect.NoError(t, err)
-		if len(handed) != 1 || handed[0].Pins.Issuer != "https://h1.example" || w.Calls("SaveSighting") != 1 || w.probes[e.ID] < 5 {
+		if len(handed) != 1 || handed[0].Pins.Issuer != "https://h1.example" || w.Calls("SaveSighting") != 1 ||
+			w.probes[e.ID] < 5 {
 			t.Errorf("handed on %+v, %d times, after %d probes", handed, w.Calls("SaveSighting"), w.probes[e.ID])
 		}
 		found.Sighting.Abroad = []catalog.Departure{{Role: "token", To: "https://other.example"}}
@@ -302,7 +310,8 @@ func TestTroubleOfOursChangesNoState(t *testing.T) {
 	}
 }
 
-// A summary is made when a state has changed, at most every five minutes, and else once an hour where something was probed.
+// A summary is made when a state has changed, at most every five minutes, and else once an hour
+// where something was probed.
 func TestASummaryIsMadeWhenSomethingHasChanged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -331,7 +340,8 @@ func TestAnEndpointThatHasGoneIsForgottenAMonthLater(t *testing.T) {
 		ages := map[int]time.Duration{1: month, 2: month, 3: month - time.Minute}
 		for n, age := range ages {
 			e := endpoint(n, n)
-			expect.NoError(t, w.EndpointHealth.SaveRecord(t.Context(), health.Record{EndpointID: e.ID, Mode: e.Mode, CheckedAt: time.Now().Add(-age)}))
+			expect.NoError(t, w.EndpointHealth.SaveRecord(t.Context(),
+				health.Record{EndpointID: e.ID, Mode: e.Mode, CheckedAt: time.Now().Add(-age)}))
 		}
 		expect.NoError(t, w.rounds().Run(t.Context()))
 		left, err := w.Records(t.Context(), "live")

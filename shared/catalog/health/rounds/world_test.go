@@ -42,14 +42,16 @@ type world struct {
 func newWorld(endpoints ...health.Endpoint) *world {
 	return &world{
 		catalog: rounds.Catalog{Version: "1", Published: time.Now(), Endpoints: endpoints},
-		objects: map[string][]byte{}, dead: map[string]bool{}, findings: map[string]health.Finding{}, takes: 300 * time.Millisecond, answered: map[string]int{}, failing: map[string]bool{},
+		objects: map[string][]byte{}, dead: map[string]bool{}, findings: map[string]health.Finding{},
+		takes: 300 * time.Millisecond, answered: map[string]int{}, failing: map[string]bool{},
 		broken: map[string]error{}, probes: map[string]int{}, underway: map[string]int{},
 	}
 }
 
 func endpoint(n, host int) health.Endpoint {
 	return health.Endpoint{
-		ID: fmt.Sprintf("0e000000-0000-4000-8000-%012d", n), Mode: "live", Base: fmt.Sprintf("https://h%d.example/%d/fhir", host, n), Platform: "smart",
+		ID: fmt.Sprintf("0e000000-0000-4000-8000-%012d", n), Mode: "live",
+		Base: fmt.Sprintf("https://h%d.example/%d/fhir", host, n), Platform: "smart",
 	}
 }
 
@@ -120,7 +122,8 @@ func (w *world) Probe(ctx context.Context, e health.Endpoint) health.Finding {
 
 func (w *world) rounds() *rounds.Rounds {
 	return rounds.New(rounds.Deps{
-		Catalogs: w, Records: w, Prober: w, Observer: w, Put: w.put, Admits: func(base string) bool { return !strings.Contains(base, "forbidden") }, Now: time.Now,
+		Catalogs: w, Records: w, Prober: w, Observer: w, Put: w.put,
+		Admits: func(base string) bool { return !strings.Contains(base, "forbidden") }, Now: time.Now,
 	})
 }
 
@@ -180,7 +183,8 @@ func (w *world) pointer(t *testing.T) health.Pointer {
 func (w *world) rows() (reads, writes int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.reads + w.Calls("Pointer"), w.Calls("Begin") + w.Calls("SaveRecord") + w.Calls("SaveSighting") + w.Calls("MovePointer")
+	return w.reads + w.Calls("Pointer"), w.Calls("Begin") + w.Calls("SaveRecord") + w.Calls("SaveSighting") +
+		w.Calls("MovePointer")
 }
 
 func (w *world) put(_ context.Context, name string, body []byte) error {

@@ -21,8 +21,8 @@ const (
 	savesAtOnce = 8
 	// observedFor is how far back real connections are looked at.
 	observedFor = time.Hour
-	// summarizeEvery is the least time between two summaries of a mode. One in which nothing but times of probes is new is made
-	// after confirmEvery.
+	// summarizeEvery is the least time between two summaries of a mode. One in which nothing but times of probes is new is
+	// made after confirmEvery.
 	summarizeEvery = 5 * time.Minute
 	confirmEvery   = time.Hour
 )

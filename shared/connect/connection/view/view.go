@@ -26,7 +26,8 @@ type Connection struct {
 // Of makes the record of c.
 func Of(c connection.Connection) Connection {
 	return Connection{
-		ID: c.ID, OrgID: c.Tenant.OrgID, BrandID: c.BrandID, PortalID: c.PortalID, EndpointID: c.EndpointID, DirectoryID: c.DirectoryID,
+		ID: c.ID, OrgID: c.Tenant.OrgID, BrandID: c.BrandID, PortalID: c.PortalID, EndpointID: c.EndpointID,
+		DirectoryID:  c.DirectoryID,
 		PlatformType: c.PlatformType, APIMode: c.Tenant.Mode, Status: c.Status, Scope: c.Scope,
 		ConsentExpiresAt: timestamp.Of(c.ConsentExpiresAt),
 	}

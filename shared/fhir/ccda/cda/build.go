@@ -11,7 +11,8 @@ type tree struct {
 
 	pieceNodes int // how many nodes make a piece; 0 if the document is read whole
 	recent     recent
-	hide       func(n *Node) // removes what states no fact from an element that is read again; nil until the document is open
+	// removes what states no fact from an element that is read again; nil until the document is open
+	hide func(n *Node)
 }
 
 // parse reads the whole document.

@@ -22,8 +22,8 @@ type Document struct {
 	acts      acts
 }
 
-// Open indexes a document and removes the parts that state no fact. asks reports whether a null observation is a question
-// without an answer.
+// Open indexes a document and removes the parts that state no fact. asks reports whether a null observation is a
+// question without an answer.
 func Open(p Parsed, asks func(*Node) bool) *Document {
 	root := p.Root
 	d := &Document{

@@ -77,8 +77,8 @@ func (d *decoded) byDeclaration(document []byte) error {
 	return nil
 }
 
-// named returns an encoding by its name, and the name that the WHATWG's Encoding Standard has for it, if any. Other names
-// are IANA's. Unknown encodings are nil.
+// named returns an encoding by its name, and the name that the WHATWG's Encoding Standard has for it, if any. Other
+// names are IANA's. Unknown encodings are nil.
 func named(label string) (encoding.Encoding, string) {
 	if of, err := htmlindex.Get(label); err == nil {
 		name, err := htmlindex.Name(of)

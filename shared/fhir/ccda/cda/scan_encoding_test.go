@@ -26,8 +26,14 @@ var exceptions = []struct {
 	why   string
 	match func(document []byte) bool
 }{
-	{"namespaces are not resolved: prefixes without a declaration, and attributes that begin with xmlns", regexp.MustCompile(`xmlns[^=]*:[^=]*:|xmlns:?\s|xmlns[^\s=:]|\bxmlns\s*[^\s=:]|:xmlns`).Match},
-	{"an instruction or a declaration in the wrong place, or of another version or encoding, is skipped", regexp.MustCompile(`<\?|<![^\[-]|<!-[^-]|<!\[[^C]`).Match},
+	{
+		"namespaces are not resolved: prefixes without a declaration, and attributes that begin with xmlns",
+		regexp.MustCompile(`xmlns[^=]*:[^=]*:|xmlns:?\s|xmlns[^\s=:]|\bxmlns\s*[^\s=:]|:xmlns`).Match,
+	},
+	{
+		"an instruction or a declaration in the wrong place, or of another version or encoding, is skipped",
+		regexp.MustCompile(`<\?|<![^\[-]|<!-[^-]|<!\[[^C]`).Match,
+	},
 	{"a control character, which XML forbids, is a space", func(document []byte) bool {
 		return bytes.ContainsFunc(document, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' })
 	}},
@@ -244,7 +250,8 @@ func documents(tb testing.TB) map[string][]byte {
 		}
 		for _, part := range archive.Files {
 			if strings.HasSuffix(part.Name, ".xml") {
-				all[filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file)] = fmt.Appendf(nil, "<ClinicalDocument>%s</ClinicalDocument>", part.Data)
+				all[filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file)] = fmt.Appendf(nil,
+					"<ClinicalDocument>%s</ClinicalDocument>", part.Data)
 			}
 		}
 	}
@@ -263,7 +270,8 @@ func documents(tb testing.TB) map[string][]byte {
 // mutated changes a document in one place: it removes, repeats or moves a piece, or inserts markup.
 func mutated(document []byte, random *rand.Rand) []byte {
 	pieces := []string{
-		"<", ">", "/>", "</", "</text>", "<text>", "&", "&amp;", "&lt;", "&nbsp;", "&bad;", ";", `"`, "'", "=", " ", "\r\n", "\r", "\t", "<!-- c -->",
+		"<", ">", "/>", "</", "</text>", "<text>", "&", "&amp;", "&lt;", "&nbsp;", "&bad;", ";", `"`, "'", "=", " ", "\r\n",
+		"\r", "\t", "<!-- c -->",
 		"<![CDATA[ a & b <c> ]]>", "]]>", "<a", "<a b='c'/>", " x y=z ", " xsi:q='1'", "a:b", "--", "0",
 	}
 	from := random.IntN(len(document))
@@ -293,7 +301,8 @@ func TestParseReadsSameTreeAsEncodingXML(t *testing.T) {
 		}
 		if len(document) > 20_000 { // the scanner's work is local
 			at := random.IntN(len(document) - 10_000)
-			document = slices.Concat([]byte("<ClinicalDocument><text>"), document[at:at+2000], []byte("</text></ClinicalDocument>"))
+			document = slices.Concat([]byte("<ClinicalDocument><text>"), document[at:at+2000],
+				[]byte("</text></ClinicalDocument>"))
 		}
 		for i := range 30 {
 			if compare(t, fmt.Sprintf("%s, mutation %d", name, i), mutated(document, random)) {

@@ -44,12 +44,17 @@ func TestParseReadsMalformedMarkupWhenUnambiguous(t *testing.T) {
 func TestParseReadsAttributes(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat(" many='x'", 3000)
-	parsed, err := cda.Parse([]byte(`<d:ClinicalDocument xmlns="u" xmlns:d="v"><a one="1" d:two=' 2 ' three=3 four five="&lt;&#53;"`+long+`/></d:ClinicalDocument>`), 0)
+	parsed, err := cda.Parse(
+		[]byte(`<d:ClinicalDocument xmlns="u" xmlns:d="v"><a one="1" d:two=' 2 ' three=3 four five="&lt;&#53;"`+long+
+			`/></d:ClinicalDocument>`), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := parsed.Root.At("a")
-	for name, want := range map[string]string{"one": "1", "two": "2", "three": "3", "four": "four", "five": "<5", "many": "x", "xmlns": "", "d": "", "six": ""} {
+	for name, want := range map[string]string{
+		"one": "1", "two": "2", "three": "3", "four": "four", "five": "<5",
+		"many": "x", "xmlns": "", "d": "", "six": "",
+	} {
 		if got := a.Attr(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
@@ -59,10 +64,12 @@ func TestParseReadsAttributes(t *testing.T) {
 func TestParseRefusesMalformedMarkup(t *testing.T) {
 	t.Parallel()
 	for _, inside := range []string{
-		"<", "< a/>", "<a", "<a b", "<a b=", "<a b='", "<a b='c", "<a/", "<a / >", "</a>", "<a></b>", "<a></a", "<a><b></a></b>", "<1/>", "<-/>",
+		"<", "< a/>", "<a", "<a b", "<a b=", "<a b='", "<a b='c", "<a/", "<a / >", "</a>", "<a></b>", "<a></a",
+		"<a><b></a></b>", "<1/>", "<-/>",
 		"<a:b:c/>", "<!-- ", "<![CDATA[ ", "<? ", "<!DOCTYPE ", "<!DOCTYPE '>", "<!DOCTYPE <!-- >", "</ a>", "<=/>",
 	} {
-		if _, err := cda.Parse([]byte("<ClinicalDocument>"+inside+"</ClinicalDocument>"), 0); !errors.Is(err, cda.ErrInvalid) {
+		if _, err := cda.Parse([]byte("<ClinicalDocument>"+inside+"</ClinicalDocument>"), 0); !errors.Is(err,
+			cda.ErrInvalid) {
 			t.Errorf("%s: %v, want ErrInvalid", inside, err)
 		}
 	}

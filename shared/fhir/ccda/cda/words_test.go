@@ -31,7 +31,8 @@ func TestWordsHasSingleSpaces(t *testing.T) {
 		text := parsed.Root.At("text")
 		var plain strings.Builder
 		text.Write(&plain)
-		if got := text.Words(); got != want || got != strings.Join(strings.Fields(plain.String()), " ") || text.HasWords() != (want != "") {
+		if got := text.Words(); got != want || got != strings.Join(strings.Fields(plain.String()), " ") ||
+			text.HasWords() != (want != "") {
 			t.Errorf("words of %q are %q, want %q; HasWords is %v", content, got, want, text.HasWords())
 		}
 	}

@@ -8,22 +8,33 @@ import (
 
 // observed is an observation that no rule knows, which keeps what its data types say.
 func observed(rest string) string {
-	return `<entry><observation classCode="OBS" moodCode="EVN"><code code="x" codeSystem="2.16.840.1.113883.6.1"/>` + rest + `</observation></entry>`
+	return `<entry><observation classCode="OBS" moodCode="EVN"><code code="x" codeSystem="2.16.840.1.113883.6.1"/>` +
+		rest + `</observation></entry>`
 }
 
 func TestDateTimeKeepsPrecision(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
-		"2012": "2012", "201208": "2012-08", "20120806": "2012-08-06", "2012080": "2012-08", "201208061430-0500": "2012-08-06T14:30:00-05:00",
-		"20120806143059.123+0200": "2012-08-06T14:30:59.123+02:00", "20120806143059.000-0500": "2012-08-06T14:30:59.000-05:00",
-		"20120806143059": "2012-08-06T14:30:59+00:00", // the document's zone
-		"2012-08-06":     "2012-08-06", "2012-08-06T14:30:59-05:00": "2012-08-06T14:30:59-05:00", "2012-08-06T14:30:59Z": "2012-08-06T14:30:59Z",
-		"20120230": "2012-02", "20120000": "2012", "20120806250000": "2012-08-06", "201208061430-9900": "2012-08-06T14:30:00+00:00",
+		"2012": "2012", "201208": "2012-08", "20120806": "2012-08-06", "2012080": "2012-08",
+		"201208061430-0500":       "2012-08-06T14:30:00-05:00",
+		"20120806143059.123+0200": "2012-08-06T14:30:59.123+02:00",
+		"20120806143059.000-0500": "2012-08-06T14:30:59.000-05:00",
+		"20120806143059":          "2012-08-06T14:30:59+00:00", // the document's zone
+		"2012-08-06":              "2012-08-06", "2012-08-06T14:30:59-05:00": "2012-08-06T14:30:59-05:00",
+		"2012-08-06T14:30:59Z": "2012-08-06T14:30:59Z",
+		"20120230":             "2012-02", "20120000": "2012", "20120806250000": "2012-08-06",
+		"201208061430-9900": "2012-08-06T14:30:00+00:00",
 	} {
-		ccdatest.Case{Section: "1", Entries: observed(`<effectiveTime value="` + value + `"/>`), Want: []string{"Observation | effectiveDateTime=" + want}}.Check(t)
+		ccdatest.Case{
+			Section: "1", Entries: observed(`<effectiveTime value="` + value + `"/>`),
+			Want: []string{"Observation | effectiveDateTime=" + want},
+		}.Check(t)
 	}
 	for _, value := range []string{"", "unknown", "0000", "12"} {
-		ccdatest.Case{Section: "1", Entries: observed(`<effectiveTime value="` + value + `"/>`), Want: []string{"Observation | !effectiveDateTime"}}.Check(t)
+		ccdatest.Case{
+			Section: "1", Entries: observed(`<effectiveTime value="` + value + `"/>`),
+			Want: []string{"Observation | !effectiveDateTime"},
+		}.Check(t)
 	}
 	ccdatest.Case{
 		Section: "1", Entries: observed(`<effectiveTime><low value="2012"/><high value="2013"/></effectiveTime>`),
@@ -63,7 +74,10 @@ func TestValueHasDeclaredType(t *testing.T) {
 		`<value xsi:type="PQ" value="1"/><value xsi:type="PQ" value="2"/>`:                                           "component.0.valueQuantity.value=1 | component.1.valueQuantity.value=2 | !valueQuantity",
 		`<value nullFlavor="OTH" xsi:type="CD"><translation code="t" codeSystem="2.16.840.1.113883.6.103"/></value>`: "valueCodeableConcept.coding.0.system=http://hl7.org/fhir/sid/icd-9-cm",
 	} {
-		ccdatest.Case{Section: "1", Entries: `<text><content ID="t1">in <br/>the text</content></text>` + observed(value), Want: []string{"Observation | " + want}}.Check(t)
+		ccdatest.Case{
+			Section: "1", Entries: `<text><content ID="t1">in <br/>the text</content></text>` + observed(value),
+			Want: []string{"Observation | " + want},
+		}.Check(t)
 	}
 }
 
@@ -73,21 +87,28 @@ func TestNegatedStatementIsNotAsserted(t *testing.T) {
 		{
 			Name: "with a value", Section: "1",
 			Entries: `<entry><observation negationInd="true"><code code="ASSERTION"/><value xsi:type="CD" code="22298006"/></observation></entry>`,
-			Want:    []string{"Observation | component.code.coding.code=22298006 | component.valueBoolean=false | !valueCodeableConcept"},
+			Want: []string{"Observation | component.code.coding.code=22298006 | component.valueBoolean=false | " +
+				"!valueCodeableConcept"},
 		},
 		{
-			Name: "without one", Section: "1", Entries: `<entry><observation negationInd="true"><code code="22298006"/></observation></entry>`,
-			Want: []string{"Observation | valueBoolean=false"},
+			Name: "without one", Section: "1",
+			Entries: `<entry><observation negationInd="true"><code code="22298006"/></observation></entry>`,
+			Want:    []string{"Observation | valueBoolean=false"},
 		},
 		{
-			Name: "and what is planned is a request", Section: "1", Entries: `<entry><observation moodCode="RQO"><code code="22298006"/></observation></entry>`,
-			Want: []string{"ServiceRequest | intent=order | code.coding.code=22298006 | status=unknown"}, Never: []string{"Observation"},
+			Name: "and what is planned is a request", Section: "1",
+			Entries: `<entry><observation moodCode="RQO"><code code="22298006"/></observation></entry>`,
+			Want:    []string{"ServiceRequest | intent=order | code.coding.code=22298006 | status=unknown"},
+			Never:   []string{"Observation"},
 		},
 		{
 			Name: "and what no rule knows stays with what it is about", Section: "11450-4",
-			Entries: ccdatest.Concern("active", ccdatest.ProblemOf("", ccdatest.Pneumonia+`<entryRelationship><observation><templateId root="2.16.840.1.113883.19.77"/><code code="y"/><value xsi:type="INT" value="3"/>
+			Entries: ccdatest.Concern("active", ccdatest.ProblemOf("",
+				ccdatest.Pneumonia+
+					`<entryRelationship><observation><templateId root="2.16.840.1.113883.19.77"/><code code="y"/><value xsi:type="INT" value="3"/>
 <referenceRange><observationRange><value xsi:type="IVL_PQ"><low value="1"/><high value="2"/></value></observationRange></referenceRange></observation></entryRelationship>`)),
-			Want: []string{"Observation | code.coding.code=y | valueInteger=3 | focus.reference | referenceRange.low.value=1 | referenceRange.high.value=2"},
+			Want: []string{"Observation | code.coding.code=y | valueInteger=3 | focus.reference | referenceRange.low.value=1 " +
+				"| referenceRange.high.value=2"},
 		},
 	})
 }

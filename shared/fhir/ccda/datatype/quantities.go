@@ -49,8 +49,8 @@ func Number(text string) json.Number {
 	return json.Number(sign + whole)
 }
 
-// Quantity reads a PQ; it returns nil without a number. The unit is the sender's text. It has a code only if it is UCUM,
-// which CDA wants of it (HL7 V3 data types R1, PQ.unit), or a known synonym.
+// Quantity reads a PQ; it returns nil without a number. The unit is the sender's text. It has a code only if it is
+// UCUM, which CDA wants of it (HL7 V3 data types R1, PQ.unit), or a known synonym.
 func Quantity(n *cda.Node) *r4.Quantity {
 	value := Number(n.Attr("value"))
 	if value == "" {

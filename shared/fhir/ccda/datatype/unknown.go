@@ -12,9 +12,9 @@ func IsUnnamed(concept *r4.CodeableConcept) bool {
 	return IsUnknown(concept) || len(concept.Coding) == 0 && isDenial(concept.Text)
 }
 
-// IsUnknown reports whether a concept names nothing: it is absent, only states why, or its words only say that it is
-// unknown. Words that name something are a code in words. A code that itself means that there is none of something names
-// that.
+// IsUnknown reports whether a concept names nothing: it is absent, only states why, or its words only say
+// that it is unknown. Words that name something are a code in words. A code that itself means that there is
+// none of something names that.
 func IsUnknown(concept *r4.CodeableConcept) bool {
 	if concept == nil {
 		return true

@@ -64,8 +64,8 @@ func New(c *statement.Context, n *cda.Node) *r4.Observation {
 	return o
 }
 
-// performers returns known performers and those of some parties, each once. An organizer may name a thousand for each of
-// its members.
+// performers returns known performers and those of some parties, each once. An organizer may name a thousand
+// for each of its members.
 func performers(known []r4.Reference, parties []entity.Party) []r4.Reference {
 	var set r4.ReferenceSet
 	for _, one := range known {

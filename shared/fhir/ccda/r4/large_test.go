@@ -37,12 +37,18 @@ func TestSourcesWriteLargeAsJSONDoes(t *testing.T) {
 			t.Fatal(err)
 		}
 		held := &r4.DocumentReference{
-			Header:  r4.Header{Text: &r4.Narrative{Div: text}},
-			Content: []r4.DocumentContent{{Attachment: &r4.Attachment{Data: []byte("000000000000000000000002")}}, {Attachment: &r4.Attachment{Data: []byte(text)}}},
+			Header: r4.Header{Text: &r4.Narrative{Div: text}},
+			Content: []r4.DocumentContent{
+				{Attachment: &r4.Attachment{Data: []byte("000000000000000000000002")}},
+				{Attachment: &r4.Attachment{Data: []byte(text)}},
+			},
 		}
 		written := &r4.DocumentReference{
-			Header:  r4.Header{Text: &r4.Narrative{Large: large}},
-			Content: []r4.DocumentContent{{Attachment: &r4.Attachment{Data: []byte("000000000000000000000002")}}, {Attachment: &r4.Attachment{Large: data}}},
+			Header: r4.Header{Text: &r4.Narrative{Large: large}},
+			Content: []r4.DocumentContent{
+				{Attachment: &r4.Attachment{Data: []byte("000000000000000000000002")}},
+				{Attachment: &r4.Attachment{Large: data}},
+			},
 		}
 		want, err := r4.JSON(held)
 		if err != nil {

@@ -21,7 +21,10 @@ func TestPackerReturnsEqualResources(t *testing.T) {
 			Subject: &r4.Reference{Reference: "Patient/" + id, Display: "a b/" + id},
 			Value:   r4.Value{ValueQuantity: &r4.Quantity{Value: "1.50", Unit: "mg"}, ValueInteger: &one, ValueBoolean: &yes},
 		},
-		&r4.Patient{Header: r4.Header{ResourceType: "Patient", ID: "not-a-uuid"}, Name: []r4.HumanName{{Given: []string{"", "A"}}}},
+		&r4.Patient{
+			Header: r4.Header{ResourceType: "Patient", ID: "not-a-uuid"},
+			Name:   []r4.HumanName{{Given: []string{"", "A"}}},
+		},
 		&r4.Binary{Data: []byte{0, 1, 255}, Large: &r4.Large{Size: 3, Encoded: 4, Sum: "\x00\xff"}},
 		&r4.Composition{Section: []r4.CompositionSection{{Section: []r4.CompositionSection{{Title: "inner"}}}}},
 	}

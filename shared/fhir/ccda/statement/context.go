@@ -1,5 +1,5 @@
-// Package statement holds the parts that all sections share: the context in which a clinical statement is converted, the
-// form of a section's rules, and the relations of statements to each other, to their authors and to their comments.
+// Package statement holds the parts that all sections share: the context in which a clinical statement is converted,
+// the form of a section's rules, and the relations of statements to each other, to their authors and to their comments.
 package statement
 
 import (

@@ -9,7 +9,8 @@ import (
 
 func TestCodeIsUnitWhenItIsUCUM(t *testing.T) {
 	t.Parallel()
-	for unit := range strings.FieldsSeq(`mg kg mL dL L l g/dL mmol/L ug/min /min 10*3/uL 10*-3 10^9/L 10*9/L mm[Hg] cm[H2O] [in_i] [lb_av]
+	for unit := range strings.FieldsSeq(
+		`mg kg mL dL L l g/dL mmol/L ug/min /min 10*3/uL 10*-3 10^9/L 10*9/L mm[Hg] cm[H2O] [in_i] [lb_av]
 		[degF] Cel % 1 100 kg/m2 kg/m+2 s-1 m.s-2 (g/L).s ((m)) g.(m/s2) /(min.m2) {tbl} {a-b}/d mg{total} /100{WBCs} 10*3{cells}/uL
 		mL/min/{1.73_m2} [IU]/L m[IU]/mL [iU] U/L meq/L mosm/kg daL KiBy B[10.nV] [m/s2/Hz^(1/2)] g% mg% 10.L/min m[H2O]2 '' [ppm] wk mo a MBq`) {
 		if code := ucum.Code(unit); code != unit {
@@ -20,9 +21,11 @@ func TestCodeIsUnitWhenItIsUCUM(t *testing.T) {
 
 func TestCodeIsNotUnitWhenItIsNotUCUM(t *testing.T) {
 	t.Parallel()
-	refused := strings.Fields(`mcg cc IU tab tablet mEq mmHg MCG Kg KG 10+3/uL 10**3 x10 m^2 2m m/ m//s .m m..s m. (m m) (/m) () m{ } {a{b}} m{a}{b}
+	refused := strings.Fields(
+		`mcg cc IU tab tablet mEq mmHg MCG Kg KG 10+3/uL 10**3 x10 m^2 2m m/ m//s .m m..s m. (m m) (/m) () m{ } {a{b}} m{a}{b}
 		{a}{b} {a}2 (m)2 0 01 1.73m2 0.5 1e3 m- m+ m--1 k[in_i] k% kmin [lb] [iu] m[hg] M[Hg [] µg m² °C beats/min`)
-	refused = append(refused, "", "mg ", " mg", "m s", "{a b}", "m{\x7f}", "{é}", strings.Repeat("(", 40)+"m"+strings.Repeat(")", 40), strings.Repeat("m.", 200)+"m")
+	refused = append(refused, "", "mg ", " mg", "m s", "{a b}", "m{\x7f}", "{é}",
+		strings.Repeat("(", 40)+"m"+strings.Repeat(")", 40), strings.Repeat("m.", 200)+"m")
 	for _, unit := range refused {
 		if code := ucum.Code(unit); code == unit && unit != "" {
 			t.Errorf("%q is accepted", unit)
@@ -108,7 +111,8 @@ PERCENT > %`), "\n") {
 
 func TestCodeIsEmptyWhenUnitIsAmbiguous(t *testing.T) {
 	t.Parallel()
-	for unit := range strings.FieldsSeq(`K C F H S T A P R B u AU EA PT GA PM MV MW MBQ MCI M D units Units oz cap dose pc hs pt ct Gal MIU mg/K C/min each of 1.73.m2 mg/H K/L`) {
+	for unit := range strings.FieldsSeq(
+		`K C F H S T A P R B u AU EA PT GA PM MV MW MBQ MCI M D units Units oz cap dose pc hs pt ct Gal MIU mg/K C/min each of 1.73.m2 mg/H K/L`) {
 		if code := ucum.Code(unit); code != "" {
 			t.Errorf("%s becomes %s", unit, code)
 		}

@@ -1,6 +1,6 @@
-// Package freemail owns which mail domains everybody can get an address at, so that one there vouches for no organisation. A list of our
-// own is always there; those that others publish, of free mail and of addresses for minutes, are beside it where npm was there to fetch
-// them (make freemail; infra/freemail says which).
+// Package freemail owns which mail domains everybody can get an address at, so that one there vouches for no
+// organisation. A list of our own is always there; those that others publish, of free mail and of addresses for
+// minutes, are beside it where npm was there to fetch them (make freemail; infra/freemail says which).
 package freemail
 
 import (
@@ -18,8 +18,8 @@ import (
 //go:embed lists
 var lists embed.FS
 
-// Is reports whether anybody can get an address at a domain, in any case and with or without the dot of the root: whether a list has the
-// domain or one above it. A domain is ASCII, as package verification has it.
+// Is reports whether anybody can get an address at a domain, in any case and with or without the dot of the root:
+// whether a list has the domain or one above it. A domain is ASCII, as package verification has it.
 func Is(domain string) bool { return is(domain, isListed) }
 
 func is(domain string, isListed func(domain string) bool) bool {
@@ -54,12 +54,16 @@ func isIn(list, domain string) bool {
 
 // Refused is what somebody with such an address is told.
 func Refused() error {
-	return fault.BadRequest("Use the address that you have at your organisation. Anybody can get one at this domain.").About("email")
+	return fault.BadRequest(
+		"Use the address that you have at your organisation. Anybody can get one at this domain.").About("email")
 }
 
 // families have a domain in many countries.
 func families() []string {
-	return []string{"aol", "gmx", "hotmail", "live", "outlook", "protonmail", "rocketmail", "tutanota", "windowslive", "yahoo", "yandex", "ymail", "zoho", "zohomail"}
+	return []string{
+		"aol", "gmx", "hotmail", "live", "outlook", "protonmail", "rocketmail", "tutanota", "windowslive",
+		"yahoo", "yandex", "ymail", "zoho", "zohomail",
+	}
 }
 
 // isCountry reports whether a domain may be a country's, or that of its companies: fr, com.br, co.uk.

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Found makes an organisation, whose first owner an account becomes. The first one at a mail domain has it from then on: who is at that
-// domain and owns nothing there is asked to be invited instead.
+// Found makes an organisation, whose first owner an account becomes. The first one at a mail domain has it from then
+// on: who is at that domain and owns nothing there is asked to be invited instead.
 func (d Service) Found(ctx context.Context, accountID, name string) (org.Organisation, error) {
 	name, err := org.ParseName(name)
 	if err != nil {
@@ -31,14 +31,16 @@ func (d Service) Found(ctx context.Context, accountID, name string) (org.Organis
 	}
 	now := d.Now()
 	made := org.Organisation{
-		ID: d.NewID(), Name: name, Plan: org.Free, Status: org.Active, LiveAccess: org.LiveNone, Emails: []string{founder.Email},
+		ID: d.NewID(), Name: name, Plan: org.Free, Status: org.Active, LiveAccess: org.LiveNone,
+		Emails:         []string{founder.Email},
 		VerifiedEmails: []string{founder.Email}, FoundedBy: accountID, CreatedAt: now,
 	}
 	m := account.Membership{OrgID: made.ID, AccountID: accountID, Role: account.Owner, Since: now, Rev: 1}
 	if err := d.Rows.Found(ctx, made, m, domain); err != nil {
 		return org.Organisation{}, fmt.Errorf("store organisation: %w", err)
 	}
-	return made, d.record(ctx, By{Actor: account.Actor(accountID), AccountID: accountID, Role: account.Owner}, made.ID, "organisation.created", made.ID)
+	return made, d.record(ctx, By{Actor: account.Actor(accountID), AccountID: accountID, Role: account.Owner}, made.ID,
+		"organisation.created", made.ID)
 }
 
 // claimable is the domain that an organisation gets with its founder; empty when the founder's own organisation has it.
@@ -59,7 +61,8 @@ func (d Service) claimable(ctx context.Context, founder account.Account) (string
 		return "", fmt.Errorf("read membership: %w", err)
 	}
 	if err != nil || m.Role != account.Owner {
-		return "", conflict("There is an organisation at the domain of your address already. Ask one of its owners to invite you.")
+		return "", conflict("There is an organisation at the domain of your address already. Ask one of its owners to " +
+			"invite you.")
 	}
 	return "", nil
 }

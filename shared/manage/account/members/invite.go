@@ -26,7 +26,9 @@ const (
 )
 
 // Invite asks the owner of an address to become a member. What makes the invitation work is in the e-mail alone.
-func (d Service) Invite(ctx context.Context, by By, orgID, email string, role account.Role) (account.Invitation, error) {
+func (d Service) Invite(ctx context.Context, by By, orgID, email string,
+	role account.Role,
+) (account.Invitation, error) {
 	if err := by.may(role); err != nil {
 		return account.Invitation{}, err
 	}
@@ -106,7 +108,8 @@ func (d Service) invitable(ctx context.Context, orgID, email string) error {
 		}
 	}
 	if open >= maxInvitations || len(members) >= account.MaxMembers {
-		return conflict(fmt.Sprintf("An organisation can have %d members and %d open invitations.", account.MaxMembers, maxInvitations))
+		return conflict(fmt.Sprintf("An organisation can have %d members and %d open invitations.", account.MaxMembers,
+			maxInvitations))
 	}
 	return nil
 }
@@ -144,8 +147,8 @@ func (d Service) Withdraw(ctx context.Context, by By, orgID, id string) error {
 	return d.record(ctx, by, orgID, "invitation.withdrawn", id)
 }
 
-// Accept makes an account a member by what stands in the e-mail. It has to be the account of the address that was invited, and who has
-// invited has to be allowed to still.
+// Accept makes an account a member by what stands in the e-mail. It has to be the account of the address that was
+// invited, and who has invited has to be allowed to still.
 func (d Service) Accept(ctx context.Context, accountID string, token secret.Text) (account.Membership, error) {
 	unknown := fault.Missing("This invitation does not work any more. Ask for another one.")
 	orgID, id, value, ok := readToken(token)
@@ -168,7 +171,8 @@ func (d Service) Accept(ctx context.Context, accountID string, token secret.Text
 		return account.Membership{}, fmt.Errorf("read account: %w", err)
 	}
 	if account.Fold(guest.Email) != account.Fold(found.Email) {
-		return account.Membership{}, fault.New(fault.Forbidden, fault.CodeForbidden, "This invitation is for another address. Sign in with that one.")
+		return account.Membership{}, fault.New(fault.Forbidden, fault.CodeForbidden,
+			"This invitation is for another address. Sign in with that one.")
 	}
 	if err := d.stands(ctx, found); err != nil {
 		return account.Membership{}, err
@@ -212,7 +216,8 @@ func (d Service) join(ctx context.Context, guest account.Account, i account.Invi
 	if err := d.Rows.AcceptInvitation(ctx, i, m, domain); err != nil {
 		return account.Membership{}, fmt.Errorf("accept invitation: %w", err)
 	}
-	return m, d.record(ctx, By{Actor: account.Actor(guest.ID), AccountID: guest.ID, Role: i.Role}, i.OrgID, "member.joined", guest.ID)
+	return m, d.record(ctx, By{Actor: account.Actor(guest.ID), AccountID: guest.ID, Role: i.Role}, i.OrgID,
+		"member.joined", guest.ID)
 }
 
 // unclaimed is the domain of an account's address when it is no organisation's yet, else empty.
@@ -238,7 +243,8 @@ func (d Service) mail(ctx context.Context, i account.Invitation, l mailtext.Mess
 	ctx, cancel := context.WithTimeout(ctx, mailTime)
 	defer cancel()
 	if err := d.Mailer.Send(ctx, []string{i.Email}, l.Subject, l.Text(), l.HTML()); err != nil {
-		return fault.New(fault.Unavailable, fault.CodeUnavailable, "The invitation could not be sent. Please try again in a minute.").Because(err)
+		return fault.New(fault.Unavailable, fault.CodeUnavailable,
+			"The invitation could not be sent. Please try again in a minute.").Because(err)
 	}
 	return nil
 }
@@ -248,9 +254,14 @@ func invitation(dashboard, host string, i account.Invitation, token string) mail
 	return mailtext.Message{
 		Language: "en", Subject: "Recordbridge: an invitation of " + name,
 		Opening: []string{name + " invites you to its dashboard."},
-		Facts:   []mailtext.Fact{{Name: "Role", Value: string(i.Role)}, {Name: "Address", Value: i.Email}, {Name: "Good until", Value: i.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC")}},
-		Link:    mailtext.Link{Label: "Accept", Address: dashboard + "#/invitation/" + token},
-		Closing: []string{"Sign in with this address to accept. It works once. If you did not expect it, you need not do anything."},
+		Facts: []mailtext.Fact{
+			{Name: "Role", Value: string(i.Role)},
+			{Name: "Address", Value: i.Email},
+			{Name: "Good until", Value: i.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC")},
+		},
+		Link: mailtext.Link{Label: "Accept", Address: dashboard + "#/invitation/" + token},
+		Closing: []string{"Sign in with this address to accept. It works once. If you did not expect it, you need not do " +
+			"anything."},
 	}
 }
 

@@ -36,7 +36,8 @@ func TestAnOrganisationsNameMakesNoLineOrMarkup(t *testing.T) {
 	expect.NoError(t, store.Control{DB: h.accounts.DB, Table: h.accounts.Table}.SaveOrganisation(t.Context(), named))
 	h.invite(h.by(ada), bob, account.Developer)
 	subject, text, markup := h.last[0], h.last[1], h.last[2]
-	if strings.ContainsAny(subject, "\r\n") || strings.Count(text, "\n") != 10 || strings.Count(markup, "<a ") != 1 || !strings.Contains(markup, "&lt;a href=") {
+	if strings.ContainsAny(subject, "\r\n") || strings.Count(text, "\n") != 10 || strings.Count(markup, "<a ") != 1 ||
+		!strings.Contains(markup, "&lt;a href=") {
 		t.Errorf("subject %q, text %s, HTML %s", subject, text, markup)
 	}
 }

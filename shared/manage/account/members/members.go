@@ -1,5 +1,5 @@
-// Package members owns who is a member of an organisation, as what, and how one becomes it: by an invitation, or by founding it
-// (docs/adr/0036-the-dashboard.md). It knows no HTTP, no AWS and no store.
+// Package members owns who is a member of an organisation, as what, and how one becomes it: by an invitation, or by
+// founding it (docs/adr/0036-the-dashboard.md). It knows no HTTP, no AWS and no store.
 package members
 
 import (
@@ -41,15 +41,17 @@ type Rows interface {
 	Members(ctx context.Context, orgID string) ([]account.Membership, error)
 	Invitations(ctx context.Context, orgID string) ([]account.Invitation, error)
 	Memberships(ctx context.Context, accountID string) ([]account.Membership, error)
-	// SaveMembership changes the revision that was read, which had another role, and RemoveMembership removes it; fault.Conflict, also when
-	// no owner would be left.
+	// SaveMembership changes the revision that was read, which had another role, and RemoveMembership removes it;
+	// fault.Conflict, also when no owner would be left.
 	SaveMembership(ctx context.Context, m account.Membership, was account.Role) error
 	RemoveMembership(ctx context.Context, m account.Membership) error
-	// CreateInvitation stores one; Invitation reads one; fault.NotFound. RemoveInvitation removes what was read; fault.Conflict.
+	// CreateInvitation stores one; Invitation reads one; fault.NotFound. RemoveInvitation removes what
+	// was read; fault.Conflict.
 	CreateInvitation(ctx context.Context, i account.Invitation) error
 	Invitation(ctx context.Context, orgID, id string) (account.Invitation, error)
 	RemoveInvitation(ctx context.Context, i account.Invitation) error
-	// AcceptInvitation uses an invitation up and makes a member, and a mail domain the organisation's where one is given; fault.Conflict.
+	// AcceptInvitation uses an invitation up and makes a member, and a mail domain the organisation's where one
+	// is given; fault.Conflict.
 	AcceptInvitation(ctx context.Context, i account.Invitation, m account.Membership, domain string) error
 	// Domain tells whose a mail domain is; fault.NotFound.
 	Domain(ctx context.Context, name string) (orgID string, err error)
@@ -122,7 +124,8 @@ func (d Service) List(ctx context.Context, orgID string) ([]Member, error) {
 	return all, group.Wait() //nolint:wrapcheck // its functions have wrapped it
 }
 
-// OwnersSecured reports whether every owner of an organisation has a second factor, so that a code by e-mail alone signs none of them in.
+// OwnersSecured reports whether every owner of an organisation has a second factor, so that a code by e-mail
+// alone signs none of them in.
 func (d Service) OwnersSecured(ctx context.Context, orgID string) (bool, error) {
 	all, err := d.Rows.Members(ctx, orgID)
 	if err != nil {

@@ -56,8 +56,10 @@ func newHouse(t *testing.T) *house {
 	keys, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
 	expect.NoError(t, err)
 	h.Service = members.Service{
-		Rows: h.accounts, Audit: h.log, Mailer: h, Dashboard: "https://dash.example/dashboard", Random: rand.Reader, NewID: ids.Random,
-		Limits: maillimit.Limiter{Buckets: store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, Keys: keys, Now: h.clock}, Now: h.clock,
+		Rows: h.accounts, Audit: h.log, Mailer: h, Dashboard: "https://dash.example/dashboard", Random: rand.Reader,
+		NewID:  ids.Random,
+		Limits: maillimit.Limiter{Buckets: store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, Keys: keys, Now: h.clock},
+		Now:    h.clock,
 	}
 	for _, email := range []string{ada, bob, eve} {
 		a := account.Account{ID: ids.Random(), Email: email, CreatedAt: h.now}
@@ -108,7 +110,8 @@ func TestAnInvitationWorksOnceForItsAddress(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	token := h.invite(h.by(ada), "Bob@alder.example", account.Developer)
-	if text := h.mails[0]; !strings.HasPrefix(text, "Bob@alder.example\n") || !strings.Contains(text, "Alder invites you") || !strings.Contains(text, "developer") {
+	if text := h.mails[0]; !strings.HasPrefix(text, "Bob@alder.example\n") ||
+		!strings.Contains(text, "Alder invites you") || !strings.Contains(text, "developer") {
 		t.Errorf("the mail says %s", text)
 	}
 	if _, err := h.Accept(t.Context(), h.people[eve], token); !errors.Is(err, fault.Forbidden) {
@@ -151,7 +154,8 @@ func TestWhatIsNoInvitationIsOneNoMore(t *testing.T) {
 			h := newHouse(t)
 			h.join(bob, account.Admin)
 			token := h.invite(h.by(bob), eve, account.Viewer)
-			if _, err := h.Accept(t.Context(), h.people[eve], secret.New(spoil(h, token.Reveal()))); !errors.Is(err, fault.NotFound) {
+			if _, err := h.Accept(t.Context(), h.people[eve], secret.New(spoil(h, token.Reveal()))); !errors.Is(err,
+				fault.NotFound) {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -174,9 +178,15 @@ func TestNobodyRisesByThemselves(t *testing.T) {
 	h.join(bob, account.Admin)
 	admin := h.by(bob)
 	tries := map[string]func() error{
-		"an admin makes themselves an owner": func() error { return h.Change(t.Context(), admin, h.orgID, h.people[bob], account.Owner) },
-		"an admin takes an owner's role":     func() error { return h.Change(t.Context(), admin, h.orgID, h.people[ada], account.Viewer) },
-		"an admin removes an owner":          func() error { return h.Remove(t.Context(), admin, h.orgID, h.people[ada]) },
+		"an admin makes themselves an owner": func() error {
+			return h.Change(t.Context(), admin, h.orgID, h.people[bob],
+				account.Owner)
+		},
+		"an admin takes an owner's role": func() error {
+			return h.Change(t.Context(), admin, h.orgID, h.people[ada],
+				account.Viewer)
+		},
+		"an admin removes an owner": func() error { return h.Remove(t.Context(), admin, h.orgID, h.people[ada]) },
 		"an admin invites an owner": func() error {
 			_, err := h.Invite(t.Context(), admin, h.orgID, eve, account.Owner)
 			return err
@@ -217,7 +227,11 @@ func TestTheLastOwnerStays(t *testing.T) {
 		expect.NoError(t, err)
 		both[i] = m
 	}
-	won := expect.Winners(t, 2, func(ctx context.Context, i int) error { return h.accounts.RemoveMembership(ctx, both[i]) })
+	won := expect.Winners(t, 2, func(ctx context.Context,
+		i int,
+	) error {
+		return h.accounts.RemoveMembership(ctx, both[i])
+	})
 	all, err := h.List(t.Context(), h.orgID)
 	expect.NoError(t, err)
 	if won != 1 || len(all) != 1 || all[0].Role != account.Owner {
@@ -235,7 +249,8 @@ func TestAMailDomainIsItsFirstOrganisations(t *testing.T) {
 	expect.NoError(t, err)
 	other, err := h.Found(t.Context(), h.people[eve], "Birch")
 	expect.NoError(t, err)
-	if second.ID == h.orgID || other.Emails[0] != eve || other.VerifiedEmails[0] != eve || other.FoundedBy != h.people[eve] || other.Plan != org.Free {
+	if second.ID == h.orgID || other.Emails[0] != eve || other.VerifiedEmails[0] != eve ||
+		other.FoundedBy != h.people[eve] || other.Plan != org.Free {
 		t.Errorf("founded %+v and %+v", second, other)
 	}
 	h.join(bob, account.Admin)
@@ -257,7 +272,10 @@ func TestAnInvitationThatCannotBeSentIsNone(t *testing.T) {
 		t.Errorf("open are %+v", open)
 	}
 	h.mailErr = nil
-	for email, want := range map[string]error{"bob@gmail.com": fault.Invalid, "bob": fault.Invalid, ada: fault.Conflict, "ADA@alder.example": fault.Conflict} {
+	for email, want := range map[string]error{
+		"bob@gmail.com": fault.Invalid, "bob": fault.Invalid, ada: fault.Conflict,
+		"ADA@alder.example": fault.Conflict,
+	} {
 		if _, err := h.Invite(t.Context(), h.by(ada), h.orgID, email, account.Viewer); !errors.Is(err, want) {
 			t.Errorf("inviting %s: %v", email, err)
 		}
@@ -287,7 +305,8 @@ func TestAnOperatorInvitesTheFirstOwnerAndEverythingIsAudited(t *testing.T) {
 			t.Errorf("row %+v", r)
 		}
 	}
-	want := "organisation.created member.invited member.joined member.made_viewer member.removed member.invited invitation.withdrawn"
+	want := "organisation.created member.invited member.joined member.made_viewer member.removed member.invited " +
+		"invitation.withdrawn"
 	if got := strings.Join(told, " "); got != want {
 		t.Errorf("audited:\n%s\nwant:\n%s", got, want)
 	}

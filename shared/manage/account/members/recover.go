@@ -17,20 +17,25 @@ import (
 
 const maxReason = 200 // characters
 
-// Recover begins the recovery of an owner's account by an operator: after account.RecoveryWait, a sign-in with a code by e-mail removes its
-// second factors. Before that is stored, all members and verified notice addresses of its organisations are told, the account among them.
-// reason goes into the audit rows, so it may hold no address. Errors are fault.Invalid, fault.NotFound, fault.Conflict, and
-// fault.Unavailable if no e-mail could be sent.
+// Recover begins the recovery of an owner's account by an operator: after account.RecoveryWait, a sign-in with a code
+// by e-mail removes its second factors. Before that is stored, all members and verified notice addresses of its
+// organisations are told, the account among them. reason goes into the audit rows, so it may hold no address. Errors
+// are fault.Invalid, fault.NotFound, fault.Conflict, and fault.Unavailable if no e-mail could be sent.
 func (d Service) Recover(ctx context.Context, by By, orgID, email, reason string) (account.Recovery, error) {
 	reason = strings.TrimSpace(reason)
-	if reason == "" || utf8.RuneCountInString(reason) > maxReason || strings.Contains(reason, "@") || strings.ContainsFunc(reason, unicode.IsControl) {
-		return account.Recovery{}, fault.BadRequest(fmt.Sprintf("A recovery needs a reason of at most %d characters, without addresses.", maxReason)).About("reason")
+	if reason == "" || utf8.RuneCountInString(reason) > maxReason || strings.Contains(reason, "@") ||
+		strings.ContainsFunc(reason, unicode.IsControl) {
+		return account.Recovery{}, fault.BadRequest(
+			fmt.Sprintf("A recovery needs a reason of at most %d characters, without addresses.", maxReason)).About("reason")
 	}
 	all, err := d.List(ctx, orgID)
 	if err != nil {
 		return account.Recovery{}, err
 	}
-	i := slices.IndexFunc(all, func(m Member) bool { return account.Fold(m.Email) == account.Fold(email) && m.Role == account.Owner })
+	i := slices.IndexFunc(all, func(m Member) bool {
+		return account.Fold(m.Email) == account.Fold(email) &&
+			m.Role == account.Owner
+	})
 	if i < 0 {
 		return account.Recovery{}, fault.Missing("The organisation has no owner of this address.").About("email")
 	}
@@ -51,12 +56,14 @@ func (d Service) Recover(ctx context.Context, by By, orgID, email, reason string
 	now := d.Now()
 	r.Actor, r.RequestedAt, r.AppliesAt = by.Actor, now, now.Add(account.RecoveryWait)
 	// Nobody could stop a recovery that nobody was told of, so a failure here leaves an announcement without a recovery.
-	sent, err := d.tellOf(ctx, by, owner, "account.recovery_begun", owner.ID+" "+reason, recoveryBegun(d.Dashboard, owner, r))
+	sent, err := d.tellOf(ctx, by, owner, "account.recovery_begun", owner.ID+" "+reason,
+		recoveryBegun(d.Dashboard, owner, r))
 	if err != nil {
 		return account.Recovery{}, err
 	}
 	if sent == 0 {
-		return account.Recovery{}, fault.New(fault.Unavailable, fault.CodeUnavailable, "No e-mail about the recovery could be sent, so it was not begun.")
+		return account.Recovery{}, fault.New(fault.Unavailable, fault.CodeUnavailable,
+			"No e-mail about the recovery could be sent, so it was not begun.")
 	}
 	if err := d.Rows.SaveRecovery(ctx, r); err != nil {
 		return account.Recovery{}, fmt.Errorf("store recovery: %w", err)
@@ -91,9 +98,11 @@ func (d Service) StopRecovery(ctx context.Context, by By, orgID, accountID strin
 	return err
 }
 
-// tellOf writes an audit row of each organisation of an account, and mails a message to their members and verified addresses for notices.
-// It returns how many e-mails have been sent.
-func (d Service) tellOf(ctx context.Context, by By, of account.Account, action, target string, m mailtext.Message) (int, error) {
+// tellOf writes an audit row of each organisation of an account, and mails a message to their members and verified
+// addresses for notices. It returns how many e-mails have been sent.
+func (d Service) tellOf(ctx context.Context, by By, of account.Account, action, target string,
+	m mailtext.Message,
+) (int, error) {
 	all, err := d.Rows.Memberships(ctx, of.ID)
 	if err != nil {
 		return 0, fmt.Errorf("list memberships: %w", err)
@@ -121,11 +130,17 @@ func (d Service) tellOf(ctx context.Context, by By, of account.Account, action, 
 func recoveryBegun(dashboard string, of account.Account, r account.Recovery) mailtext.Message {
 	return mailtext.Message{
 		Language: "en", Subject: "Recordbridge: an owner's account will be recovered",
-		Opening: []string{"Whoever runs Recordbridge for you was told that the owner of this account has lost all second factors. At the time below, they will be removed, and a code sent to the account's e-mail address will be enough to sign in."},
-		Facts:   []mailtext.Fact{{Name: "Account", Value: of.Email}, {Name: "Time", Value: r.AppliesAt.UTC().Format("2006-01-02 15:04 UTC")}},
-		Link:    mailtext.Link{Label: "Open the dashboard", Address: dashboard},
+		Opening: []string{"Whoever runs Recordbridge for you was told that the owner of this account has lost all second " +
+			"factors. At the time below, they will be removed, and a code sent to the account's e-mail address will be enough " +
+			"to sign in."},
+		Facts: []mailtext.Fact{
+			{Name: "Account", Value: of.Email},
+			{Name: "Time", Value: r.AppliesAt.UTC().Format("2006-01-02 15:04 UTC")},
+		},
+		Link: mailtext.Link{Label: "Open the dashboard", Address: dashboard},
 		Closing: []string{
-			"If this is your account and you did not ask for this, stop it: sign in with your passkey, authenticator app or a recovery code.",
+			"If this is your account and you did not ask for this, stop it: sign in with your passkey, authenticator app or a " +
+				"recovery code.",
 			"If you are another owner and did not expect this, stop it in the dashboard, under Members.",
 		},
 		Reason: recoveryReason,
@@ -142,4 +157,5 @@ func recoveryStopped(dashboard string, of account.Account) mailtext.Message {
 	}
 }
 
-const recoveryReason = "This goes to all members of the account's organisations and to their verified addresses for notices."
+const recoveryReason = "This goes to all members of the account's organisations and to their verified addresses for " +
+	"notices."

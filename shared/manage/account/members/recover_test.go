@@ -82,7 +82,8 @@ func TestRecoverBeginsForLockedOwnerOnly(t *testing.T) {
 	if want := []string{ada, bob}; !slices.Equal(told.all, want) { // ada's is the address for notices as well
 		t.Errorf("told %q, want %q", told.all, want)
 	}
-	if want := []string{"operator ada.ops account.recovery_begun " + h.people[ada] + " seen in person"}; !slices.Equal(h.recoveries(), want) {
+	if want := []string{"operator ada.ops account.recovery_begun " + h.people[ada] +
+		" seen in person"}; !slices.Equal(h.recoveries(), want) {
 		t.Errorf("audited %q, want %q", h.recoveries(), want)
 	}
 }
@@ -96,7 +97,10 @@ func TestRecoverStoresNothingWhenNobodyCanBeTold(t *testing.T) {
 		return err
 	}
 	working := h.Mailer
-	for name, mailer := range map[string]verification.Mailer{"no mailer": nil, "a mailer that fails": &recipients{err: errors.New("no mail today")}} {
+	for name, mailer := range map[string]verification.Mailer{
+		"no mailer":           nil,
+		"a mailer that fails": &recipients{err: errors.New("no mail today")},
+	} {
 		h.Mailer = mailer
 		if err := begin(); !errors.Is(err, fault.Unavailable) {
 			t.Errorf("%s: %v", name, err)
@@ -132,7 +136,8 @@ func TestStopRecoveryIsForOwners(t *testing.T) {
 	}
 	all, err := h.List(t.Context(), h.orgID)
 	expect.NoError(t, err)
-	if i := slices.IndexFunc(all, func(m members.Member) bool { return m.Email == ada }); !all[i].RecoversAt.Equal(h.now.Add(account.RecoveryWait)) {
+	if i := slices.IndexFunc(all,
+		func(m members.Member) bool { return m.Email == ada }); !all[i].RecoversAt.Equal(h.now.Add(account.RecoveryWait)) {
 		t.Errorf("the list says %s", all[i].RecoversAt)
 	}
 	expect.NoError(t, stop(h.by(bob), h.people[ada]))
@@ -140,7 +145,8 @@ func TestStopRecoveryIsForOwners(t *testing.T) {
 	if err != nil || r.IsOpen() || r.IsDue(h.now.Add(1000*time.Hour)) {
 		t.Errorf("stopped it is %+v: %v", r, err)
 	}
-	if got := h.recoveries(); len(got) != 2 || got[1] != account.Actor(h.people[bob])+" account.recovery_stopped "+h.people[ada] {
+	if got := h.recoveries(); len(got) != 2 ||
+		got[1] != account.Actor(h.people[bob])+" account.recovery_stopped "+h.people[ada] {
 		t.Errorf("audited %q", got)
 	}
 	if _, err = h.Recover(t.Context(), members.Operator("operator"), h.orgID, ada, "once more"); err != nil {

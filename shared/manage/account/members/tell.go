@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// Tell mails a message to every member of an organisation and to other addresses, each address once. A mail that can't be sent stops no
-// other, and is on the log line.
+// Tell mails a message to every member of an organisation and to other addresses, each address once. A mail that can't
+// be sent stops no other, and is on the log line.
 func (d Service) Tell(ctx context.Context, orgID string, others []string, m mailtext.Message) error {
 	_, err := d.tell(ctx, orgID, others, m)
 	return err

@@ -17,15 +17,17 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// restoreLife is for how long a former address can take a change back. Until then the account cannot get another one, so that who took it
-// over cannot make its owner's link worthless by a second change.
+// restoreLife is for how long a former address can take a change back. Until then the account cannot get another one,
+// so that who took it over cannot make its owner's link worthless by a second change.
 const restoreLife = 72 * time.Hour
 
 // addressFor is where codes that prove an account's new address are kept apart from all others.
 func addressFor(accountID string) org.Tenant { return org.Tenant{Mode: "dashboard", OrgID: accountID} }
 
 // AskAddress sends a code to an address that an account is to have. Nobody is told whether another account has it.
-func (d Service) AskAddress(ctx context.Context, b Browser, s account.Session, email string) (verification.Sent, error) {
+func (d Service) AskAddress(ctx context.Context, b Browser, s account.Session,
+	email string,
+) (verification.Sent, error) {
 	to, err := corporate(email)
 	if err != nil {
 		return verification.Sent{}, err
@@ -38,14 +40,17 @@ func (d Service) AskAddress(ctx context.Context, b Browser, s account.Session, e
 		return verification.Sent{}, err
 	}
 	return d.Codes.Send(ctx, verification.Request{
-		Tenant: addressFor(s.AccountID), Organisation: product, From: maillimit.From{Account: s.AccountID, Organisation: ""}, Email: to.String(),
+		Tenant: addressFor(s.AccountID), Organisation: product, From: maillimit.From{Account: s.AccountID, Organisation: ""},
+		Email:    to.String(),
 		Language: "", Occasion: verification.NewAddress, Device: "", Network: b.Network,
 	})
 }
 
-// ChangeAddress gives an account the address that a code was sent to. The former one is told before: a change that it cannot be told of
-// is not made. Other sessions end, and this one goes on as a new one.
-func (d Service) ChangeAddress(ctx context.Context, b Browser, s account.Session, email, id, digits string) (Entered, error) {
+// ChangeAddress gives an account the address that a code was sent to. The former one is told before: a change that it
+// cannot be told of is not made. Other sessions end, and this one goes on as a new one.
+func (d Service) ChangeAddress(ctx context.Context, b Browser, s account.Session, email, id,
+	digits string,
+) (Entered, error) {
 	to, err := corporate(email)
 	if err != nil {
 		return Entered{}, err
@@ -69,7 +74,8 @@ func (d Service) ChangeAddress(ctx context.Context, b Browser, s account.Session
 	}
 	now := d.Now()
 	a.Former = account.Former{Email: a.Email, TokenHash: account.Hash(value), ChangedAt: now, Until: now.Add(restoreLife)}
-	if err := d.mail(ctx, a.Former.Email, addressChanges(d.Dashboard, to.String(), a.ID+"."+value.Reveal(), a.Former.Until)); err != nil {
+	if err := d.mail(ctx, a.Former.Email, addressChanges(d.Dashboard, to.String(), a.ID+"."+value.Reveal(),
+		a.Former.Until)); err != nil {
 		return Entered{}, err
 	}
 	a.Email = to.String()
@@ -91,13 +97,14 @@ func (d Service) ChangeAddress(ctx context.Context, b Browser, s account.Session
 
 func (d Service) changeable(a account.Account) error {
 	if d.Now().Before(a.Former.Until) {
-		return fault.New(fault.Conflict, fault.CodeConflict, "The address was changed within the last three days. It can be changed again after that.")
+		return fault.New(fault.Conflict, fault.CodeConflict,
+			"The address was changed within the last three days. It can be changed again after that.")
 	}
 	return nil
 }
 
-// RestoreAddress takes a change of address back, for who has the link in the e-mail to the former one. Whoever made the change is out:
-// all sessions end, and passkeys, a generator and recovery codes that were added since are gone.
+// RestoreAddress takes a change of address back, for who has the link in the e-mail to the former one. Whoever made the
+// change is out: all sessions end, and passkeys, a generator and recovery codes that were added since are gone.
 func (d Service) RestoreAddress(ctx context.Context, token secret.Text) error {
 	const unknown = "This link does not work any more."
 	id, value, _ := strings.Cut(token.Reveal(), ".")

@@ -52,7 +52,8 @@ func TestAnAddressIsProvenBeforeItCounts(t *testing.T) {
 	if _, err = h.ByCode(t.Context(), signin.Browser{}, moved, sent.ID, code); err == nil {
 		t.Error("the code signs in")
 	}
-	if _, err = h.ChangeAddress(t.Context(), signin.Browser{}, e.Session, "eve@birch.example", sent.ID, code); !errors.Is(err, fault.Invalid) {
+	if _, err = h.ChangeAddress(t.Context(), signin.Browser{}, e.Session, "eve@birch.example", sent.ID,
+		code); !errors.Is(err, fault.Invalid) {
 		t.Errorf("for another address: %v", err)
 	}
 	h.wait(time.Minute)
@@ -180,7 +181,8 @@ func TestAChangeThatTheFormerAddressCannotBeToldOfIsNotMade(t *testing.T) {
 	expect.NoError(t, err)
 	code := h.post.code()
 	h.post.err = errors.New("SES is down")
-	if _, err := h.ChangeAddress(t.Context(), signin.Browser{}, e.Session, moved, sent.ID, code); !errors.Is(err, fault.Unavailable) {
+	if _, err := h.ChangeAddress(t.Context(), signin.Browser{}, e.Session, moved, sent.ID, code); !errors.Is(err,
+		fault.Unavailable) {
 		t.Errorf("got %v", err)
 	}
 	h.post.err = nil

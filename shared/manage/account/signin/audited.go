@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Audited is Service that tells the audit log of each organisation of an account what is changed of how its person signs in. Who comes and goes is
-// no change.
+// Audited is Service that tells the audit log of each organisation of an account what is changed of how its person
+// signs in. Who comes and goes is no change.
 type Audited struct {
 	Service
 
@@ -50,7 +50,8 @@ func (d Audited) ByTOTP(ctx context.Context, b Browser, s account.Session, digit
 	return d.recovering(ctx)(d.Service.ByTOTP(ctx, b, s, digits))
 }
 
-// ByRecoveryCode is Service's. A recovery code is used when a factor was lost or stolen, which owners have to be able to see.
+// ByRecoveryCode is Service's. A recovery code is used when a factor was lost or stolen, which
+// owners have to be able to see.
 func (d Audited) ByRecoveryCode(ctx context.Context, b Browser, s account.Session, typed string) (Entered, error) {
 	return d.recovering(ctx)(d.entered(ctx, s, "account.recovery_code_used")(d.Service.ByRecoveryCode(ctx, b, s, typed)))
 }
@@ -65,7 +66,9 @@ func (d Audited) MakeRecoveryCodes(ctx context.Context, s account.Session) ([]se
 }
 
 // AddPasskey is Service's.
-func (d Audited) AddPasskey(ctx context.Context, b Browser, s account.Session, name string, answer []byte) (Entered, error) {
+func (d Audited) AddPasskey(ctx context.Context, b Browser, s account.Session, name string,
+	answer []byte,
+) (Entered, error) {
 	return d.entered(ctx, s, "account.passkey_added")(d.Service.AddPasskey(ctx, b, s, name, answer))
 }
 
@@ -75,7 +78,9 @@ func (d Audited) RemovePasskey(ctx context.Context, b Browser, s account.Session
 }
 
 // ChangeAddress is Service's. Addresses are in no audit row.
-func (d Audited) ChangeAddress(ctx context.Context, b Browser, s account.Session, email, id, digits string) (Entered, error) {
+func (d Audited) ChangeAddress(ctx context.Context, b Browser, s account.Session, email, id,
+	digits string,
+) (Entered, error) {
 	return d.entered(ctx, s, "account.address_changed")(d.Service.ChangeAddress(ctx, b, s, email, id, digits))
 }
 
@@ -123,7 +128,8 @@ func (d Audited) record(ctx context.Context, accountID, action string) error {
 		return fmt.Errorf("list memberships: %w", err)
 	}
 	for _, m := range all {
-		if err := d.Log.Append(ctx, org.Tenant{Mode: org.Live, OrgID: m.OrgID}, d.Now(), d.NewID(), account.Actor(accountID), action, accountID); err != nil {
+		if err := d.Log.Append(ctx, org.Tenant{Mode: org.Live, OrgID: m.OrgID}, d.Now(), d.NewID(), account.Actor(accountID),
+			action, accountID); err != nil {
 			return fmt.Errorf("audit %s: %w", action, err)
 		}
 	}

@@ -26,7 +26,8 @@ const ceremonyLife = 5 * time.Minute
 // codesFor is where codes for signing in are kept apart from all others.
 func codesFor() org.Tenant { return org.Tenant{Mode: "dashboard", OrgID: "signin"} }
 
-// SendCode sends a code to sign in with. The answer, and the work, are the same whether the address has an account or not.
+// SendCode sends a code to sign in with. The answer, and the work, are the same whether the
+// address has an account or not.
 func (d Service) SendCode(ctx context.Context, email string, b Browser) (verification.Sent, error) {
 	to, err := corporate(email)
 	if err != nil {
@@ -44,7 +45,8 @@ func (d Service) SendCode(ctx context.Context, email string, b Browser) (verific
 		}
 	}
 	return d.Codes.Send(ctx, verification.Request{
-		Tenant: codesFor(), Organisation: product, From: maillimit.From{Account: "", Organisation: ""}, Email: to.String(), Language: "",
+		Tenant: codesFor(), Organisation: product, From: maillimit.From{Account: "", Organisation: ""}, Email: to.String(),
+		Language: "",
 		Occasion: verification.SignIn, Device: device, Network: b.Network,
 	})
 }
@@ -94,7 +96,8 @@ func (d Service) accountAt(ctx context.Context, at verification.Address) (accoun
 			return nil
 		case err == nil && now.Before(place.FormerUntil):
 			return fault.New(fault.Conflict, fault.CodeConflict,
-				"Your account has another address since a few days ago. Sign in with that, or take the change back by the link in our e-mail.")
+				"Your account has another address since a few days ago. Sign in with that, or take the change back by the link "+
+					"in our e-mail.")
 		case err != nil && !errors.Is(err, fault.NotFound):
 			return fmt.Errorf("find account: %w", err)
 		}
@@ -108,8 +111,8 @@ func (d Service) accountAt(ctx context.Context, at verification.Address) (accoun
 	return a, err
 }
 
-// AskPasskey begins a sign-in, or the proof of a second factor, by a passkey. The browser lets its person pick one, so nobody is told
-// which accounts there are.
+// AskPasskey begins a sign-in, or the proof of a second factor, by a passkey. The browser lets its person pick one, so
+// nobody is told which accounts there are.
 func (d Service) AskPasskey(ctx context.Context) (account.Begun, error) {
 	begun, err := d.Passkeys.Ask()
 	if err != nil {
@@ -165,8 +168,8 @@ func (d Service) ByPasskey(ctx context.Context, b Browser, answer []byte) (Enter
 	return d.enterWhole(ctx, a, b)
 }
 
-// ByTOTP proves a session's second factor, or proves it again, by a code of the account's generator. An account's tries are counted by
-// itself: only who has shown that the address is theirs gets here, so no stranger can use them up.
+// ByTOTP proves a session's second factor, or proves it again, by a code of the account's generator. An account's tries
+// are counted by itself: only who has shown that the address is theirs gets here, so no stranger can use them up.
 func (d Service) ByTOTP(ctx context.Context, b Browser, s account.Session, digits string) (Entered, error) {
 	a, err := d.Accounts.Account(ctx, s.AccountID)
 	if err != nil {
@@ -191,14 +194,17 @@ func triesOfTOTP() ratelimit.Limit {
 	return ratelimit.Limit{Name: "totp", Quota: 10, Window: time.Hour}
 }
 
-func (d Service) matchTOTP(ctx context.Context, a account.Account, sealed []byte, after int64, typed string) (step int64, err error) {
+func (d Service) matchTOTP(ctx context.Context, a account.Account, sealed []byte, after int64,
+	typed string,
+) (step int64, err error) {
 	now := d.Now()
 	decision, err := d.Buckets.Take(ctx, "totp-"+a.ID, triesOfTOTP(), now)
 	if err != nil {
 		return 0, fmt.Errorf("count try: %w", err)
 	}
 	if !decision.Allowed {
-		return 0, fault.New(fault.Limited, fault.CodeRateLimited, "Too many codes were tried. Please wait, or use a passkey.").After(decision.RetryAfter)
+		return 0, fault.New(fault.Limited, fault.CodeRateLimited,
+			"Too many codes were tried. Please wait, or use a passkey.").After(decision.RetryAfter)
 	}
 	key, err := d.Vault.Open(ctx, org.Tenant{}, bindingOf(a), sealed)
 	if err != nil {

@@ -22,7 +22,8 @@ func TestACodeLetsItsAddressIn(t *testing.T) {
 		t.Errorf("entered as %+v", first.Session)
 	}
 	mail := h.post.last(ada)
-	if len(h.post.sent) != 1 || !strings.Contains(mail.text, "signs in to the dashboard of Recordbridge") || strings.Contains(mail.text+mail.html, "://") {
+	if len(h.post.sent) != 1 || !strings.Contains(mail.text, "signs in to the dashboard of Recordbridge") ||
+		strings.Contains(mail.text+mail.html, "://") {
 		t.Errorf("%d mails, the last says %s", len(h.post.sent), mail.text)
 	}
 	h.wait(time.Hour)
@@ -116,7 +117,8 @@ func TestNobodyLearnsWhichAddressesHaveAccounts(t *testing.T) {
 	if one.ExpiresAt != other.ExpiresAt || one.ResendAfter != other.ResendAfter || len(one.ID) != len(other.ID) {
 		t.Errorf("answers %+v and %+v", one, other)
 	}
-	if first, second := h.post.last(ada), h.post.last("nobody@alder.example"); first.subject != second.subject || len(first.text) != len(second.text) {
+	if first, second := h.post.last(ada), h.post.last("nobody@alder.example"); first.subject != second.subject ||
+		len(first.text) != len(second.text) {
 		t.Errorf("mails %q and %q", first.text, second.text)
 	}
 }
@@ -124,10 +126,12 @@ func TestNobodyLearnsWhichAddressesHaveAccounts(t *testing.T) {
 func TestAnAddressThatEverybodyCanGetIsRefused(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	if _, err := h.SendCode(t.Context(), "ada@gmail.com", signin.Browser{}); !errors.Is(err, fault.Invalid) || len(h.post.sent) != 0 {
+	if _, err := h.SendCode(t.Context(), "ada@gmail.com", signin.Browser{}); !errors.Is(err, fault.Invalid) ||
+		len(h.post.sent) != 0 {
 		t.Errorf("sending: %v, %d mails", err, len(h.post.sent))
 	}
-	if _, err := h.ByCode(t.Context(), signin.Browser{}, "ada@mail.gmail.com", "id", "123456"); !errors.Is(err, fault.Invalid) {
+	if _, err := h.ByCode(t.Context(), signin.Browser{}, "ada@mail.gmail.com", "id", "123456"); !errors.Is(err,
+		fault.Invalid) {
 		t.Errorf("signing in: %v", err)
 	}
 }

@@ -26,7 +26,8 @@ type Offer struct {
 	URI    secret.Text // as a picture shows it
 }
 
-// OfferTOTP makes a secret for a generator. It counts once a code of it was right; until then a generator that the account has goes on.
+// OfferTOTP makes a secret for a generator. It counts once a code of it was right; until then a generator that
+// the account has goes on.
 func (d Service) OfferTOTP(ctx context.Context, s account.Session) (Offer, error) {
 	key := make([]byte, totp.Size)
 	if _, err := io.ReadFull(d.Random, key); err != nil {
@@ -45,7 +46,8 @@ func (d Service) OfferTOTP(ctx context.Context, s account.Session) (Offer, error
 	return Offer{Secret: secret.New(totp.Base32(key)), URI: secret.New(totp.URI(key, product, a.Email))}, nil
 }
 
-// ConfirmTOTP makes the offered generator the account's, by a code of it. Other sessions end, and this one goes on as a new one.
+// ConfirmTOTP makes the offered generator the account's, by a code of it. Other sessions end, and this
+// one goes on as a new one.
 func (d Service) ConfirmTOTP(ctx context.Context, b Browser, s account.Session, digits string) (Entered, error) {
 	return d.addFactor(ctx, b, s, generatorFactor(), func(a *account.Account) error {
 		if a.TOTP.Offer == nil {
@@ -80,7 +82,8 @@ func (d Service) RegisterPasskey(ctx context.Context, s account.Session) (accoun
 		return account.Begun{}, fmt.Errorf("read account: %w", err)
 	}
 	if len(a.Passkeys) >= maxPasskeys {
-		return account.Begun{}, fault.New(fault.Conflict, fault.CodeConflict, fmt.Sprintf("The account has %d passkeys. Remove one first.", maxPasskeys))
+		return account.Begun{}, fault.New(fault.Conflict, fault.CodeConflict,
+			fmt.Sprintf("The account has %d passkeys. Remove one first.", maxPasskeys))
 	}
 	begun, err := d.Passkeys.Register(a)
 	if err != nil {
@@ -90,10 +93,13 @@ func (d Service) RegisterPasskey(ctx context.Context, s account.Session) (accoun
 }
 
 // AddPasskey ends a registration. Other sessions end, and this one goes on as a new one.
-func (d Service) AddPasskey(ctx context.Context, b Browser, s account.Session, name string, answer []byte) (Entered, error) {
+func (d Service) AddPasskey(ctx context.Context, b Browser, s account.Session, name string,
+	answer []byte,
+) (Entered, error) {
 	name = strings.TrimSpace(name)
 	if name == "" || utf8.RuneCountInString(name) > maxName {
-		return Entered{}, fault.BadRequest(fmt.Sprintf("A passkey has a name of at most %d characters.", maxName)).About("name")
+		return Entered{},
+			fault.BadRequest(fmt.Sprintf("A passkey has a name of at most %d characters.", maxName)).About("name")
 	}
 	claim, err := d.Passkeys.Claim(answer)
 	if err != nil {
@@ -114,8 +120,11 @@ func (d Service) AddPasskey(ctx context.Context, b Browser, s account.Session, n
 	})
 }
 
-// addFactor adds a second factor and ends all other sessions. An account's first one comes with recovery codes, stored in the same write.
-func (d Service) addFactor(ctx context.Context, b Browser, s account.Session, f factor, add func(*account.Account) error) (Entered, error) {
+// addFactor adds a second factor and ends all other sessions. An account's first one comes with recovery codes,
+// stored in the same write.
+func (d Service) addFactor(ctx context.Context, b Browser, s account.Session, f factor,
+	add func(*account.Account) error,
+) (Entered, error) {
 	a, err := d.Accounts.Account(ctx, s.AccountID)
 	if err != nil {
 		return Entered{}, fmt.Errorf("read account: %w", err)

@@ -20,7 +20,8 @@ func (h *house) generator(e signin.Entered) ([]byte, signin.Entered) {
 	expect.NoError(h.t, err)
 	key, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(offer.Secret.Reveal())
 	expect.NoError(h.t, err)
-	entered, err := h.ConfirmTOTP(h.t.Context(), signin.Browser{Session: e.Token, Device: e.Device}, e.Session, h.shows(key))
+	entered, err := h.ConfirmTOTP(h.t.Context(), signin.Browser{Session: e.Token, Device: e.Device}, e.Session,
+		h.shows(key))
 	expect.NoError(h.t, err)
 	return key, entered
 }
@@ -98,7 +99,8 @@ func TestAGeneratorCountsOnceACodeOfItWasRight(t *testing.T) {
 	}
 	_, err := h.OfferTOTP(t.Context(), e.Session)
 	expect.NoError(t, err)
-	if _, err = h.ConfirmTOTP(t.Context(), signin.Browser{}, e.Session, "000000"); !errors.Is(err, fault.Invalid) || !h.isIn(e.Token) {
+	if _, err = h.ConfirmTOTP(t.Context(), signin.Browser{}, e.Session, "000000"); !errors.Is(err, fault.Invalid) ||
+		!h.isIn(e.Token) {
 		t.Errorf("by a wrong code: %v", err)
 	}
 	h.wait(time.Minute)
@@ -123,7 +125,8 @@ func (h *house) passkey(e signin.Entered) (*passkeytest.Key, signin.Entered) {
 	key := passkeytest.New(h.t, origin, host)
 	begun, err := h.RegisterPasskey(h.t.Context(), e.Session)
 	expect.NoError(h.t, err)
-	entered, err := h.AddPasskey(h.t.Context(), signin.Browser{Session: e.Token, Device: e.Device}, e.Session, "Telephone", key.Create(h.t, begun.Options))
+	entered, err := h.AddPasskey(h.t.Context(), signin.Browser{Session: e.Token, Device: e.Device}, e.Session, "Telephone",
+		key.Create(h.t, begun.Options))
 	expect.NoError(h.t, err)
 	return key, entered
 }
@@ -226,7 +229,8 @@ func TestAPasskeyIsRegisteredByWhoAskedAndGoesWhenRemoved(t *testing.T) {
 	begun, err := h.RegisterPasskey(t.Context(), e.Session)
 	expect.NoError(t, err)
 	stolen := passkeytest.New(t, origin, host).Create(t, begun.Options)
-	if _, err = h.AddPasskey(t.Context(), signin.Browser{}, other.Session, "Mine", stolen); !errors.Is(err, fault.Invalid) {
+	if _, err = h.AddPasskey(t.Context(), signin.Browser{}, other.Session, "Mine", stolen); !errors.Is(err,
+		fault.Invalid) {
 		t.Errorf("another account ends a registration: %v", err)
 	}
 	if _, err = h.AddPasskey(t.Context(), signin.Browser{}, e.Session, " ", stolen); !errors.Is(err, fault.Invalid) {
@@ -241,7 +245,8 @@ func TestAPasskeyIsRegisteredByWhoAskedAndGoesWhenRemoved(t *testing.T) {
 	if _, err = h.ByPasskey(t.Context(), signin.Browser{}, key.Get(t, h.asked())); !errors.Is(err, fault.Invalid) {
 		t.Errorf("a removed passkey: %v", err)
 	}
-	if _, err = h.RemovePasskey(t.Context(), signin.Browser{}, removed.Session, key.ID()); !errors.Is(err, fault.NotFound) {
+	if _, err = h.RemovePasskey(t.Context(), signin.Browser{}, removed.Session, key.ID()); !errors.Is(err,
+		fault.NotFound) {
 		t.Errorf("removing it again: %v", err)
 	}
 }

@@ -50,7 +50,8 @@ func TestAnAccountsOwnerIsToldWhatHappensToIt(t *testing.T) {
 	h.post.check(t, "recovery-codes-made", ada)
 	h.wait(time.Minute)
 	pending := h.enter(ada, signin.Browser{})
-	e, err = h.ByRecoveryCode(t.Context(), signin.Browser{Session: pending.Token, Device: e.Device}, pending.Session, codes[0].Reveal())
+	e, err = h.ByRecoveryCode(t.Context(), signin.Browser{Session: pending.Token, Device: e.Device}, pending.Session,
+		codes[0].Reveal())
 	expect.NoError(t, err)
 	h.post.check(t, "recovery-code-used", ada)
 	e, err = h.RemoveTOTP(t.Context(), signin.Browser{Session: e.Token, Device: e.Device}, e.Session)
@@ -66,7 +67,8 @@ func TestAnAccountsOwnerIsToldWhatHappensToIt(t *testing.T) {
 	asked, err := h.AskAddress(t.Context(), signin.Browser{}, e.Session, moved)
 	expect.NoError(t, err)
 	h.post.check(t, "new-address-code", moved)
-	_, err = h.ChangeAddress(t.Context(), signin.Browser{Session: e.Token, Device: e.Device}, e.Session, moved, asked.ID, h.post.code())
+	_, err = h.ChangeAddress(t.Context(), signin.Browser{Session: e.Token, Device: e.Device}, e.Session, moved, asked.ID,
+		h.post.code())
 	expect.NoError(t, err)
 	h.post.check(t, "address-given", moved)
 	link := h.link(ada)
@@ -77,7 +79,8 @@ func TestAnAccountsOwnerIsToldWhatHappensToIt(t *testing.T) {
 	for _, m := range h.post.sent {
 		told = append(told, m.to+" "+strings.TrimPrefix(m.subject, "Recordbridge: "))
 	}
-	if want := 14; len(told) != want || len(slices.Compact(slices.Sorted(slices.Values(told)))) != want-2 { // three codes to sign in
+	// three codes to sign in
+	if want := 14; len(told) != want || len(slices.Compact(slices.Sorted(slices.Values(told)))) != want-2 {
 		t.Errorf("%d mails: %q", len(told), told)
 	}
 }

@@ -58,8 +58,12 @@ func newHouse(t *testing.T) *house {
 	h.find = account.Sessions{Rows: flow, Accounts: accounts, Now: now}
 	limits := maillimit.Limiter{Buckets: flow, Keys: keys, Now: now}
 	h.Service = signin.Service{
-		Accounts: accounts, Sessions: flow, Buckets: flow, Passkeys: party, Vault: plainVault{}, Mailer: h.post, Limits: limits, Dashboard: dashboard,
-		Codes:   verification.Sender{Store: flow, Mailer: h.post, Keys: keys, Random: rand.Reader, NewID: ids.Random, Now: now, PerHour: 5, Limits: limits},
+		Accounts: accounts, Sessions: flow, Buckets: flow, Passkeys: party, Vault: plainVault{}, Mailer: h.post,
+		Limits: limits, Dashboard: dashboard,
+		Codes: verification.Sender{
+			Store: flow, Mailer: h.post, Keys: keys, Random: rand.Reader, NewID: ids.Random,
+			Now: now, PerHour: 5, Limits: limits,
+		},
 		Checker: verification.Checker{Store: flow, Keys: keys, Random: rand.Reader, Now: now},
 		Proofs:  verification.Proofs{Store: flow, Keys: keys, Now: now},
 		Hashing: keys, Random: rand.Reader, NewID: ids.Random, Now: now,

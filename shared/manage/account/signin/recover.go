@@ -13,8 +13,8 @@ const (
 	Stopped   = "account.recovery_stopped"
 )
 
-// applyRecovery removes an account's second factors if an operator's recovery of it is due, and ends its sessions. Whoever signs in has
-// proven the account's address. A recovery before its time changes nothing.
+// applyRecovery removes an account's second factors if an operator's recovery of it is due, and ends its sessions.
+// Whoever signs in has proven the account's address. A recovery before its time changes nothing.
 func (d Service) applyRecovery(ctx context.Context, a account.Account) (account.Account, string, error) {
 	if !a.HasSecondFactor() {
 		return a, "", nil
@@ -34,7 +34,8 @@ func (d Service) applyRecovery(ctx context.Context, a account.Account) (account.
 	return a, Recovered, nil
 }
 
-// enterWhole begins a session of who has proven the second factor. That stops an operator's recovery of the account: it is not lost.
+// enterWhole begins a session of who has proven the second factor. That stops an operator's recovery of the
+// account: it is not lost.
 func (d Service) enterWhole(ctx context.Context, a account.Account, b Browser) (Entered, error) {
 	r, err := account.OpenRecovery(ctx, d.Accounts, a.ID)
 	if err != nil {

@@ -56,7 +56,10 @@ func TestRecoveryRemovesSecondFactorsAtSignInAfterWait(t *testing.T) {
 	if want := []string{"alder" + row, "birch" + row}; !slices.Equal(log.rows, want) {
 		t.Errorf("audited %q, want %q", log.rows, want)
 	}
-	if !slices.ContainsFunc(h.post.sent, func(m sentMail) bool { return m.to == ada && strings.Contains(m.subject, "was recovered") }) {
+	if !slices.ContainsFunc(h.post.sent, func(m sentMail) bool {
+		return m.to == ada &&
+			strings.Contains(m.subject, "was recovered")
+	}) {
 		t.Error("the account is not told")
 	}
 	h.wait(time.Minute)
@@ -69,7 +72,8 @@ func TestRecoveryRemovesSecondFactorsAtSignInAfterWait(t *testing.T) {
 
 func TestSignInWithSecondFactorStopsRecovery(t *testing.T) {
 	t.Parallel()
-	for name, prove := range map[string]func(h *house, d signin.Audited, setUp func() (key []byte, codes []string)) (signin.Entered, error){
+	for name, prove := range map[string]func(h *house, d signin.Audited,
+		setUp func() (key []byte, codes []string)) (signin.Entered, error){
 		"authenticator app": func(h *house, d signin.Audited, setUp func() ([]byte, []string)) (signin.Entered, error) {
 			key, _ := setUp()
 			pending := h.enter(ada, signin.Browser{})
@@ -85,18 +89,23 @@ func TestSignInWithSecondFactorStopsRecovery(t *testing.T) {
 			t.Parallel()
 			h, log := newHouse(t), &auditRows{}
 			plain := h.Service
-			entered, err := prove(h, signin.Audited{Service: func() signin.Service { s := plain; s.Accounts = memberOf{plain.Accounts}; return s }(), Log: log}, func() ([]byte, []string) {
-				key, with := h.generator(h.enter(ada, signin.Browser{}))
-				h.beginRecovery(with)
-				h.wait(time.Hour)
-				codes := make([]string, 0, len(with.RecoveryCodes))
-				for _, code := range with.RecoveryCodes {
-					codes = append(codes, code.Reveal())
-				}
-				return key, codes
-			})
+			entered, err := prove(h,
+				signin.Audited{
+					Service: func() signin.Service { s := plain; s.Accounts = memberOf{plain.Accounts}; return s }(),
+					Log:     log,
+				}, func() ([]byte, []string) {
+					key, with := h.generator(h.enter(ada, signin.Browser{}))
+					h.beginRecovery(with)
+					h.wait(time.Hour)
+					codes := make([]string, 0, len(with.RecoveryCodes))
+					for _, code := range with.RecoveryCodes {
+						codes = append(codes, code.Reveal())
+					}
+					return key, codes
+				})
 			expect.NoError(t, err)
-			if entered.Recovery != signin.Stopped || !slices.ContainsFunc(log.rows, func(row string) bool { return strings.Contains(row, "account.recovery_stopped") }) {
+			if entered.Recovery != signin.Stopped ||
+				!slices.ContainsFunc(log.rows, func(row string) bool { return strings.Contains(row, "account.recovery_stopped") }) {
 				t.Errorf("entered as %+v, audited %q", entered, log.rows)
 			}
 			h.wait(account.RecoveryWait)

@@ -32,8 +32,8 @@ func triesOfRecovery() ratelimit.Limit {
 
 const wrongRecoveryCode = "This recovery code is wrong or already used. Check it, or use another one."
 
-// MakeRecoveryCodes replaces an account's recovery codes and returns the new ones, which are stored as keyed hashes only. It returns a
-// fault.Conflict error if the account has no second factor.
+// MakeRecoveryCodes replaces an account's recovery codes and returns the new ones, which are stored as keyed hashes
+// only. It returns a fault.Conflict error if the account has no second factor.
 func (d Service) MakeRecoveryCodes(ctx context.Context, s account.Session) ([]secret.Text, error) {
 	a, err := d.Accounts.Account(ctx, s.AccountID)
 	if err != nil {
@@ -53,7 +53,8 @@ func (d Service) MakeRecoveryCodes(ctx context.Context, s account.Session) ([]se
 	return codes, nil
 }
 
-// RecoveryCodesLeft counts the unused recovery codes of an account. An account without a second factor has no use for any.
+// RecoveryCodesLeft counts the unused recovery codes of an account. An account without a second
+// factor has no use for any.
 func (d Service) RecoveryCodesLeft(ctx context.Context, a account.Account) (int, error) {
 	if !a.HasSecondFactor() {
 		return 0, nil
@@ -62,8 +63,8 @@ func (d Service) RecoveryCodesLeft(ctx context.Context, a account.Account) (int,
 	return len(held.Marks), err
 }
 
-// ByRecoveryCode completes a sign-in that waits for its second factor. Each code works once, even if several requests submit it at once. A
-// recovery code proves nothing else: it does not renew the proof of a complete session.
+// ByRecoveryCode completes a sign-in that waits for its second factor. Each code works once, even if several requests
+// submit it at once. A recovery code proves nothing else: it does not renew the proof of a complete session.
 func (d Service) ByRecoveryCode(ctx context.Context, b Browser, s account.Session, typed string) (Entered, error) {
 	if !s.Pending {
 		return Entered{}, fault.BadRequest("A recovery code only completes a sign-in. Sign in again to use one.")
@@ -78,7 +79,8 @@ func (d Service) ByRecoveryCode(ctx context.Context, b Browser, s account.Sessio
 		return Entered{}, fmt.Errorf("count try: %w", err)
 	}
 	if !decision.Allowed {
-		return Entered{}, fault.New(fault.Limited, fault.CodeRateLimited, "Too many attempts. Try again later.").After(decision.RetryAfter)
+		return Entered{}, fault.New(fault.Limited, fault.CodeRateLimited,
+			"Too many attempts. Try again later.").After(decision.RetryAfter)
 	}
 	left, err := d.useCode(ctx, a, codeMessage(a.ID, typed))
 	if err != nil {
@@ -88,7 +90,8 @@ func (d Service) ByRecoveryCode(ctx context.Context, b Browser, s account.Sessio
 	return d.enterWhole(ctx, a, b)
 }
 
-// useCode removes the code that message is of, and returns how many are left. Another code that is used at the same time is no obstacle.
+// useCode removes the code that message is of, and returns how many are left. Another code that is used at the
+// same time is no obstacle.
 func (d Service) useCode(ctx context.Context, a account.Account, message []byte) (int, error) {
 	left := 0
 	err := retry.OnConflict(ctx, recoveryCodes, func() error { // each winner used another of the codes
@@ -151,9 +154,11 @@ func (d Service) dropCodesSince(ctx context.Context, accountID string, since tim
 	return nil
 }
 
-// codeMessage returns what a code's mark is made of. A typed code may have other groups or case, and letters that look like digits.
+// codeMessage returns what a code's mark is made of. A typed code may have other groups or case, and
+// letters that look like digits.
 func codeMessage(accountID, typed string) []byte {
-	letters := strings.NewReplacer("-", "", "O", "0", "I", "1", "L", "1").Replace(strings.ToUpper(strings.Join(strings.Fields(typed), "")))
+	letters := strings.NewReplacer("-", "", "O", "0", "I", "1", "L",
+		"1").Replace(strings.ToUpper(strings.Join(strings.Fields(typed), "")))
 	return []byte("recovery code\x00" + accountID + "\x00" + letters)
 }
 

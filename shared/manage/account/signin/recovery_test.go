@@ -15,7 +15,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// locked gives an account an authenticator app, and returns its recovery codes with a session that waits for the second factor.
+// locked gives an account an authenticator app, and returns its recovery codes with a session that
+// waits for the second factor.
 func (h *house) locked(email string) (codes []secret.Text, pending signin.Entered) {
 	h.t.Helper()
 	_, with := h.generator(h.enter(email, signin.Browser{}))
@@ -157,7 +158,8 @@ func TestNewRecoveryCodesReplaceOldOnes(t *testing.T) {
 	codes, pending := h.locked(ada)
 	made, err := h.MakeRecoveryCodes(t.Context(), pending.Session)
 	expect.NoError(t, err)
-	if mail := h.post.last(ada); len(made) != 10 || !strings.Contains(mail.subject, "new recovery codes") || strings.Contains(mail.text, made[0].Reveal()) {
+	if mail := h.post.last(ada); len(made) != 10 || !strings.Contains(mail.subject, "new recovery codes") ||
+		strings.Contains(mail.text, made[0].Reveal()) {
 		t.Errorf("%d codes; the account got %q", len(made), mail.text)
 	}
 	if _, err = h.recover(pending, codes[0].Reveal()); !errors.Is(err, fault.Invalid) {
@@ -194,7 +196,8 @@ func TestRestoredAddressEndsRecoveryCodesMadeSince(t *testing.T) {
 			h.wait(time.Minute)
 			asked, err := h.AskAddress(t.Context(), signin.Browser{}, e.Session, moved)
 			expect.NoError(t, err)
-			changed, err := h.ChangeAddress(t.Context(), signin.Browser{Session: e.Token}, e.Session, moved, asked.ID, h.post.code())
+			changed, err := h.ChangeAddress(t.Context(), signin.Browser{Session: e.Token}, e.Session, moved, asked.ID,
+				h.post.code())
 			expect.NoError(t, err)
 			link, want := h.link(ada), 10
 			if remakes {

@@ -44,13 +44,15 @@ func TestAskAddressIsBoundedOverAllAccounts(t *testing.T) {
 	h.enter(victim, signin.Browser{}) // codes to sign in with are a reserve of their own
 }
 
-// A sign-in of which the owner can't be sent another e-mail works all the same. A change of address doesn't: the former one has to be told.
+// A sign-in of which the owner can't be sent another e-mail works all the same. A change of address doesn't: the
+// former one has to be told.
 func TestSecurityMailIsBoundedByMailbox(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	e := h.enter(ada, signin.Browser{})
 	for range 50 {
-		expect.NoError(t, h.Limits.Take(t.Context(), maillimit.Mail{Purpose: maillimit.Account, From: maillimit.From{Account: "", Organisation: ""}, To: ada}))
+		expect.NoError(t, h.Limits.Take(t.Context(),
+			maillimit.Mail{Purpose: maillimit.Account, From: maillimit.From{Account: "", Organisation: ""}, To: ada}))
 	}
 	h.wait(time.Minute)
 	before := len(h.post.sent)

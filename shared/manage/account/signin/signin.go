@@ -1,5 +1,6 @@
-// Package signin owns how a person gets into the dashboard and looks after the account: codes by e-mail, passkeys and generators of
-// codes, sessions, and the change of an address (docs/adr/0036-the-dashboard.md). It knows no HTTP, no AWS and no store.
+// Package signin owns how a person gets into the dashboard and looks after the account: codes by e-mail, passkeys
+// and generators of codes, sessions, and the change of an address (docs/adr/0036-the-dashboard.md). It knows no
+// HTTP, no AWS and no store.
 package signin
 
 import (
@@ -56,14 +57,17 @@ type Accounts interface {
 	CreateAccount(ctx context.Context, a account.Account) error
 	// SaveAccount changes the revision that was read, but for its address; fault.Conflict.
 	SaveAccount(ctx context.Context, a account.Account) error
-	// MoveAccount does so with its address, and keeps the former one for it; fault.Conflict, also when the new one has an account.
+	// MoveAccount does so with its address, and keeps the former one for it; fault.Conflict, also when
+	// the new one has an account.
 	MoveAccount(ctx context.Context, a account.Account) error
 	// MoveAccountBack gives an account its former address again and the one that it leaves free; fault.Conflict.
 	MoveAccountBack(ctx context.Context, a account.Account, left string) error
-	// RecoveryCodes reads an account's recovery codes; fault.NotFound. SaveRecoveryCodes changes the revision that was read; fault.Conflict.
+	// RecoveryCodes reads an account's recovery codes; fault.NotFound. SaveRecoveryCodes changes the revision that
+	// was read; fault.Conflict.
 	RecoveryCodes(ctx context.Context, accountID string) (account.RecoveryCodes, error)
 	SaveRecoveryCodes(ctx context.Context, accountID string, codes account.RecoveryCodes) error
-	// SaveFirstFactor saves an account and its recovery codes in one write; fault.Conflict if either changed since it was read.
+	// SaveFirstFactor saves an account and its recovery codes in one write; fault.Conflict if either
+	// changed since it was read.
 	SaveFirstFactor(ctx context.Context, a account.Account, codes account.RecoveryCodes) error
 	account.RecoveryRows
 	// SaveRecovered saves an account and its recovery in one write; fault.Conflict if either changed since it was read.
@@ -165,7 +169,8 @@ func (d Service) enter(ctx context.Context, a account.Account, b Browser, pendin
 	}
 	now := d.Now()
 	started := account.Session{
-		Hash: account.Hash(token), AccountID: a.ID, Epoch: a.Epoch, Pending: pending, ProvenAt: now, StartedAt: now, SeenAt: now,
+		Hash: account.Hash(token), AccountID: a.ID, Epoch: a.Epoch, Pending: pending, ProvenAt: now,
+		StartedAt: now, SeenAt: now,
 	}
 	replaced := ""
 	if !b.Session.Empty() {
@@ -182,7 +187,8 @@ func (d Service) enter(ctx context.Context, a account.Account, b Browser, pendin
 	return entered, err
 }
 
-// know remembers a browser. A device's token works for the addresses that it was used with, and is bound to each of them.
+// know remembers a browser. A device's token works for the addresses that it was used with, and
+// is bound to each of them.
 func (d Service) know(ctx context.Context, a account.Account, device secret.Text) (secret.Text, error) {
 	now, known := d.Now(), false
 	var err error
@@ -222,7 +228,8 @@ func (d Service) mail(ctx context.Context, address string, l mailtext.Message) e
 	ctx, cancel := context.WithTimeout(ctx, mailTime)
 	defer cancel()
 	if err := d.Mailer.Send(ctx, []string{address}, l.Subject, l.Text(), l.HTML()); err != nil {
-		return fault.New(fault.Unavailable, fault.CodeUnavailable, "The e-mail could not be sent. Please try again in a minute.").Because(err)
+		return fault.New(fault.Unavailable, fault.CodeUnavailable,
+			"The e-mail could not be sent. Please try again in a minute.").Because(err)
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package totp owns codes that change every 30 seconds (RFC 6238), as generators on telephones show them: six digits, SHA-1. It keeps
-// nothing; who asks remembers the last step that a code was taken of.
+// Package totp owns codes that change every 30 seconds (RFC 6238), as generators on telephones show them: six digits,
+// SHA-1. It keeps nothing; who asks remembers the last step that a code was taken of.
 package totp
 
 import (

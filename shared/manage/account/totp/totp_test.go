@@ -12,7 +12,8 @@ func TestCodesAreThoseOfTheStandard(t *testing.T) {
 	t.Parallel()
 	secret := []byte("12345678901234567890")
 	for seconds, want := range map[int64]string{
-		59: "287082", 1111111109: "081804", 1111111111: "050471", 1234567890: "005924", 2000000000: "279037", 20000000000: "353130",
+		59: "287082", 1111111109: "081804", 1111111111: "050471", 1234567890: "005924", 2000000000: "279037",
+		20000000000: "353130",
 	} {
 		if got := totp.Code(secret, totp.Step(time.Unix(seconds, 0))); got != want {
 			t.Errorf("at %d the code is %s, want %s", seconds, got, want)

@@ -1,6 +1,7 @@
-// Package awscall sends a signed request to an AWS service without the service's client. A client of the SDK links every
-// operation of its service, which costs a function more than a megabyte where it uses one (docs/adr/0017-one-operation-without-its-client.md).
-// It owns address, signature and attempts; what is asked and what the answer says belongs to the caller.
+// Package awscall sends a signed request to an AWS service without the service's client. A client of the SDK links
+// every operation of its service, which costs a function more than a megabyte where it uses one
+// (docs/adr/0017-one-operation-without-its-client.md). It owns address, signature and attempts; what is asked and what
+// the answer says belongs to the caller.
 package awscall
 
 import (
@@ -33,7 +34,8 @@ type Call struct {
 	SDKID   string // as AWS_ENDPOINT_URL_<SDKID> names it: "SSM"
 	Header  map[string]string
 	Body    string
-	// Read takes an answer. An error of it that is a RefusedError is tried again where the retryer of the configuration does so.
+	// Read takes an answer. An error of it that is a RefusedError is tried again where the retryer of
+	// the configuration does so.
 	Read func(status int, answer []byte) error
 }
 
@@ -56,8 +58,8 @@ func (r *RefusedError) ErrorCode() string { return r.Code }
 // HTTPStatusCode is that of the answer.
 func (r *RefusedError) HTTPStatusCode() int { return r.Status }
 
-// Do sends the call as often as the retryer of the configuration allows, once without a retryer. now is the clock that it is
-// signed by.
+// Do sends the call as often as the retryer of the configuration allows, once without a retryer. now is the
+// clock that it is signed by.
 func Do(ctx context.Context, cfg aws.Config, now func() time.Time, call Call) error {
 	var attempts aws.Retryer = aws.NopRetryer{}
 	if cfg.Retryer != nil {
@@ -115,7 +117,8 @@ func signed(ctx context.Context, cfg aws.Config, now time.Time, call Call) (*htt
 		return nil, fmt.Errorf("credentials: %w", err)
 	}
 	sum := sha256.Sum256([]byte(call.Body))
-	if err = v4.NewSigner().SignHTTP(ctx, keys, request, hex.EncodeToString(sum[:]), call.Service, cfg.Region, now); err != nil {
+	if err = v4.NewSigner().SignHTTP(ctx, keys, request, hex.EncodeToString(sum[:]), call.Service, cfg.Region,
+		now); err != nil {
 		return nil, fmt.Errorf("sign: %w", err)
 	}
 	return request, nil

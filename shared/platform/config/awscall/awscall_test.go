@@ -38,7 +38,8 @@ func (e endpoints) GetServiceBaseEndpoint(_ context.Context, sdkID string) (stri
 
 func configuration(client aws.HTTPClient) aws.Config {
 	return aws.Config{
-		Region: "eu-central-1", Credentials: credentials.NewStaticCredentialsProvider("AKIDEXAMPLE", "secret", "session"), HTTPClient: client,
+		Region: "eu-central-1", Credentials: credentials.NewStaticCredentialsProvider("AKIDEXAMPLE", "secret", "session"),
+		HTTPClient: client,
 		Retryer: func() aws.Retryer {
 			return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxBackoff = time.Millisecond })
 		},
@@ -47,21 +48,29 @@ func configuration(client aws.HTTPClient) aws.Config {
 
 func get(ctx context.Context, cfg aws.Config, now func() time.Time) (string, error) {
 	var out struct{ Parameter struct{ Value string } }
-	err := awscall.JSON(ctx, cfg, now, awscall.Operation{Service: "ssm", SDKID: "SSM", Target: "AmazonSSM.GetParameter"}, map[string]string{"Name": "/a"}, &out)
+	err := awscall.JSON(ctx, cfg, now, awscall.Operation{Service: "ssm", SDKID: "SSM", Target: "AmazonSSM.GetParameter"},
+		map[string]string{"Name": "/a"}, &out)
 	return out.Parameter.Value, err
 }
 
 func TestACallIsSignedByTheClockThatIsGiven(t *testing.T) {
 	t.Parallel()
 	cfg := configuration(transport(func(r *http.Request) (int, string, error) {
-		got := []string{r.Header.Get("X-Amz-Date"), r.Header.Get("X-Amz-Security-Token"), strings.Split(r.Header.Get("Authorization"), ",")[0]}
-		want := []string{"20260304T050607Z", "session", "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20260304/eu-central-1/ssm/aws4_request"}
+		got := []string{
+			r.Header.Get("X-Amz-Date"), r.Header.Get("X-Amz-Security-Token"),
+			strings.Split(r.Header.Get("Authorization"), ",")[0],
+		}
+		want := []string{
+			"20260304T050607Z", "session",
+			"AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20260304/eu-central-1/ssm/aws4_request",
+		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 		return http.StatusOK, `{"Parameter":{"Value":"v"}}`, nil
 	}))
-	if value, err := get(t.Context(), cfg, func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }); value != "v" || err != nil {
+	if value, err := get(t.Context(), cfg,
+		func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }); value != "v" || err != nil {
 		t.Errorf("got %q, %v", value, err)
 	}
 }
@@ -90,11 +99,19 @@ func TestACallGoesWhereTheSDKsClientWouldGo(t *testing.T) {
 		own         endpoints
 		want        string
 	}{
-		"AWS":                    {"eu-central-1", "", nil, "https://ssm.eu-central-1.amazonaws.com/"},
-		"AWS in China":           {"cn-north-1", "", nil, "https://ssm.cn-north-1.amazonaws.com.cn/"},
-		"one for all":            {"eu-central-1", "http://127.0.0.1:1", nil, "http://127.0.0.1:1/"},
-		"the service's is first": {"eu-central-1", "http://127.0.0.1:1", endpoints{"SSM": "http://127.0.0.1:2/"}, "http://127.0.0.1:2/"},
-		"another service's":      {"eu-central-1", "http://127.0.0.1:1", endpoints{"S3": "http://127.0.0.1:2"}, "http://127.0.0.1:1/"},
+		"AWS":          {"eu-central-1", "", nil, "https://ssm.eu-central-1.amazonaws.com/"},
+		"AWS in China": {"cn-north-1", "", nil, "https://ssm.cn-north-1.amazonaws.com.cn/"},
+		"one for all":  {"eu-central-1", "http://127.0.0.1:1", nil, "http://127.0.0.1:1/"},
+		"the service's is first": {
+			"eu-central-1", "http://127.0.0.1:1",
+			endpoints{"SSM": "http://127.0.0.1:2/"},
+			"http://127.0.0.1:2/",
+		},
+		"another service's": {
+			"eu-central-1", "http://127.0.0.1:1",
+			endpoints{"S3": "http://127.0.0.1:2"},
+			"http://127.0.0.1:1/",
+		},
 	} {
 		var went string
 		cfg := configuration(transport(func(r *http.Request) (int, string, error) {
@@ -123,8 +140,11 @@ func TestWhatMayPassIsTriedAgain(t *testing.T) {
 		"failure":           {http.StatusInternalServerError, `{"__type":"InternalServerError","message":"m"}`, nil, 3},
 		"no answer of AWS":  {http.StatusBadGateway, "<html>", nil, 3},
 		"connection is cut": {0, "", errors.New("EOF"), 3},
-		"refused":           {http.StatusBadRequest, `{"__type":"com.amazonaws.ssm#AccessDeniedException","Message":"no"}`, nil, 1},
-		"no JSON":           {http.StatusOK, "SENTINEL", nil, 1},
+		"refused": {
+			http.StatusBadRequest,
+			`{"__type":"com.amazonaws.ssm#AccessDeniedException","Message":"no"}`, nil, 1,
+		},
+		"no JSON": {http.StatusOK, "SENTINEL", nil, 1},
 	} {
 		attempts := 0
 		cfg := configuration(transport(func(*http.Request) (int, string, error) {

@@ -36,8 +36,8 @@ func JSON(ctx context.Context, cfg aws.Config, now func() time.Time, op Operatio
 	})
 }
 
-// refusal reads an error, whose type may have the namespace of the service before it (AWS JSON 1.1 protocol, "Operation error
-// serialization"). Nothing else of the answer gets into it: what a service answers may be a secret.
+// refusal reads an error, whose type may have the namespace of the service before it (AWS JSON 1.1 protocol, "Operation
+// error serialization"). Nothing else of the answer gets into it: what a service answers may be a secret.
 func refusal(status int, answer []byte) error {
 	var said struct {
 		Type    string `json:"__type"`

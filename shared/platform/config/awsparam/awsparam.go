@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/platform/config/awscall"
 )
 
-// Read returns the value of the parameter called name (Systems Manager API Reference, GetParameter). An empty one is an error:
-// no function works without its value.
+// Read returns the value of the parameter called name (Systems Manager API Reference, GetParameter). An empty one is an
+// error: no function works without its value.
 func Read(ctx context.Context, cfg aws.Config, now func() time.Time, name string) (string, error) {
 	var out struct{ Parameter struct{ Value string } }
 	get := awscall.Operation{Service: "ssm", SDKID: "SSM", Target: "AmazonSSM.GetParameter"}

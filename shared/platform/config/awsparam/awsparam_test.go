@@ -20,13 +20,15 @@ func TestAParameterIsRead(t *testing.T) {
 	}
 	cfg := cloud.Config("test")
 	name, value := "/base-url", "https://api.example.org/v1"
-	if _, err = ssm.NewFromConfig(cfg).PutParameter(t.Context(), &ssm.PutParameterInput{Name: &name, Value: &value, Type: types.ParameterTypeString}); err != nil {
+	if _, err = ssm.NewFromConfig(cfg).PutParameter(t.Context(),
+		&ssm.PutParameterInput{Name: &name, Value: &value, Type: types.ParameterTypeString}); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := awsparam.Read(t.Context(), cfg, time.Now, name); err != nil || got != value {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if _, err := awsparam.Read(t.Context(), cfg, time.Now, "/unknown"); err == nil || !strings.HasPrefix(err.Error(), "read parameter /unknown: ParameterNotFound: ") {
+	if _, err := awsparam.Read(t.Context(), cfg, time.Now, "/unknown"); err == nil ||
+		!strings.HasPrefix(err.Error(), "read parameter /unknown: ParameterNotFound: ") {
 		t.Errorf("of one that is not there: %v", err)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Text reads the text that the secret called name (or with that ARN) holds (Secrets Manager API Reference, GetSecretValue). The error
-// never shows any of it.
+// Text reads the text that the secret called name (or with that ARN) holds (Secrets Manager API Reference,
+// GetSecretValue). The error never shows any of it.
 func Text(ctx context.Context, cfg aws.Config, now func() time.Time, name string) (secret.Text, error) {
 	var out struct{ SecretString string }
 	get := awscall.Operation{Service: "secretsmanager", SDKID: "SECRETS_MANAGER", Target: "secretsmanager.GetSecretValue"}

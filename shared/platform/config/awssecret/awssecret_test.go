@@ -20,7 +20,8 @@ func holding(t *testing.T, name, value string) awssdk.Config {
 		t.Fatal(err)
 	}
 	cfg := cloud.Config("test")
-	_, err = secretsmanager.NewFromConfig(cfg).CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: &name, SecretString: &value})
+	_, err = secretsmanager.NewFromConfig(cfg).CreateSecret(t.Context(),
+		&secretsmanager.CreateSecretInput{Name: &name, SecretString: &value})
 	if err != nil {
 		t.Fatal(err)
 	}

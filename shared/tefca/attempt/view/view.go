@@ -1,5 +1,5 @@
-// Package view shows an attempt of TEFCA mode to the page that made it (docs/openapi.yaml, TEFCARecords). It is a package of its own
-// because two endpoints answer with it, and because package attempt knows nothing of JSON.
+// Package view shows an attempt of TEFCA mode to the page that made it (docs/openapi.yaml, TEFCARecords). It is a
+// package of its own because two endpoints answer with it, and because package attempt knows nothing of JSON.
 package view
 
 import (
@@ -51,11 +51,16 @@ func Of(p attempt.Progress) Records {
 		Facilities: make([]Facility, 0, len(p.Facilities)), Error: p.Failure,
 	}
 	for _, f := range p.Facilities {
-		shown := Facility{DirectoryID: f.ID, Name: f.Name, City: f.City, State: f.State, Match: f.Match, Outcome: f.Outcome, Reason: f.Reason}
+		shown := Facility{
+			DirectoryID: f.ID, Name: f.Name, City: f.City, State: f.State, Match: f.Match, Outcome: f.Outcome,
+			Reason: f.Reason,
+		}
 		if f.Outcome == attempt.IsConnected {
 			shown.Connection = &Connection{
-				OrgConnectionID: f.Connected.ConnectionID, ConnectionStatus: connection.Authorized, PlatformType: connection.TEFCAPlatform,
-				RequestID: p.Attempt.RequestID, ExternalID: p.Attempt.ExternalID, ExternalState: p.Attempt.ExternalState, Scope: tefca.Scope,
+				OrgConnectionID: f.Connected.ConnectionID, ConnectionStatus: connection.Authorized,
+				PlatformType: connection.TEFCAPlatform,
+				RequestID:    p.Attempt.RequestID, ExternalID: p.Attempt.ExternalID, ExternalState: p.Attempt.ExternalState,
+				Scope:            tefca.Scope,
 				ConsentExpiresAt: timestamp.Of(f.Connected.ConsentExpiresAt), TEFCADirectoryID: f.ID,
 			}
 		}

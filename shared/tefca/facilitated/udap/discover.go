@@ -35,7 +35,8 @@ const (
 	errMetadata  = flaw("metadata")           // it is not what the guide wants, such as signed
 	errClaims    = flaw("metadata_claims")    // what is signed is another server's, or not of now
 	errEndpoints = flaw("metadata_endpoints") // an endpoint is at an origin that is not known to be right
-	errUnable    = flaw("unsupported")        // the server does not offer what is needed, or asks for more than can be given
+	// the server does not offer what is needed, or asks for more than can be given
+	errUnable = flaw("unsupported")
 )
 
 // Server is a FHIR server with an authorization server beside it, as its verified metadata describes them.
@@ -74,15 +75,16 @@ type claims struct {
 	Registration string  `json:"registration_endpoint"`
 }
 
-// Discover reads and verifies the metadata of the FHIR server at base, which is compared as it stands. Its endpoints have to be at the
-// base's own origin, or at one of origins ("https://auth.example.org").
+// Discover reads and verifies the metadata of the FHIR server at base, which is compared as it stands. Its endpoints
+// have to be at the base's own origin, or at one of origins ("https://auth.example.org").
 func (c Client) Discover(ctx context.Context, base string, origins []string) (Server, error) {
 	server, err := c.discover(ctx, base, origins)
 	return server, at(fault.StepDiscovery, base, err)
 }
 
 func (c Client) discover(ctx context.Context, base string, origins []string) (Server, error) {
-	status, answer, err := c.exchange(ctx, http.MethodGet, strings.TrimSuffix(base, "/")+"/.well-known/udap", "", http.NoBody)
+	status, answer, err := c.exchange(ctx, http.MethodGet, strings.TrimSuffix(base, "/")+"/.well-known/udap",
+		"", http.NoBody)
 	if err != nil {
 		return Server{}, err
 	}
@@ -108,8 +110,9 @@ func (c Client) discover(ctx context.Context, base string, origins []string) (Se
 		return Server{}, fmt.Errorf("%w: %w", tefca.ErrRefused, errUnable)
 	}
 	return Server{
-		Base: base, Token: signed.Token, Registration: signed.Registration, Extensions: bounded(said.Extensions), Required: bounded(said.Required),
-		Scopes: bounded(said.Scopes), Until: time.Unix(int64(signed.Expires), 0),
+		Base: base, Token: signed.Token, Registration: signed.Registration, Extensions: bounded(said.Extensions),
+		Required: bounded(said.Required),
+		Scopes:   bounded(said.Scopes), Until: time.Unix(int64(signed.Expires), 0),
 	}, nil
 }
 
@@ -140,9 +143,11 @@ func (c Client) check(signed claims, base string, origins []string) error {
 	return nil
 }
 
-// suits reports whether the server takes what we can do. An empty list says that it does not (the guide, "Required UDAP Metadata").
+// suits reports whether the server takes what we can do. An empty list says that it does not (the guide,
+// "Required UDAP Metadata").
 func (c Client) suits(m metadata) bool {
-	profiles := slices.Contains(m.Profiles, "udap_dcr") && slices.Contains(m.Profiles, "udap_authn") && slices.Contains(m.Profiles, "udap_authz")
+	profiles := slices.Contains(m.Profiles, "udap_dcr") && slices.Contains(m.Profiles, "udap_authn") &&
+		slices.Contains(m.Profiles, "udap_authz")
 	return slices.Contains(m.Versions, version) && profiles && slices.Contains(m.Grants, clientCredentials) &&
 		c.Member.signs(m.TokenSigning) && c.Member.signs(m.Registering) && len(m.Certifications) == 0
 }

@@ -18,8 +18,9 @@ import (
 
 var (
 	errCertificates = errors.New("udap: the certificates are not a chain in PEM, leaf first")
-	errKey          = errors.New("udap: the key is not one of RSA, or on P-256, in PEM (PKCS #8) for the first certificate")
-	errName         = errors.New("udap: the first certificate does not name the client's URI")
+	errKey          = errors.New(
+		"udap: the key is not one of RSA, or on P-256, in PEM (PKCS #8) for the first certificate")
+	errName = errors.New("udap: the first certificate does not name the client's URI")
 )
 
 // Member is who we are in a trust community.
@@ -30,8 +31,8 @@ type Member struct {
 	algorithm jose.SignatureAlgorithm
 }
 
-// NewMember makes a Member of the URI under which its certificate knows it, the certificate with those between it and the anchor, and
-// the key, all in PEM.
+// NewMember makes a Member of the URI under which its certificate knows it, the certificate with those between it and
+// the anchor, and the key, all in PEM.
 func NewMember(uri, certificates string, key secret.Text) (Member, error) {
 	var chain []*x509.Certificate
 	for block, rest := pem.Decode([]byte(certificates)); block != nil; block, rest = pem.Decode(rest) {

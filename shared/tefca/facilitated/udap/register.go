@@ -11,7 +11,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// life of the JWTs that are made here stays a minute below the five that the guide allows, for clocks that differ from ours.
+// life of the JWTs that are made here stays a minute below the five that the guide allows, for
+// clocks that differ from ours.
 const life = 4 * time.Minute
 
 // maxClientID is the longest id of a client in bytes.
@@ -39,8 +40,8 @@ type statement struct {
 	Scope          string   `json:"scope"`
 }
 
-// Register makes us known to a server and returns the id that it gives us. Who registers again gets the same id, or one that takes the
-// place of the earlier (the guide, "Modifying and Cancelling Registrations").
+// Register makes us known to a server and returns the id that it gives us. Who registers again gets the same id, or one
+// that takes the place of the earlier (the guide, "Modifying and Cancelling Registrations").
 func (c Client) Register(ctx context.Context, server Server, us Application) (clientID string, err error) {
 	clientID, err = c.register(ctx, server, us)
 	return clientID, at(fault.StepToken, server.Registration, err)
@@ -49,9 +50,11 @@ func (c Client) Register(ctx context.Context, server Server, us Application) (cl
 func (c Client) register(ctx context.Context, server Server, us Application) (string, error) {
 	now := c.Now()
 	signed, err := c.Member.sign(statement{
-		Issuer: c.Member.uri, Subject: c.Member.uri, Audience: server.Registration, Expires: now.Add(life).Unix(), IssuedAt: now.Unix(),
-		ID: c.NewID(), Name: us.Name, Contacts: us.Contacts, GrantTypes: []string{clientCredentials}, Authentication: keyAuthentication,
-		Scope: us.Scope,
+		Issuer: c.Member.uri, Subject: c.Member.uri, Audience: server.Registration, Expires: now.Add(life).Unix(),
+		IssuedAt: now.Unix(),
+		ID:       c.NewID(), Name: us.Name, Contacts: us.Contacts, GrantTypes: []string{clientCredentials},
+		Authentication: keyAuthentication,
+		Scope:          us.Scope,
 	})
 	if err != nil {
 		return "", err
@@ -71,7 +74,8 @@ func (c Client) register(ctx context.Context, server Server, us Application) (st
 	}
 	read := json.Unmarshal(answer, &registered)
 	isCancelled := registered.GrantTypes != nil && len(registered.GrantTypes) == 0
-	if read != nil || status != http.StatusCreated && status != http.StatusOK || !visible(registered.ClientID, maxClientID) || isCancelled {
+	if read != nil || status != http.StatusCreated && status != http.StatusOK ||
+		!visible(registered.ClientID, maxClientID) || isCancelled {
 		return "", refusal(status, registered.Error)
 	}
 	return registered.ClientID, nil

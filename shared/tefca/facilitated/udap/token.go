@@ -42,25 +42,32 @@ type assertion struct {
 }
 
 // AccessToken asks for a token by client credentials (the guide, "Client credentials workflow").
-func (c Client) AccessToken(ctx context.Context, server Server, clientID, scope string, extensions map[string]any) (Granted, error) {
+func (c Client) AccessToken(ctx context.Context, server Server, clientID, scope string,
+	extensions map[string]any,
+) (Granted, error) {
 	granted, err := c.accessToken(ctx, server, clientID, scope, extensions)
 	return granted, at(fault.StepToken, server.Token, err)
 }
 
-func (c Client) accessToken(ctx context.Context, server Server, clientID, scope string, extensions map[string]any) (Granted, error) {
+func (c Client) accessToken(ctx context.Context, server Server, clientID, scope string,
+	extensions map[string]any,
+) (Granted, error) {
 	now := c.Now()
 	proof, err := c.Member.sign(assertion{
-		Issuer: clientID, Subject: clientID, Audience: server.Token, Expires: now.Add(life).Unix(), IssuedAt: now.Unix(), ID: c.NewID(),
+		Issuer: clientID, Subject: clientID, Audience: server.Token, Expires: now.Add(life).Unix(), IssuedAt: now.Unix(),
+		ID:         c.NewID(),
 		Extensions: extensions,
 	})
 	if err != nil {
 		return Granted{}, err
 	}
 	form := url.Values{
-		"grant_type": {clientCredentials}, "scope": {scope}, "client_assertion_type": {assertionType}, "client_assertion": {proof},
-		"udap": {version},
+		"grant_type": {clientCredentials}, "scope": {scope}, "client_assertion_type": {assertionType},
+		"client_assertion": {proof},
+		"udap":             {version},
 	}
-	status, body, err := c.exchange(ctx, http.MethodPost, server.Token, "application/x-www-form-urlencoded", strings.NewReader(form.Encode()))
+	status, body, err := c.exchange(ctx, http.MethodPost, server.Token, "application/x-www-form-urlencoded",
+		strings.NewReader(form.Encode()))
 	if err != nil {
 		return Granted{}, err
 	}

@@ -69,7 +69,8 @@ func TestARegistrationSaysWhatTheGuideAsksFor(t *testing.T) {
 	}
 	header, claims := said(t, body.Statement)
 	want := map[string]any{
-		"iss": ourID, "sub": ourID, "aud": server.Registration, "jti": "id-1", "iat": float64(now.Unix()), "exp": float64(now.Add(4 * time.Minute).Unix()),
+		"iss": ourID, "sub": ourID, "aud": server.Registration, "jti": "id-1", "iat": float64(now.Unix()),
+		"exp":         float64(now.Add(4 * time.Minute).Unix()),
 		"client_name": "App", "contacts": []any{"mailto:a@us.example"}, "grant_types": []any{"client_credentials"},
 		"token_endpoint_auth_method": "private_key_jwt", "scope": "patient/*.read",
 	}
@@ -94,7 +95,8 @@ func TestARegistrationThatIsNoneIsToldApart(t *testing.T) {
 		"not for now":    {http.StatusServiceUnavailable, ``, tefca.ErrUnavailable},
 		"a page of HTML": {http.StatusOK, `<html>`, tefca.ErrContent},
 	} {
-		_, err := client(t, newCommunity(t).anchor, &answers{status: test.status, body: test.body}).Register(t.Context(), server, udap.Application{})
+		_, err := client(t, newCommunity(t).anchor, &answers{status: test.status, body: test.body}).Register(t.Context(),
+			server, udap.Application{})
 		if !errors.Is(err, test.want) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -103,10 +105,15 @@ func TestARegistrationThatIsNoneIsToldApart(t *testing.T) {
 
 func TestATokenRequestProvesWhoAsksToTheTokenEndpointAlone(t *testing.T) {
 	t.Parallel()
-	doer := &answers{status: http.StatusOK, body: `{"access_token":"a","token_type":"Bearer","expires_in":600,"scope":"patient/Patient.r","patient":"p"}`}
+	doer := &answers{
+		status: http.StatusOK,
+		body:   `{"access_token":"a","token_type":"Bearer","expires_in":600,"scope":"patient/Patient.r","patient":"p"}`,
+	}
 	us := client(t, newCommunity(t).anchor, doer)
-	granted, err := us.AccessToken(t.Context(), server, "c-1", "patient/*.read", map[string]any{"tefca_ias": map[string]any{"version": "1"}})
-	if err != nil || granted.Access.Reveal() != "a" || granted.Scope != "patient/Patient.r" || granted.Patient != "p" || granted.Life != 10*time.Minute {
+	granted, err := us.AccessToken(t.Context(), server, "c-1", "patient/*.read",
+		map[string]any{"tefca_ias": map[string]any{"version": "1"}})
+	if err != nil || granted.Access.Reveal() != "a" || granted.Scope != "patient/Patient.r" || granted.Patient != "p" ||
+		granted.Life != 10*time.Minute {
 		t.Errorf("%+v, %v", granted, err)
 	}
 	form, err := url.ParseQuery(doer.sent[0])
@@ -120,7 +127,8 @@ func TestATokenRequestProvesWhoAsksToTheTokenEndpointAlone(t *testing.T) {
 		"client_assertion_type": {"urn:ietf:params:oauth:client-assertion-type:jwt-bearer"},
 	}
 	wantClaims := map[string]any{
-		"iss": "c-1", "sub": "c-1", "aud": server.Token, "jti": "id-1", "iat": float64(now.Unix()), "exp": float64(now.Add(4 * time.Minute).Unix()),
+		"iss": "c-1", "sub": "c-1", "aud": server.Token, "jti": "id-1", "iat": float64(now.Unix()),
+		"exp":        float64(now.Add(4 * time.Minute).Unix()),
 		"extensions": map[string]any{"tefca_ias": map[string]any{"version": "1"}},
 	}
 	if diff := cmp.Diff([]any{want, wantClaims}, []any{form, claims}); diff != "" {
@@ -144,12 +152,15 @@ func TestATokenAnswerIsBoundedAndToldApart(t *testing.T) {
 		"no token":                {200, `{"token_type":"bearer"}`, tefca.ErrContent, 0},
 		"no bearer":               {200, `{"access_token":"a","token_type":"DPoP"}`, tefca.ErrContent, 0},
 		"two lines":               {200, `{"access_token":"a\r\nHost: x","token_type":"bearer"}`, tefca.ErrContent, 0},
-		"an error all the same":   {200, `{"access_token":"a","token_type":"bearer","error":"invalid_grant"}`, tefca.ErrIdentity, 0},
-		"not believed":            {400, `{"error":"invalid_grant"}`, tefca.ErrIdentity, 0},
-		"not let in":              {401, `{"error":"invalid_client"}`, tefca.ErrRefused, 0},
-		"not even JSON":           {403, `no`, tefca.ErrRefused, 0},
-		"trouble":                 {500, `{"error":"invalid_grant"}`, tefca.ErrUnavailable, 0},
-		"elsewhere":               {307, ``, tefca.ErrContent, 0},
+		"an error all the same": {
+			200, `{"access_token":"a","token_type":"bearer","error":"invalid_grant"}`,
+			tefca.ErrIdentity, 0,
+		},
+		"not believed":  {400, `{"error":"invalid_grant"}`, tefca.ErrIdentity, 0},
+		"not let in":    {401, `{"error":"invalid_client"}`, tefca.ErrRefused, 0},
+		"not even JSON": {403, `no`, tefca.ErrRefused, 0},
+		"trouble":       {500, `{"error":"invalid_grant"}`, tefca.ErrUnavailable, 0},
+		"elsewhere":     {307, ``, tefca.ErrContent, 0},
 	} {
 		us := client(t, newCommunity(t).anchor, &answers{status: test.status, body: test.body})
 		granted, err := us.AccessToken(t.Context(), server, "c", "patient/*.read", nil)
@@ -172,18 +183,27 @@ func TestAMemberHasTheKeyOfACertificateThatNamesIt(t *testing.T) {
 		key          secret.Text
 		ok           bool
 	}{
-		"a chain":             {certificatePEM(ours, c.between), keyPEM(t, key), true},
-		"RSA":                 {certificatePEM(made(t, c.between, keys().other, named(ourID)), c.between), keyPEM(t, keys().other), true},
-		"another's key":       {certificatePEM(ours, c.between), keyPEM(t, keys().other), false},
-		"another's name":      {certificatePEM(made(t, c.between, key, named(base))), keyPEM(t, key), false},
-		"in the wrong order":  {certificatePEM(c.between, ours), keyPEM(t, key), false},
-		"a short key":         {certificatePEM(made(t, c.between, keys().short, named(ourID))), keyPEM(t, keys().short), false},
-		"a key on P-384":      {certificatePEM(made(t, c.between, onP384, named(ourID))), keyPEM(t, onP384), false},
-		"no certificate":      {"", keyPEM(t, key), false},
-		"no key":              {certificatePEM(ours), secret.New("none"), false},
-		"what is no key":      {certificatePEM(ours), secret.New(certificatePEM(ours)), false},
-		"what is no chain":    {certificatePEM(ours, ours), keyPEM(t, key), false},
-		"a damaged other one": {certificatePEM(ours) + "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", keyPEM(t, key), false},
+		"a chain": {certificatePEM(ours, c.between), keyPEM(t, key), true},
+		"RSA": {
+			certificatePEM(made(t, c.between, keys().other, named(ourID)), c.between),
+			keyPEM(t, keys().other), true,
+		},
+		"another's key":      {certificatePEM(ours, c.between), keyPEM(t, keys().other), false},
+		"another's name":     {certificatePEM(made(t, c.between, key, named(base))), keyPEM(t, key), false},
+		"in the wrong order": {certificatePEM(c.between, ours), keyPEM(t, key), false},
+		"a short key": {
+			certificatePEM(made(t, c.between, keys().short, named(ourID))),
+			keyPEM(t, keys().short), false,
+		},
+		"a key on P-384":   {certificatePEM(made(t, c.between, onP384, named(ourID))), keyPEM(t, onP384), false},
+		"no certificate":   {"", keyPEM(t, key), false},
+		"no key":           {certificatePEM(ours), secret.New("none"), false},
+		"what is no key":   {certificatePEM(ours), secret.New(certificatePEM(ours)), false},
+		"what is no chain": {certificatePEM(ours, ours), keyPEM(t, key), false},
+		"a damaged other one": {
+			certificatePEM(ours) + "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+			keyPEM(t, key), false,
+		},
 	} {
 		if _, err := udap.NewMember(ourID, test.certificates, test.key); (err == nil) != test.ok {
 			t.Errorf("%s: %v", name, err)

@@ -32,9 +32,9 @@ const (
 	errHolder    = flaw("certificate_subject") // the certificate is somebody else's
 )
 
-// verify returns what a JWT says that is signed with the key of a certificate which the trust community vouches for, and which names
-// holder. The key comes from nowhere else: jwk, jku and kid are not looked at, and which algorithms are taken is fixed here
-// (RFC 8725 sections 3.1 and 3.10).
+// verify returns what a JWT says that is signed with the key of a certificate which the trust community vouches for,
+// and which names holder. The key comes from nowhere else: jwk, jku and kid are not looked at, and which algorithms are
+// taken is fixed here (RFC 8725 sections 3.1 and 3.10).
 func (c Client) verify(token, holder string) (payload []byte, err error) {
 	signed, err := verifier().Parse(secret.New(token))
 	if err != nil {
@@ -65,8 +65,8 @@ func (c Client) verify(token, holder string) (payload []byte, err error) {
 	return payload, nil
 }
 
-// parseChain reads x5c of a compact JWS (RFC 7515 section 4.1.6): one chain, leaf first, and nothing besides. A header that has other
-// things in it may mean something else to somebody else.
+// parseChain reads x5c of a compact JWS (RFC 7515 section 4.1.6): one chain, leaf first, and nothing besides. A header
+// that has other things in it may mean something else to somebody else.
 func parseChain(token string) ([]*x509.Certificate, error) {
 	encoded, _, _ := strings.Cut(token, ".")
 	raw, err := base64.RawURLEncoding.DecodeString(encoded)

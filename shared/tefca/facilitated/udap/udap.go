@@ -1,11 +1,12 @@
-// Package udap speaks UDAP as a client of FHIR servers that do not know us (HL7 "Security for Scalable Registration, Authentication, and
-// Authorization" STU2, http://hl7.org/fhir/us/udap-security; udap.org): it verifies a server's signed metadata, registers us, and gets
-// tokens by client credentials. It owns what a certificate has to prove before anything is sent, and what is sent to whom: nothing but
-// to endpoints that the metadata's signature covers, at origins that are known to be right. It keeps nothing, asks once, and knows
-// nothing of patients: what the extensions of a token request say is its caller's.
+// Package udap speaks UDAP as a client of FHIR servers that do not know us (HL7 "Security for Scalable Registration,
+// Authentication, and Authorization" STU2, http://hl7.org/fhir/us/udap-security; udap.org): it verifies a server's
+// signed metadata, registers us, and gets tokens by client credentials. It owns what a certificate has to prove before
+// anything is sent, and what is sent to whom: nothing but to endpoints that the metadata's signature covers, at origins
+// that are known to be right. It keeps nothing, asks once, and knows nothing of patients: what the extensions of a
+// token request say is its caller's.
 //
-// Not done: certificates are not asked for their revocation (OCSP, CRL), which the guide wants of who verifies; certifications of
-// clients are not made, so that a server that requires one is not registered with.
+// Not done: certificates are not asked for their revocation (OCSP, CRL), which the guide wants of who verifies;
+// certifications of clients are not made, so that a server that requires one is not registered with.
 package udap
 
 import (
@@ -31,8 +32,9 @@ type Doer interface {
 	Do(request *http.Request) (*http.Response, error)
 }
 
-// Client is a member of a trust community. All of it is needed. It is safe for concurrent use. Its errors wrap those of package tefca,
-// tell their fault.Spot, and hold nothing of a request or an answer; a refusal in the words of OAuth is a *RefusalError.
+// Client is a member of a trust community. All of it is needed. It is safe for concurrent use. Its errors wrap those
+// of package tefca, tell their fault.Spot, and hold nothing of a request or an answer; a refusal in the words of
+// OAuth is a *RefusalError.
 type Client struct {
 	Doer    Doer
 	Member  Member
@@ -71,14 +73,16 @@ const invalidGrant = "invalid_grant"
 // refusal makes the error of an answer that is none: what a server says of itself may pass, all else is meant for us.
 func refusal(status int, code string) error {
 	switch code {
-	case invalidGrant, InvalidClient, "invalid_request", "unauthorized_client", "unsupported_grant_type", "invalid_scope", "access_denied",
+	case invalidGrant, InvalidClient, "invalid_request", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
+		"access_denied",
 		"invalid_client_metadata", "invalid_software_statement", "unapproved_software_statement":
 	default:
 		code = "other"
 	}
 	refused := &RefusalError{Code: code, Status: status}
 	switch {
-	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status >= http.StatusInternalServerError:
+	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout,
+		status >= http.StatusInternalServerError:
 		return fmt.Errorf("%w: %w", tefca.ErrUnavailable, refused)
 	case code == invalidGrant:
 		return fmt.Errorf("%w: %w", tefca.ErrIdentity, refused)
@@ -89,7 +93,9 @@ func refusal(status int, code string) error {
 }
 
 // exchange sends a request and reads the answer. What was sent reaches the address alone: a redirect is an answer.
-func (c Client) exchange(ctx context.Context, method, address, contentType string, body io.Reader) (status int, answer []byte, err error) {
+func (c Client) exchange(ctx context.Context, method, address, contentType string,
+	body io.Reader,
+) (status int, answer []byte, err error) {
 	request, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
 		return 0, nil, tefca.ErrContent // the error's text has the address

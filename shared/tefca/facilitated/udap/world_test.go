@@ -53,8 +53,9 @@ type holder struct {
 func made(t *testing.T, by holder, key crypto.Signer, change func(*x509.Certificate)) holder {
 	t.Helper()
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: rand.Text()}, NotBefore: now.Add(-time.Hour),
-		NotAfter: now.Add(time.Hour), BasicConstraintsValid: true,
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: rand.Text()},
+		NotBefore: now.Add(-time.Hour),
+		NotAfter:  now.Add(time.Hour), BasicConstraintsValid: true,
 	}
 	change(template)
 	parent, signer := template, key
@@ -106,7 +107,9 @@ func x5c(chain ...holder) []string {
 }
 
 // signed is a JWT with a header beside alg.
-func signed(t *testing.T, algorithm jose.SignatureAlgorithm, key any, headers map[jose.HeaderKey]any, claims map[string]any) string {
+func signed(t *testing.T, algorithm jose.SignatureAlgorithm, key any, headers map[jose.HeaderKey]any,
+	claims map[string]any,
+) string {
 	t.Helper()
 	options := &jose.SignerOptions{}
 	for name, value := range headers {
@@ -139,10 +142,12 @@ func metadata(t *testing.T, token string, changes map[string]any) string {
 	t.Helper()
 	all := map[string]any{
 		"udap_versions_supported": []string{"1"}, "udap_profiles_supported": []string{"udap_dcr", "udap_authn", "udap_authz"},
-		"udap_authorization_extensions_supported": []string{"hl7-b2b", "tefca_ias"}, "grant_types_supported": []string{"client_credentials"},
+		"udap_authorization_extensions_supported":                []string{"hl7-b2b", "tefca_ias"},
+		"grant_types_supported":                                  []string{"client_credentials"},
 		"token_endpoint_auth_signing_alg_values_supported":       []string{"RS256", "ES256"},
 		"registration_endpoint_jwt_signing_alg_values_supported": []string{"RS256", "ES256"}, "signed_metadata": token,
-		"token_endpoint": "https://evil.example/token", "registration_endpoint": "https://evil.example/register", // unsigned: not looked at
+		// unsigned: not looked at
+		"token_endpoint": "https://evil.example/token", "registration_endpoint": "https://evil.example/register",
 	}
 	maps.Copy(all, changes)
 	text, err := json.Marshal(all)
@@ -181,7 +186,8 @@ func client(t *testing.T, anchor holder, doer udap.Doer) udap.Client {
 	pool.AddCert(anchor.certificate)
 	count := 0
 	return udap.Client{
-		Doer: doer, Member: member, Anchors: pool, Now: func() time.Time { return now }, NewID: func() string { count++; return "id-" + string(rune('0'+count)) },
+		Doer: doer, Member: member, Anchors: pool, Now: func() time.Time { return now },
+		NewID: func() string { count++; return "id-" + string(rune('0'+count)) },
 	}
 }
 

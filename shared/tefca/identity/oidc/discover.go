@@ -15,15 +15,16 @@ import (
 )
 
 const (
-	// knownLife is how long a warm function believes what a provider says of itself. It bounds how long patients are sent to an
-	// address that has moved, and how long a key that was taken back is believed.
+	// knownLife is how long a warm function believes what a provider says of itself. It bounds how long patients are sent
+	// to an address that has moved, and how long a key that was taken back is believed.
 	knownLife = 10 * time.Minute
-	// keyPause is how long a warm function waits before it asks for keys again because of a token that names one it does not know.
-	// Else whoever brings forged tokens would decide how often a provider is asked.
+	// keyPause is how long a warm function waits before it asks for keys again because of a token that names one it does
+	// not know. Else whoever brings forged tokens would decide how often a provider is asked.
 	keyPause = 30 * time.Second
 )
 
-// configuration is the part of a provider's discovery document that is used (OpenID Connect Discovery 1.0 section 3), checked.
+// configuration is the part of a provider's discovery document that is used (OpenID Connect Discovery
+// 1.0 section 3), checked.
 type configuration struct {
 	authorize   string
 	token       string
@@ -76,7 +77,8 @@ func (p Party) discover(ctx context.Context, provider identity.Provider) (config
 	})
 }
 
-// configure reads a discovery document. Its issuer is exactly the one that was asked (OpenID Connect Discovery 1.0 section 4.3).
+// configure reads a discovery document. Its issuer is exactly the one that was asked (OpenID Connect
+// Discovery 1.0 section 4.3).
 func configure(provider identity.Provider, document []byte) (configuration, error) {
 	var read answer
 	if json.Unmarshal(document, &read) != nil {
@@ -100,7 +102,8 @@ func configure(provider identity.Provider, document []byte) (configuration, erro
 	return found, nil
 }
 
-// keys reads a key set, for the minutes that it is believed; one that lacks the wanted key sooner, but not at once again.
+// keys reads a key set, for the minutes that it is believed; one that lacks the wanted key
+// sooner, but not at once again.
 func (p Party) keys(ctx context.Context, address, wanted string) (jws.Keys, error) {
 	if known, ok := p.memory.keys.Get(address); ok && (known.keys.Has(wanted) || p.now().Sub(known.at) < keyPause) {
 		return known.keys, nil

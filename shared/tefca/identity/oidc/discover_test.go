@@ -62,8 +62,8 @@ func TestADiscoveryIsBelievedForTenMinutes(t *testing.T) {
 	}
 }
 
-// TestNewKeysAreFetchedOnceAndNotTooOften: a provider that changes its keys loses nobody, and who brings tokens of keys that are
-// not there does not decide how often it is asked.
+// TestNewKeysAreFetchedOnceAndNotTooOften: a provider that changes its keys loses nobody, and who brings tokens of keys
+// that are not there does not decide how often it is asked.
 func TestNewKeysAreFetchedOnceAndNotTooOften(t *testing.T) {
 	t.Parallel()
 	p := newProvider()

@@ -1,7 +1,7 @@
-// Package oidc speaks OpenID Connect to identity providers as a relying party: a Party finds what a provider says of itself, makes
-// the address that a patient is sent to, and exchanges the code that comes back for a verified identity. It owns what is sent to
-// whom; what is believed of an answer is package identity's. It stores nothing and retries nothing, but that keys are fetched once
-// more for a token of a key that is not known.
+// Package oidc speaks OpenID Connect to identity providers as a relying party: a Party finds what a provider says of
+// itself, makes the address that a patient is sent to, and exchanges the code that comes back for a verified identity.
+// It owns what is sent to whom; what is believed of an answer is package identity's. It stores nothing and retries
+// nothing, but that keys are fetched once more for a token of a key that is not known.
 package oidc
 
 import (
@@ -39,12 +39,13 @@ type Doer interface {
 
 // Clients proves to a provider who our client is (clientauth.Registry).
 type Clients interface {
-	// Authenticate adds the proof of a client to a request, to its form or to its header. It alone decides whether client_id
-	// stands in the form, and whether the address may be shown the proof. No secret may be in its error.
+	// Authenticate adds the proof of a client to a request, to its form or to its header. It alone decides whether
+	// client_id stands in the form, and whether the address may be shown the proof. No secret may be in its error.
 	Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error
 }
 
-// Party is the relying party that we are. It remembers what providers say of themselves, and is safe for concurrent use.
+// Party is the relying party that we are. It remembers what providers say of themselves, and is
+// safe for concurrent use.
 type Party struct {
 	doer    Doer
 	clients Clients
@@ -57,21 +58,27 @@ func NewParty(doer Doer, clients Clients, now func() time.Time) Party {
 	return Party{doer: doer, clients: clients, now: now, memory: newMemory(now)}
 }
 
-// Begin returns the address at the provider that a browser is sent to, and what is to be kept for its return. Where the provider
-// takes requests pushed (RFC 9126), nothing of the request stands in the address. Errors are package identity's.
-func (p Party) Begin(ctx context.Context, provider identity.Provider, request identity.Request) (string, identity.Authority, error) {
+// Begin returns the address at the provider that a browser is sent to, and what is to be kept for its
+// return. Where the provider takes requests pushed (RFC 9126), nothing of the request stands in the address.
+// Errors are package identity's.
+func (p Party) Begin(ctx context.Context, provider identity.Provider,
+	request identity.Request,
+) (string, identity.Authority, error) {
 	found, err := p.discover(ctx, provider)
 	if err != nil {
 		return "", identity.Authority{}, err
 	}
 	pinned := identity.Authority{
-		Provider: provider, RedirectURI: request.RedirectURI, TokenEndpoint: found.token, KeySet: found.keys, IssRequired: found.issRequired,
-		AskedAt: p.now(),
+		Provider: provider, RedirectURI: request.RedirectURI, TokenEndpoint: found.token, KeySet: found.keys,
+		IssRequired: found.issRequired,
+		AskedAt:     p.now(),
 	}
 	query := url.Values{
-		"response_type": {"code"}, "client_id": {provider.ClientID}, "redirect_uri": {request.RedirectURI}, "scope": {provider.Scope},
-		"state": {request.State}, "nonce": {request.Nonce}, "code_challenge": {request.Challenge}, "code_challenge_method": {"S256"},
-		"max_age": {strconv.Itoa(provider.MaximumAge())},
+		"response_type": {"code"}, "client_id": {provider.ClientID}, "redirect_uri": {request.RedirectURI},
+		"scope": {provider.Scope},
+		"state": {request.State}, "nonce": {request.Nonce}, "code_challenge": {request.Challenge},
+		"code_challenge_method": {"S256"},
+		"max_age":               {strconv.Itoa(provider.MaximumAge())},
 	}
 	if provider.ACRValues != "" {
 		query.Set("acr_values", provider.ACRValues)
@@ -94,8 +101,8 @@ func (p Party) Begin(ctx context.Context, provider identity.Provider, request id
 	return address.String(), pinned, nil
 }
 
-// Exchange gets the identity that a return stands for. The code goes to the token endpoint that was pinned when the browser left,
-// and is used up whatever comes of it. Errors are package identity's.
+// Exchange gets the identity that a return stands for. The code goes to the token endpoint that was pinned when the
+// browser left, and is used up whatever comes of it. Errors are package identity's.
 func (p Party) Exchange(ctx context.Context, pinned identity.Authority, back identity.Return) (tefca.Assertion, error) {
 	if err := pinned.Check(back); err != nil {
 		return tefca.Assertion{}, fault.Spot{Step: fault.StepCallback, Host: fault.HostOf(pinned.Provider.Issuer)}.Failed(err)
@@ -112,20 +119,27 @@ func (p Party) Exchange(ctx context.Context, pinned identity.Authority, back ide
 }
 
 // push hands the request over behind the browser's back, and returns what is left for the address.
-func (p Party) push(ctx context.Context, pinned identity.Authority, address string, form url.Values) (url.Values, error) {
+func (p Party) push(ctx context.Context, pinned identity.Authority, address string,
+	form url.Values,
+) (url.Values, error) {
 	read, err := p.post(ctx, pinned, address, form)
 	if err != nil {
 		return nil, fault.Spot{Step: fault.StepAuthorize, Host: fault.HostOf(address)}.Failed(err)
 	}
 	reference := read.text("request_uri")
 	if reference == "" {
-		return nil, fault.Spot{Step: fault.StepAuthorize, Host: fault.HostOf(address), Class: "content"}.Failed(identity.Unavailable(errAnswer))
+		return nil, fault.Spot{
+			Step: fault.StepAuthorize, Host: fault.HostOf(address),
+			Class: "content",
+		}.Failed(identity.Unavailable(errAnswer))
 	}
 	return url.Values{"client_id": {pinned.Provider.ClientID}, "request_uri": {reference}}, nil
 }
 
 // assert verifies an id_token with the keys of the pinned issuer.
-func (p Party) assert(ctx context.Context, pinned identity.Authority, text secret.Text, nonceHash string) (tefca.Assertion, error) {
+func (p Party) assert(ctx context.Context, pinned identity.Authority, text secret.Text,
+	nonceHash string,
+) (tefca.Assertion, error) {
 	if text.Empty() {
 		return tefca.Assertion{}, identity.NoToken()
 	}
@@ -140,7 +154,8 @@ func (p Party) assert(ctx context.Context, pinned identity.Authority, text secre
 	return pinned.Assert(token, keys, nonceHash, p.now())
 }
 
-// answer is a JSON object that a provider sends. Members are read one by one, so that one of a strange type spoils nothing but itself.
+// answer is a JSON object that a provider sends. Members are read one by one, so that one of a strange type
+// spoils nothing but itself.
 type answer map[string]json.RawMessage
 
 // text returns a string member, or "".
@@ -166,7 +181,8 @@ func (a answer) is(name string) bool { return string(a[name]) == "true" }
 
 var errAnswer = errors.New("oidc: an answer that cannot be read")
 
-// statusError is an answer of another status than a good one, of which nothing else is kept: its text may name the patient.
+// statusError is an answer of another status than a good one, of which nothing else is kept: its
+// text may name the patient.
 type statusError int
 
 // Error implements error.
@@ -175,12 +191,13 @@ func (s statusError) Error() string { return fmt.Sprintf("oidc: answered with st
 // Failure tells the class for a log line (fault.Spot).
 func (s statusError) Failure() (class string, status int) { return "status", int(s) }
 
-// post sends a form with the proof of who our client is, and reads the answer. A redirect is an answer like any other: following
-// it would carry codes and proof away.
+// post sends a form with the proof of who our client is, and reads the answer. A redirect is an answer like any other:
+// following it would carry codes and proof away.
 func (p Party) post(ctx context.Context, pinned identity.Authority, address string, form url.Values) (answer, error) {
 	header := http.Header{}
 	use := catalog.ClientUse{
-		AuthID: pinned.Provider.ClientAuthID, ClientID: pinned.Provider.ClientID, TokenEndpoint: pinned.TokenEndpoint, Address: address,
+		AuthID: pinned.Provider.ClientAuthID, ClientID: pinned.Provider.ClientID, TokenEndpoint: pinned.TokenEndpoint,
+		Address: address,
 	}
 	if use.AuthID != "" {
 		if err := p.clients.Authenticate(ctx, org.Tenant{}, use, form, header); err != nil {
@@ -219,7 +236,9 @@ func (p Party) get(ctx context.Context, address string) ([]byte, error) {
 	return body, err
 }
 
-func (p Party) send(ctx context.Context, method, address, body string, header http.Header) (status int, answered []byte, err error) {
+func (p Party) send(ctx context.Context, method, address, body string,
+	header http.Header,
+) (status int, answered []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))

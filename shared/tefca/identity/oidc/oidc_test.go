@@ -56,7 +56,8 @@ type provider struct {
 func newProvider() *provider {
 	return &provider{
 		at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), status: map[string]int{}, body: map[string]string{},
-		keys: []jose.JSONWebKey{{Key: key("a").Public(), KeyID: "a"}}, forms: map[string]url.Values{}, headers: map[string]http.Header{},
+		keys: []jose.JSONWebKey{{Key: key("a").Public(), KeyID: "a"}}, forms: map[string]url.Values{},
+		headers: map[string]http.Header{},
 		discovery: object{
 			"issuer": issuer, "authorization_endpoint": "https://id.example/authorize?theme=calm&scope=theirs",
 			"token_endpoint": "https://token.example/token", "jwks_uri": "https://id.example/jwks",
@@ -109,9 +110,12 @@ func (p *provider) Do(request *http.Request) (*http.Response, error) {
 }
 
 // Authenticate implements oidc.Clients.
-func (p *provider) Authenticate(_ context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error {
+func (p *provider) Authenticate(_ context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values,
+	header http.Header,
+) error {
 	form.Del("client_id") // as with HTTP Basic
-	form.Set("client_assertion", fmt.Sprintf("%s of %s for %s at %s, %v", use.AuthID, use.ClientID, use.TokenEndpoint, use.Address, tenant))
+	form.Set("client_assertion", fmt.Sprintf("%s of %s for %s at %s, %v", use.AuthID, use.ClientID, use.TokenEndpoint,
+		use.Address, tenant))
 	header.Set("Authorization", "Basic proof")
 	return p.proof
 }
@@ -138,15 +142,20 @@ func (p *provider) usual(path string) string {
 // signed makes an id_token by one of the keys.
 func (p *provider) signed(by string, changes object) string {
 	claims := object{
-		"iss": issuer, "sub": "s", "aud": "client-1", "nonce": nonce, "iat": p.at.Unix(), "exp": p.at.Add(time.Minute).Unix(), "auth_time": p.at.Unix(),
-		"identity_assurance_level": 2, "given_name": "Maple", "family_name": "Aster", "birthdate": "1984-03-12", "address": object{"region": "WI"},
+		"iss": issuer, "sub": "s", "aud": "client-1", "nonce": nonce, "iat": p.at.Unix(), "exp": p.at.Add(time.Minute).Unix(),
+		"auth_time":                p.at.Unix(),
+		"identity_assurance_level": 2, "given_name": "Maple", "family_name": "Aster", "birthdate": "1984-03-12",
+		"address": object{"region": "WI"},
 	}
 	maps.Copy(claims, changes)
 	payload, err := json.Marshal(claims)
 	if err != nil {
 		panic(err)
 	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: key(by), KeyID: by}}, nil)
+	signer, err := jose.NewSigner(jose.SigningKey{
+		Algorithm: jose.ES256,
+		Key:       jose.JSONWebKey{Key: key(by), KeyID: by},
+	}, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -186,11 +195,17 @@ func configured() identity.Provider {
 }
 
 func request() identity.Request {
-	return identity.Request{RedirectURI: "https://us.example/back", State: "state-1", Nonce: nonce, Challenge: "challenge-1"}
+	return identity.Request{
+		RedirectURI: "https://us.example/back", State: "state-1", Nonce: nonce,
+		Challenge: "challenge-1",
+	}
 }
 
 func back() identity.Return {
-	return identity.Return{Provider: "example", Code: secret.New("code-1"), Verifier: secret.New("verifier-1"), NonceHash: binding.Hash(nonce)}
+	return identity.Return{
+		Provider: "example", Code: secret.New("code-1"), Verifier: secret.New("verifier-1"),
+		NonceHash: binding.Hash(nonce),
+	}
 }
 
 // begun leaves for the provider.
@@ -215,15 +230,18 @@ func TestTheRequestIsInTheAddressWhereItCannotBePushed(t *testing.T) {
 	p := newProvider()
 	query, pinned := begun(t, p.party())
 	want := url.Values{
-		"response_type": {"code"}, "client_id": {"client-1"}, "redirect_uri": {"https://us.example/back"}, "scope": {"openid profile"},
-		"state": {"state-1"}, "nonce": {nonce}, "code_challenge": {"challenge-1"}, "code_challenge_method": {"S256"}, "acr_values": {"ial2"},
-		"max_age": {"60"}, "theme": {"calm"},
+		"response_type": {"code"}, "client_id": {"client-1"}, "redirect_uri": {"https://us.example/back"},
+		"scope": {"openid profile"},
+		"state": {"state-1"}, "nonce": {nonce}, "code_challenge": {"challenge-1"}, "code_challenge_method": {"S256"},
+		"acr_values": {"ial2"},
+		"max_age":    {"60"}, "theme": {"calm"},
 	}
 	if diff := cmp.Diff(want, query); diff != "" {
 		t.Errorf("query (-want +got):\n%s", diff)
 	}
 	kept := identity.Authority{
-		Provider: configured(), RedirectURI: "https://us.example/back", TokenEndpoint: "https://token.example/token", KeySet: "https://id.example/jwks",
+		Provider: configured(), RedirectURI: "https://us.example/back", TokenEndpoint: "https://token.example/token",
+		KeySet:  "https://id.example/jwks",
 		AskedAt: p.at,
 	}
 	if diff := cmp.Diff(kept, pinned); diff != "" {
@@ -236,13 +254,18 @@ func TestTheRequestIsPushedWhereItCanBe(t *testing.T) {
 	p := newProvider()
 	p.discovery["pushed_authorization_request_endpoint"] = "https://id.example/par"
 	query, _ := begun(t, p.party())
-	if diff := cmp.Diff(url.Values{"client_id": {"client-1"}, "request_uri": {pushed}, "theme": {"calm"}, "scope": {"theirs"}}, query); diff != "" {
+	if diff := cmp.Diff(url.Values{
+		"client_id": {"client-1"}, "request_uri": {pushed}, "theme": {"calm"},
+		"scope": {"theirs"},
+	}, query); diff != "" {
 		t.Errorf("query (-want +got):\n%s", diff)
 	}
 	want := url.Values{
-		"response_type": {"code"}, "client_id": {"client-1"}, "redirect_uri": {"https://us.example/back"}, "scope": {"openid profile"},
-		"state": {"state-1"}, "nonce": {nonce}, "code_challenge": {"challenge-1"}, "code_challenge_method": {"S256"}, "acr_values": {"ial2"},
-		"max_age": {"60"},
+		"response_type": {"code"}, "client_id": {"client-1"}, "redirect_uri": {"https://us.example/back"},
+		"scope": {"openid profile"},
+		"state": {"state-1"}, "nonce": {nonce}, "code_challenge": {"challenge-1"}, "code_challenge_method": {"S256"},
+		"acr_values": {"ial2"},
+		"max_age":    {"60"},
 	}
 	if diff := cmp.Diff(want, p.forms["/par"]); diff != "" {
 		t.Errorf("pushed (-want +got):\n%s", diff)
@@ -259,8 +282,9 @@ func TestACodeBecomesAVerifiedIdentity(t *testing.T) {
 		t.Fatalf("%+v, %v", who, err)
 	}
 	want := url.Values{
-		"grant_type": {"authorization_code"}, "code": {"code-1"}, "redirect_uri": {"https://us.example/back"}, "code_verifier": {"verifier-1"},
-		"client_id": {"client-1"},
+		"grant_type": {"authorization_code"}, "code": {"code-1"}, "redirect_uri": {"https://us.example/back"},
+		"code_verifier": {"verifier-1"},
+		"client_id":     {"client-1"},
 	}
 	if diff := cmp.Diff(want, p.forms["/token"]); diff != "" {
 		t.Errorf("asked (-want +got):\n%s", diff)
@@ -282,7 +306,8 @@ func TestOurClientProvesWhoItIs(t *testing.T) {
 	}
 	for path, at := range map[string]string{"/par": "https://id.example/par", "/token": "https://token.example/token"} {
 		want := "auth-1 of client-1 for https://token.example/token at " + at + ", { }"
-		if got := p.forms[path].Get("client_assertion"); got != want || p.headers[path].Get("Authorization") != "Basic proof" {
+		if got := p.forms[path].Get("client_assertion"); got != want ||
+			p.headers[path].Get("Authorization") != "Basic proof" {
 			t.Errorf("%s: %q, want %q; %v", path, got, want, p.headers[path])
 		}
 		if named := p.forms[path].Get("client_id") != ""; named != (path == "/par") { // of a request, and beside a proof
@@ -307,7 +332,8 @@ func TestWhatComesBackFromSomebodyElseIsNotExchanged(t *testing.T) {
 	for _, iss := range []string{"", "https://evil.example"} {
 		r := back()
 		r.Issuer = iss
-		if _, err := party.Exchange(t.Context(), pinned, r); identity.CauseOf(err) != "issuer_mismatch" || len(p.asked) != asked {
+		if _, err := party.Exchange(t.Context(), pinned, r); identity.CauseOf(err) != "issuer_mismatch" ||
+			len(p.asked) != asked {
 			t.Errorf("iss %q: %v, asked %v", iss, err, p.asked[asked:])
 		}
 	}
@@ -329,11 +355,14 @@ func TestWhatATokenEndpointAnswersIsToldByItsCause(t *testing.T) {
 		cause  string
 		class  string
 	}{
-		"no answer":              {-1, "", "provider_unavailable", "provider_unavailable"},
-		"a failure":              {500, "<html>", "provider_unavailable", "status"},
-		"too many":               {429, "{}", "provider_unavailable", "status"},
-		"an error, of 200":       {200, `{"error":"invalid_grant"}`, "code_refused", "status"},
-		"a used code":            {400, `{"error":"invalid_grant","error_description":"Maple Aster"}`, "code_refused", "status"},
+		"no answer":        {-1, "", "provider_unavailable", "provider_unavailable"},
+		"a failure":        {500, "<html>", "provider_unavailable", "status"},
+		"too many":         {429, "{}", "provider_unavailable", "status"},
+		"an error, of 200": {200, `{"error":"invalid_grant"}`, "code_refused", "status"},
+		"a used code": {
+			400, `{"error":"invalid_grant","error_description":"Maple Aster"}`,
+			"code_refused", "status",
+		},
 		"an unknown client":      {401, `{"error":"invalid_client"}`, "provider_refused", "status"},
 		"a page":                 {403, "<html>", "provider_refused", "status"},
 		"a redirect":             {302, "", "provider_unavailable", "status"},
@@ -342,10 +371,20 @@ func TestWhatATokenEndpointAnswersIsToldByItsCause(t *testing.T) {
 		"no token":               {200, `{"access_token":"a"}`, "token_invalid", "id_token_missing"},
 		"a token that is none":   {200, `{"id_token":7}`, "token_invalid", "id_token_missing"},
 		"a token of another key": {200, `{"id_token":"` + p.signed("b", nil) + `"}`, "token_invalid", "id_token_key"},
-		"another nonce":          {200, `{"id_token":"` + p.signed("a", object{"nonce": "nonce-2"}) + `"}`, "token_invalid", "id_token_nonce"},
-		"a session of before":    {200, `{"id_token":"` + p.signed("a", object{"auth_time": p.at.Add(-2*time.Minute - time.Second).Unix()}) + `"}`, "token_invalid", "id_token_auth_time"},
-		"a low level":            {200, `{"id_token":"` + p.signed("a", object{"identity_assurance_level": 1}) + `"}`, "level_too_low", "level_too_low"},
-		"too much":               {200, strings.Repeat(" ", 257<<10), "provider_unavailable", "too_large"},
+		"another nonce": {
+			200, `{"id_token":"` + p.signed("a", object{"nonce": "nonce-2"}) + `"}`, "token_invalid",
+			"id_token_nonce",
+		},
+		"a session of before": {
+			200, `{"id_token":"` +
+				p.signed("a", object{"auth_time": p.at.Add(-2*time.Minute - time.Second).Unix()}) + `"}`, "token_invalid",
+			"id_token_auth_time",
+		},
+		"a low level": {
+			200, `{"id_token":"` + p.signed("a", object{"identity_assurance_level": 1}) + `"}`,
+			"level_too_low", "level_too_low",
+		},
+		"too much": {200, strings.Repeat(" ", 257<<10), "provider_unavailable", "too_large"},
 	} {
 		p.status["/token"], p.body["/token"] = test.status, test.body
 		_, err := party.Exchange(t.Context(), pinned, back())

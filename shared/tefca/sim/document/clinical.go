@@ -20,13 +20,15 @@ func (p Problem) observation(text node) node {
 	return statement("observation", "EVN",
 		template("2.16.840.1.113883.10.20.22.4.4", "2015-08-01"), p.ID.node(),
 		Code{SNOMED, "64572001", "Disease"}.node("code", Code{LOINC, "75323-6", "Condition"}.node("translation")),
-		text, status("completed"), between(day(p.From), day(p.To)), p.Code.value(p.Billing.node("translation")), p.Noted.author())
+		text, status("completed"), between(day(p.From), day(p.To)), p.Code.value(p.Billing.node("translation")),
+		p.Noted.author())
 }
 
 // dischargeDiagnoses are the problems that a stay was for: those that began at its time.
 func (d Document) dischargeDiagnoses() section {
 	s := section{
-		root: "2.16.840.1.113883.10.20.22.2.24", version: "2015-08-01", code: Code{LOINC, "11535-2", "Hospital discharge diagnosis"},
+		root: "2.16.840.1.113883.10.20.22.2.24", version: "2015-08-01",
+		code: Code{LOINC, "11535-2", "Hospital discharge diagnosis"},
 		name: "diagnosis", heads: []string{"Diagnosis", "Since", "Until"},
 	}
 	for _, p := range d.Problems {
@@ -44,7 +46,8 @@ func (d Document) dischargeDiagnoses() section {
 
 func (d Document) allergies() section {
 	s := section{
-		root: "2.16.840.1.113883.10.20.22.2.6.1", version: "2015-08-01", code: Code{LOINC, "48765-2", "Allergies and adverse reactions"},
+		root: "2.16.840.1.113883.10.20.22.2.6.1", version: "2015-08-01",
+		code: Code{LOINC, "48765-2", "Allergies and adverse reactions"},
 		name: "allergy", heads: []string{"Substance", "Reaction", "Severity", "Since"},
 	}
 	for _, a := range d.Allergies {
@@ -72,7 +75,8 @@ func (a Allergy) observation(text node) node {
 		return o
 	}
 	severity := statement("observation", "EVN",
-		template("2.16.840.1.113883.10.20.22.4.8", "2014-06-09"), Code{actCode, "SEV", "Severity"}.node("code"), status("completed"), a.Severity.value())
+		template("2.16.840.1.113883.10.20.22.4.8", "2014-06-09"), Code{actCode, "SEV", "Severity"}.node("code"),
+		status("completed"), a.Severity.value())
 	reaction := statement("observation", "EVN",
 		template("2.16.840.1.113883.10.20.22.4.9", "2014-06-09"), a.ID.part("reaction"), assertion().node("code"),
 		status("completed"), between(day(a.From), ""), a.Reaction.value(), subject(severity))
@@ -81,7 +85,8 @@ func (a Allergy) observation(text node) node {
 }
 
 func (d Document) medications() section {
-	s := medicationSection("2.16.840.1.113883.10.20.22.2.1.1", "2014-06-09", Code{LOINC, "10160-0", "History of medication use"})
+	s := medicationSection("2.16.840.1.113883.10.20.22.2.1.1", "2014-06-09",
+		Code{LOINC, "10160-0", "History of medication use"})
 	for _, m := range d.Medications {
 		s.add(m.activity, m.cells()...)
 	}
@@ -90,7 +95,8 @@ func (d Document) medications() section {
 
 // dischargeMedications are those that go on.
 func (d Document) dischargeMedications() section {
-	s := medicationSection("2.16.840.1.113883.10.20.22.2.11.1", "2015-08-01", Code{LOINC, "10183-2", "Hospital discharge medications"})
+	s := medicationSection("2.16.840.1.113883.10.20.22.2.11.1", "2015-08-01",
+		Code{LOINC, "10183-2", "Hospital discharge medications"})
 	for _, m := range d.Medications {
 		if m.To != "" && day(m.To) < d.Visit.To[:8] {
 			continue
@@ -104,7 +110,10 @@ func (d Document) dischargeMedications() section {
 }
 
 func medicationSection(root, version string, code Code) section {
-	return section{root: root, version: version, code: code, name: "medication", heads: []string{"Medication", "How", "Since", "Until"}}
+	return section{
+		root: root, version: version, code: code, name: "medication",
+		heads: []string{"Medication", "How", "Since", "Until"},
+	}
 }
 
 func (m Medication) cells() []string { return []string{m.Drug.Name, m.Words, m.From, m.To} }
@@ -112,8 +121,10 @@ func (m Medication) cells() []string { return []string{m.Drug.Name, m.Words, m.F
 func (m Medication) activity(text node) node {
 	return statement("substanceAdministration", "INT",
 		template("2.16.840.1.113883.10.20.22.4.16", "2014-06-09"), m.ID.node(), text, status(running(m.To)),
-		el("effectiveTime", pairs{"xsi:type", "IVL_TS"}, el("low", pairs{"value", day(m.From)}), when(m.To != "", el("high", pairs{"value", day(m.To)}))),
-		when(m.EveryHours != "", el("effectiveTime", pairs{"xsi:type", "PIVL_TS", "institutionSpecified", "true", "operator", "A"},
+		el("effectiveTime", pairs{"xsi:type", "IVL_TS"}, el("low", pairs{"value", day(m.From)}),
+			when(m.To != "", el("high", pairs{"value", day(m.To)}))),
+		when(m.EveryHours != "", el("effectiveTime",
+			pairs{"xsi:type", "PIVL_TS", "institutionSpecified", "true", "operator", "A"},
 			el("period", pairs{"value", m.EveryHours, "unit", "h"}))),
 		m.Route.node("routeCode"), el("doseQuantity", pairs{"value", m.Dose, "unit", m.Unit}),
 		el("consumable", nil, el("manufacturedProduct", pairs{"classCode", "MANU"},
@@ -121,7 +132,8 @@ func (m Medication) activity(text node) node {
 		m.Noted.author(),
 		el("entryRelationship", pairs{"typeCode", "RSON"}, statement("observation", "EVN",
 			template("2.16.840.1.113883.10.20.22.4.19", "2014-06-09"), m.ID.part("reason"),
-			Code{SNOMED, "404684003", "Clinical finding"}.node("code"), status("completed"), between(day(m.From), ""), m.Reason.value())),
+			Code{SNOMED, "404684003", "Clinical finding"}.node("code"), status("completed"), between(day(m.From), ""),
+			m.Reason.value())),
 		when(m.EveryHours == "", el("precondition", pairs{"typeCode", "PRCN"}, el("criterion", nil,
 			template("2.16.840.1.113883.10.20.22.4.25", "2014-06-09"), assertion().node("code"), m.Reason.value()))))
 }

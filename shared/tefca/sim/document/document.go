@@ -1,6 +1,6 @@
-// Package document writes C-CDA R2.1 documents (HL7 Implementation Guide: Consolidated CDA Templates for Clinical Notes) for the
-// simulated network: continuity of care documents, discharge summaries and progress notes. It owns their templates and words,
-// and knows no patient: the same facts give the same bytes.
+// Package document writes C-CDA R2.1 documents (HL7 Implementation Guide: Consolidated CDA Templates for Clinical
+// Notes) for the simulated network: continuity of care documents, discharge summaries and progress notes. It owns their
+// templates and words, and knows no patient: the same facts give the same bytes.
 package document
 
 import (
@@ -98,8 +98,12 @@ func Write(d Document) []byte {
 	case Summary:
 	}
 	var out bytes.Buffer
-	out.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n<!-- An invented person and an invented facility: made by a simulated network. -->")
-	el("ClinicalDocument", pairs{"xmlns", "urn:hl7-org:v3", "xmlns:sdtc", "urn:hl7-org:sdtc", "xmlns:xsi", "http://www.w3.org/2001/XMLSchema-instance"},
+	out.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` +
+		"\n<!-- An invented person and an invented facility: made by a simulated network. -->")
+	el("ClinicalDocument", pairs{
+		"xmlns", "urn:hl7-org:v3", "xmlns:sdtc", "urn:hl7-org:sdtc", "xmlns:xsi",
+		"http://www.w3.org/2001/XMLSchema-instance",
+	},
 		d.header(),
 		el("component", nil, el("structuredBody", nil, each(sections, func(s section) node { return s.node() }))),
 	).write(&out)
@@ -107,9 +111,13 @@ func Write(d Document) []byte {
 	return out.Bytes()
 }
 
-// summary has the sections that a Continuity of Care Document has to have, be they empty, and those that US Core asks for.
+// summary has the sections that a Continuity of Care Document has to have, be they empty, and
+// those that US Core asks for.
 func (d Document) summary() []section {
-	sections := []section{d.allergies(), d.medications(), d.problems(), d.procedures(), d.results(), d.vitals(), d.social(), d.encounters()}
+	sections := []section{
+		d.allergies(), d.medications(), d.problems(), d.procedures(), d.results(), d.vitals(),
+		d.social(), d.encounters(),
+	}
 	if len(d.Immunizations) > 0 {
 		sections = append(sections, d.immunizations())
 	}
@@ -118,12 +126,16 @@ func (d Document) summary() []section {
 
 func (d Document) discharge() []section {
 	return []section{
-		d.allergies(), d.course(), d.dischargeDiagnoses(), d.dischargeMedications(), d.plan(), d.procedures(), d.results(), d.vitals(),
+		d.allergies(), d.course(), d.dischargeDiagnoses(), d.dischargeMedications(), d.plan(), d.procedures(),
+		d.results(), d.vitals(),
 	}
 }
 
 func (d Document) progress() []section {
-	return []section{d.assessment(), d.plan(), d.notes(), d.allergies(), d.medications(), d.problems(), d.results(), d.vitals()}
+	return []section{
+		d.assessment(), d.plan(), d.notes(), d.allergies(), d.medications(), d.problems(),
+		d.results(), d.vitals(),
+	}
 }
 
 // day writes a date as HL7 has it (TS).

@@ -17,7 +17,8 @@ func TestWordsStayWords(t *testing.T) {
 	const odd = `"><x a='1'>&amp;]]>` + "\u00e4"
 	d := document.Document{
 		ID: document.ID{Root: "2.999.1.1.9", Extension: odd}, Kind: document.Progress, Made: "202401021000+0000",
-		Visit: document.Visit{From: "202401021000+0000", To: "202401021030+0000"}, Note: document.Note{Words: odd, Noted: document.Noted{At: "202401021030+0000"}},
+		Visit: document.Visit{From: "202401021000+0000", To: "202401021030+0000"},
+		Note:  document.Note{Words: odd, Noted: document.Noted{At: "202401021030+0000"}},
 	}
 	content := document.Write(d)
 	var attributes, words []string

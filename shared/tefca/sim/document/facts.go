@@ -20,7 +20,8 @@ type Code struct{ System, Code, Name string }
 // ID is an instance identifier (II): what stands in two documents under the same is the same thing.
 type ID struct{ Root, Extension string }
 
-// Dates are YYYY-MM-DD, and moments YYYYMMDDhhmm with an offset (+hhmm): what the sender's clock showed. Empty is not known, or not yet.
+// Dates are YYYY-MM-DD, and moments YYYYMMDDhhmm with an offset (+hhmm): what the sender's clock showed. Empty
+// is not known, or not yet.
 
 // Clinician is who treats and writes.
 type Clinician struct {

@@ -18,7 +18,8 @@ func (d Document) header() node {
 		el("author", nil, el("time", pairs{"value", d.Made}), d.Author.assigned("assignedAuthor", d.Facility)),
 		el("custodian", nil, el("assignedCustodian", nil, d.Facility.node("representedCustodianOrganization"))),
 		el("legalAuthenticator", nil,
-			el("time", pairs{"value", d.Made}), el("signatureCode", pairs{"code", "S"}), d.Author.assigned("assignedEntity", d.Facility)),
+			el("time", pairs{"value", d.Made}), el("signatureCode", pairs{"code", "S"}),
+			d.Author.assigned("assignedEntity", d.Facility)),
 		d.serviceEvent(),
 		d.encompassing(),
 	)
@@ -43,7 +44,8 @@ func (d Document) recordTarget() node {
 			el("birthTime", pairs{"value", day(p.BirthDate)}),
 			el("raceCode", pairs{"nullFlavor", "ASKU"}),
 			el("ethnicGroupCode", pairs{"nullFlavor", "ASKU"}),
-			el("languageCommunication", nil, el("languageCode", pairs{"code", "en"}), el("preferenceInd", pairs{"value", "true"})),
+			el("languageCommunication", nil, el("languageCode", pairs{"code", "en"}),
+				el("preferenceInd", pairs{"value", "true"})),
 		),
 		d.Facility.node("providerOrganization"),
 	))
@@ -58,7 +60,10 @@ func (d Document) serviceEvent() node {
 	return el("documentationOf", nil, el("serviceEvent", pairs{"classCode", "PCPR"},
 		between(from, d.Visit.To),
 		el("performer", pairs{"typeCode", "PRF"},
-			el("functionCode", pairs{"code", "PCP", "codeSystem", "2.16.840.1.113883.5.88", "displayName", "primary care physician"}),
+			el("functionCode", pairs{
+				"code", "PCP", "codeSystem", "2.16.840.1.113883.5.88", "displayName",
+				"primary care physician",
+			}),
 			d.Author.assigned("assignedEntity", d.Facility)),
 	))
 }
@@ -70,7 +75,8 @@ func (d Document) encompassing() node {
 	}
 	return el("componentOf", nil, el("encompassingEncounter", nil,
 		d.Visit.ID.node(), class.node("code"), between(d.Visit.From, d.Visit.To),
-		when(d.Visit.Inpatient, el("dischargeDispositionCode", pairs{"code", "01", "codeSystem", "2.16.840.1.113883.12.112", "displayName", "Discharged to home or self care"})),
+		when(d.Visit.Inpatient, el("dischargeDispositionCode",
+			pairs{"code", "01", "codeSystem", "2.16.840.1.113883.12.112", "displayName", "Discharged to home or self care"})),
 		el("responsibleParty", nil, d.Visit.By.assigned("assignedEntity", d.Visit.At)),
 		el("location", nil, el("healthCareFacility", nil,
 			d.Facility.place(), d.Facility.Ward.node("code"),
@@ -113,15 +119,18 @@ func (c Clinician) assigned(name string, of Facility) node {
 	return el(name, nil,
 		ID{npi, c.NPI}.node(), c.Specialty.node("code"),
 		when(of.Name != "", group(of.Address.node("WP"), el("telecom", pairs{"use", "WP", "value", "tel:" + of.Phone}))),
-		el("assignedPerson", nil, el("name", nil, el("given", nil, words(c.Given)), el("family", nil, words(c.Family)), el("suffix", nil, words("MD")))),
-		when(of.Name != "", el("representedOrganization", nil, ID{npi, of.NPI}.node(), ID{of.OID, ""}.node(), el("name", nil, words(of.Name)))),
+		el("assignedPerson", nil, el("name", nil, el("given", nil, words(c.Given)), el("family", nil, words(c.Family)),
+			el("suffix", nil, words("MD")))),
+		when(of.Name != "", el("representedOrganization", nil, ID{npi, of.NPI}.node(), ID{of.OID, ""}.node(),
+			el("name", nil, words(of.Name)))),
 	)
 }
 
 // author is who wrote a fact down.
 func (n Noted) author() node {
 	return el("author", nil,
-		el("templateId", pairs{"root", "2.16.840.1.113883.10.20.22.4.119"}), el("time", pairs{"value", n.At}), n.By.assigned("assignedAuthor", Facility{}))
+		el("templateId", pairs{"root", "2.16.840.1.113883.10.20.22.4.119"}), el("time", pairs{"value", n.At}),
+		n.By.assigned("assignedAuthor", Facility{}))
 }
 
 // between is an interval. One without an end is open.

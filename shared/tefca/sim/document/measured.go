@@ -9,9 +9,10 @@ func (d Document) vitals() section {
 	}
 	for _, p := range d.Vitals {
 		s.add(func(text node) node {
-			return p.organizer("CLUSTER", "2.16.840.1.113883.10.20.22.4.26", Code{SNOMED, "46680005", "Vital signs"}.node("code", p.Code.node("translation")), func(m Measured) node {
-				return m.observation("2.16.840.1.113883.10.20.22.4.27", "2014-06-09", p.Noted.At, text)
-			})
+			return p.organizer("CLUSTER", "2.16.840.1.113883.10.20.22.4.26",
+				Code{SNOMED, "46680005", "Vital signs"}.node("code", p.Code.node("translation")), func(m Measured) node {
+					return m.observation("2.16.840.1.113883.10.20.22.4.27", "2014-06-09", p.Noted.At, text)
+				})
 		}, shown(p.Noted.At), p.shown())
 	}
 	return s
@@ -19,7 +20,8 @@ func (d Document) vitals() section {
 
 func (d Document) results() section {
 	s := section{
-		root: "2.16.840.1.113883.10.20.22.2.3.1", version: "2015-08-01", code: Code{LOINC, "30954-2", "Relevant diagnostic tests/laboratory data"},
+		root: "2.16.840.1.113883.10.20.22.2.3.1", version: "2015-08-01",
+		code: Code{LOINC, "30954-2", "Relevant diagnostic tests/laboratory data"},
 		name: "result", heads: []string{"Date", "Measured"},
 	}
 	for _, p := range d.Results {
@@ -35,13 +37,15 @@ func (d Document) results() section {
 // organizer is all that was measured at once.
 func (p Panel) organizer(class, root string, code node, one func(Measured) node) node {
 	return el("organizer", pairs{"classCode", class, "moodCode", "EVN"},
-		template(root, "2015-08-01"), p.ID.node(), code, status("completed"), between(p.Noted.At, p.Noted.At), p.Noted.author(),
+		template(root, "2015-08-01"), p.ID.node(), code, status("completed"), between(p.Noted.At, p.Noted.At),
+		p.Noted.author(),
 		each(p.Measured, func(m Measured) node { return el("component", nil, one(m)) }))
 }
 
 func (m Measured) observation(root, version, moment string, text node) node {
 	bounds := el("value", pairs{"xsi:type", "IVL_PQ"},
-		when(m.Low != "", el("low", pairs{"value", m.Low, "unit", m.Unit})), when(m.High != "", el("high", pairs{"value", m.High, "unit", m.Unit})))
+		when(m.Low != "", el("low", pairs{"value", m.Low, "unit", m.Unit})),
+		when(m.High != "", el("high", pairs{"value", m.High, "unit", m.Unit})))
 	return statement("observation", "EVN",
 		template(root, version), m.ID.node(), m.Code.node("code"), text, status("completed"), at(moment),
 		el("value", pairs{"xsi:type", "PQ", "value", m.Value, "unit", m.Unit}),
@@ -67,7 +71,8 @@ func (d Document) social() section {
 	for _, x := range d.Smoking {
 		s.add(func(text node) node {
 			return statement("observation", "EVN",
-				template("2.16.840.1.113883.10.20.22.4.78", "2014-06-09"), x.ID.node(), Code{LOINC, "72166-2", "Tobacco smoking status"}.node("code"),
+				template("2.16.840.1.113883.10.20.22.4.78", "2014-06-09"), x.ID.node(),
+				Code{LOINC, "72166-2", "Tobacco smoking status"}.node("code"),
 				text, status("completed"), at(x.Noted.At), x.Code.value(), x.Noted.author())
 		}, x.Code.Name, shown(x.Noted.At))
 	}

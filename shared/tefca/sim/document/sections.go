@@ -28,7 +28,8 @@ func (s *section) node() node {
 		absent = "NI"
 	}
 	return el("component", nil, el("section", pairs{"nullFlavor", absent},
-		template(s.root, s.version), s.code.node("code"), el("title", nil, words(s.code.Name)), el("text", nil, s.narrative()),
+		template(s.root, s.version), s.code.node("code"), el("title", nil, words(s.code.Name)),
+		el("text", nil, s.narrative()),
 		each(s.entries, func(n node) node { return el("entry", pairs{"typeCode", "DRIV"}, n) })))
 }
 
@@ -44,7 +45,8 @@ func (s *section) narrative() node {
 		el("thead", nil, el("tr", nil, each(s.heads, func(head string) node { return el("th", nil, words(head)) }))),
 		el("tbody", nil, each(s.rows, func(cells []string) node {
 			number++
-			return el("tr", pairs{"ID", s.row(number)}, each(cells, func(cell string) node { return el("td", nil, words(cell)) }))
+			return el("tr", pairs{"ID", s.row(number)},
+				each(cells, func(cell string) node { return el("td", nil, words(cell)) }))
 		})))
 }
 
@@ -63,7 +65,8 @@ func (d Document) assessment() section {
 }
 
 func (d Document) plan() section {
-	return prose("2.16.840.1.113883.10.20.22.2.10", "2014-06-09", Code{LOINC, "18776-5", "Plan of treatment"}, "Continue as before, and come again in three months.")
+	return prose("2.16.840.1.113883.10.20.22.2.10", "2014-06-09", Code{LOINC, "18776-5", "Plan of treatment"},
+		"Continue as before, and come again in three months.")
 }
 
 // notes has the clinician's own words.
@@ -86,7 +89,10 @@ func (d Document) notes() section {
 func status(code string) node { return el("statusCode", pairs{"code", code}) }
 
 func statement(name, mood string, children ...node) node {
-	class := map[string]string{"act": "ACT", "observation": "OBS", "substanceAdministration": "SBADM", "procedure": "PROC", "encounter": "ENC"}[name]
+	class := map[string]string{
+		"act": "ACT", "observation": "OBS", "substanceAdministration": "SBADM", "procedure": "PROC",
+		"encounter": "ENC",
+	}[name]
 	return el(name, pairs{"classCode", class, "moodCode", mood}, children...)
 }
 

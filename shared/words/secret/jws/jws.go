@@ -1,5 +1,5 @@
-// Package jws verifies and signs JSON Web Signatures in compact form (RFC 7515 section 7.1) with go-jose. Each Verifier fixes the
-// algorithms it accepts; neither a token nor a key can add one (RFC 8725 section 3.1).
+// Package jws verifies and signs JSON Web Signatures in compact form (RFC 7515 section 7.1) with go-jose. Each Verifier
+// fixes the algorithms it accepts; neither a token nor a key can add one (RFC 8725 section 3.1).
 package jws
 
 import (
@@ -71,7 +71,8 @@ func (v Verifier) Parse(token secret.Text) (Token, error) {
 	return Token{Header: header, KeyID: keyID, text: token, algorithm: algorithm}, nil
 }
 
-// isEncoded reports whether part is canonical base64url. Decoders also accept other spellings, such as one with line breaks.
+// isEncoded reports whether part is canonical base64url. Decoders also accept other spellings, such
+// as one with line breaks.
 func isEncoded(part string) bool {
 	raw, err := base64.RawURLEncoding.DecodeString(part)
 	return err == nil && base64.RawURLEncoding.EncodeToString(raw) == part
@@ -84,8 +85,8 @@ func object(part string) (map[string]any, bool) {
 	return read, err == nil && isEncoded(part) && json.Unmarshal(text, &read) == nil && read != nil
 }
 
-// Verify returns the payload of a token signed by one of keys. Only keys with the token's key id are tried; if the token names
-// none, all are. The error is a FlawError.
+// Verify returns the payload of a token signed by one of keys. Only keys with the token's key id are tried; if the
+// token names none, all are. The error is a FlawError.
 func (t Token) Verify(keys Keys) ([]byte, error) {
 	flaw := ErrUnknownKey
 	for _, key := range keys.known {

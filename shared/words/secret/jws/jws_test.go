@@ -41,7 +41,11 @@ func TestVerifierAcceptsWhatSignHasSigned(t *testing.T) {
 	for _, test := range []struct {
 		algorithm jose.SignatureAlgorithm
 		key       crypto.Signer
-	}{{jose.RS256, rsaKey(t, 2048)}, {jose.ES256, curveKey(t, elliptic.P256())}, {jose.ES384, curveKey(t, elliptic.P384())}} {
+	}{
+		{jose.RS256, rsaKey(t, 2048)},
+		{jose.ES256, curveKey(t, elliptic.P256())},
+		{jose.ES384, curveKey(t, elliptic.P384())},
+	} {
 		text, err := jws.Sign(test.algorithm, test.key, map[jose.HeaderKey]any{"kid": "one"}, map[string]string{"sub": "a"})
 		expect.NoError(t, err)
 		token, err := accepted().Parse(secret.New(text))
@@ -63,9 +67,12 @@ func TestParseNamesFlaw(t *testing.T) {
 		token string
 		want  jws.FlawError
 	}{
-		"too long":            {part(`{"alg":"RS256"}`) + "." + strings.Repeat("a", 2000) + ".YQ", jws.ErrOversized},
-		"encrypted":           {part(`{"alg":"dir","enc":"A128GCM"}`) + "..YQ.YQ.YQ", jws.ErrEncrypted},
-		"long and encrypted":  {part(`{"alg":"dir","enc":"A128GCM"}`) + "..YQ." + strings.Repeat("a", 2000) + ".YQ", jws.ErrEncrypted},
+		"too long":  {part(`{"alg":"RS256"}`) + "." + strings.Repeat("a", 2000) + ".YQ", jws.ErrOversized},
+		"encrypted": {part(`{"alg":"dir","enc":"A128GCM"}`) + "..YQ.YQ.YQ", jws.ErrEncrypted},
+		"long and encrypted": {
+			part(`{"alg":"dir","enc":"A128GCM"}`) + "..YQ." + strings.Repeat("a", 2000) + ".YQ",
+			jws.ErrEncrypted,
+		},
 		"five parts":          {part(`{"alg":"RS256"}`) + ".YQ.YQ.YQ.YQ", jws.ErrMalformed},
 		"not canonical":       {part(`{"alg":"RS256"}`) + ".YQ.YR", jws.ErrMalformed},
 		"a duplicate member":  {part(`{"alg":"none","alg":"RS256"}`) + ".YQ.YQ", jws.ErrMalformed},
@@ -83,13 +90,15 @@ func TestParseNamesFlaw(t *testing.T) {
 
 func TestAcceptsOnlyStrongPublicKeysOfItsAlgorithms(t *testing.T) {
 	t.Parallel()
-	whole, short, p256, p521 := rsaKey(t, 2048), rsaKey(t, 1024), curveKey(t, elliptic.P256()), curveKey(t, elliptic.P521())
+	whole, short, p256, p521 := rsaKey(t, 2048), rsaKey(t, 1024), curveKey(t, elliptic.P256()),
+		curveKey(t, elliptic.P521())
 	for name, test := range map[string]struct {
 		key  any
 		want bool
 	}{
 		"RSA": {whole.Public(), true}, "its private half": {whole, false}, "short RSA": {short.Public(), false},
-		"P-256": {p256.Public(), true}, "P-521": {p521.Public(), false}, "a secret": {[]byte("secret"), false}, "none": {nil, false},
+		"P-256": {p256.Public(), true}, "P-521": {p521.Public(), false}, "a secret": {[]byte("secret"), false},
+		"none": {nil, false},
 	} {
 		if got := accepted().Accepts(test.key); got != test.want {
 			t.Errorf("%s: %t", name, got)

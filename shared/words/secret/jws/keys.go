@@ -27,8 +27,8 @@ var errKeys = errors.New("not a key set")
 // Keys holds the public keys of a JWK set.
 type Keys struct{ known []jose.JSONWebKey }
 
-// ParseKeys reads a JWK set (RFC 7517 section 5). It skips keys that are unreadable, serve other purposes, or fit none of the
-// Verifier's algorithms.
+// ParseKeys reads a JWK set (RFC 7517 section 5). It skips keys that are unreadable, serve other purposes, or fit none
+// of the Verifier's algorithms.
 func (v Verifier) ParseKeys(document []byte) (Keys, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -61,13 +61,14 @@ func fits(algorithm jose.SignatureAlgorithm, key crypto.PublicKey) bool {
 	case *rsa.PublicKey:
 		return public.N.BitLen() >= minModulus && (algorithm == jose.RS256 || algorithm == jose.RS384)
 	case *ecdsa.PublicKey:
-		return public.Curve == elliptic.P256() && algorithm == jose.ES256 || public.Curve == elliptic.P384() && algorithm == jose.ES384
+		return public.Curve == elliptic.P256() && algorithm == jose.ES256 || public.Curve == elliptic.P384() &&
+			algorithm == jose.ES384
 	}
 	return false
 }
 
-// jwk has the members of a public key that are read (RFC 7517 section 4, RFC 7518 section 6). The others, such as certificates,
-// are ignored: go-jose would refuse a key because of them.
+// jwk has the members of a public key that are read (RFC 7517 section 4, RFC 7518 section 6). The others, such as
+// certificates, are ignored: go-jose would refuse a key because of them.
 type jwk struct {
 	Type      string          `json:"kty"`
 	KeyID     string          `json:"kid"`
@@ -94,8 +95,8 @@ func parseKey(raw []byte) (jose.JSONWebKey, bool) {
 	return key, err == nil && key.UnmarshalJSON(document) == nil
 }
 
-// padded returns a coordinate at the full length of its curve (RFC 7518 section 6.2.1.2). Some servers omit leading zeros, or
-// write one more.
+// padded returns a coordinate at the full length of its curve (RFC 7518 section 6.2.1.2). Some servers omit leading
+// zeros, or write one more.
 func padded(coordinate, curve string) string {
 	size := map[string]int{"P-256": 32, "P-384": 48}[curve]
 	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(coordinate, "="))

@@ -10,9 +10,11 @@ import (
 	"github.com/go-jose/go-jose/v4/cryptosigner"
 )
 
-// Sign returns claims as a token signed by key, with these members in its header besides alg. The private key may stay where it
-// is, such as in KMS: key.Sign gets a digest, and returns elliptic signatures in ASN.1.
-func Sign(algorithm jose.SignatureAlgorithm, key crypto.Signer, header map[jose.HeaderKey]any, claims any) (string, error) {
+// Sign returns claims as a token signed by key, with these members in its header besides alg. The private key may stay
+// where it is, such as in KMS: key.Sign gets a digest, and returns elliptic signatures in ASN.1.
+func Sign(algorithm jose.SignatureAlgorithm, key crypto.Signer, header map[jose.HeaderKey]any,
+	claims any,
+) (string, error) {
 	options := &jose.SignerOptions{ExtraHeaders: header}
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: algorithm, Key: cryptosigner.Opaque(key)}, options)
 	if err != nil {

@@ -19,13 +19,15 @@ func TestCareTeams(t *testing.T) {
 			Entries: `<entry><organizer classCode="CLUSTER" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.500"/><code code="86744-0" codeSystem="2.16.840.1.113883.6.1"><originalText>Team A</originalText></code>
 <statusCode code="active"/><effectiveTime><low value="20180101"/></effectiveTime>` + kind + member + `</organizer></entry>`,
 			Want: []string{
-				"CareTeam | status=active | name=Team A | period.start=2018-01-01 | category.coding.code=LA28865-6 | participant.role.coding.code=PCP | participant.member.display=Member | participant.period.start=2019-01-01",
+				"CareTeam | status=active | name=Team A | period.start=2018-01-01 | category.coding.code=LA28865-6 | " +
+					"participant.role.coding.code=PCP | participant.member.display=Member | participant.period.start=2019-01-01",
 			},
 		},
 		{
 			Name: "may have no templates, and members no function", Section: "85847-2",
 			Entries: `<entry><organizer classCode="CLUSTER" moodCode="EVN"><statusCode code="completed"/><component><act classCode="PCPR" moodCode="EVN">` + ccdatest.DoneBy + `</act></component></organizer></entry>`,
-			Want:    []string{"CareTeam | status=inactive | participant.role.coding.code=unknown | participant.member.display=Doer"},
+			Want: []string{"CareTeam | status=inactive | participant.role.coding.code=unknown | " +
+				"participant.member.display=Doer"},
 		},
 	})
 }

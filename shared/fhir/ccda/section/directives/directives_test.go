@@ -9,7 +9,9 @@ import (
 func TestAdvanceDirectives(t *testing.T) {
 	t.Parallel()
 	directive := func(root, inside string) string {
-		return `<observation classCode="OBS" moodCode="EVN">` + root + `<id root="2.16.840.1.113883.19.5" extension="ad"/><code code="304251008" ` + ccdatest.InSnomed + `<statusCode code="completed"/>
+		return `<observation classCode="OBS" moodCode="EVN">` + root +
+			`<id root="2.16.840.1.113883.19.5" extension="ad"/><code code="304251008" ` + ccdatest.InSnomed +
+			`<statusCode code="completed"/>
 <effectiveTime><low value="20110219"/><high nullFlavor="NA"/></effectiveTime>` + inside + `</observation>`
 	}
 	const template = `<templateId root="2.16.840.1.113883.10.20.22.4.48"/>`
@@ -19,10 +21,14 @@ func TestAdvanceDirectives(t *testing.T) {
 		{
 			Name: "are consents with their document", Section: "42348-3",
 			Entries: `<entry><organizer classCode="CLUSTER" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.108"/><code code="45473-6" codeSystem="2.16.840.1.113883.6.1"/><component>` +
-				directive(template, `<value xsi:type="CD" code="304253006" `+ccdatest.InSnomed+ccdatest.WrittenBy+verifier+document) + `</component></organizer></entry>`,
+				directive(template, `<value xsi:type="CD" code="304253006" `+ccdatest.InSnomed+ccdatest.WrittenBy+verifier+
+					document) + `</component></organizer></entry>`,
 			Want: []string{
-				"Consent | status=active | scope.coding.code=adr | category.coding.code=acd | category.coding.code=304251008 | provision.code.coding.code=304253006 | provision.period.start=2011-02-19 | dateTime=2019-02-03 |" +
-					" verification.verified=true | verification.verificationDate=2012-01-01 | provision.actor.reference.display=Verifier | provision.actor.role.coding.code=VRF | sourceReference.reference | meta.tag.code=45473-6 | policyRule | !performer",
+				"Consent | status=active | scope.coding.code=adr | category.coding.code=acd | category.coding.code=304251008 | " +
+					"provision.code.coding.code=304253006 | provision.period.start=2011-02-19 | dateTime=2019-02-03 |" +
+					" verification.verified=true | verification.verificationDate=2012-01-01 | " +
+					"provision.actor.reference.display=Verifier | provision.actor.role.coding.code=VRF | sourceReference.reference " +
+					"| meta.tag.code=45473-6 | policyRule | !performer",
 				"DocumentReference | content.attachment.url=directive.pdf | content.attachment.contentType=application/pdf",
 			},
 			Never: []string{"Observation"},

@@ -15,7 +15,8 @@ func TestEquipment(t *testing.T) {
 			Name: "is a Device that was delivered", Section: "46264-8",
 			Entries: `<entry><supply classCode="SPLY" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.50"/><statusCode code="completed"/><effectiveTime xsi:type="IVL_TS"><high value="20030202"/></effectiveTime><quantity value="2"/>` + cane + `</supply></entry>`,
 			Want: []string{
-				"SupplyDelivery | status=completed | suppliedItem.quantity.value=2 | suppliedItem.itemReference.reference | occurrencePeriod.end=2003-02-02",
+				"SupplyDelivery | status=completed | suppliedItem.quantity.value=2 | suppliedItem.itemReference.reference | " +
+					"occurrencePeriod.end=2003-02-02",
 				"Device | type.coding.code=87405001 | patient.reference | identifier.value=c",
 			},
 		},
@@ -23,17 +24,23 @@ func TestEquipment(t *testing.T) {
 			Name: "in an organizer keeps what the organizer says", Section: "46264-8",
 			Entries: `<entry><organizer classCode="CLUSTER" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.135"/><code code="40388003" codeSystem="2.16.840.1.113883.6.96"/><statusCode code="completed"/><effectiveTime><low value="2007"/></effectiveTime>
 <component><supply classCode="SPLY" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.50"/><statusCode code="active"/>` + cane + `</supply></component></organizer></entry>`,
-			Want: []string{"Observation | code.coding.code=40388003 | effectiveDateTime=2007", "SupplyDelivery | status=in-progress", "Device | type.coding.code=87405001"},
+			Want: []string{
+				"Observation | code.coding.code=40388003 | effectiveDateTime=2007",
+				"SupplyDelivery | status=in-progress", "Device | type.coding.code=87405001",
+			},
 		},
 		{
 			Name: "of CCD is equipment and no medication", Section: "46264-8",
-			Entries: `<entry><supply classCode="SPLY" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.1.34"/>` + cane + `</supply></entry>`,
-			Want:    []string{"SupplyDelivery", "Device | type.coding.code=87405001"},
-			Never:   []string{"MedicationDispense", "MedicationRequest"},
+			Entries: `<entry><supply classCode="SPLY" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.1.34"/>` + cane +
+				`</supply></entry>`,
+			Want:  []string{"SupplyDelivery", "Device | type.coding.code=87405001"},
+			Never: []string{"MedicationDispense", "MedicationRequest"},
 		},
 		{
 			Name: "has a UDI in parts", Section: "46264-8",
-			Entries: `<entry><procedure moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.14"/>` + ccdatest.Colonoscopy + cane + `<entryRelationship typeCode="COMP"><organizer><templateId root="2.16.840.1.113883.10.20.22.4.311"/>
+			Entries: `<entry><procedure moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.14"/>` +
+				ccdatest.Colonoscopy + cane +
+				`<entryRelationship typeCode="COMP"><organizer><templateId root="2.16.840.1.113883.10.20.22.4.311"/>
 <component><observation><code code="C101722" codeSystem="2.16.840.1.113883.3.26.1.1"/><value xsi:type="II" root="1.3.160" extension="00844588003288"/></observation></component>
 <component><observation><code code="C101672" codeSystem="2.16.840.1.113883.3.26.1.1"/><value xsi:type="ED">M320</value></observation></component>
 <component><observation><code code="C101670" codeSystem="2.16.840.1.113883.3.26.1.1"/><value xsi:type="TS" value="20300101"/></observation></component></organizer></entryRelationship></procedure></entry>`,
@@ -45,7 +52,8 @@ func TestEquipment(t *testing.T) {
 func TestSupplyOfTwoDocumentsIsMergedWhenDeviceIsSame(t *testing.T) {
 	t.Parallel()
 	supplied := func(device string) string {
-		return ccdatest.Document(ccdatest.SomePatient, `<structuredBody><component><section><code code="46264-8" codeSystem="2.16.840.1.113883.6.1"/><entry><supply classCode="SPLY" moodCode="EVN">
+		return ccdatest.Document(ccdatest.SomePatient,
+			`<structuredBody><component><section><code code="46264-8" codeSystem="2.16.840.1.113883.6.1"/><entry><supply classCode="SPLY" moodCode="EVN">
 <templateId root="2.16.840.1.113883.10.20.22.4.50"/><id root="2.16.840.1.113883.19.4" extension="s"/><participant typeCode="PRD"><participantRole classCode="MANU"><id root="2.16.840.1.113883.19.4" extension="d"/>
 <playingDevice><code code="`+device+`" codeSystem="2.16.840.1.113883.6.96"/></playingDevice></participantRole></participant></supply></entry></section></component></structuredBody>`)
 	}

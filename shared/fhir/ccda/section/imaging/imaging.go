@@ -77,8 +77,8 @@ func series(c *statement.Context, act *cda.Node) (r4.ImagingSeries, []*cda.Node)
 	return s, objects
 }
 
-// dicomUID returns the UID of a study, series or object: its id, as a whole OID. FHIR takes up to 64 characters, as DICOM
-// does.
+// dicomUID returns the UID of a study, series or object: its id, as a whole OID. FHIR takes up to 64
+// characters, as DICOM does.
 func dicomUID(n *cda.Node) string {
 	root := n.At("id").Attr("root")
 	if extension := n.At("id").Attr("extension"); extension != "" && strings.Trim(extension, ".0123456789") == "" {

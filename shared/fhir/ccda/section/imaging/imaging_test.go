@@ -21,15 +21,19 @@ func TestImagingReports(t *testing.T) {
 		{
 			Name: "have a study, and measurements from it", Section: section, Entries: measured + catalog,
 			Want: []string{
-				"ImagingStudy | status=available | identifier.value=urn:oid:1.2.840.113619.1.1 | started=2006-08-28 | modality.code=CR | series.uid=1.2.840.113619.2.2 | series.modality.code=CR |" +
-					" series.instance.uid=1.2.840.113619.3.3 | series.instance.sopClass.code=urn:oid:1.2.840.10008.5.1.4.1.1.1 | note.text=http://www.example.org/wado",
-				"Observation | code.coding.code=246120007 | category.coding.code=imaging | valueQuantity.value=45 | derivedFrom.reference",
+				"ImagingStudy | status=available | identifier.value=urn:oid:1.2.840.113619.1.1 | started=2006-08-28 | " +
+					"modality.code=CR | series.uid=1.2.840.113619.2.2 | series.modality.code=CR |" +
+					" series.instance.uid=1.2.840.113619.3.3 | series.instance.sopClass.code=urn:oid:1.2.840.10008.5.1.4.1.1.1 | " +
+					"note.text=http://www.example.org/wado",
+				"Observation | code.coding.code=246120007 | category.coding.code=imaging | valueQuantity.value=45 | " +
+					"derivedFrom.reference",
 			},
 			Never: []string{"Observation | code.coding.code=1.2.840.10008.5.1.4.1.1.1"},
 		},
 		{
 			Name: "lose no image that no study lists", Section: section, Entries: measured,
-			Want: []string{"Observation | code.coding.code=1.2.840.10008.5.1.4.1.1.1 | focus.reference"}, Never: []string{"ImagingStudy"},
+			Want:  []string{"Observation | code.coding.code=1.2.840.10008.5.1.4.1.1.1 | focus.reference"},
+			Never: []string{"ImagingStudy"},
 		},
 	})
 }

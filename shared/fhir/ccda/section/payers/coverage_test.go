@@ -9,7 +9,8 @@ import (
 func TestCoverage(t *testing.T) {
 	t.Parallel()
 	policy := func(template, inside string) string {
-		return `<entry><act classCode="ACT" moodCode="EVN">` + template + `<id root="2.16.840.1.113883.19.5" extension="list"/><code code="48768-6" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="completed"/>
+		return `<entry><act classCode="ACT" moodCode="EVN">` + template +
+			`<id root="2.16.840.1.113883.19.5" extension="list"/><code code="48768-6" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="completed"/>
 <entryRelationship typeCode="COMP"><sequenceNumber value="2"/><act classCode="ACT" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="group7"/><code code="12" codeSystem="2.16.840.1.113883.3.221.5"/>
 <statusCode code="completed"/>` + inside + `</act></entryRelationship></act></entry>`
 	}
@@ -22,13 +23,18 @@ func TestCoverage(t *testing.T) {
 	ccdatest.Run(t, []ccdatest.Case{
 		{
 			Name: "tells who pays for whom", Section: "48768-6",
-			Entries: policy(`<templateId root="2.16.840.1.113883.10.20.22.4.60"/>`, payer+guarantor+covered+holder+`<entryRelationship typeCode="REFR"><act classCode="ACT" moodCode="DEF"><id root="2.16.840.1.113883.19.6" extension="plan1"/>
+			Entries: policy(`<templateId root="2.16.840.1.113883.10.20.22.4.60"/>`,
+				payer+guarantor+covered+holder+
+					`<entryRelationship typeCode="REFR"><act classCode="ACT" moodCode="DEF"><id root="2.16.840.1.113883.19.6" extension="plan1"/>
 <code nullFlavor="UNK"/><text>Gold</text></act></entryRelationship>`),
 			Want: []string{
-				"Coverage | status=active | type.coding.code=12 | order=2 | payor.0.display=Insurer | payor.1.display=Payer | subscriberId=h1 | subscriber.display=Holder | policyHolder.display=Holder | relationship.coding.0.code=child |" +
-					" relationship.coding.1.code=CHILD | period.start=2019-01-01 | class.0.type.coding.code=group | class.0.value=group7 | class.1.type.coding.code=plan | class.1.value=plan1 | class.1.name=Gold |" +
+				"Coverage | status=active | type.coding.code=12 | order=2 | payor.0.display=Insurer | payor.1.display=Payer | " +
+					"subscriberId=h1 | subscriber.display=Holder | policyHolder.display=Holder | relationship.coding.0.code=child |" +
+					" relationship.coding.1.code=CHILD | period.start=2019-01-01 | class.0.type.coding.code=group | " +
+					"class.0.value=group7 | class.1.type.coding.code=plan | class.1.value=plan1 | class.1.name=Gold |" +
 					" identifier.type.coding.code=MB | identifier.value=m1 | meta.tag.code=48768-6",
-				"Organization | name=Insurer | identifier.value=naic", "RelatedPerson | name.family=Payer | relationship.coding.code=GUAR",
+				"Organization | name=Insurer | identifier.value=naic",
+				"RelatedPerson | name.family=Payer | relationship.coding.code=GUAR",
 			},
 			Never: []string{"Practitioner | name.family=Payer"},
 		},

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// siblings returns the observations after one, in its organizer or its section, of the same time that nothing tells yet.
-// What belongs together stands close by: looking no further keeps long lists linear.
+// siblings returns the observations after one, in its organizer or its section, of the same time that nothing tells
+// yet. What belongs together stands close by: looking no further keeps long lists linear.
 func siblings(c *statement.Context, n *cda.Node) iter.Seq[*cda.Node] {
 	const closeBy = 200
 	return func(yield func(*cda.Node) bool) {
