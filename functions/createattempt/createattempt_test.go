@@ -66,7 +66,8 @@ func TestAnAttemptIsMadeWithAllThatAWidgetGives(t *testing.T) {
 		"request_id":"r","reconnect_org_connection_id":"c","redirect_uri":"https://evil.example/","PublicID":"other"}`)
 	browsertest.CheckAnswer(t, w,
 		`{"success":true,"data":{"attempt_id":"a0000000-0000-4000-8000-0000000000aa","attempt_token":"token-1",`+
-			`"connect_url":"https://api.example/v1/bridge/connect","start_value":"start-1","expires_at":"2026-03-04T05:06:07Z","endpoint_id":"e1","portal_id":"p1","brand_id":"b1"}}`)
+			`"connect_url":"https://api.example/v1/bridge/connect","start_value":"start-1",`+
+			`"expires_at":"2026-03-04T05:06:07Z","endpoint_id":"e1","portal_id":"p1","brand_id":"b1"}}`)
 	caller, err := browsertest.Directory{}.ByPublicID(t.Context(), keyedtest.PublicA)
 	expect.NoError(t, err)
 	asked := []flow.Request{{
@@ -84,7 +85,8 @@ func TestAWidgetThatHasItsOwnTokenGetsNone(t *testing.T) {
 	var c creator
 	w := c.post(t, `{"endpoint_id":"e","attempt_id":"own","token_hash":"hash"}`)
 	want := `{"success":true,"data":{"attempt_id":"a0000000-0000-4000-8000-0000000000aa",` +
-		`"connect_url":"https://api.example/v1/bridge/connect","start_value":"start-1","expires_at":"2026-03-04T05:06:07Z","endpoint_id":"e1","portal_id":"p1","brand_id":"b1"}}`
+		`"connect_url":"https://api.example/v1/bridge/connect","start_value":"start-1",` +
+		`"expires_at":"2026-03-04T05:06:07Z","endpoint_id":"e1","portal_id":"p1","brand_id":"b1"}}`
 	if got := strings.TrimSpace(w.Body.String()); got != want || c.asked[0].AttemptID != "own" ||
 		c.asked[0].TokenHash != "hash" {
 		t.Errorf("got %s, asked %+v", got, c.asked)

@@ -97,7 +97,8 @@ func TestCreateExportAnswers(t *testing.T) {
 			Body: `{"org_connection_id":"` + known +
 				`","since":"2020-01-31","resource_types":["Observation","Goal","Goal"],"formats":["outcome","jsonl_gz"]}`,
 			Status: 200,
-			Want:   `{"success":true,"data":{"task_id":"2020-01-31T00:00:00Z [Goal Observation] [jsonl_gz outcome]","status":"pending"}}`,
+			Want: `{"success":true,"data":{"task_id":"2020-01-31T00:00:00Z [Goal Observation] [jsonl_gz outcome]",` +
+				`"status":"pending"}}`,
 		},
 		"a time that is none": {
 			Body: `{"org_connection_id":"` + known + `","since":"yesterday"}`, Status: 400,

@@ -64,7 +64,8 @@ func TestDeletionIsAuditedAndToldWhenRequestedAndCancelled(t *testing.T) {
 			Want: want,
 		}.Check(t, deletionRoute, h)
 	}
-	const waiting = `{"success":true,"data":{"stage":"waiting","requested_at":"2026-03-04T05:06:07Z","begins_at":"2026-03-11T05:06:07Z","can_cancel":true}}`
+	const waiting = `{"success":true,"data":{"stage":"waiting","requested_at":"2026-03-04T05:06:07Z",` +
+		`"begins_at":"2026-03-11T05:06:07Z","can_cancel":true}}`
 	for range 2 { // a repeated request gets the deletion's status
 		ask(http.MethodPost, rightName, 200, waiting)
 	}

@@ -89,7 +89,8 @@ func TestASessionIsShownAndItsCookiesAreStrict(t *testing.T) {
 	view := func(token secret.Text, needs, organisations, fresh, ends string) string {
 		return `{"success":true,"data":{"account":{"id":"` + membertest.AccountOf(membertest.Owner) +
 			`","email":"ada@alder.example","totp":false,` +
-			`"passkeys":[{"id":"k","name":"Telephone","created_at":"2026-03-04T05:06:07Z"}],"recovery_codes_left":7},"csrf_token":"` + account.CSRFToken(token) + `","needs":"` + needs +
+			`"passkeys":[{"id":"k","name":"Telephone","created_at":"2026-03-04T05:06:07Z"}],"recovery_codes_left":7},` +
+			`"csrf_token":"` + account.CSRFToken(token) + `","needs":"` + needs +
 			`","fresh_until":"` + fresh + `","ends_at":"` + ends + `","organisations":[` + organisations + `]}}`
 	}
 	const alder = `{"id":"` + membertest.OrgA + `","name":"Alder","role":"owner","plan":"free","status":"active"}`

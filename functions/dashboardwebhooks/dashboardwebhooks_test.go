@@ -84,7 +84,8 @@ func TestAWebhooksLife(t *testing.T) {
 	s := managed.New(t)
 	h := handler(s)
 	body := `{"url":"` + address +
-		`","types":["patient.connection_success"],"headers":{"authorization":"hush"},"rate":7,"note":"main","signing_key":true}`
+		`","types":["patient.connection_success"],"headers":{"authorization":"hush"},` +
+		`"rate":7,"note":"main","signing_key":true}`
 	first := data[created](t, membertest.Exchange{
 		Method: "POST", Path: listPath, As: membertest.Developer,
 		Body: body,

@@ -52,7 +52,8 @@ func TestDeleteConnectionAnswers(t *testing.T) {
 	missing := keyedtest.FailureBody("svc_not_found", "There is no such connection.")
 	revoked := `{"success":true,"data":{"org_connection_id":"` + known +
 		`","org_id":"a0000000-0000-4000-8000-000000000001",` +
-		`"catalog_brand_id":"brand","catalog_portal_id":"portal","catalog_endpoint_id":"endpoint","platform_type":"sandbox",` +
+		`"catalog_brand_id":"brand","catalog_portal_id":"portal","catalog_endpoint_id":"endpoint",` +
+		`"platform_type":"sandbox",` +
 		`"api_mode":"test","status":"revoked","scope":"patient/*.read"}}`
 	for name, e := range map[string]keyedtest.Exchange{
 		"the record":           {Path: known, Status: 200, Want: revoked},

@@ -79,7 +79,8 @@ func TestARecordIsShown(t *testing.T) {
 	t.Parallel()
 	brand := `{"success":true,"data":{"id":"` + brandID +
 		`","last_updated":"2026-03-04T05:06:07Z","name":"Alder","brand_website":"https://a.example",` +
-		`"logo_uri":"https://a.example/logo.svg","aliases":["A"],"description":"","locations":[{"city":"C","state":"NY","postal_code":"10001","country":"US"}],` +
+		`"logo_uri":"https://a.example/logo.svg","aliases":["A"],"description":"","locations":[{"city":"C",` +
+		`"state":"NY","postal_code":"10001","country":"US"}],` +
 		`"portal_ids":["` + portalID + `"],"brand_ids":["` + mergedID +
 		`"],"npis":["1234567893"],"hidden":false,"sort_name":"alder","platform_type":"smart","category":"prov"}}`
 	portal := `{"success":true,"data":{"id":"` + portalID +
@@ -87,7 +88,8 @@ func TestARecordIsShown(t *testing.T) {
 		`"description":"","endpoint_ids":["` + endpoint + `"]}}`
 	server := `{"success":true,"data":{"id":"` + endpoint +
 		`","last_updated":"2026-03-04T05:06:07Z","status":"active","connection_type":"hl7-fhir-rest",` +
-		`"platform_type":"smart","fhir_version":"4.0.1","name":"FHIR","health":{"state":"ok","checked_at":"2026-03-04T05:06:07Z"}}}`
+		`"platform_type":"smart","fhir_version":"4.0.1","name":"FHIR","health":{"state":"ok",` +
+		`"checked_at":"2026-03-04T05:06:07Z"}}}`
 	unknown := keyedtest.FailureBody("svc_not_found", "There is no such record.")
 	one := keyedtest.FailureBody("svc_invalid_request",
 		"Exactly one of brand_id, portal_id, endpoint_id and tefca_directory_id is required.")
@@ -108,7 +110,8 @@ func TestARecordIsShown(t *testing.T) {
 		"no TEFCA directory id": {query: public + "&tefca_directory_id=" + brandID, status: 404, want: unknown},
 		"a TEFCA directory id": {
 			query: public + "&tefca_directory_id=urn:oid:2.999.1.1", status: 200,
-			want: `{"success":true,"data":{"tefca_directory_id":"urn:oid:2.999.1.1","name":"Alder","platform_type":"tefca","locations":[{"city":"Madison","state":"WI"}]}}`,
+			want: `{"success":true,"data":{"tefca_directory_id":"urn:oid:2.999.1.1","name":"Alder",` +
+				`"platform_type":"tefca","locations":[{"city":"Madison","state":"WI"}]}}`,
 		},
 		"none": {query: public, status: 400, want: one},
 		"two":  {query: public + "&brand_id=" + brandID + "&portal_id=" + portalID, status: 400, want: one},

@@ -64,7 +64,8 @@ func TestGetConnectionAnswers(t *testing.T) {
 	missing := keyedtest.FailureBody("svc_not_found", "There is no such connection.")
 	shown := func(id, rest string) string {
 		return `{"success":true,"data":{"org_connection_id":"` + id + `","org_id":"a0000000-0000-4000-8000-000000000001",` +
-			`"catalog_brand_id":"brand","catalog_portal_id":"portal","catalog_endpoint_id":"endpoint","platform_type":"sandbox","api_mode":"test",` + rest + `}}`
+			`"catalog_brand_id":"brand","catalog_portal_id":"portal","catalog_endpoint_id":"endpoint",` +
+			`"platform_type":"sandbox","api_mode":"test",` + rest + `}}`
 	}
 	all := shown(whole, `"status":"authorized","scope":"patient/*.read","consent_expires_at":"2027-01-02T02:04:05Z"`)
 	for name, e := range map[string]keyedtest.Exchange{
@@ -72,7 +73,8 @@ func TestGetConnectionAnswers(t *testing.T) {
 		"in upper case":   {Path: strings.ToUpper(whole), Status: 200, Want: all},
 		"of TEFCA": {Path: tefca, Status: 200, Want: `{"success":true,"data":{"org_connection_id":"` + tefca +
 			`","org_id":"a0000000-0000-4000-8000-000000000001",` +
-			`"tefca_directory_id":"urn:oid:2.999.1.7","platform_type":"tefca","api_mode":"test","status":"authorized","scope":"patient/*.read"}}`},
+			`"tefca_directory_id":"urn:oid:2.999.1.7","platform_type":"tefca","api_mode":"test","status":"authorized",` +
+			`"scope":"patient/*.read"}}`},
 		"with what must be":    {Path: bare, Status: 200, Want: shown(bare, `"status":"rejected"`)},
 		"unknown":              {Path: "c0000000-0000-4000-8000-0000000000ff", Status: 404, Want: missing},
 		"no UUID":              {Path: "connection-1", Status: 404, Want: missing},

@@ -142,8 +142,10 @@ func TestGetExportAnswers(t *testing.T) {
 		"deleted files": {
 			Path: deleted + "?include=result", Status: 200,
 			Want: `{"success":true,"data":{"task_id":"` + deleted + `","status":"success",` +
-				`"stats":{"total_resources":3,"total_by_resource_type":{"Goal":2,"Patient":1}},"scope":{"asked":"patient/*.rs","granted":"patient/*.r"},` +
-				`"outcome":[{"type":"Patient","result":"ok","count":1},{"type":"Goal","result":"truncated","count":2,"http_status":503,"reason":"unavailable"}],"complete":false,"missing":{"Goal":"unavailable"}}}`,
+				`"stats":{"total_resources":3,"total_by_resource_type":{"Goal":2,"Patient":1}},` +
+				`"scope":{"asked":"patient/*.rs","granted":"patient/*.r"},` +
+				`"outcome":[{"type":"Patient","result":"ok","count":1},{"type":"Goal","result":"truncated","count":2,` +
+				`"http_status":503,"reason":"unavailable"}],"complete":false,"missing":{"Goal":"unavailable"}}}`,
 		},
 		"success with result": {
 			Path: succeeded + "?include=result", Status: 200,
@@ -151,8 +153,10 @@ func TestGetExportAnswers(t *testing.T) {
 				`"stats":{"total_resources":3,"total_by_resource_type":{"Goal":2,"Patient":1}},` +
 				`"download_links":[{"url":"https://api.example/` + succeeded +
 				`?token=a&b","export_type":"jsonl","content_type":"application/fhir+ndjson"}],` +
-				`"files":[{"file_name":"a.jsonl","export_type":"jsonl","bytes":7,"sha256":"ab"}],"scope":{"asked":"patient/*.rs","granted":"patient/*.r"},` +
-				`"outcome":[{"type":"Patient","result":"ok","count":1},{"type":"Goal","result":"truncated","count":2,"http_status":503,"reason":"unavailable"}],"complete":false,"missing":{"Goal":"unavailable"}}}`,
+				`"files":[{"file_name":"a.jsonl","export_type":"jsonl","bytes":7,"sha256":"ab"}],` +
+				`"scope":{"asked":"patient/*.rs","granted":"patient/*.r"},` +
+				`"outcome":[{"type":"Patient","result":"ok","count":1},{"type":"Goal","result":"truncated","count":2,` +
+				`"http_status":503,"reason":"unavailable"}],"complete":false,"missing":{"Goal":"unavailable"}}}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -73,8 +73,10 @@ func TestGetOrgAnswers(t *testing.T) {
 	allow := "GET, HEAD, OPTIONS"
 	full := `{"success":true,"data":{"id":"a0000000-0000-4000-8000-000000000001","name":"Alder & Birch <Health>",` +
 		`"logo_uri":"https://a.example/logo.svg","privacy_policy_uri":"https://a.example/privacy",` +
-		`"website_uri":"https://a.example/","terms_uri":"https://a.example/terms","accent":"#1a5fb4","plan":"paid","status":"active"}}`
-	plain := `{"success":true,"data":{"id":"a0000000-0000-4000-8000-000000000002","name":"B","logo_uri":"","privacy_policy_uri":"",` +
+		`"website_uri":"https://a.example/","terms_uri":"https://a.example/terms","accent":"#1a5fb4","plan":"paid",` +
+		`"status":"active"}}`
+	plain := `{"success":true,"data":{"id":"a0000000-0000-4000-8000-000000000002","name":"B","logo_uri":"",` +
+		`"privacy_policy_uri":"",` +
 		`"website_uri":"","terms_uri":"","accent":"","plan":"free","status":"active"}}`
 	for name, c := range map[string]struct {
 		method, query, origin string

@@ -25,7 +25,8 @@ func TestAPageLearnsWhoVerifiesIdentities(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	browsertest.CheckAnswer(t, browsertest.Send(t, w.handler, http.MethodGet, identity.Route+browsertest.Page, ""),
-		`{"success":true,"data":{"providers":[{"id":"simulated","name":"Example Identity (simulated)"},{"id":"second","name":"Second Identity"}],"simulated":true}}`)
+		`{"success":true,"data":{"providers":[{"id":"simulated","name":"Example Identity (simulated)"},`+
+			`{"id":"second","name":"Second Identity"}],"simulated":true}}`)
 	live := browsertest.Send(t, w.handler, http.MethodGet, identity.Route+livePage, "")
 	const want = `{"success":true,"data":{"providers":[{"id":"real","name":"Real Identity"}],"simulated":false}}`
 	if got := strings.TrimSpace(live.Body.String()); live.Code != http.StatusOK || got != want {
@@ -120,7 +121,8 @@ func TestAnAttemptIsMadeWithAllThatAPageGives(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	answer := w.post(t,
-		`{"provider":"second","external_id":"patient-7","external_state":"visit&9","request_id":"mine","redirect_uri":"https://evil.example/","PublicID":"other"}`)
+		`{"provider":"second","external_id":"patient-7","external_state":"visit&9","request_id":"mine",`+
+			`"redirect_uri":"https://evil.example/","PublicID":"other"}`)
 	browsertest.CheckAnswer(t, answer, `{"success":true,"data":{"attempt_id":"`+attemptID+`","attempt_token":"`+
 		value(1)+`",`+
 		`"identity_url":"https://api.example/v1/bridge/tefca/identity/start","start_value":"`+value(2)+

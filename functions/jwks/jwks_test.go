@@ -42,7 +42,8 @@ func get(v vault, method, query string, names ...string) *httptest.ResponseRecor
 func TestTheKeySetIsPublishedForEverybody(t *testing.T) {
 	t.Parallel()
 	// The generator of P-384 (SEC 2 section 2.5.1), and its thumbprint.
-	const generator = `{"keys":[{"kty":"EC","kid":"-W6Wzot_wuerYbKBVKfGEks3iY2EALna-hBqObnPuJE","use":"sig","key_ops":["verify"],"alg":"ES384",` +
+	const generator = `{"keys":[{"kty":"EC","kid":"-W6Wzot_wuerYbKBVKfGEks3iY2EALna-hBqObnPuJE","use":"sig",` +
+		`"key_ops":["verify"],"alg":"ES384",` +
 		`"crv":"P-384","x":"qofKIr6LBTeOscce8yCtdG4dO2KLp5uYWfdB4IJUKjhVAvJdv1UpbDpUXjhydgq3",` +
 		`"y":"NhfeSpYmLG9dnpi_kpLcKfj0Hb0omhR86doxE7XwuMAKYLHOHX6BnXpDHXyQ6g5f"}]}`
 	unknown := keyedtest.FailureBody("svc_invalid_request", "kty must be RSA or EC.")

@@ -173,8 +173,10 @@ func TestAPageSeesHowItsAttemptStands(t *testing.T) {
 		ConnectionID:     "c0000000-0000-4000-8000-00000000000a",
 		ConsentExpiresAt: keyedtest.Moment().Add(24 * time.Hour),
 	}
-	connection := `,"outcome":"connected","connection":{"org_connection_id":"c0000000-0000-4000-8000-00000000000a","connection_status":"authorized",` +
-		`"platform_type":"tefca","request_id":"mine","external_id":"patient-7","external_state":"visit-9","scope":"patient/*.read",` +
+	connection := `,"outcome":"connected","connection":{"org_connection_id":"c0000000-0000-4000-8000-00000000000a",` +
+		`"connection_status":"authorized",` +
+		`"platform_type":"tefca","request_id":"mine","external_id":"patient-7","external_state":"visit-9",` +
+		`"scope":"patient/*.read",` +
 		`"consent_expires_at":"2026-03-05T05:06:07Z","tefca_directory_id":"` + f2 + `"}`
 	for name, c := range map[string]struct {
 		kept       attempt.Attempt

@@ -36,7 +36,8 @@ func TestWhatAPatientAsksIsTakenDown(t *testing.T) {
 	var r recorder
 	browsertest.CheckAnswer(t, browsertest.Send(t, r.handler(), http.MethodPost,
 		requesthealthsystem.Route+browsertest.Page,
-		`{"email":"ada@example.com","name":"Alder","website":"w","street_address":"s","email_token":"token-1","request_key":"page-1","Tenant":"other"}`), `{"success":true}`)
+		`{"email":"ada@example.com","name":"Alder","website":"w","street_address":"s","email_token":"token-1",`+
+			`"request_key":"page-1","Tenant":"other"}`), `{"success":true}`)
 	if len(r.asked) != 1 || r.asked[0] != (inquiry.HealthSystem{Name: "Alder", Website: "w", StreetAddress: "s"}) {
 		t.Fatalf("asked for %+v", r.asked)
 	}

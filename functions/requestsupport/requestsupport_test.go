@@ -32,7 +32,8 @@ func TestWhatAPatientAsksIsTakenDown(t *testing.T) {
 	t.Parallel()
 	var r recorder
 	browsertest.CheckAnswer(t, browsertest.Send(t, r.handler(), http.MethodPost, requestsupport.Route+browsertest.Page,
-		`{"email":"ada@example.com","name":"Ada","subject":"s","body":"b","health_system":"h","email_token":"token-1","request_key":"page-1","Tenant":"other"}`), `{"success":true}`)
+		`{"email":"ada@example.com","name":"Ada","subject":"s","body":"b","health_system":"h","email_token":"token-1",`+
+			`"request_key":"page-1","Tenant":"other"}`), `{"success":true}`)
 	if len(r.asked) != 1 || r.asked[0] != (inquiry.Support{Name: "Ada", Subject: "s", Body: "b", HealthSystem: "h"}) {
 		t.Fatalf("asked for %+v", r.asked)
 	}

@@ -66,7 +66,8 @@ func TestACodeIsAskedForInTheOrganisationsName(t *testing.T) {
 	w := browsertest.Send(t, s.handler(), http.MethodPost, sendcode.Route+browsertest.Page,
 		`{"email":"ada@example.com","lang":"es","public_id":"other","Organisation":"Evil","Network":"other"}`)
 	browsertest.CheckAnswer(t, w,
-		`{"success":true,"data":{"verification_id":"id-1","expires_at":"2026-03-04T05:11:07Z","resend_after":"2026-03-04T05:06:37Z"}}`)
+		`{"success":true,"data":{"verification_id":"id-1","expires_at":"2026-03-04T05:11:07Z",`+
+			`"resend_after":"2026-03-04T05:06:37Z"}}`)
 	asked := verification.Request{
 		Tenant: keyedtest.Tenants()[keyedtest.PublicA], Organisation: "Alder App",
 		From: maillimit.From{Organisation: "0a"}, Email: "ada@example.com", Language: "es", Network: "192.0.2.1",

@@ -223,7 +223,8 @@ func TestWhoComesTooOftenIsToldOnThePage(t *testing.T) {
 
 func TestTheHostedPageTakesItsParametersAlong(t *testing.T) {
 	t.Parallel()
-	const back = "&external_id=p7&external_state=s%269&request_id=r1&reconnect_org_connection_id=c1&brand_id=b1&portal_id=q1&lang=es"
+	const back = "&external_id=p7&external_state=s%269&request_id=r1&reconnect_org_connection_id=c1&brand_id=b1&" +
+		"portal_id=q1&lang=es"
 	w := get(deps(t), "/widget/connect", "",
 		"public_id="+known+"&redirect_uri=https%3A%2F%2Fevil.example%2F"+back+"&email=a@b.example", nil)
 	boot := bootOf(t, w)

@@ -102,7 +102,8 @@ func TestNoReceiverHarmsTheWorker(t *testing.T) {
 	}
 }
 
-func TestManyEndlessAnswersTakeLittleMemory(t *testing.T) { //nolint:paralleltest // it measures what the process allocates
+//nolint:paralleltest // it measures what the process allocates
+func TestManyEndlessAnswersTakeLittleMemory(t *testing.T) {
 	address := listen(t, writing("HTTP/1.1 200 OK\r\n\r\n", strings.Repeat("x", 1<<16)))
 	client := loopback()
 	var before, after runtime.MemStats

@@ -166,10 +166,13 @@ func TestFoldersAreComparedByKindOfDifference(t *testing.T) {
 		t.Fatalf("exit code %d, %v: %s", exitCode(err), err, out)
 	}
 	want := `{"documents":3,"different":2,"only_before":["old"],"only_after":["new"],"kinds":[` +
-		`{"difference":"value removed","type":"Condition","path":"recordedDate","count":3,"documents":2,"example":"one: a 2020 2020 -\u003e"},` +
+		`{"difference":"value removed","type":"Condition","path":"recordedDate","count":3,"documents":2,` +
+		`"example":"one: a 2020 2020 -\u003e"},` +
 		`{"difference":"fact removed","type":"Condition","count":1,"documents":1,"example":"one: gone"},` +
-		`{"difference":"value added","type":"Condition","path":"abatementString","count":1,"documents":1,"example":"one: a 2020 -\u003e x"},` +
-		`{"difference":"value changed","type":"Condition","path":"onsetString","count":1,"documents":1,"example":"two: a 2020 x -\u003e y"}]}`
+		`{"difference":"value added","type":"Condition","path":"abatementString","count":1,"documents":1,` +
+		`"example":"one: a 2020 -\u003e x"},` +
+		`{"difference":"value changed","type":"Condition","path":"onsetString","count":1,"documents":1,` +
+		`"example":"two: a 2020 x -\u003e y"}]}`
 	if got.String() != want {
 		t.Errorf("got  %s\nwant %s", got.String(), want)
 	}

@@ -15,7 +15,8 @@ func deliveryCommands() []command {
 	return []command{
 		{
 			name: "webhook log", help: "Searches the delivery log of 15 days, newest first", needs: []string{"org"}, declare: listDeliveries,
-			flags: ofTenant + " [-id ID] [-delivery ID] [-type TYPE] [-status STATUS] [-from TIME] [-to TIME] [-after POSITION] [-limit N]",
+			flags: ofTenant + " [-id ID] [-delivery ID] [-type TYPE] [-status STATUS] [-from TIME] [-to TIME] [-after " +
+				"POSITION] [-limit N]",
 		},
 		{
 			name: "webhook delivery", flags: ofTenant + " -delivery ID", help: "Shows one delivery with every attempt",

@@ -120,7 +120,8 @@ func TestDoctorAsksCloudWatchAndSES(t *testing.T) {
 		case quota != "" && strings.Contains(form, "Action=GetSendQuota"):
 			_, _ = io.WriteString(w,
 				`<GetSendQuotaResponse xmlns="http://ses.amazonaws.com/doc/2010-12-01/"><GetSendQuotaResult><Max24HourSend>`+quota+
-					`</Max24HourSend><MaxSendRate>1</MaxSendRate><SentLast24Hours>0</SentLast24Hours></GetSendQuotaResult></GetSendQuotaResponse>`)
+					`</Max24HourSend><MaxSendRate>1</MaxSendRate><SentLast24Hours>0</SentLast24Hours></GetSendQuotaResult>`+
+					`</GetSendQuotaResponse>`)
 		default:
 			pass(w, r, behind, body)
 		}

@@ -36,7 +36,8 @@ func testEndpoint(flags *flag.FlagSet) action {
 		"of one that is not made yet: its EHR platform `type` (default: found out from the server)")
 	var subject probe.Subject
 	flags.BoolVar(&subject.TokenRequest, "token-request", false,
-		"make two token requests that must fail, to see whether our client is accepted; some health systems count failed ones")
+		"make two token requests that must fail, to see whether our client is accepted; some health systems count "+
+			"failed ones")
 	return func(ctx context.Context, s session) (any, error) {
 		if (*id == "") == (*base == "") {
 			return nil, misused("name one of them: -id for an endpoint that is there, -fhir-base for one that is not made yet")
@@ -96,7 +97,8 @@ func findSubject(
 ) (e catalog.Endpoint, stored bool, err error) {
 	if id == "" {
 		if id, err = operator.EndpointID(mode, base); err != nil { // the test says what is wrong with the address
-			return catalog.Endpoint{FHIRBase: base, Mode: mode, Status: catalog.EndpointActive}, false, nil //nolint:nilerr // see above
+			//nolint:nilerr // see above
+			return catalog.Endpoint{FHIRBase: base, Mode: mode, Status: catalog.EndpointActive}, false, nil
 		}
 	}
 	e, err = o.Endpoints.Show(ctx, id)

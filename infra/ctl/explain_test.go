@@ -164,7 +164,8 @@ func TestAdviceLeadsToDocumentsThatThereAre(t *testing.T) {
 func TestNamesAreTheStacksAndAllElseIsTheLines(t *testing.T) {
 	outputs := newStack(t)
 	w := newWorld(t, outputs)
-	known := `{"msg":"http.request","result":"failed","error":"svc_unavailable","step":"discovery","class":"tls","host":"portal.example","mode":"test",` +
+	known := `{"msg":"http.request","result":"failed","error":"svc_unavailable","step":"discovery","class":"tls",` +
+		`"host":"portal.example","mode":"test",` +
 		`"org_id":"` + w.org + `","endpoint_id":"` + w.endpoint + `","route":"/bridge/connect"` +
 		`,"patient_name":"Ada","answer":{"text":"private"}}`
 	unknown := strings.NewReplacer(w.org, unknownID, w.endpoint, "no id").Replace(known)

@@ -31,7 +31,8 @@ func describeStacks(w http.ResponseWriter, r *http.Request, file string) {
 	var outputs map[string]string
 	_ = json.Unmarshal(body, &outputs)
 	_, _ = io.WriteString(w,
-		`<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member>`+
+		`<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult>`+
+			`<Stacks><member>`+
 			`<StackName>ctl</StackName><Outputs>`)
 	for name, value := range outputs {
 		_, _ = fmt.Fprintf(w, `<member><OutputKey>%s</OutputKey><OutputValue>%s</OutputValue></member>`, name, value)

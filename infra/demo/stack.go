@@ -100,7 +100,8 @@ func begin(ctx context.Context, runner string, out io.Writer) (runfile.Run, func
 		return runfile.Run{}, nil, fmt.Errorf("log file: %w", err)
 	}
 	fmt.Fprintf(out, "Starting a stack (its log is %s)\n", logFile)
-	command := exec.CommandContext(ctx, runner, "-addr", "127.0.0.1:0", "-run-file", file) //nolint:gosec // the person names the runner
+	//nolint:gosec // the person names the runner
+	command := exec.CommandContext(ctx, runner, "-addr", "127.0.0.1:0", "-run-file", file)
 	command.Stdout, command.Stderr = log, log
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
 	if err := command.Start(); err != nil {

@@ -98,7 +98,8 @@ func (p *project) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if p.made == "stack" && !isDeployed {
 		w.WriteHeader(http.StatusBadRequest)
 		_, _ = fmt.Fprintf(w,
-			`<ErrorResponse><Error><Code>ValidationError</Code><Message>Stack with id %s does not exist</Message></Error></ErrorResponse>`, r.FormValue("StackName"))
+			`<ErrorResponse><Error><Code>ValidationError</Code><Message>Stack with id %s does not exist</Message></Error>`+
+				`</ErrorResponse>`, r.FormValue("StackName"))
 		return
 	}
 	_, _ = fmt.Fprintf(w, `<%[1]sResponse><%[1]sResult><Stacks><member><Outputs>`, action)

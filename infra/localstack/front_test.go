@@ -132,7 +132,8 @@ func TestTheFrontAnswersAsAWSWould(t *testing.T) {
 	f := fronted(t)
 	unknown := asked(f, "GET", "localhost:4580", "/v1/bridge/nothing?refuse=path")
 	id := unknown.Header().Get("X-Request-Id")
-	want := `{"success":false,"error":"svc_not_found","error_description":"There is nothing at this path.","request_id":"` + id + `"}`
+	want := `{"success":false,"error":"svc_not_found","error_description":"There is nothing at this path.",` +
+		`"request_id":"` + id + `"}`
 	if unknown.Code != http.StatusNotFound || id == "" || unknown.Body.String() != want ||
 		unknown.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("an unknown path: got %d %v %s", unknown.Code, unknown.Header(), unknown.Body)

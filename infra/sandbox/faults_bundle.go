@@ -41,7 +41,8 @@ func (q fhirRequest) rewriteBundle(ctx context.Context, bundle map[string]any) e
 	if q.with.Has(switches.OutcomeEntry) {
 		bundle["entry"] = append(entries, map[string]any{
 			"resource": json.RawMessage(
-				`{"resourceType":"OperationOutcome","issue":[{"severity":"warning","code":"informational","diagnostics":"Some data may be held elsewhere."}]}`),
+				`{"resourceType":"OperationOutcome","issue":[{"severity":"warning","code":"informational",` +
+					`"diagnostics":"Some data may be held elsewhere."}]}`),
 			"search": map[string]any{"mode": "outcome"},
 		})
 	}

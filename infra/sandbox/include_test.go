@@ -78,7 +78,8 @@ func TestIncludesBringOtherResourcesAlong(t *testing.T) {
 		},
 		"Patient?_revinclude=Provenance:target":    {want: []string{"Patient/p match", "Provenance/v1 include"}},
 		"Provenance?_revinclude=Provenance:target": {want: []string{"Provenance/v1 match", "Provenance/v2 match"}},
-		"CareTeam?_include=MedicationRequest:medication&_revinclude=CareTeam:participant&_include:iterate=CareTeam:participant": {
+		"CareTeam?_include=MedicationRequest:medication&_revinclude=CareTeam:participant&" +
+			"_include:iterate=CareTeam:participant": {
 			want: []string{"CareTeam/t1 match"},
 		},
 		"MedicationRequest?_id=r2&_include=MedicationRequest:medication&_revinclude=Provenance:target": {

@@ -315,7 +315,8 @@ func TestTheCapabilityStatementDoesNotTellOfFaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newInProcess(t)
 		plain := string(p.get(p.fhir + "/metadata").body)
-		const spec = "attachment-urls,page-large:1,next-loop,duplicate-entries,invalid-entry,gzip-bomb,deep-json,invalid-utf8,other-patient"
+		const spec = "attachment-urls,page-large:1,next-loop,duplicate-entries,invalid-entry,gzip-bomb,deep-json," +
+			"invalid-utf8,other-patient"
 		if got := string(p.get(p.with(t, spec).fhir + "/metadata").body); strings.ReplaceAll(got, "/with/"+spec,
 			"") != plain {
 			t.Error("the statement differs")

@@ -20,7 +20,8 @@ func TestAMoveIsReportedWithoutWhatAPortalHidesInAName(t *testing.T) {
 		{Role: "issuer", From: "https://ehr.example", To: ""},
 	})
 	event.Emit(ctx, logx.New(&line), "test")
-	want := `"event":"portal_moved","org_id":"org-7","endpoint_id":"endpoint-7","departures":"token from https://ehr.example to https://evil.example:8443, ` +
+	want := `"event":"portal_moved","org_id":"org-7","endpoint_id":"endpoint-7",` +
+		`"departures":"token from https://ehr.example to https://evil.example:8443, ` +
 		`issuer from none to https://evil.example/a_b__c_\"x, issuer from https://ehr.example to none"`
 	if !strings.Contains(line.String(), want) {
 		t.Errorf("the log says %s, want %s", line.String(), want)

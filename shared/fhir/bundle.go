@@ -43,7 +43,8 @@ func ParseBundle(page []byte) (Bundle, error) {
 
 // Alone is a page of its own with the resource.
 func (r Resource) Alone() Bundle {
-	return Bundle{Total: 1, Len: 1, page: r.JSON, spans: []span{{0, uint32(len(r.JSON))}}} //nolint:gosec // at most MaxPage
+	//nolint:gosec // at most MaxPage
+	return Bundle{Total: 1, Len: 1, page: r.JSON, spans: []span{{0, uint32(len(r.JSON))}}}
 }
 
 // All reads the resources of the page, in its order.

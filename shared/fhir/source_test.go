@@ -35,15 +35,22 @@ func lineOf(tb interface{ Fatalf(string, ...any) }, resource fhir.Resource, sour
 func TestWriteLineAddsASourceWhereThereIsNone(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
-		`{ "resourceType": "Basic" }`:                             `{"resourceType":"Basic","meta":{"source":"S"}}`,
-		`{"resourceType":"Basic","id":"1","x":[]}`:                `{"resourceType":"Basic","id":"1","meta":{"source":"S"},"x":[]}`,
-		`{"x":1,"id":"1","y":2,"resourceType":"Basic","z":{}}`:    `{"x":1,"id":"1","y":2,"resourceType":"Basic","meta":{"source":"S"},"z":{}}`,
-		`{"resourceType":"Basic","id":{"a":{}}}`:                  `{"resourceType":"Basic","id":{"a":{}},"meta":{"source":"S"}}`,
-		`{"resourceType":"Basic","x":{"meta":{"source":"o"}}}`:    `{"resourceType":"Basic","meta":{"source":"S"},"x":{"meta":{"source":"o"}}}`,
-		`{"resourceType":"Basic", "meta" : { } }`:                 `{"resourceType":"Basic","meta":{"source":"S"}}`,
-		`{"meta":{"a":{"source":"o"}},"resourceType":"Basic"}`:    `{"meta":{"source":"S","a":{"source":"o"}},"resourceType":"Basic"}`,
-		`{"resourceType":"Basic","m\u0065ta":{"versionId":"1"}}`:  `{"resourceType":"Basic","m\u0065ta":{"source":"S","versionId":"1"}}`,
-		`{"resourceType":"Basic","meta":{"_source":{"id":"o"}}}`:  `{"resourceType":"Basic","meta":{"source":"S","_source":{"id":"o"}}}`,
+		`{ "resourceType": "Basic" }`: `{"resourceType":"Basic","meta":{"source":"S"}}`,
+		`{"resourceType":"Basic","id":"1","x":[]}`: `{"resourceType":"Basic","id":"1",` +
+			`"meta":{"source":"S"},"x":[]}`,
+		`{"x":1,"id":"1","y":2,"resourceType":"Basic","z":{}}`: `{"x":1,"id":"1","y":2,"resourceType":"Basic",` +
+			`"meta":{"source":"S"},"z":{}}`,
+		`{"resourceType":"Basic","id":{"a":{}}}`: `{"resourceType":"Basic","id":{"a":{}},` +
+			`"meta":{"source":"S"}}`,
+		`{"resourceType":"Basic","x":{"meta":{"source":"o"}}}`: `{"resourceType":"Basic","meta":{"source":"S"},` +
+			`"x":{"meta":{"source":"o"}}}`,
+		`{"resourceType":"Basic", "meta" : { } }`: `{"resourceType":"Basic","meta":{"source":"S"}}`,
+		`{"meta":{"a":{"source":"o"}},"resourceType":"Basic"}`: `{"meta":{"source":"S","a":{"source":"o"}},` +
+			`"resourceType":"Basic"}`,
+		`{"resourceType":"Basic","m\u0065ta":{"versionId":"1"}}`: `{"resourceType":"Basic","m\u0065ta":{"source":"S",` +
+			`"versionId":"1"}}`,
+		`{"resourceType":"Basic","meta":{"_source":{"id":"o"}}}`: `{"resourceType":"Basic","meta":{"source":"S",` +
+			`"_source":{"id":"o"}}}`,
 		`{"resourceType":"Basic","meta":{"source":"o"}}`:          `{"resourceType":"Basic","meta":{"source":"o"}}`,
 		`{"resourceType":"Basic","meta":{"a":1,"s\u006furce":0}}`: `{"resourceType":"Basic","meta":{"a":1,"s\u006furce":0}}`,
 		`{"resourceType":"Basic","meta":null}`:                    `{"resourceType":"Basic","meta":null}`,

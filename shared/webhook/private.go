@@ -86,7 +86,8 @@ func (s Subscription) sealAnswer(p private, deliveryID string, body []byte) ([]b
 	if err != nil {
 		return nil, err
 	}
-	return aead.Seal(nil, nil, body, s.answerBinding(deliveryID)), nil //nolint:gosec // G407: this AEAD makes its own random nonce
+	//nolint:gosec // G407: this AEAD makes its own random nonce
+	return aead.Seal(nil, nil, body, s.answerBinding(deliveryID)), nil
 }
 
 func (p private) logCipher() (cipher.AEAD, error) {

@@ -70,11 +70,14 @@ func TestAnErrorAtTheStartQuotesNoMember(t *testing.T) {
 	t.Parallel()
 	const (
 		place = `"name":"Example","city":"Madison","state":"WI"`
-		ihe   = `{"networks":{"ihe":{"mode":"live","home":"urn:oid:2.999.1","organization":"Example","gateways":[{"home":"urn:oid:2.999.10",` + place +
-			`,"discovery":"https://a.example/d","query":"https://a.example/q","retrieve":"https://a.example/r","settings":{"id_prefix":"urn"},"communities":[{"home":"urn:oid:2.999.10.1",` + place + `}]}]}}}`
+		ihe   = `{"networks":{"ihe":{"mode":"live","home":"urn:oid:2.999.1","organization":"Example",` +
+			`"gateways":[{"home":"urn:oid:2.999.10",` + place +
+			`,"discovery":"https://a.example/d","query":"https://a.example/q","retrieve":"https://a.example/r",` +
+			`"settings":{"id_prefix":"urn"},"communities":[{"home":"urn:oid:2.999.10.1",` + place + `}]}]}}}`
 		facilitated = `{"networks":{"facilitated":{"mode":"live","client_uri":"` + memberURI +
 			`","client_name":"Example","contacts":["mailto:a@b.example"],` +
-			`"organization_id":"urn:oid:2.999.1","organization_name":"Example","consent_policy":["urn:oid:2.999.2"],"facilities":[{"id":"urn:oid:2.999.7.1",` + place +
+			`"organization_id":"urn:oid:2.999.1","organization_name":"Example","consent_policy":["urn:oid:2.999.2"],` +
+			`"facilities":[{"id":"urn:oid:2.999.7.1",` + place +
 			`,"fhir_base":"https://c.example/r4","sop":"1.0","origins":["https://d.example"]}]}}}`
 	)
 	damaged := `{"ihe":{"certificate":"SENTINEL","key":"SENTINEL","anchors":"SENTINEL"}}`

@@ -10,9 +10,12 @@ import (
 const (
 	patient      = `{"resourceType":"Patient","id":"p","gender":"female"}`
 	practitioner = `{"resourceType":"Practitioner","id":"d","identifier":[{"system":"npi","value":"99"}]}`
-	fever        = `{"resourceType":"Observation","id":"o","status":"final","code":{"coding":[{"system":"l","code":"8310-5"}]},"effectiveDateTime":"2025-01-01",` +
-		`"subject":{"reference":"Patient/p"},"performer":[{"reference":"Practitioner/d"}],"valueQuantity":{"value":38.0,"unit":"Cel"}}`
-	order = `{"resourceType":"MedicationRequest","id":"m","status":"active","medicationReference":{"reference":"Medication/x"}}` +
+	fever        = `{"resourceType":"Observation","id":"o","status":"final","code":{"coding":[{"system":"l",` +
+		`"code":"8310-5"}]},"effectiveDateTime":"2025-01-01",` +
+		`"subject":{"reference":"Patient/p"},"performer":[{"reference":"Practitioner/d"}],` +
+		`"valueQuantity":{"value":38.0,"unit":"Cel"}}`
+	order = `{"resourceType":"MedicationRequest","id":"m","status":"active",` +
+		`"medicationReference":{"reference":"Medication/x"}}` +
 		"\n" + `{"resourceType":"Medication","id":"x","code":{"text":"syrup"}}`
 )
 
@@ -21,20 +24,27 @@ func TestFactsAreComparedAndNotTheirForm(t *testing.T) {
 	before := patient + practitioner + fever + order
 	for name, test := range map[string]struct{ after, want string }{
 		"ids, order, narratives and identifiers": {
-			`{"resourceType":"Observation","id":"o2","text":{"div":"x"},"identifier":[{"value":"1"}],"status":"final","code":{"coding":[{"system":"l","code":"8310-5"}]},` +
-				`"effectiveDateTime":"2025-01-01","subject":{"reference":"Patient/q"},"performer":[{"reference":"Practitioner/e"}],"valueQuantity":{"value":38.0,"unit":"Cel"}}` +
-				`{"resourceType":"Patient","id":"q","gender":"female"}{"resourceType":"Practitioner","id":"e","identifier":[{"system":"npi","value":"99"}]}` + order,
+			`{"resourceType":"Observation","id":"o2","text":{"div":"x"},"identifier":[{"value":"1"}],"status":"final",` +
+				`"code":{"coding":[{"system":"l","code":"8310-5"}]},` +
+				`"effectiveDateTime":"2025-01-01","subject":{"reference":"Patient/q"},` +
+				`"performer":[{"reference":"Practitioner/e"}],"valueQuantity":{"value":38.0,"unit":"Cel"}}` +
+				`{"resourceType":"Patient","id":"q","gender":"female"}{"resourceType":"Practitioner","id":"e",` +
+				`"identifier":[{"system":"npi","value":"99"}]}` + order,
 			`{"added":[],"removed":[],"changed":[]}`,
 		},
 		"a value": {
 			patient + practitioner +
-				`{"resourceType":"Observation","id":"o","status":"final","code":{"coding":[{"system":"l","code":"8310-5"}]},"effectiveDateTime":"2025-01-01",` +
-				`"subject":{"reference":"Patient/p"},"performer":[{"reference":"Practitioner/d"}],"valueQuantity":{"value":38,"unit":"Cel"}}` + order,
-			`{"added":[],"removed":[],"changed":[{"type":"Observation","code":"l|8310-5","time":"2025-01-01","parts":{"valueQuantity.value":{"before":["38.0"],"after":["38"]}}}]}`,
+				`{"resourceType":"Observation","id":"o","status":"final","code":{"coding":[{"system":"l","code":"8310-5"}]},` +
+				`"effectiveDateTime":"2025-01-01",` +
+				`"subject":{"reference":"Patient/p"},"performer":[{"reference":"Practitioner/d"}],` +
+				`"valueQuantity":{"value":38,"unit":"Cel"}}` + order,
+			`{"added":[],"removed":[],"changed":[{"type":"Observation","code":"l|8310-5","time":"2025-01-01",` +
+				`"parts":{"valueQuantity.value":{"before":["38.0"],"after":["38"]}}}]}`,
 		},
 		"who has done it": {
 			patient + `{"resourceType":"Practitioner","id":"d","identifier":[{"system":"npi","value":"98"}]}` + fever + order,
-			`{"added":[],"removed":[],"changed":[{"type":"Observation","code":"l|8310-5","time":"2025-01-01","parts":{"performer.reference":{"before":["Practitioner npi|99"],"after":["Practitioner npi|98"]}}}]}`,
+			`{"added":[],"removed":[],"changed":[{"type":"Observation","code":"l|8310-5","time":"2025-01-01",` +
+				`"parts":{"performer.reference":{"before":["Practitioner npi|99"],"after":["Practitioner npi|98"]}}}]}`,
 		},
 		"a fact less": {
 			patient + practitioner + order,
@@ -45,9 +55,11 @@ func TestFactsAreComparedAndNotTheirForm(t *testing.T) {
 		},
 		"another product": {
 			patient + practitioner + fever +
-				`{"resourceType":"MedicationRequest","id":"m","status":"active","medicationReference":{"reference":"Medication/x"}}` +
+				`{"resourceType":"MedicationRequest","id":"m","status":"active",` +
+				`"medicationReference":{"reference":"Medication/x"}}` +
 				`{"resourceType":"Medication","id":"x","code":{"text":"pill"}}`,
-			`{"added":[{"type":"MedicationRequest","code":"pill"}],"removed":[{"type":"MedicationRequest","code":"syrup"}],"changed":[]}`,
+			`{"added":[{"type":"MedicationRequest","code":"pill"}],"removed":[{"type":"MedicationRequest",` +
+				`"code":"syrup"}],"changed":[]}`,
 		},
 	} {
 		first, err := clinical.Read([]byte(before))

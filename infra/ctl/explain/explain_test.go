@@ -112,7 +112,8 @@ func TestOfRowsThatFitEquallyWellTheFirstOneTells(t *testing.T) {
 
 func TestALineIsReadAsItComes(t *testing.T) {
 	t.Parallel()
-	const line = `{"level":"INFO","msg":"http.request","result":"failed","upstream_status":503,"limiter_failed":false,"host":"","cause":"[redacted]","answer":{"class":"x"},"list":["x"],"nothing":null}`
+	const line = `{"level":"INFO","msg":"http.request","result":"failed","upstream_status":503,` +
+		`"limiter_failed":false,"host":"","cause":"[redacted]","answer":{"class":"x"},"list":["x"],"nothing":null}`
 	want := map[string]string{
 		"level": "INFO", "msg": "http.request", "result": "failed", "upstream_status": "503",
 		"limiter_failed": "false",

@@ -88,7 +88,8 @@ func (p *progress) built(folder string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done++
-	_, _ = fmt.Fprintf(p.out, "  built %d of %d functions: %s\n", p.done, p.total, folder) // a closed terminal stops no build
+	// a closed terminal stops no build
+	_, _ = fmt.Fprintf(p.out, "  built %d of %d functions: %s\n", p.done, p.total, folder)
 }
 
 func link(ctx context.Context, o Options, folder string) error {
@@ -128,7 +129,9 @@ func Pages(root, out string, progress io.Writer) error {
 		return fmt.Errorf("pages: %w", err)
 	}
 	if _, err := os.Stat(filepath.Join(from, "manifest.json")); errors.Is(err, fs.ErrNotExist) {
-		_, _ = fmt.Fprintln(progress, "No pages: the widget, its hosted page and the playground need Node 20 or later. Everything else runs.") // a closed terminal stops no build
+		// a closed terminal stops no build
+		_, _ = fmt.Fprintln(progress, "No pages: the widget, its hosted page and the playground need Node 20 or later. "+
+			"Everything else runs.")
 		return nil
 	}
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {

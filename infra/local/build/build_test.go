@@ -19,11 +19,14 @@ func project(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
 	write(t, root, "go.mod", "module example\n\ngo 1.26\n")
-	write(t, root, "shared/words/words.go", "// Package words holds words.\npackage words\n\nimport _ \"embed\"\n\n//go:embed hello.txt\nvar Hello string\n")
+	write(t, root, "shared/words/words.go", "// Package words holds words.\npackage words\n\nimport _ \"embed\"\n\n"+
+		"//go:embed hello.txt\nvar Hello string\n")
 	write(t, root, "shared/words/hello.txt", "hello")
 	write(t, root, "functions/greet/bootstrap/main.go",
-		"package main\n\nimport (\n\t\"os\"\n\n\t\"example/shared/words\"\n)\n\nfunc main() { os.Stdout.WriteString(words.Hello) }\n")
-	write(t, root, "functions/part/bootstrap/main.go", "package main\n\nimport \"os\"\n\nfunc main() { os.Stdout.WriteString(\"bye\") }\n")
+		"package main\n\nimport (\n\t\"os\"\n\n\t\"example/shared/words\"\n)\n\n"+
+			"func main() { os.Stdout.WriteString(words.Hello) }\n")
+	write(t, root, "functions/part/bootstrap/main.go", "package main\n\nimport \"os\"\n\nfunc main() { "+
+		"os.Stdout.WriteString(\"bye\") }\n")
 	write(t, root, "functions/notyet/notyet.go", "// Package notyet has no bootstrap.\npackage notyet\n")
 	return root
 }

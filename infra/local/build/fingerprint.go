@@ -18,8 +18,9 @@ import (
 // listed is what `go list -export` tells of a package.
 type listed struct {
 	ImportPath string
-	BuildID    string // of the compiled package: Go's own hash of what it was made from, the toolchain included, and of what it became
-	Deps       []string
+	// of the compiled package: Go's own hash of what it was made from, the toolchain included, and of what it became
+	BuildID string
+	Deps    []string
 }
 
 // fingerprints compiles the functions and returns, by folder of the function, a hash of all that its binary is linked from.

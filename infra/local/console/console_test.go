@@ -46,7 +46,8 @@ func TestTheScriptsParseNothingAsHTML(t *testing.T) {
 		t.Fatalf("got scripts %v, %v", scripts, err)
 	}
 	forbidden := regexp.MustCompile(
-		`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|DOMParser|Function\(|srcdoc|createContextualFragment|setHTML|https?://`)
+		`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|DOMParser|Function\(|srcdoc|createContextualFr` +
+			`agment|setHTML|https?://`)
 	for _, name := range scripts {
 		script, err := fs.ReadFile(page, name)
 		if err != nil {
@@ -128,7 +129,8 @@ func TestAPageElsewhereCannotDoAnything(t *testing.T) {
 
 func TestTheReturnPageShowsWhatTheRedirectBrought(t *testing.T) {
 	t.Parallel()
-	const target = "/_local/return?org_connection_id=c-1&endpoint_id=e-1&external_state=%3Cscript%3Ealert(1)%3C/script%3E&external_state=2"
+	const target = "/_local/return?org_connection_id=c-1&endpoint_id=e-1&" +
+		"external_state=%3Cscript%3Ealert(1)%3C/script%3E&external_state=2"
 	f := build(t)
 	page := f.serve(t, "GET", target, map[string]string{"Accept": "text/html,*/*"}).Body.String()
 	for _, want := range []string{
@@ -143,7 +145,8 @@ func TestTheReturnPageShowsWhatTheRedirectBrought(t *testing.T) {
 		t.Error("a parameter became a script")
 	}
 	got := f.serve(t, "GET", target, map[string]string{"Accept": "application/json"})
-	want := `{"endpoint_id":"e-1","external_state":"\u003cscript\u003ealert(1)\u003c/script\u003e","org_connection_id":"c-1"}` + "\n"
+	want := `{"endpoint_id":"e-1","external_state":"\u003cscript\u003ealert(1)\u003c/script\u003e",` +
+		`"org_connection_id":"c-1"}` + "\n"
 	if diff := cmp.Diff(want, got.Body.String()); diff != "" {
 		t.Errorf("JSON (-want +got):\n%s", diff)
 	}

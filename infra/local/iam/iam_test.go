@@ -49,8 +49,9 @@ func TestAKeyBesideTheItemDoesNotHideTheItem(t *testing.T) {
 		t.Errorf("%s was let through", c.Operation)
 	})
 	for operation, body := range map[string]string{
-		"PutItem":      `"Key":{"pk":{"S":"A"}},"Item":{"pk":{"S":"B"}}`,
-		"Query":        `"Key":{"pk":{"S":"A"}},"KeyConditionExpression":"pk = :p","ExpressionAttributeValues":{":p":{"S":"B"}}`,
+		"PutItem": `"Key":{"pk":{"S":"A"}},"Item":{"pk":{"S":"B"}}`,
+		"Query": `"Key":{"pk":{"S":"A"}},"KeyConditionExpression":"pk = :p",` +
+			`"ExpressionAttributeValues":{":p":{"S":"B"}}`,
 		"GetItem":      `"Key":{"sk":{"S":"A"}}`,
 		"DeleteItem":   `"Key":{"pk":"A"}`,
 		"UpdateItem":   `"Key":{"pk":{"S":"A","N":"1"}}`,

@@ -46,8 +46,10 @@ func TestWhatIsPostedIsListedOldestFirst(t *testing.T) {
 
 		first := `{"received_at":"2000-01-01T00:00:00Z","method":"POST","path":"/_local/inbox/alder",` +
 			`"headers":{"webhook-id":"1","x-many":"a, b"},"body":"{\"type\":\"webhook.test\"}"}`
-		second := `{"received_at":"2000-01-01T00:00:01Z","method":"POST","path":"/_local/inbox/alderman","headers":{},"body":"second, with \ufffd"}`
-		third := `{"received_at":"2000-01-01T00:00:01Z","method":"POST","path":"/_local/inbox/alder/deeper","headers":{},"body":"third"}`
+		second := `{"received_at":"2000-01-01T00:00:01Z","method":"POST","path":"/_local/inbox/alderman","headers":{},` +
+			`"body":"second, with \ufffd"}`
+		third := `{"received_at":"2000-01-01T00:00:01Z","method":"POST","path":"/_local/inbox/alder/deeper",` +
+			`"headers":{},"body":"third"}`
 		for path, want := range map[string]string{
 			root:               "[" + first + "," + second + "," + third + "]\n",
 			root + "/":         "[" + first + "," + second + "," + third + "]\n",

@@ -72,7 +72,8 @@ func Start(ctx context.Context, o Options) (*Lambda, error) {
 	}
 	host, port, _ := strings.Cut(address, ":")
 	// Its life is the Lambda's: Close ends it in an orderly way, also after ctx.
-	command := exec.CommandContext(context.WithoutCancel(ctx), "sam", "local", "start-lambda", "--template", o.Template, //nolint:gosec // our own arguments
+	//nolint:gosec // our own arguments
+	command := exec.CommandContext(context.WithoutCancel(ctx), "sam", "local", "start-lambda", "--template", o.Template,
 		"--host", host, "--port", port, "--skip-pull-image", "--warm-containers", "LAZY", "--add-host",
 		"localhost:"+o.Host.String())
 	command.Env = surroundings(o.Functions)

@@ -49,11 +49,13 @@ func TestWhatIsNotATemplateIsRefused(t *testing.T) {
 	t.Parallel()
 	const bucket = "  B: {Type: AWS::S3::Bucket}\n"
 	expectRefusals(t, map[string]struct{ text, want string }{
-		"an empty file":      {"", "1: a template is a mapping with a Resources section"},
-		"a list":             {"- 1\n", "1: a template is a mapping with a Resources section"},
-		"another transform":  {"Transform: AWS::Include\nResources: {}\n", `1: the Transform "AWS::Include" is not understood`},
+		"an empty file": {"", "1: a template is a mapping with a Resources section"},
+		"a list":        {"- 1\n", "1: a template is a mapping with a Resources section"},
+		"another transform": {"Transform: AWS::Include\nResources: {}\n", `1: the Transform "AWS::Include" is not ` +
+			`understood`},
 		"an unknown section": {head + bucket + "Mappings: {}\n", "4: the property Mappings is not understood"},
-		"a YAML anchor":      {head + "  B: &b {Type: AWS::S3::Bucket}\n", "3: YAML anchors and aliases are understood only as Metadata"},
+		"a YAML anchor": {head + "  B: &b {Type: AWS::S3::Bucket}\n", "3: YAML anchors and aliases are understood " +
+			"only as Metadata"},
 		"a YAML alias": {
 			"Metadata:\n  P: &p {BucketName: b}\n" + head + "  B:\n    Type: AWS::S3::Bucket\n    Properties: *p\n",
 			"7: YAML anchors and aliases are understood only as Metadata",
@@ -118,7 +120,8 @@ func TestAnUnknownResourceOrAttributeIsRefused(t *testing.T) {
 			" Q: its dead letter queue is not in the template, or leads back to it",
 		},
 		"a dead letter queue that refuses to be one": {
-			head + "  D: {Type: AWS::SQS::Queue, Properties: {RedriveAllowPolicy: {redrivePermission: denyAll}}}\n  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n" +
+			head + "  D: {Type: AWS::SQS::Queue, Properties: {RedriveAllowPolicy: {redrivePermission: denyAll}}}\n  Q:\n" +
+				"    Type: AWS::SQS::Queue\n    Properties:\n" +
 				"      RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 1}\n",
 			" Q: its dead letter queue refuses to be one (RedriveAllowPolicy)",
 		},
@@ -154,7 +157,8 @@ func TestAFunctionThatALaptopCannotRunIsRefused(t *testing.T) {
 			head + "  WorkFunction:\n    Type: AWS::Serverless::Function\n    Properties:\n      Runtime: python3.14\n",
 			`6: WorkFunction: Runtime: "python3.14" is not understood, only provided.al2023`,
 		},
-		"a name without a folder": {head + "  Worker:\n" + run, "3: Worker: a function's logical id ends in Function, the rest is its folder"},
+		"a name without a folder": {head + "  Worker:\n" + run, "3: Worker: a function's logical id ends in Function, " +
+			"the rest is its folder"},
 		"another build method": {
 			head + "  WorkFunction:\n    Metadata: {BuildMethod: go1.x}\n" + run,
 			`4: WorkFunction: Metadata.BuildMethod: "go1.x" is not understood, only makefile`,
@@ -171,9 +175,11 @@ func TestAFunctionThatALaptopCannotRunIsRefused(t *testing.T) {
 			worker + "      Environment:\n        Variables:\n          A: [x]\n",
 			"9: WorkFunction: Environment.Variables.A is not a text",
 		},
-		"a policy that SAM would make a role of": {worker + "      Policies: []\n", "7: WorkFunction: the property Policies is not understood"},
+		"a policy that SAM would make a role of": {worker + "      Policies: []\n", "7: WorkFunction: the property " +
+			"Policies is not understood"},
 		"a role from elsewhere": {
-			worker + "      Role: arn:aws:iam::1:role/x\n", `3: WorkFunction: Role "arn:aws:iam::1:role/x" is not a role for Lambda of the template`,
+			worker + "      Role: arn:aws:iam::1:role/x\n", `3: WorkFunction: Role "arn:aws:iam::1:role/x" is not a role ` +
+				`for Lambda of the template`,
 		},
 		"another service's role": {
 			worker + "      Role: !GetAtt R.Arn\n" + strings.Replace(trust, "lambda", "states", 1),
@@ -200,7 +206,8 @@ func TestAFunctionThatALaptopCannotRunIsRefused(t *testing.T) {
 			`8: WorkFunction: Events.E.Schedule "rate(1 minutes)" is not a rate(...): one minute, but more minutes`,
 		},
 		"a schedule whose failed runs AWS would repeat": {
-			worker + "      Role: !GetAtt R.Arn\n      LoggingConfig: {LogGroup: !Ref G}\n      Events:\n        E: {Type: Schedule, Properties: {Schedule: rate(1 hour)}}\n" +
+			worker + "      Role: !GetAtt R.Arn\n      LoggingConfig: {LogGroup: !Ref G}\n      Events:\n" +
+				"        E: {Type: Schedule, Properties: {Schedule: rate(1 hour)}}\n" +
 				"  G: {Type: AWS::Logs::LogGroup, Properties: {LogGroupName: g}}\n" + trust,
 			"3: WorkFunction: EventInvokeConfig.MaximumRetryAttempts is not 0: the runner repeats no scheduled run",
 		},
@@ -212,7 +219,8 @@ func TestAFunctionThatALaptopCannotRunIsRefused(t *testing.T) {
 }
 
 // trust begins a role for Lambda; what a test adds are further properties.
-const trust = "  R:\n    Type: AWS::IAM::Role\n    Properties:\n      AssumeRolePolicyDocument:\n        Version: '2012-10-17'\n" +
+const trust = "  R:\n    Type: AWS::IAM::Role\n    Properties:\n      AssumeRolePolicyDocument:\n" +
+	"        Version: '2012-10-17'\n" +
 	"        Statement: [{Effect: Allow, Principal: {Service: lambda.amazonaws.com}, Action: sts:AssumeRole}]\n" // 6 lines
 
 func TestARoleThatAllowsMoreThanItsStatementsIsRefused(t *testing.T) {
@@ -221,7 +229,8 @@ func TestARoleThatAllowsMoreThanItsStatementsIsRefused(t *testing.T) {
 		"            Version: '2012-10-17'\n            Statement:\n"
 	expectRefusals(t, map[string]struct{ text, want string }{
 		"a managed policy": {
-			head + trust + "      ManagedPolicyArns: [AmazonS3FullAccess]\n", "9: R: the property ManagedPolicyArns is not understood",
+			head + trust + "      ManagedPolicyArns: [AmazonS3FullAccess]\n", "9: R: the property ManagedPolicyArns is " +
+				"not understood",
 		},
 		"a statement that denies": {
 			inline + "              - {Effect: Deny, Action: s3:*, Resource: '*'}\n",
@@ -232,7 +241,8 @@ func TestARoleThatAllowsMoreThanItsStatementsIsRefused(t *testing.T) {
 			"14: R: a statement names at least one Action and one Resource",
 		},
 		"a person who may take it": {
-			head + strings.Replace(trust, "Service: lambda.amazonaws.com", "AWS: '*'", 1), "8: R: the property AssumeRolePolicyDocument.Statement.Principal.AWS is not understood",
+			head + strings.Replace(trust, "Service: lambda.amazonaws.com", "AWS: '*'", 1), "8: R: the property " +
+				"AssumeRolePolicyDocument.Statement.Principal.AWS is not understood",
 		},
 		"a log group without a name": {head + "  G: {Type: AWS::Logs::LogGroup}\n", "3: G: LogGroupName is missing"},
 	})
@@ -264,7 +274,8 @@ func TestATriggerThatAWSWouldRefuseIsRefused(t *testing.T) {
 
 func TestAnAPIThatTheGatewayCannotServeIsRefused(t *testing.T) {
 	t.Parallel()
-	const responses = head + "  Api:\n    Type: AWS::Serverless::Api\n    Properties:\n      StageName: v1\n      GatewayResponses:\n"
+	const responses = head + "  Api:\n    Type: AWS::Serverless::Api\n    Properties:\n      StageName: v1\n" +
+		"      GatewayResponses:\n"
 	expectRefusals(t, map[string]struct{ text, want string }{
 		"an unknown property of the API": {
 			head + "  Api:\n    Type: AWS::Serverless::Api\n    Properties: {StageName: v1, Cors: '*'}\n",

@@ -87,16 +87,17 @@ func TestExpressionsWithoutAMeaningAreRefused(t *testing.T) {
 		`!Ref Ranges`:              "19: Value: a text is wanted here",
 		`!Ref AWS::NoValue`:        "19: Value: a text is wanted here",
 		`!GetAtt Nobody.Arn`:       "19: Value: GetAtt of Nobody, which is not in the template or left out by its Condition",
-		`!GetAtt Left.DomainName`:  "19: Value: GetAtt Left.DomainName: this attribute of a AWS::S3::Bucket is not understood",
-		`!GetAtt Left`:             "19: Value: Fn::GetAtt takes a resource and an attribute",
-		`!Sub "${Nobody}"`:         "19: Value: Ref to Nobody, which is not in the template or left out by its Condition",
-		`!Sub "${Ranges}"`:         "19: Value: ${Ranges} is a list and cannot stand in a text",
-		`!Sub [a, b]`:              "19: Value: Fn::Sub takes a text; names of its own are not understood",
-		`!Join [",", a]`:           "19: Value: a list is wanted here",
-		`!Join [","]`:              "19: Value: Fn::Join takes a list of a delimiter and a list of texts",
-		`!If [Nobody, a, b]`:       "19: Value: the condition Nobody does not exist or leads back to itself",
-		`!If [IsBlue, a]`:          "19: Value: Fn::If takes a list of a condition and two values",
-		`!Equals [a, b]`:           "19: Value: Fn::Equals has no meaning outside Conditions",
+		`!GetAtt Left.DomainName`: "19: Value: GetAtt Left.DomainName: this attribute of a AWS::S3::Bucket is not " +
+			"understood",
+		`!GetAtt Left`:       "19: Value: Fn::GetAtt takes a resource and an attribute",
+		`!Sub "${Nobody}"`:   "19: Value: Ref to Nobody, which is not in the template or left out by its Condition",
+		`!Sub "${Ranges}"`:   "19: Value: ${Ranges} is a list and cannot stand in a text",
+		`!Sub [a, b]`:        "19: Value: Fn::Sub takes a text; names of its own are not understood",
+		`!Join [",", a]`:     "19: Value: a list is wanted here",
+		`!Join [","]`:        "19: Value: Fn::Join takes a list of a delimiter and a list of texts",
+		`!If [Nobody, a, b]`: "19: Value: the condition Nobody does not exist or leads back to itself",
+		`!If [IsBlue, a]`:    "19: Value: Fn::If takes a list of a condition and two values",
+		`!Equals [a, b]`:     "19: Value: Fn::Equals has no meaning outside Conditions",
 	} {
 		t.Run(expression, func(t *testing.T) {
 			t.Parallel()

@@ -11,19 +11,24 @@ import (
 
 // definition begins an API, to which a test adds paths; rest adds the function and the roles that they need.
 const (
-	definition = head + "  Api:\n    Type: AWS::Serverless::Api\n    Properties:\n      StageName: v1\n      DefinitionBody:\n" +
+	definition = head + "  Api:\n    Type: AWS::Serverless::Api\n    Properties:\n      StageName: v1\n" +
+		"      DefinitionBody:\n" +
 		"        openapi: 3.0.1\n        paths:\n" // 9 lines
-	rest = "  GatewayRole:\n    Type: AWS::IAM::Role\n    Properties:\n      AssumeRolePolicyDocument:\n        Version: '2012-10-17'\n" +
+	rest = "  GatewayRole:\n    Type: AWS::IAM::Role\n    Properties:\n      AssumeRolePolicyDocument:\n" +
+		"        Version: '2012-10-17'\n" +
 		"        Statement: [{Effect: Allow, Principal: {Service: apigateway.amazonaws.com}, Action: sts:AssumeRole}]\n" +
-		"      Policies:\n        - PolicyName: own\n          PolicyDocument:\n            Version: '2012-10-17'\n            Statement:\n" +
+		"      Policies:\n        - PolicyName: own\n          PolicyDocument:\n            Version: '2012-10-17'\n" +
+		"            Statement:\n" +
 		"              - {Effect: Allow, Action: [lambda:InvokeFunction], Resource: [!Sub '${WorkFunction.Arn}:live']}\n" +
 		"  G: {Type: AWS::Logs::LogGroup, Properties: {LogGroupName: g}}\n" +
 		"  WorkFunction:\n" + run + "      Role: !GetAtt R.Arn\n      LoggingConfig: {LogGroup: !Ref G}\n" + trust
 )
 
 // invoke invokes the function of rest, as SAM writes it for an Api event.
-const invoke = "{x-amazon-apigateway-integration: {type: aws_proxy, httpMethod: POST, credentials: !GetAtt GatewayRole.Arn, " +
-	"uri: !Sub 'arn:${AWS::Partition}:apigateway:${AWS::Region}:lambda:path/2015-03-31/functions/${WorkFunction.Arn}:live/invocations'}}"
+const invoke = "{x-amazon-apigateway-integration: {type: aws_proxy, httpMethod: POST, " +
+	"credentials: !GetAtt GatewayRole.Arn, " +
+	"uri: !Sub 'arn:${AWS::Partition}:apigateway:${AWS::Region}:lambda:path/2015-03-31/functions/" +
+	"${WorkFunction.Arn}:live/invocations'}}"
 
 // pathOf writes one path of an API whose methods invoke the function of rest.
 func pathOf(path string, methods ...string) string {
@@ -56,29 +61,36 @@ func TestLoadRefusesDefinitionThatGatewayCannotServe(t *testing.T) {
 	}
 	expectRefusals(t, map[string]struct{ text, want string }{
 		"an authoriser": {
-			with("get: {", "get: {security: [], "), "11: Api: the property DefinitionBody.paths./a.get.security is not understood",
+			with("get: {", "get: {security: [], "), "11: Api: the property DefinitionBody.paths./a.get.security is not " +
+				"understood",
 		},
 		"a mapping template": {
 			with("type: aws_proxy", "type: aws"),
 			`11: Api: DefinitionBody.paths./a.get.x-amazon-apigateway-integration.type: "aws" is not understood, only aws_proxy`,
 		},
-		"an unknown method":           {definition + pathOf("/a", "fetch") + rest, "11: Api: DefinitionBody.paths./a.fetch is not a method"},
-		"a method in capitals":        {definition + pathOf("/a", "GET") + rest, "11: Api: DefinitionBody.paths./a.GET is not a method"},
-		"a relative path":             {definition + pathOf("a", "get") + rest, `10: Api: "a" is not a path of an API`},
-		"a greedy part in the middle": {definition + pathOf("/{a+}/b", "get") + rest, `10: Api: "/{a+}/b" is not a path of an API`},
-		"a variable within a part":    {definition + pathOf("/a-{b}", "get") + rest, `10: Api: "/a-{b}" is not a path of an API`},
-		"a path given twice":          {definition + pathOf("/a", "get") + pathOf("/a", "post") + rest, `12: "/a" is given twice`},
+		"an unknown method": {definition + pathOf("/a", "fetch") + rest, "11: Api: DefinitionBody.paths./" +
+			"a.fetch is not a method"},
+		"a method in capitals": {definition + pathOf("/a", "GET") + rest, "11: Api: DefinitionBody.paths./a.GET " +
+			"is not a method"},
+		"a relative path": {definition + pathOf("a", "get") + rest, `10: Api: "a" is not a path of an API`},
+		"a greedy part in the middle": {definition + pathOf("/{a+}/b", "get") + rest, `10: Api: "/{a+}/b" is not a ` +
+			`path of an API`},
+		"a variable within a part": {definition + pathOf("/a-{b}", "get") + rest, `10: Api: "/a-{b}" is not a path ` +
+			`of an API`},
+		"a path given twice": {definition + pathOf("/a", "get") + pathOf("/a", "post") + rest, `12: "/a" is given twice`},
 		"two variables at one place": {
 			definition + pathOf("/a/{b}", "get") + pathOf("/a/{c}/d", "get") + rest,
 			"12: Api: /a/{c}/d: {c} and {b} cannot stand at the same place",
 		},
 		"a function instead of its alias": {
 			with("WorkFunction.Arn}:live", "WorkFunction.Arn}"),
-			`11: Api: /a: the uri "arn:aws:apigateway:us-east-1:lambda:path/2015-03-31/functions/arn:aws:lambda:us-east-1:000000000000:function:s-WorkFunction/invocations"` +
+			`11: Api: /a: the uri "arn:aws:apigateway:us-east-1:lambda:path/2015-03-31/functions/` +
+				`arn:aws:lambda:us-east-1:000000000000:function:s-WorkFunction/invocations"` +
 				" does not invoke the alias of a function",
 		},
 		"a role for Lambda": {
-			with("GatewayRole.Arn", "R.Arn"), `11: Api: /a: "arn:aws:iam::000000000000:role/s-R" is not a role for API Gateway of the template`,
+			with("GatewayRole.Arn", "R.Arn"), `11: Api: /a: "arn:aws:iam::000000000000:role/s-R" is not a role for API ` +
+				`Gateway of the template`,
 		},
 		"no role": {
 			with("credentials: !GetAtt GatewayRole.Arn, ", ""),

@@ -33,9 +33,11 @@ func start() time.Time { return time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC) }
 func recorder() *timeline.Recorder { return timeline.New((&clock{at: start()}).now) }
 
 const (
-	request   = `{"httpMethod":"GET","resource":"/x/{id}","pathParameters":{"id":"SECRET"},"requestContext":{"requestId":"r-1"}}`
-	portal    = `{"httpMethod":"GET","resource":"/sandbox/{proxy+}","pathParameters":{"proxy":"fhir/Patient"}}`
-	batch     = `{"Records":[{"messageId":"m-1","eventSourceARN":"arn:aws:sqs:us-east-1:0:Q"},{"messageId":"m-2","eventSourceARN":"arn:aws:sqs:us-east-1:0:Q"}]}`
+	request = `{"httpMethod":"GET","resource":"/x/{id}","pathParameters":{"id":"SECRET"},` +
+		`"requestContext":{"requestId":"r-1"}}`
+	portal = `{"httpMethod":"GET","resource":"/sandbox/{proxy+}","pathParameters":{"proxy":"fhir/Patient"}}`
+	batch  = `{"Records":[{"messageId":"m-1","eventSourceARN":"arn:aws:sqs:us-east-1:0:Q"},` +
+		`{"messageId":"m-2","eventSourceARN":"arn:aws:sqs:us-east-1:0:Q"}]}`
 	scheduled = `{"detail-type":"Scheduled Event","resources":["arn:aws:events:us-east-1:0:rule/SweeperTick"]}`
 )
 

@@ -34,7 +34,8 @@ func begin(ctx context.Context, o options, output *output) (*process, error) {
 	p.server = &http.Server{Handler: p.api, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = p.server.Serve(listener) }()
 	ctx, p.kill = context.WithCancel(ctx)
-	command := exec.CommandContext(ctx, filepath.Join(o.folder, "bootstrap")) //nolint:gosec // the function's own, which is what this program is for
+	//nolint:gosec // the function's own, which is what this program is for
+	command := exec.CommandContext(ctx, filepath.Join(o.folder, "bootstrap"))
 	command.Dir, command.Stdout, command.Stderr = o.folder, output.file, output.file
 	command.Env = append(command.Env, o.variables...)
 	command.Env = append(command.Env, "AWS_LAMBDA_RUNTIME_API="+listener.Addr().String(), "_HANDLER=bootstrap",

@@ -45,7 +45,8 @@ func (r reports) post(path string, body any) { r.send(path, encode(body)) }
 // send posts. A LocalStack that does not take a report is one that has ended, and ends this container.
 func (r reports) send(path string, body []byte) {
 	client := http.Client{Timeout: reportTimeout}
-	response, err := client.Post(r.to+path, "application/json", bytes.NewReader(body)) //nolint:noctx // the report of an end must not end with it
+	//nolint:noctx // the report of an end must not end with it
+	response, err := client.Post(r.to+path, "application/json", bytes.NewReader(body))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "init: report:", err)
 		return

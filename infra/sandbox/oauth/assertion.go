@@ -47,7 +47,8 @@ func assertedID(form url.Values, given credentials) (credentials, *oauthError) {
 func (s *Server) checkAssertion(ctx context.Context, assertion string, client Client) (*oauthError, error) {
 	claims, err := jose.Verify(assertion, client.Keys)
 	if err != nil {
-		return &oauthError{"invalid_client", "the assertion is not signed with a registered key"}, nil //nolint:nilerr // the client's mistake, and answered
+		//nolint:nilerr // the client's mistake, and answered
+		return &oauthError{"invalid_client", "the assertion is not signed with a registered key"}, nil
 	}
 	text := func(name string) string {
 		value, _ := claims[name].(string)

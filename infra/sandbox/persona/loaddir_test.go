@@ -72,12 +72,14 @@ func TestAFolderOfBundlesBecomesPersonas(t *testing.T) {
 	}
 	want := map[string]string{
 		"Patient": `{"id":"p","name":[{"family":"Leaf","given":["Test","Q"]}],"resourceType":"Patient"}`,
-		"Observation": `{"contained":[{"beneficiary":{"reference":"Patient/p"},"id":"c","payor":[{"reference":"#c"}],"resourceType":"Coverage"}],` +
+		"Observation": `{"contained":[{"beneficiary":{"reference":"Patient/p"},` +
+			`"id":"c","payor":[{"reference":"#c"}],"resourceType":"Coverage"}],` +
 			`"extension":[{"url":"urn:uuid:other","valueReference":{"reference":"Patient/p"}}],"id":"o",` +
 			`"identifier":[{"system":"urn:ietf:rfc:3986","value":"urn:uuid:p"}],"resourceType":"Observation",` +
 			`"subject":{"reference":"Patient/p"},"text":{"div":"<div>a & b</div>"},"valueQuantity":{"value":1.00}}`,
-		"DocumentReference": `{"content":[{"attachment":{"url":"Binary/b"}}],"id":"d","resourceType":"DocumentReference","subject":{"reference":"Patient/p"}}`,
-		"Binary":            `{"contentType":"text/plain","data":"aGk=","id":"b","resourceType":"Binary"}`,
+		"DocumentReference": `{"content":[{"attachment":{"url":"Binary/b"}}],"id":"d",` +
+			`"resourceType":"DocumentReference","subject":{"reference":"Patient/p"}}`,
+		"Binary": `{"contentType":"text/plain","data":"aGk=","id":"b","resourceType":"Binary"}`,
 	}
 	if diff := cmp.Diff(want, bodies); diff != "" {
 		t.Errorf("bodies (-want +got):\n%s", diff)

@@ -80,7 +80,8 @@ func oauthTable() []Switch {
 		},
 		{
 			AuthorizeError,
-			"invalid_request|unauthorized_client|access_denied|unsupported_response_type|invalid_scope|server_error|temporarily_unavailable|login_required|consent_required|interaction_required",
+			"invalid_request|unauthorized_client|access_denied|unsupported_response_type|invalid_scope|server_error|tempor" +
+				"arily_unavailable|login_required|consent_required|interaction_required",
 			"Every authorization request comes back with this error.",
 			"RFC 6749 section 4.1.2.1, OpenID Connect Core section 3.1.2.6",
 		},
@@ -126,7 +127,8 @@ func oauthTable() []Switch {
 		},
 		{
 			UDAP,
-			"unsigned|other-authority|wrong-san|expired-certificate|expired-metadata|other-issuer|other-endpoints|redirect|refuses|other-patient|slow",
+			"unsigned|other-authority|wrong-san|expired-certificate|expired-metadata|other-issuer|other-endpoints|redirect" +
+				"|refuses|other-patient|slow",
 			"The UDAP metadata is not signed; is signed by somebody whom nobody trusts; for another host; with a certificate, " +
 				"or in words, that have expired; is another server's; or leads elsewhere. The token endpoint redirects, refuses, " +
 				"takes one patient for another, or does not answer.",

@@ -52,7 +52,8 @@ func (s *Server) person(ctx context.Context, purpose extensions) (persona.Person
 	}
 	var named patient
 	if json.Unmarshal(purpose.IAS.Patient, &named) != nil || named.Type != "Patient" || !named.is(who) {
-		return persona.Persona{}, problem{"invalid_grant", "patient_information is not the person of the id_token"}, nil //nolint:nilerr // the client's mistake, and answered
+		//nolint:nilerr // the client's mistake, and answered
+		return persona.Persona{}, problem{"invalid_grant", "patient_information is not the person of the id_token"}, nil
 	}
 	for _, p := range s.config.Personas {
 		if !strings.EqualFold(p.Name, who.Given+" "+who.Family) {

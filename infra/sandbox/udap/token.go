@@ -124,7 +124,8 @@ func (s *Server) client(r *http.Request) (id string, purpose extensions, why pro
 	}
 	var registered registration
 	if !known || json.Unmarshal(raw, &registered) != nil || !said.calls(registered.URI) {
-		return "", extensions{}, problem{"invalid_client", "the client is not registered with this certificate"}, nil //nolint:nilerr // the client's mistake, and answered
+		//nolint:nilerr // the client's mistake, and answered
+		return "", extensions{}, problem{"invalid_client", "the client is not registered with this certificate"}, nil
 	}
 	flaw, err := s.flaw(r.Context(), said, s.tokenURL())
 	if err != nil {
@@ -137,7 +138,8 @@ func (s *Server) client(r *http.Request) (id string, purpose extensions, why pro
 		Extensions extensions `json:"extensions"`
 	}
 	if json.Unmarshal(said.payload, &claims) != nil || !claims.Extensions.complete() {
-		return "", extensions{}, problem{"invalid_grant", "hl7-b2b and tefca_ias must say who asks for whom"}, nil //nolint:nilerr // the client's mistake, and answered
+		//nolint:nilerr // the client's mistake, and answered
+		return "", extensions{}, problem{"invalid_grant", "hl7-b2b and tefca_ias must say who asks for whom"}, nil
 	}
 
 	return said.claims.Issuer, claims.Extensions, problem{}, nil

@@ -26,8 +26,10 @@ func section(code, text, entries string) string {
 }
 
 func problem(value string) string {
-	return `<entry><act classCode="ACT" moodCode="EVN"><code code="CONC" codeSystem="2.16.840.1.113883.5.6"/><statusCode code="active"/>` +
-		`<entryRelationship typeCode="SUBJ"><observation classCode="OBS" moodCode="EVN"><code code="64572001" codeSystem="2.16.840.1.113883.6.96"/>` +
+	return `<entry><act classCode="ACT" moodCode="EVN"><code code="CONC" codeSystem="2.16.840.1.113883.5.6"/>` +
+		`<statusCode code="active"/>` +
+		`<entryRelationship typeCode="SUBJ"><observation classCode="OBS" moodCode="EVN">` +
+		`<code code="64572001" codeSystem="2.16.840.1.113883.6.96"/>` +
 		`<statusCode code="completed"/>` + value + `</observation></entryRelationship></act></entry>`
 }
 
@@ -97,7 +99,8 @@ func TestDocumentsOfFewPartsBecomeWhatTheySay(t *testing.T) {
 		{
 			"a section of no code",
 			document(
-				`<structuredBody><component><section><title>Remarks</title><text>Likes tea</text></section></component></structuredBody>`), "Likes tea",
+				`<structuredBody><component><section><title>Remarks</title><text>Likes tea</text></section></component>` +
+					`</structuredBody>`), "Likes tea",
 		},
 		{
 			"an unstructured document",
@@ -107,7 +110,8 @@ func TestDocumentsOfFewPartsBecomeWhatTheySay(t *testing.T) {
 		{
 			"an unstructured document that is elsewhere",
 			document(
-				`<nonXMLBody><text mediaType="application/pdf"><reference value="https://fir.example.org/a.pdf"/></text></nonXMLBody>`), "https://fir.example.org/a.pdf",
+				`<nonXMLBody><text mediaType="application/pdf"><reference value="https://fir.example.org/a.pdf"/></text>` +
+					`</nonXMLBody>`), "https://fir.example.org/a.pdf",
 		},
 		{"an unstructured document of text", document(
 			`<nonXMLBody><text mediaType="text/plain">Feels well</text></nonXMLBody>`), ""},
@@ -123,7 +127,8 @@ func TestDocumentsOfFewPartsBecomeWhatTheySay(t *testing.T) {
 		{
 			"an unknown entry in an unknown section",
 			document(section("99999-9", "x", `<entry><observation classCode="OBS" moodCode="EVN"><templateId root="1.2.3"/>`+
-				`<code code="777-3" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="completed"/><value xsi:type="PQ" value="9.5" unit="10*3/uL"/></observation></entry>`)), `"value":9.5`,
+				`<code code="777-3" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="completed"/>`+
+				`<value xsi:type="PQ" value="9.5" unit="10*3/uL"/></observation></entry>`)), `"value":9.5`,
 		},
 		{
 			"an entry of nothing",
@@ -134,13 +139,15 @@ func TestDocumentsOfFewPartsBecomeWhatTheySay(t *testing.T) {
 			"numbers that are none",
 			document(
 				section("30954-2", "x",
-					`<entry><observation><code code="777-3" codeSystem="2.16.840.1.113883.6.1"/><value xsi:type="PQ" value="1,5 or so" unit="x"/></observation></entry>`)), "777-3",
+					`<entry><observation><code code="777-3" codeSystem="2.16.840.1.113883.6.1"/>`+
+						`<value xsi:type="PQ" value="1,5 or so" unit="x"/></observation></entry>`)), "777-3",
 		},
 		{
 			"a time that is none",
 			document(
 				section("30954-2", "x",
-					`<entry><observation><code code="777-3" codeSystem="2.16.840.1.113883.6.1"/><effectiveTime value="99999999"/></observation></entry>`)), "777-3",
+					`<entry><observation><code code="777-3" codeSystem="2.16.840.1.113883.6.1"/>`+
+						`<effectiveTime value="99999999"/></observation></entry>`)), "777-3",
 		},
 	} {
 		out := string(convert(t, []byte(c.text)))

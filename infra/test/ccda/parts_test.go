@@ -155,7 +155,8 @@ func participationsOf(s *element, about []coding) []fact {
 func identities(role *element) []string {
 	var all []string
 	for _, id := range slices.Concat(role.all("id"), role.all("representedOrganization", "id")) {
-		if root := strings.ToLower(id.attrs["root"]); id.attrs["nullFlavor"] == "" && root != "" && strings.Trim(root, "0123456789.-abcdef") == "" { // an OID or a UUID
+		// an OID or a UUID
+		if root := strings.ToLower(id.attrs["root"]); id.attrs["nullFlavor"] == "" && root != "" && strings.Trim(root, "0123456789.-abcdef") == "" {
 			all = append(all, identifier(id.attrs["root"], id.attrs["extension"]))
 		}
 	}

@@ -83,7 +83,8 @@ func (told *telling) tells(f fact) bool {
 		switch f.measure {
 		case ofTime, ofWriting:
 			return slices.ContainsFunc(told.times, func(at string) bool {
-				return sameTime(want, at) || told.kind == "Goal" && len(want) >= len("20060102") && sameTime(want[:len("20060102")], at) // FHIR has its day
+				// FHIR has its day
+				return sameTime(want, at) || told.kind == "Goal" && len(want) >= len("20060102") && sameTime(want[:len("20060102")], at)
 			})
 		case ofStatus:
 			return slices.ContainsFunc(told.status, func(s string) bool { return fits(told.kind, want, s) })

@@ -60,7 +60,8 @@ func answer(status int, body string, header ...string) contract.Answer {
 	return contract.Answer{Status: status, Header: h, Body: []byte(body)}
 }
 
-const whole = `{"kind":"a","name":"abc","parts":[{"size":1},{"note":"n"}],"counts":{"Patient":2},"free":{"any":[1]},"open":{"x":"y","z":1}}`
+const whole = `{"kind":"a","name":"abc","parts":[{"size":1},{"note":"n"}],"counts":{"Patient":2},` +
+	`"free":{"any":[1]},"open":{"x":"y","z":1}}`
 
 func TestAnAnswerIsJudgedByItsSchema(t *testing.T) {
 	t.Parallel()

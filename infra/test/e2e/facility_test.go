@@ -39,7 +39,8 @@ func facilityRecord() []string {
 	for n := range observations {
 		all = append(all,
 			fmt.Sprintf(
-				`{"resourceType":"Observation","id":"5f0b2d5e-4a5b-5d8e-9c3f-1%011d","subject":{"reference":"Patient/%s"},"valueString":"%s"}`,
+				`{"resourceType":"Observation","id":"5f0b2d5e-4a5b-5d8e-9c3f-1%011d","subject":{"reference":"Patient/%s"},`+
+					`"valueString":"%s"}`,
 				n, facilityPatient, strings.Repeat("x", 1<<20)))
 	}
 	return all

@@ -194,7 +194,8 @@ func (s *stack) tokenEndpointElsewhere() {
 		answer := &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}
 		switch {
 		case strings.Contains(r.URL.Path, ".well-known"):
-			moved := `{"authorization_endpoint":"https://login.elsewhere.example/a","token_endpoint":"https://login.elsewhere.example/t"}`
+			moved := `{"authorization_endpoint":"https://login.elsewhere.example/a",` +
+				`"token_endpoint":"https://login.elsewhere.example/t"}`
 			answer.StatusCode, answer.Body = http.StatusOK, io.NopCloser(strings.NewReader(moved))
 		case !isTokenRequest(r):
 			return nil

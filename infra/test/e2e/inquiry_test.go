@@ -37,7 +37,8 @@ func (o *outside) checkInquiriesTold(t *testing.T) {
 		"patient.request_health_system": `{"email":"` + patientsAddress +
 			`","name":"Alder Hospital","website":"https://alder.example","street_address":"1 Elm Street"}`,
 		"patient.request_support": `{"email":"` + patientsAddress +
-			`","name":"Cedar Clinic","body":"Subject: No sign-in\nFrom: Juniper Vale\n\nThe portal of my cardiologist says ‹no›."}`,
+			`","name":"Cedar Clinic","body":"Subject: No sign-in\nFrom: Juniper Vale\n\n` +
+			`The portal of my cardiologist says ‹no›."}`,
 	} {
 		o.awaitEvents(eventType, 1)
 		var body struct{ Data json.RawMessage }

@@ -18,7 +18,8 @@ import (
 // traced gives an invocation a trace of its own, as Lambda does, where aws-lambda-go puts it.
 func traced(ctx context.Context) context.Context {
 	id := strings.ReplaceAll(ids.Random(), "-", "")
-	return context.WithValue(ctx, "x-amzn-trace-id", "Root=1-"+id[:8]+"-"+id[8:32]) //nolint:revive,staticcheck // the library's key
+	//nolint:revive,staticcheck // the library's key
+	return context.WithValue(ctx, "x-amzn-trace-id", "Root=1-"+id[:8]+"-"+id[8:32])
 }
 
 // TestOneIDFindsAnExportInTheLogsOfAllFunctions: an operator has the line of a request, and wants to

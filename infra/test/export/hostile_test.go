@@ -64,7 +64,8 @@ func (h hostile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path {
 	case "metadata":
 		putf(out,
-			`{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","rest":[{"mode":"server","resource":[{"type":"Patient"}`)
+			`{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","rest":[{"mode":"server",`+
+				`"resource":[{"type":"Patient"}`)
 		for name := range h.pages {
 			putf(out, `,{"type":%q,"searchParam":[{"name":"patient"}]}`, name)
 		}
@@ -129,9 +130,12 @@ func attacks() map[string]attack {
 	return map[string]attack{
 		// a gzip bomb
 		"AllergyIntolerance": {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { fill(w, " ", 1<<30) }},
-		"Device":             {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { fill(w, ",{}", large) }, heavy: true},               // ten million entries
-		"Encounter":          {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { one(w, "Encounter", 1, "x"); fill(w, "[", 1<<20) }}, // deep nesting
-		"FamilyMemberHistory": {want: is(export.OutcomeDenied), status: http.StatusForbidden, write: func(w io.Writer, _ int) { // an endless refusal
+		// ten million entries
+		"Device": {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { fill(w, ",{}", large) }, heavy: true},
+		// deep nesting
+		"Encounter": {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { one(w, "Encounter", 1, "x"); fill(w, "[", 1<<20) }},
+		// an endless refusal
+		"FamilyMemberHistory": {want: is(export.OutcomeDenied), status: http.StatusForbidden, write: func(w io.Writer, _ int) {
 			putf(w, `{"resourceType":"OperationOutcome","issue":[{}`)
 			fill(w, `,{"code":"`+strings.Repeat("c", 100)+`","diagnostics":"denied"}`, large)
 			putf(w, `]}`)

@@ -80,7 +80,8 @@ func (a *archive) page(r *http.Request) string {
 	var entries []string
 	for i := first; i < min(first+size, a.documents); i++ {
 		entries = append(entries, fmt.Sprintf(`{"resource":{"resourceType":"DocumentReference","id":"d%d",`+
-			`"subject":{"reference":"Patient/p1"},"content":[{"attachment":{"contentType":"application/pdf","url":"%s/attachments/%d"}}]}}`,
+			`"subject":{"reference":"Patient/p1"},"content":[{"attachment":{"contentType":"application/pdf",`+
+			`"url":"%s/attachments/%d"}}]}}`,
 			i, archiveBase, i))
 	}
 	next := ""

@@ -18,7 +18,8 @@ import (
 
 // envelopeOf is an answer to a message.
 func envelopeOf(relatesTo, inner string) string {
-	return `<soap:Envelope xmlns:soap="http://www.w3.org/2003/05/soap-envelope" xmlns:wsa="http://www.w3.org/2005/08/addressing"><soap:Header>` +
+	return `<soap:Envelope xmlns:soap="http://www.w3.org/2003/05/soap-envelope" ` +
+		`xmlns:wsa="http://www.w3.org/2005/08/addressing"><soap:Header>` +
 		`<wsa:Action soap:mustUnderstand="true">urn:example:answer</wsa:Action><wsa:RelatesTo>` + escape(relatesTo) +
 		`</wsa:RelatesTo></soap:Header>` +
 		`<soap:Body>` + inner + `</soap:Body></soap:Envelope>`
@@ -27,7 +28,8 @@ func envelopeOf(relatesTo, inner string) string {
 // faultOf is a SOAP fault that quotes what it should not.
 func faultOf(code, sub string) string {
 	if sub != "" {
-		sub = `<soap:Subcode><soap:Value xmlns:wsse="http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd">` + sub + `</soap:Value></soap:Subcode>`
+		sub = `<soap:Subcode><soap:Value xmlns:wsse="http://docs.oasis-open.org/wss/2004/01/` +
+			`oasis-200401-wss-wssecurity-secext-1.0.xsd">` + sub + `</soap:Value></soap:Subcode>`
 	}
 	return envelopeOf("urn:uuid:none", `<soap:Fault><soap:Code><soap:Value>`+code+`</soap:Value>`+sub+`</soap:Code>`+
 		`<soap:Reason><soap:Text xml:lang="en">quoted: Aster, 1984-03-12</soap:Text></soap:Reason></soap:Fault>`)
@@ -52,23 +54,29 @@ func (p *Peer) discover(document *etree.Document, set Switch) string {
 	record := func(id, home string) string {
 		return fmt.Sprintf(
 			`<subject typeCode="SUBJ"><registrationEvent classCode="REG" moodCode="EVN"><statusCode code="active"/>`+
-				`<subject1 typeCode="SBJ"><patient classCode="PAT"><id root="%s" extension="%s"/><statusCode code="active"/><patientPerson>`+
+				`<subject1 typeCode="SBJ"><patient classCode="PAT"><id root="%s" extension="%s"/><statusCode code="active"/>`+
+				`<patientPerson>`+
 				`<name><given>%s</given><family>%s</family></name><birthTime value="%s"/></patientPerson></patient></subject1>`+
-				`<custodian typeCode="CST"><assignedEntity classCode="ASSIGNED"><id root="%s"/></assignedEntity></custodian></registrationEvent></subject>`,
+				`<custodian typeCode="CST"><assignedEntity classCode="ASSIGNED"><id root="%s"/></assignedEntity></custodian>`+
+				`</registrationEvent></subject>`,
 			bare(p.options.Home), escape(id), escape(strings.ToUpper(known.Given)), escape(strings.ToUpper(known.Family)),
 			born, bare(home))
 	}
 	if set == Ambiguous {
 		return p.discovered(document, "AA", "OK", "",
 			`<reasonOf typeCode="RSON"><detectedIssueEvent classCode="ALRT" moodCode="EVN">`+
-				`<code code="ActAdministrativeDetectedIssueCode" codeSystem="2.16.840.1.113883.5.4"/><triggerFor typeCode="TRIG"><actOrderRequired classCode="ACT" moodCode="RQO">`+
-				`<code code="PatientTelecomRequested" codeSystem="1.3.6.1.4.1.19376.1.2.27.1"/></actOrderRequired></triggerFor></detectedIssueEvent></reasonOf>`)
+				`<code code="ActAdministrativeDetectedIssueCode" codeSystem="2.16.840.1.113883.5.4"/>`+
+				`<triggerFor typeCode="TRIG"><actOrderRequired classCode="ACT" moodCode="RQO">`+
+				`<code code="PatientTelecomRequested" codeSystem="1.3.6.1.4.1.19376.1.2.27.1"/></actOrderRequired>`+
+				`</triggerFor></detectedIssueEvent></reasonOf>`)
 	}
 	if set == Failing {
 		return p.discovered(document, "AE", "AE", "",
 			`<reasonOf typeCode="RSON"><detectedIssueEvent classCode="ALRT" moodCode="EVN">`+
-				`<code code="ActAdministrativeDetectedIssueCode" codeSystem="2.16.840.1.113883.5.4"/><mitigatedBy typeCode="MITGT"><detectedIssueManagement classCode="ACT" moodCode="EVN">`+
-				`<code code="AnswerNotAvailable" codeSystem="1.3.6.1.4.1.19376.1.2.27.3"/></detectedIssueManagement></mitigatedBy></detectedIssueEvent></reasonOf>`)
+				`<code code="ActAdministrativeDetectedIssueCode" codeSystem="2.16.840.1.113883.5.4"/>`+
+				`<mitigatedBy typeCode="MITGT"><detectedIssueManagement classCode="ACT" moodCode="EVN">`+
+				`<code code="AnswerNotAvailable" codeSystem="1.3.6.1.4.1.19376.1.2.27.3"/></detectedIssueManagement>`+
+				`</mitigatedBy></detectedIssueEvent></reasonOf>`)
 	}
 	if set == Several {
 		return p.discovered(document, "AA", "OK", record(p.options.Patient, home)+record(p.options.Patient+"-2", home), "")
@@ -91,7 +99,8 @@ func (p *Peer) discovered(document *etree.Document, accepted, code, subjects, re
 		`<interactionId root="2.16.840.1.113883.1.6" extension="PRPA_IN201306UV02"/><acknowledgement><typeCode code="` +
 		accepted + `"/>` +
 		`<targetMessage><id root="` + root + `" extension="` + extension + `"/></targetMessage></acknowledgement>` +
-		`<controlActProcess classCode="CACT" moodCode="EVN"><code code="PRPA_TE201306UV02" codeSystem="2.16.840.1.113883.1.6"/>` + subjects + reason +
+		`<controlActProcess classCode="CACT" moodCode="EVN"><code code="PRPA_TE201306UV02" ` +
+		`codeSystem="2.16.840.1.113883.1.6"/>` + subjects + reason +
 		`<queryAck><queryId root="` + root + `" extension="` + extension + `"/><queryResponseCode code="` + code +
 		`"/></queryAck></controlActProcess></PRPA_IN201306UV02>`
 }
@@ -127,7 +136,8 @@ func (p *Peer) list(document *etree.Document, set Switch) string {
 			entries.WriteString(listing(d, home, whose))
 		}
 	}
-	return `<query:AdhocQueryResponse xmlns:query="urn:oasis:names:tc:ebxml-regrep:xsd:query:3.0" xmlns:rim="urn:oasis:names:tc:ebxml-regrep:xsd:rim:3.0" ` +
+	return `<query:AdhocQueryResponse xmlns:query="urn:oasis:names:tc:ebxml-regrep:xsd:query:3.0" ` +
+		`xmlns:rim="urn:oasis:names:tc:ebxml-regrep:xsd:rim:3.0" ` +
 		`xmlns:rs="urn:oasis:names:tc:ebxml-regrep:xsd:rs:3.0" status="` + status + `">` + errors +
 		`<rim:RegistryObjectList>` + entries.String() +
 		`</rim:RegistryObjectList></query:AdhocQueryResponse>`
@@ -165,7 +175,8 @@ func external(scheme, value string) string {
 
 func failure(code string) string {
 	return `<rs:RegistryErrorList><rs:RegistryError errorCode="` + code +
-		`" codeContext="quoted: Aster" severity="urn:oasis:names:tc:ebxml-regrep:ErrorSeverityType:Error"/></rs:RegistryErrorList>`
+		`" codeContext="quoted: Aster" severity="urn:oasis:names:tc:ebxml-regrep:ErrorSeverityType:Error"/>` +
+		`</rs:RegistryErrorList>`
 }
 
 // retrieve answers ITI-39: with an attachment unless it is nil.
@@ -213,7 +224,8 @@ func (p *Peer) retrieve(document *etree.Document, set Switch) (inner string, att
 }
 
 func retrieved(status, errors, inner string) string {
-	return `<RetrieveDocumentSetResponse xmlns="urn:ihe:iti:xds-b:2007" xmlns:rs="urn:oasis:names:tc:ebxml-regrep:xsd:rs:3.0">` +
+	return `<RetrieveDocumentSetResponse xmlns="urn:ihe:iti:xds-b:2007" ` +
+		`xmlns:rs="urn:oasis:names:tc:ebxml-regrep:xsd:rs:3.0">` +
 		`<rs:RegistryResponse status="urn:oasis:names:tc:ebxml-regrep:ResponseStatusType:` + status + `">` + errors +
 		`</rs:RegistryResponse>` + inner + `</RetrieveDocumentSetResponse>`
 }
@@ -228,7 +240,8 @@ func respond(w http.ResponseWriter, status int, whole string) {
 func respondPackaged(w http.ResponseWriter, whole string, attached []byte) {
 	parts := multipart.NewWriter(w)
 	w.Header().Set("Content-Type",
-		`multipart/related; type="application/xop+xml"; start="<root@example>"; start-info="application/soap+xml"; boundary="`+parts.Boundary()+`"`)
+		`multipart/related; type="application/xop+xml"; start="<root@example>"; start-info="application/soap+xml"; `+
+			`boundary="`+parts.Boundary()+`"`)
 	for _, part := range []struct {
 		kind, id string
 		data     []byte

@@ -86,7 +86,8 @@ func TestAFunctionReadsExactlyWhatTheTemplateSets(t *testing.T) {
 	tree := files(t, map[string]string{
 		"functions/a/wiring/wiring.go": "package wiring\n\ntype Environment struct {\n" +
 			"\tTable string `env:\"TABLE,required\"`\n\tMissing string `env:\"MISSING\"`\n" +
-			"\tEmpty string `env:\"EMPTY,required\"`\n\tOptional string `env:\"OPTIONAL\"`\n\tOther string `json:\"other\"`\n}\n",
+			"\tEmpty string `env:\"EMPTY,required\"`\n\tOptional string `env:\"OPTIONAL\"`\n" +
+			"\tOther string `json:\"other\"`\n}\n",
 		"functions/b/wiring/wiring.go": "package wiring\n\nimport parts \"recordbridge/shared/wiring/edge\"\n\n" +
 			"type Environment struct {\n\tparts.Keyed\n\tStray string `env:\"STRAY\"`\n}\n\ntype other struct {\n\tA string " +
 			"`env:\"A\"`\n}\n",

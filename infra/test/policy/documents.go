@@ -175,7 +175,8 @@ func anchors(document string) []string {
 
 // elsewhere finds citations of papers that are not in the repository: what nobody can look up is no reason.
 var elsewhere = regexp.MustCompile(`(?i)\b(?:decisions?|architecture|spec|specification|notes?) (?:sections?|[0-9])` +
-	`|\b(?:fhir|serverless|widget|emulator|service) notes?\b|\bnotes on \w+, section|\bissues? [0-9]{1,2}\b|\b(?:style|fhir|house)\.md\b`)
+	`|\b(?:fhir|serverless|widget|emulator|service) notes?\b|\bnotes on \w+, ` +
+	`section|\bissues? [0-9]{1,2}\b|\b(?:style|fhir|house)\.md\b`)
 
 // Citations finds comments, and any text of other sources, that cite what is not in the repository. Documents may say
 // how they relate to the specification that the service is built to.

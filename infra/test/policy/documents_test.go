@@ -41,7 +41,8 @@ func TestCommandsThatCannotRunAreFound(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Commands(files(t, map[string]string{
 		"Makefile": makefile, "infra/ctl/main.go": "package main", "infra/test/e2e/e_test.go": "package e2e_test",
-		"README.md": "```sh\nmake run # make sure\ngo run ./infra/ctl -outputs x list\ngo test ./infra/... ./gone/...\n```\n" +
+		"README.md": "```sh\nmake run # make sure\ngo run ./infra/ctl -outputs x list\ngo test ./infra/... ./gone/...\n" +
+			"```\n" +
 			"Type `make test SEED=1` or `make demo`, and make a note. `RECORDBRIDGE=1 make gone` is none; `make build-x` is " +
 			"one. `make build-<name>`.\n",
 		"docs/a.md": "```\ncd x && make build stop\ngo run ./infra/cli list\n```\n",

@@ -63,7 +63,9 @@ func TestBudgetFindsStackOfTooManyResources(t *testing.T) {
 	t.Parallel()
 	// 3
 	const api = "  Api: {Type: AWS::Serverless::Api}\n"
-	const released = "  Visit: {Type: AWS::Serverless::Function, Properties: {DeploymentPreference: {}, Events: {E: {Type: Schedule}}}}\n" // 6, and CodeDeploy's application
+	// 6, and CodeDeploy's application
+	const released = "  Visit: {Type: AWS::Serverless::Function, Properties: {DeploymentPreference: {}, " +
+		"Events: {E: {Type: Schedule}}}}\n"
 	var text strings.Builder
 	text.WriteString(api + released)
 	for range policy.MostResources - 10 {

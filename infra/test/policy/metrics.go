@@ -33,7 +33,8 @@ type kept struct {
 
 // searched is a search of the dashboard for all values of one dimension of a metric of ours.
 var searched = regexp.MustCompile(
-	`^SEARCH\('\{Recordbridge,service,(\w+)\} MetricName="(\w+)" service="\$\{AWS::StackName\}"', '(?:Sum|Maximum)', 300\)$`)
+	`^SEARCH\('\{Recordbridge,service,(\w+)\} MetricName="(\w+)" service="\$\{AWS::StackName\}"', ` +
+		`'(?:Sum|Maximum)', 300\)$`)
 
 // Metrics finds what alarms and the dashboard look at although nobody sends it, or that is of other stacks of the
 // account, too; metrics of ours that the dashboard leaves out; and alarms that it does.

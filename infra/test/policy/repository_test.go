@@ -266,7 +266,8 @@ func reserved() map[string][]string {
 			"RevokeVaultFunction", "TefcaWorkerFunction",
 		},
 		"WidgetBucket": {"WebFunction"},
-		"AuditTable":   {"DashboardSessionFunction", "DashboardOrgFunction", "DashboardConnectionsFunction", "DashboardDeliveriesFunction", "DashboardWebhooksFunction", "DashboardCredentialsFunction", "EraserFunction", "DashboardMembersFunction"}, // and the operator's command line
-		"AlarmKey":     nil,
+		// and the operator's command line
+		"AuditTable": {"DashboardSessionFunction", "DashboardOrgFunction", "DashboardConnectionsFunction", "DashboardDeliveriesFunction", "DashboardWebhooksFunction", "DashboardCredentialsFunction", "EraserFunction", "DashboardMembersFunction"},
+		"AlarmKey":   nil,
 	}
 }

@@ -217,7 +217,8 @@ func (l *life) killSender() {
 		first := len(posts[id]) == 1
 		mu.Unlock()
 		if first {
-			l.function("/WebhookWorkerFunction/kill") //nolint:contextcheck // the request dies with the worker; the kill must not
+			//nolint:contextcheck // the request dies with the worker; the kill must not
+			l.function("/WebhookWorkerFunction/kill")
 		}
 	}))
 	defer receiver.Close()

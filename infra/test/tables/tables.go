@@ -68,7 +68,8 @@ func Template(tb testing.TB) *template.Template {
 	return declared
 }
 
-var loaded = sync.OnceValues(func() (*template.Template, error) { //nolint:gochecknoglobals // parsed once for all tests of a package
+//nolint:gochecknoglobals // parsed once for all tests of a package
+var loaded = sync.OnceValues(func() (*template.Template, error) {
 	path, err := find("template.yaml")
 	if err != nil {
 		return nil, err

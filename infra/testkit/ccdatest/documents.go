@@ -76,7 +76,8 @@ func Document(header, body string) string {
 }
 
 // SomePatient is the recordTarget of a patient with an id alone.
-const SomePatient = `<recordTarget><patientRole><id root="2.16.840.1.113883.19.1" extension="p"/></patientRole></recordTarget>`
+const SomePatient = `<recordTarget><patientRole><id root="2.16.840.1.113883.19.1" extension="p"/></patientRole>` +
+	`</recordTarget>`
 
 // Count returns how many resources are of a type.
 func Count(resources []Resource, kind string) int {

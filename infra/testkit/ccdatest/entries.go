@@ -18,10 +18,12 @@ const Penicillin = `<participant typeCode="CSM"><participantRole classCode="MANU
 
 // Pieces of entries.
 const (
-	Snomed     = `codeSystem="2.16.840.1.113883.6.96"`
-	InSnomed   = Snomed + "/>"
-	WrittenBy  = `<author><time value="20190203"/><assignedAuthor><id root="2.16.840.1.113883.19.4" extension="w"/><assignedPerson><name><family>Writer</family></name></assignedPerson></assignedAuthor></author>`
-	DoneBy     = `<performer><assignedEntity><id root="2.16.840.1.113883.19.4" extension="d"/><assignedPerson><name><family>Doer</family></name></assignedPerson></assignedEntity></performer>`
+	Snomed    = `codeSystem="2.16.840.1.113883.6.96"`
+	InSnomed  = Snomed + "/>"
+	WrittenBy = `<author><time value="20190203"/><assignedAuthor><id root="2.16.840.1.113883.19.4" extension="w"/>` +
+		`<assignedPerson><name><family>Writer</family></name></assignedPerson></assignedAuthor></author>`
+	DoneBy = `<performer><assignedEntity><id root="2.16.840.1.113883.19.4" extension="d"/><assignedPerson>` +
+		`<name><family>Doer</family></name></assignedPerson></assignedEntity></performer>`
 	Preference = `<entryRelationship typeCode="RSON"><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.143"/>
 <id root="2.16.840.1.113883.19.5" extension="pref"/><code code="225773000" ` + Snomed + `/><value xsi:type="CD" code="394849002" ` + Snomed + `/></observation></entryRelationship>`
 )

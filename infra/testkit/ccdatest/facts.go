@@ -68,7 +68,8 @@ func Facts(t *testing.T, section, entries string) []Resource {
 <id root="2.16.840.1.113883.19.9" extension="doc"/><effectiveTime value="20200102030405+0000"/>
 <recordTarget><patientRole><id root="2.16.840.1.113883.19.1" extension="p"/></patientRole></recordTarget>
 <componentOf><encompassingEncounter><id root="2.16.840.1.113883.19.3" extension="visit"/><effectiveTime><low value="20200101"/></effectiveTime></encompassingEncounter></componentOf>
-<component><structuredBody><component>` + section + entries + `</section></component></structuredBody></component></ClinicalDocument>`
+<component><structuredBody><component>` + section + entries + `</section></component></structuredBody>` +
+		`</component></ClinicalDocument>`
 	var all []Resource
 	_, err := ccda.Convert([]byte(document), func(r ccda.Resource) error {
 		var content any

@@ -31,8 +31,10 @@ const (
 
 // The error bodies that several answers share.
 const (
-	Unauthorized = `{"success":false,"error":"svc_unauthorized_client","error_description":"The public id or the private key is missing or wrong.","request_id":"` + RequestID + `"}`
-	ServerError  = `{"success":false,"error":"svc_server_error","error_description":"Something went wrong on our side. Please try again.","request_id":"` + RequestID + `"}`
+	Unauthorized = `{"success":false,"error":"svc_unauthorized_client","error_description":"The public id or the ` +
+		`private key is missing or wrong.","request_id":"` + RequestID + `"}`
+	ServerError = `{"success":false,"error":"svc_server_error","error_description":"Something went wrong on our ` +
+		`side. Please try again.","request_id":"` + RequestID + `"}`
 )
 
 // ErrTrouble is a failure of our own, whose text no client may see.

@@ -38,12 +38,18 @@ const (
 
 // The error bodies that several answers share.
 const (
-	NoSession     = `{"success":false,"error":"svc_session_required","error_description":"Sign in to go on.","request_id":"` + keyedtest.RequestID + `"}`
-	NoSuchOrg     = `{"success":false,"error":"svc_not_found","error_description":"There is no such organisation.","request_id":"` + keyedtest.RequestID + `"}`
-	NotAllowed    = `{"success":false,"error":"svc_forbidden","error_description":"Your role does not allow this. Ask an owner of the organisation.","request_id":"` + keyedtest.RequestID + `"}`
-	NoToken       = `{"success":false,"error":"svc_forbidden","error_description":"Send X-CSRF-Token with the csrf_token of the session.","request_id":"` + keyedtest.RequestID + `"}`
-	OtherSite     = `{"success":false,"error":"svc_forbidden","error_description":"The dashboard answers its own pages only.","request_id":"` + keyedtest.RequestID + `"}`
-	ProofRequired = `{"success":false,"error":"svc_proof_required","error_description":"Prove again that it is you, by your passkey, a code of your generator or a code by e-mail.","request_id":"` + keyedtest.RequestID + `"}`
+	NoSession = `{"success":false,"error":"svc_session_required","error_description":"Sign in to go on.",` +
+		`"request_id":"` + keyedtest.RequestID + `"}`
+	NoSuchOrg = `{"success":false,"error":"svc_not_found","error_description":"There is no such organisation.",` +
+		`"request_id":"` + keyedtest.RequestID + `"}`
+	NotAllowed = `{"success":false,"error":"svc_forbidden","error_description":"Your role does not allow this. ` +
+		`Ask an owner of the organisation.","request_id":"` + keyedtest.RequestID + `"}`
+	NoToken = `{"success":false,"error":"svc_forbidden","error_description":"Send X-CSRF-Token with the ` +
+		`csrf_token of the session.","request_id":"` + keyedtest.RequestID + `"}`
+	OtherSite = `{"success":false,"error":"svc_forbidden","error_description":"The dashboard answers its own ` +
+		`pages only.","request_id":"` + keyedtest.RequestID + `"}`
+	ProofRequired = `{"success":false,"error":"svc_proof_required","error_description":"Prove again that it is you, ` +
+		`by your passkey, a code of your generator or a code by e-mail.","request_id":"` + keyedtest.RequestID + `"}`
 )
 
 // AccountOf is the account id of one of them.

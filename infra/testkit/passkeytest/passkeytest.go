@@ -129,7 +129,8 @@ func (k *Key) coseKey(tb testing.TB) []byte {
 	return append(append(key, 0x22, 0x58, 0x20), point[33:]...)
 }
 
-func text(value string) []byte { return append([]byte{0x60 | byte(len(value))}, value...) } //nolint:gosec // short names
+//nolint:gosec // short names
+func text(value string) []byte { return append([]byte{0x60 | byte(len(value))}, value...) }
 
 func answer(tb testing.TB, id string, response map[string]string) []byte {
 	tb.Helper()

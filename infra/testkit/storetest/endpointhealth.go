@@ -116,7 +116,8 @@ func latestSighting(c subject[EndpointHealth]) {
 	t, s := c.t, c.store
 	first := health.Sighting{
 		EndpointID: aHealthy, Mode: "live", SeenAt: now(),
-		Pins:   catalog.Pins{Issuer: "i", Authorization: "https://a.example", Token: "https://a.example", Keys: "https://k.example"}, //nolint:gosec // G101: a pin is an origin, which everybody may know
+		//nolint:gosec // G101: a pin is an origin, which everybody may know
+		Pins:   catalog.Pins{Issuer: "i", Authorization: "https://a.example", Token: "https://a.example", Keys: "https://k.example"},
 		Abroad: []catalog.Departure{{Role: "token", To: "https://t.example"}}, Bundle: "https://a.example/brands.json",
 	}
 	later := health.Sighting{

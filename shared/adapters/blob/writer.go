@@ -17,7 +17,8 @@ const partSize = 8 << 20
 
 // writer uploads an object part by part; one that fits in a part is put in one call.
 type writer struct {
-	ctx         context.Context //nolint:containedctx // io.Writer has no context; the upload lives as long as the one that began it
+	//nolint:containedctx // io.Writer has no context; the upload lives as long as the one that began it
+	ctx         context.Context
 	bucket      Bucket
 	key         string
 	contentType string

@@ -74,9 +74,11 @@ func (s *Sealer) Seal(ctx context.Context, tenant org.Tenant, boundTo string, pl
 	}
 	sealed := make([]byte, 0, 3+len(key.wrapped)+len(plain)+key.aead.Overhead())
 	sealed = append(sealed, format)
-	sealed = binary.BigEndian.AppendUint16(sealed, uint16(len(key.wrapped))) //nolint:gosec // KMS's ciphertexts are below 6 KiB
+	//nolint:gosec // KMS's ciphertexts are below 6 KiB
+	sealed = binary.BigEndian.AppendUint16(sealed, uint16(len(key.wrapped)))
 	sealed = append(sealed, key.wrapped...)
-	return key.aead.Seal(sealed, nil, plain, []byte(boundTo)), nil //nolint:gosec // G407: this AEAD makes its own random nonce
+	//nolint:gosec // G407: this AEAD makes its own random nonce
+	return key.aead.Seal(sealed, nil, plain, []byte(boundTo)), nil
 }
 
 // errDamaged says that something sealed does not open: it was changed, moved or sealed for somebody else.

@@ -241,7 +241,8 @@ func (p Portal) fetch(ctx context.Context, address string, token secret.Text) (b
 	}
 	ctx, cancel := context.WithTimeout(ctx, extraTime)
 	defer cancel()
-	response, err := fetcher{doer: p.doer}.send(ctx, address, "application/json", token) //nolint:bodyclose // document closes it
+	//nolint:bodyclose // document closes it
+	response, err := fetcher{doer: p.doer}.send(ctx, address, "application/json", token)
 	if err != nil {
 		return nil, false
 	}

@@ -61,7 +61,8 @@ func (s Deletions) controlPlaces(ctx context.Context, partition, prefix, behind 
 		from = prefix
 	}
 	out, err := s.Control.DB.Query(ctx, &dynamodb.QueryInput{
-		TableName: &s.Control.Table, ConsistentRead: aws.Bool(true), Limit: aws.Int32(int32(limit)), //nolint:gosec // G115: limits are small
+		//nolint:gosec // G115: limits are small
+		TableName: &s.Control.Table, ConsistentRead: aws.Bool(true), Limit: aws.Int32(int32(limit)),
 		KeyConditionExpression:    aws.String("pk = :pk AND sk BETWEEN :from AND :to"),
 		ExpressionAttributeValues: item{":pk": text(partition), ":from": text(from), ":to": text(prefix + "~")},
 	})

@@ -33,7 +33,8 @@ func (s DeliveryLog) DeliveriesBefore(
 	}
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.Table, IndexName: aws.String("byOrg"), ScanIndexForward: aws.Bool(false),
-		Limit:                  aws.Int32(int32(limit) + 2), //nolint:gosec // G115: limits are small. One for the place itself, one tells whether there are more.
+		//nolint:gosec // G115: limits are small. One for the place itself, one tells whether there are more.
+		Limit:                  aws.Int32(int32(limit) + 2),
 		KeyConditionExpression: aws.String("org_list = :list AND org_order BETWEEN :from AND :to"),
 		ExpressionAttributeValues: item{
 			":list": upto["org_list"], ":from": since["org_order"], ":to": upto["org_order"],

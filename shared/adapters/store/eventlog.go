@@ -67,7 +67,8 @@ func (s EventLog) EventsAfter(ctx context.Context, last webhook.Event, before ti
 func (s EventLog) entries(ctx context.Context, list, after, before string, limit int) ([]item, bool, error) {
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.Table, IndexName: aws.String("byOrg"),
-		Limit:                  aws.Int32(int32(limit) + 1), //nolint:gosec // G115: at most maxBatch. One more tells whether there are more.
+		//nolint:gosec // G115: at most maxBatch. One more tells whether there are more.
+		Limit:                  aws.Int32(int32(limit) + 1),
 		KeyConditionExpression: aws.String("org_list = :list AND org_order BETWEEN :from AND :to"),
 		ExpressionAttributeValues: item{
 			// no text is between a and a\x00, and no entry ends in #

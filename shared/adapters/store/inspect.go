@@ -106,7 +106,8 @@ func placesIn(ctx context.Context, db DB, of index, list, before string,
 ) (places []string, more bool, err error) {
 	in := &dynamodb.QueryInput{
 		TableName: &of.table, IndexName: &of.name, ScanIndexForward: aws.Bool(false),
-		Limit:                     aws.Int32(int32(limit) + 1), //nolint:gosec // G115: limits are small. One more tells whether there are more.
+		//nolint:gosec // G115: limits are small. One more tells whether there are more.
+		Limit:                     aws.Int32(int32(limit) + 1),
 		KeyConditionExpression:    aws.String(of.list + " = :list"),
 		ExpressionAttributeValues: item{":list": text(list)},
 	}

@@ -27,7 +27,8 @@ func (s Work) DeliveriesMade(ctx context.Context, tenant org.Tenant, from, to ti
 ) ([]string, time.Time, error) {
 	// Rows are in order of creation and id. A page that breaks off within a moment is gone on with from that moment.
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
-		TableName: &s.Table, IndexName: aws.String("byOrg"), Limit: aws.Int32(int32(limit)), //nolint:gosec // limits are small
+		//nolint:gosec // limits are small
+		TableName: &s.Table, IndexName: aws.String("byOrg"), Limit: aws.Int32(int32(limit)),
 		KeyConditionExpression: aws.String("org_list = :list AND org_order BETWEEN :from AND :to"),
 		ExpressionAttributeValues: item{
 			":list": text(tenant.Key() + "#DELIV"), ":from": moment(from), ":to": moment(to),

@@ -46,8 +46,10 @@ func Summarize(records []Record) Summary {
 			continue
 		}
 		entries = append(entries, id[:]...)
-		entries = append(entries, byte(slices.Index(states(), r.state())))                            //nolint:gosec // one of four
-		entries = binary.BigEndian.AppendUint32(entries, uint32(r.CheckedAt.Unix()/secondsOfAMinute)) //nolint:gosec // until the year 10136
+		//nolint:gosec // one of four
+		entries = append(entries, byte(slices.Index(states(), r.state())))
+		//nolint:gosec // until the year 10136
+		entries = binary.BigEndian.AppendUint32(entries, uint32(r.CheckedAt.Unix()/secondsOfAMinute))
 	}
 	return Summary{entries: entries}
 }

@@ -275,7 +275,8 @@ func TestABrandsOwnListSpeaksForThatBrandAlone(t *testing.T) {
 	w := newWorld(s)
 	organization := func(id, name, website, partOf string) string {
 		return fmt.Sprintf(
-			`{"resource":{"resourceType":"Organization","id":%q,"name":%q,"identifier":[{"system":"urn:ietf:rfc:3986","value":%q}],"partOf":{"reference":"Organization/%s"},"endpoint":[{"reference":"Endpoint/e"}]}}`,
+			`{"resource":{"resourceType":"Organization","id":%q,"name":%q,"identifier":[{"system":"urn:ietf:rfc:3986",`+
+				`"value":%q}],"partOf":{"reference":"Organization/%s"},"endpoint":[{"reference":"Endpoint/e"}]}}`,
 			id, name, website, partOf)
 	}
 	w.body = `{"resourceType":"Bundle","entry":[` + strings.Join([]string{
@@ -343,7 +344,8 @@ func hostile() string {
 				i, long, i, long, strings.Repeat("\\u0026", 470)),
 			`{"resource":{"resourceType":"Organization","id":"n`+long+`","name":""}}`)
 	}
-	return `{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Endpoint","id":"e","address":"https://fhir.example"}},` + strings.Join(entries, ",") + `]}`
+	return `{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Endpoint","id":"e",` +
+		`"address":"https://fhir.example"}},` + strings.Join(entries, ",") + `]}`
 }
 
 func TestWhatIsKeptOfAListFitsIntoARow(t *testing.T) {

@@ -52,7 +52,9 @@ func bundle(resources ...string) string {
 }
 
 const (
-	harborR4    = `{"resourceType":"Endpoint","id":"harbor","status":"active","name":"Harbor R4","address":"https://fhir.harbor.example/r4","connectionType":{"code":"hl7-fhir-rest"},"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/endpoint-fhir-version","valueCode":"4.0.1"}]}`
+	harborR4 = `{"resourceType":"Endpoint","id":"harbor","status":"active","name":"Harbor R4",` +
+		`"address":"https://fhir.harbor.example/r4","connectionType":{"code":"hl7-fhir-rest"},` +
+		`"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/endpoint-fhir-version","valueCode":"4.0.1"}]}`
 	harborBrand = `{"resourceType":"Organization","id":"harbor-health","active":true,"name":"Harbor Health","alias":["Harbour"],
  "identifier":[{"system":"urn:ietf:rfc: 3986","value":"https://www.harbor.example/"},{"system":"http://hl7.org/fhir/sid/us-npi","value":"1234567893"},
   {"system":"http://hl7.org/fhir/sid/us-npi","value":"12"},{"system":"urn:oid:2.999.1","value":"77"}],
@@ -116,8 +118,10 @@ func TestABrandIsReadWithAllThatSMARTSaysOfIt(t *testing.T) {
 
 func TestABrandWithoutAPortalHasThatOfWhatItIsPartOf(t *testing.T) {
 	t.Parallel()
-	clinic := `{"resourceType":"Organization","id":"clinic","name":"Harbor Clinic","partOf":{"reference":"Organization/ward"}}`
-	ward := `{"resourceType":"Organization","id":"ward","name":"Harbor Ward","partOf":{"reference":"Organization/harbor-health"}}`
+	clinic := `{"resourceType":"Organization","id":"clinic","name":"Harbor Clinic",` +
+		`"partOf":{"reference":"Organization/ward"}}`
+	ward := `{"resourceType":"Organization","id":"ward","name":"Harbor Ward",` +
+		`"partOf":{"reference":"Organization/harbor-health"}}`
 	found, _ := mustRead(t, listing.Brands, bundle(clinic, ward, harborBrand, harborR4))
 	for i, want := range []string{"ward", "harbor-health", ""} {
 		if found[i].PartOf != want || !cmp.Equal(found[i].Portals, myHarbor()) {
@@ -152,7 +156,8 @@ func TestWhatIsWrongWithABundlesEntriesIsToldAndCostsNoOther(t *testing.T) {
 			"no_such 1 false a", "a",
 		},
 		"an endpoint that is not there": {reaching("a",
-			`,"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/organization-portal","extension":[{"url":"portalEndpoint","valueReference":{"reference":"Endpoint/x"}}]}]`), listing.Brands, "no_such 1 false a", "a"},
+			`,"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/organization-portal",`+
+				`"extension":[{"url":"portalEndpoint","valueReference":{"reference":"Endpoint/x"}}]}]`), listing.Brands, "no_such 1 false a", "a"},
 		"no endpoint at all": {
 			`{"resourceType":"Organization","id":"a","name":"A"}`, listing.Brands,
 			"no_endpoint 1 true a", "",
@@ -160,7 +165,8 @@ func TestWhatIsWrongWithABundlesEntriesIsToldAndCostsNoOther(t *testing.T) {
 		"one known not to be there": {`{"resourceType":"Organization","id":"a","name":"A","extension":[{"url":"http://hl7.org/fhir/StructureDefinition/organization-portal","extension":[
 			{"url":"portalEndpoint","valueReference":{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/data-absent-reason","valueCode":"asked-declined"}]}}]}]}`, listing.Brands, "", "A"},
 		"a website known not to be there": {reaching("a",
-			`,"telecom":[{"system":"url","_value":{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/data-absent-reason","valueCode":"asked-unknown"}]}}]`), listing.Brands, "", "a"},
+			`,"telecom":[{"system":"url","_value":{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/`+
+				`data-absent-reason","valueCode":"asked-unknown"}]}}]`), listing.Brands, "", "a"},
 		"an id twice": {
 			reaching("a", "") + `},{"resource":` + reaching("a", ""), listing.Brands,
 			"duplicate_key 1 true a", "a",
@@ -212,11 +218,13 @@ func TestWhatIsWrongWithABundlesEntriesIsToldAndCostsNoOther(t *testing.T) {
 			listing.Brands, "bad_link 1 false a", "a",
 		},
 		"a picture in the list itself": {reaching("a",
-			`,"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/organization-brand","extension":[{"url":"brandLogo","valueUrl":"data:image/png;base64,AA"}]}]`), listing.Brands, "", "a"},
+			`,"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/organization-brand",`+
+				`"extension":[{"url":"brandLogo","valueUrl":"data:image/png;base64,AA"}]}]`), listing.Brands, "", "a"},
 		"a brand's endpoint of nobody": {server("a", "https://a.example/r4"), listing.Brands, "no_name 1 true a", ""},
-		"a direct address":             {`{"resourceType":"Endpoint","id":"a","name":"A","address":"https://a.example","connectionType":{"code":"direct-project"}}`, listing.Endpoints, "not_rest 1 true a", ""},
-		"a closed institution":         {reaching("a", `,"active":false`), listing.Brands, "", ""},
-		"another kind of resource":     {`{"resourceType":"Location","id":"a"}`, listing.Brands, "", ""},
+		"a direct address": {`{"resourceType":"Endpoint","id":"a","name":"A","address":"https://a.example",` +
+			`"connectionType":{"code":"direct-project"}}`, listing.Endpoints, "not_rest 1 true a", ""},
+		"a closed institution":     {reaching("a", `,"active":false`), listing.Brands, "", ""},
+		"another kind of resource": {`{"resourceType":"Location","id":"a"}`, listing.Brands, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -237,7 +245,8 @@ func TestWhatIsWrongWithABundlesEntriesIsToldAndCostsNoOther(t *testing.T) {
 func TestReferencesLeadByFullURLByTypeAndIDAndIntoTheirOwnEntry(t *testing.T) {
 	t.Parallel()
 	list := func(fullURL, reference string) string {
-		return `{"resourceType":"Bundle","entry":[{"fullUrl":"https://ehr.example/fhir/Organization/a","resource":{"resourceType":"Organization","id":"a","name":"A","endpoint":[{"reference":"` +
+		return `{"resourceType":"Bundle","entry":[{"fullUrl":"https://ehr.example/fhir/Organization/a",` +
+			`"resource":{"resourceType":"Organization","id":"a","name":"A","endpoint":[{"reference":"` +
 			reference + `"}]}},{"fullUrl":"` + fullURL +
 			`","resource":{"resourceType":"Endpoint","id":"e","address":"https://right.example/r4"}},
 			{"fullUrl":"https://other.example/fhir/Endpoint/f","resource":{"resourceType":"Endpoint","id":"f","address":"https://wrong.example/r4"}}]}`
@@ -283,7 +292,8 @@ func TestVendorsBundlesAreReadWithAndWithoutOrganizations(t *testing.T) {
 			"contained":[{"resourceType":"Organization","id":"o","name":"Hospital A"}]}`), []string{"e1, Hospital A, https://a.example/r4, false"}},
 		"displayed": {
 			bundle(
-				`{"resourceType":"Endpoint","id":"e1","status":"off","name":"R4 of A","address":"https://a.example/r4","managingOrganization":{"display":"Hospital A"}}`),
+				`{"resourceType":"Endpoint","id":"e1","status":"off","name":"R4 of A","address":"https://a.example/r4",` +
+					`"managingOrganization":{"display":"Hospital A"}}`),
 			[]string{"e1, Hospital A, https://a.example/r4, true"},
 		},
 		"only named": {
@@ -292,10 +302,12 @@ func TestVendorsBundlesAreReadWithAndWithoutOrganizations(t *testing.T) {
 		},
 		"an organization that refers": {bundle(
 			`{"resourceType":"Organization","id":"o","name":"Hospital A","endpoint":[{"reference":"Endpoint/e1"}]}`,
-			`{"resourceType":"Endpoint","id":"e1","name":"x","address":"https://a.example/r4","managingOrganization":{"reference":"Organization/o"}}`), []string{"o, Hospital A, https://a.example/r4, false"}},
+			`{"resourceType":"Endpoint","id":"e1","name":"x","address":"https://a.example/r4",`+
+				`"managingOrganization":{"reference":"Organization/o"}}`), []string{"o, Hospital A, https://a.example/r4, false"}},
 		"an organization that is referred to": {
 			bundle(
-				`{"resourceType":"Endpoint","id":"e1","address":"https://a.example/r4","managingOrganization":{"reference":"Organization/o"}}`,
+				`{"resourceType":"Endpoint","id":"e1","address":"https://a.example/r4",`+
+					`"managingOrganization":{"reference":"Organization/o"}}`,
 				`{"resourceType":"Organization","id":"o","name":"Hospital A"}`),
 			[]string{"o, Hospital A, https://a.example/r4, false"},
 		},

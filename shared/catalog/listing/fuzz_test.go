@@ -62,7 +62,9 @@ func FuzzBrands(f *testing.F) {
 func FuzzEndpoints(f *testing.F) {
 	fuzz(f, listing.Endpoints, bundle(harborR4),
 		bundle(
-			`{"resourceType":"Endpoint","id":"e","address":"https://a.example","contained":[{"resourceType":"Organization","id":"o","name":"O"}],"managingOrganization":{"reference":"#o"}}`))
+			`{"resourceType":"Endpoint","id":"e","address":"https://a.example",`+
+				`"contained":[{"resourceType":"Organization","id":"o","name":"O"}],`+
+				`"managingOrganization":{"reference":"#o"}}`))
 }
 
 func FuzzLanternCSV(f *testing.F) {

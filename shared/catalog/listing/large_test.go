@@ -37,7 +37,8 @@ func (m *manyBrands) next() string {
 		var servers strings.Builder
 		for i := range 800 {
 			fmt.Fprintf(&servers,
-				`{"fullUrl":"urn:uuid:server-%d","resource":{"resourceType":"Endpoint","id":"server-%d","status":"active","name":"Server %d","address":"https://fhir%d.example/r4"}},`, i, i, i, i)
+				`{"fullUrl":"urn:uuid:server-%d","resource":{"resourceType":"Endpoint","id":"server-%d","status":"active",`+
+					`"name":"Server %d","address":"https://fhir%d.example/r4"}},`, i, i, i, i)
 		}
 		return servers.String() + `{}]}`
 	}
@@ -46,8 +47,10 @@ func (m *manyBrands) next() string {
 		partOf, server = "", fmt.Sprintf(`"endpoint":[{"reference":"urn:uuid:server-%d"}],`, m.at)
 	}
 	return fmt.Sprintf(
-		`{"fullUrl":"urn:uuid:place-%d","resource":{"resourceType":"Organization","id":"place-%d",%s%s"active":true,"name":"Clinic number %d",`+
-			`"text":{"div":"%s"},"identifier":[{"system":"urn:oid:2.999","value":"%d"}],"address":[{"line":["%d Main Street"],"city":"Elmton","state":"OR","postalCode":"%05d"}]}},`,
+		`{"fullUrl":"urn:uuid:place-%d","resource":{"resourceType":"Organization","id":"place-%d",%s%s"active":true,`+
+			`"name":"Clinic number %d",`+
+			`"text":{"div":"%s"},"identifier":[{"system":"urn:oid:2.999","value":"%d"}],`+
+			`"address":[{"line":["%d Main Street"],"city":"Elmton","state":"OR","postalCode":"%05d"}]}},`,
 		m.at, m.at, partOf, server, m.at, strings.Repeat("x", m.padding), m.at, m.at, m.at)
 }
 

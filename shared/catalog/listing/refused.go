@@ -31,7 +31,9 @@ const (
 )
 
 // Refused is a list of which nothing is taken.
-type Refused struct { //nolint:errname // listing.Refused reads better than listing.RefusedError, and it is what a list is
+//
+//nolint:errname // listing.Refused reads better than listing.RefusedError, and it is what a list is
+type Refused struct {
 	Reason Reason
 	Line   int // of a list that is written in lines; 0 when it is not known
 }

@@ -51,7 +51,8 @@ func TestLanternsListsAreReadInEachOfTheirForms(t *testing.T) {
 	}{
 		"lines": {
 			listing.LanternNDJSON,
-			`{"list":"V","name":"Elm Clinic","url":"https://a.example/r4","npi":"1234567893","zip":"97999","fhir_version":"4.0.1"}` + "\r\n\n" +
+			`{"list":"V","name":"Elm Clinic","url":"https://a.example/r4","npi":"1234567893","zip":"97999",` +
+				`"fhir_version":"4.0.1"}` + "\r\n\n" +
 				`{"list":"V","name":"Oak Clinic","url":"https://b.example/r4","npi":"","zip":""}`,
 		},
 		"an array": {
@@ -67,7 +68,8 @@ func TestLanternsListsAreReadInEachOfTheirForms(t *testing.T) {
 		"its export": {
 			listing.LanternCSV,
 			"\ufeffurl,api_information_source_name,certified_api_developer_name,fhir_version,npi,zip\n" +
-				"https://a.example/r4,Elm Clinic,Vendor,4.0.1,1234567893,97999\n\"https://b.example/r4\",\"Oak Clinic\",Vendor,No " +
+				"https://a.example/r4,Elm Clinic,Vendor,4.0.1,1234567893,97999\n" +
+				"\"https://b.example/r4\",\"Oak Clinic\",Vendor,No " +
 				"Cap Stat,,\n",
 		},
 		"its export by server": {

@@ -366,9 +366,12 @@ func TestEntriesAreWhatCanBeFound(t *testing.T) {
 	if one := found(t, x, search.Query{Text: "velamar", Platforms: []string{"epic"}}); len(one) != 1 {
 		t.Errorf("of the platform of its endpoint: %q", one)
 	}
-	want := `{"id":"a","last_updated":"0001-01-01T00:00:00Z","name":"Velamar Clinic","brand_website":"","logo_uri":"","aliases":[],"description":"",` +
-		`"locations":[],"portal_ids":["p","gone","none"],"portals":[{"id":"p","last_updated":"0001-01-01T00:00:00Z","name":"Velamar Portal",` +
-		`"portal_website":"","logo_uri":"","description":"","endpoint_ids":["e","f"]}],"brand_ids":[],"sort_name":"velamar clinic","hidden":false,` +
+	want := `{"id":"a","last_updated":"0001-01-01T00:00:00Z","name":"Velamar Clinic","brand_website":"",` +
+		`"logo_uri":"","aliases":[],"description":"",` +
+		`"locations":[],"portal_ids":["p","gone","none"],"portals":[{"id":"p","last_updated":"0001-01-01T00:00:00Z",` +
+		`"name":"Velamar Portal",` +
+		`"portal_website":"","logo_uri":"","description":"","endpoint_ids":["e","f"]}],"brand_ids":[],` +
+		`"sort_name":"velamar clinic","hidden":false,` +
 		`"platform_type":"","unconfirmed_since":"2026-11-02T03:04:05Z"}`
 	if diff := cmp.Diff(want, string(page.Hits[0].Source)); diff != "" {
 		t.Errorf("source (-want +got):\n%s", diff)

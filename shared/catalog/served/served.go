@@ -46,7 +46,8 @@ func Of(c record.Catalog) Map {
 			}
 		}
 		m.brands = append(m.brands, name[:]...)
-		m.brands = binary.LittleEndian.AppendUint32(m.brands, uint32(len(endpoints)/idBytes)) //nolint:gosec // a brand has few
+		//nolint:gosec // a brand has few
+		m.brands = binary.LittleEndian.AppendUint32(m.brands, uint32(len(endpoints)/idBytes))
 		m.brands = append(m.brands, endpoints...)
 	}
 	return m

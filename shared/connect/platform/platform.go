@@ -133,7 +133,9 @@ type Sandbox struct {
 }
 
 // builtIn holds the profiles, which are part of the binary, so that nobody parses them twice.
-var builtIn = sync.OnceValues(func() ([]Profile, error) { return load(files) }) //nolint:gochecknoglobals // nobody writes to it
+//
+//nolint:gochecknoglobals // nobody writes to it
+var builtIn = sync.OnceValues(func() ([]Profile, error) { return load(files) })
 
 // All returns every profile, sorted by ID. Callers share what the profiles refer to and must not change it. An error is
 // a defect of a file and names it.

@@ -127,7 +127,8 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 		err = errNoFixture // beside a server's record there are none
 	}
 	if err != nil {
-		return export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: err}, nil //nolint:nilerr // the result has it
+		//nolint:nilerr // the result has it
+		return export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: err}, nil
 	}
 	if r.state, err = checkpoint.Load(ctx, r.files, r.task.Checkpoint); err != nil {
 		return export.Result{}, err

@@ -53,7 +53,8 @@ func TestABundleHoldsEveryLineAsAnEntry(t *testing.T) {
 			"two resources", `{"resourceType":"Patient","id":"p1"}` + "\n" +
 				`{"id":"o.1","status":"final","resourceType":"Observation"}` + "\n", base,
 			`,"entry":[{"fullUrl":"https://fhir.example.org/r4/Patient/p1","resource":{"resourceType":"Patient","id":"p1"}},` +
-				`{"fullUrl":"https://fhir.example.org/r4/Observation/o.1","resource":{"id":"o.1","status":"final","resourceType":"Observation"}}]`,
+				`{"fullUrl":"https://fhir.example.org/r4/Observation/o.1","resource":{"id":"o.1","status":"final",` +
+				`"resourceType":"Observation"}}]`,
 		},
 		{
 			"no line feed at the end", `{"resourceType":"Patient","id":"p1"}`, base + "/",
@@ -66,7 +67,8 @@ func TestABundleHoldsEveryLineAsAnEntry(t *testing.T) {
 		{
 			"no base, and ids that are UUIDs",
 			`{"resourceType":"Patient","id":"1b4e28ba-2fa1-51d2-883f-0016d3cca427"}` + "\n", "",
-			`,"entry":[{"fullUrl":"urn:uuid:1b4e28ba-2fa1-51d2-883f-0016d3cca427","resource":{"resourceType":"Patient","id":"1b4e28ba-2fa1-51d2-883f-0016d3cca427"}}]`,
+			`,"entry":[{"fullUrl":"urn:uuid:1b4e28ba-2fa1-51d2-883f-0016d3cca427","resource":{"resourceType":"Patient",` +
+				`"id":"1b4e28ba-2fa1-51d2-883f-0016d3cca427"}}]`,
 		},
 		{
 			"ids that are not the resource's",
@@ -76,7 +78,8 @@ func TestABundleHoldsEveryLineAsAnEntry(t *testing.T) {
 		{
 			"an id after what is contained",
 			`{"contained":[{"resourceType":"Group","id":"c"}],"resourceType":"List","id":"l"}` + "\n", base,
-			`,"entry":[{"fullUrl":"https://fhir.example.org/r4/List/l","resource":{"contained":[{"resourceType":"Group","id":"c"}],"resourceType":"List","id":"l"}}]`,
+			`,"entry":[{"fullUrl":"https://fhir.example.org/r4/List/l","resource":{"contained":[{"resourceType":"Group",` +
+				`"id":"c"}],"resourceType":"List","id":"l"}}]`,
 		},
 		{
 			"no valid id", `{"resourceType":"Patient","id":"../x"}` + "\n" + `{"resourceType":"Patient","id":7}` + "\n", base,

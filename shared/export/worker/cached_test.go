@@ -61,14 +61,17 @@ func newCachedBench(t *testing.T, chunks ...[]string) (*bench, *cache) {
 // cachedRecord is what documents were converted to: a Patient, who does not have to be the one of the
 // tokens, and what is said of it.
 func cachedRecord() []string {
-	all := []string{`{"resourceType":"Patient","id":"p","link":[{"other":{"reference":"Patient/other"},"type":"seealso"}]}`}
+	all := []string{`{"resourceType":"Patient","id":"p","link":[{"other":{"reference":"Patient/other"},` +
+		`"type":"seealso"}]}`}
 	for n := range 20 {
 		all = append(all,
 			fmt.Sprintf(
-				`{"resourceType":"Observation","id":"o%d","subject":{"reference":"Patient/p"},"performer":[{"reference":"Practitioner/d1"}]}`, n))
+				`{"resourceType":"Observation","id":"o%d","subject":{"reference":"Patient/p"},`+
+					`"performer":[{"reference":"Practitioner/d1"}]}`, n))
 	}
 	return append(all, `{"resourceType":"Practitioner","id":"d1"}`,
-		`{"resourceType":"DocumentReference","id":"r1","meta":{"lastUpdated":"2020-01-01T00:00:00Z"},"content":[{"attachment":{"url":"https://elsewhere.example/x"}}]}`)
+		`{"resourceType":"DocumentReference","id":"r1","meta":{"lastUpdated":"2020-01-01T00:00:00Z"},`+
+			`"content":[{"attachment":{"url":"https://elsewhere.example/x"}}]}`)
 }
 
 // lines is the file that a record has to become.

@@ -375,7 +375,8 @@ func TestLinksToOtherServersAreNeverFollowed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		page := `{"resourceType":"Bundle","link":[{"relation":"next","url":"https://elsewhere.example/other?page=2"}],"entry":[]}`
+		page := `{"resourceType":"Bundle","link":[{"relation":"next","url":"https://elsewhere.example/other?page=2"}],` +
+			`"entry":[]}`
 		b.server.script("Condition?*", answer{status: 200, body: page, always: true})
 		b.work(t, 0)
 		if got := b.server.times("elsewhere.example"); got != 0 {

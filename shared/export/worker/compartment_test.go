@@ -107,10 +107,13 @@ func TestGroupsAndSchedulesAreFoundByTheirMembersAndActors(t *testing.T) {
 		b.server.pages["ResearchSubject"] = []string{"r"}
 		b.server.add(
 			t,
-			`{"resourceType":"Group","id":"mine","member":[{"entity":{"reference":"Patient/p1"}},{"entity":{"reference":"Patient/p0"}}]}`,
-			`{"resourceType":"Group","id":"shared","member":[{"entity":{"reference":"Patient/p1"}},{"entity":{"reference":"Patient/p2"}}]}`,
+			`{"resourceType":"Group","id":"mine","member":[{"entity":{"reference":"Patient/p1"}},`+
+				`{"entity":{"reference":"Patient/p0"}}]}`,
+			`{"resourceType":"Group","id":"shared","member":[{"entity":{"reference":"Patient/p1"}},`+
+				`{"entity":{"reference":"Patient/p2"}}]}`,
 			`{"resourceType":"Schedule","id":"s","actor":[{"reference":"Patient/p1"}]}`,
-			`{"resourceType":"ResearchSubject","id":"r","individual":{"reference":"Patient/p1"},"study":{"reference":"ResearchStudy/t"}}`,
+			`{"resourceType":"ResearchSubject","id":"r","individual":{"reference":"Patient/p1"},`+
+				`"study":{"reference":"ResearchStudy/t"}}`,
 			`{"resourceType":"ResearchStudy","id":"t","sponsor":{"reference":"Organization/g1"}}`,
 		)
 		b.work(t, 0)

@@ -332,17 +332,25 @@ func newFakeFHIR(t *testing.T) *fakeFHIR {
 		},
 	}
 	h.add(t,
-		`{"resourceType":"Patient","id":"p1","link":[{"other":{"reference":"Patient/p0"},"type":"replaces"}],"generalPractitioner":[{"reference":"Practitioner/d1"}],"managingOrganization":{"reference":"Organization/g1"}}`,
+		`{"resourceType":"Patient","id":"p1","link":[{"other":{"reference":"Patient/p0"},`+
+			`"type":"replaces"}],"generalPractitioner":[{"reference":"Practitioner/d1"}],`+
+			`"managingOrganization":{"reference":"Organization/g1"}}`,
 		`{"resourceType":"Patient","id":"p2"}`,
 		`{"resourceType":"Condition","id":"c1","subject":{"reference":"Patient/p1"},"asserter":{"reference":"`+base+
 			`/Practitioner/d1"}}`,
-		`{"resourceType":"Condition","id":"c2","subject":{"reference":"Patient/p1"},"recorder":{"reference":"Practitioner/d2/_history/3"}}`,
+		`{"resourceType":"Condition","id":"c2","subject":{"reference":"Patient/p1"},`+
+			`"recorder":{"reference":"Practitioner/d2/_history/3"}}`,
 		`{"resourceType":"Condition","id":"c3","subject":{"reference":"Patient/p0"}}`, // the same person's earlier record
-		`{"resourceType":"Condition","id":"c4","subject":{"reference":"Patient/p2"},"recorder":{"reference":"Practitioner/d9"}}`,
-		`{"resourceType":"Observation","id":"o1","contained":[{"resourceType":"Practitioner","id":"in"}],"performer":[{"reference":"#in"}]}`,
-		`{"resourceType":"Observation","id":"o2","performer":[{"reference":"urn:uuid:1b4e28ba-2fa1-41d2-883f-0016d3cca427"}]}`,
-		`{"resourceType":"Observation","id":"o3","performer":[{"reference":"https://elsewhere.example/fhir/r4/Practitioner/x1"}]}`,
-		`{"resourceType":"Observation","id":"o4","specimen":{"reference":"Specimen/s1"},"device":{"reference":"Practitioner?name=any"}}`,
+		`{"resourceType":"Condition","id":"c4","subject":{"reference":"Patient/p2"},`+
+			`"recorder":{"reference":"Practitioner/d9"}}`,
+		`{"resourceType":"Observation","id":"o1","contained":[{"resourceType":"Practitioner","id":"in"}],`+
+			`"performer":[{"reference":"#in"}]}`,
+		`{"resourceType":"Observation","id":"o2","performer":[{"reference":"urn:uuid:1b4e28ba-2fa1-41d2-883f-0016d3cca4`+
+			`27"}]}`,
+		`{"resourceType":"Observation","id":"o3","performer":[{"reference":"https://elsewhere.example/fhir/r4/`+
+			`Practitioner/x1"}]}`,
+		`{"resourceType":"Observation","id":"o4","specimen":{"reference":"Specimen/s1"},`+
+			`"device":{"reference":"Practitioner?name=any"}}`,
 		`{"resourceType":"DocumentReference","id":"n1","content":[{"attachment":{"url":"Binary/b1"}},{"attachment":{"url":"`+
 			base+`/Binary/b1"}},`+
 			`{"attachment":{"url":"https://elsewhere.example/Binary/b2"}}],"custodian":{"reference":"Organization/g1"}}`,

@@ -34,11 +34,13 @@ func withDoctors(t *testing.T, lists string) *bench {
 		}
 	}
 	b.server.add(t,
-		`{"resourceType":"Practitioner","id":"e8","qualification":[{"issuer":{"reference":"Organization/g1"}},{"issuer":{"reference":"Organization/g2"}}]}`,
+		`{"resourceType":"Practitioner","id":"e8","qualification":[{"issuer":{"reference":"Organization/g1"}},`+
+			`{"issuer":{"reference":"Organization/g2"}}]}`,
 		`{"resourceType":"Patient","id":"p1"}`,
 		`{"resourceType":"Observation","id":"x1","subject":{"reference":"Patient/p2"}}`,
 		`{"resourceType":"Observation","id":"x2","subject":{"reference":"Patient/p1"}}`,
-		`{"resourceType":"Condition","id":"c1","subject":{"reference":"Patient/p1"},"evidence":[{"reference":"Observation/x1"},{"reference":"Observation/x2"}],"x":[`+
+		`{"resourceType":"Condition","id":"c1","subject":{"reference":"Patient/p1"},`+
+			`"evidence":[{"reference":"Observation/x1"},{"reference":"Observation/x2"}],"x":[`+
 			strings.Join(references, ",")+`]}`)
 	b.server.pages = map[string][]string{"Condition": {"c1"}}
 	return b

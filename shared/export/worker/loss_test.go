@@ -196,10 +196,12 @@ func TestTheEventOfARecordThatIsNotWholeNamesWhatIsMissing(t *testing.T) {
 	given := map[string]func(b *bench){
 		`"Encounter":"invalid_content"`: func(*bench) {},
 		`"Encounter":"invalid_content","Practitioner":"not_found"`: func(b *bench) {
-			b.server.resources["AllergyIntolerance/one"] = `{"resourceType":"AllergyIntolerance","id":"one","recorder":{"reference":"Practitioner/gone"}}`
+			b.server.resources["AllergyIntolerance/one"] = `{"resourceType":"AllergyIntolerance","id":"one",` +
+				`"recorder":{"reference":"Practitioner/gone"}}`
 		},
 		`"Encounter":"invalid_content","Practitioner":"other_server"`: func(b *bench) {
-			b.server.resources["AllergyIntolerance/one"] = `{"resourceType":"AllergyIntolerance","id":"one","recorder":{"reference":"https://elsewhere.example/Practitioner/1"}}`
+			b.server.resources["AllergyIntolerance/one"] = `{"resourceType":"AllergyIntolerance","id":"one",` +
+				`"recorder":{"reference":"https://elsewhere.example/Practitioner/1"}}`
 		},
 		`"Encounter":"unavailable"`: func(b *bench) {
 			b.server.pages["Encounter"] = []string{"one", "two"}
@@ -238,7 +240,8 @@ func TestWhatThePatientHasNotGrantedIsNotMissing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := lossBench(t, full, full, full)
 		b.tokens.set.Scope = "patient/Patient.rs patient/AllergyIntolerance.rs"
-		b.server.resources["AllergyIntolerance/one"] = `{"resourceType":"AllergyIntolerance","id":"one","encounter":{"reference":"Encounter/one"}}`
+		b.server.resources["AllergyIntolerance/one"] = `{"resourceType":"AllergyIntolerance","id":"one",` +
+			`"encounter":{"reference":"Encounter/one"}}`
 		b.server.script("Encounter/one", answer{status: 403, always: true})
 		b.finish(t)
 		if got := successData(t, b); strings.Contains(got, "complete") {
@@ -257,11 +260,12 @@ func TestWhatThePatientHasNotGrantedIsNotMissing(t *testing.T) {
 func TestAPatientThatCannotBeReadAsOneIsInvalidContentHoweverItWasAskedFor(t *testing.T) {
 	t.Parallel()
 	for name, found := range map[string]string{
-		"the search is HTML":         "<html>",
-		"the search breaks off":      `{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Patient"`,
-		"the entry has no type":      `{"resourceType":"Bundle","entry":[{"resource":{"id":"p1"}}]}`,
-		"the search is no Bundle":    `{"resourceType":"Patient","id":"p1"}`,
-		"the entry has two types":    `{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Patient","resourceType":"Person","id":"p1"}}]}`,
+		"the search is HTML":      "<html>",
+		"the search breaks off":   `{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Patient"`,
+		"the entry has no type":   `{"resourceType":"Bundle","entry":[{"resource":{"id":"p1"}}]}`,
+		"the search is no Bundle": `{"resourceType":"Patient","id":"p1"}`,
+		"the entry has two types": `{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Patient",` +
+			`"resourceType":"Person","id":"p1"}}]}`,
 		"the Bundle has entry twice": `{"resourceType":"Bundle","entry":[],"entry":[]}`,
 	} {
 		t.Run(name, func(t *testing.T) {

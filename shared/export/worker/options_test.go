@@ -56,7 +56,8 @@ func TestOnlyWhatHasChangedSinceIsWritten(t *testing.T) {
 			b.server.resources["Practitioner/of-"+id] = `{"resourceType":"Practitioner","id":"of-` + id +
 				`","meta":{"lastUpdated":"2026-04-01T00:00:00Z"}}`
 		}
-		b.server.resources["Practitioner/of-o2"] = `{"resourceType":"Practitioner","id":"of-o2","meta":{"lastUpdated":"2020-01-01T00:00:00Z"}}`
+		b.server.resources["Practitioner/of-o2"] = `{"resourceType":"Practitioner","id":"of-o2",` +
+			`"meta":{"lastUpdated":"2020-01-01T00:00:00Z"}}`
 		b.work(t, 0)
 		got := names(t, b.file(t))
 		for _, name := range []string{

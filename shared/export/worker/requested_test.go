@@ -30,7 +30,8 @@ func TestTypeOutsideScopeIsNotRequestedWhenNobodyAskedForIt(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := lossBench(t, full, full, full)
 				b.tokens.set.Scope, b.tokens.set.AskedScope = narrow, test.asked
-				b.server.resources["AllergyIntolerance/one"] = `{"resourceType":"AllergyIntolerance","id":"one","encounter":{"reference":"Encounter/one"}}`
+				b.server.resources["AllergyIntolerance/one"] = `{"resourceType":"AllergyIntolerance","id":"one",` +
+					`"encounter":{"reference":"Encounter/one"}}`
 				b.server.script("Encounter/one", answer{status: 403, always: true})
 				b.finish(t)
 				for _, want := range []export.TypeOutcome{

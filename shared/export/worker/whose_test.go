@@ -14,7 +14,8 @@ import (
 // ownPatient is the patient of newFakeFHIR with an earlier id and with identifiers, and with another
 // patient where there is no link.
 const ownPatient = `{"resourceType":"Patient","id":"p1","identifier":[{"system":"urn:mrn","value":"7"}],` +
-	`"link":[{"other":{"reference":"Patient/p0"},"type":"replaces"}],"contact":[{"extension":[{"valueReference":{"reference":"Patient/mother"}}]}]}`
+	`"link":[{"other":{"reference":"Patient/p0"},"type":"replaces"}],` +
+	`"contact":[{"extension":[{"valueReference":{"reference":"Patient/mother"}}]}]}`
 
 // otherSpellings are references to the Patient of an id.
 func otherSpellings(id string) []string {
@@ -46,7 +47,8 @@ func whose() map[string]bool {
 	for _, text := range otherSpellings("p2") {
 		cases[`{"resourceType":"Appointment","participant":[{"actor":{"reference":"`+text+`"}}]`] = false
 		cases[`{"resourceType":"Provenance","target":[{"reference":"Observation/o1"},{"reference":"`+text+`"}]`] = false
-		cases[`{"resourceType":"Appointment","participant":[{"actor":{"reference":"`+text+`"}},{"actor":{"reference":"Patient/p1"}}]`] = true
+		cases[`{"resourceType":"Appointment","participant":[{"actor":{"reference":"`+text+`"}},{"actor":{"reference":"P`+
+			`atient/p1"}}]`] = true
 	}
 	for text, belongs := range map[string]bool{
 		// an earlier id
@@ -65,24 +67,29 @@ func whose() map[string]bool {
 		`"Observation","subject":{"reference":"Group/g"},"performer":[{"reference":"Patient/p2"}]`:                      false,
 		`"Observation","subject":{"reference":"Location/l"}`:                                                            true,
 		`"Observation"`: true, // it names nobody: the search that found it was for our patient
-		`"Observation","subject":{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/data-absent-reason","valueCode":"masked"}]}`:              true,
-		`"Observation","contained":[{"resourceType":"Patient","id":"in","identifier":[{"system":"urn:mrn","value":"7"}]}],"subject":{"reference":"#in"}`: true,
-		`"Observation","contained":[{"resourceType":"Patient","id":"in","identifier":[{"system":"urn:mrn","value":"8"}]}],"subject":{"reference":"#in"}`: false,
-		`"Observation","contained":[{"resourceType":"Patient","id":"p1"}],"subject":{"reference":"#p1"}`:                                                 false,
-		`"Observation","contained":[{"resourceType":"Device","id":"in"}],"subject":{"reference":"#in"}`:                                                  true,
-		`"Account","subject":[{"reference":"Patient/p2"},{"reference":"Patient/p1"}]`:                                                                    true,
-		`"Coverage","beneficiary":{"reference":"Patient/p2"},"subscriber":{"reference":"Patient/p1"}`:                                                    false,
-		`"Appointment","participant":[{"actor":{"reference":"Practitioner/d1"}}]`:                                                                        true,
-		`"Appointment","participant":[{"actor":{"reference":"urn:uuid:1b4e28ba-2fa1-41d2-883f-0016d3cca427"}}]`:                                          false,
-		`"Appointment","participant":[{"actor":{"type":"Patient","identifier":{"value":"8"}}}]`:                                                          false,
-		`"Appointment","contained":[{"resourceType":"Patient","id":"in"}],"participant":[{"actor":{"reference":"#in"}}]`:                                 false,
-		`"Person","link":[{"target":{"reference":"Patient/p2"}}]`:                                                                                        false,
-		`"Group","member":[{"entity":{"reference":"Patient/p2"}},{"entity":{"reference":"Patient/p1"}}]`:                                                 false,
-		`"Group","member":[{"entity":{"reference":"Patient/p1","type":"Patient"}},{"entity":{"reference":"Practitioner/d1"}}]`:                           true,
-		`"AuditEvent","entity":[{"what":{"reference":"Patient/p2"}}]`:                                                                                    false,
-		`"Basic","author":{"reference":"Patient/p2"}`:                                                                                                    false,
-		`"RelatedPerson","patient":{"reference":"Patient/p2"}`:                                                                                           false,
-		`"Provenance","target":[{"reference":"Observation/o1"}],"agent":[{"who":{"reference":"urn:uuid:1b4e28ba-2fa1-41d2-883f-0016d3cca427"}}]`:         true,
+		`"Observation","subject":{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/data-absent-reason",` +
+			`"valueCode":"masked"}]}`: true,
+		`"Observation","contained":[{"resourceType":"Patient","id":"in","identifier":[{"system":"urn:mrn",` +
+			`"value":"7"}]}],"subject":{"reference":"#in"}`: true,
+		`"Observation","contained":[{"resourceType":"Patient","id":"in","identifier":[{"system":"urn:mrn",` +
+			`"value":"8"}]}],"subject":{"reference":"#in"}`: false,
+		`"Observation","contained":[{"resourceType":"Patient","id":"p1"}],"subject":{"reference":"#p1"}`:                 false,
+		`"Observation","contained":[{"resourceType":"Device","id":"in"}],"subject":{"reference":"#in"}`:                  true,
+		`"Account","subject":[{"reference":"Patient/p2"},{"reference":"Patient/p1"}]`:                                    true,
+		`"Coverage","beneficiary":{"reference":"Patient/p2"},"subscriber":{"reference":"Patient/p1"}`:                    false,
+		`"Appointment","participant":[{"actor":{"reference":"Practitioner/d1"}}]`:                                        true,
+		`"Appointment","participant":[{"actor":{"reference":"urn:uuid:1b4e28ba-2fa1-41d2-883f-0016d3cca427"}}]`:          false,
+		`"Appointment","participant":[{"actor":{"type":"Patient","identifier":{"value":"8"}}}]`:                          false,
+		`"Appointment","contained":[{"resourceType":"Patient","id":"in"}],"participant":[{"actor":{"reference":"#in"}}]`: false,
+		`"Person","link":[{"target":{"reference":"Patient/p2"}}]`:                                                        false,
+		`"Group","member":[{"entity":{"reference":"Patient/p2"}},{"entity":{"reference":"Patient/p1"}}]`:                 false,
+		`"Group","member":[{"entity":{"reference":"Patient/p1","type":"Patient"}},` +
+			`{"entity":{"reference":"Practitioner/d1"}}]`: true,
+		`"AuditEvent","entity":[{"what":{"reference":"Patient/p2"}}]`: false,
+		`"Basic","author":{"reference":"Patient/p2"}`:                 false,
+		`"RelatedPerson","patient":{"reference":"Patient/p2"}`:        false,
+		`"Provenance","target":[{"reference":"Observation/o1"}],"agent":[{"who":{"reference":"urn:uuid:1b4e28ba-2fa1-41` +
+			`d2-883f-0016d3cca427"}}]`: true,
 		`"Practitioner"`: true, `"Organization","partOf":{"reference":"Organization/g"}`: true,
 		`"Medication","manufacturer":{"reference":"urn:uuid:1b4e28ba-2fa1-41d2-883f-0016d3cca427"}`: true,
 		`"Patient"`: false,

@@ -43,14 +43,16 @@ func sectionWith(title, text, entries string) string {
 		`</title><text>` + text + `</text>` + entries + `</section></component>`
 }
 
-const someAuthor = `<author><time value="2024"/><assignedAuthor><id root="2.16.840.1.113883.19.4" extension="#"/><assignedPerson><name><family>#</family></name></assignedPerson></assignedAuthor></author>`
+const someAuthor = `<author><time value="2024"/><assignedAuthor><id root="2.16.840.1.113883.19.4" ` +
+	`extension="#"/><assignedPerson><name><family>#</family></name></assignedPerson></assignedAuthor></author>`
 
 // amplifiers make much of little. Each is about size bytes long.
 func amplifiers(size int) map[string]piece {
 	many := min(size/300, 1900)
 	toNarrative := `<code><originalText><reference value="#t"/></originalText></code>`
 	toNarrative = strings.ReplaceAll(toNarrative, "#t", "t")
-	by := `<author><time value="2024"/><assignedAuthor><id root="2.16.840.1.113883.19.4" extension="long"/></assignedAuthor></author>`
+	by := `<author><time value="2024"/><assignedAuthor><id root="2.16.840.1.113883.19.4" extension="long"/>` +
+		`</assignedAuthor></author>`
 	deep := min(many, 200)
 	return map[string]piece{
 		"references to the narrative": {sections: sectionWith("", `<content ID="t">`+long(size/2)+`</content>`,
@@ -63,11 +65,13 @@ func amplifiers(size int) map[string]piece {
 				`</observation></entry>`)},
 		"notes of the narrative": {sections: sectionWith("", `<content ID="t">`+long(size/2)+`</content>`,
 			repeatedly(many,
-				`<entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.202"/><id root="2.16.840.1.113883.19.6" extension="#"/><text><reference value="#t"/></text></act></entry>`))},
+				`<entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.202"/>`+
+					`<id root="2.16.840.1.113883.19.6" extension="#"/><text><reference value="#t"/></text></act></entry>`))},
 		"a long title of a section": {sections: sectionWith(long(size/2), "",
 			repeatedly(many, numbered+`<code code="#" codeSystem="2.999"/></observation></entry>`))},
 		"a long name of an author": {
-			header: `<author><assignedAuthor><id root="2.16.840.1.113883.19.4" extension="long"/><assignedPerson><name><family>` + long(size/2) + `</family></name></assignedPerson></assignedAuthor></author>`,
+			header: `<author><assignedAuthor><id root="2.16.840.1.113883.19.4" extension="long"/><assignedPerson><name>` +
+				`<family>` + long(size/2) + `</family></name></assignedPerson></assignedAuthor></author>`,
 			sections: sectionWith("", "", repeatedly(many,
 				numbered+by+`<code code="#" codeSystem="2.999"/></observation></entry>`)),
 		},
@@ -78,11 +82,17 @@ func amplifiers(size int) map[string]piece {
 			`<entry><observation><code code="1" codeSystem="2.999">`+
 				repeatedly(many/2, `<translation code="t#" codeSystem="2.999"/>`)+`</code>`+
 				repeatedly(many, `<value xsi:type="INT" value="#"/>`)+`</observation></entry>`)},
-		"concerns with evidence": {sections: `<component><section><code code="75310-3" codeSystem="2.16.840.1.113883.6.1"/><entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.132"/>` +
+		"concerns with evidence": {sections: `<component><section><code code="75310-3" ` +
+			`codeSystem="2.16.840.1.113883.6.1"/><entry><act classCode="ACT" moodCode="EVN">` +
+			`<templateId root="2.16.840.1.113883.10.20.22.4.132"/>` +
 			repeatedly(many/2,
-				`<entryRelationship typeCode="REFR"><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.4"/><id root="2.16.840.1.113883.19.6" extension="p#"/><value code="#" codeSystem="2.16.840.1.113883.6.96"/></observation></entryRelationship>`) +
+				`<entryRelationship typeCode="REFR"><observation classCode="OBS" moodCode="EVN">`+
+					`<templateId root="2.16.840.1.113883.10.20.22.4.4"/><id root="2.16.840.1.113883.19.6" extension="p#"/>`+
+					`<value code="#" codeSystem="2.16.840.1.113883.6.96"/></observation></entryRelationship>`) +
 			repeatedly(many/2,
-				`<entryRelationship typeCode="SPRT"><observation classCode="OBS" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="s#"/><code code="s#" codeSystem="2.999"/></observation></entryRelationship>`) + `</act></entry></section></component>`},
+				`<entryRelationship typeCode="SPRT"><observation classCode="OBS" moodCode="EVN">`+
+					`<id root="2.16.840.1.113883.19.6" extension="s#"/><code code="s#" codeSystem="2.999"/></observation>`+
+					`</entryRelationship>`) + `</act></entry></section></component>`},
 		"empty sections": {sections: strings.Repeat(`<component><section/></component>`, min(size/33, 1900))},
 		"empty sections in sections": {sections: strings.Repeat(`<component><section>`+
 			strings.Repeat(`<component><section/></component>`, 300)+`</section></component>`, size/10_000)},
@@ -93,7 +103,8 @@ func amplifiers(size int) map[string]piece {
 			repeatedly(many/2,
 				`<performer><assignedEntity><id root="2.16.840.1.113883.19.4" extension="#"/></assignedEntity></performer>`)+
 			repeatedly(many/2,
-				`<component><observation classCode="OBS" moodCode="EVN"><code code="#" codeSystem="2.999"/></observation></component>`)+`</organizer></entry>`)},
+				`<component><observation classCode="OBS" moodCode="EVN"><code code="#" codeSystem="2.999"/></observation>`+
+					`</component>`)+`</organizer></entry>`)},
 		"statements in values": {sections: sectionWith("", "",
 			repeatedly(min(many, 60), numbered+`<value xsi:type="ST">`)+long(size/2)+
 				strings.Repeat(`</value></observation></entry>`, min(many, 60)))},
@@ -101,22 +112,27 @@ func amplifiers(size int) map[string]piece {
 		"a long header": {header: repeatedly(many/4,
 			`<author><assignedAuthor><id root="2.16.840.1.113883.19.4" extension="#"/></assignedAuthor></author>`) +
 			repeatedly(many/4,
-				`<authenticator><time value="2024"/><assignedEntity><id root="2.16.840.1.113883.19.4" extension="#"/></assignedEntity></authenticator>`) +
+				`<authenticator><time value="2024"/><assignedEntity><id root="2.16.840.1.113883.19.4" extension="#"/>`+
+					`</assignedEntity></authenticator>`) +
 			repeatedly(many/4, `<documentationOf><serviceEvent classCode="A#"/></documentationOf>`) +
 			repeatedly(many/4,
-				`<relatedDocument typeCode="APND"><parentDocument><id root="2.999" extension="#"/></parentDocument></relatedDocument>`)},
+				`<relatedDocument typeCode="APND"><parentDocument><id root="2.999" extension="#"/></parentDocument>`+
+					`</relatedDocument>`)},
 		"a long patient": {header: `<recordTarget><patientRole>` + repeatedly(many/4, `<id root="2.999" extension="#"/>`) +
 			repeatedly(many/4, `<telecom value="tel:#"/>`) + repeatedly(many/4, `<addr use="H"/>`) +
 			`<patient>` + repeatedly(many/4, `<raceCode code="#"/>`) + repeatedly(many/4, `<ethnicGroupCode code="#"/>`) +
 			repeatedly(many/4, `<languageCommunication><languageCode code="en"/></languageCommunication>`) +
 			`</patient></patientRole></recordTarget>`},
-		"authors of a section of notes": {sections: `<component><section><code code="34109-9" codeSystem="2.16.840.1.113883.6.1"/><text>x</text>` + repeatedly(many/2, someAuthor) +
+		"authors of a section of notes": {sections: `<component><section><code code="34109-9" ` +
+			`codeSystem="2.16.840.1.113883.6.1"/><text>x</text>` + repeatedly(many/2, someAuthor) +
 			repeatedly(many/2,
-				`<entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.202"/><id root="2.16.840.1.113883.19.6" extension="#"/><text>note #</text></act></entry>`) + `</section></component>`},
+				`<entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.202"/>`+
+					`<id root="2.16.840.1.113883.19.6" extension="#"/><text>note #</text></act></entry>`) + `</section></component>`},
 		"authors of a document of notes": {
 			header: repeatedly(many/2, someAuthor),
 			sections: repeatedly(many/2,
-				`<component><section><code code="34109-9" codeSystem="2.16.840.1.113883.6.1"/><title>#</title><text>note #</text></section></component>`),
+				`<component><section><code code="34109-9" codeSystem="2.16.840.1.113883.6.1"/><title>#</title>`+
+					`<text>note #</text></section></component>`),
 		},
 		"authors of a document of facts": {
 			header: repeatedly(many/2, someAuthor),
@@ -127,34 +143,51 @@ func amplifiers(size int) map[string]piece {
 			`<entry><organizer classCode="BATTERY" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.1"/>`+
 				repeatedly(many/2, someAuthor)+
 				repeatedly(many/2,
-					`<component><observation classCode="OBS" moodCode="EVN"><code code="#" codeSystem="2.999"/><value xsi:type="INT" value="#"/></observation></component>`)+`</organizer></entry>`)},
+					`<component><observation classCode="OBS" moodCode="EVN"><code code="#" codeSystem="2.999"/>`+
+						`<value xsi:type="INT" value="#"/></observation></component>`)+`</organizer></entry>`)},
 		"specimens of a panel": {sections: sectionWith("", "",
 			`<entry><organizer classCode="BATTERY" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.1"/>`+
 				repeatedly(many/2,
-					`<specimen><specimenRole><id root="2.16.840.1.113883.19.7" extension="#"/><specimenPlayingEntity><code code="#" codeSystem="2.999"/></specimenPlayingEntity></specimenRole></specimen>`)+
+					`<specimen><specimenRole><id root="2.16.840.1.113883.19.7" extension="#"/><specimenPlayingEntity>`+
+						`<code code="#" codeSystem="2.999"/></specimenPlayingEntity></specimenRole></specimen>`)+
 				repeatedly(many/2,
-					`<component><observation classCode="OBS" moodCode="EVN"><code code="#" codeSystem="2.999"/><value xsi:type="INT" value="#"/></observation></component>`)+`</organizer></entry>`)},
+					`<component><observation classCode="OBS" moodCode="EVN"><code code="#" codeSystem="2.999"/>`+
+						`<value xsi:type="INT" value="#"/></observation></component>`)+`</organizer></entry>`)},
 		"references to one list of facts": {sections: sectionWith("", "",
 			`<entry><organizer classCode="CLUSTER" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="all"/>`+
 				repeatedly(many/3,
-					`<component><observation classCode="OBS" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="same"/><code code="#" codeSystem="2.999"/></observation></component>`)+`</organizer></entry>`+
+					`<component><observation classCode="OBS" moodCode="EVN"><id root="2.16.840.1.113883.19.6" `+
+						`extension="same"/><code code="#" codeSystem="2.999"/></observation></component>`)+`</organizer></entry>`+
 				repeatedly(many/3,
-					`<entry><procedure classCode="PROC" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="p#"/><code code="#" codeSystem="2.999"/>`+
-						`<entryRelationship typeCode="RSON"><act classCode="ACT" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="same"/></act></entryRelationship></procedure></entry>`))},
+					`<entry><procedure classCode="PROC" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="p#"/>`+
+						`<code code="#" codeSystem="2.999"/>`+
+						`<entryRelationship typeCode="RSON"><act classCode="ACT" moodCode="EVN">`+
+						`<id root="2.16.840.1.113883.19.6" extension="same"/></act></entryRelationship></procedure></entry>`))},
 		"references to a long reason": {sections: sectionWith("", "",
 			numbered+
-				`<id root="2.16.840.1.113883.19.6" extension="r"/><code code="r" codeSystem="2.999"/><value xsi:type="CD" code="1" codeSystem="2.999" displayName="`+long(size/2)+`"/></observation></entry>`+
+				`<id root="2.16.840.1.113883.19.6" extension="r"/><code code="r" codeSystem="2.999"/>`+
+				`<value xsi:type="CD" code="1" codeSystem="2.999" displayName="`+long(size/2)+`"/></observation></entry>`+
 				repeatedly(many/2,
-					`<entry><procedure classCode="PROC" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="p#"/><code code="#" codeSystem="2.999"/>`+
-						`<entryRelationship typeCode="RSON"><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.19"/><id root="2.16.840.1.113883.19.6" extension="0"/></observation></entryRelationship></procedure></entry>`))},
+					`<entry><procedure classCode="PROC" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="p#"/>`+
+						`<code code="#" codeSystem="2.999"/>`+
+						`<entryRelationship typeCode="RSON"><observation classCode="OBS" moodCode="EVN">`+
+						`<templateId root="2.16.840.1.113883.10.20.22.4.19"/><id root="2.16.840.1.113883.19.6" extension="0"/>`+
+						`</observation></entryRelationship></procedure></entry>`))},
 		"a long product of many doses": {sections: sectionWith("", "",
-			`<entry><substanceAdministration classCode="SBADM" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="m"/><consumable><manufacturedProduct><manufacturedMaterial><code code="1" codeSystem="2.999" displayName="`+long(size/2)+`"/></manufacturedMaterial></manufacturedProduct></consumable>`+
+			`<entry><substanceAdministration classCode="SBADM" moodCode="EVN">`+
+				`<id root="2.16.840.1.113883.19.6" extension="m"/><consumable><manufacturedProduct><manufacturedMaterial>`+
+				`<code code="1" codeSystem="2.999" displayName="`+long(size/2)+`"/></manufacturedMaterial>`+
+				`</manufacturedProduct></consumable>`+
 				repeatedly(many/2,
-					`<entryRelationship typeCode="REFR"><supply classCode="SPLY" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="s#"/><quantity value="#"/></supply></entryRelationship>`)+`</substanceAdministration></entry>`)},
+					`<entryRelationship typeCode="REFR"><supply classCode="SPLY" moodCode="EVN">`+
+						`<id root="2.16.840.1.113883.19.6" extension="s#"/><quantity value="#"/></supply></entryRelationship>`)+`</substanceAdministration></entry>`)},
 		"encounters with diagnoses": {
-			header: `<componentOf><encompassingEncounter><id root="2.16.840.1.113883.19.6" extension="e"/><effectiveTime value="2024"/>` + repeatedly(many/3, `<encounterParticipant typeCode="ATND"><assignedEntity><id root="2.16.840.1.113883.19.4" extension="#"/></assignedEntity></encounterParticipant>`) + `</encompassingEncounter></componentOf>`,
+			header: `<componentOf><encompassingEncounter><id root="2.16.840.1.113883.19.6" extension="e"/>` +
+				`<effectiveTime value="2024"/>` + repeatedly(many/3, `<encounterParticipant typeCode="ATND"><assignedEntity>`+
+				`<id root="2.16.840.1.113883.19.4" extension="#"/></assignedEntity></encounterParticipant>`) + `</encompassingEncounter></componentOf>`,
 			sections: sectionWith("", "", repeatedly(many/3,
-				`<entry><encounter classCode="ENC" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="e"/><code code="#" codeSystem="2.999"/></encounter></entry>`)),
+				`<entry><encounter classCode="ENC" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="e"/>`+
+					`<code code="#" codeSystem="2.999"/></encounter></entry>`)),
 		},
 		"a long schedule of a drug": {sections: sectionWith("", "",
 			`<entry><substanceAdministration classCode="SBADM" moodCode="INT">`+
@@ -233,7 +266,9 @@ func TestConversionKeepsToBudgetForRandomDocuments(t *testing.T) {
 
 // A document of 1.15 MB once became 421 MB: each of 800 entries repeated the narrative that it refers to
 // (docs/ccda.md).
-func TestConversionDropsReferencesToNarrativeOverBudget(t *testing.T) { //nolint:paralleltest // measures what is allocated
+//
+//nolint:paralleltest // measures what is allocated
+func TestConversionDropsReferencesToNarrativeOverBudget(t *testing.T) {
 	entry := numbered + `<code><originalText><reference value="t"/></originalText></code></observation></entry>`
 	attack := amplified(piece{sections: sectionWith("", `<content ID="t">`+long(1<<20)+`</content>`,
 		repeatedly(800, entry))})

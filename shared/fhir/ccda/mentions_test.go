@@ -16,8 +16,10 @@ func mentions(count int) []byte {
 	for i := range count {
 		n := strconv.Itoa(i)
 		entries.WriteString(
-			`<entry><observation classCode="OBS" moodCode="EVN"><id root="107c2dc0-67a5-11db-bd13-0800200c9a66"/><id root="2.16.840.1.113883.19.1" extension="` + n + `"/>
-<code code="30313-1" codeSystem="2.16.840.1.113883.6.1"><translation code="` + n + `" codeSystem="2.16.840.1.113883.6.1"/></code><text>note ` + n + `</text><effectiveTime value="2000"/>
+			`<entry><observation classCode="OBS" moodCode="EVN"><id root="107c2dc0-67a5-11db-bd13-0800200c9a66"/>` +
+				`<id root="2.16.840.1.113883.19.1" extension="` + n + `"/>
+<code code="30313-1" codeSystem="2.16.840.1.113883.6.1"><translation code="` + n + `" codeSystem="2.16.840.1.1138` +
+				`83.6.1"/></code><text>note ` + n + `</text><effectiveTime value="2000"/>
 <interpretationCode code="N" codeSystem="2.16.840.1.113883.5.83"/>
 <author><time value="2020"/><assignedAuthor><id root="2.16.840.1.113883.4.6" extension="9900001234"/><assignedPerson><name><given>Fir` + n + `</given><family>Sample</family></name></assignedPerson></assignedAuthor></author>
 </observation></entry>`)

@@ -13,8 +13,10 @@ import (
 
 // telling is a document of a patient, with an id, a time and the entries of a section.
 func telling(id, when, patient, section, entries string) string {
-	return `<ClinicalDocument xmlns="urn:hl7-org:v3" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><id root="2.16.840.1.113883.19.9" extension="` + id + `"/><effectiveTime value="` + when + `"/>
-<recordTarget><patientRole>` + patient + `</patientRole></recordTarget><component><structuredBody><component><section><code code="` + section + `" codeSystem="2.16.840.1.113883.6.1"/>` +
+	return `<ClinicalDocument xmlns="urn:hl7-org:v3" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">` +
+		`<id root="2.16.840.1.113883.19.9" extension="` + id + `"/><effectiveTime value="` + when + `"/>
+<recordTarget><patientRole>` + patient + `</patientRole></recordTarget><component><structuredBody><component>` +
+		`<section><code code="` + section + `" codeSystem="2.16.840.1.113883.6.1"/>` +
 		entries + `</section></component></structuredBody></component></ClinicalDocument>`
 }
 
@@ -59,7 +61,8 @@ func TestSetMergesFactOfTwoDocumentsAsLaterStatesIt(t *testing.T) {
 
 func TestSetMergesReportedMedicationOfTwoDocuments(t *testing.T) {
 	t.Parallel()
-	const told = `<informant><relatedEntity classCode="PRS"><relatedPerson><name><family>Mother</family></name></relatedPerson></relatedEntity></informant>`
+	const told = `<informant><relatedEntity classCode="PRS"><relatedPerson><name><family>Mother</family></name>` +
+		`</relatedPerson></relatedEntity></informant>`
 	informed := telling("d1", "20190601", patientID("a"), "10160-0", ccdatest.MedicationOf("EVN", told))
 	silent := telling("d2", "20200601", patientID("a"), "10160-0", ccdatest.MedicationOf("EVN", ""))
 	for name, documents := range map[string][]string{

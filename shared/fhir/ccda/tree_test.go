@@ -44,7 +44,8 @@ func TestParseDoesNotExpandDeclaredEntities(t *testing.T) {
 	t.Parallel()
 	bomb := `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;"><!ENTITY f SYSTEM "file:///etc/hostname">]>`
 	text := strings.Replace(ccdatest.Document(
-		`<recordTarget><patientRole><id root="1.2.3" extension="p"/><patient><name><family>&b;&f;x&eacute;</family></name></patient></patientRole></recordTarget>`, ""),
+		`<recordTarget><patientRole><id root="1.2.3" extension="p"/><patient><name><family>&b;&f;x&eacute;</family>`+
+			`</name></patient></patientRole></recordTarget>`, ""),
 		`<?xml version="1.0"?>`, bomb, 1)
 	ccdatest.Wants(t, ccdatest.DocumentFacts(t, text), "Patient | name.family=&b;&f;xé")
 }

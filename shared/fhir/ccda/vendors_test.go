@@ -15,8 +15,10 @@ func TestConvertReadsDeviationsOfVendors(t *testing.T) {
 		active  = `<entryRelationship typeCode="REFR"><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.6"/>
 <code code="33999-4" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="completed"/><value xsi:type="CD" code="55561003" ` + ccdatest.Snomed + `>
 <translation code="A" codeSystem="2.16.840.1.113883.19.7"/></value></observation></entryRelationship>`
-		drug = `<consumable><manufacturedProduct><manufacturedMaterial><code code="314076" codeSystem="2.16.840.1.113883.6.88"/></manufacturedMaterial></manufacturedProduct></consumable>`
-		pill = `<product><manufacturedProduct><manufacturedMaterial><code code="314076" codeSystem="2.16.840.1.113883.6.88"/></manufacturedMaterial></manufacturedProduct></product>`
+		drug = `<consumable><manufacturedProduct><manufacturedMaterial><code code="314076" ` +
+			`codeSystem="2.16.840.1.113883.6.88"/></manufacturedMaterial></manufacturedProduct></consumable>`
+		pill = `<product><manufacturedProduct><manufacturedMaterial><code code="314076" ` +
+			`codeSystem="2.16.840.1.113883.6.88"/></manufacturedMaterial></manufacturedProduct></product>`
 	)
 	ccdatest.Run(t, []ccdatest.Case{
 		{

@@ -45,11 +45,13 @@ func TestAttachedNeedsProvenanceOrSelfLinkWithRevInclude(t *testing.T) {
 		t.Errorf("asked: %s", got)
 	}
 	for page, want := range map[string]bool{
-		`{"resourceType":"Bundle","link":[{"relation":"self","url":"https://ehr.example/Goal?patient=p1&_revinclude=Provenance:target"}]}`:      true,
-		`{"resourceType":"Bundle","link":[{"relation":"self","url":"https://ehr.example/Goal?patient=p1"}]}`:                                    false,
-		`{"resourceType":"Bundle","link":[{"relation":"self","url":"://"}]}`:                                                                    false,
-		`{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Goal","id":"g"}},{"resource":{"resourceType":"Provenance","id":"v"}}]}`: true,
-		`{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Goal","id":"g"}}]}`:                                                     false,
+		`{"resourceType":"Bundle","link":[{"relation":"self","url":"https://ehr.example/Goal?patient=p1&` +
+			`_revinclude=Provenance:target"}]}`: true,
+		`{"resourceType":"Bundle","link":[{"relation":"self","url":"https://ehr.example/Goal?patient=p1"}]}`: false,
+		`{"resourceType":"Bundle","link":[{"relation":"self","url":"://"}]}`:                                 false,
+		`{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Goal","id":"g"}},` +
+			`{"resource":{"resourceType":"Provenance","id":"v"}}]}`: true,
+		`{"resourceType":"Bundle","entry":[{"resource":{"resourceType":"Goal","id":"g"}}]}`: false,
 	} {
 		found, err := fhir.ParseBundle([]byte(page))
 		if err != nil {

@@ -273,7 +273,8 @@ func TestRelatedResourcesAreIncludedWhereDeclared(t *testing.T) {
 	all := build(plan.Facts{Capability: stated, Profile: profile})
 	check(t, all.Queries, "Goal?_revinclude=Provenance%3Atarget&patient=p", "Procedure?patient=p",
 		"CareTeam?_include=CareTeam%3Aparticipant&patient=p",
-		"MedicationRequest?_include=MedicationRequest%3Amedication&_revinclude=Provenance%3Atarget&intent=order,plan&patient=p",
+		"MedicationRequest?_include=MedicationRequest%3Amedication&_revinclude=Provenance%3Atarget&intent=order,"+
+			"plan&patient=p",
 		"MedicationDispense?patient=p")
 
 	stated.Resources[4].SearchParams = nil // silent about Provenance: it comes along, and is not searched

@@ -90,7 +90,8 @@ func TestTrialHasNoRevInclude(t *testing.T) {
 	if got := queries[0].Trial().Values().Encode(); got != "_count=1&patient=p1" {
 		t.Errorf("the trial is %s", got)
 	}
-	if got := queries[0].Trial().Whole().Values().Encode(); got != "_count=100&_revinclude=Provenance%3Atarget&patient=p1" {
+	if got := queries[0].Trial().Whole().Values().Encode(); got != "_count=100&_revinclude=Provenance%3Atarget&"+
+		"patient=p1" {
 		t.Errorf("the whole search is %s", got)
 	}
 }

@@ -239,7 +239,8 @@ func unannounced(t *testing.T) func(deletion.Deletion) error {
 }
 
 const proof = "organisation.deleted " + orgID +
-	" credentials=4 webhooks=4 connections=%d exports=4 files=2 events=4 deliveries=4 inquiries=4 members=3 invitations=3 domains=1"
+	" credentials=4 webhooks=4 connections=%d exports=4 files=2 events=4 deliveries=4 inquiries=4 members=3 " +
+	"invitations=3 domains=1"
 
 // check reports what is left of the organisation.
 func (w *world) check(t *testing.T, connections int) {

@@ -18,7 +18,8 @@ import (
 // local variable is asked is told with its name, which is followed nowhere.
 func calls(t *testing.T) map[string][]string {
 	t.Helper()
-	packages, err := parser.ParseDir(token.NewFileSet(), ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0) //nolint:staticcheck // no build tags here
+	//nolint:staticcheck // no build tags here
+	packages, err := parser.ParseDir(token.NewFileSet(), ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
 	expect.NoError(t, err)
 	found := map[string][]string{}
 	for _, file := range packages["operator"].Files {

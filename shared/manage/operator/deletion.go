@@ -127,7 +127,8 @@ func deletionRequested(name string, begins time.Time) mailtext.Message {
 		Closing: []string{
 			"Then its API keys and webhooks stop, all patients are disconnected, and its connections, exports, files, events " +
 				"and members are deleted. This can't be undone. The audit log is kept.",
-			"If nobody in your organisation asked for this, have an owner cancel it, end all sessions and look at the audit log.",
+			"If nobody in your organisation asked for this, have an owner cancel it, " +
+				"end all sessions and look at the audit log.",
 		},
 		Reason: whoMayDelete,
 	}

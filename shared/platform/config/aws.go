@@ -80,7 +80,8 @@ type serviceEndpoints struct{}
 func (serviceEndpoints) GetServiceBaseEndpoint(_ context.Context,
 	sdkID string,
 ) (endpoint string, found bool, err error) {
-	endpoint = os.Getenv("AWS_ENDPOINT_URL_" + strings.ReplaceAll(strings.ToUpper(sdkID), " ", "_")) //nolint:forbidigo // this package is the one reader
+	//nolint:forbidigo // this package is the one reader
+	endpoint = os.Getenv("AWS_ENDPOINT_URL_" + strings.ReplaceAll(strings.ToUpper(sdkID), " ", "_"))
 	return endpoint, endpoint != "", nil
 }
 

@@ -21,7 +21,8 @@ func countRefusals(stack *middleware.Stack) error {
 	if _, tried := stack.Finalize.Get((*retry.Attempt)(nil).ID()); !tried {
 		return nil // an address that is only signed, and asked for by somebody else
 	}
-	return stack.Finalize.Insert(counting{}, "Retry", middleware.After) //nolint:wrapcheck // fails when the SDK has no retries any more
+	//nolint:wrapcheck // fails when the SDK has no retries any more
+	return stack.Finalize.Insert(counting{}, "Retry", middleware.After)
 }
 
 type counting struct{}

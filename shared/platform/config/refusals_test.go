@@ -85,7 +85,9 @@ func TestWhatAWSRefusesIsCountedTryByTry(t *testing.T) {
 }
 
 // counted makes one call and returns what a unit of work has counted of it.
-func counted(t *testing.T, ctx context.Context, client *dynamodb.Client) map[string]int { //nolint:revive // not the test's own context
+//
+//nolint:revive // not the test's own context
+func counted(t *testing.T, ctx context.Context, client *dynamodb.Client) map[string]int {
 	t.Helper()
 	var log bytes.Buffer
 	ctx, unit := logx.Begin(ctx)

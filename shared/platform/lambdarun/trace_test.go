@@ -24,7 +24,8 @@ const (
 // invoked is the context of an invocation, as aws-lambda-go makes it.
 func invoked(t *testing.T) context.Context {
 	t.Helper()
-	return context.WithValue(t.Context(), "x-amzn-trace-id", "Root="+invocationTrace+";Parent=53995c3f42cd8ad8;Sampled=1") //nolint:revive,staticcheck // the library's key
+	//nolint:revive,staticcheck // the library's key
+	return context.WithValue(t.Context(), "x-amzn-trace-id", "Root="+invocationTrace+";Parent=53995c3f42cd8ad8;Sampled=1")
 }
 
 // traceIDs are those of all lines of a log.

@@ -70,7 +70,8 @@ func (l Message) HTML() string {
 	b.WriteString(`<!doctype html><html lang="` + html.EscapeString(l.Language) + `"><head><meta charset="utf-8">` +
 		`<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>` + title +
 		`</title></head>` +
-		`<body style="margin:0"><div style="font:16px/1.5 system-ui,sans-serif;max-width:600px;margin:0 auto;padding:24px;box-sizing:border-box;overflow-wrap:anywhere">`)
+		`<body style="margin:0"><div style="font:16px/1.5 system-ui,sans-serif;max-width:600px;margin:0 ` +
+		`auto;padding:24px;box-sizing:border-box;overflow-wrap:anywhere">`)
 	paragraphs(&b, l.Opening)
 	if l.Code.Digits != "" {
 		b.WriteString(`<p>` + html.EscapeString(l.Code.Label) + `<br><strong style="font-size:32px;letter-spacing:4px">` +
@@ -86,7 +87,8 @@ func (l Message) HTML() string {
 	}
 	if l.Link.Address != "" {
 		b.WriteString(`<p><a href="` + html.EscapeString(l.Link.Address) +
-			`" style="display:inline-block;padding:10px 18px;border-radius:6px;background:#1a5fb4;color:#fff;text-decoration:none">` +
+			`" style="display:inline-block;padding:10px 18px;border-radius:6px;background:#1a5fb4;color:#fff;` +
+			`text-decoration:none">` +
 			html.EscapeString(l.Link.Label) + `</a></p>`)
 	}
 	paragraphs(&b, l.Closing)

@@ -116,7 +116,8 @@ func (c *Client) Do(request *http.Request) (*http.Response, error) {
 	ctx := httptrace.WithClientTrace(request.Context(), &httptrace.ClientTrace{
 		TLSHandshakeDone: func(_ tls.ConnectionState, err error) { handshakeFailed.Store(err != nil) },
 	})
-	response, err := client.Do(request.WithContext(ctx)) //nolint:gosec // G704: the guard of the dialler is what makes a foreign URL safe
+	//nolint:gosec // G704: the guard of the dialler is what makes a foreign URL safe
+	response, err := client.Do(request.WithContext(ctx))
 	if err != nil {
 		return nil, failed(err, handshakeFailed.Load())
 	}

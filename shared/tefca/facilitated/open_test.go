@@ -98,13 +98,18 @@ func TestAnotherPersonsRecordIsNotOpened(t *testing.T) {
 			t.Errorf("a facility of no network: %v", err)
 		}
 		for name, body := range map[string]string{
-			"another birth date": `{"resourceType":"Patient","id":"patient-tefca-p01","birthDate":"1984-03-13","name":[{"family":"Aster","given":["Maple"]}]}`,
-			"another name":       `{"resourceType":"Patient","id":"patient-tefca-p01","birthDate":"1984-03-12","name":[{"family":"Birch","given":["Sorrel"]}]}`,
-			"a brother":          `{"resourceType":"Patient","id":"patient-tefca-p01","birthDate":"1984-03-12","gender":"male","name":[{"family":"Aster","given":["Maple"]}]}`,
-			"only the year":      `{"resourceType":"Patient","id":"patient-tefca-p01","birthDate":"1984","name":[{"family":"Aster","given":["Maple"]}]}`,
-			"no name":            `{"resourceType":"Patient","id":"patient-tefca-p01","birthDate":"1984-03-12"}`,
-			"another id":         `{"resourceType":"Patient","id":"patient-tefca-p02","birthDate":"1984-03-12","name":[{"family":"Aster","given":["Maple"]}]}`,
-			"no Patient":         `{"resourceType":"Person","id":"patient-tefca-p01","birthDate":"1984-03-12"}`,
+			"another birth date": `{"resourceType":"Patient","id":"patient-tefca-p01","birthDate":"1984-03-13",` +
+				`"name":[{"family":"Aster","given":["Maple"]}]}`,
+			"another name": `{"resourceType":"Patient","id":"patient-tefca-p01","birthDate":"1984-03-12",` +
+				`"name":[{"family":"Birch","given":["Sorrel"]}]}`,
+			"a brother": `{"resourceType":"Patient","id":"patient-tefca-p01","birthDate":"1984-03-12",` +
+				`"gender":"male","name":[{"family":"Aster","given":["Maple"]}]}`,
+			"only the year": `{"resourceType":"Patient","id":"patient-tefca-p01","birthDate":"1984",` +
+				`"name":[{"family":"Aster","given":["Maple"]}]}`,
+			"no name": `{"resourceType":"Patient","id":"patient-tefca-p01","birthDate":"1984-03-12"}`,
+			"another id": `{"resourceType":"Patient","id":"patient-tefca-p02","birthDate":"1984-03-12",` +
+				`"name":[{"family":"Aster","given":["Maple"]}]}`,
+			"no Patient": `{"resourceType":"Person","id":"patient-tefca-p01","birthDate":"1984-03-12"}`,
 		} {
 			w.wire.instead["/fhir/Patient/patient-tefca-p01"] = answering(body)
 			if _, err := w.Open(t.Context(), who, w.facility(3)); !errors.Is(err, tefca.ErrContent) {
@@ -112,8 +117,10 @@ func TestAnotherPersonsRecordIsNotOpened(t *testing.T) {
 			}
 		}
 		for name, body := range map[string]string{
-			"other letters": `{"resourceType":"Patient","id":"patient-tefca-p01","birthDate":"1984-03-12","name":[{"family":"ASTER","given":["Máple","X"]}]}`,
-			"two names":     `{"resourceType":"Patient","id":"patient-tefca-p01","birthDate":"1984-03-12","name":[{"family":"Birch"},{"family":"Aster","given":["Maple"]}]}`,
+			"other letters": `{"resourceType":"Patient","id":"patient-tefca-p01","birthDate":"1984-03-12",` +
+				`"name":[{"family":"ASTER","given":["Máple","X"]}]}`,
+			"two names": `{"resourceType":"Patient","id":"patient-tefca-p01","birthDate":"1984-03-12",` +
+				`"name":[{"family":"Birch"},{"family":"Aster","given":["Maple"]}]}`,
 		} {
 			w.wire.instead["/fhir/Patient/patient-tefca-p01"] = answering(body)
 			if _, err := w.Open(t.Context(), who, w.facility(3)); err != nil {

@@ -256,7 +256,9 @@ func (w *world) facility(number int) tefca.Facility {
 }
 
 // located asks the network and returns what was told, by facility.
-func (w *world) located(t *testing.T, ctx context.Context, who tefca.Assertion) map[string]tefca.Facility { //nolint:revive // t first, as helpers have it
+//
+//nolint:revive // t first, as helpers have it
+func (w *world) located(t *testing.T, ctx context.Context, who tefca.Assertion) map[string]tefca.Facility {
 	t.Helper()
 	told := map[string]tefca.Facility{}
 	if err := w.Locate(ctx, who, func(f tefca.Facility) error { told[f.Name] = f; return nil }); err != nil {

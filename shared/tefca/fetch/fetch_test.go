@@ -113,7 +113,8 @@ func TestWhatCannotBeHadIsCountedByReason(t *testing.T) {
 
 func TestDocumentOverItsBudgetIsCountedAsLost(t *testing.T) {
 	t.Parallel()
-	entry := `<entry><observation><value><originalText><reference value="all"/></originalText></value></observation></entry>`
+	entry := `<entry><observation><value><originalText><reference value="all"/></originalText></value>` +
+		`</observation></entry>`
 	section := `<component><section><text><content ID="all">` + strings.Repeat("x", 100_000) + `</content></text>` +
 		strings.Repeat(entry, 100) + `</section></component>`
 	attack := bytes.Replace(alder(), []byte("<structuredBody>"), []byte("<structuredBody>"+section), 1)
@@ -134,11 +135,14 @@ func TestDocumentOverItsBudgetIsCountedAsLost(t *testing.T) {
 
 func TestDocumentWithPartsOutsideFHIRIsCountedAsLost(t *testing.T) {
 	t.Parallel()
-	goal := `<component><section><code code="61146-7" codeSystem="2.16.840.1.113883.6.1"/><entry><observation classCode="OBS" moodCode="GOL"><code code="29463-7" codeSystem="2.16.840.1.113883.6.1"/>` +
+	goal := `<component><section><code code="61146-7" codeSystem="2.16.840.1.113883.6.1"/><entry>` +
+		`<observation classCode="OBS" moodCode="GOL"><code code="29463-7" codeSystem="2.16.840.1.113883.6.1"/>` +
 		`<effectiveTime value="20251399"/><effectiveTime value="20250101"/></observation></entry></section></component>`
 	partial := bytes.Replace(alder(), []byte("<structuredBody>"), []byte("<structuredBody>"+goal), 1)
-	nothing := `<component><section><code code="11450-4" codeSystem="2.16.840.1.113883.6.1"/><entry><observation classCode="OBS" moodCode="EVN" nullFlavor="NI">` +
-		`<templateId root="2.16.840.1.113883.10.20.22.4.4"/><code code="ASSERTION"/><effectiveTime><low value="00010101"/></effectiveTime></observation></entry></section></component>`
+	nothing := `<component><section><code code="11450-4" codeSystem="2.16.840.1.113883.6.1"/><entry>` +
+		`<observation classCode="OBS" moodCode="EVN" nullFlavor="NI">` +
+		`<templateId root="2.16.840.1.113883.10.20.22.4.4"/><code code="ASSERTION"/><effectiveTime>` +
+		`<low value="00010101"/></effectiveTime></observation></entry></section></component>`
 	unstated := bytes.Replace(alder(), []byte("<structuredBody>"), []byte("<structuredBody>"+nothing), 1)
 	for name, c := range map[string]struct {
 		document []byte

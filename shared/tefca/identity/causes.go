@@ -79,7 +79,8 @@ func causes() fault.Causes {
 		},
 		causeDemographics: {
 			Shown: fault.New(fault.Upstream, fault.CodeTokenExchange,
-				"The identity service did not confirm your name, date of birth and address, which are needed to find your records."),
+				"The identity service did not confirm your name, date of birth and address, "+
+					"which are needed to find your records."),
 			Action: "Let the patient complete the profile at the provider and allow that it is shared. If it happens to " +
 				"everybody, the operator has to compare the scope with what the provider offers.",
 		},

@@ -184,7 +184,8 @@ func TestListCountsEntriesAtFaultByAttribute(t *testing.T) {
 		"no patient":         {`58a6f841`, `00000000`, "patientId", tefca.ErrContent},
 		"two patients": {
 			`</ExtrinsicObject>`,
-			`<ExternalIdentifier identificationScheme="urn:uuid:58a6f841-87b3-4a3e-92fd-a8ffeff98427" value="6"/></ExtrinsicObject>`, "patientId", tefca.ErrContent,
+			`<ExternalIdentifier identificationScheme="urn:uuid:58a6f841-87b3-4a3e-92fd-a8ffeff98427" value="6"/>` +
+				`</ExtrinsicObject>`, "patientId", tefca.ErrContent,
 		},
 		"an empty id": {`value="6"`, `value=""`, "uniqueId", tefca.ErrContent},
 		"two repositories": {

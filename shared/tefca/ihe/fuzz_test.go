@@ -23,7 +23,8 @@ func FuzzDiscovery(f *testing.F) {
 	for _, seed := range []string{
 		envelope(message, answered(message, "AA", "OK", subject("2.999.2", "1", "2.999.2"))), string(noMatch(message)),
 		envelope(message, answered(message, "AA", "OK",
-			`<reasonOf><detectedIssueEvent><triggerFor><actOrderRequired><code codeSystem="1.3.6.1.4.1.19376.1.2.27.1"/></actOrderRequired></triggerFor></detectedIssueEvent></reasonOf>`)),
+			`<reasonOf><detectedIssueEvent><triggerFor><actOrderRequired><code codeSystem="1.3.6.1.4.1.19376.1.2.27.1"/>`+
+				`</actOrderRequired></triggerFor></detectedIssueEvent></reasonOf>`)),
 		envelope(message, `<s:Fault><s:Code><s:Value>s:Sender</s:Value></s:Code></s:Fault>`),
 	} {
 		f.Add([]byte(seed))
@@ -41,7 +42,8 @@ func FuzzList(f *testing.F) {
 	f.Add(
 		[]byte(
 			envelope(message,
-				`<AdhocQueryResponse xmlns="urn:oasis:names:tc:ebxml-regrep:xsd:query:3.0" status="urn:oasis:names:tc:ebxml-regrep:ResponseStatusType:Failure"/>`)))
+				`<AdhocQueryResponse xmlns="urn:oasis:names:tc:ebxml-regrep:xsd:query:3.0" `+
+					`status="urn:oasis:names:tc:ebxml-regrep:ResponseStatusType:Failure"/>`)))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		documents, _ := ihe.Listed(content, message, home)
 		seen := map[string]bool{}

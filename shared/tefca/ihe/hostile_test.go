@@ -18,7 +18,8 @@ const (
 
 // envelope is an answer to the message.
 func envelope(relates, body string) string {
-	return `<s:Envelope xmlns:s="http://www.w3.org/2003/05/soap-envelope"><s:Header><a:RelatesTo xmlns:a="http://www.w3.org/2005/08/addressing">urn:uuid:` +
+	return `<s:Envelope xmlns:s="http://www.w3.org/2003/05/soap-envelope"><s:Header>` +
+		`<a:RelatesTo xmlns:a="http://www.w3.org/2005/08/addressing">urn:uuid:` +
 		relates + `</a:RelatesTo></s:Header><s:Body>` + body + `</s:Body></s:Envelope>`
 }
 
@@ -36,7 +37,8 @@ func noMatch(id string) []byte { return []byte(envelope(id, answered(id, "AA", "
 func subject(root, extension, custodian string) string {
 	return `<subject><registrationEvent><subject1><patient><id root="` + root + `" extension="` + extension +
 		`"/><patientPerson><name><given>Maple</given>` +
-		`<family>Aster</family></name><birthTime value="19840312"/></patientPerson></patient></subject1><custodian><assignedEntity><id root="` + custodian +
+		`<family>Aster</family></name><birthTime value="19840312"/></patientPerson></patient></subject1><custodian>` +
+		`<assignedEntity><id root="` + custodian +
 		`"/></assignedEntity></custodian></registrationEvent></subject>`
 }
 
@@ -163,16 +165,20 @@ func TestDiscoveryRecordThatCannotBeReadCostsItselfAlone(t *testing.T) {
 // listing is a list of entries.
 func listing(inner string) string {
 	return envelope(message,
-		`<q:AdhocQueryResponse xmlns:q="urn:oasis:names:tc:ebxml-regrep:xsd:query:3.0" xmlns="urn:oasis:names:tc:ebxml-regrep:xsd:rim:3.0" `+
+		`<q:AdhocQueryResponse xmlns:q="urn:oasis:names:tc:ebxml-regrep:xsd:query:3.0" `+
+			`xmlns="urn:oasis:names:tc:ebxml-regrep:xsd:rim:3.0" `+
 			`status="urn:oasis:names:tc:ebxml-regrep:ResponseStatusType:Success"><RegistryObjectList>`+inner+
 			`</RegistryObjectList></q:AdhocQueryResponse>`)
 }
 
 func listedEntry(id string) string {
-	return `<ExtrinsicObject home="urn:oid:2.999.2" mimeType="text/xml" objectType="urn:uuid:7edca82f-054d-47f2-a032-9b2a5b5186c1">` +
-		`<Slot name="repositoryUniqueId"><ValueList><Value>2.999.8</Value></ValueList></Slot><Slot name="size"><ValueList><Value>-5</Value></ValueList></Slot>` +
+	return `<ExtrinsicObject home="urn:oid:2.999.2" mimeType="text/xml" ` +
+		`objectType="urn:uuid:7edca82f-054d-47f2-a032-9b2a5b5186c1">` +
+		`<Slot name="repositoryUniqueId"><ValueList><Value>2.999.8</Value></ValueList></Slot><Slot name="size">` +
+		`<ValueList><Value>-5</Value></ValueList></Slot>` +
 		`<Name><LocalizedString value="in one language"/><LocalizedString xml:lang="es" value="and in another"/></Name>` +
-		`<ExternalIdentifier identificationScheme="urn:uuid:58a6f841-87b3-4a3e-92fd-a8ffeff98427" value="1^^^&amp;2.999.2&amp;ISO"/>` +
+		`<ExternalIdentifier identificationScheme="urn:uuid:58a6f841-87b3-4a3e-92fd-a8ffeff98427" ` +
+		`value="1^^^&amp;2.999.2&amp;ISO"/>` +
 		`<ExternalIdentifier identificationScheme="urn:uuid:2e82c1f6-a085-4c72-9da3-8640a32e42ab" value="` + id +
 		`"/></ExtrinsicObject>`
 }
@@ -199,11 +205,13 @@ func TestListsAreReadWithinBounds(t *testing.T) {
 		"another authority": {`"1^^^&amp;2.999.2&amp;ISO"`, `"1^^^&amp;2.999.3&amp;ISO"`},
 		"two unique ids": {
 			`</ExtrinsicObject>`,
-			`<ExternalIdentifier identificationScheme="urn:uuid:2e82c1f6-a085-4c72-9da3-8640a32e42ab" value="6"/></ExtrinsicObject>`,
+			`<ExternalIdentifier identificationScheme="urn:uuid:2e82c1f6-a085-4c72-9da3-8640a32e42ab" value="6"/>` +
+				`</ExtrinsicObject>`,
 		},
 		"two patients": {
 			`</ExtrinsicObject>`,
-			`<ExternalIdentifier identificationScheme="urn:uuid:58a6f841-87b3-4a3e-92fd-a8ffeff98427" value="6"/></ExtrinsicObject>`,
+			`<ExternalIdentifier identificationScheme="urn:uuid:58a6f841-87b3-4a3e-92fd-a8ffeff98427" value="6"/>` +
+				`</ExtrinsicObject>`,
 		},
 		"two repositories": {
 			`</ExtrinsicObject>`,
@@ -237,8 +245,10 @@ func packaged(parts ...[2]string) []byte {
 
 func documentOf(content string) string {
 	return envelope(message,
-		`<RetrieveDocumentSetResponse xmlns="urn:ihe:iti:xds-b:2007"><r:RegistryResponse xmlns:r="urn:oasis:names:tc:ebxml-regrep:xsd:rs:3.0" `+
-			`status="urn:oasis:names:tc:ebxml-regrep:ResponseStatusType:Success"/><DocumentResponse><HomeCommunityId>urn:oid:2.999.2</HomeCommunityId><RepositoryUniqueId>2</RepositoryUniqueId>`+
+		`<RetrieveDocumentSetResponse xmlns="urn:ihe:iti:xds-b:2007"><r:RegistryResponse `+
+			`xmlns:r="urn:oasis:names:tc:ebxml-regrep:xsd:rs:3.0" `+
+			`status="urn:oasis:names:tc:ebxml-regrep:ResponseStatusType:Success"/><DocumentResponse>`+
+			`<HomeCommunityId>urn:oid:2.999.2</HomeCommunityId><RepositoryUniqueId>2</RepositoryUniqueId>`+
 			`<DocumentUniqueId>1</DocumentUniqueId><mimeType>text/xml</mimeType><Document>`+content+
 			`</Document></DocumentResponse></RetrieveDocumentSetResponse>`)
 }

@@ -193,4 +193,6 @@ func read(folder fs.FS, at, mediaType string) (File, error) {
 }
 
 // damaged is not fs.ErrNotExist: of a folder with a manifest nothing may be missing.
-func damaged(err error) error { return fmt.Errorf("a file that the manifest names: %v", err) } //nolint:errorlint // see above
+//
+//nolint:errorlint // see above
+func damaged(err error) error { return fmt.Errorf("a file that the manifest names: %v", err) }

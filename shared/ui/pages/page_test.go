@@ -47,7 +47,8 @@ func TestABootHasAllItsFields(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"shell":"frame","base_url":"https://api.example/v1","api_mode":"live","public_id":"p","org":null,"allowed_origins":[],"error":null,"query":{}}`
+	want := `{"shell":"frame","base_url":"https://api.example/v1","api_mode":"live","public_id":"p","org":null,` +
+		`"allowed_origins":[],"error":null,"query":{}}`
 	if page := string(drawn.HTML); !strings.Contains(page, ">"+want+"<") ||
 		!strings.Contains(page, `<html lang="es"><title>T</title>`) {
 		t.Errorf("got %s", page)

@@ -53,7 +53,8 @@ func (r Releases) File(ctx context.Context, at string, takes func(encoding strin
 // immutable is what shared/ui/build.mjs calls files that never change.
 func immutable() *regexp.Regexp {
 	return regexp.MustCompile(
-		`^(widget/assets/[a-z][a-z0-9-]{0,40}-[A-Z0-9]{8}\.(js|css)|sdk/[0-9]{1,5}\.[0-9]{1,5}\.[0-9]{1,5}/[a-z-]{1,40}\.js)$`)
+		`^(widget/assets/[a-z][a-z0-9-]{0,40}-[A-Z0-9]{8}\.(js|css)|sdk/[0-9]{1,5}\.[0-9]{1,5}\.[0-9]{1,5}/[a-z-]{1,` +
+			`40}\.js)$`)
 }
 
 func (r Releases) read(ctx context.Context, key string) ([]byte, error) {

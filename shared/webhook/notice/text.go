@@ -86,7 +86,8 @@ func (n Notice) content() content {
 			[]string{
 				"Repair the receiver. " + receive,
 				"Each event is sent up to ten times in about 75 hours, until it is accepted. " +
-					"After 120 hours of nothing but failures the webhook is disabled. Events that it misses then are kept for 15 days.",
+					"After 120 hours of nothing but failures the webhook is disabled. Events that it misses then are kept for " +
+					"15 days.",
 			},
 		}
 	case KindDisabled:

@@ -11,8 +11,10 @@ import (
 )
 
 const (
-	own     = `{"id":"own","name":"Own","mode":"live","issuer":"https://id.example","client_id":"c","audiences":["c"],"scope":"openid"}`
-	forTest = `{"id":"tests","name":"Tests","mode":"test","issuer":"https://id.example","client_id":"c","audiences":["c"],"scope":"openid"}`
+	own = `{"id":"own","name":"Own","mode":"live","issuer":"https://id.example","client_id":"c",` +
+		`"audiences":["c"],"scope":"openid"}`
+	forTest = `{"id":"tests","name":"Tests","mode":"test","issuer":"https://id.example","client_id":"c",` +
+		`"audiences":["c"],"scope":"openid"}`
 )
 
 func env(withSandbox bool, config string) setting.TEFCAEnv {

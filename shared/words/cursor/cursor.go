@@ -31,7 +31,8 @@ func (s Sealer) Seal(tenant org.Tenant, use, position string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sealed := aead.Seal(nil, nil, []byte(position), binding(tenant, use)) //nolint:gosec // G407: this AEAD makes its own random nonce
+	//nolint:gosec // G407: this AEAD makes its own random nonce
+	sealed := aead.Seal(nil, nil, []byte(position), binding(tenant, use))
 	return strconv.Itoa(version) + "." + encoding().EncodeToString(sealed), nil
 }
 

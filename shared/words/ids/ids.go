@@ -23,7 +23,8 @@ const namespace = "9f4d0c1e-6b1c-5d55-9a3c-6e0f4b1f2d77"
 func Derive(parts ...string) string {
 	var name strings.Builder
 	for _, part := range parts {
-		name.WriteString(hex.EncodeToString([]byte{byte(len(part) >> 8), byte(len(part))})) //nolint:gosec // parts are short; the prefix only separates them
+		//nolint:gosec // parts are short; the prefix only separates them
+		name.WriteString(hex.EncodeToString([]byte{byte(len(part) >> 8), byte(len(part))}))
 		name.WriteString(part)
 	}
 	return uuid.NewSHA1(uuid.MustParse(namespace), []byte(name.String())).String()

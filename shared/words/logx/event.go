@@ -112,7 +112,8 @@ func (e *Event) Emit(ctx context.Context, logger *slog.Logger, message string) {
 	}
 	logger.LogAttrs(ctx, e.level, message, e.attrs...) //nolint:sloglint // callers pass a constant
 	for _, n := range e.notes {
-		logger.LogAttrs(ctx, slog.LevelInfo, n.message, slices.Concat(n.attrs, belongs, e.whose(n))...) //nolint:sloglint // callers pass a constant
+		//nolint:sloglint // callers pass a constant
+		logger.LogAttrs(ctx, slog.LevelInfo, n.message, slices.Concat(n.attrs, belongs, e.whose(n))...)
 	}
 	for _, line := range e.measured.Lines() {
 		logger.LogAttrs(ctx, slog.LevelInfo, "metric", append(line, belongs...)...)

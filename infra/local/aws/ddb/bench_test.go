@@ -46,7 +46,8 @@ func BenchmarkGetItem(b *testing.B) {
 func BenchmarkServePutItem(b *testing.B) {
 	server := ddb.New(wire.Discard{})
 	createWork(b, clientOf(server))
-	const body = `{"TableName":"Work","Item":{"pk":{"S":"T#TASK#%d"},"sk":{"S":"META"},"org":{"S":"o"},"created":{"S":"%d"},"rev":{"N":"1"},"body":{"S":"%s"}}}`
+	const body = `{"TableName":"Work","Item":{"pk":{"S":"T#TASK#%d"},"sk":{"S":"META"},"org":{"S":"o"},` +
+		`"created":{"S":"%d"},"rev":{"N":"1"},"body":{"S":"%s"}}}`
 	text := longText(300)
 	for i := 0; b.Loop(); i++ {
 		r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/",

@@ -15,7 +15,9 @@ import (
 
 // TestARowTakesLittleMoreMemoryThanItsContents: what was delivered stays until its time to live is over, 15 days, and a
 // laptop has to hold it; what has expired gives its memory back.
-func TestARowTakesLittleMoreMemoryThanItsContents(t *testing.T) { //nolint:paralleltest // other tests would use memory meanwhile
+//
+//nolint:paralleltest // other tests would use memory meanwhile
+func TestARowTakesLittleMoreMemoryThanItsContents(t *testing.T) {
 	const rows = 3000
 	server := ddb.New(wire.Discard{})
 	client := clientOf(server)

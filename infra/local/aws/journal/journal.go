@@ -134,7 +134,8 @@ func read(line []byte, apply func(service string, record json.RawMessage) error)
 // rewrite makes the new file beside the old one and renames it, so that a kill leaves either of them whole.
 func (l *Log) rewrite(dump func(emit func(service string, record any) error) error) error {
 	draft := l.path + ".new"
-	file, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // the folder is the -data flag of whoever starts us
+	//nolint:gosec // the folder is the -data flag of whoever starts us
+	file, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}

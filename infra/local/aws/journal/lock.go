@@ -11,7 +11,8 @@ import (
 
 // lock takes dir for this process. The kernel gives it back when the process ends, however that happens.
 func lock(dir string) (*os.File, error) {
-	held, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the folder is the -data flag of whoever starts us
+	//nolint:gosec // the folder is the -data flag of whoever starts us
+	held, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("journal: lock: %w", err)
 	}

@@ -152,8 +152,10 @@ func TestADumpHoldsKeysTheirStateAndAliases(t *testing.T) {
 	t.Parallel()
 	server := kms.New(wire.Discard{})
 	for _, record := range []string{
-		`{"key":{"id":"0d9a3c8e-0000-4000-8000-000000000001","spec":"SYMMETRIC_DEFAULT","usage":"ENCRYPT_DECRYPT","created":"2026-11-21T00:00:00Z","material":"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="}}`,
-		`{"key":{"id":"0d9a3c8e-0000-4000-8000-000000000001","spec":"SYMMETRIC_DEFAULT","usage":"ENCRYPT_DECRYPT","created":"2026-11-21T00:00:00Z","disabled":true,"material":"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="}}`,
+		`{"key":{"id":"0d9a3c8e-0000-4000-8000-000000000001","spec":"SYMMETRIC_DEFAULT","usage":"ENCRYPT_DECRYPT",` +
+			`"created":"2026-11-21T00:00:00Z","material":"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="}}`,
+		`{"key":{"id":"0d9a3c8e-0000-4000-8000-000000000001","spec":"SYMMETRIC_DEFAULT","usage":"ENCRYPT_DECRYPT",` +
+			`"created":"2026-11-21T00:00:00Z","disabled":true,"material":"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="}}`,
 		`{"alias":"alias/b","target":"0d9a3c8e-0000-4000-8000-000000000001"}`,
 	} {
 		if err := server.Replay(json.RawMessage(record)); err != nil {

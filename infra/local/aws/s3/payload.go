@@ -35,7 +35,8 @@ type payload struct {
 
 // openPayload checks what the headers of r promise about its body. Nothing of the body is read yet.
 func openPayload(r *request) (*payload, error) {
-	p := &payload{src: r.body, size: r.ContentLength, md5: md5.New(), sum: crc32.NewIEEE()} //nolint:gosec // G401: see the import
+	//nolint:gosec // G401: see the import
+	p := &payload{src: r.body, size: r.ContentLength, md5: md5.New(), sum: crc32.NewIEEE()}
 	if err := p.readContentHash(r.Header.Get("X-Amz-Content-Sha256")); err != nil {
 		return nil, err
 	}

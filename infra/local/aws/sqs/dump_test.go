@@ -135,7 +135,8 @@ func TestAllThatConsumersCanSeeSurvivesTwoStarts(t *testing.T) {
 			server := sqs.New("http://127.0.0.1:4566", journal)
 			ask(t, server, "CreateQueue", `{"QueueName":"dead"}`)
 			ask(t, server, "CreateQueue",
-				`{"QueueName":"live","Attributes":{"RedrivePolicy":"{\"deadLetterTargetArn\":\"arn:aws:sqs:us-east-1:000000000000:dead\",\"maxReceiveCount\":2}"}}`)
+				`{"QueueName":"live","Attributes":{"RedrivePolicy":"{\"deadLetterTargetArn\":\"arn:aws:sqs:us-east-1:00000000`+
+					`0000:dead\",\"maxReceiveCount\":2}"}}`)
 			if rapid.Bool().Draw(t, "disturbed") {
 				calls := 0
 				server.Disturb(func(_ string, candidates int) (int, bool) {

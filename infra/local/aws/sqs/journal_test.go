@@ -74,7 +74,8 @@ func TestRecordsThatMakeNoSenseAreRefused(t *testing.T) {
 			server := sqs.New("http://127.0.0.1:4566", wire.Discard{})
 			for _, earlier := range []string{
 				`{"kind":"create","queue":"live","attributes":{}}`,
-				`{"kind":"send","queue":"live","message":{"id":"m","body":"x","sent":"2026-11-21T00:00:00Z","visible_at":"2026-11-21T00:00:00Z"}}`,
+				`{"kind":"send","queue":"live","message":{"id":"m","body":"x","sent":"2026-11-21T00:00:00Z",` +
+					`"visible_at":"2026-11-21T00:00:00Z"}}`,
 			} {
 				if err := server.Replay(json.RawMessage(earlier)); err != nil {
 					t.Fatal(err)

@@ -65,7 +65,8 @@ func presigned(ctx context.Context, v4 *signer.Signer, key awssdk.Credentials, r
 	if err != nil {
 		return nil, fmt.Errorf("presign: %w", err)
 	}
-	out, err := http.NewRequestWithContext(ctx, r.Method, address, r.Body) //nolint:gosec // the address of a server that we started
+	//nolint:gosec // the address of a server that we started
+	out, err := http.NewRequestWithContext(ctx, r.Method, address, r.Body)
 	if err != nil {
 		return nil, fmt.Errorf("presign: %w", err)
 	}

@@ -49,7 +49,8 @@ func (holder) Signer(context.Context, string, crypto.PublicKey) crypto.Signer { 
 // TestAKeyIDIsTheThumbprintOfTheKey uses the example of RFC 7638 section 3.1.
 func TestAKeyIDIsTheThumbprintOfTheKey(t *testing.T) {
 	t.Parallel()
-	const modulus = "0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebWKRXjBZCi" +
+	const modulus = "0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebW" +
+		"KRXjBZCi" +
 		"FV4n3oknjhMstn64tZ_2W-5JsGY4Hc5n9yBXArwl93lqt7_RN5w6Cf0h4QyQ5v-65YGjQR0_FDW2QvzqY368QQMicAtaSqzs8KJZgnYb9c7d0zgd" +
 		"AZHzu6qMQvRL5hajrn1n91CbOpbISD08qNLyrdkt-bFTWhAI4vMQFh6WeZu0fM4lFd2NcRwr3XPksINHaQ-G_xBniIqbw0Ls1jF44-csFCur-kEg" +
 		"U8awapJzKnqDKgw"

@@ -113,7 +113,8 @@ func TestWhatAnswersIsToldApart(t *testing.T) {
 		"an older release": {
 			answer{
 				"GET", "/metadata", 200, asJSON,
-				`{"resourceType":"CapabilityStatement","fhirVersion":"3.0.2","format":["xml"],"rest":[{"resource":[{"type":"Observation","searchParam":[{"name":"patient"}]}]}]}`, "", "",
+				`{"resourceType":"CapabilityStatement","fhirVersion":"3.0.2","format":["xml"],` +
+					`"rest":[{"resource":[{"type":"Observation","searchParam":[{"name":"patient"}]}]}]}`, "", "",
 			},
 			told{"capability_statement": {
 				probe.Warning,
@@ -123,7 +124,8 @@ func TestWhatAnswersIsToldApart(t *testing.T) {
 		"nothing to search": {
 			answer{
 				"GET", "/metadata", 200, asJSON,
-				`{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","format":["json"],"rest":[{"resource":[{"type":"Patient","searchParam":[{"name":"name"}]}]}]}`, "", "",
+				`{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","format":["json"],` +
+					`"rest":[{"resource":[{"type":"Patient","searchParam":[{"name":"name"}]}]}]}`, "", "",
 			},
 			told{"resource_types": {probe.Failed, "no type at all"}, "searches": {probe.Warning, "_id"}},
 		},
@@ -213,5 +215,6 @@ func TestTokenEndpointThatRefusesGETIsWarningWithoutTokenRequest(t *testing.T) {
 
 // minimal is a configuration at the sandbox, without an issuer.
 func minimal(challenges string) string {
-	return `{"authorization_endpoint":"../oauth/authorize","token_endpoint":"../oauth/token","code_challenge_methods_supported":["` + challenges + `"]}`
+	return `{"authorization_endpoint":"../oauth/authorize","token_endpoint":"../oauth/token",` +
+		`"code_challenge_methods_supported":["` + challenges + `"]}`
 }

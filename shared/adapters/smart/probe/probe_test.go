@@ -202,7 +202,8 @@ func TestHowOurClientProvesItselfIsTriedAndExplained(t *testing.T) {
 				w.instead = answer{
 					"GET", configured, http.StatusOK, "application/json",
 					strings.Replace(minimal("S256"), "{",
-						`{"token_endpoint_auth_methods_supported":["private_key_jwt"],"token_endpoint_auth_signing_alg_values_supported":["ES384"],`, 1), "", "",
+						`{"token_endpoint_auth_methods_supported":["private_key_jwt"],`+
+							`"token_endpoint_auth_signing_alg_values_supported":["ES384"],`, 1), "", "",
 				}
 				e.Pins.Issuer = ""
 			},

@@ -183,7 +183,8 @@ func (w *world) wantNothingShown(t *testing.T, text string) {
 			shown = append(shown, values.Get(name))
 		}
 		for _, hidden := range shown {
-			if hidden != "" && hidden != "Basic" && strings.Contains(strings.ReplaceAll(text, "client-secret:"+w.secret, ""), hidden) { // the switch that names it is in the path
+			// the switch that names it is in the path
+			if hidden != "" && hidden != "Basic" && strings.Contains(strings.ReplaceAll(text, "client-secret:"+w.secret, ""), hidden) {
 				t.Errorf("it is told: %q", hidden)
 			}
 		}

@@ -135,7 +135,9 @@ func TestTheStatementStandsInForAConfiguration(t *testing.T) {
 				return
 			}
 			_, _ = fmt.Fprintf(w,
-				`{"resourceType":"CapabilityStatement","rest":[{"mode":"server","security":{"extension":[{"url":"http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris","extension":[`+
+				`{"resourceType":"CapabilityStatement","rest":[{"mode":"server",`+
+					`"security":{"extension":[{"url":"http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris",`+
+					`"extension":[`+
 					`{"url":"authorize","valueUri":"%s/authorize"},{"url":"token","valueUri":"%s/token"}]}]}}]}`, s.URL, s.URL)
 		})
 		if got := probe(t, s.URL, time.Minute); got.Cause != "" || (got.Sighting.EndpointID != "") != handedOn {

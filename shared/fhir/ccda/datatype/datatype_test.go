@@ -86,7 +86,8 @@ func TestNegatedStatementIsNotAsserted(t *testing.T) {
 	ccdatest.Run(t, []ccdatest.Case{
 		{
 			Name: "with a value", Section: "1",
-			Entries: `<entry><observation negationInd="true"><code code="ASSERTION"/><value xsi:type="CD" code="22298006"/></observation></entry>`,
+			Entries: `<entry><observation negationInd="true"><code code="ASSERTION"/>` +
+				`<value xsi:type="CD" code="22298006"/></observation></entry>`,
 			Want: []string{"Observation | component.code.coding.code=22298006 | component.valueBoolean=false | " +
 				"!valueCodeableConcept"},
 		},

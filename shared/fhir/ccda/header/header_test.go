@@ -21,11 +21,17 @@ func TestPatientHasUSCoreElements(t *testing.T) {
 <guardian><code code="MTH" codeSystem="2.16.840.1.113883.5.111"/><guardianPerson><name><given>Eve</given><family>Example</family></name></guardianPerson></guardian>
 <languageCommunication><languageCode code="eng"/><preferenceInd value="true"/></languageCommunication></patient>
 <providerOrganization><id root="2.16.840.1.113883.4.6" extension="99"/><name>Clinic</name><telecom use="HP" value="tel:5"/></providerOrganization></patientRole></recordTarget>`, "")),
-		`Patient | identifier.0.system=http://hl7.org/fhir/sid/us-ssn | identifier.0.value=999-00-1111 | !identifier.1 | name.0.use=usual | name.0.given.1=Addie | name.1.use=maiden |`+
-			` gender=female | birthDate=1975-03-01 | _birthDate.extension.valueDateTime=1975-03-01T15:30:00-05:00 | deceasedDateTime=2019-12-31 | address.line.0=1 Oak Lane | telecom.0.use=mobile | telecom.1.system=email | !telecom.2 |`+
-			` maritalStatus.coding.code=M | communication.language.coding.code=en | communication.preferred=true | managingOrganization.reference |`+
-			` extension.0.url=http://hl7.org/fhir/us/core/StructureDefinition/us-core-race | extension.0.extension.0.url=ombCategory | extension.0.extension.0.valueCoding.code=2106-3 |`+
-			` extension.0.extension.1.url=detailed | extension.0.extension.2.valueString=White, Other Race | extension.1.extension.0.valueCoding.code=2186-5`,
+		`Patient | identifier.0.system=http://hl7.org/fhir/sid/us-ssn | identifier.0.value=999-00-1111 | !identifier.1 `+
+			`| name.0.use=usual | name.0.given.1=Addie | name.1.use=maiden |`+
+			` gender=female | birthDate=1975-03-01 | _birthDate.extension.valueDateTime=1975-03-01T15:30:00-05:00 | `+
+			`deceasedDateTime=2019-12-31 | address.line.0=1 Oak Lane | telecom.0.use=mobile | telecom.1.system=email `+
+			`| !telecom.2 |`+
+			` maritalStatus.coding.code=M | communication.language.coding.code=en | communication.preferred=true | `+
+			`managingOrganization.reference |`+
+			` extension.0.url=http://hl7.org/fhir/us/core/StructureDefinition/us-core-race | `+
+			`extension.0.extension.0.url=ombCategory | extension.0.extension.0.valueCoding.code=2106-3 |`+
+			` extension.0.extension.1.url=detailed | extension.0.extension.2.valueString=White, `+
+			`Other Race | extension.1.extension.0.valueCoding.code=2186-5`,
 		"RelatedPerson | relationship.0.coding.code=MTH | relationship.1.coding.code=GUARD | name.given.0=Eve | "+
 			"patient.reference | active=true",
 		"Organization | identifier.system=http://hl7.org/fhir/sid/us-npi | name=Clinic | telecom.value=5 | !telecom.use | "+
@@ -58,7 +64,8 @@ func TestHeaderConvertsConsent(t *testing.T) {
 	ccdatest.Wants(t, ccdatest.DocumentFacts(t,
 		ccdatest.Document(ccdatest.SomePatient+
 			`<authorization><consent><id root="2.16.840.1.113883.19.5" extension="c"/><code code="59284-0" codeSystem="2.16.840.1.113883.6.1"/>
-<statusCode code="completed"/></consent></authorization>`, "")), "Consent | status=active | scope.coding.code=patient-privacy | category.coding.code=59284-0 | identifier.value=c | !dateTime")
+<statusCode code="completed"/></consent></authorization>`, "")), "Consent | status=active | "+
+		"scope.coding.code=patient-privacy | category.coding.code=59284-0 | identifier.value=c | !dateTime")
 }
 
 func TestHeaderDistinguishesPractitionersFromRelatives(t *testing.T) {
@@ -136,7 +143,8 @@ func TestUnstructuredBodyBecomesBinary(t *testing.T) {
 	}
 	ccdatest.Wants(t, ccdatest.DocumentFacts(t, body(`<text mediaType="application/pdf" representation="B64">
 JVBE
-Ri0=</text>`)), "DocumentReference | content.attachment.contentType=application/pdf | content.attachment.url | type.coding.code=34133-9 | status=current", "Binary | contentType=application/pdf | data=JVBERi0=")
+Ri0=</text>`)), "DocumentReference | content.attachment.contentType=application/pdf | content.attachment.url | "+
+		"type.coding.code=34133-9 | status=current", "Binary | contentType=application/pdf | data=JVBERi0=")
 	ccdatest.Wants(t, ccdatest.DocumentFacts(t, body(`<text mediaType="text/plain">All &amp; well</text>`)),
 		"Binary | contentType=text/plain | data=QWxsICYgd2VsbA==")
 	ccdatest.Wants(t, ccdatest.DocumentFacts(t,
@@ -150,7 +158,8 @@ func TestNarrativeDropsScriptsFormsAndStyles(t *testing.T) {
 		`<structuredBody><component><section><code code="10164-2" codeSystem="2.16.840.1.113883.6.1"/><title>History</title><text>
 <paragraph ID="p1" onclick="x()">A &lt; B <content styleCode="Bold">bold</content></paragraph><script>alert(1)</script><linkHtml href="javascript:x()">here</linkHtml>
 <list listType="ordered"><caption>Steps</caption><item>one</item></list><table border="1"><tr><td colspan="2">cell</td></tr></table></text></section></component></structuredBody>`))
-	want := `<div xmlns=\"http://www.w3.org/1999/xhtml\">\n<p id=\"p1\">A &lt; B <span style=\"font-weight: bold\">bold</span></p>alert(1)<a>here</a>\n` +
+	want := `<div xmlns=\"http://www.w3.org/1999/xhtml\">\n<p id=\"p1\">A &lt; B <span style=\"font-weight: ` +
+		`bold\">bold</span></p>alert(1)<a>here</a>\n` +
 		`<p>Steps</p><ol><li>one</li></ol><table><tr><td colspan=\"2\">cell</td></tr></table></div>`
 	for _, r := range resources {
 		if r.Kind == "Composition" && !strings.Contains(r.JSON, want) {

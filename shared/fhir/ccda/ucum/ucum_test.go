@@ -112,7 +112,8 @@ PERCENT > %`), "\n") {
 func TestCodeIsEmptyWhenUnitIsAmbiguous(t *testing.T) {
 	t.Parallel()
 	for unit := range strings.FieldsSeq(
-		`K C F H S T A P R B u AU EA PT GA PM MV MW MBQ MCI M D units Units oz cap dose pc hs pt ct Gal MIU mg/K C/min each of 1.73.m2 mg/H K/L`) {
+		`K C F H S T A P R B u AU EA PT GA PM MV MW MBQ MCI M D units Units oz cap dose pc hs pt ct Gal MIU mg/K C/min ` +
+			`each of 1.73.m2 mg/H K/L`) {
 		if code := ucum.Code(unit); code != "" {
 			t.Errorf("%s becomes %s", unit, code)
 		}

@@ -4,7 +4,8 @@ package totp
 
 import (
 	"crypto/hmac"
-	"crypto/sha1" //nolint:gosec // G505: RFC 6238's default, which generators know alone; an HMAC does not rest on collisions
+	//nolint:gosec // G505: RFC 6238's default, which generators know alone; an HMAC does not rest on collisions
+	"crypto/sha1"
 	"crypto/subtle"
 	"encoding/base32"
 	"encoding/binary"

@@ -25,7 +25,8 @@ func TestCareTeams(t *testing.T) {
 		},
 		{
 			Name: "may have no templates, and members no function", Section: "85847-2",
-			Entries: `<entry><organizer classCode="CLUSTER" moodCode="EVN"><statusCode code="completed"/><component><act classCode="PCPR" moodCode="EVN">` + ccdatest.DoneBy + `</act></component></organizer></entry>`,
+			Entries: `<entry><organizer classCode="CLUSTER" moodCode="EVN"><statusCode code="completed"/><component>` +
+				`<act classCode="PCPR" moodCode="EVN">` + ccdatest.DoneBy + `</act></component></organizer></entry>`,
 			Want: []string{"CareTeam | status=inactive | participant.role.coding.code=unknown | " +
 				"participant.member.display=Doer"},
 		},

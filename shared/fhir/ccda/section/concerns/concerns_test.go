@@ -10,10 +10,13 @@ func TestHealthConcerns(t *testing.T) {
 	t.Parallel()
 	problem := func(kind, code string) string {
 		return `<entryRelationship typeCode="` + kind +
-			`"><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.4"/><id root="2.16.840.1.113883.19.5" extension="` + code + `"/>
-<code code="55607006" ` + ccdatest.Snomed + `/><effectiveTime><low value="20190613"/></effectiveTime><value xsi:type="CD" code="` + code + `" ` + ccdatest.InSnomed + `</observation></entryRelationship>`
+			`"><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.4"/>` +
+			`<id root="2.16.840.1.113883.19.5" extension="` + code + `"/>
+<code code="55607006" ` + ccdatest.Snomed + `/><effectiveTime><low value="20190613"/></effectiveTime>` +
+			`<value xsi:type="CD" code="` + code + `" ` + ccdatest.InSnomed + `</observation></entryRelationship>`
 	}
-	const concern = `<code code="75310-3" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="completed"/><effectiveTime value="20190616"/>`
+	const concern = `<code code="75310-3" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="completed"/>` +
+		`<effectiveTime value="20190616"/>`
 	ccdatest.Run(t, []ccdatest.Case{
 		{
 			Name: "are problems with evidence", Section: "75310-3",

@@ -15,12 +15,17 @@ func TestAdvanceDirectives(t *testing.T) {
 <effectiveTime><low value="20110219"/><high nullFlavor="NA"/></effectiveTime>` + inside + `</observation>`
 	}
 	const template = `<templateId root="2.16.840.1.113883.10.20.22.4.48"/>`
-	const document = `<reference typeCode="REFR"><externalDocument><id root="b50b7910-7ffb-4f4c-bbe4-177ed68cbbf3"/><text mediaType="application/pdf"><reference value="directive.pdf"/></text></externalDocument></reference>`
-	const verifier = `<participant typeCode="VRF"><time value="20120101"/><participantRole><id root="2.16.840.1.113883.19.4" extension="v"/><playingEntity><name><family>Verifier</family></name></playingEntity></participantRole></participant>`
+	const document = `<reference typeCode="REFR"><externalDocument><id root="b50b7910-7ffb-4f4c-bbe4-177ed68cbbf3"/` +
+		`><text mediaType="application/pdf"><reference value="directive.pdf"/></text></externalDocument></reference>`
+	const verifier = `<participant typeCode="VRF"><time value="20120101"/><participantRole>` +
+		`<id root="2.16.840.1.113883.19.4" extension="v"/><playingEntity><name><family>Verifier</family></name>` +
+		`</playingEntity></participantRole></participant>`
 	ccdatest.Run(t, []ccdatest.Case{
 		{
 			Name: "are consents with their document", Section: "42348-3",
-			Entries: `<entry><organizer classCode="CLUSTER" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.108"/><code code="45473-6" codeSystem="2.16.840.1.113883.6.1"/><component>` +
+			Entries: `<entry><organizer classCode="CLUSTER" moodCode="EVN"><templateId ` +
+				`root="2.16.840.1.113883.10.20.22.4.108"/><code code="45473-6" codeSystem="2.16.840.1.113883.6.1"/>` +
+				`<component>` +
 				directive(template, `<value xsi:type="CD" code="304253006" `+ccdatest.InSnomed+ccdatest.WrittenBy+verifier+
 					document) + `</component></organizer></entry>`,
 			Want: []string{

@@ -13,7 +13,9 @@ func TestEquipment(t *testing.T) {
 	ccdatest.Run(t, []ccdatest.Case{
 		{
 			Name: "is a Device that was delivered", Section: "46264-8",
-			Entries: `<entry><supply classCode="SPLY" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.50"/><statusCode code="completed"/><effectiveTime xsi:type="IVL_TS"><high value="20030202"/></effectiveTime><quantity value="2"/>` + cane + `</supply></entry>`,
+			Entries: `<entry><supply classCode="SPLY" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.50"/>` +
+				`<statusCode code="completed"/><effectiveTime xsi:type="IVL_TS"><high value="20030202"/></effectiveTime>` +
+				`<quantity value="2"/>` + cane + `</supply></entry>`,
 			Want: []string{
 				"SupplyDelivery | status=completed | suppliedItem.quantity.value=2 | suppliedItem.itemReference.reference | " +
 					"occurrencePeriod.end=2003-02-02",
@@ -55,7 +57,8 @@ func TestSupplyOfTwoDocumentsIsMergedWhenDeviceIsSame(t *testing.T) {
 		return ccdatest.Document(ccdatest.SomePatient,
 			`<structuredBody><component><section><code code="46264-8" codeSystem="2.16.840.1.113883.6.1"/><entry><supply classCode="SPLY" moodCode="EVN">
 <templateId root="2.16.840.1.113883.10.20.22.4.50"/><id root="2.16.840.1.113883.19.4" extension="s"/><participant typeCode="PRD"><participantRole classCode="MANU"><id root="2.16.840.1.113883.19.4" extension="d"/>
-<playingDevice><code code="`+device+`" codeSystem="2.16.840.1.113883.6.96"/></playingDevice></participantRole></participant></supply></entry></section></component></structuredBody>`)
+<playingDevice><code code="`+device+`" codeSystem="2.16.840.1.113883.6.96"/></playingDevice></participantRole>`+
+				`</participant></supply></entry></section></component></structuredBody>`)
 	}
 	count := func(kind string, documents ...string) (n int) {
 		for _, r := range ccdatest.DocumentFacts(t, documents...) {

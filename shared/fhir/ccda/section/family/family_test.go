@@ -8,9 +8,12 @@ import (
 
 func TestFamilyHistory(t *testing.T) {
 	t.Parallel()
-	const father = `<subject><relatedSubject classCode="PRS"><code code="FTH" codeSystem="2.16.840.1.113883.5.111"/><subject><administrativeGenderCode code="M"/><birthTime value="1910"/>%</subject></relatedSubject></subject>`
+	const father = `<subject><relatedSubject classCode="PRS"><code code="FTH" ` +
+		`codeSystem="2.16.840.1.113883.5.111"/><subject><administrativeGenderCode code="M"/>` +
+		`<birthTime value="1910"/>%</subject></relatedSubject></subject>`
 	age := func(years string) string {
-		return `<entryRelationship typeCode="SUBJ" inversionInd="true"><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.31"/><code code="445518008" ` + ccdatest.InSnomed +
+		return `<entryRelationship typeCode="SUBJ" inversionInd="true"><observation classCode="OBS" moodCode="EVN">` +
+			`<templateId root="2.16.840.1.113883.10.20.22.4.31"/><code code="445518008" ` + ccdatest.InSnomed +
 			`<value xsi:type="PQ" value="` + years + `" unit="a"/></observation></entryRelationship>`
 	}
 	had := func(attributes, inside string) string {
@@ -22,7 +25,8 @@ func TestFamilyHistory(t *testing.T) {
 	death := `<entryRelationship typeCode="CAUS"><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.47"/><code code="ASSERTION" codeSystem="2.16.840.1.113883.5.4"/>
 <value xsi:type="CD" code="419099009" ` + ccdatest.InSnomed
 	organizer := func(inside string) string {
-		return `<entry><organizer classCode="CLUSTER" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.45"/><statusCode code="completed"/>` + inside + `</organizer></entry>`
+		return `<entry><organizer classCode="CLUSTER" moodCode="EVN"><templateId ` +
+			`root="2.16.840.1.113883.10.20.22.4.45"/><statusCode code="completed"/>` + inside + `</organizer></entry>`
 	}
 	ccdatest.Run(t, []ccdatest.Case{
 		{

@@ -34,7 +34,10 @@ func TestFunctionalAndMentalStatus(t *testing.T) {
 		},
 		{
 			Name: "that are problems are Conditions", Section: "47420-5",
-			Entries: `<entry><observation><templateId root="2.16.840.1.113883.10.20.22.4.68"/><code code="248536006" codeSystem="2.16.840.1.113883.6.96"/><statusCode code="completed"/><effectiveTime><low value="2018"/></effectiveTime><value xsi:type="CD" code="162891007" codeSystem="2.16.840.1.113883.6.96"/></observation></entry>`,
+			Entries: `<entry><observation><templateId root="2.16.840.1.113883.10.20.22.4.68"/>` +
+				`<code code="248536006" codeSystem="2.16.840.1.113883.6.96"/><statusCode code="completed"/>` +
+				`<effectiveTime><low value="2018"/></effectiveTime><value xsi:type="CD" code="162891007" ` +
+				`codeSystem="2.16.840.1.113883.6.96"/></observation></entry>`,
 			Want: []string{"Condition | code.coding.code=162891007 | onsetDateTime=2018 | " +
 				"category.coding.code=problem-list-item"},
 		},

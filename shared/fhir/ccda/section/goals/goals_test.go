@@ -8,14 +8,17 @@ import (
 
 func TestGoals(t *testing.T) {
 	t.Parallel()
-	const oximetry = `<code code="44616-1" codeSystem="2.16.840.1.113883.6.1" displayName="Oximetry"/><statusCode code="active"/>`
-	patient := `<author><time value="20190301"/><assignedAuthor><id root="2.16.840.1.113883.19.1" extension="p"/></assignedAuthor></author>`
+	const oximetry = `<code code="44616-1" codeSystem="2.16.840.1.113883.6.1" displayName="Oximetry"/>` +
+		`<statusCode code="active"/>`
+	patient := `<author><time value="20190301"/><assignedAuthor><id root="2.16.840.1.113883.19.1" extension="p"/>` +
+		`</assignedAuthor></author>`
 	ccdatest.Run(t, []ccdatest.Case{
 		{
 			Name: "have a target and who set it, the patient first", Section: "61146-7",
 			Entries: ccdatest.PlannedAs("observation", "OBS", "GOL", "121",
 				oximetry+
-					`<effectiveTime><low value="20190101"/><high value="20190902"/></effectiveTime><value xsi:type="IVL_PQ"><low value="92" unit="%"/></value>`+
+					`<effectiveTime><low value="20190101"/><high value="20190902"/></effectiveTime><value xsi:type="IVL_PQ">`+
+					`<low value="92" unit="%"/></value>`+
 					ccdatest.WrittenBy+patient+ccdatest.Preference),
 			Want: []string{
 				"Goal | lifecycleStatus=active | description.coding.code=44616-1 | target.measure.coding.code=44616-1 | " +
@@ -27,7 +30,8 @@ func TestGoals(t *testing.T) {
 		{
 			Name: "without templates are told by section or mood", Section: "61146-7",
 			Entries: ccdatest.PlannedAs("observation", "OBS", "GOL", "",
-				`<code code="8310-5" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="completed"/><effectiveTime value="20190902"/><value xsi:type="ST">37 degrees</value>`),
+				`<code code="8310-5" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="completed"/>`+
+					`<effectiveTime value="20190902"/><value xsi:type="ST">37 degrees</value>`),
 			Want: []string{"Goal | lifecycleStatus=completed | description.coding.code=8310-5 | description.text=37 " +
 				"degrees | target.detailString=37 degrees | startDate=2019-09-02 | !target.dueDate"},
 		},
@@ -39,7 +43,8 @@ func TestGoals(t *testing.T) {
 		{
 			Name: "are what their value says when their code says nothing", Section: "61146-7",
 			Entries: ccdatest.PlannedAs("observation", "OBS", "GOL", "121",
-				`<code code="ASSERTION" codeSystem="2.16.840.1.113883.5.4"/><statusCode code="aborted"/><value xsi:type="CD" code="289169006" `+ccdatest.InSnomed) +
+				`<code code="ASSERTION" codeSystem="2.16.840.1.113883.5.4"/><statusCode code="aborted"/>`+
+					`<value xsi:type="CD" code="289169006" `+ccdatest.InSnomed) +
 				ccdatest.PlannedAs("observation", "OBS", "INT", "121", `<code nullFlavor="UNK"/><text>Sleep well</text>`),
 			Want: []string{
 				"Goal | lifecycleStatus=cancelled | description.coding.code=289169006 | !description.coding.code=ASSERTION",

@@ -83,41 +83,48 @@ func TestMedications(t *testing.T) {
 		{
 			Name: "before meals are that, with the time before", Section: "10160-0",
 			Entries: ccdatest.MedicationOf("EVN", bounds+
-				`<effectiveTime xsi:type="EIVL_TS" operator="A"><event code="ACM"/><offset><low value="1" unit="h"/></offset></effectiveTime>`),
+				`<effectiveTime xsi:type="EIVL_TS" operator="A"><event code="ACM"/><offset><low value="1" unit="h"/>`+
+				`</offset></effectiveTime>`),
 			Want: []string{"MedicationRequest | dosageInstruction.timing.repeat.when.0=ACM | " +
 				"dosageInstruction.timing.repeat.offset=60"},
 		},
 		{
 			Name: "before meals are that, with the time before as the sender signs it", Section: "10160-0",
 			Entries: ccdatest.MedicationOf("EVN", bounds+
-				`<effectiveTime xsi:type="EIVL_TS" operator="A"><event code="ACM"/><offset><low value="-30" unit="min"/></offset></effectiveTime>`),
+				`<effectiveTime xsi:type="EIVL_TS" operator="A"><event code="ACM"/><offset><low value="-30" unit="min"/>`+
+				`</offset></effectiveTime>`),
 			Want: []string{"MedicationRequest | dosageInstruction.timing.repeat.when.0=ACM | " +
 				"dosageInstruction.timing.repeat.offset=30"},
 		},
 		{
 			Name: "before a meal are not with it", Section: "10160-0",
 			Entries: ccdatest.MedicationOf("EVN", bounds+
-				`<effectiveTime xsi:type="EIVL_TS" operator="A"><event code="CV"/><offset><low value="-1" unit="h"/></offset></effectiveTime>`),
+				`<effectiveTime xsi:type="EIVL_TS" operator="A"><event code="CV"/><offset><low value="-1" unit="h"/>`+
+				`</offset></effectiveTime>`),
 			Want: []string{"MedicationRequest | dosageInstruction.timing.repeat.when.0=ACV | " +
 				"dosageInstruction.timing.repeat.offset=60"},
 		},
 		{
 			Name: "after waking are never before it", Section: "10160-0",
 			Entries: ccdatest.MedicationOf("EVN", bounds+
-				`<effectiveTime xsi:type="EIVL_TS" operator="A"><event code="WAKE"/><offset><low value="-1" unit="h"/></offset></effectiveTime>`),
+				`<effectiveTime xsi:type="EIVL_TS" operator="A"><event code="WAKE"/><offset><low value="-1" unit="h"/>`+
+				`</offset></effectiveTime>`),
 			Want: []string{"MedicationRequest | dosageInstruction.timing.repeat.when.0=WAKE | " +
 				"!dosageInstruction.timing.repeat.offset"},
 		},
 		{
 			Name: "have a vehicle that has no effect", Section: "10160-0",
 			Entries: ccdatest.MedicationOf("EVN",
-				`<participant typeCode="CSM"><participantRole classCode="MANU"><templateId root="2.16.840.1.113883.10.20.22.4.24"/><playingEntity><code code="324049" codeSystem="2.16.840.1.113883.6.88"/></playingEntity></participantRole></participant>`),
+				`<participant typeCode="CSM"><participantRole classCode="MANU">`+
+					`<templateId root="2.16.840.1.113883.10.20.22.4.24"/><playingEntity>`+
+					`<code code="324049" codeSystem="2.16.840.1.113883.6.88"/></playingEntity></participantRole></participant>`),
 			Want: []string{"Medication | ingredient.itemCodeableConcept.coding.code=324049 | ingredient.isActive=false"},
 		},
 		{
 			Name: "that have been handed out name what they are handed out for", Section: "10160-0",
 			Entries: ccdatest.MedicationOf("INT",
-				`<entryRelationship typeCode="REFR"><supply moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.18"/><statusCode code="completed"/></supply></entryRelationship>`),
+				`<entryRelationship typeCode="REFR"><supply moodCode="EVN"><templateId `+
+					`root="2.16.840.1.113883.10.20.22.4.18"/><statusCode code="completed"/></supply></entryRelationship>`),
 			Want: []string{"MedicationDispense | status=completed | authorizingPrescription.0.reference"},
 		},
 		{
@@ -142,7 +149,8 @@ func TestMedications(t *testing.T) {
 <entryRelationship typeCode="COMP"><substanceAdministration><code code="76662-6" codeSystem="2.16.840.1.113883.6.1"/><text>Two puffs</text></substanceAdministration></entryRelationship>
 <entryRelationship typeCode="RSON"><observation><templateId root="2.16.840.1.113883.10.20.22.4.19"/><code code="404684003"/><value xsi:type="CD" code="195967001" `+ccdatest.Snomed+`/></observation></entryRelationship>`),
 			Want: []string{"MedicationRequest | dosageInstruction.site.coding.code=28273000 | " +
-				"dosageInstruction.doseAndRate.doseQuantity.unit=Puff | dosageInstruction.doseAndRate.doseQuantity.code=415215001 |" +
+				"dosageInstruction.doseAndRate.doseQuantity.unit=Puff | dosageInstruction.doseAndRate.doseQuantity.code=41521" +
+				"5001 |" +
 				" dosageInstruction.doseAndRate.rateQuantity.value=90 | dosageInstruction.maxDosePerPeriod.numerator.value=8 | " +
 				"dosageInstruction.asNeededCodeableConcept.coding.code=56018004 |" +
 				" dosageInstruction.patientInstruction=With food | dosageInstruction.additionalInstruction.coding.code=171044003 " +

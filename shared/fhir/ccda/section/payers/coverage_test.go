@@ -18,8 +18,11 @@ func TestCoverage(t *testing.T) {
 <representedOrganization><name>Insurer</name></representedOrganization></assignedEntity></performer>`
 	const guarantor = `<performer typeCode="PRF"><assignedEntity><id root="2.16.840.1.113883.19.7" extension="g"/><code code="GUAR" codeSystem="2.16.840.1.113883.5.110"/><assignedPerson><name><family>Payer</family></name></assignedPerson>
 </assignedEntity></performer>`
-	const covered = `<participant typeCode="COV"><time><low value="20190101"/></time><participantRole classCode="PAT"><id root="2.16.840.1.113883.19.8" extension="m1"/><code code="CHILD" codeSystem="2.16.840.1.113883.5.111"/></participantRole></participant>`
-	const holder = `<participant typeCode="HLD"><participantRole><id root="2.16.840.1.113883.19.8" extension="h1"/><playingEntity><name><family>Holder</family></name></playingEntity></participantRole></participant>`
+	const covered = `<participant typeCode="COV"><time><low value="20190101"/></time>` +
+		`<participantRole classCode="PAT"><id root="2.16.840.1.113883.19.8" extension="m1"/>` +
+		`<code code="CHILD" codeSystem="2.16.840.1.113883.5.111"/></participantRole></participant>`
+	const holder = `<participant typeCode="HLD"><participantRole><id root="2.16.840.1.113883.19.8" extension="h1"/>` +
+		`<playingEntity><name><family>Holder</family></name></playingEntity></participantRole></participant>`
 	ccdatest.Run(t, []ccdatest.Case{
 		{
 			Name: "tells who pays for whom", Section: "48768-6",

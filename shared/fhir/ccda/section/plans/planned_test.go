@@ -47,7 +47,8 @@ func TestPlannedStatements(t *testing.T) {
 		{
 			Name:    "of CCD have one template for all",
 			Section: `<section><templateId root="2.16.840.1.113883.10.20.1.10"/><title>Plan</title>`,
-			Entries: `<entry><observation classCode="OBS" moodCode="RQO"><templateId root="2.16.840.1.113883.10.20.1.25"/><code code="23426006" ` + ccdatest.InSnomed + `<statusCode code="new"/></observation></entry>
+			Entries: `<entry><observation classCode="OBS" moodCode="RQO"><templateId ` +
+				`root="2.16.840.1.113883.10.20.1.25"/><code code="23426006" ` + ccdatest.InSnomed + `<statusCode code="new"/></observation></entry>
 <entry><encounter classCode="ENC" moodCode="INT"><templateId root="2.16.840.1.113883.10.20.1.25"/><code code="185349003" ` + ccdatest.InSnomed + `<effectiveTime value="20200201"/></encounter></entry>`,
 			Want: []string{
 				"ServiceRequest | code.coding.code=23426006 | status=draft | intent=order",
@@ -97,7 +98,8 @@ func TestPlannedEncountersSuppliesAndVaccines(t *testing.T) {
 	t.Parallel()
 	const checkup = `<code code="185349003" ` + ccdatest.InSnomed +
 		`<statusCode code="active"/><effectiveTime><low value="20200615"/><high value="20200616"/></effectiveTime>`
-	const product = `<manufacturedProduct><manufacturedMaterial><code code="573621" codeSystem="2.16.840.1.113883.6.88"/></manufacturedMaterial></manufacturedProduct>`
+	const product = `<manufacturedProduct><manufacturedMaterial><code code="573621" ` +
+		`codeSystem="2.16.840.1.113883.6.88"/></manufacturedMaterial></manufacturedProduct>`
 	ccdatest.Run(t, []ccdatest.Case{
 		{
 			Name: "encounters are planned", Section: "18776-5",
@@ -117,7 +119,8 @@ func TestPlannedEncountersSuppliesAndVaccines(t *testing.T) {
 		{
 			Name: "supplies of medication", Section: "18776-5",
 			Entries: ccdatest.PlannedAs("supply", "SPLY", "INT", "43",
-				`<statusCode code="active"/><effectiveTime value="20200615"/><repeatNumber value="2"/><quantity value="3"/><product>`+product+`</product>`),
+				`<statusCode code="active"/><effectiveTime value="20200615"/><repeatNumber value="2"/><quantity value="3"/>`+
+					`<product>`+product+`</product>`),
 			Want: []string{"MedicationRequest | intent=plan | medicationCodeableConcept.coding.code=573621 | " +
 				"dispenseRequest.quantity.value=3 | dispenseRequest.numberOfRepeatsAllowed=1"},
 			Never: []string{"DeviceRequest"},

@@ -73,7 +73,8 @@ func TestProblems(t *testing.T) {
 			Name: "may be known by other codes and words alone", Section: "11450-4",
 			Entries: `<text><table><tbody><tr><td ID="n1">Lung  infection</td></tr></tbody></table></text>` +
 				ccdatest.Concern("active", ccdatest.ProblemOf("", low+
-					`<value xsi:type="CD" nullFlavor="OTH"><originalText><reference value="#n1"/></originalText><translation code="J18.9" codeSystem="2.16.840.1.113883.6.90"/></value>`)),
+					`<value xsi:type="CD" nullFlavor="OTH"><originalText><reference value="#n1"/></originalText>`+
+					`<translation code="J18.9" codeSystem="2.16.840.1.113883.6.90"/></value>`)),
 			Want: []string{"Condition | code.text=Lung infection | code.coding.0.code=J18.9 | " +
 				"code.coding.0.system=http://hl7.org/fhir/sid/icd-10-cm | !code.coding.1"},
 		},
@@ -94,7 +95,8 @@ func TestProblems(t *testing.T) {
 			Entries: ccdatest.Concern("active", ccdatest.ProblemOf("",
 				low+ccdatest.Pneumonia+
 					`<entryRelationship typeCode="SUBJ"><observation><templateId root="2.16.840.1.113883.10.20.22.4.31"/>
-<code code="445518008" `+ccdatest.Snomed+`/><value xsi:type="PQ" value="57" unit="a"/></observation></entryRelationship>`)),
+<code code="445518008" `+ccdatest.Snomed+`/><value xsi:type="PQ" value="57" unit="a"/></observation>`+
+					`</entryRelationship>`)),
 			Want: []string{
 				"Observation | code.coding.code=445518008 | valueQuantity.value=57 | focus.reference",
 				"Condition | !onsetAge",
@@ -110,12 +112,16 @@ func TestProblems(t *testing.T) {
 		{
 			Name:    "are found in the templates of R1.1 and of CCD, by the section's title",
 			Section: `<section><title>Problem List</title>`,
-			Entries: `<entry><act><templateId root="2.16.840.1.113883.10.20.1.27"/><entryRelationship><observation><templateId root="2.16.840.1.113883.10.20.1.28"/>` + ccdatest.Pneumonia + `</observation></entryRelationship></act></entry>`,
-			Want:    []string{"Condition | code.coding.code=233604007 | category.coding.code=problem-list-item"},
+			Entries: `<entry><act><templateId root="2.16.840.1.113883.10.20.1.27"/><entryRelationship><observation>` +
+				`<templateId root="2.16.840.1.113883.10.20.1.28"/>` + ccdatest.Pneumonia + `</observation></entryRelationship` +
+				`></act></entry>`,
+			Want: []string{"Condition | code.coding.code=233604007 | category.coding.code=problem-list-item"},
 		},
 		{
 			Name: "that were found at discharge belong to the encounter", Section: "11535-2",
-			Entries: `<entry><act><templateId root="2.16.840.1.113883.10.20.22.4.33"/><code code="11535-2" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="completed"/><entryRelationship typeCode="SUBJ">` +
+			Entries: `<entry><act><templateId root="2.16.840.1.113883.10.20.22.4.33"/>` +
+				`<code code="11535-2" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="completed"/>` +
+				`<entryRelationship typeCode="SUBJ">` +
 				ccdatest.ProblemOf("", low+ccdatest.Pneumonia) + `</entryRelationship></act></entry>`,
 			Want: []string{"Condition | category.coding.code=encounter-diagnosis | !clinicalStatus | meta.tag.code=11535-2"},
 		},
@@ -130,7 +136,9 @@ func TestProblems(t *testing.T) {
 // TestDischargeDiagnosisBelongsToDocumentEncounter also where the same problem was one of admission.
 func TestDischargeDiagnosisBelongsToDocumentEncounter(t *testing.T) {
 	t.Parallel()
-	const stay = `<componentOf><encompassingEncounter><id root="2.16.840.1.113883.19.3" extension="stay"/><effectiveTime><low value="20190101"/><high value="20190105"/></effectiveTime></encompassingEncounter></componentOf>`
+	const stay = `<componentOf><encompassingEncounter><id root="2.16.840.1.113883.19.3" extension="stay"/>` +
+		`<effectiveTime><low value="20190101"/><high value="20190105"/></effectiveTime></encompassingEncounter>` +
+		`</componentOf>`
 	found := func(section, of string) string {
 		return `<component><section><code code="` + section +
 			`" codeSystem="2.16.840.1.113883.6.1"/><entry><act><templateId root="2.16.840.1.113883.10.20.22.4.` + of + `"/>` +

@@ -59,7 +59,9 @@ func TestProcedures(t *testing.T) {
 		{
 			Name: "take specimens", Section: "47519-4",
 			Entries: procedure(done, ccdatest.Colonoscopy+
-				`<effectiveTime value="2019"/><specimen><specimenRole><id root="2.16.840.1.113883.19.7" extension="s"/><specimenPlayingEntity><code code="309226005" codeSystem="2.16.840.1.113883.6.96"/></specimenPlayingEntity></specimenRole></specimen>`),
+				`<effectiveTime value="2019"/><specimen><specimenRole><id root="2.16.840.1.113883.19.7" extension="s"/>`+
+				`<specimenPlayingEntity><code code="309226005" codeSystem="2.16.840.1.113883.6.96"/>`+
+				`</specimenPlayingEntity></specimenRole></specimen>`),
 			Want: []string{"Specimen | type.coding.code=309226005 | collection.collectedDateTime=2019 | note.text"},
 		},
 		{
@@ -83,7 +85,8 @@ func TestProcedures(t *testing.T) {
 			Entries: procedure(done, ccdatest.Colonoscopy+
 				`<entryRelationship typeCode="COMP"><observation><templateId root="2.16.840.1.113883.10.20.22.4.4"/><code code="55607006"/><value xsi:type="CD" code="131148009" codeSystem="2.16.840.1.113883.6.96"/></observation></entryRelationship>
 <entryRelationship typeCode="COMP" inversionInd="true"><encounter classCode="ENC" moodCode="EVN"><id root="2.16.840.1.113883.19.3" extension="e7"/></encounter></entryRelationship>`) +
-				`<entry><encounter classCode="ENC" moodCode="EVN"><id root="2.16.840.1.113883.19.3" extension="e7"/><code code="99213" codeSystem="2.16.840.1.113883.6.12"/></encounter></entry>`,
+				`<entry><encounter classCode="ENC" moodCode="EVN"><id root="2.16.840.1.113883.19.3" extension="e7"/>` +
+				`<code code="99213" codeSystem="2.16.840.1.113883.6.12"/></encounter></entry>`,
 			Want: []string{
 				"Procedure | complicationDetail.reference | encounter.reference",
 				"Condition | code.coding.code=131148009", "Encounter | identifier.value=e7 | class.code=AMB",

@@ -7,15 +7,18 @@ import (
 )
 
 func results(organizer, members string) string {
-	return `<entry><organizer classCode="BATTERY" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.1" extension="2015-08-01"/>` + organizer + members + `</organizer></entry>`
+	return `<entry><organizer classCode="BATTERY" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.1" ` +
+		`extension="2015-08-01"/>` + organizer + members + `</organizer></entry>`
 }
 
 func result(rest string) string {
-	return `<component><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.2" extension="2015-08-01"/>` + rest + `</observation></component>`
+	return `<component><observation classCode="OBS" moodCode="EVN"><templateId ` +
+		`root="2.16.840.1.113883.10.20.22.4.2" extension="2015-08-01"/>` + rest + `</observation></component>`
 }
 
 const (
-	bloodCount = `<code code="57021-8" codeSystem="2.16.840.1.113883.6.1" displayName="CBC W Auto Differential panel in Blood"/>`
+	bloodCount = `<code code="57021-8" codeSystem="2.16.840.1.113883.6.1" displayName="CBC W Auto Differential ` +
+		`panel in Blood"/>`
 	hemoglobin = `<code code="718-7" codeSystem="2.16.840.1.113883.6.1" displayName="Hemoglobin"/>`
 )
 
@@ -29,7 +32,8 @@ func TestResults(t *testing.T) {
 					`<statusCode code="completed"/><effectiveTime value="20190304"/><value xsi:type="PQ" value="13.20" unit="g/dL"/>
 <interpretationCode code="N" codeSystem="2.16.840.1.113883.5.83"/><methodCode code="M1" codeSystem="2.16.840.1.113883.5.84"/><targetSiteCode code="368208006" codeSystem="2.16.840.1.113883.6.96"/>`)+
 					result(
-						`<code code="6690-2" codeSystem="2.16.840.1.113883.6.1"/><effectiveTime value="20190302"/><value xsi:type="CD" code="260385009" codeSystem="2.16.840.1.113883.6.96"/>`)),
+						`<code code="6690-2" codeSystem="2.16.840.1.113883.6.1"/><effectiveTime value="20190302"/>`+
+							`<value xsi:type="CD" code="260385009" codeSystem="2.16.840.1.113883.6.96"/>`)),
 			Want: []string{
 				"DiagnosticReport | status=final | code.coding.code=57021-8 | category.coding.code=LAB | result.1.reference | " +
 					"effectivePeriod.start=2019-03-02 | effectivePeriod.end=2019-03-04 | identifier.value=r",
@@ -101,8 +105,12 @@ func TestResults(t *testing.T) {
 		{
 			Name: "are of a specimen", Section: "30954-2",
 			Entries: results(bloodCount+
-				`<specimen><specimenRole><id root="2.16.840.1.113883.19.7" extension="s1"/><specimenPlayingEntity><code code="119297000" codeSystem="2.16.840.1.113883.6.96"/></specimenPlayingEntity></specimenRole></specimen>`,
-				`<component><procedure classCode="PROC" moodCode="EVN"><code code="17636008" codeSystem="2.16.840.1.113883.6.96"/><effectiveTime value="20190303"/><targetSiteCode code="368208006" codeSystem="2.16.840.1.113883.6.96"/></procedure></component>`+
+				`<specimen><specimenRole><id root="2.16.840.1.113883.19.7" extension="s1"/><specimenPlayingEntity>`+
+				`<code code="119297000" codeSystem="2.16.840.1.113883.6.96"/></specimenPlayingEntity></specimenRole>`+
+				`</specimen>`,
+				`<component><procedure classCode="PROC" moodCode="EVN"><code code="17636008" `+
+					`codeSystem="2.16.840.1.113883.6.96"/><effectiveTime value="20190303"/>`+
+					`<targetSiteCode code="368208006" codeSystem="2.16.840.1.113883.6.96"/></procedure></component>`+
 					result(hemoglobin+`<value xsi:type="REAL" value="3"/>`)),
 			Want: []string{
 				"Specimen | identifier.value=s1 | type.coding.code=119297000 | collection.collectedDateTime=2019-03-03 | " +
@@ -135,7 +143,8 @@ func TestResults(t *testing.T) {
 			Want: []string{
 				"Observation | valueBoolean=true | performer.0.display=Lab | !performer.1 | note.text=Hemolyzed | " +
 					"issued=2019-03-05T10:15:00+00:00",
-				"Provenance | agent.type.coding.code=author | agent.who.display=Author | occurredDateTime=2019-03-05T10:15:00+00:00",
+				"Provenance | agent.type.coding.code=author | agent.who.display=Author | " +
+					"occurredDateTime=2019-03-05T10:15:00+00:00",
 			},
 		},
 		{

@@ -29,7 +29,8 @@ func TestSocialHistory(t *testing.T) {
 		{
 			Name: "has tobacco use over a time", Section: "29762-2",
 			Entries: observation(node+"85", "11367-0",
-				`<effectiveTime><low value="2009"/><high value="2011"/></effectiveTime><value xsi:type="CD" code="160604004" codeSystem="2.16.840.1.113883.6.96"/>`),
+				`<effectiveTime><low value="2009"/><high value="2011"/></effectiveTime>`+
+					`<value xsi:type="CD" code="160604004" codeSystem="2.16.840.1.113883.6.96"/>`),
 			Want: []string{"Observation | code.coding.code=11367-0 | effectivePeriod.start=2009 | effectivePeriod.end=2011"},
 		},
 		{
@@ -55,9 +56,11 @@ func TestSocialHistory(t *testing.T) {
 		},
 		{
 			Name: "has a code for no pregnancy", Section: "29762-2",
-			Entries: `<entry><observation negationInd="true"><templateId root="2.16.840.1.113883.10.20.15.3.8"/><code code="ASSERTION" codeSystem="2.16.840.1.113883.5.4"/><value xsi:type="CD" code="77386006" codeSystem="2.16.840.1.113883.6.96"/></observation></entry>`,
-			Want:    []string{"Observation | valueCodeableConcept.coding.code=60001007"},
-			Never:   []string{"Observation | valueCodeableConcept.coding.code=77386006"},
+			Entries: `<entry><observation negationInd="true"><templateId root="2.16.840.1.113883.10.20.15.3.8"/>` +
+				`<code code="ASSERTION" codeSystem="2.16.840.1.113883.5.4"/>` +
+				`<value xsi:type="CD" code="77386006" codeSystem="2.16.840.1.113883.6.96"/></observation></entry>`,
+			Want:  []string{"Observation | valueCodeableConcept.coding.code=60001007"},
+			Never: []string{"Observation | valueCodeableConcept.coding.code=77386006"},
 		},
 		{
 			Name: "tells the Patient's birth sex, gender and tribe", Section: "29762-2",
@@ -80,13 +83,15 @@ func TestSocialHistory(t *testing.T) {
 		},
 		{
 			Name: "marks social risks, and takes what has no template", Section: "29762-2",
-			Entries: `<entry><observation><code code="71802-3" codeSystem="2.16.840.1.113883.6.1"/><value xsi:type="CD" code="LA31993-1" codeSystem="2.16.840.1.113883.6.1"/></observation></entry>`,
+			Entries: `<entry><observation><code code="71802-3" codeSystem="2.16.840.1.113883.6.1"/>` +
+				`<value xsi:type="CD" code="LA31993-1" codeSystem="2.16.840.1.113883.6.1"/></observation></entry>`,
 			Want: []string{"Observation | category.coding.code=social-history | category.coding.code=sdoh | " +
 				"valueCodeableConcept.coding.code=LA31993-1"},
 		},
 		{
 			Name: "denies what is negated", Section: "29762-2",
-			Entries: `<entry><observation negationInd="true"><code code="11331-6" codeSystem="2.16.840.1.113883.6.1"/><value xsi:type="CD" code="219006" codeSystem="2.16.840.1.113883.6.96"/></observation></entry>`,
+			Entries: `<entry><observation negationInd="true"><code code="11331-6" codeSystem="2.16.840.1.113883.6.1"/>` +
+				`<value xsi:type="CD" code="219006" codeSystem="2.16.840.1.113883.6.96"/></observation></entry>`,
 			Want: []string{"Observation | component.code.coding.code=219006 | component.valueBoolean=false | " +
 				"!valueCodeableConcept"},
 		},
@@ -104,8 +109,10 @@ func TestSocialHistory(t *testing.T) {
 		{
 			Name:    "of CCD is told by the section's older template",
 			Section: `<section><templateId root="2.16.840.1.113883.10.20.1.15"/>`,
-			Entries: `<entry><observation><templateId root="2.16.840.1.113883.10.20.1.33"/><code code="229819007" codeSystem="2.16.840.1.113883.6.96"/><value xsi:type="ST">1 pack</value></observation></entry>`,
-			Want:    []string{"Observation | category.coding.code=social-history | valueString=1 pack"},
+			Entries: `<entry><observation><templateId root="2.16.840.1.113883.10.20.1.33"/>` +
+				`<code code="229819007" codeSystem="2.16.840.1.113883.6.96"/><value xsi:type="ST">1 pack</value>` +
+				`</observation></entry>`,
+			Want: []string{"Observation | category.coding.code=social-history | valueString=1 pack"},
 		},
 	})
 }

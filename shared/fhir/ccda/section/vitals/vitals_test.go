@@ -112,7 +112,8 @@ func TestVitalSigns(t *testing.T) {
 			Name:    "of R1.1 and CCD are told by section and class",
 			Section: `<section><templateId root="2.16.840.1.113883.10.20.1.16"/><title>Vitals</title>`,
 			Entries: `<entry><organizer><templateId root="2.16.840.1.113883.10.20.1.32"/><component><observation><templateId root="2.16.840.1.113883.10.20.1.31"/>
-<code code="8867-4" codeSystem="2.16.840.1.113883.6.1"/>` + day + pq + `80" unit="/min"/></observation></component></organizer></entry>`,
+<code code="8867-4" codeSystem="2.16.840.1.113883.6.1"/>` + day + pq + `80" unit="/min"/></observation>` +
+				`</component></organizer></entry>`,
 			Want: []string{
 				"Observation | code.coding.code=85353-1 | hasMember",
 				"Observation | code.coding.code=8867-4 | category.coding.code=vital-signs",
