@@ -121,6 +121,7 @@ ccda: ctl ## let HL7's and Medplum's validators judge converted C-CDA documents,
 # ROUTE, since a variable PATH would be the shell's.
 endpoint: ## write a new endpoint that organisations call with their key: NAME=GetSomething ROUTE=/bridge/something (CONTRIBUTING.md)
 	@go run ./infra/newendpoint -name '$(NAME)' -method '$(or $(METHOD),GET)' -path '$(ROUTE)' -access '$(or $(ACCESS),key)'
+	@go run ./infra/functiontable
 
 lint: ## the linters of .golangci.yml, and functions that no program reaches
 	$(LINT) run ./...
@@ -151,7 +152,8 @@ build-%Function:
 bench: ## measure; the figures belong in docs/performance.md
 	go test -run '^$$' -bench . -benchmem ./shared/... ./infra/local/... ./infra/test/e2e ./infra/test/process
 
-docs: ## write the figures of docs/ccda.md
+docs: ## write the generated tables of docs/architecture.md and docs/ccda.md
+	go run ./infra/functiontable
 	go run ./infra/ccdadocs
 
 clean: ## remove what was built and what make run wrote

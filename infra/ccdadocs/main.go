@@ -1,11 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
+
+	"recordbridge/infra/marked"
 )
 
 func main() {
@@ -31,12 +32,6 @@ func run(args []string) error {
 	return os.WriteFile(*file, text, 0o644) //nolint:gosec // a document, for everybody to read
 }
 
-// A table stands between two lines: <!-- table NAME --> and <!-- end -->.
-const (
-	begin = "<!-- table "
-	end   = "<!-- end -->"
-)
-
 // renew makes the tables of a document again, from what stands in the repository at root.
 func renew(text []byte, root string) ([]byte, error) {
 	ours, err := convertAll(root + "/" + testdata)
@@ -47,28 +42,7 @@ func renew(text []byte, root string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out bytes.Buffer
-	for {
-		before, rest, found := bytes.Cut(text, []byte(begin))
-		out.Write(before)
-		if !found {
-			return out.Bytes(), nil
-		}
-		name, rest, named := bytes.Cut(rest, []byte(" -->\n"))
-		table, after, ended := bytes.Cut(rest, []byte(end))
-		if !named || !ended {
-			return nil, errors.New("a table has no end")
-		}
-		made, err := tableOf(string(name), root, ours, public)
-		if err != nil {
-			return nil, err
-		}
-		if made == "" {
-			made = string(table)
-		}
-		fmt.Fprintf(&out, "%s%s -->\n%s%s", begin, name, made, end)
-		text = after
-	}
+	return marked.Renew(text, func(name string) (string, error) { return tableOf(name, root, ours, public) })
 }
 
 // tableOf makes a table by its name; nothing when its documents are not here.

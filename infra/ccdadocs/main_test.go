@@ -6,7 +6,12 @@ import (
 	"testing"
 )
 
-const repository = "../.."
+const (
+	repository = "../.."
+
+	begin = "<!-- table "
+	end   = "<!-- end -->"
+)
 
 // TestTheDocumentHasTheTablesOfToday is what make docs is for.
 func TestTheDocumentHasTheTablesOfToday(t *testing.T) {

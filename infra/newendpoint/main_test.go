@@ -107,8 +107,7 @@ func TestGenerateKeepsHouseRules(t *testing.T) {
 		t.Errorf("functions: %v", folders)
 	}
 	for _, f := range slices.Concat(
-		policy.Routes(loaded.Functions, files[apiFile]), policy.FunctionTable(folders, files["docs/architecture.md"]),
-		policy.TouchedRows(stack, files["docs/architecture.md"]), policy.Roles(stack), policy.Wildcards(stack),
+		policy.Routes(loaded.Functions, files[apiFile]), policy.Roles(stack), policy.Wildcards(stack),
 		policy.Strangers(stack), policy.Gateway(stack), policy.Budget(stack),
 		policy.Watched(stack), policy.Metrics(stack),
 	) {

@@ -25,10 +25,9 @@ func (w *writer) template() {
 	w.watch()
 }
 
-// documents adds the description of the API, the row of the function, and the line of the changelog.
+// documents adds the description of the API and the line of the changelog. make endpoint renews docs/architecture.md.
 func (w *writer) documents() {
 	w.before(apiFile, "  /bridge/org_connection/{orgConnectionId}:\n", w.part("openapi.yaml.tmpl"))
-	w.before("docs/architecture.md", "| `deleteconnection` |", w.part("row.md.tmpl"))
 	w.after("CHANGELOG.md", "## [Unreleased]\n\n### Added\n\n", w.part("changelog.md.tmpl"))
 }
 

@@ -3,7 +3,6 @@ package policy
 import (
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -118,49 +117,4 @@ func isMethod(key string) bool {
 		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead,
 		http.MethodOptions, http.MethodTrace,
 	}, key)
-}
-
-var (
-	tableRow      = regexp.MustCompile(`(?m)^\s*\|.*\|\s*$`)
-	linkedText    = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
-	namedFunction = regexp.MustCompile(`functions/([a-z0-9]+)`)
-)
-
-// FunctionTable finds functions that no row of a table in document names, in a cell of its own or in a list of
-// functions, and rows that name a folder of functions/ that does not exist.
-func FunctionTable(folders []string, document []byte) []Finding {
-	const where = "docs/architecture.md"
-	var found findings
-	named := map[string]bool{}
-	for _, row := range tableRow.FindAllString(string(document), -1) {
-		for _, m := range namedFunction.FindAllStringSubmatch(row, -1) {
-			if !slices.Contains(folders, m[1]) {
-				found.addf(where, "there is no folder functions/%s", m[1])
-			}
-		}
-		for cell := range strings.SplitSeq(linkedText.ReplaceAllString(row, "$1"), "|") {
-			for _, name := range functionsIn(cell, folders) {
-				named[name] = true
-			}
-		}
-	}
-	for _, f := range folders {
-		if !named[f] {
-			found.addf(where, "no row of a table names %s", f)
-		}
-	}
-	return found.sorted()
-}
-
-// functionsIn lists the functions that a cell of a table names, if it does nothing else: a sentence may hold the word
-// connect without speaking of the function.
-func functionsIn(cell string, folders []string) []string {
-	words := strings.FieldsFunc(cell, func(r rune) bool { return strings.ContainsRune(" ,`*", r) })
-	for i, w := range words {
-		words[i] = strings.TrimPrefix(strings.TrimSuffix(w, "/"), "functions/")
-		if !slices.Contains(folders, words[i]) {
-			return nil
-		}
-	}
-	return words
 }

@@ -63,24 +63,6 @@ func TestADescriptionThatIsNotYAMLIsAFinding(t *testing.T) {
 	}
 }
 
-func TestAFunctionHasARowWithItsName(t *testing.T) {
-	t.Parallel()
-	folders := []string{"connect", "callback", "getorg", "sweeper", "hidden"}
-	finds(t, policy.FunctionTable(folders, []byte(`
-The functions hidden and connect are not in this sentence's table.
-
-| Endpoint | Code |
-|---|---|
-| GET /connect | [connect](../functions/connect/connect.go) |
-| where it returns | `+"`functions/callback/`"+` |
-| others | **getorg**, sweeper |
-| to connect hidden things | [gone](../functions/gone/gone.go) |
-`)),
-		"docs/architecture.md: no row of a table names hidden",
-		"docs/architecture.md: there is no folder functions/gone",
-	)
-}
-
 func TestAFunctionReadsExactlyWhatTheTemplateSets(t *testing.T) {
 	t.Parallel()
 	tree := files(t, map[string]string{

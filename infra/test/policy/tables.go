@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // tableName is the first word of a cell, such as Sandbox in "Sandbox (test mode)".
@@ -57,47 +56,4 @@ func dataRows(document string) map[string]string {
 		}
 	}
 	return rows
-}
-
-// TouchedRows finds tables that a function has permissions on but that the last cell of its row in a document does not
-// name, and the reverse. A function's row starts with its folder in code.
-func TouchedRows(s *Stack, document []byte) []Finding {
-	const where = "docs/architecture.md"
-	var found, other findings
-	cells := lastCells(string(document))
-	for _, f := range s.of(kindFunction) {
-		var touched []string
-		for _, st := range s.allowed(s.roleOf(f), &other) {
-			touched = append(touched, references([]any{map[string]any{"Fn::Sub": strings.Join(st.resources, " ")}})...)
-		}
-		folder := strings.ToLower(strings.TrimSuffix(f.ID, "Function"))
-		for _, t := range s.of(kindTable) {
-			name := strings.TrimSuffix(t.ID, "Table")
-			told := slices.Contains(words(cells[folder]), name)
-			switch may := slices.Contains(touched, t.ID); {
-			case may && !told:
-				found.addf(where, "the row of %s does not say that it may touch %s", folder, name)
-			case told && !may:
-				found.addf(where, "the row of %s names %s, which it may not touch", folder, name)
-			}
-		}
-	}
-	return found.sorted()
-}
-
-// functionRow is a row of a table that starts with a function's folder in code.
-var functionRow = regexp.MustCompile("(?m)^\\| `(\\w+)` \\|.*\\|([^|]*)\\|\\s*$")
-
-// lastCells reads the last cell of every function's row.
-func lastCells(document string) map[string]string {
-	cells := map[string]string{}
-	for _, m := range functionRow.FindAllStringSubmatch(document, -1) {
-		cells[m[1]] = m[2]
-	}
-	return cells
-}
-
-// words cuts a text at everything but letters.
-func words(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
 }

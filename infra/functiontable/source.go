@@ -1,0 +1,172 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// source finds the files of shared/ that functions use.
+type source struct {
+	root     string
+	declared map[string]map[string]string // by folder, the file of each function, and of each type with methods
+}
+
+// plumbing lists the rooms and packages that most functions use and that therefore describe none of them.
+var plumbing = []string{
+	"shared/words/", "shared/ui/", "shared/wiring/edge/", "shared/wiring/outbound/", "shared/wiring/ownurls/", "shared/platform/lambdarun", "shared/platform/config",
+	"shared/adapters/httpapi", "shared/adapters/kms", "shared/adapters/queue", "shared/adapters/window",
+}
+
+// files lists, as links from docs/, the files whose functions and types a function's handler and wiring name: the
+// domain's first, then the adapters'.
+func (s *source) files(function string) ([]string, error) {
+	var domain, adapters []string
+	folders := []string{"functions/" + function, "functions/" + function + "/wiring"}
+	for i := 0; i < len(folders); i++ {
+		used, err := s.used(folders[i])
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range used {
+			switch {
+			case strings.HasPrefix(file, "shared/adapters/"):
+				adapters = append(adapters, file)
+			case !strings.HasPrefix(file, "shared/wiring/"):
+				domain = append(domain, file)
+			case !slices.Contains(folders, path.Dir(file)):
+				folders = append(folders, path.Dir(file)) // a part that several wirings share
+			}
+		}
+	}
+	slices.Sort(domain)
+	slices.Sort(adapters)
+	var links []string
+	for _, file := range append(slices.Compact(domain), slices.Compact(adapters)...) {
+		text := strings.TrimPrefix(strings.TrimPrefix(file, "shared/"), "adapters/")
+		links = append(links, fmt.Sprintf("[%s](../%s)", text, file))
+	}
+	return links, nil
+}
+
+// used lists the files that declare what the files of a folder name of other packages.
+func (s *source) used(folder string) ([]string, error) {
+	parsed, err := s.parse(folder)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, f := range parsed {
+		folders := imported(f)
+		ast.Inspect(f, func(n ast.Node) bool {
+			selector, ok := n.(*ast.SelectorExpr)
+			if !ok || err != nil {
+				return err == nil
+			}
+			if of, ok := selector.X.(*ast.Ident); ok && folders[of.Name] != "" {
+				var declared map[string]string
+				declared, err = s.declarations(folders[of.Name])
+				if file := declared[selector.Sel.Name]; file != "" {
+					files = append(files, file)
+				}
+			}
+			return true
+		})
+	}
+	return files, err
+}
+
+// imported maps the names by which a file knows packages of shared/, plumbing left out, to their folders.
+func imported(f *ast.File) map[string]string {
+	folders := map[string]string{}
+	for _, spec := range f.Imports {
+		importPath, _ := strconv.Unquote(spec.Path.Value) // the parser has read it
+		folder, ours := strings.CutPrefix(importPath, "recordbridge/")
+		isPlumbing := func(prefix string) bool { return strings.HasPrefix(folder+"/", prefix) }
+		if !ours || !strings.HasPrefix(folder, "shared/") || slices.ContainsFunc(plumbing, isPlumbing) {
+			continue
+		}
+		name := path.Base(folder)
+		if spec.Name != nil {
+			name = spec.Name.Name
+		}
+		folders[name] = folder
+	}
+	return folders
+}
+
+// declarations maps the functions of a folder, and its types with methods, to their files.
+func (s *source) declarations(folder string) (map[string]string, error) {
+	if declared, ok := s.declared[folder]; ok {
+		return declared, nil
+	}
+	parsed, err := s.parse(folder)
+	if err != nil {
+		return nil, err
+	}
+	declared := map[string]string{}
+	for file, f := range parsed {
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			switch {
+			case !ok:
+			case fn.Recv == nil:
+				declared[fn.Name.Name] = file
+			default:
+				declared[receiver(fn)] = ""
+			}
+		}
+	}
+	for file, f := range parsed {
+		for _, d := range f.Decls {
+			if general, ok := d.(*ast.GenDecl); ok {
+				for _, spec := range general.Specs {
+					if t, ok := spec.(*ast.TypeSpec); ok {
+						if _, hasMethods := declared[t.Name.Name]; hasMethods {
+							declared[t.Name.Name] = file
+						}
+					}
+				}
+			}
+		}
+	}
+	if s.declared == nil {
+		s.declared = map[string]map[string]string{}
+	}
+	s.declared[folder] = declared
+	return declared, nil
+}
+
+// receiver names the type of a method.
+func receiver(fn *ast.FuncDecl) string {
+	t := fn.Recv.List[0].Type
+	if pointer, ok := t.(*ast.StarExpr); ok {
+		t = pointer.X
+	}
+	if named, ok := t.(*ast.Ident); ok {
+		return named.Name
+	}
+	return ""
+}
+
+// parse reads the files of a folder but its tests, by their paths from root.
+func (s *source) parse(folder string) (map[string]*ast.File, error) {
+	product := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }
+	packages, err := parser.ParseDir(token.NewFileSet(), s.root+"/"+folder, product, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", folder, err)
+	}
+	files := map[string]*ast.File{}
+	for _, p := range packages {
+		for file, parsed := range p.Files {
+			files[folder+"/"+path.Base(file)] = parsed
+		}
+	}
+	return files, nil
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"recordbridge/infra/local/template"
+)
+
+// verbs shortens actions that the table names often. Others stand by their own names.
+var verbs = map[string]string{
+	"dynamodb:GetItem": "read", "dynamodb:BatchGetItem": "read", "dynamodb:Query": "query", "dynamodb:PutItem": "put",
+	"dynamodb:UpdateItem": "update", "dynamodb:DeleteItem": "delete", "dynamodb:ConditionCheckItem": "check",
+	"kms:GenerateDataKey": "seal", "kms:Decrypt": "open", "kms:Sign": "sign", "kms:GetPublicKey": "public key",
+	"s3:GetObject": "read", "s3:PutObject": "put", "s3:DeleteObject": "delete", "s3:ListBucket": "list",
+	"secretsmanager:GetSecretValue": "", "ssm:GetParameter": "", "ses:SendEmail": "send", "sqs:SendMessage": "send",
+}
+
+// ignored are services that every function may call, and what consuming a queue needs.
+var ignored = []string{"logs:", "xray:", "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}
+
+// namesOf maps the ARN of each resource to its name in the template, without the ending that names its kind.
+func namesOf(t *template.Template) map[string]string {
+	names := map[string]string{}
+	for _, r := range t.Tables {
+		names[r.ARN] = strings.TrimSuffix(r.LogicalID, "Table")
+	}
+	for _, r := range t.Queues {
+		names[r.ARN] = r.LogicalID
+	}
+	for _, r := range t.Buckets {
+		names[r.ARN] = r.LogicalID
+	}
+	for _, r := range t.Keys {
+		names[r.ARN] = r.LogicalID
+	}
+	for _, r := range t.Secrets {
+		names[r.ARN] = r.LogicalID
+	}
+	return names
+}
+
+// touched lists what a function's role allows, resource by resource in the order of the role.
+func touched(f template.Function, names map[string]string) string {
+	var order []string
+	allowed := map[string][]string{}
+	for _, s := range f.Statements {
+		for _, action := range s.Actions {
+			if slices.ContainsFunc(ignored, func(prefix string) bool { return strings.HasPrefix(action, prefix) }) {
+				continue
+			}
+			verb, ok := verbs[action]
+			if !ok {
+				_, verb, _ = strings.Cut(action, ":")
+			}
+			for _, arn := range s.Resources {
+				name := resource(arn, names)
+				if allowed[name] == nil {
+					order = append(order, name)
+				}
+				if !slices.Contains(allowed[name], verb) {
+					allowed[name] = append(allowed[name], verb)
+				}
+			}
+		}
+	}
+	for i, name := range order {
+		order[i] = strings.TrimSpace(name + " " + strings.Join(allowed[name], ", "))
+	}
+	return strings.Join(order, "; ")
+}
+
+// resource names what an ARN stands for: the resource of the template that it is or lies in, or else its last part.
+func resource(arn string, names map[string]string) string {
+	for whole := arn; whole != ""; {
+		if name, ok := names[whole]; ok {
+			return name
+		}
+		whole = whole[:max(strings.LastIndexAny(whole, "/"), 0)]
+	}
+	switch {
+	case strings.HasPrefix(arn, "arn:aws:ses:"):
+		return "SES"
+	case strings.HasPrefix(arn, "arn:aws:ssm:"):
+		return "parameter " + arn[strings.LastIndex(arn, "/")+1:]
+	}
+	return arn[strings.LastIndexAny(arn, "/:")+1:]
+}

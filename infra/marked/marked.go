@@ -1,0 +1,41 @@
+// Package marked renews the generated tables of a Markdown document. A table stands between two lines,
+// "<!-- table NAME -->" and "<!-- end -->".
+package marked
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+)
+
+const (
+	begin = "<!-- table "
+	end   = "<!-- end -->"
+)
+
+// Renew replaces each table of a document with what tableOf returns for its name, lines included. A table for which
+// tableOf returns nothing stays as it is.
+func Renew(document []byte, tableOf func(name string) (string, error)) ([]byte, error) {
+	var out bytes.Buffer
+	for {
+		before, rest, found := bytes.Cut(document, []byte(begin))
+		out.Write(before)
+		if !found {
+			return out.Bytes(), nil
+		}
+		name, rest, named := bytes.Cut(rest, []byte(" -->\n"))
+		table, after, ended := bytes.Cut(rest, []byte(end))
+		if !named || !ended {
+			return nil, errors.New("a table has no end")
+		}
+		renewed, err := tableOf(string(name))
+		if err != nil {
+			return nil, err
+		}
+		if renewed == "" {
+			renewed = string(table)
+		}
+		fmt.Fprintf(&out, "%s%s -->\n%s%s", begin, name, renewed, end)
+		document = after
+	}
+}
