@@ -26,11 +26,14 @@ const { version } = JSON.parse(readFileSync(join(root, "sdk/package.json"), "utf
 const languages = ["en", "es"];
 
 /**
- * The applications: the folder, its script, the module that the script loads later as a file of its own, and the pages with the folder of the page's
- * address below the base URL.
+ * The applications: the folder, its script, the module that the script loads later as a file of its own, and the pages
+ * with the folder of the page's address below the base URL.
  */
 const applications = [
-  { folder: "embed", script: "main.tsx", later: "tefca.tsx", sheet: "embed.css", pages: { embed: { place: "widget", class: "" }, connect: { place: "widget", class: "page" } } },
+  {
+    ...{ folder: "embed", script: "main.tsx", later: "tefca.tsx", sheet: "embed.css" },
+    pages: { embed: { place: "widget", class: "" }, connect: { place: "widget", class: "page" } },
+  },
   { folder: "demo", script: "main.tsx", pages: { demo: { place: "", class: "" } } },
   { folder: "dashboard", script: "main.tsx", sheet: "dashboard.css", pages: { dashboard: { place: "", class: "" } } },
 ];
@@ -74,7 +77,8 @@ async function addApplication({ folder, script, later, sheet, pages }, lang, cri
   const entries = [{ in: join(folder, script), out: folder }, ...(sheet ? [{ in: join(folder, sheet), out: folder }] : [])];
   const names = { entryNames: "[name]-[hash]", chunkNames: "[name]-[hash]" };
   const plugins = later ? [sharing(join(root, folder, script), join(root, folder, later))] : [];
-  const outputs = inOneFile(folder, await bundle(entries, { splitting: true, ...names, conditions: ["module", lang], plugins }));
+  const options = { splitting: true, ...names, conditions: ["module", lang], plugins };
+  const outputs = inOneFile(folder, await bundle(entries, options));
   const places = {};
   const own = new RegExp(`^(${folder}|tefca)\\.js$`); // has words in it
   for (const { path, contents: bytes } of outputs) {
@@ -92,8 +96,8 @@ async function addApplication({ folder, script, later, sheet, pages }, lang, cri
 }
 
 /**
- * Has esbuild put the whole application into one file, which the module that is loaded later shares. By itself esbuild writes the modules that both need to a
- * third file, and those that only the script needs to another. To esbuild alone, the later module depends on the script.
+ * Makes esbuild put the whole application into one file, which the module that is loaded later shares. By default,
+ * esbuild writes the modules that both need to a third file. So for esbuild alone, the later module imports the script.
  */
 const sharing = (script, later) => ({
   name: "sharing",
@@ -106,8 +110,9 @@ const sharing = (script, later) => ({
 });
 
 /**
- * If a module is loaded later, the application is in the file that both share, and the script's own file is a mere import of that (sharing). The shared file
- * takes the application's place and name, since a page names one script and waits for no second one.
+ * If a module is loaded later, the application is in the file that both share (sharing), and the script's own file only
+ * imports that one. The shared file takes the script's place and name, because a page names one script and waits for no
+ * second one.
  */
 function inOneFile(folder, outputs) {
   const own = new RegExp(`^${folder}-[A-Z0-9]{8}\\.js$`);
