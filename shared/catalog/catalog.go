@@ -1,5 +1,3 @@
-// Package catalog owns the institutions: brand, portal and endpoint, and under which registration our client is
-// known at an endpoint. It knows no HTTP and no AWS; URLs and registrations never leave the service.
 package catalog
 
 import (

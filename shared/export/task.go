@@ -1,7 +1,3 @@
-// Package export owns the words of the bulk export of one patient's record: the task with its states, options, outcome
-// and failure reasons, how a request finds or opens one, its objects, the download links and the early deletion. How a
-// task is carried out is in the packages below: worker, collect, source, checkpoint, plan and format
-// (docs/architecture.md, "Following an export").
 package export
 
 import (

@@ -1,7 +1,3 @@
-// Package fhir owns what the service knows about FHIR itself: finding resources, references and attachments in raw
-// JSON, reading search pages, addresses under a FHIR base, CapabilityStatements, granted SMART scopes, and the words
-// for how a request to a FHIR server failed. It is pure: it sends nothing, and it never turns a resource into Go
-// structures, because records pass through as they are.
 package fhir
 
 import (

@@ -1,5 +1,3 @@
-// Package tefca owns the words of TEFCA mode (docs/tefca.md): a person whose identity a provider has verified, the
-// facilities of a network that hold the person's records, and what a network is asked. It knows no wire and no store.
 package tefca
 
 import (

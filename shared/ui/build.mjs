@@ -25,9 +25,15 @@ const { version } = JSON.parse(readFileSync(join(root, "sdk/package.json"), "utf
 /** As httpapi of the server has them. Each is a condition of package.json's imports. */
 const languages = ["en", "es"];
 
-/** The applications: the folder, its script, and its pages with the folder of the page's address below the base URL. */
+/**
+ * The applications: the folder, its script, the module that the script loads later as a file of its own, and the pages
+ * with the folder of the page's address below the base URL.
+ */
 const applications = [
-  { folder: "embed", script: "main.tsx", sheet: "embed.css", pages: { embed: { place: "widget", class: "" }, connect: { place: "widget", class: "page" } } },
+  {
+    ...{ folder: "embed", script: "main.tsx", later: "tefca.tsx", sheet: "embed.css" },
+    pages: { embed: { place: "widget", class: "" }, connect: { place: "widget", class: "page" } },
+  },
   { folder: "demo", script: "main.tsx", pages: { demo: { place: "", class: "" } } },
   { folder: "dashboard", script: "main.tsx", sheet: "dashboard.css", pages: { dashboard: { place: "", class: "" } } },
 ];
@@ -67,9 +73,12 @@ async function build() {
 }
 
 /** Adds an application in one language. What is the same in all, such as its sheet, has the same name and place each time. */
-async function addApplication({ folder, script, sheet, pages }, lang, critical, manifest, contents) {
+async function addApplication({ folder, script, later, sheet, pages }, lang, critical, manifest, contents) {
   const entries = [{ in: join(folder, script), out: folder }, ...(sheet ? [{ in: join(folder, sheet), out: folder }] : [])];
-  const outputs = inOneFile(folder, await bundle(entries, { splitting: true, entryNames: "[name]-[hash]", chunkNames: "[name]-[hash]", conditions: ["module", lang] }));
+  const names = { entryNames: "[name]-[hash]", chunkNames: "[name]-[hash]" };
+  const plugins = later ? [sharing(join(root, folder, script), join(root, folder, later))] : [];
+  const options = { splitting: true, ...names, conditions: ["module", lang], plugins };
+  const outputs = inOneFile(folder, await bundle(entries, options));
   const places = {};
   const own = new RegExp(`^(${folder}|tefca)\\.js$`); // has words in it
   for (const { path, contents: bytes } of outputs) {
@@ -87,8 +96,23 @@ async function addApplication({ folder, script, sheet, pages }, lang, critical, 
 }
 
 /**
- * Where a chunk imports all of its application (embed/tefca.tsx), what they share is a file of its own, and the application's a mere import of that: it takes
- * the application's place and name, since a page names one script and waits for no second one.
+ * Makes esbuild put the whole application into one file, which the module that is loaded later shares. By default,
+ * esbuild writes the modules that both need to a third file. So for esbuild alone, the later module imports the script.
+ */
+const sharing = (script, later) => ({
+  name: "sharing",
+  setup(build) {
+    build.onLoad({ filter: /\.tsx$/ }, ({ path }) => {
+      if (path !== later) return undefined;
+      return { contents: `import ${JSON.stringify(script)};\n${readFileSync(path, "utf8")}`, loader: "tsx" };
+    });
+  },
+});
+
+/**
+ * If a module is loaded later, the application is in the file that both share (sharing), and the script's own file only
+ * imports that one. The shared file takes the script's place and name, because a page names one script and waits for no
+ * second one.
  */
 function inOneFile(folder, outputs) {
   const own = new RegExp(`^${folder}-[A-Z0-9]{8}\\.js$`);

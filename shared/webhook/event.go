@@ -1,6 +1,3 @@
-// Package webhook owns how facts reach customers: the events and their payloads, the subscriptions, the deliveries
-// with their attempts, the schedule and the signature. Who causes an event only writes its row; the worker fans it
-// out (docs/architecture.md). It knows no HTTP and no AWS.
 package webhook
 
 import (

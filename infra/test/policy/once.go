@@ -10,10 +10,9 @@ import (
 )
 
 var (
-	alarmName  = regexp.MustCompile("`(\\w+Alarm)`")
-	packageRow = regexp.MustCompile("(?m)^\\|[^|`]*\\| `([\\w/]+)` \\|")
-	adrName    = regexp.MustCompile(`^docs/adr/(\d{4})-[a-z0-9-]+\.md$`)
-	adrHead    = regexp.MustCompile(`^# (\d+)\. .+\n\n\d{4}-\d{2}-\d{2}\. Status: [a-z].+\.\n`)
+	alarmName = regexp.MustCompile("`(\\w+Alarm)`")
+	adrName   = regexp.MustCompile(`^docs/adr/(\d{4})-[a-z0-9-]+\.md$`)
+	adrHead   = regexp.MustCompile(`^# (\d+)\. .+\n\n\d{4}-\d{2}-\d{2}\. Status: [a-z].+\.\n`)
 )
 
 // AlarmRows finds alarms that the section Alarms of docs/operations.md does not name in exactly one row, and names
@@ -43,18 +42,33 @@ func AlarmRows(s *Stack, document []byte) []Finding {
 	return found.sorted()
 }
 
-// PackageRows finds packages with several rows in the tables of layers of docs/architecture.md.
-func PackageRows(document []byte) []Finding {
+// maxRooms is how many folders shared/ may have (docs/architecture.md, "Rooms").
+const maxRooms = 12
+
+// Rooms finds folders of a room that its doc.go does not name, rooms without a doc.go, and rooms beyond maxRooms.
+func Rooms(t *Tree) []Finding {
 	var found findings
-	seen := map[string]bool{}
-	for _, m := range packageRow.FindAllStringSubmatch(string(document), -1) {
-		if seen[m[1]] {
-			found.addf("docs/architecture.md", "%s has several rows", m[1])
+	documents := map[string][]byte{}
+	for _, f := range t.Files {
+		if room, ok := strings.CutSuffix(f.Path, "/doc.go"); ok && path.Dir(room) == "shared" {
+			documents[room] = f.Text
 		}
-		seen[m[1]] = true
 	}
-	if len(seen) == 0 {
-		found.addf("docs/architecture.md", "there are no rows of packages")
+	rooms := map[string]bool{}
+	for _, f := range t.Files {
+		parts := strings.Split(f.Path, "/")
+		if parts[0] != "shared" || len(parts) < 3 {
+			continue
+		}
+		room := "shared/" + parts[1]
+		rooms[room] = true
+		isPackage := len(parts) > 3 && strings.HasSuffix(f.Path, ".go") && parts[2] != "testdata"
+		if named := regexp.MustCompile(`\b` + parts[2] + `\b`); isPackage && !named.Match(documents[room]) {
+			found.addf(room+"/doc.go", "does not name %s", parts[2])
+		}
+	}
+	if len(rooms) > maxRooms {
+		found.addf("shared", "has %d rooms, at most %d", len(rooms), maxRooms)
 	}
 	return found.sorted()
 }

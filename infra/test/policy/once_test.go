@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"fmt"
 	"testing"
 
 	"recordbridge/infra/test/policy"
@@ -19,11 +20,17 @@ func TestAlarmRowsFindsAlarmWithoutExactlyOneRow(t *testing.T) {
 	)
 }
 
-func TestPackageRowsFindsRepeatedPackage(t *testing.T) {
+func TestRoomsFindsPackageThatDocDoesNotName(t *testing.T) {
 	t.Parallel()
-	finds(t, policy.PackageRows([]byte("| 1 domain | `org` | a |\n| | `flow` | b |\n| | `org` | c |\n")),
-		"docs/architecture.md: org has several rows")
-	finds(t, policy.PackageRows(nil), "docs/architecture.md: there are no rows of packages")
+	texts := map[string]string{
+		"shared/a/doc.go":     "// Package a is a room.\n//\n//   - one does it.\npackage a\n",
+		"shared/a/one/one.go": "package one\n", "shared/a/two/two.go": "package two\n",
+		"shared/a/testdata/x.go": "package x\n",
+	}
+	for i := range 12 {
+		texts[fmt.Sprintf("shared/b%d/doc.go", i)] = "package b\n"
+	}
+	finds(t, policy.Rooms(files(t, texts)), "shared/a/doc.go: does not name two", "shared: has 13 rooms, at most 12")
 }
 
 func TestDecisionsFindsMissingHeadAndNumber(t *testing.T) {

@@ -74,7 +74,7 @@ func correspondence(source *policy.Tree, s *policy.Stack, functions []template.F
 	return rules{
 		"a function's folder is in the template":  func() []policy.Finding { return policy.Folders(source, functions) },
 		"a function's routes are in the OpenAPI":  func() []policy.Finding { return policy.Routes(functions, api) },
-		"a package is one row in docs":            func() []policy.Finding { return policy.PackageRows(architecture) },
+		"a room names its packages":               func() []policy.Finding { return policy.Rooms(source) },
 		"a table is a row in docs":                func() []policy.Finding { return policy.TableRows(s, architecture) },
 		"a function reads what the template sets": func() []policy.Finding { return policy.Environments(source, functions) },
 		"what the dashboard reads is described":   func() []policy.Finding { return policy.Records(records, api) },

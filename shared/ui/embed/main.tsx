@@ -12,8 +12,8 @@ import { fragmentOf, hashOf, lacksOrigins, mayTake, noPopupMode, pageConfig } fr
 import { refusal } from "./machine/events.ts";
 import { run, type World } from "./machine/run.ts";
 import { start, type Shell, type State } from "./machine/state.ts";
-import type { Mode } from "./mode.ts";
 import { App, placeOf } from "./views/app.tsx";
+import type { Mode } from "./views/mode.ts";
 import { watchWorld } from "./watch.ts";
 import { Windows } from "./windows.ts";
 

@@ -1,7 +1,7 @@
 /** A list of what an organisation has, with the making of one: credentials and webhooks, whose secrets are shown once when they are made. */
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useHere, useQuery } from "../app.ts";
+import { useHere, useQuery } from "../app/app.ts";
 import { Button, Empty, Load, Title } from "./controls.tsx";
 import { Table } from "./show.tsx";
 

@@ -2,8 +2,8 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Failure } from "../api/api.ts";
-import { useAction, useApp } from "../app.ts";
-import type { Action, Answer } from "../app.ts";
+import { useAction, useApp } from "../app/app.ts";
+import type { Action, Answer } from "../app/app.ts";
 import { advice } from "./advice.ts";
 
 /** The head of a screen; it takes the focus when its screen begins (shell/frame.tsx). */

@@ -2,12 +2,12 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Passkey, SentCode, DashboardSession } from "../api/records.ts";
-import { useAction, useApp } from "../app.ts";
+import { useAction, useApp } from "../app/app.ts";
 import { Button, Confirm, Copy, Empty, Field, Form, Notice, Panel, Title, Trouble } from "../parts/controls.tsx";
 import { Badge, Facts, Qr, Table, Time } from "../parts/show.tsx";
-import { create, hasPasskeys } from "../passkey.ts";
+import { create, hasPasskeys } from "../api/passkey.ts";
 import { NewCodes, RecoveryCodes } from "./recovery.tsx";
-import type { CreationJson } from "../passkey.ts";
+import type { CreationJson } from "../api/passkey.ts";
 
 export function Account(): JSX.Element {
   const { session } = useApp();

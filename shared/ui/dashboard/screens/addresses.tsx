@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { BrandedOrganisation, SentCode } from "../api/records.ts";
-import { useAction, useHere } from "../app.ts";
+import { useAction, useHere } from "../app/app.ts";
 import { Button, Empty, Field, Form, Panel, Trouble } from "../parts/controls.tsx";
 import { Badge, Table } from "../parts/show.tsx";
 

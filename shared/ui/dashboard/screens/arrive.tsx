@@ -3,9 +3,9 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Api } from "../api/api.ts";
 import type { Membership } from "../api/records.ts";
-import { useAction, useApp } from "../app.ts";
+import { useAction, useApp } from "../app/app.ts";
 import { Button, Field, Form, Notice, Title, Trouble } from "../parts/controls.tsx";
-import { address } from "../router.ts";
+import { address } from "../app/router.ts";
 
 export function NewOrganisation(): JSX.Element {
   const { api, refresh, session } = useApp();

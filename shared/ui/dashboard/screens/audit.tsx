@@ -2,10 +2,10 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { AuditRow, Member } from "../api/records.ts";
-import { useAction, useHere, useQuery } from "../app.ts";
+import { useAction, useHere, useQuery } from "../app/app.ts";
 import { Button, Empty, Load, Notice, Title, Trouble } from "../parts/controls.tsx";
 import { More, Table, Time } from "../parts/show.tsx";
-import { address } from "../router.ts";
+import { address } from "../app/router.ts";
 import { download } from "./usage.tsx";
 
 /** Where what a row is about can be seen, by the first word of its action. */

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { BrandedOrganisation } from "../api/records.ts";
 import { contrast, defaultAccent, shades, sheets } from "../../kit/colour.ts";
-import { useAction, useHere, useQuery } from "../app.ts";
+import { useAction, useHere, useQuery } from "../app/app.ts";
 import { Field, Form, LinkButton, Load, Notice, Panel, Title } from "../parts/controls.tsx";
 import { Addresses } from "./addresses.tsx";
 import { Leaving } from "./leaving.tsx";

@@ -1,7 +1,7 @@
 /** The connections of patients, by what an organisation knows of them: ids and statuses, nothing of a record. */
 import type { JSX } from "preact";
 import type { ConnectionLine, Listed } from "../api/records.ts";
-import { useHere, useQuery } from "../app.ts";
+import { useHere, useQuery } from "../app/app.ts";
 import { Empty, Field, LinkButton, Load, Title } from "../parts/controls.tsx";
 import { Badge, Id, More, Table, Time } from "../parts/show.tsx";
 import { Late, useFilters } from "./deliveries.tsx";

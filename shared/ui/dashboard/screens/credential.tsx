@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Credential as Record, Key, NewCredential } from "../api/records.ts";
-import { useAction, useHere, useQuery } from "../app.ts";
+import { useAction, useHere, useQuery } from "../app/app.ts";
 import { Button, Confirm, Copy, Field, Form, Load, Panel, Title, Trouble } from "../parts/controls.tsx";
 import { Badge, Facts, Id, Table, Time, Used } from "../parts/show.tsx";
 import { Addresses, lines, Once } from "./credentials.tsx";

@@ -2,11 +2,11 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Credential, NewCredential } from "../api/records.ts";
-import { useAction, useHere } from "../app.ts";
+import { useAction, useHere } from "../app/app.ts";
 import { Collection, type MakeProps } from "../parts/collection.tsx";
 import { Copy, Field, Form, LinkButton, Panel } from "../parts/controls.tsx";
 import { Id, Shown, Time, Used } from "../parts/show.tsx";
-import { env } from "../snippets.ts";
+import { env } from "../parts/snippets.ts";
 
 /** The addresses of a text, one a line. */
 export const lines = (text: string): string[] => text.split(/\s+/).filter((line) => line !== "");

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Delivery, Listed, Webhook, WebhookType } from "../api/records.ts";
-import { useHere, useQuery } from "../app.ts";
+import { useHere, useQuery } from "../app/app.ts";
 import { Empty, Field, LinkButton, Load, Title } from "../parts/controls.tsx";
 import { Badge, More, Table, Time } from "../parts/show.tsx";
 

@@ -1,10 +1,10 @@
 /** One delivery, with each attempt: what was sent, what was answered, and how long it took. */
 import type { JSX } from "preact";
 import type { DeliveryAttempt, DeliveryDetail, Webhook } from "../api/records.ts";
-import { useAction, useHere, useQuery } from "../app.ts";
+import { useAction, useHere, useQuery } from "../app/app.ts";
 import { Button, Copy, Empty, Load, Panel, Title, Trouble } from "../parts/controls.tsx";
 import { Badge, Code, Facts, Id, pretty, Time } from "../parts/show.tsx";
-import { curl } from "../snippets.ts";
+import { curl } from "../parts/snippets.ts";
 
 const FAILURES: Record<string, string> = {
   http_status: "Your receiver answered, but not with 2xx.",

@@ -1,7 +1,7 @@
 /** Exports of records: how far each has come, what was collected, what is missing, and why. */
 import type { JSX } from "preact";
 import type { ExportDetail, ExportLine as Row, FileSummary, Listed, TypeOutcome, Webhook } from "../api/records.ts";
-import { useHere, useQuery } from "../app.ts";
+import { useHere, useQuery } from "../app/app.ts";
 import { Button, Empty, Field, LinkButton, Load, Notice, Panel, Title } from "../parts/controls.tsx";
 import { Badge, bytes, counted, Facts, Id, More, Table, Time } from "../parts/show.tsx";
 import { Share } from "../parts/chart.tsx";

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Inquiry as Row, InquiryDetail, Listed } from "../api/records.ts";
-import { useAction, useHere, useQuery } from "../app.ts";
+import { useAction, useHere, useQuery } from "../app/app.ts";
 import { Button, Empty, Field, Form, LinkButton, Load, Notice, Panel, Title, Trouble } from "../parts/controls.tsx";
 import { Badge, Facts, More, Table, Time } from "../parts/show.tsx";
 import { useWho } from "./audit.tsx";

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { OrganisationDeletion } from "../api/records.ts";
-import { useAction, useHere, useQuery } from "../app.ts";
+import { useAction, useHere, useQuery } from "../app/app.ts";
 import { Button, Confirm, Notice, Panel, Trouble } from "../parts/controls.tsx";
 import { Facts, Time } from "../parts/show.tsx";
 

@@ -2,10 +2,10 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { LiveAccess, LiveStep } from "../api/records.ts";
-import { useAction, useHere, useQuery } from "../app.ts";
+import { useAction, useHere, useQuery } from "../app/app.ts";
 import { Check, Field, Form, LinkButton, Load, Notice, Panel, Title } from "../parts/controls.tsx";
 import { Time } from "../parts/show.tsx";
-import { address } from "../router.ts";
+import { address } from "../app/router.ts";
 
 const STEPS: Record<LiveStep, [title: string, why: string, screen: string, does: string]> = {
   privacy_policy: ["Add your privacy policy", "Patients read it before they share records.", "branding", "Open branding"],

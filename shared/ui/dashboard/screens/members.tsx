@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Invitation, Member, Role } from "../api/records.ts";
-import { useAction, useHere, useQuery } from "../app.ts";
+import { useAction, useHere, useQuery } from "../app/app.ts";
 import { Button, Confirm, Field, Form, Load, Notice, Panel, Title, Trouble } from "../parts/controls.tsx";
 import { Table, Time } from "../parts/show.tsx";
 

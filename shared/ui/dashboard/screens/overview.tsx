@@ -1,11 +1,11 @@
 /** What there is to do first, what is wrong now, and the code to begin with. */
 import type { ComponentChildren, JSX } from "preact";
 import type { Credential, Listed, UsedMonth, Overview as Answer, Step } from "../api/records.ts";
-import { useHere, useQuery } from "../app.ts";
+import { useHere, useQuery } from "../app/app.ts";
 import { Empty, LinkButton, Load, Notice, Panel, Title } from "../parts/controls.tsx";
 import { Code, Tabs, Time } from "../parts/show.tsx";
-import { ASK, ask, PAGE, page, RECEIVE, receive } from "../snippets.ts";
-import type { Given } from "../snippets.ts";
+import { ASK, ask, PAGE, page, RECEIVE, receive } from "../parts/snippets.ts";
+import type { Given } from "../parts/snippets.ts";
 import { LiveGate } from "./live.tsx";
 import { monthBefore } from "./usage.tsx";
 

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Credential, Listed } from "../api/records.ts";
-import { useHere, useQuery } from "../app.ts";
+import { useHere, useQuery } from "../app/app.ts";
 import { Empty, Field, LinkButton, Load, Notice, Out, Panel, Title } from "../parts/controls.tsx";
 
 export function Playground(): JSX.Element {

@@ -1,7 +1,7 @@
 /** Recovery codes: how many are left, new ones, and the only time that they are shown. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useAction, useApp } from "../app.ts";
+import { useAction, useApp } from "../app/app.ts";
 import { Button, Check, Copy, Dialog, Form, Notice, Panel, Trouble } from "../parts/controls.tsx";
 import { Badge } from "../parts/show.tsx";
 import { download } from "./usage.tsx";

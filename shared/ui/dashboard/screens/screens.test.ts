@@ -3,7 +3,7 @@ import test from "node:test";
 import { ceiling } from "../parts/chart.tsx";
 import { ago, bytes } from "../parts/show.tsx";
 import { find } from "../shell/palette.tsx";
-import { address, parse } from "../router.ts";
+import { address, parse } from "../app/router.ts";
 import { id, ORG, world } from "../testing/world.ts";
 import { placeOf } from "./audit.tsx";
 import { warnings } from "./branding.tsx";

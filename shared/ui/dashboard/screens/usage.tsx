@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { UsedMonth } from "../api/records.ts";
-import { useAction, useHere, useQuery } from "../app.ts";
+import { useAction, useHere, useQuery } from "../app/app.ts";
 import { Button, Empty, Field, Load, Panel, Title, Trouble } from "../parts/controls.tsx";
 import { Bars } from "../parts/chart.tsx";
 import { Table } from "../parts/show.tsx";

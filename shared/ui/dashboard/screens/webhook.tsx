@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Delivery, Listed, Secrets, Webhook as Record, WebhookType } from "../api/records.ts";
-import { useAction, useHere, useQuery } from "../app.ts";
+import { useAction, useHere, useQuery } from "../app/app.ts";
 import { Button, Check, Confirm, Copy, Dialog, Field, Form, LinkButton, Load, Notice, Panel, Title, Trouble } from "../parts/controls.tsx";
 import { Badge, Facts, Id, Shown as Once, Time } from "../parts/show.tsx";
 import { List } from "./deliveries.tsx";

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { NewWebhook, Webhook, WebhookType } from "../api/records.ts";
-import { useAction, useHere, useQuery } from "../app.ts";
+import { useAction, useHere, useQuery } from "../app/app.ts";
 import { Collection, type MakeProps } from "../parts/collection.tsx";
 import { Check, Field, Form, LinkButton, Load, Panel } from "../parts/controls.tsx";
 import { Badge, Shown, Time } from "../parts/show.tsx";

@@ -1,9 +1,9 @@
 /** The frame around every screen: navigation, organisation and mode, search, and who is signed in. */
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { memberOf, useApp, useHere } from "../app.ts";
+import { memberOf, useApp, useHere } from "../app/app.ts";
 import { Notice, Title } from "../parts/controls.tsx";
-import { address } from "../router.ts";
+import { address } from "../app/router.ts";
 import { Invitation, NewOrganisation } from "../screens/arrive.tsx";
 import { Account } from "../screens/account.tsx";
 import { Palette } from "./palette.tsx";

@@ -1,10 +1,10 @@
 /** Ctrl K or ⌘ K: every place by its words, and whatever has an id by its id. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useHere } from "../app.ts";
-import type { Here } from "../app.ts";
+import { useHere } from "../app/app.ts";
+import type { Here } from "../app/app.ts";
 import { Dialog } from "../parts/controls.tsx";
-import { address } from "../router.ts";
+import { address } from "../app/router.ts";
 import { screens } from "./places.ts";
 
 interface Found {

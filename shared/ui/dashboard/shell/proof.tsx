@@ -3,10 +3,10 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Api } from "../api/api.ts";
 import type { SentCode, DashboardSession } from "../api/records.ts";
-import { useAction } from "../app.ts";
+import { useAction } from "../app/app.ts";
 import { Button, Dialog, Field, Form, Notice, Trouble } from "../parts/controls.tsx";
-import { hasPasskeys, use } from "../passkey.ts";
-import type { RequestJson } from "../passkey.ts";
+import { hasPasskeys, use } from "../api/passkey.ts";
+import type { RequestJson } from "../api/passkey.ts";
 
 interface ProofProps {
   api: Api;

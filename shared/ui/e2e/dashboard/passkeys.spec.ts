@@ -1,6 +1,6 @@
 /** Passkeys as Chromium has them (WebAuthn), with an authenticator of its developer tools, before the real service. */
 import type { CDPSession, Page } from "@playwright/test";
-import type { RequestJson } from "../../dashboard/passkey.ts";
+import type { RequestJson } from "../../dashboard/api/passkey.ts";
 import type { Run } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
 import { Developer, newcomer } from "./support.ts";

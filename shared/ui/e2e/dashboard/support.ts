@@ -5,7 +5,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "@playwright/test";
 import type { Locator, Page, TestInfo } from "@playwright/test";
-import { receive } from "../../dashboard/snippets.ts";
+import { receive } from "../../dashboard/parts/snippets.ts";
 import { mailedCode } from "../support/patient.ts";
 import type { Run } from "../support/run.ts";
 

@@ -1,6 +1,6 @@
 /** Reads the catalogue: what a search finds, and what is known of an institution by one of its ids. */
-import type { Fetch } from "./api.ts";
 import type { Answer, Calls, Endpoint, Health, Hits, Institution, Location, Portal } from "./records.ts";
+import type { Fetch } from "./request.ts";
 
 /** More are not looked at: a patient waits, and each is a request. */
 const maxRecords = 8;

@@ -2,9 +2,9 @@
 import type { Answer, AttemptError, Failure, PreparedAttempt, Progress } from "../api/records.ts";
 import type { Connection } from "../../kit/protocol.ts";
 import * as events from "./events.ts";
-import type { Effect, Next } from "./message.ts";
+import type { Effect } from "./message.ts";
 import { doubt, freshness, patience, pause } from "./schedule.ts";
-import type { Attempt, State, Target, View } from "./state.ts";
+import type { Attempt, Next, State, Target, View } from "./state.ts";
 
 export function currentAttempt(s: State): Attempt | undefined {
   return s.attempts.find((a) => a.id === s.current);

@@ -1,8 +1,8 @@
 /** The institution that was picked or that the page names: which portal, which endpoint, and then the attempt. */
 import type { Answer, Endpoint, Institution } from "../api/records.ts";
 import { forgetUnused, prepare } from "./attempting.ts";
-import type { Effect, Next } from "./message.ts";
-import type { State } from "./state.ts";
+import type { Effect } from "./message.ts";
+import type { Next, State } from "./state.ts";
 
 const fresh = { portalId: undefined, target: undefined, trouble: undefined, busy: false, ending: undefined } as const;
 

@@ -2,9 +2,9 @@
 import type { Answer, Calls, Facility, Progress, Standing } from "../api/records.ts";
 import { arrive, currentAttempt, ended, forgetUnused, inquire, poll, progressed, tellPending, withAttempt, without } from "./attempting.ts";
 import * as events from "./events.ts";
-import type { Effect, Next } from "./message.ts";
+import type { Effect } from "./message.ts";
 import { patience, pause } from "./schedule.ts";
-import type { Connected, State, Tefca, View } from "./state.ts";
+import type { Connected, Next, State, Tefca, View } from "./state.ts";
 
 /** What is known in TEFCA mode, where that is what is shown. */
 export function of({ tefca }: State): Tefca {

@@ -1,7 +1,7 @@
 /** E-mail and its code, the request for a missing institution, and support. */
 import type { Answer, Calls, Failure } from "../api/records.ts";
-import type { Effect, Next } from "./message.ts";
-import type { Draft, State } from "./state.ts";
+import type { Draft, Effect } from "./message.ts";
+import type { Next, State } from "./state.ts";
 
 /** As long as the server waits; the patient's clock may be wrong. Milliseconds. */
 const resendPause = 30_000;

@@ -1,7 +1,6 @@
-/** What can happen to the application, and what it can want done. Types alone. */
+/** Declares the messages that the application receives, the effects that it requests, and the values that both carry. Types only. */
 import type { Callback, Config, Payload, Watch } from "../../kit/protocol.ts";
 import type { Answered, Ask } from "../api/records.ts";
-import type { Draft, Filter, Own, State } from "./state.ts";
 
 /** What is known of a window: there is a handle, or none (yet), or no window for sure. */
 export type Opened = "seen" | "unseen" | "blocked";
@@ -10,6 +9,30 @@ export type Opened = "seen" | "unseen" | "blocked";
 export interface Start {
   url: string;
   value: string;
+}
+
+/** The attempt that the older element has chosen for its window. The server receives only a hash of its token. */
+export interface Own {
+  id: string;
+  hash: string; // of the token, in hexadecimal digits
+}
+
+/** Narrows a search. */
+export interface Filter {
+  state: string; // two letters, or empty
+  zip: string; // five digits, or empty
+}
+
+/** Form input that the patient has not sent yet. It is kept while another view is open. */
+export interface Draft {
+  email: string;
+  code: string;
+  hospital: string; // that is missing
+  name: string; // of the patient
+  website: string;
+  address: string;
+  subject: string;
+  body: string;
 }
 
 export type Message =
@@ -78,7 +101,3 @@ export type Effect =
   | { do: "emit"; payload: Payload; reason?: string }
   | { do: "result"; callback: Callback } // of what a hidden frame watches
   | { do: "closed" };
-
-/** A state and what is to be done. */
-export type Next = [State, ...Effect[]];
-

@@ -2,8 +2,8 @@
 import type { Callback, Payload } from "../../kit/protocol.ts";
 import type { Api } from "../api/api.ts";
 import type { Answered, Ask } from "../api/records.ts";
-import type { Effect, Message, Next, Opened, Start } from "./message.ts";
-import type { State } from "./state.ts";
+import type { Effect, Message, Opened, Start } from "./message.ts";
+import type { Next, State } from "./state.ts";
 import { step } from "./step.ts";
 
 /** What a mode adds to step: undefined for what is not its own. */

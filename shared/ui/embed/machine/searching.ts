@@ -1,8 +1,8 @@
 /** Searching for an institution, and picking one. */
 import type { Answer, Hits } from "../api/records.ts";
 import { searched } from "./events.ts";
-import type { Effect, Next } from "./message.ts";
-import type { Filter, Search, State } from "./state.ts";
+import type { Effect, Filter } from "./message.ts";
+import type { Next, Search, State } from "./state.ts";
 
 /** Long enough for a word to be typed, short enough to feel at once. */
 const debounce = 200;

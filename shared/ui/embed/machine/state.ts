@@ -4,7 +4,7 @@
  */
 import type { Config, Connection, Mode } from "../../kit/protocol.ts";
 import type { AttemptError, Failure, Hit, IdentityProvider, Institution, Standing } from "../api/records.ts";
-import type { Message, Opened, Start } from "./message.ts";
+import type { Draft, Effect, Filter, Message, Opened, Own, Start } from "./message.ts";
 
 /**
  * How the page is held: in an element's frame, in the frame of another client of the same contract (direct), as a whole page of redirect mode, or in the window of the older element's popup mode.
@@ -41,18 +41,6 @@ export interface Org {
   terms_uri: string;
   website_uri: string;
   accent: string;
-}
-
-/** The attempt that the older element has chosen for its window. The server is given a hash of its token alone. */
-export interface Own {
-  id: string;
-  hash: string; // of the token, in hexadecimal digits
-}
-
-/** What a search is narrowed by. */
-export interface Filter {
-  state: string; // two letters, or empty
-  zip: string; // five digits, or empty
 }
 
 export interface Search {
@@ -126,18 +114,6 @@ export interface Trouble {
   retry: Message | undefined; // undefined where the patient's own words have to change first
 }
 
-/** What the patient has typed into forms that are not sent yet: it has to survive a look at another view. */
-export interface Draft {
-  email: string;
-  code: string;
-  hospital: string; // that is missing
-  name: string; // of the patient
-  website: string;
-  address: string;
-  subject: string;
-  body: string;
-}
-
 export interface State {
   shell: Shell;
   mode: Mode;
@@ -176,6 +152,9 @@ export interface State {
   leaving: boolean; // the patient is asked whether to close with a sign-in under way
   told: boolean; // widget.complete was told
 }
+
+/** The next state, followed by the effects to perform. */
+export type Next = [State, ...Effect[]];
 
 export function start(given: Pick<State, "shell" | "mode" | "publicId" | "baseUrl" | "org" | "redirectUri" | "own">, config: Config): State {
   return {

@@ -5,9 +5,9 @@ import * as attempting from "./attempting.ts";
 import * as choosing from "./choosing.ts";
 import * as events from "./events.ts";
 import * as forms from "./forms.ts";
-import type { Effect, Message, Next } from "./message.ts";
+import type { Effect, Message } from "./message.ts";
 import * as searching from "./searching.ts";
-import type { State, View } from "./state.ts";
+import type { Next, State, View } from "./state.ts";
 import * as watching from "./watching.ts";
 
 /** now is in milliseconds since 1970. */

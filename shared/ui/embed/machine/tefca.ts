@@ -6,8 +6,8 @@ import type { Answer, Answered, Calls } from "../api/records.ts";
 import * as attempting from "./attempting.ts";
 import * as facilities from "./facilities.ts";
 import * as forms from "./forms.ts";
-import type { Effect, Message, Next } from "./message.ts";
-import type { State, View } from "./state.ts";
+import type { Effect, Message } from "./message.ts";
+import type { Next, State, View } from "./state.ts";
 import * as usual from "./step.ts";
 
 /** undefined for all that is as in the ordinary way. */

@@ -4,9 +4,8 @@
  */
 import type { Watch } from "../../kit/protocol.ts";
 import { inquire, withAttempt } from "./attempting.ts";
-import type { Next } from "./message.ts";
 import { hearing } from "./schedule.ts";
-import type { State } from "./state.ts";
+import type { Next, State } from "./state.ts";
 
 /** A window that can be heard will say when there is something to ask for. One that says nothing was severed: it is asked after all the same. */
 export function watch(s: State, { attemptId: id, attemptToken: token }: Watch, now: number): Next {

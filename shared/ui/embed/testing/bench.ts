@@ -2,10 +2,10 @@
 import type { Callback, Config, Payload, Watch } from "../../kit/protocol.ts";
 import type { Api } from "../api/api.ts";
 import type { Answer, CallName, Calls, Facility, Failure, Hit, IdentityProvider, Portal, Progress, Standing } from "../api/records.ts";
-import type { Message, Opened, Start } from "../machine/message.ts";
+import type { Message, Opened, Own, Start } from "../machine/message.ts";
 import { run, type Runner } from "../machine/run.ts";
 import { step as tefcaStep } from "../machine/tefca.ts";
-import { start, type Own, type Shell, type State } from "../machine/state.ts";
+import { start, type Shell, type State } from "../machine/state.ts";
 
 export const ids = {
   brand: "0ae6105d-75f7-4870-a72b-0ebb0a8f873d",

@@ -2,7 +2,7 @@
 import { Fragment } from "preact";
 import { behind } from "../machine/step.ts";
 import type { State, View } from "../machine/state.ts";
-import type { Mode, Screen } from "../mode.ts";
+import type { Mode, Screen } from "./mode.ts";
 import { Code, Email, Splash } from "./begin.tsx";
 import { Icon } from "./icons.tsx";
 import { Institution } from "./institution.tsx";

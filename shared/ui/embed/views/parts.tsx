@@ -3,8 +3,7 @@ import type { ComponentChildren, InputHTMLAttributes } from "preact";
 import type { Failure } from "../api/records.ts";
 import { Icon, type IconName } from "./icons.tsx";
 import { isRight } from "../machine/forms.ts";
-import type { Start } from "../machine/message.ts";
-import type { Draft } from "../machine/state.ts";
+import type { Draft, Start } from "../machine/message.ts";
 import type { Word } from "../../kit/words/language.ts";
 import type { Ui } from "./ui.ts";
 

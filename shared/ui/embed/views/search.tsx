@@ -1,7 +1,7 @@
 /** Searching, and what it finds. */
 import type { Hit } from "../api/records.ts";
 import { states } from "../../kit/states.ts";
-import type { Filter } from "../machine/state.ts";
+import type { Filter } from "../machine/message.ts";
 import { Icon } from "./icons.tsx";
 import { Button, Logo, Quiet, Title, Trouble } from "./parts.tsx";
 import type { Ui } from "./ui.ts";

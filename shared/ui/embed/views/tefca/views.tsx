@@ -1,7 +1,7 @@
 /** The views of TEFCA mode, and what is said beside them. */
 import type { Words } from "../../../kit/words/tefca.ts";
 import type { View } from "../../machine/state.ts";
-import type { Screen } from "../../mode.ts";
+import type { Screen } from "../mode.ts";
 import { orgName, type Ui } from "../ui.ts";
 import { Connecting, Locating, Summary } from "./asking.tsx";
 import { Facilities } from "./facilities.tsx";

@@ -1,9 +1,9 @@
 /** What a mode of the element has beside the ordinary way. It is in a file of its own, which only elements in that mode load (docs/adr/0035-the-widget.md). */
 import type { JSX } from "preact";
-import type { Lang, Language } from "../kit/words/language.ts";
-import type { More } from "./machine/run.ts";
-import type { State, View } from "./machine/state.ts";
-import type { Ui } from "./views/ui.ts";
+import type { Lang, Language } from "../../kit/words/language.ts";
+import type { More } from "../machine/run.ts";
+import type { State, View } from "../machine/state.ts";
+import type { Ui } from "./ui.ts";
 
 export type Screen = (props: { ui: Ui }) => JSX.Element | null;
 

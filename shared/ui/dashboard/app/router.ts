@@ -3,7 +3,7 @@
  * for what belongs to no organisation. E-mails leave the organisation out (#/test/webhooks/<id>) where its reader has one.
  */
 import { useEffect, useState } from "preact/hooks";
-import type { Mode } from "./api/records.ts";
+import type { Mode } from "../api/records.ts";
 
 export interface Place {
   org: string;

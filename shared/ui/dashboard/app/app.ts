@@ -1,9 +1,9 @@
 /** What every screen has at hand: the API, who is signed in, where we are, and questions to the API as state. */
 import { createContext } from "preact";
 import { useCallback, useContext, useEffect, useRef, useState } from "preact/hooks";
-import { Refused } from "./api/api.ts";
-import type { Api, Failure } from "./api/api.ts";
-import type { Membership, Role, DashboardSession } from "./api/records.ts";
+import { Refused } from "../api/api.ts";
+import type { Api, Failure } from "../api/api.ts";
+import type { Membership, Role, DashboardSession } from "../api/records.ts";
 import { address } from "./router.ts";
 import type { Place } from "./router.ts";
 

@@ -1,5 +1,5 @@
 /** The code that a customer copies to begin with: pure text, with their own ids. A private key is read from the environment, and never written. */
-import { snippet } from "../demo/snippet.ts";
+import { snippet } from "../../demo/snippet.ts";
 
 export interface Given {
   base: string; // of the public API, with the version

@@ -1,0 +1,16 @@
+// Package adapters is the room of everything that speaks to the outside: AWS, portals and callers.
+//
+// It imports the domain, words, and from platform due, ratelimit and safehttp. Packages that use AWS import no other
+// adapter; wirings combine them. Its packages:
+//
+//   - blob stores objects in S3.
+//   - fetch downloads public documents conditionally and through redirects.
+//   - httpapi serves typed endpoints: envelope, authentication, sessions, limits.
+//   - kms seals, opens and signs with KMS keys.
+//   - mail sends e-mails through SES.
+//   - queue sends SQS messages.
+//   - smart is the SMART on FHIR client; smart/clientauth authenticates our client, smart/probe tests an endpoint,
+//     smart/pulse checks whether patients could sign in, smart/survey describes a server to an operator.
+//   - store reads and writes DynamoDB.
+//   - window renders the window in which a patient signs in.
+package adapters

@@ -1,0 +1,11 @@
+// Package connect is the room of connections between a patient and an organisation, from the first click to the tokens.
+//
+// It imports words, fhir, catalog and webhook. It knows no AWS and no HTTP. Its packages:
+//
+//   - binding ties an attempt to a browser and a page: start value, state, cookie, attempt token.
+//   - connection holds the connection and what its status allows; connection/view is the record organisations see.
+//   - flow runs one connect attempt, by redirect or in our page, new or as a reconnect.
+//   - platform holds the differences between EHR vendors, as data.
+//   - refresh keeps tokens alive between exports: due times, limits for each token endpoint, revocation, warnings.
+//   - tokens seals, leases and refreshes token sets, and classifies refusals.
+package connect

@@ -1,0 +1,17 @@
+// Package manage is the room of accounts and of changes that operators and members make.
+//
+// It imports words, fhir, catalog, webhook, connect, export and tefca, and from platform due, maillimit, mailtext and
+// ratelimit. Only passkey knows HTTP. Its packages:
+//
+//   - account holds the dashboard's accounts, sessions, roles, memberships and invitations (ADR 36); account/signin
+//     signs people in, account/members manages members, account/totp and account/freemail support both.
+//   - audit records changes as a tamper-evident chain.
+//   - deletion deletes an organisation, stage by stage.
+//   - disconnect ends a connection at an organisation's request.
+//   - erase removes every trace of a connection, and proves it.
+//   - inquiry takes patients' requests for help or a missing health system, and answers them.
+//   - operator makes each change; each noun is a type whose constructor takes exactly what it touches.
+//   - passkey runs WebAuthn ceremonies.
+//   - usage counts what organisations use, from events.
+//   - verification proves that a person owns an e-mail address.
+package manage

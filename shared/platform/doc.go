@@ -1,0 +1,12 @@
+// Package platform is the room of the machinery that serves every subject and knows none.
+//
+// It imports words. Its packages:
+//
+//   - config reads the environment, secrets and parameters.
+//   - due holds the reference to a row that is due, and the sweep that finds such rows.
+//   - lambdarun runs every function: its main, Lambda's events, and the handover of a batch.
+//   - maillimit limits e-mails by sender, mailbox and day (ADR 42).
+//   - mailtext lays out an e-mail as text and HTML.
+//   - ratelimit holds the arithmetic of rate limits (GCRA).
+//   - safehttp is the only outbound HTTP client: address guard, size limits, client certificates.
+package platform

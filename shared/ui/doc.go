@@ -1,0 +1,6 @@
+// Package ui is the room of the widget, the dashboard and the playground, in TypeScript (docs/widget.md).
+//
+// It imports words. Its only Go package:
+//
+//   - pages serves a build's files and the pages made for one organisation, with their policies (ADR 35).
+package ui

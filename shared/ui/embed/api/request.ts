@@ -1,0 +1,89 @@
+/** Sends one request to the service and reads the envelope of its response (docs/openapi.yaml). */
+import type { Answer, Failure } from "./records.ts";
+
+/** Longer than the service waits for a portal. In milliseconds. */
+const patience = 25_000;
+
+/** Reaches the service. fetch is the browser's. */
+export interface Service {
+  baseUrl: string;
+  publicId: string;
+  lang(): string;
+  /** Identifies the visit: a form that arrives twice with the same content counts as one request. */
+  requestKey: string;
+  fetch: typeof fetch;
+}
+
+/** One request to a path below the base URL. */
+export interface Request {
+  path: string;
+  query?: Record<string, string>;
+  body?: unknown;
+  token?: string;
+}
+
+/** Sends a request. The caller states the shape of the envelope's data, which docs/openapi.yaml declares. */
+export type Fetch = <T>(request: Request) => Promise<Answer<T>>;
+
+interface Envelope<T> {
+  success?: boolean;
+  data?: T;
+  error?: string;
+  error_description?: string;
+  request_id?: string;
+}
+
+/** Resolves to an answer or a failure, and never rejects. */
+export async function send<T>(service: Service, { path, query, body, token }: Request, signal: AbortSignal): Promise<Answer<T>> {
+  const search = new URLSearchParams({ public_id: service.publicId, ...query });
+  const headers: Record<string, string> = {};
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (token !== undefined) headers["Authorization"] = `Bearer ${token}`;
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), patience);
+  signal.addEventListener("abort", () => limit.abort(), { once: true });
+  try {
+    const response = await service.fetch(`${service.baseUrl}${path}?${search}`, {
+      method: body === undefined ? "GET" : "POST",
+      headers,
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: limit.signal,
+      credentials: "omit", // no cookie of ours is for scripts, and none may tie a patient's visits together
+      cache: "no-store",
+      referrerPolicy: "no-referrer",
+    });
+    return await read<T>(response);
+  } catch {
+    return { ok: false, failure: failure("network") };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function read<T>(response: Response): Promise<Answer<T>> {
+  const envelope: Envelope<T> = await response.json().catch(() => ({}));
+  if (response.ok && envelope.success) return { ok: true, data: envelope.data as T };
+  const seconds = Number(response.headers.get("Retry-After"));
+  return {
+    ok: false,
+    failure: {
+      kind: kindOf(response.status, envelope.error),
+      error: envelope.error ?? "svc_server_error",
+      description: envelope.error_description ?? "",
+      requestId: envelope.request_id ?? response.headers.get("x-request-id") ?? undefined,
+      retryAfter: seconds > 0 ? seconds * 1000 : undefined,
+    },
+  };
+}
+
+function kindOf(status: number, error: string | undefined): Failure["kind"] {
+  if (status === 401 || error === "svc_live_access_required") return "foreign";
+  if (status === 404) return "lost";
+  if (status === 409) return "taken";
+  if (status === 429) return "limited";
+  return status >= 400 && status < 500 ? "refused" : "unavailable";
+}
+
+function failure(kind: Failure["kind"]): Failure {
+  return { kind, error: "svc_server_error", description: "", requestId: undefined, retryAfter: undefined };
+}

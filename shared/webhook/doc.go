@@ -1,0 +1,10 @@
+// Package webhook owns how facts reach customers: the events and their payloads, the subscriptions, the deliveries
+// with their attempts, the schedule and the signature. Code that causes an event only writes its row; the worker fans
+// it out (docs/architecture.md).
+//
+// The room imports words, and from platform maillimit and mailtext. It knows no AWS and no HTTP. Its packages:
+//
+//   - deliverylog searches deliveries and shows one with its attempts.
+//   - eventlog reads a tenant's events.
+//   - notice e-mails an organisation about its webhooks and credentials.
+package webhook

@@ -1,0 +1,17 @@
+// Package wiring is the room of what the wirings of several functions share. A part links only the AWS clients that its
+// functions use, so the room has many parts.
+//
+// It imports every other room but ui. Its packages:
+//
+//   - dashboard wires the dashboard's functions that write e-mails.
+//   - directory wires the networks of TEFCA mode.
+//   - disconnector wires the end of a connection.
+//   - edge wires HTTP endpoints: limits, authentication, sessions.
+//   - manage wires the functions through which members make changes.
+//   - outbound wires functions that call servers outside AWS.
+//   - ownurls reads the service's own URLs.
+//   - portal wires functions that call token endpoints.
+//   - recorder wires functions that take inquiries.
+//   - setting reads the settings of TEFCA mode.
+//   - starter wires functions that start an attempt.
+package wiring
